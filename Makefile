@@ -1,0 +1,51 @@
+# The few commands of the README. Everything else: CMakeLists.txt and CMakePresets.json.
+PREFIX ?= /usr/local
+JOBS   ?= 2
+
+# Ninja where there is one, for build trees not configured yet.
+GENERATOR := $(if $(shell command -v ninja),Ninja,Unix Makefiles)
+configure  = test -f $(2)/CMakeCache.txt || cmake --preset $(1) -G "$(GENERATOR)"
+
+.PHONY: all test demo bench coverage format install clean help
+
+all:
+	@$(call configure,release,build)
+	cmake --build build -j $(JOBS)
+
+test:
+	tools/setup.sh
+	@$(MAKE) --no-print-directory all
+	ctest --test-dir build -j $(JOBS) --output-on-failure
+
+demo:
+	tools/setup.sh
+	@$(MAKE) --no-print-directory all
+	build/bin/demo
+
+bench: all
+	@for program in build/bin/bench_*; do echo "$$program"; $$program; done
+
+coverage:
+	@$(call configure,coverage,build-coverage)
+	cmake --build build-coverage -j $(JOBS)
+	ctest --preset coverage -j $(JOBS)
+	tools/coverage.sh build-coverage
+
+format:
+	tools/check_format.sh --fix
+
+install: all
+	cmake --install build --prefix $(PREFIX)
+
+clean:
+	rm -rf build build-debug build-asan build-clang build-coverage
+
+help:
+	@echo "make            build the library and the programs in build/"
+	@echo "make test       install missing Debian packages, build, run all tests"
+	@echo "make demo       the same up to the build, then run the demonstration"
+	@echo "make bench      build and run the benchmarks"
+	@echo "make coverage   run the unit tests and say which share of each source ran"
+	@echo "make format     run clang-format on all C files"
+	@echo "make install    install to PREFIX (default /usr/local)"
+	@echo "make clean      remove the build folders"

@@ -1,0 +1,19 @@
+# Headers, both libraries, a CMake package (find_package(Poise)) and a pkg-config file (poise.pc). Both files find the rest
+# relative to themselves, so an installed tree can be moved.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS poise_static poise_shared EXPORT PoiseTargets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/poise DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Poise)
+install(EXPORT PoiseTargets NAMESPACE Poise:: DESTINATION ${package_dir})
+write_basic_package_version_file(PoiseConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES cmake/PoiseConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/PoiseConfigVersion.cmake DESTINATION ${package_dir})
+
+# the way from the folder of poise.pc up to the prefix
+file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" pc_to_prefix ${pc_to_prefix})
+configure_file(cmake/poise.pc.in poise.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/poise.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,69 @@
+// Poise: status codes, error text, allocator, version.
+//
+// Every Poise call that can fail returns a poise_status. On any status but POISE_OK the outputs are untouched. Calls that
+// read a description (a model builder, a file) also fill a poise_error owned by the caller: a text that names the thing and
+// the fix, and the line and column where there is one. The library never aborts, prints, or keeps global state.
+#ifndef POISE_BASE_H
+#define POISE_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Version of this header. The build reads these three lines; poise_version() reports what the library was built from.
+#define POISE_VERSION_MAJOR 0
+#define POISE_VERSION_MINOR 1
+#define POISE_VERSION_PATCH 0
+
+// Marks what the shared library exports; everything else stays hidden.
+#if defined(_WIN32)
+#define POISE_API
+#else
+#define POISE_API __attribute__((visibility("default")))
+#endif
+
+// Did the call work? (Whether a goal was reached is a different question, answered in a report.)
+typedef enum poise_status {
+    POISE_OK = 0,
+    POISE_ERROR_ARGUMENT,    // a pointer is NULL, an index is out of range, a number is not finite
+    POISE_ERROR_MEMORY,      // the allocator gave NULL, or the memory handed in is too small
+    POISE_ERROR_MODEL,       // the description of a skeleton does not hold together
+    POISE_ERROR_NOT_FOUND,   // no joint, body or tool has that name
+    POISE_ERROR_NUMERIC,     // a matrix that must be positive definite is not
+    POISE_ERROR_UNSUPPORTED, // a right question that this call cannot answer for this model
+    POISE_STATUS_COUNT
+} poise_status;
+
+// A short lower-case name such as "ok" or "argument"; "unknown" for a value outside the enumeration. Never NULL.
+POISE_API const char *poise_status_name(poise_status status);
+
+#define POISE_ERROR_TEXT_SIZE 256
+
+// What went wrong, in words, and where. Owned by the caller, filled on failure, untouched on success.
+typedef struct poise_error {
+    poise_status status;
+    int line;                         // 1-based; 0: no line (the description did not come from a text)
+    int column;                       // 1-based; 0: no column
+    char text[POISE_ERROR_TEXT_SIZE]; // zero-terminated, one line, cut if longer
+} poise_error;
+
+// Where a create call takes its memory. Both functions get `user`. `allocate` returns memory aligned as malloc does, or
+// NULL. `release` gets what allocate returned, never NULL. A NULL poise_allocator pointer means malloc and free.
+typedef struct poise_allocator {
+    void *(*allocate)(void *user, size_t size);
+    void (*release)(void *user, void *memory);
+    void *user;
+} poise_allocator;
+
+// "major.minor.patch" of the library. Never NULL.
+POISE_API const char *poise_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,154 @@
+// Poise: goals. What the skeleton should do, as energies that an objective adds up.
+//
+// A goal is a plain struct: fill one with a constructor below, change what you like, hand an array of them to an objective
+// or a solver. Nothing is registered. Pointers inside a goal (q, q_weights, user) must stay valid while it is in use.
+//
+// Every goal is an energy E >= 0, zero when the goal is met, near that half a weight times the square of its error, in
+// length units or radians. So a weight trades square metres against square radians.
+//
+// | kind           | energy                                                                | error    |
+// |----------------|-----------------------------------------------------------------------|----------|
+// | POSITION       | w/2 rho(|x - t|^2), x the point `local.position` of the body          | length   |
+// | DIRECTION      | w/2 |d - u|^2, d the body's direction `axis`, u = `direction`         | angle    |
+// | ORIENTATION    | w/2 (2 sin(phi/2))^2, phi the angle between frame and target          | angle    |
+// | POSE           | POSITION with `weight` + ORIENTATION with `rotation_weight`           | both     |
+// | AIM            | w/2 |d - u|^2, u the direction from x to t                            | angle    |
+// | PLANE          | w/2 rho(((x - t) . n)^2), n = `direction`                             | length   |
+// | LINE           | w/2 rho(|(x - t) - ((x - t) . n) n|^2)                                | length   |
+// | DISTANCE       | w/2 rho((|x - t| - distance)^2)                                       | length   |
+// | POSTURE        | w/2 sum_i w_i (q_i - target_i)^2; quaternions as ORIENTATION          | rms, own |
+// | SMOOTHNESS     | the same against the last frame, or the last two extrapolated         | rms, own |
+// | RELATIVE       | POSE of a frame of `body` against a frame of `body2`, both moving     | both     |
+// | CENTER_OF_MASS | w/2 |c - t|^2                                                         | length   |
+// | CALLBACK       | what the caller's function says, for one body                         | sqrt(2E) |
+//
+// x is the world position of local.position, d the world direction of `axis`, t = target.position. rho is the loss, by
+// default rho(s) = s. POSTURE and SMOOTHNESS take the nearer of the two vectors of a rotation for exponential maps.
+//
+// **Tolerance bands** (POSITION, ORIENTATION, POSE): along the axes of the target frame an error up to `tolerance` (lengths)
+// or `rotation_tolerance` (components of 2 sin(phi/2) axis, which is the rotation vector for small angles) costs nothing,
+// beyond it only the excess counts. Infinity frees an axis: a 5-DoF arm that may roll about the target's z has
+// rotation_tolerance = (0, 0, infinity).
+//
+// **Losses** (POSITION, PLANE, LINE, DISTANCE), with s the squared error and k = loss_scale in length units:
+//   NONE            rho = s
+//   HUBER           rho = s up to k^2, then 2 k sqrt(s) - k^2: a far marker pulls with constant force
+//   GEMAN_MCCLURE   rho = s k^2 / (s + k^2): a far marker lets go
+#ifndef POISE_GOAL_H
+#define POISE_GOAL_H
+
+#include <poise/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum poise_goal_kind {
+    POISE_GOAL_POSITION = 0,
+    POISE_GOAL_DIRECTION,
+    POISE_GOAL_ORIENTATION,
+    POISE_GOAL_POSE,
+    POISE_GOAL_AIM,
+    POISE_GOAL_PLANE,
+    POISE_GOAL_LINE,
+    POISE_GOAL_DISTANCE,
+    POISE_GOAL_POSTURE,
+    POISE_GOAL_SMOOTHNESS,
+    POISE_GOAL_RELATIVE,
+    POISE_GOAL_CENTER_OF_MASS,
+    POISE_GOAL_CALLBACK,
+    POISE_GOAL_KIND_COUNT
+} poise_goal_kind;
+
+// A short lower-case name such as "position"; "unknown" outside the enumeration.
+POISE_API const char *poise_goal_kind_name(poise_goal_kind kind);
+
+typedef enum poise_loss { POISE_LOSS_NONE = 0, POISE_LOSS_HUBER, POISE_LOSS_GEMAN_MCCLURE, POISE_LOSS_COUNT } poise_loss;
+
+// What a CALLBACK goal answers about one body at the world pose it is given. A small move is a rotation vector omega and a
+// translation u: rotation <- exp(omega) rotation, position <- position + u, both in world axes.
+typedef struct poise_body_energy {
+    double energy;
+    double gradient[6];      // dE/d omega, dE/du
+    double hessian[36];      // row-major, symmetric: second derivatives of E in (omega, u) at 0
+    double gauss_newton[36]; // a positive semidefinite stand-in; the exact Hessian when the function leaves it alone
+} poise_body_energy;
+
+// Fill `out`, which comes zeroed with gauss_newton[0] = NaN ("left alone"). Return false, or a number that is not finite,
+// to let the goal drop out of this evaluation.
+typedef bool (*poise_goal_function)(void *user, const poise_pose *pose, poise_body_energy *out);
+
+typedef struct poise_goal {
+    poise_goal_kind kind;
+    int body;      // index; not for POSTURE, SMOOTHNESS, CENTER_OF_MASS
+    int body2;     // RELATIVE: the body to follow; POISE_WORLD holds it against the world
+    int priority;  // 0 first; for solvers with strict levels. Others add all goals up.
+    double weight; // >= 0; of lengths, or of the only error there is
+    poise_loss loss;
+    double loss_scale;             // > 0 where loss is not NONE
+    poise_vec3 tolerance;          // half-widths, >= 0, infinity allowed
+    poise_pose local;              // the point or frame, in the body's frame
+    poise_pose target;             // where it should be: in world, or for RELATIVE in body2's frame
+    poise_vec3 axis;               // DIRECTION, AIM: unit direction in the body's frame
+    poise_vec3 direction;          // DIRECTION, PLANE, LINE: unit direction in the world
+    double distance;               // DISTANCE: >= 0
+    double rotation_weight;        // POSE, RELATIVE: >= 0
+    poise_vec3 rotation_tolerance; // the same for the rotation
+    const double *q;               // POSTURE: the posture; SMOOTHNESS: the last frame; nq numbers
+    const double *q_before;        // SMOOTHNESS: the frame before that, to extrapolate constant velocity; NULL: stay
+    const double *q_weights;       // POSTURE, SMOOTHNESS: nv weights >= 0 (a quaternion takes its first); NULL: all 1
+    poise_goal_function function;  // CALLBACK
+    void *user;
+} poise_goal;
+
+// All weights 1, no tolerance, no loss, identity poses, z axes, priority 0, body 0.
+POISE_API poise_goal poise_goal_default(poise_goal_kind kind);
+
+// The point `local` of `body` at the world point `target`. A marker.
+POISE_API poise_goal poise_goal_position(int body, poise_vec3 local, poise_vec3 target);
+
+// The direction `axis` of `body` along the world direction `direction`. Both are normalised.
+POISE_API poise_goal poise_goal_direction(int body, poise_vec3 axis, poise_vec3 direction);
+
+// The body's rotation as `target`.
+POISE_API poise_goal poise_goal_orientation(int body, poise_quat target);
+
+// The frame `local` of `body` at the world pose `target`. Weights 1 for metres and radians alike.
+POISE_API poise_goal poise_goal_pose(int body, poise_pose local, poise_pose target);
+
+// The direction `axis` at the point `local` of `body`, towards the world point `target`: a gaze, a lamp, a gun.
+POISE_API poise_goal poise_goal_aim(int body, poise_vec3 local, poise_vec3 axis, poise_vec3 target);
+
+// The point on the plane through `origin` with the normal `normal`.
+POISE_API poise_goal poise_goal_plane(int body, poise_vec3 local, poise_vec3 origin, poise_vec3 normal);
+
+// The point on the line through `origin` along `direction`.
+POISE_API poise_goal poise_goal_line(int body, poise_vec3 local, poise_vec3 origin, poise_vec3 direction);
+
+// The point at `distance` from `target`.
+POISE_API poise_goal poise_goal_distance(int body, poise_vec3 local, poise_vec3 target, double distance);
+
+// The configuration near `q` (nq numbers), with the weight `weight`.
+POISE_API poise_goal poise_goal_posture(const double *q, double weight);
+
+// The configuration near the last frame `q`, or, with `q_before`, near its extrapolation.
+POISE_API poise_goal poise_goal_smoothness(const double *q, const double *q_before, double weight);
+
+// The frame `local` of `body` at `target` as seen from `body2`: two hands on one object, a closed loop.
+POISE_API poise_goal poise_goal_relative(int body, poise_pose local, int body2, poise_pose target);
+
+// The centre of mass at the world point `target`.
+POISE_API poise_goal poise_goal_center_of_mass(poise_vec3 target);
+
+// The energy that `function` gives for `body`.
+POISE_API poise_goal poise_goal_callback(int body, poise_goal_function function, void *user);
+
+// Check one goal against a model: indices in range, numbers finite, directions unit to 1e-6, weights and bands >= 0. Fills
+// `error` (may be NULL) with the reason. Solvers call this themselves.
+POISE_API poise_status poise_goal_check(const poise_goal *goal, const poise_model *model, poise_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

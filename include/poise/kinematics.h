@@ -1,0 +1,99 @@
+// Poise: where everything is, and how it moves: forward kinematics, Jacobians, second derivatives, steps.
+//
+// A poise_kinematics is scratch memory for one thread: bind it to a model, update it with a configuration, ask. Nothing here
+// allocates but poise_kinematics_create.
+//
+// Columns of a Jacobian belong to the nv components of a step: column i is the derivative along
+// poise_retract(model, q, e_i t) at t = 0. Matrices are row-major. Columns of joints that do not move the body are zero.
+#ifndef POISE_KINEMATICS_H
+#define POISE_KINEMATICS_H
+
+#include <poise/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct poise_kinematics poise_kinematics;
+
+// Bytes of memory that poise_kinematics_init needs; 0 when model is NULL.
+POISE_API size_t poise_kinematics_size(const poise_model *model);
+
+// Use `memory` (any alignment, at least poise_kinematics_size bytes, owned by the caller) for kinematics of `model`, which
+// must outlive it. The configuration is the neutral one.
+POISE_API poise_status poise_kinematics_init(const poise_model *model, void *memory, size_t size,
+                                             poise_kinematics **kinematics);
+
+// The same over memory from `allocator` (NULL: malloc).
+POISE_API poise_status poise_kinematics_create(const poise_model *model, const poise_allocator *allocator,
+                                               poise_kinematics **kinematics);
+POISE_API void poise_kinematics_destroy(poise_kinematics *kinematics); // of _create only; NULL is allowed
+
+// The forward sweep for the configuration `q` (nq numbers): every body's pose and every motion axis, O(joints).
+// Quaternions in q need not be unit. Fails on a number that is not finite or a zero quaternion; the last good state then
+// stays.
+POISE_API poise_status poise_kinematics_update(poise_kinematics *kinematics, const double *q);
+
+// World pose of a body, or of a tool. An index out of range gives the identity.
+POISE_API poise_pose poise_kinematics_body_pose(const poise_kinematics *kinematics, int body);
+POISE_API poise_pose poise_kinematics_tool_pose(const poise_kinematics *kinematics, int tool);
+
+// The same as a row-major rotation matrix and a position: no square root, for inner loops.
+POISE_API void poise_kinematics_body_frame(const poise_kinematics *kinematics, int body, double rotation[9],
+                                           double position[3]);
+
+// World position of the point `local` fixed in `body`; POISE_WORLD leaves it as it is.
+POISE_API poise_vec3 poise_kinematics_point(const poise_kinematics *kinematics, int body, poise_vec3 local);
+
+// World components of the direction `local` fixed in `body`.
+POISE_API poise_vec3 poise_kinematics_direction(const poise_kinematics *kinematics, int body, poise_vec3 local);
+
+// Total mass and world position of the centre of mass. Without any mass: 0, and the origin.
+POISE_API double poise_kinematics_mass_center(const poise_kinematics *kinematics, poise_vec3 *center);
+
+// ---- First derivatives ---------------------------------------------------------------------------------------------------
+
+// J (3 x nv): of the world position of a point fixed in `body`.
+POISE_API poise_status poise_kinematics_point_jacobian(const poise_kinematics *kinematics, int body, poise_vec3 local,
+                                                       double *J);
+
+// J (3 x nv): of the world components of a direction fixed in `body`.
+POISE_API poise_status poise_kinematics_direction_jacobian(const poise_kinematics *kinematics, int body, poise_vec3 local,
+                                                           double *J);
+
+// J (6 x nv): rows 0-2 the velocity of the point `local`, rows 3-5 the angular velocity of the body, both in world axes.
+POISE_API poise_status poise_kinematics_frame_jacobian(const poise_kinematics *kinematics, int body, poise_vec3 local,
+                                                       double *J);
+
+// J (3 x nv): of the centre of mass. POISE_ERROR_UNSUPPORTED when the model has no mass.
+POISE_API poise_status poise_kinematics_mass_center_jacobian(const poise_kinematics *kinematics, double *J);
+
+// ---- Second derivatives --------------------------------------------------------------------------------------------------
+
+// K (3 x nv x nv): d2 point / dv_i dv_j, K[(row * nv + i) * nv + j], symmetric in i and j to the last bit. This is the
+// tensor of Erleben & Andrews 2018, eq. (22), for any joints: with respect to a step, about the present configuration.
+// For a mimic joint it includes the joint it follows. O(depth^2) work and 3 nv^2 memory: prefer an objective (objective.h)
+// where only a Hessian is wanted.
+POISE_API poise_status poise_kinematics_point_tensor(const poise_kinematics *kinematics, int body, poise_vec3 local,
+                                                     double *K);
+
+// ---- Steps ---------------------------------------------------------------------------------------------------------------
+
+// q_out = q after the step v (nv numbers). Coordinates add, quaternions are multiplied from the right by exp(step) and kept
+// unit, exponential maps without limits that grow beyond pi are reparameterised. q_out may be q. Limits are not looked at.
+POISE_API poise_status poise_retract(const poise_model *model, const double *q, const double *v, double *q_out);
+
+// The step v with poise_retract(q_from, v) = q_to; for exponential maps up to reparameterisation, for quaternions the
+// shorter way.
+POISE_API poise_status poise_difference(const poise_model *model, const double *q_from, const double *q_to, double *v);
+
+// Shorten every exponential map in q whose length exceeds pi, by v <- (1 - 2 pi / |v|) v, or by more turns where it is
+// longer still; the pose does not change. Joints with finite limits on their rotation vector are left alone. Returns how
+// many joints changed; 0 for NULL arguments.
+POISE_API int poise_reparameterise(const poise_model *model, double *q);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,214 @@
+// Poise: the skeleton. Describe it with a builder, make a model once, share it between threads.
+//
+// A model is a tree of joints. Joint k carries body k, so joints and bodies share one index. Parents come first: parent(k)
+// < k, and the joints below k are exactly k+1 .. k+subtree(k)-1 (depth-first order). The builder takes joints in any order
+// and sorts them; joints that were added in depth-first order keep their index.
+//
+//   world pose of body k = world pose of its parent * offset_k * motion_k(q)
+//
+// A configuration q has nq numbers, a velocity, gradient or step nv numbers. They differ only for quaternion joints: four
+// numbers in q, three in a step. poise_retract and poise_difference (kinematics.h) go between the two.
+//
+// | type              | nq | nv | coordinates                                    | motion in the joint's axes frame        |
+// |-------------------|----|----|------------------------------------------------|-----------------------------------------|
+// | FIXED             | 0  | 0  |                                                | identity                                |
+// | REVOLUTE          | 1  | 1  | angle                                          | turn about `axis`                       |
+// | PRISMATIC         | 1  | 1  | length                                         | slide along `axis`                      |
+// | UNIVERSAL         | 2  | 2  | angles                                         | turn about `axis`, then `axis2`         |
+// | BALL_EULER        | 3  | 3  | angles, outermost first                        | R_A(q0) R_B(q1) R_C(q2) for order ABC   |
+// | BALL_EXPMAP       | 3  | 3  | rotation vector                                | exp(v)                                  |
+// | BALL_QUATERNION   | 4  | 3  | x y z w                                        | the quaternion                          |
+// | SWING_TWIST       | 3  | 3  | swing a, b; twist                              | exp(a x + b y) Rz(twist)                |
+// | TRANSLATION       | 3  | 3  | x y z                                          | translation                             |
+// | PLANAR            | 3  | 3  | x, y, angle about z                            | translation, then Rz                    |
+// | FREE              | 7  | 6  | x y z; quaternion x y z w                      | translation, then the quaternion        |
+// | FREE_EXPMAP       | 6  | 6  | x y z; rotation vector                         | translation, then exp(v)                |
+// | FREE_EULER        | 6  | 6  | x y z; angles, outermost first                 | translation, then Euler                 |
+//
+// A revolute or prismatic joint may also mimic another one: q = multiplier * q_other + offset, with no coordinate of its
+// own.
+#ifndef POISE_MODEL_H
+#define POISE_MODEL_H
+
+#include <poise/math.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// The parent of a root, and "no such thing" where an index is expected.
+#define POISE_WORLD (-1)
+
+typedef enum poise_joint_type {
+    POISE_JOINT_FIXED = 0,
+    POISE_JOINT_REVOLUTE,
+    POISE_JOINT_PRISMATIC,
+    POISE_JOINT_UNIVERSAL,
+    POISE_JOINT_BALL_EULER,
+    POISE_JOINT_BALL_EXPMAP,
+    POISE_JOINT_BALL_QUATERNION,
+    POISE_JOINT_SWING_TWIST,
+    POISE_JOINT_TRANSLATION,
+    POISE_JOINT_PLANAR,
+    POISE_JOINT_FREE,
+    POISE_JOINT_FREE_EXPMAP,
+    POISE_JOINT_FREE_EULER,
+    POISE_JOINT_TYPE_COUNT
+} poise_joint_type;
+
+// A short lower-case name such as "revolute"; "unknown" outside the enumeration.
+POISE_API const char *poise_joint_type_name(poise_joint_type type);
+
+// The order of an Euler joint: the first letter is the outermost rotation, nearest the parent.
+typedef enum poise_euler_order {
+    POISE_EULER_XYZ = 0,
+    POISE_EULER_XZY,
+    POISE_EULER_YXZ,
+    POISE_EULER_YZX,
+    POISE_EULER_ZXY,
+    POISE_EULER_ZYX,
+    POISE_EULER_XYX,
+    POISE_EULER_XZX,
+    POISE_EULER_YXY,
+    POISE_EULER_YZY,
+    POISE_EULER_ZXZ,
+    POISE_EULER_ZYZ,
+    POISE_EULER_ORDER_COUNT
+} poise_euler_order;
+
+// One joint and the body it carries. Start from poise_joint_default() and set what differs.
+typedef struct poise_joint {
+    const char *name;   // of the joint; required, unique among joints; copied
+    const char *body;   // of the body; NULL: the joint's name; unique among bodies; copied
+    const char *parent; // name of the parent body; NULL: attached to the world. May be added later.
+    poise_joint_type type;
+    poise_pose offset;       // of the joint's frame in the parent body's frame; body frame = joint frame at q = 0
+    poise_vec3 axis;         // REVOLUTE, PRISMATIC, UNIVERSAL: in the joint's frame; any length but 0. Default z.
+    poise_vec3 axis2;        // UNIVERSAL: second axis, orthogonal to the first. Default x.
+    poise_quat axes;         // every other type: frame that its x, y, z refer to, in the joint's frame: A M(q) A^-1
+    poise_euler_order order; // BALL_EULER, FREE_EULER
+    double lower[7];         // limits by coordinate, in the order of q; default -infinity. Not for quaternions.
+    double upper[7];         // default +infinity
+    double swing[2];         // SWING_TWIST: half-axes of the swing ellipse (q0/swing[0])^2 + (q1/swing[1])^2 <= 1, each in
+                             // (0, pi); default infinity: no ellipse. Set both or none; lower and upper of q0 and q1
+                             // must then include 0.
+    const char *mimic;       // REVOLUTE, PRISMATIC: name of the joint of one degree of freedom to follow; NULL: none
+    double mimic_multiplier; // default 1
+    double mimic_offset;     // default 0
+    double mass;             // of the body; default 0. Only its share of the total matters (centre-of-mass goals).
+    poise_vec3 mass_center;  // in the body's frame
+} poise_joint;
+
+// A fixed joint at its parent's origin, no limits, no mass.
+POISE_API poise_joint poise_joint_default(void);
+
+// A named frame on a body: a tool tip, a marker, a camera.
+typedef struct poise_tool {
+    const char *name; // required, unique among tools; copied
+    const char *body; // name of the body that carries it
+    poise_pose pose;  // in the body's frame
+} poise_tool;
+
+// One row of a Denavit-Hartenberg table. The joint variable adds to `theta` (revolute) or `d` (prismatic).
+typedef struct poise_dh_row {
+    double a, alpha, d, theta;
+    bool prismatic;
+    double lower, upper; // of the joint variable; lower = -infinity, upper = infinity for none
+} poise_dh_row;
+
+typedef enum poise_dh_convention {
+    POISE_DH_CLASSIC = 0, // Rz(theta) Tz(d) Tx(a) Rx(alpha): the row ends at the next joint's axis
+    POISE_DH_MODIFIED     // Rx(alpha) Tx(a) Rz(theta) Tz(d): the row begins at the previous joint's axis (Craig)
+} poise_dh_convention;
+
+// ---- Builder -------------------------------------------------------------------------------------------------------------
+
+typedef struct poise_builder poise_builder;
+typedef struct poise_model poise_model;
+
+// An empty builder. Release with poise_builder_destroy. `allocator` may be NULL; it must outlive the builder.
+POISE_API poise_status poise_builder_create(const poise_allocator *allocator, poise_builder **builder);
+POISE_API void poise_builder_destroy(poise_builder *builder); // NULL is allowed
+
+// Add a joint with its body. Checks what can be checked alone: names, numbers, axes, limits. `error` may be NULL.
+POISE_API poise_status poise_builder_add_joint(poise_builder *builder, const poise_joint *joint, poise_error *error);
+
+// Add a named frame on a body, which may be added later.
+POISE_API poise_status poise_builder_add_tool(poise_builder *builder, const poise_tool *tool, poise_error *error);
+
+// Add a serial chain from `count` Denavit-Hartenberg rows below the body `parent` (NULL: the world). Joints and bodies are
+// called `prefix`1, `prefix`2, ... Body frames lie on the joint axes; the frame at the end of the last row is the tool
+// `prefix`tip. All rows are added, or none.
+POISE_API poise_status poise_builder_add_dh(poise_builder *builder, const char *prefix, const char *parent,
+                                            poise_dh_convention convention, const poise_dh_row *rows, int count,
+                                            poise_error *error);
+
+// Check the whole (unknown parents, cycles, mimics, tools) and make the model: one allocation. The builder is unchanged and
+// can go on. Release with poise_model_destroy. `allocator` and `error` may be NULL.
+POISE_API poise_status poise_model_create(const poise_builder *builder, const poise_allocator *allocator,
+                                          poise_model **model, poise_error *error);
+POISE_API void poise_model_destroy(poise_model *model); // NULL is allowed
+
+// ---- Queries. Indices out of range give POISE_WORLD, 0, NULL or identity: nothing here can fail. -------------------------
+
+POISE_API int poise_model_joint_count(const poise_model *model); // = body count
+POISE_API int poise_model_nq(const poise_model *model);
+POISE_API int poise_model_nv(const poise_model *model);
+POISE_API int poise_model_tool_count(const poise_model *model);
+
+// Index by name, or POISE_WORLD when there is none.
+POISE_API int poise_model_find_joint(const poise_model *model, const char *name);
+POISE_API int poise_model_find_body(const poise_model *model, const char *name);
+POISE_API int poise_model_find_tool(const poise_model *model, const char *name);
+
+POISE_API const char *poise_model_joint_name(const poise_model *model, int joint);
+POISE_API const char *poise_model_body_name(const poise_model *model, int body);
+POISE_API poise_joint_type poise_model_joint_type(const poise_model *model, int joint);
+POISE_API int poise_model_parent(const poise_model *model, int joint);
+
+// The joint as it was described, names (parent's included) pointing into the model; the default joint out of range.
+POISE_API poise_joint poise_model_joint(const poise_model *model, int joint);
+
+// Number of joints in the subtree that `joint` heads, itself included.
+POISE_API int poise_model_subtree(const poise_model *model, int joint);
+
+// Does `ancestor` lie on the path from `body` to the root? True for body == ancestor. The world is everybody's ancestor.
+POISE_API bool poise_model_is_ancestor(const poise_model *model, int ancestor, int body);
+
+// The path from the root to `body`, both included. Writes at most `capacity` indices, returns the whole length.
+POISE_API int poise_model_path(const poise_model *model, int body, int *path, int capacity);
+
+// Where the joint's numbers start in q and in a step, and how many there are. A mimic joint has none.
+POISE_API int poise_model_joint_q(const poise_model *model, int joint, int *count);
+POISE_API int poise_model_joint_v(const poise_model *model, int joint, int *count);
+
+// The joint that `joint` mimics, or POISE_WORLD.
+POISE_API int poise_model_mimic(const poise_model *model, int joint);
+
+POISE_API const char *poise_model_tool_name(const poise_model *model, int tool);
+POISE_API int poise_model_tool_body(const poise_model *model, int tool);
+POISE_API poise_pose poise_model_tool_pose(const poise_model *model, int tool);
+
+// ---- Configurations and limits -------------------------------------------------------------------------------------------
+
+// The neutral configuration: zeros and identity quaternions. It may lie outside the limits.
+POISE_API void poise_model_neutral(const poise_model *model, double *q);
+
+// Lower and upper limits by coordinate, nq each; -infinity and infinity where there is none. Valid as long as the model.
+// A mimic narrows the limits of the joint it follows, so that both hold.
+POISE_API const double *poise_model_lower(const poise_model *model);
+POISE_API const double *poise_model_upper(const poise_model *model);
+
+// Do all limits hold exactly? Quaternions must be finite and not zero.
+POISE_API bool poise_model_within_limits(const poise_model *model, const double *q);
+
+// Move q to the nearest values within the limits, coordinate by coordinate, swing by its ray to the centre, and make
+// quaternions unit. Afterwards poise_model_within_limits is true. Returns the number of joints that were moved.
+// Fails, and leaves q alone, when a number is not finite or a quaternion is zero.
+POISE_API poise_status poise_model_clamp(const poise_model *model, double *q, int *moved);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,115 @@
+// Poise: the objective f(q), the sum of the goals' energies, with its exact first and second derivatives.
+//
+// One evaluation is a sweep down the tree (poses, motion axes), a pass over the goals, and a sweep up. It costs O(goals +
+// joints) and nothing more per marker afterwards: the Hessian and everything made from it never look at a goal again.
+//
+// Two Hessians are on offer:
+//   EXACT         the second derivative of f along steps: H_ij = d2 f(retract(q, v)) / dv_i dv_j at v = 0
+//   GAUSS_NEWTON  J^T W J: positive semidefinite always, equal to EXACT where the goals are met
+//
+// Without goals that tie several bodies together and without mimic joints, H_ij is zero unless one of i, j is an ancestor of
+// the other, and the packed form holds just those entries.
+#ifndef POISE_OBJECTIVE_H
+#define POISE_OBJECTIVE_H
+
+#include <poise/goal.h>
+#include <poise/kinematics.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct poise_objective poise_objective;
+
+typedef enum poise_level { POISE_LEVEL_COST = 0, POISE_LEVEL_GRADIENT, POISE_LEVEL_HESSIAN } poise_level;
+
+typedef enum poise_hessian { POISE_HESSIAN_EXACT = 0, POISE_HESSIAN_GAUSS_NEWTON } poise_hessian;
+
+typedef enum poise_definiteness {
+    POISE_DEFINITE_POSITIVE = 0,  // all eigenvalues > 0
+    POISE_DEFINITE_NEGATIVE,      // all < 0
+    POISE_DEFINITE_INDEFINITE,    // some > 0, some < 0
+    POISE_DEFINITE_SEMI_POSITIVE, // some 0, the rest > 0 (or all 0)
+    POISE_DEFINITE_SEMI_NEGATIVE  // some 0, the rest < 0
+} poise_definiteness;
+
+typedef enum poise_unit { POISE_UNIT_LENGTH = 0, POISE_UNIT_ANGLE, POISE_UNIT_NONE } poise_unit;
+
+// How far one goal is from being met, beyond its tolerance and without its weight or loss.
+typedef struct poise_goal_error {
+    double error; // in `unit`
+    poise_unit unit;
+    double rotation_error; // radians; POSE and RELATIVE only, else 0
+} poise_goal_error;
+
+// ---- Life ----------------------------------------------------------------------------------------------------------------
+
+// Bytes for an objective over `model`. `coupled_goals` is how many RELATIVE and CENTER_OF_MASS goals there may be at a time;
+// of all other goals there may be any number. 0 when an argument makes no sense.
+POISE_API size_t poise_objective_size(const poise_model *model, int coupled_goals);
+
+// Over the caller's memory, which must be at least that large (any alignment); model and memory must outlive it.
+POISE_API poise_status poise_objective_init(const poise_model *model, int coupled_goals, void *memory, size_t size,
+                                            poise_objective **objective);
+
+// Over memory from `allocator` (NULL: malloc).
+POISE_API poise_status poise_objective_create(const poise_model *model, int coupled_goals, const poise_allocator *allocator,
+                                              poise_objective **objective);
+POISE_API void poise_objective_destroy(poise_objective *objective); // of _create only; NULL is allowed
+
+// Use these goals from now on. They are checked here, not copied: the array must stay valid and unchanged until the next
+// call. Fails on the first bad goal, and then keeps the goals it had. `error` may be NULL.
+POISE_API poise_status poise_objective_set_goals(poise_objective *objective, const poise_goal *goals, int count,
+                                                 poise_error *error);
+
+// ---- Evaluation ----------------------------------------------------------------------------------------------------------
+
+// Evaluate at `q` up to `level`. Fails on numbers that are not finite; the last good evaluation then stays. A cost or
+// gradient too large for a double comes back as an infinite cost with POISE_ERROR_NUMERIC, and without derivatives.
+POISE_API poise_status poise_objective_evaluate(poise_objective *objective, const double *q, poise_level level);
+
+// f(q).
+POISE_API double poise_objective_cost(const poise_objective *objective);
+
+// The gradient, nv numbers. Valid until the next evaluation; NULL when the last one stopped at COST.
+POISE_API const double *poise_objective_gradient(const poise_objective *objective);
+
+// The poses and axes of the last evaluation.
+POISE_API const poise_kinematics *poise_objective_kinematics(const poise_objective *objective);
+
+// The error of goal i of the array that was set.
+POISE_API poise_goal_error poise_objective_goal_error(const poise_objective *objective, int goal);
+
+// ---- Hessian; these need an evaluation at POISE_LEVEL_HESSIAN, else POISE_ERROR_ARGUMENT ---------------------------------
+
+// H (nv x nv, row-major), symmetric to the last bit. O(sum of depths), plus nv^2 for each coupled goal.
+POISE_API poise_status poise_objective_hessian(const poise_objective *objective, poise_hessian kind, double *H);
+
+// y = H x in O(joints). y must not overlap x.
+POISE_API poise_status poise_objective_multiply(const poise_objective *objective, poise_hessian kind, const double *x,
+                                                double *y);
+
+// The diagonal of H, nv numbers, in O(joints).
+POISE_API poise_status poise_objective_diagonal(const poise_objective *objective, poise_hessian kind, double *diagonal);
+
+// The packed Hessian: row i holds the entries H_hi for h on the path from the root to i, root first, i last. Row i begins at
+// poise_packed_row(model, i) and has poise_packed_depth(model, i) numbers; poise_packed_size(model) is the number of all.
+// POISE_ERROR_UNSUPPORTED with mimic joints or coupled goals, where H has other entries.
+POISE_API poise_status poise_objective_packed(const poise_objective *objective, poise_hessian kind, double *rows);
+POISE_API size_t poise_packed_size(const poise_model *model);
+POISE_API size_t poise_packed_row(const poise_model *model, int dof);
+POISE_API int poise_packed_depth(const poise_model *model, int dof);
+
+// The component of a step that comes before `dof` on its path to the root; POISE_WORLD at the root.
+POISE_API int poise_packed_parent(const poise_model *model, int dof);
+
+// The signs of the eigenvalues of H; |eigenvalue| <= tolerance * largest |eigenvalue| counts as zero. `work` holds
+// nv * (nv + 2) numbers.
+POISE_API poise_status poise_objective_definiteness(const poise_objective *objective, poise_hessian kind, double tolerance,
+                                                    double *work, poise_definiteness *definiteness);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,14 @@
+// Poise: inverse kinematics with exact second derivatives. This header includes all the others.
+#ifndef POISE_POISE_H
+#define POISE_POISE_H
+
+#include <poise/base.h>
+#include <poise/goal.h>
+#include <poise/kinematics.h>
+#include <poise/math.h>
+#include <poise/model.h>
+#include <poise/objective.h>
+#include <poise/rotation.h>
+#include <poise/solve.h>
+
+#endif

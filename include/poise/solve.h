@@ -1,0 +1,183 @@
+// Poise: solving. From goals and a start to joint values, within limits.
+//
+//   poise_solver_options options = poise_solver_options_default();
+//   poise_solver_create(model, &options, NULL, &solver);
+//   poise_solve(solver, goals, count, q, &report);          // as often as you like: q in, better q out
+//
+// A solver is scratch memory for one thread. poise_solve allocates nothing, reads no clock, starts no thread; its budgets
+// are counts. Limits hold exactly in the q that comes back, whatever happens. Missing a goal is not an error: the call
+// returns POISE_OK and the report says how near it came, and why it stopped.
+//
+// AUTO is the method to use. The others are those of the literature, over the same goals, limits and report, so that they
+// can be raced; docs name their sources.
+//
+// | method                | needs              | how it deals with limits                          |
+// |-----------------------|--------------------|---------------------------------------------------|
+// | AUTO                  | any goals          | active set inside the step                        |
+// | GRADIENT_DESCENT      | any goals          | projection                                        |
+// | JACOBIAN_TRANSPOSE    | any goals          | projection                                        |
+// | PSEUDO_INVERSE        | rows (1)           | projection; POSTURE, SMOOTHNESS in the null space |
+// | DAMPED_LEAST_SQUARES  | rows               | projection                                        |
+// | SELECTIVELY_DAMPED    | rows               | projection                                        |
+// | PRIORITY              | rows               | projection; levels by goal.priority, 0 first      |
+// | CCD, BWCD             | 1-DoF joints (2)   | clamped joint by joint                            |
+// | FABRIK                | positions (2)      | fitted to the joints, then clamped                |
+// | LEVENBERG_MARQUARDT   | any goals          | active set inside the step                        |
+// | BFGS, LBFGS           | any goals          | projection, active set                            |
+// | TRUST_REGION          | any goals          | interior-reflective (Coleman & Li)                |
+// | NEWTON_PROJECTED      | any goals          | projection, active set                            |
+//
+// (1) rows: the goal can be written as residuals; every kind but CALLBACK.
+// (2) POISE_ERROR_UNSUPPORTED for other goals or joints.
+#ifndef POISE_SOLVE_H
+#define POISE_SOLVE_H
+
+#include <poise/objective.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum poise_method {
+    POISE_METHOD_AUTO = 0,
+    POISE_METHOD_GRADIENT_DESCENT,
+    POISE_METHOD_JACOBIAN_TRANSPOSE,
+    POISE_METHOD_PSEUDO_INVERSE,
+    POISE_METHOD_DAMPED_LEAST_SQUARES,
+    POISE_METHOD_SELECTIVELY_DAMPED,
+    POISE_METHOD_PRIORITY,
+    POISE_METHOD_CCD,
+    POISE_METHOD_BWCD,
+    POISE_METHOD_FABRIK,
+    POISE_METHOD_LEVENBERG_MARQUARDT,
+    POISE_METHOD_BFGS,
+    POISE_METHOD_LBFGS,
+    POISE_METHOD_TRUST_REGION,
+    POISE_METHOD_NEWTON_PROJECTED,
+    POISE_METHOD_COUNT
+} poise_method;
+
+// A short lower-case name such as "levenberg_marquardt"; "unknown" outside the enumeration.
+POISE_API const char *poise_method_name(poise_method method);
+
+// How a solve ended.
+typedef enum poise_outcome {
+    POISE_OUTCOME_REACHED = 0, // every goal is met to its tolerance, or the cost fell below cost_tolerance
+    POISE_OUTCOME_CLOSEST,     // no direction within the limits improves the cost: the closest pose nearby
+    POISE_OUTCOME_STALLED,     // steps no longer change the cost, though the gradient does not vanish
+    POISE_OUTCOME_BUDGET,      // the iterations were used up
+    POISE_OUTCOME_COUNT
+} poise_outcome;
+
+// A short lower-case name such as "reached".
+POISE_API const char *poise_outcome_name(poise_outcome outcome);
+
+// What one iteration did, for plots and for reading along.
+typedef struct poise_trace {
+    double cost;     // after the iteration
+    double gradient; // largest component of the projected gradient before it
+    double damping;  // lambda, trust radius or step length, as the method has it
+    double step;     // largest component of the step tried
+    bool accepted;
+    bool exact; // the exact Hessian was used (AUTO, TRUST_REGION, NEWTON_PROJECTED)
+} poise_trace;
+
+typedef enum poise_start {
+    POISE_START_WARM = 0, // q is near the answer: the last frame, the last target
+    POISE_START_COLD      // q may be far off: a free root is aligned with the markers first, and steps begin carefully
+} poise_start;
+
+// Fill with poise_solver_options_default(), change what you like.
+typedef struct poise_solver_options {
+    poise_method method;       // AUTO
+    poise_start start;         // WARM
+    bool use_limits;           // true; false: limits are ignored, and may be exceeded
+    int max_iterations;        // 100; for each start
+    int restarts;              // 0: how often to start again from elsewhere when the goals are not met
+    uint64_t seed;             // 1: where restarts begin
+    bool seed_table;           // false; AUTO on arms: restarts begin near the target first, by a table of 64 poses (4)
+    double cost_tolerance;     // 0: stop when the cost is at or below this
+    double gradient_tolerance; // 1e-9: stop when the projected gradient is below this, relative to its scale (3)
+    double position_tolerance; // 1e-6: a length error below this counts as met
+    double rotation_tolerance; // 1e-6: an angle below this counts as met
+    double prior;              // 0: weight of a pull towards the start, as a POSTURE goal of that weight
+    double step_limit;         // infinity: longest step of any coordinate in one iteration
+    int coupled_goals;         // 2: RELATIVE and CENTER_OF_MASS goals that a call may have
+    int max_rows;              // 0: residual rows the methods marked (1) may meet; 0 for 6 per joint and 1 per dof
+    int memory;                // 8: steps that LBFGS remembers
+    double damping;            // 0: lambda to begin with; 0 lets the method choose
+    double clamp;              // 0: longest residual of a goal that a step is computed for; 0 for none
+    int band;                  // 8: half-bandwidth of the TRUST_REGION preconditioner
+    double cg_tolerance;       // 0.1: where its conjugate gradients stop
+    const bool *locked;        // NULL: nv flags; a locked coordinate keeps its value. Must stay valid.
+    poise_trace *trace;        // NULL: where to record iterations; must stay valid
+    int trace_capacity;        // records that fit; later iterations are not recorded
+} poise_solver_options;
+// (3) |projected gradient_i| <= gradient_tolerance * sqrt(2 cost) * sqrt(H_ii of Gauss-Newton), for every i: the cosine
+// between
+//     the residuals and what coordinate i can do about them.
+// (4) The caller's start is always tried first and never replaced. Which of several answers a restart finds depends on it.
+
+POISE_API poise_solver_options poise_solver_options_default(void);
+
+typedef struct poise_report {
+    poise_outcome outcome;
+    const char *reason; // in words; a constant
+    int iterations;     // of all starts
+    int evaluations;    // of the objective
+    int restarts;       // used
+    int traced;         // records written to options.trace
+    int active_limits;  // coordinates at a limit
+    int moved_joints;   // joints that started outside their limits
+    double start_cost;  // at the start, after moving it inside the limits
+    double cost;
+    double gradient;     // largest component of the projected gradient at the end
+    double distance;     // Euclidean length of the step from start to answer
+    double worst_length; // largest error of a goal in length units
+    double worst_angle;  // largest error of a goal in radians
+} poise_report;
+
+typedef struct poise_solver poise_solver;
+
+// Bytes that poise_solver_init needs; 0 when the options make no sense.
+POISE_API size_t poise_solver_size(const poise_model *model, const poise_solver_options *options);
+
+// Over the caller's memory (any alignment); model and memory must outlive it. The options are copied.
+POISE_API poise_status poise_solver_init(const poise_model *model, const poise_solver_options *options, void *memory,
+                                         size_t size, poise_solver **solver);
+
+// Over memory from `allocator` (NULL: malloc).
+POISE_API poise_status poise_solver_create(const poise_model *model, const poise_solver_options *options,
+                                           const poise_allocator *allocator, poise_solver **solver);
+POISE_API void poise_solver_destroy(poise_solver *solver); // of _create only; NULL is allowed
+
+// Improve q (nq numbers) for these goals. `report` may be NULL. On any status but POISE_OK q is untouched: a goal is not
+// sound (see poise_solver_error), q is not finite, or the method cannot serve these goals.
+POISE_API poise_status poise_solve(poise_solver *solver, const poise_goal *goals, int count, double *q,
+                                   poise_report *report);
+
+// All distinct answers to one POSE goal on a chain of revolute and prismatic joints, as far as options.restarts further
+// searches find them; capacity 1 gives the one nearest to q_start. `solutions` takes up to `capacity` (>= 1) configurations
+// of nq numbers, each within the limits and to the tolerances, nearest to q_start (nq numbers, not changed) first; *count
+// says how many. Two answers are distinct when some joint differs by more than 1e-3 radians (for a slide, 1e-3 of 0.3 times
+// the arm's length) after hinges are turned back by whole turns next to q_start. An arm with more joints than the goal needs
+// has infinitely many answers: these are samples then. `report` (may be NULL) describes the first; with none found *count is
+// 0 and it describes the closest pose. POISE_ERROR_UNSUPPORTED for other goals, joints or methods.
+POISE_API poise_status poise_solve_all(poise_solver *solver, const poise_goal *goal, const double *q_start,
+                                       double *solutions, int capacity, int *count, poise_report *report);
+
+// Why the last call failed, in words; empty after a success. Valid until the next call.
+POISE_API const char *poise_solver_error(const poise_solver *solver);
+
+// The error of goal i at the answer of the last call.
+POISE_API poise_goal_error poise_solver_goal_error(const poise_solver *solver, int goal);
+
+// Is coordinate i of the last answer at a limit? -1 at the lower, 1 at the upper or at the edge of a swing ellipse, 0
+// inside.
+POISE_API int poise_solver_active_limit(const poise_solver *solver, int coordinate);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,162 @@
+// The table of scenes, and what all of them are built with.
+#include "internal.h"
+
+#include <string.h>
+
+typedef struct scene_entry {
+    const char *name;
+    const char *description;
+    void (*build)(scene_builder *scene, const char *name);
+} scene_entry;
+
+static const scene_entry table[] = {
+    {"arm2d", "planar arm: five unit links along +x, all axes +z", scene_build_arm2d},
+    {"tree2d", "planar tree: a trunk with three branches", scene_build_tree2d},
+    {"twolink", "planar arm of two unit links along +x", scene_build_twolink},
+    {"arm6", "robot arm with 6 revolute joints and small offsets at shoulder and wrist", scene_build_arm6},
+    {"arm7", "robot arm with 7 revolute joints, built like a human arm", scene_build_arm7},
+    {"scara", "robot with two vertical hinges, a vertical slide and a turning tool", scene_build_scara},
+    {"gantry", "three slides with a two-axis wrist", scene_build_gantry},
+    {"hand", "hand with five fingers whose last joints follow the ones before", scene_build_hand},
+    {"lamp", "expressive desk lamp with 6 joints; its light shines along +y of the shade", scene_build_lamp},
+    {"erik-a", "expressive skeleton A: 3 joints Y-X-Y within +-90 degrees", scene_build_erik},
+    {"erik-b", "expressive skeleton B: 4 joints Y-X-Z-Y within +-180 degrees", scene_build_erik},
+    {"erik-c", "expressive skeleton C: 5 joints Y-X-X-Z-Y within +-90 degrees", scene_build_erik},
+    {"erik-d", "expressive skeleton D: 5 joints Y-X-Z-X-Y within +-180 degrees", scene_build_erik},
+    {"erik-e", "expressive skeleton E: 5 joints Y-X-Z-X-Y within +-90 degrees", scene_build_erik},
+    {"erik-f", "expressive skeleton F: 6 joints Y-X-X-Z-X-Y within +-90 degrees", scene_build_erik},
+    {"erik-g", "expressive skeleton G: 8 joints Y-X-Z-X-Y-X-Z-Y within +-90 degrees", scene_build_erik},
+    {"erik-c-dh", "expressive skeleton C from a classic Denavit-Hartenberg table", scene_build_erik_dh},
+    {"humanoid", "human body of 58 degrees of freedom: swing and twist, rotation vectors, limits", scene_build_humanoid},
+    {"humanoid-euler", "the same body with Euler angles", scene_build_humanoid},
+    {"humanoid-quaternion", "the same body with quaternions", scene_build_humanoid},
+    {"tree-62", "tree-<N>: N hinges in branches of six that fork in two", scene_build_family},
+    {"chain-62", "chain-<N>: N hinges in a row, axes in turn", scene_build_family},
+};
+
+static const int table_size = (int)(sizeof table / sizeof table[0]);
+
+int scene_count(void)
+{
+    return table_size;
+}
+
+const char *scene_name(int scene)
+{
+    return scene >= 0 && scene < table_size ? table[scene].name : NULL;
+}
+
+const char *scene_description(int scene)
+{
+    return scene >= 0 && scene < table_size ? table[scene].description : NULL;
+}
+
+bool scene_family_number(const char *name, const char *prefix, int *number)
+{
+    size_t length = strlen(prefix);
+    if (strncmp(name, prefix, length) != 0 || name[length] < '1' || name[length] > '9') {
+        return false;
+    }
+    int n = 0;
+    for (const char *c = name + length; *c; ++c) {
+        if (*c < '0' || *c > '9' || n > SCENE_LARGEST / 10) {
+            return false;
+        }
+        n = 10 * n + (*c - '0');
+    }
+    *number = n;
+    return n <= SCENE_LARGEST;
+}
+
+static void (*find_build(const char *name))(scene_builder *, const char *)
+{
+    for (int i = 0; i < table_size; ++i) {
+        if (strcmp(table[i].name, name) == 0) {
+            return table[i].build;
+        }
+    }
+    int number;
+    bool family = scene_family_number(name, "tree-", &number) || scene_family_number(name, "chain-", &number);
+    return family ? scene_build_family : NULL;
+}
+
+void scene_fail(scene_builder *scene, poise_status status, const char *text)
+{
+    if (scene->status != POISE_OK) {
+        return;
+    }
+    scene->status = status;
+    if (scene->error) {
+        *scene->error = (poise_error){.status = status};
+        strncpy(scene->error->text, text, sizeof scene->error->text - 1);
+    }
+}
+
+void scene_add_joint(scene_builder *scene, const poise_joint *joint)
+{
+    if (scene->status == POISE_OK) {
+        scene->status = poise_builder_add_joint(scene->builder, joint, scene->error);
+    }
+}
+
+void scene_add_tool(scene_builder *scene, const char *name, const char *body, poise_pose pose)
+{
+    if (scene->status == POISE_OK) {
+        poise_tool tool = {.name = name, .body = body, .pose = pose};
+        scene->status = poise_builder_add_tool(scene->builder, &tool, scene->error);
+    }
+}
+
+poise_joint scene_hinge(const char *name, const char *parent, poise_pose offset, poise_vec3 axis, double lower, double upper)
+{
+    poise_joint joint = poise_joint_default();
+    joint.name = name;
+    joint.parent = parent;
+    joint.type = POISE_JOINT_REVOLUTE;
+    joint.offset = offset;
+    joint.axis = axis;
+    joint.lower[0] = lower;
+    joint.upper[0] = upper;
+    return joint;
+}
+
+poise_status scene_create(const char *name, const poise_allocator *allocator, poise_model **model, poise_error *error)
+{
+    scene_builder scene = {.error = error};
+    if (!name || !model) {
+        scene_fail(&scene, POISE_ERROR_ARGUMENT, "scene_create needs a name and a place for the model");
+        return scene.status;
+    }
+    void (*build)(scene_builder *, const char *) = find_build(name);
+    if (!build) {
+        scene_fail(&scene, POISE_ERROR_NOT_FOUND, "no scene has this name: see scene_name, or tree-<N> and chain-<N>");
+        return scene.status;
+    }
+    poise_status status = poise_builder_create(allocator, &scene.builder);
+    if (status != POISE_OK) {
+        scene_fail(&scene, status, "no memory for a builder");
+        return status;
+    }
+    build(&scene, name);
+    if (scene.status == POISE_OK) {
+        scene.status = poise_model_create(scene.builder, allocator, model, error);
+    }
+    poise_builder_destroy(scene.builder);
+    return scene.status;
+}
+
+int scene_markers(const char *scene, scene_marker *markers, int capacity)
+{
+    if (!scene || (!markers && capacity > 0)) {
+        return 0;
+    }
+    if (find_build(scene) == scene_build_humanoid) {
+        return scene_humanoid_markers(markers, capacity);
+    }
+    return scene_family_markers(scene, markers, capacity);
+}
+
+int scene_marker_count(const char *scene)
+{
+    return scene_markers(scene, NULL, 0);
+}

@@ -1,0 +1,60 @@
+#include "base/arena.h"
+
+#include <stdlib.h>
+
+pz_arena pz_arena_counting(void)
+{
+    return (pz_arena){.base = NULL, .used = 0, .size = SIZE_MAX, .full = false};
+}
+
+pz_arena pz_arena_over(void *memory, size_t size)
+{
+    size_t past = (size_t)((uintptr_t)memory % PZ_ALIGNMENT);
+    size_t skip = past == 0 ? 0 : PZ_ALIGNMENT - past;
+    if (size < skip) {
+        return (pz_arena){.base = memory, .used = 0, .size = 0, .full = true};
+    }
+    return (pz_arena){.base = (unsigned char *)memory + skip, .used = 0, .size = size - skip, .full = false};
+}
+
+void *pz_arena_take(pz_arena *arena, size_t count, size_t element)
+{
+    if (arena->full || (element != 0 && count > (SIZE_MAX / 2) / element)) {
+        arena->full = true;
+        return NULL;
+    }
+    size_t bytes = count * element;
+    size_t rounded = (bytes + PZ_ALIGNMENT - 1) / PZ_ALIGNMENT * PZ_ALIGNMENT;
+    if (rounded > arena->size - arena->used) {
+        arena->full = true;
+        return NULL;
+    }
+    void *taken = arena->base ? arena->base + arena->used : NULL;
+    arena->used += rounded;
+    return taken;
+}
+
+size_t pz_arena_bytes(const pz_arena *arena)
+{
+    if (arena->full || arena->used > SIZE_MAX - PZ_ALIGNMENT) {
+        return 0;
+    }
+    return arena->used + PZ_ALIGNMENT;
+}
+
+void *pz_allocate(const poise_allocator *allocator, size_t size)
+{
+    return allocator ? allocator->allocate(allocator->user, size) : malloc(size);
+}
+
+void pz_release(const poise_allocator *allocator, void *memory)
+{
+    if (!memory) {
+        return;
+    }
+    if (allocator) {
+        allocator->release(allocator->user, memory);
+    } else {
+        free(memory);
+    }
+}

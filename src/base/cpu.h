@@ -1,0 +1,34 @@
+// Code for wider registers, chosen at run time.
+//
+// A loop that vectorises gets a second copy, compiled for AVX2, behind a flag that a model keeps (no global state). Both
+// copies give the same bits: contraction is off, and a vectorised loop does the same operations in the same order.
+#ifndef PZ_BASE_CPU_H
+#define PZ_BASE_CPU_H
+
+#include <stdbool.h>
+
+// For functions that both copies share: each must have its own code for them.
+#if defined(__GNUC__)
+#define PZ_INLINE static inline __attribute__((always_inline))
+#else
+#define PZ_INLINE static inline
+#endif
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define PZ_HAS_WIDE 1
+#define PZ_WIDE     __attribute__((target("avx2")))
+static inline bool pz_cpu_is_wide(void)
+{
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx2") != 0;
+}
+#else
+#define PZ_HAS_WIDE 0
+#define PZ_WIDE
+static inline bool pz_cpu_is_wide(void)
+{
+    return false;
+}
+#endif
+
+#endif

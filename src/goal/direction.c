@@ -1,0 +1,45 @@
+// DIRECTION: the direction d of a body along u. E = w/2 |d - u|^2 = w (1 - cos(angle)).
+//
+//   force on d: f = w (d - u)      torque d x f
+//   ww = w (I - d d^T) + turn curvature of d under f      Gauss-Newton: the first term
+//
+// A maximum at the opposite direction, where the torque vanishes as well.
+#include "goal/goal.h"
+#include "math/trig.h"
+
+double pz_angle_between(vec3 a, vec3 b)
+{
+    return pz_atan2(v3_norm(v3_cross(a, b)), v3_dot(a, b));
+}
+
+void pz_direction_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
+{
+    vec3 d = pz_kin_direction(evaluation->kin, goal->body, goal->axis);
+    vec3 e = v3_sub(d, goal->direction);
+    double w = goal->weight;
+    vec3 f = v3_scale(e, w);
+    sym3 ww = sym3_add(sym3_identity(w), sym3_outer(-w, d));
+    sym3 K = pz_turn_curvature(d, f);
+    pz_add_turning(evaluation, goal->body, 0.5 * w * v3_dot(e, e), v3_cross(d, f), &ww, &K);
+}
+
+poise_goal_error pz_direction_error(const poise_kinematics *kin, const poise_goal *goal)
+{
+    return pz_single_error(pz_angle_between(pz_kin_direction(kin, goal->body, goal->axis), goal->direction),
+                           POISE_UNIT_ANGLE);
+}
+
+int pz_direction_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J)
+{
+    if (!r) {
+        return 3;
+    }
+    vec3 d = pz_kin_direction(kin, goal->body, goal->axis), zero = v3(0, 0, 0);
+    double w = sqrt(goal->weight);
+    int nv = kin->model->nv;
+    pz_clear_rows(kin, 3, J);
+    pz_add_to_row(kin, goal->body, (wrench){v3(0, w * d.z, -w * d.y), zero}, J); // d x (w, 0, 0)
+    pz_add_to_row(kin, goal->body, (wrench){v3(-w * d.z, 0, w * d.x), zero}, J + nv);
+    pz_add_to_row(kin, goal->body, (wrench){v3(w * d.y, -w * d.x, 0), zero}, J + 2 * nv);
+    return pz_put_vec3(v3_scale(v3_sub(d, goal->direction), w), r);
+}

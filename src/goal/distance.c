@@ -1,0 +1,49 @@
+// DISTANCE: the point x of a body at the distance L from t. With l = |x - t|, u = (x - t)/l, e = l - L:
+//
+//   E = w/2 rho(e^2)      force = w rho' e u      uu = w ((rho' + 2 rho'' e^2) u u^T + rho' (e/l) (I - u u^T))
+//   Gauss-Newton: w rho' u u^T
+#include "goal/goal.h"
+
+// Nearer than this the direction from t to x is rounding: any one will do to move away from t.
+#define NEAREST 1e-12
+
+void pz_distance_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
+{
+    pz_jet jet = {.x = pz_kin_point(evaluation->kin, goal->body, goal->local.position)};
+    vec3 r = v3_sub(jet.x, pz_goal_target(evaluation->kin, goal));
+    double l = v3_norm(r);
+    double e = l - goal->distance;
+    bool there = l > NEAREST;
+    vec3 u = there ? v3_scale(r, 1.0 / l) : v3(1, 0, 0);
+    pz_loss loss = pz_loss_at(goal->loss, goal->loss_scale, e * e);
+    double w = goal->weight;
+    jet.energy = 0.5 * w * loss.rho;
+    jet.force = v3_scale(u, w * loss.d1 * e);
+    if (evaluation->level == POISE_LEVEL_HESSIAN) {
+        double across = there ? w * loss.d1 * e / l : 0.0;
+        jet.gauss_newton.uu = sym3_outer(w * loss.d1, u);
+        jet.exact.uu = sym3_add(sym3_outer(w * (loss.d1 + 2.0 * loss.d2 * e * e) - across, u), sym3_identity(across));
+    }
+    pz_add_jet(evaluation, goal->body, &jet);
+}
+
+poise_goal_error pz_distance_error(const poise_kinematics *kin, const poise_goal *goal)
+{
+    vec3 r = v3_sub(pz_kin_point(kin, goal->body, goal->local.position), pz_goal_target(kin, goal));
+    return pz_single_error(fabs(v3_norm(r) - goal->distance), POISE_UNIT_LENGTH);
+}
+
+int pz_distance_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J)
+{
+    if (!r) {
+        return 1;
+    }
+    vec3 x = pz_kin_point(kin, goal->body, goal->local.position), off = v3_sub(x, pz_goal_target(kin, goal));
+    double l = v3_norm(off), e = l - goal->distance;
+    double w = pz_row_weight(goal, e * e);
+    vec3 a = l > NEAREST ? v3_scale(off, w / l) : v3(w, 0, 0);
+    pz_clear_rows(kin, 1, J);
+    pz_add_to_row(kin, goal->body, (wrench){v3_cross(x, a), a}, J);
+    r[0] = w * e;
+    return 1;
+}

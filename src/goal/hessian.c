@@ -1,0 +1,315 @@
+// The Hessian in every form, from the axes S, the wrenches c, the blocks, the diagonal and the rows (objective.h).
+#include "goal/objective.h"
+
+#include "base/cpu.h"
+#include "math/dense.h"
+
+#include <string.h>
+
+// Are the arguments in order? Then the wrenches are made if they are not there.
+static bool ready(const poise_objective *o, poise_hessian kind, const void *out)
+{
+    return o && out && o->level == POISE_LEVEL_HESSIAN && (unsigned)kind <= POISE_HESSIAN_GAUSS_NEWTON && pz_forces(o, kind);
+}
+
+// ---- Rows of the packed Hessian ------------------------------------------------------------------------------------------
+//
+// Axes are in depth-first order, so the path to the root of the axis at hand is a stack: an axis of depth d is kept at place
+// d - 1, and the places below it hold its ancestors. Kept component by component, a row is six scaled sums of arrays. The
+// axis itself goes onto the stack after its own row, so that no load waits for a store.
+
+static inline void push_axis(const poise_objective *o, int i, int place)
+{
+    const double *S = (const double *)&o->kin.S[i];
+    for (int component = 0; component < 6; ++component) {
+        o->stack[component * o->max_depth + place] = S[component];
+    }
+    o->path[place] = i;
+}
+
+// entries[d] = S_h . c for the first `count` axes h of the stack
+PZ_INLINE void stack_products(const double *stack, int stride, int count, wrench c, double *restrict entries)
+{
+    const double *s0 = stack, *s1 = s0 + stride, *s2 = s1 + stride, *s3 = s2 + stride, *s4 = s3 + stride, *s5 = s4 + stride;
+    for (int d = 0; d < count; ++d) {
+        entries[d] = s0[d] * c.n.x + s1[d] * c.n.y + s2[d] * c.n.z + s3[d] * c.f.x + s4[d] * c.f.y + s5[d] * c.f.z;
+    }
+}
+
+// The row of axis number n of a step, which then goes onto the stack.
+PZ_INLINE void fill_row(const poise_objective *o, poise_hessian kind, const pz_step *step, int n, double *entries)
+{
+    int i = step->axis + n, above = o->kin.model->axes[i].depth - 1;
+    wrench c = o->c[kind][i];
+    stack_products(o->stack, o->max_depth, above, c, entries);
+    entries[above] = spatial_dot(o->kin.S[i], c);
+    if (step->own) {
+        entries[above] += o->diagonal[o->kin.model->axes[i].dof];
+    }
+    for (int j = 0; pz_step_is_block(step->kind) && j <= n; ++j) { // the block's own axes come last
+        entries[above - n + j] += pz_block_entry(&o->block[kind][step->block], j, n);
+    }
+    push_axis(o, i, above);
+}
+
+PZ_INLINE void pack_rows(const poise_objective *o, poise_hessian kind, double *rows)
+{
+    const poise_model *model = o->kin.model;
+    for (const pz_step *step = model->steps, *end = step + model->step_count; step < end; ++step) {
+        for (int n = 0; n < pz_step_nv(step->kind); ++n) {
+            fill_row(o, kind, step, n, rows + model->packed_row[step->axis + n]);
+        }
+    }
+}
+
+// The same code for processors with wider registers (base/cpu.h).
+PZ_WIDE static void pack_rows_wide(const poise_objective *o, poise_hessian kind, double *rows)
+{
+    pack_rows(o, kind, rows);
+}
+
+poise_status poise_objective_packed(const poise_objective *objective, poise_hessian kind, double *rows)
+{
+    if (!ready(objective, kind, rows)) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    if (objective->kin.model->has_mimic || objective->row_count > 0) {
+        return POISE_ERROR_UNSUPPORTED;
+    }
+    if (objective->kin.model->is_wide) {
+        pack_rows_wide(objective, kind, rows);
+    } else {
+        pack_rows(objective, kind, rows);
+    }
+    return POISE_OK;
+}
+
+// Do something with every row: `use(user, objective, axis, entries)`.
+typedef void (*row_use)(void *user, const poise_objective *o, int axis, const double *entries);
+
+static void for_each_row(const poise_objective *o, poise_hessian kind, row_use use, void *user)
+{
+    const poise_model *model = o->kin.model;
+    for (int s = 0; s < model->step_count; ++s) {
+        const pz_step *step = &model->steps[s];
+        for (int n = 0; n < pz_step_nv(step->kind); ++n) {
+            fill_row(o, kind, step, n, o->entries);
+            use(user, o, step->axis + n, o->entries);
+        }
+    }
+}
+
+// ---- Dense ---------------------------------------------------------------------------------------------------------------
+
+// Both mirror images get the same additions in the same order, so H is symmetric to the last bit.
+static void scatter_row(void *user, const poise_objective *o, int axis, const double *entries)
+{
+    const poise_model *model = o->kin.model;
+    double *H = user;
+    const pz_axis *i = &model->axes[axis];
+    double *H_i = H + (size_t)i->dof * (size_t)model->nv;
+    for (int d = 0; d < i->depth - 1; ++d) {
+        const pz_axis *h = &model->axes[o->path[d]];
+        double entry = h->factor * i->factor * entries[d];
+        H_i[h->dof] += entry;
+        H[(size_t)h->dof * (size_t)model->nv + (size_t)i->dof] += entry;
+    }
+    H_i[i->dof] += i->factor * i->factor * entries[i->depth - 1];
+}
+
+// H += w j j^T: the lower triangle, then mirrored.
+static void add_rows(const poise_objective *o, double *H)
+{
+    size_t n = (size_t)o->kin.model->nv;
+    for (int r = 0; r < o->row_count; ++r) {
+        const double *j = o->rows + (size_t)r * n;
+        for (size_t a = 0; a < n; ++a) {
+            double wj = o->row_weights[r] * j[a];
+            for (size_t b = 0; b <= a; ++b) {
+                H[a * n + b] += wj * j[b];
+            }
+        }
+    }
+    for (size_t a = 0; o->row_count > 0 && a < n; ++a) {
+        for (size_t b = 0; b < a; ++b) {
+            H[b * n + a] = H[a * n + b];
+        }
+    }
+}
+
+poise_status poise_objective_hessian(const poise_objective *objective, poise_hessian kind, double *H)
+{
+    if (!ready(objective, kind, H)) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    size_t n = (size_t)objective->kin.model->nv;
+    memset(H, 0, n * n * sizeof *H);
+    for_each_row(objective, kind, scatter_row, H);
+    add_rows(objective, H);
+    return POISE_OK;
+}
+
+poise_status poise_objective_definiteness(const poise_objective *objective, poise_hessian kind, double tolerance,
+                                          double *work, poise_definiteness *definiteness)
+{
+    if (!ready(objective, kind, work) || !definiteness || !(tolerance >= 0)) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    int n = objective->kin.model->nv;
+    double *H = work, *w = work + (size_t)n * (size_t)n, *scratch = w + n;
+    poise_objective_hessian(objective, kind, H);
+    if (!pz_symmetric_eigen(n, H, w, false, scratch)) {
+        return POISE_ERROR_NUMERIC;
+    }
+    double largest = 0.0;
+    for (int i = 0; i < n; ++i) {
+        largest = max2(largest, fabs(w[i]));
+    }
+    int positive = 0, negative = 0;
+    for (int i = 0; i < n; ++i) {
+        positive += w[i] > tolerance * largest;
+        negative += w[i] < -tolerance * largest;
+    }
+    bool has_zero = positive + negative < n;
+    *definiteness = positive > 0 && negative > 0 ? POISE_DEFINITE_INDEFINITE
+                    : negative > 0               ? (has_zero ? POISE_DEFINITE_SEMI_NEGATIVE : POISE_DEFINITE_NEGATIVE)
+                                                 : (has_zero ? POISE_DEFINITE_SEMI_POSITIVE : POISE_DEFINITE_POSITIVE);
+    return POISE_OK;
+}
+
+// ---- Products ------------------------------------------------------------------------------------------------------------
+
+// y += the rotation blocks' corrections times x
+static void add_block_products(const poise_objective *o, poise_hessian kind, const double *x, double *y)
+{
+    const poise_model *model = o->kin.model;
+    for (int s = 0; model->block_count > 0 && s < model->step_count; ++s) {
+        const pz_step *step = &model->steps[s];
+        int nv = pz_step_nv(step->kind), dof = model->axes[step->axis].dof;
+        for (int i = 0; pz_step_is_block(step->kind) && i < nv; ++i) {
+            for (int j = 0; j < nv; ++j) {
+                y[dof + i] += pz_block_entry(&o->block[kind][step->block], i, j) * x[dof + j];
+            }
+        }
+    }
+}
+
+// y = H x with H_hi = S_h . c_i:
+//
+//   down   V_i = V_parent + S_i x_i                 sums over the path of i
+//   up     U_i = sum over strict descendants c_j x_j
+//   y_i = c_i . V_i + S_i . U_i
+poise_status poise_objective_multiply(const poise_objective *objective, poise_hessian kind, const double *x, double *y)
+{
+    if (!ready(objective, kind, y) || !x || !all_finite(x, (size_t)objective->kin.model->nv)) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    const poise_objective *o = objective;
+    const poise_model *model = o->kin.model;
+    const wrench *c = o->c[kind];
+    for (int i = 0; i < model->nv; ++i) {
+        y[i] = o->diagonal[i] * x[i];
+    }
+    for (int i = 0; i < model->axis_count; ++i) {
+        const pz_axis *axis = &model->axes[i];
+        spatial above = axis->parent < 0 ? (spatial){{0, 0, 0}, {0, 0, 0}} : o->V[axis->parent];
+        o->V[i] = spatial_mad(above, axis->factor * x[axis->dof], o->kin.S[i]);
+        o->U[i] = (wrench){{0, 0, 0}, {0, 0, 0}};
+    }
+    for (int i = model->axis_count - 1; i >= 0; --i) {
+        const pz_axis *axis = &model->axes[i];
+        y[axis->dof] += axis->factor * (spatial_dot(o->V[i], c[i]) + spatial_dot(o->kin.S[i], o->U[i]));
+        if (axis->parent >= 0) {
+            o->U[axis->parent] = wrench_add(o->U[axis->parent], wrench_mad(o->U[i], axis->factor * x[axis->dof], c[i]));
+        }
+    }
+    add_block_products(o, kind, x, y);
+    for (int r = 0; r < o->row_count; ++r) {
+        const double *j = o->rows + (size_t)r * (size_t)model->nv;
+        double dot = 0.0;
+        for (int i = 0; i < model->nv; ++i) {
+            dot += j[i] * x[i];
+        }
+        for (int i = 0; i < model->nv; ++i) {
+            y[i] += o->row_weights[r] * dot * j[i];
+        }
+    }
+    return POISE_OK;
+}
+
+// With mimics, axes of one dof on one path add their mutual entries too, so the diagonal comes from the rows.
+static void add_diagonal_row(void *user, const poise_objective *o, int axis, const double *entries)
+{
+    const poise_model *model = o->kin.model;
+    double *diagonal = user;
+    const pz_axis *i = &model->axes[axis];
+    diagonal[i->dof] += i->factor * i->factor * entries[i->depth - 1];
+    for (int d = 0; d < i->depth - 1; ++d) {
+        const pz_axis *h = &model->axes[o->path[d]];
+        if (h->dof == i->dof) {
+            diagonal[i->dof] += 2.0 * h->factor * i->factor * entries[d];
+        }
+    }
+}
+
+static void tree_diagonal(const poise_objective *o, poise_hessian kind, double *diagonal)
+{
+    const poise_model *model = o->kin.model;
+    for (int s = 0; s < model->step_count; ++s) {
+        const pz_step *step = &model->steps[s];
+        for (int n = 0; n < pz_step_nv(step->kind); ++n) {
+            int i = step->axis + n;
+            double block = pz_step_is_block(step->kind) ? pz_block_entry(&o->block[kind][step->block], n, n) : 0.0;
+            diagonal[i] = spatial_dot(o->kin.S[i], o->c[kind][i]) + block + o->diagonal[i];
+        }
+    }
+}
+
+poise_status poise_objective_diagonal(const poise_objective *objective, poise_hessian kind, double *diagonal)
+{
+    if (!ready(objective, kind, diagonal)) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    const poise_objective *o = objective;
+    size_t n = (size_t)o->kin.model->nv;
+    if (o->kin.model->has_mimic) {
+        memset(diagonal, 0, n * sizeof *diagonal);
+        for_each_row(o, kind, add_diagonal_row, diagonal);
+    } else {
+        tree_diagonal(o, kind, diagonal);
+    }
+    for (int r = 0; r < o->row_count; ++r) {
+        const double *j = o->rows + (size_t)r * n;
+        for (size_t i = 0; i < n; ++i) {
+            diagonal[i] += o->row_weights[r] * j[i] * j[i];
+        }
+    }
+    return POISE_OK;
+}
+
+// ---- The packed form -----------------------------------------------------------------------------------------------------
+
+static bool has_dof(const poise_model *model, int dof)
+{
+    return model && !model->has_mimic && dof >= 0 && dof < model->nv;
+}
+
+size_t poise_packed_size(const poise_model *model)
+{
+    return model && !model->has_mimic ? model->packed_row[model->axis_count] : 0;
+}
+
+size_t poise_packed_row(const poise_model *model, int dof)
+{
+    return has_dof(model, dof) ? model->packed_row[dof] : 0;
+}
+
+int poise_packed_depth(const poise_model *model, int dof)
+{
+    return has_dof(model, dof) ? model->axes[dof].depth : 0;
+}
+
+int poise_packed_parent(const poise_model *model, int dof)
+{
+    return has_dof(model, dof) ? model->axes[dof].parent : POISE_WORLD;
+}

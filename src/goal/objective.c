@@ -1,0 +1,418 @@
+// f(q) and its derivatives by one sweep down the tree and one up.
+//
+//   sum the goals' wrenches g and symmetric second derivatives G up the tree:  g_k, G_k for the subtree of joint k
+//   gradient       df/dq_i = g_k . S_i                                  (i an axis of joint k)
+//   Hessian        H_hi = S_h . (G_k S_i) + g_k . (S_h x S_i)/2         (h above i)
+//                       = S_h . c_i,   c_i = G_k S_i + (S_i x* g_k)/2
+//
+// Derivation: along the motions S_i and S_h the second derivative of the subtree's energy is S_h . G S_i, symmetric, when
+// the two act at once; moving by h first carries S_i along, dS_i = S_h x S_i, half of which that symmetric derivative has
+// already counted. Axes of one rotation block act at once, with dS_i/dq_j = D_ij of their own:
+//
+//   H_ij = S_i . (G_k S_j) + g_k . sym(D_ij)
+//
+// so within a block the half cross product is taken back and the symmetric part of D put in its place (block_correction).
+// The pattern is that of composite rigid bodies in dynamics, with goals for masses (Featherstone 2008, chapter 6).
+#include "goal/objective.h"
+
+#include "base/error.h"
+
+#include <string.h>
+
+// ---- Life ----------------------------------------------------------------------------------------------------------------
+
+static int deepest(const poise_model *model)
+{
+    int depth = 0;
+    for (int i = 0; i < model->axis_count; ++i) {
+        depth = model->axes[i].depth > depth ? model->axes[i].depth : depth;
+    }
+    return depth;
+}
+
+void pz_objective_lay_out(poise_objective *o, const poise_model *model, int coupled_goals, pz_arena *arena)
+{
+    size_t axes = (size_t)model->axis_count, blocks = (size_t)model->block_count, nv = (size_t)model->nv;
+    size_t rows = (size_t)coupled_goals * PZ_ROWS_PER_GOAL;
+    pz_kin_layout(&o->kin, model, arena);
+    o->max_depth = deepest(model);
+    o->coupled_capacity = coupled_goals;
+    o->gradient = pz_arena_take(arena, nv, sizeof *o->gradient);
+    o->sums = pz_arena_take(arena, (size_t)model->joint_count, sizeof *o->sums);
+    o->own_markers.any = o->own_markers.all = false;
+    o->markers = &o->own_markers;
+    pz_markers_lay_out(&o->own_markers, model, arena);
+    o->extras = pz_arena_take(arena, (size_t)model->joint_count, sizeof *o->extras);
+    for (int kind = 0; kind < 2; ++kind) {
+        o->c[kind] = pz_arena_take(arena, axes, sizeof *o->c[kind]);
+        o->block[kind] = pz_arena_take(arena, blocks, sizeof *o->block[kind]);
+    }
+    o->made = pz_arena_take(arena, 2, sizeof *o->made);
+    o->diagonal = pz_arena_take(arena, nv, sizeof *o->diagonal);
+    o->rows = pz_arena_take(arena, rows, nv * sizeof *o->rows);
+    o->row_weights = pz_arena_take(arena, rows, sizeof *o->row_weights);
+    o->stack = pz_arena_take(arena, 6 * (size_t)o->max_depth, sizeof *o->stack);
+    o->entries = pz_arena_take(arena, (size_t)o->max_depth, sizeof *o->entries);
+    o->path = pz_arena_take(arena, (size_t)o->max_depth, sizeof *o->path);
+    o->V = pz_arena_take(arena, axes, sizeof *o->V);
+    o->U = pz_arena_take(arena, axes, sizeof *o->U);
+}
+
+size_t poise_objective_size(const poise_model *model, int coupled_goals)
+{
+    if (!model || coupled_goals < 0) {
+        return 0;
+    }
+    poise_objective blank;
+    pz_arena arena = pz_arena_counting();
+    pz_arena_take(&arena, 1, sizeof blank);
+    pz_objective_lay_out(&blank, model, coupled_goals, &arena);
+    return pz_arena_bytes(&arena);
+}
+
+poise_status poise_objective_init(const poise_model *model, int coupled_goals, void *memory, size_t size,
+                                  poise_objective **objective)
+{
+    if (!model || coupled_goals < 0 || !memory || !objective) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    size_t needed = poise_objective_size(model, coupled_goals);
+    if (needed == 0 || size < needed) {
+        return POISE_ERROR_MEMORY;
+    }
+    pz_arena arena = pz_arena_over(memory, size);
+    poise_objective *o = pz_arena_take(&arena, 1, sizeof *o);
+    *o = (poise_objective){.level = POISE_LEVEL_COST};
+    pz_objective_lay_out(o, model, coupled_goals, &arena);
+    poise_model_neutral(model, o->kin.q);
+    pz_kin_sweep(&o->kin, o->kin.q);
+    *objective = o;
+    return POISE_OK;
+}
+
+poise_status poise_objective_create(const poise_model *model, int coupled_goals, const poise_allocator *allocator,
+                                    poise_objective **objective)
+{
+    if (!model || coupled_goals < 0 || !objective) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    size_t size = poise_objective_size(model, coupled_goals);
+    void *memory = size ? pz_allocate(allocator, size) : NULL;
+    if (!memory) {
+        return POISE_ERROR_MEMORY;
+    }
+    poise_objective *o;
+    poise_status status = poise_objective_init(model, coupled_goals, memory, size, &o);
+    if (status != POISE_OK) {
+        pz_release(allocator, memory);
+        return status;
+    }
+    o->memory = memory;
+    o->has_allocator = allocator != NULL;
+    if (allocator) {
+        o->allocator = *allocator;
+    }
+    *objective = o;
+    return POISE_OK;
+}
+
+void poise_objective_destroy(poise_objective *objective)
+{
+    if (objective) {
+        poise_allocator allocator = objective->allocator;
+        pz_release(objective->has_allocator ? &allocator : NULL, objective->memory);
+    }
+}
+
+poise_status poise_objective_set_goals(poise_objective *objective, const poise_goal *goals, int count, poise_error *error)
+{
+    if (!objective || count < 0 || (count > 0 && !goals)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "objective and goals must not be NULL");
+    }
+    int coupled = 0;
+    for (int i = 0; i < count; ++i) {
+        poise_status status = poise_goal_check(&goals[i], objective->kin.model, error);
+        if (status != POISE_OK) {
+            return status;
+        }
+        coupled += (pz_goal_row_of(goals[i].kind)->needs & PZ_NEEDS_COUPLING) != 0;
+    }
+    if (coupled > objective->coupled_capacity) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                            "%d goals tie bodies together, but the objective was made for %d: raise coupled_goals", coupled,
+                            objective->coupled_capacity);
+    }
+    pz_markers_condense(&objective->own_markers, objective->kin.model, goals, count);
+    objective->markers = &objective->own_markers;
+    objective->goals = goals;
+    objective->goal_count = count;
+    objective->level = POISE_LEVEL_COST;
+    return POISE_OK;
+}
+
+void pz_objective_share_goals(const poise_objective *from, poise_objective *to)
+{
+    to->goals = from->goals;
+    to->goal_count = from->goal_count;
+    to->markers = from->markers;
+    to->level = POISE_LEVEL_COST;
+}
+
+// ---- Evaluation ----------------------------------------------------------------------------------------------------------
+
+// Clear what goals add to, and let them add.
+static void evaluate_goals(poise_objective *o, poise_level level)
+{
+    const poise_model *model = o->kin.model;
+    pz_evaluation evaluation = {.kin = &o->kin,
+                                .level = level,
+                                .sums = o->sums,
+                                .extras = o->extras,
+                                .dof_gradient = o->gradient,
+                                .dof_curvature = o->diagonal,
+                                .block_curvature = o->block[POISE_HESSIAN_EXACT],
+                                .block_gauss_newton = o->block[POISE_HESSIAN_GAUSS_NEWTON],
+                                .rows = o->rows,
+                                .row_weights = o->row_weights};
+    if (level != POISE_LEVEL_COST) {
+        memset(o->sums, 0, (size_t)model->joint_count * sizeof *o->sums);
+        memset(o->gradient, 0, (size_t)model->nv * sizeof *o->gradient);
+        memset(o->diagonal, 0, (size_t)model->nv * sizeof *o->diagonal);
+        memset(o->block[0], 0, (size_t)model->block_count * sizeof *o->block[0]);
+        memset(o->block[1], 0, (size_t)model->block_count * sizeof *o->block[1]);
+    }
+    for (int i = 0; i < o->goal_count && !o->markers->all; ++i) {
+        const poise_goal *goal = &o->goals[i];
+        if (!o->markers->any || !pz_is_condensed(o->markers, goal)) {
+            pz_goal_row_of(goal->kind)->evaluate(&evaluation, goal);
+        }
+    }
+    if (o->markers->any) {
+        pz_markers_evaluate(o->markers, &evaluation);
+    }
+    if (o->prior) {
+        pz_posture_evaluate(&evaluation, o->prior);
+    }
+    o->cost = evaluation.cost;
+    o->row_count = evaluation.row_count;
+    o->has_extras = evaluation.has_extras;
+}
+
+static inline void add_numbers(double *restrict to, const double *restrict from, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        to[i] += from[i];
+    }
+}
+
+// Add the sums of every joint to its parent's, leaves first. Both structs are arrays of numbers, the wrench first, so that
+// the gradient alone needs the first six.
+static void sum_up(poise_objective *o, poise_level level)
+{
+    size_t count = level == POISE_LEVEL_HESSIAN ? sizeof(pz_sum) / sizeof(double) : sizeof(wrench) / sizeof(double);
+    for (int k = o->kin.model->joint_count - 1; k > 0; --k) {
+        int parent = o->kin.model->joints[k].parent;
+        if (parent == POISE_WORLD) {
+            continue;
+        }
+        add_numbers((double *)&o->sums[parent], (const double *)&o->sums[k], count);
+        if (o->has_extras) {
+            add_numbers((double *)&o->extras[parent], (const double *)&o->extras[k], sizeof(pz_extra) / sizeof(double));
+        }
+    }
+}
+
+static void add_gradient(poise_objective *o)
+{
+    const poise_model *model = o->kin.model;
+    for (int i = 0; i < model->axis_count; ++i) {
+        const pz_axis *axis = &model->axes[i];
+        o->gradient[axis->dof] += axis->factor * spatial_dot(o->kin.S[i], o->sums[axis->joint].g);
+    }
+}
+
+// The sum of a joint as its turning axes see it, which all pass through p, so that v = p x w:
+//
+//   linear part of c    w x e        e = c - n p, the first moment about p       (w x c + n v)
+//   angular part        A w          A = ww + p c^T - (c . p) I                  (c x (p x w) = p (c . w) - w (c . p))
+//   exact               M w          M = A + K - [n]x/2 - p f^T + (p . f) I
+//
+// The exact one: K w - f x v/2 of the sum, and half of S x* g, add up to K w + w x n/2 + v x f, with
+// (p x w) x f = w (p . f) - p (w . f); the linear parts f x w/2 and w x f/2 cancel.
+typedef struct joint_view {
+    vec3 e;
+    mat3 M;
+} joint_view;
+
+// a + u w^T + d I
+static inline mat3 dyad_plus(const mat3 *a, vec3 u, vec3 w, double d)
+{
+    mat3 r = {v3_mad(a->x, w.x, u), v3_mad(a->y, w.y, u), v3_mad(a->z, w.z, u)};
+    r.x.x += d, r.y.y += d, r.z.z += d;
+    return r;
+}
+
+static inline joint_view view_of(const pz_sum *sum, vec3 p, poise_hessian kind)
+{
+    vec3 e = v3_mad(sum->c, -sum->n, p);
+    if (kind == POISE_HESSIAN_GAUSS_NEWTON) {
+        mat3 ww = sym3_matrix(&sum->ww);
+        return (joint_view){e, dyad_plus(&ww, p, sum->c, -v3_dot(sum->c, p))};
+    }
+    vec3 n = v3_scale(sum->g.n, 0.5), d = v3_sub(sum->c, sum->g.f);
+    sym3 T = sym3_add(sum->ww, sum->K);
+    mat3 turn = {{T.xx, T.xy - n.z, T.xz + n.y}, {T.xy + n.z, T.yy, T.yz - n.x}, {T.xz - n.y, T.yz + n.x, T.zz}};
+    return (joint_view){e, dyad_plus(&turn, p, d, -v3_dot(p, d))};
+}
+
+// Slides: w = 0, so that c = [c x v ; n v], and v x f beside it for exact.
+static wrench slide_force(const pz_sum *sum, vec3 v, poise_hessian kind)
+{
+    vec3 lever = kind == POISE_HESSIAN_EXACT ? v3_sub(sum->c, sum->g.f) : sum->c;
+    return (wrench){v3_cross(lever, v), v3_scale(v, sum->n)};
+}
+
+static void make_forces(const poise_objective *o, poise_hessian kind)
+{
+    const poise_model *model = o->kin.model;
+    wrench *c = o->c[kind];
+    for (int k = 0; k < model->joint_count; ++k) {
+        const pz_joint *joint = &model->joints[k];
+        int i = joint->axis_begin;
+        for (; i < joint->axis_begin + joint->slide_count; ++i) {
+            c[i] = slide_force(&o->sums[k], o->kin.S[i].v, kind);
+        }
+        if (i < joint->axis_end) {
+            joint_view view = view_of(&o->sums[k], o->kin.p[k], kind);
+            for (; i < joint->axis_end; ++i) {
+                vec3 w = o->kin.S[i].w;
+                c[i] = (wrench){m3_apply(&view.M, w), v3_cross(w, view.e)};
+            }
+        }
+    }
+}
+
+static void add_extra_forces(const poise_objective *o, poise_hessian kind)
+{
+    const poise_model *model = o->kin.model;
+    for (int i = 0; i < model->axis_count; ++i) {
+        const pz_extra *extra = &o->extras[model->axes[i].joint];
+        const sym6 *G = kind == POISE_HESSIAN_EXACT ? &extra->exact : &extra->gauss_newton;
+        o->c[kind][i] = wrench_add(o->c[kind][i], sym6_apply(G, o->kin.S[i]));
+    }
+}
+
+const wrench *pz_forces(const poise_objective *o, poise_hessian kind)
+{
+    if (!o->made[kind]) {
+        make_forces(o, kind);
+        if (o->has_extras) {
+            add_extra_forces(o, kind);
+        }
+        o->made[kind] = true;
+    }
+    return o->c[kind];
+}
+
+// g . sym(D_ij) for a block at p, R = before exp(v): with tau = before^T (n - p x f) the moment about p in the block's
+// frame, and the symmetric part of dJ_l/dv (kin/tensor.c) dotted with tau,
+//
+//   E = (v u^T + u v^T)/2 + c (tau . v) I,     u = db tau x v + dc v x (v x tau) - c tau
+//
+// less the half cross products g . (S_i x S_j)/2, i < j, that c_j holds.
+static void block_correction(poise_objective *o, const pz_step *step)
+{
+    const pz_block *block = &o->kin.blocks[step->block];
+    int joint = o->kin.model->axes[step->axis].joint;
+    wrench g = o->sums[joint].g;
+    vec3 v = block->v;
+    vec3 tau = m3_apply_transposed(&block->before, v3_sub(g.n, v3_cross(o->kin.p[joint], g.f)));
+    vec3 u = v3_combine(block->k.db, v3_cross(tau, v), block->k.dc, v3_cross(v, v3_cross(v, tau)));
+    u = v3_mad(u, -block->k.c, tau);
+    sym3 E = sym3_add(sym3_pair(v, u), sym3_identity(block->k.c * v3_dot(tau, v)));
+    const spatial *S = &o->kin.S[step->axis];
+    E.xy -= 0.5 * spatial_dot(spatial_cross(S[0], S[1]), g);
+    if (step->kind != PZ_SWING) {
+        E.xz -= 0.5 * spatial_dot(spatial_cross(S[0], S[2]), g);
+        E.yz -= 0.5 * spatial_dot(spatial_cross(S[1], S[2]), g);
+    }
+    sym3 *exact = &o->block[POISE_HESSIAN_EXACT][step->block];
+    *exact = sym3_add(*exact, E);
+}
+
+static void correct_blocks(poise_objective *o)
+{
+    const poise_model *model = o->kin.model;
+    for (int s = 0; model->block_count > 0 && s < model->step_count; ++s) {
+        if (pz_step_is_block(model->steps[s].kind)) {
+            block_correction(o, &model->steps[s]);
+        }
+    }
+}
+
+static poise_status overflowed(poise_objective *o)
+{
+    o->cost = INFINITY;
+    o->level = POISE_LEVEL_COST;
+    return POISE_ERROR_NUMERIC;
+}
+
+poise_status pz_objective_evaluate(poise_objective *o, const double *q, poise_level level)
+{
+    pz_kin_sweep(&o->kin, q);
+    evaluate_goals(o, level);
+    if (!is_finite(o->cost)) {
+        return overflowed(o);
+    }
+    if (level != POISE_LEVEL_COST) {
+        sum_up(o, level);
+        add_gradient(o);
+        if (!all_finite(o->gradient, (size_t)o->kin.model->nv)) {
+            return overflowed(o);
+        }
+    }
+    if (level == POISE_LEVEL_HESSIAN) {
+        correct_blocks(o);
+        o->made[POISE_HESSIAN_EXACT] = o->made[POISE_HESSIAN_GAUSS_NEWTON] = false;
+    }
+    o->level = level;
+    return POISE_OK;
+}
+
+poise_status poise_objective_evaluate(poise_objective *objective, const double *q, poise_level level)
+{
+    if (!objective || !q || (unsigned)level > POISE_LEVEL_HESSIAN || !pz_model_accepts(objective->kin.model, q)) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    return pz_objective_evaluate(objective, q, level);
+}
+
+// ---- Answers -------------------------------------------------------------------------------------------------------------
+
+double poise_objective_cost(const poise_objective *objective)
+{
+    return objective ? objective->cost : 0.0;
+}
+
+const double *poise_objective_gradient(const poise_objective *objective)
+{
+    return objective && objective->level != POISE_LEVEL_COST ? objective->gradient : NULL;
+}
+
+const poise_kinematics *poise_objective_kinematics(const poise_objective *objective)
+{
+    return objective ? &objective->kin : NULL;
+}
+
+poise_goal_error poise_objective_goal_error(const poise_objective *objective, int goal)
+{
+    if (!objective || goal < 0 || goal >= objective->goal_count) {
+        return pz_single_error(0.0, POISE_UNIT_NONE);
+    }
+    const poise_goal *g = &objective->goals[goal];
+    poise_goal_error e = pz_goal_row_of(g->kind)->error(&objective->kin, g);
+    if (e.error != e.error) { // infinity less infinity, where coordinates overflow
+        e.error = INFINITY;
+    }
+    return e;
+}

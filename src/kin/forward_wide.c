@@ -1,0 +1,88 @@
+// The forward sweep for processors with registers of four: joints that only turn, with a column of their frame in one
+// register.
+//
+// The frame stays in registers from a joint to its first child. All else is left to the scalar sweep, with the same bits.
+#include "kin/kin.h"
+#include "math/four.h"
+
+#if PZ_HAS_WIDE
+
+typedef struct frame {
+    four x, y, z, p;
+} frame;
+
+PZ_WIDE static inline frame load_frame(const poise_kinematics *kin, int k)
+{
+    const mat3 *R = &kin->R[k];
+    return (frame){four_load(&R->x), four_load(&R->y), four_load(&R->z), four_load(&kin->p[k])};
+}
+
+PZ_WIDE static inline void store_frame(poise_kinematics *kin, int k, frame f)
+{
+    mat3 *R = &kin->R[k];
+    four_store(f.x, &R->x);
+    four_store(f.y, &R->y);
+    four_store(f.z, &R->z);
+    four_store(f.p, &kin->p[k]);
+}
+
+// The constant part of a joint: p + R t, and R C.
+PZ_WIDE static inline frame placed(frame f, const pz_joint *joint)
+{
+    f.p = f.p + four_apply(f.x, f.y, f.z, &joint->t);
+    if (joint->C_is_identity) {
+        return f;
+    }
+    const mat3 *C = &joint->C;
+    return (frame){four_apply(f.x, f.y, f.z, &C->x), four_apply(f.x, f.y, f.z, &C->y), four_apply(f.x, f.y, f.z, &C->z),
+                   f.p};
+}
+
+// One turn: the axis goes to S, two columns change, u' = c u + s w, w' = c w - s u.
+PZ_WIDE static inline frame turned(frame f, const pz_step *step, double sine, double cosine, spatial *S)
+{
+    four s = four_of(sine), c = four_of(cosine), axis;
+    if (step->kind == PZ_TURN_X) {
+        axis = f.x;
+        f = (frame){f.x, c * f.y + s * f.z, c * f.z - s * f.y, f.p};
+    } else if (step->kind == PZ_TURN_Y) {
+        axis = f.y;
+        f = (frame){c * f.x - s * f.z, f.y, c * f.z + s * f.x, f.p};
+    } else {
+        axis = f.z;
+        f = (frame){c * f.x + s * f.y, c * f.y - s * f.x, f.z, f.p};
+    }
+    four_store(axis, &S->w);
+    four_store(four_cross(f.p, axis), &S->v);
+    return f;
+}
+
+PZ_WIDE void pz_kin_sweep_wide(poise_kinematics *kin)
+{
+    const poise_model *model = kin->model;
+    frame f = {four_of(0), four_of(0), four_of(0), four_of(0)};
+    int held = -1; // the joint whose frame is in f
+    for (int k = 0; k < model->joint_count; ++k) {
+        const pz_joint *joint = &model->joints[k];
+        if (!joint->only_turns) {
+            pz_kin_sweep_joint(kin, k);
+            held = -1;
+            continue;
+        }
+        f = placed(joint->parent == held ? f : load_frame(kin, joint->parent), joint);
+        for (const pz_step *at = model->steps + joint->step_begin, *end = model->steps + joint->step_end; at < end; ++at) {
+            f = turned(f, at, kin->sine[at->value], kin->cosine[at->value], &kin->S[at->axis]);
+        }
+        store_frame(kin, k, f);
+        held = k;
+    }
+}
+
+#else
+
+void pz_kin_sweep_wide(poise_kinematics *kin)
+{
+    (void)kin; // never called: base/cpu.h
+}
+
+#endif

@@ -1,0 +1,104 @@
+// First derivatives of points, directions and frames.
+//
+//   point      J_i = w_i x x + v_i       x relative to the reference point, S_i = [w_i ; v_i]
+//   direction  J_i = w_i x d
+//   frame      [ w_i x x + v_i ; w_i ]
+//
+// for the axes i on the path from the body to the root, zero for all others.
+#include "kin/kin.h"
+
+#include <string.h>
+
+static bool ready(const poise_kinematics *kin, int body, vec3 local, const double *J)
+{
+    return kin && J && body >= 0 && body < kin->model->joint_count && v3_is_finite(local);
+}
+
+// Add a column to rows row..row+2 at the dof of an axis, times its mimic's factor.
+static inline void add_column(const poise_kinematics *kin, int axis, vec3 c, int row, double *J)
+{
+    const pz_axis *a = &kin->model->axes[axis];
+    double *at = J + row * kin->model->nv + a->dof;
+    at[0] += a->factor * c.x;
+    at[kin->model->nv] += a->factor * c.y;
+    at[2 * kin->model->nv] += a->factor * c.z;
+}
+
+static void clear(const poise_kinematics *kin, int rows, double *J)
+{
+    memset(J, 0, (size_t)rows * (size_t)kin->model->nv * sizeof *J);
+}
+
+poise_status poise_kinematics_point_jacobian(const poise_kinematics *kinematics, int body, poise_vec3 local, double *J)
+{
+    if (!ready(kinematics, body, local, J)) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    vec3 x = pz_kin_point(kinematics, body, local);
+    clear(kinematics, 3, J);
+    for (int i = pz_kin_last_axis(kinematics, body); i >= 0; i = kinematics->model->axes[i].parent) {
+        add_column(kinematics, i, pz_velocity(kinematics->S[i], x), 0, J);
+    }
+    return POISE_OK;
+}
+
+poise_status poise_kinematics_direction_jacobian(const poise_kinematics *kinematics, int body, poise_vec3 local, double *J)
+{
+    if (!ready(kinematics, body, local, J)) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    vec3 d = pz_kin_direction(kinematics, body, local);
+    clear(kinematics, 3, J);
+    for (int i = pz_kin_last_axis(kinematics, body); i >= 0; i = kinematics->model->axes[i].parent) {
+        add_column(kinematics, i, v3_cross(kinematics->S[i].w, d), 0, J);
+    }
+    return POISE_OK;
+}
+
+poise_status poise_kinematics_frame_jacobian(const poise_kinematics *kinematics, int body, poise_vec3 local, double *J)
+{
+    if (!ready(kinematics, body, local, J)) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    vec3 x = pz_kin_point(kinematics, body, local);
+    clear(kinematics, 6, J);
+    for (int i = pz_kin_last_axis(kinematics, body); i >= 0; i = kinematics->model->axes[i].parent) {
+        add_column(kinematics, i, pz_velocity(kinematics->S[i], x), 0, J);
+        add_column(kinematics, i, kinematics->S[i].w, 3, J);
+    }
+    return POISE_OK;
+}
+
+// J of the centre of mass, from the leaves up: axis i moves the masses below it as one,
+//
+//   J_i = sum_b (m_b/M) (w_i x x_b + v_i) = w_i x c_k + mu_k v_i,   c_k = sum (m_b/M) x_b,  mu_k = sum m_b/M  below k
+//
+// Two passes over the joints without scratch memory: the sums of a subtree are sums over a run of indices, so each joint
+// adds its mass to the axes on its own path. O(sum of depths).
+void pz_kin_mass_center_columns(const poise_kinematics *kin, double *J)
+{
+    const poise_model *model = kin->model;
+    clear(kin, 3, J);
+    for (int k = 0; k < model->joint_count; ++k) {
+        double share = model->joints[k].mass / model->total_mass;
+        if (share == 0) {
+            continue;
+        }
+        vec3 x = v3_add(kin->p[k], m3_apply(&kin->R[k], model->joints[k].mass_center));
+        for (int i = model->joints[k].last_axis; i >= 0; i = model->axes[i].parent) {
+            add_column(kin, i, v3_scale(pz_velocity(kin->S[i], x), share), 0, J);
+        }
+    }
+}
+
+poise_status poise_kinematics_mass_center_jacobian(const poise_kinematics *kinematics, double *J)
+{
+    if (!kinematics || !J) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    if (kinematics->model->total_mass == 0) {
+        return POISE_ERROR_UNSUPPORTED;
+    }
+    pz_kin_mass_center_columns(kinematics, J);
+    return POISE_OK;
+}

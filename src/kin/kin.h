@@ -1,0 +1,86 @@
+// The state behind poise_kinematics: world frames and motion axes of one configuration.
+//
+// Everything is relative to one reference point, the position of body 0, so that a skeleton far from the world's origin
+// loses no digits. Derivatives hold that point fixed in the world.
+#ifndef PZ_KIN_KIN_H
+#define PZ_KIN_KIN_H
+
+#include <poise/kinematics.h>
+
+#include "math/so3.h"
+#include "math/spatial.h"
+#include "model/model.h"
+
+// What a rotation block needs for its second derivatives.
+typedef struct pz_block {
+    mat3 before;        // frame before the block's rotation
+    vec3 v;             // rotation vector; 0 for a quaternion, whose step starts from 0
+    so3_coefficients k; // of v
+} pz_block;
+
+struct poise_kinematics {
+    const poise_model *model;
+    void *memory; // of _create: what _destroy releases
+    poise_allocator allocator;
+    bool has_allocator;
+    vec3 origin; // the reference point, in the world
+    double *q;   // the configuration
+    mat3 *R;     // by joint: world rotation of our body frame
+    vec3 *p;     // by joint: position, relative to the reference point
+    spatial *S;  // by axis: motion axis about the reference point
+    pz_block *blocks;
+    double *value;         // by value: angle or length
+    double *sine, *cosine; // by turn
+};
+
+// Take the arrays of `kin` from an arena (see base/arena.h) and tie it to its model.
+void pz_kin_layout(poise_kinematics *kin, const poise_model *model, pz_arena *arena);
+
+// One joint of the forward sweep, after its parent; and all of them with wider registers.
+void pz_kin_sweep_joint(poise_kinematics *kin, int k);
+void pz_kin_sweep_wide(poise_kinematics *kin);
+
+// The forward sweep for a q that pz_model_accepts; q may be kin->q.
+void pz_kin_sweep(poise_kinematics *kin, const double *q);
+
+// A point fixed in a body, relative to the reference point, and a direction. POISE_WORLD is a body that does not move.
+static inline vec3 pz_kin_direction(const poise_kinematics *kin, int body, vec3 local)
+{
+    if (body == POISE_WORLD) {
+        return local;
+    }
+    const pz_joint *joint = &kin->model->joints[body];
+    return m3_apply(&kin->R[body], joint->B_is_identity ? local : m3_apply(&joint->B, local));
+}
+
+static inline vec3 pz_kin_point(const poise_kinematics *kin, int body, vec3 local)
+{
+    vec3 origin = body == POISE_WORLD ? v3_neg(kin->origin) : kin->p[body];
+    return v3_add(origin, pz_kin_direction(kin, body, local));
+}
+
+// The centre of mass, relative to the reference point. The model has mass.
+vec3 pz_kin_mass_center(const poise_kinematics *kin);
+
+// Rotation of the user's body frame.
+mat3 pz_kin_rotation(const poise_kinematics *kin, int body);
+
+// Jacobian of the centre of mass, 3 x nv. The model has mass.
+void pz_kin_mass_center_columns(const poise_kinematics *kin, double *J);
+
+// poise_retract for arguments that are known to be sound; q_out may be q.
+void pz_kin_retract(const poise_model *model, const double *q, const double *v, double *q_out);
+
+// w x x + v: the velocity that the motion m gives to the point x
+static inline vec3 pz_velocity(spatial m, vec3 x)
+{
+    return v3_add(v3_cross(m.w, x), m.v);
+}
+
+// The last axis that moves `body`, or -1; the rest follow by pz_axis.parent.
+static inline int pz_kin_last_axis(const poise_kinematics *kin, int body)
+{
+    return body == POISE_WORLD ? -1 : kin->model->joints[body].last_axis;
+}
+
+#endif

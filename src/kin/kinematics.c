@@ -1,0 +1,155 @@
+// Life of a poise_kinematics, and where things are.
+#include "kin/kin.h"
+
+// ---- Life ----------------------------------------------------------------------------------------------------------------
+
+size_t poise_kinematics_size(const poise_model *model)
+{
+    if (!model) {
+        return 0;
+    }
+    poise_kinematics blank;
+    pz_arena arena = pz_arena_counting();
+    pz_arena_take(&arena, 1, sizeof blank);
+    pz_kin_layout(&blank, model, &arena);
+    return pz_arena_bytes(&arena);
+}
+
+poise_status poise_kinematics_init(const poise_model *model, void *memory, size_t size, poise_kinematics **kinematics)
+{
+    if (!model || !memory || !kinematics) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    if (size < poise_kinematics_size(model)) { // whatever the alignment: luck is no contract
+        return POISE_ERROR_MEMORY;
+    }
+    pz_arena arena = pz_arena_over(memory, size);
+    poise_kinematics *kin = pz_arena_take(&arena, 1, sizeof *kin);
+    *kin = (poise_kinematics){0};
+    pz_kin_layout(kin, model, &arena);
+    poise_model_neutral(model, kin->q);
+    pz_kin_sweep(kin, kin->q);
+    *kinematics = kin;
+    return POISE_OK;
+}
+
+poise_status poise_kinematics_create(const poise_model *model, const poise_allocator *allocator,
+                                     poise_kinematics **kinematics)
+{
+    if (!model || !kinematics) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    size_t size = poise_kinematics_size(model);
+    void *memory = size ? pz_allocate(allocator, size) : NULL;
+    if (!memory) {
+        return POISE_ERROR_MEMORY;
+    }
+    poise_kinematics *kin;
+    poise_status status = poise_kinematics_init(model, memory, size, &kin);
+    if (status != POISE_OK) {
+        pz_release(allocator, memory);
+        return status;
+    }
+    kin->memory = memory;
+    kin->has_allocator = allocator != NULL;
+    if (allocator) {
+        kin->allocator = *allocator;
+    }
+    *kinematics = kin;
+    return POISE_OK;
+}
+
+void poise_kinematics_destroy(poise_kinematics *kinematics)
+{
+    if (kinematics) {
+        poise_allocator allocator = kinematics->allocator;
+        pz_release(kinematics->has_allocator ? &allocator : NULL, kinematics->memory);
+    }
+}
+
+poise_status poise_kinematics_update(poise_kinematics *kinematics, const double *q)
+{
+    if (!kinematics || !q || !pz_model_accepts(kinematics->model, q)) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    pz_kin_sweep(kinematics, q);
+    return POISE_OK;
+}
+
+// ---- Where things are ----------------------------------------------------------------------------------------------------
+
+static bool has_body(const poise_kinematics *kin, int body)
+{
+    return kin && body >= 0 && body < kin->model->joint_count;
+}
+
+mat3 pz_kin_rotation(const poise_kinematics *kin, int body)
+{
+    if (body == POISE_WORLD) {
+        return m3_identity();
+    }
+    const pz_joint *joint = &kin->model->joints[body];
+    return joint->B_is_identity ? kin->R[body] : m3_mul(&kin->R[body], &joint->B);
+}
+
+poise_pose poise_kinematics_body_pose(const poise_kinematics *kinematics, int body)
+{
+    if (!has_body(kinematics, body)) {
+        return poise_pose_identity();
+    }
+    mat3 R = pz_kin_rotation(kinematics, body);
+    return (poise_pose){quat_from_matrix(&R), v3_add(kinematics->origin, kinematics->p[body])};
+}
+
+poise_pose poise_kinematics_tool_pose(const poise_kinematics *kinematics, int tool)
+{
+    if (!kinematics || tool < 0 || tool >= kinematics->model->tool_count) {
+        return poise_pose_identity();
+    }
+    const poise_model *model = kinematics->model;
+    return poise_pose_multiply(poise_kinematics_body_pose(kinematics, model->tool_body[tool]), model->tools[tool].pose);
+}
+
+void poise_kinematics_body_frame(const poise_kinematics *kinematics, int body, double rotation[9], double position[3])
+{
+    bool there = has_body(kinematics, body);
+    mat3 R = there ? pz_kin_rotation(kinematics, body) : m3_identity();
+    vec3 p = there ? v3_add(kinematics->origin, kinematics->p[body]) : v3(0, 0, 0);
+    m3_to_rows(&R, rotation);
+    position[0] = p.x, position[1] = p.y, position[2] = p.z;
+}
+
+poise_vec3 poise_kinematics_point(const poise_kinematics *kinematics, int body, poise_vec3 local)
+{
+    return has_body(kinematics, body) ? v3_add(kinematics->origin, pz_kin_point(kinematics, body, local)) : local;
+}
+
+poise_vec3 poise_kinematics_direction(const poise_kinematics *kinematics, int body, poise_vec3 local)
+{
+    return has_body(kinematics, body) ? pz_kin_direction(kinematics, body, local) : local;
+}
+
+vec3 pz_kin_mass_center(const poise_kinematics *kin)
+{
+    const poise_model *model = kin->model;
+    vec3 sum = {0, 0, 0};
+    for (int k = 0; k < model->joint_count; ++k) {
+        vec3 x = v3_add(kin->p[k], m3_apply(&kin->R[k], model->joints[k].mass_center));
+        sum = v3_mad(sum, model->joints[k].mass / model->total_mass, x);
+    }
+    return sum;
+}
+
+double poise_kinematics_mass_center(const poise_kinematics *kinematics, poise_vec3 *center)
+{
+    if (!kinematics || kinematics->model->total_mass == 0) {
+        if (center) {
+            *center = v3(0, 0, 0);
+        }
+        return 0.0;
+    }
+    if (center) {
+        *center = v3_add(kinematics->origin, pz_kin_mass_center(kinematics));
+    }
+    return kinematics->model->total_mass;
+}

@@ -1,0 +1,106 @@
+// Steps: from a configuration by a tangent vector to another, and back.
+#include "kin/kin.h"
+
+static quat quat_at(const double *q)
+{
+    return (quat){q[0], q[1], q[2], q[3]};
+}
+
+static void put_quat(quat a, double *q)
+{
+    q[0] = a.x, q[1] = a.y, q[2] = a.z, q[3] = a.w;
+}
+
+// Has a rotation vector no limits, so that either of its two short forms will do?
+static bool is_unlimited(const poise_model *model, const pz_step *step)
+{
+    for (int i = step->q; i < step->q + pz_step_nq(step->kind); ++i) {
+        if (is_finite(model->lower[i]) || is_finite(model->upper[i])) {
+            return false;
+        }
+    }
+    int joint = model->axes[step->axis].joint;
+    return step->kind != PZ_SWING || !is_finite(model->given[joint].swing[0]);
+}
+
+static bool reparameterise(const poise_model *model, const pz_step *step, double *q)
+{
+    if ((step->kind != PZ_EXPMAP && step->kind != PZ_SWING) || !is_unlimited(model, step)) {
+        return false;
+    }
+    double *c = q + step->q;
+    vec3 v = v3(c[0], c[1], step->kind == PZ_EXPMAP ? c[2] : 0.0);
+    if (!so3_reparameterise(&v)) {
+        return false;
+    }
+    c[0] = v.x, c[1] = v.y;
+    if (step->kind == PZ_EXPMAP) {
+        c[2] = v.z;
+    }
+    return true;
+}
+
+int poise_reparameterise(const poise_model *model, double *q)
+{
+    if (!model || !q || !pz_model_accepts(model, q)) {
+        return 0;
+    }
+    int changed = 0;
+    for (int s = 0; s < model->step_count; ++s) {
+        changed += reparameterise(model, &model->steps[s], q);
+    }
+    return changed;
+}
+
+void pz_kin_retract(const poise_model *model, const double *q, const double *v, double *q_out)
+{
+    for (int s = 0; s < model->step_count; ++s) {
+        const pz_step *step = &model->steps[s];
+        if (!step->own) {
+            continue;
+        }
+        const double *dv = v + model->axes[step->axis].dof;
+        if (step->kind == PZ_QUATERNION) {
+            quat turn = so3_exp_quat(v3(dv[0], dv[1], dv[2]));
+            put_quat(quat_normalize(quat_mul(quat_normalize(quat_at(q + step->q)), turn)), q_out + step->q);
+            continue;
+        }
+        for (int i = 0; i < pz_step_nq(step->kind); ++i) {
+            q_out[step->q + i] = q[step->q + i] + dv[i];
+        }
+        reparameterise(model, step, q_out);
+    }
+}
+
+poise_status poise_retract(const poise_model *model, const double *q, const double *v, double *q_out)
+{
+    if (!model || !q || !v || !q_out || !pz_model_accepts(model, q) || !all_finite(v, (size_t)model->nv)) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    pz_kin_retract(model, q, v, q_out);
+    return POISE_OK;
+}
+
+poise_status poise_difference(const poise_model *model, const double *q_from, const double *q_to, double *v)
+{
+    if (!model || !q_from || !q_to || !v || !pz_model_accepts(model, q_from) || !pz_model_accepts(model, q_to)) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    for (int s = 0; s < model->step_count; ++s) {
+        const pz_step *step = &model->steps[s];
+        if (!step->own) {
+            continue;
+        }
+        double *dv = v + model->axes[step->axis].dof;
+        if (step->kind == PZ_QUATERNION) {
+            quat from = quat_normalize(quat_at(q_from + step->q)), to = quat_normalize(quat_at(q_to + step->q));
+            vec3 turn = so3_log(quat_mul(quat_conj(from), to));
+            dv[0] = turn.x, dv[1] = turn.y, dv[2] = turn.z;
+            continue;
+        }
+        for (int i = 0; i < pz_step_nq(step->kind); ++i) {
+            dv[i] = q_to[step->q + i] - q_from[step->q + i];
+        }
+    }
+    return POISE_OK;
+}

@@ -1,0 +1,60 @@
+// The rotation group: exponential map, logarithm, left Jacobian and its derivative.
+//
+// With W = [v]x, theta = |v|:
+//
+//   exp(v)  = I + a W + b W^2                 a = sin(theta)/theta          b = (1 - cos(theta))/theta^2
+//   J_l(v)  = I + b W + c W^2                 c = (theta - sin(theta))/theta^3
+//   exp(v + dv) = exp(J_l dv) exp(v) + O(dv^2)
+//
+// Below a small angle the coefficients come from their series: the closed forms cancel there.
+#ifndef PZ_MATH_SO3_H
+#define PZ_MATH_SO3_H
+
+#include "math/quat.h"
+
+typedef struct so3_coefficients {
+    double a, b, c; // as above
+    double db, dc;  // b'(theta)/theta and c'(theta)/theta
+} so3_coefficients;
+
+so3_coefficients so3_coefficients_of(vec3 v);
+
+// exp(v) as a matrix and as a unit quaternion. Any finite v.
+mat3 so3_exp(vec3 v);
+quat so3_exp_quat(vec3 v);
+
+// The shortest v with exp(v) = q, |v| <= pi. q is unit; the sign of q does not matter.
+vec3 so3_log(quat q);
+
+// J_l(v), and its inverse for |v| < 2 pi.
+mat3 so3_left_jacobian(vec3 v);
+mat3 so3_left_jacobian_inverse(vec3 v);
+
+// dJ[j] = dJ_l/dv_j, j = 0, 1, 2.
+void so3_left_jacobian_derivative(vec3 v, mat3 dJ[3]);
+
+// exp(v), J_l(v) and dJ_l/dv_j together: one sine and cosine.
+void so3_exp_with_derivatives(vec3 v, mat3 *R, mat3 *J, mat3 dJ[3]);
+
+// v shortened by whole turns to |v| <= pi; returns whether it changed. The rotation is the same.
+bool so3_reparameterise(vec3 *v);
+
+// d I + p W + r W^2, the form that all matrices here share; W^2 = v v^T - |v|^2 I. The six products do not depend on the
+// coefficients: where this is expanded twice for one v, the compiler computes them once.
+static inline mat3 so3_polynomial(double d, double p, double r, vec3 v)
+{
+    double xx = v.x * v.x, yy = v.y * v.y, zz = v.z * v.z;
+    double xy = r * (v.x * v.y), xz = r * (v.x * v.z), yz = r * (v.y * v.z);
+    vec3 pv = v3_scale(v, p);
+    return (mat3){{d - r * (yy + zz), xy + pv.z, xz - pv.y},
+                  {xy - pv.z, d - r * (xx + zz), yz + pv.x},
+                  {xz + pv.y, yz - pv.x, d - r * (xx + yy)}};
+}
+
+// I + p W + r W^2: exp with (a, b), J_l with (b, c)
+static inline mat3 so3_quadratic(double p, double r, vec3 v)
+{
+    return so3_polynomial(1.0, p, r, v);
+}
+
+#endif

@@ -1,0 +1,191 @@
+// What one joint or tool must satisfy by itself.
+#include "base/error.h"
+#include "math/vec3.h"
+#include "model/builder.h"
+
+// Lengths beyond this are refused: their squares and products must stay far from overflow.
+#define LARGEST 1e100
+
+// How far two unit axes of a universal joint may be from orthogonal: the error of axes typed with ten digits.
+#define ORTHOGONAL 1e-9
+
+static bool in_range(double x)
+{
+    return fabs(x) <= LARGEST; // false for NaN
+}
+
+static bool vec3_in_range(vec3 v)
+{
+    return in_range(v.x) && in_range(v.y) && in_range(v.z);
+}
+
+// A normalised vector misses |v|^2 = 1 by at most 12 u, u = 2^-53: 4 u of the sum of squares, doubled by the division, the
+// division's own rounding, and 4 u of the sum taken anew.
+static bool is_unit(double square)
+{
+    return fabs(square - 1.0) <= 8.0 * PZ_EPSILON;
+}
+
+static vec3 unit_vec3(vec3 v)
+{
+    return is_unit(v3_dot(v, v)) ? v : v3_normalize(v);
+}
+
+quat pz_unit_quat(quat q)
+{
+    return is_unit(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w) ? q : quat_normalize(q);
+}
+
+static poise_status check_quat(quat *q, const char *kind, const char *name, const char *what, poise_error *error)
+{
+    quat unit = quat_is_finite(*q) ? pz_unit_quat(*q) : (quat){0, 0, 0, 0};
+    if (unit.x == 0 && unit.y == 0 && unit.z == 0 && unit.w == 0) {
+        return pz_error_set(error, POISE_ERROR_MODEL,
+                            "%s \"%s\": %s is not a rotation: give a finite quaternion other than 0", kind, name, what);
+    }
+    *q = unit;
+    return POISE_OK;
+}
+
+static poise_status check_axis(vec3 *axis, const char *name, const char *what, poise_error *error)
+{
+    if (!v3_is_finite(*axis)) {
+        return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": %s is not finite", name, what);
+    }
+    vec3 unit = unit_vec3(*axis);
+    if (unit.x == 0 && unit.y == 0 && unit.z == 0) {
+        return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": %s is zero: give it a direction", name, what);
+    }
+    *axis = unit;
+    return POISE_OK;
+}
+
+static poise_status check_axes(poise_joint *joint, poise_error *error)
+{
+    poise_joint_type type = joint->type;
+    if (type == POISE_JOINT_REVOLUTE || type == POISE_JOINT_PRISMATIC || type == POISE_JOINT_UNIVERSAL) {
+        poise_status status = check_axis(&joint->axis, joint->name, "axis", error);
+        if (status != POISE_OK || type != POISE_JOINT_UNIVERSAL) {
+            return status;
+        }
+        status = check_axis(&joint->axis2, joint->name, "axis2", error);
+        if (status != POISE_OK) {
+            return status;
+        }
+        if (fabs(v3_dot(joint->axis, joint->axis2)) > ORTHOGONAL) {
+            return pz_error_set(error, POISE_ERROR_MODEL,
+                                "joint \"%s\": axis and axis2 must be orthogonal; use two revolute "
+                                "joints for others",
+                                joint->name);
+        }
+        return POISE_OK;
+    }
+    return check_quat(&joint->axes, "joint", joint->name, "axes", error);
+}
+
+static poise_status check_limits(const poise_joint *joint, poise_error *error)
+{
+    pz_step_kind steps[PZ_MAX_STEPS];
+    int step_count = pz_joint_steps(joint->type, joint->order, steps);
+    int c = 0;
+    for (int s = 0; s < step_count; ++s) {
+        for (int i = 0; i < pz_step_nq(steps[s]); ++i, ++c) {
+            double lower = joint->lower[c], upper = joint->upper[c];
+            if (!(lower <= upper)) {
+                return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": lower limit %g is above upper limit %g",
+                                    joint->name, lower, upper);
+            }
+            if (lower == INFINITY || upper == -INFINITY) {
+                return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": limits %g to %g leave no number", joint->name,
+                                    lower, upper);
+            }
+            if (steps[s] == PZ_QUATERNION && (is_finite(lower) || is_finite(upper))) {
+                return pz_error_set(error, POISE_ERROR_MODEL,
+                                    "joint \"%s\": quaternion coordinates take no limits; use "
+                                    "swing_twist",
+                                    joint->name);
+            }
+        }
+    }
+    return POISE_OK;
+}
+
+static poise_status check_swing(const poise_joint *joint, poise_error *error)
+{
+    double a = joint->swing[0], b = joint->swing[1];
+    if (a == INFINITY && b == INFINITY) {
+        return POISE_OK;
+    }
+    if (joint->type != POISE_JOINT_SWING_TWIST) {
+        return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": only swing_twist joints take a swing limit",
+                            joint->name);
+    }
+    if (!(a > 0 && a < PZ_PI && b > 0 && b < PZ_PI)) {
+        return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": swing limits %g and %g must lie between 0 and pi",
+                            joint->name, a, b);
+    }
+    // the ray to the centre must lead into the box as well
+    if (!(joint->lower[0] <= 0 && 0 <= joint->upper[0] && joint->lower[1] <= 0 && 0 <= joint->upper[1])) {
+        return pz_error_set(error, POISE_ERROR_MODEL,
+                            "joint \"%s\": beside a swing ellipse the limits of the swing coordinates must include 0",
+                            joint->name);
+    }
+    return POISE_OK;
+}
+
+static poise_status check_mimic(const poise_joint *joint, poise_error *error)
+{
+    if (!joint->mimic) {
+        return POISE_OK;
+    }
+    if (joint->type != POISE_JOINT_REVOLUTE && joint->type != POISE_JOINT_PRISMATIC) {
+        return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": only revolute and prismatic joints can mimic",
+                            joint->name);
+    }
+    if (!in_range(joint->mimic_multiplier) || !in_range(joint->mimic_offset)) {
+        return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": mimic multiplier and offset must be finite",
+                            joint->name);
+    }
+    return POISE_OK;
+}
+
+poise_status pz_joint_check(poise_joint *joint, poise_error *error)
+{
+    if (!joint->name || !joint->name[0] || (joint->body && !joint->body[0])) {
+        return pz_error_set(error, POISE_ERROR_MODEL, "a joint and its body need a name");
+    }
+    if (!pz_joint_row_of(joint->type) || (unsigned)joint->order >= POISE_EULER_ORDER_COUNT) {
+        return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": unknown type or Euler order", joint->name);
+    }
+    if (!vec3_in_range(joint->offset.position)) {
+        return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": offset is not finite, or beyond 1e100", joint->name);
+    }
+    if (!(joint->mass >= 0 && joint->mass <= LARGEST) || !vec3_in_range(joint->mass_center)) {
+        return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": mass must be finite and not negative", joint->name);
+    }
+    poise_status status = check_quat(&joint->offset.rotation, "joint", joint->name, "offset", error);
+    if (status == POISE_OK) {
+        status = check_axes(joint, error);
+    }
+    if (status == POISE_OK) {
+        status = check_limits(joint, error);
+    }
+    if (status == POISE_OK) {
+        status = check_swing(joint, error);
+    }
+    return status == POISE_OK ? check_mimic(joint, error) : status;
+}
+
+poise_status pz_tool_check(poise_tool *tool, poise_error *error)
+{
+    if (!tool->name || !tool->name[0]) {
+        return pz_error_set(error, POISE_ERROR_MODEL, "a tool needs a name");
+    }
+    if (!tool->body || !tool->body[0]) {
+        return pz_error_set(error, POISE_ERROR_MODEL, "tool \"%s\": name the body that carries it", tool->name);
+    }
+    if (!vec3_in_range(tool->pose.position)) {
+        return pz_error_set(error, POISE_ERROR_MODEL, "tool \"%s\": position is not finite, or beyond 1e100", tool->name);
+    }
+    return check_quat(&tool->pose.rotation, "tool", tool->name, "rotation", error);
+}

@@ -1,0 +1,425 @@
+// A pose goal on an arm, from start to answer: searches, the closest pose where they fail, the report.
+#include "math/trig.h"
+#include "solve/arm_kernel.h"
+#include "solve/methods.h"
+
+#define SEARCH_ITERATIONS 30
+#define FINISH_ITERATIONS 80
+#define NEAR_ZERO         1e-4   // energy below which a search that was dropped is finished
+#define BEST_ENDS         4      // of all searches: where the closest pose is looked for when none of them met the target
+#define FAR_SEARCHES      16     // when the target is out of reach, so that they only serve the closest pose
+#define MARGIN            0.9999 // of the tolerances: what another order of the same sums may make of the error
+#define ALIKE             1e-3   // radians, or lengths over L: solutions are the same when no joint differs by more
+#define POLISHED          1e-9   // error to which solutions are brought that are compared
+
+// Where a search ended.
+typedef struct arm_stop {
+    double cost; // W/2 |r|^2 + E
+    double q[PZ_ARM_MOST];
+} arm_stop;
+
+struct pz_arm {
+    int body; // what the chain was made for; -1: nothing
+    poise_pose local;
+    bool fits;    // it could be made
+    double chord; // 2 sin of half the rotation tolerance
+    pz_arm_chain chain;
+    pz_arm_target target;
+    pz_arm_run run;
+    double q_start[PZ_ARM_MOST];
+    arm_stop ends[BEST_ENDS]; // best first
+    int end_count;
+    pz_arm_table *table; // NULL: none is wanted
+    bool has_table;      // it fits the chain
+};
+
+pz_arm *pz_arm_lay_out(const poise_solver *solver, pz_arena *arena)
+{
+    pz_arm *arm = pz_arena_take(arena, 1, sizeof *arm);
+    pz_arm_table *table = solver->options.seed_table ? pz_arena_take(arena, 1, sizeof *table) : NULL;
+    if (arm) {
+        double sine, cosine, tolerance = min2(solver->options.rotation_tolerance, PZ_PI);
+        pz_sincos(0.5 * tolerance, &sine, &cosine);
+        *arm = (pz_arm){.body = -1, .table = table, .chord = 2.0 * sine};
+    }
+    return arm;
+}
+
+void pz_arm_record(const pz_arm_run *run, double f, double damping, bool accepted, bool exact)
+{
+    const poise_solver_options *options = &run->trace->options;
+    poise_report *report = &run->trace->report;
+    double weight = run->trace->goals[0].rotation_weight;
+    if (report->traced < options->trace_capacity) {
+        options->trace[report->traced++] = (poise_trace){.cost = weight * f,
+                                                         .gradient = weight * run->slope,
+                                                         .damping = damping,
+                                                         .step = run->longest,
+                                                         .accepted = accepted,
+                                                         .exact = exact};
+    }
+}
+
+// ---- Is this a problem for an arm? ---------------------------------------------------------------------------------------
+
+static bool options_fit(const poise_solver_options *options)
+{
+    return options->prior == 0 && options->max_iterations > 0 && !is_finite(options->step_limit) && options->damping == 0;
+}
+
+static bool goal_fits(const poise_solver *solver)
+{
+    const poise_goal *goal = solver->goals;
+    return solver->goal_count == 1 && goal->kind == POISE_GOAL_POSE && goal->weight > 0 && goal->rotation_weight > 0 &&
+           goal->loss == POISE_LOSS_NONE;
+}
+
+// The chain for the goal, made anew when its body or frame is another than last time.
+static bool make_chain(const poise_solver *solver, pz_arm *arm)
+{
+    const poise_goal *goal = solver->goals;
+    if (goal->body != arm->body || memcmp(&goal->local, &arm->local, sizeof arm->local) != 0) {
+        arm->fits = pz_arm_chain_make(solver->model, solver->box, goal->body, &goal->local, &arm->chain);
+        arm->body = goal->body;
+        arm->local = goal->local;
+        arm->has_table = arm->fits && arm->table && pz_arm_table_make(&arm->chain, arm->table);
+    }
+    return arm->fits;
+}
+
+// q/|q| for |q|^2 = 1 + d, |d| < 1e-5 by the checks of goals: 1 - d/2 + 3/8 d^2 is 1/|q| to rounding.
+static quat unit(quat q)
+{
+    double d = (q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w) - 1.0, s = 1.0 - d * (0.5 - 0.375 * d);
+    return (quat){s * q.x, s * q.y, s * q.z, s * q.w};
+}
+
+// The square of a tolerance, a little less so that rounding elsewhere does not undo it, and never less than what rounding of
+// numbers of size `size` allows.
+static double square_of(double tolerance, double size)
+{
+    double rounding = 16.0 * PZ_EPSILON * size;
+    double t = max2(MARGIN * tolerance - rounding, rounding);
+    return t * t;
+}
+
+// False when a number overflows: that is left to the general path.
+static bool make_target(const poise_solver *solver, pz_arm *arm)
+{
+    const poise_goal *goal = solver->goals;
+    const poise_solver_options *options = &solver->options;
+    const pz_arm_chain *chain = &arm->chain;
+    pz_arm_target *target = &arm->target;
+    mat3 R = quat_matrix(unit(goal->target.rotation)), back = m3_transpose(&chain->base);
+    double scale = 1.0 / chain->unit;
+    target->u = m3_mul(&back, &R);
+    target->t = v3_scale(m3_apply(&back, v3_sub(goal->target.position, chain->base_at)), scale);
+    target->has_band = pz_has_band(goal->tolerance) || pz_has_band(goal->rotation_tolerance);
+    if (target->has_band) {
+        target->turn = quat_from_matrix(&target->u);
+        target->tolerance = v3_scale(goal->tolerance, scale);
+        target->rotation_tolerance = goal->rotation_tolerance;
+        target->most_e = square_of(options->rotation_tolerance, 1.0);
+    } else {
+        mat3 tail = m3_transpose(&chain->tail);
+        target->u = m3_mul(&target->u, &tail);
+        target->most_e = options->rotation_tolerance < PZ_PI ? square_of(arm->chord, 1.0) : INFINITY;
+    }
+    target->most_r = square_of(options->position_tolerance * scale, chain->reach);
+    target->W = goal->weight * chain->unit * chain->unit / goal->rotation_weight;
+    target->cost = MARGIN * options->cost_tolerance / goal->rotation_weight;
+    target->stationary = options->gradient_tolerance;
+    double farthest = target->W * v3_dot(target->t, target->t);
+    return target->W > 0 && is_finite(farthest) && is_finite(v3_dot(target->t, target->t));
+}
+
+static bool prepare(poise_solver *solver, pz_arm *arm)
+{
+    if (!arm || !options_fit(&solver->options) || !goal_fits(solver) || !make_chain(solver, arm) ||
+        !make_target(solver, arm)) {
+        return false;
+    }
+    const pz_arm_chain *chain = &arm->chain;
+    for (int i = 0; i < chain->n; ++i) {
+        arm->q_start[i] = solver->q_start[chain->q[i]];
+    }
+    arm->run.iterations = arm->run.evaluations = 0;
+    arm->run.trace = solver->options.trace && solver->options.trace_capacity > 0 ? solver : NULL;
+    arm->end_count = 0;
+    pz_arm_open(chain, arm->q_start, &arm->run);
+    return true;
+}
+
+// ---- Searches ------------------------------------------------------------------------------------------------------------
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+// Keep where the search ended, if it is among the best.
+static void keep_end(pz_arm *arm)
+{
+    double cost = 0.5 * arm->target.W * arm->run.r + arm->run.e;
+    if (!is_finite(cost) || (arm->end_count == BEST_ENDS && !(cost < arm->ends[BEST_ENDS - 1].cost))) {
+        return;
+    }
+    int at = arm->end_count < BEST_ENDS ? arm->end_count++ : BEST_ENDS - 1;
+    for (; at > 0 && cost < arm->ends[at - 1].cost; --at) {
+        arm->ends[at] = arm->ends[at - 1];
+    }
+    arm->ends[at].cost = cost;
+    memcpy(arm->ends[at].q, arm->run.q, sizeof arm->ends[at].q);
+}
+
+// Points of the sequence that each seed has for itself, and how many seeds have their own: the index stays below 2^28.
+#define STARTS_PER_SEED 4096
+#define SEEDS           65536
+
+// Where search number m begins: the caller's start, then entries of the table, then the sequence.
+static void begin_search(const poise_solver *solver, pz_arm *arm, int m)
+{
+    double q[PZ_ARM_MOST];
+    int from_table = arm->has_table && !arm->target.has_band ? PZ_ARM_NEAR : 0;
+    if (m == 1 && from_table > 0) {
+        pz_arm_table_aim(&arm->chain, &arm->target, arm->table);
+    }
+    if (m > 0 && m <= from_table) {
+        pz_arm_table_next(&arm->chain, &arm->target, arm->table, q);
+    } else if (m > 0) {
+        int first = STARTS_PER_SEED * (int)((solver->options.seed - 1) % SEEDS);
+        pz_arm_restart(&arm->chain, first + m - from_table, q);
+    }
+    pz_arm_begin(&arm->chain, m == 0 ? arm->q_start : q, &arm->run);
+}
+
+// Search number m. A search that was dropped near a zero is finished by descent.
+static bool search(const poise_solver *solver, pz_arm *arm, int m)
+{
+    int most = solver->options.max_iterations;
+    begin_search(solver, arm, m);
+    if (arm->target.has_band) {
+        return pz_arm_search_banded(&arm->chain, &arm->target, least(SEARCH_ITERATIONS, most), &arm->run);
+    }
+    return pz_arm_search(&arm->chain, &arm->target, least(SEARCH_ITERATIONS, most), &arm->run) ||
+           (arm->run.f < NEAR_ZERO &&
+            pz_arm_finish(&arm->chain, &arm->target, true, least(FINISH_ITERATIONS, most), &arm->run) == PZ_ARM_MET);
+}
+
+// No configuration comes as far as the target, whatever the joints do.
+static bool is_out_of_reach(const pz_arm *arm)
+{
+    const pz_arm_target *target = &arm->target;
+    double most = arm->chain.reach * (1.0 + 1e-9) + sqrt(target->most_r);
+    return !target->has_band && v3_dot(target->t, target->t) > most * most;
+}
+
+static void note_search(poise_solver *solver, const pz_arm *arm, int m)
+{
+    if (m == 0) {
+        double f = 0.5 * arm->target.W * arm->run.first_r + arm->run.first_e;
+        solver->report.start_cost = solver->goals[0].rotation_weight * f;
+    }
+    solver->report.restarts = m;
+}
+
+// Search from the start, then from elsewhere, as often as the options allow.
+static bool search_all(poise_solver *solver, pz_arm *arm)
+{
+    int restarts = solver->options.restarts;
+    restarts = is_out_of_reach(arm) ? least(restarts, FAR_SEARCHES) : restarts;
+    for (int m = 0; m <= restarts; ++m) {
+        bool met = search(solver, arm, m);
+        note_search(solver, arm, m);
+        if (met) {
+            return true;
+        }
+        keep_end(arm);
+    }
+    return false;
+}
+
+// ---- The closest pose ----------------------------------------------------------------------------------------------------
+
+// Hinges moved by whole turns next to where they started, within their limits: if the nearest turn is beyond one limit, the
+// next one is not, since q is within both.
+static void turn_back(const pz_arm_chain *chain, const double *q_start, double *q)
+{
+    for (int i = 0; i < chain->n; ++i) {
+        double away = q[i] - q_start[i];
+        if (chain->turn[i] == 0 || fabs(away) <= PZ_PI) {
+            continue;
+        }
+        double turned = q[i] - PZ_TWO_PI * arm_round(away / PZ_TWO_PI);
+        turned += turned < chain->lower[i] ? PZ_TWO_PI : turned > chain->upper[i] ? -PZ_TWO_PI : 0.0;
+        q[i] = clamp(turned, chain->lower[i], chain->upper[i]);
+    }
+}
+
+// The chain's coordinates put into a configuration of the model.
+static void put(const poise_solver *solver, const pz_arm *arm, const double *q, double *configuration)
+{
+    memcpy(configuration, solver->q_start, (size_t)solver->model->nq * sizeof *configuration);
+    for (int i = 0; i < arm->chain.n; ++i) {
+        configuration[arm->chain.q[i]] = q[i];
+    }
+}
+
+// Minimise from q. Returns the cost over rotation_weight; the end is in run->q.
+static double minimise(poise_solver *solver, pz_arm *arm, const double *q, pz_arm_end *end)
+{
+    int most = solver->options.max_iterations;
+    pz_arm_begin(&arm->chain, q, &arm->run);
+    if (!arm->target.has_band) {
+        *end = pz_arm_finish(&arm->chain, &arm->target, false, most, &arm->run);
+        return 0.5 * arm->target.W * arm->run.r + arm->run.e;
+    }
+    put(solver, arm, arm->run.q, solver->q_try);
+    poise_outcome outcome = pz_solver_run_from(solver, solver->q_try);
+    *end = outcome == POISE_OUTCOME_REACHED   ? PZ_ARM_MET
+           : outcome == POISE_OUTCOME_CLOSEST ? PZ_ARM_CLOSEST
+           : outcome == POISE_OUTCOME_STALLED ? PZ_ARM_STALLED
+                                              : PZ_ARM_BUDGET;
+    for (int i = 0; i < arm->chain.n; ++i) {
+        arm->run.q[i] = solver->at->kin.q[arm->chain.q[i]];
+    }
+    return solver->at->cost / solver->goals[0].rotation_weight;
+}
+
+// A warm start without restarts wants the closest pose near it. Otherwise the best ends of the searches are tried, too.
+static pz_arm_end find_closest(poise_solver *solver, pz_arm *arm)
+{
+    pz_arm_end end, best_end;
+    double best = minimise(solver, arm, arm->q_start, &best_end), q[PZ_ARM_MOST];
+    memcpy(q, arm->run.q, sizeof q);
+    bool only_near = solver->options.restarts == 0 && solver->options.start == POISE_START_WARM;
+    for (int k = 0; k < arm->end_count && !only_near && best_end != PZ_ARM_MET; ++k) {
+        double cost = minimise(solver, arm, arm->ends[k].q, &end);
+        if (end == PZ_ARM_MET || cost < best) {
+            best = cost;
+            best_end = end;
+            memcpy(q, arm->run.q, sizeof q);
+        }
+    }
+    memcpy(arm->run.q, q, sizeof q);
+    return best_end;
+}
+
+// ---- Answer --------------------------------------------------------------------------------------------------------------
+
+// Evaluate the general objective at the answer, whose word is the last on how it ended.
+static void conclude(poise_solver *solver, pz_arm *arm, pz_arm_end end)
+{
+    poise_report *report = &solver->report;
+    turn_back(&arm->chain, arm->q_start, arm->run.q);
+    put(solver, arm, arm->run.q, solver->q_best);
+    report->iterations += arm->run.iterations;
+    report->evaluations += arm->run.evaluations;
+    if (end == PZ_ARM_MET) { // no second derivatives are needed to see that
+        pz_try(solver, solver->q_best, POISE_LEVEL_GRADIENT);
+        pz_accept(solver);
+        if (pz_is_reached(solver, &report->outcome)) {
+            return;
+        }
+    }
+    pz_try(solver, solver->q_best, POISE_LEVEL_HESSIAN);
+    pz_accept(solver);
+    pz_refresh_diagonal(solver);
+    if (pz_is_done(solver, &report->outcome)) {
+        return;
+    }
+    bool budget = end == PZ_ARM_BUDGET;
+    report->outcome = budget ? POISE_OUTCOME_BUDGET : POISE_OUTCOME_STALLED;
+    report->reason = budget ? "the iterations were used up" : "steps no longer change the cost";
+}
+
+bool pz_arm_solve(poise_solver *solver)
+{
+    pz_arm *arm = solver->arm;
+    if (!prepare(solver, arm)) {
+        return false;
+    }
+    pz_arm_end end = search_all(solver, arm) ? PZ_ARM_MET : find_closest(solver, arm);
+    conclude(solver, arm, end);
+    return true;
+}
+
+// ---- All solutions -------------------------------------------------------------------------------------------------------
+
+static double distance_of(const poise_solver *solver, const pz_arm *arm, const double *q)
+{
+    double sum = 0.0;
+    for (int i = 0; i < arm->chain.n; ++i) {
+        double d = q[arm->chain.q[i]] - solver->q_start[arm->chain.q[i]];
+        sum += d * d;
+    }
+    return sum;
+}
+
+static bool are_alike(const pz_arm *arm, const double *a, const double *b)
+{
+    for (int i = 0; i < arm->chain.n; ++i) {
+        int q = arm->chain.q[i];
+        if (fabs(a[q] - b[q]) > ALIKE * arm->chain.rate[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Put the solution `found` among the rows, nearest first, unless it is there or the rows are full of nearer ones.
+static void add_solution(const poise_solver *solver, const pz_arm *arm, const double *found, double *rows, int capacity,
+                         int *count)
+{
+    size_t nq = (size_t)solver->model->nq;
+    double distance = distance_of(solver, arm, found);
+    int at = 0;
+    for (int k = 0; k < *count; ++k) {
+        if (are_alike(arm, found, rows + (size_t)k * nq)) {
+            return;
+        }
+        at += distance_of(solver, arm, rows + (size_t)k * nq) <= distance;
+    }
+    if (at == capacity) {
+        return;
+    }
+    *count = least(*count + 1, capacity);
+    memmove(rows + (size_t)(at + 1) * nq, rows + (size_t)at * nq, (size_t)(*count - 1 - at) * nq * sizeof *rows);
+    memcpy(rows + (size_t)at * nq, found, nq * sizeof *rows);
+}
+
+// Search number m, to far below the tolerance so that two finds of one solution are alike.
+static bool find_one(const poise_solver *solver, pz_arm *arm, int m)
+{
+    pz_arm_target wanted = arm->target;
+    arm->target.most_r = min2(wanted.most_r, POLISHED * POLISHED);
+    arm->target.most_e = min2(wanted.most_e, POLISHED * POLISHED);
+    bool met = search(solver, arm, m);
+    arm->target = wanted;
+    return met || (arm->run.r <= wanted.most_r && 2.0 * arm->run.e <= wanted.most_e);
+}
+
+bool pz_arm_solve_all(poise_solver *solver, double *solutions, int capacity, int *count)
+{
+    pz_arm *arm = solver->arm;
+    if (!prepare(solver, arm)) {
+        return false;
+    }
+    int found = 0;
+    for (int m = 0; m <= solver->options.restarts; ++m) {
+        if (find_one(solver, arm, m)) {
+            turn_back(&arm->chain, arm->q_start, arm->run.q);
+            put(solver, arm, arm->run.q, solver->q_try);
+            add_solution(solver, arm, solver->q_try, solutions, capacity, &found);
+        } else {
+            keep_end(arm);
+        }
+        note_search(solver, arm, m);
+    }
+    for (int i = 0; i < arm->chain.n && found > 0; ++i) {
+        arm->run.q[i] = solutions[arm->chain.q[i]];
+    }
+    conclude(solver, arm, found > 0 ? PZ_ARM_MET : find_closest(solver, arm));
+    *count = found;
+    return true;
+}

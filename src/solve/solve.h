@@ -1,0 +1,147 @@
+// What every method works with: a problem at a point, steps within limits, when to stop, what to report.
+//
+// A method is one file with one row in the table (table.c): how much scratch memory it wants and a function that improves
+// solver->at until it is done. It uses the functions below for everything that methods share, so that all of them stop,
+// count and respect limits alike.
+#ifndef PZ_SOLVE_SOLVE_H
+#define PZ_SOLVE_SOLVE_H
+
+#include <poise/solve.h>
+
+#include "goal/objective.h"
+
+#define PZ_FLAT 1e-15 // a share of the cost that its own rounding hides
+
+// What a step may do with one dof.
+typedef struct pz_box {
+    double lower, upper; // of the coordinate behind the dof; infinite for quaternions, and when limits are not used
+    int q;               // that coordinate; -1 for quaternions
+    bool locked;
+} pz_box;
+
+struct poise_solver {
+    const poise_model *model;
+    void *memory; // of _create: what _destroy releases
+    poise_allocator allocator;
+    bool has_allocator;
+    poise_solver_options options;
+    poise_error error;
+    const poise_goal *goals;
+    int goal_count;
+
+    // The point at hand and the one being tried; swapped on acceptance, so that a rejected trial costs no second evaluation.
+    poise_objective *at, *trial; // at->kin.q is the configuration
+    double *q_start;             // nq: where this solve began, within the limits
+    double *q_best;              // nq: the best of several starts
+    double *q_try;               // nq: where a run begins
+    poise_goal prior;            // the pull towards q_start
+    pz_box *box;                 // by dof
+    bool has_swings;             // limited by an ellipse (edges.c)
+    double *gradient;            // nv: projected gradient at `at`
+    double *diagonal;            // nv: of the Gauss-Newton Hessian at `at`, or at a point before
+    bool diagonal_is_fresh;      // it is that of `at`
+    double *step;                // nv
+    void *method;                // the method's own scratch
+    struct pz_arm *arm;          // AUTO's, for a pose goal on an arm (arm.h)
+    poise_report report;
+    int iterations_left; // of this start
+};
+
+typedef struct pz_method_row {
+    const char *name;
+    // Take scratch from the arena into *scratch's struct (see arena.h); NULL when there is none.
+    void *(*lay_out)(poise_solver *solver, pz_arena *arena);
+    // Improve solver->at, which has been evaluated at POISE_LEVEL_HESSIAN. Returns how it ended; report->reason may be set.
+    poise_outcome (*run)(poise_solver *solver);
+    // Can it serve these goals? Fills solver->error. NULL: any.
+    poise_status (*check)(poise_solver *solver);
+    // Serve the whole call, restarts included (see arm.h); false: not these goals. NULL: never.
+    bool (*solve_whole)(poise_solver *solver);
+} pz_method_row;
+
+const pz_method_row *pz_method_row_of(poise_method method); // NULL outside the enumeration
+
+// Run the method once from q (solver.c).
+poise_outcome pz_solver_run_from(poise_solver *solver, const double *q);
+
+// ---- Shared by the methods (common.c) ------------------------------------------------------------------------------------
+
+// Evaluate solver->trial at q, counting. An evaluation that fails (overflow) has infinite cost.
+double pz_try(poise_solver *solver, const double *q, poise_level level);
+
+// Make the trial the point at hand.
+void pz_accept(poise_solver *solver);
+
+// q_out = retract(q, step) within the limits, exactly; locked coordinates keep their value.
+void pz_step_within(const poise_solver *solver, const double *q, const double *step, double *q_out);
+
+// The projected gradient at the point at hand into solver->gradient: zero for locked dofs and for dofs at a limit that a
+// descent would leave. Returns its largest component.
+double pz_project_gradient(poise_solver *solver);
+
+// Make solver->diagonal that of the point at hand, if it is not.
+void pz_refresh_diagonal(poise_solver *solver);
+
+// Is the dof at a limit that the descent direction -gradient points out of?
+bool pz_is_held(const poise_solver *solver, int dof);
+
+// The first half of pz_is_done: REACHED by tolerance of goals or cost. Needs no derivatives.
+bool pz_is_reached(poise_solver *solver, poise_outcome *outcome);
+
+// May the method stop here? REACHED by tolerance of goals or cost, CLOSEST by the projected gradient (which it computes).
+// False: go on.
+bool pz_is_done(poise_solver *solver, poise_outcome *outcome);
+
+// Count one iteration and record it. False when the budget is used up.
+bool pz_count_iteration(poise_solver *solver, double damping, double step, bool accepted, bool exact);
+
+// Largest |component|.
+double pz_largest(const double *x, int n);
+
+// ---- Edges of swing ellipses (edges.c) -----------------------------------------------------------------------------------
+//
+// An edge is active when a swing stands at it and descent points out of it.
+
+// Take from x (nv numbers) the part along the normals of active edges: a symmetric projection. Returns how many there are.
+int pz_project_on_swings(const poise_solver *solver, double *x);
+
+// Add to both Hessians of the point at hand the curvature of its active edges along the edge, and `spring` across it; once
+// for each point, after its diagonal was asked for. Returns how many there are.
+int pz_stiffen_edges(poise_solver *solver, double spring);
+
+// How often `step` can be gone, from the point at hand or, with `base`, that step further on, before a swing without an
+// active edge leaves its ellipse.
+double pz_room_of_swings(const poise_solver *solver, const double *base, const double *step);
+
+// Bring every swing of q into its ellipse, exactly; a locked dof stays, the other one gives way.
+void pz_keep_in_swings(const poise_solver *solver, double *q);
+
+// Shorten the step of each such swing that leaves its ellipse so that it ends at the edge. Returns how many there were.
+int pz_clip_to_swings(const poise_solver *solver, double *step);
+
+// ---- Linear algebra on the tree (tree_step.c) ----------------------------------------------------------------------------
+
+typedef struct pz_tree_step pz_tree_step;
+
+pz_tree_step *pz_tree_step_lay_out(const poise_solver *solver, pz_arena *arena);
+
+// Solve (H + lambda D) x = -g over the free dofs, x = hold_value on the held ones, for the point at hand; one sweep up, one
+// down (Erleben & Andrews' Newton step in O(N)). hold: nv flags; D: nv numbers > 0. False when H + lambda D is not positive
+// definite on the free dofs; x is then spoilt.
+bool pz_tree_solve(pz_tree_step *tree, const poise_objective *o, poise_hessian kind, double lambda, const double *D,
+                   const bool *hold, const double *hold_value, double *x);
+
+// ---- Cold starts (start.c) -----------------------------------------------------------------------------------------------
+
+// Move a free root so that the markers of the goals, placed as in `kin`, lie nearest to their targets (weighted Procrustes).
+// False, with q as it was, when the model has no free root, part of it is locked, or there are fewer than three markers.
+bool pz_align_root(const poise_solver *solver, const poise_kinematics *kin, double *q);
+
+// Angles of the rotation M for three turns in sequence (the steps of an Euler order), into q. Near gimbal lock the first
+// takes all.
+bool pz_euler_angles(const pz_step *steps, const mat3 *M, double *q);
+
+// A configuration for restart number `restart`, from the seed alone: around the start, within limits.
+void pz_restart_configuration(poise_solver *solver, int restart, double *q);
+
+#endif

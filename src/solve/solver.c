@@ -1,0 +1,355 @@
+// Life of a solver, and the frame of a solve: limits, starts, report.
+#include "base/error.h"
+#include "solve/arm.h"
+#include "solve/solve.h"
+
+#include <string.h>
+
+poise_solver_options poise_solver_options_default(void)
+{
+    return (poise_solver_options){.method = POISE_METHOD_AUTO,
+                                  .start = POISE_START_WARM,
+                                  .use_limits = true,
+                                  .max_iterations = 100,
+                                  .seed = 1,
+                                  .gradient_tolerance = 1e-9,
+                                  .position_tolerance = 1e-6,
+                                  .rotation_tolerance = 1e-6,
+                                  .step_limit = INFINITY,
+                                  .coupled_goals = 2,
+                                  .memory = 8,
+                                  .band = 8,
+                                  .cg_tolerance = 0.1};
+}
+
+// ---- Life ----------------------------------------------------------------------------------------------------------------
+
+static bool options_make_sense(const poise_model *model, const poise_solver_options *o)
+{
+    return model && o && pz_method_row_of(o->method) && (unsigned)o->start <= POISE_START_COLD && o->max_iterations >= 0 &&
+           o->restarts >= 0 && o->cost_tolerance >= 0 && o->gradient_tolerance >= 0 && o->position_tolerance >= 0 &&
+           o->rotation_tolerance >= 0 && o->prior >= 0 && is_finite(o->prior) && o->step_limit > 0 &&
+           o->coupled_goals >= 0 && o->max_rows >= 0 && o->memory > 0 && o->damping >= 0 && is_finite(o->damping) &&
+           o->clamp >= 0 && o->band >= 0 && o->cg_tolerance > 0 && o->trace_capacity >= 0;
+}
+
+static void lay_out(poise_solver *s, const poise_model *model, const poise_solver_options *options, pz_arena *arena)
+{
+    size_t nq = (size_t)model->nq, nv = (size_t)model->nv;
+    s->model = model;
+    s->options = *options;
+    poise_objective blank, *at[2];
+    for (int i = 0; i < 2; ++i) {
+        at[i] = pz_arena_take(arena, 1, sizeof *at[i]);
+        if (at[i]) {
+            *at[i] = (poise_objective){.level = POISE_LEVEL_COST};
+        }
+        pz_objective_lay_out(at[i] ? at[i] : &blank, model, options->coupled_goals, arena);
+    }
+    s->at = at[0];
+    s->trial = at[1];
+    s->q_start = pz_arena_take(arena, nq, sizeof *s->q_start);
+    s->q_best = pz_arena_take(arena, nq, sizeof *s->q_best);
+    s->q_try = pz_arena_take(arena, nq, sizeof *s->q_try);
+    s->box = pz_arena_take(arena, nv, sizeof *s->box);
+    s->gradient = pz_arena_take(arena, nv, sizeof *s->gradient);
+    s->diagonal = pz_arena_take(arena, nv, sizeof *s->diagonal);
+    s->step = pz_arena_take(arena, nv, sizeof *s->step);
+    const pz_method_row *row = pz_method_row_of(options->method);
+    s->method = row->lay_out ? row->lay_out(s, arena) : NULL;
+}
+
+// The coordinate behind each dof, and its interval.
+static void make_boxes(poise_solver *s)
+{
+    const poise_model *model = s->model;
+    for (int k = 0; k < model->step_count; ++k) {
+        const pz_step *step = &model->steps[k];
+        for (int i = 0; step->own && i < pz_step_nv(step->kind); ++i) {
+            int dof = model->axes[step->axis + i].dof;
+            bool plain = step->kind != PZ_QUATERNION;
+            bool limited = plain && s->options.use_limits;
+            s->box[dof] = (pz_box){.lower = limited ? model->lower[step->q + i] : -INFINITY,
+                                   .upper = limited ? model->upper[step->q + i] : INFINITY,
+                                   .q = plain ? step->q + i : -1,
+                                   .locked = s->options.locked && s->options.locked[dof]};
+        }
+    }
+    for (int k = 0; k < model->joint_count; ++k) {
+        bool is_limited = model->given[k].type == POISE_JOINT_SWING_TWIST && is_finite(model->given[k].swing[0]);
+        s->has_swings = s->has_swings || (s->options.use_limits && is_limited);
+    }
+}
+
+size_t poise_solver_size(const poise_model *model, const poise_solver_options *options)
+{
+    if (!options_make_sense(model, options)) {
+        return 0;
+    }
+    poise_solver blank;
+    pz_arena arena = pz_arena_counting();
+    pz_arena_take(&arena, 1, sizeof blank);
+    lay_out(&blank, model, options, &arena);
+    return pz_arena_bytes(&arena);
+}
+
+poise_status poise_solver_init(const poise_model *model, const poise_solver_options *options, void *memory, size_t size,
+                               poise_solver **solver)
+{
+    if (!options_make_sense(model, options) || !memory || !solver) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    pz_arena arena = pz_arena_over(memory, size);
+    poise_solver *s = pz_arena_take(&arena, 1, sizeof *s);
+    if (!s) {
+        return POISE_ERROR_MEMORY;
+    }
+    *s = (poise_solver){.model = model};
+    lay_out(s, model, options, &arena);
+    if (arena.full) {
+        return POISE_ERROR_MEMORY;
+    }
+    make_boxes(s);
+    *solver = s;
+    return POISE_OK;
+}
+
+poise_status poise_solver_create(const poise_model *model, const poise_solver_options *options,
+                                 const poise_allocator *allocator, poise_solver **solver)
+{
+    if (!options_make_sense(model, options) || !solver) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    size_t size = poise_solver_size(model, options);
+    void *memory = size ? pz_allocate(allocator, size) : NULL;
+    if (!memory) {
+        return POISE_ERROR_MEMORY;
+    }
+    poise_solver *s;
+    poise_status status = poise_solver_init(model, options, memory, size, &s);
+    if (status != POISE_OK) {
+        pz_release(allocator, memory);
+        return status;
+    }
+    s->memory = memory;
+    s->has_allocator = allocator != NULL;
+    if (allocator) {
+        s->allocator = *allocator;
+    }
+    *solver = s;
+    return POISE_OK;
+}
+
+void poise_solver_destroy(poise_solver *solver)
+{
+    if (solver) {
+        poise_allocator allocator = solver->allocator;
+        pz_release(solver->has_allocator ? &allocator : NULL, solver->memory);
+    }
+}
+
+// ---- Solving -------------------------------------------------------------------------------------------------------------
+
+static void copy(double *to, const double *from, int count)
+{
+    memcpy(to, from, (size_t)count * sizeof *to);
+}
+
+// Refuse what is not sound, and hand the goals to both objectives.
+static poise_status take_goals(poise_solver *s, const poise_goal *goals, int count)
+{
+    poise_status status = poise_objective_set_goals(s->at, goals, count, &s->error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    pz_objective_share_goals(s->at, s->trial);
+    double prior = s->options.prior;
+    if (prior > 0) {
+        s->prior = poise_goal_posture(s->q_start, prior);
+    }
+    s->at->prior = s->trial->prior = prior > 0 ? &s->prior : NULL;
+    s->goals = goals;
+    s->goal_count = count;
+    const pz_method_row *row = pz_method_row_of(s->options.method);
+    return row->check ? row->check(s) : POISE_OK;
+}
+
+// Run the method once from q.
+poise_outcome pz_solver_run_from(poise_solver *s, const double *q)
+{
+    s->iterations_left = s->options.max_iterations;
+    if (!is_finite(pz_try(s, q, POISE_LEVEL_HESSIAN))) {
+        s->report.reason = "the cost at the start is too large for a number";
+        pz_accept(s);
+        s->report.start_cost = s->report.start_cost != s->report.start_cost ? INFINITY : s->report.start_cost;
+        return POISE_OUTCOME_STALLED;
+    }
+    pz_accept(s);
+    s->report.start_cost = s->report.start_cost != s->report.start_cost ? s->at->cost : s->report.start_cost;
+    poise_outcome outcome;
+    if (s->iterations_left == 0) {
+        pz_refresh_diagonal(s);
+        s->report.reason = "no iterations were allowed";
+        return pz_is_done(s, &outcome) ? outcome : POISE_OUTCOME_BUDGET;
+    }
+    pz_refresh_diagonal(s);
+    s->report.reason = "the iterations were used up";
+    return pz_method_row_of(s->options.method)->run(s);
+}
+
+// Where the first run begins: the caller's q within the limits, a free root aligned with its markers when the start is cold.
+static void first_start(poise_solver *s)
+{
+    copy(s->q_try, s->q_start, s->model->nq);
+    s->report.start_cost = NAN; // the first run will know it
+    if (s->options.start == POISE_START_COLD && pz_objective_evaluate(s->trial, s->q_try, POISE_LEVEL_COST) == POISE_OK) {
+        double before = s->trial->cost;
+        s->report.start_cost = before;
+        double *aligned = s->q_best;
+        copy(aligned, s->q_try, s->model->nq);
+        if (pz_align_root(s, &s->trial->kin, aligned) && pz_try(s, aligned, POISE_LEVEL_COST) < before) {
+            copy(s->q_try, aligned, s->model->nq);
+        }
+    }
+}
+
+// Start again from elsewhere while goals are missed and starts are left; the best end is in q_best.
+static void run_all(poise_solver *s)
+{
+    first_start(s);
+    s->report.outcome = pz_solver_run_from(s, s->q_try);
+    copy(s->q_best, s->at->kin.q, s->model->nq);
+    double best = s->at->cost;
+    for (int restart = 1; restart <= s->options.restarts && s->report.outcome != POISE_OUTCOME_REACHED; ++restart) {
+        const char *reason = s->report.reason;
+        pz_restart_configuration(s, restart, s->q_try);
+        pz_objective_evaluate(s->trial, s->q_try, POISE_LEVEL_COST);
+        pz_align_root(s, &s->trial->kin, s->q_try);
+        poise_outcome outcome = pz_solver_run_from(s, s->q_try);
+        s->report.restarts += 1;
+        if (s->at->cost < best) {
+            best = s->at->cost;
+            copy(s->q_best, s->at->kin.q, s->model->nq);
+            s->report.outcome = outcome;
+        } else {
+            s->report.reason = reason;
+        }
+    }
+}
+
+// What the report says about the answer, from an evaluation there.
+static void describe(poise_solver *s)
+{
+    poise_report *r = &s->report;
+    if (memcmp(s->at->kin.q, s->q_best, (size_t)s->model->nq * sizeof *s->q_best) != 0) { // the last run was not the best
+        pz_objective_evaluate(s->at, s->q_best, POISE_LEVEL_HESSIAN);
+    }
+    r->cost = s->at->cost;
+    r->gradient = pz_project_gradient(s);
+    for (int i = 0; i < s->goal_count; ++i) {
+        poise_goal_error e = poise_objective_goal_error(s->at, i);
+        r->worst_length = e.unit == POISE_UNIT_LENGTH ? max2(r->worst_length, e.error) : r->worst_length;
+        r->worst_angle = max2(r->worst_angle, e.unit == POISE_UNIT_ANGLE ? e.error : e.rotation_error);
+    }
+    for (int i = 0; i < s->model->nq; ++i) {
+        r->active_limits += poise_solver_active_limit(s, i) != 0;
+    }
+    poise_difference(s->model, s->q_start, s->q_best, s->step);
+    double square = 0.0;
+    for (int i = 0; i < s->model->nv; ++i) {
+        square += s->step[i] * s->step[i];
+    }
+    r->distance = sqrt(square);
+}
+
+// Take start and goals, or refuse them.
+static poise_status begin(poise_solver *s, const poise_goal *goals, int count, const double *q)
+{
+    s->error.text[0] = '\0';
+    s->report = (poise_report){.reason = ""};
+    if (!q || !pz_model_accepts(s->model, q)) {
+        return pz_error_set(&s->error, POISE_ERROR_ARGUMENT, "q must hold nq finite numbers and no zero quaternion");
+    }
+    copy(s->q_start, q, s->model->nq);
+    poise_status status = take_goals(s, goals, count);
+    if (status != POISE_OK) {
+        return status;
+    }
+    if (s->options.use_limits) {
+        poise_model_clamp(s->model, s->q_start, &s->report.moved_joints);
+    }
+    return POISE_OK;
+}
+
+poise_status poise_solve(poise_solver *solver, const poise_goal *goals, int count, double *q, poise_report *report)
+{
+    if (!solver) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    poise_solver *s = solver;
+    poise_status status = begin(s, goals, count, q);
+    if (status != POISE_OK) {
+        return status;
+    }
+    const pz_method_row *row = pz_method_row_of(s->options.method);
+    if (!row->solve_whole || !row->solve_whole(s)) {
+        run_all(s);
+    }
+    describe(s);
+    copy(q, s->q_best, s->model->nq);
+    if (report) {
+        *report = s->report;
+    }
+    return POISE_OK;
+}
+
+poise_status poise_solve_all(poise_solver *solver, const poise_goal *goal, const double *q_start, double *solutions,
+                             int capacity, int *count, poise_report *report)
+{
+    if (!solver) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    poise_solver *s = solver;
+    if (!goal || !solutions || capacity < 1 || !count) {
+        return pz_error_set(&s->error, POISE_ERROR_ARGUMENT,
+                            "goal, solutions and count must not be NULL, capacity at least 1");
+    }
+    poise_status status = begin(s, goal, 1, q_start);
+    if (status != POISE_OK) {
+        return status;
+    }
+    if (s->options.method != POISE_METHOD_AUTO || !pz_arm_solve_all(s, solutions, capacity, count)) {
+        return pz_error_set(&s->error, POISE_ERROR_UNSUPPORTED,
+                            "all solutions are found by AUTO, for a pose goal on a chain of revolute and prismatic joints");
+    }
+    describe(s);
+    if (report) {
+        *report = s->report;
+    }
+    return POISE_OK;
+}
+
+// ---- Answers -------------------------------------------------------------------------------------------------------------
+
+const char *poise_solver_error(const poise_solver *solver)
+{
+    return solver ? solver->error.text : "";
+}
+
+poise_goal_error poise_solver_goal_error(const poise_solver *solver, int goal)
+{
+    return poise_objective_goal_error(solver ? solver->at : NULL, goal);
+}
+
+int poise_solver_active_limit(const poise_solver *solver, int coordinate)
+{
+    if (!solver || !solver->options.use_limits || coordinate < 0 || coordinate >= solver->model->nq) {
+        return 0;
+    }
+    const poise_model *model = solver->model;
+    double q = solver->at->kin.q[coordinate];
+    if (solver->has_swings && pz_model_at_swing_edge(model, solver->at->kin.q, coordinate)) {
+        return 1;
+    }
+    return q <= model->lower[coordinate] ? -1 : q >= model->upper[coordinate] ? 1 : 0;
+}

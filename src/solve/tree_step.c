@@ -1,0 +1,334 @@
+// The damped Newton step in O(N), without forming H.
+//
+// With V = sum of S_h x_h over the axes above, the quadratic model of the cost splits along the tree,
+//
+//   m(x) = sum_k  1/2 (S_k . c_k + lambda D_k) x_k^2 + x_k (c_k . V + g_k)
+//
+// a problem of optimal control with the six-vector V for its state. Minimise from the leaves: what a subtree contributes is
+// 1/2 V . Pi V + pi . V + const. For a group of up to three axes of one joint, columns S (6 x m) and C, with the sums Pi, pi
+// over the subtrees below,
+//
+//   B = C + Pi S       Delta = S^T B (upper triangle, mirrored) + blocks + diag + lambda D       gamma = g + S^T pi
+//   Pi <- Pi - B Delta^-1 B^T                     pi <- pi - B Delta^-1 gamma                     handed to the parent
+//   x = -Delta^-1 (B^T V + gamma)                 V <- V + S x                                    from the root
+//
+// H + lambda D is positive definite exactly when every Delta is (they are its block pivots). For Gauss-Newton this is the
+// articulated-body algorithm of dynamics (Featherstone 1983); the exact Hessian only changes C. A held dof has a known x:
+// it adds B x to pi and Delta x to the gammas of its group, and drops out. Where H has entries beside the tree (mimics,
+// goals that tie bodies together) the same system is solved densely.
+#include "math/dense.h"
+#include "math/six.h"
+#include "solve/solve.h"
+
+#include <string.h>
+
+#define GROUP 3
+
+typedef struct group {
+    int axis, count;
+    int block, block_axis; // rotation block among the axes, and its first axis's number in the group; -1
+    int block_count;
+    int parent; // group above, or -1
+} group;
+
+struct pz_tree_step {
+    int group_count;
+    group *groups;
+    six_by_six *Pi; // by group: sum over the subtrees below
+    six *pi;
+    six (*B)[GROUP];
+    double (*Delta)[GROUP * GROUP]; // Cholesky factor over the free axes, row-major
+    double (*gamma)[GROUP];
+    six *V;        // by group: V after it
+    double *dense; // nv x nv, or NULL when the tree is enough
+    double *rhs;   // nv
+    int *free_dof; // nv
+};
+
+// ---- Groups --------------------------------------------------------------------------------------------------------------
+
+// Cut each joint's axes into runs of at most three that keep rotation blocks whole. Returns how many; `groups` may be NULL.
+static int cut_groups(const poise_model *model, group *groups, int *group_of_axis)
+{
+    int count = 0;
+    for (int k = 0; k < model->joint_count; ++k) {
+        const pz_joint *joint = &model->joints[k];
+        group open = {.axis = -1, .block = -1};
+        for (int s = joint->step_begin; s < joint->step_end; ++s) {
+            const pz_step *step = &model->steps[s];
+            int nv = pz_step_nv(step->kind);
+            if (open.axis < 0 || open.count + nv > GROUP) {
+                open = (group){.axis = step->axis, .block = -1, .parent = -1};
+                count += 1;
+            }
+            if (pz_step_is_block(step->kind)) {
+                open.block = step->block;
+                open.block_axis = open.count;
+                open.block_count = nv;
+            }
+            open.count += nv;
+            if (groups) {
+                int above = model->axes[open.axis].parent;
+                open.parent = above < 0 ? -1 : group_of_axis[above];
+                groups[count - 1] = open;
+                for (int i = open.axis; i < open.axis + open.count; ++i) {
+                    group_of_axis[i] = count - 1;
+                }
+            }
+        }
+    }
+    return count;
+}
+
+pz_tree_step *pz_tree_step_lay_out(const poise_solver *solver, pz_arena *arena)
+{
+    const poise_model *model = solver->model;
+    size_t n = (size_t)model->nv, groups = (size_t)cut_groups(model, NULL, NULL);
+    bool needs_dense = model->has_mimic || solver->options.coupled_goals > 0;
+    pz_tree_step blank, *tree = pz_arena_take(arena, 1, sizeof *tree);
+    pz_tree_step *t = tree ? tree : &blank;
+    t->groups = pz_arena_take(arena, groups, sizeof *t->groups);
+    t->Pi = pz_arena_take(arena, groups, sizeof *t->Pi);
+    t->pi = pz_arena_take(arena, groups, sizeof *t->pi);
+    t->B = pz_arena_take(arena, groups, sizeof *t->B);
+    t->Delta = pz_arena_take(arena, groups, sizeof *t->Delta);
+    t->gamma = pz_arena_take(arena, groups, sizeof *t->gamma);
+    t->V = pz_arena_take(arena, groups, sizeof *t->V);
+    t->dense = needs_dense ? pz_arena_take(arena, n * n, sizeof *t->dense) : NULL;
+    t->rhs = pz_arena_take(arena, n, sizeof *t->rhs);
+    t->free_dof = pz_arena_take(arena, n, sizeof *t->free_dof);
+    int *group_of_axis = pz_arena_take(arena, (size_t)model->axis_count, sizeof *group_of_axis);
+    if (tree && !arena->full) {
+        t->group_count = cut_groups(model, t->groups, group_of_axis);
+    }
+    return tree;
+}
+
+// ---- Sweep up ------------------------------------------------------------------------------------------------------------
+
+typedef struct sweep {
+    const poise_objective *o;
+    poise_hessian kind;
+    double lambda;
+    const double *D;
+    const bool *hold;
+    const double *hold_value;
+    double *x;
+} sweep;
+
+// B, Delta and gamma of a group, before held dofs drop out. Here and below `count` is that of the group, handed in as a
+// constant so that the loops unroll.
+static inline void assemble(pz_tree_step *t, const sweep *s, int g, int count)
+{
+    const group *at = &t->groups[g];
+    const spatial *axis = &s->o->kin.S[at->axis];
+    const wrench *c = &s->o->c[s->kind][at->axis];
+    double *Delta = t->Delta[g];
+    six S[GROUP];
+    for (int j = 0; j < count; ++j) {
+        int i = at->axis + j;
+        S[j] = six_load((const double *)&axis[j]);
+        six B = six_apply(six_load((const double *)&c[j]), &t->Pi[g], S[j]);
+        t->B[g][j] = B;
+        t->gamma[g][j] = s->o->gradient[i] + six_dot(S[j], t->pi[g]);
+        for (int h = 0; h <= j; ++h) {
+            Delta[j * GROUP + h] = six_dot(S[h], B);
+        }
+        Delta[j * GROUP + j] += s->o->diagonal[i] + s->lambda * s->D[i];
+    }
+    for (int j = 0; j < at->block_count; ++j) {
+        for (int h = 0; h <= j; ++h) {
+            double correction = pz_block_entry(&s->o->block[s->kind][at->block], h, j);
+            Delta[(at->block_axis + j) * GROUP + at->block_axis + h] += correction;
+        }
+    }
+}
+
+// Let held dofs drop out: their x is known. A held row keeps a unit pivot and no entries, and its B no part in Pi.
+static void drop_held(pz_tree_step *t, const sweep *s, int g)
+{
+    const group *at = &t->groups[g];
+    double *Delta = t->Delta[g];
+    for (int j = 0; j < at->count; ++j) {
+        if (!s->hold[at->axis + j]) {
+            continue;
+        }
+        double value = s->hold_value[at->axis + j];
+        for (int h = 0; h < at->count; ++h) {
+            double *entry = h <= j ? &Delta[j * GROUP + h] : &Delta[h * GROUP + j];
+            t->gamma[g][h] += *entry * value;
+            *entry = 0.0;
+        }
+        t->pi[g] = six_mad(t->pi[g], value, t->B[g][j]);
+        t->B[g][j] = six_zero();
+        Delta[j * GROUP + j] = 1.0;
+        t->gamma[g][j] = 0.0;
+    }
+}
+
+// Delta = L L^T in place; then B <- B L^-T, gamma <- L^-1 gamma, so that what follows needs no solve:
+// B Delta^-1 B^T = B' B'^T,   B Delta^-1 gamma = B' gamma'. False when a pivot is not > 0.
+static inline bool eliminate(pz_tree_step *t, int g, int count)
+{
+    double *L = t->Delta[g], *gamma = t->gamma[g];
+    six *B = t->B[g], pi = t->pi[g];
+    for (int j = 0; j < count; ++j) {
+        for (int h = 0; h < j; ++h) {
+            double l = L[j * GROUP + h];
+            B[j] = six_mad(B[j], -l, B[h]);
+            gamma[j] -= l * gamma[h];
+            for (int i = j; i < count; ++i) {
+                L[i * GROUP + j] -= L[i * GROUP + h] * l;
+            }
+        }
+        double pivot = L[j * GROUP + j];
+        if (!(pivot > 0.0)) {
+            return false;
+        }
+        double inverse = 1.0 / sqrt(pivot);
+        L[j * GROUP + j] = inverse;
+        for (int i = j + 1; i < count; ++i) {
+            L[i * GROUP + j] *= inverse;
+        }
+        B[j] = six_scale(B[j], inverse);
+        gamma[j] *= inverse;
+        six_subtract_square(&t->Pi[g], B[j]);
+        pi = six_mad(pi, -gamma[j], B[j]);
+    }
+    t->pi[g] = pi;
+    return true;
+}
+
+static bool holds_any(const sweep *s, const group *at)
+{
+    bool any = false;
+    for (int i = at->axis; i < at->axis + at->count; ++i) {
+        any = any || s->hold[i];
+    }
+    return any;
+}
+
+static inline bool group_up(pz_tree_step *t, const sweep *s, int g, int count)
+{
+    assemble(t, s, g, count);
+    if (holds_any(s, &t->groups[g])) {
+        drop_held(t, s, g);
+    }
+    return eliminate(t, g, count);
+}
+
+static bool sweep_up(pz_tree_step *t, const sweep *s)
+{
+    for (int g = 0; g < t->group_count; ++g) {
+        t->Pi[g] = (six_by_six){0};
+        t->pi[g] = six_zero();
+    }
+    for (int g = t->group_count - 1; g >= 0; --g) {
+        int count = t->groups[g].count;
+        bool is_positive = count == 1 ? group_up(t, s, g, 1) : count == 2 ? group_up(t, s, g, 2) : group_up(t, s, g, 3);
+        if (!is_positive) {
+            return false;
+        }
+        int above = t->groups[g].parent;
+        if (above >= 0) {
+            for (int i = 0; i < 6; ++i) {
+                t->Pi[above].column[i] = six_add(t->Pi[above].column[i], t->Pi[g].column[i]);
+            }
+            t->pi[above] = six_add(t->pi[above], t->pi[g]);
+        }
+    }
+    return true;
+}
+
+// ---- Sweep down ----------------------------------------------------------------------------------------------------------
+
+// y = B'^T V + gamma', then x = -L^-T y; L holds the inverses of its diagonal. A held x is known.
+static inline void group_down(pz_tree_step *t, const sweep *s, int g, six V, int count)
+{
+    const group *at = &t->groups[g];
+    const double *L = t->Delta[g];
+    double x[GROUP];
+    for (int j = count - 1; j >= 0; --j) {
+        double y = six_dot(t->B[g][j], V) + t->gamma[g][j];
+        for (int i = j + 1; i < count; ++i) {
+            y += L[i * GROUP + j] * x[i];
+        }
+        x[j] = -y * L[j * GROUP + j];
+    }
+    for (int j = 0; j < count; ++j) {
+        int i = at->axis + j;
+        s->x[i] = s->hold[i] ? s->hold_value[i] : x[j];
+        V = six_mad(V, s->x[i], six_load((const double *)&s->o->kin.S[i]));
+    }
+    t->V[g] = V;
+}
+
+static void sweep_down(pz_tree_step *t, const sweep *s)
+{
+    for (int g = 0; g < t->group_count; ++g) {
+        const group *at = &t->groups[g];
+        six V = at->parent < 0 ? six_zero() : t->V[at->parent];
+        if (at->count == 1) {
+            group_down(t, s, g, V, 1);
+        } else if (at->count == 2) {
+            group_down(t, s, g, V, 2);
+        } else {
+            group_down(t, s, g, V, 3);
+        }
+    }
+}
+
+// ---- Dense ---------------------------------------------------------------------------------------------------------------
+
+// The same system over the free dofs, compressed to the front of the dense matrix.
+static bool solve_dense(pz_tree_step *t, const sweep *s)
+{
+    size_t n = (size_t)s->o->kin.model->nv, m = 0;
+    double *H = t->dense;
+    poise_objective_hessian(s->o, s->kind, H);
+    for (size_t i = 0; i < n; ++i) {
+        if (!s->hold[i]) {
+            t->free_dof[m++] = (int)i;
+        }
+    }
+    for (size_t a = 0; a < m; ++a) {
+        size_t i = (size_t)t->free_dof[a];
+        t->rhs[a] = -s->o->gradient[i];
+        for (size_t j = 0; j < n; ++j) {
+            t->rhs[a] -= s->hold[j] ? H[i * n + j] * s->hold_value[j] : 0.0;
+        }
+    }
+    for (size_t a = 0; a < m; ++a) { // rows move up and left, never over one that is still to be read
+        size_t i = (size_t)t->free_dof[a];
+        for (size_t b = 0; b <= a; ++b) {
+            H[a * m + b] = H[i * n + (size_t)t->free_dof[b]];
+        }
+        H[a * m + a] += s->lambda * s->D[i];
+    }
+    if (!pz_cholesky((int)m, H)) {
+        return false;
+    }
+    pz_cholesky_solve((int)m, H, t->rhs);
+    for (size_t i = 0; i < n; ++i) {
+        s->x[i] = s->hold[i] ? s->hold_value[i] : 0.0;
+    }
+    for (size_t a = 0; a < m; ++a) {
+        s->x[t->free_dof[a]] = t->rhs[a];
+    }
+    return true;
+}
+
+bool pz_tree_solve(pz_tree_step *tree, const poise_objective *o, poise_hessian kind, double lambda, const double *D,
+                   const bool *hold, const double *hold_value, double *x)
+{
+    sweep s = {.o = o, .kind = kind, .lambda = lambda, .D = D, .hold = hold, .hold_value = hold_value, .x = x};
+    pz_forces(o, kind);
+    if (o->kin.model->has_mimic || o->row_count > 0) {
+        return solve_dense(tree, &s);
+    }
+    if (!sweep_up(tree, &s)) {
+        return false;
+    }
+    sweep_down(tree, &s);
+    return true;
+}

@@ -1,0 +1,7 @@
+// Written by tools/check_golden.sh --update.
+#ifndef POISE_TEST_GOLDEN_VALUE_H
+#define POISE_TEST_GOLDEN_VALUE_H
+
+#define GOLDEN_VALUE UINT64_C(0x198d3f5d74f942bb)
+
+#endif

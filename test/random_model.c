@@ -1,0 +1,134 @@
+#include "random_model.h"
+
+#include <stdio.h>
+
+#define NAME_SIZE 16
+
+poise_vec3 random_vector(scene_random *random, double size)
+{
+    // one after the other: the order of arguments is the compiler's choice
+    double x = scene_random_range(random, -size, size);
+    double y = scene_random_range(random, -size, size);
+    double z = scene_random_range(random, -size, size);
+    return poise_vec3_make(x, y, z);
+}
+
+// Any direction, or one of the coordinate axes, which the library treats on their own.
+static poise_quat random_axes(scene_random *random)
+{
+    int turn = scene_random_index(random, 6);
+    if (turn > 2) {
+        return scene_random_rotation(random);
+    }
+    // the cyclic exchanges of x, y and z, exact as matrices
+    return turn == 0 ? poise_quat_identity() : (poise_quat){0.5, 0.5, 0.5, turn == 1 ? 0.5 : -0.5};
+}
+
+poise_joint random_joint(scene_random *random, poise_joint_type type)
+{
+    poise_joint joint = poise_joint_default();
+    joint.type = type;
+    joint.offset.rotation = random_axes(random);
+    joint.offset.position = random_vector(random, 0.5);
+    poise_quat frame = random_axes(random);
+    joint.axis = poise_quat_rotate(frame, poise_vec3_make(0, 0, 1));
+    joint.axis2 = poise_quat_rotate(frame, poise_vec3_make(1, 0, 0));
+    joint.axes = random_axes(random);
+    joint.order = (poise_euler_order)scene_random_index(random, POISE_EULER_ORDER_COUNT);
+    if (scene_random_index(random, 3) > 0) {
+        joint.mass = scene_random_range(random, 0.1, 2.0);
+        joint.mass_center = random_vector(random, 0.2);
+    }
+    return joint;
+}
+
+static void add_limits(scene_random *random, poise_joint *joint)
+{
+    bool has_quaternion = joint->type == POISE_JOINT_BALL_QUATERNION || joint->type == POISE_JOINT_FREE;
+    for (int i = 0; i < 7 && !has_quaternion; ++i) {
+        joint->lower[i] = scene_random_range(random, -2.0, -0.1);
+        joint->upper[i] = scene_random_range(random, 0.1, 2.0);
+    }
+    if (joint->type == POISE_JOINT_SWING_TWIST) {
+        joint->swing[0] = scene_random_range(random, 0.2, 1.5);
+        joint->swing[1] = scene_random_range(random, 0.2, 1.5);
+    }
+}
+
+// A joint with a coordinate of its own that others may follow.
+static bool can_lead(const poise_joint *joint)
+{
+    return (joint->type == POISE_JOINT_REVOLUTE || joint->type == POISE_JOINT_PRISMATIC) && !joint->mimic;
+}
+
+static bool add_tool(scene_random *random, poise_builder *builder, int i)
+{
+    char name[NAME_SIZE], body[NAME_SIZE];
+    snprintf(name, sizeof name, "t%d", i / 3);
+    snprintf(body, sizeof body, "b%d", i);
+    poise_quat rotation = scene_random_rotation(random);
+    poise_tool tool = {.name = name, .body = body, .pose = {rotation, random_vector(random, 0.3)}};
+    return poise_builder_add_tool(builder, &tool, NULL) == POISE_OK;
+}
+
+static bool add_joints(scene_random *random, poise_builder *builder, int count, unsigned features)
+{
+    char name[NAME_SIZE], body[NAME_SIZE], parent[NAME_SIZE], leader[NAME_SIZE] = "";
+    for (int i = 0; i < count; ++i) {
+        poise_joint joint = random_joint(random, (poise_joint_type)scene_random_index(random, POISE_JOINT_TYPE_COUNT));
+        snprintf(name, sizeof name, "j%d", i);
+        snprintf(body, sizeof body, "b%d", i);
+        snprintf(parent, sizeof parent, "b%d", i == 0 ? 0 : scene_random_index(random, i));
+        joint.name = name;
+        joint.body = body;
+        bool is_root = i == 0 || ((features & RANDOM_FOREST) && scene_random_index(random, 6) == 0);
+        joint.parent = is_root ? NULL : parent;
+        if ((features & RANDOM_LIMITS) && scene_random_index(random, 2) == 0) {
+            add_limits(random, &joint);
+        }
+        bool is_follower = (features & RANDOM_MIMICS) && leader[0] && can_lead(&joint) && scene_random_index(random, 2) == 0;
+        if (is_follower) {
+            joint.mimic = leader;
+            joint.mimic_multiplier = scene_random_range(random, -2.0, 2.0);
+            joint.mimic_offset = scene_random_range(random, -0.05, 0.05);
+        }
+        if (poise_builder_add_joint(builder, &joint, NULL) != POISE_OK || (i % 3 == 0 && !add_tool(random, builder, i))) {
+            return false;
+        }
+        if (can_lead(&joint)) {
+            snprintf(leader, sizeof leader, "j%d", i);
+        }
+    }
+    return true;
+}
+
+poise_builder *random_builder(scene_random *random, int count, unsigned features)
+{
+    poise_builder *builder;
+    if (count < 1 || count > RANDOM_MODEL_LARGEST || poise_builder_create(NULL, &builder) != POISE_OK) {
+        return NULL;
+    }
+    if (!add_joints(random, builder, count, features)) {
+        poise_builder_destroy(builder);
+        return NULL;
+    }
+    return builder;
+}
+
+poise_model *random_model(scene_random *random, int count, unsigned features)
+{
+    poise_builder *builder = random_builder(random, count, features);
+    poise_model *model = NULL;
+    if (builder && poise_model_create(builder, NULL, &model, NULL) != POISE_OK) {
+        model = NULL;
+    }
+    poise_builder_destroy(builder);
+    return model;
+}
+
+void random_step(scene_random *random, const poise_model *model, double size, double *v)
+{
+    for (int i = 0; i < poise_model_nv(model); ++i) {
+        v[i] = scene_random_range(random, -size, size);
+    }
+}

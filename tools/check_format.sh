@@ -1,0 +1,24 @@
+#!/bin/sh
+# All C and C++ files are as clang-format leaves them (--fix: make them so). Exits with 77, skipped, without clang-format.
+set -eu
+cd "$(dirname "$0")/.."
+if ! command -v clang-format >/dev/null; then
+    echo "skipped: no clang-format"
+    exit 77
+fi
+
+files() {
+    for folder in include src app web scenes plain samples bench fuzz test; do
+        if [ -d "$folder" ]; then
+            find "$folder" \( -name '*.[ch]' -o -name '*.cpp' \) -print0
+        fi
+    done
+}
+
+if [ "${1-}" = "--fix" ]; then
+    files | xargs -0 clang-format -i
+    # section rules, which clang-format leaves alone as comments: end at column 125
+    files | xargs -0 sed -i -E 's|^(// ---- .{117})-+$|\1|'
+else
+    files | xargs -0 clang-format --dry-run -Werror
+fi

@@ -1,0 +1,42 @@
+#!/bin/sh
+# check_install.sh BUILD: install into an empty folder, then build and run test/install/main.c against it, by the CMake
+# package and by pkg-config, static and shared; and once more with Poise as a subfolder of a project.
+set -eu
+build=$(cd "$1" && pwd)
+cd "$(dirname "$0")/.."
+source=$PWD
+cc=${CC:-cc}
+
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+cmake --install "$build" --prefix "$place/first" >/dev/null
+# moved, since nothing installed may depend on where it was put first
+mv "$place/first" "$place/prefix"
+
+echo "find_package:"
+cmake -S "$source/test/install" -B "$place/build" -DCMAKE_PREFIX_PATH="$place/prefix" -DCMAKE_C_COMPILER="$cc" >/dev/null
+cmake --build "$place/build" >/dev/null
+"$place/build/with_static"
+"$place/build/with_shared"
+
+echo "subfolder:"
+cmake -S "$source/test/install" -B "$place/inside" -DPOISE_FOLDER="$source" -DCMAKE_C_COMPILER="$cc" >/dev/null
+cmake --build "$place/inside" >/dev/null
+"$place/inside/with_static"
+"$place/inside/with_shared"
+
+echo "pkg-config:"
+PKG_CONFIG_PATH=$(dirname "$(find "$place/prefix" -name poise.pc)")
+export PKG_CONFIG_PATH
+unset PKG_CONFIG_LIBDIR PKG_CONFIG_SYSROOT_DIR
+strict="-std=c11 -Wall -Wextra -Wpedantic -Werror"
+"$cc" $strict "$source/test/install/main.c" $(pkg-config --cflags --libs poise) -lm -o "$place/with_shared"
+LD_LIBRARY_PATH=$(pkg-config --variable=libdir poise) "$place/with_shared"
+"$cc" $strict -static "$source/test/install/main.c" $(pkg-config --static --cflags --libs poise) -o "$place/with_static"
+"$place/with_static"
+
+# the programs are what they claim to be
+objdump -p "$place/with_shared" | grep -q 'NEEDED *libpoise\.so'
+objdump -p "$place/build/with_shared" | grep -q 'NEEDED *libpoise\.so'
+! objdump -p "$place/build/with_static" | grep -q 'NEEDED *libpoise'
+test "$(pkg-config --modversion poise)" = "$("$place/with_static" --version)"

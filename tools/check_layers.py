@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Which folder may include which. Reads every #include of the C and C++ files and fails on a breach.
+
+check_layers.py [ROOT]
+"""
+import os
+import re
+import sys
+
+# A layer of src/ may include itself, the layers named, and what those may include. All may include <poise/...>.
+LAYERS = {
+    "base": [],
+    "math": ["base"],
+    "model": ["math"],
+    "kin": ["model"],
+    "goal": ["kin"],
+    "solve": ["goal"],
+    "express": ["solve"],
+    "motion": ["solve"],
+    "batch": ["solve"],
+    "io": ["model", "motion/clip.h", "motion/markers.h"],
+}
+
+# Folders beside src/ know the library by its public headers, and each other as named here.
+CLIENTS = {
+    "app": [],
+    "web": ["scenes"],
+    "scenes": [],
+    "plain": [],
+    "samples": ["scenes"],
+    "bench": ["scenes", "plain"],
+}
+
+# The library asks the C library for these only; memory comes from base, and io has its parsers.
+SYSTEM_HEADERS = {"float.h", "limits.h", "math.h", "stdarg.h", "stdbool.h", "stddef.h", "stdint.h", "string.h"}
+SYSTEM_HEADERS_MORE = {"base": {"stdlib.h"}, "io": {"expat.h", "jansson.h", "stdlib.h"}}
+SYSTEM_HEADERS_PUBLIC = {"stdbool.h", "stddef.h", "stdint.h"}
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
+
+
+def allowed_layers(layer):
+    """The layers, and single headers of layers, that `layer` may include."""
+    allowed = {layer}
+    for other in LAYERS[layer]:
+        allowed |= {other} if "/" in other else allowed_layers(other)
+    return allowed
+
+
+def sources(root, folder):
+    for path, folders, files in os.walk(os.path.join(root, folder)):
+        folders[:] = [name for name in folders if name not in ("node_modules", "install")]
+        for name in sorted(files):
+            if name.endswith((".c", ".h", ".cpp", ".hpp")):
+                yield os.path.relpath(os.path.join(path, name), root)
+
+
+def owner(root, source, name):
+    """The path, from the root, of the file that #include "name" in `source` means; None when there is no such file."""
+    for folder in (os.path.dirname(source), "src", "", "scenes", "plain"):
+        path = os.path.normpath(os.path.join(folder, name))
+        if os.path.isfile(os.path.join(root, path)):
+            return path
+    return None
+
+
+def check_public(source, quoted, name):
+    if quoted:
+        return "a public header includes others as <poise/...>"
+    if not name.startswith("poise/") and name not in SYSTEM_HEADERS_PUBLIC:
+        return "not a header that every C and C++ compiler has"
+    return None
+
+
+def check_layer(root, source, quoted, name):
+    layer = source.split("/")[1]
+    if layer not in LAYERS:
+        return f"src/{layer} is not a layer that tools/check_layers.py knows"
+    if not quoted:
+        if name.startswith("poise/") or name in SYSTEM_HEADERS or name in SYSTEM_HEADERS_MORE.get(layer, ()):
+            return None
+        return "not a header that the library may use"
+    target = owner(root, source, name)
+    if target is None or not target.startswith("src/"):
+        return "not a header of src/"
+    allowed = allowed_layers(layer)
+    inner = target[len("src/"):]
+    if inner.split("/")[0] in allowed or inner in allowed:
+        return None
+    return f"{layer} may include " + ", ".join(sorted(allowed))
+
+
+def check_client(root, source, quoted, name):
+    folder = source.split("/")[0]
+    target = owner(root, source, name)
+    if target is None:
+        return "no such file" if quoted else None
+    if target.split("/")[0] in [folder] + CLIENTS[folder]:
+        return None
+    return f"{folder}/ may include public headers and " + ", ".join(f"{f}/" for f in [folder] + CLIENTS[folder])
+
+
+def check_file(root, source):
+    with open(os.path.join(root, source), encoding="utf-8") as file:
+        text = file.read()
+    found = []
+    for match in INCLUDE.finditer(text):
+        quoted, name = match[1] == '"', match[2]
+        if name.startswith("poise/") and not os.path.isfile(os.path.join(root, "include", name)):
+            reason = "no such public header"
+        elif source.startswith("include/"):
+            reason = check_public(source, quoted, name)
+        elif source.startswith("src/"):
+            reason = check_layer(root, source, quoted, name)
+        else:
+            reason = check_client(root, source, quoted, name)
+        if reason:
+            line = text.count("\n", 0, match.start()) + 1
+            found.append(f"{source}:{line}: includes {name}: {reason}")
+    return found
+
+
+def main():
+    root = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+    files, breaches = 0, []
+    for folder in ["include", "src", *CLIENTS]:
+        for source in sources(root, folder):
+            files += 1
+            breaches += check_file(root, source)
+    for breach in breaches:
+        print(breach)
+    print(f"{files} files, {len(breaches)} breaches")
+    return 1 if breaches or files == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

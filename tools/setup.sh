@@ -1,0 +1,32 @@
+#!/bin/sh
+# Install the Debian packages that building and testing need, as far as they are missing.
+set -eu
+
+packages="cmake ninja-build gcc g++ clang clang-format check pkg-config libjansson-dev liblapack-dev liblapacke-dev
+          liborocos-kdl-dev python3 valgrind"
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    echo "setup: not a Debian system, nothing installed. Needed are the counterparts of:" $packages
+    exit 0
+fi
+
+missing=""
+for package in $packages; do
+    case $(dpkg-query -W -f='${Status}' "$package" 2>/dev/null || true) in
+    *" installed") ;;
+    *) missing="$missing $package" ;;
+    esac
+done
+if [ -z "$missing" ]; then
+    echo "setup: all packages are there"
+    exit 0
+fi
+
+as_root=""
+if [ "$(id -u)" -ne 0 ]; then
+    as_root="sudo"
+fi
+echo "setup: installing$missing"
+export DEBIAN_FRONTEND=noninteractive
+$as_root apt-get update -q
+$as_root apt-get install -q -y --no-install-recommends $missing
