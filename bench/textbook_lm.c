@@ -3,19 +3,21 @@
 //   (J^T J + lambda I) d = -J^T r        by Cholesky;  J (3 m x n) from the kinematics, marker by marker
 //
 // A step that lowers |r|^2 is taken and lambda falls tenfold, else lambda grows tenfold and the step is solved again
-// (K. Levenberg 1944, D. Marquardt 1963). Loops run along rows of a padded length and begin at whole vectors, so that they
-// vectorise well; what they compute below the diagonal is not used.
+// (K. Levenberg 1944, D. Marquardt 1963). Rows are padded to whole vectors of eight numbers, and loops run along them; what
+// they compute below the diagonal is not used.
 #include "textbook_lm.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define VECTOR          8 // doubles in a cache line
+#define VECTOR          8
 #define MOST_ITERATIONS 100
 #define MOST_TRIES      20
 #define LAMBDA_LEAST    1e-8
 #define LAMBDA_RAISED   1e-5 // the least that a rejection raises lambda to
+
+typedef double vector __attribute__((vector_size(VECTOR * sizeof(double)), may_alias));
 
 struct textbook_lm {
     const poise_model *model;
@@ -68,48 +70,39 @@ void textbook_lm_destroy(textbook_lm *lm)
 
 // ---- Linear algebra ------------------------------------------------------------------------------------------------------
 
-// y += a x over whole vectors
-static inline void add_vector(double a, const double *restrict x, double *restrict y)
+// H += J^T J for three rows, upper triangle; lengths in vectors
+static void add_rows(int n, int length, const vector *restrict J, vector *restrict H)
 {
-    for (int c = 0; c < VECTOR; ++c) {
-        y[c] += a * x[c];
-    }
-}
-
-// H += J^T J for three rows, upper triangle
-static void add_rows(int n, int stride, const double *restrict J, double *restrict H)
-{
-    const double *x = J, *y = J + stride, *z = J + 2 * stride;
+    const vector *x = J, *y = J + length, *z = J + 2 * length;
     for (int i = 0; i < n; ++i) {
-        double xi = x[i], yi = y[i], zi = z[i];
-        double *restrict row = H + i * stride;
-        for (int j = i / VECTOR * VECTOR; j < stride; j += VECTOR) {
-            for (int c = j; c < j + VECTOR; ++c) {
-                row[c] += xi * x[c] + yi * y[c] + zi * z[c];
-            }
+        double xi = x[i / VECTOR][i % VECTOR], yi = y[i / VECTOR][i % VECTOR], zi = z[i / VECTOR][i % VECTOR];
+        vector *row = H + i * length;
+        for (int j = i / VECTOR; j < length; ++j) {
+            row[j] += xi * x[j] + yi * y[j] + zi * z[j];
         }
     }
 }
 
 // H + lambda I = U^T U. False when it is not positive definite.
-static bool factor(int n, int stride, const double *restrict H, double lambda, double *restrict U)
+static bool factor(int n, int length, const vector *restrict H, double lambda, vector *restrict U)
 {
-    memcpy(U, H, (size_t)n * (size_t)stride * sizeof *U);
+    memcpy(U, H, (size_t)n * (size_t)length * sizeof *U);
     for (int k = 0; k < n; ++k) {
-        double *row = U + k * stride;
-        double pivot = row[k] + lambda;
+        vector *row = U + k * length;
+        double pivot = row[k / VECTOR][k % VECTOR] + lambda;
         if (!(pivot > 0.0)) {
             return false;
         }
-        double inverse = 1.0 / sqrt(pivot);
-        for (int j = k; j < stride; ++j) {
+        double root = sqrt(pivot), inverse = 1.0 / root;
+        for (int j = k / VECTOR; j < length; ++j) {
             row[j] *= inverse;
         }
-        row[k] = sqrt(pivot);
+        row[k / VECTOR][k % VECTOR] = root;
         for (int i = k + 1; i < n; ++i) {
-            double *below = U + i * stride;
-            for (int j = i / VECTOR * VECTOR; j < stride; j += VECTOR) {
-                add_vector(-row[i], row + j, below + j);
+            double u = row[i / VECTOR][i % VECTOR];
+            vector *below = U + i * length;
+            for (int j = i / VECTOR; j < length; ++j) {
+                below[j] -= u * row[j];
             }
         }
     }
@@ -171,7 +164,7 @@ static void linearise(textbook_lm *lm, const poise_vec3 *seen)
         for (size_t row = 0; row < 3; ++row) {
             memcpy(lm->J + row * stride, lm->columns + row * n, n * sizeof *lm->J);
         }
-        add_rows(lm->n, lm->stride, lm->J, lm->H);
+        add_rows(lm->n, lm->stride / VECTOR, (const vector *)lm->J, (vector *)lm->H);
         for (size_t j = 0; j < n; ++j) {
             lm->g[j] += x[j] * r.x + y[j] * r.y + z[j] * r.z;
         }
@@ -191,7 +184,7 @@ static double largest(const double *x, int n)
 static double improve(textbook_lm *lm, const poise_vec3 *seen, double stop, double *lambda, double *f, double *q)
 {
     for (int tries = 0; tries < MOST_TRIES; ++tries) {
-        if (factor(lm->n, lm->stride, lm->H, *lambda, lm->U)) {
+        if (factor(lm->n, lm->stride / VECTOR, (const vector *)lm->H, *lambda, (vector *)lm->U)) {
             solve(lm->n, lm->stride, lm->U, lm->g, lm->d);
             double step = largest(lm->d, lm->n);
             poise_retract(lm->model, q, lm->d, lm->q);

@@ -5,7 +5,7 @@
 #include <check.h>
 #include <math.h>
 
-// ---- Requests for memory --------------------------------------------------------------------------------
+// ---- Requests for memory -------------------------------------------------------------------------------------------------
 
 static int requests;
 
@@ -34,7 +34,7 @@ void *__wrap_realloc(void *memory, size_t size)
     return __real_realloc(memory, size);
 }
 
-// ---- Bench --------------------------------------------------------------------------------------------------------------
+// ---- Bench ---------------------------------------------------------------------------------------------------------------
 
 const poise_method geometric[3] = {POISE_METHOD_CCD, POISE_METHOD_BWCD, POISE_METHOD_FABRIK};
 

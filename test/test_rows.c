@@ -265,8 +265,9 @@ START_TEST(an_aim_at_its_own_point_has_zero_rows)
     poise_model *model = limb(&random, POISE_JOINT_REVOLUTE, 0, false);
     poise_kinematics *kin;
     ck_assert_int_eq(poise_kinematics_create(model, NULL, &kin), POISE_OK);
-    poise_vec3 local = {0.1, 0.2, 0.3}, target = poise_kinematics_point(kin, 2, local);
-    poise_goal goal = poise_goal_aim(2, local, poise_vec3_make(1, 0, 0), target);
+    // the origin of the root is the reference point: the distance is 0 to the last bit
+    poise_vec3 origin = {0, 0, 0}, target = poise_kinematics_point(kin, 0, origin);
+    poise_goal goal = poise_goal_aim(0, origin, poise_vec3_make(1, 0, 0), target);
     residuals here = rows_at(kin, &goal);
     for (int i = 0; i < here.count; ++i) {
         ck_assert_double_eq(here.r[i], 0.0);

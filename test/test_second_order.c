@@ -184,13 +184,13 @@ static figure tightened(const poise_model *model, double share)
     return figure_of(model_and_done(builder));
 }
 
-// From the answer on, AUTO finds nothing lower: it was a minimum within the limits, edges of ellipses included.
+// From the answer on, another method finds nothing lower: it was a minimum within the limits, edges of ellipses included.
 START_TEST(answers_within_tight_limits_are_minima)
 {
     scene_random random = scene_random_make(4);
     int active = 0;
     for (int scene = 0; scene < 3; ++scene) {
-        figure f = figure_of_scene(humanoids[scene]), tight = tightened(f.model, 0.4);
+        figure f = figure_of_scene(humanoids[scene]), tight = tightened(f.model, 0.3);
         for (int round = 0; round < 2 * METHODS; ++round) {
             poise_goal goals[MARKERS];
             double q[FIGURE_NUMBERS], t = 0.17 * round;
@@ -202,7 +202,7 @@ START_TEST(answers_within_tight_limits_are_minima)
             active += report.active_limits;
             ck_assert_msg(report.outcome == POISE_OUTCOME_CLOSEST, "%s on %s at %g: %s", poise_method_name(options.method),
                           humanoids[scene], t, poise_outcome_name(report.outcome));
-            options.method = POISE_METHOD_AUTO;
+            options.method = round % METHODS < 2 ? POISE_METHOD_NEWTON_PROJECTED : POISE_METHOD_AUTO;
             poise_report again = solve(&tight, &options, goals, count, q);
             ck_assert_msg(again.cost >= report.cost * (1.0 - 1e-9), "%s on %s at %g: %.12g, and then %.12g",
                           poise_method_name(methods[round % METHODS]), humanoids[scene], t, report.cost, again.cost);
@@ -214,8 +214,64 @@ START_TEST(answers_within_tight_limits_are_minima)
 }
 END_TEST
 
-// Two links, one goal in reach, at its border and beyond (Erleben & Andrews 2019, appendix A): wherever a method starts, it
-// ends where the goal is met or the gradient vanishes.
+// What a method needs when half of its dofs end at a limit, half as much again: slower is broken.
+START_TEST(methods_converge_within_tight_limits_as_fast_as_they_should)
+{
+    static const int bounds[METHODS] = {16, 80, 270, 480, 27, 19};
+    scene_random random = scene_random_make(11);
+    for (int scene = 0; scene < 2; ++scene) {
+        figure f = figure_of_scene(humanoids[scene]), tight = tightened(f.model, 0.3);
+        int iterations[METHODS] = {0}, evaluations[METHODS] = {0}, rounds = 10;
+        for (int round = 0; round < rounds; ++round) {
+            poise_goal goals[MARKERS];
+            double q[FIGURE_NUMBERS], t = scene_motion_duration("kick") * round / rounds;
+            ck_assert_int_eq(scene_motion_pose(f.model, "kick", t, f.q), POISE_OK);
+            int count = marker_goals(&f, humanoids[scene], 0.0, &random, goals);
+            for (int m = 0; m < METHODS; ++m) {
+                poise_solver_options options = options_for(methods[m], true);
+                ck_assert_int_eq(scene_motion_pose(f.model, "kick", t - 1.0 / 30.0, q), POISE_OK);
+                poise_report report = solve(&tight, &options, goals, count, q);
+                iterations[m] += report.iterations;
+                evaluations[m] += report.evaluations;
+            }
+        }
+        for (int m = 0; m < METHODS; ++m) {
+            ck_assert_msg(iterations[m] <= rounds * bounds[m] && evaluations[m] <= 3 * rounds * bounds[m],
+                          "%s on %s: %d iterations, %d evaluations in %d solves", poise_method_name(methods[m]),
+                          humanoids[scene], iterations[m], evaluations[m], rounds);
+        }
+        release(&tight);
+        release(&f);
+    }
+}
+END_TEST
+
+// TRUST_REGION leaves the bounds to begin with. However soon it has to end, it returns nothing worse than the start.
+START_TEST(trust_region_never_ends_above_a_start_at_the_limits)
+{
+    scene_random random = scene_random_make(10);
+    figure f = figure_of_scene("humanoid-euler"), tight = tightened(f.model, 0.3);
+    poise_goal goals[MARKERS];
+    double minimum[FIGURE_NUMBERS], q[FIGURE_NUMBERS];
+    ck_assert_int_eq(scene_motion_pose(f.model, "kick", 0.4, f.q), POISE_OK);
+    int count = marker_goals(&f, "humanoid-euler", 0.0, &random, goals);
+    memcpy(minimum, f.q, sizeof minimum);
+    poise_solver_options options = options_for(POISE_METHOD_AUTO, true);
+    options.gradient_tolerance = 1e-3; // near the minimum, not at it
+    solve(&tight, &options, goals, count, minimum);
+    options = options_for(POISE_METHOD_TRUST_REGION, true);
+    for (int iterations = 1; iterations < 6; ++iterations) {
+        options.max_iterations = iterations;
+        memcpy(q, minimum, sizeof q);
+        solve(&tight, &options, goals, count, q); // checks it
+    }
+    release(&tight);
+    release(&f);
+}
+END_TEST
+
+// Two links, one goal in reach, at its border and beyond (Erleben & Andrews 2019, appendix A): wherever a method starts,
+// it ends where the goal is met or the gradient vanishes.
 START_TEST(two_links_end_at_stationary_points_from_everywhere)
 {
     figure f = figure_of_scene("twolink");
@@ -232,6 +288,47 @@ START_TEST(two_links_end_at_stationary_points_from_everywhere)
                               "%s from start %d to %d: %s, gradient %g", poise_method_name(methods[m]), start, reach,
                               poise_outcome_name(report.outcome), report.gradient);
             }
+        }
+    }
+    release(&f);
+}
+END_TEST
+
+// Two slides in a narrow valley E = (X^2 + Y^2)/2 + rho X Y, X = x + 1, Y = y - 1, with x >= 0.
+static bool valley(void *user, const poise_pose *pose, poise_body_energy *out)
+{
+    double rho = *(const double *)user, X = pose->position.x + 1.0, Y = pose->position.y - 1.0;
+    out->energy = 0.5 * (X * X + Y * Y) + rho * X * Y;
+    out->gradient[3] = X + rho * Y;
+    out->gradient[4] = Y + rho * X;
+    out->hessian[3 * 6 + 3] = out->hessian[4 * 6 + 4] = 1.0;
+    out->hessian[3 * 6 + 4] = out->hessian[4 * 6 + 3] = rho;
+    return true;
+}
+
+// The minimum is at x = 0, y = 1 - rho. Close to the bound, where Newton's step for both points far out of it, the bound
+// must be held at once: a path that is cut off there goes uphill in y.
+START_TEST(coupled_slides_find_the_minimum_on_a_bound_they_start_close_to)
+{
+    poise_builder *builder = new_builder();
+    poise_joint x = joint_of("x", NULL, POISE_JOINT_PRISMATIC), y = joint_of("y", "x", POISE_JOINT_PRISMATIC);
+    x.axis = poise_vec3_make(1, 0, 0);
+    x.lower[0] = 0.0;
+    y.axis = poise_vec3_make(0, 1, 0);
+    add(builder, &x);
+    add(builder, &y);
+    figure f = figure_of(model_and_done(builder));
+    double rho = 0.9999;
+    poise_goal goal = poise_goal_callback(1, valley, &rho);
+    for (int m = 0; m < METHODS; ++m) {
+        for (int digits = 1; digits <= 9; ++digits) {
+            double q[2] = {pow(10.0, -digits), 0.3};
+            poise_solver_options options = options_for(methods[m], true);
+            poise_report report = solve(&f, &options, &goal, 1, q);
+            ck_assert_msg(q[0] == 0 && fabs(q[1] - (1.0 - rho)) < 1e-6, "%s from 1e-%d: %g, %g",
+                          poise_method_name(methods[m]), digits, q[0], q[1]);
+            ck_assert_msg(digits < 4 || report.evaluations <= 10, "%s from 1e-%d: %d evaluations",
+                          poise_method_name(methods[m]), digits, report.evaluations);
         }
     }
     release(&f);
@@ -267,8 +364,8 @@ START_TEST(newtons_methods_solve_a_quadratic_in_two_iterations)
 }
 END_TEST
 
-// With the exact Hessian the error is squared by each iteration near the end: from 1e-4 of the cost's scale to nothing in
-// two.
+// With the exact Hessian the error is squared by each iteration near the end: from 1e-4 of the cost's scale to nothing
+// in two.
 START_TEST(projected_newton_converges_quadratically_with_a_residual)
 {
     scene_random random = scene_random_make(6);
@@ -391,7 +488,10 @@ static const test_case tests[] = {
     &humanoids_reach_the_markers_of_the_next_frame,
     &all_methods_end_at_the_minimum_of_auto_when_markers_are_noisy,
     &answers_within_tight_limits_are_minima,
+    &methods_converge_within_tight_limits_as_fast_as_they_should,
+    &trust_region_never_ends_above_a_start_at_the_limits,
     &two_links_end_at_stationary_points_from_everywhere,
+    &coupled_slides_find_the_minimum_on_a_bound_they_start_close_to,
     &newtons_methods_solve_a_quadratic_in_two_iterations,
     &projected_newton_converges_quadratically_with_a_residual,
     &promises_hold_for_any_model_and_goals,

@@ -3,8 +3,10 @@
 #include "math/dense.h"
 #include "random_goals.h"
 #include "skeleton.h"
+#include "solve/damped.h"
+#include "solve/line_search.h"
+#include "solve/methods.h"
 #include "solve/second_order.h"
-#include "solve/solve.h"
 
 #include <float.h>
 #include <math.h>
@@ -320,6 +322,85 @@ START_TEST(way_to_the_boundary_ends_on_it)
 }
 END_TEST
 
+// ---- Line search ---------------------------------------------------------------------------------------------------------
+
+// E = x^2/2 of a slide, with a Gauss-Newton Hessian `stand_in` in place of 1, which makes the first step -x/stand_in.
+static bool parabola(void *user, const poise_pose *pose, poise_body_energy *out)
+{
+    double x = pose->position.x;
+    out->energy = 0.5 * x * x;
+    out->gradient[3] = x;
+    out->hessian[3 * 6 + 3] = 1.0;
+    memset(out->gauss_newton, 0, sizeof out->gauss_newton);
+    out->gauss_newton[3 * 6 + 3] = *(const double *)user;
+    return true;
+}
+
+// The x where a search along -g/D from x = 1 ends. BFGS has the arrays that a line needs.
+static double searched(double stand_in, double lower, pz_wolfe conditions, double *evaluations)
+{
+    poise_builder *builder = new_builder();
+    poise_joint joint = joint_of("slide", NULL, POISE_JOINT_PRISMATIC);
+    joint.axis = poise_vec3_make(1, 0, 0);
+    joint.lower[0] = lower;
+    add(builder, &joint);
+    poise_model *model = model_and_done(builder);
+    poise_solver_options options = poise_solver_options_default();
+    options.method = POISE_METHOD_BFGS;
+    poise_solver *solver;
+    poise_goal goal = poise_goal_callback(0, parabola, &stand_in);
+    double q[1] = {1.0};
+    ck_assert_int_eq(poise_solver_create(model, &options, NULL, &solver), POISE_OK);
+    ck_assert_int_eq(poise_objective_set_goals(solver->at, &goal, 1, NULL), POISE_OK);
+    ck_assert_int_eq(poise_objective_set_goals(solver->trial, &goal, 1, NULL), POISE_OK);
+    ck_assert_int_eq(poise_objective_evaluate(solver->at, q, POISE_LEVEL_HESSIAN), POISE_OK);
+    pz_line *line = solver->method;
+    pz_make_metric(solver, line->D);
+    pz_line_hold(solver, line);
+    line->direction[0] = -solver->at->gradient[0] / line->D[0];
+    solver->report.evaluations = 0;
+    ck_assert(pz_line_search(solver, line, conditions));
+    *evaluations = solver->report.evaluations;
+    double x = solver->at->kin.q[0];
+    ck_assert_double_eq_tol(line->taken[0], x - 1.0, 1e-15);
+    poise_solver_destroy(solver);
+    poise_model_destroy(model);
+    return x;
+}
+
+START_TEST(line_search_shortens_a_step_that_gains_too_little)
+{
+    // the first step leads to x = -0.99999, which lowers the cost, but by 1e-5 of it instead of the 2e-4 asked for
+    double evaluations, x = searched(1.0 / 1.99999, -INFINITY, PZ_LINE_ARMIJO, &evaluations);
+    ck_assert_double_ge(evaluations, 2);
+    ck_assert_double_eq_tol(x, 0.0, 1e-9);                            // the parabola's own minimum
+    x = searched(1.0 / 1.9, -INFINITY, PZ_LINE_ARMIJO, &evaluations); // gains 0.19 of 0.5: enough
+    ck_assert_double_eq(evaluations, 1);
+    ck_assert_double_eq_tol(x, -0.9, 1e-9);
+}
+END_TEST
+
+START_TEST(line_search_stops_at_a_bound_and_says_so)
+{
+    double evaluations, x = searched(1.0, 0.25, PZ_LINE_WEAK_WOLFE, &evaluations); // the step taken is checked in searched()
+    ck_assert_double_eq(x, 0.25);
+    ck_assert_double_eq(evaluations, 1); // no slope is left there: nothing to go further for
+    x = searched(64.0, 0.99, PZ_LINE_WEAK_WOLFE, &evaluations);
+    ck_assert_double_eq(x, 0.99);
+}
+END_TEST
+
+START_TEST(weak_wolfe_search_lengthens_a_step_on_a_steep_slope)
+{
+    double evaluations, x = searched(64.0, -INFINITY, PZ_LINE_ARMIJO, &evaluations);
+    ck_assert_double_eq(evaluations, 1);
+    ck_assert_double_eq_tol(x, 1.0 - 1.0 / 64.0, 1e-9);
+    x = searched(64.0, -INFINITY, PZ_LINE_WEAK_WOLFE, &evaluations); // slope 0.984 of the first: 1/64, 2/64, 4/64, 8/64
+    ck_assert_double_eq(evaluations, 4);
+    ck_assert_double_eq_tol(x, 1.0 - 8.0 / 64.0, 1e-9);
+}
+END_TEST
+
 // ---- BFGS ----------------------------------------------------------------------------------------------------------------
 
 START_TEST(updated_inverse_meets_the_secant_equation_and_stays_positive_definite)
@@ -526,6 +607,9 @@ static const test_case tests[] = {
     &step_in_a_small_region_ends_on_its_boundary_below_the_cauchy_point,
     &preconditioner_with_the_full_band_makes_one_iteration_enough,
     &way_to_the_boundary_ends_on_it,
+    &line_search_shortens_a_step_that_gains_too_little,
+    &line_search_stops_at_a_bound_and_says_so,
+    &weak_wolfe_search_lengthens_a_step_on_a_steep_slope,
     &updated_inverse_meets_the_secant_equation_and_stays_positive_definite,
     &update_refuses_negative_curvature,
     &nearest_semidefinite_matrix_meets_the_conditions_of_a_projection,

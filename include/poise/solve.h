@@ -8,6 +8,14 @@
 // are counts. Limits hold exactly in the q that comes back, whatever happens. Missing a goal is not an error: the call
 // returns POISE_OK and the report says how near it came, and why it stopped.
 //
+// **Robot arms.** One POSE goal on a chain of up to 16 revolute and prismatic joints (fixed ones do not count; no mimic, no
+// locked joint, no prior, no step limit) takes a path of its own inside AUTO: searches of a few microseconds, the first from
+// the caller's q, then one for each of options.restarts from a fixed sequence within the limits, until one meets the goal.
+// If none does, the closest pose is returned: with a warm start and no restarts the one near q, otherwise the best of
+// several. With 300 restarts every one of 7 million random targets of seven industrial arms was reached; they cost nothing
+// where the first search succeeds, and up to a millisecond where the target is out of reach. Hinges come back within half a
+// turn of where they started, if their limits allow it.
+//
 // AUTO is the method to use. The others are those of the literature, over the same goals, limits and report, so that they
 // can be raced; docs name their sources.
 //
@@ -20,15 +28,17 @@
 // | DAMPED_LEAST_SQUARES  | rows               | projection                                        |
 // | SELECTIVELY_DAMPED    | rows               | projection                                        |
 // | PRIORITY              | rows               | projection; levels by goal.priority, 0 first      |
-// | CCD, BWCD             | 1-DoF joints (2)   | clamped joint by joint                            |
-// | FABRIK                | positions (2)      | fitted to the joints, then clamped                |
+// | CCD, BWCD             | points, axes (2)   | clamped joint by joint                            |
+// | FABRIK                | points (2)         | clamped joint by joint                            |
 // | LEVENBERG_MARQUARDT   | any goals          | active set inside the step                        |
 // | BFGS, LBFGS           | any goals          | projection, active set                            |
 // | TRUST_REGION          | any goals          | interior-reflective (Coleman & Li)                |
 // | NEWTON_PROJECTED      | any goals          | projection, active set                            |
 //
 // (1) rows: the goal can be written as residuals; every kind but CALLBACK.
-// (2) POISE_ERROR_UNSUPPORTED for other goals or joints.
+// (2) POSITION, DIRECTION, ORIENTATION, POSE and AIM goals, without bands for rotations; no prior; no mimic joint above a
+//     goal. POISE_ERROR_UNSUPPORTED otherwise.
+//     FABRIK: POSITION goals alone, and no slides above a goal but those of a root that is free in all directions.
 #ifndef POISE_SOLVE_H
 #define POISE_SOLVE_H
 
@@ -109,9 +119,9 @@ typedef struct poise_solver_options {
     double clamp;              // 0: longest residual of a goal that a step is computed for; 0 for none
     int band;                  // 8: half-bandwidth of the TRUST_REGION preconditioner
     double cg_tolerance;       // 0.1: where its conjugate gradients stop
-    const bool *locked;        // NULL: nv flags; a locked coordinate keeps its value. Must stay valid.
-    poise_trace *trace;        // NULL: where to record iterations; must stay valid
-    int trace_capacity;        // records that fit; later iterations are not recorded
+    const bool *locked; // NULL: nv flags; a locked coordinate keeps its value, a quaternion as a whole. Must stay valid.
+    poise_trace *trace; // NULL: where to record iterations; must stay valid
+    int trace_capacity; // records that fit; later iterations are not recorded
 } poise_solver_options;
 // (3) |projected gradient_i| <= gradient_tolerance * sqrt(2 cost) * sqrt(H_ii of Gauss-Newton), for every i: the cosine
 // between

@@ -1,5 +1,4 @@
-// The forward sweep for processors with registers of four: joints that only turn, with a column of their frame in one
-// register.
+// The forward sweep for processors with registers of four: joints that only turn, one column of their frame to a register.
 //
 // The frame stays in registers from a joint to its first child. All else is left to the scalar sweep, with the same bits.
 #include "kin/kin.h"

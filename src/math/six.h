@@ -1,7 +1,7 @@
 // Six-vectors and 6 x 6 matrices in registers of two, for the sweeps along a tree.
 //
-// Vectors of two doubles are what every target of today has (SSE2, NEON, wasm). Each lane does what scalar code would do,
-// in the same order, so results do not depend on them.
+// Vectors of two doubles are what every target of today has (SSE2, NEON, wasm). Each lane does what scalar code would do, in
+// the same order, so results do not depend on them.
 #ifndef PZ_MATH_SIX_H
 #define PZ_MATH_SIX_H
 

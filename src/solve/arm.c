@@ -6,8 +6,8 @@
 #define SEARCH_ITERATIONS 30
 #define FINISH_ITERATIONS 80
 #define NEAR_ZERO         1e-4   // energy below which a search that was dropped is finished
-#define BEST_ENDS         4      // of all searches: where the closest pose is looked for when none of them met the target
-#define FAR_SEARCHES      16     // when the target is out of reach, so that they only serve the closest pose
+#define BEST_ENDS         16     // of all searches: where the closest pose is looked for when none of them met the target
+#define FAR_SEARCHES      32     // when the target is out of reach, so that they only serve the closest pose
 #define MARGIN            0.9999 // of the tolerances: what another order of the same sums may make of the error
 #define ALIKE             1e-3   // radians, or lengths over L: solutions are the same when no joint differs by more
 #define POLISHED          1e-9   // error to which solutions are brought that are compared
@@ -193,6 +193,29 @@ static void begin_search(const poise_solver *solver, pz_arm *arm, int m)
     pz_arm_begin(&arm->chain, m == 0 ? arm->q_start : q, &arm->run);
 }
 
+// The chain's coordinates put into a configuration of the model.
+static void put(const poise_solver *solver, const pz_arm *arm, const double *q, double *configuration)
+{
+    memcpy(configuration, solver->q_start, (size_t)solver->model->nq * sizeof *configuration);
+    for (int i = 0; i < arm->chain.n; ++i) {
+        configuration[arm->chain.q[i]] = q[i];
+    }
+}
+
+// The general method from run->q, for goals with bands.
+static pz_arm_end run_general(poise_solver *solver, pz_arm *arm)
+{
+    put(solver, arm, arm->run.q, solver->q_try);
+    poise_outcome outcome = pz_solver_run_from(solver, solver->q_try);
+    for (int i = 0; i < arm->chain.n; ++i) {
+        arm->run.q[i] = solver->at->kin.q[arm->chain.q[i]];
+    }
+    return outcome == POISE_OUTCOME_REACHED   ? PZ_ARM_MET
+           : outcome == POISE_OUTCOME_CLOSEST ? PZ_ARM_CLOSEST
+           : outcome == POISE_OUTCOME_STALLED ? PZ_ARM_STALLED
+                                              : PZ_ARM_BUDGET;
+}
+
 // Search number m. A search that was dropped near a zero is finished by descent.
 static bool search(const poise_solver *solver, pz_arm *arm, int m)
 {
@@ -256,15 +279,6 @@ static void turn_back(const pz_arm_chain *chain, const double *q_start, double *
     }
 }
 
-// The chain's coordinates put into a configuration of the model.
-static void put(const poise_solver *solver, const pz_arm *arm, const double *q, double *configuration)
-{
-    memcpy(configuration, solver->q_start, (size_t)solver->model->nq * sizeof *configuration);
-    for (int i = 0; i < arm->chain.n; ++i) {
-        configuration[arm->chain.q[i]] = q[i];
-    }
-}
-
 // Minimise from q. Returns the cost over rotation_weight; the end is in run->q.
 static double minimise(poise_solver *solver, pz_arm *arm, const double *q, pz_arm_end *end)
 {
@@ -274,15 +288,7 @@ static double minimise(poise_solver *solver, pz_arm *arm, const double *q, pz_ar
         *end = pz_arm_finish(&arm->chain, &arm->target, false, most, &arm->run);
         return 0.5 * arm->target.W * arm->run.r + arm->run.e;
     }
-    put(solver, arm, arm->run.q, solver->q_try);
-    poise_outcome outcome = pz_solver_run_from(solver, solver->q_try);
-    *end = outcome == POISE_OUTCOME_REACHED   ? PZ_ARM_MET
-           : outcome == POISE_OUTCOME_CLOSEST ? PZ_ARM_CLOSEST
-           : outcome == POISE_OUTCOME_STALLED ? PZ_ARM_STALLED
-                                              : PZ_ARM_BUDGET;
-    for (int i = 0; i < arm->chain.n; ++i) {
-        arm->run.q[i] = solver->at->kin.q[arm->chain.q[i]];
-    }
+    *end = run_general(solver, arm);
     return solver->at->cost / solver->goals[0].rotation_weight;
 }
 
@@ -307,7 +313,22 @@ static pz_arm_end find_closest(poise_solver *solver, pz_arm *arm)
 
 // ---- Answer --------------------------------------------------------------------------------------------------------------
 
-// Evaluate the general objective at the answer, whose word is the last on how it ended.
+// Evaluate the general objective at the answer, whose word is the last on whether the goal is met. No second derivatives are
+// needed to see that.
+static bool is_reached(poise_solver *solver)
+{
+    const poise_solver_options *options = &solver->options;
+    poise_report *report = &solver->report;
+    pz_try(solver, solver->q_best, POISE_LEVEL_GRADIENT);
+    pz_accept(solver);
+    poise_goal_error error = pz_pose_error(&solver->at->kin, solver->goals);
+    report->worst_length = error.error;
+    report->worst_angle = error.rotation_error;
+    solver->errors_are_known = true;
+    return (error.error <= options->position_tolerance && error.rotation_error <= options->rotation_tolerance) ||
+           solver->at->cost <= options->cost_tolerance;
+}
+
 static void conclude(poise_solver *solver, pz_arm *arm, pz_arm_end end)
 {
     poise_report *report = &solver->report;
@@ -315,12 +336,10 @@ static void conclude(poise_solver *solver, pz_arm *arm, pz_arm_end end)
     put(solver, arm, arm->run.q, solver->q_best);
     report->iterations += arm->run.iterations;
     report->evaluations += arm->run.evaluations;
-    if (end == PZ_ARM_MET) { // no second derivatives are needed to see that
-        pz_try(solver, solver->q_best, POISE_LEVEL_GRADIENT);
-        pz_accept(solver);
-        if (pz_is_reached(solver, &report->outcome)) {
-            return;
-        }
+    if (end == PZ_ARM_MET && is_reached(solver)) {
+        report->outcome = POISE_OUTCOME_REACHED;
+        report->reason = "every goal is met";
+        return;
     }
     pz_try(solver, solver->q_best, POISE_LEVEL_HESSIAN);
     pz_accept(solver);
@@ -328,9 +347,11 @@ static void conclude(poise_solver *solver, pz_arm *arm, pz_arm_end end)
     if (pz_is_done(solver, &report->outcome)) {
         return;
     }
-    bool budget = end == PZ_ARM_BUDGET;
-    report->outcome = budget ? POISE_OUTCOME_BUDGET : POISE_OUTCOME_STALLED;
-    report->reason = budget ? "the iterations were used up" : "steps no longer change the cost";
+    bool budget = end == PZ_ARM_BUDGET, closest = end == PZ_ARM_CLOSEST;
+    report->outcome = budget ? POISE_OUTCOME_BUDGET : closest ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_STALLED;
+    report->reason = budget    ? "the iterations were used up"
+                     : closest ? "no direction within the limits comes closer"
+                               : "steps no longer change the cost";
 }
 
 bool pz_arm_solve(poise_solver *solver)
@@ -389,7 +410,7 @@ static void add_solution(const poise_solver *solver, const pz_arm *arm, const do
 }
 
 // Search number m, to far below the tolerance so that two finds of one solution are alike.
-static bool find_one(const poise_solver *solver, pz_arm *arm, int m)
+static bool find_one(poise_solver *solver, pz_arm *arm, int m)
 {
     pz_arm_target wanted = arm->target;
     arm->target.most_r = min2(wanted.most_r, POLISHED * POLISHED);

@@ -24,6 +24,7 @@
 // the frame on: Rz(angle) T(t) Rx(alpha). One entry per joint that moves.
 typedef struct pz_arm_chain {
     int n;
+    bool is_wide;                                             // as the model's
     bool slides;                                              // some joint slides
     double unit;                                              // L
     double reach;                                             // the goal's frame is never farther from the base; over L
@@ -92,9 +93,10 @@ void pz_arm_open(const pz_arm_chain *chain, const double *q, pz_arm_run *run);
 // Put a start, within the limits, into the run.
 void pz_arm_begin(const pz_arm_chain *chain, const double *q, pz_arm_run *run);
 
-// Look for a zero from run->q, at most `most` iterations. True when the target is met at run->q. The second is for targets
-// with bands.
+// Look for a zero from run->q, at most `most` iterations. True when the target is met at run->q. The second does the same
+// for six hinges and more with wider registers (base/cpu.h), the third is for targets with bands.
 bool pz_arm_search(const pz_arm_chain *chain, const pz_arm_target *target, int most, pz_arm_run *run);
+bool pz_arm_search_wide(const pz_arm_chain *chain, const pz_arm_target *target, int most, pz_arm_run *run);
 bool pz_arm_search_banded(const pz_arm_chain *chain, const pz_arm_target *target, int most, pz_arm_run *run);
 
 typedef enum pz_arm_end { PZ_ARM_MET = 0, PZ_ARM_CLOSEST, PZ_ARM_GAVE_UP, PZ_ARM_STALLED, PZ_ARM_BUDGET } pz_arm_end;

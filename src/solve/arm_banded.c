@@ -9,11 +9,6 @@
 // limits and damping are those of arm_search.c. What a search leaves is finished by the general method.
 #include "solve/arm_kernel.h"
 
-#define DAMPING       0.05
-#define DAMPING_LEAST 1e-12
-#define FIRST_LOOK    5
-#define CREEPS        0.7
-
 typedef struct banded_point {
     arm_frames frames;
     double rho[6];
@@ -110,14 +105,14 @@ bool pz_arm_search_banded(const pz_arm_chain *chain, const pz_arm_target *target
         if (run->trace && k > 0) {
             pz_arm_record(run, cost, lambda, true, false);
         }
-        if (met || (k >= FIRST_LOOK && !(f <= CREEPS * f3)) || k == most) {
+        if (met || (k >= ARM_FIRST_LOOK && !(f <= ARM_CREEPS * f3)) || k == most) {
             run->f = f, run->r = at.r, run->e = 0.5 * at.e;
             run->iterations += k;
             run->evaluations += k + 1;
             return met;
         }
         f3 = f2, f2 = f1, f1 = f;
-        lambda = DAMPING * f + DAMPING_LEAST;
+        lambda = ARM_DAMPING * f + ARM_DAMPING_LEAST;
         double K[PZ_ARM_MOST][6], x[PZ_ARM_MOST];
         run->slope = run->longest = 0.0;
         for (int i = 0; i < chain->n; ++i) {

@@ -196,7 +196,7 @@ void pz_arm_sequence(pz_arm_chain *chain)
 
 bool pz_arm_chain_make(const poise_model *model, const pz_box *box, int body, const poise_pose *local, pz_arm_chain *chain)
 {
-    *chain = (pz_arm_chain){.n = 0};
+    *chain = (pz_arm_chain){.is_wide = model->is_wide};
     if (!walk(model, box, body, local, chain)) {
         return false;
     }

@@ -5,8 +5,9 @@
 //   H_hi = W J_h . J_i + a_h . c_i,  h at or before i,     c_i = tr(M) a_i - M a_i + W J_i x r + a_i x v/2
 //
 // with M = 1/4 sum (u_k d_k^T + d_k u_k^T). Derivation: turning joint h carries everything after it along, so that J_i and
-// a_i change by a_h x J_i and a_h x a_i (not at all when h slides, a_h = 0); that gives W r . (a_h x J_i) = a_h . (W J_i x
-// r). The directions d_k move by a_i x d_k, and E = 3/2 - 1/2 sum u_k . d_k has the second derivative along a_i and a_h
+// a_i change by a_h x J_i and a_h x a_i (not at all when h slides, a_h = 0), which gives W r . (a_h x J_i) =
+// a_h . (W J_i x r). The directions d_k move by a_i x d_k, and E = 3/2 - 1/2 sum u_k . d_k has the second
+// derivative along a_i and a_h
 //
 //   -1/2 sum u_k . (a_h x (a_i x d_k)) = 1/2 sum (a_h . a_i)(u_k . d_k) - (a_i . u_k)(a_h . d_k)
 //
@@ -33,8 +34,8 @@ typedef struct arm_model {
     double exact[PZ_ARM_MOST][PZ_ARM_MOST];
 } arm_model;
 
-ARM_INLINE void make_exact(int n, const arm_frames *frames, const arm_error *error, const pz_arm_target *target, double W,
-                           arm_model *m)
+PZ_INLINE void make_exact(int n, const arm_frames *frames, const arm_error *error, const pz_arm_target *target, double W,
+                          arm_model *m)
 {
     const mat3 *d = &frames->d, *u = &target->u;
     sym3 M = sym3_scale(sym3_add(sym3_add(sym3_pair(u->x, d->x), sym3_pair(u->y, d->y)), sym3_pair(u->z, d->z)), 0.5);
@@ -49,7 +50,7 @@ ARM_INLINE void make_exact(int n, const arm_frames *frames, const arm_error *err
     }
 }
 
-ARM_INLINE void make_gauss_newton(int n, double W, arm_model *m)
+PZ_INLINE void make_gauss_newton(int n, double W, arm_model *m)
 {
     for (int i = 0; i < n; ++i) {
         vec3 WJ = v3_scale(m->columns[i].J, W);
@@ -60,8 +61,8 @@ ARM_INLINE void make_gauss_newton(int n, double W, arm_model *m)
 }
 
 // Columns and gradient, with the joints held that descent would take out of their limits.
-ARM_INLINE void make_columns(const pz_arm_chain *chain, int n, bool slides, const arm_frames *frames, const arm_error *error,
-                             double W, const double *side, arm_model *m)
+PZ_INLINE void make_columns(const pz_arm_chain *chain, int n, bool slides, const arm_frames *frames, const arm_error *error,
+                            double W, const double *side, arm_model *m)
 {
     for (int i = 0; i < n; ++i) {
         arm_column column = arm_column_of(chain, slides, frames, i);
@@ -73,7 +74,7 @@ ARM_INLINE void make_columns(const pz_arm_chain *chain, int n, bool slides, cons
 }
 
 // x = -(H + lambda I)^-1 g by L D L^T, of which only the lower triangle is stored. False when a pivot is not > 0.
-ARM_INLINE bool solve(int n, double (*H)[PZ_ARM_MOST], const double *g, double lambda, double *x)
+PZ_INLINE bool solve(int n, double (*H)[PZ_ARM_MOST], const double *g, double lambda, double *x)
 {
     double L[PZ_ARM_MOST][PZ_ARM_MOST], inverse[PZ_ARM_MOST];
     for (int i = 0; i < n; ++i) {
@@ -107,7 +108,7 @@ ARM_INLINE bool solve(int n, double (*H)[PZ_ARM_MOST], const double *g, double l
 }
 
 // Decrease of the model along x, -(g . x + x . H x/2).
-ARM_INLINE double decrease(int n, double (*H)[PZ_ARM_MOST], const double *g, const double *x)
+PZ_INLINE double decrease(int n, double (*H)[PZ_ARM_MOST], const double *g, const double *x)
 {
     double sum = 0.0;
     for (int i = 0; i < n; ++i) {
@@ -121,7 +122,7 @@ ARM_INLINE double decrease(int n, double (*H)[PZ_ARM_MOST], const double *g, con
 }
 
 // Move q by x within the limits. x becomes the step that was taken; true when a joint was clamped.
-ARM_INLINE bool move(const pz_arm_chain *chain, int n, bool slides, pz_arm_run *run, double *x)
+PZ_INLINE bool move(const pz_arm_chain *chain, int n, bool slides, pz_arm_run *run, double *x)
 {
     bool clamped = false;
     for (int i = 0; i < n; ++i) {
@@ -140,7 +141,7 @@ ARM_INLINE bool move(const pz_arm_chain *chain, int n, bool slides, pz_arm_run *
 }
 
 // |g_i| <= tolerance sqrt(2 f) sqrt(G_ii), as every method has it (common.c), G the Gauss-Newton matrix.
-ARM_INLINE bool is_stationary(int n, const arm_model *m, double W, double f, double tolerance)
+PZ_INLINE bool is_stationary(int n, const arm_model *m, double W, double f, double tolerance)
 {
     double scale = tolerance * tolerance * 2.0 * f;
     for (int i = 0; i < n; ++i) {
@@ -170,8 +171,8 @@ typedef struct arm_descent {
     int blind_left;
 } arm_descent;
 
-ARM_INLINE void look(const pz_arm_chain *chain, const pz_arm_target *target, int n, bool slides, const pz_arm_run *run,
-                     double W, arm_point *point)
+PZ_INLINE void look(const pz_arm_chain *chain, const pz_arm_target *target, int n, bool slides, const pz_arm_run *run,
+                    double W, arm_point *point)
 {
     arm_forward(chain, n, slides, run->q, &point->frames);
     point->error = arm_error_at(&point->frames, target);
@@ -179,7 +180,7 @@ ARM_INLINE void look(const pz_arm_chain *chain, const pz_arm_target *target, int
 }
 
 // The step for the damping at hand, exact if that is positive definite.
-ARM_INLINE void find_step(int n, arm_descent *d)
+PZ_INLINE void find_step(int n, arm_descent *d)
 {
     arm_model *m = &d->model;
     d->exact = solve(n, m->exact, m->g, d->lambda, d->x);
@@ -196,8 +197,8 @@ ARM_INLINE void find_step(int n, arm_descent *d)
 // Try the step: true when the trial is the point at hand now. A step that promises less than f can show is taken on trust a
 // few times, as long as f does not visibly rise: the last steps of Newton's method, which make the gradient vanish. What f
 // cannot show is the rounding of |r|^2, r of size `reach`, and of E.
-ARM_INLINE bool try_step(const pz_arm_chain *chain, const pz_arm_target *target, int n, bool slides, pz_arm_run *run,
-                         arm_descent *d)
+PZ_INLINE bool try_step(const pz_arm_chain *chain, const pz_arm_target *target, int n, bool slides, pz_arm_run *run,
+                        arm_descent *d)
 {
     double q[PZ_ARM_MOST], side[PZ_ARM_MOST];
     memcpy(q, run->q, sizeof q);
@@ -221,7 +222,7 @@ ARM_INLINE bool try_step(const pz_arm_chain *chain, const pz_arm_target *target,
 }
 
 // lambda after a trial; false when there is no point in going on.
-ARM_INLINE bool adapt(arm_descent *d, bool accepted, double before)
+PZ_INLINE bool adapt(arm_descent *d, bool accepted, double before)
 {
     d->blind_left -= d->blind;
     if (accepted) {
@@ -243,8 +244,8 @@ static void record(const arm_descent *d, int n, double lambda, bool accepted, pz
 }
 
 // May the descent stop here? Otherwise the model is made.
-ARM_INLINE bool is_done(const pz_arm_chain *chain, const pz_arm_target *target, bool zero, int n, bool slides,
-                        const pz_arm_run *run, arm_descent *d, pz_arm_end *end)
+PZ_INLINE bool is_done(const pz_arm_chain *chain, const pz_arm_target *target, bool zero, int n, bool slides,
+                       const pz_arm_run *run, arm_descent *d, pz_arm_end *end)
 {
     const arm_point *at = d->at;
     if (arm_is_met(&at->error, target)) {
@@ -261,8 +262,8 @@ ARM_INLINE bool is_done(const pz_arm_chain *chain, const pz_arm_target *target, 
     return false;
 }
 
-ARM_INLINE pz_arm_end finish(const pz_arm_chain *chain, const pz_arm_target *target, bool zero, int most, pz_arm_run *run,
-                             int n, bool slides)
+PZ_INLINE pz_arm_end finish(const pz_arm_chain *chain, const pz_arm_target *target, bool zero, int most, pz_arm_run *run,
+                            int n, bool slides)
 {
     arm_descent d;
     d.at = &d.points[0], d.trial = &d.points[1];
@@ -284,7 +285,7 @@ ARM_INLINE pz_arm_end finish(const pz_arm_chain *chain, const pz_arm_target *tar
             record(&d, n, lambda, accepted, run);
         }
         if (hopeless || !can_move) {
-            end = hopeless ? PZ_ARM_GAVE_UP : PZ_ARM_STALLED;
+            end = hopeless ? PZ_ARM_GAVE_UP : d.blind_left < 0 ? PZ_ARM_CLOSEST : PZ_ARM_STALLED;
             break;
         }
     }

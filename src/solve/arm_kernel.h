@@ -1,17 +1,25 @@
-// The inner loops of an arm: forward sweep, error, motion axes. Inlined with a constant number of joints wherever time
-// counts.
+// The inner loops of an arm: forward sweep, error, columns of the Jacobian, the system of a step, limits. Inlined with a
+// constant number of joints wherever time counts.
 #ifndef PZ_SOLVE_ARM_KERNEL_H
 #define PZ_SOLVE_ARM_KERNEL_H
 
+#include "base/cpu.h"
 #include "math/trig.h"
 #include "solve/arm.h"
 
-// These must be inlined, or the constants do not reach the loops.
-#if defined(__GNUC__)
-#define ARM_INLINE static inline __attribute__((always_inline))
-#else
-#define ARM_INLINE static inline
-#endif
+// ---- Constants of the search (arm_search.c) ------------------------------------------------------------------------------
+
+#define ARM_DAMPING       0.05 // lambda over f
+#define ARM_DAMPING_LEAST 1e-12
+#define ARM_KAPPA_LEAST   0.01 // of kappa^2, which vanishes at half a turn
+#define ARM_FIRST_LOOK    5    // iterates before a search is judged
+#define ARM_CREEPS        0.7  // f over that three iterates before: above, the search is dropped
+
+// Determinants below these shares of their bounds are left to elimination: less than 3 steps in a thousand.
+#define ARM_SINGULAR_P 1e-6
+#define ARM_SINGULAR_S 1e-8
+
+// ---- Forward sweep and error ---------------------------------------------------------------------------------------------
 
 // Where the chain is. The reference point is the origin of the first joint.
 typedef struct arm_frames {
@@ -24,7 +32,7 @@ typedef struct arm_frames {
 // Columns x, y, z and origin p, joint by joint:
 //
 //   x' = c x + s y      y' = c y - s x      p += tx x' + ty y' + tz z      x = x'    y = ca y' + sa z    z = ca z - sa y'
-ARM_INLINE void arm_forward(const pz_arm_chain *chain, int n, bool slides, const double *q, arm_frames *frames)
+PZ_INLINE void arm_forward(const pz_arm_chain *chain, int n, bool slides, const double *q, arm_frames *frames)
 {
     double angle[PZ_ARM_MOST], sine[PZ_ARM_MOST], cosine[PZ_ARM_MOST];
     int k = 0;
@@ -59,17 +67,19 @@ typedef struct arm_error {
     double e;  // E
 } arm_error;
 
-ARM_INLINE arm_error arm_error_at(const arm_frames *frames, const pz_arm_target *target)
+PZ_INLINE arm_error arm_error_at(const arm_frames *frames, const pz_arm_target *target)
 {
     const mat3 *d = &frames->d, *u = &target->u;
     vec3 r = v3_sub(frames->p, target->t);
     vec3 ex = v3_sub(d->x, u->x), ey = v3_sub(d->y, u->y), ez = v3_sub(d->z, u->z);
     vec3 twice = v3_add(v3_add(v3_cross(u->x, ex), v3_cross(u->y, ey)), v3_cross(u->z, ez));
-    double e = 0.25 * (v3_dot(ex, ex) + v3_dot(ey, ey) + v3_dot(ez, ez));
+    // squares by component first: the order that suits registers of four (arm_search_wide.c)
+    double e = 0.25 * ((ex.x * ex.x + ey.x * ey.x + ez.x * ez.x) + (ex.y * ex.y + ey.y * ey.y + ez.y * ez.y) +
+                       (ex.z * ex.z + ey.z * ey.z + ez.z * ez.z));
     return (arm_error){r, v3_scale(twice, 0.5), v3_dot(r, r), e};
 }
 
-ARM_INLINE bool arm_is_met(const arm_error *error, const pz_arm_target *target)
+PZ_INLINE bool arm_is_met(const arm_error *error, const pz_arm_target *target)
 {
     return (error->rr <= target->most_r && 2.0 * error->e <= target->most_e) ||
            0.5 * target->W * error->rr + error->e <= target->cost;
@@ -81,7 +91,7 @@ typedef struct arm_column {
     vec3 J; // a x (p - o), or the axis of a slide
 } arm_column;
 
-ARM_INLINE arm_column arm_column_of(const pz_arm_chain *chain, bool slides, const arm_frames *frames, int i)
+PZ_INLINE arm_column arm_column_of(const pz_arm_chain *chain, bool slides, const arm_frames *frames, int i)
 {
     vec3 a = frames->a[i];
     if (slides && chain->turn[i] == 0) {
@@ -91,14 +101,14 @@ ARM_INLINE arm_column arm_column_of(const pz_arm_chain *chain, bool slides, cons
 }
 
 // W J . r + a . v
-ARM_INLINE double arm_slope(const arm_column *column, double W, const arm_error *error)
+PZ_INLINE double arm_slope(const arm_column *column, double W, const arm_error *error)
 {
     return W * v3_dot(column->J, error->r) + v3_dot(column->a, error->v);
 }
 
 // Solve A x = b by Gauss and Jordan's elimination, A symmetric positive definite, b in column n. No back substitution: the
 // divisions of the pivots are what takes time, and the extra row operations hide behind them.
-ARM_INLINE void arm_eliminate(int n, double A[][8])
+PZ_INLINE void arm_eliminate(int n, double A[][8])
 {
     for (int k = 0; k < n; ++k) {
         double inverse = 1.0 / A[k][k];
@@ -114,9 +124,73 @@ ARM_INLINE void arm_eliminate(int n, double A[][8])
     }
 }
 
+// ---- The 6 x 6 system of a step (arm_search.c) ---------------------------------------------------------------------------
+
+// The blocks of K K^T with its damping.
+typedef struct arm_blocks {
+    sym3 P; // sum a a^T + lambda/kappa I
+    sym3 Q; // sum J J^T + lambda I
+    mat3 X; // sum a J^T
+} arm_blocks;
+
+// A^-1 from cofactors, one division. Cofactors cancel where A is near to singular: false when the determinant is not above
+// `share` times its bound, the product of the diagonal of B (Hadamard), where B is A or what A was made from by subtraction;
+// its relative error is about PZ_EPSILON/share.
+PZ_INLINE bool arm_invert(const sym3 *A, const sym3 *B, double share, sym3 *inverse)
+{
+    double cx = A->yy * A->zz - A->yz * A->yz, cy = A->xz * A->yz - A->xy * A->zz, cz = A->xy * A->yz - A->xz * A->yy;
+    double det = A->xx * cx + A->xy * cy + A->xz * cz, d = 1.0 / det;
+    *inverse = (sym3){.xx = cx * d,
+                      .xy = cy * d,
+                      .xz = cz * d,
+                      .yy = (A->xx * A->zz - A->xz * A->xz) * d,
+                      .yz = (A->xy * A->xz - A->xx * A->yz) * d,
+                      .zz = (A->xx * A->yy - A->xy * A->xy) * d};
+    return det > share * (B->xx * B->yy * B->zz);
+}
+
+// The same system without cofactors.
+static inline void arm_solve_singular(const arm_blocks *b, vec3 first, vec3 second, vec3 *y, vec3 *z)
+{
+    const sym3 *Q = &b->Q, *P = &b->P;
+    const mat3 *X = &b->X;
+    double A[6][8] = {
+        {Q->xx, Q->xy, Q->xz, X->x.x, X->x.y, X->x.z, first.x},  {Q->xy, Q->yy, Q->yz, X->y.x, X->y.y, X->y.z, first.y},
+        {Q->xz, Q->yz, Q->zz, X->z.x, X->z.y, X->z.z, first.z},  {X->x.x, X->y.x, X->z.x, P->xx, P->xy, P->xz, second.x},
+        {X->x.y, X->y.y, X->z.y, P->xy, P->yy, P->yz, second.y}, {X->x.z, X->y.z, X->z.z, P->xz, P->yz, P->zz, second.z}};
+    arm_eliminate(6, A);
+    *y = v3(A[0][6], A[1][6], A[2][6]);
+    *z = v3(A[3][6], A[4][6], A[5][6]);
+}
+
+// By blocks: with Y = P^-1 X and the complement S = Q - X^T Y,
+//
+//   y = S^-1 (first - Y^T second)        z = P^-1 second - Y y
+PZ_INLINE void arm_solve_blocks(const arm_blocks *b, vec3 first, vec3 second, vec3 *y, vec3 *z)
+{
+    sym3 P, S;
+    const mat3 *X = &b->X;
+    bool regular = arm_invert(&b->P, &b->P, ARM_SINGULAR_P, &P);
+    mat3 Y = {sym3_apply(&P, X->x), sym3_apply(&P, X->y), sym3_apply(&P, X->z)};
+    sym3 complement = {.xx = b->Q.xx - v3_dot(X->x, Y.x),
+                       .xy = b->Q.xy - v3_dot(X->x, Y.y),
+                       .xz = b->Q.xz - v3_dot(X->x, Y.z),
+                       .yy = b->Q.yy - v3_dot(X->y, Y.y),
+                       .yz = b->Q.yz - v3_dot(X->y, Y.z),
+                       .zz = b->Q.zz - v3_dot(X->z, Y.z)};
+    regular = arm_invert(&complement, &b->Q, ARM_SINGULAR_S, &S) && regular;
+    *y = sym3_apply(&S, v3_sub(first, m3_apply_transposed(&Y, second)));
+    *z = v3_sub(sym3_apply(&P, second), m3_apply(&Y, *y));
+    if (!regular) {
+        arm_solve_singular(b, first, second, y, z);
+    }
+}
+
+// ---- Limits --------------------------------------------------------------------------------------------------------------
+
 // Is the joint at a limit that the descent direction -g points out of? Then its column is cleared, which holds it: its step
 // comes out as exactly 0, and no other joint sees it.
-ARM_INLINE bool arm_is_held(double side, double g)
+PZ_INLINE bool arm_is_held(double side, double g)
 {
     return side * g < 0;
 }
@@ -140,7 +214,7 @@ static inline double arm_bring_back(const pz_arm_chain *chain, pz_arm_run *run, 
 }
 
 // Move run->q by the step x, within the limits.
-ARM_INLINE void arm_move(const pz_arm_chain *chain, int n, bool slides, const double *x, pz_arm_run *run)
+PZ_INLINE void arm_move(const pz_arm_chain *chain, int n, bool slides, const double *x, pz_arm_run *run)
 {
     for (int i = 0; i < n; ++i) {
         double q = run->q[i] + (slides ? chain->rate[i] * x[i] : x[i]);

@@ -6,26 +6,22 @@
 //
 // kappa makes the step of a pure turn 2 sin(phi/2) instead of sin(phi), as good as the angle itself and without an arc
 // tangent. Every step is accepted, whatever it does to f: only zeros are looked for, and a search that does not close in on
-// one is dropped after few iterations (CREEPS), since another start is cheaper. For six joints and more the same step comes
-// from the 6 x 6 matrix K K^T, which is no larger for longer chains:
+// one is dropped after few iterations (ARM_CREEPS), since another start is cheaper.
 //
-//   [ sum J J^T + lambda I          sum J a^T          ] [ y ]   [ -r       ]
+// For six joints and more the same step comes from the 6 x 6 matrix K K^T, which is no larger for longer chains:
+//
+//   [ sum J J^T + lambda I          sum J a^T           ] [ y ]   [ -r       ]
 //   [     sum a J^T          sum a a^T + lambda/kappa I ] [ z ] = [ -v/kappa ]          x_i = J_i . y + a_i . z
 //
-// (multiply the first system's x = -(K^T W K + lambda I)^-1 K^T W rho, W = diag(1, kappa), through by K). A joint at a limit
-// that descent would leave has its column cleared and so takes no step; one that leaves its interval is turned back by
-// whole turns, or clamped.
+// since with w = diag(1, kappa) the step is x = -(K^T w K + lambda I)^-1 K^T w rho = -K^T (K K^T + lambda w^-1)^-1 rho.
+//
+// A joint at a limit that descent would leave has its column cleared and so takes no step; one that leaves its interval is
+// turned back by whole turns, or clamped.
 #include "solve/arm_kernel.h"
-
-#define DAMPING       0.05
-#define DAMPING_LEAST 1e-12
-#define KAPPA_LEAST   0.01 // of kappa^2, which vanishes at half a turn
-#define FIRST_LOOK    5    // iterates before a search is judged
-#define CREEPS        0.7  // f over that three iterates before: above, the search is dropped
 
 // ---- Fewer than six joints: n x n ----------------------------------------------------------------------------------------
 
-ARM_INLINE void small_step(int n, const arm_column *columns, const arm_error *error, double lambda, double kappa, double *x)
+PZ_INLINE void small_step(int n, const arm_column *columns, const arm_error *error, double lambda, double kappa, double *x)
 {
     double A[5][8];
     for (int i = 0; i < n; ++i) {
@@ -44,67 +40,7 @@ ARM_INLINE void small_step(int n, const arm_column *columns, const arm_error *er
 
 // ---- Six joints and more: 6 x 6 ------------------------------------------------------------------------------------------
 
-// The blocks of K K^T with its damping.
-typedef struct arm_blocks {
-    sym3 P; // sum a a^T + lambda/kappa I
-    sym3 Q; // sum J J^T + lambda I
-    mat3 X; // sum a J^T
-} arm_blocks;
-
-// A^-1 from cofactors, one division. Cofactors cancel where A is near to singular: false when the determinant is below
-// SINGULAR times its bound, the product of the diagonal (Hadamard), since its relative error is about PZ_EPSILON/SINGULAR.
-#define SINGULAR 1e-9
-ARM_INLINE bool invert(const sym3 *A, sym3 *inverse)
-{
-    double cx = A->yy * A->zz - A->yz * A->yz, cy = A->xz * A->yz - A->xy * A->zz, cz = A->xy * A->yz - A->xz * A->yy;
-    double det = A->xx * cx + A->xy * cy + A->xz * cz, d = 1.0 / det;
-    *inverse = (sym3){.xx = cx * d,
-                      .xy = cy * d,
-                      .xz = cz * d,
-                      .yy = (A->xx * A->zz - A->xz * A->xz) * d,
-                      .yz = (A->xy * A->xz - A->xx * A->yz) * d,
-                      .zz = (A->xx * A->yy - A->xy * A->xy) * d};
-    return det > SINGULAR * (A->xx * A->yy * A->zz);
-}
-
-// The same system without cofactors.
-static void solve_singular(const arm_blocks *b, vec3 first, vec3 second, vec3 *y, vec3 *z)
-{
-    const sym3 *Q = &b->Q, *P = &b->P;
-    const mat3 *X = &b->X;
-    double A[6][8] = {
-        {Q->xx, Q->xy, Q->xz, X->x.x, X->x.y, X->x.z, first.x},  {Q->xy, Q->yy, Q->yz, X->y.x, X->y.y, X->y.z, first.y},
-        {Q->xz, Q->yz, Q->zz, X->z.x, X->z.y, X->z.z, first.z},  {X->x.x, X->y.x, X->z.x, P->xx, P->xy, P->xz, second.x},
-        {X->x.y, X->y.y, X->z.y, P->xy, P->yy, P->yz, second.y}, {X->x.z, X->y.z, X->z.z, P->xz, P->yz, P->zz, second.z}};
-    arm_eliminate(6, A);
-    *y = v3(A[0][6], A[1][6], A[2][6]);
-    *z = v3(A[3][6], A[4][6], A[5][6]);
-}
-
-// By blocks: with Y = P^-1 X and the complement S = Q - X^T Y,
-//
-//   y = S^-1 (first - Y^T second)        z = P^-1 second - Y y
-ARM_INLINE void solve_blocks(const arm_blocks *b, vec3 first, vec3 second, vec3 *y, vec3 *z)
-{
-    sym3 P, S;
-    const mat3 *X = &b->X;
-    bool regular = invert(&b->P, &P);
-    mat3 Y = {sym3_apply(&P, X->x), sym3_apply(&P, X->y), sym3_apply(&P, X->z)};
-    sym3 complement = {.xx = b->Q.xx - v3_dot(X->x, Y.x),
-                       .xy = b->Q.xy - v3_dot(X->x, Y.y),
-                       .xz = b->Q.xz - v3_dot(X->x, Y.z),
-                       .yy = b->Q.yy - v3_dot(X->y, Y.y),
-                       .yz = b->Q.yz - v3_dot(X->y, Y.z),
-                       .zz = b->Q.zz - v3_dot(X->z, Y.z)};
-    regular = invert(&complement, &S) && regular;
-    *y = sym3_apply(&S, v3_sub(first, m3_apply_transposed(&Y, second)));
-    *z = v3_sub(sym3_apply(&P, second), m3_apply(&Y, *y));
-    if (!regular) {
-        solve_singular(b, first, second, y, z);
-    }
-}
-
-ARM_INLINE void block_step(int n, const arm_column *columns, const arm_error *error, double lambda, double kappa, double *x)
+PZ_INLINE void block_step(int n, const arm_column *columns, const arm_error *error, double lambda, double kappa, double *x)
 {
     double inverse = 1.0 / kappa;
     arm_blocks b = {.P = sym3_identity(lambda * inverse), .Q = sym3_identity(lambda)};
@@ -116,7 +52,7 @@ ARM_INLINE void block_step(int n, const arm_column *columns, const arm_error *er
         b.X = (mat3){v3_mad(b.X.x, J.x, a), v3_mad(b.X.y, J.y, a), v3_mad(b.X.z, J.z, a)};
     }
     vec3 y, z;
-    solve_blocks(&b, v3_neg(error->r), v3_scale(error->v, -inverse), &y, &z);
+    arm_solve_blocks(&b, v3_neg(error->r), v3_scale(error->v, -inverse), &y, &z);
     for (int i = 0; i < n; ++i) {
         x[i] = v3_dot(columns[i].J, y) + v3_dot(columns[i].a, z);
     }
@@ -134,12 +70,12 @@ static void note_for_trace(int n, const arm_column *columns, const arm_error *er
 }
 
 // One step from the point that `frames` and `error` describe.
-ARM_INLINE void take_step(const pz_arm_chain *chain, int n, bool slides, const arm_frames *frames, const arm_error *error,
-                          double lambda, pz_arm_run *run)
+PZ_INLINE void take_step(const pz_arm_chain *chain, int n, bool slides, const arm_frames *frames, const arm_error *error,
+                         double lambda, pz_arm_run *run)
 {
     arm_column columns[PZ_ARM_MOST];
     double x[PZ_ARM_MOST];
-    double kappa = sqrt(max2(1.0 - 0.5 * error->e, KAPPA_LEAST));
+    double kappa = sqrt(max2(1.0 - 0.5 * error->e, ARM_KAPPA_LEAST));
     for (int i = 0; i < n; ++i) {
         columns[i] = arm_column_of(chain, slides, frames, i);
         if (run->side[i] != 0 && arm_is_held(run->side[i], arm_slope(&columns[i], 1.0, error))) {
@@ -157,7 +93,7 @@ ARM_INLINE void take_step(const pz_arm_chain *chain, int n, bool slides, const a
     arm_move(chain, n, slides, x, run);
 }
 
-ARM_INLINE bool search(const pz_arm_chain *chain, const pz_arm_target *target, int most, pz_arm_run *run, int n, bool slides)
+PZ_INLINE bool search(const pz_arm_chain *chain, const pz_arm_target *target, int most, pz_arm_run *run, int n, bool slides)
 {
     arm_frames frames;
     double f1 = INFINITY, f2 = INFINITY, f3 = INFINITY, lambda = 0.0; // f of the iterates before
@@ -172,14 +108,14 @@ ARM_INLINE bool search(const pz_arm_chain *chain, const pz_arm_target *target, i
         if (run->trace && k > 0) {
             pz_arm_record(run, 0.5 * target->W * error.rr + error.e, lambda, true, false);
         }
-        if (met || (k >= FIRST_LOOK && !(f <= CREEPS * f3)) || k == most) {
+        if (met || (k >= ARM_FIRST_LOOK && !(f <= ARM_CREEPS * f3)) || k == most) {
             run->f = f, run->r = error.rr, run->e = error.e;
             run->iterations += k;
             run->evaluations += k + 1;
             return met;
         }
         f3 = f2, f2 = f1, f1 = f;
-        lambda = DAMPING * f + DAMPING_LEAST;
+        lambda = ARM_DAMPING * f + ARM_DAMPING_LEAST;
         take_step(chain, n, slides, &frames, &error, lambda, run);
     }
 }
@@ -187,6 +123,9 @@ ARM_INLINE bool search(const pz_arm_chain *chain, const pz_arm_target *target, i
 // Instances for the usual arms: constant n lets the loops unroll, which takes a quarter off an iteration.
 bool pz_arm_search(const pz_arm_chain *chain, const pz_arm_target *target, int most, pz_arm_run *run)
 {
+    if (chain->is_wide && !chain->slides && chain->n >= 6 && !run->trace) {
+        return pz_arm_search_wide(chain, target, most, run);
+    }
     switch (chain->slides ? 0 : chain->n) {
     case 3:
         return search(chain, target, most, run, 3, false);

@@ -89,7 +89,7 @@ void pz_band_of_hessian(const poise_objective *o, poise_hessian kind, pz_band *b
 //   L_ij = (A_ij - sum_k L_ik L_jk) / L_jj,  j < i          L_ii = sqrt(A_ii - sum_k L_ik^2)
 //
 // with k from the later of the two rows' first columns. The factor fills the band and no more (Golub & Van Loan 2013,
-// 4.3.5).
+// section 4.3).
 
 bool pz_band_cholesky(pz_band *A)
 {

@@ -11,7 +11,7 @@
 //
 //   turn about an axis e    {w, e}       tr = e . Mp e + c cos + s sin,  c = tr Mp - e . Mp e,  s = a . e: atan2(s, c)
 //   swing                   {w, x, y}    3 x 3
-//   ball                    all          4 x 4; where it is not unique, the one nearest to where the joint is
+//   ball                    all          4 x 4; for one point alone, the short way round
 //
 // A slide along e by l costs const - l e . (T - X) + n l^2/2: best at e . (T - X)/n.
 //
@@ -21,7 +21,7 @@
 #include "math/trig.h"
 #include "solve/geometric.h"
 
-#define NOISE 32.0 // roundings, in units of the pull's size, below which a moment is no reason to move
+#define NOISE 32.0 // a moment below this many roundings of the pull's size is no reason to move
 
 // ---- Elements ------------------------------------------------------------------------------------------------------------
 
@@ -95,18 +95,18 @@ static void carry_turn(mover *m, const mat3 *R)
 static mat3 centred(const mover *m, double *noise)
 {
     const pz_pull *a = m->pull;
-    vec3 p = m->p, X = a->X, U = v3_mad(a->T, -a->n, p);
-    double reach = v3_norm(p);
-    *noise = a->size + reach * (v3_norm(X) + v3_norm(a->T) + a->n * reach);
+    const mat3 *M = &a->M;
+    vec3 p = m->p, X = a->X;
     if (m->is_loose) {
         vec3 mean = a->n > 0 ? v3_scale(a->T, 1.0 / a->n) : v3(0, 0, 0);
-        *noise = a->size + v3_norm(X) * v3_norm(mean);
-        p = mean, U = v3(0, 0, 0);
+        *noise = NOISE * PZ_EPSILON * (a->size + v3_norm(X) * v3_norm(mean));
+        return (mat3){v3_mad(M->x, -mean.x, X), v3_mad(M->y, -mean.y, X), v3_mad(M->z, -mean.z, X)};
     }
-    *noise *= NOISE * PZ_EPSILON;
-    vec3 q = m->p;
-    return (mat3){v3_sub(v3_mad(a->M.x, -p.x, X), v3_scale(q, U.x)), v3_sub(v3_mad(a->M.y, -p.y, X), v3_scale(q, U.y)),
-                  v3_sub(v3_mad(a->M.z, -p.z, X), v3_scale(q, U.z))};
+    vec3 U = v3_mad(a->T, -a->n, p);
+    double reach = v3_norm(p);
+    *noise = NOISE * PZ_EPSILON * (a->size + reach * (v3_norm(X) + v3_norm(a->T) + a->n * reach));
+    return (mat3){v3_mad(v3_mad(M->x, -p.x, X), -U.x, p), v3_mad(v3_mad(M->y, -p.y, X), -U.y, p),
+                  v3_mad(v3_mad(M->z, -p.z, X), -U.z, p)};
 }
 
 static double largest_entry(const mat3 *M)
@@ -185,9 +185,6 @@ static void slide_step(mover *m, const pz_step *step)
 
 // ---- Best rotations ------------------------------------------------------------------------------------------------------
 
-// Eigenvalues nearer to the largest than this, relative to the pull's size, count as equal to it.
-#define ALIKE 1e-12
-
 // Davenport's matrix, lower triangle, over the first `count` of w x y z.
 static void davenport(const mat3 *M, int count, double *N)
 {
@@ -204,59 +201,36 @@ static void davenport(const mat3 *M, int count, double *N)
     }
 }
 
-// The unit quaternion r over the first `count` of w x y z with the largest r . N r; of several the one nearest to r0, which
-// is the projection of r0 on their span. False when the numbers do not allow it.
-static bool best_quat(const mat3 *M, int count, const double *r0, double *r)
+// The rotation with the largest r . N r, r a unit quaternion over the first `count` of w x y z. False when the numbers do
+// not allow it.
+static bool best_quat(const mat3 *M, int count, quat *r)
 {
     double N[16], value[4], work[4];
     davenport(M, count, N);
     if (!all_finite(N, (size_t)(count * count)) || !pz_symmetric_eigen(count, N, value, true, work)) {
         return false;
     }
-    double least = value[count - 1] - ALIKE * max2(fabs(value[count - 1]), fabs(value[0]));
-    double square = 0.0;
-    for (int j = 0; j < count; ++j) {
-        r[j] = 0.0;
-    }
-    for (int i = count - 1; i >= 0 && value[i] >= least; --i) {
-        double along = 0.0;
-        for (int j = 0; j < count; ++j) {
-            along += N[i * count + j] * r0[j];
-        }
-        square += along * along;
-        for (int j = 0; j < count; ++j) {
-            r[j] += along * N[i * count + j];
-        }
-    }
-    double length = sqrt(square);
-    for (int j = 0; j < count; ++j) { // r0 across all of them: any will do
-        r[j] = length > ALIKE ? r[j] / length : N[(count - 1) * count + j];
-    }
+    const double *top = N + (count - 1) * count;
+    *r = quat_normalize((quat){top[1], top[2], count > 3 ? top[3] : 0.0, top[0]});
     return true;
 }
 
-static quat quat_of(int count, const double *r)
+// The rotation vector of the best of all turns. For one point alone M = x t^T, all turns that bring x along t are best, and
+// the short way is the one that does not twist. The columns of such an M are parallel, to its rounding errors.
+static bool best_rotation(const mat3 *M, double noise, vec3 *turn)
 {
-    return (quat){r[1], r[2], count > 3 ? r[3] : 0.0, r[0]};
-}
-
-// The rotation vector of the best of all turns. For one point alone M = x t^T, and turning the short way from x to t is
-// best, which needs no eigenvectors; cross products of the columns tell, being 0.
-static bool best_rotation(const mat3 *M, vec3 *turn)
-{
-    static const double stay[4] = {1, 0, 0, 0};
     vec3 a = moment(M), u = v3_cross(M->x, M->y), v = v3_cross(M->y, M->z), w = v3_cross(M->z, M->x);
-    double t = trace(M), length = v3_norm(a), large = largest_entry(M);
-    bool is_one = v3_norm(u) + v3_norm(v) + v3_norm(w) <= ALIKE * large * large;
+    double length = v3_norm(a), large = largest_entry(M);
+    bool is_one = v3_norm(u) + v3_norm(v) + v3_norm(w) <= 8.0 * noise * large;
     if (is_one && length > 0) { // x opposite t: any axis across will do, and the eigenvectors have one
-        *turn = v3_scale(a, pz_atan2(length, t) / length);
+        *turn = v3_scale(a, pz_atan2(length, trace(M)) / length);
         return true;
     }
-    double r[4];
-    if (!best_quat(M, 4, stay, r)) {
+    quat r;
+    if (!best_quat(M, 4, &r)) {
         return false;
     }
-    *turn = so3_log(quat_of(4, r));
+    *turn = so3_log(r);
     return true;
 }
 
@@ -268,7 +242,7 @@ static void free_ball(mover *m, const pz_step *step, const mat3 *R)
     vec3 turn;
     mat3 M = centred(m, &noise), L = m3_mul(&M, R), Rt = m3_transpose(R);
     M = m3_mul(&Rt, &L);
-    if (!(largest_entry(&M) > noise) || !best_rotation(&M, &turn)) {
+    if (!(largest_entry(&M) > noise) || !best_rotation(&M, noise, &turn)) {
         return;
     }
     double angle = v3_norm(turn), limit = m->solver->options.step_limit;
@@ -292,26 +266,6 @@ static void free_ball(mover *m, const pz_step *step, const mat3 *R)
     m->longest = max2(m->longest, angle);
 }
 
-// A quaternion with one or two locked components: about each free axis of its own in turn.
-static void partly_locked_quaternion(mover *m, const pz_step *step, const mat3 *R)
-{
-    mat3 now = *R;
-    double *q = m->q + step->q, limit = m->solver->options.step_limit;
-    for (int i = 0; i < 3; ++i) {
-        double angle;
-        vec3 a = i == 0 ? now.x : i == 1 ? now.y : now.z;
-        if (m->solver->box[m->solver->model->axes[step->axis + i].dof].locked || !best_turn(m, a, -limit, limit, &angle)) {
-            continue;
-        }
-        quat by = so3_exp_quat(v3(i == 0 ? angle : 0.0, i == 1 ? angle : 0.0, i == 2 ? angle : 0.0));
-        quat to = quat_normalize(quat_mul(quat_normalize((quat){q[0], q[1], q[2], q[3]}), by));
-        q[0] = to.x, q[1] = to.y, q[2] = to.z, q[3] = to.w;
-        mat3 turned = quat_matrix(by);
-        now = m3_mul(&now, &turned);
-        turn_about(m, a, angle);
-    }
-}
-
 // ---- Rotation vectors within limits --------------------------------------------------------------------------------------
 //
 // The rotation vector v in a box, perhaps also an ellipse, where g(v) = tr(exp(v) M) is large. First the best of all
@@ -321,6 +275,7 @@ static void partly_locked_quaternion(mover *m, const pz_step *step, const mat3 *
 
 #define CLIMBS   6  // uphill steps in one visit; sweeps visit again
 #define HALVINGS 12 // of the step's length
+#define RAY      -1 // how to reach an ellipse; or the coordinate to keep
 
 typedef struct bounded {
     int count; // 2 for a swing, 3
@@ -347,8 +302,9 @@ static void uphill(const bounded *b, const double *v, double *g)
     g[0] = x * x * d.x, g[1] = y * y * d.y, g[2] = b->count > 2 ? d.z : 0.0;
 }
 
-// Within the limits; false when box and ellipse cannot be reached together this way.
-static bool bring_within(const bounded *b, double *v)
+// Within the limits: first the box, then the ellipse, along the ray to the centre, or, to reach the corners where the two
+// meet, with coordinate `keep` as it is. False when that leaves the box.
+static bool bring_within(const bounded *b, int keep, double *v)
 {
     for (int i = 0; i < b->count; ++i) {
         v[i] = clamp(v[i], b->lower[i], b->upper[i]);
@@ -356,18 +312,25 @@ static bool bring_within(const bounded *b, double *v)
     if (!b->ellipse || pz_swing_excess(b->ellipse, v) <= 1.0) {
         return true;
     }
-    // rounding may leave the first quotient a hair outside
-    for (double size = sqrt(pz_swing_excess(b->ellipse, v)); pz_swing_excess(b->ellipse, v) > 1.0; size = 1.0 + PZ_EPSILON) {
-        v[0] /= size;
-        v[1] /= size;
+    double size = sqrt(pz_swing_excess(b->ellipse, v));
+    if (keep >= 0) {
+        double kept = v[keep] / b->ellipse->swing[keep], half = b->ellipse->swing[1 - keep];
+        size = fabs(v[1 - keep]) / (half * sqrt(max2(1.0 - kept * kept, 0.0)));
+    }
+    if (!is_finite(size)) {
+        return false;
+    }
+    for (; pz_swing_excess(b->ellipse, v) > 1.0; size = 1.0 + PZ_EPSILON) { // the first quotient may be a hair outside
+        v[0] /= keep == 0 ? 1.0 : size;
+        v[1] /= keep == 1 ? 1.0 : size;
     }
     return v[0] >= b->lower[0] && v[0] <= b->upper[0] && v[1] >= b->lower[1] && v[1] <= b->upper[1];
 }
 
 // Take v, within the limits, if it is better than the best so far. Returns whether it was.
-static bool take_if_better(const bounded *b, double *v, double *best, double *best_gain)
+static bool take_if_better(const bounded *b, int keep, double *v, double *best, double *best_gain)
 {
-    if (!bring_within(b, v)) {
+    if (!bring_within(b, keep, v)) {
         return false;
     }
     double now = gain(b, v);
@@ -381,24 +344,42 @@ static bool take_if_better(const bounded *b, double *v, double *best, double *be
     return true;
 }
 
-// The best of all rotations, along both of its rotation vectors. Returns whether it lies within the limits.
-static bool try_best_rotation(const bounded *b, double *best, double *best_gain)
+// The best rotation vector without limits: of all swings, or of all rotations, the nearest.
+static bool best_vector(const bounded *b, const double *now, vec3 *v)
 {
-    double r[4];
-    quat now = so3_exp_quat(v3(best[0], best[1], best[2]));
-    if (!best_quat(&b->M, b->count + 1, (double[4]){now.w, now.x, now.y, now.z}, r)) {
+    quat r;
+    if (b->count == 2) {
+        if (!best_quat(&b->M, 3, &r)) {
+            return false;
+        }
+    } else {
+        vec3 at = v3(now[0], now[1], now[2]), turn;
+        mat3 R = so3_exp(at), M = m3_mul(&b->M, &R);
+        if (!best_rotation(&M, b->noise, &turn)) {
+            return false;
+        }
+        r = quat_mul(so3_exp_quat(at), so3_exp_quat(turn));
+    }
+    *v = so3_log(r);
+    return true;
+}
+
+// Try that, along both of its rotation vectors. Returns whether it lies within the limits.
+static bool try_best_vector(const bounded *b, double *best, double *best_gain)
+{
+    vec3 v;
+    if (!best_vector(b, best, &v)) {
         return false;
     }
-    vec3 v = so3_log(quat_of(b->count + 1, r));
-    double angle = v3_norm(v);
-    vec3 other = angle > 0 ? v3_scale(v, 1.0 - PZ_TWO_PI / angle) : v;
-    double first[3] = {v.x, v.y, v.z}, second[3] = {other.x, other.y, other.z};
-    bool taken = take_if_better(b, first, best, best_gain);
-    if (taken && first[0] == v.x && first[1] == v.y && first[2] == v.z) {
-        return true;
+    double angle = v3_norm(v), other = angle > 0 ? 1.0 - PZ_TWO_PI / angle : 1.0;
+    for (int i = 0; i < 2; ++i) {
+        vec3 at = i == 0 ? v : v3_scale(v, other);
+        double tried[3] = {at.x, at.y, at.z};
+        if (take_if_better(b, RAY, tried, best, best_gain) && tried[0] == at.x && tried[1] == at.y && tried[2] == at.z) {
+            return true;
+        }
     }
-    taken = take_if_better(b, second, best, best_gain);
-    return taken && second[0] == other.x && second[1] == other.y && second[2] == other.z;
+    return false;
 }
 
 static bool climb(const bounded *b, double *best, double *best_gain)
@@ -406,9 +387,11 @@ static bool climb(const bounded *b, double *best, double *best_gain)
     double g[3], length = 2.0 / largest_entry(&b->M);
     uphill(b, best, g);
     for (int i = 0; i < HALVINGS; ++i, length *= 0.5) {
-        double v[3] = {best[0] + length * g[0], best[1] + length * g[1], best[2] + length * g[2]};
-        if (take_if_better(b, v, best, best_gain)) {
-            return true;
+        for (int keep = RAY; keep < (b->ellipse ? 2 : 0); ++keep) {
+            double v[3] = {best[0] + length * g[0], best[1] + length * g[1], best[2] + length * g[2]};
+            if (take_if_better(b, keep, v, best, best_gain)) {
+                return true;
+            }
         }
     }
     return false;
@@ -434,7 +417,7 @@ static void bounded_block(mover *m, const pz_step *step, const mat3 *before)
     if (!(largest_entry(&b.M) > b.noise) || !is_finite(start)) {
         return;
     }
-    bool is_done = try_best_rotation(&b, best, &best_gain);
+    bool is_done = try_best_vector(&b, best, &best_gain);
     for (int i = 0; i < CLIMBS && !is_done; ++i) {
         is_done = !climb(&b, best, &best_gain);
     }
@@ -474,12 +457,8 @@ static void block_step(mover *m, const pz_step *step)
     if (locked == pz_step_nv(step->kind)) {
         return;
     }
-    if (step->kind == PZ_QUATERNION) { // its `before` is the frame after it (kin/forward.c)
-        if (locked > 0) {
-            partly_locked_quaternion(m, step, &block->before);
-        } else {
-            free_ball(m, step, &block->before);
-        }
+    if (step->kind == PZ_QUATERNION) { // locked as a whole or not at all; its `before` is the frame after it (kin/forward.c)
+        free_ball(m, step, &block->before);
     } else if (is_bounded(s, step)) {
         bounded_block(m, step, &block->before);
     } else {

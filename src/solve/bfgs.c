@@ -11,9 +11,10 @@
 // Quaternion joints: s and y belong to the tangent space at the old point. Components of gradients are taken over from one
 // body-fixed basis to the next as they are: transport by the identity, off by a rotation of half the step.
 //
-// Limits: dofs held by pz_line_hold have steps of their own; for the free ones the matrix is the inverse of the free block
-// of B^-1, so that what was learnt about held dofs is neither used nor lost. The path is projected onto the limits. At
-// edges of swings y is the change of the gradient along the edge, which holds the curvature of the edge (edges.c).
+// Limits: dofs held by pz_line_hold have steps of their own; for the free ones the matrix is the inverse of the free
+// block of B^-1, so that what was learnt about held dofs is neither used nor lost. The path is projected onto the
+// limits. At edges of swings y is the change of the gradient along the edge, which holds the curvature of the edge
+// (edges.c).
 #include "solve/line_search.h"
 #include "solve/methods.h"
 #include "solve/second_order.h"

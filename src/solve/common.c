@@ -114,20 +114,12 @@ static bool is_stationary(poise_solver *solver)
     return true;
 }
 
-bool pz_is_reached(poise_solver *solver, poise_outcome *outcome)
-{
-    if (solver->at->cost <= solver->options.cost_tolerance || goals_are_met(solver)) {
-        *outcome = POISE_OUTCOME_REACHED;
-        solver->report.reason = "every goal is met";
-        return true;
-    }
-    return false;
-}
-
 bool pz_is_done(poise_solver *solver, poise_outcome *outcome)
 {
     solver->report.gradient = pz_project_gradient(solver);
-    if (pz_is_reached(solver, outcome)) {
+    if (solver->at->cost <= solver->options.cost_tolerance || goals_are_met(solver)) {
+        *outcome = POISE_OUTCOME_REACHED;
+        solver->report.reason = "every goal is met";
         return true;
     }
     if (is_stationary(solver)) {

@@ -2,10 +2,10 @@
 //
 //   (H + lambda D) x = -g over the free dofs
 //
-// D = diag(J^T J) plus its mean: Marquardt's scaling with a floor, without which dofs with short levers take huge steps into
-// other basins (D. Marquardt, "An algorithm for least-squares estimation of nonlinear parameters", 1963). Limits by an
-// active set: dofs at a bound that descent would leave are held; dofs that the step takes across a bound are held at it and
-// the step is solved again. Swings at the edge of their ellipse are held to it by a spring (edges.c).
+// D = diag(J^T J) plus its mean: Marquardt's scaling with a floor, without which dofs with short levers take huge steps
+// into other basins (D. Marquardt, "An algorithm for least-squares estimation of nonlinear parameters", 1963). Limits by
+// an active set: dofs at a bound that descent would leave are held; dofs that the step takes across a bound are held at
+// it and the step is solved again. Swings at the edge of their ellipse are held to it by a spring (edges.c).
 #include "solve/damped.h"
 
 #define LAMBDA_WARM   1e-4
@@ -165,7 +165,8 @@ bool pz_damped_try(poise_solver *solver, pz_damped *d, bool exact, double *gain)
     return true;
 }
 
-// lambda follows the gain ratio rho (H. B. Nielsen, "Damping parameter in Marquardt's method", 1999, eq. 2.5):
+// lambda follows the gain ratio rho (H. B. Nielsen, "Damping parameter in Marquardt's method", 1999; Madsen, Nielsen &
+// Tingleff, "Methods for non-linear least squares problems", 2004, eq. 2.21):
 //
 //   accepted   lambda <- lambda max(1/10, 1 - (2 rho - 1)^3),  nu <- 2          (the paper has 1/3)
 //   rejected   lambda <- nu lambda,  nu <- 2 nu

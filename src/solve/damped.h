@@ -26,8 +26,8 @@ void pz_damped_begin(pz_damped *d, const poise_solver *solver);
 // D at the point at hand (nv numbers > 0): Marquardt's scaling with a floor.
 void pz_make_metric(poise_solver *solver, double *D);
 
-// D for the next step, made anew where the damping is strong enough for it to matter; and springs at edges of swings. Once
-// for each point.
+// D for the next step, made anew where the damping is strong enough for it to matter; and springs at edges of swings.
+// Once for each point.
 void pz_damped_refresh(pz_damped *d, poise_solver *solver, bool first);
 
 // solver->step from (H + lambda D) x = -g with limits by an active set. H is exact if *exact and positive definite there,

@@ -12,8 +12,10 @@
 //            0                      s_min >= d
 //
 // Then |x| <= b: s/(s^2 + lambda^2) is at most 1/(2 lambda) = 1/d in the first case, 1/s_min <= 1/d in the last, and in the
-// middle one it is 1/d at s_min and falls beyond it, since lambda < s_min. s_min is the smallest singular value that is not
-// rounding: a goal such as a direction has three rows and two degrees of freedom, which makes J singular everywhere.
+// middle one it is 1/d at s_min and falls beyond it, since lambda < s_min. Two refinements, neither of which the bound
+// minds: s_min is the smallest singular value that is not rounding, since a goal such as a direction has three rows and two
+// degrees of freedom, which makes J singular everywhere; and |e| is the length of what J can reach at all, sum_k (u_k .
+// e)^2, since the rest takes no part in x but would damp it for good where goals cannot be met.
 // options.damping > 0 is lambda itself, in the units of s: roots of weights times lengths.
 //
 // options.clamp cuts the residual of every goal first (Buss 2009). The cost never rises: a step that would raise it is
@@ -42,7 +44,7 @@ bool pz_damped_rows_step(const poise_solver *solver, pz_rows *rows, pz_level *le
         return false;
     }
     const pz_factors *f = &rows->factors;
-    double s_min = f->rank > 0 ? f->s[f->rank - 1] : 0.0, e = sqrt(pz_dot(rows->e, rows->e, f->m));
+    double s_min = f->rank > 0 ? f->s[f->rank - 1] : 0.0, e = sqrt(pz_dot(rows->alpha, rows->alpha, f->rank));
     double lambda = solver->options.damping > 0 ? solver->options.damping : maciejewski_damping(s_min, e);
     for (int k = 0; k < f->rank; ++k) {
         double part = rows->alpha[k] / (f->s[k] + lambda * (lambda / f->s[k]));

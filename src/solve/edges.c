@@ -1,9 +1,9 @@
 // Swings at the edge of their ellipse, for every method that works on free coordinates.
 //
 // A swing (a, b) keeps to (a/A)^2 + (b/B)^2 <= 1, with W = diag(1/A^2, 1/B^2): x . W x <= 1. At the edge r = W x is the
-// outward normal. The edge is *active* when descent points out of it, g . r < 0. There a step t along the edge is followed
-// by the way back to it along the ray to the centre (pz_model_clamp_swings), x + t -> (x + t)/sqrt(1 + t . W t), which to
-// second order adds -x (t . W t)/2. So along the edge the cost has the Hessian
+// outward normal. The edge is *active* when descent points out of it, g . r < 0. There a step t along the edge is
+// followed by the way back to it along the ray to the centre (pz_model_clamp_swings), x + t -> (x + t)/sqrt(1 + t . W
+// t), which to second order adds -x (t . W t)/2. So along the edge the cost has the Hessian
 //
 //   P (H + kappa W) P,     kappa = -g . x = -(g . r)/|r|^2 > 0 where g is normal, as it is at a minimum
 //

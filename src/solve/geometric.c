@@ -2,6 +2,7 @@
 #include "solve/geometric.h"
 #include "base/error.h"
 #include "solve/methods.h"
+#include "solve/rows.h"
 
 // How AIM goals are held back: not at first, and as soon as a sweep raises the cost.
 #define CAUTION_FIRST  1.0
@@ -16,6 +17,7 @@ void *pz_geometric_lay_out(poise_solver *solver, pz_arena *arena)
     g->pulls = pz_arena_take(arena, joints, sizeof *g->pulls);
     g->moves = pz_arena_take(arena, joints, sizeof *g->moves);
     g->q = pz_arena_take(arena, (size_t)solver->model->nq, sizeof *g->q);
+    g->work = pz_arena_take(arena, (size_t)solver->model->nv, sizeof *g->work);
     return scratch;
 }
 
@@ -63,10 +65,10 @@ poise_status pz_geometric_check(poise_solver *solver)
 
 // ---- Runs ----------------------------------------------------------------------------------------------------------------
 
-static poise_outcome ended(poise_solver *solver, poise_outcome outcome, const char *reason)
+bool pz_geometric_is_done(poise_solver *solver, poise_outcome *outcome)
 {
-    solver->report.reason = reason;
-    return outcome;
+    pz_refresh_diagonal(solver);
+    return pz_is_done(solver, outcome);
 }
 
 // A start where the gradient vanishes may be the worst place of all, such as a direction that points away: a sweep sees that
@@ -76,13 +78,10 @@ poise_outcome pz_descend(poise_solver *solver, pz_sweep sweep)
     pz_geometric *g = solver->method;
     poise_outcome outcome;
     double caution = 0.0;
-    bool is_closest = false, has_moved = false, fresh = true;
+    bool has_moved = false, fresh = true;
     for (;;) {
-        if (fresh && pz_is_done(solver, &outcome)) {
-            if (outcome == POISE_OUTCOME_REACHED || has_moved) {
-                return outcome;
-            }
-            is_closest = true;
+        if (fresh && pz_geometric_is_done(solver, &outcome) && (outcome == POISE_OUTCOME_REACHED || has_moved)) {
+            return outcome;
         }
         bool bounds;
         double longest = sweep(solver, caution, &bounds), used = caution;
@@ -96,14 +95,14 @@ poise_outcome pz_descend(poise_solver *solver, pz_sweep sweep)
         }
         bool more = pz_count_iteration(solver, used, longest, fresh, false);
         if (!fresh && (bounds || caution > CAUTION_MOST)) {
-            return is_closest && !has_moved
-                       ? ended(solver, POISE_OUTCOME_CLOSEST, "no direction within the limits comes closer")
-                       : ended(solver, POISE_OUTCOME_STALLED, "sweeps no longer change the cost");
+            return pz_end_of_descent(solver, solver->step, g->work);
         }
         if (!more) {
-            return fresh && pz_is_done(solver, &outcome)
-                       ? outcome
-                       : ended(solver, POISE_OUTCOME_BUDGET, "the iterations were used up");
+            if (fresh && pz_geometric_is_done(solver, &outcome)) {
+                return outcome;
+            }
+            solver->report.reason = "the iterations were used up";
+            return POISE_OUTCOME_BUDGET;
         }
     }
 }

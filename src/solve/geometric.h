@@ -37,6 +37,7 @@ typedef struct pz_geometric {
     pz_pull *pulls; // by joint
     pz_move *moves; // by joint: what the sweep from the root has done to it
     double *q;      // nq: the configuration in the making
+    double *work;   // nv
 } pz_geometric;
 
 // ---- Pulls (pull.c) ------------------------------------------------------------------------------------------------------
@@ -93,6 +94,9 @@ static inline pz_move pz_move_identity(void)
 // One sweep over the joints, from the point at hand to geometric->q. Returns the longest step of a coordinate; *bounds says
 // whether the pulls bounded the energy.
 typedef double (*pz_sweep)(poise_solver *solver, double caution, bool *bounds);
+
+// pz_is_done with the diagonal of the point at hand: sweeps go too far for an older one.
+bool pz_geometric_is_done(poise_solver *solver, poise_outcome *outcome);
 
 // Sweep until done. The cost falls with every sweep that is kept.
 poise_outcome pz_descend(poise_solver *solver, pz_sweep sweep);

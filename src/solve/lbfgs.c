@@ -4,8 +4,8 @@
 //   q <- g;  newest pair first  alpha_k = rho_k s_k . q,  q <- q - alpha_k y_k
 //   r <- gamma D^-1 q;  oldest first  beta = rho_k y_k . r,  r <- r + (alpha_k - beta) s_k;  d = -r
 //
-// (Nocedal & Wright 2006, algorithm 7.4), rho_k = 1/(s_k . y_k), gamma = (s . y)/(y . D^-1 y) of the newest pair (eq. 7.20
-// with the metric D of the damped methods for I). Quaternion joints and the projected path as in bfgs.c.
+// (Nocedal & Wright 2006, algorithm 7.4), rho_k = 1/(s_k . y_k), gamma = (s . y)/(y . D^-1 y) of the newest pair (eq.
+// 7.20 with the metric D of the damped methods for I). Quaternion joints and the projected path as in bfgs.c.
 //
 // Limits: products run over the free dofs only, so that a pair says y_f = K_ff s_f about the free block K_ff of the Hessian,
 // exactly so when held dofs did not move. Pairs that lose their curvature by that are left out.

@@ -23,8 +23,9 @@
 // as an arm stretched towards a target out of reach, cannot go back: every bend makes it worse. It keeps the dofs that it
 // depends on to itself.
 //
-// A step that solves a linear model across a bound need not lower the cost. When no length of it does, the gradient of level
-// k takes its place, with the length at which the linear model is least.
+// A step that solves a linear model across a bound need not lower the cost. When no length of it does, the step is cut at
+// the first bound it meets instead; when that does not, the gradient of level k takes its place, with the length at which
+// the linear model is least.
 //
 // So from step to step the costs of the levels fall in the order of the dictionary; with one level, the cost falls.
 #include "solve/rows.h"
@@ -36,8 +37,10 @@
 #define PASSES       12    // of the active set in one step
 #define TRIALS       7     // of one step: lengths 1, 1/2, 1/8, 1/64, .. 2^-21
 #define SUFFICIENT   1e-4  // share of the promised decrease that a step must keep (Armijo 1966)
+#define WHOLE_SHARE  0.5   // the same for a step of all levels: those below must not eat up what the level gains
 #define RESTORATIONS 5     // steps of the levels above: they converge quadratically
 #define LEVEL_SLACK  1e-13 // relative rise of a level's cost that is rounding
+#define ROUNDS       4     // of finding dofs that a gradient takes out of their limits
 #define REST_SLOPE   1e-7  // of a level: its cost is then within 1e-14 of the least, relative
 #define LONGEST_TURN PZ_PI // of a dof in one step: more only winds it up
 
@@ -55,8 +58,9 @@ static void start_holds(const poise_solver *s, pz_rows *rows)
     }
 }
 
-// Keep dofs that x takes out of their interval at the bound, from level l on. Returns how many are new.
-static int hold_leavers(const poise_solver *s, const double *q, pz_rows *rows, int l)
+// Keep dofs that x takes out of their interval at the bound, from level l on; with `cut` only those that stand there
+// already. Returns how many are new.
+static int hold_leavers(const poise_solver *s, const double *q, pz_rows *rows, int l, bool cut)
 {
     int count = 0;
     for (int i = 0; i < rows->nv; ++i) {
@@ -65,7 +69,8 @@ static int hold_leavers(const poise_solver *s, const double *q, pz_rows *rows, i
             continue;
         }
         double next = q[box->q] + rows->x[i];
-        if (next < box->lower || next > box->upper) {
+        bool stands = q[box->q] <= box->lower || q[box->q] >= box->upper;
+        if ((next < box->lower || next > box->upper) && (stands || !cut)) {
             rows->hold_level[i] = l;
             rows->hold_by[i] = (next < box->lower ? box->lower : box->upper) - q[box->q];
             count += 1;
@@ -133,6 +138,16 @@ static void use_bound(pz_rows *rows, int l, int dof)
     }
 }
 
+// Make the normal of a swing a used direction. False: it was one.
+static bool use_normal(const poise_solver *s, pz_rows *rows, int joint, const double normal[2])
+{
+    int v = s->model->joints[joint].v_begin;
+    memset(rows->line, 0, (size_t)rows->nv * sizeof *rows->line);
+    rows->line[v] = normal[0];
+    rows->line[v + 1] = normal[1];
+    return pz_rows_use(rows, rows->line, NULL);
+}
+
 // What limits take from level l on: the dofs that go to a bound, and the normals of swings.
 static void use_limits(const poise_solver *s, const double *q, pz_rows *rows, int l)
 {
@@ -144,10 +159,7 @@ static void use_limits(const poise_solver *s, const double *q, pz_rows *rows, in
     for (int k = 0; k < s->model->joint_count; ++k) {
         double normal[2];
         if (rows->edge_level[k] == l && edge_normal(s, q, rows, k, normal)) {
-            memset(rows->line, 0, (size_t)rows->nv * sizeof *rows->line);
-            rows->line[s->model->joints[k].v_begin] = normal[0];
-            rows->line[s->model->joints[k].v_begin + 1] = normal[1];
-            pz_rows_use(rows, rows->line, NULL);
+            use_normal(s, rows, k, normal);
         }
     }
 }
@@ -158,6 +170,14 @@ static void use_limits(const poise_solver *s, const double *q, pz_rows *rows, in
 static double row_times(const pz_rows *rows, int row, const double *x)
 {
     return pz_dot(rows->J + (size_t)row * (size_t)rows->nv, x, rows->nv);
+}
+
+// e = wanted - J x of a level.
+static void take_rest(pz_rows *rows, const pz_level *level)
+{
+    for (int i = 0; i < level->count; ++i) {
+        rows->e[i] = rows->wanted[level->first + i] - row_times(rows, level->first + i, rows->x);
+    }
 }
 
 // The directions that a level has just stepped along are used for the levels below.
@@ -171,12 +191,13 @@ static void use_directions(pz_rows *rows)
     }
 }
 
-// The dofs that a level depends on are used for the levels below.
-static void use_own_dofs(pz_rows *rows, const pz_level *level)
+// The dofs that levels first .. end - 1 depend on are used for the levels below.
+static void use_own_dofs(pz_rows *rows, int first, int end)
 {
+    int row_end = rows->levels[end - 1].first + rows->levels[end - 1].count;
     for (int j = 0; j < rows->nv; ++j) {
         bool moves = false;
-        for (int i = level->first; i < level->first + level->count && !rows->hold[j]; ++i) {
+        for (int i = rows->levels[first].first; i < row_end && !rows->hold[j]; ++i) {
             moves = moves || rows->J[(size_t)i * (size_t)rows->nv + (size_t)j] != 0;
         }
         if (moves) {
@@ -200,16 +221,83 @@ typedef struct pz_span {
     int from;  // look for a level that is not at rest from here on
     int upto;  // levels that step
     int apart; // the dofs of this level and those above are left alone by levels below; -1 for none
+    bool cut;  // the whole step is cut at the first bound, instead of holding dofs there and going on
 } pz_span;
+
+// Would the dof leave its interval along p?
+static bool leaves(const poise_solver *s, const double *q, int dof, double p)
+{
+    const pz_box *box = &s->box[dof];
+    return box->q >= 0 && ((q[box->q] <= box->lower && p < 0) || (q[box->q] >= box->upper && p > 0));
+}
+
+// J^T e of level l, without locked dofs, into p.
+static void transposed_rows(const poise_solver *s, const pz_rows *rows, int l, const double *e, double *p)
+{
+    const pz_level *level = &rows->levels[l];
+    memset(p, 0, (size_t)rows->nv * sizeof *p);
+    for (int i = 0; i < level->count; ++i) {
+        const double *J = rows->J + (size_t)(level->first + i) * (size_t)rows->nv;
+        for (int j = 0; j < rows->nv; ++j) {
+            p[j] += s->box[j].locked ? 0.0 : J[j] * e[i];
+        }
+    }
+}
+
+// Take from reach what p would leave the limits with: directions of dofs (at the first level their part of p itself), and
+// normals of swings. Returns how many there were.
+static int block_leavers(const poise_solver *s, const double *q, pz_rows *rows, int l, double *p)
+{
+    int count = 0;
+    for (int j = 0; j < rows->nv; ++j) {
+        if (leaves(s, q, j, p[j])) {
+            count += l == 0 || use_dof(rows, j) > 0;
+            p[j] = l == 0 ? 0.0 : p[j];
+        }
+    }
+    for (int k = 0; k < s->model->joint_count; ++k) {
+        double normal[2];
+        int v = s->model->joints[k].v_begin;
+        if (edge_normal(s, q, rows, k, normal) && normal[0] * p[v] + normal[1] * p[v + 1] > 0) {
+            count += use_normal(s, rows, k, normal);
+        }
+    }
+    return count;
+}
+
+// p = P J^T e of level l, with P as the levels above leave it, within the limits.
+static void feasible_gradient(const poise_solver *s, const double *q, pz_rows *rows, int l, const double *e, double *p)
+{
+    int used = rows->used_count;
+    transposed_rows(s, rows, l, e, p);
+    pz_rows_project(rows, p);
+    for (int round = 0; round < ROUNDS && block_leavers(s, q, rows, l, p) > 0; ++round) {
+        pz_rows_project(rows, p);
+    }
+    rows->used_count = used;
+}
+
+// |p|/(|J| |e|) for the e at hand.
+static double slope_of(const poise_solver *s, const double *q, pz_rows *rows, int l)
+{
+    const pz_level *level = &rows->levels[l];
+    size_t first = (size_t)level->first * (size_t)rows->nv;
+    feasible_gradient(s, q, rows, l, rows->e, rows->gradient);
+    double size = sqrt(pz_dot(rows->J + first, rows->J + first, level->count * rows->nv));
+    size *= sqrt(pz_dot(rows->e, rows->e, level->count));
+    return size > 0 ? sqrt(pz_dot(rows->gradient, rows->gradient, rows->nv)) / size : 0.0;
+}
 
 // The step of level l onto x.
 static bool step_level(const poise_solver *s, const double *q, pz_rows *rows, const pz_row_method *method, int l)
 {
     pz_level *level = &rows->levels[l];
-    use_limits(s, q, rows, l);
-    for (int i = 0; i < level->count; ++i) {
-        rows->e[i] = rows->wanted[level->first + i] - row_times(rows, level->first + i, rows->x);
+    if (rows->level_count > 1) {
+        take_rest(rows, level);
+        level->slope = slope_of(s, q, rows, l);
     }
+    use_limits(s, q, rows, l);
+    take_rest(rows, level);
     return method->step(s, rows, level, rows->x) && all_finite(rows->x, (size_t)rows->nv);
 }
 
@@ -233,14 +321,16 @@ static bool step_levels(const poise_solver *s, const double *q, pz_rows *rows, c
             rows->level = l;
             memcpy(rows->x_level, rows->x, (size_t)rows->nv * sizeof *rows->x_level);
         }
-        *leavers = hold_leavers(s, q, rows, l) + hold_swings(s, q, rows, rows->x, l);
+        *leavers = hold_leavers(s, q, rows, l, span.cut) + hold_swings(s, q, rows, rows->x, l);
         if (*leavers > 0) {
             return true;
         }
         if (l < rows->level_count - 1) {
             use_directions(rows);
-            if ((rests && !is_met(level)) || l <= span.apart) {
-                use_own_dofs(rows, level);
+            if (l == span.apart) {
+                use_own_dofs(rows, 0, l + 1);
+            } else if (rests && !is_met(level)) {
+                use_own_dofs(rows, l, l + 1);
             }
         }
     }
@@ -263,6 +353,20 @@ static void shorten(const poise_solver *s, int nv, double *x)
     }
 }
 
+// Cut a step where the first dof meets its bound; a few roundings beyond, so that pz_step_within puts it there.
+static void cut_at_bounds(const poise_solver *s, const double *q, int nv, double *x)
+{
+    double factor = 1.0;
+    for (int i = 0; i < nv; ++i) {
+        const pz_box *box = &s->box[i];
+        double room = box->q < 0 ? INFINITY : x[i] < 0 ? q[box->q] - box->lower : box->upper - q[box->q];
+        factor = room > 0 && fabs(x[i]) * factor > room ? room / fabs(x[i]) : factor;
+    }
+    for (int i = 0; factor < 1.0 && i < nv; ++i) {
+        x[i] *= factor * (1.0 + 4.0 * PZ_EPSILON);
+    }
+}
+
 // The step at the point `kin`, whose rows are at hand. Dofs that still leave after the last pass are left to
 // pz_step_within.
 static bool find_step(const poise_solver *s, const poise_kinematics *kin, pz_rows *rows, const pz_row_method *method,
@@ -273,6 +377,9 @@ static bool find_step(const poise_solver *s, const poise_kinematics *kin, pz_row
         if (!step_levels(s, kin->q, rows, method, span, &leavers)) {
             return false;
         }
+    }
+    if (span.cut) {
+        cut_at_bounds(s, kin->q, rows->nv, rows->x);
     }
     shorten(s, rows->nv, rows->x);
     if (rows->level < rows->level_count) {
@@ -353,20 +460,11 @@ static bool try_lengths(poise_solver *s, pz_rows *rows, const pz_row_method *met
     return false;
 }
 
-// J^T wanted of a level into p.
-static void transposed_rows(const pz_rows *rows, const pz_level *level, double *p)
+// The step along the feasible gradient of level k, at whose length the linear model is least: x = p (p . p)/|J p|^2. Into
+// rows->taken. False: there is none.
+static bool gradient_step(poise_solver *s, pz_rows *rows, const pz_row_method *method, int k)
 {
-    memset(p, 0, (size_t)rows->nv * sizeof *p);
-    for (int i = level->first; i < level->first + level->count; ++i) {
-        for (int j = 0; j < rows->nv; ++j) {
-            p[j] += rows->hold[j] ? 0.0 : rows->J[(size_t)i * (size_t)rows->nv + (size_t)j] * rows->wanted[i];
-        }
-    }
-}
-
-// p = P J^T wanted of level k at the point at hand, within the limits, into rows->taken. False: there is none.
-static bool level_gradient(poise_solver *s, pz_rows *rows, const pz_row_method *method, int k)
-{
+    const pz_level *level = &rows->levels[k];
     const double *q = s->at->kin.q;
     double *p = rows->taken;
     int leavers;
@@ -375,33 +473,7 @@ static bool level_gradient(poise_solver *s, pz_rows *rows, const pz_row_method *
     if (!step_levels(s, q, rows, method, (pz_span){.from = rows->level_count, .upto = k, .apart = -1}, &leavers)) {
         return false;
     }
-    transposed_rows(rows, &rows->levels[k], p);
-    pz_rows_project(rows, p);
-    for (int j = 0; j < rows->nv; ++j) {
-        const pz_box *box = &s->box[j];
-        bool leaves = box->q >= 0 && ((q[box->q] <= box->lower && p[j] < 0) || (q[box->q] >= box->upper && p[j] > 0));
-        if (leaves && !rows->hold[j]) {
-            rows->hold_level[j] = k;
-            rows->hold_by[j] = rows->x[j]; // no way to go
-        }
-    }
-    hold_swings(s, q, rows, p, k);
-    use_limits(s, q, rows, k);
-    pz_rows_project(rows, p);
-    for (int j = 0; j < rows->nv; ++j) {
-        p[j] = rows->hold[j] ? 0.0 : p[j];
-    }
-    return true;
-}
-
-// The step along that gradient at whose length the linear model is least: x = p (p . p)/|J p|^2.
-static bool gradient_step(poise_solver *s, pz_rows *rows, const pz_row_method *method, int k)
-{
-    const pz_level *level = &rows->levels[k];
-    double *p = rows->taken;
-    if (!level_gradient(s, rows, method, k)) {
-        return false;
-    }
+    feasible_gradient(s, q, rows, k, rows->wanted + level->first, p);
     double longest = pz_largest(p, rows->nv), square = 0.0;
     for (int j = 0; longest > 0 && j < rows->nv; ++j) {
         p[j] /= longest; // the length below does not depend on it, and nothing overflows
@@ -418,25 +490,40 @@ static bool gradient_step(poise_solver *s, pz_rows *rows, const pz_row_method *m
     return length > 0 && is_finite(length);
 }
 
-// Take a step that improves level k, whose step is at hand: with all levels below; with those that leave its dofs alone, at
-// any length; along its gradient.
+// Try the step at hand for level k at any length.
+static bool try_at_hand(poise_solver *s, pz_rows *rows, const pz_row_method *method, int k, double *t)
+{
+    double promise = promised_decrease(rows, &rows->levels[k], rows->x);
+    memcpy(rows->taken, rows->x, (size_t)rows->nv * sizeof *rows->x);
+    return promise > 0 && try_lengths(s, rows, method, k, promise, t);
+}
+
+// Find another step for level k, which levels below join with dofs of their own, and try it at any length.
+static bool try_another(poise_solver *s, pz_rows *rows, const pz_row_method *method, int k, bool cut, double *t)
+{
+    pz_span span = {.from = k, .upto = rows->level_count, .apart = k, .cut = cut};
+    pz_rows_gather(s, &s->at->kin, rows);
+    return find_step(s, &s->at->kin, rows, method, span) && try_at_hand(s, rows, method, k, t);
+}
+
+// Try the step at hand with all levels, so that the levels below k leave it most of what it gains.
+static bool try_whole(poise_solver *s, pz_rows *rows, const pz_row_method *method, int k, double *t)
+{
+    double promise = promised_decrease(rows, &rows->levels[k], rows->x_level);
+    *t = 1.0;
+    memcpy(s->step, rows->x, (size_t)rows->nv * sizeof *rows->x);
+    return promise > 0 && try_step(s, rows, method, k, WHOLE_SHARE / SUFFICIENT * promise);
+}
+
+// Take a step that improves level k, whose step is at hand.
 static bool improve(poise_solver *s, pz_rows *rows, const pz_row_method *method, int k, double *t)
 {
-    size_t bytes = (size_t)rows->nv * sizeof *rows->x;
-    double promise = promised_decrease(rows, &rows->levels[k], rows->x_level);
-    if (k < rows->level_count - 1) {
-        memcpy(s->step, rows->x, bytes);
-        *t = 1.0;
-        if (try_step(s, rows, method, k, promise)) {
-            return true;
-        }
-        pz_rows_gather(s, &s->at->kin, rows);
-        if (!find_step(s, &s->at->kin, rows, method, (pz_span){.from = k, .upto = rows->level_count, .apart = k})) {
-            return false;
-        }
+    bool is_last = k == rows->level_count - 1;
+    if (is_last ? try_at_hand(s, rows, method, k, t)
+                : try_whole(s, rows, method, k, t) || try_another(s, rows, method, k, false, t)) {
+        return true;
     }
-    memcpy(rows->taken, rows->x, bytes);
-    if (try_lengths(s, rows, method, k, promise, t)) {
+    if (try_another(s, rows, method, k, true, t)) {
         return true;
     }
     return gradient_step(s, rows, method, k) &&

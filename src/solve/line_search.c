@@ -2,10 +2,9 @@
 //
 // With s(t) the step behind q(t), which is t d but for dofs that a bound has stopped, a point is good when
 //
-//   f(q(t)) <= f + c1 g . s(t)              sufficient decrease (L. Armijo 1966; on the path: D. Bertsekas, "Projected
-//   Newton
-//                                           methods for optimization problems with simple constraints", 1982, eq. 11)
-//   g(t) . d' >= c2 g . d                   weak Wolfe: the slope has risen (P. Wolfe 1969); d' = d without stopped dofs
+//   f(q(t)) <= f + c1 g . s(t)      sufficient decrease (L. Armijo 1966; along the path: D. Bertsekas, "Projected Newton
+//                                   methods for optimization problems with simple constraints", 1982)
+//   g(t) . d' >= c2 g . d           the slope has risen (P. Wolfe 1969, weak form); d' = d without stopped dofs
 //
 // Bracket and bisect (A. Lewis & M. Overton, "Nonsmooth optimization via quasi-Newton methods", 2013, algorithm 2.6): t too
 // long when the first fails, too short when only the second does. Inside the bracket the minimum of a parabola takes the
@@ -42,7 +41,7 @@ double pz_dot(const double *a, const double *b, int n)
     return sum;
 }
 
-// A dof close to a bound that its own scaled descent -g/D crosses: Bertsekas's set I+ (1982, eq. 32), without which a
+// A dof close to a bound that its own scaled descent -g/D crosses: Bertsekas's set I+ (1982), without which a
 // direction may point out of many bounds at once and be cut to nothing.
 static bool is_near_bound(const poise_solver *solver, const double *D, int i)
 {
@@ -165,6 +164,7 @@ bool pz_line_search(poise_solver *solver, pz_line *line, pz_wolfe conditions)
 {
     double slope = pz_dot(solver->at->gradient, line->direction, solver->model->nv);
     double most = longest_step(solver, line), t = min2(1.0, most);
+    line->t = 0.0;
     line->is_flat = slope == 0;
     if (!(slope < 0) || !(t > 0)) {
         return false;

@@ -3,13 +3,15 @@
 //   H = V^T diag(w) V (rows of V the eigenvectors)      H+ = V^T diag(max(w, 0)) V
 //
 // is nearest to H in the Frobenius norm (N. Higham, "Computing a nearest symmetric positive semidefinite matrix", 1988,
-// theorem 2.1; used by Erleben & Andrews 2019, section 6.7). H+ x = -g has no solution where an eigenvalue was cut to 0, so
+// theorem 2.1; used by Erleben & Andrews 2019, section 6.7). H+ x = -g has no solution where an eigenvalue was cut to 0,
+// so
 //
 //   d = -sum over k of v_k (v_k . g) / max(w_k, floor),      floor = max(FLOOR w_max, -w_min)
 //
-// The negative part of H is the size of what the residuals add to J^T J. Eigenvalues below that size say nothing about how
-// far to go, and as the residuals vanish so does the floor, down to rounding: the method stays quadratic. Then backtracking
-// along the path projected onto the limits (line_search.c), with held dofs left out of H (Bertsekas 1982). Dense: O(n^3).
+// The negative part of H is the size of what the residuals add to J^T J. Eigenvalues below that size say nothing about
+// how far to go, and as the residuals vanish so does the floor, down to rounding: the method stays quadratic. Then
+// backtracking along the path projected onto the limits (line_search.c), with held dofs left out of H (Bertsekas 1982).
+// Dense: O(n^3).
 #include "solve/line_search.h"
 #include "solve/methods.h"
 #include "solve/second_order.h"

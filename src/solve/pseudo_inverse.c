@@ -15,8 +15,6 @@
 #include "solve/methods.h"
 #include "solve/rows.h"
 
-#include "solve/line_search.h"
-
 static bool main_step(pz_rows *rows, pz_level *level, double *x)
 {
     if (!pz_rows_factor(rows, level)) {
@@ -36,7 +34,7 @@ static bool main_step(pz_rows *rows, pz_level *level, double *x)
 // x += (I - J^+ J) z, with -grad h = J_2^T e_2 at the point at hand.
 static bool posture_step(pz_rows *rows, pz_level *level, double *x)
 {
-    double *z = rows->line, most = 0.0, square = 0.0;
+    double *z = rows->line, most = 0.0;
     const double *J = rows->J + (size_t)level->first * (size_t)rows->nv, *wanted = rows->wanted + level->first;
     for (int j = 0; j < rows->nv; ++j) {
         double column = 0.0, sum = 0.0;
@@ -47,11 +45,8 @@ static bool posture_step(pz_rows *rows, pz_level *level, double *x)
         }
         z[j] = sum;
         most = max2(most, column);
-        square += column;
     }
     pz_rows_project(rows, z);
-    double size = sqrt(square) * sqrt(pz_dot(wanted, wanted, level->count));
-    level->slope = size > 0 ? sqrt(pz_dot(z, z, rows->nv)) / size : 0.0;
     level->damping = 0.0;
     for (int j = 0; j < rows->nv; ++j) {
         x[j] += most > 0 ? z[j] / most : 0.0;

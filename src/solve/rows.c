@@ -61,6 +61,7 @@ void *pz_rows_lay_out(poise_solver *solver, pz_arena *arena, pz_level_rule rule)
     rows->x = pz_arena_take(arena, n, sizeof *rows->x);
     rows->x_level = pz_arena_take(arena, n, sizeof *rows->x_level);
     rows->taken = pz_arena_take(arena, n, sizeof *rows->taken);
+    rows->gradient = pz_arena_take(arena, n, sizeof *rows->gradient);
     rows->line = pz_arena_take(arena, n, sizeof *rows->line);
     rows->q_trial = pz_arena_take(arena, (size_t)solver->model->nq, sizeof *rows->q_trial);
     return taken;
@@ -265,24 +266,19 @@ static double copy_rows(pz_rows *rows, const pz_level *level)
     return longest;
 }
 
-// alpha_k = u_k . e, and the slope |A^T e|/(|A| |e|) = |s alpha|/(|s| |e|).
-static void take_alpha(pz_rows *rows, pz_level *level)
+// alpha_k = u_k . e
+static void take_alpha(pz_rows *rows)
 {
     const pz_factors *f = &rows->factors;
-    double e = sqrt(pz_dot(rows->e, rows->e, f->m)), size = sqrt(pz_dot(f->s, f->s, f->count)), sum = 0.0;
     for (int k = 0; k < f->count; ++k) {
-        double alpha = 0.0;
+        rows->alpha[k] = 0.0;
         for (int i = 0; i < f->m; ++i) {
-            alpha += pz_left(f, i, k) * rows->e[i];
+            rows->alpha[k] += pz_left(f, i, k) * rows->e[i];
         }
-        rows->alpha[k] = alpha;
-        double share = k < f->rank && e > 0 ? f->s[k] / size * (alpha / e) : 0.0;
-        sum += share * share;
     }
-    level->slope = sqrt(sum);
 }
 
-bool pz_rows_factor(pz_rows *rows, pz_level *level)
+bool pz_rows_factor(pz_rows *rows, const pz_level *level)
 {
     pz_factors *f = &rows->factors;
     f->m = level->count;
@@ -297,6 +293,6 @@ bool pz_rows_factor(pz_rows *rows, pz_level *level)
     while (f->rank < f->count && f->s[f->rank] > RANK_TOLERANCE * longest) {
         f->rank += 1;
     }
-    take_alpha(rows, level);
+    take_alpha(rows);
     return true;
 }

@@ -23,7 +23,7 @@ typedef struct pz_level {
     double cost;       // energy of its goals at the point at hand
     double cost_trial; // at the point being tried
     double floor;      // a cost up to this is rounding
-    double slope;      // |A^T e|/(|A| |e|): what the level can still do about its residual
+    double slope;      // what it can still do about its residual: |p|/(|J| |e|), p its gradient in what is free
     double damping;    // lambda of its step
 } pz_level;
 
@@ -60,12 +60,13 @@ typedef struct pz_rows {
     int *edge_level; // by joint: the level from which on a swing may only move along the edge of its ellipse
 
     // The step for all levels.
-    int level;       // the first that is not at rest
-    double *x;       // nv: for all levels
-    double *x_level; // nv: up to that level
-    double *taken;   // nv: what is being tried, at full length
-    double *line;    // nv: scratch
-    double *q_trial; // nq
+    int level;        // the first that is not at rest
+    double *x;        // nv: for all levels
+    double *x_level;  // nv: up to that level
+    double *taken;    // nv: what is being tried, at full length
+    double *line;     // nv: scratch
+    double *gradient; // nv: of one level
+    double *q_trial;  // nq
 } pz_rows;
 
 typedef struct pz_row_method {
@@ -86,8 +87,8 @@ void pz_rows_gather(const poise_solver *solver, const poise_kinematics *kin, pz_
 void pz_rows_take_costs(const poise_solver *solver, pz_rows *rows, bool is_trial);
 
 // Factor the level's Jacobian A: J without the columns of held dofs and without the directions used by levels above. Sets
-// rows->alpha and level->slope. False when it has numbers that are not finite.
-bool pz_rows_factor(pz_rows *rows, pz_level *level);
+// rows->alpha. False when it has numbers that are not finite.
+bool pz_rows_factor(pz_rows *rows, const pz_level *level);
 
 // x <- x - (its parts along the used directions).
 void pz_rows_project(const pz_rows *rows, double *x);

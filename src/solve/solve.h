@@ -42,9 +42,10 @@ struct poise_solver {
     bool diagonal_is_fresh;      // it is that of `at`
     double *step;                // nv
     void *method;                // the method's own scratch
-    struct pz_arm *arm;          // AUTO's, for a pose goal on an arm (arm.h)
+    struct pz_arm *arm;          // AUTO's scratch for a pose goal on an arm (arm.h), NULL for other methods
     poise_report report;
-    int iterations_left; // of this start
+    bool errors_are_known; // the report has the errors of the answer already
+    int iterations_left;   // of this start
 };
 
 typedef struct pz_method_row {
@@ -55,8 +56,6 @@ typedef struct pz_method_row {
     poise_outcome (*run)(poise_solver *solver);
     // Can it serve these goals? Fills solver->error. NULL: any.
     poise_status (*check)(poise_solver *solver);
-    // Serve the whole call, restarts included (see arm.h); false: not these goals. NULL: never.
-    bool (*solve_whole)(poise_solver *solver);
 } pz_method_row;
 
 const pz_method_row *pz_method_row_of(poise_method method); // NULL outside the enumeration
@@ -85,9 +84,6 @@ void pz_refresh_diagonal(poise_solver *solver);
 // Is the dof at a limit that the descent direction -gradient points out of?
 bool pz_is_held(const poise_solver *solver, int dof);
 
-// The first half of pz_is_done: REACHED by tolerance of goals or cost. Needs no derivatives.
-bool pz_is_reached(poise_solver *solver, poise_outcome *outcome);
-
 // May the method stop here? REACHED by tolerance of goals or cost, CLOSEST by the projected gradient (which it computes).
 // False: go on.
 bool pz_is_done(poise_solver *solver, poise_outcome *outcome);
@@ -105,8 +101,8 @@ double pz_largest(const double *x, int n);
 // Take from x (nv numbers) the part along the normals of active edges: a symmetric projection. Returns how many there are.
 int pz_project_on_swings(const poise_solver *solver, double *x);
 
-// Add to both Hessians of the point at hand the curvature of its active edges along the edge, and `spring` across it; once
-// for each point, after its diagonal was asked for. Returns how many there are.
+// Add to both Hessians of the point at hand the curvature of its active edges along the edge, and `spring` across it;
+// once for each point, after its diagonal was asked for. Returns how many there are.
 int pz_stiffen_edges(poise_solver *solver, double spring);
 
 // How often `step` can be gone, from the point at hand or, with `base`, that step further on, before a swing without an

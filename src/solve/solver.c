@@ -59,6 +59,17 @@ static void lay_out(poise_solver *s, const poise_model *model, const poise_solve
     s->method = row->lay_out ? row->lay_out(s, arena) : NULL;
 }
 
+// Is axis i of a step locked? A quaternion is locked as a whole: turns about two of its axes add up to one about the third.
+static bool is_locked(const poise_solver *s, const pz_step *step, int i)
+{
+    const bool *locked = s->options.locked;
+    int dof = s->model->axes[step->axis].dof;
+    if (!locked || step->kind != PZ_QUATERNION) {
+        return locked && locked[dof + i];
+    }
+    return locked[dof] || locked[dof + 1] || locked[dof + 2];
+}
+
 // The coordinate behind each dof, and its interval.
 static void make_boxes(poise_solver *s)
 {
@@ -72,7 +83,7 @@ static void make_boxes(poise_solver *s)
             s->box[dof] = (pz_box){.lower = limited ? model->lower[step->q + i] : -INFINITY,
                                    .upper = limited ? model->upper[step->q + i] : INFINITY,
                                    .q = plain ? step->q + i : -1,
-                                   .locked = s->options.locked && s->options.locked[dof]};
+                                   .locked = is_locked(s, step, i)};
         }
     }
     for (int k = 0; k < model->joint_count; ++k) {
@@ -246,7 +257,7 @@ static void describe(poise_solver *s)
     }
     r->cost = s->at->cost;
     r->gradient = pz_project_gradient(s);
-    for (int i = 0; i < s->goal_count; ++i) {
+    for (int i = 0; i < s->goal_count && !s->errors_are_known; ++i) {
         poise_goal_error e = poise_objective_goal_error(s->at, i);
         r->worst_length = e.unit == POISE_UNIT_LENGTH ? max2(r->worst_length, e.error) : r->worst_length;
         r->worst_angle = max2(r->worst_angle, e.unit == POISE_UNIT_ANGLE ? e.error : e.rotation_error);
@@ -262,11 +273,23 @@ static void describe(poise_solver *s)
     r->distance = sqrt(square);
 }
 
+// Is the start within the limits, at a glance? Swings and quaternions need a closer look.
+static bool is_inside(const poise_solver *s)
+{
+    const poise_model *model = s->model;
+    bool inside = !s->has_swings && model->nq == model->nv;
+    for (int i = 0; i < model->nq && inside; ++i) {
+        inside = model->lower[i] <= s->q_start[i] && s->q_start[i] <= model->upper[i];
+    }
+    return inside;
+}
+
 // Take start and goals, or refuse them.
 static poise_status begin(poise_solver *s, const poise_goal *goals, int count, const double *q)
 {
     s->error.text[0] = '\0';
     s->report = (poise_report){.reason = ""};
+    s->errors_are_known = false;
     if (!q || !pz_model_accepts(s->model, q)) {
         return pz_error_set(&s->error, POISE_ERROR_ARGUMENT, "q must hold nq finite numbers and no zero quaternion");
     }
@@ -275,7 +298,7 @@ static poise_status begin(poise_solver *s, const poise_goal *goals, int count, c
     if (status != POISE_OK) {
         return status;
     }
-    if (s->options.use_limits) {
+    if (s->options.use_limits && !is_inside(s)) {
         poise_model_clamp(s->model, s->q_start, &s->report.moved_joints);
     }
     return POISE_OK;
@@ -291,8 +314,7 @@ poise_status poise_solve(poise_solver *solver, const poise_goal *goals, int coun
     if (status != POISE_OK) {
         return status;
     }
-    const pz_method_row *row = pz_method_row_of(s->options.method);
-    if (!row->solve_whole || !row->solve_whole(s)) {
+    if (!pz_arm_solve(s)) {
         run_all(s);
     }
     describe(s);
@@ -311,14 +333,13 @@ poise_status poise_solve_all(poise_solver *solver, const poise_goal *goal, const
     }
     poise_solver *s = solver;
     if (!goal || !solutions || capacity < 1 || !count) {
-        return pz_error_set(&s->error, POISE_ERROR_ARGUMENT,
-                            "goal, solutions and count must not be NULL, capacity at least 1");
+        return pz_error_set(&s->error, POISE_ERROR_ARGUMENT, "goal, solutions, count must not be NULL, capacity at least 1");
     }
     poise_status status = begin(s, goal, 1, q_start);
     if (status != POISE_OK) {
         return status;
     }
-    if (s->options.method != POISE_METHOD_AUTO || !pz_arm_solve_all(s, solutions, capacity, count)) {
+    if (!pz_arm_solve_all(s, solutions, capacity, count)) {
         return pz_error_set(&s->error, POISE_ERROR_UNSUPPORTED,
                             "all solutions are found by AUTO, for a pose goal on a chain of revolute and prismatic joints");
     }

@@ -2,11 +2,12 @@
 //
 //   minimise m(s) = g . s + s . M s/2 over |s| <= radius
 //
-// Conjugate gradients on M s = -g from s = 0, with the preconditioner P = L L^T. Where the path leaves the ball, or meets a
-// direction of negative curvature, it is followed to the boundary and ends there (P. Toint, "Towards an efficient sparsity
-// exploiting Newton method for minimization", 1981; T. Steihaug, "The conjugate gradient method and trust regions in large
-// scale optimization", 1983, algorithm after eq. 2.1). The ball is that of the Euclidean norm, not of P's, in which alone
-// the lengths of the iterates are sure to grow; the cost of the model falls at every step all the same.
+// Conjugate gradients on M s = -g from s = 0, with the preconditioner P = L L^T. Where the path leaves the ball, or
+// meets a direction of negative curvature, it is followed to the boundary and ends there (P. Toint, "Towards an
+// efficient sparsity exploiting Newton method for minimization", 1981; T. Steihaug, "The conjugate gradient method and
+// trust regions in large scale optimization", 1983; Nocedal & Wright 2006, algorithm 7.2). The ball is that of the
+// Euclidean norm, not of P's, in which alone the lengths of the iterates are sure to grow; the cost of the model falls
+// at every step all the same.
 #include "solve/second_order.h"
 
 #include "solve/line_search.h"

@@ -1,9 +1,8 @@
 // One row per method.
-#include "solve/arm.h"
 #include "solve/methods.h"
 
 static const pz_method_row table[POISE_METHOD_COUNT] = {
-    [POISE_METHOD_AUTO] = {"auto", pz_auto_lay_out, pz_auto_run, NULL, pz_arm_solve},
+    [POISE_METHOD_AUTO] = {"auto", pz_auto_lay_out, pz_auto_run, NULL},
     [POISE_METHOD_GRADIENT_DESCENT] = {"gradient_descent", pz_gradient_descent_lay_out, pz_gradient_descent_run, NULL},
     [POISE_METHOD_JACOBIAN_TRANSPOSE] = {"jacobian_transpose", pz_jacobian_transpose_lay_out, pz_jacobian_transpose_run,
                                          NULL},

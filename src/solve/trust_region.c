@@ -6,17 +6,17 @@
 //
 // At a minimum g_i = 0 or q_i stands at the bound that -g_i points at. With b_i the distance to that bound (infinite when
 // there is none) and w_i half the interval (1 when it is open on one side), |v_i| = min(1, b_i/w_i) makes that |v| g = 0.
-// Newton's method on this equation, symmetric in x^ = Dx, D_i^2 = M_i/|v_i| (Coleman & Li, eq. 2.4-2.9, there with M = 1 and
+// Newton's method on this equation, symmetric in x^ = Dx, D_i^2 = M_i/|v_i| (Coleman & Li, section 2, there with M = 1 and
 // w = 1; here M is the metric of the damped methods, so that the ball has no favourite unit):
 //
 //   minimise  psi(s^) = g^ . s^ + s^ . (D^-1 H D^-1 + E) s^/2   over |s^| <= radius,      g^ = D^-1 g
 //   E_i = |g_i|/(w_i M_i) where b_i < w_i, else 0               (their C = D E D)
 //
-// The points stay strictly inside the limits. Where the step s^ would leave them, the best by psi of four is taken: s^ as
-// far as its first bound; from there on with the components that hit reversed (the reflection); s^ with each component
-// stopped on its own; and the same of the scaled gradient -g^. All end a share 1 - theta before a bound, and theta goes to
-// 1 with the gradient. Dofs that end that near to their bound are put onto it when the rest has converged: limits are then
-// exact, not approached.
+// The points stay strictly inside the limits. Where the step s^ would leave them, the best by psi of four is taken: s^
+// as far as its first bound; from there on with the components that hit reversed (the reflection); s^ with each
+// component stopped on its own; and the same of the scaled gradient -g^. All end a share 1 - theta before a bound, and
+// theta goes to 1 with the gradient. Dofs that end that near to their bound are put onto it when the rest has converged:
+// limits are then exact, not approached.
 //
 // Edges of swing ellipses are no boxes: a swing that reaches one stays on it while descent points out, and gradient and
 // Hessian are those along the edge (edges.c).
@@ -32,7 +32,7 @@
 #define GAIN_LOW    0.25 // the usual constants (Nocedal & Wright 2006, algorithm 4.1)
 #define GAIN_HIGH   0.75
 #define CUT_RADIUS  4.0  // of the length of a step that the limits cut short
-#define THETA       0.95 // least share of the way to a bound (Coleman & Li, section 4)
+#define THETA       0.95 // least share of the way to a bound
 #define INSIDE      1e-3 // of half the interval, that the start keeps off a bound
 #define SETTLED     1e-6 // scaled gradient below which dofs near a bound are put onto it
 #define AT_BOUND    1e-3 // |v| of such dofs
@@ -302,6 +302,7 @@ static bool find_step(poise_solver *solver, region *r)
         consider_within(solver, r, hit);
     }
     if (!(r->value < 0)) {
+        memset(solver->step, 0, (size_t)n * sizeof *solver->step);
         return false;
     }
     step_of(r, r->best, solver->step);
@@ -315,7 +316,7 @@ static bool find_step(poise_solver *solver, region *r)
     return true;
 }
 
-// rho = (f(new) - f + s^ . E s^/2)/psi(s^)  (Coleman & Li, eq. 3.6). Accept what lowers the cost; adapt the radius.
+// rho = (f(new) - f + s^ . E s^/2)/psi(s^)  (Coleman & Li). Accept what lowers the cost; adapt the radius.
 static bool try_step(poise_solver *solver, region *r)
 {
     int n = solver->model->nv;
