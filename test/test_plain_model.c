@@ -80,7 +80,7 @@ static poise_model *random_model(void)
     static const poise_joint_type known[] = {POISE_JOINT_FIXED,     POISE_JOINT_REVOLUTE,   POISE_JOINT_PRISMATIC,
                                              POISE_JOINT_UNIVERSAL, POISE_JOINT_BALL_EULER, POISE_JOINT_TRANSLATION,
                                              POISE_JOINT_PLANAR,    POISE_JOINT_FREE_EULER};
-    static char name[JOINTS][8];
+    static char name[JOINTS][16];
     poise_joint joints[JOINTS], shuffled[JOINTS];
     for (int k = 0; k < JOINTS; ++k) {
         snprintf(name[k], sizeof name[k], "%d", k);
