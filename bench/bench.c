@@ -93,5 +93,5 @@ void bench_print_machine(void)
 #else
     printf("compiler  gcc %s\n", __VERSION__);
 #endif
-    printf("poise     %s, %s, one thread, CPU time, least of %d windows\n\n", poise_version(), date, WINDOWS);
+    printf("poise     %s, %s, one thread, CPU time\n\n", poise_version(), date);
 }

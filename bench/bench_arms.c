@@ -1,13 +1,11 @@
 // Robot arms, 6D pose: the protocol that the field uses, on arms described in chain files, against Orocos KDL where it is
-// installed.
+// installed. One table for each kind of seed; --help says what can be asked for.
 //
-//   bench_arms [-n COUNT] [-k COUNT] [--million] [--unreachable] [--table] [FOLDER]
-//
-// FOLDER holds panda.chain and so on (default ../shared/chains). Targets: forward kinematics of joint vectors uniform within
-// the limits (+-pi without), from splitmix64 with the state 12345; each target's n numbers are followed by n for its seed.
-// Seeds: the middle of the limits; uniform; the target's joints +- 0.1 rad. Success for Poise: position and angle within
-// 1e-5 by the forward kinematics written here, limits held exactly. KDL gets sqrt(3) 1e-5 and 1e-9 of the limits, and 5 ms
-// of restarts. Times are of each call, the clock's own 0.2 us included. -n: targets for Poise (10000), -k: for KDL (1000).
+// Targets: forward kinematics of joint vectors uniform within the limits (+-pi without), from splitmix64 with the state
+// 12345; each target's n numbers are followed by n for its seed. Seeds: the middle of the limits; uniform; the target's
+// joints +- 0.1 rad. Success for Poise: position and angle within 1e-5 by the forward kinematics written here, limits held
+// exactly, and a report that says so. KDL gets sqrt(3) 1e-5 and 1e-9 of the limits: LMA with 5 ms of restarts for the first
+// two seeds, one call of NR_JL for the third. Times are of each call, the clock's own 0.2 us included.
 #include "bench.h"
 
 #include <poise/poise.h>
@@ -25,6 +23,7 @@
 #define MOST      16
 #define TOLERANCE 1e-5
 #define SEED      12345
+#define FRESH     987654321 // of the random stream of --million
 #define PI        3.14159265358979323846
 
 // ---- Arms ----------------------------------------------------------------------------------------------------------------
@@ -205,7 +204,6 @@ static bool read_arm(const char *folder, const char *name, arm *a)
 // ---- Targets and seeds ---------------------------------------------------------------------------------------------------
 
 typedef enum seed_kind { SEED_MID = 0, SEED_RAND, SEED_NEAR, SEED_COUNT } seed_kind;
-static const char *const seed_names[SEED_COUNT] = {"mid", "rand", "near"};
 
 static double between(scene_random *random, double low, double high)
 {
@@ -250,9 +248,10 @@ static bool is_there(const arm *a, const frame *target, const double *q, double 
 // ---- Statistics ----------------------------------------------------------------------------------------------------------
 
 typedef struct statistics {
-    double *us; // one per call
+    double *us; // one per call; sorted by `finish`
     int count, good;
     double iterations, searches;
+    double mean;
 } statistics;
 
 static int by_size(const void *a, const void *b)
@@ -261,36 +260,56 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double mean_of(const statistics *s)
+static statistics start_statistics(int count)
 {
-    double sum = 0;
+    return (statistics){.us = malloc((size_t)count * sizeof(double))};
+}
+
+static void finish(statistics *s)
+{
     for (int i = 0; i < s->count; ++i) {
-        sum += s->us[i];
+        s->mean += s->us[i] / s->count;
     }
-    return sum / s->count;
-}
-
-static void print_head(void)
-{
-    printf("%-8s %-5s %-16s %8s %9s %9s %9s %9s %9s %6s %6s\n", "arm", "seed", "solver", "N", "ok %", "mean us", "median",
-           "p99", "max", "iter.", "search");
-}
-
-static void print_row(const arm *a, const char *seed, const char *solver, statistics *s)
-{
     qsort(s->us, (size_t)s->count, sizeof *s->us, by_size);
-    printf("%-8s %-5s %-16s %8d %9.4f %9.2f %9.2f %9.1f %9.0f", a->name, seed, solver, s->count, 100.0 * s->good / s->count,
-           mean_of(s), s->us[s->count / 2], s->us[(int)(0.99 * s->count)], s->us[s->count - 1]);
-    if (s->iterations > 0) {
-        printf(" %6.2f %6.3f", s->iterations / s->count, s->searches / s->count);
+}
+
+// Keep the faster of two runs: what disturbed the other is no property of the solver.
+static void keep_faster(statistics *best, statistics *s)
+{
+    if (best->us && best->mean <= s->mean) {
+        free(s->us);
+        return;
+    }
+    free(best->us);
+    *best = *s;
+}
+
+static void print_head(const char *peer)
+{
+    printf("%-8s %8s %9s %8s %8s %8s %8s %6s %7s", "robot", "targets", "ok %", "mean us", "p50", "p99", "max", "iter.",
+           "search");
+    if (peer) {
+        printf("   %8s %8s %8s", "KDL ok %", "mean us", peer);
     }
     printf("\n");
+}
+
+static void print_row(const arm *a, const statistics *s, const statistics *peer)
+{
+    printf("%-8s %8d %9.4f %8.2f %8.2f %8.1f %8.0f %6.2f %7.3f", a->name, s->count, 100.0 * s->good / s->count, s->mean,
+           s->us[s->count / 2], s->us[(int)(0.99 * s->count)], s->us[s->count - 1], s->iterations / s->count,
+           s->searches / s->count);
+    if (peer->us) {
+        printf("   %8.2f %8.1f %7.1fx", 100.0 * peer->good / peer->count, peer->mean, peer->mean / s->mean);
+    }
+    printf("\n");
+    fflush(stdout);
 }
 
 // ---- Poise ---------------------------------------------------------------------------------------------------------------
 
 typedef struct plan {
-    int count, peer_count;
+    int count, peer_count, rounds;
     bool million, unreachable, table;
     const char *folder;
 } plan;
@@ -328,39 +347,37 @@ static poise_report solve(poise_solver *solver, const arm *a, const frame *targe
     return report;
 }
 
-// Returns the mean time.
-static double run_poise(const arm *a, const plan *p, seed_kind kind, int count, uint64_t state)
+static statistics run_poise(const arm *a, const plan *p, seed_kind kind, uint64_t state)
 {
-    statistics s = {.us = malloc((size_t)count * sizeof(double))};
+    statistics s = start_statistics(p->count);
     poise_solver *solver = make_solver(a, p, 300, 100);
     scene_random random = scene_random_make(state);
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < p->count; ++i) {
         double target[MOST], q[MOST];
         draw(a, kind, &random, target, q);
         frame wanted = forward(a, target);
         poise_report report = solve(solver, a, &wanted, q, &s);
-        bool good = is_there(a, &wanted, q, TOLERANCE) && within_limits(a, q, 0.0);
-        s.good += good;
-        if (good != (report.outcome == POISE_OUTCOME_REACHED)) {
+        bool there = is_there(a, &wanted, q, TOLERANCE) && within_limits(a, q, 0.0);
+        bool told = report.outcome == POISE_OUTCOME_REACHED;
+        s.good += there && told;
+        if (there != told) {
             printf("%s target %d: the report says %s, the check says otherwise\n", a->name, i,
                    poise_outcome_name(report.outcome));
         }
     }
-    print_row(a, seed_names[kind], p->table ? "poise, table" : "poise", &s);
-    double mean = mean_of(&s);
     poise_solver_destroy(solver);
-    free(s.us);
-    return mean;
+    finish(&s);
+    return s;
 }
 
 // Targets drawn away from the base by 1.6. ok: the report says reached or closest. Without restarts one search and one
 // minimisation from the seed; with them the closest pose of many.
-static void run_unreachable(const arm *a, const plan *p, int restarts, int count)
+static statistics run_unreachable(const arm *a, const plan *p, int restarts)
 {
-    statistics s = {.us = malloc((size_t)count * sizeof(double))};
+    statistics s = start_statistics(p->count);
     poise_solver *solver = make_solver(a, p, restarts, 500);
     scene_random random = scene_random_make(SEED);
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < p->count; ++i) {
         double target[MOST], q[MOST];
         draw(a, SEED_RAND, &random, target, q);
         frame wanted = forward(a, target);
@@ -371,9 +388,9 @@ static void run_unreachable(const arm *a, const plan *p, int restarts, int count
         s.good +=
             (report.outcome == POISE_OUTCOME_REACHED || report.outcome == POISE_OUTCOME_CLOSEST) && within_limits(a, q, 0.0);
     }
-    print_row(a, "rand", restarts ? "poise, 300" : "poise, local", &s);
     poise_solver_destroy(solver);
-    free(s.us);
+    finish(&s);
+    return s;
 }
 
 // ---- KDL -----------------------------------------------------------------------------------------------------------------
@@ -420,106 +437,205 @@ static void solve_kdl(peer_kdl *kdl, const arm *a, peer_kdl_method method, bool 
     }
 }
 
-static double run_kdl(const arm *a, seed_kind kind, int count, peer_kdl_method method, bool restarts, const char *name)
+static statistics run_kdl(const arm *a, const plan *p, seed_kind kind)
 {
-    statistics s = {.us = malloc((size_t)count * sizeof(double))};
+    statistics s = start_statistics(p->peer_count);
+    peer_kdl_method method = kind == SEED_NEAR ? PEER_KDL_NR_JL : PEER_KDL_LMA;
     peer_kdl *kdl = peer_kdl_create(a->model, a->n - 1, pose_of(&a->tip));
     peer_kdl_use_inverse(kdl, a->model, TOLERANCE);
     scene_random random = scene_random_make(SEED), elsewhere = scene_random_make(SEED);
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < p->peer_count; ++i) {
         double target[MOST], q[MOST];
         draw(a, kind, &random, target, q);
         frame wanted = forward(a, target);
         double start = bench_now();
-        solve_kdl(kdl, a, method, restarts, &wanted, &elsewhere, q);
+        solve_kdl(kdl, a, method, kind != SEED_NEAR, &wanted, &elsewhere, q);
         double us = 1e-3 * (bench_now() - start);
         s.us[s.count++] = us;
         s.good += is_there(a, &wanted, q, PEER_BALL * TOLERANCE) && within_limits(a, q, 1e-9) && us <= 1.05 * PEER_LIMIT_US;
     }
-    print_row(a, seed_names[kind], name, &s);
-    double mean = mean_of(&s);
     peer_kdl_destroy(kdl);
-    free(s.us);
-    return mean;
+    finish(&s);
+    return s;
 }
 
-static void race_kdl(const arm *a, seed_kind kind, int count, double poise_mean)
+static bool has_peer(const plan *p)
 {
-    double lma = kind == SEED_NEAR ? run_kdl(a, kind, count, PEER_KDL_LMA, false, "KDL LMA, once")
-                                   : run_kdl(a, kind, count, PEER_KDL_LMA, true, "KDL LMA");
-    double jl = kind == SEED_NEAR ? run_kdl(a, kind, count, PEER_KDL_NR_JL, false, "KDL NR_JL, once")
-                                  : run_kdl(a, kind, count, PEER_KDL_NR_JL, true, "KDL NR_JL");
-    printf("%-8s %-5s %-16s LMA %.1fx, NR_JL %.1fx the time\n", a->name, seed_names[kind], "", lma / poise_mean,
-           jl / poise_mean);
+    return p->peer_count > 0;
+}
+
+#else
+
+static statistics run_kdl(const arm *a, const plan *p, seed_kind kind)
+{
+    (void)a, (void)p, (void)kind;
+    return (statistics){.us = NULL};
+}
+
+static bool has_peer(const plan *p)
+{
+    (void)p;
+    return false;
 }
 
 #endif
+
+// ---- Tables --------------------------------------------------------------------------------------------------------------
+
+#define ARMS 7
+static const char *const arm_names[ARMS] = {"panda", "iiwa14", "ur5", "jaco2", "gen3", "pr2", "baxter"};
+
+// One row, by run number `round` of each solver in turn. True when Poise did all targets.
+static bool run_row(const arm *a, const plan *p, seed_kind kind, uint64_t state, bool race)
+{
+    statistics own = {.us = NULL}, peer = {.us = NULL};
+    for (int round = 0; round < p->rounds; ++round) {
+        statistics s = run_poise(a, p, kind, state);
+        keep_faster(&own, &s);
+        if (race) {
+            s = run_kdl(a, p, kind);
+            keep_faster(&peer, &s);
+        }
+    }
+    bool all = own.good == own.count;
+    print_row(a, &own, &peer);
+    free(own.us);
+    free(peer.us);
+    return all;
+}
+
+static bool print_seeds(const arm *arms, const plan *p)
+{
+    static const char *const seeds[SEED_COUNT] = {"the middle of the limits", "uniform within the limits",
+                                                  "within 0.1 rad of a solution"};
+    static const char *const ratios[SEED_COUNT] = {"LMA/", "LMA/", "NR_JL/"};
+    bool all = true, race = has_peer(p);
+    for (int kind = SEED_MID; kind < SEED_COUNT; ++kind) {
+        printf("%sSeed: %s%s\n\n", kind ? "\n" : "", seeds[kind], p->table ? "; with the table of starts" : "");
+        print_head(race ? ratios[kind] : NULL);
+        for (int i = 0; i < ARMS; ++i) {
+            all = run_row(&arms[i], p, (seed_kind)kind, SEED, race) && all;
+        }
+    }
+    return all;
+}
+
+static bool print_million(const arm *arms, const plan *p)
+{
+    bool all = true;
+    plan million = *p;
+    million.count = 1000000;
+    million.rounds = 1;
+    printf("A million fresh targets, another random stream; seed uniform within the limits\n\n");
+    print_head(NULL);
+    for (int i = 0; i < ARMS; ++i) {
+        all = run_row(&arms[i], &million, SEED_RAND, FRESH, false) && all;
+    }
+    return all;
+}
+
+static bool print_unreachable(const arm *arms, const plan *p)
+{
+    static const int restarts[] = {0, 300};
+    bool all = true;
+    for (int k = 0; k < 2; ++k) {
+        printf("%sTargets 1.6 times as far, seed uniform, %d restarts; ok: reached or closest\n\n", k ? "\n" : "",
+               restarts[k]);
+        print_head(NULL);
+        for (int i = 0; i < ARMS; ++i) {
+            statistics s = run_unreachable(&arms[i], p, restarts[k]), none = {.us = NULL};
+            print_row(&arms[i], &s, &none);
+            all = all && s.good == s.count;
+            free(s.us);
+        }
+    }
+    return all;
+}
 
 // ---- Main ----------------------------------------------------------------------------------------------------------------
 
-static plan read_plan(int argc, char **argv)
+static const char help[] =
+    "bench_arms [options] [FOLDER]\n"
+    "\n"
+    "Inverse kinematics of seven robot arms, 6D pose within 1e-5 m and 1e-5 rad: success and time of each call.\n"
+    "FOLDER holds panda.chain and so on; default ../shared/chains.\n"
+    "\n"
+    "  --targets N     targets for Poise (10000)\n"
+    "  --peers N       targets for KDL (1000); 0: without it\n"
+    "  --rounds N      run each solver N times in turn and keep its fastest run (1)\n"
+    "  --quick         500 targets, 100 for KDL\n"
+    "  --table         Poise with options.seed_table\n"
+    "  --million       instead: a million targets from another random stream, without KDL\n"
+    "  --unreachable   instead: targets out of reach\n"
+    "\n"
+    "Columns: ok %, then mean, median, 99th percentile and longest time in us, iterations and searches per target; KDL's\n"
+    "success and mean; its mean over Poise's. Exit status: 0 when Poise solved every target, 1 when not, 2 for bad usage.\n";
+
+// The number after an option, at least `least`; -1 when there is none.
+static int number_after(int argc, char **argv, int i, int least)
 {
-    plan p = {.count = 10000, .peer_count = 1000, .folder = "../shared/chains"};
-    for (int i = 1; i < argc; ++i) {
-        if (strcmp(argv[i], "-n") == 0 && i + 1 < argc) {
-            p.count = atoi(argv[++i]);
-        } else if (strcmp(argv[i], "-k") == 0 && i + 1 < argc) {
-            p.peer_count = atoi(argv[++i]);
-        } else if (strcmp(argv[i], "--million") == 0) {
-            p.million = true;
-        } else if (strcmp(argv[i], "--unreachable") == 0) {
-            p.unreachable = true;
-        } else if (strcmp(argv[i], "--table") == 0) {
-            p.table = true;
-        } else {
-            p.folder = argv[i];
-        }
-    }
-    return p;
+    char *end = NULL;
+    long number = i + 1 < argc ? strtol(argv[i + 1], &end, 10) : -1;
+    return end && *end == '\0' && number >= least && number <= 100000000 ? (int)number : -1;
 }
 
-static void run_arm(const arm *a, const plan *p)
+// False when an argument makes no sense.
+static bool read_plan(int argc, char **argv, plan *p)
 {
-    if (p->million) {
-        run_poise(a, p, SEED_RAND, 1000000, 987654321);
-        return;
-    }
-    if (p->unreachable) {
-        run_unreachable(a, p, 0, p->count);
-        run_unreachable(a, p, 300, p->count);
-        return;
-    }
-    for (int kind = SEED_MID; kind < SEED_COUNT; ++kind) {
-        double mean = run_poise(a, p, (seed_kind)kind, p->count, SEED);
-#ifdef POISE_HAS_KDL
-        if (p->peer_count > 0) {
-            race_kdl(a, (seed_kind)kind, p->peer_count, mean);
+    *p = (plan){.count = 10000, .peer_count = 1000, .rounds = 1, .folder = "../shared/chains"};
+    for (int i = 1; i < argc; ++i) {
+        const char *word = argv[i];
+        int *number = strcmp(word, "--targets") == 0  ? &p->count
+                      : strcmp(word, "--peers") == 0  ? &p->peer_count
+                      : strcmp(word, "--rounds") == 0 ? &p->rounds
+                                                      : NULL;
+        bool *flag = strcmp(word, "--million") == 0       ? &p->million
+                     : strcmp(word, "--unreachable") == 0 ? &p->unreachable
+                     : strcmp(word, "--table") == 0       ? &p->table
+                                                          : NULL;
+        if (number) {
+            *number = number_after(argc, argv, i++, number == &p->peer_count ? 0 : 1);
+            if (*number < 0) {
+                return false;
+            }
+        } else if (flag) {
+            *flag = true;
+        } else if (strcmp(word, "--quick") == 0) {
+            p->count = 500;
+            p->peer_count = 100;
+        } else if (word[0] == '-') {
+            return false;
+        } else {
+            p->folder = word;
         }
-#else
-        (void)mean;
-#endif
     }
+    return true;
 }
 
 int main(int argc, char **argv)
 {
-    static const char *const names[] = {"panda", "iiwa14", "ur5", "jaco2", "gen3", "pr2", "baxter"};
-    plan p = read_plan(argc, argv);
-    if (p.count < 1) {
-        fprintf(stderr, "-n needs a number above 0\n");
+    plan p;
+    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+        fputs(help, stdout);
+        return 0;
+    }
+    if (!read_plan(argc, argv, &p)) {
+        fputs(help, stderr);
         return 2;
     }
-    bench_print_machine();
-    printf("Arms, 6D pose: success and time of each call, CPU time of the thread\n\n");
-    print_head();
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
-        arm a;
-        if (!read_arm(p.folder, names[i], &a)) {
+    static arm arms[ARMS];
+    for (int i = 0; i < ARMS; ++i) {
+        if (!read_arm(p.folder, arm_names[i], &arms[i])) {
             return 2;
         }
-        run_arm(&a, &p);
-        poise_model_destroy(a.model);
-        fflush(stdout);
     }
-    return 0;
+    bench_print_machine();
+    bool all = p.million ? print_million(arms, &p) : p.unreachable ? print_unreachable(arms, &p) : print_seeds(arms, &p);
+    for (int i = 0; i < ARMS; ++i) {
+        poise_model_destroy(arms[i].model);
+    }
+    if (!all) {
+        printf("\nPoise missed targets.\n");
+    }
+    return all ? 0 : 1;
 }

@@ -54,17 +54,17 @@ struct rival {
     long iterations;
 };
 
-typedef struct poise_tracker {
+typedef struct follower {
     const marker_task *task;
     poise_solver *cold, *warm;
     poise_kinematics *kinematics;
     poise_goal *goals;
     double *q;
-} poise_tracker;
+} follower;
 
 static void poise_destroy(void *tracker)
 {
-    poise_tracker *p = tracker;
+    follower *p = tracker;
     poise_solver_destroy(p->cold);
     poise_solver_destroy(p->warm);
     poise_kinematics_destroy(p->kinematics);
@@ -75,7 +75,7 @@ static void poise_destroy(void *tracker)
 
 static void *poise_create(const rival *self, const marker_task *task)
 {
-    poise_tracker *p = calloc(1, sizeof *p);
+    follower *p = calloc(1, sizeof *p);
     p->task = task;
     p->goals = calloc((size_t)task->marker_count, sizeof *p->goals);
     p->q = calloc((size_t)task->nq, sizeof *p->q);
@@ -100,16 +100,16 @@ static void *poise_create(const rival *self, const marker_task *task)
 
 static void poise_observe(void *tracker, const poise_vec3 *seen)
 {
-    poise_tracker *p = tracker;
+    follower *p = tracker;
     for (int i = 0; i < p->task->marker_count; ++i) {
         const scene_marker *marker = &p->task->markers[i];
         p->goals[i] = poise_goal_position(marker->body, marker->local, seen[i]);
     }
 }
 
-static int poise_track(void *tracker, bool cold)
+static int poise_follow(void *tracker, bool cold)
 {
-    poise_tracker *p = tracker;
+    follower *p = tracker;
     poise_report report;
     if (poise_solve(cold ? p->cold : p->warm, p->goals, p->task->marker_count, p->q, &report) != POISE_OK) {
         return 0;
@@ -119,7 +119,7 @@ static int poise_track(void *tracker, bool cold)
 
 static void poise_points(void *tracker, poise_vec3 *points)
 {
-    poise_tracker *p = tracker;
+    follower *p = tracker;
     marker_task_points(p->task, p->kinematics, p->q, points);
 }
 
@@ -266,7 +266,7 @@ static rival poise_rival(poise_method method)
                .create = poise_create,
                .destroy = poise_destroy,
                .observe = poise_observe,
-               .solve = poise_track,
+               .solve = poise_follow,
                .points = poise_points};
     snprintf(r.name, sizeof r.name, "poise %s", poise_method_name(method));
     return r;

@@ -1,11 +1,12 @@
-# Headers, both libraries, a CMake package (find_package(Poise)) and a pkg-config file (poise.pc). Both files find the rest
-# relative to themselves, so an installed tree can be moved.
+# Headers, both libraries, a CMake package (find_package(Poise)) and pkg-config files (poise.pc, poise_io.pc). All of them find
+# the rest relative to themselves, so an installed tree can be moved.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS poise_static poise_shared EXPORT PoiseTargets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY include/poise DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY include/poise DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+    FILES_MATCHING PATTERN "*.h" PATTERN io.h EXCLUDE)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Poise)
 install(EXPORT PoiseTargets NAMESPACE Poise:: DESTINATION ${package_dir})
@@ -17,3 +18,13 @@ file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" pc_to_prefix ${pc_to_prefix})
 configure_file(cmake/poise.pc.in poise.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/poise.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+if(POISE_BUILD_IO)
+    install(TARGETS poise_io_static poise_io_shared EXPORT PoiseIoTargets
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(FILES include/poise/io.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/poise)
+    install(EXPORT PoiseIoTargets NAMESPACE Poise:: DESTINATION ${package_dir})
+    configure_file(cmake/poise_io.pc.in poise_io.pc @ONLY)
+    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/poise_io.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()

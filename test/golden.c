@@ -1,4 +1,4 @@
-#include "golden.h"
+#include "golden_parts.h"
 
 #include "base/cpu.h"
 #include "math/dense.h"
@@ -20,7 +20,7 @@ static void take_bits(golden_result *r, uint64_t bits)
     }
 }
 
-static void take(golden_result *r, double x)
+void golden_take(golden_result *r, double x)
 {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
@@ -32,21 +32,21 @@ static void take(golden_result *r, double x)
 static void take_array(golden_result *r, const double *x, size_t count)
 {
     for (size_t i = 0; i < count; ++i) {
-        take(r, x[i]);
+        golden_take(r, x[i]);
     }
 }
 
 static void take_vec3(golden_result *r, vec3 v)
 {
-    take(r, v.x);
-    take(r, v.y);
-    take(r, v.z);
+    golden_take(r, v.x);
+    golden_take(r, v.y);
+    golden_take(r, v.z);
 }
 
 static void take_quat(golden_result *r, quat q)
 {
     take_vec3(r, quat_vec(q));
-    take(r, q.w);
+    golden_take(r, q.w);
 }
 
 static void take_pose(golden_result *r, poise_pose pose)
@@ -62,7 +62,7 @@ static void take_mat3(golden_result *r, const mat3 *A)
     take_vec3(r, A->z);
 }
 
-static void require(golden_result *r, bool holds)
+void golden_require(golden_result *r, bool holds)
 {
     r->troubles += !holds;
 }
@@ -102,17 +102,17 @@ static void trigonometry(golden_result *r)
         double s2[ANGLES], c2[ANGLES];
         size_t count = (size_t)(exponent + 60) % ANGLES;
         pz_sincos_array(count, x, s2, c2);
-        require(r, memcmp(s, s2, count * sizeof *s) == 0 && memcmp(c, c2, count * sizeof *c) == 0);
+        golden_require(r, memcmp(s, s2, count * sizeof *s) == 0 && memcmp(c, c2, count * sizeof *c) == 0);
         if (pz_cpu_is_wide()) {
             pz_sincos_array_wide(count, x, s2, c2);
-            require(r, memcmp(s, s2, count * sizeof *s) == 0 && memcmp(c, c2, count * sizeof *c) == 0);
+            golden_require(r, memcmp(s, s2, count * sizeof *s) == 0 && memcmp(c, c2, count * sizeof *c) == 0);
         }
     }
     for (int exponent = -1000; exponent <= 1000; exponent += 20) {
         for (int i = 0; i < 8; ++i) {
             double y = spread(&random, exponent / 2);
-            take(r, pz_atan2(y, spread(&random, exponent / 2 + i - 4)));
-            take(r, pz_atan2(y, spread(&random, -exponent / 4)));
+            golden_take(r, pz_atan2(y, spread(&random, exponent / 2 + i - 4)));
+            golden_take(r, pz_atan2(y, spread(&random, -exponent / 4)));
         }
     }
 }
@@ -122,8 +122,8 @@ static void take_maps(golden_result *r, vec3 v, vec3 omega)
     poise_expmap map;
     poise_swing swing;
     double R[9], rate[2];
-    require(r, poise_expmap_make(v, &map) == POISE_OK);
-    require(r, poise_swing_make(v.x, v.y, v3(1, 0, 0), v3(0, 0.6, 0.8), &swing) == POISE_OK);
+    golden_require(r, poise_expmap_make(v, &map) == POISE_OK);
+    golden_require(r, poise_swing_make(v.x, v.y, v3(1, 0, 0), v3(0, 0.6, 0.8), &swing) == POISE_OK);
     poise_expmap_rotation(&map, R);
     take_array(r, R, 9);
     poise_expmap_partial(&map, 1, R);
@@ -141,8 +141,8 @@ static void rotations(golden_result *r)
     for (int exponent = -40; exponent <= 12; ++exponent) {
         for (int i = 0; i < 4; ++i) {
             vec3 v = spread_vec3(&random, exponent), shorter = v;
-            mat3 R, J, dJ[3];
-            so3_exp_with_derivatives(v, &R, &J, dJ);
+            mat3 R = so3_exp(v), J = so3_left_jacobian(v), dJ[3];
+            so3_left_jacobian_derivative(v, dJ);
             take_mat3(r, &R);
             take_mat3(r, &J);
             take_mat3(r, &dJ[i % 3]);
@@ -154,7 +154,7 @@ static void rotations(golden_result *r)
             take_quat(r, q);
             take_vec3(r, so3_log(q));
             take_quat(r, quat_from_matrix(&R));
-            take(r, poise_quat_angle(q));
+            golden_take(r, poise_quat_angle(q));
             take_maps(r, v, scene_random_direction(&random));
             take_quat(r, poise_quat_from_roll_pitch_yaw(v.x, v.y, v.z));
         }
@@ -190,17 +190,17 @@ static void symmetric_kernels(golden_result *r, scene_random *random, int n)
         x[i] = scene_random_range(random, -1, 1);
     }
     random_symmetric(random, n, 0.5, A);
-    require(r, pz_cholesky(n, A));
+    golden_require(r, pz_cholesky(n, A));
     pz_cholesky_solve(n, A, x);
     take_array(r, A, nn);
     take_array(r, x, (size_t)n);
     random_symmetric(random, n, -2.0, A);
-    take(r, pz_ldlt(n, A));
+    golden_take(r, pz_ldlt(n, A));
     pz_ldlt_solve(n, A, x);
     take_array(r, A, nn);
     take_array(r, x, (size_t)n);
     random_symmetric(random, n, -1.0, A);
-    require(r, pz_symmetric_eigen(n, A, w, true, work));
+    golden_require(r, pz_symmetric_eigen(n, A, w, true, work));
     take_array(r, A, nn);
     take_array(r, w, (size_t)n);
 }
@@ -215,10 +215,10 @@ static void rectangular_kernels(golden_result *r, scene_random *random, int m, i
         x[i] = scene_random_range(random, -1, 1);
     }
     pz_qr(m, n, A, tau);
-    require(r, pz_qr_solve(m, n, A, tau, x, y));
+    golden_require(r, pz_qr_solve(m, n, A, tau, x, y));
     take_array(r, A, (size_t)(m * n));
     take_array(r, y, (size_t)n);
-    require(r, pz_svd(m, n, B, tau, V));
+    golden_require(r, pz_svd(m, n, B, tau, V));
     take_array(r, B, (size_t)(m * n));
     take_array(r, tau, (size_t)n);
     take_array(r, V, (size_t)(n * n));
@@ -284,7 +284,7 @@ static void take_kinematics(golden_result *r, scene_random *random, bench *b)
     size_t nq = (size_t)poise_model_nq(b->model), n = (size_t)poise_model_nv(b->model);
     scene_random_configuration(random, b->model, b->q);
     take_array(r, b->q, nq);
-    require(r, poise_kinematics_update(b->kin, b->q) == POISE_OK);
+    golden_require(r, poise_kinematics_update(b->kin, b->q) == POISE_OK);
     for (int k = 0; k < JOINTS; ++k) {
         take_pose(r, poise_kinematics_body_pose(b->kin, k));
     }
@@ -293,15 +293,15 @@ static void take_kinematics(golden_result *r, scene_random *random, bench *b)
     }
     int body = scene_random_index(random, JOINTS);
     poise_vec3 local = random_vector(random, 0.5), center;
-    take(r, poise_kinematics_mass_center(b->kin, &center));
+    golden_take(r, poise_kinematics_mass_center(b->kin, &center));
     take_vec3(r, center);
-    require(r, poise_kinematics_frame_jacobian(b->kin, body, local, b->matrix) == POISE_OK);
+    golden_require(r, poise_kinematics_frame_jacobian(b->kin, body, local, b->matrix) == POISE_OK);
     take_array(r, b->matrix, 6 * n);
-    require(r, poise_kinematics_direction_jacobian(b->kin, body, local, b->matrix) == POISE_OK);
+    golden_require(r, poise_kinematics_direction_jacobian(b->kin, body, local, b->matrix) == POISE_OK);
     take_array(r, b->matrix, 3 * n);
-    require(r, poise_kinematics_mass_center_jacobian(b->kin, b->matrix) == POISE_OK);
+    golden_require(r, poise_kinematics_mass_center_jacobian(b->kin, b->matrix) == POISE_OK);
     take_array(r, b->matrix, 3 * n);
-    require(r, poise_kinematics_point_tensor(b->kin, body, local, b->matrix) == POISE_OK);
+    golden_require(r, poise_kinematics_point_tensor(b->kin, body, local, b->matrix) == POISE_OK);
     for (size_t i = 0; i < 3 * n; ++i) { // symmetric: every second number says it all
         take_array(r, b->matrix + i * n, i % n + 1);
     }
@@ -313,12 +313,12 @@ static void take_steps(golden_result *r, scene_random *random, bench *b)
     double to[RANDOM_GOAL_NUMBERS];
     for (int step = 0; step < 6; ++step) {
         random_step(random, b->model, step < 3 ? 0.3 : 5.0, b->v);
-        require(r, poise_retract(b->model, b->q, b->v, to) == POISE_OK);
-        require(r, poise_difference(b->model, b->q, to, b->y) == POISE_OK);
+        golden_require(r, poise_retract(b->model, b->q, b->v, to) == POISE_OK);
+        golden_require(r, poise_difference(b->model, b->q, to, b->y) == POISE_OK);
         take_array(r, to, nq);
         take_array(r, b->y, n);
-        require(r, poise_model_clamp(b->model, to, NULL) == POISE_OK);
-        take(r, poise_reparameterise(b->model, to));
+        golden_require(r, poise_model_clamp(b->model, to, NULL) == POISE_OK);
+        golden_take(r, poise_reparameterise(b->model, to));
         take_array(r, to, nq);
         memcpy(b->q, to, nq * sizeof *to);
     }
@@ -330,7 +330,7 @@ static void kinematics_of(golden_result *r, bool wide)
     for (int i = 0; i < MODELS; ++i) {
         static const unsigned features[] = {RANDOM_PLAIN, RANDOM_LIMITS, RANDOM_MIMICS, RANDOM_LIMITS | RANDOM_FOREST};
         bench *b = open_bench(&random, features[i % 4], wide);
-        require(r, b != NULL);
+        golden_require(r, b != NULL);
         if (b) {
             take_kinematics(r, &random, b);
             take_steps(r, &random, b);
@@ -346,13 +346,13 @@ static void take_hessians(golden_result *r, bench *b)
     size_t n = (size_t)poise_model_nv(b->model);
     for (int k = 0; k < 2; ++k) {
         poise_hessian kind = (poise_hessian)k;
-        require(r, poise_objective_hessian(b->objective, kind, b->matrix) == POISE_OK);
+        golden_require(r, poise_objective_hessian(b->objective, kind, b->matrix) == POISE_OK);
         for (size_t i = 0; i < n; ++i) {
             take_array(r, b->matrix + i * n, i + 1);
         }
-        require(r, poise_objective_multiply(b->objective, kind, b->v, b->y) == POISE_OK);
+        golden_require(r, poise_objective_multiply(b->objective, kind, b->v, b->y) == POISE_OK);
         take_array(r, b->y, n);
-        require(r, poise_objective_diagonal(b->objective, kind, b->y) == POISE_OK);
+        golden_require(r, poise_objective_diagonal(b->objective, kind, b->y) == POISE_OK);
         take_array(r, b->y, n);
     }
 }
@@ -360,7 +360,7 @@ static void take_hessians(golden_result *r, bench *b)
 static void take_packed(golden_result *r, bench *b)
 {
     poise_status status = poise_objective_packed(b->objective, POISE_HESSIAN_EXACT, b->matrix);
-    require(r, status == POISE_OK || (status == POISE_ERROR_UNSUPPORTED && b->model->has_mimic));
+    golden_require(r, status == POISE_OK || (status == POISE_ERROR_UNSUPPORTED && b->model->has_mimic));
     if (status == POISE_OK) {
         take_array(r, b->matrix, poise_packed_size(b->model));
     }
@@ -368,18 +368,18 @@ static void take_packed(golden_result *r, bench *b)
 
 static void take_objective(golden_result *r, bench *b, const poise_goal *goals, int count)
 {
-    require(r, poise_objective_set_goals(b->objective, goals, count, NULL) == POISE_OK);
-    require(r, poise_objective_evaluate(b->objective, b->q, POISE_LEVEL_HESSIAN) == POISE_OK);
-    take(r, poise_objective_cost(b->objective));
+    golden_require(r, poise_objective_set_goals(b->objective, goals, count, NULL) == POISE_OK);
+    golden_require(r, poise_objective_evaluate(b->objective, b->q, POISE_LEVEL_HESSIAN) == POISE_OK);
+    golden_take(r, poise_objective_cost(b->objective));
     const double *gradient = poise_objective_gradient(b->objective);
-    require(r, gradient != NULL);
+    golden_require(r, gradient != NULL);
     if (gradient) {
         take_array(r, gradient, (size_t)poise_model_nv(b->model));
     }
     for (int i = 0; i < count; ++i) {
         poise_goal_error e = poise_objective_goal_error(b->objective, i);
-        take(r, e.error);
-        take(r, e.rotation_error);
+        golden_take(r, e.error);
+        golden_take(r, e.rotation_error);
     }
 }
 
@@ -415,7 +415,7 @@ static void objectives_of(golden_result *r, bool wide)
     scene_random random = scene_random_make(5);
     for (int i = 0; i < MODELS / 2; ++i) {
         bench *b = open_bench(&random, i % 2 ? RANDOM_MIMICS : RANDOM_FOREST, wide);
-        require(r, b != NULL);
+        golden_require(r, b != NULL);
         if (b) {
             take_goals(r, &random, b);
         }
@@ -432,7 +432,7 @@ static void run_twice(golden_result *r, void (*run)(golden_result *r, bool wide)
     run(&narrow, false);
     run(&wide, true);
     *r = narrow;
-    require(r, narrow.hash == wide.hash);
+    golden_require(r, narrow.hash == wide.hash);
 }
 
 static void kinematics(golden_result *r)
@@ -445,12 +445,17 @@ static void objectives(golden_result *r)
     run_twice(r, objectives_of);
 }
 
+static void solving(golden_result *r)
+{
+    run_twice(r, golden_solving);
+}
+
 static const struct {
     const char *name;
     void (*run)(golden_result *r);
 } parts[] = {
     {"trigonometry", trigonometry}, {"rotations", rotations},   {"dense", dense_kernels},
-    {"kinematics", kinematics},     {"objectives", objectives},
+    {"kinematics", kinematics},     {"objectives", objectives}, {"solving", solving},
 };
 
 int golden_part_count(void)

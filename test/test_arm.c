@@ -312,6 +312,7 @@ START_TEST(wide_registers_give_the_same_bits)
         ck_assert_int_eq(met, pz_arm_search(&chain, &target, 30, &narrow));
         ck_assert_mem_eq(wide.q, narrow.q, (size_t)chain.n * sizeof(double));
         ck_assert_mem_eq(&wide.f, &narrow.f, sizeof wide.f);
+        ck_assert_mem_eq(wide.g, narrow.g, (size_t)chain.n * sizeof(double));
         ck_assert_int_eq(wide.iterations, narrow.iterations);
         arm_destroy(&arm);
     }

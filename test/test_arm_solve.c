@@ -303,6 +303,59 @@ START_TEST(cost_is_that_of_the_objective)
 }
 END_TEST
 
+// The largest component of the gradient at q, but for joints at a limit that descent would leave.
+static double projected_gradient(const test_arm *arm, const poise_objective *objective, const double *q)
+{
+    const double *g = poise_objective_gradient(objective);
+    double largest = 0.0;
+    for (int i = 0; i < arm->n; ++i) {
+        double lower = poise_model_lower(arm->model)[i], upper = poise_model_upper(arm->model)[i];
+        bool held = (q[i] <= lower && g[i] >= 0) || (q[i] >= upper && g[i] <= 0);
+        largest = held ? largest : fmax(largest, fabs(g[i]));
+    }
+    return largest;
+}
+
+// With loose tolerances, so that what is reported of the answer is large against rounding: that of residuals, a few 1e-15,
+// times weights and lengths of at most 10.
+START_TEST(what_is_reported_of_a_met_target_is_what_the_objective_says)
+{
+    static const char *const scenes[] = {"arm6", "arm7", "scara", "gantry"};
+    for (size_t s = 0; s < TEST_COUNT(scenes); ++s) {
+        scene_random random = scene_random_make(11);
+        test_arm arm = arm_of_scene(scenes[s]);
+        poise_solver_options options = options_for(30);
+        options.position_tolerance = options.rotation_tolerance = 1e-2;
+        poise_solver *solver = solver_for(&arm, &options);
+        poise_objective *objective;
+        ck_assert_int_eq(poise_objective_create(arm.model, 0, NULL, &objective), POISE_OK);
+        for (int k = 0; k < 100; ++k) {
+            double there[ARM_LARGEST], q[ARM_LARGEST];
+            poise_report report;
+            scene_random_configuration(&random, arm.model, there);
+            scene_random_configuration(&random, arm.model, q);
+            poise_goal goal = arm_goal(&arm, there);
+            goal.weight = 3.0;
+            goal.rotation_weight = 0.2;
+            ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+            ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
+            poise_objective_set_goals(objective, &goal, 1, NULL);
+            poise_objective_evaluate(objective, q, POISE_LEVEL_GRADIENT);
+            poise_goal_error error = poise_objective_goal_error(objective, 0), told = poise_solver_goal_error(solver, 0);
+            ck_assert_double_eq_tol(report.cost, poise_objective_cost(objective), 1e-15);
+            ck_assert_double_eq_tol(report.gradient, projected_gradient(&arm, objective, q), 1e-13);
+            ck_assert_double_eq_tol(report.worst_length, error.error, 1e-14);
+            ck_assert_double_eq_tol(report.worst_angle, error.rotation_error, 1e-14);
+            ck_assert_mem_eq(&told.error, &error.error, sizeof told.error);
+            ck_assert_mem_eq(&told.rotation_error, &error.rotation_error, sizeof told.error);
+        }
+        poise_objective_destroy(objective);
+        poise_solver_destroy(solver);
+        arm_destroy(&arm);
+    }
+}
+END_TEST
+
 START_TEST(trace_records_the_way_to_the_answer)
 {
     poise_trace trace[200];
@@ -559,6 +612,9 @@ START_TEST(all_solutions_are_found_once_and_nearest_first)
         scene_random_configuration(&random, arm.model, start);
         poise_goal goal = arm_goal(&arm, there);
         ck_assert_int_eq(poise_solve_all(solver, &goal, start, rows, CAPACITY, &count, &report), POISE_OK);
+        poise_goal_error first = poise_solver_goal_error(solver, 0); // to rounding; the errors themselves are up to 1e-9
+        ck_assert_double_eq_tol(report.worst_length, first.error, 1e-14);
+        ck_assert_double_eq_tol(report.worst_angle, first.rotation_error, 1e-14);
         ck_assert_int_ge(count, 1);
         ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
         several += count > 1;
@@ -632,6 +688,7 @@ static const test_case tests[] = {
     &a_start_near_the_target_is_not_overridden_by_the_table,
     &hinges_without_limits_stay_within_half_a_turn_of_the_start,
     &cost_is_that_of_the_objective,
+    &what_is_reported_of_a_met_target_is_what_the_objective_says,
     &trace_records_the_way_to_the_answer,
     &the_closest_pose_is_a_minimum_for_the_general_method,
     &without_restarts_the_report_is_honest,

@@ -348,6 +348,79 @@ START_TEST(limits_on_other_coordinates_do_not_keep_a_vector_long)
 }
 END_TEST
 
+// ---- Long steps ----------------------------------------------------------------------------------------------------------
+
+// A joint of every type from q = `from` (quaternions: the identity) by a step of `by` in every component.
+static poise_status step_of(const poise_model *model, double from, double by, double *q, double *to)
+{
+    double v[6];
+    poise_model_neutral(model, q);
+    bool has_turn = has_quaternion(poise_model_joint_type(model, 0));
+    for (int i = 0; i < poise_model_nq(model) - (has_turn ? 4 : 0); ++i) {
+        q[i] = from;
+    }
+    for (int i = 0; i < poise_model_nv(model); ++i) {
+        v[i] = by;
+    }
+    memset(to, 0x5a, 7 * sizeof *to);
+    return poise_retract(model, q, v, to);
+}
+
+START_TEST(long_steps_give_finite_numbers_or_are_refused)
+{
+    static const double sizes[] = {1e3, 1e16, 1e150, 1e160, 1e300, DBL_MAX};
+    for (int type = POISE_JOINT_REVOLUTE; type < POISE_JOINT_TYPE_COUNT; ++type) {
+        poise_builder *builder = new_builder();
+        add_plain(builder, "a", NULL, (poise_joint_type)type);
+        poise_model *model = model_and_done(builder);
+        for (size_t i = 0; i < TEST_COUNT(sizes); ++i) {
+            double q[7], to[7];
+            ck_assert_int_eq(step_of(model, 0.5, -sizes[i], q, to), POISE_OK);
+            for (int k = 0; k < poise_model_nq(model); ++k) {
+                ck_assert_msg(isfinite(to[k]), "%s, %g", poise_joint_type_name((poise_joint_type)type), sizes[i]);
+            }
+        }
+        double q[7], to[7], untouched[7];
+        memset(untouched, 0x5a, sizeof untouched);
+        bool adds = type != POISE_JOINT_BALL_QUATERNION; // nothing to overflow
+        ck_assert_int_eq(step_of(model, DBL_MAX, DBL_MAX, q, to), adds ? POISE_ERROR_ARGUMENT : POISE_OK);
+        ck_assert(!adds || memcmp(to, untouched, sizeof to) == 0);
+        poise_model_destroy(model);
+    }
+}
+END_TEST
+
+START_TEST(differences_beyond_all_numbers_are_refused)
+{
+    poise_builder *builder = new_builder();
+    add_plain(builder, "a", NULL, POISE_JOINT_PRISMATIC);
+    poise_model *model = model_and_done(builder);
+    double from = -DBL_MAX, to = DBL_MAX, v = 7.0;
+    ck_assert_int_eq(poise_difference(model, &from, &to, &v), POISE_ERROR_ARGUMENT);
+    ck_assert_double_eq(v, 7.0);
+    to = 0.0;
+    ck_assert_int_eq(poise_difference(model, &from, &to, &v), POISE_OK);
+    ck_assert_double_eq(v, DBL_MAX);
+    poise_model_destroy(model);
+}
+END_TEST
+
+START_TEST(a_unit_quaternion_keeps_its_bits_when_it_does_not_turn)
+{
+    poise_builder *builder = new_builder();
+    add_plain(builder, "a", NULL, POISE_JOINT_BALL_QUATERNION);
+    poise_model *model = model_and_done(builder);
+    scene_random random = scene_random_make(12);
+    for (int i = 0; i < 1000; ++i) {
+        poise_quat r = scene_random_rotation(&random);
+        double q[4] = {r.x, r.y, r.z, r.w}, zero[3] = {0, 0, 0}, to[4];
+        ck_assert_int_eq(poise_retract(model, q, zero, to), POISE_OK);
+        ck_assert_mem_eq(q, to, sizeof q);
+    }
+    poise_model_destroy(model);
+}
+END_TEST
+
 static const test_case tests[] = {
     &difference_gives_back_the_step_of_a_retraction,
     &retracting_by_a_difference_arrives,
@@ -362,6 +435,9 @@ static const test_case tests[] = {
     &every_body_keeps_its_pose_when_a_step_replaces_vectors,
     &vectors_with_limits_are_left_alone,
     &limits_on_other_coordinates_do_not_keep_a_vector_long,
+    &long_steps_give_finite_numbers_or_are_refused,
+    &differences_beyond_all_numbers_are_refused,
+    &a_unit_quaternion_keeps_its_bits_when_it_does_not_turn,
 };
 
 int main(void)

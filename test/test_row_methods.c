@@ -141,6 +141,33 @@ START_TEST(limits_hold_exactly_wherever_the_targets_are)
 }
 END_TEST
 
+// A step that points out of a swing ellipse is no good at any length until it is laid along the edge.
+START_TEST(swings_at_their_edge_move_along_it)
+{
+    poise_model *model = scene("humanoid");
+    static const poise_method damped[] = {POISE_METHOD_DAMPED_LEAST_SQUARES, POISE_METHOD_SELECTIVELY_DAMPED};
+    for (size_t m = 0; m < TEST_COUNT(damped); ++m) {
+        poise_solver_options options = options_for(damped[m], 100);
+        poise_solver *solver = solver_for(model, &options);
+        scene_random random = scene_random_make(5);
+        int iterations = 0, evaluations = 0;
+        for (int trial = 0; trial < 15; ++trial) {
+            double q[MOST], there[MOST];
+            poise_goal goals[5];
+            scene_random_configuration(&random, model, q);
+            scene_random_configuration(&random, model, there);
+            int count = goals_at(model, there, goals);
+            poise_report report = solve(solver, goals, count, q);
+            iterations += report.iterations;
+            evaluations += report.evaluations;
+        }
+        ck_assert_msg(evaluations < 2 * iterations, "%d evaluations for %d iterations", evaluations, iterations);
+        poise_solver_destroy(solver);
+    }
+    poise_model_destroy(model);
+}
+END_TEST
+
 START_TEST(locked_coordinates_keep_their_bits)
 {
     static const char *const names[] = {"arm7", "humanoid"};
@@ -539,6 +566,7 @@ static const test_case tests[] = {
     &an_unreachable_target_stretches_the_planar_arm_towards_it,
     &targets_without_measure_leave_finite_numbers_within_limits,
     &limits_hold_exactly_wherever_the_targets_are,
+    &swings_at_their_edge_move_along_it,
     &locked_coordinates_keep_their_bits,
     &the_trace_holds_every_iteration_and_the_cost_never_rises,
     &no_coordinate_moves_further_than_the_step_limit,

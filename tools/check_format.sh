@@ -8,7 +8,7 @@ if ! command -v clang-format >/dev/null; then
 fi
 
 files() {
-    for folder in include src app web scenes plain samples bench fuzz test; do
+    for folder in include src app web scenes plain evaluate samples bench fuzz test; do
         if [ -d "$folder" ]; then
             find "$folder" \( -name '*.[ch]' -o -name '*.cpp' \) -print0
         fi

@@ -10,9 +10,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # the layers that the computation goes through
-layers='base\|math\|model\|kin\|goal'
+layers='base\|math\|model\|kin\|goal\|solve'
 sources="$(sed -n "/^set(poise_sources/,/^)/s/^ *\(src\/\($layers\)\/.*\.c\)$/\1/p" CMakeLists.txt) scenes/random.c
-    test/random_model.c test/random_goals.c test/golden.c test/golden_main.c"
+    test/random_model.c test/random_goals.c test/problems.c test/golden.c test/golden_solve.c test/golden_main.c"
 flags="-std=c17 -ffp-contract=off -fno-math-errno -fno-trapping-math -Iinclude -Isrc -Itest -I."
 
 # build COMPILER LEVEL PROGRAM

@@ -1,5 +1,5 @@
 #!/bin/sh
-# check_install.sh BUILD: install into an empty folder, then build and run test/install/main.c against it, by the CMake
+# check_install.sh BUILD: install into an empty folder, then build and run test/install/main.c and io.c against it, by the CMake
 # package and by pkg-config, static and shared; and once more with Poise as a subfolder of a project.
 set -eu
 build=$(cd "$1" && pwd)
@@ -13,17 +13,31 @@ cmake --install "$build" --prefix "$place/first" >/dev/null
 # moved, since nothing installed may depend on where it was put first
 mv "$place/first" "$place/prefix"
 
+# a build without poise_io installs none of it
+with_io=OFF
+if [ -f "$place/prefix/include/poise/io.h" ]; then
+    with_io=ON
+fi
+
 echo "find_package:"
-cmake -S "$source/test/install" -B "$place/build" -DCMAKE_PREFIX_PATH="$place/prefix" -DCMAKE_C_COMPILER="$cc" >/dev/null
+cmake -S "$source/test/install" -B "$place/build" -DCMAKE_PREFIX_PATH="$place/prefix" -DCMAKE_C_COMPILER="$cc" -DWITH_IO=$with_io >/dev/null
 cmake --build "$place/build" >/dev/null
 "$place/build/with_static"
 "$place/build/with_shared"
+if [ $with_io = ON ]; then
+    "$place/build/io_with_static"
+    "$place/build/io_with_shared"
+fi
 
 echo "subfolder:"
-cmake -S "$source/test/install" -B "$place/inside" -DPOISE_FOLDER="$source" -DCMAKE_C_COMPILER="$cc" >/dev/null
+cmake -S "$source/test/install" -B "$place/inside" -DPOISE_FOLDER="$source" -DCMAKE_C_COMPILER="$cc" -DWITH_IO=$with_io >/dev/null
 cmake --build "$place/inside" >/dev/null
 "$place/inside/with_static"
 "$place/inside/with_shared"
+if [ $with_io = ON ]; then
+    "$place/inside/io_with_static"
+    "$place/inside/io_with_shared"
+fi
 
 echo "pkg-config:"
 PKG_CONFIG_PATH=$(dirname "$(find "$place/prefix" -name poise.pc)")
@@ -38,5 +52,17 @@ LD_LIBRARY_PATH=$(pkg-config --variable=libdir poise) "$place/with_shared"
 # the programs are what they claim to be
 objdump -p "$place/with_shared" | grep -q 'NEEDED *libpoise\.so'
 objdump -p "$place/build/with_shared" | grep -q 'NEEDED *libpoise\.so'
-! objdump -p "$place/build/with_static" | grep -q 'NEEDED *libpoise'
+test -z "$(objdump -p "$place/build/with_static" | grep 'NEEDED *libpoise' || true)"
+# the core brings no library of io's with it
+test -z "$(objdump -p "$place/build/with_static" | grep -E 'NEEDED *lib(expat|jansson)' || true)"
 test "$(pkg-config --modversion poise)" = "$("$place/with_static" --version)"
+
+if [ $with_io = ON ]; then
+    "$cc" $strict "$source/test/install/io.c" $(pkg-config --cflags --libs poise_io) -lm -o "$place/io_with_shared"
+    LD_LIBRARY_PATH=$(pkg-config --variable=libdir poise) "$place/io_with_shared"
+    "$cc" $strict -static "$source/test/install/io.c" $(pkg-config --static --cflags --libs poise_io) -o "$place/io_with_static"
+    "$place/io_with_static"
+    objdump -p "$place/io_with_shared" | grep -q 'NEEDED *libpoise_io\.so'
+    objdump -p "$place/build/io_with_shared" | grep -q 'NEEDED *libpoise_io\.so'
+    test -z "$(objdump -p "$place/build/io_with_static" | grep 'NEEDED *libpoise' || true)"
+fi

@@ -27,8 +27,9 @@ CLIENTS = {
     "web": ["scenes"],
     "scenes": [],
     "plain": [],
+    "evaluate": ["scenes"],
     "samples": ["scenes"],
-    "bench": ["scenes", "plain"],
+    "bench": ["scenes", "plain", "evaluate"],
 }
 
 # The library asks the C library for these only; memory comes from base, and io has its parsers.

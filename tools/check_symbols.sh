@@ -1,16 +1,20 @@
 #!/bin/sh
-# check_symbols.sh libpoise.so libpoise.a: what the libraries define and what they ask for.
+# check_symbols.sh libpoise.so libpoise.a [libpoise_io.so libpoise_io.a]: what the libraries define and what they ask for.
 #
-#   shared   exports every function that the public headers declare, and nothing else
+#   shared   exports every function that its public headers declare, and nothing else: io.h belongs to libpoise_io.so, all
+#            the others to libpoise.so; libpoise_io.so asks libpoise.so for nothing but what that exports
 #   static   global names begin with poise_ or pz_, or are shared maths (so3_, quat_)
-#            finds in itself whatever it uses of itself
-#            asks for nothing else but a few memory and string functions and sqrt; malloc and free in base/arena.c only
+#            finds in itself (io: or in libpoise.a) whatever it uses of Poise
+#            asks for nothing else but a few memory and string functions and sqrt; malloc and free in base/arena.c only;
+#            io also uses expat, jansson and qsort
 #            holds no data that can be written to
 set -eu
-shared=$1
-static=$2
 cd "$(dirname "$0")/.."
 failed=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+ours='^(poise|pz|so3|quat)_'
+system='^(memcpy|memmove|memset|memcmp|memchr|bcmp|strlen|strcmp|strncmp|strchr|strrchr|sqrt|_GLOBAL_OFFSET_TABLE_|__stack_chk_fail|__cpu_model|__cpu_indicator_init)$'
 
 # complain LINES MESSAGE
 complain() {
@@ -20,39 +24,57 @@ complain() {
     fi
 }
 
-exported=$(nm -D --defined-only "$shared" | awk '{ print $NF }' | sort)
-complain "$(echo "$exported" | grep -v '^poise_' || true)" "exported, but not named poise_*"
+# check_shared LIBRARY HEADERS...: exported = declared ("POISE_API type name(", the type possibly of several words)
+check_shared() {
+    library=$1
+    shift
+    nm -D --defined-only "$library" | awk '{ print $NF }' | sort > "$work/exported"
+    cat "$@" | grep -E '^POISE_API ' | sed -E 's/^[^(]*[ *](poise_[a-z0-9_]+)\(.*/\1/' | sort > "$work/declared"
+    name=$(basename "$library")
+    complain "$(grep -v '^poise_' "$work/exported" || true)" "$name: exported, but not named poise_*"
+    complain "$(comm -13 "$work/exported" "$work/declared")" "$name: declared in include/poise, but not in the library"
+    complain "$(comm -23 "$work/exported" "$work/declared")" "$name: exported, but not declared in include/poise"
+}
 
-# declarations: "POISE_API type name(", the type possibly of several words
-declared=$(cat include/poise/*.h | grep -E '^POISE_API ' | sed -E 's/^[^(]*[ *](poise_[a-z0-9_]+)\(.*/\1/' | sort)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-echo "$exported" > "$work/exported"
-echo "$declared" > "$work/declared"
-complain "$(comm -13 "$work/exported" "$work/declared")" "declared in include/poise, but not in the library"
-complain "$(comm -23 "$work/exported" "$work/declared")" "exported, but not declared in include/poise"
+# symbols LIBRARY: one line per symbol: object name type section
+symbols() {
+    nm -f sysv "$1" | awk -F'|' '
+        /^Symbols from/ { sub(/.*\[/, ""); sub(/\].*/, ""); object = $0; next }
+        NF >= 7 { for (i = 1; i <= NF; ++i) gsub(/ /, "", $i); print object, $1, $3, $7 }'
+}
 
-# one line per symbol: object name type section
-nm -f sysv "$static" | awk -F'|' '
-    /^Symbols from/ { sub(/.*\[/, ""); sub(/\].*/, ""); object = $0; next }
-    NF >= 7 { for (i = 1; i <= NF; ++i) gsub(/ /, "", $i); print object, $1, $3, $7 }' > "$work/symbols"
-if [ ! -s "$work/symbols" ]; then
-    echo "$static: no symbols"
-    exit 1
+# check_static LIBRARY MORE BASE: MORE is a pattern of what else it may ask for, BASE the symbols it may find elsewhere
+check_static() {
+    name=$(basename "$1")
+    symbols "$1" > "$work/symbols"
+    if [ ! -s "$work/symbols" ]; then
+        echo "$1: no symbols"
+        exit 1
+    fi
+    complain "$(awk -v ours="$ours" '$3 ~ /^[A-TV-Z]$/ && $2 !~ ours { print $1 ": " $2 }' "$work/symbols")" \
+        "$name: global name without a prefix of ours"
+    cat "$work/symbols" "$3" > "$work/known"
+    complain "$(awk -v ours="$ours" '
+        NR == FNR { if ($3 ~ /^[A-TV-Z]$/) { defined[$2] = 1 } next }
+        $3 == "U" && $2 ~ ours && !($2 in defined) { print $1 ": " $2 }' "$work/known" "$work/symbols")" \
+        "$name: used, but nowhere defined"
+    complain "$(awk -v ours="$ours" -v system_names="$system" -v more="$2" '
+        $3 == "U" && $2 !~ ours && $2 !~ system_names && $2 !~ more &&
+        !($1 == "arena.c.o" && $2 ~ /^(malloc|free)$/) { print $1 ": " $2 }' "$work/symbols")" \
+        "$name: asked for from outside the library"
+    # .data.rel.ro holds constant tables of pointers: read-only once loaded
+    complain "$(awk '$4 ~ /^(\.t?data|\.t?bss|\*COM\*|COMMON)/ && $4 !~ /^\.data\.rel\.ro/ { print $1 ": " $2 " in " $4 }' \
+        "$work/symbols")" "$name: data that can be written to"
+}
+
+check_shared "$1" $(ls include/poise/*.h | grep -v '/io\.h$')
+check_static "$2" '^$' /dev/null
+if [ $# -ge 4 ]; then
+    check_shared "$3" include/poise/io.h
+    nm -D --defined-only "$1" | awk '{ print $NF }' | sort > "$work/core"
+    nm -D --undefined-only "$3" | awk '{ print $NF }' | grep -E "$ours" | sort > "$work/asked"
+    complain "$(comm -13 "$work/core" "$work/asked")" "$(basename "$3"): asks for what $(basename "$1") does not export"
+    symbols "$2" > "$work/base"
+    check_static "$4" '^(XML_|json_|jsonp_)|^qsort$' "$work/base"
 fi
-
-complain "$(awk '$3 ~ /^[A-TV-Z]$/ && $2 !~ /^(poise|pz|so3|quat)_/ { print $1 ": " $2 }' "$work/symbols")" \
-    "global name without a prefix of ours"
-complain "$(awk '
-    NR == FNR { if ($3 ~ /^[A-TV-Z]$/) { defined[$2] = 1 } next }
-    $3 == "U" && $2 ~ /^(poise|pz|so3|quat)_/ && !($2 in defined) { print $1 ": " $2 }' "$work/symbols" "$work/symbols")" \
-    "used, but nowhere defined"
-complain "$(awk '
-    $3 == "U" && $2 !~ /^(poise|pz|so3|quat)_/ &&
-    $2 !~ /^(memcpy|memmove|memset|memcmp|bcmp|strlen|strcmp|strncmp|sqrt|_GLOBAL_OFFSET_TABLE_|__stack_chk_fail|__cpu_model|__cpu_indicator_init)$/ &&
-    !($1 == "arena.c.o" && $2 ~ /^(malloc|free)$/) { print $1 ": " $2 }' "$work/symbols")" \
-    "asked for from outside the library"
-# .data.rel.ro holds constant tables of pointers: read-only once loaded
-complain "$(awk '$4 ~ /^(\.t?data|\.t?bss|\*COM\*|COMMON)/ && $4 !~ /^\.data\.rel\.ro/ { print $1 ": " $2 " in " $4 }' \
-    "$work/symbols")" "data that can be written to"
 exit $failed

@@ -35,6 +35,7 @@ typedef enum poise_status {
     POISE_ERROR_NOT_FOUND,   // no joint, body or tool has that name
     POISE_ERROR_NUMERIC,     // a matrix that must be positive definite is not
     POISE_ERROR_UNSUPPORTED, // a right question that this call cannot answer for this model
+    POISE_ERROR_FORMAT,      // the bytes are not what their format asks for
     POISE_STATUS_COUNT
 } poise_status;
 

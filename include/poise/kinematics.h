@@ -81,10 +81,12 @@ POISE_API poise_status poise_kinematics_point_tensor(const poise_kinematics *kin
 
 // q_out = q after the step v (nv numbers). Coordinates add, quaternions are multiplied from the right by exp(step) and kept
 // unit, exponential maps without limits that grow beyond pi are reparameterised. q_out may be q. Limits are not looked at.
+// A step may be as long as numbers go: turns count modulo whole turns. POISE_ERROR_ARGUMENT, with q_out untouched, when a
+// number is not finite, a quaternion is zero, or a coordinate plus its step is too large for a number.
 POISE_API poise_status poise_retract(const poise_model *model, const double *q, const double *v, double *q_out);
 
 // The step v with poise_retract(q_from, v) = q_to; for exponential maps up to reparameterisation, for quaternions the
-// shorter way.
+// shorter way. POISE_ERROR_ARGUMENT, as there, and when two values are further apart than a number can say.
 POISE_API poise_status poise_difference(const poise_model *model, const double *q_from, const double *q_to, double *v);
 
 // Shorten every exponential map in q whose length exceeds pi, by v <- (1 - 2 pi / |v|) v, or by more turns where it is

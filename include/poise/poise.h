@@ -3,12 +3,17 @@
 #define POISE_POISE_H
 
 #include <poise/base.h>
+#include <poise/batch.h>
+#include <poise/express.h>
+#include <poise/filter.h>
 #include <poise/goal.h>
 #include <poise/kinematics.h>
 #include <poise/math.h>
 #include <poise/model.h>
+#include <poise/motion.h>
 #include <poise/objective.h>
 #include <poise/rotation.h>
 #include <poise/solve.h>
+#include <poise/track.h>
 
 #endif

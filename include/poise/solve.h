@@ -88,8 +88,8 @@ typedef struct poise_trace {
     double gradient; // largest component of the projected gradient before it
     double damping;  // lambda, trust radius or step length, as the method has it
     double step;     // largest component of the step tried
-    bool accepted;
-    bool exact; // the exact Hessian was used (AUTO, TRUST_REGION, NEWTON_PROJECTED)
+    bool accepted;   // the step was kept; for FABRIK and AUTO on arms, which keep every step: it came closer than all before
+    bool exact;      // the exact Hessian was used (AUTO, TRUST_REGION, NEWTON_PROJECTED)
 } poise_trace;
 
 typedef enum poise_start {
@@ -130,6 +130,8 @@ typedef struct poise_solver_options {
 
 POISE_API poise_solver_options poise_solver_options_default(void);
 
+// Numbers here and in a trace are finite: what is too large for a number, such as the cost of a target at 1e300, is
+// DBL_MAX.
 typedef struct poise_report {
     poise_outcome outcome;
     const char *reason; // in words; a constant
@@ -143,8 +145,8 @@ typedef struct poise_report {
     double cost;
     double gradient;     // largest component of the projected gradient at the end
     double distance;     // Euclidean length of the step from start to answer
-    double worst_length; // largest error of a goal in length units
-    double worst_angle;  // largest error of a goal in radians
+    double worst_length; // largest error of a goal in length units; what has no weight does not count
+    double worst_angle;  // largest error of a goal in radians, likewise
 } poise_report;
 
 typedef struct poise_solver poise_solver;

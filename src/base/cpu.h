@@ -9,23 +9,35 @@
 
 // For functions that both copies share: each must have its own code for them.
 #if defined(__GNUC__)
-#define PZ_INLINE static inline __attribute__((always_inline))
+#define PZ_INLINE         static inline __attribute__((always_inline))
+#define PZ_FETCH(address) __builtin_prefetch(address) // it will be read soon
 #else
-#define PZ_INLINE static inline
+#define PZ_INLINE         static inline
+#define PZ_FETCH(address) ((void)(address))
 #endif
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define PZ_HAS_WIDE 1
 #define PZ_WIDE     __attribute__((target("avx2")))
+#define PZ_WIDEST   __attribute__((target("avx512f,avx512dq,avx512vl")))
 static inline bool pz_cpu_is_wide(void)
 {
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx2") != 0;
 }
+static inline bool pz_cpu_is_widest(void)
+{
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
 #else
 #define PZ_HAS_WIDE 0
 #define PZ_WIDE
 static inline bool pz_cpu_is_wide(void)
+{
+    return false;
+}
+static inline bool pz_cpu_is_widest(void)
 {
     return false;
 }

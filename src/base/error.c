@@ -1,6 +1,7 @@
 #include "base/error.h"
 
-#include <stdarg.h>
+#include "base/natural.h"
+
 #include <string.h>
 
 // Text under construction: `used` bytes and always room for the closing zero. What does not fit is dropped.
@@ -51,71 +52,8 @@ static void put_int(text *out, int number)
 
 #define DIGITS 6 // significant digits of %g
 
-// A natural number, in limbs of nine decimal digits, the lowest first.
-//
-// The largest needed is (2^53 - 1) 5^1074, the digits of the largest subnormal's neighbours: 16 + 751 digits, 86 limbs.
-typedef struct natural {
-    uint32_t limb[88];
-    int count;
-} natural;
-
-static const uint32_t LIMB_BASE = 1000000000;
-
-static void natural_scale(natural *n, uint32_t factor)
-{
-    uint64_t carry = 0;
-    for (int i = 0; i < n->count; ++i) {
-        uint64_t product = (uint64_t)n->limb[i] * factor + carry;
-        n->limb[i] = (uint32_t)(product % LIMB_BASE);
-        carry = product / LIMB_BASE;
-    }
-    if (carry != 0) {
-        n->limb[n->count++] = (uint32_t)carry; // below the base, since factor <= base
-    }
-}
-
-// n <- n base^power, by factors of base^stride that fit in a limb.
-static void natural_scale_power(natural *n, uint32_t base, int power, int stride)
-{
-    uint32_t step = 1;
-    for (int i = 0; i < stride; ++i) {
-        step *= base;
-    }
-    for (; power >= stride; power -= stride) {
-        natural_scale(n, step);
-    }
-    for (; power > 0; --power) {
-        natural_scale(n, base);
-    }
-}
-
-// Digit `i` of n, 0 the lowest.
-static int natural_digit(const natural *n, int i)
-{
-    uint32_t limb = n->limb[i / 9];
-    for (int k = i % 9; k > 0; --k) {
-        limb /= 10;
-    }
-    return (int)(limb % 10);
-}
-
-static int natural_length(const natural *n)
-{
-    int length = 9 * n->count;
-    while (length > 1 && natural_digit(n, length - 1) == 0) {
-        --length;
-    }
-    return length;
-}
-
 // The decimal digits of x > 0, rounded to DIGITS (nearest, ties to even): x ~ d[0].d[1]d[2]... 10^exponent. Returns the
-// exponent.
-//
-// Exact, because every double is a finite decimal: x = m 2^e with integers m < 2^53 and e, and for e < 0
-//
-//   m 2^e = (m 5^-e) 10^e
-//
-// so the digits are those of the natural number m 2^e or m 5^-e.
+// exponent. Exact: all digits of x are at hand.
 static int decimal(double x, int digit[DIGITS])
 {
     uint64_t bits;
@@ -124,22 +62,22 @@ static int decimal(double x, int digit[DIGITS])
     uint64_t m = (bits & 0xfffffffffffff) | (field > 0 ? (uint64_t)1 << 52 : 0);
     int e = (field > 0 ? field : 1) - 1075;
 
-    natural n = {.limb = {(uint32_t)(m % LIMB_BASE), (uint32_t)(m / LIMB_BASE)}, .count = 2};
-    natural_scale_power(&n, e < 0 ? 5 : 2, e < 0 ? -e : e, e < 0 ? 12 : 29);
+    pz_natural n;
+    int last = pz_natural_from_binary(m, e, &n); // the power of ten of the last digit
 
-    int length = natural_length(&n);
+    int length = pz_natural_length(&n);
     for (int i = 0; i < DIGITS; ++i) {
-        digit[i] = i < length ? natural_digit(&n, length - 1 - i) : 0;
+        digit[i] = i < length ? pz_natural_digit(&n, length - 1 - i) : 0;
     }
-    int exponent = length - 1 + (e < 0 ? e : 0);
+    int exponent = length - 1 + last;
     if (length <= DIGITS) {
         return exponent;
     }
 
-    int next = natural_digit(&n, length - 1 - DIGITS);
+    int next = pz_natural_digit(&n, length - 1 - DIGITS);
     bool rest = false;
     for (int i = length - 2 - DIGITS; i >= 0 && !rest; --i) {
-        rest = natural_digit(&n, i) != 0;
+        rest = pz_natural_digit(&n, i) != 0;
     }
     if (next < 5 || (next == 5 && !rest && digit[DIGITS - 1] % 2 == 0)) {
         return exponent;
@@ -230,14 +168,12 @@ static void drop_partial_character(text *out)
     }
 }
 
-poise_status pz_error_set(poise_error *error, poise_status status, const char *format, ...)
+poise_status pz_error_set_list(poise_error *error, poise_status status, const char *format, va_list arguments)
 {
     if (!error) {
         return status;
     }
     text out = {.used = 0}; // apart from *error, since an argument may be the text of an earlier error
-    va_list arguments;
-    va_start(arguments, format);
     for (const char *f = format; *f; ++f) {
         if (*f != '%' || !f[1]) {
             put(&out, *f);
@@ -258,7 +194,6 @@ poise_status pz_error_set(poise_error *error, poise_status status, const char *f
             break;
         }
     }
-    va_end(arguments);
     if (out.cut) {
         drop_partial_character(&out);
     }
@@ -268,5 +203,14 @@ poise_status pz_error_set(poise_error *error, poise_status status, const char *f
     error->column = 0;
     memcpy(error->text, out.bytes, out.used);
     error->text[out.used] = '\0';
+    return status;
+}
+
+poise_status pz_error_set(poise_error *error, poise_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    pz_error_set_list(error, status, format, arguments);
+    va_end(arguments);
     return status;
 }

@@ -4,6 +4,8 @@
 
 #include <poise/base.h>
 
+#include <stdarg.h>
+
 #if defined(__GNUC__)
 #define PZ_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
@@ -14,5 +16,7 @@
 // `return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": zero axis", name);`. Understands %s (a NULL is written as
 // "(none)"), %d, %g and %%, without the C library: the same text in every locale.
 poise_status pz_error_set(poise_error *error, poise_status status, const char *format, ...) PZ_PRINTF(3, 4);
+poise_status pz_error_set_list(poise_error *error, poise_status status, const char *format, va_list arguments)
+    PZ_PRINTF(3, 0);
 
 #endif

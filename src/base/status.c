@@ -20,6 +20,8 @@ const char *poise_status_name(poise_status status)
         return "numeric";
     case POISE_ERROR_UNSUPPORTED:
         return "unsupported";
+    case POISE_ERROR_FORMAT:
+        return "format";
     case POISE_STATUS_COUNT:
         break;
     }

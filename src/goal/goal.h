@@ -245,4 +245,12 @@ static inline poise_goal_error pz_single_error(double error, poise_unit unit)
     return (poise_goal_error){.error = error, .unit = unit, .rotation_error = 0.0};
 }
 
+// The error of a goal without the parts that have no weight.
+static inline poise_goal_error pz_counted_error(const poise_goal *goal, poise_goal_error e)
+{
+    e.error = goal->weight > 0 ? e.error : 0.0;
+    e.rotation_error = goal->rotation_weight > 0 ? e.rotation_error : 0.0;
+    return e;
+}
+
 #endif

@@ -1,6 +1,11 @@
 // The forward sweep: frames and motion axes, parents first.
 #include "kin/kin.h"
+#include "math/so3_series.h"
 #include "math/trig.h"
+
+// Angles are taken in whole registers. What follows the last of them, slides or these zeros, is of no account.
+#define REGISTER 4
+#define SPARE    (REGISTER - 1)
 
 void pz_kin_layout(poise_kinematics *kin, const poise_model *model, pz_arena *arena)
 {
@@ -11,9 +16,12 @@ void pz_kin_layout(poise_kinematics *kin, const poise_model *model, pz_arena *ar
     kin->p = pz_arena_take(arena, (size_t)model->joint_count + 1, sizeof *kin->p);
     kin->S = pz_arena_take(arena, (size_t)model->axis_count, sizeof *kin->S);
     kin->blocks = pz_arena_take(arena, (size_t)model->block_count, sizeof *kin->blocks);
-    kin->value = pz_arena_take(arena, (size_t)model->value_count, sizeof *kin->value);
-    kin->sine = pz_arena_take(arena, (size_t)model->turn_count, sizeof *kin->sine);
-    kin->cosine = pz_arena_take(arena, (size_t)model->turn_count, sizeof *kin->cosine);
+    kin->value = pz_arena_take(arena, (size_t)model->value_count + SPARE, sizeof *kin->value);
+    kin->sine = pz_arena_take(arena, (size_t)model->turn_count + SPARE, sizeof *kin->sine);
+    kin->cosine = pz_arena_take(arena, (size_t)model->turn_count + SPARE, sizeof *kin->cosine);
+    for (int i = 0; kin->value && i < SPARE; ++i) {
+        kin->value[model->value_count + i] = 0.0;
+    }
 }
 
 // A rotation about the origin p: its axis as a twist about the reference point.
@@ -22,13 +30,10 @@ static inline spatial turn_axis(vec3 w, vec3 p)
     return (spatial){w, v3_cross(p, w)};
 }
 
-// Vectors longer than this are shortened by whole turns first: their squares would overflow.
-#define LONG_VECTOR 1e100
-
 // exp(v) after the frame R: axes R J_l(v) e_i, i < count.
 static void exponential(mat3 *R, vec3 v, int count, vec3 p, pz_block *block, spatial *S)
 {
-    if (!(fabs(v.x) + fabs(v.y) + fabs(v.z) < LONG_VECTOR)) {
+    if (!(fabs(v.x) + fabs(v.y) + fabs(v.z) < SO3_LONG_VECTOR)) {
         so3_reparameterise(&v);
     }
     block->before = *R;
@@ -166,12 +171,13 @@ void pz_kin_sweep(poise_kinematics *kin, const double *q)
     for (int i = 0; i < model->value_count; ++i) {
         kin->value[i] = model->value_factor[i] * q[model->value_q[i]] + model->value_offset[i];
     }
+    size_t angles = ((size_t)model->turn_count + SPARE) / REGISTER * REGISTER;
     if (model->is_wide) {
-        pz_sincos_array_wide((size_t)model->turn_count, kin->value, kin->sine, kin->cosine);
+        pz_sincos_array_wide(angles, kin->value, kin->sine, kin->cosine);
         pz_kin_sweep_wide(kin);
         return;
     }
-    pz_sincos_array((size_t)model->turn_count, kin->value, kin->sine, kin->cosine);
+    pz_sincos_array(angles, kin->value, kin->sine, kin->cosine);
     for (int k = 0; k < model->joint_count; ++k) {
         pz_kin_sweep_joint(kin, k);
     }

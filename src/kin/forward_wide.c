@@ -37,6 +37,20 @@ PZ_WIDE static inline frame placed(frame f, const pz_joint *joint)
                    f.p};
 }
 
+// A joint that hangs on the world. Body 0 is the reference point.
+PZ_WIDE static inline frame rooted(poise_kinematics *kin, int k)
+{
+    const pz_joint *joint = &kin->model->joints[k];
+    const mat3 *C = &joint->C;
+    four at = four_load(&joint->t) + four_of(0.0), p = four_of(0.0); // it slides by 0, which matters to -0
+    if (k == 0) {
+        four_store(at, &kin->origin);
+    } else {
+        p = at - four_load(&kin->origin);
+    }
+    return (frame){four_load(&C->x), four_load(&C->y), four_load(&C->z), p};
+}
+
 // One turn: the axis goes to S, two columns change, u' = c u + s w, w' = c w - s u.
 PZ_WIDE static inline frame turned(frame f, const pz_step *step, double sine, double cosine, spatial *S)
 {
@@ -60,15 +74,19 @@ PZ_WIDE void pz_kin_sweep_wide(poise_kinematics *kin)
 {
     const poise_model *model = kin->model;
     frame f = {four_of(0), four_of(0), four_of(0), four_of(0)};
-    int held = -1; // the joint whose frame is in f
+    int held = POISE_WORLD; // the joint whose frame is in f
     for (int k = 0; k < model->joint_count; ++k) {
         const pz_joint *joint = &model->joints[k];
         if (!joint->only_turns) {
             pz_kin_sweep_joint(kin, k);
-            held = -1;
+            held = POISE_WORLD;
             continue;
         }
-        f = placed(joint->parent == held ? f : load_frame(kin, joint->parent), joint);
+        if (joint->parent == POISE_WORLD) {
+            f = rooted(kin, k);
+        } else {
+            f = placed(joint->parent == held ? f : load_frame(kin, joint->parent), joint);
+        }
         for (const pz_step *at = model->steps + joint->step_begin, *end = model->steps + joint->step_end; at < end; ++at) {
             f = turned(f, at, kin->sine[at->value], kin->cosine[at->value], &kin->S[at->axis]);
         }

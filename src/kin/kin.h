@@ -71,6 +71,9 @@ void pz_kin_mass_center_columns(const poise_kinematics *kin, double *J);
 // poise_retract for arguments that are known to be sound; q_out may be q.
 void pz_kin_retract(const poise_model *model, const double *q, const double *v, double *q_out);
 
+// poise_difference, the same.
+void pz_kin_difference(const poise_model *model, const double *q_from, const double *q_to, double *v);
+
 // w x x + v: the velocity that the motion m gives to the point x
 static inline vec3 pz_velocity(spatial m, vec3 x)
 {

@@ -52,6 +52,15 @@ int poise_reparameterise(const poise_model *model, double *q)
     return changed;
 }
 
+// q exp(v). Without a turn, the bits of a unit quaternion stay.
+static quat turned(quat q, vec3 v)
+{
+    if (v.x == 0 && v.y == 0 && v.z == 0) {
+        return pz_unit_quat(q);
+    }
+    return quat_normalize(quat_mul(quat_normalize(q), so3_exp_quat(v)));
+}
+
 void pz_kin_retract(const poise_model *model, const double *q, const double *v, double *q_out)
 {
     for (int s = 0; s < model->step_count; ++s) {
@@ -61,8 +70,7 @@ void pz_kin_retract(const poise_model *model, const double *q, const double *v, 
         }
         const double *dv = v + model->axes[step->axis].dof;
         if (step->kind == PZ_QUATERNION) {
-            quat turn = so3_exp_quat(v3(dv[0], dv[1], dv[2]));
-            put_quat(quat_normalize(quat_mul(quat_normalize(quat_at(q + step->q)), turn)), q_out + step->q);
+            put_quat(turned(quat_at(q + step->q), v3(dv[0], dv[1], dv[2])), q_out + step->q);
             continue;
         }
         for (int i = 0; i < pz_step_nq(step->kind); ++i) {
@@ -72,20 +80,33 @@ void pz_kin_retract(const poise_model *model, const double *q, const double *v, 
     }
 }
 
+// Does every sum of a coordinate and its step fit into a number?
+static bool sums_are_finite(const poise_model *model, const double *q, const double *v)
+{
+    for (int s = 0; s < model->step_count; ++s) {
+        const pz_step *step = &model->steps[s];
+        const double *dv = v + (step->own ? model->axes[step->axis].dof : 0);
+        for (int i = 0; step->own && step->kind != PZ_QUATERNION && i < pz_step_nq(step->kind); ++i) {
+            if (!is_finite(q[step->q + i] + dv[i])) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 poise_status poise_retract(const poise_model *model, const double *q, const double *v, double *q_out)
 {
-    if (!model || !q || !v || !q_out || !pz_model_accepts(model, q) || !all_finite(v, (size_t)model->nv)) {
+    if (!model || !q || !v || !q_out || !pz_model_accepts(model, q) || !all_finite(v, (size_t)model->nv) ||
+        !sums_are_finite(model, q, v)) {
         return POISE_ERROR_ARGUMENT;
     }
     pz_kin_retract(model, q, v, q_out);
     return POISE_OK;
 }
 
-poise_status poise_difference(const poise_model *model, const double *q_from, const double *q_to, double *v)
+void pz_kin_difference(const poise_model *model, const double *q_from, const double *q_to, double *v)
 {
-    if (!model || !q_from || !q_to || !v || !pz_model_accepts(model, q_from) || !pz_model_accepts(model, q_to)) {
-        return POISE_ERROR_ARGUMENT;
-    }
     for (int s = 0; s < model->step_count; ++s) {
         const pz_step *step = &model->steps[s];
         if (!step->own) {
@@ -102,5 +123,18 @@ poise_status poise_difference(const poise_model *model, const double *q_from, co
             dv[i] = q_to[step->q + i] - q_from[step->q + i];
         }
     }
+}
+
+poise_status poise_difference(const poise_model *model, const double *q_from, const double *q_to, double *v)
+{
+    if (!model || !q_from || !q_to || !v || !pz_model_accepts(model, q_from) || !pz_model_accepts(model, q_to)) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    for (int i = 0; i < model->nq; ++i) {
+        if (!is_finite(q_to[i] - q_from[i])) {
+            return POISE_ERROR_ARGUMENT;
+        }
+    }
+    pz_kin_difference(model, q_from, q_to, v);
     return POISE_OK;
 }

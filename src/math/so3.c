@@ -1,5 +1,6 @@
 #include "math/so3.h"
 
+#include "math/so3_series.h"
 #include "math/trig.h"
 
 // ---- Coefficients --------------------------------------------------------------------------------------------------------
@@ -31,8 +32,7 @@
 // (b + 3c)/|b - 3c|: 8.5 at theta = 2.5, 14 at 2, 59 at 1 and 240 at 0.5. The series of twelve terms leave out
 // x^12/28! < 2e-20 for x <= 6.25, against |dc| > 0.0123 there: nothing. So theta = 2.5 costs neither side more than about
 // 30 u = 4e-15 (measured on [0, 2 pi]: 1.4e-15), and as most joints stay below 2.5 rad most evaluations need no sine, root
-// or division at all.
-#define SERIES_LIMIT 6.25
+// or division at all. (SO3_SERIES_LIMIT)
 
 // Vectors with larger squares are shortened first, before products with them overflow.
 #define HUGE_SQUARE 1e300
@@ -40,46 +40,14 @@
 // Below this, a sum of three squares may lose digits to underflow; angles are linear there to the last bit (1e-280 << u^2).
 #define TINY_SQUARE 1e-280
 
-#define SERIES_TERMS 12
-
-// 1/4!, 1/6!, ... 1/26! and 1/5!, 1/7!, ... 1/27!, the signs taken out
-static const double SERIES_4[SERIES_TERMS] = {
-    1.0 / 24.0,
-    1.0 / 720.0,
-    1.0 / 40320.0,
-    1.0 / 3628800.0,
-    1.0 / 479001600.0,
-    1.0 / 87178291200.0,
-    1.0 / 20922789888000.0,
-    1.0 / 6402373705728000.0,
-    1.0 / 2432902008176640000.0,
-    1.0 / 1124000727777607680000.0,
-    1.0 / 620448401733239439360000.0,
-    1.0 / 403291461126605635584000000.0,
-};
-static const double SERIES_5[SERIES_TERMS] = {
-    1.0 / 120.0,
-    1.0 / 5040.0,
-    1.0 / 362880.0,
-    1.0 / 39916800.0,
-    1.0 / 6227020800.0,
-    1.0 / 1307674368000.0,
-    1.0 / 355687428096000.0,
-    1.0 / 121645100408832000.0,
-    1.0 / 51090942171709440000.0,
-    1.0 / 25852016738884976640000.0,
-    1.0 / 15511210043330985984000000.0,
-    1.0 / 10888869450418352160768000000.0,
-};
-
 // Even and odd terms in two chains each: half the latency.
 static inline so3_coefficients series_form(double x)
 {
     double y = x * x;
     double e4 = 0.0, o4 = 0.0, e5 = 0.0, o5 = 0.0;
-    for (int j = SERIES_TERMS - 2; j >= 0; j -= 2) {
-        e4 = SERIES_4[j] + y * e4, o4 = SERIES_4[j + 1] + y * o4;
-        e5 = SERIES_5[j] + y * e5, o5 = SERIES_5[j + 1] + y * o5;
+    for (int j = SO3_SERIES_TERMS - 2; j >= 0; j -= 2) {
+        e4 = SO3_SERIES_4[j] + y * e4, o4 = SO3_SERIES_4[j + 1] + y * o4;
+        e5 = SO3_SERIES_5[j] + y * e5, o5 = SO3_SERIES_5[j + 1] + y * o5;
     }
     double c4 = e4 - x * o4, c5 = e5 - x * o5;
     double c = 1.0 / 6.0 - x * c5;
@@ -113,7 +81,7 @@ static double half_angle(vec3 v)
 static inline so3_coefficients coefficients(vec3 v)
 {
     double x = v3_dot(v, v);
-    return x <= SERIES_LIMIT ? series_form(x) : closed_form(x, half_angle(v));
+    return x <= SO3_SERIES_LIMIT ? series_form(x) : closed_form(x, half_angle(v));
 }
 
 so3_coefficients so3_coefficients_of(vec3 v)
@@ -189,20 +157,6 @@ void so3_left_jacobian_derivative(vec3 v, mat3 dJ[3])
 {
     v = shortened(v);
     so3_coefficients k = coefficients(v);
-    jacobian_derivative(&k, v, dJ);
-}
-
-void so3_exp_with_derivatives(vec3 v, mat3 *R, mat3 *J, mat3 dJ[3])
-{
-    if (is_huge(v)) {
-        *R = so3_exp(v);
-        *J = so3_left_jacobian(v);
-        so3_left_jacobian_derivative(v, dJ);
-        return;
-    }
-    so3_coefficients k = coefficients(v);
-    *R = so3_quadratic(k.a, k.b, v);
-    *J = so3_quadratic(k.b, k.c, v);
     jacobian_derivative(&k, v, dJ);
 }
 

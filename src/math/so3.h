@@ -33,9 +33,6 @@ mat3 so3_left_jacobian_inverse(vec3 v);
 // dJ[j] = dJ_l/dv_j, j = 0, 1, 2.
 void so3_left_jacobian_derivative(vec3 v, mat3 dJ[3]);
 
-// exp(v), J_l(v) and dJ_l/dv_j together: one sine and cosine.
-void so3_exp_with_derivatives(vec3 v, mat3 *R, mat3 *J, mat3 dJ[3]);
-
 // v shortened by whole turns to |v| <= pi; returns whether it changed. The rotation is the same.
 bool so3_reparameterise(vec3 *v);
 

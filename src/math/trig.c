@@ -11,31 +11,16 @@
 
 #include "math/scalar.h"
 
+typedef double number;
+typedef uint64_t word;
+#define NUMBER_INLINE PZ_INLINE
+#include "math/sincos_kernel.h"
+
 _Static_assert(FLT_EVAL_METHOD == 0, "needs arithmetic in double precision");
-
-#define SIGN_BIT   UINT64_C(0x8000000000000000)
-#define UPPER_HALF UINT64_C(0xfffffffff8000000) // sign, exponent and 26 of the 53 significant bits
-
-// Up to MOST_TURNS quarter turns go the fast way. t + ROUND is t rounded to an integer, which then stands in the lowest
-// bits. MOST_TURNS in it makes that integer positive, and as a multiple of 4 it keeps the quadrant.
-#define MOST_TURNS 0x1p+13
-#define ROUND      (0x1.8p+52 + MOST_TURNS)
-#define ROUND_BITS UINT64_C(0x4338000000000000) // of 0x1.8p+52
-#define TURN_BITS  14                           // bits of 2 MOST_TURNS - 1
-
-#define TWO_OVER_PI 0x1.45f306dc9c883p-1
-
-// pi/2 = HALF_PI_1 + HALF_PI_2 + HALF_PI_3, 40 significant bits in the first two
-#define HALF_PI_1 0x1.921fb54442000p+0
-#define HALF_PI_2 0x1.a308d3131a000p-41
-#define HALF_PI_3 -0x1.d747f23e32ed7p-83
 
 // pi = PI_HI + PI_LO; half of each gives pi/2
 #define PI_HI 0x1.921fb54442d18p+1
 #define PI_LO 0x1.1a62633145c07p-53
-
-#define THIRD    0x1.5555555555555p-2
-#define ROUND_27 0x1.8p+25 // t + ROUND_27 is t rounded to a multiple of 2^-27
 
 // 64 zero bits, then the first 1216 bits of 2/pi
 static const uint64_t TWO_OVER_PI_BITS[20] = {
@@ -67,101 +52,12 @@ static const struct {
     {0x1.921fb54442d18p-1, 0x1.1a62633145c07p-55},
 };
 
-static inline uint64_t bits_of(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static inline double double_of(uint64_t bits)
-{
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-// x cut to 26 significant bits, so that products of two such numbers are exact.
-static inline double upper_half(double x)
-{
-    return double_of(bits_of(x) & UPPER_HALF);
-}
-
 // a b - p for p = a b rounded (Dekker 1971); exact but for the last bits of the smallest of the four products.
 static inline double product_error(double a, double b, double p)
 {
     double a1 = upper_half(a), b1 = upper_half(b);
     double a2 = a - a1, b2 = b - b1;
     return ((a1 * b1 - p) + (a1 * b2 + a2 * b1)) + a2 * b2;
-}
-
-// An angle taken apart: n pi/2 + r with r = h - lost, h = upper_half(hi), hi = r rounded, |hi| <= 0.7854. The lowest two
-// bits of turns are those of n.
-typedef struct reduced_angle {
-    uint64_t turns;
-    double hi, lost;
-} reduced_angle;
-
-// Reduction for |n| <= MOST_TURNS (Cody and Waite 1980, carried on past the last bit).
-//
-//   n    = round(x 2/pi)
-//   a    = x - n P1             exact: n P1 has 53 bits; a is a multiple of 2^-53 below 1, or x itself when n = 0
-//   w    = n P2                 exact, a multiple of 2^-80 below 2^-27
-//   hi   = a - w                rounded
-//   lost = h - (a - w) + n P3   h - a and its sum with w are exact: multiples of 2^-80 below 2^-27 (or n = 0 and w = 0)
-//
-// What is rounded in n P3 and in the last sum stays below 2^-120.5 where r is small, and no double in this range comes
-// nearer to a multiple of pi/2 than 2^-60.5: the relative error of h - lost is below 2^-60. Zero keeps its sign through h.
-PZ_INLINE reduced_angle reduce(double x)
-{
-    double t = x * TWO_OVER_PI + ROUND;
-    double n = t - ROUND;
-    double a = x - n * HALF_PI_1;
-    double w = n * HALF_PI_2;
-    double hi = a - w;
-    double lost = ((upper_half(hi) - a) + w) + n * HALF_PI_3;
-    return (reduced_angle){bits_of(t), hi, lost};
-}
-
-// Sine and cosine of a reduced angle. With T = r^2/6 (S and C are fitted to T as computed, with THIRD for 1/3):
-//
-//   sin r = r (1 - T) + r/3 T^2 S(T)      S: relative error of the sine below 2^-57.3
-//   cos r = 1 - 3 T + T^2 C(T)            C: relative error of the cosine below 2^-63.9
-//
-// The large terms would bring in the rounding of T. So let k be T rounded to a multiple of 2^-27 and e = 3 T - 3 k, which is
-// small and comes from r^2 = h^2 - lost (hi + h) with h^2 exact. Put T = k + e/3 and r = h - lost into the first terms:
-//
-//   sin r = h (1 - k) - [lost (1 - k) + r/3 (e - T^2 S)]
-//   cos r = (1 - 3 k) + [T^2 C - e]
-//
-// h (1 - k) and 1 - 3 k are exact, the brackets are small, and one rounding counts: the last.
-PZ_INLINE void sincos_reduced(reduced_angle r, double *sine, double *cosine)
-{
-    double h = upper_half(r.hi);
-    double half_hi = 0.5 * r.hi;
-    double half_h = upper_half(half_hi);
-    double third_hi = THIRD * r.hi;
-    double T = third_hi * half_hi;
-    double T2 = T * T;
-
-    double S = (0x1.cccccccccbc0ap-1 + T * -0x1.07507505b527ap-3) +
-               T2 * ((0x1.5f15edcce63b1p-7 + T * -0x1.32633e705e9c4p-11) + T2 * 0x1.7582a16935ba2p-16);
-    double C = (0x1.7fffffffffff5p+0 + T * -0x1.3333333331b69p-2) +
-               T2 * ((0x1.0750750510078p-5 + T * -0x1.18de5757e788fp-9) +
-                     T2 * (0x1.9883f74eb556ep-14 + T * -0x1.aac5b04e20dadp-19));
-
-    double k = (T + ROUND_27) - ROUND_27;
-    double k3 = 3.0 * k;
-    double e = (half_h * h - k3) - r.lost * (half_hi + half_h);
-    uint64_t s = bits_of(h * (1.0 - k) - (r.lost * (1.0 - k) + third_hi * (e - T2 * S)));
-    uint64_t c = bits_of((1.0 - k3) + (T2 * C - e));
-
-    // an odd quadrant exchanges the two; quadrants 2 and 3 turn the sign of the sine, 1 and 2 that of the cosine
-    uint64_t exchange = (s ^ c) & (0 - (r.turns & 1));
-    uint64_t sine_sign = r.turns << 62 & SIGN_BIT;
-    uint64_t cosine_sign = sine_sign ^ r.turns << 63;
-    *sine = double_of(s ^ sine_sign ^ exchange);
-    *cosine = double_of(c ^ cosine_sign ^ exchange);
 }
 
 // High 64 bits of a b; the low ones are a * b.
@@ -177,9 +73,9 @@ static uint64_t multiply_high(uint64_t a, uint64_t b)
 // 64 bits of the table, from bit position on.
 static uint64_t table_word(int position)
 {
-    int word = position / 64, shift = position % 64;
-    uint64_t bits = TWO_OVER_PI_BITS[word] << shift;
-    return shift == 0 ? bits : bits | TWO_OVER_PI_BITS[word + 1] >> (64 - shift);
+    int at = position / 64, shift = position % 64;
+    uint64_t bits = TWO_OVER_PI_BITS[at] << shift;
+    return shift == 0 ? bits : bits | TWO_OVER_PI_BITS[at + 1] >> (64 - shift);
 }
 
 // x 2/pi modulo 4 for finite |x| >= 1: the quadrant, and a fraction of 128 bits, the upper half in f[0] (Payne, Hanek 1983).
@@ -221,7 +117,7 @@ static reduced_angle reduce_large(double x)
         f[1] <<= 1;
         --exponent;
     }
-    double scale = double_of(exponent << 52 | (negative ? SIGN_BIT : 0));
+    double scale = number_of(exponent << 52 | (negative ? SIGN_BIT : 0));
     double f1 = (double)(f[0] >> 11) * 0x1p-53 * scale;
     double f2 = (double)((f[0] << 53 | f[1] >> 11) >> 11) * 0x1p-106 * scale;
 
@@ -234,7 +130,7 @@ static reduced_angle reduce_large(double x)
 void pz_sincos(double x, double *sine, double *cosine)
 {
     reduced_angle r = reduce(x);
-    bool fast = fabs(double_of(r.turns) - ROUND) <= MOST_TURNS;
+    bool fast = fabs(number_of(r.turns) - ROUND) <= MOST_TURNS;
     if (!fast && !is_finite(x)) {
         *sine = *cosine = x - x;
         return;
@@ -361,5 +257,5 @@ double pz_atan2(double y, double x)
         double sum = turn * PI_HI + arc;
         angle = sum + (((turn * PI_HI - sum) + arc) + (turn * PI_LO + arc_error));
     }
-    return double_of(bits_of(angle) | (bits_of(y) & SIGN_BIT));
+    return number_of(bits_of(angle) | (bits_of(y) & SIGN_BIT));
 }

@@ -98,7 +98,7 @@ static bool quaternions_are_sound(const poise_model *model, const double *q)
 
 bool pz_model_accepts(const poise_model *model, const double *q)
 {
-    return all_finite(q, (size_t)model->nq) && quaternions_are_sound(model, q);
+    return all_finite(q, (size_t)model->nq) && (model->nq == model->nv || quaternions_are_sound(model, q));
 }
 
 bool poise_model_within_limits(const poise_model *model, const double *q)

@@ -3,20 +3,13 @@
 #include "solve/arm_kernel.h"
 #include "solve/methods.h"
 
-#define SEARCH_ITERATIONS 30
 #define FINISH_ITERATIONS 80
 #define NEAR_ZERO         1e-4   // energy below which a search that was dropped is finished
-#define BEST_ENDS         16     // of all searches: where the closest pose is looked for when none of them met the target
 #define FAR_SEARCHES      32     // when the target is out of reach, so that they only serve the closest pose
 #define MARGIN            0.9999 // of the tolerances: what another order of the same sums may make of the error
 #define ALIKE             1e-3   // radians, or lengths over L: solutions are the same when no joint differs by more
+#define FARTHEST          1e300  // of the energy: nothing overflows on the way
 #define POLISHED          1e-9   // error to which solutions are brought that are compared
-
-// Where a search ended.
-typedef struct arm_stop {
-    double cost; // W/2 |r|^2 + E
-    double q[PZ_ARM_MOST];
-} arm_stop;
 
 struct pz_arm {
     int body; // what the chain was made for; -1: nothing
@@ -24,11 +17,8 @@ struct pz_arm {
     bool fits;    // it could be made
     double chord; // 2 sin of half the rotation tolerance
     pz_arm_chain chain;
-    pz_arm_target target;
-    pz_arm_run run;
-    double q_start[PZ_ARM_MOST];
-    arm_stop ends[BEST_ENDS]; // best first
-    int end_count;
+    pz_arm_call *call;   // at hand
+    pz_arm_call own;     // of a solve that goes from begin to end at once
     pz_arm_table *table; // NULL: none is wanted
     bool has_table;      // it fits the chain
 };
@@ -45,24 +35,25 @@ pz_arm *pz_arm_lay_out(const poise_solver *solver, pz_arena *arena)
     return arm;
 }
 
-void pz_arm_record(const pz_arm_run *run, double f, double damping, bool accepted, bool exact)
+void pz_arm_record(pz_arm_run *run, double f, double damping, bool exact)
 {
     const poise_solver_options *options = &run->trace->options;
     poise_report *report = &run->trace->report;
     double weight = run->trace->goals[0].rotation_weight;
     if (report->traced < options->trace_capacity) {
-        options->trace[report->traced++] = (poise_trace){.cost = weight * f,
-                                                         .gradient = weight * run->slope,
-                                                         .damping = damping,
-                                                         .step = run->longest,
-                                                         .accepted = accepted,
+        options->trace[report->traced++] = (poise_trace){.cost = pz_finite(weight * f),
+                                                         .gradient = pz_finite(weight * run->slope),
+                                                         .damping = pz_finite(damping),
+                                                         .step = pz_finite(run->longest),
+                                                         .accepted = f < run->best,
                                                          .exact = exact};
     }
+    run->best = min2(run->best, f);
 }
 
 // ---- Is this a problem for an arm? ---------------------------------------------------------------------------------------
 
-static bool options_fit(const poise_solver_options *options)
+bool pz_arm_options_fit(const poise_solver_options *options)
 {
     return options->prior == 0 && options->max_iterations > 0 && !is_finite(options->step_limit) && options->damping == 0;
 }
@@ -109,7 +100,7 @@ static bool make_target(const poise_solver *solver, pz_arm *arm)
     const poise_goal *goal = solver->goals;
     const poise_solver_options *options = &solver->options;
     const pz_arm_chain *chain = &arm->chain;
-    pz_arm_target *target = &arm->target;
+    pz_arm_target *target = &arm->call->target;
     mat3 R = quat_matrix(unit(goal->target.rotation)), back = m3_transpose(&chain->base);
     double scale = 1.0 / chain->unit;
     target->u = m3_mul(&back, &R);
@@ -129,47 +120,69 @@ static bool make_target(const poise_solver *solver, pz_arm *arm)
     target->W = goal->weight * chain->unit * chain->unit / goal->rotation_weight;
     target->cost = MARGIN * options->cost_tolerance / goal->rotation_weight;
     target->stationary = options->gradient_tolerance;
-    double farthest = target->W * v3_dot(target->t, target->t);
-    return target->W > 0 && is_finite(farthest) && is_finite(v3_dot(target->t, target->t));
+    double farthest = v3_dot(target->t, target->t) + chain->reach * chain->reach;
+    return target->W > 0 && max2(target->W, 1.0) * farthest < FARTHEST;
 }
 
-static bool prepare(poise_solver *solver, pz_arm *arm)
+// No configuration comes as far as the target, whatever the joints do.
+static bool is_out_of_reach(const pz_arm_chain *chain, const pz_arm_target *target)
 {
-    if (!arm || !options_fit(&solver->options) || !goal_fits(solver) || !make_chain(solver, arm) ||
-        !make_target(solver, arm)) {
-        return false;
-    }
-    const pz_arm_chain *chain = &arm->chain;
-    for (int i = 0; i < chain->n; ++i) {
-        arm->q_start[i] = solver->q_start[chain->q[i]];
-    }
-    arm->run.iterations = arm->run.evaluations = 0;
-    arm->run.trace = solver->options.trace && solver->options.trace_capacity > 0 ? solver : NULL;
-    arm->end_count = 0;
-    pz_arm_open(chain, arm->q_start, &arm->run);
-    return true;
+    double most = chain->reach * (1.0 + 1e-9) + sqrt(target->most_r);
+    return !target->has_band && v3_dot(target->t, target->t) > most * most;
 }
-
-// ---- Searches ------------------------------------------------------------------------------------------------------------
 
 static int least(int a, int b)
 {
     return a < b ? a : b;
 }
 
-// Keep where the search ended, if it is among the best.
-static void keep_end(pz_arm *arm)
+const pz_arm_chain *pz_arm_prepare(poise_solver *solver, pz_arm_call *call)
 {
-    double cost = 0.5 * arm->target.W * arm->run.r + arm->run.e;
-    if (!is_finite(cost) || (arm->end_count == BEST_ENDS && !(cost < arm->ends[BEST_ENDS - 1].cost))) {
+    pz_arm *arm = solver->arm;
+    if (!arm || !pz_arm_options_fit(&solver->options) || !goal_fits(solver) || !make_chain(solver, arm)) {
+        return NULL;
+    }
+    arm->call = call;
+    if (!make_target(solver, arm)) {
+        return NULL;
+    }
+    const pz_arm_chain *chain = &arm->chain;
+    for (int i = 0; i < chain->n; ++i) {
+        call->q_start[i] = solver->q_start[chain->q[i]];
+    }
+    call->run.iterations = call->run.evaluations = 0;
+    call->run.best = INFINITY;
+    call->run.trace = solver->options.trace && solver->options.trace_capacity > 0 ? solver : NULL;
+    call->end_count = call->search = 0;
+    call->last_search = solver->options.restarts;
+    if (is_out_of_reach(chain, &call->target)) {
+        call->last_search = least(call->last_search, FAR_SEARCHES);
+    }
+    call->met = false;
+    pz_arm_open(chain, call->q_start, &call->run);
+    return chain;
+}
+
+void pz_arm_take_up(poise_solver *solver, pz_arm_call *call)
+{
+    solver->arm->call = call;
+}
+
+// ---- Searches ------------------------------------------------------------------------------------------------------------
+
+// Keep where the search ended, if it is among the best.
+static void keep_end(pz_arm_call *call)
+{
+    double cost = 0.5 * call->target.W * call->run.r + call->run.e;
+    if (!is_finite(cost) || (call->end_count == PZ_ARM_ENDS && !(cost < call->ends[PZ_ARM_ENDS - 1].cost))) {
         return;
     }
-    int at = arm->end_count < BEST_ENDS ? arm->end_count++ : BEST_ENDS - 1;
-    for (; at > 0 && cost < arm->ends[at - 1].cost; --at) {
-        arm->ends[at] = arm->ends[at - 1];
+    int at = call->end_count < PZ_ARM_ENDS ? call->end_count++ : PZ_ARM_ENDS - 1;
+    for (; at > 0 && cost < call->ends[at - 1].cost; --at) {
+        call->ends[at] = call->ends[at - 1];
     }
-    arm->ends[at].cost = cost;
-    memcpy(arm->ends[at].q, arm->run.q, sizeof arm->ends[at].q);
+    call->ends[at].cost = cost;
+    memcpy(call->ends[at].q, call->run.q, sizeof call->ends[at].q);
 }
 
 // Points of the sequence that each seed has for itself, and how many seeds have their own: the index stays below 2^28.
@@ -180,17 +193,23 @@ static void keep_end(pz_arm *arm)
 static void begin_search(const poise_solver *solver, pz_arm *arm, int m)
 {
     double q[PZ_ARM_MOST];
-    int from_table = arm->has_table && !arm->target.has_band ? PZ_ARM_NEAR : 0;
+    pz_arm_call *call = arm->call;
+    int from_table = arm->has_table && !call->target.has_band ? PZ_ARM_NEAR : 0;
     if (m == 1 && from_table > 0) {
-        pz_arm_table_aim(&arm->chain, &arm->target, arm->table);
+        pz_arm_table_aim(&arm->chain, &call->target, arm->table);
     }
     if (m > 0 && m <= from_table) {
-        pz_arm_table_next(&arm->chain, &arm->target, arm->table, q);
+        pz_arm_table_next(&arm->chain, &call->target, arm->table, q);
     } else if (m > 0) {
         int first = STARTS_PER_SEED * (int)((solver->options.seed - 1) % SEEDS);
         pz_arm_restart(&arm->chain, first + m - from_table, q);
     }
-    pz_arm_begin(&arm->chain, m == 0 ? arm->q_start : q, &arm->run);
+    pz_arm_begin(&arm->chain, m == 0 ? call->q_start : q, &call->run);
+}
+
+void pz_arm_begin_search(const poise_solver *solver)
+{
+    begin_search(solver, solver->arm, solver->arm->call->search);
 }
 
 // The chain's coordinates put into a configuration of the model.
@@ -202,13 +221,26 @@ static void put(const poise_solver *solver, const pz_arm *arm, const double *q, 
     }
 }
 
+// Of the iterations recorded since `first`, only those count as accepted that came closer than all before.
+static void judge_trace(const poise_solver *solver, pz_arm_run *run, int first)
+{
+    for (int i = first; i < solver->report.traced; ++i) {
+        poise_trace *record = &solver->options.trace[i];
+        double f = record->cost / solver->goals[0].rotation_weight;
+        record->accepted = record->accepted && f < run->best;
+        run->best = min2(run->best, f);
+    }
+}
+
 // The general method from run->q, for goals with bands.
 static pz_arm_end run_general(poise_solver *solver, pz_arm *arm)
 {
-    put(solver, arm, arm->run.q, solver->q_try);
+    int traced = solver->report.traced;
+    put(solver, arm, arm->call->run.q, solver->q_try);
     poise_outcome outcome = pz_solver_run_from(solver, solver->q_try);
+    judge_trace(solver, &arm->call->run, traced);
     for (int i = 0; i < arm->chain.n; ++i) {
-        arm->run.q[i] = solver->at->kin.q[arm->chain.q[i]];
+        arm->call->run.q[i] = solver->at->kin.q[arm->chain.q[i]];
     }
     return outcome == POISE_OUTCOME_REACHED   ? PZ_ARM_MET
            : outcome == POISE_OUTCOME_CLOSEST ? PZ_ARM_CLOSEST
@@ -216,50 +248,50 @@ static pz_arm_end run_general(poise_solver *solver, pz_arm *arm)
                                               : PZ_ARM_BUDGET;
 }
 
-// Search number m. A search that was dropped near a zero is finished by descent.
+// Look for a zero from where the search begins.
+static bool look_for_zero(const poise_solver *solver, pz_arm *arm)
+{
+    int most = least(PZ_ARM_SEARCH_ITERATIONS, solver->options.max_iterations);
+    pz_arm_call *call = arm->call;
+    return call->target.has_band ? pz_arm_search_banded(&arm->chain, &call->target, most, &call->run)
+                                 : pz_arm_search(&arm->chain, &call->target, most, &call->run);
+}
+
+// A search that was dropped near a zero is finished by descent.
+static bool finish_search(const poise_solver *solver, pz_arm *arm, bool met)
+{
+    int most = least(FINISH_ITERATIONS, solver->options.max_iterations);
+    pz_arm_call *call = arm->call;
+    return met || (!call->target.has_band && call->run.f < NEAR_ZERO &&
+                   pz_arm_finish(&arm->chain, &call->target, true, most, &call->run) == PZ_ARM_MET);
+}
+
 static bool search(const poise_solver *solver, pz_arm *arm, int m)
 {
-    int most = solver->options.max_iterations;
     begin_search(solver, arm, m);
-    if (arm->target.has_band) {
-        return pz_arm_search_banded(&arm->chain, &arm->target, least(SEARCH_ITERATIONS, most), &arm->run);
-    }
-    return pz_arm_search(&arm->chain, &arm->target, least(SEARCH_ITERATIONS, most), &arm->run) ||
-           (arm->run.f < NEAR_ZERO &&
-            pz_arm_finish(&arm->chain, &arm->target, true, least(FINISH_ITERATIONS, most), &arm->run) == PZ_ARM_MET);
+    return finish_search(solver, arm, look_for_zero(solver, arm));
 }
 
-// No configuration comes as far as the target, whatever the joints do.
-static bool is_out_of_reach(const pz_arm *arm)
-{
-    const pz_arm_target *target = &arm->target;
-    double most = arm->chain.reach * (1.0 + 1e-9) + sqrt(target->most_r);
-    return !target->has_band && v3_dot(target->t, target->t) > most * most;
-}
-
-static void note_search(poise_solver *solver, const pz_arm *arm, int m)
+static void note_search(poise_solver *solver, const pz_arm_call *call, int m)
 {
     if (m == 0) {
-        double f = 0.5 * arm->target.W * arm->run.first_r + arm->run.first_e;
+        double f = 0.5 * call->target.W * call->run.first_r + call->run.first_e;
         solver->report.start_cost = solver->goals[0].rotation_weight * f;
     }
     solver->report.restarts = m;
 }
 
-// Search from the start, then from elsewhere, as often as the options allow.
-static bool search_all(poise_solver *solver, pz_arm *arm)
+bool pz_arm_end_search(poise_solver *solver, bool met)
 {
-    int restarts = solver->options.restarts;
-    restarts = is_out_of_reach(arm) ? least(restarts, FAR_SEARCHES) : restarts;
-    for (int m = 0; m <= restarts; ++m) {
-        bool met = search(solver, arm, m);
-        note_search(solver, arm, m);
-        if (met) {
-            return true;
-        }
-        keep_end(arm);
+    pz_arm_call *call = solver->arm->call;
+    call->met = finish_search(solver, solver->arm, met);
+    note_search(solver, call, call->search);
+    if (call->met) {
+        return true;
     }
-    return false;
+    keep_end(call);
+    call->search += 1;
+    return call->search > call->last_search;
 }
 
 // ---- The closest pose ----------------------------------------------------------------------------------------------------
@@ -282,11 +314,12 @@ static void turn_back(const pz_arm_chain *chain, const double *q_start, double *
 // Minimise from q. Returns the cost over rotation_weight; the end is in run->q.
 static double minimise(poise_solver *solver, pz_arm *arm, const double *q, pz_arm_end *end)
 {
+    pz_arm_call *call = arm->call;
     int most = solver->options.max_iterations;
-    pz_arm_begin(&arm->chain, q, &arm->run);
-    if (!arm->target.has_band) {
-        *end = pz_arm_finish(&arm->chain, &arm->target, false, most, &arm->run);
-        return 0.5 * arm->target.W * arm->run.r + arm->run.e;
+    pz_arm_begin(&arm->chain, q, &call->run);
+    if (!call->target.has_band) {
+        *end = pz_arm_finish(&arm->chain, &call->target, false, most, &call->run);
+        return 0.5 * call->target.W * call->run.r + call->run.e;
     }
     *end = run_general(solver, arm);
     return solver->at->cost / solver->goals[0].rotation_weight;
@@ -295,48 +328,66 @@ static double minimise(poise_solver *solver, pz_arm *arm, const double *q, pz_ar
 // A warm start without restarts wants the closest pose near it. Otherwise the best ends of the searches are tried, too.
 static pz_arm_end find_closest(poise_solver *solver, pz_arm *arm)
 {
+    pz_arm_call *call = arm->call;
     pz_arm_end end, best_end;
-    double best = minimise(solver, arm, arm->q_start, &best_end), q[PZ_ARM_MOST];
-    memcpy(q, arm->run.q, sizeof q);
+    double best = minimise(solver, arm, call->q_start, &best_end), q[PZ_ARM_MOST];
+    memcpy(q, call->run.q, sizeof q);
     bool only_near = solver->options.restarts == 0 && solver->options.start == POISE_START_WARM;
-    for (int k = 0; k < arm->end_count && !only_near && best_end != PZ_ARM_MET; ++k) {
-        double cost = minimise(solver, arm, arm->ends[k].q, &end);
+    for (int k = 0; k < call->end_count && !only_near && best_end != PZ_ARM_MET; ++k) {
+        double cost = minimise(solver, arm, call->ends[k].q, &end);
         if (end == PZ_ARM_MET || cost < best) {
             best = cost;
             best_end = end;
-            memcpy(q, arm->run.q, sizeof q);
+            memcpy(q, call->run.q, sizeof q);
         }
     }
-    memcpy(arm->run.q, q, sizeof q);
+    memcpy(call->run.q, q, sizeof q);
     return best_end;
 }
 
 // ---- Answer --------------------------------------------------------------------------------------------------------------
 
-// Evaluate the general objective at the answer, whose word is the last on whether the goal is met. No second derivatives are
-// needed to see that.
-static bool is_reached(poise_solver *solver)
+// The largest component of the projected gradient at the answer, per unit of a coordinate.
+static double slope_of(const pz_arm *arm)
 {
+    const pz_arm_call *call = arm->call;
+    const pz_arm_chain *chain = &arm->chain;
+    double largest = 0.0;
+    for (int i = 0; i < chain->n; ++i) {
+        double q = call->run.q[i], g = call->run.g[i];
+        bool held = (q <= chain->lower[i] && g >= 0) || (q >= chain->upper[i] && g <= 0);
+        largest = held ? largest : max2(largest, chain->slides ? fabs(g) / chain->rate[i] : fabs(g));
+    }
+    return largest;
+}
+
+// Measure an answer without a band by the chain's own numbers, which are those of the general objective up to rounding:
+// r is over L, E = 2 sin^2(phi/2), energies are over rotation_weight. True when the goal is met.
+static bool is_reached(poise_solver *solver, const pz_arm *arm)
+{
+    const pz_arm_call *call = arm->call;
     const poise_solver_options *options = &solver->options;
     poise_report *report = &solver->report;
-    pz_try(solver, solver->q_best, POISE_LEVEL_GRADIENT);
-    pz_accept(solver);
-    poise_goal_error error = pz_pose_error(&solver->at->kin, solver->goals);
-    report->worst_length = error.error;
-    report->worst_angle = error.rotation_error;
-    solver->errors_are_known = true;
-    return (error.error <= options->position_tolerance && error.rotation_error <= options->rotation_tolerance) ||
-           solver->at->cost <= options->cost_tolerance;
+    double w = solver->goals[0].rotation_weight, e = 0.5 * call->run.e;
+    report->cost = w * (0.5 * call->target.W * call->run.r + call->run.e);
+    report->gradient = w * slope_of(arm);
+    report->worst_length = arm->chain.unit * sqrt(call->run.r);
+    report->worst_angle = 2.0 * pz_atan2(sqrt(e), sqrt(max2(1.0 - e, 0.0)));
+    solver->is_measured =
+        (report->worst_length <= options->position_tolerance && report->worst_angle <= options->rotation_tolerance) ||
+        report->cost <= options->cost_tolerance;
+    return solver->is_measured;
 }
 
 static void conclude(poise_solver *solver, pz_arm *arm, pz_arm_end end)
 {
+    pz_arm_call *call = arm->call;
     poise_report *report = &solver->report;
-    turn_back(&arm->chain, arm->q_start, arm->run.q);
-    put(solver, arm, arm->run.q, solver->q_best);
-    report->iterations += arm->run.iterations;
-    report->evaluations += arm->run.evaluations;
-    if (end == PZ_ARM_MET && is_reached(solver)) {
+    turn_back(&arm->chain, call->q_start, call->run.q);
+    put(solver, arm, call->run.q, solver->q_best);
+    report->iterations += call->run.iterations;
+    report->evaluations += call->run.evaluations;
+    if (end == PZ_ARM_MET && !call->target.has_band && is_reached(solver, arm)) {
         report->outcome = POISE_OUTCOME_REACHED;
         report->reason = "every goal is met";
         return;
@@ -354,14 +405,22 @@ static void conclude(poise_solver *solver, pz_arm *arm, pz_arm_end end)
                                : "steps no longer change the cost";
 }
 
+void pz_arm_conclude(poise_solver *solver)
+{
+    pz_arm *arm = solver->arm;
+    conclude(solver, arm, arm->call->met ? PZ_ARM_MET : find_closest(solver, arm));
+}
+
 bool pz_arm_solve(poise_solver *solver)
 {
     pz_arm *arm = solver->arm;
-    if (!prepare(solver, arm)) {
+    if (!arm || !pz_arm_prepare(solver, &arm->own)) {
         return false;
     }
-    pz_arm_end end = search_all(solver, arm) ? PZ_ARM_MET : find_closest(solver, arm);
-    conclude(solver, arm, end);
+    do {
+        pz_arm_begin_search(solver);
+    } while (!pz_arm_end_search(solver, look_for_zero(solver, arm)));
+    pz_arm_conclude(solver);
     return true;
 }
 
@@ -412,33 +471,37 @@ static void add_solution(const poise_solver *solver, const pz_arm *arm, const do
 // Search number m, to far below the tolerance so that two finds of one solution are alike.
 static bool find_one(poise_solver *solver, pz_arm *arm, int m)
 {
-    pz_arm_target wanted = arm->target;
-    arm->target.most_r = min2(wanted.most_r, POLISHED * POLISHED);
-    arm->target.most_e = min2(wanted.most_e, POLISHED * POLISHED);
+    pz_arm_call *call = arm->call;
+    pz_arm_target wanted = call->target;
+    call->target.most_r = min2(wanted.most_r, POLISHED * POLISHED);
+    call->target.most_e = min2(wanted.most_e, POLISHED * POLISHED);
     bool met = search(solver, arm, m);
-    arm->target = wanted;
-    return met || (arm->run.r <= wanted.most_r && 2.0 * arm->run.e <= wanted.most_e);
+    call->target = wanted;
+    return met || (call->run.r <= wanted.most_r && 2.0 * call->run.e <= wanted.most_e);
 }
 
 bool pz_arm_solve_all(poise_solver *solver, double *solutions, int capacity, int *count)
 {
     pz_arm *arm = solver->arm;
-    if (!prepare(solver, arm)) {
+    if (!arm || !pz_arm_prepare(solver, &arm->own)) {
         return false;
     }
     int found = 0;
     for (int m = 0; m <= solver->options.restarts; ++m) {
         if (find_one(solver, arm, m)) {
-            turn_back(&arm->chain, arm->q_start, arm->run.q);
-            put(solver, arm, arm->run.q, solver->q_try);
+            turn_back(&arm->chain, arm->own.q_start, arm->own.run.q);
+            put(solver, arm, arm->own.run.q, solver->q_try);
             add_solution(solver, arm, solver->q_try, solutions, capacity, &found);
         } else {
-            keep_end(arm);
+            keep_end(&arm->own);
         }
-        note_search(solver, arm, m);
+        note_search(solver, &arm->own, m);
     }
-    for (int i = 0; i < arm->chain.n && found > 0; ++i) {
-        arm->run.q[i] = solutions[arm->chain.q[i]];
+    if (found > 0) {
+        for (int i = 0; i < arm->chain.n; ++i) {
+            arm->own.run.q[i] = solutions[arm->chain.q[i]];
+        }
+        pz_arm_measure(&arm->chain, &arm->own.target, &arm->own.run);
     }
     conclude(solver, arm, found > 0 ? PZ_ARM_MET : find_closest(solver, arm));
     *count = found;

@@ -81,9 +81,11 @@ typedef struct pz_arm_run {
     double lower[PZ_ARM_MOST], upper[PZ_ARM_MOST]; // for a hinge without limits, so far that whole turns lead back
     double middle[PZ_ARM_MOST];                    // whole turns bring a hinge next to this
     double f, r, e;                                // at q: the energy with W = 1, |r|^2 and E
+    double g[PZ_ARM_MOST];                         // at q, where the target is met: W J . r + a . v, per unit of a step
     double first_r, first_e;                       // the same where the last search began
     int iterations, evaluations;                   // counted on
     poise_solver *trace;                           // NULL, or where iterations are recorded
+    double best;                                   // for the trace: the least cost so far, over rotation_weight
     double slope, longest;                         // for the trace: largest component of gradient and step
 } pz_arm_run;
 
@@ -104,6 +106,9 @@ typedef enum pz_arm_end { PZ_ARM_MET = 0, PZ_ARM_CLOSEST, PZ_ARM_GAVE_UP, PZ_ARM
 // Descend from run->q, at most `most` iterations. `zero`: look for a zero of the search's energy and give up at a minimum
 // above it; otherwise minimise the goal's cost until it is met or stationary.
 pz_arm_end pz_arm_finish(const pz_arm_chain *chain, const pz_arm_target *target, bool zero, int most, pz_arm_run *run);
+
+// Fill f, r, e and g of a run for its q.
+void pz_arm_measure(const pz_arm_chain *chain, const pz_arm_target *target, pz_arm_run *run);
 
 // The energy with weight W, its gradient g (n numbers, per unit of a step) and exact Hessian H (row-major with rows of
 // PZ_ARM_MOST, lower triangle), without limits: what the descent works with.
@@ -132,19 +137,64 @@ void pz_arm_table_next(const pz_arm_chain *chain, const pz_arm_target *target, p
 
 // ---- Solve (arm.c) -------------------------------------------------------------------------------------------------------
 
+#define PZ_ARM_SEARCH_ITERATIONS 30 // at most, in one search
+#define PZ_ARM_ENDS              16 // of all searches: where the closest pose is looked for when none of them met the target
+
+// Where a search ended.
+typedef struct pz_arm_stop {
+    double cost; // W/2 |r|^2 + E
+    double q[PZ_ARM_MOST];
+} pz_arm_stop;
+
+// One call of poise_solve while its searches go on.
+typedef struct pz_arm_call {
+    pz_arm_target target;
+    pz_arm_run run;
+    double q_start[PZ_ARM_MOST];
+    pz_arm_stop ends[PZ_ARM_ENDS]; // the best first
+    int end_count;
+    int search;      // number of the search at hand; 0 begins at the caller's start
+    int last_search; // how far the numbers go
+    bool met;
+} pz_arm_call;
+
 typedef struct pz_arm pz_arm;
 
 pz_arm *pz_arm_lay_out(const poise_solver *solver, pz_arena *arena);
 
-// Solve the whole call, restarts included, into solver->q_best, with solver->at evaluated there and the report filled as
-// run_all does. False, with nothing done: this is not one pose goal on such a chain.
+// Solve the whole call, restarts included, into solver->q_best, with solver->at evaluated there or the answer measured, and
+// the report filled as run_all does. False, with nothing done: this is not one pose goal on such a chain.
 bool pz_arm_solve(poise_solver *solver);
+
+// The parts of pz_arm_solve, for who runs the searches side by side (batch/arm_lanes.c): prepare; then begin a search, run
+// it, end it, until the end of one says that it was the last; then conclude.
+
+// Do these options of AUTO leave pose goals to this path?
+bool pz_arm_options_fit(const poise_solver_options *options);
+
+// Make `call` the one at hand, for the goals and the start that the solver has. Returns the chain, or NULL: this is not one
+// pose goal on such a chain. The chain changes with the next call for another body or frame.
+const pz_arm_chain *pz_arm_prepare(poise_solver *solver, pz_arm_call *call);
+
+// Take up a call that was prepared earlier.
+void pz_arm_take_up(poise_solver *solver, pz_arm_call *call);
+
+// Put the start of search number call->search into call->run.
+void pz_arm_begin_search(const poise_solver *solver);
+
+// After pz_arm_search or its like: finish by descent what it left near a zero. True when this was the last search; otherwise
+// call->search is the number of the next.
+bool pz_arm_end_search(poise_solver *solver, bool met);
+
+// The answer: where the last search met the target, or the closest pose.
+void pz_arm_conclude(poise_solver *solver);
 
 // All distinct solutions that options.restarts searches find, nearest to solver->q_start first, into rows of nq numbers; the
 // first is in solver->q_best, too. Without any, as pz_arm_solve. False as there.
 bool pz_arm_solve_all(poise_solver *solver, double *solutions, int capacity, int *count);
 
-// Record an iteration after which W/2 |r|^2 + E is `f`, the goal's cost over rotation_weight.
-void pz_arm_record(const pz_arm_run *run, double f, double damping, bool accepted, bool exact);
+// Record an iteration after which W/2 |r|^2 + E is `f`, the goal's cost over rotation_weight. It counts as accepted when f
+// is the least so far.
+void pz_arm_record(pz_arm_run *run, double f, double damping, bool exact);
 
 #endif

@@ -103,7 +103,9 @@ bool pz_arm_search_banded(const pz_arm_chain *chain, const pz_arm_target *target
             run->first_r = at.r, run->first_e = 0.5 * at.e;
         }
         if (run->trace && k > 0) {
-            pz_arm_record(run, cost, lambda, true, false);
+            pz_arm_record(run, cost, lambda, false);
+        } else if (run->trace) {
+            run->best = min2(run->best, cost);
         }
         if (met || (k >= ARM_FIRST_LOOK && !(f <= ARM_CREEPS * f3)) || k == most) {
             run->f = f, run->r = at.r, run->e = 0.5 * at.e;

@@ -236,11 +236,11 @@ PZ_INLINE bool adapt(arm_descent *d, bool accepted, double before)
     return d->blind_left >= 0 && !(d->lambda > LAMBDA_MOST);
 }
 
-static void record(const arm_descent *d, int n, double lambda, bool accepted, pz_arm_run *run)
+static void record(const arm_descent *d, int n, double lambda, pz_arm_run *run)
 {
     run->slope = pz_largest(d->model.g, n);
     run->longest = pz_largest(d->x, n);
-    pz_arm_record(run, d->at->f, lambda, accepted, d->exact);
+    pz_arm_record(run, d->at->f, lambda, d->exact);
 }
 
 // May the descent stop here? Otherwise the model is made.
@@ -282,15 +282,14 @@ PZ_INLINE pz_arm_end finish(const pz_arm_chain *chain, const pz_arm_target *targ
         bool can_move = adapt(&d, accepted, before);
         k += 1;
         if (run->trace && !zero) {
-            record(&d, n, lambda, accepted, run);
+            record(&d, n, lambda, run);
         }
         if (hopeless || !can_move) {
             end = hopeless ? PZ_ARM_GAVE_UP : d.blind_left < 0 ? PZ_ARM_CLOSEST : PZ_ARM_STALLED;
             break;
         }
     }
-    const arm_error *error = &d.at->error;
-    run->f = 0.5 * error->rr + error->e, run->r = error->rr, run->e = error->e;
+    arm_note(chain, n, slides, &d.at->frames, &d.at->error, target, end == PZ_ARM_MET, run);
     run->iterations += k;
     run->evaluations += k + 1;
     return end;
@@ -305,6 +304,13 @@ pz_arm_end pz_arm_finish(const pz_arm_chain *chain, const pz_arm_target *target,
         return finish(chain, target, zero, most, run, 7, false);
     }
     return finish(chain, target, zero, most, run, chain->n, true);
+}
+
+void pz_arm_measure(const pz_arm_chain *chain, const pz_arm_target *target, pz_arm_run *run)
+{
+    arm_point point;
+    look(chain, target, chain->n, true, run, target->W, &point);
+    arm_note(chain, chain->n, true, &point.frames, &point.error, target, true, run);
 }
 
 double pz_arm_derivatives(const pz_arm_chain *chain, const pz_arm_target *target, double W, const double *q, double *g,

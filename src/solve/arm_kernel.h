@@ -106,6 +106,17 @@ PZ_INLINE double arm_slope(const arm_column *column, double W, const arm_error *
     return W * v3_dot(column->J, error->r) + v3_dot(column->a, error->v);
 }
 
+// Note in the run what is known at its q; where the target is met, the gradient of the goal's cost, too.
+PZ_INLINE void arm_note(const pz_arm_chain *chain, int n, bool slides, const arm_frames *frames, const arm_error *error,
+                        const pz_arm_target *target, bool met, pz_arm_run *run)
+{
+    run->f = 0.5 * error->rr + error->e, run->r = error->rr, run->e = error->e;
+    for (int i = 0; met && i < n; ++i) {
+        arm_column column = arm_column_of(chain, slides, frames, i);
+        run->g[i] = arm_slope(&column, target->W, error);
+    }
+}
+
 // Solve A x = b by Gauss and Jordan's elimination, A symmetric positive definite, b in column n. No back substitution: the
 // divisions of the pivots are what takes time, and the extra row operations hide behind them.
 PZ_INLINE void arm_eliminate(int n, double A[][8])
@@ -210,7 +221,7 @@ static inline double arm_bring_back(const pz_arm_chain *chain, pz_arm_run *run, 
         q = turned > run->lower[i] && turned < run->upper[i] ? turned : q;
     }
     run->side[i] = q <= run->lower[i] ? -1.0 : q >= run->upper[i] ? 1.0 : 0.0;
-    return clamp(q, run->lower[i], run->upper[i]);
+    return q <= run->lower[i] ? run->lower[i] : q >= run->upper[i] ? run->upper[i] : q;
 }
 
 // Move run->q by the step x, within the limits.

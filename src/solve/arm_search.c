@@ -106,10 +106,12 @@ PZ_INLINE bool search(const pz_arm_chain *chain, const pz_arm_target *target, in
             run->first_r = error.rr, run->first_e = error.e;
         }
         if (run->trace && k > 0) {
-            pz_arm_record(run, 0.5 * target->W * error.rr + error.e, lambda, true, false);
+            pz_arm_record(run, 0.5 * target->W * error.rr + error.e, lambda, false);
+        } else if (run->trace) {
+            run->best = min2(run->best, 0.5 * target->W * error.rr + error.e);
         }
         if (met || (k >= ARM_FIRST_LOOK && !(f <= ARM_CREEPS * f3)) || k == most) {
-            run->f = f, run->r = error.rr, run->e = error.e;
+            arm_note(chain, n, slides, &frames, &error, target, met, run);
             run->iterations += k;
             run->evaluations += k + 1;
             return met;

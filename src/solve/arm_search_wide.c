@@ -69,6 +69,22 @@ PZ_WIDE static inline arm_error error_at(const wide_frames *frames, const wide_t
     return (arm_error){narrowed(r), narrowed(twice * four_of(0.5)), sum_of(r * r), 0.25 * sum_of(squares)};
 }
 
+PZ_WIDE static inline arm_column column_of(const wide_frames *frames, int i)
+{
+    return (arm_column){narrowed(frames->a[i]), narrowed(four_cross(frames->a[i], frames->p - frames->o[i]))};
+}
+
+// arm_note
+PZ_WIDE static inline void note(int n, const wide_frames *frames, const arm_error *error, const pz_arm_target *target,
+                                bool met, pz_arm_run *run)
+{
+    run->f = 0.5 * error->rr + error->e, run->r = error->rr, run->e = error->e;
+    for (int i = 0; met && i < n; ++i) {
+        arm_column column = column_of(frames, i);
+        run->g[i] = arm_slope(&column, target->W, error);
+    }
+}
+
 // The columns, a and J, cleared for joints that are held.
 PZ_WIDE static inline void make_columns(int n, const wide_frames *frames, const arm_error *error, const pz_arm_run *run,
                                         four *a, four *J)
@@ -77,7 +93,7 @@ PZ_WIDE static inline void make_columns(int n, const wide_frames *frames, const 
         a[i] = frames->a[i];
         J[i] = four_cross(frames->a[i], frames->p - frames->o[i]);
         if (run->side[i] != 0) {
-            arm_column column = {narrowed(a[i]), narrowed(J[i])};
+            arm_column column = column_of(frames, i);
             bool held = arm_is_held(run->side[i], arm_slope(&column, 1.0, error));
             a[i] = held ? four_of(0.0) : a[i];
             J[i] = held ? four_of(0.0) : J[i];
@@ -135,7 +151,7 @@ PZ_WIDE static inline bool search(const pz_arm_chain *chain, const pz_arm_target
             run->first_r = error.rr, run->first_e = error.e;
         }
         if (met || (k >= ARM_FIRST_LOOK && !(f <= ARM_CREEPS * f3)) || k == most) {
-            run->f = f, run->r = error.rr, run->e = error.e;
+            note(n, &frames, &error, target, met, run);
             run->iterations += k;
             run->evaluations += k + 1;
             return met;

@@ -7,8 +7,6 @@
 #include "solve/damped.h"
 #include "solve/methods.h"
 
-#define FALLS_FAST 0.2 // the last step left less than this share of the cost
-
 void *pz_auto_lay_out(poise_solver *solver, pz_arena *arena)
 {
     pz_damped blank, *scratch = pz_arena_take(arena, 1, sizeof *scratch);
@@ -34,7 +32,7 @@ poise_outcome pz_auto_run(poise_solver *solver)
         bool exact = !falls_fast;
         double before = solver->at->cost, gain = -1.0, lambda = d->lambda;
         bool accepted = pz_damped_step(solver, d, &exact) && pz_damped_try(solver, d, exact, &gain);
-        falls_fast = accepted && solver->at->cost < FALLS_FAST * before;
+        falls_fast = accepted && solver->at->cost < PZ_FALLS_FAST * before;
         fresh = accepted;
         bool can_move = pz_damped_adapt(d, accepted, gain);
         bool more = pz_count_iteration(solver, lambda, pz_largest(solver->step, solver->model->nv), accepted, exact);

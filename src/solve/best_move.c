@@ -185,15 +185,15 @@ static void slide_step(mover *m, const pz_step *step)
 
 // ---- Best rotations ------------------------------------------------------------------------------------------------------
 
-// Davenport's matrix, lower triangle, over the first `count` of w x y z.
+// N above, lower triangle, over the first `count` of w x y z.
 static void davenport(const mat3 *M, int count, double *N)
 {
     vec3 a = moment(M);
-    double t = trace(M);
-    const double full[4][4] = {{t, 0, 0, 0},
-                               {a.x, 2.0 * M->x.x - t, 0, 0},
-                               {a.y, M->y.x + M->x.y, 2.0 * M->y.y - t, 0},
-                               {a.z, M->z.x + M->x.z, M->z.y + M->y.z, 2.0 * M->z.z - t}};
+    double xx = M->x.x, yy = M->y.y, zz = M->z.z;
+    const double full[4][4] = {{xx + yy + zz, 0, 0, 0},
+                               {a.x, xx - yy - zz, 0, 0},
+                               {a.y, M->y.x + M->x.y, yy - xx - zz, 0},
+                               {a.z, M->z.x + M->x.z, M->z.y + M->y.z, zz - xx - yy}};
     for (int i = 0; i < count; ++i) {
         for (int j = 0; j < count; ++j) {
             N[i * count + j] = full[i][j];
@@ -201,9 +201,7 @@ static void davenport(const mat3 *M, int count, double *N)
     }
 }
 
-// The rotation with the largest r . N r, r a unit quaternion over the first `count` of w x y z. False when the numbers do
-// not allow it.
-static bool best_quat(const mat3 *M, int count, quat *r)
+bool pz_best_quat(const mat3 *M, int count, quat *r)
 {
     double N[16], value[4], work[4];
     davenport(M, count, N);
@@ -227,7 +225,7 @@ static bool best_rotation(const mat3 *M, double noise, vec3 *turn)
         return true;
     }
     quat r;
-    if (!best_quat(M, 4, &r)) {
+    if (!pz_best_quat(M, 4, &r)) {
         return false;
     }
     *turn = so3_log(r);
@@ -349,7 +347,7 @@ static bool best_vector(const bounded *b, const double *now, vec3 *v)
 {
     quat r;
     if (b->count == 2) {
-        if (!best_quat(&b->M, 3, &r)) {
+        if (!pz_best_quat(&b->M, 3, &r)) {
             return false;
         }
     } else {

@@ -1,6 +1,7 @@
 // What methods share: evaluating, stepping within limits, stopping, counting.
 #include "solve/solve.h"
 
+#include <float.h>
 #include <string.h>
 
 double pz_largest(const double *x, int n)
@@ -10,6 +11,11 @@ double pz_largest(const double *x, int n)
         largest = max2(largest, fabs(x[i]));
     }
     return largest;
+}
+
+double pz_finite(double x)
+{
+    return is_finite(x) ? x : x < 0 ? -DBL_MAX : DBL_MAX;
 }
 
 double pz_try(poise_solver *solver, const double *q, poise_level level)
@@ -46,7 +52,8 @@ void pz_step_within(const poise_solver *solver, const double *q, const double *s
     for (int i = 0; i < model->nv; ++i) {
         const pz_box *box = &solver->box[i];
         if (box->q >= 0) {
-            q_out[box->q] = box->locked ? q[box->q] : clamp(q_out[box->q], box->lower, box->upper);
+            double next = box->keeps_form ? q[box->q] + step[i] : q_out[box->q];
+            q_out[box->q] = box->locked ? q[box->q] : clamp(next, box->lower, box->upper);
         }
     }
     if (solver->has_swings) {
@@ -54,17 +61,20 @@ void pz_step_within(const poise_solver *solver, const double *q, const double *s
     }
 }
 
-bool pz_is_held(const poise_solver *solver, int dof)
+bool pz_is_at_bound(const poise_solver *solver, int dof)
 {
     const pz_box *box = &solver->box[dof];
-    if (box->locked) {
-        return true;
-    }
     if (box->q < 0) {
         return false;
     }
     double q = solver->at->kin.q[box->q], g = solver->at->gradient[dof];
     return (q <= box->lower && g >= 0) || (q >= box->upper && g <= 0);
+}
+
+bool pz_is_held(const poise_solver *solver, int dof)
+{
+    return solver->box[dof].locked ||
+           (pz_is_at_bound(solver, dof) && !(solver->has_swings && pz_edge_leads_inwards(solver, dof)));
 }
 
 double pz_project_gradient(poise_solver *solver)
@@ -78,12 +88,10 @@ double pz_project_gradient(poise_solver *solver)
 
 // ---- Stopping ------------------------------------------------------------------------------------------------------------
 
-static bool goal_is_met(const poise_solver *solver, const poise_goal *goal)
+// A part of a goal without weight asks for nothing.
+bool pz_goal_is_met(const poise_solver *solver, const poise_goal *goal)
 {
-    if (goal->weight == 0 && goal->rotation_weight == 0) {
-        return true;
-    }
-    poise_goal_error e = pz_goal_row_of(goal->kind)->error(&solver->at->kin, goal);
+    poise_goal_error e = pz_counted_error(goal, pz_goal_row_of(goal->kind)->error(&solver->at->kin, goal));
     double tolerance = e.unit == POISE_UNIT_ANGLE ? solver->options.rotation_tolerance : solver->options.position_tolerance;
     return e.error <= tolerance && e.rotation_error <= solver->options.rotation_tolerance;
 }
@@ -92,7 +100,7 @@ static bool goal_is_met(const poise_solver *solver, const poise_goal *goal)
 static bool goals_are_met(const poise_solver *solver)
 {
     for (int i = 0; i < solver->goal_count; ++i) {
-        if (!goal_is_met(solver, &solver->goals[i])) {
+        if (!pz_goal_is_met(solver, &solver->goals[i])) {
             return false;
         }
     }
@@ -101,7 +109,7 @@ static bool goals_are_met(const poise_solver *solver)
 
 // |projected gradient_i| <= tolerance sqrt(2 f) sqrt(G_ii): by Cauchy-Schwarz the left side is at most sqrt(2 f)
 // sqrt(G_ii), so the ratio is the cosine between the residuals and what dof i can do about them.
-static bool is_stationary(poise_solver *solver)
+static bool is_stationary(const poise_solver *solver)
 {
     const poise_objective *o = solver->at;
     double scale = solver->options.gradient_tolerance * sqrt(2.0 * o->cost);
@@ -114,6 +122,16 @@ static bool is_stationary(poise_solver *solver)
     return true;
 }
 
+// The diagonal of a point before will do to go on, but not to stop.
+static bool is_closest(poise_solver *solver)
+{
+    if (!is_stationary(solver)) {
+        return false;
+    }
+    pz_refresh_diagonal(solver);
+    return is_stationary(solver);
+}
+
 bool pz_is_done(poise_solver *solver, poise_outcome *outcome)
 {
     solver->report.gradient = pz_project_gradient(solver);
@@ -122,7 +140,7 @@ bool pz_is_done(poise_solver *solver, poise_outcome *outcome)
         solver->report.reason = "every goal is met";
         return true;
     }
-    if (is_stationary(solver)) {
+    if (is_closest(solver)) {
         *outcome = POISE_OUTCOME_CLOSEST;
         solver->report.reason = "no direction within the limits comes closer";
         return true;
@@ -130,14 +148,20 @@ bool pz_is_done(poise_solver *solver, poise_outcome *outcome)
     return false;
 }
 
+bool pz_is_done_afresh(poise_solver *solver, poise_outcome *outcome)
+{
+    pz_refresh_diagonal(solver);
+    return pz_is_done(solver, outcome);
+}
+
 bool pz_count_iteration(poise_solver *solver, double damping, double step, bool accepted, bool exact)
 {
     poise_report *report = &solver->report;
     if (report->traced < solver->options.trace_capacity && solver->options.trace) {
-        solver->options.trace[report->traced++] = (poise_trace){.cost = solver->at->cost,
-                                                                .gradient = report->gradient,
-                                                                .damping = damping,
-                                                                .step = step,
+        solver->options.trace[report->traced++] = (poise_trace){.cost = pz_finite(solver->at->cost),
+                                                                .gradient = pz_finite(report->gradient),
+                                                                .damping = pz_finite(damping),
+                                                                .step = pz_finite(step),
                                                                 .accepted = accepted,
                                                                 .exact = exact};
     }

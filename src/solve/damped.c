@@ -8,13 +8,11 @@
 // it and the step is solved again. Swings at the edge of their ellipse are held to it by a spring (edges.c).
 #include "solve/damped.h"
 
-#define LAMBDA_WARM   1e-4
-#define LAMBDA_COLD   1e-1
-#define LAMBDA_LEAST  1e-15 // keeps the floor of D at work where H is singular
-#define LAMBDA_MOST   1e12  // steps this short change nothing
-#define LAMBDA_METRIC 1e-3  // below this the metric of the damping hardly matters, and an old one will do
-#define SPRING        1e8 // across the active edge of a swing, beside the largest of D: a wall, and H keeps half its digits
-#define PASSES        4   // of the active set in one step
+#define LAMBDA_WARM  1e-4
+#define LAMBDA_COLD  1e-1
+#define LAMBDA_LEAST 1e-15 // keeps the floor of D at work where H is singular
+#define LAMBDA_MOST  1e12  // steps this short change nothing
+#define SPRING       1e8   // across the active edge of a swing, beside the largest of D: a wall, and H keeps half its digits
 
 void pz_damped_lay_out(pz_damped *d, const poise_solver *solver, pz_arena *arena)
 {
@@ -58,7 +56,7 @@ void pz_make_metric(poise_solver *solver, double *D)
 
 void pz_damped_refresh(pz_damped *d, poise_solver *solver, bool first)
 {
-    if (first || d->lambda > LAMBDA_METRIC) {
+    if (first || d->lambda > PZ_LAMBDA_METRIC) {
         pz_make_metric(solver, d->D);
     }
     d->has_edges = solver->has_swings && pz_stiffen_edges(solver, SPRING * pz_largest(d->D, solver->model->nv)) > 0;
@@ -104,7 +102,7 @@ bool pz_damped_step(poise_solver *solver, pz_damped *d, bool *exact)
         d->hold_value[i] = 0.0;
     }
     d->is_newton = true;
-    for (int pass = 0; pass < PASSES; ++pass) {
+    for (int pass = 0; pass < PZ_PASSES; ++pass) {
         if (!solve_once(solver, d, exact)) {
             return false;
         }

@@ -4,6 +4,10 @@
 
 #include "solve/solve.h"
 
+#define PZ_LAMBDA_METRIC 1e-3 // below this the metric of the damping hardly matters, and an old one will do
+#define PZ_FALLS_FAST    0.2  // AUTO: a step that leaves less than this share of the cost
+#define PZ_PASSES        4    // of the active set in one step
+
 typedef struct pz_damped {
     double lambda, growth; // damping, and what a rejection multiplies it by
     pz_tree_step *tree;
@@ -20,7 +24,7 @@ typedef struct pz_damped {
 // Take the arrays from an arena (see base/arena.h).
 void pz_damped_lay_out(pz_damped *d, const poise_solver *solver, pz_arena *arena);
 
-// Begin: lambda from the options, or 1e-4 for a warm start and 0.1 for a cold one.
+// Begin: lambda from the options, or 1e-4 for a warm start and 10 for a cold one.
 void pz_damped_begin(pz_damped *d, const poise_solver *solver);
 
 // D at the point at hand (nv numbers > 0): Marquardt's scaling with a floor.

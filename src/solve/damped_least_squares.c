@@ -7,15 +7,15 @@
 // Damping by A. Maciejewski & C. Klein, "Numerical filtering for the operation of robotic manipulators through kinematically
 // singular configurations" (1988); Ribeiro & Paiva, eq. 15. With d = |e|/b, b the longest step asked for:
 //
-//   lambda = d/2                    s_min <= d/2
+//   lambda = d/2                      s_min <= d/2
 //            sqrt(s_min (d - s_min))  between
-//            0                      s_min >= d
+//            0                        s_min >= d
 //
 // Then |x| <= b: s/(s^2 + lambda^2) is at most 1/(2 lambda) = 1/d in the first case, 1/s_min <= 1/d in the last, and in the
 // middle one it is 1/d at s_min and falls beyond it, since lambda < s_min. Two refinements, neither of which the bound
 // minds: s_min is the smallest singular value that is not rounding, since a goal such as a direction has three rows and two
-// degrees of freedom, which makes J singular everywhere; and |e| is the length of what J can reach at all, sum_k (u_k .
-// e)^2, since the rest takes no part in x but would damp it for good where goals cannot be met.
+// degrees of freedom, which makes J singular everywhere; and |e| is the length of what J can reach at all, the root of
+// sum_k (u_k . e)^2, since the rest takes no part in x but would damp it for good where goals cannot be met.
 // options.damping > 0 is lambda itself, in the units of s: roots of weights times lengths.
 //
 // options.clamp cuts the residual of every goal first (Buss 2009). The cost never rises: a step that would raise it is

@@ -8,6 +8,14 @@
 //   P (H + kappa W) P,     kappa = -g . x = -(g . r)/|r|^2 > 0 where g is normal, as it is at a minimum
 //
 // with P = I - r r^T/|r|^2: the Hessian of the Lagrangian (Nocedal & Wright 2006, section 12.5).
+//
+// **Corners.** A swing may stand at the edge and at a bound of one coordinate i at once, both of which -g leaves; j is the
+// other one. There -g = a e + b r, e the outward normal of the bound, which points as r_i does since bounds include 0:
+//
+//   b = -g_j/r_j,     a = |g_i| - b |r_i|
+//
+// With a, b >= 0 no direction within both improves the cost: i is held, and with it left out the normal is along j. With
+// a < 0 descent along the edge leads i inwards: the bound does not count. With b < 0 the edge does not.
 #include "solve/solve.h"
 
 #define ROUNDS 16 // of shrinking by another rounding
@@ -27,7 +35,23 @@ static bool has_ellipse(const poise_solver *solver, int joint)
     return solver->options.use_limits && given->type == POISE_JOINT_SWING_TWIST && is_finite(given->swing[0]);
 }
 
-// The swing of a joint that has an ellipse. True when it stands at an active edge. A locked dof has no part in the normal.
+// a < 0, b > 0 above, without divisions. A bound at 0 has r_i = 0 and so always counts.
+bool pz_edge_leads_inwards(const poise_solver *solver, int dof)
+{
+    int joint = solver->model->axes[solver->model->dof_axis[dof]].joint, v = solver->model->joints[joint].v_begin;
+    if (!has_ellipse(solver, joint) || dof > v + 1) {
+        return false;
+    }
+    const poise_joint *given = &solver->model->given[joint];
+    const double *q = solver->at->kin.q + solver->model->joints[joint].q_begin, *g = solver->at->gradient + v;
+    int i = dof - v, j = 1 - i;
+    double r[2] = {q[0] / (given->swing[0] * given->swing[0]), q[1] / (given->swing[1] * given->swing[1])};
+    bool is_free = !solver->box[v + j].locked && !pz_is_at_bound(solver, v + j);
+    bool is_at_edge = pz_swing_excess(given, q) >= 1.0 - 8.0 * PZ_EPSILON;
+    return is_free && is_at_edge && g[j] * r[j] < 0 && fabs(g[i] * r[j]) < fabs(g[j] * r[i]);
+}
+
+// The swing of a joint that has an ellipse. True when it stands at an active edge. A held dof has no part in the normal.
 static bool find_edge(const poise_solver *solver, int joint, edge *e)
 {
     const poise_joint *given = &solver->model->given[joint];
@@ -37,7 +61,7 @@ static bool find_edge(const poise_solver *solver, int joint, edge *e)
     for (int i = 0; i < 2; ++i) {
         e->x[i] = q[i];
         e->W[i] = 1.0 / (given->swing[i] * given->swing[i]);
-        r[i] = solver->box[e->v + i].locked ? 0.0 : e->W[i] * q[i];
+        r[i] = pz_is_held(solver, e->v + i) ? 0.0 : e->W[i] * q[i];
     }
     double along = g[0] * r[0] + g[1] * r[1], length = sqrt(r[0] * r[0] + r[1] * r[1]);
     if (pz_swing_excess(given, q) < 1.0 - 8.0 * PZ_EPSILON || !(along < 0) || !(length > 0)) {
@@ -64,24 +88,37 @@ int pz_project_on_swings(const poise_solver *solver, double *x)
     return count;
 }
 
-// Into the ellipse: along the ray to the centre, but for a locked dof, which stays while the other one gives way,
-// |b| <= B sqrt(1 - (a/A)^2). Rounding may leave that a hair outside, so shrink on until it is inside.
-static void clamp_swing(const poise_solver *solver, const edge *e, double *x)
+// Which dof of a swing gives way alone, so that the other one stays: where that one is locked, or at a bound within the
+// ellipse, so that the corner of both can be reached. 2: both do. -1: neither can.
+static int gives_way(const poise_solver *solver, const edge *e, const double *x)
 {
-    const bool locked[2] = {solver->box[e->v].locked, solver->box[e->v + 1].locked};
+    const pz_box *box = &solver->box[e->v];
+    if (box[0].locked || box[1].locked) {
+        return !box[1].locked ? 1 : !box[0].locked ? 0 : -1;
+    }
+    bool at_bound[2];
+    for (int i = 0; i < 2; ++i) {
+        at_bound[i] = (x[i] <= box[i].lower || x[i] >= box[i].upper) && x[i] * x[i] * e->W[i] < 1.0;
+    }
+    return at_bound[0] == at_bound[1] ? 2 : at_bound[0] ? 1 : 0;
+}
+
+// Into the ellipse: along the ray to the centre, or by the one dof that gives way, |b| <= B sqrt(1 - (a/A)^2). Rounding may
+// leave that a hair outside, so shrink on until it is inside.
+static void clamp_swing(int way, const edge *e, double *x)
+{
     double excess = x[0] * x[0] * e->W[0] + x[1] * x[1] * e->W[1];
-    if (!(excess > 1.0) || (locked[0] && locked[1])) {
+    if (!(excess > 1.0) || way < 0) {
         return;
     }
-    if (!locked[0] && !locked[1]) {
+    if (way == 2) {
         double size = sqrt(excess);
         x[0] /= size;
         x[1] /= size;
         return;
     }
-    int free = locked[0] ? 1 : 0;
-    double rest = max2(1.0 - x[1 - free] * x[1 - free] * e->W[1 - free], 0.0), most = sqrt(rest / e->W[free]);
-    x[free] = clamp(x[free], -most, most);
+    double rest = max2(1.0 - x[1 - way] * x[1 - way] * e->W[1 - way], 0.0), most = sqrt(rest / e->W[way]);
+    x[way] = clamp(x[way], -most, most);
 }
 
 // The block of a swing holds its two dofs in xx, xy, yy. P W P = (t . W t) t t^T, t = (-n_1, n_0).
@@ -147,7 +184,7 @@ int pz_clip_to_swings(const poise_solver *solver, double *step)
         double y[2] = {e.x[0] + step[e.v], e.x[1] + step[e.v + 1]};
         double excess = y[0] * y[0] * e.W[0] + y[1] * y[1] * e.W[1];
         if (excess > 1.0 && is_finite(excess)) {
-            clamp_swing(solver, &e, y);
+            clamp_swing(gives_way(solver, &e, y), &e, y);
             step[e.v] = y[0] - e.x[0];
             step[e.v + 1] = y[1] - e.x[1];
             count += 1;
@@ -166,12 +203,11 @@ void pz_keep_in_swings(const poise_solver *solver, double *q)
         const poise_joint *given = &solver->model->given[k];
         double *x = q + solver->model->joints[k].q_begin;
         find_edge(solver, k, &e);
-        bool is_locked = solver->box[e.v].locked || solver->box[e.v + 1].locked;
-        for (int round = 0; is_locked && pz_swing_excess(given, x) > 1.0 && round < ROUNDS; ++round) {
-            clamp_swing(solver, &e, x);
-            x[0] *= solver->box[e.v].locked ? 1.0 : 1.0 - round * PZ_EPSILON;
-            x[1] *= solver->box[e.v + 1].locked ? 1.0 : 1.0 - round * PZ_EPSILON;
+        int way = gives_way(solver, &e, x);
+        for (int round = 0; (way == 0 || way == 1) && pz_swing_excess(given, x) > 1.0 && round < ROUNDS; ++round) {
+            clamp_swing(way, &e, x);
+            x[way] *= 1.0 - round * PZ_EPSILON;
         }
     }
-    pz_model_clamp_swings(solver->model, q); // what has no locked dof
+    pz_model_clamp_swings(solver->model, q); // the others
 }

@@ -237,7 +237,7 @@ static poise_outcome ended(poise_solver *solver, const fabrik *f, double best, p
 {
     poise_outcome at_best;
     back_to_best(solver, f, best);
-    if (pz_geometric_is_done(solver, &at_best)) {
+    if (pz_is_done_afresh(solver, &at_best)) {
         return at_best;
     }
     solver->report.reason = reason;
@@ -254,7 +254,7 @@ poise_outcome pz_fabrik_run(poise_solver *solver)
     memcpy(f->q_best, solver->at->kin.q, bytes);
     find_carriers(solver, f);
     for (;;) {
-        if (solver->at->cost <= best && pz_geometric_is_done(solver, &outcome)) {
+        if (solver->at->cost <= best && pz_is_done_afresh(solver, &outcome)) {
             return outcome;
         }
         memcpy(f->g.q, solver->at->kin.q, bytes);

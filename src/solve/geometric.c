@@ -65,12 +65,6 @@ poise_status pz_geometric_check(poise_solver *solver)
 
 // ---- Runs ----------------------------------------------------------------------------------------------------------------
 
-bool pz_geometric_is_done(poise_solver *solver, poise_outcome *outcome)
-{
-    pz_refresh_diagonal(solver);
-    return pz_is_done(solver, outcome);
-}
-
 // A start where the gradient vanishes may be the worst place of all, such as a direction that points away: a sweep sees that
 // and leaves it, so the start alone is never the closest.
 poise_outcome pz_descend(poise_solver *solver, pz_sweep sweep)
@@ -80,7 +74,7 @@ poise_outcome pz_descend(poise_solver *solver, pz_sweep sweep)
     double caution = 0.0;
     bool has_moved = false, fresh = true;
     for (;;) {
-        if (fresh && pz_geometric_is_done(solver, &outcome) && (outcome == POISE_OUTCOME_REACHED || has_moved)) {
+        if (fresh && pz_is_done_afresh(solver, &outcome) && (outcome == POISE_OUTCOME_REACHED || has_moved)) {
             return outcome;
         }
         bool bounds;
@@ -98,7 +92,7 @@ poise_outcome pz_descend(poise_solver *solver, pz_sweep sweep)
             return pz_end_of_descent(solver, solver->step, g->work);
         }
         if (!more) {
-            if (fresh && pz_geometric_is_done(solver, &outcome)) {
+            if (fresh && pz_is_done_afresh(solver, &outcome)) {
                 return outcome;
             }
             solver->report.reason = "the iterations were used up";

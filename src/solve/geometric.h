@@ -65,6 +65,10 @@ vec3 pz_pull_target(const poise_solver *solver, const poise_goal *goal, vec3 x, 
 // The angle in [lower, upper] (lower <= 0 <= upper) where c cos(angle) + s sin(angle) is largest.
 double pz_best_angle(double c, double s, double lower, double upper);
 
+// The rotation r with the largest tr(R M), as a unit quaternion over the first `count` (3 or 4) of w x y z, M = sum x t^T:
+// it brings the x nearest to the t. False when the numbers do not allow it.
+bool pz_best_quat(const mat3 *M, int count, quat *r);
+
 // Move joint k to where its pull has the least energy, the last of its steps first, within limits, locked coordinates left
 // alone. Joints below may have moved (pull says so), those above are where they are at the point at hand. Writes the joint's
 // coordinates to q, carries the pull along, and appends what was done to *made unless it is NULL. Returns the longest step
@@ -94,9 +98,6 @@ static inline pz_move pz_move_identity(void)
 // One sweep over the joints, from the point at hand to geometric->q. Returns the longest step of a coordinate; *bounds says
 // whether the pulls bounded the energy.
 typedef double (*pz_sweep)(poise_solver *solver, double caution, bool *bounds);
-
-// pz_is_done with the diagonal of the point at hand: sweeps go too far for an older one.
-bool pz_geometric_is_done(poise_solver *solver, poise_outcome *outcome);
 
 // Sweep until done. The cost falls with every sweep that is kept.
 poise_outcome pz_descend(poise_solver *solver, pz_sweep sweep);

@@ -25,7 +25,7 @@ poise_outcome pz_gradient_descent_run(poise_solver *solver)
     double tau = 0.0;
     bool more = true;
     poise_outcome outcome;
-    while (!pz_is_done(solver, &outcome)) {
+    while (!pz_is_done_afresh(solver, &outcome)) {
         if (!more) {
             solver->report.reason = "the iterations were used up";
             return POISE_OUTCOME_BUDGET;

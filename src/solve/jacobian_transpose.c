@@ -88,7 +88,7 @@ poise_outcome pz_jacobian_transpose_run(poise_solver *solver)
 {
     poise_outcome outcome;
     bool more = true;
-    while (!pz_is_done(solver, &outcome)) {
+    while (!pz_is_done_afresh(solver, &outcome)) {
         if (!more) {
             solver->report.reason = "the iterations were used up";
             return POISE_OUTCOME_BUDGET;

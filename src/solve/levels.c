@@ -31,17 +31,19 @@
 #include "solve/rows.h"
 
 #include "solve/line_search.h"
+#include "solve/methods.h"
 
 #include <string.h>
 
 #define PASSES       12    // of the active set in one step
 #define TRIALS       7     // of one step: lengths 1, 1/2, 1/8, 1/64, .. 2^-21
 #define SUFFICIENT   1e-4  // share of the promised decrease that a step must keep (Armijo 1966)
-#define WHOLE_SHARE  0.5   // the same for a step of all levels: those below must not eat up what the level gains
+#define WHOLE_SHARE  0.1   // the same for a step of all levels: those below must not eat up what the level gains
 #define RESTORATIONS 5     // steps of the levels above: they converge quadratically
 #define LEVEL_SLACK  1e-13 // relative rise of a level's cost that is rounding
 #define ROUNDS       4     // of finding dofs that a gradient takes out of their limits
 #define REST_SLOPE   1e-7  // of a level: its cost is then within 1e-14 of the least, relative
+#define ALIKE        1e-9  // relative difference of a level's cost between two ends at one minimum, and room to spare
 #define LONGEST_TURN PZ_PI // of a dof in one step: more only winds it up
 
 // ---- Limits --------------------------------------------------------------------------------------------------------------
@@ -536,7 +538,7 @@ static bool improve(poise_solver *s, pz_rows *rows, const pz_row_method *method,
 static bool is_done(poise_solver *s, pz_rows *rows, poise_outcome *outcome)
 {
     const char *reason = s->report.reason;
-    bool done = pz_is_done(s, outcome);
+    bool done = pz_is_done_afresh(s, outcome);
     if (rows->nv == 0 || (done && *outcome == POISE_OUTCOME_REACHED)) {
         return true;
     }
@@ -580,6 +582,23 @@ static bool iterate(poise_solver *s, pz_rows *rows, const pz_row_method *method,
         }
     }
     return false;
+}
+
+// The order of the dictionary: a level counts where all above are alike.
+bool pz_rows_improve(poise_solver *s, bool first)
+{
+    pz_rows *rows = s->method;
+    double missed;
+    bool is_better = first, is_decided = first;
+    for (int l = 0; !is_decided && pz_rows_missed(s, rows, l, &missed); ++l) {
+        double best = rows->levels[l].best;
+        is_better = missed < best - ALIKE * best;
+        is_decided = is_better || missed > best + ALIKE * best;
+    }
+    for (int l = 0; is_better && pz_rows_missed(s, rows, l, &missed); ++l) {
+        rows->levels[l].best = missed;
+    }
+    return is_better;
 }
 
 poise_outcome pz_rows_run(poise_solver *s, const pz_row_method *method)

@@ -46,7 +46,7 @@ double pz_dot(const double *a, const double *b, int n)
 static bool is_near_bound(const poise_solver *solver, const double *D, int i)
 {
     const pz_box *box = &solver->box[i];
-    if (box->q < 0) {
+    if (box->q < 0 || (solver->has_swings && pz_edge_leads_inwards(solver, i))) {
         return false;
     }
     double q = solver->at->kin.q[box->q], next = q - solver->at->gradient[i] / D[i];

@@ -25,7 +25,8 @@ poise_outcome pz_selectively_damped_run(poise_solver *solver);
 void *pz_priority_lay_out(poise_solver *solver, pz_arena *arena);
 poise_outcome pz_priority_run(poise_solver *solver);
 
-poise_status pz_rows_check(poise_solver *solver); // of the four above: has every goal rows, and do they fit?
+poise_status pz_rows_check(poise_solver *solver);       // of the four above: has every goal rows, and do they fit?
+bool pz_rows_improve(poise_solver *solver, bool first); // of those with levels
 
 void *pz_levenberg_marquardt_lay_out(poise_solver *solver, pz_arena *arena);
 poise_outcome pz_levenberg_marquardt_run(poise_solver *solver);

@@ -97,7 +97,8 @@ static int free_hessian(poise_solver *solver, projected_scratch *s)
     poise_objective_hessian(solver->at, POISE_HESSIAN_EXACT, s->V);
     project_hessian(solver, s->V);
     for (int i = 0; i < n; ++i) {
-        if (!s->line.hold[i]) {
+        // a row of zeros belongs to what no goal sees: left out, no eigenvector mixes it in by rounding
+        if (!s->line.hold[i] && (solver->gradient[i] != 0 || pz_largest(row(s->V, n, i), n) > 0)) {
             s->descent[m] = -solver->gradient[i];
             s->free_dof[m++] = i;
         }

@@ -97,7 +97,7 @@ poise_status pz_rows_check(poise_solver *solver)
                                 "the goals have more than the %d residual rows that the solver was made for: raise max_rows",
                                 rows->capacity);
         }
-        count += more;
+        count += more > 0 ? more : 1; // each may be a level of its own, and those must fit as well
     }
     return POISE_OK;
 }
@@ -203,6 +203,9 @@ void pz_rows_take_costs(const poise_solver *solver, pz_rows *rows, bool is_trial
                 weight += max2(goal->weight, goal->rotation_weight);
             }
         }
+        if (rows->level_count == 1) { // the same sum, to the bit as the report has it
+            cost = is_trial ? solver->trial->cost : solver->at->cost;
+        }
         if (is_trial) {
             rows->levels[l].cost_trial = cost;
         } else {
@@ -210,6 +213,24 @@ void pz_rows_take_costs(const poise_solver *solver, pz_rows *rows, bool is_trial
             rows->levels[l].floor = 0.5 * weight * least * least;
         }
     }
+}
+
+bool pz_rows_missed(const poise_solver *solver, const pz_rows *rows, int l, double *missed)
+{
+    int64_t key = INT64_MIN;
+    for (int k = 0; k <= l; ++k) {
+        if (!next_key(solver, rows->rule, key, &key)) {
+            return false;
+        }
+    }
+    *missed = 0.0;
+    for (int i = 0; i < goal_count(solver); ++i) {
+        const poise_goal *goal = goal_at(solver, i);
+        if (key_of(solver, rows->rule, i) == key && !pz_goal_is_met(solver, goal)) {
+            *missed += pz_goal_energy(&solver->at->kin, goal);
+        }
+    }
+    return true;
 }
 
 // ---- Factors -------------------------------------------------------------------------------------------------------------

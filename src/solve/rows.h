@@ -25,6 +25,7 @@ typedef struct pz_level {
     double floor;      // a cost up to this is rounding
     double slope;      // what it can still do about its residual: |p|/(|J| |e|), p its gradient in what is free
     double damping;    // lambda of its step
+    double best;       // energy of the goals that are missed, at the best end of the starts so far
 } pz_level;
 
 // Singular value decomposition A = sum s_k u_k v_k^T of m rows by n columns, in the form that pz_svd leaves it.
@@ -85,6 +86,9 @@ void pz_rows_gather(const poise_solver *solver, const poise_kinematics *kin, pz_
 
 // Energy by level, at the point at hand (is_trial false) or the one being tried.
 void pz_rows_take_costs(const poise_solver *solver, pz_rows *rows, bool is_trial);
+
+// Energy of the goals of level l that are missed, at the point at hand; false: there is no such level.
+bool pz_rows_missed(const poise_solver *solver, const pz_rows *rows, int l, double *missed);
 
 // Factor the level's Jacobian A: J without the columns of held dofs and without the directions used by levels above. Sets
 // rows->alpha. False when it has numbers that are not finite.

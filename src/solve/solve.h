@@ -17,6 +17,7 @@ typedef struct pz_box {
     double lower, upper; // of the coordinate behind the dof; infinite for quaternions, and when limits are not used
     int q;               // that coordinate; -1 for quaternions
     bool locked;
+    bool keeps_form; // part of a rotation vector of which another part is locked: its other form has other values there
 } pz_box;
 
 struct poise_solver {
@@ -44,8 +45,8 @@ struct poise_solver {
     void *method;                // the method's own scratch
     struct pz_arm *arm;          // AUTO's scratch for a pose goal on an arm (arm.h), NULL for other methods
     poise_report report;
-    bool errors_are_known; // the report has the errors of the answer already
-    int iterations_left;   // of this start
+    bool is_measured;    // cost, gradient and errors of the answer are in the report, and `at` is elsewhere
+    int iterations_left; // of this start
 };
 
 typedef struct pz_method_row {
@@ -56,12 +57,37 @@ typedef struct pz_method_row {
     poise_outcome (*run)(poise_solver *solver);
     // Can it serve these goals? Fills solver->error. NULL: any.
     poise_status (*check)(poise_solver *solver);
+    // Is the point at hand, where a start has ended, better than the best end before? It is remembered if so; `first` tells
+    // that there is none before. NULL: by the cost.
+    bool (*improves)(poise_solver *solver, bool first);
 } pz_method_row;
 
 const pz_method_row *pz_method_row_of(poise_method method); // NULL outside the enumeration
 
 // Run the method once from q (solver.c).
 poise_outcome pz_solver_run_from(poise_solver *solver, const double *q);
+
+// ---- The frame of a solve (solver.c) -------------------------------------------------------------------------------------
+
+// Take goals and start, or refuse them, as poise_solve does.
+poise_status pz_solve_begin(poise_solver *solver, const poise_goal *goals, int count, const double *q);
+
+// Where the first run begins, into solver->q_try: q_start, with a free root aligned with its markers when the start is cold.
+void pz_solve_first_start(poise_solver *solver);
+
+// Describe solver->q_best, and hand it out with the report (which may be NULL).
+void pz_solve_end(poise_solver *solver, double *q, poise_report *report);
+
+// A call with one goal, taken aside between begin and end while others have their turn. All of them must have goals of the
+// same kind. Who leaves a call gives the next one another solver->q_start.
+typedef struct pz_waiting {
+    const poise_goal *goal;
+    double *q_start;
+    poise_report report;
+} pz_waiting;
+
+void pz_solve_leave(const poise_solver *solver, pz_waiting *waiting);
+void pz_solve_resume(poise_solver *solver, const pz_waiting *waiting);
 
 // ---- Shared by the methods (common.c) ------------------------------------------------------------------------------------
 
@@ -71,7 +97,8 @@ double pz_try(poise_solver *solver, const double *q, poise_level level);
 // Make the trial the point at hand.
 void pz_accept(poise_solver *solver);
 
-// q_out = retract(q, step) within the limits, exactly; locked coordinates keep their value.
+// q_out = retract(q, step) within the limits, exactly; locked coordinates keep their value, and rotation vectors with a
+// locked part their form. q_out is not q.
 void pz_step_within(const poise_solver *solver, const double *q, const double *step, double *q_out);
 
 // The projected gradient at the point at hand into solver->gradient: zero for locked dofs and for dofs at a limit that a
@@ -81,15 +108,25 @@ double pz_project_gradient(poise_solver *solver);
 // Make solver->diagonal that of the point at hand, if it is not.
 void pz_refresh_diagonal(poise_solver *solver);
 
-// Is the dof at a limit that the descent direction -gradient points out of?
+// Is the dof locked, or at a limit that descent would leave? At a bound: -gradient points out of it. A swing at the edge of
+// its ellipse may leave a bound along the edge.
 bool pz_is_held(const poise_solver *solver, int dof);
+bool pz_is_at_bound(const poise_solver *solver, int dof); // without looking at edges
+
+// Is the goal met to its tolerance, or without weight, at the point at hand?
+bool pz_goal_is_met(const poise_solver *solver, const poise_goal *goal);
 
 // May the method stop here? REACHED by tolerance of goals or cost, CLOSEST by the projected gradient (which it computes).
-// False: go on.
+// False: go on. The second asks for a fresh diagonal first, for methods that creep or go far: with an old one the gradient
+// may look too large.
 bool pz_is_done(poise_solver *solver, poise_outcome *outcome);
+bool pz_is_done_afresh(poise_solver *solver, poise_outcome *outcome);
 
 // Count one iteration and record it. False when the budget is used up.
 bool pz_count_iteration(poise_solver *solver, double damping, double step, bool accepted, bool exact);
+
+// x, or the largest number where x overflowed: what reports and traces say.
+double pz_finite(double x);
 
 // Largest |component|.
 double pz_largest(const double *x, int n);
@@ -97,6 +134,9 @@ double pz_largest(const double *x, int n);
 // ---- Edges of swing ellipses (edges.c) -----------------------------------------------------------------------------------
 //
 // An edge is active when a swing stands at it and descent points out of it.
+
+// Does descent along the active edge of its swing lead the dof, which is at a bound, away from it?
+bool pz_edge_leads_inwards(const poise_solver *solver, int dof);
 
 // Take from x (nv numbers) the part along the normals of active edges: a symmetric projection. Returns how many there are.
 int pz_project_on_swings(const poise_solver *solver, double *x);
@@ -118,6 +158,16 @@ int pz_clip_to_swings(const poise_solver *solver, double *step);
 // ---- Linear algebra on the tree (tree_step.c) ----------------------------------------------------------------------------
 
 typedef struct pz_tree_step pz_tree_step;
+
+// A run of up to three axes of one joint that the step solves for together.
+typedef struct pz_group {
+    int axis, count;
+    int block, block_axis; // rotation block among the axes, and its first axis's number in the group; -1
+    int block_count;
+    int parent; // group above, or -1
+} pz_group;
+
+const pz_group *pz_tree_groups(const pz_tree_step *tree, int *count);
 
 pz_tree_step *pz_tree_step_lay_out(const poise_solver *solver, pz_arena *arena);
 

@@ -70,6 +70,16 @@ static bool is_locked(const poise_solver *s, const pz_step *step, int i)
     return locked[dof] || locked[dof + 1] || locked[dof + 2];
 }
 
+// Are some axes of a step locked?
+static bool is_partly_locked(const poise_solver *s, const pz_step *step)
+{
+    bool some = false;
+    for (int i = 0; i < pz_step_nv(step->kind); ++i) {
+        some = some || is_locked(s, step, i);
+    }
+    return some;
+}
+
 // The coordinate behind each dof, and its interval.
 static void make_boxes(poise_solver *s)
 {
@@ -83,7 +93,8 @@ static void make_boxes(poise_solver *s)
             s->box[dof] = (pz_box){.lower = limited ? model->lower[step->q + i] : -INFINITY,
                                    .upper = limited ? model->upper[step->q + i] : INFINITY,
                                    .q = plain ? step->q + i : -1,
-                                   .locked = is_locked(s, step, i)};
+                                   .locked = is_locked(s, step, i),
+                                   .keeps_form = plain && is_partly_locked(s, step)};
         }
     }
     for (int k = 0; k < model->joint_count; ++k) {
@@ -209,7 +220,7 @@ poise_outcome pz_solver_run_from(poise_solver *s, const double *q)
 }
 
 // Where the first run begins: the caller's q within the limits, a free root aligned with its markers when the start is cold.
-static void first_start(poise_solver *s)
+void pz_solve_first_start(poise_solver *s)
 {
     copy(s->q_try, s->q_start, s->model->nq);
     s->report.start_cost = NAN; // the first run will know it
@@ -224,13 +235,23 @@ static void first_start(poise_solver *s)
     }
 }
 
+// Is the point at hand better than the best one before, by its cost or as the method has it?
+static bool improves(poise_solver *s, double *best, bool first)
+{
+    const pz_method_row *row = pz_method_row_of(s->options.method);
+    bool is_better = row->improves ? row->improves(s, first) : first || s->at->cost < *best;
+    *best = is_better ? s->at->cost : *best;
+    return is_better;
+}
+
 // Start again from elsewhere while goals are missed and starts are left; the best end is in q_best.
 static void run_all(poise_solver *s)
 {
-    first_start(s);
+    pz_solve_first_start(s);
     s->report.outcome = pz_solver_run_from(s, s->q_try);
     copy(s->q_best, s->at->kin.q, s->model->nq);
-    double best = s->at->cost;
+    double best = INFINITY;
+    improves(s, &best, true);
     for (int restart = 1; restart <= s->options.restarts && s->report.outcome != POISE_OUTCOME_REACHED; ++restart) {
         const char *reason = s->report.reason;
         pz_restart_configuration(s, restart, s->q_try);
@@ -238,8 +259,7 @@ static void run_all(poise_solver *s)
         pz_align_root(s, &s->trial->kin, s->q_try);
         poise_outcome outcome = pz_solver_run_from(s, s->q_try);
         s->report.restarts += 1;
-        if (s->at->cost < best) {
-            best = s->at->cost;
+        if (improves(s, &best, false)) {
             copy(s->q_best, s->at->kin.q, s->model->nq);
             s->report.outcome = outcome;
         } else {
@@ -248,8 +268,25 @@ static void run_all(poise_solver *s)
     }
 }
 
-// What the report says about the answer, from an evaluation there.
-static void describe(poise_solver *s)
+// Euclidean length of x, scaled where squares overflow.
+static double length_of(const double *x, int n)
+{
+    double square = 0.0, scale = 1.0;
+    for (int i = 0; i < n; ++i) {
+        square += x[i] * x[i];
+    }
+    if (!is_finite(square)) {
+        square = 0.0;
+        scale = pz_largest(x, n);
+        for (int i = 0; i < n; ++i) {
+            square += (x[i] / scale) * (x[i] / scale);
+        }
+    }
+    return scale * sqrt(square);
+}
+
+// Cost, gradient and errors at the answer, from an evaluation there.
+static void measure(poise_solver *s)
 {
     poise_report *r = &s->report;
     if (memcmp(s->at->kin.q, s->q_best, (size_t)s->model->nq * sizeof *s->q_best) != 0) { // the last run was not the best
@@ -257,20 +294,43 @@ static void describe(poise_solver *s)
     }
     r->cost = s->at->cost;
     r->gradient = pz_project_gradient(s);
-    for (int i = 0; i < s->goal_count && !s->errors_are_known; ++i) {
-        poise_goal_error e = poise_objective_goal_error(s->at, i);
+    r->worst_length = r->worst_angle = 0.0;
+    for (int i = 0; i < s->goal_count; ++i) {
+        poise_goal_error e = pz_counted_error(&s->goals[i], poise_objective_goal_error(s->at, i));
         r->worst_length = e.unit == POISE_UNIT_LENGTH ? max2(r->worst_length, e.error) : r->worst_length;
         r->worst_angle = max2(r->worst_angle, e.unit == POISE_UNIT_ANGLE ? e.error : e.rotation_error);
+    }
+}
+
+// The step from start to answer. Without quaternions every dof has its number.
+static void find_way(poise_solver *s)
+{
+    if (s->model->nq != s->model->nv) {
+        pz_kin_difference(s->model, s->q_start, s->q_best, s->step);
+        return;
+    }
+    for (int i = 0; i < s->model->nv; ++i) {
+        int q = s->box[i].q;
+        s->step[i] = s->q_best[q] - s->q_start[q];
+    }
+}
+
+// What the report says about the answer.
+static void describe(poise_solver *s)
+{
+    poise_report *r = &s->report;
+    if (!s->is_measured) {
+        measure(s);
     }
     for (int i = 0; i < s->model->nq; ++i) {
         r->active_limits += poise_solver_active_limit(s, i) != 0;
     }
-    poise_difference(s->model, s->q_start, s->q_best, s->step);
-    double square = 0.0;
-    for (int i = 0; i < s->model->nv; ++i) {
-        square += s->step[i] * s->step[i];
+    find_way(s);
+    r->distance = length_of(s->step, s->model->nv);
+    double *numbers[] = {&r->start_cost, &r->cost, &r->gradient, &r->distance, &r->worst_length, &r->worst_angle};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i) {
+        *numbers[i] = pz_finite(*numbers[i]);
     }
-    r->distance = sqrt(square);
 }
 
 // Is the start within the limits, at a glance? Swings and quaternions need a closer look.
@@ -285,11 +345,10 @@ static bool is_inside(const poise_solver *s)
 }
 
 // Take start and goals, or refuse them.
-static poise_status begin(poise_solver *s, const poise_goal *goals, int count, const double *q)
+poise_status pz_solve_begin(poise_solver *s, const poise_goal *goals, int count, const double *q)
 {
     s->error.text[0] = '\0';
     s->report = (poise_report){.reason = ""};
-    s->errors_are_known = false;
     if (!q || !pz_model_accepts(s->model, q)) {
         return pz_error_set(&s->error, POISE_ERROR_ARGUMENT, "q must hold nq finite numbers and no zero quaternion");
     }
@@ -298,10 +357,33 @@ static poise_status begin(poise_solver *s, const poise_goal *goals, int count, c
     if (status != POISE_OK) {
         return status;
     }
+    s->is_measured = false;
     if (s->options.use_limits && !is_inside(s)) {
         poise_model_clamp(s->model, s->q_start, &s->report.moved_joints);
     }
     return POISE_OK;
+}
+
+void pz_solve_end(poise_solver *s, double *q, poise_report *report)
+{
+    describe(s);
+    copy(q, s->q_best, s->model->nq);
+    if (report) {
+        *report = s->report;
+    }
+}
+
+void pz_solve_leave(const poise_solver *s, pz_waiting *waiting)
+{
+    *waiting = (pz_waiting){.goal = s->goals, .q_start = s->q_start, .report = s->report};
+}
+
+void pz_solve_resume(poise_solver *s, const pz_waiting *waiting)
+{
+    s->goals = s->at->goals = s->trial->goals = waiting->goal;
+    s->q_start = waiting->q_start;
+    s->report = waiting->report;
+    s->is_measured = false;
 }
 
 poise_status poise_solve(poise_solver *solver, const poise_goal *goals, int count, double *q, poise_report *report)
@@ -310,18 +392,14 @@ poise_status poise_solve(poise_solver *solver, const poise_goal *goals, int coun
         return POISE_ERROR_ARGUMENT;
     }
     poise_solver *s = solver;
-    poise_status status = begin(s, goals, count, q);
+    poise_status status = pz_solve_begin(s, goals, count, q);
     if (status != POISE_OK) {
         return status;
     }
     if (!pz_arm_solve(s)) {
         run_all(s);
     }
-    describe(s);
-    copy(q, s->q_best, s->model->nq);
-    if (report) {
-        *report = s->report;
-    }
+    pz_solve_end(s, q, report);
     return POISE_OK;
 }
 
@@ -335,7 +413,7 @@ poise_status poise_solve_all(poise_solver *solver, const poise_goal *goal, const
     if (!goal || !solutions || capacity < 1 || !count) {
         return pz_error_set(&s->error, POISE_ERROR_ARGUMENT, "goal, solutions, count must not be NULL, capacity at least 1");
     }
-    poise_status status = begin(s, goal, 1, q_start);
+    poise_status status = pz_solve_begin(s, goal, 1, q_start);
     if (status != POISE_OK) {
         return status;
     }
@@ -359,6 +437,9 @@ const char *poise_solver_error(const poise_solver *solver)
 
 poise_goal_error poise_solver_goal_error(const poise_solver *solver, int goal)
 {
+    if (solver && solver->is_measured) {
+        pz_kin_sweep(&solver->at->kin, solver->q_best);
+    }
     return poise_objective_goal_error(solver ? solver->at : NULL, goal);
 }
 
@@ -368,8 +449,8 @@ int poise_solver_active_limit(const poise_solver *solver, int coordinate)
         return 0;
     }
     const poise_model *model = solver->model;
-    double q = solver->at->kin.q[coordinate];
-    if (solver->has_swings && pz_model_at_swing_edge(model, solver->at->kin.q, coordinate)) {
+    double q = solver->q_best[coordinate];
+    if (solver->has_swings && pz_model_at_swing_edge(model, solver->q_best, coordinate)) {
         return 1;
     }
     return q <= model->lower[coordinate] ? -1 : q >= model->upper[coordinate] ? 1 : 0;

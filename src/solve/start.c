@@ -1,13 +1,12 @@
 // Cold starts: the root laid onto the markers, and configurations for restarts.
-#include "math/dense.h"
 #include "math/trig.h"
-#include "solve/solve.h"
+#include "solve/geometric.h"
 
 // ---- Alignment -----------------------------------------------------------------------------------------------------------
 //
-// The rotation R and shift that bring points x nearest to t, sum w |R (x - xm) + tm - t|^2 least: R is the quaternion that
-// belongs to the largest eigenvalue of Horn's symmetric 4 x 4 matrix of M = sum w (x - xm) (t - tm)^T (B. K. P. Horn,
-// "Closed-form solution of absolute orientation using unit quaternions", 1987).
+// The rotation R and shift that bring points x nearest to t, sum w |R (x - xm) + tm - t|^2 least: R has the largest tr(R M),
+// M = sum w (x - xm) (t - tm)^T (B. K. P. Horn, "Closed-form solution of absolute orientation using unit quaternions", 1987;
+// best_move.c).
 
 typedef struct cloud {
     double weight;
@@ -49,21 +48,6 @@ static cloud cloud_of(const poise_solver *s, const poise_kinematics *kin)
         }
     }
     return c;
-}
-
-// Horn's matrix, order w x y z; M.y.x is the sum of x_x t_y.
-static bool best_rotation(const mat3 *M, quat *R)
-{
-    double xx = M->x.x, xy = M->y.x, xz = M->z.x, yx = M->x.y, yy = M->y.y, yz = M->z.y, zx = M->x.z, zy = M->y.z,
-           zz = M->z.z;
-    double N[16] = {xx + yy + zz, 0, 0,       0,       yz - zy, xx - yy - zz, 0, 0, zx - xz, xy + yx,
-                    yy - xx - zz, 0, xy - yx, zx + xz, yz + zy, zz - xx - yy};
-    double w[4], work[4];
-    if (!all_finite(N, 16) || !pz_symmetric_eigen(4, N, w, true, work)) {
-        return false;
-    }
-    *R = quat_normalize((quat){N[13], N[14], N[15], N[12]}); // the last row: the largest eigenvalue
-    return true;
 }
 
 // Coordinates of the rotation M for a step sequence: a block, or three turns of an Euler order. False: neither.
@@ -124,7 +108,7 @@ bool pz_align_root(const poise_solver *s, const poise_kinematics *kin, double *q
     bool is_free = type == POISE_JOINT_FREE || type == POISE_JOINT_FREE_EXPMAP || type == POISE_JOINT_FREE_EULER;
     quat turn;
     cloud c = cloud_of(s, kin);
-    if (!is_free || model->joint_count != root->subtree || c.count < 3 || !best_rotation(&c.M, &turn)) {
+    if (!is_free || model->joint_count != root->subtree || c.count < 3 || !pz_best_quat(&c.M, 4, &turn)) {
         return false;
     }
     for (int i = root->v_begin; i < root->v_end; ++i) {

@@ -24,12 +24,7 @@
 
 #define GROUP 3
 
-typedef struct group {
-    int axis, count;
-    int block, block_axis; // rotation block among the axes, and its first axis's number in the group; -1
-    int block_count;
-    int parent; // group above, or -1
-} group;
+typedef pz_group group;
 
 struct pz_tree_step {
     int group_count;
@@ -102,6 +97,12 @@ pz_tree_step *pz_tree_step_lay_out(const poise_solver *solver, pz_arena *arena)
         t->group_count = cut_groups(model, t->groups, group_of_axis);
     }
     return tree;
+}
+
+const pz_group *pz_tree_groups(const pz_tree_step *tree, int *count)
+{
+    *count = tree->group_count;
+    return tree->groups;
 }
 
 // ---- Sweep up ------------------------------------------------------------------------------------------------------------

@@ -343,7 +343,7 @@ static bool try_step(poise_solver *solver, region *r)
 
 // ---- Inside and back -----------------------------------------------------------------------------------------------------
 
-// Move the point at hand strictly inside its intervals.
+// Move the point at hand strictly inside its intervals. What no goal sees stays.
 static void move_inside(poise_solver *solver, region *r)
 {
     const double *q = solver->at->kin.q;
@@ -351,7 +351,8 @@ static void move_inside(poise_solver *solver, region *r)
     bool has_moved = false;
     for (int i = 0; i < solver->model->nv; ++i) {
         const pz_box *box = &solver->box[i];
-        if (box->q >= 0 && !box->locked) {
+        bool is_seen = solver->diagonal[i] > 0 || solver->at->gradient[i] != 0;
+        if (box->q >= 0 && !box->locked && is_seen) {
             double off = INSIDE * half_width(box);
             r->q_trial[box->q] = clamp(q[box->q], box->lower + off, box->upper - off);
             has_moved = has_moved || r->q_trial[box->q] != q[box->q];
@@ -386,6 +387,9 @@ static bool put_onto_bounds(poise_solver *solver, region *r)
             r->q_trial[box->q] = solver->at->gradient[i] < 0 ? box->upper : box->lower;
             has_moved = true;
         }
+    }
+    if (solver->has_swings) {
+        pz_keep_in_swings(solver, r->q_trial);
     }
     if (!has_moved || !(pz_try(solver, r->q_trial, POISE_LEVEL_HESSIAN) < solver->at->cost)) {
         return false;

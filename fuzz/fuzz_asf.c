@@ -1,0 +1,7 @@
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    poise_file_destroy(fuzz_read(POISE_FORMAT_ASF, NULL, data, size));
+    return 0;
+}

@@ -1,0 +1,8 @@
+// Any bytes as C3D.
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    poise_file_destroy(fuzz_read(POISE_FORMAT_C3D, NULL, data, size));
+    return 0;
+}

@@ -1,0 +1,8 @@
+// Any bytes as TRC.
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    poise_file_destroy(fuzz_read(POISE_FORMAT_TRC, NULL, data, size));
+    return 0;
+}

@@ -1,0 +1,73 @@
+// Poise: many problems at once, on one model.
+//
+//   poise_batch_options options = poise_batch_options_default();
+//   poise_batch_create(model, &options, NULL, &batch);
+//   poise_batch_solve(batch, problems, count);
+//
+// Each problem is what one call of poise_solve would get, and its answer has the same bits as that call's: for any batch
+// size, any order, any number of workers, any width of the machine's registers. Problems do not see each other; one that is
+// not sound gets its status and the others go on.
+//
+// **Lanes.** Where the processor has wide registers, several problems are solved side by side, one in each lane, and a lane
+// whose problem is done takes the next one. Two kinds of problem have lanes: one POSE goal on a robot arm (see solve.h), and
+// POSITION goals on a tree, both with the method AUTO. All others are solved one after another.
+//
+// **Threads.** The library starts none. A batch of several workers is spread by a function of the caller's: a loop, a thread
+// pool, OpenMP. Poise hands it a number of pieces, each of which may run on any thread at any time, as long as no two run at
+// once with the same worker number.
+#ifndef POISE_BATCH_H
+#define POISE_BATCH_H
+
+#include <poise/solve.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// One problem: goals and start in, answer out. Goals may be shared between problems.
+typedef struct poise_problem {
+    const poise_goal *goals;
+    int goal_count;
+    double *q;           // nq numbers: the start, replaced by the answer; untouched when `status` is not POISE_OK
+    poise_report report; // out; filled when `status` is POISE_OK
+    poise_status status; // out; what poise_solve would return
+} poise_problem;
+
+// One piece of work: piece number `piece` on worker `worker`, in [0, workers).
+typedef void (*poise_piece)(void *work, int piece, int worker);
+
+// Call run(work, i, w) once for every i in [0, count), in any order, and return when all are done.
+typedef void (*poise_parallel_for)(void *user, int count, poise_piece run, void *work);
+
+// Fill with poise_batch_options_default(), change what you like.
+typedef struct poise_batch_options {
+    poise_solver_options solver;     // as for poise_solve; trace must be NULL
+    int workers;                     // 1: how many worker numbers parallel_for uses; scratch memory grows with it
+    int lanes;                       // 0: as many as the processor serves well; 1: none; 4, 8: that many, if it has them
+    int max_goals;                   // 64: POSITION goals on a tree that a problem may have and still be given a lane
+    poise_parallel_for parallel_for; // NULL: the calling thread does it all, as worker 0
+    void *user;                      // handed to parallel_for
+} poise_batch_options;
+
+POISE_API poise_batch_options poise_batch_options_default(void);
+
+typedef struct poise_batch poise_batch;
+
+// Scratch memory for batches on this model, one allocation from `allocator` (NULL: malloc). The model must outlive it; the
+// options are copied. A batch is used by one call at a time.
+POISE_API poise_status poise_batch_create(const poise_model *model, const poise_batch_options *options,
+                                          const poise_allocator *allocator, poise_batch **batch);
+POISE_API void poise_batch_destroy(poise_batch *batch); // NULL is allowed
+
+// Solve all problems; allocates nothing. POISE_OK when every problem was given an answer or a status of its own.
+POISE_API poise_status poise_batch_solve(poise_batch *batch, poise_problem *problems, int count);
+
+// Problems side by side for arms and for trees: 1 where there are no lanes for such problems on this model and machine.
+POISE_API int poise_batch_arm_lanes(const poise_batch *batch);
+POISE_API int poise_batch_tree_lanes(const poise_batch *batch);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

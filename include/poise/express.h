@@ -1,0 +1,158 @@
+// Poise: expressive inverse kinematics. Hold the posture an animator drew while the end faces where it is told to.
+//
+//   poise_erik_options options = poise_erik_options_default();
+//   poise_erik_create(model, &options, NULL, &erik, &error);
+//   poise_erik_solve(erik, posture, target, q, &report);    // as often as you like
+//
+// **ERIK** (T. Ribeiro & A. Paiva, "Expressive Inverse Kinematics Solving in Real-time for Virtual and Robotic Interactive
+// Characters", 2019). The posture is warped until its end points at the target, limits or not (BWCD). A forward phase, end
+// to root, and a backward phase, root to end, turn the warped shape into angles within the limits; BWCD within limits then
+// aims the end once more. Whatever is within `threshold` is returned. Where errors stop changing two tricks follow: first
+// the target is turned by a little and the posture warped again, then CCD aims what was found, and the zero pose if that
+// fails. The best candidate is returned, judged by the caller's posture and target.
+//
+// **The chain.** The joints from the root to `options.body`, which must be revolute; fixed ones count as part of the
+// segments. Axes, limits and rest shape are free. The *segment* of a joint goes from its origin to the next joint's, the
+// last one's to the tip; one without length continues the one before. A *twister* turns about its own segment; the others
+// are *swings*. The end *points* along the last segment. Chains whose first and last joint are twisters can face any
+// direction with any roll; without a twister at the end the roll is left as it comes, without one at the root the rest of
+// the chain has to do its work. Both are served, with the errors reported. Sliding, ball and mimic joints in the chain are
+// refused (POISE_ERROR_UNSUPPORTED). Joints of the model beside the chain keep their values.
+//
+// **Errors** are numbers from 0 to 1 (equations 19 to 22 of the paper):
+//
+//   error       = orientation_weight * orientation + posture_weight * posture
+//   orientation = sqrt(2) sin(phi / 4), phi the angle between the end and its target; 0.04 is 6.5 degrees
+//   posture     = sum_k a^i |cos(bend_k of q) - cos(bend_k of the posture)| / 2 / sum_k a^i   over swings k, i = 0, 1, ..
+//
+// where bend_k is the angle between segments k - 1 and k and a is `aggravation`. The measure sees how far a joint bends and
+// not which way.
+//
+// A poise_erik is scratch memory for one thread. Solving allocates nothing, reads no clock, and gives the same bits for the
+// same input. Limits hold exactly in what comes back.
+#ifndef POISE_EXPRESS_H
+#define POISE_EXPRESS_H
+
+#include <poise/solve.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- ERIK ----------------------------------------------------------------------------------------------------------------
+
+// Parameters and hyperparameters; names of the paper in brackets. The paper gives weights and threshold only: the other
+// defaults were chosen so that iterations and errors are those of its evaluation.
+// Fill with poise_erik_options_default(), change what you like.
+typedef struct poise_erik_options {
+    int body;       // POISE_WORLD: the end; by default the last body of the model
+    poise_pose tip; // identity: frame of the end in that body, whose rotation is aimed; its place ends the last segment
+    double orientation_weight; // 1   [OrientationErrorWeight]
+    double posture_weight;     // 0.2 [PostureErrorWeight]
+    double threshold;          // 0.04: an error up to this is accepted at once [Threshold]
+    double aggravation;        // 1.5: how much more a bend counts than the one before it on the way to the end
+                               // [ErrorAggravation]; > 0
+    int max_iterations;        // 30: forward and backward phases [MaxERIKIterations]; >= 1
+    int max_sweeps;            // 20: of BWCD and CCD [MaxCCDIterations]; >= 1
+    double precision;          // 1e-4: these stop when (1 - cos of the angle to the target) / 2 is below this [CCDPrecision]
+    double stall;              // 1e-6: CCD stops when that changes by less in a sweep [Precision]
+    double disturbance;        // 0.02 rad: turn of the offset trick about each of two axes, and distance kept from limits
+                               // [Disturbance]; >= 0
+    int window;                // 3: errors looked at to see that iterations do not converge; >= 2
+    double tolerance;          // 1e-4: errors that differ by less are the same
+    bool symmetric_endpoint;   // true: the end may be rolled by half a turn [extension SymmetricEndpoint]
+    bool avoid_edges;          // true: keep off the limits while solving [AvoidEdges]
+    bool offset_trick;         // true: [NonConvOffsetTrick]
+    bool ccd_trick;            // true: [NonConvCCDTrick]
+    bool exact_orientation;    // false: finish with the orientation to rounding (1), which the paper leaves within threshold
+    int restarts;              // 30: searches for the exact orientation from elsewhere within the limits
+} poise_erik_options;
+// (1) A damped Newton search within the limits from the answer; where it ends short, from the posture, from the zero pose
+//     and from a fixed sequence of `restarts` poses until one gets there. Reached when the angle is below 1e-9. The result
+//     replaces the answer where its orientation is better, whatever that costs the posture.
+
+POISE_API poise_erik_options poise_erik_options_default(void);
+
+// How a solve went. Errors are those of the q that came back.
+typedef struct poise_erik_report {
+    poise_outcome outcome; // REACHED: error <= threshold; STALLED: not, and tricks did not help; BUDGET: max_iterations
+    const char *reason;    // in words; a constant
+    int iterations;        // forward and backward phases; for two tasks, steps
+    bool used_offset;      // the offset trick was tried
+    bool used_ccd;         // the CCD trick was tried
+    bool exact;            // exact_orientation: it was reached
+    double error;          // weighted sum of the next two
+    double orientation;    // 0 to 1
+    double posture;        // 0 to 1, not weighted
+    double angle;          // between the end and the target, or its twin by half a roll where that is allowed, in radians
+    int active_limits;     // joints of the chain at a limit
+} poise_erik_report;
+
+typedef struct poise_erik poise_erik;
+
+// Bytes that poise_erik_init needs; 0 when the model has no such chain or the options make no sense.
+POISE_API size_t poise_erik_size(const poise_model *model, const poise_erik_options *options);
+
+// Over the caller's memory (any alignment); model and memory must outlive it. The options are copied. `error` (may be NULL)
+// names the joint that cannot be served, or the option that makes no sense.
+POISE_API poise_status poise_erik_init(const poise_model *model, const poise_erik_options *options, void *memory,
+                                       size_t size, poise_erik **erik, poise_error *error);
+
+// Over memory from `allocator` (NULL: malloc).
+POISE_API poise_status poise_erik_create(const poise_model *model, const poise_erik_options *options,
+                                         const poise_allocator *allocator, poise_erik **erik, poise_error *error);
+POISE_API void poise_erik_destroy(poise_erik *erik); // of _create only; NULL is allowed
+
+// The joints of the chain, from the root: how many, which ones (POISE_WORLD out of range), and whether they twist.
+POISE_API int poise_erik_joint_count(const poise_erik *erik);
+POISE_API int poise_erik_joint(const poise_erik *erik, int position);
+POISE_API bool poise_erik_is_twister(const poise_erik *erik, int position);
+
+// Find q (nq numbers; joints beside the chain are left alone, those of the chain are not started from) whose shape is that
+// of `posture` (nq numbers, which need not keep the limits) and whose end has the world rotation `target` (any length but
+// 0). `report` may be NULL. POISE_ERROR_ARGUMENT, with q untouched: NULL, a number that is not finite, a zero quaternion.
+POISE_API poise_status poise_erik_solve(poise_erik *erik, const double *posture, poise_quat target, double *q,
+                                        poise_erik_report *report);
+
+// The errors of any q, solved or not: fills `report` with REACHED or STALLED, and 0 iterations.
+POISE_API poise_status poise_erik_measure(poise_erik *erik, const double *posture, poise_quat target, const double *q,
+                                          poise_erik_report *report);
+
+// A posture given as positions: where the joints of the chain and the tip are, poise_erik_joint_count + 1 points in the
+// world, root first. Only the directions of the segments are used, so that a drawing at any scale will do; equal points
+// have none. Fills the chain's joints in `posture` (nq numbers) with angles, limits not looked at, that fit them best, and
+// *misfit (may be NULL) with the root mean square of the angle left between a segment and its direction. Twists that no
+// segment shows are 0. Directions tell a chain and its mirrored twists apart only up to the posture's error measure.
+POISE_API poise_status poise_erik_posture_from_positions(poise_erik *erik, const poise_vec3 *positions, int count,
+                                                         double *posture, double *misfit);
+
+// ---- Its rival: two tasks in order ---------------------------------------------------------------------------------------
+//
+// What the paper compares with (its equation 25; P. Baerlocher 2001): damped least squares for the orientation, and what
+// its null space allows for the posture,
+//
+//   step = J1^+l1 e1 + (J2 (I - J1^+ J1))^+l2 (e2 - J2 J1^+l1 e1),     e2 = posture - (q + J1^+l1 e1)
+//
+// with J2 the identity but for a twister at the root or the end, each damping l from its smallest singular value (A.
+// Maciejewski & C. Klein 1988), limits clamped after each step. Starts at the zero pose, stops at the threshold.
+
+typedef struct poise_two_task_options {
+    int max_iterations;  // 100
+    bool use_posture;    // true: false leaves the second task out, and only the orientation decides when to stop
+    bool correct_flip;   // true: of the target and its twin by half a roll aim at the one that the posture, turned at the
+                         // root towards the target, is nearer to; needs symmetric_endpoint
+    double longest_step; // 0.3 rad: bound of each task's step, for its damping; > 0
+    double error_clamp;  // 0.5 rad: longest rotation that a step is computed for; > 0
+} poise_two_task_options;
+
+POISE_API poise_two_task_options poise_two_task_options_default(void);
+
+// As poise_erik_solve, with the errors, threshold and symmetric end of `erik`; `options` may be NULL for the defaults.
+POISE_API poise_status poise_two_task_solve(poise_erik *erik, const poise_two_task_options *options, const double *posture,
+                                            poise_quat target, double *q, poise_erik_report *report);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,62 @@
+// Poise: the motion filter. Set-points in, at any rate and with any jumps; smooth motion out, within the limits of a robot.
+//
+//   poise_filter_create(joints, count, NULL, &filter);
+//   poise_filter_reset(filter, x);
+//   poise_filter_step(filter, setpoints, dt, x);               // every dt seconds
+//
+// Each joint goes to its set-point as fast as its limits of velocity, acceleration and jerk allow and comes to rest there
+// without passing it, unless the set-point itself comes too near too late. The motion between two steps is a piecewise
+// cubic, sampled every dt: so the differences of the output, first, second and third, over dt, dt^2 and dt^3, obey the
+// limits at any rate, to rounding. Positions never leave [lower, upper].
+//
+// Shape, after the Nutty Motion Filter of Ribeiro & Paiva 2019 (section 3.7): `smoothness` makes a heavy, gentle character
+// by lowering the accelerations that are planned with, `responsiveness` gives them back, `soft` slows the way to the ends of
+// the range. The limits hold for any values.
+#ifndef POISE_FILTER_H
+#define POISE_FILTER_H
+
+#include <poise/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// One joint. Fill with poise_filter_joint_default(), change what you like. Units: those of the coordinate, and seconds.
+typedef struct poise_filter_joint {
+    double lower, upper;   // -infinity, infinity
+    double velocity;       // 2: largest; > 0, finite
+    double acceleration;   // 10
+    double jerk;           // 100
+    double smoothness;     // 0: in [0, 1); how gently it moves; 0: as the limits allow
+    double responsiveness; // 0: in [0, 1]; how much of the smoothness to take back
+    double soft; // 0: exponent of the slowing near an end of the range, >= 0; 1 slows everywhere but in the middle,
+                 // 10 near the ends only; 0: none
+} poise_filter_joint;
+
+POISE_API poise_filter_joint poise_filter_joint_default(void);
+
+typedef struct poise_filter poise_filter;
+
+// A filter at rest at 0, or at the nearest number within the limits. One allocation. ARGUMENT: a number is out of range.
+POISE_API poise_status poise_filter_create(const poise_filter_joint *joints, int count, const poise_allocator *allocator,
+                                           poise_filter **filter);
+POISE_API void poise_filter_destroy(poise_filter *filter); // NULL is allowed
+
+// Come to rest at x (count numbers), clamped to the limits.
+POISE_API poise_status poise_filter_reset(poise_filter *filter, const double *x);
+
+// Go on by dt seconds (> 0, finite) towards the set-points (count numbers; clamped to the limits) and write the positions.
+// A set-point that is not finite leaves the joint's last one in force. Allocates nothing.
+POISE_API poise_status poise_filter_step(poise_filter *filter, const double *setpoints, double dt, double *x);
+
+// The state after the last step; each may be NULL.
+POISE_API void poise_filter_state(const poise_filter *filter, double *x, double *velocity, double *acceleration);
+
+// Seconds until a joint comes to rest at its set-point; 0 when it has.
+POISE_API double poise_filter_time_left(const poise_filter *filter, int joint);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

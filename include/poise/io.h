@@ -1,0 +1,135 @@
+// Poise: files. From bytes to models, clips and markers, and back. Library poise_io, beside the core.
+//
+//   poise_read_options options = poise_read_options_default();
+//   options.name = "walk.bvh";
+//   poise_read(bytes, size, &options, NULL, &file, &error);      // file->model, file->clip, file->markers
+//   poise_write(file, POISE_FORMAT_BVH, NULL, &bytes, &size, NULL, NULL, &error);
+//
+// Everything works on memory: the caller opens files. Reading takes time and memory in proportion to the input, whatever the
+// bytes, and gives either a whole file or an error with a line (of a text) or byte (of a binary) and a fix. What a file
+// holds and Poise cannot carry is a warning, with its line. Numbers are read and written exactly: a file that Poise wrote
+// reads back to the same bits, in every locale.
+//
+// | format     | read                      | write                                       |
+// |------------|---------------------------|---------------------------------------------|
+// | URDF       | model                     |                                             |
+// | MJCF       | model                     |                                             |
+// | BVH        | model, clip               | model, clip                                 |
+// | ASF        | model                     | model                                       |
+// | AMC        | clip, given the ASF model | clip                                        |
+// | C3D        | markers                   | markers (Intel, float)                      |
+// | TRC        | markers                   | markers                                     |
+// | MOT        | clip, given the model     | clip                                        |
+// | GLTF, GLB  | model, clip               | model, clip                                 |
+// | DH         | model                     | model, where it is a chain of 1-DoF joints  |
+// | JSON       | everything                | everything                                  |
+#ifndef POISE_IO_H
+#define POISE_IO_H
+
+#include <poise/motion.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum poise_format {
+    POISE_FORMAT_UNKNOWN = 0,
+    POISE_FORMAT_URDF,
+    POISE_FORMAT_MJCF,
+    POISE_FORMAT_BVH,
+    POISE_FORMAT_ASF,
+    POISE_FORMAT_AMC,
+    POISE_FORMAT_C3D,
+    POISE_FORMAT_TRC,
+    POISE_FORMAT_MOT,
+    POISE_FORMAT_GLTF,
+    POISE_FORMAT_GLB,
+    POISE_FORMAT_DH,
+    POISE_FORMAT_JSON,
+    POISE_FORMAT_COUNT
+} poise_format;
+
+// A short lower-case name such as "bvh"; "unknown" outside the enumeration.
+POISE_API const char *poise_format_name(poise_format format);
+
+// The format of these bytes, by their beginning and, where that says nothing, by the extension of `name` (may be NULL).
+POISE_API poise_format poise_format_detect(const void *bytes, size_t size, const char *name);
+
+// Something odd that did not keep the file from being read.
+typedef struct poise_warning {
+    int line; // 1-based; 0: no line
+    char text[POISE_ERROR_TEXT_SIZE];
+} poise_warning;
+
+// What position channels of a BVH joint mean: dialects differ.
+typedef enum poise_bvh_positions {
+    POISE_BVH_DECIDE = 0, // by the data, with a warning where it makes a difference
+    POISE_BVH_REPLACE,    // they replace OFFSET
+    POISE_BVH_ADD         // they add to OFFSET
+} poise_bvh_positions;
+
+// Hand out the bytes of another file that this one names (glTF buffers, MJCF includes), valid until the read returns.
+typedef poise_status (*poise_load)(void *user, const char *name, const void **bytes, size_t *size);
+
+// Fill with poise_read_options_default(), change what you like.
+typedef struct poise_read_options {
+    poise_format format;           // UNKNOWN: detect
+    const char *name;              // of the file, for detection and messages; may be NULL
+    const poise_model *model;      // the skeleton that an AMC or MOT moves; NULL otherwise
+    poise_bvh_positions positions; // DECIDE
+    int animation;                 // 0; GLTF, GLB: which of the animations becomes the clip
+    bool floating;                 // false; URDF, MJCF: give the root link a FREE joint instead of fixing it to the world
+    poise_load load;               // NULL: files that this one names are not read, with a warning
+    void *user;                    // handed to load
+} poise_read_options;
+
+POISE_API poise_read_options poise_read_options_default(void);
+
+// What was in a file. Parts that it does not hold are NULL. To write, fill one of your own; nothing of it is changed.
+//
+// The tip of a bone (BVH "End Site", ASF bone end, a leaf of glTF) is a tool of the model called "<body>.tip".
+//
+// A BVH joint whose channels no type of joint holds is a chain of joints in one place. The last has its name; those above it
+// are called "<name>.position" (three positions before one or two rotations), "<name>.x", ".y", ".z" (single positions) and
+// "<name>.1", ".2" (rotations with an axis twice in a row).
+typedef struct poise_file {
+    poise_format format;
+    poise_model *model;
+    poise_clip *clip; // moves `model`, or the one in the options
+    poise_markers *markers;
+    poise_goal *goals; // of `model`, or the one in the options; what they point to is the file's, too
+    int goal_count;
+    poise_posture *postures; // likewise
+    int posture_count;
+    poise_placement *placements; // likewise; `local` not finite: not known, to be calibrated
+    int placement_count;
+    poise_scale scale; // of the model's lengths, the clip's, the goals' and the placements'
+    const char *title; // what the file calls itself (a robot's name); NULL: nothing
+    poise_warning *warnings;
+    int warning_count;    // kept; at most POISE_WARNINGS_MOST
+    int warnings_dropped; // beyond those
+} poise_file;
+
+#define POISE_WARNINGS_MOST 1000
+
+// Read a whole file. On any status but POISE_OK *file is untouched and `error` (may be NULL) names place and fix. Release
+// with poise_file_destroy.
+POISE_API poise_status poise_read(const void *bytes, size_t size, const poise_read_options *options,
+                                  const poise_allocator *allocator, poise_file **file, poise_error *error);
+
+// Release a file that poise_read made, with all its parts. To keep a part, take it out first: set its pointer to NULL.
+POISE_API void poise_file_destroy(poise_file *file); // NULL is allowed
+
+// Write. *bytes comes from `allocator` (NULL: malloc) and is released with poise_bytes_release; it ends with a zero that
+// *size does not count. `warnings` may be NULL; otherwise it takes up to `*warning_count` of what could not be carried over,
+// and *warning_count says how many there are.
+POISE_API poise_status poise_write(const poise_file *file, poise_format format, const poise_allocator *allocator,
+                                   void **bytes, size_t *size, poise_warning *warnings, int *warning_count,
+                                   poise_error *error);
+POISE_API void poise_bytes_release(const poise_allocator *allocator, void *bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

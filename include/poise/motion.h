@@ -1,0 +1,115 @@
+// Poise: motion. Clips of joint values, and recorded markers.
+//
+// A clip is a time series of configurations of one model; a marker set is a time series of labelled points, as a motion
+// capture system records them. Both are plain structs that own their arrays: read and write the arrays as you like, release
+// the whole with its _destroy.
+//
+// **Units.** Lengths are in the units of wherever the numbers came from, so that a file that was read can be written with
+// the same bits. `scale` says what they mean. Angles are radians, times seconds.
+#ifndef POISE_MOTION_H
+#define POISE_MOTION_H
+
+#include <poise/solve.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum poise_up { POISE_UP_UNKNOWN = 0, POISE_UP_X, POISE_UP_Y, POISE_UP_Z } poise_up;
+
+// What lengths and directions mean.
+typedef struct poise_scale {
+    double metres; // per unit of length; 0: unknown
+    poise_up up;   // the axis that points upwards
+} poise_scale;
+
+// ---- Clips ---------------------------------------------------------------------------------------------------------------
+
+typedef struct poise_clip {
+    int frames;
+    int nq;            // of the model it moves
+    double frame_time; // seconds from frame to frame, > 0
+    double start_time; // of frame 0
+    double *q;         // frames x nq, row by row
+    poise_allocator allocator;
+    bool has_allocator;
+} poise_clip;
+
+// A clip of zeros; one allocation. `allocator` may be NULL. ARGUMENT: a count is negative, or frame_time is not > 0.
+POISE_API poise_status poise_clip_create(int frames, int nq, double frame_time, const poise_allocator *allocator,
+                                         poise_clip **clip);
+POISE_API void poise_clip_destroy(poise_clip *clip); // NULL is allowed
+
+// A new clip of frames [first, first + count) of this one.
+POISE_API poise_status poise_clip_trim(const poise_clip *clip, int first, int count, const poise_allocator *allocator,
+                                       poise_clip **trimmed);
+
+// A new clip of the same length in time, sampled every `frame_time` seconds. Between two frames each joint goes the
+// shortest way at constant speed (poise_difference, poise_retract); an angle that jumps by a whole turn stays.
+POISE_API poise_status poise_clip_resample(const poise_clip *clip, const poise_model *model, double frame_time,
+                                           const poise_allocator *allocator, poise_clip **resampled);
+
+// The configuration at `time`, between frames as above, before the first frame the first, after the last the last.
+POISE_API poise_status poise_clip_sample(const poise_clip *clip, const poise_model *model, double time, double *q);
+
+// ---- Markers -------------------------------------------------------------------------------------------------------------
+
+typedef struct poise_markers {
+    int frames, count;
+    double rate;          // frames per second, > 0
+    int first_frame;      // number of frame 0 in the recording
+    poise_scale scale;    // of the positions
+    poise_vec3 *position; // frames x count, row by row; NaN in all three where a marker was not seen
+    float *residual;      // frames x count: what the recording system says of each point; NULL: it says nothing
+    const char **label;   // count; zero-terminated, never NULL
+    poise_allocator allocator;
+    bool has_allocator;
+} poise_markers;
+
+// All gaps. Labels are copied; NULL for labels "1", "2", ... ARGUMENT: a count is negative, or rate is not > 0.
+POISE_API poise_status poise_markers_create(int frames, int count, double rate, const char *const *labels,
+                                            const poise_allocator *allocator, poise_markers **markers);
+POISE_API void poise_markers_destroy(poise_markers *markers); // NULL is allowed
+
+// Was this point seen?
+static inline bool poise_markers_seen(const poise_markers *markers, int frame, int marker)
+{
+    poise_vec3 p = markers->position[(size_t)frame * (size_t)markers->count + (size_t)marker];
+    return p.x == p.x && p.y == p.y && p.z == p.z;
+}
+
+// Index by label, exactly or, with the subject's name left out, by what follows the last colon ("Daniel:LFHD" is "LFHD").
+// POISE_WORLD when there is none.
+POISE_API int poise_markers_find(const poise_markers *markers, const char *label);
+
+// New sets: some frames; another rate (straight lines between frames, a gap where either end is one).
+POISE_API poise_status poise_markers_trim(const poise_markers *markers, int first, int count,
+                                          const poise_allocator *allocator, poise_markers **trimmed);
+POISE_API poise_status poise_markers_resample(const poise_markers *markers, double rate, const poise_allocator *allocator,
+                                              poise_markers **resampled);
+
+// Turn and scale all points in place: into metres (or any unit) and another upward axis, by a cyclic change of axes.
+// UNSUPPORTED when the present scale is unknown.
+POISE_API poise_status poise_markers_rescale(poise_markers *markers, poise_scale scale);
+
+// ---- Markers on bodies ---------------------------------------------------------------------------------------------------
+
+// Where a marker sits.
+typedef struct poise_placement {
+    const char *label; // of the marker, as poise_markers_find takes it; must stay valid
+    int body;
+    poise_vec3 local; // in the body's frame
+    double weight;    // >= 0; 1 for an ordinary marker
+} poise_placement;
+
+// A named configuration.
+typedef struct poise_posture {
+    const char *name;
+    const double *q; // nq
+} poise_posture;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

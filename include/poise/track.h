@@ -1,0 +1,160 @@
+// Poise: following recordings. From markers, frame by frame, to a motion of a skeleton.
+//
+//   poise_tracker_options options = poise_tracker_options_default();
+//   poise_track(model, placements, count, markers, NULL, &options, NULL, &clip, frames, &error);
+//
+// or, for data that arrives as it is recorded, one frame at a time and in constant memory:
+//
+//   poise_tracker_create(model, placements, count, &options, NULL, &tracker, &error);
+//   poise_tracker_next(tracker, seen, q, &frame);
+//
+// The first frame is found from a cold start: the root aligned with the markers, with restarts. Every other frame starts
+// from the last good one. Bad data does not stop the work: a marker that was not seen has no weight; markers that are
+// swapped or far off are let go; a frame that cannot be trusted is flagged, holds the last good pose and is not started
+// from.
+#ifndef POISE_TRACK_H
+#define POISE_TRACK_H
+
+#include <poise/batch.h>
+#include <poise/motion.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What was special about a frame: bits of poise_track_frame.flags.
+typedef enum poise_track_flag {
+    POISE_TRACK_GAPS = 1,      // markers were missing
+    POISE_TRACK_OUTLIERS = 2,  // markers were let go, because they fit no pose that the others do
+    POISE_TRACK_RESTARTED = 4, // found from a cold start: the first frame, or the way from the last one led astray
+    POISE_TRACK_JUMP = 8,      // some body turned by more than max_turn since the last frame
+    POISE_TRACK_HELD = 16      // too few markers, or a jump that gaps or outliers explain: the last good pose is held
+} poise_track_flag;
+
+typedef struct poise_track_frame {
+    int flags;
+    poise_outcome outcome; // of the last solve; BUDGET for a frame that is held
+    int iterations;        // of all solves of this frame
+    int seen;              // markers
+    int let_go;            // of those
+    double rms;            // distance of the others, in length units
+    double worst;          // of those
+    double turn;           // largest rotation of any body since the last frame, radians
+} poise_track_frame;
+
+// Fill with poise_tracker_options_default(), change what you like.
+typedef struct poise_tracker_options {
+    poise_solver_options solver; // of every frame; its start and restarts are set by the tracker. gradient_tolerance 1e-4
+    int restarts;                // 8: of a cold start
+    int least_markers;           // 3: with fewer seen a frame is held
+    bool robust;                 // true: let markers go that are far off
+    double outlier;              // 0: how far that is, in length units; 0 for a tenth of the skeleton's reach, or six times
+                                 // the frame's median where that is more
+    double smoothness;           // 0: weight of staying near the last frame (goal SMOOTHNESS), against markers of weight 1
+    double max_turn;             // 0.5 rad: more than this in one frame, with gaps or outliers, is not believed
+    int chunk;                   // 500: frames that poise_track gives to one worker; the answer depends on it
+    int workers;                 // 1: as in batch.h
+    poise_parallel_for parallel_for; // NULL: the calling thread does it all
+    void *user;                      // handed to parallel_for
+} poise_tracker_options;
+
+POISE_API poise_tracker_options poise_tracker_options_default(void);
+
+typedef struct poise_tracker poise_tracker;
+
+// A tracker for these markers; one allocation. Placements are copied, their labels not. ARGUMENT, with a reason in `error`
+// (may be NULL): a body is out of range, a number is not finite, a weight is negative, the options make no sense.
+POISE_API poise_status poise_tracker_create(const poise_model *model, const poise_placement *placements, int count,
+                                            const poise_tracker_options *options, const poise_allocator *allocator,
+                                            poise_tracker **tracker, poise_error *error);
+POISE_API void poise_tracker_destroy(poise_tracker *tracker); // NULL is allowed
+
+// Forget the past: the next frame is found from a cold start at `q` (nq numbers; NULL: the neutral configuration).
+POISE_API poise_status poise_tracker_reset(poise_tracker *tracker, const double *q);
+
+// The next frame: `seen` has a point for every placement, not finite where it was not seen. Fills q (nq numbers) and `frame`
+// (may be NULL). Allocates nothing.
+POISE_API poise_status poise_tracker_next(poise_tracker *tracker, const poise_vec3 *seen, double *q,
+                                          poise_track_frame *frame);
+
+// Track a whole recording into a new clip. Markers are found by the placements' labels; one that is not there counts as
+// never seen. `frames` (may be NULL) takes markers->frames records. `q_start` (may be NULL) is where the cold start begins.
+//
+// The recording is cut into chunks of options->chunk frames, which workers track on their own, each from a cold start a few
+// frames ahead. Around a seam both neighbours track, and their poses go over into each other; where they found different
+// poses, the later chunk is tracked again from the end of the earlier one. So the answer does not depend on the number of
+// workers.
+POISE_API poise_status poise_track(const poise_model *model, const poise_placement *placements, int count,
+                                   const poise_markers *markers, const double *q_start, const poise_tracker_options *options,
+                                   const poise_allocator *allocator, poise_clip **clip, poise_track_frame *frames,
+                                   poise_error *error);
+
+// ---- Markers from a motion -----------------------------------------------------------------------------------------------
+
+// The paths that points of a model's bodies take in a clip, as markers: `points` says which, their labels name them. So one
+// skeleton's motion can be followed by another's: place these labels on the other one and track.
+POISE_API poise_status poise_markers_from_clip(const poise_model *model, const poise_clip *clip, poise_scale scale,
+                                               const poise_placement *points, int count, const poise_allocator *allocator,
+                                               poise_markers **markers);
+
+// ---- Markers by name -----------------------------------------------------------------------------------------------------
+
+// Place the markers whose labels belong to a common set (Plug-in Gait and its relatives, OpenSim's) on the bodies of a human
+// skeleton, by the names that bodies have in ASF/AMC, BVH, OpenSim or our own humanoid. Writes at most `capacity`
+// placements, in the order of the markers, with a `local` that is not finite: calibrate to find it. Labels point into
+// `markers`. Returns how many markers were recognised.
+POISE_API int poise_placements_by_name(const poise_model *model, const poise_markers *markers, poise_placement *placements,
+                                       int capacity);
+
+// ---- Fitting a skeleton to its markers -----------------------------------------------------------------------------------
+
+typedef enum poise_scaling {
+    POISE_SCALING_NONE = 0,
+    POISE_SCALING_UNIFORM, // one factor for all bones
+    POISE_SCALING_SEGMENTS // one for each bone, held near the common one
+} poise_scaling;
+
+// A new model with the offset of every joint from its parent's origin multiplied by scale[joint] (joint_count numbers > 0);
+// offsets of joints that hang from the world stay. Tools, masses and limits are kept, tools scaled with the mean factor of
+// the joints that hang from their body (its own where none does).
+POISE_API poise_status poise_model_rescale(const poise_model *model, const double *scale, const poise_allocator *allocator,
+                                           poise_model **rescaled, poise_error *error);
+
+// Fill with poise_calibration_options_default(), change what you like.
+typedef struct poise_calibration_options {
+    poise_solver_options solver; // of the poses
+    poise_scaling scaling;       // NONE
+    double scale_prior;          // 0.001: how strongly a bone's factor is held to the common one, beside its markers
+    int rounds;                  // 50: at most; as many again for SEGMENTS, which begins with UNIFORM
+    double tolerance;            // 1e-4: stop when a round lowers the squared error by less than this share
+} poise_calibration_options;
+
+POISE_API poise_calibration_options poise_calibration_options_default(void);
+
+typedef struct poise_calibration {
+    int frames;   // used
+    int rounds;   // done
+    int points;   // marker positions used
+    double rms;   // distance of the markers, over those frames
+    double mean;  // the same, not squared
+    double scale; // the common factor; 1 without scaling
+} poise_calibration;
+
+// Find where markers sit on their bodies, and how long the bones are, from a recording: poses, offsets and factors that fit
+// the markers best, in turn until they agree.
+//
+// `placements` gives label, body and weight of each marker, and takes `local`; a `local` that is not finite on the way in is
+// guessed to begin with. `frames` lists the frames to use (NULL: `frame_count` of them, evenly spread). `q` (nq numbers; may
+// be NULL) is a pose like that of the first of them, and becomes that pose as fitted: where to begin tracking. *fitted (may
+// be NULL without scaling) is the model with its bones scaled; release it with poise_model_destroy. NUMERIC: the markers do
+// not determine it.
+POISE_API poise_status poise_calibrate(const poise_model *model, poise_placement *placements, int count,
+                                       const poise_markers *markers, const int *frames, int frame_count, double *q,
+                                       const poise_calibration_options *options, const poise_allocator *allocator,
+                                       poise_model **fitted, poise_calibration *report, poise_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,305 @@
+// One POSE goal on an arm, several problems side by side.
+//
+// A lane holds one search. When it ends, its problem takes up the one solver there is, as poise_solve would have it at this
+// point: another search, then the lane gets a new start; or the report, then the lane gets the next problem. All lanes of a
+// pass are on the same chain; problems for other frames wait for a pass of their own.
+#include "batch/arm_lanes.h"
+#include "base/cpu.h"
+#include "batch/batch.h"
+
+#define LEAST_JOINTS 6 // shorter chains take another step (solve/arm_search.c)
+#define FEW          4 // a share of the lanes: with fewer busy than one in so many, one after another is faster
+
+typedef struct lane {
+    poise_problem *problem;
+    pz_arm_call call;
+    pz_waiting waiting;
+    double *q_start; // nq
+} lane;
+
+typedef struct engine {
+    pz_arm_lanes state; // first, to be aligned
+    lane lanes[PZ_LANES_MOST];
+    int width;
+    const pz_arm_kernel *kernel;
+    poise_solver *solver;
+    const pz_arm_chain *chain;      // of the pass
+    int most;                       // iterations of a search
+    poise_problem *queue[PZ_PIECE]; // of the piece, those of the pass first
+    int next, queued;               // of the pass
+} engine;
+
+// ---- Which problems ------------------------------------------------------------------------------------------------------
+
+// Hinges on the way to joint k; -1 when there are other joints.
+static int count_hinges(const poise_model *model, int k)
+{
+    int hinges = 0;
+    for (; k != POISE_WORLD; k = model->joints[k].parent) {
+        const pz_joint *joint = &model->joints[k];
+        int steps = joint->step_end - joint->step_begin;
+        if (steps > 1 ||
+            (steps == 1 && (joint->mimic != POISE_WORLD || !pz_step_is_turn(model->steps[joint->step_begin].kind)))) {
+            return -1;
+        }
+        hinges += steps;
+    }
+    return hinges;
+}
+
+static bool has_chain(const poise_model *model)
+{
+    for (int k = 0; k < model->joint_count; ++k) {
+        int hinges = count_hinges(model, k);
+        if (hinges >= LEAST_JOINTS && hinges <= PZ_ARM_MOST) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The widest registers that the processor has and the caller wants.
+static int lanes_of(const poise_model *model, const poise_batch_options *options)
+{
+    int wanted = options->lanes == 0 ? PZ_LANES_MOST : options->lanes;
+    int lanes = wanted >= 8 && pz_cpu_is_widest() ? 8 : wanted >= 4 && pz_cpu_is_wide() ? 4 : 1;
+    bool fits = options->solver.method == POISE_METHOD_AUTO && pz_arm_options_fit(&options->solver) &&
+                !options->solver.seed_table && has_chain(model);
+    return fits ? lanes : 1;
+}
+
+static void *lay_out(poise_solver *solver, const poise_batch_options *options, const poise_model *model, int lanes,
+                     pz_arena *arena)
+{
+    engine *e = pz_arena_take(arena, 1, sizeof *e);
+    double *starts = pz_arena_take(arena, (size_t)lanes * (size_t)model->nq, sizeof *starts);
+    if (e && starts) {
+        int most = options->solver.max_iterations;
+        memset(e, 0, sizeof *e);
+        e->solver = solver;
+        e->width = lanes;
+        e->kernel = lanes == 8 ? &pz_arm_kernel_8 : &pz_arm_kernel_4;
+        e->most = most < PZ_ARM_SEARCH_ITERATIONS ? most : PZ_ARM_SEARCH_ITERATIONS;
+        for (int l = 0; l < lanes; ++l) {
+            e->lanes[l].q_start = starts + l * model->nq;
+        }
+    }
+    return e;
+}
+
+static bool serves(void *scratch, const poise_problem *problem)
+{
+    (void)scratch;
+    return problem->goal_count == 1 && problem->goals && problem->goals->kind == POISE_GOAL_POSE;
+}
+
+// ---- Lanes ---------------------------------------------------------------------------------------------------------------
+
+static void put_target(engine *e, int l)
+{
+    const pz_arm_target *target = &e->lanes[l].call.target;
+    const pz_arm_run *run = &e->lanes[l].call.run;
+    const double u[9] = {target->u.x.x, target->u.x.y, target->u.x.z, target->u.y.x, target->u.y.y,
+                         target->u.y.z, target->u.z.x, target->u.z.y, target->u.z.z};
+    pz_arm_lanes *state = &e->state;
+    for (int i = 0; i < 9; ++i) {
+        state->u[i][l] = u[i];
+    }
+    state->t[0][l] = target->t.x, state->t[1][l] = target->t.y, state->t[2][l] = target->t.z;
+    state->most_r[l] = target->most_r, state->most_e[l] = target->most_e;
+    state->W[l] = target->W, state->cost[l] = target->cost;
+    for (int i = 0; i < e->chain->n; ++i) {
+        state->lower[i][l] = run->lower[i], state->upper[i][l] = run->upper[i], state->middle[i][l] = run->middle[i];
+    }
+}
+
+// Begin the search that the call at hand wants next.
+static void begin_search(engine *e, int l)
+{
+    pz_arm_lanes *state = &e->state;
+    const pz_arm_run *run = &e->lanes[l].call.run;
+    pz_arm_begin_search(e->solver);
+    for (int i = 0; i < e->chain->n; ++i) {
+        state->q[i][l] = run->q[i], state->side[i][l] = run->side[i];
+    }
+    state->k[l] = 0.0;
+    state->f1[l] = state->f2[l] = state->f3[l] = INFINITY;
+}
+
+// Where the search stopped; before step() goes on.
+static void get_end(engine *e, int l)
+{
+    const pz_arm_lanes *state = &e->state;
+    pz_arm_run *run = &e->lanes[l].call.run;
+    for (int i = 0; i < e->chain->n; ++i) {
+        run->q[i] = state->q[i][l], run->side[i] = state->side[i][l];
+    }
+}
+
+// The rest of what pz_arm_search leaves in a run; after step().
+static void get_numbers(engine *e, int l)
+{
+    const pz_arm_lanes *state = &e->state;
+    pz_arm_run *run = &e->lanes[l].call.run;
+    int evaluations = (int)state->k[l];
+    run->f = state->f[l], run->r = state->rr[l], run->e = state->e[l];
+    run->first_r = state->first_r[l], run->first_e = state->first_e[l];
+    run->iterations += evaluations - 1;
+    run->evaluations += evaluations;
+    for (int i = 0; i < e->chain->n; ++i) {
+        run->g[i] = state->g[i][l];
+    }
+}
+
+// ---- Problems ------------------------------------------------------------------------------------------------------------
+
+static void solve_alone(const engine *e, poise_problem *p)
+{
+    p->status = poise_solve(e->solver, p->goals, p->goal_count, p->q, &p->report);
+}
+
+// Give the problem to the lane. False: it is solved already, or refused.
+static bool take(engine *e, int l, poise_problem *p)
+{
+    lane *here = &e->lanes[l];
+    e->solver->q_start = here->q_start;
+    p->status = pz_solve_begin(e->solver, p->goals, p->goal_count, p->q);
+    if (p->status != POISE_OK) {
+        return false;
+    }
+    const pz_arm_chain *chain = pz_arm_prepare(e->solver, &here->call);
+    if (!chain || chain->slides || chain->n < LEAST_JOINTS || here->call.target.has_band) {
+        solve_alone(e, p);
+        return false;
+    }
+    e->chain = chain;
+    here->problem = p;
+    put_target(e, l);
+    begin_search(e, l);
+    pz_solve_leave(e->solver, &here->waiting);
+    return true;
+}
+
+// Bring the problem that is next but one, and the goal and the start of the next one, nearer to the processor.
+static void fetch_ahead(const engine *e)
+{
+    if (e->next + 1 < e->queued) {
+        const poise_problem *p = e->queue[e->next];
+        const char *goal = (const char *)p->goals;
+        for (size_t at = 0; at < sizeof *p->goals; at += PZ_ALIGNMENT) {
+            PZ_FETCH(goal + at);
+        }
+        PZ_FETCH(p->q);
+        PZ_FETCH(e->queue[e->next + 1]);
+    }
+}
+
+static void refill(engine *e, int l)
+{
+    e->state.busy &= ~(1u << l);
+    while (e->next < e->queued) {
+        if (take(e, l, e->queue[e->next++])) {
+            e->state.busy |= 1u << l;
+            fetch_ahead(e);
+            return;
+        }
+    }
+}
+
+static int count_bits(unsigned bits)
+{
+    int count = 0;
+    for (; bits; bits &= bits - 1) {
+        count += 1;
+    }
+    return count;
+}
+
+// The search in a lane is over: the next one, or the next problem.
+static void settle(engine *e, int l, bool met)
+{
+    lane *here = &e->lanes[l];
+    poise_solver *solver = e->solver;
+    pz_solve_resume(solver, &here->waiting);
+    pz_arm_take_up(solver, &here->call);
+    bool over = pz_arm_end_search(solver, met);
+    bool alone = e->next == e->queued && count_bits(e->state.busy) * FEW <= e->width;
+    while (!over && alone) {
+        pz_arm_begin_search(solver);
+        over = pz_arm_end_search(solver, pz_arm_search(e->chain, &here->call.target, e->most, &here->call.run));
+    }
+    if (!over) {
+        begin_search(e, l);
+        pz_solve_leave(solver, &here->waiting);
+        return;
+    }
+    pz_arm_conclude(solver);
+    pz_solve_end(solver, here->problem->q, &here->problem->report);
+    refill(e, l);
+}
+
+// ---- Passes --------------------------------------------------------------------------------------------------------------
+
+static bool are_alike(const poise_goal *a, const poise_goal *b)
+{
+    return a->body == b->body && memcmp(&a->local, &b->local, sizeof a->local) == 0;
+}
+
+// Bring the problems that have the frame of the first to the front; returns how many there are.
+static int gather(poise_problem **problems, int count)
+{
+    int alike = 1;
+    for (int i = 1; i < count; ++i) {
+        poise_problem *p = problems[i];
+        if (are_alike(problems[0]->goals, p->goals)) {
+            problems[i] = problems[alike];
+            problems[alike++] = p;
+        }
+    }
+    return alike;
+}
+
+// Solve queue[next .. queued).
+static void pass(engine *e)
+{
+    if ((e->queued - e->next) * FEW <= e->width) {
+        while (e->next < e->queued) {
+            solve_alone(e, e->queue[e->next++]);
+        }
+        return;
+    }
+    for (int l = 0; l < e->width; ++l) {
+        refill(e, l);
+    }
+    while (e->state.busy) {
+        pz_arm_seen seen = e->kernel->look(e->chain, e->most, &e->state);
+        unsigned stopped = seen.stopped & e->state.busy;
+        for (int l = 0; stopped >> l; ++l) {
+            if (stopped >> l & 1) {
+                get_end(e, l);
+            }
+        }
+        e->kernel->step(e->chain, &e->state);
+        for (int l = 0; stopped >> l; ++l) {
+            if (stopped >> l & 1) {
+                get_numbers(e, l);
+                settle(e, l, seen.met >> l & 1);
+            }
+        }
+    }
+}
+
+static void run(void *scratch, poise_problem *const *problems, int count)
+{
+    engine *e = scratch;
+    double *q_start = e->solver->q_start; // lanes lend it theirs
+    memcpy(e->queue, problems, (size_t)count * sizeof *problems);
+    e->next = 0;
+    while (e->next < count) {
+        e->queued = e->next + gather(e->queue + e->next, count - e->next);
+        pass(e);
+    }
+    e->solver->q_start = q_start;
+}
+
+const pz_engine_row pz_arm_engine = {.lanes = lanes_of, .lay_out = lay_out, .serves = serves, .run = run};

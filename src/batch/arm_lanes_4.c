@@ -1,0 +1,18 @@
+// The kernel of arm_lanes.h for processors with registers of four.
+#include "base/cpu.h"
+#include "batch/arm_lanes.h"
+
+#if PZ_HAS_WIDE
+
+#define LANES       4
+#define LANE_TARGET PZ_WIDE
+
+#include "batch/arm_lanes_kernel.h"
+
+const pz_arm_kernel pz_arm_kernel_4 = {look_all, step_all};
+
+#else
+
+const pz_arm_kernel pz_arm_kernel_4 = {0}; // never used: lanes_of in arm_lanes.c
+
+#endif

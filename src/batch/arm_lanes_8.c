@@ -1,0 +1,18 @@
+// The kernel of arm_lanes.h for processors with registers of eight.
+#include "base/cpu.h"
+#include "batch/arm_lanes.h"
+
+#if PZ_HAS_WIDE
+
+#define LANES       8
+#define LANE_TARGET PZ_WIDEST
+
+#include "batch/arm_lanes_kernel.h"
+
+const pz_arm_kernel pz_arm_kernel_8 = {look_all, step_all};
+
+#else
+
+const pz_arm_kernel pz_arm_kernel_8 = {0}; // never used: lanes_of in arm_lanes.c
+
+#endif

@@ -1,0 +1,185 @@
+// Batches: pieces for the caller's threads, and in each piece the problems for each engine.
+#include "batch/batch.h"
+#include "base/cpu.h"
+
+#define ENGINES     2
+#define LEAST_PIECE 64 // problems
+#define PIECES_EACH 4  // for each worker, if there are so many
+#define AHEAD       8  // problems whose goals are on their way while one is looked at
+
+static const pz_engine_row *const engine_rows[ENGINES] = {&pz_arm_engine, &pz_tree_engine};
+
+typedef struct worker {
+    poise_solver *solver;
+    void *scratch[ENGINES];
+    poise_problem **queue[ENGINES + 1]; // PZ_PIECE each: problems of one engine, and those that go one by one
+} worker;
+
+struct poise_batch {
+    const poise_model *model;
+    poise_batch_options options;
+    void *memory; // what _destroy releases
+    poise_allocator allocator;
+    bool has_allocator;
+    int lanes[ENGINES];
+    worker *workers;
+    poise_problem *problems; // of the call at hand
+    int count, piece;        // problems in all, and in a piece but the last
+};
+
+poise_batch_options poise_batch_options_default(void)
+{
+    return (poise_batch_options){.solver = poise_solver_options_default(), .workers = 1, .max_goals = 64};
+}
+
+// ---- Life ----------------------------------------------------------------------------------------------------------------
+
+static bool options_make_sense(const poise_model *model, const poise_batch_options *o)
+{
+    return model && o && poise_solver_size(model, &o->solver) > 0 && !o->solver.trace && o->workers >= 1 && o->lanes >= 0 &&
+           o->max_goals >= 0;
+}
+
+// One worker's memory.
+static void lay_out_worker(const poise_batch *batch, worker *w, pz_arena *arena)
+{
+    const poise_solver_options *options = &batch->options.solver;
+    size_t size = poise_solver_size(batch->model, options);
+    void *memory = pz_arena_take(arena, size, 1);
+    w->solver = NULL;
+    if (memory) {
+        poise_solver_init(batch->model, options, memory, size, &w->solver);
+    }
+    for (int e = 0; e <= ENGINES; ++e) {
+        w->queue[e] = pz_arena_take(arena, PZ_PIECE, sizeof *w->queue[e]);
+    }
+    for (int e = 0; e < ENGINES; ++e) {
+        bool has_lanes = batch->lanes[e] > 1;
+        w->scratch[e] =
+            has_lanes ? engine_rows[e]->lay_out(w->solver, &batch->options, batch->model, batch->lanes[e], arena) : NULL;
+    }
+}
+
+static poise_batch *lay_out(const poise_batch *plan, pz_arena *arena)
+{
+    poise_batch *batch = pz_arena_take(arena, 1, sizeof *batch);
+    worker *workers = pz_arena_take(arena, (size_t)plan->options.workers, sizeof *workers);
+    for (int i = 0; i < plan->options.workers && !arena->full; ++i) {
+        worker blank;
+        lay_out_worker(plan, workers ? &workers[i] : &blank, arena);
+    }
+    if (batch && !arena->full) {
+        *batch = *plan;
+        batch->workers = workers;
+    }
+    return batch;
+}
+
+poise_status poise_batch_create(const poise_model *model, const poise_batch_options *options,
+                                const poise_allocator *allocator, poise_batch **batch)
+{
+    if (!options_make_sense(model, options) || !batch) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    poise_batch plan = {.model = model, .options = *options, .has_allocator = allocator != NULL};
+    if (allocator) {
+        plan.allocator = *allocator;
+    }
+    for (int e = 0; e < ENGINES; ++e) {
+        plan.lanes[e] = engine_rows[e]->lanes(model, options);
+    }
+    pz_arena counting = pz_arena_counting();
+    lay_out(&plan, &counting);
+    size_t size = pz_arena_bytes(&counting);
+    void *memory = counting.full ? NULL : pz_allocate(allocator, size);
+    if (!memory) {
+        return POISE_ERROR_MEMORY;
+    }
+    pz_arena arena = pz_arena_over(memory, size);
+    poise_batch *made = lay_out(&plan, &arena);
+    made->memory = memory;
+    *batch = made;
+    return POISE_OK;
+}
+
+void poise_batch_destroy(poise_batch *batch)
+{
+    if (batch) {
+        poise_allocator allocator = batch->allocator;
+        pz_release(batch->has_allocator ? &allocator : NULL, batch->memory);
+    }
+}
+
+int poise_batch_arm_lanes(const poise_batch *batch)
+{
+    return batch ? batch->lanes[0] : 1;
+}
+
+int poise_batch_tree_lanes(const poise_batch *batch)
+{
+    return batch ? batch->lanes[1] : 1;
+}
+
+// ---- Solving -------------------------------------------------------------------------------------------------------------
+
+// The engine that serves this problem, or ENGINES.
+static int engine_of(const poise_batch *batch, const worker *w, const poise_problem *problem)
+{
+    int e = 0;
+    while (e < ENGINES && !(batch->lanes[e] > 1 && engine_rows[e]->serves(w->scratch[e], problem))) {
+        e += 1;
+    }
+    return e;
+}
+
+static void run_piece(void *work, int piece, int worker_number)
+{
+    poise_batch *batch = work;
+    worker *w = &batch->workers[worker_number];
+    int first = piece * batch->piece, left = batch->count - first, count = left < batch->piece ? left : batch->piece;
+    int queued[ENGINES + 1] = {0};
+    for (int i = first; i < first + count; ++i) {
+        if (i + AHEAD < batch->count) {
+            PZ_FETCH(batch->problems[i + AHEAD].goals);
+        }
+        int e = engine_of(batch, w, &batch->problems[i]);
+        w->queue[e][queued[e]++] = &batch->problems[i];
+    }
+    for (int e = 0; e < ENGINES; ++e) {
+        if (queued[e] > 0) {
+            engine_rows[e]->run(w->scratch[e], w->queue[e], queued[e]);
+        }
+    }
+    for (int i = 0; i < queued[ENGINES]; ++i) {
+        poise_problem *p = w->queue[ENGINES][i];
+        p->status = poise_solve(w->solver, p->goals, p->goal_count, p->q, &p->report);
+    }
+}
+
+// Problems in a piece: so few that every worker gets several, so that those who are done early take more; and not fewer than
+// keep lanes busy.
+static int piece_for(const poise_batch_options *options, int count)
+{
+    int pieces = options->parallel_for && options->workers < count ? PIECES_EACH * options->workers : 1,
+        piece = count / pieces;
+    return piece < LEAST_PIECE ? LEAST_PIECE : piece > PZ_PIECE ? PZ_PIECE : piece;
+}
+
+poise_status poise_batch_solve(poise_batch *batch, poise_problem *problems, int count)
+{
+    if (!batch || count < 0 || (count > 0 && !problems)) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    batch->problems = problems;
+    batch->count = count;
+    batch->piece = piece_for(&batch->options, count);
+    int pieces = count / batch->piece + (count % batch->piece > 0);
+    if (batch->options.parallel_for && pieces > 0) {
+        batch->options.parallel_for(batch->options.user, pieces, run_piece, batch);
+        return POISE_OK;
+    }
+    for (int piece = 0; piece < pieces; ++piece) {
+        run_piece(batch, piece, 0);
+    }
+    return POISE_OK;
+}

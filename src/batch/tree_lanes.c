@@ -1,0 +1,639 @@
+// POSITION goals on a tree, several problems side by side: which problem is in which lane, and what each does next.
+//
+// A pass is one system solved and one point evaluated, in all lanes. What poise_solve decides between the two (auto.c,
+// damped.c, common.c, solver.c) is decided here lane by lane, in the same order and with the same numbers. A lane that needs
+// its system solved again (a pivot was not positive, a dof left its interval) or its old point evaluated again (the trial
+// was rejected) takes another pass for it while the others go on. Whatever is rare leaves its lane: the problem is handed to
+// poise_solve from its start.
+#include "batch/tree_lanes.h"
+
+#include "base/cpu.h"
+#include "solve/damped.h"
+
+#include <string.h>
+
+#define EIGHT_LANES_DOFS 200 // beyond, the numbers of eight lanes (5 kB a dof) crowd the second-level cache: four are faster
+#define MOST_GOALS       (1 << 20) // what a problem may have at most, so that sizes are within an int
+
+#define QUEUE PZ_PIECE // problems that are looked through for those that fit the lanes' layout
+
+typedef enum stage {
+    FIRST = 0, // waits for its first evaluation
+    STEP,      // at its point, looking for a step
+    AGAIN,     // waits for its point to be evaluated again
+    LAST       // the same, and then it is done
+} stage;
+
+typedef struct pz_tree_lane {
+    poise_problem *problem; // NULL: idle
+    double *q_start;        // nq: the start within the limits
+    poise_report report;
+    stage stage;
+    double cost;         // at its point
+    pz_damped d;         // lambda and growth
+    int iterations_left; // of the budget
+    int passes;          // of the active set in this step
+    bool begins;         // the step begins with this pass
+    bool exact, newton;  // as in damped.c
+    bool falls_fast;     // as in auto.c
+} pz_tree_lane;
+
+// ---- Plan ----------------------------------------------------------------------------------------------------------------
+
+static int lanes_of(const poise_model *model, const poise_batch_options *options)
+{
+    const poise_solver_options *o = &options->solver;
+    bool serves = o->method == POISE_METHOD_AUTO && o->max_iterations > 0 && o->prior == 0 && o->step_limit == INFINITY &&
+                  !model->has_mimic && model->nv > 0 && options->max_goals > 0;
+    int best = model->nv <= EIGHT_LANES_DOFS ? 8 : 4, wanted = !serves ? 1 : options->lanes == 0 ? best : options->lanes;
+    return wanted >= 8 && pz_cpu_is_widest() ? 8 : wanted >= 4 && pz_cpu_is_wide() ? 4 : 1;
+}
+
+static void plan_groups(pz_tree_lanes *t, const pz_group *groups)
+{
+    const poise_model *model = t->model;
+    for (int g = 0; g < t->group_count; ++g) {
+        const pz_group *from = &groups[g];
+        int joint = model->axes[from->axis].joint, slides = 0;
+        while (slides < from->count && pz_axis_slides(model, from->axis + slides)) {
+            slides += 1;
+        }
+        t->groups[g] = (pz_lane_group){.axis = from->axis,
+                                       .count = from->count,
+                                       .parent = from->parent,
+                                       .joint = joint,
+                                       .slides = slides,
+                                       .block = from->block_count > 0 ? from->block : -1,
+                                       .block_count = from->block_count,
+                                       .is_leaf = true};
+    }
+    for (int g = t->group_count - 1; g >= 0; --g) {
+        int parent = t->groups[g].parent;
+        if (parent >= 0) {
+            t->groups[g].is_last_child = t->groups[parent].is_leaf;
+            t->groups[parent].is_leaf = false;
+        }
+    }
+}
+
+static bool is_unlimited(const poise_model *model, const pz_step *step)
+{
+    bool free = step->kind == PZ_EXPMAP || step->kind == PZ_SWING;
+    for (int i = step->q; i < step->q + pz_step_nq(step->kind); ++i) {
+        free = free && !is_finite(model->lower[i]) && !is_finite(model->upper[i]);
+    }
+    return free && !(step->kind == PZ_SWING && is_finite(model->given[model->axes[step->axis].joint].swing[0]));
+}
+
+static void plan(pz_tree_lanes *t)
+{
+    const poise_model *model = t->model;
+    int count;
+    plan_groups(t, pz_tree_groups(((const pz_damped *)t->solver->method)->tree, &count));
+    for (int s = 0; s < model->step_count; ++s) {
+        t->is_unlimited[s] = is_unlimited(model, &model->steps[s]);
+    }
+    for (int k = 0; k < model->joint_count; ++k) {
+        t->joints[k] = (pz_lane_joint){.is_leaf = true};
+    }
+    for (int k = model->joint_count - 1; k >= 0; --k) {
+        int parent = model->joints[k].parent;
+        if (parent != POISE_WORLD) {
+            t->joints[k].is_last_child = t->joints[parent].is_leaf;
+            t->joints[parent].is_leaf = false;
+        }
+    }
+}
+
+// ---- Memory --------------------------------------------------------------------------------------------------------------
+
+// Registers for `count` numbers, cleared.
+static double *take(const pz_tree_lanes *t, int count, pz_arena *arena)
+{
+    double *taken = pz_arena_take(arena, (size_t)count * (size_t)t->lanes, sizeof *taken);
+    if (taken) {
+        memset(taken, 0, (size_t)count * (size_t)t->lanes * sizeof *taken);
+    }
+    return taken;
+}
+
+static void take_goals(pz_tree_lanes *t, pz_arena *arena)
+{
+    int n = t->max_goals, joints = t->model->joint_count, places = 2 * n; // a body with 4 markers or more rounds up to 4
+    t->goals = pz_arena_take(arena, (size_t)n, sizeof *t->goals);
+    t->by_body = pz_arena_take(arena, (size_t)n, sizeof *t->by_body);
+    t->goal_l = take(t, 3 * n, arena);
+    t->goal_t = take(t, 3 * n, arena);
+    t->goal_w = take(t, n, arena);
+    t->goal_cost = take(t, n, arena);
+    t->goal_is_off = (int64_t *)take(t, n, arena);
+    t->place_l = take(t, 3 * places, arena);
+    t->place_t = take(t, 3 * places, arena);
+    t->place_w = take(t, places, arena);
+    t->moment = take(t, 22 * joints, arena);
+    t->body_cost = take(t, joints, arena);
+}
+
+static void take_point(pz_tree_lanes *t, pz_arena *arena)
+{
+    const poise_model *model = t->model;
+    t->q_at = take(t, model->nq, arena);
+    t->q_try = take(t, model->nq, arena);
+    t->origin = take(t, 3, arena);
+    t->R = take(t, 9 * model->joint_count, arena);
+    t->p = take(t, 3 * model->joint_count, arena);
+    t->S = take(t, 6 * model->axis_count, arena);
+    t->value = take(t, model->value_count, arena);
+    t->sine = take(t, model->turn_count, arena);
+    t->cosine = take(t, model->turn_count, arena);
+    t->blocks = take(t, 15 * model->block_count, arena);
+    t->sums = take(t, 22 * model->joint_count, arena);
+    t->gradient = take(t, model->nv, arena);
+    t->diagonal = take(t, model->nv, arena);
+    t->D = take(t, model->nv, arena);
+    t->cost = take(t, 1, arena);
+}
+
+static void take_step(pz_tree_lanes *t, pz_arena *arena)
+{
+    int nv = t->model->nv, groups = t->group_count;
+    t->hold = (int64_t *)take(t, nv, arena);
+    t->hold_value = take(t, nv, arena);
+    t->x = take(t, nv, arena);
+    t->Pi = take(t, 21 * groups, arena);
+    t->pi = take(t, 6 * groups, arena);
+    t->B = take(t, 18 * groups, arena);
+    t->L = take(t, 6 * groups, arena);
+    t->gamma = take(t, 3 * groups, arena);
+    t->V = take(t, 6 * groups, arena);
+    t->product = take(t, nv, arena);
+    t->axis_V = take(t, 6 * nv, arena);
+    t->axis_U = take(t, 6 * nv, arena);
+    t->lambda = take(t, 1, arena);
+    t->largest = take(t, 1, arena);
+    t->worst = take(t, 1, arena);
+    t->predicted = take(t, 1, arena);
+}
+
+static void set_idle(pz_tree_lanes *t, int lane);
+
+static void *lay_out(poise_solver *solver, const poise_batch_options *options, const poise_model *model, int lanes,
+                     pz_arena *arena)
+{
+    pz_tree_lanes blank, *made = pz_arena_take(arena, 1, sizeof *made), *t = made ? made : &blank;
+    *t = (pz_tree_lanes){.model = model, .solver = solver, .lanes = lanes};
+    t->max_goals = options->max_goals < MOST_GOALS ? options->max_goals : MOST_GOALS;
+    t->kernels = lanes == 8 ? &pz_tree_kernels_8 : &pz_tree_kernels_4;
+    t->group_count = model->axis_count; // no more than that
+    t->groups = pz_arena_take(arena, (size_t)t->group_count, sizeof *t->groups);
+    t->is_unlimited = pz_arena_take(arena, (size_t)model->step_count, sizeof *t->is_unlimited);
+    t->joints = pz_arena_take(arena, (size_t)model->joint_count, sizeof *t->joints);
+    t->lane = pz_arena_take(arena, (size_t)lanes, sizeof *t->lane);
+    t->is_taken = pz_arena_take(arena, QUEUE / 64, sizeof *t->is_taken);
+    double *q_start = pz_arena_take(arena, (size_t)lanes * (size_t)model->nq, sizeof *q_start);
+    take_goals(t, arena);
+    take_point(t, arena);
+    take_step(t, arena);
+    if (made && !arena->full) {
+        pz_tree_groups(((const pz_damped *)solver->method)->tree, &t->group_count);
+        plan(t);
+        for (int i = 0; i < lanes; ++i) {
+            t->lane[i] = (pz_tree_lane){.q_start = q_start + (size_t)i * (size_t)model->nq};
+            set_idle(t, i);
+        }
+    }
+    return made;
+}
+
+// ---- Layout --------------------------------------------------------------------------------------------------------------
+
+// A marker as lanes know them, or one without weight, on a body that there is.
+static bool is_plain(const pz_tree_lanes *t, const poise_goal *goal)
+{
+    return goal->kind == POISE_GOAL_POSITION && goal->loss == POISE_LOSS_NONE && !pz_has_band(goal->tolerance) &&
+           goal->body >= 0 && goal->body < t->model->joint_count;
+}
+
+// By the first goal. The others are looked at when a lane is free, so that they come into the cache once.
+static bool serves(void *scratch, const poise_problem *problem)
+{
+    const pz_tree_lanes *t = scratch;
+    return problem->goals && problem->q && problem->goal_count >= 1 && problem->goal_count <= t->max_goals &&
+           is_plain(t, &problem->goals[0]);
+}
+
+static bool all_are_plain(const pz_tree_lanes *t, const poise_problem *problem)
+{
+    bool plain = true;
+    for (int i = 0; i < problem->goal_count && plain; ++i) {
+        plain = is_plain(t, &problem->goals[i]);
+    }
+    return plain;
+}
+
+static bool fits(const pz_tree_lanes *t, const poise_problem *problem)
+{
+    bool same = problem->goal_count == t->goal_count;
+    for (int i = 0; i < t->goal_count && same; ++i) {
+        same = problem->goals[i].body == t->goals[i].body && is_plain(t, &problem->goals[i]);
+    }
+    return same;
+}
+
+// Take the layout of a problem: goals by body, and places for bodies that may have enough of them to be condensed.
+static void set_layout(pz_tree_lanes *t, const poise_problem *problem)
+{
+    int joints = t->model->joint_count, goals = 0, places = 0;
+    t->goal_count = problem->goal_count;
+    for (int k = 0; k < joints; ++k) {
+        t->joints[k].goal_begin = t->joints[k].goal_end = 0;
+    }
+    for (int i = 0; i < t->goal_count; ++i) {
+        t->goals[i] = (pz_lane_goal){.body = problem->goals[i].body};
+        t->joints[t->goals[i].body].goal_end += 1; // their count
+    }
+    for (int k = 0; k < joints; ++k) {
+        pz_lane_joint *joint = &t->joints[k];
+        int count = joint->goal_end, room = (count + PZ_MARKER_LANES - 1) / PZ_MARKER_LANES * PZ_MARKER_LANES;
+        joint->goal_begin = joint->goal_end = goals;
+        joint->condensed = 0;
+        joint->place_begin = places;
+        places += count >= PZ_CONDENSED_MARKERS ? room : 0;
+        joint->place_end = places;
+        goals += count;
+    }
+    for (int i = 0; i < t->goal_count; ++i) {
+        t->by_body[t->joints[t->goals[i].body].goal_end++] = i;
+    }
+}
+
+// ---- Lanes ---------------------------------------------------------------------------------------------------------------
+
+static void put3(double *registers, size_t lanes, size_t i, vec3 v)
+{
+    registers[3 * i * lanes] = v.x;
+    registers[(3 * i + 1) * lanes] = v.y;
+    registers[(3 * i + 2) * lanes] = v.z;
+}
+
+// No problem: a pose that costs no trouble.
+static void set_idle(pz_tree_lanes *t, int lane)
+{
+    double *q = t->solver->q_try;
+    poise_model_neutral(t->model, q);
+    for (int i = 0; i < t->model->nq; ++i) {
+        t->q_at[i * t->lanes + lane] = t->q_try[i * t->lanes + lane] = q[i];
+    }
+    t->lane[lane].problem = NULL;
+    for (int i = 0; i < t->goal_count; ++i) {
+        t->goals[i].single &= ~(1u << lane);
+    }
+    for (int k = 0; k < t->model->joint_count; ++k) {
+        t->joints[k].condensed &= ~(1u << lane);
+    }
+}
+
+// Goals one by one. Those that are condensed count for nothing here.
+static void put_goals(pz_tree_lanes *t, int lane, const poise_goal *goals, const pz_marker_set *set)
+{
+    size_t lanes = (size_t)t->lanes;
+    for (int i = 0; i < t->goal_count; ++i) {
+        const poise_goal *goal = &goals[i];
+        const pz_joint *joint = &t->model->joints[goal->body];
+        bool single = !set->any || !pz_is_condensed(set, goal);
+        vec3 l = joint->B_is_identity ? goal->local.position : m3_apply(&joint->B, goal->local.position);
+        put3(t->goal_l + lane, lanes, (size_t)i, l);
+        put3(t->goal_t + lane, lanes, (size_t)i, goal->target.position);
+        t->goal_w[(size_t)i * lanes + (size_t)lane] = single ? goal->weight : 0.0;
+        t->goal_is_off[(size_t)i * lanes + (size_t)lane] = goal->weight > 0 ? 0 : -1;
+        t->goals[i].single = (t->goals[i].single & ~(1u << lane)) | (unsigned)single << lane;
+    }
+}
+
+// The condensed markers of a body, which has places; empty ones are cleared.
+static void put_condensed(pz_tree_lanes *t, int lane, int k, const pz_marker_set *set)
+{
+    pz_lane_joint *joint = &t->joints[k];
+    bool condensed = set->any && set->body[k].count > 0;
+    static const pz_markers none = {0};
+    const pz_markers *m = condensed ? &set->body[k] : &none;
+    size_t lanes = (size_t)t->lanes;
+    for (int i = 0; i < joint->place_end - joint->place_begin; ++i) {
+        int from = m->first + i;
+        size_t to = (size_t)(joint->place_begin + i);
+        bool filled = i < m->slots;
+        vec3 zero = {0, 0, 0};
+        put3(t->place_l + lane, lanes, to, filled ? v3(set->l[0][from], set->l[1][from], set->l[2][from]) : zero);
+        put3(t->place_t + lane, lanes, to, filled ? v3(set->t[0][from], set->t[1][from], set->t[2][from]) : zero);
+        t->place_w[to * lanes + (size_t)lane] = filled ? set->w[from] : 0.0;
+    }
+    double number[22] = {m->n};
+    memcpy(number + 1, &m->b, sizeof m->b);
+    memcpy(number + 4, &m->S, sizeof m->S);
+    memcpy(number + 10, &m->tau, sizeof m->tau);
+    memcpy(number + 13, &m->Y, sizeof m->Y);
+    for (size_t i = 0; i < 22; ++i) {
+        t->moment[((size_t)k * 22 + i) * lanes + (size_t)lane] = condensed ? number[i] : 0.0;
+    }
+    joint->condensed = (joint->condensed & ~(1u << lane)) | (unsigned)condensed << lane;
+}
+
+// Is a swing near the edge of its ellipse, at the start of the solver?
+static bool starts_at_edge(const poise_solver *s)
+{
+    bool any = false;
+    for (int k = 0; s->has_swings && k < s->model->joint_count; ++k) {
+        const poise_joint *given = &s->model->given[k];
+        const double *q = s->q_try + s->model->joints[k].q_begin;
+        bool inside = given->type != POISE_JOINT_SWING_TWIST ||
+                      (pz_swing_excess(given, q) < PZ_NEAR_EDGE && q[0] * q[0] + q[1] * q[1] < PZ_LONG_SQUARE);
+        any = any || !inside;
+    }
+    return any;
+}
+
+static void solve_alone(pz_tree_lanes *t, poise_problem *p)
+{
+    p->status = poise_solve(t->solver, p->goals, p->goal_count, p->q, &p->report);
+}
+
+// Begin a problem in a lane. False when there is nothing left to do: it is not sound, or was solved alone.
+static bool load(pz_tree_lanes *t, int lane, poise_problem *problem)
+{
+    poise_solver *s = t->solver;
+    pz_tree_lane *at = &t->lane[lane];
+    problem->status = pz_solve_begin(s, problem->goals, problem->goal_count, problem->q);
+    if (problem->status != POISE_OK) {
+        return false;
+    }
+    pz_solve_first_start(s);
+    if (starts_at_edge(s)) {
+        solve_alone(t, problem);
+        return false;
+    }
+    const pz_marker_set *set = s->at->markers;
+    put_goals(t, lane, problem->goals, set);
+    for (int k = 0; k < t->model->joint_count; ++k) {
+        if (t->joints[k].place_end > t->joints[k].place_begin) {
+            put_condensed(t, lane, k, set);
+        }
+    }
+    for (int i = 0; i < t->model->nq; ++i) {
+        t->q_at[i * t->lanes + lane] = t->q_try[i * t->lanes + lane] = s->q_try[i];
+    }
+    memcpy(at->q_start, s->q_start, (size_t)t->model->nq * sizeof *at->q_start);
+    at->problem = problem;
+    at->report = s->report;
+    at->report.reason = "the iterations were used up";
+    at->stage = FIRST;
+    at->iterations_left = s->options.max_iterations;
+    at->falls_fast = true;
+    pz_damped_begin(&at->d, s);
+    return true;
+}
+
+// The next problem of this layout goes into a lane, or the lane is idle.
+static void refill(pz_tree_lanes *t, int lane)
+{
+    for (; t->next < t->queue_count; ++t->next) {
+        uint64_t bit = UINT64_C(1) << (t->next % 64), *taken = &t->is_taken[t->next / 64];
+        poise_problem *problem = t->queue[t->next];
+        if (!(*taken & bit) && fits(t, problem)) {
+            *taken |= bit;
+            if (load(t, lane, problem)) {
+                t->next += 1;
+                return;
+            }
+        }
+    }
+    set_idle(t, lane);
+}
+
+// Out of its lane: from the start, on its own.
+static void hand_over(pz_tree_lanes *t, int lane)
+{
+    solve_alone(t, t->lane[lane].problem);
+    refill(t, lane);
+}
+
+// The answer and its report.
+static void finish(pz_tree_lanes *t, int lane)
+{
+    pz_tree_lane *at = &t->lane[lane];
+    poise_solver *s = t->solver;
+    poise_report *r = &at->report;
+    if (r->outcome != POISE_OUTCOME_REACHED && s->options.restarts > 0) {
+        hand_over(t, lane);
+        return;
+    }
+    r->cost = at->cost;
+    r->worst_length = t->worst[lane];
+    for (int i = 0; i < t->model->nq; ++i) {
+        s->q_best[i] = t->q_at[i * t->lanes + lane];
+    }
+    double *own = s->q_start;
+    s->q_start = at->q_start;
+    s->report = *r;
+    s->is_measured = true;
+    pz_solve_end(s, at->problem->q, &at->problem->report);
+    s->q_start = own;
+    refill(t, lane);
+}
+
+// ---- Passes --------------------------------------------------------------------------------------------------------------
+
+static void begin_step(pz_tree_lane *at)
+{
+    at->stage = STEP;
+    at->begins = true;
+    at->exact = !at->falls_fast;
+    at->newton = true;
+    at->passes = 0;
+}
+
+// Solve in the lanes that look for a step. Returns those that have one.
+static unsigned find_steps(pz_tree_lanes *t, unsigned *newton, unsigned *exact)
+{
+    unsigned seeking = 0, begin = 0, ready = 0, leaving, ask = 0;
+    for (int i = 0; i < t->lanes; ++i) {
+        pz_tree_lane *at = &t->lane[i];
+        bool seeks = at->problem && at->stage == STEP;
+        t->lambda[i] = at->d.lambda;
+        seeking |= (unsigned)seeks << i;
+        begin |= (unsigned)(seeks && at->begins) << i;
+        ask |= (unsigned)(seeks && at->exact) << i;
+        at->begins = false;
+    }
+    unsigned positive = seeking ? t->kernels->solve(t, begin, ask, &leaving) : 0;
+    *newton = *exact = 0;
+    for (int i = 0; i < t->lanes; ++i) {
+        pz_tree_lane *at = &t->lane[i];
+        if (!(seeking >> i & 1u)) {
+            continue;
+        }
+        if (!(positive >> i & 1u)) {
+            if (!at->exact) { // rounding alone can cause this
+                hand_over(t, i);
+            }
+            at->exact = false;
+            continue;
+        }
+        bool leaves = leaving >> i & 1u;
+        at->newton = at->newton && !leaves;
+        at->passes += 1;
+        ready |= (unsigned)(!leaves || at->passes == PZ_PASSES) << i;
+        *newton |= (unsigned)at->newton << i;
+        *exact |= (unsigned)at->exact << i;
+    }
+    *newton &= ready;
+    return ready;
+}
+
+// After the evaluation of a trial: accepted or not, lambda, the budget. True when it was accepted.
+static bool judge(pz_tree_lanes *t, int lane)
+{
+    pz_tree_lane *at = &t->lane[lane];
+    double before = at->cost, after = t->cost[lane], predicted = t->predicted[lane];
+    double gain = predicted > 0 ? (before - after) / predicted : -1.0;
+    bool is_flat = fabs(predicted) <= PZ_FLAT * before, accepted = after < before;
+    at->report.evaluations += 1;
+    at->report.iterations += 1;
+    at->iterations_left -= 1;
+    at->falls_fast = accepted && after < PZ_FALLS_FAST * before;
+    bool can_move = pz_damped_adapt(&at->d, accepted, gain);
+    if (accepted) {
+        at->cost = after;
+        return true;
+    }
+    at->stage = is_flat || !can_move || at->iterations_left == 0 ? LAST : AGAIN;
+    at->report.outcome = is_flat ? POISE_OUTCOME_CLOSEST : !can_move ? POISE_OUTCOME_STALLED : POISE_OUTCOME_BUDGET;
+    if (is_flat) {
+        at->report.reason = "no direction within the limits comes closer";
+    } else if (!can_move) {
+        at->report.reason = "steps no longer change the cost";
+    }
+    return false;
+}
+
+// At a new point: is the lane done? Otherwise it begins a step.
+static bool is_done(pz_tree_lanes *t, int lane, bool met, bool stationary)
+{
+    pz_tree_lane *at = &t->lane[lane];
+    at->report.gradient = t->largest[lane];
+    if (at->cost <= t->solver->options.cost_tolerance || met) {
+        at->report.outcome = POISE_OUTCOME_REACHED;
+        at->report.reason = "every goal is met";
+    } else if (stationary) {
+        at->report.outcome = POISE_OUTCOME_CLOSEST;
+        at->report.reason = "no direction within the limits comes closer";
+    } else if (at->iterations_left == 0) {
+        at->report.outcome = POISE_OUTCOME_BUDGET;
+    } else {
+        begin_step(at);
+        return false;
+    }
+    return true;
+}
+
+// Take in the evaluation. Lanes at a new point go to *fresh (their first) and *moved; returns those that are done.
+static unsigned take_evaluation(pz_tree_lanes *t, unsigned ready, unsigned *fresh, unsigned *moved)
+{
+    unsigned overflowed = t->kernels->overflowed(t), done = 0;
+    *fresh = *moved = 0;
+    for (int i = 0; i < t->lanes; ++i) {
+        pz_tree_lane *at = &t->lane[i];
+        if (!at->problem) {
+            continue;
+        }
+        if (overflowed >> i & 1u) {
+            hand_over(t, i);
+        } else if (at->stage == FIRST) {
+            at->cost = t->cost[i];
+            at->report.evaluations += 1;
+            at->report.start_cost = at->report.start_cost != at->report.start_cost ? at->cost : at->report.start_cost;
+            *fresh |= 1u << i;
+        } else if (at->stage == AGAIN) {
+            begin_step(at);
+        } else if (at->stage == LAST) {
+            done |= 1u << i;
+        } else if (ready >> i & 1u) {
+            *moved |= (unsigned)judge(t, i) << i;
+        }
+    }
+    return done;
+}
+
+// One pass. False when no lane has a problem.
+static bool pass(pz_tree_lanes *t)
+{
+    unsigned newton, exact, fresh, moved, metric = 0, met = 0, busy = 0;
+    unsigned ready = find_steps(t, &newton, &exact);
+    unsigned strays = t->kernels->propose(t, ready, newton, exact);
+    for (int i = 0; i < t->lanes; ++i) {
+        if (strays >> i & 1u) {
+            hand_over(t, i);
+        }
+    }
+    ready &= ~strays;
+    t->kernels->evaluate(t);
+    unsigned done = take_evaluation(t, ready, &fresh, &moved);
+    t->kernels->accept(t, moved);
+    for (int i = 0; i < t->lanes; ++i) {
+        metric |= (unsigned)((moved >> i & 1u) && t->lane[i].d.lambda > PZ_LAMBDA_METRIC) << i;
+    }
+    if (fresh | moved) {
+        unsigned stationary = t->kernels->inspect(t, fresh, moved, metric, &met);
+        for (int i = 0; i < t->lanes; ++i) {
+            if ((fresh | moved) >> i & 1u) {
+                done |= (unsigned)is_done(t, i, met >> i & 1u, stationary >> i & 1u) << i;
+            }
+        }
+    }
+    if (done) {
+        t->kernels->measure(t);
+    }
+    for (int i = 0; i < t->lanes; ++i) {
+        if (done >> i & 1u) {
+            finish(t, i);
+        }
+        busy |= t->lane[i].problem != NULL;
+    }
+    return busy;
+}
+
+// Up to QUEUE problems: those of the first one's layout, then those of the first that is left, and so on.
+static void run_queue(pz_tree_lanes *t)
+{
+    memset(t->is_taken, 0, QUEUE / 8);
+    for (int first = 0; first < t->queue_count; ++first) {
+        if (t->is_taken[first / 64] >> (first % 64) & 1u) {
+            continue;
+        }
+        if (!all_are_plain(t, t->queue[first])) { // it fits no layout
+            solve_alone(t, t->queue[first]);
+            continue;
+        }
+        set_layout(t, t->queue[first]);
+        t->next = first;
+        bool busy = false;
+        for (int i = 0; i < t->lanes; ++i) {
+            refill(t, i);
+            busy = busy || t->lane[i].problem;
+        }
+        while (busy) {
+            busy = pass(t);
+        }
+    }
+}
+
+static void run(void *scratch, poise_problem *const *problems, int count)
+{
+    pz_tree_lanes *t = scratch;
+    for (int first = 0; first < count; first += QUEUE) {
+        t->queue = problems + first;
+        t->queue_count = count - first < QUEUE ? count - first : QUEUE;
+        run_queue(t);
+    }
+}
+
+const pz_engine_row pz_tree_engine = {.lanes = lanes_of, .lay_out = lay_out, .serves = serves, .run = run};

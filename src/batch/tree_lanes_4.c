@@ -1,0 +1,24 @@
+// The kernels of tree_lanes.h for processors with registers of four.
+#include "base/cpu.h"
+#include "batch/tree_lanes.h"
+
+#if PZ_HAS_WIDE
+
+#define LANES       4
+#define LANE_TARGET PZ_WIDE
+
+#include "batch/tree_newton.h"
+
+const pz_tree_kernels pz_tree_kernels_4 = {.evaluate = lane_evaluate,
+                                           .overflowed = lane_overflowed,
+                                           .inspect = lane_inspect,
+                                           .solve = lane_solve,
+                                           .propose = lane_propose,
+                                           .accept = lane_accept,
+                                           .measure = lane_measure};
+
+#else
+
+const pz_tree_kernels pz_tree_kernels_4 = {0}; // never used: lanes_of in tree_lanes.c
+
+#endif

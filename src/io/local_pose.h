@@ -1,0 +1,31 @@
+// Joints by their public description: how many coordinates, which configurations, which pose against the parent.
+#ifndef PZ_IO_LOCAL_POSE_H
+#define PZ_IO_LOCAL_POSE_H
+
+#include "io/io.h"
+#include "math/quat.h"
+
+// Coordinates of a joint type that does not mimic.
+int pz_joint_coordinates(poise_joint_type type);
+
+// "xyz" for POISE_EULER_XYZ; the order must be one of the enumeration.
+const char *pz_euler_name(int order);
+
+// What configurations of a model must be: found once, so that checking one takes time for its numbers only, and not for all
+// the joints that have none.
+typedef struct pz_configurations {
+    int nq;
+    int *quaternions; // where they begin in q; in the pool
+    int count;
+} pz_configurations;
+
+bool pz_configurations_of(const poise_model *model, pz_pool *pool, pz_configurations *out); // false: out of memory
+
+// Are all nq numbers finite, and no quaternion zero?
+bool pz_is_configuration(const pz_configurations *of, const double *q);
+
+// offset A M(q) A^-1, with M the motion in the frame A of the joint's axes (table of model.h), at the joint's own
+// coordinates q; of a mimic the value it takes. Quaternions in q are taken as they are: the rotation has their length.
+poise_pose pz_local_pose(const poise_joint *joint, const double *q);
+
+#endif

@@ -1,0 +1,126 @@
+// What the parts of the MJCF reader share.
+#ifndef PZ_IO_MJCF_H
+#define PZ_IO_MJCF_H
+
+#include "io/assemble.h"
+
+// ---- Settings: what an element says, and the default classes say for it (mjcf_settings.c) --------------------------------
+
+enum {
+    MJCF_QUAT,
+    MJCF_AXISANGLE,
+    MJCF_XYAXES,
+    MJCF_ZAXIS,
+    MJCF_EULER,
+    MJCF_ORIENTATIONS, // the ones before are ways to say the same thing
+    MJCF_POS = MJCF_ORIENTATIONS,
+    MJCF_FROMTO,
+    MJCF_TYPE,
+    MJCF_AXIS,
+    MJCF_RANGE,
+    MJCF_LIMITED,
+    MJCF_REF,
+    MJCF_SETTING_COUNT
+};
+
+// Values as text; NULL: not said.
+typedef struct pz_mjcf_settings {
+    const char *value[MJCF_SETTING_COUNT];
+} pz_mjcf_settings;
+
+typedef struct pz_mjcf_class {
+    pz_mjcf_settings joint, site; // with what it inherits
+} pz_mjcf_class;
+
+typedef struct pz_mjcf_compiler {
+    bool is_radian;
+    bool has_autolimits;
+    char eulerseq[4];
+} pz_mjcf_compiler;
+
+// ---- What the file holds, in its order (mjcf.c) --------------------------------------------------------------------------
+
+// Where elements stand: a body, or a frame within it.
+typedef struct pz_mjcf_place {
+    int body;         // or POISE_WORLD
+    poise_pose frame; // in the body
+    int class_of;     // default class of what is inside
+} pz_mjcf_place;
+
+typedef struct pz_mjcf_body {
+    const char *name;
+    pz_xml_node *node;
+    int parent;                  // body, or POISE_WORLD
+    poise_pose pose;             // in the parent body
+    int first_joint, last_joint; // -1: none
+    double mass;
+    poise_vec3 mass_center;
+} pz_mjcf_body;
+
+typedef enum pz_mjcf_joint_type { MJCF_HINGE, MJCF_SLIDE, MJCF_BALL, MJCF_FREE } pz_mjcf_joint_type;
+
+typedef struct pz_mjcf_joint {
+    const char *name; // NULL: none
+    const pz_xml_node *node;
+    pz_mjcf_joint_type type;
+    poise_vec3 anchor, axis; // in the body
+    double ref;              // value of q at which the body stands where the file draws it
+    double lower, upper;
+    int part; // that it became
+    int next; // of the same body, or -1
+} pz_mjcf_joint;
+
+enum {
+    MJCF_NOT_LOADED,
+    MJCF_UNKNOWN,
+    MJCF_NOT_READ,
+    MJCF_REPLICATE,
+    MJCF_MOCAP,
+    MJCF_WORLD_SITE,
+    MJCF_BALL_RANGE,
+    MJCF_NOT_LIMITED,
+    MJCF_EQUALITY,
+    MJCF_NO_MASS,
+    MJCF_CAUSE_COUNT
+};
+
+typedef struct pz_mjcf {
+    pz_input *input;
+    pz_xml_node *root;
+    pz_mjcf_compiler compiler;
+    pz_mjcf_class *classes;
+    int *class_of_name;    // by position in class_names
+    pz_mjcf_place *places; // by the mark of an element that holds others
+    pz_mjcf_body *bodies;
+    pz_mjcf_joint *joints;
+    int *joint_of_name; // by position in joint_names, for the names that the file gives
+    pz_named_frame *sites;
+    pz_part *parts;
+    pz_name_set class_names, body_names, joint_names, site_names;
+    int class_count, place_count, body_count, joint_count, named_joint_count, site_count, part_count;
+    pz_cause causes[MJCF_CAUSE_COUNT];
+} pz_mjcf;
+
+// Replace every <include> by what is in the file it names (mjcf_include.c).
+poise_status pz_mjcf_include(pz_mjcf *m);
+
+// Read <compiler> and <default>; the class of a name (mjcf_settings.c).
+poise_status pz_mjcf_read_compiler(pz_mjcf *m);
+poise_status pz_mjcf_read_classes(pz_mjcf *m);
+poise_status pz_mjcf_class_named(pz_mjcf *m, const pz_xml_node *node, const char *attribute, int *class_of);
+
+// What `node` says, over what `base` (may be NULL) says.
+pz_mjcf_settings pz_mjcf_settings_of(const pz_mjcf_settings *base, const pz_xml_node *node);
+
+// `count` numbers of a setting; values stay as they are where it is not said.
+poise_status pz_mjcf_setting_numbers(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_settings *settings, int which,
+                                     int count, double *values);
+poise_status pz_mjcf_pose(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_settings *settings, poise_pose *pose);
+double pz_mjcf_radians(const pz_mjcf *m, double angle);
+
+// Settings of a joint into the joint; chains of parts; couplings (mjcf_joints.c).
+poise_status pz_mjcf_read_joint(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_place *place, pz_mjcf_joint *joint);
+poise_status pz_mjcf_make_parts(pz_mjcf *m);
+poise_status pz_mjcf_read_equality(pz_mjcf *m);
+
+#endif

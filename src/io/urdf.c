@@ -1,0 +1,526 @@
+// URDF, the robot descriptions of ROS: links and the joints between them.
+//
+// A link becomes a body, the joint that leads to it that body's joint. The link that no joint leads to hangs on the world by
+// a fixed joint, or by a free one if the options ask for that. The undeclared link "world" is the world.
+//
+//   pose of the child link = pose of the parent link * origin * motion(q),   origin = T(xyz) Rz(yaw) Ry(pitch) Rx(roll)
+//
+// That is the model's own formula, so numbers go over as they are.
+#include "io/assemble.h"
+
+#include "math/vec3.h"
+
+#include <string.h>
+
+typedef struct urdf_joint {
+    const pz_xml_node *node;
+    const char *name;
+    int parent; // link, or POISE_WORLD
+    int child;  // link
+} urdf_joint;
+
+enum { UNKNOWN_ELEMENT, EXTENSION, NO_LIMIT, LIMIT_IGNORED, DIALECT, MIMIC_IGNORED, NO_MASS, FRAME, CAUSE_COUNT };
+
+typedef struct urdf {
+    pz_input *input;
+    const pz_xml_node *robot;
+    const pz_xml_node **links;
+    urdf_joint *joints;
+    pz_named_frame *frames;
+    int link_count, joint_count, frame_count;
+    pz_name_set link_names, joint_names, frame_names;
+    int *joint_of_link; // that leads to it, or -1
+    int root;           // link, or POISE_WORLD
+    pz_part *parts;
+    pz_cause causes[CAUSE_COUNT];
+} urdf;
+
+// ---- Elements ------------------------------------------------------------------------------------------------------------
+
+// Without meaning for where bodies are, or read elsewhere.
+static const char *const of_robot[] = {"link",   "joint",  "frame",        "material",    "gazebo", "transmission",
+                                       "sensor", "mujoco", "ros2_control", "gazebo_ros2", NULL};
+static const char *const of_link[] = {"inertial", "visual", "collision", "contact", "self_collision_checking",
+                                      "sensor",   NULL};
+static const char *const of_joint[] = {
+    "origin",           "parent", "child", "axis", "limit", "mimic", "dynamics", "calibration", "safety_controller",
+    "joint_properties", NULL};
+
+// What only xacro can carry out. A call of a macro that nobody expanded is left to the warnings.
+static const char *const of_xacro[] = {"xacro:include", "xacro:macro", "xacro:property", "xacro:arg", "xacro:if",
+                                       "xacro:unless",  NULL};
+
+static void warn_of_unknown(urdf *u, const pz_xml_node *node, const char *const *known)
+{
+    for (const pz_xml_node *child = node->first; child; child = child->next) {
+        if (pz_xml_is_among(child->name, known)) {
+            continue;
+        }
+        bool is_extension = strchr(child->name, ':') != NULL;
+        pz_xml_warn(u->input, &u->causes[is_extension ? EXTENSION : UNKNOWN_ELEMENT], child,
+                    is_extension ? "<%s> in <%s> is an extension that is not read"
+                                 : "<%s> in <%s> is not known and not read",
+                    child->name, node->name);
+    }
+}
+
+static const char *name_of(urdf *u, const pz_xml_node *node)
+{
+    const char *name = pz_xml_get(node, "name");
+    if (!name || !name[0]) {
+        pz_xml_fail(u->input, node, POISE_ERROR_FORMAT, "<%s> has no name: give it one, name=\"...\"", node->name);
+        return NULL;
+    }
+    return name;
+}
+
+static poise_status fail_twice(urdf *u, const pz_xml_node *node, const char *name, int first_line)
+{
+    return pz_xml_fail(u->input, node, POISE_ERROR_MODEL, "there is a %s \"%s\" in line %d already: rename one", node->name,
+                       name, first_line);
+}
+
+static poise_status count_and_allocate(urdf *u)
+{
+    size_t links = 0, joints = 0, frames = 0;
+    for (const pz_xml_node *node = u->robot->first; node; node = node->next) {
+        links += pz_xml_is(node, "link");
+        joints += pz_xml_is(node, "joint");
+        frames += pz_xml_is(node, "frame");
+    }
+    pz_pool *pool = &u->input->pool;
+    u->links = pz_pool_take(pool, links, sizeof *u->links);
+    u->joints = pz_pool_take(pool, joints, sizeof *u->joints);
+    u->frames = pz_pool_take(pool, frames, sizeof *u->frames);
+    u->joint_of_link = pz_pool_take(pool, links, sizeof *u->joint_of_link);
+    u->parts = pz_pool_take(pool, joints + 1, sizeof *u->parts);
+    bool has_sets = pz_name_set_make(pool, links, &u->link_names) && pz_name_set_make(pool, joints + 1, &u->joint_names) &&
+                    pz_name_set_make(pool, frames, &u->frame_names);
+    if (!u->links || !u->joints || !u->frames || !u->joint_of_link || !u->parts || !has_sets) {
+        return pz_input_no_memory(u->input);
+    }
+    return POISE_OK;
+}
+
+static poise_status list_links(urdf *u)
+{
+    for (const pz_xml_node *node = u->robot->first; node; node = node->next) {
+        if (!pz_xml_is(node, "link")) {
+            continue;
+        }
+        const char *name = name_of(u, node);
+        if (!name) {
+            return POISE_ERROR_FORMAT;
+        }
+        if (!pz_name_set_add(&u->link_names, name)) {
+            return fail_twice(u, node, name, u->links[pz_name_set_find(&u->link_names, name)]->line);
+        }
+        u->joint_of_link[u->link_count] = -1;
+        u->links[u->link_count++] = node;
+        warn_of_unknown(u, node, of_link);
+    }
+    return POISE_OK;
+}
+
+// The link that <parent> or <child> names: its index; POISE_WORLD; or an error.
+static poise_status linked(urdf *u, const urdf_joint *joint, const char *role, int *link)
+{
+    const pz_xml_node *node = pz_xml_child(joint->node, role);
+    const char *name = node ? pz_xml_get(node, "link") : NULL;
+    if (!name) {
+        return pz_xml_fail(u->input, node ? node : joint->node, POISE_ERROR_FORMAT,
+                           "joint \"%s\" names no %s: <%s link=\"...\"/>", joint->name, role, role);
+    }
+    *link = pz_name_set_find(&u->link_names, name);
+    bool is_world = strcmp(role, "parent") == 0 && strcmp(name, "world") == 0;
+    if (*link < 0 && !is_world) {
+        return pz_xml_fail(u->input, node, POISE_ERROR_MODEL, "joint \"%s\": there is no link \"%s\" to be its %s",
+                           joint->name, name, role);
+    }
+    return POISE_OK;
+}
+
+static poise_status connect(urdf *u, urdf_joint *joint)
+{
+    poise_status status = linked(u, joint, "parent", &joint->parent);
+    if (status == POISE_OK) {
+        status = linked(u, joint, "child", &joint->child);
+    }
+    if (status != POISE_OK) {
+        return status;
+    }
+    int *of_child = &u->joint_of_link[joint->child];
+    if (*of_child >= 0) {
+        const urdf_joint *other = &u->joints[*of_child];
+        return pz_xml_fail(u->input, joint->node, POISE_ERROR_MODEL,
+                           "joint \"%s\": link \"%s\" is the child of joint \"%s\" (line %d) already; a link has one parent",
+                           joint->name, u->link_names.list[joint->child], other->name, other->node->line);
+    }
+    *of_child = (int)(joint - u->joints);
+    return POISE_OK;
+}
+
+static poise_status list_joints(urdf *u)
+{
+    for (const pz_xml_node *node = u->robot->first; node; node = node->next) {
+        if (!pz_xml_is(node, "joint")) {
+            continue;
+        }
+        const char *name = name_of(u, node);
+        if (!name) {
+            return POISE_ERROR_FORMAT;
+        }
+        if (!pz_name_set_add(&u->joint_names, name)) {
+            return fail_twice(u, node, name, u->joints[pz_name_set_find(&u->joint_names, name)].node->line);
+        }
+        u->joints[u->joint_count++] = (urdf_joint){.node = node, .name = name};
+        warn_of_unknown(u, node, of_joint);
+    }
+    return POISE_OK;
+}
+
+static poise_status connect_all(urdf *u)
+{
+    poise_status status = POISE_OK;
+    for (int j = 0; status == POISE_OK && j < u->joint_count; ++j) {
+        status = connect(u, &u->joints[j]);
+    }
+    return status;
+}
+
+// ---- The tree ------------------------------------------------------------------------------------------------------------
+
+// One link without a parent, or none and the world.
+static poise_status find_root(urdf *u)
+{
+    bool has_world = false;
+    for (int j = 0; j < u->joint_count; ++j) {
+        has_world = has_world || u->joints[j].parent == POISE_WORLD;
+    }
+    int roots = 0, last = -1;
+    u->root = POISE_WORLD;
+    for (int l = 0; l < u->link_count; ++l) {
+        if (u->joint_of_link[l] < 0) {
+            u->root = roots == 0 ? l : u->root;
+            last = l;
+            roots += 1;
+        }
+    }
+    if (roots + has_world > 1) {
+        const char *other = has_world ? "world" : u->link_names.list[u->root];
+        return pz_xml_fail(
+            u->input, u->links[last], POISE_ERROR_MODEL,
+            "no joint leads to link \"%s\", nor to \"%s\" (%d roots): a robot is one tree, add the missing joints%s",
+            u->link_names.list[last], other, roots + has_world,
+            u->causes[EXTENSION].count > 0 ? "; those of extensions are not read" : "");
+    }
+    return POISE_OK;
+}
+
+// Links that lead to no root lead to a cycle. Each walk towards the root marks what it passes and stops at marks of earlier
+// ones.
+static poise_status check_cycles(urdf *u)
+{
+    int *walk = pz_pool_take(&u->input->pool, (size_t)u->link_count, sizeof *walk);
+    if (!walk) {
+        return pz_input_no_memory(u->input);
+    }
+    for (int l = 0; l < u->link_count; ++l) {
+        walk[l] = -1;
+    }
+    for (int start = 0; start < u->link_count; ++start) {
+        int l = start;
+        while (l >= 0 && walk[l] < 0) {
+            walk[l] = start;
+            l = u->joint_of_link[l] < 0 ? POISE_WORLD : u->joints[u->joint_of_link[l]].parent;
+        }
+        if (l >= 0 && walk[l] == start) {
+            const urdf_joint *joint = &u->joints[u->joint_of_link[l]];
+            return pz_xml_fail(
+                u->input, joint->node, POISE_ERROR_MODEL,
+                "joint \"%s\": link \"%s\" is its own ancestor; a robot is a tree, remove a joint of the cycle", joint->name,
+                u->link_names.list[l]);
+        }
+    }
+    return POISE_OK;
+}
+
+// ---- Joints --------------------------------------------------------------------------------------------------------------
+
+static poise_status read_pose(urdf *u, const pz_xml_node *node, poise_pose *pose)
+{
+    double xyz[3] = {0, 0, 0}, rpy[3] = {0, 0, 0};
+    poise_status status = pz_xml_exactly(u->input, node, "xyz", 3, xyz);
+    if (status == POISE_OK) {
+        status = pz_xml_exactly(u->input, node, "rpy", 3, rpy);
+    }
+    pose->position = v3(xyz[0], xyz[1], xyz[2]);
+    pose->rotation = poise_quat_from_roll_pitch_yaw(rpy[0], rpy[1], rpy[2]);
+    return status;
+}
+
+typedef struct type_row {
+    const char *name;
+    poise_joint_type type;
+    bool is_standard, has_limits;
+} type_row;
+
+static const type_row types[] = {
+    {"fixed", POISE_JOINT_FIXED, true, false},
+    {"revolute", POISE_JOINT_REVOLUTE, true, true},
+    {"continuous", POISE_JOINT_REVOLUTE, true, false},
+    {"prismatic", POISE_JOINT_PRISMATIC, true, true},
+    {"floating", POISE_JOINT_FREE, true, false},
+    {"planar", POISE_JOINT_PLANAR, true, false},
+    {"spherical", POISE_JOINT_BALL_EXPMAP, false, false},
+    {"ball", POISE_JOINT_BALL_EXPMAP, false, false},
+};
+
+static const type_row *find_type(const char *name)
+{
+    for (size_t i = 0; name && i < sizeof types / sizeof types[0]; ++i) {
+        if (strcmp(types[i].name, name) == 0) {
+            return &types[i];
+        }
+    }
+    return NULL;
+}
+
+static poise_status read_type(urdf *u, const urdf_joint *joint, const type_row **row)
+{
+    const char *type = pz_xml_get(joint->node, "type");
+    *row = find_type(type);
+    if (!*row) {
+        return pz_xml_fail(
+            u->input, joint->node, POISE_ERROR_FORMAT,
+            "joint \"%s\": type must be fixed, revolute, continuous, prismatic, floating or planar, not \"%s\"", joint->name,
+            type);
+    }
+    if (!(*row)->is_standard) {
+        pz_xml_warn(u->input, &u->causes[DIALECT], joint->node,
+                    "joint \"%s\": type \"%s\" is not in the URDF standard; read as a ball joint", joint->name, type);
+    }
+    return POISE_OK;
+}
+
+// Turning and sliding joints use the axis itself; a planar joint moves in the plane that has it as normal.
+static poise_status read_axis(urdf *u, const urdf_joint *joint, poise_joint *made)
+{
+    double xyz[3] = {1, 0, 0};
+    const pz_xml_node *node = pz_xml_child(joint->node, "axis");
+    poise_status status = node ? pz_xml_exactly(u->input, node, "xyz", 3, xyz) : POISE_OK;
+    if (status != POISE_OK) {
+        return status;
+    }
+    made->axis = v3(xyz[0], xyz[1], xyz[2]);
+    if (made->type == POISE_JOINT_PLANAR) {
+        if (xyz[0] == 0 && xyz[1] == 0 && xyz[2] == 0) {
+            return pz_xml_fail(u->input, node, POISE_ERROR_MODEL, "joint \"%s\": axis is zero: give it a direction",
+                               joint->name);
+        }
+        made->axes = pz_quat_from_z(made->axis);
+    }
+    return POISE_OK;
+}
+
+// One of the two alone leaves the other at 0, as the standard says; none of them leaves the joint free.
+static poise_status read_limits(urdf *u, const urdf_joint *joint, const type_row *type, poise_joint *made)
+{
+    const pz_xml_node *node = pz_xml_child(joint->node, "limit");
+    int lower_count = 0, upper_count = 0;
+    double lower = 0, upper = 0;
+    poise_status status = POISE_OK;
+    if (node) {
+        status = pz_xml_numbers(u->input, node, "lower", PZ_XML_INFINITE, 1, 1, &lower, &lower_count);
+    }
+    if (node && status == POISE_OK) {
+        status = pz_xml_numbers(u->input, node, "upper", PZ_XML_INFINITE, 1, 1, &upper, &upper_count);
+    }
+    if (status != POISE_OK) {
+        return status;
+    }
+    bool has_any = lower_count + upper_count > 0;
+    if (type->has_limits && has_any) {
+        made->lower[0] = lower;
+        made->upper[0] = upper;
+    } else if (type->has_limits) {
+        pz_xml_warn(u->input, &u->causes[NO_LIMIT], joint->node, "joint \"%s\" has no limits; it is left free", joint->name);
+    } else if (has_any && made->type != POISE_JOINT_FIXED) {
+        pz_xml_warn(u->input, &u->causes[LIMIT_IGNORED], node, "joint \"%s\": limits of a %s joint are not used",
+                    joint->name, type->name);
+    }
+    return POISE_OK;
+}
+
+static poise_status read_mimic(urdf *u, const urdf_joint *joint, pz_part *part)
+{
+    const pz_xml_node *node = pz_xml_child(joint->node, "mimic");
+    if (!node) {
+        return POISE_OK;
+    }
+    if (part->joint.type != POISE_JOINT_REVOLUTE && part->joint.type != POISE_JOINT_PRISMATIC) {
+        pz_xml_warn(u->input, &u->causes[MIMIC_IGNORED], node, "joint \"%s\": a joint of this type cannot mimic; not used",
+                    joint->name);
+        return POISE_OK;
+    }
+    const char *leader = pz_xml_get(node, "joint");
+    part->leader = leader ? pz_name_set_find(&u->joint_names, leader) : -1;
+    if (part->leader < 0 || part->leader >= u->joint_count) {
+        return pz_xml_fail(u->input, node, POISE_ERROR_MODEL, "joint \"%s\": there is no joint \"%s\" to mimic", joint->name,
+                           leader);
+    }
+    part->leader += u->root >= 0; // the root link's part comes before those of the joints
+    poise_status status = pz_xml_exactly(u->input, node, "multiplier", 1, &part->joint.mimic_multiplier);
+    return status == POISE_OK ? pz_xml_exactly(u->input, node, "offset", 1, &part->joint.mimic_offset) : status;
+}
+
+static poise_status read_inertial(urdf *u, int link, poise_joint *made)
+{
+    const pz_xml_node *node = pz_xml_child(u->links[link], "inertial");
+    if (!node) {
+        return POISE_OK;
+    }
+    const pz_xml_node *mass = pz_xml_child(node, "mass"), *origin = pz_xml_child(node, "origin");
+    poise_pose pose = poise_pose_identity();
+    poise_status status = mass ? pz_xml_exactly(u->input, mass, "value", 1, &made->mass) : POISE_OK;
+    if (status == POISE_OK && origin) {
+        status = read_pose(u, origin, &pose);
+    }
+    if (!mass) {
+        pz_xml_warn(u->input, &u->causes[NO_MASS], node, "link \"%s\": <inertial> has no <mass>; it weighs nothing",
+                    u->link_names.list[link]);
+    }
+    made->mass_center = pose.position;
+    return status;
+}
+
+static poise_status read_joint(urdf *u, const urdf_joint *joint, pz_part *part)
+{
+    *part = (pz_part){.joint = poise_joint_default(), .node = joint->node, .leader = -1};
+    poise_joint *made = &part->joint;
+    made->name = joint->name;
+    made->body = u->link_names.list[joint->child];
+    made->parent = joint->parent == POISE_WORLD ? NULL : u->link_names.list[joint->parent];
+    const pz_xml_node *origin = pz_xml_child(joint->node, "origin");
+    const type_row *type;
+    poise_status status = read_type(u, joint, &type);
+    if (status == POISE_OK) {
+        made->type = type->type;
+        status = origin ? read_pose(u, origin, &made->offset) : POISE_OK;
+    }
+    if (status == POISE_OK) {
+        status = read_axis(u, joint, made);
+    }
+    if (status == POISE_OK) {
+        status = read_limits(u, joint, type, made);
+    }
+    if (status == POISE_OK) {
+        status = read_mimic(u, joint, part);
+    }
+    return status == POISE_OK ? read_inertial(u, joint->child, made) : status;
+}
+
+// ---- The whole -----------------------------------------------------------------------------------------------------------
+
+static poise_status read_root(urdf *u, pz_part *part)
+{
+    *part = (pz_part){.joint = poise_joint_default(), .node = u->links[u->root], .leader = -1};
+    part->joint.type = u->input->options->floating ? POISE_JOINT_FREE : POISE_JOINT_FIXED;
+    part->joint.body = u->link_names.list[u->root];
+    part->joint.name = pz_name_set_new(&u->input->pool, &u->joint_names, "root");
+    if (!part->joint.name) {
+        return pz_input_no_memory(u->input);
+    }
+    return read_inertial(u, u->root, &part->joint);
+}
+
+// Drake's <frame name link xyz rpy>: a tool. Not in the standard, so that one which cannot be read is only a warning.
+static poise_status read_frames(urdf *u)
+{
+    for (const pz_xml_node *node = u->robot->first; node; node = node->next) {
+        if (!pz_xml_is(node, "frame")) {
+            continue;
+        }
+        const char *name = pz_xml_get(node, "name"), *link = pz_xml_get(node, "link");
+        if (!name || !name[0] || !link || pz_name_set_find(&u->link_names, link) < 0 ||
+            !pz_name_set_add(&u->frame_names, name)) {
+            pz_xml_warn(u->input, &u->causes[FRAME], node, "<frame> needs a name of its own and a link; not read");
+            continue;
+        }
+        pz_named_frame *frame = &u->frames[u->frame_count++];
+        *frame = (pz_named_frame){.tool = {.name = name, .body = link}, .node = node};
+        poise_status status = read_pose(u, node, &frame->tool.pose);
+        if (status != POISE_OK) {
+            return status;
+        }
+    }
+    return POISE_OK;
+}
+
+static poise_status read_parts(urdf *u)
+{
+    poise_status status = POISE_OK;
+    int count = 0;
+    if (u->root >= 0) {
+        status = read_root(u, &u->parts[count++]);
+    } else if (u->input->options->floating) {
+        pz_xml_warn(u->input, NULL, u->robot, "the robot hangs on the link \"world\"; it is not made to float");
+    }
+    for (int j = 0; status == POISE_OK && j < u->joint_count; ++j) {
+        status = read_joint(u, &u->joints[j], &u->parts[count++]);
+    }
+    if (status == POISE_OK) {
+        status = read_frames(u);
+    }
+    if (status == POISE_OK) {
+        pz_causes_close(u->input, u->causes, CAUSE_COUNT);
+        status = pz_assemble(u->input, u->parts, count, u->frames, u->frame_count);
+    }
+    return status;
+}
+
+static poise_status check_robot(urdf *u)
+{
+    const pz_xml_node *robot = u->robot;
+    if (!pz_xml_is(robot, "robot")) {
+        return pz_xml_fail(u->input, robot, POISE_ERROR_FORMAT, "this is <%s>, not <robot>: not a URDF file", robot->name);
+    }
+    for (const pz_xml_node *node = robot->first; node; node = node->next) {
+        if (pz_xml_is_among(node->name, of_xacro)) {
+            return pz_xml_fail(u->input, node, POISE_ERROR_FORMAT,
+                               "<%s>: this is a xacro file; run xacro on it first and read what that writes", node->name);
+        }
+    }
+    if (!pz_xml_child(robot, "link")) {
+        return pz_xml_fail(u->input, robot, POISE_ERROR_FORMAT, "the robot has no <link>: it needs one at least");
+    }
+    u->input->file->title = pz_xml_get(robot, "name");
+    u->input->file->scale = (poise_scale){.metres = 1.0, .up = POISE_UP_Z};
+    warn_of_unknown(u, robot, of_robot);
+    return POISE_OK;
+}
+
+poise_status pz_read_urdf(pz_input *input)
+{
+    pz_xml_node *robot;
+    poise_status status = pz_xml_parse(input, input->bytes, input->size, NULL, &robot);
+    if (status != POISE_OK) {
+        return status;
+    }
+    urdf u = {.input = input,
+              .robot = robot,
+              .causes = {[UNKNOWN_ELEMENT] = {"unknown elements", 0},
+                         [EXTENSION] = {"elements of extensions", 0},
+                         [NO_LIMIT] = {"joints without limits", 0},
+                         [LIMIT_IGNORED] = {"joints whose limits are not used", 0},
+                         [DIALECT] = {"joints of types that are not in the standard", 0},
+                         [MIMIC_IGNORED] = {"joints that cannot mimic", 0},
+                         [NO_MASS] = {"links without mass", 0},
+                         [FRAME] = {"frames that cannot be read", 0}}};
+    poise_status (*const steps[])(urdf *) = {check_robot, count_and_allocate, list_links,   list_joints,
+                                             connect_all, find_root,          check_cycles, read_parts};
+    for (size_t i = 0; status == POISE_OK && i < sizeof steps / sizeof steps[0]; ++i) {
+        status = steps[i](&u);
+    }
+    return status;
+}

@@ -1,0 +1,207 @@
+// Clips: time series of configurations.
+#include <poise/motion.h>
+
+#include "kin/kin.h"
+#include "math/so3.h"
+
+#include <limits.h>
+#include <string.h>
+
+// A clip and its numbers are one block; the struct takes whole cache lines, so that the numbers begin at one.
+#define HEAD ((sizeof(poise_clip) + PZ_ALIGNMENT - 1) / PZ_ALIGNMENT * PZ_ALIGNMENT)
+
+poise_status poise_clip_create(int frames, int nq, double frame_time, const poise_allocator *allocator, poise_clip **clip)
+{
+    if (frames < 0 || nq < 0 || !(frame_time > 0.0) || !is_finite(frame_time) || !clip) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    size_t numbers = (size_t)frames * (size_t)nq; // below 2^62
+    if (numbers > (SIZE_MAX / 2 - HEAD) / sizeof(double)) {
+        return POISE_ERROR_MEMORY;
+    }
+    poise_clip *made = pz_allocate(allocator, HEAD + numbers * sizeof(double));
+    if (!made) {
+        return POISE_ERROR_MEMORY;
+    }
+    *made = (poise_clip){.frames = frames, .nq = nq, .frame_time = frame_time, .has_allocator = allocator != NULL};
+    if (allocator) {
+        made->allocator = *allocator;
+    }
+    made->q = (double *)(void *)((unsigned char *)made + HEAD);
+    memset(made->q, 0, numbers * sizeof(double));
+    *clip = made;
+    return POISE_OK;
+}
+
+void poise_clip_destroy(poise_clip *clip)
+{
+    if (clip) {
+        poise_allocator allocator = clip->allocator;
+        pz_release(clip->has_allocator ? &allocator : NULL, clip);
+    }
+}
+
+static const double *frame_of(const poise_clip *clip, int frame)
+{
+    return clip->q + (size_t)frame * (size_t)clip->nq;
+}
+
+poise_status poise_clip_trim(const poise_clip *clip, int first, int count, const poise_allocator *allocator,
+                             poise_clip **trimmed)
+{
+    if (!clip || !trimmed || first < 0 || count < 0 || count > clip->frames - first) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    poise_clip *made;
+    poise_status status = poise_clip_create(count, clip->nq, clip->frame_time, allocator, &made);
+    if (status != POISE_OK) {
+        return status;
+    }
+    made->start_time = clip->start_time + first * clip->frame_time;
+    size_t numbers = (size_t)count * (size_t)clip->nq;
+    if (numbers > 0) {
+        memcpy(made->q, frame_of(clip, first), numbers * sizeof(double));
+    }
+    *trimmed = made;
+    return POISE_OK;
+}
+
+// ---- Between two frames --------------------------------------------------------------------------------------------------
+
+// The way of an angle: the difference, less whole turns where it jumps by more than half a turn, unless the limits leave
+// less than a whole turn, so that the joint cannot go round.
+//
+// Limits of +-180 degrees in radians may miss the whole turn by rounding.
+static double angle_way(double from, double to, double lower, double upper)
+{
+    double way = to - from;
+    if (fabs(way) <= PZ_PI || upper - lower < PZ_TWO_PI * (1.0 - 8 * PZ_EPSILON) || fabs(way) > 1e9) {
+        return way;
+    }
+    double turns = way / PZ_TWO_PI;
+    return way - PZ_TWO_PI * (double)(long long)(turns + (turns < 0.0 ? -0.5 : 0.5));
+}
+
+// At u in (0, 1) along the great arc between two rotations: from exp(u log(from^-1 to)).
+static quat arc(quat from, quat to, double u)
+{
+    vec3 way = so3_log(quat_mul(quat_conj(from), to));
+    return quat_mul(from, so3_exp_quat(v3_scale(way, u)));
+}
+
+static bool is_unlimited(const poise_model *model, int first, int count)
+{
+    for (int i = first; i < first + count; ++i) {
+        if (is_finite(model->lower[i]) || is_finite(model->upper[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void step_between(const poise_model *model, const pz_step *step, const double *a, const double *b, double u,
+                         double *q)
+{
+    int first = step->q, count = pz_step_nq(step->kind);
+    const double *from = a + first, *to = b + first;
+    double *at = q + first;
+    if (step->kind == PZ_QUATERNION) {
+        quat r = arc(quat_normalize((quat){from[0], from[1], from[2], from[3]}),
+                     quat_normalize((quat){to[0], to[1], to[2], to[3]}), u);
+        r = quat_normalize(r);
+        at[0] = r.x, at[1] = r.y, at[2] = r.z, at[3] = r.w;
+    } else if (step->kind == PZ_EXPMAP && is_unlimited(model, first, count)) {
+        vec3 v = so3_log(arc(so3_exp_quat(v3(from[0], from[1], from[2])), so3_exp_quat(v3(to[0], to[1], to[2])), u));
+        at[0] = v.x, at[1] = v.y, at[2] = v.z;
+    } else if (pz_step_is_turn(step->kind)) {
+        at[0] = from[0] + u * angle_way(from[0], to[0], model->lower[first], model->upper[first]);
+    } else {
+        for (int i = 0; i < count; ++i) {
+            at[i] = from[i] + u * (to[i] - from[i]);
+        }
+    }
+}
+
+// The frame at or before `place` (in frames) and the share of the way to the next one; on a frame the share is 0.
+//
+// A place within `near` frames of a frame is that frame: a time is a product of rounded numbers.
+static int frame_before(double place, int frames, double *share)
+{
+    const double near = 1e-9;
+    *share = 0.0;
+    if (!(place > 0.0)) {
+        return 0;
+    }
+    if (place >= frames - 1) {
+        return frames - 1;
+    }
+    int frame = (int)place;
+    double u = place - frame;
+    if (u > 1.0 - near) {
+        return frame + 1;
+    }
+    *share = u < near ? 0.0 : u;
+    return frame;
+}
+
+static poise_status sample_at(const poise_clip *clip, const poise_model *model, double place, double *q)
+{
+    double u;
+    int frame = frame_before(place, clip->frames, &u);
+    const double *a = frame_of(clip, frame);
+    if (u == 0.0) {
+        if (!pz_model_accepts(model, a)) {
+            return POISE_ERROR_ARGUMENT;
+        }
+        memcpy(q, a, (size_t)clip->nq * sizeof *q);
+        return POISE_OK;
+    }
+    const double *b = a + clip->nq;
+    if (!pz_model_accepts(model, a) || !pz_model_accepts(model, b)) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    for (int s = 0; s < model->step_count; ++s) {
+        if (model->steps[s].own) {
+            step_between(model, &model->steps[s], a, b, u, q);
+        }
+    }
+    return POISE_OK;
+}
+
+poise_status poise_clip_sample(const poise_clip *clip, const poise_model *model, double time, double *q)
+{
+    if (!clip || !model || !q || clip->frames < 1 || clip->nq != model->nq || !is_finite(time)) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    return sample_at(clip, model, (time - clip->start_time) / clip->frame_time, q);
+}
+
+poise_status poise_clip_resample(const poise_clip *clip, const poise_model *model, double frame_time,
+                                 const poise_allocator *allocator, poise_clip **resampled)
+{
+    if (!clip || !model || !resampled || clip->nq != model->nq || !(frame_time > 0.0) || !is_finite(frame_time)) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    // a last frame that rounding pushed past the end is still one
+    double ratio = frame_time / clip->frame_time;
+    double last = clip->frames > 1 ? (clip->frames - 1) / ratio * (1.0 + 1e-12) + 1e-9 : 0.0;
+    if (!(last < INT_MAX - 1)) {
+        return POISE_ERROR_MEMORY;
+    }
+    int frames = clip->frames > 0 ? (int)last + 1 : 0;
+    poise_clip *made;
+    poise_status status = poise_clip_create(frames, clip->nq, frame_time, allocator, &made);
+    if (status != POISE_OK) {
+        return status;
+    }
+    made->start_time = clip->start_time;
+    for (int i = 0; i < frames && status == POISE_OK; ++i) {
+        status = sample_at(clip, model, i * ratio, made->q + (size_t)i * (size_t)made->nq);
+    }
+    if (status != POISE_OK) {
+        poise_clip_destroy(made);
+        return status;
+    }
+    *resampled = made;
+    return POISE_OK;
+}

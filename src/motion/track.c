@@ -1,0 +1,238 @@
+// Whole recordings: chunks for workers, and seams that do not depend on how many there are.
+//
+//            s_c - LEAD   s_c          s_c + SEAM                  s_(c+1)     s_(c+1) + SEAM
+//   chunk c      |--cold---|============|==========================|- - - - - - -|
+//   chunk c - 1  ==========|- - - - - - |
+//
+// Chunk c begins cold LEAD frames ahead of its first frame s_c (the first chunk LEAD frames in, backwards). The chunk before
+// goes on for SEAM frames beyond its end. If both found the same pose there, up to what the markers do not tell, the seam
+// goes over from one to the other and each of its frames is solved once more from the pose in between. If not, the chunk is
+// tracked again, on from the one before.
+#include "motion/tracker.h"
+
+#include "base/error.h"
+
+#include <string.h>
+
+#define LEAD   30  // frames
+#define SEAM   30  // frames
+#define AGREE  0.2 // radians: no body turned farther from one to the other
+#define BETTER 0.7 // of the rms: then the cold start of the later chunk is right and the earlier chunk went astray
+
+typedef struct recording {
+    const poise_markers *markers;
+    const double *q_start;
+    int *index; // by placement: marker, or POISE_WORLD
+    int count;
+    int nq, chunk;
+    poise_tracker **trackers; // by worker
+    poise_vec3 **seen;        // by worker: count
+    double **q;               // by worker: nq
+    poise_clip *clip;
+    poise_track_frame *frames;
+    double *tail_q; // by chunk: SEAM x nq beyond its end
+    poise_track_frame *tail;
+} recording;
+
+static int chunk_count(const recording *r)
+{
+    return r->markers->frames / r->chunk + (r->markers->frames % r->chunk > 0);
+}
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static double *frame_q(const recording *r, int frame)
+{
+    return r->clip->q + (size_t)frame * (size_t)r->nq;
+}
+
+static double *tail_q(const recording *r, int chunk, int i)
+{
+    return r->tail_q + ((size_t)chunk * SEAM + (size_t)i) * (size_t)r->nq;
+}
+
+// Track one frame into q and *frame.
+static void next(const recording *r, int worker, int number, double *q, poise_track_frame *frame)
+{
+    const poise_vec3 *row = r->markers->position + (size_t)number * (size_t)r->markers->count;
+    for (int i = 0; i < r->count; ++i) {
+        r->seen[worker][i] = r->index[i] == POISE_WORLD ? v3(NAN, NAN, NAN) : row[r->index[i]];
+    }
+    poise_tracker_next(r->trackers[worker], r->seen[worker], q, frame);
+}
+
+// The frames of a chunk and the seam beyond its end, on from what the tracker did last.
+static void track_chunk(const recording *r, int chunk, int worker)
+{
+    int first = chunk * r->chunk, end = least(first + r->chunk, r->markers->frames);
+    for (int f = first; f < end; ++f) {
+        next(r, worker, f, frame_q(r, f), &r->frames[f]);
+    }
+    for (int i = 0; i < SEAM && end + i < r->markers->frames; ++i) {
+        next(r, worker, end + i, tail_q(r, chunk, i), &r->tail[chunk * SEAM + i]);
+    }
+}
+
+// The cold start of a chunk and LEAD frames, which settle what a first frame with gaps may get wrong: those before the
+// chunk, or, where the recording begins, the first ones backwards.
+static void lead_in(const recording *r, int chunk, int worker)
+{
+    int first = chunk * r->chunk, count = least(LEAD, first > 0 ? first : r->markers->frames - 1);
+    poise_tracker_reset(r->trackers[worker], r->q_start);
+    for (int i = count; i > 0; --i) {
+        poise_track_frame skipped;
+        next(r, worker, first > 0 ? first - i : i, r->q[worker], &skipped);
+    }
+}
+
+static void run_chunk(void *work, int chunk, int worker)
+{
+    lead_in(work, chunk, worker);
+    track_chunk(work, chunk, worker);
+}
+
+// ---- Seams ---------------------------------------------------------------------------------------------------------------
+
+static double turn_between(poise_tracker *t, const double *a, const double *b)
+{
+    pz_objective_evaluate(t->warm->trial, a, POISE_LEVEL_COST);
+    memcpy(t->other.R, t->warm->trial->kin.R, (size_t)t->model->joint_count * sizeof *t->other.R);
+    pz_objective_evaluate(t->warm->trial, b, POISE_LEVEL_COST);
+    return pz_largest_turn(t->model, t->other.R, t->warm->trial->kin.R);
+}
+
+// Go over from the tail of the chunk before to this one, frame by frame.
+static void blend(const recording *r, int chunk, int length)
+{
+    poise_tracker *t = r->trackers[0];
+    const poise_model *model = t->model;
+    double *step = t->warm->step; // scratch between solves
+    for (int i = 0; i < length; ++i) {
+        int f = chunk * r->chunk + i;
+        double *from = tail_q(r, chunk - 1, i), *to = frame_q(r, f), share = (i + 1.0) / (length + 1.0);
+        share = share * share * (3.0 - 2.0 * share);
+        poise_difference(model, from, to, step);
+        for (int k = 0; k < model->nv; ++k) {
+            step[k] *= share;
+        }
+        poise_retract(model, from, step, r->q[0]);
+        pz_tracker_go_on_from(t, r->q[0]);
+        double turn = turn_between(t, f > 0 ? frame_q(r, f - 1) : from, to);
+        next(r, 0, f, frame_q(r, f), &r->frames[f]);
+        r->frames[f].turn = turn;
+    }
+}
+
+static void join(const recording *r, int chunk)
+{
+    poise_tracker *t = r->trackers[0];
+    int first = chunk * r->chunk, length = least(least(SEAM, r->chunk), r->markers->frames - first);
+    bool agree = true;
+    for (int i = 0; i < length && agree; ++i) {
+        agree = turn_between(t, tail_q(r, chunk - 1, i), frame_q(r, first + i)) <= AGREE;
+    }
+    if (agree) {
+        blend(r, chunk, length);
+    } else if (!(r->frames[first].rms < BETTER * r->tail[(chunk - 1) * SEAM].rms)) {
+        poise_tracker_reset(t, r->q_start);
+        pz_tracker_go_on_from(t, frame_q(r, first - 1));
+        t->usual = r->frames[first - 1].rms;
+        track_chunk(r, chunk, 0);
+    } else {
+        r->frames[first].turn = turn_between(t, frame_q(r, first - 1), frame_q(r, first));
+        r->frames[first].flags |= POISE_TRACK_RESTARTED | POISE_TRACK_JUMP;
+    }
+}
+
+// ---- The call ------------------------------------------------------------------------------------------------------------
+
+static void lay_out(recording *r, int workers, pz_arena *arena)
+{
+    size_t chunks = (size_t)chunk_count(r), count = (size_t)r->count, nq = (size_t)r->nq, n = (size_t)workers;
+    r->index = pz_arena_take(arena, count, sizeof *r->index);
+    r->trackers = pz_arena_take(arena, n, sizeof(void *));
+    r->seen = pz_arena_take(arena, n, sizeof(void *));
+    r->q = pz_arena_take(arena, n, sizeof(void *));
+    for (size_t i = 0; i < n; ++i) {
+        poise_vec3 *seen = pz_arena_take(arena, count, sizeof *seen);
+        double *q = pz_arena_take(arena, nq, sizeof *q);
+        if (r->seen && r->q) {
+            r->seen[i] = seen;
+            r->q[i] = q;
+        }
+    }
+    r->tail_q = pz_arena_take(arena, chunks * SEAM, nq * sizeof *r->tail_q);
+    r->tail = pz_arena_take(arena, chunks * SEAM, sizeof *r->tail);
+    if (!r->frames) {
+        r->frames = pz_arena_take(arena, (size_t)r->markers->frames, sizeof *r->frames);
+    }
+}
+
+static void track_all(recording *r, const poise_tracker_options *options)
+{
+    int chunks = chunk_count(r);
+    if (options->parallel_for) {
+        options->parallel_for(options->user, chunks, run_chunk, r);
+    }
+    for (int c = 0; c < chunks && !options->parallel_for; ++c) {
+        run_chunk(r, c, 0);
+    }
+    for (int c = 1; c < chunks; ++c) {
+        join(r, c);
+    }
+}
+
+poise_status poise_track(const poise_model *model, const poise_placement *placements, int count,
+                         const poise_markers *markers, const double *q_start, const poise_tracker_options *options,
+                         const poise_allocator *allocator, poise_clip **clip, poise_track_frame *frames, poise_error *error)
+{
+    if (!model || !markers || !clip || count < 0 || (count > 0 && !placements)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, placements, markers and clip must not be NULL");
+    }
+    if (q_start && !pz_model_accepts(model, q_start)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "q_start must hold nq finite numbers and no zero quaternion");
+    }
+    poise_tracker_options used = options ? *options : poise_tracker_options_default();
+    recording r = {.markers = markers, .q_start = q_start, .count = count, .nq = model->nq, .chunk = used.chunk};
+    poise_tracker *first;
+    poise_status status = poise_tracker_create(model, placements, count, &used, allocator, &first, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    r.frames = frames;
+    pz_arena counting = pz_arena_counting();
+    lay_out(&r, used.workers, &counting);
+    size_t size = pz_arena_bytes(&counting);
+    void *memory = size ? pz_allocate(allocator, size) : NULL;
+    status =
+        memory ? poise_clip_create(markers->frames, model->nq, 1.0 / markers->rate, allocator, &r.clip) : POISE_ERROR_MEMORY;
+    int made = 1;
+    if (status == POISE_OK) {
+        pz_arena arena = pz_arena_over(memory, size);
+        r.frames = frames;
+        lay_out(&r, used.workers, &arena);
+        r.trackers[0] = first;
+        for (; made < used.workers && status == POISE_OK; made += status == POISE_OK) {
+            status = poise_tracker_create(model, placements, count, &used, allocator, &r.trackers[made], error);
+        }
+    }
+    if (status == POISE_OK) {
+        for (int i = 0; i < count; ++i) {
+            r.index[i] = placements[i].label ? poise_markers_find(markers, placements[i].label) : POISE_WORLD;
+        }
+        track_all(&r, &used);
+        *clip = r.clip;
+    } else {
+        poise_clip_destroy(r.clip);
+        pz_error_set(error, status, "out of memory");
+    }
+    for (int i = 1; i < made; ++i) {
+        poise_tracker_destroy(r.trackers[i]);
+    }
+    poise_tracker_destroy(first);
+    pz_release(allocator, memory);
+    return status;
+}

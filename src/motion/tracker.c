@@ -1,0 +1,453 @@
+// A tracker: one frame after another, each from the last good one.
+//
+// A frame is solved with every marker that was seen. If some are then farther off than any pose of the others explains, it
+// is solved again, from where it began, with a loss that lets far markers go (Geman & McClure). If the result is poor beside
+// the frames before, a cold start is tried, too, and the better of the two taken.
+#include "motion/tracker.h"
+
+#include "base/error.h"
+#include "math/trig.h"
+
+#include <string.h>
+
+#define OUTLIER_REACH  0.1   // of the reach: markers nearer than this are never let go, unless options say so
+#define OUTLIER_MEDIAN 6.0   // times the median distance: nor are these
+#define LOSS_SHARE     0.5   // scale of the loss against the distance of an outlier: at that distance it pulls a quarter
+#define POOR_TIMES     3.0   // the usual rms, and
+#define POOR_REACH     0.005 // of the reach: beyond both a frame is poor
+#define POOR_SHARE     3     // so is one that lets more than a third of its markers go
+#define BETTER         0.7   // of the rms: what a cold start must improve on
+#define STRAYS         10    // frames in a row with markers let go, after which a cold start is tried
+#define USUAL_RATE     0.1   // of a frame in the usual rms
+#define CALM           0.1   // weight, against the markers' and the squared reach, that tames a jump
+#define FARTHEST       1e100 // a marker beyond is not a measurement, and its square would overflow
+
+poise_tracker_options poise_tracker_options_default(void)
+{
+    poise_tracker_options options = {.solver = poise_solver_options_default(),
+                                     .restarts = 8,
+                                     .least_markers = 3,
+                                     .robust = true,
+                                     .max_turn = 0.5,
+                                     .chunk = 500,
+                                     .workers = 1};
+    options.solver.gradient_tolerance = 1e-4;
+    options.solver.coupled_goals = 0;
+    return options;
+}
+
+// ---- Life ----------------------------------------------------------------------------------------------------------------
+
+static pz_track_pose lay_out_pose(const poise_model *model, int count, pz_arena *arena)
+{
+    return (pz_track_pose){.q = pz_arena_take(arena, (size_t)model->nq, sizeof(double)),
+                           .R = pz_arena_take(arena, (size_t)model->joint_count, sizeof(mat3)),
+                           .error = pz_arena_take(arena, (size_t)count, sizeof(double))};
+}
+
+static poise_solver *lay_out_solver(const poise_tracker *plan, poise_start start, pz_arena *arena)
+{
+    poise_solver_options options = plan->options.solver;
+    options.start = start;
+    options.restarts = start == POISE_START_COLD ? plan->options.restarts : 0;
+    size_t size = poise_solver_size(plan->model, &options);
+    void *memory = pz_arena_take(arena, size, 1);
+    poise_solver *solver = NULL;
+    if (memory) {
+        poise_solver_init(plan->model, &options, memory, size, &solver);
+    }
+    return solver;
+}
+
+poise_tracker *pz_tracker_lay_out(const poise_tracker *plan, pz_arena *arena)
+{
+    size_t count = (size_t)plan->count;
+    poise_tracker made = *plan, *tracker = pz_arena_take(arena, 1, sizeof *tracker);
+    made.placements = pz_arena_take(arena, count, sizeof *made.placements);
+    made.goals = pz_arena_take(arena, count + 1, sizeof *made.goals);
+    made.sorted = pz_arena_take(arena, count, sizeof *made.sorted);
+    made.q_start = pz_arena_take(arena, (size_t)plan->model->nq, sizeof *made.q_start);
+    made.last = lay_out_pose(plan->model, plan->count, arena);
+    made.now = lay_out_pose(plan->model, plan->count, arena);
+    made.other = lay_out_pose(plan->model, plan->count, arena);
+    made.warm = lay_out_solver(plan, POISE_START_WARM, arena);
+    made.cold = lay_out_solver(plan, POISE_START_COLD, arena);
+    if (tracker && !arena->full) {
+        *tracker = made;
+    }
+    return tracker;
+}
+
+static bool options_make_sense(const poise_model *model, const poise_tracker_options *o)
+{
+    return poise_solver_size(model, &o->solver) > 0 && o->restarts >= 0 && o->least_markers >= 0 && o->outlier >= 0 &&
+           o->smoothness >= 0 && is_finite(o->smoothness) && o->max_turn > 0 && o->chunk >= 1 && o->workers >= 1;
+}
+
+static poise_status check(const poise_model *model, const poise_placement *placements, int count,
+                          const poise_tracker_options *options, poise_error *error)
+{
+    if (!model || count < 0 || (count > 0 && !placements)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model and placements must not be NULL, count not negative");
+    }
+    if (!options_make_sense(model, options)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "an option of the tracker or its solver is out of range");
+    }
+    for (int i = 0; i < count; ++i) {
+        const poise_placement *p = &placements[i];
+        poise_goal goal = poise_goal_position(p->body, p->local, v3(0.0, 0.0, 0.0));
+        goal.weight = p->weight;
+        poise_error why;
+        if (poise_goal_check(&goal, model, &why) != POISE_OK) {
+            return pz_error_set(error, POISE_ERROR_ARGUMENT, "marker \"%s\" (number %d): %s", p->label ? p->label : "", i,
+                                why.text);
+        }
+    }
+    return POISE_OK;
+}
+
+// The largest distance of a marker from the mean of all, in the neutral pose.
+static double reach_of(poise_tracker *t)
+{
+    poise_model_neutral(t->model, t->q_start);
+    pz_objective_evaluate(t->warm->trial, t->q_start, POISE_LEVEL_COST);
+    const poise_kinematics *kin = &t->warm->trial->kin;
+    vec3 mean = v3(0.0, 0.0, 0.0);
+    for (int i = 0; i < t->count; ++i) {
+        mean = v3_mad(mean, 1.0 / t->count, pz_kin_point(kin, t->placements[i].body, t->placements[i].local));
+    }
+    double most = 0.0;
+    for (int i = 0; i < t->count; ++i) {
+        vec3 x = pz_kin_point(kin, t->placements[i].body, t->placements[i].local);
+        most = max2(most, v3_norm(v3_sub(x, mean)));
+    }
+    return most > 0 ? most : 1.0;
+}
+
+poise_status poise_tracker_create(const poise_model *model, const poise_placement *placements, int count,
+                                  const poise_tracker_options *options, const poise_allocator *allocator,
+                                  poise_tracker **tracker, poise_error *error)
+{
+    poise_tracker plan = {.model = model,
+                          .options = options ? *options : poise_tracker_options_default(),
+                          .count = count,
+                          .has_allocator = allocator != NULL};
+    poise_status status = tracker ? check(model, placements, count, &plan.options, error) : POISE_ERROR_ARGUMENT;
+    if (status != POISE_OK) {
+        return status;
+    }
+    if (allocator) {
+        plan.allocator = *allocator;
+    }
+    pz_arena counting = pz_arena_counting();
+    pz_tracker_lay_out(&plan, &counting);
+    size_t size = pz_arena_bytes(&counting);
+    void *memory = size ? pz_allocate(allocator, size) : NULL;
+    if (!memory) {
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    }
+    pz_arena arena = pz_arena_over(memory, size);
+    poise_tracker *t = pz_tracker_lay_out(&plan, &arena);
+    t->memory = memory;
+    for (int i = 0; i < count; ++i) {
+        t->placements[i] = placements[i];
+        t->goals[i] = poise_goal_position(placements[i].body, placements[i].local, v3(0.0, 0.0, 0.0));
+    }
+    poise_objective_set_goals(t->warm->trial, t->goals, 0, NULL);
+    t->reach = reach_of(t);
+    poise_tracker_reset(t, NULL);
+    *tracker = t;
+    return POISE_OK;
+}
+
+void poise_tracker_destroy(poise_tracker *tracker)
+{
+    if (tracker) {
+        poise_allocator allocator = tracker->allocator;
+        pz_release(tracker->has_allocator ? &allocator : NULL, tracker->memory);
+    }
+}
+
+poise_status poise_tracker_reset(poise_tracker *tracker, const double *q)
+{
+    if (!tracker || (q && !pz_model_accepts(tracker->model, q))) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    if (q) {
+        memcpy(tracker->q_start, q, (size_t)tracker->model->nq * sizeof *q);
+    } else {
+        poise_model_neutral(tracker->model, tracker->q_start);
+    }
+    tracker->has_last = false;
+    tracker->held = tracker->strays = 0;
+    tracker->usual = 0.0;
+    return POISE_OK;
+}
+
+// ---- One pose ------------------------------------------------------------------------------------------------------------
+
+static void swap_poses(pz_track_pose *a, pz_track_pose *b)
+{
+    pz_track_pose kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+// Put what was seen into the goals; returns how many markers that is.
+static int take(poise_tracker *t, const poise_vec3 *seen)
+{
+    int count = 0;
+    for (int i = 0; i < t->count; ++i) {
+        vec3 x = seen[i];
+        bool is_there = fabs(x.x) < FARTHEST && fabs(x.y) < FARTHEST && fabs(x.z) < FARTHEST;
+        poise_goal *goal = &t->goals[i];
+        goal->weight = is_there ? t->placements[i].weight : 0.0;
+        goal->target.position = is_there ? x : goal->target.position;
+        goal->loss = POISE_LOSS_NONE;
+        count += is_there;
+    }
+    return count;
+}
+
+// Solve from pose->q into it.
+static void solve(poise_tracker *t, poise_solver *solver, double calm, pz_track_pose *pose)
+{
+    int count = t->count;
+    if (calm > 0) {
+        t->goals[count++] = poise_goal_smoothness(t->last.q, NULL, calm);
+    }
+    poise_report report;
+    if (poise_solve(solver, t->goals, count, pose->q, &report) != POISE_OK) {
+        report = (poise_report){.outcome = POISE_OUTCOME_BUDGET};
+    }
+    pose->frame.outcome = report.outcome;
+    pose->frame.iterations += report.iterations;
+    memcpy(pose->R, solver->at->kin.R, (size_t)t->model->joint_count * sizeof *pose->R);
+    for (int i = 0; i < t->count; ++i) {
+        pose->error[i] = poise_solver_goal_error(solver, i).error;
+    }
+}
+
+// The middle one of n > 0 numbers, which change places (C. A. R. Hoare, "Algorithm 65: find", 1961).
+static double median(double *x, int n)
+{
+    int low = 0, high = n - 1, middle = n / 2;
+    while (low < high) {
+        double pivot = x[middle];
+        int i = low, j = high;
+        while (i <= j) {
+            for (; x[i] < pivot; ++i) {
+            }
+            for (; pivot < x[j]; --j) {
+            }
+            if (i <= j) {
+                double kept = x[i];
+                x[i++] = x[j];
+                x[j--] = kept;
+            }
+        }
+        low = j < middle ? i : low;
+        high = middle < i ? j : high;
+    }
+    return x[middle];
+}
+
+// The median distance of the markers that count.
+static double median_error(poise_tracker *t, const double *error)
+{
+    int n = 0;
+    for (int i = 0; i < t->count; ++i) {
+        if (t->goals[i].weight > 0) {
+            t->sorted[n++] = error[i];
+        }
+    }
+    return n > 0 ? median(t->sorted, n) : 0.0;
+}
+
+// How far a marker may be off.
+static double outlier_distance(poise_tracker *t, const double *error)
+{
+    double given = t->options.outlier;
+    return given > 0 ? given : max2(OUTLIER_REACH * t->reach, OUTLIER_MEDIAN * median_error(t, error));
+}
+
+// Fill the frame's figures for markers within `distance`; returns how many are not.
+static int measure(const poise_tracker *t, double distance, pz_track_pose *pose)
+{
+    poise_track_frame *frame = &pose->frame;
+    double square = 0.0;
+    int kept = 0;
+    frame->let_go = 0;
+    frame->worst = 0.0;
+    for (int i = 0; i < t->count; ++i) {
+        double e = pose->error[i];
+        if (t->goals[i].weight > 0 && e <= distance) {
+            square += e * e;
+            frame->worst = max2(frame->worst, e);
+            kept += 1;
+        } else {
+            frame->let_go += t->goals[i].weight > 0;
+        }
+    }
+    frame->rms = kept > 0 ? sqrt(square / kept) : 0.0;
+    return frame->let_go;
+}
+
+// A pose for the frame at hand from `q`: with all markers, then, where some are far off, with a loss that lets them go.
+static void attempt(poise_tracker *t, bool is_cold, const double *q, double calm, pz_track_pose *pose)
+{
+    size_t bytes = (size_t)t->model->nq * sizeof *q;
+    memcpy(pose->q, q, bytes);
+    pose->frame.iterations = 0;
+    for (int i = 0; i < t->count; ++i) {
+        t->goals[i].loss = POISE_LOSS_NONE;
+    }
+    solve(t, is_cold ? t->cold : t->warm, calm, pose);
+    if (!t->options.robust) {
+        measure(t, INFINITY, pose);
+        return;
+    }
+    double distance = outlier_distance(t, pose->error);
+    if (measure(t, distance, pose) == 0) {
+        return;
+    }
+    for (int i = 0; i < t->count; ++i) {
+        t->goals[i].loss = POISE_LOSS_GEMAN_MCCLURE;
+        t->goals[i].loss_scale = LOSS_SHARE * distance;
+    }
+    if (!is_cold) {
+        memcpy(pose->q, q, bytes);
+    }
+    solve(t, t->warm, calm, pose);
+    measure(t, outlier_distance(t, pose->error), pose);
+}
+
+double pz_largest_turn(const poise_model *model, const mat3 *from, const mat3 *to)
+{
+    double most = 0.0; // |R - R'|^2 = 8 sin^2(turn/2)
+    for (int k = 0; k < model->joint_count; ++k) {
+        vec3 x = v3_sub(to[k].x, from[k].x), y = v3_sub(to[k].y, from[k].y), z = v3_sub(to[k].z, from[k].z);
+        most = max2(most, v3_dot(x, x) + v3_dot(y, y) + v3_dot(z, z));
+    }
+    double sine = sqrt(min2(most / 8.0, 1.0));
+    return 2.0 * poise_atan2(sine, sqrt(1.0 - sine * sine));
+}
+
+// ---- Frames --------------------------------------------------------------------------------------------------------------
+
+static bool is_poor(const poise_tracker *t, const poise_track_frame *frame, int seen)
+{
+    return frame->rms > POOR_TIMES * t->usual + POOR_REACH * t->reach || frame->let_go * POOR_SHARE > seen;
+}
+
+// Where the way from the last frame led astray, try a cold start; now and then also where markers have been let go for a
+// while, as a limb that follows none of its own looks from outside.
+static void try_again(poise_tracker *t, int seen)
+{
+    t->strays = t->now.frame.let_go > 0 ? t->strays + 1 : 0;
+    bool has_strayed = t->strays % STRAYS == STRAYS - 1;
+    if (!is_poor(t, &t->now.frame, seen) && !has_strayed) {
+        return;
+    }
+    attempt(t, true, t->last.q, 0.0, &t->other);
+    t->now.frame.iterations += t->other.frame.iterations;
+    const poise_track_frame *now = &t->now.frame, *other = &t->other.frame;
+    bool is_better = other->let_go == now->let_go ? other->rms < BETTER * now->rms
+                                                  : other->let_go < now->let_go && !is_poor(t, other, seen);
+    if (is_better) {
+        int iterations = now->iterations;
+        swap_poses(&t->now, &t->other);
+        t->now.frame.iterations = iterations;
+        t->now.frame.flags |= POISE_TRACK_RESTARTED;
+    }
+}
+
+// Where gaps or outliers may be the reason of a jump, solve again with a strong pull to the last frame.
+static void tame_jump(poise_tracker *t, double most)
+{
+    double weight = 0.0;
+    for (int i = 0; i < t->count; ++i) {
+        weight += t->goals[i].weight;
+    }
+    attempt(t, false, t->last.q, CALM * weight * t->reach * t->reach / max2(t->count, 1.0), &t->other);
+    t->other.frame.turn = pz_largest_turn(t->model, t->last.R, t->other.R);
+    if (t->other.frame.turn <= most && !is_poor(t, &t->other.frame, t->count)) {
+        int iterations = t->now.frame.iterations + t->other.frame.iterations;
+        swap_poses(&t->now, &t->other);
+        t->now.frame.iterations = iterations;
+    } else {
+        t->now.frame.flags |= POISE_TRACK_HELD;
+    }
+}
+
+static void find_frame(poise_tracker *t, int seen)
+{
+    poise_track_frame *frame = &t->now.frame;
+    bool is_first = !t->has_last;
+    attempt(t, is_first, is_first ? t->q_start : t->last.q, is_first ? 0.0 : t->options.smoothness, &t->now);
+    frame->flags = is_first ? POISE_TRACK_RESTARTED : 0;
+    if (is_first) {
+        frame->turn = 0.0;
+        return;
+    }
+    try_again(t, seen);
+    frame->turn = pz_largest_turn(t->model, t->last.R, t->now.R);
+    bool is_doubtful = seen < t->count || frame->let_go > 0 || is_poor(t, frame, seen);
+    double most = t->options.max_turn * (1 + t->held); // the pose may have gone on while it was held
+    if (frame->turn > most && is_doubtful) {
+        tame_jump(t, most);
+    }
+    if (frame->turn > most) {
+        frame->flags |= POISE_TRACK_JUMP;
+    }
+}
+
+// What is handed out of a frame that cannot be trusted.
+static void hold(poise_tracker *t, const poise_track_frame *found, double *q, poise_track_frame *frame)
+{
+    memcpy(q, t->has_last ? t->last.q : t->q_start, (size_t)t->model->nq * sizeof *q);
+    t->held += 1;
+    *frame = *found;
+    frame->flags |= POISE_TRACK_HELD;
+    frame->outcome = POISE_OUTCOME_BUDGET;
+    frame->turn = 0.0;
+}
+
+poise_status poise_tracker_next(poise_tracker *tracker, const poise_vec3 *seen, double *q, poise_track_frame *frame)
+{
+    if (!tracker || (tracker->count > 0 && !seen) || !q) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    poise_tracker *t = tracker;
+    poise_track_frame scratch, *out = frame ? frame : &scratch;
+    int count = take(t, seen);
+    int gaps = count < t->count ? POISE_TRACK_GAPS : 0;
+    if (count < t->options.least_markers) {
+        hold(t, &(poise_track_frame){.flags = gaps, .seen = count}, q, out);
+        return POISE_OK;
+    }
+    t->now.frame = (poise_track_frame){.seen = count};
+    find_frame(t, count);
+    t->now.frame.seen = count;
+    t->now.frame.flags |= gaps | (t->now.frame.let_go > 0 ? POISE_TRACK_OUTLIERS : 0);
+    if (t->now.frame.flags & POISE_TRACK_HELD) {
+        hold(t, &t->now.frame, q, out);
+        return POISE_OK;
+    }
+    t->usual += (t->has_last ? USUAL_RATE : 1.0) * (t->now.frame.rms - t->usual);
+    t->has_last = true;
+    t->held = 0;
+    swap_poses(&t->last, &t->now);
+    *out = t->last.frame;
+    memcpy(q, t->last.q, (size_t)t->model->nq * sizeof *q);
+    return POISE_OK;
+}
+
+void pz_tracker_go_on_from(poise_tracker *t, const double *q)
+{
+    memcpy(t->last.q, q, (size_t)t->model->nq * sizeof *q);
+    pz_objective_evaluate(t->warm->trial, q, POISE_LEVEL_COST);
+    memcpy(t->last.R, t->warm->trial->kin.R, (size_t)t->model->joint_count * sizeof *t->last.R);
+    t->has_last = true;
+    t->held = 0;
+}

@@ -1,0 +1,47 @@
+// What a tracker remembers, for those who track whole recordings (track.c).
+#ifndef PZ_MOTION_TRACKER_H
+#define PZ_MOTION_TRACKER_H
+
+#include <poise/track.h>
+
+#include "solve/solve.h"
+
+// A pose for the frame at hand.
+typedef struct pz_track_pose {
+    double *q;     // nq
+    mat3 *R;       // by joint: world rotations
+    double *error; // by marker: distance
+    poise_track_frame frame;
+} pz_track_pose;
+
+struct poise_tracker {
+    const poise_model *model;
+    poise_tracker_options options;
+    void *memory; // what _destroy releases
+    poise_allocator allocator;
+    bool has_allocator;
+    int count; // markers
+    poise_placement *placements;
+    poise_goal *goals; // one per marker, and room for SMOOTHNESS
+    double *sorted;    // count: scratch of the median
+    poise_solver *warm, *cold;
+    double reach;             // largest distance of a marker from the mean of all, in the neutral pose
+    double usual;             // rms of the frames so far, smoothed
+    bool has_last;            // a frame was found
+    int held;                 // frames since that were held
+    int strays;               // frames in a row that let markers go
+    double *q_start;          // nq: where a cold start begins
+    pz_track_pose last;       // good frame
+    pz_track_pose now, other; // tries for the frame at hand
+};
+
+// Where everything lies; a counting arena gives the size.
+poise_tracker *pz_tracker_lay_out(const poise_tracker *plan, pz_arena *arena);
+
+// poise_tracker_next from the pose q instead of the last one's, as if that had been found in the last frame.
+void pz_tracker_go_on_from(poise_tracker *tracker, const double *q);
+
+// The largest rotation between two poses of a model, by the world rotations of their bodies.
+double pz_largest_turn(const poise_model *model, const mat3 *from, const mat3 *to);
+
+#endif

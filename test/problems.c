@@ -1,0 +1,256 @@
+#include "problems.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- Goals ---------------------------------------------------------------------------------------------------------------
+
+static bool is_geometric(poise_method method)
+{
+    return method == POISE_METHOD_CCD || method == POISE_METHOD_BWCD || method == POISE_METHOD_FABRIK;
+}
+
+static bool has_rows(poise_method method)
+{
+    return method >= POISE_METHOD_PSEUDO_INVERSE && method <= POISE_METHOD_PRIORITY;
+}
+
+static bool serves(poise_method method, const poise_goal *goal, unsigned features)
+{
+    bool over_q = goal->kind == POISE_GOAL_POSTURE || goal->kind == POISE_GOAL_SMOOTHNESS;
+    bool has_band = goal->rotation_tolerance.x > 0 || goal->rotation_tolerance.y > 0 || goal->rotation_tolerance.z > 0;
+    if (method == POISE_METHOD_FABRIK) {
+        return goal->kind == POISE_GOAL_POSITION;
+    }
+    if (is_geometric(method)) {
+        return goal->kind <= POISE_GOAL_AIM && !has_band;
+    }
+    if ((features & PROBLEM_ONE_LEVEL) && method == POISE_METHOD_PSEUDO_INVERSE && over_q) {
+        return false;
+    }
+    return goal->kind != POISE_GOAL_CALLBACK || !(has_rows(method) || (features & PROBLEM_FIXED));
+}
+
+static void pick_goals(scene_random *random, problem *p, unsigned features)
+{
+    random_goals_make(random, p->model, &p->all);
+    int wanted = 1 + scene_random_index(random, 4);
+    for (int tries = 0; tries < 100 && p->count < wanted; ++tries) {
+        const poise_goal *goal = &p->all.goals[scene_random_index(random, RANDOM_GOALS)];
+        if (serves(p->options.method, goal, features)) {
+            p->goals[p->count++] = *goal;
+        }
+    }
+}
+
+// ---- Models --------------------------------------------------------------------------------------------------------------
+
+// Balls, hinges and fixed joints below a free root or one that turns.
+static poise_model *turning_model(scene_random *random, int joints, bool limited)
+{
+    static const poise_joint_type types[] = {
+        POISE_JOINT_FIXED,       POISE_JOINT_REVOLUTE,        POISE_JOINT_UNIVERSAL,
+        POISE_JOINT_BALL_EULER,  POISE_JOINT_BALL_EXPMAP,     POISE_JOINT_BALL_QUATERNION,
+        POISE_JOINT_SWING_TWIST, POISE_JOINT_BALL_QUATERNION, POISE_JOINT_BALL_EXPMAP};
+    poise_builder *builder = NULL;
+    poise_model *model = NULL;
+    bool sound = poise_builder_create(NULL, &builder) == POISE_OK;
+    for (int i = 0; i < joints && sound; ++i) {
+        char name[16], parent[16];
+        bool is_free = i == 0 && scene_random_index(random, 2) == 0;
+        poise_joint joint = random_joint(random, is_free ? POISE_JOINT_FREE : types[scene_random_index(random, 9)]);
+        snprintf(name, sizeof name, "b%d", i);
+        snprintf(parent, sizeof parent, "b%d", i == 0 ? 0 : scene_random_index(random, i));
+        joint.name = name;
+        joint.parent = i == 0 ? NULL : parent;
+        joint.mass = 1.0;
+        for (int k = 0; k < 3 && limited && joint.type != POISE_JOINT_BALL_QUATERNION && !is_free; ++k) {
+            joint.lower[k] = scene_random_range(random, -2.0, -0.1);
+            joint.upper[k] = scene_random_range(random, 0.1, 2.0);
+        }
+        sound = poise_builder_add_joint(builder, &joint, NULL) == POISE_OK;
+    }
+    sound = sound && poise_model_create(builder, NULL, &model, NULL) == POISE_OK;
+    poise_builder_destroy(builder);
+    return sound ? model : NULL;
+}
+
+static poise_model *model_for(scene_random *random, poise_method method, int joints, unsigned features)
+{
+    bool limited = features & PROBLEM_LIMITS;
+    if (method == POISE_METHOD_FABRIK) {
+        return turning_model(random, joints, limited);
+    }
+    bool follows = !is_geometric(method) && scene_random_index(random, 3) == 0;
+    bool has_roots = scene_random_index(random, 4) == 0;
+    unsigned kind = (limited ? RANDOM_LIMITS : 0) | (follows ? RANDOM_MIMICS : 0) | (has_roots ? RANDOM_FOREST : 0);
+    for (;;) { // one with mass and freedom
+        poise_model *model = random_model(random, joints, kind);
+        bool has_mass = false;
+        for (int k = 0; model && k < poise_model_joint_count(model); ++k) {
+            has_mass = has_mass || poise_model_joint(model, k).mass > 0;
+        }
+        if (!model || (has_mass && poise_model_nv(model) > 0)) {
+            return model;
+        }
+        poise_model_destroy(model);
+    }
+}
+
+// ---- Problems ------------------------------------------------------------------------------------------------------------
+
+static problem *open_problem(poise_method method)
+{
+    problem *p = calloc(1, sizeof *p);
+    if (p) {
+        p->options = poise_solver_options_default();
+        p->options.method = method;
+        p->options.max_iterations = 60;
+        p->options.coupled_goals = PROBLEM_GOALS;
+        p->options.trace = p->trace;
+        p->options.trace_capacity = PROBLEM_TRACE;
+    }
+    return p;
+}
+
+static bool take_model(problem *p, poise_model *model)
+{
+    p->model = model;
+    p->nq = poise_model_nq(model);
+    p->nv = poise_model_nv(model);
+    return model && p->nq <= PROBLEM_NUMBERS;
+}
+
+problem *problem_make(scene_random *random, poise_method method, int joints, unsigned features)
+{
+    problem *p = open_problem(method);
+    int count = 1 + scene_random_index(random, joints);
+    if (!p || !take_model(p, model_for(random, method, count, features))) {
+        problem_destroy(p);
+        return NULL;
+    }
+    pick_goals(random, p, features);
+    p->options.max_rows = p->count * (6 + p->nv);
+    scene_random_configuration(random, p->model, p->start);
+    for (int i = 0; i < p->nv && (features & PROBLEM_LOCKS); ++i) {
+        p->locked[i] = scene_random_index(random, 4) == 0;
+        p->options.locked = p->locked;
+    }
+    p->options.start = scene_random_index(random, 4) == 0 ? POISE_START_COLD : POISE_START_WARM;
+    return p;
+}
+
+// Links of 0.1 to 0.4, limits at random around 0.
+static poise_model *arm_model(scene_random *random, int joints)
+{
+    poise_builder *builder = NULL;
+    poise_model *model = NULL;
+    char name[16], parent[16];
+    bool sound = poise_builder_create(NULL, &builder) == POISE_OK;
+    for (int i = 0; i < joints && sound; ++i) {
+        bool slides = scene_random_index(random, 6) == 0;
+        poise_joint joint = random_joint(random, slides ? POISE_JOINT_PRISMATIC : POISE_JOINT_REVOLUTE);
+        snprintf(name, sizeof name, "b%d", i);
+        snprintf(parent, sizeof parent, "b%d", i - 1);
+        joint.name = name;
+        joint.parent = i == 0 ? NULL : parent;
+        if (slides || scene_random_index(random, 4) > 0) {
+            joint.lower[0] = scene_random_range(random, -3.0, -0.5) * (slides ? 0.1 : 1.0);
+            joint.upper[0] = scene_random_range(random, 0.5, 3.0) * (slides ? 0.1 : 1.0);
+        }
+        sound = poise_builder_add_joint(builder, &joint, NULL) == POISE_OK;
+    }
+    sound = sound && poise_model_create(builder, NULL, &model, NULL) == POISE_OK;
+    poise_builder_destroy(builder);
+    return sound ? model : NULL;
+}
+
+problem *problem_make_arm(scene_random *random, int joints)
+{
+    problem *p = open_problem(POISE_METHOD_AUTO);
+    poise_kinematics *kin = NULL;
+    if (!p || !take_model(p, arm_model(random, joints)) || poise_kinematics_create(p->model, NULL, &kin) != POISE_OK) {
+        problem_destroy(p);
+        return NULL;
+    }
+    double there[PROBLEM_NUMBERS];
+    scene_random_configuration(random, p->model, there);
+    scene_random_configuration(random, p->model, p->start);
+    poise_kinematics_update(kin, there);
+    poise_pose target = poise_kinematics_body_pose(kin, joints - 1), tip = poise_pose_from_position(0.1, 0.0, 0.05);
+    target = poise_pose_multiply(target, tip);
+    double stretch = scene_random_index(random, 3) == 0 ? 1.5 : 1.0;
+    target.position.x *= stretch;
+    target.position.y *= stretch;
+    p->goals[0] = poise_goal_pose(joints - 1, tip, target);
+    p->goals[0].weight = scene_random_range(random, 0.5, 4.0);
+    if (scene_random_index(random, 3) == 0) {
+        p->goals[0].rotation_tolerance.z = 0.3;
+    }
+    p->count = 1;
+    p->options.start = scene_random_index(random, 4) == 0 ? POISE_START_COLD : POISE_START_WARM;
+    poise_kinematics_destroy(kin);
+    return p;
+}
+
+void problem_destroy(problem *p)
+{
+    if (p) {
+        poise_model_destroy(p->model);
+        free(p);
+    }
+}
+
+// ---- Answers -------------------------------------------------------------------------------------------------------------
+
+answer problem_solve_with(const problem *p, poise_solver *solver)
+{
+    answer a = {.status = POISE_OK};
+    memcpy(a.q, p->start, sizeof a.q);
+    a.status = poise_solve(solver, p->goals, p->count, a.q, &a.report);
+    return a;
+}
+
+answer problem_solve(problem *p)
+{
+    poise_solver *solver = NULL;
+    answer a = {.status = poise_solver_create(p->model, &p->options, NULL, &solver)};
+    if (a.status == POISE_OK) {
+        a = problem_solve_with(p, solver);
+    }
+    poise_solver_destroy(solver);
+    return a;
+}
+
+static void numbers_of(const poise_report *r, double x[6])
+{
+    x[0] = r->start_cost, x[1] = r->cost, x[2] = r->gradient;
+    x[3] = r->distance, x[4] = r->worst_length, x[5] = r->worst_angle;
+}
+
+bool answers_are_equal(const problem *p, const answer *a, const answer *b)
+{
+    const poise_report *r = &a->report, *s = &b->report;
+    double x[6], y[6];
+    numbers_of(r, x);
+    numbers_of(s, y);
+    return a->status == b->status && memcmp(a->q, b->q, (size_t)p->nq * sizeof *a->q) == 0 && memcmp(x, y, sizeof x) == 0 &&
+           r->outcome == s->outcome && r->iterations == s->iterations && r->evaluations == s->evaluations &&
+           r->restarts == s->restarts && r->traced == s->traced && r->active_limits == s->active_limits &&
+           r->moved_joints == s->moved_joints && r->reason == s->reason;
+}
+
+bool answer_is_finite(const problem *p, const answer *a)
+{
+    double x[6];
+    numbers_of(&a->report, x);
+    double zero = 0.0; // a finite number times 0 is 0, any other is not a number
+    for (int i = 0; i < p->nq; ++i) {
+        zero += 0.0 * a->q[i];
+    }
+    for (int i = 0; i < 6; ++i) {
+        zero += 0.0 * x[i];
+    }
+    return zero == 0.0;
+}

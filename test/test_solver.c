@@ -1,0 +1,254 @@
+// The frame of a solve: restarts, locks, corners of limits, when to stop.
+#include "skeleton.h"
+
+#include <math.h>
+
+static poise_solver *solver_for(const poise_model *model, const poise_solver_options *options)
+{
+    poise_solver *solver = NULL;
+    ck_assert_int_eq(poise_solver_create(model, options, NULL, &solver), POISE_OK);
+    return solver;
+}
+
+static poise_report solve(const poise_model *model, const poise_solver_options *options, const poise_goal *goals, int count,
+                          double *q)
+{
+    poise_solver *solver = solver_for(model, options);
+    poise_report report;
+    ck_assert_int_eq(poise_solve(solver, goals, count, q, &report), POISE_OK);
+    poise_solver_destroy(solver);
+    return report;
+}
+
+static poise_solver_options options_for(poise_method method)
+{
+    poise_solver_options options = poise_solver_options_default();
+    options.method = method;
+    options.max_iterations = 1000;
+    return options;
+}
+
+static bool is_geometric(int method)
+{
+    return method == POISE_METHOD_CCD || method == POISE_METHOD_BWCD || method == POISE_METHOD_FABRIK;
+}
+
+// ---- Restarts ------------------------------------------------------------------------------------------------------------
+
+// A hinge in +-2.5 whose tip wants to be at the angle 3: from angles above 3 - pi it ends at 2.5, which is nearer, else at
+// -2.5, which the posture below likes much better.
+static double angle_after_restarts(poise_method method, double start)
+{
+    poise_builder *builder = new_builder();
+    poise_joint hinge = joint_of("hinge", NULL, POISE_JOINT_REVOLUTE);
+    hinge.lower[0] = -2.5;
+    hinge.upper[0] = 2.5;
+    add(builder, &hinge);
+    poise_model *model = model_and_done(builder);
+    double q = start, liked = -2.5, s, c;
+    poise_sincos(3.0, &s, &c);
+    poise_goal goals[2] = {poise_goal_position(0, poise_vec3_make(1, 0, 0), poise_vec3_make(c, s, 0)),
+                           poise_goal_posture(&liked, 10.0)};
+    goals[1].priority = 1;
+    poise_solver_options options = options_for(method);
+    options.restarts = 30;
+    solve(model, &options, goals, 2, &q);
+    poise_model_destroy(model);
+    return q;
+}
+
+START_TEST(restarts_compare_level_by_level)
+{
+    static const poise_method methods[] = {POISE_METHOD_PRIORITY, POISE_METHOD_PSEUDO_INVERSE};
+    for (size_t m = 0; m < TEST_COUNT(methods); ++m) {
+        ck_assert_double_eq(angle_after_restarts(methods[m], 0.3), 2.5);  // the first end is kept, though others cost less
+        ck_assert_double_eq(angle_after_restarts(methods[m], -0.5), 2.5); // it gives way to one that costs more
+    }
+}
+END_TEST
+
+START_TEST(restarts_compare_by_cost_without_levels)
+{
+    ck_assert_double_lt(angle_after_restarts(POISE_METHOD_LEVENBERG_MARQUARDT, 0.3), -2.0);
+}
+END_TEST
+
+// Levels of goals without rows must fit as well.
+START_TEST(a_model_without_freedom_takes_no_more_levels_than_fit)
+{
+    poise_builder *builder = new_builder();
+    add_plain(builder, "still", NULL, POISE_JOINT_FIXED);
+    poise_model *model = model_and_done(builder);
+    poise_solver_options options = options_for(POISE_METHOD_PRIORITY);
+    poise_solver *solver = solver_for(model, &options);
+    poise_goal goals[200];
+    double q[1] = {0};
+    for (int i = 0; i < 200; ++i) {
+        goals[i] = poise_goal_posture(q, 1.0);
+        goals[i].priority = i;
+    }
+    ck_assert_int_eq(poise_solve(solver, goals, 200, q, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_solve(solver, goals, 6, q, NULL), POISE_OK);
+    poise_solver_destroy(solver);
+    poise_model_destroy(model);
+}
+END_TEST
+
+// ---- Locks ---------------------------------------------------------------------------------------------------------------
+
+// The way to the goal leads through vectors longer than pi, whose short form has another value in the locked coordinate.
+START_TEST(a_rotation_vector_with_a_locked_part_keeps_its_form)
+{
+    static const poise_joint_type types[] = {POISE_JOINT_BALL_EXPMAP, POISE_JOINT_FREE_EXPMAP};
+    for (int round = 0; round < 2 * POISE_METHOD_COUNT; ++round) {
+        poise_builder *builder = new_builder();
+        add_plain(builder, "ball", NULL, types[round % 2]);
+        poise_model *model = model_and_done(builder);
+        int first = round % 2 ? 3 : 0, method = round / 2;
+        double start[6] = {0}, q[6], there[3] = {1.6, 0.9, 3.0}; // of length 3.5
+        start[first] = 0.5, start[first + 1] = 0.3, start[first + 2] = 3.0;
+        poise_expmap map;
+        ck_assert_int_eq(poise_expmap_make(poise_vec3_make(there[0], there[1], there[2]), &map), POISE_OK);
+        ck_assert(map.reparameterised);
+        poise_goal goal = poise_goal_orientation(0, map.q);
+        bool locked[6] = {false};
+        locked[first + 2] = true;
+        poise_solver_options options = options_for((poise_method)method);
+        options.locked = locked;
+        memcpy(q, start, sizeof q);
+        if (method != POISE_METHOD_FABRIK) { // which has no orientations
+            poise_report report = solve(model, &options, &goal, 1, q);
+            ck_assert_msg(report.outcome == POISE_OUTCOME_REACHED, "%s: %s", poise_method_name((poise_method)method),
+                          report.reason);
+            ck_assert_mem_eq(&q[first + 2], &start[first + 2], sizeof q[0]);
+        }
+        poise_model_destroy(model);
+    }
+}
+END_TEST
+
+// ---- Corners -------------------------------------------------------------------------------------------------------------
+
+#define A     1.2
+#define B     0.8
+#define BOUND 0.6
+
+static poise_model *bounded_swing(void)
+{
+    poise_builder *builder = new_builder();
+    poise_joint joint = joint_of("swing", NULL, POISE_JOINT_SWING_TWIST);
+    joint.swing[0] = A;
+    joint.swing[1] = B;
+    joint.upper[0] = BOUND;
+    add(builder, &joint);
+    return model_and_done(builder);
+}
+
+// The point of the edge, within the bound, that is nearest to (x, y), by bisection of the slope along it.
+static void nearest_on_edge(double x, double y, double *q)
+{
+    double low = acos(BOUND / A), high = acos(-1.0) / 2;
+    for (int i = 0; i < 60; ++i) {
+        double t = 0.5 * (low + high);
+        double slope = (A * cos(t) - x) * -A * sin(t) + (B * sin(t) - y) * B * cos(t);
+        *(slope > 0 ? &high : &low) = t;
+    }
+    q[0] = A * cos(low);
+    q[1] = B * sin(low);
+}
+
+// A posture at (x, y, 0) from the start, by every method that takes it. It comes to rest at 1e-9 times the slope; the answer
+// is the square root of what the cost's rounding hides off, 1e-8, or better.
+static void check_corner(double x, double y, const double *start)
+{
+    poise_model *model = bounded_swing();
+    double posture[3] = {x, y, 0}, expected[2];
+    nearest_on_edge(x, y, expected);
+    poise_goal goal = poise_goal_posture(posture, 1.0);
+    for (int m = 0; m < POISE_METHOD_COUNT; ++m) {
+        if (is_geometric(m)) {
+            continue;
+        }
+        poise_solver_options options = options_for((poise_method)m);
+        const char *name = poise_method_name((poise_method)m);
+        double q[3];
+        memcpy(q, start, sizeof q);
+        poise_report report = solve(model, &options, &goal, 1, q);
+        ck_assert_msg(report.outcome == POISE_OUTCOME_CLOSEST, "%s: (%g, %g), %s", name, x, y, report.reason);
+        ck_assert_msg(fabs(q[0] - expected[0]) + fabs(q[1] - expected[1]) <= 1e-6, "%s: (%.9g, %.9g), not (%.9g, %.9g)",
+                      name, q[0], q[1], expected[0], expected[1]);
+        ck_assert(poise_model_within_limits(model, q));
+    }
+    poise_model_destroy(model);
+}
+
+static const double inside[3] = {0.1, -0.2, 0.3}, corner[3] = {BOUND, 0.6928203230275507, 0.3};
+
+START_TEST(a_corner_of_box_and_ellipse_is_the_closest)
+{
+    check_corner(2.0, 2.0, inside);
+    check_corner(2.0, 2.0, corner);
+    check_corner(1.5, 1.0, inside);
+}
+END_TEST
+
+START_TEST(a_swing_leaves_a_corner_along_the_edge)
+{
+    check_corner(0.7, 2.0, inside);
+    check_corner(0.7, 2.0, corner);
+    check_corner(0.3, 2.5, corner);
+}
+END_TEST
+
+// ---- Stopping ------------------------------------------------------------------------------------------------------------
+
+// |g_i| <= tolerance sqrt(2 f) sqrt(G_ii) at the answer: the way in of the slide divides G of the hinge by 900.
+START_TEST(the_closest_pose_is_stationary_by_the_diagonal_there)
+{
+    poise_builder *builder = new_builder();
+    add_plain(builder, "hinge", NULL, POISE_JOINT_REVOLUTE);
+    poise_joint slide = joint_of("slide", "hinge", POISE_JOINT_PRISMATIC);
+    slide.axis = poise_vec3_make(1, 0, 0);
+    slide.lower[0] = 1.0;
+    slide.upper[0] = 1000.0;
+    add(builder, &slide);
+    poise_model *model = model_and_done(builder);
+    poise_goal goal = poise_goal_position(1, poise_vec3_make(0, 0, 0), poise_vec3_make(0.5, 0, 0));
+    poise_objective *objective = NULL;
+    ck_assert_int_eq(poise_objective_create(model, 0, NULL, &objective), POISE_OK);
+    ck_assert_int_eq(poise_objective_set_goals(objective, &goal, 1, NULL), POISE_OK);
+    for (int m = 0; m < POISE_METHOD_COUNT; ++m) {
+        if (is_geometric(m)) {
+            continue;
+        }
+        poise_solver_options options = options_for((poise_method)m);
+        options.gradient_tolerance = 1e-3;
+        double q[2] = {0.9, 30.0}, G[2];
+        poise_report report = solve(model, &options, &goal, 1, q);
+        ck_assert_int_eq(report.outcome, POISE_OUTCOME_CLOSEST);
+        ck_assert_int_eq(poise_objective_evaluate(objective, q, POISE_LEVEL_HESSIAN), POISE_OK);
+        ck_assert_int_eq(poise_objective_diagonal(objective, POISE_HESSIAN_GAUSS_NEWTON, G), POISE_OK);
+        double g = fabs(poise_objective_gradient(objective)[0]), f = poise_objective_cost(objective);
+        ck_assert_double_eq(q[1], 1.0);
+        ck_assert_msg(g <= options.gradient_tolerance * sqrt(2 * f * G[0]), "%s: cosine %g",
+                      poise_method_name((poise_method)m), g / sqrt(2 * f * G[0]));
+    }
+    poise_objective_destroy(objective);
+    poise_model_destroy(model);
+}
+END_TEST
+
+static const test_case tests[] = {
+    &restarts_compare_level_by_level,
+    &restarts_compare_by_cost_without_levels,
+    &a_model_without_freedom_takes_no_more_levels_than_fit,
+    &a_rotation_vector_with_a_locked_part_keeps_its_form,
+    &a_corner_of_box_and_ellipse_is_the_closest,
+    &a_swing_leaves_a_corner_along_the_edge,
+    &the_closest_pose_is_stationary_by_the_diagonal_there,
+};
+
+int main(void)
+{
+    return test_run("solver", tests, TEST_COUNT(tests));
+}
