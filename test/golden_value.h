@@ -2,6 +2,6 @@
 #ifndef POISE_TEST_GOLDEN_VALUE_H
 #define POISE_TEST_GOLDEN_VALUE_H
 
-#define GOLDEN_VALUE UINT64_C(0xbf3e6fdb0b6309a3)
+#define GOLDEN_VALUE UINT64_C(0xfd5122b39bafacd6)
 
 #endif

@@ -238,7 +238,87 @@ START_TEST(the_closest_pose_is_stationary_by_the_diagonal_there)
 }
 END_TEST
 
+// ---- Saddles -------------------------------------------------------------------------------------------------------------
+
+// Three hinges in a straight line; the target lies on that line, nearer than the tip. No slope leads away from there.
+START_TEST(a_straight_arm_bends_to_reach_along_its_own_line)
+{
+    poise_builder *builder = new_builder();
+    static const char *const names[3] = {"a", "b", "c"};
+    for (int i = 0; i < 3; ++i) {
+        poise_joint hinge = joint_of(names[i], i == 0 ? NULL : names[i - 1], POISE_JOINT_REVOLUTE);
+        hinge.offset.position.x = i == 0 ? 0.0 : 1.0;
+        add(builder, &hinge);
+    }
+    poise_model *model = model_and_done(builder);
+    double q[3] = {0.0, 0.0, 0.0};
+    poise_goal goal = poise_goal_position(2, poise_vec3_make(1, 0, 0), poise_vec3_make(1.5, 0, 0));
+    poise_solver_options options = options_for(POISE_METHOD_AUTO);
+    poise_report report = solve(model, &options, &goal, 1, q);
+    ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
+    ck_assert_double_lt(report.worst_length, 1e-6);
+    poise_model_destroy(model);
+}
+END_TEST
+
+// A bone with two markers, half a turn off about its own length: the markers' pulls add up to none.
+START_TEST(a_bone_half_a_turn_off_turns_back)
+{
+    for (int type = POISE_JOINT_BALL_EULER; type <= POISE_JOINT_BALL_QUATERNION; ++type) {
+        poise_builder *builder = new_builder();
+        poise_joint ball = joint_of("bone", NULL, (poise_joint_type)type);
+        add(builder, &ball);
+        poise_model *model = model_and_done(builder);
+        double q[4];
+        poise_model_neutral(model, q);
+        poise_goal goals[3] = {
+            poise_goal_position(0, poise_vec3_make(1, 0, 0), poise_vec3_make(1, 0, 0)),
+            poise_goal_position(0, poise_vec3_make(0.5, 0.1, 0), poise_vec3_make(0.5, -0.1, 0)),
+            poise_goal_position(0, poise_vec3_make(0.5, 0, 0.1), poise_vec3_make(0.5, 0, -0.1)),
+        };
+        poise_solver_options options = options_for(POISE_METHOD_AUTO);
+        poise_report report = solve(model, &options, goals, 3, q);
+        ck_assert_msg(report.outcome == POISE_OUTCOME_REACHED, "%s: cost %g, %s",
+                      poise_joint_type_name((poise_joint_type)type), report.cost, report.reason);
+        poise_model_destroy(model);
+    }
+}
+END_TEST
+
+// From folded and straight starts: out of reach the arm stretches out towards the target, within reach it arrives.
+START_TEST(the_closest_pose_is_no_saddle)
+{
+    int closest = 0;
+    for (int trial = 0; trial < 50; ++trial) {
+        poise_builder *builder = new_builder();
+        static const char *const names[4] = {"a", "b", "c", "d"};
+        for (int i = 0; i < 4; ++i) {
+            poise_joint hinge = joint_of(names[i], i == 0 ? NULL : names[i - 1], POISE_JOINT_REVOLUTE);
+            hinge.offset.position.x = i == 0 ? 0.0 : 1.0;
+            add(builder, &hinge);
+        }
+        poise_model *model = model_and_done(builder);
+        double q[4] = {0.1 * trial, 0.0, trial % 3 == 0 ? 0.0 : 3.14159265358979, 0.0}, angle = 0.1 * trial, s, c;
+        poise_sincos(angle, &s, &c);
+        double far = trial % 2 == 0 ? 6.0 : 2.2; // out of reach, or within
+        poise_goal goal = poise_goal_position(3, poise_vec3_make(1, 0, 0), poise_vec3_make(far * c, far * s, 0));
+        poise_solver_options options = options_for(POISE_METHOD_AUTO);
+        poise_report report = solve(model, &options, &goal, 1, q);
+        ck_assert_msg(far > 4.0 || report.outcome == POISE_OUTCOME_REACHED, "trial %d", trial);
+        if (report.outcome == POISE_OUTCOME_CLOSEST) {
+            closest += 1;
+            ck_assert_double_lt(report.cost, 0.5 * 4.0 + 1e-9); // stretched out towards it
+        }
+        poise_model_destroy(model);
+    }
+    ck_assert_int_eq(closest, 25);
+}
+END_TEST
+
 static const test_case tests[] = {
+    &a_straight_arm_bends_to_reach_along_its_own_line,
+    &a_bone_half_a_turn_off_turns_back,
+    &the_closest_pose_is_no_saddle,
     &restarts_compare_level_by_level,
     &restarts_compare_by_cost_without_levels,
     &a_model_without_freedom_takes_no_more_levels_than_fit,

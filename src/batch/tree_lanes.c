@@ -36,6 +36,8 @@ typedef struct pz_tree_lane {
     bool begins;         // the step begins with this pass
     bool exact, newton;  // as in damped.c
     bool falls_fast;     // as in auto.c
+    bool asked;          // the step was to be exact
+    bool is_minimum;     // as in auto.c
 } pz_tree_lane;
 
 // ---- Plan ----------------------------------------------------------------------------------------------------------------
@@ -388,6 +390,7 @@ static bool load(pz_tree_lanes *t, int lane, poise_problem *problem)
     at->stage = FIRST;
     at->iterations_left = s->options.max_iterations;
     at->falls_fast = true;
+    at->is_minimum = false;
     pz_damped_begin(&at->d, s);
     return true;
 }
@@ -446,7 +449,7 @@ static void begin_step(pz_tree_lane *at)
 {
     at->stage = STEP;
     at->begins = true;
-    at->exact = !at->falls_fast;
+    at->asked = at->exact = !at->falls_fast;
     at->newton = true;
     at->passes = 0;
 }
@@ -500,7 +503,13 @@ static bool judge(pz_tree_lanes *t, int lane)
     at->report.iterations += 1;
     at->iterations_left -= 1;
     at->falls_fast = accepted && after < PZ_FALLS_FAST * before;
-    bool can_move = pz_damped_adapt(&at->d, accepted, gain);
+    at->is_minimum = accepted && at->exact;
+    bool can_move = pz_damped_adapt(&at->d, accepted, gain), is_stuck = (!accepted && is_flat) || !can_move;
+    bool is_slow = at->asked && (accepted ? after : before) > PZ_SLOW * before;
+    if ((is_slow || is_stuck) && !at->exact && at->iterations_left > 0) {
+        hand_over(t, lane); // AUTO looks for a way out of a saddle
+        return false;
+    }
     if (accepted) {
         at->cost = after;
         return true;
@@ -523,6 +532,9 @@ static bool is_done(pz_tree_lanes *t, int lane, bool met, bool stationary)
     if (at->cost <= t->solver->options.cost_tolerance || met) {
         at->report.outcome = POISE_OUTCOME_REACHED;
         at->report.reason = "every goal is met";
+    } else if (stationary && !at->is_minimum && at->iterations_left > 0) {
+        hand_over(t, lane); // it may be a saddle
+        return false;
     } else if (stationary) {
         at->report.outcome = POISE_OUTCOME_CLOSEST;
         at->report.reason = "no direction within the limits comes closer";

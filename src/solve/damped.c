@@ -8,11 +8,14 @@
 // it and the step is solved again. Swings at the edge of their ellipse are held to it by a spring (edges.c).
 #include "solve/damped.h"
 
-#define LAMBDA_WARM  1e-4
-#define LAMBDA_COLD  1e-1
-#define LAMBDA_LEAST 1e-15 // keeps the floor of D at work where H is singular
-#define LAMBDA_MOST  1e12  // steps this short change nothing
-#define SPRING       1e8   // across the active edge of a swing, beside the largest of D: a wall, and H keeps half its digits
+#define LAMBDA_WARM   1e-4
+#define LAMBDA_COLD   10.0  // steps of a tenth: full ones lead into other basins
+#define LAMBDA_LEAST  1e-15 // keeps the floor of D at work where H is singular
+#define LAMBDA_MOST   1e12  // steps this short change nothing
+#define ESCAPE_LAMBDA 1e-2  // of D: curvature below this is that of dofs that no marker sees
+#define ESCAPE_SHARE  0.99  // of the cost: the most that an escape may leave
+#define ESCAPE_HALVES 4
+#define SPRING        1e8 // across the active edge of a swing, beside the largest of D: a wall, and H keeps half its digits
 
 void pz_damped_lay_out(pz_damped *d, const poise_solver *solver, pz_arena *arena)
 {
@@ -161,6 +164,46 @@ bool pz_damped_try(poise_solver *solver, pz_damped *d, bool exact, double *gain)
     }
     pz_accept(solver);
     return true;
+}
+
+// Gauss-Newton and damped Newton steps stop at saddles: a bone that is half a turn off about its own length, say. There H
+// has a direction of negative curvature. It is followed as far as would move the markers by their own residual,
+// x . D x = 2 f, then by halves, downhill first.
+bool pz_damped_escape(poise_solver *solver, pz_damped *d)
+{
+    int n = solver->model->nv;
+    double *x = solver->step, length = 0.0, slope = 0.0, before = solver->at->cost;
+    for (int i = 0; i < n; ++i) {
+        d->hold[i] = pz_is_held(solver, i);
+        d->hold_value[i] = 0.0;
+    }
+    if (!pz_tree_curvature(d->tree, solver->at, ESCAPE_LAMBDA, d->D, d->hold, d->hold_value, x)) {
+        return false;
+    }
+    for (int i = 0; i < n; ++i) {
+        length += x[i] * d->D[i] * x[i];
+        slope += x[i] * solver->at->gradient[i];
+    }
+    double factor = (slope > 0 ? -1.0 : 1.0) * sqrt(2.0 * before / length);
+    if (!is_finite(factor)) {
+        return false;
+    }
+    for (int i = 0; i < n; ++i) {
+        x[i] *= factor;
+    }
+    for (int attempt = 0; attempt < 2 * ESCAPE_HALVES; ++attempt) {
+        pz_step_within(solver, solver->at->kin.q, x, d->q_trial);
+        if (pz_try(solver, d->q_trial, POISE_LEVEL_COST) < ESCAPE_SHARE * before) {
+            pz_try(solver, d->q_trial, POISE_LEVEL_HESSIAN);
+            pz_accept(solver);
+            return true;
+        }
+        double turn = attempt % 2 == 0 ? -1.0 : -0.5; // the other way, then half as far
+        for (int i = 0; i < n; ++i) {
+            x[i] *= turn;
+        }
+    }
+    return false;
 }
 
 // lambda follows the gain ratio rho (H. B. Nielsen, "Damping parameter in Marquardt's method", 1999; Madsen, Nielsen &

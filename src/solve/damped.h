@@ -6,6 +6,7 @@
 
 #define PZ_LAMBDA_METRIC 1e-3 // below this the metric of the damping hardly matters, and an old one will do
 #define PZ_FALLS_FAST    0.2  // AUTO: a step that leaves less than this share of the cost
+#define PZ_SLOW          0.9  // AUTO: one that leaves more, with an indefinite H, may be at a saddle
 #define PZ_PASSES        4    // of the active set in one step
 
 typedef struct pz_damped {
@@ -40,6 +41,10 @@ bool pz_damped_step(poise_solver *solver, pz_damped *d, bool *exact);
 
 // Try solver->step; true when it lowered the cost and was accepted. *gain is the actual decrease over the predicted one.
 bool pz_damped_try(poise_solver *solver, pz_damped *d, bool exact, double *gain);
+
+// Leave a saddle: where the exact Hessian is clearly indefinite, go along a direction of negative curvature, if that lowers
+// the cost by a good part. True when it did; the step is in solver->step.
+bool pz_damped_escape(poise_solver *solver, pz_damped *d);
 
 // lambda after a trial. False when it has grown so large that steps change nothing.
 bool pz_damped_adapt(pz_damped *d, bool accepted, double gain);

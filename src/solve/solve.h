@@ -177,6 +177,11 @@ pz_tree_step *pz_tree_step_lay_out(const poise_solver *solver, pz_arena *arena);
 bool pz_tree_solve(pz_tree_step *tree, const poise_objective *o, poise_hessian kind, double lambda, const double *D,
                    const bool *hold, const double *hold_value, double *x);
 
+// A direction x (nv numbers) in which the exact H + lambda D has negative curvature, 0 on the held dofs; `zeros` has nv of
+// them. False: there is none, or H is not a tree's.
+bool pz_tree_curvature(pz_tree_step *tree, const poise_objective *o, double lambda, const double *D, const bool *hold,
+                       const double *zeros, double *x);
+
 // ---- Cold starts (start.c) -----------------------------------------------------------------------------------------------
 
 // Move a free root so that the markers of the goals, placed as in `kin`, lie nearest to their targets (weighted Procrustes).

@@ -218,7 +218,8 @@ static inline bool group_up(pz_tree_step *t, const sweep *s, int g, int count)
     return eliminate(t, g, count);
 }
 
-static bool sweep_up(pz_tree_step *t, const sweep *s)
+// The group whose pivots are not all positive, where the sweep ends; -1: there is none.
+static int sweep_up(pz_tree_step *t, const sweep *s)
 {
     for (int g = 0; g < t->group_count; ++g) {
         t->Pi[g] = (six_by_six){0};
@@ -228,7 +229,7 @@ static bool sweep_up(pz_tree_step *t, const sweep *s)
         int count = t->groups[g].count;
         bool is_positive = count == 1 ? group_up(t, s, g, 1) : count == 2 ? group_up(t, s, g, 2) : group_up(t, s, g, 3);
         if (!is_positive) {
-            return false;
+            return g;
         }
         int above = t->groups[g].parent;
         if (above >= 0) {
@@ -238,7 +239,7 @@ static bool sweep_up(pz_tree_step *t, const sweep *s)
             t->pi[above] = six_add(t->pi[above], t->pi[g]);
         }
     }
-    return true;
+    return -1;
 }
 
 // ---- Sweep down ----------------------------------------------------------------------------------------------------------
@@ -277,6 +278,62 @@ static void sweep_down(pz_tree_step *t, const sweep *s)
             group_down(t, s, g, V, 3);
         }
     }
+}
+
+// ---- Negative curvature --------------------------------------------------------------------------------------------------
+
+// Where the sweep up ended at pivot j of a group, x_j = 1 with the best answer of what is eliminated already has the
+// curvature x . (H + lambda D) x = pivot: within the group L^T x = -l_j for the entries before, below it x = -L^-T B'^T V.
+static void start_group(pz_tree_step *t, const sweep *s, int g)
+{
+    const group *at = &t->groups[g];
+    const double *L = t->Delta[g];
+    int j = 0;
+    while (j + 1 < at->count && L[j * GROUP + j] > 0.0) { // inverses of good pivots are positive
+        j += 1;
+    }
+    double x[GROUP] = {0.0};
+    x[j] = 1.0;
+    for (int h = j - 1; h >= 0; --h) {
+        double y = 0.0;
+        for (int i = h + 1; i <= j; ++i) {
+            y += L[i * GROUP + h] * x[i];
+        }
+        x[h] = -y * L[h * GROUP + h];
+    }
+    six V = six_zero();
+    for (int i = 0; i < at->count; ++i) {
+        s->x[at->axis + i] = s->hold[at->axis + i] ? 0.0 : x[i];
+        V = six_mad(V, s->x[at->axis + i], six_load((const double *)&s->o->kin.S[at->axis + i]));
+    }
+    t->V[g] = V;
+}
+
+bool pz_tree_curvature(pz_tree_step *tree, const poise_objective *o, double lambda, const double *D, const bool *hold,
+                       const double *zeros, double *x)
+{
+    if (o->kin.model->has_mimic || o->row_count > 0) {
+        return false;
+    }
+    sweep s = {.o = o, .kind = POISE_HESSIAN_EXACT, .lambda = lambda, .D = D, .hold = hold, .hold_value = zeros, .x = x};
+    pz_forces(o, s.kind);
+    int bad = sweep_up(tree, &s);
+    if (bad < 0) {
+        return false;
+    }
+    memset(x, 0, (size_t)o->kin.model->nv * sizeof *x);
+    for (int g = 0; g < bad; ++g) {
+        tree->V[g] = six_zero();
+    }
+    start_group(tree, &s, bad);
+    for (int g = bad + 1; g < tree->group_count; ++g) {
+        const group *at = &tree->groups[g];
+        for (int j = 0; j < at->count; ++j) {
+            tree->gamma[g][j] = 0.0;
+        }
+        group_down(tree, &s, g, at->parent < 0 ? six_zero() : tree->V[at->parent], at->count);
+    }
+    return true;
 }
 
 // ---- Dense ---------------------------------------------------------------------------------------------------------------
@@ -327,7 +384,7 @@ bool pz_tree_solve(pz_tree_step *tree, const poise_objective *o, poise_hessian k
     if (o->kin.model->has_mimic || o->row_count > 0) {
         return solve_dense(tree, &s);
     }
-    if (!sweep_up(tree, &s)) {
+    if (sweep_up(tree, &s) >= 0) {
         return false;
     }
     sweep_down(tree, &s);
