@@ -2,8 +2,8 @@
 //
 // Each iteration solves (H + lambda D) x = -g over the free dofs with the tree step, H exact if H + lambda D is positive
 // definite, else Gauss-Newton with the same lambda, which always is. Metric, active set and the control of lambda are those
-// of damped.c. While the cost falls fast the exact Hessian is not worth a try: it is indefinite there. Where it is indefinite
-// and the cost hardly falls, or has no slope left, a direction of negative curvature is tried.
+// of damped.c. While the cost falls fast the exact Hessian is not worth a try: it is indefinite there. Where it is
+// indefinite and the cost hardly falls, or has no slope left, a direction of negative curvature is tried.
 #include "solve/arm.h"
 #include "solve/damped.h"
 #include "solve/methods.h"
