@@ -27,7 +27,7 @@ build() {
 # run COMPILER: a folder of hashes, one file for each level
 run() {
     mkdir "$work/$1"
-    for level in -O0 -O1 -O2 -O3 "-O3 -march=native"; do
+    for level in -O0 -O2 -O3 "-O3 -march=native"; do
         name=$(echo "$level" | tr -d ' =')
         if [ "$level" = "-O3 -march=native" ] && ! echo 'int x;' | "$1" $level -x c -c - -o "$work/$1.o" 2>"$work/$1.err"; then
             continue # not on this machine
