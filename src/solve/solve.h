@@ -165,6 +165,7 @@ typedef struct pz_group {
     int block, block_axis; // rotation block among the axes, and its first axis's number in the group; -1
     int block_count;
     int parent; // group above, or -1
+    int depth;  // number of groups above
 } pz_group;
 
 const pz_group *pz_tree_groups(const pz_tree_step *tree, int *count);

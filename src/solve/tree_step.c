@@ -28,8 +28,9 @@ typedef pz_group group;
 
 struct pz_tree_step {
     int group_count;
+    int depths; // of groups
     group *groups;
-    six_by_six *Pi; // by group: sum over the subtrees below
+    six_by_six *Pi; // by depth of a group: sum over the subtrees below; groups come depth first, so one is at work at a time
     six *pi;
     six (*B)[GROUP];
     double (*Delta)[GROUP * GROUP]; // Cholesky factor over the free axes, row-major
@@ -65,6 +66,7 @@ static int cut_groups(const poise_model *model, group *groups, int *group_of_axi
             if (groups) {
                 int above = model->axes[open.axis].parent;
                 open.parent = above < 0 ? -1 : group_of_axis[above];
+                open.depth = above < 0 ? 0 : groups[open.parent].depth + 1;
                 groups[count - 1] = open;
                 for (int i = open.axis; i < open.axis + open.count; ++i) {
                     group_of_axis[i] = count - 1;
@@ -95,6 +97,10 @@ pz_tree_step *pz_tree_step_lay_out(const poise_solver *solver, pz_arena *arena)
     int *group_of_axis = pz_arena_take(arena, (size_t)model->axis_count, sizeof *group_of_axis);
     if (tree && !arena->full) {
         t->group_count = cut_groups(model, t->groups, group_of_axis);
+        t->depths = 0;
+        for (int g = 0; g < t->group_count; ++g) {
+            t->depths = t->groups[g].depth < t->depths ? t->depths : t->groups[g].depth + 1;
+        }
     }
     return tree;
 }
@@ -129,9 +135,9 @@ static inline void assemble(pz_tree_step *t, const sweep *s, int g, int count)
     for (int j = 0; j < count; ++j) {
         int i = at->axis + j;
         S[j] = six_load((const double *)&axis[j]);
-        six B = six_apply(six_load((const double *)&c[j]), &t->Pi[g], S[j]);
+        six B = six_apply(six_load((const double *)&c[j]), &t->Pi[at->depth], S[j]);
         t->B[g][j] = B;
-        t->gamma[g][j] = s->o->gradient[i] + six_dot(S[j], t->pi[g]);
+        t->gamma[g][j] = s->o->gradient[i] + six_dot(S[j], t->pi[at->depth]);
         for (int h = 0; h <= j; ++h) {
             Delta[j * GROUP + h] = six_dot(S[h], B);
         }
@@ -160,7 +166,7 @@ static void drop_held(pz_tree_step *t, const sweep *s, int g)
             t->gamma[g][h] += *entry * value;
             *entry = 0.0;
         }
-        t->pi[g] = six_mad(t->pi[g], value, t->B[g][j]);
+        t->pi[at->depth] = six_mad(t->pi[at->depth], value, t->B[g][j]);
         t->B[g][j] = six_zero();
         Delta[j * GROUP + j] = 1.0;
         t->gamma[g][j] = 0.0;
@@ -171,8 +177,10 @@ static void drop_held(pz_tree_step *t, const sweep *s, int g)
 // B Delta^-1 B^T = B' B'^T,   B Delta^-1 gamma = B' gamma'. False when a pivot is not > 0.
 static inline bool eliminate(pz_tree_step *t, int g, int count)
 {
+    int depth = t->groups[g].depth;
     double *L = t->Delta[g], *gamma = t->gamma[g];
-    six *B = t->B[g], pi = t->pi[g];
+    six *B = t->B[g], pi = t->pi[depth];
+    six_by_six *Pi = &t->Pi[depth];
     for (int j = 0; j < count; ++j) {
         for (int h = 0; h < j; ++h) {
             double l = L[j * GROUP + h];
@@ -193,10 +201,10 @@ static inline bool eliminate(pz_tree_step *t, int g, int count)
         }
         B[j] = six_scale(B[j], inverse);
         gamma[j] *= inverse;
-        six_subtract_square(&t->Pi[g], B[j]);
+        six_subtract_square(Pi, B[j]);
         pi = six_mad(pi, -gamma[j], B[j]);
     }
-    t->pi[g] = pi;
+    t->pi[depth] = pi;
     return true;
 }
 
@@ -221,23 +229,24 @@ static inline bool group_up(pz_tree_step *t, const sweep *s, int g, int count)
 // The group whose pivots are not all positive, where the sweep ends; -1: there is none.
 static int sweep_up(pz_tree_step *t, const sweep *s)
 {
-    for (int g = 0; g < t->group_count; ++g) {
-        t->Pi[g] = (six_by_six){0};
-        t->pi[g] = six_zero();
+    for (int depth = 0; depth < t->depths; ++depth) {
+        t->Pi[depth] = (six_by_six){0};
+        t->pi[depth] = six_zero();
     }
     for (int g = t->group_count - 1; g >= 0; --g) {
-        int count = t->groups[g].count;
+        int count = t->groups[g].count, depth = t->groups[g].depth;
         bool is_positive = count == 1 ? group_up(t, s, g, 1) : count == 2 ? group_up(t, s, g, 2) : group_up(t, s, g, 3);
         if (!is_positive) {
             return g;
         }
-        int above = t->groups[g].parent;
-        if (above >= 0) {
+        if (depth > 0) {
             for (int i = 0; i < 6; ++i) {
-                t->Pi[above].column[i] = six_add(t->Pi[above].column[i], t->Pi[g].column[i]);
+                t->Pi[depth - 1].column[i] = six_add(t->Pi[depth - 1].column[i], t->Pi[depth].column[i]);
             }
-            t->pi[above] = six_add(t->pi[above], t->pi[g]);
+            t->pi[depth - 1] = six_add(t->pi[depth - 1], t->pi[depth]);
         }
+        t->Pi[depth] = (six_by_six){0};
+        t->pi[depth] = six_zero();
     }
     return -1;
 }

@@ -1,0 +1,271 @@
+// ERIK and its successor side by side on skeletons C to G: the same postures, targets and measures in one run.
+//
+//   bench_expressive [--samples N] [--paths N] [--skeletons CDEFG] [--limits wide|narrow] [--aggravation X]
+//
+// Samples are single questions, postures of the evaluation's sets at its orientations; the successor is cold. On paths the
+// target turns by one degree from step to step, 360 times, about a fixed axis, and the successor goes on from its last
+// answer. A step in which a joint moves by more than 20 degrees is a jump. Narrow limits: swings from 0 to 100 degrees, the
+// first joint to 60 degrees either way.
+//
+//   shape: weighted mean of |angle -+ angle of the posture| in degrees, the sign the better one for each run of swings
+//   ok:    error up to 0.04
+#include "bench.h"
+
+#include <evaluate/expressive.h>
+#include <poise/expressive.h>
+#include <scenes/random.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_JOINTS (EVALUATE_MOST_DIMENSIONS + 2)
+#define JUMP        (20.0 * 3.14159265358979323846 / 180.0)
+#define STEPS       360
+#define SEED        2019
+
+typedef enum rival { ERIK = 0, METRIC, SHAPE, RIVALS } rival;
+
+static const char *const rival_names[RIVALS] = {"erik", "metric", "shape"};
+
+typedef struct tally {
+    int64_t count, ok, aimed, steps, jumps, violations;
+    double error, orientation, shape, time, slowest;
+} tally;
+
+typedef struct setting {
+    const evaluate_problem *problem;
+    poise_model *model; // with the limits of this run
+    poise_erik *erik;
+    poise_expressive *cold[RIVALS], *warm[RIVALS];
+    poise_erik_options options;
+} setting;
+
+static const double degree = 3.14159265358979323846 / 180.0;
+
+// The scene's model again, with other limits.
+static poise_model *narrow_model(const poise_model *model)
+{
+    poise_builder *builder = NULL;
+    poise_model *made = NULL;
+    if (poise_builder_create(NULL, &builder) != POISE_OK) {
+        return NULL;
+    }
+    int n = poise_model_joint_count(model);
+    for (int i = 0; i < n; ++i) {
+        poise_joint joint = poise_model_joint(model, i);
+        bool twists = joint.axis.y != 0.0;
+        joint.lower[0] = !twists ? 0.0 : i == 0 ? -60.0 * degree : joint.lower[0];
+        joint.upper[0] = !twists ? 100.0 * degree : i == 0 ? 60.0 * degree : joint.upper[0];
+        poise_builder_add_joint(builder, &joint, NULL);
+    }
+    poise_model_create(builder, NULL, &made, NULL);
+    poise_builder_destroy(builder);
+    return made;
+}
+
+// ---- Measures ------------------------------------------------------------------------------------------------------------
+
+static double shape_error(const setting *s, const double *posture, const double *q)
+{
+    int n = poise_erik_joint_count(s->erik);
+    double sum = 0.0, weights = 0.0, power = 1.0, as_is = 0.0, other = 0.0;
+    for (int k = 0; k < n; ++k) {
+        if (poise_erik_is_twister(s->erik, k)) {
+            sum += fmin(as_is, other);
+            as_is = other = 0.0;
+            continue;
+        }
+        as_is += power * fabs(q[k] - posture[k]);
+        other += power * fabs(q[k] + posture[k]);
+        weights += power;
+        power *= s->options.aggravation;
+    }
+    return (sum + fmin(as_is, other)) / weights / degree;
+}
+
+static void ask(const setting *s, rival who, bool is_path, const double *posture, poise_quat target, double *q, tally *t)
+{
+    poise_erik_report report;
+    double begin = bench_now();
+    if (who == ERIK) {
+        poise_erik_solve(s->erik, posture, target, q, NULL);
+    } else {
+        poise_goal goal = poise_goal_orientation(s->options.body, target);
+        poise_expressive_solve(is_path ? s->warm[who] : s->cold[who], &goal, 1, posture, q, NULL);
+    }
+    double time = (bench_now() - begin) * 1e-3;
+    poise_erik_measure(s->erik, posture, target, q, &report);
+    t->count += 1;
+    t->ok += report.error <= s->options.threshold;
+    t->aimed += report.orientation <= s->options.threshold;
+    t->violations += !poise_model_within_limits(s->model, q);
+    t->error += report.error;
+    t->orientation += report.orientation;
+    t->shape += shape_error(s, posture, q);
+    t->time += time;
+    t->slowest = fmax(t->slowest, time);
+}
+
+static void print_row(const setting *s, const char *what, rival who, const tally *t)
+{
+    double n = (double)t->count;
+    printf("%c %-7s %-7s %8.4f %8.4f %6.1f %7.2f %7.1f", s->problem->skeleton->letter, what, rival_names[who], t->error / n,
+           t->orientation / n, 100.0 * (double)t->ok / n, 100.0 * (double)t->aimed / n, t->shape / n);
+    if (t->steps) {
+        printf(" %7.2f", 100.0 * (double)t->jumps / (double)t->steps);
+    } else {
+        printf(" %7s", "");
+    }
+    printf(" %8.1f %8.0f %5lld\n", t->time / n, t->slowest, (long long)t->violations);
+}
+
+// ---- Runs ----------------------------------------------------------------------------------------------------------------
+
+// A posture of the set, its grid laid over the limits of this run's model.
+static void take_posture(const setting *s, int64_t index, double *posture)
+{
+    const double *lower = poise_model_lower(s->problem->model), *upper = poise_model_upper(s->problem->model);
+    const double *from = poise_model_lower(s->model), *to = poise_model_upper(s->model);
+    evaluate_posture(s->problem, index, posture);
+    for (int i = 0; i < poise_model_nq(s->model) && s->model != s->problem->model; ++i) {
+        double share = (posture[i] - lower[i]) / (upper[i] - lower[i]);
+        posture[i] = from[i] + share * (to[i] - from[i]);
+    }
+    poise_model_clamp(s->model, posture, NULL);
+}
+
+static void run_samples(const setting *s, int64_t samples)
+{
+    tally t[RIVALS] = {0};
+    int64_t count = s->problem->posture_count;
+    scene_random random = scene_random_make(SEED);
+    for (int64_t i = 0; i < samples; ++i) {
+        int64_t posture, orientation;
+        double psi[MOST_JOINTS], q[MOST_JOINTS];
+        evaluate_draw(s->problem, SEED, i, &posture, &orientation);
+        take_posture(s, samples < count ? scene_random_index(&random, (int)count) : posture, psi);
+        for (int who = 0; who < RIVALS; ++who) {
+            memcpy(q, psi, sizeof q);
+            ask(s, (rival)who, false, psi, s->problem->orientations[orientation], q, &t[who]);
+        }
+    }
+    for (int who = 0; who < RIVALS && samples > 0; ++who) {
+        print_row(s, "samples", (rival)who, &t[who]);
+    }
+}
+
+static bool has_jumped(const double *before, const double *now, int n)
+{
+    for (int i = 0; i < n; ++i) {
+        if (fabs(now[i] - before[i]) > JUMP) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void run_path(const setting *s, int64_t index, scene_random *random, tally *t)
+{
+    int n = poise_model_nq(s->model);
+    double psi[MOST_JOINTS], q[MOST_JOINTS], before[MOST_JOINTS];
+    take_posture(s, index, psi);
+    poise_quat start = scene_random_rotation(random);
+    poise_quat turn = poise_quat_from_axis_angle(scene_random_direction(random), degree);
+    for (int who = 0; who < RIVALS; ++who) {
+        poise_quat target = start;
+        poise_goal goal = poise_goal_orientation(s->options.body, target);
+        memcpy(q, psi, sizeof q);
+        if (who != ERIK) {
+            poise_expressive_solve(s->cold[who], &goal, 1, psi, q, NULL);
+        }
+        for (int i = 0; i <= STEPS; ++i) {
+            memcpy(before, q, sizeof before);
+            ask(s, (rival)who, true, psi, target, q, &t[who]);
+            t[who].steps += i > 0;
+            t[who].jumps += i > 0 && has_jumped(before, q, n);
+            target = poise_quat_multiply(turn, target);
+        }
+    }
+}
+
+static void run_paths(const setting *s, int64_t paths)
+{
+    tally t[RIVALS] = {0};
+    scene_random random = scene_random_make(SEED);
+    for (int64_t i = 0; i < paths; ++i) {
+        run_path(s, scene_random_index(&random, (int)s->problem->posture_count), &random, t);
+    }
+    for (int who = 0; who < RIVALS && paths > 0; ++who) {
+        print_row(s, "paths", (rival)who, &t[who]);
+    }
+}
+
+static bool make_rivals(setting *s)
+{
+    poise_expressive_options o = poise_expressive_options_default();
+    o.body = s->options.body;
+    o.tip = s->options.tip;
+    o.aggravation = s->options.aggravation;
+    bool done = poise_erik_create(s->model, &s->options, NULL, &s->erik, NULL) == POISE_OK;
+    for (int who = METRIC; who < RIVALS; ++who) {
+        o.mode = who == METRIC ? POISE_EXPRESSIVE_METRIC : POISE_EXPRESSIVE_SHAPE;
+        o.warm = false;
+        done = poise_expressive_create(s->model, &o, NULL, &s->cold[who], NULL) == POISE_OK && done;
+        o.warm = true;
+        done = poise_expressive_create(s->model, &o, NULL, &s->warm[who], NULL) == POISE_OK && done;
+    }
+    return done;
+}
+
+static void run_skeleton(int index, double aggravation, bool is_narrow, int64_t samples, int64_t paths)
+{
+    setting s = {.options = poise_erik_options_default()};
+    evaluate_problem *problem;
+    s.options.aggravation = aggravation;
+    if (evaluate_problem_create(index, &s.options, EVALUATE_YXZ, 12, &problem) != POISE_OK) {
+        exit(EXIT_FAILURE);
+    }
+    s.problem = problem;
+    s.options = problem->options;
+    s.model = is_narrow ? narrow_model(problem->model) : problem->model;
+    if (!s.model || !make_rivals(&s)) {
+        exit(EXIT_FAILURE);
+    }
+    run_samples(&s, samples);
+    run_paths(&s, paths);
+    for (int who = METRIC; who < RIVALS; ++who) {
+        poise_expressive_destroy(s.cold[who]);
+        poise_expressive_destroy(s.warm[who]);
+    }
+    poise_erik_destroy(s.erik);
+    if (is_narrow) {
+        poise_model_destroy(s.model);
+    }
+    evaluate_problem_destroy(problem);
+}
+
+int main(int count, char **arguments)
+{
+    int64_t samples = 4000, paths = 40;
+    const char *skeletons = "CDEFG", *limits = "wide";
+    double aggravation = poise_erik_options_default().aggravation;
+    for (int i = 1; i + 1 < count; i += 2) {
+        const char *name = arguments[i], *value = arguments[i + 1];
+        samples = strcmp(name, "--samples") == 0 ? atoll(value) : samples;
+        paths = strcmp(name, "--paths") == 0 ? atoll(value) : paths;
+        skeletons = strcmp(name, "--skeletons") == 0 ? value : skeletons;
+        limits = strcmp(name, "--limits") == 0 ? value : limits;
+        aggravation = strcmp(name, "--aggravation") == 0 ? atof(value) : aggravation;
+    }
+    bench_print_machine();
+    printf("%s limits, aggravation %g\n", limits, aggravation);
+    printf("                     error   orient   ok %% aimed %%   shape jumps %%  mean us   max us violations\n");
+    for (int i = 0; i < EVALUATE_SKELETONS; ++i) {
+        if (strchr(skeletons, evaluate_skeleton_at(i)->letter)) {
+            run_skeleton(i, aggravation, strcmp(limits, "narrow") == 0, samples, paths);
+        }
+    }
+    return EXIT_SUCCESS;
+}
