@@ -6,7 +6,7 @@
 
 #define PZ_LAMBDA_METRIC 1e-3 // below this the metric of the damping hardly matters, and an old one will do
 #define PZ_FALLS_FAST    0.2  // AUTO: a step that leaves less than this share of the cost
-#define PZ_SLOW          0.9  // AUTO: one that leaves more, with an indefinite H, may be at a saddle
+#define PZ_SLOW          0.99 // AUTO: one that leaves more, with an indefinite H, may be at a saddle
 #define PZ_PASSES        4    // of the active set in one step
 
 typedef struct pz_damped {
