@@ -20,6 +20,9 @@
 #define STRAYS         10    // frames in a row with markers let go, after which a cold start is tried
 #define USUAL_RATE     0.1   // of a frame in the usual rms
 #define CALM           0.1   // weight, against the markers' and the squared reach, that tames a jump
+#define CLOSE          1.5   // times the rms: nearly as good
+#define GAP_TURN       0.2   // radians
+#define GAP_MOST       1e-3  // of the squared reach, against markers of weight 1
 #define FARTHEST       1e100 // a marker beyond is not a measurement, and its square would overflow
 
 poise_tracker_options poise_tracker_options_default(void)
@@ -362,29 +365,39 @@ static void try_again(poise_tracker *t, int seen)
     }
 }
 
-// Where gaps or outliers may be the reason of a jump, solve again with a strong pull to the last frame.
-static void tame_jump(poise_tracker *t, double most)
+// A jump: solve again with a strong pull to the last frame. If that is nearly as good, it is taken. If not, and gaps or
+// outliers may be the reason of the jump, the frame is held.
+static void tame_jump(poise_tracker *t, double most, bool is_doubtful)
 {
-    double weight = 0.0;
+    double weight = 0.0, before = t->now.frame.rms;
     for (int i = 0; i < t->count; ++i) {
         weight += t->goals[i].weight;
     }
     attempt(t, false, t->last.q, CALM * weight * t->reach * t->reach / max2(t->count, 1.0), &t->other);
     t->other.frame.turn = pz_largest_turn(t->model, t->last.R, t->other.R);
-    if (t->other.frame.turn <= most && !is_poor(t, &t->other.frame, t->count)) {
+    bool is_good = is_doubtful ? !is_poor(t, &t->other.frame, t->count) : t->other.frame.rms <= CLOSE * before;
+    if (t->other.frame.turn <= most && is_good) {
         int iterations = t->now.frame.iterations + t->other.frame.iterations;
         swap_poses(&t->now, &t->other);
         t->now.frame.iterations = iterations;
-    } else {
+    } else if (is_doubtful) {
         t->now.frame.flags |= POISE_TRACK_HELD;
     }
+}
+
+// The pull to the last frame: what the options ask for, and where markers are missing as much as balances their usual error
+// against a turn of GAP_TURN, so that joints which are left open do not follow the noise of the rest.
+static double calm_weight(const poise_tracker *t, int seen)
+{
+    double ratio = t->usual / GAP_TURN, most = GAP_MOST * t->reach * t->reach;
+    return t->options.smoothness + (seen < t->count ? min2(ratio * ratio, most) : 0.0);
 }
 
 static void find_frame(poise_tracker *t, int seen)
 {
     poise_track_frame *frame = &t->now.frame;
     bool is_first = !t->has_last;
-    attempt(t, is_first, is_first ? t->q_start : t->last.q, is_first ? 0.0 : t->options.smoothness, &t->now);
+    attempt(t, is_first, is_first ? t->q_start : t->last.q, is_first ? 0.0 : calm_weight(t, seen), &t->now);
     frame->flags = is_first ? POISE_TRACK_RESTARTED : 0;
     if (is_first) {
         frame->turn = 0.0;
@@ -394,8 +407,8 @@ static void find_frame(poise_tracker *t, int seen)
     frame->turn = pz_largest_turn(t->model, t->last.R, t->now.R);
     bool is_doubtful = seen < t->count || frame->let_go > 0 || is_poor(t, frame, seen);
     double most = t->options.max_turn * (1 + t->held); // the pose may have gone on while it was held
-    if (frame->turn > most && is_doubtful) {
-        tame_jump(t, most);
+    if (frame->turn > most) {
+        tame_jump(t, most, is_doubtful);
     }
     if (frame->turn > most) {
         frame->flags |= POISE_TRACK_JUMP;
