@@ -202,7 +202,69 @@ START_TEST(wrong_use_is_refused_with_a_reason)
 }
 END_TEST
 
+// ---- Names ---------------------------------------------------------------------------------------------------------------
+
+// A model of bodies with these names, all at the world.
+static poise_model *bodies_called(const char *const *names, int count)
+{
+    poise_builder *builder;
+    poise_model *model;
+    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    for (int i = 0; i < count; ++i) {
+        poise_joint joint = poise_joint_default();
+        joint.name = names[i];
+        ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    }
+    ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
+    poise_builder_destroy(builder);
+    return model;
+}
+
+START_TEST(markers_find_their_bodies_by_name_in_every_dialect)
+{
+    static const char *const dialects[4][6] = {
+        {"lfemur", "rfemur", "head", "root", "lhumerus", "rtoes"},
+        {"LeftUpLeg", "RightUpLeg", "Head", "Hips", "LeftArm", "RightToeBase"},
+        {"femur_l", "femur_r", "head", "pelvis", "humerus_l", "toes_r"},
+        {"left_thigh", "right_thigh", "head", "pelvis", "left_upper_arm", "right_toes"},
+    };
+    static const char *const labels[7] = {"Daniel:LKNE", "RTHI", "LFHD", "RBWT", "L.Elbow", "RTOE", "Daniel:*1"};
+    poise_markers *markers;
+    ck_assert_int_eq(poise_markers_create(1, 7, 100.0, labels, NULL, &markers), POISE_OK);
+    for (int d = 0; d < 4; ++d) {
+        poise_model *model = bodies_called(dialects[d], 6);
+        poise_placement placements[7];
+        ck_assert_int_eq(poise_placements_by_name(model, markers, placements, 7), 6);
+        for (int i = 0; i < 6; ++i) {
+            ck_assert_str_eq(placements[i].label, labels[i]);
+            ck_assert_msg(placements[i].body == poise_model_find_body(model, dialects[d][i]), "%s on %s", labels[i],
+                          poise_model_body_name(model, placements[i].body));
+            ck_assert(isnan(placements[i].local.x));
+        }
+        poise_model_destroy(model);
+    }
+    poise_markers_destroy(markers);
+}
+END_TEST
+
+START_TEST(a_marker_without_its_body_is_left_out)
+{
+    static const char *const bodies[2] = {"rfemur", "tail"}, *const labels[3] = {"LKNE", "RKNE", "TAIL1"};
+    poise_model *model = bodies_called(bodies, 2);
+    poise_markers *markers;
+    ck_assert_int_eq(poise_markers_create(1, 3, 100.0, labels, NULL, &markers), POISE_OK);
+    poise_placement placements[1];
+    ck_assert_int_eq(poise_placements_by_name(model, markers, placements, 1), 1);
+    ck_assert_str_eq(placements[0].label, "RKNE");
+    ck_assert_int_eq(poise_placements_by_name(NULL, markers, placements, 1), 0);
+    poise_markers_destroy(markers);
+    poise_model_destroy(model);
+}
+END_TEST
+
 static const test_case tests[] = {
+    &markers_find_their_bodies_by_name_in_every_dialect,
+    &a_marker_without_its_body_is_left_out,
     &offsets_that_nobody_measured_are_found,
     &known_offsets_stay_where_they_are,
     &one_factor_for_all_bones_is_found,
