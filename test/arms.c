@@ -212,3 +212,17 @@ void arm_pose_error(poise_pose a, poise_pose b, double *distance, double *angle)
     *distance = sqrt(d.position.x * d.position.x + d.position.y * d.position.y + d.position.z * d.position.z);
     *angle = poise_quat_angle(d.rotation);
 }
+
+poise_solver *arm_solver(const test_arm *arm, const poise_solver_options *options)
+{
+    poise_solver *solver;
+    ck_assert_int_eq(poise_solver_create(arm->model, options, NULL, &solver), POISE_OK);
+    return solver;
+}
+
+bool arm_meets(const test_arm *arm, const poise_goal *goal, const double *q, double tolerance)
+{
+    double distance, angle;
+    arm_pose_error(goal->target, arm_pose(arm, q), &distance, &angle);
+    return distance <= tolerance && angle <= tolerance;
+}

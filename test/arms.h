@@ -48,4 +48,8 @@ poise_goal arm_goal(const test_arm *arm, const double *q);
 // Distance and angle between two poses.
 void arm_pose_error(poise_pose a, poise_pose b, double *distance, double *angle);
 
+// A solver for the arm; and does q meet the goal, by poise_kinematics?
+poise_solver *arm_solver(const test_arm *arm, const poise_solver_options *options);
+bool arm_meets(const test_arm *arm, const poise_goal *goal, const double *q, double tolerance);
+
 #endif

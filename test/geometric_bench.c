@@ -1,4 +1,5 @@
 #include "geometric_bench.h"
+#include "allocations.h"
 
 #include <scenes/scenes.h>
 
@@ -6,33 +7,6 @@
 #include <math.h>
 
 // ---- Requests for memory -------------------------------------------------------------------------------------------------
-
-static int requests;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-    requests += 1;
-    return __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    requests += 1;
-    return __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    requests += 1;
-    return __real_realloc(memory, size);
-}
 
 // ---- Bench ---------------------------------------------------------------------------------------------------------------
 
@@ -70,9 +44,9 @@ poise_status bench_solve(bench *b, const poise_goal *goals, int count, double *q
 {
     poise_solver *solver;
     ck_assert_int_eq(poise_solver_create(b->model, &b->options, NULL, &solver), POISE_OK);
-    int before = requests;
+    int before = allocations_so_far();
     poise_status status = poise_solve(solver, goals, count, q, report);
-    ck_assert_int_eq(requests, before);
+    ck_assert_int_eq(allocations_so_far(), before);
     ck_assert_int_eq(status == POISE_OK, poise_solver_error(solver)[0] == '\0');
     poise_solver_destroy(solver);
     return status;

@@ -15,33 +15,19 @@ static poise_solver_options options_for(int restarts)
     return options;
 }
 
-static poise_solver *solver_for(const test_arm *arm, const poise_solver_options *options)
-{
-    poise_solver *solver;
-    ck_assert_int_eq(poise_solver_create(arm->model, options, NULL, &solver), POISE_OK);
-    return solver;
-}
-
 // The general path: what the arm's own leaves alone.
 static poise_solver *general_solver_for(const test_arm *arm)
 {
     poise_solver_options options = options_for(0);
     options.step_limit = 1e6;
     options.max_iterations = 1000;
-    return solver_for(arm, &options);
-}
-
-static bool is_met(const test_arm *arm, const poise_goal *goal, const double *q, double tolerance)
-{
-    double distance, angle;
-    arm_pose_error(goal->target, arm_pose(arm, q), &distance, &angle);
-    return distance <= tolerance && angle <= tolerance;
+    return arm_solver(arm, &options);
 }
 
 // Solve for `count` random targets from random starts; returns how many were reached. The report must agree.
 static int count_reached(const test_arm *arm, scene_random *random, int count, const poise_solver_options *options)
 {
-    poise_solver *solver = solver_for(arm, options);
+    poise_solver *solver = arm_solver(arm, options);
     int reached = 0;
     for (int k = 0; k < count; ++k) {
         double there[ARM_LARGEST], q[ARM_LARGEST];
@@ -51,7 +37,7 @@ static int count_reached(const test_arm *arm, scene_random *random, int count, c
         poise_goal goal = arm_goal(arm, there);
         ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
         ck_assert(poise_model_within_limits(arm->model, q));
-        bool met = is_met(arm, &goal, q, 1e-6);
+        bool met = arm_meets(arm, &goal, q, 1e-6);
         ck_assert_msg(met == (report.outcome == POISE_OUTCOME_REACHED), "%s: %s, worst %g %g", arm->name, report.reason,
                       report.worst_length, report.worst_angle);
         reached += met;
@@ -147,7 +133,7 @@ START_TEST(tight_tolerances_are_met)
     poise_solver_options options = options_for(300);
     options.position_tolerance = options.rotation_tolerance = 1e-12;
     test_arm arm = arm_of_scene("arm7");
-    poise_solver *solver = solver_for(&arm, &options);
+    poise_solver *solver = arm_solver(&arm, &options);
     for (int k = 0; k < 300; ++k) {
         double there[ARM_LARGEST], q[ARM_LARGEST];
         poise_report report;
@@ -169,7 +155,7 @@ START_TEST(zero_tolerance_ends_at_rounding)
     poise_solver_options options = options_for(20);
     options.position_tolerance = options.rotation_tolerance = 0.0;
     test_arm arm = arm_of_scene("arm6");
-    poise_solver *solver = solver_for(&arm, &options);
+    poise_solver *solver = arm_solver(&arm, &options);
     double there[ARM_LARGEST] = {0.3, 0.2, -0.4, 0.5, 0.6, 0.7}, q[ARM_LARGEST] = {0};
     poise_report report;
     poise_goal goal = arm_goal(&arm, there);
@@ -190,7 +176,7 @@ START_TEST(the_same_call_gives_the_same_bits)
     poise_solver_options options = options_for(300);
     options.seed_table = true;
     test_arm arm = arm_of_scene("arm7");
-    poise_solver *first = solver_for(&arm, &options), *second = solver_for(&arm, &options);
+    poise_solver *first = arm_solver(&arm, &options), *second = arm_solver(&arm, &options);
     for (int k = 0; k < 300; ++k) {
         double there[ARM_LARGEST], q[ARM_LARGEST], again[ARM_LARGEST], other[ARM_LARGEST];
         poise_report a, b;
@@ -217,9 +203,9 @@ START_TEST(a_start_near_the_target_is_not_overridden_by_the_table)
     scene_random random = scene_random_make(8);
     poise_solver_options options = options_for(50);
     test_arm arm = arm_of_scene("arm6");
-    poise_solver *plain = solver_for(&arm, &options);
+    poise_solver *plain = arm_solver(&arm, &options);
     options.seed_table = true;
-    poise_solver *table = solver_for(&arm, &options);
+    poise_solver *table = arm_solver(&arm, &options);
     for (int k = 0; k < 100; ++k) {
         double there[ARM_LARGEST], q[ARM_LARGEST], with_table[ARM_LARGEST];
         poise_report report;
@@ -246,7 +232,7 @@ START_TEST(hinges_without_limits_stay_within_half_a_turn_of_the_start)
     poise_solver_options options = options_for(300);
     options.use_limits = false;
     test_arm arm = arm_of_scene("arm7");
-    poise_solver *solver = solver_for(&arm, &options);
+    poise_solver *solver = arm_solver(&arm, &options);
     for (int k = 0; k < 200; ++k) {
         double there[ARM_LARGEST], start[ARM_LARGEST], q[ARM_LARGEST];
         poise_report report;
@@ -273,7 +259,7 @@ START_TEST(cost_is_that_of_the_objective)
     scene_random random = scene_random_make(10);
     test_arm arm = arm_of_scene("arm6");
     poise_solver_options options = options_for(3);
-    poise_solver *solver = solver_for(&arm, &options);
+    poise_solver *solver = arm_solver(&arm, &options);
     poise_objective *objective;
     ck_assert_int_eq(poise_objective_create(arm.model, 0, NULL, &objective), POISE_OK);
     for (int k = 0; k < 100; ++k) {
@@ -326,7 +312,7 @@ START_TEST(what_is_reported_of_a_met_target_is_what_the_objective_says)
         test_arm arm = arm_of_scene(scenes[s]);
         poise_solver_options options = options_for(30);
         options.position_tolerance = options.rotation_tolerance = 1e-2;
-        poise_solver *solver = solver_for(&arm, &options);
+        poise_solver *solver = arm_solver(&arm, &options);
         poise_objective *objective;
         ck_assert_int_eq(poise_objective_create(arm.model, 0, NULL, &objective), POISE_OK);
         for (int k = 0; k < 100; ++k) {
@@ -363,7 +349,7 @@ START_TEST(trace_records_the_way_to_the_answer)
     options.trace = trace;
     options.trace_capacity = 200;
     test_arm arm = arm_of_scene("arm7");
-    poise_solver *solver = solver_for(&arm, &options);
+    poise_solver *solver = arm_solver(&arm, &options);
     double there[ARM_LARGEST] = {0.3, 0.6, -0.4, 1.1, 0.6, 0.7, -0.2}, q[ARM_LARGEST] = {0.1, 0.2, 0.1, 0.5};
     poise_goal goal = arm_goal(&arm, there);
     poise_report report;
@@ -389,7 +375,7 @@ START_TEST(the_closest_pose_is_a_minimum_for_the_general_method)
         test_arm arm = arm_of_scene(names[i]);
         poise_solver_options options = options_for(i % 2 ? 0 : 10);
         options.max_iterations = 500;
-        poise_solver *solver = solver_for(&arm, &options), *general = general_solver_for(&arm);
+        poise_solver *solver = arm_solver(&arm, &options), *general = general_solver_for(&arm);
         for (int k = 0; k < 100; ++k) {
             double there[ARM_LARGEST], q[ARM_LARGEST];
             poise_report report, further;
@@ -429,7 +415,7 @@ START_TEST(huge_and_broken_targets_do_no_harm)
     static const double sizes[] = {1e3, 1e10, 1e100, 1e154, 1e200, 1e308};
     test_arm arm = arm_of_scene("arm6");
     poise_solver_options options = options_for(5);
-    poise_solver *solver = solver_for(&arm, &options);
+    poise_solver *solver = arm_solver(&arm, &options);
     double there[ARM_LARGEST] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6};
     poise_goal goal = arm_goal(&arm, there);
     for (size_t k = 0; k < TEST_COUNT(sizes); ++k) {
@@ -463,7 +449,7 @@ START_TEST(five_joints_reach_every_pose_up_to_roll)
     poise_solver_options options = options_for(300);
     for (int k = 0; k < 20; ++k) {
         test_arm arm = arm_random(&random, 5, k % 2 ? ARM_RIGHT_ANGLES : ARM_CONTINUOUS);
-        poise_solver *solver = solver_for(&arm, &options);
+        poise_solver *solver = arm_solver(&arm, &options);
         for (int t = 0; t < 20; ++t) {
             double there[ARM_LARGEST], q[ARM_LARGEST];
             poise_report report;
@@ -496,7 +482,7 @@ START_TEST(finite_bands_are_met_and_used)
     scene_random random = scene_random_make(14);
     poise_solver_options options = options_for(300);
     test_arm arm = arm_of_scene("arm6");
-    poise_solver *solver = solver_for(&arm, &options);
+    poise_solver *solver = arm_solver(&arm, &options);
     for (int t = 0; t < 300; ++t) {
         double there[ARM_LARGEST], q[ARM_LARGEST];
         poise_report report;
@@ -522,7 +508,7 @@ START_TEST(bands_out_of_reach_end_at_a_closest_pose)
     poise_solver_options options = options_for(3);
     options.max_iterations = 500;
     test_arm arm = arm_of_scene("arm6");
-    poise_solver *solver = solver_for(&arm, &options), *general = general_solver_for(&arm);
+    poise_solver *solver = arm_solver(&arm, &options), *general = general_solver_for(&arm);
     for (int t = 0; t < 30; ++t) {
         double there[ARM_LARGEST], q[ARM_LARGEST];
         poise_report report, further;
@@ -549,7 +535,7 @@ START_TEST(joints_beside_the_chain_keep_their_values)
 {
     test_arm arm = arm_of_scene("arm7");
     poise_solver_options options = options_for(100);
-    poise_solver *solver = solver_for(&arm, &options);
+    poise_solver *solver = arm_solver(&arm, &options);
     double there[ARM_LARGEST] = {0.4, 0.5, 0.6, 0.7, 0.1, 0.2, 0.3}, q[ARM_LARGEST] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7};
     poise_kinematics *kin;
     ck_assert_int_eq(poise_kinematics_create(arm.model, NULL, &kin), POISE_OK);
@@ -571,105 +557,13 @@ START_TEST(a_locked_joint_keeps_its_value)
     bool locked[ARM_LARGEST] = {false, false, true};
     poise_solver_options options = options_for(50);
     options.locked = locked;
-    poise_solver *solver = solver_for(&arm, &options);
+    poise_solver *solver = arm_solver(&arm, &options);
     double there[ARM_LARGEST] = {0.4, 0.5, 0.3, 0.7, 0.1, 0.2, 0.3}, q[ARM_LARGEST] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7};
     poise_goal goal = arm_goal(&arm, there);
     poise_report report;
     ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
     ck_assert(q[2] == 0.3);
     ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
-    poise_solver_destroy(solver);
-    arm_destroy(&arm);
-}
-END_TEST
-
-// ---- All solutions -------------------------------------------------------------------------------------------------------
-
-static double distance_between(const double *a, const double *b, int n)
-{
-    double sum = 0.0;
-    for (int i = 0; i < n; ++i) {
-        sum += (a[i] - b[i]) * (a[i] - b[i]);
-    }
-    return sqrt(sum);
-}
-
-#define CAPACITY 64
-
-// All solutions are solutions, all distinct, sorted by distance, and the one that made the target is among them.
-START_TEST(all_solutions_are_found_once_and_nearest_first)
-{
-    scene_random random = scene_random_make(16);
-    poise_solver_options options = options_for(400);
-    test_arm arm = arm_of_scene("arm6");
-    poise_solver *solver = solver_for(&arm, &options);
-    int several = 0;
-    for (int t = 0; t < 40; ++t) {
-        double there[ARM_LARGEST], start[ARM_LARGEST], rows[CAPACITY * ARM_LARGEST], nearest[ARM_LARGEST], before = 0.0;
-        int count, one;
-        poise_report report;
-        scene_random_configuration(&random, arm.model, there);
-        scene_random_configuration(&random, arm.model, start);
-        poise_goal goal = arm_goal(&arm, there);
-        ck_assert_int_eq(poise_solve_all(solver, &goal, start, rows, CAPACITY, &count, &report), POISE_OK);
-        poise_goal_error first = poise_solver_goal_error(solver, 0); // to rounding; the errors themselves are up to 1e-9
-        ck_assert_double_eq_tol(report.worst_length, first.error, 1e-14);
-        ck_assert_double_eq_tol(report.worst_angle, first.rotation_error, 1e-14);
-        ck_assert_int_ge(count, 1);
-        ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
-        several += count > 1;
-        bool found = false;
-        for (int k = 0; k < count; ++k) {
-            const double *q = rows + k * arm.n;
-            ck_assert(is_met(&arm, &goal, q, 1e-6) && poise_model_within_limits(arm.model, q));
-            double distance = distance_between(q, start, arm.n), largest = 0.0;
-            ck_assert_double_ge(distance, before);
-            before = distance;
-            for (int j = 0; j < k; ++j) {
-                double apart = 0.0;
-                for (int i = 0; i < arm.n; ++i) {
-                    apart = fmax(apart, fabs(q[i] - rows[j * arm.n + i]));
-                }
-                ck_assert_double_gt(apart, 1e-3);
-            }
-            for (int i = 0; i < arm.n; ++i) { // but for whole turns of the flange, +-350 degrees
-                largest = fmax(largest, fabs(remainder(q[i] - there[i], 2 * PI)));
-            }
-            found = found || largest < 1e-4;
-        }
-        ck_assert_msg(found, "target %d: %d solutions, not the one it was made from", t, count);
-        ck_assert_double_eq_tol(report.distance, distance_between(rows, start, arm.n), 1e-12);
-        ck_assert_int_eq(poise_solve_all(solver, &goal, start, nearest, 1, &one, NULL), POISE_OK);
-        ck_assert_int_eq(one, 1);
-        ck_assert_mem_eq(nearest, rows, (size_t)arm.n * sizeof *rows);
-    }
-    ck_assert_int_ge(several, 30);
-    poise_solver_destroy(solver);
-    arm_destroy(&arm);
-}
-END_TEST
-
-START_TEST(all_solutions_of_the_unreachable_are_none)
-{
-    poise_solver_options options = options_for(20);
-    test_arm arm = arm_of_scene("arm6");
-    poise_solver *solver = solver_for(&arm, &options);
-    double there[ARM_LARGEST] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6}, rows[4 * ARM_LARGEST], start[ARM_LARGEST] = {0};
-    poise_goal goal = arm_goal(&arm, there);
-    goal.target.position.x = 5.0;
-    poise_report report;
-    int count = -1;
-    ck_assert_int_eq(poise_solve_all(solver, &goal, start, rows, 4, &count, &report), POISE_OK);
-    ck_assert_int_eq(count, 0);
-    ck_assert_int_eq(report.outcome, POISE_OUTCOME_CLOSEST);
-    count = -1;
-    goal.target.position.x = NAN;
-    ck_assert_int_eq(poise_solve_all(solver, &goal, start, rows, 4, &count, &report), POISE_ERROR_ARGUMENT);
-    goal = poise_goal_position(arm.body, poise_vec3_make(0, 0, 0), poise_vec3_make(0.2, 0.2, 0.2));
-    ck_assert_int_eq(poise_solve_all(solver, &goal, start, rows, 4, &count, &report), POISE_ERROR_UNSUPPORTED);
-    ck_assert_str_ne(poise_solver_error(solver), "");
-    ck_assert_int_eq(poise_solve_all(solver, &goal, start, rows, 0, &count, &report), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(count, -1);
     poise_solver_destroy(solver);
     arm_destroy(&arm);
 }
@@ -698,8 +592,6 @@ static const test_case tests[] = {
     &bands_out_of_reach_end_at_a_closest_pose,
     &joints_beside_the_chain_keep_their_values,
     &a_locked_joint_keeps_its_value,
-    &all_solutions_are_found_once_and_nearest_first,
-    &all_solutions_of_the_unreachable_are_none,
 };
 
 int main(void)

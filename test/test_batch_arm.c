@@ -1,6 +1,7 @@
 // Batches of pose goals on arms: the bits of single solves, whatever the lanes, the order, the sizes and the workers.
 //
 // The linker sends malloc, calloc and realloc of this program and of the library to the __wrap_ functions below.
+#include "allocations.h"
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,35 +15,6 @@
 
 static const char *const robots[] = {"panda", "iiwa14", "ur5", "jaco2", "gen3", "pr2", "baxter"};
 static const char *const scenes[] = {"arm6", "arm7"};
-
-// ---- Allocations ---------------------------------------------------------------------------------------------------------
-
-static atomic_int requests;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-    atomic_fetch_add(&requests, 1);
-    return __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    atomic_fetch_add(&requests, 1);
-    return __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    atomic_fetch_add(&requests, 1);
-    return __real_realloc(memory, size);
-}
 
 // ---- Problems ------------------------------------------------------------------------------------------------------------
 
@@ -664,9 +636,9 @@ START_TEST(solving_a_batch_allocates_nothing)
     add_mixed(t, &arm, &random, 90);
     poise_batch *batch = batch_for(arm.model, &options, 0);
     reset(t);
-    int before = atomic_load(&requests);
+    int before = allocations_so_far();
     poise_status status = poise_batch_solve(batch, t->batch, t->count);
-    int after = atomic_load(&requests);
+    int after = allocations_so_far();
     ck_assert_int_eq(status, POISE_OK);
     ck_assert_int_gt(before, 0); // the counter counts
     ck_assert_int_eq(after, before);

@@ -1,6 +1,7 @@
 // Batches of marker problems: every answer has the bits that poise_solve gives on its own.
 //
 // The linker sends malloc, calloc and realloc of this program and of the library to the __wrap_ functions below.
+#include "allocations.h"
 #include "random_model.h"
 #include "test_main.h"
 
@@ -10,35 +11,6 @@
 #include <string.h>
 
 #define MOST_MARKERS 64
-
-// ---- Counting allocations ------------------------------------------------------------------------------------------------
-
-static int allocations;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-    allocations += 1;
-    return __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    allocations += 1;
-    return __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    allocations += 1;
-    return __real_realloc(memory, size);
-}
 
 // ---- Problems ------------------------------------------------------------------------------------------------------------
 
@@ -563,15 +535,15 @@ START_TEST(solving_a_batch_allocates_nothing)
     poise_batch_options options = poise_batch_options_default();
     bunch b = humanoid_bunch("humanoid", 40, &(recipe){.start = 0.5, .noise = 0.01}, 71);
     poise_batch *batch;
-    int before = allocations;
+    int before = allocations_so_far();
     poise_status made = poise_batch_create(b.model, &options, NULL, &batch);
-    int blocks = allocations - before;
+    int blocks = allocations_so_far() - before;
     ck_assert_int_eq(made, POISE_OK);
     ck_assert_int_eq(blocks, 1);
     rewind_bunch(&b);
-    before = allocations;
+    before = allocations_so_far();
     poise_status status = poise_batch_solve(batch, b.problems, b.count);
-    int after = allocations;
+    int after = allocations_so_far();
     ck_assert_int_eq(status, POISE_OK);
     ck_assert_int_eq(after, before);
     poise_batch_destroy(batch);

@@ -1,37 +1,10 @@
 // What ERIK refuses, and what it promises about memory and bits.
+#include "allocations.h"
 #include "chains.h"
 
 #include <stdint.h>
 
 #define PI 3.14159265358979323846
-
-// The linker sends malloc, calloc and realloc here.
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-
-static int requests;
-
-void *__wrap_malloc(size_t size)
-{
-    requests += 1;
-    return __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    requests += 1;
-    return __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    requests += 1;
-    return __real_realloc(memory, size);
-}
 
 // ---- Refusals ------------------------------------------------------------------------------------------------------------
 
@@ -255,14 +228,14 @@ START_TEST(solving_allocates_nothing)
     poise_erik_report report;
     positions_of(&r, posture, 1.0, positions);
     // counted between assertions, which allocate
-    int before = requests;
+    int before = allocations_so_far();
     poise_status status[4] = {
         poise_erik_solve(r.erik, posture, (poise_quat){0.5, 0.5, -0.5, 0.5}, q, &report),
         poise_two_task_solve(r.erik, NULL, posture, (poise_quat){0.5, 0.5, 0.5, 0.5}, q, &report),
         poise_erik_measure(r.erik, posture, (poise_quat){0, 0, 0, 1}, q, &report),
         poise_erik_posture_from_positions(r.erik, positions, 9, posture, NULL),
     };
-    int after = requests;
+    int after = allocations_so_far();
     ck_assert_int_eq(after, before);
     for (int i = 0; i < 4; ++i) {
         ck_assert_int_eq(status[i], POISE_OK);

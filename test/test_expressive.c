@@ -1,4 +1,5 @@
 // The successor of ERIK: limits, errors against ERIK's, continuity, models of every kind, and what it promises as a call.
+#include "allocations.h"
 #include "test_main.h"
 
 #include <evaluate/expressive.h>
@@ -8,39 +9,11 @@
 #include <scenes/scenes.h>
 
 #include <math.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #define MOST    512
 #define DEGREE  (3.14159265358979323846 / 180.0)
 #define SAMPLES 150
-
-static atomic_int requests;
-
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-    atomic_fetch_add(&requests, 1);
-    return __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    atomic_fetch_add(&requests, 1);
-    return __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    atomic_fetch_add(&requests, 1);
-    return __real_realloc(memory, size);
-}
 
 // ---- Set-up --------------------------------------------------------------------------------------------------------------
 
@@ -572,7 +545,7 @@ START_TEST(solving_allocates_nothing)
     setup s = set_up("erik-g", POISE_EXPRESSIVE_METRIC, true);
     scene_random random = scene_random_make(37);
     double posture[8], q[8] = {0};
-    int before = atomic_load(&requests);
+    int before = allocations_so_far();
     for (int i = 0; i < 20; ++i) {
         scene_random_configuration(&random, s.model, posture);
         poise_goal goal = poise_goal_orientation(s.options.body, scene_random_rotation(&random));
@@ -581,7 +554,7 @@ START_TEST(solving_allocates_nothing)
             ck_abort_msg("status %d", (int)status);
         }
     }
-    int after = atomic_load(&requests);
+    int after = allocations_so_far();
     ck_assert_int_eq(after, before);
     tear_down(&s);
 }

@@ -1,4 +1,5 @@
 // What every method promises, on thousands of random problems: trees of every joint type, every kind of goal.
+#include "allocations.h"
 #include "problems.h"
 #include "test_main.h"
 
@@ -248,46 +249,17 @@ START_TEST(answers_do_not_depend_on_the_memory)
 END_TEST
 
 // ---- No allocation -------------------------------------------------------------------------------------------------------
-//
-// The linker sends the calls of this program and of the library to the __wrap_ functions.
-
-static int calls;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-    calls += 1;
-    return __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    calls += 1;
-    return __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    calls += 1;
-    return __real_realloc(memory, size);
-}
 
 static void check_allocations(problem *p, const answer *a, const char *name)
 {
     poise_solver *solver = NULL;
     p->options.restarts = 2;
-    calls = 0;
+    int before = allocations_so_far();
     ck_assert_int_eq(poise_solver_create(p->model, &p->options, NULL, &solver), POISE_OK);
-    ck_assert_int_gt(calls, 0);
-    calls = 0;
+    ck_assert_int_gt(allocations_so_far(), before);
+    before = allocations_so_far();
     answer again = problem_solve_with(p, solver);
-    int made = calls;
+    int made = allocations_so_far() - before;
     ck_assert_msg(made == 0, "%s: %d allocations", name, made);
     ck_assert_int_eq(again.status, a->status);
     poise_solver_destroy(solver);
