@@ -6,6 +6,7 @@
 // joints +- 0.1 rad. Success for Poise: position and angle within 1e-5 by the forward kinematics written here, limits held
 // exactly, and a report that says so. KDL gets sqrt(3) 1e-5 and 1e-9 of the limits: LMA with 5 ms of restarts for the first
 // two seeds, one call of NR_JL for the third. Times are of each call, the clock's own 0.2 us included.
+#include "arm_task.h"
 #include "bench.h"
 
 #include <poise/poise.h>
@@ -20,211 +21,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST      16
 #define TOLERANCE 1e-5
 #define SEED      12345
 #define FRESH     987654321 // of the random stream of --million
 #define PI        3.14159265358979323846
 
-// ---- Arms ----------------------------------------------------------------------------------------------------------------
-
-typedef struct frame {
-    double R[9], p[3]; // R row-major
-} frame;
-
-typedef struct link {
-    char name[64];
-    bool slides, continuous;
-    frame offset;
-    double axis[3], lower, upper;
-} link;
-
-typedef struct arm {
-    char name[64];
-    int n;
-    link links[MOST];
-    frame tip;
-    poise_model *model;
-} arm;
-
-static frame multiply(const frame *a, const frame *b)
-{
-    frame c;
-    for (int i = 0; i < 3; ++i) {
-        for (int j = 0; j < 3; ++j) {
-            c.R[3 * i + j] = a->R[3 * i] * b->R[j] + a->R[3 * i + 1] * b->R[3 + j] + a->R[3 * i + 2] * b->R[6 + j];
-        }
-        c.p[i] = a->p[i] + a->R[3 * i] * b->p[0] + a->R[3 * i + 1] * b->p[1] + a->R[3 * i + 2] * b->p[2];
-    }
-    return c;
-}
-
-// The motion of a joint: a slide, or Rodrigues' formula.
-static frame motion(const link *l, double q)
-{
-    const double *a = l->axis;
-    if (l->slides) {
-        return (frame){{1, 0, 0, 0, 1, 0, 0, 0, 1}, {a[0] * q, a[1] * q, a[2] * q}};
-    }
-    double s = sin(q), c = cos(q), v = 1 - c;
-    return (frame){{c + a[0] * a[0] * v, a[0] * a[1] * v - a[2] * s, a[0] * a[2] * v + a[1] * s, a[1] * a[0] * v + a[2] * s,
-                    c + a[1] * a[1] * v, a[1] * a[2] * v - a[0] * s, a[2] * a[0] * v - a[1] * s, a[2] * a[1] * v + a[0] * s,
-                    c + a[2] * a[2] * v},
-                   {0, 0, 0}};
-}
-
-static frame forward(const arm *a, const double *q)
-{
-    frame at = {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, 0}};
-    for (int i = 0; i < a->n; ++i) {
-        frame moved = motion(&a->links[i], q[i]);
-        at = multiply(&at, &a->links[i].offset);
-        at = multiply(&at, &moved);
-    }
-    return multiply(&at, &a->tip);
-}
-
-// Distance, and angle by its sine (from the antisymmetric part of A^T B) and cosine.
-static void errors(const frame *a, const frame *b, double *distance, double *angle)
-{
-    double d[3] = {b->p[0] - a->p[0], b->p[1] - a->p[1], b->p[2] - a->p[2]}, M[9];
-    for (int i = 0; i < 3; ++i) {
-        for (int j = 0; j < 3; ++j) {
-            M[3 * i + j] = a->R[i] * b->R[j] + a->R[3 + i] * b->R[3 + j] + a->R[6 + i] * b->R[6 + j];
-        }
-    }
-    double x = M[7] - M[5], y = M[2] - M[6], z = M[3] - M[1];
-    *distance = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-    *angle = atan2(sqrt(x * x + y * y + z * z), M[0] + M[4] + M[8] - 1);
-}
-
-static poise_pose pose_of(const frame *f)
-{
-    return (poise_pose){poise_quat_from_matrix(f->R), {f->p[0], f->p[1], f->p[2]}};
-}
-
-// ---- Chain files ---------------------------------------------------------------------------------------------------------
-
-// `count` numbers from the text; returns what follows, or NULL.
-static const char *read_numbers(const char *text, double *numbers, int count)
-{
-    for (int i = 0; i < count; ++i) {
-        char *end;
-        numbers[i] = strtod(text, &end);
-        if (end == text) {
-            return NULL;
-        }
-        text = end;
-    }
-    return text;
-}
-
-static const char *read_frame(const char *text, frame *f)
-{
-    text = read_numbers(text, f->p, 3);
-    return text ? read_numbers(text, f->R, 9) : NULL;
-}
-
-// One line: "joint name type p(3) R(9) axis(3) lower upper", "tip p(3) R(9)", or "chain name n".
-static bool read_line(const char *line, arm *a)
-{
-    char word[16], name[64], type[16];
-    int used = 0;
-    if (sscanf(line, "%15s%n", word, &used) != 1) {
-        return true;
-    }
-    if (strcmp(word, "chain") == 0) {
-        return sscanf(line + used, "%63s", a->name) == 1;
-    }
-    if (strcmp(word, "tip") == 0) {
-        return read_frame(line + used, &a->tip) != NULL;
-    }
-    int more = 0;
-    if (strcmp(word, "joint") != 0 || a->n == MOST || sscanf(line + used, "%63s %15s%n", name, type, &more) != 2) {
-        return false;
-    }
-    link *l = &a->links[a->n++];
-    memcpy(l->name, name, sizeof name);
-    l->slides = strcmp(type, "prismatic") == 0;
-    l->continuous = strcmp(type, "continuous") == 0;
-    const char *text = read_frame(line + used + more, &l->offset);
-    text = text ? read_numbers(text, l->axis, 3) : NULL;
-    text = text ? read_numbers(text, &l->lower, 1) : NULL;
-    return text && read_numbers(text, &l->upper, 1);
-}
-
-static bool make_model(arm *a)
-{
-    poise_builder *builder;
-    poise_error error = {.text = ""};
-    if (poise_builder_create(NULL, &builder) != POISE_OK) {
-        return false;
-    }
-    poise_status status = POISE_OK;
-    for (int i = 0; i < a->n && status == POISE_OK; ++i) {
-        const link *l = &a->links[i];
-        poise_joint joint = poise_joint_default();
-        joint.name = l->name;
-        joint.parent = i ? a->links[i - 1].name : NULL;
-        joint.type = l->slides ? POISE_JOINT_PRISMATIC : POISE_JOINT_REVOLUTE;
-        joint.offset = pose_of(&l->offset);
-        joint.axis = poise_vec3_make(l->axis[0], l->axis[1], l->axis[2]);
-        joint.lower[0] = l->continuous ? -INFINITY : l->lower;
-        joint.upper[0] = l->continuous ? INFINITY : l->upper;
-        status = poise_builder_add_joint(builder, &joint, &error);
-    }
-    status = status == POISE_OK ? poise_model_create(builder, NULL, &a->model, &error) : status;
-    poise_builder_destroy(builder);
-    if (status != POISE_OK) {
-        fprintf(stderr, "%s: %s\n", a->name, error.text);
-    }
-    return status == POISE_OK;
-}
-
-static bool read_arm(const char *folder, const char *name, arm *a)
-{
-    char path[1024], line[4096];
-    snprintf(path, sizeof path, "%s/%s.chain", folder, name);
-    FILE *file = fopen(path, "r");
-    *a = (arm){.n = 0};
-    bool ok = file != NULL;
-    while (ok && fgets(line, sizeof line, file)) {
-        ok = read_line(line, a);
-    }
-    if (file) {
-        fclose(file);
-    }
-    if (!ok || a->n == 0) {
-        fprintf(stderr, "cannot read %s\n", path);
-        return false;
-    }
-    return make_model(a);
-}
-
-// ---- Targets and seeds ---------------------------------------------------------------------------------------------------
-
-typedef enum seed_kind { SEED_MID = 0, SEED_RAND, SEED_NEAR, SEED_COUNT } seed_kind;
-
-static double between(scene_random *random, double low, double high)
-{
-    return low + (high - low) * scene_random_uniform(random);
-}
-
-static void draw(const arm *a, seed_kind kind, scene_random *random, double *target, double *seed)
-{
-    for (int i = 0; i < a->n; ++i) {
-        target[i] = between(random, a->links[i].lower, a->links[i].upper);
-    }
-    for (int i = 0; i < a->n; ++i) {
-        double u = scene_random_uniform(random), low = a->links[i].lower, high = a->links[i].upper;
-        seed[i] = kind == SEED_MID    ? 0.5 * (low + high)
-                  : kind == SEED_RAND ? low + (high - low) * u
-                                      : target[i] + 0.1 * (2 * u - 1);
-        if (kind == SEED_NEAR && !a->links[i].continuous) {
-            seed[i] = fmin(high, fmax(low, seed[i]));
-        }
-    }
-}
+// ---- Judging -------------------------------------------------------------------------------------------------------------
 
 static bool within_limits(const arm *a, const double *q, double slack)
 {
@@ -240,8 +42,8 @@ static bool within_limits(const arm *a, const double *q, double slack)
 static bool is_there(const arm *a, const frame *target, const double *q, double tolerance)
 {
     double distance, angle;
-    frame at = forward(a, q);
-    errors(target, &at, &distance, &angle);
+    frame at = arm_forward(a, q);
+    arm_errors(target, &at, &distance, &angle);
     return distance <= tolerance && angle <= tolerance;
 }
 
@@ -333,7 +135,7 @@ static poise_solver *make_solver(const arm *a, const plan *p, int restarts, int 
 // One call, timed.
 static poise_report solve(poise_solver *solver, const arm *a, const frame *target, double *q, statistics *s)
 {
-    poise_goal goal = poise_goal_pose(a->n - 1, pose_of(&a->tip), pose_of(target));
+    poise_goal goal = poise_goal_pose(a->n - 1, arm_pose_of(&a->tip), arm_pose_of(target));
     poise_report report;
     double start = bench_now();
     poise_status status = poise_solve(solver, &goal, 1, q, &report);
@@ -353,9 +155,9 @@ static statistics run_poise(const arm *a, const plan *p, seed_kind kind, uint64_
     poise_solver *solver = make_solver(a, p, 300, 100);
     scene_random random = scene_random_make(state);
     for (int i = 0; i < p->count; ++i) {
-        double target[MOST], q[MOST];
-        draw(a, kind, &random, target, q);
-        frame wanted = forward(a, target);
+        double target[ARM_MOST], q[ARM_MOST];
+        arm_draw(a, kind, &random, target, q);
+        frame wanted = arm_forward(a, target);
         poise_report report = solve(solver, a, &wanted, q, &s);
         bool there = is_there(a, &wanted, q, TOLERANCE) && within_limits(a, q, 0.0);
         bool told = report.outcome == POISE_OUTCOME_REACHED;
@@ -378,9 +180,9 @@ static statistics run_unreachable(const arm *a, const plan *p, int restarts)
     poise_solver *solver = make_solver(a, p, restarts, 500);
     scene_random random = scene_random_make(SEED);
     for (int i = 0; i < p->count; ++i) {
-        double target[MOST], q[MOST];
-        draw(a, SEED_RAND, &random, target, q);
-        frame wanted = forward(a, target);
+        double target[ARM_MOST], q[ARM_MOST];
+        arm_draw(a, SEED_RAND, &random, target, q);
+        frame wanted = arm_forward(a, target);
         for (int k = 0; k < 3; ++k) {
             wanted.p[k] *= 1.6;
         }
@@ -421,7 +223,7 @@ static void wrap(const arm *a, double *q)
 static void solve_kdl(peer_kdl *kdl, const arm *a, peer_kdl_method method, bool restarts, const frame *target,
                       scene_random *random, double *q)
 {
-    double seed[MOST], start = bench_now();
+    double seed[ARM_MOST], start = bench_now();
     memcpy(seed, q, sizeof seed);
     for (;;) {
         bool ok = peer_kdl_inverse(kdl, method, seed, target->R, target->p, q);
@@ -432,7 +234,7 @@ static void solve_kdl(peer_kdl *kdl, const arm *a, peer_kdl_method method, bool 
             return;
         }
         for (int i = 0; i < a->n; ++i) {
-            seed[i] = between(random, a->links[i].lower, a->links[i].upper);
+            seed[i] = scene_random_range(random, a->links[i].lower, a->links[i].upper);
         }
     }
 }
@@ -441,13 +243,13 @@ static statistics run_kdl(const arm *a, const plan *p, seed_kind kind)
 {
     statistics s = start_statistics(p->peer_count);
     peer_kdl_method method = kind == SEED_NEAR ? PEER_KDL_NR_JL : PEER_KDL_LMA;
-    peer_kdl *kdl = peer_kdl_create(a->model, a->n - 1, pose_of(&a->tip));
+    peer_kdl *kdl = peer_kdl_create(a->model, a->n - 1, arm_pose_of(&a->tip));
     peer_kdl_use_inverse(kdl, a->model, TOLERANCE);
     scene_random random = scene_random_make(SEED), elsewhere = scene_random_make(SEED);
     for (int i = 0; i < p->peer_count; ++i) {
-        double target[MOST], q[MOST];
-        draw(a, kind, &random, target, q);
-        frame wanted = forward(a, target);
+        double target[ARM_MOST], q[ARM_MOST];
+        arm_draw(a, kind, &random, target, q);
+        frame wanted = arm_forward(a, target);
         double start = bench_now();
         solve_kdl(kdl, a, method, kind != SEED_NEAR, &wanted, &elsewhere, q);
         double us = 1e-3 * (bench_now() - start);
@@ -625,7 +427,7 @@ int main(int argc, char **argv)
     }
     static arm arms[ARMS];
     for (int i = 0; i < ARMS; ++i) {
-        if (!read_arm(p.folder, arm_names[i], &arms[i])) {
+        if (!arm_read(p.folder, arm_names[i], &arms[i])) {
             return 2;
         }
     }

@@ -11,6 +11,7 @@
 // ok: targets reached. bits: q and report of every batch are those of the single solves.
 #define _POSIX_C_SOURCE 200809L
 
+#include "arm_task.h"
 #include "bench.h"
 
 #include <poise/poise.h>
@@ -24,111 +25,13 @@
 #include <string.h>
 #include <time.h>
 
-#define MOST      16
 #define TOLERANCE 1e-5
 #define SEED      12345
 #define RESTARTS  300
 #define PART      1000 // problems between two looks at the clock
 #define THREADS   2
 
-// ---- Arms ----------------------------------------------------------------------------------------------------------------
-
-typedef struct arm {
-    const char *name;
-    poise_model *model;
-    int n;
-    poise_pose tip; // in the last body
-    bool continuous[MOST];
-    double lower[MOST], upper[MOST]; // +-pi without limits
-} arm;
-
-static const char *read_numbers(const char *text, double *numbers, int count)
-{
-    for (int i = 0; i < count; ++i) {
-        char *end;
-        numbers[i] = strtod(text, &end);
-        if (end == text) {
-            return NULL;
-        }
-        text = end;
-    }
-    return text;
-}
-
-// Position, then a row-major rotation.
-static poise_pose pose_of(const double *numbers)
-{
-    return (poise_pose){poise_quat_from_matrix(numbers + 3), {numbers[0], numbers[1], numbers[2]}};
-}
-
-// "joint name type p(3) R(9) axis(3) lower upper"; the name of the joint before it is in `parent`.
-static bool add_joint(poise_builder *builder, const char *line, char *parent, arm *a)
-{
-    char name[64], type[16];
-    int used = 0;
-    double numbers[17];
-    if (a->n == MOST || sscanf(line, "%*s %63s %15s%n", name, type, &used) != 2 || !read_numbers(line + used, numbers, 17)) {
-        return false;
-    }
-    bool continuous = strcmp(type, "continuous") == 0;
-    poise_joint joint = poise_joint_default();
-    joint.name = name;
-    joint.parent = a->n ? parent : NULL;
-    joint.type = strcmp(type, "prismatic") == 0 ? POISE_JOINT_PRISMATIC : POISE_JOINT_REVOLUTE;
-    joint.offset = pose_of(numbers);
-    joint.axis = poise_vec3_make(numbers[12], numbers[13], numbers[14]);
-    joint.lower[0] = continuous ? -INFINITY : numbers[15];
-    joint.upper[0] = continuous ? INFINITY : numbers[16];
-    a->continuous[a->n] = continuous;
-    a->lower[a->n] = numbers[15], a->upper[a->n] = numbers[16];
-    a->n += 1;
-    poise_status status = poise_builder_add_joint(builder, &joint, NULL);
-    memcpy(parent, name, sizeof name);
-    return status == POISE_OK;
-}
-
-static bool read_lines(FILE *file, poise_builder *builder, arm *a)
-{
-    char line[4096], parent[64] = "", word[16];
-    double numbers[12];
-    bool ok = true;
-    while (ok && fgets(line, sizeof line, file)) {
-        int used = 0;
-        if (sscanf(line, "%15s%n", word, &used) != 1) {
-            continue;
-        }
-        if (strcmp(word, "joint") == 0) {
-            ok = add_joint(builder, line, parent, a);
-        } else if (strcmp(word, "tip") == 0) {
-            ok = read_numbers(line + used, numbers, 12) != NULL;
-            a->tip = pose_of(numbers);
-        }
-    }
-    return ok && a->n > 0;
-}
-
-static bool read_arm(const char *folder, const char *name, arm *a)
-{
-    char path[1024];
-    snprintf(path, sizeof path, "%s/%s.chain", folder, name);
-    *a = (arm){.name = name};
-    FILE *file = fopen(path, "r");
-    poise_builder *builder = NULL;
-    bool ok = file && poise_builder_create(NULL, &builder) == POISE_OK && read_lines(file, builder, a) &&
-              poise_model_create(builder, NULL, &a->model, NULL) == POISE_OK;
-    poise_builder_destroy(builder);
-    if (file) {
-        fclose(file);
-    }
-    if (!ok) {
-        fprintf(stderr, "cannot read %s\n", path);
-    }
-    return ok;
-}
-
 // ---- Problems ------------------------------------------------------------------------------------------------------------
-
-typedef enum seed_kind { SEED_MID = 0, SEED_RAND, SEED_NEAR, SEED_COUNT } seed_kind;
 
 typedef struct work {
     int count, nq, rounds;
@@ -138,22 +41,6 @@ typedef struct work {
     poise_report *reports; // of single solves
     poise_solver_options options;
 } work;
-
-static void draw(const arm *a, seed_kind kind, scene_random *random, double *target, double *seed)
-{
-    for (int i = 0; i < a->n; ++i) {
-        target[i] = a->lower[i] + (a->upper[i] - a->lower[i]) * scene_random_uniform(random);
-    }
-    for (int i = 0; i < a->n; ++i) {
-        double u = scene_random_uniform(random), low = a->lower[i], high = a->upper[i];
-        seed[i] = kind == SEED_MID    ? 0.5 * (low + high)
-                  : kind == SEED_RAND ? low + (high - low) * u
-                                      : target[i] + 0.1 * (2 * u - 1);
-        if (kind == SEED_NEAR && !a->continuous[i]) {
-            seed[i] = fmin(high, fmax(low, seed[i]));
-        }
-    }
-}
 
 static work make_work(const arm *a, seed_kind kind, int count, int rounds)
 {
@@ -170,12 +57,13 @@ static work make_work(const arm *a, seed_kind kind, int count, int rounds)
     scene_random random = scene_random_make(SEED);
     poise_kinematics *kinematics;
     poise_kinematics_create(a->model, NULL, &kinematics);
+    poise_pose tip = arm_pose_of(&a->tip); // in the last body
     for (int i = 0; i < count; ++i) {
-        double target[MOST];
-        draw(a, kind, &random, target, w.seeds + i * a->n);
+        double target[ARM_MOST];
+        arm_draw(a, kind, &random, target, w.seeds + i * a->n);
         poise_kinematics_update(kinematics, target);
-        poise_pose there = poise_pose_multiply(poise_kinematics_body_pose(kinematics, a->n - 1), a->tip);
-        w.goals[i] = poise_goal_pose(a->n - 1, a->tip, there);
+        poise_pose there = poise_pose_multiply(poise_kinematics_body_pose(kinematics, a->n - 1), tip);
+        w.goals[i] = poise_goal_pose(a->n - 1, tip, there);
     }
     poise_kinematics_destroy(kinematics);
     return w;
@@ -417,7 +305,7 @@ int main(int argc, char **argv)
            "ratio", "ok %", "bits");
     for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
         arm a;
-        if (!read_arm(folder, names[i], &a)) {
+        if (!arm_read(folder, names[i], &a)) {
             return 2;
         }
         for (int kind = SEED_MID; kind < SEED_COUNT; ++kind) {
