@@ -57,6 +57,7 @@ typedef struct calibration {
     double *X;        // nv
     poise_goal *goals;
     double square, sum; // of the distances for z
+    double weighted;    // square, by the markers' weights
     int points;
 } calibration;
 
@@ -178,6 +179,7 @@ static poise_status solve_pose(calibration *c, poise_solver *solver, int frame, 
     for (int i = 0; i < goals && status == POISE_OK; ++i) {
         double e = poise_solver_goal_error(solver, i).error;
         c->square += e * e;
+        c->weighted += c->goals[i].weight * e * e;
         c->sum += e;
         c->points += 1;
     }
@@ -196,7 +198,7 @@ static poise_status solve_poses(calibration *c, const poise_model *scaled, const
         return status;
     }
     size_t nq = (size_t)scaled->nq;
-    c->square = c->sum = 0.0;
+    c->square = c->weighted = c->sum = 0.0;
     c->points = 0;
     for (int f = 0; f < c->frame_count && status == POISE_OK; ++f) {
         double *q = c->q + (size_t)f * nq;
@@ -392,10 +394,10 @@ static bool step_from_best(calibration *c, double lambda)
     return true;
 }
 
-// What is minimised: squared distances, weighted, and the prior; here with weights 1 for short.
+// What is minimised: squared distances by weight, and the pulls of the prior.
 static double cost_of(const calibration *c)
 {
-    double cost = c->square;
+    double cost = c->weighted;
     for (int k = 0; k < c->model->joint_count; ++k) {
         if (c->unknown[k] > 0) {
             vec3 offset = c->model->given[k].offset.position;
