@@ -23,7 +23,7 @@ LAYERS = {
 
 # Folders beside src/ know the library by its public headers, and each other as named here.
 CLIENTS = {
-    "app": [],
+    "app": ["scenes", "evaluate"],
     "web": ["scenes"],
     "scenes": [],
     "plain": [],

@@ -1,0 +1,293 @@
+// The command line of one command.
+#include "arguments.h"
+
+#include "command.h"
+#include "terminal.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct given {
+    const app_option *option;
+    const char *text;
+    double number;
+} given;
+
+struct arguments {
+    const app_command *command;
+    int argument_count, given_count;
+    const char **argument;
+    given *given;
+};
+
+// Options that every command has.
+static const app_option common_options[] = {
+    {.name = "json", .help = "print JSON for machines instead of a table"},
+    {.name = "help", .letter = 'h', .help = "print this page"},
+    {0},
+};
+
+// ---- Finding -------------------------------------------------------------------------------------------------------------
+
+static const app_option *find_in(const app_option *options, const char *name, size_t length, char letter)
+{
+    for (; options && options->name; ++options) {
+        if (letter ? options->letter == letter
+                   : strlen(options->name) == length && memcmp(options->name, name, length) == 0) {
+            return options;
+        }
+    }
+    return NULL;
+}
+
+static const app_option *find(const app_command *command, const char *name, size_t length, char letter)
+{
+    const app_option *option = find_in(command->options, name, length, letter);
+    return option ? option : find_in(common_options, name, length, letter);
+}
+
+const app_option *arguments_common_options(void)
+{
+    return common_options;
+}
+
+// ---- Reading -------------------------------------------------------------------------------------------------------------
+
+bool parse_number(const char *text, double *number)
+{
+    char *end;
+    double value = strtod(text, &end); // the program never leaves the "C" locale
+    if (end == text || *end || !isfinite(value)) {
+        return false;
+    }
+    *number = value;
+    return true;
+}
+
+static bool is_choice(const char *choices, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *c = choices; *c;) {
+        size_t size = strcspn(c, " ");
+        if (size == length && memcmp(c, word, length) == 0) {
+            return true;
+        }
+        c += size + (c[size] == ' ');
+    }
+    return false;
+}
+
+// Check a value against its option; false after a line on standard error.
+static bool check_value(const app_command *command, const app_option *option, given *g)
+{
+    if (option->kind == OPTION_CHOICE && !is_choice(option->choices, g->text)) {
+        complain("%s: --%s \"%s\" is not one of: %s", command->name, option->name, g->text, option->choices);
+        return false;
+    }
+    if (option->kind != OPTION_NUMBER && option->kind != OPTION_COUNT) {
+        return true;
+    }
+    if (!parse_number(g->text, &g->number)) {
+        complain("%s: --%s \"%s\" is not a number", command->name, option->name, g->text);
+        return false;
+    }
+    bool whole = option->kind == OPTION_COUNT;
+    if (whole && (g->number != floor(g->number) || fabs(g->number) > INT_MAX)) {
+        complain("%s: --%s \"%s\" is not a whole number", command->name, option->name, g->text);
+        return false;
+    }
+    bool bounded = option->lowest < option->highest;
+    if (bounded && (g->number < option->lowest || g->number > option->highest)) {
+        complain("%s: --%s %s is not between %g and %g", command->name, option->name, g->text, option->lowest,
+                 option->highest);
+        return false;
+    }
+    return true;
+}
+
+// A word that begins with a dash is an option unless it is "-" or a number.
+static bool is_option(const char *word)
+{
+    double number;
+    return word[0] == '-' && word[1] && !parse_number(word, &number);
+}
+
+// Read the option at words[*i] and its value; false after a line on standard error.
+static bool read_option(arguments *args, int count, char **words, int *i)
+{
+    const app_command *command = args->command;
+    const char *word = words[*i], *value = NULL;
+    bool is_long = word[1] == '-';
+    size_t length = is_long ? strcspn(word + 2, "=") : 1;
+    const app_option *option = find(command, is_long ? word + 2 : word + 1, length, is_long ? 0 : word[1]);
+    if (!option) {
+        complain("%s: no option %.*s; try \"poise help %s\"", command->name, (int)(is_long ? length + 2 : 2), word,
+                 command->name);
+        return false;
+    }
+    const char *rest = is_long ? word + 2 + length : word + 2;
+    if (*rest) {
+        value = is_long ? rest + 1 : rest;
+    }
+    if (option->kind == OPTION_FLAG && value) {
+        complain("%s: --%s takes no value", command->name, option->name);
+        return false;
+    }
+    if (option->kind != OPTION_FLAG && !value) {
+        if (*i + 1 == count || is_option(words[*i + 1])) {
+            complain("%s: --%s needs a value: --%s %s", command->name, option->name, option->name, option->value);
+            return false;
+        }
+        value = words[++*i];
+    }
+    if (!option->repeats && option_given(args, option->name)) {
+        complain("%s: --%s is given twice", command->name, option->name);
+        return false;
+    }
+    given *g = &args->given[args->given_count];
+    *g = (given){.option = option, .text = value};
+    if (!check_value(command, option, g)) {
+        return false;
+    }
+    args->given_count += 1;
+    return true;
+}
+
+static bool read_words(arguments *args, int count, char **words)
+{
+    bool options = true;
+    for (int i = 0; i < count; ++i) {
+        if (options && strcmp(words[i], "--") == 0) {
+            options = false;
+        } else if (options && is_option(words[i])) {
+            if (!read_option(args, count, words, &i)) {
+                return false;
+            }
+        } else {
+            args->argument[args->argument_count++] = words[i];
+        }
+    }
+    return true;
+}
+
+static bool check_count(const arguments *args)
+{
+    const app_command *command = args->command;
+    if (option_given(args, "help")) {
+        return true;
+    }
+    if (args->argument_count < command->least) {
+        complain("%s: an argument is missing; the form is: poise %s %s", command->name, command->name, command->synopsis);
+        return false;
+    }
+    if (command->most >= 0 && args->argument_count > command->most) {
+        complain("%s: \"%s\" is one argument too many; the form is: poise %s %s", command->name,
+                 args->argument[command->most], command->name, command->synopsis);
+        return false;
+    }
+    return true;
+}
+
+arguments *arguments_parse(const app_command *command, int count, char **words)
+{
+    arguments *args = calloc(1, sizeof *args);
+    size_t room = (size_t)(count > 0 ? count : 1);
+    if (args) {
+        args->command = command;
+        args->argument = calloc(room, sizeof *args->argument);
+        args->given = calloc(room, sizeof *args->given);
+    }
+    if (!args || !args->argument || !args->given) {
+        complain("no memory left");
+        arguments_destroy(args);
+        return NULL;
+    }
+    if (!read_words(args, count, words) || !check_count(args)) {
+        arguments_destroy(args);
+        return NULL;
+    }
+    return args;
+}
+
+void arguments_destroy(arguments *args)
+{
+    if (args) {
+        free(args->argument);
+        free(args->given);
+        free(args);
+    }
+}
+
+// ---- Asking --------------------------------------------------------------------------------------------------------------
+
+const app_command *arguments_command(const arguments *args)
+{
+    return args->command;
+}
+
+int arguments_count(const arguments *args)
+{
+    return args->argument_count;
+}
+
+const char *arguments_at(const arguments *args, int index)
+{
+    return index < args->argument_count ? args->argument[index] : NULL;
+}
+
+// The last value of an option, or NULL when it was not given.
+static const given *look_up(const arguments *args, const char *name, bool is_number)
+{
+    const app_option *option = find(args->command, name, strlen(name), 0);
+    if (!option || (is_number && option->kind != OPTION_NUMBER && option->kind != OPTION_COUNT)) {
+        complain("the table of \"%s\" has no such option --%s", args->command->name, name);
+        abort();
+    }
+    for (int i = args->given_count - 1; i >= 0; --i) {
+        if (args->given[i].option == option) {
+            return &args->given[i];
+        }
+    }
+    return NULL;
+}
+
+bool option_given(const arguments *args, const char *name)
+{
+    return look_up(args, name, false) != NULL;
+}
+
+const char *option_text(const arguments *args, const char *name, const char *otherwise)
+{
+    const given *g = look_up(args, name, false);
+    return g ? g->text : otherwise;
+}
+
+double option_number(const arguments *args, const char *name, double otherwise)
+{
+    const given *g = look_up(args, name, true);
+    return g ? g->number : otherwise;
+}
+
+int option_count(const arguments *args, const char *name, int otherwise)
+{
+    const given *g = look_up(args, name, true);
+    return g ? (int)g->number : otherwise;
+}
+
+const char *option_text_at(const arguments *args, const char *name, int index)
+{
+    const app_option *option = look_up(args, name, false) ? find(args->command, name, strlen(name), 0) : NULL;
+    for (int i = 0; option && i < args->given_count; ++i) {
+        if (args->given[i].option == option && index-- == 0) {
+            return args->given[i].text;
+        }
+    }
+    return NULL;
+}
+
+bool arguments_json(const arguments *args)
+{
+    return option_given(args, "json");
+}

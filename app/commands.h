@@ -1,0 +1,15 @@
+// The commands, one file cmd_<name>.c each, and the topics of help.
+#ifndef APP_COMMANDS_H
+#define APP_COMMANDS_H
+
+#include "command.h"
+
+extern const app_command cmd_help;
+extern const app_command cmd_info;
+
+extern const app_topic topic_scenes;
+
+// One line on standard error: there is no such command, but perhaps one with a similar name.
+void complain_of_command(const char *name);
+
+#endif

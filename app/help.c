@@ -1,0 +1,98 @@
+// Help: the overview and the pages of commands and topics.
+#include "help.h"
+
+#include "terminal.h"
+
+#include <poise/base.h>
+
+#include <string.h>
+
+static int page_columns(FILE *stream)
+{
+    int columns = terminal_columns(stream);
+    return columns > 100 ? 100 : columns < 40 ? 40 : columns;
+}
+
+static void print_head(FILE *stream, const char *text)
+{
+    bool styled = stream == stdout;
+    fprintf(stream, "%s%s%s\n", styled ? style_code(STYLE_BOLD) : "", text, styled ? style_code(STYLE_PLAIN) : "");
+}
+
+void help_overview(FILE *stream)
+{
+    fprintf(stream, "poise %s: inverse kinematics, from skeletons and goals to joint angles\n\n", poise_version());
+    print_head(stream, "Usage");
+    fprintf(stream, "  poise COMMAND [OPTIONS] ...\n\n");
+    print_head(stream, "Commands");
+    for (int i = 0; app_commands[i]; ++i) {
+        fprintf(stream, "  %-10s %s\n", app_commands[i]->name, app_commands[i]->summary);
+    }
+    fprintf(stream, "\n");
+    print_head(stream, "Help");
+    fprintf(stream, "  %-10s how to use a command: \"poise help solve\"\n", "help NAME");
+    for (int i = 0; app_topics[i]; ++i) {
+        char name[32];
+        snprintf(name, sizeof name, "help %s", app_topics[i]->name);
+        fprintf(stream, "  %-13s %s\n", name, app_topics[i]->summary);
+    }
+}
+
+// "-o, --output FILE" in `text`.
+static void option_form(char *text, size_t size, const app_option *option)
+{
+    char letter[8] = "";
+    if (option->letter) {
+        snprintf(letter, sizeof letter, "-%c, ", option->letter);
+    }
+    snprintf(text, size, "%s--%s%s%s", letter, option->name, option->value ? " " : "", option->value ? option->value : "");
+}
+
+static void print_options(FILE *stream, const app_option *options)
+{
+    enum { WIDTH = 24 };
+    for (; options && options->name; ++options) {
+        char form[80];
+        option_form(form, sizeof form, options);
+        int width = text_columns(form);
+        char text[1024];
+        snprintf(text, sizeof text, "%s%s%s%s%s", options->help, options->choices ? "; one of: " : "",
+                 options->choices ? options->choices : "", options->repeats ? "; may be repeated" : "", "");
+        fprintf(stream, "  %s", form);
+        if (width > WIDTH - 2) {
+            fprintf(stream, "\n");
+        }
+        // the first line of the help stands beside the form, the others below each other
+        char wrapped[2048];
+        FILE *memory = fmemopen(wrapped, sizeof wrapped, "w");
+        if (memory) {
+            print_wrapped(memory, text, WIDTH + 2, page_columns(stream));
+            fclose(memory);
+            fputs(width > WIDTH - 2 ? wrapped : wrapped + 2 + width, stream);
+        }
+    }
+}
+
+void help_command(FILE *stream, const app_command *command)
+{
+    fprintf(stream, "poise %s: %s\n\n", command->name, command->summary);
+    print_head(stream, "Usage");
+    fprintf(stream, "  poise %s %s%s\n\n", command->name, command->synopsis, command->options ? " [OPTIONS]" : "");
+    print_wrapped(stream, command->description, 0, page_columns(stream));
+    fprintf(stream, "\n");
+    print_head(stream, "Options");
+    print_options(stream, command->options);
+    print_options(stream, arguments_common_options());
+    if (command->examples) {
+        fprintf(stream, "\n");
+        print_head(stream, "Examples");
+    }
+    for (const app_example *e = command->examples; e && e->what; ++e) {
+        fprintf(stream, "  # %s\n  %s\n", e->what, e->command);
+    }
+}
+
+void help_topic(FILE *stream, const app_topic *topic)
+{
+    print_wrapped(stream, topic->text, 0, page_columns(stream));
+}

@@ -1,0 +1,134 @@
+// The built-in scenes as if they were files.
+#include "load.h"
+
+#include "terminal.h"
+
+#include <scenes/recording.h>
+#include <scenes/scenes.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+// A scene while it is put together; poise_read makes an owned copy of it.
+typedef struct scene_parts {
+    poise_file file;
+    scene_marker *places;
+} scene_parts;
+
+static void release(scene_parts *parts)
+{
+    for (int i = 0; parts->file.postures && i < parts->file.posture_count; ++i) {
+        free((void *)parts->file.postures[i].q);
+    }
+    free(parts->file.postures);
+    free(parts->file.placements);
+    free(parts->places);
+    poise_clip_destroy(parts->file.clip);
+    poise_markers_destroy(parts->file.markers);
+    poise_model_destroy(parts->file.model);
+}
+
+static bool add_postures(scene_parts *parts, const char *scene)
+{
+    poise_file *file = &parts->file;
+    int count = scene_posture_count(scene);
+    file->postures = calloc((size_t)count + 1, sizeof *file->postures);
+    for (int i = 0; file->postures && i < count; ++i) {
+        double *q = calloc((size_t)poise_model_nq(file->model) + 1, sizeof *q);
+        const char *name = scene_posture_name(scene, i);
+        file->postures[i] = (poise_posture){.name = name, .q = q};
+        file->posture_count = i + 1;
+        if (!q || scene_posture(file->model, scene, name, q) != POISE_OK) {
+            return false;
+        }
+    }
+    return file->postures != NULL;
+}
+
+static bool add_placements(scene_parts *parts, const char *scene)
+{
+    poise_file *file = &parts->file;
+    int count = scene_marker_count(scene);
+    parts->places = calloc((size_t)count + 1, sizeof *parts->places);
+    file->placements = calloc((size_t)count + 1, sizeof *file->placements);
+    if (!parts->places || !file->placements) {
+        return false;
+    }
+    file->placement_count = scene_markers(scene, parts->places, count);
+    for (int i = 0; i < count; ++i) {
+        const scene_marker *m = &parts->places[i];
+        file->placements[i] = (poise_placement){.label = m->name, .body = m->body, .local = m->local, .weight = 1};
+    }
+    return true;
+}
+
+// False after a line on standard error: "scene" exists, its motion may not.
+static bool add_motion(scene_parts *parts, const char *scene, const char *motion)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s", motion);
+    char *slash = strchr(name, '/');
+    if (slash) {
+        *slash++ = '\0';
+    }
+    if (slash && strcmp(slash, "noisy") != 0) {
+        complain("scene:%s/%s: there is \"%s/noisy\", but not \"%s/%s\"", scene, motion, name, name, slash);
+        return false;
+    }
+    scene_recording how = slash ? scene_recording_noisy() : scene_recording_default();
+    poise_status status = scene_record(parts->file.model, scene, name, &how, &parts->file.clip, &parts->file.markers);
+    if (status == POISE_ERROR_UNSUPPORTED) {
+        complain("scene:%s/%s: only the humanoids have motions", scene, motion);
+    } else if (status != POISE_OK) {
+        complain("scene:%s/%s: no such motion; there are walk, punch, kick and cartwheel", scene, motion);
+    }
+    return status == POISE_OK;
+}
+
+// Write it and read it back: then all parts are the file's own.
+static poise_file *own(const scene_parts *parts, const char *scene)
+{
+    void *bytes;
+    size_t size;
+    int warnings = 0;
+    poise_file *file = NULL;
+    poise_error error = {0};
+    poise_read_options options = poise_read_options_default();
+    options.name = "scene.json";
+    if (poise_write(&parts->file, POISE_FORMAT_JSON, NULL, &bytes, &size, NULL, &warnings, &error) == POISE_OK) {
+        if (poise_read(bytes, size, &options, NULL, &file, &error) != POISE_OK) {
+            file = NULL;
+        }
+        poise_bytes_release(NULL, bytes);
+    }
+    if (!file) {
+        complain("scene:%s: %s", scene, error.text);
+        return NULL;
+    }
+    file->format = POISE_FORMAT_UNKNOWN; // it comes from no file
+    return file;
+}
+
+poise_file *load_scene(const char *name)
+{
+    char scene[64];
+    snprintf(scene, sizeof scene, "%s", name);
+    char *slash = strchr(scene, '/');
+    if (slash) {
+        *slash = '\0';
+    }
+    scene_parts parts = {.file.scale = {.metres = 1}, .file.title = scene};
+    poise_file *file = NULL;
+    if (scene_create(scene, NULL, &parts.file.model, NULL) != POISE_OK) {
+        parts.file.model = NULL;
+        complain("scene:%s: no such scene; \"poise help scenes\" lists them", scene);
+        return NULL;
+    }
+    if (!add_postures(&parts, scene) || !add_placements(&parts, scene)) {
+        complain("no memory left");
+    } else if (!slash || add_motion(&parts, scene, slash + 1)) {
+        file = own(&parts, scene);
+    }
+    release(&parts);
+    return file;
+}

@@ -1,0 +1,162 @@
+// Tables whose columns are as wide as they need to be.
+#include "terminal.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_COLUMNS = 24, GAP = 2 };
+
+struct table {
+    int columns, rows, room;
+    bool right[MOST_COLUMNS], has_head;
+    char *head;
+    char **cell; // rows x columns, each its own allocation
+    bool lost;   // there was no memory for a row
+};
+
+// Cut `text` at tabs into at most `most` cells in place; returns how many there are.
+static int cut(char *text, char **cell, int most)
+{
+    int count = 0;
+    while (count < most) {
+        cell[count++] = text;
+        text = strchr(text, '\t');
+        if (!text) {
+            break;
+        }
+        *text++ = '\0';
+    }
+    return count;
+}
+
+static char *copy_text(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = malloc(size);
+    return copy ? memcpy(copy, text, size) : NULL;
+}
+
+table *table_create(const char *head)
+{
+    table *t = calloc(1, sizeof *t);
+    char *text = copy_text(head);
+    char *cell[MOST_COLUMNS];
+    if (!t || !text) {
+        free(t);
+        free(text);
+        return NULL;
+    }
+    t->head = text;
+    t->columns = cut(text, cell, MOST_COLUMNS);
+    t->room = 16;
+    t->cell = calloc((size_t)(t->room * t->columns), sizeof *t->cell);
+    t->lost = !t->cell;
+    for (int i = 0; i < t->columns; ++i) {
+        t->right[i] = cell[i][0] == '>';
+        if (!t->lost) {
+            t->cell[i] = copy_text(cell[i] + t->right[i]);
+            t->has_head = t->has_head || (t->cell[i] && t->cell[i][0]);
+        }
+    }
+    t->rows = 1;
+    return t;
+}
+
+static bool grow(table *t)
+{
+    if (t->lost || t->rows < t->room) {
+        return !t->lost;
+    }
+    char **more = realloc(t->cell, sizeof *more * (size_t)(2 * t->room * t->columns));
+    if (!more) {
+        t->lost = true;
+        return false;
+    }
+    memset(more + t->room * t->columns, 0, sizeof *more * (size_t)(t->room * t->columns));
+    t->cell = more;
+    t->room *= 2;
+    return true;
+}
+
+void table_row(table *t, const char *format, ...)
+{
+    if (!t || !grow(t)) {
+        return;
+    }
+    char text[1024], *cell[MOST_COLUMNS];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    int count = cut(text, cell, t->columns);
+    for (int i = 0; i < count; ++i) {
+        text_make_printable(cell[i]);
+    }
+    for (int i = 0; i < t->columns; ++i) {
+        t->cell[t->rows * t->columns + i] = copy_text(i < count ? cell[i] : "");
+    }
+    t->rows += 1;
+}
+
+static const char *cell_text(const table *t, int row, int column)
+{
+    const char *text = t->cell[row * t->columns + column];
+    return text ? text : "";
+}
+
+static void print_row(const table *t, FILE *stream, int row, const int *width)
+{
+    int pending = 0; // spaces that only matter when something follows
+    for (int i = 0; i < t->columns; ++i) {
+        const char *text = cell_text(t, row, i);
+        int space = width[i] - text_columns(text);
+        pending += i > 0 ? GAP : 0;
+        pending += t->right[i] ? space : 0;
+        if (text[0]) {
+            fprintf(stream, "%*s%s", pending, "", text);
+            pending = 0;
+        } else {
+            pending += t->right[i] ? 0 : width[i];
+            continue;
+        }
+        pending += t->right[i] ? 0 : space;
+    }
+    fputc('\n', stream);
+}
+
+void table_print(const table *t, FILE *stream)
+{
+    if (!t || t->lost) {
+        complain("no memory left for a table");
+        return;
+    }
+    int width[MOST_COLUMNS] = {0};
+    for (int row = 0; row < t->rows; ++row) {
+        for (int i = 0; i < t->columns; ++i) {
+            int columns = text_columns(cell_text(t, row, i));
+            width[i] = columns > width[i] ? columns : width[i];
+        }
+    }
+    if (t->has_head) {
+        fputs(stream == stdout ? style_code(STYLE_BOLD) : "", stream);
+        print_row(t, stream, 0, width);
+        fputs(stream == stdout ? style_code(STYLE_PLAIN) : "", stream);
+    }
+    for (int row = 1; row < t->rows; ++row) {
+        print_row(t, stream, row, width);
+    }
+}
+
+void table_destroy(table *t)
+{
+    if (!t) {
+        return;
+    }
+    for (int i = 0; t->cell && i < t->rows * t->columns; ++i) {
+        free(t->cell[i]);
+    }
+    free(t->cell);
+    free(t->head);
+    free(t);
+}

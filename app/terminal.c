@@ -1,0 +1,144 @@
+// What people see: errors, colours, wrapped text.
+#include "terminal.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+// ---- Messages ------------------------------------------------------------------------------------------------------------
+
+static void print_message(const char *before, const char *format, va_list values)
+{
+    char text[1024];
+    vsnprintf(text, sizeof text, format, values);
+    text_make_printable(text);
+    progress_erase();
+    fprintf(stderr, "%s%s\n", before, text);
+}
+
+void complain(const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    print_message("poise: ", format, values);
+    va_end(values);
+}
+
+void warn(const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    print_message("poise: warning: ", format, values);
+    va_end(values);
+}
+
+// ---- Terminal ------------------------------------------------------------------------------------------------------------
+
+bool is_terminal(FILE *stream)
+{
+    const char *kind = getenv("TERM");
+    return isatty(fileno(stream)) && kind && strcmp(kind, "dumb") != 0;
+}
+
+int terminal_columns(FILE *stream)
+{
+    struct winsize size;
+    if (isatty(fileno(stream)) && ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+        return size.ws_col;
+    }
+    return 80;
+}
+
+const char *style_code(style s)
+{
+    static const char *const code[] = {"\033[0m", "\033[1m", "\033[90m", "\033[32m", "\033[31m", "\033[36m"};
+    const char *none = getenv("NO_COLOR");
+    return is_terminal(stdout) && !(none && none[0]) ? code[s] : "";
+}
+
+double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+// ---- Text ----------------------------------------------------------------------------------------------------------------
+
+void text_make_printable(char *text)
+{
+    for (; *text; ++text) {
+        if ((unsigned char)*text < 32 || *text == 127) {
+            *text = '?';
+        }
+    }
+}
+
+// Bytes 10xxxxxx continue a character of UTF-8.
+static int columns_of(const char *text, size_t size)
+{
+    int columns = 0;
+    for (size_t i = 0; i < size; ++i) {
+        columns += ((unsigned char)text[i] & 0xC0) != 0x80;
+    }
+    return columns;
+}
+
+int text_columns(const char *text)
+{
+    return columns_of(text, strlen(text));
+}
+
+// One line of source text that is to be wrapped together with those before it: `column` is where the cursor stands.
+static int print_words(FILE *stream, const char *line, size_t size, int column, int indent, int columns)
+{
+    for (size_t i = 0; i < size;) {
+        size_t length = 0;
+        while (i + length < size && line[i + length] != ' ') {
+            length += 1;
+        }
+        int width = columns_of(line + i, length);
+        if (column > 0 && column + 1 + width > columns) {
+            fputc('\n', stream);
+            column = 0;
+        }
+        if (column == 0) {
+            fprintf(stream, "%*s", indent, "");
+            column = indent;
+        } else {
+            fputc(' ', stream);
+            column += 1;
+        }
+        fwrite(line + i, 1, length, stream);
+        column += width;
+        i += length;
+        while (i < size && line[i] == ' ') {
+            i += 1;
+        }
+    }
+    return column;
+}
+
+void print_wrapped(FILE *stream, const char *text, int indent, int columns)
+{
+    int column = 0;
+    while (*text) {
+        size_t size = strcspn(text, "\n");
+        if (size == 0 || text[0] == ' ') {
+            if (column > 0) {
+                fputc('\n', stream);
+            }
+            column = 0;
+            fprintf(stream, "%*s%.*s\n", size > 0 ? indent : 0, "", (int)size, text);
+        } else {
+            column = print_words(stream, text, size, column, indent, columns);
+        }
+        text += size + (text[size] == '\n');
+    }
+    if (column > 0) {
+        fputc('\n', stream);
+    }
+}

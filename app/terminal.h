@@ -1,0 +1,58 @@
+// What people see: errors, colours, tables, progress.
+//
+// Results go to standard output, everything else to standard error. Colours and progress appear on a terminal only, and
+// colours not where NO_COLOR is set to anything (https://no-color.org).
+#ifndef APP_TERMINAL_H
+#define APP_TERMINAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+// One line on standard error, "poise: ..." with a newline; control characters of what is printed are shown as '?'.
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+// The same as "poise: warning: ...".
+void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+// Is the stream a terminal that understands control sequences? Its width in columns (80 where it is none).
+bool is_terminal(FILE *stream);
+int terminal_columns(FILE *stream);
+
+// The control sequence for a style where colours are wanted on standard output, else "".
+typedef enum style { STYLE_PLAIN = 0, STYLE_BOLD, STYLE_FAINT, STYLE_GOOD, STYLE_BAD, STYLE_NOTE } style;
+const char *style_code(style s);
+
+// Names come from files: turn what would move the cursor into '?'.
+void text_make_printable(char *text);
+
+// Columns that a text takes on a terminal (UTF-8).
+int text_columns(const char *text);
+
+// Print paragraphs, words wrapped at `columns`, each line after `indent` spaces. Lines that begin with a space are kept.
+void print_wrapped(FILE *stream, const char *text, int indent, int columns);
+
+// ---- Tables --------------------------------------------------------------------------------------------------------------
+
+// A table whose columns are as wide as they need to be. `head` holds the columns' names parted by tabs, with a '>' before
+// those that are flush right: "joint\ttype\t>lower\t>upper"; names that are all empty are not printed. Control characters
+// in cells are shown as '?'. Print, then destroy.
+typedef struct table table;
+table *table_create(const char *head);
+void table_row(table *t, const char *format, ...) __attribute__((format(printf, 2, 3))); // cells parted by tabs
+void table_print(const table *t, FILE *stream);
+void table_destroy(table *t);
+
+// ---- Progress ------------------------------------------------------------------------------------------------------------
+
+// A bar with rate and time left, on standard error where that is a terminal; nothing otherwise. One at a time, from one
+// thread; progress_show may be called as often as one likes.
+void progress_start(const char *job, const char *items, int64_t total);
+void progress_show(int64_t done);
+void progress_end(void);   // the bar is gone
+void progress_erase(void); // until it is shown again
+
+// Seconds since some moment in the past; never goes back.
+double seconds_now(void);
+
+#endif
