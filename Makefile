@@ -6,7 +6,7 @@ JOBS   ?= 2
 GENERATOR := $(if $(shell command -v ninja),Ninja,Unix Makefiles)
 configure  = test -f $(2)/CMakeCache.txt || cmake --preset $(1) -G "$(GENERATOR)"
 
-.PHONY: all test demo bench coverage format install clean help
+.PHONY: all test demo bench coverage format install uninstall package clean help
 
 all:
 	@$(call configure,release,build)
@@ -37,6 +37,12 @@ format:
 install: all
 	cmake --install build --prefix $(PREFIX)
 
+uninstall:
+	cmake -DMANIFEST=build/install_manifest.txt -P cmake/uninstall.cmake
+
+package: all
+	cd build && cpack
+
 clean:
 	rm -rf build build-debug build-asan build-clang build-coverage
 
@@ -48,4 +54,6 @@ help:
 	@echo "make coverage   run the unit tests and say which share of each source ran"
 	@echo "make format     run clang-format on all C files"
 	@echo "make install    install to PREFIX (default /usr/local)"
+	@echo "make uninstall  remove what the last install put there"
+	@echo "make package    make a Debian package in build/"
 	@echo "make clean      remove the build folders"

@@ -2,6 +2,7 @@
 #include "arguments.h"
 
 #include "command.h"
+#include "load.h"
 #include "terminal.h"
 
 #include <limits.h>
@@ -114,6 +115,34 @@ static bool is_option(const char *word)
     return word[0] == '-' && word[1] && !parse_number(word, &number);
 }
 
+// Options of the command first, then those that every command has.
+static const char *option_name(const void *command, int index)
+{
+    const app_option *own = ((const app_command *)command)->options;
+    for (; own && own->name; ++own, --index) {
+        if (index == 0) {
+            return own->name;
+        }
+    }
+    return common_options[index].name;
+}
+
+static void complain_of_option(const app_command *command, const char *word, size_t length)
+{
+    int count = (int)(sizeof common_options / sizeof common_options[0]) - 1;
+    for (const app_option *own = command->options; own && own->name; ++own) {
+        count += 1;
+    }
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)length, word);
+    const char *near = length > 2 ? nearest_name(name + 2, option_name, command, count) : NULL;
+    if (near) {
+        complain("%s: no option %s; did you mean --%s?", command->name, name, near);
+    } else {
+        complain("%s: no option %s; try \"poise help %s\"", command->name, name, command->name);
+    }
+}
+
 // Read the option at words[*i] and its value; false after a line on standard error.
 static bool read_option(arguments *args, int count, char **words, int *i)
 {
@@ -123,8 +152,7 @@ static bool read_option(arguments *args, int count, char **words, int *i)
     size_t length = is_long ? strcspn(word + 2, "=") : 1;
     const app_option *option = find(command, is_long ? word + 2 : word + 1, length, is_long ? 0 : word[1]);
     if (!option) {
-        complain("%s: no option %.*s; try \"poise help %s\"", command->name, (int)(is_long ? length + 2 : 2), word,
-                 command->name);
+        complain_of_option(command, word, is_long ? length + 2 : 2);
         return false;
     }
     const char *rest = is_long ? word + 2 + length : word + 2;

@@ -51,10 +51,16 @@ static app_exit print_tables(void)
         for (const app_example *e = c->examples; e && e->what; ++e) {
             json_array_append_new(examples, json_pack("{s:s, s:s}", "what", e->what, "command", e->command));
         }
-        json_array_append_new(commands, json_pack("{s:s, s:s, s:s, s:o, s:o}", "name", c->name, "synopsis", c->synopsis,
-                                                  "summary", c->summary, "options", options, "examples", examples));
+        json_array_append_new(commands,
+                              json_pack("{s:s, s:s, s:s, s:o, s:o, s:b}", "name", c->name, "synopsis", c->synopsis,
+                                        "summary", c->summary, "options", options, "examples", examples, "waits", c->waits));
     }
-    return json_print(json_pack("{s:o}", "commands", commands)) ? APP_DONE : APP_BAD;
+    json_t *topics = json_array();
+    for (int i = 0; app_topics[i]; ++i) {
+        json_array_append_new(topics,
+                              json_pack("{s:s, s:s}", "name", app_topics[i]->name, "summary", app_topics[i]->summary));
+    }
+    return json_print(json_pack("{s:o, s:o}", "commands", commands, "topics", topics)) ? APP_DONE : APP_BAD;
 }
 
 static app_exit run(const arguments *args)
@@ -92,7 +98,7 @@ static const app_option options[] = {
 };
 
 static const app_example examples[] = {
-    {"How to write goals", "poise help goals"},
+    {"Which skeletons are built in", "poise help scenes"},
     {"Complete commands and options in this bash", "source <(poise help --completion bash)"},
     {0},
 };

@@ -1,5 +1,6 @@
 // poise info: what is in a file.
 #include "commands.h"
+#include "files.h"
 #include "json.h"
 #include "load.h"
 #include "terminal.h"
@@ -128,14 +129,15 @@ static double share_missing(const poise_markers *markers)
 static void print_summary(const contents *c)
 {
     const poise_file *file = c->file;
-    printf("%s: %s, %s\n", c->name, format_name(c), kind(file));
+    printf("%s: %s, %s\n", strcmp(c->name, "-") == 0 ? "standard input" : c->name, format_name(c), kind(file));
     if (file->title) {
         printf("  title      %s\n", file->title);
     }
     if (c->model) {
-        printf("  skeleton   %d joints, %d degrees of freedom, %d coordinates (%d with limits), %d tools%s\n",
-               poise_model_joint_count(c->model), poise_model_nv(c->model), poise_model_nq(c->model),
-               limited_coordinates(c->model), poise_model_tool_count(c->model), c->skeleton ? ", from --model" : "");
+        int joints = poise_model_joint_count(c->model), dofs = poise_model_nv(c->model), nq = poise_model_nq(c->model);
+        printf("  skeleton   %d joint%s, %d degree%s of freedom%s\n", joints, joints == 1 ? "" : "s", dofs,
+               dofs == 1 ? "" : "s", c->skeleton ? ", from another file" : "");
+        printf("  numbers    %d for a posture, %d with limits\n", nq, limited_coordinates(c->model));
     }
     if (file->scale.metres > 0 && c->model) {
         printf("  unit       %g m\n", file->scale.metres);
@@ -149,32 +151,53 @@ static void print_summary(const contents *c)
         printf("  markers    %d, %d frames, %.6g per second, %.1f %% not seen, unit %g m\n", m->count, m->frames, m->rate,
                100 * share_missing(m), m->scale.metres);
     }
-    if (file->placement_count + file->posture_count + file->goal_count > 0) {
-        printf("  also       %d marker places, %d postures, %d goals\n", file->placement_count, file->posture_count,
-               file->goal_count);
+    if (file->placement_count > 0) {
+        printf("  places     of %d markers on the skeleton\n", file->placement_count);
+    }
+    if (file->goal_count > 0) {
+        printf("  goals      %d\n", file->goal_count);
     }
 }
 
-static void print_names(const poise_file *file)
+// "before: one, two, three" after an empty line, wrapped; nothing where there are none.
+static void print_list(const char *before, const void *user, const char *(*at)(const void *user, int index), int count)
 {
-    for (int i = 0; i < file->posture_count; ++i) {
-        printf("%s%s%s", i == 0 ? "\npostures: " : ", ", file->postures[i].name, i + 1 == file->posture_count ? "\n" : "");
+    text_file text;
+    if (count == 0 || !text_open(&text)) {
+        return;
     }
-    if (file->markers) {
-        char *text = NULL;
-        size_t size = 0;
-        FILE *memory = open_memstream(&text, &size);
-        for (int i = 0; memory && i < file->markers->count; ++i) {
-            fprintf(memory, "%s%s", i == 0 ? "markers: " : ", ", file->markers->label[i]);
-        }
-        if (memory) {
-            fclose(memory);
-            text_make_printable(text);
-            putchar('\n');
-            print_wrapped(stdout, text, 0, terminal_columns(stdout));
-            free(text);
-        }
+    for (int i = 0; i < count; ++i) {
+        fprintf(text.stream, "%s%s", i == 0 ? before : ", ", at(user, i));
     }
+    if (fclose(text.stream) == 0) {
+        text_make_printable(text.text);
+        putchar('\n');
+        print_wrapped(stdout, text.text, 0, terminal_columns(stdout));
+    }
+    free(text.text);
+}
+
+static const char *posture_at(const void *file, int index)
+{
+    return ((const poise_file *)file)->postures[index].name;
+}
+
+static const char *marker_at(const void *markers, int index)
+{
+    return ((const poise_markers *)markers)->label[index];
+}
+
+static const char *tool_at(const void *model, int index)
+{
+    return poise_model_tool_name(model, index);
+}
+
+static void print_names(const contents *c)
+{
+    const poise_file *file = c->file;
+    print_list("tools: ", c->model, tool_at, c->model ? poise_model_tool_count(c->model) : 0);
+    print_list("postures: ", file, posture_at, file->posture_count);
+    print_list("markers: ", file->markers, marker_at, file->markers ? file->markers->count : 0);
 }
 
 static void print_warnings(const poise_file *file)
@@ -205,7 +228,7 @@ static void print_people(const contents *c, bool brief)
         print_joints(c->model);
     }
     if (!brief) {
-        print_names(c->file);
+        print_names(c);
     }
     print_warnings(c->file);
 }
@@ -227,6 +250,17 @@ static json_t *joints_as_json(const poise_model *model)
                             poise_joint_type_name(poise_model_joint_type(model, k)), "first", first, "coordinates", count,
                             "dofs", dofs, "lower", json_from_numbers(poise_model_lower(model) + first, count), "upper",
                             json_from_numbers(poise_model_upper(model) + first, count)));
+    }
+    return list;
+}
+
+static json_t *tools_as_json(const poise_model *model)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < poise_model_tool_count(model); ++i) {
+        const char *body = poise_model_body_name(model, poise_model_tool_body(model, i));
+        json_array_append_new(list, json_pack("{s:o, s:o}", "name", json_from_text(poise_model_tool_name(model, i)), "body",
+                                              json_from_text(body)));
     }
     return list;
 }
@@ -257,18 +291,20 @@ static app_exit print_machine(const contents *c)
     const poise_markers *m = file->markers;
     int frames = file->clip ? file->clip->frames : m ? m->frames : 0;
     double frame_time = file->clip ? file->clip->frame_time : m ? 1 / m->rate : NAN;
+    double metres = m ? m->scale.metres : file->scale.metres; // 0: unknown
     json_t *o = json_pack("{s:o, s:s, s:s, s:o, s:i, s:i, s:i, s:i, s:o, s:i}", "file", json_from_text(c->name), "format",
                           format_name(c), "kind", kind(file), "title", json_from_text(file->title), "joints",
                           c->model ? poise_model_joint_count(c->model) : 0, "dofs", c->model ? poise_model_nv(c->model) : 0,
                           "coordinates", c->model ? poise_model_nq(c->model) : 0, "frames", frames, "frame_time",
                           json_from_number(frame_time), "markers", m ? m->count : 0);
-    json_object_set_new(o, "metres_per_unit", json_from_number(m ? m->scale.metres : file->scale.metres));
+    json_object_set_new(o, "metres_per_unit", json_from_number(metres > 0 ? metres : NAN));
     if (m) {
         json_object_set_new(o, "not_seen", json_from_number(share_missing(m)));
         json_object_set_new(o, "marker_names", names_as_json(m->label, m->count));
     }
     if (c->model) {
         json_object_set_new(o, "joint_list", joints_as_json(c->model));
+        json_object_set_new(o, "tools", tools_as_json(c->model));
     }
     json_t *postures = json_array();
     for (int i = 0; i < file->posture_count; ++i) {

@@ -22,6 +22,7 @@ typedef struct app_command {
     const char *description;     // paragraphs parted by an empty line; a line that begins with a space is kept as it is
     const app_option *options;   // ends with a NULL name; every command has --json and --help as well
     const app_example *examples; // ends with a NULL `what`
+    bool waits;                  // its examples go on until they are interrupted
     app_exit (*run)(const arguments *args);
 } app_command;
 

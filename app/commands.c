@@ -5,6 +5,7 @@
 
 const app_command *const app_commands[] = {
     &cmd_info,
+    &cmd_view,
     &cmd_help,
     NULL,
 };

@@ -6,6 +6,7 @@
 
 extern const app_command cmd_help;
 extern const app_command cmd_info;
+extern const app_command cmd_view;
 
 extern const app_topic topic_scenes;
 

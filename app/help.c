@@ -26,11 +26,11 @@ void help_overview(FILE *stream)
     fprintf(stream, "  poise COMMAND [OPTIONS] ...\n\n");
     print_head(stream, "Commands");
     for (int i = 0; app_commands[i]; ++i) {
-        fprintf(stream, "  %-10s %s\n", app_commands[i]->name, app_commands[i]->summary);
+        fprintf(stream, "  %-13s %s\n", app_commands[i]->name, app_commands[i]->summary);
     }
     fprintf(stream, "\n");
     print_head(stream, "Help");
-    fprintf(stream, "  %-10s how to use a command: \"poise help solve\"\n", "help NAME");
+    fprintf(stream, "  %-13s how to use a command, with examples\n", "help COMMAND");
     for (int i = 0; app_topics[i]; ++i) {
         char name[32];
         snprintf(name, sizeof name, "help %s", app_topics[i]->name);

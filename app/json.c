@@ -56,9 +56,40 @@ json_t *json_from_text(const char *text)
 
 enum { DIGITS = 17 }; // as many as a double needs
 
-static bool print_value(json_t *value, size_t flags)
+#define LEAVES (JSON_REAL_PRECISION(DIGITS) | JSON_ENCODE_ANY)
+
+// Print values down to `depth` containers over several lines, what is deeper on one line: a line for each member of the
+// outermost object and for each row of a list of objects, but not for each number.
+static bool print_lines(const json_t *value, int depth, int indent)
 {
-    bool works = value && json_dumpf(value, stdout, flags | JSON_REAL_PRECISION(DIGITS) | JSON_ENCODE_ANY) == 0;
+    bool is_list = json_is_array(value);
+    size_t count = is_list ? json_array_size(value) : json_object_size(value), i = 0;
+    bool has_rows = json_is_object(value) || (is_list && json_is_object(json_array_get(value, 0)));
+    if (depth == 0 || !has_rows || count == 0) {
+        return json_dumpf(value, stdout, LEAVES) == 0;
+    }
+    bool works = true;
+    void *member = is_list ? NULL : json_object_iter((json_t *)value);
+    puts(is_list ? "[" : "{");
+    for (; i < count && works; ++i) {
+        printf("%*s", indent + 1, "");
+        if (!is_list) {
+            json_t *key = json_string(json_object_iter_key(member));
+            works = key && json_dumpf(key, stdout, LEAVES) == 0;
+            json_decref(key);
+            fputs(": ", stdout);
+        }
+        works =
+            works && print_lines(is_list ? json_array_get(value, i) : json_object_iter_value(member), depth - 1, indent + 1);
+        puts(i + 1 < count ? "," : "");
+        member = is_list ? NULL : json_object_iter_next((json_t *)value, member);
+    }
+    printf("%*s%s", indent, "", is_list ? "]" : "}");
+    return works;
+}
+
+static bool finish(json_t *value, bool works)
+{
     if (!works) {
         complain("JSON could not be printed: no memory left, or standard output is closed");
     }
@@ -69,10 +100,10 @@ static bool print_value(json_t *value, size_t flags)
 
 bool json_print(json_t *value)
 {
-    return print_value(value, JSON_INDENT(1));
+    return finish(value, value && print_lines(value, 2, 0));
 }
 
 bool json_print_line(json_t *value)
 {
-    return print_value(value, JSON_COMPACT);
+    return finish(value, value && json_dumpf(value, stdout, LEAVES | JSON_COMPACT) == 0);
 }

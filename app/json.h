@@ -13,8 +13,8 @@ json_t *json_from_vec3(poise_vec3 v);
 json_t *json_from_quat(poise_quat q);     // x y z w
 json_t *json_from_text(const char *text); // bytes that are not UTF-8 become '?'; null for NULL
 
-// Print to standard output, a line for each member of the outermost object, and release `value`. False, with a line on
-// standard error, when there was no memory for it.
+// Print to standard output, a line for each member of the outermost object and each object in a list of them, and release
+// `value`. False, with a line on standard error, when there was no memory for it.
 bool json_print(json_t *value);
 
 // The same on a single line.

@@ -77,7 +77,9 @@ static poise_file *read_bytes(const char *name, const file_bytes *bytes, const l
     how.user = &named;
     poise_file *file = NULL;
     poise_error error = {0};
-    if (poise_read(bytes->bytes, bytes->size, &how, NULL, &file, &error) != POISE_OK) {
+    if (poise_format_detect(bytes->bytes, bytes->size, name) == POISE_FORMAT_UNKNOWN) {
+        complain("%s: neither its content nor its name says which format it is; \"poise help formats\" lists them", name);
+    } else if (poise_read(bytes->bytes, bytes->size, &how, NULL, &file, &error) != POISE_OK) {
         print_error(name, &error);
         file = NULL;
     }

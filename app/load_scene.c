@@ -109,6 +109,12 @@ static poise_file *own(const scene_parts *parts, const char *scene)
     return file;
 }
 
+static const char *scene_at(const void *user, int index)
+{
+    (void)user;
+    return scene_name(index);
+}
+
 poise_file *load_scene(const char *name)
 {
     char scene[64];
@@ -121,7 +127,9 @@ poise_file *load_scene(const char *name)
     poise_file *file = NULL;
     if (scene_create(scene, NULL, &parts.file.model, NULL) != POISE_OK) {
         parts.file.model = NULL;
-        complain("scene:%s: no such scene; \"poise help scenes\" lists them", scene);
+        const char *near = nearest_name(scene, scene_at, NULL, scene_count());
+        complain("scene:%s: no such scene; %s%s%s", scene,
+                 near ? "did you mean \"scene:" : "\"poise info scene:\" lists them", near ? near : "", near ? "\"?" : "");
         return NULL;
     }
     if (!add_postures(&parts, scene) || !add_placements(&parts, scene)) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_COLUMNS = 24, GAP = 2 };
+enum { MOST_COLUMNS = 24, GAP = 2, LEAST_WIDTH = 20 };
 
 struct table {
     int columns, rows, room;
@@ -105,22 +105,47 @@ static const char *cell_text(const table *t, int row, int column)
     return text ? text : "";
 }
 
-static void print_row(const table *t, FILE *stream, int row, const int *width)
+// The last cell of a row on lines of its own width, each after `start` columns; the first stands where the cursor is.
+static void print_last(FILE *stream, const char *text, int start, int columns)
 {
-    int pending = 0; // spaces that only matter when something follows
+    int column = start;
+    while (*text) {
+        size_t size = strcspn(text, " ");
+        char word[256];
+        snprintf(word, sizeof word, "%.*s", (int)size, text);
+        int width = text_columns(word);
+        if (column > start && column + 1 + width > columns) {
+            fprintf(stream, "\n%*s", start, "");
+            column = start;
+        }
+        column += fprintf(stream, "%s", column > start ? " " : "") + width;
+        fwrite(text, 1, size, stream);
+        text += size;
+        text += strspn(text, " ");
+    }
+}
+
+// Cells after each other; on a terminal of `columns` columns (0: none) a last cell that is flush left goes on below itself.
+static void print_row(const table *t, FILE *stream, int row, const int *width, int columns)
+{
+    int pending = 0, start = 0; // spaces that only matter when something follows; where a column begins
     for (int i = 0; i < t->columns; ++i) {
         const char *text = cell_text(t, row, i);
         int space = width[i] - text_columns(text);
         pending += i > 0 ? GAP : 0;
         pending += t->right[i] ? space : 0;
-        if (text[0]) {
-            fprintf(stream, "%*s%s", pending, "", text);
-            pending = 0;
-        } else {
+        start += i > 0 ? width[i - 1] + GAP : 0;
+        if (!text[0]) {
             pending += t->right[i] ? 0 : width[i];
             continue;
         }
-        pending += t->right[i] ? 0 : space;
+        fprintf(stream, "%*s", pending, "");
+        if (i + 1 == t->columns && !t->right[i] && start + width[i] > columns && start + LEAST_WIDTH <= columns) {
+            print_last(stream, text, start, columns);
+        } else {
+            fputs(text, stream);
+        }
+        pending = t->right[i] ? 0 : space;
     }
     fputc('\n', stream);
 }
@@ -138,13 +163,14 @@ void table_print(const table *t, FILE *stream)
             width[i] = columns > width[i] ? columns : width[i];
         }
     }
+    int columns = is_terminal(stream) ? terminal_columns(stream) : 0;
     if (t->has_head) {
         fputs(stream == stdout ? style_code(STYLE_BOLD) : "", stream);
-        print_row(t, stream, 0, width);
+        print_row(t, stream, 0, width, columns);
         fputs(stream == stdout ? style_code(STYLE_PLAIN) : "", stream);
     }
     for (int row = 1; row < t->rows; ++row) {
-        print_row(t, stream, row, width);
+        print_row(t, stream, row, width, columns);
     }
 }
 

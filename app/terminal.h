@@ -36,7 +36,8 @@ void print_wrapped(FILE *stream, const char *text, int indent, int columns);
 
 // A table whose columns are as wide as they need to be. `head` holds the columns' names parted by tabs, with a '>' before
 // those that are flush right: "joint\ttype\t>lower\t>upper"; names that are all empty are not printed. Control characters
-// in cells are shown as '?'. Print, then destroy.
+// in cells are shown as '?'. On a terminal that is too narrow a last column that is flush left goes on below itself. Print,
+// then destroy.
 typedef struct table table;
 table *table_create(const char *head);
 void table_row(table *t, const char *format, ...) __attribute__((format(printf, 2, 3))); // cells parted by tabs

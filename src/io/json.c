@@ -49,7 +49,7 @@ static int line_at(const char *text, size_t where)
 // Where a syntax error is: a line and column of a text, a byte of a binary file.
 static poise_status fail_syntax(pz_input *input, const json_error_t *said, size_t first)
 {
-    if (json_error_code(said) == json_error_out_of_memory) {
+    if (json_error_code(said) == json_error_out_of_memory || said->text[0] == '\0') {
         return pz_input_no_memory(input);
     }
     if (first > 0) {
@@ -78,7 +78,7 @@ poise_status pz_json_load(pz_input *input, const void *bytes, size_t size, size_
         return pz_input_fail(input, POISE_ERROR_FORMAT, first > 0 ? 0 : line_at(text, deep),
                              "values are nested deeper than %d levels", PZ_JSON_DEPTH);
     }
-    json_error_t said;
+    json_error_t said = {0}; // a failure without words leaves it as it is
     json->root = json_loadb(text, size, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &said);
     if (!json->root) {
         return fail_syntax(input, &said, first);

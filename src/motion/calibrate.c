@@ -418,7 +418,8 @@ static void keep(calibration *c, bool restore)
     memcpy(restore ? c->q : c->q_best, restore ? c->q_best : c->q, q);
 }
 
-// One model and its poses for z, and, if they are better than `before`, the equations for the next step.
+// One model and its poses for z, and, if they are better than `before`, the equations for the next step. The model is the
+// caller's on success only.
 static poise_status run_round(calibration *c, const double *q_start, double before, poise_model **scaled, poise_error *error)
 {
     poise_status status = make_model(c, scaled, error);
@@ -430,7 +431,11 @@ static poise_status run_round(calibration *c, const double *q_start, double befo
         status = make_equations(c, *scaled);
         keep(c, false);
     }
-    return status == POISE_OK ? status : pz_error_set(error, status, "the poses could not be solved");
+    if (status != POISE_OK) {
+        poise_model_destroy(*scaled);
+        return pz_error_set(error, status, "the poses could not be solved");
+    }
+    return POISE_OK;
 }
 
 // Rounds until they no longer help; the best constants are in z, their poses in q, their model in *fitted. With q_start the

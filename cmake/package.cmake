@@ -1,0 +1,17 @@
+# A Debian package by CPack (make package): tool, manual pages, completions, studio, libraries and headers in one.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME poise)
+set(CPACK_PACKAGE_VENDOR "Poise")
+set(CPACK_PACKAGE_CONTACT "The Poise authors <poise@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "inverse kinematics with exact second derivatives")
+set(CPACK_PACKAGE_DESCRIPTION "From a skeleton and goals for its bodies to joint angles, within limits, in microseconds: a tool,
+a C library and a browser studio, for robots, characters and motion capture.")
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libexpat1-dev, libjansson-dev")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+include(CPack)

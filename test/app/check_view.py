@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""check_view.py POISE: what the server of `poise view` gives out, and to whom."""
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import urllib.parse
+
+failures = []
+
+
+def check(claim, holds):
+    if not holds:
+        failures.append(claim)
+        print("failed:", claim)
+
+
+def ask(port, path, method="GET", host=None):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+    connection.putheader("Host", f"127.0.0.1:{port}" if host is None else host)
+    connection.endheaders()
+    response = connection.getresponse()
+    return response.status, response.read(), dict(response.getheaders())
+
+
+def raw(port, request):
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(request)
+        connection.shutdown(socket.SHUT_WR)
+        answer = b""
+        while True:
+            piece = connection.recv(65536)
+            if not piece:
+                return answer
+            answer += piece
+
+
+def check_answers(port, secret_file):
+    status, body, head = ask(port, "/")
+    check("the root is the page", (status, body) == (200, b"<p>page</p>"))
+    check("the page is html", head["Content-Type"].startswith("text/html"))
+    check("the page may load nothing from elsewhere", "default-src 'self'" in head["Content-Security-Policy"])
+    check("HEAD has a length and no body", ask(port, "/", "HEAD")[:2] == (200, b""))
+    check("a file below the folder is there", ask(port, "/assets/a%20b.js")[1] == b"let a;")
+    check("wasm has its type", ask(port, "/poise.wasm")[2]["Content-Type"] == "application/wasm")
+    check("a query changes nothing", ask(port, "/?scene=lamp")[0] == 200)
+    check("the user's file is there", ask(port, secret_file)[1] == b"0123456789")
+    check("the user's file needs its whole path", ask(port, "/file/motion%20%231.bvh")[0] == 404)
+
+
+def check_refusals(port):
+    for path in ("/../secret.txt", "/%2e%2e/secret.txt", "/assets/../../secret.txt", "/..%2fsecret.txt", "//secret.txt",
+                 "/assets/%2e%2e%2f%2e%2e%2fsecret.txt", "/link.txt", "/.hidden", "/nothing", "/assets", "/assets/"):
+        check(f"{path} leads nowhere", ask(port, path)[0] == 404)
+    check("a broken escape is refused", ask(port, "/%zz")[0] == 400)
+    check("a zero byte is refused", ask(port, "/index.html%00.js")[0] == 400)
+    check("other methods are refused", ask(port, "/", "POST")[0] == 405)
+    for host in ("example.org", f"example.org:{port}", f"127.0.0.1:{port}.example.org", f"127.0.0.1:{port + 1}", ""):
+        check(f"host {host!r} is refused", ask(port, "/", host=host)[0] == 403)
+    check("localhost is this machine, too", ask(port, "/", host=f"localhost:{port}")[0] == 200)
+    check("a request without a host is refused", b" 403 " in raw(port, b"GET / HTTP/1.0\r\n\r\n"))
+    for garbage in (b"", b"\r\n\r\n", b"GET", b"\x00\xff" * 100 + b"\r\n\r\n", b"GET / HTTP/1.1\r\nHost: x" + b"y" * 20000):
+        answer = raw(port, garbage) if len(garbage) < 8192 else raw_long(port, garbage)
+        check(f"garbage of {len(garbage)} bytes is refused", answer == b"" or b" 400 " in answer or b" 405 " in answer)
+
+
+def raw_long(port, request):
+    try:
+        return raw(port, request)
+    except OSError:  # the server may hang up before it has read it all
+        return b""
+
+
+def check_crowd(port):
+    idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(20)]
+    answers = []
+    threads = [threading.Thread(target=lambda: answers.append(ask(port, "/")[0])) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    check("silent visitors keep nobody waiting", answers == [200] * 20)
+    for connection in idle:
+        connection.close()
+
+
+class Ended:
+    """A process that does not outlast a failure of this program."""
+
+    def __init__(self, process):
+        self.process = process
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *failure):
+        self.process.kill()
+
+
+def make_studio(folder):
+    studio = os.path.join(folder, "studio")
+    os.makedirs(os.path.join(studio, "assets"))
+    for name, text in (("studio/index.html", "<p>page</p>"), ("studio/assets/a b.js", "let a;"), ("studio/poise.wasm", "\0asm"),
+                       ("studio/.hidden", "x"), ("secret.txt", "secret"), ("motion #1.bvh", "0123456789")):
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            file.write(text)
+    os.symlink("../secret.txt", os.path.join(studio, "link.txt"))
+    return studio
+
+
+def main():
+    poise = sys.argv[1]
+    with tempfile.TemporaryDirectory() as folder:
+        studio = make_studio(folder)
+        command = [poise, "view", "--no-open", "--json", "--studio", studio, os.path.join(folder, "motion #1.bvh")]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server, Ended(server):
+            answer = json.loads(server.stdout.readline())
+            port = answer["port"]
+            query = urllib.parse.urlsplit(answer["address"]).query
+            check("the address names the file", query.startswith("file=/file/"))
+            check_answers(port, query.removeprefix("file="))
+            check_refusals(port)
+            check_crowd(port)
+            try:
+                other = socket.gethostbyname(socket.gethostname())
+                if not other.startswith("127."):
+                    with socket.socket() as connection:
+                        check("other machines get no answer", connection.connect_ex((other, port)) != 0)
+            except OSError:
+                pass
+            server.send_signal(signal.SIGINT)
+            check("an interrupt ends it well", server.wait(20) == 0)
+        missing = subprocess.run([poise, "view", "--no-open", "--studio", studio, "nothing.bvh"], capture_output=True, text=True)
+        check("a missing file is said at once", missing.returncode == 2 and "nothing.bvh" in missing.stderr)
+    print(f"{len(failures)} claims failed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
