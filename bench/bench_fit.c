@@ -6,8 +6,8 @@
 // frames, then the whole take is tracked, as it is and spoilt in several ways. Distances are between a marker and its place
 // on the tracked skeleton.
 #include "bench.h"
-#include "hdm05_task.h"
 
+#include <evaluate/hdm05_task.h>
 #include <scenes/random.h>
 
 #include <math.h>
@@ -148,6 +148,7 @@ int main(int count, char **words)
     }
     subject s = {.model = NULL};
     if (!hdm05_read(folder, "HDM_dg", take, &s.task)) {
+        fprintf(stderr, "%s\n", s.task.error.text);
         return 2;
     }
     take_markers(&s);

@@ -16,7 +16,8 @@
 // Error is the norm of the stacked residual, sqrt(2 f), in cm: what the paper's Table 4 shows. "calm" leaves out the frames
 // in which the recorded motion itself flips.
 #include "bench.h"
-#include "hdm05_task.h"
+
+#include <evaluate/hdm05_task.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -365,6 +366,7 @@ int main(int count, char **words)
     }
     hdm05_task task;
     if (!hdm05_read(folder, "HDM_dg", take, &task)) {
+        fprintf(stderr, "%s\n", task.error.text);
         return 2;
     }
     c.task = &task;

@@ -18,8 +18,8 @@
 // by 5 % of its own size, the root free. Every K-th frame (20 unless told) counts in fig8 and table3. Frames are counted
 // from 1 in all output; f is in cm^2.
 #include "bench.h"
-#include "hdm05_task.h"
 
+#include <evaluate/hdm05_task.h>
 #include <scenes/scenes.h>
 
 #include <math.h>
@@ -480,6 +480,7 @@ int main(int count, char **words)
         }
     }
     if (!hdm05_read(folder, "HDM_dg", TAKE, &s.task)) {
+        fprintf(stderr, "%s\n", s.task.error.text);
         return 2;
     }
     s.limited = make_limited(&s.task);
