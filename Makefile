@@ -6,7 +6,7 @@ JOBS   ?= 2
 GENERATOR := $(if $(shell command -v ninja),Ninja,Unix Makefiles)
 configure  = test -f $(2)/CMakeCache.txt || cmake --preset $(1) -G "$(GENERATOR)"
 
-.PHONY: all test demo bench coverage format install uninstall package clean help
+.PHONY: all test demo bench coverage format install uninstall package reference clean help
 
 all:
 	@$(call configure,release,build)
@@ -34,6 +34,10 @@ coverage:
 format:
 	tools/check_format.sh --fix
 
+reference:
+	tools/check_reference.sh build/reference
+	@echo "open build/reference/html/index.html"
+
 install: all
 	cmake --install build --prefix $(PREFIX)
 
@@ -52,6 +56,7 @@ help:
 	@echo "make demo       the same up to the build, then run the demonstration"
 	@echo "make bench      build and run the benchmarks"
 	@echo "make coverage   run the unit tests and say which share of each source ran"
+	@echo "make reference  make the API reference from the headers (doxygen)"
 	@echo "make format     run clang-format on all C files"
 	@echo "make install    install to PREFIX (default /usr/local)"
 	@echo "make uninstall  remove what the last install put there"

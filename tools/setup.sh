@@ -2,8 +2,8 @@
 # Install the Debian packages that building and testing need, as far as they are missing.
 set -eu
 
-packages="cmake ninja-build gcc g++ clang clang-format check pkg-config libexpat1-dev libjansson-dev liblapack-dev liblapacke-dev
-          liborocos-kdl-dev python3 valgrind"
+packages="cmake ninja-build gcc g++ clang clang-format clang-tidy cppcheck check pkg-config libexpat1-dev libjansson-dev
+          liblapack-dev liblapacke-dev liborocos-kdl-dev python3 valgrind"
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     echo "setup: not a Debian system, nothing installed. Needed are the counterparts of:" $packages

@@ -42,11 +42,12 @@ typedef enum poise_status {
 // A short lower-case name such as "ok" or "argument"; "unknown" for a value outside the enumeration. Never NULL.
 POISE_API const char *poise_status_name(poise_status status);
 
+// Bytes of the text in a poise_error, the zero at its end included.
 #define POISE_ERROR_TEXT_SIZE 256
 
 // What went wrong, in words, and where. Owned by the caller, filled on failure, untouched on success.
 typedef struct poise_error {
-    poise_status status;
+    poise_status status;              // what the call returned
     int line;                         // 1-based; 0: no line (the description did not come from a text)
     int column;                       // 1-based; 0: no column
     char text[POISE_ERROR_TEXT_SIZE]; // zero-terminated, one line, cut if longer
@@ -55,9 +56,9 @@ typedef struct poise_error {
 // Where a create call takes its memory. Both functions get `user`. `allocate` returns memory aligned as malloc does, or
 // NULL. `release` gets what allocate returned, never NULL. A NULL poise_allocator pointer means malloc and free.
 typedef struct poise_allocator {
-    void *(*allocate)(void *user, size_t size);
-    void (*release)(void *user, void *memory);
-    void *user;
+    void *(*allocate)(void *user, size_t size); // `size` bytes, or NULL
+    void (*release)(void *user, void *memory);  // gets what allocate gave
+    void *user;                                 // handed to both
 } poise_allocator;
 
 // "major.minor.patch" of the library. Never NULL.

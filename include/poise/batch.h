@@ -26,11 +26,11 @@ extern "C" {
 
 // One problem: goals and start in, answer out. Goals may be shared between problems.
 typedef struct poise_problem {
-    const poise_goal *goals;
-    int goal_count;
-    double *q;           // nq numbers: the start, replaced by the answer; untouched when `status` is not POISE_OK
-    poise_report report; // out; filled when `status` is POISE_OK
-    poise_status status; // out; what poise_solve would return
+    const poise_goal *goals; // of this problem
+    int goal_count;          // of those
+    double *q;               // nq numbers: the start, replaced by the answer; untouched when `status` is not POISE_OK
+    poise_report report;     // out; filled when `status` is POISE_OK
+    poise_status status;     // out; what poise_solve would return
 } poise_problem;
 
 // One piece of work: piece number `piece` on worker `worker`, in [0, workers).
@@ -49,8 +49,10 @@ typedef struct poise_batch_options {
     void *user;                      // handed to parallel_for
 } poise_batch_options;
 
+// The defaults that stand beside the members.
 POISE_API poise_batch_options poise_batch_options_default(void);
 
+// Memory for batches over one model: opaque.
 typedef struct poise_batch poise_batch;
 
 // Scratch memory for batches on this model, one allocation from `allocator` (NULL: malloc). The model must outlive it; the

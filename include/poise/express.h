@@ -71,6 +71,7 @@ typedef struct poise_erik_options {
 //     and from a fixed sequence of `restarts` poses until one gets there. Reached when the angle is below 1e-9. The result
 //     replaces the answer where its orientation is better, whatever that costs the posture.
 
+// The defaults that stand beside the members.
 POISE_API poise_erik_options poise_erik_options_default(void);
 
 // How a solve went. Errors are those of the q that came back.
@@ -88,6 +89,7 @@ typedef struct poise_erik_report {
     int active_limits;     // joints of the chain at a limit
 } poise_erik_report;
 
+// A chain made ready for ERIK, with its memory: opaque.
 typedef struct poise_erik poise_erik;
 
 // Bytes that poise_erik_init needs; 0 when the model has no such chain or the options make no sense.
@@ -136,6 +138,7 @@ POISE_API poise_status poise_erik_posture_from_positions(poise_erik *erik, const
 // with J2 the identity but for a twister at the root or the end, each damping l from its smallest singular value (A.
 // Maciejewski & C. Klein 1988), limits clamped after each step. Starts at the zero pose, stops at the threshold.
 
+// Options of the rival. Fill with poise_two_task_options_default(), change what you like.
 typedef struct poise_two_task_options {
     int max_iterations;  // 100
     bool use_posture;    // true: false leaves the second task out, and only the orientation decides when to stop
@@ -145,6 +148,7 @@ typedef struct poise_two_task_options {
     double error_clamp;  // 0.5 rad: longest rotation that a step is computed for; > 0
 } poise_two_task_options;
 
+// The defaults that stand beside the members.
 POISE_API poise_two_task_options poise_two_task_options_default(void);
 
 // As poise_erik_solve, with the errors, threshold and symmetric end of `erik`; `options` may be NULL for the defaults.

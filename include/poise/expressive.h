@@ -38,6 +38,7 @@
 extern "C" {
 #endif
 
+// What it means to keep a posture.
 typedef enum poise_expressive_mode {
     POISE_EXPRESSIVE_METRIC = 0,
     POISE_EXPRESSIVE_SHAPE,
@@ -66,6 +67,7 @@ typedef struct poise_expressive_options {
     bool use_erik;      // false: ERIK's answer is one more candidate, where there is a chain and an orientation
 } poise_expressive_options;
 
+// The defaults that stand beside the members.
 POISE_API poise_expressive_options poise_expressive_options_default(void);
 
 // How a solve went. Errors are those of the q that came back.
@@ -81,6 +83,7 @@ typedef struct poise_expressive_report {
     bool kept_branch;      // warm: the last answer was followed
 } poise_expressive_report;
 
+// A model made ready for expressive solves, with its memory and its last answer: opaque.
 typedef struct poise_expressive poise_expressive;
 
 // Bytes that poise_expressive_init needs; 0 when the options make no sense for the model.

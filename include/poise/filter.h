@@ -33,8 +33,10 @@ typedef struct poise_filter_joint {
                  // 10 near the ends only; 0: none
 } poise_filter_joint;
 
+// The defaults that stand beside the members.
 POISE_API poise_filter_joint poise_filter_joint_default(void);
 
+// Joints in motion: opaque.
 typedef struct poise_filter poise_filter;
 
 // A filter at rest at 0, or at the nearest number within the limits. One allocation. ARGUMENT: a number is out of range.

@@ -43,6 +43,7 @@
 extern "C" {
 #endif
 
+// What a goal asks for: the table above.
 typedef enum poise_goal_kind {
     POISE_GOAL_POSITION = 0,
     POISE_GOAL_DIRECTION,
@@ -63,12 +64,13 @@ typedef enum poise_goal_kind {
 // A short lower-case name such as "position"; "unknown" outside the enumeration.
 POISE_API const char *poise_goal_kind_name(poise_goal_kind kind);
 
+// How the cost of a residual grows with its length.
 typedef enum poise_loss { POISE_LOSS_NONE = 0, POISE_LOSS_HUBER, POISE_LOSS_GEMAN_MCCLURE, POISE_LOSS_COUNT } poise_loss;
 
 // What a CALLBACK goal answers about one body at the world pose it is given. A small move is a rotation vector omega and a
 // translation u: rotation <- exp(omega) rotation, position <- position + u, both in world axes.
 typedef struct poise_body_energy {
-    double energy;
+    double energy;           // its share of the cost
     double gradient[6];      // dE/d omega, dE/du
     double hessian[36];      // row-major, symmetric: second derivatives of E in (omega, u) at 0
     double gauss_newton[36]; // a positive semidefinite stand-in; the exact Hessian when the function leaves it alone
@@ -78,13 +80,14 @@ typedef struct poise_body_energy {
 // to let the goal drop out of this evaluation.
 typedef bool (*poise_goal_function)(void *user, const poise_pose *pose, poise_body_energy *out);
 
+// One goal. Make it with a constructor below, then change what you like.
 typedef struct poise_goal {
-    poise_goal_kind kind;
-    int body;      // index; not for POSTURE, SMOOTHNESS, CENTER_OF_MASS
-    int body2;     // RELATIVE: the body to follow; POISE_WORLD holds it against the world
-    int priority;  // 0 first; for solvers with strict levels. Others add all goals up.
-    double weight; // >= 0; of lengths, or of the only error there is
-    poise_loss loss;
+    poise_goal_kind kind;          // what it asks for
+    int body;                      // index; not for POSTURE, SMOOTHNESS, CENTER_OF_MASS
+    int body2;                     // RELATIVE: the body to follow; POISE_WORLD holds it against the world
+    int priority;                  // 0 first; for solvers with strict levels. Others add all goals up.
+    double weight;                 // >= 0; of lengths, or of the only error there is
+    poise_loss loss;               // NONE: the square of the error
     double loss_scale;             // > 0 where loss is not NONE
     poise_vec3 tolerance;          // half-widths, >= 0, infinity allowed
     poise_pose local;              // the point or frame, in the body's frame
@@ -98,7 +101,7 @@ typedef struct poise_goal {
     const double *q_before;        // SMOOTHNESS: the frame before that, to extrapolate constant velocity; NULL: stay
     const double *q_weights;       // POSTURE, SMOOTHNESS: nv weights >= 0 (a quaternion takes its first); NULL: all 1
     poise_goal_function function;  // CALLBACK
-    void *user;
+    void *user;                    // handed to it
 } poise_goal;
 
 // All weights 1, no tolerance, no loss, identity poses, z axes, priority 0, body 0.

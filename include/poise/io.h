@@ -32,6 +32,7 @@
 extern "C" {
 #endif
 
+// The formats.
 typedef enum poise_format {
     POISE_FORMAT_UNKNOWN = 0,
     POISE_FORMAT_URDF,
@@ -57,8 +58,8 @@ POISE_API poise_format poise_format_detect(const void *bytes, size_t size, const
 
 // Something odd that did not keep the file from being read.
 typedef struct poise_warning {
-    int line; // 1-based; 0: no line
-    char text[POISE_ERROR_TEXT_SIZE];
+    int line;                         // 1-based; 0: no line
+    char text[POISE_ERROR_TEXT_SIZE]; // what is odd, one line
 } poise_warning;
 
 // What position channels of a BVH joint mean: dialects differ.
@@ -83,6 +84,7 @@ typedef struct poise_read_options {
     void *user;                    // handed to load
 } poise_read_options;
 
+// The defaults that stand beside the members.
 POISE_API poise_read_options poise_read_options_default(void);
 
 // What was in a file. Parts that it does not hold are NULL. To write, fill one of your own; nothing of it is changed.
@@ -93,23 +95,24 @@ POISE_API poise_read_options poise_read_options_default(void);
 // are called "<name>.position" (three positions before one or two rotations), "<name>.x", ".y", ".z" (single positions) and
 // "<name>.1", ".2" (rotations with an axis twice in a row).
 typedef struct poise_file {
-    poise_format format;
-    poise_model *model;
-    poise_clip *clip; // moves `model`, or the one in the options
-    poise_markers *markers;
-    poise_goal *goals; // of `model`, or the one in the options; what they point to is the file's, too
-    int goal_count;
-    poise_posture *postures; // likewise
-    int posture_count;
+    poise_format format;         // that it was read in
+    poise_model *model;          // the skeleton
+    poise_clip *clip;            // moves `model`, or the one in the options
+    poise_markers *markers;      // the recording
+    poise_goal *goals;           // of `model`, or the one in the options; what they point to is the file's, too
+    int goal_count;              // of those
+    poise_posture *postures;     // likewise
+    int posture_count;           // of those
     poise_placement *placements; // likewise; `local` not finite: not known, to be calibrated
-    int placement_count;
-    poise_scale scale; // of the model's lengths, the clip's, the goals' and the placements'
-    const char *title; // what the file calls itself (a robot's name); NULL: nothing
-    poise_warning *warnings;
-    int warning_count;    // kept; at most POISE_WARNINGS_MOST
-    int warnings_dropped; // beyond those
+    int placement_count;         // of those
+    poise_scale scale;           // of the model's lengths, the clip's, the goals' and the placements'
+    const char *title;           // what the file calls itself (a robot's name); NULL: nothing
+    poise_warning *warnings;     // what was odd
+    int warning_count;           // kept; at most POISE_WARNINGS_MOST
+    int warnings_dropped;        // beyond those
 } poise_file;
 
+// As many warnings are kept of one file.
 #define POISE_WARNINGS_MOST 1000
 
 // Read a whole file. On any status but POISE_OK *file is untouched and `error` (may be NULL) names place and fix. Release
@@ -126,6 +129,7 @@ POISE_API void poise_file_destroy(poise_file *file); // NULL is allowed
 POISE_API poise_status poise_write(const poise_file *file, poise_format format, const poise_allocator *allocator,
                                    void **bytes, size_t *size, poise_warning *warnings, int *warning_count,
                                    poise_error *error);
+// Release what poise_write made; the same allocator.
 POISE_API void poise_bytes_release(const poise_allocator *allocator, void *bytes);
 
 #ifdef __cplusplus

@@ -14,6 +14,7 @@
 extern "C" {
 #endif
 
+// World poses of all bodies of one model at one configuration: opaque.
 typedef struct poise_kinematics poise_kinematics;
 
 // Bytes of memory that poise_kinematics_init needs; 0 when model is NULL.

@@ -13,18 +13,18 @@ extern "C" {
 
 // A point or a direction.
 typedef struct poise_vec3 {
-    double x, y, z;
+    double x, y, z; // in length units, or none
 } poise_vec3;
 
 // A rotation as a unit quaternion x i + y j + z k + w. q and -q are the same rotation.
 typedef struct poise_quat {
-    double x, y, z, w;
+    double x, y, z, w; // the real part comes last
 } poise_quat;
 
 // A rotation followed by a translation.
 typedef struct poise_pose {
-    poise_quat rotation;
-    poise_vec3 position;
+    poise_quat rotation; // first
+    poise_vec3 position; // then
 } poise_pose;
 
 // The vector (x, y, z).

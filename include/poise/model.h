@@ -39,6 +39,7 @@ extern "C" {
 // The parent of a root, and "no such thing" where an index is expected.
 #define POISE_WORLD (-1)
 
+// The types of joints: the table above.
 typedef enum poise_joint_type {
     POISE_JOINT_FIXED = 0,
     POISE_JOINT_REVOLUTE,
@@ -78,10 +79,10 @@ typedef enum poise_euler_order {
 
 // One joint and the body it carries. Start from poise_joint_default() and set what differs.
 typedef struct poise_joint {
-    const char *name;   // of the joint; required, unique among joints; copied
-    const char *body;   // of the body; NULL: the joint's name; unique among bodies; copied
-    const char *parent; // name of the parent body; NULL: attached to the world. May be added later.
-    poise_joint_type type;
+    const char *name;        // of the joint; required, unique among joints; copied
+    const char *body;        // of the body; NULL: the joint's name; unique among bodies; copied
+    const char *parent;      // name of the parent body; NULL: attached to the world. May be added later.
+    poise_joint_type type;   // the table above
     poise_pose offset;       // of the joint's frame in the parent body's frame; body frame = joint frame at q = 0
     poise_vec3 axis;         // REVOLUTE, PRISMATIC, UNIVERSAL: in the joint's frame; any length but 0. Default z.
     poise_vec3 axis2;        // UNIVERSAL: second axis, orthogonal to the first. Default x.
@@ -111,11 +112,12 @@ typedef struct poise_tool {
 
 // One row of a Denavit-Hartenberg table. The joint variable adds to `theta` (revolute) or `d` (prismatic).
 typedef struct poise_dh_row {
-    double a, alpha, d, theta;
-    bool prismatic;
-    double lower, upper; // of the joint variable; lower = -infinity, upper = infinity for none
+    double a, alpha, d, theta; // lengths and angles
+    bool prismatic;            // false: revolute
+    double lower, upper;       // of the joint variable; lower = -infinity, upper = infinity for none
 } poise_dh_row;
 
+// How a row of a Denavit-Hartenberg table is read.
 typedef enum poise_dh_convention {
     POISE_DH_CLASSIC = 0, // Rz(theta) Tz(d) Tx(a) Rx(alpha): the row ends at the next joint's axis
     POISE_DH_MODIFIED     // Rx(alpha) Tx(a) Rz(theta) Tz(d): the row begins at the previous joint's axis (Craig)
@@ -123,7 +125,9 @@ typedef enum poise_dh_convention {
 
 // ---- Builder -------------------------------------------------------------------------------------------------------------
 
+// A description of a skeleton that is being put together: opaque.
 typedef struct poise_builder poise_builder;
+// A skeleton, constant once made: opaque.
 typedef struct poise_model poise_model;
 
 // An empty builder. Release with poise_builder_destroy. `allocator` may be NULL; it must outlive the builder.
@@ -151,6 +155,7 @@ POISE_API void poise_model_destroy(poise_model *model); // NULL is allowed
 
 // ---- Queries. Indices out of range give POISE_WORLD, 0, NULL or identity: nothing here can fail. -------------------------
 
+// How many joints (and bodies), coordinates, degrees of freedom and tools there are.
 POISE_API int poise_model_joint_count(const poise_model *model); // = body count
 POISE_API int poise_model_nq(const poise_model *model);
 POISE_API int poise_model_nv(const poise_model *model);
@@ -161,6 +166,7 @@ POISE_API int poise_model_find_joint(const poise_model *model, const char *name)
 POISE_API int poise_model_find_body(const poise_model *model, const char *name);
 POISE_API int poise_model_find_tool(const poise_model *model, const char *name);
 
+// Names, type and parent by index.
 POISE_API const char *poise_model_joint_name(const poise_model *model, int joint);
 POISE_API const char *poise_model_body_name(const poise_model *model, int body);
 POISE_API poise_joint_type poise_model_joint_type(const poise_model *model, int joint);
@@ -185,6 +191,7 @@ POISE_API int poise_model_joint_v(const poise_model *model, int joint, int *coun
 // The joint that `joint` mimics, or POISE_WORLD.
 POISE_API int poise_model_mimic(const poise_model *model, int joint);
 
+// Tools by index: name, the body that carries it, pose in the body's frame.
 POISE_API const char *poise_model_tool_name(const poise_model *model, int tool);
 POISE_API int poise_model_tool_body(const poise_model *model, int tool);
 POISE_API poise_pose poise_model_tool_pose(const poise_model *model, int tool);

@@ -15,6 +15,7 @@
 extern "C" {
 #endif
 
+// Which axis points upwards.
 typedef enum poise_up { POISE_UP_UNKNOWN = 0, POISE_UP_X, POISE_UP_Y, POISE_UP_Z } poise_up;
 
 // What lengths and directions mean.
@@ -25,14 +26,15 @@ typedef struct poise_scale {
 
 // ---- Clips ---------------------------------------------------------------------------------------------------------------
 
+// A motion: a configuration for every frame.
 typedef struct poise_clip {
-    int frames;
-    int nq;            // of the model it moves
-    double frame_time; // seconds from frame to frame, > 0
-    double start_time; // of frame 0
-    double *q;         // frames x nq, row by row
-    poise_allocator allocator;
-    bool has_allocator;
+    int frames;                // how many
+    int nq;                    // of the model it moves
+    double frame_time;         // seconds from frame to frame, > 0
+    double start_time;         // of frame 0
+    double *q;                 // frames x nq, row by row
+    poise_allocator allocator; // that its memory came from
+    bool has_allocator;        // false: malloc
 } poise_clip;
 
 // A clip of zeros; one allocation. `allocator` may be NULL. ARGUMENT: a count is negative, or frame_time is not > 0.
@@ -54,16 +56,17 @@ POISE_API poise_status poise_clip_sample(const poise_clip *clip, const poise_mod
 
 // ---- Markers -------------------------------------------------------------------------------------------------------------
 
+// A recording: where each of some labelled points was in every frame.
 typedef struct poise_markers {
-    int frames, count;
-    double rate;          // frames per second, > 0
-    int first_frame;      // number of frame 0 in the recording
-    poise_scale scale;    // of the positions
-    poise_vec3 *position; // frames x count, row by row; NaN in all three where a marker was not seen
-    float *residual;      // frames x count: what the recording system says of each point; NULL: it says nothing
-    const char **label;   // count; zero-terminated, never NULL
-    poise_allocator allocator;
-    bool has_allocator;
+    int frames, count;         // of markers
+    double rate;               // frames per second, > 0
+    int first_frame;           // number of frame 0 in the recording
+    poise_scale scale;         // of the positions
+    poise_vec3 *position;      // frames x count, row by row; NaN in all three where a marker was not seen
+    float *residual;           // frames x count: what the recording system says of each point; NULL: it says nothing
+    const char **label;        // count; zero-terminated, never NULL
+    poise_allocator allocator; // that its memory came from
+    bool has_allocator;        // false: malloc
 } poise_markers;
 
 // All gaps. Labels are copied; NULL for labels "1", "2", ... ARGUMENT: a count is negative, or rate is not > 0.
@@ -82,9 +85,11 @@ static inline bool poise_markers_seen(const poise_markers *markers, int frame, i
 // POISE_WORLD when there is none.
 POISE_API int poise_markers_find(const poise_markers *markers, const char *label);
 
-// New sets: some frames; another rate (straight lines between frames, a gap where either end is one).
+// A new set of frames [first, first + count) of this one.
 POISE_API poise_status poise_markers_trim(const poise_markers *markers, int first, int count,
                                           const poise_allocator *allocator, poise_markers **trimmed);
+
+// A new set at another rate: straight lines between frames, a gap where either end is one.
 POISE_API poise_status poise_markers_resample(const poise_markers *markers, double rate, const poise_allocator *allocator,
                                               poise_markers **resampled);
 
@@ -97,15 +102,15 @@ POISE_API poise_status poise_markers_rescale(poise_markers *markers, poise_scale
 // Where a marker sits.
 typedef struct poise_placement {
     const char *label; // of the marker, as poise_markers_find takes it; must stay valid
-    int body;
-    poise_vec3 local; // in the body's frame
-    double weight;    // >= 0; 1 for an ordinary marker
+    int body;          // that carries it
+    poise_vec3 local;  // in the body's frame
+    double weight;     // >= 0; 1 for an ordinary marker
 } poise_placement;
 
 // A named configuration.
 typedef struct poise_posture {
-    const char *name;
-    const double *q; // nq
+    const char *name; // of the posture
+    const double *q;  // nq
 } poise_posture;
 
 #ifdef __cplusplus

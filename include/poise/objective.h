@@ -19,12 +19,16 @@
 extern "C" {
 #endif
 
+// Scratch memory for the sum of goals of one model: opaque.
 typedef struct poise_objective poise_objective;
 
+// How far an evaluation goes.
 typedef enum poise_level { POISE_LEVEL_COST = 0, POISE_LEVEL_GRADIENT, POISE_LEVEL_HESSIAN } poise_level;
 
+// Which second derivatives.
 typedef enum poise_hessian { POISE_HESSIAN_EXACT = 0, POISE_HESSIAN_GAUSS_NEWTON } poise_hessian;
 
+// What kind of stationary point the eigenvalues of a Hessian tell of.
 typedef enum poise_definiteness {
     POISE_DEFINITE_POSITIVE = 0,  // all eigenvalues > 0
     POISE_DEFINITE_NEGATIVE,      // all < 0
@@ -33,12 +37,13 @@ typedef enum poise_definiteness {
     POISE_DEFINITE_SEMI_NEGATIVE  // some 0, the rest < 0
 } poise_definiteness;
 
+// What an error is measured in.
 typedef enum poise_unit { POISE_UNIT_LENGTH = 0, POISE_UNIT_ANGLE, POISE_UNIT_NONE } poise_unit;
 
 // How far one goal is from being met, beyond its tolerance and without its weight or loss.
 typedef struct poise_goal_error {
-    double error; // in `unit`
-    poise_unit unit;
+    double error;          // in `unit`
+    poise_unit unit;       // length, angle or none
     double rotation_error; // radians; POSE and RELATIVE only, else 0
 } poise_goal_error;
 

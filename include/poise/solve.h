@@ -48,6 +48,7 @@
 extern "C" {
 #endif
 
+// The methods: the table above.
 typedef enum poise_method {
     POISE_METHOD_AUTO = 0,
     POISE_METHOD_GRADIENT_DESCENT,
@@ -92,6 +93,7 @@ typedef struct poise_trace {
     bool exact;      // the exact Hessian was used (AUTO, TRUST_REGION, NEWTON_PROJECTED)
 } poise_trace;
 
+// Where a solve begins.
 typedef enum poise_start {
     POISE_START_WARM = 0, // q is near the answer: the last frame, the last target
     POISE_START_COLD      // q may be far off: a free root is aligned with the markers first, and steps begin carefully
@@ -128,27 +130,29 @@ typedef struct poise_solver_options {
 //     the residuals and what coordinate i can do about them.
 // (4) The caller's start is always tried first and never replaced. Which of several answers a restart finds depends on it.
 
+// The defaults that stand beside the members.
 POISE_API poise_solver_options poise_solver_options_default(void);
 
 // Numbers here and in a trace are finite: what is too large for a number, such as the cost of a target at 1e300, is
 // DBL_MAX.
 typedef struct poise_report {
-    poise_outcome outcome;
-    const char *reason; // in words; a constant
-    int iterations;     // of all starts
-    int evaluations;    // of the objective
-    int restarts;       // used
-    int traced;         // records written to options.trace
-    int active_limits;  // coordinates at a limit
-    int moved_joints;   // joints that started outside their limits
-    double start_cost;  // at the start, after moving it inside the limits
-    double cost;
-    double gradient;     // largest component of the projected gradient at the end
-    double distance;     // Euclidean length of the step from start to answer
-    double worst_length; // largest error of a goal in length units; what has no weight does not count
-    double worst_angle;  // largest error of a goal in radians, likewise
+    poise_outcome outcome; // was the goal reached?
+    const char *reason;    // in words; a constant
+    int iterations;        // of all starts
+    int evaluations;       // of the objective
+    int restarts;          // used
+    int traced;            // records written to options.trace
+    int active_limits;     // coordinates at a limit
+    int moved_joints;      // joints that started outside their limits
+    double start_cost;     // at the start, after moving it inside the limits
+    double cost;           // at the end, never above that
+    double gradient;       // largest component of the projected gradient at the end
+    double distance;       // Euclidean length of the step from start to answer
+    double worst_length;   // largest error of a goal in length units; what has no weight does not count
+    double worst_angle;    // largest error of a goal in radians, likewise
 } poise_report;
 
+// Scratch memory of solves over one model: opaque.
 typedef struct poise_solver poise_solver;
 
 // Bytes that poise_solver_init needs; 0 when the options make no sense.

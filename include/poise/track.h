@@ -31,8 +31,9 @@ typedef enum poise_track_flag {
     POISE_TRACK_HELD = 16      // too few markers, or a jump that gaps or outliers explain: the last good pose is held
 } poise_track_flag;
 
+// What a frame came to.
 typedef struct poise_track_frame {
-    int flags;
+    int flags;             // poise_track_flag, or-ed
     poise_outcome outcome; // of the last solve; BUDGET for a frame that is held
     int iterations;        // of all solves of this frame
     int seen;              // markers
@@ -58,8 +59,10 @@ typedef struct poise_tracker_options {
     void *user;                      // handed to parallel_for
 } poise_tracker_options;
 
+// The defaults that stand beside the members.
 POISE_API poise_tracker_options poise_tracker_options_default(void);
 
+// A tracker between two frames: opaque.
 typedef struct poise_tracker poise_tracker;
 
 // A tracker for these markers; one allocation. Placements are copied, their labels not. ARGUMENT, with a reason in `error`
@@ -108,6 +111,7 @@ POISE_API int poise_placements_by_name(const poise_model *model, const poise_mar
 
 // ---- Fitting a skeleton to its markers -----------------------------------------------------------------------------------
 
+// Which bones a calibration may scale.
 typedef enum poise_scaling {
     POISE_SCALING_NONE = 0,
     POISE_SCALING_UNIFORM, // one factor for all bones
@@ -129,8 +133,10 @@ typedef struct poise_calibration_options {
     double tolerance;            // 1e-4: stop when a round lowers the squared error by less than this share
 } poise_calibration_options;
 
+// The defaults that stand beside the members.
 POISE_API poise_calibration_options poise_calibration_options_default(void);
 
+// What a calibration came to.
 typedef struct poise_calibration {
     int frames;   // used
     int rounds;   // done

@@ -1,0 +1,35 @@
+#!/bin/sh
+# clang-tidy with the checks of .clang-tidy over the sources of the library.
+#
+#   check_tidy.sh [--fast] [BUILD] [FILE...]
+#
+# --fast leaves out the path analyser (clang-analyzer-*), which takes ten times as long as all the rest. BUILD is a build folder
+# with a compile_commands.json (default build); FILES default to all of src/. Exits with 77, skipped, without clang-tidy.
+set -eu
+cd "$(dirname "$0")/.."
+more=""
+if [ "${1-}" = "--fast" ]; then
+    more="--checks=-clang-analyzer-*"
+    shift
+fi
+build=${1:-build}
+[ $# -eq 0 ] || shift
+if ! command -v clang-tidy >/dev/null; then
+    echo "skipped: no clang-tidy"
+    exit 77
+fi
+if [ ! -f "$build/compile_commands.json" ]; then
+    echo "$build has no compile_commands.json: run make, or cmake --preset release"
+    exit 1
+fi
+[ $# -gt 0 ] || set -- src/*/*.c
+
+# gcc knows warnings that clang does not
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+status=0
+printf '%s\n' "$@" | xargs -P "${JOBS:-2}" -n 4 clang-tidy -p "$build" --quiet --extra-arg=-Wno-unknown-warning-option $more \
+    >"$log" 2>/dev/null || status=1
+grep -E '(warning|error): ' "$log" | sort -u || true
+echo "$# files, $(grep -c -E '(warning|error): ' "$log" || true) findings"
+exit $status
