@@ -3,7 +3,7 @@
 set -eu
 
 packages="cmake ninja-build gcc g++ clang clang-format clang-tidy cppcheck check pkg-config libexpat1-dev libjansson-dev
-          liblapack-dev liblapacke-dev liborocos-kdl-dev python3 valgrind"
+          liblapack-dev liblapacke-dev liborocos-kdl-dev python3 valgrind doxygen groff"
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     echo "setup: not a Debian system, nothing installed. Needed are the counterparts of:" $packages
