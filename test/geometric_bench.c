@@ -4,7 +4,6 @@
 #include <scenes/scenes.h>
 
 #include <check.h>
-#include <math.h>
 
 // ---- Requests for memory -------------------------------------------------------------------------------------------------
 

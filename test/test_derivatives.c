@@ -2,9 +2,7 @@
 #include "derivative_check.h"
 #include "test_main.h"
 
-#include <float.h>
 #include <math.h>
-#include <string.h>
 
 // ---- Models: a limb with the joint under test in its middle, and a branch beside it --------------------------------------
 

@@ -7,7 +7,6 @@
 #include <poise/kinematics.h>
 
 #include <math.h>
-#include <string.h>
 
 #define MOST 512
 

@@ -5,7 +5,6 @@
 #include "io/io.h"
 
 #include <jansson.h>
-#include <math.h>
 
 #define ASF POISE_FORMAT_ASF
 #define AMC POISE_FORMAT_AMC

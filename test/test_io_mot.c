@@ -2,8 +2,6 @@
 #include "io_check.h"
 #include "skeleton.h"
 
-#include <math.h>
-
 #define DEGREE 0.017453292519943295
 
 // A slide, two turns (one follows the other), a ball and a root.

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
 #define JOINTS    14
 #define EFFECTORS 6

@@ -7,8 +7,6 @@
 #include "math/so3.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_NV   40
 #define MOST_ROWS 40

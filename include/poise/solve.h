@@ -185,7 +185,7 @@ POISE_API poise_status poise_solve_all(poise_solver *solver, const poise_goal *g
 // Why the last call failed, in words; empty after a success. Valid until the next call.
 POISE_API const char *poise_solver_error(const poise_solver *solver);
 
-// The error of goal i at the answer of the last call.
+// The error of goal i at the answer of the last call, whose goals must still be valid.
 POISE_API poise_goal_error poise_solver_goal_error(const poise_solver *solver, int goal);
 
 // Is coordinate i of the last answer at a limit? -1 at the lower, 1 at the upper or at the edge of a swing ellipse, 0

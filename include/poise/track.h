@@ -31,7 +31,7 @@ typedef enum poise_track_flag {
     POISE_TRACK_HELD = 16      // too few markers, or a jump that gaps or outliers explain: the last good pose is held
 } poise_track_flag;
 
-// What a frame came to.
+// What a frame came to. Numbers are finite: what is too large for a number is DBL_MAX.
 typedef struct poise_track_frame {
     int flags;             // poise_track_flag, or-ed
     poise_outcome outcome; // of the last solve; BUDGET for a frame that is held
@@ -55,8 +55,10 @@ typedef struct poise_tracker_options {
     double max_turn;             // 0.5 rad: more than this in one frame, with gaps or outliers, is not believed
     int chunk;                   // 500: frames that poise_track gives to one worker; the answer depends on it
     int workers;                 // 1: as in batch.h
-    poise_parallel_for parallel_for; // NULL: the calling thread does it all
-    void *user;                      // handed to parallel_for
+    poise_parallel_for parallel_for;                     // NULL: the calling thread does it all
+    void *user;                                          // handed to parallel_for and on_frame
+    void (*on_frame)(void *user, int frame, int worker); // NULL; poise_track calls it after each pass over a frame, on the
+                                                         // thread that made it; frames around seams see several passes
 } poise_tracker_options;
 
 // The defaults that stand beside the members.

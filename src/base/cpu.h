@@ -16,6 +16,11 @@
 #define PZ_FETCH(address) ((void)(address))
 #endif
 
+// Marks functions that also run on a graphics processor, where some sources are compiled a second time (cuda/device.h).
+#ifndef PZ_DEVICE
+#define PZ_DEVICE
+#endif
+
 #if defined(__x86_64__) && defined(__GNUC__)
 #define PZ_HAS_WIDE 1
 #define PZ_WIDE     __attribute__((target("avx2")))

@@ -236,12 +236,3 @@ pz_chain_pose pz_chain_pose_lay_out(int count, pz_arena *arena)
     pose.Q = pz_arena_take(arena, n + 1, sizeof *pose.Q);
     return pose;
 }
-
-void pz_chain_set(const pz_chain *chain, const double *theta, pz_chain_pose *pose)
-{
-    for (int k = 0; k < chain->count; ++k) {
-        pz_set_angle(pose, k, theta[k]);
-    }
-    pose->Q[0] = chain->base;
-    pz_chain_forward(chain, 0, pose);
-}

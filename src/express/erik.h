@@ -42,30 +42,30 @@ size_t pz_two_task_work(int n);
 // ---- Measures (measure.c) ------------------------------------------------------------------------------------------------
 
 // cos of the angle between the segments before and after a joint.
-double pz_bend(const pz_link *link, double sine, double cosine);
+PZ_DEVICE double pz_bend(const pz_link *link, double sine, double cosine);
 
 // Take posture and target; false when they are not sound.
-bool pz_erik_take(poise_erik *erik, const double *posture, poise_quat target);
+PZ_DEVICE bool pz_erik_take(poise_erik *erik, const double *posture, poise_quat target);
 
 // Errors of a pose whose frames are there, against the caller's posture and target.
-pz_measure pz_erik_measure(const poise_erik *erik, const pz_chain_pose *pose);
+PZ_DEVICE pz_measure pz_erik_measure(const poise_erik *erik, const pz_chain_pose *pose);
 
 // ---- Descents (descent.c) ------------------------------------------------------------------------------------------------
 
 // BWCD from the root to the end: on the posture, without limits, or on the candidate, within.
-void pz_bwcd_posture(const poise_erik *erik, pz_chain_pose *pose);
-void pz_bwcd_solution(const poise_erik *erik, pz_chain_pose *pose);
+PZ_DEVICE void pz_bwcd_posture(const poise_erik *erik, pz_chain_pose *pose);
+PZ_DEVICE void pz_bwcd_solution(const poise_erik *erik, pz_chain_pose *pose);
 
 // CCD from the end to the root, within limits.
-void pz_ccd_solution(const poise_erik *erik, pz_chain_pose *pose);
+PZ_DEVICE void pz_ccd_solution(const poise_erik *erik, pz_chain_pose *pose);
 
 // Twist of the last joint towards t; nothing where it is not a twister.
-void pz_twist_end(const poise_erik *erik, pz_chain_pose *pose);
+PZ_DEVICE void pz_twist_end(const poise_erik *erik, pz_chain_pose *pose);
 
 // ---- Phases (phases.c) ---------------------------------------------------------------------------------------------------
 
-void pz_forward_phase(poise_erik *erik);
-void pz_backward_phase(poise_erik *erik);
+PZ_DEVICE void pz_forward_phase(poise_erik *erik);
+PZ_DEVICE void pz_backward_phase(poise_erik *erik);
 
 // ---- Exact orientation (exact.c) -----------------------------------------------------------------------------------------
 
@@ -78,13 +78,18 @@ static inline double pz_zero_angle(const pz_link *link)
     return clamp(0.0, link->lower, link->upper);
 }
 
-// Hand the best candidate out.
+// ---- The solve (erik_run.c) ----------------------------------------------------------------------------------------------
+
+// From the first candidate to the end, for the posture and the target that were taken.
+PZ_DEVICE poise_outcome pz_erik_run(poise_erik *erik);
+
+// Hand the best candidate out (erik.c).
 void pz_erik_hand_out(poise_erik *erik, double *q, poise_erik_report *report);
 
 // The zero pose is the first candidate; is it good enough?
-bool pz_erik_begin(poise_erik *erik);
+PZ_DEVICE bool pz_erik_begin(poise_erik *erik);
 
 // Keep the candidate if it is the best so far; is it good enough?
-bool pz_erik_test(poise_erik *erik);
+PZ_DEVICE bool pz_erik_test(poise_erik *erik);
 
 #endif

@@ -169,7 +169,7 @@ static void keep(poise_expressive *e, const pz_candidate *made)
 static double posture_with(const poise_expressive *e, const pz_candidate *made)
 {
     int places[3] = {0, made->joint, made->second};
-    double angles[3] = {made->root, made->paid, made->second_paid}, was[6];
+    double angles[3] = {made->root, made->paid, made->second_paid}, was[6] = {0};
     for (int i = 0; i < 3; ++i) {
         double *cost = places[i] >= 0 ? e->link_cost + 2 * places[i] : was + 2 * i;
         was[2 * i] = cost[0];

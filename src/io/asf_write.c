@@ -141,7 +141,8 @@ static bool split_end(poise_vec3 end, double direction[3], double *length)
     double norm = largest * sqrt((e[0] / largest) * (e[0] / largest) + (e[1] / largest) * (e[1] / largest) +
                                  (e[2] / largest) * (e[2] / largest));
     for (int step = 0; step < 400; ++step) {
-        *length = norm * (1.0 + (step % 2 ? -1.0 : 1.0) * ((step + 1) / 2) * 2.220446049250313e-16);
+        int units = (step + 1) / 2;
+        *length = norm * (1.0 + (step % 2 ? -1.0 : 1.0) * units * 2.220446049250313e-16);
         bool fits = true;
         for (int i = 0; i < 3 && fits; ++i) {
             double d = e[i] / *length;

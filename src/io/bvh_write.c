@@ -351,7 +351,7 @@ static void put_row(writing *w, const double *q)
     const char *space = "";
     for (int j = 0; j < joints; ++j) {
         const plan *p = &w->plans[j];
-        double position[3], angle[3];
+        double position[3] = {0}, angle[3] = {0};
         if (p->is_computed) {
             compute(w, j, position, angle);
         }

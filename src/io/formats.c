@@ -1,8 +1,6 @@
 // The formats: one row each.
 #include "io/io.h"
 
-#include <string.h>
-
 static const pz_format_row rows[POISE_FORMAT_COUNT] = {
     [POISE_FORMAT_UNKNOWN] = {"unknown", "", NULL, NULL},
     [POISE_FORMAT_URDF] = {"urdf", ".urdf", pz_read_urdf, NULL},

@@ -1,7 +1,6 @@
 // glTF: animations. What moves, and one animation as a clip.
 #include "io/gltf.h"
 
-#include <limits.h>
 #include <string.h>
 
 typedef enum path { PATH_TRANSLATION = 0, PATH_ROTATION, PATH_SCALE, PATH_OTHER } path;

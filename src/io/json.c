@@ -3,7 +3,6 @@
 
 #include "math/scalar.h"
 
-#include <limits.h>
 #include <string.h>
 
 // Warnings that get a line, each for one walk over the text; unknown members that are named.

@@ -3,8 +3,6 @@
 
 #include "math/scalar.h"
 
-#include <string.h>
-
 static void new_line(pz_json_writer *writer)
 {
     pz_put(writer->output, "\n");

@@ -1,8 +1,6 @@
 // The Poise JSON format: writing.
 #include "io/json_poise.h"
 
-#include <string.h>
-
 static void put_scale(pz_json_writer *writer, poise_scale scale)
 {
     static const char *const names[] = {"unknown", "x", "y", "z"};

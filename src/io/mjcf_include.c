@@ -1,8 +1,6 @@
 // <include>: the children of another file's root take its place.
 #include "io/mjcf.h"
 
-#include <string.h>
-
 #define INCLUDES_MOST 1000
 
 // Put the children of `root` where `*link` is, and go on with the first of them, which may be an <include> itself.

@@ -88,8 +88,10 @@ poise_status poise_write(const poise_file *file, poise_format format, const pois
         return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "%s: not a format that can be written",
                             poise_format_name(format));
     }
-    pz_output output = {
-        .allocator = allocator, .error = error, .warnings = warnings, .warning_capacity = warnings ? *warning_count : 0};
+    pz_output output = {.allocator = allocator,
+                        .error = error,
+                        .warnings = warnings,
+                        .warning_capacity = warnings && warning_count ? *warning_count : 0};
     poise_status status = row->write(file, &output);
     pz_put_bytes(&output, "", 0); // so that an empty file has its zero, too
     if (status == POISE_OK && output.failed) {

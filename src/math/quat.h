@@ -2,6 +2,7 @@
 #ifndef PZ_MATH_QUAT_H
 #define PZ_MATH_QUAT_H
 
+#include "base/cpu.h"
 #include "math/mat3.h"
 
 typedef poise_quat quat;
@@ -59,6 +60,6 @@ static inline mat3 quat_matrix(quat q)
 
 // Quaternion of a rotation matrix, w >= 0. Shepperd's choice of the largest of the four squares keeps the square root away
 // from 0 (S. W. Shepperd, "Quaternion from rotation matrix", 1978).
-quat quat_from_matrix(const mat3 *R);
+PZ_DEVICE quat quat_from_matrix(const mat3 *R);
 
 #endif

@@ -26,7 +26,7 @@
 // pi/2 = HALF_PI_1 + HALF_PI_2 + HALF_PI_3, 40 significant bits in the first two
 #define HALF_PI_1 0x1.921fb54442000p+0
 #define HALF_PI_2 0x1.a308d3131a000p-41
-#define HALF_PI_3 -0x1.d747f23e32ed7p-83
+#define HALF_PI_3 (-0x1.d747f23e32ed7p-83)
 
 #define THIRD    0x1.5555555555555p-2
 #define ROUND_27 0x1.8p+25 // t + ROUND_27 is t rounded to a multiple of 2^-27

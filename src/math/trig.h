@@ -4,16 +4,18 @@
 
 #include <stddef.h>
 
+#include "base/cpu.h"
+
 // Sine and cosine of x, any finite x. NaN for a number that is not finite.
-void pz_sincos(double x, double *sine, double *cosine);
+PZ_DEVICE void pz_sincos(double x, double *sine, double *cosine);
 
 // The same for an array, bit for bit; the loops vectorise. The three arrays do not overlap.
-void pz_sincos_array(size_t count, const double *restrict x, double *restrict sine, double *restrict cosine);
+PZ_DEVICE void pz_sincos_array(size_t count, const double *restrict x, double *restrict sine, double *restrict cosine);
 
 // The same for processors with wider registers (base/cpu.h), bit for bit.
-void pz_sincos_array_wide(size_t count, const double *restrict x, double *restrict sine, double *restrict cosine);
+PZ_DEVICE void pz_sincos_array_wide(size_t count, const double *restrict x, double *restrict sine, double *restrict cosine);
 
 // Angle of the point (x, y), in [-pi, pi]; signed zeros and infinities as C's atan2.
-double pz_atan2(double y, double x);
+PZ_DEVICE double pz_atan2(double y, double x);
 
 #endif

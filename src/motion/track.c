@@ -61,7 +61,11 @@ static void next(const recording *r, int worker, int number, double *q, poise_tr
     for (int i = 0; i < r->count; ++i) {
         r->seen[worker][i] = r->index[i] == POISE_WORLD ? v3(NAN, NAN, NAN) : row[r->index[i]];
     }
-    poise_tracker_next(r->trackers[worker], r->seen[worker], q, frame);
+    poise_tracker *tracker = r->trackers[worker];
+    poise_tracker_next(tracker, r->seen[worker], q, frame);
+    if (tracker->options.on_frame) {
+        tracker->options.on_frame(tracker->options.user, number, worker);
+    }
 }
 
 // The frames of a chunk and the seam beyond its end, on from what the tracker did last.
@@ -104,10 +108,20 @@ static double turn_between(poise_tracker *t, const double *a, const double *b)
     return pz_largest_turn(t->model, t->other.R, t->warm->trial->kin.R);
 }
 
+// The first worker's tracker as it would be after the frame before a chunk, whatever it did last.
+static poise_tracker *go_on_after_seam(const recording *r, int first)
+{
+    poise_tracker *t = r->trackers[0];
+    poise_tracker_reset(t, r->q_start);
+    pz_tracker_go_on_from(t, frame_q(r, first - 1));
+    t->usual = r->frames[first - 1].rms;
+    return t;
+}
+
 // Go over from the tail of the chunk before to this one, frame by frame.
 static void blend(const recording *r, int chunk, int length)
 {
-    poise_tracker *t = r->trackers[0];
+    poise_tracker *t = go_on_after_seam(r, chunk * r->chunk);
     const poise_model *model = t->model;
     double *step = t->warm->step; // scratch between solves
     for (int i = 0; i < length; ++i) {
@@ -137,9 +151,7 @@ static void join(const recording *r, int chunk)
     if (agree) {
         blend(r, chunk, length);
     } else if (!(r->frames[first].rms < BETTER * r->tail[(chunk - 1) * SEAM].rms)) {
-        poise_tracker_reset(t, r->q_start);
-        pz_tracker_go_on_from(t, frame_q(r, first - 1));
-        t->usual = r->frames[first - 1].rms;
+        go_on_after_seam(r, first);
         track_chunk(r, chunk, 0);
     } else {
         r->frames[first].turn = turn_between(t, frame_q(r, first - 1), frame_q(r, first));

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "math/trig.h"
 
+#include <float.h>
 #include <string.h>
 
 #define OUTLIER_REACH  0.1   // of the reach: markers nearer than this are never let go, unless options say so
@@ -205,7 +206,7 @@ static int take(poise_tracker *t, const poise_vec3 *seen)
         bool is_there = fabs(x.x) < FARTHEST && fabs(x.y) < FARTHEST && fabs(x.z) < FARTHEST;
         poise_goal *goal = &t->goals[i];
         goal->weight = is_there ? t->placements[i].weight : 0.0;
-        goal->target.position = is_there ? x : goal->target.position;
+        goal->target.position = is_there ? x : v3(0.0, 0.0, 0.0);
         goal->loss = POISE_LOSS_NONE;
         count += is_there;
     }
@@ -227,7 +228,7 @@ static void solve(poise_tracker *t, poise_solver *solver, double calm, pz_track_
     pose->frame.iterations += report.iterations;
     memcpy(pose->R, solver->at->kin.R, (size_t)t->model->joint_count * sizeof *pose->R);
     for (int i = 0; i < t->count; ++i) {
-        pose->error[i] = poise_solver_goal_error(solver, i).error;
+        pose->error[i] = min2(poise_solver_goal_error(solver, i).error, DBL_MAX);
     }
 }
 
@@ -292,7 +293,7 @@ static int measure(const poise_tracker *t, double distance, pz_track_pose *pose)
             frame->let_go += t->goals[i].weight > 0;
         }
     }
-    frame->rms = kept > 0 ? sqrt(square / kept) : 0.0;
+    frame->rms = kept > 0 ? min2(sqrt(square / kept), frame->worst) : 0.0; // never above, also where squares overflow
     return frame->let_go;
 }
 

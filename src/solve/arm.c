@@ -3,13 +3,10 @@
 #include "solve/arm_kernel.h"
 #include "solve/methods.h"
 
-#define FINISH_ITERATIONS 80
-#define NEAR_ZERO         1e-4   // energy below which a search that was dropped is finished
-#define FAR_SEARCHES      32     // when the target is out of reach, so that they only serve the closest pose
-#define MARGIN            0.9999 // of the tolerances: what another order of the same sums may make of the error
-#define ALIKE             1e-3   // radians, or lengths over L: solutions are the same when no joint differs by more
-#define FARTHEST          1e300  // of the energy: nothing overflows on the way
-#define POLISHED          1e-9   // error to which solutions are brought that are compared
+#define MARGIN   0.9999 // of the tolerances: what another order of the same sums may make of the error
+#define ALIKE    1e-3   // radians, or lengths over L: solutions are the same when no joint differs by more
+#define FARTHEST 1e300  // of the energy: nothing overflows on the way
+#define POLISHED 1e-9   // error to which solutions are brought that are compared
 
 struct pz_arm {
     int body; // what the chain was made for; -1: nothing
@@ -78,13 +75,6 @@ static bool make_chain(const poise_solver *solver, pz_arm *arm)
     return arm->fits;
 }
 
-// q/|q| for |q|^2 = 1 + d, |d| < 1e-5 by the checks of goals: 1 - d/2 + 3/8 d^2 is 1/|q| to rounding.
-static quat unit(quat q)
-{
-    double d = (q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w) - 1.0, s = 1.0 - d * (0.5 - 0.375 * d);
-    return (quat){s * q.x, s * q.y, s * q.z, s * q.w};
-}
-
 // The square of a tolerance, a little less so that rounding elsewhere does not undo it, and never less than what rounding of
 // numbers of size `size` allows.
 static double square_of(double tolerance, double size)
@@ -101,19 +91,15 @@ static bool make_target(const poise_solver *solver, pz_arm *arm)
     const poise_solver_options *options = &solver->options;
     const pz_arm_chain *chain = &arm->chain;
     pz_arm_target *target = &arm->call->target;
-    mat3 R = quat_matrix(unit(goal->target.rotation)), back = m3_transpose(&chain->base);
     double scale = 1.0 / chain->unit;
-    target->u = m3_mul(&back, &R);
-    target->t = v3_scale(m3_apply(&back, v3_sub(goal->target.position, chain->base_at)), scale);
     target->has_band = pz_has_band(goal->tolerance) || pz_has_band(goal->rotation_tolerance);
+    pz_arm_aim(chain, &goal->target, target);
     if (target->has_band) {
         target->turn = quat_from_matrix(&target->u);
         target->tolerance = v3_scale(goal->tolerance, scale);
         target->rotation_tolerance = goal->rotation_tolerance;
         target->most_e = square_of(options->rotation_tolerance, 1.0);
     } else {
-        mat3 tail = m3_transpose(&chain->tail);
-        target->u = m3_mul(&target->u, &tail);
         target->most_e = options->rotation_tolerance < PZ_PI ? square_of(arm->chord, 1.0) : INFINITY;
     }
     target->most_r = square_of(options->position_tolerance * scale, chain->reach);
@@ -122,13 +108,6 @@ static bool make_target(const poise_solver *solver, pz_arm *arm)
     target->stationary = options->gradient_tolerance;
     double farthest = v3_dot(target->t, target->t) + chain->reach * chain->reach;
     return target->W > 0 && max2(target->W, 1.0) * farthest < FARTHEST;
-}
-
-// No configuration comes as far as the target, whatever the joints do.
-static bool is_out_of_reach(const pz_arm_chain *chain, const pz_arm_target *target)
-{
-    double most = chain->reach * (1.0 + 1e-9) + sqrt(target->most_r);
-    return !target->has_band && v3_dot(target->t, target->t) > most * most;
 }
 
 static int least(int a, int b)
@@ -155,8 +134,8 @@ const pz_arm_chain *pz_arm_prepare(poise_solver *solver, pz_arm_call *call)
     call->run.trace = solver->options.trace && solver->options.trace_capacity > 0 ? solver : NULL;
     call->end_count = call->search = 0;
     call->last_search = solver->options.restarts;
-    if (is_out_of_reach(chain, &call->target)) {
-        call->last_search = least(call->last_search, FAR_SEARCHES);
+    if (pz_arm_is_out_of_reach(chain, &call->target)) {
+        call->last_search = least(call->last_search, PZ_ARM_FAR_SEARCHES);
     }
     call->met = false;
     pz_arm_open(chain, call->q_start, &call->run);
@@ -170,25 +149,6 @@ void pz_arm_take_up(poise_solver *solver, pz_arm_call *call)
 
 // ---- Searches ------------------------------------------------------------------------------------------------------------
 
-// Keep where the search ended, if it is among the best.
-static void keep_end(pz_arm_call *call)
-{
-    double cost = 0.5 * call->target.W * call->run.r + call->run.e;
-    if (!is_finite(cost) || (call->end_count == PZ_ARM_ENDS && !(cost < call->ends[PZ_ARM_ENDS - 1].cost))) {
-        return;
-    }
-    int at = call->end_count < PZ_ARM_ENDS ? call->end_count++ : PZ_ARM_ENDS - 1;
-    for (; at > 0 && cost < call->ends[at - 1].cost; --at) {
-        call->ends[at] = call->ends[at - 1];
-    }
-    call->ends[at].cost = cost;
-    memcpy(call->ends[at].q, call->run.q, sizeof call->ends[at].q);
-}
-
-// Points of the sequence that each seed has for itself, and how many seeds have their own: the index stays below 2^28.
-#define STARTS_PER_SEED 4096
-#define SEEDS           65536
-
 // Where search number m begins: the caller's start, then entries of the table, then the sequence.
 static void begin_search(const poise_solver *solver, pz_arm *arm, int m)
 {
@@ -201,8 +161,7 @@ static void begin_search(const poise_solver *solver, pz_arm *arm, int m)
     if (m > 0 && m <= from_table) {
         pz_arm_table_next(&arm->chain, &call->target, arm->table, q);
     } else if (m > 0) {
-        int first = STARTS_PER_SEED * (int)((solver->options.seed - 1) % SEEDS);
-        pz_arm_restart(&arm->chain, first + m - from_table, q);
+        pz_arm_restart(&arm->chain, pz_arm_first_start(solver->options.seed) + m - from_table, q);
     }
     pz_arm_begin(&arm->chain, m == 0 ? call->q_start : q, &call->run);
 }
@@ -260,9 +219,9 @@ static bool look_for_zero(const poise_solver *solver, pz_arm *arm)
 // A search that was dropped near a zero is finished by descent.
 static bool finish_search(const poise_solver *solver, pz_arm *arm, bool met)
 {
-    int most = least(FINISH_ITERATIONS, solver->options.max_iterations);
+    int most = least(PZ_ARM_FINISH_ITERATIONS, solver->options.max_iterations);
     pz_arm_call *call = arm->call;
-    return met || (!call->target.has_band && call->run.f < NEAR_ZERO &&
+    return met || (!call->target.has_band && call->run.f < PZ_ARM_NEAR_ZERO &&
                    pz_arm_finish(&arm->chain, &call->target, true, most, &call->run) == PZ_ARM_MET);
 }
 
@@ -289,27 +248,12 @@ bool pz_arm_end_search(poise_solver *solver, bool met)
     if (call->met) {
         return true;
     }
-    keep_end(call);
+    pz_arm_keep_end(call);
     call->search += 1;
     return call->search > call->last_search;
 }
 
 // ---- The closest pose ----------------------------------------------------------------------------------------------------
-
-// Hinges moved by whole turns next to where they started, within their limits: if the nearest turn is beyond one limit, the
-// next one is not, since q is within both.
-static void turn_back(const pz_arm_chain *chain, const double *q_start, double *q)
-{
-    for (int i = 0; i < chain->n; ++i) {
-        double away = q[i] - q_start[i];
-        if (chain->turn[i] == 0 || fabs(away) <= PZ_PI) {
-            continue;
-        }
-        double turned = q[i] - PZ_TWO_PI * arm_round(away / PZ_TWO_PI);
-        turned += turned < chain->lower[i] ? PZ_TWO_PI : turned > chain->upper[i] ? -PZ_TWO_PI : 0.0;
-        q[i] = clamp(turned, chain->lower[i], chain->upper[i]);
-    }
-}
 
 // Minimise from q. Returns the cost over rotation_weight; the end is in run->q.
 static double minimise(poise_solver *solver, pz_arm *arm, const double *q, pz_arm_end *end)
@@ -383,7 +327,7 @@ static void conclude(poise_solver *solver, pz_arm *arm, pz_arm_end end)
 {
     pz_arm_call *call = arm->call;
     poise_report *report = &solver->report;
-    turn_back(&arm->chain, call->q_start, call->run.q);
+    pz_arm_turn_back(&arm->chain, call->q_start, call->run.q);
     put(solver, arm, call->run.q, solver->q_best);
     report->iterations += call->run.iterations;
     report->evaluations += call->run.evaluations;
@@ -489,11 +433,11 @@ bool pz_arm_solve_all(poise_solver *solver, double *solutions, int capacity, int
     int found = 0;
     for (int m = 0; m <= solver->options.restarts; ++m) {
         if (find_one(solver, arm, m)) {
-            turn_back(&arm->chain, arm->own.q_start, arm->own.run.q);
+            pz_arm_turn_back(&arm->chain, arm->own.q_start, arm->own.run.q);
             put(solver, arm, arm->own.run.q, solver->q_try);
             add_solution(solver, arm, solver->q_try, solutions, capacity, &found);
         } else {
-            keep_end(&arm->own);
+            pz_arm_keep_end(&arm->own);
         }
         note_search(solver, &arm->own, m);
     }

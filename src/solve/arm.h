@@ -53,10 +53,17 @@ void pz_arm_chain_pose(const pz_arm_chain *chain, const double *q, mat3 *R, vec3
 // Fill chain->ratio for the number of joints that chain->n says. Point m >= 1 of the sequence has the coordinate
 // pz_arm_sequence_at(chain, i, ratio, m) for joint i.
 void pz_arm_sequence(pz_arm_chain *chain);
-double pz_arm_sequence_at(const pz_arm_chain *chain, int i, double ratio, int m);
+PZ_DEVICE double pz_arm_sequence_at(const pz_arm_chain *chain, int i, double ratio, int m);
 
-// Where restart number `restart` >= 1 begins.
-void pz_arm_restart(const pz_arm_chain *chain, int restart, double *q);
+// Where restart number `restart` >= 1 begins. Each seed has points of the sequence for itself, after the number below; there
+// are as many seeds with their own that the number stays below 2^28.
+#define PZ_ARM_STARTS_PER_SEED 4096
+#define PZ_ARM_SEEDS           65536
+static inline int pz_arm_first_start(uint64_t seed)
+{
+    return PZ_ARM_STARTS_PER_SEED * (int)((seed - 1) % PZ_ARM_SEEDS);
+}
+PZ_DEVICE void pz_arm_restart(const pz_arm_chain *chain, int restart, double *q);
 
 // ---- Search and descent --------------------------------------------------------------------------------------------------
 
@@ -90,30 +97,37 @@ typedef struct pz_arm_run {
 } pz_arm_run;
 
 // Set the intervals for a solve that begins at q.
-void pz_arm_open(const pz_arm_chain *chain, const double *q, pz_arm_run *run);
+PZ_DEVICE void pz_arm_open(const pz_arm_chain *chain, const double *q, pz_arm_run *run);
 
 // Put a start, within the limits, into the run.
-void pz_arm_begin(const pz_arm_chain *chain, const double *q, pz_arm_run *run);
+PZ_DEVICE void pz_arm_begin(const pz_arm_chain *chain, const double *q, pz_arm_run *run);
+
+// Fill u and t of a target for the pose of the goal's frame in the world; has_band is there.
+PZ_DEVICE void pz_arm_aim(const pz_arm_chain *chain, const poise_pose *pose, pz_arm_target *target);
+
+// No configuration comes as far as the target, whatever the joints do.
+PZ_DEVICE bool pz_arm_is_out_of_reach(const pz_arm_chain *chain, const pz_arm_target *target);
 
 // Look for a zero from run->q, at most `most` iterations. True when the target is met at run->q. The second does the same
 // for six hinges and more with wider registers (base/cpu.h), the third is for targets with bands.
-bool pz_arm_search(const pz_arm_chain *chain, const pz_arm_target *target, int most, pz_arm_run *run);
-bool pz_arm_search_wide(const pz_arm_chain *chain, const pz_arm_target *target, int most, pz_arm_run *run);
+PZ_DEVICE bool pz_arm_search(const pz_arm_chain *chain, const pz_arm_target *target, int most, pz_arm_run *run);
+PZ_DEVICE bool pz_arm_search_wide(const pz_arm_chain *chain, const pz_arm_target *target, int most, pz_arm_run *run);
 bool pz_arm_search_banded(const pz_arm_chain *chain, const pz_arm_target *target, int most, pz_arm_run *run);
 
 typedef enum pz_arm_end { PZ_ARM_MET = 0, PZ_ARM_CLOSEST, PZ_ARM_GAVE_UP, PZ_ARM_STALLED, PZ_ARM_BUDGET } pz_arm_end;
 
 // Descend from run->q, at most `most` iterations. `zero`: look for a zero of the search's energy and give up at a minimum
 // above it; otherwise minimise the goal's cost until it is met or stationary.
-pz_arm_end pz_arm_finish(const pz_arm_chain *chain, const pz_arm_target *target, bool zero, int most, pz_arm_run *run);
+PZ_DEVICE pz_arm_end pz_arm_finish(const pz_arm_chain *chain, const pz_arm_target *target, bool zero, int most,
+                                   pz_arm_run *run);
 
 // Fill f, r, e and g of a run for its q.
-void pz_arm_measure(const pz_arm_chain *chain, const pz_arm_target *target, pz_arm_run *run);
+PZ_DEVICE void pz_arm_measure(const pz_arm_chain *chain, const pz_arm_target *target, pz_arm_run *run);
 
 // The energy with weight W, its gradient g (n numbers, per unit of a step) and exact Hessian H (row-major with rows of
 // PZ_ARM_MOST, lower triangle), without limits: what the descent works with.
-double pz_arm_derivatives(const pz_arm_chain *chain, const pz_arm_target *target, double W, const double *q, double *g,
-                          double (*H)[PZ_ARM_MOST]);
+PZ_DEVICE double pz_arm_derivatives(const pz_arm_chain *chain, const pz_arm_target *target, double W, const double *q,
+                                    double *g, double (*H)[PZ_ARM_MOST]);
 
 // ---- Table of starts (arm_table.c) ---------------------------------------------------------------------------------------
 
@@ -138,6 +152,9 @@ void pz_arm_table_next(const pz_arm_chain *chain, const pz_arm_target *target, p
 // ---- Solve (arm.c) -------------------------------------------------------------------------------------------------------
 
 #define PZ_ARM_SEARCH_ITERATIONS 30 // at most, in one search
+#define PZ_ARM_FAR_SEARCHES      32 // when the target is out of reach, so that they only serve the closest pose
+#define PZ_ARM_FINISH_ITERATIONS 80
+#define PZ_ARM_NEAR_ZERO         1e-4 // energy below which a search that was dropped is finished
 #define PZ_ARM_ENDS              16 // of all searches: where the closest pose is looked for when none of them met the target
 
 // Where a search ended.
@@ -157,6 +174,12 @@ typedef struct pz_arm_call {
     int last_search; // how far the numbers go
     bool met;
 } pz_arm_call;
+
+// Keep where the search ended, if it is among the best.
+PZ_DEVICE void pz_arm_keep_end(pz_arm_call *call);
+
+// Move hinges by whole turns next to where they started, within their limits.
+PZ_DEVICE void pz_arm_turn_back(const pz_arm_chain *chain, const double *q_start, double *q);
 
 typedef struct pz_arm pz_arm;
 
@@ -195,6 +218,6 @@ bool pz_arm_solve_all(poise_solver *solver, double *solutions, int capacity, int
 
 // Record an iteration after which W/2 |r|^2 + E is `f`, the goal's cost over rotation_weight. It counts as accepted when f
 // is the least so far.
-void pz_arm_record(pz_arm_run *run, double f, double damping, bool exact);
+PZ_DEVICE void pz_arm_record(pz_arm_run *run, double f, double damping, bool exact);
 
 #endif

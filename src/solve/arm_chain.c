@@ -206,50 +206,6 @@ bool pz_arm_chain_make(const poise_model *model, const pz_box *box, int body, co
     return true;
 }
 
-double pz_arm_sequence_at(const pz_arm_chain *chain, int i, double ratio, int m)
-{
-    double at = 0.5 + (double)m * ratio;
-    at -= (double)(int64_t)at;
-    return clamp(chain->first[i] + chain->span[i] * at, chain->lower[i], chain->upper[i]);
-}
-
-void pz_arm_restart(const pz_arm_chain *chain, int restart, double *q)
-{
-    for (int i = 0; i < chain->n; ++i) {
-        q[i] = pz_arm_sequence_at(chain, i, chain->ratio[i], restart);
-    }
-}
-
-// ---- Runs ----------------------------------------------------------------------------------------------------------------
-
-// How far a hinge without limits may go before whole turns bring it back: more than half a turn, so that it is then inside.
-#define ROOM 8.0
-
-void pz_arm_open(const pz_arm_chain *chain, const double *q, pz_arm_run *run)
-{
-    for (int i = 0; i < chain->n; ++i) {
-        double lower = chain->lower[i], upper = chain->upper[i], middle = 0.5 * (lower + upper);
-        bool has_lower = lower > -INFINITY, has_upper = upper < INFINITY;
-        if (chain->turn[i] != 0 && !(has_lower && has_upper)) {
-            middle = has_lower ? lower + PZ_PI : has_upper ? upper - PZ_PI : q[i];
-            lower = has_lower ? lower : min2(q[i], middle) - ROOM;
-            upper = has_upper ? upper : max2(q[i], middle) + ROOM;
-        }
-        run->lower[i] = lower;
-        run->upper[i] = upper;
-        run->middle[i] = middle;
-    }
-}
-
-void pz_arm_begin(const pz_arm_chain *chain, const double *q, pz_arm_run *run)
-{
-    for (int i = 0; i < chain->n; ++i) {
-        bool inside = q[i] > run->lower[i] && q[i] < run->upper[i];
-        run->side[i] = 0.0;
-        run->q[i] = inside ? q[i] : arm_bring_back(chain, run, i, q[i]);
-    }
-}
-
 // ---- Poses ---------------------------------------------------------------------------------------------------------------
 
 void pz_arm_chain_pose(const pz_arm_chain *chain, const double *q, mat3 *R, vec3 *p)

@@ -235,4 +235,49 @@ PZ_INLINE void arm_move(const pz_arm_chain *chain, int n, bool slides, const dou
     }
 }
 
+// ---- Runs: begin and end -------------------------------------------------------------------------------------------------
+
+// How far a hinge without limits may go before whole turns bring it back: more than half a turn, so that it is then inside.
+#define ARM_ROOM 8.0
+
+PZ_INLINE void arm_open(const pz_arm_chain *chain, int n, const double *q, pz_arm_run *run)
+{
+    for (int i = 0; i < n; ++i) {
+        double lower = chain->lower[i], upper = chain->upper[i], middle = 0.5 * (lower + upper);
+        bool has_lower = lower > -INFINITY, has_upper = upper < INFINITY;
+        if (chain->turn[i] != 0 && !(has_lower && has_upper)) {
+            middle = has_lower ? lower + PZ_PI : has_upper ? upper - PZ_PI : q[i];
+            lower = has_lower ? lower : min2(q[i], middle) - ARM_ROOM;
+            upper = has_upper ? upper : max2(q[i], middle) + ARM_ROOM;
+        }
+        run->lower[i] = lower;
+        run->upper[i] = upper;
+        run->middle[i] = middle;
+    }
+}
+
+PZ_INLINE void arm_begin(const pz_arm_chain *chain, int n, const double *q, pz_arm_run *run)
+{
+    for (int i = 0; i < n; ++i) {
+        bool inside = q[i] > run->lower[i] && q[i] < run->upper[i];
+        run->side[i] = 0.0;
+        run->q[i] = inside ? q[i] : arm_bring_back(chain, run, i, q[i]);
+    }
+}
+
+// Hinges moved by whole turns next to where they started, within their limits: if the nearest turn is beyond one limit, the
+// next one is not, since q is within both.
+PZ_INLINE void arm_turn_back(const pz_arm_chain *chain, int n, const double *q_start, double *q)
+{
+    for (int i = 0; i < n; ++i) {
+        double away = q[i] - q_start[i];
+        if (chain->turn[i] == 0 || fabs(away) <= PZ_PI) {
+            continue;
+        }
+        double turned = q[i] - PZ_TWO_PI * arm_round(away / PZ_TWO_PI);
+        turned += turned < chain->lower[i] ? PZ_TWO_PI : turned > chain->upper[i] ? -PZ_TWO_PI : 0.0;
+        q[i] = clamp(turned, chain->lower[i], chain->upper[i]);
+    }
+}
+
 #endif

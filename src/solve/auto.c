@@ -17,7 +17,7 @@ static double step_length(const poise_solver *solver)
 
 void *pz_auto_lay_out(poise_solver *solver, pz_arena *arena)
 {
-    pz_damped blank, *scratch = pz_arena_take(arena, 1, sizeof *scratch);
+    pz_damped blank = {0}, *scratch = pz_arena_take(arena, 1, sizeof *scratch);
     pz_damped_lay_out(scratch ? scratch : &blank, solver, arena);
     solver->arm = pz_arm_lay_out(solver, arena);
     return scratch;

@@ -271,9 +271,9 @@ static void free_ball(mover *m, const pz_step *step, const mat3 *R)
 // joint is, uphill by projected gradients. In coordinates that make the ellipse a circle, moving a point to it along the ray
 // to the centre is the nearest point, so that short enough steps go uphill until no direction within the limits does.
 
-#define CLIMBS   6  // uphill steps in one visit; sweeps visit again
-#define HALVINGS 12 // of the step's length
-#define RAY      -1 // how to reach an ellipse; or the coordinate to keep
+#define CLIMBS   6    // uphill steps in one visit; sweeps visit again
+#define HALVINGS 12   // of the step's length
+#define RAY      (-1) // how to reach an ellipse; or the coordinate to keep
 
 typedef struct bounded {
     int count; // 2 for a swing, 3

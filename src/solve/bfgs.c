@@ -41,7 +41,7 @@ typedef struct bfgs_scratch {
 void *pz_bfgs_lay_out(poise_solver *solver, pz_arena *arena)
 {
     size_t n = (size_t)solver->model->nv;
-    bfgs_scratch blank, *scratch = pz_arena_take(arena, 1, sizeof *scratch);
+    bfgs_scratch blank = {0}, *scratch = pz_arena_take(arena, 1, sizeof *scratch);
     bfgs_scratch *s = scratch ? scratch : &blank;
     pz_line_lay_out(&s->line, solver, arena);
     s->B = pz_arena_take(arena, n * n, sizeof *s->B);

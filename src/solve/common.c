@@ -2,7 +2,6 @@
 #include "solve/solve.h"
 
 #include <float.h>
-#include <string.h>
 
 double pz_largest(const double *x, int n)
 {

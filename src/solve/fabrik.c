@@ -40,7 +40,7 @@ typedef struct fabrik {
 void *pz_fabrik_lay_out(poise_solver *solver, pz_arena *arena)
 {
     size_t joints = (size_t)solver->model->joint_count;
-    fabrik blank, *scratch = pz_arena_take(arena, 1, sizeof *scratch);
+    fabrik blank = {0}, *scratch = pz_arena_take(arena, 1, sizeof *scratch);
     fabrik *f = scratch ? scratch : &blank;
     f->g.pulls = pz_arena_take(arena, joints, sizeof *f->g.pulls);
     f->g.moves = pz_arena_take(arena, joints, sizeof *f->g.moves);

@@ -12,7 +12,7 @@
 void *pz_geometric_lay_out(poise_solver *solver, pz_arena *arena)
 {
     size_t joints = (size_t)solver->model->joint_count;
-    pz_geometric blank, *scratch = pz_arena_take(arena, 1, sizeof *scratch);
+    pz_geometric blank = {0}, *scratch = pz_arena_take(arena, 1, sizeof *scratch);
     pz_geometric *g = scratch ? scratch : &blank;
     g->pulls = pz_arena_take(arena, joints, sizeof *g->pulls);
     g->moves = pz_arena_take(arena, joints, sizeof *g->moves);

@@ -13,7 +13,7 @@
 
 void *pz_gradient_descent_lay_out(poise_solver *solver, pz_arena *arena)
 {
-    pz_line blank, *line = pz_arena_take(arena, 1, sizeof *line);
+    pz_line blank = {0}, *line = pz_arena_take(arena, 1, sizeof *line);
     pz_line_lay_out(line ? line : &blank, solver, arena);
     return line;
 }

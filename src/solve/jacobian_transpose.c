@@ -27,7 +27,7 @@ typedef struct transpose_scratch {
 
 void *pz_jacobian_transpose_lay_out(poise_solver *solver, pz_arena *arena)
 {
-    transpose_scratch blank, *taken = pz_arena_take(arena, 1, sizeof *taken);
+    transpose_scratch blank = {0}, *taken = pz_arena_take(arena, 1, sizeof *taken);
     transpose_scratch *s = taken ? taken : &blank;
     s->p = pz_arena_take(arena, (size_t)solver->model->nv, sizeof *s->p);
     s->Gp = pz_arena_take(arena, (size_t)solver->model->nv, sizeof *s->Gp);

@@ -30,7 +30,7 @@ typedef struct lbfgs_scratch {
 void *pz_lbfgs_lay_out(poise_solver *solver, pz_arena *arena)
 {
     size_t n = (size_t)solver->model->nv, m = (size_t)solver->options.memory;
-    lbfgs_scratch blank, *scratch = pz_arena_take(arena, 1, sizeof *scratch);
+    lbfgs_scratch blank = {0}, *scratch = pz_arena_take(arena, 1, sizeof *scratch);
     lbfgs_scratch *s = scratch ? scratch : &blank;
     pz_line_lay_out(&s->line, solver, arena);
     s->steps = pz_arena_take(arena, m, n * sizeof *s->steps);

@@ -12,7 +12,7 @@
 
 void *pz_levenberg_marquardt_lay_out(poise_solver *solver, pz_arena *arena)
 {
-    pz_damped blank, *scratch = pz_arena_take(arena, 1, sizeof *scratch);
+    pz_damped blank = {0}, *scratch = pz_arena_take(arena, 1, sizeof *scratch);
     pz_damped_lay_out(scratch ? scratch : &blank, solver, arena);
     return scratch;
 }

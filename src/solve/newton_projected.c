@@ -35,7 +35,7 @@ typedef struct projected_scratch {
 void *pz_newton_projected_lay_out(poise_solver *solver, pz_arena *arena)
 {
     size_t n = (size_t)solver->model->nv;
-    projected_scratch blank, *scratch = pz_arena_take(arena, 1, sizeof *scratch);
+    projected_scratch blank = {0}, *scratch = pz_arena_take(arena, 1, sizeof *scratch);
     projected_scratch *s = scratch ? scratch : &blank;
     pz_line_lay_out(&s->line, solver, arena);
     s->V = pz_arena_take(arena, n * n, sizeof *s->V);

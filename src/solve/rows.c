@@ -7,8 +7,6 @@
 #include "math/dense.h"
 #include "solve/line_search.h"
 
-#include <string.h>
-
 // Singular values below this share of the longest row are rounding: entries of J carry errors of some eps for each joint of
 // the path, and this leaves room for thousands.
 #define RANK_TOLERANCE 1e-12
@@ -39,7 +37,7 @@ static size_t swing_count(const poise_model *model)
 
 void *pz_rows_lay_out(poise_solver *solver, pz_arena *arena, pz_level_rule rule)
 {
-    pz_rows blank, *taken = pz_arena_take(arena, 1, sizeof *taken);
+    pz_rows blank = {0}, *taken = pz_arena_take(arena, 1, sizeof *taken);
     pz_rows *rows = taken ? taken : &blank;
     size_t capacity = (size_t)capacity_of(solver), n = (size_t)solver->model->nv, least = n < capacity ? n : capacity;
     *rows = (pz_rows){.rule = rule, .nv = solver->model->nv, .capacity = capacity_of(solver)};

@@ -129,7 +129,7 @@ bool pz_count_iteration(poise_solver *solver, double damping, double step, bool 
 double pz_finite(double x);
 
 // Largest |component|.
-double pz_largest(const double *x, int n);
+PZ_DEVICE double pz_largest(const double *x, int n);
 
 // ---- Edges of swing ellipses (edges.c) -----------------------------------------------------------------------------------
 //

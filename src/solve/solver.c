@@ -38,7 +38,7 @@ static void lay_out(poise_solver *s, const poise_model *model, const poise_solve
     size_t nq = (size_t)model->nq, nv = (size_t)model->nv;
     s->model = model;
     s->options = *options;
-    poise_objective blank, *at[2];
+    poise_objective blank = {0}, *at[2];
     for (int i = 0; i < 2; ++i) {
         at[i] = pz_arena_take(arena, 1, sizeof *at[i]);
         if (at[i]) {

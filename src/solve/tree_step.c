@@ -82,7 +82,7 @@ pz_tree_step *pz_tree_step_lay_out(const poise_solver *solver, pz_arena *arena)
     const poise_model *model = solver->model;
     size_t n = (size_t)model->nv, groups = (size_t)cut_groups(model, NULL, NULL);
     bool needs_dense = model->has_mimic || solver->options.coupled_goals > 0;
-    pz_tree_step blank, *tree = pz_arena_take(arena, 1, sizeof *tree);
+    pz_tree_step blank = {0}, *tree = pz_arena_take(arena, 1, sizeof *tree);
     pz_tree_step *t = tree ? tree : &blank;
     t->groups = pz_arena_take(arena, groups, sizeof *t->groups);
     t->Pi = pz_arena_take(arena, groups, sizeof *t->Pi);

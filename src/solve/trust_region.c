@@ -64,7 +64,7 @@ void *pz_trust_region_lay_out(poise_solver *solver, pz_arena *arena)
     size_t n = (size_t)solver->model->nv;
     int half = solver->options.band < solver->model->nv ? solver->options.band : solver->model->nv - 1;
     half = half > 0 ? half : 0;
-    region blank, *scratch = pz_arena_take(arena, 1, sizeof *scratch);
+    region blank = {0}, *scratch = pz_arena_take(arena, 1, sizeof *scratch);
     region *r = scratch ? scratch : &blank;
     double **arrays[] = {&r->M, &r->v, &r->inverse, &r->E, &r->g, &r->s, &r->base, &r->direction, &r->best, &r->product};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; ++i) {
