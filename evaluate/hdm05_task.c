@@ -304,7 +304,9 @@ bool hdm05_make(const char *motion, hdm05_task *task)
 
 void hdm05_goals(const hdm05_task *task, int frame, hdm05_kind kind, poise_goal *goals)
 {
-    poise_kinematics_update(task->kinematics, hdm05_pose(task, frame));
+    if (kind == HDM05_MADE_MARKERS) {
+        poise_kinematics_update(task->kinematics, hdm05_pose(task, frame));
+    }
     for (int i = 0; i < HDM05_MARKERS; ++i) {
         size_t at = (size_t)frame * HDM05_MARKERS + (size_t)i;
         poise_vec3 local = kind == HDM05_OWN_PLACES ? task->own[at] : task->mean[i], target = task->target[at];

@@ -61,7 +61,8 @@ typedef enum hdm05_kind {
     HDM05_MADE_MARKERS // mean places, markers where the AMC pose takes them
 } hdm05_kind;
 
-// The goals of a frame: HDM05_MARKERS of them.
+// The goals of a frame: HDM05_MARKERS of them. Several threads may ask for own and mean places at once; made markers use
+// the scratch of the task.
 void hdm05_goals(const hdm05_task *task, int frame, hdm05_kind kind, poise_goal *goals);
 
 // The authors' start from nothing: all angles zero, the root at the mean of the markers.

@@ -3,8 +3,8 @@
 // A picture collects shapes and is written at the end. Places in space are in metres and go through the view that is set;
 // places on the page are in pixels from the top left. Colours are given as SVG takes them. A shape that there is no memory
 // for is left out, and picture_is_whole says so.
-#ifndef SAMPLES_PICTURE_H
-#define SAMPLES_PICTURE_H
+#ifndef SCENES_PICTURE_H
+#define SCENES_PICTURE_H
 
 #include <poise/math.h>
 

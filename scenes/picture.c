@@ -1,3 +1,4 @@
+// Pictures of skeletons as SVG.
 #include "picture.h"
 
 #include <math.h>
@@ -8,6 +9,8 @@
 #define PI 3.14159265358979323846
 
 enum { CIRCLE = 24, LARGE_CIRCLE = 96 }; // corners: chords miss a circle of 20 and of 300 pixels by 0.2
+
+static const char *const outline = "#fff"; // of solids and dots
 
 typedef struct shape {
     picture_layer layer;
@@ -129,6 +132,13 @@ static void add(picture *p, picture_layer layer, poise_vec3 at, const char *form
     p->count += 1;
 }
 
+static page_point on_page(const picture *p, poise_vec3 point)
+{
+    page_point c;
+    picture_project(p, point, &c.x, &c.y);
+    return c;
+}
+
 // ---- Solids --------------------------------------------------------------------------------------------------------------
 
 // `count` points of the circle round `center` across `normal`, on the page.
@@ -185,15 +195,30 @@ static void add_solid(picture *p, poise_vec3 middle, page_point *points, const c
     page_point hull[2 * CIRCLE + 2];
     char text[2048];
     write_points(hull, convex_hull(points, 2 * CIRCLE, hull), text, sizeof text);
-    add(p, PICTURE_SCENE, middle, "<polygon points=\"%s\" fill=\"%s\" stroke=\"#fff\" stroke-width=\"0.8\"/>", text, color);
+    add(p, PICTURE_SCENE, middle, "<polygon points=\"%s\" fill=\"%s\"/>", text, color);
 }
 
+// The outline of two discs on the page and all between them: two arcs and the two lines that touch both. With the angle
+// between the line of centres and the radius to a touching point
+//
+//   cos(touch) = (radius_a - radius_b) / distance
 void picture_limb(picture *p, poise_vec3 a, double radius_a, poise_vec3 b, double radius_b, const char *color)
 {
-    page_point points[2 * CIRCLE];
-    circle_points(p, a, p->view.toward, radius_a, CIRCLE, points);
-    circle_points(p, b, p->view.toward, radius_b, CIRCLE, points + CIRCLE);
-    add_solid(p, sum(a, 0.5, sum(b, -1, a)), points, color);
+    page_point from = on_page(p, a), to = on_page(p, b);
+    double ra = radius_a * p->view.scale, rb = radius_b * p->view.scale, d = hypot(to.x - from.x, to.y - from.y);
+    poise_vec3 middle = sum(a, 0.5, sum(b, -1, a));
+    if (d <= fabs(ra - rb) + 0.01) { // one disc hides the other
+        page_point c = ra > rb ? from : to;
+        add(p, PICTURE_SCENE, middle, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\"/>", c.x, c.y, fmax(ra, rb),
+            color);
+        return;
+    }
+    double along = atan2(to.y - from.y, to.x - from.x), touch = acos((ra - rb) / d);
+    double c1 = cos(along + touch), s1 = sin(along + touch), c2 = cos(along - touch), s2 = sin(along - touch);
+    add(p, PICTURE_SCENE, middle,
+        "<path d=\"M%.1f %.1fL%.1f %.1fA%.1f %.1f 0 %d 0 %.1f %.1fL%.1f %.1fA%.1f %.1f 0 %d 0 %.1f %.1fZ\" fill=\"%s\"/>",
+        from.x + ra * c1, from.y + ra * s1, to.x + rb * c1, to.y + rb * s1, rb, rb, rb > ra, to.x + rb * c2, to.y + rb * s2,
+        from.x + ra * c2, from.y + ra * s2, ra, ra, ra > rb, from.x + ra * c1, from.y + ra * s1, color);
 }
 
 void picture_cone(picture *p, poise_vec3 a, double radius_a, poise_vec3 b, double radius_b, const char *color)
@@ -231,22 +256,19 @@ static void add_line(picture *p, picture_layer layer, poise_vec3 at, page_point 
 {
     add(p, layer, at,
         "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-width=\"%g\" stroke-linecap=\"round\""
-        " stroke-dasharray=\"%s\"/>",
-        a.x, a.y, b.x, b.y, color, width, dashes ? dashes : "none");
+        "%s%s%s/>",
+        a.x, a.y, b.x, b.y, color, width, dashes ? " stroke-dasharray=\"" : "", dashes ? dashes : "", dashes ? "\"" : "");
 }
 
 static void add_dot(picture *p, picture_layer layer, poise_vec3 at, page_point c, double radius, const char *fill,
                     const char *stroke)
 {
+    if (layer == PICTURE_SCENE && stroke == outline) {
+        add(p, layer, at, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%g\" fill=\"%s\"/>", c.x, c.y, radius, fill);
+        return;
+    }
     add(p, layer, at, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%g\" fill=\"%s\" stroke=\"%s\" stroke-width=\"1\"/>", c.x, c.y,
         radius, fill, stroke);
-}
-
-static page_point on_page(const picture *p, poise_vec3 point)
-{
-    page_point c;
-    picture_project(p, point, &c.x, &c.y);
-    return c;
 }
 
 void picture_line(picture *p, picture_layer layer, poise_vec3 a, poise_vec3 b, double width, const char *color,
@@ -257,7 +279,7 @@ void picture_line(picture *p, picture_layer layer, poise_vec3 a, poise_vec3 b, d
 
 void picture_dot(picture *p, poise_vec3 point, double radius, const char *color)
 {
-    add_dot(p, PICTURE_SCENE, point, on_page(p, point), radius, color, "#fff");
+    add_dot(p, PICTURE_SCENE, point, on_page(p, point), radius, color, outline);
 }
 
 void picture_ring(picture *p, poise_vec3 point, double radius, const char *color)
@@ -272,7 +294,7 @@ void picture_page_line(picture *p, double x1, double y1, double x2, double y2, d
 
 void picture_page_dot(picture *p, double x, double y, double radius, const char *color)
 {
-    add_dot(p, PICTURE_PAGE, p->view.center, (page_point){x, y}, radius, color, "#fff");
+    add_dot(p, PICTURE_PAGE, p->view.center, (page_point){x, y}, radius, color, outline);
 }
 
 void picture_page_ring(picture *p, double x, double y, double radius, const char *color)
@@ -320,8 +342,13 @@ void picture_write(picture *p, FILE *file)
             " font-family=\"Helvetica, Arial, sans-serif\" stroke-linejoin=\"round\">\n"
             "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n",
             p->width, p->height, p->width, p->height, p->width, p->height);
+    bool in_scene = false; // solids have a thin white line round them, said once for all
     for (int i = 0; i < p->count; ++i) {
+        if ((p->shapes[i].layer == PICTURE_SCENE) != in_scene) {
+            in_scene = !in_scene;
+            fputs(in_scene ? "<g stroke=\"#fff\" stroke-width=\"0.8\">\n" : "</g>\n", file);
+        }
         fprintf(file, "%s\n", p->shapes[i].svg);
     }
-    fprintf(file, "</svg>\n");
+    fprintf(file, "%s</svg>\n", in_scene ? "</g>\n" : "");
 }
