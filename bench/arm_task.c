@@ -1,9 +1,15 @@
 #include "arm_task.h"
 
+#include "bench.h"
+
+#include <scenes/scenes.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define PI 3.14159265358979323846
 
 static frame multiply(const frame *a, const frame *b)
 {
@@ -111,14 +117,11 @@ static bool read_line(const char *line, arm *a)
     return text && read_numbers(text, &l->upper, 1);
 }
 
-static bool make_model(arm *a)
+static void make_model(arm *a)
 {
     poise_builder *builder;
     poise_error error = {.text = ""};
-    if (poise_builder_create(NULL, &builder) != POISE_OK) {
-        return false;
-    }
-    poise_status status = POISE_OK;
+    poise_status status = poise_builder_create(NULL, &builder);
     for (int i = 0; i < a->n && status == POISE_OK; ++i) {
         const link *l = &a->links[i];
         poise_joint joint = poise_joint_default();
@@ -134,9 +137,8 @@ static bool make_model(arm *a)
     status = status == POISE_OK ? poise_model_create(builder, NULL, &a->model, &error) : status;
     poise_builder_destroy(builder);
     if (status != POISE_OK) {
-        fprintf(stderr, "%s: %s\n", a->name, error.text);
+        bench_fail("%s: %s", a->name, error.text);
     }
-    return status == POISE_OK;
 }
 
 bool arm_read(const char *folder, const char *name, arm *a)
@@ -145,18 +147,95 @@ bool arm_read(const char *folder, const char *name, arm *a)
     snprintf(path, sizeof path, "%s/%s.chain", folder, name);
     FILE *file = fopen(path, "r");
     *a = (arm){.n = 0};
-    bool ok = file != NULL;
+    if (!file) {
+        return false;
+    }
+    bool ok = true;
     while (ok && fgets(line, sizeof line, file)) {
         ok = read_line(line, a);
     }
-    if (file) {
-        fclose(file);
-    }
+    fclose(file);
     if (!ok || a->n == 0) {
-        fprintf(stderr, "cannot read %s\n", path);
-        return false;
+        bench_fail("%s: not a chain file", path);
     }
-    return make_model(a);
+    make_model(a);
+    return true;
+}
+
+// ---- Scenes --------------------------------------------------------------------------------------------------------------
+
+// Rotation matrix of a unit quaternion, row-major.
+static frame frame_of(poise_pose pose)
+{
+    poise_quat r = pose.rotation;
+    double x = r.x, y = r.y, z = r.z, w = r.w;
+    return (frame){{1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y), 2 * (x * y + w * z),
+                    1 - 2 * (x * x + z * z), 2 * (y * z - w * x), 2 * (x * z - w * y), 2 * (y * z + w * x),
+                    1 - 2 * (x * x + y * y)},
+                   {pose.position.x, pose.position.y, pose.position.z}};
+}
+
+static link link_of(const poise_model *model, int k)
+{
+    poise_joint joint = poise_model_joint(model, k);
+    double length = sqrt(joint.axis.x * joint.axis.x + joint.axis.y * joint.axis.y + joint.axis.z * joint.axis.z);
+    link l = {.slides = joint.type == POISE_JOINT_PRISMATIC,
+              .continuous = !(joint.lower[0] > -INFINITY && joint.upper[0] < INFINITY),
+              .offset = frame_of(joint.offset),
+              .axis = {joint.axis.x / length, joint.axis.y / length, joint.axis.z / length}};
+    snprintf(l.name, sizeof l.name, "%s", joint.name);
+    l.lower = l.continuous ? -PI : joint.lower[0];
+    l.upper = l.continuous ? PI : joint.upper[0];
+    return l;
+}
+
+void arm_from_scene(const char *scene, arm *a)
+{
+    *a = (arm){.n = 0};
+    snprintf(a->name, sizeof a->name, "%s", scene);
+    if (scene_create(scene, NULL, &a->model, NULL) != POISE_OK) {
+        bench_fail("no scene %s", scene);
+    }
+    for (int k = 0; k < poise_model_joint_count(a->model) && k < ARM_MOST; ++k) {
+        a->links[a->n++] = link_of(a->model, k);
+    }
+    a->tip = frame_of(poise_model_tool_pose(a->model, poise_model_find_tool(a->model, "tip")));
+}
+
+void arm_free(arm *a)
+{
+    poise_model_destroy(a->model);
+}
+
+int arm_read_all(const char *folder, arm arms[ARM_COUNT])
+{
+    static const char *const names[ARM_COUNT] = {"panda", "iiwa14", "ur5", "jaco2", "gen3", "pr2", "baxter"};
+    int count = 0;
+    for (int i = 0; i < ARM_COUNT; ++i) {
+        count += arm_read(folder, names[i], &arms[count]);
+    }
+    return count;
+}
+
+int arm_take_all(const char *folder, arm arms[ARM_COUNT])
+{
+    int count = arm_read_all(folder, arms);
+    if (count == 0) {
+        arm_from_scene("arm6", &arms[count++]);
+        arm_from_scene("arm7", &arms[count++]);
+    }
+    return count;
+}
+
+bool arm_within_limits(const arm *a, const double *q, double slack)
+{
+    for (int i = 0; i < a->n; ++i) {
+        const link *l = &a->links[i];
+        if (!l->continuous && !(q[i] >= l->lower - slack && q[i] <= l->upper + slack)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 // ---- Targets and seeds ---------------------------------------------------------------------------------------------------

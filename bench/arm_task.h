@@ -27,8 +27,23 @@ typedef struct arm {
     poise_model *model;
 } arm;
 
-// Read `folder`/`name`.chain and make its model. False, with the reason on standard error.
+// Read `folder`/`name`.chain and make its model. False where there is no such file; one that cannot be read ends the
+// program.
 bool arm_read(const char *folder, const char *name, arm *a);
+
+// A scene of revolute and prismatic joints with a tool "tip".
+void arm_from_scene(const char *scene, arm *a);
+
+void arm_free(arm *a);
+
+// The arms of the protocol that `folder` holds, how many there are returned; `take` takes the scenes "arm6" and "arm7" where
+// it holds none.
+#define ARM_COUNT 7
+int arm_read_all(const char *folder, arm arms[ARM_COUNT]);
+int arm_take_all(const char *folder, arm arms[ARM_COUNT]);
+
+// Are the joints within the limits?
+bool arm_within_limits(const arm *a, const double *q, double slack);
 
 // The tip for n joint values, apart from Poise; distance and angle between two frames; a frame as a pose.
 frame arm_forward(const arm *a, const double *q);

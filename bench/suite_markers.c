@@ -1,13 +1,11 @@
 // Marker tracking: a skeleton of 58 degrees of freedom follows 41 markers, 500 frames at 100 Hz.
 //
-//   bench_markers [SKELETON [FRAMES [ROUNDS]]]
-//
 // Frame 0 starts cold from the neutral pose, every other frame warm from the answer of the frame before. All rivals see the
-// same markers, without noise and with 3 mm of it. Every rival runs the whole sequence ROUNDS times, in turn with the
-// others; the time of a frame is the least of its rounds. Errors are distances between the markers of the answer and those
-// seen.
-#include "bench.h"
+// same markers, without noise and with 3 mm of it. Every rival runs the whole sequence several times, in turn with the
+// others, and the time of a frame is the least of its rounds; slow ones see the first frames only. Errors are distances
+// between the markers of the answer and those seen.
 #include "marker_task.h"
+#include "suite.h"
 #include "textbook_lm.h"
 
 #ifdef POISE_HAS_SIMBODY
@@ -15,14 +13,13 @@
 #endif
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FRAMES 500
-#define ROUNDS 3
-#define NOISE  0.003 // metres
-#define RIVALS 24
+#define NOISE        0.003 // metres
+#define RIVALS       24
+#define BUDGET       1.5e9 // nanoseconds that a rival may take
+#define QUICK_BUDGET 2e7
 
 // Where Poise stops: markers met to a micrometre, or else residuals within a thousandth of orthogonal to all that the joints
 // can do, which leaves the squared error a millionth above its minimum.
@@ -49,7 +46,9 @@ struct rival {
     int (*solve)(void *tracker, bool cold); // what is timed; returns iterations
     void (*points)(void *tracker, poise_vec3 *points);
 
-    double *us; // by frame
+    int frames;   // that it sees
+    double *us;   // by frame
+    double spent; // nanoseconds
     double square_sum, worst, cold_rms;
     long iterations;
 };
@@ -75,10 +74,10 @@ static void poise_destroy(void *tracker)
 
 static void *poise_create(const rival *self, const marker_task *task)
 {
-    follower *p = calloc(1, sizeof *p);
+    follower *p = bench_take(1, sizeof *p);
     p->task = task;
-    p->goals = calloc((size_t)task->marker_count, sizeof *p->goals);
-    p->q = calloc((size_t)task->nq, sizeof *p->q);
+    p->goals = bench_take((size_t)task->marker_count, sizeof *p->goals);
+    p->q = bench_take((size_t)task->nq, sizeof *p->q);
     memcpy(p->q, task->q, (size_t)task->nq * sizeof *p->q);
     poise_solver_options options = poise_solver_options_default();
     options.method = self->method;
@@ -143,9 +142,9 @@ static void textbook_destroy(void *tracker)
 static void *textbook_create(const rival *self, const marker_task *task)
 {
     (void)self;
-    textbook_tracker *t = calloc(1, sizeof *t);
+    textbook_tracker *t = bench_take(1, sizeof *t);
     t->task = task;
-    t->q = calloc((size_t)task->nq, sizeof *t->q);
+    t->q = bench_take((size_t)task->nq, sizeof *t->q);
     memcpy(t->q, task->q, (size_t)task->nq * sizeof *t->q);
     t->lm = textbook_lm_create(task->model, task->markers, task->marker_count);
     if (!t->lm || poise_kinematics_create(task->model, NULL, &t->kinematics) != POISE_OK) {
@@ -222,11 +221,12 @@ static void judge(rival *r, const marker_task *task, int frame, const poise_vec3
     r->worst = fmax(r->worst, sqrt(worst));
 }
 
-// Track the first `frames` frames. False when the rival cannot do this task.
+// Track the first frames. False when the rival cannot do this task.
 static bool run(rival *r, const marker_task *task, int frames)
 {
+    double begin = bench_now();
     void *tracker = r->create(r, task);
-    poise_vec3 *points = calloc((size_t)task->marker_count, sizeof *points);
+    poise_vec3 *points = bench_take((size_t)task->marker_count, sizeof *points);
     r->square_sum = r->worst = 0.0;
     r->iterations = 0;
     for (int t = 0; tracker && t < frames; ++t) {
@@ -240,6 +240,7 @@ static bool run(rival *r, const marker_task *task, int frames)
         judge(r, task, t, points);
     }
     free(points);
+    r->spent += bench_now() - begin;
     if (tracker) {
         r->destroy(tracker);
     }
@@ -253,7 +254,8 @@ static double rms(const rival *r, const marker_task *task, int frames)
 
 static void add_rival(rival *rivals, int *count, rival r, const marker_task *task)
 {
-    r.us = malloc((size_t)task->frame_count * sizeof *r.us);
+    r.us = bench_take((size_t)task->frame_count, sizeof *r.us);
+    r.frames = task->frame_count;
     for (int t = 0; t < task->frame_count; ++t) {
         r.us[t] = INFINITY;
     }
@@ -268,164 +270,145 @@ static rival poise_rival(poise_method method)
                .observe = poise_observe,
                .solve = poise_follow,
                .points = poise_points};
-    snprintf(r.name, sizeof r.name, "poise %s", poise_method_name(method));
+    snprintf(r.name, sizeof r.name, "%s", poise_method_name(method));
     return r;
 }
 
+// So many of the frames as fit into the budget, by what the first of them took.
+static void ration(rival *r, int proof, double budget)
+{
+    int most = (int)fmin(budget / (r->spent / proof), 1e6);
+    most = most > proof ? most : proof;
+    r->frames = r->frames < most ? r->frames : most;
+}
+
 // AUTO, then what else Poise has that can do it: the first frames as well as AUTO does them.
-static void add_methods(rival *rivals, int *count, const marker_task *task)
+static void add_methods(const bench *b, rival *rivals, int *count, const marker_task *task)
 {
     add_rival(rivals, count, poise_rival(POISE_METHOD_AUTO), task);
-    int proof = task->frame_count < METHOD_PROOF ? task->frame_count : METHOD_PROOF;
+    int proof = b->is_quick ? 2 : task->frame_count < METHOD_PROOF ? task->frame_count : METHOD_PROOF;
     run(&rivals[0], task, proof);
     double bar = fmax(1.001 * rms(&rivals[0], task, proof), POSITION_TOLERANCE);
     for (int m = POISE_METHOD_AUTO + 1; m < POISE_METHOD_COUNT; ++m) {
         rival r = poise_rival((poise_method)m);
-        if (strcmp(poise_method_name((poise_method)m), "unknown") == 0) {
+        bench_progress(b, r.name);
+        if (!bench_takes(b, r.method)) {
             continue;
         }
         add_rival(rivals, count, r, task);
         rival *added = &rivals[*count - 1];
-        if (!run(added, task, proof) || !(rms(added, task, proof) <= bar)) {
-            printf("  %s does not get there in %d iterations a frame\n", added->name, METHOD_ITERATIONS);
-            free(added->us);
-            *count -= 1;
+        if (!run(added, task, proof)) {
+            report_note(b->report, "%s: not for this task", added->name);
+        } else if (!(rms(added, task, proof) <= bar)) {
+            report_note(b->report, "%s does not get there in %d iterations a frame: rms %.2g mm", added->name,
+                        METHOD_ITERATIONS, 1e3 * rms(added, task, proof));
+        } else {
+            ration(added, proof, b->is_quick ? QUICK_BUDGET : BUDGET);
+            continue;
         }
+        free(added->us);
+        *count -= 1;
     }
 }
 
-static int gather(rival *rivals, const marker_task *task)
+static void add_peers(rival *rivals, int *count, const marker_task *task)
 {
-    int count = 0;
-    add_methods(rivals, &count, task);
     rival textbook = {.name = "textbook dense LM",
                       .create = textbook_create,
                       .destroy = textbook_destroy,
                       .observe = textbook_observe,
                       .solve = textbook_track,
                       .points = textbook_points};
-    add_rival(rivals, &count, textbook, task);
+    add_rival(rivals, count, textbook, task);
 #ifdef POISE_HAS_SIMBODY
-    rival simbody = {.name = "Simbody Assembler 1e-5",
+    rival simbody = {.name = "Simbody Assembler",
                      .create = simbody_create,
                      .destroy = simbody_destroy,
                      .observe = simbody_observe,
                      .solve = simbody_track,
                      .points = simbody_points};
-    add_rival(rivals, &count, simbody, task);
+    add_rival(rivals, count, simbody, task);
 #endif
-    return count;
 }
 
 // ---- Tables --------------------------------------------------------------------------------------------------------------
 
-static int by_size(const void *a, const void *b)
+static void add_row(const bench *b, rival *r, const char *of, const marker_task *task, double *first)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-typedef struct times {
-    double cold, mean, median, p99, most;
-} times;
-
-// Of the warm frames, which it sorts.
-static times times_of(rival *r, int frames)
-{
-    times t = {.cold = r->us[0]};
-    int n = frames - 1;
-    double *warm = r->us + 1;
-    qsort(warm, (size_t)n, sizeof *warm, by_size);
-    for (int i = 0; i < n; ++i) {
-        t.mean += warm[i] / n;
+    int n = r->frames - 1;
+    if (r->us[0] == INFINITY) {
+        report_note(b->report, "%s: not for this task", r->name);
+        return;
     }
-    t.median = warm[n / 2];
-    t.p99 = warm[(int)(0.99 * n)];
-    t.most = warm[n - 1];
-    return t;
+    double cold = r->us[0];
+    bench_times t = bench_times_of(r->us + 1, n);
+    *first = isnan(*first) ? t.mean : *first;
+    report_row(b->report, of, r->name,
+               REPORT_VALUES(r->frames, 1e3 * rms(r, task, r->frames), 1e3 * r->worst, 1e3 * r->cold_rms,
+                             (double)r->iterations / n, cold, t.mean, t.p50, t.p99, t.most, t.mean / *first));
 }
 
-static void print_table(rival *rivals, int count, const marker_task *task)
-{
-    int frames = task->frame_count;
-    double first = 0.0;
-    printf("%-28s %10s %9s %9s %9s %9s %12s %11s %11s %8s %9s\n", "", "cold us", "mean us", "median", "p99", "max",
-           "cold rms mm", "rms mm", "worst mm", "iter.", "to poise");
-    for (int i = 0; i < count; ++i) {
-        rival *r = &rivals[i];
-        if (r->us[0] == INFINITY) {
-            printf("%-28s cannot do it\n", r->name);
-            continue;
-        }
-        times t = times_of(r, frames);
-        first = i == 0 ? t.mean : first;
-        printf("%-28s %10.1f %9.1f %9.1f %9.1f %9.1f %12.3e %11.4e %11.4e %8.2f %8.1fx\n", r->name, t.cold, t.mean, t.median,
-               t.p99, t.most, r->cold_rms * 1e3, rms(r, task, frames) * 1e3, r->worst * 1e3,
-               (double)r->iterations / (frames - 1), t.mean / first);
-    }
-    printf("\n");
-}
-
-static void compete(const marker_task *task, double sigma, int rounds)
+static void compete(const bench *b, const char *of, const marker_task *task)
 {
     rival rivals[RIVALS];
-    printf("%s: %d dofs, %d markers, %d frames, noise %.0f mm\n", task->name, task->nv, task->marker_count,
-           task->frame_count, sigma * 1e3);
-    int count = gather(rivals, task);
+    int count = 0, rounds = bench_number(b, "--rounds", 3, 1);
+    double first = NAN;
+    add_methods(b, rivals, &count, task);
+    if (b->with_peers) {
+        add_peers(rivals, &count, task);
+    }
     for (int round = 0; round < rounds; ++round) {
         for (int i = 0; i < count; ++i) {
-            run(&rivals[i], task, task->frame_count);
+            bench_progress(b, rivals[i].name);
+            if (round == 0 || rivals[i].spent < BUDGET) {
+                run(&rivals[i], task, rivals[i].frames);
+            }
         }
     }
-    print_table(rivals, count, task);
     for (int i = 0; i < count; ++i) {
+        add_row(b, &rivals[i], of, task, &first);
         free(rivals[i].us);
     }
 }
 
-static bool compete_on_file(const char *path, int frames, int rounds)
+void suite_markers(const bench *b)
 {
-    const double noise[2] = {0.0, NOISE};
-    for (int i = 0; i < 2; ++i) {
+    static const report_column columns[] = {{"frames", "frames", 0, REPORT_FIXED, true},
+                                            {"error_rms_mm", "rms mm", 0, REPORT_FIGURES, false},
+                                            {"error_worst_mm", "worst mm", 0, REPORT_FIGURES, false},
+                                            {"error_cold_mm", "cold mm", 0, REPORT_FIGURES, true},
+                                            {"iterations", "iter.", 2, REPORT_FIXED, false},
+                                            {"us_cold", "cold us", 0, REPORT_FIXED, false},
+                                            {"us_mean", "us mean", 1, REPORT_FIXED, false},
+                                            {"us_p50", "us p50", 1, REPORT_FIXED, true},
+                                            {"us_p99", "us p99", 1, REPORT_FIXED, false},
+                                            {"us_max", "us max", 0, REPORT_FIXED, true},
+                                            {"ratio", "ratio", 1, REPORT_TIMES, false}};
+    static const report_table tables[2] = {{"clean", "Markers without noise", "motion", columns, 11},
+                                           {"noise", "Markers with 3 mm of noise", "motion", columns, 11}};
+    const char *path = bench_text(b, "--skeleton", "../shared/bench/skeleton58.txt");
+    int frames = bench_number(b, "--frames", 500, 12);
+    frames = frames < 2 ? 2 : frames;
+    report_note(
+        b->report,
+        "Poise stops at position_tolerance %g or gradient_tolerance %g, the textbook at steps below %g, Simbody at its "
+        "accuracy %g. Slow methods see fewer frames.",
+        POSITION_TOLERANCE, GRADIENT_TOLERANCE, TEXTBOOK_STOP, SIMBODY_ACCURACY);
+    for (int k = 0; k < 2; ++k) {
         marker_task task;
-        if (!marker_task_read(path, frames, noise[i], &task)) {
-            return false;
+        if (!bench_wants(b, tables[k].name)) {
+            continue;
         }
-        compete(&task, noise[i], rounds);
-        marker_task_free(&task);
-    }
-    return true;
-}
-
-static void compete_on_scene(int frames, int rounds)
-{
-    const double noise[2] = {0.0, NOISE};
-    for (int m = 0; m < scene_motion_count(); ++m) {
-        for (int i = 0; i < 2; ++i) {
-            marker_task task;
-            marker_task_scene(scene_motion_name(m), frames, noise[i], &task);
-            compete(&task, noise[i], rounds);
+        report_begin_table(b->report, &tables[k]);
+        if (marker_task_read(path, frames, k ? NOISE : 0.0, &task)) {
+            compete(b, "swing", &task);
+            marker_task_free(&task);
+            continue;
+        }
+        for (int m = 0; m < scene_motion_count(); ++m) {
+            marker_task_scene(scene_motion_name(m), frames, k ? NOISE : 0.0, &task);
+            compete(b, scene_motion_name(m), &task);
             marker_task_free(&task);
         }
     }
-}
-
-int main(int argc, char **argv)
-{
-    const char *path = argc > 1 ? argv[1] : "../shared/bench/skeleton58.txt";
-    int frames = argc > 2 ? atoi(argv[2]) : FRAMES, rounds = argc > 3 ? atoi(argv[3]) : ROUNDS;
-    if (frames < 2 || rounds < 1) {
-        fprintf(stderr, "usage: bench_markers [SKELETON [FRAMES [ROUNDS]]], at least 2 frames and 1 round\n");
-        return 2;
-    }
-    bench_print_machine();
-    printf(
-        "Marker tracking. Poise stops at position_tolerance %g or gradient_tolerance %g, the textbook at steps below %g,\n"
-        "Simbody at its accuracy %g. Times are the least of %d rounds, frame by frame.\n\n",
-        POSITION_TOLERANCE, GRADIENT_TOLERANCE, TEXTBOOK_STOP, SIMBODY_ACCURACY, rounds);
-    if (!compete_on_file(path, frames, rounds)) {
-        printf("No file %s: the scene \"humanoid\" and its motions instead.\n\n", path);
-        compete_on_scene(frames, rounds);
-    }
-    return 0;
 }

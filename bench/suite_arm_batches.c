@@ -1,35 +1,25 @@
-// Pose goals on robot arms by the thousand: one by one, in 4 lanes, in 8 lanes, and in as many as there are on two threads.
+// Pose goals on robot arms by the thousand: one by one, in 4 lanes, in 8 lanes, and in as many as there are on threads.
 //
-//   bench_batch_arms [-n COUNT] [-r ROUNDS] [FOLDER]
+// Arms, targets, seeds, tolerances and restarts are those of the suite "arms". Times are of one problem:
 //
-// FOLDER holds panda.chain and so on (default ../shared/chains). Arms, targets, seeds, tolerances and restarts are those of
-// bench_arms; there are COUNT of them (10000, a multiple of 1000). Columns, in millions of solves a second:
+//   single, 4, 8        CPU time of the thread, by thousands of problems, each the least of the rounds
+//   1 thread, all       clock on the wall for all problems in one batch, the least of the rounds
 //
-//   single, 4, 8        CPU time of the thread, by thousands of problems, each the least of ROUNDS (10) rounds
-//   1 thread, 2         clock on the wall for all problems in one batch, the least of ROUNDS
-//
-// ok: targets reached. bits: q and report of every batch are those of the single solves.
-#define _POSIX_C_SOURCE 200809L
-
+// solved: targets reached. Same bits: q and report of every batch are those of the single solves.
 #include "arm_task.h"
-#include "bench.h"
+#include "crew.h"
+#include "suite.h"
 
 #include <poise/poise.h>
-#include <scenes/random.h>
 
 #include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define TOLERANCE 1e-5
 #define SEED      12345
 #define RESTARTS  300
 #define PART      1000 // problems between two looks at the clock
-#define THREADS   2
 
 // ---- Problems ------------------------------------------------------------------------------------------------------------
 
@@ -48,12 +38,12 @@ static work make_work(const arm *a, seed_kind kind, int count, int rounds)
     work w = {.count = count, .nq = a->n, .rounds = rounds, .options = poise_solver_options_default()};
     w.options.position_tolerance = w.options.rotation_tolerance = TOLERANCE;
     w.options.restarts = RESTARTS;
-    w.goals = malloc(many * sizeof *w.goals);
-    w.seeds = malloc(numbers * sizeof *w.seeds);
-    w.q = malloc(numbers * sizeof *w.q);
-    w.answers = malloc(numbers * sizeof *w.answers);
-    w.problems = malloc(many * sizeof *w.problems);
-    w.reports = malloc(many * sizeof *w.reports);
+    w.goals = bench_take(many, sizeof *w.goals);
+    w.seeds = bench_take(numbers, sizeof *w.seeds);
+    w.q = bench_take(numbers, sizeof *w.q);
+    w.answers = bench_take(numbers, sizeof *w.answers);
+    w.problems = bench_take(many, sizeof *w.problems);
+    w.reports = bench_take(many, sizeof *w.reports);
     scene_random random = scene_random_make(SEED);
     poise_kinematics *kinematics;
     poise_kinematics_create(a->model, NULL, &kinematics);
@@ -81,11 +71,6 @@ static void free_work(work *w)
 
 // ---- Times ---------------------------------------------------------------------------------------------------------------
 
-static double least(double a, double b)
-{
-    return a < b ? a : b;
-}
-
 // Nanoseconds for all problems, a thousand at a time, each the least of the rounds.
 typedef void (*part_function)(void *solver, work *w, int first);
 
@@ -100,14 +85,14 @@ static void begin_round(work *w)
 static double time_parts(part_function run, void *solver, work *w)
 {
     int parts = w->count / PART;
-    double *best = malloc((size_t)parts * sizeof *best), sum = 0;
+    double *best = bench_take((size_t)parts, sizeof *best), sum = 0;
     for (int round = 0; round < w->rounds; ++round) {
         begin_round(w);
         for (int p = 0; p < parts; ++p) {
             double start = bench_now();
             run(solver, w, p * PART);
             double ns = bench_now() - start;
-            best[p] = round == 0 ? ns : least(best[p], ns);
+            best[p] = round == 0 ? ns : fmin(best[p], ns);
         }
     }
     for (int p = 0; p < parts; ++p) {
@@ -130,75 +115,31 @@ static void run_batch(void *batch, work *w, int first)
     poise_batch_solve(batch, w->problems + first, PART);
 }
 
-static double wall_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
 static double time_wall(poise_batch *batch, work *w)
 {
     double best = INFINITY;
     for (int round = 0; round < w->rounds; ++round) {
         begin_round(w);
-        double start = wall_now();
+        double start = bench_wall();
         poise_batch_solve(batch, w->problems, w->count);
-        best = least(best, wall_now() - start);
+        best = fmin(best, bench_wall() - start);
     }
     return best;
 }
 
-// ---- Threads -------------------------------------------------------------------------------------------------------------
-
-typedef struct crew {
-    poise_piece run;
-    void *work;
-    int count;
-    atomic_int next;
-} crew;
-
-typedef struct member {
-    crew *crew;
-    int number;
-} member;
-
-static void *work_along(void *user)
-{
-    member *m = user;
-    for (int i; (i = atomic_fetch_add(&m->crew->next, 1)) < m->crew->count;) {
-        m->crew->run(m->crew->work, i, m->number);
-    }
-    return NULL;
-}
-
-// The calling thread and another.
-static void spread(void *user, int count, poise_piece run, void *pieces)
-{
-    (void)user;
-    crew c = {.run = run, .work = pieces, .count = count};
-    member mine = {&c, 0}, other = {&c, 1};
-    pthread_t thread;
-    bool has_other = pthread_create(&thread, NULL, work_along, &other) == 0;
-    work_along(&mine);
-    if (has_other) {
-        pthread_join(thread, NULL);
-    }
-}
-
 // ---- Table ---------------------------------------------------------------------------------------------------------------
 
-static poise_batch *make_batch(const arm *a, const work *w, int lanes, int threads)
+static poise_batch *make_batch(const arm *a, const work *w, int lanes, crew *c)
 {
     poise_batch *batch;
     poise_batch_options options = poise_batch_options_default();
     options.solver = w->options;
     options.lanes = lanes;
-    options.workers = threads;
-    options.parallel_for = threads > 1 ? spread : NULL;
+    options.workers = c->threads;
+    options.parallel_for = c->threads > 1 ? crew_run : NULL;
+    options.user = c;
     if (poise_batch_create(a->model, &options, NULL, &batch) != POISE_OK) {
-        fprintf(stderr, "%s: no batch\n", a->name);
-        exit(2);
+        bench_fail("%s: no batch", a->name);
     }
     return batch;
 }
@@ -229,8 +170,7 @@ static int solve_single(const arm *a, work *w, double *ns)
 {
     poise_solver *solver;
     if (poise_solver_create(a->model, &w->options, NULL, &solver) != POISE_OK) {
-        fprintf(stderr, "%s: no solver\n", a->name);
-        exit(2);
+        bench_fail("%s: no solver", a->name);
     }
     *ns = time_parts(run_single, solver, w);
     poise_solver_destroy(solver);
@@ -243,75 +183,69 @@ static int solve_single(const arm *a, work *w, double *ns)
     return reached;
 }
 
-static void print_rate(const work *w, double ns)
+static void run_arm(const bench *b, const arm *a, seed_kind kind, int count, int rounds)
 {
-    if (ns > 0) {
-        printf(" %8.3f", 1e3 * w->count / ns);
-    } else {
-        printf(" %8s", "-");
-    }
-}
-
-static void run_row(const arm *a, seed_kind kind, int count, int rounds)
-{
-    static const char *const names[SEED_COUNT] = {"mid", "rand", "near"};
+    bench_progress(b, a->name);
     work w = make_work(a, kind, count, rounds);
-    double single;
-    int reached = solve_single(a, &w, &single);
-    printf("%-8s %-5s", a->name, names[kind]);
-    print_rate(&w, single);
-    bool bits = true;
+    double ns[5] = {NAN, NAN, NAN, NAN, NAN};
+    crew crews[2] = {{.threads = 1}, {.threads = bench_threads(b)}};
+    bool is_same = true;
+    int reached = solve_single(a, &w, &ns[0]);
     for (int lanes = 4; lanes <= 8; lanes += 4) {
-        poise_batch *batch = make_batch(a, &w, lanes, 1);
-        bool has_lanes = poise_batch_arm_lanes(batch) == lanes;
-        print_rate(&w, has_lanes ? time_parts(run_batch, batch, &w) : 0.0);
-        bits = bits && (!has_lanes || has_same_bits(&w));
+        poise_batch *batch = make_batch(a, &w, lanes, &crews[0]);
+        if (poise_batch_arm_lanes(batch) == lanes) {
+            ns[lanes / 4] = time_parts(run_batch, batch, &w);
+            is_same = is_same && has_same_bits(&w);
+        }
         poise_batch_destroy(batch);
     }
-    double wall[THREADS];
-    for (int threads = 1; threads <= THREADS; ++threads) {
-        poise_batch *batch = make_batch(a, &w, 0, threads);
-        wall[threads - 1] = time_wall(batch, &w);
-        bits = bits && has_same_bits(&w);
-        print_rate(&w, wall[threads - 1]);
+    for (int k = 0; k < 2; ++k) {
+        poise_batch *batch = make_batch(a, &w, 0, &crews[k]);
+        ns[3 + k] = time_wall(batch, &w);
+        is_same = is_same && has_same_bits(&w);
         poise_batch_destroy(batch);
     }
-    printf(" %7.2fx %9.3f  %s\n", wall[0] / wall[THREADS - 1], 100.0 * reached / count, bits ? "the same" : "DIFFERENT");
-    fflush(stdout);
+    for (int k = 0; k < 5; ++k) {
+        ns[k] /= count;
+    }
+    report_row(b->report, a->name, "poise",
+               REPORT_VALUES(100.0 * reached / count, is_same, ns[0] * 1e-3, ns[1] * 1e-3, ns[2] * 1e-3,
+                             ns[0] / fmin(ns[1], ns[2]), ns[3] * 1e-3, ns[4] * 1e-3, ns[3] / ns[4], 1e3 / ns[4]));
+    report_promise(b->report, is_same, "%s: a batch has other bits", a->name);
+    report_promise(b->report, reached == count, "%s: %d of %d targets missed", a->name, count - reached, count);
     free_work(&w);
 }
 
-int main(int argc, char **argv)
+void suite_arm_batches(const bench *b)
 {
-    static const char *const names[] = {"panda", "iiwa14", "ur5", "jaco2", "gen3", "pr2", "baxter"};
-    const char *folder = "../shared/chains";
-    int count = 10000, rounds = 10;
-    for (int i = 1; i < argc; ++i) {
-        if (strcmp(argv[i], "-n") == 0 && i + 1 < argc) {
-            count = atoi(argv[++i]) / PART * PART;
-        } else if (strcmp(argv[i], "-r") == 0 && i + 1 < argc) {
-            rounds = atoi(argv[++i]);
-        } else {
-            folder = argv[i];
+    static const report_column columns[] = {{"solved", "solved %", 2, REPORT_FIXED, false},
+                                            {"same_bits", "same bits", 0, REPORT_YES, false},
+                                            {"us_single", "single us", 2, REPORT_FIXED, false},
+                                            {"us_4_lanes", "4-lanes us", 2, REPORT_FIXED, false},
+                                            {"us_8_lanes", "8-lanes us", 2, REPORT_FIXED, false},
+                                            {"ratio", "gain lanes", 2, REPORT_TIMES, false},
+                                            {"us_wall_one", "1-thread us", 2, REPORT_FIXED, true},
+                                            {"us_wall_all", "threads us", 2, REPORT_FIXED, false},
+                                            {"ratio_threads", "gain threads", 2, REPORT_TIMES, false},
+                                            {"millions_per_second", "million /s", 3, REPORT_FIXED, false}};
+    static const report_table tables[SEED_COUNT] = {{"mid", "Seed: the middle of the limits", "robot", columns, 10},
+                                                    {"rand", "Seed: uniform within the limits", "robot", columns, 10},
+                                                    {"near", "Seed: within 0.1 rad of a solution", "robot", columns, 10}};
+    static arm arms[ARM_COUNT];
+    int many = arm_take_all(bench_text(b, "--robots", "../shared/chains"), arms);
+    int count = bench_number(b, "--targets", 10000, PART), rounds = bench_number(b, "--rounds", 5, 1);
+    count = count < PART ? PART : count / PART * PART;
+    report_note(b->report, "Time of one problem of %d; single and lanes by CPU time, threads (%d) by the clock on the wall.",
+                count, bench_threads(b));
+    for (int kind = SEED_MID; kind < SEED_COUNT; ++kind) {
+        if (bench_wants(b, tables[kind].name)) {
+            report_begin_table(b->report, &tables[kind]);
+            for (int i = 0; i < many; ++i) {
+                run_arm(b, &arms[i], (seed_kind)kind, count, rounds);
+            }
         }
     }
-    if (count < PART || rounds < 1) {
-        fprintf(stderr, "-n needs a number from %d on, -r one above 0\n", PART);
-        return 2;
+    for (int i = 0; i < many; ++i) {
+        arm_free(&arms[i]);
     }
-    bench_print_machine();
-    printf("Arms, 6D pose, batches: millions of solves a second\n\n");
-    printf("%-8s %-5s %8s %8s %8s %8s %8s %8s %9s  %s\n", "arm", "seed", "single", "4 lanes", "8 lanes", "1 thread", "2",
-           "ratio", "ok %", "bits");
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
-        arm a;
-        if (!arm_read(folder, names[i], &a)) {
-            return 2;
-        }
-        for (int kind = SEED_MID; kind < SEED_COUNT; ++kind) {
-            run_row(&a, (seed_kind)kind, count, rounds);
-        }
-        poise_model_destroy(a.model);
-    }
-    return 0;
 }

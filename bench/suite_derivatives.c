@@ -1,16 +1,18 @@
-// Exact derivatives: the composite route against the paper's Algorithms 2-4, and how the cost grows.
-#include "bench.h"
+// Exact derivatives: the composite route against Algorithms 2-4 of Erleben & Andrews (2018), and how the cost grows.
+//
+// The difference is the largest between the two Hessians over many poses, relative to the largest entry.
 #include "plain.h"
+#include "suite.h"
 
 #include <poise/poise.h>
 #include <scenes/random.h>
 #include <scenes/scenes.h>
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#define POSES 64 // different configurations, so that no branch is learnt by heart
+#define POSES 64    // different configurations, so that no branch is learnt by heart
+#define EXACT 1e-12 // relative difference of two Hessians: hundreds of roundings, none of which cancels badly
 
 typedef struct problem {
     poise_model *model;
@@ -78,8 +80,8 @@ static void cost_only(void *user, int round)
 // `markers` points: those of the scene first, then random points, body by body.
 static void place_markers(problem *p, const char *scene, scene_random *random)
 {
-    plain_effector *effectors = calloc((size_t)p->markers, sizeof *effectors);
-    scene_marker *set = calloc((size_t)p->markers, sizeof *set);
+    plain_effector *effectors = bench_take((size_t)p->markers, sizeof *effectors);
+    scene_marker *set = bench_take((size_t)p->markers, sizeof *set);
     int given = scene_markers(scene, set, p->markers);
     for (int i = 0; i < p->markers; ++i) {
         int spread = (int)((int64_t)(i - given) * poise_model_joint_count(p->model) / (p->markers - given + 1));
@@ -99,28 +101,27 @@ static problem make_problem(const char *scene, int markers)
     problem p = {.markers = markers};
     scene_random random = scene_random_make(7);
     if (scene_create(scene, NULL, &p.model, NULL) != POISE_OK) {
-        fprintf(stderr, "no scene %s\n", scene);
-        exit(2);
+        bench_fail("no scene %s", scene);
     }
     p.nq = poise_model_nq(p.model);
     p.nv = poise_model_nv(p.model);
     size_t n = (size_t)p.nv;
-    p.goals = calloc((size_t)markers, sizeof *p.goals);
+    p.goals = bench_take((size_t)markers, sizeof *p.goals);
     place_markers(&p, scene, &random);
-    p.poses = calloc((size_t)POSES * (size_t)p.nq, sizeof *p.poses);
+    p.poses = bench_take((size_t)POSES * (size_t)p.nq, sizeof *p.poses);
     for (int i = 0; i < POSES; ++i) {
         scene_random_configuration(&random, p.model, p.poses + (size_t)i * (size_t)p.nq);
     }
     poise_objective_create(p.model, 0, NULL, &p.objective);
     poise_objective_set_goals(p.objective, p.goals, markers, NULL);
-    p.J = calloc(3 * (size_t)markers * n, sizeof *p.J);
-    p.H = calloc(n * n, sizeof *p.H);
-    p.x = calloc(2 * n, sizeof *p.x);
+    p.J = bench_take(3 * (size_t)markers * n, sizeof *p.J);
+    p.H = bench_take(n * n, sizeof *p.H);
+    p.x = bench_take(2 * n, sizeof *p.x);
     p.y = p.x + n;
     for (size_t i = 0; i < n; ++i) {
         p.x[i] = 1.0;
     }
-    p.packed = calloc(poise_packed_size(p.model), sizeof *p.packed);
+    p.packed = bench_take(poise_packed_size(p.model), sizeof *p.packed);
     return p;
 }
 
@@ -141,7 +142,7 @@ static void free_problem(problem *p)
 static double disagreement(problem *p)
 {
     size_t count = (size_t)p->nv * (size_t)p->nv;
-    double *reference = malloc(count * sizeof *reference), worst = 0.0;
+    double *reference = bench_take(count, sizeof *reference), worst = 0.0;
     for (int pose = 0; pose < POSES; ++pose) {
         double largest = 0.0, difference = 0.0;
         plain_exact(p, pose);
@@ -161,50 +162,79 @@ static double disagreement(problem *p)
 
 // ---- Tables --------------------------------------------------------------------------------------------------------------
 
-static void print_hessian_row(const char *scene, int markers)
+static void add_hessian(const bench *b, const char *scene, int markers)
 {
+    static const char *const names[3] = {"poise, dense", "poise, packed", "Algorithm 4"};
     problem p = make_problem(scene, markers);
-    const bench_work works[] = {plain_exact, composite_dense, composite_packed};
-    void *const users[] = {&p, &p, &p};
-    double ns[3];
-    double off = disagreement(&p);
+    const bench_work works[3] = {composite_dense, composite_packed, plain_exact};
+    void *const users[3] = {&p, &p, &p};
+    double ns[3], off = disagreement(&p);
+    bench_progress(b, scene);
     bench_race(works, users, 3, ns);
-    printf("%-16s %5d %7d %12.2f %11.2f %7.1fx %11.2f %7.1fx %10.1e\n", scene, p.nv, markers, ns[0] * 1e-3, ns[1] * 1e-3,
-           ns[0] / ns[1], ns[2] * 1e-3, ns[0] / ns[2], off);
+    for (int k = 0; k < 3; ++k) {
+        double difference = k < 2 ? off : 0.0; // what the others are held against
+        report_row(b->report, scene, names[k], REPORT_VALUES(p.nv, markers, difference, ns[k] * 1e-3, ns[k] / ns[0]));
+    }
+    report_promise(b->report, off <= EXACT, "%s: Hessians differ by %.1e", scene, off);
     free_problem(&p);
 }
 
-static void print_scaling_row(const char *scene, double *first)
+static void add_growth(const bench *b, const char *scene, double *first)
 {
     problem p = make_problem(scene, scene_marker_count(scene));
-    const bench_work works[] = {cost_only, gradient_only, composite_product};
-    void *const users[] = {&p, &p, &p};
+    const bench_work works[3] = {cost_only, gradient_only, composite_product};
+    void *const users[3] = {&p, &p, &p};
     double ns[3];
+    bench_progress(b, scene);
     bench_race(works, users, 3, ns);
     double per_dof = ns[2] / p.nv;
     *first = *first == 0 ? per_dof : *first;
-    printf("%-16s %5d %7d %12.2f %11.2f %11.2f %11.1f %7.2fx\n", scene, p.nv, p.markers, ns[0] * 1e-3, ns[1] * 1e-3,
-           ns[2] * 1e-3, per_dof, per_dof / *first);
+    report_row(b->report, scene, "poise",
+               REPORT_VALUES(p.nv, p.markers, ns[0] * 1e-3, ns[1] * 1e-3, ns[2] * 1e-3, per_dof, per_dof / *first));
     free_problem(&p);
 }
 
-int main(void)
+static void measure_hessians(const bench *b)
 {
-    bench_print_machine();
-    printf("Exact Hessian from q: Algorithms 2-4 of Erleben & Andrews against the composite route, us\n\n");
-    printf("%-16s %5s %7s %12s %11s %8s %11s %8s %10s\n", "skeleton", "dofs", "markers", "Algorithm 4", "dense", "faster",
-           "packed", "faster", "disagree");
-    print_hessian_row("humanoid-euler", 41);
-    print_hessian_row("tree-62", 41);
-    print_hessian_row("tree-62", 1000);
-    print_hessian_row("humanoid-euler", 1000);
-    printf("\nFrom q to cost, gradient, and a product with the exact Hessian, us; growth of the last\n\n");
-    printf("%-16s %5s %7s %12s %11s %11s %11s %8s\n", "skeleton", "dofs", "markers", "cost", "gradient", "product", "ns/dof",
-           "growth");
+    static const report_column columns[] = {{"dofs", "dofs", 0, REPORT_FIXED, false},
+                                            {"markers", "markers", 0, REPORT_FIXED, false},
+                                            {"error", "difference", 0, REPORT_FIGURES, false},
+                                            {"us_mean", "us", 2, REPORT_FIXED, false},
+                                            {"ratio", "ratio", 2, REPORT_TIMES, false}};
+    static const report_table table = {
+        "hessian", "From q to the exact Hessian: the composite route beside Algorithms 2-4 of Erleben & Andrews", "skeleton",
+        columns, 5};
+    report_begin_table(b->report, &table);
+    add_hessian(b, "humanoid-euler", 41);
+    add_hessian(b, "tree-62", 41);
+    add_hessian(b, "humanoid-euler", 1000);
+    add_hessian(b, "tree-62", 1000);
+}
+
+static void measure_growth(const bench *b)
+{
+    static const report_column columns[] = {
+        {"dofs", "dofs", 0, REPORT_FIXED, false},          {"markers", "markers", 0, REPORT_FIXED, false},
+        {"us_cost", "cost us", 2, REPORT_FIXED, false},    {"us_gradient", "gradient us", 2, REPORT_FIXED, false},
+        {"us_mean", "product us", 2, REPORT_FIXED, false}, {"ns_per_dof", "product ns/dof", 1, REPORT_FIXED, false},
+        {"ratio", "growth", 2, REPORT_TIMES, false}};
+    static const report_table table = {
+        "growth", "From q to the cost, the gradient, and a product with the exact Hessian; growth per degree of freedom",
+        "skeleton", columns, 7};
+    static const char *const trees[] = {"tree-62", "tree-200", "tree-600", "tree-1000", "tree-2000"};
     double first = 0.0;
-    const char *const trees[] = {"tree-62", "tree-200", "tree-600", "tree-1000", "tree-2000"};
+    report_begin_table(b->report, &table);
     for (size_t i = 0; i < sizeof trees / sizeof trees[0]; ++i) {
-        print_scaling_row(trees[i], &first);
+        add_growth(b, trees[i], &first);
     }
-    return 0;
+}
+
+void suite_derivatives(const bench *b)
+{
+    if (bench_wants(b, "hessian")) {
+        measure_hessians(b);
+    }
+    if (bench_wants(b, "growth")) {
+        measure_growth(b);
+    }
 }

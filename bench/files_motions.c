@@ -1,17 +1,21 @@
-// Motions for bench_read: BVH and AMC of some minutes of a whole body, with numbers as recordings have them.
-#include "bench_read.h"
+// Motions for the suite "files": BVH and AMC of some minutes of a whole body, with numbers as recordings have them.
+#include "files_task.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BYTES 12000000
+#define BYTES 12000000 // or fewer in a quick run
 #define BONES 30
 
 typedef struct text {
     char *bytes;
     size_t size;
 } text;
+
+static size_t size_of(const bench *b)
+{
+    return b->is_quick ? BYTES / 40 : BYTES;
+}
 
 static text new_text(void)
 {
@@ -35,7 +39,7 @@ static double angle(int frame, int bone, int axis)
     return 40.0 * s + 3.0 * c * axis;
 }
 
-static void bench_bvh(void)
+static void add_bvh(const bench *b)
 {
     text t = new_text();
     add(&t, "HIERARCHY\nROOT j%d\n{\nOFFSET 0 0 0\nCHANNELS 6 Xposition Yposition Zposition Zrotation Yrotation Xrotation\n",
@@ -49,7 +53,7 @@ static void bench_bvh(void)
     size_t head = t.size;
     add(&t, "MOTION\nFrames: %9d\nFrame Time: 0.0083333\n", 0, 0, 0, 0);
     int frames = 0;
-    for (; t.size < BYTES; ++frames) {
+    for (; t.size < size_of(b); ++frames) {
         for (int i = 0; i <= BONES + 1; ++i) {
             t.size += (size_t)snprintf(t.bytes + t.size, 100, "%.4f %.4f %.4f ", angle(frames, i, 2), angle(frames, i, 1),
                                        angle(frames, i, 0));
@@ -59,7 +63,7 @@ static void bench_bvh(void)
     char count[32];
     snprintf(count, sizeof count, "MOTION\nFrames: %9d", frames);
     memcpy(t.bytes + head, count, strlen(count));
-    bench_read_row("BVH, 4 decimals", POISE_FORMAT_BVH, NULL, t.bytes, t.size);
+    files_row(b, "BVH, 4 decimals", POISE_FORMAT_BVH, NULL, t.bytes, t.size);
     free(t.bytes);
 }
 
@@ -82,24 +86,24 @@ static poise_file *make_skeleton(void)
     return file;
 }
 
-static void bench_amc(void)
+static void add_amc(const bench *b)
 {
     poise_file *skeleton = make_skeleton();
     text t = new_text();
     add(&t, ":FULLY-SPECIFIED\n:DEGREES\n", 0, 0, 0, 0);
-    for (int frame = 0; t.size < BYTES; ++frame) {
+    for (int frame = 0; t.size < size_of(b); ++frame) {
         add(&t, "%d\nroot %g %g %g 1 2 3\n", frame + 1, angle(frame, 0, 0), angle(frame, 0, 1), angle(frame, 0, 2));
         for (int i = 1; i <= BONES; ++i) {
             add(&t, "bone%d %g %g %g\n", i, angle(frame, i, 0), angle(frame, i, 1), angle(frame, i, 2));
         }
     }
-    bench_read_row("AMC, 6 digits", POISE_FORMAT_AMC, skeleton->model, t.bytes, t.size);
+    files_row(b, "AMC, 6 digits", POISE_FORMAT_AMC, skeleton->model, t.bytes, t.size);
     free(t.bytes);
     poise_file_destroy(skeleton);
 }
 
-void bench_read_motion(void)
+void files_add_motions(const bench *b)
 {
-    bench_bvh();
-    bench_amc();
+    add_bvh(b);
+    add_amc(b);
 }

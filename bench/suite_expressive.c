@@ -1,22 +1,19 @@
 // ERIK and its successor side by side on skeletons C to G: the same postures, targets and measures in one run.
 //
-//   bench_expressive [--samples N] [--paths N] [--skeletons CDEFG] [--limits wide|narrow] [--aggravation X]
-//
 // Samples are single questions, postures of the evaluation's sets at its orientations; the successor is cold. On paths the
 // target turns by one degree from step to step, 360 times, about a fixed axis, and the successor goes on from its last
 // answer. A step in which a joint moves by more than 20 degrees is a jump. Narrow limits: swings from 0 to 100 degrees, the
 // first joint to 60 degrees either way.
 //
-//   shape: weighted mean of |angle -+ angle of the posture| in degrees, the sign the better one for each run of swings
-//   ok:    error up to 0.04
-#include "bench.h"
+//   shape:  weighted mean of |angle -+ angle of the posture| in degrees, the sign the better one for each run of swings
+//   solved: error up to 0.04
+#include "suite.h"
 
 #include <evaluate/expressive.h>
 #include <poise/expressive.h>
 #include <scenes/random.h>
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,10 +28,12 @@ static const char *const rival_names[RIVALS] = {"erik", "metric", "shape"};
 
 typedef struct tally {
     int64_t count, ok, aimed, steps, jumps, violations;
-    double error, orientation, shape, time, slowest;
+    double error, orientation, shape;
+    double *us; // by question
 } tally;
 
 typedef struct setting {
+    const bench *bench;
     const evaluate_problem *problem;
     poise_model *model; // with the limits of this run
     poise_erik *erik;
@@ -95,7 +94,7 @@ static void ask(const setting *s, rival who, bool is_path, const double *posture
         poise_goal goal = poise_goal_orientation(s->options.body, target);
         poise_expressive_solve(is_path ? s->warm[who] : s->cold[who], &goal, 1, posture, q, NULL);
     }
-    double time = (bench_now() - begin) * 1e-3;
+    t->us[t->count] = (bench_now() - begin) * 1e-3;
     poise_erik_measure(s->erik, posture, target, q, &report);
     t->count += 1;
     t->ok += report.error <= s->options.threshold;
@@ -104,21 +103,33 @@ static void ask(const setting *s, rival who, bool is_path, const double *posture
     t->error += report.error;
     t->orientation += report.orientation;
     t->shape += shape_error(s, posture, q);
-    t->time += time;
-    t->slowest = fmax(t->slowest, time);
 }
 
-static void print_row(const setting *s, const char *what, rival who, const tally *t)
+static void add_rows(const setting *s, const char *what, tally *all)
 {
-    double n = (double)t->count;
-    printf("%c %-7s %-7s %8.4f %8.4f %6.1f %7.2f %7.1f", s->problem->skeleton->letter, what, rival_names[who], t->error / n,
-           t->orientation / n, 100.0 * (double)t->ok / n, 100.0 * (double)t->aimed / n, t->shape / n);
-    if (t->steps) {
-        printf(" %7.2f", 100.0 * (double)t->jumps / (double)t->steps);
-    } else {
-        printf(" %7s", "");
+    double first = NAN;
+    for (int who = 0; who < RIVALS; ++who) {
+        tally *t = &all[who];
+        double n = (double)t->count;
+        char of[24];
+        bench_times times = bench_times_of(t->us, (int)t->count);
+        first = who == 0 ? times.mean : first;
+        snprintf(of, sizeof of, "%c %s", s->problem->skeleton->letter, what);
+        report_row(s->bench->report, of, rival_names[who],
+                   REPORT_VALUES(100.0 * (double)t->ok / n, 100.0 * (double)t->aimed / n, t->error / n, t->orientation / n,
+                                 t->shape / n, t->steps ? 100.0 * (double)t->jumps / (double)t->steps : NAN,
+                                 (double)t->violations, times.mean, times.p99, times.most, times.mean / first));
+        report_promise(s->bench->report, t->violations == 0, "%s, %s: %lld answers outside the limits", of, rival_names[who],
+                       (long long)t->violations);
+        free(t->us);
     }
-    printf(" %8.1f %8.0f %5lld\n", t->time / n, t->slowest, (long long)t->violations);
+}
+
+static void start_tally(tally *t, int64_t count)
+{
+    for (int who = 0; who < RIVALS; ++who) {
+        t[who] = (tally){.us = bench_take((size_t)count, sizeof *t->us)};
+    }
 }
 
 // ---- Runs ----------------------------------------------------------------------------------------------------------------
@@ -138,8 +149,9 @@ static void take_posture(const setting *s, int64_t index, double *posture)
 
 static void run_samples(const setting *s, int64_t samples)
 {
-    tally t[RIVALS] = {0};
+    tally t[RIVALS];
     int64_t count = s->problem->posture_count;
+    start_tally(t, samples);
     scene_random random = scene_random_make(SEED);
     for (int64_t i = 0; i < samples; ++i) {
         int64_t posture, orientation;
@@ -151,9 +163,7 @@ static void run_samples(const setting *s, int64_t samples)
             ask(s, (rival)who, false, psi, s->problem->orientations[orientation], q, &t[who]);
         }
     }
-    for (int who = 0; who < RIVALS && samples > 0; ++who) {
-        print_row(s, "samples", (rival)who, &t[who]);
-    }
+    add_rows(s, "samples", t);
 }
 
 static bool has_jumped(const double *before, const double *now, int n)
@@ -192,14 +202,13 @@ static void run_path(const setting *s, int64_t index, scene_random *random, tall
 
 static void run_paths(const setting *s, int64_t paths)
 {
-    tally t[RIVALS] = {0};
+    tally t[RIVALS];
+    start_tally(t, paths * (STEPS + 1));
     scene_random random = scene_random_make(SEED);
     for (int64_t i = 0; i < paths; ++i) {
         run_path(s, scene_random_index(&random, (int)s->problem->posture_count), &random, t);
     }
-    for (int who = 0; who < RIVALS && paths > 0; ++who) {
-        print_row(s, "paths", (rival)who, &t[who]);
-    }
+    add_rows(s, "paths", t);
 }
 
 static bool make_rivals(setting *s)
@@ -219,19 +228,19 @@ static bool make_rivals(setting *s)
     return done;
 }
 
-static void run_skeleton(int index, double aggravation, bool is_narrow, int64_t samples, int64_t paths)
+static void run_skeleton(const bench *b, int index, double aggravation, bool is_narrow, int64_t samples, int64_t paths)
 {
-    setting s = {.options = poise_erik_options_default()};
+    setting s = {.bench = b, .options = poise_erik_options_default()};
     evaluate_problem *problem;
     s.options.aggravation = aggravation;
     if (evaluate_problem_create(index, &s.options, EVALUATE_YXZ, 12, &problem) != POISE_OK) {
-        exit(EXIT_FAILURE);
+        bench_fail("skeleton %d cannot be made", index);
     }
     s.problem = problem;
     s.options = problem->options;
     s.model = is_narrow ? narrow_model(problem->model) : problem->model;
     if (!s.model || !make_rivals(&s)) {
-        exit(EXIT_FAILURE);
+        bench_fail("skeleton %d cannot be made", index);
     }
     run_samples(&s, samples);
     run_paths(&s, paths);
@@ -246,26 +255,36 @@ static void run_skeleton(int index, double aggravation, bool is_narrow, int64_t 
     evaluate_problem_destroy(problem);
 }
 
-int main(int count, char **arguments)
+void suite_expressive(const bench *b)
 {
-    int64_t samples = 4000, paths = 40;
-    const char *skeletons = "CDEFG", *limits = "wide";
-    double aggravation = poise_erik_options_default().aggravation;
-    for (int i = 1; i + 1 < count; i += 2) {
-        const char *name = arguments[i], *value = arguments[i + 1];
-        samples = strcmp(name, "--samples") == 0 ? atoll(value) : samples;
-        paths = strcmp(name, "--paths") == 0 ? atoll(value) : paths;
-        skeletons = strcmp(name, "--skeletons") == 0 ? value : skeletons;
-        limits = strcmp(name, "--limits") == 0 ? value : limits;
-        aggravation = strcmp(name, "--aggravation") == 0 ? atof(value) : aggravation;
-    }
-    bench_print_machine();
-    printf("%s limits, aggravation %g\n", limits, aggravation);
-    printf("                     error   orient   ok %% aimed %%   shape jumps %%  mean us   max us violations\n");
-    for (int i = 0; i < EVALUATE_SKELETONS; ++i) {
-        if (strchr(skeletons, evaluate_skeleton_at(i)->letter)) {
-            run_skeleton(i, aggravation, strcmp(limits, "narrow") == 0, samples, paths);
+    static const report_column columns[] = {{"solved", "solved %", 1, REPORT_FIXED, false},
+                                            {"aimed", "aimed %", 1, REPORT_FIXED, false},
+                                            {"error", "error", 4, REPORT_FIXED, false},
+                                            {"error_orientation", "orient.", 4, REPORT_FIXED, true},
+                                            {"error_shape_degrees", "shape deg", 1, REPORT_FIXED, false},
+                                            {"jumps", "jumps %", 2, REPORT_FIXED, false},
+                                            {"violations", "out- side", 0, REPORT_FIXED, false},
+                                            {"us_mean", "us mean", 1, REPORT_FIXED, false},
+                                            {"us_p99", "us p99", 0, REPORT_FIXED, false},
+                                            {"us_max", "us max", 0, REPORT_FIXED, true},
+                                            {"ratio", "ratio", 1, REPORT_TIMES, false}};
+    static const report_table tables[2] = {{"wide", "Limits of the paper", "skeleton", columns, 11},
+                                           {"narrow", "Narrow limits", "skeleton", columns, 11}};
+    const char *skeletons = bench_text(b, "--skeletons", "CDEFG"), *given = bench_text(b, "--aggravation", NULL);
+    double aggravation = given ? atof(given) : poise_erik_options_default().aggravation;
+    int samples = bench_number(b, "--samples", 2000, 50), paths = bench_number(b, "--paths", 20, 1);
+    report_note(b->report, "ERIK, its successor with ERIK's metric and with the shape; aggravation %g.", aggravation);
+    for (int k = 0; k < 2; ++k) {
+        if (!bench_wants(b, tables[k].name)) {
+            continue;
+        }
+        report_begin_table(b->report, &tables[k]);
+        for (int i = 0; i < EVALUATE_SKELETONS; ++i) {
+            char name[2] = {evaluate_skeleton_at(i)->letter, '\0'};
+            if (strchr(skeletons, name[0])) {
+                bench_progress(b, name);
+                run_skeleton(b, i, aggravation, k == 1, samples, paths);
+            }
         }
     }
-    return EXIT_SUCCESS;
 }

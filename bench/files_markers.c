@@ -1,22 +1,20 @@
-// Marker files for bench_read: C3D in every order and kind of number, TRC.
-#include "bench_read.h"
+// Marker files for the suite "files": C3D in every order and kind of number, TRC.
+#include "files_task.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FRAMES 10000
 #define POINTS 41
 #define BLOCK  512
 
-static poise_markers *dancing_points(void)
+static poise_markers *dancing_points(int frames)
 {
     poise_markers *markers = NULL;
-    if (poise_markers_create(FRAMES, POINTS, 120.0, NULL, NULL, &markers) != POISE_OK) {
+    if (poise_markers_create(frames, POINTS, 120.0, NULL, NULL, &markers) != POISE_OK) {
         abort();
     }
     markers->scale = (poise_scale){0.001, POISE_UP_Z};
-    for (int f = 0; f < FRAMES; ++f) {
+    for (int f = 0; f < frames; ++f) {
         for (int i = 0; i < POINTS; ++i) {
             double s, c;
             poise_sincos(0.01 * f + i, &s, &c);
@@ -80,16 +78,16 @@ static unsigned char *make_c3d(const poise_markers *m, int order, bool is_float,
     return bytes;
 }
 
-void bench_read_markers(void)
+void files_add_markers(const bench *b)
 {
-    poise_markers *markers = dancing_points();
+    poise_markers *markers = dancing_points(b->is_quick ? 200 : 10000);
     static const char *const names[3] = {"Intel", "DEC", "MIPS"};
     for (int kind = 0; kind < 6; ++kind) {
         char what[32];
         size_t size;
         unsigned char *bytes = make_c3d(markers, 84 + kind % 3, kind < 3, &size);
         snprintf(what, sizeof what, "C3D %s %s", names[kind % 3], kind < 3 ? "float" : "integer");
-        bench_read_row(what, POISE_FORMAT_C3D, NULL, bytes, size);
+        files_row(b, what, POISE_FORMAT_C3D, NULL, bytes, size);
         free(bytes);
     }
     void *text = NULL;
@@ -98,7 +96,7 @@ void bench_read_markers(void)
     if (poise_write(&file, POISE_FORMAT_TRC, NULL, &text, &size, NULL, NULL, NULL) != POISE_OK) {
         abort();
     }
-    bench_read_row("TRC", POISE_FORMAT_TRC, NULL, text, size);
+    files_row(b, "TRC", POISE_FORMAT_TRC, NULL, text, size);
     poise_bytes_release(NULL, text);
     poise_markers_destroy(markers);
 }

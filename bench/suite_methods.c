@@ -10,15 +10,14 @@
 //
 // In noise and limits no pose meets the markers, so a method stops where the gradient says so (relative 1e-7). Methods
 // follow each their own answers there: where there are several minima a method may fall behind, or get ahead, for a
-// while.
-#include "bench.h"
+// while. Slow methods see the first frames only.
+#include "suite.h"
 
 #include <poise/poise.h>
 #include <scenes/random.h>
 #include <scenes/scenes.h>
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,13 +30,12 @@
 #define SHARE        0.6   // of a joint's range in the motion, left by tight limits
 #define ITERATIONS   500
 #define ABOVE_BEST   1e-6
-#define COLD_FRAMES  25  // of each motion
-#define BUDGET       2e9 // nanoseconds for one method in one scenario: slow ones see the first frames only
+#define BUDGET       5e8 // nanoseconds for one method in one scenario: slow ones see the first frames only
+#define QUICK_BUDGET 2e6
 #define REACHED_WARM 1e-12
 #define REACHED_COLD 1e-6
 
 typedef struct problem {
-    const char *name;
     poise_model *model; // with the limits of the scenario
     int frames, markers;
     bool is_cold, has_floor; // has_floor: the markers cannot be met
@@ -49,7 +47,7 @@ typedef struct problem {
 typedef struct outcome {
     double cost[MOST_FRAMES], us[MOST_FRAMES];
     double iterations, evaluations;
-    int solves;
+    int solves, outside;
     bool ran;
 } outcome;
 
@@ -57,7 +55,7 @@ static poise_model *make_scene(void)
 {
     poise_model *model;
     if (scene_create(SCENE, NULL, &model, NULL) != POISE_OK) {
-        exit(EXIT_FAILURE);
+        bench_fail("no scene %s", SCENE);
     }
     return model;
 }
@@ -68,9 +66,9 @@ static poise_model *make_scene(void)
 static void place_markers(problem *p, int frame, const double *q, double noise, scene_random *random)
 {
     static scene_marker markers[MARKERS];
-    static poise_kinematics *kinematics;
-    if (!kinematics) {
-        poise_kinematics_create(p->model, NULL, &kinematics);
+    poise_kinematics *kinematics;
+    if (poise_kinematics_create(p->model, NULL, &kinematics) != POISE_OK) {
+        bench_fail("no kinematics");
     }
     p->markers = scene_markers(SCENE, markers, MARKERS);
     poise_kinematics_update(kinematics, q);
@@ -81,6 +79,7 @@ static void place_markers(problem *p, int frame, const double *q, double noise, 
         x.z += noise * scene_random_normal(random);
         p->goals[frame][i] = poise_goal_position(markers[i].body, markers[i].local, x);
     }
+    poise_kinematics_destroy(kinematics);
 }
 
 static int frames_of(const char *motion)
@@ -90,11 +89,11 @@ static int frames_of(const char *motion)
 }
 
 // The walk, one frame after the other.
-static void follow_walk(problem *p, double noise)
+static void follow_walk(problem *p, double noise, int frames)
 {
     scene_random random = scene_random_make(7);
     double q[MOST_NQ];
-    p->frames = frames_of("walk");
+    p->frames = frames < frames_of("walk") ? frames : frames_of("walk");
     for (int frame = 0; frame < p->frames; ++frame) {
         scene_motion_pose(p->model, "walk", (frame + 1) / RATE, q);
         place_markers(p, frame, q, noise, &random);
@@ -102,14 +101,15 @@ static void follow_walk(problem *p, double noise)
     scene_motion_pose(p->model, "walk", 0.0, p->start);
 }
 
-static void start_cold(problem *p)
+// So many frames of each motion.
+static void start_cold(problem *p, int frames)
 {
     scene_random random = scene_random_make(7);
     double q[MOST_NQ];
     for (int motion = 0; motion < scene_motion_count(); ++motion) {
         const char *name = scene_motion_name(motion);
-        for (int i = 0; i < COLD_FRAMES; ++i) {
-            scene_motion_pose(p->model, name, scene_motion_duration(name) * i / COLD_FRAMES, q);
+        for (int i = 0; i < frames; ++i) {
+            scene_motion_pose(p->model, name, scene_motion_duration(name) * i / frames, q);
             place_markers(p, p->frames++, q, 0.0, &random);
         }
     }
@@ -142,7 +142,7 @@ static poise_model *tighten(const poise_model *model)
         poise_builder_add_joint(builder, &joint, NULL);
     }
     if (poise_model_create(builder, NULL, &tight, NULL) != POISE_OK) {
-        exit(EXIT_FAILURE);
+        bench_fail("no scene %s", SCENE);
     }
     poise_builder_destroy(builder);
     return tight;
@@ -150,7 +150,7 @@ static poise_model *tighten(const poise_model *model)
 
 // ---- Race ----------------------------------------------------------------------------------------------------------------
 
-static outcome *run_method(const problem *p, poise_method method)
+static outcome *run_method(const bench *b, const problem *p, poise_method method)
 {
     poise_solver_options options = poise_solver_options_default();
     options.method = method;
@@ -159,15 +159,18 @@ static outcome *run_method(const problem *p, poise_method method)
     options.position_tolerance = 0.0;
     options.cost_tolerance = p->has_floor ? 0.0 : p->reached;
     options.gradient_tolerance = p->has_floor ? 1e-7 : 1e-9;
-    outcome *o = calloc(1, sizeof *o);
+    outcome *o = bench_take(1, sizeof *o);
+    if (!bench_takes(b, method)) {
+        return o;
+    }
     poise_solver *solver;
-    if (!o || poise_solver_create(p->model, &options, NULL, &solver) != POISE_OK) {
+    if (poise_solver_create(p->model, &options, NULL, &solver) != POISE_OK) {
         return o;
     }
     double q[MOST_NQ];
     memcpy(q, p->start, sizeof q);
     o->ran = true;
-    double end = bench_now() + BUDGET;
+    double end = bench_now() + (b->is_quick ? QUICK_BUDGET : BUDGET);
     for (int frame = 0; frame < p->frames && bench_now() < end; ++frame) {
         poise_report report = {0};
         if (p->is_cold) {
@@ -179,74 +182,88 @@ static outcome *run_method(const problem *p, poise_method method)
         o->cost[frame] = report.cost;
         o->iterations += report.iterations;
         o->evaluations += report.evaluations;
+        o->outside += !poise_model_within_limits(p->model, q);
         o->solves += 1;
     }
     poise_solver_destroy(solver);
     return o;
 }
 
-static int by_size(const void *a, const void *b)
+static void add_row(const bench *b, const problem *p, poise_method method, outcome *o, const double *best, double *first)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static void print_method(const problem *p, const char *name, outcome *o, const double *best)
-{
-    double us = 0.0, cost = 0.0;
-    int failed = 0;
-    for (int i = 0; i < o->solves; ++i) {
-        us += o->us[i] / o->solves;
-        cost += o->cost[i] / o->solves;
-        failed += !(o->cost[i] <= (p->has_floor ? best[i] * (1.0 + ABOVE_BEST) : p->reached));
+    double cost = 0.0;
+    int solved = 0, n = o->solves;
+    for (int i = 0; i < n; ++i) {
+        cost += o->cost[i] / n;
+        solved += o->cost[i] <= (p->has_floor ? best[i] * (1.0 + ABOVE_BEST) : p->reached);
     }
-    qsort(o->us, (size_t)o->solves, sizeof *o->us, by_size);
-    printf("%-22s %8.2f %8.2f %10.1f %10.1f %10.1f %4d/%-4d %10.4g\n", name, o->iterations / o->solves,
-           o->evaluations / o->solves, us, o->us[o->solves / 2], o->us[o->solves * 99 / 100], failed, o->solves, cost);
+    bench_times t = bench_times_of(o->us, n);
+    const char *name = poise_method_name(method);
+    *first = method == POISE_METHOD_AUTO ? t.mean : *first;
+    report_row(b->report, p->is_cold ? "all" : "walk", name,
+               REPORT_VALUES(n, 100.0 * solved / n, 1e3 * sqrt(2.0 * cost / p->markers), o->iterations / n,
+                             o->evaluations / n, t.mean, t.p50, t.p99, t.mean / *first));
+    report_promise(b->report, o->outside == 0, "%s: %d answers outside the limits", name, o->outside);
+    report_promise(b->report, method != POISE_METHOD_AUTO || p->has_floor || solved == n, "%s: %d of %d solved", name,
+                   solved, n);
 }
 
-static void race(problem *p)
+static void race(const bench *b, problem *p, const report_table *table)
 {
-    static outcome *all[POISE_METHOD_COUNT];
-    static double best[MOST_FRAMES];
+    outcome *all[POISE_METHOD_COUNT];
+    double best[MOST_FRAMES], first = NAN;
     for (int i = 0; i < p->frames; ++i) {
         best[i] = INFINITY;
     }
+    report_begin_table(b->report, table);
     for (int m = 0; m < POISE_METHOD_COUNT; ++m) {
-        all[m] = run_method(p, (poise_method)m);
-        for (int i = 0; all[m] && all[m]->ran && i < all[m]->solves; ++i) {
+        bench_progress(b, poise_method_name((poise_method)m));
+        all[m] = run_method(b, p, (poise_method)m);
+        for (int i = 0; all[m]->ran && i < all[m]->solves; ++i) {
             best[i] = fmin(best[i], all[m]->cost[i]);
         }
     }
-    printf("\n%s: %d frames, %d markers\n", p->name, p->frames, p->markers);
-    printf("%-22s %8s %8s %10s %10s %10s %9s %10s\n", "method", "it", "eval", "us mean", "us p50", "us p99", "failed/of",
-           "mean cost");
     for (int m = 0; m < POISE_METHOD_COUNT; ++m) {
-        if (all[m] && all[m]->ran) {
-            print_method(p, poise_method_name((poise_method)m), all[m], best);
+        if (all[m]->ran) {
+            add_row(b, p, (poise_method)m, all[m], best, &first);
         }
         free(all[m]);
     }
 }
 
-int main(void)
+void suite_methods(const bench *b)
 {
-    static problem warm = {.name = "warm", .reached = REACHED_WARM}, noise = {.name = "noise", .has_floor = true};
-    static problem cold = {.name = "cold", .is_cold = true, .reached = REACHED_COLD};
-    static problem limits = {.name = "limits", .has_floor = true};
-    bench_print_machine();
+    static const report_column columns[] = {
+        {"frames", "frames", 0, REPORT_FIXED, false},     {"solved", "solved %", 1, REPORT_FIXED, false},
+        {"error_mm", "rms mm", 0, REPORT_FIGURES, false}, {"iterations", "iter.", 1, REPORT_FIXED, false},
+        {"evaluations", "eval.", 1, REPORT_FIXED, true},  {"us_mean", "us mean", 0, REPORT_FIXED, false},
+        {"us_p50", "us p50", 0, REPORT_FIXED, true},      {"us_p99", "us p99", 0, REPORT_FIXED, false},
+        {"ratio", "ratio", 1, REPORT_TIMES, false}};
+    static const report_table tables[] = {
+        {"warm", "From the answer before; solved: a cost of at most 1e-12 m^2", "motion", columns, 9},
+        {"noise", "The same with 3 mm of noise; solved: within 1e-6 of the best method's cost", "motion", columns, 9},
+        {"cold", "From the neutral pose; solved: a cost of at most 1e-6 m^2", "motion", columns, 9},
+        {"limits", "Joints held to 60 % of their ranges; solved: within 1e-6 of the best method's cost", "motion", columns,
+         9}};
     poise_model *model = make_scene();
-    warm.model = noise.model = cold.model = limits.model = model;
-    follow_walk(&warm, 0.0);
-    follow_walk(&noise, NOISE);
-    start_cold(&cold);
-    follow_walk(&limits, 0.0);
-    limits.model = tighten(model);
-    race(&warm);
-    race(&noise);
-    race(&cold);
-    race(&limits);
-    poise_model_destroy(limits.model);
+    for (int k = 0; k < 4; ++k) {
+        static problem p;
+        if (!bench_wants(b, tables[k].name)) {
+            continue;
+        }
+        p = (problem){
+            .model = model, .is_cold = k == 2, .has_floor = k % 2 == 1, .reached = k == 0 ? REACHED_WARM : REACHED_COLD};
+        if (p.is_cold) {
+            int frames = bench_number(b, "--frames", 25, 1), most = MOST_FRAMES / scene_motion_count();
+            start_cold(&p, frames < most ? frames : most);
+        } else {
+            follow_walk(&p, k == 1 ? NOISE : 0.0, bench_number(b, "--frames", MOST_FRAMES, 3));
+        }
+        p.model = k == 3 ? tighten(model) : model;
+        race(b, &p, &tables[k]);
+        if (k == 3) {
+            poise_model_destroy(p.model);
+        }
+    }
     poise_model_destroy(model);
-    return EXIT_SUCCESS;
 }

@@ -1,0 +1,12 @@
+// What the suites over the recordings of HDM05 share.
+#ifndef BENCH_HDM05_SUITES_H
+#define BENCH_HDM05_SUITES_H
+
+#include "suite.h"
+
+#include <evaluate/hdm05_task.h>
+
+// The take that the options ask for. False, with the suite skipped, where it is not there.
+bool hdm05_suite_read(const bench *b, hdm05_task *task);
+
+#endif

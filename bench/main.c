@@ -1,0 +1,374 @@
+// poise-bench: how fast Poise is, and how well it does what it does. `poise-bench --help` says how to ask.
+#define _POSIX_C_SOURCE 200809L
+
+#include "suite.h"
+
+#include <poise/base.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const bench_suite suites[] = {
+    {"kinematics", "forward kinematics and Jacobians of arms", "forward", suite_kinematics},
+    {"derivatives", "exact gradients and Hessians, and how their cost grows", "hessian growth", suite_derivatives},
+    {"methods", "every method on the same whole-body problems", "warm noise cold limits", suite_methods},
+    {"scaling", "one step of the solver against the size of the skeleton", "steps", suite_scaling},
+    {"arms", "robot arms, 6D pose, thousands of random targets", "mid rand near far restarts million", suite_arms},
+    {"arm-batches", "the same by the thousand: lanes and threads", "mid rand near", suite_arm_batches},
+    {"markers", "a whole body that follows 41 markers", "clean noise", suite_markers},
+    {"marker-batches", "frames on their own by the thousand: lanes and threads", "clean noise", suite_marker_batches},
+    {"hdm05", "a recorded motion, all methods and starts", "warm amc batch made cold limits fixed", suite_hdm05},
+    {"fits", "a skeleton fitted to a recording, spoilt recordings tracked", "calibration tracking", suite_fits},
+    {"files", "reading and writing of motion files", "formats", suite_files},
+    {"erik", "ERIK's own evaluation on skeletons A to G", "iterations errors", suite_erik},
+    {"expressive", "ERIK beside its successor: samples and paths", "wide narrow", suite_expressive},
+    {"warps", "an animation warped at 1000 Hz through the motion filter", "ticks", suite_warps},
+};
+
+#define SUITES ((int)(sizeof suites / sizeof suites[0]))
+
+static const struct {
+    const char *name, *package;
+    bool is_built;
+} peers[] = {
+#ifdef POISE_HAS_KDL
+    {"Orocos KDL", "liborocos-kdl-dev", true},
+#else
+    {"Orocos KDL", "liborocos-kdl-dev", false},
+#endif
+#ifdef POISE_HAS_SIMBODY
+    {"Simbody", "libsimbody-dev", true},
+#else
+    {"Simbody", "libsimbody-dev", false},
+#endif
+    {"textbook Levenberg-Marquardt", NULL, true},
+    {"two-task damped least squares", NULL, true},
+};
+
+// ---- Options -------------------------------------------------------------------------------------------------------------
+
+typedef enum option_kind { FLAG, NUMBER, TEXT } option_kind;
+
+static const struct {
+    const char *name, *value;
+    option_kind kind;
+    const char *help;
+} options[] = {
+    {"--peers", NULL, FLAG, "run the rivals too, where they are built in"},
+    {"--quick", NULL, FLAG, "all suites in seconds: to see that they work, not to quote"},
+    {"--json", NULL, FLAG, "JSON instead of tables"},
+    {"--markdown", NULL, FLAG, "Markdown instead of tables"},
+    {"--save", "FILE", TEXT, "write the JSON there, whatever is printed"},
+    {"--list", NULL, FLAG, "name the suites and their tables"},
+    {"--help", NULL, FLAG, "this text"},
+    {"--version", NULL, FLAG, "the version"},
+    {"--tables", "A,B", TEXT, "these tables only"},
+    {"--rounds", "N", NUMBER, "runs, of which the fastest counts"},
+    {"--threads", "N", NUMBER, "threads of arm-batches, marker-batches, erik"},
+    {"--targets", "N", NUMBER, "arms, arm-batches: targets"},
+    {"--peer-targets", "N", NUMBER, "arms: targets of slower rivals"},
+    {"--robots", "FOLDER", TEXT, "kinematics, arms, arm-batches: panda.chain and so on"},
+    {"--skeleton", "FILE", TEXT, "markers, marker-batches: bodies and markers"},
+    {"--frames", "N", NUMBER, "methods, markers, marker-batches: frames"},
+    {"--takes", "N", NUMBER, "marker-batches: copies of the motion, each with its noise"},
+    {"--data", "FOLDER", TEXT, "hdm05, fits: the recordings"},
+    {"--take", "NAME", TEXT, "hdm05, fits: one of them"},
+    {"--every", "K", NUMBER, "hdm05, fits: every K-th frame of amc, limits, calibration"},
+    {"--samples", "N", NUMBER, "erik, expressive: samples of each skeleton"},
+    {"--skeletons", "ABC", TEXT, "erik, expressive: which"},
+    {"--aggravation", "X", TEXT, "erik, expressive: growth of the weights along the chain"},
+    {"--paths", "N", NUMBER, "expressive: paths of 360 steps"},
+    {"--full", NULL, FLAG, "erik: every posture and orientation, 288 million samples"},
+    {"--angles", "yxz", TEXT, "erik: order of the orientations' angles, or yxy"},
+    {"--two-task", "N", NUMBER, "erik: samples of damped least squares with two tasks"},
+    {"--progress", "FILE", TEXT, "erik: keep finished parts, and go on from there"},
+    {"--csv", "FOLDER", TEXT, "erik: write the numbers and histograms"},
+    {"--seconds", "N", NUMBER, "warps: length of the run"},
+};
+
+#define OPTIONS ((int)(sizeof options / sizeof options[0]))
+
+struct bench_values {
+    const char *text[OPTIONS]; // NULL: not given
+    bool is_chosen[SUITES];
+};
+
+static int find_option(const char *name)
+{
+    for (int i = 0; i < OPTIONS; ++i) {
+        if (strcmp(options[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static const char *given(const bench *b, const char *option)
+{
+    return b->values->text[find_option(option)];
+}
+
+const char *bench_text(const bench *b, const char *option, const char *usual)
+{
+    const char *text = given(b, option);
+    return text ? text : usual;
+}
+
+int bench_number(const bench *b, const char *option, int usual, int quick)
+{
+    const char *text = given(b, option);
+    return text ? atoi(text) : b->is_quick ? quick : usual;
+}
+
+bool bench_flag(const bench *b, const char *option)
+{
+    return given(b, option) != NULL;
+}
+
+int bench_threads(const bench *b)
+{
+    int cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    cores = cores < 1 ? 1 : cores > 8 ? 8 : cores;
+    return bench_number(b, "--threads", cores, cores);
+}
+
+// Is `word` one of the words of `list`, which are apart by spaces or commas?
+static bool has_word(const char *list, const char *word, size_t length)
+{
+    while (*list) {
+        size_t next = strcspn(list, " ,");
+        if (next == length && strncmp(list, word, length) == 0) {
+            return true;
+        }
+        list += next;
+        list += strspn(list, " ,");
+    }
+    return false;
+}
+
+bool bench_asks_for(const bench *b, const char *table)
+{
+    const char *tables = given(b, "--tables");
+    return tables && has_word(tables, table, strlen(table));
+}
+
+bool bench_wants(const bench *b, const char *table)
+{
+    return !given(b, "--tables") || bench_asks_for(b, table);
+}
+
+bool bench_takes(const bench *b, poise_method method)
+{
+    bool is_slow = method == POISE_METHOD_PSEUDO_INVERSE || method == POISE_METHOD_DAMPED_LEAST_SQUARES ||
+                   method == POISE_METHOD_SELECTIVELY_DAMPED || method == POISE_METHOD_PRIORITY;
+    return !b->is_quick || !is_slow;
+}
+
+// ---- Progress ------------------------------------------------------------------------------------------------------------
+
+static void clear_progress(void)
+{
+    if (isatty(STDERR_FILENO)) {
+        fprintf(stderr, "\r%78s\r", "");
+    }
+}
+
+void bench_progress(const bench *b, const char *what)
+{
+    if (isatty(STDERR_FILENO)) {
+        char line[96];
+        snprintf(line, sizeof line, "suite %d of %d: %s%s%.40s ...", b->number, b->count, b->suite, *what ? ", " : "", what);
+        fprintf(stderr, "\r%-78.78s", line);
+    }
+}
+
+// ---- Command line --------------------------------------------------------------------------------------------------------
+
+static void print_suites(FILE *file, bool with_tables)
+{
+    fprintf(file, "Suites:\n");
+    for (int i = 0; i < SUITES; ++i) {
+        fprintf(file, "  %-15s %s\n", suites[i].name, suites[i].summary);
+        if (with_tables) {
+            fprintf(file, "  %-15s tables: %s\n", "", suites[i].tables);
+        }
+    }
+}
+
+static void print_help(void)
+{
+    printf("poise bench [SUITE...] [OPTION...]\n\n"
+           "Measures how fast Poise is and how well it does what it does; all suites when\n"
+           "none is named. Times are CPU time of one thread unless a column says otherwise.\n"
+           "A ratio is the time of its row over that of Poise's first row of the same case.\n"
+           "Tables leave out columns that do not fit; JSON and Markdown have them all.\n\n");
+    print_suites(stdout, false);
+    printf("\nOptions:\n");
+    for (int i = 0; i < OPTIONS; ++i) {
+        char name[32];
+        snprintf(name, sizeof name, "%s%s%s", options[i].name, options[i].value ? " " : "",
+                 options[i].value ? options[i].value : "");
+        printf("  %-17s %s\n", name, options[i].help);
+    }
+    printf("\nExit status: 0 done; 1 an answer was not as good as promised; 2 wrong usage.\n");
+}
+
+static _Noreturn void refuse(const char *what, const char *word)
+{
+    fprintf(stderr, "poise bench: ");
+    fprintf(stderr, what, word);
+    fprintf(stderr, "\n");
+    print_suites(stderr, false);
+    exit(2);
+}
+
+static bool is_number(const char *text)
+{
+    char *end;
+    long number = strtol(text, &end, 10);
+    return end != text && *end == '\0' && number >= 1 && number <= 1000000000;
+}
+
+static void choose_suite(const char *word, struct bench_values *v)
+{
+    for (int i = 0; i < SUITES; ++i) {
+        if (strcmp(suites[i].name, word) == 0) {
+            v->is_chosen[i] = true;
+            return;
+        }
+    }
+    refuse("there is no suite \"%s\"", word);
+}
+
+static void read_words(int count, char **words, struct bench_values *v)
+{
+    bool is_any = false;
+    for (int i = 1; i < count; ++i) {
+        int option = find_option(words[i]);
+        if (words[i][0] != '-') {
+            choose_suite(words[i], v);
+            is_any = true;
+        } else if (option < 0) {
+            refuse("there is no option %s; poise bench --help names them", words[i]);
+        } else if (options[option].kind == FLAG) {
+            v->text[option] = "";
+        } else if (i + 1 == count) {
+            refuse("%s needs a value", words[i]);
+        } else {
+            v->text[option] = words[++i];
+            if (options[option].kind == NUMBER && !is_number(words[i])) {
+                refuse("%s needs a whole number from 1 on", words[i - 1]);
+            }
+        }
+    }
+    for (int i = 0; i < SUITES && !is_any; ++i) {
+        v->is_chosen[i] = true;
+    }
+}
+
+// Does the suite have a table that is asked for? `tables` is a list with commas.
+static bool has_any(const bench_suite *suite, const char *tables)
+{
+    for (const char *word = tables; *word;) {
+        size_t length = strcspn(word, ",");
+        if (has_word(suite->tables, word, length)) {
+            return true;
+        }
+        word += length;
+        word += strspn(word, ",");
+    }
+    return false;
+}
+
+// Every table that is asked for must be one of a chosen suite; suites without any of them do not run.
+static void check_tables(struct bench_values *v)
+{
+    const char *tables = v->text[find_option("--tables")];
+    for (const char *word = tables; word && *word;) {
+        char table[64];
+        size_t length = strcspn(word, ",");
+        bool is_known = false;
+        snprintf(table, sizeof table, "%.*s", (int)length, word);
+        for (int i = 0; i < SUITES; ++i) {
+            is_known = is_known || (v->is_chosen[i] && has_word(suites[i].tables, table, strlen(table)));
+        }
+        if (!is_known) {
+            refuse("there is no table \"%s\" in these suites; poise bench --list names them", table);
+        }
+        word += length;
+        word += strspn(word, ",");
+    }
+    for (int i = 0; i < SUITES && tables; ++i) {
+        v->is_chosen[i] = v->is_chosen[i] && has_any(&suites[i], tables);
+    }
+}
+
+// The skeletons of the expressive suites have letters.
+static void check_skeletons(const struct bench_values *v)
+{
+    const char *letters = v->text[find_option("--skeletons")];
+    if (letters && (!*letters || letters[strspn(letters, "ABCDEFG")])) {
+        refuse("--skeletons %s: they are named A to G", letters);
+    }
+}
+
+static bench_report *begin_report(const bench *b)
+{
+    bench_machine machine = bench_machine_now();
+    report_style style = bench_flag(b, "--json")       ? REPORT_JSON
+                         : bench_flag(b, "--markdown") ? REPORT_MARKDOWN
+                                                       : REPORT_TABLES;
+    bench_report *r = report_create(style, &machine);
+    for (size_t i = 0; i < sizeof peers / sizeof peers[0]; ++i) {
+        report_peer(r, peers[i].name, peers[i].package, peers[i].is_built, b->with_peers);
+    }
+    return r;
+}
+
+static bool run_suites(bench *b)
+{
+    for (int i = 0; i < SUITES; ++i) {
+        b->count += b->values->is_chosen[i];
+    }
+    b->report = begin_report(b);
+    for (int i = 0; i < SUITES; ++i) {
+        if (b->values->is_chosen[i]) {
+            b->suite = suites[i].name;
+            b->number += 1;
+            bench_progress(b, "");
+            report_begin_suite(b->report, suites[i].name, suites[i].summary);
+            suites[i].run(b);
+            clear_progress();
+            report_end_suite(b->report);
+        }
+    }
+    return report_finish(b->report, given(b, "--save"));
+}
+
+int main(int count, char **words)
+{
+    struct bench_values values = {.text = {NULL}};
+    read_words(count, words, &values);
+    check_tables(&values);
+    check_skeletons(&values);
+    bench b = {.values = &values};
+    if (bench_flag(&b, "--help")) {
+        print_help();
+        return 0;
+    }
+    if (bench_flag(&b, "--list")) {
+        print_suites(stdout, true);
+        return 0;
+    }
+    if (bench_flag(&b, "--version")) {
+        printf("poise-bench %s\n", poise_version());
+        return 0;
+    }
+    b.is_quick = bench_flag(&b, "--quick");
+    b.with_peers = bench_flag(&b, "--peers");
+    if (b.is_quick) {
+        bench_hurry();
+    }
+    return run_suites(&b) ? 0 : 1;
+}

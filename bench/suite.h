@@ -1,0 +1,58 @@
+// The suites of poise-bench, and what they ask of the command line.
+#ifndef BENCH_SUITE_H
+#define BENCH_SUITE_H
+
+#include "report.h"
+
+#include <poise/solve.h>
+
+typedef struct bench {
+    bench_report *report;
+    bool is_quick, with_peers;
+    const char *suite; // its name and number, for progress
+    int number, count;
+    const struct bench_values *values;
+} bench;
+
+typedef struct bench_suite {
+    const char *name; // a plural, as on the command line
+    const char *summary;
+    const char *tables; // their names, for --tables
+    void (*run)(const bench *b);
+} bench_suite;
+
+// One function for each row of the table in main.c.
+void suite_kinematics(const bench *b);
+void suite_derivatives(const bench *b);
+void suite_methods(const bench *b);
+void suite_scaling(const bench *b);
+void suite_arms(const bench *b);
+void suite_arm_batches(const bench *b);
+void suite_markers(const bench *b);
+void suite_marker_batches(const bench *b);
+void suite_hdm05(const bench *b);
+void suite_fits(const bench *b);
+void suite_files(const bench *b);
+void suite_erik(const bench *b);
+void suite_expressive(const bench *b);
+void suite_warps(const bench *b);
+
+// What an option says, or else what is usual, or what a quick run takes.
+int bench_number(const bench *b, const char *option, int usual, int quick);
+const char *bench_text(const bench *b, const char *option, const char *usual);
+bool bench_flag(const bench *b, const char *option);
+
+// Is this table wanted? By default all are but those that only run when asked for.
+bool bench_wants(const bench *b, const char *table);
+bool bench_asks_for(const bench *b, const char *table);
+
+// Does this run take that method? A quick one leaves out those that factor all rows at once: a tenth of a second a frame.
+bool bench_takes(const bench *b, poise_method method);
+
+// The case at hand, on a terminal.
+void bench_progress(const bench *b, const char *what);
+
+// Threads for work that uses several: --threads, or else one for each processor, eight at most.
+int bench_threads(const bench *b);
+
+#endif

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Runs every suite of poise-bench in a hurry and checks what comes out: JSON, tables, wrong usage.
+
+check_bench.py POISE-BENCH
+"""
+import json
+import math
+import subprocess
+import sys
+
+# What each suite promises in every row of Poise's own, and columns that every row must have.
+SOLVED = {"arms", "arm-batches", "marker-batches"}
+COLUMNS = {
+    "kinematics": ["error", "ns_forward", "ns_jacobian", "ratio"],
+    "derivatives": ["us_mean", "ratio"],
+    "methods": ["solved", "error_mm", "iterations", "us_mean", "us_p50", "us_p99", "ratio"],
+    "scaling": ["error_um", "us_mean", "ns_per_dof"],
+    "arms": ["solved", "error", "us_mean", "us_p50", "us_p99"],
+    "arm-batches": ["solved", "same_bits", "us_single", "us_wall_all", "ratio_threads"],
+    "markers": ["error_rms_mm", "error_worst_mm", "us_mean", "us_p50", "us_p99", "ratio"],
+    "marker-batches": ["solved", "error_rms_mm", "same_bits", "us_mean", "ratio"],
+    "hdm05": ["solved", "us_mean"],
+    "fits": [],
+    "files": ["error", "read_mb_s", "write_mb_s", "ratio"],
+    "erik": [],
+    "expressive": ["solved", "error", "us_mean", "us_p99", "ratio"],
+    "warps": ["error_degrees", "outside", "us_mean", "us_p50", "us_p99"],
+}
+
+failures = []
+
+
+def expect(holds, what):
+    if not holds:
+        failures.append(what)
+
+
+def run(program, *words):
+    return subprocess.run([program, *words], capture_output=True, text=True, check=False)
+
+
+def check_row(suite, row):
+    where = f"{suite} {row.get('table')} {row.get('case')} {row.get('method')}"
+    expect(all(isinstance(row.get(key), str) and row[key] for key in ("table", "case", "method")), f"{where}: no names")
+    for key in COLUMNS[suite]:
+        expect(key in row, f"{where}: no {key}")
+    for key, value in row.items():
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            expect(math.isfinite(value), f"{where}: {key} is {value}")
+    expect(row.get("same_bits", True) is True, f"{where}: other bits")
+    for key in ("outside", "violations"):
+        expect(row.get(key, 0) == 0, f"{where}: answers outside the limits")
+    if suite in SOLVED and not row["method"].startswith("KDL"):
+        expect(row["solved"] == 100, f"{where}: {row['solved']} % solved")
+
+
+def check_json(program):
+    done = run(program, "--quick", "--peers", "--json")
+    expect(done.returncode == 0, f"exit status {done.returncode}: {done.stderr}")
+    expect(done.stderr == "", f"words on standard error in a pipe: {done.stderr}")
+    report = json.loads(done.stdout)
+    for key in ("machine", "compiler", "flags", "version", "date"):
+        expect(isinstance(report.get(key), str), f"no {key}")
+    expect(report["peers"] and all({"name", "built", "run"} <= set(p) for p in report["peers"]), "no peers")
+    expect([suite["name"] for suite in report["suites"]] == list(COLUMNS), "suites are missing, or in another order")
+    for suite in report["suites"]:
+        expect("broken" not in suite, f"{suite['name']}: {suite.get('broken')}")
+        expect(suite["rows"] or suite.get("skipped"), f"{suite['name']}: neither rows nor a reason")
+        for row in suite["rows"]:
+            check_row(suite["name"], row)
+    print({suite["name"]: round(suite["seconds"], 2) for suite in report["suites"]})
+
+
+def check_text(program):
+    fast = ["kinematics", "derivatives", "scaling", "arms", "arm-batches", "marker-batches", "erik", "warps"]
+    for style in ([], ["--markdown"]):
+        done = run(program, *fast, "--quick", *style)
+        expect(done.returncode == 0 and done.stderr == "", f"tables: exit status {done.returncode}: {done.stderr}")
+        expect(done.stdout.isprintable() or all(c.isprintable() or c == "\n" for c in done.stdout), "control characters")
+        for line in done.stdout.split("\n") if not style else []:
+            expect(len(line) <= 80, f"{len(line)} columns: {line}")
+    done = run(program, "hdm05", "fits", "--quick", "--data", "no-such-folder")
+    expect(done.returncode == 0 and done.stdout.count("Skipped:") == 2, "no data, and no word of it")
+    done = run(program, "arms", "markers", "--quick", "--robots", "no-such-folder", "--skeleton", "no-such-file",
+               "--tables", "near,clean", "--json")
+    cases = {row["case"] for suite in json.loads(done.stdout)["suites"] for row in suite["rows"]}
+    expect({"arm6", "arm7", "walk", "kick"} <= cases, f"no scenes where there are no files: {cases}")
+    for words in (["--help"], ["--list"]):
+        done = run(program, *words)
+        expect(done.returncode == 0 and all(f"  {suite} " in done.stdout for suite in COLUMNS), f"{words} names no suites")
+        expect(all(len(line) <= 80 for line in done.stdout.split("\n")), f"{words} is too wide")
+
+
+def check_wrong_usage(program):
+    for words in (["legs"], ["--fast"], ["arms", "--targets"], ["arms", "--targets", "many"], ["arms", "--targets", "0"],
+                  ["arms", "--tables", "warm"], ["erik", "--skeletons", "XYZ"]):
+        done = run(program, *words)
+        lines = done.stderr.split("\n")
+        expect(done.returncode == 2 and done.stdout == "", f"{words}: exit status {done.returncode}")
+        expect(lines[0].startswith("poise bench: ") and lines[1] == "Suites:", f"{words}: {done.stderr}")
+        expect(all(f"  {suite} " in done.stderr for suite in COLUMNS), f"{words}: the suites are not named")
+
+
+def main():
+    check_wrong_usage(sys.argv[1])
+    check_text(sys.argv[1])
+    check_json(sys.argv[1])
+    for failure in failures:
+        print(failure)
+    print(f"{len(failures)} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
