@@ -20,10 +20,10 @@ test:
 demo:
 	tools/setup.sh
 	@$(MAKE) --no-print-directory all
-	build/bin/demo
+	build/bin/poise demo
 
 bench: all
-	@for program in build/bin/bench_*; do echo "$$program"; $$program; done
+	build/bin/poise-bench
 
 coverage:
 	@$(call configure,coverage,build-coverage)
@@ -54,7 +54,7 @@ help:
 	@echo "make            build the library and the programs in build/"
 	@echo "make test       install missing Debian packages, build, run all tests"
 	@echo "make demo       the same up to the build, then run the demonstration"
-	@echo "make bench      build and run the benchmarks"
+	@echo "make bench      build and run the benchmarks (build/bin/poise-bench --help)"
 	@echo "make coverage   run the unit tests and say which share of each source ran"
 	@echo "make reference  make the API reference from the headers (doxygen)"
 	@echo "make format     run clang-format on all C files"

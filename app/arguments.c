@@ -56,17 +56,6 @@ const app_option *arguments_common_options(void)
 
 // ---- Reading -------------------------------------------------------------------------------------------------------------
 
-bool parse_number(const char *text, double *number)
-{
-    char *end;
-    double value = strtod(text, &end); // the program never leaves the "C" locale
-    if (end == text || *end || !isfinite(value)) {
-        return false;
-    }
-    *number = value;
-    return true;
-}
-
 static bool is_choice(const char *choices, const char *word)
 {
     size_t length = strlen(word);
@@ -100,6 +89,10 @@ static bool check_value(const app_command *command, const app_option *option, gi
         return false;
     }
     bool bounded = option->lowest < option->highest;
+    if (bounded && g->number < option->lowest && option->highest >= INT_MAX) {
+        complain("%s: --%s %s is less than %g", command->name, option->name, g->text, option->lowest);
+        return false;
+    }
     if (bounded && (g->number < option->lowest || g->number > option->highest)) {
         complain("%s: --%s %s is not between %g and %g", command->name, option->name, g->text, option->lowest,
                  option->highest);
@@ -108,11 +101,10 @@ static bool check_value(const app_command *command, const app_option *option, gi
     return true;
 }
 
-// A word that begins with a dash is an option unless it is "-" or a number.
+// A word that begins with a dash is an option unless it is "-" or begins with a number: "-0.5", "-1 0 0".
 static bool is_option(const char *word)
 {
-    double number;
-    return word[0] == '-' && word[1] && !parse_number(word, &number);
+    return word[0] == '-' && word[1] && !strchr("0123456789.", word[1]);
 }
 
 // Options of the command first, then those that every command has.

@@ -1,9 +1,11 @@
 // The command line of one command: its arguments and options, checked against a table.
 //
-// Options are --name VALUE, --name=VALUE, -l VALUE or -lVALUE; flags are --name or -l. `--` ends the options. A number that
-// begins with a minus sign is a value, not an option.
+// Options are --name VALUE, --name=VALUE, -l VALUE or -lVALUE; flags are --name or -l. `--` ends the options. A word that
+// begins with a negative number is a value, not an option.
 #ifndef APP_ARGUMENTS_H
 #define APP_ARGUMENTS_H
+
+#include "words.h"
 
 #include <stdbool.h>
 
@@ -56,8 +58,5 @@ const char *option_text_at(const arguments *args, const char *name, int index);
 
 // Does the user want JSON?
 bool arguments_json(const arguments *args);
-
-// A finite number, the whole of `text`. False when it is not one.
-bool parse_number(const char *text, double *number);
 
 #endif

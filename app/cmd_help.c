@@ -98,7 +98,7 @@ static const app_option options[] = {
 };
 
 static const app_example examples[] = {
-    {"Which skeletons are built in", "poise help scenes"},
+    {"How to write goals", "poise help goals"},
     {"Complete commands and options in this bash", "source <(poise help --completion bash)"},
     {0},
 };

@@ -1,6 +1,7 @@
 // poise info: what is in a file.
 #include "commands.h"
 #include "files.h"
+#include "joints.h"
 #include "json.h"
 #include "load.h"
 #include "terminal.h"
@@ -10,8 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define DEGREES (180 / 3.14159265358979323846)
 
 // What was read: the file, and the skeleton where that came from another one.
 typedef struct contents {
@@ -39,24 +38,6 @@ static const char *format_name(const contents *c)
 
 // ---- Joints --------------------------------------------------------------------------------------------------------------
 
-// Is coordinate i of a joint a length? Translations come first.
-static bool is_length(poise_joint_type type, int i)
-{
-    switch (type) {
-    case POISE_JOINT_PRISMATIC:
-    case POISE_JOINT_TRANSLATION:
-        return true;
-    case POISE_JOINT_PLANAR:
-        return i < 2;
-    case POISE_JOINT_FREE:
-    case POISE_JOINT_FREE_EXPMAP:
-    case POISE_JOINT_FREE_EULER:
-        return i < 3;
-    default:
-        return false;
-    }
-}
-
 static bool has_limit(double lower, double upper)
 {
     return isfinite(lower) || isfinite(upper);
@@ -73,13 +54,14 @@ static void print_limits(char *text, size_t size, const poise_model *model, int 
     for (int i = 0; i < count && used < size; ++i) {
         double l = lower[first + i], u = upper[first + i];
         if (has_limit(l, u)) {
-            double unit = is_length(j.type, i) ? 1 : DEGREES;
-            used += (size_t)snprintf(text + used, size - used, "%s%.4g..%.4g", used > 0 ? "  " : "", l * unit, u * unit);
+            coordinate_unit unit = joint_coordinate_unit(j.type, i);
+            used += (size_t)snprintf(text + used, size - used, "%s%.4g..%.4g", used > 0 ? "  " : "",
+                                     value_for_people(unit, l), value_for_people(unit, u));
         }
     }
     if (isfinite(j.swing[0]) && used < size) {
-        snprintf(text + used, size - used, "%sswing %.4g x %.4g", used > 0 ? "  " : "", j.swing[0] * DEGREES,
-                 j.swing[1] * DEGREES);
+        snprintf(text + used, size - used, "%sswing %.4g x %.4g", used > 0 ? "  " : "", j.swing[0] * DEGREES_PER_RADIAN,
+                 j.swing[1] * DEGREES_PER_RADIAN);
     }
 }
 
@@ -126,6 +108,13 @@ static double share_missing(const poise_markers *markers)
     return total > 0 ? (double)missing / (double)total : 0;
 }
 
+// NULL where a file does not say.
+static const char *up_name(poise_up up)
+{
+    static const char *const name[] = {NULL, "x", "y", "z"};
+    return name[up];
+}
+
 static void print_summary(const contents *c)
 {
     const poise_file *file = c->file;
@@ -141,6 +130,9 @@ static void print_summary(const contents *c)
     }
     if (file->scale.metres > 0 && c->model) {
         printf("  unit       %g m\n", file->scale.metres);
+    }
+    if (file->scale.up != POISE_UP_UNKNOWN && c->model) {
+        printf("  upwards    %s\n", up_name(file->scale.up));
     }
     if (file->clip) {
         printf("  motion     %d frames, %.6g per second, %.3f s\n", file->clip->frames, 1 / file->clip->frame_time,
@@ -298,6 +290,7 @@ static app_exit print_machine(const contents *c)
                           "coordinates", c->model ? poise_model_nq(c->model) : 0, "frames", frames, "frame_time",
                           json_from_number(frame_time), "markers", m ? m->count : 0);
     json_object_set_new(o, "metres_per_unit", json_from_number(metres > 0 ? metres : NAN));
+    json_object_set_new(o, "up", json_from_text(up_name(m ? m->scale.up : file->scale.up)));
     if (m) {
         json_object_set_new(o, "not_seen", json_from_number(share_missing(m)));
         json_object_set_new(o, "marker_names", names_as_json(m->label, m->count));

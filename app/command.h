@@ -24,6 +24,7 @@ typedef struct app_command {
     const app_example *examples; // ends with a NULL `what`
     bool waits;                  // its examples go on until they are interrupted
     app_exit (*run)(const arguments *args);
+    app_exit (*run_words)(int count, char **words); // in place of `run`: takes the words as they are
 } app_command;
 
 // A page of help that is no command: `poise help goals`.

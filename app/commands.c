@@ -3,17 +3,32 @@
 
 #include <string.h>
 
+// one line for each
+// clang-format off
 const app_command *const app_commands[] = {
     &cmd_info,
+    &cmd_convert,
+    &cmd_fk,
+    &cmd_solve,
+    &cmd_track,
+    &cmd_aim,
+    &cmd_warp,
+    &cmd_stream,
+    &cmd_reproduce,
+    &cmd_bench,
     &cmd_view,
+    &cmd_demo,
     &cmd_help,
     NULL,
 };
 
 const app_topic *const app_topics[] = {
+    &topic_goals,
+    &topic_formats,
     &topic_scenes,
     NULL,
 };
+// clang-format on
 
 const app_command *app_find_command(const char *name)
 {

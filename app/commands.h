@@ -4,10 +4,22 @@
 
 #include "command.h"
 
+extern const app_command cmd_aim;
+extern const app_command cmd_convert;
+extern const app_command cmd_fk;
+extern const app_command cmd_stream;
+extern const app_command cmd_track;
+extern const app_command cmd_demo;
+extern const app_command cmd_bench;
 extern const app_command cmd_help;
 extern const app_command cmd_info;
+extern const app_command cmd_solve;
+extern const app_command cmd_reproduce;
 extern const app_command cmd_view;
+extern const app_command cmd_warp;
 
+extern const app_topic topic_formats;
+extern const app_topic topic_goals;
 extern const app_topic topic_scenes;
 
 // One line on standard error: there is no such command, but perhaps one with a similar name.

@@ -162,6 +162,18 @@ static mode_t rights(const char *name)
     return 0666 & ~mask;
 }
 
+// Open a file of the name in `temporary`. An interrupt waits until the handler can know of it.
+static int make_temporary(void)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    int descriptor = mkstemp(temporary);
+    has_temporary = descriptor >= 0;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return descriptor;
+}
+
 bool file_write(const char *name, const void *bytes, size_t size)
 {
     struct stat status;
@@ -182,11 +194,10 @@ bool file_write(const char *name, const void *bytes, size_t size)
         errno = ENAMETOOLONG;
         return fail(name, "cannot be written");
     }
-    int descriptor = mkstemp(temporary);
+    int descriptor = make_temporary();
     if (descriptor < 0) {
         return fail(name, "cannot be written");
     }
-    has_temporary = 1;
     bool works = write_all(descriptor, bytes, size) && fchmod(descriptor, rights(target)) == 0;
     works = close(descriptor) == 0 && works;
     works = works && rename(temporary, target) == 0;

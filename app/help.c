@@ -73,6 +73,28 @@ static void print_options(FILE *stream, const app_option *options)
     }
 }
 
+// A line of a shell goes on after a backslash; it is cut between words, not inside quotes.
+void help_example(FILE *stream, const char *command, int indent, int columns, const char *backslash)
+{
+    int column = fprintf(stream, "%*s", indent, "");
+    for (const char *c = command; *c;) {
+        char quote = '\0';
+        int size = 0; // of the next word, quotes and all
+        for (; c[size] && (quote || c[size] != ' '); ++size) {
+            quote = c[size] == quote ? '\0' : !quote && (c[size] == '"' || c[size] == '\'') ? c[size] : quote;
+        }
+        if (column > indent && column + 1 + size + 2 > columns) {
+            fprintf(stream, " %s\n%*s", backslash, indent + 4, "");
+            column = indent + 4;
+        } else if (c != command) {
+            column += fprintf(stream, " ");
+        }
+        column += fprintf(stream, "%.*s", size, c);
+        c += size + (c[size] == ' ');
+    }
+    fputc('\n', stream);
+}
+
 void help_command(FILE *stream, const app_command *command)
 {
     fprintf(stream, "poise %s: %s\n\n", command->name, command->summary);
@@ -88,7 +110,8 @@ void help_command(FILE *stream, const app_command *command)
         print_head(stream, "Examples");
     }
     for (const app_example *e = command->examples; e && e->what; ++e) {
-        fprintf(stream, "  # %s\n  %s\n", e->what, e->command);
+        fprintf(stream, "  # %s\n", e->what);
+        help_example(stream, e->command, 2, page_columns(stream), "\\");
     }
 }
 

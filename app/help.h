@@ -13,6 +13,10 @@ void help_overview(FILE *stream);
 void help_command(FILE *stream, const app_command *command);
 void help_topic(FILE *stream, const app_topic *topic);
 
+// An example after `indent` spaces, cut into lines of a shell where it is wider than `columns`, with `backslash` at their
+// ends.
+void help_example(FILE *stream, const char *command, int indent, int columns, const char *backslash);
+
 // "poise.1" for NULL, "poise-NAME.1" for a command, in the language of man.
 void help_manual(FILE *stream, const app_command *command);
 

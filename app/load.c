@@ -77,7 +77,10 @@ static poise_file *read_bytes(const char *name, const file_bytes *bytes, const l
     how.user = &named;
     poise_file *file = NULL;
     poise_error error = {0};
-    if (poise_format_detect(bytes->bytes, bytes->size, name) == POISE_FORMAT_UNKNOWN) {
+    poise_format format = poise_format_detect(bytes->bytes, bytes->size, name);
+    if (!how.model && (format == POISE_FORMAT_AMC || format == POISE_FORMAT_MOT)) {
+        complain("%s: moves a skeleton that it does not hold; give it with --model FILE", name);
+    } else if (format == POISE_FORMAT_UNKNOWN) {
         complain("%s: neither its content nor its name says which format it is; \"poise help formats\" lists them", name);
     } else if (poise_read(bytes->bytes, bytes->size, &how, NULL, &file, &error) != POISE_OK) {
         print_error(name, &error);
@@ -138,7 +141,7 @@ static poise_file *load_skeleton_of(const char *motion)
             --stem;
         } while (stem > least && motion[stem] != '_');
     }
-    complain("%s: moves a skeleton that it does not hold; give it with --model FILE.asf", motion);
+    complain("%s: moves a skeleton that it does not hold; give it with --model FILE", motion);
     return NULL;
 }
 

@@ -10,6 +10,8 @@
 #ifndef APP_LOAD_H
 #define APP_LOAD_H
 
+#include "words.h"
+
 #include <poise/io.h>
 #include <poise/poise.h>
 
@@ -55,12 +57,5 @@ poise_file *load_scene(const char *name);
 // Index of a body by the name of a body, joint or tool, and the tool's pose in it (identity for a body). POISE_WORLD after
 // one line on standard error that names the nearest one there is.
 int find_body(const poise_model *model, const char *name, poise_pose *local);
-
-// Among at(user, 0) ... at(user, count - 1) the name that is spelt most like `name`; NULL when none is near.
-const char *nearest_name(const char *name, const char *(*at)(const void *user, int index), const void *user, int count);
-
-// The numbers in a text, parted by spaces or commas: how many there are, of which `numbers` takes up to `capacity`; -1 when
-// something else is in it.
-int parse_numbers(const char *text, double *numbers, int capacity);
 
 #endif

@@ -115,6 +115,18 @@ static const char *scene_at(const void *user, int index)
     return scene_name(index);
 }
 
+// Figures that stand for people and animals have y up, machines z.
+static poise_up upward(const char *scene)
+{
+    static const char *const families[] = {"humanoid", "lamp", "erik-"};
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; ++i) {
+        if (strncmp(scene, families[i], strlen(families[i])) == 0) {
+            return POISE_UP_Y;
+        }
+    }
+    return POISE_UP_Z;
+}
+
 poise_file *load_scene(const char *name)
 {
     char scene[64];
@@ -123,7 +135,7 @@ poise_file *load_scene(const char *name)
     if (slash) {
         *slash = '\0';
     }
-    scene_parts parts = {.file.scale = {.metres = 1}, .file.title = scene};
+    scene_parts parts = {.file.scale = {.metres = 1, .up = upward(scene)}, .file.title = scene};
     poise_file *file = NULL;
     if (scene_create(scene, NULL, &parts.file.model, NULL) != POISE_OK) {
         parts.file.model = NULL;

@@ -11,44 +11,6 @@
 
 // ---- Bodies --------------------------------------------------------------------------------------------------------------
 
-// Letters that must change to make one word of the other (Levenshtein 1966), for "did you mean"; long words count as far.
-static int distance(const char *a, const char *b)
-{
-    enum { MOST = 40 };
-    int row[MOST + 1], m = (int)strlen(a), n = (int)strlen(b);
-    if (m > MOST || n > MOST) {
-        return INT_MAX;
-    }
-    for (int j = 0; j <= n; ++j) {
-        row[j] = j;
-    }
-    for (int i = 1; i <= m; ++i) {
-        int corner = row[0];
-        row[0] = i;
-        for (int j = 1; j <= n; ++j) {
-            int change = corner + (a[i - 1] != b[j - 1]);
-            corner = row[j];
-            int other = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            row[j] = change < other ? change : other;
-        }
-    }
-    return row[n];
-}
-
-const char *nearest_name(const char *name, const char *(*at)(const void *user, int index), const void *user, int count)
-{
-    int least = (int)strlen(name) / 2 + 1;
-    const char *nearest = NULL;
-    for (int i = 0; i < count; ++i) {
-        int d = distance(name, at(user, i));
-        if (d < least) {
-            least = d;
-            nearest = at(user, i);
-        }
-    }
-    return nearest;
-}
-
 // Bodies first, then tools.
 static const char *part_name(const void *model, int index)
 {
@@ -81,33 +43,6 @@ int find_body(const poise_model *model, const char *name, poise_pose *local)
 }
 
 // ---- Postures ------------------------------------------------------------------------------------------------------------
-
-int parse_numbers(const char *text, double *numbers, int capacity)
-{
-    int count = 0;
-    for (const char *c = text;;) {
-        c += strspn(c, " ,\t\n");
-        if (!*c) {
-            return count;
-        }
-        char word[64];
-        size_t size = strcspn(c, " ,\t\n");
-        if (size >= sizeof word) {
-            return -1;
-        }
-        memcpy(word, c, size);
-        word[size] = '\0';
-        double number;
-        if (!parse_number(word, &number)) {
-            return -1;
-        }
-        if (count < capacity) {
-            numbers[count] = number;
-        }
-        count += 1;
-        c += size;
-    }
-}
 
 static bool frame_of_motion(const poise_file *model, const char *name, int frame, double *q)
 {

@@ -11,6 +11,10 @@
 
 static app_exit run_command(const app_command *command, int count, char **words)
 {
+    bool asks = count > 0 && (strcmp(words[0], "--help") == 0 || strcmp(words[0], "-h") == 0);
+    if (command->run_words && !asks) {
+        return command->run_words(count, words);
+    }
     arguments *args = arguments_parse(command, count, words);
     if (!args) {
         return APP_BAD;

@@ -4,6 +4,7 @@
 #include <poise/base.h>
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 // One line of running text: what roff would take for itself is escaped.
@@ -73,6 +74,23 @@ static void put_options(FILE *stream, const app_option *options)
     }
 }
 
+// Cut into lines first; escapes would count as columns.
+static void put_example(FILE *stream, const char *command)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    if (memory) {
+        help_example(memory, command, 0, 70, "\\");
+        fclose(memory);
+        for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
+            put_text(stream, line, strcspn(line, "\n"));
+            fputc('\n', stream);
+        }
+    }
+    free(text);
+}
+
 static void put_title(FILE *stream, const char *name)
 {
     fputs(".TH ", stream);
@@ -104,8 +122,8 @@ static void put_command(FILE *stream, const app_command *command)
         fputs(".PP\n", stream);
         put_line(stream, e->what);
         fputs(":\n.PP\n.nf\n.RS 2\n", stream);
-        put_line(stream, e->command);
-        fputs("\n.RE\n.fi\n", stream);
+        put_example(stream, e->command);
+        fputs(".RE\n.fi\n", stream);
     }
     fputs(".SH EXIT STATUS\n0: done; 1: a goal was not reached; 2: wrong use or input.\n.SH SEE ALSO\n\\fBpoise\\fR(1)\n",
           stream);

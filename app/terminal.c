@@ -19,11 +19,25 @@ static void print_message(const char *before, const char *format, va_list values
     fprintf(stderr, "%s%s\n", before, text);
 }
 
+static char *captured; // NULL: complaints are printed
+static size_t captured_size;
+
+void complain_to(char *text, size_t size)
+{
+    captured = text;
+    captured_size = size;
+}
+
 void complain(const char *format, ...)
 {
     va_list values;
     va_start(values, format);
-    print_message("poise: ", format, values);
+    if (captured) {
+        vsnprintf(captured, captured_size, format, values);
+        text_make_printable(captured);
+    } else {
+        print_message("poise: ", format, values);
+    }
     va_end(values);
 }
 

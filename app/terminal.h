@@ -12,6 +12,10 @@
 // One line on standard error, "poise: ..." with a newline; control characters of what is printed are shown as '?'.
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+// Until called with NULL, complaints go to `text` instead, the last one stays: for callers that have a place of their own
+// to name.
+void complain_to(char *text, size_t size);
+
 // The same as "poise: warning: ...".
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

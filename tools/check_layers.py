@@ -30,6 +30,7 @@ CLIENTS = {
     "evaluate": ["scenes"],
     "samples": ["scenes"],
     "bench": ["scenes", "plain", "evaluate"],
+    "cuda": ["src", "scenes", "bench", "evaluate", "test"],  # compiles sources of the library a second time
 }
 
 # The library asks the C library for these only; memory comes from base, and io has its parsers.

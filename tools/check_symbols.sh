@@ -1,8 +1,9 @@
 #!/bin/sh
 # check_symbols.sh libpoise.so libpoise.a [libpoise_io.so libpoise_io.a]: what the libraries define and what they ask for.
 #
-#   shared   exports every function that its public headers declare, and nothing else: io.h belongs to libpoise_io.so, all
-#            the others to libpoise.so; libpoise_io.so asks libpoise.so for nothing but what that exports
+#   shared   exports every function that its public headers declare, and nothing else: io.h belongs to libpoise_io.so,
+#            cuda.h to poise_cuda, all the others to libpoise.so; libpoise_io.so asks libpoise.so for nothing but what that
+#            exports
 #   static   global names begin with poise_ or pz_, or are shared maths (so3_, quat_)
 #            finds in itself (io: or in libpoise.a) whatever it uses of Poise
 #            asks for nothing else but a few memory and string functions and sqrt; malloc and free in base/arena.c only;
@@ -67,7 +68,7 @@ check_static() {
         "$work/symbols")" "$name: data that can be written to"
 }
 
-check_shared "$1" $(ls include/poise/*.h | grep -v '/io\.h$')
+check_shared "$1" $(ls include/poise/*.h | grep -v -E '/(io|cuda)\.h$')
 check_static "$2" '^$' /dev/null
 if [ $# -ge 4 ]; then
     check_shared "$3" include/poise/io.h

@@ -223,8 +223,9 @@ def run_steps(steps, poise, seconds):
         step.came_out = int(parts[i + 2])
     rest = parts[-1].strip("\n")
     if steps and steps[-1].output is None:
-        print("the commands did not come to their end%s:\n%s" %
-              (" in %g seconds" % seconds if status is None else "", rest[-2000:]))
+        stuck = next(step for step in steps if step.output is None)
+        print("line %d: $ %s\ndid not come to its end%s:\n%s" %
+              (stuck.line, stuck.command[0], " in %g seconds" % seconds if status is None else "", rest[-2000:]))
         return False
     return True
 

@@ -1,0 +1,41 @@
+// Times, counted in boxes.
+#include "latency.h"
+
+#include <math.h>
+#include <time.h>
+
+static const double shortest = 1e-8, step = 0.01; // box i holds times up to shortest * exp(step * i)
+
+void latency_add(latency *l, double seconds)
+{
+    double i = ceil(log(fmax(seconds, shortest) / shortest) / step);
+    int box = i < 0 ? 0 : i >= LATENCY_BOXES ? LATENCY_BOXES - 1 : (int)i;
+    l->box[box] += 1;
+    l->count += 1;
+    l->sum += seconds;
+    l->largest = fmax(l->largest, seconds);
+}
+
+double latency_mean(const latency *l)
+{
+    return l->count > 0 ? l->sum / (double)l->count : 0;
+}
+
+double latency_quantile(const latency *l, double share)
+{
+    int64_t wanted = (int64_t)ceil(share * (double)l->count), seen = 0;
+    for (int i = 0; i < LATENCY_BOXES; ++i) {
+        seen += l->box[i];
+        if (seen >= wanted && l->count > 0) {
+            return fmin(shortest * exp(step * i), l->largest);
+        }
+    }
+    return l->largest;
+}
+
+double cpu_seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}

@@ -1,0 +1,28 @@
+// poise help formats
+#include "commands.h"
+
+const app_topic topic_formats = {
+    .name = "formats",
+    .summary = "which files can be read and written",
+    .text = "A file's format is told by its content and, where that says nothing, by its name. What is written goes by the "
+            "name's ending. \"-\" is standard input or output.\n"
+            "\n"
+            "  ending       format              read                 write\n"
+            "  .urdf        URDF                skeleton             -\n"
+            "  .mjcf .xml   MJCF (MuJoCo)       skeleton             -\n"
+            "  .bvh         BVH                 skeleton, motion     skeleton, motion\n"
+            "  .asf         Acclaim skeleton    skeleton             skeleton\n"
+            "  .amc         Acclaim motion      motion of an .asf    motion\n"
+            "  .c3d         C3D                 markers              markers\n"
+            "  .trc         TRC                 markers              markers\n"
+            "  .mot         MOT                 motion of a model    motion\n"
+            "  .gltf .glb   glTF 2.0            skeleton, motion     skeleton, motion\n"
+            "  .csv         DH table            skeleton             chains of hinges\n"
+            "  .json        Poise               everything           everything\n"
+            "\n"
+            "AMC and MOT move a skeleton that is in another file: give it with --model. An AMC finds an ASF of its name "
+            "beside it.\n"
+            "\n"
+            "Poise's own JSON holds skeletons, motions, markers, goals, postures and the places of markers on bodies. "
+            "\"poise convert scene:arm7 arm.json\" shows what it looks like.\n",
+};

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""The page of `poise track --report`: well formed, on its own, its data whole, and, where there is a Chromium, without errors.
+
+    check_report.py POISE
+"""
+import base64
+import html.parser
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+VOID = {"meta", "input", "br", "img", "link", "hr"}
+
+
+class Page(html.parser.HTMLParser):
+    """Elements that are closed in the order they were opened; ids that are there once."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.ids, self.scripts, self.outside = [], [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        for key, value in attributes:
+            if key == "id":
+                self.ids.append(value)
+            if key in ("src", "href") or (value and re.search(r"https?://", value)):
+                self.outside.append((tag, key, value))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            sys.exit(f"line {self.getpos()[0]}: </{tag}> closes what is not open")
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "script":
+            self.scripts.append(data)
+
+
+def check_page(path):
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    page = Page()
+    page.feed(text)
+    page.close()
+    if page.open:
+        sys.exit(f"{path}: not closed: {page.open}")
+    if len(set(page.ids)) != len(page.ids):
+        sys.exit(f"{path}: an id is there twice")
+    if page.outside or re.search(r"""(src|href)=["']|url\(|@import|fetch\(|https?://""", text):
+        sys.exit(f"{path}: something comes from outside: {page.outside}")
+    for used in set(re.findall(r"""\$\("([a-z-]+)"\)""", text)) | set(re.findall(r"""getElementById\("([a-z-]+)"\)""", text)):
+        if used not in page.ids:
+            sys.exit(f"{path}: the script asks for #{used}, which is not there")
+    return json.loads(page.scripts[0])
+
+
+def check_data(data, frames, markers):
+    series, play = data["series"], data["play"]
+    points = -(-frames // series["step"])
+    rms = struct.unpack(f"<{points}f", base64.b64decode(series["rms"]))
+    if not all(0 <= x < 100 for x in rms) or len(base64.b64decode(series["flags"])) != points:
+        sys.exit("the curves are not what was tracked")
+    if data["frames"] != frames or len(data["markers"]) != markers or play["poses"] != -(-frames // play["step"]):
+        sys.exit("frames or markers are missing")
+    words = play["poses"] * (len(play["names"]) + 2 * markers) * 3
+    if len(base64.b64decode(play["points"])) != 2 * words or len(base64.b64decode(play["states"])) != play["poses"] * markers:
+        sys.exit("the playback is not whole")
+
+
+# What a reader does: moves over the curve, steps by keys, sorts, turns the figure, plays; then the page must show it.
+ACTS = """<script>
+function want(what, is) { if (!is) console.error("not so: " + what); }
+const box = $("error").getBoundingClientRect();
+$("error").dispatchEvent(new PointerEvent("pointermove", { clientX: box.left + LEFT, clientY: box.top + 20, bubbles: true }));
+want("the pointer chooses the first frame", frame === 0);
+for (const key of ["ArrowRight", "ArrowRight", "ArrowLeft", "x"]) $("error").dispatchEvent(new KeyboardEvent("keydown", { key }));
+want("keys step by frames", frame === 1 && $("now").textContent.startsWith("frame 1,"));
+const name = () => $("markers").rows[0].cells[0].textContent;
+$("marker-head").cells[0].firstChild.click();
+want("a heading sorts", name() === D.markers.map((m) => m.name).sort()[0]);
+$("marker-head").cells[0].firstChild.click();
+want("and sorts the other way", name() === D.markers.map((m) => m.name).sort().pop());
+const yaw = view.yaw;
+stage.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft" }));
+stage.dispatchEvent(new WheelEvent("wheel", { deltaY: -100 }));
+want("keys turn and the wheel zooms", view.yaw < yaw && view.zoom > 1);
+$("home").click();
+want("the view is reset", view.yaw === start.yaw && view.zoom === 1);
+$("flagged").querySelector("button").click();
+want("a flagged frame is shown", D.first + frame === D.flagged[0][0]);
+$("play").click();
+setTimeout(() => { want("it plays", playing && frame !== D.flagged[0][0] - D.first); toggle(); document.title = "done"; }, 500);
+</script></body>"""
+
+
+def check_browser(path):
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if not browser:
+        print("no Chromium: the page was not opened")
+        return
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text.replace("</body>", ACTS))
+    run = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0",
+                          "--virtual-time-budget=2000", "--dump-dom", "file://" + path],
+                         capture_output=True, text=True, timeout=120)
+    errors = [line for line in run.stderr.split("\n") if "CONSOLE" in line]
+    if errors:
+        sys.exit("the page complains:\n" + "\n".join(errors))
+    if run.stdout.count("<tr>") < 10 or "frames held" not in run.stdout or "<title>done" not in run.stdout:
+        sys.exit("the script of the page did not run")
+
+
+def main():
+    poise = os.path.abspath(sys.argv[1])
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "page.html")
+        odd = os.path.join(folder, "<")  # a name must not end the script that holds it
+        os.mkdir(odd)
+        name = os.path.join(odd, "script><b>& 'odd'.json")
+        for command in ([poise, "track", "scene:humanoid", "scene:humanoid/walk/noisy", "--report", path],
+                        [poise, "track", "scene:humanoid", "scene:humanoid/cartwheel/noisy", "--report", path, "--save-model", name]):
+            run = subprocess.run(command, capture_output=True, text=True)
+            if run.returncode != 0:
+                sys.exit(run.stderr)
+            frames = int(re.search(r"recording +(\d+) frames", run.stdout).group(1))
+            check_data(check_page(path), frames, 41)
+        check_browser(path)
+    print("the page is well formed and whole")
+
+
+main()

@@ -1,0 +1,13 @@
+#!/bin/sh
+# Draw the pictures of the documentation again: tools/draw_pictures.sh [POISE]
+set -eu
+poise=$(realpath "${1:-build/bin/poise}")
+cd "$(dirname "$0")/.."
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+"$poise" reproduce hessian-fig3 hessian-fig5 --samples 3 -o "$folder" >/dev/null
+"$poise" reproduce notes-2d erik-fig12 erik-table9 erik-aggravation -o "$folder" >/dev/null
+mkdir -p docs/pictures
+for name in hessian-fig3 hessian-fig5 notes-2d erik-fig12 erik-table9 erik-aggravation; do
+    cp "$folder/$name.svg" docs/pictures/
+done
