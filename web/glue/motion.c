@@ -1,0 +1,285 @@
+// Clips, markers, tracking and calibration.
+#include "glue.h"
+
+#include <string.h>
+
+// ---- Clips ---------------------------------------------------------------------------------------------------------------
+
+poise_clip *WEB_EXPORT(web_clip_create)(int frames, int nq, double frame_time, double start_time)
+{
+    poise_clip *clip = NULL;
+    poise_status status = poise_clip_create(frames, nq, frame_time, NULL, &clip);
+    if (status != POISE_OK) {
+        web_fail(status, "a count is negative, frame_time is not above 0, or memory is short");
+    } else {
+        clip->start_time = start_time;
+    }
+    return clip;
+}
+
+// Row: frames, nq, frame time, start time, address of q.
+void WEB_EXPORT(web_clip_facts)(const poise_clip *clip, double *numbers)
+{
+    web_row row = {numbers};
+    web_put(&row, clip->frames);
+    web_put(&row, clip->nq);
+    web_put(&row, clip->frame_time);
+    web_put(&row, clip->start_time);
+    web_put_address(&row, clip->q);
+}
+
+poise_status WEB_EXPORT(web_clip_sample)(const poise_clip *clip, const poise_model *model, double time, double *q)
+{
+    poise_status status = poise_clip_sample(clip, model, time, q);
+    return status == POISE_OK ? status : web_fail(status, "the clip is empty or of another model, or time is not finite");
+}
+
+poise_clip *WEB_EXPORT(web_clip_trim)(const poise_clip *clip, int first, int count)
+{
+    poise_clip *trimmed = NULL;
+    poise_status status = poise_clip_trim(clip, first, count, NULL, &trimmed);
+    if (status != POISE_OK) {
+        web_fail(status, "frames out of range");
+    }
+    return trimmed;
+}
+
+poise_clip *WEB_EXPORT(web_clip_resample)(const poise_clip *clip, const poise_model *model, double frame_time)
+{
+    poise_clip *resampled = NULL;
+    poise_status status = poise_clip_resample(clip, model, frame_time, NULL, &resampled);
+    if (status != POISE_OK) {
+        web_fail(status, "the clip is of another model, or frame_time is not above 0");
+    }
+    return resampled;
+}
+
+// ---- Markers -------------------------------------------------------------------------------------------------------------
+
+poise_markers *WEB_EXPORT(web_markers_create)(int frames, int count, double rate, const char *const *labels, int first_frame,
+                                              double metres, poise_up up)
+{
+    poise_markers *markers = NULL;
+    poise_status status = poise_markers_create(frames, count, rate, labels, NULL, &markers);
+    if (status != POISE_OK) {
+        web_fail(status, "a count is negative, the rate is not above 0, or memory is short");
+    } else {
+        markers->first_frame = first_frame;
+        markers->scale = (poise_scale){metres, up};
+    }
+    return markers;
+}
+
+// Row: frames, count, rate, first frame, metres, up, addresses of positions, residuals and labels.
+void WEB_EXPORT(web_markers_facts)(const poise_markers *markers, double *numbers)
+{
+    web_row row = {numbers};
+    web_put(&row, markers->frames);
+    web_put(&row, markers->count);
+    web_put(&row, markers->rate);
+    web_put(&row, markers->first_frame);
+    web_put(&row, markers->scale.metres);
+    web_put(&row, markers->scale.up);
+    web_put_address(&row, markers->position);
+    web_put_address(&row, markers->residual);
+    web_put_address(&row, markers->label);
+}
+
+poise_markers *WEB_EXPORT(web_markers_trim)(const poise_markers *markers, int first, int count)
+{
+    poise_markers *trimmed = NULL;
+    poise_status status = poise_markers_trim(markers, first, count, NULL, &trimmed);
+    if (status != POISE_OK) {
+        web_fail(status, "frames out of range");
+    }
+    return trimmed;
+}
+
+poise_markers *WEB_EXPORT(web_markers_resample)(const poise_markers *markers, double rate)
+{
+    poise_markers *resampled = NULL;
+    poise_status status = poise_markers_resample(markers, rate, NULL, &resampled);
+    if (status != POISE_OK) {
+        web_fail(status, "the rate is not above 0");
+    }
+    return resampled;
+}
+
+poise_status WEB_EXPORT(web_markers_rescale)(poise_markers *markers, double metres, poise_up up)
+{
+    poise_status status = poise_markers_rescale(markers, (poise_scale){metres, up});
+    return status == POISE_OK ? status : web_fail(status, "the scale of the recording, or the one asked for, is unknown");
+}
+
+poise_markers *WEB_EXPORT(web_markers_from_clip)(const poise_model *model, const poise_clip *clip, double metres,
+                                                 poise_up up, const poise_placement *points, int count)
+{
+    poise_markers *markers = NULL;
+    poise_scale scale = {metres, up};
+    poise_status status = poise_markers_from_clip(model, clip, scale, points, count, NULL, &markers);
+    if (status != POISE_OK) {
+        web_fail(status, "the clip is of another model, or a body is out of range");
+    }
+    return markers;
+}
+
+// ---- Placements ----------------------------------------------------------------------------------------------------------
+
+// Room for so many placements; release it with web_release. Labels are the host's to keep.
+poise_placement *WEB_EXPORT(web_placements_create)(int count)
+{
+    return web_take((size_t)count, sizeof(poise_placement));
+}
+
+// Row: address of the label, body, local (3), weight.
+void WEB_EXPORT(web_placement_set)(poise_placement *placements, int placement, double *numbers)
+{
+    web_row row = {numbers};
+    poise_placement *p = &placements[placement];
+    p->label = web_get_address(&row);
+    p->body = web_get_int(&row);
+    p->local = web_get_vec3(&row);
+    p->weight = web_get(&row);
+}
+
+void WEB_EXPORT(web_placement_get)(const poise_placement *placements, int placement, double *numbers)
+{
+    web_row row = {numbers};
+    const poise_placement *p = &placements[placement];
+    web_put_address(&row, p->label);
+    web_put(&row, p->body);
+    web_put_vec3(&row, p->local);
+    web_put(&row, p->weight);
+}
+
+// ---- Tracking ------------------------------------------------------------------------------------------------------------
+
+// Row: the solver's options (23), then restarts, least markers, robust, outlier, smoothness, largest turn, chunk.
+void WEB_EXPORT(web_tracker_defaults)(double *numbers)
+{
+    poise_tracker_options o = poise_tracker_options_default();
+    web_row row = {numbers};
+    web_put_solver_options(&row, &o.solver);
+    web_put(&row, o.restarts);
+    web_put(&row, o.least_markers);
+    web_put(&row, o.robust);
+    web_put(&row, o.outlier);
+    web_put(&row, o.smoothness);
+    web_put(&row, o.max_turn);
+    web_put(&row, o.chunk);
+}
+
+static poise_tracker_options get_options(web_row *row)
+{
+    poise_tracker_options o = poise_tracker_options_default();
+    o.solver = web_get_solver_options(row);
+    o.restarts = web_get_int(row);
+    o.least_markers = web_get_int(row);
+    o.robust = web_get_bool(row);
+    o.outlier = web_get(row);
+    o.smoothness = web_get(row);
+    o.max_turn = web_get(row);
+    o.chunk = web_get_int(row);
+    return o;
+}
+
+// Row: the members of poise_track_frame in their order.
+static void put_frame(web_row *row, const poise_track_frame *frame)
+{
+    web_put(row, frame->flags);
+    web_put(row, frame->outcome);
+    web_put(row, frame->iterations);
+    web_put(row, frame->seen);
+    web_put(row, frame->let_go);
+    web_put(row, frame->rms);
+    web_put(row, frame->worst);
+    web_put(row, frame->turn);
+}
+
+poise_tracker *WEB_EXPORT(web_tracker_create)(const poise_model *model, const poise_placement *placements, int count,
+                                              double *options)
+{
+    poise_tracker_options o = get_options(&(web_row){options});
+    poise_tracker *tracker = NULL;
+    poise_tracker_create(model, placements, count, &o, NULL, &tracker, web_error_clear());
+    return tracker;
+}
+
+poise_status WEB_EXPORT(web_tracker_reset)(poise_tracker *tracker, const double *q)
+{
+    poise_status status = poise_tracker_reset(tracker, q);
+    return status == POISE_OK ? status : web_fail(status, "q holds a number that is not finite, or a zero quaternion");
+}
+
+// `seen`: three numbers for each placement.
+poise_status WEB_EXPORT(web_tracker_next)(poise_tracker *tracker, const double *seen, double *q, double *numbers)
+{
+    poise_track_frame frame;
+    poise_status status = poise_tracker_next(tracker, (const poise_vec3 *)(const void *)seen, q, &frame);
+    if (status != POISE_OK) {
+        return web_fail(status, "the frame could not be tracked");
+    }
+    put_frame(&(web_row){numbers}, &frame);
+    return POISE_OK;
+}
+
+// `numbers` takes 8 for each frame.
+poise_clip *WEB_EXPORT(web_track)(const poise_model *model, const poise_placement *placements, int count,
+                                  const poise_markers *markers, const double *q_start, double *options, double *numbers)
+{
+    poise_track_frame *frames = web_take((size_t)markers->frames, sizeof *frames);
+    if (!frames) {
+        return NULL;
+    }
+    poise_tracker_options o = get_options(&(web_row){options});
+    poise_clip *clip = NULL;
+    poise_status status =
+        poise_track(model, placements, count, markers, q_start, &o, NULL, &clip, frames, web_error_clear());
+    web_row row = {numbers};
+    for (int i = 0; status == POISE_OK && i < markers->frames; ++i) {
+        put_frame(&row, &frames[i]);
+    }
+    web_release(frames);
+    return clip;
+}
+
+// ---- Calibration ---------------------------------------------------------------------------------------------------------
+
+// Row: the solver's options (23), then scaling, its prior, rounds, tolerance.
+void WEB_EXPORT(web_calibration_defaults)(double *numbers)
+{
+    poise_calibration_options o = poise_calibration_options_default();
+    web_row row = {numbers};
+    web_put_solver_options(&row, &o.solver);
+    web_put(&row, o.scaling);
+    web_put(&row, o.scale_prior);
+    web_put(&row, o.rounds);
+    web_put(&row, o.tolerance);
+}
+
+// The fitted model. `frames` may be 0. `numbers` takes frames, rounds, points, rms, mean and scale.
+poise_model *WEB_EXPORT(web_calibrate)(const poise_model *model, poise_placement *placements, int count,
+                                       const poise_markers *markers, const int *frames, int frame_count, double *q,
+                                       double *options, double *numbers)
+{
+    web_row row = {options};
+    poise_calibration_options o = {.solver = web_get_solver_options(&row)};
+    o.scaling = (poise_scaling)web_get_int(&row);
+    o.scale_prior = web_get(&row);
+    o.rounds = web_get_int(&row);
+    o.tolerance = web_get(&row);
+    poise_model *fitted = NULL;
+    poise_calibration report;
+    poise_status status = poise_calibrate(model, placements, count, markers, frames, frame_count, q, &o, NULL, &fitted,
+                                          &report, web_error_clear());
+    if (status == POISE_OK) {
+        row.at = numbers;
+        web_put(&row, report.frames);
+        web_put(&row, report.rounds);
+        web_put(&row, report.points);
+        web_put(&row, report.rms);
+        web_put(&row, report.mean);
+        web_put(&row, report.scale);
+    }
+    return fitted;
+}

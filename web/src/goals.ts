@@ -1,0 +1,286 @@
+import { PoiseError } from './errors.js';
+import { Handle } from './handle.js';
+import type { Address, Module } from './module.js';
+import type { Model } from './model.js';
+import type { Poise } from './poise.js';
+import { getFields, setFields, widthOf, type Field } from './rows.js';
+import {
+    goalKinds, identityPose, losses, type GoalKind, type Loss, type Numbers, type Pose, type Quat, type Vec3,
+} from './values.js';
+
+/**
+ * The energy of a `callback` goal and its derivatives along small moves (omega, u) of the body, a rotation vector and a
+ * translation in world axes. Matrices are 6 x 6, row by row.
+ */
+export interface BodyEnergy {
+    energy: number;
+    gradient: Numbers;
+    hessian: Numbers;
+    /** A positive semidefinite stand-in; left out: the Hessian. */
+    gaussNewton?: Numbers;
+}
+
+/** What the skeleton should do. Make one with `goals.position` and its like; what is left out has its default. */
+export interface Goal {
+    kind: GoalKind;
+    /** Index of the body. Not for posture, smoothness and centre of mass. */
+    body?: number;
+    /** `relative`: the body to follow, WORLD for none. */
+    body2?: number;
+    /** 0 first; for the method `priority`. */
+    priority?: number;
+    /** Of lengths, or of the only error there is. Default 1. */
+    weight?: number;
+    loss?: Loss;
+    lossScale?: number;
+    /** Half-widths of the band in which an error costs nothing, along the target's axes; Infinity frees an axis. */
+    tolerance?: Vec3;
+    /** The point or frame, in the body's frame. */
+    local?: Pose;
+    /** Where it should be: in the world, or for `relative` in the frame of body2. */
+    target?: Pose;
+    /** `direction`, `aim`: in the body's frame. */
+    axis?: Vec3;
+    /** `direction`, `plane`, `line`: in the world. */
+    direction?: Vec3;
+    /** `distance`. */
+    distance?: number;
+    /** `pose`, `relative`. Default 1. */
+    rotationWeight?: number;
+    rotationTolerance?: Vec3;
+    /** `posture`: the posture; `smoothness`: the last frame; nq numbers. */
+    q?: Numbers;
+    /** `smoothness`: the frame before that. */
+    qBefore?: Numbers;
+    /** `posture`, `smoothness`: nv weights. */
+    qWeights?: Numbers;
+    /** `callback`. Null lets the goal drop out of this evaluation. */
+    energy?: (pose: Pose) => BodyEnergy | null;
+}
+
+/** Anything of a goal that its constructor does not set. */
+export type GoalExtras = Partial<Omit<Goal, 'kind'>>;
+
+const at = (position: Vec3): Pose => ({ position, rotation: identityPose.rotation });
+const turned = (rotation: Quat): Pose => ({ position: identityPose.position, rotation });
+
+/** Constructors of goals. */
+export const goals = {
+    /** The point `local` of a body at the world point `target`: a marker. */
+    position: (body: number, local: Vec3, target: Vec3, extras: GoalExtras = {}): Goal =>
+        ({ kind: 'position', body, local: at(local), target: at(target), ...extras }),
+
+    /** The direction `axis` of a body along the world direction `direction`. */
+    direction: (body: number, axis: Vec3, direction: Vec3, extras: GoalExtras = {}): Goal =>
+        ({ kind: 'direction', body, axis, direction, ...extras }),
+
+    /** The body's rotation as `target`. */
+    orientation: (body: number, target: Quat, extras: GoalExtras = {}): Goal =>
+        ({ kind: 'orientation', body, target: turned(target), ...extras }),
+
+    /** The frame `local` of a body at the world pose `target`. */
+    pose: (body: number, local: Pose, target: Pose, extras: GoalExtras = {}): Goal =>
+        ({ kind: 'pose', body, local, target, ...extras }),
+
+    /** The direction `axis` at the point `local` of a body, towards the world point `target`: a gaze. */
+    aim: (body: number, local: Vec3, axis: Vec3, target: Vec3, extras: GoalExtras = {}): Goal =>
+        ({ kind: 'aim', body, local: at(local), axis, target: at(target), ...extras }),
+
+    /** The point on the plane through `origin`. */
+    plane: (body: number, local: Vec3, origin: Vec3, normal: Vec3, extras: GoalExtras = {}): Goal =>
+        ({ kind: 'plane', body, local: at(local), target: at(origin), direction: normal, ...extras }),
+
+    /** The point on the line through `origin`. */
+    line: (body: number, local: Vec3, origin: Vec3, direction: Vec3, extras: GoalExtras = {}): Goal =>
+        ({ kind: 'line', body, local: at(local), target: at(origin), direction, ...extras }),
+
+    /** The point at a distance from `target`. */
+    distance: (body: number, local: Vec3, target: Vec3, distance: number, extras: GoalExtras = {}): Goal =>
+        ({ kind: 'distance', body, local: at(local), target: at(target), distance, ...extras }),
+
+    /** The configuration near q. */
+    posture: (q: Numbers, weight: number, extras: GoalExtras = {}): Goal => ({ kind: 'posture', q, weight, ...extras }),
+
+    /** The configuration near the last frame, or near the extrapolation of the last two. */
+    smoothness: (q: Numbers, qBefore: Numbers | undefined, weight: number, extras: GoalExtras = {}): Goal =>
+        ({ kind: 'smoothness', q, qBefore, weight, ...extras }),
+
+    /** The frame `local` of a body at `target` as seen from `body2`. */
+    relative: (body: number, local: Pose, body2: number, target: Pose, extras: GoalExtras = {}): Goal =>
+        ({ kind: 'relative', body, local, body2, target, ...extras }),
+
+    /** The centre of mass at a world point. */
+    centerOfMass: (target: Vec3, extras: GoalExtras = {}): Goal =>
+        ({ kind: 'center_of_mass', target: at(target), ...extras }),
+
+    /** The energy that a function gives for the pose of a body. */
+    callback: (body: number, energy: (pose: Pose) => BodyEnergy | null, extras: GoalExtras = {}): Goal =>
+        ({ kind: 'callback', body, energy, ...extras }),
+};
+
+const goalFields: readonly Field[] = [
+    ['kind', goalKinds], ['body', 'number'], ['body2', 'number'], ['priority', 'number'], ['weight', 'number'],
+    ['loss', losses], ['lossScale', 'number'], ['tolerance', 'vec3'], ['local', 'pose'], ['target', 'pose'],
+    ['axis', 'vec3'], ['direction', 'vec3'], ['distance', 'number'], ['rotationWeight', 'number'],
+    ['rotationTolerance', 'vec3'], ['qAt', 'number'], ['qBeforeAt', 'number'], ['qWeightsAt', 'number'], ['user', 'number'],
+];
+const ROW = widthOf(goalFields);
+const POINTERS = ROW - 4; // the addresses of q, q_before and q_weights, then the number of the function
+
+let nextEnergy = 1;
+
+function fillEnergy(energy: (pose: Pose) => BodyEnergy | null, pose: Float64Array, out: Float64Array): boolean {
+    const [x = 0, y = 0, z = 0, qx = 0, qy = 0, qz = 0, qw = 1] = pose;
+    const answer = energy({ position: [x, y, z], rotation: [qx, qy, qz, qw] });
+    if (!answer) {
+        return false;
+    }
+    out[0] = answer.energy;
+    out.set(answer.gradient, 1);
+    out.set(answer.hessian, 7);
+    if (answer.gaussNewton) {
+        out.set(answer.gaussNewton, 43);
+    }
+    return true;
+}
+
+/** What goals refer to and must be released with them. */
+interface Owned {
+    address: Address;
+    count: number;
+    memory: Address[];
+    energies: number[];
+}
+
+function releaseOwned(module: Module, owned: Owned): void {
+    owned.memory.forEach((memory) => module.release(memory));
+    owned.energies.forEach((id) => module.host.energies.delete(id));
+    owned.memory = [];
+    owned.energies = [];
+}
+
+function setGoal(module: Module, owned: Owned, index: number, goal: Goal): void {
+    const { q, qBefore, qWeights, energy, ...plain } = goal;
+    const keep = (values: Numbers | undefined): Address => {
+        const memory = values ? module.copyIn(values) : 0;
+        owned.memory.push(memory);
+        return memory;
+    };
+    const pointers = [keep(q), keep(qBefore), keep(qWeights), 0];
+    if (energy) {
+        const id = nextEnergy++;
+        owned.energies.push(id);
+        module.host.energies.set(id, (pose, out) => fillEnergy(energy, pose, out));
+        pointers[3] = id;
+    }
+    const kind = goalKinds.indexOf(goal.kind);
+    if (kind < 0) {
+        throw new PoiseError('argument', `goal ${index}: "${goal.kind}" is no kind of goal`);
+    }
+    module.call('web_goal_default', kind, module.scratch);
+    const row = module.view(module.scratch, ROW);
+    setFields(row, goalFields, plain);
+    row.set(pointers, POINTERS);
+    module.call('web_goal_set', owned.address, index, module.scratch);
+}
+
+/**
+ * Goals that stay in the module's memory from solve to solve: for a scene in which targets are dragged, or markers move.
+ * Everywhere else an array of goals will do.
+ */
+export class GoalSet extends Handle {
+    readonly #owned: Owned;
+    #capacity: number;
+
+    constructor(poise: Poise | Module, list: readonly Goal[] = []) {
+        const module = 'module' in poise ? poise.module : poise;
+        const owned: Owned = { address: 0, count: 0, memory: [], energies: [] };
+        super(module, 0, () => {
+            releaseOwned(module, owned);
+            module.release(owned.address);
+        });
+        this.#owned = owned;
+        this.#capacity = 0;
+        this.replace(list);
+    }
+
+    /** @internal */
+    override get address(): Address {
+        return super.address + this.#owned.address; // the first is 0, or throws when disposed of
+    }
+
+    get length(): number {
+        return this.#owned.count;
+    }
+
+    /** Use these goals from now on. */
+    replace(list: readonly Goal[]): void {
+        const owned = this.#owned;
+        if (this.isDisposed) {
+            throw new PoiseError('argument', 'this GoalSet is disposed of');
+        }
+        releaseOwned(this.module, owned);
+        owned.count = 0;
+        if (list.length > this.#capacity || owned.address === 0) {
+            this.module.release(owned.address);
+            owned.address = 0;
+            owned.address = this.module.need(this.module.call('web_goals_create', list.length));
+            this.#capacity = list.length;
+        }
+        list.forEach((goal, index) => setGoal(this.module, owned, index, goal));
+        owned.count = list.length;
+    }
+
+    /** Move the target of a goal. */
+    setPosition(goal: number, [x, y, z]: Vec3): void {
+        this.module.call('web_goal_position', this.#at(goal), goal, x, y, z);
+    }
+
+    /** Turn the target of a goal. */
+    setRotation(goal: number, [x, y, z, w]: Quat): void {
+        this.module.call('web_goal_rotation', this.#at(goal), goal, x, y, z, w);
+    }
+
+    /** Weights of a goal; 0 leaves it out. */
+    setWeight(goal: number, weight: number, rotationWeight = weight): void {
+        this.module.call('web_goal_weight', this.#at(goal), goal, weight, rotationWeight);
+    }
+
+    /** Targets of goals first, first + 1, ..., three numbers each. A point that is not finite gets weight 0, others 1. */
+    setPoints(first: number, points: Numbers): void {
+        const count = Math.floor(points.length / 3);
+        if (count > 0) {
+            this.#at(first + count - 1);
+            const set = this.#at(first);
+            this.module.withNumbers(points, 3 * count, (from) => this.module.call('web_goal_points', set, first, count, from));
+        }
+    }
+
+    /** Throws when a goal does not suit a model, with the reason. Solvers do this themselves. */
+    check(goal: number, model: Model): void {
+        this.module.check(this.module.call('web_goal_check', this.#at(goal), goal, model.address));
+    }
+
+    #at(goal: number): Address {
+        if (!(goal >= 0 && goal < this.length)) {
+            throw new PoiseError('argument', `there is no goal ${goal}: there are ${this.length}`);
+        }
+        return this.address;
+    }
+}
+
+/** @internal The goals at an address, as objects, with copies of what they point to. */
+export function readGoals(module: Module, address: Address, count: number, nq: number, nv: number): Goal[] {
+    return Array.from({ length: count }, (_, index) => {
+        module.call('web_goal_get', address, index, module.scratch);
+        const row = module.view(module.scratch, ROW).slice();
+        const { qAt, qBeforeAt, qWeightsAt, user: _user, ...goal } =
+            getFields<Goal & { qAt: Address; qBeforeAt: Address; qWeightsAt: Address; user: number }>(module, row, goalFields);
+        return {
+            ...goal,
+            ...(qAt ? { q: module.copyOut(qAt, nq) } : {}),
+            ...(qBeforeAt ? { qBefore: module.copyOut(qBeforeAt, nq) } : {}),
+            ...(qWeightsAt ? { qWeights: module.copyOut(qWeightsAt, nv) } : {}),
+        };
+    });
+}

@@ -1,0 +1,40 @@
+/**
+ * Poise: inverse kinematics with exact second derivatives, as WebAssembly.
+ *
+ * Everything here is a thin layer over the C library, whose headers (include/poise/) are the manual: the same names, in
+ * camel case, and the same numbers to the last bit. `load` makes an instance; models come from `poise.model`, `poise.scene`
+ * or `poise.read`; solvers and their like are made with `new` over a model.
+ *
+ * What holds memory of the module is a Handle with `dispose()`, works with `using`, and gives its memory back when it is
+ * collected if it was forgotten. Calls that fail throw a PoiseError. Arrays called views lie in the module's memory: they are
+ * not copied, and end when the memory grows, so ask for them anew rather than keep them.
+ */
+export { load, Poise, type WasmSource } from './poise.js';
+export { PoiseError } from './errors.js';
+export { Handle } from './handle.js';
+export {
+    Model, type DhDescription, type DhRow, type Joint, type JointDescription, type ModelDescription, type Tool,
+    type ToolDescription,
+} from './model.js';
+export { Kinematics } from './kinematics.js';
+export { goals, GoalSet, type BodyEnergy, type Goal, type GoalExtras } from './goals.js';
+export {
+    Solver, type GoalError, type Report, type SolverExtras, type SolverOptions, type TraceEntry,
+} from './solver.js';
+export { Objective, type Definiteness, type HessianKind, type Level } from './objective.js';
+export {
+    Erik, Expressive, MotionFilter, type ErikOptions, type ErikReport, type ExpressiveOptions, type ExpressiveReport,
+    type FilterJoint, type TwoTaskOptions,
+} from './express.js';
+export { Clip, Markers } from './motion.js';
+export {
+    calibrate, markersFromClip, placementsByName, track, Tracker, type Calibration, type CalibrationOptions,
+    type Placement, type TrackerOptions, type TrackFrame,
+} from './track.js';
+export type { FileContent, PoiseFile, Posture, ReadOptions, Warning } from './files.js';
+export { Scene, type Motion, type SceneInfo } from './scenes.js';
+export {
+    eulerOrders, formats, goalKinds, identityPose, jointTypes, losses, methods, outcomes, statuses, ups, WORLD,
+    type EulerOrder, type Format, type GoalKind, type JointType, type Loss, type Method, type MutableNumbers,
+    type Numbers, type Outcome, type Pose, type Quat, type Scale, type Status, type Up, type Vec3,
+} from './values.js';

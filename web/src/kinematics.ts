@@ -1,0 +1,127 @@
+import { Handle } from './handle.js';
+import type { Address } from './module.js';
+import type { Model } from './model.js';
+import { poseAt, vec3At } from './rows.js';
+import type { Numbers, Pose, Vec3 } from './values.js';
+
+const jacobians = { point: 0, direction: 1, frame: 2, massCenter: 3 } as const;
+
+/** Where everything is, and how it moves, at one configuration. Columns of a Jacobian are the nv components of a step. */
+export class Kinematics extends Handle {
+    readonly model: Model;
+    readonly #poses: Address;
+    readonly #tools: Address;
+    readonly #q: Address;
+
+    constructor(model: Model) {
+        const module = model.module;
+        const address = module.need(module.call('web_kinematics_create', model.address));
+        const poses = module.allocate(56 * model.joints.length);
+        const tools = module.allocate(56 * model.tools.length);
+        const q = module.allocate(8 * model.nq);
+        const free = () => {
+            module.call('poise_kinematics_destroy', address);
+            [poses, tools, q].forEach((memory) => module.release(memory));
+        };
+        super(module, address, free, [model]);
+        this.model = model;
+        this.#poses = poses;
+        this.#tools = tools;
+        this.#q = q;
+        this.update(model.neutral());
+    }
+
+    /** The forward sweep for q. A view of the module's memory, such as `solver.q`, is not copied. */
+    update(q: Numbers): this {
+        const module = this.module;
+        let at = this.#q;
+        if (module.owns(q) && q.length >= this.model.nq) {
+            at = q.byteOffset;
+        } else {
+            module.put(at, q, this.model.nq);
+        }
+        module.check(module.call('web_forward', this.address, this.model.address, at, this.#poses, this.#tools));
+        return this;
+    }
+
+    /**
+     * World poses of all bodies, seven numbers each: position x y z, quaternion x y z w. A view of the module's memory: read
+     * it at once, ask again after any other call that may allocate.
+     */
+    get poses(): Float64Array {
+        return this.module.view(this.#poses, 7 * this.model.joints.length);
+    }
+
+    /** The same for all tools. */
+    get toolPoses(): Float64Array {
+        return this.module.view(this.#tools, 7 * this.model.tools.length);
+    }
+
+    bodyPose(body: number): Pose {
+        return poseAt(this.poses, 7 * body);
+    }
+
+    toolPose(tool: number): Pose {
+        return poseAt(this.toolPoses, 7 * tool);
+    }
+
+    /** World position of a point fixed in a body. */
+    point(body: number, local: Vec3): Vec3 {
+        this.module.call('web_point', this.address, body, ...local, this.module.scratch);
+        return vec3At(this.module.view(this.module.scratch, 3), 0);
+    }
+
+    /** World components of a direction fixed in a body. */
+    direction(body: number, local: Vec3): Vec3 {
+        this.module.call('web_direction', this.address, body, ...local, this.module.scratch);
+        return vec3At(this.module.view(this.module.scratch, 3), 0);
+    }
+
+    /** Total mass and centre of mass; 0 and the origin where there is no mass. */
+    massCenter(): { mass: number; center: Vec3 } {
+        const mass = this.module.call('web_mass_center', this.address, this.module.scratch);
+        return { mass, center: vec3At(this.module.view(this.module.scratch, 3), 0) };
+    }
+
+    /** 3 x nv, row by row: of the world position of a point fixed in a body. */
+    pointJacobian(body: number, local: Vec3): Float64Array {
+        return this.#jacobian('point', 3, body, local);
+    }
+
+    /** 3 x nv: of the world components of a direction fixed in a body. */
+    directionJacobian(body: number, local: Vec3): Float64Array {
+        return this.#jacobian('direction', 3, body, local);
+    }
+
+    /** 6 x nv: velocity of the point, then angular velocity of the body. */
+    frameJacobian(body: number, local: Vec3): Float64Array {
+        return this.#jacobian('frame', 6, body, local);
+    }
+
+    /** 3 x nv: of the centre of mass. */
+    massCenterJacobian(): Float64Array {
+        return this.#jacobian('massCenter', 3, 0, [0, 0, 0]);
+    }
+
+    /** 3 x nv x nv: second derivatives of the world position of a point along steps. */
+    pointTensor(body: number, local: Vec3): Float64Array {
+        const nv = this.model.nv;
+        return this.#filled(3 * nv * nv, (K) => this.module.call('web_point_tensor', this.address, body, ...local, K));
+    }
+
+    #jacobian(kind: keyof typeof jacobians, rows: number, body: number, local: Vec3): Float64Array {
+        return this.#filled(rows * this.model.nv, (J) =>
+            this.module.call('web_jacobian', this.address, jacobians[kind], body, ...local, J),
+        );
+    }
+
+    #filled(count: number, fill: (address: Address) => number): Float64Array {
+        const memory = this.module.allocate(8 * count);
+        try {
+            this.module.check(fill(memory));
+            return this.module.copyOut(memory, count);
+        } finally {
+            this.module.release(memory);
+        }
+    }
+}

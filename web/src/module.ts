@@ -1,0 +1,248 @@
+// One instance of the wasm module: its memory, its functions, its error.
+import { PoiseError } from './errors.js';
+import { statuses, type Numbers } from './values.js';
+
+/** An address in the module's memory; 0 is none. */
+export type Address = number;
+
+/** The functions of the module by name. All take and return numbers. */
+type Exports = Record<string, (...values: number[]) => number>;
+
+/** What the C side asks of this side while a call runs. */
+export interface Host {
+    /** The functions of callback goals, by number. */
+    readonly energies: Map<number, (pose: Float64Array, out: Float64Array) => boolean>;
+    /** Other files that the one being read names; null outside of a read. */
+    load: ((name: string) => Uint8Array | null | undefined) | null;
+    /** What a callback threw; thrown on when the call of the library has returned. */
+    thrown: { error: unknown } | null;
+}
+
+const SCRATCH = 256; // numbers; the largest row has 40
+const ENERGY = 79; // numbers of a poise_body_energy
+
+export class Module {
+    readonly calls: Exports;
+    readonly host: Host;
+    /** Room for one row of numbers: options in, a report out. Used within one call of this side only. */
+    readonly scratch: Address;
+    readonly #memory: WebAssembly.Memory;
+    readonly #decoder = new TextDecoder();
+    readonly #encoder = new TextEncoder();
+    #f64: Float64Array<ArrayBuffer>;
+    #bytes: Uint8Array<ArrayBuffer>;
+
+    constructor(instance: WebAssembly.Instance, host: Host) {
+        this.#memory = instance.exports['memory'] as WebAssembly.Memory;
+        this.calls = instance.exports as Exports;
+        this.host = host;
+        this.#f64 = new Float64Array(this.#memory.buffer);
+        this.#bytes = new Uint8Array(this.#memory.buffer);
+        this.scratch = this.allocate(8 * SCRATCH);
+    }
+
+    /** Call a function of the C side by name. */
+    call(name: string, ...values: number[]): number {
+        const f = this.calls[name];
+        if (!f) {
+            throw new Error(`poise.wasm has no function ${name}`);
+        }
+        return f(...values);
+    }
+
+    // ---- Memory. Views are made anew when the memory has grown, which detaches the old ones. ----
+
+    /** The whole memory as doubles; index = address / 8. */
+    get f64(): Float64Array<ArrayBuffer> {
+        if (this.#f64.buffer !== this.#memory.buffer) {
+            this.#f64 = new Float64Array(this.#memory.buffer);
+        }
+        return this.#f64;
+    }
+
+    get bytes(): Uint8Array<ArrayBuffer> {
+        if (this.#bytes.buffer !== this.#memory.buffer) {
+            this.#bytes = new Uint8Array(this.#memory.buffer);
+        }
+        return this.#bytes;
+    }
+
+    /** `count` doubles at an address, valid until the memory grows. */
+    view(address: Address, count: number): Float64Array<ArrayBuffer> {
+        return new Float64Array(this.#memory.buffer, address >>> 0, count);
+    }
+
+    /** Does this array lie in the module's memory? Then it can be handed over as it is. */
+    owns(values: Numbers): values is Float64Array {
+        return values instanceof Float64Array && values.buffer === this.#memory.buffer;
+    }
+
+    allocate(size: number): Address {
+        return this.need(this.call('web_allocate', size));
+    }
+
+    release(address: Address): void {
+        this.call('web_release', address);
+    }
+
+    /** Bytes in use by all objects of this instance, and bytes of memory that it has from the system. */
+    get heap(): { used: number; total: number } {
+        return { used: this.call('web_heap_used') >>> 0, total: this.#memory.buffer.byteLength };
+    }
+
+    /** Copy numbers into memory at an address. */
+    put(address: Address, values: Numbers, count: number): void {
+        if (values.length < count) {
+            throw new PoiseError('argument', `${count} numbers are needed, ${values.length} were given`);
+        }
+        const at = (address >>> 0) / 8;
+        const f64 = this.f64;
+        for (let i = 0; i < count; ++i) {
+            f64[at + i] = values[i] as number;
+        }
+    }
+
+    /** New memory that holds a copy of the numbers. */
+    copyIn(values: Numbers, count = values.length): Address {
+        const address = this.allocate(8 * count);
+        this.put(address, values, count);
+        return address;
+    }
+
+    /** A copy of `count` numbers, out of the module's memory. */
+    copyOut(address: Address, count: number): Float64Array<ArrayBuffer> {
+        return this.view(address, count).slice();
+    }
+
+    /** New memory that holds a text with a zero at its end; 0 for null. */
+    text(text: string | null | undefined): Address {
+        if (text === null || text === undefined) {
+            return 0;
+        }
+        const bytes = this.#encoder.encode(text);
+        const address = this.allocate(bytes.length + 1);
+        this.bytes.set(bytes, address >>> 0);
+        return address;
+    }
+
+    /** The text at an address; empty for 0. */
+    string(address: Address): string {
+        const at = address >>> 0;
+        return at === 0 ? '' : this.#decoder.decode(this.bytes.subarray(at, this.bytes.indexOf(0, at)));
+    }
+
+    /** The decimal number in `length` characters at an address, correctly rounded. */
+    number(address: Address, length: number): number {
+        return Number(this.#decoder.decode(this.bytes.subarray(address >>> 0, (address >>> 0) + length)));
+    }
+
+    /** Give texts to a function, and take their memory back. */
+    withTexts<T>(texts: readonly (string | null | undefined)[], use: (...addresses: Address[]) => T): T {
+        const addresses: Address[] = [];
+        try {
+            for (const text of texts) {
+                addresses.push(this.text(text));
+            }
+            return use(...addresses);
+        } finally {
+            addresses.forEach((address) => this.release(address));
+        }
+    }
+
+    /** Give numbers to a function, in place where they lie in memory already. */
+    withNumbers<T>(values: Numbers, count: number, use: (address: Address) => T): T {
+        if (this.owns(values) && values.length >= count) {
+            return use(values.byteOffset);
+        }
+        const address = this.copyIn(values, count);
+        try {
+            return use(address);
+        } finally {
+            this.release(address);
+        }
+    }
+
+    /** The same for numbers that the function changes. */
+    withMutable<T>(values: { [index: number]: number; length: number }, count: number, use: (address: Address) => T): T {
+        if (this.owns(values)) {
+            return this.withNumbers(values, count, use);
+        }
+        return this.withNumbers(values, count, (address) => {
+            const result = use(address);
+            const from = this.view(address, count);
+            for (let i = 0; i < count; ++i) {
+                values[i] = from[i] as number;
+            }
+            return result;
+        });
+    }
+
+    // ---- Errors ----
+
+    /** The error of the last failed call. */
+    error(): PoiseError {
+        const address = this.call('web_error') >>> 0;
+        const [status = 0, line = 0, column = 0] = new Int32Array(this.#memory.buffer, address, 3);
+        return new PoiseError(statuses[status] ?? 'argument', this.string(address + 12), line, column);
+    }
+
+    /** Throw unless a status is 0. */
+    check(status: number): void {
+        this.rethrow();
+        if (status !== 0) {
+            throw this.error();
+        }
+    }
+
+    /** Throw if an address is 0. */
+    need(address: Address): Address {
+        this.rethrow();
+        if (address === 0) {
+            throw this.error();
+        }
+        return address >>> 0;
+    }
+
+    /** Throw what a callback has thrown. */
+    rethrow(): void {
+        const thrown = this.host.thrown;
+        if (thrown) {
+            this.host.thrown = null;
+            throw thrown.error;
+        }
+    }
+}
+
+/** The functions that the C side imports. `module` is there by the time they are called. */
+export function imports(host: Host, module: () => Module): WebAssembly.Imports {
+    const guarded = <T>(otherwise: T, run: () => T): T => {
+        try {
+            return run();
+        } catch (error) {
+            host.thrown ??= { error };
+            return otherwise;
+        }
+    };
+    return {
+        poise: {
+            number: (text: number, length: number) => module().number(text, length),
+            energy: (id: number, pose: number, out: number) =>
+                guarded(0, () => {
+                    const f = host.energies.get(id);
+                    return f && f(module().view(pose, 7), module().view(out, ENERGY)) ? 1 : 0;
+                }),
+            load: (name: number, size: number) =>
+                guarded(0, () => {
+                    const m = module();
+                    const bytes = host.load?.(m.string(name));
+                    if (!bytes) {
+                        return 0;
+                    }
+                    const address = m.allocate(Math.max(bytes.length, 1));
+                    m.bytes.set(bytes, address);
+                    new Uint32Array(m.bytes.buffer, size >>> 0, 1)[0] = bytes.length;
+                    return address;
+                }),
+        },
+    };
+}

@@ -1,0 +1,294 @@
+import { PoiseError } from './errors.js';
+import { GoalSet, type Goal } from './goals.js';
+import { Handle } from './handle.js';
+import type { Address, Module } from './module.js';
+import type { Model } from './model.js';
+import { getFields, optionsRow, widthOf, type Field } from './rows.js';
+import { methods, outcomes, type Method, type MutableNumbers, type Numbers, type Outcome } from './values.js';
+
+/** Options of a solver; defaults in brackets. `solve.h` of the C library says more. */
+export interface SolverOptions {
+    /** [auto] */
+    method?: Method;
+    /** [warm] cold: q may be far off; a free root is aligned with the markers first. */
+    start?: 'warm' | 'cold';
+    /** [true] */
+    useLimits?: boolean;
+    /** [100] */
+    maxIterations?: number;
+    /** [0] how often to start again from elsewhere when the goals are not met. */
+    restarts?: number;
+    /** [1] */
+    seed?: number;
+    /** [false] `auto` on arms: restarts begin near the target first. */
+    seedTable?: boolean;
+    /** [0] */
+    costTolerance?: number;
+    /** [1e-9] */
+    gradientTolerance?: number;
+    /** [1e-6] */
+    positionTolerance?: number;
+    /** [1e-6] */
+    rotationTolerance?: number;
+    /** [0] weight of a pull towards the start. */
+    prior?: number;
+    /** [Infinity] longest step of any coordinate in one iteration. */
+    stepLimit?: number;
+    /** [2] goals of the kinds relative and center_of_mass that a call may have. */
+    coupledGoals?: number;
+    /** [0] residual rows; 0: 6 per joint and 1 per degree of freedom. */
+    maxRows?: number;
+    /** [8] steps that lbfgs remembers. */
+    memory?: number;
+    /** [0] first damping; 0: the method's choice. */
+    damping?: number;
+    /** [0] longest residual that a step is computed for; 0: none. */
+    clamp?: number;
+    /** [8] half-bandwidth of the preconditioner of trust_region. */
+    band?: number;
+    /** [0.1] where its conjugate gradients stop. */
+    cgTolerance?: number;
+}
+
+/** What a solver keeps besides its options. */
+export interface SolverExtras {
+    /** nv flags: coordinates that keep their value. */
+    locked?: ArrayLike<boolean | number>;
+    /** How many iterations of a solve to record, for `solver.trace()`. Default 0. */
+    trace?: number;
+}
+
+/** How a solve went. */
+export interface Report {
+    readonly outcome: Outcome;
+    readonly iterations: number;
+    readonly evaluations: number;
+    readonly restarts: number;
+    /** Iterations recorded. */
+    readonly traced: number;
+    /** Coordinates at a limit. */
+    readonly activeLimits: number;
+    /** Joints that started outside their limits. */
+    readonly movedJoints: number;
+    readonly startCost: number;
+    readonly cost: number;
+    readonly gradient: number;
+    /** Length of the step from start to answer. */
+    readonly distance: number;
+    /** Largest error in length units, and in radians. */
+    readonly worstLength: number;
+    readonly worstAngle: number;
+    /** The outcome in words. */
+    readonly reason: string;
+}
+
+/** One iteration. */
+export interface TraceEntry {
+    /** After the iteration. */
+    readonly cost: number;
+    readonly gradient: number;
+    readonly damping: number;
+    readonly step: number;
+    readonly accepted: boolean;
+    /** The exact Hessian was used. */
+    readonly exact: boolean;
+}
+
+/** How far one goal is from being met. */
+export interface GoalError {
+    readonly error: number;
+    readonly unit: 'length' | 'angle' | 'none';
+    /** Radians; pose and relative only. */
+    readonly rotationError: number;
+}
+
+/** @internal */
+export const solverFields: readonly Field[] = [
+    ['method', methods], ['start', ['warm', 'cold']], ['useLimits', 'flag'], ['maxIterations', 'number'],
+    ['restarts', 'number'], ['seed', 'number'], ['seedTable', 'flag'], ['costTolerance', 'number'],
+    ['gradientTolerance', 'number'], ['positionTolerance', 'number'], ['rotationTolerance', 'number'], ['prior', 'number'],
+    ['stepLimit', 'number'], ['coupledGoals', 'number'], ['maxRows', 'number'], ['memory', 'number'],
+    ['damping', 'number'], ['clamp', 'number'], ['band', 'number'], ['cgTolerance', 'number'],
+];
+/** @internal Behind those: locked, trace, trace capacity. */
+export const SOLVER_ROW = widthOf(solverFields) + 3;
+
+const reportFields: readonly Field[] = [
+    ['outcome', outcomes], ['iterations', 'number'], ['evaluations', 'number'], ['restarts', 'number'],
+    ['traced', 'number'], ['activeLimits', 'number'], ['movedJoints', 'number'], ['startCost', 'number'],
+    ['cost', 'number'], ['gradient', 'number'], ['distance', 'number'], ['worstLength', 'number'],
+    ['worstAngle', 'number'], ['reason', 'text'],
+];
+
+const traceFields: readonly Field[] = [
+    ['cost', 'number'], ['gradient', 'number'], ['damping', 'number'], ['step', 'number'], ['accepted', 'flag'],
+    ['exact', 'flag'],
+];
+
+const errorFields: readonly Field[] = [['error', 'number'], ['unit', ['length', 'angle', 'none']], ['rotationError', 'number']];
+
+function rows<T>(module: Module, fields: readonly Field[], count: number, fill: (address: Address) => unknown): T[] {
+    const width = widthOf(fields);
+    const address = module.allocate(8 * width * count);
+    try {
+        fill(address);
+        const numbers = module.view(address, width * count);
+        return Array.from({ length: count }, (_, i) =>
+            getFields<T>(module, numbers.subarray(i * width, (i + 1) * width), fields),
+        );
+    } finally {
+        module.release(address);
+    }
+}
+
+/** @internal The errors of goals, by a function of the C side that fills three numbers for each. */
+export function goalErrors(module: Module, count: number, fill: (address: Address) => unknown): GoalError[] {
+    return rows(module, errorFields, count, fill);
+}
+
+/** Memory of a solver besides its own. */
+interface Parts {
+    locked: Address;
+    trace: Address;
+    q: Address;
+}
+
+function makeParts(module: Module, model: Model, extras: SolverExtras): Parts {
+    const parts: Parts = { locked: 0, trace: 0, q: module.allocate(8 * model.nq) };
+    if (extras.locked) {
+        if (extras.locked.length !== model.nv) {
+            module.release(parts.q);
+            throw new PoiseError('argument', `locked: ${model.nv} flags are needed, ${extras.locked.length} were given`);
+        }
+        parts.locked = module.allocate(model.nv);
+        module.bytes.set(Array.from(extras.locked, (flag) => (flag ? 1 : 0)), parts.locked);
+    }
+    if (extras.trace) {
+        parts.trace = module.need(module.call('web_trace_create', extras.trace));
+    }
+    return parts;
+}
+
+function makeSolver(model: Model, parts: Parts, options: SolverOptions, capacity: number): Address {
+    const module = model.module;
+    const row = optionsRow(module, 'web_solver_defaults', solverFields, options, 3);
+    try {
+        module.put(row + 8 * (SOLVER_ROW - 3), [parts.locked, parts.trace, capacity], 3);
+        return module.need(module.call('web_solver_create', model.address, row));
+    } finally {
+        module.release(row);
+    }
+}
+
+/**
+ * From goals and a start to joint values, within limits. Missing a goal is no error: the report says how near it came. A
+ * goal that makes no sense, or that the method cannot serve, throws, and q is as it was.
+ */
+export class Solver extends Handle {
+    readonly model: Model;
+    readonly #parts: Parts;
+    readonly #own: GoalSet;
+    #count = 0;
+    #traced = 0;
+
+    constructor(model: Model, options: SolverOptions & SolverExtras = {}) {
+        const { locked, trace, ...plain } = options;
+        const module = model.module;
+        const parts = makeParts(module, model, { locked, trace });
+        const releaseParts = () => [parts.locked, parts.trace, parts.q].forEach((memory) => module.release(memory));
+        let address: Address;
+        try {
+            address = makeSolver(model, parts, plain, trace ?? 0);
+        } catch (error) {
+            releaseParts();
+            throw error;
+        }
+        super(module, address, () => {
+            module.call('poise_solver_destroy', address);
+            releaseParts();
+        }, [model]);
+        this.model = model;
+        this.#parts = parts;
+        this.#own = new GoalSet(module);
+        this.q.set(model.neutral());
+    }
+
+    /** The solver's own q, in the module's memory: what `solve` works on without copying when it is given no other. */
+    get q(): Float64Array {
+        return this.module.view(this.#parts.q, this.model.nq);
+    }
+
+    /** Improve q for these goals. Without q: the solver's own, from where the last solve left it. */
+    solve(goals: readonly Goal[] | GoalSet, q?: MutableNumbers): Report {
+        const set = this.#goals(goals);
+        const module = this.module;
+        const run = (at: Address) =>
+            module.check(module.call('web_solve', this.address, set.address, set.length, at, module.scratch));
+        if (q) {
+            module.withMutable(q, this.model.nq, run);
+        } else {
+            run(this.#parts.q);
+        }
+        this.#count = set.length;
+        return this.#report();
+    }
+
+    /** All distinct answers to one pose goal on an arm, nearest to the start first. */
+    solveAll(goal: Goal, start: Numbers, capacity = 16): { solutions: Float64Array[]; report: Report } {
+        const set = this.#goals([goal]);
+        const module = this.module;
+        const nq = this.model.nq;
+        const memory = module.allocate(8 * nq * capacity);
+        try {
+            const count = module.withNumbers(start, nq, (from) =>
+                module.call('web_solve_all', this.address, set.address, from, memory, capacity, module.scratch),
+            );
+            module.check(count < 0 ? 1 : 0);
+            this.#count = 1;
+            const report = this.#report();
+            return { solutions: Array.from({ length: count }, (_, i) => module.copyOut(memory + 8 * nq * i, nq)), report };
+        } finally {
+            module.release(memory);
+        }
+    }
+
+    /** The error of each goal at the answer of the last solve. */
+    goalErrors(): GoalError[] {
+        return goalErrors(this.module, this.#count, (out) => this.module.call('web_solver_errors', this.address, this.#count, out));
+    }
+
+    /** For each coordinate of the last answer: -1 at its lower limit, 1 at its upper or at the edge of a swing, 0 inside. */
+    activeLimits(): Int8Array {
+        const memory = this.module.allocate(this.model.nq);
+        this.module.call('web_active_limits', this.address, this.model.nq, memory);
+        const flags = new Int8Array(this.module.bytes.buffer, memory, this.model.nq).slice();
+        this.module.release(memory);
+        return flags;
+    }
+
+    /** The iterations of the last solve, as many as the option `trace` has room for. */
+    trace(): TraceEntry[] {
+        const count = this.#traced;
+        return rows(this.module, traceFields, count, (out) => this.module.call('web_trace', this.#parts.trace, count, out));
+    }
+
+    override dispose(): void {
+        this.#own.dispose();
+        super.dispose();
+    }
+
+    #goals(goals: readonly Goal[] | GoalSet): GoalSet {
+        if (goals instanceof GoalSet) {
+            return goals;
+        }
+        this.#own.replace(goals);
+        return this.#own;
+    }
+
+    #report(): Report {
+        const row = this.module.view(this.module.scratch, widthOf(reportFields));
+        const report = getFields<Report>(this.module, row, reportFields);
+        this.#traced = report.traced;
+        return report;
+    }
+}

@@ -1,0 +1,145 @@
+/** The skeleton as shapes: a bone from each body to the next, a ball for each joint, a cap for each tool. */
+import type { Model } from 'poise-ik';
+import * as THREE from 'three';
+
+/** A part that can be picked. */
+export interface Part {
+  body: number;
+  /** Index of the tool, or -1. */
+  tool: number;
+}
+
+const up = new THREE.Vector3(0, 1, 0);
+
+/** Octahedron along +y from 0 to 1, widest near its beginning, as animation programs draw bones. */
+function boneShape(): THREE.BufferGeometry {
+  const shape = new THREE.CylinderGeometry(0.4, 1, 0.88, 10, 1).translate(0, 0.56, 0);
+  const foot = new THREE.CylinderGeometry(1, 0.25, 0.12, 10, 1).translate(0, 0.06, 0);
+  const position = [shape, foot].flatMap((g) => Array.from(g.toNonIndexed().attributes['position']!.array));
+  const merged = new THREE.BufferGeometry();
+  merged.setAttribute('position', new THREE.Float32BufferAttribute(position, 3));
+  merged.computeVertexNormals();
+  return merged;
+}
+
+export class Figure {
+  readonly group = new THREE.Group();
+  #bones: THREE.InstancedMesh;
+  #balls: THREE.InstancedMesh;
+  #tips: THREE.InstancedMesh;
+  /** From one body's origin to a point of the same body: the child's joint, or a tool. */
+  #links: { body: number; child: number; tool: number }[] = [];
+  #thickness: number;
+  #selected = -1;
+  #colours = { bone: new THREE.Color(), ball: new THREE.Color(), tip: new THREE.Color(), picked: new THREE.Color() };
+
+  constructor(
+    readonly model: Model,
+    size: number,
+    visible: (joint: number) => boolean = () => true,
+  ) {
+    for (const joint of model.joints) {
+      if (joint.parent >= 0 && visible(joint.index)) {
+        this.#links.push({ body: joint.parent, child: joint.index, tool: -1 });
+      }
+    }
+    for (const tool of model.tools) {
+      this.#links.push({ body: tool.body, child: -1, tool: tool.index });
+    }
+    this.#thickness = size * 0.018;
+    const material = new THREE.MeshStandardMaterial({ roughness: 0.55, metalness: 0.05 });
+    this.#bones = new THREE.InstancedMesh(boneShape(), material, Math.max(1, this.#links.length));
+    this.#balls = new THREE.InstancedMesh(new THREE.SphereGeometry(1, 20, 14), material, Math.max(1, model.joints.length));
+    this.#tips = new THREE.InstancedMesh(new THREE.SphereGeometry(1, 16, 10), material, Math.max(1, model.tools.length));
+    this.#bones.count = this.#links.length;
+    this.#balls.count = model.joints.length;
+    this.#tips.count = model.tools.length;
+    for (const mesh of [this.#bones, this.#balls, this.#tips]) {
+      mesh.frustumCulled = false;
+      this.group.add(mesh);
+    }
+  }
+
+  /** Colours of a theme. */
+  paint(colours: { bone: string; ball: string; tip: string; picked: string }): void {
+    this.#colours = {
+      bone: new THREE.Color(colours.bone),
+      ball: new THREE.Color(colours.ball),
+      tip: new THREE.Color(colours.tip),
+      picked: new THREE.Color(colours.picked),
+    };
+    this.select(this.#selected);
+  }
+
+  /** Show a joint as picked; -1: none. */
+  select(joint: number): void {
+    this.#selected = joint;
+    const { bone, ball, tip, picked } = this.#colours;
+    this.#links.forEach((link, i) => this.#bones.setColorAt(i, link.body === joint ? picked : bone));
+    this.model.joints.forEach((j) => this.#balls.setColorAt(j.index, j.index === joint ? picked : ball));
+    this.model.tools.forEach((t) => this.#tips.setColorAt(t.index, tip));
+    for (const mesh of [this.#bones, this.#balls, this.#tips]) {
+      if (mesh.instanceColor) {
+        mesh.instanceColor.needsUpdate = true;
+      }
+    }
+  }
+
+  /** Put everything where the poses say: seven numbers for each body, and for each tool. */
+  place(poses: Float64Array, toolPoses: Float64Array): void {
+    const matrix = new THREE.Matrix4();
+    const from = new THREE.Vector3();
+    const to = new THREE.Vector3();
+    const turn = new THREE.Quaternion();
+    const scale = new THREE.Vector3();
+    const r = this.#thickness;
+    this.#links.forEach((link, i) => {
+      from.fromArray(poses, 7 * link.body);
+      if (link.tool >= 0) {
+        to.fromArray(toolPoses, 7 * link.tool);
+      } else {
+        to.fromArray(poses, 7 * link.child);
+      }
+      to.sub(from);
+      const length = to.length();
+      const width = Math.min(r, 0.2 * length + 1e-9);
+      turn.setFromUnitVectors(up, length > 1e-9 ? to.divideScalar(length) : up);
+      matrix.compose(from, turn, scale.set(width, Math.max(length, 1e-9), width));
+      this.#bones.setMatrixAt(i, matrix);
+    });
+    for (const joint of this.model.joints) {
+      const width = joint.type === 'fixed' ? 0.5 * r : 1.05 * r;
+      matrix.makeScale(width, width, width).setPosition(from.fromArray(poses, 7 * joint.index));
+      this.#balls.setMatrixAt(joint.index, matrix);
+    }
+    for (const tool of this.model.tools) {
+      matrix.makeScale(0.9 * r, 0.9 * r, 0.9 * r).setPosition(from.fromArray(toolPoses, 7 * tool.index));
+      this.#tips.setMatrixAt(tool.index, matrix);
+    }
+    for (const mesh of [this.#bones, this.#balls, this.#tips]) {
+      mesh.instanceMatrix.needsUpdate = true;
+      mesh.boundingSphere = null; // for picking
+    }
+  }
+
+  /** The part under a ray, or null. */
+  pick(ray: THREE.Raycaster): Part | null {
+    const hit = ray.intersectObjects([this.#bones, this.#balls, this.#tips], false)[0];
+    if (!hit || hit.instanceId === undefined) {
+      return null;
+    }
+    if (hit.object === this.#tips) {
+      return { body: this.model.tools[hit.instanceId]!.body, tool: hit.instanceId };
+    }
+    return { body: hit.object === this.#balls ? hit.instanceId : this.#links[hit.instanceId]!.body, tool: -1 };
+  }
+
+  dispose(): void {
+    this.group.removeFromParent();
+    for (const mesh of [this.#bones, this.#balls, this.#tips]) {
+      mesh.geometry.dispose();
+      (mesh.material as THREE.Material).dispose();
+      mesh.dispose();
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import { load } from 'poise-ik';
+import wasm from 'poise-ik/poise.wasm?url';
+import { App } from './app.js';
+import { element } from './dom.js';
+import './style.css';
+
+async function begin(): Promise<void> {
+  const waiting = element('p', { className: 'waiting', role: 'status' }, 'Loading the engine …');
+  document.body.append(waiting);
+  try {
+    const poise = await load(wasm);
+    waiting.remove();
+    const app = new App(poise, document.body);
+    await app.open(new URL(location.href));
+    (globalThis as { studio?: unknown }).studio = app.probe();
+  } catch (error) {
+    waiting.textContent = `Poise studio could not start: ${error instanceof Error ? error.message : String(error)}`;
+    waiting.classList.add('failed');
+    throw error;
+  }
+}
+
+void begin();

@@ -1,0 +1,73 @@
+/** Colours, dark and light. The page's own are in style.css; these are for what is drawn on canvases. */
+export interface Colours {
+  stage: string;
+  grid: string;
+  bone: string;
+  ball: string;
+  tip: string;
+  picked: string;
+  target: string;
+  marker: string;
+  limit: string;
+  text: string;
+  faint: string;
+  series: readonly string[];
+}
+
+// Colour-blind safe (Okabe & Ito 2008), darkened for a light ground.
+const light: Colours = {
+  stage: '#f4f5f7',
+  grid: '#d5d8de',
+  bone: '#9aa7b8',
+  ball: '#5d6b7e',
+  tip: '#3b4754',
+  picked: '#e69f00',
+  target: '#0072b2',
+  marker: '#009e73',
+  limit: '#cc79a7',
+  text: '#1d2430',
+  faint: '#8a93a2',
+  series: ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#b8860b', '#56a0c9', '#555555', '#7a5cc0'],
+};
+
+const dark: Colours = {
+  stage: '#14181f',
+  grid: '#2b323d',
+  bone: '#8793a5',
+  ball: '#b9c3d1',
+  tip: '#dfe5ec',
+  picked: '#ffb627',
+  target: '#56b4e9',
+  marker: '#2fd6a3',
+  limit: '#e58ac0',
+  text: '#e7ebf1',
+  faint: '#7b8696',
+  series: ['#56b4e9', '#ff8c42', '#2fd6a3', '#e58ac0', '#f0d25a', '#9fb7ff', '#b9c3d1', '#c59bff'],
+};
+
+export type Theme = 'light' | 'dark';
+
+const KEY = 'poise-studio-theme';
+
+/** What the user chose last, or what the system prefers. */
+export function firstTheme(): Theme {
+  try {
+    const kept = localStorage.getItem(KEY);
+    if (kept === 'light' || kept === 'dark') {
+      return kept;
+    }
+  } catch {
+    // no storage: the system's choice will do
+  }
+  return matchMedia('(prefers-color-scheme: light)').matches ? 'light' : 'dark';
+}
+
+export function applyTheme(theme: Theme): Colours {
+  document.documentElement.dataset['theme'] = theme;
+  try {
+    localStorage.setItem(KEY, theme);
+  } catch {
+    // not kept
+  }
+  return theme === 'light' ? light : dark;
+}
