@@ -127,4 +127,21 @@ void coordinate_label(const poise_model *model, int i, char *label, size_t size)
 // Has a joint moved by more than 20 degrees (0.35 length units) between two answers? The paper's measure of a jump.
 bool aim_has_jumped(const poise_model *model, const double *before, const double *q);
 
+// Options that aim, warp and stream have in common: which part of the skeleton faces the target, and with what.
+#define AIM_OPTION_BODY                                                                                                     \
+    {                                                                                                                       \
+        .name = "body", .letter = 'b', .kind = OPTION_TEXT, .value = "NAME",                                                \
+        .help = "the tool or body that faces the target (the tool \"tip\", or the first one)"                               \
+    }
+#define AIM_OPTION_AXIS                                                                                                     \
+    {                                                                                                                       \
+        .name = "axis", .kind = OPTION_TEXT, .value = "X,Y,Z",                                                              \
+        .help = "the direction it faces with, in the body's frame (from its joint to the tip)"                              \
+    }
+#define AIM_OPTION_HOLD                                                                                                     \
+    {                                                                                                                       \
+        .name = "hold", .kind = OPTION_TEXT, .value = "BODY",                                                               \
+        .help = "a body that stays where the posture has it, or \"none\" (the root, where it is free)", .repeats = true     \
+    }
+
 #endif

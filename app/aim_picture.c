@@ -1,9 +1,8 @@
 // The picture of the command aim: the posture pale, the answer over it, and where it looks.
 #include "aim_print.h"
 
-#include "files.h"
 #include "joints.h"
-#include "terminal.h"
+#include "save_picture.h"
 
 #include <scenes/drawing.h>
 
@@ -83,9 +82,7 @@ bool aim_save_picture(const aim_job *job, const char *name)
 {
     picture *p = picture_create(WIDTH, HEIGHT);
     poise_kinematics *kinematics = NULL;
-    text_file text;
-    bool works = p && poise_kinematics_create(job->model, NULL, &kinematics) == POISE_OK;
-    if (works) {
+    if (p && poise_kinematics_create(job->model, NULL, &kinematics) == POISE_OK) {
         char caption[160];
         double largest = 0;
         for (int i = 0; i < job->path.count; ++i) {
@@ -96,15 +93,6 @@ bool aim_save_picture(const aim_job *job, const char *name)
         draw(p, job, kinematics);
         picture_text(p, 30, 40, 20, PICTURE_LEFT, ink, "Holding a posture, facing a target");
         picture_text(p, 30, 62, 13, PICTURE_LEFT, pale, caption);
-        works = picture_is_whole(p);
     }
-    if (!works) {
-        complain("%s: no memory left for the picture", name);
-    } else if ((works = text_open(&text))) {
-        picture_write(p, text.stream);
-        works = text_close(&text, name);
-    }
-    poise_kinematics_destroy(kinematics);
-    picture_destroy(p);
-    return works;
+    return save_picture(p, kinematics, name);
 }

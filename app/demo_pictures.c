@@ -1,8 +1,7 @@
 // The pictures of `poise demo`.
 #include "demo.h"
 
-#include "files.h"
-#include "terminal.h"
+#include "save_picture.h"
 
 #include <scenes/picture.h>
 
@@ -33,21 +32,6 @@ static picture *begin(int width, int height, const char *title, const char *capt
     picture_text(p, 30, 40, 20, PICTURE_LEFT, ink, title);
     picture_text(p, 30, 62, 13, PICTURE_LEFT, pale_ink, caption);
     return p;
-}
-
-static bool save(picture *p, poise_kinematics *kinematics, const char *path)
-{
-    text_file file;
-    bool good = p && picture_is_whole(p);
-    if (!good) {
-        complain("%s: no memory left for the picture", path);
-    } else if ((good = text_open(&file))) {
-        picture_write(p, file.stream);
-        good = text_close(&file, path);
-    }
-    picture_destroy(p);
-    poise_kinematics_destroy(kinematics);
-    return good;
 }
 
 // ---- Body ----------------------------------------------------------------------------------------------------------------
@@ -183,7 +167,7 @@ bool draw_tracking(const demo_clip *cartwheel, const demo_clip *walk, const char
         picture_page_dot(p, 390, 791, 4, red);
         picture_text(p, 400, 795, 12, PICTURE_LEFT, pale_ink, "label on the wrong knee");
     }
-    return save(p, kinematics, path);
+    return save_picture(p, kinematics, path);
 }
 
 // ---- Lamp ----------------------------------------------------------------------------------------------------------------
@@ -245,7 +229,7 @@ bool draw_lamp(const demo_lamp *lamp, const char *path)
         picture_project(p, lamp->center, &x, &y);
         picture_text(p, x, y + 78, 12, PICTURE_MIDDLE, pale_ink, angle);
     }
-    return save(p, kinematics, path);
+    return save_picture(p, kinematics, path);
 }
 
 // ---- Arm -----------------------------------------------------------------------------------------------------------------
@@ -345,5 +329,5 @@ bool draw_arm(const demo_arm *arm, const char *path)
         draw_ways(p, kinematics, arm);
         picture_text(p, view.x, 615, 13, PICTURE_MIDDLE, pale_ink, "one pose in six ways");
     }
-    return save(p, kinematics, path);
+    return save_picture(p, kinematics, path);
 }

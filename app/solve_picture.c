@@ -1,7 +1,6 @@
 // The picture of poise solve.
-#include "files.h"
+#include "save_picture.h"
 #include "solve.h"
-#include "terminal.h"
 
 #include <scenes/drawing.h>
 
@@ -82,9 +81,7 @@ bool solve_save_picture(const solve_job *job, const char *name)
 {
     picture *p = picture_create(WIDTH, HEIGHT);
     poise_kinematics *kinematics = NULL;
-    text_file text;
-    bool works = p && poise_kinematics_create(job->model, NULL, &kinematics) == POISE_OK;
-    if (works) {
+    if (p && poise_kinematics_create(job->model, NULL, &kinematics) == POISE_OK) {
         char caption[160];
         int missed = 0;
         for (int i = 0; i < job->list.count; ++i) {
@@ -95,15 +92,6 @@ bool solve_save_picture(const solve_job *job, const char *name)
         draw(p, job, kinematics);
         picture_text(p, 30, 40, 20, PICTURE_LEFT, ink, job->reached ? "Reached" : "The closest pose");
         picture_text(p, 30, 62, 13, PICTURE_LEFT, pale, caption);
-        works = picture_is_whole(p);
     }
-    if (!works) {
-        complain("%s: no memory left for the picture", name);
-    } else if ((works = text_open(&text))) {
-        picture_write(p, text.stream);
-        works = text_close(&text, name);
-    }
-    poise_kinematics_destroy(kinematics);
-    picture_destroy(p);
-    return works;
+    return save_picture(p, kinematics, name);
 }
