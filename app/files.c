@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,10 +20,10 @@ static bool fail(const char *name, const char *what)
     return false;
 }
 
-// Read to the end of a stream of unknown length.
-static bool read_stream(int descriptor, const char *name, file_bytes *file)
+// Read to the end. `expected` bytes are likely to come; a file that grows or shrinks meanwhile is read as far as it goes.
+static bool read_all(int descriptor, const char *name, size_t expected, file_bytes *file)
 {
-    size_t room = 1 << 16, size = 0;
+    size_t room = expected + 1, size = 0; // one more, so that the end is seen without growing
     char *bytes = malloc(room);
     while (bytes) {
         ssize_t got = read(descriptor, bytes + size, room - size);
@@ -49,22 +48,11 @@ static bool read_stream(int descriptor, const char *name, file_bytes *file)
     return false;
 }
 
-// What a map holds is taken away when another program shortens the file. Files that are being written are rare input; the
-// reader of a map would be stopped by SIGBUS, so that no wrong answer comes of it.
-static bool map_file(int descriptor, size_t size, file_bytes *file)
-{
-    void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    if (bytes == MAP_FAILED) {
-        return false;
-    }
-    *file = (file_bytes){.bytes = bytes, .size = size, .mapped = true};
-    return true;
-}
-
 bool file_read(const char *name, file_bytes *file)
 {
+    enum { LIKELY = 1 << 16 }; // of a stream, which does not tell its length
     if (strcmp(name, "-") == 0) {
-        return read_stream(STDIN_FILENO, "standard input", file);
+        return read_all(STDIN_FILENO, "standard input", LIKELY, file);
     }
     int descriptor = open(name, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) {
@@ -77,8 +65,8 @@ bool file_read(const char *name, file_bytes *file)
     } else if (S_ISDIR(status.st_mode)) {
         complain("%s: is a folder, not a file", name);
         works = false;
-    } else if (!S_ISREG(status.st_mode) || status.st_size <= 0 || !map_file(descriptor, (size_t)status.st_size, file)) {
-        works = read_stream(descriptor, name, file);
+    } else {
+        works = read_all(descriptor, name, S_ISREG(status.st_mode) ? (size_t)status.st_size : LIKELY, file);
     }
     close(descriptor);
     return works;
@@ -86,11 +74,7 @@ bool file_read(const char *name, file_bytes *file)
 
 void file_release(file_bytes *file)
 {
-    if (file->mapped) {
-        munmap((void *)file->bytes, file->size);
-    } else {
-        free((void *)file->bytes);
-    }
+    free(file->bytes);
     *file = (file_bytes){0};
 }
 

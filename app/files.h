@@ -8,11 +8,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
-// The bytes of a file, for reading only. Regular files are mapped, so that their bytes cost no memory of the program.
+// The bytes of a file.
 typedef struct file_bytes {
-    const void *bytes;
+    void *bytes;
     size_t size;
-    bool mapped;
 } file_bytes;
 
 bool file_read(const char *name, file_bytes *file);
