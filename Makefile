@@ -6,7 +6,7 @@ JOBS   ?= 2
 GENERATOR := $(if $(shell command -v ninja),Ninja,Unix Makefiles)
 configure  = test -f $(2)/CMakeCache.txt || cmake --preset $(1) -G "$(GENERATOR)"
 
-.PHONY: all test demo bench coverage format install uninstall package reference clean help
+.PHONY: all test demo bench coverage format install uninstall package reference web clean help
 
 all:
 	@$(call configure,release,build)
@@ -38,6 +38,11 @@ reference:
 	tools/check_reference.sh build/reference
 	@echo "open build/reference/html/index.html"
 
+web:
+	tools/setup.sh
+	web/build.sh
+	web/studio/build.sh $(CURDIR)/build/studio
+
 install: all
 	cmake --install build --prefix $(PREFIX)
 
@@ -48,7 +53,7 @@ package: all
 	cd build && cpack
 
 clean:
-	rm -rf build build-debug build-asan build-clang build-coverage
+	rm -rf build build-debug build-asan build-clang build-coverage web/build web/dist web/studio/dist
 
 help:
 	@echo "make            build the library and the programs in build/"
@@ -57,6 +62,7 @@ help:
 	@echo "make bench      build and run the benchmarks (build/bin/poise-bench --help)"
 	@echo "make coverage   run the unit tests and say which share of each source ran"
 	@echo "make reference  make the API reference from the headers (doxygen)"
+	@echo "make web        build the npm package and the studio (web/dist, build/studio)"
 	@echo "make format     run clang-format on all C files"
 	@echo "make install    install to PREFIX (default /usr/local)"
 	@echo "make uninstall  remove what the last install put there"

@@ -2,8 +2,17 @@
 # Install the Debian packages that building and testing need, as far as they are missing.
 set -eu
 
-packages="cmake ninja-build gcc g++ clang clang-format clang-tidy cppcheck check pkg-config libexpat1-dev libjansson-dev
+packages="cmake ninja-build gcc g++ clang lld clang-format clang-tidy cppcheck check pkg-config libexpat1-dev libjansson-dev
           liblapack-dev liblapacke-dev liborocos-kdl-dev python3 valgrind doxygen groff"
+
+# node may have come from elsewhere, with npm in it
+if ! command -v npm >/dev/null; then
+    packages="$packages nodejs npm"
+fi
+# any browser of this kind will do for the tests of the studio
+if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then
+    packages="$packages chromium"
+fi
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     echo "setup: not a Debian system, nothing installed. Needed are the counterparts of:" $packages

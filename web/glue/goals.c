@@ -15,21 +15,37 @@ static bool ask_host(void *user, const poise_pose *pose, poise_body_energy *out)
     return web_host_energy((int)(uintptr_t)user, flat, out) != 0;
 }
 
-// Directions of any length become unit, as the constructors of goal.h make them.
+// Directions and quaternions of any length become unit, as the constructors of goal.h make them.
 static void make_unit(poise_goal *goal)
 {
-    poise_goal unit = *goal;
-    if (goal->kind == POISE_GOAL_DIRECTION) {
-        unit = poise_goal_direction(goal->body, goal->axis, goal->direction);
-    } else if (goal->kind == POISE_GOAL_AIM) {
-        unit = poise_goal_aim(goal->body, goal->local.position, goal->axis, goal->target.position);
-    } else if (goal->kind == POISE_GOAL_PLANE) {
-        unit = poise_goal_plane(goal->body, goal->local.position, goal->target.position, goal->direction);
-    } else if (goal->kind == POISE_GOAL_LINE) {
-        unit = poise_goal_line(goal->body, goal->local.position, goal->target.position, goal->direction);
+    poise_vec3 local = goal->local.position, target = goal->target.position;
+    switch (goal->kind) {
+    case POISE_GOAL_DIRECTION: {
+        poise_goal unit = poise_goal_direction(goal->body, goal->axis, goal->direction);
+        goal->axis = unit.axis;
+        goal->direction = unit.direction;
+        break;
     }
-    goal->axis = unit.axis;
-    goal->direction = unit.direction;
+    case POISE_GOAL_AIM:
+        goal->axis = poise_goal_aim(goal->body, local, goal->axis, target).axis;
+        break;
+    case POISE_GOAL_PLANE:
+    case POISE_GOAL_LINE:
+        goal->direction = poise_goal_plane(goal->body, local, target, goal->direction).direction;
+        break;
+    case POISE_GOAL_ORIENTATION:
+        goal->target.rotation = poise_goal_orientation(goal->body, goal->target.rotation).target.rotation;
+        break;
+    case POISE_GOAL_POSE:
+    case POISE_GOAL_RELATIVE: {
+        poise_goal unit = poise_goal_pose(goal->body, goal->local, goal->target);
+        goal->local = unit.local;
+        goal->target = unit.target;
+        break;
+    }
+    default:
+        break;
+    }
 }
 
 static poise_goal get_goal(web_row *row)
@@ -111,7 +127,7 @@ void WEB_EXPORT(web_goal_position)(poise_goal *goals, int goal, double x, double
 
 void WEB_EXPORT(web_goal_rotation)(poise_goal *goals, int goal, double x, double y, double z, double w)
 {
-    goals[goal].target.rotation = (poise_quat){x, y, z, w};
+    goals[goal].target.rotation = poise_goal_orientation(0, (poise_quat){x, y, z, w}).target.rotation;
 }
 
 void WEB_EXPORT(web_goal_weight)(poise_goal *goals, int goal, double weight, double rotation_weight)

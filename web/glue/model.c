@@ -233,3 +233,10 @@ poise_status WEB_EXPORT(web_point_tensor)(const poise_kinematics *kinematics, in
     poise_status status = poise_kinematics_point_tensor(kinematics, body, poise_vec3_make(x, y, z), K);
     return status == POISE_OK ? status : web_fail(status, "there is no such body");
 }
+
+// ---- Rotations -----------------------------------------------------------------------------------------------------------
+
+void WEB_EXPORT(web_quat_from_axis_angle)(double x, double y, double z, double angle, double *quat)
+{
+    web_put_quat(&(web_row){quat}, poise_quat_from_axis_angle(poise_vec3_make(x, y, z), angle));
+}

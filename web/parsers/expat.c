@@ -227,7 +227,7 @@ static bool is_piece(piece a, const char *text)
 }
 
 // &#123; or &#x7b;, from behind the #.
-static bool read_character_number(XML_Parser p, const char *token, uint32_t *value)
+static bool read_character_number(XML_Parser p, const char *token, const char *from, uint32_t *value)
 {
     bool is_hex = p->at < p->stop && *p->at == 'x';
     p->at += is_hex;
@@ -246,7 +246,7 @@ static bool read_character_number(XML_Parser p, const char *token, uint32_t *val
         return fail(p, XML_ERROR_INVALID_TOKEN, p->at);
     }
     p->at += 1;
-    return xml_is_allowed(*value) || fail(p, XML_ERROR_BAD_CHAR_REF, token);
+    return xml_is_allowed(*value) || fail(p, XML_ERROR_BAD_CHAR_REF, from);
 }
 
 // From the &. *value is 0 for an entity that the file of the document type may declare.
@@ -255,7 +255,7 @@ static bool read_reference(XML_Parser p, const char *token, uint32_t *value)
     const char *from = p->at++;
     if (p->at < p->stop && *p->at == '#') {
         p->at += 1;
-        return read_character_number(p, token, value);
+        return read_character_number(p, token, from, value);
     }
     piece name;
     if (!read_name(p, token, &name)) {
@@ -266,7 +266,7 @@ static bool read_reference(XML_Parser p, const char *token, uint32_t *value)
     }
     p->at += 1;
     *value = xml_entity(name.at, name.length);
-    return *value != 0 || p->skips_entities || fail(p, XML_ERROR_UNDEFINED_ENTITY, from);
+    return *value != 0 || p->skips_entities || fail(p, XML_ERROR_UNDEFINED_ENTITY, token);
 }
 
 // ---- Elements ------------------------------------------------------------------------------------------------------------
@@ -503,7 +503,7 @@ static bool skip_content(XML_Parser p)
         return read_reference(p, token, &value);
     }
     if (is_next(p, "]]>")) {
-        return fail(p, XML_ERROR_INVALID_TOKEN, p->at);
+        return fail(p, XML_ERROR_INVALID_TOKEN, p->at + 2);
     }
     return skip_character(p, token);
 }

@@ -375,7 +375,8 @@ export class MotionFilter extends Handle {
 
     /** Come to rest at x, clamped to the limits. */
     reset(x: Numbers): void {
-        this.module.withNumbers(x, this.count, (at) => this.module.check(this.module.call('web_filter_reset', this.address, at)));
+        const module = this.module;
+        module.withNumbers(x, this.count, (at) => module.check(module.call('web_filter_reset', this.address, at)));
     }
 
     /** Go on by dt seconds towards the set-points. Returns the positions: a view, valid until the next call. */

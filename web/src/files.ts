@@ -71,7 +71,9 @@ const positionRules = ['decide', 'replace', 'add'];
 /** @internal The format of these bytes, by their beginning or the extension of the name. */
 export function detectFormat(module: Module, bytes: Uint8Array, name?: string): Format {
     return withBytes(module, bytes, (at) =>
-        module.withTexts([name], (text = 0) => formats[module.call('poise_format_detect', at, bytes.length, text)] ?? 'unknown'),
+        module.withTexts(
+            [name], (text = 0) => formats[module.call('poise_format_detect', at, bytes.length, text)] ?? 'unknown',
+        ),
     );
 }
 

@@ -252,7 +252,9 @@ export class GoalSet extends Handle {
         if (count > 0) {
             this.#at(first + count - 1);
             const set = this.#at(first);
-            this.module.withNumbers(points, 3 * count, (from) => this.module.call('web_goal_points', set, first, count, from));
+            this.module.withNumbers(points, 3 * count, (from) =>
+                this.module.call('web_goal_points', set, first, count, from),
+            );
         }
     }
 
@@ -274,8 +276,8 @@ export function readGoals(module: Module, address: Address, count: number, nq: n
     return Array.from({ length: count }, (_, index) => {
         module.call('web_goal_get', address, index, module.scratch);
         const row = module.view(module.scratch, ROW).slice();
-        const { qAt, qBeforeAt, qWeightsAt, user: _user, ...goal } =
-            getFields<Goal & { qAt: Address; qBeforeAt: Address; qWeightsAt: Address; user: number }>(module, row, goalFields);
+        type Row = Goal & { qAt: Address; qBeforeAt: Address; qWeightsAt: Address; user: number };
+        const { qAt, qBeforeAt, qWeightsAt, user: _user, ...goal } = getFields<Row>(module, row, goalFields);
         return {
             ...goal,
             ...(qAt ? { q: module.copyOut(qAt, nq) } : {}),

@@ -9,7 +9,7 @@
  * collected if it was forgotten. Calls that fail throw a PoiseError. Arrays called views lie in the module's memory: they are
  * not copied, and end when the memory grows, so ask for them anew rather than keep them.
  */
-export { load, Poise, type WasmSource } from './poise.js';
+export { load, Poise, quatFromAxisAngle, type WasmSource } from './poise.js';
 export { PoiseError } from './errors.js';
 export { Handle } from './handle.js';
 export {

@@ -206,7 +206,7 @@ export class Model extends Handle {
     #find(call: string, what: string, name: string): number {
         const index = this.module.withTexts([name], (text = 0) => this.module.call(call, this.address, text));
         if (index === WORLD) {
-            throw new PoiseError('not_found', `there is no ${what} "${name}"`);
+            throw new PoiseError('not found', `there is no ${what} "${name}"`);
         }
         return index;
     }
@@ -218,7 +218,8 @@ export class Model extends Handle {
 
     /** Do all limits hold exactly? */
     isWithinLimits(q: Numbers): boolean {
-        return this.module.withNumbers(q, this.nq, (at) => this.module.call('poise_model_within_limits', this.address, at)) !== 0;
+        const module = this.module;
+        return module.withNumbers(q, this.nq, (at) => module.call('poise_model_within_limits', this.address, at)) !== 0;
     }
 
     /** Move q to the nearest values within the limits. Returns how many joints were moved. */
@@ -288,7 +289,8 @@ function readJoints(module: Module, model: Address): Joint[] {
     const ints = new Int32Array(module.bytes.buffer, table, 8 * count).slice();
     module.release(table);
     return Array.from({ length: count }, (_, index) => {
-        const [type = 0, parent = WORLD, q = 0, nq = 0, v = 0, nv = 0, mimic = WORLD, subtree = 1] = ints.subarray(8 * index);
+        const row8 = ints.subarray(8 * index);
+        const [type = 0, parent = WORLD, q = 0, nq = 0, v = 0, nv = 0, mimic = WORLD, subtree = 1] = row8;
         module.call('web_joint', model, index, module.scratch);
         const row = module.view(module.scratch, widthOf(jointFields));
         const { offset, axis, axis2, axes, order, mass, massCenter } = getFields<Joint>(module, row, jointFields);

@@ -28,7 +28,9 @@ export class Clip extends Handle {
     }
 
     /** A clip of these configurations, all of one length; or of zeros, by their number and length. */
-    static create(poise: Poise, frames: readonly Numbers[] | { frames: number; nq: number }, frameTime: number, startTime = 0): Clip {
+    static create(
+        poise: Poise, frames: readonly Numbers[] | { frames: number; nq: number }, frameTime: number, startTime = 0,
+    ): Clip {
         const [count, nq] = 'nq' in frames ? [frames.frames, frames.nq] : [frames.length, frames[0]?.length ?? 0];
         const module = poise.module;
         const clip = new Clip(module, module.need(module.call('web_clip_create', count, nq, frameTime, startTime)));

@@ -1,8 +1,11 @@
-import { detectFormat, readFile, writeFile, type FileContent, type PoiseFile, type ReadOptions, type Warning } from './files.js';
+import {
+    detectFormat, readFile, writeFile, type FileContent, type PoiseFile, type ReadOptions, type Warning,
+} from './files.js';
 import { Model, type ModelDescription } from './model.js';
 import { imports, Module, type Host } from './module.js';
 import { listScenes, Scene, type SceneInfo } from './scenes.js';
-import type { Format } from './values.js';
+import { quatAt } from './rows.js';
+import type { Format, Quat, Vec3 } from './values.js';
 
 /** Where the wasm comes from: its bytes (gzipped or not), a compiled module, a response, or an address to fetch. */
 export type WasmSource = BufferSource | WebAssembly.Module | Response | URL | string;
@@ -108,4 +111,10 @@ function isGzip(bytes: Uint8Array): boolean {
 async function unzip(bytes: Uint8Array<ArrayBuffer>): Promise<ArrayBuffer> {
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
     return new Response(stream).arrayBuffer();
+}
+
+/** The rotation by an angle about an axis of any length, by the library's own functions. */
+export function quatFromAxisAngle(poise: Poise, [x, y, z]: Vec3, angle: number): Quat {
+    poise.module.call('web_quat_from_axis_angle', x, y, z, angle, poise.module.scratch);
+    return quatAt(poise.module.view(poise.module.scratch, 4), 0);
 }

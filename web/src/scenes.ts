@@ -85,7 +85,9 @@ export class Scene {
 
     /** The configuration of a motion at a time in seconds, taken modulo its duration. */
     motion(name: string, time: number): Float64Array {
-        return this.#fill([name], ([text = 0], q) => this.#module.call('web_motion_pose', this.model.address, text, time, q));
+        return this.#fill([name], ([text = 0], q) =>
+            this.#module.call('web_motion_pose', this.model.address, text, time, q),
+        );
     }
 
     /** Dispose of the model. */

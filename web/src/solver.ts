@@ -125,7 +125,9 @@ const traceFields: readonly Field[] = [
     ['exact', 'flag'],
 ];
 
-const errorFields: readonly Field[] = [['error', 'number'], ['unit', ['length', 'angle', 'none']], ['rotationError', 'number']];
+const errorFields: readonly Field[] = [
+    ['error', 'number'], ['unit', ['length', 'angle', 'none']], ['rotationError', 'number'],
+];
 
 function rows<T>(module: Module, fields: readonly Field[], count: number, fill: (address: Address) => unknown): T[] {
     const width = widthOf(fields);
@@ -254,7 +256,8 @@ export class Solver extends Handle {
 
     /** The error of each goal at the answer of the last solve. */
     goalErrors(): GoalError[] {
-        return goalErrors(this.module, this.#count, (out) => this.module.call('web_solver_errors', this.address, this.#count, out));
+        const count = this.#count;
+        return goalErrors(this.module, count, (out) => this.module.call('web_solver_errors', this.address, count, out));
     }
 
     /** For each coordinate of the last answer: -1 at its lower limit, 1 at its upper or at the edge of a swing, 0 inside. */

@@ -25,7 +25,7 @@ export type MutableNumbers = number[] | Float64Array;
 export const WORLD = -1;
 
 export const statuses = [
-    'ok', 'argument', 'memory', 'model', 'not_found', 'numeric', 'unsupported', 'format',
+    'ok', 'argument', 'memory', 'model', 'not found', 'numeric', 'unsupported', 'format',
 ] as const;
 
 /** Why a call failed. */

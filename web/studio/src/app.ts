@@ -1,21 +1,25 @@
 /** The page: what happens when the user does something. Views are told by `refresh`, the pose is brought up to date per frame. */
-import type { Method, Poise } from 'poise-ik';
+import { type Format, identityPose, type Method, type Poise } from 'poise-ik';
 import { button, download, element } from './dom.js';
 import { Drawer } from './drawer.js';
 import type { Part } from './figure.js';
+import { type DroppedFile, openFiles } from './files.js';
 import { helpDialog } from './help.js';
 import { History } from './history.js';
 import { listenToKeys } from './keys.js';
 import { Panel } from './panel.js';
-import type { GoalKind, Saved, Session } from './session.js';
-import { decode, encode, fromBase64, MOST_BYTES, toBase64 } from './share.js';
-import { type DroppedFile, isPlanar, offers, openFiles, openScene } from './stages.js';
+import { compose, type GoalKind, type Saved, type Session } from './session.js';
+import { decode, encode, MOST_LETTERS, pack, unpack } from './share.js';
+import { isPlanar, offers, openScene } from './stages.js';
+import { describe } from './status.js';
 import { applyTheme, firstTheme, type Theme } from './theme.js';
 import { Timeline } from './timeline.js';
 import { trackAll } from './tracking.js';
 import { Viewport } from './viewport.js';
 
 const FIRST_SCENE = 'arm7';
+const MOST_FRAMES = 300; // that a slow method may go on for after the last change
+const TURN = Math.PI / 36; // of a goal by one key
 
 export class App {
   session: Session | null = null;
@@ -33,7 +37,7 @@ export class App {
   readonly panel: Panel;
   readonly timeline: Timeline;
   readonly drawer: Drawer;
-  #status = element('div', { className: 'status', role: 'status', 'aria-live': 'polite' });
+  #status = element('div', { className: 'status', role: 'status', 'aria-live': 'off' });
   #notice = element('div', { className: 'notice', role: 'alert', hidden: true });
   #sceneMenu: HTMLSelectElement;
   #undo: HTMLButtonElement;
@@ -42,12 +46,15 @@ export class App {
   #lastTick = 0;
   #lastStatus = 0;
   #dirty = true;
+  #more = 0; // frames left to a method that has not come to an end
+  #own: HTMLOptionElement; // the entry of the menu for the user's file
 
   constructor(
     readonly poise: Poise,
     body: HTMLElement,
   ) {
     const canvas = element('canvas', { className: 'stage', tabIndex: 0, 'aria-label': 'Skeleton and goals in space. Keys: see help.' });
+    this.#own = element('option', { value: '', hidden: true }, 'Your file');
     this.#sceneMenu = this.#makeSceneMenu();
     this.#undo = button('Undo (Ctrl+Z)', () => this.undo(), '↶');
     this.#redo = button('Redo (Ctrl+Shift+Z)', () => this.redo(), '↷');
@@ -63,7 +70,8 @@ export class App {
     this.viewport.resize();
     this.#acceptDrops(body);
     listenToKeys(this);
-    addEventListener('hashchange', () => void this.open(new URL(location.href)).catch((error: unknown) => this.complain(error)));
+    addEventListener('hashchange', () => void this.open(new URL(location.href)));
+    this.refresh();
     requestAnimationFrame((time) => this.#tick(time));
   }
 
@@ -74,12 +82,12 @@ export class App {
     const menu = element(
       'select',
       { 'aria-label': 'Scene' },
-      element('option', { value: '', hidden: true }, 'Your file'),
+      this.#own,
       ...groups.map((group) =>
         element('optgroup', { label: group }, ...offers.filter((o) => o.group === group).map((o) => element('option', { value: o.id }, o.title))),
       ),
     );
-    menu.addEventListener('change', () => this.openScene(menu.value));
+    menu.addEventListener('change', () => menu.value && this.openScene(menu.value));
     return menu;
   }
 
@@ -106,7 +114,7 @@ export class App {
     return {
       drag: (index: number, done: boolean) => {
         this.session?.moved(index);
-        this.#dirty = true;
+        this.touch();
         if (done) {
           this.commit();
         }
@@ -140,27 +148,40 @@ export class App {
 
   /** What an address asks for: a shared state behind '#', a file of the server, a scene, or the first scene. */
   async open(address: URL): Promise<void> {
-    const file = address.searchParams.get('file');
-    const scene = address.searchParams.get('scene');
-    if (address.hash.length > 1) {
-      const shared = await decode(address.hash.slice(1));
-      if (shared.files) {
-        this.#openFiles(shared.files.map(({ name, base64 }) => ({ name, bytes: fromBase64(base64) })));
+    try {
+      const file = address.searchParams.get('file');
+      if (address.hash.length > 1) {
+        await this.#openLink(address.hash.slice(1));
+      } else if (file?.startsWith('/')) {
+        const response = await fetch(file);
+        if (!response.ok) {
+          throw new Error(`${file}: the server has no such file`);
+        }
+        const name = decodeURIComponent(file.slice(file.lastIndexOf('/') + 1));
+        this.#openFiles([{ name, bytes: new Uint8Array(await response.arrayBuffer()) }]);
       } else {
-        this.openScene(shared.scene ?? FIRST_SCENE);
+        this.openScene(address.searchParams.get('scene') ?? FIRST_SCENE);
       }
-      this.session?.restore(shared.state);
-      this.history = new History<Saved | null>(this.session?.save() ?? null);
-      this.refresh();
-    } else if (file?.startsWith('/')) {
-      const response = await fetch(file);
-      if (!response.ok) {
-        throw new Error(`${file}: the server has no such file`);
-      }
-      this.#openFiles([{ name: decodeURIComponent(file.slice(file.lastIndexOf('/') + 1)), bytes: new Uint8Array(await response.arrayBuffer()) }]);
-    } else {
-      this.openScene(scene ?? FIRST_SCENE);
+    } catch (error) {
+      this.complain(error);
     }
+  }
+
+  async #openLink(text: string): Promise<void> {
+    const shared = await decode(text);
+    if (shared.scene || !shared.files) {
+      this.openScene(shared.scene ?? FIRST_SCENE);
+    }
+    if (shared.files) {
+      this.#openFiles(shared.files.map(unpack));
+    }
+    this.session?.restore(shared.state);
+    this.viewport.rebuildTargets();
+    this.selectTarget(shared.state.targets.length > 0 ? 0 : -1);
+    this.play(false);
+    this.history = new History<Saved | null>(this.session?.save() ?? null);
+    this.refresh();
+    this.home();
   }
 
   openScene(id: string): void {
@@ -172,20 +193,27 @@ export class App {
     }
   }
 
-  async openDropped(list: File[]): Promise<void> {
-    if (list.length > 0) {
-      const files = await Promise.all(list.map(async (file) => ({ name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) })));
-      this.#openFiles(files);
-    }
+  async openDropped(list: readonly File[]): Promise<void> {
     this.#file.value = '';
+    if (list.length > 0) {
+      try {
+        this.notify(`Reading ${list.map((file) => file.name).join(', ')} …`);
+        const files = await Promise.all(list.map(async (file) => ({ name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) })));
+        await new Promise((done) => setTimeout(done, 30)); // so that the notice is seen
+        this.#openFiles(files);
+      } catch (error) {
+        this.complain(error);
+      }
+    }
   }
 
   /** On failure the stage stays as it was. */
   #openFiles(files: DroppedFile[]): void {
     try {
-      const { session, notes } = openFiles(this.poise, files, this.session);
-      this.#show(session, null, files);
-      this.notify(notes.length > 0 ? notes.join('\n') : `${session.stage.title}: ${session.model.joints.length} joints, ${session.model.nv} degrees of freedom`, true);
+      const { session, notes, onto } = openFiles(this.poise, files, this.session);
+      const { joints, nv } = session.model;
+      this.#show(session, onto ? this.scene : null, onto ? [...this.files, ...files] : files);
+      this.notify(notes.length > 0 ? notes.join('\n') : `${session.stage.title}: ${joints.length} joints, ${nv} degrees of freedom`, notes.length === 0);
     } catch (error) {
       this.complain(error);
     }
@@ -198,7 +226,11 @@ export class App {
     this.files = files;
     this.selectedJoint = -1;
     this.playing = session.duration > 0;
-    this.#sceneMenu.value = scene ?? '';
+    const listed = files.length === 0 && offers.some((offer) => offer.id === scene);
+    this.#own.hidden = listed;
+    this.#own.textContent = session.stage.title;
+    this.#sceneMenu.value = listed ? (scene ?? '') : '';
+    document.title = `${session.stage.title} · Poise studio`;
     this.viewport.show(session, scene !== null && isPlanar(scene));
     session.update();
     this.history = new History<Saved | null>(session.save());
@@ -210,9 +242,15 @@ export class App {
 
   // ---- Doing -------------------------------------------------------------------------------------------------------------
 
+  /** The pose has to be sought anew. */
+  touch(): void {
+    this.#dirty = true;
+    this.#more = MOST_FRAMES;
+  }
+
   /** Bring all views up to date with the session. */
   refresh(): void {
-    this.#dirty = true;
+    this.touch();
     this.panel.refresh();
     this.timeline.refresh();
     this.drawer.refresh();
@@ -231,7 +269,7 @@ export class App {
 
   #travel(state: Saved | null): void {
     if (state && this.session) {
-      this.session.restore(state);
+      this.session.restore(state, this.session.duration === 0);
       this.viewport.rebuildTargets();
       this.refresh();
     }
@@ -265,18 +303,18 @@ export class App {
     this.selectJoint(part ? part.body : -1);
   }
 
-  /** A goal for the selected body; without one, for an end of the skeleton that has none. */
+  /** A goal for the picked body; without one, for an end of the skeleton that has none. A pin keeps the body where it is. */
   addGoal(kind: GoalKind): void {
     const { session } = this;
-    if (!session) {
+    if (!session || session.model.nv === 0) {
       return;
     }
     const { model } = session;
     const taken = new Set(session.targets.map((t) => t.body));
     const free = model.tools.find((t) => !taken.has(t.body))?.body ?? model.joints.find((j) => j.subtree === 1 && !taken.has(j.index))?.index;
     const body = this.selectedJoint >= 0 ? this.selectedJoint : (free ?? model.joints.length - 1);
-    const tool = model.tools.find((t) => t.body === body);
-    session.addTarget(kind, body, tool?.pose ?? { position: [0, 0, 0], rotation: [0, 0, 0, 1] });
+    const tool = kind === 'pin' ? undefined : model.tools.find((t) => t.body === body);
+    session.addTarget(kind, body, tool?.pose ?? identityPose);
     this.viewport.rebuildTargets();
     this.viewport.selectTarget(session.targets.length - 1);
     this.commit();
@@ -291,13 +329,20 @@ export class App {
     }
   }
 
-  /** Move the selected goal by hand or by key, in model units. */
-  nudge(direction: readonly number[]): void {
+  /** Move the selected goal along an axis by a hundredth of the skeleton's size, or turn it about the axis. */
+  nudge(direction: readonly [number, number, number]): void {
     const index = this.viewport.selectedTarget;
     const target = this.session?.targets[index];
     if (target && this.session) {
-      const step = 0.01 * this.session.size();
-      target.position = [0, 1, 2].map((k) => target.position[k]! + step * direction[k]!) as unknown as typeof target.position;
+      if (this.viewport.mode === 'rotate') {
+        const [x, y, z] = direction.map((d) => Math.sin(TURN / 2) * d) as [number, number, number];
+        const turned = compose({ position: [0, 0, 0], rotation: [x, y, z, Math.cos(TURN / 2)] }, { position: [0, 0, 0], rotation: target.rotation });
+        target.rotation = turned.rotation;
+      } else {
+        const step = 0.01 * this.session.size();
+        const [x, y, z] = target.position;
+        target.position = [x + step * direction[0], y + step * direction[1], z + step * direction[2]];
+      }
       this.session.moved(index);
       this.commit();
     }
@@ -325,7 +370,7 @@ export class App {
   setTime(time: number): void {
     if (this.session) {
       this.session.time = Math.max(0, Math.min(time, this.session.duration - 1e-9));
-      this.#dirty = true;
+      this.touch();
       this.timeline.refresh();
     }
   }
@@ -368,15 +413,15 @@ export class App {
     if (!session) {
       return;
     }
-    const bytes = this.files.reduce((sum, file) => sum + file.bytes.length, 0);
-    if (bytes > MOST_BYTES) {
-      this.notify(`Your file is too large for a link (${Math.round(bytes / 1000)} kB; up to ${MOST_BYTES / 1000} kB fit). Save it and send the file instead.`);
+    const files = this.files.length > 0 ? { files: this.files.map(({ name, bytes }) => pack(name, bytes)) } : {};
+    const text = await encode({ ...(this.scene ? { scene: this.scene } : {}), ...files, state: session.save() });
+    if (text.length > MOST_LETTERS) {
+      this.notify(`This is too much for a link (${Math.round(text.length / 1000)} kB; ${MOST_LETTERS / 1000} kB fit). Save it and send the file instead.`);
       return;
     }
-    const source = this.scene ? { scene: this.scene } : { files: this.files.map(({ name, bytes: b }) => ({ name, base64: toBase64(b) })) };
     const link = new URL(location.href);
     link.search = '';
-    link.hash = await encode({ ...source, state: session.save() });
+    link.hash = text;
     history.replaceState(null, '', link);
     try {
       await navigator.clipboard.writeText(link.href);
@@ -387,7 +432,7 @@ export class App {
   }
 
   /** Everything as poise JSON: skeleton, pose, goals, motion. */
-  export(format: 'json' | 'bvh' | 'mot' | 'glb' | 'c3d' = 'json'): void {
+  export(format: Format = 'json'): void {
     if (!this.session) {
       return;
     }
@@ -421,19 +466,13 @@ export class App {
   }
 
   #tell(): void {
-    const last = this.session?.last;
-    if (!last || !this.session) {
-      return;
+    if (this.session) {
+      const { text, tone } = describe(this.session);
+      if (this.#status.textContent !== text) {
+        this.#status.textContent = text;
+      }
+      this.#status.dataset['tone'] = tone;
     }
-    const worst = last.errors.reduce((most, e) => Math.max(most, e.error), 0);
-    const words = last.outcome
-      ? [`${last.outcome}`, last.report ? `${last.iterations} iterations` : `${last.iterations} evaluations`, `${last.milliseconds.toFixed(2)} ms`]
-      : ['no goals'];
-    if (last.errors.length > 0) {
-      words.push(`error ${worst < 1e-9 ? '0' : worst.toPrecision(2)}`);
-    }
-    this.#status.textContent = words.join(' · ');
-    this.#status.dataset['outcome'] = last.outcome;
   }
 
   // ---- Frames ------------------------------------------------------------------------------------------------------------
@@ -463,6 +502,13 @@ export class App {
         this.panel.refresh();
       }
       this.viewport.place();
+      if (this.playing) {
+        this.viewport.accompany();
+      }
+      if (session.last.outcome === 'budget' && this.#more > 0) {
+        this.#more -= 1;
+        this.#dirty = true;
+      }
       this.frameTimes.push(performance.now() - started);
       this.frameTimes.splice(0, this.frameTimes.length - 1000);
       this.drawer.follow();
@@ -489,6 +535,8 @@ export class App {
       withinLimits: () => this.session?.model.isWithinLimits(this.session.q),
       frameTimes: () => [...this.frameTimes],
       heap: () => this.poise.heap,
+      size: () => this.session?.size(),
+      selected: () => this.viewport.selectedTarget,
     };
   }
 }

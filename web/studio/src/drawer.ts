@@ -1,10 +1,13 @@
 /** The drawer below the stage: a race of methods, errors of markers over time, where the Hessian is positive definite. */
+import type { Method } from 'poise-ik';
 import type { App } from './app.js';
 import { button, element } from './dom.js';
 import { cellOf, definitenessMap, kinds, names, SIDE } from './definiteness.js';
 import { drawMap, drawPlot, type Series } from './plots.js';
 import { nameOfMethod } from './panel.js';
 import { pathOf, race, type Runner } from './race.js';
+import type { Session } from './session.js';
+import type { Colours } from './theme.js';
 
 export type Tab = 'race' | 'markers' | 'map';
 
@@ -17,7 +20,9 @@ export class Drawer {
   #canvas = element('canvas', { role: 'img' });
   #legend = element('div', { className: 'legend' });
   #runners: Runner[] = [];
+  #refused: Method[] = [];
   #drawn = 0;
+  #errors: { of: object; colours: Colours; series: Series[] } | null = null;
 
   constructor(readonly app: App) {
     this.root.append(this.#tabs, element('div', { className: 'plot' }, this.#canvas, this.#legend));
@@ -27,6 +32,8 @@ export class Drawer {
   /** Another skeleton: old plots mean nothing. */
   forget(): void {
     this.#runners = [];
+    this.#refused = [];
+    this.#errors = null;
     this.#tab = this.#has('map') ? 'map' : null;
   }
 
@@ -50,7 +57,7 @@ export class Drawer {
   race(): void {
     const { session } = this.app;
     if (session) {
-      this.#runners = race(session);
+      ({ runners: this.#runners, refused: this.#refused } = race(session));
       if (this.#runners.length === 0) {
         this.app.notify('Add a goal first: then the methods have something to race for.', true);
       }
@@ -108,6 +115,7 @@ export class Drawer {
   }
 
   #drawRace(): void {
+    this.#errors = null;
     const { colours } = this.app;
     const series: Series[] = this.#runners.map((runner, i) => ({
       name: nameOfMethod(runner.method),
@@ -128,7 +136,12 @@ export class Drawer {
       ),
     );
     const head = element('tr', {}, ...['method', 'outcome', 'iterations', 'time'].map((text) => element('th', {}, text)));
-    this.#legend.replaceChildren(element('table', {}, element('thead', {}, head), element('tbody', {}, ...rows)));
+    const refused = this.#refused.map(nameOfMethod).join(', ');
+    this.#legend.replaceChildren(
+      element('p', { className: 'hint' }, 'From the same start to the present goals.'),
+      element('table', {}, element('thead', {}, head), element('tbody', {}, ...rows)),
+      refused && element('p', { className: 'hint' }, `Made for other goals, not in the race: ${refused}.`),
+    );
   }
 
   #drawMarkers(): void {
@@ -136,32 +149,37 @@ export class Drawer {
     if (!session?.tracked) {
       return;
     }
+    if (this.#errors?.of !== session.tracked || this.#errors.colours !== colours) {
+      this.#errors = { of: session.tracked, colours, series: this.#listMarkers(session, session.tracked.errors) };
+    }
+    const y = session.stage.scale.metres > 0 ? 'error (mm)' : 'error';
+    drawPlot(this.#canvas, this.#errors.series, { x: 'time (s)', y, step: session.frameTime, cursor: session.frame }, colours);
+    this.#canvas.setAttribute('aria-label', 'Error of the worst markers over time');
+  }
+
+  /** A table of all markers, the worst first, and the lines of the first of them. */
+  #listMarkers(session: Session, errors: Float64Array): Series[] {
+    const { colours } = this.app;
     const { placements, scale } = session.stage;
     const count = placements.length;
     const unit = scale.metres > 0 ? 1000 * scale.metres : 1;
-    const frames = session.tracked.errors.length / count;
-    const errors = session.tracked.errors;
-    const means = placements.map((place, i) => {
-      const seen = Array.from({ length: frames }, (_, f) => errors[f * count + i]!).filter(Number.isFinite);
-      return { label: place.label, mean: (unit * seen.reduce((a, b) => a + b, 0)) / Math.max(1, seen.length), index: i };
+    const list = placements.map(({ label }, i) => {
+      const values = Float64Array.from({ length: errors.length / count }, (_, f) => unit * errors[f * count + i]!);
+      const seen = values.filter(Number.isFinite);
+      return { label, values, mean: seen.reduce((a, b) => a + b, 0) / Math.max(1, seen.length) };
     });
-    means.sort((a, b) => b.mean - a.mean);
-    const series = means.slice(0, colours.series.length).map((marker, k) => ({
-      name: marker.label,
-      colour: colours.series[k]!,
-      values: Float64Array.from({ length: frames }, (_, f) => unit * errors[f * count + marker.index]!),
-    }));
-    const y = scale.metres > 0 ? 'error (mm)' : 'error';
-    drawPlot(this.#canvas, series, { x: 'time (s)', y, step: session.frameTime, cursor: session.frame }, colours);
-    this.#canvas.setAttribute('aria-label', 'Error of the worst markers over time');
-    const rows = means.map((marker, k) =>
-      element('tr', {}, element('td', {}, k < series.length ? swatch(series[k]!.colour) : '', marker.label), element('td', {}, marker.mean.toPrecision(3))),
+    list.sort((a, b) => b.mean - a.mean);
+    const series = list.slice(0, colours.series.length).map(({ label, values }, k) => ({ name: label, colour: colours.series[k]!, values }));
+    const rows = list.map(({ label, mean }, k) =>
+      element('tr', {}, element('td', {}, k < series.length ? swatch(series[k]!.colour) : '', label), element('td', {}, mean.toPrecision(3))),
     );
     const head = element('tr', {}, element('th', {}, 'marker'), element('th', {}, scale.metres > 0 ? 'mean, mm' : 'mean'));
     this.#legend.replaceChildren(element('table', {}, element('thead', {}, head), element('tbody', {}, ...rows)));
+    return series;
   }
 
   #drawMap(): void {
+    this.#errors = null;
     const { session, colours } = this.app;
     if (!session) {
       return;

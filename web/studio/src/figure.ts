@@ -11,7 +11,14 @@ export interface Part {
 
 const up = new THREE.Vector3(0, 1, 0);
 
-/** Octahedron along +y from 0 to 1, widest near its beginning, as animation programs draw bones. */
+// used again every frame
+const matrix = new THREE.Matrix4();
+const from = new THREE.Vector3();
+const to = new THREE.Vector3();
+const turn = new THREE.Quaternion();
+const scale = new THREE.Vector3();
+
+/** A bone along +y from 0 to 1, widest near its beginning. */
 function boneShape(): THREE.BufferGeometry {
   const shape = new THREE.CylinderGeometry(0.4, 1, 0.88, 10, 1).translate(0, 0.56, 0);
   const foot = new THREE.CylinderGeometry(1, 0.25, 0.12, 10, 1).translate(0, 0.06, 0);
@@ -30,16 +37,16 @@ export class Figure {
   /** From one body's origin to a point of the same body: the child's joint, or a tool. */
   #links: { body: number; child: number; tool: number }[] = [];
   #thickness: number;
+  #reach: Float64Array; // longest bone at each joint
   #selected = -1;
   #colours = { bone: new THREE.Color(), ball: new THREE.Color(), tip: new THREE.Color(), picked: new THREE.Color() };
 
   constructor(
     readonly model: Model,
     size: number,
-    visible: (joint: number) => boolean = () => true,
   ) {
     for (const joint of model.joints) {
-      if (joint.parent >= 0 && visible(joint.index)) {
+      if (joint.parent >= 0) {
         this.#links.push({ body: joint.parent, child: joint.index, tool: -1 });
       }
     }
@@ -47,6 +54,7 @@ export class Figure {
       this.#links.push({ body: tool.body, child: -1, tool: tool.index });
     }
     this.#thickness = size * 0.018;
+    this.#reach = new Float64Array(model.joints.length);
     const material = new THREE.MeshStandardMaterial({ roughness: 0.55, metalness: 0.05 });
     this.#bones = new THREE.InstancedMesh(boneShape(), material, Math.max(1, this.#links.length));
     this.#balls = new THREE.InstancedMesh(new THREE.SphereGeometry(1, 20, 14), material, Math.max(1, model.joints.length));
@@ -87,12 +95,8 @@ export class Figure {
 
   /** Put everything where the poses say: seven numbers for each body, and for each tool. */
   place(poses: Float64Array, toolPoses: Float64Array): void {
-    const matrix = new THREE.Matrix4();
-    const from = new THREE.Vector3();
-    const to = new THREE.Vector3();
-    const turn = new THREE.Quaternion();
-    const scale = new THREE.Vector3();
     const r = this.#thickness;
+    this.#reach.fill(0);
     this.#links.forEach((link, i) => {
       from.fromArray(poses, 7 * link.body);
       if (link.tool >= 0) {
@@ -103,17 +107,23 @@ export class Figure {
       to.sub(from);
       const length = to.length();
       const width = Math.min(r, 0.2 * length + 1e-9);
+      this.#reach[link.body] = Math.max(this.#reach[link.body]!, length);
+      if (link.child >= 0) {
+        this.#reach[link.child] = Math.max(this.#reach[link.child]!, length);
+      }
       turn.setFromUnitVectors(up, length > 1e-9 ? to.divideScalar(length) : up);
       matrix.compose(from, turn, scale.set(width, Math.max(length, 1e-9), width));
       this.#bones.setMatrixAt(i, matrix);
     });
     for (const joint of this.model.joints) {
-      const width = joint.type === 'fixed' ? 0.5 * r : 1.05 * r;
+      const most = joint.type === 'fixed' ? 0.5 * r : 1.05 * r;
+      const width = this.#reach[joint.index]! > 0 ? Math.min(most, 0.24 * this.#reach[joint.index]!) : most; // small in a hand
       matrix.makeScale(width, width, width).setPosition(from.fromArray(poses, 7 * joint.index));
       this.#balls.setMatrixAt(joint.index, matrix);
     }
     for (const tool of this.model.tools) {
-      matrix.makeScale(0.9 * r, 0.9 * r, 0.9 * r).setPosition(from.fromArray(toolPoses, 7 * tool.index));
+      const width = Math.min(0.9 * r, 0.2 * this.#reach[tool.body]! || r);
+      matrix.makeScale(width, width, width).setPosition(from.fromArray(toolPoses, 7 * tool.index));
       this.#tips.setMatrixAt(tool.index, matrix);
     }
     for (const mesh of [this.#bones, this.#balls, this.#tips]) {

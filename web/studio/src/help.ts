@@ -4,7 +4,11 @@ import { keys } from './keys.js';
 
 export function helpDialog(): void {
   document.querySelector('dialog')?.remove();
-  const rows = keys.map(({ show, what }) => element('tr', {}, element('td', {}, element('kbd', {}, show)), element('td', {}, what)));
+  const uses = [...new Set(keys.map(({ what }) => what))];
+  const rows = uses.map((use) => {
+    const caps = keys.filter(({ what }) => what === use).flatMap(({ show }) => [element('kbd', {}, show), ' ']);
+    return element('tr', {}, element('td', {}, ...caps), element('td', {}, use));
+  });
   const dialog = element(
     'dialog',
     { 'aria-label': 'Help' },
@@ -12,7 +16,7 @@ export function helpDialog(): void {
     element(
       'p',
       {},
-      'Pick a scene, or drop a file: URDF, MJCF, BVH, ASF with AMC, C3D, TRC, MOT, glTF, a Denavit-Hartenberg table or poise JSON. Drag a goal by its arrows. Turn the view by dragging, zoom with the wheel or two fingers, shift with the right button. Nothing leaves this machine.',
+      'Pick a scene, or drop a file: URDF, MJCF, BVH, ASF with AMC, C3D, TRC, MOT, glTF, a Denavit-Hartenberg table or poise JSON. Drag a goal by its middle or its arrows; pick a part of the skeleton to give it a goal, to pin it or to lock its joint. Turn the view by dragging, zoom with the wheel or two fingers, shift with the right button. Nothing leaves this machine.',
     ),
     element('table', {}, element('tbody', {}, ...rows)),
     element('div', { className: 'row' }, button('Close', () => dialog.close())),

@@ -9,11 +9,14 @@ interface Key {
   run: (app: App) => void;
 }
 
-const plain = (key: string) => (event: KeyboardEvent) => event.key.toLowerCase() === key && !event.ctrlKey && !event.metaKey && !event.altKey;
+const isPlain = (event: KeyboardEvent): boolean => !event.ctrlKey && !event.metaKey && !event.altKey;
+const plain = (key: string) => (event: KeyboardEvent) => event.key.toLowerCase() === key && isPlain(event) && !event.shiftKey;
+const shifted = (key: string) => (event: KeyboardEvent) => event.key.toLowerCase() === key && isPlain(event) && event.shiftKey;
+const sign = (...keys: string[]) => (event: KeyboardEvent) => keys.includes(event.key) && isPlain(event);
 const control = (key: string, shift: boolean) => (event: KeyboardEvent) =>
   event.key.toLowerCase() === key && (event.ctrlKey || event.metaKey) && event.shiftKey === shift;
 
-const nudges: [string, string, readonly number[]][] = [
+const nudges: [string, string, readonly [number, number, number]][] = [
   ['arrowleft', '←', [-1, 0, 0]],
   ['arrowright', '→', [1, 0, 0]],
   ['arrowup', '↑', [0, 1, 0]],
@@ -21,6 +24,27 @@ const nudges: [string, string, readonly number[]][] = [
   ['pageup', 'Page up', [0, 0, 1]],
   ['pagedown', 'Page down', [0, 0, -1]],
 ];
+
+/** Sideways and upwards, by Shift and an arrow. */
+const turns: [string, string, number, number][] = [
+  ['arrowleft', 'Shift+←', -1, 0],
+  ['arrowright', 'Shift+→', 1, 0],
+  ['arrowup', 'Shift+↑', 0, 1],
+  ['arrowdown', 'Shift+↓', 0, -1],
+];
+
+const ANGLE = Math.PI / 24; // of the view by one key
+const NEARER = 1.15;
+
+function cycleJoints(app: App, by: number): void {
+  const joints = app.session?.model.joints ?? [];
+  const moving = joints.filter((joint) => joint.nq > 0);
+  const at = moving.findIndex((joint) => joint.index === app.selectedJoint);
+  const next = moving[(at < 0 ? (by > 0 ? 0 : moving.length - 1) : at + by + moving.length) % moving.length];
+  if (next) {
+    app.selectJoint(next.index);
+  }
+}
 
 function cycle(app: App, by: number): void {
   const count = app.session?.targets.length ?? 0;
@@ -33,17 +57,24 @@ export const keys: readonly Key[] = [
   { show: '1', what: 'Add a goal: reach a point', match: plain('1'), run: (app) => app.addGoal('position') },
   { show: '2', what: 'Add a goal: reach and turn', match: plain('2'), run: (app) => app.addGoal('pose') },
   { show: '3', what: 'Add a goal: look at', match: plain('3'), run: (app) => app.addGoal('aim') },
+  { show: 'P', what: 'Pin the picked body where it is', match: plain('p'), run: (app) => app.addGoal('pin') },
   { show: 'N', what: 'Select the next goal', match: plain('n'), run: (app) => cycle(app, 1) },
-  ...nudges.map(([key, show, direction]) => ({ show, what: 'Move the selected goal', match: plain(key), run: (app: App) => app.nudge(direction) })),
+  ...nudges.map(([key, show, direction]) => ({ show, what: 'Move (or turn, after E) the selected goal', match: plain(key), run: (app: App) => app.nudge(direction) })),
   { show: 'Delete', what: 'Remove the selected goal', match: plain('delete'), run: (app) => app.removeGoal(app.viewport.selectedTarget) },
   { show: 'E', what: 'Turn the selected goal', match: plain('e'), run: (app) => app.viewport.gizmoMode('rotate') },
   { show: 'W', what: 'Move the selected goal by its arrows', match: plain('w'), run: (app) => app.viewport.gizmoMode('translate') },
+  { show: 'J', what: 'Pick the next joint', match: plain('j'), run: (app) => cycleJoints(app, 1) },
+  { show: 'Shift+J', what: 'Pick the joint before', match: shifted('j'), run: (app) => cycleJoints(app, -1) },
+  { show: 'Escape', what: 'Pick nothing', match: plain('escape'), run: (app) => app.pick(null) },
   { show: 'K', what: 'Lock or unlock the picked joint', match: plain('k'), run: (app) => app.selectedJoint >= 0 && app.toggleLock(app.selectedJoint) },
   { show: 'R', what: 'Race all methods', match: plain('r'), run: (app) => app.drawer.race() },
   { show: 'T', what: 'Track the whole recording', match: plain('t'), run: (app) => app.session?.stage.markers && app.track() },
   { show: 'Space', what: 'Play or pause', match: plain(' '), run: (app) => app.play() },
   { show: ',', what: 'One frame back', match: plain(','), run: (app) => app.timeline.step(-1) },
   { show: '.', what: 'One frame on', match: plain('.'), run: (app) => app.timeline.step(1) },
+  ...turns.map(([key, show, x, y]) => ({ show, what: 'Turn the view', match: shifted(key), run: (app: App) => app.viewport.turn(x * ANGLE, y * ANGLE) })),
+  { show: '+', what: 'Nearer', match: sign('+', '='), run: (app) => app.viewport.zoom(NEARER) },
+  { show: '-', what: 'Further away', match: sign('-', '_'), run: (app) => app.viewport.zoom(1 / NEARER) },
   { show: 'H', what: 'Show everything', match: plain('h'), run: (app) => app.home() },
   { show: 'D', what: 'Dark or light', match: plain('d'), run: (app) => app.switchTheme() },
   { show: 'O', what: 'Open a file', match: plain('o'), run: () => document.querySelector<HTMLInputElement>('input[type=file]')?.click() },

@@ -1,5 +1,4 @@
 import { load } from 'poise-ik';
-import wasm from 'poise-ik/poise.wasm?url';
 import { App } from './app.js';
 import { element } from './dom.js';
 import './style.css';
@@ -8,7 +7,7 @@ async function begin(): Promise<void> {
   const waiting = element('p', { className: 'waiting', role: 'status' }, 'Loading the engine …');
   document.body.append(waiting);
   try {
-    const poise = await load(wasm);
+    const poise = await load();
     waiting.remove();
     const app = new App(poise, document.body);
     await app.open(new URL(location.href));

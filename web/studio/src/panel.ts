@@ -1,4 +1,4 @@
-/** The side panel: goals, method, posture, view, joints. Made anew when something changes; sliders live on while dragged. */
+/** The side panel: goals, method, posture, view, joints. Made anew when something changes, except under a pointer that drags. */
 import { type Joint, type Method, methods } from 'poise-ik';
 import type { App } from './app.js';
 import { button, choice, element, section, toggle } from './dom.js';
@@ -25,32 +25,51 @@ const methodNames: Record<Method, string> = {
 export const nameOfMethod = (method: Method): string => methodNames[method];
 
 const DEGREES = 180 / Math.PI;
-const kindNames = { position: 'Reach', pose: 'Pose', aim: 'Look at' } as const;
+const kindNames = { position: 'Reach', pose: 'Pose', aim: 'Look at', pin: 'Pin' } as const;
+const MANY = 60; // joints; of larger skeletons sliders of the picked joint only
 
 /** Is coordinate i of a joint a length? */
 function isLength(joint: Joint, i: number): boolean {
   return joint.type === 'prismatic' || joint.type === 'translation' || (joint.type === 'planar' && i < 2) || (joint.type.startsWith('free') && i < 3);
 }
 
+/** What a control is called: the same before and after the panel is made anew. */
+function keyOf(control: Element | null): string {
+  const label = control?.getAttribute('aria-label') ?? control?.closest('label')?.textContent ?? control?.textContent ?? '';
+  return `${control?.tagName} ${label.replace(/^(Lock|Unlock) /, '')}`;
+}
+
 export class Panel {
   readonly root = element('aside', { 'aria-label': 'Settings' });
   #folded = new Map<string, boolean>();
+  #dragging = false;
 
-  constructor(readonly app: App) {}
+  constructor(readonly app: App) {
+    this.root.addEventListener('pointerdown', (event) => (this.#dragging = (event.target as HTMLInputElement).type === 'range'));
+    addEventListener('pointerup', () => (this.#dragging = false), { capture: true });
+    addEventListener('pointercancel', () => (this.#dragging = false), { capture: true });
+  }
 
   refresh(): void {
-    if (this.root.contains(document.activeElement) && (document.activeElement as HTMLInputElement).type === 'range') {
-      return; // a slider that is being dragged would be lost
+    if (this.#dragging) {
+      return; // the slider would be lost
     }
-    const focused = (document.activeElement as HTMLElement | null)?.dataset['key'];
+    const focused = this.root.contains(document.activeElement) ? keyOf(document.activeElement) : null;
     const { session } = this.app;
     for (const details of this.root.querySelectorAll('details')) {
       this.#folded.set(details.querySelector('summary')?.textContent ?? '', details.open);
     }
-    this.root.replaceChildren(...(session ? this.#sections(session) : []));
+    const scrolled = this.root.scrollTop;
+    this.root.replaceChildren(...(session ? this.#sections(session) : [this.#nothing()]));
+    this.root.scrollTop = scrolled;
     if (focused) {
-      this.root.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+      const controls = this.root.querySelectorAll<HTMLElement>('button, input, select, summary');
+      Array.from(controls).find((control) => keyOf(control) === focused)?.focus({ preventScroll: true });
     }
+  }
+
+  #nothing(): HTMLElement {
+    return element('p', { className: 'empty alone' }, 'Nothing is on the stage. Pick a scene above, or drop a file into this window: a skeleton, a motion, or a recording of markers.');
   }
 
   #open(title: string, otherwise: boolean): boolean {
@@ -58,11 +77,14 @@ export class Panel {
   }
 
   #sections(session: Session): HTMLElement[] {
+    if (!session.hasSkeleton) {
+      return [this.#markers(session), this.#view(), this.#save(session)];
+    }
     const parts = [this.#goals(session), this.#method(session)];
     if (session.stage.markers) {
       parts.push(this.#markers(session));
     }
-    parts.push(this.#posture(session), this.#view(), this.#joints(session), this.#save());
+    parts.push(this.#posture(session), this.#joints(session), this.#view(), this.#save(session));
     return parts;
   }
 
@@ -70,36 +92,64 @@ export class Panel {
 
   #goals(session: Session): HTMLElement {
     const rows = session.targets.map((target, i) => this.#goal(session, target, i));
+    const { app } = this;
     const empty = element('p', { className: 'empty' }, 'No goals yet. Pick a part of the skeleton, then say what it should do.');
-    const picked = this.app.selectedJoint >= 0 ? session.model.joints[this.app.selectedJoint]?.body : null;
+    const joint = session.model.joints[app.selectedJoint];
     return section(
       'Goals',
       this.#open('Goals', true),
       ...(rows.length > 0 ? [element('ul', { className: 'goals' }, ...rows)] : [empty]),
+      element('p', { className: 'hint' }, joint ? `Add for ${joint.body}:` : 'Add for a free end, or pick a part first:'),
       element(
         'div',
-        { className: 'row' },
-        element('span', { className: 'hint' }, picked ? `${picked}:` : 'Add:'),
-        button('Reach: a point goes to the target (1)', () => this.app.addGoal('position'), 'Reach'),
-        button('Pose: and turns like it (2)', () => this.app.addGoal('pose'), 'Pose'),
-        button('Look at: faces the target (3)', () => this.app.addGoal('aim'), 'Look at'),
+        { className: 'row wrap' },
+        button('Reach: a point goes to the target (1)', () => app.addGoal('position'), 'Reach'),
+        button('Pose: and turns like it (2)', () => app.addGoal('pose'), 'Pose'),
+        button('Look at: faces the target (3)', () => app.addGoal('aim'), 'Look at'),
+        joint && button(`Pin ${joint.body} where it is (P)`, () => app.addGoal('pin'), 'Pin'),
+        joint && joint.nv > 0 && this.#lock(session, joint, session.locked.has(joint.index) ? 'Unlock' : 'Lock'),
       ),
+      app.viewport.turns() && this.#mode(),
     );
+  }
+
+  /** What the arrows of the selected goal do. */
+  #mode(): HTMLElement {
+    const { app } = this;
+    const option = (mode: 'translate' | 'rotate', label: string, text: string) =>
+      button(label, () => this.#setMode(mode), text, { 'aria-pressed': app.viewport.mode === mode, className: app.viewport.mode === mode ? 'on' : '' });
+    return element(
+      'div',
+      { className: 'row', role: 'group', 'aria-label': 'Arrows of the selected goal' },
+      element('span', { className: 'hint' }, 'Arrows:'),
+      option('translate', 'Move the goal (W)', 'move'),
+      option('rotate', 'Turn the goal (E)', 'turn'),
+    );
+  }
+
+  #setMode(mode: 'translate' | 'rotate'): void {
+    this.app.viewport.gizmoMode(mode);
+    this.refresh();
+  }
+
+  #lock(session: Session, joint: Joint, text: string): HTMLButtonElement {
+    const locked = session.locked.has(joint.index);
+    return button(locked ? `Unlock ${joint.name} (K)` : `Lock ${joint.name}: goals do not move it (K)`, () => this.app.toggleLock(joint.index), text, {
+      'aria-pressed': locked,
+      className: locked ? 'on' : '',
+    });
   }
 
   #goal(session: Session, target: Target, index: number): HTMLElement {
     const { app } = this;
     const name = session.model.joints[target.body]?.body ?? '';
-    const weight = element('input', { type: 'range', min: '-2', max: '2', step: '0.1', value: String(Math.log10(target.weight)), 'aria-label': `Weight of ${name}`, title: 'Weight' });
+    const weight = element('input', { type: 'range', min: '-2', max: '2', step: '0.1', value: String(Math.log10(Math.max(target.weight, 1e-9))), 'aria-label': `Weight of the goal of ${name}`, title: 'Weight' });
     weight.addEventListener('input', () => {
       target.weight = 10 ** Number(weight.value);
       session.changed();
       app.refresh();
     });
-    weight.addEventListener('change', () => {
-      weight.blur();
-      app.commit();
-    });
+    weight.addEventListener('change', () => app.commit());
     const on = toggle('', target.enabled, (enabled) => {
       target.enabled = enabled;
       session.changed();
@@ -112,7 +162,7 @@ export class Panel {
       'li',
       { className: chosen ? 'chosen' : '' },
       on,
-      button(`Select the goal of ${name}`, () => app.selectTarget(index), `${kindNames[target.kind]} ${name}`, { className: 'name', 'data-key': `goal-${index}` }),
+      button(`Select the goal of ${name}`, () => app.selectTarget(index), `${kindNames[target.kind]} ${name}`, { className: 'name' }),
       weight,
       button(`Remove the goal of ${name} (Delete)`, () => app.removeGoal(index), '×'),
     );
@@ -147,10 +197,12 @@ export class Panel {
   #markers(session: Session): HTMLElement {
     const { app } = this;
     const { markers, placements } = session.stage;
+    const count = `${markers?.count ?? 0} markers, ${markers?.frames ?? 0} frames`;
+    const lonely = `${count}. There is no skeleton to follow them: drop one together with the recording, as poise JSON with places of the markers.`;
     return section(
       'Markers',
       this.#open('Markers', true),
-      element('p', { className: 'hint' }, `${markers?.count ?? 0} markers, ${markers?.frames ?? 0} frames, ${placements.length} placed on the skeleton`),
+      element('p', { className: 'hint' }, placements.length > 0 ? `${count}, ${placements.length} placed on the skeleton` : lonely),
       placements.length > 0 &&
         toggle('Follow them', session.followMarkers, (on) => {
           session.followMarkers = on;
@@ -206,24 +258,31 @@ export class Panel {
     );
   }
 
-  #save(): HTMLElement {
-    const kinds = ['json', 'bvh', 'mot', 'glb', 'c3d'] as const;
+  #save(session: Session): HTMLElement {
+    const { markers } = session.stage;
+    const kinds = session.hasSkeleton ? (['json', 'bvh', 'asf', 'amc', 'mot', 'glb'] as const) : [];
+    const ofMarkers = markers ? (['c3d', 'trc'] as const) : [];
     return section(
       'Save as',
       this.#open('Save as', false),
-      element('div', { className: 'row wrap' }, ...kinds.map((kind) => button(`Save as ${kind.toUpperCase()}`, () => this.app.export(kind), kind.toUpperCase()))),
+      element('div', { className: 'row wrap' }, ...[...kinds, ...ofMarkers].map((kind) => button(`Save as ${kind.toUpperCase()}`, () => this.app.export(kind), kind.toUpperCase()))),
     );
   }
 
   // ---- Joints ------------------------------------------------------------------------------------------------------------
 
   #joints(session: Session): HTMLElement {
-    const most = 60; // sliders of larger skeletons: of the picked joint only
-    const { joints } = session.model;
-    const shown = joints.filter((joint) => joint.nq > 0 && (joints.length <= most || joint.index === this.app.selectedJoint));
-    const rows = shown.map((joint) => this.#joint(session, joint));
-    const text = joints.length > most ? 'Pick a joint to see its values.' : 'This skeleton has no joint that moves.';
-    return section('Joints', this.#open('Joints', false), ...(rows.length > 0 ? rows : [element('p', { className: 'empty' }, text)]));
+    const { app } = this;
+    const moving = session.model.joints.filter((joint) => joint.nq > 0);
+    const shown = moving.filter((joint) => moving.length <= MANY || joint.index === app.selectedJoint);
+    const list = [{ value: '-1', text: 'none' }, ...moving.map((joint) => ({ value: String(joint.index), text: joint.name }))];
+    return section(
+      'Joints',
+      this.#open('Joints', false),
+      moving.length === 0 && element('p', { className: 'empty' }, 'This skeleton has no joint that moves.'),
+      moving.length > MANY && choice('Picked joint', list, String(app.selectedJoint), (value) => app.selectJoint(Number(value))),
+      ...shown.map((joint) => this.#joint(session, joint)),
+    );
   }
 
   #joint(session: Session, joint: Joint): HTMLElement {
@@ -236,11 +295,8 @@ export class Panel {
       element(
         'div',
         { className: 'row' },
-        button(`Pick ${joint.name}`, () => app.selectJoint(joint.index), joint.name, { className: 'name', 'data-key': `joint-${joint.index}` }),
-        button(locked ? `Unlock ${joint.name}` : `Lock ${joint.name}: goals do not move it`, () => app.toggleLock(joint.index), locked ? '🔒' : '🔓', {
-          'aria-pressed': locked,
-          'data-key': `lock-${joint.index}`,
-        }),
+        button(`Pick ${joint.name}`, () => app.selectJoint(joint.index), joint.name, { className: 'name' }),
+        joint.nv > 0 && this.#lock(session, joint, locked ? 'locked' : 'lock'),
       ),
       ...sliders,
     );
@@ -270,10 +326,7 @@ export class Panel {
       value.textContent = (session.q[at]! * unit).toFixed(length ? 3 : 1);
       this.app.refresh();
     });
-    slider.addEventListener('change', () => {
-      slider.blur();
-      this.app.commit();
-    });
+    slider.addEventListener('change', () => this.app.commit());
     return element('div', { className: 'slider' }, slider, value);
   }
 }

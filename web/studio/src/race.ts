@@ -17,14 +17,12 @@ function startOf(session: Session): Float64Array {
   return Float64Array.from(session.mode === 'express' ? session.posture : session.model.neutral());
 }
 
-/** Let them run. Methods that cannot serve the goals are left out. */
-export function race(session: Session): Runner[] {
+/** Let them run. Methods that cannot serve the goals are refused. */
+export function race(session: Session): { runners: Runner[]; refused: Method[] } {
   const goals = session.allGoals(false);
   const runners: Runner[] = [];
-  if (goals.length === 0) {
-    return runners;
-  }
-  for (const method of methods) {
+  const refused: Method[] = [];
+  for (const method of goals.length > 0 ? methods : []) {
     const solver = session.makeSolver(method, ITERATIONS + 1, ITERATIONS);
     try {
       const q = startOf(session);
@@ -38,11 +36,14 @@ export function race(session: Session): Runner[] {
       if (!(error instanceof PoiseError)) {
         throw error;
       }
+      refused.push(method);
     } finally {
       solver.dispose();
     }
   }
-  return runners.sort((a, b) => (a.costs.at(-1) ?? 0) - (b.costs.at(-1) ?? 0) || a.iterations - b.iterations);
+  const isDone = (runner: Runner) => (runner.outcome === 'reached' ? 0 : 1);
+  runners.sort((a, b) => isDone(a) - isDone(b) || (isDone(a) === 0 ? a.iterations - b.iterations : (a.costs.at(-1) ?? 0) - (b.costs.at(-1) ?? 0)));
+  return { runners, refused };
 }
 
 /** The way of the solver through q, for the map of two coordinates. */

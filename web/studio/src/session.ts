@@ -15,10 +15,12 @@ import {
   type GoalError,
   goals as make,
   GoalSet,
+  identityPose,
   Kinematics,
   type Markers,
   type Method,
   type Model,
+  type Outcome,
   type Placement,
   type Poise,
   type Pose,
@@ -29,7 +31,8 @@ import {
   type Vec3,
 } from 'poise-ik';
 
-export type GoalKind = 'position' | 'pose' | 'aim';
+/** `pin` is a pose that a body keeps. */
+export type GoalKind = 'position' | 'pose' | 'aim' | 'pin';
 export type Mode = 'reach' | 'express';
 
 /** A goal of the user: a handle in space that a point of a body is drawn to, turned like, or looks at. */
@@ -58,11 +61,19 @@ export interface Saved {
 /** How the last frame went. */
 export interface Frame {
   milliseconds: number;
-  report: Report | null;
-  outcome: string;
+  /** '' where there was nothing to solve. */
+  outcome: Outcome | '';
+  /** Of the solver; of the expressive one, evaluations. */
   iterations: number;
+  /** Coordinates that a limit holds. */
+  limits: number;
+  /** Largest errors of the user's goals, in length units and radians. */
+  length: number;
+  angle: number;
   errors: GoalError[];
 }
+
+const atRest = (): Frame => ({ milliseconds: 0, outcome: '', iterations: 0, limits: 0, length: 0, angle: 0, errors: [] });
 
 export interface Stage {
   title: string;
@@ -82,6 +93,7 @@ const MARKER_PULL = 3e-4; // of the posture against the markers, which leave som
 const FRAMES_PER_STEP = 3; // of a recording at 120 per second that one warm solve gets over with ease
 const MOST_SKIPPED = 60; // more frames than these are not walked through
 const LOST = 0.05; // root mean square error, in sizes of the skeleton, from which on a pose counts as lost
+const PIN = 100; // weight of a pin: it gives way to nothing but limits
 const CLIP_PULL = 1e-2; // of a clip's pose against the user's goals
 
 export class Session {
@@ -97,13 +109,15 @@ export class Session {
   followMarkers: boolean;
   /** Found by tracking the whole recording. */
   tracked: { clip: Clip; errors: Float64Array } | null = null;
-  last: Frame = { milliseconds: 0, report: null, outcome: '', iterations: 0, errors: [] };
+  last = atRest();
 
   #solver: Solver | null = null;
   #expressive: Expressive | null = null;
   #goals: GoalSet;
   #markerIndex: number[] = [];
+  #points: Float64Array; // of the placed markers, used again every frame
   #goalsChanged = true;
+  #scale: number; // of the skeleton, in length units
   #followed = -1; // frame of the markers that q was solved for
 
   constructor(
@@ -119,10 +133,12 @@ export class Session {
     this.targets = stage.targets ?? [];
     this.followMarkers = !!stage.markers && stage.placements.length > 0;
     this.#goals = new GoalSet(poise);
+    this.#points = new Float64Array(3 * stage.placements.length);
     if (stage.markers) {
       this.#markerIndex = stage.markers.indices(stage.placements);
     }
     this.kinematics.update(this.q);
+    this.#scale = this.size();
   }
 
   /** Seconds that the timeline lasts; 0 without one. */
@@ -142,9 +158,9 @@ export class Session {
     return Math.min(frames - 1, Math.max(0, Math.floor(this.time / this.frameTime + 1e-6)));
   }
 
-  /** Where each placed marker is in a frame, three numbers each, NaN where it is not seen. */
+  /** Where each placed marker is in a frame, three numbers each, NaN where it is not seen; valid until the next call. */
   markerPoints(at = this.frame): Float64Array {
-    const points = new Float64Array(3 * this.stage.placements.length).fill(NaN);
+    const points = this.#points.fill(NaN);
     const markers = this.stage.markers;
     if (markers) {
       const frame = markers.frame(Math.min(at, markers.frames - 1));
@@ -155,6 +171,20 @@ export class Session {
       });
     }
     return points;
+  }
+
+  /** Mean distance of the markers that are seen now from their places on the body; NaN where none is. */
+  markerError(): number {
+    const points = this.markerPoints();
+    let [sum, seen] = [0, 0];
+    this.stage.placements.forEach((place, i) => {
+      if (Number.isFinite(points[3 * i]!)) {
+        const at = this.kinematics.point(place.body, place.local);
+        sum += Math.hypot(at[0] - points[3 * i]!, at[1] - points[3 * i + 1]!, at[2] - points[3 * i + 2]!);
+        seen += 1;
+      }
+    });
+    return sum / seen;
   }
 
   /** Goals, method, locks or mode are others now. */
@@ -194,7 +224,7 @@ export class Session {
       if (played) {
         this.q.set(this.posture);
       }
-      this.last = { milliseconds: 0, report: null, outcome: '', iterations: 0, errors: [] };
+      this.last = atRest();
     } else if (this.mode === 'express' && active && !this.followMarkers) {
       this.#solveExpressive();
     } else {
@@ -217,12 +247,16 @@ export class Session {
       this.q.set(this.posture);
     }
     const report = this.followMarkers ? this.#follow(solver, users) : solver.solve(this.#goals, this.q);
+    const errors = users > 0 ? solver.goalErrors().slice(0, users) : [];
+    const most = (pick: (e: GoalError) => number) => errors.reduce((worst, e) => Math.max(worst, pick(e)), 0);
     this.last = {
       milliseconds: 0,
-      report,
       outcome: report.outcome,
       iterations: report.iterations,
-      errors: users > 0 ? solver.goalErrors().slice(0, users) : [],
+      limits: report.activeLimits,
+      length: most((e) => (e.unit === 'length' ? e.error : 0)),
+      angle: most((e) => (e.unit === 'angle' ? e.error : e.rotationError)),
+      errors,
     };
   }
 
@@ -239,7 +273,7 @@ export class Session {
       this.#goals.setPoints(users, this.markerPoints(Math.round(from + ((frame - from) * i) / steps)));
       report = solver.solve(this.#goals, this.q);
     }
-    const far = LOST * this.size();
+    const far = LOST * this.#scale;
     if (report!.cost > 0.5 * far * far * this.stage.placements.length) {
       const cold = new Solver(this.model, { start: 'cold', restarts: 8 });
       report = cold.solve(this.#goals, this.q);
@@ -253,7 +287,8 @@ export class Session {
     const end = this.targets.find((t) => t.enabled) as Target;
     const solver = (this.#expressive ??= new Expressive(this.model, { mode: 'shape', body: end.body, tip: end.local }));
     const report = solver.solve(this.userGoals(), this.posture, this.q);
-    this.last = { milliseconds: 0, report: null, outcome: report.outcome, iterations: report.evaluations, errors: [] };
+    const { outcome, evaluations, worstLength: length, worstAngle: angle } = report;
+    this.last = { ...atRest(), outcome, iterations: evaluations, length, angle };
   }
 
   /** The user's goals, then those of the markers, then the pull to the posture. */
@@ -287,51 +322,44 @@ export class Session {
   addTarget(kind: GoalKind, body: number, local: Pose): Target {
     const pose = compose(this.kinematics.bodyPose(body), local);
     const away = kind === 'aim' ? this.kinematics.direction(body, rotate(local.rotation, [0, 1, 0])) : [0, 0, 0];
-    const reach = kind === 'aim' ? 0.35 * this.size() : 0;
+    const reach = kind === 'aim' ? 0.25 * this.size() : 0;
     const position = pose.position.map((x, i) => x + reach * away[i]!) as unknown as Vec3;
-    const target: Target = { kind, body, local, position, rotation: pose.rotation, weight: this.followMarkers ? 30 : 1, enabled: true };
+    const target: Target = { kind, body, local, position, rotation: pose.rotation, weight: kind === 'pin' ? PIN : this.followMarkers ? 30 : 1, enabled: true };
     this.targets.push(target);
     this.changed();
     return target;
   }
 
-  /** The largest distance of a body from the middle of all, in length units; never 0. */
+  /** The diagonal of the box around the skeleton as it stands, in length units; never 0. Without a skeleton: around markers. */
   size(): number {
-    const poses = this.kinematics.poses;
-    const low = [Infinity, Infinity, Infinity];
-    const high = [-Infinity, -Infinity, -Infinity];
-    for (let i = 0; i < poses.length; i += 7) {
-      for (let k = 0; k < 3; k++) {
-        low[k] = Math.min(low[k]!, poses[i + k]!);
-        high[k] = Math.max(high[k]!, poses[i + k]!);
-      }
-    }
-    const size = Math.hypot(...low.map((x, k) => high[k]! - x));
-    return Number.isFinite(size) && size > 0 ? size : 1;
+    return diagonal(this.hasSkeleton ? this.standing() : this.landmarks());
   }
 
-  /** Points that a good view shows: bodies and goals now, and where the timeline takes bodies or markers. */
-  landmarks(): number[][] {
-    const points: number[][] = this.targets.map((target) => [...target.position]);
-    const add = (list: ArrayLike<number>, stride: number) => {
-      for (let i = 0; i + 2 < list.length; i += stride) {
-        if (Number.isFinite(list[i]!)) {
-          points.push([list[i]!, list[i + 1]!, list[i + 2]!]);
-        }
-      }
-    };
-    add(this.kinematics.poses, 7);
+  /** False where there are markers only. */
+  get hasSkeleton(): boolean {
+    return this.model.nv > 0 || this.model.joints.length > 1;
+  }
+
+  /** Where bodies and tools are now, three numbers each. */
+  standing(): number[] {
+    const { poses, toolPoses } = this.kinematics;
+    return [...pointsOf(poses, 7), ...pointsOf(toolPoses, 7)];
+  }
+
+  /** Points that a good view shows, three numbers each: bodies and goals now, and where the timeline takes bodies or markers. */
+  landmarks(): number[] {
+    const points = this.targets.flatMap((target) => [...target.position]);
     const { clip, markers } = this.stage;
     const frames = clip?.frames ?? markers?.frames ?? 0;
     for (let f = 0; f < frames; f += Math.max(1, Math.floor(frames / 24))) {
       if (clip) {
-        add(this.kinematics.update(clip.frame(f)).poses, 7);
+        points.push(...pointsOf(this.kinematics.update(clip.frame(f)).poses, 7));
       } else if (markers) {
-        add(markers.frame(f), 3);
+        points.push(...pointsOf(markers.frame(f), 3));
       }
     }
     this.kinematics.update(this.q);
-    return points;
+    return this.hasSkeleton ? points.concat(this.standing()) : points;
   }
 
   save(): Saved {
@@ -346,16 +374,17 @@ export class Session {
     };
   }
 
-  restore(saved: Saved): void {
-    if (saved.q.length === this.model.nq) {
+  /** Back to what was kept; what does not fit this skeleton is passed over. The timeline stays where it is unless asked for. */
+  restore(saved: Saved, withTime = true): void {
+    if (saved.q.length === this.model.nq && saved.posture.length === this.model.nq) {
       this.q.set(saved.q);
       this.posture.set(saved.posture);
     }
     this.targets = structuredClone(saved.targets).filter((t) => t.body < this.model.joints.length);
-    this.locked = new Set(saved.locked.filter((joint) => joint < this.model.joints.length));
+    this.locked = new Set(saved.locked.filter((joint) => this.model.joints[joint]));
     this.method = saved.method;
     this.mode = saved.mode;
-    this.time = Math.min(saved.time, this.duration);
+    this.time = withTime ? Math.min(saved.time, this.duration) : this.time;
     this.model.clamp(this.q);
     this.changed();
   }
@@ -392,10 +421,52 @@ function goalOf(target: Target): Goal {
     case 'position':
       return make.position(target.body, target.local.position, target.position, extras);
     case 'pose':
+    case 'pin':
       return make.pose(target.body, target.local, { position: target.position, rotation: target.rotation }, extras);
     case 'aim':
       return make.aim(target.body, target.local.position, rotate(target.local.rotation, [0, 1, 0]), target.position, extras);
   }
+}
+
+/** The goal of a file as a handle, where it is of a kind that has one. */
+export function targetOf(goal: Goal): Target | null {
+  const { kind, body = -1, local = identityPose, target = identityPose, weight = 1 } = goal;
+  if (kind !== 'position' && kind !== 'pose' && kind !== 'aim') {
+    return null;
+  }
+  const turn = kind === 'aim' ? turnTo(goal.axis ?? [0, 1, 0]) : local.rotation;
+  return { kind, body, local: { position: local.position, rotation: turn }, position: target.position, rotation: target.rotation, weight, enabled: true };
+}
+
+/** The shortest turn that takes y to a direction. */
+function turnTo([x, y, z]: Vec3): readonly [number, number, number, number] {
+  const length = Math.hypot(x, y, z) || 1;
+  const q = [z / length, 0, -x / length, 1 + y / length] as const;
+  const norm = Math.hypot(...q);
+  return norm < 1e-9 ? [1, 0, 0, 0] : [q[0] / norm, q[1] / norm, q[2] / norm, q[3] / norm];
+}
+
+/** The finite points of a list whose points begin every `stride` numbers. */
+function pointsOf(list: ArrayLike<number>, stride: number): number[] {
+  const points: number[] = [];
+  for (let i = 0; i + 2 < list.length; i += stride) {
+    if (Number.isFinite(list[i]!)) {
+      points.push(list[i]!, list[i + 1]!, list[i + 2]!);
+    }
+  }
+  return points;
+}
+
+/** Of the box around points; 1 where it would be 0. */
+function diagonal(points: readonly number[]): number {
+  const low = [Infinity, Infinity, Infinity];
+  const high = [-Infinity, -Infinity, -Infinity];
+  points.forEach((x, i) => {
+    low[i % 3] = Math.min(low[i % 3]!, x);
+    high[i % 3] = Math.max(high[i % 3]!, x);
+  });
+  const size = Math.hypot(...low.map((x, k) => high[k]! - x));
+  return Number.isFinite(size) && size > 0 ? size : 1;
 }
 
 /** v turned by the unit quaternion q. */

@@ -4,20 +4,40 @@ import type { Saved } from './session.js';
 
 export interface Shared {
   scene?: string;
-  /** Files, where they are small enough: name and bytes in base64. */
-  files?: { name: string; base64: string }[];
+  /** Files, on top of the scene where there is one. */
+  files?: Packed[];
   state: Saved;
 }
 
-/** Larger files do not go into an address. */
-export const MOST_BYTES = 60_000;
+/** A file as its text, or else as its bytes in base64. */
+interface Packed {
+  name: string;
+  text?: string;
+  base64?: string;
+}
+
+/** Letters of an address that browsers and mail programs still take. */
+export const MOST_LETTERS = 100_000;
+
+export function pack(name: string, bytes: Uint8Array): Packed {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return { name, text };
+  } catch {
+    return { name, base64: toBase64(bytes) };
+  }
+}
+
+export function unpack({ name, text, base64 }: Packed): { name: string; bytes: Uint8Array } {
+  return { name, bytes: text !== undefined ? new TextEncoder().encode(text) : fromBase64(base64 ?? '') };
+}
 
 async function through(bytes: Uint8Array, stream: CompressionStream | DecompressionStream): Promise<Uint8Array> {
   const readable = new Blob([bytes.slice()]).stream().pipeThrough(stream as unknown as TransformStream<Uint8Array, Uint8Array>);
   return new Uint8Array(await new Response(readable).arrayBuffer());
 }
 
-export function toBase64(bytes: Uint8Array): string {
+function toBase64(bytes: Uint8Array): string {
   let text = '';
   for (const byte of bytes) {
     text += String.fromCharCode(byte);
@@ -25,7 +45,7 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(text);
 }
 
-export function fromBase64(text: string): Uint8Array {
+function fromBase64(text: string): Uint8Array {
   return Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
 }
 
@@ -41,7 +61,7 @@ export async function decode(text: string): Promise<Shared> {
     const packed = fromBase64(text.replaceAll('-', '+').replaceAll('_', '/'));
     const json = new TextDecoder().decode(await through(packed, new DecompressionStream('deflate-raw')));
     const shared = JSON.parse(json) as Shared;
-    if (!isSaved(shared.state)) {
+    if (!isSaved(shared.state) || !areFiles(shared.files)) {
       throw new Error('state');
     }
     return shared;
@@ -50,7 +70,13 @@ export async function decode(text: string): Promise<Shared> {
   }
 }
 
-const numbers = (x: unknown): boolean => Array.isArray(x) && x.every((y) => typeof y === 'number' && Number.isFinite(y));
+const numbers = (x: unknown, count?: number): boolean =>
+  Array.isArray(x) && (count === undefined || x.length === count) && x.every((y) => typeof y === 'number' && Number.isFinite(y));
+
+function areFiles(files: unknown): boolean {
+  const isText = (x: unknown): boolean => x === undefined || typeof x === 'string';
+  return files === undefined || (Array.isArray(files) && files.every((f: Packed) => typeof f?.name === 'string' && isText(f.text) && isText(f.base64)));
+}
 
 /** An address comes from anybody: believe nothing of it. */
 function isSaved(saved: unknown): saved is Saved {
@@ -61,22 +87,22 @@ function isSaved(saved: unknown): saved is Saved {
     numbers(s.q) &&
     numbers(s.posture) &&
     numbers(s.locked) &&
-    typeof s.time === 'number' &&
+    Number.isFinite(s.time) &&
+    s.time >= 0 &&
     methods.includes(s.method) &&
     (s.mode === 'reach' || s.mode === 'express') &&
     Array.isArray(s.targets) &&
     s.targets.every(
       (t) =>
-        ['position', 'pose', 'aim'].includes(t.kind) &&
+        ['position', 'pose', 'aim', 'pin'].includes(t.kind) &&
         Number.isInteger(t.body) &&
         t.body >= 0 &&
-        numbers(t.position) &&
-        t.position.length === 3 &&
-        numbers(t.rotation) &&
-        t.rotation.length === 4 &&
-        numbers(t.local?.position) &&
-        numbers(t.local?.rotation) &&
-        typeof t.weight === 'number' &&
+        numbers(t.position, 3) &&
+        numbers(t.rotation, 4) &&
+        numbers(t.local?.position, 3) &&
+        numbers(t.local?.rotation, 4) &&
+        Number.isFinite(t.weight) &&
+        t.weight >= 0 &&
         typeof t.enabled === 'boolean',
     )
   );

@@ -1,19 +1,5 @@
-/** From built-in scenes and dropped files to what stands on the stage. */
-import {
-  calibrate,
-  Clip,
-  identityPose,
-  markersFromClip,
-  type Model,
-  type Placement,
-  placementsByName,
-  type Poise,
-  type PoiseFile,
-  type Pose,
-  PoiseError,
-  type Scale,
-  type Up,
-} from 'poise-ik';
+/** The built-in scenes: what the menu offers, and how each stands on the stage. */
+import { Clip, identityPose, markersFromClip, type Model, type Poise, type Pose, type Scale, type Scene, type Up } from 'poise-ik';
 import { Session, type Stage, type Target } from './session.js';
 
 /** A built-in scene as the menu shows it. */
@@ -37,7 +23,7 @@ export const offers: readonly Offer[] = [
     id: `erik-${letter}`,
     group: 'Expressive',
     title: `Skeleton ${letter.toUpperCase()}`,
-    hint: 'One of the seven of the ERIK evaluation: it keeps its posture while its end looks.',
+    hint: 'One of the seven skeletons of the ERIK evaluation: it keeps its posture while its end looks.',
   })),
   { id: 'humanoid/walk', group: 'Dancer', title: 'Dancer, walking', hint: '58 degrees of freedom follow 41 markers; add a goal and pull.' },
   { id: 'humanoid/cartwheel', group: 'Dancer', title: 'Dancer, cartwheel', hint: '58 degrees of freedom follow 41 markers, upside down too.' },
@@ -63,7 +49,7 @@ function bent(model: Model): Float64Array {
   const q = model.neutral();
   for (const joint of model.joints) {
     if (joint.type === 'revolute' && joint.nq === 1) {
-      q[joint.q] = 0.35;
+      q[joint.q] = Math.min(0.35, 3 / model.joints.length); // a long chain should not roll up
     }
   }
   model.clamp(q);
@@ -78,6 +64,18 @@ function ends(model: Model): { body: number; local: Pose }[] {
   return model.joints.filter((joint) => joint.subtree === 1).map((joint) => ({ body: joint.index, local: identityPose }));
 }
 
+/** A point to reach for a skeleton that came without goals: its end that is furthest from the root. */
+export function addFirstTarget(session: Session): void {
+  const { model } = session;
+  const far = ends(model).reduce<{ body: number; local: Pose } | null>(
+    (best, end) => (best && model.path(best.body).length >= model.path(end.body).length ? best : end),
+    null,
+  );
+  if (far && model.nv > 0) {
+    session.addTarget('position', far.body, far.local);
+  }
+}
+
 function firstTargets(session: Session, id: string): Target[] {
   const list = ends(session.model);
   const kind = id === 'lamp' || id.startsWith('erik') ? 'aim' : id.startsWith('arm7') || id.startsWith('arm6') ? 'pose' : 'position';
@@ -85,10 +83,22 @@ function firstTargets(session: Session, id: string): Target[] {
   return list.slice(0, wanted).map((end) => session.addTarget(kind, end.body, end.local));
 }
 
+function sceneOf(poise: Poise, name: string): Scene {
+  try {
+    return poise.scene(name);
+  } catch (error) {
+    throw new Error(`There is no scene "${name}".`, { cause: error });
+  }
+}
+
 /** Put a built-in scene on the stage. Throws when there is none of that name. */
 export function openScene(poise: Poise, id: string): Session {
   const [name, motion] = id.split('/') as [string, string | undefined];
-  const scene = poise.scene(name);
+  const scene = sceneOf(poise, name);
+  if (motion && !scene.motions.some((m) => m.name === motion)) {
+    scene.dispose();
+    throw new Error(`There is no motion "${motion}" of the scene "${name}".`);
+  }
   const { model } = scene;
   const scale: Scale = { metres: 1, up: upOf(name) };
   const offer = offers.find((o) => o.id === id);
@@ -117,129 +127,4 @@ export function openScene(poise: Poise, id: string): Session {
   const session = new Session(poise, stage);
   firstTargets(session, id);
   return session;
-}
-
-export interface DroppedFile {
-  name: string;
-  bytes: Uint8Array;
-}
-
-/** What became of dropped files: a session, and what to tell the user about them. */
-export interface Opened {
-  session: Session;
-  notes: string[];
-}
-
-const extension = (name: string): string => name.slice(name.lastIndexOf('.') + 1).toLowerCase();
-
-function read(poise: Poise, file: DroppedFile, all: readonly DroppedFile[], model?: Model): PoiseFile {
-  const load = (name: string): Uint8Array | null => {
-    const base = name.slice(name.lastIndexOf('/') + 1);
-    return all.find((other) => other.name === base)?.bytes ?? null;
-  };
-  try {
-    return poise.read(file.bytes, { name: file.name, load, ...(model ? { model } : {}) });
-  } catch (error) {
-    if (error instanceof PoiseError) {
-      const place = error.line > 0 ? `${file.name}, line ${error.line}` : file.name;
-      throw new Error(`${place}: ${error.message}`, { cause: error });
-    }
-    throw error;
-  }
-}
-
-/** The order in which files are read: skeletons first, then what moves them. */
-const order = ['asf', 'urdf', 'xml', 'mjcf', 'bvh', 'glb', 'gltf', 'csv', 'json', 'amc', 'mot', 'c3d', 'trc'];
-
-/** Open files that belong together: one with a skeleton, others with motions or markers of it. */
-export function openFiles(poise: Poise, files: readonly DroppedFile[], current: Session | null): Opened {
-  const known = files.filter((file) => order.includes(extension(file.name)) || files.length === 1);
-  known.sort((a, b) => order.indexOf(extension(a.name)) - order.indexOf(extension(b.name)));
-  if (known.length === 0) {
-    throw new Error('none of these files is of a kind that Poise reads: URDF, MJCF, BVH, ASF + AMC, C3D, TRC, MOT, glTF, DH table, JSON');
-  }
-  const notes: string[] = [];
-  let stage: Stage | null = null;
-  for (const file of known) {
-    const content = read(poise, file, files, stage?.model ?? current?.model);
-    notes.push(...content.warnings.slice(0, 3).map((w) => (w.line > 0 ? `${file.name}, line ${w.line}: ${w.text}` : `${file.name}: ${w.text}`)));
-    stage = merge(poise, stage, file.name, content, current, notes);
-  }
-  if (!stage) {
-    throw new Error('there is nothing to show in these files');
-  }
-  return { session: new Session(poise, stage), notes };
-}
-
-function merge(
-  poise: Poise,
-  stage: Stage | null,
-  name: string,
-  content: PoiseFile,
-  current: Session | null,
-  notes: string[],
-): Stage {
-  if (content.model) {
-    const scale = content.scale.up === 'unknown' ? { ...content.scale, up: guessUp(content.format) } : content.scale;
-    const q = content.clip ? Array.from(content.clip.frame(0)) : content.postures[0]?.q;
-    return {
-      title: content.title ?? name,
-      model: content.model,
-      scale,
-      postures: content.postures,
-      placements: content.placements,
-      clip: content.clip,
-      markers: content.markers,
-      ...(q ? { q } : {}),
-    };
-  }
-  if (content.clip) {
-    const base = stage ?? copyOf(poise, current);
-    if (!base) {
-      throw new Error(`${name} moves a skeleton that it does not hold; drop the skeleton together with it`);
-    }
-    return { ...base, title: name, clip: content.clip, q: Array.from(content.clip.frame(0)) };
-  }
-  if (content.markers) {
-    return fitMarkers(poise, stage, name, content, notes);
-  }
-  throw new Error(`${name}: holds neither a skeleton nor a motion nor markers`);
-}
-
-const guessUp = (format: string): Up => (['bvh', 'asf', 'gltf', 'glb'].includes(format) ? 'y' : 'z');
-
-/** The present skeleton once more, for a file that moves it. */
-function copyOf(poise: Poise, current: Session | null): Stage | null {
-  if (!current) {
-    return null;
-  }
-  const { bytes } = poise.write({ model: current.model, scale: current.stage.scale, placements: current.stage.placements }, 'json');
-  const copy = poise.read(bytes, { name: 'skeleton.json' });
-  return { ...current.stage, model: copy.model!, clip: null, markers: null, placements: copy.placements };
-}
-
-const FIT_FRAMES = 20;
-const LEAST_MARKERS = 8;
-
-/** Markers without a skeleton: the built-in body takes them on where their names are known. */
-function fitMarkers(poise: Poise, stage: Stage | null, name: string, content: PoiseFile, notes: string[]): Stage {
-  const markers = content.markers!;
-  if (markers.scale.metres > 0 && markers.scale.up !== 'unknown') {
-    markers.rescale({ metres: 1, up: 'y' });
-  }
-  const body = stage?.model ?? poise.scene('humanoid').model;
-  const placed: Placement[] = stage && stage.placements.length > 0 ? stage.placements : placementsByName(body, markers);
-  const scale: Scale = markers.scale.metres > 0 ? markers.scale : { metres: 0, up: 'z' };
-  const base = { title: name, scale, postures: [], clip: null, markers };
-  if (placed.length < LEAST_MARKERS) {
-    notes.push(`${name}: ${markers.count} markers without names that are known; they are shown without a skeleton`);
-    const point = poise.model({ joints: [{ name: 'world', type: 'fixed' }] });
-    return { ...base, model: point, placements: [] };
-  }
-  if (stage && stage.placements.length > 0) {
-    return { ...stage, ...base, scale: stage.scale };
-  }
-  const fit = calibrate(body, placed, markers, FIT_FRAMES, undefined, { scaling: 'segments' });
-  notes.push(`${name}: ${placed.length} of ${markers.count} markers placed on the built-in body by their names, ${(1000 * fit.rms).toFixed(1)} mm left`);
-  return { ...base, model: fit.model, placements: fit.placements };
 }

@@ -9,6 +9,8 @@ export interface Colours {
   target: string;
   marker: string;
   limit: string;
+  /** Of the gizmo: x, y, z. */
+  axes: readonly [string, string, string];
   text: string;
   faint: string;
   series: readonly string[];
@@ -17,7 +19,7 @@ export interface Colours {
 // Colour-blind safe (Okabe & Ito 2008), darkened for a light ground.
 const light: Colours = {
   stage: '#f4f5f7',
-  grid: '#d5d8de',
+  grid: '#c3c8d1',
   bone: '#9aa7b8',
   ball: '#5d6b7e',
   tip: '#3b4754',
@@ -25,6 +27,7 @@ const light: Colours = {
   target: '#0072b2',
   marker: '#009e73',
   limit: '#cc79a7',
+  axes: ['#d1433f', '#3f9142', '#2f6fd0'],
   text: '#1d2430',
   faint: '#8a93a2',
   series: ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#b8860b', '#56a0c9', '#555555', '#7a5cc0'],
@@ -32,7 +35,7 @@ const light: Colours = {
 
 const dark: Colours = {
   stage: '#14181f',
-  grid: '#2b323d',
+  grid: '#39424f',
   bone: '#8793a5',
   ball: '#b9c3d1',
   tip: '#dfe5ec',
@@ -40,6 +43,7 @@ const dark: Colours = {
   target: '#56b4e9',
   marker: '#2fd6a3',
   limit: '#e58ac0',
+  axes: ['#ff6b66', '#6fd072', '#6aa5ff'],
   text: '#e7ebf1',
   faint: '#7b8696',
   series: ['#56b4e9', '#ff8c42', '#2fd6a3', '#e58ac0', '#f0d25a', '#9fb7ff', '#b9c3d1', '#c59bff'],

@@ -11,8 +11,9 @@ export class Timeline {
   constructor(readonly app: App) {
     this.#play = button('Play or pause (space)', () => app.play(), '▶');
     this.#slider.addEventListener('input', () => {
+      const time = Number(this.#slider.value); // before the slider is told of the pause
       app.play(false);
-      app.setTime(Number(this.#slider.value));
+      app.setTime(time);
     });
     this.root.append(
       this.#play,

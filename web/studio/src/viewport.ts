@@ -1,9 +1,10 @@
-/** The view: camera, floor, skeleton, limits, handles of goals with a gizmo, markers. Redraws when told to. */
-import type { Up } from 'poise-ik';
+/** The view: camera, floor, skeleton, limits, handles of goals with a gizmo, markers. Draws when something has changed. */
 import * as THREE from 'three';
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 import { TransformControls } from 'three/addons/controls/TransformControls.js';
 import { Figure, type Part } from './figure.js';
+import { Floor } from './floor.js';
+import { frame } from './framing.js';
 import { Limits } from './limits.js';
 import type { Session, Target } from './session.js';
 import type { Colours } from './theme.js';
@@ -16,6 +17,7 @@ export interface ViewportEvents {
 }
 
 const CLICK = 4; // pixels that a click may wander
+const GENTLE = 0.12; // part of the way that the camera catches up in one frame
 
 /** A white disc, so that points are round. */
 function disc(): THREE.Texture {
@@ -28,12 +30,26 @@ function disc(): THREE.Texture {
   return new THREE.CanvasTexture(canvas);
 }
 
+/** A ball for a point, a box for a pose, a diamond for what is looked at, a nail for a pin. */
+function handleShape(kind: Target['kind'], r: number): THREE.BufferGeometry {
+  switch (kind) {
+    case 'position':
+      return new THREE.SphereGeometry(r, 20, 14);
+    case 'pose':
+      return new THREE.BoxGeometry(1.7 * r, 1.7 * r, 1.7 * r);
+    case 'aim':
+      return new THREE.OctahedronGeometry(1.3 * r);
+    case 'pin':
+      return new THREE.ConeGeometry(1.1 * r, 2.4 * r, 16);
+  }
+}
+
 export class Viewport {
   readonly renderer: THREE.WebGLRenderer;
   readonly camera = new THREE.PerspectiveCamera(40, 1, 0.01, 100);
   showLimits: 'none' | 'picked' | 'all' = 'picked';
   #scene = new THREE.Scene();
-  #fog = new THREE.Fog(0, 1, 10); // the floor fades into the distance
+  #floor = new Floor();
   #world = new THREE.Group(); // model units inside, about one unit of size outside
   #orbit: OrbitControls;
   #gizmo: TransformControls;
@@ -42,7 +58,7 @@ export class Viewport {
   #handles: THREE.Mesh[] = [];
   #markers: THREE.Points | null = null;
   #ties: THREE.LineSegments;
-  #grid: THREE.GridHelper | null = null;
+  #disc = disc();
   #session: Session | null = null;
   #colours: Colours;
   #selectedTarget = -1;
@@ -50,6 +66,11 @@ export class Viewport {
   #size = 1;
   #planar = false;
   #untouched = true; // the user has not turned the view
+  #travels = false; // the timeline leads far away
+  #middle: THREE.Vector3 | null = null; // what the camera goes along with
+  #markerCount = 0;
+  #coarse = matchMedia('(pointer: coarse)').matches;
+  #stale = true; // the picture is not up to date
 
   constructor(
     readonly canvas: HTMLCanvasElement,
@@ -59,8 +80,7 @@ export class Viewport {
     this.#colours = colours;
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true });
     this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
-    this.#scene.add(this.#world);
-    this.#scene.fog = this.#fog;
+    this.#scene.add(this.#world, this.#floor.lines);
     // over the viewer's left shoulder, whichever way is up
     const sun = new THREE.DirectionalLight(0xffffff, 2.2);
     sun.position.set(-1, 1.5, 1.2);
@@ -69,8 +89,8 @@ export class Viewport {
     this.#orbit = new OrbitControls(this.camera, canvas);
     this.#orbit.enableDamping = false;
     this.#orbit.addEventListener('start', () => (this.#untouched = false));
+    this.#orbit.addEventListener('change', () => (this.#stale = true));
     this.#gizmo = new TransformControls(this.camera, canvas);
-    this.#gizmo.setSize(0.8);
     this.#scene.add(this.#gizmo.getHelper());
     this.#gizmo.addEventListener('dragging-changed', (event) => {
       this.#orbit.enabled = !event.value;
@@ -79,6 +99,7 @@ export class Viewport {
       }
     });
     this.#gizmo.addEventListener('objectChange', () => this.#dragged(false));
+    this.#gizmo.addEventListener('change', () => (this.#stale = true));
     this.#ties = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial());
     this.#ties.frustumCulled = false;
     this.#world.add(this.#ties);
@@ -102,70 +123,105 @@ export class Viewport {
     this.#world.add(this.#figure.group, this.#limits.group);
     this.#world.scale.setScalar(1 / this.#size);
     this.#makeMarkers(session);
-    this.#makeGrid(session.stage.scale.up, planar);
+    this.#travels = this.#doesTravel(session);
     this.rebuildTargets();
     this.paint(this.#colours);
     this.home();
   }
 
-  /** The camera where it shows everything. */
+  get #up(): 'y' | 'z' {
+    return this.#planar || this.#session?.stage.scale.up === 'y' ? 'y' : 'z';
+  }
+
+  /** The camera where it shows everything; where the timeline leads far away, what is there now. */
   home(): void {
     const session = this.#session;
     if (!session) {
       return;
     }
-    const planar = this.#planar;
     this.#untouched = true;
-    const up = session.stage.scale.up;
-    const box = new THREE.Box3();
-    for (const point of session.landmarks()) {
-      box.expandByPoint(new THREE.Vector3().fromArray(point));
-    }
-    const middle = box.isEmpty() ? new THREE.Vector3() : box.getCenter(new THREE.Vector3());
-    const extent = Math.max(0.9, box.isEmpty() ? 0 : box.getSize(new THREE.Vector3()).length() / this.#size);
-    middle.divideScalar(this.#size);
-    const direction = planar ? new THREE.Vector3(0, 0, 1) : up === 'y' ? new THREE.Vector3(0.75, 0.35, 1) : new THREE.Vector3(1, -1.1, 0.55);
-    this.camera.up.set(0, planar || up === 'y' ? 1 : 0, planar || up === 'y' ? 0 : 1);
-    const narrow = Math.max(1, 0.8 / this.camera.aspect);
-    this.camera.position.copy(middle).addScaledVector(direction.normalize(), 1.6 * extent * narrow);
-    this.#orbit.target.copy(middle);
+    const points = (this.#travels ? session.standing() : session.landmarks()).map((x) => x / this.#size);
+    const direction = this.#planar ? new THREE.Vector3(0, 0, 1) : this.#up === 'y' ? new THREE.Vector3(0.75, 0.35, 1) : new THREE.Vector3(1, -1.1, 0.55);
+    this.camera.up.set(0, this.#up === 'y' ? 1 : 0, this.#up === 'y' ? 0 : 1);
+    const { target, position } = frame(points, direction, this.camera.up, this.camera, this.camera.aspect < 1 ? 0.64 : 0.74);
+    this.camera.position.copy(position);
+    this.#orbit.target.copy(target);
     this.#orbit.update();
+    this.#floor.place(this.#planar ? 'z' : this.#up, target.x, target.y, target.z);
+    this.#middle = null;
   }
 
-  #makeGrid(up: Up, planar: boolean): void {
-    this.#grid?.removeFromParent();
-    this.#grid = new THREE.GridHelper(20, 80);
-    if (planar || up !== 'y') {
-      this.#grid.rotation.x = Math.PI / 2;
+  /** Does the timeline lead further than a view that shows all of it well? */
+  #doesTravel(session: Session): boolean {
+    if (session.duration === 0 || !session.hasSkeleton) {
+      return false;
     }
-    this.#scene.add(this.#grid);
+    const box = new THREE.Box3().setFromArray(session.landmarks());
+    return box.getSize(new THREE.Vector3()).length() > 1.7 * this.#size;
+  }
+
+  /** Go along with a skeleton that travels, gently. */
+  accompany(): void {
+    const session = this.#session;
+    if (!session || !this.#travels || this.#gizmo.dragging) {
+      return;
+    }
+    const now = new THREE.Box3().setFromArray(session.standing()).getCenter(new THREE.Vector3()).divideScalar(this.#size);
+    now[this.#up] = 0;
+    this.#middle ??= now.clone();
+    const step = now.sub(this.#middle).multiplyScalar(GENTLE);
+    this.#middle.add(step);
+    this.camera.position.add(step);
+    this.#orbit.target.add(step);
+    this.#floor.place(this.#up, this.#orbit.target.x, this.#orbit.target.y, this.#orbit.target.z);
+  }
+
+  /** Turn the view about what it looks at, in radians: to the side, and upwards. */
+  turn(side: number, rise: number): void {
+    const away = this.camera.position.clone().sub(this.#orbit.target);
+    const right = new THREE.Vector3().crossVectors(this.camera.up, away).normalize();
+    away.applyAxisAngle(this.camera.up, side);
+    const angle = away.angleTo(this.camera.up);
+    away.applyAxisAngle(right.applyAxisAngle(this.camera.up, side), Math.min(Math.PI - 0.05 - angle, Math.max(0.05 - angle, -rise)));
+    this.#look(away);
+  }
+
+  /** Come nearer (above 1) or go away. */
+  zoom(by: number): void {
+    this.#look(this.camera.position.clone().sub(this.#orbit.target).divideScalar(by));
+  }
+
+  #look(away: THREE.Vector3): void {
+    this.#untouched = false;
+    this.camera.position.copy(this.#orbit.target).add(away);
+    this.#orbit.update();
   }
 
   #makeMarkers(session: Session): void {
     this.#markers?.removeFromParent();
+    this.#markers?.geometry.dispose();
     this.#markers = null;
-    if (session.stage.markers) {
-      const material = new THREE.PointsMaterial({ size: 8 * this.renderer.getPixelRatio(), sizeAttenuation: false, map: disc(), alphaTest: 0.5 });
-      this.#markers = new THREE.Points(new THREE.BufferGeometry(), material);
+    const { markers, placements } = session.stage;
+    if (markers) {
+      this.#markerCount = placements.length > 0 ? placements.length : markers.count;
+      const shape = new THREE.BufferGeometry().setAttribute('position', new THREE.BufferAttribute(new Float32Array(3 * this.#markerCount), 3));
+      const size = (this.#markerCount > 150 ? 4 : 7) * this.renderer.getPixelRatio();
+      this.#markers = new THREE.Points(shape, new THREE.PointsMaterial({ size, sizeAttenuation: false, map: this.#disc, alphaTest: 0.5 }));
       this.#markers.frustumCulled = false;
       this.#world.add(this.#markers);
     }
   }
 
   paint(colours: Colours): void {
+    this.#stale = true;
     this.#colours = colours;
     this.#scene.background = new THREE.Color(colours.stage);
-    this.#fog.color.set(colours.stage);
+    this.#floor.paint(colours.grid, colours.stage);
+    this.#gizmo.setColors(...colours.axes, colours.picked);
     this.#figure?.paint(colours);
     this.#limits?.paint(colours.limit);
     (this.#ties.material as THREE.LineBasicMaterial).color.set(colours.target);
     (this.#markers?.material as THREE.PointsMaterial | undefined)?.color.set(colours.marker);
-    if (this.#grid) {
-      const material = this.#grid.material;
-      material.vertexColors = false;
-      material.color.set(colours.grid);
-      material.needsUpdate = true;
-    }
     this.#handles.forEach((_, i) => this.#paintHandle(i));
   }
 
@@ -183,11 +239,13 @@ export class Viewport {
     this.selectTarget(Math.min(this.#selectedTarget, targets.length - 1));
   }
 
+  /** Drawn over everything else: a goal inside the body would be hard to find. */
   #makeHandle(target: Target): THREE.Mesh {
-    const r = 0.03 * this.#size;
-    const shape =
-      target.kind === 'aim' ? new THREE.OctahedronGeometry(1.3 * r) : target.kind === 'pose' ? new THREE.BoxGeometry(1.7 * r, 1.7 * r, 1.7 * r) : new THREE.SphereGeometry(r, 20, 14);
-    const handle = new THREE.Mesh(shape, new THREE.MeshStandardMaterial({ transparent: true, opacity: 0.85, roughness: 0.4 }));
+    const handle = new THREE.Mesh(
+      handleShape(target.kind, 0.026 * this.#size),
+      new THREE.MeshStandardMaterial({ transparent: true, opacity: 0.8, roughness: 0.4, depthTest: false }),
+    );
+    handle.renderOrder = 1;
     this.#world.add(handle);
     return handle;
   }
@@ -206,7 +264,7 @@ export class Viewport {
     const handle = this.#handles[index];
     if (handle) {
       this.#gizmo.attach(handle);
-      this.gizmoMode(this.#gizmo.mode === 'rotate' && this.#session?.targets[index]?.kind === 'pose' ? 'rotate' : 'translate');
+      this.gizmoMode(this.#gizmo.mode === 'rotate' && this.turns(index) ? 'rotate' : 'translate');
     } else {
       this.#gizmo.detach();
     }
@@ -217,8 +275,18 @@ export class Viewport {
     return this.#selectedTarget;
   }
 
+  /** Does the target's rotation matter? */
+  turns(index = this.#selectedTarget): boolean {
+    const kind = this.#session?.targets[index]?.kind;
+    return kind === 'pose' || kind === 'pin';
+  }
+
+  get mode(): 'translate' | 'rotate' {
+    return this.#gizmo.mode === 'rotate' ? 'rotate' : 'translate';
+  }
+
   gizmoMode(mode: 'translate' | 'rotate'): void {
-    this.#gizmo.setMode(mode);
+    this.#gizmo.setMode(mode === 'rotate' && this.turns() ? mode : 'translate');
     this.#gizmo.showZ = !this.#planar || mode === 'rotate';
   }
 
@@ -242,6 +310,7 @@ export class Viewport {
   #listen(): void {
     let down: PointerEvent | null = null;
     this.canvas.addEventListener('pointerdown', (event) => (down = event));
+    this.canvas.addEventListener('pointerdown', (event) => this.#grab(event), { capture: true });
     this.canvas.addEventListener('pointerup', (event) => {
       const still = down && Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) < CLICK;
       if (still && !this.#gizmo.dragging) {
@@ -252,17 +321,27 @@ export class Viewport {
     new ResizeObserver(() => this.resize()).observe(this.canvas.parentElement as Element);
   }
 
-  #click(event: PointerEvent): void {
+  #ray(event: PointerEvent): THREE.Raycaster {
     const box = this.canvas.getBoundingClientRect();
     const at = new THREE.Vector2(((event.clientX - box.left) / box.width) * 2 - 1, 1 - ((event.clientY - box.top) / box.height) * 2);
     const ray = new THREE.Raycaster();
     ray.setFromCamera(at, this.camera);
-    const hit = ray.intersectObjects(this.#handles, false)[0];
-    if (hit) {
-      this.events.pickTarget(this.#handles.indexOf(hit.object as THREE.Mesh));
-      return;
+    return ray;
+  }
+
+  /** The goal under the pointer becomes the selected one before the gizmo hears of it: one movement selects and drags. */
+  #grab(event: PointerEvent): void {
+    const hit = this.#gizmo.axis ? undefined : this.#ray(event).intersectObjects(this.#handles, false)[0];
+    const index = hit ? this.#handles.indexOf(hit.object as THREE.Mesh) : -1;
+    if (index >= 0 && index !== this.#selectedTarget) {
+      this.events.pickTarget(index);
+      this.#gizmo.getHelper().updateMatrixWorld(true);
     }
-    if (!this.#gizmo.axis) {
+  }
+
+  #click(event: PointerEvent): void {
+    const ray = this.#ray(event);
+    if (!this.#gizmo.axis && ray.intersectObjects(this.#handles, false).length === 0) {
       this.events.pickPart(this.#figure?.pick(ray) ?? null);
     }
   }
@@ -272,8 +351,10 @@ export class Viewport {
   resize(): void {
     const { clientWidth, clientHeight } = this.canvas.parentElement as HTMLElement;
     if (clientWidth > 0 && clientHeight > 0) {
+      this.#stale = true;
       this.renderer.setSize(clientWidth, clientHeight, false);
       this.camera.aspect = clientWidth / clientHeight;
+      this.#gizmo.setSize((this.#coarse ? 1.2 : 0.85) * Math.min(1, 1.3 * this.camera.aspect)); // a part of the height, as it is
       this.camera.updateProjectionMatrix();
       if (this.#untouched) {
         this.home();
@@ -287,6 +368,7 @@ export class Viewport {
     if (!session || !this.#figure) {
       return;
     }
+    this.#stale = true;
     const { kinematics } = session;
     this.#figure.place(kinematics.poses, kinematics.toolPoses);
     this.#limits?.place(kinematics.poses, session.q, (joint) => this.showLimits === 'all' || (this.showLimits === 'picked' && joint === this.#selectedJoint));
@@ -298,27 +380,52 @@ export class Viewport {
       }
     });
     this.#placeTies(session);
+    this.#placeMarkers(session);
+  }
+
+  /** Markers that are not seen go where no camera looks. */
+  #placeMarkers(session: Session): void {
     if (this.#markers) {
-      const points = session.stage.placements.length > 0 ? session.markerPoints() : (session.stage.markers?.frame(session.frame) ?? new Float64Array());
-      const seen = Array.from(points).filter((_, i) => Number.isFinite(points[i - (i % 3)]!));
-      this.#markers.geometry.setAttribute('position', new THREE.Float32BufferAttribute(seen, 3));
+      const { markers, placements } = session.stage;
+      const points = placements.length > 0 ? session.markerPoints() : markers!.frame(session.frame);
+      const place = this.#markers.geometry.attributes['position'] as THREE.BufferAttribute;
+      const list = place.array as Float32Array;
+      for (let i = 0; i < 3 * this.#markerCount; i++) {
+        list[i] = Number.isFinite(points[i]!) ? points[i]! : 1e9;
+      }
+      place.needsUpdate = true;
     }
   }
 
   /** A line from each goal's point on the body to its target. */
   #placeTies(session: Session): void {
-    const points = session.targets
-      .filter((target) => target.enabled)
-      .flatMap((target) => [...session.kinematics.point(target.body, target.local.position), ...target.position]);
-    this.#ties.geometry.setAttribute('position', new THREE.Float32BufferAttribute(points, 3));
-    this.#ties.visible = points.length > 0;
+    const { targets, kinematics } = session;
+    let place = this.#ties.geometry.attributes['position'] as THREE.BufferAttribute | undefined;
+    if (!place || place.count < 2 * targets.length) {
+      place = new THREE.BufferAttribute(new Float32Array(6 * Math.max(8, 2 * targets.length)), 3);
+      this.#ties.geometry.dispose();
+      this.#ties.geometry.setAttribute('position', place);
+    }
+    let count = 0;
+    for (const { enabled, body, local, position } of targets) {
+      if (enabled) {
+        const [x, y, z] = kinematics.point(body, local.position);
+        place.setXYZ(count, x, y, z);
+        place.setXYZ(count + 1, ...position);
+        count += 2;
+      }
+    }
+    place.needsUpdate = true;
+    this.#ties.geometry.setDrawRange(0, count);
+    this.#ties.visible = count > 0;
   }
 
+  /** Draw, unless nothing has changed. */
   draw(): void {
-    const distance = this.camera.position.distanceTo(this.#orbit.target);
-    this.#fog.near = 2 * distance;
-    this.#fog.far = 9 * distance;
-    this.renderer.render(this.#scene, this.camera);
+    if (this.#stale) {
+      this.#stale = false;
+      this.renderer.render(this.#scene, this.camera);
+    }
   }
 
   /** Where a point of the model's space is on the page, in pixels. */

@@ -1,0 +1,26 @@
+#!/bin/sh
+# Build the npm package into web/dist: poise.wasm, the same zipped, and the TypeScript side. Exits with 77, skipped, without the
+# tools, or when npm cannot fetch the compiler of TypeScript.
+set -eu
+cd "$(dirname "$0")"
+. ./tools.sh
+
+work=../build/web/wasm # where everything that is built lies, but for the package itself
+mkdir -p $work
+generator=$(command -v ninja >/dev/null && echo Ninja || echo "Unix Makefiles")
+test -f $work/CMakeCache.txt || cmake -S . -B $work -G "$generator" -DPOISE_WERROR=ON >/dev/null
+cmake --build $work --target poise golden speed -j "${JOBS-2}" >$work.log || { cat $work.log; exit 1; }
+mkdir -p dist
+cp $work/poise.wasm dist/poise.wasm
+gzip -9 -n -c dist/poise.wasm > dist/poise.wasm.gz
+
+# the packages of the lock file, once
+if ! cmp -s package-lock.json node_modules/.poise-lock; then
+    if ! npm ci --no-audit --no-fund --loglevel=error; then
+        echo "skipped: npm could not install what package-lock.json lists"
+        exit 77
+    fi
+    cp package-lock.json node_modules/.poise-lock
+fi
+node_modules/.bin/tsc -p tsconfig.json
+echo "web/dist/poise.wasm: $(wc -c < dist/poise.wasm) bytes, zipped $(wc -c < dist/poise.wasm.gz)"

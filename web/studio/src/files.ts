@@ -1,0 +1,208 @@
+/** From dropped files to what stands on the stage. Everything that a failed attempt made is disposed of. */
+import {
+  calibrate,
+  type Markers,
+  type Model,
+  type Placement,
+  placementsByName,
+  type Poise,
+  PoiseError,
+  type PoiseFile,
+  type Scale,
+  type Up,
+} from 'poise-ik';
+import { Session, type Stage, type Target, targetOf } from './session.js';
+import { addFirstTarget } from './stages.js';
+
+export interface DroppedFile {
+  name: string;
+  bytes: Uint8Array;
+}
+
+/** What became of dropped files. */
+export interface Opened {
+  session: Session;
+  /** What to tell the user about them. */
+  notes: string[];
+  /** They move the skeleton that stood there, which they do not hold. */
+  onto: boolean;
+}
+
+/** By extension, in the order in which they are read: skeletons first, then what moves them. */
+const order = ['asf', 'urdf', 'xml', 'mjcf', 'bvh', 'glb', 'gltf', 'csv', 'json', 'amc', 'mot', 'c3d', 'trc'];
+
+const KINDS = 'URDF, MJCF, BVH, ASF with AMC, C3D, TRC, MOT, glTF, Denavit-Hartenberg tables (CSV) and poise JSON';
+const MOST_NOTES = 3; // of one file
+const FIT_FRAMES = 20; // of a recording that a body is fitted to
+const LEAST_MARKERS = 8; // with known names, for a body to be fitted
+
+const extension = (name: string): string => name.slice(name.lastIndexOf('.') + 1).toLowerCase();
+const guessUp = (format: string): Up => (['bvh', 'asf', 'gltf', 'glb'].includes(format) ? 'y' : 'z');
+
+/** Open files that belong together: one with a skeleton, others with motions or markers of it. Throws when it cannot be done. */
+export function openFiles(poise: Poise, files: readonly DroppedFile[], current: Session | null): Opened {
+  const known = files.filter((file) => order.includes(extension(file.name)) || files.length === 1);
+  known.sort((a, b) => order.indexOf(extension(a.name)) - order.indexOf(extension(b.name)));
+  if (known.length === 0) {
+    throw new Error(`None of these files is of a kind that Poise reads: ${KINDS}.`);
+  }
+  const opening = new Opening(poise, files, current);
+  try {
+    known.forEach((file) => opening.add(file));
+    return opening.finish();
+  } catch (error) {
+    opening.dispose();
+    throw error;
+  }
+}
+
+class Opening {
+  #notes: string[] = [];
+  #stage: Stage | null = null;
+  #targets: Target[] = [];
+  #owned = new Set<{ dispose(): void }>();
+  #onto = false;
+
+  constructor(
+    readonly poise: Poise,
+    readonly files: readonly DroppedFile[],
+    readonly current: Session | null,
+  ) {}
+
+  add(file: DroppedFile): void {
+    const content = this.#read(file);
+    const parts = [content.model, content.clip, content.markers];
+    parts.forEach((part) => part && this.#owned.add(part));
+    const shown = content.warnings.slice(0, MOST_NOTES);
+    this.#notes.push(...shown.map((w) => (w.line > 0 ? `${file.name}, line ${w.line}: ${w.text}` : `${file.name}: ${w.text}`)));
+    const more = content.warnings.length + content.warningsDropped - shown.length;
+    if (more > 0) {
+      this.#notes.push(`${file.name}: and ${more} more such ${more > 1 ? 'remarks' : 'remark'}`);
+    }
+    this.#stage = this.#merge(file.name, content);
+  }
+
+  finish(): Opened {
+    const stage = this.#stage;
+    if (!stage) {
+      throw new Error('There is nothing to show in these files.');
+    }
+    const targets = this.#targets.filter((t) => t.body >= 0 && t.body < stage.model.joints.length);
+    for (const part of this.#owned) {
+      if (part !== stage.model && part !== stage.clip && part !== stage.markers) {
+        part.dispose();
+      }
+    }
+    const session = new Session(this.poise, { ...stage, targets });
+    if (targets.length === 0 && session.duration === 0) {
+      addFirstTarget(session);
+    }
+    return { session, notes: this.#notes, onto: this.#onto };
+  }
+
+  dispose(): void {
+    this.#owned.forEach((part) => part.dispose());
+  }
+
+  #read(file: DroppedFile): PoiseFile {
+    const model = this.#stage?.model ?? this.current?.model;
+    const load = (name: string): Uint8Array | null => {
+      const base = decodeURIComponent(name).split(/[/\\]/).at(-1);
+      return this.files.find((other) => other.name === base)?.bytes ?? null;
+    };
+    try {
+      return this.poise.read(file.bytes, { name: file.name, load, ...(model ? { model } : {}) });
+    } catch (error) {
+      if (!(error instanceof PoiseError)) {
+        throw error;
+      }
+      const place = error.line > 0 ? `${file.name}, line ${error.line}` : file.name;
+      const hint = extension(file.name) === 'gltf' && /\.bin|buffer/.test(error.message) ? '\nDrop the .gltf and its .bin files together.' : '';
+      throw new Error(`${place}: ${error.message}${hint}`, { cause: error });
+    }
+  }
+
+  #merge(name: string, content: PoiseFile): Stage {
+    if (content.model) {
+      return this.#skeleton(name, content, content.model);
+    }
+    if (content.clip) {
+      const base = this.#stage ?? this.#present();
+      if (!base) {
+        throw new Error(`${name} moves a skeleton that it does not hold. Drop the skeleton together with it.`);
+      }
+      return { ...base, title: name, clip: content.clip, q: Array.from(content.clip.frame(0)) };
+    }
+    if (content.markers) {
+      return this.#recording(name, content.markers);
+    }
+    throw new Error(`${name} holds neither a skeleton, nor a motion, nor markers.`);
+  }
+
+  #skeleton(name: string, content: PoiseFile, model: Model): Stage {
+    const scale = content.scale.up === 'unknown' ? { ...content.scale, up: guessUp(content.format) } : content.scale;
+    const posture = content.postures.find((p) => p.name === 'studio') ?? content.postures[0];
+    const q = content.clip ? Array.from(content.clip.frame(0)) : posture?.q;
+    const targets = content.goals.map(targetOf);
+    this.#targets = targets.filter((t) => t !== null);
+    if (this.#targets.length < targets.length) {
+      this.#notes.push(`${name}: ${targets.length - this.#targets.length} goals are of kinds that have no handle here and are left out`);
+    }
+    const { clip, markers, placements } = content;
+    const postures = content.postures.filter((p) => p.name !== 'studio');
+    return { title: content.title ?? name, model, scale, postures, placements, clip, markers, ...(q ? { q } : {}) };
+  }
+
+  /** The skeleton that stands there once more, for a file that moves it. */
+  #present(): Stage | null {
+    const { current } = this;
+    if (!current?.hasSkeleton) {
+      return null;
+    }
+    this.#onto = true;
+    const { bytes } = this.poise.write({ model: current.model, scale: current.stage.scale, placements: current.stage.placements }, 'json');
+    const copy = this.poise.read(bytes, { name: 'skeleton.json' });
+    const model = copy.model!;
+    this.#owned.add(model);
+    return { ...current.stage, model, clip: null, markers: null, placements: copy.placements };
+  }
+
+  /** Markers on the skeleton that came with them; without one the built-in body takes them on where their names are known. */
+  #recording(name: string, markers: Markers): Stage {
+    const stage = this.#stage;
+    if (markers.scale.metres > 0 && markers.scale.up !== 'unknown') {
+      markers.rescale(stage && stage.scale.metres > 0 ? stage.scale : { metres: 1, up: 'y' });
+    }
+    const scale: Scale = stage?.scale ?? (markers.scale.metres > 0 ? markers.scale : { metres: 0, up: 'z' });
+    const base = { title: name, scale, postures: stage?.postures ?? [], clip: null, markers };
+    if (stage && stage.placements.length > 0) {
+      return { ...stage, ...base };
+    }
+    const scene = this.poise.scene('humanoid');
+    this.#keep(scene.model);
+    const body = stage?.model ?? scene.model;
+    const index = markers.indices(scene.markers);
+    const own = stage ? [] : scene.markers.filter((_, i) => index[i]! >= 0); // a recording of the built-in body
+    const named = placementsByName(body, markers);
+    const placed = own.length > named.length ? own : named;
+    if (placed.length < LEAST_MARKERS) {
+      this.#notes.push(`${name}: the names of its ${markers.count} markers do not say where they sit, so they are shown without a body`);
+      const model = this.#keep(this.poise.model({ joints: [{ name: 'world', type: 'fixed' }] }));
+      return { ...base, model, placements: [] };
+    }
+    return { ...base, ...this.#fit(name, body, placed, markers) };
+  }
+
+  #fit(name: string, body: Model, placed: readonly Placement[], markers: Markers): { model: Model; placements: Placement[]; q: Float64Array } {
+    const q = body.neutral();
+    const fit = calibrate(body, placed, markers, FIT_FRAMES, q, { scaling: 'segments' });
+    const left = `${(1000 * markers.scale.metres * fit.rms).toFixed(1)} mm`;
+    this.#notes.push(`${name}: ${placed.length} of ${markers.count} markers placed on the built-in body by their names; it fits to ${left}`);
+    return { model: this.#keep(fit.model), placements: fit.placements, q };
+  }
+
+  #keep<T extends { dispose(): void }>(part: T): T {
+    this.#owned.add(part);
+    return part;
+  }
+}

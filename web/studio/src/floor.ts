@@ -1,0 +1,46 @@
+/** The floor: a grid that fades away from its middle, in pieces of one cell so that none reaches behind the camera. */
+import * as THREE from 'three';
+
+const CELL = 0.25;
+const CELLS = 32; // from the middle to the edge
+
+export class Floor {
+  readonly lines: THREE.LineSegments;
+
+  constructor() {
+    const points: number[] = [];
+    for (let i = -CELLS; i <= CELLS; i++) {
+      for (let j = -CELLS; j < CELLS; j++) {
+        points.push(i, 0, j, i, 0, j + 1, j, 0, i, j + 1, 0, i);
+      }
+    }
+    const shape = new THREE.BufferGeometry();
+    shape.setAttribute('position', new THREE.Float32BufferAttribute(points.map((x) => x * CELL), 3));
+    shape.setAttribute('color', new THREE.Float32BufferAttribute(new Float32Array(points.length), 3));
+    this.lines = new THREE.LineSegments(shape, new THREE.LineBasicMaterial({ vertexColors: true }));
+    this.lines.frustumCulled = false;
+  }
+
+  /** From the colour of the grid in the middle to that of the ground; each fourth line is stronger. */
+  paint(grid: string, ground: string): void {
+    const position = this.lines.geometry.attributes['position'] as THREE.BufferAttribute;
+    const colour = this.lines.geometry.attributes['color'] as THREE.BufferAttribute;
+    const [near, far, at] = [new THREE.Color(grid), new THREE.Color(ground), new THREE.Color()];
+    for (let i = 0; i < position.count; i++) {
+      const first = i - (i % 2); // a piece lies along the coordinate that its two ends do not share
+      const across = position.getX(first) === position.getX(first + 1) ? position.getX(i) : position.getZ(i);
+      const strong = Math.round(across / CELL) % 4 === 0;
+      const away = Math.hypot(position.getX(i), position.getZ(i)) / (CELL * CELLS);
+      at.copy(near).lerp(far, Math.min(1, (strong ? 0 : 0.5) + away));
+      colour.setXYZ(i, at.r, at.g, at.b);
+    }
+    colour.needsUpdate = true;
+  }
+
+  /** Lie across an axis, with a crossing near a point. */
+  place(up: 'x' | 'y' | 'z', x: number, y: number, z: number): void {
+    this.lines.rotation.set(up === 'z' ? Math.PI / 2 : 0, 0, up === 'x' ? Math.PI / 2 : 0);
+    const snap = (value: number, axis: 'x' | 'y' | 'z') => (axis === up ? 0 : Math.round(value / (4 * CELL)) * 4 * CELL);
+    this.lines.position.set(snap(x, 'x'), snap(y, 'y'), snap(z, 'z'));
+  }
+}

@@ -1,0 +1,62 @@
+/** How the last frame went, in a few words. */
+import type { Session } from './session.js';
+
+/** good: as wanted; fair: as near as it gets; poor: not where it should be; idle: nothing to do. */
+export type Tone = 'good' | 'fair' | 'poor' | 'idle';
+
+const DEGREES = 180 / Math.PI;
+const SMALL = 1e-6; // the tolerance of the solvers
+
+/** A length with its unit, where that is known. */
+export function length(value: number, metres: number): string {
+  if (!(metres > 0)) {
+    return value.toPrecision(2);
+  }
+  const mm = 1000 * metres * value;
+  return mm >= 1000 ? `${(mm / 1000).toPrecision(3)} m` : mm >= 0.1 ? `${mm.toPrecision(2)} mm` : '< 0.1 mm';
+}
+
+/** What the user's goals are short of. */
+function missing(session: Session): string[] {
+  const { last, stage } = session;
+  const words: string[] = [];
+  if (last.length > SMALL) {
+    words.push(`${length(last.length, stage.scale.metres)} away`);
+  }
+  if (last.angle > 100 * SMALL) {
+    words.push(`${(DEGREES * last.angle).toPrecision(2)}° off`);
+  }
+  if (last.limits > 0 && words.length > 0) {
+    words.push(last.limits === 1 ? '1 limit holds' : `${last.limits} limits hold`);
+  }
+  return words;
+}
+
+function effort(session: Session): string[] {
+  const { last, mode, followMarkers } = session;
+  const unit = mode === 'express' && !followMarkers ? 'evaluations' : 'iterations';
+  return [`${last.iterations} ${unit}`, `${last.milliseconds.toFixed(2)} ms`];
+}
+
+export function describe(session: Session): { text: string; tone: Tone } {
+  const { last, stage, followMarkers } = session;
+  const say = (tone: Tone, ...words: string[]) => ({ tone, text: words.join(' · ') });
+  if (last.outcome === '') {
+    return say('idle', !session.hasSkeleton ? `${stage.markers?.count ?? 0} markers` : session.duration > 0 ? 'plays as recorded' : 'no goals');
+  }
+  if (last.outcome === 'budget') {
+    return say('fair', 'still on its way', ...missing(session), ...effort(session));
+  }
+  if (last.outcome === 'stalled') {
+    return say('poor', 'stuck', ...missing(session), ...effort(session));
+  }
+  if (followMarkers) {
+    const off = session.markerError();
+    const markers = Number.isFinite(off) ? `follows markers to ${length(off, stage.scale.metres)}` : 'no marker is seen';
+    return say('good', markers, ...missing(session), ...effort(session));
+  }
+  const words = missing(session);
+  const compromise = session.duration > 0 && last.outcome === 'closest';
+  const head = words.length === 0 ? 'reached' : compromise ? 'between goals and motion' : 'as near as it gets';
+  return say(words.length === 0 || compromise ? 'good' : 'fair', head, ...words, ...effort(session));
+}

@@ -1,0 +1,19 @@
+#!/bin/sh
+# Test a built studio in a browser: test.sh POISE STUDIO PICTURES. Exits with 77, skipped, without a browser or a studio.
+set -eu
+POISE=$1 STUDIO=$2 SHOTS=$3
+cd "$(dirname "$0")"
+
+skip() {
+    echo "skipped: $*"
+    exit 77
+}
+for name in chromium chromium-browser google-chrome; do
+    CHROMIUM=${CHROMIUM-$(command -v $name || true)}
+    test -n "$CHROMIUM" || unset CHROMIUM
+done
+test -n "${CHROMIUM-}" || skip "no browser (Debian: chromium; tools/setup.sh installs it)"
+test -f "$STUDIO/index.html" || skip "the studio is not built (make web)"
+test -d node_modules/playwright-core || skip "no playwright-core (web/studio/build.sh fetches it)"
+export POISE STUDIO SHOTS CHROMIUM
+exec node --test test/studio.mjs

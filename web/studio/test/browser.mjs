@@ -1,0 +1,95 @@
+// A Chromium, the real server of `poise view`, and pages that must not complain: shared by all tests.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+
+const { POISE = 'poise', STUDIO = 'dist', SHOTS = 'build/pictures', CHROMIUM = '/usr/bin/chromium' } = process.env;
+export const poise = POISE;
+export const shots = SHOTS;
+const flags = ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'];
+
+let server = null;
+let browser = null;
+let address = '';
+
+export async function start() {
+  mkdirSync(SHOTS, { recursive: true });
+  server = spawn(POISE, ['view', '--no-open', '--json', '--studio', STUDIO], { stdio: ['ignore', 'pipe', 'inherit'] });
+  address = await new Promise((found, failed) => {
+    server.once('error', failed);
+    server.once('exit', () => failed(new Error('poise view has ended')));
+    server.stdout.once('data', (line) => found(JSON.parse(String(line)).address));
+  });
+  browser = await chromium.launch({ executablePath: CHROMIUM, args: flags });
+}
+
+export async function stop() {
+  await browser?.close();
+  server?.removeAllListeners('exit');
+  server?.kill();
+}
+
+/** Ask until the answer is true: functions that a page waits with itself do not pass its content security policy. */
+export async function until(page, ask, arg, seconds = 20) {
+  const end = Date.now() + 1000 * seconds;
+  while (!(await page.evaluate(ask, arg))) {
+    assert.ok(Date.now() < end, `the page never came to: ${ask}`);
+    await page.waitForTimeout(20);
+  }
+}
+
+/** A new page that is open at `query` and ready. `finish` closes it and fails if it complained or asked for foreign things. */
+export async function open(query = '', options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, colorScheme: 'dark', ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  const complaints = [];
+  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && !/GPU stall|GL Driver/.test(message.text()) && complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('request', (request) => /^(blob:|data:)/.test(request.url()) || request.url().startsWith(address) || complaints.push(`asks for ${request.url()}`));
+  await page.goto(address + query);
+  await until(page, () => 'studio' in globalThis, undefined, 60);
+  const finish = async () => {
+    await context.close();
+    assert.deepEqual(complaints, []);
+  };
+  return { page, finish, context };
+}
+
+/** Run a test on a page of its own. */
+export const on = (query, options, test) => async () => {
+  const { page, finish } = await open(query, options);
+  await test(page);
+  await finish();
+};
+
+export const probe = (page, name, ...args) => page.evaluate(([n, a]) => globalThis.studio[n](...a), [name, args]);
+
+/** Drop files ({ name, bytes }) on the page as a file manager does. */
+export async function drop(page, ...files) {
+  const list = files.map(({ name, bytes }) => ({ name, base64: Buffer.from(bytes).toString('base64') }));
+  await page.evaluate((dropped) => {
+    const dataTransfer = new DataTransfer();
+    for (const { name, base64 } of dropped) {
+      dataTransfer.items.add(new File([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))], name));
+    }
+    document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+  }, list);
+  await until(page, () => !/^Reading /.test(document.querySelector('.notice').textContent));
+}
+
+export const notice = (page) => page.evaluate(() => {
+  const box = document.querySelector('.notice');
+  return { text: box.hidden ? '' : box.firstChild.textContent, bad: box.classList.contains('bad') };
+});
+
+/** Drag with the mouse from one place of the page to another, in steps. */
+export async function drag(page, from, to, steps = 10) {
+  await page.mouse.move(from.x, from.y);
+  await page.mouse.down();
+  for (let i = 1; i <= steps; i++) {
+    await page.mouse.move(from.x + ((to.x - from.x) * i) / steps, from.y + ((to.y - from.y) * i) / steps);
+  }
+  await page.mouse.up();
+}

@@ -1,0 +1,126 @@
+// Dropped files of every kind, ours and, where they are there, those of others.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { drop, notice, on, open, poise, probe, until } from './browser.mjs';
+
+let folder = '';
+const data = new URL('../../../../shared/data/', import.meta.url).pathname;
+const load = (path) => ({ name: basename(path), bytes: readFileSync(path) });
+
+/** Files that `poise convert` makes of a scene. */
+function make(scene, ...names) {
+  names.forEach((name) => execFileSync(poise, ['convert', scene, join(folder, name)], { stdio: ['ignore', 'ignore', 'inherit'] }));
+  return names.map((name) => load(join(folder, name)));
+}
+
+const urdf = `<robot name="two"><link name="a"/><link name="b"/><link name="c"/>
+<joint name="j1" type="revolute"><parent link="a"/><child link="b"/><origin xyz="0 0 0.3"/><axis xyz="0 1 0"/><limit lower="-2" upper="2" effort="1" velocity="1"/></joint>
+<joint name="j2" type="revolute"><parent link="b"/><child link="c"/><origin xyz="0 0 0.5"/><axis xyz="0 1 0"/><limit lower="-2" upper="2" effort="1" velocity="1"/></joint></robot>`;
+
+before(() => (folder = mkdtempSync(join(tmpdir(), 'poise-studio-'))));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+async function isShown(page, title, frames) {
+  const { text, bad } = await notice(page);
+  assert.ok(!bad, text);
+  assert.ok((await probe(page, 'title')).includes(title), `${await probe(page, 'title')} is not ${title}: ${text}`);
+  const hidden = await page.locator('.timeline').isHidden();
+  assert.equal(hidden, !frames, `${title}: timeline`);
+  assert.equal(await probe(page, 'withinLimits'), true);
+}
+
+test('each kind of file of our own opens when dropped', on('?scene=arm6', {}, async (page) => {
+  const kinds = [
+    [[{ name: 'two.urdf', bytes: Buffer.from(urdf) }], 'two', false],
+    [make('scene:humanoid/walk', 'walk.bvh'), 'walk', true],
+    [make('scene:humanoid-euler/walk', 'walk.asf', 'walk.amc'), 'walk', true],
+    [make('scene:humanoid/walk', 'walk.c3d'), 'walk', true],
+    [make('scene:humanoid/walk', 'walk.trc'), 'walk', true],
+    [make('scene:humanoid/walk', 'walk.glb'), '', true],
+    [make('scene:humanoid/walk', 'walk.json'), '', true],
+    [make('scene:arm7', 'arm.csv'), 'arm', false],
+  ];
+  for (const [files, title, frames] of kinds) {
+    await drop(page, ...files);
+    await isShown(page, title, frames);
+  }
+}));
+
+test('markers find the built-in body by their names, and a motion the skeleton that stands there', on('?scene=arm6', {}, async (page) => {
+  await drop(page, ...make('scene:humanoid/kick', 'kick.c3d'));
+  assert.match((await notice(page)).text, /markers placed on the built-in body/);
+  await page.getByLabel('Track the whole recording (T)').click();
+  await page.getByText(/frames tracked in .* mean error/).waitFor();
+  assert.ok((await page.locator('.legend tbody tr').count()) > 20);
+  await page.getByLabel('Scene', { exact: true }).selectOption('humanoid');
+  const [motion] = make('scene:humanoid/kick', 'kick.mot');
+  await drop(page, motion);
+  await isShown(page, 'kick.mot', true);
+}));
+
+test('a broken file says where and why and leaves the stage as it was', on('?scene=lamp', {}, async (page) => {
+  const state = await probe(page, 'state');
+  const { used } = await probe(page, 'heap');
+  const broken = [
+    ['broken.urdf', urdf.replace('</robot>', '<joint></robot>'), /broken\.urdf, line 3/],
+    ['broken.bvh', 'HIERARCHY\nROOT hips\n{\n  OFFSET 0 zero 0\n}\n', /broken\.bvh, line 4/],
+    ['broken.json', '{"poise": 1,', /broken\.json/],
+    ['broken.c3d', '\u0002P and then nothing', /broken\.c3d/],
+    ['notes.txt', 'a shopping list', /notes\.txt/],
+    ['lonely.amc', ':FULLY-SPECIFIED\n1\nroot 0 0 0 0 0 0\n', /lonely\.amc/],
+    ['empty.trc', '', /empty\.trc/],
+  ];
+  for (const [name, text, said] of broken) {
+    await drop(page, { name, bytes: Buffer.from(text) });
+    const { text: words, bad } = await notice(page);
+    assert.ok(bad && said.test(words), `${name}: "${words}"`);
+    assert.equal(await probe(page, 'title'), 'Lamp');
+    assert.deepEqual(await probe(page, 'state'), state);
+  }
+  assert.equal((await probe(page, 'heap')).used, used);
+}));
+
+test('what is saved opens again as it was', on('?scene=arm7', {}, async (page) => {
+  await page.keyboard.press('ArrowUp');
+  const saved = await probe(page, 'state');
+  const [file] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('s')]);
+  assert.equal(file.suggestedFilename(), 'Arm-with-seven-joints.json');
+  await page.getByLabel('Scene', { exact: true }).selectOption('twolink');
+  await drop(page, { name: file.suggestedFilename(), bytes: readFileSync(await file.path()) });
+  const again = await probe(page, 'state');
+  assert.deepEqual(again.targets.map((t) => t.position), saved.targets.map((t) => t.position));
+  assert.deepEqual(again.q, saved.q);
+}));
+
+test('a clip is scrubbed, stepped and played', on('?scene=arm6', {}, async (page) => {
+  await drop(page, ...make('scene:humanoid/walk', 'walk.bvh'));
+  const play = page.getByLabel('Play or pause (space)');
+  await play.click();
+  assert.equal(await play.getAttribute('aria-pressed'), 'false');
+  const time = page.getByLabel('Time');
+  await time.fill('0.25');
+  const first = await probe(page, 'state');
+  await time.fill('0.75');
+  await until(page, (q) => globalThis.studio.state().q.some((x, i) => Math.abs(x - q[i]) > 0.01), first.q);
+  await page.getByLabel('One frame on (.)').click();
+  await page.getByLabel('One frame back (,)').click();
+  await play.click();
+  await until(page, () => globalThis.studio.state().time > 0.8 || globalThis.studio.state().time < 0.5);
+}));
+
+const others = ['urdf/panda.urdf', 'urdf/nao.urdf', 'mjcf/humanoid.xml', 'trc/os_std_walking5_markers.trc'];
+const skip = existsSync(data) ? false : 'no files of others here';
+
+test('files of others open', { skip, timeout: 120_000 }, async () => {
+  const { page, finish } = await open('?scene=arm6');
+  for (const path of others.filter((p) => existsSync(join(data, p)))) {
+    await drop(page, load(join(data, path)));
+    const { text, bad } = await notice(page);
+    assert.ok(!bad, `${path}: ${text}`);
+  }
+  await finish();
+});

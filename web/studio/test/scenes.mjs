@@ -1,0 +1,65 @@
+// Every built-in scene: drawn, solved, within limits, and gone without a trace.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { on, open, probe, until } from './browser.mjs';
+import { compare } from './pictures.mjs';
+
+/** At rest at half a second, without passing words. */
+async function settle(page) {
+  await page.evaluate(() => {
+    const time = document.querySelector('.timeline input');
+    if (!time.closest('[hidden]')) {
+      time.value = '0.5';
+      time.dispatchEvent(new Event('input'));
+    }
+    document.querySelector('.notice button')?.click();
+  });
+  await page.waitForTimeout(100);
+}
+
+test('every scene of the menu is drawn as it was, within limits', { timeout: 240_000 }, async () => {
+  const { page, finish } = await open('?scene=arm7');
+  const menu = page.getByLabel('Scene', { exact: true });
+  const ids = await menu.locator('optgroup option').evaluateAll((list) => list.map((option) => option.value));
+  assert.ok(ids.length >= 19);
+  for (const id of ids) {
+    await menu.selectOption(id);
+    await settle(page);
+    await page.keyboard.press('h');
+    await settle(page);
+    assert.equal(await probe(page, 'withinLimits'), true, id);
+    const { outcome } = await probe(page, 'last');
+    assert.ok(id === 'humanoid' ? outcome === '' : ['reached', 'closest'].includes(outcome), `${id}: ${outcome}`);
+    await compare(page, `scene-${id.replace('/', '-')}`);
+  }
+  await finish();
+});
+
+test('opening scenes again and again leaks nothing', on('?scene=lamp', {}, async (page) => {
+  const menu = page.getByLabel('Scene', { exact: true });
+  const round = async () => {
+    for (const id of ['humanoid/walk', 'hand', 'twolink', 'lamp']) {
+      await menu.selectOption(id);
+      await page.keyboard.press('r');
+      await page.keyboard.press('t');
+    }
+    return (await probe(page, 'heap')).used;
+  };
+  const first = await round();
+  await round();
+  assert.equal(await round(), first);
+}));
+
+test('a scene that is not in the menu opens by its name, also with a thousand joints', on('?scene=chain-1000', {}, async (page) => {
+  assert.equal(await probe(page, 'title'), 'chain-1000');
+  await page.getByText('Joints', { exact: true }).click();
+  await page.getByLabel('Picked joint').selectOption({ index: 500 });
+  assert.ok((await page.locator('.joint input[type=range]').count()) >= 1);
+}));
+
+test('a scene that does not exist is told, and the page stays of use', on('?scene=unicorn', {}, async (page) => {
+  await until(page, () => document.querySelector('.notice.bad')?.textContent.includes('unicorn'));
+  await page.getByText('Nothing is on the stage.').waitFor();
+  await page.getByLabel('Scene', { exact: true }).selectOption('arm6');
+  assert.equal(await probe(page, 'title'), 'Arm with six joints');
+}));

@@ -1,0 +1,10 @@
+// All tests of the studio in one browser: node --test test/studio.mjs, with POISE, STUDIO, CHROMIUM and SHOTS in the environment.
+import { after, before } from 'node:test';
+import { start, stop } from './browser.mjs';
+
+before(start);
+after(stop);
+await import('./scenes.mjs');
+await import('./goals.mjs');
+await import('./files.mjs');
+await import('./page.mjs');

@@ -1,0 +1,13 @@
+#!/bin/sh
+# Run the tests of the package in web/dist: test.sh REFERENCE SPEED, two programs of the native build (cmake/web.cmake).
+set -eu
+reference=$1 speed=$2
+cd "$(dirname "$0")"
+. ./tools.sh
+if [ ! -f dist/index.js ] || [ ! -x node_modules/.bin/tsc ]; then
+    echo "skipped: the package is not built (web/build.sh)"
+    exit 77
+fi
+node_modules/.bin/tsc -p test/tsconfig.json
+echo '{"type": "module"}' > ../build/web/package.json
+POISE_REFERENCE=$reference POISE_SPEED=$speed exec node --test ../build/web/test/

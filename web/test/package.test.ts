@@ -1,0 +1,230 @@
+// The package as its users meet it: memory, errors, views, files, names.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import type { Goal, Solver } from '../dist/index.js';
+import { ik, pattern, poise, sourceFile } from './harness.js';
+
+const { goals } = ik;
+
+const isError = (status: string, text: RegExp, line?: number) => (error: unknown): boolean => {
+    assert.ok(error instanceof ik.PoiseError, String(error));
+    assert.equal(error.status, status);
+    assert.match(error.message, text);
+    assert.ok(line === undefined || error.line === line, `line ${error.line}`);
+    return true;
+};
+
+test('the names of all enumerations are those of the C library', () => {
+    const lists = [ik.statuses, ik.jointTypes, ik.goalKinds, ik.methods, ik.outcomes, ik.formats];
+    lists.forEach((list, kind) => {
+        const names: string[] = [];
+        for (let at = poise.module.call('web_name', kind, 0); at !== 0; at = poise.module.call('web_name', kind, names.length)) {
+            names.push(poise.module.string(at));
+        }
+        assert.deepEqual(names, [...list]);
+    });
+});
+
+test('the module is small enough, and one thread does', () => {
+    assert.ok(readFileSync(sourceFile('dist/poise.wasm.gz')).length < 400_000);
+    assert.ok(!(poise.module.bytes.buffer instanceof SharedArrayBuffer));
+});
+
+function useEverything(): void {
+    using scene = poise.scene('humanoid');
+    using lamp = poise.scene('lamp');
+    const { model } = scene;
+    using solver = new ik.Solver(model, { trace: 10, locked: new Array(model.nv).fill(false) });
+    using kinematics = new ik.Kinematics(model);
+    using set = new ik.GoalSet(poise, [goals.posture(model.neutral(), 1), goals.position(3, [0, 0, 0], [0, 1, 0])]);
+    solver.solve(set);
+    solver.solve([goals.position(5, [0, 0, 0], [0, 1, 0]), goals.callback(4, () => null)]);
+    kinematics.update(solver.q).pointJacobian(4, [0, 0, 0]);
+    using tracker = new ik.Tracker(model, scene.markers);
+    using erik = new ik.Erik(lamp.model);
+    using expressive = new ik.Expressive(lamp.model);
+    using filter = new ik.MotionFilter(poise, [{}]);
+    using objective = new ik.Objective(model, [goals.centerOfMass([0, 1, 0])]);
+    expressive.solve([goals.aim(lamp.model.joints.length - 1, [0, 0, 0], [0, 1, 0], [1, 1, 1])], lamp.model.neutral(),
+        lamp.model.neutral());
+    using clip = ik.Clip.create(poise, [scene.motion('walk', 0), scene.motion('walk', 0.1)], 0.1);
+    using markers = ik.markersFromClip(model, clip, scene.markers);
+    tracker.next(markers.frame(0));
+    objective.evaluate(solver.q, 'hessian');
+    filter.step([1], 0.1);
+    erik.measure(lamp.model.neutral(), [0, 0, 0, 1], lamp.model.neutral());
+    const content = { model, clip, markers, postures: [{ name: 'rest', q: model.neutral() }], goals: [goals.posture(solver.q, 1)] };
+    using file = poise.read(poise.write(content, 'json').bytes, { name: 'a.json' });
+    assert.equal(file.postures.length, 1);
+    assert.throws(() => poise.read('{"poise":', { name: 'a.json' }));
+    assert.throws(() => new ik.Solver(model, { maxIterations: -1 }));
+    assert.throws(() => new ik.Solver(model, { locked: [true] }));
+    assert.throws(() => new ik.Tracker(model, [{ label: 'a', body: 1000, local: [0, 0, 0] }]));
+}
+
+test('what is disposed of gives all its memory back', () => {
+    useEverything();
+    const { used } = poise.heap;
+    for (let i = 0; i < 50; ++i) {
+        useEverything();
+    }
+    assert.equal(poise.heap.used, used);
+    using scene = poise.scene('arm7');
+    const before = poise.heap.used;
+    const { total } = poise.heap;
+    for (let i = 0; i < 1000; ++i) {
+        using solver = new ik.Solver(scene.model, { trace: 5 });
+        solver.solve([goals.position(6, [0, 0, 0], [0.3, 0.3, 0.5])]);
+    }
+    assert.equal(poise.heap.used, before);
+    assert.equal(poise.heap.total, total);
+});
+
+test('a model that is disposed of lives on while a solver uses it', () => {
+    const { used } = poise.heap;
+    const scene = poise.scene('arm7');
+    const solver: Solver = new ik.Solver(scene.model);
+    scene.dispose();
+    assert.throws(() => scene.model.neutral(), isError('argument', /Model is disposed/));
+    assert.throws(() => new ik.Kinematics(scene.model), isError('argument', /disposed/));
+    solver.dispose();
+    solver.dispose();
+    assert.throws(() => solver.solve([]), isError('argument', /disposed/));
+    assert.equal(poise.heap.used, used);
+});
+
+test('the solver works on its own q in place, and on arrays of the caller', () => {
+    using scene = poise.scene('arm7');
+    using solver = new ik.Solver(scene.model);
+    const goal = goals.position(6, [0, 0, 0], [0.3, 0.2, 0.6]);
+    solver.q.set(pattern(scene.model, 1));
+    const list: number[] = [...pattern(scene.model, 1)];
+    assert.deepEqual(solver.solve([goal]), solver.solve([goal], list));
+    assert.deepEqual([...solver.q], list);
+    assert.ok(scene.model.isWithinLimits(solver.q));
+    using kinematics = new ik.Kinematics(scene.model);
+    assert.ok(Math.abs(kinematics.update(solver.q).point(6, [0, 0, 0])[2] - 0.6) < 1e-5);
+});
+
+test('views stay right when the memory grows', () => {
+    using scene = poise.scene('arm7');
+    using solver = new ik.Solver(scene.model);
+    solver.q.fill(0.125);
+    using large = ik.Clip.create(poise, { frames: 200_000, nq: 8 }, 0.1);
+    assert.equal(large.q.length, 1_600_000);
+    assert.deepEqual([...solver.q], new Array(scene.model.nq).fill(0.125));
+});
+
+test('a dragged goal and a marker that is not seen', () => {
+    using scene = poise.scene('humanoid');
+    using solver = new ik.Solver(scene.model);
+    using kinematics = new ik.Kinematics(scene.model);
+    kinematics.update(scene.motion('walk', 0.2));
+    const points = scene.markers.flatMap(({ body, local }) => [...kinematics.point(body, local)]);
+    using set = new ik.GoalSet(poise, scene.markers.map(({ body, local }) => goals.position(body, local, [9, 9, 9])));
+    points[3] = NaN;
+    set.setPoints(0, points);
+    solver.q.set(scene.motion('walk', 0.15));
+    assert.equal(solver.solve(set).outcome, 'reached');
+    set.setPosition(0, [0, 3, 0]);
+    assert.notEqual(solver.solve(set).outcome, 'reached');
+    assert.throws(() => set.setPosition(1000, [0, 0, 0]), isError('argument', /no goal 1000/));
+});
+
+test('a goal of the caller pulls where its function says', () => {
+    using scene = poise.scene('arm7');
+    using solver = new ik.Solver(scene.model);
+    const towards = (z: number): Goal => goals.callback(6, ({ position }) => {
+        const hessian = new Array<number>(36).fill(0);
+        hessian[35] = 1;
+        const error = position[2] - z;
+        return { energy: 0.5 * error * error, gradient: [0, 0, 0, 0, 0, error], hessian };
+    });
+    solver.q.set(pattern(scene.model, 1));
+    solver.solve([towards(0.5)]);
+    using kinematics = new ik.Kinematics(scene.model);
+    assert.ok(Math.abs(kinematics.update(solver.q).bodyPose(6).position[2] - 0.5) < 1e-5);
+    const thrower = goals.callback(6, () => {
+        throw new RangeError('mine');
+    });
+    assert.throws(() => solver.solve([thrower]), RangeError);
+});
+
+test('a model of a description solves, and a bad one says which joint', () => {
+    using arm = poise.model({
+        joints: [
+            { name: 'shoulder', type: 'revolute', lower: [-2], upper: [2] },
+            { name: 'elbow', type: 'revolute', parent: 'shoulder', offset: { position: [1, 0, 0], rotation: [0, 0, 0, 1] } },
+        ],
+        tools: [{ name: 'hand', body: 'elbow', pose: { position: [1, 0, 0], rotation: [0, 0, 0, 1] } }],
+    });
+    assert.equal(arm.nq, 2);
+    assert.deepEqual([...arm.lower], [-2, -Infinity]);
+    assert.equal(arm.joints[1]?.parent, 0);
+    using dh = poise.model({ chains: [{ prefix: 'a', rows: [{ a: 0.4, lower: -3, upper: 3 }, { a: 0.3 }] }] });
+    assert.equal(dh.tools[0]?.name, 'atip');
+    assert.throws(() => poise.model({ joints: [{ name: 'a', type: 'revolute', parent: 'nobody' }] }),
+        isError('model', /nobody/));
+    assert.throws(() => new ik.Solver(arm, { methd: 'auto' } as object), isError('argument', /unknown option: methd/));
+    assert.throws(() => new ik.Solver(arm, { method: 'magic' as 'auto' }), isError('argument', /"magic" is none of/));
+});
+
+test('a file that cannot be read says why and where', () => {
+    const urdf = '<?xml version="1.0"?>\n<robot name="r">\n  <link name="a"/>\n  <link name="b">\n</robot>\n';
+    assert.throws(() => poise.read(urdf, { name: 'r.urdf' }), isError('format', /mismatched tag: <link> of line 4/, 5));
+    assert.throws(() => poise.read('{"poise": 1,\n "model": }', { name: 'm.json' }), isError('format', /not JSON/, 2));
+    assert.throws(() => poise.read('HIERARCHY\nROOT hip\n{\n OFFSET 0 0 x\n', { name: 'w.bvh' }), isError('format', /./, 4));
+    assert.throws(() => poise.read(new Uint8Array(0), {}), isError('format', /./));
+});
+
+test('a file that names another asks for it', () => {
+    const xml = '<mujoco><include file="arm.xml"/></mujoco>';
+    const part = '<mujocoinclude><worldbody><body name="arm"><joint name="j"/></body></worldbody></mujocoinclude>';
+    const asked: string[] = [];
+    using file = poise.read(xml, {
+        name: 'a.xml',
+        load: (name) => {
+            asked.push(name);
+            return new TextEncoder().encode(part);
+        },
+    });
+    assert.deepEqual(asked, ['arm.xml']);
+    assert.equal(file.model?.nq, 1);
+    assert.throws(() => poise.read(xml, { load: () => { throw new RangeError('mine'); } }), RangeError);
+});
+
+test('goals, postures and placements come back from a file as they went in', () => {
+    using scene = poise.scene('humanoid');
+    const list = [goals.position(3, [0.1, 0, 0], [0, 1, 0], { weight: 2 }), goals.posture(pattern(scene.model, 1), 0.5)];
+    const placements = scene.markers.slice(0, 3);
+    const { bytes } = poise.write({ model: scene.model, goals: list, placements }, 'json');
+    using file = poise.read(bytes);
+    assert.equal(file.goals[0]?.weight, 2);
+    assert.deepEqual(file.goals[0]?.target?.position, [0, 1, 0]);
+    assert.deepEqual([...(file.goals[1]?.q as Float64Array)], [...pattern(scene.model, 1)]);
+    assert.deepEqual(file.placements, placements);
+});
+
+test('markers that are calibrated fit', () => {
+    using scene = poise.scene('humanoid');
+    using clip = ik.Clip.create(poise, Array.from({ length: 12 }, (_, f) => scene.motion('punch', f / 10)), 0.1);
+    using markers = ik.markersFromClip(scene.model, clip, scene.markers);
+    const rough = scene.markers.map((m) => ({ ...m, local: [m.local[0] + 0.01, m.local[1], m.local[2]] as const }));
+    const result = ik.calibrate(scene.model, rough, markers, 6, clip.frame(0).slice());
+    assert.ok(result.rms < 1e-3, `rms ${result.rms}`);
+    assert.equal(result.placements.length, 41);
+    result.model.dispose();
+});
+
+test('the example of the README runs', async () => {
+    const text = readFileSync(sourceFile('README.md'), 'utf8');
+    const example = /```js\n([^]*?)```/.exec(text)?.[1];
+    assert.ok(example);
+    const lines: unknown[][] = [];
+    const body = example.replace(/import (\{.*\}) from 'poise-ik';/, 'const $1 = ik;');
+    const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor as new (...texts: string[]) =>
+        (library: typeof ik, console: { log: (...values: unknown[]) => void }) => Promise<void>;
+    await new AsyncFunction('ik', 'console', body)(ik, { log: (...values) => lines.push(values) });
+    assert.deepEqual(lines[0]?.[0], 'reached');
+});

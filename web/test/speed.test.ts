@@ -1,0 +1,38 @@
+// How long wasm takes for what takes the native library a microsecond: the humanoid follows its markers (speed.c).
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { bits, builtFile } from './harness.js';
+
+// The aim is 2.5; the bound leaves room for a machine that does other things meanwhile.
+const MOST = 4;
+const ROUNDS = 10;
+
+/** Microseconds a frame, least of some rounds, in time of this process. */
+function measure(run: (rounds: number) => number, frames: number): number {
+    let best = Infinity;
+    run(5); // until it is compiled well
+    for (let i = 0; i < ROUNDS; ++i) {
+        const from = process.cpuUsage().user;
+        run(4);
+        best = Math.min(best, process.cpuUsage().user - from);
+    }
+    return best / (4 * frames);
+}
+
+test('wasm follows markers nearly as fast as the native library, with the same bits', async (t) => {
+    const { instance } = await WebAssembly.instantiate(readFileSync(builtFile('speed.wasm')), { poise: { number: Number } });
+    const calls = instance.exports as Record<string, (value?: number) => number>;
+    assert.equal(calls['prepare']!(), 0);
+    let least = { native: Infinity, wasm: Infinity };
+    for (let i = 0; i < 3; ++i) {
+        const [time, sum] = execFileSync(process.env['POISE_SPEED'] ?? '', { encoding: 'utf8' }).trim().split(' ');
+        assert.equal(bits([calls['run']!(1)])[0], sum);
+        const wasm = measure((rounds) => calls['run']!(rounds), calls['frames']!());
+        least = { native: Math.min(least.native, Number(time)), wasm: Math.min(least.wasm, wasm) };
+    }
+    const ratio = least.wasm / least.native;
+    t.diagnostic(`native ${least.native.toFixed(1)} us, wasm ${least.wasm.toFixed(1)} us a frame: ${ratio.toFixed(2)} times`);
+    assert.ok(ratio < MOST, `${ratio} times`);
+});
