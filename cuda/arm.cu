@@ -57,7 +57,7 @@ __device__ __forceinline__ void pz_sincos_array(size_t count, const double *x, d
 #define SMALL       2048 // targets up to which warps begin at once
 
 #define LAST_THREADS 256
-#define WAITING      12 // lanes that wait to be finished by descent, before a warp does so
+#define WAITING      24 // lanes that wait to be finished by descent, before a warp does so
 #define BLOCK_EACH   4  // targets of the last stage for each block, up to which a block takes one of them
 
 // no traces and no wide registers here
@@ -92,11 +92,86 @@ __device__ __noinline__ bool run_search(const pz_arm_chain *chain, const pz_arm_
     return N ? search(chain, target, most, run, N, false) : search(chain, target, most, run, chain->n, true);
 }
 
+// The descent of solve/arm_finish.c, step for step, with its points and models by value: pointers to them would keep them out
+// of registers.
+template <int N>
+__device__ __forceinline__ pz_arm_end descend(const pz_arm_chain *chain, const pz_arm_target *target, bool zero, int most,
+                                              pz_arm_run *run)
+{
+    arm_point at;
+    arm_model m;
+    double W = zero ? 1.0 : target->W, lambda = zero ? LAMBDA_NEAR : LAMBDA_FAR, growth = 2.0, x[PZ_ARM_MOST];
+    int blind_left = BLIND_STEPS, k = 0;
+    pz_arm_end end = PZ_ARM_BUDGET;
+    bool accepted = true;
+    look(chain, target, N, false, run, W, &at);
+    for (;; ++k) {
+        if (accepted) {
+            if (arm_is_met(&at.error, target)) {
+                end = PZ_ARM_MET;
+                break;
+            }
+            make_columns(chain, N, false, &at.frames, &at.error, W, run->side, &m);
+            if (!zero && is_stationary(N, &m, W, at.f, target->stationary)) {
+                end = PZ_ARM_CLOSEST;
+                break;
+            }
+            make_exact(N, &at.frames, &at.error, target, W, &m);
+        }
+        if (k == most) {
+            break;
+        }
+        double q[N], side[N], predicted, before = at.f;
+        for (int i = 0; i < N; ++i) {
+            q[i] = run->q[i], side[i] = run->side[i];
+        }
+        bool exact = solve(N, m.exact, m.g, lambda, x), clamped;
+        if (exact) {
+            clamped = move(chain, N, false, run, x);
+            predicted = decrease(N, m.exact, m.g, x);
+        } else {
+            make_gauss_newton(N, W, &m);
+            solve(N, m.gauss_newton, m.g, lambda, x);
+            clamped = move(chain, N, false, run, x);
+            predicted = decrease(N, m.gauss_newton, m.g, x);
+        }
+        arm_point trial;
+        look(chain, target, N, false, run, W, &trial);
+        double noise = ROUNDING * (before + W * chain->reach * sqrt(at.error.rr) + sqrt(at.error.e));
+        bool blind = fabs(predicted) <= noise;
+        accepted = trial.f < before || (blind && trial.f <= before + noise);
+        blind_left -= blind;
+        if (accepted) {
+            at = trial;
+            double shrink = blind ? 1.0 : 2.0 * (before - at.f) / predicted - 1.0;
+            lambda = max2(lambda * max2(SHRINK_MOST, 1.0 - shrink * shrink * shrink), LAMBDA_LEAST);
+            growth = 2.0;
+        } else {
+            for (int i = 0; i < N; ++i) {
+                run->q[i] = q[i], run->side[i] = side[i];
+            }
+            lambda *= growth;
+            growth *= 2.0;
+        }
+        bool hopeless = zero && exact && !clamped && predicted < HOPELESS * before;
+        if (hopeless || blind_left < 0 || lambda > LAMBDA_MOST) {
+            end = hopeless ? PZ_ARM_GAVE_UP : blind_left < 0 ? PZ_ARM_CLOSEST : PZ_ARM_STALLED;
+            break;
+        }
+    }
+    run->f = 0.5 * at.error.rr + at.error.e, run->r = at.error.rr, run->e = at.error.e;
+    return end;
+}
+
 template <int N>
 __device__ __noinline__ pz_arm_end run_finish(const pz_arm_chain *chain, const pz_arm_target *target, bool zero, int most,
                                               pz_arm_run *run)
 {
-    return N ? finish(chain, target, zero, most, run, N, false) : finish(chain, target, zero, most, run, chain->n, true);
+    if constexpr (N != 0) {
+        return descend<N>(chain, target, zero, most, run);
+    } else {
+        return finish(chain, target, zero, most, run, chain->n, true);
+    }
 }
 
 // Hand out where the run ended. Angles and lengths as is_reached of solve/arm.c has them.

@@ -8,7 +8,7 @@
 #include "solve/arm_kernel.h"
 
 #define PZ_FAST_MOST     7     // joints that the search in single precision serves; six or this many
-#define PZ_FAST_NEAR     1e-3f // errors below which it hands on: one step before that is some 1e-6
+#define PZ_FAST_NEAR     1e-4f // errors below which it hands on; the step that follows leaves what single precision leaves
 #define PZ_FAST_SEARCHES 64    // in single precision; then the library's own algorithm begins, all in double
 #define PZ_SOLO_SEARCHES 32    // of them by a thread alone; then a warp takes over
 

@@ -30,6 +30,7 @@ CLIENTS = {
     "evaluate": ["scenes"],
     "samples": ["scenes"],
     "bench": ["scenes", "plain", "evaluate"],
+    "mpi": ["app"],
     "cuda": ["src", "scenes", "bench", "evaluate", "test"],  # compiles sources of the library a second time
 }
 

@@ -15,7 +15,7 @@ listed() {
 for file in src/*/*.c; do
     listed "$file" "$file" CMakeLists.txt
 done
-for file in app/*.c scenes/*.c plain/*.c evaluate/*.c test/test_*.c bench/*.c bench/*.cpp samples/*.c fuzz/*.c cuda/*.c cuda/*.cu; do
+for file in app/*.c scenes/*.c plain/*.c evaluate/*.c test/test_*.c bench/*.c bench/*.cpp samples/*.c fuzz/*.c cuda/*.c cuda/*.cu mpi/*.c; do
     if [ -f "$file" ]; then
         name=$(basename "$file")
         # a program may be named by its stem

@@ -3,7 +3,7 @@
 set -eu
 
 packages="cmake ninja-build gcc g++ clang lld clang-format clang-tidy cppcheck check pkg-config libexpat1-dev libjansson-dev
-          liblapack-dev liblapacke-dev liborocos-kdl-dev python3 valgrind doxygen groff"
+          liblapack-dev liblapacke-dev liborocos-kdl-dev libopenmpi-dev openmpi-bin python3 valgrind doxygen groff"
 
 # node may have come from elsewhere, with npm in it
 if ! command -v npm >/dev/null; then

@@ -35,7 +35,7 @@ typedef struct poise_cuda_options {
     poise_solver_options solver; // AUTO, with restarts 300; no trace, no seed table
     int device;                  // 0
     int capacity;                // 1 << 20: targets that are on the device at once; a larger batch goes in parts. About 50
-                                 // bytes each, and 200 more with host memory
+                                 // bytes each, and 150 more with host memory
     bool host_memory;            // true: poise_cuda_solve_poses and poise_cuda_solve will be called
 } poise_cuda_options;
 

@@ -3,8 +3,6 @@
 
 #include "base/error.h"
 
-#include <string.h>
-
 // ---- Options and memory --------------------------------------------------------------------------------------------------
 
 poise_erik_options poise_erik_options_default(void)

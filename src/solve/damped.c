@@ -8,6 +8,8 @@
 // it and the step is solved again. Swings at the edge of their ellipse are held to it by a spring (edges.c).
 #include "solve/damped.h"
 
+#include <string.h>
+
 #define LAMBDA_WARM   1e-4
 #define LAMBDA_COLD   10.0  // steps of a tenth: full ones lead into other basins
 #define LAMBDA_LEAST  1e-15 // keeps the floor of D at work where H is singular
@@ -107,6 +109,8 @@ bool pz_damped_step(poise_solver *solver, pz_damped *d, bool *exact)
     d->is_newton = true;
     for (int pass = 0; pass < PZ_PASSES; ++pass) {
         if (!solve_once(solver, d, exact)) {
+            memset(solver->step, 0, (size_t)solver->model->nv * sizeof *solver->step);
+            d->is_flat = false;
             return false;
         }
         if (hold_leavers(solver, d) == 0) {

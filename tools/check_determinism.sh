@@ -1,0 +1,96 @@
+#!/bin/bash
+# The same bits everywhere, all of it: the golden suite (test/golden_suite.h, 10,000 solves of every kind and method, batches,
+# tracking, files) with gcc and clang at every level of optimisation, for this machine's own instructions and under sanitizers,
+# on 1 to 8 threads and in batches of 1 to 1000. All hashes must be those in test/golden_suite_value.h.
+#
+#   check_determinism.sh            all of it: some minutes on two processors
+#   check_determinism.sh --update   write test/golden_suite_value.h instead: for a change that is meant to change results
+#
+# Exits with 77, skipped, without a compiler, expat or jansson.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+if ! pkg-config --exists expat jansson; then
+    echo "skipped: no expat or jansson"
+    exit 77
+fi
+
+scenes=$(sed -n '/^add_library(poise_scenes/,/^)/s/^ *\([a-z_]*\.c\)$/scenes\/\1/p' scenes/CMakeLists.txt)
+sources="$(sed -n 's/^ *\(src\/[a-z]*\/[a-z0-9_]*\.c\)$/\1/p' CMakeLists.txt) $scenes test/golden_suite.c test/golden_suite_io.c
+    test/golden_suite_main.c test/golden_threads.c test/problems.c test/random_goals.c test/random_model.c"
+flags="-std=c17 -ffp-contract=off -fno-math-errno -fno-trapping-math -Iinclude -Isrc -Itest -I. $(pkg-config --cflags expat jansson)"
+
+# build NAME COMPILER FLAGS...: the program $work/NAME
+build() {
+    local name=$1 compiler=$2
+    shift 2
+    local more=""
+    [ "$compiler" != gcc ] || more="-fno-tree-slp-vectorize" # it fuses there in spite of -ffp-contract=off
+    mkdir -p "$work/$name.o"
+    printf '%s\n' $sources | xargs -P "${JOBS:-2}" -I{} sh -c \
+        '"$0" -c "$1" -o "$2/$(echo "$1" | tr / _).o" '"$* $more $flags" "$compiler" {} "$work/$name.o"
+    "$compiler" "$@" "$work/$name.o"/*.o -o "$work/$name" $(pkg-config --libs expat jansson) -lm -lpthread
+    rm -rf "$work/$name.o"
+}
+
+if [ "${1-}" = "--update" ]; then
+    compiler=$(command -v gcc >/dev/null && echo gcc || echo clang)
+    build update $compiler -O2
+    "$work/update" 2 1000 > "$work/hashes"
+    {
+        echo "// Written by tools/check_determinism.sh --update."
+        echo "#ifndef POISE_TEST_GOLDEN_SUITE_VALUE_H"
+        echo "#define POISE_TEST_GOLDEN_SUITE_VALUE_H"
+        echo
+        awk '{ printf "#define %-19s UINT64_C(0x%s)\n", "GOLDEN_SUITE_" toupper($1), $2 }' "$work/hashes"
+        echo
+        echo "#endif"
+    } > test/golden_suite_value.h
+    cat "$work/hashes"
+    exit 0
+fi
+
+sed -n 's/#define GOLDEN_SUITE_\([A-Z]*\) *UINT64_C(0x\([0-9a-f]*\))/\1 \2/p' test/golden_suite_value.h |
+    awk '{ printf "%-6s %s\n", tolower($1), $2 }' > "$work/expected"
+failed=0
+runs=0
+
+# try NAME THREADS SIZE
+try() {
+    runs=$((runs + 1))
+    if ! "$work/$1" "$2" "$3" > "$work/got" || ! cmp -s "$work/got" "$work/expected"; then
+        echo "$1, $2 threads, batches of $3: other bits"
+        diff "$work/expected" "$work/got" || true
+        failed=1
+    fi
+}
+
+builds=0
+for compiler in gcc clang; do
+    command -v $compiler >/dev/null || continue
+    for level in "-O0" "-O2" "-O3" "-O3 -march=native" "-O1 -fsanitize=address,undefined"; do
+        name=$compiler$(echo "$level" | tr -d ' =,')
+        if ! echo 'int main(void) { return 0; }' | $compiler $level -x c - -o "$work/probe" 2>/dev/null; then
+            continue
+        fi
+        build "$name" $compiler $level
+        builds=$((builds + 1))
+        try "$name" 1 1000
+        try "$name" 3 137
+        if [ "$level" = "-O3" ]; then
+            for threads in 2 4 5 6 7 8; do
+                try "$name" $threads 1000
+            done
+            for size in 1 2 7 8 9 64 999; do
+                try "$name" 2 $size
+            done
+        fi
+    done
+done
+if [ $builds -eq 0 ]; then
+    echo "skipped: neither gcc nor clang"
+    exit 77
+fi
+echo "$builds builds, $runs runs of 10000 solves, batches of 7000, 360 frames and 8 scenes in all formats"
+exit $failed
