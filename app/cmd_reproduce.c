@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "load.h"
 #include "reproduce.h"
+#include "team.h"
 #include "terminal.h"
 #include "threads.h"
 
@@ -84,6 +85,18 @@ static app_exit list_experiments(bool json)
 
 // ---- Running -------------------------------------------------------------------------------------------------------------
 
+// Rank 0 says whether an experiment worked; to it goes what the others of a team have found.
+static bool run_mine(reproduce *r, const experiment *e)
+{
+    if (team_leads()) {
+        return e->run(r, e);
+    }
+    if (e->is_shared) {
+        e->run(r, e);
+    }
+    return true;
+}
+
 static bool run_experiment(reproduce *r, const experiment *e, bool json)
 {
     r->now = e;
@@ -96,7 +109,7 @@ static bool run_experiment(reproduce *r, const experiment *e, bool json)
         printf("%s%s: %s%s\n%s\n", style_code(STYLE_BOLD), e->name, e->title, style_code(STYLE_PLAIN), e->source);
     }
     double start = seconds_now();
-    bool works = e->run(r, e);
+    bool works = team_now()->agree(run_mine(r, e));
     double seconds = seconds_now() - start;
     if (json) {
         json_object_set_new(r->result, "seconds", json_from_number(seconds));
@@ -137,7 +150,7 @@ static bool run_all(const arguments *args, reproduce *r)
     for (int i = 0; i < count && !is_all; ++i) {
         works = works && find_experiment(arguments_at(args, i)) != NULL;
     }
-    works = works && find_data(args, r) && folder_make(r->out);
+    works = team_now()->agree(works && find_data(args, r) && folder_make(r->out));
     r->results = json ? json_array() : NULL;
     for (int i = 0; i < count && works; ++i) {
         works = run_experiment(r, is_all ? experiment_at(i) : find_experiment(arguments_at(args, i)), json);

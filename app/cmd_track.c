@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "files.h"
 #include "report.h"
+#include "team.h"
 #include "terminal.h"
 #include "threads.h"
 #include "track_jobs.h"
@@ -78,7 +79,8 @@ static track_wish wish_of(const arguments *args, const char **pairs)
 
 static bool write_results(const job *j, const track_result *r, const arguments *args)
 {
-    if (j->out && !track_write(r, j->out)) {
+    // OUT comes last: where it is, the job is done
+    if (j->report && !report_write(r, j->report, args)) {
         return false;
     }
     if (j->model_out) {
@@ -91,7 +93,7 @@ static bool write_results(const job *j, const track_result *r, const arguments *
             return false;
         }
     }
-    return !j->report || report_write(r, j->report, args);
+    return !j->out || track_write(r, j->out);
 }
 
 // Fill r. False after one line on standard error.
@@ -126,13 +128,12 @@ static app_exit run_one(job *j, const arguments *args)
 
 // ---- Many jobs -----------------------------------------------------------------------------------------------------------
 
-static void say_job(int number, int count, const char *out, const char *what)
+static void say_job(FILE *stream, int number, int count, const char *out, const char *what)
 {
     char text[PATH_MAX + 256];
     snprintf(text, sizeof text, "%*d/%d  %s  %s", count > 99 ? 4 : 2, number, count, out, what);
     text_make_printable(text);
-    printf("%s\n", text);
-    fflush(stdout);
+    fprintf(stream, "%s\n", text);
 }
 
 // "folder/walk.bvh" into "REPORTS/walk.html".
@@ -144,7 +145,7 @@ static bool report_name(const char *folder, const char *out, char *path, size_t 
     return path_join(path, size, folder, name);
 }
 
-static app_exit list_job(job *j, const struct track_line *line, int number, int count, const arguments *args)
+static app_exit list_job(job *j, const struct track_line *line, int number, int count, const arguments *args, FILE *stream)
 {
     char what[160];
     track_result r = {0};
@@ -154,49 +155,105 @@ static app_exit list_job(job *j, const struct track_line *line, int number, int 
         json_t *o = works ? track_as_json(&r, j->out, j->report)
                           : json_pack("{s:o, s:o, s:o, s:b}", "model", json_from_text(line->model), "source",
                                       json_from_text(line->source), "output", json_from_text(line->out), "failed", 1);
-        status = json_print_line(o) ? status : APP_BAD;
-        fflush(stdout);
+        status = json_write_line(stream, o) ? status : APP_BAD;
     } else if (works) {
         const char *unit;
         double per = track_unit(&r, &unit);
         snprintf(what, sizeof what, "%d frames, %d held, mean error %.3g %s, %.0f us a frame", r.markers->frames, r.held,
                  r.mean * per, unit, 1e6 * r.mean_time);
-        say_job(number, count, line->out, what);
+        say_job(stream, number, count, line->out, what);
     } else {
         snprintf(what, sizeof what, "failed (line %d of the list)", line->line);
-        say_job(number, count, line->out, what);
+        say_job(stream, number, count, line->out, what);
     }
+    fflush(stream);
     track_release(&r);
     return status;
 }
 
-// Jobs whose output is there are done, so that a list that was stopped goes on where it was.
-static app_exit run_list(job *j, const arguments *args)
+// A job of a team's list: rank 0 prints what it has to say, when its turn has come. `piece` counts the jobs to do.
+static app_exit team_job(job *j, const struct track_line *line, int number, int count, const arguments *args, int piece)
 {
-    const char *name = option_text(args, "jobs-from", NULL), *reports = j->report;
-    track_list list;
-    app_exit worst = APP_DONE;
-    int skipped = 0;
-    bool works = track_list_read(name, &list) && (!reports || folder_make(reports));
-    for (int i = 0; works && i < list.count; ++i) {
-        const struct track_line *line = &list.job[i];
-        char page[PATH_MAX];
-        if (!option_given(args, "force") && access(line->out, F_OK) == 0) {
-            skipped += 1;
-            continue;
+    char *message = NULL, *output = NULL;
+    size_t message_size, output_size;
+    FILE *messages = open_memstream(&message, &message_size), *stream = open_memstream(&output, &output_size);
+    app_exit status = APP_BAD;
+    if (messages && stream) {
+        FILE *before = messages_to(messages);
+        status = list_job(j, line, number, count, args, stream);
+        messages_to(before);
+    }
+    bool is_whole = messages && fclose(messages) == 0;
+    is_whole = stream && fclose(stream) == 0 && is_whole;
+    team_now()->say(piece, is_whole ? message : "poise: no memory left\n", is_whole ? output : "");
+    free(message);
+    free(output);
+    return status;
+}
+
+// Which jobs are there to do, by number: those whose output is there are done, so that a list that was stopped goes on where
+// it was. Rank 0 looks, together. NULL after one line on standard error.
+static int *open_jobs(const track_list *list, bool force, int *count)
+{
+    int *open = calloc((size_t)list->count + 1, sizeof *open);
+    *count = 0;
+    for (int i = 0; open && team_leads() && i < list->count; ++i) {
+        if (force || access(list->job[i].out, F_OK) != 0) {
+            open[(*count)++] = i;
         }
+    }
+    if (!open) {
+        complain("no memory left");
+    }
+    if (!team_now()->agree(open != NULL)) {
+        free(open);
+        return NULL;
+    }
+    team_now()->share(count, sizeof *count);
+    team_now()->share(open, (size_t)*count * sizeof *open);
+    return open;
+}
+
+// The worst of the jobs that fall to this process.
+static app_exit run_jobs(job *j, const track_list *list, const int *open, int count, const arguments *args)
+{
+    const char *reports = j->report;
+    app_exit worst = APP_DONE;
+    for (int piece; (piece = team_now()->next()) < count;) {
+        int i = open[piece];
+        const struct track_line *line = &list->job[i];
+        char page[PATH_MAX];
         j->wish.model = line->model;
         j->wish.source = line->source;
         j->out = line->out;
         j->report = reports && report_name(reports, line->out, page, sizeof page) ? page : NULL;
-        app_exit status = list_job(j, line, i + 1, list.count, args);
+        app_exit status = team_now()->size > 1 ? team_job(j, line, i + 1, list->count, args, piece)
+                                               : list_job(j, line, i + 1, list->count, args, stdout);
         worst = status > worst ? status : worst;
     }
-    if (works && skipped > 0 && !arguments_json(args)) {
-        printf("%d of %d jobs were done before; --force does them again\n", skipped, list.count);
+    return worst;
+}
+
+static app_exit run_list(job *j, const arguments *args)
+{
+    track_list list;
+    int count = 0, *open = NULL;
+    app_exit worst = APP_BAD;
+    bool works = track_list_read(option_text(args, "jobs-from", NULL), &list) && (!j->report || folder_make(j->report));
+    works = team_now()->agree(works) && (open = open_jobs(&list, option_given(args, "force"), &count)) != NULL;
+    if (works) {
+        team_now()->start();
+        team_now()->listen(count);
+        worst = run_jobs(j, &list, open, count, args);
+        team_now()->hear_out();
+        worst = (app_exit)team_now()->most((int)worst);
     }
+    if (works && count < list.count && !arguments_json(args)) {
+        printf("%d of %d jobs were done before; --force does them again\n", list.count - count, list.count);
+    }
+    free(open);
     track_list_release(&list);
-    return works ? worst : APP_BAD;
+    return worst;
 }
 
 static bool check_use(const arguments *args)
@@ -204,6 +261,10 @@ static bool check_use(const arguments *args)
     bool list = option_given(args, "jobs-from");
     if (!list && arguments_count(args) < 2) {
         complain("track: an argument is missing; the form is: poise track MODEL MARKERS_OR_MOTION");
+        return false;
+    }
+    if (!list && team_now()->size > 1) {
+        complain("track: processes share the jobs of a list; give one with --jobs-from");
         return false;
     }
     if (list && (arguments_count(args) > 0 || option_given(args, "output") || option_given(args, "save-model"))) {
@@ -377,7 +438,8 @@ const app_command cmd_track = {
         "without held frames. Times are processor time spent on each frame, all passes over it included. Long "
         "recordings are cut into chunks that threads work on; the answer is the same for any number of threads.\n\n"
         "With --jobs-from, one job after another is done and one that fails does not stop the others; jobs whose OUT is "
-        "there are passed over, so that a list can be taken up again. --report then names a folder.\n\n"
+        "there are passed over, so that a list can be taken up again. --report then names a folder. Many machines share a "
+        "list with poise-mpi (docs/scale.md); no job may need the OUT of another then.\n\n"
         "Exit status: 0, every frame was tracked; 1, frames were held; 2, wrong use or input.",
     .options = options,
     .examples = examples,

@@ -22,6 +22,9 @@ extern const app_topic topic_formats;
 extern const app_topic topic_goals;
 extern const app_topic topic_scenes;
 
+// Run a command with the words after its name; --help prints its page.
+app_exit app_run(const app_command *command, int count, char **words);
+
 // One line on standard error: there is no such command, but perhaps one with a similar name.
 void complain_of_command(const char *name);
 

@@ -88,22 +88,27 @@ static bool print_lines(const json_t *value, int depth, int indent)
     return works;
 }
 
-static bool finish(json_t *value, bool works)
+static bool finish(FILE *stream, json_t *value, bool works)
 {
     if (!works) {
         complain("JSON could not be printed: no memory left, or standard output is closed");
     }
-    putchar('\n');
+    putc('\n', stream);
     json_decref(value);
     return works;
 }
 
 bool json_print(json_t *value)
 {
-    return finish(value, value && print_lines(value, 2, 0));
+    return finish(stdout, value, value && print_lines(value, 2, 0));
+}
+
+bool json_write_line(FILE *stream, json_t *value)
+{
+    return finish(stream, value, value && json_dumpf(value, stream, LEAVES | JSON_COMPACT) == 0);
 }
 
 bool json_print_line(json_t *value)
 {
-    return finish(value, value && json_dumpf(value, stdout, LEAVES | JSON_COMPACT) == 0);
+    return json_write_line(stdout, value);
 }

@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 json_t *json_from_number(double number); // null when it is not finite
 json_t *json_from_numbers(const double *numbers, int count);
@@ -17,7 +18,8 @@ json_t *json_from_text(const char *text); // bytes that are not UTF-8 become '?'
 // `value`. False, with a line on standard error, when there was no memory for it.
 bool json_print(json_t *value);
 
-// The same on a single line.
+// The same on a single line, to standard output or elsewhere.
 bool json_print_line(json_t *value);
+bool json_write_line(FILE *stream, json_t *value);
 
 #endif

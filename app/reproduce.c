@@ -3,6 +3,7 @@
 
 #include "reproduce.h"
 
+#include "team.h"
 #include "terminal.h"
 #include "threads.h"
 
@@ -152,6 +153,7 @@ const hessian_study *reproduce_take(reproduce *r, const char *name)
 typedef struct jobs {
     reproduce_job job;
     void *work;
+    int count;
     atomic_int done, failed;
 } jobs;
 
@@ -167,16 +169,52 @@ static void run_job(void *work, int piece, int worker)
     }
 }
 
+static bool all_worked(const reproduce *r, const jobs *j)
+{
+    int failed = atomic_load(&j->failed);
+    if (failed > 0) {
+        complain("%s: %d of %d runs failed", r->now->name, failed, j->count);
+    }
+    return failed == 0;
+}
+
 bool reproduce_jobs(const reproduce *r, int count, reproduce_job job, void *work)
 {
-    jobs j = {.job = job, .work = work};
+    jobs j = {.job = job, .work = work, .count = count};
     int threads = r->threads;
     progress_start(r->now->name, "runs", count);
     threads_run(&threads, count, run_job, &j);
     progress_end();
-    if (atomic_load(&j.failed) > 0) {
-        complain("%s: %d of %d runs failed", r->now->name, atomic_load(&j.failed), count);
-        return false;
+    return all_worked(r, &j);
+}
+
+// The piece of a worker is all that it can get.
+static void run_shared_jobs(void *work, int piece, int worker)
+{
+    jobs *j = work;
+    (void)piece;
+    for (;;) {
+        int index = atomic_load(&j->failed) > 0 ? j->count : team_now()->next();
+        if (index >= j->count) {
+            return;
+        }
+        if (!j->job(j->work, index)) {
+            atomic_fetch_add(&j->failed, 1);
+        }
+        if (worker == 0 && team_leads()) {
+            progress_show(index); // those before it are done or at work
+        }
     }
-    return true;
+}
+
+bool reproduce_shared_jobs(const reproduce *r, int count, reproduce_job job, void *work)
+{
+    jobs j = {.job = job, .work = work, .count = count};
+    int threads = r->threads;
+    team_now()->start();
+    progress_start(r->now->name, "runs", count);
+    threads_run(&threads, threads, run_shared_jobs, &j);
+    bool works = team_now()->agree(all_worked(r, &j));
+    progress_end();
+    return works;
 }

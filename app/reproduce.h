@@ -20,6 +20,7 @@ typedef struct experiment {
     const char *source;                                    // author, year, number
     bool uses_data;                                        // of HDM05
     bool (*run)(reproduce *r, const struct experiment *e); // false after one line on standard error
+    bool is_shared;                                        // `run` is for all processes of a team; else rank 0 runs it alone
 } experiment;
 
 extern const experiment hessian_experiments[]; // each list ends with a NULL name
@@ -74,6 +75,10 @@ const hessian_study *reproduce_take(reproduce *r, const char *name);
 // `count` jobs on all threads, with a progress bar; false when one of them was false.
 typedef bool (*reproduce_job)(void *work, int index);
 bool reproduce_jobs(const reproduce *r, int count, reproduce_job job, void *work);
+
+// The same, together: each job is done by one process of the team, and what it gives stays there. False for all when one was
+// false; then no more jobs are begun where that was.
+bool reproduce_shared_jobs(const reproduce *r, int count, reproduce_job job, void *work);
 
 // CPU time of the calling thread, in nanoseconds: other work on the machine does not count.
 double reproduce_now(void);

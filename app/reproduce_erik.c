@@ -1,19 +1,23 @@
 // Ribeiro & Paiva 2019, section 4: the evaluation on skeletons A to G, and its Tables 8 and 9.
 //
 // A part is a stretch of samples; parts are run on all threads and put together in their order, so that the numbers do not
-// depend on the number of threads. In a full run the results of every part go to a file at once, and a run that was stopped
-// goes on from there to the same bytes.
+// depend on the number of threads or processes. In a full run the results of every part go to a file at once, one file for
+// each process, and a run that was stopped goes on from there to the same bytes, with however many processes.
 #include "reproduce_erik.h"
 
+#include "team.h"
 #include "terminal.h"
 
 #include <evaluate/progress.h>
 
+#include <ctype.h>
+#include <dirent.h>
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define ORIENTATION_FINEST 12
 #define SAMPLES            100000 // of each skeleton, unless told
@@ -39,8 +43,10 @@ typedef struct work {
     part *parts;
     int count;
     evaluate_results *results;
-    bool *done;
-    FILE *file; // may be NULL
+    bool *done;   // in this run or an earlier one
+    bool *mine;   // done by this process
+    FILE *file;   // may be NULL
+    bool is_kept; // all that was done is in the file
     pthread_mutex_t lock;
 } work;
 
@@ -143,9 +149,10 @@ static bool run_part(void *user, int index)
     poise_erik_destroy(erik);
     pthread_mutex_lock(&w->lock);
     w->results[index] = results;
-    w->done[index] = true;
-    if (w->file) {
+    w->done[index] = w->mine[index] = true;
+    if (w->file) { // a machine that goes down takes nothing along
         evaluate_progress_write(w->file, index, &results);
+        w->is_kept = fsync(fileno(w->file)) == 0 && !ferror(w->file) && w->is_kept;
     }
     pthread_mutex_unlock(&w->lock);
     return true;
@@ -173,60 +180,114 @@ static bool cut_into_parts(const erik_run *run, int first, int last, int64_t sam
     }
     w->results = calloc((size_t)w->count + 1, sizeof *w->results);
     w->done = calloc((size_t)w->count + 1, sizeof *w->done);
-    return (w->results && w->done) || reproduce_no_memory();
+    w->mine = calloc((size_t)w->count + 1, sizeof *w->mine);
+    return (w->results && w->done && w->mine) || reproduce_no_memory();
 }
 
-// Read what an earlier run has left, and open the file for more.
+// "NAME" or "NAME.3": the file of rank 0 or 3.
+static bool is_progress(const char *file, const char *name)
+{
+    size_t length = strlen(name);
+    if (strncmp(file, name, length) != 0) {
+        return false;
+    }
+    const char *rank = file + length;
+    return !*rank || (rank[0] == '.' && isdigit((unsigned char)rank[1]) && rank[1 + strspn(rank + 1, "0123456789")] == '\0');
+}
+
+// What earlier runs have left, in whatever number of files. The number of parts; -1 after one line on standard error.
+static int read_progress(const reproduce *r, const char *file_name, const char *name, work *w)
+{
+    DIR *folder = opendir(r->out);
+    int found = 0;
+    for (struct dirent *entry; found >= 0 && folder && (entry = readdir(folder));) {
+        char path[1024];
+        if (!is_progress(entry->d_name, file_name)) {
+            continue;
+        }
+        int more = path_join(path, sizeof path, r->out, entry->d_name)
+                       ? evaluate_progress_read(path, name, w->count, w->results, w->done)
+                       : -1;
+        if (more < 0) {
+            complain("%s: belongs to another run; remove it, or choose another folder with -o", path);
+        }
+        found = more < 0 ? -1 : found + more;
+    }
+    if (folder) {
+        closedir(folder);
+    }
+    return found;
+}
+
+static FILE *append_progress(const reproduce *r, const char *file_name, const char *name)
+{
+    char path[1024], own[128];
+    snprintf(own, sizeof own, team_leads() ? "%s" : "%s.%d", file_name, team_now()->rank);
+    FILE *file = path_join(path, sizeof path, r->out, own) ? evaluate_progress_append(path, name) : NULL;
+    if (!file) {
+        complain("%s: cannot be written", path);
+    }
+    return file;
+}
+
+// Together: rank 0 reads what there is and tells the others what is done; each opens its file for more.
 static bool open_progress(const reproduce *r, const char *file_name, int64_t samples, work *w)
 {
-    char path[1024], name[256];
-    if (!path_join(path, sizeof path, r->out, file_name)) {
-        complain("%s: the name is too long", r->out);
-        return false;
-    }
+    char name[256];
     snprintf(name, sizeof name, "poise %s %s, %" PRId64 " samples, parts of %d and %d", poise_version(), file_name, samples,
              POSTURES_PER_PART, SAMPLES_PER_PART);
-    int found = evaluate_progress_read(path, name, w->count, w->results, w->done);
-    if (found < 0) {
-        complain("%s: belongs to another run; remove it, or choose another folder with -o", path);
+    int found = team_leads() ? read_progress(r, file_name, name, w) : 0;
+    if (!team_now()->agree(found >= 0)) {
         return false;
     }
-    w->file = evaluate_progress_append(path, name);
-    if (!w->file) {
-        complain("%s: cannot be written", path);
-        return false;
-    }
+    team_now()->share(w->done, (size_t)w->count * sizeof *w->done);
+    w->file = append_progress(r, file_name, name);
+    w->is_kept = true;
     if (found > 0 && !r->result) {
         printf("Going on: %d of %d parts are there from an earlier run.\n", found, w->count);
     }
-    return true;
+    return team_now()->agree(w->file != NULL);
 }
 
+static void close_work(const reproduce *r, work *w)
+{
+    if (w->file && !w->is_kept) {
+        warn("%s: not all parts could be kept there; a run that is stopped will do some again", r->out);
+    }
+    if (w->file) {
+        fclose(w->file);
+    }
+    pthread_mutex_destroy(&w->lock);
+    free(w->parts);
+    free(w->results);
+    free(w->done);
+    free(w->mine);
+}
+
+// Together; the results are rank 0's.
 static bool run_rows(reproduce *r, erik_run *run, int first, int last, int64_t samples, const char *file_name)
 {
     work w = {.count = 0};
     pthread_mutex_init(&w.lock, NULL);
-    bool works = cut_into_parts(run, first, last, samples, &w) &&
-                 (!r->is_full || open_progress(r, file_name, samples, &w)) && reproduce_jobs(r, w.count, run_part, &w);
+    bool works = team_now()->agree(cut_into_parts(run, first, last, samples, &w)) &&
+                 (!r->is_full || open_progress(r, file_name, samples, &w)) &&
+                 reproduce_shared_jobs(r, w.count, run_part, &w);
+    if (works) {
+        team_now()->collect(w.count, w.mine, w.results, sizeof *w.results);
+    }
     for (int i = first; i < last && works; ++i) {
         run->rows[i].results = empty_results(run->problems[run->rows[i].problem]);
     }
     for (int i = 0; i < w.count && works; ++i) {
         evaluate_results_merge(&run->rows[w.parts[i].index].results, &w.results[i]);
     }
-    if (w.file) {
-        fclose(w.file);
-    }
-    pthread_mutex_destroy(&w.lock);
-    free(w.parts);
-    free(w.results);
-    free(w.done);
+    close_work(r, &w);
     return works;
 }
 
 const erik_run *erik_results(reproduce *r, bool with_rivals)
 {
-    if (!erik_problems(r)) {
+    if (!team_now()->agree(erik_problems(r) != NULL)) {
         return NULL;
     }
     erik_run *run = r->erik;
@@ -238,7 +299,7 @@ const erik_run *erik_results(reproduce *r, bool with_rivals)
     if (run->has_erik && with_rivals && !run->has_rivals) {
         run->has_rivals = run_rows(r, run, ERIK_TWO_TASK, ERIK_ROWS, rivals, "erik-rivals.progress");
     }
-    if (!run->has_erik || (with_rivals && !run->has_rivals)) {
+    if (!run->has_erik || (with_rivals && !run->has_rivals) || !team_leads()) {
         return NULL;
     }
     reproduce_note(r,
@@ -498,9 +559,9 @@ static bool run_aggravation(reproduce *r, const experiment *e)
         char file[64];
         snprintf(file, sizeof file, "erik-aggravation-%g.progress", aggravations[k]);
         runs[k] = make_run(aggravations[k]);
-        works = runs[k] && run_rows(r, runs[k], ERIK_A, ERIK_TWO_TASK, samples, file);
+        works = team_now()->agree(runs[k] != NULL) && run_rows(r, runs[k], ERIK_A, ERIK_TWO_TASK, samples, file);
     }
-    works = works && print_aggravation(r, runs) && draw_aggravation(r, runs);
+    works = works && team_leads() && print_aggravation(r, runs) && draw_aggravation(r, runs);
     for (int k = 0; k < AGGRAVATIONS; ++k) {
         erik_run_destroy(runs[k]);
     }
@@ -508,15 +569,17 @@ static bool run_aggravation(reproduce *r, const experiment *e)
 }
 
 const experiment erik_experiments[] = {
-    {"erik-table8", "Iterations and time of ERIK and its rival", ERIK_SOURCE ", Table 8", false, table8},
-    {"erik-table9", "Errors of ERIK and its rival on skeleton C", ERIK_SOURCE ", Table 9", false, table9},
-    {"erik-fig7", "Five postures of skeleton C", ERIK_SOURCE ", Fig. 7", false, erik_draw_postures},
-    {"erik-fig8", "All postures of skeleton C", ERIK_SOURCE ", Fig. 8", false, erik_draw_postures},
-    {"erik-fig9", "All target orientations", ERIK_SOURCE ", Fig. 9", false, erik_draw_orientations},
-    {"erik-fig10", "Orientation errors of ERIK and its rival", ERIK_SOURCE ", Fig. 10", false, erik_draw_filter},
-    {"erik-fig11", "Distributions of the errors, skeletons B to G", ERIK_SOURCE ", Fig. 11", false, erik_draw_normals},
-    {"erik-fig12", "Histograms of the errors, skeletons A to G", ERIK_SOURCE ", Fig. 12", false, erik_draw_histograms},
-    {"erik-fig13", "Distributions of the errors of ERIK and its rival", ERIK_SOURCE ", Fig. 13", false, erik_draw_normals},
-    {"erik-aggravation", "Errors and iterations against the aggravation", ERIK_SOURCE ", eq. 21", false, run_aggravation},
+    {"erik-table8", "Iterations and time of ERIK and its rival", ERIK_SOURCE ", Table 8", false, table8, true},
+    {"erik-table9", "Errors of ERIK and its rival on skeleton C", ERIK_SOURCE ", Table 9", false, table9, true},
+    {"erik-fig7", "Five postures of skeleton C", ERIK_SOURCE ", Fig. 7", false, erik_draw_postures, false},
+    {"erik-fig8", "All postures of skeleton C", ERIK_SOURCE ", Fig. 8", false, erik_draw_postures, false},
+    {"erik-fig9", "All target orientations", ERIK_SOURCE ", Fig. 9", false, erik_draw_orientations, false},
+    {"erik-fig10", "Orientation errors of ERIK and its rival", ERIK_SOURCE ", Fig. 10", false, erik_draw_filter, true},
+    {"erik-fig11", "Distributions of the errors, skeletons B to G", ERIK_SOURCE ", Fig. 11", false, erik_draw_normals, true},
+    {"erik-fig12", "Histograms of the errors, skeletons A to G", ERIK_SOURCE ", Fig. 12", false, erik_draw_histograms, true},
+    {"erik-fig13", "Distributions of the errors of ERIK and its rival", ERIK_SOURCE ", Fig. 13", false, erik_draw_normals,
+     true},
+    {"erik-aggravation", "Errors and iterations against the aggravation", ERIK_SOURCE ", eq. 21", false, run_aggravation,
+     true},
     {0},
 };

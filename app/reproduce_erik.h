@@ -34,7 +34,8 @@ typedef struct erik_run {
 
 extern const char *const erik_colors[EVALUATE_SKELETONS];
 
-// Problems alone, and with the results of ERIK, and with those of its rivals. NULL after one line on standard error.
+// Problems alone, and with the results of ERIK, and with those of its rivals. NULL after one line on standard error. The
+// second is together, and for rank 0 alone it is not NULL.
 const erik_run *erik_problems(reproduce *r);
 const erik_run *erik_results(reproduce *r, bool with_rivals);
 

@@ -254,16 +254,17 @@ static bool run_take(reproduce *r, const experiment *e)
 }
 
 const experiment hessian_experiments[] = {
-    {"hessian-table3", "Calls of the function until f < 1e-2", HESSIAN_SOURCE ", Table 3", true, hessian_table3},
-    {"hessian-table4", "Error and time over a whole motion", HESSIAN_SOURCE ", Table 4", true, hessian_table4},
-    {"hessian-fig2", "Frames of walking, punching and kicking", HESSIAN_SOURCE ", Fig. 2", false, hessian_frames_drawn},
-    {"hessian-fig3", "Convergence without limits", HESSIAN_SOURCE ", Fig. 3", true, run_motions},
-    {"hessian-fig4", "Convergence with limits", HESSIAN_SOURCE ", Fig. 4", true, run_motions},
-    {"hessian-fig5", "Convergence from zero", HESSIAN_SOURCE ", Fig. 5", true, run_motions},
-    {"hessian-fig6", "Frames of a workout", HESSIAN_SOURCE ", Fig. 6", true, hessian_frames_drawn},
-    {"hessian-fig7", "Convergence in a workout", HESSIAN_SOURCE ", Fig. 7", true, run_take},
-    {"hessian-fig8", "Conjugate gradients: band against tolerance", HESSIAN_SOURCE ", Fig. 8", true, hessian_sweep},
-    {"hessian-a9", "The arm of two links", HESSIAN_SOURCE ", Fig. A.9", false, hessian_arm},
-    {"hessian-a10", "Definiteness of its Hessian", HESSIAN_SOURCE ", Fig. A.10", false, hessian_definiteness},
+    {"hessian-table3", "Calls of the function until f < 1e-2", HESSIAN_SOURCE ", Table 3", true, hessian_table3, false},
+    {"hessian-table4", "Error and time over a whole motion", HESSIAN_SOURCE ", Table 4", true, hessian_table4, false},
+    {"hessian-fig2", "Frames of walking, punching and kicking", HESSIAN_SOURCE ", Fig. 2", false, hessian_frames_drawn,
+     false},
+    {"hessian-fig3", "Convergence without limits", HESSIAN_SOURCE ", Fig. 3", true, run_motions, false},
+    {"hessian-fig4", "Convergence with limits", HESSIAN_SOURCE ", Fig. 4", true, run_motions, false},
+    {"hessian-fig5", "Convergence from zero", HESSIAN_SOURCE ", Fig. 5", true, run_motions, false},
+    {"hessian-fig6", "Frames of a workout", HESSIAN_SOURCE ", Fig. 6", true, hessian_frames_drawn, false},
+    {"hessian-fig7", "Convergence in a workout", HESSIAN_SOURCE ", Fig. 7", true, run_take, false},
+    {"hessian-fig8", "Conjugate gradients: band against tolerance", HESSIAN_SOURCE ", Fig. 8", true, hessian_sweep, false},
+    {"hessian-a9", "The arm of two links", HESSIAN_SOURCE ", Fig. A.9", false, hessian_arm, false},
+    {"hessian-a10", "Definiteness of its Hessian", HESSIAN_SOURCE ", Fig. A.10", false, hessian_definiteness, false},
     {0},
 };

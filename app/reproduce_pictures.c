@@ -434,6 +434,7 @@ static bool run_planar(reproduce *r, const experiment *e)
 }
 
 const experiment picture_experiments[] = {
-    {"notes-2d", "Gradient descent of an arm in the plane", "notes on inverse kinematics in the plane", false, run_planar},
+    {"notes-2d", "Gradient descent of an arm in the plane", "notes on inverse kinematics in the plane", false, run_planar,
+     false},
     {0},
 };

@@ -10,13 +10,24 @@
 
 // ---- Messages ------------------------------------------------------------------------------------------------------------
 
+static FILE *messages; // NULL: standard error
+
+FILE *messages_to(FILE *stream)
+{
+    FILE *before = messages;
+    messages = stream;
+    return before;
+}
+
 static void print_message(const char *before, const char *format, va_list values)
 {
     char text[1024];
     vsnprintf(text, sizeof text, format, values);
     text_make_printable(text);
-    progress_erase();
-    fprintf(stderr, "%s%s\n", before, text);
+    if (!messages) {
+        progress_erase();
+    }
+    fprintf(messages ? messages : stderr, "%s%s\n", before, text);
 }
 
 static char *captured; // NULL: complaints are printed
@@ -51,10 +62,21 @@ void warn(const char *format, ...)
 
 // ---- Terminal ------------------------------------------------------------------------------------------------------------
 
+static bool is_told;
+static bool told[2]; // standard output, standard error
+
+void terminals_are(bool output, bool error)
+{
+    is_told = true;
+    told[0] = output;
+    told[1] = error;
+}
+
 bool is_terminal(FILE *stream)
 {
     const char *kind = getenv("TERM");
-    return isatty(fileno(stream)) && kind && strcmp(kind, "dumb") != 0;
+    bool is_one = is_told ? told[stream == stderr] : isatty(fileno(stream)) != 0;
+    return is_one && kind && strcmp(kind, "dumb") != 0;
 }
 
 int terminal_columns(FILE *stream)

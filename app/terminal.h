@@ -16,12 +16,18 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 // to name.
 void complain_to(char *text, size_t size);
 
+// Complaints and warnings go to `stream` from now on; NULL: to standard error, as at first. Returns the stream before.
+FILE *messages_to(FILE *stream);
+
 // The same as "poise: warning: ...".
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 // Is the stream a terminal that understands control sequences? Its width in columns (80 where it is none).
 bool is_terminal(FILE *stream);
 int terminal_columns(FILE *stream);
+
+// For a program whose output goes through another's: what lies at the end of standard output and of standard error.
+void terminals_are(bool output, bool error);
 
 // The control sequence for a style where colours are wanted on standard output, else "".
 typedef enum style { STYLE_PLAIN = 0, STYLE_BOLD, STYLE_FAINT, STYLE_GOOD, STYLE_BAD, STYLE_NOTE } style;

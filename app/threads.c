@@ -19,6 +19,13 @@ typedef struct worker {
     int number;
 } worker;
 
+static int limit = MOST_THREADS;
+
+void threads_limit(int most)
+{
+    limit = most < 1 ? 1 : most > MOST_THREADS ? MOST_THREADS : most;
+}
+
 int threads_available(void)
 {
     cpu_set_t set;
@@ -26,7 +33,7 @@ int threads_available(void)
         return 1;
     }
     int count = CPU_COUNT(&set);
-    return count < 1 ? 1 : count > MOST_THREADS ? MOST_THREADS : count;
+    return count < 1 ? 1 : count > limit ? limit : count;
 }
 
 static void *run_pieces(void *argument)

@@ -43,6 +43,36 @@ static bool read_line(const char *name, int number, char *line, track_list *list
     return true;
 }
 
+static int compare_outs(const void *a, const void *b)
+{
+    const struct track_line *x = *(struct track_line *const *)a, *y = *(struct track_line *const *)b;
+    int order = strcmp(x->out, y->out);
+    return order != 0 ? order : (x->line > y->line) - (x->line < y->line);
+}
+
+// Two jobs with one OUT would take turns in writing it, or leave one of them out.
+static bool check_outs(const char *name, const track_list *list)
+{
+    struct track_line **sorted = malloc((size_t)list->count * sizeof *sorted);
+    bool works = sorted != NULL;
+    for (int i = 0; works && i < list->count; ++i) {
+        sorted[i] = &list->job[i];
+    }
+    if (works) {
+        qsort(sorted, (size_t)list->count, sizeof *sorted, compare_outs);
+    } else {
+        complain("no memory left");
+    }
+    for (int i = 1; works && i < list->count; ++i) {
+        if (strcmp(sorted[i - 1]->out, sorted[i]->out) == 0) {
+            complain("%s:%d: line %d has the same OUT, %s", name, sorted[i]->line, sorted[i - 1]->line, sorted[i]->out);
+            works = false;
+        }
+    }
+    free(sorted);
+    return works;
+}
+
 bool track_list_read(const char *name, track_list *list)
 {
     *list = (track_list){0};
@@ -77,7 +107,7 @@ bool track_list_read(const char *name, track_list *list)
         complain("%s: holds no job; a job is a line MODEL MARKERS OUT", name);
         works = false;
     }
-    return works;
+    return works && check_outs(name, list);
 }
 
 void track_list_release(track_list *list)

@@ -15,7 +15,7 @@ static const bench_suite suites[] = {
     {"methods", "every method on the same whole-body problems", "warm noise cold limits", suite_methods},
     {"scaling", "one step of the solver against the size of the skeleton", "steps", suite_scaling},
     {"arms", "robot arms, 6D pose, thousands of random targets", "mid rand near far restarts million", suite_arms},
-    {"arm-batches", "the same by the thousand: lanes and threads", "mid rand near", suite_arm_batches},
+    {"arm-batches", "the same by the thousand: lanes and threads", "mid rand near sizes", suite_arm_batches},
     {"markers", "a whole body that follows 41 markers", "clean noise", suite_markers},
     {"marker-batches", "frames on their own by the thousand: lanes and threads", "clean noise", suite_marker_batches},
     {"hdm05", "a recorded motion, all methods and starts", "warm amc batch made cold limits fixed", suite_hdm05},

@@ -5,6 +5,8 @@
 //   single, 4, 8        CPU time of the thread, by thousands of problems, each the least of the rounds
 //   1 thread, all       clock on the wall for all problems in one batch, the least of the rounds
 //
+// The last table is of one arm, with as many problems in a call as the row says.
+//
 // solved: targets reached. Same bits: q and report of every batch are those of the single solves.
 #include "arm_task.h"
 #include "crew.h"
@@ -13,6 +15,7 @@
 #include <poise/poise.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +28,7 @@
 
 typedef struct work {
     int count, nq, rounds;
+    int call; // problems of a call, at most
     poise_goal *goals;
     double *seeds, *q, *answers; // count x nq; answers: of single solves
     poise_problem *problems;
@@ -32,10 +36,10 @@ typedef struct work {
     poise_solver_options options;
 } work;
 
-static work make_work(const arm *a, seed_kind kind, int count, int rounds)
+static work make_work(const arm *a, seed_kind kind, int count, int call, int rounds)
 {
     size_t numbers = (size_t)(count * a->n), many = (size_t)count;
-    work w = {.count = count, .nq = a->n, .rounds = rounds, .options = poise_solver_options_default()};
+    work w = {.count = count, .nq = a->n, .rounds = rounds, .call = call, .options = poise_solver_options_default()};
     w.options.position_tolerance = w.options.rotation_tolerance = TOLERANCE;
     w.options.restarts = RESTARTS;
     w.goals = bench_take(many, sizeof *w.goals);
@@ -110,9 +114,16 @@ static void run_single(void *solver, work *w, int first)
     }
 }
 
+static void run_calls(poise_batch *batch, work *w, int first, int last)
+{
+    for (int i = first; i < last; i += w->call) {
+        poise_batch_solve(batch, w->problems + i, last - i < w->call ? last - i : w->call);
+    }
+}
+
 static void run_batch(void *batch, work *w, int first)
 {
-    poise_batch_solve(batch, w->problems + first, PART);
+    run_calls(batch, w, first, first + PART);
 }
 
 static double time_wall(poise_batch *batch, work *w)
@@ -121,7 +132,7 @@ static double time_wall(poise_batch *batch, work *w)
     for (int round = 0; round < w->rounds; ++round) {
         begin_round(w);
         double start = bench_wall();
-        poise_batch_solve(batch, w->problems, w->count);
+        run_calls(batch, w, 0, w->count);
         best = fmin(best, bench_wall() - start);
     }
     return best;
@@ -183,10 +194,10 @@ static int solve_single(const arm *a, work *w, double *ns)
     return reached;
 }
 
-static void run_arm(const bench *b, const arm *a, seed_kind kind, int count, int rounds)
+static void run_arm(const bench *b, const arm *a, const char *name, seed_kind kind, int count, int call, int rounds)
 {
-    bench_progress(b, a->name);
-    work w = make_work(a, kind, count, rounds);
+    bench_progress(b, name);
+    work w = make_work(a, kind, count, call, rounds);
     double ns[5] = {NAN, NAN, NAN, NAN, NAN};
     crew crews[2] = {{.threads = 1}, {.threads = bench_threads(b)}};
     bool is_same = true;
@@ -208,12 +219,23 @@ static void run_arm(const bench *b, const arm *a, seed_kind kind, int count, int
     for (int k = 0; k < 5; ++k) {
         ns[k] /= count;
     }
-    report_row(b->report, a->name, "poise",
+    report_row(b->report, name, "poise",
                REPORT_VALUES(100.0 * reached / count, is_same, ns[0] * 1e-3, ns[1] * 1e-3, ns[2] * 1e-3,
                              ns[0] / fmin(ns[1], ns[2]), ns[3] * 1e-3, ns[4] * 1e-3, ns[3] / ns[4], 1e3 / ns[4]));
     report_promise(b->report, is_same, "%s: a batch has other bits", a->name);
     report_promise(b->report, reached == count, "%s: %d of %d targets missed", a->name, count - reached, count);
     free_work(&w);
+}
+
+// How much it matters how many problems come in a call.
+static void run_sizes(const bench *b, const arm *a, int count, int rounds)
+{
+    static const int calls[] = {1, 4, 16, 64, 256, 1000, 10000};
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0] && calls[i] <= count; ++i) {
+        char name[96];
+        snprintf(name, sizeof name, "%.63s, %d", a->name, calls[i]);
+        run_arm(b, a, name, SEED_MID, count, calls[i], rounds);
+    }
 }
 
 void suite_arm_batches(const bench *b)
@@ -231,6 +253,8 @@ void suite_arm_batches(const bench *b)
     static const report_table tables[SEED_COUNT] = {{"mid", "Seed: the middle of the limits", "robot", columns, 10},
                                                     {"rand", "Seed: uniform within the limits", "robot", columns, 10},
                                                     {"near", "Seed: within 0.1 rad of a solution", "robot", columns, 10}};
+    static const report_table sizes = {"sizes", "Problems in a call, seed in the middle of the limits", "robot", columns,
+                                       10};
     static arm arms[ARM_COUNT];
     int many = arm_take_all(bench_text(b, "--robots", "../shared/chains"), arms);
     int count = bench_number(b, "--targets", 10000, PART), rounds = bench_number(b, "--rounds", 5, 1);
@@ -241,9 +265,13 @@ void suite_arm_batches(const bench *b)
         if (bench_wants(b, tables[kind].name)) {
             report_begin_table(b->report, &tables[kind]);
             for (int i = 0; i < many; ++i) {
-                run_arm(b, &arms[i], (seed_kind)kind, count, rounds);
+                run_arm(b, &arms[i], arms[i].name, (seed_kind)kind, count, count, rounds);
             }
         }
+    }
+    if (bench_wants(b, sizes.name)) {
+        report_begin_table(b->report, &sizes);
+        run_sizes(b, &arms[0], count, rounds);
     }
     for (int i = 0; i < many; ++i) {
         arm_free(&arms[i]);
