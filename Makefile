@@ -6,7 +6,7 @@ JOBS   ?= 2
 GENERATOR := $(if $(shell command -v ninja),Ninja,Unix Makefiles)
 configure  = test -f $(2)/CMakeCache.txt || cmake --preset $(1) -G "$(GENERATOR)"
 
-.PHONY: all test demo bench coverage format install uninstall package reference web clean help
+.PHONY: all test demo bench coverage format install uninstall package reference web clean help determinism endurance fuzz nightly
 
 all:
 	@$(call configure,release,build)
@@ -31,6 +31,20 @@ coverage:
 	ctest --preset coverage -j $(JOBS)
 	tools/coverage.sh build-coverage
 
+determinism:
+	tools/check_determinism.sh
+
+fuzz:
+	tools/fuzz.sh $(SECONDS)
+
+# 10^7 solves, then a tracker for ten minutes; SOAK=7200 for two hours
+endurance: all
+	cmake --build build --target endurance
+	build/bin/endurance $(or $(SOLVES),10000000) $(JOBS) $(or $(SOAK),600)
+
+nightly: all
+	tools/nightly.sh
+
 format:
 	tools/check_format.sh --fix
 
@@ -53,7 +67,7 @@ package: all
 	cd build && cpack
 
 clean:
-	rm -rf build build-debug build-asan build-clang build-coverage web/build web/dist web/studio/dist
+	rm -rf build build-debug build-asan build-clang build-coverage build-tsan build-fuzz web/build web/dist web/studio/dist
 
 help:
 	@echo "make            build the library and the programs in build/"
@@ -63,6 +77,10 @@ help:
 	@echo "make coverage   run the unit tests and say which share of each source ran"
 	@echo "make reference  make the API reference from the headers (doxygen)"
 	@echo "make web        build the npm package and the studio (web/dist, build/studio)"
+	@echo "make fuzz       fuzz readers and solvers, SECONDS=60 each"
+	@echo "make determinism  the same bits from every compiler, level, thread count and batch size"
+	@echo "make endurance  10^7 random solves, then a tracker for SOAK=600 seconds"
+	@echo "make nightly    all the long checks"
 	@echo "make format     run clang-format on all C files"
 	@echo "make install    install to PREFIX (default /usr/local)"
 	@echo "make uninstall  remove what the last install put there"

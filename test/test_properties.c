@@ -271,7 +271,32 @@ START_TEST(solving_allocates_nothing)
 }
 END_TEST
 
+// A start whose Gauss-Newton step cannot be factorised: nothing is left of a step that was never made, whatever the memory
+// held.
+START_TEST(a_first_step_that_fails_leaves_no_trace)
+{
+    static const int bytes[] = {0x00, 0x5a, 0xff}; // 0, a number near 1e132, not a number
+    scene_random random = scene_random_make(2525);
+    problem *p = problem_make(&random, POISE_METHOD_LEVENBERG_MARQUARDT, 6, PROBLEM_LIMITS);
+    ck_assert_ptr_nonnull(p);
+    p->options.max_iterations = 15;
+    answer a = problem_solve(p);
+    for (int i = 0; i < 3; ++i) {
+        size_t size = poise_solver_size(p->model, &p->options);
+        void *memory = malloc(size);
+        poise_solver *solver = NULL;
+        memset(memory, bytes[i], size);
+        ck_assert_int_eq(poise_solver_init(p->model, &p->options, memory, size, &solver), POISE_OK);
+        answer b = problem_solve_with(p, solver);
+        ck_assert_msg(answers_are_equal(p, &a, &b), "memory full of %02x", (unsigned)bytes[i]);
+        free(memory);
+    }
+    problem_destroy(p);
+}
+END_TEST
+
 static const test_case tests[] = {
+    &a_first_step_that_fails_leaves_no_trace,
     &accepted_costs_never_rise,
     &accepted_costs_never_rise_without_limits,
     &limits_hold_and_locked_coordinates_keep_their_bits,

@@ -1,0 +1,106 @@
+// Any model, placements and frames for the tracker, and calibration from the same frames.
+#include "fuzz.h"
+#include "structured.h"
+
+#include <poise/track.h>
+
+#include <math.h>
+#include <string.h>
+
+#define MARKERS 6
+#define FRAMES  6
+
+typedef struct task {
+    poise_model *model;
+    int count, frames;
+    poise_placement placements[MARKERS];
+    poise_markers *markers;
+} task;
+
+static void take_markers(fuzz_bytes *bytes, task *t)
+{
+    static const char *const labels[MARKERS] = {"a", "b", "c", "d", "e", "f"};
+    t->count = 1 + fuzz_index(bytes, MARKERS);
+    t->frames = 1 + fuzz_index(bytes, FRAMES);
+    for (int i = 0; i < t->count; ++i) {
+        int body = fuzz_index(bytes, poise_model_joint_count(t->model));
+        poise_vec3 local = fuzz_vec3(bytes);
+        t->placements[i] = (poise_placement){labels[i], body, local, fuzz_number_or(bytes, 1.0)};
+    }
+    if (poise_markers_create(t->frames, t->count, 100.0, labels, NULL, &t->markers) != POISE_OK) {
+        return;
+    }
+    for (int i = 0; i < t->frames * t->count; ++i) {
+        t->markers->position[i] = fuzz_vec3(bytes);
+    }
+}
+
+static void follow(fuzz_bytes *bytes, const task *t)
+{
+    poise_tracker_options options = poise_tracker_options_default();
+    int features = fuzz_byte(bytes);
+    options.solver.max_iterations = 1 + fuzz_index(bytes, 12);
+    options.restarts = fuzz_index(bytes, 3);
+    options.least_markers = fuzz_index(bytes, 5);
+    options.robust = features & 1;
+    options.chunk = 1 + fuzz_index(bytes, 4);
+    if (features & 2) {
+        options.outlier = fuzz_number(bytes);
+        options.smoothness = fuzz_number(bytes);
+        options.max_turn = fuzz_number(bytes);
+    }
+    poise_clip *clip = NULL;
+    poise_track_frame frames[FRAMES];
+    poise_error error = {.text = ""};
+    poise_status status =
+        poise_track(t->model, t->placements, t->count, t->markers, NULL, &options, NULL, &clip, frames, &error);
+    if (status != POISE_OK) {
+        fuzz_require(!clip && error.text[0] != '\0', "an error without a text");
+        return;
+    }
+    for (int f = 0; f < t->frames; ++f) {
+        fuzz_check_answer(t->model, clip->q + (size_t)f * (size_t)clip->nq, true);
+        fuzz_require(isfinite(frames[f].rms), "the rms of a frame is not finite");
+        fuzz_require(isfinite(frames[f].worst), "the worst error of a frame is not finite");
+        fuzz_require(isfinite(frames[f].turn), "the turn of a frame is not finite");
+    }
+    poise_clip_destroy(clip);
+}
+
+static void calibrate(fuzz_bytes *bytes, task *t)
+{
+    poise_calibration_options options = poise_calibration_options_default();
+    options.solver.max_iterations = 1 + fuzz_index(bytes, 6);
+    options.rounds = 1 + fuzz_index(bytes, 3);
+    options.scaling = (poise_scaling)fuzz_index(bytes, 3);
+    options.scale_prior = fuzz_number_or(bytes, options.scale_prior);
+    poise_model *fitted = NULL;
+    poise_error error = {.text = ""};
+    poise_status status = poise_calibrate(t->model, t->placements, t->count, t->markers, NULL, t->frames, NULL, &options,
+                                          NULL, &fitted, NULL, &error);
+    fuzz_require(status == POISE_OK || (!fitted && error.text[0] != '\0'), "an error without a text");
+    for (int i = 0; i < t->count && status == POISE_OK; ++i) {
+        poise_vec3 p = t->placements[i].local;
+        fuzz_require(isfinite(p.x) && isfinite(p.y) && isfinite(p.z), "an offset is not finite");
+    }
+    poise_model_destroy(fitted);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_bytes bytes = {data, data + size};
+    int kind = fuzz_byte(&bytes);
+    task t = {.model = fuzz_model(&bytes, NULL, 0)};
+    if (!t.model) {
+        return 0;
+    }
+    take_markers(&bytes, &t);
+    if (t.markers && kind & 1) {
+        calibrate(&bytes, &t);
+    } else if (t.markers) {
+        follow(&bytes, &t);
+    }
+    poise_markers_destroy(t.markers);
+    poise_model_destroy(t.model);
+    return 0;
+}
