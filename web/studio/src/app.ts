@@ -153,11 +153,11 @@ export class App {
       if (address.hash.length > 1) {
         await this.#openLink(address.hash.slice(1));
       } else if (file?.startsWith('/')) {
-        const response = await fetch(file);
+        const response = await fetch(file.split('/').map(encodeURIComponent).join('/'));
         if (!response.ok) {
           throw new Error(`${file}: the server has no such file`);
         }
-        const name = decodeURIComponent(file.slice(file.lastIndexOf('/') + 1));
+        const name = file.slice(file.lastIndexOf('/') + 1);
         this.#openFiles([{ name, bytes: new Uint8Array(await response.arrayBuffer()) }]);
       } else {
         this.openScene(address.searchParams.get('scene') ?? FIRST_SCENE);

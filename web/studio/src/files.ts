@@ -1,6 +1,7 @@
 /** From dropped files to what stands on the stage. Everything that a failed attempt made is disposed of. */
 import {
   calibrate,
+  Kinematics,
   type Markers,
   type Model,
   type Placement,
@@ -34,10 +35,25 @@ const order = ['asf', 'urdf', 'xml', 'mjcf', 'bvh', 'glb', 'gltf', 'csv', 'json'
 const KINDS = 'URDF, MJCF, BVH, ASF with AMC, C3D, TRC, MOT, glTF, Denavit-Hartenberg tables (CSV) and poise JSON';
 const MOST_NOTES = 3; // of one file
 const FIT_FRAMES = 20; // of a recording that a body is fitted to
-const LEAST_MARKERS = 8; // with known names, for a body to be fitted
+const LEAST_MARKERS = 12; // with known names, for a body to be fitted
 
 const extension = (name: string): string => name.slice(name.lastIndexOf('.') + 1).toLowerCase();
-const guessUp = (format: string): Up => (['bvh', 'asf', 'gltf', 'glb'].includes(format) ? 'y' : 'z');
+
+/** Where a file does not say it: as its format has it by custom; a motion capture skeleton that is flat in y lies in z. */
+function guessUp(format: string, model: Model): Up {
+  if (!['bvh', 'asf', 'gltf', 'glb'].includes(format)) {
+    return 'z';
+  }
+  const kinematics = new Kinematics(model);
+  const { poses } = kinematics.update(model.neutral());
+  const extent = (axis: number) => {
+    const values = Array.from({ length: poses.length / 7 }, (_, i) => poses[7 * i + axis]!);
+    return Math.max(...values) - Math.min(...values);
+  };
+  const up = extent(2) > 2 * extent(1) ? 'z' : 'y';
+  kinematics.dispose();
+  return up;
+}
 
 /** Open files that belong together: one with a skeleton, others with motions or markers of it. Throws when it cannot be done. */
 export function openFiles(poise: Poise, files: readonly DroppedFile[], current: Session | null): Opened {
@@ -117,7 +133,7 @@ class Opening {
         throw error;
       }
       const place = error.line > 0 ? `${file.name}, line ${error.line}` : file.name;
-      const hint = extension(file.name) === 'gltf' && /\.bin|buffer/.test(error.message) ? '\nDrop the .gltf and its .bin files together.' : '';
+      const hint = /cannot (be loaded|load)/.test(error.message) ? '\nDrop it together with the files that it names.' : '';
       throw new Error(`${place}: ${error.message}${hint}`, { cause: error });
     }
   }
@@ -140,7 +156,7 @@ class Opening {
   }
 
   #skeleton(name: string, content: PoiseFile, model: Model): Stage {
-    const scale = content.scale.up === 'unknown' ? { ...content.scale, up: guessUp(content.format) } : content.scale;
+    const scale = content.scale.up === 'unknown' ? { ...content.scale, up: guessUp(content.format, model) } : content.scale;
     const posture = content.postures.find((p) => p.name === 'studio') ?? content.postures[0];
     const q = content.clip ? Array.from(content.clip.frame(0)) : posture?.q;
     const targets = content.goals.map(targetOf);

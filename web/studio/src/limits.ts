@@ -1,14 +1,21 @@
-/** Limits as shapes: the sector that a hinge may turn in, the way of a slide, the cone of a swing, each with its present value. */
+/**
+ * Limits as shapes: the sector that each angle may turn in, the way of a slide, the cone of a swing, each with its present
+ * value. The three angles of a ball joint are drawn about its axes, one by one.
+ */
 import type { Joint, Model } from 'poise-ik';
 import * as THREE from 'three';
 
 interface Gauge {
   joint: Joint;
   group: THREE.Group;
-  needle: THREE.Object3D;
+  /** Move the needles to the joint's values. */
+  show(q: ArrayLike<number>): void;
 }
 
+type Axis = readonly [number, number, number];
+
 const STEPS = 48;
+const unit = { x: [1, 0, 0], y: [0, 1, 0], z: [0, 0, 1] } as const;
 
 /** A frame whose z is the joint's axis. */
 function axisFrame(axis: readonly number[]): THREE.Quaternion {
@@ -46,35 +53,74 @@ export class Limits {
 
   #make(joint: Joint): Gauge | null {
     const group = new THREE.Group();
-    let needle: THREE.Object3D = new THREE.Object3D();
-    if (joint.type === 'revolute' && joint.nq === 1) {
-      const [lower, upper] = this.#range(joint).map((x, i) => (Number.isFinite(x) ? x : i === 0 ? -Math.PI : Math.PI)) as [number, number];
-      const frame = axisFrame(joint.axis);
-      const sector = new THREE.Mesh(new THREE.RingGeometry(0.55 * this.radius, this.radius, STEPS, 1, lower, Math.min(upper - lower, 2 * Math.PI)), this.#material);
-      sector.quaternion.copy(frame);
-      needle = this.#needle(new THREE.Vector3(this.radius * 1.08, 0, 0));
-      const holder = new THREE.Group();
-      holder.quaternion.copy(frame);
-      holder.add(needle);
-      group.add(sector, holder);
-    } else if (joint.type === 'prismatic' && joint.nq === 1) {
-      const [lower, upper] = this.#range(joint).map((x, i) => (Number.isFinite(x) ? x : i === 0 ? -this.radius : this.radius)) as [number, number];
-      const axis = new THREE.Vector3(...joint.axis).normalize();
-      const way = [axis.clone().multiplyScalar(lower), axis.clone().multiplyScalar(upper)];
-      group.add(new THREE.Line(new THREE.BufferGeometry().setFromPoints(way), this.#line));
-      needle = new THREE.Mesh(new THREE.SphereGeometry(0.12 * this.radius, 10, 8), this.#material);
-      group.add(needle);
-    } else if (joint.type === 'swing_twist' && Number.isFinite(joint.swing[0])) {
-      group.add(this.#cone(joint));
-      needle = this.#needle(new THREE.Vector3(0, 0, this.radius * 1.08));
-      const holder = new THREE.Group();
-      holder.quaternion.set(...(joint.axes as unknown as [number, number, number, number]));
-      holder.add(needle);
-      group.add(holder);
-    } else {
-      return null;
+    const { axes } = joint;
+    const frame = new THREE.Quaternion(axes[0], axes[1], axes[2], axes[3]);
+    const about = ([x, y, z]: Axis): Axis => new THREE.Vector3(x, y, z).applyQuaternion(frame).toArray();
+    switch (joint.type) {
+      case 'revolute':
+        return this.#sectors(joint, group, [joint.axis], true);
+      case 'universal':
+        return this.#sectors(joint, group, [joint.axis, joint.axis2], false);
+      case 'prismatic':
+        return this.#slide(joint, group);
+      case 'swing_twist':
+        if (Number.isFinite(joint.swing[0])) {
+          return this.#swing(joint, group, frame);
+        }
+        return this.#sectors(joint, group, [about([1, 0, 0]), about([0, 1, 0]), about([0, 0, 1])], false);
+      case 'ball_expmap':
+        return this.#sectors(joint, group, [about([1, 0, 0]), about([0, 1, 0]), about([0, 0, 1])], false);
+      case 'ball_euler':
+        return this.#sectors(joint, group, [...joint.order].map((letter) => about(unit[letter as keyof typeof unit])), false);
+      default:
+        return null;
     }
-    return { joint, group, needle };
+  }
+
+  /** A sector for each coordinate about its axis. `open`: those without limits, too, as full rings. */
+  #sectors(joint: Joint, group: THREE.Group, list: readonly Axis[], open: boolean): Gauge | null {
+    const needles: { at: number; needle: THREE.Object3D }[] = [];
+    list.forEach((axis, i) => {
+      const range = this.#range(joint, i);
+      if (i >= joint.nq || (!open && !range.every(Number.isFinite))) {
+        return;
+      }
+      const [lower, upper] = [Math.max(range[0], -Math.PI), Math.min(range[1], Math.PI)];
+      const holder = new THREE.Group();
+      holder.quaternion.copy(axisFrame(axis));
+      const needle = this.#needle(new THREE.Vector3(this.radius * 1.08, 0, 0));
+      const outer = this.radius * (1 - 0.15 * i);
+      holder.add(new THREE.Mesh(new THREE.RingGeometry(0.55 * outer, outer, STEPS, 1, lower, upper - lower), this.#material), needle);
+      group.add(holder);
+      needles.push({ at: joint.q + i, needle });
+    });
+    const show = (q: ArrayLike<number>) => needles.forEach(({ at, needle }) => (needle.rotation.z = q[at] ?? 0));
+    return needles.length > 0 ? { joint, group, show } : null;
+  }
+
+  #slide(joint: Joint, group: THREE.Group): Gauge {
+    const [lower, upper] = this.#range(joint);
+    const axis = new THREE.Vector3(...joint.axis).normalize();
+    const end = (x: number, otherwise: number) => axis.clone().multiplyScalar(Number.isFinite(x) ? x : otherwise);
+    const way = [end(lower, -this.radius), end(upper, this.radius)];
+    const needle = new THREE.Mesh(new THREE.SphereGeometry(0.12 * this.radius, 10, 8), this.#material);
+    group.add(new THREE.Line(new THREE.BufferGeometry().setFromPoints(way), this.#line), needle);
+    return { joint, group, show: (q) => needle.position.copy(axis).multiplyScalar(q[joint.q] ?? 0) };
+  }
+
+  #swing(joint: Joint, group: THREE.Group, frame: THREE.Quaternion): Gauge {
+    const needle = this.#needle(new THREE.Vector3(0, 0, this.radius * 1.08));
+    const holder = new THREE.Group();
+    holder.quaternion.copy(frame);
+    holder.add(this.#cone(joint), needle);
+    group.add(holder);
+    const axis = new THREE.Vector3();
+    const show = (q: ArrayLike<number>) => {
+      const [a, b] = [q[joint.q] ?? 0, q[joint.q + 1] ?? 0];
+      const length = Math.hypot(a, b) || 1;
+      needle.quaternion.setFromAxisAngle(axis.set(a / length, b / length, 0), Math.hypot(a, b));
+    };
+    return { joint, group, show };
   }
 
   #needle(end: THREE.Vector3): THREE.Object3D {
@@ -97,14 +143,12 @@ export class Limits {
     }
     const shape = new THREE.BufferGeometry().setFromPoints(points);
     shape.setIndex(faces);
-    const cone = new THREE.Mesh(shape, this.#material);
-    cone.quaternion.set(...(joint.axes as unknown as [number, number, number, number]));
-    return cone;
+    return new THREE.Mesh(shape, this.#material);
   }
 
   /** Follow the skeleton. `shown`: which joints' limits are drawn. */
   place(poses: Float64Array, q: ArrayLike<number>, shown: (joint: number) => boolean): void {
-    for (const { joint, group, needle } of this.#gauges) {
+    for (const { joint, group, show } of this.#gauges) {
       group.visible = shown(joint.index);
       if (!group.visible) {
         continue;
@@ -118,16 +162,7 @@ export class Limits {
         group.position.applyQuaternion(turn).add(at);
         group.quaternion.premultiply(turn);
       }
-      const value = q[joint.q] ?? 0;
-      if (joint.type === 'revolute') {
-        needle.rotation.z = value;
-      } else if (joint.type === 'prismatic') {
-        needle.position.set(...(joint.axis as [number, number, number])).normalize().multiplyScalar(value);
-      } else {
-        const b = q[joint.q + 1] ?? 0;
-        const length = Math.hypot(value, b);
-        needle.quaternion.setFromAxisAngle(new THREE.Vector3(value / (length || 1), b / (length || 1), 0), length);
-      }
+      show(q);
     }
   }
 

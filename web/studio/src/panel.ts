@@ -78,13 +78,13 @@ export class Panel {
 
   #sections(session: Session): HTMLElement[] {
     if (!session.hasSkeleton) {
-      return [this.#markers(session), this.#view(), this.#save(session)];
+      return [this.#markers(session), this.#view(session), this.#save(session)];
     }
     const parts = [this.#goals(session), this.#method(session)];
     if (session.stage.markers) {
       parts.push(this.#markers(session));
     }
-    parts.push(this.#posture(session), this.#joints(session), this.#view(), this.#save(session));
+    parts.push(this.#posture(session), this.#joints(session), this.#view(session), this.#save(session));
     return parts;
   }
 
@@ -236,7 +236,7 @@ export class Panel {
     );
   }
 
-  #view(): HTMLElement {
+  #view(session: Session): HTMLElement {
     const { app } = this;
     return section(
       'View',
@@ -254,6 +254,10 @@ export class Panel {
           app.refresh();
         },
       ),
+      choice('Upwards', ['y', 'z'].map((axis) => ({ value: axis, text: axis })), session.stage.scale.up === 'y' ? 'y' : 'z', (value) => {
+        session.stage.scale = { ...session.stage.scale, up: value === 'y' ? 'y' : 'z' };
+        app.home();
+      }),
       element('div', { className: 'row' }, button('Show everything (H)', () => app.home(), 'Whole view')),
     );
   }

@@ -18,7 +18,7 @@ export interface PlotOptions {
   step?: number;
 }
 
-const MARGIN = { left: 56, right: 12, top: 10, bottom: 34 };
+const MARGIN = { left: 66, right: 12, top: 10, bottom: 34 };
 
 /** Fit the canvas to its box in device pixels; the context works in CSS pixels. */
 export function prepare(canvas: HTMLCanvasElement): { g: CanvasRenderingContext2D; width: number; height: number } {

@@ -120,6 +120,7 @@ export class Viewport {
     this.#size = session.size();
     this.#figure = new Figure(session.model, this.#size);
     this.#limits = new Limits(session.model, 0.09 * this.#size);
+    this.#figure.group.visible = session.hasSkeleton;
     this.#world.add(this.#figure.group, this.#limits.group);
     this.#world.scale.setScalar(1 / this.#size);
     this.#makeMarkers(session);

@@ -13,21 +13,27 @@ let server = null;
 let browser = null;
 let address = '';
 
+/** `poise view` with further arguments: its address, and how to end it. */
+export async function serve(...words) {
+  const child = spawn(POISE, ['view', '--no-open', '--json', '--studio', STUDIO, ...words], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const found = await new Promise((done, failed) => {
+    child.once('error', failed);
+    child.once('exit', () => failed(new Error('poise view has ended')));
+    child.stdout.once('data', (line) => done(JSON.parse(String(line)).address));
+  });
+  return { address: found, end: () => child.removeAllListeners('exit').kill() };
+}
+
 export async function start() {
   mkdirSync(SHOTS, { recursive: true });
-  server = spawn(POISE, ['view', '--no-open', '--json', '--studio', STUDIO], { stdio: ['ignore', 'pipe', 'inherit'] });
-  address = await new Promise((found, failed) => {
-    server.once('error', failed);
-    server.once('exit', () => failed(new Error('poise view has ended')));
-    server.stdout.once('data', (line) => found(JSON.parse(String(line)).address));
-  });
+  server = await serve();
+  address = server.address;
   browser = await chromium.launch({ executablePath: CHROMIUM, args: flags });
 }
 
 export async function stop() {
   await browser?.close();
-  server?.removeAllListeners('exit');
-  server?.kill();
+  server?.end();
 }
 
 /** Ask until the answer is true: functions that a page waits with itself do not pass its content security policy. */
@@ -39,16 +45,17 @@ export async function until(page, ask, arg, seconds = 20) {
   }
 }
 
-/** A new page that is open at `query` and ready. `finish` closes it and fails if it complained or asked for foreign things. */
+/** A new page that is open at `query`, or another server's address, and ready. `finish` closes it and fails if it complained or asked for foreign things. */
 export async function open(query = '', options = {}) {
+  const home = new URL(query, address);
   const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, colorScheme: 'dark', ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
   const complaints = [];
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && !/GPU stall|GL Driver/.test(message.text()) && complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('request', (request) => /^(blob:|data:)/.test(request.url()) || request.url().startsWith(address) || complaints.push(`asks for ${request.url()}`));
-  await page.goto(address + query);
+  page.on('request', (request) => /^(blob:|data:)/.test(request.url()) || request.url().startsWith(home.origin) || complaints.push(`asks for ${request.url()}`));
+  await page.goto(home.href);
   await until(page, () => 'studio' in globalThis, undefined, 60);
   const finish = async () => {
     await context.close();

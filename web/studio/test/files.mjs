@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { drop, notice, on, open, poise, probe, until } from './browser.mjs';
+import { drop, notice, on, open, poise, probe, serve, until } from './browser.mjs';
 
 let folder = '';
 const data = new URL('../../../../shared/data/', import.meta.url).pathname;
@@ -49,6 +49,18 @@ test('each kind of file of our own opens when dropped', on('?scene=arm6', {}, as
     await isShown(page, title, frames);
   }
 }));
+
+test('poise view FILE shows the file, whatever its name', async () => {
+  const [file] = make('scene:humanoid/walk', 'a walk, 100 %.bvh');
+  const { address, end } = await serve(join(folder, file.name));
+  try {
+    const { page, finish } = await open(address);
+    await isShown(page, file.name, true);
+    await finish();
+  } finally {
+    end();
+  }
+});
 
 test('markers find the built-in body by their names, and a motion the skeleton that stands there', on('?scene=arm6', {}, async (page) => {
   await drop(page, ...make('scene:humanoid/kick', 'kick.c3d'));
