@@ -4,8 +4,6 @@
 #include "joints.h"
 #include "terminal.h"
 
-#include <stdlib.h>
-
 static bool fail(const char *name, poise_status status)
 {
     if (status == POISE_ERROR_MEMORY) {

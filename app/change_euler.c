@@ -11,7 +11,6 @@
 #include "terminal.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define TURN 6.283185307179586

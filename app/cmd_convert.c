@@ -7,7 +7,6 @@
 #include "terminal.h"
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_LOSSES = 64 };

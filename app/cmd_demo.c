@@ -8,7 +8,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 
 #define NOISE 0.003 // metres, the deviation of the markers along each axis: scene_recording_noisy
 

@@ -5,8 +5,6 @@
 
 #include <poise/base.h>
 
-#include <string.h>
-
 static int page_columns(FILE *stream)
 {
     int columns = terminal_columns(stream);

@@ -5,8 +5,6 @@
 #include "terminal.h"
 
 #include <limits.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 // ---- Files that a file names ---------------------------------------------------------------------------------------------

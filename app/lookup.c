@@ -6,7 +6,6 @@
 #include "terminal.h"
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 // ---- Bodies --------------------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 #include "plot_parts.h"
 
 #include <math.h>
-#include <string.h>
 
 static double to_scale(const scale *s, double value)
 {

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { CELLS = 24 };
 #define REDRAW 0.1 // seconds between two drawings of the bar

@@ -3,7 +3,6 @@
 #include "solve.h"
 #include "terminal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 // What has no weight does not count.
 static bool has_rotation(const poise_goal *goal)

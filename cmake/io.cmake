@@ -21,7 +21,7 @@ set(poise_io_base_sources
 
 foreach(objects poise_io_objects poise_io_base_objects)
     add_library(${objects} OBJECT)
-    target_link_libraries(${objects} PRIVATE poise_flags)
+    target_link_libraries(${objects} PRIVATE poise_flags poise_harden)
     target_include_directories(${objects} PRIVATE include src)
     target_compile_options(${objects} PRIVATE -fno-semantic-interposition)
     set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON)
@@ -43,3 +43,4 @@ foreach(library poise_io_static poise_io_shared)
     set_target_properties(${library} PROPERTIES OUTPUT_NAME poise_io LINKER_LANGUAGE C)
     target_link_libraries(${library} PRIVATE PkgConfig::POISE_EXPAT PkgConfig::POISE_JANSSON)
 endforeach()
+target_link_options(poise_io_shared PRIVATE $<TARGET_PROPERTY:poise_harden,INTERFACE_LINK_OPTIONS>)

@@ -5,7 +5,6 @@
 #include <poise/track.h>
 
 #include <math.h>
-#include <string.h>
 
 #define MARKERS 6
 #define FRAMES  6

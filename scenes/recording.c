@@ -7,8 +7,6 @@
 #include <poise/kinematics.h>
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MOST_MARKERS = 64, GAP_FRAMES = 10 };
 #define SWAP_FROM 0.5 // of the recording

@@ -4,7 +4,6 @@
 #include <app/command.h>
 #include <app/terminal.h>
 
-#include <math.h>
 #include <string.h>
 
 static const app_option options[] = {

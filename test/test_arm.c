@@ -286,6 +286,100 @@ START_TEST(steps_are_right_for_singular_systems_too)
 }
 END_TEST
 
+// (K^T w K + lambda I) x = -K^T w rho, row by row, for the step x that the first iteration of a search takes; K of a joint
+// is J over a, w = diag(1, kappa). Elimination leaves a residual of a few roundings of |K|^2 |x|; both are below 100 here.
+static void check_first_step(const pz_arm_chain *chain, const pz_arm_target *target, const double *q)
+{
+    arm_frames frames;
+    arm_column columns[ARM_LARGEST];
+    arm_forward(chain, chain->n, true, q, &frames);
+    arm_error error = arm_error_at(&frames, target);
+    double lambda = ARM_DAMPING * (0.5 * error.rr + error.e) + ARM_DAMPING_LEAST;
+    double kappa = sqrt(fmax(1.0 - 0.5 * error.e, ARM_KAPPA_LEAST)), x[ARM_LARGEST];
+    pz_arm_run run;
+    memset(&run, 0, sizeof run);
+    pz_arm_open(chain, q, &run);
+    pz_arm_begin(chain, q, &run);
+    for (int i = 0; i < chain->n; ++i) { // so that no limit cuts the step
+        run.lower[i] = -1e6, run.upper[i] = 1e6;
+        columns[i] = arm_column_of(chain, true, &frames, i);
+    }
+    ck_assert(!pz_arm_search(chain, target, 1, &run));
+    for (int i = 0; i < chain->n; ++i) {
+        x[i] = (run.q[i] - q[i]) / chain->rate[i];
+    }
+    for (int i = 0; i < chain->n; ++i) {
+        double row = lambda * x[i] + arm_slope(&columns[i], 1.0, &error);
+        for (int j = 0; j < chain->n; ++j) {
+            row += (v3_dot(columns[i].J, columns[j].J) + kappa * v3_dot(columns[i].a, columns[j].a)) * x[j];
+        }
+        ck_assert_msg(fabs(row) < 1e-10, "%d joints, row %d: %g", chain->n, i, row);
+    }
+}
+
+START_TEST(the_first_step_of_a_search_solves_its_damped_system)
+{
+    scene_random random = scene_random_make(9);
+    for (int k = 0; k < 180; ++k) {
+        test_arm arm = arm_random(&random, 1 + k % 9, (unsigned)k % 8);
+        pz_arm_chain chain = chain_of(&arm);
+        double q[ARM_LARGEST], there[ARM_LARGEST];
+        scene_random_configuration(&random, arm.model, q);
+        scene_random_configuration(&random, arm.model, there);
+        pz_arm_target target = target_of(&chain, there);
+        check_first_step(&chain, &target, q);
+        arm_destroy(&arm);
+    }
+}
+END_TEST
+
+// The energy beyond the bands after `most` iterations from q, |rho|^2/2, and the slope where the last of them began.
+static double banded_energy(const pz_arm_chain *chain, const pz_arm_target *target, const double *q, int most, double *slope)
+{
+    pz_arm_run run;
+    memset(&run, 0, sizeof run);
+    pz_arm_open(chain, q, &run);
+    pz_arm_begin(chain, q, &run);
+    memset(run.side, 0, sizeof run.side);
+    ck_assert(!pz_arm_search_banded(chain, target, most, &run));
+    *slope = run.slope;
+    return run.f;
+}
+
+// The largest component of the gradient, which a search notes at its start, against central differences with the error of
+// gradient_and_hessian_match_differences; a difference across the edge of a band is off by at most h f''/2, f'' below 20.
+START_TEST(the_slope_of_a_search_with_bands_matches_differences)
+{
+    scene_random random = scene_random_make(10);
+    for (int k = 0; k < 120; ++k) {
+        test_arm arm = arm_random(&random, 1 + k % 7, (unsigned)k % 8);
+        pz_arm_chain chain = chain_of(&arm);
+        double q[ARM_LARGEST], there[ARM_LARGEST], h = 1e-5, largest = 0.0, slope, unused;
+        scene_random_configuration(&random, arm.model, q);
+        scene_random_configuration(&random, arm.model, there);
+        pz_arm_target target = target_of(&chain, there);
+        target.u = m3_mul(&target.u, &chain.tail); // with a band the tail is not undone
+        target.has_band = true;
+        target.turn = quat_from_matrix(&target.u);
+        target.tolerance = k % 2 ? v3(0, 0, 0) : v3(0.01, 0, 0.3);
+        target.rotation_tolerance = k % 3 ? v3(0, 0, 0) : v3(0.4, 0.1, 0);
+        target.most_r = target.most_e = 0.0, target.cost = -1.0;
+        banded_energy(&chain, &target, q, 1, &slope);
+        for (int i = 0; i < chain.n; ++i) {
+            double at = q[i], step = h * chain.rate[i];
+            q[i] = at + step;
+            double above = banded_energy(&chain, &target, q, 0, &unused);
+            q[i] = at - step;
+            double below = banded_energy(&chain, &target, q, 0, &unused);
+            q[i] = at;
+            largest = fmax(largest, fabs(above - below) / (2 * h));
+        }
+        ck_assert_msg(fabs(slope - largest) < 1e-4, "arm %d: %g for %g", k, slope, largest);
+        arm_destroy(&arm);
+    }
+}
+END_TEST
+
 // ---- Searches ------------------------------------------------------------------------------------------------------------
 
 START_TEST(wide_registers_give_the_same_bits)
@@ -415,6 +509,8 @@ static const test_case tests[] = {
     &restarts_cover_the_limits_evenly,
     &gradient_and_hessian_match_differences,
     &steps_are_right_for_singular_systems_too,
+    &the_first_step_of_a_search_solves_its_damped_system,
+    &the_slope_of_a_search_with_bands_matches_differences,
     &wide_registers_give_the_same_bits,
     &searches_from_nearby_meet_the_target,
     &descent_ends_at_stationary_points,

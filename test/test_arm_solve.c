@@ -364,6 +364,37 @@ START_TEST(trace_records_the_way_to_the_answer)
 }
 END_TEST
 
+// An iteration counts as accepted when the cost is the least so far, that of the start included.
+START_TEST(an_iteration_that_raises_the_cost_is_not_called_accepted)
+{
+    scene_random random = scene_random_make(21);
+    poise_trace trace[200];
+    poise_solver_options options = options_for(0);
+    options.trace = trace;
+    options.trace_capacity = 200;
+    test_arm arm = arm_of_scene("arm6");
+    poise_solver *solver = arm_solver(&arm, &options);
+    int raised[2] = {0, 0};
+    for (int t = 0; t < 200; ++t) {
+        double there[ARM_LARGEST], q[ARM_LARGEST];
+        poise_report report;
+        scene_random_configuration(&random, arm.model, there);
+        scene_random_configuration(&random, arm.model, q);
+        poise_goal goal = arm_goal(&arm, there);
+        goal.rotation_tolerance.x = t % 2 ? 0.05 : 0.0;
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+        ck_assert_int_gt(report.traced, 0);
+        if (fabs(trace[0].cost - report.start_cost) > 1e-12 * report.start_cost) { // the two may round in another order
+            ck_assert_int_eq(trace[0].accepted, trace[0].cost < report.start_cost);
+            raised[t % 2] += !trace[0].accepted;
+        }
+    }
+    ck_assert(raised[0] > 0 && raised[1] > 0);
+    poise_solver_destroy(solver);
+    arm_destroy(&arm);
+}
+END_TEST
+
 // ---- Out of reach --------------------------------------------------------------------------------------------------------
 
 // Where the arm's solver ends, the general one finds nothing better nearby.
@@ -584,6 +615,7 @@ static const test_case tests[] = {
     &cost_is_that_of_the_objective,
     &what_is_reported_of_a_met_target_is_what_the_objective_says,
     &trace_records_the_way_to_the_answer,
+    &an_iteration_that_raises_the_cost_is_not_called_accepted,
     &the_closest_pose_is_a_minimum_for_the_general_method,
     &without_restarts_the_report_is_honest,
     &huge_and_broken_targets_do_no_harm,

@@ -193,6 +193,18 @@ START_TEST(angles_at_a_limit_move_in_by_the_disturbance)
 }
 END_TEST
 
+// By half turns every angle comes within a quarter of one from the centre, on either side of it.
+START_TEST(a_symmetric_end_twists_by_no_more_than_a_quarter_turn_from_its_centre)
+{
+    for (int i = -100; i <= 100; ++i) {
+        double angle = 0.1 * i + 0.03;
+        pz_link link = {.lower = -1.5, .upper = 2.5, .center = 0.5};
+        double end = pz_limit_end_twist(&link, angle, true);
+        ck_assert_msg(fabs(end - link.center) <= PZ_HALF_PI + 1e-12, "%g became %g", angle, end);
+    }
+}
+END_TEST
+
 // ---- Twists --------------------------------------------------------------------------------------------------------------
 
 static mat3 frame_of(poise_quat q)
@@ -468,6 +480,62 @@ START_TEST(descents_within_limits_keep_them_and_never_end_farther_off)
 }
 END_TEST
 
+// A sweep depends on nothing but the pose that it begins with, so that two runs of one sweep are one run of two, up to
+// rounding of the frames, which a run sets up anew.
+START_TEST(a_descent_takes_as_many_sweeps_as_it_may)
+{
+    scene_random random = scene_random_make(10);
+    for (int round = 0; round < 100; ++round) {
+        rig r = rig_of_chain(chain_make(&random, CHAIN_GENERAL, 4));
+        pz_chain_pose *now = &r.erik->now;
+        double q[CHAIN_MOST], twice[CHAIN_MOST];
+        scene_random_configuration(&random, r.model, q);
+        ck_assert(pz_erik_take(r.erik, q, scene_random_rotation(&random)));
+        r.erik->options.stall = 0.0;
+        r.erik->options.precision = 0.0;
+        r.erik->options.max_sweeps = 1;
+        pz_chain_set(&r.erik->chain, q, now);
+        pz_ccd_solution(r.erik, now);
+        pz_ccd_solution(r.erik, now);
+        memcpy(twice, now->theta, (size_t)r.nq * sizeof *twice);
+        r.erik->options.max_sweeps = 2;
+        pz_chain_set(&r.erik->chain, q, now);
+        pz_ccd_solution(r.erik, now);
+        for (int k = 0; k < r.nq; ++k) {
+            ck_assert_double_eq_tol(now->theta[k], twice[k], 1e-12);
+        }
+        rig_destroy(&r);
+    }
+}
+END_TEST
+
+// ---- Positions -----------------------------------------------------------------------------------------------------------
+
+// A twister at the end turns about its own segment: positions say nothing about it, and it stays where the fit began, at
+// zero or another multiple of 2^-14.
+START_TEST(a_joint_that_no_position_can_tell_stays_where_the_fit_began)
+{
+    scene_random random = scene_random_make(13);
+    for (int round = 0; round < 100; ++round) {
+        rig r = rig_of_chain(chain_make(&random, CHAIN_STRAIGHT, 3 + round % 4));
+        poise_erik *e = r.erik;
+        double q[CHAIN_MOST], posture[CHAIN_MOST], misfit;
+        vec3 positions[CHAIN_MOST + 1] = {{0, 0, 0}};
+        for (int k = 0; k < r.nq; ++k) {
+            q[k] = scene_random_range(&random, -0.2, 0.2);
+        }
+        pz_chain_set(&e->chain, q, &e->now);
+        for (int k = 0; k < r.nq; ++k) {
+            positions[k + 1] = v3_add(positions[k], e->now.Q[k + 1].y);
+        }
+        ck_assert_int_eq(poise_erik_posture_from_positions(e, positions, r.nq + 1, posture, &misfit), POISE_OK);
+        ck_assert_double_le(misfit, 1e-6);
+        ck_assert_double_eq(posture[r.nq - 1], ldexp(rint(ldexp(posture[r.nq - 1], 14)), -14));
+        rig_destroy(&r);
+    }
+}
+END_TEST
+
 // ---- Phases --------------------------------------------------------------------------------------------------------------
 
 static double frame_distance(const mat3 *a, const mat3 *b)
@@ -531,12 +599,68 @@ START_TEST(a_swing_below_a_twister_points_where_the_forward_phase_had_it)
 }
 END_TEST
 
+// Hinges "j0" to "j3" without limits, segments along y: a twister, a swing about an axis askew to both, and two more.
+static poise_model *askew_chain(scene_random *random)
+{
+    static const char *const names[] = {"j0", "j1", "j2", "j3"};
+    poise_builder *builder;
+    poise_model *model = NULL;
+    vec3 axes[4] = {{0, 1, 0}, scene_random_direction(random), {1, 0, 0}, {0, 1, 0}};
+    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    for (int i = 0; i < 4; ++i) {
+        poise_joint joint = poise_joint_default();
+        joint.name = names[i];
+        joint.parent = i > 0 ? names[i - 1] : NULL;
+        joint.type = POISE_JOINT_REVOLUTE;
+        joint.axis = axes[i];
+        joint.offset.position = v3(0, i > 0 ? 0.3 : 0.0, 0);
+        ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    }
+    poise_tool tip = {"tip", "j3", poise_pose_from_position(0, 0.2, 0)};
+    ck_assert_int_eq(poise_builder_add_tool(builder, &tip, NULL), POISE_OK);
+    ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
+    poise_builder_destroy(builder);
+    return model;
+}
+
+// Where the swing can have the latitude that is asked for, the twister turns it to the place. The twister turns by less than
+// a quarter turn, after which the swing's other side may be nearer: one in a hundred may miss.
+START_TEST(a_twister_turns_the_swing_below_it_whose_axis_is_askew)
+{
+    scene_random random = scene_random_make(14);
+    int met = 0, can = 0;
+    for (int round = 0; round < 1000; ++round) {
+        rig r = rig_of_chain(askew_chain(&random));
+        poise_erik *e = r.erik;
+        const pz_link *swing = &e->chain.links[1];
+        double q[4], lever = sqrt(swing->B * swing->B + swing->C_sine * swing->C_sine);
+        scene_random_configuration(&random, r.model, q);
+        ck_assert(pz_erik_take(e, q, scene_random_rotation(&random)));
+        pz_chain_set(&e->chain, q, &e->warped);
+        pz_bwcd_posture(e, &e->warped);
+        pz_forward_phase(e);
+        mat3 away = frame_of(scene_random_rotation(&random));
+        for (int k = 0; k <= r.nq; ++k) {
+            e->forward[k] = m3_mul(&away, &e->forward[k]);
+        }
+        pz_backward_phase(e);
+        bool is_within = fabs(v3_dot(e->chain.base.y, e->forward[2].y) - swing->A) < lever;
+        can += is_within;
+        met += is_within && v3_norm(v3_sub(e->now.Q[2].y, e->forward[2].y)) <= 1e-9;
+        rig_destroy(&r);
+    }
+    ck_assert_int_gt(can, 500);
+    ck_assert_int_ge(100 * met, 99 * can);
+}
+END_TEST
+
 static const test_case tests[] = {
     &closed_form_latitude_matches_the_table,
     &latitude_angles_have_the_latitude_and_the_hemisphere,
     &latitude_keeps_its_digits_where_a_joint_is_straight,
     &limited_angles_are_within_the_limits_and_equal_where_they_can_be,
     &angles_at_a_limit_move_in_by_the_disturbance,
+    &a_symmetric_end_twists_by_no_more_than_a_quarter_turn_from_its_centre,
     &twist_between_frames_is_yaw_plus_roll,
     &twist_to_a_frame_that_is_turned_about_y_is_that_turn,
     &twist_goes_by_the_axis_that_is_farther_across,
@@ -547,8 +671,11 @@ static const test_case tests[] = {
     &measures_agree_with_the_equations_over_positions_and_quaternions,
     &bwcd_turns_a_posture_to_any_direction,
     &descents_within_limits_keep_them_and_never_end_farther_off,
+    &a_descent_takes_as_many_sweeps_as_it_may,
+    &a_joint_that_no_position_can_tell_stays_where_the_fit_began,
     &phases_leave_chains_within_limits,
     &a_swing_below_a_twister_points_where_the_forward_phase_had_it,
+    &a_twister_turns_the_swing_below_it_whose_axis_is_askew,
 };
 
 int main(void)

@@ -1,4 +1,5 @@
 // The successor of ERIK on models and goals of every kind, sound or hopeless.
+#include "chains.h"
 #include "random_goals.h"
 #include "random_model.h"
 #include "test_main.h"
@@ -7,6 +8,9 @@
 #include <poise/kinematics.h>
 
 #include <math.h>
+#include <string.h>
+
+#include "express/expressive.h"
 
 #define MOST 512
 
@@ -100,10 +104,230 @@ START_TEST(targets_out_of_reach_and_out_of_this_world_leave_sound_answers)
 }
 END_TEST
 
+// Where the residuals r are zero, the Hessian of sum w (sqrt(r^2 + eps^2) - eps) is w/eps dr^2, so that the second
+// difference of the cost, zero itself there, is the diagonal up to h^2/12 times fourth derivatives, below 1 for eps = 1, and
+// up to rounding of eps over h^2, 1e-16/1e-6.
+START_TEST(curvature_of_the_posture_error_is_its_second_difference_at_the_posture)
+{
+    scene_random random = scene_random_make(83);
+    static double posture[MOST], q[MOST], v[MOST], g[MOST], H[MOST * 64];
+    const double h = 1e-3, eps = 1.0, factor = 0.7;
+    for (int round = 0; round < 20; ++round) {
+        poise_model *model = random_model(&random, 2 + round % 6, 0u);
+        poise_expressive_options options = poise_expressive_options_default();
+        poise_expressive *e;
+        options.mode = round % 2 ? POISE_EXPRESSIVE_METRIC : POISE_EXPRESSIVE_SHAPE;
+        ck_assert_int_eq(poise_expressive_create(model, &options, NULL, &e, NULL), POISE_OK);
+        int n = poise_model_nv(model);
+        ck_assert_int_le(n * n, (int)TEST_COUNT(H));
+        scene_random_configuration(&random, model, posture);
+        pz_terms_take(e, posture);
+        pz_terms_choose_signs(e, posture);
+        memset(g, 0, sizeof g);
+        memset(H, 0, sizeof H);
+        ck_assert_double_le(pz_terms_cost(e, posture, eps, factor, g, H), 1e-15);
+        for (int i = 0; i < n; ++i) {
+            double sum = 0.0;
+            for (int side = -1; side <= 1; side += 2) {
+                memset(v, 0, sizeof v);
+                v[i] = side * h;
+                ck_assert_int_eq(poise_retract(model, posture, v, q), POISE_OK);
+                sum += pz_terms_cost(e, q, eps, factor, NULL, NULL);
+            }
+            for (int j = 0; j < n; ++j) {
+                double expected = i == j ? factor * sum / (h * h) : 0.0;
+                ck_assert_msg(fabs(H[i * n + j] - expected) < 1e-6, "model %d, H[%d][%d]: %g for %g", round, i, j,
+                              H[i * n + j], expected);
+            }
+        }
+        poise_expressive_destroy(e);
+        poise_model_destroy(model);
+    }
+}
+END_TEST
+
+// ---- Candidates ----------------------------------------------------------------------------------------------------------
+
+// A chain with its expressive solver, and the candidates for an end that faces as `there` has it.
+typedef struct chain_case {
+    poise_model *model;
+    poise_kinematics *kin;
+    poise_expressive *e;
+    int n;
+} chain_case;
+
+static chain_case chain_case_make(poise_model *model)
+{
+    poise_expressive_options options = poise_expressive_options_default();
+    chain_case c = {.model = model, .n = poise_model_nq(model)};
+    int tip = poise_model_find_tool(model, "tip");
+    options.body = poise_model_tool_body(model, tip);
+    options.tip = poise_model_tool_pose(model, tip);
+    options.warm = options.symmetric_endpoint = false;
+    options.searches = 16;
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &c.kin), POISE_OK);
+    ck_assert_int_eq(poise_expressive_create(model, &options, NULL, &c.e, NULL), POISE_OK);
+    return c;
+}
+
+static void chain_case_destroy(chain_case *c)
+{
+    poise_expressive_destroy(c->e);
+    poise_kinematics_destroy(c->kin);
+    poise_model_destroy(c->model);
+}
+
+static void find_candidates(chain_case *c, const double *posture, const double *there)
+{
+    double q[MOST];
+    ck_assert_int_eq(poise_kinematics_update(c->kin, there), POISE_OK);
+    poise_quat target = poise_kinematics_body_pose(c->kin, c->e->end).rotation;
+    poise_goal goal = poise_goal_orientation(c->e->end, target);
+    memcpy(q, posture, (size_t)c->n * sizeof *q);
+    ck_assert_int_eq(poise_expressive_solve(c->e, &goal, 1, posture, q, NULL), POISE_OK); // takes posture and target
+    pz_expressive_find(c->e);
+    ck_assert_int_gt(c->e->found_count, 0);
+}
+
+// The error of a configuration: goal_weight sqrt(1 - |w|) + posture_weight P, w that of the rotation from the target.
+static double error_of(chain_case *c, const double *q)
+{
+    poise_expressive *e = c->e;
+    ck_assert_int_eq(poise_kinematics_update(c->kin, q), POISE_OK);
+    poise_quat a = poise_kinematics_body_pose(c->kin, e->end).rotation, b = e->target;
+    double w = fabs(a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w);
+    pz_terms_choose_signs(e, q);
+    return e->options.goal_weight * sqrt(fmax(0.0, 1.0 - w)) + e->options.posture_weight * pz_terms_error(e, q);
+}
+
+#define SCORE_TOLERANCE 1e-6 // the root of roundings, 1e-8, and of those of directions near an axis
+
+START_TEST(the_score_of_a_candidate_is_the_error_of_its_pose)
+{
+    scene_random random = scene_random_make(89);
+    int by_two = 0;
+    for (int round = 0; round < 200; ++round) {
+        chain_case c = chain_case_make(chain_make(&random, CHAIN_STRAIGHT, 4 + round % 3));
+        double posture[CHAIN_MOST], there[CHAIN_MOST], q[CHAIN_MOST];
+        scene_random_configuration(&random, c.model, posture);
+        scene_random_configuration(&random, c.model, there);
+        find_candidates(&c, posture, there);
+        for (int i = 0; i < c.e->found_count; ++i) {
+            const pz_candidate *candidate = &c.e->found[i];
+            pz_expressive_place(c.e, candidate, q);
+            ck_assert(poise_model_within_limits(c.model, q));
+            ck_assert_msg(fabs(error_of(&c, q) - candidate->score) < SCORE_TOLERANCE,
+                          "chain %d, joints %d and %d: %g for %g", round, candidate->joint, candidate->second,
+                          candidate->score, error_of(&c, q));
+            by_two += candidate->second >= 0;
+        }
+        chain_case_destroy(&c);
+    }
+    ck_assert_int_gt(by_two, 100);
+}
+END_TEST
+
+START_TEST(a_pose_that_differs_by_root_end_and_one_joint_is_found)
+{
+    static const char *const names[] = {"erik-c", "erik-d", "erik-e", "erik-f", "erik-g"};
+    scene_random random = scene_random_make(97);
+    for (int round = 0; round < 200; ++round) {
+        poise_model *model;
+        ck_assert_int_eq(scene_create(names[round % 5], NULL, &model, NULL), POISE_OK);
+        chain_case c = chain_case_make(model);
+        double posture[CHAIN_MOST], there[CHAIN_MOST], other[CHAIN_MOST];
+        scene_random_configuration(&random, c.model, posture);
+        scene_random_configuration(&random, c.model, other);
+        memcpy(there, posture, sizeof there);
+        int changed[3] = {0, 1 + scene_random_index(&random, c.n - 2), c.n - 1};
+        for (int i = 0; i < 3; ++i) {
+            there[changed[i]] = other[changed[i]];
+        }
+        find_candidates(&c, posture, there);
+        ck_assert_msg(c.e->found[0].score <= error_of(&c, there) + SCORE_TOLERANCE, "%s: %g for %g", names[round % 5],
+                      c.e->found[0].score, error_of(&c, there));
+        chain_case_destroy(&c);
+    }
+}
+END_TEST
+
+START_TEST(where_root_and_end_do_no_joint_has_to_pay)
+{
+    scene_random random = scene_random_make(101);
+    for (int round = 0; round < 50; ++round) {
+        chain_case c = chain_case_make(chain_make(&random, CHAIN_STRAIGHT, 5));
+        double posture[CHAIN_MOST], there[CHAIN_MOST], other[CHAIN_MOST];
+        scene_random_configuration(&random, c.model, posture);
+        scene_random_configuration(&random, c.model, other);
+        memcpy(there, posture, sizeof there);
+        there[0] = other[0], there[c.n - 1] = other[c.n - 1];
+        find_candidates(&c, posture, there);
+        bool is_there = false;
+        for (int i = 0; i < c.e->found_count; ++i) {
+            const pz_candidate *found = &c.e->found[i];
+            is_there = is_there || (found->pattern == 0 && found->joint < 0 && found->score < SCORE_TOLERANCE);
+        }
+        ck_assert_msg(is_there, "chain %d", round);
+        chain_case_destroy(&c);
+    }
+}
+END_TEST
+
+// ---- Refinement ----------------------------------------------------------------------------------------------------------
+
+// What a refinement minimises in the end: a hundred times the goals, the posture smoothed by 1e-3, the pull to the start.
+static double refined_cost(poise_expressive *e, const double *q, double pull)
+{
+    double square = 0.0;
+    poise_solver *s = e->solver;
+    double goals = pz_try(s, q, POISE_LEVEL_COST), posture = pz_terms_cost(e, q, 1e-3, 0.0, NULL, NULL);
+    for (int i = 0; i < poise_model_nq(e->model); ++i) {
+        square += (q[i] - s->q_start[i]) * (q[i] - s->q_start[i]);
+    }
+    return 100.0 * e->options.goal_weight * goals + e->options.posture_weight * posture + 0.5 * pull * square;
+}
+
+// Steps end below 1e-7, where slopes are up to 1e-7 times curvatures of up to 100; a neighbour 1e-4 away may be lower by
+// their product.
+START_TEST(a_refinement_with_a_pull_ends_at_a_minimum)
+{
+    scene_random random = scene_random_make(103);
+    for (int round = 0; round < 100; ++round) {
+        chain_case c = chain_case_make(chain_make(&random, CHAIN_STRAIGHT, 5));
+        poise_solver *s = c.e->solver;
+        double posture[CHAIN_MOST], there[CHAIN_MOST], q[CHAIN_MOST];
+        const double pull = 5.0, h = 1e-4;
+        scene_random_configuration(&random, c.model, posture);
+        scene_random_configuration(&random, c.model, there);
+        find_candidates(&c, posture, there);
+        scene_random_configuration(&random, c.model, s->q_start);
+        ck_assert(isfinite(pz_try(s, s->q_start, POISE_LEVEL_HESSIAN)));
+        pz_accept(s);
+        c.e->options.max_iterations = 400;
+        pz_expressive_refine(c.e, 1e-3, pull);
+        memcpy(q, s->at->kin.q, (size_t)c.n * sizeof *q);
+        double least = refined_cost(c.e, q, pull);
+        for (int i = 0; i < 2 * c.n; ++i) {
+            double at = q[i / 2], to = at + (i % 2 ? h : -h);
+            q[i / 2] = fmin(fmax(to, poise_model_lower(c.model)[i / 2]), poise_model_upper(c.model)[i / 2]);
+            ck_assert_msg(refined_cost(c.e, q, pull) >= least - 1e-9, "chain %d, joint %d: %g below", round, i / 2,
+                          least - refined_cost(c.e, q, pull));
+            q[i / 2] = at;
+        }
+        chain_case_destroy(&c);
+    }
+}
+END_TEST
+
 static const test_case tests[] = {
     &random_models_and_goals_are_served_within_limits,
     &without_goals_the_answer_is_the_posture_within_limits,
     &targets_out_of_reach_and_out_of_this_world_leave_sound_answers,
+    &curvature_of_the_posture_error_is_its_second_difference_at_the_posture,
+    &the_score_of_a_candidate_is_the_error_of_its_pose,
+    &a_pose_that_differs_by_root_end_and_one_joint_is_found,
+    &where_root_and_end_do_no_joint_has_to_pay,
+    &a_refinement_with_a_pull_ends_at_a_minimum,
 };
 
 int main(void)

@@ -7,6 +7,7 @@
 #include "math/exponential.h"
 
 #include <math.h>
+#include <string.h>
 
 #define SLACK 1e-9 // of a limit
 
@@ -182,6 +183,47 @@ START_TEST(bad_numbers_are_refused_or_passed_over)
 }
 END_TEST
 
+// ---- Memory --------------------------------------------------------------------------------------------------------------
+
+// One block with a pattern behind what was asked for.
+typedef struct guarded {
+    unsigned char block[4096];
+    size_t asked;
+} guarded;
+
+static void *guard_allocate(void *user, size_t size)
+{
+    guarded *g = user;
+    ck_assert_uint_lt(size, sizeof g->block);
+    g->asked = size;
+    memset(g->block, 0xA5, sizeof g->block);
+    return g->block;
+}
+
+static void guard_release(void *user, void *memory)
+{
+    (void)user;
+    (void)memory;
+}
+
+START_TEST(nothing_is_written_behind_the_last_joint)
+{
+    static _Alignas(64) guarded g;
+    poise_allocator allocator = {.allocate = guard_allocate, .release = guard_release, .user = &g};
+    poise_filter_joint joints[2] = {poise_filter_joint_default(), poise_filter_joint_default()};
+    poise_filter *filter;
+    double x[3] = {0.1, 0.2, 0.3}, s[3] = {0.5, -0.5, 0.4};
+    ck_assert_int_eq(poise_filter_create(joints, 2, &allocator, &filter), POISE_OK);
+    ck_assert_int_eq(poise_filter_reset(filter, x), POISE_OK);
+    ck_assert_int_eq(poise_filter_step(filter, s, 0.01, x), POISE_OK);
+    ck_assert_double_eq(x[2], 0.3);
+    for (size_t i = g.asked; i < sizeof g.block; ++i) {
+        ck_assert_uint_eq(g.block[i], 0xA5);
+    }
+    poise_filter_destroy(filter);
+}
+END_TEST
+
 static const test_case tests[] = {
     &exponentials_agree_with_the_c_library,
     &differences_of_the_output_obey_every_limit,
@@ -189,6 +231,7 @@ static const test_case tests[] = {
     &every_shape_settles_without_passing_the_set_point,
     &smoothness_slows_and_responsiveness_makes_up_for_it,
     &bad_numbers_are_refused_or_passed_over,
+    &nothing_is_written_behind_the_last_joint,
 };
 
 int main(void)

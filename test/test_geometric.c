@@ -538,6 +538,40 @@ START_TEST(fabrik_is_never_worse_than_the_start_and_keeps_limits_on_random_probl
 }
 END_TEST
 
+// ---- Pulls ---------------------------------------------------------------------------------------------------------------
+
+// M is a sum of products of a point and its target, or of a force, and `size` the sum of their lengths: no shorter.
+START_TEST(the_size_of_a_pull_bounds_its_moments)
+{
+    scene_random random = scene_random_make(24);
+    bench b;
+    bench_over(&b, single_joint(POISE_JOINT_BALL_QUATERNION, INFINITY), POISE_METHOD_CCD);
+    poise_solver *solver;
+    ck_assert_int_eq(poise_solver_create(b.model, &b.options, NULL, &solver), POISE_OK);
+    for (int round = 0; round < 500; ++round) {
+        poise_goal goal = bench_random_goal(&random, b.model, true);
+        double q[4], square = 0.0;
+        pz_pull pulls[2];
+        if (round % 2) { // a point that looks away from a target near the reference point: nearly all is force
+            goal = poise_goal_aim(1, random_vector(&random, 1.0), scene_random_direction(&random),
+                                  random_vector(&random, 0.01));
+        }
+        scene_random_configuration(&random, b.model, q);
+        ck_assert_int_eq(pz_solve_begin(solver, &goal, 1, q), POISE_OK);
+        ck_assert(isfinite(pz_try(solver, q, POISE_LEVEL_HESSIAN)));
+        pz_accept(solver);
+        pz_pull_goals(solver, 0.0, pulls);
+        for (int i = 0; i < 9; ++i) {
+            double entry = ((const double *)&pulls[goal.body].M)[i];
+            square += entry * entry;
+        }
+        ck_assert_double_ge(pulls[goal.body].size, sqrt(square) * (1.0 - 1e-13)); // roundings of the lengths
+    }
+    poise_solver_destroy(solver);
+    bench_close(&b);
+}
+END_TEST
+
 // ---- Refusals ------------------------------------------------------------------------------------------------------------
 
 static void expect_refusal(const char *scene, poise_method method, const poise_goal *goal, double prior)
@@ -605,6 +639,7 @@ static const test_case tests[] = {
     &aims_at_near_points_do_not_stall_before_the_gradient_is_gone,
     &no_number_that_is_not_finite_leaves_a_solve,
     &fabrik_is_never_worse_than_the_start_and_keeps_limits_on_random_problems,
+    &the_size_of_a_pull_bounds_its_moments,
     &goals_and_joints_that_cannot_be_served_are_refused,
 };
 

@@ -285,6 +285,37 @@ START_TEST(fabrik_reaches_with_ten_balls_in_few_iterations_and_bones_keep_their_
 }
 END_TEST
 
+// Points in a plane keep a coordinate that is exactly zero. One problem, in the plane of x and y and in that of z and y.
+START_TEST(fabrik_takes_the_same_way_in_every_plane)
+{
+    scene_random random = scene_random_make(23);
+    for (int round = 0; round < 30; ++round) {
+        poise_report report[2];
+        double angle[6], a = scene_random_range(&random, -0.4, 0.4), b = scene_random_range(&random, -0.4, 0.4);
+        for (int i = 0; i < 6; ++i) {
+            angle[i] = scene_random_range(&random, -1.5, 1.5);
+        }
+        for (int plane = 0; plane < 2; ++plane) {
+            bench over;
+            bench_over(&over, ball_chain(POISE_JOINT_BALL_QUATERNION, 6), POISE_METHOD_FABRIK);
+            double q[LARGEST] = {0};
+            for (int i = 0; i < 6; ++i) {
+                q[4 * i] = plane == 0 ? 0.0 : -sin(0.5 * angle[i]);
+                q[4 * i + 2] = plane == 0 ? sin(0.5 * angle[i]) : 0.0;
+                q[4 * i + 3] = cos(0.5 * angle[i]);
+            }
+            poise_vec3 target = {plane == 0 ? a : 0.0, b, plane == 0 ? 0.0 : a};
+            poise_goal goal = poise_goal_position(5, poise_vec3_make(0, 0.1, 0), target);
+            over.options.max_iterations = 4; // few, so that rounding does not grow
+            ck_assert_int_eq(bench_solve(&over, &goal, 1, q, &report[plane]), POISE_OK);
+            bench_close(&over);
+        }
+        ck_assert_int_eq(report[0].iterations, report[1].iterations);
+        ck_assert_double_eq_tol(report[0].cost, report[1].cost, 1e-13); // costs below 1, a thousand roundings
+    }
+}
+END_TEST
+
 START_TEST(fabrik_lets_a_free_root_go_along)
 {
     for (int only_slides = 0; only_slides < 2; ++only_slides) {
@@ -347,6 +378,7 @@ static const test_case tests[] = {
     &lamp_aims_its_light_at_a_point,
     &bwcd_moves_joints_near_the_root_and_ccd_those_near_the_end,
     &fabrik_reaches_with_a_hand_though_some_iterations_are_worse_than_the_last,
+    &fabrik_takes_the_same_way_in_every_plane,
     &fabrik_lets_a_free_root_go_along,
     &fabrik_reaches_with_ten_balls_in_few_iterations_and_bones_keep_their_length,
 };

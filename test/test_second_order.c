@@ -270,6 +270,27 @@ START_TEST(trust_region_never_ends_above_a_start_at_the_limits)
 }
 END_TEST
 
+// Far from the minimum a step takes 0.95 of the way to the bound that it would cross (Coleman & Li 1996: iterates stay
+// strictly inside).
+START_TEST(a_step_of_trust_region_stops_short_of_a_bound)
+{
+    poise_builder *builder = new_builder();
+    poise_joint slide = joint_of("slide", NULL, POISE_JOINT_PRISMATIC);
+    slide.axis = poise_vec3_make(1, 0, 0);
+    slide.lower[0] = 0.0;
+    slide.upper[0] = 1.0;
+    add(builder, &slide);
+    figure f = figure_of(model_and_done(builder));
+    poise_goal goal = poise_goal_position(0, poise_vec3_make(0, 0, 0), poise_vec3_make(2, 0, 0));
+    poise_solver_options options = options_for(POISE_METHOD_TRUST_REGION, true);
+    options.max_iterations = 1;
+    double q[1] = {0.2};
+    solve(&f, &options, &goal, 1, q);
+    ck_assert_double_eq_tol(q[0], 0.2 + 0.95 * 0.8, 1e-15);
+    release(&f);
+}
+END_TEST
+
 // Two links, one goal in reach, at its border and beyond (Erleben & Andrews 2019, appendix A): wherever a method starts,
 // it ends where the goal is met or the gradient vanishes.
 START_TEST(two_links_end_at_stationary_points_from_everywhere)
@@ -490,6 +511,7 @@ static const test_case tests[] = {
     &answers_within_tight_limits_are_minima,
     &methods_converge_within_tight_limits_as_fast_as_they_should,
     &trust_region_never_ends_above_a_start_at_the_limits,
+    &a_step_of_trust_region_stops_short_of_a_bound,
     &two_links_end_at_stationary_points_from_everywhere,
     &coupled_slides_find_the_minimum_on_a_bound_they_start_close_to,
     &newtons_methods_solve_a_quadratic_in_two_iterations,

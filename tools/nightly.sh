@@ -31,6 +31,10 @@ valgrind_suite() {
         -R "^($1)$" --output-on-failure
 }
 
+asan() {
+    cmake --preset asan && cmake --build --preset asan -j "${JOBS:-2}" && ctest --preset asan
+}
+
 tsan() {
     cmake --preset tsan && cmake --build --preset tsan -j "${JOBS:-2}" && ctest --preset tsan
 }
@@ -38,6 +42,7 @@ tsan() {
 wanted=$*
 check fuzz tools/fuzz.sh 60
 check tidy tools/check_tidy.sh build
+check asan asan
 check tsan tsan
 check valgrind valgrind_suite "base|math|so3|model|builder|kinematics|goals|objective|rows|second_order_parts|filter|io_detect|io_gltf"
 check determinism tools/check_determinism.sh

@@ -1,9 +1,6 @@
 // Files.
 #include "glue.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 // The host puts the bytes of the file that is named into memory from web_allocate and returns their address, 0 if it has no
 // such file; *size is their number. The memory is released here, when the read ends.
 WEB_IMPORT(load) unsigned char *web_host_load(const char *name, size_t *size);

@@ -1,8 +1,6 @@
 // Clips, markers, tracking and calibration.
 #include "glue.h"
 
-#include <string.h>
-
 // ---- Clips ---------------------------------------------------------------------------------------------------------------
 
 poise_clip *WEB_EXPORT(web_clip_create)(int frames, int nq, double frame_time, double start_time)

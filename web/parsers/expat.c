@@ -6,7 +6,6 @@
 
 #include "characters.h"
 
-#include <limits.h>
 #include <stdint.h>
 #include <string.h>
 

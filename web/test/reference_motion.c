@@ -1,8 +1,6 @@
 // Tracking, expressive solving, the filter, and files.
 #include "reference.h"
 
-#include <stdlib.h>
-
 #define FRAMES 24
 
 static poise_placement placements[GOALS];

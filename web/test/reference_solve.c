@@ -1,8 +1,6 @@
 // Objectives and solves of every method.
 #include "reference.h"
 
-#include <string.h>
-
 // A marker on every third body, at its place in another configuration; a pose on the last.
 static int make_goals(const poise_model *model, poise_goal *goals)
 {
