@@ -404,6 +404,31 @@ END_TEST
 
 // ---- Use -----------------------------------------------------------------------------------------------------------------
 
+// The neutral angle 0 lies outside of the limits, and no marker says where the arm is.
+START_TEST(a_first_frame_that_is_held_keeps_the_limits)
+{
+    poise_builder *builder;
+    poise_model *model;
+    poise_tracker *tracker;
+    poise_tracker_options options = poise_tracker_options_default();
+    poise_dh_row row = {.a = 1.0, .lower = 0.5, .upper = 1.0};
+    poise_placement place = {"tip", 0, poise_vec3_make(1.0, 0.0, 0.0), 1.0};
+    poise_vec3 unseen = poise_vec3_make(NAN, NAN, NAN);
+    poise_track_frame frame;
+    double q = 7.0;
+    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    ck_assert_int_eq(poise_builder_add_dh(builder, "arm", NULL, POISE_DH_CLASSIC, &row, 1, NULL), POISE_OK);
+    ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
+    ck_assert_int_eq(poise_tracker_create(model, &place, 1, &options, NULL, &tracker, NULL), POISE_OK);
+    ck_assert_int_eq(poise_tracker_next(tracker, &unseen, &q, &frame), POISE_OK);
+    ck_assert_int_ne(frame.flags & POISE_TRACK_HELD, 0);
+    ck_assert_double_eq(q, 0.5);
+    poise_tracker_destroy(tracker);
+    poise_model_destroy(model);
+    poise_builder_destroy(builder);
+}
+END_TEST
+
 START_TEST(wrong_use_is_refused_with_a_reason)
 {
     take *t = record("walk", 5);
@@ -462,6 +487,7 @@ static const test_case tests[] = {
     &every_frame_is_announced_and_those_around_seams_more_than_once,
     &seams_leave_markers_met_and_bodies_calm,
     &a_marker_beyond_all_numbers_leaves_the_figures_finite,
+    &a_first_frame_that_is_held_keeps_the_limits,
     &wrong_use_is_refused_with_a_reason,
     &one_skeleton_follows_another_by_the_points_of_its_bodies,
 };

@@ -2,6 +2,7 @@
 # Fuzz every reader and every kind of solver with clang's fuzzer and the address and undefined-behaviour sanitizers.
 #
 #   fuzz.sh [SECONDS] [TARGET...]      each target for so long (default 60); targets by name, such as bvh or fuzz_bvh
+#   fuzz.sh --runs N [TARGET...]       the corpus, then inputs made of it, N in all, from a fixed seed: the same every time, for CI
 #   fuzz.sh --minimise [TARGET...]     make the corpus as small as it can be for what it reaches, from what runs have found
 #
 # Each run starts from fuzz/corpus/TARGET, bytes of our own, and keeps what it finds in BUILD/fuzz/TARGET, from where
@@ -10,13 +11,16 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${POISE_FUZZ_BUILD:-build-fuzz}
-seconds=60
+limit="-max_total_time=60"
 minimise=0
 if [ "${1-}" = "--minimise" ]; then
     minimise=1
     shift
+elif [ "${1-}" = "--runs" ]; then
+    limit="-runs=$2 -seed=1"
+    shift 2
 elif [[ "${1-}" =~ ^[0-9]+$ ]]; then
-    seconds=$1
+    limit="-max_total_time=$1"
     shift
 fi
 if ! command -v clang >/dev/null; then
@@ -41,7 +45,7 @@ cmake --build "$build" -j "${JOBS:-2}" --target $programs >/dev/null
 run() {
     local name=$1 work=$build/fuzz/$1 log=$build/fuzz/$1.log
     mkdir -p "$work" "fuzz/corpus/$name"
-    if ! "$build/bin/fuzz_$name" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=4096 -verbosity=1 \
+    if ! "$build/bin/fuzz_$name" $limit -timeout=20 -rss_limit_mb=2048 -max_len=4096 -verbosity=1 \
         -print_final_stats=1 -artifact_prefix="$work/" "$work" "fuzz/corpus/$name" >"$log" 2>&1; then
         tail -n 40 "$log"
         echo "fuzz_$name: failed; its input is in $work"
@@ -66,7 +70,7 @@ merge() {
 }
 
 export -f run merge
-export build seconds
+export build limit
 action=run
 [ $minimise -eq 0 ] || action=merge
 printf '%s\n' $targets | xargs -P "${JOBS:-2}" -I{} bash -c "$action {}"

@@ -118,21 +118,33 @@ static poise_tracker *go_on_after_seam(const recording *r, int first)
     return t;
 }
 
+// A share of the way from one pose to another. Both are within the limits; rounding may leave what lies between a hair
+// outside, and a way that is too long for numbers is not gone.
+static void go_part(const poise_tracker *t, const double *from, const double *to, double share, double *q)
+{
+    const poise_model *model = t->model;
+    double *step = t->warm->step; // scratch between solves
+    memcpy(q, from, (size_t)model->nq * sizeof *q);
+    if (poise_difference(model, from, to, step) != POISE_OK) {
+        return;
+    }
+    for (int k = 0; k < model->nv; ++k) {
+        step[k] *= share;
+    }
+    if (poise_retract(model, from, step, q) == POISE_OK) {
+        pz_tracker_keep_limits(t, q);
+    }
+}
+
 // Go over from the tail of the chunk before to this one, frame by frame.
 static void blend(const recording *r, int chunk, int length)
 {
     poise_tracker *t = go_on_after_seam(r, chunk * r->chunk);
-    const poise_model *model = t->model;
-    double *step = t->warm->step; // scratch between solves
     for (int i = 0; i < length; ++i) {
         int f = chunk * r->chunk + i;
         double *from = tail_q(r, chunk - 1, i), *to = frame_q(r, f), share = (i + 1.0) / (length + 1.0);
         share = share * share * (3.0 - 2.0 * share);
-        poise_difference(model, from, to, step);
-        for (int k = 0; k < model->nv; ++k) {
-            step[k] *= share;
-        }
-        poise_retract(model, from, step, r->q[0]);
+        go_part(t, from, to, share, r->q[0]);
         pz_tracker_go_on_from(t, r->q[0]);
         double turn = turn_between(t, f > 0 ? frame_q(r, f - 1) : from, to);
         next(r, 0, f, frame_q(r, f), &r->frames[f]);

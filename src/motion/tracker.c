@@ -416,10 +416,20 @@ static void find_frame(poise_tracker *t, int seen)
     }
 }
 
-// What is handed out of a frame that cannot be trusted.
+void pz_tracker_keep_limits(const poise_tracker *t, double *q)
+{
+    int moved;
+    if (t->options.solver.use_limits && !poise_model_within_limits(t->model, q)) {
+        poise_model_clamp(t->model, q, &moved);
+    }
+}
+
+// What is handed out of a frame that cannot be trusted. The neutral configuration, if it comes to that, may lie outside of
+// the limits.
 static void hold(poise_tracker *t, const poise_track_frame *found, double *q, poise_track_frame *frame)
 {
     memcpy(q, t->has_last ? t->last.q : t->q_start, (size_t)t->model->nq * sizeof *q);
+    pz_tracker_keep_limits(t, q);
     t->held += 1;
     *frame = *found;
     frame->flags |= POISE_TRACK_HELD;

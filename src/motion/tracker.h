@@ -38,6 +38,9 @@ struct poise_tracker {
 // Where everything lies; a counting arena gives the size.
 poise_tracker *pz_tracker_lay_out(const poise_tracker *plan, pz_arena *arena);
 
+// Bring q within the limits, if they are to be kept and it is not.
+void pz_tracker_keep_limits(const poise_tracker *tracker, double *q);
+
 // poise_tracker_next from the pose q instead of the last one's, as if that had been found in the last frame.
 void pz_tracker_go_on_from(poise_tracker *tracker, const double *q);
 
