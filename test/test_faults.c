@@ -2,6 +2,7 @@
 // answer is POISE_ERROR_MEMORY, outputs are untouched and nothing leaks.
 //
 // A table has one row for each call. One test reads the public headers and fails for a call that has no row.
+#include "meter.h"
 #include "test_main.h"
 
 #include <poise/io.h>
@@ -17,33 +18,6 @@
 #define MARKERS 41
 #define NUMBERS 128 // room for q
 #define MOST    20000
-
-// ---- An allocator that fails when told to --------------------------------------------------------------------------------
-
-typedef struct meter {
-    int requests;  // so far
-    int fail_from; // number of the first request that fails; 0: none
-    int fail_to;   // number of the last
-    int live;      // blocks not yet released
-} meter;
-
-static void *meter_allocate(void *user, size_t size)
-{
-    meter *m = user;
-    m->requests += 1;
-    if (m->fail_from != 0 && m->requests >= m->fail_from && m->requests <= m->fail_to) {
-        return NULL;
-    }
-    void *memory = malloc(size);
-    m->live += memory != NULL;
-    return memory;
-}
-
-static void meter_release(void *user, void *memory)
-{
-    ((meter *)user)->live -= memory != NULL ? 1 : 1000; // never NULL
-    free(memory);
-}
 
 // ---- What the calls work on: made once, with malloc ----------------------------------------------------------------------
 

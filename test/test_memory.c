@@ -1,40 +1,13 @@
 // Memory: allocations that fail, memory handed in, no allocation where none is promised, one model in two threads.
 //
 // The linker sends malloc, calloc, realloc and free of this program and of the library to the __wrap_ functions below.
+#include "meter.h"
 #include "random_goals.h"
 #include "skeleton.h"
 
 #include <pthread.h>
 
 #define JOINTS 50 // with the rows of a table to follow: every list of the builder grows, before and within the table
-
-// ---- An allocator that fails when told to --------------------------------------------------------------------------------
-
-typedef struct meter {
-    int requests;  // so far
-    int fail_from; // number of the first request that fails; 0: none
-    int fail_to;   // number of the last
-    int live;      // blocks not yet released
-} meter;
-
-static void *meter_allocate(void *user, size_t size)
-{
-    meter *m = user;
-    m->requests += 1;
-    if (m->fail_from != 0 && m->requests >= m->fail_from && m->requests <= m->fail_to) {
-        return NULL;
-    }
-    void *memory = malloc(size);
-    m->live += memory != NULL;
-    return memory;
-}
-
-static void meter_release(void *user, void *memory)
-{
-    ck_assert_ptr_nonnull(memory);
-    ((meter *)user)->live -= 1;
-    free(memory);
-}
 
 // What is made of one description: everything that allocates.
 typedef struct works {
