@@ -259,7 +259,7 @@ export class Expressive extends Handle {
     /** Meet the goals in the shape of `posture`. q holds the last answer and takes the next one. */
     solve(goals: readonly Goal[] | GoalSet, posture: Numbers, q: MutableNumbers): ExpressiveReport {
         const module = this.module;
-        const set = this.#goals(goals);
+        const set = this.#own.holding(goals);
         module.withNumbers(posture, this.model.nq, (p) =>
             module.withMutable(q, this.model.nq, (at) =>
                 module.check(
@@ -279,7 +279,7 @@ export class Expressive extends Handle {
         q: MutableNumbers,
     ): ExpressiveReport {
         const { module, model } = this;
-        const set = this.#goals(goals);
+        const set = this.#own.holding(goals);
         const run = (p: Address, a: Address, at: Address) =>
             module.check(
                 module.call('web_expressive_warp', this.address, set.address, set.length, p, filter.address, dt, a, at,
@@ -294,14 +294,6 @@ export class Expressive extends Handle {
     override dispose(): void {
         this.#own.dispose();
         super.dispose();
-    }
-
-    #goals(goals: readonly Goal[] | GoalSet): GoalSet {
-        if (goals instanceof GoalSet) {
-            return goals;
-        }
-        this.#own.replace(goals);
-        return this.#own;
     }
 
     #report(): ExpressiveReport {

@@ -213,6 +213,15 @@ export class GoalSet extends Handle {
         return this.#owned.count;
     }
 
+    /** @internal These goals as a set: itself where it is one, else this one, filled with them. */
+    holding(list: readonly Goal[] | GoalSet): GoalSet {
+        if (list instanceof GoalSet) {
+            return list;
+        }
+        this.replace(list);
+        return this;
+    }
+
     /** Use these goals from now on. */
     replace(list: readonly Goal[]): void {
         const owned = this.#owned;

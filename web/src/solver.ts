@@ -222,7 +222,7 @@ export class Solver extends Handle {
 
     /** Improve q for these goals. Without q: the solver's own, from where the last solve left it. */
     solve(goals: readonly Goal[] | GoalSet, q?: MutableNumbers): Report {
-        const set = this.#goals(goals);
+        const set = this.#own.holding(goals);
         const module = this.module;
         const run = (at: Address) =>
             module.check(module.call('web_solve', this.address, set.address, set.length, at, module.scratch));
@@ -237,7 +237,7 @@ export class Solver extends Handle {
 
     /** All distinct answers to one pose goal on an arm, nearest to the start first. */
     solveAll(goal: Goal, start: Numbers, capacity = 16): { solutions: Float64Array[]; report: Report } {
-        const set = this.#goals([goal]);
+        const set = this.#own.holding([goal]);
         const module = this.module;
         const nq = this.model.nq;
         const memory = module.allocate(8 * nq * capacity);
@@ -278,14 +278,6 @@ export class Solver extends Handle {
     override dispose(): void {
         this.#own.dispose();
         super.dispose();
-    }
-
-    #goals(goals: readonly Goal[] | GoalSet): GoalSet {
-        if (goals instanceof GoalSet) {
-            return goals;
-        }
-        this.#own.replace(goals);
-        return this.#own;
     }
 
     #report(): Report {
