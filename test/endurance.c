@@ -44,11 +44,11 @@ static bool has_risen(const problem *p, const poise_report *r)
 
 static void check(const problem *p, poise_status status, const double *q, const poise_report *r)
 {
-    atomic_fetch_add(&solves, 1);
     if (status != POISE_OK) {
         atomic_fetch_add(&refused, 1);
         return;
     }
+    atomic_fetch_add(&solves, 1);
     bool finite = is_finite_report(r);
     for (int i = 0; i < p->nq; ++i) {
         finite = finite && isfinite(q[i]);
@@ -121,6 +121,13 @@ static void run_model(void *work, int piece, int worker)
         }
         poise_status status = poise_solve(solver, p->goals, p->count, q, &report);
         check(p, status, q, &report);
+        if (status != POISE_OK) { // the method serves no such goals, from any start
+            if (atomic_load(&refused) == 1) {
+                printf("seed %llu, %s: %s\n", (unsigned long long)seed, poise_method_name(p->options.method),
+                       poise_solver_error(solver));
+            }
+            break;
+        }
         if (kept < 16) {
             memcpy(answers + kept++ * p->nq, q, (size_t)p->nq * sizeof *q);
         }
@@ -199,7 +206,8 @@ static long resident(void)
 
 static void print_counts(void)
 {
-    printf("%ld solves: %ld refused, %ld outside of limits, %ld not finite, %ld rises of cost, %ld batches that differ; %ld "
+    printf("%ld solves: %ld models refused, %ld outside of limits, %ld not finite, %ld rises of cost, %ld batches that "
+           "differ; %ld "
            "kB\n",
            atomic_load(&solves), atomic_load(&refused), atomic_load(&outside), atomic_load(&not_finite), atomic_load(&risen),
            atomic_load(&differing), resident());

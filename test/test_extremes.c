@@ -1,5 +1,6 @@
 // No numbers but finite ones come back, whatever goes in: targets, weights and starts at the ends of what doubles can hold.
 #include "problems.h"
+#include "scenes/scenes.h"
 #include "test_main.h"
 
 #include <math.h>
@@ -190,9 +191,47 @@ START_TEST(nothing_but_finite_numbers_comes_back_from_all_methods)
 }
 END_TEST
 
+// Weights have no unit: with all of them multiplied the answer is the same, up to what doubles can square.
+START_TEST(answers_do_not_depend_on_the_scale_of_weights)
+{
+    static const double scales[] = {1e-120, 1e-40, 1e40, 1e120, 1e160, 1e200, 1e260};
+    poise_model *model = NULL;
+    poise_solver *solver = NULL;
+    poise_solver_options options = poise_solver_options_default();
+    scene_random random = scene_random_make(7);
+    ck_assert_int_eq(scene_create("humanoid", NULL, &model, NULL), POISE_OK);
+    ck_assert_int_eq(poise_solver_create(model, &options, NULL, &solver), POISE_OK);
+    for (int round = 0; round < 20; ++round) {
+        double expected[PROBLEM_NUMBERS], q[PROBLEM_NUMBERS];
+        poise_goal goals[3];
+        for (int i = 0; i < 3; ++i) {
+            int body = scene_random_index(&random, poise_model_joint_count(model));
+            goals[i] = poise_goal_position(body, random_vector(&random, 0.1), random_vector(&random, 2.0));
+        }
+        poise_report report, other;
+        poise_model_neutral(model, expected);
+        ck_assert_int_eq(poise_solve(solver, goals, 3, expected, &report), POISE_OK);
+        for (size_t s = 0; s < TEST_COUNT(scales); ++s) {
+            for (int i = 0; i < 3; ++i) {
+                goals[i].weight = scales[s];
+            }
+            poise_model_neutral(model, q);
+            ck_assert_int_eq(poise_solve(solver, goals, 3, q, &other), POISE_OK);
+            ck_assert_msg(other.outcome == report.outcome, "weights of %g: %s instead of %s", scales[s], other.reason,
+                          report.reason);
+            ck_assert_double_le(fabs(other.worst_length - report.worst_length), 1e-6);
+        }
+        goals[0].weight = goals[1].weight = goals[2].weight = 1.0;
+    }
+    poise_solver_destroy(solver);
+    poise_model_destroy(model);
+}
+END_TEST
+
 static const test_case tests[] = {
     &nothing_but_finite_numbers_comes_back_from_all_methods,
     &nothing_but_finite_numbers_comes_back_on_arms,
+    &answers_do_not_depend_on_the_scale_of_weights,
 };
 
 int main(void)

@@ -590,12 +590,14 @@ LANE_FN lane_mask lane_goals_are_met(const pz_tree_lanes *t)
 // Lanes where no dof can do anything about the residuals; `largest` on the way.
 LANE_FN lane_mask lane_is_stationary(pz_tree_lanes *t)
 {
-    lane scale = t->solver->options.gradient_tolerance * lane_sqrt(2.0 * *LANE_NUMBER(cost)), largest = lane_of(0.0);
+    lane inverse = 1.0 / (t->solver->options.gradient_tolerance * lane_sqrt(2.0 * *LANE_NUMBER(cost)));
+    lane largest = lane_of(0.0);
     lane_mask moves = lane_none();
     for (int i = 0; i < t->model->nv; ++i) {
         lane g = lane_where(~lane_is_held(t, i), LANE_NUMBER(gradient)[i]);
         largest = lane_max2(largest, lane_fabs(g));
-        moves |= (lane_mask)(g * g > scale * scale * LANE_NUMBER(diagonal)[i]);
+        lane ratio = g * inverse;
+        moves |= (lane_mask)(ratio * ratio > LANE_NUMBER(diagonal)[i]);
     }
     *LANE_NUMBER(largest) = largest;
     return ~moves;

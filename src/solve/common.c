@@ -107,14 +107,15 @@ static bool goals_are_met(const poise_solver *solver)
 }
 
 // |projected gradient_i| <= tolerance sqrt(2 f) sqrt(G_ii): by Cauchy-Schwarz the left side is at most sqrt(2 f)
-// sqrt(G_ii), so the ratio is the cosine between the residuals and what dof i can do about them.
+// sqrt(G_ii), so the ratio is the cosine between the residuals and what dof i can do about them. The gradient is divided
+// before it is squared: with weights of 1e160 its own square is beyond all numbers.
 static bool is_stationary(const poise_solver *solver)
 {
     const poise_objective *o = solver->at;
-    double scale = solver->options.gradient_tolerance * sqrt(2.0 * o->cost);
+    double inverse = 1.0 / (solver->options.gradient_tolerance * sqrt(2.0 * o->cost));
     for (int i = 0; i < solver->model->nv; ++i) {
-        double g = solver->gradient[i];
-        if (g * g > scale * scale * solver->diagonal[i]) {
+        double g = solver->gradient[i] * inverse;
+        if (g * g > solver->diagonal[i]) {
             return false;
         }
     }
