@@ -18,7 +18,8 @@ typedef struct given {
 
 struct arguments {
     const app_command *command;
-    int argument_count, given_count;
+    int argument_count, given_count, word_count;
+    char **words; // as they came
     const char **argument;
     given *given;
 };
@@ -216,6 +217,8 @@ arguments *arguments_parse(const app_command *command, int count, char **words)
     size_t room = (size_t)(count > 0 ? count : 1);
     if (args) {
         args->command = command;
+        args->words = words;
+        args->word_count = count;
         args->argument = calloc(room, sizeof *args->argument);
         args->given = calloc(room, sizeof *args->given);
     }
@@ -245,6 +248,12 @@ void arguments_destroy(arguments *args)
 const app_command *arguments_command(const arguments *args)
 {
     return args->command;
+}
+
+char *const *arguments_words(const arguments *args, int *count)
+{
+    *count = args->word_count;
+    return args->words;
 }
 
 int arguments_count(const arguments *args)

@@ -42,6 +42,9 @@ void arguments_destroy(arguments *args); // NULL is allowed
 
 const struct app_command *arguments_command(const arguments *args);
 
+// The words themselves.
+char *const *arguments_words(const arguments *args, int *count);
+
 // The arguments that are no options. NULL beyond the last.
 int arguments_count(const arguments *args);
 const char *arguments_at(const arguments *args, int index);

@@ -1,32 +1,43 @@
-// poise bench: runs poise-bench, a program of its own, since the rivals in it are large and start slowly.
+// poise bench: runs poise-bench, a program of its own, since the rivals in it are large and start slowly; and draws what it
+// has saved.
+#include "bench_picture.h"
 #include "commands.h"
 #include "programs.h"
 #include "terminal.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+static app_exit draw(int count, char **words)
+{
+    arguments *args = arguments_parse(&cmd_bench, count, words);
+    if (!args) {
+        return APP_BAD;
+    }
+    app_exit status = APP_BAD;
+    if (!option_given(args, "output") || arguments_count(args) > 0) {
+        complain("bench: --draw goes with -o alone: poise bench --draw REPORT.json -o FILE.svg");
+    } else if (draw_bench(option_text(args, "draw", NULL), option_text(args, "output", NULL))) {
+        status = APP_DONE;
+    }
+    arguments_destroy(args);
+    return status;
+}
 
 static app_exit run_words(int count, char **words)
 {
+    for (int i = 0; i < count; ++i) {
+        if (strcmp(words[i], "--draw") == 0) {
+            return draw(count, words);
+        }
+    }
     static const char *const places[] = {"poise-bench", NULL};
     char path[PATH_MAX];
     if (!find_beside_program(places, path, sizeof path)) {
         complain("bench: there is no poise-bench beside this program; it is not installed: run build/bin/poise bench");
         return APP_BAD;
     }
-    char **all = calloc((size_t)count + 2, sizeof *all);
-    if (!all) {
-        complain("no memory left");
-        return APP_BAD;
-    }
-    all[0] = (char *)"poise bench";
-    memcpy(all + 1, words, sizeof *all * (size_t)count);
-    execv(path, all);
-    complain("%s: cannot be run: %s", path, strerror(errno));
-    free(all);
+    become_program(path, "poise bench", NULL, count, words);
     return APP_BAD;
 }
 
@@ -39,9 +50,17 @@ static const app_option options[] = {
     {.name = "rounds", .kind = OPTION_COUNT, .value = "N", .help = "runs, of which the fastest counts"},
     {.name = "threads", .kind = OPTION_COUNT, .value = "N", .help = "threads of the suites that use several"},
     {.name = "data", .kind = OPTION_FILE, .value = "FOLDER", .help = "recordings for hdm05 and fits"},
-    {.name = "robots", .kind = OPTION_FILE, .value = "FOLDER", .help = "robots for kinematics, arms and arm-batches"},
+    {.name = "robots",
+     .kind = OPTION_FILE,
+     .value = "FOLDER",
+     .help = "robots for kinematics, arms, arm-batches and gpu-arms"},
     {.name = "markdown", .help = "print Markdown instead of tables"},
     {.name = "save", .kind = OPTION_FILE, .value = "FILE", .help = "write the JSON there, whatever is printed"},
+    {.name = "draw",
+     .kind = OPTION_FILE,
+     .value = "FILE",
+     .help = "run nothing: throughput against batch size from JSON of gpu-arms, as SVG to -o"},
+    {.name = "output", .letter = 'o', .kind = OPTION_FILE, .value = "FILE", .help = "where --draw writes"},
     {0},
 };
 
@@ -56,8 +75,11 @@ const app_command cmd_bench = {
     .synopsis = "[SUITE ...]",
     .most = -1,
     .summary = "how fast and how good: tables, with rivals in the same run",
-    .description = "Runs suites of benchmarks, all unless some are named. Every row has quality beside speed. \"poise-bench "
-                   "--help\" lists the options of single suites; docs/performance.md explains the tables.",
+    .description =
+        "Runs suites of benchmarks, all unless some are named. Every row has quality beside speed. \"gpu\" stands "
+        "for all suites of a CUDA device, gpu-arms and so on; without a device they say so.\n\n"
+        "\"poise-bench --help\" lists the options of single suites; docs/performance.md and docs/scale.md explain "
+        "the tables.",
     .options = options,
     .examples = examples,
     .run_words = run_words,

@@ -1,11 +1,13 @@
 // poise reproduce: tables and figures of the papers, ours beside the printed ones.
 #include "commands.h"
 #include "load.h"
+#include "programs.h"
 #include "reproduce.h"
 #include "team.h"
 #include "terminal.h"
 #include "threads.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +83,60 @@ static app_exit list_experiments(bool json)
     table_destroy(t);
     printf("\npoise reproduce NAME... makes them again, poise reproduce all makes all of them.\n");
     return APP_DONE;
+}
+
+// ---- A device ------------------------------------------------------------------------------------------------------------
+
+// Can a device do anything for what is asked for?
+static bool device_can_help(const arguments *args)
+{
+    const experiment *e;
+    for (int i = 0; i < arguments_count(args); ++i) {
+        bool is_all = strcmp(arguments_at(args, i), "all") == 0;
+        if (!is_all && !(e = find_experiment(arguments_at(args, i)))) {
+            return false;
+        }
+        if (is_all || e->is_shared) {
+            return true;
+        }
+    }
+    complain("%s: runs on the processors alone; --device cuda is for the evaluation of ERIK, such as erik-table8",
+             arguments_at(args, 0));
+    return false;
+}
+
+// Go on as the program that has the device. Comes back when that fails, after one line on standard error.
+static void become_device_program(const arguments *args)
+{
+    static const char *const places[] = {"poise-cuda", NULL};
+    char path[PATH_MAX];
+    int count;
+    char *const *words = arguments_words(args, &count);
+    if (!team_is_alone()) {
+        complain("--device cuda is for one process: poise reproduce, not poise-mpi");
+    } else if (!find_beside_program(places, path, sizeof path)) {
+        complain("there is no poise-cuda beside this program: build with a CUDA compiler, -DPOISE_BUILD_CUDA=ON");
+    } else {
+        become_program(path, "poise-cuda", "reproduce", count, words);
+    }
+}
+
+// False after one line on standard error.
+static bool find_device(const arguments *args, const device **found)
+{
+    *found = NULL;
+    if (strcmp(option_text(args, "device", "cpu"), "cpu") == 0) {
+        return true;
+    }
+    if (!device_can_help(args)) {
+        return false;
+    }
+    if (!device_now()) {
+        become_device_program(args);
+        return false;
+    }
+    *found = device_now();
+    return device_now()->begin();
 }
 
 // ---- Running -------------------------------------------------------------------------------------------------------------
@@ -167,11 +223,16 @@ static app_exit run(const arguments *args)
     if (arguments_count(args) == 0) {
         return list_experiments(arguments_json(args));
     }
+    const device *found;
+    if (!find_device(args, &found)) {
+        return APP_BAD;
+    }
     reproduce *r = calloc(1, sizeof *r);
     if (!r) {
         reproduce_no_memory();
         return APP_BAD;
     }
+    r->device = found;
     r->out = option_text(args, "output", "reproduce");
     r->is_full = option_given(args, "full");
     r->every = option_count(args, "every", 0);
@@ -212,6 +273,11 @@ static const app_option options[] = {
      .highest = 1000000000,
      .help = "samples of each ERIK skeleton (100000); frames of each convergence panel"},
     {.name = "threads", .kind = OPTION_COUNT, .value = "N", .lowest = 1, .highest = 256, .help = "how many to use (all)"},
+    {.name = "device",
+     .kind = OPTION_CHOICE,
+     .value = "NAME",
+     .choices = "cpu cuda",
+     .help = "where ERIK's samples are solved: cpu, or cuda, which needs the program poise-cuda (cpu)"},
     {0},
 };
 
@@ -233,7 +299,10 @@ const app_command cmd_reproduce = {
         "By default a sample is taken, which needs seconds; --full takes everything. The same command gives the same files, "
         "whatever the number of threads; times of the machine are kept apart, in files that end in -times.csv.\n\n"
         "A full ERIK evaluation leaves *.progress files in the output folder; stopped and run again it goes on where it "
-        "was.",
+        "was.\n\n"
+        "With --device cuda the samples of ERIK are solved on a CUDA device, all 289 million of them in seconds, to the "
+        "same "
+        "statistics; its rivals stay on the processors.",
     .options = options,
     .examples = examples,
     .run = run,

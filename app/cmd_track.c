@@ -231,6 +231,7 @@ static app_exit run_jobs(job *j, const track_list *list, const int *open, int co
                                                : list_job(j, line, i + 1, list->count, args, stdout);
         worst = status > worst ? status : worst;
     }
+    j->report = reports;
     return worst;
 }
 

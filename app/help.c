@@ -61,7 +61,7 @@ static void print_options(FILE *stream, const app_option *options)
             fprintf(stream, "\n");
         }
         // the first line of the help stands beside the form, the others below each other
-        char wrapped[2048];
+        char wrapped[2048] = "";
         FILE *memory = fmemopen(wrapped, sizeof wrapped, "w");
         if (memory) {
             print_wrapped(memory, text, WIDTH + 2, page_columns(stream));

@@ -1,8 +1,12 @@
 // Where the program and what belongs to it lies.
 #include "programs.h"
 
+#include "terminal.h"
+
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,4 +25,24 @@ bool find_beside_program(const char *const *places, char *path, size_t size)
         }
     }
     return false;
+}
+
+void become_program(const char *path, const char *name, const char *command, int count, char *const *words)
+{
+    char **all = calloc((size_t)count + 3, sizeof *all);
+    if (!all) {
+        complain("no memory left");
+        return;
+    }
+    int given = 0;
+    all[given++] = (char *)name;
+    if (command) {
+        all[given++] = (char *)command;
+    }
+    for (int i = 0; i < count; ++i) {
+        all[given++] = words[i];
+    }
+    execv(path, all);
+    complain("%s: cannot be run: %s", path, strerror(errno));
+    free(all);
 }

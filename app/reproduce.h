@@ -5,6 +5,7 @@
 #ifndef APP_REPRODUCE_H
 #define APP_REPRODUCE_H
 
+#include "device.h"
 #include "files.h"
 #include "json.h"
 #include "plot.h"
@@ -20,7 +21,7 @@ typedef struct experiment {
     const char *source;                                    // author, year, number
     bool uses_data;                                        // of HDM05
     bool (*run)(reproduce *r, const struct experiment *e); // false after one line on standard error
-    bool is_shared;                                        // `run` is for all processes of a team; else rank 0 runs it alone
+    bool is_shared; // `run` is for all processes of a team, or for a device; else rank 0 runs it alone, on its processors
 } experiment;
 
 extern const experiment hessian_experiments[]; // each list ends with a NULL name
@@ -36,6 +37,7 @@ struct reproduce {
     int every;   // 0: as the experiment does it
     int samples; // 0: as the experiment does it
     int threads;
+    const device *device; // NULL: the processors
     const experiment *now;
     json_t *result;  // of the experiment at hand; NULL for people
     json_t *results; // NULL for people

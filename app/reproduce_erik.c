@@ -28,18 +28,16 @@
 #define SEED               2019
 
 typedef struct part {
-    const evaluate_problem *problem;
     const erik_row *row;
     int index; // of the row
-    int64_t from, to;
-    int64_t stride; // of samples: fewer of them than postures are spread over all postures, which come in order of fineness
-    bool is_whole;  // postures, each at all orientations; otherwise samples
+    evaluate_stretch samples;
 } part;
 
 const char *const erik_colors[EVALUATE_SKELETONS] = {PLOT_GREY, PLOT_RED,  PLOT_ORANGE, PLOT_GREEN,
                                                      PLOT_SKY,  PLOT_BLUE, PLOT_PURPLE};
 
 typedef struct work {
+    const device *device; // NULL: none
     part *parts;
     int count;
     evaluate_results *results;
@@ -122,31 +120,35 @@ static evaluate_results empty_results(const evaluate_problem *problem)
     return results;
 }
 
+static bool solve_samples(const part *p, evaluate_results *results)
+{
+    const evaluate_problem *problem = p->samples.problem;
+    int64_t count = evaluate_stretch_count(&p->samples);
+    poise_erik *erik;
+    double q[EVALUATE_MOST_DIMENSIONS + 2];
+    if (poise_erik_create(problem->model, &problem->options, NULL, &erik, NULL) != POISE_OK) {
+        return false;
+    }
+    for (int64_t i = 0; i < count; ++i) {
+        int64_t posture, orientation;
+        evaluate_stretch_at(&p->samples, i, &posture, &orientation);
+        evaluate_sample(problem, &p->row->run, erik, posture, orientation, q, results);
+    }
+    poise_erik_destroy(erik);
+    return true;
+}
+
 static bool run_part(void *user, int index)
 {
     work *w = user;
     const part *p = &w->parts[index];
-    poise_erik *erik;
-    double q[EVALUATE_MOST_DIMENSIONS + 2];
     if (w->done[index]) {
         return true;
     }
-    if (poise_erik_create(p->problem->model, &p->problem->options, NULL, &erik, NULL) != POISE_OK) {
+    evaluate_results results = empty_results(p->samples.problem);
+    if (!(w->device ? w->device->solve_erik(&p->samples, &results) : solve_samples(p, &results))) {
         return false;
     }
-    evaluate_results results = empty_results(p->problem);
-    for (int64_t i = p->from; i < p->to; ++i) {
-        int64_t posture, orientation;
-        if (!p->is_whole) {
-            evaluate_draw(p->problem, SEED, i * p->stride, &posture, &orientation);
-            evaluate_sample(p->problem, &p->row->run, erik, posture, orientation, q, &results);
-            continue;
-        }
-        for (orientation = 0; orientation < p->problem->orientation_count; ++orientation) {
-            evaluate_sample(p->problem, &p->row->run, erik, i, orientation, q, &results);
-        }
-    }
-    poise_erik_destroy(erik);
     pthread_mutex_lock(&w->lock);
     w->results[index] = results;
     w->done[index] = w->mine[index] = true;
@@ -174,8 +176,9 @@ static bool cut_into_parts(const erik_run *run, int first, int last, int64_t sam
         w->parts = parts;
         for (int k = 0; k < count; ++k) {
             int64_t from = k * size, to = from + size < whole ? from + size : whole;
+            // fewer samples than postures are spread over all postures, which come in order of fineness
             int64_t stride = !is_whole && samples < problem->posture_count ? problem->posture_count / samples : 1;
-            w->parts[w->count++] = (part){problem, &run->rows[i], i, from, to, stride, is_whole};
+            w->parts[w->count++] = (part){&run->rows[i], i, {problem, from, to, is_whole, stride, SEED}};
         }
     }
     w->results = calloc((size_t)w->count + 1, sizeof *w->results);
@@ -267,7 +270,7 @@ static void close_work(const reproduce *r, work *w)
 // Together; the results are rank 0's.
 static bool run_rows(reproduce *r, erik_run *run, int first, int last, int64_t samples, const char *file_name)
 {
-    work w = {.count = 0};
+    work w = {.device = run->rows[first].run.solver == EVALUATE_ERIK ? r->device : NULL};
     pthread_mutex_init(&w.lock, NULL);
     bool works = team_now()->agree(cut_into_parts(run, first, last, samples, &w)) &&
                  (!r->is_full || open_progress(r, file_name, samples, &w)) &&
@@ -280,6 +283,9 @@ static bool run_rows(reproduce *r, erik_run *run, int first, int last, int64_t s
     }
     for (int i = 0; i < w.count && works; ++i) {
         evaluate_results_merge(&run->rows[w.parts[i].index].results, &w.results[i]);
+    }
+    if (w.device) {
+        w.device->release();
     }
     close_work(r, &w);
     return works;
@@ -303,11 +309,14 @@ const erik_run *erik_results(reproduce *r, bool with_rivals)
         return NULL;
     }
     reproduce_note(r,
-                   "%" PRId64 " samples of each skeleton%s: postures in unions of grids as the paper has them, %" PRId64
+                   "%s%" PRId64 " samples of %s: postures in unions of grids as the paper has them, %" PRId64
                    " orientations R_y R_x R_z (the paper's 7609 are not known), aggravation %g.%s",
-                   run->rows[ERIK_C].results.error.count, samples > 0 ? "" : " C, all there are",
-                   run->problems[0]->orientation_count, run->problems[0]->options.aggravation,
-                   samples > 0 && !r->is_full ? " --full takes them all." : "");
+                   samples > 0 ? "" : "All there are, ", run->rows[ERIK_C].results.error.count,
+                   samples > 0 ? "each skeleton" : "skeleton C", run->problems[0]->orientation_count,
+                   run->problems[0]->options.aggravation, samples > 0 && !r->is_full ? " --full takes them all." : "");
+    if (r->device) {
+        reproduce_note(r, "ERIK on %s: the time of a sample there is its share of the time of all.", r->device->name());
+    }
     return run;
 }
 
@@ -389,7 +398,7 @@ static bool table8(reproduce *r, const experiment *e)
         {.key = "iterations_most", .head = "ours", .format = "%.0f"},
         {.key = "left_out", .head = NULL, .format = "%.0f"},
         {.key = "printed_milliseconds", .head = "ms", .format = "%.0f", .is_time = true},
-        {.key = "microseconds", .head = "ours, us", .format = "%.1f", .is_time = true},
+        {.key = "microseconds", .head = "ours, us", .format = "%.4g", .is_time = true},
         {0},
     };
     const erik_run *run = erik_results(r, true);

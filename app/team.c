@@ -74,3 +74,8 @@ bool team_leads(void)
 {
     return joined->rank == 0;
 }
+
+bool team_is_alone(void)
+{
+    return joined == &alone;
+}

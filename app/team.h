@@ -39,6 +39,9 @@ typedef struct team {
 const team *team_now(void);
 void team_join(const team *t);
 
+// Is it one of no team, not even of one process?
+bool team_is_alone(void);
+
 // Is this rank 0?
 bool team_leads(void);
 

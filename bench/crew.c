@@ -16,40 +16,88 @@ typedef struct job {
 } job;
 
 typedef struct member {
-    job *job;
     int number;
-    pthread_t thread;
     double own; // nanoseconds of CPU time
 } member;
 
-static void *work_along(void *user)
+// Threads that wait for the next job. They stay until the program ends, so that a call does not pay for their start.
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t begins, ends;
+    job *job;
+    unsigned long round; // of jobs
+    int started;         // members 1 .. started are threads
+    int wanted, busy;    // members below `wanted` take part; so many are not done
+    member members[MOST];
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .begins = PTHREAD_COND_INITIALIZER, .ends = PTHREAD_COND_INITIALIZER};
+
+static void work_along(member *m, job *j)
 {
-    member *m = user;
     double start = bench_now();
-    for (int i; (i = atomic_fetch_add(&m->job->next, 1)) < m->job->count;) {
-        m->job->run(m->job->work, i, m->number);
+    for (int i; (i = atomic_fetch_add(&j->next, 1)) < j->count;) {
+        j->run(j->work, i, m->number);
     }
     m->own = bench_now() - start;
+}
+
+static void *wait_for_jobs(void *user)
+{
+    member *m = user;
+    unsigned long seen = 0;
+    pthread_mutex_lock(&pool.lock);
+    for (;;) {
+        while (pool.round == seen || m->number >= pool.wanted) {
+            seen = pool.round;
+            pthread_cond_wait(&pool.begins, &pool.lock);
+        }
+        seen = pool.round;
+        job *j = pool.job;
+        pthread_mutex_unlock(&pool.lock);
+        work_along(m, j);
+        pthread_mutex_lock(&pool.lock);
+        pool.busy -= 1;
+        if (pool.busy == 0) {
+            pthread_cond_signal(&pool.ends);
+        }
+    }
     return NULL;
+}
+
+// Members 1 .. threads - 1, as far as they can be had; under the lock.
+static void grow(int threads)
+{
+    while (pool.started + 1 < threads && pool.started + 1 < MOST) {
+        member *m = &pool.members[pool.started + 1];
+        pthread_t thread;
+        m->number = pool.started + 1;
+        if (pthread_create(&thread, NULL, wait_for_jobs, m) != 0) {
+            return;
+        }
+        pthread_detach(thread);
+        pool.started += 1;
+    }
 }
 
 void crew_run(void *user, int count, void (*run)(void *work, int piece, int worker), void *work)
 {
     crew *c = user;
     job j = {.run = run, .work = work, .count = count};
-    member members[MOST];
-    int started = 1;
-    for (int i = 0; i < MOST; ++i) {
-        members[i] = (member){.job = &j, .number = i};
+    pthread_mutex_lock(&pool.lock);
+    grow(c->threads);
+    pool.job = &j;
+    pool.wanted = c->threads < pool.started + 1 ? c->threads : pool.started + 1;
+    pool.busy = pool.wanted - 1;
+    pool.round += 1;
+    pthread_cond_broadcast(&pool.begins);
+    pthread_mutex_unlock(&pool.lock);
+    work_along(&pool.members[0], &j);
+    pthread_mutex_lock(&pool.lock);
+    while (pool.busy > 0) {
+        pthread_cond_wait(&pool.ends, &pool.lock);
     }
-    while (started < c->threads && started < MOST &&
-           pthread_create(&members[started].thread, NULL, work_along, &members[started]) == 0) {
-        started += 1;
+    c->busiest = 0.0;
+    for (int i = 0; i < pool.wanted; ++i) {
+        c->busiest = fmax(c->busiest, pool.members[i].own);
     }
-    work_along(&members[0]);
-    c->busiest = members[0].own;
-    for (int i = 1; i < started; ++i) {
-        pthread_join(members[i].thread, NULL);
-        c->busiest = fmax(c->busiest, members[i].own);
-    }
+    pthread_mutex_unlock(&pool.lock);
 }

@@ -9,6 +9,17 @@
 #include <string.h>
 #include <unistd.h>
 
+// Suites of a CUDA device are of folder cuda/; a program without it names them and says why they do not run.
+#ifdef POISE_HAS_CUDA
+#define ON_DEVICE(suite) suite
+#else
+#define ON_DEVICE(suite) skip_device
+static void skip_device(const bench *b)
+{
+    report_skip(b->report, "this build has no CUDA: configure with -DPOISE_BUILD_CUDA=ON");
+}
+#endif
+
 static const bench_suite suites[] = {
     {"kinematics", "forward kinematics and Jacobians of arms", "forward", suite_kinematics},
     {"derivatives", "exact gradients and Hessians, and how their cost grows", "hessian growth", suite_derivatives},
@@ -24,7 +35,13 @@ static const bench_suite suites[] = {
     {"erik", "ERIK's own evaluation on skeletons A to G", "iterations errors", suite_erik},
     {"expressive", "ERIK beside its successor: samples and paths", "wide narrow", suite_expressive},
     {"warps", "an animation warped at 1000 Hz through the motion filter", "ticks", suite_warps},
+    {"gpu-arms", "arm poses on a CUDA device", "batches beyond sizes", ON_DEVICE(suite_gpu_arms)},
+    {"gpu-erik", "ERIK's own evaluation on a CUDA device", "samples statistics", ON_DEVICE(suite_gpu_erik)},
+    {"gpu-expressive", "ERIK's successor on a CUDA device", "samples", ON_DEVICE(suite_gpu_expressive)},
+    {"gpu-markers", "whole bodies with markers on a CUDA device", "batches noise", ON_DEVICE(suite_gpu_markers)},
 };
+
+#define DEVICE_SUITES "gpu" // stands for all whose name begins so
 
 #define SUITES ((int)(sizeof suites / sizeof suites[0]))
 
@@ -65,18 +82,19 @@ static const struct {
     {"--version", NULL, FLAG, "the version"},
     {"--tables", "A,B", TEXT, "these tables only"},
     {"--rounds", "N", NUMBER, "runs, of which the fastest counts"},
-    {"--threads", "N", NUMBER, "threads of arm-batches, marker-batches, erik"},
-    {"--targets", "N", NUMBER, "arms, arm-batches: targets"},
+    {"--threads", "N", NUMBER, "threads of arm-batches, marker-batches, erik, gpu-*"},
+    {"--targets", "N", NUMBER, "arms, arm-batches, gpu-arms: targets"},
     {"--peer-targets", "N", NUMBER, "arms: targets of slower rivals"},
-    {"--robots", "FOLDER", TEXT, "kinematics, arms, arm-batches: panda.chain and so on"},
+    {"--robots", "FOLDER", TEXT, "kinematics, arms, arm-batches, gpu-arms: panda.chain ..."},
     {"--skeleton", "FILE", TEXT, "markers, marker-batches: bodies and markers"},
-    {"--frames", "N", NUMBER, "methods, markers, marker-batches: frames"},
+    {"--frames", "N", NUMBER, "methods, markers, marker-batches, gpu-markers: frames"},
     {"--takes", "N", NUMBER, "marker-batches: copies of the motion, each with its noise"},
     {"--data", "FOLDER", TEXT, "hdm05, fits: the recordings"},
     {"--take", "NAME", TEXT, "hdm05, fits: one of them"},
     {"--every", "K", NUMBER, "hdm05, fits: every K-th frame of amc, limits, calibration"},
     {"--samples", "N", NUMBER, "erik, expressive: samples of each skeleton"},
-    {"--skeletons", "ABC", TEXT, "erik, expressive: which"},
+    {"--skeletons", "ABC", TEXT, "erik, expressive, gpu-erik, gpu-expressive: which"},
+    {"--postures", "N", NUMBER, "gpu-erik, gpu-expressive: postures that the host solves"},
     {"--aggravation", "X", TEXT, "erik, expressive: growth of the weights along the chain"},
     {"--paths", "N", NUMBER, "expressive: paths of 360 steps"},
     {"--full", NULL, FLAG, "erik: every posture and orientation, 288 million samples"},
@@ -194,6 +212,7 @@ static void print_suites(FILE *file, bool with_tables)
             fprintf(file, "  %-15s tables: %s\n", "", suites[i].tables);
         }
     }
+    fprintf(file, "  %-15s all of %s-*\n", DEVICE_SUITES, DEVICE_SUITES);
 }
 
 static void print_help(void)
@@ -232,13 +251,16 @@ static bool is_number(const char *text)
 
 static void choose_suite(const char *word, struct bench_values *v)
 {
+    bool is_device = strcmp(word, DEVICE_SUITES) == 0, is_any = false;
     for (int i = 0; i < SUITES; ++i) {
-        if (strcmp(suites[i].name, word) == 0) {
-            v->is_chosen[i] = true;
-            return;
+        if (strcmp(suites[i].name, word) == 0 ||
+            (is_device && strncmp(suites[i].name, DEVICE_SUITES "-", strlen(DEVICE_SUITES) + 1) == 0)) {
+            v->is_chosen[i] = is_any = true;
         }
     }
-    refuse("there is no suite \"%s\"", word);
+    if (!is_any) {
+        refuse("there is no suite \"%s\"", word);
+    }
 }
 
 static void read_words(int count, char **words, struct bench_values *v)

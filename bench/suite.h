@@ -36,6 +36,10 @@ void suite_files(const bench *b);
 void suite_erik(const bench *b);
 void suite_expressive(const bench *b);
 void suite_warps(const bench *b);
+void suite_gpu_arms(const bench *b);
+void suite_gpu_erik(const bench *b);
+void suite_gpu_expressive(const bench *b);
+void suite_gpu_markers(const bench *b);
 
 // What an option says, or else what is usual, or what a quick run takes.
 int bench_number(const bench *b, const char *option, int usual, int quick);

@@ -1,5 +1,5 @@
 # Headers, both libraries, a CMake package (find_package(Poise)) and pkg-config files (poise.pc, poise_io.pc). All of them find
-# the rest relative to themselves, so an installed tree can be moved.
+# the rest relative to themselves, so an installed tree can be moved. What belongs to CUDA is added by cuda/.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS poise_static poise_shared EXPORT PoiseTargets

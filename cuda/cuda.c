@@ -1,6 +1,7 @@
 // Arm poses on a CUDA device, the host's part: what is made once, copies, statuses.
 #include "arm.h"
 
+#include "arm_host.h"
 #include "explain.h"
 
 #include "base/error.h"
@@ -11,12 +12,18 @@
 
 #define STAGED 4096 // problems that go through memory the device can read at once; more of them go as they lie
 
+// So many problems are given to the host first, for so many searches each: it takes some 3 us for one, and the device 50 for
+// one as for a dozen. What is left then is hard or out of reach, which the device settles sooner.
+#define HOST_MOST     12
+#define HOST_SEARCHES 16
+
 struct poise_cuda {
     int device, nq;
     poise_goal goal;
     pz_cuda_task task;
     pz_fast_chain fast;
     bool has_fast;
+    bool host_serves; // the host can give the device's answers
     pz_cuda_work work;
     pz_cuda_grids grids;
     cudaStream_t stream; // of calls with host memory
@@ -28,6 +35,8 @@ struct poise_cuda {
     poise_pose *staged_targets;
     double *staged_q;
     poise_cuda_answer *staged_answers;
+    int *staged_from; // number of the problem in the call
+    int staged_count;
     poise_error error;
 };
 
@@ -46,118 +55,12 @@ poise_cuda_options poise_cuda_options_default(void)
     return options;
 }
 
-poise_status pz_cuda_explain(cudaError_t status, const char *doing, poise_error *error)
-{
-    if (status == cudaSuccess) {
-        return POISE_OK;
-    }
-    (void)cudaGetLastError(); // the next call begins clean, unless the device is lost
-    if (status == cudaErrorMemoryAllocation) {
-        return pz_error_set(error, POISE_ERROR_MEMORY, "%s: the device is out of memory; a smaller capacity needs less",
-                            doing);
-    }
-    if (status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver) {
-        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "%s: there is no CUDA device, or its driver is too old (%s)",
-                            doing, cudaGetErrorString(status));
-    }
-    return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "%s: %s", doing, cudaGetErrorString(status));
-}
-
 const char *poise_cuda_error(const poise_cuda *cuda)
 {
     return cuda ? cuda->error.text : "";
 }
 
 // ---- Making one ----------------------------------------------------------------------------------------------------------
-
-static bool has_both(const pz_arm_chain *chain, int i)
-{
-    return is_finite(chain->lower[i]) && is_finite(chain->upper[i]);
-}
-
-// Limits in single precision, rounded inwards; hinges that can turn for ever are kept near 0.
-static void put_limits(const pz_arm_chain *chain, int i, pz_fast_chain *fast)
-{
-    double lower = chain->lower[i], upper = chain->upper[i];
-    fast->is_endless[i] = !is_finite(lower) && !is_finite(upper);
-    double middle = has_both(chain, i) ? 0.5 * (lower + upper)
-                    : is_finite(lower) ? lower + PZ_PI
-                    : is_finite(upper) ? upper - PZ_PI
-                                       : 0.0;
-    lower = is_finite(lower) ? lower : middle - ARM_ROOM;
-    upper = is_finite(upper) ? upper : middle + ARM_ROOM;
-    fast->lower[i] = (float)lower;
-    fast->upper[i] = (float)upper;
-    fast->middle[i] = (float)middle;
-}
-
-static void put_columns(const mat3 *A, float *columns)
-{
-    const double entries[9] = {A->x.x, A->x.y, A->x.z, A->y.x, A->y.y, A->y.z, A->z.x, A->z.y, A->z.z};
-    for (int k = 0; k < 9; ++k) {
-        columns[k] = (float)entries[k];
-    }
-}
-
-static void make_fast(const pz_cuda_task *task, pz_fast_chain *fast)
-{
-    const pz_arm_chain *chain = &task->chain;
-    mat3 back = m3_transpose(&chain->base), tail_back = m3_transpose(&chain->tail);
-    put_columns(&back, fast->back);
-    put_columns(&tail_back, fast->tail_back);
-    fast->scale = (float)(1.0 / chain->unit);
-    fast->reach = (float)(1.0001 * chain->reach + sqrt(task->target.most_r)); // nearer ones are judged in double
-    fast->base_at[0] = chain->base_at.x, fast->base_at[1] = chain->base_at.y, fast->base_at[2] = chain->base_at.z;
-    fast->first_start = task->first_start;
-    for (int i = 0; i < chain->n; ++i) {
-        double offset = chain->offset[i] - PZ_TWO_PI * arm_round(chain->offset[i] / PZ_TWO_PI);
-        fast->offset[i] = (float)offset;
-        fast->tx[i] = (float)chain->tx[i], fast->ty[i] = (float)chain->ty[i], fast->tz[i] = (float)chain->tz[i];
-        fast->ca[i] = (float)chain->ca[i], fast->sa[i] = (float)chain->sa[i];
-        fast->first[i] = chain->first[i], fast->span[i] = chain->span[i], fast->ratio[i] = chain->ratio[i];
-        fast->q[i] = chain->q[i];
-        put_limits(chain, i, fast);
-    }
-}
-
-// The chain and all that a solver makes of options and goal.
-static poise_status make_task(poise_cuda *cuda, const poise_model *model, const poise_solver_options *options,
-                              poise_error *error)
-{
-    poise_solver *solver;
-    pz_arm_call *call = malloc(sizeof *call);
-    poise_status status = call ? poise_solver_create(model, options, NULL, &solver) : POISE_ERROR_MEMORY;
-    if (status != POISE_OK) {
-        free(call);
-        return pz_error_set(error, status, "a solver with these options could not be made");
-    }
-    double *q = malloc((size_t)model->nq * sizeof *q + 1);
-    if (q) {
-        poise_model_neutral(model, q);
-    }
-    status = q ? pz_solve_begin(solver, &cuda->goal, 1, q) : POISE_ERROR_MEMORY;
-    const pz_arm_chain *chain = status == POISE_OK ? pz_arm_prepare(solver, call) : NULL;
-    if (status != POISE_OK) {
-        pz_error_set(error, status, "%s", q ? poise_solver_error(solver) : "out of memory");
-    } else if (!chain || call->target.has_band || options->method != POISE_METHOD_AUTO || options->trace) {
-        status =
-            pz_error_set(error, POISE_ERROR_UNSUPPORTED,
-                         "the device serves AUTO for a POSE goal without bands on a chain of revolute and prismatic joints");
-    } else {
-        cuda->task = (pz_cuda_task){.chain = *chain,
-                                    .target = call->target,
-                                    .weight = cuda->goal.rotation_weight,
-                                    .nq = model->nq,
-                                    .restarts = options->restarts,
-                                    .first_start = pz_arm_first_start(options->seed),
-                                    .max_iterations = options->max_iterations,
-                                    .only_near = options->restarts == 0 && options->start == POISE_START_WARM};
-    }
-    free(q);
-    free(call);
-    poise_solver_destroy(solver);
-    return status;
-}
 
 static cudaError_t take(void **memory, size_t count, size_t size)
 {
@@ -197,19 +100,20 @@ static poise_status make_all(poise_cuda *cuda, const poise_model *model, const p
 {
     int processors = 0;
     poise_status status = pz_cuda_explain(cudaSetDevice(options->device), "choosing the device", error);
-    status = status ? status : make_task(cuda, model, &options->solver, error);
+    status = status ? status : pz_cuda_task_make(model, &cuda->goal, &options->solver, &cuda->task, error);
     if (status != POISE_OK) {
         return status;
     }
-    const pz_arm_chain *chain = &cuda->task.chain;
-    cuda->has_fast = (chain->n == 6 || chain->n == 7) && !chain->slides;
-    if (cuda->has_fast) {
-        make_fast(&cuda->task, &cuda->fast);
+    cuda->has_fast = pz_fast_chain_make(&cuda->task, &cuda->fast);
+    cuda->host_serves = pz_cuda_host_serves(cuda->has_fast ? &cuda->fast : NULL);
+    cuda->staged_from = malloc(STAGED * sizeof *cuda->staged_from);
+    if (!cuda->staged_from) {
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     }
     status = pz_cuda_explain(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, options->device),
                              "asking the device", error);
     status = status ? status
-                    : pz_cuda_explain(pz_cuda_arm_grids(cuda->has_fast ? chain->n : 0, processors, &cuda->grids),
+                    : pz_cuda_explain(pz_cuda_arm_grids(cuda->has_fast ? cuda->task.chain.n : 0, processors, &cuda->grids),
                                       "loading the program of the device", error);
     status = status ? status
                     : pz_cuda_explain(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking), "a stream", error);
@@ -223,8 +127,7 @@ poise_status poise_cuda_create(const poise_model *model, const poise_goal *goal,
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, goal, options, cuda must not be NULL, capacity at least 1");
     }
     if (poise_cuda_device_count() <= options->device || options->device < 0) {
-        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "there is no CUDA device %d, or no driver for it",
-                            options->device);
+        return pz_error_set(error, POISE_ERROR_DEVICE, "there is no CUDA device %d, or no driver for it", options->device);
     }
     poise_cuda *made = calloc(1, sizeof *made);
     if (!made) {
@@ -261,6 +164,7 @@ void poise_cuda_destroy(poise_cuda *cuda)
     if (cuda->stream) {
         (void)cudaStreamDestroy(cuda->stream);
     }
+    free(cuda->staged_from);
     free(cuda);
 }
 
@@ -309,21 +213,57 @@ static cudaError_t round_trip(poise_cuda *cuda, const poise_pose *targets, doubl
     return e ? e : done;
 }
 
-// One part of a batch in host memory, which may lie anywhere: a small one is copied to where the device can read it at once.
-static cudaError_t solve_part(poise_cuda *cuda, const poise_pose *targets, double *q, poise_cuda_answer *answers, int count)
+// ---- From host memory ----------------------------------------------------------------------------------------------------
+
+// The answer of the host, which is that of the device. False: it has none after few searches.
+static bool is_settled_by_host(const poise_cuda *cuda, const poise_pose *target, double *q, poise_cuda_answer *answer)
 {
-    size_t many = (size_t)count, numbers = many * (size_t)cuda->nq;
+    return pz_cuda_host_solve(&cuda->task, cuda->has_fast ? &cuda->fast : NULL, target, HOST_SEARCHES, q, answer);
+}
+
+// Put a problem where the device can read it; there is room.
+static void stage(poise_cuda *cuda, int from, const poise_pose *target, const double *q)
+{
+    int k = cuda->staged_count++;
+    cuda->staged_from[k] = from;
+    cuda->staged_targets[k] = *target;
+    memcpy(cuda->staged_q + (size_t)k * (size_t)cuda->nq, q, (size_t)cuda->nq * sizeof *q);
+}
+
+static cudaError_t solve_staged(poise_cuda *cuda)
+{
+    if (cuda->staged_count == 0) {
+        return cudaSuccess;
+    }
+    cudaError_t e = cudaSetDevice(cuda->device);
+    return e ? e : round_trip(cuda, cuda->staged_targets, cuda->staged_q, cuda->staged_answers, cuda->staged_count);
+}
+
+// One part of a batch in host memory, which may lie anywhere: a small one is copied to where the device can read it at once.
+static cudaError_t solve_part(poise_cuda *cuda, const poise_pose *targets, double *q, poise_cuda_answer *answers, int count,
+                              bool by_host)
+{
+    size_t nq = (size_t)cuda->nq;
     if (count > STAGED) {
-        return round_trip(cuda, targets, q, answers, count);
+        cudaError_t e = cudaSetDevice(cuda->device);
+        return e ? e : round_trip(cuda, targets, q, answers, count);
     }
-    memcpy(cuda->staged_targets, targets, many * sizeof *targets);
-    memcpy(cuda->staged_q, q, numbers * sizeof *q);
-    cudaError_t e = round_trip(cuda, cuda->staged_targets, cuda->staged_q, answers ? cuda->staged_answers : NULL, count);
-    if (!e) {
-        memcpy(q, cuda->staged_q, numbers * sizeof *q);
+    cuda->staged_count = 0;
+    for (int i = 0; i < count; ++i) {
+        poise_cuda_answer answer;
+        if (!by_host || !is_settled_by_host(cuda, &targets[i], q + (size_t)i * nq, &answer)) {
+            stage(cuda, i, &targets[i], q + (size_t)i * nq);
+        } else if (answers) {
+            answers[i] = answer;
+        }
     }
-    if (!e && answers) {
-        memcpy(answers, cuda->staged_answers, many * sizeof *answers);
+    cudaError_t e = solve_staged(cuda);
+    for (int k = 0; k < cuda->staged_count && !e; ++k) {
+        size_t i = (size_t)cuda->staged_from[k];
+        memcpy(q + i * nq, cuda->staged_q + (size_t)k * nq, nq * sizeof *q);
+        if (answers) {
+            answers[i] = cuda->staged_answers[k];
+        }
     }
     return e;
 }
@@ -353,10 +293,11 @@ poise_status poise_cuda_solve_poses(poise_cuda *cuda, const poise_pose *targets,
                                 "problem %d: numbers must be finite and the rotation a unit quaternion", i);
         }
     }
-    cudaError_t e = cudaSetDevice(cuda->device);
+    bool by_host = cuda->host_serves && count <= HOST_MOST;
+    cudaError_t e = cudaSuccess;
     for (int done = 0; done < count && !e;) {
         int part = count - done < cuda->work.capacity ? count - done : cuda->work.capacity;
-        e = solve_part(cuda, targets + done, q + (size_t)done * nq, answers ? answers + done : NULL, part);
+        e = solve_part(cuda, targets + done, q + (size_t)done * nq, answers ? answers + done : NULL, part, by_host);
         done += part;
     }
     return pz_cuda_explain(e, "solving", &cuda->error);
@@ -391,26 +332,28 @@ static void fill(const poise_cuda_answer *answer, poise_report *report)
                              .worst_angle = answer->angle};
 }
 
-// Up to STAGED problems from `problems` on; how many were looked at.
-static int solve_staged(poise_cuda *cuda, poise_problem *problems, int count, cudaError_t *e)
+// Up to STAGED problems for the device from `problems` on; how many were looked at.
+static int solve_problems(poise_cuda *cuda, poise_problem *problems, int count, bool by_host, cudaError_t *e)
 {
     size_t nq = (size_t)cuda->nq;
-    int staged = cuda->work.capacity < STAGED ? cuda->work.capacity : STAGED, seen = 0, taken = 0;
-    for (; seen < count && taken < staged; ++seen) {
+    int room = cuda->work.capacity < STAGED ? cuda->work.capacity : STAGED, seen = 0;
+    cuda->staged_count = 0;
+    for (; seen < count && cuda->staged_count < room; ++seen) {
         poise_problem *p = &problems[seen];
+        poise_cuda_answer answer;
         bool is_right = p->q && is_ours(cuda, p), sound = is_right && is_sound(&p->goals->target) && all_finite(p->q, nq);
         p->status = sound ? POISE_OK : is_right || !p->q ? POISE_ERROR_ARGUMENT : POISE_ERROR_UNSUPPORTED;
-        if (sound) {
-            cuda->staged_targets[taken] = p->goals->target;
-            memcpy(cuda->staged_q + (size_t)taken++ * nq, p->q, nq * sizeof *p->q);
+        if (sound && by_host && is_settled_by_host(cuda, &p->goals->target, p->q, &answer)) {
+            fill(&answer, &p->report);
+        } else if (sound) {
+            stage(cuda, seen, &p->goals->target, p->q);
         }
     }
-    *e = round_trip(cuda, cuda->staged_targets, cuda->staged_q, cuda->staged_answers, taken);
-    for (int i = 0, k = 0; i < seen && !*e; ++i) {
-        if (problems[i].status == POISE_OK) {
-            memcpy(problems[i].q, cuda->staged_q + (size_t)k * nq, nq * sizeof *problems[i].q);
-            fill(&cuda->staged_answers[k++], &problems[i].report);
-        }
+    *e = solve_staged(cuda);
+    for (int k = 0; k < cuda->staged_count && !*e; ++k) {
+        poise_problem *p = &problems[cuda->staged_from[k]];
+        memcpy(p->q, cuda->staged_q + (size_t)k * nq, nq * sizeof *p->q);
+        fill(&cuda->staged_answers[k], &p->report);
     }
     return seen;
 }
@@ -425,9 +368,10 @@ poise_status poise_cuda_solve(poise_cuda *cuda, poise_problem *problems, int cou
         return pz_error_set(&cuda->error, POISE_ERROR_ARGUMENT,
                             "problems must not be NULL, count not negative, options.host_memory true");
     }
-    cudaError_t e = cudaSetDevice(cuda->device);
+    bool by_host = cuda->host_serves && count <= HOST_MOST;
+    cudaError_t e = cudaSuccess;
     for (int done = 0; done < count && !e;) {
-        done += solve_staged(cuda, problems + done, count - done, &e);
+        done += solve_problems(cuda, problems + done, count - done, by_host, &e);
     }
     return pz_cuda_explain(e, "solving", &cuda->error);
 }

@@ -2,6 +2,9 @@
 // once. What such a source holds for itself is `static`; what it shares is marked in its header (PZ_DEVICE). Arithmetic is
 // the same to the bit when multiply-adds are not fused (-fmad=false), since all operations are IEEE 754 and sines are own.
 //
+// A function of such a source does not return a struct from several places that is then looked at through its address: CUDA
+// 13.0 may give it the memory of another one that is still in use. It fills one that it is handed.
+//
 //   #include "device.h"
 //   #include "device_begin.h"
 //   #include "math/trig.c"

@@ -1,75 +1,18 @@
 // Batches on a device: answers are judged on the host, by the library. Without a device only what fails clearly is tested,
 // and the program says that it was skipped.
-#include "test/test_main.h"
-
-#include <poise/cuda.h>
-#include <scenes/random.h>
-#include <scenes/scenes.h>
+#include "arm_host.h"
+#include "test_arms.h"
 
 #include <cuda_runtime_api.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
-
-#define TOLERANCE 1e-6
-#define MOST_Q    16
-#define RESTARTS  300
-
-// An arm with targets: poses of joints within its limits.
-typedef struct fixture {
-    poise_model *model;
-    poise_goal goal;
-    int nq, count;
-    poise_pose *targets;
-    double *starts, *q;
-    poise_cuda_answer *answers;
-} fixture;
-
-// `beyond`: so many targets from the first on are moved away from the base.
-static fixture make(const char *scene, int count, int beyond, uint64_t seed)
-{
-    fixture f = {.count = count};
-    ck_assert_int_eq(scene_create(scene, NULL, &f.model, NULL), POISE_OK);
-    f.nq = poise_model_nq(f.model);
-    int tool = poise_model_find_tool(f.model, "tip");
-    int body = tool >= 0 ? poise_model_tool_body(f.model, tool) : poise_model_joint_count(f.model) - 1;
-    poise_pose local = tool >= 0 ? poise_model_tool_pose(f.model, tool) : poise_pose_from_position(0.1, 0.05, 0.2);
-    f.goal = poise_goal_pose(body, local, poise_pose_identity());
-    size_t many = (size_t)count, numbers = many * (size_t)f.nq;
-    f.targets = malloc(many * sizeof *f.targets);
-    f.starts = malloc(numbers * sizeof *f.starts);
-    f.q = malloc(numbers * sizeof *f.q);
-    f.answers = malloc(many * sizeof *f.answers);
-    ck_assert(f.targets && f.starts && f.q && f.answers);
-    scene_random random = scene_random_make(seed);
-    poise_kinematics *kinematics;
-    ck_assert_int_eq(poise_kinematics_create(f.model, NULL, &kinematics), POISE_OK);
-    for (int i = 0; i < count; ++i) {
-        double q[MOST_Q];
-        scene_random_configuration(&random, f.model, q);
-        scene_random_configuration(&random, f.model, f.starts + (size_t)i * (size_t)f.nq);
-        poise_kinematics_update(kinematics, q);
-        f.targets[i] = poise_pose_multiply(poise_kinematics_body_pose(kinematics, body), local);
-        if (i < beyond) {
-            f.targets[i].position = poise_vec3_make(1.7 * f.targets[i].position.x + 0.3, 1.7 * f.targets[i].position.y,
-                                                    1.7 * f.targets[i].position.z);
-        }
-    }
-    poise_kinematics_destroy(kinematics);
-    return f;
-}
-
-static void release(fixture *f)
-{
-    poise_model_destroy(f->model);
-    free(f->targets), free(f->starts), free(f->q), free(f->answers);
-}
 
 static poise_cuda_options options_for(int capacity)
 {
     poise_cuda_options options = poise_cuda_options_default();
     options.capacity = capacity;
-    options.solver.restarts = RESTARTS;
-    options.solver.position_tolerance = options.solver.rotation_tolerance = TOLERANCE;
+    options.solver = solver_options();
     return options;
 }
 
@@ -82,32 +25,7 @@ static poise_cuda *open_device(const fixture *f, const poise_cuda_options *optio
     return cuda;
 }
 
-static void begin(fixture *f)
-{
-    memcpy(f->q, f->starts, (size_t)f->count * (size_t)f->nq * sizeof *f->q);
-    memset(f->answers, 0xff, (size_t)f->count * sizeof *f->answers);
-}
-
 // ---- Answers -------------------------------------------------------------------------------------------------------------
-
-// The error of an answer by the library's kinematics, and its limits.
-static void judge(const fixture *f, poise_kinematics *kinematics, int i)
-{
-    const double *q = f->q + i * f->nq, *lower = poise_model_lower(f->model), *upper = poise_model_upper(f->model);
-    for (int k = 0; k < f->nq; ++k) {
-        ck_assert(q[k] >= lower[k] && q[k] <= upper[k]);
-    }
-    poise_kinematics_update(kinematics, q);
-    poise_pose at = poise_pose_multiply(poise_kinematics_body_pose(kinematics, f->goal.body), f->goal.local);
-    poise_vec3 p = at.position, t = f->targets[i].position;
-    double length = sqrt((p.x - t.x) * (p.x - t.x) + (p.y - t.y) * (p.y - t.y) + (p.z - t.z) * (p.z - t.z));
-    double angle = poise_quat_angle(poise_quat_multiply(poise_quat_conjugate(at.rotation), f->targets[i].rotation));
-    ck_assert_int_eq(f->answers[i].outcome, POISE_OUTCOME_REACHED);
-    ck_assert_double_le(length, TOLERANCE);
-    ck_assert_double_le(angle, TOLERANCE);
-    // sums in another order: rounding of numbers of size 1
-    ck_assert_double_le(fabs(length - f->answers[i].length), 1e-14);
-}
 
 static void solve_and_judge(const char *scene, int count)
 {
@@ -146,9 +64,9 @@ START_TEST(answers_do_not_depend_on_the_batch)
     double *whole = malloc(size);
     ck_assert(whole != NULL);
     memcpy(whole, f.q, size);
-    static const int sizes[] = {1, 33, 700, 2500};
+    static const int sizes[] = {1, 33, 700, 9, 2500};
     for (int k = 0, i = 0; i < f.count; ++k) {
-        int part = sizes[k % 4] < f.count - i ? sizes[k % 4] : f.count - i;
+        int part = sizes[k % 5] < f.count - i ? sizes[k % 5] : f.count - i;
         memcpy(f.q + i * f.nq, f.starts + i * f.nq, (size_t)(part * f.nq) * sizeof *f.q);
         ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets + i, f.q + i * f.nq, NULL, part), POISE_OK);
         i += part;
@@ -228,6 +146,54 @@ START_TEST(device_memory_on_a_stream_gives_the_same_as_host_memory)
 }
 END_TEST
 
+// All bits of an answer.
+static bool is_same(const poise_cuda_answer *a, const poise_cuda_answer *b)
+{
+    return a->outcome == b->outcome && a->restarts == b->restarts && a->cost == b->cost && a->length == b->length &&
+           a->angle == b->angle;
+}
+
+// The device for all targets at once, then the host's own solver for each.
+static void compare_with_host(const char *scene, int count, int beyond, int restarts)
+{
+    fixture f = make(scene, count, beyond, 11);
+    if (strcmp(scene, "arm7") == 0) {
+        straighten(&f, 3, count / 2);
+    }
+    poise_cuda_options options = options_for(count);
+    options.solver.restarts = restarts;
+    poise_cuda *cuda = open_device(&f, &options);
+    pz_cuda_task task;
+    pz_fast_chain fast;
+    ck_assert_int_eq(pz_cuda_task_make(f.model, &f.goal, &options.solver, &task, NULL), POISE_OK);
+    bool has_fast = pz_fast_chain_make(&task, &fast);
+    if (pz_cuda_host_serves(has_fast ? &fast : NULL)) {
+        begin(&f);
+        ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets, f.q, f.answers, f.count), POISE_OK);
+        for (int i = 0; i < count; ++i) {
+            poise_cuda_answer answer;
+            double *q = f.starts + i * f.nq;
+            ck_assert(pz_cuda_host_solve(&task, has_fast ? &fast : NULL, &f.targets[i], INT_MAX, q, &answer));
+            ck_assert_msg(memcmp(q, f.q + i * f.nq, (size_t)f.nq * sizeof *q) == 0 && is_same(&answer, &f.answers[i]),
+                          "%s, target %d: outcome %d and %d, restarts %d and %d", scene, i, (int)answer.outcome,
+                          (int)f.answers[i].outcome, answer.restarts, f.answers[i].restarts);
+        }
+    }
+    poise_cuda_destroy(cuda);
+    release(&f);
+}
+
+START_TEST(the_host_gives_the_same_bits_as_the_device)
+{
+    compare_with_host("arm6", 20000, 100, RESTARTS);
+    compare_with_host("arm7", 20000, 100, RESTARTS);
+    compare_with_host("arm7", 2000, 20, RESTARTS); // warps begin at once
+    compare_with_host("arm7", 3000, 100, 0);
+    compare_with_host("scara", 500, 50, RESTARTS);
+    compare_with_host("lamp", 500, 50, RESTARTS);
+}
+END_TEST
+
 START_TEST(problems_of_a_batch_get_reports_and_unsound_ones_their_status)
 {
     enum { COUNT = 5000 };
@@ -257,6 +223,14 @@ START_TEST(problems_of_a_batch_get_reports_and_unsound_ones_their_status)
         ck_assert(unsound || problems[i].report.worst_length <= TOLERANCE);
     }
     ck_assert(memcmp(f.q + f.nq, f.starts + f.nq, (size_t)(2 * f.nq) * sizeof *f.q) == 0);
+    // few of them, with the same answers
+    double q[MOST_Q];
+    poise_report report = problems[COUNT - 1].report;
+    memcpy(q, problems[COUNT - 1].q, (size_t)f.nq * sizeof *q);
+    memcpy(problems[COUNT - 1].q, f.starts + (COUNT - 1) * f.nq, (size_t)f.nq * sizeof *q);
+    ck_assert_int_eq(poise_cuda_solve(cuda, problems + COUNT - 1, 1), POISE_OK);
+    ck_assert(memcmp(q, problems[COUNT - 1].q, (size_t)f.nq * sizeof *q) == 0);
+    ck_assert(memcmp(&report, &problems[COUNT - 1].report, sizeof report) == 0);
     free(goals), free(problems);
     poise_cuda_destroy(cuda);
     release(&f);
@@ -378,7 +352,7 @@ START_TEST(a_device_that_is_not_there_is_said_to_be_missing)
     poise_error error = {.text = ""};
     poise_cuda *cuda = NULL;
     options.device = poise_cuda_device_count();
-    ck_assert_int_eq(poise_cuda_create(f.model, &f.goal, &options, &cuda, &error), POISE_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(poise_cuda_create(f.model, &f.goal, &options, &cuda, &error), POISE_ERROR_DEVICE);
     ck_assert(strstr(error.text, "no CUDA device") != NULL && cuda == NULL);
     release(&f);
 }
@@ -390,6 +364,7 @@ static const test_case tests[] = {
     &answers_do_not_depend_on_the_batch,
     &targets_out_of_reach_get_the_closest_pose_of_poise_solve,
     &device_memory_on_a_stream_gives_the_same_as_host_memory,
+    &the_host_gives_the_same_bits_as_the_device,
     &problems_of_a_batch_get_reports_and_unsound_ones_their_status,
     &erik_gives_the_same_bits_as_on_the_host,
     &numbers_that_are_not_finite_are_refused_and_nothing_is_touched,

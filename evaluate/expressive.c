@@ -282,6 +282,19 @@ static void solve(const evaluate_run *run, evaluate_solver solver, poise_erik *e
     poise_two_task_solve(erik, &options, posture, target, q, report);
 }
 
+void evaluate_add(const evaluate_problem *problem, const poise_erik_report *report, const double *q, double time,
+                  evaluate_results *results)
+{
+    evaluate_statistics_add(&results->error, report->error);
+    evaluate_statistics_add(&results->orientation, report->orientation);
+    evaluate_statistics_add(&results->posture, problem->options.posture_weight * report->posture);
+    evaluate_statistics_add(&results->iterations, report->iterations);
+    evaluate_statistics_add(&results->time, time);
+    results->reached += report->error <= problem->options.threshold;
+    results->aimed += report->orientation <= problem->options.threshold;
+    results->violations += !poise_model_within_limits(problem->model, q);
+}
+
 void evaluate_sample(const evaluate_problem *problem, const evaluate_run *run, poise_erik *erik, int64_t posture,
                      int64_t orientation, double *q, evaluate_results *results)
 {
@@ -302,14 +315,7 @@ void evaluate_sample(const evaluate_problem *problem, const evaluate_run *run, p
     double begin = run->now ? run->now() : 0.0;
     solve(run, run->solver, erik, psi, target, q, &report);
     double time = run->now ? run->now() - begin : 0.0;
-    evaluate_statistics_add(&results->error, report.error);
-    evaluate_statistics_add(&results->orientation, report.orientation);
-    evaluate_statistics_add(&results->posture, problem->options.posture_weight * report.posture);
-    evaluate_statistics_add(&results->iterations, report.iterations);
-    evaluate_statistics_add(&results->time, time * 1e-3);
-    results->reached += report.error <= problem->options.threshold;
-    results->aimed += report.orientation <= problem->options.threshold;
-    results->violations += !poise_model_within_limits(problem->model, q);
+    evaluate_add(problem, &report, q, time * 1e-3, results);
 }
 
 // The finaliser of splitmix64 (Steele, Lea & Flood 2014).
@@ -325,4 +331,19 @@ void evaluate_draw(const evaluate_problem *problem, uint64_t seed, int64_t index
     uint64_t bits = mix(seed * 0x9e3779b97f4a7c15u + (uint64_t)index + 1);
     *posture = index % problem->posture_count;
     *orientation = (int64_t)(bits % (uint64_t)problem->orientation_count);
+}
+
+int64_t evaluate_stretch_count(const evaluate_stretch *stretch)
+{
+    return (stretch->to - stretch->from) * (stretch->is_whole ? stretch->problem->orientation_count : 1);
+}
+
+void evaluate_stretch_at(const evaluate_stretch *stretch, int64_t index, int64_t *posture, int64_t *orientation)
+{
+    if (stretch->is_whole) {
+        *posture = stretch->from + index / stretch->problem->orientation_count;
+        *orientation = index % stretch->problem->orientation_count;
+    } else {
+        evaluate_draw(stretch->problem, stretch->seed, (stretch->from + index) * stretch->stride, posture, orientation);
+    }
 }

@@ -79,6 +79,10 @@ typedef struct evaluate_results {
 evaluate_results evaluate_results_make(void);
 void evaluate_results_merge(evaluate_results *results, const evaluate_results *other);
 
+// Add a sample that was solved: what is said of its answer q, and its time in microseconds.
+void evaluate_add(const evaluate_problem *problem, const poise_erik_report *report, const double *q, double time,
+                  evaluate_results *results);
+
 // Solve one sample and add it. `erik` is over problem->model, one per thread; q has room for nq numbers.
 void evaluate_sample(const evaluate_problem *problem, const evaluate_run *run, poise_erik *erik, int64_t posture,
                      int64_t orientation, double *q, evaluate_results *results);
@@ -86,6 +90,21 @@ void evaluate_sample(const evaluate_problem *problem, const evaluate_run *run, p
 // Sample number `index` of a random sample: postures in turn, so that each comes as often as any other, orientations by
 // chance (splitmix64 of seed and index).
 void evaluate_draw(const evaluate_problem *problem, uint64_t seed, int64_t index, int64_t *posture, int64_t *orientation);
+
+// A stretch of an evaluation: postures from .. to - 1, each at all orientations; or numbers from .. to - 1 of a random
+// sample that takes one draw in `stride`.
+typedef struct evaluate_stretch {
+    const evaluate_problem *problem;
+    int64_t from, to;
+    bool is_whole; // the former
+    int64_t stride;
+    uint64_t seed;
+} evaluate_stretch;
+
+int64_t evaluate_stretch_count(const evaluate_stretch *stretch);
+
+// Sample i < count.
+void evaluate_stretch_at(const evaluate_stretch *stretch, int64_t index, int64_t *posture, int64_t *orientation);
 
 #ifdef __cplusplus
 }

@@ -108,6 +108,31 @@ START_TEST(normal_form_of_random_arms_agrees_with_kinematics)
 }
 END_TEST
 
+// Slides along one line, with limits to both sides that differ: the tip is farthest where each is at its farther end.
+START_TEST(the_reach_of_slides_is_that_of_their_farther_limits)
+{
+    static const double limits[][2] = {{-0.2, 1.5}, {0.5, 1.0}, {-0.3, 0.4}};
+    poise_builder *builder;
+    test_arm arm = {.n = 3, .body = 2, .tip = poise_pose_identity()};
+    char name[] = "a", parent[] = "a";
+    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    for (int i = 0; i < 3; ++i) {
+        poise_joint joint = poise_joint_default();
+        name[0] = (char)('a' + i), parent[0] = (char)('a' + i - 1);
+        joint.name = name;
+        joint.parent = i > 0 ? parent : NULL;
+        joint.type = POISE_JOINT_PRISMATIC;
+        joint.lower[0] = limits[i][0], joint.upper[0] = limits[i][1];
+        ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    }
+    ck_assert_int_eq(poise_model_create(builder, NULL, &arm.model, NULL), POISE_OK);
+    poise_builder_destroy(builder);
+    pz_arm_chain chain = chain_of(&arm);
+    ck_assert_double_eq_tol(chain.reach * chain.unit, 1.5 + 1.0 + 0.4, FORM_TOLERANCE);
+    poise_model_destroy(arm.model);
+}
+END_TEST
+
 // Axes that are nearly, but not quite parallel: the skew is not dropped, and phi + psi stays right.
 START_TEST(nearly_parallel_axes_keep_their_skew)
 {
@@ -472,6 +497,41 @@ START_TEST(descent_ends_at_stationary_points)
 }
 END_TEST
 
+// Beside a weight of 1e40 the damping is lost: three rows of position and seven joints leave pivots that are only rounding.
+// What is left of a factorisation that failed is of the size of the gradient, and no step.
+START_TEST(a_descent_that_finds_no_step_traces_none)
+{
+    scene_random random = scene_random_make(11);
+    test_arm arm = arm_of_scene("arm7");
+    poise_trace trace[100];
+    poise_solver_options options = poise_solver_options_default();
+    options.restarts = 0;
+    options.start = POISE_START_WARM;
+    options.trace = trace;
+    options.trace_capacity = 100;
+    options.max_iterations = 50;
+    poise_solver *solver = arm_solver(&arm, &options);
+    int without = 0;
+    for (int k = 0; k < 20; ++k) {
+        double q[ARM_LARGEST], there[ARM_LARGEST];
+        poise_report report;
+        scene_random_configuration(&random, arm.model, q);
+        scene_random_configuration(&random, arm.model, there);
+        poise_goal goal = arm_goal(&arm, there);
+        goal.target.position = v3_scale(goal.target.position, 5.0);
+        goal.weight = 1e40;
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+        for (int i = 0; i < report.traced; ++i) {
+            ck_assert_double_le(trace[i].step, 1e20);
+            without += trace[i].step == 0;
+        }
+    }
+    ck_assert_int_gt(without, 0);
+    poise_solver_destroy(solver);
+    arm_destroy(&arm);
+}
+END_TEST
+
 // ---- Table ---------------------------------------------------------------------------------------------------------------
 
 // The entry that the target itself was made from is handed out first, turned so that it meets the target.
@@ -504,6 +564,7 @@ static const test_case tests[] = {
     &normal_form_of_the_scenes_agrees_with_kinematics,
     &normal_form_of_robots_agrees_with_kinematics,
     &normal_form_of_random_arms_agrees_with_kinematics,
+    &the_reach_of_slides_is_that_of_their_farther_limits,
     &nearly_parallel_axes_keep_their_skew,
     &other_joints_have_no_normal_form,
     &restarts_cover_the_limits_evenly,
@@ -514,6 +575,7 @@ static const test_case tests[] = {
     &wide_registers_give_the_same_bits,
     &searches_from_nearby_meet_the_target,
     &descent_ends_at_stationary_points,
+    &a_descent_that_finds_no_step_traces_none,
     &table_hands_out_the_nearest_entry_turned_to_the_target,
 };
 

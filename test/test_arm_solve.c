@@ -342,6 +342,31 @@ START_TEST(what_is_reported_of_a_met_target_is_what_the_objective_says)
 }
 END_TEST
 
+// Weights say what counts more where a target cannot be met, even when their quotient is too small for a double.
+START_TEST(every_reachable_target_is_reached_whatever_the_ratio_of_weights)
+{
+    static const double weights[][2] = {{1e-3, 1e3}, {1e-150, 1e150}, {1e-250, 1e150}, {1e3, 1e-3}, {1e100, 1e-100}};
+    scene_random random = scene_random_make(12);
+    test_arm arm = arm_of_scene("arm6");
+    poise_solver_options options = options_for(30);
+    poise_solver *solver = arm_solver(&arm, &options);
+    for (int k = 0; k < 100; ++k) {
+        double there[ARM_LARGEST], q[ARM_LARGEST];
+        poise_report report;
+        scene_random_configuration(&random, arm.model, there);
+        scene_random_configuration(&random, arm.model, q);
+        poise_goal goal = arm_goal(&arm, there);
+        goal.weight = weights[k % 5][0];
+        goal.rotation_weight = weights[k % 5][1];
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+        ck_assert_msg(report.outcome == POISE_OUTCOME_REACHED, "weights %g and %g: %s", goal.weight, goal.rotation_weight,
+                      report.reason);
+    }
+    poise_solver_destroy(solver);
+    arm_destroy(&arm);
+}
+END_TEST
+
 START_TEST(trace_records_the_way_to_the_answer)
 {
     poise_trace trace[200];
@@ -614,6 +639,7 @@ static const test_case tests[] = {
     &hinges_without_limits_stay_within_half_a_turn_of_the_start,
     &cost_is_that_of_the_objective,
     &what_is_reported_of_a_met_target_is_what_the_objective_says,
+    &every_reachable_target_is_reached_whatever_the_ratio_of_weights,
     &trace_records_the_way_to_the_answer,
     &an_iteration_that_raises_the_cost_is_not_called_accepted,
     &the_closest_pose_is_a_minimum_for_the_general_method,

@@ -438,9 +438,11 @@ START_TEST(definiteness_is_judged_beside_the_largest_eigenvalue_of_either_sign)
     poise_goal goal;
     poise_model *model;
     poise_definiteness found;
-    for (int sign = -1; sign <= 1; sign += 2) {
-        numbers[0] = sign;
-        numbers[35] = -sign * 1e-6; // nothing beside 1
+    static const double sizes[] = {1e-8, 1.0, 1e8};
+    for (int i = 0; i < 6; ++i) {
+        double sign = i % 2 ? 1.0 : -1.0;
+        numbers[0] = sign * sizes[i / 2];
+        numbers[35] = -1e-6 * numbers[0]; // nothing beside it
         poise_objective *objective = free_body(&goal, numbers, &model);
         ck_assert_int_eq(poise_objective_definiteness(objective, POISE_HESSIAN_EXACT, 1e-3, work, &found), POISE_OK);
         ck_assert_int_eq(found, sign < 0 ? POISE_DEFINITE_SEMI_NEGATIVE : POISE_DEFINITE_SEMI_POSITIVE);

@@ -120,6 +120,7 @@ START_TEST(curvature_of_the_posture_error_is_its_second_difference_at_the_postur
         ck_assert_int_eq(poise_expressive_create(model, &options, NULL, &e, NULL), POISE_OK);
         int n = poise_model_nv(model);
         ck_assert_int_le(n * n, (int)TEST_COUNT(H));
+        ck_assert_int_eq(pz_terms_count(model), e->term_count);
         scene_random_configuration(&random, model, posture);
         pz_terms_take(e, posture);
         pz_terms_choose_signs(e, posture);
@@ -143,6 +144,36 @@ START_TEST(curvature_of_the_posture_error_is_its_second_difference_at_the_postur
         poise_expressive_destroy(e);
         poise_model_destroy(model);
     }
+}
+END_TEST
+
+// The posture error with the signs that are chosen is the least of all signs.
+START_TEST(runs_bend_the_way_that_fits_best)
+{
+    scene_random random = scene_random_make(87);
+    int turned = 0;
+    for (int round = 0; round < 200; ++round) {
+        poise_model *model = chain_make(&random, round % 2 ? CHAIN_GENERAL : CHAIN_STRAIGHT, 2 + round % 6);
+        poise_expressive_options options = poise_expressive_options_default();
+        poise_expressive *e;
+        double posture[CHAIN_MOST], q[CHAIN_MOST];
+        options.mode = POISE_EXPRESSIVE_SHAPE;
+        ck_assert_int_eq(poise_expressive_create(model, &options, NULL, &e, NULL), POISE_OK);
+        scene_random_configuration(&random, model, posture);
+        scene_random_configuration(&random, model, q);
+        pz_terms_take(e, posture);
+        pz_terms_choose_signs(e, q);
+        double least = pz_terms_error(e, q);
+        for (int run = 0; run < e->run_count; ++run) {
+            turned += e->run_sign[run] < 0.0;
+            e->run_sign[run] = -e->run_sign[run];
+            ck_assert_msg(pz_terms_error(e, q) >= least, "chain %d, run %d", round, run);
+            e->run_sign[run] = -e->run_sign[run];
+        }
+        poise_expressive_destroy(e);
+        poise_model_destroy(model);
+    }
+    ck_assert_int_gt(turned, 20);
 }
 END_TEST
 
@@ -273,6 +304,38 @@ START_TEST(where_root_and_end_do_no_joint_has_to_pay)
 }
 END_TEST
 
+// Bent the other way a link bends as much, unless it meets a limit. Rounding of angles of up to 2 pi and of the bend.
+START_TEST(patterns_bend_links_as_much_as_the_posture_does)
+{
+    scene_random random = scene_random_make(107);
+    int seen = 0;
+    for (int round = 0; round < 60; ++round) {
+        chain_case c = chain_case_make(chain_make(&random, CHAIN_GENERAL, 4 + round % 3));
+        const pz_chain *chain = &c.e->erik->chain;
+        double posture[CHAIN_MOST], there[CHAIN_MOST], q[CHAIN_MOST];
+        scene_random_configuration(&random, c.model, posture);
+        scene_random_configuration(&random, c.model, there);
+        find_candidates(&c, posture, there);
+        for (int i = 0; i < c.e->found_count; ++i) {
+            pz_candidate unpaid = c.e->found[i];
+            unpaid.joint = unpaid.second = -1;
+            pz_expressive_place(c.e, &unpaid, q);
+            for (int k = 1; k < chain->count - 1; ++k) {
+                const pz_link *link = &chain->links[k];
+                double angle = q[link->q], was = posture[link->q];
+                bool at_limit = angle <= poise_model_lower(c.model)[link->q] || angle >= poise_model_upper(c.model)[link->q];
+                double bend = pz_bend(link, sin(angle), cos(angle)), expected = pz_bend(link, sin(was), cos(was));
+                ck_assert_msg(at_limit || fabs(bend - expected) < 1e-13, "chain %d, link %d: %g for %g", round, k, bend,
+                              expected);
+                seen += !at_limit && fabs(angle - was) > 0.1;
+            }
+        }
+        chain_case_destroy(&c);
+    }
+    ck_assert_int_gt(seen, 100);
+}
+END_TEST
+
 // ---- Refinement ----------------------------------------------------------------------------------------------------------
 
 // What a refinement minimises in the end: a hundred times the goals, the posture smoothed by 1e-3, the pull to the start.
@@ -319,15 +382,63 @@ START_TEST(a_refinement_with_a_pull_ends_at_a_minimum)
 }
 END_TEST
 
+// The first step x: (H + lambda D) x = -g for the joints that are not held, with what the held ones do on the right side.
+// Rounding of sums of a few products, and of the factorisation of a matrix whose condition the damping keeps below 1e6.
+// A pull adds to the diagonal of H, whose other parts round to 1e-16 of up to 1e3.
+START_TEST(a_step_of_a_refinement_solves_its_system_beside_joints_that_meet_a_limit)
+{
+    scene_random random = scene_random_make(109);
+    const double lambda = 1e-3, pull = 5.0; // lambda: the first
+    int stopped = 0;
+    for (int round = 0; round < 200; ++round) {
+        chain_case c = chain_case_make(chain_make(&random, CHAIN_STRAIGHT, 5));
+        poise_expressive *e = c.e;
+        poise_solver *s = e->solver;
+        double posture[CHAIN_MOST], there[CHAIN_MOST], H[CHAIN_MOST * CHAIN_MOST];
+        scene_random_configuration(&random, c.model, posture);
+        scene_random_configuration(&random, c.model, there);
+        find_candidates(&c, posture, there);
+        scene_random_configuration(&random, c.model, s->q_start);
+        ck_assert(isfinite(pz_try(s, s->q_start, POISE_LEVEL_HESSIAN)));
+        pz_accept(s);
+        e->options.max_iterations = 1;
+        pz_expressive_refine(e, 0.1, 0.0);
+        const double *x = s->step;
+        const bool *held = e->held + c.n;
+        for (int i = 0; i < c.n; ++i) {
+            double sum = e->g[i] + lambda * e->D[i] * x[i], size = fabs(e->g[i]);
+            for (int j = 0; j < c.n; ++j) {
+                sum += e->H[i * c.n + j] * x[j];
+                size += fabs(e->H[i * c.n + j] * x[j]);
+            }
+            ck_assert_msg(held[i] || fabs(sum) <= 1e-9 * size, "chain %d, joint %d: %g of %g", round, i, sum, size);
+            stopped += held[i] && x[i] != 0.0;
+        }
+        memcpy(H, e->H, (size_t)(c.n * c.n) * sizeof *H);
+        ck_assert(isfinite(pz_try(s, s->q_start, POISE_LEVEL_HESSIAN)));
+        pz_accept(s);
+        pz_expressive_refine(e, 0.1, pull);
+        for (int i = 0; i < c.n * c.n; ++i) {
+            ck_assert_double_eq_tol(e->H[i], H[i] + (i % (c.n + 1) == 0 ? pull : 0.0), 1e-12);
+        }
+        chain_case_destroy(&c);
+    }
+    ck_assert_int_gt(stopped, 50);
+}
+END_TEST
+
 static const test_case tests[] = {
     &random_models_and_goals_are_served_within_limits,
     &without_goals_the_answer_is_the_posture_within_limits,
     &targets_out_of_reach_and_out_of_this_world_leave_sound_answers,
     &curvature_of_the_posture_error_is_its_second_difference_at_the_posture,
+    &runs_bend_the_way_that_fits_best,
     &the_score_of_a_candidate_is_the_error_of_its_pose,
     &a_pose_that_differs_by_root_end_and_one_joint_is_found,
     &where_root_and_end_do_no_joint_has_to_pay,
+    &patterns_bend_links_as_much_as_the_posture_does,
     &a_refinement_with_a_pull_ends_at_a_minimum,
+    &a_step_of_a_refinement_solves_its_system_beside_joints_that_meet_a_limit,
 };
 
 int main(void)

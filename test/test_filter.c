@@ -114,6 +114,7 @@ START_TEST(a_long_way_takes_the_least_time_there_is)
     poise_filter_step(filter, &s, dt, &x);
     ck_assert_double_eq(poise_filter_time_left(filter, 0), 0.0);
     poise_filter_destroy(filter);
+    ck_assert_double_eq(poise_filter_time_left(NULL, 0), 0.0);
 }
 END_TEST
 
@@ -153,6 +154,31 @@ START_TEST(smoothness_slows_and_responsiveness_makes_up_for_it)
     }
     ck_assert_double_gt(time[1], 1.3 * time[0]);
     ck_assert_double_lt(time[2], 0.8 * time[1]);
+}
+END_TEST
+
+// A slow joint with strong motors goes at the speed it aims at: full speed up to the middle of its range, then
+// 1 - u^(2 soft) of it. In a step u changes by 5e-4, and the speed by that times a slope of up to 6.
+START_TEST(a_soft_end_slows_by_its_power_of_the_way_from_the_middle)
+{
+    for (int soft = 0; soft < 4; ++soft) {
+        poise_filter_joint joint = poise_filter_joint_default();
+        joint.lower = -0.5, joint.upper = 1.5;
+        joint.velocity = 0.05, joint.acceleration = 1e3, joint.jerk = 1e6;
+        joint.soft = soft;
+        poise_filter *filter = make(joint);
+        double s = 2.0, x = 0.0, before = 0.0;
+        for (int i = 0; i < 6000 && x < 1.3; ++i) {
+            before = x;
+            ck_assert_int_eq(poise_filter_step(filter, &s, 0.01, &x), POISE_OK);
+            double u = before - 0.5, expected = soft > 0 && u > 0 ? 1.0 - pow(u, 2.0 * soft) : 1.0;
+            if (i > 10) { // it has started
+                ck_assert_double_eq_tol((x - before) / (0.01 * joint.velocity), expected, 3e-3);
+            }
+        }
+        ck_assert_double_ge(x, 1.3);
+        poise_filter_destroy(filter);
+    }
 }
 END_TEST
 
@@ -230,6 +256,7 @@ static const test_case tests[] = {
     &a_long_way_takes_the_least_time_there_is,
     &every_shape_settles_without_passing_the_set_point,
     &smoothness_slows_and_responsiveness_makes_up_for_it,
+    &a_soft_end_slows_by_its_power_of_the_way_from_the_middle,
     &bad_numbers_are_refused_or_passed_over,
     &nothing_is_written_behind_the_last_joint,
 };

@@ -612,6 +612,12 @@ START_TEST(goals_and_joints_that_cannot_be_served_are_refused)
         bench_close(&b);
         poise_goal finger = poise_goal_position(tip, o, t);
         expect_refusal("hand", geometric[m], &finger, 0);
+        poise_goal two[] = {poise_goal_position(1, o, t), finger}; // the second is none of the goals
+        double q[LARGEST];
+        bench_open(&b, "hand", geometric[m]);
+        poise_model_neutral(b.model, q);
+        ck_assert_int_eq(bench_solve(&b, two, 1, q, NULL), POISE_OK);
+        bench_close(&b);
     }
     const poise_goal no_positions[] = {poise_goal_direction(3, z, z), poise_goal_orientation(3, poise_quat_identity()),
                                        poise_goal_pose(3, identity, identity), poise_goal_aim(3, o, z, t)};

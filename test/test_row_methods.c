@@ -290,6 +290,31 @@ static bool nothing(void *user, const poise_pose *pose, poise_body_energy *out)
     return true;
 }
 
+// A constant force along -x.
+static bool push(void *user, const poise_pose *pose, poise_body_energy *out)
+{
+    (void)user;
+    out->energy = pose->position.x;
+    out->gradient[3] = 1.0;
+    out->gauss_newton[0] = 0.0;
+    return true;
+}
+
+START_TEST(a_gradient_without_curvature_is_followed_all_the_same)
+{
+    poise_model *model = scene("arm7");
+    static const poise_method by_gradient[] = {POISE_METHOD_JACOBIAN_TRANSPOSE, POISE_METHOD_GRADIENT_DESCENT};
+    poise_goal goal = poise_goal_callback(6, push, NULL);
+    for (size_t m = 0; m < TEST_COUNT(by_gradient); ++m) {
+        double q[7] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7};
+        poise_solver_options options = options_for(by_gradient[m], 10);
+        poise_report report = solve_once(model, &options, &goal, 1, q);
+        ck_assert_double_lt(report.cost, report.start_cost - 0.1);
+    }
+    poise_model_destroy(model);
+}
+END_TEST
+
 START_TEST(methods_over_rows_refuse_callbacks_and_too_many_rows)
 {
     poise_model *model = scene("arm7");
@@ -571,6 +596,7 @@ static const test_case tests[] = {
     &the_trace_holds_every_iteration_and_the_cost_never_rises,
     &no_coordinate_moves_further_than_the_step_limit,
     &no_joint_turns_by_more_than_half_a_turn_at_a_time,
+    &a_gradient_without_curvature_is_followed_all_the_same,
     &methods_over_rows_refuse_callbacks_and_too_many_rows,
     &the_default_number_of_rows_holds_a_pose_for_every_body_and_a_posture,
     &a_damped_step_of_two_links_is_the_one_by_hand,

@@ -5,6 +5,7 @@
 
 #include "goal/objective.h"
 #include "math/so3.h"
+#include "solve/rows.h"
 
 #include <math.h>
 
@@ -49,7 +50,7 @@ static poise_model *limb(scene_random *random, poise_joint_type type, int order,
 
 typedef struct residuals {
     int count;
-    double r[MOST_ROWS], J[MOST_ROWS * MOST_NV];
+    double r[MOST_ROWS + 1], J[MOST_ROWS * MOST_NV + 1]; // one more, that nobody may write
 } residuals;
 
 static residuals rows_at(const poise_kinematics *kin, const poise_goal *goal)
@@ -63,7 +64,10 @@ static residuals rows_at(const poise_kinematics *kin, const poise_goal *goal)
     for (int i = 0; i < out.count * kin->model->nv; ++i) {
         out.J[i] = NAN;
     }
+    double *behind = &out.J[out.count * kin->model->nv];
+    *behind = out.r[out.count] = 1.5;
     ck_assert_int_eq(pz_goal_row_of(goal->kind)->rows(kin, goal, out.r, out.J), out.count);
+    ck_assert_msg(*behind == 1.5 && out.r[out.count] == 1.5, "%s: too much is written", poise_goal_kind_name(goal->kind));
     return out;
 }
 
@@ -278,6 +282,39 @@ START_TEST(an_aim_at_its_own_point_has_zero_rows)
 }
 END_TEST
 
+// Errors below the rounding of the farthest coordinate, whichever it is, are none: 64 eps of it.
+START_TEST(a_level_is_met_within_the_rounding_of_the_figures_size)
+{
+    for (int axis = 0; axis < 3; ++axis) {
+        poise_builder *builder;
+        poise_model *model;
+        poise_joint hinge = poise_joint_default(), far = hinge;
+        hinge.type = far.type = POISE_JOINT_REVOLUTE;
+        far.offset.position = poise_vec3_make(axis == 0 ? 1e6 : 0.0, axis == 1 ? 1e6 : 0.0, axis == 2 ? 1e6 : 0.0);
+        ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+        add(builder, hinge, "near", NULL);
+        add(builder, far, "far", "near");
+        ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
+        poise_builder_destroy(builder);
+        poise_solver_options options = poise_solver_options_default();
+        options.method = POISE_METHOD_DAMPED_LEAST_SQUARES;
+        options.max_iterations = 1;
+        poise_solver *solver;
+        poise_report report;
+        double q[2] = {0.0, 0.0}, least = 64.0 * 0x1p-52 * 1e6;
+        poise_goal goal = poise_goal_position(1, poise_vec3_make(1, 0, 0), far.offset.position);
+        goal.weight = 3.0;
+        ck_assert_int_eq(poise_solver_create(model, &options, NULL, &solver), POISE_OK);
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+        pz_rows *rows = solver->method;
+        pz_rows_take_costs(solver, rows, false);
+        ck_assert_double_eq_tol(rows->levels[0].floor / (0.5 * goal.weight * least * least), 1.0, 1e-6);
+        poise_solver_destroy(solver);
+        poise_model_destroy(model);
+    }
+}
+END_TEST
+
 START_TEST(a_callback_has_no_rows)
 {
     ck_assert(pz_goal_row_of(POISE_GOAL_CALLBACK)->rows == NULL);
@@ -295,6 +332,7 @@ static const test_case tests[] = {
     &rows_through_mimic_joints_fit_the_objective_and_differences,
     &rows_in_random_trees_fit_the_objective_and_differences,
     &an_aim_at_its_own_point_has_zero_rows,
+    &a_level_is_met_within_the_rounding_of_the_figures_size,
     &a_callback_has_no_rows,
     &few_differences_were_left_out_at_kinks,
 };

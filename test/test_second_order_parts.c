@@ -479,6 +479,54 @@ START_TEST(positive_matrix_is_its_own_nearest)
 }
 END_TEST
 
+// ---- Negative curvature --------------------------------------------------------------------------------------------------
+
+// With some dofs held. The curvature is the failed pivot, whose rounding is that of the largest entries.
+START_TEST(where_a_hessian_is_indefinite_the_tree_finds_a_direction_of_negative_curvature)
+{
+    scene_random random = scene_random_make(17);
+    int found = 0;
+    for (int round = 0; round < 200; ++round) {
+        figure f = random_figure(&random, 1 + round % 6, RANDOM_PLAIN);
+        int n = f.nv;
+        poise_solver_options options = poise_solver_options_default();
+        poise_solver *solver;
+        ck_assert_int_eq(poise_solver_create(f.model, &options, NULL, &solver), POISE_OK);
+        poise_goal goal = poise_goal_position(poise_model_joint_count(f.model) - 1, random_vector(&random, 1.0),
+                                              random_vector(&random, 0.3));
+        ck_assert_int_eq(poise_objective_set_goals(solver->at, &goal, 1, NULL), POISE_OK);
+        ck_assert_int_eq(poise_objective_evaluate(solver->at, f.q, POISE_LEVEL_HESSIAN), POISE_OK);
+        pz_arena arena = pz_arena_counting();
+        pz_tree_step_lay_out(solver, &arena);
+        void *memory = calloc(1, pz_arena_bytes(&arena));
+        arena = pz_arena_over(memory, pz_arena_bytes(&arena));
+        pz_tree_step *tree = pz_tree_step_lay_out(solver, &arena);
+        double D[MOST], zeros[MOST] = {0}, x[MOST], H[MOST * MOST], y[MOST];
+        bool hold[MOST] = {false};
+        ck_assert_int_lt(n, MOST);
+        for (int i = 0; i < n; ++i) {
+            D[i] = 1.0;
+            hold[i] = scene_random_index(&random, 5) == 0;
+        }
+        x[n] = 1.5;
+        if (pz_tree_curvature(tree, solver->at, 1e-3, D, hold, zeros, x)) {
+            ck_assert_int_eq(poise_objective_hessian(solver->at, POISE_HESSIAN_EXACT, H), POISE_OK);
+            times(n, H, x, y);
+            ck_assert_double_lt(inner(n, x, y) + 1e-3 * inner(n, x, x), 1e-12);
+            for (int i = 0; i < n; ++i) {
+                ck_assert(!hold[i] || x[i] == 0.0);
+            }
+            found += inner(n, x, x) > 0.0;
+        }
+        ck_assert_double_eq(x[n], 1.5); // nothing is written behind it
+        free(memory);
+        poise_solver_destroy(solver);
+        release(&f);
+    }
+    ck_assert_int_gt(found, 50);
+}
+END_TEST
+
 // ---- Edges of swings -----------------------------------------------------------------------------------------------------
 
 // One swing at the edge of its ellipse, with two markers that pull it outwards. Do not copy it: the solver points into it.
@@ -582,11 +630,14 @@ START_TEST(step_out_of_an_ellipse_is_clipped_at_its_edge)
     double inside[3] = {0.1, 0.05, 0.0}, step[3] = {1.5, 0.8, 0.2}, full[3], q[3];
     ck_assert_int_eq(poise_objective_evaluate(e.solver->at, inside, POISE_LEVEL_HESSIAN), POISE_OK);
     memcpy(full, step, sizeof full);
-    double room = pz_room_of_swings(e.solver, NULL, step);
-    for (int i = 0; i < 3; ++i) {
-        q[i] = inside[i] + room * step[i];
+    for (int way = -1; way <= 1; way += 2) { // outwards, and across
+        double to[3] = {way * step[0], way * step[1], way * step[2]}, room = pz_room_of_swings(e.solver, NULL, to);
+        for (int i = 0; i < 3; ++i) {
+            q[i] = inside[i] + room * to[i];
+        }
+        ck_assert_double_gt(room, 0.0);
+        ck_assert_double_eq_tol(q[0] * q[0] / 0.81 + q[1] * q[1] / 0.16, 1.0, 1e-14);
     }
-    ck_assert_double_eq_tol(q[0] * q[0] / 0.81 + q[1] * q[1] / 0.16, 1.0, 1e-14);
     ck_assert_double_eq(pz_room_of_swings(e.solver, full, full), 0.0); // already outside
     ck_assert_int_eq(pz_clip_to_swings(e.solver, step), 1);
     pz_step_within(e.solver, inside, full, q);
@@ -614,6 +665,7 @@ static const test_case tests[] = {
     &update_refuses_negative_curvature,
     &nearest_semidefinite_matrix_meets_the_conditions_of_a_projection,
     &positive_matrix_is_its_own_nearest,
+    &where_a_hessian_is_indefinite_the_tree_finds_a_direction_of_negative_curvature,
     &stiffened_hessian_is_the_second_difference_along_the_edge,
     &spring_acts_across_the_edge_only,
     &step_out_of_an_ellipse_is_clipped_at_its_edge,

@@ -1,7 +1,9 @@
 // The frame of a solve: restarts, locks, corners of limits, when to stop.
 #include "skeleton.h"
+#include "solve/solve.h"
 
 #include <math.h>
+#include <string.h>
 
 static poise_solver *solver_for(const poise_model *model, const poise_solver_options *options)
 {
@@ -238,6 +240,39 @@ START_TEST(the_closest_pose_is_stationary_by_the_diagonal_there)
 }
 END_TEST
 
+// ---- Trace ---------------------------------------------------------------------------------------------------------------
+
+// The gradient is 1e10 and the first length 1e300: a direction that overflows is not searched, and what the trace says of
+// the step is not what the memory held.
+START_TEST(a_search_that_cannot_begin_traces_a_step_of_zero)
+{
+    poise_builder *builder = new_builder();
+    poise_joint hinge = joint_of("hinge", NULL, POISE_JOINT_REVOLUTE);
+    add(builder, &hinge);
+    poise_model *model = model_and_done(builder);
+    poise_trace trace[4];
+    poise_solver_options options = options_for(POISE_METHOD_GRADIENT_DESCENT);
+    options.damping = 1e300;
+    options.trace = trace;
+    options.trace_capacity = 4;
+    size_t size = poise_solver_size(model, &options);
+    void *memory = malloc(size);
+    ck_assert_ptr_nonnull(memory);
+    memset(memory, 0x5a, size); // a number near 1e132
+    poise_solver *solver = NULL;
+    ck_assert_int_eq(poise_solver_init(model, &options, memory, size, &solver), POISE_OK);
+    poise_goal goal = poise_goal_position(0, poise_vec3_make(1, 0, 0), poise_vec3_make(0, 1e10, 0));
+    double q = 0.0;
+    poise_report report;
+    ck_assert_int_eq(poise_solve(solver, &goal, 1, &q, &report), POISE_OK);
+    ck_assert_int_eq(report.traced, 1);
+    ck_assert(!trace[0].accepted);
+    ck_assert_double_eq(trace[0].step, 0.0);
+    free(memory);
+    poise_model_destroy(model);
+}
+END_TEST
+
 // ---- Saddles -------------------------------------------------------------------------------------------------------------
 
 // Three hinges in a straight line; the target lies on that line, nearer than the tip. No slope leads away from there.
@@ -315,6 +350,77 @@ START_TEST(the_closest_pose_is_no_saddle)
 }
 END_TEST
 
+// ---- Cold starts ---------------------------------------------------------------------------------------------------------
+
+// Markers on a figure that differs from the one at hand by its root alone: aligned, all are where they should be. Rounding
+// of lengths of up to 10.
+START_TEST(an_aligned_root_puts_every_marker_where_only_the_root_was_wrong)
+{
+    static const poise_joint_type types[] = {POISE_JOINT_FREE, POISE_JOINT_FREE_EXPMAP, POISE_JOINT_FREE_EULER};
+    scene_random random = scene_random_make(19);
+    for (int round = 0; round < 60; ++round) {
+        poise_builder *builder = new_builder();
+        static const char *const names[] = {"root", "arm", "hand"};
+        for (int k = 0; k < 3; ++k) {
+            poise_joint joint = random_joint(&random, k == 0 ? types[round % 3] : POISE_JOINT_REVOLUTE);
+            joint.name = names[k];
+            joint.parent = k > 0 ? names[k - 1] : NULL;
+            add(builder, &joint);
+        }
+        poise_model *model = model_and_done(builder);
+        poise_solver_options options = poise_solver_options_default();
+        poise_solver *solver;
+        poise_kinematics *kin;
+        poise_report report;
+        poise_goal goals[4];
+        double there[9], q[9], ignored[9];
+        ck_assert_int_eq(poise_solver_create(model, &options, NULL, &solver), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_create(model, NULL, &kin), POISE_OK);
+        scene_random_configuration(&random, model, there);
+        scene_random_configuration(&random, model, q);
+        memcpy(ignored, there, sizeof ignored);
+        q[model->nq - 2] = there[model->nq - 2], q[model->nq - 1] = there[model->nq - 1];
+        ck_assert_int_eq(poise_kinematics_update(kin, there), POISE_OK);
+        for (int i = 0; i < 4; ++i) {
+            poise_vec3 local = random_vector(&random, 1.0);
+            goals[i] = poise_goal_position(i % 3, local, poise_kinematics_point(kin, i % 3, local));
+        }
+        ck_assert_int_eq(poise_solve(solver, goals, 4, ignored, &report), POISE_OK); // takes the goals
+        ck_assert_int_eq(poise_kinematics_update(kin, q), POISE_OK);
+        ck_assert(pz_align_root(solver, kin, q));
+        ck_assert_int_eq(poise_kinematics_update(kin, q), POISE_OK);
+        for (int i = 0; i < 4; ++i) {
+            poise_vec3 at = poise_kinematics_point(kin, goals[i].body, goals[i].local.position);
+            poise_vec3 to = goals[i].target.position;
+            ck_assert_msg(fabs(at.x - to.x) + fabs(at.y - to.y) + fabs(at.z - to.z) < 1e-12, "figure %d, marker %d", round,
+                          i);
+        }
+        poise_kinematics_destroy(kin);
+        poise_solver_destroy(solver);
+        poise_model_destroy(model);
+    }
+}
+END_TEST
+
+// ---- Options -------------------------------------------------------------------------------------------------------------
+
+START_TEST(a_tolerance_of_conjugate_gradients_is_positive)
+{
+    static const double bad[] = {0.0, -1e-3, NAN};
+    poise_builder *builder = new_builder();
+    add_plain(builder, "hinge", NULL, POISE_JOINT_REVOLUTE);
+    poise_model *model = model_and_done(builder);
+    for (size_t i = 0; i < TEST_COUNT(bad); ++i) {
+        poise_solver_options options = options_for(POISE_METHOD_TRUST_REGION);
+        poise_solver *solver = NULL;
+        options.cg_tolerance = bad[i];
+        ck_assert_int_eq(poise_solver_create(model, &options, NULL, &solver), POISE_ERROR_ARGUMENT);
+        ck_assert_ptr_null(solver);
+    }
+    poise_model_destroy(model);
+}
+END_TEST
+
 static const test_case tests[] = {
     &a_straight_arm_bends_to_reach_along_its_own_line,
     &a_bone_half_a_turn_off_turns_back,
@@ -326,6 +432,9 @@ static const test_case tests[] = {
     &a_corner_of_box_and_ellipse_is_the_closest,
     &a_swing_leaves_a_corner_along_the_edge,
     &the_closest_pose_is_stationary_by_the_diagonal_there,
+    &a_search_that_cannot_begin_traces_a_step_of_zero,
+    &an_aligned_root_puts_every_marker_where_only_the_root_was_wrong,
+    &a_tolerance_of_conjugate_gradients_is_positive,
 };
 
 int main(void)

@@ -10,7 +10,7 @@ fi
 files() {
     for folder in include src app web scenes plain evaluate samples bench fuzz test cuda mpi; do
         if [ -d "$folder" ]; then
-            find "$folder" \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' \) -print0
+            find "$folder" \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) -print0
         fi
     done
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
-# check_install.sh BUILD: install into an empty folder, then build and run test/install/main.c and io.c against it, by the CMake
-# package and by pkg-config, static and shared; and once more with Poise as a subfolder of a project.
+# check_install.sh BUILD: install into an empty folder, then build and run test/install/main.c and io.c, and cuda/example_poses.c
+# where there is CUDA, against it, by the CMake package and by pkg-config, static and shared; and the first two once more with
+# Poise as a subfolder of a project.
 set -eu
 build=$(cd "$1" && pwd)
 cd "$(dirname "$0")/.."
@@ -10,6 +11,13 @@ cc=${CC:-cc}
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 cmake --install "$build" --prefix "$place/first" >/dev/null
+# poise_cuda is a component of its own, where it was built
+with_cuda=OFF
+test -z "$(find "$place/first" -iname '*cuda*')"
+if [ -f "$build/cuda/libpoise_cuda.a" ]; then
+    with_cuda=ON
+    cmake --install "$build" --prefix "$place/first" --component cuda >/dev/null
+fi
 # moved, since nothing installed may depend on where it was put first
 mv "$place/first" "$place/prefix"
 
@@ -20,13 +28,23 @@ if [ -f "$place/prefix/include/poise/io.h" ]; then
 fi
 
 echo "find_package:"
-cmake -S "$source/test/install" -B "$place/build" -DCMAKE_PREFIX_PATH="$place/prefix" -DCMAKE_C_COMPILER="$cc" -DWITH_IO=$with_io >/dev/null
+cmake -S "$source/test/install" -B "$place/build" -DCMAKE_PREFIX_PATH="$place/prefix" -DCMAKE_C_COMPILER="$cc" -DWITH_IO=$with_io \
+    -DWITH_CUDA=$with_cuda >/dev/null
 cmake --build "$place/build" >/dev/null
 "$place/build/with_static"
 "$place/build/with_shared"
 if [ $with_io = ON ]; then
     "$place/build/io_with_static"
     "$place/build/io_with_shared"
+fi
+# a device is not needed: a program that finds none says so
+use_cuda() {
+    said=$("$1" || true)
+    echo "$said"
+    echo "$said" | grep -q -E '^(10000 of 10000 reached as problems|there is no CUDA device.*)$'
+}
+if [ $with_cuda = ON ]; then
+    use_cuda "$place/build/cuda_with_static"
 fi
 
 echo "subfolder:"
@@ -65,4 +83,12 @@ if [ $with_io = ON ]; then
     objdump -p "$place/io_with_shared" | grep -q 'NEEDED *libpoise_io\.so'
     objdump -p "$place/build/io_with_shared" | grep -q 'NEEDED *libpoise_io\.so'
     test -z "$(objdump -p "$place/build/io_with_static" | grep 'NEEDED *libpoise' || true)"
+fi
+
+if [ $with_cuda = ON ]; then
+    "$cc" $strict "$source/cuda/example_poses.c" $(pkg-config --cflags --libs poise_cuda) -o "$place/cuda_with_static"
+    use_cuda "$place/cuda_with_static"
+    # no library of CUDA's or of C++ in what it links
+    test -z "$(objdump -p "$place/cuda_with_static" | grep -E 'NEEDED *lib(cuda|stdc)' || true)"
+    "$place/prefix/bin/poise-cuda" --version
 fi

@@ -31,7 +31,7 @@ CLIENTS = {
     "samples": ["scenes"],
     "bench": ["scenes", "plain", "evaluate"],
     "mpi": ["app"],
-    "cuda": ["src", "scenes", "bench", "evaluate", "test"],  # compiles sources of the library a second time
+    "cuda": ["src", "scenes", "bench", "evaluate", "test", "app"],  # compiles sources of the library a second time
 }
 
 # The library asks the C library for these only; memory comes from base, and io has its parsers.
@@ -54,7 +54,7 @@ def sources(root, folder):
     for path, folders, files in os.walk(os.path.join(root, folder)):
         folders[:] = [name for name in folders if name not in ("node_modules", "install")]
         for name in sorted(files):
-            if name.endswith((".c", ".h", ".cpp", ".hpp")):
+            if name.endswith((".c", ".h", ".cpp", ".hpp", ".cu", ".cuh")):
                 yield os.path.relpath(os.path.join(path, name), root)
 
 

@@ -10,7 +10,7 @@ import sys
 FILE_LINES = 700
 FUNCTION_LINES = 80
 COLUMNS = 125
-FOLDERS = ["include", "src", "app", "web", "scenes", "plain", "evaluate", "samples", "bench", "fuzz", "test", "mpi"]
+FOLDERS = ["include", "src", "app", "web", "scenes", "plain", "evaluate", "samples", "bench", "fuzz", "test", "cuda", "mpi"]
 
 # comments, strings and characters, which may hold braces
 SILENT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
@@ -72,7 +72,7 @@ def main():
     for folder in FOLDERS:
         for path, _, names in os.walk(os.path.join(root, folder)):
             for name in sorted(names):
-                if not name.endswith((".c", ".h", ".cpp")):
+                if not name.endswith((".c", ".h", ".cpp", ".cu", ".cuh")):
                     continue
                 full = os.path.join(path, name)
                 found, length = check_file(full, os.path.relpath(full, root))

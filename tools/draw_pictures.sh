@@ -8,6 +8,7 @@ trap 'rm -rf "$folder"' EXIT
 "$poise" reproduce hessian-fig3 hessian-fig5 --samples 3 -o "$folder" >/dev/null
 "$poise" reproduce notes-2d erik-fig12 erik-table9 erik-aggravation -o "$folder" >/dev/null
 mkdir -p docs/pictures
+"$poise" bench --draw docs/pictures/scale.json -o docs/pictures/scale.svg # measured: tools/update_scale.py --device
 for name in hessian-fig3 hessian-fig5 notes-2d erik-fig12 erik-table9 erik-aggravation; do
     cp "$folder/$name.svg" docs/pictures/
 done

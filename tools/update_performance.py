@@ -99,6 +99,7 @@ def main():
     words[0] = os.path.abspath(words[0])
     tables, report = measure(words)
     machine, tables = tables.split("\n", 1)
+    tables = tables.split("\n### Gpu-")[0] # the last suites: docs/scale.md has them
     with open(PAGE, encoding="utf-8") as file:
         page = file.read()
     before, after = page.index(BEGIN) + len(BEGIN), page.index(END)

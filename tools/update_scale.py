@@ -3,8 +3,14 @@
 docs/scale.md between its markers. For a quiet machine; two minutes.
 
 update_scale.py [BUILD]
+
+With a report of a machine with a CUDA device, made there by `poise bench gpu --save gpu.json`, it measures nothing: it puts the
+numbers of that report into the page, draws docs/pictures/scale.svg and keeps the report beside it.
+
+update_scale.py --device gpu.json [BUILD]
 """
 import json
+import math
 import os
 import re
 import resource
@@ -12,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
@@ -19,6 +26,7 @@ PAGE = os.path.join(ROOT, "docs", "scale.md")
 ROUNDS = 9
 RANK_ROUNDS = 2
 SAMPLES = 600000
+PICTURE = os.path.join(ROOT, "docs", "pictures", "scale.svg")
 
 
 def curves(programs):
@@ -59,11 +67,117 @@ def rank_times(programs):
     return "\n".join(lines) + "\n"
 
 
+# ---- A device ------------------------------------------------------------------------------------------------------------
+
+def rows_of(report, suite, table):
+    found = [s for s in report["suites"] if s["name"] == suite]
+    if not found or "skipped" in found[0] or "broken" in found[0]:
+        sys.exit(f"the report has no {suite}, or it was skipped, or it broke a promise")
+    return [row for row in found[0]["rows"] if row["table"] == table]
+
+
+def paragraph(text):
+    return textwrap.fill(text, 130, break_long_words=False, break_on_hyphens=False)
+
+
+def at_most(number):
+    """One digit of it, rounded up."""
+    power = 10.0 ** math.floor(math.log10(number)) if number > 0 else 1.0
+    return f"{math.ceil(number / power) * power:.0e}"
+
+
+def grouped(number):
+    return f"{int(number):,}" if number >= 10000 else str(int(number))
+
+
+def robots_table(report):
+    """A column for each robot, a line for each number of targets in a call."""
+    rows = {(row["case"].split(",")[0], int(row["batch"])): row for row in rows_of(report, "gpu-arms", "batches")}
+    beyond = {row["case"]: row for row in rows_of(report, "gpu-arms", "beyond")}
+    robots = list(dict.fromkeys(robot for robot, _ in rows))
+    batches = sorted({batch for _, batch in rows}, reverse=True)
+
+    def line(head, text):
+        return f"| {head} | " + " | ".join(text(robot) for robot in robots) + " |"
+
+    lines = [line("", str), "|---|" + "---:|" * len(robots)]
+    for batch in batches:
+        if batch == batches[0]:
+            lines.append(line(f"{grouped(batch)}: million a second",
+                              lambda r, b=batch: f"{rows[r, b]['millions_per_second']:.0f}"))
+        elif batch > 1:
+            lines.append(line(f"{grouped(batch)}: ms", lambda r, b=batch: f"{rows[r, b]['ms']:.3f}"))
+        else:
+            lines.append(line("1: us", lambda r: f"{1e3 * rows[r, 1]['ms']:.0f}"))
+            lines.append(line("1 from and to host memory: us", lambda r: f"{rows[r, 1]['us_host']:.3g}"))
+    lines.append(line(f"{grouped(beyond[robots[0]]['batch'])}, one in ten out of reach: ms",
+                      lambda r: f"{beyond[r]['ms']:.3g}"))
+    worst = max(row["cost_difference"] for row in beyond.values())
+    solved = min(row["solved"] for row in rows.values()) # where limits or words did not hold, the report broke a promise
+    words = (f"Within tolerance and limits: {solved:.5f} % of the targets, in every row. No answer is outside the limits, and none is "
+             f"said to reach that does not. Costs of closest poses differ from those of `poise_solve` by {at_most(worst)} at most.")
+    return lines + ["", paragraph(words)]
+
+
+def sizes_table(report):
+    rows = rows_of(report, "gpu-arms", "sizes")
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    rates = {(row["method"], int(row["batch"])): row["millions_per_second"] for row in rows}
+    lines = [f"{rows[0]['case'].split(',')[0]}, million solves a second; all cores: {report['cores']} of them, with lanes.\n",
+             "| targets in a call | " + " | ".join(methods) + " |", "|---:|" + "---:|" * len(methods)]
+    for batch in dict.fromkeys(batch for _, batch in rates):
+        cells = [f"{rates[m, batch]:.3g}" if (m, batch) in rates else "" for m in methods]
+        lines.append(f"| {grouped(batch)} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def erik_words(report):
+    rows = rows_of(report, "gpu-erik", "samples")
+    samples, seconds = (sum(row[key] for row in rows) for key in ("samples", "seconds"))
+    rates = [row["millions_per_second"] for row in rows if row["samples"] > 1e6] # the others are too short to tell
+    compared, other, largest = (function(row[key] for row in rows) for function, key in
+                                ((sum, "compared"), (sum, "other_bins"), (max, "largest_difference")))
+    return paragraph(
+        f"The complete evaluation of ERIK, every posture of skeletons A to G at every orientation: {samples * 1e-6:.1f} million "
+        f"samples in {seconds:.1f} s, {min(rates):.0f} to {max(rates):.0f} million a second. In {compared * 1e-6:.1f} million of them, "
+        f"solved on the host too, {other:.0f} lie in another bin of a histogram, and means and deviations differ by "
+        f"{at_most(largest)} at most.")
+
+
+def device_numbers(report):
+    suite = next(s for s in report["suites"] if s["name"] == "gpu-arms")
+    machine = f"{suite['notes'][0]} Host: {report['machine']}, {report['cores']} cores; {report['date']}. {suite['notes'][1]}"
+    lines = [paragraph(machine), ""]
+    lines += robots_table(report)
+    lines += ["\n![Solves a second against targets in a call](pictures/scale.svg)\n"]
+    lines += sizes_table(report)
+    return "\n".join(lines) + "\n\n" + erik_words(report) + "\n"
+
+
+def take_device(programs, path):
+    with open(path, encoding="utf-8") as file:
+        report = json.load(file)
+    numbers = device_numbers(report)
+    kept = os.path.splitext(PICTURE)[0] + ".json"
+    if os.path.abspath(path) != os.path.abspath(kept):
+        shutil.copyfile(path, kept)
+    subprocess.run([os.path.join(programs, "poise"), "bench", "--draw", kept, "-o", PICTURE], check=True)
+    return numbers
+
+
+# ---- The page ------------------------------------------------------------------------------------------------------------
+
 def main():
-    programs = os.path.join(os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else os.path.join(ROOT, "build")), "bin")
+    words = sys.argv[1:]
+    device = words.pop(words.index("--device") + 1) if "--device" in words[:-1] else None
+    words = [word for word in words if word != "--device"]
+    programs = os.path.join(os.path.abspath(words[0] if words else os.path.join(ROOT, "build")), "bin")
     with open(PAGE, encoding="utf-8") as file:
         text = file.read()
-    for name, measure in (("batch sizes", curves), ("ranks", rank_times)):
+    parts = (("batch sizes", curves), ("ranks", rank_times))
+    if device:
+        parts = (("device", lambda where: take_device(where, device)),)
+    for name, measure in parts:
         begin, end = f"<!-- {name}: tools/update_scale.py -->\n", f"<!-- end of {name} -->\n"
         pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
         if not pattern.search(text):

@@ -9,7 +9,7 @@ work=../build/web/wasm # where everything that is built lies, but for the packag
 mkdir -p $work
 generator=$(command -v ninja >/dev/null && echo Ninja || echo "Unix Makefiles")
 test -f $work/CMakeCache.txt || cmake -S . -B $work -G "$generator" -DPOISE_WERROR=ON >/dev/null
-cmake --build $work --target poise golden speed -j "${JOBS-2}" >$work.log || { cat $work.log; exit 1; }
+cmake --build $work --target poise golden golden_suite speed -j "${JOBS-2}" >$work.log || { cat $work.log; exit 1; }
 mkdir -p dist
 cp $work/poise.wasm dist/poise.wasm
 gzip -9 -n -c dist/poise.wasm > dist/poise.wasm.gz

@@ -36,6 +36,7 @@ typedef enum poise_status {
     POISE_ERROR_NUMERIC,     // a matrix that must be positive definite is not
     POISE_ERROR_UNSUPPORTED, // a right question that this call cannot answer for this model
     POISE_ERROR_FORMAT,      // the bytes are not what their format asks for
+    POISE_ERROR_DEVICE,      // there is no such device, or it failed (cuda.h)
     POISE_STATUS_COUNT
 } poise_status;
 

@@ -12,7 +12,7 @@ pz_arena pz_arena_over(void *memory, size_t size)
     size_t past = (size_t)((uintptr_t)memory % PZ_ALIGNMENT);
     size_t skip = past == 0 ? 0 : PZ_ALIGNMENT - past;
     if (size < skip) {
-        return (pz_arena){.base = memory, .used = 0, .size = 0, .full = true};
+        return (pz_arena){.base = (unsigned char *)memory, .used = 0, .size = 0, .full = true};
     }
     return (pz_arena){.base = (unsigned char *)memory + skip, .used = 0, .size = size - skip, .full = false};
 }

@@ -7,6 +7,8 @@
 
 #include <poise/base.h>
 
+#include "base/cpu.h"
+
 #define PZ_ALIGNMENT 64 // a cache line: no array shares one with another object's
 
 typedef struct pz_arena {
@@ -17,19 +19,19 @@ typedef struct pz_arena {
 } pz_arena;
 
 // An arena that counts.
-pz_arena pz_arena_counting(void);
+PZ_DEVICE pz_arena pz_arena_counting(void);
 
 // An arena over `memory`, which may have any alignment.
-pz_arena pz_arena_over(void *memory, size_t size);
+PZ_DEVICE pz_arena pz_arena_over(void *memory, size_t size);
 
 // `count` elements of `element` bytes, aligned to PZ_ALIGNMENT; NULL when counting or full. Not cleared.
-void *pz_arena_take(pz_arena *arena, size_t count, size_t element);
+PZ_DEVICE void *pz_arena_take(pz_arena *arena, size_t count, size_t element);
 
 // Bytes that a request for all that was counted needs, whatever the alignment of the memory.
-size_t pz_arena_bytes(const pz_arena *arena);
+PZ_DEVICE size_t pz_arena_bytes(const pz_arena *arena);
 
 // Memory from `allocator` or malloc, and back.
-void *pz_allocate(const poise_allocator *allocator, size_t size);
-void pz_release(const poise_allocator *allocator, void *memory);
+PZ_DEVICE void *pz_allocate(const poise_allocator *allocator, size_t size);
+PZ_DEVICE void pz_release(const poise_allocator *allocator, void *memory);
 
 #endif

@@ -17,14 +17,19 @@
 #endif
 
 // Marks functions that also run on a graphics processor, where some sources are compiled a second time (cuda/device.h).
+// The second: short, and called often.
 #ifndef PZ_DEVICE
 #define PZ_DEVICE
 #endif
+#ifndef PZ_DEVICE_SHORT
+#define PZ_DEVICE_SHORT PZ_DEVICE
+#endif
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__CUDACC__)
 #define PZ_HAS_WIDE 1
 #define PZ_WIDE     __attribute__((target("avx2")))
 #define PZ_WIDEST   __attribute__((target("avx512f,avx512dq,avx512vl")))
+#define PZ_FUSED    __attribute__((target("avx2,fma"))) // fma and fmaf are instructions
 static inline bool pz_cpu_is_wide(void)
 {
     __builtin_cpu_init();
@@ -35,9 +40,23 @@ static inline bool pz_cpu_is_widest(void)
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
+static inline bool pz_cpu_is_fused(void)
+{
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
 #else
 #define PZ_HAS_WIDE 0
 #define PZ_WIDE
+#define PZ_FUSED
+static inline bool pz_cpu_is_fused(void)
+{
+#ifdef __aarch64__
+    return true;
+#else
+    return false;
+#endif
+}
 static inline bool pz_cpu_is_wide(void)
 {
     return false;

@@ -22,6 +22,8 @@ const char *poise_status_name(poise_status status)
         return "unsupported";
     case POISE_ERROR_FORMAT:
         return "format";
+    case POISE_ERROR_DEVICE:
+        return "device";
     case POISE_STATUS_COUNT:
         break;
     }

@@ -368,7 +368,7 @@ static bool load(pz_tree_lanes *t, int lane, poise_problem *problem)
     if (problem->status != POISE_OK) {
         return false;
     }
-    pz_solve_first_start(s);
+    pz_solve_start(s, 0);
     if (starts_at_edge(s)) {
         solve_alone(t, problem);
         return false;

@@ -94,7 +94,7 @@ static void read_model(const poise_model *model, const poise_erik_options *optio
             break;
         }
         chain->links[n++] =
-            (pz_link){.joint = k, .q = model->joints[k].q_begin, .R = v3_normalize(model->given[k].axis), .C = turn};
+            (pz_link){.R = v3_normalize(model->given[k].axis), .C = turn, .joint = k, .q = model->joints[k].q_begin};
         turn = m3_identity();
         way = v3(0, 0, 0);
     }

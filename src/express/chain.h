@@ -60,15 +60,21 @@ typedef struct pz_chain_pose {
     mat3 *Q;                       // count + 1
 } pz_chain_pose;
 
+// Is an option a finite number that is not negative?
+static inline bool pz_is_amount(double value)
+{
+    return is_finite(value) && value >= 0.0;
+}
+
 // ---- Building (chain.c) --------------------------------------------------------------------------------------------------
 
 // The number of hinges from the root to options->body, or 0 with *error filled when there is a joint that is not one.
-int pz_chain_measure(const poise_model *model, const poise_erik_options *options, poise_error *error);
+PZ_DEVICE int pz_chain_measure(const poise_model *model, const poise_erik_options *options, poise_error *error);
 
 // Fill `chain`, whose links have room for that many.
-void pz_chain_build(const poise_model *model, const poise_erik_options *options, pz_chain *chain);
+PZ_DEVICE void pz_chain_build(const poise_model *model, const poise_erik_options *options, pz_chain *chain);
 
-pz_chain_pose pz_chain_pose_lay_out(int count, pz_arena *arena);
+PZ_DEVICE pz_chain_pose pz_chain_pose_lay_out(int count, pz_arena *arena);
 
 // ---- Kinematics ----------------------------------------------------------------------------------------------------------
 

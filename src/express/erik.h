@@ -37,7 +37,7 @@ struct poise_erik {
 };
 
 // Numbers of scratch that two_task.c and exact.c need for n joints.
-size_t pz_two_task_work(int n);
+PZ_DEVICE size_t pz_two_task_work(int n);
 
 // ---- Measures (measure.c) ------------------------------------------------------------------------------------------------
 
@@ -70,7 +70,7 @@ PZ_DEVICE void pz_backward_phase(poise_erik *erik);
 // ---- Exact orientation (exact.c) -----------------------------------------------------------------------------------------
 
 // Improve erik->best until its orientation is exact, if that can be.
-void pz_erik_finish(poise_erik *erik);
+PZ_DEVICE void pz_erik_finish(poise_erik *erik);
 
 // Zero within the limits.
 static inline double pz_zero_angle(const pz_link *link)
@@ -84,7 +84,7 @@ static inline double pz_zero_angle(const pz_link *link)
 PZ_DEVICE poise_outcome pz_erik_run(poise_erik *erik);
 
 // Hand the best candidate out (erik.c).
-void pz_erik_hand_out(poise_erik *erik, double *q, poise_erik_report *report);
+PZ_DEVICE void pz_erik_hand_out(poise_erik *erik, double *q, poise_erik_report *report);
 
 // The zero pose is the first candidate; is it good enough?
 PZ_DEVICE bool pz_erik_begin(poise_erik *erik);

@@ -36,11 +36,6 @@ poise_expressive_options poise_expressive_options_default(void)
                                       .coupled_goals = 2};
 }
 
-static bool is_amount(double value)
-{
-    return is_finite(value) && value >= 0.0;
-}
-
 static poise_status check_options(const poise_model *model, const poise_expressive_options *o, poise_error *error)
 {
     if (!model || !o) {
@@ -55,13 +50,13 @@ static poise_status check_options(const poise_model *model, const poise_expressi
         {"there is no such body", o->body >= POISE_WORLD && o->body < model->joint_count},
         {"tip must be finite, its rotation not zero",
          v3_is_finite(o->tip.position) && quat_is_finite(r) && fabs(r.x) + fabs(r.y) + fabs(r.z) + fabs(r.w) > 0.0},
-        {"goal_weight must be > 0", is_amount(o->goal_weight) && o->goal_weight > 0.0},
-        {"posture_weight must be >= 0", is_amount(o->posture_weight)},
-        {"threshold must be >= 0", is_amount(o->threshold)},
-        {"aggravation must be > 0", is_amount(o->aggravation) && o->aggravation > 0.0},
-        {"length_scale must be > 0", is_amount(o->length_scale) && o->length_scale > 0.0},
-        {"gain must be >= 0", is_amount(o->gain)},
-        {"inertia must be >= 0", is_amount(o->inertia)},
+        {"goal_weight must be > 0", pz_is_amount(o->goal_weight) && o->goal_weight > 0.0},
+        {"posture_weight must be >= 0", pz_is_amount(o->posture_weight)},
+        {"threshold must be >= 0", pz_is_amount(o->threshold)},
+        {"aggravation must be > 0", pz_is_amount(o->aggravation) && o->aggravation > 0.0},
+        {"length_scale must be > 0", pz_is_amount(o->length_scale) && o->length_scale > 0.0},
+        {"gain must be >= 0", pz_is_amount(o->gain)},
+        {"inertia must be >= 0", pz_is_amount(o->inertia)},
         {"searches must be from 0 to 16", o->searches >= 0 && o->searches <= PZ_MOST_SEARCHES},
         {"max_iterations must be >= 1", o->max_iterations >= 1},
         {"max_goals must be >= 1", o->max_goals >= 1},
@@ -183,6 +178,7 @@ poise_status poise_expressive_create(const poise_model *model, const poise_expre
     }
     poise_expressive *made = NULL;
     poise_expressive_init(model, options, memory, size, &made, NULL);
+    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the arguments were checked, the size is right
     made->memory = memory;
     made->has_allocator = allocator != NULL;
     if (allocator) {
@@ -259,7 +255,7 @@ static double angle_error(double phi)
 // The error of the point at hand.
 static poise_expressive_report judge(poise_expressive *e)
 {
-    poise_expressive_report r = {0};
+    poise_expressive_report r = {.error = 0.0};
     const poise_objective *at = e->solver->at;
     for (int i = 0; i < e->goal_count; ++i) {
         poise_goal_error left = pz_counted_error(&e->goals[i], poise_objective_goal_error(at, i));

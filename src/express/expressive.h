@@ -78,36 +78,36 @@ struct poise_expressive {
 // ---- Posture (expressive_terms.c) ----------------------------------------------------------------------------------------
 
 // Describe the model's joints, once; how many terms there are.
-int pz_terms_count(const poise_model *model);
-void pz_terms_make(poise_expressive *e);
+PZ_DEVICE int pz_terms_count(const poise_model *model);
+PZ_DEVICE void pz_terms_make(poise_expressive *e);
 
 // Take the posture of a call.
-void pz_terms_take(poise_expressive *e, const double *posture);
+PZ_DEVICE void pz_terms_take(poise_expressive *e, const double *posture);
 
 // The signs of the runs that fit q best.
-void pz_terms_choose_signs(poise_expressive *e, const double *q);
+PZ_DEVICE void pz_terms_choose_signs(poise_expressive *e, const double *q);
 
 // sum of weight |r|.
-double pz_terms_error(poise_expressive *e, const double *q);
+PZ_DEVICE double pz_terms_error(poise_expressive *e, const double *q);
 
 // sum of weight (sqrt(r^2 + eps^2) - eps) and, unless they are NULL, `factor` times its gradient and diagonal Gauss-Newton
 // Hessian, added to g and to H's diagonal.
-double pz_terms_cost(poise_expressive *e, const double *q, double eps, double factor, double *g, double *H);
+PZ_DEVICE double pz_terms_cost(poise_expressive *e, const double *q, double eps, double factor, double *g, double *H);
 
 // ---- Refinement (expressive_search.c) ------------------------------------------------------------------------------------
 
 // From the point at hand, solver->at: goals and posture, smoothed by eps at first, and a pull towards solver->q_start.
-void pz_expressive_refine(poise_expressive *e, double eps, double pull);
+PZ_DEVICE void pz_expressive_refine(poise_expressive *e, double eps, double pull);
 
 // From the point at hand: the goals alone.
-void pz_expressive_finish(poise_expressive *e);
+PZ_DEVICE void pz_expressive_finish(poise_expressive *e);
 
 // ---- Candidates (expressive_seeds.c) -------------------------------------------------------------------------------------
 
 // Fill e->found, best first.
-void pz_expressive_find(poise_expressive *e);
+PZ_DEVICE void pz_expressive_find(poise_expressive *e);
 
 // The configuration of a candidate into q, which has the values of joints beside the chain.
-void pz_expressive_place(const poise_expressive *e, const pz_candidate *candidate, double *q);
+PZ_DEVICE void pz_expressive_place(const poise_expressive *e, const pz_candidate *candidate, double *q);
 
 #endif

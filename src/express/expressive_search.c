@@ -84,26 +84,26 @@ static void linearise(poise_expressive *e, const blend *b)
 // A's order is the order of dofs.
 static bool solve_free(poise_expressive *e, double lambda, const bool *held, double *x)
 {
-    size_t n = (size_t)e->model->nv, m = 0;
+    size_t n = (size_t)e->model->nv, m = 0, row = 0;
     double *rhs = e->solver->gradient;
+    for (size_t i = 0; i < n; ++i) {
+        m += !held[i];
+    }
     for (size_t i = 0; i < n; ++i) {
         if (held[i]) {
             continue;
         }
-        double sum = -e->g[i];
+        double sum = -e->g[i], *A_row = e->A + row * m;
         size_t column = 0;
         for (size_t j = 0; j < n; ++j) {
             if (held[j]) {
                 sum -= e->H[i * n + j] * x[j];
             } else if (j <= i) {
-                e->A[m * n + column++] = e->H[i * n + j];
+                A_row[column++] = e->H[i * n + j];
             }
         }
-        e->A[m * n + m] += lambda * e->D[i];
-        rhs[m++] = sum;
-    }
-    for (size_t i = 1; i < m; ++i) { // rows of n numbers to rows of m
-        memmove(e->A + i * m, e->A + i * n, (i + 1) * sizeof *e->A);
+        A_row[row] += lambda * e->D[i];
+        rhs[row++] = sum;
     }
     if (!pz_cholesky((int)m, e->A)) {
         return false;

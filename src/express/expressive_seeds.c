@@ -40,33 +40,34 @@ static bool is_swing(const pz_link *link)
     return link->kind != PZ_LINK_TWISTER;
 }
 
-static units find_units(const poise_expressive *e)
+// Handed in, not returned: CUDA 13.0 lays a struct that is returned from two places over a matrix that is still in use, so
+// that every pattern is the posture (cuda/device.h).
+static void find_units(const poise_expressive *e, units *u)
 {
     const pz_chain *chain = &e->erik->chain;
-    units u = {0};
     for (int by_run = 0; by_run < 2; ++by_run) {
         bool fits = true;
-        u.count = 0;
+        u->count = 0;
         for (int k = 0; k < chain->count && fits; ++k) {
             const pz_link *link = &chain->links[k];
-            bool follows = by_run && u.count > 0 && u.last[u.count - 1] == k - 1;
+            bool follows = by_run && u->count > 0 && u->last[u->count - 1] == k - 1;
             if (!is_swing(link) || (!by_run && mirror(link, e->erik->psi[k]) == e->erik->psi[k])) {
                 continue;
             }
             if (follows) {
-                u.last[u.count - 1] = k;
-            } else if (u.count < MOST_UNITS) {
-                u.first[u.count] = u.last[u.count] = k;
-                u.count += 1;
+                u->last[u->count - 1] = k;
+            } else if (u->count < MOST_UNITS) {
+                u->first[u->count] = u->last[u->count] = k;
+                u->count += 1;
             } else {
                 fits = false;
             }
         }
         if (fits) {
-            return u;
+            return;
         }
     }
-    return (units){0};
+    u->count = 0;
 }
 
 // The angles of a pattern within the limits.
@@ -279,7 +280,7 @@ static void let_pay(poise_expressive *e, const pattern *p, int j)
     }
     for (int i = 0; i < 2; ++i) {
         double turn = angles[i] - p->pose->theta[j];
-        pz_candidate made = {.joint = j, .paid = angles[i], .second = -1};
+        pz_candidate made = {.joint = j, .second = -1, .paid = angles[i]};
         mat3 after = turned(Q, n, turn);
         if (!p->by_two) {
             complete(e, p, made, after);
@@ -344,7 +345,8 @@ void pz_expressive_find(poise_expressive *e)
     if (!e->erik || e->options.searches == 0) {
         return;
     }
-    units u = find_units(e);
+    units u;
+    find_units(e, &u);
     if (e->facing >= 0) {
         find_facing(e, &u);
     } else {
@@ -355,7 +357,8 @@ void pz_expressive_find(poise_expressive *e)
 void pz_expressive_place(const poise_expressive *e, const pz_candidate *candidate, double *q)
 {
     const pz_chain *chain = &e->erik->chain;
-    units u = find_units(e);
+    units u;
+    find_units(e, &u);
     set_pattern(e, &u, candidate->pattern, e->theta);
     if (candidate->joint >= 0) {
         e->theta[candidate->joint] = candidate->paid;

@@ -105,7 +105,7 @@ static void for_each_row(const poise_objective *o, poise_hessian kind, row_use u
 static void scatter_row(void *user, const poise_objective *o, int axis, const double *entries)
 {
     const poise_model *model = o->kin.model;
-    double *H = user;
+    double *H = (double *)user;
     const pz_axis *i = &model->axes[axis];
     double *H_i = H + (size_t)i->dof * (size_t)model->nv;
     for (int d = 0; d < i->depth - 1; ++d) {
@@ -241,7 +241,7 @@ poise_status poise_objective_multiply(const poise_objective *objective, poise_he
 static void add_diagonal_row(void *user, const poise_objective *o, int axis, const double *entries)
 {
     const poise_model *model = o->kin.model;
-    double *diagonal = user;
+    double *diagonal = (double *)user;
     const pz_axis *i = &model->axes[axis];
     diagonal[i->dof] += i->factor * i->factor * entries[i->depth - 1];
     for (int d = 0; d < i->depth - 1; ++d) {

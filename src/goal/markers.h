@@ -23,7 +23,9 @@
 #define PZ_CONDENSED_MARKERS 4
 
 // Markers that there is room for, per joint of the model. What does not fit is evaluated one by one.
+#ifndef PZ_MARKERS_PER_JOINT
 #define PZ_MARKERS_PER_JOINT 36
+#endif
 
 // Markers are taken four at a time; the places that a body leaves empty have weight 0.
 #define PZ_MARKER_LANES 4
@@ -48,7 +50,7 @@ typedef struct pz_marker_set {
     bool all; // every goal is
 } pz_marker_set;
 
-void pz_markers_lay_out(pz_marker_set *set, const poise_model *model, pz_arena *arena);
+PZ_DEVICE void pz_markers_lay_out(pz_marker_set *set, const poise_model *model, pz_arena *arena);
 
 // Is the goal a plain marker: no loss, no band, a weight?
 static inline bool pz_is_marker(const poise_goal *goal)
@@ -64,9 +66,9 @@ static inline bool pz_is_condensed(const pz_marker_set *set, const poise_goal *g
 }
 
 // Condense the goals that can be.
-void pz_markers_condense(pz_marker_set *set, const poise_model *model, const poise_goal *goals, int count);
+PZ_DEVICE void pz_markers_condense(pz_marker_set *set, const poise_model *model, const poise_goal *goals, int count);
 
 // Add cost, gradient and second derivatives of all condensed markers.
-void pz_markers_evaluate(const pz_marker_set *set, pz_evaluation *evaluation);
+PZ_DEVICE void pz_markers_evaluate(const pz_marker_set *set, pz_evaluation *evaluation);
 
 #endif

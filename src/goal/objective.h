@@ -45,16 +45,16 @@ struct poise_objective {
 };
 
 // Take the arrays of an objective from an arena (see base/arena.h).
-void pz_objective_lay_out(poise_objective *o, const poise_model *model, int coupled_goals, pz_arena *arena);
+PZ_DEVICE void pz_objective_lay_out(poise_objective *o, const poise_model *model, int coupled_goals, pz_arena *arena);
 
 // Let `to` work on the goals that `from` has, which were checked and condensed there.
-void pz_objective_share_goals(const poise_objective *from, poise_objective *to);
+PZ_DEVICE void pz_objective_share_goals(const poise_objective *from, poise_objective *to);
 
 // poise_objective_evaluate for a q that is known to be sound.
-poise_status pz_objective_evaluate(poise_objective *o, const double *q, poise_level level);
+PZ_DEVICE poise_status pz_objective_evaluate(poise_objective *o, const double *q, poise_level level);
 
 // The wrenches c of one kind, for the last evaluation.
-const wrench *pz_forces(const poise_objective *o, poise_hessian kind);
+PZ_DEVICE const wrench *pz_forces(const poise_objective *o, poise_hessian kind);
 
 // The entry of a symmetric block.
 static inline double pz_block_entry(const sym3 *block, int i, int j)

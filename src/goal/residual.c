@@ -20,6 +20,11 @@ pz_loss pz_loss_at(poise_loss kind, double scale, double s)
     return (pz_loss){s, 1.0, 0.0};
 }
 
+double pz_row_weight(const poise_goal *goal, double s)
+{
+    return sqrt(goal->weight * pz_loss_at(goal->loss, goal->loss_scale, s).d1);
+}
+
 // E = w/2 rho(s), s = r . r, r = P (x - t) with P^2 = P = P^T, so P r = r:
 //
 //   force = w rho' r        uu = w (rho' P + 2 rho'' r r^T)       Gauss-Newton: w rho' P

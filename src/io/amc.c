@@ -374,9 +374,12 @@ static void put_frame(const poise_model *model, const double *q, pz_output *outp
 poise_status pz_write_amc(const poise_file *file, pz_output *output)
 {
     poise_status status = pz_check_model(file, output, "AMC");
+    if (status != POISE_OK) {
+        return status;
+    }
     const poise_clip *clip = file->clip;
-    if (status == POISE_OK && !clip) {
-        status = pz_error_set(output->error, POISE_ERROR_ARGUMENT, "AMC: there is no clip to write");
+    if (!clip) {
+        return pz_error_set(output->error, POISE_ERROR_ARGUMENT, "AMC: there is no clip to write");
     }
     for (int j = 0; status == POISE_OK && j < poise_model_joint_count(file->model); ++j) {
         asf_columns columns;

@@ -93,12 +93,12 @@ static poise_status take_site(bvh *file, int joint)
 {
     take_name(&file->scan); // "Site"
     poise_status status = take_brace(file, "End Site");
-    bvh_site *sites = pz_pool_grow(&file->input->pool, file->sites, file->site_count, &file->site_capacity, sizeof *sites);
-    if (status == POISE_OK && !sites) {
-        status = pz_input_no_memory(file->input);
-    }
     if (status != POISE_OK) {
         return status;
+    }
+    bvh_site *sites = pz_pool_grow(&file->input->pool, file->sites, file->site_count, &file->site_capacity, sizeof *sites);
+    if (!sites) {
+        return pz_input_no_memory(file->input);
     }
     file->sites = sites;
     bvh_site site = {.joint = joint};

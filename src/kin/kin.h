@@ -34,14 +34,14 @@ struct poise_kinematics {
 };
 
 // Take the arrays of `kin` from an arena (see base/arena.h) and tie it to its model.
-void pz_kin_layout(poise_kinematics *kin, const poise_model *model, pz_arena *arena);
+PZ_DEVICE void pz_kin_layout(poise_kinematics *kin, const poise_model *model, pz_arena *arena);
 
 // One joint of the forward sweep, after its parent; and all of them with wider registers.
-void pz_kin_sweep_joint(poise_kinematics *kin, int k);
-void pz_kin_sweep_wide(poise_kinematics *kin);
+PZ_DEVICE void pz_kin_sweep_joint(poise_kinematics *kin, int k);
+PZ_DEVICE void pz_kin_sweep_wide(poise_kinematics *kin);
 
 // The forward sweep for a q that pz_model_accepts; q may be kin->q.
-void pz_kin_sweep(poise_kinematics *kin, const double *q);
+PZ_DEVICE void pz_kin_sweep(poise_kinematics *kin, const double *q);
 
 // A point fixed in a body, relative to the reference point, and a direction. POISE_WORLD is a body that does not move.
 static inline vec3 pz_kin_direction(const poise_kinematics *kin, int body, vec3 local)
@@ -60,19 +60,19 @@ static inline vec3 pz_kin_point(const poise_kinematics *kin, int body, vec3 loca
 }
 
 // The centre of mass, relative to the reference point. The model has mass.
-vec3 pz_kin_mass_center(const poise_kinematics *kin);
+PZ_DEVICE vec3 pz_kin_mass_center(const poise_kinematics *kin);
 
 // Rotation of the user's body frame.
-mat3 pz_kin_rotation(const poise_kinematics *kin, int body);
+PZ_DEVICE mat3 pz_kin_rotation(const poise_kinematics *kin, int body);
 
 // Jacobian of the centre of mass, 3 x nv. The model has mass.
 void pz_kin_mass_center_columns(const poise_kinematics *kin, double *J);
 
 // poise_retract for arguments that are known to be sound; q_out may be q.
-void pz_kin_retract(const poise_model *model, const double *q, const double *v, double *q_out);
+PZ_DEVICE void pz_kin_retract(const poise_model *model, const double *q, const double *v, double *q_out);
 
 // poise_difference, the same.
-void pz_kin_difference(const poise_model *model, const double *q_from, const double *q_to, double *v);
+PZ_DEVICE void pz_kin_difference(const poise_model *model, const double *q_from, const double *q_to, double *v);
 
 // w x x + v: the velocity that the motion m gives to the point x
 static inline vec3 pz_velocity(spatial m, vec3 x)

@@ -1,22 +1,27 @@
 // Six-vectors and 6 x 6 matrices in registers of two, for the sweeps along a tree.
 //
 // Vectors of two doubles are what every target of today has (SSE2, NEON, wasm). Each lane does what scalar code would do, in
-// the same order, so results do not depend on them.
+// the same order, so results do not depend on them. A graphics processor has none, and its own `two` in their place
+// (cuda/device_two.h).
 #ifndef PZ_MATH_SIX_H
 #define PZ_MATH_SIX_H
 
 #include <string.h>
 
+#ifndef PZ_HAS_TWO
 typedef double two __attribute__((vector_size(16)));
+#endif
 
 typedef struct six {
     two a, b, c;
 } six;
 
-// Columns.
+// Columns. All here are symmetric, to the last bit.
+#ifndef PZ_HAS_TWO
 typedef struct six_by_six {
     six column[6];
 } six_by_six;
+#endif
 
 static inline two two_of(double s)
 {
@@ -64,6 +69,16 @@ static inline double six_dot(six u, six v)
     return sum[0] + sum[1];
 }
 
+#ifndef PZ_HAS_TWO
+
+static inline six_by_six six_by_six_add(six_by_six A, const six_by_six *B)
+{
+    for (int i = 0; i < 6; ++i) {
+        A.column[i] = six_add(A.column[i], B->column[i]);
+    }
+    return A;
+}
+
 // u + A v
 static inline six six_apply(six u, const six_by_six *A, six v)
 {
@@ -85,5 +100,7 @@ static inline void six_subtract_square(six_by_six *A, six u)
     A->column[4] = six_mad(A->column[4], -u.c[0], u);
     A->column[5] = six_mad(A->column[5], -u.c[1], u);
 }
+
+#endif
 
 #endif

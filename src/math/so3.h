@@ -17,24 +17,24 @@ typedef struct so3_coefficients {
     double db, dc;  // b'(theta)/theta and c'(theta)/theta
 } so3_coefficients;
 
-so3_coefficients so3_coefficients_of(vec3 v);
+PZ_DEVICE so3_coefficients so3_coefficients_of(vec3 v);
 
 // exp(v) as a matrix and as a unit quaternion. Any finite v.
-mat3 so3_exp(vec3 v);
-quat so3_exp_quat(vec3 v);
+PZ_DEVICE mat3 so3_exp(vec3 v);
+PZ_DEVICE quat so3_exp_quat(vec3 v);
 
 // The shortest v with exp(v) = q, |v| <= pi. q is unit; the sign of q does not matter.
-vec3 so3_log(quat q);
+PZ_DEVICE vec3 so3_log(quat q);
 
 // J_l(v), and its inverse for |v| < 2 pi.
-mat3 so3_left_jacobian(vec3 v);
-mat3 so3_left_jacobian_inverse(vec3 v);
+PZ_DEVICE mat3 so3_left_jacobian(vec3 v);
+PZ_DEVICE mat3 so3_left_jacobian_inverse(vec3 v);
 
 // dJ[j] = dJ_l/dv_j, j = 0, 1, 2.
-void so3_left_jacobian_derivative(vec3 v, mat3 dJ[3]);
+PZ_DEVICE void so3_left_jacobian_derivative(vec3 v, mat3 dJ[3]);
 
 // v shortened by whole turns to |v| <= pi; returns whether it changed. The rotation is the same.
-bool so3_reparameterise(vec3 *v);
+PZ_DEVICE bool so3_reparameterise(vec3 *v);
 
 // d I + p W + r W^2, the form that all matrices here share; W^2 = v v^T - |v|^2 I. The six products do not depend on the
 // coefficients: where this is expanded twice for one v, the compiler computes them once.

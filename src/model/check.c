@@ -19,21 +19,9 @@ static bool vec3_in_range(vec3 v)
     return in_range(v.x) && in_range(v.y) && in_range(v.z);
 }
 
-// A normalised vector misses |v|^2 = 1 by at most 12 u, u = 2^-53: 4 u of the sum of squares, doubled by the division, the
-// division's own rounding, and 4 u of the sum taken anew.
-static bool is_unit(double square)
-{
-    return fabs(square - 1.0) <= 8.0 * PZ_EPSILON;
-}
-
 static vec3 unit_vec3(vec3 v)
 {
-    return is_unit(v3_dot(v, v)) ? v : v3_normalize(v);
-}
-
-quat pz_unit_quat(quat q)
-{
-    return is_unit(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w) ? q : quat_normalize(q);
+    return pz_is_unit(v3_dot(v, v)) ? v : v3_normalize(v);
 }
 
 static poise_status check_quat(quat *q, const char *kind, const char *name, const char *what, poise_error *error)

@@ -135,8 +135,18 @@ struct poise_model {
     pz_names joint_names, body_names, tool_names;
 };
 
+// A normalised vector misses |v|^2 = 1 by at most 12 u, u = 2^-53: 4 u of the sum of squares, doubled by the division, the
+// division's own rounding, and 4 u of the sum taken anew.
+static inline bool pz_is_unit(double square)
+{
+    return fabs(square - 1.0) <= 8.0 * PZ_EPSILON;
+}
+
 // quat_normalize, but for quaternions that are unit to rounding, which stay as they are: doing it twice changes nothing.
-quat pz_unit_quat(quat q);
+static inline quat pz_unit_quat(quat q)
+{
+    return pz_is_unit(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w) ? q : quat_normalize(q);
+}
 
 // Does an axis slide?
 static inline bool pz_axis_slides(const poise_model *model, int axis)
@@ -146,20 +156,20 @@ static inline bool pz_axis_slides(const poise_model *model, int axis)
 }
 
 // (a/A)^2 + (b/B)^2 of a SWING_TWIST joint's first two coordinates; 0 without a limit.
-double pz_swing_excess(const poise_joint *given, const double *q);
+PZ_DEVICE double pz_swing_excess(const poise_joint *given, const double *q);
 
 // Bring every swing within its ellipse.
-void pz_model_clamp_swings(const poise_model *model, double *q);
+PZ_DEVICE void pz_model_clamp_swings(const poise_model *model, double *q);
 
 // Is the coordinate one of a swing at the edge of its ellipse?
-bool pz_model_at_swing_edge(const poise_model *model, const double *q, int coordinate);
+PZ_DEVICE bool pz_model_at_swing_edge(const poise_model *model, const double *q, int coordinate);
 
 // Are all numbers of q finite and no quaternion zero?
-bool pz_model_accepts(const poise_model *model, const double *q);
+PZ_DEVICE bool pz_model_accepts(const poise_model *model, const double *q);
 
 // Names by position, for pz_names.
-const char *pz_model_joint_name_at(const void *model, int position);
-const char *pz_model_body_name_at(const void *model, int position);
-const char *pz_model_tool_name_at(const void *model, int position);
+PZ_DEVICE const char *pz_model_joint_name_at(const void *model, int position);
+PZ_DEVICE const char *pz_model_body_name_at(const void *model, int position);
+PZ_DEVICE const char *pz_model_tool_name_at(const void *model, int position);
 
 #endif

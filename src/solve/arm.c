@@ -107,7 +107,7 @@ static bool make_target(const poise_solver *solver, pz_arm *arm)
     target->cost = MARGIN * options->cost_tolerance / goal->rotation_weight;
     target->stationary = options->gradient_tolerance;
     double farthest = v3_dot(target->t, target->t) + chain->reach * chain->reach;
-    return target->W > 0 && max2(target->W, 1.0) * farthest < FARTHEST;
+    return max2(target->W, 1.0) * farthest < FARTHEST; // W may underflow to 0: the search has its own
 }
 
 static int least(int a, int b)

@@ -167,7 +167,8 @@ typedef struct arm_descent {
     double W, lambda, growth;
     double x[PZ_ARM_MOST], predicted;
     bool exact, clamped, has_gauss_newton;
-    bool blind; // the step promises less than the rounding of f hides
+    bool has_step; // else x = 0, and more damping is needed
+    bool blind;    // the step promises less than the rounding of f hides
     int blind_left;
 } arm_descent;
 
@@ -179,11 +180,12 @@ PZ_INLINE void look(const pz_arm_chain *chain, const pz_arm_target *target, int 
     point->f = 0.5 * W * point->error.rr + point->error.e;
 }
 
-// The step for the damping at hand, exact if that is positive definite.
+// The step for the damping at hand, exact if that is positive definite. Rounding can take that from Gauss-Newton, too, where
+// weights are so large that the damping is lost beside them.
 PZ_INLINE void find_step(int n, arm_descent *d)
 {
     arm_model *m = &d->model;
-    d->exact = solve(n, m->exact, m->g, d->lambda, d->x);
+    d->has_step = d->exact = solve(n, m->exact, m->g, d->lambda, d->x);
     if (d->exact) {
         return;
     }
@@ -191,7 +193,10 @@ PZ_INLINE void find_step(int n, arm_descent *d)
         make_gauss_newton(n, d->W, m);
         d->has_gauss_newton = true;
     }
-    solve(n, m->gauss_newton, m->g, d->lambda, d->x);
+    d->has_step = solve(n, m->gauss_newton, m->g, d->lambda, d->x);
+    for (int i = 0; i < n && !d->has_step; ++i) {
+        d->x[i] = 0.0;
+    }
 }
 
 // Try the step: true when the trial is the point at hand now. A step that promises less than f can show is taken on trust a
@@ -209,7 +214,7 @@ PZ_INLINE bool try_step(const pz_arm_chain *chain, const pz_arm_target *target, 
     const arm_error *error = &d->at->error;
     double f = d->at->f, after = d->trial->f;
     double noise = ROUNDING * (f + d->W * chain->reach * sqrt(error->rr) + sqrt(error->e));
-    d->blind = fabs(d->predicted) <= noise;
+    d->blind = d->has_step && fabs(d->predicted) <= noise;
     if (after < f || (d->blind && after <= f + noise)) {
         arm_point *was = d->at;
         d->at = d->trial;

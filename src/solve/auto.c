@@ -23,63 +23,172 @@ void *pz_auto_lay_out(poise_solver *solver, pz_arena *arena)
     return scratch;
 }
 
-// May the solve end here? A point without a slope may be a saddle; it is not where the last step solved with a positive
-// definite H.
-static bool is_done(poise_solver *solver, pz_damped *d, bool is_minimum, int *escapes, poise_outcome *outcome)
+// ---- Between what it asks for --------------------------------------------------------------------------------------------
+
+typedef enum next {
+    ENDED = 0,
+    WAITS, // for what it asks
+    LOOKS, // around, at the point at hand
+    STEPS  // from there
+} next;
+
+static next ask_for(pz_auto *a, pz_auto_ask what)
 {
-    if (!pz_is_done(solver, outcome)) {
-        return false;
+    a->ask = what;
+    return WAITS;
+}
+
+// A step from the point at hand.
+static void begin_step(poise_solver *solver, pz_auto *a)
+{
+    pz_damped *d = (pz_damped *)solver->method;
+    if (a->fresh) {
+        pz_damped_refresh(d, solver, a->first);
+        a->first = false;
     }
-    if (*outcome != POISE_OUTCOME_CLOSEST || is_minimum || *escapes == 0) {
-        return true;
+    a->wants_exact = !a->falls_fast;
+    a->before = solver->at->cost;
+    a->lambda = d->lambda;
+    pz_damped_open(solver, d, a->wants_exact);
+    a->ask = PZ_ASK_SOLVE;
+}
+
+// May the run end here? A point without a slope may be a saddle; it is not where the last step solved with a positive
+// definite H.
+static next look_around(poise_solver *solver, pz_auto *a, poise_outcome *outcome)
+{
+    if (!a->fresh || !pz_is_done(solver, outcome)) {
+        return STEPS;
     }
-    *escapes -= 1;
-    pz_damped_refresh(d, solver, true);
-    return !pz_damped_escape(solver, d) || !pz_count_iteration(solver, d->lambda, step_length(solver), true, true);
+    if (*outcome != POISE_OUTCOME_CLOSEST || a->is_minimum || a->escapes == 0) {
+        return ENDED;
+    }
+    pz_damped_refresh((pz_damped *)solver->method, solver, true);
+    a->escapes -= 1;
+    a->is_end = true;
+    return ask_for(a, PZ_ASK_CURVE);
+}
+
+// After a trial, and after the way out of a saddle where that was tried: does the run go on?
+static next go_on(poise_solver *solver, pz_auto *a, poise_outcome *outcome)
+{
+    if (!a->accepted && ((pz_damped *)solver->method)->is_flat) {
+        solver->report.reason = "no direction within the limits comes closer";
+        *outcome = POISE_OUTCOME_CLOSEST;
+        return ENDED;
+    }
+    if (!a->can_move) {
+        solver->report.reason = "steps no longer change the cost";
+        *outcome = POISE_OUTCOME_STALLED;
+        return ENDED;
+    }
+    if (!a->more) {
+        *outcome = a->accepted && pz_is_done(solver, outcome) ? *outcome : POISE_OUTCOME_BUDGET;
+        return ENDED;
+    }
+    return LOOKS;
+}
+
+static next end_step(poise_solver *solver, pz_auto *a, bool accepted, double gain, poise_outcome *outcome)
+{
+    pz_damped *d = (pz_damped *)solver->method;
+    a->accepted = a->fresh = accepted;
+    a->falls_fast = accepted && solver->at->cost < PZ_FALLS_FAST * a->before;
+    a->is_minimum = accepted && d->exact;
+    a->can_move = pz_damped_adapt(d, accepted, gain);
+    a->more = pz_count_iteration(solver, a->lambda, step_length(solver), accepted, d->exact);
+    bool is_stuck = (!accepted && d->is_flat) || !a->can_move;
+    bool is_slow = a->wants_exact && solver->at->cost > PZ_SLOW * a->before;
+    if ((is_slow || is_stuck) && !d->exact && a->more && a->escapes > 0) {
+        a->escapes -= 1;
+        a->is_end = false;
+        return ask_for(a, PZ_ASK_CURVE);
+    }
+    return go_on(solver, a, outcome);
+}
+
+// The way out of a saddle was found and gone, or not.
+static next end_escape(poise_solver *solver, pz_auto *a, bool found, poise_outcome *outcome)
+{
+    bool more = found && pz_count_iteration(solver, ((pz_damped *)solver->method)->lambda, step_length(solver), true, true);
+    if (a->is_end) {
+        return more ? STEPS : ENDED;
+    }
+    if (found) {
+        a->more = more;
+        a->fresh = a->falls_fast = a->can_move = a->accepted = true;
+    }
+    return go_on(solver, a, outcome);
+}
+
+// What comes after what it asked for.
+static next answered(poise_solver *solver, pz_auto *a, poise_outcome *outcome)
+{
+    pz_damped *d = (pz_damped *)solver->method;
+    if (a->ask == PZ_ASK_SOLVE) {
+        pz_step_state state = pz_damped_take(solver, d, a->solved);
+        if (state == PZ_STEP_READY) {
+            pz_damped_propose(solver, d);
+            return ask_for(a, PZ_ASK_TRIAL);
+        }
+        return state == PZ_STEP_AGAIN ? WAITS : end_step(solver, a, false, -1.0, outcome);
+    }
+    if (a->ask == PZ_ASK_TRIAL) {
+        double gain;
+        bool accepted = pz_damped_judge(solver, d, a->cost, &gain);
+        return end_step(solver, a, accepted, gain, outcome);
+    }
+    if (a->ask == PZ_ASK_ARRIVAL) {
+        pz_accept(solver);
+        return end_escape(solver, a, true, outcome);
+    }
+    if (a->ask == PZ_ASK_EXIT && pz_damped_is_away(solver, a->cost)) {
+        return ask_for(a, PZ_ASK_ARRIVAL);
+    }
+    bool goes_on = a->ask == PZ_ASK_EXIT ? pz_damped_turn(solver, d) : a->solved && pz_damped_leave(solver, d);
+    return goes_on ? ask_for(a, PZ_ASK_EXIT) : end_escape(solver, a, false, outcome);
+}
+
+// ---- Run -----------------------------------------------------------------------------------------------------------------
+
+static bool ends(poise_solver *solver, pz_auto *a, next then, poise_outcome *outcome)
+{
+    if (then == LOOKS) {
+        then = look_around(solver, a, outcome);
+    }
+    if (then == STEPS) {
+        begin_step(solver, a);
+    }
+    return then == ENDED;
+}
+
+bool pz_auto_begin(poise_solver *solver, pz_auto *a, poise_outcome *outcome)
+{
+    *a = (pz_auto){.falls_fast = true, .fresh = true, .first = true, .escapes = ESCAPES};
+    pz_damped_begin((pz_damped *)solver->method, solver);
+    return ends(solver, a, LOOKS, outcome);
+}
+
+bool pz_auto_advance(poise_solver *solver, pz_auto *a, poise_outcome *outcome)
+{
+    return ends(solver, a, answered(solver, a, outcome), outcome);
 }
 
 poise_outcome pz_auto_run(poise_solver *solver)
 {
-    pz_damped *d = solver->method;
+    pz_damped *d = (pz_damped *)solver->method;
+    pz_auto a;
     poise_outcome outcome;
-    bool falls_fast = true, fresh = true, first = true, is_minimum = false;
-    int escapes = ESCAPES;
-    pz_damped_begin(d, solver);
-    for (;;) {
-        if (fresh && is_done(solver, d, is_minimum, &escapes, &outcome)) {
-            return outcome;
+    bool ended = pz_auto_begin(solver, &a, &outcome);
+    while (!ended) {
+        if (a.ask == PZ_ASK_SOLVE) {
+            a.solved = pz_damped_solve(solver, d);
+        } else if (a.ask == PZ_ASK_CURVE) {
+            a.solved = pz_damped_curve(solver, d);
+        } else {
+            a.cost = pz_try(solver, d->q_trial, pz_auto_level(&a));
         }
-        if (fresh) {
-            pz_damped_refresh(d, solver, first);
-            first = false;
-        }
-        bool exact = !falls_fast, wants_exact = exact;
-        double before = solver->at->cost, gain = -1.0, lambda = d->lambda;
-        bool accepted = pz_damped_step(solver, d, &exact) && pz_damped_try(solver, d, exact, &gain);
-        falls_fast = accepted && solver->at->cost < PZ_FALLS_FAST * before;
-        is_minimum = accepted && exact;
-        fresh = accepted;
-        bool can_move = pz_damped_adapt(d, accepted, gain);
-        bool more = pz_count_iteration(solver, lambda, step_length(solver), accepted, exact);
-        bool is_stuck = (!accepted && d->is_flat) || !can_move;
-        bool is_slow = wants_exact && solver->at->cost > PZ_SLOW * before;
-        if ((is_slow || is_stuck) && !exact && more && escapes > 0) {
-            escapes -= 1;
-            if (pz_damped_escape(solver, d)) {
-                more = pz_count_iteration(solver, d->lambda, step_length(solver), true, true);
-                fresh = falls_fast = can_move = accepted = true;
-            }
-        }
-        if (!accepted && d->is_flat) {
-            solver->report.reason = "no direction within the limits comes closer";
-            return POISE_OUTCOME_CLOSEST;
-        }
-        if (!can_move) {
-            solver->report.reason = "steps no longer change the cost";
-            return POISE_OUTCOME_STALLED;
-        }
-        if (!more) {
-            return accepted && pz_is_done(solver, &outcome) ? outcome : POISE_OUTCOME_BUDGET;
-        }
+        ended = pz_auto_advance(solver, &a, &outcome);
     }
+    return outcome;
 }

@@ -69,18 +69,6 @@ void pz_damped_refresh(pz_damped *d, poise_solver *solver, bool first)
 
 // ---- Step ----------------------------------------------------------------------------------------------------------------
 
-// The step for the set of held dofs: exact if it may be and is positive definite, else Gauss-Newton.
-static bool solve_once(poise_solver *solver, pz_damped *d, bool *exact)
-{
-    if (*exact &&
-        pz_tree_solve(d->tree, solver->at, POISE_HESSIAN_EXACT, d->lambda, d->D, d->hold, d->hold_value, solver->step)) {
-        return true;
-    }
-    *exact = false;
-    return pz_tree_solve(d->tree, solver->at, POISE_HESSIAN_GAUSS_NEWTON, d->lambda, d->D, d->hold, d->hold_value,
-                         solver->step);
-}
-
 // Hold dofs that the step takes out of their interval, at the bound. Returns how many are new.
 static int hold_leavers(poise_solver *solver, pz_damped *d)
 {
@@ -100,24 +88,31 @@ static int hold_leavers(poise_solver *solver, pz_damped *d)
     return count;
 }
 
-bool pz_damped_step(poise_solver *solver, pz_damped *d, bool *exact)
+static void hold_at_bounds(const poise_solver *solver, pz_damped *d)
 {
     for (int i = 0; i < solver->model->nv; ++i) {
         d->hold[i] = pz_is_held(solver, i);
         d->hold_value[i] = 0.0;
     }
+}
+
+void pz_damped_open(const poise_solver *solver, pz_damped *d, bool exact)
+{
+    hold_at_bounds(solver, d);
+    d->exact = exact;
     d->is_newton = true;
-    for (int pass = 0; pass < PZ_PASSES; ++pass) {
-        if (!solve_once(solver, d, exact)) {
-            memset(solver->step, 0, (size_t)solver->model->nv * sizeof *solver->step);
-            d->is_flat = false;
-            return false;
-        }
-        if (hold_leavers(solver, d) == 0) {
-            break;
-        }
-        d->is_newton = false;
-    }
+    d->passes = 0;
+}
+
+bool pz_damped_solve(const poise_solver *solver, pz_damped *d)
+{
+    poise_hessian kind = d->exact ? POISE_HESSIAN_EXACT : POISE_HESSIAN_GAUSS_NEWTON;
+    return pz_tree_solve(d->tree, solver->at, kind, d->lambda, d->D, d->hold, d->hold_value, solver->step);
+}
+
+// Edges of swings, and the limit of the options.
+static void shorten(const poise_solver *solver, pz_damped *d)
+{
     if (d->has_edges) {
         pz_project_on_swings(solver, solver->step); // what the springs gave way, so that it promises nothing
     }
@@ -131,14 +126,45 @@ bool pz_damped_step(poise_solver *solver, pz_damped *d, bool *exact)
             solver->step[i] *= solver->options.step_limit / longest;
         }
     }
-    return true;
+}
+
+pz_step_state pz_damped_take(poise_solver *solver, pz_damped *d, bool solved)
+{
+    if (!solved && d->exact) {
+        d->exact = false;
+        return PZ_STEP_AGAIN;
+    }
+    if (!solved) {
+        memset(solver->step, 0, (size_t)solver->model->nv * sizeof *solver->step);
+        d->is_flat = false;
+        return PZ_STEP_FAILED;
+    }
+    d->passes += 1;
+    if (hold_leavers(solver, d) > 0) {
+        d->is_newton = false;
+        if (d->passes < PZ_PASSES) {
+            return PZ_STEP_AGAIN;
+        }
+    }
+    shorten(solver, d);
+    return PZ_STEP_READY;
+}
+
+bool pz_damped_step(poise_solver *solver, pz_damped *d)
+{
+    pz_step_state state = PZ_STEP_AGAIN;
+    pz_damped_open(solver, d, false);
+    while (state == PZ_STEP_AGAIN) {
+        state = pz_damped_take(solver, d, pz_damped_solve(solver, d));
+    }
+    return state == PZ_STEP_READY;
 }
 
 // ---- Trial ---------------------------------------------------------------------------------------------------------------
 
 // Decrease of the quadratic model along the step, -(g . x + x . H x/2). A step that solves (H + lambda D) x = -g has
 // x . H x = -g . x - lambda x . D x; one that was held at a bound, or shortened, needs the product with H.
-static double predicted_decrease(poise_solver *solver, pz_damped *d, bool exact)
+static double predicted_decrease(poise_solver *solver, pz_damped *d)
 {
     const double *x = solver->step, *g = solver->at->gradient;
     double decrease = 0.0;
@@ -148,21 +174,24 @@ static double predicted_decrease(poise_solver *solver, pz_damped *d, bool exact)
         }
         return decrease;
     }
-    poise_objective_multiply(solver->at, exact ? POISE_HESSIAN_EXACT : POISE_HESSIAN_GAUSS_NEWTON, x, d->product);
+    poise_objective_multiply(solver->at, d->exact ? POISE_HESSIAN_EXACT : POISE_HESSIAN_GAUSS_NEWTON, x, d->product);
     for (int i = 0; i < solver->model->nv; ++i) {
         decrease -= x[i] * (g[i] + 0.5 * d->product[i]);
     }
     return decrease;
 }
 
-bool pz_damped_try(poise_solver *solver, pz_damped *d, bool exact, double *gain)
+void pz_damped_propose(poise_solver *solver, pz_damped *d)
+{
+    pz_step_within(solver, solver->at->kin.q, solver->step, d->q_trial);
+    d->predicted = predicted_decrease(solver, d);
+}
+
+bool pz_damped_judge(poise_solver *solver, pz_damped *d, double after, double *gain)
 {
     double before = solver->at->cost;
-    pz_step_within(solver, solver->at->kin.q, solver->step, d->q_trial);
-    double predicted = predicted_decrease(solver, d, exact);
-    double after = pz_try(solver, d->q_trial, POISE_LEVEL_HESSIAN);
-    *gain = predicted > 0 ? (before - after) / predicted : -1.0;
-    d->is_flat = fabs(predicted) <= PZ_FLAT * before; // a step that was held or clipped may promise a rise
+    *gain = d->predicted > 0 ? (before - after) / d->predicted : -1.0;
+    d->is_flat = fabs(d->predicted) <= PZ_FLAT * before; // a step that was held or clipped may promise a rise
     if (!(after < before)) {
         return false;
     }
@@ -170,44 +199,60 @@ bool pz_damped_try(poise_solver *solver, pz_damped *d, bool exact, double *gain)
     return true;
 }
 
+bool pz_damped_try(poise_solver *solver, pz_damped *d, double *gain)
+{
+    pz_damped_propose(solver, d);
+    return pz_damped_judge(solver, d, pz_try(solver, d->q_trial, POISE_LEVEL_HESSIAN), gain);
+}
+
+// ---- Saddles -------------------------------------------------------------------------------------------------------------
+
 // Gauss-Newton and damped Newton steps stop at saddles: a bone that is half a turn off about its own length, say. There H
 // has a direction of negative curvature. It is followed as far as would move the markers by their own residual,
 // x . D x = 2 f, then by halves, downhill first.
-bool pz_damped_escape(poise_solver *solver, pz_damped *d)
+bool pz_damped_curve(const poise_solver *solver, pz_damped *d)
+{
+    hold_at_bounds(solver, d);
+    return pz_tree_curvature(d->tree, solver->at, ESCAPE_LAMBDA, d->D, d->hold, d->hold_value, solver->step);
+}
+
+bool pz_damped_leave(poise_solver *solver, pz_damped *d)
 {
     int n = solver->model->nv;
-    double *x = solver->step, length = 0.0, slope = 0.0, before = solver->at->cost;
-    for (int i = 0; i < n; ++i) {
-        d->hold[i] = pz_is_held(solver, i);
-        d->hold_value[i] = 0.0;
-    }
-    if (!pz_tree_curvature(d->tree, solver->at, ESCAPE_LAMBDA, d->D, d->hold, d->hold_value, x)) {
-        return false;
-    }
+    double *x = solver->step, length = 0.0, slope = 0.0;
     for (int i = 0; i < n; ++i) {
         length += x[i] * d->D[i] * x[i];
         slope += x[i] * solver->at->gradient[i];
     }
-    double factor = (slope > 0 ? -1.0 : 1.0) * sqrt(2.0 * before / length);
+    double factor = (slope > 0 ? -1.0 : 1.0) * sqrt(2.0 * solver->at->cost / length);
     if (!is_finite(factor)) {
         return false;
     }
     for (int i = 0; i < n; ++i) {
         x[i] *= factor;
     }
-    for (int attempt = 0; attempt < 2 * ESCAPE_HALVES; ++attempt) {
-        pz_step_within(solver, solver->at->kin.q, x, d->q_trial);
-        if (pz_try(solver, d->q_trial, POISE_LEVEL_COST) < ESCAPE_SHARE * before) {
-            pz_try(solver, d->q_trial, POISE_LEVEL_HESSIAN);
-            pz_accept(solver);
-            return true;
-        }
-        double turn = attempt % 2 == 0 ? -1.0 : -0.5; // the other way, then half as far
-        for (int i = 0; i < n; ++i) {
-            x[i] *= turn;
-        }
+    d->attempts = 0;
+    pz_step_within(solver, solver->at->kin.q, x, d->q_trial);
+    return true;
+}
+
+bool pz_damped_is_away(const poise_solver *solver, double after)
+{
+    return after < ESCAPE_SHARE * solver->at->cost;
+}
+
+bool pz_damped_turn(poise_solver *solver, pz_damped *d)
+{
+    double turn = d->attempts % 2 == 0 ? -1.0 : -0.5; // the other way, then half as far
+    for (int i = 0; i < solver->model->nv; ++i) {
+        solver->step[i] *= turn;
     }
-    return false;
+    d->attempts += 1;
+    if (d->attempts == 2 * ESCAPE_HALVES) {
+        return false;
+    }
+    pz_step_within(solver, solver->at->kin.q, solver->step, d->q_trial);
+    return true;
 }
 
 // lambda follows the gain ratio rho (H. B. Nielsen, "Damping parameter in Marquardt's method", 1999; Madsen, Nielsen &

@@ -18,35 +18,60 @@ typedef struct pz_damped {
     double *product;    // nv
     double *q_trial;    // nq
     bool has_edges;     // swings are held at the edge of their ellipse
+    bool exact;         // the step is solved for with the exact Hessian
+    int passes;         // of the active set in this step
+    int attempts;       // to leave a saddle
+    double predicted;   // decrease of the cost
     bool is_newton;     // the step solves its system: nothing moved it to a bound or shortened it
     bool is_flat;       // the last trial promised less than the rounding of the cost hides
 } pz_damped;
 
 // Take the arrays from an arena (see base/arena.h).
-void pz_damped_lay_out(pz_damped *d, const poise_solver *solver, pz_arena *arena);
+PZ_DEVICE void pz_damped_lay_out(pz_damped *d, const poise_solver *solver, pz_arena *arena);
 
 // Begin: lambda from the options, or 1e-4 for a warm start and 10 for a cold one.
-void pz_damped_begin(pz_damped *d, const poise_solver *solver);
+PZ_DEVICE void pz_damped_begin(pz_damped *d, const poise_solver *solver);
 
 // D at the point at hand (nv numbers > 0): Marquardt's scaling with a floor.
-void pz_make_metric(poise_solver *solver, double *D);
+PZ_DEVICE void pz_make_metric(poise_solver *solver, double *D);
 
 // D for the next step, made anew where the damping is strong enough for it to matter; and springs at edges of swings.
 // Once for each point.
-void pz_damped_refresh(pz_damped *d, poise_solver *solver, bool first);
+PZ_DEVICE void pz_damped_refresh(pz_damped *d, poise_solver *solver, bool first);
 
-// solver->step from (H + lambda D) x = -g with limits by an active set. H is exact if *exact and positive definite there,
-// else Gauss-Newton, and *exact says so. False when even Gauss-Newton fails, which only rounding can cause.
-bool pz_damped_step(poise_solver *solver, pz_damped *d, bool *exact);
+// ---- A step, by its parts ------------------------------------------------------------------------------------------------
+//
+// solver->step from (H + lambda D) x = -g with limits by an active set: open it, then solve and take what came out, again
+// and again while that says so. H is exact as long as d->exact, which falls where H is not positive definite. FAILED, with a
+// step of zeros: even Gauss-Newton is not, which only rounding can cause.
 
-// Try solver->step; true when it lowered the cost and was accepted. *gain is the actual decrease over the predicted one.
-bool pz_damped_try(poise_solver *solver, pz_damped *d, bool exact, double *gain);
+typedef enum pz_step_state { PZ_STEP_AGAIN = 0, PZ_STEP_READY, PZ_STEP_FAILED } pz_step_state;
 
-// Leave a saddle: where the exact Hessian is clearly indefinite, go along a direction of negative curvature, if that lowers
-// the cost by a good part. True when it did; the step is in solver->step.
-bool pz_damped_escape(poise_solver *solver, pz_damped *d);
+PZ_DEVICE void pz_damped_open(const poise_solver *solver, pz_damped *d, bool exact);
+PZ_DEVICE bool pz_damped_solve(const poise_solver *solver, pz_damped *d);
+PZ_DEVICE pz_step_state pz_damped_take(poise_solver *solver, pz_damped *d, bool solved);
+
+// The trial of the step into d->q_trial; then the judgement of its cost: true when it is lower, and the trial, which was
+// evaluated, was accepted. *gain is the actual decrease over the predicted one.
+PZ_DEVICE void pz_damped_propose(poise_solver *solver, pz_damped *d);
+PZ_DEVICE bool pz_damped_judge(poise_solver *solver, pz_damped *d, double after, double *gain);
+
+// All of that with Gauss-Newton: true when there is a step; true when it lowered the cost and was accepted.
+PZ_DEVICE bool pz_damped_step(poise_solver *solver, pz_damped *d);
+PZ_DEVICE bool pz_damped_try(poise_solver *solver, pz_damped *d, double *gain);
+
+// ---- Leaving a saddle, by its parts --------------------------------------------------------------------------------------
+//
+// Where the exact Hessian is clearly indefinite, go along a direction of negative curvature, if that lowers the cost by a
+// good part: look for one; leave along it, to d->q_trial; if its cost is not that of a way out, turn. False: there is none,
+// or none is left.
+
+PZ_DEVICE bool pz_damped_curve(const poise_solver *solver, pz_damped *d);
+PZ_DEVICE bool pz_damped_leave(poise_solver *solver, pz_damped *d);
+PZ_DEVICE bool pz_damped_is_away(const poise_solver *solver, double after);
+PZ_DEVICE bool pz_damped_turn(poise_solver *solver, pz_damped *d);
 
 // lambda after a trial. False when it has grown so large that steps change nothing.
-bool pz_damped_adapt(pz_damped *d, bool accepted, double gain);
+PZ_DEVICE bool pz_damped_adapt(pz_damped *d, bool accepted, double gain);
 
 #endif

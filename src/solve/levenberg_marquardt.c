@@ -31,12 +31,11 @@ poise_outcome pz_levenberg_marquardt_run(poise_solver *solver)
             pz_damped_refresh(d, solver, first);
             first = false;
         }
-        bool exact = false;
         double gain = -1.0, lambda = d->lambda;
-        bool accepted = pz_damped_step(solver, d, &exact) && pz_damped_try(solver, d, exact, &gain);
+        bool accepted = pz_damped_step(solver, d) && pz_damped_try(solver, d, &gain);
         fresh = accepted;
         bool can_move = pz_damped_adapt(d, accepted, gain);
-        bool more = pz_count_iteration(solver, lambda, pz_largest(solver->step, solver->model->nv), accepted, exact);
+        bool more = pz_count_iteration(solver, lambda, pz_largest(solver->step, solver->model->nv), accepted, false);
         if (!accepted && d->is_flat) {
             solver->report.reason = "no direction within the limits comes closer";
             return POISE_OUTCOME_CLOSEST;

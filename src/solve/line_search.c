@@ -167,6 +167,7 @@ bool pz_line_search(poise_solver *solver, pz_line *line, pz_wolfe conditions)
     line->t = 0.0;
     line->is_flat = slope == 0;
     if (!(slope < 0) || !(t > 0)) {
+        memset(line->taken, 0, (size_t)solver->model->nv * sizeof *line->taken);
         return false;
     }
     bracket w = {.a = 0.0, .f_a = solver->at->cost, .slope_a = slope, .b = INFINITY};

@@ -64,19 +64,28 @@ typedef struct pz_method_row {
 
 const pz_method_row *pz_method_row_of(poise_method method); // NULL outside the enumeration
 
-// Run the method once from q (solver.c).
-poise_outcome pz_solver_run_from(poise_solver *solver, const double *q);
+// Run the method once from q (solver.c). The second begins a run where the trial has been evaluated, at `cost`; false when
+// it is over there.
+PZ_DEVICE poise_outcome pz_solver_run_from(poise_solver *solver, const double *q);
+PZ_DEVICE bool pz_solver_arrive(poise_solver *solver, double cost, poise_outcome *outcome);
 
 // ---- The frame of a solve (solver.c) -------------------------------------------------------------------------------------
 
 // Take goals and start, or refuse them, as poise_solve does.
-poise_status pz_solve_begin(poise_solver *solver, const poise_goal *goals, int count, const double *q);
+PZ_DEVICE poise_status pz_solve_begin(poise_solver *solver, const poise_goal *goals, int count, const double *q);
 
-// Where the first run begins, into solver->q_try: q_start, with a free root aligned with its markers when the start is cold.
-void pz_solve_first_start(poise_solver *solver);
+// Where a run begins, into solver->q_try. The first, number 0: q_start, with a free root aligned with its markers when the
+// start is cold and that is better. Restarts: around it, with the root aligned.
+PZ_DEVICE void pz_solve_start(poise_solver *solver, int run);
+
+// That by its parts, for callers with several runs under way. Open it; if it says so, evaluate the trial at q_try (for its
+// cost, without counting) and align, told whether that went well; if it says so, try q_best (for its cost) and choose.
+PZ_DEVICE bool pz_start_open(poise_solver *solver, int run);
+PZ_DEVICE bool pz_start_align(poise_solver *solver, int run, bool is_sound);
+PZ_DEVICE void pz_start_choose(poise_solver *solver, double cost);
 
 // Describe solver->q_best, and hand it out with the report (which may be NULL).
-void pz_solve_end(poise_solver *solver, double *q, poise_report *report);
+PZ_DEVICE void pz_solve_end(poise_solver *solver, double *q, poise_report *report);
 
 // A call with one goal, taken aside between begin and end while others have their turn. All of them must have goals of the
 // same kind. Who leaves a call gives the next one another solver->q_start.
@@ -86,74 +95,74 @@ typedef struct pz_waiting {
     poise_report report;
 } pz_waiting;
 
-void pz_solve_leave(const poise_solver *solver, pz_waiting *waiting);
-void pz_solve_resume(poise_solver *solver, const pz_waiting *waiting);
+PZ_DEVICE void pz_solve_leave(const poise_solver *solver, pz_waiting *waiting);
+PZ_DEVICE void pz_solve_resume(poise_solver *solver, const pz_waiting *waiting);
 
 // ---- Shared by the methods (common.c) ------------------------------------------------------------------------------------
 
 // Evaluate solver->trial at q, counting. An evaluation that fails (overflow) has infinite cost.
-double pz_try(poise_solver *solver, const double *q, poise_level level);
+PZ_DEVICE double pz_try(poise_solver *solver, const double *q, poise_level level);
 
 // Make the trial the point at hand.
-void pz_accept(poise_solver *solver);
+PZ_DEVICE_SHORT void pz_accept(poise_solver *solver);
 
 // q_out = retract(q, step) within the limits, exactly; locked coordinates keep their value, and rotation vectors with a
 // locked part their form. q_out is not q.
-void pz_step_within(const poise_solver *solver, const double *q, const double *step, double *q_out);
+PZ_DEVICE void pz_step_within(const poise_solver *solver, const double *q, const double *step, double *q_out);
 
 // The projected gradient at the point at hand into solver->gradient: zero for locked dofs and for dofs at a limit that a
 // descent would leave. Returns its largest component.
-double pz_project_gradient(poise_solver *solver);
+PZ_DEVICE double pz_project_gradient(poise_solver *solver);
 
 // Make solver->diagonal that of the point at hand, if it is not.
-void pz_refresh_diagonal(poise_solver *solver);
+PZ_DEVICE void pz_refresh_diagonal(poise_solver *solver);
 
 // Is the dof locked, or at a limit that descent would leave? At a bound: -gradient points out of it. A swing at the edge of
 // its ellipse may leave a bound along the edge.
-bool pz_is_held(const poise_solver *solver, int dof);
-bool pz_is_at_bound(const poise_solver *solver, int dof); // without looking at edges
+PZ_DEVICE_SHORT bool pz_is_held(const poise_solver *solver, int dof);
+PZ_DEVICE_SHORT bool pz_is_at_bound(const poise_solver *solver, int dof); // without looking at edges
 
 // Is the goal met to its tolerance, or without weight, at the point at hand?
-bool pz_goal_is_met(const poise_solver *solver, const poise_goal *goal);
+PZ_DEVICE_SHORT bool pz_goal_is_met(const poise_solver *solver, const poise_goal *goal);
 
 // May the method stop here? REACHED by tolerance of goals or cost, CLOSEST by the projected gradient (which it computes).
 // False: go on. The second asks for a fresh diagonal first, for methods that creep or go far: with an old one the gradient
 // may look too large.
-bool pz_is_done(poise_solver *solver, poise_outcome *outcome);
-bool pz_is_done_afresh(poise_solver *solver, poise_outcome *outcome);
+PZ_DEVICE bool pz_is_done(poise_solver *solver, poise_outcome *outcome);
+PZ_DEVICE bool pz_is_done_afresh(poise_solver *solver, poise_outcome *outcome);
 
 // Count one iteration and record it. False when the budget is used up.
-bool pz_count_iteration(poise_solver *solver, double damping, double step, bool accepted, bool exact);
+PZ_DEVICE_SHORT bool pz_count_iteration(poise_solver *solver, double damping, double step, bool accepted, bool exact);
 
 // x, or the largest number where x overflowed: what reports and traces say.
-double pz_finite(double x);
+PZ_DEVICE_SHORT double pz_finite(double x);
 
 // Largest |component|.
-PZ_DEVICE double pz_largest(const double *x, int n);
+PZ_DEVICE_SHORT double pz_largest(const double *x, int n);
 
 // ---- Edges of swing ellipses (edges.c) -----------------------------------------------------------------------------------
 //
 // An edge is active when a swing stands at it and descent points out of it.
 
 // Does descent along the active edge of its swing lead the dof, which is at a bound, away from it?
-bool pz_edge_leads_inwards(const poise_solver *solver, int dof);
+PZ_DEVICE bool pz_edge_leads_inwards(const poise_solver *solver, int dof);
 
 // Take from x (nv numbers) the part along the normals of active edges: a symmetric projection. Returns how many there are.
-int pz_project_on_swings(const poise_solver *solver, double *x);
+PZ_DEVICE int pz_project_on_swings(const poise_solver *solver, double *x);
 
 // Add to both Hessians of the point at hand the curvature of its active edges along the edge, and `spring` across it;
 // once for each point, after its diagonal was asked for. Returns how many there are.
-int pz_stiffen_edges(poise_solver *solver, double spring);
+PZ_DEVICE int pz_stiffen_edges(poise_solver *solver, double spring);
 
 // How often `step` can be gone, from the point at hand or, with `base`, that step further on, before a swing without an
 // active edge leaves its ellipse.
-double pz_room_of_swings(const poise_solver *solver, const double *base, const double *step);
+PZ_DEVICE double pz_room_of_swings(const poise_solver *solver, const double *base, const double *step);
 
 // Bring every swing of q into its ellipse, exactly; a locked dof stays, the other one gives way.
-void pz_keep_in_swings(const poise_solver *solver, double *q);
+PZ_DEVICE void pz_keep_in_swings(const poise_solver *solver, double *q);
 
 // Shorten the step of each such swing that leaves its ellipse so that it ends at the edge. Returns how many there were.
-int pz_clip_to_swings(const poise_solver *solver, double *step);
+PZ_DEVICE int pz_clip_to_swings(const poise_solver *solver, double *step);
 
 // ---- Linear algebra on the tree (tree_step.c) ----------------------------------------------------------------------------
 
@@ -168,32 +177,32 @@ typedef struct pz_group {
     int depth;  // number of groups above
 } pz_group;
 
-const pz_group *pz_tree_groups(const pz_tree_step *tree, int *count);
+PZ_DEVICE const pz_group *pz_tree_groups(const pz_tree_step *tree, int *count);
 
-pz_tree_step *pz_tree_step_lay_out(const poise_solver *solver, pz_arena *arena);
+PZ_DEVICE pz_tree_step *pz_tree_step_lay_out(const poise_solver *solver, pz_arena *arena);
 
 // Solve (H + lambda D) x = -g over the free dofs, x = hold_value on the held ones, for the point at hand; one sweep up, one
 // down (Erleben & Andrews' Newton step in O(N)). hold: nv flags; D: nv numbers > 0. False when H + lambda D is not positive
 // definite on the free dofs; x is then spoilt.
-bool pz_tree_solve(pz_tree_step *tree, const poise_objective *o, poise_hessian kind, double lambda, const double *D,
-                   const bool *hold, const double *hold_value, double *x);
+PZ_DEVICE bool pz_tree_solve(pz_tree_step *tree, const poise_objective *o, poise_hessian kind, double lambda,
+                             const double *D, const bool *hold, const double *hold_value, double *x);
 
 // A direction x (nv numbers) in which the exact H + lambda D has negative curvature, 0 on the held dofs; `zeros` has nv of
 // them. False: there is none, or H is not a tree's.
-bool pz_tree_curvature(pz_tree_step *tree, const poise_objective *o, double lambda, const double *D, const bool *hold,
-                       const double *zeros, double *x);
+PZ_DEVICE bool pz_tree_curvature(pz_tree_step *tree, const poise_objective *o, double lambda, const double *D,
+                                 const bool *hold, const double *zeros, double *x);
 
 // ---- Cold starts (start.c) -----------------------------------------------------------------------------------------------
 
 // Move a free root so that the markers of the goals, placed as in `kin`, lie nearest to their targets (weighted Procrustes).
 // False, with q as it was, when the model has no free root, part of it is locked, or there are fewer than three markers.
-bool pz_align_root(const poise_solver *solver, const poise_kinematics *kin, double *q);
+PZ_DEVICE bool pz_align_root(const poise_solver *solver, const poise_kinematics *kin, double *q);
 
 // Angles of the rotation M for three turns in sequence (the steps of an Euler order), into q. Near gimbal lock the first
 // takes all.
-bool pz_euler_angles(const pz_step *steps, const mat3 *M, double *q);
+PZ_DEVICE bool pz_euler_angles(const pz_step *steps, const mat3 *M, double *q);
 
 // A configuration for restart number `restart`, from the seed alone: around the start, within limits.
-void pz_restart_configuration(poise_solver *solver, int restart, double *q);
+PZ_DEVICE void pz_restart_configuration(poise_solver *solver, int restart, double *q);
 
 #endif

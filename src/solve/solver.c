@@ -196,42 +196,71 @@ static poise_status take_goals(poise_solver *s, const poise_goal *goals, int cou
     return row->check ? row->check(s) : POISE_OK;
 }
 
-// Run the method once from q.
-poise_outcome pz_solver_run_from(poise_solver *s, const double *q)
+bool pz_solver_arrive(poise_solver *s, double cost, poise_outcome *outcome)
 {
     s->iterations_left = s->options.max_iterations;
-    if (!is_finite(pz_try(s, q, POISE_LEVEL_HESSIAN))) {
-        s->report.reason = "the cost at the start is too large for a number";
-        pz_accept(s);
-        s->report.start_cost = s->report.start_cost != s->report.start_cost ? INFINITY : s->report.start_cost;
-        return POISE_OUTCOME_STALLED;
-    }
     pz_accept(s);
-    s->report.start_cost = s->report.start_cost != s->report.start_cost ? s->at->cost : s->report.start_cost;
-    poise_outcome outcome;
-    if (s->iterations_left == 0) {
-        pz_refresh_diagonal(s);
-        s->report.reason = "no iterations were allowed";
-        return pz_is_done(s, &outcome) ? outcome : POISE_OUTCOME_BUDGET;
+    if (!is_finite(cost)) {
+        s->report.reason = "the cost at the start is too large for a number";
+        s->report.start_cost = s->report.start_cost != s->report.start_cost ? INFINITY : s->report.start_cost;
+        *outcome = POISE_OUTCOME_STALLED;
+        return false;
     }
+    s->report.start_cost = s->report.start_cost != s->report.start_cost ? s->at->cost : s->report.start_cost;
     pz_refresh_diagonal(s);
+    if (s->iterations_left == 0) {
+        s->report.reason = "no iterations were allowed";
+        *outcome = pz_is_done(s, outcome) ? *outcome : POISE_OUTCOME_BUDGET;
+        return false;
+    }
     s->report.reason = "the iterations were used up";
-    return pz_method_row_of(s->options.method)->run(s);
+    return true;
 }
 
-// Where the first run begins: the caller's q within the limits, a free root aligned with its markers when the start is cold.
-void pz_solve_first_start(poise_solver *s)
+poise_outcome pz_solver_run_from(poise_solver *s, const double *q)
 {
+    poise_outcome outcome;
+    double cost = pz_try(s, q, POISE_LEVEL_HESSIAN);
+    return pz_solver_arrive(s, cost, &outcome) ? pz_method_row_of(s->options.method)->run(s) : outcome;
+}
+
+bool pz_start_open(poise_solver *s, int run)
+{
+    if (run > 0) {
+        pz_restart_configuration(s, run, s->q_try);
+        return true;
+    }
     copy(s->q_try, s->q_start, s->model->nq);
     s->report.start_cost = NAN; // the first run will know it
-    if (s->options.start == POISE_START_COLD && pz_objective_evaluate(s->trial, s->q_try, POISE_LEVEL_COST) == POISE_OK) {
-        double before = s->trial->cost;
-        s->report.start_cost = before;
-        double *aligned = s->q_best;
-        copy(aligned, s->q_try, s->model->nq);
-        if (pz_align_root(s, &s->trial->kin, aligned) && pz_try(s, aligned, POISE_LEVEL_COST) < before) {
-            copy(s->q_try, aligned, s->model->nq);
-        }
+    return s->options.start == POISE_START_COLD;
+}
+
+bool pz_start_align(poise_solver *s, int run, bool is_sound)
+{
+    if (run > 0) {
+        pz_align_root(s, &s->trial->kin, s->q_try);
+        return false;
+    }
+    if (!is_sound) {
+        return false;
+    }
+    s->report.start_cost = s->trial->cost;
+    copy(s->q_best, s->q_try, s->model->nq);
+    return pz_align_root(s, &s->trial->kin, s->q_best);
+}
+
+void pz_start_choose(poise_solver *s, double cost)
+{
+    if (cost < s->report.start_cost) {
+        copy(s->q_try, s->q_best, s->model->nq);
+    }
+}
+
+void pz_solve_start(poise_solver *s, int run)
+{
+    if (pz_start_open(s, run) &&
+        pz_start_align(s, run, pz_objective_evaluate(s->trial, s->q_try, POISE_LEVEL_COST) == POISE_OK)) {
+        pz_start_choose(s, pz_try(s, s->q_best, POISE_LEVEL_COST));
     }
 }
 
@@ -247,16 +276,14 @@ static bool improves(poise_solver *s, double *best, bool first)
 // Start again from elsewhere while goals are missed and starts are left; the best end is in q_best.
 static void run_all(poise_solver *s)
 {
-    pz_solve_first_start(s);
+    pz_solve_start(s, 0);
     s->report.outcome = pz_solver_run_from(s, s->q_try);
     copy(s->q_best, s->at->kin.q, s->model->nq);
     double best = INFINITY;
     improves(s, &best, true);
     for (int restart = 1; restart <= s->options.restarts && s->report.outcome != POISE_OUTCOME_REACHED; ++restart) {
         const char *reason = s->report.reason;
-        pz_restart_configuration(s, restart, s->q_try);
-        pz_objective_evaluate(s->trial, s->q_try, POISE_LEVEL_COST);
-        pz_align_root(s, &s->trial->kin, s->q_try);
+        pz_solve_start(s, restart);
         poise_outcome outcome = pz_solver_run_from(s, s->q_try);
         s->report.restarts += 1;
         if (improves(s, &best, false)) {

@@ -91,7 +91,10 @@ pz_tree_step *pz_tree_step_lay_out(const poise_solver *solver, pz_arena *arena)
     t->Delta = pz_arena_take(arena, groups, sizeof *t->Delta);
     t->gamma = pz_arena_take(arena, groups, sizeof *t->gamma);
     t->V = pz_arena_take(arena, groups, sizeof *t->V);
-    t->dense = needs_dense ? pz_arena_take(arena, n * n, sizeof *t->dense) : NULL;
+    t->dense = NULL;
+    if (needs_dense) {
+        t->dense = pz_arena_take(arena, n * n, sizeof *t->dense);
+    }
     t->rhs = pz_arena_take(arena, n, sizeof *t->rhs);
     t->free_dof = pz_arena_take(arena, n, sizeof *t->free_dof);
     int *group_of_axis = pz_arena_take(arena, (size_t)model->axis_count, sizeof *group_of_axis);
@@ -123,64 +126,69 @@ typedef struct sweep {
     double *x;
 } sweep;
 
+// Where a group is worked on: the sums over the subtrees below, and its own numbers.
+typedef struct work {
+    six_by_six *Pi;
+    six *pi, *B;
+    double *Delta, *gamma;
+} work;
+
 // B, Delta and gamma of a group, before held dofs drop out. Here and below `count` is that of the group, handed in as a
 // constant so that the loops unroll.
-static inline void assemble(pz_tree_step *t, const sweep *s, int g, int count)
+static inline void assemble(const work *w, const sweep *s, const group *at, int count)
 {
-    const group *at = &t->groups[g];
     const spatial *axis = &s->o->kin.S[at->axis];
     const wrench *c = &s->o->c[s->kind][at->axis];
-    double *Delta = t->Delta[g];
+    double *Delta = w->Delta;
     six S[GROUP];
     for (int j = 0; j < count; ++j) {
         int i = at->axis + j;
         S[j] = six_load((const double *)&axis[j]);
-        six B = six_apply(six_load((const double *)&c[j]), &t->Pi[at->depth], S[j]);
-        t->B[g][j] = B;
-        t->gamma[g][j] = s->o->gradient[i] + six_dot(S[j], t->pi[at->depth]);
+        six B = six_apply(six_load((const double *)&c[j]), w->Pi, S[j]);
+        w->B[j] = B;
+        w->gamma[j] = s->o->gradient[i] + six_dot(S[j], *w->pi);
         for (int h = 0; h <= j; ++h) {
             Delta[j * GROUP + h] = six_dot(S[h], B);
         }
         Delta[j * GROUP + j] += s->o->diagonal[i] + s->lambda * s->D[i];
     }
-    for (int j = 0; j < at->block_count; ++j) {
+    int first = at->block_axis, end = first + at->block_count;
+    for (int j = 0; at->block_count > 0 && j < count; ++j) {
         for (int h = 0; h <= j; ++h) {
-            double correction = pz_block_entry(&s->o->block[s->kind][at->block], h, j);
-            Delta[(at->block_axis + j) * GROUP + at->block_axis + h] += correction;
+            if (h >= first && j < end) {
+                Delta[j * GROUP + h] += pz_block_entry(&s->o->block[s->kind][at->block], h - first, j - first);
+            }
         }
     }
 }
 
 // Let held dofs drop out: their x is known. A held row keeps a unit pivot and no entries, and its B no part in Pi.
-static void drop_held(pz_tree_step *t, const sweep *s, int g)
+static inline void drop_held(const work *w, const sweep *s, const group *at, int count)
 {
-    const group *at = &t->groups[g];
-    double *Delta = t->Delta[g];
-    for (int j = 0; j < at->count; ++j) {
+    double *Delta = w->Delta;
+    for (int j = 0; j < count; ++j) {
         if (!s->hold[at->axis + j]) {
             continue;
         }
         double value = s->hold_value[at->axis + j];
-        for (int h = 0; h < at->count; ++h) {
+        for (int h = 0; h < count; ++h) {
             double *entry = h <= j ? &Delta[j * GROUP + h] : &Delta[h * GROUP + j];
-            t->gamma[g][h] += *entry * value;
+            w->gamma[h] += *entry * value;
             *entry = 0.0;
         }
-        t->pi[at->depth] = six_mad(t->pi[at->depth], value, t->B[g][j]);
-        t->B[g][j] = six_zero();
+        *w->pi = six_mad(*w->pi, value, w->B[j]);
+        w->B[j] = six_zero();
         Delta[j * GROUP + j] = 1.0;
-        t->gamma[g][j] = 0.0;
+        w->gamma[j] = 0.0;
     }
 }
 
 // Delta = L L^T in place; then B <- B L^-T, gamma <- L^-1 gamma, so that what follows needs no solve:
 // B Delta^-1 B^T = B' B'^T,   B Delta^-1 gamma = B' gamma'. False when a pivot is not > 0.
-static inline bool eliminate(pz_tree_step *t, int g, int count)
+static inline bool eliminate(const work *w, int count)
 {
-    int depth = t->groups[g].depth;
-    double *L = t->Delta[g], *gamma = t->gamma[g];
-    six *B = t->B[g], pi = t->pi[depth];
-    six_by_six *Pi = &t->Pi[depth];
+    double *L = w->Delta, *gamma = w->gamma;
+    six *B = w->B, pi = *w->pi;
     for (int j = 0; j < count; ++j) {
         for (int h = 0; h < j; ++h) {
             double l = L[j * GROUP + h];
@@ -201,30 +209,77 @@ static inline bool eliminate(pz_tree_step *t, int g, int count)
         }
         B[j] = six_scale(B[j], inverse);
         gamma[j] *= inverse;
-        six_subtract_square(Pi, B[j]);
+        six_subtract_square(w->Pi, B[j]);
         pi = six_mad(pi, -gamma[j], B[j]);
     }
-    t->pi[depth] = pi;
+    *w->pi = pi;
     return true;
 }
 
-static bool holds_any(const sweep *s, const group *at)
+static inline bool holds_any(const sweep *s, const group *at, int count)
 {
     bool any = false;
-    for (int i = at->axis; i < at->axis + at->count; ++i) {
+    for (int i = at->axis; i < at->axis + count; ++i) {
         any = any || s->hold[i];
     }
     return any;
 }
 
+static inline bool work_on(const work *w, const sweep *s, const group *at, int count)
+{
+    assemble(w, s, at, count);
+    if (holds_any(s, at, count)) {
+        drop_held(w, s, at, count);
+    }
+    return eliminate(w, count);
+}
+
+static inline void hand_on(pz_tree_step *t, int depth, const six_by_six *Pi, six pi)
+{
+    if (depth > 0) {
+        t->Pi[depth - 1] = six_by_six_add(t->Pi[depth - 1], Pi);
+        t->pi[depth - 1] = six_add(t->pi[depth - 1], pi);
+    }
+}
+
+#ifndef PZ_HAS_TWO
+
 static inline bool group_up(pz_tree_step *t, const sweep *s, int g, int count)
 {
-    assemble(t, s, g, count);
-    if (holds_any(s, &t->groups[g])) {
-        drop_held(t, s, g);
+    const group *at = &t->groups[g];
+    work w = {&t->Pi[at->depth], &t->pi[at->depth], t->B[g], t->Delta[g], t->gamma[g]};
+    bool is_positive = work_on(&w, s, at, count);
+    if (is_positive) {
+        hand_on(t, at->depth, w.Pi, *w.pi);
     }
-    return eliminate(t, g, count);
+    return is_positive;
 }
+
+#else
+
+// The same on copies, where registers are many and memory is far.
+static inline bool group_up(pz_tree_step *t, const sweep *s, int g, int count)
+{
+    const group *at = &t->groups[g];
+    six_by_six Pi = t->Pi[at->depth];
+    six pi = t->pi[at->depth], B[GROUP];
+    double Delta[GROUP * GROUP], gamma[GROUP];
+    work w = {&Pi, &pi, B, Delta, gamma};
+    bool is_positive = work_on(&w, s, at, count);
+    for (int j = 0; j < count; ++j) {
+        t->B[g][j] = B[j];
+        t->gamma[g][j] = gamma[j];
+        for (int h = 0; h <= j; ++h) {
+            t->Delta[g][j * GROUP + h] = Delta[j * GROUP + h];
+        }
+    }
+    if (is_positive) {
+        hand_on(t, at->depth, &Pi, pi);
+    }
+    return is_positive;
+}
+
+#endif
 
 // The group whose pivots are not all positive, where the sweep ends; -1: there is none.
 static int sweep_up(pz_tree_step *t, const sweep *s)
@@ -234,19 +289,13 @@ static int sweep_up(pz_tree_step *t, const sweep *s)
         t->pi[depth] = six_zero();
     }
     for (int g = t->group_count - 1; g >= 0; --g) {
-        int count = t->groups[g].count, depth = t->groups[g].depth;
+        int count = t->groups[g].count;
         bool is_positive = count == 1 ? group_up(t, s, g, 1) : count == 2 ? group_up(t, s, g, 2) : group_up(t, s, g, 3);
         if (!is_positive) {
             return g;
         }
-        if (depth > 0) {
-            for (int i = 0; i < 6; ++i) {
-                t->Pi[depth - 1].column[i] = six_add(t->Pi[depth - 1].column[i], t->Pi[depth].column[i]);
-            }
-            t->pi[depth - 1] = six_add(t->pi[depth - 1], t->pi[depth]);
-        }
-        t->Pi[depth] = (six_by_six){0};
-        t->pi[depth] = six_zero();
+        t->Pi[t->groups[g].depth] = (six_by_six){0};
+        t->pi[t->groups[g].depth] = six_zero();
     }
     return -1;
 }

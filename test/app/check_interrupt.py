@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Stop `poise track -o OUT` at random moments: OUT is whole or not there, and an interrupt leaves nothing else behind.
+"""Stop `poise track -o OUT` at random moments: OUT is as it was before or has the bytes of a run that was not stopped, and an
+interrupt leaves nothing else behind.
 
     check_interrupt.py POISE [TRIALS]
 """
-import json
 import os
 import random
 import signal
@@ -21,15 +21,15 @@ def start(folder, out):
     return subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def is_whole(path):
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
-    if path.endswith(".html"):
-        return text.rstrip().endswith("</html>")
-    try:
-        return "clip" in json.loads(text)
-    except ValueError:
-        return False
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def is_whole(path, before, after):
+    """The page of a run holds times, so that only its end is known."""
+    text = read(path)
+    return text == before or text == after or (path.endswith(".html") and text.rstrip().endswith(b"</html>"))
 
 
 def main():
@@ -41,9 +41,15 @@ def main():
         if start(folder, "out.json").wait() != 0:
             sys.exit("the command does not work at all")
         whole = time.monotonic() - begin
+        after = read(os.path.join(folder, "out.json"))
         for trial in range(trials):
             for name in os.listdir(folder):
                 os.unlink(os.path.join(folder, name))
+            before = None
+            if trial % 8 < 4:  # in half of the trials there is an older file
+                before = b"older"
+                with open(os.path.join(folder, "out.json"), "wb") as file:
+                    file.write(before)
             number = [signal.SIGINT, signal.SIGINT, signal.SIGTERM, signal.SIGKILL][trial % 4]
             process = start(folder, "out.json")
             time.sleep(random.uniform(0, 1.1 * whole))
@@ -52,10 +58,12 @@ def main():
             stopped[number] += status < 0
             if status not in (0, -number):
                 sys.exit(f"seed {seed}, trial {trial}: exit status {status} after signal {number}")
+            if before and not os.path.exists(os.path.join(folder, "out.json")):
+                sys.exit(f"seed {seed}, trial {trial}: the older out.json is gone after signal {number}")
             for name in os.listdir(folder):
                 path = os.path.join(folder, name)
                 if name in ("out.json", "page.html"):
-                    if not is_whole(path):
+                    if not is_whole(path, before, after):
                         sys.exit(f"seed {seed}, trial {trial}: {name} is half-written after signal {number}")
                 elif number != signal.SIGKILL:
                     sys.exit(f"seed {seed}, trial {trial}: {name} was left behind after signal {number}")

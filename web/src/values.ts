@@ -26,6 +26,7 @@ export const WORLD = -1;
 
 export const statuses = [
     'ok', 'argument', 'memory', 'model', 'not found', 'numeric', 'unsupported', 'format',
+    'device',
 ] as const;
 
 /** Why a call failed. */

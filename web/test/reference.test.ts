@@ -48,6 +48,17 @@ test('the golden computation has the hash of the native builds', async () => {
     assert.equal(calls['troubles']!(), 0);
 });
 
+test('the golden suite has the hashes of the native builds: 10,000 solves, batches, tracking, files', () => {
+    const program = sourceFile('../test/golden_suite_wasm.mjs');
+    const lines = execFileSync(process.execPath, [program, builtFile('golden_suite.wasm')], { encoding: 'utf8' });
+    const header = readFileSync(sourceFile('../test/golden_suite_value.h'), 'utf8');
+    const expected = [...header.matchAll(/SUITE_([A-Z]+) +UINT64_C\(0x([0-9a-f]+)/g)].map(
+        ([, part = '', hash = '']) => `${part.toLowerCase().padEnd(6)} ${hash}\n`,
+    );
+    assert.equal(expected.length, 4);
+    assert.equal(lines, expected.join(''));
+});
+
 test('poses and Jacobians of every scene are those of the native library', () => {
     for (const { name } of poise.scenes) {
         using scene = poise.scene(name);

@@ -1,0 +1,135 @@
+// Stages `search`, `check` and `settle` of arm poses (arm.cu): a thread for each target.
+#ifndef POISE_CUDA_ARM_SEARCH_CUH
+#define POISE_CUDA_ARM_SEARCH_CUH
+
+#include "arm_device.cuh"
+
+#define SOLO_SEARCHES 32  // by a thread alone; then a warp takes over
+#define REFILL        8   // idle lanes before a warp fetches new targets for them
+#define PORTION       256 // targets that a warp claims at once
+
+// Targets that a warp has claimed, and its next one.
+struct portion {
+    unsigned next, end;
+};
+
+// Give idle lanes a target each, as far as there are any. `index` becomes -1 where there is none.
+__device__ __forceinline__ void claim(const pz_cuda_work &work, int count, unsigned idle, portion &own, int &index)
+{
+    unsigned lane = threadIdx.x & 31u, rank = __popc(idle & ((1u << lane) - 1u)), wanted = __popc(idle);
+    unsigned left = own.end - own.next, first = own.next, fresh = 0;
+    if (left < wanted) {
+        if (lane == 0) {
+            fresh = atomicAdd(&work.counters->next, (unsigned)PORTION);
+        }
+        fresh = __shfl_sync(WHOLE_WARP, fresh, 0);
+    }
+    unsigned at = rank < left ? first + rank : fresh + (rank - left);
+    bool has_one = (rank < left || left < wanted) && at < (unsigned)count;
+    own.next = left < wanted ? fresh + (wanted - left) : first + wanted;
+    own.end = left < wanted ? fresh + PORTION : own.end;
+    if (idle >> lane & 1u) {
+        index = has_one ? (int)at : -1;
+    }
+}
+
+template <int N>
+__global__ void __launch_bounds__(THREADS, 4)
+    search_kernel(const __grid_constant__ pz_fast_chain chain, pz_cuda_work work, pz_cuda_batch batch, int nq, int restarts)
+{
+    portion own = {0, 0};
+    int index = -1, number = 0, most = least_of(restarts, SOLO_SEARCHES - 1);
+    bool there_is_more = true;
+    fast_run run = {};
+    fast_target target = {};
+    for (;;) {
+        unsigned idle = __ballot_sync(WHOLE_WARP, index < 0);
+        if (idle && there_is_more && (__popc(idle) >= REFILL || idle == WHOLE_WARP)) {
+            bool was_idle = index < 0;
+            claim(work, batch.count, idle, own, index);
+            there_is_more = own.next < (unsigned)batch.count;
+            if (was_idle && index >= 0) {
+                target = fast_aim(&chain, batch.targets + index);
+                number = 0;
+                fast_begin(&chain, N, 0, batch.q + (size_t)index * (size_t)nq, &run);
+                work.near_from[index] = -1;
+                if (fast_is_far(&chain, &target)) {
+                    leave_to_last(work, index);
+                    index = -1;
+                }
+            }
+            idle = __ballot_sync(WHOLE_WARP, index < 0);
+        }
+        if (idle == WHOLE_WARP) {
+            if (there_is_more) {
+                continue;
+            }
+            break;
+        }
+        fast_point at;
+        fast_look(&chain, N, &target, &run, &at);
+        fast_end end = fast_judge(&at, &run);
+        if (end == FAST_DROPPED && index >= 0) {
+            number += 1;
+            if (number <= most) {
+                fast_begin(&chain, N, number, batch.q, &run);
+            } else {
+                leave(work, index, number, restarts);
+                index = -1;
+            }
+        }
+        if (end != FAST_DROPPED) {
+            fast_step(&chain, N, &at, &run);
+        }
+        if (end == FAST_NEAR && index >= 0) {
+#pragma unroll
+            for (int i = 0; i < N; ++i) {
+                work.near[(size_t)index * N + i] = run.q[i];
+            }
+            work.near_from[index] = number;
+            index = -1;
+        }
+    }
+}
+
+// Most of what came near is within the tolerance: one look in double, and no more registers than that needs.
+template <int N>
+__global__ void __launch_bounds__(THREADS)
+    check_kernel(const __grid_constant__ pz_cuda_task task, pz_cuda_work work, pz_cuda_batch batch)
+{
+    int index = (int)(blockIdx.x * THREADS + threadIdx.x);
+    int number = index < batch.count ? work.near_from[index] : -1;
+    if (number < 0) {
+        return;
+    }
+    double start[PZ_ARM_MOST];
+    pz_arm_run run;
+    pz_arm_target target = target_of(task, batch, index);
+    get_start<N>(task, batch, index, start);
+    if (is_met_near<N>(task, &target, work.near + (size_t)index * N, start, &run)) {
+        hand_out<N>(task, batch, index, start, POISE_OUTCOME_REACHED, number, &run);
+    } else {
+        work.rest[atomicAdd(&work.counters->rest_count, 1u)] = index;
+    }
+}
+
+template <int N>
+__global__ void __launch_bounds__(THREADS)
+    settle_kernel(const __grid_constant__ pz_cuda_task task, pz_cuda_work work, pz_cuda_batch batch)
+{
+    unsigned count = work.counters->rest_count;
+    for (unsigned at = blockIdx.x * THREADS + threadIdx.x; at < count; at += gridDim.x * THREADS) {
+        int index = work.rest[at], number = work.near_from[index];
+        double start[PZ_ARM_MOST];
+        pz_arm_run run;
+        pz_arm_target target = target_of(task, batch, index);
+        get_start<N>(task, batch, index, start);
+        if (settle<N, true>(task, &target, work.near + (size_t)index * N, start, &run)) {
+            hand_out<N>(task, batch, index, start, POISE_OUTCOME_REACHED, number, &run);
+        } else {
+            leave(work, index, number + 1, task.restarts);
+        }
+    }
+}
+
+#endif
