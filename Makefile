@@ -67,7 +67,7 @@ package: all
 	cd build && cpack
 
 clean:
-	rm -rf build build-debug build-asan build-clang build-coverage build-tsan build-fuzz web/build web/dist web/studio/dist
+	rm -rf build build-debug build-asan build-clang build-coverage build-tsan build-msan build-fuzz web/build web/dist web/studio/dist
 
 help:
 	@echo "make            build the library and the programs in build/"

@@ -1,4 +1,5 @@
-// Writes the first inputs of every reader's corpus from our own scenes: make_seeds FOLDER makes FOLDER/bvh/arm and so on.
+// Writes the first inputs of every reader's corpus from our own scenes: make_seeds FOLDER makes FOLDER/bvh/arm and so on;
+// the folders must be there.
 // URDF and MJCF, which Poise does not write, get small files from here.
 #include <poise/io.h>
 #include <scenes/scenes.h>
@@ -22,6 +23,23 @@ static const char mjcf[] =
     "<body name='b' pos='0 0 1' euler='.1 .2 .3'><joint name='k' range='-1 1'/><joint class='c'/><site name='s'/>"
     "<body name='d' quat='1 0 0 1'><joint type='ball'/></body></body></body><include "
     "file='other.xml'/></worldbody></mujoco>";
+
+// For the model of fuzz_goals.c; every kind of goal, rotation and option.
+static const char *const goals[] = {
+    "position tip 0.4 0.1 0.3 at 0 0 0.1 weight 2; position 'left hand' 1 2 3 tolerance 0.1",
+    "pose tip 0.4 0.1 0.3 rpy 0 90 0 deg rotation-weight 0.5 tolerance 0.1 free 0.2 rotation-tolerance 0 0 free deg",
+    "orientation \"left hand\" turn z 90 deg rotation-tolerance 5 deg priority 1",
+    "orientation arm quaternion 0 0 0 1 weight 3 # a remark",
+    "direction arm along 0 0 -1 axis x; direction base along -y",
+    "aim arm to 1 0 1.5 axis z at 0.1 0 0",
+    "plane arm through 0 0 0 normal z huber 0.1",
+    "line tip through 0.3 0 0 along 1, 1, 0 geman-mcclure 0.2",
+    "distance arm 0.2 from 0 0 1 priority 2",
+    "relative tip to base 0.3 0 0 turn x 0.5 rad",
+    "balance 0 0.9 0",
+    "posture neutral weight 0.01; stay weight 0.01",
+    "posture 0 0 0 1 0.5 -0.5",
+};
 
 static const char *folder;
 
@@ -104,6 +122,11 @@ int main(int count, char **arguments)
     put("mot", "mot", mot, strlen(mot));
     put("urdf", "urdf", urdf, strlen(urdf));
     put("mjcf", "mjcf", mjcf, strlen(mjcf));
+    for (size_t i = 0; i < sizeof goals / sizeof goals[0]; ++i) {
+        char name[8];
+        snprintf(name, sizeof name, "goal%zu", i);
+        put("goals", name, goals[i], strlen(goals[i]));
+    }
     put("number", "number", "-1.25e-3", 8);
     put("number", "long", "179769313486231570000000000000000000000000000.5e265", 50);
     return EXIT_SUCCESS;

@@ -1,7 +1,8 @@
 #!/bin/bash
 # The same bits everywhere, all of it: the golden suite (test/golden_suite.h, 10,000 solves of every kind and method, batches,
 # tracking, files) with gcc and clang at every level of optimisation, for this machine's own instructions and under sanitizers,
-# on 1 to 8 threads and in batches of 1 to 1000. All hashes must be those in test/golden_suite_value.h.
+# on 1 to 8 threads and in batches of 1 to 1000; and as WebAssembly under node. All hashes must be those in
+# test/golden_suite_value.h.
 #
 #   check_determinism.sh            all of it: some minutes on two processors
 #   check_determinism.sh --update   write test/golden_suite_value.h instead: for a change that is meant to change results
@@ -91,6 +92,20 @@ done
 if [ $builds -eq 0 ]; then
     echo "skipped: neither gcc nor clang"
     exit 77
+fi
+
+# The same for wasm, as web/ builds it: one thread.
+if command -v clang >/dev/null && command -v wasm-ld >/dev/null && command -v node >/dev/null; then
+    cmake -S web -B "$work/wasm.build" -DPOISE_WERROR=ON >/dev/null
+    cmake --build "$work/wasm.build" --target golden_suite -j "${JOBS:-2}" >/dev/null
+    printf '#!/bin/sh\nexec node test/golden_suite_wasm.mjs %s "$2"\n' "$work/wasm.build/golden_suite.wasm" > "$work/wasm"
+    chmod +x "$work/wasm"
+    builds=$((builds + 1))
+    for size in 1 137 1000; do
+        try wasm 1 $size
+    done
+else
+    echo "not tried: wasm, which needs clang, wasm-ld and node (Debian: clang lld nodejs)"
 fi
 echo "$builds builds, $runs runs of 10000 solves, batches of 7000, 360 frames and 8 scenes in all formats"
 exit $failed

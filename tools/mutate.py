@@ -186,6 +186,12 @@ def known_equal():
     return known
 
 
+def is_equal(equal, path, number, line, new):
+    """Is it listed, by its line, or by its line and the one below where its line stands more than once?"""
+    below = open(os.path.join(ROOT, path), encoding="utf-8").read().split("\n")[number + 1]
+    return any((path, text, new.strip()) in equal for text in (line.strip(), f"{line.strip()} {below.strip()}"))
+
+
 def verdicts_in(report):
     """What an earlier run found, by place and change."""
     lines = open(report, encoding="utf-8").read().split("\n")
@@ -236,7 +242,7 @@ def main():
         for future in concurrent.futures.as_completed(futures):
             path, number, kind, line, new = futures[future]
             verdict, test = future.result()
-            if verdict == "survived" and (path, line.strip(), new.strip()) in equal:
+            if verdict == "survived" and is_equal(equal, path, number, line, new):
                 verdict = "equal"
             counts[verdict] = counts.get(verdict, 0) + 1
             print(f"{verdict:9} {path}:{number + 1} {kind} {test}\n    {line.strip()}\n    {new.strip()}", file=report, flush=True)
