@@ -122,7 +122,8 @@ static void run_model(void *work, int piece, int worker)
         poise_status status = poise_solve(solver, p->goals, p->count, q, &report);
         check(p, status, q, &report);
         if (status != POISE_OK) { // the method serves no such goals, from any start
-            if (atomic_load(&refused) == 1) {
+            static atomic_bool told[POISE_METHOD_COUNT];
+            if (!atomic_exchange(&told[p->options.method], true)) {
                 printf("seed %llu, %s: %s\n", (unsigned long long)seed, poise_method_name(p->options.method),
                        poise_solver_error(solver));
             }
