@@ -311,7 +311,7 @@ END_TEST
 
 START_TEST(a_text_that_is_cut_anywhere_gives_an_error_or_a_file)
 {
-    trial_cut_everywhere(URDF, everything, sizeof everything - 1);
+    trial_cut(URDF, everything, sizeof everything - 1);
 }
 END_TEST
 
@@ -385,9 +385,7 @@ static poise_file *read_shared(const char *folder, const char *name, poise_error
     poise_file *file = NULL;
     poise_status status = poise_read(bytes, size, &options, NULL, &file, error);
     ck_assert_int_eq(status == POISE_OK, file != NULL);
-    if (size < 20000) {
-        trial_cut_everywhere(URDF, bytes, size);
-    }
+    trial_cut(URDF, bytes, size);
     free(bytes);
     return file;
 }

@@ -70,11 +70,12 @@ char *trial_load(const char *path, size_t *size)
 
 // ---- Hostile input -------------------------------------------------------------------------------------------------------
 
-void trial_cut_everywhere(poise_format format, const char *text, size_t size)
+void trial_cut(poise_format format, const char *text, size_t size)
 {
     poise_read_options options = poise_read_options_default();
     options.format = format;
-    for (size_t cut = 0; cut < size; ++cut) {
+    size_t step = 1 + size * size / 16000000; // 8 MB are read in all, at most
+    for (size_t cut = 0; cut < size; cut += step) {
         char *part = malloc(cut + (cut == 0)); // so that a step beyond the end is seen
         memcpy(part, text, cut);
         poise_file *file = NULL;

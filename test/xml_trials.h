@@ -27,8 +27,8 @@ char *trial_load(const char *path, size_t *size);
 
 // ---- Hostile input -------------------------------------------------------------------------------------------------------
 
-// Every beginning of the text, in memory of just that size: a file, or an error with a text.
-void trial_cut_everywhere(poise_format format, const char *text, size_t size);
+// Every beginning of the text, or some of a long one, in memory of just that size: a file, or an error with a text.
+void trial_cut(poise_format format, const char *text, size_t size);
 
 // The text with memory that fails: the caller's at the n-th request for every n, then what the parser takes from malloc.
 // Each time the answer is POISE_ERROR_MEMORY, and nothing leaks.
