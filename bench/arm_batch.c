@@ -1,7 +1,7 @@
 #include "arm_batch.h"
 
 #include "bench.h"
-#include "crew.h"
+#include "thread_pool.h"
 
 #include <math.h>
 #include <stdlib.h>

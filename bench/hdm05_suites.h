@@ -4,7 +4,7 @@
 
 #include "suite.h"
 
-#include <evaluate/hdm05_task.h>
+#include <research/hdm05_task.h>
 
 // The take that the options ask for. False, with the suite skipped, where it is not there.
 bool hdm05_suite_read(const bench *b, hdm05_task *task);

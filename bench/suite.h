@@ -2,7 +2,7 @@
 #ifndef BENCH_SUITE_H
 #define BENCH_SUITE_H
 
-#include "report.h"
+#include "bench_report.h"
 
 #include <poise/solve.h>
 

@@ -9,8 +9,8 @@
 //
 // solved: targets reached. Same bits: q and report of every batch are those of the single solves.
 #include "arm_task.h"
-#include "crew.h"
 #include "suite.h"
+#include "thread_pool.h"
 
 #include <poise/poise.h>
 

@@ -1,7 +1,7 @@
 // Exact derivatives: the composite route against Algorithms 2-4 of Erleben & Andrews (2018), and how the cost grows.
 //
 // The difference is the largest between the two Hessians over many poses, relative to the largest entry.
-#include "plain.h"
+#include "reference/plain.h"
 #include "suite.h"
 
 #include <poise/poise.h>

@@ -4,10 +4,10 @@
 // --full takes every posture at every orientation, 288,703,835 samples, and goes on where --progress left off. With
 // --two-task or --peers, damped least squares with two tasks on skeleton C, with and without its filter. Same samples, same
 // numbers, whatever the number of threads; only times differ.
-#include "crew.h"
 #include "suite.h"
+#include "thread_pool.h"
 
-#include <evaluate/progress.h>
+#include <research/resume.h>
 
 #include <math.h>
 #include <pthread.h>

@@ -3,9 +3,9 @@
 //
 // Copies of the motion, the takes, differ in the noise of their markers. Two times, each the least of several rounds: by the
 // clock on the wall, and what the busiest thread had of the processor, which other work on the machine hardly disturbs.
-#include "crew.h"
 #include "marker_task.h"
 #include "suite.h"
+#include "thread_pool.h"
 
 #include <scenes/random.h>
 

@@ -16,7 +16,7 @@ set(poise_io_base_sources
     src/base/arena.c
     src/base/error.c
     src/base/names.c
-    src/base/natural.c
+    src/base/big_integer.c
 )
 
 foreach(objects poise_io_objects poise_io_base_objects)

@@ -1,7 +1,7 @@
 // Any bytes as goals in words, for a small arm: goals that the library accepts, or a reason.
 #include "fuzz.h"
 
-#include <app/goals.h>
+#include <app/commands/goal_language.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // Any bytes as a number: as strtod reads it; and any double written and read back.
 #include "fuzz.h"
 
-#include "io/io.h"
+#include "io/io_core.h"
 
 #include <stdlib.h>
 #include <string.h>

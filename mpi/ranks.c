@@ -5,8 +5,8 @@
 // calls in every millisecond. It also takes in what jobs have to say.
 #include "ranks.h"
 
-#include <app/terminal.h>
-#include <app/threads.h>
+#include <app/cli/terminal.h>
+#include <app/cli/threads.h>
 
 #include <mpi.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
-// The ranks of an MPI program as a team (app/team.h).
+// The ranks of an MPI program as a team (app/cli/ranks_seam.h).
 #ifndef MPI_RANKS_H
 #define MPI_RANKS_H
 
-#include <app/team.h>
+#include <app/cli/ranks_seam.h>
 
 // Start MPI and join its team. What rank 0 should print and no other goes, on the others, nowhere (standard output) or to a
 // stream that is kept (complaints). False, with one line on standard error, where MPI cannot serve threads.

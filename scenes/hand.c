@@ -2,7 +2,7 @@
 //
 // Every finger has two axes at its knuckle, a middle joint, and a last joint that follows the middle one as tendons make it
 // do. 17 degrees of freedom: 2 at the wrist, 3 for each finger. Bending is positive, towards the palm.
-#include "internal.h"
+#include "scene_builder.h"
 
 #include <stdio.h>
 

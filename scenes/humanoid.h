@@ -2,7 +2,7 @@
 #ifndef SCENES_HUMANOID_H
 #define SCENES_HUMANOID_H
 
-#include "internal.h"
+#include "scene_builder.h"
 
 // Bones in depth-first order: a bone's number is its joint's and body's index in the model.
 typedef enum bone {

@@ -1,5 +1,5 @@
 // Robots of our own design, sizes and ranges of common machines. z is up; every robot has the tool `tip`, z out of the tool.
-#include "internal.h"
+#include "scene_builder.h"
 
 static const poise_vec3 X = {1, 0, 0}, Y = {0, 1, 0}, Z = {0, 0, 1};
 

@@ -1,5 +1,5 @@
 // The table of scenes, and what all of them are built with.
-#include "internal.h"
+#include "scene_builder.h"
 
 #include <string.h>
 

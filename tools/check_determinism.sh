@@ -1,11 +1,11 @@
 #!/bin/bash
-# The same bits everywhere, all of it: the golden suite (test/golden_suite.h, 10,000 solves of every kind and method, batches,
+# The same bits everywhere, all of it: the golden suite (test/golden/golden_suite.h, 10,000 solves of every kind and method, batches,
 # tracking, files) with gcc and clang at every level of optimisation, for this machine's own instructions and under sanitizers,
 # on 1 to 8 threads and in batches of 1 to 1000; and as WebAssembly under node. All hashes must be those in
-# test/golden_suite_value.h.
+# test/golden/golden_suite_value.h.
 #
 #   check_determinism.sh            all of it: some minutes on two processors
-#   check_determinism.sh --update   write test/golden_suite_value.h instead: for a change that is meant to change results
+#   check_determinism.sh --update   write test/golden/golden_suite_value.h instead: for a change that is meant to change results
 #
 # Exits with 77, skipped, without a compiler, expat or jansson.
 set -euo pipefail
@@ -17,9 +17,9 @@ if ! pkg-config --exists expat jansson; then
     exit 77
 fi
 
-scenes=$(sed -n '/^add_library(poise_scenes/,/^)/s/^ *\([a-z_]*\.c\)$/scenes\/\1/p' scenes/CMakeLists.txt)
-sources="$(sed -n 's/^ *\(src\/[a-z]*\/[a-z0-9_]*\.c\)$/\1/p' CMakeLists.txt) $scenes test/golden_suite.c test/golden_suite_io.c
-    test/golden_suite_main.c test/golden_threads.c test/problems.c test/random_goals.c test/random_model.c"
+scenes="$(sed -n 's/^ *\([a-z_]*\.c\)$/scenes\/\1/p' scenes/sources.cmake) scenes/recording.c"
+sources="$(sed -n 's/^ *\(src\/[a-z0-9_/]*\.c\)$/\1/p' src/sources.cmake) $scenes test/golden/golden_suite.c test/golden/golden_suite_io.c
+    test/golden/golden_suite_main.c test/golden/golden_threads.c test/support/problems.c test/support/random_goals.c test/support/random_model.c"
 flags="-std=c17 -ffp-contract=off -fno-math-errno -fno-trapping-math -Iinclude -Isrc -Itest -I. $(pkg-config --cflags expat jansson)"
 
 # build NAME COMPILER FLAGS...: the program $work/NAME
@@ -47,12 +47,12 @@ if [ "${1-}" = "--update" ]; then
         awk '{ printf "#define %-19s UINT64_C(0x%s)\n", "GOLDEN_SUITE_" toupper($1), $2 }' "$work/hashes"
         echo
         echo "#endif"
-    } > test/golden_suite_value.h
+    } > test/golden/golden_suite_value.h
     cat "$work/hashes"
     exit 0
 fi
 
-sed -n 's/#define GOLDEN_SUITE_\([A-Z]*\) *UINT64_C(0x\([0-9a-f]*\))/\1 \2/p' test/golden_suite_value.h |
+sed -n 's/#define GOLDEN_SUITE_\([A-Z]*\) *UINT64_C(0x\([0-9a-f]*\))/\1 \2/p' test/golden/golden_suite_value.h |
     awk '{ printf "%-6s %s\n", tolower($1), $2 }' > "$work/expected"
 failed=0
 runs=0
@@ -98,7 +98,7 @@ fi
 if command -v clang >/dev/null && command -v wasm-ld >/dev/null && command -v node >/dev/null; then
     cmake -S web -B "$work/wasm.build" -DPOISE_WERROR=ON >/dev/null
     cmake --build "$work/wasm.build" --target golden_suite -j "${JOBS:-2}" >/dev/null
-    printf '#!/bin/sh\nexec node test/golden_suite_wasm.mjs %s "$2"\n' "$work/wasm.build/golden_suite.wasm" > "$work/wasm"
+    printf '#!/bin/sh\nexec node test/golden/golden_suite_wasm.mjs %s "$2"\n' "$work/wasm.build/golden_suite.wasm" > "$work/wasm"
     chmod +x "$work/wasm"
     builds=$((builds + 1))
     for size in 1 137 1000; do

@@ -8,7 +8,7 @@ if ! command -v clang-format >/dev/null; then
 fi
 
 files() {
-    for folder in include src app web scenes plain evaluate samples bench fuzz test cuda mpi; do
+    for folder in include src app web scenes reference research samples bench fuzz test cuda mpi; do
         if [ -d "$folder" ]; then
             find "$folder" \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) -print0
         fi

@@ -1,10 +1,10 @@
 #!/bin/sh
-# The same bits everywhere: build the library and the golden computation (test/golden.h) with gcc and with clang, as far as they
+# The same bits everywhere: build the library and the golden computation (test/golden/golden.h) with gcc and with clang, as far as they
 # are there, at every level of optimisation and for this machine's own instructions. All hashes must be the one in
-# test/golden_value.h. Exits with 77, skipped, without a compiler.
+# test/golden/golden_value.h. Exits with 77, skipped, without a compiler.
 #
 #   --ends      only the lowest and the highest level, for tests: those between are what the builds themselves use
-#   --update    write test/golden_value.h instead: for a change that is meant to change results
+#   --update    write test/golden/golden_value.h instead: for a change that is meant to change results
 set -eu
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -12,8 +12,8 @@ trap 'rm -rf "$work"' EXIT
 
 # the layers that the computation goes through
 layers='base\|math\|model\|kin\|goal\|solve'
-sources="$(sed -n "/^set(poise_sources/,/^)/s/^ *\(src\/\($layers\)\/.*\.c\)$/\1/p" CMakeLists.txt) scenes/random.c
-    test/random_model.c test/random_goals.c test/problems.c test/golden.c test/golden_solve.c test/golden_main.c"
+sources="$(sed -n "/^set(poise_sources/,/^)/s/^ *\(src\/\($layers\)\/.*\.c\)$/\1/p" src/sources.cmake) scenes/random.c
+    test/support/random_model.c test/support/random_goals.c test/support/problems.c test/golden/golden.c test/golden/golden_solve.c test/golden/golden_main.c"
 flags="-std=c17 -ffp-contract=off -fno-math-errno -fno-trapping-math -Iinclude -Isrc -Itest -I."
 
 # build COMPILER LEVEL PROGRAM
@@ -56,7 +56,7 @@ fi
 if [ "${1-}" = "--update" ]; then
     build "${compilers##* }" -O2 "$work/golden"
     hash=$("$work/golden" | awk '$1 == "all" { print $2 }')
-    cat > test/golden_value.h <<END
+    cat > test/golden/golden_value.h <<END
 // Written by tools/check_golden.sh --update.
 #ifndef POISE_TEST_GOLDEN_VALUE_H
 #define POISE_TEST_GOLDEN_VALUE_H
@@ -78,13 +78,13 @@ for process in $processes; do
     wait "$process"
 done
 
-expected=$(sed -n 's/.*UINT64_C(0x\([0-9a-f]*\)).*/\1/p' test/golden_value.h)
+expected=$(sed -n 's/.*UINT64_C(0x\([0-9a-f]*\)).*/\1/p' test/golden/golden_value.h)
 failed=0
 first=""
 for result in "$work"/*/-O*; do
     name=${result#"$work"/}
     if ! grep -q "^all *$expected " "$result" || grep -q failed "$result"; then
-        echo "$name differs from test/golden_value.h ($expected):"
+        echo "$name differs from test/golden/golden_value.h ($expected):"
         cat "$result"
         failed=1
     fi

@@ -26,7 +26,7 @@ for suite in "gcc g++" "clang clang++"; do
         for header in include/poise/*.h; do
             try "${header#include/}" "$c" -std=c11 -Iinclude -x c
         done
-        for header in src/*/*.h; do
+        for header in $(find src -name "*.h" | sort); do
             case "$kernels" in
             *" ${header#src/} "*) ;;
             *) try "${header#src/}" "$c" -std=c17 -Iinclude -Isrc -x c ;;

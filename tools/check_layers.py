@@ -18,20 +18,20 @@ LAYERS = {
     "express": ["solve"],
     "motion": ["solve"],
     "batch": ["solve"],
-    "io": ["model", "motion/clip.h", "motion/markers.h"],
+    "io": ["model", "motion/markers.h"],
 }
 
 # Folders beside src/ know the library by its public headers, and each other as named here.
 CLIENTS = {
-    "app": ["scenes", "evaluate"],
+    "app": ["scenes", "research"],
     "web": ["scenes"],
     "scenes": [],
-    "plain": [],
-    "evaluate": ["scenes"],
+    "reference": [],
+    "research": ["scenes", "app"],
     "samples": ["scenes"],
-    "bench": ["scenes", "plain", "evaluate"],
+    "bench": ["scenes", "reference", "research"],
     "mpi": ["app"],
-    "cuda": ["src", "scenes", "bench", "evaluate", "test", "app"],  # compiles sources of the library a second time
+    "cuda": ["src", "scenes", "bench", "research", "test", "app"],  # compiles sources of the library a second time
 }
 
 # The library asks the C library for these only; memory comes from base, and io has its parsers.
@@ -60,7 +60,7 @@ def sources(root, folder):
 
 def owner(root, source, name):
     """The path, from the root, of the file that #include "name" in `source` means; None when there is no such file."""
-    for folder in (os.path.dirname(source), "src", "", "scenes", "plain"):
+    for folder in (os.path.dirname(source), "src", "", "app", "cuda", "test"):
         path = os.path.normpath(os.path.join(folder, name))
         if os.path.isfile(os.path.join(root, path)):
             return path

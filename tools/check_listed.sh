@@ -12,14 +12,24 @@ listed() {
     fi
 }
 
-for file in src/*/*.c; do
-    listed "$file" "$file" CMakeLists.txt
+for file in $(find src -name '*.c' | sort); do
+    listed "$file" "$file" src/sources.cmake
 done
-for file in app/*.c scenes/*.c plain/*.c evaluate/*.c test/test_*.c bench/*.c bench/*.cpp samples/*.c fuzz/*.c cuda/*.c cuda/*.cu mpi/*.c; do
-    if [ -f "$file" ]; then
-        name=$(basename "$file")
-        # a program may be named by its stem
-        listed "$file" "(${name}|${name%.*})" "$(dirname "$file")/CMakeLists.txt"
-    fi
+for folder in app scenes reference research test bench samples fuzz cuda mpi; do
+    for file in $(find $folder -name '*.c' -o -name '*.cpp' -o -name '*.cu' | sort); do
+        case $file in
+        test/golden/golden_main.c) continue ;; # tools/check_golden.sh builds it
+        test/golden/*_wasm.c) continue ;;      # web/CMakeLists.txt builds them
+        esac
+        name=${file#"$folder/"}
+        # a program may be named by its stem, a folder may have a list of its own
+        list=$folder/CMakeLists.txt
+        for own in "$folder/sources.cmake" "$(dirname "$file")/CMakeLists.txt"; do
+            if [ -f "$own" ] && grep -q -E "(^|[ (])$(basename "$file")(\$|[ )])" "$own"; then
+                list=$own name=$(basename "$file")
+            fi
+        done
+        listed "$file" "(\.\./)?(${name}|${name%.*})" "$list"
+    done
 done
 exit $failed

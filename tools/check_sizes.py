@@ -10,7 +10,7 @@ import sys
 FILE_LINES = 700
 FUNCTION_LINES = 80
 COLUMNS = 125
-FOLDERS = ["include", "src", "app", "web", "scenes", "plain", "evaluate", "samples", "bench", "fuzz", "test", "cuda", "mpi"]
+FOLDERS = ["include", "src", "app", "web", "scenes", "reference", "research", "samples", "bench", "fuzz", "test", "cuda", "mpi"]
 
 # comments, strings and characters, which may hold braces
 SILENT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)

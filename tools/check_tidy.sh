@@ -22,7 +22,7 @@ if [ ! -f "$build/compile_commands.json" ]; then
     echo "$build has no compile_commands.json: run make, or cmake --preset release"
     exit 1
 fi
-[ $# -gt 0 ] || set -- src/*/*.c
+[ $# -gt 0 ] || set -- $(find src -name "*.c" | sort)
 
 # gcc knows warnings that clang does not
 log=$(mktemp)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Write src/io/power_table.h: the leading 128 bits of the powers of ten that reading and writing doubles needs.
+"""Write src/io/text/power_table.h: the leading 128 bits of the powers of ten that reading and writing doubles needs.
 
-    tools/make_power_table.py > src/io/power_table.h
+    tools/make_power_table.py > src/io/text/power_table.h
 """
 FIRST, LAST = -342, 350  # 10^-342 times 19 digits is below every double; 10^350 times a double gives 18 digits or more
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Exact values of the coefficients of the exponential map, for test/test_so3.c.
+"""Exact values of the coefficients of the exponential map, for test/math/test_so3.c.
 
-make_so3_table.py | clang-format > test/so3_table.h       (needs mpmath)
+make_so3_table.py | clang-format > test/math/so3_table.h       (needs mpmath)
 
 Angles are doubles and taken exactly; values are computed with 60 digits and rounded once.
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Write test/trig_table.h: arguments of sine, cosine and atan2 with their exact values as sums of two doubles.
+"""Write test/math/trig_table.h: arguments of sine, cosine and atan2 with their exact values as sums of two doubles.
 
-    tools/make_trig_table.py > test/trig_table.h
+    tools/make_trig_table.py > test/math/trig_table.h
 
 Needs mpmath. The arguments are the hard ones (next to multiples of pi/2, at the seams of the methods, tiny, huge) and
 random ones from a fixed seed.

@@ -16,7 +16,7 @@
 #define PZ_FETCH(address) ((void)(address))
 #endif
 
-// Marks functions that also run on a graphics processor, where some sources are compiled a second time (cuda/device.h).
+// Marks functions that also run on a graphics processor, where some sources are compiled a second time (cuda/kernels/).
 // The second: short, and called often.
 #ifndef PZ_DEVICE
 #define PZ_DEVICE

@@ -1,6 +1,6 @@
 #include "base/error.h"
 
-#include "base/natural.h"
+#include "base/big_integer.h"
 
 #include <string.h>
 

@@ -5,9 +5,9 @@
 // pass are on the same chain; problems for other frames wait for a pass of their own.
 #include "batch/arm_lanes.h"
 #include "base/cpu.h"
-#include "batch/batch.h"
+#include "batch/batch_engine.h"
 
-#define LEAST_JOINTS 6 // shorter chains take another step (solve/arm_search.c)
+#define LEAST_JOINTS 6 // shorter chains take another step (solve/arm/arm_search.c)
 #define FEW          4 // a share of the lanes: with fewer busy than one in so many, one after another is faster
 
 typedef struct lane {

@@ -1,4 +1,4 @@
-// The search of solve/arm_search.c for hinges, six and more, with a problem in each lane of a register.
+// The search of solve/arm/arm_search.c for hinges, six and more, with a problem in each lane of a register.
 //
 // Every lane does the operations of arm_search.c and arm_kernel.h in their order, so that a search has the same bits alone
 // and beside others; what only some lanes do is done by all and put where it belongs by a mask. To be included once by a
@@ -8,7 +8,7 @@
 
 #include "batch/arm_lanes.h"
 #include "batch/lane_math.h"
-#include "solve/arm_kernel.h"
+#include "solve/arm/arm_kernel.h"
 
 // ---- Rows ----------------------------------------------------------------------------------------------------------------
 

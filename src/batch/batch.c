@@ -1,6 +1,6 @@
 // Batches: pieces for the caller's threads, and in each piece the problems for each engine.
-#include "batch/batch.h"
 #include "base/cpu.h"
+#include "batch/batch_engine.h"
 
 #define ENGINES     2
 #define LEAST_PIECE 64 // problems

@@ -1,4 +1,4 @@
-// Kernels of tree_lanes.h: a point and its derivatives. See kin/forward.c, goal/position.c, goal/markers.c and
+// Kernels of tree_lanes.h: a point and its derivatives. See kin/forward.c, goal/position.c, goal/marker_sums.c and
 // goal/objective.c, which say what is done and why; here it is done in lanes.
 #ifndef PZ_BATCH_TREE_EVALUATE_H
 #define PZ_BATCH_TREE_EVALUATE_H
@@ -278,7 +278,7 @@ LANE_FN void lane_add_marker(pz_tree_lanes *t, int goal, const lane33 *R, lane3 
     sum->K = lane_sym_add(sum->K, K);
 }
 
-// body_cost of goal/markers.c: four sums, added at the end.
+// body_cost of goal/marker_sums.c: four sums, added at the end.
 LANE_FN lane lane_condensed_cost(const pz_tree_lanes *t, const pz_lane_joint *joint, const lane33 *R, lane3 shift)
 {
     lane sum[PZ_MARKER_LANES] = {lane_of(0.0), lane_of(0.0), lane_of(0.0), lane_of(0.0)};
@@ -301,7 +301,7 @@ LANE_FN lane_sym lane_turned(const lane33 *R, const lane_sym *S)
                       R->x.z * x.y + R->y.z * y.y + R->z.z * z.y, R->x.z * x.z + R->y.z * y.z + R->z.z * z.z};
 }
 
-// add_derivatives of goal/markers.c.
+// add_derivatives of goal/marker_sums.c.
 LANE_FN void lane_add_condensed(const lane_moment *m, const lane33 *R, lane3 p, lane3 tau, lane_sum *sum)
 {
     lane3 Rb = lane33_apply(R, m->b), c = lane3_mad(Rb, m->n, p);

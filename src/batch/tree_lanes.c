@@ -8,7 +8,7 @@
 #include "batch/tree_lanes.h"
 
 #include "base/cpu.h"
-#include "solve/damped.h"
+#include "solve/tree/damped_step.h"
 
 #include <string.h>
 

@@ -10,13 +10,13 @@
 #ifndef PZ_BATCH_TREE_LANES_H
 #define PZ_BATCH_TREE_LANES_H
 
-#include "batch/batch.h"
+#include "batch/batch_engine.h"
 
 #define PZ_MOST_LANES  8
 #define PZ_NEAR_EDGE   (1.0 - 1e-9) // of a swing's ellipse: what rounding may put at the edge is beyond
 #define PZ_LONG_SQUARE 1e100        // a swing this far off would be brought back, ellipse or not
 
-// What the sweeps need of a group of axes (solve/damped.h).
+// What the sweeps need of a group of axes (solve/tree/damped_step.h).
 typedef struct pz_lane_group {
     int axis, count, parent;
     int joint;
@@ -30,7 +30,7 @@ typedef struct pz_lane_group {
 typedef struct pz_lane_joint {
     bool is_leaf, is_last_child; // the same among joints
     int goal_begin, goal_end;    // its goals in by_body
-    int place_begin, place_end;  // places for condensed markers (goal/markers.h); none: it never has enough
+    int place_begin, place_end;  // places for condensed markers (goal/marker_sums.h); none: it never has enough
     unsigned condensed;          // lanes where it is condensed, by bit
 } pz_lane_joint;
 

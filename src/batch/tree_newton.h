@@ -1,4 +1,4 @@
-// Kernels of tree_lanes.h: the damped Newton step. See solve/tree_step.c, solve/damped.c, solve/common.c, goal/hessian.c and
+// Kernels of tree_lanes.h: the damped Newton step. See solve/tree/, solve/stepping.c, goal/hessian.c and
 // kin/retract.c, which say what is done and why; here it is done in lanes.
 #ifndef PZ_BATCH_TREE_NEWTON_H
 #define PZ_BATCH_TREE_NEWTON_H
@@ -384,7 +384,7 @@ LANE_KERNEL void lane_multiply(pz_tree_lanes *t, unsigned exact_lanes)
     }
 }
 
-// predicted_decrease of solve/damped.c.
+// predicted_decrease of solve/tree/damped_step.c.
 LANE_FN void lane_predict(pz_tree_lanes *t, unsigned ready, unsigned newton, unsigned exact)
 {
     lane lambda = *(const lane *)t->lambda, by_equation = lane_of(0.0), by_product = lane_of(0.0);

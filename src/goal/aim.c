@@ -6,7 +6,7 @@
 //     ww = w (I - d d^T)                     wu = (w/l) [d]x P                  uu = (w/l^2) P
 //   exact adds w e . d2d and -w e . d2u:
 //     ww + turn curvature of d under w e     uu + (w/l^2) (u (P d)^T + (P d) u^T + (e . u) P)
-#include "goal/goal.h"
+#include "goal/goal_kind.h"
 
 // Nearer than this the direction to the target is rounding; the goal then counts as met.
 #define NEAREST 1e-12

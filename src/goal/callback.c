@@ -1,5 +1,5 @@
 // CALLBACK: an energy of one body's pose that the caller supplies, as a jet at the body's origin.
-#include "goal/goal.h"
+#include "goal/goal_kind.h"
 
 // Blocks of a row-major 6 x 6 matrix; the symmetric ones averaged, so that a caller's rounding does no harm.
 static pz_curvature blocks_of(const double H[36])

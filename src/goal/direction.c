@@ -4,7 +4,7 @@
 //   ww = w (I - d d^T) + turn curvature of d under f      Gauss-Newton: the first term
 //
 // A maximum at the opposite direction, where the torque vanishes as well.
-#include "goal/goal.h"
+#include "goal/goal_kind.h"
 #include "math/trig.h"
 
 double pz_angle_between(vec3 a, vec3 b)

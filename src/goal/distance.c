@@ -2,7 +2,7 @@
 //
 //   E = w/2 rho(e^2)      force = w rho' e u      uu = w ((rho' + 2 rho'' e^2) u u^T + rho' (e/l) (I - u u^T))
 //   Gauss-Newton: w rho' u u^T
-#include "goal/goal.h"
+#include "goal/goal_kind.h"
 
 // Nearer than this the direction from t to x is rounding: any one will do to move away from t.
 #define NEAREST 1e-12

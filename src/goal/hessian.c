@@ -1,5 +1,5 @@
 // The Hessian in every form, from the axes S, the wrenches c, the blocks, the diagonal and the rows (objective.h).
-#include "goal/objective.h"
+#include "goal/objective_state.h"
 
 #include "base/cpu.h"
 #include "math/dense.h"

@@ -13,7 +13,7 @@
 //   vv         U
 //
 // The terms in f come from the second-order part of u: f . w x (w x x + v). They fit into K and g of the body's sum.
-#include "goal/goal.h"
+#include "goal/goal_kind.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // LINE: the point x of a body on the line through t along n. r = P (x - t), P = I - n n^T.
-#include "goal/goal.h"
+#include "goal/goal_kind.h"
 
 static vec3 off_line(const poise_kinematics *kin, const poise_goal *goal, vec3 x)
 {

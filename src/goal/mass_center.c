@@ -2,7 +2,7 @@
 //
 // With r held fixed, each body feels the force w (m_b/M) r at its own centre, which stays on the tree; the rows J = dc/dq
 // couple all branches.
-#include "goal/goal.h"
+#include "goal/goal_kind.h"
 
 static vec3 off_target(const poise_kinematics *kin, const poise_goal *goal)
 {

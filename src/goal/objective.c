@@ -13,7 +13,7 @@
 //
 // so within a block the half cross product is taken back and the symmetric part of D put in its place (block_correction).
 // The pattern is that of composite rigid bodies in dynamics, with goals for masses (Featherstone 2008, chapter 6).
-#include "goal/objective.h"
+#include "goal/objective_state.h"
 
 #include "base/error.h"
 

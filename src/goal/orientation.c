@@ -20,7 +20,7 @@
 // the primed sum over the active components. Gauss-Newton: the first term.
 //
 // As rows: e', whose square is the energy of the three directions as well, 4 sin^2(phi/2).
-#include "goal/goal.h"
+#include "goal/goal_kind.h"
 #include "math/trig.h"
 
 // Columns of a body's frame turned by a further rotation.

@@ -1,5 +1,5 @@
 // PLANE: the point x of a body on the plane through t with the normal n. r = ((x - t) . n) n, P = n n^T.
-#include "goal/goal.h"
+#include "goal/goal_kind.h"
 
 static double height(const poise_kinematics *kin, const poise_goal *goal, vec3 x)
 {

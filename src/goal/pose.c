@@ -1,5 +1,5 @@
 // POSE: POSITION with `weight` and ORIENTATION with `rotation_weight`.
-#include "goal/goal.h"
+#include "goal/goal_kind.h"
 
 void pz_pose_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
 {

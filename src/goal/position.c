@@ -5,7 +5,7 @@
 //   r = T dead(T^T (x - t)),   P = sum over the active components a of T_a T_a^T
 //
 // As rows: the components of dead(T^T (x - t)), those within the band 0; T = I without one.
-#include "goal/goal.h"
+#include "goal/goal_kind.h"
 
 static pz_residual banded(const poise_goal *goal, vec3 r)
 {

@@ -11,7 +11,7 @@
 // q_before), for quaternions q (conj(q_before) q).
 //
 // As rows, one per dof: sqrt(w_i) (q_i - target_i), and for a quaternion sqrt(w) 2 u with d(2 u) = r_w delta + u x delta.
-#include "goal/goal.h"
+#include "goal/goal_kind.h"
 
 static quat quat_at(const double *q)
 {

@@ -11,7 +11,7 @@
 //
 // As rows: r, and for the rotation 2 vec(quaternion from the axes c to d), which has the length 2 sin(phi/2), so that six
 // rows hold the whole energy and none of them depends on the others.
-#include "goal/goal.h"
+#include "goal/goal_kind.h"
 
 typedef struct ends {
     vec3 x, y;

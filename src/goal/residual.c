@@ -1,5 +1,5 @@
 // Energies of a residual at one point, with a loss.
-#include "goal/goal.h"
+#include "goal/goal_kind.h"
 
 // Huber (1964) and Geman & McClure (1985), as functions of the squared error s, k = scale:
 //

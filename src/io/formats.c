@@ -1,5 +1,5 @@
 // The formats: one row each.
-#include "io/io.h"
+#include "io/io_core.h"
 
 static const pz_format_row rows[POISE_FORMAT_COUNT] = {
     [POISE_FORMAT_UNKNOWN] = {"unknown", "", NULL, NULL},

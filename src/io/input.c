@@ -1,5 +1,5 @@
 // Reading: the frame around every format's reader.
-#include "io/io.h"
+#include "io/io_core.h"
 
 #include "base/arena.h"
 

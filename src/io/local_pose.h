@@ -2,7 +2,7 @@
 #ifndef PZ_IO_LOCAL_POSE_H
 #define PZ_IO_LOCAL_POSE_H
 
-#include "io/io.h"
+#include "io/io_core.h"
 #include "math/quat.h"
 
 // Coordinates of a joint type that does not mimic.

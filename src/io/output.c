@@ -1,5 +1,5 @@
 // Writing: bytes that grow, and the frame around every format's writer.
-#include "io/io.h"
+#include "io/io_core.h"
 
 #include "base/arena.h"
 

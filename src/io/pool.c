@@ -1,4 +1,4 @@
-#include "io/io.h"
+#include "io/io_core.h"
 
 #include "base/arena.h"
 

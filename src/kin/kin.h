@@ -9,7 +9,7 @@
 
 #include "math/so3.h"
 #include "math/spatial.h"
-#include "model/model.h"
+#include "model/packed_model.h"
 
 // What a rotation block needs for its second derivatives.
 typedef struct pz_block {

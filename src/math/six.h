@@ -2,7 +2,7 @@
 //
 // Vectors of two doubles are what every target of today has (SSE2, NEON, wasm). Each lane does what scalar code would do, in
 // the same order, so results do not depend on them. A graphics processor has none, and its own `two` in their place
-// (cuda/device_two.h).
+// (cuda/kernels/device_two.h).
 #ifndef PZ_MATH_SIX_H
 #define PZ_MATH_SIX_H
 

@@ -2,7 +2,7 @@
 #ifndef PZ_MODEL_BUILDER_H
 #define PZ_MODEL_BUILDER_H
 
-#include "model/model.h"
+#include "model/packed_model.h"
 
 // A text in the pool; PZ_NO_TEXT for none.
 #define PZ_NO_TEXT SIZE_MAX

@@ -1,4 +1,4 @@
-#include "model/model.h"
+#include "model/packed_model.h"
 
 // One row per joint type: its name and the steps that make its motion, from the parent outwards. The Euler types leave three
 // places that the order fills.

@@ -1,5 +1,5 @@
 // Limits of a configuration: boxes by coordinate, an ellipse for swings.
-#include "model/model.h"
+#include "model/packed_model.h"
 
 void poise_model_neutral(const poise_model *model, double *q)
 {

@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "math/dense.h"
 #include "math/vec3.h"
-#include "model/model.h"
+#include "model/packed_model.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 
 #include <poise/track.h>
 
-#include "solve/solve.h"
+#include "solve/solver_state.h"
 
 // A pose for the frame at hand.
 typedef struct pz_track_pose {

@@ -2,7 +2,7 @@
 #ifndef PZ_SOLVE_METHODS_H
 #define PZ_SOLVE_METHODS_H
 
-#include "solve/solve.h"
+#include "solve/solver_state.h"
 
 PZ_DEVICE void *pz_auto_lay_out(poise_solver *solver, pz_arena *arena);
 PZ_DEVICE poise_outcome pz_auto_run(poise_solver *solver);

@@ -1,5 +1,5 @@
 // Decimal numbers, by the page.
-#include "../parsers/number.h"
+#include "web/parsers/number.h"
 
 #include <stddef.h>
 

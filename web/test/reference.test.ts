@@ -43,15 +43,15 @@ test('the golden computation has the hash of the native builds', async () => {
     const calls = instance.exports as Record<string, () => number>;
     calls['run']!();
     const half = (name: string) => (calls[name]!() >>> 0).toString(16).padStart(8, '0');
-    const value = /0x([0-9a-f]{16})/.exec(readFileSync(sourceFile('../test/golden_value.h'), 'utf8'))?.[1];
+    const value = /0x([0-9a-f]{16})/.exec(readFileSync(sourceFile('../test/golden/golden_value.h'), 'utf8'))?.[1];
     assert.equal(half('hash_high') + half('hash_low'), value);
     assert.equal(calls['troubles']!(), 0);
 });
 
 test('the golden suite has the hashes of the native builds: 10,000 solves, batches, tracking, files', () => {
-    const program = sourceFile('../test/golden_suite_wasm.mjs');
+    const program = sourceFile('../test/golden/golden_suite_wasm.mjs');
     const lines = execFileSync(process.execPath, [program, builtFile('golden_suite.wasm')], { encoding: 'utf8' });
-    const header = readFileSync(sourceFile('../test/golden_suite_value.h'), 'utf8');
+    const header = readFileSync(sourceFile('../test/golden/golden_suite_value.h'), 'utf8');
     const expected = [...header.matchAll(/SUITE_([A-Z]+) +UINT64_C\(0x([0-9a-f]+)/g)].map(
         ([, part = '', hash = '']) => `${part.toLowerCase().padEnd(6)} ${hash}\n`,
     );

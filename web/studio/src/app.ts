@@ -3,7 +3,7 @@ import { type Format, identityPose, type Method, type Poise } from 'poise-ik';
 import { button, download, element } from './dom.js';
 import { Drawer } from './drawer.js';
 import type { Part } from './figure.js';
-import { type DroppedFile, openFiles } from './files.js';
+import { type DroppedFile, openFiles } from './open_files.js';
 import { helpDialog } from './help.js';
 import { History } from './history.js';
 import { listenToKeys } from './keys.js';

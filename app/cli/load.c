@@ -1,0 +1,240 @@
+// Models, motions and markers from files and from the built-in scenes.
+#include "load.h"
+
+#include "terminal.h"
+#include "whole_files.h"
+
+#include <limits.h>
+#include <string.h>
+
+// ---- Files that a file names ---------------------------------------------------------------------------------------------
+
+enum { MOST_NAMED = 256 };
+
+typedef struct named_files {
+    const char *folder_of; // the file that names the others
+    int count;
+    file_bytes file[MOST_NAMED];
+} named_files;
+
+// poise_load: names are relative to the folder of the file that holds them.
+static poise_status load_named(void *user, const char *name, const void **bytes, size_t *size)
+{
+    named_files *named = user;
+    char path[PATH_MAX];
+    int folder = (int)(path_base(named->folder_of) - named->folder_of);
+    int length = snprintf(path, sizeof path, "%.*s%s", name[0] == '/' ? 0 : folder, named->folder_of, name);
+    if (named->count == MOST_NAMED || length >= (int)sizeof path || !file_read(path, &named->file[named->count])) {
+        return POISE_ERROR_NOT_FOUND;
+    }
+    *bytes = named->file[named->count].bytes;
+    *size = named->file[named->count++].size;
+    return POISE_OK;
+}
+
+// ---- Reading -------------------------------------------------------------------------------------------------------------
+
+static void print_warnings(const char *name, const poise_file *file)
+{
+    enum { SHOWN = 5 };
+    for (int i = 0; i < file->warning_count && i < SHOWN; ++i) {
+        const poise_warning *w = &file->warnings[i];
+        if (w->line > 0) {
+            warn("%s:%d: %s", name, w->line, w->text);
+        } else {
+            warn("%s: %s", name, w->text);
+        }
+    }
+    int more = file->warning_count + file->warnings_dropped - SHOWN;
+    if (more > 0) {
+        warn("%s: %d more; \"poise info %s\" lists them", name, more, name);
+    }
+}
+
+static void print_error(const char *name, const poise_error *error)
+{
+    if (error->line > 0 && error->column > 0) {
+        complain("%s:%d:%d: %s", name, error->line, error->column, error->text);
+    } else if (error->line > 0) {
+        complain("%s:%d: %s", name, error->line, error->text);
+    } else {
+        complain("%s: %s", name, error->text);
+    }
+}
+
+static poise_file *read_bytes(const char *name, const file_bytes *bytes, const load_options *options)
+{
+    static named_files named;
+    named = (named_files){.folder_of = name};
+    poise_read_options how = poise_read_options_default();
+    how.name = name;
+    how.model = options->model;
+    how.floating = options->floating;
+    how.animation = options->animation;
+    how.load = load_named;
+    how.user = &named;
+    poise_file *file = NULL;
+    poise_error error = {0};
+    poise_format format = poise_format_detect(bytes->bytes, bytes->size, name);
+    if (!how.model && (format == POISE_FORMAT_AMC || format == POISE_FORMAT_MOT)) {
+        complain("%s: moves a skeleton that it does not hold; give it with --model FILE", name);
+    } else if (format == POISE_FORMAT_UNKNOWN) {
+        complain("%s: neither its content nor its name says which format it is; \"poise help formats\" lists them", name);
+    } else if (poise_read(bytes->bytes, bytes->size, &how, NULL, &file, &error) != POISE_OK) {
+        print_error(name, &error);
+        file = NULL;
+    }
+    for (int i = 0; i < named.count; ++i) {
+        file_release(&named.file[i]);
+    }
+    return file;
+}
+
+poise_file *load_file(const char *name, const load_options *options)
+{
+    static const load_options none = {0};
+    options = options ? options : &none;
+    if (strncmp(name, SCENE_PREFIX, strlen(SCENE_PREFIX)) == 0) {
+        return load_scene(name + strlen(SCENE_PREFIX));
+    }
+    file_bytes bytes;
+    if (!file_read(name, &bytes)) {
+        return NULL;
+    }
+    const char *shown = strcmp(name, "-") == 0 ? "standard input" : name;
+    poise_file *file = read_bytes(shown, &bytes, options);
+    file_release(&bytes);
+    if (file && !options->quiet) {
+        print_warnings(shown, file);
+    }
+    return file;
+}
+
+poise_file *load_model(const char *name, const load_options *options)
+{
+    poise_file *file = load_file(name, options);
+    if (file && !file->model) {
+        complain("%s: holds no skeleton; a skeleton comes from URDF, MJCF, BVH, ASF, glTF, a DH table or JSON", name);
+        poise_file_destroy(file);
+        return NULL;
+    }
+    return file;
+}
+
+// The skeleton of "folder/HDM_dg_03-05_02.amc" is "folder/HDM_dg_03-05_02.asf", or ".../HDM_dg_03-05.asf", and so on.
+static poise_file *load_skeleton_of(const char *motion)
+{
+    char path[PATH_MAX];
+    int stem = (int)(strrchr(motion, '.') - motion), least = (int)(path_base(motion) - motion);
+    while (stem > least) {
+        if (snprintf(path, sizeof path, "%.*s.asf", stem, motion) >= (int)sizeof path) {
+            break;
+        }
+        FILE *file = fopen(path, "rb");
+        if (file) {
+            fclose(file);
+            return load_model(path, NULL);
+        }
+        do {
+            --stem;
+        } while (stem > least && motion[stem] != '_');
+    }
+    complain("%s: moves a skeleton that it does not hold; give it with --model FILE", motion);
+    return NULL;
+}
+
+static bool has_extension(const char *name, const char *extension)
+{
+    size_t size = strlen(name), length = strlen(extension);
+    if (size < length) {
+        return false;
+    }
+    for (size_t i = 0; i < length; ++i) {
+        char c = name[size - length + i];
+        if ((c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) != extension[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool load_any(const char *name, const char *model_name, const load_options *options, poise_file **file,
+              poise_file **skeleton)
+{
+    load_options how = options ? *options : (load_options){0};
+    poise_file *other = NULL;
+    bool needs_model = has_extension(name, ".amc");
+    if (model_name || needs_model) {
+        other = model_name ? load_model(model_name, &how) : load_skeleton_of(name);
+        if (!other) {
+            return false;
+        }
+        how.model = other->model;
+    }
+    poise_file *found = load_file(name, &how);
+    if (!found || found->model) { // its own skeleton is the one that it moves
+        poise_file_destroy(other);
+        other = NULL;
+    }
+    *file = found;
+    *skeleton = other;
+    return found != NULL;
+}
+
+bool load_motion(const char *name, const char *model_name, poise_file **motion, poise_file **skeleton)
+{
+    if (!load_any(name, model_name, NULL, motion, skeleton)) {
+        return false;
+    }
+    if ((*motion)->clip && ((*motion)->model || *skeleton)) {
+        return true;
+    }
+    if ((*motion)->clip) {
+        complain("%s: moves a skeleton that it does not hold; give it with --model FILE", name);
+    } else {
+        complain("%s: holds no motion; a motion comes from BVH, AMC, MOT, glTF or JSON", name);
+    }
+    poise_file_destroy(*motion);
+    poise_file_destroy(*skeleton);
+    return false;
+}
+
+// ---- Writing -------------------------------------------------------------------------------------------------------------
+
+poise_format format_by_name(const char *name)
+{
+    poise_format format = poise_format_detect(NULL, 0, name);
+    if (format == POISE_FORMAT_UNKNOWN) {
+        complain("%s: the extension names no format that can be written; one of .bvh .asf .amc .c3d .trc .mot .gltf .glb "
+                 ".csv .json",
+                 name);
+    }
+    return format;
+}
+
+bool save_file(const char *name, const poise_file *file)
+{
+    enum { SHOWN = 8 };
+    poise_format format = strcmp(name, "-") == 0 ? POISE_FORMAT_JSON : format_by_name(name);
+    if (format == POISE_FORMAT_UNKNOWN) {
+        return false;
+    }
+    void *bytes;
+    size_t size;
+    poise_warning warnings[SHOWN];
+    int count = SHOWN;
+    poise_error error = {0};
+    if (poise_write(file, format, NULL, &bytes, &size, warnings, &count, &error) != POISE_OK) {
+        print_error(name, &error);
+        return false;
+    }
+    for (int i = 0; i < count && i < SHOWN; ++i) {
+        warn("%s: %s", name, warnings[i].text);
+    }
+    if (count > SHOWN) {
+        warn("%s: %d more things were not carried over", name, count - SHOWN);
+    }
+    bool works = file_write(name, bytes, size);
+    poise_bytes_release(NULL, bytes);
+    return works;
+}

@@ -1,0 +1,61 @@
+// Models, motions and markers from files and from the built-in scenes.
+//
+// | name                       | what comes                                                                            |
+// |----------------------------|---------------------------------------------------------------------------------------|
+// | FILE                       | a file of any format that <poise/io.h> reads                                          |
+// | -                          | the same from standard input                                                          |
+// | scene:SCENE                | a built-in skeleton with its postures and marker places, such as scene:arm7           |
+// | scene:SCENE/MOTION         | a motion of it as well, and the markers it makes, such as scene:humanoid/walk         |
+// | scene:SCENE/MOTION/noisy   | the markers as a bad day records them: 3 mm of noise, gaps, swaps                     |
+#ifndef APP_LOAD_H
+#define APP_LOAD_H
+
+#include "parse_text.h"
+
+#include <poise/io.h>
+#include <poise/poise.h>
+
+// What else a reader may be told: as poise_read_options, without name and load, which are filled in.
+typedef struct load_options {
+    const poise_model *model; // the skeleton that an AMC or MOT moves
+    bool floating;
+    int animation;
+    bool quiet; // do not print the file's warnings on standard error
+} load_options;
+
+#define SCENE_PREFIX "scene:"
+
+// NULL, with one line on standard error, when it cannot be read. `options` may be NULL. Release with poise_file_destroy.
+poise_file *load_file(const char *name, const load_options *options);
+
+// The same, and the file holds a model.
+poise_file *load_model(const char *name, const load_options *options);
+
+// A file together with the skeleton that it moves and does not hold itself (AMC, MOT): from `model_name`, or, for an AMC
+// without, from an ASF in its folder that has its own name, or the part of it before some underscore. *skeleton is NULL
+// when the file needs none. False after one line on standard error.
+bool load_any(const char *name, const char *model_name, const load_options *options, poise_file **file,
+              poise_file **skeleton);
+
+// The same, and there is a motion in it, and a model in one of the two.
+bool load_motion(const char *name, const char *model_name, poise_file **motion, poise_file **skeleton);
+
+// The format that a file of this name is written in. UNKNOWN, with one line on standard error, when its extension says
+// nothing that can be written.
+poise_format format_by_name(const char *name);
+
+// Write a file by the extension of its name; warnings of what could not be carried over go to standard error.
+bool save_file(const char *name, const poise_file *file);
+
+// The named posture of a file, one of its model's built-in ones, "neutral", "FILE", "FILE@FRAME" (a frame of a motion), or
+// numbers parted by spaces or commas. Fills q (nq numbers); false after one line on standard error.
+bool load_posture(const poise_file *model, const char *posture, double *q);
+
+// The scene of this name, without the prefix.
+poise_file *load_scene(const char *name);
+
+// Index of a body by the name of a body, joint or tool, and the tool's pose in it (identity for a body). POISE_WORLD after
+// one line on standard error that names the nearest one there is.
+int find_body(const poise_model *model, const char *name, poise_pose *local);
+
+#endif

@@ -1,0 +1,106 @@
+// Names and numbers that users give for parts of a model: bodies, postures.
+#include "load.h"
+
+#include "arguments.h"
+#include "terminal.h"
+#include "whole_files.h"
+
+#include <limits.h>
+#include <string.h>
+
+// ---- Bodies --------------------------------------------------------------------------------------------------------------
+
+// Bodies first, then tools.
+static const char *part_name(const void *model, int index)
+{
+    int bodies = poise_model_joint_count(model);
+    return index < bodies ? poise_model_body_name(model, index) : poise_model_tool_name(model, index - bodies);
+}
+
+int find_body(const poise_model *model, const char *name, poise_pose *local)
+{
+    *local = poise_pose_identity();
+    int body = poise_model_find_body(model, name);
+    if (body == POISE_WORLD) {
+        body = poise_model_find_joint(model, name);
+    }
+    if (body != POISE_WORLD) {
+        return body;
+    }
+    int tool = poise_model_find_tool(model, name);
+    if (tool != POISE_WORLD) {
+        *local = poise_model_tool_pose(model, tool);
+        return poise_model_tool_body(model, tool);
+    }
+    const char *near = nearest_name(name, part_name, model, poise_model_joint_count(model) + poise_model_tool_count(model));
+    if (near) {
+        complain("no body or tool is called \"%s\"; did you mean \"%s\"?", name, near);
+    } else {
+        complain("no body or tool is called \"%s\"; \"poise info\" lists them", name);
+    }
+    return POISE_WORLD;
+}
+
+// ---- Postures ------------------------------------------------------------------------------------------------------------
+
+static bool frame_of_motion(const poise_file *model, const char *name, int frame, double *q)
+{
+    load_options options = {.model = model->model};
+    poise_file *file = load_file(name, &options);
+    bool works = false;
+    int nq = poise_model_nq(model->model);
+    if (file && file->clip && file->clip->nq != nq) {
+        complain("%s: its motion has %d coordinates, the skeleton has %d", name, file->clip->nq, nq);
+    } else if (file && file->clip && frame < file->clip->frames) {
+        memcpy(q, file->clip->q + (size_t)frame * (size_t)nq, sizeof *q * (size_t)nq);
+        works = true;
+    } else if (file && file->clip) {
+        complain("%s: has no frame %d, only 0 to %d", name, frame, file->clip->frames - 1);
+    } else if (file) {
+        complain("%s: holds no motion to take a posture from", name);
+    }
+    poise_file_destroy(file);
+    return works;
+}
+
+static const char *posture_name(const void *file, int index)
+{
+    return ((const poise_file *)file)->postures[index].name;
+}
+
+bool load_posture(const poise_file *model, const char *posture, double *q)
+{
+    int nq = poise_model_nq(model->model);
+    if (strcmp(posture, "neutral") == 0) {
+        poise_model_neutral(model->model, q);
+        return true;
+    }
+    for (int i = 0; i < model->posture_count; ++i) {
+        if (strcmp(model->postures[i].name, posture) == 0) {
+            memcpy(q, model->postures[i].q, sizeof *q * (size_t)nq);
+            return true;
+        }
+    }
+    int count = parse_numbers(posture, q, nq);
+    if (count == nq && nq > 0) {
+        return true;
+    }
+    if (count > 0) {
+        complain("posture \"%s\" has %d numbers; the skeleton takes %d", posture, count, nq);
+        return false;
+    }
+    char name[PATH_MAX];
+    const char *at = strrchr(posture, '@');
+    double frame = 0;
+    if (at && parse_number(at + 1, &frame) && frame >= 0 && frame == (int)frame) {
+        snprintf(name, sizeof name, "%.*s", (int)(at - posture), posture);
+        return frame_of_motion(model, name, (int)frame, q);
+    }
+    if (strchr(posture, '.') || strchr(posture, '/') || strcmp(posture, "-") == 0) {
+        return frame_of_motion(model, posture, 0, q);
+    }
+    const char *near = nearest_name(posture, posture_name, model, model->posture_count);
+    complain("no posture is called \"%s\"%s%s%s; \"neutral\", FILE@FRAME or %d numbers will do, too", posture,
+             near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "", nq);
+    return false;
+}

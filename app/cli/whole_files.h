@@ -1,0 +1,48 @@
+// Files, whole: read one into memory, write one so that it is never seen half-written. "-" is a standard stream.
+//
+// All print one line on standard error when they fail.
+#ifndef APP_WHOLE_FILES_H
+#define APP_WHOLE_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+// The bytes of a file.
+typedef struct file_bytes {
+    void *bytes;
+    size_t size;
+} file_bytes;
+
+bool file_read(const char *name, file_bytes *file);
+void file_release(file_bytes *file);
+
+// Write under a temporary name beside the file, then rename: readers see the old file or the new one, whole. A name that is
+// no regular file (a pipe, a device) is written to as it is. An interrupt removes the temporary file.
+bool file_write(const char *name, const void *bytes, size_t size);
+
+// Make a folder and those above it, as far as they are missing.
+bool folder_make(const char *name);
+
+// "folder/name" in `path`; false when it does not fit.
+bool path_join(char *path, size_t size, const char *folder, const char *name);
+
+// The part of a name after its last slash.
+const char *path_base(const char *name);
+
+// Text that grows in memory and then becomes a file: open, print to it, close.
+typedef struct text_file {
+    FILE *stream; // print here
+    char *text;
+    size_t size;
+} text_file;
+bool text_open(text_file *file);
+bool text_close(text_file *file, const char *name); // writes as file_write does; releases the text in any case
+
+// Install what removes temporary files when the program is interrupted.
+void files_clean_up_on_signals(void);
+
+// Standard output, all of it, has been written. False, with a line on standard error, when it could not be.
+bool files_flush_output(void);
+
+#endif

@@ -1,0 +1,280 @@
+// poise aim: hold a posture while the end faces something.
+#include "aim_print.h"
+#include "aim_target.h"
+#include "cli/load.h"
+#include "cli/terminal.h"
+#include "commands.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ---- The job -------------------------------------------------------------------------------------------------------------
+
+static bool read_target(const arguments *args, const poise_file *file, aim_path *path, bool *is_path)
+{
+    static const struct {
+        const char *option;
+        aim_kind kind;
+    } single[] = {{"orientation", AIM_ORIENTATION}, {"direction", AIM_DIRECTION}, {"at", AIM_POINT}};
+    int given = option_given(args, "path");
+    for (int i = 0; i < 3; ++i) {
+        given += option_given(args, single[i].option);
+    }
+    if (given != 1) {
+        complain("aim: say what to face with %s of --orientation, --direction, --at and --path",
+                 given > 1 ? "only one" : "one");
+        return false;
+    }
+    *is_path = option_given(args, "path");
+    if (*is_path) {
+        return aim_load_path(option_text(args, "path", NULL), file, option_count(args, "steps", 120), path);
+    }
+    *path = (aim_path){.count = 1, .targets = calloc(1, sizeof *path->targets)};
+    for (int i = 0; path->targets && i < 3; ++i) {
+        const char *text = option_text(args, single[i].option, NULL);
+        char where[32];
+        snprintf(where, sizeof where, "--%s", single[i].option);
+        if (text && !aim_parse_target(where, single[i].kind, text, path->targets)) {
+            free(path->targets);
+            path->targets = NULL;
+        }
+    }
+    return path->targets != NULL;
+}
+
+static bool read_settings(const arguments *args, aim_job *job)
+{
+    const char *method = option_text(args, "method", "expressive");
+    job->settings = aim_settings_default(&job->end);
+    if (!aim_read_holds(args, job->model, &job->settings.holds)) {
+        return false;
+    }
+    job->settings.method = strcmp(method, "erik") == 0       ? AIM_ERIK
+                           : strcmp(method, "two-task") == 0 ? AIM_TWO_TASK
+                                                             : AIM_EXPRESSIVE;
+    bool shape = strcmp(option_text(args, "mode", "shape"), "shape") == 0;
+    job->settings.expressive.mode = shape ? POISE_EXPRESSIVE_SHAPE : POISE_EXPRESSIVE_METRIC;
+    job->method = job->settings.method == AIM_EXPRESSIVE ? shape ? "expressive, shape" : "expressive, metric" : method;
+    const char *set;
+    for (int i = 0; (set = option_text_at(args, "set", i)); ++i) {
+        if (!aim_set(&job->settings, set)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Solve the whole path; false when a solve could not be made.
+static bool solve_path(aim_job *job, aim_solver *solver)
+{
+    size_t nq = (size_t)poise_model_nq(job->model);
+    for (int i = 0; i < job->path.count; ++i) {
+        double *q = job->q + (size_t)i * nq;
+        if (i > 0) {
+            memcpy(q, q - nq, nq * sizeof *q);
+        }
+        if (!aim_solve(solver, &job->path.targets[i], job->posture, i > 0, q, &job->results[i])) {
+            complain("target %d could not be solved for: its numbers are too large", i);
+            return false;
+        }
+        job->jumped[i] = i > 0 && aim_has_jumped(job->model, q - nq, q);
+    }
+    return true;
+}
+
+static app_exit status_of(const aim_job *job)
+{
+    for (int i = 0; i < job->path.count; ++i) {
+        if (!job->results[i].faces) {
+            return APP_MISSED;
+        }
+    }
+    return APP_DONE;
+}
+
+// Solve with the method that was asked for, write what was asked for, print.
+static app_exit run_one(const arguments *args, aim_job *job)
+{
+    aim_solver *solver = aim_solver_create(job->model, &job->end, &job->settings, NULL);
+    bool works = solver && solve_path(job, solver);
+    aim_solver_destroy(solver);
+    const char *output = option_text(args, "output", NULL), *picture = option_text(args, "picture", NULL);
+    works = works && (!output || aim_save_motion(job, output, option_number(args, "rate", 30)));
+    works = works && (!picture || aim_save_picture(job, picture));
+    works = works && (arguments_json(args) ? aim_print_json(job) : aim_print_text(job));
+    return works ? status_of(job) : APP_BAD;
+}
+
+// All methods on the same targets, side by side.
+static app_exit run_all(const arguments *args, aim_job *job)
+{
+    static const struct {
+        const char *name;
+        aim_method method;
+        poise_expressive_mode mode;
+        int steps;
+    } rivals[] = {{"expressive metric", AIM_EXPRESSIVE, POISE_EXPRESSIVE_METRIC, 0},
+                  {"expressive shape", AIM_EXPRESSIVE, POISE_EXPRESSIVE_SHAPE, 0},
+                  {"erik", AIM_ERIK, 0, 0},
+                  {"two-task 100", AIM_TWO_TASK, 0, 100},
+                  {"two-task 200", AIM_TWO_TASK, 0, 200},
+                  {"two-task 400", AIM_TWO_TASK, 0, 400}};
+    enum { RIVALS = sizeof rivals / sizeof rivals[0] };
+    bool works = true;
+    aim_comparison *comparison = aim_comparison_create(job, arguments_json(args));
+    for (int i = 0; i < RIVALS && works; ++i) {
+        char reason[POISE_ERROR_TEXT_SIZE] = "";
+        aim_settings settings = job->settings;
+        settings.method = rivals[i].method;
+        settings.expressive.mode = rivals[i].mode;
+        settings.two_task.max_iterations = rivals[i].steps > 0 ? rivals[i].steps : settings.two_task.max_iterations;
+        aim_solver *solver = aim_solver_create(job->model, &job->end, &settings, reason);
+        works = !solver || solve_path(job, solver);
+        if (works) {
+            aim_comparison_add(comparison, job, rivals[i].name, solver ? NULL : reason);
+        }
+        aim_solver_destroy(solver);
+    }
+    return aim_comparison_end(comparison, works) && works ? APP_DONE : APP_BAD;
+}
+
+static bool get_memory(aim_job *job)
+{
+    size_t nq = (size_t)poise_model_nq(job->model), n = (size_t)job->path.count;
+    job->posture = calloc(nq + 1, sizeof *job->posture);
+    job->q = calloc(n * nq + 1, sizeof *job->q);
+    job->results = calloc(n, sizeof *job->results);
+    job->jumped = calloc(n, sizeof *job->jumped);
+    bool works = job->posture && job->q && job->results && job->jumped;
+    if (!works) {
+        complain("no memory left");
+    }
+    return works;
+}
+
+static app_exit run(const arguments *args)
+{
+    aim_job job = {.file_name = arguments_at(args, 0), .posture_name = option_text(args, "posture", "neutral")};
+    poise_file *file = load_model(job.file_name, NULL);
+    app_exit status = APP_BAD;
+    if (!file) {
+        return status;
+    }
+    job.file = file;
+    job.model = file->model;
+    if (aim_find_end(file->model, option_text(args, "body", NULL), option_text(args, "axis", NULL), &job.end) &&
+        read_target(args, file, &job.path, &job.is_path) && read_settings(args, &job) && get_memory(&job) &&
+        load_posture(file, job.posture_name, job.posture)) {
+        status = option_given(args, "compare") ? run_all(args, &job) : run_one(args, &job);
+    }
+    free(job.path.targets);
+    free(job.posture);
+    free(job.q);
+    free(job.results);
+    free(job.jumped);
+    poise_file_destroy(file);
+    return status;
+}
+
+// ---- The command ---------------------------------------------------------------------------------------------------------
+
+static const app_option options[] = {
+    {.name = "posture",
+     .letter = 'p',
+     .kind = OPTION_TEXT,
+     .value = "POSTURE",
+     .help = "what to hold: a posture's name, FILE@FRAME of a motion, or numbers (\"neutral\")"},
+    {.name = "orientation",
+     .kind = OPTION_TEXT,
+     .value = "X,Y,Z,W",
+     .help = "the rotation that the tip shall have: a quaternion, or roll, pitch and yaw in degrees"},
+    {.name = "direction", .kind = OPTION_TEXT, .value = "X,Y,Z", .help = "the direction that the tip shall point along"},
+    {.name = "at", .kind = OPTION_TEXT, .value = "X,Y,Z", .help = "the place that the tip shall point at"},
+    {.name = "path", .kind = OPTION_FILE, .value = "FILE", .help = "targets in a row, or \"circle\", \"circle:TILT\""},
+    {.name = "steps",
+     .kind = OPTION_COUNT,
+     .value = "N",
+     .help = "how many steps a circle has (120)",
+     .lowest = 1,
+     .highest = 1000000},
+    {.name = "method",
+     .kind = OPTION_CHOICE,
+     .value = "METHOD",
+     .choices = "expressive erik two-task",
+     .help = "how to solve (expressive)"},
+    {.name = "mode",
+     .kind = OPTION_CHOICE,
+     .value = "MODE",
+     .choices = "metric shape",
+     .help = "what expressive keeps: metric, how far joints bend; shape, which way as well (shape)"},
+    {.name = "set",
+     .kind = OPTION_TEXT,
+     .value = "NAME=VALUE",
+     .help = "a setting of the method, see above",
+     .repeats = true},
+    AIM_OPTION_BODY,
+    AIM_OPTION_AXIS,
+    AIM_OPTION_HOLD,
+    {.name = "compare", .help = "all methods side by side, on the same targets"},
+    {.name = "output",
+     .letter = 'o',
+     .kind = OPTION_FILE,
+     .value = "FILE",
+     .help = "write the answers as a motion, by extension: .json .bvh .glb ..."},
+    {.name = "rate",
+     .kind = OPTION_NUMBER,
+     .value = "HZ",
+     .help = "steps of the path for each second of that motion (30)",
+     .lowest = 1e-3,
+     .highest = 1e6},
+    {.name = "picture", .kind = OPTION_FILE, .value = "FILE.svg", .help = "draw the posture and the answer"},
+    {0},
+};
+
+static const app_example examples[] = {
+    {"A lamp looks curious, and to the side", "poise aim scene:lamp --posture curious --direction 1,0,1"},
+    {"At a place, in the measure of the paper", "poise aim scene:lamp -p shy --at 0.4,0.1,0.3 --mode metric"},
+    {"Once around, as a motion", "poise aim scene:lamp -p curious --path circle:100 -o circle.json"},
+    {"A path of one's own ...", "printf '%s\\n' direction 0,0,1 1,0,1 1,0,0 > look.csv"},
+    {"... from direction to direction", "poise aim scene:lamp --path look.csv"},
+    {"ERIK and its rivals", "poise aim scene:erik-g -p bow --orientation 0.5,0,0,0.8 --compare"},
+    {"Another posture than a named one", "poise aim scene:lamp -p circle.json@30 --direction 0,0,1 --json"},
+    {0},
+};
+
+const app_command cmd_aim = {
+    .name = "aim",
+    .synopsis = "MODEL",
+    .least = 1,
+    .most = 1,
+    .summary = "expressive: hold a posture while the end faces something",
+    .description =
+        "Finds joint values within the limits whose end faces a direction, a place or has an orientation, with the "
+        "least change of a posture. Methods: expressive, for any skeleton, from the last answer along a path, in two "
+        "measures of shape; erik (Ribeiro & Paiva 2019), for chains of hinges; two-task, the damped least squares that "
+        "paper compares with. The last two take each target by itself, and orientations only: a place within their reach "
+        "may be missed.\n\n"
+        "The combined error is that of the paper: orientation_weight (1) times sqrt(2) sin(angle / 4), plus "
+        "posture_weight (0.2) times the weighted mean change of the cosines of the bends. A target is reached when the "
+        "first part is within the threshold (0.04, or 6.5 degrees); exit status 1 when one is not.\n\n"
+        "A file of targets has one on each line: three numbers are a direction, four an orientation (x y z w). A word "
+        "before them, or on a line above, says what they are: direction, orientation or at. JSON: a list of lists of "
+        "numbers, or of objects such as {\"at\": [1, 0, 0]}.\n\n"
+        "Settings of all methods, with defaults:\n"
+        "  orientation_weight=1 posture_weight=0.2 threshold=0.04\n"
+        "  aggravation=1.5 (how much more a bend counts than the one before it)\n"
+        "  symmetric_endpoint=on (the end may be rolled by half a turn)\n"
+        "of expressive:\n"
+        "  max_iterations=25 searches=4 gain=0.005 inertia=0.05\n"
+        "  exact=on length_scale=1 use_erik=off\n"
+        "of erik:\n"
+        "  max_iterations=30 max_sweeps=20 precision=1e-4 stall=1e-6\n"
+        "  disturbance=0.02 window=3 tolerance=1e-4 avoid_edges=on\n"
+        "  offset_trick=on ccd_trick=on exact_orientation=off restarts=30\n"
+        "of two-task:\n"
+        "  max_iterations=100 use_posture=on correct_flip=on\n"
+        "  longest_step=0.3 error_clamp=0.5\n",
+    .options = options,
+    .examples = examples,
+    .run = run,
+};

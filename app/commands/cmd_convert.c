@@ -1,0 +1,274 @@
+// poise convert: from one format to another.
+#include "cli/json_output.h"
+#include "cli/load.h"
+#include "cli/terminal.h"
+#include "cli/whole_files.h"
+#include "commands.h"
+#include "edit_file.h"
+
+#include <limits.h>
+#include <string.h>
+
+enum { MOST_LOSSES = 64 };
+
+typedef struct job {
+    const char *input, *output;
+    poise_file *file, *skeleton; // the skeleton where it came from another file
+    poise_format format;
+    poise_warning losses[MOST_LOSSES]; // what could not be carried over
+    int loss_count;                    // may be more than that
+    size_t size;                       // bytes written
+    int changed;                       // joints that became Euler angles, without limits
+} job;
+
+// ---- Changes -------------------------------------------------------------------------------------------------------------
+
+static double unit_of(const char *name)
+{
+    return !name                     ? 0
+           : strcmp(name, "mm") == 0 ? 0.001
+           : strcmp(name, "cm") == 0 ? 0.01
+           : strcmp(name, "in") == 0 ? 0.0254
+                                     : 1;
+}
+
+static poise_up up_of(const char *name)
+{
+    return !name ? POISE_UP_UNKNOWN : name[0] == 'y' ? POISE_UP_Y : POISE_UP_Z;
+}
+
+// An AMC or MOT and its skeleton become one.
+static void join_skeleton(job *j)
+{
+    if (j->skeleton && !j->file->model) {
+        j->file->model = j->skeleton->model;
+        j->file->scale = j->skeleton->scale;
+        j->skeleton->model = NULL;
+    }
+}
+
+static bool change(job *j, const arguments *args)
+{
+    poise_file *file = j->file;
+    int first = option_count(args, "from", 0), last = option_count(args, "to", -1);
+    poise_scale assumed = {unit_of(option_text(args, "from-unit", NULL)), up_of(option_text(args, "from-up", NULL))};
+    poise_scale wanted = {unit_of(option_text(args, "unit", NULL)), up_of(option_text(args, "up", NULL))};
+    if ((option_given(args, "from") || option_given(args, "to")) && !change_frames(file, j->input, first, last)) {
+        return false;
+    }
+    if (option_given(args, "rate") && !change_rate(file, j->input, file->model, option_number(args, "rate", 0))) {
+        return false;
+    }
+    if (!change_scale(file, j->input, assumed, wanted)) {
+        return false;
+    }
+    bool acclaim = j->format == POISE_FORMAT_ASF || j->format == POISE_FORMAT_AMC;
+    return !acclaim || !file->model || change_to_euler(file, j->input, &j->changed);
+}
+
+// ---- Writing -------------------------------------------------------------------------------------------------------------
+
+static poise_format choose_format(const char *output, const char *name)
+{
+    if (!name) {
+        if (strcmp(output, "-") == 0) {
+            complain("convert: which format should standard output get? --to-format NAME");
+            return POISE_FORMAT_UNKNOWN;
+        }
+        return format_by_name(output);
+    }
+    for (int i = POISE_FORMAT_UNKNOWN + 1; i < POISE_FORMAT_COUNT; ++i) {
+        if (strcmp(poise_format_name((poise_format)i), name) == 0) {
+            return (poise_format)i;
+        }
+    }
+    return POISE_FORMAT_UNKNOWN; // the table of options has no such name
+}
+
+static bool write_output(job *j)
+{
+    void *bytes;
+    poise_error error = {0};
+    j->loss_count = MOST_LOSSES;
+    poise_status status = poise_write(j->file, j->format, NULL, &bytes, &j->size, j->losses, &j->loss_count, &error);
+    if (status != POISE_OK) {
+        complain("%s: %s", j->output, error.text);
+        return false;
+    }
+    bool works = file_write(j->output, bytes, j->size);
+    poise_bytes_release(NULL, bytes);
+    return works;
+}
+
+// ---- Printing ------------------------------------------------------------------------------------------------------------
+
+static void warn_of_losses(const job *j)
+{
+    const char *shown = strcmp(j->output, "-") == 0 ? "standard output" : j->output;
+    if (j->changed > 0) {
+        warn("%s: %d joints became Euler angles, without limits; their motion is the same", shown, j->changed);
+    }
+    for (int i = 0; i < j->loss_count && i < MOST_LOSSES; ++i) {
+        warn("%s: %s", shown, j->losses[i].text);
+    }
+    if (j->loss_count > MOST_LOSSES) {
+        warn("%s: %d more", shown, j->loss_count - MOST_LOSSES);
+    }
+}
+
+static bool holds_motion(poise_format format)
+{
+    return format == POISE_FORMAT_BVH || format == POISE_FORMAT_AMC || format == POISE_FORMAT_MOT ||
+           format == POISE_FORMAT_GLTF || format == POISE_FORMAT_GLB || format == POISE_FORMAT_JSON;
+}
+
+static bool holds_skeleton(poise_format format)
+{
+    return format != POISE_FORMAT_AMC && format != POISE_FORMAT_MOT && format != POISE_FORMAT_C3D &&
+           format != POISE_FORMAT_TRC;
+}
+
+static bool holds_markers(poise_format format)
+{
+    return format == POISE_FORMAT_C3D || format == POISE_FORMAT_TRC || format == POISE_FORMAT_JSON;
+}
+
+static void print_people(const job *j)
+{
+    const poise_file *file = j->file;
+    printf("%s: %s", j->output, poise_format_name(j->format));
+    if (file->model && holds_skeleton(j->format)) {
+        printf(", %d joints", poise_model_joint_count(file->model));
+    }
+    if (file->clip && holds_motion(j->format)) {
+        printf(", %d frames at %.6g per second", file->clip->frames, 1 / file->clip->frame_time);
+    }
+    if (file->markers && holds_markers(j->format)) {
+        printf(", %d markers in %d frames", file->markers->count, file->markers->frames);
+    }
+    printf("\n");
+}
+
+static app_exit print_machine(const job *j)
+{
+    const poise_file *file = j->file;
+    json_t *losses = json_array();
+    if (j->changed > 0) {
+        json_array_append_new(losses, json_sprintf("%d joints became Euler angles, without limits", j->changed));
+    }
+    for (int i = 0; i < j->loss_count && i < MOST_LOSSES; ++i) {
+        json_array_append_new(losses, json_from_text(j->losses[i].text));
+    }
+    bool clip = file->clip && holds_motion(j->format), markers = file->markers && holds_markers(j->format);
+    json_t *o =
+        json_pack("{s:o, s:o, s:s, s:I, s:i, s:i, s:i, s:o}", "input", json_from_text(j->input), "output",
+                  json_from_text(j->output), "format", poise_format_name(j->format), "bytes", (json_int_t)j->size, "joints",
+                  file->model && holds_skeleton(j->format) ? poise_model_joint_count(file->model) : 0, "frames",
+                  clip      ? file->clip->frames
+                  : markers ? file->markers->frames
+                            : 0,
+                  "markers", markers ? file->markers->count : 0, "lost", losses);
+    return json_print(o) ? APP_DONE : APP_BAD;
+}
+
+// ---- The command ---------------------------------------------------------------------------------------------------------
+
+static app_exit run(const arguments *args)
+{
+    static job j; // the losses are large
+    j = (job){.input = arguments_at(args, 0), .output = arguments_at(args, 1)};
+    j.format = choose_format(j.output, option_text(args, "to-format", NULL));
+    bool to_stdout = strcmp(j.output, "-") == 0;
+    if (j.format == POISE_FORMAT_UNKNOWN) {
+        return APP_BAD;
+    }
+    if (to_stdout && arguments_json(args)) {
+        complain("convert: standard output takes the file or --json, not both");
+        return APP_BAD;
+    }
+    load_options how = {.floating = option_given(args, "floating"), .animation = option_count(args, "animation", 0)};
+    if (!load_any(j.input, option_text(args, "model", NULL), &how, &j.file, &j.skeleton)) {
+        return APP_BAD;
+    }
+    join_skeleton(&j);
+    app_exit result = APP_BAD;
+    if (change(&j, args) && write_output(&j)) {
+        result = APP_DONE;
+        if (arguments_json(args)) {
+            result = print_machine(&j);
+        } else {
+            warn_of_losses(&j);
+            if (!to_stdout) {
+                print_people(&j);
+            }
+        }
+    }
+    poise_file_destroy(j.file);
+    poise_file_destroy(j.skeleton);
+    return result;
+}
+
+static const app_option options[] = {
+    {.name = "to-format",
+     .kind = OPTION_CHOICE,
+     .value = "FORMAT",
+     .choices = "bvh asf amc c3d trc mot gltf glb dh json",
+     .help = "the format to write, whatever the name of OUT; needed where that is -"},
+    {.name = "model", .letter = 'm', .kind = OPTION_FILE, .value = "FILE", .help = "the skeleton that an AMC or MOT moves"},
+    {.name = "from",
+     .kind = OPTION_COUNT,
+     .value = "K",
+     .highest = INT_MAX,
+     .help = "the first frame to keep; 0 is the first"},
+    {.name = "to", .kind = OPTION_COUNT, .value = "K", .highest = INT_MAX, .help = "the last frame to keep"},
+    {.name = "rate",
+     .kind = OPTION_NUMBER,
+     .value = "HZ",
+     .lowest = 1e-3,
+     .highest = 1e6,
+     .help = "frames per second; joints turn the shortest way in between"},
+    {.name = "unit", .kind = OPTION_CHOICE, .value = "UNIT", .choices = "m cm mm in", .help = "the unit of lengths in OUT"},
+    {.name = "from-unit",
+     .kind = OPTION_CHOICE,
+     .value = "UNIT",
+     .choices = "m cm mm in",
+     .help = "the unit of IN where that does not say it, such as BVH"},
+    {.name = "up", .kind = OPTION_CHOICE, .value = "AXIS", .choices = "y z", .help = "the axis that points up in OUT"},
+    {.name = "from-up",
+     .kind = OPTION_CHOICE,
+     .value = "AXIS",
+     .choices = "y z",
+     .help = "the one of IN where that does not say it"},
+    {.name = "animation",
+     .kind = OPTION_COUNT,
+     .value = "N",
+     .highest = INT_MAX,
+     .help = "glTF: which animation; 0 is the first"},
+    {.name = "floating", .help = "URDF, MJCF: let the root move freely instead of fixing it to the world"},
+    {0},
+};
+
+static const app_example examples[] = {
+    {"A built-in motion as BVH", "poise convert scene:humanoid/walk walk.bvh"},
+    {"A piece of it, at 30 frames per second", "poise convert walk.bvh part.bvh --from 20 --to 100 --rate 30"},
+    {"Centimetres and z up, where BVH says nothing",
+     "poise convert walk.bvh walk.json --from-unit m --from-up y --unit cm --up z"},
+    {"Markers as a table", "poise convert scene:humanoid/walk walk.trc"},
+    {"To another program", "poise convert scene:arm6 - --to-format json | head -n 5"},
+    {0},
+};
+
+const app_command cmd_convert = {
+    .name = "convert",
+    .synopsis = "IN OUT",
+    .least = 2,
+    .most = 2,
+    .summary = "from one file format to another, telling what gets lost",
+    .description =
+        "Reads IN and writes OUT in the format that its name ends with (\"poise help formats\"). What OUT's format "
+        "cannot hold is left out, with a warning. Joints that a format does not know are written as ones it "
+        "knows: the motion stays the same to the last digits, only the numbers differ.",
+    .options = options,
+    .examples = examples,
+    .run = run,
+};

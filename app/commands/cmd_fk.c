@@ -1,0 +1,250 @@
+// poise fk: forward kinematics, where every body is.
+#include "cli/joint_names.h"
+#include "cli/json_output.h"
+#include "cli/load.h"
+#include "cli/terminal.h"
+#include "commands.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct job {
+    const char *name;
+    poise_file *file;
+    const poise_model *model;
+    double *q;
+    char posture[PATH_MAX]; // what q is, in words
+    poise_kinematics *kinematics;
+} job;
+
+// ---- The configuration ---------------------------------------------------------------------------------------------------
+
+// Coordinates as numbers on the command line; angles in degrees where the user says so.
+static bool numbers_as_q(const job *j, const char *text, bool degrees)
+{
+    int nq = poise_model_nq(j->model), count = parse_numbers(text, j->q, nq);
+    if (count != nq) {
+        if (count < 0) {
+            complain("--q \"%s\": holds something that is not a number", text);
+        } else {
+            complain("--q has %d numbers; %s takes %d (\"poise info %s\" lists the joints)", count, j->name, nq, j->name);
+        }
+        return false;
+    }
+    for (int i = 0; degrees && i < nq; ++i) {
+        int place, joint = model_joint_of(j->model, i, &place);
+        if (joint_coordinate_unit(poise_model_joint_type(j->model, joint), place) == COORDINATE_ANGLE) {
+            j->q[i] /= DEGREES_PER_RADIAN;
+        }
+    }
+    return true;
+}
+
+// A frame of the motion that the file itself holds.
+static bool own_frame(const job *j, int frame)
+{
+    const poise_clip *clip = j->file->clip;
+    if (!clip) {
+        complain("%s: holds no motion to take frame %d from; give one with --motion FILE", j->name, frame);
+        return false;
+    }
+    if (frame >= clip->frames) {
+        complain("%s: has no frame %d, only 0 to %d", j->name, frame, clip->frames - 1);
+        return false;
+    }
+    memcpy(j->q, clip->q + (size_t)frame * (size_t)clip->nq, sizeof *j->q * (size_t)clip->nq);
+    return true;
+}
+
+static bool choose_q(job *j, const arguments *args)
+{
+    const char *q = option_text(args, "q", NULL), *posture = option_text(args, "posture", NULL);
+    const char *motion = option_text(args, "motion", NULL);
+    bool has_frame = option_given(args, "frame");
+    int frame = option_count(args, "frame", 0);
+    if ((q != NULL) + (posture != NULL) + (motion || has_frame) > 1) {
+        complain("fk: give one of --q, --posture, and --motion with --frame");
+        return false;
+    }
+    if (q) {
+        snprintf(j->posture, sizeof j->posture, "the numbers given");
+        return numbers_as_q(j, q, option_given(args, "degrees"));
+    }
+    if (motion) {
+        char place[PATH_MAX];
+        snprintf(place, sizeof place, "%s@%d", motion, frame);
+        snprintf(j->posture, sizeof j->posture, "frame %d of %s", frame, motion);
+        return load_posture(j->file, place, j->q);
+    }
+    if (has_frame) {
+        snprintf(j->posture, sizeof j->posture, "frame %d", frame);
+        return own_frame(j, frame);
+    }
+    posture = posture ? posture : "neutral";
+    snprintf(j->posture, sizeof j->posture, "posture %s", posture);
+    return load_posture(j->file, posture, j->q);
+}
+
+// ---- Printing ------------------------------------------------------------------------------------------------------------
+
+static void print_pose_row(table *t, const char *name, const char *other, poise_pose pose)
+{
+    poise_vec3 p = pose.position, turn = roll_pitch_yaw(pose.rotation);
+    double n[6] = {p.x, p.y, p.z, turn.x, turn.y, turn.z};
+    for (int i = 0; i < 6; ++i) {
+        n[i] = fabs(n[i]) < (i < 3 ? 5e-7 : 5e-4) ? 0 : n[i]; // what rounds to zero has no sign
+    }
+    table_row(t, "%s\t%s\t%.6f\t%.6f\t%.6f\t%.3f\t%.3f\t%.3f", name, other, n[0], n[1], n[2], n[3], n[4], n[5]);
+}
+
+static void print_people(const job *j)
+{
+    const poise_model *model = j->model;
+    printf("%s: %s\n\n", j->name, j->posture);
+    table *t = table_create("body\tparent\t>x\t>y\t>z\t>roll\t>pitch\t>yaw");
+    for (int k = 0; k < poise_model_joint_count(model); ++k) {
+        int parent = poise_model_parent(model, k);
+        print_pose_row(t, poise_model_body_name(model, k), parent < 0 ? "-" : poise_model_body_name(model, parent),
+                       poise_kinematics_body_pose(j->kinematics, k));
+    }
+    table_print(t, stdout);
+    table_destroy(t);
+    if (poise_model_tool_count(model) > 0) {
+        putchar('\n');
+        t = table_create("tool\ton body\t>x\t>y\t>z\t>roll\t>pitch\t>yaw");
+        for (int i = 0; i < poise_model_tool_count(model); ++i) {
+            print_pose_row(t, poise_model_tool_name(model, i), poise_model_body_name(model, poise_model_tool_body(model, i)),
+                           poise_kinematics_tool_pose(j->kinematics, i));
+        }
+        table_print(t, stdout);
+        table_destroy(t);
+    }
+    double metres = j->file->scale.metres;
+    if (metres > 0) {
+        printf("\nplaces in units of %g m, angles in degrees\n", metres);
+    } else {
+        printf("\nplaces in the units of the file, angles in degrees\n");
+    }
+}
+
+// The tip of a body is the tool "<body>.tip", or one that is just called "tip".
+static json_t *tip_of(const job *j, int body)
+{
+    char name[512];
+    snprintf(name, sizeof name, "%s.tip", poise_model_body_name(j->model, body));
+    int tool = poise_model_find_tool(j->model, name), plain = poise_model_find_tool(j->model, "tip");
+    if (tool == POISE_WORLD && plain != POISE_WORLD && poise_model_tool_body(j->model, plain) == body) {
+        tool = plain;
+    }
+    return tool == POISE_WORLD ? json_null() : json_from_vec3(poise_kinematics_tool_pose(j->kinematics, tool).position);
+}
+
+static app_exit print_machine(const job *j)
+{
+    json_t *bodies = json_array(), *tools = json_array();
+    for (int k = 0; k < poise_model_joint_count(j->model); ++k) {
+        poise_pose pose = poise_kinematics_body_pose(j->kinematics, k);
+        json_array_append_new(bodies,
+                              json_pack("{s:o, s:o, s:o, s:o}", "name", json_from_text(poise_model_body_name(j->model, k)),
+                                        "position", json_from_vec3(pose.position), "rotation", json_from_quat(pose.rotation),
+                                        "tip", tip_of(j, k)));
+    }
+    for (int i = 0; i < poise_model_tool_count(j->model); ++i) {
+        poise_pose pose = poise_kinematics_tool_pose(j->kinematics, i);
+        const char *body = poise_model_body_name(j->model, poise_model_tool_body(j->model, i));
+        json_array_append_new(tools,
+                              json_pack("{s:o, s:o, s:o, s:o}", "name", json_from_text(poise_model_tool_name(j->model, i)),
+                                        "body", json_from_text(body), "position", json_from_vec3(pose.position), "rotation",
+                                        json_from_quat(pose.rotation)));
+    }
+    double metres = j->file->scale.metres;
+    json_t *o = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "file", json_from_text(j->name), "posture",
+                          json_from_text(j->posture), "metres_per_unit", json_from_number(metres > 0 ? metres : NAN), "q",
+                          json_from_numbers(j->q, poise_model_nq(j->model)), "bodies", bodies, "tools", tools);
+    return json_print(o) ? APP_DONE : APP_BAD;
+}
+
+// ---- The command ---------------------------------------------------------------------------------------------------------
+
+static app_exit show(job *j, const arguments *args)
+{
+    poise_status status = poise_kinematics_create(j->model, NULL, &j->kinematics);
+    if (status != POISE_OK) {
+        complain("no memory left");
+        return APP_BAD;
+    }
+    app_exit result = APP_DONE;
+    if (poise_kinematics_update(j->kinematics, j->q) != POISE_OK) {
+        complain("%s: %s: a quaternion in it is zero", j->name, j->posture);
+        result = APP_BAD;
+    } else if (arguments_json(args)) {
+        result = print_machine(j);
+    } else {
+        print_people(j);
+    }
+    poise_kinematics_destroy(j->kinematics);
+    return result;
+}
+
+static app_exit run(const arguments *args)
+{
+    job j = {.name = arguments_at(args, 0)};
+    load_options how = {.floating = option_given(args, "floating")};
+    j.file = load_model(j.name, &how);
+    if (!j.file) {
+        return APP_BAD;
+    }
+    j.model = j.file->model;
+    j.q = calloc((size_t)poise_model_nq(j.model) + 1, sizeof *j.q);
+    app_exit result = APP_BAD;
+    if (!j.q) {
+        complain("no memory left");
+    } else if (choose_q(&j, args)) {
+        result = show(&j, args);
+    }
+    free(j.q);
+    poise_file_destroy(j.file);
+    return result;
+}
+
+static const app_option options[] = {
+    {.name = "q", .kind = OPTION_TEXT, .value = "NUMBERS", .help = "the joint values, in radians and length units"},
+    {.name = "degrees", .help = "angles in --q are in degrees"},
+    {.name = "posture",
+     .letter = 'p',
+     .kind = OPTION_TEXT,
+     .value = "POSTURE",
+     .help = "a posture of the file by name, \"neutral\" (the default), or FILE@FRAME"},
+    {.name = "motion", .kind = OPTION_FILE, .value = "FILE", .help = "a motion of this skeleton"},
+    {.name = "frame",
+     .kind = OPTION_COUNT,
+     .value = "K",
+     .highest = INT_MAX,
+     .help = "which frame of --motion, or of MODEL where that is a motion itself; the first is 0"},
+    {.name = "floating", .help = "URDF, MJCF: let the root move freely instead of fixing it to the world"},
+    {0},
+};
+
+static const app_example examples[] = {
+    {"Where the parts of an arm are", "poise fk scene:arm6"},
+    {"The same with joints turned", "poise fk scene:arm6 --degrees --q \"0 30 -45 0 60 0\""},
+    {"A frame of a motion", "poise fk scene:humanoid/walk --frame 30"},
+    {"For a program", "poise fk scene:twolink --q \"0.5 0.5\" --json"},
+    {0},
+};
+
+const app_command cmd_fk = {
+    .name = "fk",
+    .synopsis = "MODEL",
+    .least = 1,
+    .most = 1,
+    .summary = "where every body of a skeleton is, for given joint values",
+    .description = "Forward kinematics: the world pose of every body and every tool. Rotations are printed as roll, pitch "
+                   "and yaw about the fixed axes x, y and z; JSON has quaternions x y z w.",
+    .options = options,
+    .examples = examples,
+    .run = run,
+};

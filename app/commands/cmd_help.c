@@ -1,0 +1,115 @@
+// poise help: pages, manual pages, shell completion.
+#include "cli/help.h"
+#include "cli/json_output.h"
+#include "cli/load.h"
+#include "cli/terminal.h"
+#include "commands.h"
+
+#include <string.h>
+
+static const app_topic *find_topic(const char *name)
+{
+    for (int i = 0; app_topics[i]; ++i) {
+        if (strcmp(app_topics[i]->name, name) == 0) {
+            return app_topics[i];
+        }
+    }
+    return NULL;
+}
+
+static const char *command_name(const void *user, int index)
+{
+    (void)user;
+    return app_commands[index]->name;
+}
+
+void complain_of_command(const char *name)
+{
+    int count = 0;
+    while (app_commands[count]) {
+        count += 1;
+    }
+    const char *near = nearest_name(name, command_name, NULL, count);
+    if (near) {
+        complain("there is no command \"%s\"; did you mean \"%s\"?", name, near);
+    } else {
+        complain("there is no command \"%s\"; \"poise help\" lists them", name);
+    }
+}
+
+// For programs that make menus or check examples.
+static app_exit print_tables(void)
+{
+    json_t *commands = json_array();
+    for (int i = 0; app_commands[i]; ++i) {
+        const app_command *c = app_commands[i];
+        json_t *options = json_array(), *examples = json_array();
+        for (const app_option *o = c->options; o && o->name; ++o) {
+            json_array_append_new(options,
+                                  json_pack("{s:s, s:s?, s:s}", "name", o->name, "value", o->value, "help", o->help));
+        }
+        for (const app_example *e = c->examples; e && e->what; ++e) {
+            json_array_append_new(examples, json_pack("{s:s, s:s}", "what", e->what, "command", e->command));
+        }
+        json_array_append_new(commands,
+                              json_pack("{s:s, s:s, s:s, s:o, s:o, s:b}", "name", c->name, "synopsis", c->synopsis,
+                                        "summary", c->summary, "options", options, "examples", examples, "waits", c->waits));
+    }
+    json_t *topics = json_array();
+    for (int i = 0; app_topics[i]; ++i) {
+        json_array_append_new(topics,
+                              json_pack("{s:s, s:s}", "name", app_topics[i]->name, "summary", app_topics[i]->summary));
+    }
+    return json_print(json_pack("{s:o, s:o}", "commands", commands, "topics", topics)) ? APP_DONE : APP_BAD;
+}
+
+static app_exit run(const arguments *args)
+{
+    const char *name = arguments_at(args, 0), *shell = option_text(args, "completion", NULL);
+    const app_command *command = name ? app_find_command(name) : NULL;
+    const app_topic *topic = name ? find_topic(name) : NULL;
+    if (shell) {
+        help_completion(stdout, shell);
+    } else if (name && !command && !topic) {
+        complain_of_command(name);
+        return APP_BAD;
+    } else if (option_given(args, "manual")) {
+        help_manual(stdout, command);
+    } else if (arguments_json(args)) {
+        return print_tables();
+    } else if (command) {
+        help_command(stdout, command);
+    } else if (topic) {
+        help_topic(stdout, topic);
+    } else {
+        help_overview(stdout);
+    }
+    return APP_DONE;
+}
+
+static const app_option options[] = {
+    {.name = "manual", .help = "print the page in the language of man"},
+    {.name = "completion",
+     .kind = OPTION_CHOICE,
+     .value = "SHELL",
+     .choices = "bash zsh",
+     .help = "print a completion script for a shell"},
+    {0},
+};
+
+static const app_example examples[] = {
+    {"How to write goals", "poise help goals"},
+    {"Complete commands and options in this bash", "source <(poise help --completion bash)"},
+    {0},
+};
+
+const app_command cmd_help = {
+    .name = "help",
+    .synopsis = "[COMMAND | TOPIC]",
+    .most = 1,
+    .summary = "how to use a command, or one of the topics",
+    .description = "Without a name: all commands and topics in one line each.",
+    .options = options,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,382 @@
+// poise info: what is in a file.
+#include "cli/joint_names.h"
+#include "cli/json_output.h"
+#include "cli/load.h"
+#include "cli/terminal.h"
+#include "cli/whole_files.h"
+#include "commands.h"
+
+#include <scenes/scenes.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// What was read: the file, and the skeleton where that came from another one.
+typedef struct contents {
+    const char *name;
+    poise_file *file, *skeleton;
+    const poise_model *model; // of either; NULL: neither has one
+} contents;
+
+// What the file is mainly about.
+static const char *kind(const poise_file *file)
+{
+    if (file->clip) {
+        return "motion";
+    }
+    if (file->markers) {
+        return "markers";
+    }
+    return file->model ? "model" : file->goal_count > 0 ? "goals" : file->posture_count > 0 ? "postures" : "nothing";
+}
+
+static const char *format_name(const contents *c)
+{
+    return c->file->format == POISE_FORMAT_UNKNOWN ? "scene" : poise_format_name(c->file->format);
+}
+
+// ---- Joints --------------------------------------------------------------------------------------------------------------
+
+static bool has_limit(double lower, double upper)
+{
+    return isfinite(lower) || isfinite(upper);
+}
+
+// "-170..170" in degrees or length units, "free" without limits; one range for each coordinate that has one.
+static void print_limits(char *text, size_t size, const poise_model *model, int joint)
+{
+    int count, first = poise_model_joint_q(model, joint, &count);
+    const double *lower = poise_model_lower(model), *upper = poise_model_upper(model);
+    poise_joint j = poise_model_joint(model, joint);
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < count && used < size; ++i) {
+        double l = lower[first + i], u = upper[first + i];
+        if (has_limit(l, u)) {
+            coordinate_unit unit = joint_coordinate_unit(j.type, i);
+            used += (size_t)snprintf(text + used, size - used, "%s%.4g..%.4g", used > 0 ? "  " : "",
+                                     value_for_people(unit, l), value_for_people(unit, u));
+        }
+    }
+    if (isfinite(j.swing[0]) && used < size) {
+        snprintf(text + used, size - used, "%sswing %.4g x %.4g", used > 0 ? "  " : "", j.swing[0] * DEGREES_PER_RADIAN,
+                 j.swing[1] * DEGREES_PER_RADIAN);
+    }
+}
+
+static void print_joints(const poise_model *model)
+{
+    table *t = table_create("joint\tparent\ttype\t>dofs\tlimits (degrees, length units)");
+    for (int k = 0; k < poise_model_joint_count(model); ++k) {
+        char limits[128];
+        int dofs;
+        poise_model_joint_v(model, k, &dofs);
+        print_limits(limits, sizeof limits, model, k);
+        int mimic = poise_model_mimic(model, k);
+        if (mimic != POISE_WORLD) {
+            snprintf(limits, sizeof limits, "follows %s", poise_model_joint_name(model, mimic));
+        }
+        int parent = poise_model_parent(model, k);
+        table_row(t, "%s\t%s\t%s\t%d\t%s", poise_model_joint_name(model, k),
+                  parent == POISE_WORLD ? "-" : poise_model_body_name(model, parent),
+                  poise_joint_type_name(poise_model_joint_type(model, k)), dofs, limits);
+    }
+    table_print(t, stdout);
+    table_destroy(t);
+}
+
+static int limited_coordinates(const poise_model *model)
+{
+    int count = 0;
+    for (int i = 0; i < poise_model_nq(model); ++i) {
+        count += has_limit(poise_model_lower(model)[i], poise_model_upper(model)[i]);
+    }
+    return count;
+}
+
+// ---- For people ----------------------------------------------------------------------------------------------------------
+
+static double share_missing(const poise_markers *markers)
+{
+    int64_t missing = 0, total = (int64_t)markers->frames * markers->count;
+    for (int f = 0; f < markers->frames; ++f) {
+        for (int i = 0; i < markers->count; ++i) {
+            missing += !poise_markers_seen(markers, f, i);
+        }
+    }
+    return total > 0 ? (double)missing / (double)total : 0;
+}
+
+// NULL where a file does not say.
+static const char *up_name(poise_up up)
+{
+    static const char *const name[] = {NULL, "x", "y", "z"};
+    return name[up];
+}
+
+static void print_summary(const contents *c)
+{
+    const poise_file *file = c->file;
+    printf("%s: %s, %s\n", strcmp(c->name, "-") == 0 ? "standard input" : c->name, format_name(c), kind(file));
+    if (file->title) {
+        printf("  title      %s\n", file->title);
+    }
+    if (c->model) {
+        int joints = poise_model_joint_count(c->model), dofs = poise_model_nv(c->model), nq = poise_model_nq(c->model);
+        printf("  skeleton   %d joint%s, %d degree%s of freedom%s\n", joints, joints == 1 ? "" : "s", dofs,
+               dofs == 1 ? "" : "s", c->skeleton ? ", from another file" : "");
+        printf("  numbers    %d for a posture, %d with limits\n", nq, limited_coordinates(c->model));
+    }
+    if (file->scale.metres > 0 && c->model) {
+        printf("  unit       %g m\n", file->scale.metres);
+    }
+    if (file->scale.up != POISE_UP_UNKNOWN && c->model) {
+        printf("  upwards    %s\n", up_name(file->scale.up));
+    }
+    if (file->clip) {
+        printf("  motion     %d frames, %.6g per second, %.3f s\n", file->clip->frames, 1 / file->clip->frame_time,
+               file->clip->frames * file->clip->frame_time);
+    }
+    if (file->markers) {
+        const poise_markers *m = file->markers;
+        printf("  markers    %d, %d frames, %.6g per second, %.1f %% not seen, unit %g m\n", m->count, m->frames, m->rate,
+               100 * share_missing(m), m->scale.metres);
+    }
+    if (file->placement_count > 0) {
+        printf("  places     of %d markers on the skeleton\n", file->placement_count);
+    }
+    if (file->goal_count > 0) {
+        printf("  goals      %d\n", file->goal_count);
+    }
+}
+
+// "before: one, two, three" after an empty line, wrapped; nothing where there are none.
+static void print_list(const char *before, const void *user, const char *(*at)(const void *user, int index), int count)
+{
+    text_file text;
+    if (count == 0 || !text_open(&text)) {
+        return;
+    }
+    for (int i = 0; i < count; ++i) {
+        fprintf(text.stream, "%s%s", i == 0 ? before : ", ", at(user, i));
+    }
+    if (fclose(text.stream) == 0) {
+        text_make_printable(text.text);
+        putchar('\n');
+        print_wrapped(stdout, text.text, 0, terminal_columns(stdout));
+    }
+    free(text.text);
+}
+
+static const char *posture_at(const void *file, int index)
+{
+    return ((const poise_file *)file)->postures[index].name;
+}
+
+static const char *marker_at(const void *markers, int index)
+{
+    return ((const poise_markers *)markers)->label[index];
+}
+
+static const char *tool_at(const void *model, int index)
+{
+    return poise_model_tool_name(model, index);
+}
+
+static void print_names(const contents *c)
+{
+    const poise_file *file = c->file;
+    print_list("tools: ", c->model, tool_at, c->model ? poise_model_tool_count(c->model) : 0);
+    print_list("postures: ", file, posture_at, file->posture_count);
+    print_list("markers: ", file->markers, marker_at, file->markers ? file->markers->count : 0);
+}
+
+static void print_warnings(const poise_file *file)
+{
+    if (file->warning_count > 0) {
+        printf("\n%sodd things%s\n", style_code(STYLE_BOLD), style_code(STYLE_PLAIN));
+    }
+    for (int i = 0; i < file->warning_count; ++i) {
+        char text[POISE_ERROR_TEXT_SIZE];
+        memcpy(text, file->warnings[i].text, sizeof text);
+        text_make_printable(text);
+        if (file->warnings[i].line > 0) {
+            printf("  line %d: %s\n", file->warnings[i].line, text);
+        } else {
+            printf("  %s\n", text);
+        }
+    }
+    if (file->warnings_dropped > 0) {
+        printf("  and %d more\n", file->warnings_dropped);
+    }
+}
+
+static void print_people(const contents *c, bool brief)
+{
+    print_summary(c);
+    if (c->model && !brief) {
+        putchar('\n');
+        print_joints(c->model);
+    }
+    if (!brief) {
+        print_names(c);
+    }
+    print_warnings(c->file);
+}
+
+// ---- For machines --------------------------------------------------------------------------------------------------------
+
+static json_t *joints_as_json(const poise_model *model)
+{
+    json_t *list = json_array();
+    for (int k = 0; k < poise_model_joint_count(model); ++k) {
+        int count, first = poise_model_joint_q(model, k, &count), dofs;
+        poise_model_joint_v(model, k, &dofs);
+        int parent = poise_model_parent(model, k);
+        json_array_append_new(
+            list, json_pack("{s:o, s:o, s:o, s:s, s:i, s:i, s:i, s:o, s:o}", "name",
+                            json_from_text(poise_model_joint_name(model, k)), "body",
+                            json_from_text(poise_model_body_name(model, k)), "parent",
+                            json_from_text(parent == POISE_WORLD ? NULL : poise_model_body_name(model, parent)), "type",
+                            poise_joint_type_name(poise_model_joint_type(model, k)), "first", first, "coordinates", count,
+                            "dofs", dofs, "lower", json_from_numbers(poise_model_lower(model) + first, count), "upper",
+                            json_from_numbers(poise_model_upper(model) + first, count)));
+    }
+    return list;
+}
+
+static json_t *tools_as_json(const poise_model *model)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < poise_model_tool_count(model); ++i) {
+        const char *body = poise_model_body_name(model, poise_model_tool_body(model, i));
+        json_array_append_new(list, json_pack("{s:o, s:o}", "name", json_from_text(poise_model_tool_name(model, i)), "body",
+                                              json_from_text(body)));
+    }
+    return list;
+}
+
+static json_t *names_as_json(const char *const *names, int count)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < count; ++i) {
+        json_array_append_new(list, json_from_text(names[i]));
+    }
+    return list;
+}
+
+static json_t *warnings_as_json(const poise_file *file)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < file->warning_count; ++i) {
+        const poise_warning *w = &file->warnings[i];
+        json_array_append_new(list, json_pack("{s:o, s:o}", "line", w->line > 0 ? json_integer(w->line) : json_null(),
+                                              "text", json_from_text(w->text)));
+    }
+    return list;
+}
+
+static app_exit print_machine(const contents *c)
+{
+    const poise_file *file = c->file;
+    const poise_markers *m = file->markers;
+    int frames = file->clip ? file->clip->frames : m ? m->frames : 0;
+    double frame_time = file->clip ? file->clip->frame_time : m ? 1 / m->rate : NAN;
+    double metres = m ? m->scale.metres : file->scale.metres; // 0: unknown
+    json_t *o = json_pack("{s:o, s:s, s:s, s:o, s:i, s:i, s:i, s:i, s:o, s:i}", "file", json_from_text(c->name), "format",
+                          format_name(c), "kind", kind(file), "title", json_from_text(file->title), "joints",
+                          c->model ? poise_model_joint_count(c->model) : 0, "dofs", c->model ? poise_model_nv(c->model) : 0,
+                          "coordinates", c->model ? poise_model_nq(c->model) : 0, "frames", frames, "frame_time",
+                          json_from_number(frame_time), "markers", m ? m->count : 0);
+    json_object_set_new(o, "metres_per_unit", json_from_number(metres > 0 ? metres : NAN));
+    json_object_set_new(o, "up", json_from_text(up_name(m ? m->scale.up : file->scale.up)));
+    if (m) {
+        json_object_set_new(o, "not_seen", json_from_number(share_missing(m)));
+        json_object_set_new(o, "marker_names", names_as_json(m->label, m->count));
+    }
+    if (c->model) {
+        json_object_set_new(o, "joint_list", joints_as_json(c->model));
+        json_object_set_new(o, "tools", tools_as_json(c->model));
+    }
+    json_t *postures = json_array();
+    for (int i = 0; i < file->posture_count; ++i) {
+        json_array_append_new(postures, json_from_text(file->postures[i].name));
+    }
+    json_object_set_new(o, "postures", postures);
+    json_object_set_new(o, "warnings", warnings_as_json(file));
+    json_object_set_new(o, "warnings_dropped", json_integer(file->warnings_dropped));
+    return json_print(o) ? APP_DONE : APP_BAD;
+}
+
+// ---- The command ---------------------------------------------------------------------------------------------------------
+
+static app_exit list_scenes(bool json)
+{
+    json_t *list = json ? json_array() : NULL;
+    table *t = json ? NULL : table_create("scene\twhat it is");
+    for (int i = 0; i < scene_count(); ++i) {
+        if (json) {
+            json_array_append_new(list, json_pack("{s:s, s:s}", "name", scene_name(i), "what", scene_description(i)));
+        } else {
+            table_row(t, "scene:%s\t%s", scene_name(i), scene_description(i));
+        }
+    }
+    if (json) {
+        return json_print(json_pack("{s:o}", "scenes", list)) ? APP_DONE : APP_BAD;
+    }
+    table_print(t, stdout);
+    table_destroy(t);
+    return APP_DONE;
+}
+
+static app_exit run(const arguments *args)
+{
+    contents c = {.name = arguments_at(args, 0)};
+    if (strcmp(c.name, SCENE_PREFIX) == 0) {
+        return list_scenes(arguments_json(args));
+    }
+    load_options options = {.floating = option_given(args, "floating"), .quiet = true};
+    if (!load_any(c.name, option_text(args, "model", NULL), &options, &c.file, &c.skeleton)) {
+        return APP_BAD;
+    }
+    c.model = c.file->model ? c.file->model : c.skeleton ? c.skeleton->model : NULL;
+    app_exit status = APP_DONE;
+    if (arguments_json(args)) {
+        status = print_machine(&c);
+    } else {
+        print_people(&c, option_given(args, "brief"));
+    }
+    poise_file_destroy(c.file);
+    poise_file_destroy(c.skeleton);
+    return status;
+}
+
+static const app_option options[] = {
+    {.name = "model", .letter = 'm', .kind = OPTION_FILE, .value = "FILE", .help = "the skeleton that an AMC or MOT moves"},
+    {.name = "floating", .help = "URDF, MJCF: let the root move freely instead of fixing it to the world"},
+    {.name = "brief", .help = "leave out the tables of joints and markers"},
+    {0},
+};
+
+static const app_example examples[] = {
+    {"A built-in robot arm", "poise info scene:arm7"},
+    {"A motion, in a few lines", "poise info scene:humanoid/walk --brief"},
+    {"All scenes", "poise info scene:"},
+    {0},
+};
+
+const app_command cmd_info = {
+    .name = "info",
+    .synopsis = "FILE",
+    .least = 1,
+    .most = 1,
+    .summary = "what is in a file: joints, limits, frames, markers, odd things",
+    .description =
+        "Reads a file of any format and says what it holds: the joints with their types and limits, the number of "
+        "frames and markers, and everything odd about it with line numbers.\n\n"
+        "An AMC looks for its skeleton beside it: for walk_01.amc that is walk_01.asf or walk.asf.",
+    .options = options,
+    .examples = examples,
+    .run = run,
+};

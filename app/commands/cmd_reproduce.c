@@ -1,0 +1,309 @@
+// poise reproduce: tables and figures of the papers, ours beside the printed ones.
+#include "cli/load.h"
+#include "cli/programs.h"
+#include "cli/ranks_seam.h"
+#include "cli/terminal.h"
+#include "cli/threads.h"
+#include "commands.h"
+#include "research/reproduce.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DATA      "../shared/data/hdm05"
+#define DATA_FILE "HDM_dg.asf"
+
+static const experiment *const lists[] = {hessian_experiments, erik_experiments, picture_experiments};
+enum { LISTS = sizeof lists / sizeof lists[0] };
+
+// Experiment number `index` over all lists; NULL beyond the last.
+static const experiment *experiment_at(int index)
+{
+    for (int i = 0; i < LISTS; ++i) {
+        for (const experiment *e = lists[i]; e->name; ++e) {
+            if (index-- == 0) {
+                return e;
+            }
+        }
+    }
+    return NULL;
+}
+
+static const char *experiment_name(const void *user, int index)
+{
+    (void)user;
+    return experiment_at(index)->name;
+}
+
+static int experiment_count(void)
+{
+    int count = 0;
+    while (experiment_at(count)) {
+        count += 1;
+    }
+    return count;
+}
+
+static const experiment *find_experiment(const char *name)
+{
+    const experiment *e;
+    for (int i = 0; (e = experiment_at(i)); ++i) {
+        if (strcmp(e->name, name) == 0) {
+            return e;
+        }
+    }
+    const char *near = nearest_name(name, experiment_name, NULL, experiment_count());
+    if (near) {
+        complain("there is no experiment \"%s\"; did you mean \"%s\"?", name, near);
+    } else {
+        complain("there is no experiment \"%s\"; \"poise reproduce\" lists them", name);
+    }
+    return NULL;
+}
+
+static app_exit list_experiments(bool json)
+{
+    json_t *list = json ? json_array() : NULL;
+    table *t = json ? NULL : table_create("name\twhat\tfrom");
+    const experiment *e;
+    for (int i = 0; (e = experiment_at(i)); ++i) {
+        if (json) {
+            json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:b}", "name", e->name, "title", e->title, "source",
+                                                  e->source, "uses_data", e->uses_data));
+        } else {
+            const char *number = strrchr(e->source, ',');
+            table_row(t, "%s\t%s\t%s", e->name, e->title, number ? number + 2 : "");
+        }
+    }
+    if (json) {
+        return json_print(json_pack("{s:o}", "experiments", list)) ? APP_DONE : APP_BAD;
+    }
+    table_print(t, stdout);
+    table_destroy(t);
+    printf("\npoise reproduce NAME... makes them again, poise reproduce all makes all of them.\n");
+    return APP_DONE;
+}
+
+// ---- A device ------------------------------------------------------------------------------------------------------------
+
+// Can a device do anything for what is asked for?
+static bool device_can_help(const arguments *args)
+{
+    const experiment *e;
+    for (int i = 0; i < arguments_count(args); ++i) {
+        bool is_all = strcmp(arguments_at(args, i), "all") == 0;
+        if (!is_all && !(e = find_experiment(arguments_at(args, i)))) {
+            return false;
+        }
+        if (is_all || e->is_shared) {
+            return true;
+        }
+    }
+    complain("%s: runs on the processors alone; --device cuda is for the evaluation of ERIK, such as erik-table8",
+             arguments_at(args, 0));
+    return false;
+}
+
+// Go on as the program that has the device. Comes back when that fails, after one line on standard error.
+static void become_device_program(const arguments *args)
+{
+    static const char *const places[] = {"poise-cuda", NULL};
+    char path[PATH_MAX];
+    int count;
+    char *const *words = arguments_words(args, &count);
+    if (!team_is_alone()) {
+        complain("--device cuda is for one process: poise reproduce, not poise-mpi");
+    } else if (!find_beside_program(places, path, sizeof path)) {
+        complain("there is no poise-cuda beside this program: build with a CUDA compiler, -DPOISE_BUILD_CUDA=ON");
+    } else {
+        become_program(path, "poise-cuda", "reproduce", count, words);
+    }
+}
+
+// False after one line on standard error.
+static bool find_device(const arguments *args, const device **found)
+{
+    *found = NULL;
+    if (strcmp(option_text(args, "device", "cpu"), "cpu") == 0) {
+        return true;
+    }
+    if (!device_can_help(args)) {
+        return false;
+    }
+    if (!device_now()) {
+        become_device_program(args);
+        return false;
+    }
+    *found = device_now();
+    return device_now()->begin();
+}
+
+// ---- Running -------------------------------------------------------------------------------------------------------------
+
+// Rank 0 says whether an experiment worked; to it goes what the others of a team have found.
+static bool run_mine(reproduce *r, const experiment *e)
+{
+    if (team_leads()) {
+        return e->run(r, e);
+    }
+    if (e->is_shared) {
+        e->run(r, e);
+    }
+    return true;
+}
+
+static bool run_experiment(reproduce *r, const experiment *e, bool json)
+{
+    r->now = e;
+    r->files[0] = '\0';
+    snprintf(r->foot, sizeof r->foot, "After %s. Drawn by poise reproduce %s.", e->source, e->name);
+    if (json) {
+        r->result = json_pack("{s:s, s:s, s:s, s:[], s:[], s:[]}", "name", e->name, "title", e->title, "source", e->source,
+                              "notes", "tables", "files");
+    } else {
+        printf("%s%s: %s%s\n%s\n", style_code(STYLE_BOLD), e->name, e->title, style_code(STYLE_PLAIN), e->source);
+    }
+    double start = seconds_now();
+    bool works = team_now()->agree(run_mine(r, e));
+    double seconds = seconds_now() - start;
+    if (json) {
+        json_object_set_new(r->result, "seconds", json_from_number(seconds));
+        json_array_append_new(r->results, r->result);
+        r->result = NULL;
+    } else if (works) {
+        char text[1200];
+        snprintf(text, sizeof text, "%.1f s; in %.300s: %s", seconds, r->out, r->files);
+        printf("\n%s", style_code(STYLE_FAINT));
+        print_wrapped(stdout, text, 0, 80);
+        printf("%s\n", style_code(STYLE_PLAIN));
+    }
+    fflush(stdout);
+    return works;
+}
+
+// The folder of recordings: as given, or the usual one where it is there.
+static bool find_data(const arguments *args, reproduce *r)
+{
+    char path[1024];
+    const char *folder = option_text(args, "data", DATA);
+    FILE *file = path_join(path, sizeof path, folder, DATA_FILE) ? fopen(path, "rb") : NULL;
+    if (file) {
+        fclose(file);
+        r->data = folder;
+    } else if (option_given(args, "data")) {
+        complain("%s: cannot be read; --data names a folder with recordings of HDM05", path);
+        return false;
+    }
+    return true;
+}
+
+static bool run_all(const arguments *args, reproduce *r)
+{
+    bool json = arguments_json(args), works = true;
+    bool is_all = strcmp(arguments_at(args, 0), "all") == 0;
+    int count = is_all ? experiment_count() : arguments_count(args);
+    for (int i = 0; i < count && !is_all; ++i) {
+        works = works && find_experiment(arguments_at(args, i)) != NULL;
+    }
+    works = team_now()->agree(works && find_data(args, r) && folder_make(r->out));
+    r->results = json ? json_array() : NULL;
+    for (int i = 0; i < count && works; ++i) {
+        works = run_experiment(r, is_all ? experiment_at(i) : find_experiment(arguments_at(args, i)), json);
+    }
+    if (json && works) {
+        return json_print(json_pack("{s:o}", "reproduced", r->results));
+    }
+    json_decref(r->results);
+    return works;
+}
+
+static app_exit run(const arguments *args)
+{
+    if (arguments_count(args) == 0) {
+        return list_experiments(arguments_json(args));
+    }
+    const device *found;
+    if (!find_device(args, &found)) {
+        return APP_BAD;
+    }
+    reproduce *r = calloc(1, sizeof *r);
+    if (!r) {
+        reproduce_no_memory();
+        return APP_BAD;
+    }
+    r->device = found;
+    r->out = option_text(args, "output", "reproduce");
+    r->is_full = option_given(args, "full");
+    r->every = option_count(args, "every", 0);
+    r->samples = option_count(args, "samples", 0);
+    r->threads = option_count(args, "threads", threads_available());
+    bool works = run_all(args, r);
+    for (int i = 0; i < REPRODUCE_TAKES; ++i) {
+        if (r->has_take[i]) {
+            hessian_study_destroy(&r->takes[i]);
+        }
+    }
+    erik_run_destroy(r->erik);
+    free(r);
+    return works ? APP_DONE : APP_BAD;
+}
+
+static const app_option options[] = {
+    {.name = "data",
+     .kind = OPTION_FILE,
+     .value = "FOLDER",
+     .help = "recordings of HDM05; by default ../shared/data/hdm05 where it is there, else our own motions"},
+    {.name = "output",
+     .letter = 'o',
+     .kind = OPTION_FILE,
+     .value = "FOLDER",
+     .help = "where CSV and SVG files go (reproduce)"},
+    {.name = "full", .help = "all frames and samples; the ERIK evaluation goes on where it was stopped"},
+    {.name = "every",
+     .kind = OPTION_COUNT,
+     .value = "K",
+     .lowest = 1,
+     .highest = 1000000,
+     .help = "hessian tables and sweep: one frame in K; of a whole motion its first K-th part"},
+    {.name = "samples",
+     .kind = OPTION_COUNT,
+     .value = "N",
+     .lowest = 1,
+     .highest = 1000000000,
+     .help = "samples of each ERIK skeleton (100000); frames of each convergence panel"},
+    {.name = "threads", .kind = OPTION_COUNT, .value = "N", .lowest = 1, .highest = 256, .help = "how many to use (all)"},
+    {.name = "device",
+     .kind = OPTION_CHOICE,
+     .value = "NAME",
+     .choices = "cpu cuda",
+     .help = "where ERIK's samples are solved: cpu, or cuda, which needs the program poise-cuda (cpu)"},
+    {0},
+};
+
+static const app_example examples[] = {
+    {.what = "What there is", .command = "poise reproduce"},
+    {.what = "Definiteness of the Hessian of two links", .command = "poise reproduce hessian-a10 -o figures"},
+    {.what = "A quick look at the errors of ERIK", .command = "poise reproduce erik-table9 --samples 2000 -o figures"},
+    {0},
+};
+
+const app_command cmd_reproduce = {
+    .name = "reproduce",
+    .synopsis = "[NAME... | all]",
+    .most = -1,
+    .summary = "tables and figures of the papers, ours beside the printed ones",
+    .description =
+        "Makes tables and figures of the papers again: prints ours beside the printed numbers and writes CSV and SVG files. "
+        "Without a name: what there is.\n\n"
+        "By default a sample is taken, which needs seconds; --full takes everything. The same command gives the same files, "
+        "whatever the number of threads; times of the machine are kept apart, in files that end in -times.csv.\n\n"
+        "A full ERIK evaluation leaves *.progress files in the output folder; stopped and run again it goes on where it "
+        "was.\n\n"
+        "With --device cuda the samples of ERIK are solved on a CUDA device, all 289 million of them in seconds, to the "
+        "same "
+        "statistics; its rivals stay on the processors.",
+    .options = options,
+    .examples = examples,
+    .run = run,
+};

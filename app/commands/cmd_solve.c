@@ -1,0 +1,382 @@
+// poise solve: one pose that meets goals.
+#include "cli/terminal.h"
+#include "commands.h"
+#include "solve_parts.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TOLERANCE_WITH_WISHES 1e-3 // wishes keep goals from being met exactly
+
+enum { RESTARTS = 30, MOST_TRACED = 100000, MOST_ANSWERS = 1000 };
+
+// ---- Setting up ----------------------------------------------------------------------------------------------------------
+
+static poise_method method_by_name(const char *name)
+{
+    for (int i = 0; i < POISE_METHOD_COUNT; ++i) {
+        if (strcmp(poise_method_name((poise_method)i), name) == 0) {
+            return (poise_method)i;
+        }
+    }
+    return POISE_METHOD_NEWTON_PROJECTED; // "newton", the only choice that is no method's own name
+}
+
+// Strict priorities are what the method PRIORITY is for.
+static poise_method choose_method(const solve_job *job, const arguments *args)
+{
+    const char *name = option_text(args, "method", NULL);
+    for (int i = 0; i < job->list.count && !name; ++i) {
+        if (job->list.goals[i].priority > 0) {
+            return POISE_METHOD_PRIORITY;
+        }
+    }
+    return name ? method_by_name(name) : POISE_METHOD_AUTO;
+}
+
+static bool lock_joints(solve_job *job, const arguments *args)
+{
+    const char *name;
+    for (int i = 0; (name = option_text_at(args, "lock", i)); ++i) {
+        poise_pose local;
+        int joint = poise_model_find_joint(job->model, name), count;
+        joint = joint == POISE_WORLD ? find_body(job->model, name, &local) : joint;
+        if (joint == POISE_WORLD) {
+            return false;
+        }
+        int first = poise_model_joint_v(job->model, joint, &count);
+        for (int k = 0; k < count; ++k) {
+            job->locked[first + k] = true;
+        }
+    }
+    return true;
+}
+
+static bool set_options(solve_job *job, const arguments *args)
+{
+    poise_solver_options *o = &job->options;
+    *o = poise_solver_options_default();
+    o->method = choose_method(job, args);
+    o->start = option_given(args, "from") ? POISE_START_WARM : POISE_START_COLD;
+    o->use_limits = strcmp(option_text(args, "limits", "on"), "on") == 0;
+    o->max_iterations = option_count(args, "iterations", o->max_iterations);
+    o->restarts = option_count(args, "restarts", RESTARTS);
+    o->seed = (uint64_t)option_count(args, "seed", 1);
+    o->coupled_goals = 0;
+    int wishes = 0;
+    for (int i = 0; i < job->list.count; ++i) {
+        poise_goal_kind kind = job->list.goals[i].kind;
+        o->coupled_goals += kind == POISE_GOAL_RELATIVE || kind == POISE_GOAL_CENTER_OF_MASS;
+        wishes += goal_is_wish(&job->list.goals[i]);
+    }
+    double tolerance = option_number(args, "tolerance", wishes > 0 ? TOLERANCE_WITH_WISHES : o->position_tolerance);
+    o->position_tolerance = o->rotation_tolerance = tolerance;
+    o->max_rows = 6 * job->list.count + (wishes + 1) * poise_model_nv(job->model);
+    for (int i = 0; i < poise_model_nv(job->model); ++i) {
+        o->locked = job->locked[i] ? job->locked : o->locked;
+    }
+    if (option_given(args, "trace")) {
+        double records = ((double)o->max_iterations + 1) * (o->restarts + 1.0);
+        o->trace_capacity = records < MOST_TRACED ? (int)records : MOST_TRACED;
+        o->trace = job->trace = calloc((size_t)o->trace_capacity, sizeof *job->trace);
+    }
+    return !option_given(args, "trace") || job->trace;
+}
+
+// ---- Solving -------------------------------------------------------------------------------------------------------------
+
+static bool find_all(solve_job *job, int capacity)
+{
+    if (poise_solver_create(job->model, &job->options, NULL, &job->solver) != POISE_OK) {
+        complain("solve: no memory left for the solver");
+        return false;
+    }
+    job->solutions = calloc((size_t)capacity * (size_t)poise_model_nq(job->model) + 1, sizeof *job->solutions);
+    if (!job->solutions || job->list.count != 1) {
+        complain(job->solutions ? "solve: --all takes a single goal, a pose" : "no memory left");
+        return false;
+    }
+    poise_status status =
+        poise_solve_all(job->solver, job->list.goals, job->q, job->solutions, capacity, &job->solution_count, &job->report);
+    if (status != POISE_OK) {
+        complain("solve: --all: %s", poise_solver_error(job->solver));
+        return false;
+    }
+    if (job->solution_count > 0) {
+        memcpy(job->q, job->solutions, sizeof *job->q * (size_t)poise_model_nq(job->model));
+    }
+    job->reached = job->solution_count > 0;
+    return true;
+}
+
+static bool is_reached(const solve_job *job)
+{
+    for (int i = 0; i < job->list.count; ++i) {
+        if (!solve_goal_is_met(job, i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// One solve from the start, with these restarts, into q and *report, by a solver that is new in *solver.
+static bool try(solve_job *job, int restarts, double *q, poise_solver **solver, poise_report *report)
+{
+    poise_solver_options options = job->options;
+    options.restarts = restarts;
+    if (poise_solver_create(job->model, &options, NULL, solver) != POISE_OK) {
+        complain("solve: no memory left for the solver");
+        return false;
+    }
+    memcpy(q, job->start, sizeof *q * (size_t)poise_model_nq(job->model));
+    if (poise_solve(*solver, job->list.goals, job->list.count, q, report) != POISE_OK) {
+        complain("solve: method %s: %s", poise_method_name(options.method), poise_solver_error(*solver));
+        return false;
+    }
+    return true;
+}
+
+// First from the start alone: that the answer is near it is worth more than a wish (goal_is_wish) met a little better. Other
+// starts are for goals that are missed; their answer is taken where it is closer.
+static bool solve(solve_job *job)
+{
+    if (!try(job, 0, job->q, &job->solver, &job->report)) {
+        return false;
+    }
+    job->reached = is_reached(job);
+    if (job->reached || job->options.restarts == 0) {
+        return true;
+    }
+    double *q = calloc((size_t)poise_model_nq(job->model) + 1, sizeof *q);
+    poise_report first = job->report, report = {0};
+    poise_solver *solver = NULL;
+    bool works = q && try(job, job->options.restarts, q, &solver, &report);
+    if (works && report.cost < first.cost * (1 - 1e-6)) { // more than rounding
+        poise_solver *other = job->solver;
+        job->solver = solver;
+        solver = other;
+        memcpy(job->q, q, sizeof *q * (size_t)poise_model_nq(job->model));
+        job->report = report;
+        job->reached = is_reached(job);
+    }
+    job->report.iterations = report.iterations;
+    job->report.evaluations = report.evaluations;
+    job->report.restarts = report.restarts;
+    job->report.traced = report.traced;
+    poise_solver_destroy(solver);
+    free(q);
+    return works;
+}
+
+static bool is_json(const char *name)
+{
+    return strcmp(name, "-") == 0 || format_by_name(name) == POISE_FORMAT_JSON;
+}
+
+// The answer as a motion of one frame and, where the format holds postures, as the posture "solution", with the goals.
+static bool save(const solve_job *job, const char *name)
+{
+    int nq = poise_model_nq(job->model), count = job->file->posture_count;
+    poise_posture *postures = calloc((size_t)count + 1, sizeof *postures);
+    poise_clip *clip = NULL;
+    bool works = postures && poise_clip_create(1, nq, 1, NULL, &clip) == POISE_OK;
+    if (works) {
+        int kept = 0;
+        memcpy(clip->q, job->q, sizeof *job->q * (size_t)nq);
+        for (int i = 0; i < count; ++i) {
+            if (strcmp(job->file->postures[i].name, "solution") != 0) {
+                postures[kept++] = job->file->postures[i];
+            }
+        }
+        postures[kept++] = (poise_posture){.name = "solution", .q = job->q};
+        poise_file out = *job->file;
+        out.clip = clip;
+        out.markers = NULL;
+        bool json = is_json(name); // others would only warn
+        out.postures = json ? postures : NULL;
+        out.posture_count = json ? kept : 0;
+        out.goals = json ? job->list.goals : NULL;
+        out.goal_count = json ? job->list.count : 0;
+        out.placements = json ? out.placements : NULL;
+        out.placement_count = json ? out.placement_count : 0;
+        works = save_file(name, &out);
+    } else {
+        complain("no memory left");
+    }
+    poise_clip_destroy(clip);
+    free(postures);
+    return works;
+}
+
+// ---- The command ---------------------------------------------------------------------------------------------------------
+
+static app_exit finish(solve_job *job, const arguments *args)
+{
+    const char *output = option_text(args, "output", NULL), *drawing = option_text(args, "picture", NULL);
+    if (output && !save(job, output)) {
+        return APP_BAD;
+    }
+    if (drawing && !solve_save_picture(job, drawing)) {
+        return APP_BAD;
+    }
+    if (arguments_json(args)) {
+        return solve_print_machine(job);
+    }
+    if (!output || strcmp(output, "-") != 0) {
+        solve_print_people(job);
+    }
+    return job->reached ? APP_DONE : APP_MISSED;
+}
+
+static bool set_start(solve_job *job, const arguments *args)
+{
+    size_t nq = (size_t)poise_model_nq(job->model), nv = (size_t)poise_model_nv(job->model);
+    job->start = calloc(nq + 1, sizeof *job->start);
+    job->q = calloc(nq + 1, sizeof *job->q);
+    job->locked = calloc(nv + 1, sizeof *job->locked);
+    if (!job->start || !job->q || !job->locked) {
+        complain("no memory left");
+        return false;
+    }
+    if (!load_posture(job->file, option_text(args, "from", "neutral"), job->start)) {
+        return false;
+    }
+    memcpy(job->q, job->start, nq * sizeof *job->q);
+    return true;
+}
+
+static void release(solve_job *job)
+{
+    poise_solver_destroy(job->solver);
+    goals_release(&job->list);
+    free(job->start);
+    free(job->q);
+    free(job->locked);
+    free(job->solutions);
+    free(job->trace);
+    poise_file_destroy(job->goal_file);
+    poise_file_destroy(job->file);
+}
+
+static app_exit run(const arguments *args)
+{
+    solve_job job = {.name = arguments_at(args, 0)};
+    const char *output = option_text(args, "output", "-");
+    if (strcmp(output, "-") != 0 && format_by_name(output) == POISE_FORMAT_UNKNOWN) {
+        return APP_BAD;
+    }
+    if (option_given(args, "output") && strcmp(output, "-") == 0 && arguments_json(args)) {
+        complain("solve: standard output takes the file or --json, not both");
+        return APP_BAD;
+    }
+    load_options how = {.floating = option_given(args, "floating")};
+    job.file = load_model(job.name, &how);
+    if (!job.file) {
+        return APP_BAD;
+    }
+    job.model = job.file->model;
+    job.length_unit = job.file->scale.metres == 1 ? "m" : "units";
+    app_exit result = APP_BAD;
+    if (set_start(&job, args) && solve_collect_goals(&job, args) && lock_joints(&job, args)) {
+        if (!set_options(&job, args)) {
+            complain("no memory left");
+        } else if (option_given(args, "all") ? find_all(&job, option_count(args, "all", 1)) : solve(&job)) {
+            result = finish(&job, args);
+        }
+    }
+    release(&job);
+    return result;
+}
+
+static const app_option options[] = {
+    {.name = "goal",
+     .letter = 'g',
+     .kind = OPTION_TEXT,
+     .value = "GOAL",
+     .repeats = true,
+     .help = "what the skeleton should do, in words: see \"poise help goals\""},
+    {.name = "goals",
+     .kind = OPTION_FILE,
+     .value = "FILE",
+     .help = "goals from a file: in words, a line each, or Poise's JSON (.json)"},
+    {.name = "from",
+     .kind = OPTION_TEXT,
+     .value = "POSTURE",
+     .help = "where to start: a posture by name, FILE@FRAME or numbers; the default is neutral"},
+    {.name = "method",
+     .kind = OPTION_CHOICE,
+     .value = "METHOD",
+     .choices = "auto newton trust_region levenberg_marquardt bfgs lbfgs damped_least_squares selectively_damped "
+                "pseudo_inverse jacobian_transpose gradient_descent priority ccd bwcd fabrik",
+     .help = "how to solve; auto is the best of them, others are for comparing"},
+    {.name = "limits", .kind = OPTION_CHOICE, .value = "on|off", .choices = "on off", .help = "heed the joints' limits"},
+    {.name = "lock",
+     .kind = OPTION_TEXT,
+     .value = "JOINT",
+     .repeats = true,
+     .help = "keep this joint as it is at the start"},
+    {.name = "iterations",
+     .kind = OPTION_COUNT,
+     .value = "N",
+     .highest = INT_MAX,
+     .help = "at most so many for each start; the default is 100"},
+    {.name = "restarts",
+     .kind = OPTION_COUNT,
+     .value = "N",
+     .highest = 1000000,
+     .help = "how often to begin elsewhere while goals are missed; the default is 30"},
+    {.name = "seed",
+     .kind = OPTION_COUNT,
+     .value = "N",
+     .highest = INT_MAX,
+     .help = "where restarts begin; the default is 1"},
+    {.name = "tolerance",
+     .kind = OPTION_NUMBER,
+     .value = "T",
+     .highest = 1e9,
+     .help = "an error up to this, in length units or radians, is met; the default is 1e-6, or 1e-3 where wishes pull"},
+    {.name = "all",
+     .kind = OPTION_COUNT,
+     .value = "N",
+     .lowest = 1,
+     .highest = MOST_ANSWERS,
+     .help = "up to N different answers to one pose of an arm"},
+    {.name = "trace", .help = "print what each iteration did"},
+    {.name = "output",
+     .letter = 'o',
+     .kind = OPTION_FILE,
+     .value = "FILE",
+     .help = "write the answer: as posture \"solution\" (.json) or a motion of one frame (.bvh, .mot, ...)"},
+    {.name = "picture", .kind = OPTION_FILE, .value = "FILE", .help = "draw start, answer and goals (.svg)"},
+    {.name = "floating", .help = "URDF, MJCF: let the root move freely instead of fixing it to the world"},
+    {0},
+};
+
+static const app_example examples[] = {
+    {"Reach a point with an arm", "poise solve scene:arm7 --goal \"position tip 0.4 0.1 0.3\""},
+    {"A pose, all joint values that give it, and one as a file",
+     "poise solve scene:arm6 --goal \"pose tip 0.5 0.1 0.4 rpy 0 180 0 deg\" --all 8 -o arm.json"},
+    {"A body that reaches, looks and moves no more than it must, with a picture",
+     "poise solve scene:humanoid --goal \"position left_hand 0.3 1.5 0.4\" --goal \"aim head to 0.3 1.5 0.4\" "
+     "--goal \"stay weight 0.001\" --picture reach.svg"},
+    {"For a program", "poise solve scene:twolink --goal \"position tip 1 1 0\" --json"},
+    {0},
+};
+
+const app_command cmd_solve = {
+    .name = "solve",
+    .synopsis = "MODEL",
+    .least = 1,
+    .most = 1,
+    .summary = "one pose that meets goals, within the joints' limits",
+    .description =
+        "Finds joint values that meet all goals, or come as close as the skeleton can. Goals are written in "
+        "words (\"poise help goals\"); without any, those in MODEL's own file are used.\n\n"
+        "The exit status is 0 when every goal is met, 1 when the closest pose misses one; the pose is printed and "
+        "written all the same. Wishes (posture, stay) pull on the answer and are not counted. Goals with a "
+        "priority other than 0 are solved level by level, by the method priority.",
+    .options = options,
+    .examples = examples,
+    .run = run,
+};

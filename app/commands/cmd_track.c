@@ -1,0 +1,448 @@
+// poise track: a whole clip, from markers or another skeleton's motion.
+#include "cli/ranks_seam.h"
+#include "cli/terminal.h"
+#include "cli/threads.h"
+#include "cli/whole_files.h"
+#include "commands.h"
+#include "track_jobs.h"
+#include "track_page.h"
+#include "track_print.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// One job: what to follow, and what to write.
+typedef struct job {
+    const char *out, *report, *model_out; // NULL: not wanted
+    track_wish wish;
+} job;
+
+// ---- Wishes --------------------------------------------------------------------------------------------------------------
+
+static poise_method method_by_name(const char *name)
+{
+    for (int i = 0; i < POISE_METHOD_COUNT; ++i) {
+        if (strcmp(poise_method_name((poise_method)i), name) == 0) {
+            return (poise_method)i;
+        }
+    }
+    return POISE_METHOD_NEWTON_PROJECTED; // "newton", the only choice that is no method's own name
+}
+
+static track_calibrate calibrate_by_name(const char *name)
+{
+    static const char *const names[] = {"", "none", "places", "uniform", "segments"};
+    int i = 0;
+    while (i < TRACK_CALIBRATE_SEGMENTS && strcmp(names[i], name) != 0) {
+        ++i;
+    }
+    return (track_calibrate)i;
+}
+
+static poise_up up_by_name(const char *name)
+{
+    return name[0] == 'x' ? POISE_UP_X : name[0] == 'y' ? POISE_UP_Y : name[0] == 'z' ? POISE_UP_Z : POISE_UP_UNKNOWN;
+}
+
+// `pairs` has room for as many as the command line has words, and NULL.
+static track_wish wish_of(const arguments *args, const char **pairs)
+{
+    track_wish w = track_wish_default();
+    w.source_model = option_text(args, "source-model", NULL);
+    w.placements = option_text(args, "placements", NULL);
+    for (int i = 0; (pairs[i] = option_text_at(args, "pair", i)) != NULL; ++i) {
+    }
+    w.pairs = pairs;
+    w.scale = (poise_scale){option_number(args, "unit", 0), up_by_name(option_text(args, "up", ""))};
+    w.source_scale = (poise_scale){option_number(args, "source-unit", 0), up_by_name(option_text(args, "source-up", ""))};
+    w.floating = option_given(args, "floating");
+    w.use_bodies = option_given(args, "bodies");
+    w.keep_size = option_given(args, "keep-size");
+    w.first = option_count(args, "first", 0);
+    w.last = option_count(args, "last", -1);
+    w.rate = option_number(args, "rate", 0);
+    w.calibrate = calibrate_by_name(option_text(args, "calibrate", ""));
+    w.calibration_frames = option_count(args, "calibration-frames", w.calibration_frames);
+    w.track.solver.method = method_by_name(option_text(args, "method", "auto"));
+    w.track.chunk = option_count(args, "chunk", w.track.chunk);
+    w.track.robust = !option_given(args, "no-robust");
+    w.track.outlier = option_number(args, "outlier", 0);
+    w.track.smoothness = option_number(args, "smoothness", 0);
+    w.track.least_markers = option_count(args, "least-markers", w.track.least_markers);
+    w.threads = option_count(args, "threads", threads_available());
+    return w;
+}
+
+// ---- One job -------------------------------------------------------------------------------------------------------------
+
+static bool write_results(const job *j, const track_result *r, const arguments *args)
+{
+    // OUT comes last: where it is, the job is done
+    if (j->report && !report_write(r, j->report, args)) {
+        return false;
+    }
+    if (j->model_out) {
+        poise_file file = {.model = (poise_model *)r->model,
+                           .scale = r->scale,
+                           .placements = r->placements,
+                           .placement_count = r->placement_count,
+                           .title = r->skeleton->title};
+        if (!save_file(j->model_out, &file)) {
+            return false;
+        }
+    }
+    return !j->out || track_write(r, j->out);
+}
+
+// Fill r. False after one line on standard error.
+static bool do_job(const job *j, track_result *r, const arguments *args)
+{
+    bool works = track_load(&j->wish, r);
+    if (works && r->scale.metres > 0) { // the option is in metres, whatever the skeleton's unit
+        job scaled = *j;
+        scaled.wish.track.outlier /= r->scale.metres;
+        return (!j->out || track_can_write(r, j->out)) && track_run(&scaled.wish, r) && write_results(j, r, args);
+    }
+    return works && (!j->out || track_can_write(r, j->out)) && track_run(&j->wish, r) && write_results(j, r, args);
+}
+
+static app_exit run_one(job *j, const arguments *args)
+{
+    track_result r = {0};
+    bool works = do_job(j, &r, args);
+    app_exit status = !works ? APP_BAD : r.held > 0 ? APP_MISSED : APP_DONE;
+    bool to_output = j->out && strcmp(j->out, "-") == 0;
+    if (works && arguments_json(args)) {
+        status = json_print(track_as_json(&r, j->out, j->report)) ? status : APP_BAD;
+    } else if (works) {
+        track_print(&r, to_output ? NULL : j->out, j->report, to_output ? stderr : stdout);
+    }
+    if (works && r.held > 0) {
+        warn("%d of %d frames could not be trusted and hold the last good pose", r.held, r.markers->frames);
+    }
+    track_release(&r);
+    return status;
+}
+
+// ---- Many jobs -----------------------------------------------------------------------------------------------------------
+
+static void say_job(FILE *stream, int number, int count, const char *out, const char *what)
+{
+    char text[PATH_MAX + 256];
+    snprintf(text, sizeof text, "%*d/%d  %s  %s", count > 99 ? 4 : 2, number, count, out, what);
+    text_make_printable(text);
+    fprintf(stream, "%s\n", text);
+}
+
+// "folder/walk.bvh" into "REPORTS/walk.html".
+static bool report_name(const char *folder, const char *out, char *path, size_t size)
+{
+    char name[256];
+    const char *base = path_base(out), *dot = strrchr(base, '.');
+    snprintf(name, sizeof name, "%.*s.html", dot ? (int)(dot - base) : (int)strlen(base), base);
+    return path_join(path, size, folder, name);
+}
+
+static app_exit list_job(job *j, const struct track_line *line, int number, int count, const arguments *args, FILE *stream)
+{
+    char what[160];
+    track_result r = {0};
+    bool works = do_job(j, &r, args);
+    app_exit status = !works ? APP_BAD : r.held > 0 ? APP_MISSED : APP_DONE;
+    if (arguments_json(args)) {
+        json_t *o = works ? track_as_json(&r, j->out, j->report)
+                          : json_pack("{s:o, s:o, s:o, s:b}", "model", json_from_text(line->model), "source",
+                                      json_from_text(line->source), "output", json_from_text(line->out), "failed", 1);
+        status = json_write_line(stream, o) ? status : APP_BAD;
+    } else if (works) {
+        const char *unit;
+        double per = track_unit(&r, &unit);
+        snprintf(what, sizeof what, "%d frames, %d held, mean error %.3g %s, %.0f us a frame", r.markers->frames, r.held,
+                 r.mean * per, unit, 1e6 * r.mean_time);
+        say_job(stream, number, count, line->out, what);
+    } else {
+        snprintf(what, sizeof what, "failed (line %d of the list)", line->line);
+        say_job(stream, number, count, line->out, what);
+    }
+    fflush(stream);
+    track_release(&r);
+    return status;
+}
+
+// A job of a team's list: rank 0 prints what it has to say, when its turn has come. `piece` counts the jobs to do.
+static app_exit team_job(job *j, const struct track_line *line, int number, int count, const arguments *args, int piece)
+{
+    char *message = NULL, *output = NULL;
+    size_t message_size, output_size;
+    FILE *messages = open_memstream(&message, &message_size), *stream = open_memstream(&output, &output_size);
+    app_exit status = APP_BAD;
+    if (messages && stream) {
+        FILE *before = messages_to(messages);
+        status = list_job(j, line, number, count, args, stream);
+        messages_to(before);
+    }
+    bool is_whole = messages && fclose(messages) == 0;
+    is_whole = stream && fclose(stream) == 0 && is_whole;
+    team_now()->say(piece, is_whole ? message : "poise: no memory left\n", is_whole ? output : "");
+    free(message);
+    free(output);
+    return status;
+}
+
+// Which jobs are there to do, by number: those whose output is there are done, so that a list that was stopped goes on where
+// it was. Rank 0 looks, together. NULL after one line on standard error.
+static int *open_jobs(const track_list *list, bool force, int *count)
+{
+    int *open = calloc((size_t)list->count + 1, sizeof *open);
+    *count = 0;
+    for (int i = 0; open && team_leads() && i < list->count; ++i) {
+        if (force || access(list->job[i].out, F_OK) != 0) {
+            open[(*count)++] = i;
+        }
+    }
+    if (!open) {
+        complain("no memory left");
+    }
+    if (!team_now()->agree(open != NULL)) {
+        free(open);
+        return NULL;
+    }
+    team_now()->share(count, sizeof *count);
+    team_now()->share(open, (size_t)*count * sizeof *open);
+    return open;
+}
+
+// The worst of the jobs that fall to this process.
+static app_exit run_jobs(job *j, const track_list *list, const int *open, int count, const arguments *args)
+{
+    const char *reports = j->report;
+    app_exit worst = APP_DONE;
+    for (int piece; (piece = team_now()->next()) < count;) {
+        int i = open[piece];
+        const struct track_line *line = &list->job[i];
+        char page[PATH_MAX];
+        j->wish.model = line->model;
+        j->wish.source = line->source;
+        j->out = line->out;
+        j->report = reports && report_name(reports, line->out, page, sizeof page) ? page : NULL;
+        app_exit status = team_now()->size > 1 ? team_job(j, line, i + 1, list->count, args, piece)
+                                               : list_job(j, line, i + 1, list->count, args, stdout);
+        worst = status > worst ? status : worst;
+    }
+    j->report = reports;
+    return worst;
+}
+
+static app_exit run_list(job *j, const arguments *args)
+{
+    track_list list;
+    int count = 0, *open = NULL;
+    app_exit worst = APP_BAD;
+    bool works = track_list_read(option_text(args, "jobs-from", NULL), &list) && (!j->report || folder_make(j->report));
+    works = team_now()->agree(works) && (open = open_jobs(&list, option_given(args, "force"), &count)) != NULL;
+    if (works) {
+        team_now()->start();
+        team_now()->listen(count);
+        worst = run_jobs(j, &list, open, count, args);
+        team_now()->hear_out();
+        worst = (app_exit)team_now()->most((int)worst);
+    }
+    if (works && count < list.count && !arguments_json(args)) {
+        printf("%d of %d jobs were done before; --force does them again\n", list.count - count, list.count);
+    }
+    free(open);
+    track_list_release(&list);
+    return worst;
+}
+
+static bool check_use(const arguments *args)
+{
+    bool list = option_given(args, "jobs-from");
+    if (!list && arguments_count(args) < 2) {
+        complain("track: an argument is missing; the form is: poise track MODEL MARKERS_OR_MOTION");
+        return false;
+    }
+    if (!list && team_now()->size > 1) {
+        complain("track: processes share the jobs of a list; give one with --jobs-from");
+        return false;
+    }
+    if (list && (arguments_count(args) > 0 || option_given(args, "output") || option_given(args, "save-model"))) {
+        complain("track: with --jobs-from the list names MODEL, MARKERS and OUT; leave them out of the command line");
+        return false;
+    }
+    if (option_given(args, "output") && strcmp(option_text(args, "output", ""), "-") == 0 && arguments_json(args)) {
+        complain("track: -o - and --json both want standard output; give -o a file");
+        return false;
+    }
+    return true;
+}
+
+static app_exit run(const arguments *args)
+{
+    enum { MOST_PAIRS = 1000 };
+    static const char *pairs[MOST_PAIRS + 1];
+    if (!check_use(args)) {
+        return APP_BAD;
+    }
+    if (option_text_at(args, "pair", MOST_PAIRS)) {
+        complain("track: more than %d times --pair", MOST_PAIRS);
+        return APP_BAD;
+    }
+    job j = {.out = option_text(args, "output", NULL),
+             .report = option_text(args, "report", NULL),
+             .model_out = option_text(args, "save-model", NULL),
+             .wish = wish_of(args, pairs)};
+    if (option_given(args, "jobs-from")) {
+        return run_list(&j, args);
+    }
+    j.wish.model = arguments_at(args, 0);
+    j.wish.source = arguments_at(args, 1);
+    return run_one(&j, args);
+}
+
+static const app_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = OPTION_FILE,
+     .value = "OUT",
+     .help = "write the motion: .bvh .amc .mot .glb .gltf .json"},
+    {.name = "report",
+     .kind = OPTION_FILE,
+     .value = "R.html",
+     .help = "write a page with errors over time, per marker, and playback"},
+    {.name = "save-model",
+     .kind = OPTION_FILE,
+     .value = "FILE",
+     .help = "write the skeleton as fitted, with its marker places (.json)"},
+    {.name = "method",
+     .kind = OPTION_CHOICE,
+     .value = "NAME",
+     .choices = "auto newton trust_region levenberg_marquardt bfgs lbfgs damped_least_squares selectively_damped "
+                "pseudo_inverse jacobian_transpose gradient_descent ccd fabrik",
+     .help = "solver of each frame (auto)"},
+    {.name = "calibrate",
+     .kind = OPTION_CHOICE,
+     .value = "WHAT",
+     .choices = "none places uniform segments",
+     .help = "find marker places, and one factor for all bones or one for each (places where some are not known)"},
+    {.name = "calibration-frames",
+     .kind = OPTION_COUNT,
+     .value = "N",
+     .lowest = 1,
+     .highest = 10000,
+     .help = "frames to calibrate on (50)"},
+    {.name = "placements", .kind = OPTION_FILE, .value = "FILE", .help = "JSON that says which marker sits where"},
+    {.name = "first",
+     .kind = OPTION_COUNT,
+     .value = "K",
+     .lowest = 0,
+     .highest = INT_MAX,
+     .help = "first frame, counted from 0 (0)"},
+    {.name = "last",
+     .kind = OPTION_COUNT,
+     .value = "K",
+     .lowest = 0,
+     .highest = INT_MAX,
+     .help = "last frame (the recording's last)"},
+    {.name = "rate",
+     .kind = OPTION_NUMBER,
+     .value = "R",
+     .lowest = 1e-3,
+     .highest = 1e6,
+     .help = "resample to R frames per second"},
+    {.name = "threads",
+     .letter = 't',
+     .kind = OPTION_COUNT,
+     .value = "N",
+     .lowest = 1,
+     .highest = 256,
+     .help = "threads (as many as processors); the answer does not depend on it"},
+    {.name = "chunk",
+     .kind = OPTION_COUNT,
+     .value = "N",
+     .lowest = 1,
+     .highest = INT_MAX,
+     .help = "frames that a thread takes at once (500); the answer depends on it"},
+    {.name = "smoothness",
+     .kind = OPTION_NUMBER,
+     .value = "W",
+     .lowest = 0,
+     .highest = 1e9,
+     .help = "weight of staying near the last frame, against 1 for a marker (0)"},
+    {.name = "no-robust", .help = "trust every marker: let none go that is far off"},
+    {.name = "outlier",
+     .kind = OPTION_NUMBER,
+     .value = "D",
+     .lowest = 0,
+     .highest = 1e9,
+     .help = "metres beyond which a marker is let go (a tenth of the reach)"},
+    {.name = "least-markers",
+     .kind = OPTION_COUNT,
+     .value = "N",
+     .lowest = 1,
+     .highest = 1e6,
+     .help = "with fewer seen a frame is held (3)"},
+    {.name = "bodies", .help = "follow the motion's bodies where the source has markers, too"},
+    {.name = "source-model", .kind = OPTION_FILE, .value = "FILE", .help = "the skeleton that an AMC or MOT source moves"},
+    {.name = "pair",
+     .kind = OPTION_TEXT,
+     .value = "SOURCE=TARGET",
+     .repeats = true,
+     .help = "bodies that belong together though their names differ"},
+    {.name = "keep-size", .help = "do not scale a motion to the size of the skeleton that follows it"},
+    {.name = "unit",
+     .kind = OPTION_NUMBER,
+     .value = "M",
+     .lowest = 1e-9,
+     .highest = 1e9,
+     .help = "metres in a unit of the skeleton's lengths"},
+    {.name = "up", .kind = OPTION_CHOICE, .value = "AXIS", .choices = "x y z", .help = "the skeleton's upward axis"},
+    {.name = "source-unit",
+     .kind = OPTION_NUMBER,
+     .value = "M",
+     .lowest = 1e-9,
+     .highest = 1e9,
+     .help = "the same of the recording"},
+    {.name = "source-up", .kind = OPTION_CHOICE, .value = "AXIS", .choices = "x y z", .help = "the same of the recording"},
+    {.name = "floating", .help = "URDF, MJCF: let the root move freely"},
+    {.name = "jobs-from", .kind = OPTION_FILE, .value = "LIST", .help = "a file with a job MODEL MARKERS OUT on each line"},
+    {.name = "force", .help = "with --jobs-from: do jobs again whose OUT is there"},
+    {0},
+};
+
+static const app_example examples[] = {
+    {"A noisy recording with gaps and swapped labels", "poise track scene:humanoid scene:humanoid/walk/noisy -o walk.json"},
+    {"The same with a page to look at", "poise track scene:humanoid scene:humanoid/walk/noisy --report walk.html"},
+    {"Another skeleton follows the bodies of a motion",
+     "poise track scene:humanoid-euler scene:humanoid/kick --bodies -o kick.bvh"},
+    {"Numbers for machines, twenty frames", "poise track scene:humanoid scene:humanoid/punch --first 20 --last 39 --json"},
+    {0},
+};
+
+const app_command cmd_track = {
+    .name = "track",
+    .synopsis = "MODEL MARKERS_OR_MOTION",
+    .least = 0,
+    .most = 2,
+    .summary = "a skeleton follows a whole clip of markers or another's motion",
+    .description =
+        "Finds a motion of MODEL that follows markers (C3D, TRC, JSON) or the bodies of another skeleton's motion (BVH, "
+        "AMC, "
+        "MOT, glTF, JSON). Gaps and single bad frames do not stop it: markers that fit no pose are let go, and a frame that "
+        "cannot be trusted holds the last good pose and is listed.\n\n"
+        "Where markers sit comes from --placements, else from MODEL's file, else from common names (Plug-in Gait, OpenSim) "
+        "with calibration. Units and upward axes are brought together, and the output says how. Of a motion, bodies and "
+        "tools of the same name are followed, scaled to the size of MODEL.\n\n"
+        "Errors are distances between markers that were seen and where the motion puts them, without those let go and "
+        "without held frames. Times are processor time spent on each frame, all passes over it included. Long "
+        "recordings are cut into chunks that threads work on; the answer is the same for any number of threads.\n\n"
+        "With --jobs-from, one job after another is done and one that fails does not stop the others; jobs whose OUT is "
+        "there are passed over, so that a list can be taken up again. --report then names a folder. Many machines share a "
+        "list with poise-mpi (docs/scale.md); no job may need the OUT of another then.\n\n"
+        "Exit status: 0, every frame was tracked; 1, frames were held; 2, wrong use or input.",
+    .options = options,
+    .examples = examples,
+    .run = run,
+};

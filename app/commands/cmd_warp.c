@@ -1,0 +1,323 @@
+// poise warp: an animation whose end faces something.
+#include "aim_target.h"
+#include "cli/joint_names.h"
+#include "cli/json_output.h"
+#include "cli/latency.h"
+#include "cli/load.h"
+#include "cli/terminal.h"
+#include "commands.h"
+#include "smooth.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEGREES DEGREES_PER_RADIAN
+
+typedef struct warp {
+    const poise_model *model;
+    poise_clip *clip; // what is played, at the rate of the output
+    poise_clip *out;
+    aim_end end;
+    aim_path path;
+    aim_settings settings;
+    smoother *smoother;
+    aim_solver *solver;
+} warp;
+
+typedef struct warp_figures {
+    int reached, jumps, violations;
+    double answer, largest_answer, shown, largest_shown; // degrees left, of what was solved and of what comes out
+    double fastest;                                      // rad/s, or length units
+    char fastest_joint[96];
+    latency time;
+} warp_figures;
+
+// ---- The job -------------------------------------------------------------------------------------------------------------
+
+static bool read_path(const arguments *args, const poise_file *model, aim_path *path)
+{
+    static const struct {
+        const char *option;
+        aim_kind kind;
+    } single[] = {{"aim", AIM_POINT}, {"direction", AIM_DIRECTION}, {"orientation", AIM_ORIENTATION}};
+    int given = option_given(args, "path");
+    const char *text = NULL;
+    aim_target target = {0};
+    for (int i = 0; i < 3; ++i) {
+        char where[32];
+        snprintf(where, sizeof where, "--%s", single[i].option);
+        given += option_given(args, single[i].option);
+        if (option_given(args, single[i].option)) {
+            text = option_text(args, single[i].option, NULL);
+            if (!aim_parse_target(where, single[i].kind, text, &target)) {
+                return false;
+            }
+        }
+    }
+    if (given != 1) {
+        complain("warp: say what to face with %s of --aim, --direction, --orientation and --path",
+                 given > 1 ? "only one" : "one");
+        return false;
+    }
+    if (!text) {
+        return aim_load_path(option_text(args, "path", NULL), model, option_count(args, "steps", 120), path);
+    }
+    *path = (aim_path){.count = 1, .targets = malloc(sizeof target)};
+    if (path->targets) {
+        path->targets[0] = target;
+    }
+    return path->targets != NULL;
+}
+
+static bool is_quaternion(const poise_model *model, int i)
+{
+    int place, joint = model_joint_of(model, i, &place);
+    return joint_coordinate_unit(poise_model_joint_type(model, joint), place) == COORDINATE_NUMBER;
+}
+
+static void run_frame(warp *w, int frame, double *answer, warp_figures *f)
+{
+    size_t nq = (size_t)w->clip->nq;
+    const double *posture = w->clip->q + (size_t)frame * nq;
+    double *q = w->out->q + (size_t)frame * nq, share = w->clip->frames > 1 ? (double)frame / (w->clip->frames - 1) : 0;
+    aim_target target = aim_path_at(&w->path, share);
+    aim_result r;
+    double begin = cpu_seconds_now();
+    bool solved = aim_solve(w->solver, &target, posture, frame > 0, answer, &r);
+    if (frame == 0) {
+        smoother_reset(w->smoother, answer);
+    }
+    smoother_step(w->smoother, answer, w->clip->frame_time, q);
+    latency_add(&f->time, cpu_seconds_now() - begin);
+    double shown = aim_angle(w->solver, &target, q) * DEGREES;
+    f->reached += solved && r.faces;
+    f->violations += !poise_model_within_limits(w->model, q);
+    f->answer += r.angle * DEGREES / w->clip->frames;
+    f->largest_answer = fmax(f->largest_answer, r.angle * DEGREES);
+    f->shown += shown / w->clip->frames;
+    f->largest_shown = fmax(f->largest_shown, shown);
+    for (size_t i = 0; frame > 0 && i < nq; ++i) {
+        double speed = fabs(q[i] - q[(ptrdiff_t)i - (ptrdiff_t)nq]) / w->clip->frame_time;
+        if (speed > f->fastest && !is_quaternion(w->model, (int)i)) {
+            f->fastest = speed;
+            coordinate_label(w->model, (int)i, f->fastest_joint, sizeof f->fastest_joint);
+        }
+    }
+}
+
+static bool run_frames(warp *w, warp_figures *f)
+{
+    size_t nq = (size_t)w->clip->nq;
+    double *answer = calloc(nq + 1, sizeof *answer), *before = calloc(nq + 1, sizeof *before);
+    bool works = answer && before;
+    progress_start("warping", "frames", w->clip->frames);
+    for (int i = 0; i < w->clip->frames && works; ++i) {
+        memcpy(before, answer, nq * sizeof *before);
+        run_frame(w, i, answer, f);
+        f->jumps += i > 0 && aim_has_jumped(w->model, before, answer);
+        progress_show(i + 1);
+    }
+    progress_end();
+    free(answer);
+    free(before);
+    return works;
+}
+
+// ---- Printing ------------------------------------------------------------------------------------------------------------
+
+static void print_text(const char *name, const warp *w, const warp_figures *f)
+{
+    double budget = w->clip->frame_time * 1e6, p99 = latency_quantile(&f->time, 0.99) * 1e6;
+    printf("%s: %d frames, %.4g per second; %s faces its target\n", name, w->clip->frames, 1 / w->clip->frame_time,
+           w->end.name);
+    printf("  reached      %d of %d frames\n", f->reached, w->clip->frames);
+    printf("  angle left   %.3f degrees mean, %.3f largest, before the filter\n", f->answer, f->largest_answer);
+    printf("               %.3f degrees mean, %.3f largest, after it\n", f->shown, f->largest_shown);
+    printf("  jumps        %d answers move a joint by more than 20 degrees\n", f->jumps);
+    printf("  fastest      %s, %.3f per second, after the filter\n", f->fastest_joint[0] ? f->fastest_joint : "none",
+           f->fastest);
+    printf("  limits       %d frames break one\n", f->violations);
+    printf("  time         %.0f us of CPU a frame (median), %.0f us p99, %.0f us longest\n",
+           latency_quantile(&f->time, 0.5) * 1e6, p99, f->time.largest * 1e6);
+    printf("  budget       %.0f us a frame: p99 takes %.1f %% of it\n", budget, 100 * p99 / budget);
+}
+
+static bool print_json(const char *name, const warp *w, const warp_figures *f)
+{
+    json_t *time =
+        json_pack("{s:o, s:o, s:o, s:o}", "mean", json_from_number(latency_mean(&f->time) * 1e6), "p50",
+                  json_from_number(latency_quantile(&f->time, 0.5) * 1e6), "p99",
+                  json_from_number(latency_quantile(&f->time, 0.99) * 1e6), "max", json_from_number(f->time.largest * 1e6));
+    json_t *angle = json_pack("{s:{s:o, s:o}, s:{s:o, s:o}, s:s}", "solved", "mean", json_from_number(f->answer), "max",
+                              json_from_number(f->largest_answer), "filtered", "mean", json_from_number(f->shown), "max",
+                              json_from_number(f->largest_shown), "unit", "degrees");
+    return json_print(json_pack("{s:o, s:i, s:o, s:o, s:i, s:o, s:i, s:i, s:o, s:o, s:o}", "motion", json_from_text(name),
+                                "frames", w->clip->frames, "frame_time", json_from_number(w->clip->frame_time), "end",
+                                json_from_text(w->end.name), "reached", f->reached, "angle", angle, "jumps", f->jumps,
+                                "limit_violations", f->violations, "fastest", json_from_number(f->fastest), "budget_us",
+                                json_from_number(w->clip->frame_time * 1e6), "us_per_frame", time));
+}
+
+// ---- The command ---------------------------------------------------------------------------------------------------------
+
+static bool make_parts(const arguments *args, const poise_clip *clip, warp *w)
+{
+    double rate = option_number(args, "rate", 1 / clip->frame_time);
+    const char *set;
+    w->settings = aim_settings_default(&w->end);
+    if (!aim_read_holds(args, w->model, &w->settings.holds)) {
+        return false;
+    }
+    bool metric = strcmp(option_text(args, "mode", "shape"), "metric") == 0;
+    w->settings.expressive.mode = metric ? POISE_EXPRESSIVE_METRIC : POISE_EXPRESSIVE_SHAPE;
+    w->settings.expressive.gain = 0.01; // a motion would rather stay than save a little
+    for (int i = 0; (set = option_text_at(args, "set", i)); ++i) {
+        if (!aim_set(&w->settings, set)) {
+            return false;
+        }
+    }
+    double frame_time = option_given(args, "rate") ? 1 / rate : clip->frame_time;
+    if (poise_clip_resample(clip, w->model, frame_time, NULL, &w->clip) != POISE_OK ||
+        poise_clip_create(w->clip->frames, w->clip->nq, w->clip->frame_time, NULL, &w->out) != POISE_OK) {
+        complain("no memory left");
+        return false;
+    }
+    w->out->start_time = clip->start_time;
+    w->smoother = smoother_create(w->model, option_text(args, "filter", NULL));
+    w->solver = w->smoother ? aim_solver_create(w->model, &w->end, &w->settings, NULL) : NULL;
+    return w->solver != NULL;
+}
+
+static void release_parts(warp *w)
+{
+    aim_solver_destroy(w->solver);
+    smoother_destroy(w->smoother);
+    poise_clip_destroy(w->clip);
+    poise_clip_destroy(w->out);
+    free(w->path.targets);
+}
+
+static app_exit run_warp(const arguments *args, const poise_file *model, const poise_file *motion)
+{
+    warp w = {.model = model->model};
+    static warp_figures f; // large
+    f = (warp_figures){0};
+    app_exit status = APP_BAD;
+    if (aim_find_end(w.model, option_text(args, "body", NULL), option_text(args, "axis", NULL), &w.end) &&
+        read_path(args, model, &w.path) && make_parts(args, motion->clip, &w) && run_frames(&w, &f)) {
+        const char *output = option_text(args, "output", NULL);
+        poise_file out = *model;
+        out.clip = w.out;
+        out.markers = NULL;
+        if (!output || save_file(output, &out)) {
+            status = f.reached == w.clip->frames ? APP_DONE : APP_MISSED;
+            if (!arguments_json(args)) {
+                print_text(arguments_at(args, 1), &w, &f);
+            } else if (!print_json(arguments_at(args, 1), &w, &f)) {
+                status = APP_BAD;
+            }
+        }
+    }
+    release_parts(&w);
+    return status;
+}
+
+static app_exit run(const arguments *args)
+{
+    const char *name = arguments_at(args, 1);
+    poise_file *model = load_model(arguments_at(args, 0), NULL), *motion = NULL;
+    app_exit status = APP_BAD;
+    if (model) {
+        load_options options = {.model = model->model};
+        motion = load_file(name, &options);
+    }
+    if (motion && !motion->clip) {
+        complain("%s: holds no motion; a motion comes from BVH, AMC, MOT, glTF or JSON", name);
+    } else if (motion && motion->clip->nq != poise_model_nq(model->model)) {
+        complain("%s: its motion has %d numbers a frame, the skeleton %s takes %d", name, motion->clip->nq,
+                 arguments_at(args, 0), poise_model_nq(model->model));
+    } else if (motion && motion->clip->frames == 0) {
+        complain("%s: its motion has no frames", name);
+    } else if (motion) {
+        status = run_warp(args, model, motion);
+    }
+    poise_file_destroy(motion);
+    poise_file_destroy(model);
+    return status;
+}
+
+static const app_option options[] = {
+    {.name = "aim", .kind = OPTION_TEXT, .value = "X,Y,Z", .help = "the place that the tip shall point at"},
+    {.name = "direction", .kind = OPTION_TEXT, .value = "X,Y,Z", .help = "the direction that it shall point along"},
+    {.name = "orientation",
+     .kind = OPTION_TEXT,
+     .value = "X,Y,Z,W",
+     .help = "the rotation that it shall have: a quaternion, or roll, pitch and yaw in degrees"},
+    {.name = "path",
+     .kind = OPTION_FILE,
+     .value = "FILE",
+     .help = "a target that moves: targets in a row, spread over the motion, or \"circle\", \"circle:TILT\""},
+    {.name = "steps",
+     .kind = OPTION_COUNT,
+     .value = "N",
+     .help = "how many steps a circle has (120)",
+     .lowest = 1,
+     .highest = 1000000},
+    {.name = "filter",
+     .letter = 'f',
+     .kind = OPTION_TEXT,
+     .value = "LIMITS",
+     .help = "limits of the motors, such as \"velocity=2 acceleration=10 jerk=100\" (these), or \"off\""},
+    {.name = "rate",
+     .letter = 'r',
+     .kind = OPTION_NUMBER,
+     .value = "HZ",
+     .help = "frames for each second of the output (as the motion)",
+     .lowest = 1e-3,
+     .highest = 1e6},
+    {.name = "mode",
+     .kind = OPTION_CHOICE,
+     .value = "MODE",
+     .choices = "metric shape",
+     .help = "what to keep: metric, how far joints bend; shape, which way as well (shape)"},
+    {.name = "set",
+     .kind = OPTION_TEXT,
+     .value = "NAME=VALUE",
+     .help = "a setting of the method, see \"poise help aim\"",
+     .repeats = true},
+    AIM_OPTION_BODY,
+    AIM_OPTION_AXIS,
+    AIM_OPTION_HOLD,
+    {.name = "output", .letter = 'o', .kind = OPTION_FILE, .value = "FILE", .help = "write the motion, by extension"},
+    {0},
+};
+
+static const app_example examples[] = {
+    {"Make a motion to begin with", "poise aim scene:lamp -p curious --path circle:100 -o circle.json"},
+    {"The same gesture, eyes on one place", "poise warp scene:lamp circle.json --aim 0.4,0.2,0.3 -o look.json"},
+    {"For motors at 1000 Hz", "poise warp scene:lamp circle.json --aim 0.4,0.2,0.3 -r 1000 -f jerk=800"},
+    {"A walk that looks to the side", "poise warp scene:humanoid scene:humanoid/walk -b eyes --axis 0,0,1 --aim 3,1,3"},
+    {0},
+};
+
+const app_command cmd_warp = {
+    .name = "warp",
+    .synopsis = "MODEL MOTION",
+    .least = 2,
+    .most = 2,
+    .summary = "expressive: an animation whose end faces something",
+    .description =
+        "Plays a motion and turns every frame until the end faces the target, with the least change of the frame's pose "
+        "(\"poise help aim\"). Each frame starts from the last one's answer. A motion filter then brings the joints there "
+        "within limits of velocity, acceleration and jerk, so that a robot can follow; \"off\" leaves it out.\n\n"
+        "LIMITS are words name=number, parted by spaces or commas, for all joints, or JOINT.name=number for one: velocity "
+        "(2), acceleration (10) and "
+        "jerk (100) in radians, or length units, and seconds; smoothness (0) makes a heavy, gentle character, "
+        "responsiveness (0) takes some of that back, soft (0) slows the way to the ends of the range.\n\n"
+        "Prints what is left of the angle, jumps, limits that were broken (none are) and the time for a frame beside the "
+        "time that a frame has. Exit status 1 when a frame cannot face its target.",
+    .options = options,
+    .examples = examples,
+    .run = run,
+};

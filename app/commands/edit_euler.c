@@ -1,0 +1,194 @@
+// Ball joints and free joints of any kind as Euler angles, so that ASF and AMC can hold them.
+//
+// A joint that changes keeps its frame; its axes frame becomes the identity. With parent pose P, offset O and body pose W
+//
+//   (P O)^-1 W = motion of the joint = translation, then Rx(a) Ry(b) Rz(c)
+//
+// so a, b, c come from the poses of the old model. A rotation has two triples, (a, b, c) and (a + pi, pi - b, c + pi), and
+// whole turns of each; the one next to the frame before is taken, so that a motion goes on without jumps.
+#include "edit_file.h"
+
+#include "cli/terminal.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TURN 6.283185307179586
+
+// The type that holds the same motion in Euler angles; the type itself where it need not change.
+static poise_joint_type euler_type(poise_joint_type type)
+{
+    switch (type) {
+    case POISE_JOINT_BALL_EXPMAP:
+    case POISE_JOINT_BALL_QUATERNION:
+    case POISE_JOINT_SWING_TWIST:
+        return POISE_JOINT_BALL_EULER;
+    case POISE_JOINT_FREE:
+    case POISE_JOINT_FREE_EXPMAP:
+        return POISE_JOINT_FREE_EULER;
+    default:
+        return type;
+    }
+}
+
+static bool changes(const poise_model *model, int joint)
+{
+    poise_joint_type type = poise_model_joint_type(model, joint);
+    return euler_type(type) != type;
+}
+
+static poise_joint changed_joint(const poise_model *model, int k)
+{
+    poise_joint joint = poise_model_joint(model, k);
+    if (changes(model, k)) {
+        poise_joint plain = poise_joint_default();
+        joint.type = euler_type(joint.type);
+        joint.order = POISE_EULER_XYZ;
+        joint.axes = poise_quat_identity();
+        memcpy(joint.lower, plain.lower, sizeof joint.lower); // limits of a rotation vector are none of its angles
+        memcpy(joint.upper, plain.upper, sizeof joint.upper);
+        memcpy(joint.swing, plain.swing, sizeof joint.swing);
+    }
+    return joint;
+}
+
+static poise_status change_model(const poise_model *model, poise_model **made)
+{
+    poise_builder *builder = NULL;
+    poise_status status = poise_builder_create(NULL, &builder);
+    for (int k = 0; k < poise_model_joint_count(model) && status == POISE_OK; ++k) {
+        poise_joint joint = changed_joint(model, k);
+        status = poise_builder_add_joint(builder, &joint, NULL);
+    }
+    for (int i = 0; i < poise_model_tool_count(model) && status == POISE_OK; ++i) {
+        poise_tool tool = {.name = poise_model_tool_name(model, i),
+                           .body = poise_model_body_name(model, poise_model_tool_body(model, i)),
+                           .pose = poise_model_tool_pose(model, i)};
+        status = poise_builder_add_tool(builder, &tool, NULL);
+    }
+    status = status == POISE_OK ? poise_model_create(builder, NULL, made, NULL) : status;
+    poise_builder_destroy(builder);
+    return status;
+}
+
+// ---- Angles --------------------------------------------------------------------------------------------------------------
+
+static double next_to(double angle, double last)
+{
+    return angle + TURN * floor((last - angle) / TURN + 0.5);
+}
+
+static double distance(const double a[3], const double b[3])
+{
+    return fabs(a[0] - b[0]) + fabs(a[1] - b[1]) + fabs(a[2] - b[2]);
+}
+
+// R = Rx(a) Ry(b) Rz(c), row-major:
+//
+//   R02 = sin b,  R12 = -sin a cos b,  R22 = cos a cos b,  R01 = -cos b sin c,  R00 = cos b cos c
+//
+// Where cos b is 0 any a will do, so a stays, and c follows from Rx(-a) R = Ry(b) Rz(c), whose middle row is (sin c, cos c,
+// 0).
+static void angles_of(poise_quat rotation, double angle[3])
+{
+    double R[9], last[3], one[3], other[3];
+    memcpy(last, angle, sizeof last);
+    poise_quat_to_matrix(rotation, R);
+    double cosine = hypot(R[5], R[8]);
+    one[1] = poise_atan2(R[2], cosine);
+    if (cosine > 1e-9) { // below, the sines above are rounding errors: R is good to 1e-15
+        one[0] = poise_atan2(-R[5], R[8]);
+        one[2] = poise_atan2(-R[1], R[0]);
+    } else {
+        double s, c;
+        poise_sincos(last[0], &s, &c);
+        one[0] = last[0];
+        one[2] = poise_atan2(c * R[3] + s * R[6], c * R[4] + s * R[7]);
+    }
+    for (int i = 0; i < 3; ++i) {
+        other[i] = next_to(i == 1 ? TURN / 2 - one[1] : one[i] + TURN / 2, last[i]);
+        one[i] = next_to(one[i], last[i]);
+    }
+    memcpy(angle, distance(other, last) < distance(one, last) ? other : one, sizeof one);
+}
+
+// The coordinates of the new model for the pose that `kinematics` has; `q` holds those of the frame before.
+static void express(const poise_model *old, const poise_model *made, const poise_kinematics *kinematics, const double *q_old,
+                    double *q)
+{
+    for (int k = 0; k < poise_model_joint_count(old); ++k) {
+        int count, first = poise_model_joint_q(made, k, &count), parent = poise_model_parent(old, k);
+        if (!changes(old, k)) {
+            memcpy(q + first, q_old + poise_model_joint_q(old, k, NULL), sizeof *q * (size_t)count);
+            continue;
+        }
+        poise_pose frame = poise_model_joint(old, k).offset;
+        if (parent != POISE_WORLD) {
+            frame = poise_pose_multiply(poise_kinematics_body_pose(kinematics, parent), frame);
+        }
+        poise_pose motion = poise_pose_multiply(poise_pose_inverse(frame), poise_kinematics_body_pose(kinematics, k));
+        if (count == 6) {
+            q[first] = motion.position.x;
+            q[first + 1] = motion.position.y;
+            q[first + 2] = motion.position.z;
+        }
+        angles_of(motion.rotation, q + first + count - 3);
+    }
+}
+
+// ---- Files ---------------------------------------------------------------------------------------------------------------
+
+static poise_status change_clip(const poise_clip *clip, const poise_model *old, const poise_model *made,
+                                poise_clip **changed)
+{
+    poise_kinematics *kinematics = NULL;
+    size_t nq = (size_t)poise_model_nq(made);
+    poise_status status = poise_kinematics_create(old, NULL, &kinematics);
+    if (status == POISE_OK) {
+        status = poise_clip_create(clip->frames, (int)nq, clip->frame_time, NULL, changed);
+    }
+    for (int f = 0; f < clip->frames && status == POISE_OK; ++f) {
+        const double *from = clip->q + (size_t)f * (size_t)clip->nq;
+        double *to = (*changed)->q + (size_t)f * nq;
+        status = poise_kinematics_update(kinematics, from);
+        if (f > 0) {
+            memcpy(to, to - nq, nq * sizeof *to);
+        }
+        express(old, made, kinematics, from, to);
+    }
+    if (*changed) {
+        (*changed)->start_time = clip->start_time;
+    }
+    poise_kinematics_destroy(kinematics);
+    return status;
+}
+
+// Postures and goals, which neither ASF nor AMC holds, are left out.
+bool change_to_euler(poise_file *file, const char *name, int *count)
+{
+    *count = 0;
+    for (int k = 0; k < poise_model_joint_count(file->model); ++k) {
+        *count += changes(file->model, k);
+    }
+    if (*count == 0) {
+        return true;
+    }
+    poise_model *made = NULL;
+    poise_clip *clip = NULL;
+    poise_status status = change_model(file->model, &made);
+    if (status == POISE_OK && file->clip) {
+        status = change_clip(file->clip, file->model, made, &clip);
+    }
+    if (status != POISE_OK) {
+        complain("%s: %s", name, status == POISE_ERROR_MEMORY ? "no memory left for it" : "a number in it is not finite");
+        poise_clip_destroy(clip);
+        poise_model_destroy(made);
+        return false;
+    }
+    poise_clip_destroy(file->clip);
+    poise_model_destroy(file->model);
+    file->clip = clip;
+    file->model = made;
+    file->posture_count = file->goal_count = 0;
+    return true;
+}

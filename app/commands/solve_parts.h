@@ -1,0 +1,40 @@
+// poise solve, in parts: collecting goals, printing, drawing.
+#ifndef APP_SOLVE_PARTS_H
+#define APP_SOLVE_PARTS_H
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/load.h"
+#include "goal_language.h"
+
+typedef struct solve_job {
+    const char *name;
+    poise_file *file;      // with the model
+    poise_file *goal_file; // --goals in JSON; NULL: none
+    const poise_model *model;
+    goal_list list;
+    double *start, *q; // nq numbers
+    bool *locked;      // nv flags
+    poise_solver_options options;
+    poise_solver *solver;
+    poise_report report;
+    bool reached;            // every goal that is not a wish is met
+    double *solutions;       // of --all, solution_count x nq
+    int solution_count;      //
+    poise_trace *trace;      // NULL: not wanted
+    const char *length_unit; // "m", or "units"
+} solve_job;
+
+// All goals of the command line, of --goals, or of the model's own file. False after one line on standard error.
+bool solve_collect_goals(solve_job *job, const arguments *args);
+
+// Is goal i met? One that is a wish is always.
+bool solve_goal_is_met(const solve_job *job, int goal);
+
+void solve_print_people(const solve_job *job);
+app_exit solve_print_machine(const solve_job *job);
+
+// The skeleton at the start and at the answer, and the goals, as SVG. False after one line on standard error.
+bool solve_save_picture(const solve_job *job, const char *name);
+
+#endif

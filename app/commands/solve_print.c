@@ -1,0 +1,322 @@
+// What poise solve prints.
+#include "cli/joint_names.h"
+#include "cli/json_output.h"
+#include "cli/terminal.h"
+#include "cli/whole_files.h"
+#include "solve_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// What has no weight does not count.
+static bool has_rotation(const poise_goal *goal)
+{
+    return (goal->kind == POISE_GOAL_POSE || goal->kind == POISE_GOAL_RELATIVE) && goal->rotation_weight > 0;
+}
+
+static poise_goal_error counted_error(const solve_job *job, int goal)
+{
+    poise_goal_error e = poise_solver_goal_error(job->solver, goal);
+    e.error = job->list.goals[goal].weight > 0 ? e.error : 0;
+    e.rotation_error = has_rotation(&job->list.goals[goal]) ? e.rotation_error : 0;
+    return e;
+}
+
+bool solve_goal_is_met(const solve_job *job, int goal)
+{
+    if (goal_is_wish(&job->list.goals[goal])) {
+        return true;
+    }
+    poise_goal_error e = counted_error(job, goal);
+    const poise_solver_options *o = &job->options;
+    double tolerance = e.unit == POISE_UNIT_ANGLE ? o->rotation_tolerance : o->position_tolerance;
+    return e.error <= tolerance && e.rotation_error <= o->rotation_tolerance;
+}
+
+// ---- For people ----------------------------------------------------------------------------------------------------------
+
+// "0.00123 m", "12.3 degrees"; what is below a billionth is called 0.
+static void print_error(char *text, size_t size, const solve_job *job, int goal)
+{
+    poise_goal_error e = poise_solver_goal_error(job->solver, goal);
+    double error = e.unit == POISE_UNIT_ANGLE ? e.error * DEGREES_PER_RADIAN : e.error;
+    const char *unit = e.unit == POISE_UNIT_ANGLE ? " degrees" : e.unit == POISE_UNIT_LENGTH ? job->length_unit : "";
+    int used = snprintf(text, size, "%.3g%s%s", error < 1e-9 ? 0 : error, *unit && *unit != ' ' ? " " : "", unit);
+    if (has_rotation(&job->list.goals[goal]) && used > 0 && (size_t)used < size) {
+        double angle = e.rotation_error * DEGREES_PER_RADIAN;
+        snprintf(text + used, size - (size_t)used, ", %.3g degrees", angle < 1e-9 ? 0 : angle);
+    }
+}
+
+static void print_goals(const solve_job *job)
+{
+    table *t = table_create("goal\t>error\t");
+    for (int i = 0; i < job->list.count; ++i) {
+        char error[96];
+        print_error(error, sizeof error, job, i);
+        table_row(t, "%s\t%s\t%s", job->list.texts[i], error,
+                  goal_is_wish(&job->list.goals[i]) ? "wish"
+                  : solve_goal_is_met(job, i)       ? "met"
+                                                    : "missed");
+    }
+    table_print(t, stdout);
+    table_destroy(t);
+}
+
+static void print_bound(char *text, size_t size, coordinate_unit unit, double bound)
+{
+    snprintf(text, size, isfinite(bound) ? "%.6g" : "-", value_for_people(unit, bound));
+}
+
+static void print_joints(const solve_job *job, const double *q)
+{
+    const poise_model *model = job->model;
+    table *t = table_create("joint\t\t>value\t>lower\t>upper\t\t");
+    for (int i = 0; i < poise_model_nq(model); ++i) {
+        static const char *const units[] = {"", "", "deg"};
+        int place, k = model_joint_of(model, i, &place), dof = poise_model_joint_v(model, k, NULL);
+        poise_joint joint = poise_model_joint(model, k);
+        coordinate_unit unit = joint_coordinate_unit(joint.type, place);
+        char lower[32], upper[32];
+        print_bound(lower, sizeof lower, unit, poise_model_lower(model)[i]);
+        print_bound(upper, sizeof upper, unit, poise_model_upper(model)[i]);
+        int side = poise_solver_active_limit(job->solver, i);
+        double value = value_for_people(unit, q[i]);
+        const char *note = job->locked[dof] ? "locked" : side < 0 ? "at its lower limit" : side > 0 ? "at its limit" : "";
+        table_row(t, "%s\t%s\t%.4f\t%s\t%s\t%s\t%s", place == 0 ? joint.name : "", joint_coordinate_name(&joint, place),
+                  fabs(value) < 5e-5 ? 0 : value, lower, upper, unit == COORDINATE_LENGTH ? job->length_unit : units[unit],
+                  note);
+    }
+    table_print(t, stdout);
+    table_destroy(t);
+}
+
+static void print_trace(const solve_job *job)
+{
+    table *t = table_create(">iteration\t>cost\t>gradient\t>damping\t>step\tkept\tHessian");
+    for (int i = 0; i < job->report.traced; ++i) {
+        const poise_trace *r = &job->trace[i];
+        table_row(t, "%d\t%.4e\t%.2e\t%.2e\t%.2e\t%s\t%s", i + 1, r->cost, r->gradient, r->damping, r->step,
+                  r->accepted ? "yes" : "no", r->exact ? "exact" : "-");
+    }
+    table_print(t, stdout);
+    table_destroy(t);
+    putchar('\n');
+}
+
+// How long the chain is from the first joint that moves to the point of a goal, along the bones; *first is that joint.
+// Infinite where something in between slides.
+static double reach_of(const poise_model *model, const poise_goal *goal, int *first)
+{
+    poise_vec3 v = goal->local.position;
+    double length = hypot(hypot(v.x, v.y), v.z), sum = 0;
+    *first = POISE_WORLD;
+    for (int k = goal->body; k != POISE_WORLD; k = poise_model_parent(model, k)) {
+        poise_joint joint = poise_model_joint(model, k);
+        int count;
+        poise_model_joint_q(model, k, &count);
+        for (int i = 0; i < count; ++i) {
+            if (joint_coordinate_unit(joint.type, i) == COORDINATE_LENGTH) {
+                return INFINITY;
+            }
+        }
+        if (joint.type != POISE_JOINT_FIXED) {
+            *first = k;
+            sum = length;
+        }
+        v = joint.offset.position;
+        length += hypot(hypot(v.x, v.y), v.z);
+    }
+    return *first == POISE_WORLD ? INFINITY : sum;
+}
+
+// Goals beyond the reach of the whole chain.
+static void add_out_of_reach(const solve_job *job, FILE *stream)
+{
+    poise_kinematics *kinematics = NULL;
+    if (poise_kinematics_create(job->model, NULL, &kinematics) != POISE_OK) {
+        return; // it is only a remark
+    }
+    poise_kinematics_update(kinematics, job->q);
+    for (int i = 0; i < job->list.count; ++i) {
+        const poise_goal *goal = &job->list.goals[i];
+        if ((goal->kind != POISE_GOAL_POSITION && goal->kind != POISE_GOAL_POSE) || solve_goal_is_met(job, i)) {
+            continue;
+        }
+        int first;
+        double reach = reach_of(job->model, goal, &first);
+        if (first == POISE_WORLD) {
+            continue;
+        }
+        poise_vec3 from = poise_kinematics_body_pose(kinematics, first).position, to = goal->target.position;
+        double distance = hypot(hypot(to.x - from.x, to.y - from.y), to.z - from.z);
+        if (distance > reach) {
+            fprintf(stream, " Goal %d is %.4g %s from %s, and the chain from there is %.4g %s long.", i + 1, distance,
+                    job->length_unit, poise_model_joint_name(job->model, first), reach, job->length_unit);
+        }
+    }
+    poise_kinematics_destroy(kinematics);
+}
+
+// Why the goals were missed, as far as it can be seen from the answer.
+static void print_why(const solve_job *job)
+{
+    enum { SHOWN = 6 };
+    const poise_report *r = &job->report;
+    text_file text;
+    if (!text_open(&text)) {
+        return;
+    }
+    fprintf(text.stream, "This is the closest pose that was found: %s.", r->reason);
+    int shown = 0;
+    for (int i = 0; i < poise_model_nq(job->model) && shown < SHOWN; ++i) {
+        if (poise_solver_active_limit(job->solver, i) != 0) {
+            int place, k = model_joint_of(job->model, i, &place);
+            fprintf(text.stream, "%s%s", shown == 0 ? " At a limit: " : ", ", poise_model_joint_name(job->model, k));
+            shown += 1;
+        }
+    }
+    fputs(shown == 0 ? "" : r->active_limits > shown ? ", and more." : ".", text.stream);
+    add_out_of_reach(job, text.stream);
+    if (r->outcome == POISE_OUTCOME_BUDGET) {
+        fputs(" More --iterations or --restarts may come closer.", text.stream);
+    } else if (job->options.restarts == 0) {
+        fputs(" --restarts 50 tries from other poses.", text.stream);
+    }
+    if (fclose(text.stream) == 0) {
+        text_make_printable(text.text);
+        putchar('\n');
+        print_wrapped(stdout, text.text, 0, terminal_columns(stdout));
+    }
+    free(text.text);
+}
+
+static void print_solutions(const solve_job *job)
+{
+    int nq = poise_model_nq(job->model);
+    enum { SHOWN = 8 };
+    int shown = job->solution_count < SHOWN ? job->solution_count : SHOWN;
+    char head[] = "joint\t>1\t>2\t>3\t>4\t>5\t>6\t>7\t>8";
+    head[5 + 3 * shown] = '\0'; // a tab, a sign and a digit for each
+    table *t = table_create(head);
+    for (int i = 0; i < nq; ++i) {
+        int place, k = model_joint_of(job->model, i, &place);
+        coordinate_unit unit = joint_coordinate_unit(poise_model_joint_type(job->model, k), place);
+        char row[256];
+        size_t used = 0;
+        for (int s = 0; s < shown; ++s) {
+            double value = value_for_people(unit, job->solutions[s * nq + i]);
+            used += (size_t)snprintf(row + used, sizeof row - used, "\t%.3f", fabs(value) < 5e-4 ? 0 : value);
+        }
+        table_row(t, "%s%s", poise_model_joint_name(job->model, k), row);
+    }
+    printf("\n%d answer%s, nearest to the start first (degrees and length units)\n\n", job->solution_count,
+           job->solution_count == 1 ? "" : "s");
+    table_print(t, stdout);
+    table_destroy(t);
+    if (shown < job->solution_count) {
+        printf("and %d more, which --json prints\n", job->solution_count - shown);
+    }
+}
+
+void solve_print_people(const solve_job *job)
+{
+    const poise_report *r = &job->report;
+    if (job->trace) {
+        print_trace(job);
+    }
+    printf("%s: %s%s%s after %d iteration%s", job->name, style_code(job->reached ? STYLE_GOOD : STYLE_BAD),
+           job->reached ? "reached" : "not reached", style_code(STYLE_PLAIN), r->iterations, r->iterations == 1 ? "" : "s");
+    if (r->restarts > 0) {
+        printf(" from %d starts", r->restarts + 1);
+    }
+    printf(", method %s\n\n", poise_method_name(job->options.method));
+    print_goals(job);
+    if (job->solutions && job->solution_count > 0) {
+        print_solutions(job);
+        return;
+    }
+    putchar('\n');
+    print_joints(job, job->q);
+    if (!job->reached) {
+        print_why(job);
+    }
+}
+
+// ---- For machines --------------------------------------------------------------------------------------------------------
+
+static json_t *goals_as_json(const solve_job *job)
+{
+    static const char *const units[] = {
+        [POISE_UNIT_LENGTH] = "length", [POISE_UNIT_ANGLE] = "radian", [POISE_UNIT_NONE] = "number"};
+    json_t *list = json_array();
+    for (int i = 0; i < job->list.count; ++i) {
+        const poise_goal *goal = &job->list.goals[i];
+        poise_goal_error e = poise_solver_goal_error(job->solver, i);
+        bool wish = goal_is_wish(goal);
+        json_t *o = json_pack("{s:o, s:s, s:o, s:s, s:o}", "goal", json_from_text(job->list.texts[i]), "kind",
+                              poise_goal_kind_name(goal->kind), "error", json_from_number(e.error), "unit", units[e.unit],
+                              "met", wish ? json_null() : json_boolean(solve_goal_is_met(job, i)));
+        if (has_rotation(goal)) {
+            json_object_set_new(o, "rotation_error", json_from_number(e.rotation_error));
+        }
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+static json_t *limits_as_json(const solve_job *job)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < poise_model_nq(job->model); ++i) {
+        int side = poise_solver_active_limit(job->solver, i);
+        if (side != 0) {
+            int place, k = model_joint_of(job->model, i, &place);
+            json_array_append_new(list, json_pack("{s:o, s:i, s:s}", "joint",
+                                                  json_from_text(poise_model_joint_name(job->model, k)), "coordinate", i,
+                                                  "side", side < 0 ? "lower" : "upper"));
+        }
+    }
+    return list;
+}
+
+static json_t *trace_as_json(const solve_job *job)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < job->report.traced; ++i) {
+        const poise_trace *r = &job->trace[i];
+        json_array_append_new(list,
+                              json_pack("{s:o, s:o, s:o, s:o, s:b, s:b}", "cost", json_from_number(r->cost), "gradient",
+                                        json_from_number(r->gradient), "damping", json_from_number(r->damping), "step",
+                                        json_from_number(r->step), "accepted", r->accepted, "exact", r->exact));
+    }
+    return list;
+}
+
+app_exit solve_print_machine(const solve_job *job)
+{
+    const poise_report *r = &job->report;
+    int nq = poise_model_nq(job->model);
+    double metres = job->file->scale.metres;
+    json_t *o =
+        json_pack("{s:o, s:s, s:b, s:s, s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:o}", "file", json_from_text(job->name),
+                  "outcome", poise_outcome_name(r->outcome), "reached", job->reached, "reason", r->reason, "method",
+                  poise_method_name(job->options.method), "iterations", r->iterations, "evaluations", r->evaluations,
+                  "restarts", r->restarts, "start_cost", json_from_number(r->start_cost), "cost", json_from_number(r->cost),
+                  "metres_per_unit", json_from_number(metres > 0 ? metres : NAN), "q", json_from_numbers(job->q, nq));
+    json_object_set_new(o, "goals", goals_as_json(job));
+    json_object_set_new(o, "active_limits", limits_as_json(job));
+    if (job->trace) {
+        json_object_set_new(o, "trace", trace_as_json(job));
+    }
+    if (job->solutions) {
+        json_t *list = json_array();
+        for (int s = 0; s < job->solution_count; ++s) {
+            json_array_append_new(list,
+                                  json_pack("{s:o}", "q", json_from_numbers(job->solutions + (size_t)s * (size_t)nq, nq)));
+        }
+        json_object_set_new(o, "solutions", list);
+    }
+    return !json_print(o) ? APP_BAD : job->reached ? APP_DONE : APP_MISSED;
+}

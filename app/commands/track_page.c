@@ -1,0 +1,433 @@
+// A page about a recording that was followed: the template report.html with data put into it.
+#include "track_page.h"
+
+#include "cli/command.h"
+#include "cli/json_output.h"
+#include "cli/terminal.h"
+#include "cli/whole_files.h"
+#include "track_page_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_POINTS = 4000, MOST_FLAGGED = 500, PLAYBACK_BYTES = 2000000 };
+
+// ---- Base64 --------------------------------------------------------------------------------------------------------------
+
+// RFC 4648.
+static char *base64(const void *bytes, size_t size)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const unsigned char *b = bytes;
+    char *text = malloc((size + 2) / 3 * 4 + 1), *t = text;
+    if (!text) {
+        return NULL;
+    }
+    for (size_t i = 0; i < size; i += 3) {
+        size_t left = size - i;
+        unsigned word =
+            (unsigned)b[i] << 16 | (left > 1 ? (unsigned)b[i + 1] << 8 : 0) | (left > 2 ? (unsigned)b[i + 2] : 0);
+        *t++ = digits[word >> 18];
+        *t++ = digits[word >> 12 & 63];
+        *t++ = digits[word >> 6 & 63];
+        *t++ = digits[word & 63];
+    }
+    if (size % 3 > 0) {
+        t[-1] = '=';
+    }
+    if (size % 3 == 1) {
+        t[-2] = '=';
+    }
+    *t = '\0';
+    return text;
+}
+
+// Numbers of the page are little-endian, as are the machines that this runs on.
+static json_t *packed(const void *bytes, size_t size)
+{
+    char *text = bytes ? base64(bytes, size) : NULL;
+    json_t *value = text ? json_string(text) : NULL;
+    free(text);
+    return value;
+}
+
+// ---- Curves --------------------------------------------------------------------------------------------------------------
+
+// One point for each `step` frames: the largest of them, and all their flags.
+static json_t *series_as_json(const track_result *r, double per)
+{
+    int frames = r->markers->frames, step = (frames + MOST_POINTS - 1) / MOST_POINTS, count = (frames + step - 1) / step;
+    size_t n = (size_t)count;
+    float *curves = calloc(3 * n, sizeof *curves);
+    unsigned char *flags = calloc(n, 1);
+    for (int f = 0; curves && flags && f < frames; ++f) {
+        const poise_track_frame *t = &r->frames[f];
+        int i = f / step;
+        curves[i] = fmaxf(curves[i], (float)(t->rms * per));
+        curves[count + i] = fmaxf(curves[count + i], (float)(t->worst * per));
+        curves[2 * count + i] = fmaxf(curves[2 * count + i], (float)t->iterations);
+        flags[i] |= (unsigned char)t->flags;
+    }
+    json_t *o = json_pack("{s:i, s:o, s:o, s:o, s:o}", "step", step, "rms", packed(curves, 4 * n), "worst",
+                          packed(curves ? curves + n : NULL, 4 * n), "iterations",
+                          packed(curves ? curves + 2 * n : NULL, 4 * n), "flags", packed(flags, n));
+    free(curves);
+    free(flags);
+    return o;
+}
+
+// ---- Playback ------------------------------------------------------------------------------------------------------------
+
+// Points of every pose, one after another: bodies and tools, markers as seen, markers as found.
+typedef struct playback {
+    int step, poses, bodies, tools, markers, points;
+    poise_vec3 *at;        // poses x points; not finite: not seen
+    unsigned char *states; // poses x markers: 0 not seen, 1 seen, 2 let go
+} playback;
+
+static void play_pose(const track_result *r, const poise_kinematics *kinematics, int frame, const playback *p, int pose)
+{
+    poise_vec3 *at = p->at + (size_t)pose * (size_t)p->points;
+    unsigned char *state = p->states + (size_t)pose * (size_t)p->markers;
+    for (int k = 0; k < p->bodies; ++k) {
+        at[k] = poise_kinematics_body_pose(kinematics, k).position;
+    }
+    for (int k = 0; k < p->tools; ++k) {
+        at[p->bodies + k] = poise_kinematics_tool_pose(kinematics, k).position;
+    }
+    poise_vec3 *seen = at + p->bodies + p->tools, *found = seen + p->markers;
+    for (int i = 0; i < p->markers; ++i) {
+        found[i] = poise_kinematics_point(kinematics, r->placements[i].body, r->placements[i].local);
+        bool is_seen = r->marker[i] != POISE_WORLD && poise_markers_seen(r->markers, frame, r->marker[i]);
+        seen[i] = found[i];
+        if (is_seen) {
+            seen[i] = r->markers->position[(size_t)frame * (size_t)r->markers->count + (size_t)r->marker[i]];
+            double d = hypot(hypot(seen[i].x - found[i].x, seen[i].y - found[i].y), seen[i].z - found[i].z);
+            state[i] = track_is_let_go(&r->frames[frame], d) ? 2 : 1;
+        }
+    }
+}
+
+static bool play(const track_result *r, playback *p)
+{
+    p->bodies = poise_model_joint_count(r->model);
+    p->tools = poise_model_tool_count(r->model);
+    p->markers = r->placement_count;
+    p->points = p->bodies + p->tools + 2 * p->markers;
+    int most = PLAYBACK_BYTES / (6 * p->points + p->markers) + 1, frames = r->markers->frames;
+    p->step = (frames + most - 1) / most;
+    p->poses = (frames + p->step - 1) / p->step;
+    p->at = calloc((size_t)p->poses * (size_t)p->points, sizeof *p->at);
+    p->states = calloc((size_t)p->poses * (size_t)p->markers, 1);
+    poise_kinematics *kinematics;
+    if (!p->at || !p->states || poise_kinematics_create(r->model, NULL, &kinematics) != POISE_OK) {
+        return false;
+    }
+    for (int i = 0; i < p->poses; ++i) {
+        poise_kinematics_update(kinematics, r->clip->q + (size_t)(i * p->step) * (size_t)r->clip->nq);
+        play_pose(r, kinematics, i * p->step, p, i);
+    }
+    poise_kinematics_destroy(kinematics);
+    return true;
+}
+
+// The box that bodies and found markers stay in; what was seen beyond is drawn at its border.
+static double box_of(const playback *p, double low[3])
+{
+    double high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    low[0] = low[1] = low[2] = INFINITY;
+    for (int i = 0; i < p->poses; ++i) {
+        for (int k = 0; k < p->points - 2 * p->markers; ++k) {
+            poise_vec3 v = p->at[(size_t)i * (size_t)p->points + (size_t)k];
+            const double x[3] = {v.x, v.y, v.z};
+            for (int d = 0; d < 3; ++d) {
+                low[d] = fmin(low[d], x[d]);
+                high[d] = fmax(high[d], x[d]);
+            }
+        }
+    }
+    double span = fmax(fmax(high[0] - low[0], high[1] - low[1]), high[2] - low[2]), margin = 0.25 * span + 1e-9;
+    for (int d = 0; d < 3; ++d) {
+        low[d] -= margin;
+    }
+    return span + 2 * margin;
+}
+
+static uint16_t quantise(double x, double low, double span)
+{
+    double share = (x - low) / span;
+    return (uint16_t)(65534 * (share < 0 ? 0 : share > 1 ? 1 : share) + 0.5);
+}
+
+static json_t *points_as_json(const playback *p, const double low[3], double span)
+{
+    size_t count = (size_t)p->poses * (size_t)p->points;
+    uint16_t *words = calloc(3 * count, sizeof *words);
+    for (size_t i = 0; words && i < count; ++i) {
+        words[3 * i] = quantise(p->at[i].x, low[0], span);
+        words[3 * i + 1] = quantise(p->at[i].y, low[1], span);
+        words[3 * i + 2] = quantise(p->at[i].z, low[2], span);
+    }
+    json_t *o = packed(words, 6 * count);
+    free(words);
+    return o;
+}
+
+// Lines of the drawing: from each body to its parent, from each tool to its body.
+static json_t *bones_as_json(const poise_model *model)
+{
+    json_t *list = json_array();
+    int bodies = poise_model_joint_count(model);
+    for (int k = 0; k < bodies; ++k) {
+        if (poise_model_parent(model, k) != POISE_WORLD) {
+            json_array_append_new(list, json_pack("[i, i]", poise_model_parent(model, k), k));
+        }
+    }
+    for (int k = 0; k < poise_model_tool_count(model); ++k) {
+        json_array_append_new(list, json_pack("[i, i]", poise_model_tool_body(model, k), bodies + k));
+    }
+    return list;
+}
+
+static json_t *play_as_json(const track_result *r)
+{
+    playback p = {0};
+    double low[3], span;
+    json_t *o = NULL;
+    if (play(r, &p)) {
+        json_t *names = json_array();
+        for (int k = 0; k < p.bodies; ++k) {
+            json_array_append_new(names, json_from_text(poise_model_body_name(r->model, k)));
+        }
+        for (int k = 0; k < p.tools; ++k) {
+            json_array_append_new(names, json_from_text(poise_model_tool_name(r->model, k)));
+        }
+        span = box_of(&p, low);
+        o = json_pack("{s:i, s:i, s:i, s:o, s:o, s:o, s:f, s:o, s:o}", "step", p.step, "poses", p.poses, "markers",
+                      p.markers, "names", names, "bones", bones_as_json(r->model), "low", json_from_numbers(low, 3), "span",
+                      span, "points", points_as_json(&p, low, span), "states",
+                      packed(p.states, (size_t)p.poses * (size_t)p.markers));
+    }
+    free(p.at);
+    free(p.states);
+    return o;
+}
+
+// ---- Tables --------------------------------------------------------------------------------------------------------------
+
+static bool is_flagged(const track_result *r, int frame)
+{
+    int flags = r->frames[frame].flags & ~POISE_TRACK_GAPS;
+    return frame > 0 ? flags != 0 : (flags & ~POISE_TRACK_RESTARTED) != 0;
+}
+
+// Frames one after another that are flagged for the same reason.
+typedef struct flagged_run {
+    int first, last;
+    bool is_bad; // held, or a jump
+    double rms;  // largest
+    char reason[128];
+} flagged_run;
+
+// The next run at or after `frame`; false when there is none.
+static bool next_run(const track_result *r, int frame, flagged_run *run)
+{
+    int frames = r->markers->frames;
+    while (frame < frames && !is_flagged(r, frame)) {
+        ++frame;
+    }
+    if (frame == frames) {
+        return false;
+    }
+    *run = (flagged_run){.first = frame, .is_bad = r->frames[frame].flags & (POISE_TRACK_HELD | POISE_TRACK_JUMP)};
+    track_reason(r, frame, run->reason, sizeof run->reason);
+    char reason[sizeof run->reason];
+    do {
+        run->rms = fmax(run->rms, r->frames[frame].rms);
+        run->last = frame++;
+        if (frame < frames && is_flagged(r, frame)) {
+            track_reason(r, frame, reason, sizeof reason);
+        } else {
+            reason[0] = '\0';
+        }
+    } while (strcmp(reason, run->reason) == 0);
+    return true;
+}
+
+// Where there are too many runs, those with held frames and jumps come first.
+static json_t *flagged_as_json(const track_result *r, double per, int *frames, int *runs)
+{
+    flagged_run run;
+    int bad = 0;
+    *frames = *runs = 0;
+    for (int f = 0; next_run(r, f, &run); f = run.last + 1) {
+        *frames += run.last - run.first + 1;
+        *runs += 1;
+        bad += run.is_bad;
+    }
+    int others = bad < MOST_FLAGGED ? MOST_FLAGGED - bad : 0, room = MOST_FLAGGED;
+    json_t *list = json_array();
+    for (int f = 0; next_run(r, f, &run) && room > 0; f = run.last + 1) {
+        if (run.is_bad || others > 0) {
+            json_array_append_new(
+                list, json_pack("[i, i, f, s]", r->first + run.first, r->first + run.last, run.rms * per, run.reason));
+            others -= !run.is_bad;
+            room -= 1;
+        }
+    }
+    return list;
+}
+
+static json_t *markers_as_json(const track_result *r, double per)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < r->placement_count; ++i) {
+        const track_marker *m = &r->by_marker[i];
+        json_array_append_new(
+            list, json_pack("{s:o, s:o, s:f, s:f, s:i, s:i, s:i}", "name", json_from_text(r->placements[i].label), "body",
+                            json_from_text(poise_model_body_name(r->model, r->placements[i].body)), "mean", m->mean * per,
+                            "most", m->most * per, "worst_frame", m->worst_frame, "seen", m->seen, "let_go", m->let_go));
+    }
+    return list;
+}
+
+static json_t *summary_as_json(const track_result *r, double per)
+{
+    return json_pack("{s:f, s:f, s:o, s:i, s:i, s:i, s:f, s:i, s:f, s:f}", "mean", r->mean * per, "most", r->most * per,
+                     "most_marker", json_from_text(r->placements[r->worst_marker].label), "most_frame",
+                     r->first + r->worst_frame, "held", r->held, "outliers", r->outliers, "iterations", r->mean_iterations,
+                     "most_iterations", r->most_iterations, "us", 1e6 * r->mean_time, "p99", 1e6 * r->p99);
+}
+
+// Which way is up, for playback, where no file says it: along the axis on which bodies stay nearest to 0 from above, as they
+// do on a floor.
+static poise_up likely_up(const track_result *r)
+{
+    if (r->scale.up != POISE_UP_UNKNOWN) {
+        return r->scale.up;
+    }
+    double below[3] = {0};
+    const poise_markers *m = r->markers;
+    for (int f = 0; f < m->frames; ++f) {
+        double low[3] = {INFINITY, INFINITY, INFINITY};
+        for (int i = 0; i < m->count; ++i) {
+            if (poise_markers_seen(m, f, i)) {
+                poise_vec3 v = m->position[(size_t)f * (size_t)m->count + (size_t)i];
+                low[0] = fmin(low[0], v.x);
+                low[1] = fmin(low[1], v.y);
+                low[2] = fmin(low[2], v.z);
+            }
+        }
+        for (int k = 0; k < 3 && isfinite(low[k]); ++k) {
+            below[k] += fabs(low[k]);
+        }
+    }
+    int best = below[2] < below[1] ? 2 : 1;
+    return below[0] < below[best] ? POISE_UP_X : best == 2 ? POISE_UP_Z : POISE_UP_Y;
+}
+
+// ---- The command line ----------------------------------------------------------------------------------------------------
+
+// A word as a shell takes it.
+static void print_word(FILE *stream, const char *word)
+{
+    if (word[0] &&
+        strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:=@%+,-") == strlen(word)) {
+        fprintf(stream, " %s", word);
+        return;
+    }
+    fputs(" '", stream);
+    for (; *word; ++word) {
+        fputs(*word == '\'' ? "'\\''" : (char[]){*word, '\0'}, stream);
+    }
+    fputc('\'', stream);
+}
+
+static json_t *command_as_json(const arguments *args)
+{
+    text_file text;
+    if (!text_open(&text)) {
+        return NULL;
+    }
+    const app_command *command = arguments_command(args);
+    fprintf(text.stream, "poise %s", command->name);
+    for (int i = 0; i < arguments_count(args); ++i) {
+        print_word(text.stream, arguments_at(args, i));
+    }
+    for (const app_option *o = command->options; o->name; ++o) {
+        const char *value;
+        for (int i = 0; o->kind != OPTION_FLAG && (value = option_text_at(args, o->name, i)) != NULL; ++i) {
+            fprintf(text.stream, " --%s", o->name);
+            print_word(text.stream, value);
+        }
+        if (o->kind == OPTION_FLAG && option_given(args, o->name)) {
+            fprintf(text.stream, " --%s", o->name);
+        }
+    }
+    json_t *o = fclose(text.stream) == 0 ? json_from_text(text.text) : NULL;
+    free(text.text);
+    return o;
+}
+
+// ---- The page ------------------------------------------------------------------------------------------------------------
+
+static json_t *data_of(const track_result *r, const arguments *args)
+{
+    const char *unit;
+    double per = track_unit(r, &unit);
+    int frames, runs;
+    json_t *flagged = flagged_as_json(r, per, &frames, &runs), *notes = json_array();
+    for (int i = 0; i < r->note_count; ++i) {
+        json_array_append_new(notes, json_from_text(r->note[i]));
+    }
+    json_t *o = json_pack("{s:s, s:o, s:o, s:o, s:s, s:s, s:i, s:i, s:f, s:i, s:i, s:i, s:b}", "version", poise_version(),
+                          "command", command_as_json(args), "model", json_from_text(r->model_name), "source",
+                          json_from_text(r->source_name), "method", poise_method_name(r->method), "unit", unit, "frames",
+                          r->markers->frames, "first", r->first, "rate", r->markers->rate, "dofs", poise_model_nv(r->model),
+                          "placed", r->placement_count, "up", (int)likely_up(r), "from_motion", (int)r->from_motion);
+    json_t *tables =
+        json_pack("{s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "notes", notes, "summary", summary_as_json(r, per), "flagged",
+                  flagged, "flagged_frames", frames, "flagged_rows", runs, "markers", markers_as_json(r, per), "series",
+                  series_as_json(r, per), "play", play_as_json(r));
+    bool whole = o && tables && json_object_update(o, tables) == 0;
+    json_decref(tables);
+    if (!whole) {
+        json_decref(o);
+        o = NULL;
+    }
+    return o;
+}
+
+// JSON inside a script element: no "<" may stand in it, or a name could end the element.
+static void print_data(FILE *stream, const char *data)
+{
+    for (; *data; ++data) {
+        if (*data == '<') {
+            fputs("\\u003c", stream);
+        } else {
+            fputc(*data, stream);
+        }
+    }
+}
+
+bool report_write(const track_result *r, const char *name, const arguments *args)
+{
+    enum { DIGITS = 6 };
+    static const char hole[] = "@POISE_REPORT_DATA@";
+    const char *page = (const char *)track_page_text, *at = strstr(page, hole);
+    json_t *o = data_of(r, args);
+    char *data = o ? json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS)) : NULL;
+    json_decref(o);
+    text_file file;
+    if (!data || !at || !text_open(&file)) {
+        complain("%s: no memory left for it", name);
+        free(data);
+        return false;
+    }
+    fwrite(page, 1, (size_t)(at - page), file.stream);
+    print_data(file.stream, data);
+    fputs(at + strlen(hole), file.stream);
+    free(data);
+    return text_close(&file, name);
+}

@@ -1,0 +1,234 @@
+// What `poise track` says.
+#include "track_print.h"
+
+#include "cli/terminal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- For people ----------------------------------------------------------------------------------------------------------
+
+enum { WORST_FRAMES = 5, WORST_MARKERS = 5 };
+
+// Held frames are the worst, then those with the largest error.
+static double badness(const track_result *r, int frame)
+{
+    const poise_track_frame *f = &r->frames[frame];
+    return f->flags & POISE_TRACK_HELD ? INFINITY : f->rms;
+}
+
+// The worst frames, worst first; returns how many.
+static int worst_frames(const track_result *r, int *worst)
+{
+    int count = 0;
+    for (int f = 0; f < r->markers->frames; ++f) {
+        int place = count;
+        while (place > 0 && badness(r, f) > badness(r, worst[place - 1])) {
+            place -= 1;
+        }
+        if (place < WORST_FRAMES) {
+            int moved = (count < WORST_FRAMES ? count : WORST_FRAMES - 1) - place;
+            memmove(worst + place + 1, worst + place, (size_t)moved * sizeof *worst);
+            worst[place] = f;
+            count += count < WORST_FRAMES;
+        }
+    }
+    return count;
+}
+
+static void print_frames(const track_result *r, FILE *stream)
+{
+    int worst[WORST_FRAMES], count = worst_frames(r, worst);
+    const char *unit;
+    double per = track_unit(r, &unit);
+    char head[160];
+    snprintf(head, sizeof head, ">worst frames\t>time (s)\t>rms (%s)\t>largest\t>iterations\twhat", unit);
+    table *t = table_create(head);
+    for (int i = 0; i < count; ++i) {
+        char reason[128];
+        const poise_track_frame *f = &r->frames[worst[i]];
+        track_reason(r, worst[i], reason, sizeof reason);
+        double time = (r->first + worst[i]) / r->markers->rate;
+        if (f->flags & POISE_TRACK_HELD) {
+            table_row(t, "%d\t%.3f\t-\t-\t%d\t%s", r->first + worst[i], time, f->iterations, reason);
+        } else {
+            table_row(t, "%d\t%.3f\t%.3g\t%.3g\t%d\t%s", r->first + worst[i], time, f->rms * per, f->worst * per,
+                      f->iterations, reason);
+        }
+    }
+    fputc('\n', stream);
+    table_print(t, stream);
+    table_destroy(t);
+}
+
+static void print_markers(const track_result *r, FILE *stream)
+{
+    const char *unit;
+    double per = track_unit(r, &unit);
+    bool *shown = calloc((size_t)r->placement_count + 1, sizeof *shown);
+    char head[160];
+    snprintf(head, sizeof head, "worst markers\tbody\t>mean (%s)\t>largest\t>in frame\t>seen\t>let go", unit);
+    table *t = table_create(head);
+    for (int n = 0; shown && n < WORST_MARKERS && n < r->placement_count; ++n) {
+        int most = -1;
+        for (int i = 0; i < r->placement_count; ++i) {
+            if (!shown[i] && r->by_marker[i].seen > 0 && (most < 0 || r->by_marker[i].mean > r->by_marker[most].mean)) {
+                most = i;
+            }
+        }
+        if (most < 0) {
+            break;
+        }
+        const track_marker *m = &r->by_marker[most];
+        shown[most] = true;
+        table_row(t, "%s\t%s\t%.3g\t%.3g\t%d\t%d\t%d", r->placements[most].label,
+                  poise_model_body_name(r->model, r->placements[most].body), m->mean * per, m->most * per, m->worst_frame,
+                  m->seen, m->let_go);
+    }
+    fputc('\n', stream);
+    table_print(t, stream);
+    table_destroy(t);
+    free(shown);
+}
+
+static void print_counts(const track_result *r, FILE *stream)
+{
+    const struct {
+        int count;
+        const char *what;
+    } counts[] = {{r->jumps, "with a jump"},
+                  {r->restarts - ((r->frames[0].flags & POISE_TRACK_RESTARTED) != 0), "found afresh"},
+                  {r->outliers, "with markers let go"},
+                  {r->gaps, "with gaps"}};
+    const char *bad = r->held > 0 && stream == stdout ? style_code(STYLE_BAD) : "";
+    fprintf(stream, "  frames      %d tracked, %s%d held%s\n", r->markers->frames - r->held, bad, r->held,
+            bad[0] ? style_code(STYLE_PLAIN) : "");
+    const char *before = "  among them  ";
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i) {
+        if (counts[i].count > 0) {
+            fprintf(stream, "%s%d %s", before, counts[i].count, counts[i].what);
+            before = ", ";
+        }
+    }
+    fputs(before[0] == ',' ? "\n" : "", stream);
+}
+
+static void print_calibration(const track_result *r, FILE *stream)
+{
+    const char *unit;
+    double per = track_unit(r, &unit);
+    if (r->calibrated) {
+        const poise_calibration *c = &r->calibration;
+        fprintf(stream, "  calibrated  on %d frames, mean %.3g %s", c->frames, c->mean * per, unit);
+        if (r->fitted) {
+            fprintf(stream, ", bones scaled by %.3f", c->scale);
+        }
+        fprintf(stream, "\n");
+    }
+}
+
+void track_print(const track_result *r, const char *out, const char *report, FILE *stream)
+{
+    const char *unit, *bold = stream == stdout ? style_code(STYLE_BOLD) : "";
+    double per = track_unit(r, &unit);
+    fprintf(stream, "%s%s follows %s%s\n", bold, r->model_name, r->source_name, bold[0] ? style_code(STYLE_PLAIN) : "");
+    fprintf(stream, "  skeleton    %d joints, %d degrees of freedom\n", poise_model_joint_count(r->model),
+            poise_model_nv(r->model));
+    fprintf(stream, "  recording   %d frame%s, %.6g per second, %d %s\n", r->markers->frames,
+            r->markers->frames == 1 ? "" : "s", r->markers->rate, r->markers->count,
+            r->from_motion ? "points of bodies" : "markers");
+    for (int i = 0; i < r->note_count; ++i) {
+        fprintf(stream, "  note        %s\n", r->note[i]);
+    }
+    print_calibration(r, stream);
+    print_counts(r, stream);
+    fprintf(stream, "  error       mean %.3g %s, largest %.3g %s (%s, frame %d)\n", r->mean * per, unit, r->most * per, unit,
+            r->placements[r->worst_marker].label, r->first + r->worst_frame);
+    fprintf(stream, "  iterations  mean %.1f, largest %d, method %s\n", r->mean_iterations, r->most_iterations,
+            poise_method_name(r->method));
+    fprintf(stream, "  time        %.0f us a frame (p50 %.0f, p99 %.0f); %.2f s in all, %d thread%s\n", 1e6 * r->mean_time,
+            1e6 * r->p50, 1e6 * r->p99, r->wall, r->threads, r->threads == 1 ? "" : "s");
+    print_frames(r, stream);
+    print_markers(r, stream);
+    if (out || report) {
+        fprintf(stream, "\nwrote %s%s%s\n", out ? out : "", out && report ? ", " : "", report ? report : "");
+    }
+}
+
+// ---- For machines --------------------------------------------------------------------------------------------------------
+
+static json_t *frames_with(const track_result *r, int flags)
+{
+    json_t *list = json_array();
+    for (int f = 0; f < r->markers->frames; ++f) {
+        if (r->frames[f].flags & flags) {
+            json_array_append_new(list, json_integer(r->first + f));
+        }
+    }
+    return list;
+}
+
+static json_t *flagged_frames(const track_result *r)
+{
+    json_t *list = json_array();
+    for (int f = 0; f < r->markers->frames; ++f) {
+        char reason[128];
+        if (r->frames[f].flags & ~POISE_TRACK_GAPS && (f > 0 || r->frames[f].flags & ~POISE_TRACK_RESTARTED)) {
+            track_reason(r, f, reason, sizeof reason);
+            json_array_append_new(list, json_pack("{s:i, s:s}", "frame", r->first + f, "reason", reason));
+        }
+    }
+    return list;
+}
+
+static json_t *markers_as_json(const track_result *r, double per)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < r->placement_count; ++i) {
+        const track_marker *m = &r->by_marker[i];
+        json_array_append_new(list,
+                              json_pack("{s:o, s:o, s:i, s:i, s:o, s:o}", "name", json_from_text(r->placements[i].label),
+                                        "body", json_from_text(poise_model_body_name(r->model, r->placements[i].body)),
+                                        "seen", m->seen, "let_go", m->let_go, "mean", json_from_number(m->mean * per), "max",
+                                        json_from_number(m->most * per)));
+    }
+    return list;
+}
+
+json_t *track_as_json(const track_result *r, const char *out, const char *report)
+{
+    double per = r->scale.metres > 0 ? r->scale.metres : 1;
+    json_t *o = json_pack("{s:o, s:o, s:i, s:i, s:f, s:s, s:o}", "model", json_from_text(r->model_name), "source",
+                          json_from_text(r->source_name), "frames", r->markers->frames, "first_frame", r->first, "rate",
+                          r->markers->rate, "method", poise_method_name(r->method), "failed_frames",
+                          frames_with(r, POISE_TRACK_HELD));
+    json_object_set_new(o, "error",
+                        json_pack("{s:f, s:f, s:f, s:s, s:i, s:o}", "mean", r->mean * per, "max", r->most * per, "rms",
+                                  r->rms * per, "unit", r->scale.metres > 0 ? "m" : "unit", "frame",
+                                  r->first + r->worst_frame, "marker",
+                                  json_from_text(r->placements[r->worst_marker].label)));
+    json_object_set_new(o, "iterations", json_pack("{s:f, s:i}", "mean", r->mean_iterations, "max", r->most_iterations));
+    json_object_set_new(o, "us_per_frame",
+                        json_pack("{s:f, s:f, s:f}", "mean", 1e6 * r->mean_time, "p50", 1e6 * r->p50, "p99", 1e6 * r->p99));
+    json_object_set_new(o, "seconds", json_real(r->wall));
+    json_object_set_new(o, "threads", json_integer(r->threads));
+    json_object_set_new(o, "flags",
+                        json_pack("{s:i, s:i, s:i, s:i, s:i}", "held", r->held, "jump", r->jumps, "restarted", r->restarts,
+                                  "outliers", r->outliers, "gaps", r->gaps));
+    json_object_set_new(o, "flagged", flagged_frames(r));
+    json_object_set_new(o, "markers", markers_as_json(r, per));
+    json_object_set_new(o, "calibration",
+                        r->calibrated ? json_pack("{s:i, s:i, s:f, s:f}", "frames", r->calibration.frames, "rounds",
+                                                  r->calibration.rounds, "mean", r->calibration.mean * per, "scale",
+                                                  r->calibration.scale)
+                                      : json_null());
+    json_t *notes = json_array();
+    for (int i = 0; i < r->note_count; ++i) {
+        json_array_append_new(notes, json_from_text(r->note[i]));
+    }
+    json_object_set_new(o, "notes", notes);
+    json_object_set_new(o, "output", json_from_text(out));
+    json_object_set_new(o, "report", json_from_text(report));
+    return o;
+}

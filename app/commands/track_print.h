@@ -1,0 +1,12 @@
+// What `poise track` says: a table for people, JSON for machines.
+#ifndef APP_TRACK_PRINT_H
+#define APP_TRACK_PRINT_H
+
+#include "cli/json_output.h"
+#include "track_parts.h"
+
+// `out` and `report` are the names of what was written; NULL: nothing.
+void track_print(const track_result *r, const char *out, const char *report, FILE *stream);
+json_t *track_as_json(const track_result *r, const char *out, const char *report);
+
+#endif

@@ -1,0 +1,398 @@
+// Following a recording: calibrating, tracking, measuring, writing.
+#include "track_parts.h"
+
+#include "cli/terminal.h"
+#include "cli/threads.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define DEGREES (180 / 3.14159265358979323846)
+
+static bool no_memory(void)
+{
+    complain("no memory left");
+    return false;
+}
+
+// ---- Calibrating ---------------------------------------------------------------------------------------------------------
+
+static bool all_places_known(const track_result *r)
+{
+    bool known = true;
+    for (int i = 0; i < r->placement_count; ++i) {
+        poise_vec3 p = r->placements[i].local;
+        known = known && isfinite(p.x) && isfinite(p.y) && isfinite(p.z);
+    }
+    return known;
+}
+
+static poise_scaling scaling_of(track_calibrate wanted)
+{
+    return wanted == TRACK_CALIBRATE_UNIFORM    ? POISE_SCALING_UNIFORM
+           : wanted == TRACK_CALIBRATE_SEGMENTS ? POISE_SCALING_SEGMENTS
+                                                : POISE_SCALING_NONE;
+}
+
+static bool calibrate(const track_wish *wish, track_result *r)
+{
+    bool known = all_places_known(r);
+    track_calibrate wanted = wish->calibrate;
+    if (wanted == TRACK_CALIBRATE_DECIDE) {
+        wanted = known ? TRACK_CALIBRATE_NONE : TRACK_CALIBRATE_PLACES;
+    }
+    if (wanted == TRACK_CALIBRATE_NONE && !known) {
+        complain("%s: where its markers sit is not known; --calibrate places finds it", r->source_name);
+        return false;
+    }
+    if (wanted == TRACK_CALIBRATE_NONE) {
+        return true;
+    }
+    poise_calibration_options options = poise_calibration_options_default();
+    options.scaling = scaling_of(wanted);
+    poise_error error = {0};
+    int frames = wish->calibration_frames < r->markers->frames ? wish->calibration_frames : r->markers->frames;
+    progress_start("calibrating", "frames", frames);
+    progress_show(0);
+    poise_model *fitted = NULL;
+    poise_status status = poise_calibrate(r->model, r->placements, r->placement_count, r->markers, NULL, frames, r->q_start,
+                                          &options, NULL, &fitted, &r->calibration, &error);
+    progress_end();
+    if (status != POISE_OK) {
+        complain("%s: the markers could not be calibrated: %s", r->source_name, error.text);
+        return false;
+    }
+    r->calibrated = true;
+    if (options.scaling == POISE_SCALING_NONE) {
+        poise_model_destroy(fitted);
+    } else {
+        r->fitted = fitted;
+        r->model = fitted;
+    }
+    return true;
+}
+
+// ---- Tracking ------------------------------------------------------------------------------------------------------------
+
+enum { MOST_WORKERS = 256 };
+
+// Counts frames for the progress bar and takes the processor time of each, on whichever thread it is tracked.
+typedef struct watch {
+    int threads;
+    poise_piece run;
+    void *work;
+    double stamp[MOST_WORKERS]; // by worker: its thread's processor time when the last frame was done
+    atomic_llong *nanoseconds;  // by frame
+    atomic_int done;            // frames that have been tracked at least once
+} watch;
+
+static double thread_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void watched_piece(void *argument, int piece, int worker)
+{
+    watch *w = argument;
+    w->stamp[worker] = thread_seconds();
+    w->run(w->work, piece, worker);
+}
+
+// poise_parallel_for. What comes after it, on the calling thread, is worker 0's as well.
+static void run_watched(void *user, int count, poise_piece run, void *work)
+{
+    watch *w = user;
+    w->run = run;
+    w->work = work;
+    threads_run(&w->threads, count, watched_piece, w);
+    w->stamp[0] = thread_seconds();
+}
+
+static void on_frame(void *user, int frame, int worker)
+{
+    watch *w = user;
+    double now = thread_seconds();
+    long long spent = (long long)(1e9 * (now - w->stamp[worker])) + 1;
+    w->stamp[worker] = now;
+    bool is_new = atomic_fetch_add(&w->nanoseconds[frame], spent) == 0;
+    int done = atomic_fetch_add(&w->done, is_new) + is_new;
+    if (worker == 0) {
+        progress_show(done);
+    }
+}
+
+static bool track(const track_wish *wish, track_result *r, watch *w)
+{
+    poise_tracker_options options = wish->track;
+    w->threads = wish->threads < MOST_WORKERS ? wish->threads : MOST_WORKERS;
+    options.workers = w->threads;
+    options.parallel_for = run_watched;
+    options.on_frame = on_frame;
+    options.user = w;
+    r->threads = w->threads;
+    r->method = options.solver.method;
+    poise_error error = {0};
+    progress_start("tracking", "frames", r->markers->frames);
+    double start = seconds_now();
+    poise_status status = poise_track(r->model, r->placements, r->placement_count, r->markers, r->q_start, &options, NULL,
+                                      &r->clip, r->frames, &error);
+    r->wall = seconds_now() - start;
+    progress_end();
+    if (status != POISE_OK) {
+        r->clip = NULL;
+        complain("%s: %s", r->source_name, error.text);
+    }
+    return status == POISE_OK;
+}
+
+// ---- Measuring -----------------------------------------------------------------------------------------------------------
+
+static double distance(poise_vec3 a, poise_vec3 b)
+{
+    return hypot(hypot(a.x - b.x, a.y - b.y), a.z - b.z);
+}
+
+typedef struct sums {
+    double length, square;
+    int64_t count;
+} sums;
+
+static void measure_frame(track_result *r, const poise_kinematics *kinematics, int frame, sums *all)
+{
+    const poise_track_frame *f = &r->frames[frame];
+    for (int i = 0; i < r->placement_count; ++i) {
+        int marker = r->marker[i];
+        if (marker == POISE_WORLD || !poise_markers_seen(r->markers, frame, marker) || r->placements[i].weight <= 0) {
+            continue;
+        }
+        track_marker *m = &r->by_marker[i];
+        poise_vec3 seen = r->markers->position[(size_t)frame * (size_t)r->markers->count + (size_t)marker];
+        double d = distance(seen, poise_kinematics_point(kinematics, r->placements[i].body, r->placements[i].local));
+        m->seen += 1;
+        if (f->flags & POISE_TRACK_HELD) {
+            continue;
+        }
+        if (track_is_let_go(f, d)) {
+            m->let_go += 1;
+            continue;
+        }
+        m->mean += d; // the sum, until all are in
+        if (d > m->most) {
+            m->most = d;
+            m->worst_frame = r->first + frame;
+        }
+        if (d > r->most) {
+            r->most = d;
+            r->worst_frame = frame;
+            r->worst_marker = i;
+        }
+        all->length += d;
+        all->square += d * d;
+        all->count += 1;
+    }
+}
+
+static void count_flags(track_result *r)
+{
+    double iterations = 0;
+    for (int f = 0; f < r->markers->frames; ++f) {
+        const poise_track_frame *t = &r->frames[f];
+        r->held += (t->flags & POISE_TRACK_HELD) != 0;
+        r->jumps += (t->flags & POISE_TRACK_JUMP) != 0;
+        r->outliers += (t->flags & POISE_TRACK_OUTLIERS) != 0;
+        r->restarts += (t->flags & POISE_TRACK_RESTARTED) != 0;
+        r->gaps += (t->flags & POISE_TRACK_GAPS) != 0;
+        iterations += t->iterations;
+        r->most_iterations = t->iterations > r->most_iterations ? t->iterations : r->most_iterations;
+    }
+    r->mean_iterations = iterations / r->markers->frames;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static bool measure_times(track_result *r, const watch *w)
+{
+    int n = r->markers->frames;
+    double *sorted = calloc((size_t)n, sizeof *sorted);
+    if (!sorted) {
+        return no_memory();
+    }
+    for (int f = 0; f < n; ++f) {
+        r->seconds[f] = sorted[f] = 1e-9 * (double)atomic_load(&w->nanoseconds[f]);
+        r->mean_time += r->seconds[f] / n;
+    }
+    qsort(sorted, (size_t)n, sizeof *sorted, by_size);
+    r->p50 = sorted[n / 2];
+    r->p99 = sorted[(int)(0.99 * (n - 1))];
+    free(sorted);
+    return true;
+}
+
+static bool measure(track_result *r)
+{
+    poise_kinematics *kinematics;
+    if (poise_kinematics_create(r->model, NULL, &kinematics) != POISE_OK) {
+        return no_memory();
+    }
+    sums all = {0};
+    for (int f = 0; f < r->markers->frames; ++f) {
+        poise_kinematics_update(kinematics, r->clip->q + (size_t)f * (size_t)r->clip->nq);
+        measure_frame(r, kinematics, f, &all);
+    }
+    poise_kinematics_destroy(kinematics);
+    for (int i = 0; i < r->placement_count; ++i) {
+        track_marker *m = &r->by_marker[i];
+        m->mean = m->mean / fmax(m->seen - m->let_go, 1);
+    }
+    r->mean = all.count > 0 ? all.length / (double)all.count : 0;
+    r->rms = all.count > 0 ? sqrt(all.square / (double)all.count) : 0;
+    count_flags(r);
+    return true;
+}
+
+bool track_run(const track_wish *wish, track_result *r)
+{
+    size_t frames = (size_t)r->markers->frames;
+    r->q_start = calloc((size_t)poise_model_nq(r->model) + 1, sizeof *r->q_start);
+    r->frames = calloc(frames, sizeof *r->frames);
+    r->seconds = calloc(frames, sizeof *r->seconds);
+    r->by_marker = calloc((size_t)r->placement_count, sizeof *r->by_marker);
+    watch *w = calloc(1, sizeof *w);
+    atomic_llong *nanoseconds = calloc(frames, sizeof *nanoseconds);
+    if (!r->q_start || !r->frames || !r->seconds || !r->by_marker || !w || !nanoseconds) {
+        free(w);
+        free(nanoseconds);
+        return no_memory();
+    }
+    w->nanoseconds = nanoseconds;
+    poise_model_neutral(r->model, r->q_start);
+    bool works = calibrate(wish, r) && track(wish, r, w) && measure(r) && measure_times(r, w);
+    free(nanoseconds);
+    free(w);
+    return works;
+}
+
+// ---- In words ------------------------------------------------------------------------------------------------------------
+
+double track_unit(const track_result *r, const char **unit)
+{
+    *unit = r->scale.metres > 0 ? "mm" : "units";
+    return r->scale.metres > 0 ? 1000 * r->scale.metres : 1;
+}
+
+// Add words to a list parted by commas; what does not fit is left out.
+static void say(char *text, size_t size, const char *format, ...)
+{
+    size_t used = strlen(text);
+    if (used > 0 && used + 3 < size) {
+        memcpy(text + used, ", ", 3);
+        used += 2;
+    }
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text + used, size - used, format, values);
+    va_end(values);
+}
+
+void track_reason(const track_result *r, int frame, char *text, size_t size)
+{
+    const poise_track_frame *f = &r->frames[frame];
+    text[0] = '\0';
+    if (f->flags & POISE_TRACK_HELD) {
+        if (f->flags & POISE_TRACK_JUMP) {
+            say(text, size, "held: its jump is not believed");
+        } else {
+            say(text, size, "held: %d markers seen", f->seen);
+        }
+    } else if (f->flags & POISE_TRACK_JUMP) {
+        say(text, size, "jump of %.0f degrees", f->turn * DEGREES);
+    }
+    if (f->flags & POISE_TRACK_RESTARTED && frame > 0) {
+        say(text, size, "found afresh");
+    }
+    if (f->flags & POISE_TRACK_OUTLIERS) {
+        say(text, size, "%d let go", f->let_go);
+    }
+    if (f->flags & POISE_TRACK_GAPS) {
+        say(text, size, "%d missing", r->placement_count - f->seen);
+    }
+}
+
+// ---- Writing -------------------------------------------------------------------------------------------------------------
+
+static poise_file as_file(const track_result *r, poise_clip *clip)
+{
+    return (poise_file){.model = (poise_model *)r->model,
+                        .clip = clip,
+                        .scale = r->scale,
+                        .placements = r->placements,
+                        .placement_count = r->placement_count,
+                        .title = r->skeleton->title};
+}
+
+static bool holds(const poise_file *file, poise_format format, poise_error *error)
+{
+    void *bytes;
+    size_t size;
+    int warnings = 0;
+    bool works = poise_write(file, format, NULL, &bytes, &size, NULL, &warnings, error) == POISE_OK;
+    if (works) {
+        poise_bytes_release(NULL, bytes);
+    }
+    return works;
+}
+
+bool track_can_write(const track_result *r, const char *name)
+{
+    static const struct {
+        const char *extension;
+        poise_format format;
+    } motions[] = {{".bvh", POISE_FORMAT_BVH}, {".amc", POISE_FORMAT_AMC},   {".mot", POISE_FORMAT_MOT},
+                   {".glb", POISE_FORMAT_GLB}, {".gltf", POISE_FORMAT_GLTF}, {".json", POISE_FORMAT_JSON}};
+    enum { COUNT = sizeof motions / sizeof motions[0] };
+    poise_format format = strcmp(name, "-") == 0 ? POISE_FORMAT_JSON : format_by_name(name);
+    if (format == POISE_FORMAT_UNKNOWN) {
+        return false;
+    }
+    poise_clip *clip;
+    if (poise_clip_create(1, poise_model_nq(r->model), 1, NULL, &clip) != POISE_OK) {
+        return no_memory();
+    }
+    poise_model_neutral(r->model, clip->q);
+    poise_file file = as_file(r, clip);
+    file.placement_count = 0;
+    poise_error error = {0};
+    bool is_motion = false;
+    char able[64] = "";
+    for (int i = 0; i < COUNT; ++i) {
+        is_motion = is_motion || motions[i].format == format;
+    }
+    bool works = is_motion && holds(&file, format, &error);
+    for (int i = 0; i < COUNT && !works; ++i) {
+        if (motions[i].format != format && holds(&file, motions[i].format, NULL)) {
+            snprintf(able + strlen(able), sizeof able - strlen(able), " %s", motions[i].extension);
+        }
+    }
+    poise_clip_destroy(clip);
+    if (!works) {
+        complain("%s: %s; this motion can be written as%s", name, is_motion ? error.text : "such a file holds no motion",
+                 able);
+    }
+    return works;
+}
+
+bool track_write(const track_result *r, const char *name)
+{
+    poise_file file = as_file(r, r->clip);
+    return save_file(name, &file);
+}

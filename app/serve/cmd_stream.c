@@ -1,0 +1,299 @@
+// poise stream: goals in, joint angles out, in real time.
+#include "cli/json_output.h"
+#include "cli/load.h"
+#include "cli/terminal.h"
+#include "cli/whole_files.h"
+#include "commands/commands.h"
+#include "stream.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+// ---- Figures -------------------------------------------------------------------------------------------------------------
+
+static void print_times(const char *what, const latency *l)
+{
+    fprintf(stderr, "  %-9s %.0f us at the median, %.0f us p99, %.0f us longest\n", what, latency_quantile(l, 0.5) * 1e6,
+            latency_quantile(l, 0.99) * 1e6, l->largest * 1e6);
+}
+
+static void print_text(const stream_options *o, const stream_figures *f)
+{
+    fprintf(stderr, "%lld ticks at %.6g Hz, %lld missed; %lld lines, %lld not used; %lld solves\n", (long long)f->ticks,
+            o->rate, (long long)f->missed, (long long)f->lines, (long long)f->bad, (long long)f->solves);
+    if (!o->replay) {
+        print_times("latency", &f->output);
+    }
+    print_times("solving", &f->solving);
+}
+
+static json_t *times(const latency *l)
+{
+    return json_pack("{s:o, s:o, s:o, s:o}", "mean", json_from_number(latency_mean(l) * 1e6), "p50",
+                     json_from_number(latency_quantile(l, 0.5) * 1e6), "p99",
+                     json_from_number(latency_quantile(l, 0.99) * 1e6), "max", json_from_number(l->largest * 1e6));
+}
+
+// Times differ from run to run: a replay, which does not, leaves them out.
+static bool print_json(const stream_options *o, const stream_figures *f)
+{
+    json_t *figures = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "ticks", (json_int_t)f->ticks, "sent",
+                                (json_int_t)f->sent, "missed", (json_int_t)f->missed, "lines", (json_int_t)f->lines, "bad",
+                                (json_int_t)f->bad, "solves", (json_int_t)f->solves, "failed", (json_int_t)f->failed);
+    if (!o->replay) {
+        json_object_set_new(figures, "latency_us", times(&f->output));
+        json_object_set_new(figures, "solve_us", times(&f->solving));
+    }
+    return json_print_line(json_pack("{s:o}", "figures", figures));
+}
+
+// ---- The command ---------------------------------------------------------------------------------------------------------
+
+static bool read_options(const arguments *args, stream_options *o)
+{
+    bool expressive = strcmp(option_text(args, "method", "expressive"), "expressive") == 0;
+    *o = (stream_options){.rate = option_number(args, "rate", 100),
+                          .duration = option_number(args, "duration", INFINITY),
+                          .settle = option_number(args, "settle", 10),
+                          .late = option_number(args, "late", 0.25),
+                          .replay = option_given(args, "replay"),
+                          .ordinary = !expressive,
+                          .json = arguments_json(args),
+                          .reply = option_given(args, "reply"),
+                          .gain = option_number(args, "gain", 0.01),
+                          .posture_weight = option_number(args, "posture-weight", expressive ? 0.2 : 1e-4)};
+    o->solve_rate = option_number(args, "solve-rate", o->rate);
+    bool metric = strcmp(option_text(args, "mode", "shape"), "metric") == 0;
+    o->mode = metric ? POISE_EXPRESSIVE_METRIC : POISE_EXPRESSIVE_SHAPE;
+    if (o->solve_rate > o->rate) {
+        complain("stream: --solve-rate %g is above the rate of the output, %g; it can be as high at most", o->solve_rate,
+                 o->rate);
+        return false;
+    }
+    if (o->replay && option_given(args, "realtime")) {
+        complain("stream: --realtime and --replay are two clocks; give one of them");
+        return false;
+    }
+    if (o->replay && option_given(args, "port")) {
+        complain("stream: a replay reads standard input; leave --port out");
+        return false;
+    }
+    if (o->reply && !option_given(args, "port")) {
+        complain("stream: --reply answers datagrams; it needs --port");
+        return false;
+    }
+    return true;
+}
+
+// What a real-time loop asks of the system; without the right to it, it runs as well as it can.
+static void ask_for_priority(const arguments *args)
+{
+    prctl(PR_SET_TIMERSLACK, 1000UL); // wake within a microsecond instead of 50
+    if (option_given(args, "priority")) {
+        struct sched_param how = {.sched_priority = option_count(args, "priority", 1)};
+        if (sched_setscheduler(0, SCHED_FIFO, &how) != 0 || mlockall(MCL_CURRENT | MCL_FUTURE) != 0) {
+            warn("stream: no real-time priority: %s", strerror(errno));
+        }
+    }
+}
+
+static app_exit run_with(const arguments *args, stream_task *task, const stream_options *o)
+{
+    static stream_figures figures; // large
+    figures = (stream_figures){0};
+    line_source *source = lines_open(option_given(args, "port") ? option_count(args, "port", 0) : -1);
+    smoother *s = source ? smoother_create(task->model, option_text(args, "filter", NULL)) : NULL;
+    bool works = s != NULL;
+    if (works) {
+        ask_for_priority(args);
+        works = stream_run(task, source, s, o, &figures);
+    }
+    if (works && o->json && !figures.closed) {
+        works = print_json(o, &figures);
+    } else if (works) {
+        print_text(o, &figures);
+    }
+    smoother_destroy(s);
+    lines_close(source);
+    return works ? APP_DONE : APP_BAD;
+}
+
+static app_exit run_model(const arguments *args, const poise_file *file, stream_options *o)
+{
+    aim_end end;
+    aim_holds holds;
+    stream_task task;
+    double *posture = calloc((size_t)poise_model_nq(file->model) + 1, sizeof *posture);
+    const char *record = option_text(args, "record", NULL);
+    app_exit status = APP_BAD;
+    bool works =
+        posture && aim_find_end(file->model, option_text(args, "body", NULL), option_text(args, "axis", NULL), &end) &&
+        aim_read_holds(args, file->model, &holds) && load_posture(file, option_text(args, "posture", "neutral"), posture);
+    if (works && record) {
+        o->record = fopen(record, "we");
+        if (!o->record) {
+            complain("%s: cannot be written: %s", record, strerror(errno));
+            works = false;
+        }
+    }
+    if (works && task_init(&task, file, &end, &holds, posture)) {
+        status = run_with(args, &task, o);
+        task_release(&task);
+    }
+    if (o->record && fclose(o->record) != 0) {
+        complain("%s: cannot be written: %s", record, strerror(errno));
+        status = APP_BAD;
+    }
+    free(posture);
+    return status;
+}
+
+static app_exit run(const arguments *args)
+{
+    stream_options o;
+    const char *name = arguments_at(args, 0);
+    if (strcmp(name, "-") == 0) {
+        complain("stream: standard input brings the goals; the skeleton must come from a file");
+        return APP_BAD;
+    }
+    poise_file *file = read_options(args, &o) ? load_model(name, NULL) : NULL;
+    app_exit status = file ? run_model(args, file, &o) : APP_BAD;
+    poise_file_destroy(file);
+    return status;
+}
+
+static const app_option options[] = {
+    {.name = "rate",
+     .letter = 'r',
+     .kind = OPTION_NUMBER,
+     .value = "HZ",
+     .help = "lines out for each second (100)",
+     .lowest = 0.01,
+     .highest = 100000},
+    {.name = "solve-rate",
+     .kind = OPTION_NUMBER,
+     .value = "HZ",
+     .help = "solves for each second (as the rate)",
+     .lowest = 0.01,
+     .highest = 100000},
+    {.name = "posture",
+     .letter = 'p',
+     .kind = OPTION_TEXT,
+     .value = "POSTURE",
+     .help = "where to begin and what to hold: a name, FILE@FRAME, or numbers (\"neutral\")"},
+    {.name = "filter",
+     .letter = 'f',
+     .kind = OPTION_TEXT,
+     .value = "LIMITS",
+     .help = "limits of the motors, such as \"velocity=2 acceleration=10 jerk=100\" (these), or \"off\""},
+    {.name = "method",
+     .kind = OPTION_CHOICE,
+     .value = "METHOD",
+     .choices = "expressive solve",
+     .help = "expressive, or solve: the ordinary solver, the posture a faint wish (expressive)"},
+    {.name = "mode",
+     .kind = OPTION_CHOICE,
+     .value = "MODE",
+     .choices = "metric shape",
+     .help = "what expressive keeps: metric, how far joints bend; shape, which way as well (shape)"},
+    {.name = "posture-weight",
+     .kind = OPTION_NUMBER,
+     .value = "W",
+     .help = "of the posture against the goals (0.2; solve: 1e-4)",
+     .lowest = 0,
+     .highest = 1e6},
+    {.name = "gain",
+     .kind = OPTION_NUMBER,
+     .value = "G",
+     .help = "least advantage for which expressive leaves its last answer (0.01)",
+     .lowest = 0,
+     .highest = 1e6},
+    AIM_OPTION_BODY,
+    AIM_OPTION_AXIS,
+    AIM_OPTION_HOLD,
+    {.name = "port",
+     .kind = OPTION_COUNT,
+     .value = "N",
+     .help = "take lines from datagrams to 127.0.0.1, port N, instead of standard input; 0: any that is free",
+     .lowest = 0,
+     .highest = 65535},
+    {.name = "reply", .help = "send lines out to the sender of the last datagram, too"},
+    {.name = "realtime", .help = "run by the clock; this is what it does anyway"},
+    {.name = "replay", .help = "run by the times in the lines, as fast as possible"},
+    {.name = "record", .kind = OPTION_FILE, .value = "FILE", .help = "write what came in, and when, for --replay"},
+    {.name = "duration",
+     .letter = 'd',
+     .kind = OPTION_NUMBER,
+     .value = "S",
+     .help = "end after so many seconds",
+     .lowest = 0,
+     .highest = 1e9},
+    {.name = "settle",
+     .kind = OPTION_NUMBER,
+     .value = "S",
+     .help = "after the last line wait so long for the motion to come to rest (10)",
+     .lowest = 0,
+     .highest = 1e9},
+    {.name = "late",
+     .kind = OPTION_NUMBER,
+     .value = "S",
+     .help = "how late a line may be that says its time (0.25)",
+     .lowest = 0,
+     .highest = 1e9},
+    {.name = "priority",
+     .kind = OPTION_COUNT,
+     .value = "N",
+     .help = "ask the system for real-time priority 1 to 99",
+     .lowest = 1,
+     .highest = 99},
+    {0},
+};
+
+static const app_example examples[] = {
+    {"A lamp looks at a place; the motion comes out at 100 Hz",
+     "echo '{\"aim\":[0.4,0.1,0.3]}' | poise stream scene:lamp -p curious"},
+    {"Goals with times ...", "printf '{\"t\":%s,\"aim\":[%s]}\\n' 0 0.4,0.1,0.3 0.5 0,0.1,0.5 > in.jsonl"},
+    {"... as fast as possible", "poise stream scene:lamp --replay < in.jsonl"},
+    {"Record a run ...", "poise stream scene:lamp -d 1 --record run.jsonl < in.jsonl > out"},
+    {"... and play it back to the same bytes", "poise stream scene:lamp --replay < run.jsonl | cmp - out"},
+    {"Goals in words", "echo '{\"goals\":[\"position tip 0.4 0.1 0.5\"]}' > arm.jsonl"},
+    {"A robot arm, solved 50 times a second, sent 500 times",
+     "poise stream scene:arm7 -r 500 --solve-rate 50 -d 0.2 < arm.jsonl"},
+    {0},
+};
+
+const app_command cmd_stream = {
+    .name = "stream",
+    .synopsis = "MODEL",
+    .least = 1,
+    .most = 1,
+    .summary = "real time: goals in as JSON lines, joint angles out",
+    .description =
+        "Reads goals as lines of JSON and writes joint angles as lines of JSON at a fixed rate. A goal holds until another "
+        "line changes it. The solver has a rate of its own; a motion filter brings the joints to its answers within the "
+        "limits of the motors (\"poise help warp\").\n\n"
+        "Lines in, all members optional:\n"
+        "  {\"aim\": [x, y, z]}            point at a place\n"
+        "  {\"direction\": [x, y, z]}      point along a direction\n"
+        "  {\"orientation\": [x, y, z, w]} have a rotation\n"
+        "  {\"position\": [x, y, z]}       bring the tip to a place\n"
+        "  {\"posture\": \"NAME\" or [q]}    hold another posture\n"
+        "  {\"goals\": [...]}              goals in words or objects\n"
+        "  {\"t\": s}                      when, in seconds from the start\n"
+        "  {\"stop\": true}                end\n"
+        "null takes a goal back. A line that is wrong or too late changes nothing and is answered with {\"error\": ..., "
+        "\"line\": n}.\n\n"
+        "Lines out, after a first one with the names of the numbers:\n"
+        "  {\"tick\":12,\"t\":0.12,\"line\":1,\"q\":[...],\"angle\":0,\"length\":0}\n"
+        "line is the last line in that is in force; angle and length are what the solver's answer leaves of its goals.\n\n"
+        "Ends after the last line when the motion has come to rest, at an interrupt, or when nobody reads on; then it "
+        "prints how late lines left. docs/stream.md tells the whole.",
+    .options = options,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,172 @@
+// poise view: the studio, in the browser, from a loopback port.
+#include "cli/json_output.h"
+#include "cli/programs.h"
+#include "cli/terminal.h"
+#include "cli/whole_files.h"
+#include "commands/commands.h"
+#include "server.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+static volatile int stopped;
+
+static void stop(int number)
+{
+    (void)number;
+    stopped = 1;
+}
+
+static void stop_on_signals(void)
+{
+    struct sigaction action = {.sa_handler = stop};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static bool find_studio(const char *given, char *folder, size_t size)
+{
+    static const char *const places[] = {"../share/poise/studio", "../studio", NULL};
+    if (given) {
+        return snprintf(folder, size, "%s", given) < (int)size;
+    }
+    if (find_beside_program(places, folder, size)) {
+        return true;
+    }
+    complain("view: the studio is not there; \"make web\" builds it, or name its folder with --studio");
+    return false;
+}
+
+// A path that nobody can guess, since other users of this machine can reach the port.
+static bool secret_path(const char *file, char *path, size_t size)
+{
+    unsigned char random[16];
+    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random) {
+        complain("view: no random numbers to be had");
+        return false;
+    }
+    char name[2 * sizeof random + 1];
+    for (size_t i = 0; i < sizeof random; ++i) {
+        snprintf(name + 2 * i, 3, "%02x", random[i]);
+    }
+    return snprintf(path, size, "/file/%s/%s", name, path_base(file)) < (int)size;
+}
+
+// Text as part of an address: everything but letters, digits and "-._~/" as %XX.
+static void print_encoded(char *out, size_t size, const char *text)
+{
+    size_t used = 0;
+    for (; *text && used + 4 < size; ++text) {
+        unsigned char c = (unsigned char)*text;
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("-._~/", c);
+        used += (size_t)snprintf(out + used, size - used, plain ? "%c" : "%%%02X", c);
+    }
+    out[used] = '\0';
+}
+
+// The desktop's own way to show an address; silence when there is no desktop.
+static void open_browser(const char *address)
+{
+    extern char **environ;
+    if (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY")) {
+        return;
+    }
+    pid_t child;
+    char *words[] = {(char *)"xdg-open", (char *)address, NULL};
+    posix_spawn_file_actions_t quiet;
+    posix_spawn_file_actions_init(&quiet);
+    posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&quiet, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawnp(&child, words[0], &quiet, NULL, words, environ);
+    posix_spawn_file_actions_destroy(&quiet);
+}
+
+static app_exit serve(server *s, const arguments *args)
+{
+    const char *file = arguments_at(args, 0);
+    char folder[PATH_MAX], path[PATH_MAX] = "", query[2 * PATH_MAX] = "", address[3 * PATH_MAX];
+    if (!find_studio(option_text(args, "studio", NULL), folder, sizeof folder) || !server_add_folder(s, folder)) {
+        return APP_BAD;
+    }
+    if (file && strncmp(file, "scene:", 6) == 0) {
+        snprintf(query, sizeof query, "?scene=%s", file + 6);
+    } else if (file) {
+        file_bytes bytes; // a file that cannot be read should be said here, not in the browser
+        if (!file_read(file, &bytes)) {
+            return APP_BAD;
+        }
+        file_release(&bytes);
+        if (!secret_path(file, path, sizeof path) || !server_add_file(s, path, file)) {
+            return APP_BAD;
+        }
+        char encoded[PATH_MAX];
+        print_encoded(encoded, sizeof encoded, path);
+        snprintf(query, sizeof query, "?file=%s", encoded);
+    }
+    int port = server_listen(s, option_count(args, "port", 0));
+    if (port == 0) {
+        return APP_BAD;
+    }
+    snprintf(address, sizeof address, "http://127.0.0.1:%d/%s", port, query);
+    if (arguments_json(args)) {
+        json_print_line(json_pack("{s:s, s:i}", "address", address, "port", port));
+    } else {
+        printf("studio: %s\nCtrl-C ends it.\n", address);
+    }
+    fflush(stdout);
+    stop_on_signals();
+    if (!option_given(args, "no-open")) {
+        open_browser(address);
+    }
+    server_run(s, &stopped);
+    return APP_DONE;
+}
+
+static app_exit run(const arguments *args)
+{
+    server *s = server_create();
+    app_exit status = s ? serve(s, args) : APP_BAD;
+    server_destroy(s);
+    return status;
+}
+
+static const app_option options[] = {
+    {.name = "port",
+     .letter = 'p',
+     .kind = OPTION_COUNT,
+     .value = "N",
+     .highest = 65535,
+     .help = "the port to listen on (one that is free)"},
+    {.name = "no-open", .help = "print the address and open no browser"},
+    {.name = "studio",
+     .kind = OPTION_FILE,
+     .value = "FOLDER",
+     .help = "the built studio, if not the one that was installed"},
+    {0},
+};
+
+static const app_example examples[] = {
+    {"The lamp, in a browser that you open yourself", "poise view scene:lamp --no-open"},
+    {0},
+};
+
+const app_command cmd_view = {
+    .name = "view",
+    .synopsis = "[FILE]",
+    .most = 1,
+    .summary = "open the studio in the browser, on a file",
+    .description = "Serves the studio on a free port of 127.0.0.1, which no other machine can reach, and opens it in the "
+                   "browser; with a file, or a scene, the studio shows it. Nothing leaves this machine. Ctrl-C ends it.",
+    .options = options,
+    .examples = examples,
+    .waits = true,
+    .run = run,
+};

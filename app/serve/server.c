@@ -1,0 +1,376 @@
+// A small web server for the studio.
+#include "server.h"
+
+#include "cli/terminal.h"
+#include "cli/whole_files.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MOST_REQUEST = 8192, MOST_CONNECTIONS = 64, PATIENCE = 5 }; // bytes; at a time; seconds
+
+typedef struct entry {
+    char *path, *file;
+} entry;
+
+struct server {
+    entry *entries;
+    int count, room;
+    int listener, port;
+    atomic_int connections;
+};
+
+// ---- The table -----------------------------------------------------------------------------------------------------------
+
+server *server_create(void)
+{
+    server *s = calloc(1, sizeof *s);
+    if (!s) {
+        complain("no memory left");
+        return NULL;
+    }
+    s->listener = -1;
+    return s;
+}
+
+void server_destroy(server *s)
+{
+    if (!s || atomic_load(&s->connections) > 0) { // a visitor that does not come to an end still uses it
+        return;
+    }
+    for (int i = 0; i < s->count; ++i) {
+        free(s->entries[i].path);
+        free(s->entries[i].file);
+    }
+    free(s->entries);
+    if (s->listener >= 0) {
+        close(s->listener);
+    }
+    free(s);
+}
+
+bool server_add_file(server *s, const char *path, const char *file)
+{
+    if (s->count == s->room) {
+        int room = s->room > 0 ? 2 * s->room : 32;
+        entry *more = realloc(s->entries, sizeof *more * (size_t)room);
+        if (!more) {
+            complain("no memory left");
+            return false;
+        }
+        s->entries = more;
+        s->room = room;
+    }
+    entry e = {.path = strdup(path), .file = strdup(file)};
+    s->entries[s->count++] = e;
+    if (!e.path || !e.file) {
+        complain("no memory left");
+        return false;
+    }
+    return true;
+}
+
+// The files below `folder`, whose paths begin with `path`. Links are not followed.
+static bool add_below(server *s, const char *folder, const char *path)
+{
+    DIR *listing = opendir(folder);
+    if (!listing) {
+        complain("%s: cannot be opened: %s", folder, strerror(errno));
+        return false;
+    }
+    bool works = true;
+    for (struct dirent *d = readdir(listing); d && works; d = readdir(listing)) {
+        char inner[PATH_MAX], inner_path[PATH_MAX];
+        struct stat status;
+        if (d->d_name[0] == '.') {
+            continue;
+        }
+        works = snprintf(inner, sizeof inner, "%s/%s", folder, d->d_name) < (int)sizeof inner &&
+                snprintf(inner_path, sizeof inner_path, "%s/%s", path, d->d_name) < (int)sizeof inner_path;
+        if (!works || lstat(inner, &status) != 0) {
+            continue;
+        }
+        if (S_ISDIR(status.st_mode)) {
+            works = add_below(s, inner, inner_path);
+        } else if (S_ISREG(status.st_mode)) {
+            works = server_add_file(s, inner_path, inner);
+        }
+    }
+    closedir(listing);
+    return works;
+}
+
+bool server_add_folder(server *s, const char *folder)
+{
+    return add_below(s, folder, "");
+}
+
+static const entry *find(const server *s, const char *path)
+{
+    const char *wanted = strcmp(path, "/") == 0 ? "/index.html" : path;
+    for (int i = 0; i < s->count; ++i) {
+        if (strcmp(s->entries[i].path, wanted) == 0) {
+            return &s->entries[i];
+        }
+    }
+    return NULL;
+}
+
+// ---- Requests ------------------------------------------------------------------------------------------------------------
+
+static const char *media_type(const char *name)
+{
+    static const char *const types[][2] = {
+        {".html", "text/html; charset=utf-8"},
+        {".js", "text/javascript; charset=utf-8"},
+        {".css", "text/css; charset=utf-8"},
+        {".json", "application/json"},
+        {".svg", "image/svg+xml"},
+        {".png", "image/png"},
+        {".wasm", "application/wasm"},
+        {".webmanifest", "application/manifest+json"},
+    };
+    const char *dot = strrchr(name, '.');
+    for (size_t i = 0; dot && i < sizeof types / sizeof types[0]; ++i) {
+        if (strcasecmp(dot, types[i][0]) == 0) {
+            return types[i][1];
+        }
+    }
+    return "application/octet-stream";
+}
+
+static bool send_all(int connection, const char *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t put = send(connection, bytes, size, MSG_NOSIGNAL);
+        if (put < 0 && errno == EINTR) {
+            continue;
+        }
+        if (put <= 0) {
+            return false;
+        }
+        bytes += put;
+        size -= (size_t)put;
+    }
+    return true;
+}
+
+// The page may run its own scripts and wasm, and load nothing from elsewhere.
+static bool send_head(int connection, const char *status, const char *type, size_t size)
+{
+    char head[1024];
+    int length = snprintf(head, sizeof head,
+                          "HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\nConnection: close\r\n"
+                          "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
+                          "Cross-Origin-Resource-Policy: same-origin\r\nReferrer-Policy: no-referrer\r\n"
+                          "Content-Security-Policy: default-src 'self' data: blob:; script-src 'self' 'wasm-unsafe-eval'; "
+                          "style-src 'self' 'unsafe-inline'; frame-ancestors 'none'\r\n\r\n",
+                          status, type, size);
+    return send_all(connection, head, (size_t)length);
+}
+
+static void send_text(int connection, const char *status, bool body)
+{
+    if (send_head(connection, status, "text/plain; charset=utf-8", strlen(status) + 1) && body &&
+        send_all(connection, status, strlen(status))) {
+        send_all(connection, "\n", 1);
+    }
+}
+
+static void send_file(int connection, const entry *e, bool body)
+{
+    file_bytes bytes;
+    if (!file_read(e->file, &bytes)) {
+        send_text(connection, "404 Not Found", body);
+        return;
+    }
+    if (send_head(connection, "200 OK", media_type(e->path), bytes.size) && body) {
+        send_all(connection, bytes.bytes, bytes.size);
+    }
+    file_release(&bytes);
+}
+
+// Replace %XX in place. False for a broken one, or one that stands for a zero byte.
+static bool decode(char *path)
+{
+    char *out = path;
+    for (const char *in = path; *in; ++in) {
+        unsigned value = (unsigned char)*in;
+        if (*in == '%') {
+            char digits[3] = {in[1], in[1] ? in[2] : '\0', '\0'}, *end;
+            value = (unsigned)strtoul(digits, &end, 16);
+            if (end != digits + 2 || value == 0) {
+                return false;
+            }
+            in += 2;
+        }
+        *out++ = (char)value;
+    }
+    *out = '\0';
+    return true;
+}
+
+// The value of a header field, up to the end of its line; NULL when there is none.
+static const char *field(const char *request, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *line = strstr(request, "\r\n"); line; line = strstr(line, "\r\n")) {
+        line += 2;
+        if (strncasecmp(line, name, length) == 0 && line[length] == ':') {
+            return line + length + 1 + strspn(line + length + 1, " \t");
+        }
+    }
+    return NULL;
+}
+
+// The browser says whom it meant to ask: only this server by its number or as localhost will do.
+static bool is_for_us(const server *s, const char *request)
+{
+    const char *host = field(request, "Host");
+    static const char *const names[] = {"127.0.0.1", "localhost"};
+    for (int i = 0; host && i < 2; ++i) {
+        char wanted[64];
+        int length = snprintf(wanted, sizeof wanted, "%s:%d", names[i], s->port);
+        if (strncasecmp(host, wanted, (size_t)length) == 0 && (host[length] == '\r' || host[length] == ' ')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void answer(const server *s, int connection, char *request)
+{
+    bool get = strncmp(request, "GET ", 4) == 0, head = strncmp(request, "HEAD ", 5) == 0;
+    char *path = strchr(request, ' ') + 1, *end = path + strcspn(path, " ?#\r\n");
+    bool for_us = is_for_us(s, request);
+    *end = '\0';
+    if (!get && !head) {
+        send_text(connection, "405 Method Not Allowed", true);
+    } else if (!for_us) {
+        send_text(connection, "403 Forbidden", !head);
+    } else if (path[0] != '/' || !decode(path)) {
+        send_text(connection, "400 Bad Request", !head);
+    } else {
+        const entry *e = find(s, path);
+        if (e) {
+            send_file(connection, e, !head);
+        } else {
+            send_text(connection, "404 Not Found", !head);
+        }
+    }
+}
+
+// Read up to the empty line that ends a request. False when it is too long, too slow, or none.
+static bool read_request(int connection, char *request)
+{
+    size_t size = 0;
+    while (size < MOST_REQUEST - 1) {
+        ssize_t got = recv(connection, request + size, MOST_REQUEST - 1 - size, 0);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            return false;
+        }
+        size += (size_t)got;
+        request[size] = '\0';
+        if (strlen(request) != size) {
+            return false;
+        }
+        if (strstr(request, "\r\n\r\n")) {
+            return strchr(request, ' ') != NULL;
+        }
+    }
+    return false;
+}
+
+typedef struct visit {
+    server *server;
+    int connection;
+} visit;
+
+static void *serve(void *argument)
+{
+    visit *v = argument;
+    char request[MOST_REQUEST];
+    if (read_request(v->connection, request)) {
+        answer(v->server, v->connection, request);
+    } else {
+        send_text(v->connection, "400 Bad Request", true);
+    }
+    shutdown(v->connection, SHUT_WR);
+    close(v->connection);
+    atomic_fetch_sub(&v->server->connections, 1);
+    free(v);
+    return NULL;
+}
+
+// ---- Listening -----------------------------------------------------------------------------------------------------------
+
+int server_listen(server *s, int port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    socklen_t size = sizeof address;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int yes = 1;
+    s->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (s->listener < 0 || setsockopt(s->listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
+        bind(s->listener, (struct sockaddr *)&address, size) != 0 || listen(s->listener, MOST_CONNECTIONS) != 0 ||
+        getsockname(s->listener, (struct sockaddr *)&address, &size) != 0) {
+        complain("port %d of this machine cannot be listened on: %s", port, strerror(errno));
+        return 0;
+    }
+    s->port = ntohs(address.sin_port);
+    return s->port;
+}
+
+static void start_visit(server *s, int connection)
+{
+    struct timeval patience = {.tv_sec = PATIENCE};
+    setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    visit *v = atomic_load(&s->connections) < MOST_CONNECTIONS ? malloc(sizeof *v) : NULL;
+    pthread_t thread;
+    if (!v) {
+        close(connection);
+        return;
+    }
+    *v = (visit){.server = s, .connection = connection};
+    atomic_fetch_add(&s->connections, 1);
+    if (pthread_create(&thread, NULL, serve, v) != 0) {
+        atomic_fetch_sub(&s->connections, 1);
+        close(connection);
+        free(v);
+        return;
+    }
+    pthread_detach(thread);
+}
+
+void server_run(server *s, const volatile int *stop)
+{
+    while (!*stop) {
+        struct pollfd wait = {.fd = s->listener, .events = POLLIN};
+        if (poll(&wait, 1, 200) > 0) {
+            int connection = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
+            if (connection >= 0) {
+                start_visit(s, connection);
+            }
+        }
+    }
+    for (int i = 0; i < 10 * (PATIENCE + 1) && atomic_load(&s->connections) > 0; ++i) {
+        poll(NULL, 0, 100);
+    }
+}

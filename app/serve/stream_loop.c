@@ -1,0 +1,518 @@
+// The loop of the command stream: a clock that ticks at a fixed rate, lines in, solves, angles out.
+//
+// Everything that comes out depends on the lines and on the ticks at which they were taken, never on the clock itself. A
+// record holds both, so that it replays to the same bytes.
+#include "stream.h"
+
+#include "cli/terminal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_LINES_A_TICK = 64, NUMBER_SIZE = 32, MOST_COUPLED = 8 };
+
+static const double most_ticks = 9007199254740992.0; // 2^53: counts up to here are exact as doubles
+
+typedef struct loop {
+    stream_task *task;
+    line_source *source;
+    smoother *smoother;
+    const stream_options *options;
+    stream_figures *figures;
+    poise_expressive *expressive;
+    poise_solver *solver; // or this one
+    double *answer, *before, *q;
+    double angle, length; // what the answer leaves of its goals
+    int64_t tick, line;   // now; the last line in force
+    int64_t solved;       // ticks of the solver's own rate that have been
+    int64_t start;        // of the clock, nanoseconds
+    json_t *waiting;      // a line for a later tick
+    int64_t waiting_number;
+    bool told;           // that the goals in force cannot be solved for
+    bool no_more, calm;  // no lines are left; the last solve left the answer where it was
+    int64_t last_change; // tick of the last line that was taken
+    bool closed;         // nobody reads what goes out
+    char *out;
+    size_t room;
+} loop;
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+// ---- Lines out -----------------------------------------------------------------------------------------------------------
+
+static void send_line(loop *l, const char *text, size_t size)
+{
+    size_t done = 0;
+    while (!l->closed && done < size) {
+        ssize_t put = write(STDOUT_FILENO, text + done, size - done);
+        done += put > 0 ? (size_t)put : 0;
+        l->closed = put < 0 && errno != EINTR;
+    }
+    if (l->options->reply) {
+        lines_reply(l->source, text, size);
+    }
+}
+
+static void send_json(loop *l, json_t *value)
+{
+    char *text = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    size_t size = text ? strlen(text) : 0;
+    if (text) {
+        text[size] = '\n'; // in place of its end
+        send_line(l, text, size + 1);
+    }
+    free(text);
+    json_decref(value);
+}
+
+// As few digits as give the same number back.
+static size_t print_number(char *text, double number)
+{
+    for (int digits = 15; digits < 17; ++digits) {
+        int size = snprintf(text, NUMBER_SIZE, "%.*g", digits, number);
+        if (strtod(text, NULL) == number) {
+            return (size_t)size;
+        }
+    }
+    return (size_t)snprintf(text, NUMBER_SIZE, "%.17g", number);
+}
+
+static void send_angles(loop *l)
+{
+    char *c = l->out;
+    c += sprintf(c, "{\"tick\":%lld,\"t\":", (long long)l->tick);
+    c += print_number(c, (double)l->tick / l->options->rate);
+    c += sprintf(c, ",\"line\":%lld,\"q\":[", (long long)l->line);
+    for (int i = 0; i < poise_model_nq(l->task->model); ++i) {
+        *c = ',';
+        c += i > 0;
+        c += print_number(c, l->q[i]);
+    }
+    c += sprintf(c, "],\"angle\":");
+    c += print_number(c, l->angle);
+    c += sprintf(c, ",\"length\":");
+    c += print_number(c, l->length);
+    c += sprintf(c, "}\n");
+    send_line(l, l->out, (size_t)(c - l->out));
+    l->figures->sent += 1;
+}
+
+// A line that stands in a record: when it was taken, as which line, and what it said.
+static void record(const loop *l, json_t *object, int64_t number)
+{
+    if (!l->options->record) {
+        return;
+    }
+    json_t *copy = json_pack("{s:I, s:I}", "tick", (json_int_t)l->tick, "line", (json_int_t)number);
+    const char *name;
+    json_t *value;
+    json_object_foreach(object, name, value)
+    {
+        if (strcmp(name, "t") != 0 && strcmp(name, "tick") != 0 && strcmp(name, "line") != 0) {
+            json_object_set(copy, name, value);
+        }
+    }
+    json_dumpf(copy, l->options->record, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    fputc('\n', l->options->record);
+    json_decref(copy);
+}
+
+// Answer a line that is not used. In a record it stands with its answer, since its text may be anything.
+static void answer_bad(loop *l, const char *wrong, int64_t number)
+{
+    json_t *text = json_string_nocheck(wrong), *bad = json_pack("{s:O}", "bad", text);
+    record(l, bad, number);
+    l->figures->bad += 1;
+    send_json(l, json_pack("{s:o, s:I}", "error", text, "line", (json_int_t)number));
+    json_decref(bad);
+}
+
+// ---- Lines in ------------------------------------------------------------------------------------------------------------
+
+// The tick that a line is for: the first one not before its time `t`. The present one where it says nothing; -1 when what it
+// says is no time.
+static int64_t tick_of(const loop *l, json_t *object)
+{
+    json_t *tick = json_object_get(object, "tick"), *t = json_object_get(object, "t");
+    const double rounding = 1e-6; // of a tick: t may be printed with few digits
+    double wanted = tick ? json_number_value(tick) : ceil(json_number_value(t) * l->options->rate - rounding);
+    if (!tick && !t) {
+        return l->tick;
+    }
+    bool number = json_is_number(tick ? tick : t);
+    return number && wanted > -1 && wanted < most_ticks ? (int64_t)wanted : -1;
+}
+
+// Ticks that the clock passed over: the filter goes on, nothing is solved or sent.
+static void skip(loop *l, int64_t count)
+{
+    json_t *object = json_pack("{s:I}", "skip", (json_int_t)count);
+    record(l, object, 0);
+    json_decref(object);
+    for (int64_t i = 0; i < count && !interrupted; ++i) {
+        smoother_step(l->smoother, l->answer, 1 / l->options->rate, l->q);
+    }
+    l->tick += count;
+    l->figures->missed += count;
+}
+
+// What only a record says; true when the line was one of those.
+static bool take_from_record(loop *l, json_t *object, int64_t number)
+{
+    const char *bad = json_string_value(json_object_get(object, "bad"));
+    json_t *count = json_object_get(object, "skip");
+    if (!l->options->replay || (!bad && !json_is_integer(count))) {
+        return false;
+    }
+    if (bad) {
+        answer_bad(l, bad, number);
+    } else if (json_integer_value(count) > 0 && (double)json_integer_value(count) + (double)l->tick < most_ticks) {
+        skip(l, json_integer_value(count));
+    }
+    return true;
+}
+
+static void take_object(loop *l, json_t *object, int64_t number)
+{
+    char wrong[POISE_ERROR_TEXT_SIZE] = "";
+    if (take_from_record(l, object, number)) {
+        return;
+    }
+    if (!task_apply(l->task, object, wrong)) {
+        answer_bad(l, wrong, number);
+        return;
+    }
+    record(l, object, number);
+    l->line = number;
+    l->last_change = l->tick;
+    l->calm = l->told = false;
+}
+
+// One line of text: an object whose tick has come, one for a later tick (which waits), or something wrong.
+static void take_text(loop *l, const char *text, size_t size, int64_t number)
+{
+    json_error_t error;
+    char wrong[POISE_ERROR_TEXT_SIZE];
+    if (strspn(text, " \t\r") >= size) {
+        return;
+    }
+    l->figures->lines += 1;
+    json_t *object = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+    if (!object) {
+        snprintf(wrong, sizeof wrong, "not JSON: %.100s, at character %d", error.text, error.position);
+        text_make_printable(wrong);
+        answer_bad(l, wrong, number);
+        return;
+    }
+    json_t *given = json_object_get(object, "line");
+    if (l->options->replay && json_is_integer(given)) {
+        number = json_integer_value(given);
+    }
+    int64_t tick = json_is_object(object) ? tick_of(l, object) : l->tick;
+    double late = (double)(l->tick - tick) / l->options->rate;
+    if (!json_is_object(object)) {
+        answer_bad(l, "not an object such as {\"aim\":[1,0,0]}", number);
+    } else if (tick < 0) {
+        answer_bad(l, "t: is no time in seconds from the start", number);
+    } else if (late > l->options->late) {
+        snprintf(wrong, sizeof wrong, "late by %.3f s, not used", late);
+        answer_bad(l, wrong, number);
+    } else if (tick > l->tick) {
+        l->waiting = object;
+        l->waiting_number = number;
+        return;
+    } else {
+        take_object(l, object, number);
+    }
+    json_decref(object);
+}
+
+// All lines for this tick that have come, up to a number that leaves time for the rest; others come next time.
+static void take_lines(loop *l)
+{
+    bool wait = l->options->replay;
+    for (int i = 0; i < MOST_LINES_A_TICK || wait; ++i) {
+        const char *text;
+        size_t size;
+        int64_t number;
+        if (l->waiting && tick_of(l, l->waiting) > l->tick) {
+            return;
+        }
+        if (l->waiting) {
+            json_t *object = l->waiting;
+            l->waiting = NULL;
+            take_object(l, object, l->waiting_number);
+            json_decref(object);
+            continue;
+        }
+        if (l->no_more || l->task->stops || interrupted || l->closed) {
+            return;
+        }
+        switch (lines_next(l->source, wait, &text, &size, &number)) {
+        case LINE_READY:
+            take_text(l, text, size, number);
+            break;
+        case LINE_TOO_LONG:
+            l->figures->lines += 1;
+            answer_bad(l, "longer than 1048576 bytes", number);
+            break;
+        case LINE_END:
+            l->no_more = true;
+            l->last_change = l->tick;
+            return;
+        default:
+            return;
+        }
+    }
+}
+
+// ---- Solving -------------------------------------------------------------------------------------------------------------
+
+static poise_status solve_once(loop *l)
+{
+    stream_task *task = l->task;
+    if (l->expressive) {
+        poise_expressive_report report;
+        poise_status status =
+            poise_expressive_solve(l->expressive, task->goals, task->goal_count, task->posture, l->answer, &report);
+        l->angle = status == POISE_OK ? report.worst_angle : l->angle;
+        l->length = status == POISE_OK ? report.worst_length : l->length;
+        return status;
+    }
+    poise_goal goals[STREAM_MOST_GOALS + 1];
+    poise_report report;
+    memcpy(goals, task->goals, sizeof task->goals);
+    goals[task->goal_count] = poise_goal_posture(task->posture, l->options->posture_weight);
+    poise_status status = poise_solve(l->solver, goals, task->goal_count + 1, l->answer, &report);
+    l->angle = l->length = 0;
+    for (int i = 0; i < task->goal_count && status == POISE_OK; ++i) {
+        poise_goal_error e = poise_solver_goal_error(l->solver, i);
+        l->angle = fmax(l->angle, e.unit == POISE_UNIT_ANGLE ? e.error : e.rotation_error);
+        l->length = fmax(l->length, e.unit == POISE_UNIT_LENGTH ? e.error : 0);
+    }
+    return status;
+}
+
+// Goals that are sound one by one may be more than the solver takes together. Said once; the last answer stays.
+static void tell_failure(loop *l)
+{
+    const char *reason = l->solver ? poise_solver_error(l->solver) : "";
+    reason = reason[0] ? reason : "these goals cannot be solved for together";
+    send_json(l, json_pack("{s:s, s:I}", "error", reason, "line", (json_int_t)l->line));
+    l->told = true;
+}
+
+// At the first tick, and whenever the solver's own clock has gone on.
+static void solve_when_due(loop *l)
+{
+    const double still = 1e-5; // radians or length units: less than what a motor resolves
+    int64_t due = (int64_t)floor((double)l->tick * (l->options->solve_rate / l->options->rate)) + 1;
+    size_t nq = (size_t)poise_model_nq(l->task->model);
+    if (due <= l->solved) {
+        return;
+    }
+    l->solved = due;
+    memcpy(l->before, l->answer, nq * sizeof *l->before);
+    double begin = seconds_now();
+    bool works = solve_once(l) == POISE_OK;
+    latency_add(&l->figures->solving, seconds_now() - begin);
+    l->figures->solves += 1;
+    l->figures->failed += !works;
+    if (!works && !l->told) {
+        tell_failure(l);
+    }
+    l->calm = true;
+    for (size_t i = 0; i < nq; ++i) {
+        l->calm = l->calm && fabs(l->answer[i] - l->before[i]) <= still;
+    }
+}
+
+// ---- Clock ---------------------------------------------------------------------------------------------------------------
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+// From the start, so that ticks do not drift.
+static int64_t time_of_tick(const loop *l, int64_t tick)
+{
+    return l->start + (int64_t)((double)tick * (1e9 / l->options->rate));
+}
+
+static void sleep_until(int64_t when)
+{
+    struct timespec t = {.tv_sec = (time_t)(when / 1000000000), .tv_nsec = (long)(when % 1000000000)};
+    while (!interrupted && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR) {
+    }
+}
+
+// Wait for the tick. Those whose time has passed altogether are left out; what follows them is as late as the first of them.
+static void wait_for_tick(loop *l)
+{
+    if (l->options->replay) {
+        return;
+    }
+    sleep_until(time_of_tick(l, l->tick));
+    int64_t now = now_ns(), missed = 0;
+    while (now >= time_of_tick(l, l->tick + missed + 1)) {
+        latency_add(&l->figures->output, 1e-9 * (double)(now - time_of_tick(l, l->tick + missed)));
+        missed += 1;
+    }
+    if (missed > 0) {
+        skip(l, missed);
+    }
+}
+
+static bool is_over(const loop *l)
+{
+    const stream_options *o = l->options;
+    double t = (double)l->tick / o->rate, ended = (double)l->last_change / o->rate;
+    if (interrupted || l->closed || l->task->stops || (double)l->tick >= most_ticks) {
+        return true;
+    }
+    if (isfinite(o->duration)) {
+        return t >= o->duration;
+    }
+    bool rests = l->calm && smoother_rests(l->smoother);
+    return l->no_more && !l->waiting && (rests || t - ended > o->settle);
+}
+
+// ---- The whole -----------------------------------------------------------------------------------------------------------
+
+static void run_tick(loop *l)
+{
+    take_lines(l);
+    if (l->task->stops || interrupted || l->closed) {
+        return;
+    }
+    solve_when_due(l);
+    smoother_step(l->smoother, l->answer, 1 / l->options->rate, l->q);
+    send_angles(l);
+    if (!l->options->replay) {
+        latency_add(&l->figures->output, 1e-9 * (double)(now_ns() - time_of_tick(l, l->tick)));
+    }
+    l->tick += 1;
+}
+
+static json_t *labels(const poise_model *model)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < poise_model_nq(model); ++i) {
+        char label[128];
+        coordinate_label(model, i, label, sizeof label);
+        json_t *text = json_string(label);
+        json_array_append_new(list, text ? text : json_null());
+    }
+    return list;
+}
+
+static void send_greeting(loop *l)
+{
+    json_t *o = json_pack("{s:f, s:f, s:s, s:o}", "rate", l->options->rate, "solve_rate", l->options->solve_rate, "end",
+                          l->task->end.name, "coordinates", labels(l->task->model));
+    if (lines_port(l->source) >= 0) {
+        json_object_set_new(o, "port", json_integer(lines_port(l->source)));
+    }
+    send_json(l, o);
+}
+
+static bool create_solver(loop *l)
+{
+    poise_error error = {0};
+    poise_status status;
+    if (l->options->ordinary) {
+        poise_solver_options o = poise_solver_options_default();
+        o.max_iterations = 50;
+        o.coupled_goals = MOST_COUPLED;
+        status = poise_solver_create(l->task->model, &o, NULL, &l->solver);
+    } else {
+        poise_expressive_options o = poise_expressive_options_default();
+        o.mode = l->options->mode;
+        o.body = l->task->end.body;
+        o.tip = l->task->end.tip;
+        o.gain = l->options->gain;
+        o.posture_weight = l->options->posture_weight;
+        o.max_goals = STREAM_MOST_GOALS;
+        o.coupled_goals = MOST_COUPLED;
+        status = poise_expressive_create(l->task->model, &o, NULL, &l->expressive, &error);
+    }
+    if (status != POISE_OK) {
+        complain("stream: %s", error.text[0] ? error.text : poise_status_name(status));
+    }
+    return status == POISE_OK;
+}
+
+static bool create_parts(loop *l)
+{
+    size_t nq = (size_t)poise_model_nq(l->task->model);
+    l->answer = calloc(nq + 1, sizeof *l->answer);
+    l->before = calloc(nq + 1, sizeof *l->before);
+    l->q = calloc(nq + 1, sizeof *l->q);
+    l->room = (nq + 16) * NUMBER_SIZE;
+    l->out = malloc(l->room);
+    if (!l->answer || !l->before || !l->q || !l->out) {
+        complain("no memory left");
+        return false;
+    }
+    memcpy(l->answer, l->task->posture, nq * sizeof *l->answer);
+    poise_model_clamp(l->task->model, l->answer, NULL);
+    memcpy(l->q, l->answer, nq * sizeof *l->q);
+    smoother_reset(l->smoother, l->answer);
+    return create_solver(l);
+}
+
+static void catch_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = on_interrupt}; // no restart: a sleep or a read ends
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i) {
+        sigaction(numbers[i], &action, NULL);
+    }
+    signal(SIGPIPE, SIG_IGN);
+}
+
+bool stream_run(stream_task *task, line_source *source, smoother *filter, const stream_options *options,
+                stream_figures *figures)
+{
+    loop l = {.task = task, .source = source, .smoother = filter, .options = options, .figures = figures};
+    bool works = create_parts(&l);
+    if (works) {
+        catch_signals();
+        send_greeting(&l);
+        l.start = now_ns();
+        while (!is_over(&l)) {
+            wait_for_tick(&l);
+            if (!is_over(&l)) { // ticks that were missed may have been the last
+                run_tick(&l);
+            }
+        }
+        json_t *stop = json_pack("{s:b}", "stop", 1);
+        record(&l, stop, 0);
+        json_decref(stop);
+        figures->ticks = l.tick;
+        figures->closed = l.closed;
+    }
+    poise_expressive_destroy(l.expressive);
+    poise_solver_destroy(l.solver);
+    json_decref(l.waiting);
+    free(l.answer);
+    free(l.before);
+    free(l.q);
+    free(l.out);
+    return works;
+}

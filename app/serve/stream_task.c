@@ -1,0 +1,338 @@
+// What lines ask for.
+#include "stream.h"
+
+#include "cli/terminal.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OWN_GOALS = 2 + AIM_MOST_HOLDS }; // aim, position, holds
+
+static bool refuse(char *wrong, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static bool refuse(char *wrong, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    vsnprintf(wrong, POISE_ERROR_TEXT_SIZE, format, values);
+    va_end(values);
+    text_make_printable(wrong);
+    return false;
+}
+
+// ---- Members -------------------------------------------------------------------------------------------------------------
+
+// What a line changes, until all of it is found to be sound.
+typedef struct change {
+    bool aim, position, posture, goals; // is there such a member?
+    bool has_aim, has_position, stops;
+    aim_target target;
+    poise_vec3 place;
+    const double *q;  // the posture, or ...
+    double *numbers;  // ... as a list, to be freed
+    goal_list listed; // goals in words
+    poise_file *file; // goals as objects
+} change;
+
+// Up to `capacity` numbers of a list; -1 when it is none, or something in it is not a finite number.
+static int read_numbers(const json_t *list, double *numbers, int capacity)
+{
+    int count = (int)json_array_size(list);
+    if (!json_is_array(list)) {
+        return -1;
+    }
+    for (int i = 0; i < count; ++i) {
+        json_t *n = json_array_get(list, (size_t)i);
+        if (!json_is_number(n) || !isfinite(json_number_value(n))) {
+            return -1;
+        }
+        if (i < capacity) {
+            numbers[i] = json_number_value(n);
+        }
+    }
+    return count;
+}
+
+static bool read_aim(const char *name, aim_kind kind, const json_t *value, change *c, char *wrong)
+{
+    double numbers[4];
+    if (c->aim) {
+        return refuse(wrong, "only one of aim, direction and orientation fits into a line");
+    }
+    c->aim = true;
+    c->has_aim = !json_is_null(value);
+    if (!c->has_aim) {
+        return true;
+    }
+    int count = read_numbers(value, numbers, 4);
+    const char *reason = count < 0 ? "is not a list of numbers" : aim_make_target(kind, numbers, count, &c->target);
+    return !reason || refuse(wrong, "%s: %s", name, reason);
+}
+
+static bool read_position(const json_t *value, change *c, char *wrong)
+{
+    double n[3];
+    c->position = true;
+    c->has_position = !json_is_null(value);
+    if (c->has_position && read_numbers(value, n, 3) != 3) {
+        return refuse(wrong, "position: is not a list of three numbers");
+    }
+    c->place = c->has_position ? poise_vec3_make(n[0], n[1], n[2]) : poise_vec3_make(0, 0, 0);
+    return true;
+}
+
+static bool read_posture(const stream_task *task, const json_t *value, change *c, char *wrong)
+{
+    int nq = poise_model_nq(task->model), count;
+    const char *name = json_string_value(value);
+    c->posture = true;
+    c->q = json_is_null(value) ? task->first_posture : NULL;
+    for (int i = 0; name && i < task->file->posture_count; ++i) {
+        c->q = strcmp(task->file->postures[i].name, name) == 0 ? task->file->postures[i].q : c->q;
+    }
+    if (c->q) {
+        return true;
+    }
+    bool neutral = name && strcmp(name, "neutral") == 0;
+    if (name && !neutral) {
+        return refuse(wrong, "posture: none is called \"%.80s\"", name);
+    }
+    c->numbers = malloc((size_t)nq * sizeof *c->numbers + 1);
+    if (!c->numbers) {
+        return refuse(wrong, "no memory left");
+    }
+    c->q = c->numbers;
+    if (neutral) {
+        poise_model_neutral(task->model, c->numbers);
+        return true;
+    }
+    count = read_numbers(value, c->numbers, nq);
+    if (count != nq) {
+        return refuse(wrong, "posture: neither a name nor a list of %d numbers", nq);
+    }
+    bool sound = poise_kinematics_update(task->kinematics, c->numbers) == POISE_OK;
+    return sound || refuse(wrong, "posture: a quaternion in it is zero");
+}
+
+static bool posture_by_name(const void *user, const char *name, double *q, char *error, size_t size)
+{
+    const poise_file *file = user;
+    for (int i = 0; i < file->posture_count; ++i) {
+        if (strcmp(file->postures[i].name, name) == 0) {
+            memcpy(q, file->postures[i].q, (size_t)poise_model_nq(file->model) * sizeof *q);
+            return true;
+        }
+    }
+    snprintf(error, size, "no posture is called \"%.80s\"", name);
+    return false;
+}
+
+// Goals as objects, in the language of files: they are read as a file that holds nothing else.
+static bool read_objects(const stream_task *task, json_t *objects, change *c, char *wrong)
+{
+    json_t *root = json_pack("{s:i, s:O}", "poise", 1, "goals", objects);
+    char *text = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    poise_read_options options = poise_read_options_default();
+    poise_error error = {0};
+    options.format = POISE_FORMAT_JSON;
+    options.model = task->model;
+    bool works = text && poise_read(text, strlen(text), &options, NULL, &c->file, &error) == POISE_OK;
+    if (!works) {
+        c->file = NULL;
+        refuse(wrong, "goals: %s", error.text[0] ? error.text : "no memory left");
+    } else if (c->file->warning_count > 0) {
+        works = refuse(wrong, "goals: %s", c->file->warnings[0].text);
+    }
+    free(text);
+    json_decref(root);
+    return works;
+}
+
+static bool read_goals(const stream_task *task, json_t *value, change *c, char *wrong)
+{
+    goal_context context = {
+        .model = task->model, .start = task->first_posture, .posture = posture_by_name, .user = task->file};
+    bool works = true;
+    c->goals = true;
+    if (json_is_null(value)) {
+        return true;
+    }
+    if (!json_is_array(value)) {
+        return refuse(wrong, "goals: is not a list");
+    }
+    json_t *objects = json_array();
+    for (size_t i = 0; i < json_array_size(value) && works; ++i) {
+        json_t *item = json_array_get(value, i);
+        const char *text = json_string_value(item);
+        char reason[200] = "";
+        if (json_is_object(item)) {
+            json_array_append(objects, item);
+        } else if (!text || !goals_parse(&c->listed, &context, text, reason, sizeof reason)) {
+            works = refuse(wrong, "goals: item %d: %s", (int)i, text ? reason : "is neither words nor an object");
+        }
+    }
+    works = works && (json_array_size(objects) == 0 || read_objects(task, objects, c, wrong));
+    json_decref(objects);
+    if (works && c->listed.count + (c->file ? c->file->goal_count : 0) > STREAM_MOST_GOALS - OWN_GOALS) {
+        works = refuse(wrong, "goals: more than %d", STREAM_MOST_GOALS - OWN_GOALS);
+    }
+    return works;
+}
+
+static bool read_member(const stream_task *task, const char *name, json_t *value, change *c, char *wrong)
+{
+    static const char *const clock[] = {"t", "tick", "line"};
+    aim_kind kind;
+    for (int i = 0; i < 3; ++i) {
+        if (strcmp(name, clock[i]) == 0) {
+            return true;
+        }
+    }
+    if (strcmp(name, "position") == 0) {
+        return read_position(value, c, wrong);
+    }
+    if (strcmp(name, "posture") == 0) {
+        return read_posture(task, value, c, wrong);
+    }
+    if (strcmp(name, "goals") == 0) {
+        return read_goals(task, value, c, wrong);
+    }
+    if (strcmp(name, "stop") == 0) {
+        c->stops = json_is_true(value);
+        return json_is_boolean(value) || refuse(wrong, "stop: is neither true nor false");
+    }
+    if (aim_kind_by_name(name, strlen(name), &kind)) {
+        return read_aim(name, kind, value, c, wrong);
+    }
+    return refuse(wrong,
+                  "no member is called \"%.40s\"; there are t, aim, direction, orientation, position, posture, goals, "
+                  "stop",
+                  name);
+}
+
+// ---- Applying ------------------------------------------------------------------------------------------------------------
+
+static bool is_about(const poise_goal *goals, int count, int body)
+{
+    for (int i = 0; i < count; ++i) {
+        if (goals[i].body == body && goals[i].kind != POISE_GOAL_POSTURE && goals[i].kind != POISE_GOAL_SMOOTHNESS &&
+            goals[i].kind != POISE_GOAL_CENTER_OF_MASS) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The goals that there are when the change is made. A body that a goal is about is not held beside it.
+static int list_goals(const stream_task *task, const change *c, poise_goal *goals)
+{
+    int count = 0;
+    bool has_aim = c->aim ? c->has_aim : task->has_aim, has_position = c->position ? c->has_position : task->has_position;
+    const goal_list *listed = c->goals ? &c->listed : &task->listed;
+    const poise_file *file = c->goals ? c->file : task->goal_file;
+    if (has_aim) {
+        goals[count++] = aim_goal(&task->end, c->aim ? &c->target : &task->aim);
+    }
+    if (has_position) {
+        goals[count++] =
+            poise_goal_position(task->end.body, task->end.tip.position, c->position ? c->place : task->position);
+    }
+    for (int i = 0; i < listed->count; ++i) {
+        goals[count++] = listed->goals[i];
+    }
+    for (int i = 0; file && i < file->goal_count; ++i) {
+        goals[count++] = file->goals[i];
+    }
+    poise_goal holds[AIM_MOST_HOLDS];
+    poise_kinematics_update(task->kinematics, c->posture ? c->q : task->posture);
+    int asked = count, held = aim_hold_goals(&task->holds, task->kinematics, holds);
+    for (int i = 0; i < held; ++i) {
+        if (!is_about(goals, asked, holds[i].body)) {
+            goals[count++] = holds[i];
+        }
+    }
+    return count;
+}
+
+static void commit(stream_task *task, change *c)
+{
+    if (c->aim) {
+        task->has_aim = c->has_aim;
+        task->aim = c->target;
+    }
+    if (c->position) {
+        task->has_position = c->has_position;
+        task->position = c->place;
+    }
+    if (c->posture) {
+        memmove(task->posture, c->q, (size_t)poise_model_nq(task->model) * sizeof *task->posture);
+    }
+    if (c->goals) {
+        goal_list listed = task->listed;
+        poise_file *file = task->goal_file;
+        task->listed = c->listed;
+        task->goal_file = c->file;
+        c->listed = listed; // the old ones, to be released
+        c->file = file;
+    }
+    task->stops = task->stops || c->stops;
+}
+
+bool task_apply(stream_task *task, json_t *object, char *wrong)
+{
+    change c = {0};
+    bool sound = true;
+    const char *name;
+    json_t *value;
+    json_object_foreach(object, name, value)
+    {
+        if (sound) {
+            sound = read_member(task, name, value, &c, wrong);
+        }
+    }
+    poise_goal goals[STREAM_MOST_GOALS];
+    int count = sound ? list_goals(task, &c, goals) : 0;
+    for (int i = 0; i < count && sound; ++i) {
+        poise_error error = {0};
+        sound = poise_goal_check(&goals[i], task->model, &error) == POISE_OK || refuse(wrong, "%s", error.text);
+    }
+    if (sound) {
+        commit(task, &c);
+        memcpy(task->goals, goals, sizeof goals);
+        task->goal_count = count;
+    }
+    free(c.numbers);
+    goals_release(&c.listed);
+    poise_file_destroy(c.file);
+    return sound;
+}
+
+// ---- Life ----------------------------------------------------------------------------------------------------------------
+
+bool task_init(stream_task *task, const poise_file *file, const aim_end *end, const aim_holds *holds, const double *posture)
+{
+    size_t size = (size_t)poise_model_nq(file->model) * sizeof *posture;
+    *task = (stream_task){.file = file, .model = file->model, .end = *end, .holds = *holds, .posture = malloc(size + 1)};
+    task->first_posture = malloc(size + 1);
+    if (!task->posture || !task->first_posture ||
+        poise_kinematics_create(file->model, NULL, &task->kinematics) != POISE_OK) {
+        complain("no memory left");
+        task_release(task);
+        return false;
+    }
+    memcpy(task->posture, posture, size);
+    memcpy(task->first_posture, posture, size);
+    task->goal_count = list_goals(task, &(change){0}, task->goals);
+    return true;
+}
+
+void task_release(stream_task *task)
+{
+    free(task->posture);
+    free(task->first_posture);
+    goals_release(&task->listed);
+    poise_file_destroy(task->goal_file);
+    poise_kinematics_destroy(task->kinematics);
+}

@@ -1,0 +1,36 @@
+// poise-cuda: the commands of poise whose work a CUDA device can do. `poise reproduce ... --device cuda` becomes this
+// program, so that poise itself needs nothing of CUDA.
+#include "app_device.h"
+
+#include <app/cli/terminal.h>
+#include <app/cli/whole_files.h>
+#include <app/commands/commands.h>
+
+#include <poise/base.h>
+
+#include <stdio.h>
+#include <string.h>
+
+static const char usage[] =
+    " poise reproduce NAME... --device cuda [OPTION]...\n"
+    "\n"
+    "This program belongs to poise, which runs it for commands with --device cuda. Options: \"poise help reproduce\".\n";
+
+int main(int count, char **words)
+{
+    files_clean_up_on_signals();
+    device_join(&cuda_device);
+    app_exit status = APP_DONE;
+    const char *name = count > 1 ? words[1] : "";
+    if (strcmp(name, "reproduce") == 0) {
+        status = app_run(app_find_command(name), count - 2, words + 2);
+    } else if (strcmp(name, "--version") == 0) {
+        printf("poise-cuda %s\n", poise_version());
+    } else if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+        print_wrapped(stdout, usage, 0, terminal_columns(stdout));
+    } else {
+        complain("poise-cuda runs \"reproduce\" alone; see poise-cuda --help");
+        status = APP_BAD;
+    }
+    return files_flush_output() ? (int)status : APP_BAD;
+}

@@ -1,0 +1,255 @@
+// What all stages of arm poses share: the library's sources compiled for the device, and how an answer is made.
+#ifndef POISE_CUDA_ARM_DEVICE_CUH
+#define POISE_CUDA_ARM_DEVICE_CUH
+
+#include "device_sources.h"
+
+#include "device_begin.h"
+
+#define pz_sincos_array sincos_array_by_blocks
+#include "math/trig.c"
+#undef pz_sincos_array
+
+// Sines in registers, one by one, with the same bits; the slow way is a call.
+__device__ __noinline__ double2 slow_sincos(double x)
+{
+    double2 sine_cosine;
+    pz_sincos(x, &sine_cosine.x, &sine_cosine.y);
+    return sine_cosine;
+}
+
+__device__ __forceinline__ void pz_sincos_array(size_t count, const double *x, double *sine, double *cosine)
+{
+    for (size_t i = 0; i < count; ++i) {
+        reduced_angle r = reduce(x[i]);
+        if (fabs(number_of(r.turns) - ROUND) <= MOST_TURNS) {
+            sincos_reduced(r, &sine[i], &cosine[i]);
+        } else {
+            double2 slow = slow_sincos(x[i]);
+            sine[i] = slow.x, cosine[i] = slow.y;
+        }
+    }
+}
+
+#include "solve/arm/arm_finish.c"
+#include "solve/arm/arm_runs.c"
+#include "solve/arm/arm_search.c"
+
+#include "device_end.h"
+
+#include "lib/arm_fast.h"
+#include "lib/cuda_arm.h"
+
+#define THREADS    128
+#define WARPS      (THREADS / 32)
+#define WHOLE_WARP 0xffffffffu
+
+// no traces and no wide registers here
+__device__ void pz_arm_record(pz_arm_run *run, double f, double damping, bool exact)
+{
+    (void)run, (void)f, (void)damping, (void)exact;
+}
+
+__device__ bool pz_arm_search_wide(const pz_arm_chain *chain, const pz_arm_target *target, int most, pz_arm_run *run)
+{
+    (void)chain, (void)target, (void)most, (void)run;
+    return false;
+}
+
+__device__ double pz_largest(const double *x, int n)
+{
+    (void)x, (void)n;
+    return 0.0;
+}
+
+__device__ static int least_of(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+// ---- Search and descent --------------------------------------------------------------------------------------------------
+
+// The library's search and descent with a constant number of joints; N = 0: any chain.
+template <int N>
+__device__ __noinline__ bool run_search(const pz_arm_chain *chain, const pz_arm_target *target, int most, pz_arm_run *run)
+{
+    return N ? search(chain, target, most, run, N, false) : search(chain, target, most, run, chain->n, true);
+}
+
+// The descent of arm_finish.c, step for step, with its points and models by value: pointers to them would keep them
+// out of registers.
+template <int N>
+__device__ __forceinline__ pz_arm_end descend(const pz_arm_chain *chain, const pz_arm_target *target, bool zero, int most,
+                                              pz_arm_run *run)
+{
+    arm_point at;
+    arm_model m;
+    double W = zero ? 1.0 : target->W, lambda = zero ? LAMBDA_NEAR : LAMBDA_FAR, growth = 2.0, x[PZ_ARM_MOST];
+    int blind_left = BLIND_STEPS, k = 0;
+    pz_arm_end end = PZ_ARM_BUDGET;
+    bool accepted = true;
+    look(chain, target, N, false, run, W, &at);
+    for (;; ++k) {
+        if (accepted) {
+            if (arm_is_met(&at.error, target)) {
+                end = PZ_ARM_MET;
+                break;
+            }
+            make_columns(chain, N, false, &at.frames, &at.error, W, run->side, &m);
+            if (!zero && is_stationary(N, &m, W, at.f, target->stationary)) {
+                end = PZ_ARM_CLOSEST;
+                break;
+            }
+            make_exact(N, &at.frames, &at.error, target, W, &m);
+        }
+        if (k == most) {
+            break;
+        }
+        double q[N], side[N], predicted, before = at.f;
+        for (int i = 0; i < N; ++i) {
+            q[i] = run->q[i], side[i] = run->side[i];
+        }
+        bool exact = solve(N, m.exact, m.g, lambda, x), has_step = exact, clamped;
+        if (exact) {
+            clamped = move(chain, N, false, run, x);
+            predicted = decrease(N, m.exact, m.g, x);
+        } else {
+            make_gauss_newton(N, W, &m);
+            has_step = solve(N, m.gauss_newton, m.g, lambda, x);
+            for (int i = 0; i < N; ++i) {
+                x[i] = has_step ? x[i] : 0.0;
+            }
+            clamped = move(chain, N, false, run, x);
+            predicted = decrease(N, m.gauss_newton, m.g, x);
+        }
+        arm_point trial;
+        look(chain, target, N, false, run, W, &trial);
+        double noise = ROUNDING * (before + W * chain->reach * sqrt(at.error.rr) + sqrt(at.error.e));
+        bool blind = has_step && fabs(predicted) <= noise;
+        accepted = trial.f < before || (blind && trial.f <= before + noise);
+        blind_left -= blind;
+        if (accepted) {
+            at = trial;
+            double shrink = blind ? 1.0 : 2.0 * (before - at.f) / predicted - 1.0;
+            lambda = max2(lambda * max2(SHRINK_MOST, 1.0 - shrink * shrink * shrink), LAMBDA_LEAST);
+            growth = 2.0;
+        } else {
+            for (int i = 0; i < N; ++i) {
+                run->q[i] = q[i], run->side[i] = side[i];
+            }
+            lambda *= growth;
+            growth *= 2.0;
+        }
+        bool hopeless = zero && exact && !clamped && predicted < HOPELESS * before;
+        if (hopeless || blind_left < 0 || lambda > LAMBDA_MOST) {
+            end = hopeless ? PZ_ARM_GAVE_UP : blind_left < 0 ? PZ_ARM_CLOSEST : PZ_ARM_STALLED;
+            break;
+        }
+    }
+    run->f = 0.5 * at.error.rr + at.error.e, run->r = at.error.rr, run->e = at.error.e;
+    return end;
+}
+
+template <int N>
+__device__ __noinline__ pz_arm_end run_finish(const pz_arm_chain *chain, const pz_arm_target *target, bool zero, int most,
+                                              pz_arm_run *run)
+{
+    if constexpr (N != 0) {
+        return descend<N>(chain, target, zero, most, run);
+    } else {
+        return finish(chain, target, zero, most, run, chain->n, true);
+    }
+}
+
+// ---- Answers -------------------------------------------------------------------------------------------------------------
+
+// Hand out where the run ended.
+template <int N>
+__device__ __forceinline__ void hand_out(const pz_cuda_task &task, const pz_cuda_batch &batch, int index,
+                                         const double *start, poise_outcome outcome, int number, pz_arm_run *run)
+{
+    int n = N ? N : task.chain.n;
+    arm_turn_back(&task.chain, n, start, run->q);
+    for (int i = 0; i < n; ++i) {
+        batch.q[(size_t)index * (size_t)task.nq + (size_t)task.chain.q[i]] = run->q[i];
+    }
+    if (batch.answers) {
+        batch.answers[index] = pz_cuda_answer_of(&task, run, outcome, number);
+    }
+}
+
+template <int N>
+__device__ __forceinline__ void get_start(const pz_cuda_task &task, const pz_cuda_batch &batch, int index, double *start)
+{
+    int n = N ? N : task.chain.n;
+    for (int i = 0; i < n; ++i) {
+        double q = batch.q[(size_t)index * (size_t)task.nq + (size_t)task.chain.q[i]];
+        start[i] = clamp(q, task.chain.lower[i], task.chain.upper[i]);
+    }
+}
+
+__device__ __forceinline__ pz_arm_target target_of(const pz_cuda_task &task, const pz_cuda_batch &batch, int index)
+{
+    pz_arm_target target = task.target;
+    poise_pose pose = batch.targets[index];
+    pz_arm_aim(&task.chain, &pose, &target);
+    return target;
+}
+
+// Is the target met where a search in single precision came near?
+template <int N>
+__device__ __forceinline__ bool is_met_near(const pz_cuda_task &task, const pz_arm_target *target, const float *near,
+                                            const double *start, pz_arm_run *run)
+{
+    double q[PZ_ARM_MOST];
+    arm_frames frames;
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+        q[i] = pz_fast_coordinate(&task.chain, i, near[i]);
+    }
+    arm_open(&task.chain, N, start, run);
+    arm_begin(&task.chain, N, q, run);
+    arm_forward(&task.chain, N, false, run->q, &frames);
+    arm_error error = arm_error_at(&frames, target);
+    run->r = error.rr, run->e = error.e;
+    return arm_is_met(&error, target);
+}
+
+// From where a search in single precision came near, to the tolerance.
+template <int N, bool inlined>
+__device__ __forceinline__ bool settle(const pz_cuda_task &task, const pz_arm_target *target, const float *near,
+                                       const double *start, pz_arm_run *run)
+{
+    double q[PZ_ARM_MOST];
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+        q[i] = pz_fast_coordinate(&task.chain, i, near[i]);
+    }
+    run->trace = NULL;
+    run->iterations = run->evaluations = 0;
+    arm_open(&task.chain, N, start, run);
+    arm_begin(&task.chain, N, q, run);
+    return inlined ? search(&task.chain, target, PZ_SETTLE_MOST, run, N, false)
+                   : run_search<N>(&task.chain, target, PZ_SETTLE_MOST, run);
+}
+
+// ---- What is left --------------------------------------------------------------------------------------------------------
+
+__device__ __forceinline__ void leave_to_last(const pz_cuda_work &work, int index)
+{
+    work.last[atomicAdd(&work.counters->last_count, 1u)] = index;
+}
+
+// Searches up to the one before `number` have failed.
+__device__ __forceinline__ void leave(const pz_cuda_work &work, int index, int number, int restarts)
+{
+    if (number > least_of(restarts, PZ_FAST_SEARCHES - 1)) {
+        leave_to_last(work, index);
+        return;
+    }
+    unsigned at = atomicAdd(&work.counters->hard_count, 1u);
+    work.hard[at] = index;
+    work.hard_from[at] = number;
+}
+
+#endif

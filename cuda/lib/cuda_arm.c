@@ -1,0 +1,377 @@
+// Arm poses on a CUDA device, the host's part: what is made once, copies, statuses.
+#include "cuda_arm.h"
+
+#include "arm_host.h"
+#include "explain.h"
+
+#include "base/error.h"
+#include "model/packed_model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STAGED 4096 // problems that go through memory the device can read at once; more of them go as they lie
+
+// So many problems are given to the host first, for so many searches each: it takes some 3 us for one, and the device 50 for
+// one as for a dozen. What is left then is hard or out of reach, which the device settles sooner.
+#define HOST_MOST     12
+#define HOST_SEARCHES 16
+
+struct poise_cuda {
+    int device, nq;
+    poise_goal goal;
+    pz_cuda_task task;
+    pz_fast_chain fast;
+    bool has_fast;
+    bool host_serves; // the host can give the device's answers
+    pz_cuda_work work;
+    pz_cuda_grids grids;
+    cudaStream_t stream; // of calls with host memory
+    // device memory for these
+    poise_pose *targets;
+    double *q;
+    poise_cuda_answer *answers;
+    // host memory that the device can read
+    poise_pose *staged_targets;
+    double *staged_q;
+    poise_cuda_answer *staged_answers;
+    int *staged_from; // number of the problem in the call
+    int staged_count;
+    poise_error error;
+};
+
+// ---- Options and errors --------------------------------------------------------------------------------------------------
+
+int poise_cuda_device_count(void)
+{
+    int count = 0;
+    return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
+poise_cuda_options poise_cuda_options_default(void)
+{
+    poise_cuda_options options = {.solver = poise_solver_options_default(), .capacity = 1 << 20, .host_memory = true};
+    options.solver.restarts = 300;
+    return options;
+}
+
+const char *poise_cuda_error(const poise_cuda *cuda)
+{
+    return cuda ? cuda->error.text : "";
+}
+
+// ---- Making one ----------------------------------------------------------------------------------------------------------
+
+static cudaError_t take(void **memory, size_t count, size_t size)
+{
+    return cudaMalloc(memory, count * size);
+}
+
+// All memory of the device, and the counters at 0.
+static cudaError_t take_memory(poise_cuda *cuda, const poise_cuda_options *options)
+{
+    size_t many = (size_t)options->capacity, nq = (size_t)cuda->nq, n = (size_t)cuda->task.chain.n;
+    size_t staged = many < STAGED ? many : STAGED;
+    pz_cuda_work *w = &cuda->work;
+    w->capacity = options->capacity;
+    cudaError_t e = take((void **)&w->counters, 1, sizeof *w->counters);
+    e = e ? e : cudaMemset(w->counters, 0, sizeof *w->counters);
+    e = e ? e : take((void **)&w->last, many, sizeof *w->last);
+    if (cuda->has_fast) {
+        e = e ? e : take((void **)&w->near, many * n, sizeof *w->near);
+        e = e ? e : take((void **)&w->near_from, many, sizeof *w->near_from);
+        e = e ? e : take((void **)&w->rest, many, sizeof *w->rest);
+        e = e ? e : take((void **)&w->hard, many, sizeof *w->hard);
+        e = e ? e : take((void **)&w->hard_from, many, sizeof *w->hard_from);
+    }
+    if (options->host_memory) {
+        e = e ? e : take((void **)&cuda->targets, many, sizeof *cuda->targets);
+        e = e ? e : take((void **)&cuda->q, many * nq, sizeof *cuda->q);
+        e = e ? e : take((void **)&cuda->answers, many, sizeof *cuda->answers);
+        e = e ? e : cudaMallocHost((void **)&cuda->staged_targets, staged * sizeof *cuda->staged_targets);
+        e = e ? e : cudaMallocHost((void **)&cuda->staged_q, staged * nq * sizeof *cuda->staged_q);
+        e = e ? e : cudaMallocHost((void **)&cuda->staged_answers, staged * sizeof *cuda->staged_answers);
+    }
+    return e;
+}
+
+static poise_status make_all(poise_cuda *cuda, const poise_model *model, const poise_cuda_options *options,
+                             poise_error *error)
+{
+    int processors = 0;
+    poise_status status = pz_cuda_explain(cudaSetDevice(options->device), "choosing the device", error);
+    status = status ? status : pz_cuda_task_make(model, &cuda->goal, &options->solver, &cuda->task, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    cuda->has_fast = pz_fast_chain_make(&cuda->task, &cuda->fast);
+    cuda->host_serves = pz_cuda_host_serves(cuda->has_fast ? &cuda->fast : NULL);
+    cuda->staged_from = malloc(STAGED * sizeof *cuda->staged_from);
+    if (!cuda->staged_from) {
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    }
+    status = pz_cuda_explain(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, options->device),
+                             "asking the device", error);
+    status = status ? status
+                    : pz_cuda_explain(pz_cuda_arm_grids(cuda->has_fast ? cuda->task.chain.n : 0, processors, &cuda->grids),
+                                      "loading the program of the device", error);
+    status = status ? status
+                    : pz_cuda_explain(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking), "a stream", error);
+    return status ? status : pz_cuda_explain(take_memory(cuda, options), "memory for the batch", error);
+}
+
+poise_status poise_cuda_create(const poise_model *model, const poise_goal *goal, const poise_cuda_options *options,
+                               poise_cuda **cuda, poise_error *error)
+{
+    if (!model || !goal || !options || !cuda || options->capacity < 1) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, goal, options, cuda must not be NULL, capacity at least 1");
+    }
+    if (poise_cuda_device_count() <= options->device || options->device < 0) {
+        return pz_error_set(error, POISE_ERROR_DEVICE, "there is no CUDA device %d, or no driver for it", options->device);
+    }
+    poise_cuda *made = calloc(1, sizeof *made);
+    if (!made) {
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    }
+    made->device = options->device;
+    made->nq = model->nq;
+    made->goal = *goal;
+    poise_status status = make_all(made, model, options, error);
+    if (status != POISE_OK) {
+        poise_cuda_destroy(made);
+        return status;
+    }
+    *cuda = made;
+    return POISE_OK;
+}
+
+void poise_cuda_destroy(poise_cuda *cuda)
+{
+    if (!cuda) {
+        return;
+    }
+    (void)cudaSetDevice(cuda->device);
+    void *device_memory[] = {
+        cuda->work.counters,  cuda->work.last, cuda->work.near, cuda->work.near_from, cuda->work.rest, cuda->work.hard,
+        cuda->work.hard_from, cuda->targets,   cuda->q,         cuda->answers};
+    void *host_memory[] = {cuda->staged_targets, cuda->staged_q, cuda->staged_answers};
+    for (size_t i = 0; i < sizeof device_memory / sizeof device_memory[0]; ++i) {
+        (void)cudaFree(device_memory[i]);
+    }
+    for (size_t i = 0; i < sizeof host_memory / sizeof host_memory[0]; ++i) {
+        (void)cudaFreeHost(host_memory[i]);
+    }
+    if (cuda->stream) {
+        (void)cudaStreamDestroy(cuda->stream);
+    }
+    free(cuda->staged_from);
+    free(cuda);
+}
+
+// ---- Batches -------------------------------------------------------------------------------------------------------------
+
+static cudaError_t queue(poise_cuda *cuda, const poise_pose *targets, double *q, poise_cuda_answer *answers, int count,
+                         cudaStream_t stream)
+{
+    cudaError_t e = cudaSuccess;
+    for (int done = 0; done < count && !e;) {
+        int part = count - done < cuda->work.capacity ? count - done : cuda->work.capacity;
+        pz_cuda_batch batch = {targets + done, q + (size_t)done * (size_t)cuda->nq, answers ? answers + done : NULL, part};
+        e = pz_cuda_arm_launch(&cuda->task, cuda->has_fast ? &cuda->fast : NULL, &cuda->work, &batch, &cuda->grids, stream);
+        done += part;
+    }
+    return e;
+}
+
+poise_status poise_cuda_queue_poses(poise_cuda *cuda, const poise_pose *targets, double *q, poise_cuda_answer *answers,
+                                    int count, void *stream)
+{
+    if (!cuda) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    cuda->error.text[0] = '\0';
+    if (count < 0 || (count > 0 && (!targets || !q))) {
+        return pz_error_set(&cuda->error, POISE_ERROR_ARGUMENT, "targets and q must not be NULL, count not negative");
+    }
+    cudaError_t e = cudaSetDevice(cuda->device);
+    return pz_cuda_explain(e ? e : queue(cuda, targets, q, answers, count, stream), "solving", &cuda->error);
+}
+
+// From host memory through the device and back.
+static cudaError_t round_trip(poise_cuda *cuda, const poise_pose *targets, double *q, poise_cuda_answer *answers, int count)
+{
+    size_t many = (size_t)count, numbers = many * (size_t)cuda->nq;
+    cudaStream_t stream = cuda->stream;
+    cudaError_t e = cudaMemcpyAsync(cuda->targets, targets, many * sizeof *targets, cudaMemcpyHostToDevice, stream);
+    e = e ? e : cudaMemcpyAsync(cuda->q, q, numbers * sizeof *q, cudaMemcpyHostToDevice, stream);
+    e = e ? e : queue(cuda, cuda->targets, cuda->q, answers ? cuda->answers : NULL, count, stream);
+    e = e ? e : cudaMemcpyAsync(q, cuda->q, numbers * sizeof *q, cudaMemcpyDeviceToHost, stream);
+    if (!e && answers) {
+        e = cudaMemcpyAsync(answers, cuda->answers, many * sizeof *answers, cudaMemcpyDeviceToHost, stream);
+    }
+    cudaError_t done = cudaStreamSynchronize(stream);
+    return e ? e : done;
+}
+
+// ---- From host memory ----------------------------------------------------------------------------------------------------
+
+// The answer of the host, which is that of the device. False: it has none after few searches.
+static bool is_settled_by_host(const poise_cuda *cuda, const poise_pose *target, double *q, poise_cuda_answer *answer)
+{
+    return pz_cuda_host_solve(&cuda->task, cuda->has_fast ? &cuda->fast : NULL, target, HOST_SEARCHES, q, answer);
+}
+
+// Put a problem where the device can read it; there is room.
+static void stage(poise_cuda *cuda, int from, const poise_pose *target, const double *q)
+{
+    int k = cuda->staged_count++;
+    cuda->staged_from[k] = from;
+    cuda->staged_targets[k] = *target;
+    memcpy(cuda->staged_q + (size_t)k * (size_t)cuda->nq, q, (size_t)cuda->nq * sizeof *q);
+}
+
+static cudaError_t solve_staged(poise_cuda *cuda)
+{
+    if (cuda->staged_count == 0) {
+        return cudaSuccess;
+    }
+    cudaError_t e = cudaSetDevice(cuda->device);
+    return e ? e : round_trip(cuda, cuda->staged_targets, cuda->staged_q, cuda->staged_answers, cuda->staged_count);
+}
+
+// One part of a batch in host memory, which may lie anywhere: a small one is copied to where the device can read it at once.
+static cudaError_t solve_part(poise_cuda *cuda, const poise_pose *targets, double *q, poise_cuda_answer *answers, int count,
+                              bool by_host)
+{
+    size_t nq = (size_t)cuda->nq;
+    if (count > STAGED) {
+        cudaError_t e = cudaSetDevice(cuda->device);
+        return e ? e : round_trip(cuda, targets, q, answers, count);
+    }
+    cuda->staged_count = 0;
+    for (int i = 0; i < count; ++i) {
+        poise_cuda_answer answer;
+        if (!by_host || !is_settled_by_host(cuda, &targets[i], q + (size_t)i * nq, &answer)) {
+            stage(cuda, i, &targets[i], q + (size_t)i * nq);
+        } else if (answers) {
+            answers[i] = answer;
+        }
+    }
+    cudaError_t e = solve_staged(cuda);
+    for (int k = 0; k < cuda->staged_count && !e; ++k) {
+        size_t i = (size_t)cuda->staged_from[k];
+        memcpy(q + i * nq, cuda->staged_q + (size_t)k * nq, nq * sizeof *q);
+        if (answers) {
+            answers[i] = cuda->staged_answers[k];
+        }
+    }
+    return e;
+}
+
+static bool is_sound(const poise_pose *target)
+{
+    const poise_quat *r = &target->rotation;
+    double square = r->x * r->x + r->y * r->y + r->z * r->z + r->w * r->w;
+    return v3_is_finite(target->position) && fabs(square - 1.0) < 1e-5;
+}
+
+poise_status poise_cuda_solve_poses(poise_cuda *cuda, const poise_pose *targets, double *q, poise_cuda_answer *answers,
+                                    int count)
+{
+    if (!cuda) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    cuda->error.text[0] = '\0';
+    if (count < 0 || (count > 0 && (!targets || !q)) || !cuda->targets) {
+        return pz_error_set(&cuda->error, POISE_ERROR_ARGUMENT,
+                            "targets and q must not be NULL, count not negative, options.host_memory true");
+    }
+    size_t nq = (size_t)cuda->nq;
+    for (int i = 0; i < count; ++i) {
+        if (!is_sound(&targets[i]) || !all_finite(q + (size_t)i * nq, nq)) {
+            return pz_error_set(&cuda->error, POISE_ERROR_ARGUMENT,
+                                "problem %d: numbers must be finite and the rotation a unit quaternion", i);
+        }
+    }
+    bool by_host = cuda->host_serves && count <= HOST_MOST;
+    cudaError_t e = cudaSuccess;
+    for (int done = 0; done < count && !e;) {
+        int part = count - done < cuda->work.capacity ? count - done : cuda->work.capacity;
+        e = solve_part(cuda, targets + done, q + (size_t)done * nq, answers ? answers + done : NULL, part, by_host);
+        done += part;
+    }
+    return pz_cuda_explain(e, "solving", &cuda->error);
+}
+
+// ---- Problems of batch.h -------------------------------------------------------------------------------------------------
+
+static bool is_same(poise_vec3 a, poise_vec3 b)
+{
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+static bool is_ours(const poise_cuda *cuda, const poise_problem *problem)
+{
+    const poise_goal *goal = problem->goals, *own = &cuda->goal;
+    return problem->goal_count == 1 && goal && goal->kind == POISE_GOAL_POSE && goal->body == own->body &&
+           memcmp(&goal->local, &own->local, sizeof own->local) == 0 && goal->weight == own->weight &&
+           goal->rotation_weight == own->rotation_weight && goal->loss == own->loss &&
+           is_same(goal->tolerance, own->tolerance) && is_same(goal->rotation_tolerance, own->rotation_tolerance);
+}
+
+static void fill(const poise_cuda_answer *answer, poise_report *report)
+{
+    static const char *const reasons[POISE_OUTCOME_COUNT] = {
+        "every goal is met", "no direction within the limits comes closer", "steps no longer change the cost",
+        "the iterations were used up"};
+    *report = (poise_report){.outcome = answer->outcome,
+                             .reason = reasons[answer->outcome],
+                             .restarts = answer->restarts,
+                             .cost = answer->cost,
+                             .worst_length = answer->length,
+                             .worst_angle = answer->angle};
+}
+
+// Up to STAGED problems for the device from `problems` on; how many were looked at.
+static int solve_problems(poise_cuda *cuda, poise_problem *problems, int count, bool by_host, cudaError_t *e)
+{
+    size_t nq = (size_t)cuda->nq;
+    int room = cuda->work.capacity < STAGED ? cuda->work.capacity : STAGED, seen = 0;
+    cuda->staged_count = 0;
+    for (; seen < count && cuda->staged_count < room; ++seen) {
+        poise_problem *p = &problems[seen];
+        poise_cuda_answer answer;
+        bool is_right = p->q && is_ours(cuda, p), sound = is_right && is_sound(&p->goals->target) && all_finite(p->q, nq);
+        p->status = sound ? POISE_OK : is_right || !p->q ? POISE_ERROR_ARGUMENT : POISE_ERROR_UNSUPPORTED;
+        if (sound && by_host && is_settled_by_host(cuda, &p->goals->target, p->q, &answer)) {
+            fill(&answer, &p->report);
+        } else if (sound) {
+            stage(cuda, seen, &p->goals->target, p->q);
+        }
+    }
+    *e = solve_staged(cuda);
+    for (int k = 0; k < cuda->staged_count && !*e; ++k) {
+        poise_problem *p = &problems[cuda->staged_from[k]];
+        memcpy(p->q, cuda->staged_q + (size_t)k * nq, nq * sizeof *p->q);
+        fill(&cuda->staged_answers[k], &p->report);
+    }
+    return seen;
+}
+
+poise_status poise_cuda_solve(poise_cuda *cuda, poise_problem *problems, int count)
+{
+    if (!cuda) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    cuda->error.text[0] = '\0';
+    if (count < 0 || (count > 0 && !problems) || !cuda->targets) {
+        return pz_error_set(&cuda->error, POISE_ERROR_ARGUMENT,
+                            "problems must not be NULL, count not negative, options.host_memory true");
+    }
+    bool by_host = cuda->host_serves && count <= HOST_MOST;
+    cudaError_t e = cudaSuccess;
+    for (int done = 0; done < count && !e;) {
+        done += solve_problems(cuda, problems + done, count - done, by_host, &e);
+    }
+    return pz_cuda_explain(e, "solving", &cuda->error);
+}

@@ -1,0 +1,91 @@
+// Arm poses: the problem without its targets, as the stages on the device and the host's own solver (arm_host.c) have it.
+#ifndef POISE_CUDA_CUDA_ARM_TASK_H
+#define POISE_CUDA_CUDA_ARM_TASK_H
+
+#include <poise/cuda.h>
+
+#include "solve/arm/arm_kernel.h"
+
+#define PZ_FAST_MOST     7     // joints that the search in single precision serves; six or this many
+#define PZ_FAST_NEAR     1e-4f // errors below which it hands on; the step that follows leaves what single precision leaves
+#define PZ_FAST_SEARCHES 64    // in single precision; then the library's own algorithm begins, all in double
+#define PZ_SETTLE_MOST   8     // iterations in double after a search in single precision
+
+// For functions that are compiled for the host and for the device.
+#ifdef __CUDACC__
+#define PZ_BOTH static __device__ __forceinline__
+#else
+#define PZ_BOTH PZ_INLINE
+#endif
+
+// A chain in single precision. Angles are in half turns, so that whole ones are taken off without rounding, and have the
+// chain's offset in them: q + offset.
+typedef struct pz_fast_chain {
+    float tx[PZ_FAST_MOST], ty[PZ_FAST_MOST], tz[PZ_FAST_MOST], ca[PZ_FAST_MOST], sa[PZ_FAST_MOST];
+    float lower[PZ_FAST_MOST], upper[PZ_FAST_MOST], middle[PZ_FAST_MOST];
+    float back[9], tail_back[9]; // columns of base^T; columns of tail^T
+    float scale;                 // 1/L
+    float reach;                 // farther targets are out of reach
+    double base_at[3];
+    double offset[PZ_FAST_MOST], first[PZ_FAST_MOST], span[PZ_FAST_MOST], ratio[PZ_FAST_MOST]; // radians
+    int q[PZ_FAST_MOST];
+    bool is_endless[PZ_FAST_MOST]; // a hinge without limits
+    int first_start;               // of the sequence of restarts
+} pz_fast_chain;
+
+// Everything about a problem but its targets.
+typedef struct pz_cuda_task {
+    pz_arm_chain chain;
+    pz_arm_target target; // but for u and t
+    double weight;        // the goal's rotation_weight
+    int nq;
+    int restarts;
+    int first_start;
+    int max_iterations;
+    bool only_near; // a warm start without restarts: the closest pose near it
+} pz_cuda_task;
+
+// Coordinate i of the chain, where single precision came to the angle `near`.
+PZ_BOTH double pz_fast_coordinate(const pz_arm_chain *chain, int i, float near)
+{
+    return PZ_PI * (double)near - chain->offset[i];
+}
+
+// How a target ended where the run is. Angles and lengths as is_reached of solve/arm/arm_solve.c has them.
+PZ_BOTH poise_cuda_answer pz_cuda_answer_of(const pz_cuda_task *task, const pz_arm_run *run, poise_outcome outcome,
+                                            int number)
+{
+    double e = 0.5 * run->e;
+    poise_cuda_answer answer;
+    answer.outcome = outcome;
+    answer.restarts = number;
+    answer.cost = task->weight * (0.5 * task->target.W * run->r + run->e);
+    answer.length = task->chain.unit * sqrt(run->r);
+    answer.angle = 2.0 * pz_atan2(sqrt(e), sqrt(max2(1.0 - e, 0.0)));
+    return answer;
+}
+
+PZ_BOTH poise_outcome pz_cuda_outcome_of(pz_arm_end end)
+{
+    return end == PZ_ARM_MET       ? POISE_OUTCOME_REACHED
+           : end == PZ_ARM_CLOSEST ? POISE_OUTCOME_CLOSEST
+           : end == PZ_ARM_BUDGET  ? POISE_OUTCOME_BUDGET
+                                   : POISE_OUTCOME_STALLED;
+}
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// The chain and all that a solver makes of options and goal. `error` (may be NULL) says what is not served.
+poise_status pz_cuda_task_make(const poise_model *model, const poise_goal *goal, const poise_solver_options *options,
+                               pz_cuda_task *task, poise_error *error);
+
+// The chain in single precision; false when it is not one of six or seven hinges.
+bool pz_fast_chain_make(const pz_cuda_task *task, pz_fast_chain *fast);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,459 @@
+// Marker problems on a CUDA device, the host's part: what is made once, copies, statuses.
+#include "cuda_tree.h"
+
+#include "explain.h"
+
+#include "base/error.h"
+#include "solve/tree/damped_step.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STAGED 4096 // problems of batch.h that go to the device at once
+
+struct poise_cuda_tree {
+    int device, blocks, goal_count;
+    size_t nq;
+    poise_goal *goals; // in host memory
+    const poise_model *model;
+    pz_cuda_tree_task task;
+    pz_cuda_tree_work work;
+    void *constants;     // device memory: model, goals, locks
+    cudaStream_t stream; // of calls with host memory
+    // device memory for these
+    poise_vec3 *targets;
+    double *weights, *q;
+    poise_cuda_tree_answer *answers;
+    // host memory that the device can read
+    poise_vec3 *staged_targets;
+    double *staged_weights, *staged_q;
+    poise_cuda_tree_answer *staged_answers;
+    poise_error error;
+};
+
+poise_cuda_options poise_cuda_tree_options_default(void)
+{
+    return (poise_cuda_options){.solver = poise_solver_options_default(), .capacity = 1 << 17, .host_memory = true};
+}
+
+const char *poise_cuda_tree_error(const poise_cuda_tree *tree)
+{
+    return tree ? tree->error.text : "";
+}
+
+// ---- What is served ------------------------------------------------------------------------------------------------------
+
+static poise_status check_goals(const poise_model *model, const poise_goal *goals, int count, poise_error *error)
+{
+    for (int i = 0; i < count; ++i) {
+        poise_status status = poise_goal_check(&goals[i], model, error);
+        if (status != POISE_OK) {
+            return status;
+        }
+        if (goals[i].kind != POISE_GOAL_POSITION) {
+            return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "goal %d: the device serves POSITION goals", i);
+        }
+    }
+    return POISE_OK;
+}
+
+static poise_status check_options(const poise_model *model, const poise_solver_options *o, int goals, poise_error *error)
+{
+    if (poise_solver_size(model, o) == 0) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "a solver with these options could not be made");
+    }
+    if (o->method != POISE_METHOD_AUTO || o->prior > 0 || o->trace) {
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "the device serves AUTO, without prior and trace");
+    }
+    if (model->has_mimic || model->nv == 0) {
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "the device serves models without mimic joints");
+    }
+    if (goals > PZ_CUDA_MARKERS_PER_JOINT * model->joint_count) {
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "the device serves up to %d goals for each joint",
+                            PZ_CUDA_MARKERS_PER_JOINT);
+    }
+    return POISE_OK;
+}
+
+// ---- Constants -----------------------------------------------------------------------------------------------------------
+
+// What goes to the device at once: a host copy and where it will lie.
+typedef struct image {
+    unsigned char *host, *device; // NULL: count only
+    size_t used;
+} image;
+
+// Take `size` bytes from `from`; where they will be on the device.
+static void *put(image *im, const void *from, size_t size)
+{
+    size_t at = im->used;
+    im->used += (size + 63) / 64 * 64;
+    if (im->host && size > 0) {
+        memcpy(im->host + at, from, size);
+    }
+    return im->device + at;
+}
+
+// The model with its arrays; names stay behind.
+static const poise_model *put_model(image *im, const poise_model *model)
+{
+    poise_model m = *model;
+    size_t values = (size_t)m.value_count, nq = (size_t)m.nq, joints = (size_t)m.joint_count;
+    m.is_wide = false;
+    m.joints = put(im, m.joints, joints * sizeof *m.joints);
+    m.steps = put(im, m.steps, (size_t)m.step_count * sizeof *m.steps);
+    m.axes = put(im, m.axes, (size_t)m.axis_count * sizeof *m.axes);
+    m.packed_row = put(im, m.packed_row, ((size_t)m.axis_count + 1) * sizeof *m.packed_row);
+    m.dof_axis = put(im, m.dof_axis, (size_t)m.nv * sizeof *m.dof_axis);
+    m.value_q = put(im, m.value_q, values * sizeof *m.value_q);
+    m.value_factor = put(im, m.value_factor, values * sizeof *m.value_factor);
+    m.value_offset = put(im, m.value_offset, values * sizeof *m.value_offset);
+    m.lower = put(im, m.lower, nq * sizeof *m.lower);
+    m.upper = put(im, m.upper, nq * sizeof *m.upper);
+    m.given = put(im, m.given, joints * sizeof *m.given);
+    return put(im, &m, sizeof m);
+}
+
+static void put_all(image *im, const poise_cuda_tree *tree, const poise_solver *solver, pz_cuda_tree_task *task)
+{
+    const poise_solver_options *options = &solver->options;
+    int groups;
+    const pz_group *group = pz_tree_groups(((const pz_damped *)solver->method)->tree, &groups);
+    task->box = put(im, solver->box, (size_t)tree->model->nv * sizeof *solver->box);
+    task->groups = put(im, group, (size_t)groups * sizeof *group);
+    task->model = put_model(im, tree->model);
+    task->goals = put(im, tree->goals, (size_t)tree->goal_count * sizeof *tree->goals);
+    task->options.locked =
+        options->locked ? put(im, options->locked, (size_t)tree->model->nv * sizeof *options->locked) : NULL;
+}
+
+static cudaError_t put_constants(poise_cuda_tree *tree, const poise_solver *solver)
+{
+    image im = {.used = 0};
+    put_all(&im, tree, solver, &tree->task);
+    cudaError_t e = cudaMalloc(&tree->constants, im.used);
+    if (e) {
+        return e;
+    }
+    im = (image){.host = calloc(im.used, 1), .device = tree->constants};
+    if (!im.host) {
+        return cudaErrorMemoryAllocation;
+    }
+    put_all(&im, tree, solver, &tree->task);
+    e = cudaMemcpy(tree->constants, im.host, im.used, cudaMemcpyHostToDevice);
+    free(im.host);
+    return e;
+}
+
+// Model, goals, and what a solver on the host has made of the options.
+static poise_status make_constants(poise_cuda_tree *tree, const poise_solver_options *options, poise_error *error)
+{
+    poise_solver *solver;
+    poise_status status = poise_solver_create(tree->model, options, NULL, &solver);
+    if (status != POISE_OK) {
+        return pz_error_set(error, status, "a solver with these options could not be made");
+    }
+    status = pz_cuda_explain(put_constants(tree, solver), "memory for the model", error);
+    poise_solver_destroy(solver);
+    return status;
+}
+
+// ---- Making one ----------------------------------------------------------------------------------------------------------
+
+static size_t rounded(size_t size)
+{
+    return (size + PZ_ALIGNMENT - 1) / PZ_ALIGNMENT * PZ_ALIGNMENT;
+}
+
+// A solver, with room for fewer markers, and the goals.
+size_t pz_cuda_tree_size(const poise_model *model, int goal_count, const poise_solver_options *options)
+{
+    size_t joints = (size_t)model->joint_count, spare = PZ_MARKER_LANES - 1;
+    size_t room = rounded(joints * (PZ_MARKERS_PER_JOINT + spare) * sizeof(double));
+    size_t own_room = rounded(joints * (PZ_CUDA_MARKERS_PER_JOINT + spare) * sizeof(double));
+    size_t goals = rounded((size_t)goal_count * sizeof(poise_goal));
+    return poise_solver_size(model, options) - 14 * (room - own_room) + goals; // 7 arrays in two objectives
+}
+
+static cudaError_t take(void **memory, size_t count, size_t size)
+{
+    return cudaMalloc(memory, count * size);
+}
+
+static cudaError_t take_memory(poise_cuda_tree *t, const poise_cuda_options *options)
+{
+    size_t many = (size_t)options->capacity, goals = (size_t)t->goal_count, staged = many < STAGED ? many : STAGED;
+    pz_cuda_tree_work *w = &t->work;
+    w->capacity = options->capacity;
+    cudaError_t e = take((void **)&w->counters, 1, sizeof *w->counters);
+    if (options->solver.restarts > 0) {
+        e = e ? e : take((void **)&w->open, many, sizeof *w->open);
+        e = e ? e : take((void **)&w->runs, many * ((size_t)options->solver.restarts + 1), sizeof *w->runs);
+        e = e ? e : take((void **)&w->best, many * t->nq, sizeof *w->best);
+    }
+    if (options->host_memory) {
+        e = e ? e : take((void **)&t->targets, staged * goals, sizeof *t->targets);
+        e = e ? e : take((void **)&t->weights, staged * goals, sizeof *t->weights);
+        e = e ? e : take((void **)&t->q, staged * t->nq, sizeof *t->q);
+        e = e ? e : take((void **)&t->answers, staged, sizeof *t->answers);
+        e = e ? e : cudaMallocHost((void **)&t->staged_targets, staged * goals * sizeof *t->staged_targets);
+        e = e ? e : cudaMallocHost((void **)&t->staged_weights, staged * goals * sizeof *t->staged_weights);
+        e = e ? e : cudaMallocHost((void **)&t->staged_q, staged * t->nq * sizeof *t->staged_q);
+        e = e ? e : cudaMallocHost((void **)&t->staged_answers, staged * sizeof *t->staged_answers);
+    }
+    return e;
+}
+
+// An empty batch: the driver takes the local memory of all threads before the first call.
+static cudaError_t run_empty(poise_cuda_tree *t)
+{
+    pz_cuda_tree_batch none = {.count = 0};
+    cudaError_t e = pz_cuda_tree_launch(&t->task, &none, &t->work, 1, t->stream);
+    return e ? e : cudaStreamSynchronize(t->stream);
+}
+
+static poise_status make_all(poise_cuda_tree *tree, const poise_cuda_options *options, poise_error *error)
+{
+    poise_solver_options solver = options->solver;
+    solver.coupled_goals = 0; // there are none
+    size_t size = pz_cuda_tree_size(tree->model, tree->goal_count, &solver);
+    int processors = 0, room = size < INT32_MAX ? pz_cuda_tree_room((int)size) : 0;
+    if (room == 0) {
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "a problem of this model and these goals is too large: %g kB",
+                            (double)size / 1024.0);
+    }
+    tree->task =
+        (pz_cuda_tree_task){.options = solver, .goal_count = tree->goal_count, .nq = tree->model->nq, .size = (int)size};
+    poise_status status = pz_cuda_explain(cudaSetDevice(tree->device), "choosing the device", error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    cudaError_t asked = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, tree->device);
+    asked = asked ? asked : pz_cuda_tree_grid(room, processors, &tree->blocks);
+    status = pz_cuda_explain(asked, "loading the program of the device", error);
+    status = status ? status : make_constants(tree, &solver, error);
+    status = status ? status
+                    : pz_cuda_explain(cudaStreamCreateWithFlags(&tree->stream, cudaStreamNonBlocking), "a stream", error);
+    status = status ? status : pz_cuda_explain(take_memory(tree, options), "memory for the batch", error);
+    return status ? status : pz_cuda_explain(run_empty(tree), "memory for the threads", error);
+}
+
+poise_status poise_cuda_tree_create(const poise_model *model, const poise_goal *goals, int goal_count,
+                                    const poise_cuda_options *options, poise_cuda_tree **tree, poise_error *error)
+{
+    if (!model || !goals || goal_count < 1 || !options || !tree || options->capacity < 1) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                            "model, goals, options, tree must not be NULL, goal_count and capacity at least 1");
+    }
+    poise_status status = check_goals(model, goals, goal_count, error);
+    status = status ? status : check_options(model, &options->solver, goal_count, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    if (poise_cuda_device_count() <= options->device || options->device < 0) {
+        return pz_error_set(error, POISE_ERROR_DEVICE, "there is no CUDA device %d, or no driver for it", options->device);
+    }
+    poise_cuda_tree *made = calloc(1, sizeof *made);
+    poise_goal *own = malloc((size_t)goal_count * sizeof *own);
+    if (!made || !own) {
+        free(made);
+        free(own);
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    }
+    memcpy(own, goals, (size_t)goal_count * sizeof *own);
+    made->device = options->device;
+    made->model = model;
+    made->goals = own;
+    made->goal_count = goal_count;
+    made->nq = (size_t)model->nq;
+    status = make_all(made, options, error);
+    if (status != POISE_OK) {
+        poise_cuda_tree_destroy(made);
+        return status;
+    }
+    *tree = made;
+    return POISE_OK;
+}
+
+void poise_cuda_tree_destroy(poise_cuda_tree *tree)
+{
+    if (!tree) {
+        return;
+    }
+    (void)cudaSetDevice(tree->device);
+    void *device_memory[] = {tree->constants, tree->work.counters, tree->work.open, tree->work.runs, tree->work.best,
+                             tree->targets,   tree->weights,       tree->q,         tree->answers};
+    void *host_memory[] = {tree->staged_targets, tree->staged_weights, tree->staged_q, tree->staged_answers};
+    for (size_t i = 0; i < sizeof device_memory / sizeof device_memory[0]; ++i) {
+        (void)cudaFree(device_memory[i]);
+    }
+    for (size_t i = 0; i < sizeof host_memory / sizeof host_memory[0]; ++i) {
+        (void)cudaFreeHost(host_memory[i]);
+    }
+    if (tree->stream) {
+        (void)cudaStreamDestroy(tree->stream);
+    }
+    free(tree->goals);
+    free(tree);
+}
+
+// ---- Batches -------------------------------------------------------------------------------------------------------------
+
+static cudaError_t queue(poise_cuda_tree *t, const poise_vec3 *targets, const double *weights, double *q,
+                         poise_cuda_tree_answer *answers, int count, cudaStream_t stream)
+{
+    cudaError_t e = cudaSuccess;
+    for (int done = 0; done < count && !e;) {
+        int part = count - done < t->work.capacity ? count - done : t->work.capacity;
+        size_t first = (size_t)done * (size_t)t->goal_count;
+        pz_cuda_tree_batch batch = {.targets = targets + first,
+                                    .weights = weights ? weights + first : NULL,
+                                    .q = q + (size_t)done * t->nq,
+                                    .answers = answers ? answers + done : NULL,
+                                    .count = part};
+        e = pz_cuda_tree_launch(&t->task, &batch, &t->work, t->blocks, stream);
+        done += part;
+    }
+    return e;
+}
+
+poise_status poise_cuda_tree_queue(poise_cuda_tree *tree, const poise_vec3 *targets, const double *weights, double *q,
+                                   poise_cuda_tree_answer *answers, int count, void *stream)
+{
+    if (!tree) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    tree->error.text[0] = '\0';
+    if (count < 0 || (count > 0 && (!targets || !q))) {
+        return pz_error_set(&tree->error, POISE_ERROR_ARGUMENT, "targets and q must not be NULL, count not negative");
+    }
+    cudaError_t e = cudaSetDevice(tree->device);
+    return pz_cuda_explain(e ? e : queue(tree, targets, weights, q, answers, count, stream), "solving", &tree->error);
+}
+
+// ---- Problems of batch.h -------------------------------------------------------------------------------------------------
+
+static bool is_same(poise_vec3 a, poise_vec3 b)
+{
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+// The goals of this tree, but for targets and weights?
+static bool is_ours(const poise_cuda_tree *t, const poise_problem *problem)
+{
+    bool ours = problem->goals && problem->goal_count == t->goal_count;
+    for (int i = 0; i < t->goal_count && ours; ++i) {
+        const poise_goal *goal = &problem->goals[i], *own = &t->goals[i];
+        ours = goal->kind == own->kind && goal->body == own->body && is_same(goal->local.position, own->local.position) &&
+               is_same(goal->tolerance, own->tolerance) && goal->loss == own->loss &&
+               (own->loss == POISE_LOSS_NONE || goal->loss_scale == own->loss_scale) &&
+               (!pz_has_band(own->tolerance) ||
+                memcmp(&goal->target.rotation, &own->target.rotation, sizeof own->target.rotation) == 0);
+    }
+    return ours;
+}
+
+static bool is_sound(const poise_cuda_tree *t, const poise_problem *problem)
+{
+    bool sound = pz_model_accepts(t->model, problem->q);
+    for (int i = 0; i < t->goal_count && sound; ++i) {
+        sound = poise_goal_check(&problem->goals[i], t->model, NULL) == POISE_OK;
+    }
+    return sound;
+}
+
+static cudaError_t round_trip(poise_cuda_tree *t, int count)
+{
+    size_t many = (size_t)count, points = many * (size_t)t->goal_count, numbers = many * t->nq;
+    cudaStream_t stream = t->stream;
+    cudaError_t e =
+        cudaMemcpyAsync(t->targets, t->staged_targets, points * sizeof *t->targets, cudaMemcpyHostToDevice, stream);
+    e = e ? e : cudaMemcpyAsync(t->weights, t->staged_weights, points * sizeof(double), cudaMemcpyHostToDevice, stream);
+    e = e ? e : cudaMemcpyAsync(t->q, t->staged_q, numbers * sizeof *t->q, cudaMemcpyHostToDevice, stream);
+    e = e ? e : queue(t, t->targets, t->weights, t->q, t->answers, count, stream);
+    e = e ? e : cudaMemcpyAsync(t->staged_q, t->q, numbers * sizeof *t->q, cudaMemcpyDeviceToHost, stream);
+    e = e ? e : cudaMemcpyAsync(t->staged_answers, t->answers, many * sizeof *t->answers, cudaMemcpyDeviceToHost, stream);
+    cudaError_t done = cudaStreamSynchronize(stream);
+    return e ? e : done;
+}
+
+// The words of poise_solve for how it ended.
+static const char *reason_of(const poise_cuda_tree *t, const poise_cuda_tree_answer *a)
+{
+    bool ran = a->iterations > 0;
+    switch (a->outcome) {
+    case POISE_OUTCOME_REACHED:
+        return "every goal is met";
+    case POISE_OUTCOME_CLOSEST:
+        return "no direction within the limits comes closer";
+    case POISE_OUTCOME_STALLED:
+        return ran ? "steps no longer change the cost" : "the cost at the start is too large for a number";
+    default:
+        return t->task.options.max_iterations > 0 ? "the iterations were used up" : "no iterations were allowed";
+    }
+}
+
+static void fill(const poise_cuda_tree *t, const poise_cuda_tree_answer *a, poise_report *report)
+{
+    *report = (poise_report){.outcome = a->outcome,
+                             .reason = reason_of(t, a),
+                             .iterations = a->iterations,
+                             .evaluations = a->evaluations,
+                             .restarts = a->restarts,
+                             .active_limits = a->active_limits,
+                             .moved_joints = a->moved_joints,
+                             .start_cost = a->start_cost,
+                             .cost = a->cost,
+                             .gradient = a->gradient,
+                             .distance = a->distance,
+                             .worst_length = a->worst_length};
+}
+
+static void stage(poise_cuda_tree *t, const poise_problem *p, int place)
+{
+    size_t first = (size_t)place * (size_t)t->goal_count;
+    for (int i = 0; i < t->goal_count; ++i) {
+        t->staged_targets[first + (size_t)i] = p->goals[i].target.position;
+        t->staged_weights[first + (size_t)i] = p->goals[i].weight;
+    }
+    memcpy(t->staged_q + (size_t)place * t->nq, p->q, t->nq * sizeof *p->q);
+}
+
+// Up to STAGED problems from `problems` on; how many were looked at.
+static int solve_staged(poise_cuda_tree *t, poise_problem *problems, int count, cudaError_t *e)
+{
+    int staged = t->work.capacity < STAGED ? t->work.capacity : STAGED, seen = 0, taken = 0;
+    for (; seen < count && taken < staged; ++seen) {
+        poise_problem *p = &problems[seen];
+        bool is_right = p->q && is_ours(t, p), sound = is_right && is_sound(t, p);
+        p->status = sound ? POISE_OK : is_right || !p->q ? POISE_ERROR_ARGUMENT : POISE_ERROR_UNSUPPORTED;
+        if (sound) {
+            stage(t, p, taken++);
+        }
+    }
+    *e = taken > 0 ? round_trip(t, taken) : cudaSuccess;
+    for (int i = 0, k = 0; i < seen && !*e; ++i) {
+        if (problems[i].status == POISE_OK) {
+            memcpy(problems[i].q, t->staged_q + (size_t)k * t->nq, t->nq * sizeof *problems[i].q);
+            fill(t, &t->staged_answers[k++], &problems[i].report);
+        }
+    }
+    return seen;
+}
+
+poise_status poise_cuda_tree_solve(poise_cuda_tree *tree, poise_problem *problems, int count)
+{
+    if (!tree) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    tree->error.text[0] = '\0';
+    if (count < 0 || (count > 0 && !problems) || !tree->targets) {
+        return pz_error_set(&tree->error, POISE_ERROR_ARGUMENT,
+                            "problems must not be NULL, count not negative, options.host_memory true");
+    }
+    cudaError_t e = cudaSetDevice(tree->device);
+    for (int done = 0; done < count && !e;) {
+        done += solve_staged(tree, problems + done, count - done, &e);
+    }
+    return pz_cuda_explain(e, "solving", &tree->error);
+}

@@ -1,0 +1,384 @@
+// Batches on a device: answers are judged on the host, by the library. Without a device only what fails clearly is tested,
+// and the program says that it was skipped.
+#include "cuda_test_arms.h"
+#include "lib/arm_host.h"
+
+#include <cuda_runtime_api.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+static poise_cuda_options options_for(int capacity)
+{
+    poise_cuda_options options = poise_cuda_options_default();
+    options.capacity = capacity;
+    options.solver = solver_options();
+    return options;
+}
+
+static poise_cuda *open_device(const fixture *f, const poise_cuda_options *options)
+{
+    poise_error error = {.text = ""};
+    poise_cuda *cuda;
+    poise_status status = poise_cuda_create(f->model, &f->goal, options, &cuda, &error);
+    ck_assert_msg(status == POISE_OK, "%s", error.text);
+    return cuda;
+}
+
+// ---- Answers -------------------------------------------------------------------------------------------------------------
+
+static void solve_and_judge(const char *scene, int count)
+{
+    fixture f = make(scene, count, 0, 1);
+    poise_cuda_options options = options_for(10000);
+    poise_cuda *cuda = open_device(&f, &options);
+    poise_kinematics *kinematics;
+    ck_assert_int_eq(poise_kinematics_create(f.model, NULL, &kinematics), POISE_OK);
+    begin(&f);
+    ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets, f.q, f.answers, f.count), POISE_OK);
+    for (int i = 0; i < f.count; ++i) {
+        judge(&f, kinematics, i);
+    }
+    poise_kinematics_destroy(kinematics);
+    poise_cuda_destroy(cuda);
+    release(&f);
+}
+
+START_TEST(answers_meet_their_targets_within_the_limits)
+{
+    solve_and_judge("arm6", 25000);
+    solve_and_judge("arm7", 25000);
+    solve_and_judge("scara", 500);
+    solve_and_judge("lamp", 500);
+}
+END_TEST
+
+START_TEST(answers_do_not_depend_on_the_batch)
+{
+    fixture f = make("arm7", 6000, 20, 2);
+    poise_cuda_options options = options_for(6000);
+    poise_cuda *cuda = open_device(&f, &options);
+    begin(&f);
+    ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets, f.q, f.answers, f.count), POISE_OK);
+    size_t size = (size_t)f.count * (size_t)f.nq * sizeof *f.q;
+    double *whole = malloc(size);
+    ck_assert(whole != NULL);
+    memcpy(whole, f.q, size);
+    static const int sizes[] = {1, 33, 700, 9, 2500};
+    for (int k = 0, i = 0; i < f.count; ++k) {
+        int part = sizes[k % 5] < f.count - i ? sizes[k % 5] : f.count - i;
+        memcpy(f.q + i * f.nq, f.starts + i * f.nq, (size_t)(part * f.nq) * sizeof *f.q);
+        ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets + i, f.q + i * f.nq, NULL, part), POISE_OK);
+        i += part;
+    }
+    ck_assert(memcmp(whole, f.q, size) == 0);
+    free(whole);
+    poise_cuda_destroy(cuda);
+    release(&f);
+}
+END_TEST
+
+static void compare_closest(const char *scene, int count, int restarts)
+{
+    fixture f = make(scene, count, count, 3);
+    poise_cuda_options options = options_for(count);
+    options.solver.restarts = restarts;
+    poise_cuda *cuda = open_device(&f, &options);
+    poise_solver *solver;
+    ck_assert_int_eq(poise_solver_create(f.model, &options.solver, NULL, &solver), POISE_OK);
+    begin(&f);
+    ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets, f.q, f.answers, f.count), POISE_OK);
+    int missed = 0;
+    for (int i = 0; i < count; ++i) {
+        poise_report report;
+        poise_goal goal = f.goal;
+        goal.target = f.targets[i];
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, f.starts + i * f.nq, &report), POISE_OK);
+        // searches in single precision come before those of poise_solve, so that more may be reached, and nothing less
+        bool reached = f.answers[i].outcome == POISE_OUTCOME_REACHED;
+        ck_assert(reached || report.outcome != POISE_OUTCOME_REACHED);
+        // the same descents; the cost is summed in another order
+        ck_assert(reached || fabs(report.cost - f.answers[i].cost) <= 1e-12 * (1.0 + report.cost));
+        missed += !reached;
+    }
+    ck_assert_int_gt(missed, count / 4);
+    poise_solver_destroy(solver);
+    poise_cuda_destroy(cuda);
+    release(&f);
+}
+
+START_TEST(targets_out_of_reach_get_the_closest_pose_of_poise_solve)
+{
+    compare_closest("arm6", 300, RESTARTS);
+    compare_closest("arm7", 300, RESTARTS);
+    compare_closest("arm7", 3000, 0);
+    compare_closest("scara", 100, RESTARTS);
+}
+END_TEST
+
+// ---- Ways to call --------------------------------------------------------------------------------------------------------
+
+START_TEST(device_memory_on_a_stream_gives_the_same_as_host_memory)
+{
+    fixture f = make("arm6", 5000, 0, 4);
+    poise_cuda_options options = options_for(2100); // in parts
+    poise_cuda *cuda = open_device(&f, &options);
+    begin(&f);
+    ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets, f.q, f.answers, f.count), POISE_OK);
+    size_t size = (size_t)f.count * (size_t)f.nq * sizeof *f.q, poses = (size_t)f.count * sizeof *f.targets;
+    double *q, *back = malloc(size);
+    poise_pose *targets;
+    cudaStream_t stream;
+    ck_assert(back != NULL);
+    ck_assert_int_eq(cudaMalloc((void **)&q, size), cudaSuccess);
+    ck_assert_int_eq(cudaMalloc((void **)&targets, poses), cudaSuccess);
+    ck_assert_int_eq(cudaStreamCreate(&stream), cudaSuccess);
+    ck_assert_int_eq(cudaMemcpyAsync(q, f.starts, size, cudaMemcpyHostToDevice, stream), cudaSuccess);
+    ck_assert_int_eq(cudaMemcpyAsync(targets, f.targets, poses, cudaMemcpyHostToDevice, stream), cudaSuccess);
+    ck_assert_int_eq(poise_cuda_queue_poses(cuda, targets, q, NULL, f.count, stream), POISE_OK);
+    ck_assert_int_eq(cudaMemcpyAsync(back, q, size, cudaMemcpyDeviceToHost, stream), cudaSuccess);
+    ck_assert_int_eq(cudaStreamSynchronize(stream), cudaSuccess);
+    ck_assert(memcmp(back, f.q, size) == 0);
+    (void)cudaFree(q), (void)cudaFree(targets), (void)cudaStreamDestroy(stream);
+    free(back);
+    poise_cuda_destroy(cuda);
+    release(&f);
+}
+END_TEST
+
+// All bits of an answer.
+static bool is_same(const poise_cuda_answer *a, const poise_cuda_answer *b)
+{
+    return a->outcome == b->outcome && a->restarts == b->restarts && a->cost == b->cost && a->length == b->length &&
+           a->angle == b->angle;
+}
+
+// The device for all targets at once, then the host's own solver for each.
+static void compare_with_host(const char *scene, int count, int beyond, int restarts)
+{
+    fixture f = make(scene, count, beyond, 11);
+    if (strcmp(scene, "arm7") == 0) {
+        straighten(&f, 3, count / 2);
+    }
+    poise_cuda_options options = options_for(count);
+    options.solver.restarts = restarts;
+    poise_cuda *cuda = open_device(&f, &options);
+    pz_cuda_task task;
+    pz_fast_chain fast;
+    ck_assert_int_eq(pz_cuda_task_make(f.model, &f.goal, &options.solver, &task, NULL), POISE_OK);
+    bool has_fast = pz_fast_chain_make(&task, &fast);
+    if (pz_cuda_host_serves(has_fast ? &fast : NULL)) {
+        begin(&f);
+        ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets, f.q, f.answers, f.count), POISE_OK);
+        for (int i = 0; i < count; ++i) {
+            poise_cuda_answer answer;
+            double *q = f.starts + i * f.nq;
+            ck_assert(pz_cuda_host_solve(&task, has_fast ? &fast : NULL, &f.targets[i], INT_MAX, q, &answer));
+            ck_assert_msg(memcmp(q, f.q + i * f.nq, (size_t)f.nq * sizeof *q) == 0 && is_same(&answer, &f.answers[i]),
+                          "%s, target %d: outcome %d and %d, restarts %d and %d", scene, i, (int)answer.outcome,
+                          (int)f.answers[i].outcome, answer.restarts, f.answers[i].restarts);
+        }
+    }
+    poise_cuda_destroy(cuda);
+    release(&f);
+}
+
+START_TEST(the_host_gives_the_same_bits_as_the_device)
+{
+    compare_with_host("arm6", 20000, 100, RESTARTS);
+    compare_with_host("arm7", 20000, 100, RESTARTS);
+    compare_with_host("arm7", 2000, 20, RESTARTS); // warps begin at once
+    compare_with_host("arm7", 3000, 100, 0);
+    compare_with_host("scara", 500, 50, RESTARTS);
+    compare_with_host("lamp", 500, 50, RESTARTS);
+}
+END_TEST
+
+START_TEST(problems_of_a_batch_get_reports_and_unsound_ones_their_status)
+{
+    enum { COUNT = 5000 };
+    fixture f = make("arm7", COUNT, 0, 5);
+    poise_cuda_options options = options_for(COUNT);
+    poise_cuda *cuda = open_device(&f, &options);
+    poise_goal *goals = malloc(COUNT * sizeof *goals);
+    poise_problem *problems = malloc(COUNT * sizeof *problems);
+    ck_assert(goals && problems);
+    begin(&f);
+    for (int i = 0; i < COUNT; ++i) {
+        goals[i] = f.goal;
+        goals[i].target = f.targets[i];
+        problems[i] = (poise_problem){.goals = &goals[i], .goal_count = 1, .q = f.q + i * f.nq};
+    }
+    goals[1].weight *= 2.0;
+    goals[2].target.position.x = NAN;
+    problems[3].q = NULL;
+    ck_assert_int_eq(poise_cuda_solve(cuda, problems, COUNT), POISE_OK);
+    ck_assert_int_eq(problems[1].status, POISE_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(problems[2].status, POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(problems[3].status, POISE_ERROR_ARGUMENT);
+    for (int i = 0; i < COUNT; ++i) {
+        bool unsound = i >= 1 && i <= 3;
+        ck_assert_int_eq(problems[i].status == POISE_OK, !unsound);
+        ck_assert(unsound || problems[i].report.outcome == POISE_OUTCOME_REACHED);
+        ck_assert(unsound || problems[i].report.worst_length <= TOLERANCE);
+    }
+    ck_assert(memcmp(f.q + f.nq, f.starts + f.nq, (size_t)(2 * f.nq) * sizeof *f.q) == 0);
+    // few of them, with the same answers
+    double q[MOST_Q];
+    poise_report report = problems[COUNT - 1].report;
+    memcpy(q, problems[COUNT - 1].q, (size_t)f.nq * sizeof *q);
+    memcpy(problems[COUNT - 1].q, f.starts + (COUNT - 1) * f.nq, (size_t)f.nq * sizeof *q);
+    ck_assert_int_eq(poise_cuda_solve(cuda, problems + COUNT - 1, 1), POISE_OK);
+    ck_assert(memcmp(q, problems[COUNT - 1].q, (size_t)f.nq * sizeof *q) == 0);
+    ck_assert(memcmp(&report, &problems[COUNT - 1].report, sizeof report) == 0);
+    free(goals), free(problems);
+    poise_cuda_destroy(cuda);
+    release(&f);
+}
+END_TEST
+
+// ---- Expressive inverse kinematics ---------------------------------------------------------------------------------------
+
+static void compare_erik(const char *scene, int count)
+{
+    poise_model *model;
+    ck_assert_int_eq(scene_create(scene, NULL, &model, NULL), POISE_OK);
+    poise_erik_options options = poise_erik_options_default();
+    int tip = poise_model_find_tool(model, "tip"), nq = poise_model_nq(model);
+    options.body = poise_model_tool_body(model, tip);
+    options.tip = poise_model_tool_pose(model, tip);
+    poise_erik *host;
+    poise_cuda_erik *device;
+    poise_error error = {.text = ""};
+    ck_assert_int_eq(poise_erik_create(model, &options, NULL, &host, NULL), POISE_OK);
+    poise_status status = poise_cuda_erik_create(model, &options, 0, count, count, &device, &error);
+    ck_assert_msg(status == POISE_OK, "%s", error.text);
+    double *postures = malloc((size_t)(count * nq) * sizeof *postures), *q = malloc((size_t)(count * nq) * sizeof *q);
+    poise_quat *targets = malloc((size_t)count * sizeof *targets);
+    poise_cuda_erik_answer *answers = malloc((size_t)count * sizeof *answers);
+    ck_assert(postures && q && targets && answers);
+    scene_random random = scene_random_make(10);
+    for (int i = 0; i < count; ++i) {
+        scene_random_configuration(&random, model, postures + i * nq);
+        targets[i] = scene_random_rotation(&random);
+    }
+    memcpy(q, postures, (size_t)(count * nq) * sizeof *q);
+    ck_assert_int_eq(poise_cuda_erik_solve(device, postures, targets, q, answers, count), POISE_OK);
+    poise_cuda_erik_summary summary;
+    ck_assert_int_eq(poise_cuda_erik_evaluate(device, postures, 10, targets, count, &summary), POISE_OK);
+    ck_assert_int_eq(summary.error.count, 10 * count);
+    ck_assert_int_eq(summary.outside, 0);
+    double expected[MOST_Q];
+    for (int i = 0; i < count; ++i) {
+        poise_erik_report report;
+        memcpy(expected, postures + i * nq, (size_t)nq * sizeof *expected);
+        ck_assert_int_eq(poise_erik_solve(host, postures + i * nq, targets[i], expected, &report), POISE_OK);
+        ck_assert(memcmp(expected, q + i * nq, (size_t)nq * sizeof *q) == 0);
+        ck_assert(report.error == answers[i].error && report.orientation == answers[i].orientation);
+        ck_assert(report.posture == answers[i].posture && report.iterations == answers[i].iterations);
+        ck_assert_int_eq(report.outcome, answers[i].outcome);
+    }
+    free(postures), free(q), free(targets), free(answers);
+    poise_cuda_erik_destroy(device);
+    poise_erik_destroy(host);
+    poise_model_destroy(model);
+}
+
+START_TEST(erik_gives_the_same_bits_as_on_the_host)
+{
+    static const char *const scenes[] = {"erik-a", "erik-b", "erik-c", "erik-d", "erik-e", "erik-f", "erik-g"};
+    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; ++i) {
+        compare_erik(scenes[i], 3000);
+    }
+}
+END_TEST
+
+// ---- Failures ------------------------------------------------------------------------------------------------------------
+
+START_TEST(numbers_that_are_not_finite_are_refused_and_nothing_is_touched)
+{
+    fixture f = make("arm6", 10, 0, 6);
+    poise_cuda_options options = options_for(10);
+    poise_cuda *cuda = open_device(&f, &options);
+    begin(&f);
+    f.targets[7].rotation.w = 2.0;
+    ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets, f.q, f.answers, f.count), POISE_ERROR_ARGUMENT);
+    ck_assert(strstr(poise_cuda_error(cuda), "problem 7") != NULL);
+    ck_assert(memcmp(f.q, f.starts, (size_t)(f.count * f.nq) * sizeof *f.q) == 0);
+    ck_assert_int_eq(poise_cuda_solve_poses(cuda, NULL, f.q, NULL, 1), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_cuda_solve_poses(cuda, NULL, NULL, NULL, 0), POISE_OK);
+    poise_cuda_destroy(cuda);
+    release(&f);
+}
+END_TEST
+
+START_TEST(too_large_a_capacity_says_that_memory_is_short)
+{
+    fixture f = make("arm7", 1, 0, 7);
+    poise_cuda_options options = options_for(INT32_MAX);
+    poise_error error = {.text = ""};
+    poise_cuda *cuda = NULL;
+    ck_assert_int_eq(poise_cuda_create(f.model, &f.goal, &options, &cuda, &error), POISE_ERROR_MEMORY);
+    ck_assert(strstr(error.text, "out of memory") != NULL && cuda == NULL);
+    options = options_for(10); // and the device still works
+    cuda = open_device(&f, &options);
+    begin(&f);
+    ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets, f.q, f.answers, 1), POISE_OK);
+    poise_cuda_destroy(cuda);
+    release(&f);
+}
+END_TEST
+
+START_TEST(goals_and_chains_that_are_not_served_are_named)
+{
+    fixture f = make("arm7", 1, 0, 8);
+    poise_cuda_options options = options_for(10);
+    poise_error error = {.text = ""};
+    poise_cuda *cuda = NULL;
+    poise_goal banded = f.goal, point = poise_goal_position(f.goal.body, f.goal.local.position, poise_vec3_make(0, 0, 0));
+    banded.tolerance = poise_vec3_make(0.1, 0, 0);
+    ck_assert_int_eq(poise_cuda_create(f.model, &banded, &options, &cuda, &error), POISE_ERROR_UNSUPPORTED);
+    ck_assert(strstr(error.text, "bands") != NULL);
+    ck_assert_int_eq(poise_cuda_create(f.model, &point, &options, &cuda, &error), POISE_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(poise_cuda_create(f.model, &f.goal, NULL, &cuda, &error), POISE_ERROR_ARGUMENT);
+    release(&f);
+}
+END_TEST
+
+START_TEST(a_device_that_is_not_there_is_said_to_be_missing)
+{
+    fixture f = make("arm6", 1, 0, 9);
+    poise_cuda_options options = options_for(10);
+    poise_error error = {.text = ""};
+    poise_cuda *cuda = NULL;
+    options.device = poise_cuda_device_count();
+    ck_assert_int_eq(poise_cuda_create(f.model, &f.goal, &options, &cuda, &error), POISE_ERROR_DEVICE);
+    ck_assert(strstr(error.text, "no CUDA device") != NULL && cuda == NULL);
+    release(&f);
+}
+END_TEST
+
+static const test_case tests[] = {
+    &a_device_that_is_not_there_is_said_to_be_missing,
+    &answers_meet_their_targets_within_the_limits,
+    &answers_do_not_depend_on_the_batch,
+    &targets_out_of_reach_get_the_closest_pose_of_poise_solve,
+    &device_memory_on_a_stream_gives_the_same_as_host_memory,
+    &the_host_gives_the_same_bits_as_the_device,
+    &problems_of_a_batch_get_reports_and_unsound_ones_their_status,
+    &erik_gives_the_same_bits_as_on_the_host,
+    &numbers_that_are_not_finite_are_refused_and_nothing_is_touched,
+    &too_large_a_capacity_says_that_memory_is_short,
+    &goals_and_chains_that_are_not_served_are_named,
+};
+
+int main(void)
+{
+    bool has_device = poise_cuda_device_count() > 0;
+    int result = test_run("cuda", tests, has_device ? TEST_COUNT(tests) : 1);
+    if (!has_device && result == EXIT_SUCCESS) {
+        printf("skipped: no CUDA device\n");
+        return TEST_SKIPPED;
+    }
+    return result;
+}

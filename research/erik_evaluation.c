@@ -1,0 +1,349 @@
+#include "erik_evaluation.h"
+
+#include <scenes/scenes.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+// Tables 8 and 9.
+static const evaluate_skeleton skeletons[EVALUATE_SKELETONS] = {
+    {'A',
+     "erik-a",
+     10,
+     {.postures = 33,
+      .samples = 251097,
+      .iterations = 4.14,
+      .iterations_deviation = 2.17,
+      .iterations_most = 7,
+      .milliseconds = 45}},
+    {'B',
+     "erik-b",
+     10,
+     {.postures = 377,
+      .samples = 2868593,
+      .iterations = 3.42,
+      .iterations_deviation = 2.19,
+      .iterations_most = 10,
+      .milliseconds = 45}},
+    {'C',
+     "erik-c",
+     10,
+     {.postures = 3789,
+      .samples = 28830501,
+      .iterations = 2.31,
+      .iterations_deviation = 2.08,
+      .iterations_most = 12,
+      .milliseconds = 37,
+      .error = 0.026614,
+      .error_deviation = 0.021258,
+      .orientation = 0.005819,
+      .orientation_deviation = 0.009977,
+      .posture = 0.020795,
+      .posture_deviation = 0.021520}},
+    {'D',
+     "erik-d",
+     10,
+     {.postures = 3789,
+      .samples = 28830501,
+      .iterations = 2.02,
+      .iterations_deviation = 1.67,
+      .iterations_most = 13,
+      .milliseconds = 36}},
+    {'E',
+     "erik-e",
+     10,
+     {.postures = 3789,
+      .samples = 28830501,
+      .iterations = 1.93,
+      .iterations_deviation = 1.78,
+      .iterations_most = 12,
+      .milliseconds = 28}},
+    {'F',
+     "erik-f",
+     7,
+     {.postures = 8305,
+      .samples = 63192745,
+      .iterations = 1.61,
+      .iterations_deviation = 1.46,
+      .iterations_most = 13,
+      .milliseconds = 35}},
+    {'G',
+     "erik-g",
+     4,
+     {.postures = 19657,
+      .samples = 149570113,
+      .iterations = 1.35,
+      .iterations_deviation = 1.02,
+      .iterations_most = 11,
+      .milliseconds = 74}},
+};
+
+static const struct {
+    int max_iterations;
+    evaluate_printed printed;
+} two_tasks[] = {
+    {100,
+     {.postures = 3789,
+      .samples = 20561499,
+      .iterations = 63,
+      .iterations_deviation = 43.6,
+      .iterations_most = 100,
+      .milliseconds = 167,
+      .error = 0.087067,
+      .error_deviation = 0.086930,
+      .orientation = 0.052744,
+      .orientation_deviation = 0.085997,
+      .posture = 0.034323,
+      .posture_deviation = 0.020593}},
+    {200,
+     {.postures = 3789,
+      .samples = 20561499,
+      .iterations = 120,
+      .iterations_deviation = 92.8,
+      .iterations_most = 200,
+      .milliseconds = 298,
+      .error = 0.086973,
+      .error_deviation = 0.086897,
+      .orientation = 0.052652,
+      .orientation_deviation = 0.085980,
+      .posture = 0.034321,
+      .posture_deviation = 0.020591}},
+    {400,
+     {.postures = 3789,
+      .samples = 20561499,
+      .iterations = 234,
+      .iterations_deviation = 191.6,
+      .iterations_most = 400,
+      .milliseconds = 678,
+      .error = 0.086831,
+      .error_deviation = 0.086581,
+      .orientation = 0.052523,
+      .orientation_deviation = 0.085669,
+      .posture = 0.034308,
+      .posture_deviation = 0.020579}},
+};
+
+const evaluate_skeleton *evaluate_skeleton_at(int index)
+{
+    return index >= 0 && index < EVALUATE_SKELETONS ? &skeletons[index] : NULL;
+}
+
+const evaluate_printed *evaluate_printed_two_task(int max_iterations)
+{
+    for (size_t i = 0; i < sizeof two_tasks / sizeof two_tasks[0]; ++i) {
+        if (two_tasks[i].max_iterations == max_iterations) {
+            return &two_tasks[i].printed;
+        }
+    }
+    return NULL;
+}
+
+// ---- Problems ------------------------------------------------------------------------------------------------------------
+
+// The joints that postures differ in, and the scene's own end.
+static poise_status find_joints(evaluate_problem *p)
+{
+    int tip = poise_model_find_tool(p->model, "tip");
+    poise_erik *erik;
+    p->options.body = poise_model_tool_body(p->model, tip);
+    p->options.tip = poise_model_tool_pose(p->model, tip);
+    poise_status status = poise_erik_create(p->model, &p->options, NULL, &erik, NULL);
+    if (status != POISE_OK) {
+        return status;
+    }
+    int n = poise_erik_joint_count(erik);
+    for (int i = 0; i < n && p->swept < EVALUATE_MOST_DIMENSIONS; ++i) {
+        bool is_at_end = i == 0 || i == n - 1;
+        if (!(is_at_end && poise_erik_is_twister(erik, i))) {
+            p->joints[p->swept++] = poise_model_joint_q(p->model, poise_erik_joint(erik, i), NULL);
+        }
+    }
+    poise_erik_destroy(erik);
+    return POISE_OK;
+}
+
+static bool make_orientations(evaluate_problem *p, int finest)
+{
+    size_t count = (size_t)evaluate_grid_count(3, finest);
+    unsigned char *points = malloc(count * 4), *denominators = points ? points + count * 3 : NULL;
+    p->orientations = malloc(count * sizeof *p->orientations);
+    if (!points || !p->orientations) {
+        free(points);
+        return false;
+    }
+    evaluate_grid_points(3, finest, points, denominators);
+    for (size_t i = 0; i < count; ++i) {
+        p->orientations[i] = evaluate_orientation(p->angles, points + 3 * i, denominators[i]);
+    }
+    p->orientation_count = (int64_t)count;
+    free(points);
+    return true;
+}
+
+static bool make_postures(evaluate_problem *p)
+{
+    size_t count = (size_t)evaluate_grid_count(p->swept, p->skeleton->finest), d = (size_t)p->swept;
+    p->postures = malloc(count * d);
+    p->posture_denominators = malloc(count);
+    if (!p->postures || !p->posture_denominators) {
+        return false;
+    }
+    evaluate_grid_points(p->swept, p->skeleton->finest, p->postures, p->posture_denominators);
+    p->posture_count = (int64_t)count;
+    return true;
+}
+
+poise_status evaluate_problem_create(int skeleton, const poise_erik_options *options, evaluate_angles angles,
+                                     int orientation_finest, evaluate_problem **problem)
+{
+    const evaluate_skeleton *s = evaluate_skeleton_at(skeleton);
+    if (!s || !options || orientation_finest < 1 || orientation_finest > 255 || !problem) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    evaluate_problem *p = calloc(1, sizeof *p);
+    if (!p) {
+        return POISE_ERROR_MEMORY;
+    }
+    p->skeleton = s;
+    p->options = *options;
+    p->angles = angles;
+    poise_status status = scene_create(s->scene, NULL, &p->model, NULL);
+    status = status == POISE_OK ? find_joints(p) : status;
+    if (status == POISE_OK && !(make_postures(p) && make_orientations(p, orientation_finest))) {
+        status = POISE_ERROR_MEMORY;
+    }
+    if (status != POISE_OK) {
+        evaluate_problem_destroy(p);
+        return status;
+    }
+    *problem = p;
+    return POISE_OK;
+}
+
+void evaluate_problem_destroy(evaluate_problem *problem)
+{
+    if (problem) {
+        poise_model_destroy(problem->model);
+        free(problem->postures);
+        free(problem->posture_denominators);
+        free(problem->orientations);
+        free(problem);
+    }
+}
+
+void evaluate_posture(const evaluate_problem *problem, int64_t index, double *q)
+{
+    const unsigned char *point = problem->postures + index * problem->swept;
+    const double *lower = poise_model_lower(problem->model), *upper = poise_model_upper(problem->model);
+    int denominator = problem->posture_denominators[index];
+    poise_model_neutral(problem->model, q);
+    for (int i = 0; i < problem->swept; ++i) {
+        int j = problem->joints[i];
+        // the bounds themselves come out exactly
+        q[j] = (lower[j] * (denominator - point[i]) + upper[j] * point[i]) / denominator;
+    }
+}
+
+// ---- Runs ----------------------------------------------------------------------------------------------------------------
+
+evaluate_results evaluate_results_make(void)
+{
+    return (evaluate_results){.error = evaluate_statistics_make(0.2),
+                              .orientation = evaluate_statistics_make(0.2),
+                              .posture = evaluate_statistics_make(0.2),
+                              .iterations = evaluate_statistics_make(100.0),
+                              .time = evaluate_statistics_make(100.0)};
+}
+
+void evaluate_results_merge(evaluate_results *results, const evaluate_results *other)
+{
+    evaluate_statistics_merge(&results->error, &other->error);
+    evaluate_statistics_merge(&results->orientation, &other->orientation);
+    evaluate_statistics_merge(&results->posture, &other->posture);
+    evaluate_statistics_merge(&results->iterations, &other->iterations);
+    evaluate_statistics_merge(&results->time, &other->time);
+    results->reached += other->reached;
+    results->aimed += other->aimed;
+    results->violations += other->violations;
+    results->left_out += other->left_out;
+}
+
+static void solve(const evaluate_run *run, evaluate_solver solver, poise_erik *erik, const double *posture,
+                  poise_quat target, double *q, poise_erik_report *report)
+{
+    if (solver == EVALUATE_ERIK) {
+        poise_erik_solve(erik, posture, target, q, report);
+        return;
+    }
+    poise_two_task_options options = poise_two_task_options_default();
+    options.max_iterations = run->max_iterations;
+    options.correct_flip = run->correct_flip;
+    options.use_posture = solver == EVALUATE_TWO_TASK;
+    poise_two_task_solve(erik, &options, posture, target, q, report);
+}
+
+void evaluate_add(const evaluate_problem *problem, const poise_erik_report *report, const double *q, double time,
+                  evaluate_results *results)
+{
+    evaluate_statistics_add(&results->error, report->error);
+    evaluate_statistics_add(&results->orientation, report->orientation);
+    evaluate_statistics_add(&results->posture, problem->options.posture_weight * report->posture);
+    evaluate_statistics_add(&results->iterations, report->iterations);
+    evaluate_statistics_add(&results->time, time);
+    results->reached += report->error <= problem->options.threshold;
+    results->aimed += report->orientation <= problem->options.threshold;
+    results->violations += !poise_model_within_limits(problem->model, q);
+}
+
+void evaluate_sample(const evaluate_problem *problem, const evaluate_run *run, poise_erik *erik, int64_t posture,
+                     int64_t orientation, double *q, evaluate_results *results)
+{
+    double psi[EVALUATE_MOST_DIMENSIONS + 2];
+    poise_quat target = problem->orientations[orientation];
+    poise_erik_report report;
+    evaluate_posture(problem, posture, psi);
+    memcpy(q, psi, (size_t)poise_model_nq(problem->model) * sizeof *q);
+    if (run->filter > 0.0) {
+        evaluate_run first = *run;
+        first.max_iterations = 100; // the filter is that of the shortest run
+        solve(&first, EVALUATE_TWO_TASK_NO_POSTURE, erik, psi, target, q, &report);
+        if (report.orientation > run->filter) {
+            results->left_out += 1;
+            return;
+        }
+    }
+    double begin = run->now ? run->now() : 0.0;
+    solve(run, run->solver, erik, psi, target, q, &report);
+    double time = run->now ? run->now() - begin : 0.0;
+    evaluate_add(problem, &report, q, time * 1e-3, results);
+}
+
+// The finaliser of splitmix64 (Steele, Lea & Flood 2014).
+static uint64_t mix(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+void evaluate_draw(const evaluate_problem *problem, uint64_t seed, int64_t index, int64_t *posture, int64_t *orientation)
+{
+    uint64_t bits = mix(seed * 0x9e3779b97f4a7c15u + (uint64_t)index + 1);
+    *posture = index % problem->posture_count;
+    *orientation = (int64_t)(bits % (uint64_t)problem->orientation_count);
+}
+
+int64_t evaluate_stretch_count(const evaluate_stretch *stretch)
+{
+    return (stretch->to - stretch->from) * (stretch->is_whole ? stretch->problem->orientation_count : 1);
+}
+
+void evaluate_stretch_at(const evaluate_stretch *stretch, int64_t index, int64_t *posture, int64_t *orientation)
+{
+    if (stretch->is_whole) {
+        *posture = stretch->from + index / stretch->problem->orientation_count;
+        *orientation = index % stretch->problem->orientation_count;
+    } else {
+        evaluate_draw(stretch->problem, stretch->seed, (stretch->from + index) * stretch->stride, posture, orientation);
+    }
+}

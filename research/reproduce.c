@@ -1,0 +1,220 @@
+// What the experiments share: takes, threads, and how they say what they found.
+#define _POSIX_C_SOURCE 200809L
+
+#include "reproduce.h"
+
+#include "cli/ranks_seam.h"
+#include "cli/terminal.h"
+#include "cli/threads.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define COLUMNS 80
+
+bool reproduce_no_memory(void)
+{
+    complain("no memory left");
+    return false;
+}
+
+double reproduce_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+// ---- Saying --------------------------------------------------------------------------------------------------------------
+
+void reproduce_note(reproduce *r, const char *format, ...)
+{
+    char text[2048];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    if (r->result) {
+        json_array_append_new(json_object_get(r->result, "notes"), json_from_text(text));
+    } else {
+        print_wrapped(stdout, text, 0, COLUMNS);
+    }
+}
+
+// Close a file NAME`suffix``extension` in the output folder and remember it.
+static bool close_file(reproduce *r, text_file *file, const char *suffix, const char *extension)
+{
+    char name[128], path[1024];
+    snprintf(name, sizeof name, "%s%s%s", r->now->name, suffix, extension);
+    if (!path_join(path, sizeof path, r->out, name)) {
+        complain("%s: the name is too long", r->out);
+        fclose(file->stream);
+        free(file->text);
+        return false;
+    }
+    size_t used = strlen(r->files);
+    snprintf(r->files + used, sizeof r->files - used, "%s%s", used ? " " : "", name);
+    if (r->result) {
+        json_array_append_new(json_object_get(r->result, "files"), json_from_text(path));
+    }
+    return text_close(file, path);
+}
+
+static bool write_sheet(reproduce *r, const sheet *s, const char *suffix, bool times)
+{
+    text_file file;
+    if (!text_open(&file)) {
+        return false;
+    }
+    sheet_write(s, file.stream, times);
+    return close_file(r, &file, suffix, times ? "-times.csv" : ".csv");
+}
+
+bool reproduce_data(reproduce *r, sheet *s, const char *suffix)
+{
+    bool works = s ? write_sheet(r, s, suffix, false) && (!sheet_has_times(s) || write_sheet(r, s, suffix, true))
+                   : reproduce_no_memory();
+    sheet_destroy(s);
+    return works;
+}
+
+bool reproduce_sheet(reproduce *r, sheet *s, const char *title, const char *suffix)
+{
+    if (!s) {
+        return reproduce_no_memory();
+    }
+    if (r->result) {
+        json_t *rows = sheet_json(s);
+        json_array_append_new(json_object_get(r->result, "tables"), json_pack("{s:s?, s:o}", "title", title, "rows", rows));
+    } else {
+        printf("\n");
+        if (title) {
+            print_wrapped(stdout, title, 0, COLUMNS);
+        }
+        sheet_print(s);
+    }
+    if (suffix) {
+        return reproduce_data(r, s, suffix);
+    }
+    sheet_destroy(s);
+    return true;
+}
+
+bool reproduce_plot(reproduce *r, plot *p, const char *suffix)
+{
+    text_file file;
+    bool works = p && text_open(&file);
+    if (works) {
+        bool is_whole = plot_write(p, file.stream);
+        works = close_file(r, &file, suffix, ".svg") && (is_whole || reproduce_no_memory());
+    } else if (!p) {
+        reproduce_no_memory();
+    }
+    plot_destroy(p);
+    return works;
+}
+
+const char *reproduce_foot(const reproduce *r)
+{
+    return r->foot;
+}
+
+// ---- Takes ---------------------------------------------------------------------------------------------------------------
+
+const hessian_study *reproduce_take(reproduce *r, const char *name)
+{
+    static const char *const names[REPRODUCE_TAKES] = {"walk", "punch", "kick", "cartwheel", REPRODUCE_TAKE};
+    bool is_recording = strcmp(name, REPRODUCE_TAKE) == 0;
+    if (is_recording && !r->data) {
+        reproduce_note(r, "There is no recording (--data FOLDER); our own motion \"cartwheel\" stands in for HDM05 %s.",
+                       REPRODUCE_TAKE);
+        name = "cartwheel";
+        is_recording = false;
+    }
+    int i = 0;
+    while (i < REPRODUCE_TAKES - 1 && strcmp(name, names[i]) != 0) {
+        ++i;
+    }
+    if (!r->has_take[i]) {
+        if (!hessian_study_create(is_recording ? r->data : NULL, name, &r->takes[i])) {
+            complain("%s", r->takes[i].task.error.text);
+            return NULL;
+        }
+        r->has_take[i] = true;
+    }
+    return &r->takes[i];
+}
+
+// ---- Threads -------------------------------------------------------------------------------------------------------------
+
+typedef struct jobs {
+    reproduce_job job;
+    void *work;
+    int count;
+    atomic_int done, failed;
+} jobs;
+
+static void run_job(void *work, int piece, int worker)
+{
+    jobs *j = work;
+    if (!j->job(j->work, piece)) {
+        atomic_fetch_add(&j->failed, 1);
+    }
+    int done = atomic_fetch_add(&j->done, 1) + 1;
+    if (worker == 0) {
+        progress_show(done);
+    }
+}
+
+static bool all_worked(const reproduce *r, const jobs *j)
+{
+    int failed = atomic_load(&j->failed);
+    if (failed > 0) {
+        complain("%s: %d of %d runs failed", r->now->name, failed, j->count);
+    }
+    return failed == 0;
+}
+
+bool reproduce_jobs(const reproduce *r, int count, reproduce_job job, void *work)
+{
+    jobs j = {.job = job, .work = work, .count = count};
+    int threads = r->threads;
+    progress_start(r->now->name, "runs", count);
+    threads_run(&threads, count, run_job, &j);
+    progress_end();
+    return all_worked(r, &j);
+}
+
+// The piece of a worker is all that it can get.
+static void run_shared_jobs(void *work, int piece, int worker)
+{
+    jobs *j = work;
+    (void)piece;
+    for (;;) {
+        int index = atomic_load(&j->failed) > 0 ? j->count : team_now()->next();
+        if (index >= j->count) {
+            return;
+        }
+        if (!j->job(j->work, index)) {
+            atomic_fetch_add(&j->failed, 1);
+        }
+        if (worker == 0 && team_leads()) {
+            progress_show(index); // those before it are done or at work
+        }
+    }
+}
+
+bool reproduce_shared_jobs(const reproduce *r, int count, reproduce_job job, void *work)
+{
+    jobs j = {.job = job, .work = work, .count = count};
+    int threads = r->threads;
+    team_now()->start();
+    progress_start(r->now->name, "runs", count);
+    threads_run(&threads, threads, run_shared_jobs, &j);
+    bool works = team_now()->agree(all_worked(r, &j));
+    progress_end();
+    return works;
+}

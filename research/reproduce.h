@@ -1,0 +1,93 @@
+// Tables and figures of the papers, made again: what the experiments share.
+//
+// An experiment computes, prints what it found beside what the authors print, and writes files NAME.csv and NAME.svg. The
+// arithmetic is in the studies; here are tables and plots. Numbers but times are the same in every run.
+#ifndef RESEARCH_REPRODUCE_H
+#define RESEARCH_REPRODUCE_H
+
+#include "cli/device_seam.h"
+#include "cli/json_output.h"
+#include "cli/whole_files.h"
+#include "plot.h"
+#include "result_table.h"
+
+#include <research/hessian_study.h>
+
+typedef struct reproduce reproduce;
+
+typedef struct experiment {
+    const char *name;
+    const char *title;                                     // one line, no full stop
+    const char *source;                                    // author, year, number
+    bool uses_data;                                        // of HDM05
+    bool (*run)(reproduce *r, const struct experiment *e); // false after one line on standard error
+    bool is_shared; // `run` is for all processes of a team, or for a device; else rank 0 runs it alone, on its processors
+} experiment;
+
+extern const experiment hessian_experiments[]; // each list ends with a NULL name
+extern const experiment erik_experiments[];
+extern const experiment picture_experiments[];
+
+#define REPRODUCE_TAKES 5 // walk, punch, kick, cartwheel, dg_03-05_02
+
+struct reproduce {
+    const char *out;  // folder
+    const char *data; // folder of recordings; NULL: there is none
+    bool is_full;
+    int every;   // 0: as the experiment does it
+    int samples; // 0: as the experiment does it
+    int threads;
+    const device *device; // NULL: the processors
+    const experiment *now;
+    json_t *result;  // of the experiment at hand; NULL for people
+    json_t *results; // NULL for people
+    char files[512]; // written by the experiment at hand
+    char foot[160];  // of its plots
+    // kept for the next experiment
+    hessian_study takes[REPRODUCE_TAKES];
+    bool has_take[REPRODUCE_TAKES];
+    struct erik_run *erik;
+};
+
+// ---- What an experiment says ---------------------------------------------------------------------------------------------
+
+// A remark, in whole sentences.
+void reproduce_note(reproduce *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// Print a sheet, write it as NAME`suffix`.csv and its times as NAME`suffix`-times.csv, and release it. `suffix` NULL: no
+// files. `title` may be NULL.
+bool reproduce_sheet(reproduce *r, sheet *s, const char *title, const char *suffix);
+
+// The same without printing: data of a figure.
+bool reproduce_data(reproduce *r, sheet *s, const char *suffix);
+
+// Write NAME`suffix`.svg and release the plot.
+bool reproduce_plot(reproduce *r, plot *p, const char *suffix);
+
+// What stands at the foot of a plot of this experiment.
+const char *reproduce_foot(const reproduce *r);
+
+// ---- What experiments need -----------------------------------------------------------------------------------------------
+
+// A take, read or made once: a motion of the humanoid, or a recording "dg_03-05_02", in whose place "cartwheel" comes, with
+// a note, where there is no data. NULL after one line on standard error.
+#define REPRODUCE_TAKE "dg_03-05_02"
+const hessian_study *reproduce_take(reproduce *r, const char *name);
+
+// `count` jobs on all threads, with a progress bar; false when one of them was false.
+typedef bool (*reproduce_job)(void *work, int index);
+bool reproduce_jobs(const reproduce *r, int count, reproduce_job job, void *work);
+
+// The same, together: each job is done by one process of the team, and what it gives stays there. False for all when one was
+// false; then no more jobs are begun where that was.
+bool reproduce_shared_jobs(const reproduce *r, int count, reproduce_job job, void *work);
+
+// CPU time of the calling thread, in nanoseconds: other work on the machine does not count.
+double reproduce_now(void);
+
+// Out of memory, in words. Always false.
+bool reproduce_no_memory(void);
+
+void erik_run_destroy(struct erik_run *run); // NULL is allowed
+
+#endif

@@ -1,0 +1,485 @@
+// Erleben & Andrews 2018: calls until f < 1e-2 (Table 3), a whole motion (Table 4), conjugate gradients (Fig. 8).
+#include "reproduce_hessian.h"
+
+#include "cli/terminal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(a) ((int)(sizeof(a) / sizeof(a)[0]))
+
+// A run over many frames.
+typedef struct frames_job {
+    const hessian_study *take;
+    hessian_run run;
+    int every; // of single frames; 0: a sequence
+    hessian_first first;
+    int frames;
+    hessian_sums sums;
+} frames_job;
+
+static bool run_frames(void *work, int index)
+{
+    frames_job *j = (frames_job *)work + index;
+    j->run.now = reproduce_now;
+    return j->every > 0 ? hessian_frames(j->take, &j->run, j->every, &j->sums)
+                        : hessian_sequence(j->take, &j->run, j->first, j->frames, &j->sums);
+}
+
+static double mean(double sum, int count)
+{
+    return count > 0 ? sum / count : NAN;
+}
+
+// One frame in how many: short motions are taken whole.
+static int every_of(const reproduce *r, const hessian_study *take)
+{
+    int usual = r->is_full || !take->task.has_flips ? 1 : 20;
+    return r->every > 0 ? r->every : usual;
+}
+
+// ---- Table 3 -------------------------------------------------------------------------------------------------------------
+
+// Printed, by kind of motion: seconds and calls for each frame, and what takes its place here.
+static const struct {
+    const char *motion, *take;
+    double seconds[3], calls[3];
+} printed_calls[] = {
+    {"walking", "walk", {5.30, 0.59, 0.25}, {213.0, 3.7, 7.8}},
+    {"punching", "punch", {6.05, 2.54, 0.49}, {299.3, 13.3, 17.3}},
+    {"kicking", "kick", {4.68, 0.64, 0.29}, {232.3, 4.7, 10.0}},
+    {"workout", REPRODUCE_TAKE, {5.05, 0.78, 0.25}, {219.8, 4.8, 9.0}},
+};
+
+static bool print_calls(reproduce *r, const frames_job *jobs)
+{
+    static const sheet_column columns[] = {
+        {.key = "printed_motion", .head = "printed"},
+        {.key = "take", .head = "here"},
+        {.key = "method", .head = "method"},
+        {.key = "printed_calls", .head = "calls", .format = "%.1f"},
+        {.key = "calls", .head = "ours", .format = "%.1f"},
+        {.key = "frames", .head = NULL, .format = "%.0f"},
+        {.key = "below", .head = NULL, .format = "%.0f"},
+        {.key = "below_percent", .head = "ok %", .format = "%.1f"},
+        {.key = "printed_seconds", .head = "s", .format = "%.2f", .is_time = true},
+        {.key = "microseconds", .head = "ours, us", .format = "%.0f", .is_time = true},
+        {0},
+    };
+    sheet *s = sheet_create(columns);
+    for (int i = 0; i < COUNT(printed_calls) * HESSIAN_METHODS; ++i) {
+        const frames_job *j = &jobs[i];
+        int motion = i / HESSIAN_METHODS, m = i % HESSIAN_METHODS;
+        sheet_text(s, printed_calls[motion].motion);
+        sheet_text(s, j->take->name);
+        sheet_text(s, poise_method_name(hessian_methods[m]));
+        sheet_number(s, m < 3 ? printed_calls[motion].calls[m] : NAN);
+        sheet_number(s, mean(j->sums.evaluations, j->sums.frames));
+        sheet_number(s, j->sums.frames);
+        sheet_number(s, j->sums.below);
+        sheet_number(s, mean(100.0 * j->sums.below, j->sums.frames));
+        sheet_number(s, m < 3 ? printed_calls[motion].seconds[m] : NAN);
+        sheet_number(s, mean(j->sums.time * 1e-3, j->sums.frames));
+    }
+    return reproduce_sheet(r, s, NULL, "");
+}
+
+static bool draw_calls(reproduce *r, const frames_job *jobs)
+{
+    static const char *const names[] = {"walking", "punching", "kicking", "workout"};
+    plot *p = plot_create(r->now->title, "Calls for each frame until f < 10⁻² cm²: printed (pale) and here (full)",
+                          reproduce_foot(r), 1, 1, 560.0, 260.0);
+    plot_panel(p, 0, 0,
+               &(plot_panel_options){.x = {.names = names, .name_count = COUNT(names)},
+                                     .y = {.label = "calls", .is_log = true, .from = 1.0, .to = 1000.0}});
+    for (int i = 0; i < COUNT(printed_calls) * HESSIAN_METHODS; ++i) {
+        int motion = i / HESSIAN_METHODS, m = i % HESSIAN_METHODS;
+        double left = motion - 0.4 + 0.2 * m;
+        const char *color = hessian_colors[m];
+        if (m < 3) {
+            plot_bar(p, (plot_style){.fill = color, .opacity = 0.35}, left + 0.01, 1.0, left + 0.095,
+                     printed_calls[motion].calls[m], NULL);
+        }
+        plot_bar(p, (plot_style){.fill = color}, left + 0.105, 1.0, left + 0.19,
+                 mean(jobs[i].sums.evaluations, jobs[i].sums.frames), poise_method_name(hessian_methods[m]));
+    }
+    return reproduce_plot(r, p, "");
+}
+
+bool hessian_table3(reproduce *r, const experiment *e)
+{
+    frames_job jobs[COUNT(printed_calls) * HESSIAN_METHODS];
+    (void)e;
+    for (int i = 0; i < COUNT(jobs); ++i) {
+        const hessian_study *take =
+            i % HESSIAN_METHODS ? jobs[i - 1].take : reproduce_take(r, printed_calls[i / HESSIAN_METHODS].take);
+        if (!take) {
+            return false;
+        }
+        jobs[i] = (frames_job){.take = take, .every = every_of(r, take)};
+        jobs[i].run = hessian_run_default(hessian_methods[i % HESSIAN_METHODS], 1000);
+    }
+    reproduce_note(r, "Each frame from the pose of the frame before; times are CPU times. Of the authors' recordings "
+                      "(dg_03-02_01, mm_03-05_02) none is at hand: our own motions and HDM05 " REPRODUCE_TAKE
+                      " take their places.");
+    return reproduce_jobs(r, COUNT(jobs), run_frames, jobs) && print_calls(r, jobs) && draw_calls(r, jobs);
+}
+
+// ---- Table 4 -------------------------------------------------------------------------------------------------------------
+
+// Printed of each recording: seconds and cm for each frame, in the order of the first three runs.
+enum { PRINTED_RUNS = 3 };
+static const struct {
+    const char *take;
+    double seconds[PRINTED_RUNS], error[PRINTED_RUNS];
+} printed_takes[] = {
+    {REPRODUCE_TAKE, {0.38, 2.63, 1.01}, {23.78, 1.61, 0.5}},
+    {"dg_03-02_03", {0.31, 4.25, 0.69}, {15.25, 1.65, 0.13}},
+    {"bk_05-03_03", {0.33, 2.19, 0.91}, {308.06, 5.96, 0.10}},
+    {"mm_03-05_02", {0.32, 2.29, 0.77}, {43.3, 2.80, 0.09}},
+};
+
+static const struct {
+    poise_method method;
+    int iterations, band;
+} sequences[] = {
+    {POISE_METHOD_BFGS, 10, 0},
+    {POISE_METHOD_BFGS, 100, 0},
+    {POISE_METHOD_TRUST_REGION, 10, 24},
+    {POISE_METHOD_TRUST_REGION, 10, 8},
+    {POISE_METHOD_LEVENBERG_MARQUARDT, 10, 0},
+    {POISE_METHOD_LEVENBERG_MARQUARDT, 100, 0},
+    {POISE_METHOD_AUTO, 10, 0},
+};
+
+// The printed recording of that name; NAN rows for others.
+static double printed_error(const char *take, int run, bool seconds)
+{
+    for (int i = 0; i < COUNT(printed_takes); ++i) {
+        if (strcmp(printed_takes[i].take, take) == 0 && run < PRINTED_RUNS) {
+            return seconds ? printed_takes[i].seconds[run] : printed_takes[i].error[run];
+        }
+    }
+    return NAN;
+}
+
+static const char *const firsts[] = {"pose", "zero", "cold"};
+
+static bool print_sequences(reproduce *r, const frames_job *jobs, const int *row, int count, const char *suffix)
+{
+    static const sheet_column columns[] = {
+        {.key = "method", .head = "method"},
+        {.key = "band", .head = NULL, .format = "%.0f"},
+        {.key = "most_iterations", .head = "kmax", .format = "%.0f"},
+        {.key = "first", .head = "from"},
+        {.key = "printed_cm", .head = "cm", .format = "%.2f"},
+        {.key = "error_cm", .head = "ours", .format = "%.2f"},
+        {.key = "calm_error_cm", .head = "calm", .format = "%.2f"},
+        {.key = "sum_of_distances_cm", .head = NULL, .format = "%.3f"},
+        {.key = "iterations", .head = "iter.", .format = "%.1f"},
+        {.key = "frames", .head = NULL, .format = "%.0f"},
+        {.key = "below", .head = "f<1e-2", .format = "%.0f"},
+        {.key = "printed_seconds", .head = "s", .format = "%.2f", .is_time = true},
+        {.key = "microseconds", .head = "us", .format = "%.0f", .is_time = true},
+        {0},
+    };
+    sheet *s = sheet_create(columns);
+    for (int i = 0; i < count; ++i) {
+        const hessian_sums *sums = &jobs[i].sums;
+        bool has_band = sequences[row[i]].method == POISE_METHOD_TRUST_REGION;
+        sheet_text(s, poise_method_name(sequences[row[i]].method));
+        sheet_number(s, has_band ? (double)sequences[row[i]].band : (double)NAN);
+        sheet_number(s, sequences[row[i]].iterations);
+        sheet_text(s, firsts[jobs[i].first]);
+        sheet_number(s, printed_error(jobs[i].take->name, row[i], false));
+        sheet_number(s, mean(sums->error, sums->frames));
+        sheet_number(s, mean(sums->calm_error, sums->calm));
+        sheet_number(s, mean(sums->distances, sums->frames));
+        sheet_number(s, mean(sums->iterations, sums->frames));
+        sheet_number(s, sums->frames);
+        sheet_number(s, sums->below);
+        sheet_number(s, printed_error(jobs[i].take->name, row[i], true));
+        sheet_number(s, mean(sums->time * 1e-3, sums->frames));
+    }
+    char title[96];
+    snprintf(title, sizeof title, "%s, %d frames", jobs[0].take->name, jobs[0].sums.frames);
+    return reproduce_sheet(r, s, title, suffix);
+}
+
+static bool draw_sequences(reproduce *r, const frames_job *jobs, const int *row, int count, const char *suffix)
+{
+    char name[24][48];
+    const char *names[24];
+    int used = 0;
+    plot *p =
+        plot_create(r->now->title, "Mean length of the stacked residual of 41 markers, each frame from the answer before",
+                    reproduce_foot(r), 1, 1, 620.0, 260.0);
+    for (int i = 0; i < count && used < 24; ++i) {
+        if (jobs[i].first == HESSIAN_FROM_POSE) {
+            const char *method = poise_method_name(sequences[row[i]].method);
+            bool is_lm = sequences[row[i]].method == POISE_METHOD_LEVENBERG_MARQUARDT;
+            bool is_band = sequences[row[i]].method == POISE_METHOD_TRUST_REGION;
+            snprintf(name[used], sizeof name[used], is_band ? "%s b%d" : "%s %d",
+                     is_lm     ? "lm"
+                     : is_band ? "trust"
+                               : method,
+                     is_band ? sequences[row[i]].band : sequences[row[i]].iterations);
+            names[used] = name[used];
+            used += 1;
+        }
+    }
+    plot_panel(p, 0, 0,
+               &(plot_panel_options){.title = jobs[0].take->name,
+                                     .x = {.names = names, .name_count = used},
+                                     .y = {.label = "error, cm", .is_log = true, .from = 0.01, .to = 100.0}});
+    int at = 0;
+    for (int i = 0; i < count; ++i) {
+        if (jobs[i].first != HESSIAN_FROM_POSE) {
+            continue;
+        }
+        double printed = printed_error(jobs[i].take->name, row[i], false);
+        if (printed > 0.0) {
+            plot_bar(p, (plot_style){.fill = PLOT_GREY}, at - 0.36, 0.01, at - 0.13, printed, "printed");
+        }
+        plot_bar(p, (plot_style){.fill = PLOT_BLUE}, at - 0.11, 0.01, at + 0.12,
+                 mean(jobs[i].sums.error, jobs[i].sums.frames), "here");
+        plot_bar(p, (plot_style){.fill = PLOT_SKY}, at + 0.14, 0.01, at + 0.37,
+                 mean(jobs[i].sums.calm_error, jobs[i].sums.calm), "here, without the frames that flip");
+        at += 1;
+    }
+    return reproduce_plot(r, p, suffix);
+}
+
+// All runs over one recording.
+static bool run_sequences(reproduce *r, const hessian_study *take, const char *suffix)
+{
+    frames_job jobs[3 * COUNT(sequences)];
+    int row[COUNT(jobs)], count = 0, frames = take->task.frames / (r->every > 0 ? r->every : 1);
+    for (int k = 0; k < 3; ++k) { // the authors' text has zero; their program, and the default here, the pose
+        for (int i = 0; i < COUNT(sequences); ++i) {
+            bool is_wanted = k == 0 || (k == 1 && r->is_full) || (k == 2 && sequences[i].method == POISE_METHOD_AUTO);
+            if (is_wanted) {
+                row[count] = i;
+                jobs[count] = (frames_job){.take = take, .first = (hessian_first)k, .frames = frames};
+                jobs[count].run = hessian_run_default(sequences[i].method, sequences[i].iterations);
+                jobs[count++].run.band = sequences[i].band;
+            }
+        }
+    }
+    return reproduce_jobs(r, count, run_frames, jobs) && print_sequences(r, jobs, row, count, suffix) &&
+           draw_sequences(r, jobs, row, count, suffix);
+}
+
+// What the authors print of recordings that are not at hand.
+static bool print_missing(reproduce *r, const bool *is_there)
+{
+    static const sheet_column columns[] = {{.key = "take", .head = "recording"},
+                                           {.key = "method", .head = "method"},
+                                           {.key = "most_iterations", .head = "kmax", .format = "%.0f"},
+                                           {.key = "printed_cm", .head = "cm", .format = "%.2f"},
+                                           {.key = "printed_seconds", .head = "s", .format = "%.2f"},
+                                           {0}};
+    sheet *s = sheet_create(columns);
+    for (int i = 0; i < COUNT(printed_takes) * PRINTED_RUNS; ++i) {
+        int take = i / PRINTED_RUNS, run = i % PRINTED_RUNS;
+        if (!is_there[take]) {
+            sheet_text(s, printed_takes[take].take);
+            sheet_text(s, poise_method_name(sequences[run].method));
+            sheet_number(s, sequences[run].iterations);
+            sheet_number(s, printed_takes[take].error[run]);
+            sheet_number(s, printed_takes[take].seconds[run]);
+        }
+    }
+    if (s && sheet_rows(s) == 0) {
+        sheet_destroy(s);
+        return true;
+    }
+    return reproduce_sheet(r, s, "Printed, of recordings that are not at hand", "-printed");
+}
+
+bool hessian_table4(reproduce *r, const experiment *e)
+{
+    bool is_there[COUNT(printed_takes)] = {false}, works = true;
+    (void)e;
+    reproduce_note(
+        r,
+        "A motion from its beginning, each frame from the answer before, down to f < 1e-2 or kmax iterations; error "
+        "|r| in cm, \"calm\" without the frames in which the recording itself flips. The preconditioner has band 24, "
+        "as the authors write, then 8, as in their program.%s",
+        r->is_full ? "" : " --full adds the first frame from zero.");
+    const hessian_study *first = reproduce_take(r, REPRODUCE_TAKE);
+    is_there[0] = first && first->task.has_flips;
+    works = first && run_sequences(r, first, "");
+    for (int i = 1; i < COUNT(printed_takes) && works && r->data; ++i) { // the others, where the folder has them
+        hessian_study study;
+        char suffix[32];
+        is_there[i] = hessian_study_create(r->data, printed_takes[i].take, &study);
+        if (is_there[i]) {
+            snprintf(suffix, sizeof suffix, "-%s", printed_takes[i].take);
+            works = run_sequences(r, &study, suffix);
+            hessian_study_destroy(&study);
+        } else if (study.task.error.status != POISE_ERROR_NOT_FOUND) {
+            warn("%s", study.task.error.text);
+        }
+    }
+    return works && print_missing(r, is_there);
+}
+
+// ---- Fig. 8 --------------------------------------------------------------------------------------------------------------
+
+// The authors sweep bands 0 to 24 and tolerances 0.2 to 0.01 in one frame; further ones are added here.
+static const int bands[] = {0, 1, 2, 4, 8, 16, 24, 32, 57};
+static const double tolerances[] = {0.2, 0.1, 0.01, 0.001};
+
+enum { SWEEP = COUNT(bands) * COUNT(tolerances), SWEEP_MOST = 100 };
+
+typedef struct sweep {
+    frames_job jobs[SWEEP];
+    const hessian_study *take;
+    int frame; // of the curves, counted from 1
+    double f[SWEEP][SWEEP_MOST + 1];
+    int count[SWEEP];
+} sweep;
+
+static bool run_sweep(void *work, int index)
+{
+    sweep *w = work;
+    hessian_run run = w->jobs[index].run;
+    run.tolerance = 1e-16;
+    return run_frames(w->jobs, index) && hessian_curve(w->take, &run, w->frame - 1, false, w->f[index], &w->count[index]);
+}
+
+static bool print_sweep(reproduce *r, const sweep *w)
+{
+    static const sheet_column columns[] = {
+        {.key = "band", .head = "band", .format = "%.0f"},
+        {.key = "cg_tolerance", .head = "tolerance", .format = "%g"},
+        {.key = "iterations", .head = "iterations", .format = "%.2f"},
+        {.key = "evaluations", .head = "calls", .format = "%.2f"},
+        {.key = "frames", .head = NULL, .format = "%.0f"},
+        {.key = "below", .head = "f < 1e-2", .format = "%.0f"},
+        {.key = "f_in_frame", .head = "f of the frame", .format = "%.1e"},
+        {.key = "iterations_in_frame", .head = "after", .format = "%.0f"},
+        {.key = "microseconds", .head = "us", .format = "%.0f", .is_time = true},
+        {0},
+    };
+    sheet *s = sheet_create(columns);
+    for (int i = 0; i < SWEEP; ++i) {
+        const hessian_sums *sums = &w->jobs[i].sums;
+        sheet_number(s, bands[i / COUNT(tolerances)]);
+        sheet_number(s, tolerances[i % COUNT(tolerances)]);
+        sheet_number(s, mean(sums->iterations, sums->frames));
+        sheet_number(s, mean(sums->evaluations, sums->frames));
+        sheet_number(s, sums->frames);
+        sheet_number(s, sums->below);
+        sheet_number(s, w->f[i][w->count[i] - 1]);
+        sheet_number(s, w->count[i] - 1);
+        sheet_number(s, mean(sums->time * 1e-3, sums->frames));
+    }
+    return reproduce_sheet(r, s, NULL, "");
+}
+
+static bool write_sweep(reproduce *r, const sweep *w)
+{
+    static const sheet_column columns[] = {{.key = "frame", .format = "%.0f"},      {.key = "band", .format = "%.0f"},
+                                           {.key = "cg_tolerance", .format = "%g"}, {.key = "iteration", .format = "%.0f"},
+                                           {.key = "f_cm2", .format = "%.3g"},      {0}};
+    sheet *s = sheet_create(columns);
+    for (int i = 0; i < SWEEP; ++i) {
+        for (int k = 0; k < w->count[i]; ++k) {
+            sheet_number(s, w->frame);
+            sheet_number(s, bands[i / COUNT(tolerances)]);
+            sheet_number(s, tolerances[i % COUNT(tolerances)]);
+            sheet_number(s, k);
+            sheet_number(s, w->f[i][k]);
+        }
+    }
+    return reproduce_data(r, s, "-curves");
+}
+
+// Curves of the authors' bands at one tolerance.
+static void draw_sweep_curves(plot *p, const sweep *w, int tolerance, double most)
+{
+    static const struct {
+        int band;
+        const char *color, *name;
+    } lines[] = {{0, PLOT_BLACK, "band 0"}, {2, PLOT_ORANGE, "band 2"},  {4, PLOT_PURPLE, "band 4"},
+                 {8, PLOT_SKY, "band 8"},   {16, PLOT_GREEN, "band 16"}, {24, PLOT_BLUE, "band 24"}};
+    static const char *const titles[] = {"tolerance 0.2", "tolerance 0.1", "tolerance 0.01"};
+    plot_panel(
+        p, tolerance, 0,
+        &(plot_panel_options){.title = titles[tolerance],
+                              .x = {.label = "iteration", .from = 0.0, .to = most},
+                              .y = {.label = tolerance == 0 ? "f, cm²" : NULL, .is_log = true, .from = 1e-16, .to = 1e5}});
+    for (int i = 0; i < SWEEP; ++i) {
+        for (int k = 0; k < COUNT(lines); ++k) {
+            if (i % COUNT(tolerances) == tolerance && bands[i / COUNT(tolerances)] == lines[k].band) {
+                double x[SWEEP_MOST + 1];
+                for (int n = 0; n < w->count[i]; ++n) {
+                    x[n] = n;
+                }
+                plot_line(p, (plot_style){.color = lines[k].color}, x, w->f[i], w->count[i], lines[k].name);
+            }
+        }
+    }
+}
+
+static bool draw_sweep(reproduce *r, const sweep *w, const char *subtitle)
+{
+    static const char *const band_names[] = {"0", "1", "2", "4", "8", "16", "24", "32", "57"};
+    static const char *const tolerance_names[] = {"0.2", "0.1", "0.01", "0.001"};
+    plot *p = plot_create(r->now->title, subtitle, reproduce_foot(r), 3, 2, 240.0, 200.0);
+    double most = 10.0;
+    for (int i = 0; i < SWEEP; ++i) {
+        most = fmax(most, w->count[i] - 1);
+    }
+    for (int i = 0; i < 3; ++i) {
+        draw_sweep_curves(p, w, i, most);
+    }
+    plot_panel(p, 0, 1,
+               &(plot_panel_options){.title = "mean iterations until f < 10⁻²",
+                                     .span = 3,
+                                     .x = {.label = "band of the preconditioner", .names = band_names, .name_count = 9},
+                                     .y = {.label = "tolerance", .names = tolerance_names, .name_count = 4}});
+    char colors[SWEEP][8];
+    for (int i = 0; i < SWEEP; ++i) {
+        double iterations = mean(w->jobs[i].sums.iterations, w->jobs[i].sums.frames);
+        int column = i / COUNT(tolerances), line = i % COUNT(tolerances);
+        bool is_dark = plot_ramp((iterations - 2.0) / 3.0, colors[i]);
+        char text[16];
+        snprintf(text, sizeof text, "%.2f", iterations);
+        plot_bar(p, (plot_style){.fill = colors[i]}, column - 0.5, line - 0.5, column + 0.5, line + 0.5, NULL);
+        plot_text(p, is_dark ? "#ffffff" : PLOT_BLACK, 11.5, PLOT_MIDDLE, column, line, 0.0, 0.0, text);
+    }
+    return reproduce_plot(r, p, "");
+}
+
+bool hessian_sweep(reproduce *r, const experiment *e)
+{
+    const hessian_study *take = reproduce_take(r, REPRODUCE_TAKE);
+    sweep *w = take ? calloc(1, sizeof *w) : NULL;
+    (void)e;
+    if (!w) {
+        return take ? reproduce_no_memory() : false;
+    }
+    w->take = take;
+    w->frame = take->task.has_flips ? HDM05_FLIPS_FIRST : take->task.frames / 2;
+    for (int i = 0; i < SWEEP; ++i) {
+        w->jobs[i] = (frames_job){.take = take, .every = every_of(r, take)};
+        w->jobs[i].run = hessian_run_default(POISE_METHOD_TRUST_REGION, SWEEP_MOST);
+        w->jobs[i].run.band = bands[i / COUNT(tolerances)];
+        w->jobs[i].run.cg_tolerance = tolerances[i % COUNT(tolerances)];
+    }
+    char subtitle[256];
+    snprintf(
+        subtitle, sizeof subtitle,
+        "Trust region with the exact Hessian. Above: f in frame %d of %s, which is far from the pose before. Below: one "
+        "frame in %d.",
+        w->frame, take->name, w->jobs[0].every);
+    reproduce_note(r, "%s The authors choose band 24 and tolerance 0.1 by one frame of punching.", subtitle);
+    bool works =
+        reproduce_jobs(r, SWEEP, run_sweep, w) && print_sweep(r, w) && write_sweep(r, w) && draw_sweep(r, w, subtitle);
+    free(w);
+    return works;
+}

@@ -1,0 +1,238 @@
+// From a model to a chain.
+#include "express/erik/chain.h"
+
+#include "base/error.h"
+#include "model/packed_model.h"
+
+#define SNAP     1e-12 // a direction this near to an axis of its frame is meant to be that axis
+#define ALONG    1e-6  // sine of the angle up to which two directions count as one
+#define SHORTEST 1e-12 // a segment below this share of the longest has no direction of its own
+
+// ---- Which joints --------------------------------------------------------------------------------------------------------
+
+static int end_body(const poise_model *model, const poise_erik_options *options)
+{
+    return options->body == POISE_WORLD ? model->joint_count - 1 : options->body;
+}
+
+static bool is_hinge(const poise_model *model, int k)
+{
+    return model->given[k].type == POISE_JOINT_REVOLUTE;
+}
+
+int pz_chain_measure(const poise_model *model, const poise_erik_options *options, poise_error *error)
+{
+    if (options->body < POISE_WORLD || options->body >= model->joint_count) {
+        pz_error_set(error, POISE_ERROR_ARGUMENT, "there is no body %d", options->body);
+        return 0;
+    }
+    int count = 0;
+    for (int k = end_body(model, options); k != POISE_WORLD; k = model->joints[k].parent) {
+        const poise_joint *joint = &model->given[k];
+        if (model->joints[k].mimic != POISE_WORLD) {
+            pz_error_set(error, POISE_ERROR_UNSUPPORTED,
+                         "joint \"%s\": mimics another one, and ERIK sets each joint by itself", joint->name);
+            return 0;
+        }
+        if (joint->type != POISE_JOINT_REVOLUTE && joint->type != POISE_JOINT_FIXED) {
+            pz_error_set(error, POISE_ERROR_UNSUPPORTED, "joint \"%s\": is %s, and ERIK serves chains of revolute joints",
+                         joint->name, poise_joint_type_name(joint->type));
+            return 0;
+        }
+        count += is_hinge(model, k);
+    }
+    if (count == 0) {
+        pz_error_set(error, POISE_ERROR_UNSUPPORTED, "no joint between the root and the end can move");
+    }
+    return count;
+}
+
+// ---- Frames --------------------------------------------------------------------------------------------------------------
+
+// The shortest turn that takes y to the unit vector v.
+//   with n = y x v, c = y . v:  I + [n]x + [n]x^2 / (1 + c);  half a turn about x for v = -y
+static mat3 arc_from_y(vec3 v)
+{
+    if (fabs(v.x) <= SNAP && fabs(v.z) <= SNAP) {
+        return v.y > 0.0 ? m3_identity() : (mat3){{1, 0, 0}, {0, -1, 0}, {0, 0, -1}};
+    }
+    double s = v3_norm(v3(v.z, 0.0, v.x)), c = v.y;
+    vec3 n = v3(v.z / s, 0.0, -v.x / s);
+    return (mat3){pz_rotate_about(n, s, c, v3(1, 0, 0)), pz_rotate_about(n, s, c, v3(0, 1, 0)),
+                  pz_rotate_about(n, s, c, v3(0, 0, 1))};
+}
+
+// A unit vector whose components that are rounding are 0.
+static vec3 snap(vec3 v)
+{
+    return v3_normalize(v3(fabs(v.x) <= SNAP ? 0.0 : v.x, fabs(v.y) <= SNAP ? 0.0 : v.y, fabs(v.z) <= SNAP ? 0.0 : v.z));
+}
+
+// What the model says, before frames are chosen. C of a link is the turn from the body of the hinge before to the frame of
+// this one at rest, S the way from this hinge to the next in the frame of its body, R the axis in the same; E is the turn
+// from the last body to the end. Parents come first, so the joints above the end are met in order.
+static void read_model(const poise_model *model, const poise_erik_options *options, pz_chain *chain)
+{
+    int end = end_body(model, options), n = 0;
+    mat3 turn = m3_identity();
+    vec3 way = v3(0, 0, 0);
+    for (int k = 0; k <= end + 1; ++k) {
+        if (k <= end && !poise_model_is_ancestor(model, k, end)) {
+            continue;
+        }
+        poise_pose offset = k <= end ? model->given[k].offset : options->tip;
+        mat3 own = quat_matrix(pz_unit_quat(offset.rotation));
+        way = v3_add(way, m3_apply(&turn, offset.position));
+        turn = m3_mul(&turn, &own);
+        if (k <= end && !is_hinge(model, k)) {
+            continue;
+        }
+        if (n > 0) {
+            chain->links[n - 1].S = way;
+        }
+        if (k > end) {
+            break;
+        }
+        chain->links[n++] =
+            (pz_link){.R = v3_normalize(model->given[k].axis), .C = turn, .joint = k, .q = model->joints[k].q_begin};
+        turn = m3_identity();
+        way = v3(0, 0, 0);
+    }
+    chain->E = turn;
+}
+
+// ---- Segments ------------------------------------------------------------------------------------------------------------
+
+static bool is_zero(vec3 v)
+{
+    return v3_dot(v, v) == 0.0;
+}
+
+// Ways to directions. A segment without length continues the one before, at rest; the first ones, before any length, go
+// where the first one with a length goes; without any the chain goes along y of its end.
+static void set_directions(pz_chain *chain)
+{
+    pz_link *links = chain->links;
+    int n = chain->count, first = 0;
+    double longest = 0.0;
+    for (int k = 0; k < n; ++k) {
+        longest = max2(longest, v3_norm(links[k].S));
+    }
+    for (int k = 0; k < n; ++k) {
+        links[k].S = v3_norm(links[k].S) > SHORTEST * longest ? v3_normalize(links[k].S) : v3(0, 0, 0);
+    }
+    while (first < n - 1 && is_zero(links[first].S)) {
+        first += 1;
+    }
+    links[first].S = is_zero(links[first].S) ? chain->E.y : links[first].S;
+    for (int k = first; k > 0; --k) {
+        links[k - 1].S = m3_apply(&links[k].C, links[k].S);
+    }
+    for (int k = first + 1; k < n; ++k) {
+        links[k].S = is_zero(links[k].S) ? m3_apply_transposed(&links[k].C, links[k - 1].S) : links[k].S;
+    }
+}
+
+// ---- Links ---------------------------------------------------------------------------------------------------------------
+
+static void set_limits(const poise_model *model, pz_link *link)
+{
+    double lower = model->lower[link->q], upper = model->upper[link->q];
+    link->lower = lower;
+    link->upper = upper;
+    if (is_finite(lower) && is_finite(upper)) {
+        link->center = 0.5 * lower + 0.5 * upper;
+    } else if (is_finite(lower)) {
+        link->center = max2(0.0, lower + PZ_PI);
+    } else {
+        link->center = is_finite(upper) ? min2(0.0, upper - PZ_PI) : 0.0;
+    }
+}
+
+// With P = y:  u(theta) . P = (R . S)(R . P) + (S . P - (R . S)(R . P)) cos theta + (R x S) . P sin theta
+static void set_latitude(pz_link *link)
+{
+    vec3 R = link->R, S = link->S;
+    bool is_straight = S.y == 1.0;
+    link->A = v3_dot(R, S) * R.y;
+    link->B = is_straight ? 1.0 - link->A : S.y - link->A;
+    link->C_sine = is_straight ? 0.0 : v3_cross(R, S).y;
+    link->h = is_straight ? link->B : sqrt(link->B * link->B + link->C_sine * link->C_sine);
+    link->theta0 = pz_atan2(link->C_sine, link->B);
+    link->top = is_straight ? 0.0 : link->A + link->h - 1.0;
+    link->bottom = link->A - link->h + 1.0;
+}
+
+static void classify(pz_link *link)
+{
+    vec3 R = link->R;
+    link->sign = v3_dot(R, link->S) < 0.0 ? -1.0 : 1.0;
+    link->kind = v3_norm(v3_cross(R, link->S)) <= ALONG       ? PZ_LINK_TWISTER
+                 : v3_norm(v3_cross(R, v3(0, 1, 0))) <= ALONG ? PZ_LINK_PAN
+                                                              : PZ_LINK_SWING;
+    link->axis = R.x == 1.0 ? PZ_AXIS_X : R.y == 1.0 ? PZ_AXIS_Y : R.z == 1.0 ? PZ_AXIS_Z : PZ_AXIS_ANY;
+}
+
+// a^i / sum a^i over swings, i = 0, 1, .. (eq. 21 and 22, with one counter for both). Powers go down from the largest, so
+// that none overflows.
+static void set_weights(double aggravation, pz_chain *chain)
+{
+    double power = 1.0, sum = 0.0, ratio = aggravation > 1.0 ? 1.0 / aggravation : aggravation;
+    for (int i = 0; i < chain->count; ++i) {
+        pz_link *link = &chain->links[aggravation > 1.0 ? chain->count - 1 - i : i];
+        link->weight = link->kind == PZ_LINK_TWISTER ? 0.0 : power;
+        sum += link->weight;
+        power *= link->kind == PZ_LINK_TWISTER ? 1.0 : ratio;
+    }
+    for (int k = 0; k < chain->count && sum > 0.0; ++k) {
+        chain->links[k].weight /= sum;
+    }
+}
+
+// With A_k the turn that lines y of frame k up with the segment before, in the frame of the hinge, and F_k the turn from
+// the body before to the hinge:
+//
+//   R_k = A_k^T axis,   S_k = A_k^T segment,   C_k = A_k^T F_k+1 A_k+1,   Q_0 = F_0 A_0
+void pz_chain_build(const poise_model *model, const poise_erik_options *options, pz_chain *chain)
+{
+    pz_link *links = chain->links;
+    int n = chain->count;
+    read_model(model, options, chain);
+    set_directions(chain);
+    vec3 before = m3_apply(&links[0].C, links[0].S); // segment k - 1 in the frame of its body; the root continues itself
+    mat3 A_before = m3_identity();
+    for (int k = 0; k < n; ++k) {
+        pz_link *link = &links[k];
+        mat3 A = arc_from_y(snap(m3_apply_transposed(&link->C, before))), FA = m3_mul(&link->C, &A);
+        before = link->S;
+        link->R = snap(m3_apply_transposed(&A, link->R));
+        link->S = snap(m3_apply_transposed(&A, link->S));
+        set_limits(model, link);
+        set_latitude(link);
+        classify(link);
+        mat3 back = m3_transpose(&A_before), C = m3_mul(&back, &FA);
+        *(k == 0 ? &chain->base : &links[k - 1].C) = C;
+        A_before = A;
+    }
+    links[n - 1].C = arc_from_y(links[n - 1].S);
+    mat3 AC = m3_mul(&A_before, &links[n - 1].C), back = m3_transpose(&AC);
+    chain->E = m3_mul(&back, &chain->E);
+    for (int k = 0; k < n; ++k) {
+        const mat3 *C = &links[k].C;
+        links[k].C_is_identity = C->x.x == 1.0 && C->y.y == 1.0 && C->z.z == 1.0;
+    }
+    set_weights(options->aggravation, chain);
+}
+
+// ---- Poses ---------------------------------------------------------------------------------------------------------------
+
+pz_chain_pose pz_chain_pose_lay_out(int count, pz_arena *arena)
+{
+    size_t n = (size_t)count;
+    pz_chain_pose pose;
+    pose.theta = pz_arena_take(arena, n, sizeof *pose.theta);
+    pose.sine = pz_arena_take(arena, n, sizeof *pose.sine);
+    pose.cosine = pz_arena_take(arena, n, sizeof *pose.cosine);
+    pose.Q = pz_arena_take(arena, n + 1, sizeof *pose.Q);
+    return pose;
+}

@@ -1,0 +1,247 @@
+// ERIK: making one, and what users call.
+#include "express/erik/erik_state.h"
+
+#include "base/error.h"
+
+// ---- Options and memory --------------------------------------------------------------------------------------------------
+
+poise_erik_options poise_erik_options_default(void)
+{
+    return (poise_erik_options){.body = POISE_WORLD,
+                                .tip = poise_pose_identity(),
+                                .orientation_weight = 1.0,
+                                .posture_weight = 0.2,
+                                .threshold = 0.04,
+                                .aggravation = 1.5,
+                                .max_iterations = 30,
+                                .max_sweeps = 20,
+                                .precision = 1e-4,
+                                .stall = 1e-6,
+                                .disturbance = 0.02,
+                                .window = 3,
+                                .tolerance = 1e-4,
+                                .symmetric_endpoint = true,
+                                .avoid_edges = true,
+                                .offset_trick = true,
+                                .ccd_trick = true,
+                                .exact_orientation = false,
+                                .restarts = 30};
+}
+
+static bool is_count(int value, int least)
+{
+    return value >= least;
+}
+
+static poise_status check_options(const poise_erik_options *o, poise_error *error)
+{
+    const struct {
+        const char *name;
+        bool is_sound;
+    } checks[] = {
+        {"orientation_weight must be >= 0", pz_is_amount(o->orientation_weight)},
+        {"posture_weight must be >= 0", pz_is_amount(o->posture_weight)},
+        {"threshold must be >= 0", pz_is_amount(o->threshold)},
+        {"aggravation must be > 0", pz_is_amount(o->aggravation) && o->aggravation > 0.0},
+        {"max_iterations must be >= 1", is_count(o->max_iterations, 1)},
+        {"max_sweeps must be >= 1", is_count(o->max_sweeps, 1)},
+        {"precision must be >= 0", pz_is_amount(o->precision)},
+        {"stall must be >= 0", pz_is_amount(o->stall)},
+        {"disturbance must be >= 0", pz_is_amount(o->disturbance)},
+        {"window must be from 2 to 64", is_count(o->window, 2) && o->window <= PZ_LARGEST_WINDOW},
+        {"tolerance must be >= 0", pz_is_amount(o->tolerance)},
+        {"restarts must be >= 0", is_count(o->restarts, 0)},
+        {"tip must be finite, its rotation not zero",
+         v3_is_finite(o->tip.position) && quat_is_finite(o->tip.rotation) &&
+             fabs(o->tip.rotation.x) + fabs(o->tip.rotation.y) + fabs(o->tip.rotation.z) + fabs(o->tip.rotation.w) > 0.0},
+    };
+    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; ++i) {
+        if (!checks[i].is_sound) {
+            return pz_error_set(error, POISE_ERROR_ARGUMENT, "options: %s", checks[i].name);
+        }
+    }
+    return POISE_OK;
+}
+
+// Where everything lies; a counting arena gives the size.
+static poise_erik *lay_out(const poise_erik *plan, pz_arena *arena)
+{
+    size_t n = (size_t)plan->chain.count;
+    poise_erik made = *plan, *erik = pz_arena_take(arena, 1, sizeof *erik);
+    made.chain.links = pz_arena_take(arena, n, sizeof *made.chain.links);
+    made.psi = pz_arena_take(arena, n, sizeof *made.psi);
+    made.psi_bend = pz_arena_take(arena, n, sizeof *made.psi_bend);
+    made.warped = pz_chain_pose_lay_out((int)n, arena);
+    made.now = pz_chain_pose_lay_out((int)n, arena);
+    made.forward = pz_arena_take(arena, n + 1, sizeof *made.forward);
+    made.best = pz_arena_take(arena, n, sizeof *made.best);
+    made.errors = pz_arena_take(arena, (size_t)plan->options.window, sizeof *made.errors);
+    made.work = pz_arena_take(arena, pz_two_task_work((int)n), sizeof *made.work);
+    if (erik && !arena->full) {
+        *erik = made;
+        pz_chain_build(made.model, &made.options, &erik->chain);
+    }
+    return erik;
+}
+
+// What is known before there is memory.
+static poise_status plan_for(const poise_model *model, const poise_erik_options *options, poise_erik *plan,
+                             poise_error *error)
+{
+    poise_error found = {.status = POISE_ERROR_ARGUMENT, .text = "model and options must not be NULL"};
+    if (!model || !options) {
+        return pz_error_set(error, found.status, "%s", found.text);
+    }
+    poise_status status = check_options(options, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    int count = pz_chain_measure(model, options, &found);
+    if (count == 0) {
+        return pz_error_set(error, found.status, "%s", found.text);
+    }
+    *plan = (poise_erik){.model = model, .options = *options};
+    plan->chain.count = count;
+    return POISE_OK;
+}
+
+static size_t planned_size(const poise_erik *plan)
+{
+    pz_arena counting = pz_arena_counting();
+    lay_out(plan, &counting);
+    return pz_arena_bytes(&counting);
+}
+
+size_t poise_erik_size(const poise_model *model, const poise_erik_options *options)
+{
+    poise_erik plan = {0};
+    return plan_for(model, options, &plan, NULL) == POISE_OK ? planned_size(&plan) : 0;
+}
+
+poise_status poise_erik_init(const poise_model *model, const poise_erik_options *options, void *memory, size_t size,
+                             poise_erik **erik, poise_error *error)
+{
+    poise_erik plan = {0};
+    poise_status status = plan_for(model, options, &plan, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    if (!memory || !erik) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "memory and erik must not be NULL");
+    }
+    size_t needed = planned_size(&plan);
+    if (needed == 0 || size < needed) {
+        return pz_error_set(error, POISE_ERROR_MEMORY, "the memory handed in is too small");
+    }
+    pz_arena arena = pz_arena_over(memory, size);
+    *erik = lay_out(&plan, &arena);
+    return POISE_OK;
+}
+
+poise_status poise_erik_create(const poise_model *model, const poise_erik_options *options, const poise_allocator *allocator,
+                               poise_erik **erik, poise_error *error)
+{
+    poise_erik plan = {0}, *made = NULL;
+    poise_status status = plan_for(model, options, &plan, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    if (!erik) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "erik must not be NULL");
+    }
+    size_t size = planned_size(&plan);
+    void *memory = size ? pz_allocate(allocator, size) : NULL;
+    if (!memory) {
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    }
+    poise_erik_init(model, options, memory, size, &made, NULL);
+    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the arguments were checked, the size is right
+    made->memory = memory;
+    made->has_allocator = allocator != NULL;
+    if (allocator) {
+        made->allocator = *allocator;
+    }
+    *erik = made;
+    return POISE_OK;
+}
+
+void poise_erik_destroy(poise_erik *erik)
+{
+    if (erik) {
+        poise_allocator allocator = erik->allocator;
+        pz_release(erik->has_allocator ? &allocator : NULL, erik->memory);
+    }
+}
+
+int poise_erik_joint_count(const poise_erik *erik)
+{
+    return erik ? erik->chain.count : 0;
+}
+
+int poise_erik_joint(const poise_erik *erik, int position)
+{
+    return erik && position >= 0 && position < erik->chain.count ? erik->chain.links[position].joint : POISE_WORLD;
+}
+
+bool poise_erik_is_twister(const poise_erik *erik, int position)
+{
+    return erik && position >= 0 && position < erik->chain.count && erik->chain.links[position].kind == PZ_LINK_TWISTER;
+}
+
+// ---- Solve and measure ---------------------------------------------------------------------------------------------------
+
+void pz_erik_hand_out(poise_erik *erik, double *q, poise_erik_report *report)
+{
+    poise_erik_report *r = &erik->report;
+    r->reason = r->outcome == POISE_OUTCOME_REACHED  ? "the error is within the threshold"
+                : r->outcome == POISE_OUTCOME_BUDGET ? "the iterations were used up"
+                                                     : "neither iterations nor tricks bring the error below the threshold";
+    r->error = erik->best_measure.error;
+    r->orientation = erik->best_measure.orientation;
+    r->posture = erik->best_measure.posture;
+    r->angle = erik->best_measure.angle;
+    r->active_limits = 0;
+    for (int k = 0; k < erik->chain.count; ++k) {
+        const pz_link *link = &erik->chain.links[k];
+        r->active_limits += erik->best[k] == link->lower || erik->best[k] == link->upper;
+        if (q) {
+            q[link->q] = erik->best[k];
+        }
+    }
+    if (report) {
+        *report = *r;
+    }
+}
+
+poise_status poise_erik_solve(poise_erik *erik, const double *posture, poise_quat target, double *q,
+                              poise_erik_report *report)
+{
+    if (!erik || !posture || !q || !pz_model_accepts(erik->model, q) || !pz_erik_take(erik, posture, target)) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    erik->aims_only = false;
+    pz_erik_begin(erik);
+    erik->report.outcome = pz_erik_run(erik);
+    if (erik->options.exact_orientation) {
+        pz_erik_finish(erik);
+    }
+    pz_erik_hand_out(erik, q, report);
+    return POISE_OK;
+}
+
+poise_status poise_erik_measure(poise_erik *erik, const double *posture, poise_quat target, const double *q,
+                                poise_erik_report *report)
+{
+    if (!erik || !posture || !q || !report || !pz_model_accepts(erik->model, q) || !pz_erik_take(erik, posture, target)) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    for (int k = 0; k < erik->chain.count; ++k) {
+        erik->best[k] = q[erik->chain.links[k].q];
+    }
+    pz_chain_set(&erik->chain, erik->best, &erik->now);
+    erik->best_measure = pz_erik_measure(erik, &erik->now);
+    bool is_reached = erik->best_measure.error <= erik->options.threshold;
+    erik->report = (poise_erik_report){.outcome = is_reached ? POISE_OUTCOME_REACHED : POISE_OUTCOME_STALLED};
+    pz_erik_hand_out(erik, NULL, report);
+    return POISE_OK;
+}

@@ -1,0 +1,95 @@
+// What a poise_erik holds, and the parts of a solve.
+#ifndef PZ_EXPRESS_ERIK_STATE_H
+#define PZ_EXPRESS_ERIK_STATE_H
+
+#include "express/erik/chain.h"
+
+#include "model/packed_model.h"
+
+#define PZ_LARGEST_WINDOW 64
+
+// Errors of a pose.
+typedef struct pz_measure {
+    double error, orientation, posture, angle;
+} pz_measure;
+
+struct poise_erik {
+    const poise_model *model;
+    poise_erik_options options;
+    void *memory; // of _create: what _destroy releases
+    poise_allocator allocator;
+    bool has_allocator;
+    pz_chain chain;
+    double *psi;          // target posture: angles
+    double *psi_bend;     // cosine of the bend at each joint
+    mat3 tau;             // target of Q_N
+    mat3 t;               // the target worked with, which the offset trick turns
+    pz_chain_pose warped; // Psi: the posture turned towards t, limits or not
+    pz_chain_pose now;    // Theta: the candidate
+    mat3 *forward;        // count + 1: frames as the forward phase left them
+    double *best;         // angles of the best candidate
+    pz_measure best_measure;
+    bool aims_only; // candidates are judged by their orientation, not by the error
+    double *errors; // window: the last errors
+    int error_count;
+    double *work; // scratch of two tasks and of the exact search
+    poise_erik_report report;
+};
+
+// Numbers of scratch that two_task.c and exact.c need for n joints.
+PZ_DEVICE size_t pz_two_task_work(int n);
+
+// ---- Measures (measure.c) ------------------------------------------------------------------------------------------------
+
+// cos of the angle between the segments before and after a joint.
+PZ_DEVICE double pz_bend(const pz_link *link, double sine, double cosine);
+
+// Take posture and target; false when they are not sound.
+PZ_DEVICE bool pz_erik_take(poise_erik *erik, const double *posture, poise_quat target);
+
+// Errors of a pose whose frames are there, against the caller's posture and target.
+PZ_DEVICE pz_measure pz_erik_measure(const poise_erik *erik, const pz_chain_pose *pose);
+
+// ---- Descents (descent.c) ------------------------------------------------------------------------------------------------
+
+// BWCD from the root to the end: on the posture, without limits, or on the candidate, within.
+PZ_DEVICE void pz_bwcd_posture(const poise_erik *erik, pz_chain_pose *pose);
+PZ_DEVICE void pz_bwcd_solution(const poise_erik *erik, pz_chain_pose *pose);
+
+// CCD from the end to the root, within limits.
+PZ_DEVICE void pz_ccd_solution(const poise_erik *erik, pz_chain_pose *pose);
+
+// Twist of the last joint towards t; nothing where it is not a twister.
+PZ_DEVICE void pz_twist_end(const poise_erik *erik, pz_chain_pose *pose);
+
+// ---- Phases (phases.c) ---------------------------------------------------------------------------------------------------
+
+PZ_DEVICE void pz_forward_phase(poise_erik *erik);
+PZ_DEVICE void pz_backward_phase(poise_erik *erik);
+
+// ---- Exact orientation (exact.c) -----------------------------------------------------------------------------------------
+
+// Improve erik->best until its orientation is exact, if that can be.
+PZ_DEVICE void pz_erik_finish(poise_erik *erik);
+
+// Zero within the limits.
+static inline double pz_zero_angle(const pz_link *link)
+{
+    return clamp(0.0, link->lower, link->upper);
+}
+
+// ---- The solve (erik_run.c) ----------------------------------------------------------------------------------------------
+
+// From the first candidate to the end, for the posture and the target that were taken.
+PZ_DEVICE poise_outcome pz_erik_run(poise_erik *erik);
+
+// Hand the best candidate out (erik.c).
+PZ_DEVICE void pz_erik_hand_out(poise_erik *erik, double *q, poise_erik_report *report);
+
+// The zero pose is the first candidate; is it good enough?
+PZ_DEVICE bool pz_erik_begin(poise_erik *erik);
+
+// Keep the candidate if it is the best so far; is it good enough?
+PZ_DEVICE bool pz_erik_test(poise_erik *erik);
+
+#endif

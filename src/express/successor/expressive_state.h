@@ -1,0 +1,113 @@
+// What a poise_expressive holds, and the parts of a solve.
+#ifndef PZ_EXPRESS_EXPRESSIVE_STATE_H
+#define PZ_EXPRESS_EXPRESSIVE_STATE_H
+
+#include <poise/expressive.h>
+
+#include "express/erik/erik_state.h"
+#include "solve/solver_state.h"
+
+#define PZ_MOST_SEARCHES 16
+
+// What a part of the configuration does for the posture error.
+typedef enum pz_term_kind {
+    PZ_TERM_STEP = 0, // |step to the posture| / scale
+    PZ_TERM_BEND,     // |cos(bend) - cos(bend of the posture)| / 2
+    PZ_TERM_MIRROR    // |angle -+ angle of the posture| / scale, the sign that of the run
+} pz_term_kind;
+
+typedef struct pz_term {
+    pz_term_kind kind;
+    int dof, count;  // of a step
+    int q;           // first coordinate
+    int link;        // of the chain, or -1
+    int run;         // of the chain, or -1
+    double weight;   // all of them add up to 1
+    double scale;    // radians, or a length
+    double A, B, C;  // bend = A + B cos + C sin
+    double theta0;   // where the bend is least
+    double psi;      // of the posture: the bend, or the angle
+    double mirrored; // the angle that bends as much the other way
+} pz_term;
+
+// A chain pose by what differs from the posture with a pattern of bends.
+typedef struct pz_candidate {
+    double score;      // its error, as far as the chain knows it
+    unsigned pattern;  // bit i: unit i of the chain bends the other way
+    int joint, second; // links that pay, or -1
+    double root, paid, second_paid, end;
+} pz_candidate;
+
+struct poise_expressive {
+    const poise_model *model;
+    poise_expressive_options options;
+    void *memory; // of _create: what _destroy releases
+    poise_allocator allocator;
+    bool has_allocator;
+    poise_solver *solver; // objectives, limits, steps within them
+    poise_erik *erik;     // NULL where there is no chain
+    int end;              // body of the chain's end
+    vec3 roll;            // the last segment, in the frame of that body
+
+    poise_goal *goals; // the caller's, with the twin of an orientation where that is nearer
+    int goal_count;
+    int facing; // goal that is the orientation of the end, or -1
+    quat target, twin;
+
+    pz_term *terms;
+    int term_count, run_count;
+    int *term_of; // by link
+    bool has_steps;
+    double *run_sign;      // +1 or -1, by run
+    const double *posture; // the caller's
+
+    double *H, *A;                                 // nv x nv
+    double *g, *D, *difference;                    // nv
+    bool *held;                                    // nv
+    double *q_trial, *q_seed, *q_refined, *q_best; // nq
+    double best;                                   // rank of q_best: its error, and a penalty for missed goals
+    int candidates;                                // that were refined
+
+    pz_candidate found[PZ_MOST_SEARCHES];
+    int found_count;
+    double *theta;     // by link: angles of a pattern
+    double *link_cost; // by link, two each: its posture error as the posture bends, and bent the other way
+    poise_expressive_report report;
+};
+
+// ---- Posture (expressive_terms.c) ----------------------------------------------------------------------------------------
+
+// Describe the model's joints, once; how many terms there are.
+PZ_DEVICE int pz_terms_count(const poise_model *model);
+PZ_DEVICE void pz_terms_make(poise_expressive *e);
+
+// Take the posture of a call.
+PZ_DEVICE void pz_terms_take(poise_expressive *e, const double *posture);
+
+// The signs of the runs that fit q best.
+PZ_DEVICE void pz_terms_choose_signs(poise_expressive *e, const double *q);
+
+// sum of weight |r|.
+PZ_DEVICE double pz_terms_error(poise_expressive *e, const double *q);
+
+// sum of weight (sqrt(r^2 + eps^2) - eps) and, unless they are NULL, `factor` times its gradient and diagonal Gauss-Newton
+// Hessian, added to g and to H's diagonal.
+PZ_DEVICE double pz_terms_cost(poise_expressive *e, const double *q, double eps, double factor, double *g, double *H);
+
+// ---- Refinement (expressive_search.c) ------------------------------------------------------------------------------------
+
+// From the point at hand, solver->at: goals and posture, smoothed by eps at first, and a pull towards solver->q_start.
+PZ_DEVICE void pz_expressive_refine(poise_expressive *e, double eps, double pull);
+
+// From the point at hand: the goals alone.
+PZ_DEVICE void pz_expressive_finish(poise_expressive *e);
+
+// ---- Candidates (expressive_seeds.c) -------------------------------------------------------------------------------------
+
+// Fill e->found, best first.
+PZ_DEVICE void pz_expressive_find(poise_expressive *e);
+
+// The configuration of a candidate into q, which has the values of joints beside the chain.
+PZ_DEVICE void pz_expressive_place(const poise_expressive *e, const pz_candidate *candidate, double *q);
+
+#endif

@@ -1,0 +1,254 @@
+// How goals become numbers: one row per kind, and what a kind hands to the objective.
+//
+// Kinds add to the body they act on, about the reference point: a wrench (the gradient) and second derivatives along
+// motions. Most have the same stiffness in all directions, like a marker, and need few numbers (pz_sum). The others
+// describe their energy at one point by a *jet*, which is moved to the reference point and kept apart (pz_extra, jet.c).
+// Kinds that tie several bodies together add rows (relative.c, mass_center.c), kinds over coordinates add to the diagonal
+// (posture.c).
+#ifndef PZ_GOAL_GOAL_KIND_H
+#define PZ_GOAL_GOAL_KIND_H
+
+#include <poise/goal.h>
+#include <poise/objective.h>
+
+#include "kin/kin.h"
+#include "math/sym.h"
+
+// What all goals of one body, or of a whole subtree, add up to, about the reference point. Goals are masses: n is their
+// mass, c their first and ww their second moment. For a motion [w ; v] the second derivatives are the wrenches
+//
+//   Gauss-Newton   [ ww w + c x v ; w x c + n v ]
+//   exact          [ the same + K w - f x v / 2 ; the same + f x w / 2 ]
+//
+// in their symmetric form, f the force of g. (c x v is [c]x v, the sum of w_i [x_i]x over the markers i.)
+typedef struct pz_sum {
+    wrench g; // dE = g . motion
+    double n;
+    vec3 c;
+    sym3 ww;
+    sym3 K; // what exact adds to ww: the sum of pz_turn_curvature
+} pz_sum;
+
+// Second derivatives of goals that do not fit, in full.
+typedef struct pz_extra {
+    sym6 exact; // beyond the terms of pz_sum
+    sym6 gauss_newton;
+} pz_extra;
+
+// Second derivatives in (omega, u): E'' = [ww wu; wu^T uu].
+typedef struct pz_curvature {
+    sym3 ww;
+    mat3 wu;
+    sym3 uu;
+} pz_curvature;
+
+// Value, gradient and second derivatives at a point x of a body, for small moves that turn the body about x by the rotation
+// vector omega and shift x by u.
+typedef struct pz_jet {
+    vec3 x; // the point, relative to the reference point
+    double energy;
+    vec3 torque; // dE / d omega
+    vec3 force;  // dE / du
+    pz_curvature exact;
+    pz_curvature gauss_newton;
+} pz_jet;
+
+// An evaluation in progress: where the goals' contributions go.
+typedef struct pz_evaluation {
+    const poise_kinematics *kin;
+    poise_level level;
+    double cost;
+    pz_sum *sums;     // by body
+    pz_extra *extras; // by body; cleared by the first goal that needs them
+    bool has_extras;
+    double *dof_gradient;  // by dof: of goals on coordinates
+    double *dof_curvature; // by dof: their second derivatives
+    sym3 *block_curvature; // by rotation block: the same for quaternions, exact
+    sym3 *block_gauss_newton;
+    double *rows; // nv each: Gauss-Newton rows of goals that tie bodies together
+    double *row_weights;
+    int row_count;
+} pz_evaluation;
+
+// (d f^T + f d^T)/2 - (d . f) I: the second derivative of f . d for a vector d that turns, f held fixed
+static inline sym3 pz_turn_curvature(vec3 d, vec3 f)
+{
+    sym3 s = sym3_pair(d, f);
+    double trace = v3_dot(d, f);
+    s.xx -= trace, s.yy -= trace, s.zz -= trace;
+    return s;
+}
+
+// Add energy, torque and the second derivatives of a goal on directions only: ww for Gauss-Newton, ww + K exact.
+PZ_DEVICE void pz_add_turning(pz_evaluation *evaluation, int body, double energy, vec3 torque, const sym3 *ww,
+                              const sym3 *K);
+
+// Add a jet to its body.
+PZ_DEVICE void pz_add_jet(pz_evaluation *evaluation, int body, const pz_jet *jet);
+
+// Add a force f at x, or on a direction d, whose only second derivatives are those of the moving point or direction.
+PZ_DEVICE void pz_add_force(pz_evaluation *evaluation, int body, vec3 x, vec3 force);
+PZ_DEVICE void pz_add_direction_force(pz_evaluation *evaluation, int body, vec3 d, vec3 force);
+
+// Space for one more row of nv numbers with this weight, cleared.
+PZ_DEVICE double *pz_add_row(pz_evaluation *evaluation, double weight);
+
+// Most rows that one goal may add.
+#define PZ_ROWS_PER_GOAL 12
+
+// ---- Residuals at a point (residual.c) -----------------------------------------------------------------------------------
+
+// E = w/2 rho(r . r) for a residual r = P (x - t) with a projection P that does not move.
+typedef struct pz_residual {
+    vec3 r;
+    sym3 P;
+} pz_residual;
+
+PZ_DEVICE void pz_residual_jet(const poise_goal *goal, const pz_residual *residual, poise_level level, pz_jet *jet);
+
+// rho(s) and its first two derivatives.
+typedef struct pz_loss {
+    double rho, d1, d2;
+} pz_loss;
+
+PZ_DEVICE pz_loss pz_loss_at(poise_loss kind, double scale, double s);
+
+// sqrt(w rho'(s)), the factor of a goal's residual rows.
+PZ_DEVICE double pz_row_weight(const poise_goal *goal, double s);
+
+// x - tolerance beyond it, 0 within, mirrored.
+static inline double pz_dead_zone(double x, double tolerance)
+{
+    return x > tolerance ? x - tolerance : x < -tolerance ? x + tolerance : 0.0;
+}
+
+static inline bool pz_has_band(vec3 tolerance)
+{
+    return tolerance.x != 0 || tolerance.y != 0 || tolerance.z != 0;
+}
+
+// ---- Kinds ---------------------------------------------------------------------------------------------------------------
+
+// What a kind uses, for the checks that all kinds share.
+typedef enum pz_goal_needs {
+    PZ_NEEDS_BODY = 1,
+    PZ_NEEDS_POINT = 2,    // local.position and target.position
+    PZ_NEEDS_ROTATION = 4, // local.rotation and target.rotation
+    PZ_NEEDS_AXIS = 8,
+    PZ_NEEDS_DIRECTION = 16,
+    PZ_NEEDS_Q = 32,
+    PZ_NEEDS_COUPLING = 64 // adds rows
+} pz_goal_needs;
+
+typedef struct pz_goal_row {
+    const char *name;
+    int needs;
+    void (*evaluate)(pz_evaluation *evaluation, const poise_goal *goal);
+    poise_goal_error (*error)(const poise_kinematics *kin, const poise_goal *goal);
+    // The goal as residuals: r, and J = dr/dq (rows x nv), both times the root of the weight. Returns the number of rows,
+    // which depends on kind and model alone; with r NULL that is all it does. J^T r is the gradient, and r . r/2 the energy
+    // but for goals with a loss: there both carry the root of rho' ("iteratively reweighted"), so that a step towards r = 0
+    // is one towards the target. NULL: the kind has no residuals.
+    int (*rows)(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
+} pz_goal_row;
+
+const pz_goal_row *pz_goal_row_of(poise_goal_kind kind); // NULL outside the enumeration
+
+PZ_DEVICE_SHORT void pz_position_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
+PZ_DEVICE_SHORT poise_goal_error pz_position_error(const poise_kinematics *kin, const poise_goal *goal);
+void pz_direction_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
+poise_goal_error pz_direction_error(const poise_kinematics *kin, const poise_goal *goal);
+PZ_DEVICE void pz_orientation_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
+PZ_DEVICE poise_goal_error pz_orientation_error(const poise_kinematics *kin, const poise_goal *goal);
+void pz_pose_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
+poise_goal_error pz_pose_error(const poise_kinematics *kin, const poise_goal *goal);
+void pz_aim_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
+poise_goal_error pz_aim_error(const poise_kinematics *kin, const poise_goal *goal);
+void pz_plane_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
+poise_goal_error pz_plane_error(const poise_kinematics *kin, const poise_goal *goal);
+void pz_line_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
+poise_goal_error pz_line_error(const poise_kinematics *kin, const poise_goal *goal);
+void pz_distance_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
+poise_goal_error pz_distance_error(const poise_kinematics *kin, const poise_goal *goal);
+PZ_DEVICE void pz_posture_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
+poise_goal_error pz_posture_error(const poise_kinematics *kin, const poise_goal *goal);
+void pz_relative_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
+poise_goal_error pz_relative_error(const poise_kinematics *kin, const poise_goal *goal);
+void pz_mass_center_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
+poise_goal_error pz_mass_center_error(const poise_kinematics *kin, const poise_goal *goal);
+void pz_callback_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
+poise_goal_error pz_callback_error(const poise_kinematics *kin, const poise_goal *goal);
+
+// Add the energy of the frame `local` of the goal's body against target.rotation, with weight w.
+PZ_DEVICE void pz_orientation_add(pz_evaluation *evaluation, const poise_goal *goal, double w);
+
+// The energy of one goal.
+PZ_DEVICE double pz_goal_energy(const poise_kinematics *kin, const poise_goal *goal);
+
+// ---- Residual rows (rows.c) ----------------------------------------------------------------------------------------------
+
+PZ_DEVICE int pz_position_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
+int pz_direction_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
+PZ_DEVICE int pz_orientation_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
+int pz_pose_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
+int pz_aim_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
+int pz_plane_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
+int pz_line_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
+int pz_distance_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
+int pz_posture_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
+int pz_relative_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
+int pz_mass_center_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
+
+// Three rows of the rotation from `target` to `frame`, with weight w; what turns `body` counts. Into r and J.
+PZ_DEVICE void pz_rotation_rows(const poise_kinematics *kin, const poise_goal *goal, double w, double *r, double *J);
+
+// The rows a_k of A in world axes, as its columns, for the rotation r from a target with the axes T: de = A omega.
+PZ_DEVICE mat3 pz_rotation_gradients(quat r, const mat3 *T);
+
+// Clear `count` rows of J (each nv long).
+PZ_DEVICE void pz_clear_rows(const poise_kinematics *kin, int count, double *J);
+
+// A residual of one body changes with its motion as dr = g . motion: add the wrench g, paired with the axes that move the
+// body, to one row.
+PZ_DEVICE void pz_add_to_row(const poise_kinematics *kin, int body, wrench g, double *row);
+
+// Three rows of the point x of a body, along the columns of A: dr_k = A_k . dx. Clears them first.
+PZ_DEVICE void pz_point_rows(const poise_kinematics *kin, int body, vec3 x, const mat3 *A, double *J);
+
+static inline int pz_put_vec3(vec3 v, double *r)
+{
+    r[0] = v.x, r[1] = v.y, r[2] = v.z;
+    return 3;
+}
+
+// s A
+static inline mat3 pz_scaled(const mat3 *A, double s)
+{
+    return (mat3){v3_scale(A->x, s), v3_scale(A->y, s), v3_scale(A->z, s)};
+}
+
+// Angle in radians between two unit vectors, and between two frames given by their columns; accurate near 0 and pi.
+double pz_angle_between(vec3 a, vec3 b);
+PZ_DEVICE double pz_frame_angle(const mat3 *A, const mat3 *B);
+
+// The target point of a goal, relative to the reference point.
+static inline vec3 pz_goal_target(const poise_kinematics *kin, const poise_goal *goal)
+{
+    return v3_sub(goal->target.position, kin->origin);
+}
+
+// An error of one number.
+static inline poise_goal_error pz_single_error(double error, poise_unit unit)
+{
+    return (poise_goal_error){.error = error, .unit = unit, .rotation_error = 0.0};
+}
+
+// The error of a goal without the parts that have no weight.
+static inline poise_goal_error pz_counted_error(const poise_goal *goal, poise_goal_error e)
+{
+    e.error = goal->weight > 0 ? e.error : 0.0;
+    e.rotation_error = goal->rotation_weight > 0 ? e.rotation_error : 0.0;
+    return e;
+}
+
+#endif

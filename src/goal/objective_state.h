@@ -1,0 +1,67 @@
+// The state behind poise_objective.
+//
+// After an evaluation at POISE_LEVEL_HESSIAN the Hessian is held as
+//
+//   H~_hi = S_h . c_i + block_hi + [h = i] diagonal_i        for axes h at or above i; 0 for axes on different branches
+//   H     = M^T H~ M + sum over rows w j j^T                  M takes dofs to axes (the identity but for mimics)
+//
+// with S the motion axes, c = one wrench per axis, block a symmetric correction within a rotation block.
+#ifndef PZ_GOAL_OBJECTIVE_STATE_H
+#define PZ_GOAL_OBJECTIVE_STATE_H
+
+#include "goal/marker_sums.h"
+
+// Exact and Gauss-Newton side by side, indexed by poise_hessian.
+struct poise_objective {
+    poise_kinematics kin;
+    void *memory; // of _create: what _destroy releases
+    poise_allocator allocator;
+    bool has_allocator;
+    const poise_goal *goals;
+    int goal_count;
+    const poise_goal *prior; // one more goal, or NULL
+    int coupled_capacity;    // goals that may add rows
+    poise_level level;       // of the last evaluation
+    double cost;
+    pz_marker_set own_markers;    // many markers of one body, condensed
+    const pz_marker_set *markers; // those, or another objective's
+    double *gradient;             // nv
+    pz_sum *sums;                 // by joint: of the subtree, after the sweep up
+    pz_extra *extras;             // the same
+    bool has_extras;
+    wrench *c[2];     // by axis; made when first asked for (pz_forces)
+    bool *made;       // by poise_hessian: is c there?
+    sym3 *block[2];   // by rotation block
+    double *diagonal; // by dof
+    double *rows;     // row_count x nv
+    double *row_weights;
+    int row_count;
+    double *stack;   // 6 x max_depth: axes on the path, component by component
+    double *entries; // max_depth: one row of the packed Hessian
+    int *path;       // max_depth: axes on the path
+    int max_depth;
+    spatial *V; // by axis: scratch of products
+    wrench *U;
+};
+
+// Take the arrays of an objective from an arena (see base/arena.h).
+PZ_DEVICE void pz_objective_lay_out(poise_objective *o, const poise_model *model, int coupled_goals, pz_arena *arena);
+
+// Let `to` work on the goals that `from` has, which were checked and condensed there.
+PZ_DEVICE void pz_objective_share_goals(const poise_objective *from, poise_objective *to);
+
+// poise_objective_evaluate for a q that is known to be sound.
+PZ_DEVICE poise_status pz_objective_evaluate(poise_objective *o, const double *q, poise_level level);
+
+// The wrenches c of one kind, for the last evaluation.
+PZ_DEVICE const wrench *pz_forces(const poise_objective *o, poise_hessian kind);
+
+// The entry of a symmetric block.
+static inline double pz_block_entry(const sym3 *block, int i, int j)
+{
+    const double *m = (const double *)block;
+    static const int place[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
+    return m[place[i][j]];
+}
+
+#endif

@@ -1,0 +1,108 @@
+#include "io/bone_tips.h"
+
+#include <string.h>
+
+// "<body>.tip" and nothing but digits behind it.
+static bool is_tip_of(const char *tool, const char *body)
+{
+    size_t length = strlen(body);
+    if (strncmp(tool, body, length) != 0 || strncmp(tool + length, ".tip", 4) != 0) {
+        return false;
+    }
+    const char *rest = tool + length + 4;
+    while (*rest >= '0' && *rest <= '9') {
+        ++rest;
+    }
+    return *rest == '\0';
+}
+
+bool pz_tips_find(pz_pool *pool, const poise_model *model, pz_tips *tips)
+{
+    int bodies = poise_model_joint_count(model), tools = poise_model_tool_count(model);
+    tips->first = pz_pool_take(pool, (size_t)bodies, sizeof *tips->first);
+    tips->next = pz_pool_take(pool, (size_t)tools, sizeof *tips->next);
+    tips->others = 0;
+    if (!tips->first || !tips->next) {
+        return false;
+    }
+    for (int b = 0; b < bodies; ++b) {
+        tips->first[b] = -1;
+    }
+    for (int t = tools - 1; t >= 0; --t) { // from the last, so that lists run forwards
+        int body = poise_model_tool_body(model, t);
+        poise_quat r = poise_model_tool_pose(model, t).rotation;
+        bool is_turned = r.x != 0 || r.y != 0 || r.z != 0;
+        if (body >= 0 && !is_turned && is_tip_of(poise_model_tool_name(model, t), poise_model_body_name(model, body))) {
+            tips->next[t] = tips->first[body];
+            tips->first[body] = t;
+        } else {
+            tips->others += 1;
+        }
+    }
+    return true;
+}
+
+bool pz_tip_is_child(const poise_model *model, int joint, poise_vec3 tip)
+{
+    int end = joint + poise_model_subtree(model, joint);
+    for (int child = joint + 1; child < end; child += poise_model_subtree(model, child)) {
+        poise_vec3 p = poise_model_joint(model, child).offset.position;
+        if (p.x == tip.x && p.y == tip.y && p.z == tip.z) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void pz_put_name(pz_output *output, const char *name, const char *bad)
+{
+    size_t length = strlen(name);
+    for (size_t i = 0; i < length; ++i) {
+        unsigned char c = (unsigned char)name[i];
+        bool is_edge = c == ' ' && (i == 0 || i == length - 1);
+        pz_put_bytes(output, c < 0x20 || c == 0x7f || is_edge || strchr(bad, c) ? "_" : &name[i], 1);
+    }
+}
+
+poise_status pz_check_model(const poise_file *file, pz_output *output, const char *format)
+{
+    if (!file->model) {
+        return pz_error_set(output->error, POISE_ERROR_ARGUMENT, "%s: there is no model to write", format);
+    }
+    if (file->clip && file->clip->nq != poise_model_nq(file->model)) {
+        return pz_error_set(output->error, POISE_ERROR_ARGUMENT, "%s: the clip has %d numbers a frame, its model %d", format,
+                            file->clip->nq, poise_model_nq(file->model));
+    }
+    return POISE_OK;
+}
+
+poise_status pz_check_finite(pz_output *output, const poise_clip *clip, int frame)
+{
+    const double *q = clip->q + (size_t)frame * (size_t)clip->nq;
+    for (int i = 0; i < clip->nq; ++i) {
+        if (q[i] - q[i] != 0.0) {
+            return pz_error_set(output->error, POISE_ERROR_ARGUMENT, "frame %d: coordinate %d is not finite", frame, i);
+        }
+    }
+    return POISE_OK;
+}
+
+void pz_warn_of_losses(const poise_file *file, pz_output *output, const pz_tips *tips)
+{
+    if (tips->others > 0) {
+        pz_output_warn(output, "%d tools are not bone tips and are left out", tips->others);
+    }
+    if (file->markers) {
+        pz_output_warn(output, "markers are left out");
+    }
+    if (file->clip && file->clip->start_time != 0) {
+        pz_output_warn(output, "the start time of %g s is left out", file->clip->start_time);
+    }
+    int masses = 0, joints = poise_model_joint_count(file->model);
+    for (int j = 0; j < joints; ++j) {
+        masses += poise_model_joint(file->model, j).mass != 0 ? 1 : 0;
+    }
+    if (masses > 0) {
+        pz_output_warn(output, "the masses of %d bodies are left out", masses);
+    }
+}

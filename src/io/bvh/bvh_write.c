@@ -1,0 +1,426 @@
+// BVH: writing.
+//
+// A joint whose coordinates are those of BVH channels (turns about and slides along the axes of its own frame, which lies in
+// its parent's without a rotation) is written as it is, number by number. Every other joint gets three rotation channels in
+// the order Z X Y, and three position channels if it slides, computed from its pose in its parent's frame.
+//
+// A joint with both an offset and positions along it would be read in two ways (poise_bvh_positions): its offset is written
+// as a joint of its own above it, "<name>.offset", which reading folds away again.
+#include "io/bvh/bvh.h"
+
+#include "io/bone_tips.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct column {
+    bvh_kind kind;
+    int axis;
+    int q; // coordinate; -1: computed
+} column;
+
+// How a joint is written.
+typedef struct plan {
+    column column[6];
+    int columns;
+    bool is_computed, has_holder;
+    double offset[3];
+    double angle[3]; // the last computed, so that the next goes on from it without a jump
+} plan;
+
+typedef struct writing {
+    const poise_file *file;
+    const poise_model *model;
+    pz_output *output;
+    pz_pool pool;
+    plan *plans;
+    pz_tips tips;
+    poise_kinematics *kinematics; // NULL: no joint is computed
+} writing;
+
+// ---- What goes into which column -----------------------------------------------------------------------------------------
+
+// The axis 0, 1, 2 along which v points; -1: none.
+static int axis_of(poise_vec3 v)
+{
+    if (v.y == 0 && v.z == 0 && v.x > 0) {
+        return 0;
+    }
+    if (v.x == 0 && v.z == 0 && v.y > 0) {
+        return 1;
+    }
+    return v.x == 0 && v.y == 0 && v.z > 0 ? 2 : -1;
+}
+
+static bool is_identity(poise_quat r)
+{
+    return r.x == 0 && r.y == 0 && r.z == 0 && r.w > 0;
+}
+
+static void add_column(plan *p, bvh_kind kind, int axis, int q)
+{
+    p->column[p->columns++] = (column){kind, axis, q};
+}
+
+static void add_positions(plan *p, int q)
+{
+    for (int axis = 0; axis < 3; ++axis) {
+        add_column(p, BVH_POSITION, axis, q < 0 ? -1 : q + axis);
+    }
+}
+
+static void add_euler(plan *p, poise_euler_order order, int q)
+{
+    static const char letters[][4] = {
+        [POISE_EULER_XYZ] = "XYZ", [POISE_EULER_XZY] = "XZY", [POISE_EULER_YXZ] = "YXZ", [POISE_EULER_YZX] = "YZX",
+        [POISE_EULER_ZXY] = "ZXY", [POISE_EULER_ZYX] = "ZYX", [POISE_EULER_XYX] = "XYX", [POISE_EULER_XZX] = "XZX",
+        [POISE_EULER_YXY] = "YXY", [POISE_EULER_YZY] = "YZY", [POISE_EULER_ZXZ] = "ZXZ", [POISE_EULER_ZYZ] = "ZYZ",
+    };
+    for (int i = 0; i < 3; ++i) {
+        add_column(p, BVH_ROTATION, letters[order][i] - 'X', q + i);
+    }
+}
+
+// The columns of a joint that can be written number by number; false: it cannot.
+static bool plan_direct(const poise_joint *joint, int q, plan *p)
+{
+    int axis = axis_of(joint->axis), axis2 = axis_of(joint->axis2);
+    bool has_axis = joint->type == POISE_JOINT_REVOLUTE || joint->type == POISE_JOINT_PRISMATIC ||
+                    joint->type == POISE_JOINT_UNIVERSAL; // then `axes` means nothing
+    if (!is_identity(joint->offset.rotation) || (!has_axis && !is_identity(joint->axes)) || joint->mimic) {
+        return false;
+    }
+    switch (joint->type) {
+    case POISE_JOINT_FIXED:
+        return true;
+    case POISE_JOINT_REVOLUTE:
+    case POISE_JOINT_PRISMATIC:
+        add_column(p, joint->type == POISE_JOINT_REVOLUTE ? BVH_ROTATION : BVH_POSITION, axis, q);
+        return axis >= 0;
+    case POISE_JOINT_UNIVERSAL:
+        add_column(p, BVH_ROTATION, axis, q);
+        add_column(p, BVH_ROTATION, axis2, q + 1);
+        return axis >= 0 && axis2 >= 0;
+    case POISE_JOINT_BALL_EULER:
+        add_euler(p, joint->order, q);
+        return true;
+    case POISE_JOINT_TRANSLATION:
+        add_positions(p, q);
+        return true;
+    case POISE_JOINT_FREE_EULER:
+        add_positions(p, q);
+        add_euler(p, joint->order, q + 3);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool slides(poise_joint_type type)
+{
+    return type == POISE_JOINT_PRISMATIC || type == POISE_JOINT_TRANSLATION || type == POISE_JOINT_PLANAR ||
+           type == POISE_JOINT_FREE || type == POISE_JOINT_FREE_EXPMAP || type == POISE_JOINT_FREE_EULER;
+}
+
+static void plan_computed(const poise_joint *joint, plan *p)
+{
+    p->columns = 0;
+    p->is_computed = true;
+    if (slides(joint->type)) {
+        add_positions(p, -1);
+        memset(p->offset, 0, sizeof p->offset); // within the positions
+    }
+    static const int order[3] = {2, 0, 1};
+    for (int i = 0; i < 3; ++i) {
+        add_column(p, BVH_ROTATION, order[i], -1);
+    }
+}
+
+static void plan_joint(writing *w, int index, int *computed)
+{
+    poise_joint joint = poise_model_joint(w->model, index);
+    poise_vec3 o = joint.offset.position;
+    plan *p = &w->plans[index];
+    *p = (plan){.offset = {o.x, o.y, o.z}};
+    if (!plan_direct(&joint, poise_model_joint_q(w->model, index, NULL), p)) {
+        plan_computed(&joint, p);
+        *computed += 1;
+    }
+    for (int c = 0; c < p->columns; ++c) {
+        p->has_holder = p->has_holder || (p->column[c].kind == BVH_POSITION && p->offset[p->column[c].axis] != 0);
+    }
+}
+
+static poise_status plan_all(writing *w)
+{
+    int joints = poise_model_joint_count(w->model), computed = 0;
+    w->plans = pz_pool_take(&w->pool, (size_t)joints, sizeof *w->plans);
+    if (!w->plans || !pz_tips_find(&w->pool, w->model, &w->tips)) {
+        return pz_error_set(w->output->error, POISE_ERROR_MEMORY, "out of memory");
+    }
+    for (int j = 0; j < joints; ++j) {
+        plan_joint(w, j, &computed);
+    }
+    if (computed > 0) {
+        pz_output_warn(w->output, "%d joints are not made of BVH channels; their motion is written as angles Z X Y",
+                       computed);
+        if (poise_kinematics_create(w->model, w->output->allocator, &w->kinematics) != POISE_OK) {
+            return pz_error_set(w->output->error, POISE_ERROR_MEMORY, "out of memory");
+        }
+    }
+    return POISE_OK;
+}
+
+// ---- The hierarchy -------------------------------------------------------------------------------------------------------
+
+#define INDENT_MOST 32 // deeper blocks are not indented further: the text stays in proportion to the joints
+
+static void begin_line(pz_output *output, int depth)
+{
+    for (int i = 0; i < depth && i < INDENT_MOST; ++i) {
+        pz_put(output, "\t");
+    }
+}
+
+static void put_offset(pz_output *output, int depth, const double offset[3])
+{
+    begin_line(output, depth);
+    pz_put(output, "OFFSET");
+    for (int i = 0; i < 3; ++i) {
+        pz_put(output, " ");
+        pz_put_number(output, offset[i]);
+    }
+    pz_put(output, "\n");
+}
+
+static void open_block(pz_output *output, int depth, const char *kind, const char *name, const char *suffix)
+{
+    begin_line(output, depth);
+    pz_put(output, kind);
+    pz_put_name(output, name, "{}");
+    pz_put(output, suffix);
+    pz_put(output, "\n");
+    begin_line(output, depth);
+    pz_put(output, "{\n");
+}
+
+static void put_channels(pz_output *output, int depth, const plan *p)
+{
+    static const char *const position[] = {" Xposition", " Yposition", " Zposition"};
+    static const char *const rotation[] = {" Xrotation", " Yrotation", " Zrotation"};
+    begin_line(output, depth);
+    pz_put(output, "CHANNELS ");
+    pz_put_integer(output, p->columns);
+    for (int c = 0; c < p->columns; ++c) {
+        pz_put(output, (p->column[c].kind == BVH_POSITION ? position : rotation)[p->column[c].axis]);
+    }
+    pz_put(output, "\n");
+}
+
+// Would reading take this joint for the offset of its child (BVH_OFFSET_SUFFIX), although it is a joint of its own? Without
+// a line CHANNELS it does not.
+static bool looks_like_holder(const writing *w, int joint)
+{
+    int child = joint + 1;
+    const char *name = poise_model_joint_name(w->model, joint), *below = poise_model_joint_name(w->model, child);
+    if (w->plans[joint].columns > 0 || poise_model_parent(w->model, child) != joint) {
+        return false;
+    }
+    const double *o = w->plans[child].offset;
+    size_t length = strlen(below);
+    return w->plans[child].columns > 0 && (w->plans[child].has_holder || (o[0] == 0 && o[1] == 0 && o[2] == 0)) &&
+           strncmp(name, below, length) == 0 && strcmp(name + length, BVH_OFFSET_SUFFIX) == 0;
+}
+
+static void put_sites(writing *w, int joint, int depth)
+{
+    for (int t = w->tips.first[joint]; t >= 0; t = w->tips.next[t]) {
+        poise_vec3 p = poise_model_tool_pose(w->model, t).position;
+        double offset[3] = {p.x, p.y, p.z};
+        if (t == w->tips.first[joint] && pz_tip_is_child(w->model, joint, p)) {
+            continue;
+        }
+        open_block(w->output, depth, "End Site", "", "");
+        put_offset(w->output, depth + 1, offset);
+        begin_line(w->output, depth);
+        pz_put(w->output, "}\n");
+    }
+}
+
+static void close_blocks(pz_output *output, int *depth, int to)
+{
+    while (*depth > to) {
+        *depth -= 1;
+        begin_line(output, *depth);
+        pz_put(output, "}\n");
+    }
+}
+
+// Joints come depth-first: those above the next one's parent stay open.
+static poise_status put_hierarchy(writing *w)
+{
+    static const double zero[3] = {0, 0, 0};
+    int joints = poise_model_joint_count(w->model), depth = 0;
+    int *below = pz_pool_take(&w->pool, (size_t)joints, sizeof *below); // depth of what a joint holds
+    if (!below) {
+        return pz_error_set(w->output->error, POISE_ERROR_MEMORY, "out of memory");
+    }
+    pz_put(w->output, "HIERARCHY\n");
+    for (int j = 0; j < joints; ++j) {
+        const plan *p = &w->plans[j];
+        int parent = poise_model_parent(w->model, j);
+        const char *kind = parent < 0 ? "ROOT " : "JOINT ", *name = poise_model_joint_name(w->model, j);
+        close_blocks(w->output, &depth, parent < 0 ? 0 : below[parent]);
+        if (p->has_holder) {
+            open_block(w->output, depth, kind, name, BVH_OFFSET_SUFFIX);
+            put_offset(w->output, ++depth, p->offset);
+            begin_line(w->output, depth);
+            pz_put(w->output, "CHANNELS 0\n");
+            kind = "JOINT ";
+        }
+        open_block(w->output, depth, kind, name, "");
+        put_offset(w->output, ++depth, p->has_holder ? zero : p->offset);
+        if (!looks_like_holder(w, j)) {
+            put_channels(w->output, depth, p);
+        }
+        put_sites(w, j, depth);
+        below[j] = depth;
+    }
+    close_blocks(w->output, &depth, 0);
+    return POISE_OK;
+}
+
+// ---- The motion ----------------------------------------------------------------------------------------------------------
+
+// R = Rz(a) Rx(b) Ry(c), row-major. Then
+//
+//   R01 = -sin a cos b,  R11 = cos a cos b,  R21 = sin b,  R20 = -cos b sin c,  R22 = cos b cos c
+//
+// and where cos b is 0 only a + c or a - c is determined: c = 0, R00 = cos a, R10 = sin a.
+static void euler_zxy(const double R[9], double angle[3])
+{
+    double cos_b = sqrt(R[1] * R[1] + R[4] * R[4]);
+    angle[1] = poise_atan2(R[7], cos_b);
+    if (cos_b > 1e-9) { // below, the sines above are rounding errors: R is good to 1e-15
+        angle[0] = poise_atan2(-R[1], R[4]);
+        angle[2] = poise_atan2(-R[6], R[8]);
+    } else {
+        angle[0] = poise_atan2(R[3], R[0]);
+        angle[2] = 0.0;
+    }
+}
+
+#define TURN 6.283185307179586
+
+// `angle` plus whole turns, next to `last`.
+static double next_to(double angle, double last)
+{
+    while (angle - last > 0.5 * TURN) {
+        angle -= TURN;
+    }
+    while (angle - last < -0.5 * TURN) {
+        angle += TURN;
+    }
+    return angle;
+}
+
+// Position and angles of a joint in its parent's frame, at the present configuration.
+static void compute(writing *w, int joint, double position[3], double angle[3])
+{
+    double R[9], P[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, p[3], o[3] = {0, 0, 0}, L[9];
+    int parent = poise_model_parent(w->model, joint);
+    poise_kinematics_body_frame(w->kinematics, joint, R, p);
+    if (parent >= 0) {
+        poise_kinematics_body_frame(w->kinematics, parent, P, o);
+    }
+    for (int i = 0; i < 3; ++i) {
+        position[i] = P[i] * (p[0] - o[0]) + P[3 + i] * (p[1] - o[1]) + P[6 + i] * (p[2] - o[2]);
+        for (int k = 0; k < 3; ++k) {
+            L[3 * i + k] = P[i] * R[k] + P[3 + i] * R[3 + k] + P[6 + i] * R[6 + k];
+        }
+    }
+    euler_zxy(L, angle);
+    for (int i = 0; i < 3; ++i) {
+        angle[i] = w->plans[joint].angle[i] = next_to(angle[i], w->plans[joint].angle[i]);
+    }
+}
+
+static void put_row(writing *w, const double *q)
+{
+    int joints = poise_model_joint_count(w->model);
+    const char *space = "";
+    for (int j = 0; j < joints; ++j) {
+        const plan *p = &w->plans[j];
+        double position[3] = {0}, angle[3] = {0};
+        if (p->is_computed) {
+            compute(w, j, position, angle);
+        }
+        int turns = 0;
+        for (int c = 0; c < p->columns; ++c) {
+            const column *k = &p->column[c];
+            pz_put(w->output, space);
+            space = " ";
+            if (k->kind == BVH_POSITION) {
+                pz_put_number(w->output, k->q >= 0 ? q[k->q] : position[k->axis]);
+            } else {
+                pz_put_degrees(w->output, k->q >= 0 ? q[k->q] : angle[turns++]);
+            }
+        }
+    }
+    pz_put(w->output, "\n");
+}
+
+static poise_status put_motion(writing *w)
+{
+    const poise_clip *clip = w->file->clip;
+    pz_put(w->output, "MOTION\nFrames: ");
+    pz_put_integer(w->output, clip ? clip->frames : 0);
+    pz_put(w->output, "\nFrame Time: ");
+    pz_put_number(w->output, clip ? clip->frame_time : 1.0 / 30.0);
+    pz_put(w->output, "\n");
+    for (int f = 0; clip && f < clip->frames && !w->output->failed; ++f) {
+        const double *q = clip->q + (size_t)f * (size_t)clip->nq;
+        poise_status status = pz_check_finite(w->output, clip, f);
+        if (status == POISE_OK && w->kinematics && poise_kinematics_update(w->kinematics, q) != POISE_OK) {
+            status = pz_error_set(w->output->error, POISE_ERROR_ARGUMENT, "frame %d: a zero quaternion", f);
+        }
+        if (status != POISE_OK) {
+            return status;
+        }
+        put_row(w, q);
+    }
+    return POISE_OK;
+}
+
+static void warn_of_limits(const writing *w)
+{
+    const double *lower = poise_model_lower(w->model), *upper = poise_model_upper(w->model);
+    int limits = 0;
+    for (int i = 0; i < poise_model_nq(w->model); ++i) {
+        limits += lower[i] - lower[i] == 0.0 || upper[i] - upper[i] == 0.0 ? 1 : 0;
+    }
+    if (limits > 0) {
+        pz_output_warn(w->output, "the limits of %d coordinates are left out", limits);
+    }
+}
+
+poise_status pz_write_bvh(const poise_file *file, pz_output *output)
+{
+    poise_status status = pz_check_model(file, output, "BVH");
+    if (status != POISE_OK) {
+        return status;
+    }
+    writing w = {.file = file, .model = file->model, .output = output, .pool = {.allocator = output->allocator}};
+    status = plan_all(&w);
+    if (status == POISE_OK) {
+        pz_warn_of_losses(file, output, &w.tips);
+        warn_of_limits(&w);
+        status = put_hierarchy(&w);
+    }
+    if (status == POISE_OK) {
+        status = put_motion(&w);
+    }
+    poise_kinematics_destroy(w.kinematics);
+    pz_pool_release(&w.pool);
+    return status;
+}

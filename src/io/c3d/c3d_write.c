@@ -1,0 +1,416 @@
+// Writing C3D: Intel order, singles.
+#include "io/c3d/c3d.h"
+#include "io/text/length_units.h"
+
+#include <float.h>
+
+enum { POINT = 1, ANALOG, TRIAL };
+
+#define SET_MOST      255   // labels in LABELS, LABELS2, ...: a dimension is one byte
+#define RECORD_MOST   32000 // bytes of values, so that the way to the next record fits in 15 bits
+#define SECTION_MOST  (255 * PZ_C3D_BLOCK)
+#define SECTION_SPARE 1024 // for all that is not a label
+
+// ---- Records of the parameter section ------------------------------------------------------------------------------------
+
+static void put_byte(pz_output *output, int value)
+{
+    unsigned char byte = (unsigned char)value;
+    pz_put_bytes(output, &byte, 1);
+}
+
+static void put_16(pz_output *output, unsigned value)
+{
+    put_byte(output, (int)(value & 0xff));
+    put_byte(output, (int)(value >> 8 & 0xff));
+}
+
+static void store_single(unsigned char *to, float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    for (int i = 0; i < 4; ++i) {
+        to[i] = (unsigned char)(bits >> 8 * i);
+    }
+}
+
+static void put_group(pz_output *output, int id, const char *name)
+{
+    put_byte(output, (int)strlen(name));
+    put_byte(output, -id);
+    pz_put(output, name);
+    put_16(output, 3);
+    put_byte(output, 0); // no description
+}
+
+// A record up to its values: `size` bytes of them follow, then a zero for its description.
+static void put_parameter(pz_output *output, int group, const char *name, int type, int dimensions, const int *dimension,
+                          size_t size)
+{
+    put_byte(output, (int)strlen(name));
+    put_byte(output, group);
+    pz_put(output, name);
+    put_16(output, (unsigned)(2 + 2 + (size_t)dimensions + size + 1));
+    put_byte(output, type);
+    put_byte(output, dimensions);
+    for (int i = 0; i < dimensions; ++i) {
+        put_byte(output, dimension[i]);
+    }
+}
+
+static void put_integer(pz_output *output, int group, const char *name, unsigned value)
+{
+    put_parameter(output, group, name, 2, 0, NULL, 2);
+    put_16(output, value);
+    put_byte(output, 0);
+}
+
+static void put_single(pz_output *output, int group, const char *name, float value)
+{
+    unsigned char bytes[4];
+    put_parameter(output, group, name, 4, 0, NULL, 4);
+    store_single(bytes, value);
+    pz_put_bytes(output, bytes, 4);
+    put_byte(output, 0);
+}
+
+static void put_text(pz_output *output, int group, const char *name, const char *text)
+{
+    int length = (int)strlen(text);
+    put_parameter(output, group, name, -1, 1, &length, (size_t)length);
+    pz_put(output, text);
+    put_byte(output, 0);
+}
+
+// A count in two words, the low one first.
+static void put_long(pz_output *output, int group, const char *name, uint32_t value)
+{
+    int two = 2;
+    put_parameter(output, group, name, 2, 1, &two, 4);
+    put_16(output, value & 0xffff);
+    put_16(output, value >> 16);
+    put_byte(output, 0);
+}
+
+// ---- Labels --------------------------------------------------------------------------------------------------------------
+
+// One set of labels, all filled up with blanks to the longest; returns how many were cut.
+static int put_label_set(pz_output *output, int number, const char *const *label, int count)
+{
+    size_t longest = 1, most = RECORD_MOST / (size_t)count;
+    for (int i = 0; i < count; ++i) {
+        size_t length = strlen(label[i]);
+        longest = length > longest ? length : longest;
+    }
+    most = most < 255 ? most : 255;
+    size_t width = longest < most ? longest : most;
+    char name[] = "LABELS\0\0\0";
+    if (number > 1) { // at most 257
+        char *at = name + 6;
+        for (int power = number >= 100 ? 100 : number >= 10 ? 10 : 1; power > 0; power /= 10) {
+            *at++ = (char)('0' + number / power % 10);
+        }
+    }
+    int dimension[2] = {(int)width, count}, cut = 0;
+    put_parameter(output, POINT, name, -1, 2, dimension, width * (size_t)count);
+    for (int i = 0; i < count; ++i) {
+        size_t length = strlen(label[i]);
+        cut += length > width;
+        length = length < width ? length : width;
+        pz_put_bytes(output, label[i], length);
+        for (; length < width; ++length) {
+            pz_put_bytes(output, " ", 1);
+        }
+    }
+    put_byte(output, 0);
+    return cut;
+}
+
+static size_t label_set_size(const char *const *label, int count)
+{
+    size_t longest = 1;
+    for (int i = 0; i < count; ++i) {
+        size_t length = strlen(label[i]);
+        longest = length > longest ? length : longest;
+    }
+    size_t size = longest * (size_t)count;
+    return (size < RECORD_MOST ? size : RECORD_MOST) + 32;
+}
+
+static void put_labels(const poise_markers *markers, pz_output *output)
+{
+    const char *const *label = markers->label;
+    size_t room = SECTION_MOST - SECTION_SPARE;
+    int cut = 0;
+    for (int first = 0; first < markers->count; first += SET_MOST) {
+        int count = markers->count - first < SET_MOST ? markers->count - first : SET_MOST;
+        size_t size = label_set_size(label + first, count);
+        if (size > room) {
+            pz_output_warn(output, "the parameter section of a C3D file holds %d of the %d labels; the others are left out",
+                           first, markers->count);
+            break;
+        }
+        room -= size;
+        cut += put_label_set(output, first / SET_MOST + 1, label + first, count);
+    }
+    if (cut > 0) {
+        pz_output_warn(output, "%d labels are longer than a C3D file can hold and are cut", cut);
+    }
+}
+
+// ---- Residuals -----------------------------------------------------------------------------------------------------------
+
+// A residual is stored as a whole multiple, 0 to 255, of the scale. Those that came from a C3D file are such multiples of a
+// single; the unit is found again from the different residuals there are, of which there can be no more than 256.
+#define CODES 256
+
+typedef struct residuals {
+    float value[CODES]; // different ones, rising
+    int count;
+    bool is_exact; // all are in the list
+    float largest;
+} residuals;
+
+static void note_residual(residuals *r, float value)
+{
+    r->largest = value > r->largest ? value : r->largest;
+    int low = 0, high = r->count;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (r->value[middle] < value) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    if (low < r->count && r->value[low] == value) {
+        return;
+    }
+    if (r->count == CODES) {
+        r->is_exact = false;
+        return;
+    }
+    memmove(r->value + low + 1, r->value + low, (size_t)(r->count - low) * sizeof r->value[0]);
+    r->value[low] = value;
+    r->count += 1;
+}
+
+static int code_of(float residual, float unit)
+{
+    double code = (double)residual / (double)unit + 0.5;
+    return code < 1.0 ? 0 : code < 255.0 ? (int)code : 255;
+}
+
+static bool fits(const residuals *r, float unit)
+{
+    for (int i = 0; i < r->count; ++i) {
+        if ((float)(code_of(r->value[i], unit) * (double)unit) != r->value[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The unit of which all residuals are multiples; 0 when there is none.
+static float find_unit(const residuals *r)
+{
+    int first = r->count > 0 && r->value[0] == 0.0f ? 1 : 0;
+    if (first == r->count) {
+        return 1.0f;
+    }
+    for (int multiple = 1; r->is_exact && multiple < CODES; ++multiple) {
+        float middle = (float)((double)r->value[first] / multiple);
+        uint32_t bits;
+        memcpy(&bits, &middle, sizeof bits);
+        for (uint32_t i = 0; i < 5; ++i) { // rounding of a multiple moves its unit by a unit in the last place or two
+            uint32_t other = bits + i - 2;
+            float unit;
+            memcpy(&unit, &other, sizeof unit);
+            if (unit > 0.0f && unit <= FLT_MAX && fits(r, unit)) {
+                return unit;
+            }
+        }
+    }
+    return 0.0f;
+}
+
+static float residual_unit(const poise_markers *markers, pz_output *output)
+{
+    residuals r = {.is_exact = true};
+    size_t points = (size_t)markers->frames * (size_t)markers->count;
+    for (size_t i = 0; markers->residual && i < points; ++i) {
+        if (markers->residual[i] >= 0.0f && markers->residual[i] <= FLT_MAX) {
+            note_residual(&r, markers->residual[i]);
+        }
+    }
+    float unit = find_unit(&r);
+    if (unit == 0.0f) {
+        unit = r.largest / 255.0f > 0.0f ? r.largest / 255.0f : FLT_MIN;
+        pz_output_warn(output, "residuals are rounded to multiples of %g, of which a C3D file holds 256", (double)unit);
+    }
+    return unit;
+}
+
+// ---- Points --------------------------------------------------------------------------------------------------------------
+
+typedef struct losses {
+    size_t rounded, too_large;
+} losses;
+
+static float single_of(double value, losses *lost)
+{
+    if (!(value <= (double)FLT_MAX && value >= -(double)FLT_MAX)) {
+        lost->too_large += 1;
+        return 0.0f;
+    }
+    float single = (float)value;
+    lost->rounded += (double)single != value;
+    return single;
+}
+
+#define CHUNK 256 // points at a time
+
+static losses put_points(const poise_markers *markers, float unit, pz_output *output)
+{
+    unsigned char bytes[16 * CHUNK];
+    size_t points = (size_t)markers->frames * (size_t)markers->count, filled = 0;
+    losses lost = {0, 0};
+    for (size_t i = 0; i < points; ++i) {
+        poise_vec3 p = markers->position[i];
+        bool is_seen = p.x == p.x && p.y == p.y && p.z == p.z;
+        float residual = markers->residual ? markers->residual[i] : 0.0f;
+        unsigned char *to = bytes + filled;
+        store_single(to, is_seen ? single_of(p.x, &lost) : 0.0f);
+        store_single(to + 4, is_seen ? single_of(p.y, &lost) : 0.0f);
+        store_single(to + 8, is_seen ? single_of(p.z, &lost) : 0.0f);
+        store_single(to + 12, is_seen ? (float)code_of(residual >= 0.0f ? residual : 0.0f, unit) : -1.0f);
+        filled += 16;
+        if (filled == sizeof bytes) {
+            pz_put_bytes(output, bytes, filled);
+            filled = 0;
+        }
+    }
+    pz_put_bytes(output, bytes, filled);
+    return lost;
+}
+
+// ---- The file ------------------------------------------------------------------------------------------------------------
+
+typedef struct numbers {
+    float rate, unit;
+    unsigned first, last; // of the header: 65535 where they do not fit
+    uint32_t long_first, long_last;
+} numbers;
+
+static numbers numbers_of(const poise_markers *markers, pz_output *output)
+{
+    uint32_t first = (uint32_t)(markers->first_frame < 0 ? 1 : markers->first_frame);
+    if (markers->first_frame < 0) {
+        pz_output_warn(output, "frame numbers of a C3D file are not negative; %d becomes 1", markers->first_frame);
+    }
+    uint32_t last = first + (uint32_t)markers->frames - 1;
+    numbers n = {.rate = (float)markers->rate, .unit = residual_unit(markers, output)};
+    if ((double)n.rate != markers->rate) {
+        pz_output_warn(output, "the rate %g is rounded to single precision", markers->rate);
+    }
+    bool is_empty = markers->frames == 0; // header: from 1 to 0
+    n.long_first = is_empty ? 1 : first;
+    n.long_last = is_empty ? 0 : last;
+    n.first = n.long_first < 0xffff ? n.long_first : 0xffff;
+    n.last = n.long_last < 0xffff ? n.long_last : 0xffff;
+    return n;
+}
+
+static void put_scale(poise_scale scale, pz_output *output)
+{
+    static const char *const screen[4][2] = {{"", ""}, {"+Y", "+X"}, {"+X", "+Y"}, {"+X", "+Z"}};
+    const char *unit = scale.metres > 0.0 ? pz_unit_name(scale.metres) : NULL;
+    if (unit) {
+        put_text(output, POINT, "UNITS", unit);
+    } else if (scale.metres > 0.0) {
+        pz_output_warn(output, "a unit of %g metres has no name in a C3D file and is left out", scale.metres);
+    }
+    if (scale.up >= POISE_UP_X && scale.up <= POISE_UP_Z) {
+        put_text(output, POINT, "X_SCREEN", screen[scale.up][0]);
+        put_text(output, POINT, "Y_SCREEN", screen[scale.up][1]);
+    }
+}
+
+// The parameter section; returns where the number of the first data block is to be stored.
+static size_t put_section(const poise_markers *markers, const numbers *n, pz_output *output)
+{
+    const unsigned char head[4] = {1, 0x50, 0, PZ_C3D_INTEL};
+    pz_put_bytes(output, head, sizeof head);
+    put_group(output, POINT, "POINT");
+    put_integer(output, POINT, "DATA_START", 0);
+    size_t data_start = output->size - 3;
+    put_integer(output, POINT, "USED", (unsigned)markers->count);
+    put_integer(output, POINT, "FRAMES", markers->frames < 0xffff ? (unsigned)markers->frames : 0xffff);
+    if (markers->frames > 0xffff) {
+        put_single(output, POINT, "LONG_FRAMES", (float)markers->frames);
+    }
+    put_single(output, POINT, "SCALE", -n->unit);
+    put_single(output, POINT, "RATE", n->rate);
+    put_scale(markers->scale, output);
+    put_labels(markers, output);
+    put_group(output, ANALOG, "ANALOG");
+    put_integer(output, ANALOG, "USED", 0);
+    put_group(output, TRIAL, "TRIAL");
+    put_long(output, TRIAL, "ACTUAL_START_FIELD", n->long_first);
+    put_long(output, TRIAL, "ACTUAL_END_FIELD", n->long_last);
+    do {
+        put_byte(output, 0);
+    } while (!output->failed && output->size % PZ_C3D_BLOCK != 0);
+    return data_start;
+}
+
+static void store_16(unsigned char *to, unsigned value)
+{
+    to[0] = (unsigned char)(value & 0xff);
+    to[1] = (unsigned char)(value >> 8 & 0xff);
+}
+
+static void fill_header(const poise_markers *markers, const numbers *n, unsigned data_block, unsigned char *header)
+{
+    header[0] = 2; // block of the parameters
+    header[1] = 0x50;
+    store_16(header + 2, (unsigned)markers->count);
+    store_16(header + 6, n->first);
+    store_16(header + 8, n->last);
+    store_single(header + 12, -n->unit);
+    store_16(header + 16, data_block);
+    store_single(header + 20, n->rate);
+}
+
+poise_status pz_write_c3d(const poise_file *file, pz_output *output)
+{
+    const poise_markers *markers = file->markers;
+    if (!markers) {
+        return pz_error_set(output->error, POISE_ERROR_ARGUMENT, "a C3D file holds markers, and there are none");
+    }
+    if (markers->count > 0xffff || !((float)markers->rate > 0.0f) || !((float)markers->rate <= FLT_MAX)) {
+        return pz_error_set(output->error, POISE_ERROR_UNSUPPORTED,
+                            "a C3D file holds up to 65535 points at a rate above 0; these are %d at %g", markers->count,
+                            markers->rate);
+    }
+    unsigned char header[PZ_C3D_BLOCK] = {0};
+    numbers n = numbers_of(markers, output);
+    pz_put_bytes(output, header, sizeof header);
+    size_t data_start = put_section(markers, &n, output);
+    if (output->failed) {
+        return POISE_OK; // out of memory, which the caller reports
+    }
+    unsigned blocks = (unsigned)(output->size / PZ_C3D_BLOCK) - 1;
+    fill_header(markers, &n, blocks + 2, output->bytes);
+    output->bytes[PZ_C3D_BLOCK + 2] = (unsigned char)blocks;
+    store_16(output->bytes + data_start, blocks + 2);
+    losses lost = put_points(markers, n.unit, output);
+    if (lost.too_large > 0) {
+        return pz_error_set(output->error, POISE_ERROR_UNSUPPORTED, "%d coordinates are too large for single precision",
+                            (int)lost.too_large);
+    }
+    if (lost.rounded > 0) {
+        pz_output_warn(output, "%d coordinates are rounded to single precision", (int)lost.rounded);
+    }
+    return POISE_OK;
+}

@@ -1,0 +1,74 @@
+// What the parts of the glTF reader share (glTF 2.0 specification, Khronos Group 2021).
+#ifndef PZ_IO_GLTF_H
+#define PZ_IO_GLTF_H
+
+#include "io/json/json_document.h"
+#include "math/quat.h"
+
+typedef struct pz_gltf_node {
+    const char *name;        // unique among nodes, in the pool
+    int parent;              // node, or POISE_WORLD
+    int first_child, next;   // nodes, or POISE_WORLD; next in the parent's list
+    int last_child;          // while the list is made
+    vec3 translation;        // T R S as in the file
+    quat rotation;           // unit
+    vec3 scale;              //
+    double reach;            // the product of the uniform scales above it
+    vec3 carried;            // what all scales above make of its translation
+    bool is_skin_joint;      //
+    bool turns, moves;       // some animation changes its rotation, its translation
+    bool is_tool;            // a leaf that stands for a frame on its parent
+    int turned_by, moved_by; // the last animation with such a channel, + 1
+    int joint;               // in the model
+} pz_gltf_node;
+
+// Bytes of one buffer, fetched at first use.
+typedef struct pz_gltf_buffer {
+    const unsigned char *bytes;
+    size_t size;
+    bool is_fetched, is_missing;
+} pz_gltf_buffer;
+
+// Numbers of one accessor, decoded at first use: count x components.
+typedef struct pz_gltf_array {
+    double *values; // NULL: in a file that was not handed in
+    size_t count;
+    int components; // 0: not decoded yet
+} pz_gltf_array;
+
+typedef struct pz_gltf {
+    pz_input *input;
+    pz_json json;
+    pz_item root;
+    const unsigned char *binary; // the BIN chunk of a GLB, or NULL
+    size_t binary_size;
+    pz_gltf_node *nodes;
+    int *order; // nodes, parents first, depth first
+    int node_count;
+    pz_gltf_buffer *buffers;
+    pz_gltf_array *arrays; // by accessor
+    size_t numbers_left;   // that may still be decoded or sampled
+} pz_gltf;
+
+// The time and memory that a file may ask for: this many numbers, and this many for each of its bytes. Accessors may
+// overlap, share bytes or have none, and two keys may lie a year apart, so that a small file can ask for anything.
+#define PZ_GLTF_NUMBERS          (1 << 24)
+#define PZ_GLTF_NUMBERS_PER_BYTE 64
+
+// Take `count` numbers out of what is left; `item` is to blame when there are not so many.
+poise_status pz_gltf_charge(pz_gltf *gltf, const pz_item *item, double count);
+
+// An index into the array `list` of the document.
+poise_status pz_gltf_index(const pz_item *item, const pz_item *list, int *index);
+
+// gltf_buffer.c: the numbers of the accessor that `reference` is the index of.
+poise_status pz_gltf_accessor(pz_gltf *gltf, const pz_item *reference, int components, pz_gltf_array *array);
+
+// gltf_nodes.c: nodes with parents, order, scales and names; skins.
+poise_status pz_gltf_read_nodes(pz_gltf *gltf);
+
+// gltf_clip.c: what moves, before the model is made; the clip, after.
+poise_status pz_gltf_find_motion(pz_gltf *gltf);
+poise_status pz_gltf_read_clip(pz_gltf *gltf);
+
+#endif

@@ -1,0 +1,590 @@
+// glTF 2.0, text and binary, from a model and a clip: a node for every joint and tool, and an animation of them.
+//
+// The rest transform of a node is that of the neutral configuration. Numbers of nodes are decimals with all their digits;
+// those of animations are 32-bit floats, as the format asks. Joints that turn are listed as a skin, so that a reader knows
+// them for joints where no clip moves them.
+#include "io/json/json_document.h"
+#include "io/local_pose.h"
+
+#include <float.h>
+#include <string.h>
+
+// What is being written.
+typedef struct document {
+    const poise_file *file;
+    const poise_model *model;
+    pz_json_writer writer;
+    pz_output binary; // numbers of the animation
+    double metres;    // for a unit of length
+    double start;     // of the animation, seconds
+    bool *moves;      // 2 x joints: does the clip change the translation, the rotation of the node?
+    int channels;     // of the animation
+    poise_status status;
+} document;
+
+// ---- Local transforms ----------------------------------------------------------------------------------------------------
+
+// The local transform of joint k at the configuration q, in metres, with y upwards by a cyclic change of axes.
+static poise_pose node_transform(const document *doc, int k, const double *q)
+{
+    poise_joint joint = poise_model_joint(doc->model, k);
+    int mimic = poise_model_mimic(doc->model, k);
+    double value = 0;
+    const double *at = q + poise_model_joint_q(doc->model, mimic == POISE_WORLD ? k : mimic, NULL);
+    if (mimic != POISE_WORLD) {
+        value = joint.mimic_multiplier * at[0] + joint.mimic_offset;
+        at = &value;
+    }
+    poise_pose local = pz_local_pose(&joint, at);
+    vec3 p = v3_scale(local.position, doc->metres);
+    if (poise_model_parent(doc->model, k) == POISE_WORLD) {
+        if (doc->file->scale.up == POISE_UP_Z) { // x y z become z x y
+            p = v3(p.y, p.z, p.x);
+            local.rotation = quat_mul((quat){-0.5, -0.5, -0.5, 0.5}, local.rotation);
+        } else if (doc->file->scale.up == POISE_UP_X) {
+            p = v3(p.z, p.x, p.y);
+            local.rotation = quat_mul((quat){0.5, 0.5, 0.5, 0.5}, local.rotation);
+        }
+    }
+    return (poise_pose){local.rotation, p};
+}
+
+// Which part of a node's transform a joint may change. Turns go about the joint's origin, which stays.
+static bool part_is_free(const poise_model *model, int k, bool rotation)
+{
+    switch (poise_model_joint_type(model, k)) {
+    case POISE_JOINT_FIXED:
+        return false;
+    case POISE_JOINT_PRISMATIC:
+    case POISE_JOINT_TRANSLATION:
+        return !rotation;
+    case POISE_JOINT_PLANAR:
+    case POISE_JOINT_FREE:
+    case POISE_JOINT_FREE_EXPMAP:
+    case POISE_JOINT_FREE_EULER:
+        return true;
+    default:
+        return rotation;
+    }
+}
+
+// ---- Nodes ---------------------------------------------------------------------------------------------------------------
+
+static void put_key_integer(pz_json_writer *writer, const char *key, long long value)
+{
+    pz_json_key(writer, key);
+    pz_json_put_integer(writer, value);
+}
+
+static void put_key_text(pz_json_writer *writer, const char *key, const char *text)
+{
+    pz_json_key(writer, key);
+    pz_json_put_text(writer, text);
+}
+
+static void put_transform(document *doc, poise_pose pose)
+{
+    vec3 p = pose.position;
+    quat r = pose.rotation;
+    if (p.x != 0 || p.y != 0 || p.z != 0) {
+        pz_json_key(&doc->writer, "translation");
+        pz_json_put_numbers(&doc->writer, (double[]){p.x, p.y, p.z}, 3);
+    }
+    if (r.x != 0 || r.y != 0 || r.z != 0) {
+        pz_json_key(&doc->writer, "rotation");
+        pz_json_put_numbers(&doc->writer, (double[]){r.x, r.y, r.z, r.w}, 4);
+    }
+}
+
+// Children of joint k: its child joints, then its tools. Tools come after all joints in the list of nodes.
+static void put_children(document *doc, int k, const int *first_tool, const int *next_tool)
+{
+    int end = k + poise_model_subtree(doc->model, k), joints = poise_model_joint_count(doc->model);
+    if (end == k + 1 && first_tool[k] == POISE_WORLD) {
+        return;
+    }
+    pz_json_key(&doc->writer, "children");
+    pz_json_open_flat(&doc->writer, "[");
+    for (int child = k + 1; child < end; child += poise_model_subtree(doc->model, child)) {
+        pz_json_put_integer(&doc->writer, child);
+    }
+    for (int tool = first_tool[k]; tool != POISE_WORLD; tool = next_tool[tool]) {
+        pz_json_put_integer(&doc->writer, joints + tool);
+    }
+    pz_json_close_flat(&doc->writer, "]");
+}
+
+static void put_tool(document *doc, int tool)
+{
+    poise_pose pose = poise_model_tool_pose(doc->model, tool);
+    pose.position = v3_scale(pose.position, doc->metres);
+    pz_json_open_flat(&doc->writer, "{");
+    put_key_text(&doc->writer, "name", poise_model_tool_name(doc->model, tool));
+    put_transform(doc, pose);
+    pz_json_key(&doc->writer, "extras");
+    pz_json_open(&doc->writer, "{");
+    put_key_text(&doc->writer, "poise", "tool");
+    pz_json_close(&doc->writer, "}");
+    pz_json_close_flat(&doc->writer, "}");
+}
+
+static poise_status put_nodes(document *doc, pz_pool *pool, const double *neutral)
+{
+    int joints = poise_model_joint_count(doc->model), tools = poise_model_tool_count(doc->model);
+    int *first_tool = pz_pool_take(pool, (size_t)joints, sizeof *first_tool);
+    int *next_tool = pz_pool_take(pool, (size_t)tools, sizeof *next_tool);
+    if (!first_tool || !next_tool) {
+        return POISE_ERROR_MEMORY;
+    }
+    for (int k = 0; k < joints; ++k) {
+        first_tool[k] = POISE_WORLD;
+    }
+    for (int tool = tools - 1; tool >= 0; --tool) {
+        int body = poise_model_tool_body(doc->model, tool);
+        next_tool[tool] = first_tool[body];
+        first_tool[body] = tool;
+    }
+    pz_json_key(&doc->writer, "nodes");
+    pz_json_open(&doc->writer, "[");
+    for (int k = 0; k < joints; ++k) {
+        pz_json_open_flat(&doc->writer, "{");
+        put_key_text(&doc->writer, "name", poise_model_body_name(doc->model, k));
+        put_transform(doc, node_transform(doc, k, neutral));
+        put_children(doc, k, first_tool, next_tool);
+        pz_json_close_flat(&doc->writer, "}");
+    }
+    for (int tool = 0; tool < tools; ++tool) {
+        put_tool(doc, tool);
+    }
+    pz_json_close(&doc->writer, "]");
+    return POISE_OK;
+}
+
+static void put_scene_and_skin(document *doc)
+{
+    pz_json_writer *writer = &doc->writer;
+    int joints = poise_model_joint_count(doc->model), moving = 0;
+    put_key_integer(writer, "scene", 0);
+    pz_json_key(writer, "scenes");
+    pz_json_open_flat(writer, "[");
+    pz_json_open(writer, "{");
+    if (doc->file->title) {
+        put_key_text(writer, "name", doc->file->title);
+    }
+    pz_json_key(writer, "nodes");
+    pz_json_open(writer, "[");
+    for (int k = 0; k < joints; k += poise_model_subtree(doc->model, k)) {
+        pz_json_put_integer(writer, k);
+    }
+    pz_json_close(writer, "]");
+    pz_json_close(writer, "}");
+    pz_json_close_flat(writer, "]");
+    for (int k = 0; k < joints; ++k) {
+        moving += part_is_free(doc->model, k, true);
+    }
+    if (moving == 0) {
+        return;
+    }
+    pz_json_key(writer, "skins");
+    pz_json_open_flat(writer, "[");
+    pz_json_open(writer, "{");
+    pz_json_key(writer, "joints");
+    pz_json_open(writer, "[");
+    for (int k = 0; k < joints; ++k) {
+        if (part_is_free(doc->model, k, true)) {
+            pz_json_put_integer(writer, k);
+        }
+    }
+    pz_json_close(writer, "]");
+    pz_json_close(writer, "}");
+    pz_json_close_flat(writer, "]");
+}
+
+// ---- Animation -----------------------------------------------------------------------------------------------------------
+
+static void put_float(document *doc, double value)
+{
+    if (!(fabs(value) <= (double)FLT_MAX)) {
+        doc->status = POISE_ERROR_ARGUMENT;
+        return;
+    }
+    float real = (float)value;
+    uint32_t bits;
+    memcpy(&bits, &real, sizeof bits);
+    unsigned char bytes[] = {(unsigned char)bits, (unsigned char)(bits >> 8), (unsigned char)(bits >> 16),
+                             (unsigned char)(bits >> 24)};
+    pz_put_bytes(&doc->binary, bytes, sizeof bytes);
+}
+
+// Where the clip leaves a part at rest there is no channel: the node says the same with more digits.
+static void find_moving_parts(document *doc, const double *neutral)
+{
+    const poise_clip *clip = doc->file->clip;
+    for (int k = 0; k < poise_model_joint_count(doc->model); ++k) {
+        poise_pose rest = node_transform(doc, k, neutral);
+        bool turns = part_is_free(doc->model, k, true), slides = part_is_free(doc->model, k, false);
+        bool turned = false, slid = false;
+        for (int f = 0; f < clip->frames && (turned < turns || slid < slides); ++f) {
+            poise_pose pose = node_transform(doc, k, clip->q + (size_t)f * (size_t)clip->nq);
+            turned = turned || (turns && memcmp(&pose.rotation, &rest.rotation, sizeof rest.rotation) != 0);
+            slid = slid || (slides && memcmp(&pose.position, &rest.position, sizeof rest.position) != 0);
+        }
+        doc->moves[2 * k] = slid;
+        doc->moves[2 * k + 1] = turned;
+    }
+}
+
+// Quaternions as they are, unless they are too far from unit for the format's readers: what three digits leave is common.
+static quat unit_enough(quat r)
+{
+    double square = r.x * r.x + r.y * r.y + r.z * r.z + r.w * r.w;
+    return fabs(square - 1.0) < 4e-3 ? r : quat_normalize(r);
+}
+
+static void put_channel_numbers(document *doc, int k, bool rotation)
+{
+    const poise_clip *clip = doc->file->clip;
+    for (int f = 0; f < clip->frames; ++f) {
+        poise_pose pose = node_transform(doc, k, clip->q + (size_t)f * (size_t)clip->nq);
+        quat r = unit_enough(pose.rotation);
+        vec3 p = pose.position;
+        double values[4] = {rotation ? r.x : p.x, rotation ? r.y : p.y, rotation ? r.z : p.z, r.w};
+        for (int i = 0; i < (rotation ? 4 : 3); ++i) {
+            put_float(doc, values[i]);
+        }
+    }
+    doc->channels += 1;
+}
+
+static void put_accessor(document *doc, int view, const char *type, double least, double most)
+{
+    pz_json_writer *writer = &doc->writer;
+    pz_json_open_flat(writer, "{");
+    put_key_integer(writer, "bufferView", view);
+    put_key_integer(writer, "componentType", 5126);
+    put_key_integer(writer, "count", doc->file->clip->frames);
+    put_key_text(writer, "type", type);
+    if (view == 0) {
+        pz_json_key(writer, "min");
+        pz_json_put_numbers(writer, &least, 1);
+        pz_json_key(writer, "max");
+        pz_json_put_numbers(writer, &most, 1);
+    }
+    pz_json_close_flat(writer, "}");
+}
+
+// Call `each` for every part of every joint that moves, in the order of the channels.
+typedef void (*channel_function)(document *doc, int joint, bool rotation, int channel);
+
+static void for_each_channel(document *doc, channel_function each)
+{
+    int joints = poise_model_joint_count(doc->model), channel = 0;
+    for (int k = 0; k < joints; ++k) {
+        for (int rotation = 1; rotation >= 0; --rotation) {
+            if (doc->moves[2 * k + rotation]) {
+                each(doc, k, rotation != 0, channel++);
+            }
+        }
+    }
+}
+
+static void numbers_of_channel(document *doc, int joint, bool rotation, int channel)
+{
+    (void)channel;
+    put_channel_numbers(doc, joint, rotation);
+}
+
+static void target_of_channel(document *doc, int joint, bool rotation, int channel)
+{
+    pz_json_open_flat(&doc->writer, "{");
+    put_key_integer(&doc->writer, "sampler", channel);
+    pz_json_key(&doc->writer, "target");
+    pz_json_open(&doc->writer, "{");
+    put_key_integer(&doc->writer, "node", joint);
+    put_key_text(&doc->writer, "path", rotation ? "rotation" : "translation");
+    pz_json_close(&doc->writer, "}");
+    pz_json_close_flat(&doc->writer, "}");
+}
+
+static void sampler_of_channel(document *doc, int joint, bool rotation, int channel)
+{
+    (void)joint, (void)rotation;
+    pz_json_open_flat(&doc->writer, "{");
+    put_key_integer(&doc->writer, "input", 0);
+    put_key_integer(&doc->writer, "output", channel + 1);
+    pz_json_close_flat(&doc->writer, "}");
+}
+
+static void accessor_of_channel(document *doc, int joint, bool rotation, int channel)
+{
+    (void)joint;
+    put_accessor(doc, channel + 1, rotation ? "VEC4" : "VEC3", 0, 0);
+}
+
+static void put_view(document *doc, size_t offset, size_t size)
+{
+    pz_json_open_flat(&doc->writer, "{");
+    put_key_integer(&doc->writer, "buffer", 0);
+    put_key_integer(&doc->writer, "byteOffset", (long long)offset);
+    put_key_integer(&doc->writer, "byteLength", (long long)size);
+    pz_json_close_flat(&doc->writer, "}");
+}
+
+static void put_animation(document *doc)
+{
+    const poise_clip *clip = doc->file->clip;
+    pz_json_writer *writer = &doc->writer;
+    double last = doc->start + (clip->frames - 1) * clip->frame_time;
+    pz_json_key(writer, "animations");
+    pz_json_open(writer, "[");
+    pz_json_open(writer, "{");
+    pz_json_key(writer, "extras");
+    pz_json_open_flat(writer, "{");
+    pz_json_key(writer, "frame_time");
+    pz_json_put_number(writer, clip->frame_time);
+    pz_json_key(writer, "start_time");
+    pz_json_put_number(writer, doc->start);
+    pz_json_close_flat(writer, "}");
+    pz_json_key(writer, "channels");
+    pz_json_open(writer, "[");
+    for_each_channel(doc, target_of_channel);
+    pz_json_close(writer, "]");
+    pz_json_key(writer, "samplers");
+    pz_json_open(writer, "[");
+    for_each_channel(doc, sampler_of_channel);
+    pz_json_close(writer, "]");
+    pz_json_close(writer, "}");
+    pz_json_close(writer, "]");
+    pz_json_key(writer, "accessors");
+    pz_json_open(writer, "[");
+    put_accessor(doc, 0, "SCALAR", (double)(float)doc->start, (double)(float)last);
+    for_each_channel(doc, accessor_of_channel);
+    pz_json_close(writer, "]");
+}
+
+static void put_views(document *doc)
+{
+    size_t frames = (size_t)doc->file->clip->frames, offset = 4 * frames;
+    pz_json_key(&doc->writer, "bufferViews");
+    pz_json_open(&doc->writer, "[");
+    put_view(doc, 0, offset);
+    for (int k = 0; k < poise_model_joint_count(doc->model); ++k) {
+        for (int rotation = 1; rotation >= 0; --rotation) {
+            if (doc->moves[2 * k + rotation]) {
+                size_t size = frames * (rotation ? 16 : 12);
+                put_view(doc, offset, size);
+                offset += size;
+            }
+        }
+    }
+    pz_json_close(&doc->writer, "]");
+}
+
+// ---- The whole -----------------------------------------------------------------------------------------------------------
+
+static void put_base64(pz_output *output, const unsigned char *bytes, size_t size)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < size; i += 3) {
+        size_t left = size - i;
+        unsigned bits = (unsigned)bytes[i] << 16 | (left > 1 ? (unsigned)bytes[i + 1] << 8 : 0) |
+                        (left > 2 ? (unsigned)bytes[i + 2] : 0);
+        char text[5] = {digits[bits >> 18], digits[bits >> 12 & 63], left > 1 ? digits[bits >> 6 & 63] : '=',
+                        left > 2 ? digits[bits & 63] : '=', '\0'};
+        pz_put(output, text);
+    }
+}
+
+static void put_buffer(document *doc, bool embed)
+{
+    pz_json_key(&doc->writer, "buffers");
+    pz_json_open(&doc->writer, "[");
+    pz_json_open_flat(&doc->writer, "{");
+    put_key_integer(&doc->writer, "byteLength", (long long)doc->binary.size);
+    if (embed) {
+        pz_json_key(&doc->writer, "uri");
+        doc->writer.after_key = false;
+        pz_put(doc->writer.output, "\"data:application/octet-stream;base64,");
+        put_base64(doc->writer.output, doc->binary.bytes, doc->binary.size);
+        pz_put(doc->writer.output, "\"");
+    }
+    pz_json_close_flat(&doc->writer, "}");
+    pz_json_close(&doc->writer, "]");
+}
+
+static poise_status put_document(document *doc, pz_pool *pool, bool embed)
+{
+    const poise_clip *clip = doc->file->clip;
+    double *neutral = pz_pool_take(pool, (size_t)poise_model_nq(doc->model), sizeof *neutral);
+    doc->moves = pz_pool_take(pool, 2 * (size_t)poise_model_joint_count(doc->model), sizeof *doc->moves);
+    if (!neutral || !doc->moves) {
+        return POISE_ERROR_MEMORY;
+    }
+    poise_model_neutral(doc->model, neutral);
+    pz_json_open(&doc->writer, "{");
+    pz_json_key(&doc->writer, "asset");
+    pz_json_open_flat(&doc->writer, "{");
+    put_key_text(&doc->writer, "version", "2.0");
+    put_key_text(&doc->writer, "generator", "Poise");
+    pz_json_close_flat(&doc->writer, "}");
+    put_scene_and_skin(doc);
+    poise_status status = put_nodes(doc, pool, neutral);
+    if (status == POISE_OK && clip && clip->frames > 0) {
+        find_moving_parts(doc, neutral);
+        for (int f = 0; f < clip->frames; ++f) {
+            put_float(doc, doc->start + f * clip->frame_time);
+        }
+        for_each_channel(doc, numbers_of_channel);
+        if (doc->channels > 0) {
+            put_animation(doc);
+            put_views(doc);
+            put_buffer(doc, embed);
+        }
+    }
+    pz_json_close(&doc->writer, "}");
+    pz_put(doc->writer.output, "\n");
+    return status == POISE_OK ? doc->status : status;
+}
+
+// Do the times of the frames differ in single precision? At the end they are largest.
+static bool has_times(const poise_clip *clip, double start)
+{
+    double last = start + (clip->frames - 1) * clip->frame_time;
+    double size = max2(fabs(start), fabs(last));
+    return size <= (double)FLT_MAX && clip->frame_time > 0x1p-20 * size;
+}
+
+// Where the animation begins: with the clip, or at 0 where there are too few digits for that.
+static poise_status check_times(const poise_clip *clip, pz_output *output, double *start)
+{
+    *start = clip->start_time;
+    if (clip->frames > 1 && !has_times(clip, *start)) {
+        *start = 0;
+        pz_output_warn(output, "the clip begins at %g s, too late for the times of its frames in single precision: now at 0",
+                       clip->start_time);
+    }
+    if (clip->frames > 1 && !has_times(clip, *start)) {
+        return pz_error_set(output->error, POISE_ERROR_UNSUPPORTED,
+                            "%d frames every %g s: too many for times in single precision", clip->frames, clip->frame_time);
+    }
+    return POISE_OK;
+}
+
+static poise_status check_frames(const poise_file *file, pz_output *output)
+{
+    const poise_clip *clip = file->clip;
+    pz_pool pool = {.allocator = output->allocator};
+    pz_configurations of;
+    poise_status status = POISE_OK;
+    if (!pz_configurations_of(file->model, &pool, &of)) {
+        status = pz_error_set(output->error, POISE_ERROR_MEMORY, "out of memory");
+    }
+    for (int f = 0; f < clip->frames && status == POISE_OK; ++f) {
+        if (!pz_is_configuration(&of, clip->q + (size_t)f * (size_t)clip->nq)) {
+            status = pz_error_set(output->error, POISE_ERROR_ARGUMENT,
+                                  "frame %d of the clip has a number that is not finite, or a zero quaternion", f);
+        }
+    }
+    pz_pool_release(&pool);
+    return status;
+}
+
+static poise_status check_file(const poise_file *file, pz_output *output)
+{
+    if (!file->model) {
+        return pz_error_set(output->error, POISE_ERROR_UNSUPPORTED, "glTF holds skeletons: the file has no model");
+    }
+    const poise_clip *clip = file->clip;
+    if (clip && clip->nq != poise_model_nq(file->model)) {
+        return pz_error_set(output->error, POISE_ERROR_ARGUMENT, "the clip has %d coordinates to a frame, the model %d",
+                            clip->nq, poise_model_nq(file->model));
+    }
+    poise_status status = clip ? check_frames(file, output) : POISE_OK;
+    if (status != POISE_OK) {
+        return status;
+    }
+    if (file->scale.metres == 0) {
+        pz_output_warn(output, "the unit of length is not known; taken as metres");
+    }
+    if (file->markers) {
+        pz_output_warn(output, "glTF holds no markers; left out");
+    }
+    return POISE_OK;
+}
+
+static poise_status write_document(const poise_file *file, pz_output *output, bool embed, pz_output *binary)
+{
+    poise_status status = check_file(file, output);
+    double start = 0;
+    status = status == POISE_OK && file->clip ? check_times(file->clip, output, &start) : status;
+    if (status != POISE_OK) {
+        return status;
+    }
+    pz_pool pool = {.allocator = output->allocator};
+    document doc = {.file = file,
+                    .model = file->model,
+                    .writer = {.output = output},
+                    .binary = {.allocator = output->allocator},
+                    .start = start,
+                    .metres = file->scale.metres > 0 ? file->scale.metres : 1.0};
+    status = put_document(&doc, &pool, embed);
+    pz_pool_release(&pool);
+    *binary = doc.binary;
+    if (status == POISE_ERROR_MEMORY || doc.binary.failed) {
+        return pz_error_set(output->error, POISE_ERROR_MEMORY, "out of memory");
+    }
+    return status == POISE_OK ? status
+                              : pz_error_set(output->error, status, "a number of the clip is beyond a 32-bit float");
+}
+
+poise_status pz_write_gltf(const poise_file *file, pz_output *output)
+{
+    pz_output binary = {0};
+    poise_status status = write_document(file, output, true, &binary);
+    if (binary.bytes) {
+        poise_bytes_release(output->allocator, binary.bytes);
+    }
+    return status;
+}
+
+static void put_word(pz_output *output, size_t value)
+{
+    unsigned char bytes[] = {(unsigned char)value, (unsigned char)(value >> 8), (unsigned char)(value >> 16),
+                             (unsigned char)(value >> 24)};
+    pz_put_bytes(output, bytes, sizeof bytes);
+}
+
+poise_status pz_write_glb(const poise_file *file, pz_output *output)
+{
+    pz_output text = {.allocator = output->allocator,
+                      .error = output->error,
+                      .warnings = output->warnings,
+                      .warning_capacity = output->warning_capacity};
+    pz_output binary = {0};
+    poise_status status = write_document(file, &text, false, &binary);
+    output->warning_count = text.warning_count;
+    while (status == POISE_OK && !text.failed && text.size % 4 != 0) {
+        pz_put(&text, " ");
+    }
+    size_t size = 12 + 8 + text.size + (binary.size > 0 ? 8 + binary.size : 0); // floats: a multiple of 4
+    if (status == POISE_OK && size > UINT32_MAX) {
+        status = pz_error_set(output->error, POISE_ERROR_UNSUPPORTED, "a GLB holds 4 GB at most");
+    }
+    if (status == POISE_OK) {
+        pz_put(output, "glTF");
+        put_word(output, 2);
+        put_word(output, size);
+        put_word(output, text.size);
+        pz_put(output, "JSON");
+        pz_put_bytes(output, text.bytes, text.size);
+    }
+    if (status == POISE_OK && binary.size > 0) {
+        put_word(output, binary.size);
+        pz_put_bytes(output, "BIN\0", 4);
+        pz_put_bytes(output, binary.bytes, binary.size);
+    }
+    output->failed = output->failed || text.failed;
+    poise_bytes_release(output->allocator, text.bytes);
+    poise_bytes_release(output->allocator, binary.bytes);
+    return status;
+}

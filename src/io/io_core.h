@@ -1,0 +1,169 @@
+// What readers and writers share.
+//
+// A reader is one function in one file, with one row in the table (formats.c). It takes bytes through a pz_input and fills
+// a poise_file. All memory it needs on the way comes from the input's pool, which is released when the read ends, whether it
+// worked or not: a reader that meets an error just returns it. The parts of the file (model, clip, markers, title) come from
+// the caller's allocator and are released by poise_read if the reader fails.
+#ifndef PZ_IO_IO_CORE_H
+#define PZ_IO_IO_CORE_H
+
+#include <poise/io.h>
+
+#include "base/error.h"
+
+// ---- Memory (pool.c) -----------------------------------------------------------------------------------------------------
+
+typedef struct pz_pool {
+    const poise_allocator *allocator;
+    struct pz_pool_block *blocks;
+} pz_pool;
+
+// Not cleared; aligned for anything; NULL when out of memory or when the size overflows. Released with the pool.
+void *pz_pool_take(pz_pool *pool, size_t count, size_t element);
+void pz_pool_release(pz_pool *pool);
+
+// A growing array in a pool: make room for one more element after `count`, doubling *capacity; returns the array (moved if
+// need be) or NULL.
+void *pz_pool_grow(pz_pool *pool, void *array, size_t count, size_t *capacity, size_t element);
+
+// A zero-terminated copy.
+char *pz_pool_copy(pz_pool *pool, const char *text, size_t length);
+
+// ---- Input (input.c) -----------------------------------------------------------------------------------------------------
+
+typedef struct pz_input {
+    const unsigned char *bytes;
+    size_t size;
+    const poise_read_options *options;
+    const poise_allocator *allocator; // of the parts of the file
+    pz_pool pool;                     // released when the read ends
+    pz_pool kept;                     // goes over to the file: goals, postures and placements with all they point to
+    poise_file *file;                 // being filled; format is set
+    poise_error *error;
+    size_t warning_capacity;
+} pz_input;
+
+// Report failure: status, and where. Understands what pz_error_set does. `line` 0: none. For binary files say the byte in
+// the text. Returns `status`.
+poise_status pz_input_fail(pz_input *input, poise_status status, int line, const char *format, ...) PZ_PRINTF(4, 5);
+poise_status pz_input_no_memory(pz_input *input);
+
+// Note something odd; out of memory here drops the warning, and never the read.
+void pz_input_warn(pz_input *input, int line, const char *format, ...) PZ_PRINTF(3, 4);
+
+// For what may be odd a million times: count, and warn while this is true. At the end one warning "and N more" does.
+#define PZ_WARNINGS_EACH 3
+static inline bool pz_is_among_first(int *count)
+{
+    *count += *count < INT32_MAX ? 1 : 0;
+    return *count <= PZ_WARNINGS_EACH;
+}
+
+// ---- Text (scan.c) -------------------------------------------------------------------------------------------------------
+
+// A cursor over a text. Lines end with LF, CR LF or CR.
+typedef struct pz_scan {
+    const char *at, *end;
+    int line; // of `at`, 1-based
+} pz_scan;
+
+// A piece of the text, not terminated.
+typedef struct pz_word {
+    const char *text;
+    size_t length;
+} pz_word;
+
+pz_scan pz_scan_over(const void *bytes, size_t size);
+
+// To the next character that is not white space; false at the end.
+bool pz_scan_skip(pz_scan *scan);
+
+// The next word: characters up to white space. False at the end. pz_scan_word_in_line stops at the end of the line, too.
+bool pz_scan_word(pz_scan *scan, pz_word *word);
+bool pz_scan_word_in_line(pz_scan *scan, pz_word *word);
+
+// The rest of the line without its end; the cursor goes to the next line. False at the end of the text.
+bool pz_scan_line(pz_scan *scan, pz_word *line);
+
+// The next word as a number; false, with the cursor where it was, when there is none.
+bool pz_scan_number(pz_scan *scan, double *value);
+
+bool pz_word_is(pz_word word, const char *text);      // exactly
+bool pz_word_is_like(pz_word word, const char *text); // in any case of A-Z
+bool pz_word_number(pz_word word, double *value);     // all of it, finite
+bool pz_word_degrees(pz_word word, double *radians);  // all of it, finite, times PZ_RADIANS_PER_DEGREE
+bool pz_word_integer(pz_word word, int *value);       // all of it
+
+// ---- Numbers (number_read.c, number_write.c) -----------------------------------------------------------------------------
+
+// Read the longest decimal number at [at, end): [+-] digits [. digits] [e [+-] digits], and nan, inf, infinity in any case.
+// Correctly rounded. Returns the first character after it; `at` when there is none.
+const char *pz_number_read(const char *at, const char *end, double *value);
+
+#define PZ_NUMBER_SIZE 32
+
+// The shortest decimal that reads back to the same bits, zero-terminated. Returns its length. Not finite: nan, inf, -inf.
+int pz_number_write(double value, char text[PZ_NUMBER_SIZE]);
+
+// Read a number and multiply it, for instance degrees into radians: `value` is the product of the double nearest to the
+// number and `factor`, rounded; of a number of more than 17 digits, more than any double needs, the exact product, rounded.
+const char *pz_number_read_scaled(const char *at, const char *end, double factor, double *value);
+
+// The shortest decimal that pz_number_read_scaled makes `value` of, bit for bit, factor > 0: degrees for radians.
+int pz_number_write_scaled(double value, double factor, char text[PZ_NUMBER_SIZE]);
+
+#define PZ_RADIANS_PER_DEGREE 0.017453292519943295
+
+// ---- Output (output.c) ---------------------------------------------------------------------------------------------------
+
+// Bytes being written: memory grows as needed; after a failure nothing more is added and `failed` is set.
+typedef struct pz_output {
+    const poise_allocator *allocator;
+    unsigned char *bytes;
+    size_t size, capacity;
+    bool failed;
+    poise_error *error;
+    poise_warning *warnings; // of the caller, may be NULL
+    int warning_capacity, warning_count;
+} pz_output;
+
+void pz_put_bytes(pz_output *output, const void *bytes, size_t size);
+void pz_put(pz_output *output, const char *text);
+void pz_put_number(pz_output *output, double value);
+void pz_put_degrees(pz_output *output, double radians);
+void pz_put_integer(pz_output *output, long long value);
+void pz_output_warn(pz_output *output, const char *format, ...) PZ_PRINTF(2, 3);
+
+// ---- Formats (formats.c) -------------------------------------------------------------------------------------------------
+
+typedef struct pz_format_row {
+    const char *name, *extension;                                     // extension with its dot
+    poise_status (*read)(pz_input *input);                            // NULL: not read
+    poise_status (*write)(const poise_file *file, pz_output *output); // NULL: not written; output->error for the reason
+} pz_format_row;
+
+const pz_format_row *pz_format_row_of(poise_format format); // NULL outside the enumeration
+
+poise_status pz_read_urdf(pz_input *input); // urdf.c
+poise_status pz_read_mjcf(pz_input *input); // mjcf.c
+poise_status pz_read_bvh(pz_input *input);  // bvh_read.c
+poise_status pz_read_asf(pz_input *input);  // asf_read.c
+poise_status pz_read_amc(pz_input *input);  // amc.c
+poise_status pz_read_c3d(pz_input *input);  // c3d_read.c
+poise_status pz_read_trc(pz_input *input);  // trc.c
+poise_status pz_read_mot(pz_input *input);  // mot.c
+poise_status pz_read_gltf(pz_input *input); // gltf_read.c: text and binary
+poise_status pz_read_dh(pz_input *input);   // dh_table.c
+poise_status pz_read_json(pz_input *input); // json_read.c
+poise_status pz_write_bvh(const poise_file *file, pz_output *output);
+poise_status pz_write_asf(const poise_file *file, pz_output *output);
+poise_status pz_write_amc(const poise_file *file, pz_output *output);
+poise_status pz_write_c3d(const poise_file *file, pz_output *output);
+poise_status pz_write_trc(const poise_file *file, pz_output *output);
+poise_status pz_write_mot(const poise_file *file, pz_output *output);
+poise_status pz_write_gltf(const poise_file *file, pz_output *output);
+poise_status pz_write_glb(const poise_file *file, pz_output *output);
+poise_status pz_write_dh(const poise_file *file, pz_output *output);
+poise_status pz_write_json(const poise_file *file, pz_output *output);
+
+#endif

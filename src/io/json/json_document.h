@@ -1,0 +1,105 @@
+// JSON: documents that are read through jansson, with a place for every value, and a writer of our own.
+//
+// **Reading.** A pz_item is a value and the way to it, so that a message can name it, `nodes[3].rotation`, and its line.
+// Items refer to the item they were taken from, which must stay alive; both live on the stack of the reader.
+//
+// **Numbers** are all read as double: -0 stays -0, and whole numbers beyond 2^53 round like any other. jansson puts the
+// locale's decimal point in before it calls strtod, so that reading does not depend on the locale; a number too large for a
+// double is an error of jansson's.
+//
+// **Memory.** jansson takes its own from malloc: its allocator hooks are one setting for the whole process, and a library
+// must not change what other users of jansson in the same program rely on. Only what we copy out comes from our pools.
+#ifndef PZ_IO_JSON_DOCUMENT_H
+#define PZ_IO_JSON_DOCUMENT_H
+
+#include "io/io_core.h"
+
+#include <jansson.h>
+
+// Values nested deeper than this are refused: jansson reads with one call per level.
+#define PZ_JSON_DEPTH 128
+
+typedef struct pz_json {
+    pz_input *input;
+    json_t *root;
+    const char *text; // NULL inside a binary file: errors have no line
+    size_t size;
+    int warned_lines; // warnings that got a line; each costs a walk over the text
+    int unknown_keys; // found so far
+} pz_json;
+
+// A value and where it is. `value` is NULL when there is none.
+typedef struct pz_item {
+    pz_json *json;
+    const json_t *value;
+    const struct pz_item *parent;
+    const char *key; // in an object; NULL in an array
+    size_t index;    // in an array
+} pz_item;
+
+// Parse all of [bytes, bytes + size). `first` is the position of `bytes` in a binary file, 0 for a file that is all text.
+poise_status pz_json_load(pz_input *input, const void *bytes, size_t size, size_t first, pz_json *json);
+void pz_json_release(pz_json *json);
+
+pz_item pz_json_root(pz_json *json);
+
+// A member or an element; without a value when there is none, or null in its place.
+pz_item pz_json_get(const pz_item *object, const char *key);
+pz_item pz_json_at(const pz_item *array, size_t index);
+
+size_t pz_json_length(const pz_item *item); // of an array; 0 for anything else
+bool pz_json_is_object(const pz_item *item);
+bool pz_json_is_array(const pz_item *item);
+bool pz_json_is_number(const pz_item *item);
+
+// An error or a warning about this value, with its path in front and its line.
+poise_status pz_json_fail(const pz_item *item, poise_status status, const char *format, ...) PZ_PRINTF(3, 4);
+void pz_json_warn(const pz_item *item, const char *format, ...) PZ_PRINTF(2, 3);
+
+// The same for what another part of the library said: its text goes after the path.
+poise_status pz_json_fail_as(const pz_item *item, poise_status status, const poise_error *said);
+
+// Warn of members that are not in the list, a few by name and the others, when the document is released, by number.
+void pz_json_warn_unknown(const pz_item *object, const char *const *known, size_t count);
+
+// Check what a value is. A value that is not there fails like one of another type.
+poise_status pz_json_need_object(const pz_item *item);
+poise_status pz_json_need_array(const pz_item *item);
+poise_status pz_json_need_length(const pz_item *item, size_t count);
+
+// Take a value, or fail. Texts are valid until the document is released.
+poise_status pz_json_number(const pz_item *item, double *value);
+poise_status pz_json_integer(const pz_item *item, int least, int most, int *value);
+poise_status pz_json_string(const pz_item *item, const char **value);
+poise_status pz_json_numbers(const pz_item *item, double *values, size_t count); // exactly so many
+
+// Members that may be missing: the value then stays as it is.
+poise_status pz_json_number_of(const pz_item *object, const char *key, double *value);
+poise_status pz_json_integer_of(const pz_item *object, const char *key, int least, int most, int *value);
+poise_status pz_json_string_of(const pz_item *object, const char *key, const char **value);
+poise_status pz_json_numbers_of(const pz_item *object, const char *key, double *values, size_t count);
+
+// ---- Writing -------------------------------------------------------------------------------------------------------------
+
+// Two spaces for each level; members in the order of the calls. Between pz_json_flat(true) and (false) everything stays on
+// one line.
+typedef struct pz_json_writer {
+    pz_output *output;
+    int depth;
+    bool has_before; // a value came before in the present object or array
+    bool after_key;
+    int flat; // > 0: on one line
+} pz_json_writer;
+
+void pz_json_open(pz_json_writer *writer, const char *bracket);  // "{" or "["
+void pz_json_close(pz_json_writer *writer, const char *bracket); // "}" or "]"
+void pz_json_open_flat(pz_json_writer *writer, const char *bracket);
+void pz_json_close_flat(pz_json_writer *writer, const char *bracket);
+void pz_json_key(pz_json_writer *writer, const char *key);
+void pz_json_put_text(pz_json_writer *writer, const char *text);
+void pz_json_put_number(pz_json_writer *writer, double value); // null where not finite
+void pz_json_put_integer(pz_json_writer *writer, long long value);
+void pz_json_put_numbers(pz_json_writer *writer, const double *values, size_t count); // an array on one line
+void pz_json_put_null(pz_json_writer *writer);
+
+#endif

@@ -1,0 +1,52 @@
+// The Poise JSON format: what its readers and writers share.
+//
+//   { "poise": 1, "title": "...", "scale": {"metres": 1, "up": "z"},
+//     "model": {"joints": [...], "tools": [...]},
+//     "clip": {"frame_time": 0.01, "start_time": 0, "q": [[...], ...]},
+//     "markers": {"rate": 100, "first_frame": 1, "scale": {...}, "labels": [...],
+//                 "positions": [[[x, y, z], null, ...], ...], "residuals": [[...], ...]},
+//     "postures": {"name": [...]},
+//     "goals": [{"kind": "position", "body": "hand", "target": {"position": [x, y, z]}, ...}],
+//     "placements": [{"label": "LFHD", "body": "head", "local": [x, y, z], "weight": 1}] }
+//
+// Members have the names and meanings of the fields of the structs they stand for, bodies and joints are given by name.
+// What is left out has its default. A limit or tolerance of null is infinite, a marker of null was not seen. Angles are
+// radians, quaternions x y z w. Every number reads back to the same bits.
+#ifndef PZ_IO_JSON_POISE_H
+#define PZ_IO_JSON_POISE_H
+
+#include "io/json/json_document.h"
+#include "io/local_pose.h"
+
+// Version of the format.
+#define PZ_JSON_VERSION 1
+
+#define PZ_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+// Numbers of which null stands for `missing`.
+poise_status pz_json_numbers_or(const pz_item *item, double *values, size_t count, double missing);
+
+// A direction or quaternion that is unit to 1e-6 as it is, another one made unit; zero fails.
+poise_status pz_json_unit_of(const pz_item *object, const char *key, double *values, size_t count);
+
+// position and rotation, members of `object`.
+poise_status pz_json_pose_of(const pz_item *object, poise_pose *pose);
+void pz_json_put_pose(pz_json_writer *writer, poise_pose pose); // members, where they are not the identity's
+
+// A whole number of `count` that a list of names gives.
+poise_status pz_json_choice_of(const pz_item *object, const char *key, const char *(*name)(int), int count, int *value);
+
+// A body by its name.
+poise_status pz_json_body(const pz_item *item, const poise_model *model, int *body);
+
+bool pz_same_numbers(const double *a, const double *b, size_t count); // bit for bit
+
+// json_model.c
+poise_status pz_json_read_model(const pz_item *item, poise_model **model);
+void pz_json_put_model(pz_json_writer *writer, const poise_model *model);
+
+// json_goals.c
+poise_status pz_json_read_goals(const pz_item *item, const poise_model *model);
+void pz_json_put_goals(pz_json_writer *writer, const poise_file *file, const poise_model *model);
+
+#endif

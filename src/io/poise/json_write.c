@@ -1,0 +1,256 @@
+// The Poise JSON format: writing.
+#include "io/poise/json_poise.h"
+
+static void put_scale(pz_json_writer *writer, poise_scale scale)
+{
+    static const char *const names[] = {"unknown", "x", "y", "z"};
+    if (scale.metres == 0 && scale.up == POISE_UP_UNKNOWN) {
+        return;
+    }
+    pz_json_key(writer, "scale");
+    pz_json_open_flat(writer, "{");
+    pz_json_key(writer, "metres");
+    pz_json_put_number(writer, scale.metres);
+    pz_json_key(writer, "up");
+    pz_json_put_text(writer, names[(unsigned)scale.up <= POISE_UP_Z ? scale.up : POISE_UP_UNKNOWN]);
+    pz_json_close_flat(writer, "}");
+}
+
+static void put_clip(pz_json_writer *writer, const poise_clip *clip)
+{
+    pz_json_key(writer, "clip");
+    pz_json_open(writer, "{");
+    pz_json_key(writer, "frame_time");
+    pz_json_put_number(writer, clip->frame_time);
+    pz_json_key(writer, "start_time");
+    pz_json_put_number(writer, clip->start_time);
+    pz_json_key(writer, "q");
+    pz_json_open(writer, "[");
+    for (int f = 0; f < clip->frames; ++f) {
+        pz_json_put_numbers(writer, clip->q + (size_t)f * (size_t)clip->nq, (size_t)clip->nq);
+    }
+    pz_json_close(writer, "]");
+    pz_json_close(writer, "}");
+}
+
+static void put_positions(pz_json_writer *writer, const poise_markers *markers)
+{
+    pz_json_key(writer, "positions");
+    pz_json_open(writer, "[");
+    for (int f = 0; f < markers->frames; ++f) {
+        pz_json_open_flat(writer, "[");
+        for (int i = 0; i < markers->count; ++i) {
+            poise_vec3 p = markers->position[(size_t)f * (size_t)markers->count + (size_t)i];
+            if (poise_markers_seen(markers, f, i)) {
+                pz_json_put_numbers(writer, (double[]){p.x, p.y, p.z}, 3);
+            } else {
+                pz_json_put_null(writer);
+            }
+        }
+        pz_json_close_flat(writer, "]");
+    }
+    pz_json_close(writer, "]");
+}
+
+static void put_residuals(pz_json_writer *writer, const poise_markers *markers)
+{
+    pz_json_key(writer, "residuals");
+    pz_json_open(writer, "[");
+    for (int f = 0; f < markers->frames; ++f) {
+        pz_json_open_flat(writer, "[");
+        for (int i = 0; i < markers->count; ++i) {
+            pz_json_put_number(writer, (double)markers->residual[(size_t)f * (size_t)markers->count + (size_t)i]);
+        }
+        pz_json_close_flat(writer, "]");
+    }
+    pz_json_close(writer, "]");
+}
+
+static void put_markers(pz_json_writer *writer, const poise_markers *markers)
+{
+    pz_json_key(writer, "markers");
+    pz_json_open(writer, "{");
+    pz_json_key(writer, "rate");
+    pz_json_put_number(writer, markers->rate);
+    pz_json_key(writer, "first_frame");
+    pz_json_put_integer(writer, markers->first_frame);
+    put_scale(writer, markers->scale);
+    pz_json_key(writer, "labels");
+    pz_json_open_flat(writer, "[");
+    for (int i = 0; i < markers->count; ++i) {
+        pz_json_put_text(writer, markers->label[i]);
+    }
+    pz_json_close_flat(writer, "]");
+    put_positions(writer, markers);
+    if (markers->residual) {
+        put_residuals(writer, markers);
+    }
+    pz_json_close(writer, "}");
+}
+
+static void put_postures(pz_json_writer *writer, const poise_file *file)
+{
+    pz_json_key(writer, "postures");
+    pz_json_open(writer, "{");
+    for (int i = 0; i < file->posture_count; ++i) {
+        pz_json_key(writer, file->postures[i].name);
+        pz_json_put_numbers(writer, file->postures[i].q, (size_t)poise_model_nq(file->model));
+    }
+    pz_json_close(writer, "}");
+}
+
+static void put_placements(pz_json_writer *writer, const poise_file *file)
+{
+    pz_json_key(writer, "placements");
+    pz_json_open(writer, "[");
+    for (int i = 0; i < file->placement_count; ++i) {
+        const poise_placement *p = &file->placements[i];
+        pz_json_open_flat(writer, "{");
+        pz_json_key(writer, "label");
+        pz_json_put_text(writer, p->label);
+        pz_json_key(writer, "body");
+        pz_json_put_text(writer, poise_model_body_name(file->model, p->body));
+        if (v3_is_finite(p->local)) {
+            pz_json_key(writer, "local");
+            pz_json_put_numbers(writer, (double[]){p->local.x, p->local.y, p->local.z}, 3);
+        }
+        if (!pz_same_numbers(&p->weight, (double[]){1}, 1)) {
+            pz_json_key(writer, "weight");
+            pz_json_put_number(writer, p->weight);
+        }
+        pz_json_close_flat(writer, "}");
+    }
+    pz_json_close(writer, "]");
+}
+
+// ---- What a file must satisfy to be written ------------------------------------------------------------------------------
+
+static poise_status refuse(pz_output *output, const char *what, int index, const char *why)
+{
+    return pz_error_set(output->error, POISE_ERROR_ARGUMENT, "%s %d: %s", what, index, why);
+}
+
+static poise_status check_clip(const poise_clip *clip, pz_output *output)
+{
+    if (!(clip->frame_time > 0) || !is_finite(clip->frame_time) || !is_finite(clip->start_time)) {
+        return pz_error_set(output->error, POISE_ERROR_ARGUMENT, "clip: its times must be finite, frame_time above 0");
+    }
+    for (int f = 0; f < clip->frames; ++f) {
+        if (!all_finite(clip->q + (size_t)f * (size_t)clip->nq, (size_t)clip->nq)) {
+            return refuse(output, "frame of the clip", f, "a number is not finite");
+        }
+    }
+    return POISE_OK;
+}
+
+static poise_status check_markers(const poise_markers *markers, pz_output *output)
+{
+    if (!(markers->rate > 0) || !is_finite(markers->rate)) {
+        return pz_error_set(output->error, POISE_ERROR_ARGUMENT, "markers: their rate must be finite and above 0");
+    }
+    for (int f = 0; f < markers->frames; ++f) {
+        for (int i = 0; i < markers->count; ++i) {
+            if (poise_markers_seen(markers, f, i) &&
+                !v3_is_finite(markers->position[(size_t)f * (size_t)markers->count + (size_t)i])) {
+                return refuse(output, "frame of the markers", f, "a position is infinite");
+            }
+        }
+    }
+    return POISE_OK;
+}
+
+static poise_status check_postures(const poise_file *file, pz_output *output)
+{
+    pz_pool pool = {.allocator = output->allocator};
+    pz_configurations of;
+    poise_status status = POISE_OK;
+    if (!pz_configurations_of(file->model, &pool, &of)) {
+        status = pz_error_set(output->error, POISE_ERROR_MEMORY, "out of memory");
+    }
+    for (int i = 0; i < file->posture_count && status == POISE_OK; ++i) {
+        const poise_posture *posture = &file->postures[i];
+        if (!posture->name || !posture->q || !pz_is_configuration(&of, posture->q)) {
+            status = refuse(output, "posture", i, "it needs a name and nq finite numbers, no quaternion zero");
+        }
+    }
+    pz_pool_release(&pool);
+    return status;
+}
+
+// What names bodies, or depends on nq, needs the model.
+static poise_status check_with_model(const poise_file *file, pz_output *output)
+{
+    const poise_model *model = file->model;
+    if (!model) {
+        return pz_error_set(output->error, POISE_ERROR_ARGUMENT,
+                            "goals, postures and placements are written with their model: the file has none");
+    }
+    poise_status status = check_postures(file, output);
+    if (status != POISE_OK) {
+        return status;
+    }
+    for (int i = 0; i < file->placement_count; ++i) {
+        const poise_placement *p = &file->placements[i];
+        if (!p->label || p->body < 0 || p->body >= poise_model_joint_count(model) || !(p->weight >= 0) ||
+            !is_finite(p->weight)) {
+            return refuse(output, "placement", i, "it needs a label, a body and a finite weight, 0 or more");
+        }
+    }
+    for (int i = 0; i < file->goal_count; ++i) {
+        poise_error said = {.line = 0};
+        if (file->goals[i].kind != POISE_GOAL_CALLBACK && poise_goal_check(&file->goals[i], model, &said) != POISE_OK) {
+            return refuse(output, "goal", i, said.text);
+        }
+    }
+    return POISE_OK;
+}
+
+poise_status pz_write_json(const poise_file *file, pz_output *output)
+{
+    bool needs_model = file->goal_count > 0 || file->posture_count > 0 || file->placement_count > 0;
+    poise_status status = file->clip ? check_clip(file->clip, output) : POISE_OK;
+    status = status == POISE_OK && file->markers ? check_markers(file->markers, output) : status;
+    status = status == POISE_OK && needs_model ? check_with_model(file, output) : status;
+    if (status == POISE_OK && !(file->scale.metres >= 0 && is_finite(file->scale.metres))) {
+        status = pz_error_set(output->error, POISE_ERROR_ARGUMENT, "scale: metres to a unit must be finite, 0 or more");
+    }
+    if (status == POISE_OK && file->clip && file->model && file->clip->nq != poise_model_nq(file->model)) {
+        status = pz_error_set(output->error, POISE_ERROR_ARGUMENT, "the clip has %d coordinates to a frame, the model %d",
+                              file->clip->nq, poise_model_nq(file->model));
+    }
+    if (status != POISE_OK) {
+        return status;
+    }
+    pz_json_writer writer = {.output = output};
+    pz_json_open(&writer, "{");
+    pz_json_key(&writer, "poise");
+    pz_json_put_integer(&writer, PZ_JSON_VERSION);
+    if (file->title) {
+        pz_json_key(&writer, "title");
+        pz_json_put_text(&writer, file->title);
+    }
+    put_scale(&writer, file->scale);
+    if (file->model) {
+        pz_json_key(&writer, "model");
+        pz_json_put_model(&writer, file->model);
+    }
+    if (file->clip) {
+        put_clip(&writer, file->clip);
+    }
+    if (file->markers) {
+        put_markers(&writer, file->markers);
+    }
+    if (file->posture_count > 0) {
+        put_postures(&writer, file);
+    }
+    if (file->goal_count > 0) {
+        pz_json_key(&writer, "goals");
+        pz_json_put_goals(&writer, file, file->model);
+    }
+    if (file->placement_count > 0) {
+        put_placements(&writer, file);
+    }
+    pz_json_close(&writer, "}");
+    pz_put(output, "\n");
+    return POISE_OK;
+}

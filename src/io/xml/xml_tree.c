@@ -1,0 +1,231 @@
+// A tree of elements from events, and questions to it.
+#include "io/xml/xml_tree.h"
+
+#include <limits.h>
+#include <string.h>
+
+#define SAID_MOST 3 // warnings of one cause
+
+// ---- Events --------------------------------------------------------------------------------------------------------------
+
+static poise_status fail_at(const pz_xml_tree *tree, int line, const char *text)
+{
+    pz_xml_node here = {.line = line, .file = tree->file};
+    return pz_xml_fail(tree->input, &here, POISE_ERROR_FORMAT, "%s", text);
+}
+
+static char *put_text(char **at, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *start = memcpy(*at, text, size);
+    *at += size;
+    return start;
+}
+
+// One piece of memory: the node, its list of attributes, and their texts.
+static pz_xml_node *make_node(pz_pool *pool, const char *name, const char *const *attributes)
+{
+    size_t count = 0, text = strlen(name) + 1;
+    for (; attributes[count]; ++count) {
+        text += strlen(attributes[count]) + 1;
+    }
+    pz_xml_node *node = pz_pool_take(pool, 1, sizeof *node + (count + 1) * sizeof(char *) + text);
+    if (!node) {
+        return NULL;
+    }
+    *node = (pz_xml_node){.attributes = (const char **)(void *)(node + 1)};
+    char *at = (char *)(node->attributes + count + 1);
+    node->name = put_text(&at, name);
+    for (size_t i = 0; i < count; ++i) {
+        node->attributes[i] = put_text(&at, attributes[i]);
+    }
+    node->attributes[count] = NULL;
+    return node;
+}
+
+poise_status pz_xml_start(pz_xml_tree *tree, const char *name, const char *const *attributes, int line)
+{
+    if (tree->root && !tree->open) {
+        return fail_at(tree, line, "there is a second root element; a document has one");
+    }
+    if (tree->depth >= PZ_XML_DEPTH) {
+        return fail_at(tree, line, "elements are nested more than 10000 deep; is this file what it says?");
+    }
+    pz_xml_node *node = make_node(&tree->input->pool, name, attributes);
+    if (!node) {
+        return pz_input_no_memory(tree->input);
+    }
+    node->file = tree->file;
+    node->line = line;
+    node->parent = tree->open;
+    if (!tree->open) {
+        tree->root = node;
+    } else if (tree->open->last) {
+        tree->open->last->next = node;
+        tree->open->last = node;
+    } else {
+        tree->open->first = tree->open->last = node;
+    }
+    tree->open = node;
+    tree->depth += 1;
+    return POISE_OK;
+}
+
+poise_status pz_xml_end(pz_xml_tree *tree)
+{
+    if (!tree->open) {
+        return fail_at(tree, 0, "an element ends that did not start");
+    }
+    tree->open = tree->open->parent;
+    tree->depth -= 1;
+    return POISE_OK;
+}
+
+// ---- Asking --------------------------------------------------------------------------------------------------------------
+
+pz_xml_node *pz_xml_after(const pz_xml_node *node, const pz_xml_node *top, bool skip)
+{
+    if (node->first && !skip) {
+        return node->first;
+    }
+    while (node != top && !node->next) {
+        node = node->parent;
+    }
+    return node == top ? NULL : node->next;
+}
+
+bool pz_xml_is(const pz_xml_node *node, const char *name)
+{
+    return strcmp(node->name, name) == 0;
+}
+
+const pz_xml_node *pz_xml_child(const pz_xml_node *node, const char *name)
+{
+    for (const pz_xml_node *child = node->first; child; child = child->next) {
+        if (pz_xml_is(child, name)) {
+            return child;
+        }
+    }
+    return NULL;
+}
+
+const char *pz_xml_get(const pz_xml_node *node, const char *attribute)
+{
+    for (const char **a = node->attributes; *a; a += 2) {
+        if (strcmp(a[0], attribute) == 0) {
+            return a[1];
+        }
+    }
+    return NULL;
+}
+
+bool pz_xml_is_among(const char *name, const char *const *list)
+{
+    while (*list && strcmp(*list, name) != 0) {
+        ++list;
+    }
+    return *list != NULL;
+}
+
+// ---- Numbers -------------------------------------------------------------------------------------------------------------
+
+// How many numbers there are in a text, of which the first `most` are kept; -1: something else than numbers.
+static int read_numbers(const char *value, pz_xml_numbers_kind kind, int most, double *values)
+{
+    pz_scan scan = pz_scan_over(value, strlen(value));
+    pz_word word;
+    int count = 0;
+    while (count <= most && pz_scan_word(&scan, &word)) {
+        const char *end = word.text + word.length;
+        double x;
+        bool is_number = pz_number_read(word.text, end, &x) == end && x == x;
+        if (!is_number || (kind == PZ_XML_FINITE && x - x != 0.0)) {
+            return -1;
+        }
+        if (count < most) {
+            values[count] = x;
+        }
+        ++count;
+    }
+    return count;
+}
+
+poise_status pz_xml_numbers_of(pz_input *input, const pz_xml_node *node, const char *attribute, const char *value,
+                               pz_xml_numbers_kind kind, int least, int most, double *values, int *count)
+{
+    *count = 0;
+    if (!value) {
+        return POISE_OK;
+    }
+    const char *dollar = strchr(value, '$');
+    if (dollar && dollar[1] == '{') {
+        return pz_xml_fail(input, node, POISE_ERROR_FORMAT,
+                           "%s of <%s> is an expression of xacro: run xacro on the file first; it is \"%s\"", attribute,
+                           node->name, value);
+    }
+    double read[16];
+    int found = read_numbers(value, kind, most, read);
+    if (found < least || found > most) {
+        return pz_xml_fail(input, node, POISE_ERROR_FORMAT, "%s of <%s> must be %s%d%s, not \"%s\"", attribute, node->name,
+                           least < most ? "up to " : "", most, most == 1 ? " finite number" : " finite numbers", value);
+    }
+    memcpy(values, read, (size_t)found * sizeof *values);
+    *count = found;
+    return POISE_OK;
+}
+
+poise_status pz_xml_numbers(pz_input *input, const pz_xml_node *node, const char *attribute, pz_xml_numbers_kind kind,
+                            int least, int most, double *values, int *count)
+{
+    return pz_xml_numbers_of(input, node, attribute, pz_xml_get(node, attribute), kind, least, most, values, count);
+}
+
+poise_status pz_xml_exactly(pz_input *input, const pz_xml_node *node, const char *attribute, int count, double *values)
+{
+    int found;
+    return pz_xml_numbers(input, node, attribute, PZ_XML_FINITE, count, count, values, &found);
+}
+
+// ---- Errors and warnings -------------------------------------------------------------------------------------------------
+
+poise_status pz_xml_fail(pz_input *input, const pz_xml_node *node, poise_status status, const char *format, ...)
+{
+    poise_error said = {.line = 0};
+    va_list arguments;
+    va_start(arguments, format);
+    pz_error_set_list(&said, status, format, arguments);
+    va_end(arguments);
+    if (node->file) {
+        return pz_input_fail(input, status, node->line, "%s: %s", node->file, said.text);
+    }
+    return pz_input_fail(input, status, node->line, "%s", said.text);
+}
+
+void pz_xml_warn(pz_input *input, pz_cause *cause, const pz_xml_node *node, const char *format, ...)
+{
+    if (cause) {
+        cause->count += cause->count < INT_MAX;
+        if (cause->count > SAID_MOST) {
+            return;
+        }
+    }
+    poise_error said = {.line = 0};
+    va_list arguments;
+    va_start(arguments, format);
+    pz_error_set_list(&said, POISE_OK, format, arguments);
+    va_end(arguments);
+    if (node->file) {
+        pz_input_warn(input, node->line, "%s: %s", node->file, said.text);
+    } else {
+        pz_input_warn(input, node->line, "%s", said.text);
+    }
+}
+
+void pz_causes_close(pz_input *input, const pz_cause *causes, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        if (causes[i].count > SAID_MOST) {
+            pz_input_warn(input, 0, "and %d more %s", causes[i].count - SAID_MOST, causes[i].what);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+// XML for the readers of XML formats: a tree of elements, and what it takes to ask it for names and numbers.
+//
+// The tree is made of two events, the start and the end of an element; what calls them does not matter. Here it is expat
+// (xml_expat.c). A build that has another parser at hand replaces pz_xml_parse, calls the same two functions, and every
+// reader works as before. There is no event for text between elements: no format that is read here has any.
+#ifndef PZ_IO_XML_TREE_H
+#define PZ_IO_XML_TREE_H
+
+#include "io/io_core.h"
+
+// Elements nested deeper than this are refused. Nothing here recurses; the bound keeps what others build on it safe, too.
+#define PZ_XML_DEPTH 10000
+
+typedef struct pz_xml_node {
+    const char *name;
+    const char **attributes; // name, value, name, value, ..., NULL
+    const char *file;        // that it comes from; NULL: the one that is being read
+    int line;
+    int mark; // for the reader's own use; 0 at first
+    struct pz_xml_node *parent, *first, *last, *next;
+} pz_xml_node;
+
+// ---- Events to a tree (xml.c) --------------------------------------------------------------------------------------------
+
+typedef struct pz_xml_tree {
+    pz_input *input; // memory and errors
+    const char *file;
+    pz_xml_node *root; // NULL before the first start
+    pz_xml_node *open; // element that the next event belongs to; NULL before the root and after its end
+    int depth;
+} pz_xml_tree;
+
+// `attributes` as in a node. Everything is copied. A second root, and an end too many, are errors of the source.
+poise_status pz_xml_start(pz_xml_tree *tree, const char *name, const char *const *attributes, int line);
+poise_status pz_xml_end(pz_xml_tree *tree);
+
+// ---- A source of events (xml_expat.c) ------------------------------------------------------------------------------------
+
+// Read a document. `file` is its name if it is not the one that `input` stands for, else NULL.
+//
+// Lenient where it is safe: white space before the XML declaration; with a warning a malformed declaration, and zeros behind
+// the end. A document type that declares things of its own (entities, default values) is refused: a few lines of those can
+// stand for gigabytes, and no file that is read here needs them.
+poise_status pz_xml_parse(pz_input *input, const void *bytes, size_t size, const char *file, pz_xml_node **root);
+
+// ---- Asking (xml.c) ------------------------------------------------------------------------------------------------------
+
+// Pre-order, without recursion: the element after `node` within the subtree of `top`; NULL at its end. `skip` leaves out
+// what is inside `node`.
+pz_xml_node *pz_xml_after(const pz_xml_node *node, const pz_xml_node *top, bool skip);
+
+bool pz_xml_is(const pz_xml_node *node, const char *name);
+
+// The first child of that name, or NULL.
+const pz_xml_node *pz_xml_child(const pz_xml_node *node, const char *name);
+
+// The value of an attribute, or NULL.
+const char *pz_xml_get(const pz_xml_node *node, const char *attribute);
+
+// Is the name one of a list that ends with NULL?
+bool pz_xml_is_among(const char *name, const char *const *list);
+
+// Numbers of an attribute, separated by white space. *count is how many there are, 0 without the attribute, which leaves
+// `values` alone; else from `least` to `most`, or it is an error. Finite, but for PZ_XML_INFINITE.
+typedef enum pz_xml_numbers_kind { PZ_XML_FINITE, PZ_XML_INFINITE } pz_xml_numbers_kind;
+poise_status pz_xml_numbers(pz_input *input, const pz_xml_node *node, const char *attribute, pz_xml_numbers_kind kind,
+                            int least, int most, double *values, int *count);
+
+// As many as `count`, or none.
+poise_status pz_xml_exactly(pz_input *input, const pz_xml_node *node, const char *attribute, int count, double *values);
+
+// The same from a text that is the value of some attribute.
+poise_status pz_xml_numbers_of(pz_input *input, const pz_xml_node *node, const char *attribute, const char *value,
+                               pz_xml_numbers_kind kind, int least, int most, double *values, int *count);
+
+// ---- Errors and warnings (xml.c) -----------------------------------------------------------------------------------------
+
+// With the line of the node, and the name of its file if that is another one.
+poise_status pz_xml_fail(pz_input *input, const pz_xml_node *node, poise_status status, const char *format, ...)
+    PZ_PRINTF(4, 5);
+
+// One reason for warnings that may come up often. The first few are said, the rest is counted.
+typedef struct pz_cause {
+    const char *what; // in the plural, for "and 17 more joints without a limit"
+    int count;
+} pz_cause;
+
+// `cause` may be NULL: always said.
+void pz_xml_warn(pz_input *input, pz_cause *cause, const pz_xml_node *node, const char *format, ...) PZ_PRINTF(4, 5);
+
+// Say how many were not said.
+void pz_causes_close(pz_input *input, const pz_cause *causes, size_t count);
+
+#endif

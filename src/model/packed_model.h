@@ -1,0 +1,175 @@
+// The packed constant block behind poise_model.
+//
+// A joint's motion is a sequence of *steps*, each about or along the axes of one frame: turns and slides with one degree of
+// freedom, or a rotation block with two or three. A *motion axis* is one column of that: the twist of everything below per
+// unit of one coordinate. Axes and coordinates of a step (dofs) are the same list but for mimic joints, whose axis belongs
+// to the dof they follow, times a factor.
+//
+// Frames are chosen so that steps only ever touch x, y and z:
+//
+//   frame of joint k before its motion:  R_parent C_k,  p_parent + R_parent t_k
+//   body frame as the user knows it:     R_k B_k        (B_k undoes the turn A_k that lined the axes up)
+//   C_k = B_parent R_offset A_k,   t_k = B_parent t_offset,   B_k = A_k^T
+#ifndef PZ_MODEL_PACKED_MODEL_H
+#define PZ_MODEL_PACKED_MODEL_H
+
+#include <poise/model.h>
+
+#include "base/arena.h"
+#include "base/names.h"
+#include "math/quat.h"
+
+typedef enum pz_step_kind {
+    PZ_TURN_X = 0,
+    PZ_TURN_Y,
+    PZ_TURN_Z,
+    PZ_SLIDE_X,
+    PZ_SLIDE_Y,
+    PZ_SLIDE_Z,
+    PZ_EXPMAP,    // three axes, exp(v)
+    PZ_SWING,     // two axes, exp((a, b, 0))
+    PZ_QUATERNION // three axes, four coordinates
+} pz_step_kind;
+
+#define PZ_MAX_STEPS 6
+
+// One row of the joint table: what a type is made of. Slides come before everything that turns, so that a joint's origin is
+// known when its axes are.
+typedef struct pz_joint_row {
+    const char *name;
+    int step_count;
+    pz_step_kind steps[PZ_MAX_STEPS];
+    bool euler; // the last three steps come from the Euler order
+} pz_joint_row;
+
+const pz_joint_row *pz_joint_row_of(poise_joint_type type); // NULL outside the enumeration
+
+// The steps of a joint with a given Euler order; returns how many.
+int pz_joint_steps(poise_joint_type type, poise_euler_order order, pz_step_kind steps[PZ_MAX_STEPS]);
+
+static inline bool pz_step_is_turn(pz_step_kind kind)
+{
+    return kind <= PZ_TURN_Z;
+}
+
+static inline bool pz_step_is_slide(pz_step_kind kind)
+{
+    return kind >= PZ_SLIDE_X && kind <= PZ_SLIDE_Z;
+}
+
+// A rotation block: its axes are not turns one after the other.
+static inline bool pz_step_is_block(pz_step_kind kind)
+{
+    return kind >= PZ_EXPMAP;
+}
+
+// Axes and coordinates of one step.
+static inline int pz_step_nv(pz_step_kind kind)
+{
+    return !pz_step_is_block(kind) ? 1 : kind == PZ_SWING ? 2 : 3;
+}
+
+static inline int pz_step_nq(pz_step_kind kind)
+{
+    return kind == PZ_QUATERNION ? 4 : pz_step_nv(kind);
+}
+
+typedef struct pz_step {
+    pz_step_kind kind;
+    int q;     // first coordinate
+    int axis;  // first motion axis
+    int value; // turns and slides: position in the list of their values
+    int block; // rotation blocks: position in the list of blocks
+    bool own;  // false for a mimic: the coordinate is another joint's
+} pz_step;
+
+// What the forward sweep reads comes first, in two cache lines.
+typedef struct pz_joint {
+    mat3 C;     // constant turn before the motion
+    vec3 t;     // constant shift before the motion
+    int parent; // joint, or POISE_WORLD
+    int step_begin, step_end;
+    bool C_is_identity;
+    bool B_is_identity;
+    bool only_turns; // all its steps are turns
+    int last_axis;   // the last axis at or above this joint, or -1
+    int axis_begin, axis_end;
+    int slide_count;    // axes that slide, which come first
+    mat3 B;             // from the user's body frame to ours: user rotation = R B
+    int subtree;        // joints in the subtree, itself included
+    int q_begin, q_end; // empty for a mimic
+    int v_begin, v_end;
+    int mimic; // joint followed, or POISE_WORLD
+    double mass;
+    vec3 mass_center; // in our frame
+} pz_joint;
+
+typedef struct pz_axis {
+    int parent; // axis before it on the path to the root, or -1
+    int depth;  // axes on the path, itself included
+    int joint;
+    int dof;       // component of a step
+    double factor; // d (coordinate) / d (component): 1, or a mimic's multiplier
+} pz_axis;
+
+struct poise_model {
+    poise_allocator allocator;
+    bool has_allocator;
+    int joint_count, step_count, axis_count, value_count, turn_count, block_count, nq, nv, tool_count;
+    bool has_mimic;
+    bool is_wide; // base/cpu.h
+    double total_mass;
+    pz_joint *joints;
+    pz_step *steps;
+    pz_axis *axes;
+    size_t *packed_row;   // axis_count + 1: where a row of the packed Hessian begins
+    int *dof_axis;        // nv: the axis that is the dof's own
+    int *value_q;         // value_count: coordinate behind the value; turns first, slides from turn_count on
+    double *value_factor; // value = factor q + offset
+    double *value_offset;
+    double *lower, *upper; // nq
+    poise_joint *given;    // descriptions as given, names within `text`, numbers normalised
+    poise_tool *tools;
+    int *tool_body;
+    char *text;
+    pz_names joint_names, body_names, tool_names;
+};
+
+// A normalised vector misses |v|^2 = 1 by at most 12 u, u = 2^-53: 4 u of the sum of squares, doubled by the division, the
+// division's own rounding, and 4 u of the sum taken anew.
+static inline bool pz_is_unit(double square)
+{
+    return fabs(square - 1.0) <= 8.0 * PZ_EPSILON;
+}
+
+// quat_normalize, but for quaternions that are unit to rounding, which stay as they are: doing it twice changes nothing.
+static inline quat pz_unit_quat(quat q)
+{
+    return pz_is_unit(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w) ? q : quat_normalize(q);
+}
+
+// Does an axis slide?
+static inline bool pz_axis_slides(const poise_model *model, int axis)
+{
+    const pz_joint *joint = &model->joints[model->axes[axis].joint];
+    return axis < joint->axis_begin + joint->slide_count;
+}
+
+// (a/A)^2 + (b/B)^2 of a SWING_TWIST joint's first two coordinates; 0 without a limit.
+PZ_DEVICE double pz_swing_excess(const poise_joint *given, const double *q);
+
+// Bring every swing within its ellipse.
+PZ_DEVICE void pz_model_clamp_swings(const poise_model *model, double *q);
+
+// Is the coordinate one of a swing at the edge of its ellipse?
+PZ_DEVICE bool pz_model_at_swing_edge(const poise_model *model, const double *q, int coordinate);
+
+// Are all numbers of q finite and no quaternion zero?
+PZ_DEVICE bool pz_model_accepts(const poise_model *model, const double *q);
+
+// Names by position, for pz_names.
+PZ_DEVICE const char *pz_model_joint_name_at(const void *model, int position);
+PZ_DEVICE const char *pz_model_body_name_at(const void *model, int position);
+PZ_DEVICE const char *pz_model_tool_name_at(const void *model, int position);
+
+#endif

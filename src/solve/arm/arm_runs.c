@@ -1,0 +1,78 @@
+// What a solve on an arm does around its searches: where they begin, what they aim at, which ends are kept. Nothing here
+// knows of a solver, so that others than arm.c can use it.
+#include "solve/arm/arm_kernel.h"
+
+// ---- Restarts ------------------------------------------------------------------------------------------------------------
+
+double pz_arm_sequence_at(const pz_arm_chain *chain, int i, double ratio, int m)
+{
+    double at = 0.5 + (double)m * ratio;
+    at -= (double)(int64_t)at;
+    return clamp(chain->first[i] + chain->span[i] * at, chain->lower[i], chain->upper[i]);
+}
+
+void pz_arm_restart(const pz_arm_chain *chain, int restart, double *q)
+{
+    for (int i = 0; i < chain->n; ++i) {
+        q[i] = pz_arm_sequence_at(chain, i, chain->ratio[i], restart);
+    }
+}
+
+// ---- Runs ----------------------------------------------------------------------------------------------------------------
+
+void pz_arm_open(const pz_arm_chain *chain, const double *q, pz_arm_run *run)
+{
+    arm_open(chain, chain->n, q, run);
+}
+
+void pz_arm_begin(const pz_arm_chain *chain, const double *q, pz_arm_run *run)
+{
+    arm_begin(chain, chain->n, q, run);
+}
+
+// ---- Target --------------------------------------------------------------------------------------------------------------
+
+// q/|q| for |q|^2 = 1 + d, |d| < 1e-5 by the checks of goals: 1 - d/2 + 3/8 d^2 is 1/|q| to rounding.
+static quat unit(quat q)
+{
+    double d = (q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w) - 1.0, s = 1.0 - d * (0.5 - 0.375 * d);
+    return (quat){s * q.x, s * q.y, s * q.z, s * q.w};
+}
+
+void pz_arm_aim(const pz_arm_chain *chain, const poise_pose *pose, pz_arm_target *target)
+{
+    mat3 R = quat_matrix(unit(pose->rotation)), back = m3_transpose(&chain->base);
+    target->u = m3_mul(&back, &R);
+    target->t = v3_scale(m3_apply(&back, v3_sub(pose->position, chain->base_at)), 1.0 / chain->unit);
+    if (!target->has_band) {
+        mat3 tail = m3_transpose(&chain->tail);
+        target->u = m3_mul(&target->u, &tail);
+    }
+}
+
+bool pz_arm_is_out_of_reach(const pz_arm_chain *chain, const pz_arm_target *target)
+{
+    double most = chain->reach * (1.0 + 1e-9) + sqrt(target->most_r);
+    return !target->has_band && v3_dot(target->t, target->t) > most * most;
+}
+
+// ---- Ends ----------------------------------------------------------------------------------------------------------------
+
+void pz_arm_keep_end(pz_arm_call *call)
+{
+    double cost = 0.5 * call->target.W * call->run.r + call->run.e;
+    if (!is_finite(cost) || (call->end_count == PZ_ARM_ENDS && !(cost < call->ends[PZ_ARM_ENDS - 1].cost))) {
+        return;
+    }
+    int at = call->end_count < PZ_ARM_ENDS ? call->end_count++ : PZ_ARM_ENDS - 1;
+    for (; at > 0 && cost < call->ends[at - 1].cost; --at) {
+        call->ends[at] = call->ends[at - 1];
+    }
+    call->ends[at].cost = cost;
+    memcpy(call->ends[at].q, call->run.q, sizeof call->ends[at].q);
+}
+
+void pz_arm_turn_back(const pz_arm_chain *chain, const double *q_start, double *q)
+{
+    arm_turn_back(chain, chain->n, q_start, q);
+}

@@ -1,0 +1,453 @@
+// A pose goal on an arm, from start to answer: searches, the closest pose where they fail, the report.
+#include "math/trig.h"
+#include "solve/arm/arm_kernel.h"
+#include "solve/methods.h"
+
+#define MARGIN   0.9999 // of the tolerances: what another order of the same sums may make of the error
+#define ALIKE    1e-3   // radians, or lengths over L: solutions are the same when no joint differs by more
+#define FARTHEST 1e300  // of the energy: nothing overflows on the way
+#define POLISHED 1e-9   // error to which solutions are brought that are compared
+
+struct pz_arm {
+    int body; // what the chain was made for; -1: nothing
+    poise_pose local;
+    bool fits;    // it could be made
+    double chord; // 2 sin of half the rotation tolerance
+    pz_arm_chain chain;
+    pz_arm_call *call;   // at hand
+    pz_arm_call own;     // of a solve that goes from begin to end at once
+    pz_arm_table *table; // NULL: none is wanted
+    bool has_table;      // it fits the chain
+};
+
+pz_arm *pz_arm_lay_out(const poise_solver *solver, pz_arena *arena)
+{
+    pz_arm *arm = pz_arena_take(arena, 1, sizeof *arm);
+    pz_arm_table *table = solver->options.seed_table ? pz_arena_take(arena, 1, sizeof *table) : NULL;
+    if (arm) {
+        double sine, cosine, tolerance = min2(solver->options.rotation_tolerance, PZ_PI);
+        pz_sincos(0.5 * tolerance, &sine, &cosine);
+        *arm = (pz_arm){.body = -1, .table = table, .chord = 2.0 * sine};
+    }
+    return arm;
+}
+
+void pz_arm_record(pz_arm_run *run, double f, double damping, bool exact)
+{
+    const poise_solver_options *options = &run->trace->options;
+    poise_report *report = &run->trace->report;
+    double weight = run->trace->goals[0].rotation_weight;
+    if (report->traced < options->trace_capacity) {
+        options->trace[report->traced++] = (poise_trace){.cost = pz_finite(weight * f),
+                                                         .gradient = pz_finite(weight * run->slope),
+                                                         .damping = pz_finite(damping),
+                                                         .step = pz_finite(run->longest),
+                                                         .accepted = f < run->best,
+                                                         .exact = exact};
+    }
+    run->best = min2(run->best, f);
+}
+
+// ---- Is this a problem for an arm? ---------------------------------------------------------------------------------------
+
+bool pz_arm_options_fit(const poise_solver_options *options)
+{
+    return options->prior == 0 && options->max_iterations > 0 && !is_finite(options->step_limit) && options->damping == 0;
+}
+
+static bool goal_fits(const poise_solver *solver)
+{
+    const poise_goal *goal = solver->goals;
+    return solver->goal_count == 1 && goal->kind == POISE_GOAL_POSE && goal->weight > 0 && goal->rotation_weight > 0 &&
+           goal->loss == POISE_LOSS_NONE;
+}
+
+// The chain for the goal, made anew when its body or frame is another than last time.
+static bool make_chain(const poise_solver *solver, pz_arm *arm)
+{
+    const poise_goal *goal = solver->goals;
+    if (goal->body != arm->body || memcmp(&goal->local, &arm->local, sizeof arm->local) != 0) {
+        arm->fits = pz_arm_chain_make(solver->model, solver->box, goal->body, &goal->local, &arm->chain);
+        arm->body = goal->body;
+        arm->local = goal->local;
+        arm->has_table = arm->fits && arm->table && pz_arm_table_make(&arm->chain, arm->table);
+    }
+    return arm->fits;
+}
+
+// The square of a tolerance, a little less so that rounding elsewhere does not undo it, and never less than what rounding of
+// numbers of size `size` allows.
+static double square_of(double tolerance, double size)
+{
+    double rounding = 16.0 * PZ_EPSILON * size;
+    double t = max2(MARGIN * tolerance - rounding, rounding);
+    return t * t;
+}
+
+// False when a number overflows: that is left to the general path.
+static bool make_target(const poise_solver *solver, pz_arm *arm)
+{
+    const poise_goal *goal = solver->goals;
+    const poise_solver_options *options = &solver->options;
+    const pz_arm_chain *chain = &arm->chain;
+    pz_arm_target *target = &arm->call->target;
+    double scale = 1.0 / chain->unit;
+    target->has_band = pz_has_band(goal->tolerance) || pz_has_band(goal->rotation_tolerance);
+    pz_arm_aim(chain, &goal->target, target);
+    if (target->has_band) {
+        target->turn = quat_from_matrix(&target->u);
+        target->tolerance = v3_scale(goal->tolerance, scale);
+        target->rotation_tolerance = goal->rotation_tolerance;
+        target->most_e = square_of(options->rotation_tolerance, 1.0);
+    } else {
+        target->most_e = options->rotation_tolerance < PZ_PI ? square_of(arm->chord, 1.0) : INFINITY;
+    }
+    target->most_r = square_of(options->position_tolerance * scale, chain->reach);
+    target->W = goal->weight * chain->unit * chain->unit / goal->rotation_weight;
+    target->cost = MARGIN * options->cost_tolerance / goal->rotation_weight;
+    target->stationary = options->gradient_tolerance;
+    double farthest = v3_dot(target->t, target->t) + chain->reach * chain->reach;
+    return max2(target->W, 1.0) * farthest < FARTHEST; // W may underflow to 0: the search has its own
+}
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+const pz_arm_chain *pz_arm_prepare(poise_solver *solver, pz_arm_call *call)
+{
+    pz_arm *arm = solver->arm;
+    if (!arm || !pz_arm_options_fit(&solver->options) || !goal_fits(solver) || !make_chain(solver, arm)) {
+        return NULL;
+    }
+    arm->call = call;
+    if (!make_target(solver, arm)) {
+        return NULL;
+    }
+    const pz_arm_chain *chain = &arm->chain;
+    for (int i = 0; i < chain->n; ++i) {
+        call->q_start[i] = solver->q_start[chain->q[i]];
+    }
+    call->run.iterations = call->run.evaluations = 0;
+    call->run.best = INFINITY;
+    call->run.trace = solver->options.trace && solver->options.trace_capacity > 0 ? solver : NULL;
+    call->end_count = call->search = 0;
+    call->last_search = solver->options.restarts;
+    if (pz_arm_is_out_of_reach(chain, &call->target)) {
+        call->last_search = least(call->last_search, PZ_ARM_FAR_SEARCHES);
+    }
+    call->met = false;
+    pz_arm_open(chain, call->q_start, &call->run);
+    return chain;
+}
+
+void pz_arm_take_up(poise_solver *solver, pz_arm_call *call)
+{
+    solver->arm->call = call;
+}
+
+// ---- Searches ------------------------------------------------------------------------------------------------------------
+
+// Where search number m begins: the caller's start, then entries of the table, then the sequence.
+static void begin_search(const poise_solver *solver, pz_arm *arm, int m)
+{
+    double q[PZ_ARM_MOST];
+    pz_arm_call *call = arm->call;
+    int from_table = arm->has_table && !call->target.has_band ? PZ_ARM_NEAR : 0;
+    if (m == 1 && from_table > 0) {
+        pz_arm_table_aim(&arm->chain, &call->target, arm->table);
+    }
+    if (m > 0 && m <= from_table) {
+        pz_arm_table_next(&arm->chain, &call->target, arm->table, q);
+    } else if (m > 0) {
+        pz_arm_restart(&arm->chain, pz_arm_first_start(solver->options.seed) + m - from_table, q);
+    }
+    pz_arm_begin(&arm->chain, m == 0 ? call->q_start : q, &call->run);
+}
+
+void pz_arm_begin_search(const poise_solver *solver)
+{
+    begin_search(solver, solver->arm, solver->arm->call->search);
+}
+
+// The chain's coordinates put into a configuration of the model.
+static void put(const poise_solver *solver, const pz_arm *arm, const double *q, double *configuration)
+{
+    memcpy(configuration, solver->q_start, (size_t)solver->model->nq * sizeof *configuration);
+    for (int i = 0; i < arm->chain.n; ++i) {
+        configuration[arm->chain.q[i]] = q[i];
+    }
+}
+
+// Of the iterations recorded since `first`, only those count as accepted that came closer than all before.
+static void judge_trace(const poise_solver *solver, pz_arm_run *run, int first)
+{
+    for (int i = first; i < solver->report.traced; ++i) {
+        poise_trace *record = &solver->options.trace[i];
+        double f = record->cost / solver->goals[0].rotation_weight;
+        record->accepted = record->accepted && f < run->best;
+        run->best = min2(run->best, f);
+    }
+}
+
+// The general method from run->q, for goals with bands.
+static pz_arm_end run_general(poise_solver *solver, pz_arm *arm)
+{
+    int traced = solver->report.traced;
+    put(solver, arm, arm->call->run.q, solver->q_try);
+    poise_outcome outcome = pz_solver_run_from(solver, solver->q_try);
+    judge_trace(solver, &arm->call->run, traced);
+    for (int i = 0; i < arm->chain.n; ++i) {
+        arm->call->run.q[i] = solver->at->kin.q[arm->chain.q[i]];
+    }
+    return outcome == POISE_OUTCOME_REACHED   ? PZ_ARM_MET
+           : outcome == POISE_OUTCOME_CLOSEST ? PZ_ARM_CLOSEST
+           : outcome == POISE_OUTCOME_STALLED ? PZ_ARM_STALLED
+                                              : PZ_ARM_BUDGET;
+}
+
+// Look for a zero from where the search begins.
+static bool look_for_zero(const poise_solver *solver, pz_arm *arm)
+{
+    int most = least(PZ_ARM_SEARCH_ITERATIONS, solver->options.max_iterations);
+    pz_arm_call *call = arm->call;
+    return call->target.has_band ? pz_arm_search_banded(&arm->chain, &call->target, most, &call->run)
+                                 : pz_arm_search(&arm->chain, &call->target, most, &call->run);
+}
+
+// A search that was dropped near a zero is finished by descent.
+static bool finish_search(const poise_solver *solver, pz_arm *arm, bool met)
+{
+    int most = least(PZ_ARM_FINISH_ITERATIONS, solver->options.max_iterations);
+    pz_arm_call *call = arm->call;
+    return met || (!call->target.has_band && call->run.f < PZ_ARM_NEAR_ZERO &&
+                   pz_arm_finish(&arm->chain, &call->target, true, most, &call->run) == PZ_ARM_MET);
+}
+
+static bool search(const poise_solver *solver, pz_arm *arm, int m)
+{
+    begin_search(solver, arm, m);
+    return finish_search(solver, arm, look_for_zero(solver, arm));
+}
+
+static void note_search(poise_solver *solver, const pz_arm_call *call, int m)
+{
+    if (m == 0) {
+        double f = 0.5 * call->target.W * call->run.first_r + call->run.first_e;
+        solver->report.start_cost = solver->goals[0].rotation_weight * f;
+    }
+    solver->report.restarts = m;
+}
+
+bool pz_arm_end_search(poise_solver *solver, bool met)
+{
+    pz_arm_call *call = solver->arm->call;
+    call->met = finish_search(solver, solver->arm, met);
+    note_search(solver, call, call->search);
+    if (call->met) {
+        return true;
+    }
+    pz_arm_keep_end(call);
+    call->search += 1;
+    return call->search > call->last_search;
+}
+
+// ---- The closest pose ----------------------------------------------------------------------------------------------------
+
+// Minimise from q. Returns the cost over rotation_weight; the end is in run->q.
+static double minimise(poise_solver *solver, pz_arm *arm, const double *q, pz_arm_end *end)
+{
+    pz_arm_call *call = arm->call;
+    int most = solver->options.max_iterations;
+    pz_arm_begin(&arm->chain, q, &call->run);
+    if (!call->target.has_band) {
+        *end = pz_arm_finish(&arm->chain, &call->target, false, most, &call->run);
+        return 0.5 * call->target.W * call->run.r + call->run.e;
+    }
+    *end = run_general(solver, arm);
+    return solver->at->cost / solver->goals[0].rotation_weight;
+}
+
+// A warm start without restarts wants the closest pose near it. Otherwise the best ends of the searches are tried, too.
+static pz_arm_end find_closest(poise_solver *solver, pz_arm *arm)
+{
+    pz_arm_call *call = arm->call;
+    pz_arm_end end, best_end;
+    double best = minimise(solver, arm, call->q_start, &best_end), q[PZ_ARM_MOST];
+    memcpy(q, call->run.q, sizeof q);
+    bool only_near = solver->options.restarts == 0 && solver->options.start == POISE_START_WARM;
+    for (int k = 0; k < call->end_count && !only_near && best_end != PZ_ARM_MET; ++k) {
+        double cost = minimise(solver, arm, call->ends[k].q, &end);
+        if (end == PZ_ARM_MET || cost < best) {
+            best = cost;
+            best_end = end;
+            memcpy(q, call->run.q, sizeof q);
+        }
+    }
+    memcpy(call->run.q, q, sizeof q);
+    return best_end;
+}
+
+// ---- Answer --------------------------------------------------------------------------------------------------------------
+
+// The largest component of the projected gradient at the answer, per unit of a coordinate.
+static double slope_of(const pz_arm *arm)
+{
+    const pz_arm_call *call = arm->call;
+    const pz_arm_chain *chain = &arm->chain;
+    double largest = 0.0;
+    for (int i = 0; i < chain->n; ++i) {
+        double q = call->run.q[i], g = call->run.g[i];
+        bool held = (q <= chain->lower[i] && g >= 0) || (q >= chain->upper[i] && g <= 0);
+        largest = held ? largest : max2(largest, chain->slides ? fabs(g) / chain->rate[i] : fabs(g));
+    }
+    return largest;
+}
+
+// Measure an answer without a band by the chain's own numbers, which are those of the general objective up to rounding:
+// r is over L, E = 2 sin^2(phi/2), energies are over rotation_weight. True when the goal is met.
+static bool is_reached(poise_solver *solver, const pz_arm *arm)
+{
+    const pz_arm_call *call = arm->call;
+    const poise_solver_options *options = &solver->options;
+    poise_report *report = &solver->report;
+    double w = solver->goals[0].rotation_weight, e = 0.5 * call->run.e;
+    report->cost = w * (0.5 * call->target.W * call->run.r + call->run.e);
+    report->gradient = w * slope_of(arm);
+    report->worst_length = arm->chain.unit * sqrt(call->run.r);
+    report->worst_angle = 2.0 * pz_atan2(sqrt(e), sqrt(max2(1.0 - e, 0.0)));
+    solver->is_measured =
+        (report->worst_length <= options->position_tolerance && report->worst_angle <= options->rotation_tolerance) ||
+        report->cost <= options->cost_tolerance;
+    return solver->is_measured;
+}
+
+static void conclude(poise_solver *solver, pz_arm *arm, pz_arm_end end)
+{
+    pz_arm_call *call = arm->call;
+    poise_report *report = &solver->report;
+    pz_arm_turn_back(&arm->chain, call->q_start, call->run.q);
+    put(solver, arm, call->run.q, solver->q_best);
+    report->iterations += call->run.iterations;
+    report->evaluations += call->run.evaluations;
+    if (end == PZ_ARM_MET && !call->target.has_band && is_reached(solver, arm)) {
+        report->outcome = POISE_OUTCOME_REACHED;
+        report->reason = "every goal is met";
+        return;
+    }
+    pz_try(solver, solver->q_best, POISE_LEVEL_HESSIAN);
+    pz_accept(solver);
+    pz_refresh_diagonal(solver);
+    if (pz_is_done(solver, &report->outcome)) {
+        return;
+    }
+    bool budget = end == PZ_ARM_BUDGET, closest = end == PZ_ARM_CLOSEST;
+    report->outcome = budget ? POISE_OUTCOME_BUDGET : closest ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_STALLED;
+    report->reason = budget    ? "the iterations were used up"
+                     : closest ? "no direction within the limits comes closer"
+                               : "steps no longer change the cost";
+}
+
+void pz_arm_conclude(poise_solver *solver)
+{
+    pz_arm *arm = solver->arm;
+    conclude(solver, arm, arm->call->met ? PZ_ARM_MET : find_closest(solver, arm));
+}
+
+bool pz_arm_solve(poise_solver *solver)
+{
+    pz_arm *arm = solver->arm;
+    if (!arm || !pz_arm_prepare(solver, &arm->own)) {
+        return false;
+    }
+    do {
+        pz_arm_begin_search(solver);
+    } while (!pz_arm_end_search(solver, look_for_zero(solver, arm)));
+    pz_arm_conclude(solver);
+    return true;
+}
+
+// ---- All solutions -------------------------------------------------------------------------------------------------------
+
+static double distance_of(const poise_solver *solver, const pz_arm *arm, const double *q)
+{
+    double sum = 0.0;
+    for (int i = 0; i < arm->chain.n; ++i) {
+        double d = q[arm->chain.q[i]] - solver->q_start[arm->chain.q[i]];
+        sum += d * d;
+    }
+    return sum;
+}
+
+static bool are_alike(const pz_arm *arm, const double *a, const double *b)
+{
+    for (int i = 0; i < arm->chain.n; ++i) {
+        int q = arm->chain.q[i];
+        if (fabs(a[q] - b[q]) > ALIKE * arm->chain.rate[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Put the solution `found` among the rows, nearest first, unless it is there or the rows are full of nearer ones.
+static void add_solution(const poise_solver *solver, const pz_arm *arm, const double *found, double *rows, int capacity,
+                         int *count)
+{
+    size_t nq = (size_t)solver->model->nq;
+    double distance = distance_of(solver, arm, found);
+    int at = 0;
+    for (int k = 0; k < *count; ++k) {
+        if (are_alike(arm, found, rows + (size_t)k * nq)) {
+            return;
+        }
+        at += distance_of(solver, arm, rows + (size_t)k * nq) <= distance;
+    }
+    if (at == capacity) {
+        return;
+    }
+    *count = least(*count + 1, capacity);
+    memmove(rows + (size_t)(at + 1) * nq, rows + (size_t)at * nq, (size_t)(*count - 1 - at) * nq * sizeof *rows);
+    memcpy(rows + (size_t)at * nq, found, nq * sizeof *rows);
+}
+
+// Search number m, to far below the tolerance so that two finds of one solution are alike.
+static bool find_one(poise_solver *solver, pz_arm *arm, int m)
+{
+    pz_arm_call *call = arm->call;
+    pz_arm_target wanted = call->target;
+    call->target.most_r = min2(wanted.most_r, POLISHED * POLISHED);
+    call->target.most_e = min2(wanted.most_e, POLISHED * POLISHED);
+    bool met = search(solver, arm, m);
+    call->target = wanted;
+    return met || (call->run.r <= wanted.most_r && 2.0 * call->run.e <= wanted.most_e);
+}
+
+bool pz_arm_solve_all(poise_solver *solver, double *solutions, int capacity, int *count)
+{
+    pz_arm *arm = solver->arm;
+    if (!arm || !pz_arm_prepare(solver, &arm->own)) {
+        return false;
+    }
+    int found = 0;
+    for (int m = 0; m <= solver->options.restarts; ++m) {
+        if (find_one(solver, arm, m)) {
+            pz_arm_turn_back(&arm->chain, arm->own.q_start, arm->own.run.q);
+            put(solver, arm, arm->own.run.q, solver->q_try);
+            add_solution(solver, arm, solver->q_try, solutions, capacity, &found);
+        } else {
+            pz_arm_keep_end(&arm->own);
+        }
+        note_search(solver, &arm->own, m);
+    }
+    if (found > 0) {
+        for (int i = 0; i < arm->chain.n; ++i) {
+            arm->own.run.q[i] = solutions[arm->chain.q[i]];
+        }
+        pz_arm_measure(&arm->chain, &arm->own.target, &arm->own.run);
+    }
+    conclude(solver, arm, found > 0 ? PZ_ARM_MET : find_closest(solver, arm));
+    *count = found;
+    return true;
+}

@@ -1,0 +1,200 @@
+// Search along the projected path q(t) = P(retract(q, t d)), P the projection onto the limits.
+//
+// With s(t) the step behind q(t), which is t d but for dofs that a bound has stopped, a point is good when
+//
+//   f(q(t)) <= f + c1 g . s(t)      sufficient decrease (L. Armijo 1966; along the path: D. Bertsekas, "Projected Newton
+//                                   methods for optimization problems with simple constraints", 1982)
+//   g(t) . d' >= c2 g . d           the slope has risen (P. Wolfe 1969, weak form); d' = d without stopped dofs
+//
+// Bracket and bisect (A. Lewis & M. Overton, "Nonsmooth optimization via quasi-Newton methods", 2013, algorithm 2.6): t too
+// long when the first fails, too short when only the second does. Inside the bracket the minimum of a parabola takes the
+// place of the midpoint, kept off the ends.
+#include "solve/classic/line_search.h"
+
+#include "solve/tree/damped_step.h"
+
+#include <string.h>
+
+#define C1     1e-4 // the usual constants of quasi-Newton methods (Nocedal & Wright 2006, section 3.1)
+#define C2     0.9
+#define TRIALS 40   // a bracket this often halved has no numbers left inside
+#define MARGIN 0.1  // of the bracket, that the parabola keeps off its ends
+#define NEAR   1e-3 // a dof this near to its bound, in units of the coordinate or its range, may be held
+
+void pz_line_lay_out(pz_line *line, const poise_solver *solver, pz_arena *arena)
+{
+    size_t n = (size_t)solver->model->nv;
+    line->direction = pz_arena_take(arena, n, sizeof *line->direction);
+    line->taken = pz_arena_take(arena, n, sizeof *line->taken);
+    line->velocity = pz_arena_take(arena, n, sizeof *line->velocity);
+    line->D = pz_arena_take(arena, n, sizeof *line->D);
+    line->hold = pz_arena_take(arena, n, sizeof *line->hold);
+    line->q_trial = pz_arena_take(arena, (size_t)solver->model->nq, sizeof *line->q_trial);
+}
+
+double pz_dot(const double *a, const double *b, int n)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; ++i) {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
+// A dof close to a bound that its own scaled descent -g/D crosses: Bertsekas's set I+ (1982), without which a
+// direction may point out of many bounds at once and be cut to nothing.
+static bool is_near_bound(const poise_solver *solver, const double *D, int i)
+{
+    const pz_box *box = &solver->box[i];
+    if (box->q < 0 || (solver->has_swings && pz_edge_leads_inwards(solver, i))) {
+        return false;
+    }
+    double q = solver->at->kin.q[box->q], next = q - solver->at->gradient[i] / D[i];
+    double near = NEAR * min2(1.0, box->upper - box->lower);
+    return (next < box->lower && q - box->lower < near) || (next > box->upper && box->upper - q < near);
+}
+
+int pz_line_hold(const poise_solver *solver, pz_line *line)
+{
+    int count = 0;
+    for (int i = 0; i < solver->model->nv; ++i) {
+        bool is_held = pz_is_held(solver, i);
+        line->hold[i] = is_held || is_near_bound(solver, line->D, i);
+        line->direction[i] = is_held || !line->hold[i] ? 0.0 : -solver->at->gradient[i] / line->D[i];
+        count += line->hold[i];
+    }
+    return count;
+}
+
+// ---- Path ----------------------------------------------------------------------------------------------------------------
+
+// The longest t that step_limit allows, and a direction without overflow.
+static double longest_step(const poise_solver *solver, const pz_line *line)
+{
+    double longest = pz_largest(line->direction, solver->model->nv);
+    return longest > 0 && is_finite(longest) ? solver->options.step_limit / longest : 0.0;
+}
+
+// q(t) into q_trial, s(t) into taken. A rotation vector that retract has brought back to the short form moved by 2 pi along
+// its axis, hence by at least 2 pi/sqrt(3) in some coordinate beside its step.
+static void walk(const poise_solver *solver, pz_line *line, double t)
+{
+    const double *q = solver->at->kin.q;
+    line->t = t;
+    line->has_jumped = false;
+    for (int i = 0; i < solver->model->nv; ++i) {
+        line->taken[i] = t * line->direction[i];
+    }
+    pz_step_within(solver, q, line->taken, line->q_trial);
+    for (int i = 0; i < solver->model->nv; ++i) {
+        int at = solver->box[i].q;
+        if (at < 0 || line->q_trial[at] == q[at] + line->taken[i]) {
+            continue;
+        }
+        double moved = line->q_trial[at] - q[at];
+        if (fabs(moved - line->taken[i]) > PZ_PI) {
+            line->has_jumped = true;
+        } else {
+            line->taken[i] = moved;
+        }
+    }
+}
+
+// Slope of the path at the point tried: dofs that stand at the bound they walk into no longer move, and swings at an active
+// edge move along it.
+static double slope_at_trial(poise_solver *solver, pz_line *line)
+{
+    const double *g = solver->trial->gradient;
+    int n = solver->model->nv;
+    memcpy(line->velocity, line->direction, (size_t)n * sizeof *line->velocity);
+    for (int i = 0; i < n; ++i) {
+        const pz_box *box = &solver->box[i];
+        double q = box->q < 0 ? 0.0 : line->q_trial[box->q], *d = &line->velocity[i];
+        *d = box->q >= 0 && ((q <= box->lower && *d < 0) || (q >= box->upper && *d > 0)) ? 0.0 : *d;
+    }
+    if (solver->has_swings) {
+        pz_accept(solver); // edges are those of the point at hand
+        pz_project_on_swings(solver, line->velocity);
+        pz_accept(solver);
+    }
+    return pz_dot(g, line->velocity, n);
+}
+
+// ---- Bracket -------------------------------------------------------------------------------------------------------------
+
+typedef struct bracket {
+    double a, f_a, slope_a; // decrease enough, but slope too steep
+    double b, f_b;          // not enough decrease; b is infinite until there is such a point
+} bracket;
+
+// The minimum of the parabola through f_a, slope_a and f_b, kept off the ends; without b, twice as far.
+static double next_length(const bracket *w)
+{
+    if (!is_finite(w->b)) {
+        return 2.0 * w->a;
+    }
+    double width = w->b - w->a, over = w->f_b - w->f_a - w->slope_a * width;
+    double share = is_finite(over) && over > 0 ? -0.5 * w->slope_a * width / over : 0.5;
+    return w->a + width * clamp(share, MARGIN, 1.0 - MARGIN);
+}
+
+// Evaluate at t and put it into the bracket. True when it meets the conditions.
+static bool try_length(poise_solver *solver, pz_line *line, pz_wolfe conditions, double t, double slope, bracket *w)
+{
+    double before = solver->at->cost;
+    walk(solver, line, t);
+    double after = pz_try(solver, line->q_trial, POISE_LEVEL_HESSIAN);
+    double expected = pz_dot(solver->at->gradient, line->taken, solver->model->nv);
+    if (!(after < before && after <= before + C1 * expected)) {
+        w->b = t;
+        w->f_b = after;
+        return false;
+    }
+    double risen = slope_at_trial(solver, line);
+    if (conditions == PZ_LINE_WEAK_WOLFE && risen < C2 * slope) {
+        w->a = t;
+        w->f_a = after;
+        w->slope_a = risen;
+        return false;
+    }
+    return true;
+}
+
+bool pz_line_search(poise_solver *solver, pz_line *line, pz_wolfe conditions)
+{
+    double slope = pz_dot(solver->at->gradient, line->direction, solver->model->nv);
+    double most = longest_step(solver, line), t = min2(1.0, most);
+    line->t = 0.0;
+    line->is_flat = slope == 0;
+    if (!(slope < 0) || !(t > 0)) {
+        memset(line->taken, 0, (size_t)solver->model->nv * sizeof *line->taken);
+        return false;
+    }
+    bracket w = {.a = 0.0, .f_a = solver->at->cost, .slope_a = slope, .b = INFINITY};
+    for (int trial = 0; trial < TRIALS; ++trial) {
+        if (try_length(solver, line, conditions, t, slope, &w) || (w.a == most && t == most)) {
+            pz_accept(solver);
+            return true;
+        }
+        t = min2(next_length(&w), most);
+        line->is_flat = w.a == 0 && -slope * w.b <= PZ_FLAT * fabs(solver->at->cost);
+        if (!(t > w.a && t < w.b) || line->is_flat) {
+            break;
+        }
+    }
+    if (w.a > 0) { // lower, if not as flat as asked for
+        walk(solver, line, w.a);
+        if (pz_try(solver, line->q_trial, POISE_LEVEL_HESSIAN) < solver->at->cost) {
+            pz_accept(solver);
+            return true;
+        }
+    }
+    return false;
+}
+
+poise_outcome pz_line_outcome(poise_solver *solver, const pz_line *line)
+{
+    solver->report.reason =
+        line->is_flat ? "no direction within the limits comes closer" : "steps no longer change the cost";
+    return line->is_flat ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_STALLED;
+}

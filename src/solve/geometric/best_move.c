@@ -1,0 +1,501 @@
+// The best motion of one joint for a pull: closed forms.
+//
+// All turning steps of a joint pass through one point p. About it, with Mp = sum w (x - p) (t - p)^T + sum w d u^T, a turn R
+// leaves the energy const - tr(R Mp). As a unit quaternion r = (w x y z) in the axes that Mp is written in,
+//
+//   tr(R Mp) = r . N r      N = [ tr Mp   a^T               ]      a = sum x x t + sum d x u, the moment of the pull
+//                               [ a       Mp + Mp^T - tr Mp ]
+//
+// (Davenport's matrix; Horn, "Closed-form solution of absolute orientation using unit quaternions", 1987). The best turn is
+// an eigenvector of the largest eigenvalue of N over the components that the step may use:
+//
+//   turn about an axis e    {w, e}       tr = e . Mp e + c cos + s sin,  c = tr Mp - e . Mp e,  s = a . e: atan2(s, c)
+//   swing                   {w, x, y}    3 x 3
+//   ball                    all          4 x 4; for one point alone, the short way round
+//
+// A slide along e by l costs const - l e . (T - X) + n l^2/2: best at e . (T - X)/n.
+//
+// Limits: a sinusoid over an interval is largest at its peak or at an end, a parabola nearest to its vertex; both exact.
+// Rotation vectors in a box or an ellipse have no closed form: see bounded_block.
+#include "math/dense.h"
+#include "math/trig.h"
+#include "solve/geometric/geometric.h"
+
+#define NOISE 32.0 // a moment below this many roundings of the pull's size is no reason to move
+
+// ---- Elements ------------------------------------------------------------------------------------------------------------
+
+double pz_best_angle(double c, double s, double lower, double upper)
+{
+    double peak = pz_atan2(s, c);
+    if (peak < lower && peak + PZ_TWO_PI <= upper) {
+        return peak + PZ_TWO_PI;
+    }
+    if (peak > upper && peak - PZ_TWO_PI >= lower) {
+        return peak - PZ_TWO_PI;
+    }
+    if (peak < lower) { // the nearer end, where upper is approached from the next peak
+        return peak + PZ_TWO_PI - upper < lower - peak ? upper : lower;
+    }
+    if (peak > upper) {
+        return lower - (peak - PZ_TWO_PI) < peak - upper ? lower : upper;
+    }
+    return peak;
+}
+
+// sum (x - p) x (t - p) + sum d x u
+static inline vec3 moment(const mat3 *M)
+{
+    return v3(M->z.y - M->y.z, M->x.z - M->z.x, M->y.x - M->x.y);
+}
+
+static inline double trace(const mat3 *M)
+{
+    return M->x.x + M->y.y + M->z.z;
+}
+
+// cos I + sin [a]x + (1 - cos) a a^T
+static inline mat3 turn_matrix(vec3 a, double sine, double cosine)
+{
+    vec3 b = v3_scale(a, 1.0 - cosine), s = v3_scale(a, sine);
+    return (mat3){{cosine + b.x * a.x, b.x * a.y + s.z, b.x * a.z - s.y},
+                  {b.y * a.x - s.z, cosine + b.y * a.y, b.y * a.z + s.x},
+                  {b.z * a.x + s.y, b.z * a.y - s.x, cosine + b.z * a.z}};
+}
+
+// A joint on its way.
+typedef struct mover {
+    const poise_solver *solver;
+    const pz_joint *joint;
+    vec3 p;        // where its turns pass through
+    bool is_loose; // it slides freely in all directions, so that turns need not care where p goes
+    pz_pull *pull;
+    pz_move *made; // or NULL
+    double *q;
+    double longest;
+} mover;
+
+static void carry(mover *m, const pz_move *move)
+{
+    pz_pull_carry(m->pull, move);
+    if (m->made) {
+        *m->made = pz_move_after(move, m->made);
+    }
+}
+
+// Turn what the joint carries about p.
+static void carry_turn(mover *m, const mat3 *R)
+{
+    pz_move move = {*R, v3_sub(m->p, m3_apply(R, m->p))};
+    carry(m, &move);
+}
+
+// Mp = M - X p^T - p (T - n p)^T, and a bound on its rounding errors. A joint that is free to slide will bring the means of
+// points and targets together after any turn: what is left is M - X T^T/n.
+static mat3 centred(const mover *m, double *noise)
+{
+    const pz_pull *a = m->pull;
+    const mat3 *M = &a->M;
+    vec3 p = m->p, X = a->X;
+    if (m->is_loose) {
+        vec3 mean = a->n > 0 ? v3_scale(a->T, 1.0 / a->n) : v3(0, 0, 0);
+        *noise = NOISE * PZ_EPSILON * (a->size + v3_norm(X) * v3_norm(mean));
+        return (mat3){v3_mad(M->x, -mean.x, X), v3_mad(M->y, -mean.y, X), v3_mad(M->z, -mean.z, X)};
+    }
+    vec3 U = v3_mad(a->T, -a->n, p);
+    double reach = v3_norm(p);
+    *noise = NOISE * PZ_EPSILON * (a->size + reach * (v3_norm(X) + v3_norm(a->T) + a->n * reach));
+    return (mat3){v3_mad(v3_mad(M->x, -p.x, X), -U.x, p), v3_mad(v3_mad(M->y, -p.y, X), -U.y, p),
+                  v3_mad(v3_mad(M->z, -p.z, X), -U.z, p)};
+}
+
+static double largest_entry(const mat3 *M)
+{
+    const double *e = (const double *)M;
+    return pz_largest(e, 9);
+}
+
+// What a coordinate may still do: from its value to its limits, and no further than the step limit.
+static void room(const poise_solver *solver, const pz_box *box, double *lower, double *upper)
+{
+    double q = box->q >= 0 ? solver->at->kin.q[box->q] : 0.0, limit = solver->options.step_limit;
+    *lower = min2(max2(box->q >= 0 ? box->lower - q : -INFINITY, -limit), 0.0);
+    *upper = max2(min2(box->q >= 0 ? box->upper - q : INFINITY, limit), 0.0);
+}
+
+// The coordinate after a step, exactly at a limit where the step goes that far.
+static double stepped(const pz_box *box, double q, double step)
+{
+    return step >= box->upper - q ? box->upper : step <= box->lower - q ? box->lower : q + step;
+}
+
+// ---- Turns and slides ----------------------------------------------------------------------------------------------------
+
+// The best angle about the unit axis a; false when the pull has nothing to say about it.
+static bool best_turn(const mover *m, vec3 a, double lower, double upper, double *angle)
+{
+    double noise;
+    mat3 M = centred(m, &noise);
+    double s = v3_dot(moment(&M), a), c = trace(&M) - v3_dot(a, m3_apply(&M, a));
+    if (!(fabs(s) + fabs(c) > noise) || !is_finite(s) || !is_finite(c)) {
+        return false;
+    }
+    *angle = pz_best_angle(c, s, lower, upper);
+    return true;
+}
+
+static void turn_about(mover *m, vec3 a, double angle)
+{
+    double sine, cosine;
+    pz_sincos(angle, &sine, &cosine);
+    mat3 R = turn_matrix(a, sine, cosine);
+    carry_turn(m, &R);
+    m->longest = max2(m->longest, fabs(angle));
+}
+
+static void turn_step(mover *m, const pz_step *step)
+{
+    const pz_box *box = &m->solver->box[m->solver->model->axes[step->axis].dof];
+    vec3 a = m->solver->at->kin.S[step->axis].w;
+    double lower, upper, angle;
+    room(m->solver, box, &lower, &upper);
+    if (box->locked || !best_turn(m, a, lower, upper, &angle)) {
+        return;
+    }
+    m->q[step->q] = stepped(box, m->q[step->q], angle);
+    turn_about(m, a, angle);
+}
+
+static void slide_step(mover *m, const pz_step *step)
+{
+    const pz_box *box = &m->solver->box[m->solver->model->axes[step->axis].dof];
+    vec3 a = m->solver->at->kin.S[step->axis].v;
+    double lower, upper;
+    room(m->solver, box, &lower, &upper);
+    double length = v3_dot(a, v3_sub(m->pull->T, m->pull->X)) / m->pull->n;
+    if (box->locked || !is_finite(length)) { // 0/0 where nothing pulls
+        return;
+    }
+    length = clamp(length, lower, upper);
+    m->q[step->q] = stepped(box, m->q[step->q], length);
+    pz_move move = {m3_identity(), v3_scale(a, length)};
+    carry(m, &move);
+    m->longest = max2(m->longest, fabs(length));
+}
+
+// ---- Best rotations ------------------------------------------------------------------------------------------------------
+
+// N above, lower triangle, over the first `count` of w x y z.
+static void davenport(const mat3 *M, int count, double *N)
+{
+    vec3 a = moment(M);
+    double xx = M->x.x, yy = M->y.y, zz = M->z.z;
+    const double full[4][4] = {{xx + yy + zz, 0, 0, 0},
+                               {a.x, xx - yy - zz, 0, 0},
+                               {a.y, M->y.x + M->x.y, yy - xx - zz, 0},
+                               {a.z, M->z.x + M->x.z, M->z.y + M->y.z, zz - xx - yy}};
+    for (int i = 0; i < count; ++i) {
+        for (int j = 0; j < count; ++j) {
+            N[i * count + j] = full[i][j];
+        }
+    }
+}
+
+bool pz_best_quat(const mat3 *M, int count, quat *r)
+{
+    double N[16], value[4], work[4];
+    davenport(M, count, N);
+    if (!all_finite(N, (size_t)(count * count)) || !pz_symmetric_eigen(count, N, value, true, work)) {
+        return false;
+    }
+    const double *top = N + (count - 1) * count;
+    *r = quat_normalize((quat){top[1], top[2], count > 3 ? top[3] : 0.0, top[0]});
+    return true;
+}
+
+// The rotation vector of the best of all turns. For one point alone M = x t^T, all turns that bring x along t are best, and
+// the short way is the one that does not twist. The columns of such an M are parallel, to its rounding errors.
+static bool best_rotation(const mat3 *M, double noise, vec3 *turn)
+{
+    vec3 a = moment(M), u = v3_cross(M->x, M->y), v = v3_cross(M->y, M->z), w = v3_cross(M->z, M->x);
+    double length = v3_norm(a), large = largest_entry(M);
+    bool is_one = v3_norm(u) + v3_norm(v) + v3_norm(w) <= 8.0 * noise * large;
+    if (is_one && length > 0) { // x opposite t: any axis across will do, and the eigenvectors have one
+        *turn = v3_scale(a, pz_atan2(length, trace(M)) / length);
+        return true;
+    }
+    quat r;
+    if (!pz_best_quat(M, 4, &r)) {
+        return false;
+    }
+    *turn = so3_log(r);
+    return true;
+}
+
+// A ball without limits, R its rotation in the world: turn it by the best rotation of all, written in its own axes, so that
+// the quaternion, or the rotation vector's, is multiplied from the right.
+static void free_ball(mover *m, const pz_step *step, const mat3 *R)
+{
+    double noise;
+    vec3 turn;
+    mat3 M = centred(m, &noise), L = m3_mul(&M, R), Rt = m3_transpose(R);
+    M = m3_mul(&Rt, &L);
+    if (!(largest_entry(&M) > noise) || !best_rotation(&M, noise, &turn)) {
+        return;
+    }
+    double angle = v3_norm(turn), limit = m->solver->options.step_limit;
+    if (angle > limit) { // on the way to the best the energy falls all along
+        turn = v3_scale(turn, limit / angle);
+        angle = limit;
+    }
+    quat by = so3_exp_quat(turn);
+    double *q = m->q + step->q;
+    if (step->kind == PZ_QUATERNION) {
+        quat now = quat_normalize(quat_mul(quat_normalize((quat){q[0], q[1], q[2], q[3]}), by));
+        q[0] = now.x, q[1] = now.y, q[2] = now.z, q[3] = now.w;
+    } else {
+        vec3 v = so3_log(quat_mul(so3_exp_quat(v3(q[0], q[1], q[2])), by));
+        q[0] = v.x, q[1] = v.y, q[2] = v.z;
+    }
+    mat3 W = quat_matrix(by);
+    W = m3_mul(R, &W);
+    W = m3_mul(&W, &Rt);
+    carry_turn(m, &W);
+    m->longest = max2(m->longest, angle);
+}
+
+// ---- Rotation vectors within limits --------------------------------------------------------------------------------------
+//
+// The rotation vector v in a box, perhaps also an ellipse, where g(v) = tr(exp(v) M) is large. First the best of all
+// rotations, brought within the limits along both of its rotation vectors; then from the best of these, and of where the
+// joint is, uphill by projected gradients. In coordinates that make the ellipse a circle, moving a point to it along the ray
+// to the centre is the nearest point, so that short enough steps go uphill until no direction within the limits does.
+
+#define CLIMBS   6    // uphill steps in one visit; sweeps visit again
+#define HALVINGS 12   // of the step's length
+#define RAY      (-1) // how to reach an ellipse; or the coordinate to keep
+
+typedef struct bounded {
+    int count; // 2 for a swing, 3
+    double lower[3], upper[3];
+    const poise_joint *ellipse; // or NULL
+    mat3 M;                     // points in the frame after the rotation, targets in the frame before
+    double noise;
+} bounded;
+
+static double gain(const bounded *b, const double *v)
+{
+    mat3 R = so3_exp(v3(v[0], v[1], v[2])), A = m3_mul(&R, &b->M);
+    return trace(&A);
+}
+
+// dg/dv = J_l^T moment(exp(v) M), times the squared half-axes of the ellipse
+static void uphill(const bounded *b, const double *v, double *g)
+{
+    vec3 at = v3(v[0], v[1], v[2]);
+    mat3 R = so3_exp(at), A = m3_mul(&R, &b->M), J = so3_left_jacobian(at);
+    vec3 d = m3_apply_transposed(&J, moment(&A));
+    double longer = b->ellipse ? max2(b->ellipse->swing[0], b->ellipse->swing[1]) : 1.0;
+    double x = b->ellipse ? b->ellipse->swing[0] / longer : 1.0, y = b->ellipse ? b->ellipse->swing[1] / longer : 1.0;
+    g[0] = x * x * d.x, g[1] = y * y * d.y, g[2] = b->count > 2 ? d.z : 0.0;
+}
+
+// Within the limits: first the box, then the ellipse, along the ray to the centre, or, to reach the corners where the two
+// meet, with coordinate `keep` as it is. False when that leaves the box.
+static bool bring_within(const bounded *b, int keep, double *v)
+{
+    for (int i = 0; i < b->count; ++i) {
+        v[i] = clamp(v[i], b->lower[i], b->upper[i]);
+    }
+    if (!b->ellipse || pz_swing_excess(b->ellipse, v) <= 1.0) {
+        return true;
+    }
+    double size = sqrt(pz_swing_excess(b->ellipse, v));
+    if (keep >= 0) {
+        double kept = v[keep] / b->ellipse->swing[keep], half = b->ellipse->swing[1 - keep];
+        size = fabs(v[1 - keep]) / (half * sqrt(max2(1.0 - kept * kept, 0.0)));
+    }
+    if (!is_finite(size)) {
+        return false;
+    }
+    for (; pz_swing_excess(b->ellipse, v) > 1.0; size = 1.0 + PZ_EPSILON) { // the first quotient may be a hair outside
+        v[0] /= keep == 0 ? 1.0 : size;
+        v[1] /= keep == 1 ? 1.0 : size;
+    }
+    return v[0] >= b->lower[0] && v[0] <= b->upper[0] && v[1] >= b->lower[1] && v[1] <= b->upper[1];
+}
+
+// Take v, within the limits, if it is better than the best so far. Returns whether it was.
+static bool take_if_better(const bounded *b, int keep, double *v, double *best, double *best_gain)
+{
+    if (!bring_within(b, keep, v)) {
+        return false;
+    }
+    double now = gain(b, v);
+    if (!(now > *best_gain + b->noise)) {
+        return false;
+    }
+    for (int i = 0; i < 3; ++i) {
+        best[i] = v[i];
+    }
+    *best_gain = now;
+    return true;
+}
+
+// The best rotation vector without limits: of all swings, or of all rotations, the nearest.
+static bool best_vector(const bounded *b, const double *now, vec3 *v)
+{
+    quat r;
+    if (b->count == 2) {
+        if (!pz_best_quat(&b->M, 3, &r)) {
+            return false;
+        }
+    } else {
+        vec3 at = v3(now[0], now[1], now[2]), turn;
+        mat3 R = so3_exp(at), M = m3_mul(&b->M, &R);
+        if (!best_rotation(&M, b->noise, &turn)) {
+            return false;
+        }
+        r = quat_mul(so3_exp_quat(at), so3_exp_quat(turn));
+    }
+    *v = so3_log(r);
+    return true;
+}
+
+// Try that, along both of its rotation vectors. Returns whether it lies within the limits.
+static bool try_best_vector(const bounded *b, double *best, double *best_gain)
+{
+    vec3 v;
+    if (!best_vector(b, best, &v)) {
+        return false;
+    }
+    double angle = v3_norm(v), other = angle > 0 ? 1.0 - PZ_TWO_PI / angle : 1.0;
+    for (int i = 0; i < 2; ++i) {
+        vec3 at = i == 0 ? v : v3_scale(v, other);
+        double tried[3] = {at.x, at.y, at.z};
+        if (take_if_better(b, RAY, tried, best, best_gain) && tried[0] == at.x && tried[1] == at.y && tried[2] == at.z) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool climb(const bounded *b, double *best, double *best_gain)
+{
+    double g[3], length = 2.0 / largest_entry(&b->M);
+    uphill(b, best, g);
+    for (int i = 0; i < HALVINGS; ++i, length *= 0.5) {
+        for (int keep = RAY; keep < (b->ellipse ? 2 : 0); ++keep) {
+            double v[3] = {best[0] + length * g[0], best[1] + length * g[1], best[2] + length * g[2]};
+            if (take_if_better(b, keep, v, best, best_gain)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void bounded_block(mover *m, const pz_step *step, const mat3 *before)
+{
+    const poise_solver *s = m->solver;
+    bounded b = {.count = pz_step_nv(step->kind)};
+    const poise_joint *given = &s->model->given[m->joint - s->model->joints];
+    b.ellipse = step->kind == PZ_SWING && s->options.use_limits && is_finite(given->swing[0]) ? given : NULL;
+    double v[3] = {0, 0, 0}, *q = m->q + step->q;
+    for (int i = 0; i < b.count; ++i) {
+        const pz_box *box = &s->box[s->model->axes[step->axis + i].dof];
+        v[i] = q[i];
+        b.lower[i] = box->locked ? v[i] : max2(box->lower, v[i] - s->options.step_limit);
+        b.upper[i] = box->locked ? v[i] : min2(box->upper, v[i] + s->options.step_limit);
+    }
+    mat3 R = so3_exp(v3(v[0], v[1], v[2])), A = m3_mul(before, &R), At = m3_transpose(&A), M = centred(m, &b.noise);
+    M = m3_mul(&M, before);
+    b.M = m3_mul(&At, &M);
+    double best[3] = {v[0], v[1], v[2]}, start = gain(&b, v), best_gain = start;
+    if (!(largest_entry(&b.M) > b.noise) || !is_finite(start)) {
+        return;
+    }
+    bool is_done = try_best_vector(&b, best, &best_gain);
+    for (int i = 0; i < CLIMBS && !is_done; ++i) {
+        is_done = !climb(&b, best, &best_gain);
+    }
+    if (!(best_gain > start)) {
+        return;
+    }
+    for (int i = 0; i < b.count; ++i) {
+        m->longest = max2(m->longest, fabs(best[i] - v[i]));
+        q[i] = best[i];
+    }
+    mat3 W = so3_exp(v3(best[0], best[1], best[2]));
+    W = m3_mul(before, &W);
+    W = m3_mul(&W, &At);
+    carry_turn(m, &W);
+}
+
+// ---- Joints --------------------------------------------------------------------------------------------------------------
+
+static bool is_bounded(const poise_solver *s, const pz_step *step)
+{
+    bool is_held = step->kind == PZ_SWING || is_finite(s->options.step_limit);
+    for (int i = 0; i < pz_step_nv(step->kind); ++i) {
+        const pz_box *box = &s->box[s->model->axes[step->axis + i].dof];
+        is_held = is_held || box->locked || is_finite(box->lower) || is_finite(box->upper);
+    }
+    return is_held;
+}
+
+static void block_step(mover *m, const pz_step *step)
+{
+    const poise_solver *s = m->solver;
+    const pz_block *block = &s->at->kin.blocks[step->block];
+    int first = s->model->axes[step->axis].dof, locked = 0;
+    for (int i = 0; i < pz_step_nv(step->kind); ++i) {
+        locked += s->box[first + i].locked;
+    }
+    if (locked == pz_step_nv(step->kind)) {
+        return;
+    }
+    if (step->kind == PZ_QUATERNION) { // locked as a whole or not at all; its `before` is the frame after it (kin/forward.c)
+        free_ball(m, step, &block->before);
+    } else if (is_bounded(s, step)) {
+        bounded_block(m, step, &block->before);
+    } else {
+        mat3 R = so3_exp(block->v);
+        R = m3_mul(&block->before, &R);
+        free_ball(m, step, &R);
+    }
+}
+
+bool pz_slides_freely(const poise_solver *s, int k)
+{
+    const pz_joint *joint = &s->model->joints[k];
+    bool freely = joint->slide_count == 3;
+    for (int i = joint->axis_begin; freely && i < joint->axis_begin + 3; ++i) {
+        const pz_box *box = &s->box[s->model->axes[i].dof];
+        freely = !box->locked && !is_finite(box->lower) && !is_finite(box->upper);
+    }
+    return freely;
+}
+
+double pz_best_move(const poise_solver *solver, int k, pz_pull *pull, double *q, pz_move *made)
+{
+    const pz_joint *joint = &solver->model->joints[k];
+    mover m = {.solver = solver,
+               .joint = joint,
+               .p = solver->at->kin.p[k],
+               .is_loose = pz_slides_freely(solver, k) && !is_finite(solver->options.step_limit),
+               .pull = pull,
+               .made = made,
+               .q = q};
+    for (int i = joint->step_end - 1; i >= joint->step_begin && joint->mimic == POISE_WORLD; --i) {
+        const pz_step *step = &solver->model->steps[i];
+        if (pz_step_is_turn(step->kind)) {
+            turn_step(&m, step);
+        } else if (pz_step_is_slide(step->kind)) {
+            slide_step(&m, step);
+        } else {
+            block_step(&m, step);
+        }
+    }
+    return m.longest;
+}

@@ -1,0 +1,108 @@
+// What the geometric methods (CCD, BWCD, FABRIK) share: how the goals of a subtree pull at a joint, and the joint's best
+// answer.
+//
+// While one joint moves, all it carries moves rigidly, x -> R x + s for points and d -> R d for directions. The energy of
+// goals that want points x at t, and directions d along u, with weights w, is then
+//
+//   E = sum w/2 |R x + s - t|^2 + sum w/2 |R d - u|^2 = const - tr(R M) + s . (R X - T) + n/2 |s|^2
+//   n = sum w      X = sum w x      T = sum w t      M = sum w x t^T + sum w d u^T
+//
+// Sixteen numbers stand for any number of goals: they add up along the tree and are carried along by the moves that joints
+// below have made. So a sweep over all joints costs O(joints + goals).
+#ifndef PZ_SOLVE_GEOMETRIC_H
+#define PZ_SOLVE_GEOMETRIC_H
+
+#include "solve/solver_state.h"
+
+// How the goals of one body, or of a subtree, pull; points relative to the reference point.
+typedef struct pz_pull {
+    double n;
+    vec3 X, T;
+    mat3 M;
+    double size; // sum w |x| |t| + sum w over directions: what the rounding errors of M are relative to
+} pz_pull;
+
+static inline bool pz_pull_is_empty(const pz_pull *pull)
+{
+    return pull->n == 0 && pull->size == 0;
+}
+
+// A rigid motion of the world, x -> R x + s.
+typedef struct pz_move {
+    mat3 R;
+    vec3 s;
+} pz_move;
+
+typedef struct pz_geometric {
+    pz_pull *pulls; // by joint
+    pz_move *moves; // by joint: what the sweep from the root has done to it
+    double *q;      // nq: the configuration in the making
+    double *work;   // nv
+} pz_geometric;
+
+// ---- Pulls (pull.c) ------------------------------------------------------------------------------------------------------
+
+// Add a point x of weight w that wants to be at t; a direction d that wants to be along u.
+void pz_pull_add_point(pz_pull *pull, double w, vec3 x, vec3 t);
+void pz_pull_add_direction(pz_pull *pull, double w, vec3 d, vec3 u);
+
+// Add another pull, times a factor.
+void pz_pull_add(pz_pull *pull, double factor, const pz_pull *other);
+
+// Carry the points and directions along with a move; or the targets with its inverse.
+void pz_pull_carry(pz_pull *pull, const pz_move *move);
+void pz_pull_carry_targets_back(pz_pull *pull, const pz_move *move);
+
+// What the goals of each body want at the point at hand. `caution` >= 0 holds AIM goals back (pull.c). False: an AIM goal is
+// among them, whose energy only resembles the pull; for all others the pull bounds it from above.
+bool pz_pull_goals(const poise_solver *solver, double caution, pz_pull *pulls);
+
+// The target of a POSITION goal whose point is at x, and its weight there: bands and losses accounted for.
+vec3 pz_pull_target(const poise_solver *solver, const poise_goal *goal, vec3 x, double *weight);
+
+// ---- Moves (best_move.c) -------------------------------------------------------------------------------------------------
+
+// The angle in [lower, upper] (lower <= 0 <= upper) where c cos(angle) + s sin(angle) is largest.
+PZ_DEVICE double pz_best_angle(double c, double s, double lower, double upper);
+
+// The rotation r with the largest tr(R M), as a unit quaternion over the first `count` (3 or 4) of w x y z, M = sum x t^T:
+// it brings the x nearest to the t. False when the numbers do not allow it.
+PZ_DEVICE bool pz_best_quat(const mat3 *M, int count, quat *r);
+
+// Move joint k to where its pull has the least energy, the last of its steps first, within limits, locked coordinates left
+// alone. Joints below may have moved (pull says so), those above are where they are at the point at hand. Writes the joint's
+// coordinates to q, carries the pull along, and appends what was done to *made unless it is NULL. Returns the longest step
+// of a coordinate.
+PZ_DEVICE double pz_best_move(const poise_solver *solver, int k, pz_pull *pull, double *q, pz_move *made);
+
+// Has joint k three slides that nothing holds?
+PZ_DEVICE bool pz_slides_freely(const poise_solver *solver, int k);
+
+// Move the joints from the root to the ends, each for its pull, which holds what its whole subtree wants (bwcd.c). g->q
+// comes in as the configuration at hand. Returns the longest step of a coordinate.
+double pz_move_from_root(const poise_solver *solver, pz_geometric *g);
+
+// a after b: x -> a(b(x))
+static inline pz_move pz_move_after(const pz_move *a, const pz_move *b)
+{
+    return (pz_move){m3_mul(&a->R, &b->R), v3_add(m3_apply(&a->R, b->s), a->s)};
+}
+
+static inline pz_move pz_move_identity(void)
+{
+    return (pz_move){m3_identity(), v3(0, 0, 0)};
+}
+
+// ---- Runs (geometric.c) --------------------------------------------------------------------------------------------------
+
+// One sweep over the joints, from the point at hand to geometric->q. Returns the longest step of a coordinate; *bounds says
+// whether the pulls bounded the energy.
+typedef double (*pz_sweep)(poise_solver *solver, double caution, bool *bounds);
+
+// Sweep until done. The cost falls with every sweep that is kept.
+poise_outcome pz_descend(poise_solver *solver, pz_sweep sweep);
+
+// Refuse what no geometric method can serve: a prior, and mimic joints above a goal, which move more than one joint at once.
+poise_status pz_geometric_check_model(poise_solver *solver);
+
+#endif

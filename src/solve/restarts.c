@@ -1,0 +1,164 @@
+// Cold starts: the root laid onto the markers, and configurations for restarts.
+#include "math/trig.h"
+#include "solve/geometric/geometric.h"
+
+// ---- Alignment -----------------------------------------------------------------------------------------------------------
+//
+// The rotation R and shift that bring points x nearest to t, sum w |R (x - xm) + tm - t|^2 least: R has the largest tr(R M),
+// M = sum w (x - xm) (t - tm)^T (B. K. P. Horn, "Closed-form solution of absolute orientation using unit quaternions", 1987;
+// best_move.c).
+
+typedef struct cloud {
+    double weight;
+    int count;
+    vec3 x, t; // means
+    mat3 M;
+} cloud;
+
+static bool is_marker(const poise_goal *goal)
+{
+    return (goal->kind == POISE_GOAL_POSITION || goal->kind == POISE_GOAL_POSE) && goal->weight > 0;
+}
+
+static cloud cloud_of(const poise_solver *s, const poise_kinematics *kin)
+{
+    cloud c = {.weight = 0};
+    for (int i = 0; i < s->goal_count; ++i) {
+        const poise_goal *goal = &s->goals[i];
+        if (is_marker(goal)) {
+            c.weight += goal->weight;
+            c.count += 1;
+            c.x = v3_mad(c.x, goal->weight, pz_kin_point(kin, goal->body, goal->local.position));
+            c.t = v3_mad(c.t, goal->weight, pz_goal_target(kin, goal));
+        }
+    }
+    if (c.count == 0) {
+        return c;
+    }
+    c.x = v3_scale(c.x, 1.0 / c.weight);
+    c.t = v3_scale(c.t, 1.0 / c.weight);
+    for (int i = 0; i < s->goal_count; ++i) {
+        const poise_goal *goal = &s->goals[i];
+        if (is_marker(goal)) {
+            vec3 x = v3_sub(pz_kin_point(kin, goal->body, goal->local.position), c.x);
+            vec3 t = v3_scale(v3_sub(pz_goal_target(kin, goal), c.t), goal->weight);
+            c.M.x = v3_mad(c.M.x, t.x, x);
+            c.M.y = v3_mad(c.M.y, t.y, x);
+            c.M.z = v3_mad(c.M.z, t.z, x);
+        }
+    }
+    return c;
+}
+
+// Coordinates of the rotation M for a step sequence: a block, or three turns of an Euler order. False: neither.
+static bool put_rotation(const poise_model *model, const pz_joint *joint, const mat3 *M, double *q)
+{
+    const pz_step *step = &model->steps[joint->step_end - 1];
+    quat r = quat_from_matrix(M);
+    if (step->kind == PZ_QUATERNION) {
+        double *c = q + step->q;
+        c[0] = r.x, c[1] = r.y, c[2] = r.z, c[3] = r.w;
+        return true;
+    }
+    if (step->kind == PZ_EXPMAP) {
+        vec3 v = so3_log(r);
+        double *c = q + step->q;
+        c[0] = v.x, c[1] = v.y, c[2] = v.z;
+        return true;
+    }
+    return pz_euler_angles(&model->steps[joint->step_end - 3], M, q);
+}
+
+// With the outer axis a, the middle b, the inner c (c = a for orders such as ZYZ), and M = R_a R_b R_c: turn by the first
+// angle that brings M's image of the inner axis into the plane where the middle turn moves it, undo it, and read off the
+// next. Each angle is that of a vector about an axis, so no order needs a formula of its own.
+bool pz_euler_angles(const pz_step *steps, const mat3 *M, double *q)
+{
+    static const vec3 unit[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    if (!pz_step_is_turn(steps[0].kind) || !pz_step_is_turn(steps[1].kind) || !pz_step_is_turn(steps[2].kind)) {
+        return false;
+    }
+    vec3 a = unit[steps[0].kind], b = unit[steps[1].kind], c = unit[steps[2].kind], third = v3_cross(a, b);
+    vec3 image = m3_apply(M, c); // R_a R_b c: R_b moves c in the plane across b
+    bool repeats = steps[0].kind == steps[2].kind;
+    // R_b c lies in the plane of a and a x b, so R_a turns its part across a from +-(a x b), or for a repeated axis likewise
+    vec3 across = v3_mad(image, -v3_dot(image, a), a);
+    double sign = repeats ? 1.0 : v3_dot(third, c);
+    bool locked = v3_norm(across) < 1e-7;
+    double first = locked ? 0.0 : pz_atan2(-v3_dot(across, b) * sign, v3_dot(across, third) * sign);
+    mat3 undone;
+    quat back = so3_exp_quat(v3_scale(a, -first));
+    mat3 B = quat_matrix(back);
+    undone = m3_mul(&B, M);
+    vec3 turned = m3_apply(&undone, c); // R_b c
+    double second = pz_atan2(v3_dot(b, v3_cross(c, turned)), v3_dot(c, turned));
+    B = quat_matrix(so3_exp_quat(v3_scale(b, -second)));
+    undone = m3_mul(&B, &undone); // R_c
+    vec3 moved = m3_apply(&undone, b);
+    double last = pz_atan2(v3_dot(c, v3_cross(b, moved)), v3_dot(b, moved));
+    q[steps[0].q] = first, q[steps[1].q] = second, q[steps[2].q] = last;
+    return true;
+}
+
+bool pz_align_root(const poise_solver *s, const poise_kinematics *kin, double *q)
+{
+    const poise_model *model = s->model;
+    const pz_joint *root = &model->joints[0];
+    poise_joint_type type = model->given[0].type;
+    bool is_free = type == POISE_JOINT_FREE || type == POISE_JOINT_FREE_EXPMAP || type == POISE_JOINT_FREE_EULER;
+    quat turn;
+    cloud c = cloud_of(s, kin);
+    if (!is_free || model->joint_count != root->subtree || c.count < 3 || !pz_best_quat(&c.M, 4, &turn)) {
+        return false;
+    }
+    for (int i = root->v_begin; i < root->v_end; ++i) {
+        if (s->box[i].locked) {
+            return false;
+        }
+    }
+    // world frame of the root's rotation: C M(q); turned by the alignment about the mean, and moved onto the targets' mean
+    mat3 T = quat_matrix(turn), R = m3_mul(&T, &kin->R[0]), back = m3_transpose(&root->C), M = m3_mul(&back, &R);
+    vec3 p = v3_add(c.t, m3_apply(&T, v3_neg(c.x))); // where body 0, now at 0, goes
+    vec3 d = m3_apply_transposed(&root->C, v3_add(v3_sub(kin->origin, root->t), p));
+    if (!v3_is_finite(d) || !put_rotation(model, root, &M, q)) {
+        return false;
+    }
+    q[root->q_begin] = d.x, q[root->q_begin + 1] = d.y, q[root->q_begin + 2] = d.z;
+    return poise_model_clamp(model, q, NULL) == POISE_OK;
+}
+
+// ---- Restarts ------------------------------------------------------------------------------------------------------------
+
+// How far restarts reach from the start, as a standard deviation in radians.
+#define SPREAD 0.4
+
+// splitmix64 (Steele, Lea, Flood 2014)
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = (*state += UINT64_C(0x9E3779B97F4A7C15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return z ^ (z >> 31);
+}
+
+// A sum of twelve uniform numbers: mean 0, deviation 1, no logarithm.
+static double next_normal(uint64_t *state)
+{
+    double sum = -6.0;
+    for (int i = 0; i < 12; ++i) {
+        sum += (double)(next_random(state) >> 11) * 0x1p-53;
+    }
+    return sum;
+}
+
+void pz_restart_configuration(poise_solver *s, int restart, double *q)
+{
+    const poise_model *model = s->model;
+    uint64_t state = s->options.seed * UINT64_C(0xD1342543DE82EF95) + (uint64_t)restart;
+    for (int i = 0; i < model->nv; ++i) {
+        bool still = s->box[i].locked || pz_axis_slides(model, model->dof_axis[i]);
+        double draw = SPREAD * next_normal(&state);
+        s->step[i] = still ? 0.0 : draw;
+    }
+    pz_step_within(s, s->q_start, s->step, q);
+}

@@ -1,0 +1,624 @@
+// The frame of the methods over rows: one step for all levels within the limits, and which steps to take.
+//
+// **The step.** Level by level, each in what the levels above leave free:
+//
+//   x_0 = 0,   e_l = wanted_l - J_l x_l-1,   x_l = x_l-1 + step of the method for e_l with A_l = J_l P_l
+//
+// P_l projects onto the dofs that are free and the directions that levels above have not used. Limits as P. Baerlocher,
+// "Inverse kinematics techniques for the interactive posture control of articulated figures" (2001), does: dofs that the
+// step takes across a bound are held there, and the step is computed again without their columns; a swing at the edge of its
+// ellipse keeps only the direction along the edge. Dofs that only level l takes across a bound are held for the levels from
+// l on, so that no level above loses them (F. Flacco, A. De Luca & O. Khatib, "Motion control of redundant robots under
+// joint constraints: saturation in the null space", 2012). With one level, dofs at a bound that descent would leave are held
+// from the start.
+//
+// **Which steps are taken.** The cost of every level is watched on its own. Let k be the first level that is not at rest:
+// its cost is not rounding and it can do something about its residual. A step is taken when the cost of k falls by a share
+// of what the linear model promises and no level above has become worse. Levels below k do not count: they move along while
+// k still moves. If the step fails, levels below k are left with the dofs that no level up to k depends on, and it is made
+// shorter.
+//
+// A step along the free directions of a level above still bends away from them to second order. So before levels above k
+// are compared, they may go back to where they were by steps of their own (restore). A level at rest that is not met, such
+// as an arm stretched towards a target out of reach, cannot go back: every bend makes it worse. It keeps the dofs that it
+// depends on to itself.
+//
+// A step that solves a linear model across a bound need not lower the cost. When no length of it does, the step is cut at
+// the first bound it meets instead; when that does not, the gradient of level k takes its place, with the length at which
+// the linear model is least.
+//
+// So from step to step the costs of the levels fall in the order of the dictionary; with one level, the cost falls.
+#include "solve/rows/residual_rows.h"
+
+#include "solve/classic/line_search.h"
+#include "solve/methods.h"
+
+#include <string.h>
+
+#define PASSES       12    // of the active set in one step
+#define TRIALS       7     // of one step: lengths 1, 1/2, 1/8, 1/64, .. 2^-21
+#define SUFFICIENT   1e-4  // share of the promised decrease that a step must keep (Armijo 1966)
+#define WHOLE_SHARE  0.1   // the same for a step of all levels: those below must not eat up what the level gains
+#define RESTORATIONS 5     // steps of the levels above: they converge quadratically
+#define LEVEL_SLACK  1e-13 // relative rise of a level's cost that is rounding
+#define ROUNDS       4     // of finding dofs that a gradient takes out of their limits
+#define REST_SLOPE   1e-7  // of a level: its cost is then within 1e-14 of the least, relative
+#define ALIKE        1e-9  // relative difference of a level's cost between two ends at one minimum, and room to spare
+#define LONGEST_TURN PZ_PI // of a dof in one step: more only winds it up
+
+// ---- Limits --------------------------------------------------------------------------------------------------------------
+
+static void start_holds(const poise_solver *s, pz_rows *rows)
+{
+    for (int i = 0; i < rows->nv; ++i) {
+        rows->hold[i] = rows->level_count == 1 ? pz_is_held(s, i) : s->box[i].locked;
+        rows->hold_level[i] = PZ_NEVER;
+        rows->hold_by[i] = 0.0;
+    }
+    for (int k = 0; k < s->model->joint_count; ++k) {
+        rows->edge_level[k] = PZ_NEVER;
+    }
+}
+
+// Keep dofs that x takes out of their interval at the bound, from level l on; with `cut` only those that stand there
+// already. Returns how many are new.
+static int hold_leavers(const poise_solver *s, const double *q, pz_rows *rows, int l, bool cut)
+{
+    int count = 0;
+    for (int i = 0; i < rows->nv; ++i) {
+        const pz_box *box = &s->box[i];
+        if (box->q < 0 || rows->hold[i] || rows->hold_level[i] <= l) {
+            continue;
+        }
+        double next = q[box->q] + rows->x[i];
+        bool stands = q[box->q] <= box->lower || q[box->q] >= box->upper;
+        if ((next < box->lower || next > box->upper) && (stands || !cut)) {
+            rows->hold_level[i] = l;
+            rows->hold_by[i] = (next < box->lower ? box->lower : box->upper) - q[box->q];
+            count += 1;
+        }
+    }
+    return count;
+}
+
+// The normal of a swing that stands at the edge of its ellipse, in its two dofs; held ones have no part in it. False: the
+// joint is not such a swing.
+static bool edge_normal(const poise_solver *s, const double *q, const pz_rows *rows, int joint, double normal[2])
+{
+    const poise_joint *given = &s->model->given[joint];
+    int first = s->model->joints[joint].q_begin, v = s->model->joints[joint].v_begin;
+    if (!s->options.use_limits || given->type != POISE_JOINT_SWING_TWIST || !pz_model_at_swing_edge(s->model, q, first)) {
+        return false;
+    }
+    for (int i = 0; i < 2; ++i) {
+        normal[i] = rows->hold[v + i] ? 0.0 : q[first + i] / (given->swing[i] * given->swing[i]);
+    }
+    double length = sqrt(normal[0] * normal[0] + normal[1] * normal[1]);
+    normal[0] /= length;
+    normal[1] /= length;
+    return length > 0;
+}
+
+// Let swings at their edge that x takes outwards move along it only, from level l on. Returns how many are new.
+static int hold_swings(const poise_solver *s, const double *q, pz_rows *rows, const double *x, int l)
+{
+    int count = 0;
+    for (int k = 0; k < s->model->joint_count; ++k) {
+        double normal[2];
+        int v = s->model->joints[k].v_begin;
+        if (rows->edge_level[k] > l && edge_normal(s, q, rows, k, normal) && normal[0] * x[v] + normal[1] * x[v + 1] > 0) {
+            rows->edge_level[k] = l;
+            count += 1;
+        }
+    }
+    return count;
+}
+
+// Make the direction of one dof a used one. Returns the square of the part that was free, which is in rows->line; 0 when
+// there was none.
+static double use_dof(pz_rows *rows, int dof)
+{
+    double length;
+    memset(rows->line, 0, (size_t)rows->nv * sizeof *rows->line);
+    rows->line[dof] = 1.0;
+    return pz_rows_use(rows, rows->line, &length) ? length * length : 0.0;
+}
+
+// A dof goes to its bound. The first level leaves out its column. Below it the dof moves along a = P e_i, which levels above
+// do not feel, as far as is missing: a_i = e_i . P e_i = |a|^2.
+static void use_bound(pz_rows *rows, int l, int dof)
+{
+    double missing = rows->hold_by[dof] - rows->x[dof];
+    if (l == 0) {
+        rows->hold[dof] = true;
+        rows->x[dof] = rows->hold_by[dof];
+        return;
+    }
+    double square = use_dof(rows, dof);
+    for (int j = 0; square > 0 && j < rows->nv; ++j) {
+        rows->x[j] += rows->line[j] * (missing / square);
+    }
+}
+
+// Make the normal of a swing a used direction. False: it was one.
+static bool use_normal(const poise_solver *s, pz_rows *rows, int joint, const double normal[2])
+{
+    int v = s->model->joints[joint].v_begin;
+    memset(rows->line, 0, (size_t)rows->nv * sizeof *rows->line);
+    rows->line[v] = normal[0];
+    rows->line[v + 1] = normal[1];
+    return pz_rows_use(rows, rows->line, NULL);
+}
+
+// What limits take from level l on: the dofs that go to a bound, and the normals of swings.
+static void use_limits(const poise_solver *s, const double *q, pz_rows *rows, int l)
+{
+    for (int i = 0; i < rows->nv; ++i) {
+        if (rows->hold_level[i] == l) {
+            use_bound(rows, l, i);
+        }
+    }
+    for (int k = 0; k < s->model->joint_count; ++k) {
+        double normal[2];
+        if (rows->edge_level[k] == l && edge_normal(s, q, rows, k, normal)) {
+            use_normal(s, rows, k, normal);
+        }
+    }
+}
+
+// ---- The step ------------------------------------------------------------------------------------------------------------
+
+// J x for one row.
+static double row_times(const pz_rows *rows, int row, const double *x)
+{
+    return pz_dot(rows->J + (size_t)row * (size_t)rows->nv, x, rows->nv);
+}
+
+// e = wanted - J x of a level.
+static void take_rest(pz_rows *rows, const pz_level *level)
+{
+    for (int i = 0; i < level->count; ++i) {
+        rows->e[i] = rows->wanted[level->first + i] - row_times(rows, level->first + i, rows->x);
+    }
+}
+
+// The directions that a level has just stepped along are used for the levels below.
+static void use_directions(pz_rows *rows)
+{
+    for (int k = 0; k < rows->factors.rank; ++k) {
+        for (int j = 0; j < rows->nv; ++j) {
+            rows->line[j] = pz_right(&rows->factors, j, k);
+        }
+        pz_rows_use(rows, rows->line, NULL);
+    }
+}
+
+// The dofs that levels first .. end - 1 depend on are used for the levels below.
+static void use_own_dofs(pz_rows *rows, int first, int end)
+{
+    int row_end = rows->levels[end - 1].first + rows->levels[end - 1].count;
+    for (int j = 0; j < rows->nv; ++j) {
+        bool moves = false;
+        for (int i = rows->levels[first].first; i < row_end && !rows->hold[j]; ++i) {
+            moves = moves || rows->J[(size_t)i * (size_t)rows->nv + (size_t)j] != 0;
+        }
+        if (moves) {
+            use_dof(rows, j);
+        }
+    }
+}
+
+static bool is_met(const pz_level *level)
+{
+    return level->cost <= level->floor;
+}
+
+static bool is_at_rest(const pz_rows *rows, const pz_level *level)
+{
+    return rows->level_count > 1 && (is_met(level) || level->slope <= REST_SLOPE);
+}
+
+// What to step for.
+typedef struct pz_span {
+    int from;  // look for a level that is not at rest from here on
+    int upto;  // levels that step
+    int apart; // the dofs of this level and those above are left alone by levels below; -1 for none
+    bool cut;  // the whole step is cut at the first bound, instead of holding dofs there and going on
+} pz_span;
+
+// Would the dof leave its interval along p?
+static bool leaves(const poise_solver *s, const double *q, int dof, double p)
+{
+    const pz_box *box = &s->box[dof];
+    return box->q >= 0 && ((q[box->q] <= box->lower && p < 0) || (q[box->q] >= box->upper && p > 0));
+}
+
+// J^T e of level l, without locked dofs, into p.
+static void transposed_rows(const poise_solver *s, const pz_rows *rows, int l, const double *e, double *p)
+{
+    const pz_level *level = &rows->levels[l];
+    memset(p, 0, (size_t)rows->nv * sizeof *p);
+    for (int i = 0; i < level->count; ++i) {
+        const double *J = rows->J + (size_t)(level->first + i) * (size_t)rows->nv;
+        for (int j = 0; j < rows->nv; ++j) {
+            p[j] += s->box[j].locked ? 0.0 : J[j] * e[i];
+        }
+    }
+}
+
+// Take from reach what p would leave the limits with: directions of dofs (at the first level their part of p itself), and
+// normals of swings. Returns how many there were.
+static int block_leavers(const poise_solver *s, const double *q, pz_rows *rows, int l, double *p)
+{
+    int count = 0;
+    for (int j = 0; j < rows->nv; ++j) {
+        if (leaves(s, q, j, p[j])) {
+            count += l == 0 || use_dof(rows, j) > 0;
+            p[j] = l == 0 ? 0.0 : p[j];
+        }
+    }
+    for (int k = 0; k < s->model->joint_count; ++k) {
+        double normal[2];
+        int v = s->model->joints[k].v_begin;
+        if (edge_normal(s, q, rows, k, normal) && normal[0] * p[v] + normal[1] * p[v + 1] > 0) {
+            count += use_normal(s, rows, k, normal);
+        }
+    }
+    return count;
+}
+
+// p = P J^T e of level l, with P as the levels above leave it, within the limits.
+static void feasible_gradient(const poise_solver *s, const double *q, pz_rows *rows, int l, const double *e, double *p)
+{
+    int used = rows->used_count;
+    transposed_rows(s, rows, l, e, p);
+    pz_rows_project(rows, p);
+    for (int round = 0; round < ROUNDS && block_leavers(s, q, rows, l, p) > 0; ++round) {
+        pz_rows_project(rows, p);
+    }
+    rows->used_count = used;
+}
+
+// |p|/(|J| |e|) for the e at hand.
+static double slope_of(const poise_solver *s, const double *q, pz_rows *rows, int l)
+{
+    const pz_level *level = &rows->levels[l];
+    size_t first = (size_t)level->first * (size_t)rows->nv;
+    feasible_gradient(s, q, rows, l, rows->e, rows->gradient);
+    double size = sqrt(pz_dot(rows->J + first, rows->J + first, level->count * rows->nv));
+    size *= sqrt(pz_dot(rows->e, rows->e, level->count));
+    return size > 0 ? sqrt(pz_dot(rows->gradient, rows->gradient, rows->nv)) / size : 0.0;
+}
+
+// The step of level l onto x.
+static bool step_level(const poise_solver *s, const double *q, pz_rows *rows, const pz_row_method *method, int l)
+{
+    pz_level *level = &rows->levels[l];
+    if (rows->level_count > 1) {
+        take_rest(rows, level);
+        level->slope = slope_of(s, q, rows, l);
+    }
+    use_limits(s, q, rows, l);
+    take_rest(rows, level);
+    return method->step(s, rows, level, rows->x) && all_finite(rows->x, (size_t)rows->nv);
+}
+
+// Steps of the levels one after the other, for the present holds. rows->level becomes the first level that is not at rest.
+// False: the numbers are not finite. *leavers: how many dofs and swings have to be held beside; then the step is to be
+// computed again.
+static bool step_levels(const poise_solver *s, const double *q, pz_rows *rows, const pz_row_method *method, pz_span span,
+                        int *leavers)
+{
+    memset(rows->x, 0, (size_t)rows->nv * sizeof *rows->x);
+    rows->used_count = 0;
+    rows->level = rows->level_count;
+    *leavers = 0;
+    for (int l = 0; l < span.upto; ++l) {
+        const pz_level *level = &rows->levels[l];
+        if (!step_level(s, q, rows, method, l)) {
+            return false;
+        }
+        bool rests = is_at_rest(rows, level);
+        if (l >= span.from && rows->level == rows->level_count && !rests) {
+            rows->level = l;
+            memcpy(rows->x_level, rows->x, (size_t)rows->nv * sizeof *rows->x_level);
+        }
+        *leavers = hold_leavers(s, q, rows, l, span.cut) + hold_swings(s, q, rows, rows->x, l);
+        if (*leavers > 0) {
+            return true;
+        }
+        if (l < rows->level_count - 1) {
+            use_directions(rows);
+            if (l == span.apart) {
+                use_own_dofs(rows, 0, l + 1);
+            } else if (rests && !is_met(level)) {
+                use_own_dofs(rows, l, l + 1);
+            }
+        }
+    }
+    return true;
+}
+
+// Cut a step to step_limit, and to half a turn of any dof that turns.
+static void shorten(const poise_solver *s, int nv, double *x)
+{
+    double factor = 1.0;
+    for (int i = 0; i < nv; ++i) {
+        double most = s->options.step_limit;
+        if (!pz_axis_slides(s->model, s->model->dof_axis[i])) {
+            most = min2(most, LONGEST_TURN);
+        }
+        factor = fabs(x[i]) * factor > most ? most / fabs(x[i]) : factor;
+    }
+    for (int i = 0; i < nv; ++i) {
+        x[i] *= factor;
+    }
+}
+
+// Cut a step where the first dof meets its bound; a few roundings beyond, so that pz_step_within puts it there.
+static void cut_at_bounds(const poise_solver *s, const double *q, int nv, double *x)
+{
+    double factor = 1.0;
+    for (int i = 0; i < nv; ++i) {
+        const pz_box *box = &s->box[i];
+        double room = box->q < 0 ? INFINITY : x[i] < 0 ? q[box->q] - box->lower : box->upper - q[box->q];
+        factor = room > 0 && fabs(x[i]) * factor > room ? room / fabs(x[i]) : factor;
+    }
+    for (int i = 0; factor < 1.0 && i < nv; ++i) {
+        x[i] *= factor * (1.0 + 4.0 * PZ_EPSILON);
+    }
+}
+
+// The step at the point `kin`, whose rows are at hand. Dofs that still leave after the last pass are left to
+// pz_step_within.
+static bool find_step(const poise_solver *s, const poise_kinematics *kin, pz_rows *rows, const pz_row_method *method,
+                      pz_span span)
+{
+    start_holds(s, rows);
+    for (int pass = 0, leavers = 1; leavers > 0 && pass < PASSES; ++pass) {
+        if (!step_levels(s, kin->q, rows, method, span, &leavers)) {
+            return false;
+        }
+    }
+    if (span.cut) {
+        cut_at_bounds(s, kin->q, rows->nv, rows->x);
+    }
+    shorten(s, rows->nv, rows->x);
+    if (rows->level < rows->level_count) {
+        shorten(s, rows->nv, rows->x_level);
+    }
+    return true;
+}
+
+// |r|^2/2 - |r + J x|^2/2 of a level, or 0.
+static double promised_decrease(const pz_rows *rows, const pz_level *level, const double *x)
+{
+    double decrease = 0.0;
+    for (int i = level->first; i < level->first + level->count; ++i) {
+        double change = row_times(rows, i, x);
+        decrease -= change * (rows->r[i] + 0.5 * change);
+    }
+    return max2(decrease, 0.0);
+}
+
+// ---- Taking it -----------------------------------------------------------------------------------------------------------
+
+static bool above_hold(const pz_rows *rows, int k)
+{
+    for (int l = 0; l < k; ++l) {
+        const pz_level *level = &rows->levels[l];
+        if (!(level->cost_trial <= max2(level->floor, level->cost * (1.0 + LEVEL_SLACK)))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// One step of the levels above k from the point being tried.
+static bool restore(poise_solver *s, pz_rows *rows, const pz_row_method *method, int k)
+{
+    const poise_kinematics *kin = &s->trial->kin;
+    pz_rows_gather(s, kin, rows);
+    if (!find_step(s, kin, rows, method, (pz_span){.from = 0, .upto = k, .apart = -1})) {
+        return false;
+    }
+    pz_step_within(s, kin->q, rows->x, rows->q_trial);
+    return is_finite(pz_try(s, rows->q_trial, POISE_LEVEL_HESSIAN));
+}
+
+// Try solver->step for level k. The rows at hand, and their step, are lost where levels above had to be restored.
+static bool try_step(poise_solver *s, pz_rows *rows, const pz_row_method *method, int k, double promise)
+{
+    const pz_level *level = &rows->levels[k];
+    pz_step_within(s, s->at->kin.q, s->step, rows->q_trial);
+    if (!is_finite(pz_try(s, rows->q_trial, POISE_LEVEL_HESSIAN))) {
+        return false;
+    }
+    pz_rows_take_costs(s, rows, true);
+    for (int i = 0; level->cost_trial < level->cost && !above_hold(rows, k); ++i) {
+        if (i == RESTORATIONS || !restore(s, rows, method, k)) {
+            return false;
+        }
+        pz_rows_take_costs(s, rows, true);
+    }
+    return level->cost_trial < level->cost && level->cost_trial <= level->cost - SUFFICIENT * promise;
+}
+
+// Try rows->taken for level k at shorter and shorter lengths. *t is the length taken.
+static bool try_lengths(poise_solver *s, pz_rows *rows, const pz_row_method *method, int k, double promise, double *t)
+{
+    double halving = 0.5;
+    *t = 1.0;
+    for (int trial = 0; trial < TRIALS; ++trial) {
+        for (int i = 0; i < rows->nv; ++i) {
+            s->step[i] = *t * rows->taken[i];
+        }
+        if (try_step(s, rows, method, k, *t * promise)) {
+            return true;
+        }
+        *t *= halving;
+        halving *= 0.5;
+    }
+    return false;
+}
+
+// The step along the feasible gradient of level k, at whose length the linear model is least: x = p (p . p)/|J p|^2. Into
+// rows->taken. False: there is none.
+static bool gradient_step(poise_solver *s, pz_rows *rows, const pz_row_method *method, int k)
+{
+    const pz_level *level = &rows->levels[k];
+    const double *q = s->at->kin.q;
+    double *p = rows->taken;
+    int leavers;
+    pz_rows_gather(s, &s->at->kin, rows);
+    start_holds(s, rows);
+    if (!step_levels(s, q, rows, method, (pz_span){.from = rows->level_count, .upto = k, .apart = -1}, &leavers)) {
+        return false;
+    }
+    feasible_gradient(s, q, rows, k, rows->wanted + level->first, p);
+    double longest = pz_largest(p, rows->nv), square = 0.0;
+    for (int j = 0; longest > 0 && j < rows->nv; ++j) {
+        p[j] /= longest; // the length below does not depend on it, and nothing overflows
+    }
+    for (int i = level->first; i < level->first + level->count; ++i) {
+        double change = row_times(rows, i, p);
+        square += change * change;
+    }
+    double length = longest > 0 && square > 0 ? longest * (pz_dot(p, p, rows->nv) / square) : 0.0;
+    for (int j = 0; j < rows->nv; ++j) {
+        p[j] *= length;
+    }
+    shorten(s, rows->nv, p);
+    return length > 0 && is_finite(length);
+}
+
+// Try the step at hand for level k at any length.
+static bool try_at_hand(poise_solver *s, pz_rows *rows, const pz_row_method *method, int k, double *t)
+{
+    double promise = promised_decrease(rows, &rows->levels[k], rows->x);
+    memcpy(rows->taken, rows->x, (size_t)rows->nv * sizeof *rows->x);
+    return promise > 0 && try_lengths(s, rows, method, k, promise, t);
+}
+
+// Find another step for level k, which levels below join with dofs of their own, and try it at any length.
+static bool try_another(poise_solver *s, pz_rows *rows, const pz_row_method *method, int k, bool cut, double *t)
+{
+    pz_span span = {.from = k, .upto = rows->level_count, .apart = k, .cut = cut};
+    pz_rows_gather(s, &s->at->kin, rows);
+    return find_step(s, &s->at->kin, rows, method, span) && try_at_hand(s, rows, method, k, t);
+}
+
+// Try the step at hand with all levels, so that the levels below k leave it most of what it gains.
+static bool try_whole(poise_solver *s, pz_rows *rows, const pz_row_method *method, int k, double *t)
+{
+    double promise = promised_decrease(rows, &rows->levels[k], rows->x_level);
+    *t = 1.0;
+    memcpy(s->step, rows->x, (size_t)rows->nv * sizeof *rows->x);
+    return promise > 0 && try_step(s, rows, method, k, WHOLE_SHARE / SUFFICIENT * promise);
+}
+
+// Take a step that improves level k, whose step is at hand.
+static bool improve(poise_solver *s, pz_rows *rows, const pz_row_method *method, int k, double *t)
+{
+    bool is_last = k == rows->level_count - 1;
+    if (is_last ? try_at_hand(s, rows, method, k, t)
+                : try_whole(s, rows, method, k, t) || try_another(s, rows, method, k, false, t)) {
+        return true;
+    }
+    if (try_another(s, rows, method, k, true, t)) {
+        return true;
+    }
+    return gradient_step(s, rows, method, k) &&
+           try_lengths(s, rows, method, k, promised_decrease(rows, &rows->levels[k], rows->taken), t);
+}
+
+// ---- The run -------------------------------------------------------------------------------------------------------------
+
+// May the method stop? With several levels the gradient of their sum says nothing.
+static bool is_done(poise_solver *s, pz_rows *rows, poise_outcome *outcome)
+{
+    const char *reason = s->report.reason;
+    bool done = pz_is_done_afresh(s, outcome);
+    if (rows->nv == 0 || (done && *outcome == POISE_OUTCOME_REACHED)) {
+        return true;
+    }
+    pz_rows_gather(s, &s->at->kin, rows);
+    if (done && rows->level_count > 1) {
+        s->report.reason = reason;
+        return false;
+    }
+    return done;
+}
+
+static poise_outcome nothing_better(poise_solver *s, pz_rows *rows)
+{
+    if (rows->level_count > 1) {
+        s->report.reason = "no level comes closer without disturbing one above";
+        return POISE_OUTCOME_CLOSEST;
+    }
+    return pz_end_of_descent(s, rows->x, rows->x_level);
+}
+
+// One iteration: improve the first level that can be improved. False: there is none.
+static bool iterate(poise_solver *s, pz_rows *rows, const pz_row_method *method, double *damping)
+{
+    *damping = 0.0;
+    pz_rows_take_costs(s, rows, false);
+    for (int k = 0; k < rows->level_count; ++k) {
+        if (k > 0) { // the rows at hand may be those of a point that was tried
+            pz_rows_gather(s, &s->at->kin, rows);
+        }
+        if (!find_step(s, &s->at->kin, rows, method, (pz_span){.from = k, .upto = rows->level_count, .apart = -1})) {
+            return false;
+        }
+        k = rows->level;
+        if (k == rows->level_count) {
+            return false;
+        }
+        double lambda = rows->levels[k].damping, t;
+        if (improve(s, rows, method, k, &t)) {
+            *damping = lambda > 0 ? lambda : t;
+            return true;
+        }
+    }
+    return false;
+}
+
+// The order of the dictionary: a level counts where all above are alike.
+bool pz_rows_improve(poise_solver *s, bool first)
+{
+    pz_rows *rows = s->method;
+    double missed;
+    bool is_better = first, is_decided = first;
+    for (int l = 0; !is_decided && pz_rows_missed(s, rows, l, &missed); ++l) {
+        double best = rows->levels[l].best;
+        is_better = missed < best - ALIKE * best;
+        is_decided = is_better || missed > best + ALIKE * best;
+    }
+    for (int l = 0; is_better && pz_rows_missed(s, rows, l, &missed); ++l) {
+        rows->levels[l].best = missed;
+    }
+    return is_better;
+}
+
+poise_outcome pz_rows_run(poise_solver *s, const pz_row_method *method)
+{
+    pz_rows *rows = s->method;
+    poise_outcome outcome;
+    bool more = true;
+    while (!is_done(s, rows, &outcome)) {
+        if (!more) {
+            return POISE_OUTCOME_BUDGET;
+        }
+        double damping;
+        bool taken = iterate(s, rows, method, &damping);
+        if (taken) {
+            pz_accept(s);
+        }
+        more = pz_count_iteration(s, damping, taken ? pz_largest(s->step, rows->nv) : 0.0, taken, false);
+        if (!taken) {
+            return nothing_better(s, rows);
+        }
+    }
+    return outcome;
+}

@@ -1,0 +1,133 @@
+// Residual rows of the goals, level by level, and the frame of the methods that step with them.
+//
+// Every goal is a residual r with the Jacobian J (goal_kind.h). A method over rows says which goals form a level and how to
+// step for one level; the rest is shared: limits, strict levels, backtracking, stopping. Most methods have one level only.
+#ifndef PZ_SOLVE_RESIDUAL_ROWS_H
+#define PZ_SOLVE_RESIDUAL_ROWS_H
+
+#include "solve/solver_state.h"
+
+#include <limits.h>
+
+#define PZ_NEVER INT_MAX
+
+// Which goals form a level.
+typedef enum pz_level_rule {
+    PZ_LEVELS_ONE = 0,  // all of them
+    PZ_LEVELS_POSTURE,  // POSTURE and SMOOTHNESS (and options.prior) below all others
+    PZ_LEVELS_PRIORITY, // by goal.priority, 0 first; options.prior below all others
+} pz_level_rule;
+
+typedef struct pz_level {
+    int first, count;  // its rows
+    double cost;       // energy of its goals at the point at hand
+    double cost_trial; // at the point being tried
+    double floor;      // a cost up to this is rounding
+    double slope;      // what it can still do about its residual: |p|/(|J| |e|), p its gradient in what is free
+    double damping;    // lambda of its step
+    double best;       // energy of the goals that are missed, at the best end of the starts so far
+} pz_level;
+
+// Singular value decomposition A = sum s_k u_k v_k^T of m rows by n columns, in the form that pz_svd leaves it.
+typedef struct pz_factors {
+    int m, n;
+    int count;       // min(m, n)
+    int rank;        // singular values above rounding
+    double *s;       // count, descending
+    double *longer;  // max(m, n) x count: v_k when m < n, else u_k, as columns
+    double *shorter; // count x count: the other one
+} pz_factors;
+
+typedef struct pz_rows {
+    pz_level_rule rule;
+    int nv, capacity; // columns; rows that fit
+    int count;        // rows at hand
+    pz_level *levels; // capacity + 1
+    int level_count;
+    double *r;      // residuals
+    double *J;      // count x nv
+    double *wanted; // -r, each goal's part clamped
+    int *block;     // first row of the part of a goal that a row belongs to
+
+    // The step for one level.
+    double *e; // what is left to remove: wanted - J x
+    pz_factors factors;
+    double *alpha;   // factors.count: u_k . e
+    int used_count;  // directions that are out of reach for this level
+    double *used;    // used_count x nv, orthonormal
+    bool *hold;      // nv: dofs that no level moves: columns left out
+    int *hold_level; // nv: the level from which on a dof is kept at a bound, PZ_NEVER for none
+    double *hold_by; // nv: the step to that bound
+    int *edge_level; // by joint: the level from which on a swing may only move along the edge of its ellipse
+
+    // The step for all levels.
+    int level;        // the first that is not at rest
+    double *x;        // nv: for all levels
+    double *x_level;  // nv: up to that level
+    double *taken;    // nv: what is being tried, at full length
+    double *line;     // nv: scratch
+    double *gradient; // nv: of one level
+    double *q_trial;  // nq
+} pz_rows;
+
+typedef struct pz_row_method {
+    pz_level_rule rule;
+    // Add the step for one level to x (nv numbers), given rows->e. False: the numbers are not finite.
+    bool (*step)(const poise_solver *solver, pz_rows *rows, pz_level *level, double *x);
+} pz_row_method;
+
+// ---- Rows (rows.c) -------------------------------------------------------------------------------------------------------
+
+// Take memory for the rows that options.max_rows allows (see base/arena.h).
+void *pz_rows_lay_out(poise_solver *solver, pz_arena *arena, pz_level_rule rule);
+
+// The rows of all levels, from poses and axes.
+void pz_rows_gather(const poise_solver *solver, const poise_kinematics *kin, pz_rows *rows);
+
+// Energy by level, at the point at hand (is_trial false) or the one being tried.
+void pz_rows_take_costs(const poise_solver *solver, pz_rows *rows, bool is_trial);
+
+// Energy of the goals of level l that are missed, at the point at hand; false: there is no such level.
+bool pz_rows_missed(const poise_solver *solver, const pz_rows *rows, int l, double *missed);
+
+// Factor the level's Jacobian A: J without the columns of held dofs and without the directions used by levels above. Sets
+// rows->alpha. False when it has numbers that are not finite.
+bool pz_rows_factor(pz_rows *rows, const pz_level *level);
+
+// x <- x - (its parts along the used directions).
+void pz_rows_project(const pz_rows *rows, double *x);
+
+// Make the direction x (nv numbers of length about 1, which are lost) a used one. False when it is so already: rounding is
+// all that is left of it. *length (may be NULL) is what was left.
+bool pz_rows_use(pz_rows *rows, double *x, double *length);
+
+// The k-th left and right singular vectors.
+static inline double pz_left(const pz_factors *f, int row, int k)
+{
+    const double *from = f->m < f->n ? f->shorter : f->longer;
+    return from[(size_t)row * (size_t)f->count + (size_t)k];
+}
+
+static inline double pz_right(const pz_factors *f, int column, int k)
+{
+    const double *from = f->m < f->n ? f->longer : f->shorter;
+    return from[(size_t)column * (size_t)f->count + (size_t)k];
+}
+
+// ---- Steps (levels.c) ----------------------------------------------------------------------------------------------------
+
+// Run a method over rows.
+poise_outcome pz_rows_run(poise_solver *solver, const pz_row_method *method);
+
+// The length alpha at which the Gauss-Newton model is least along -alpha p, p the projected gradient at the point at hand
+// (jacobian_transpose.c); 0 when the model has no curvature there. p and Gp are scratch, nv numbers each.
+double pz_transpose_length(const poise_solver *solver, double *p, double *Gp);
+
+// How a descent ends that finds no lower point: CLOSEST when the model promises no more along the gradient than the cost is
+// rounded by, else STALLED. Sets the reason. p and Gp are scratch.
+poise_outcome pz_end_of_descent(poise_solver *solver, double *p, double *Gp);
+
+// x += J^+lambda e with the damping of Maciejewski & Klein (damped_least_squares.c); for pz_row_method.step.
+bool pz_damped_rows_step(const poise_solver *solver, pz_rows *rows, pz_level *level, double *x);
+
+#endif

@@ -1,0 +1,208 @@
+// What every method works with: a problem at a point, steps within limits, when to stop, what to report.
+//
+// A method is one file with one row in the table (table.c): how much scratch memory it wants and a function that improves
+// solver->at until it is done. It uses the functions below for everything that methods share, so that all of them stop,
+// count and respect limits alike.
+#ifndef PZ_SOLVE_SOLVER_STATE_H
+#define PZ_SOLVE_SOLVER_STATE_H
+
+#include <poise/solve.h>
+
+#include "goal/objective_state.h"
+
+#define PZ_FLAT 1e-15 // a share of the cost that its own rounding hides
+
+// What a step may do with one dof.
+typedef struct pz_box {
+    double lower, upper; // of the coordinate behind the dof; infinite for quaternions, and when limits are not used
+    int q;               // that coordinate; -1 for quaternions
+    bool locked;
+    bool keeps_form; // part of a rotation vector of which another part is locked: its other form has other values there
+} pz_box;
+
+struct poise_solver {
+    const poise_model *model;
+    void *memory; // of _create: what _destroy releases
+    poise_allocator allocator;
+    bool has_allocator;
+    poise_solver_options options;
+    poise_error error;
+    const poise_goal *goals;
+    int goal_count;
+
+    // The point at hand and the one being tried; swapped on acceptance, so that a rejected trial costs no second evaluation.
+    poise_objective *at, *trial; // at->kin.q is the configuration
+    double *q_start;             // nq: where this solve began, within the limits
+    double *q_best;              // nq: the best of several starts
+    double *q_try;               // nq: where a run begins
+    poise_goal prior;            // the pull towards q_start
+    pz_box *box;                 // by dof
+    bool has_swings;             // limited by an ellipse (edges.c)
+    double *gradient;            // nv: projected gradient at `at`
+    double *diagonal;            // nv: of the Gauss-Newton Hessian at `at`, or at a point before
+    bool diagonal_is_fresh;      // it is that of `at`
+    double *step;                // nv
+    void *method;                // the method's own scratch
+    struct pz_arm *arm;          // AUTO's scratch for a pose goal on an arm (arm.h), NULL for other methods
+    poise_report report;
+    bool is_measured;    // cost, gradient and errors of the answer are in the report, and `at` is elsewhere
+    int iterations_left; // of this start
+};
+
+typedef struct pz_method_row {
+    const char *name;
+    // Take scratch from the arena into *scratch's struct (see arena.h); NULL when there is none.
+    void *(*lay_out)(poise_solver *solver, pz_arena *arena);
+    // Improve solver->at, which has been evaluated at POISE_LEVEL_HESSIAN. Returns how it ended; report->reason may be set.
+    poise_outcome (*run)(poise_solver *solver);
+    // Can it serve these goals? Fills solver->error. NULL: any.
+    poise_status (*check)(poise_solver *solver);
+    // Is the point at hand, where a start has ended, better than the best end before? It is remembered if so; `first` tells
+    // that there is none before. NULL: by the cost.
+    bool (*improves)(poise_solver *solver, bool first);
+} pz_method_row;
+
+const pz_method_row *pz_method_row_of(poise_method method); // NULL outside the enumeration
+
+// Run the method once from q (solver.c). The second begins a run where the trial has been evaluated, at `cost`; false when
+// it is over there.
+PZ_DEVICE poise_outcome pz_solver_run_from(poise_solver *solver, const double *q);
+PZ_DEVICE bool pz_solver_arrive(poise_solver *solver, double cost, poise_outcome *outcome);
+
+// ---- The frame of a solve (solver.c) -------------------------------------------------------------------------------------
+
+// Take goals and start, or refuse them, as poise_solve does.
+PZ_DEVICE poise_status pz_solve_begin(poise_solver *solver, const poise_goal *goals, int count, const double *q);
+
+// Where a run begins, into solver->q_try. The first, number 0: q_start, with a free root aligned with its markers when the
+// start is cold and that is better. Restarts: around it, with the root aligned.
+PZ_DEVICE void pz_solve_start(poise_solver *solver, int run);
+
+// That by its parts, for callers with several runs under way. Open it; if it says so, evaluate the trial at q_try (for its
+// cost, without counting) and align, told whether that went well; if it says so, try q_best (for its cost) and choose.
+PZ_DEVICE bool pz_start_open(poise_solver *solver, int run);
+PZ_DEVICE bool pz_start_align(poise_solver *solver, int run, bool is_sound);
+PZ_DEVICE void pz_start_choose(poise_solver *solver, double cost);
+
+// Describe solver->q_best, and hand it out with the report (which may be NULL).
+PZ_DEVICE void pz_solve_end(poise_solver *solver, double *q, poise_report *report);
+
+// A call with one goal, taken aside between begin and end while others have their turn. All of them must have goals of the
+// same kind. Who leaves a call gives the next one another solver->q_start.
+typedef struct pz_waiting {
+    const poise_goal *goal;
+    double *q_start;
+    poise_report report;
+} pz_waiting;
+
+PZ_DEVICE void pz_solve_leave(const poise_solver *solver, pz_waiting *waiting);
+PZ_DEVICE void pz_solve_resume(poise_solver *solver, const pz_waiting *waiting);
+
+// ---- Shared by the methods (common.c) ------------------------------------------------------------------------------------
+
+// Evaluate solver->trial at q, counting. An evaluation that fails (overflow) has infinite cost.
+PZ_DEVICE double pz_try(poise_solver *solver, const double *q, poise_level level);
+
+// Make the trial the point at hand.
+PZ_DEVICE_SHORT void pz_accept(poise_solver *solver);
+
+// q_out = retract(q, step) within the limits, exactly; locked coordinates keep their value, and rotation vectors with a
+// locked part their form. q_out is not q.
+PZ_DEVICE void pz_step_within(const poise_solver *solver, const double *q, const double *step, double *q_out);
+
+// The projected gradient at the point at hand into solver->gradient: zero for locked dofs and for dofs at a limit that a
+// descent would leave. Returns its largest component.
+PZ_DEVICE double pz_project_gradient(poise_solver *solver);
+
+// Make solver->diagonal that of the point at hand, if it is not.
+PZ_DEVICE void pz_refresh_diagonal(poise_solver *solver);
+
+// Is the dof locked, or at a limit that descent would leave? At a bound: -gradient points out of it. A swing at the edge of
+// its ellipse may leave a bound along the edge.
+PZ_DEVICE_SHORT bool pz_is_held(const poise_solver *solver, int dof);
+PZ_DEVICE_SHORT bool pz_is_at_bound(const poise_solver *solver, int dof); // without looking at edges
+
+// Is the goal met to its tolerance, or without weight, at the point at hand?
+PZ_DEVICE_SHORT bool pz_goal_is_met(const poise_solver *solver, const poise_goal *goal);
+
+// May the method stop here? REACHED by tolerance of goals or cost, CLOSEST by the projected gradient (which it computes).
+// False: go on. The second asks for a fresh diagonal first, for methods that creep or go far: with an old one the gradient
+// may look too large.
+PZ_DEVICE bool pz_is_done(poise_solver *solver, poise_outcome *outcome);
+PZ_DEVICE bool pz_is_done_afresh(poise_solver *solver, poise_outcome *outcome);
+
+// Count one iteration and record it. False when the budget is used up.
+PZ_DEVICE_SHORT bool pz_count_iteration(poise_solver *solver, double damping, double step, bool accepted, bool exact);
+
+// x, or the largest number where x overflowed: what reports and traces say.
+PZ_DEVICE_SHORT double pz_finite(double x);
+
+// Largest |component|.
+PZ_DEVICE_SHORT double pz_largest(const double *x, int n);
+
+// ---- Edges of swing ellipses (edges.c) -----------------------------------------------------------------------------------
+//
+// An edge is active when a swing stands at it and descent points out of it.
+
+// Does descent along the active edge of its swing lead the dof, which is at a bound, away from it?
+PZ_DEVICE bool pz_edge_leads_inwards(const poise_solver *solver, int dof);
+
+// Take from x (nv numbers) the part along the normals of active edges: a symmetric projection. Returns how many there are.
+PZ_DEVICE int pz_project_on_swings(const poise_solver *solver, double *x);
+
+// Add to both Hessians of the point at hand the curvature of its active edges along the edge, and `spring` across it;
+// once for each point, after its diagonal was asked for. Returns how many there are.
+PZ_DEVICE int pz_stiffen_edges(poise_solver *solver, double spring);
+
+// How often `step` can be gone, from the point at hand or, with `base`, that step further on, before a swing without an
+// active edge leaves its ellipse.
+PZ_DEVICE double pz_room_of_swings(const poise_solver *solver, const double *base, const double *step);
+
+// Bring every swing of q into its ellipse, exactly; a locked dof stays, the other one gives way.
+PZ_DEVICE void pz_keep_in_swings(const poise_solver *solver, double *q);
+
+// Shorten the step of each such swing that leaves its ellipse so that it ends at the edge. Returns how many there were.
+PZ_DEVICE int pz_clip_to_swings(const poise_solver *solver, double *step);
+
+// ---- Linear algebra on the tree (tree_step.c) ----------------------------------------------------------------------------
+
+typedef struct pz_tree_step pz_tree_step;
+
+// A run of up to three axes of one joint that the step solves for together.
+typedef struct pz_group {
+    int axis, count;
+    int block, block_axis; // rotation block among the axes, and its first axis's number in the group; -1
+    int block_count;
+    int parent; // group above, or -1
+    int depth;  // number of groups above
+} pz_group;
+
+PZ_DEVICE const pz_group *pz_tree_groups(const pz_tree_step *tree, int *count);
+
+PZ_DEVICE pz_tree_step *pz_tree_step_lay_out(const poise_solver *solver, pz_arena *arena);
+
+// Solve (H + lambda D) x = -g over the free dofs, x = hold_value on the held ones, for the point at hand; one sweep up, one
+// down (Erleben & Andrews' Newton step in O(N)). hold: nv flags; D: nv numbers > 0. False when H + lambda D is not positive
+// definite on the free dofs; x is then spoilt.
+PZ_DEVICE bool pz_tree_solve(pz_tree_step *tree, const poise_objective *o, poise_hessian kind, double lambda,
+                             const double *D, const bool *hold, const double *hold_value, double *x);
+
+// A direction x (nv numbers) in which the exact H + lambda D has negative curvature, 0 on the held dofs; `zeros` has nv of
+// them. False: there is none, or H is not a tree's.
+PZ_DEVICE bool pz_tree_curvature(pz_tree_step *tree, const poise_objective *o, double lambda, const double *D,
+                                 const bool *hold, const double *zeros, double *x);
+
+// ---- Cold starts (start.c) -----------------------------------------------------------------------------------------------
+
+// Move a free root so that the markers of the goals, placed as in `kin`, lie nearest to their targets (weighted Procrustes).
+// False, with q as it was, when the model has no free root, part of it is locked, or there are fewer than three markers.
+PZ_DEVICE bool pz_align_root(const poise_solver *solver, const poise_kinematics *kin, double *q);
+
+// Angles of the rotation M for three turns in sequence (the steps of an Euler order), into q. Near gimbal lock the first
+// takes all.
+PZ_DEVICE bool pz_euler_angles(const pz_step *steps, const mat3 *M, double *q);
+
+// A configuration for restart number `restart`, from the seed alone: around the start, within limits.
+PZ_DEVICE void pz_restart_configuration(poise_solver *solver, int restart, double *q);
+
+#endif

@@ -1,0 +1,184 @@
+// Changes to files: the figure stays where it is when its joints, units, axes, rate or frames change.
+#include "support/test_main.h"
+
+#include <app/cli/joint_names.h>
+#include <app/cli/load.h>
+#include <app/cli/terminal.h>
+#include <app/commands/edit_file.h>
+
+#include <math.h>
+#include <string.h>
+
+// Where every body is, in every frame.
+typedef struct places {
+    int frames, bodies;
+    poise_pose *pose;
+} places;
+
+static places places_of(const poise_file *file)
+{
+    places p = {.frames = file->clip->frames, .bodies = poise_model_joint_count(file->model)};
+    poise_kinematics *kinematics = NULL;
+    p.pose = calloc((size_t)(p.frames * p.bodies), sizeof *p.pose);
+    ck_assert(p.pose && poise_kinematics_create(file->model, NULL, &kinematics) == POISE_OK);
+    for (int f = 0; f < p.frames; ++f) {
+        ck_assert_int_eq(poise_kinematics_update(kinematics, file->clip->q + f * file->clip->nq), POISE_OK);
+        for (int k = 0; k < p.bodies; ++k) {
+            p.pose[f * p.bodies + k] = poise_kinematics_body_pose(kinematics, k);
+        }
+    }
+    poise_kinematics_destroy(kinematics);
+    return p;
+}
+
+static double distance(poise_vec3 a, poise_vec3 b)
+{
+    return hypot(hypot(a.x - b.x, a.y - b.y), a.z - b.z);
+}
+
+// The largest difference of place and of angle between `a`, scaled and turned, and `b`.
+static void compare(const places *a, const places *b, double factor, poise_quat turn, double *place, double *angle)
+{
+    ck_assert_int_eq(a->frames, b->frames);
+    ck_assert_int_eq(a->bodies, b->bodies);
+    *place = *angle = 0;
+    for (int i = 0; i < a->frames * a->bodies; ++i) {
+        poise_vec3 p = poise_quat_rotate(turn, a->pose[i].position);
+        p = poise_vec3_make(p.x * factor, p.y * factor, p.z * factor);
+        poise_quat r = poise_quat_multiply(turn, a->pose[i].rotation);
+        *place = fmax(*place, distance(p, b->pose[i].position));
+        *angle = fmax(*angle, poise_quat_angle(poise_quat_multiply(poise_quat_conjugate(r), b->pose[i].rotation)));
+    }
+}
+
+START_TEST(bodies_stay_where_they_are_when_joints_become_euler_angles)
+{
+    static const char *const scenes[] = {"humanoid/cartwheel", "humanoid-quaternion/kick"};
+    for (size_t i = 0; i < TEST_COUNT(scenes); ++i) {
+        poise_file *file = load_scene(scenes[i]);
+        ck_assert(file != NULL);
+        places before = places_of(file);
+        int count = 0;
+        ck_assert(change_to_euler(file, "file", &count));
+        ck_assert_int_gt(count, 5);
+        places after = places_of(file);
+        double place, angle;
+        compare(&before, &after, 1, poise_quat_identity(), &place, &angle);
+        ck_assert_double_le(place, 1e-12); // 12 joints deep, bones below a metre, angles good to 1e-14 away from b = pi/2
+        ck_assert_double_le(angle, 1e-12);
+        ck_assert(change_to_euler(file, "file", &count) && count == 0);
+        free(before.pose);
+        free(after.pose);
+        poise_file_destroy(file);
+    }
+}
+END_TEST
+
+// A cartwheel goes once around and back: angles follow, and never leap by the turn that one rotation could be written with.
+START_TEST(euler_angles_go_on_without_leaps)
+{
+    poise_file *file = load_scene("humanoid/cartwheel");
+    int count;
+    ck_assert(file && change_to_euler(file, "file", &count));
+    for (int f = 1; f < file->clip->frames; ++f) {
+        const double *q = file->clip->q + f * file->clip->nq;
+        for (int i = 0; i < file->clip->nq; ++i) {
+            ck_assert_msg(fabs(q[i] - q[i - file->clip->nq]) < 2, "frame %d, number %d: %g after %g", f, i, q[i],
+                          q[i - file->clip->nq]);
+        }
+    }
+    poise_file_destroy(file);
+}
+END_TEST
+
+START_TEST(other_units_and_another_axis_move_the_figure_as_a_whole)
+{
+    poise_file *file = load_scene("humanoid/walk");
+    ck_assert(file != NULL);
+    places before = places_of(file);
+    poise_vec3 marker = file->markers->position[0], local = file->placements[0].local;
+    poise_scale none = {0}, wanted = {.metres = 0.01, .up = POISE_UP_Z};
+    ck_assert(change_scale(file, "file", none, wanted));
+    places after = places_of(file);
+    double place, angle;
+    compare(&before, &after, 100, (poise_quat){0.5, 0.5, 0.5, 0.5}, &place, &angle);
+    ck_assert_double_le(place, 1e-11); // 200 units, some roundings each
+    ck_assert_double_le(angle, 1e-13);
+    poise_vec3 cycled = {100 * marker.z, 100 * marker.x, 100 * marker.y};
+    ck_assert_double_le(distance(cycled, file->markers->position[0]), 1e-11);
+    ck_assert_double_le(distance(poise_vec3_make(100 * local.x, 100 * local.y, 100 * local.z), file->placements[0].local),
+                        1e-11);
+    ck_assert(file->scale.metres == 0.01 && file->scale.up == POISE_UP_Z);
+    free(before.pose);
+    free(after.pose);
+    poise_file_destroy(file);
+}
+END_TEST
+
+START_TEST(slides_their_limits_and_followers_go_with_the_unit)
+{
+    poise_file *file = load_scene("scara");
+    ck_assert(file != NULL);
+    poise_scale none = {0}, wanted = {.metres = 0.001};
+    int lift = poise_model_find_joint(file->model, "lift"), place;
+    int i = poise_model_joint_q(file->model, lift, NULL);
+    double lower = poise_model_lower(file->model)[i];
+    ck_assert(change_scale(file, "file", none, wanted));
+    ck_assert_double_eq_tol(poise_model_lower(file->model)[i], 1000 * lower, 1e-12);
+    ck_assert_int_eq(model_joint_of(file->model, i, &place), lift);
+    ck_assert_int_eq(place, 0);
+    poise_file_destroy(file);
+}
+END_TEST
+
+START_TEST(every_number_of_a_configuration_finds_its_joint)
+{
+    static const char *const scenes[] = {"hand", "humanoid", "humanoid-quaternion", "gantry"};
+    for (size_t s = 0; s < TEST_COUNT(scenes); ++s) {
+        poise_file *file = load_scene(scenes[s]);
+        for (int k = 0; k < poise_model_joint_count(file->model); ++k) {
+            int count, first = poise_model_joint_q(file->model, k, &count), place;
+            for (int i = 0; i < count; ++i) {
+                ck_assert_int_eq(model_joint_of(file->model, first + i, &place), k);
+                ck_assert_int_eq(place, i);
+            }
+        }
+        poise_file_destroy(file);
+    }
+}
+END_TEST
+
+START_TEST(frames_that_are_not_there_and_scales_that_are_not_known_are_refused)
+{
+    char said[256] = "";
+    poise_file *file = load_scene("humanoid/walk");
+    poise_scale none = {0}, centimetres = {.metres = 0.01}, upwards = {.up = POISE_UP_Z};
+    complain_to(said, sizeof said);
+    ck_assert(!change_frames(file, "file", 0, file->clip->frames));
+    ck_assert_ptr_nonnull(strstr(said, "only 0 to 131"));
+    file->scale = file->markers->scale = none;
+    ck_assert(!change_scale(file, "file", none, centimetres));
+    ck_assert_ptr_nonnull(strstr(said, "--from-unit"));
+    ck_assert(!change_scale(file, "file", none, upwards));
+    ck_assert_ptr_nonnull(strstr(said, "--from-up"));
+    ck_assert(change_scale(file, "file", none, none));
+    ck_assert(change_frames(file, "file", 10, 20) && file->clip->frames == 11 && file->markers->frames == 11);
+    ck_assert(change_rate(file, "file", file->model, 12) && file->clip->frames == 2 && file->markers->frames == 2);
+    complain_to(NULL, 0);
+    poise_file_destroy(file);
+}
+END_TEST
+
+static const test_case tests[] = {
+    &bodies_stay_where_they_are_when_joints_become_euler_angles,
+    &euler_angles_go_on_without_leaps,
+    &other_units_and_another_axis_move_the_figure_as_a_whole,
+    &slides_their_limits_and_followers_go_with_the_unit,
+    &every_number_of_a_configuration_finds_its_joint,
+    &frames_that_are_not_there_and_scales_that_are_not_known_are_refused,
+};
+
+int main(void)
+{
+    return test_run("app_change", tests, TEST_COUNT(tests));
+}

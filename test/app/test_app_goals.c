@@ -1,0 +1,257 @@
+// Goals in words: every kind means the goal of the library that it names, and what is not understood is pointed at.
+#include "support/test_main.h"
+
+#include <app/commands/goal_language.h>
+#include <scenes/scenes.h>
+
+#include <math.h>
+#include <string.h>
+
+#define DEGREE (3.14159265358979323846 / 180)
+
+static poise_model *arm, *body;
+static double start[64];
+
+static bool give_posture(const void *user, const char *name, double *q, char *error, size_t size)
+{
+    if (strcmp(name, "bent") != 0) {
+        snprintf(error, size, "there is no %s", name);
+        return false;
+    }
+    for (int i = 0; i < poise_model_nq(user); ++i) {
+        q[i] = 0.1 * i;
+    }
+    return true;
+}
+
+static goal_context context_of(const poise_model *model)
+{
+    return (goal_context){.model = model, .start = start, .posture = give_posture, .user = model};
+}
+
+// The only goal of a text; its numbers are kept until the next one.
+static poise_goal parse(const poise_model *model, const char *text)
+{
+    static goal_list list;
+    char error[1024] = "";
+    goal_context context = context_of(model);
+    goals_release(&list);
+    bool works = goals_parse(&list, &context, text, error, sizeof error);
+    ck_assert_msg(works && list.count == 1, "%s: %s", text, error);
+    ck_assert_str_eq(list.texts[0], text);
+    return list.goals[0];
+}
+
+static void refuse(const char *text, const char *why)
+{
+    goal_list list = {0};
+    char error[1024] = "";
+    goal_context context = context_of(arm);
+    ck_assert_msg(!goals_parse(&list, &context, text, error, sizeof error), "%s: was taken", text);
+    ck_assert_msg(strstr(error, why) != NULL, "%s: said \"%s\", not \"%s\"", text, error, why);
+    goals_release(&list);
+}
+
+// Two goals that the solvers cannot tell apart.
+static void check_same(const poise_goal *a, const poise_goal *b)
+{
+    ck_assert_int_eq(a->kind, b->kind);
+    ck_assert_int_eq(a->body, b->body);
+    ck_assert_int_eq(a->body2, b->body2);
+    ck_assert_int_eq(a->priority, b->priority);
+    ck_assert_int_eq(a->loss, b->loss);
+    ck_assert(a->weight == b->weight && a->rotation_weight == b->rotation_weight && a->distance == b->distance);
+    ck_assert(memcmp(&a->local, &b->local, sizeof a->local) == 0);
+    ck_assert(memcmp(&a->target, &b->target, sizeof a->target) == 0);
+    ck_assert(memcmp(&a->axis, &b->axis, sizeof a->axis) == 0);
+    ck_assert(memcmp(&a->direction, &b->direction, sizeof a->direction) == 0);
+    ck_assert(memcmp(&a->tolerance, &b->tolerance, sizeof a->tolerance) == 0);
+}
+
+START_TEST(each_kind_is_the_goal_of_its_constructor)
+{
+    int elbow = poise_model_find_body(arm, "elbow"), wrist = poise_model_find_body(arm, "wrist");
+    poise_vec3 o = {0, 0, 0}, p = {0.1, 0.2, 0.3}, z = {0, 0, 1}, x = {1, 0, 0};
+    poise_pose frame = {.rotation = poise_quat_from_roll_pitch_yaw(0, 90 * DEGREE, 0), .position = p};
+    struct {
+        const char *text;
+        poise_goal goal;
+    } cases[] = {
+        {"position elbow 0.1 0.2 0.3", poise_goal_position(elbow, o, p)},
+        {"position elbow to 0.1, 0.2, 0.3 at 0 0 1", poise_goal_position(elbow, z, p)},
+        {"direction elbow along 1 0 0", poise_goal_direction(elbow, z, x)},
+        {"direction elbow to z axis x", poise_goal_direction(elbow, x, z)},
+        {"aim elbow to 0.1 0.2 0.3 axis 2 0 0 at 0 0 1", poise_goal_aim(elbow, z, x, p)},
+        {"plane elbow through 0.1 0.2 0.3 normal +z", poise_goal_plane(elbow, o, p, z)},
+        {"line elbow through 0.1 0.2 0.3 along x at 1 0 0", poise_goal_line(elbow, x, p, x)},
+        {"distance elbow 0.5 from 0.1 0.2 0.3", poise_goal_distance(elbow, o, p, 0.5)},
+        {"orientation elbow rpy 0 90 0 deg", poise_goal_orientation(elbow, frame.rotation)},
+        {"pose elbow 0.1 0.2 0.3 rpy 0 90 0 deg", poise_goal_pose(elbow, poise_pose_identity(), frame)},
+        {"relative elbow to wrist 0.1 0.2 0.3 rpy 0 90 0 deg",
+         poise_goal_relative(elbow, poise_pose_identity(), wrist, frame)},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        poise_goal goal = parse(arm, cases[i].text);
+        check_same(&goal, &cases[i].goal);
+    }
+    poise_goal balance = parse(body, "balance 0.1 0.2 0.3"), mass = poise_goal_center_of_mass(p);
+    check_same(&balance, &mass);
+}
+END_TEST
+
+START_TEST(options_set_their_members)
+{
+    poise_goal g = parse(arm, "position elbow 1 2 3 weight 2.5 priority 3 tolerance 0.1 free 0 geman-mcclure 0.5");
+    ck_assert(g.weight == 2.5 && g.priority == 3 && g.loss == POISE_LOSS_GEMAN_MCCLURE && g.loss_scale == 0.5);
+    ck_assert(g.tolerance.x == 0.1 && isinf(g.tolerance.y) && g.tolerance.z == 0);
+    g = parse(arm, "position elbow 1 2 3 huber 0.25 tolerance 0.5");
+    ck_assert(g.loss == POISE_LOSS_HUBER && g.loss_scale == 0.25 && g.tolerance.y == 0.5);
+    g = parse(arm, "pose elbow 1 2 3 turn z 1 rad rotation-weight 0.5 rotation-tolerance 60 free 0 deg");
+    ck_assert(g.rotation_weight == 0.5 && isinf(g.rotation_tolerance.y) && g.rotation_tolerance.z == 0);
+    ck_assert_double_eq_tol(g.rotation_tolerance.x, 1, 1e-15); // 2 sin(60 / 2 degrees), one rounding each
+}
+END_TEST
+
+START_TEST(three_ways_to_write_a_rotation_agree)
+{
+    poise_quat a = parse(arm, "orientation elbow rpy 0 0 90 deg").target.rotation;
+    poise_quat b = parse(arm, "orientation elbow turn 0 0 5 1.5707963267948966 rad").target.rotation;
+    poise_quat c = parse(arm, "orientation elbow quaternion 0 0 2 2").target.rotation;
+    double most = fmax(fabs(a.z - b.z) + fabs(a.w - b.w), fabs(a.z - c.z) + fabs(a.w - c.w));
+    ck_assert_double_le(most, 4 * 2.3e-16); // two numbers near 0.7, each to an ulp or two
+    ck_assert(a.x == 0 && b.x == 0 && c.y == 0);
+}
+END_TEST
+
+// The tool's frame stands for the body's: its point, and axes turned with it.
+START_TEST(a_tool_is_a_frame_of_its_own)
+{
+    int tool = poise_model_find_tool(arm, "tip");
+    poise_pose frame = poise_model_tool_pose(arm, tool);
+    poise_goal g = parse(arm, "position tip 1 2 3 at 0 0 0.5");
+    poise_vec3 point = poise_pose_transform(frame, poise_vec3_make(0, 0, 0.5));
+    ck_assert_int_eq(g.body, poise_model_tool_body(arm, tool));
+    ck_assert(memcmp(&g.local.position, &point, sizeof point) == 0);
+    poise_vec3 z = poise_quat_rotate(frame.rotation, poise_vec3_make(0, 0, 1));
+    g = parse(arm, "aim tip to 1 2 3");
+    ck_assert(memcmp(&g.axis, &z, sizeof z) == 0);
+}
+END_TEST
+
+START_TEST(wishes_hold_numbers_of_their_own)
+{
+    start[0] = 0.75;
+    poise_goal g = parse(arm, "stay weight 0.5");
+    ck_assert(g.kind == POISE_GOAL_SMOOTHNESS && g.q && g.q != start && g.q[0] == 0.75 && goal_is_wish(&g));
+    g = parse(arm, "posture neutral");
+    ck_assert(g.kind == POISE_GOAL_POSTURE && g.q[0] == 0 && goal_is_wish(&g));
+    g = parse(arm, "posture bent");
+    ck_assert(g.q[5] == 0.5);
+    g = parse(arm, "posture 1 2 3 4 5 -6 weight 0.1");
+    ck_assert(g.q[5] == -6 && g.weight == 0.1);
+}
+END_TEST
+
+START_TEST(semicolons_part_goals_and_quotes_keep_spaces)
+{
+    goal_list list = {0};
+    char error[256];
+    goal_context context = context_of(arm);
+    ck_assert(goals_parse(&list, &context, " position 'elbow' 1 2 3 ;; aim \"elbow\" to 0 0 1; ", error, sizeof error));
+    ck_assert_int_eq(list.count, 2);
+    ck_assert_str_eq(list.texts[0], "position 'elbow' 1 2 3");
+    ck_assert_str_eq(list.texts[1], "aim \"elbow\" to 0 0 1");
+    ck_assert(goals_parse(&list, &context, "stay", error, sizeof error));
+    ck_assert_int_eq(list.count, 3);
+    ck_assert(!goals_parse(&list, &context, "stay; stay now", error, sizeof error));
+    ck_assert_str_eq(error, "goal 5, word 2: \"now\" is no option of a goal; \"poise help goals\" lists them");
+    ck_assert_int_eq(list.count, 4);
+    goals_release(&list);
+}
+END_TEST
+
+START_TEST(what_is_not_understood_is_pointed_at)
+{
+    refuse("", "goal 1: there are no words");
+    refuse(" ; ; ", "goal 1: there are no words");
+    refuse("postion elbow 1 2 3", "word 1: there is no goal \"postion\"; did you mean \"position\"?");
+    refuse("position elbwo 1 2 3", "word 2: no body or tool is called \"elbwo\"; did you mean \"elbow\"?");
+    refuse("position elbow 1 2", "word 5: the target needs 3 numbers, there are 2");
+    refuse("position elbow 1 inf 2", "word 4: \"inf\" is not a number");
+    refuse("position elbow 1 2 3 4", "word 6: 4 is one number too many");
+    refuse("position elbow 1 2 3 wieght 2", "did you mean \"weight\"?");
+    refuse("position elbow 1 2 3 weight", "word 7: weight needs 1 number, there are 0");
+    refuse("position elbow 1 2 3 axis z", "word 6: a goal \"position\" has no axis");
+    refuse("position elbow 1 2 3 tolerance -1", "word 7: a tolerance is not negative");
+    refuse("position elbow 1 2 3 huber 0", "word 7: huber needs a length > 0");
+    refuse("pose elbow 1 2 3 rpy 0 0 0", "word 10: say deg or rad");
+    refuse("direction elbow along 0 0 0", "word 4: the direction has no length");
+    refuse("orientation elbow quaternion 0 0 0 1e-200", "no sensible length");
+    refuse("relative elbow 1 2 3", "relative BODY to BODY");
+    refuse("posture folded", "word 2: there is no folded");
+    refuse("balance 0 0 1", "no mass");
+    refuse("position 'elbow 1 2 3", "a quote does not end");
+}
+END_TEST
+
+// A goal from a file, told in the words that a user would write.
+START_TEST(a_description_reads_back_as_the_goal)
+{
+    const char *texts[] = {"position elbow 0.1 0.2 0.3", "position tip 0.1 0.2 0.3"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i) {
+        char text[256];
+        poise_goal g = parse(arm, texts[i]);
+        goal_describe(&g, arm, text, sizeof text);
+        ck_assert_str_eq(text, texts[i]);
+    }
+}
+END_TEST
+
+// Any bytes: an answer or a reason, and nothing leaks or breaks.
+START_TEST(words_in_any_order_do_no_harm)
+{
+    static const char *const words[] = {"position", "elbow",  "1",         "to",      "rpy",      "deg", "tip",
+                                        ";",        "weight", "'",         "posture", "relative", "-x",  "at",
+                                        "",         "free",   "tolerance", "1e999",   "stay",     "\x80"};
+    enum { WORDS = sizeof words / sizeof words[0], ROUNDS = 20000 };
+    unsigned long state = 1;
+    goal_context context = context_of(arm);
+    int taken = 0;
+    for (int round = 0; round < ROUNDS; ++round) {
+        char text[256] = "", error[256] = "";
+        for (int i = 0; i <= round % 8; ++i) {
+            state = state * 6364136223846793005ul + 1442695040888963407ul;
+            strcat(strcat(text, words[(state >> 33) % WORDS]), " ");
+        }
+        goal_list list = {0};
+        bool works = goals_parse(&list, &context, text, error, sizeof error);
+        ck_assert_msg(works == !error[0], "%s", text);
+        taken += works;
+        goals_release(&list);
+    }
+    ck_assert_int_gt(taken, 0);
+}
+END_TEST
+
+static const test_case tests[] = {
+    &each_kind_is_the_goal_of_its_constructor,
+    &options_set_their_members,
+    &three_ways_to_write_a_rotation_agree,
+    &a_tool_is_a_frame_of_its_own,
+    &wishes_hold_numbers_of_their_own,
+    &semicolons_part_goals_and_quotes_keep_spaces,
+    &what_is_not_understood_is_pointed_at,
+    &a_description_reads_back_as_the_goal,
+    &words_in_any_order_do_no_harm,
+};
+
+int main(void)
+{
+    if (scene_create("arm6", NULL, &arm, NULL) != POISE_OK || scene_create("humanoid", NULL, &body, NULL) != POISE_OK) {
+        return EXIT_FAILURE;
+    }
+    int status = test_run("app_goals", tests, TEST_COUNT(tests));
+    poise_model_destroy(arm);
+    poise_model_destroy(body);
+    return status;
+}

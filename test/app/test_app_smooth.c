@@ -1,0 +1,152 @@
+// The tool's motion filter over whole configurations, and its counting of times.
+#include "support/test_main.h"
+
+#include <app/cli/latency.h>
+#include <app/commands/smooth.h>
+
+#include <poise/poise.h>
+#include <scenes/random.h>
+
+#include <math.h>
+#include <string.h>
+
+#define PI 3.14159265358979323846
+
+static poise_model *single_joint(poise_joint_type type)
+{
+    poise_builder *builder = NULL;
+    poise_model *model = NULL;
+    poise_joint joint = poise_joint_default();
+    joint.name = "joint";
+    joint.type = type;
+    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
+    poise_builder_destroy(builder);
+    return model;
+}
+
+// The angle between two configurations of one rotation.
+static double turned(const poise_model *model, const double *a, const double *b)
+{
+    poise_kinematics *kinematics = NULL;
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics), POISE_OK);
+    poise_kinematics_update(kinematics, a);
+    poise_quat from = poise_kinematics_body_pose(kinematics, 0).rotation;
+    poise_kinematics_update(kinematics, b);
+    poise_quat to = poise_kinematics_body_pose(kinematics, 0).rotation;
+    poise_kinematics_destroy(kinematics);
+    return poise_quat_angle(poise_quat_multiply(poise_quat_conjugate(from), to));
+}
+
+// A set-point that turns about a fixed axis at 1 rad/s for three turns, in the coordinates that a solver would give: unit
+// quaternions of either sign, rotation vectors up to half a turn, angles up to half a turn.
+static void setpoint_at(poise_joint_type type, double angle, bool flip, double *q)
+{
+    poise_vec3 axis = {0.6, 0, 0.8};
+    poise_quat r = poise_quat_from_axis_angle(axis, angle);
+    double sign = flip ? -1 : 1, wrapped = angle - 2 * PI * floor(angle / (2 * PI) + 0.5);
+    if (type == POISE_JOINT_BALL_QUATERNION) {
+        memcpy(q, (double[]){sign * r.x, sign * r.y, sign * r.z, sign * r.w}, 4 * sizeof *q);
+    } else if (type == POISE_JOINT_BALL_EXPMAP) {
+        memcpy(q, (double[]){axis.x * wrapped, axis.y * wrapped, axis.z * wrapped}, 3 * sizeof *q);
+    } else {
+        q[0] = wrapped;
+    }
+}
+
+static void follow(poise_joint_type type)
+{
+    const double dt = 0.01, speed = 1;
+    poise_model *model = single_joint(type);
+    smoother *s = smoother_create(model, "velocity=3 acceleration=20 jerk=400");
+    double q[4], last[4], setpoint[4], fastest = 0, furthest = 0;
+    ck_assert_ptr_nonnull(s);
+    setpoint_at(type, 0, false, setpoint);
+    smoother_reset(s, setpoint);
+    smoother_step(s, setpoint, dt, q);
+    for (int i = 0; i * dt * speed < 6 * PI; ++i) {
+        memcpy(last, q, sizeof q);
+        setpoint_at(type, speed * i * dt, i % 3 == 1, setpoint);
+        smoother_step(s, setpoint, dt, q);
+        fastest = fmax(fastest, turned(model, last, q) / dt);
+        furthest = i * dt > 2 ? fmax(furthest, turned(model, q, setpoint)) : furthest;
+    }
+    // a leap to the other coordinates of one rotation would bring the filter to its full 3 rad/s on each axis, and the
+    // rotation behind by half a turn; while it catches up it may go faster than the set-point
+    ck_assert_double_le(furthest, 0.5);
+    ck_assert_double_le(fastest, 2.5);
+    for (int i = 0; i < 500 && !smoother_rests(s); ++i) {
+        smoother_step(s, setpoint, dt, q);
+    }
+    ck_assert(smoother_rests(s));
+    ck_assert_double_le(turned(model, q, setpoint), 3e-5); // 1e-5 on each of three numbers
+    smoother_destroy(s);
+    poise_model_destroy(model);
+}
+
+START_TEST(quaternions_are_followed_through_whole_turns_and_signs)
+{
+    follow(POISE_JOINT_BALL_QUATERNION);
+}
+END_TEST
+
+START_TEST(rotation_vectors_without_limits_are_followed_through_whole_turns)
+{
+    follow(POISE_JOINT_BALL_EXPMAP);
+}
+END_TEST
+
+START_TEST(hinges_without_limits_are_followed_through_whole_turns)
+{
+    follow(POISE_JOINT_REVOLUTE);
+}
+END_TEST
+
+START_TEST(switched_off_it_gives_setpoints_back_to_the_bit)
+{
+    poise_model *model = single_joint(POISE_JOINT_BALL_QUATERNION);
+    smoother *s = smoother_create(model, "off");
+    double q[4], setpoint[4] = {0.1, 0.2, 0.3, sqrt(1 - 0.14)};
+    ck_assert_ptr_nonnull(s);
+    smoother_reset(s, setpoint);
+    smoother_step(s, setpoint, 0.01, q);
+    ck_assert_int_eq(memcmp(q, setpoint, sizeof q), 0);
+    ck_assert(smoother_rests(s));
+    smoother_destroy(s);
+    poise_model_destroy(model);
+}
+END_TEST
+
+START_TEST(quantiles_of_times_are_right_to_a_percent)
+{
+    static latency l;
+    scene_random random = scene_random_make(3);
+    l = (latency){0};
+    ck_assert_double_eq(latency_quantile(&l, 0.5), 0);
+    for (int i = 1; i <= 10000; ++i) {
+        latency_add(&l, 1e-6 * i);
+    }
+    ck_assert_double_eq_tol(latency_quantile(&l, 0.5), 5e-3, 5e-5);
+    ck_assert_double_eq_tol(latency_quantile(&l, 0.99), 9.9e-3, 9.9e-5);
+    ck_assert_double_eq(latency_quantile(&l, 1), 1e-2); // never above the largest
+    ck_assert_double_eq_tol(latency_mean(&l), 5.0005e-3, 1e-12);
+    for (int i = 0; i < 100; ++i) { // out of range on either side
+        latency_add(&l, scene_random_range(&random, -1, 1e5));
+    }
+    ck_assert_double_le(latency_quantile(&l, 0.5), 6e-3);
+}
+END_TEST
+
+static const test_case tests[] = {
+    &quaternions_are_followed_through_whole_turns_and_signs,
+    &rotation_vectors_without_limits_are_followed_through_whole_turns,
+    &hinges_without_limits_are_followed_through_whole_turns,
+    &switched_off_it_gives_setpoints_back_to_the_bit,
+    &quantiles_of_times_are_right_to_a_percent,
+};
+
+int main(void)
+{
+    return test_run("app_smooth", tests, TEST_COUNT(tests));
+}

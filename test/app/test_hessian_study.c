@@ -1,0 +1,172 @@
+// The experiments of the exact-Hessian paper and of the notes on the plane: the problems are what they should be, and the
+// numbers that come out agree with each other.
+#include "support/test_main.h"
+
+#include "research/hessian_study.h"
+#include "research/planar_study.h"
+
+#include <math.h>
+#include <string.h>
+
+static hessian_study make(const char *motion)
+{
+    hessian_study study;
+    ck_assert_msg(hessian_study_create(NULL, motion, &study), "%s", study.task.error.text);
+    return study;
+}
+
+// Positions of a body of 2 m are rounded to 1e-14 m = 1e-12 cm; f sums 41 squares of a few times that.
+START_TEST(the_pose_of_a_stand_in_meets_its_markers)
+{
+    static const char *const motions[] = {"walk", "punch", "kick", "cartwheel"};
+    for (int m = 0; m < 4; ++m) {
+        hessian_study study = make(motions[m]);
+        poise_objective *objective;
+        poise_goal goals[HDM05_MARKERS];
+        ck_assert_int_eq(poise_objective_create(study.task.model, 0, NULL, &objective), POISE_OK);
+        for (int f = 0; f < study.task.frames; f += 7) {
+            hdm05_goals(&study.task, f, HDM05_OWN_PLACES, goals);
+            poise_objective_set_goals(objective, goals, HDM05_MARKERS, NULL);
+            poise_objective_evaluate(objective, hdm05_pose(&study.task, f), POISE_LEVEL_COST);
+            ck_assert_double_le(poise_objective_cost(objective), 1e-20);
+        }
+        poise_objective_destroy(objective);
+        hessian_study_destroy(&study);
+    }
+}
+END_TEST
+
+START_TEST(every_pose_of_the_motion_lies_within_the_limits_made_of_it)
+{
+    hessian_study study = make("kick");
+    for (int f = 0; f < study.task.frames; ++f) {
+        ck_assert(poise_model_within_limits(study.limited, hdm05_pose(&study.task, f)));
+    }
+    hessian_study_destroy(&study);
+}
+END_TEST
+
+START_TEST(no_method_goes_uphill)
+{
+    static const poise_method methods[] = {POISE_METHOD_BFGS, POISE_METHOD_TRUST_REGION, POISE_METHOD_LEVENBERG_MARQUARDT,
+                                           POISE_METHOD_AUTO};
+    hessian_study study = make("punch");
+    for (int i = 0; i < 8; ++i) {
+        hessian_run run = hessian_run_default(methods[i % 4], 40);
+        double f[41];
+        int count = 0;
+        run.has_limits = i >= 4;
+        ck_assert(hessian_curve(&study, &run, 60, false, f, &count));
+        ck_assert_int_ge(count, 2);
+        for (int k = 1; k < count; ++k) {
+            ck_assert_double_le(f[k], f[k - 1]);
+        }
+    }
+    hessian_study_destroy(&study);
+}
+END_TEST
+
+START_TEST(sums_over_frames_are_those_of_the_single_frames)
+{
+    hessian_study study = make("walk");
+    hessian_run run = hessian_run_default(POISE_METHOD_AUTO, 100);
+    hessian_sums sums;
+    double iterations = 0.0, f[101];
+    int frames = 0, count;
+    ck_assert(hessian_frames(&study, &run, 10, &sums));
+    for (int frame = 1; frame < study.task.frames; frame += 10, ++frames) {
+        ck_assert(hessian_curve(&study, &run, frame, false, f, &count));
+        ck_assert_double_le(f[count - 1], HDM05_FTOL);
+        iterations += count - 1;
+    }
+    ck_assert_int_eq(sums.frames, frames);
+    ck_assert_int_eq(sums.below, frames);
+    ck_assert_int_eq(sums.calm, frames); // there are no flips in our own motions
+    ck_assert_double_eq(sums.iterations, iterations);
+    hessian_study_destroy(&study);
+}
+END_TEST
+
+START_TEST(a_sequence_follows_the_motion_from_its_pose_and_from_far_off)
+{
+    hessian_study study = make("walk");
+    hessian_run run = hessian_run_default(POISE_METHOD_AUTO, 10);
+    for (int first = 0; first < 3; first += 2) {
+        hessian_sums sums;
+        ck_assert(hessian_sequence(&study, &run, (hessian_first)first, 40, &sums));
+        ck_assert_int_eq(sums.frames, 40);
+        ck_assert_int_eq(sums.below, 40);
+        ck_assert_double_le(sums.error / 40.0, sqrt(2.0 * HDM05_FTOL));
+        // |r|_2 <= sum of the lengths of 41 parts <= sqrt(41) |r|_2, frame by frame and so in sum
+        ck_assert_double_ge(sums.distances, sums.error * (1.0 - 1e-12));
+        ck_assert_double_le(sums.distances, sqrt(41.0) * sums.error * (1.0 + 1e-12));
+    }
+    hessian_study_destroy(&study);
+}
+END_TEST
+
+START_TEST(what_is_not_there_is_named)
+{
+    hessian_study study;
+    ck_assert(!hessian_study_create(NULL, "somersault", &study));
+    ck_assert_ptr_nonnull(strstr(study.task.error.text, "somersault"));
+    ck_assert(!hessian_study_create("nowhere", "dg_03-05_02", &study));
+    ck_assert_ptr_nonnull(strstr(study.task.error.text, "nowhere/HDM_dg.asf"));
+}
+END_TEST
+
+// The tolerance of "semidefinite" is 1e-12 of the larger eigenvalue.
+START_TEST(definiteness_is_the_sign_of_the_eigenvalues)
+{
+    enum { SIZE = 25 };
+    poise_definiteness kind[SIZE * SIZE];
+    double f[SIZE * SIZE], smaller[SIZE * SIZE], larger[SIZE * SIZE];
+    for (int goal = 1; goal <= 3; ++goal) {
+        ck_assert(hessian_map(goal, SIZE, kind, f, smaller, larger));
+        for (int i = 0; i < SIZE * SIZE; ++i) {
+            double most = fmax(fabs(smaller[i]), fabs(larger[i]));
+            if (fabs(smaller[i]) < 1e-9 * most || fabs(larger[i]) < 1e-9 * most) {
+                continue;
+            }
+            poise_definiteness expected = smaller[i] > 0.0  ? POISE_DEFINITE_POSITIVE
+                                          : larger[i] < 0.0 ? POISE_DEFINITE_NEGATIVE
+                                                            : POISE_DEFINITE_INDEFINITE;
+            ck_assert_int_eq(kind[i], expected);
+            // the mirror image of an arm whose goal is on the axis
+            int mirror = SIZE * SIZE - 1 - i;
+            ck_assert_double_eq_tol(f[i], f[mirror], 1e-12);
+            ck_assert_double_eq_tol(smaller[i], smaller[mirror], 1e-12 * (1.0 + most));
+        }
+    }
+}
+END_TEST
+
+START_TEST(the_closed_form_of_the_plane_is_the_jacobian_and_descends)
+{
+    static planar_run run;
+    for (int m = 0; m < PLANAR_METHODS; ++m) {
+        ck_assert(planar_descend((planar_method)m, &run));
+        ck_assert_double_le(run.difference, 1e-14); // lengths up to 5
+        ck_assert_double_le(run.distance[run.count - 1], 1e-6);
+        for (int k = 1; k < run.count; ++k) {
+            ck_assert_double_le(run.distance[k], run.distance[k - 1]);
+        }
+    }
+}
+END_TEST
+
+static const test_case tests[] = {
+    &the_pose_of_a_stand_in_meets_its_markers,
+    &every_pose_of_the_motion_lies_within_the_limits_made_of_it,
+    &no_method_goes_uphill,
+    &sums_over_frames_are_those_of_the_single_frames,
+    &a_sequence_follows_the_motion_from_its_pose_and_from_far_off,
+    &what_is_not_there_is_named,
+    &definiteness_is_the_sign_of_the_eigenvalues,
+    &the_closed_form_of_the_plane_is_the_jacobian_and_descends,
+};
+
+int main(void)
+{
+    return test_run("hessian_study", tests, TEST_COUNT(tests));
+}

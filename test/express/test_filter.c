@@ -1,0 +1,267 @@
+// The motion filter: what its output's own differences say.
+#include "support/test_main.h"
+
+#include <poise/filter.h>
+#include <scenes/random.h>
+
+#include "math/exponential.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SLACK 1e-9 // of a limit
+
+typedef struct history {
+    double dt;
+    double x[4]; // newest first
+    int count;
+    double v, a, j; // largest differences
+} history;
+
+static void record(history *h, double x)
+{
+    for (int i = 3; i > 0; --i) {
+        h->x[i] = h->x[i - 1];
+    }
+    h->x[0] = x;
+    h->count += 1;
+    const double *y = h->x;
+    if (h->count >= 2) {
+        h->v = fmax(h->v, fabs(y[0] - y[1]) / h->dt);
+    }
+    if (h->count >= 3) {
+        h->a = fmax(h->a, fabs(y[0] - 2 * y[1] + y[2]) / (h->dt * h->dt));
+    }
+    if (h->count >= 4) {
+        h->j = fmax(h->j, fabs(y[0] - 3 * y[1] + 3 * y[2] - y[3]) / (h->dt * h->dt * h->dt));
+    }
+}
+
+// Rounding of positions near 1 in a third difference.
+static double rounding(double dt, int order)
+{
+    return 64 * 2.3e-16 / pow(dt, order);
+}
+
+static poise_filter *make(poise_filter_joint joint)
+{
+    poise_filter *filter;
+    ck_assert_int_eq(poise_filter_create(&joint, 1, NULL, &filter), POISE_OK);
+    return filter;
+}
+
+START_TEST(exponentials_agree_with_the_c_library)
+{
+    for (int i = -7000; i <= 7000; ++i) {
+        double x = i / 10.01;
+        ck_assert_double_eq_tol(pz_exp(x) / exp(x), 1.0, 1e-13);
+        double y = exp(x / 2);
+        ck_assert_double_eq_tol(pz_log(y), log(y), 1e-13 * fmax(1.0, fabs(log(y))));
+    }
+    ck_assert_double_eq_tol(pz_power(3.0, 0.3), pow(3.0, 0.3), 1e-15);
+    ck_assert_double_eq(pz_power(0.0, 0.5), 0.0);
+}
+END_TEST
+
+START_TEST(differences_of_the_output_obey_every_limit)
+{
+    static const double rates[] = {60.0, 1000.0};
+    scene_random random = scene_random_make(1);
+    for (int trial = 0; trial < 200; ++trial) {
+        poise_filter_joint joint = poise_filter_joint_default();
+        joint.lower = -scene_random_range(&random, 0.0, 2.0);
+        joint.upper = scene_random_range(&random, 0.0, 2.0);
+        joint.velocity = scene_random_range(&random, 0.1, 5.0);
+        joint.acceleration = scene_random_range(&random, 0.5, 30.0);
+        joint.jerk = scene_random_range(&random, 1.0, 500.0);
+        joint.smoothness = trial % 3 == 0 ? 0.0 : scene_random_uniform(&random);
+        joint.responsiveness = 0.9 * scene_random_uniform(&random);
+        joint.soft = trial % 4 == 0 ? scene_random_range(&random, 0.5, 5.0) : 0.0;
+        poise_filter *filter = make(joint);
+        history h = {.dt = 1.0 / rates[trial % 2]};
+        double s = 0.0, x = 0.0;
+        for (int i = 0; i < 3000; ++i) {
+            if (scene_random_uniform(&random) < 0.02) {
+                s = scene_random_range(&random, -3.0, 3.0); // beyond the limits, too
+            }
+            ck_assert_int_eq(poise_filter_step(filter, &s, h.dt, &x), POISE_OK);
+            ck_assert_double_ge(x, joint.lower);
+            ck_assert_double_le(x, joint.upper);
+            record(&h, x);
+        }
+        ck_assert_double_le(h.v, joint.velocity * (1 + SLACK) + rounding(h.dt, 1));
+        ck_assert_double_le(h.a, joint.acceleration * (1 + SLACK) + rounding(h.dt, 2));
+        ck_assert_double_le(h.j, joint.jerk * (1 + SLACK) + rounding(h.dt, 3));
+        poise_filter_destroy(filter);
+    }
+}
+END_TEST
+
+// From rest to rest over a long way: jerk, acceleration, speed all at their limits for a while.
+START_TEST(a_long_way_takes_the_least_time_there_is)
+{
+    poise_filter_joint joint = poise_filter_joint_default();
+    poise_filter *filter = make(joint);
+    double V = joint.velocity, A = joint.acceleration, J = joint.jerk, way = 3.0, s = way, x = 0.0;
+    double least = way / V + V / A + A / J; // three trapezes over each other
+    double dt = 1e-3, t = 0.0;
+    while (fabs(x - way) > 1e-12 && t < 10.0) {
+        poise_filter_step(filter, &s, dt, &x);
+        t += dt;
+        ck_assert_double_le(x, way + 1e-12);
+    }
+    ck_assert_double_eq_tol(t, least, 2 * dt);
+    poise_filter_step(filter, &s, dt, &x);
+    ck_assert_double_eq(poise_filter_time_left(filter, 0), 0.0);
+    poise_filter_destroy(filter);
+    ck_assert_double_eq(poise_filter_time_left(NULL, 0), 0.0);
+}
+END_TEST
+
+START_TEST(every_shape_settles_without_passing_the_set_point)
+{
+    for (int k = 0; k < 20; ++k) {
+        poise_filter_joint joint = poise_filter_joint_default();
+        joint.smoothness = k / 20.0;
+        joint.responsiveness = (k * 7 % 20) / 21.0;
+        poise_filter *filter = make(joint);
+        double s = 1.0, x = 0.0, most = 0.0;
+        for (int i = 0; i < 600; ++i) { // ten seconds
+            poise_filter_step(filter, &s, 1.0 / 60.0, &x);
+            most = fmax(most, x);
+        }
+        ck_assert_double_eq_tol(x, 1.0, 1e-3);
+        ck_assert_double_le(most, 1.0 + 1e-12);
+        poise_filter_destroy(filter);
+    }
+}
+END_TEST
+
+START_TEST(smoothness_slows_and_responsiveness_makes_up_for_it)
+{
+    double time[3]; // until the last hundredth of the way
+    static const double shape[3][2] = {{0.0, 0.0}, {0.7, 0.0}, {0.7, 0.9}};
+    for (int k = 0; k < 3; ++k) {
+        poise_filter_joint joint = poise_filter_joint_default();
+        joint.smoothness = shape[k][0];
+        joint.responsiveness = shape[k][1];
+        poise_filter *filter = make(joint);
+        double s = 1.0, x = 0.0;
+        for (time[k] = 0.0; x < 0.99 && time[k] < 60.0; time[k] += 0.01) {
+            poise_filter_step(filter, &s, 0.01, &x);
+        }
+        poise_filter_destroy(filter);
+    }
+    ck_assert_double_gt(time[1], 1.3 * time[0]);
+    ck_assert_double_lt(time[2], 0.8 * time[1]);
+}
+END_TEST
+
+// A slow joint with strong motors goes at the speed it aims at: full speed up to the middle of its range, then
+// 1 - u^(2 soft) of it. In a step u changes by 5e-4, and the speed by that times a slope of up to 6.
+START_TEST(a_soft_end_slows_by_its_power_of_the_way_from_the_middle)
+{
+    for (int soft = 0; soft < 4; ++soft) {
+        poise_filter_joint joint = poise_filter_joint_default();
+        joint.lower = -0.5, joint.upper = 1.5;
+        joint.velocity = 0.05, joint.acceleration = 1e3, joint.jerk = 1e6;
+        joint.soft = soft;
+        poise_filter *filter = make(joint);
+        double s = 2.0, x = 0.0, before = 0.0;
+        for (int i = 0; i < 6000 && x < 1.3; ++i) {
+            before = x;
+            ck_assert_int_eq(poise_filter_step(filter, &s, 0.01, &x), POISE_OK);
+            double u = before - 0.5, expected = soft > 0 && u > 0 ? 1.0 - pow(u, 2.0 * soft) : 1.0;
+            if (i > 10) { // it has started
+                ck_assert_double_eq_tol((x - before) / (0.01 * joint.velocity), expected, 3e-3);
+            }
+        }
+        ck_assert_double_ge(x, 1.3);
+        poise_filter_destroy(filter);
+    }
+}
+END_TEST
+
+START_TEST(bad_numbers_are_refused_or_passed_over)
+{
+    poise_filter_joint joint = poise_filter_joint_default();
+    poise_filter *filter = NULL;
+    joint.jerk = 0.0;
+    ck_assert_int_eq(poise_filter_create(&joint, 1, NULL, &filter), POISE_ERROR_ARGUMENT);
+    joint = poise_filter_joint_default();
+    joint.lower = 1.0;
+    joint.upper = 0.0;
+    ck_assert_int_eq(poise_filter_create(&joint, 1, NULL, &filter), POISE_ERROR_ARGUMENT);
+    ck_assert_ptr_null(filter);
+    filter = make(poise_filter_joint_default());
+    double s = NAN, x = 5.0;
+    ck_assert_int_eq(poise_filter_step(filter, &s, 0.01, &x), POISE_OK);
+    ck_assert_double_eq(x, 0.0);
+    ck_assert_int_eq(poise_filter_step(filter, &s, -0.01, &x), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_filter_reset(filter, &s), POISE_ERROR_ARGUMENT);
+    s = 1e300;
+    for (int i = 0; i < 100; ++i) {
+        ck_assert_int_eq(poise_filter_step(filter, &s, 0.01, &x), POISE_OK);
+        ck_assert(isfinite(x));
+    }
+    ck_assert_double_le(x, 2.0);
+    poise_filter_destroy(filter);
+}
+END_TEST
+
+// ---- Memory --------------------------------------------------------------------------------------------------------------
+
+// One block with a pattern behind what was asked for.
+typedef struct guarded {
+    unsigned char block[4096];
+    size_t asked;
+} guarded;
+
+static void *guard_allocate(void *user, size_t size)
+{
+    guarded *g = user;
+    ck_assert_uint_lt(size, sizeof g->block);
+    g->asked = size;
+    memset(g->block, 0xA5, sizeof g->block);
+    return g->block;
+}
+
+static void guard_release(void *user, void *memory)
+{
+    (void)user;
+    (void)memory;
+}
+
+START_TEST(nothing_is_written_behind_the_last_joint)
+{
+    static _Alignas(64) guarded g;
+    poise_allocator allocator = {.allocate = guard_allocate, .release = guard_release, .user = &g};
+    poise_filter_joint joints[2] = {poise_filter_joint_default(), poise_filter_joint_default()};
+    poise_filter *filter;
+    double x[3] = {0.1, 0.2, 0.3}, s[3] = {0.5, -0.5, 0.4};
+    ck_assert_int_eq(poise_filter_create(joints, 2, &allocator, &filter), POISE_OK);
+    ck_assert_int_eq(poise_filter_reset(filter, x), POISE_OK);
+    ck_assert_int_eq(poise_filter_step(filter, s, 0.01, x), POISE_OK);
+    ck_assert_double_eq(x[2], 0.3);
+    for (size_t i = g.asked; i < sizeof g.block; ++i) {
+        ck_assert_uint_eq(g.block[i], 0xA5);
+    }
+    poise_filter_destroy(filter);
+}
+END_TEST
+
+static const test_case tests[] = {
+    &exponentials_agree_with_the_c_library,
+    &differences_of_the_output_obey_every_limit,
+    &a_long_way_takes_the_least_time_there_is,
+    &every_shape_settles_without_passing_the_set_point,
+    &smoothness_slows_and_responsiveness_makes_up_for_it,
+    &a_soft_end_slows_by_its_power_of_the_way_from_the_middle,
+    &bad_numbers_are_refused_or_passed_over,
+    &nothing_is_written_behind_the_last_joint,
+};
+
+int main(void)
+{
+    return test_run("filter", tests, TEST_COUNT(tests));
+}

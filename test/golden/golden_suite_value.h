@@ -1,0 +1,10 @@
+// Written by tools/check_determinism.sh --update.
+#ifndef TEST_GOLDEN_SUITE_VALUE_H
+#define TEST_GOLDEN_SUITE_VALUE_H
+
+#define GOLDEN_SUITE_SOLVES UINT64_C(0x69c38fcb0a187804)
+#define GOLDEN_SUITE_BATCH  UINT64_C(0x993bce0674dd2c85)
+#define GOLDEN_SUITE_TRACK  UINT64_C(0xfc8d167680a56a8b)
+#define GOLDEN_SUITE_FILES  UINT64_C(0x824b5d1e81749ea2)
+
+#endif

@@ -1,0 +1,7 @@
+// Written by tools/check_golden.sh --update.
+#ifndef TEST_GOLDEN_VALUE_H
+#define TEST_GOLDEN_VALUE_H
+
+#define GOLDEN_VALUE UINT64_C(0x46ec885229a6613c)
+
+#endif

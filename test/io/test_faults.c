@@ -1,0 +1,690 @@
+// Faults: every public call that takes memory, with the n-th request failing for every n, once and for good. Each time the
+// answer is POISE_ERROR_MEMORY, outputs are untouched and nothing leaks.
+//
+// A table has one row for each call. One test reads the public headers and fails for a call that has no row.
+#include "support/meter.h"
+#include "support/test_main.h"
+
+#include <poise/io.h>
+#include <poise/poise.h>
+#include <scenes/scenes.h>
+
+#include <dirent.h>
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+#define FRAMES  8
+#define MARKERS 41
+#define NUMBERS 128 // room for q
+#define MOST    20000
+
+// ---- What the calls work on: made once, with malloc ----------------------------------------------------------------------
+
+static struct stage {
+    poise_model *model; // a humanoid
+    poise_builder *builder;
+    poise_clip *clip;
+    poise_markers *markers;
+    scene_marker sites[MARKERS];
+    poise_placement placements[MARKERS];
+    double q[NUMBERS];
+    poise_model *euler; // the same body with Euler angles, for the formats that know no others
+    poise_clip *euler_clip;
+    poise_model *arm; // a chain of hinges
+    poise_clip *arm_clip;
+    poise_posture posture;
+    poise_goal goal;
+} stage;
+
+static poise_clip *walk(const poise_model *model)
+{
+    int nq = poise_model_nq(model);
+    poise_clip *clip;
+    ck_assert_int_eq(poise_clip_create(FRAMES, nq, 0.02, NULL, &clip), POISE_OK);
+    for (int f = 0; f < FRAMES; ++f) {
+        scene_motion_pose(model, "walk", f * 0.02, clip->q + (size_t)f * (size_t)nq);
+    }
+    return clip;
+}
+
+static void open_stage(void)
+{
+    memset(&stage, 0, sizeof stage);
+    ck_assert_int_eq(scene_create("humanoid", NULL, &stage.model, NULL), POISE_OK);
+    ck_assert_int_eq(scene_create("humanoid-euler", NULL, &stage.euler, NULL), POISE_OK);
+    ck_assert_int_eq(scene_create("erik-c-dh", NULL, &stage.arm, NULL), POISE_OK);
+    ck_assert_int_le(poise_model_nq(stage.model), NUMBERS);
+    ck_assert_int_eq(scene_markers("humanoid", stage.sites, MARKERS), MARKERS);
+    for (int i = 0; i < MARKERS; ++i) {
+        stage.placements[i] = (poise_placement){stage.sites[i].name, stage.sites[i].body, stage.sites[i].local, 1.0};
+    }
+    stage.clip = walk(stage.model);
+    stage.euler_clip = walk(stage.euler);
+    ck_assert_int_eq(poise_clip_create(FRAMES, poise_model_nq(stage.arm), 0.02, NULL, &stage.arm_clip), POISE_OK);
+    poise_scale metres = {1.0, POISE_UP_Y};
+    ck_assert_int_eq(
+        poise_markers_from_clip(stage.model, stage.clip, metres, stage.placements, MARKERS, NULL, &stage.markers), POISE_OK);
+    memcpy(stage.q, stage.clip->q, (size_t)stage.clip->nq * sizeof *stage.q);
+    ck_assert_int_eq(poise_builder_create(NULL, &stage.builder), POISE_OK);
+    for (int k = 0; k < poise_model_joint_count(stage.model); ++k) {
+        poise_joint joint = poise_model_joint(stage.model, k);
+        ck_assert_int_eq(poise_builder_add_joint(stage.builder, &joint, NULL), POISE_OK);
+    }
+    stage.posture = (poise_posture){"stand", stage.q};
+    stage.goal = poise_goal_posture(stage.q, 1.0);
+}
+
+static void close_stage(void)
+{
+    poise_builder_destroy(stage.builder);
+    poise_markers_destroy(stage.markers);
+    poise_clip_destroy(stage.clip);
+    poise_clip_destroy(stage.arm_clip);
+    poise_clip_destroy(stage.euler_clip);
+    poise_model_destroy(stage.model);
+    poise_model_destroy(stage.euler);
+    poise_model_destroy(stage.arm);
+}
+
+// ---- One attempt for each call -------------------------------------------------------------------------------------------
+
+// Outputs start as this address and must keep it on failure.
+static char nowhere;
+#define UNTOUCHED ((void *)&nowhere)
+
+// On success destroy what was made; otherwise it must be untouched.
+#define FINISH(status, made, destroy)                                                                                       \
+    do {                                                                                                                    \
+        if ((status) == POISE_OK) {                                                                                         \
+            destroy(made);                                                                                                  \
+        } else {                                                                                                            \
+            ck_assert_ptr_eq(made, UNTOUCHED);                                                                              \
+        }                                                                                                                   \
+        return status;                                                                                                      \
+    } while (0)
+
+static poise_status batch_create(const poise_allocator *a, poise_error *e)
+{
+    (void)e;
+    poise_batch *made = UNTOUCHED;
+    poise_batch_options options = poise_batch_options_default();
+    options.workers = 3;
+    poise_status status = poise_batch_create(stage.model, &options, a, &made);
+    FINISH(status, made, poise_batch_destroy);
+}
+
+static poise_status erik_create(const poise_allocator *a, poise_error *e)
+{
+    poise_erik *made = UNTOUCHED;
+    poise_erik_options options = poise_erik_options_default();
+    poise_status status = poise_erik_create(stage.arm, &options, a, &made, e);
+    FINISH(status, made, poise_erik_destroy);
+}
+
+static poise_status expressive_create(const poise_allocator *a, poise_error *e)
+{
+    poise_expressive *made = UNTOUCHED;
+    poise_expressive_options options = poise_expressive_options_default();
+    options.use_erik = true;
+    poise_status status = poise_expressive_create(stage.arm, &options, a, &made, e);
+    FINISH(status, made, poise_expressive_destroy);
+}
+
+static poise_status filter_create(const poise_allocator *a, poise_error *e)
+{
+    (void)e;
+    poise_filter *made = UNTOUCHED;
+    poise_filter_joint joints[3] = {poise_filter_joint_default(), poise_filter_joint_default(),
+                                    poise_filter_joint_default()};
+    poise_status status = poise_filter_create(joints, 3, a, &made);
+    FINISH(status, made, poise_filter_destroy);
+}
+
+static poise_status kinematics_create(const poise_allocator *a, poise_error *e)
+{
+    (void)e;
+    poise_kinematics *made = UNTOUCHED;
+    poise_status status = poise_kinematics_create(stage.model, a, &made);
+    FINISH(status, made, poise_kinematics_destroy);
+}
+
+static poise_status objective_create(const poise_allocator *a, poise_error *e)
+{
+    (void)e;
+    poise_objective *made = UNTOUCHED;
+    poise_status status = poise_objective_create(stage.model, 2, a, &made);
+    FINISH(status, made, poise_objective_destroy);
+}
+
+static poise_status solver_create(const poise_allocator *a, poise_error *e)
+{
+    (void)e;
+    poise_solver_options options = poise_solver_options_default();
+    for (int m = 0; m < POISE_METHOD_COUNT; ++m) { // each has scratch memory of its own
+        poise_solver *made = UNTOUCHED;
+        options.method = (poise_method)m;
+        poise_status status = poise_solver_create(stage.model, &options, a, &made);
+        if (status != POISE_OK) {
+            ck_assert_ptr_eq(made, UNTOUCHED);
+            return status;
+        }
+        poise_solver_destroy(made);
+    }
+    return POISE_OK;
+}
+
+// A builder takes memory with every joint, tool and table.
+static poise_status add_all(poise_builder *builder, poise_error *e)
+{
+    poise_status status = POISE_OK;
+    char name[16];
+    for (int i = 0; i < 40 && status == POISE_OK; ++i) {
+        poise_joint joint = poise_model_joint(stage.model, 1);
+        snprintf(name, sizeof name, "j%d", i);
+        joint.name = joint.body = name;
+        joint.parent = i == 0 ? NULL : "j0";
+        status = poise_builder_add_joint(builder, &joint, e);
+        poise_tool tool = {name, name, poise_pose_identity()};
+        status = status == POISE_OK ? poise_builder_add_tool(builder, &tool, e) : status;
+    }
+    poise_dh_row rows[6];
+    for (int i = 0; i < 6; ++i) {
+        rows[i] = (poise_dh_row){.a = 0.1, .lower = -1, .upper = 1};
+    }
+    return status == POISE_OK ? poise_builder_add_dh(builder, "dh", "j3", POISE_DH_CLASSIC, rows, 6, e) : status;
+}
+
+static poise_status builder_create(const poise_allocator *a, poise_error *e)
+{
+    poise_builder *made = UNTOUCHED;
+    poise_status status = poise_builder_create(a, &made);
+    if (status != POISE_OK) {
+        ck_assert_ptr_eq(made, UNTOUCHED);
+        *e = (poise_error){.status = status, .text = "no text promised"};
+        return status;
+    }
+    status = add_all(made, e);
+    poise_builder_destroy(made);
+    return status;
+}
+
+static poise_status model_create(const poise_allocator *a, poise_error *e)
+{
+    poise_model *made = UNTOUCHED;
+    poise_status status = poise_model_create(stage.builder, a, &made, e);
+    FINISH(status, made, poise_model_destroy);
+}
+
+static poise_status model_rescale(const poise_allocator *a, poise_error *e)
+{
+    poise_model *made = UNTOUCHED;
+    double scale[NUMBERS];
+    for (int k = 0; k < poise_model_joint_count(stage.model); ++k) {
+        scale[k] = 1.1;
+    }
+    poise_status status = poise_model_rescale(stage.model, scale, a, &made, e);
+    FINISH(status, made, poise_model_destroy);
+}
+
+static poise_status clip_create(const poise_allocator *a, poise_error *e)
+{
+    (void)e;
+    poise_clip *made = UNTOUCHED;
+    poise_status status = poise_clip_create(10, 4, 0.1, a, &made);
+    FINISH(status, made, poise_clip_destroy);
+}
+
+static poise_status clip_trim(const poise_allocator *a, poise_error *e)
+{
+    (void)e;
+    poise_clip *made = UNTOUCHED;
+    poise_status status = poise_clip_trim(stage.clip, 1, 2, a, &made);
+    FINISH(status, made, poise_clip_destroy);
+}
+
+static poise_status clip_resample(const poise_allocator *a, poise_error *e)
+{
+    (void)e;
+    poise_clip *made = UNTOUCHED;
+    poise_status status = poise_clip_resample(stage.clip, stage.model, 0.003, a, &made);
+    FINISH(status, made, poise_clip_destroy);
+}
+
+static poise_status markers_create(const poise_allocator *a, poise_error *e)
+{
+    (void)e;
+    static const char *const labels[] = {"a", "b"};
+    poise_markers *made = UNTOUCHED;
+    poise_status status = poise_markers_create(10, 2, 100.0, labels, a, &made);
+    FINISH(status, made, poise_markers_destroy);
+}
+
+static poise_status markers_trim(const poise_allocator *a, poise_error *e)
+{
+    (void)e;
+    poise_markers *made = UNTOUCHED;
+    poise_status status = poise_markers_trim(stage.markers, 1, 2, a, &made);
+    FINISH(status, made, poise_markers_destroy);
+}
+
+static poise_status markers_resample(const poise_allocator *a, poise_error *e)
+{
+    (void)e;
+    poise_markers *made = UNTOUCHED;
+    poise_status status = poise_markers_resample(stage.markers, 70.0, a, &made);
+    FINISH(status, made, poise_markers_destroy);
+}
+
+static poise_status markers_from_clip(const poise_allocator *a, poise_error *e)
+{
+    (void)e;
+    poise_markers *made = UNTOUCHED;
+    poise_scale metres = {1.0, POISE_UP_Y};
+    poise_status status = poise_markers_from_clip(stage.model, stage.clip, metres, stage.placements, MARKERS, a, &made);
+    FINISH(status, made, poise_markers_destroy);
+}
+
+static poise_status tracker_create(const poise_allocator *a, poise_error *e)
+{
+    poise_tracker *made = UNTOUCHED;
+    poise_tracker_options options = poise_tracker_options_default();
+    options.smoothness = 0.1;
+    poise_status status = poise_tracker_create(stage.model, stage.placements, MARKERS, &options, a, &made, e);
+    FINISH(status, made, poise_tracker_destroy);
+}
+
+static poise_status track(const poise_allocator *a, poise_error *e)
+{
+    poise_clip *made = UNTOUCHED;
+    poise_track_frame frames[FRAMES];
+    memset(frames, 0x5a, sizeof frames);
+    poise_track_frame before = frames[0];
+    poise_tracker_options options = poise_tracker_options_default();
+    options.chunk = 4;
+    options.workers = 2;
+    options.restarts = 1;
+    poise_status status =
+        poise_track(stage.model, stage.placements, MARKERS, stage.markers, stage.q, &options, a, &made, frames, e);
+    if (status != POISE_OK) {
+        ck_assert_mem_eq(&frames[0], &before, sizeof before);
+    }
+    FINISH(status, made, poise_clip_destroy);
+}
+
+static poise_status calibrate(const poise_allocator *a, poise_error *e)
+{
+    poise_model *made = UNTOUCHED;
+    poise_placement placements[MARKERS];
+    memcpy(placements, stage.placements, sizeof placements);
+    placements[3].local.x = NAN;
+    poise_calibration_options options = poise_calibration_options_default();
+    options.rounds = 1;
+    options.scaling = POISE_SCALING_SEGMENTS;
+    options.solver.max_iterations = 5;
+    poise_calibration report = {.frames = -7};
+    poise_status status =
+        poise_calibrate(stage.model, placements, MARKERS, stage.markers, NULL, 2, stage.q, &options, a, &made, &report, e);
+    if (status != POISE_OK) {
+        ck_assert(isnan(placements[3].local.x) && report.frames == -7);
+        for (int i = 0; i < 3; ++i) {
+            const poise_placement *now = &placements[i], *before = &stage.placements[i]; // not their padding
+            ck_assert_mem_eq(&now->local, &before->local, sizeof now->local);
+            ck_assert(now->label == before->label && now->body == before->body && now->weight == before->weight);
+        }
+    }
+    FINISH(status, made, poise_model_destroy);
+}
+
+// ---- Readers and writers -------------------------------------------------------------------------------------------------
+
+static const char urdf[] =
+    "<robot name='r'><link name='a'><inertial><mass value='2'/></inertial></link><link name='b'/><link name='c'/>"
+    "<joint name='j' type='revolute'><parent link='a'/><child link='b'/><axis xyz='0 1 0'/>"
+    "<limit lower='-1' upper='2'/></joint><joint name='k' type='prismatic'><parent link='b'/><child link='c'/>"
+    "<mimic joint='j' multiplier='2'/></joint></robot>";
+
+static const char mjcf[] =
+    "<mujoco model='m'><compiler angle='radian'/><default><joint axis='0 1 0'/></default><worldbody><body name='a'>"
+    "<joint name='j' range='-1 1'/><geom size='1'/><body name='b' pos='0 0 1' euler='0.1 0.2 0.3'><joint name='k'/>"
+    "<joint name='l' type='slide'/><site name='s'/></body></body></worldbody></mujoco>";
+
+// What a format can hold of the stage.
+static poise_file part_for(poise_format format)
+{
+    poise_scale metres = {1.0, POISE_UP_Y};
+    poise_file file = {.scale = metres};
+    switch (format) {
+    case POISE_FORMAT_C3D:
+    case POISE_FORMAT_TRC:
+        file.markers = stage.markers;
+        break;
+    case POISE_FORMAT_ASF:
+    case POISE_FORMAT_AMC:
+        file.model = stage.euler;
+        file.clip = stage.euler_clip;
+        break;
+    case POISE_FORMAT_DH:
+        file.model = stage.arm;
+        break;
+    case POISE_FORMAT_MOT:
+        file.model = stage.arm;
+        file.clip = stage.arm_clip;
+        break;
+    case POISE_FORMAT_JSON:
+        file.markers = stage.markers;
+        file.goals = &stage.goal;
+        file.goal_count = 1;
+        file.postures = &stage.posture;
+        file.posture_count = 1;
+        file.placements = stage.placements;
+        file.placement_count = MARKERS;
+        file.model = stage.model;
+        file.clip = stage.clip;
+        break;
+    default:
+        file.model = stage.model;
+        file.clip = stage.clip;
+        break;
+    }
+    return file;
+}
+
+// A clip needs the skeleton that its format writes.
+static bool needs_skeleton(poise_format format)
+{
+    return format == POISE_FORMAT_AMC || format == POISE_FORMAT_MOT;
+}
+
+typedef struct example {
+    void *bytes;
+    size_t size;
+    poise_file *skeleton; // ASF, whose model an AMC moves
+} example;
+
+static example make_example(poise_format format)
+{
+    example e = {0};
+    poise_error error = {.text = ""};
+    if (format == POISE_FORMAT_URDF || format == POISE_FORMAT_MJCF) {
+        const char *text = format == POISE_FORMAT_URDF ? urdf : mjcf;
+        e.size = strlen(text);
+        e.bytes = malloc(e.size + 1);
+        memcpy(e.bytes, text, e.size + 1);
+        return e;
+    }
+    poise_file file = part_for(format);
+    poise_status status = poise_write(&file, format, NULL, &e.bytes, &e.size, NULL, NULL, &error);
+    ck_assert_msg(status == POISE_OK, "%s: %s", poise_format_name(format), error.text);
+    if (format == POISE_FORMAT_AMC) {
+        example asf = make_example(POISE_FORMAT_ASF);
+        ck_assert_int_eq(poise_read(asf.bytes, asf.size, NULL, NULL, &e.skeleton, NULL), POISE_OK);
+        poise_bytes_release(NULL, asf.bytes);
+    }
+    return e;
+}
+
+static void drop_example(example *e)
+{
+    poise_bytes_release(NULL, e->bytes);
+    poise_file_destroy(e->skeleton);
+}
+
+static poise_format format_now;
+static example example_now;
+
+static poise_status read_now(const poise_allocator *a, poise_error *e)
+{
+    poise_read_options options = poise_read_options_default();
+    options.format = format_now;
+    options.model = example_now.skeleton ? example_now.skeleton->model : needs_skeleton(format_now) ? stage.arm : NULL;
+    poise_file *made = UNTOUCHED;
+    poise_status status = poise_read(example_now.bytes, example_now.size, &options, a, &made, e);
+    FINISH(status, made, poise_file_destroy);
+}
+
+static poise_status write_now(const poise_allocator *a, poise_error *e)
+{
+    poise_file file = part_for(format_now);
+    void *bytes = UNTOUCHED;
+    size_t size = 12345;
+    poise_status status = poise_write(&file, format_now, a, &bytes, &size, NULL, NULL, e);
+    if (status == POISE_OK) {
+        poise_bytes_release(a, bytes);
+    } else {
+        ck_assert_ptr_eq(bytes, UNTOUCHED);
+        ck_assert_uint_eq(size, 12345);
+    }
+    return status;
+}
+
+// ---- The table -----------------------------------------------------------------------------------------------------------
+
+typedef poise_status (*attempt)(const poise_allocator *allocator, poise_error *error);
+
+static const struct {
+    const char *call;
+    attempt run; // NULL: tried in tests of their own, below
+    bool says;   // fills a poise_error
+} rows[] = {
+    {"poise_batch_create", batch_create, false},
+    {"poise_builder_create", builder_create, true},
+    {"poise_bytes_release", NULL, false},
+    {"poise_calibrate", calibrate, true},
+    {"poise_clip_create", clip_create, false},
+    {"poise_clip_resample", clip_resample, false},
+    {"poise_clip_trim", clip_trim, false},
+    {"poise_erik_create", erik_create, true},
+    {"poise_expressive_create", expressive_create, true},
+    {"poise_filter_create", filter_create, false},
+    {"poise_kinematics_create", kinematics_create, false},
+    {"poise_markers_create", markers_create, false},
+    {"poise_markers_from_clip", markers_from_clip, false},
+    {"poise_markers_resample", markers_resample, false},
+    {"poise_markers_trim", markers_trim, false},
+    {"poise_model_create", model_create, true},
+    {"poise_model_rescale", model_rescale, true},
+    {"poise_objective_create", objective_create, false},
+    {"poise_read", NULL, true},
+    {"poise_solver_create", solver_create, false},
+    {"poise_track", track, true},
+    {"poise_tracker_create", tracker_create, true},
+    {"poise_write", NULL, true},
+};
+
+#define ROWS ((int)(sizeof rows / sizeof rows[0]))
+
+// The n-th request fails, alone or with all that follow. Returns false when there was no n-th request any more.
+static bool fails_well(const char *call, attempt run, bool says, bool may_go_on, int n, bool for_good)
+{
+    meter m = {.fail_from = n, .fail_to = for_good ? MOST : n};
+    poise_allocator allocator = {meter_allocate, meter_release, &m};
+    poise_error error = {.text = ""};
+    poise_status status = run(&allocator, &error);
+    ck_assert_msg(m.live == 0, "%s, request %d: %d blocks left", call, n, m.live);
+    if (m.requests < n) {
+        ck_assert_msg(status == POISE_OK, "%s: %s", call, error.text);
+        return false;
+    }
+    ck_assert_msg(status == POISE_ERROR_MEMORY || (may_go_on && status == POISE_OK), "%s, request %d: %s", call, n,
+                  poise_status_name(status));
+    if (says && status != POISE_OK) {
+        ck_assert_msg(error.status == status && error.text[0] != '\0', "%s, request %d: no words", call, n);
+    }
+    return true;
+}
+
+// Returns how many requests the call makes.
+static int every_request_fails_once(const char *call, attempt run, bool says, bool may_go_on)
+{
+    int n = 1;
+    while (fails_well(call, run, says, may_go_on, n, false)) {
+        fails_well(call, run, says, may_go_on, n, true);
+        n += 1;
+        ck_assert_int_lt(n, MOST);
+    }
+    return n - 1;
+}
+
+START_TEST(every_call_that_takes_memory_survives_every_request_that_fails)
+{
+    open_stage();
+    for (int i = 0; i < ROWS; ++i) {
+        if (rows[i].run) {
+            int requests = every_request_fails_once(rows[i].call, rows[i].run, rows[i].says, false);
+            ck_assert_msg(requests >= 1, "%s asks for no memory", rows[i].call);
+        }
+    }
+    close_stage();
+}
+END_TEST
+
+// A warning that finds no memory is dropped, so that some reads and writes go on.
+START_TEST(every_format_survives_every_request_that_fails)
+{
+    open_stage();
+    for (int f = 1; f < POISE_FORMAT_COUNT; ++f) {
+        format_now = (poise_format)f;
+        example_now = make_example(format_now);
+        ck_assert_int_ge(every_request_fails_once(poise_format_name(format_now), read_now, true, true), 2);
+        if (format_now != POISE_FORMAT_URDF && format_now != POISE_FORMAT_MJCF) {
+            ck_assert_int_ge(every_request_fails_once(poise_format_name(format_now), write_now, true, true), 1);
+        }
+        drop_example(&example_now);
+    }
+    close_stage();
+}
+END_TEST
+
+// ---- The parser of JSON has an allocator of its own ----------------------------------------------------------------------
+
+static meter of_jansson;
+
+static void *jansson_malloc(size_t size)
+{
+    return meter_allocate(&of_jansson, size);
+}
+
+static void jansson_free(void *memory)
+{
+    if (memory) {
+        meter_release(&of_jansson, memory);
+    }
+}
+
+// Names and numbers stay below 16 characters: jansson 2.14 does not notice that its buffer for longer ones did not grow.
+static const char json[] = "{\"poise\": 1, \"model\": {\"joints\": [{\"name\": \"a\", \"type\": \"revolute\"}, "
+                           "{\"name\": \"b\", \"parent\": \"a\", \"mass\": 0.25}]}, \"clip\": {\"frame_time\": 0.5, "
+                           "\"q\": [[0.5], [1.5], [2.5]]}}";
+static const char gltf[] = "{\"asset\": {\"version\": \"2.0\"}, \"nodes\": [{\"name\": \"a\", \"children\": [1]}, "
+                           "{\"name\": \"b\", \"translation\": [0, 1, 2]}]}";
+
+// A failure while a string is scanned looks like bad syntax to jansson, hence to us.
+static void read_while_the_parser_fails(poise_format format, const char *text)
+{
+    poise_read_options options = poise_read_options_default();
+    options.format = format;
+    int refused = 0, n = 0;
+    poise_status status;
+    json_set_alloc_funcs(jansson_malloc, jansson_free);
+    do {
+        n += 1;
+        of_jansson = (meter){.fail_from = n, .fail_to = n};
+        poise_error error = {.text = ""};
+        poise_file *file = NULL;
+        status = poise_read(text, strlen(text), &options, NULL, &file, &error);
+        poise_file_destroy(file);
+        ck_assert_int_eq(of_jansson.live, 0);
+        ck_assert_msg((status == POISE_OK) == (of_jansson.requests < n), "request %d: %s", n, poise_status_name(status));
+        ck_assert(status == POISE_OK || status == POISE_ERROR_MEMORY || status == POISE_ERROR_FORMAT);
+        ck_assert(status == POISE_OK || error.text[0] != '\0');
+        refused += status == POISE_ERROR_MEMORY;
+    } while (status != POISE_OK);
+    json_set_alloc_funcs(malloc, free);
+    ck_assert_int_gt(refused, n / 3);
+}
+
+START_TEST(the_parser_of_json_may_run_out_of_memory_at_any_request)
+{
+    read_while_the_parser_fails(POISE_FORMAT_JSON, json);
+    read_while_the_parser_fails(POISE_FORMAT_GLTF, gltf);
+}
+END_TEST
+
+// ---- No call is forgotten ------------------------------------------------------------------------------------------------
+
+static bool has_row(const char *name, size_t length)
+{
+    for (int i = 0; i < ROWS; ++i) {
+        if (strlen(rows[i].call) == length && strncmp(rows[i].call, name, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Every declaration "POISE_API ... name(... const poise_allocator * ...);" of a header. Returns how many there are.
+static int check_header(const char *text)
+{
+    int found = 0;
+    for (const char *at = strstr(text, "POISE_API "); at; at = strstr(at + 1, "POISE_API ")) {
+        const char *end = strchr(at, ';'), *open = strchr(at, '(');
+        const char *allocator = strstr(at, "const poise_allocator *");
+        if (!end || !open || open > end || !allocator || allocator > end) {
+            continue; // takes no memory, or is the macro itself
+        }
+        const char *name = open;
+        while (name > at &&
+               (name[-1] == '_' || (name[-1] >= 'a' && name[-1] <= 'z') || (name[-1] >= '0' && name[-1] <= '9'))) {
+            name -= 1;
+        }
+        found += 1;
+        ck_assert_msg(has_row(name, (size_t)(open - name)), "%.*s takes an allocator and has no row here",
+                      (int)(open - name), name);
+    }
+    return found;
+}
+
+static char *load(const char *name)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", POISE_HEADERS_DIR, name);
+    FILE *file = fopen(path, "rb");
+    ck_assert_msg(file != NULL, "%s", path);
+    fseek(file, 0, SEEK_END);
+    size_t size = (size_t)ftell(file);
+    rewind(file);
+    char *text = calloc(1, size + 1);
+    ck_assert_uint_eq(fread(text, 1, size, file), size);
+    fclose(file);
+    return text;
+}
+
+START_TEST(every_public_call_with_an_allocator_has_a_row)
+{
+    DIR *folder = opendir(POISE_HEADERS_DIR);
+    ck_assert_ptr_nonnull(folder);
+    int found = 0;
+    for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
+        if (strstr(entry->d_name, ".h")) {
+            char *text = load(entry->d_name);
+            found += check_header(text);
+            free(text);
+        }
+    }
+    closedir(folder);
+    ck_assert_int_eq(found, ROWS); // and no row without a call
+}
+END_TEST
+
+static const test_case tests[] = {
+    &every_call_that_takes_memory_survives_every_request_that_fails,
+    &every_format_survives_every_request_that_fails,
+    &the_parser_of_json_may_run_out_of_memory_at_any_request,
+    &every_public_call_with_an_allocator_has_a_row,
+};
+
+int main(void)
+{
+    return test_run("faults", tests, TEST_COUNT(tests));
+}

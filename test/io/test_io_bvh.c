@@ -1,0 +1,478 @@
+// BVH: small files of our own.
+#include "support/io_check.h"
+#include "support/io_models.h"
+
+#include "io/io_core.h"
+
+#define BVH POISE_FORMAT_BVH
+
+static const char walker[] = "HIERARCHY\n"
+                             "ROOT hips\n"
+                             "{\n"
+                             "\tOFFSET 0 0 0\n"
+                             "\tCHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\n"
+                             "\tJOINT leg\n"
+                             "\t{\n"
+                             "\t\tOFFSET 1 -0.5 0.25\n"
+                             "\t\tCHANNELS 3 Yrotation Zrotation Xrotation\n"
+                             "\t\tJOINT knee\n"
+                             "\t\t{\n"
+                             "\t\t\tOFFSET 0 -4 0\n"
+                             "\t\t\tCHANNELS 1 Xrotation\n"
+                             "\t\t\tEnd Site\n"
+                             "\t\t\t{\n"
+                             "\t\t\t\tOFFSET 0 -4.5 1\n"
+                             "\t\t\t}\n"
+                             "\t\t}\n"
+                             "\t}\n"
+                             "\tJOINT arm\n"
+                             "\t{\n"
+                             "\t\tOFFSET -1 5 0\n"
+                             "\t\tCHANNELS 2 Zrotation Yrotation\n"
+                             "\t\tJOINT watch\n"
+                             "\t\t{\n"
+                             "\t\t\tOFFSET 0 -3 0\n"
+                             "\t\t\tCHANNELS 0\n"
+                             "\t\t}\n"
+                             "\t}\n"
+                             "}\n"
+                             "MOTION\n"
+                             "Frames: 3\n"
+                             "Frame Time: 0.04\n"
+                             "1 2 3 10 20 30 1 2 3 45 5 6\n"
+                             "1.5 2.5e0 -3.25 10.5 -20.123456 30 1 2 3 46 5 6.0001\n"
+                             "-1e-3 .5 7. 370 20 30 1 2 3 47 5 7\n";
+
+START_TEST(channels_become_joints_and_coordinates_outermost_first)
+{
+    poise_file *file = io_read_text(walker, BVH, NULL);
+    static const poise_joint_type types[] = {POISE_JOINT_FREE_EULER, POISE_JOINT_BALL_EULER, POISE_JOINT_REVOLUTE,
+                                             POISE_JOINT_UNIVERSAL, POISE_JOINT_FIXED};
+    static const char *const names[] = {"hips", "leg", "knee", "arm", "watch"};
+    ck_assert_int_eq(poise_model_joint_count(file->model), 5);
+    for (int j = 0; j < 5; ++j) {
+        ck_assert_int_eq(poise_model_joint_type(file->model, j), types[j]);
+        ck_assert_str_eq(poise_model_joint_name(file->model, j), names[j]);
+    }
+    ck_assert_int_eq(poise_model_joint(file->model, 0).order, POISE_EULER_ZXY);
+    ck_assert_int_eq(poise_model_joint(file->model, 1).order, POISE_EULER_YZX);
+    ck_assert_double_eq(poise_model_joint(file->model, 2).axis.x, 1);
+    ck_assert_double_eq(poise_model_joint(file->model, 3).axis.z, 1);
+    ck_assert_double_eq(poise_model_joint(file->model, 3).axis2.y, 1);
+    ck_assert_int_eq(poise_model_find_tool(file->model, "knee.tip"), 0);
+    ck_assert_double_eq(poise_model_tool_pose(file->model, 0).position.y, -4.5);
+
+    const double d = PZ_RADIANS_PER_DEGREE;
+    const double expected[12] = {1.5,   2.5,   -3.25, 10.5 * d, -20.123456 * d, 30 * d,
+                                 1 * d, 2 * d, 3 * d, 46 * d,   5 * d,          6.0001 * d};
+    ck_assert_int_eq(file->clip->frames, 3);
+    ck_assert_double_eq(file->clip->frame_time, 0.04);
+    ck_assert_mem_eq(file->clip->q + 12, expected, sizeof expected);
+    ck_assert_double_eq(file->clip->q[24], -0.001);
+    ck_assert_double_eq(file->clip->q[27], 370 * d);
+    ck_assert_int_eq(file->warning_count, 0);
+    ck_assert_double_eq(file->scale.metres, 0);
+    ck_assert_int_eq(file->scale.up, POISE_UP_UNKNOWN);
+    poise_file_destroy(file);
+}
+END_TEST
+
+static void check_round_trip(const poise_file *file, int warnings)
+{
+    io_bytes text = io_write(file, BVH, warnings);
+    poise_file *again = io_read(text.bytes, text.size, BVH, NULL);
+    ck_assert_msg(again->warning_count == 0, "%s", again->warning_count > 0 ? again->warnings[0].text : "");
+    io_same_models(file->model, again->model);
+    ck_assert_int_eq(file->clip == NULL, again->clip == NULL);
+    if (file->clip) {
+        io_same_clips(file->clip, again->clip);
+    }
+    poise_file_destroy(again);
+    poise_bytes_release(NULL, text.bytes);
+}
+
+START_TEST(a_written_file_reads_back_to_the_same_bits)
+{
+    poise_file *file = io_read_text(walker, BVH, NULL);
+    check_round_trip(file, 0);
+    // numbers that no degrees of 17 digits give
+    uint64_t state = 5;
+    for (int i = 0; i < file->clip->frames * file->clip->nq; ++i) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        file->clip->q[i] = ((double)(state >> 11) * 0x1p-53 - 0.5) * 7.0;
+    }
+    check_round_trip(file, 0);
+    poise_file_destroy(file);
+}
+END_TEST
+
+// A file with one joint below a root, with these channels and rows.
+static const char *one_joint(const char *offset, const char *channels, const char *rows)
+{
+    static char text[2048];
+    snprintf(
+        text, sizeof text,
+        "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 0\nJOINT b\n{\nOFFSET %s\nCHANNELS %s\nEnd Site\n{\nOFFSET 0 1 0\n"
+        "}\n}\n}\nMOTION\nFrames: 1\nFrame Time: 1\n%s\n",
+        offset, channels, rows);
+    return text;
+}
+
+START_TEST(channels_that_no_joint_holds_become_chains)
+{
+    static const struct {
+        const char *channels, *rows;
+        int joints, nq;
+        const char *first; // name of the joint after the root
+        poise_joint_type first_type, last_type;
+    } cases[] = {
+        {"3 Zposition Xposition Yposition", "3 1 2", 2, 3, "b", POISE_JOINT_TRANSLATION, POISE_JOINT_TRANSLATION},
+        {"4 Xposition Yposition Zposition Yrotation", "1 2 3 4", 3, 4, "b.position", POISE_JOINT_TRANSLATION,
+         POISE_JOINT_REVOLUTE},
+        {"1 Yposition", "2", 2, 1, "b", POISE_JOINT_PRISMATIC, POISE_JOINT_PRISMATIC},
+        {"2 Zposition Yposition", "3 2", 3, 2, "b.y", POISE_JOINT_PRISMATIC, POISE_JOINT_PRISMATIC},
+        {"4 Yposition Zrotation Xrotation Yrotation", "2 7 8 9", 3, 4, "b.y", POISE_JOINT_PRISMATIC, POISE_JOINT_BALL_EULER},
+        {"2 Xrotation Xrotation", "7 8", 3, 2, "b.1", POISE_JOINT_REVOLUTE, POISE_JOINT_REVOLUTE},
+        {"3 Xrotation Xrotation Yrotation", "7 8 9", 4, 3, "b.1", POISE_JOINT_REVOLUTE, POISE_JOINT_REVOLUTE},
+        {"3 Xrotation Yrotation Xrotation", "7 8 9", 2, 3, "b", POISE_JOINT_BALL_EULER, POISE_JOINT_BALL_EULER},
+        {"6 Zrotation Xrotation Yrotation Xposition Yposition Zposition", "7 8 9 1 2 3", 2, 6, "b", POISE_JOINT_FREE_EULER,
+         POISE_JOINT_FREE_EULER},
+        {"6 Xrotation Xrotation Yrotation Xposition Yposition Zposition", "7 8 9 1 2 3", 5, 6, "b.position",
+         POISE_JOINT_TRANSLATION, POISE_JOINT_REVOLUTE},
+    };
+    for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
+        poise_file *file = io_read_text(one_joint("0 0 0", cases[i].channels, cases[i].rows), BVH, NULL);
+        int last = poise_model_joint_count(file->model) - 1;
+        ck_assert_int_eq(last + 1, cases[i].joints);
+        ck_assert_int_eq(file->clip->nq, cases[i].nq);
+        ck_assert_str_eq(poise_model_joint_name(file->model, 1), cases[i].first);
+        ck_assert_str_eq(poise_model_joint_name(file->model, last), "b");
+        ck_assert_int_eq(poise_model_joint_type(file->model, 1), cases[i].first_type);
+        ck_assert_int_eq(poise_model_joint_type(file->model, last), cases[i].last_type);
+        ck_assert_str_eq(poise_model_tool_name(file->model, 0), "b.tip");
+        // positions are 1 2 3 along x y z, whatever their order
+        poise_vec3 p = io_place(file->model, file->clip, 0, "b");
+        ck_assert(p.x == (strstr(cases[i].channels, "Xpos") ? 1 : 0) && p.y == (strstr(cases[i].channels, "Ypos") ? 2 : 0) &&
+                  p.z == (strstr(cases[i].channels, "Zpos") ? 3 : 0));
+        check_round_trip(file, 0);
+        poise_file_destroy(file);
+    }
+}
+END_TEST
+
+START_TEST(first_frame_decides_what_positions_mean)
+{
+    static const char channels[] = "3 Xposition Yposition Zposition";
+    static const struct {
+        const char *row;
+        poise_bvh_positions option;
+        double offset, height; // of the model; of joint b
+    } cases[] = {
+        {"5 88 -9", POISE_BVH_DECIDE, 0, 88}, {"0 0 0", POISE_BVH_DECIDE, 94, 94}, {"90 1 90", POISE_BVH_DECIDE, 94, 95},
+        {"5 88 -9", POISE_BVH_ADD, 94, 182},  {"0 0 0", POISE_BVH_REPLACE, 0, 0},
+    };
+    for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
+        const char *text = one_joint("0 94 0", channels, cases[i].row);
+        poise_read_options options = poise_read_options_default();
+        options.positions = cases[i].option;
+        poise_file *file;
+        ck_assert_int_eq(poise_read(text, strlen(text), &options, NULL, &file, NULL), POISE_OK);
+        ck_assert_double_eq(poise_model_joint(file->model, 1).offset.position.y, cases[i].offset);
+        ck_assert_double_eq(io_place(file->model, file->clip, 0, "b").y, cases[i].height);
+        ck_assert_int_eq(io_warned(file, 2, "both an OFFSET and positions"), cases[i].option == POISE_BVH_DECIDE);
+        check_round_trip(file, 0);
+        poise_file_destroy(file);
+    }
+}
+END_TEST
+
+START_TEST(a_joint_called_offset_stays_a_joint)
+{
+    // the child's OFFSET is replaced, so that what is left looks like an offset written apart
+    poise_file *file =
+        io_read_text("HIERARCHY\nROOT b.offset\n{\nOFFSET 1 2 3\nCHANNELS 0\nJOINT b\n{\nOFFSET 0 1 0\n"
+                     "CHANNELS 3 Xposition Yposition Zposition\n}\n}\nMOTION\nFrames: 1\nFrame Time: 1\n0 1 0\n",
+                     BVH, NULL);
+    ck_assert_int_eq(poise_model_joint_count(file->model), 2);
+    ck_assert_double_eq(poise_model_joint(file->model, 1).offset.position.y, 0);
+    check_round_trip(file, 0);
+    poise_file_destroy(file);
+}
+END_TEST
+
+START_TEST(line_ends_and_spaces_do_not_matter)
+{
+    poise_file *plain = io_read_text(walker, BVH, NULL);
+    static const char *const ends[] = {"\r\n", "\r", " \t\n", "\n\n"};
+    for (size_t e = 0; e < TEST_COUNT(ends); ++e) {
+        char text[4096] = "\xef\xbb\xbf";
+        size_t at = 3;
+        for (const char *c = walker; *c; ++c) {
+            if (*c == '\n') {
+                at += (size_t)snprintf(text + at, sizeof text - at, "%s", ends[e]);
+            } else if (*c == '\t') {
+                at += (size_t)snprintf(text + at, sizeof text - at, "   ");
+            } else {
+                text[at++] = *c;
+            }
+        }
+        text[at] = '\0';
+        poise_file *file = io_read_text(text, BVH, NULL);
+        ck_assert_int_eq(file->warning_count, 0);
+        io_same_models(plain->model, file->model);
+        io_same_clips(plain->clip, file->clip);
+        poise_file_destroy(file);
+    }
+    poise_file_destroy(plain);
+}
+END_TEST
+
+#define HEAD "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 2 Xposition Zrotation\n}\nMOTION\n" // rows from line 10
+
+START_TEST(odd_motions_are_read_with_a_warning)
+{
+    static const struct {
+        const char *text;
+        int frames, line;
+        const char *warning;
+        double last; // position in the last frame
+    } cases[] = {
+        {HEAD "Frames: 2\nFrame Time: 1\n1 2\n3 4\n5 6\n", 2, 12, "announces 2, there are more", 3},
+        {HEAD "Frames: 5\nFrame Time: 1\n1 2\n3 4\n", 2, 0, "announces 5, there are 2", 3},
+        {HEAD "Frames: 2000000000\nFrame Time: 1\n1 2\n3 4\n", 2, 0, "announces 2000000000, there are 2", 3},
+        {HEAD "Frame Time: 1\n1 2\n3 4\n", 2, 0, NULL, 3},
+        {HEAD "1 2\n3 4\n", 2, 0, NULL, 3},
+        {HEAD "Frames: x\nFrame Time: 1\n1 2\n3 4\n", 2, 8, "is not followed by a count", 3},
+        {HEAD "Frames:3\nFrame Time:\t1\n1 2\nnan 4\n5 6\n", 3, 11, "\"nan\" is not a finite number", 5},
+        {HEAD "Frames: 2\nFrame Time: 1\n1 2\n-1.#IND 4\n", 2, 11, "not a finite number", 1},
+        {HEAD "Frames: 2\nFrame Time: 1\n1 2\n1e999 4\n", 2, 11, "not a finite number", 1},
+        {HEAD "Frames: 3\nFrame Time: 1\n1 2\n3\n5 6\n", 3, 11, "a row of 1 numbers instead of 2", 5},
+        {HEAD "Frames: 2\nFrame Time: 1\n1 2\n3 4 5\n", 2, 11, "a row of more than 2 numbers", 3},
+        {HEAD "Frames: 2\nFrame Time: 1\n1\n2 3\n4\n", 2, 0, "rows are taken across lines", 3},
+        {HEAD "Frames: 2\nFrame Time: 1\n1 2 3 4\n", 2, 0, "rows are taken across lines", 3},
+        {HEAD "Frames: 2\nFrame Time: 1\n1 2\n3", 1, 11, "left out", 1},
+        {HEAD "Frames: 1\nFrame Time: 0\n1 2\n", 1, 9, "taken as 1/30", 1},
+        {HEAD "Frames: 1\nFrame Time: fast\n1 2\n", 1, 9, "taken as 1/30", 1},
+        {HEAD "Frames: 1\nFrame Time: 33\n1 2\n", 1, 9, "milliseconds", 1},
+        {HEAD "Frames: 0\nFrame Time: 1\n", 0, 0, NULL, 0},
+        {"HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 2 Xposition Zrotation\n}\n", 0, 0, "no MOTION", 0},
+        {"HIERARCHY\nROOT a\n{\nCHANNELS 2 Xposition Zrotation\n}\n", 0, 2, "no OFFSET", 0},
+        {"HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 3 Xposition Xscale Zrotation\n}\nMOTION\nFrames: 1\nFrame Time: 1\n1 "
+         "9 2\n",
+         1, 5, "neither position nor rotation", 1},
+    };
+    for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
+        poise_file *file = io_read_text(cases[i].text, BVH, NULL);
+        ck_assert_msg(!cases[i].warning || io_warned(file, cases[i].line, cases[i].warning), "%s: %s", cases[i].text,
+                      file->warning_count > 0 ? file->warnings[0].text : "no warning");
+        ck_assert_msg((file->clip ? file->clip->frames : 0) == cases[i].frames, "%s", cases[i].text);
+        if (file->clip) {
+            ck_assert_double_eq(file->clip->q[(file->clip->frames - 1) * 2], cases[i].last);
+            ck_assert(file->clip->frame_time == 1 || file->clip->frame_time == 1.0 / 30.0 || file->clip->frame_time == 33);
+        }
+        poise_file_destroy(file);
+    }
+}
+END_TEST
+
+START_TEST(names_are_made_unique_and_may_hold_spaces)
+{
+    poise_file *file =
+        io_read_text("HIERARCHY\nROOT a b \n{\nOFFSET 0 0 0\nCHANNELS 0\nJOINT a b\n{\nOFFSET 0 0 0\nCHANNELS 0\n"
+                     "JOINT {\nOFFSET 0 0 0\nCHANNELS 0\nEnd Site\n{\nOFFSET 0 0 1\n}\nEnd Site\n{\nOFFSET 0 0 2\n"
+                     "}\n}\n}\n}\nROOT c\n{\nOFFSET 1 0 0\n}\n",
+                     BVH, NULL);
+    ck_assert_int_eq(poise_model_joint_count(file->model), 4);
+    ck_assert_str_eq(poise_model_joint_name(file->model, 0), "a b");
+    ck_assert_str_eq(poise_model_joint_name(file->model, 1), "a b_2");
+    ck_assert_str_eq(poise_model_joint_name(file->model, 2), "joint");
+    ck_assert_int_eq(poise_model_parent(file->model, 3), POISE_WORLD);
+    ck_assert_int_ge(poise_model_find_tool(file->model, "joint.tip"), 0);
+    ck_assert_int_ge(poise_model_find_tool(file->model, "joint.tip2"), 0);
+    ck_assert(io_warned(file, 6, "the name is taken") && io_warned(file, 10, "without a name"));
+    check_round_trip(file, 0);
+    poise_file_destroy(file);
+}
+END_TEST
+
+START_TEST(broken_hierarchies_are_refused_with_their_line)
+{
+    static const struct {
+        const char *text;
+        int line;
+        const char *part;
+    } cases[] = {
+        {"", 1, "begins with the word HIERARCHY"},
+        {"\nHIERARCHI\n", 2, "begins with the word HIERARCHY"},
+        {"HIERARCHY\n", 2, "no ROOT"},
+        {"HIERARCHY\nJOINT a\n", 2, "expected ROOT or MOTION"},
+        {"HIERARCHY\nMOTION\n", 2, "expected ROOT or MOTION"},
+        {"HIERARCHY\nROOT a\nOFFSET", 3, "no { after it"},
+        {"HIERARCHY\nROOT a\n{\nOFFSET 0 0\n}\n", 4, "OFFSET needs three numbers"},
+        {"HIERARCHY\nROOT a\n{\nOFFSET 0 nan 0\n}\n", 4, "OFFSET needs three numbers"},
+        {"HIERARCHY\nROOT a\n{\nCHANNELS x\n}\n", 4, "CHANNELS comes once and needs a count"},
+        {"HIERARCHY\nROOT a\n{\nCHANNELS 0\nCHANNELS 0\n}\n", 5, "CHANNELS comes once"},
+        {"HIERARCHY\nROOT a\n{\nCHANNELS 2 Xposition\n}\n", 4, "announces 2 names, 1 follow"},
+        {"HIERARCHY\nROOT a\n{\nCHANNELS 2 Xposition Xposition\n}\n", 4, "comes twice"},
+        {"HIERARCHY\nROOT a\n{\nCHANNELS 4 Xrotation Yrotation Zrotation Xrotation\n}\n", 4, "more than three rotation"},
+        {"HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nJOINT b\n{\nOFFSET 0 0 0\n}\nCHANNELS 1 Xrotation\n}\n", 9,
+         "CHANNELS must come before"},
+        {"HIERARCHY\nROOT a\n{\nCOLOUR red\n}\n", 4, "expected OFFSET, CHANNELS, JOINT"},
+        {"HIERARCHY\nROOT a\n{\nEnd Site\n{\nCHANNELS 0\n}\n}\n", 6, "an End Site holds an OFFSET"},
+        {"HIERARCHY\nROOT a\n{\nEnd Site\n{\nOFFSET 0 0 0\n", 7, "} is missing"},
+        {"HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\n", 5, "the text ends within joint \"a\""},
+    };
+    for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
+        io_refused_text(cases[i].text, BVH, NULL, cases[i].line, cases[i].part);
+    }
+}
+END_TEST
+
+START_TEST(other_joints_are_written_as_angles_in_the_same_pose)
+{
+    poise_builder *builder;
+    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    poise_joint joint = poise_joint_default();
+    joint.name = "base";
+    joint.type = POISE_JOINT_FREE;
+    joint.offset = poise_pose_from_position(1, 2, 3);
+    ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    joint = poise_joint_default();
+    joint.name = "tilted";
+    joint.parent = "base";
+    joint.type = POISE_JOINT_REVOLUTE;
+    joint.axis = poise_vec3_make(1, 1, 0);
+    joint.offset = (poise_pose){poise_quat_from_axis_angle(poise_vec3_make(1, 0, 0), 0.5), poise_vec3_make(0, 0, 2)};
+    joint.lower[0] = -1;
+    ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    joint = poise_joint_default();
+    joint.name = "wrist";
+    joint.parent = "tilted";
+    joint.type = POISE_JOINT_BALL_EXPMAP;
+    joint.offset = poise_pose_from_position(0.5, 0, 1);
+    ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    poise_tool tool = {.name = "camera", .body = "wrist", .pose = poise_pose_identity()};
+    ck_assert_int_eq(poise_builder_add_tool(builder, &tool, NULL), POISE_OK);
+    poise_file file = {.format = BVH};
+    ck_assert_int_eq(poise_model_create(builder, NULL, &file.model, NULL), POISE_OK);
+    poise_builder_destroy(builder);
+    ck_assert_int_eq(poise_clip_create(40, poise_model_nq(file.model), 0.1, NULL, &file.clip), POISE_OK);
+    for (int f = 0; f < 40; ++f) {
+        double *q = file.clip->q + f * file.clip->nq;
+        poise_quat turn = poise_quat_from_axis_angle(poise_vec3_make(0.1, 1, 0.2), 0.3 * f);
+        const double row[11] = {0.1 * f, 1, -2, turn.x, turn.y, turn.z, turn.w, 0.05 * f, 0.04 * f, -0.03 * f, 0.7};
+        memcpy(q, row, sizeof row);
+    }
+    io_write_warns(&file, BVH, "3 joints are not made of BVH channels");
+    io_write_warns(&file, BVH, "limits of 1 coordinates");
+    io_write_warns(&file, BVH, "1 tools are not bone tips");
+    io_bytes text = io_write(&file, BVH, 3);
+    poise_file *again = io_read(text.bytes, text.size, BVH, NULL);
+    for (int f = 0; f < 40; ++f) {
+        static const char *const names[] = {"base", "tilted", "wrist"};
+        for (int k = 0; k < 3; ++k) {
+            poise_vec3 p = io_place(file.model, file.clip, f, names[k]);
+            const double expected[3] = {p.x, p.y, p.z};
+            // angles good to a few units of 2^-52 over lengths below 10
+            io_near(io_place(again->model, again->clip, f, names[k]), expected, 1e-13, names[k]);
+        }
+        // no angle jumps by half a turn
+        for (int c = 3; f > 0 && c < 6; ++c) {
+            double step = again->clip->q[f * again->clip->nq + c] - again->clip->q[(f - 1) * again->clip->nq + c];
+            ck_assert(step < 3.2 && step > -3.2);
+        }
+    }
+    poise_file_destroy(again);
+    poise_bytes_release(NULL, text.bytes);
+    file.clip->q[3] = file.clip->q[4] = file.clip->q[5] = file.clip->q[6] = 0;
+    io_write_refused(&file, BVH, "frame 0: a zero quaternion");
+    file.clip->q[12] = 0.0 / 0.0;
+    file.clip->q[3] = 1;
+    io_write_refused(&file, BVH, "frame 1: coordinate 1 is not finite");
+    file.clip->nq = 3;
+    io_write_refused(&file, BVH, "the clip has 3 numbers a frame, its model 11");
+    poise_clip_destroy(file.clip);
+    poise_model_destroy(file.model);
+    file.model = NULL;
+    io_write_refused(&file, BVH, "no model");
+}
+END_TEST
+
+START_TEST(files_that_end_anywhere_are_survived)
+{
+    io_survives_cuts(walker, sizeof walker - 1, 1, BVH, NULL);
+    const char *text = one_joint("0 94 0", "6 Xposition Yposition Zposition Zrotation Xrotation Yrotation", "1 88 3 4 5 6");
+    io_survives_cuts(text, strlen(text), 1, BVH, NULL);
+}
+END_TEST
+
+START_TEST(every_failing_request_for_memory_is_survived)
+{
+    io_reads_without_memory(walker, sizeof walker - 1, BVH, NULL);
+    const char *text = one_joint("0 94 0", "2 Yposition Xrotation", "1 2 3"); // with warnings and a clip that is cut
+    io_reads_without_memory(text, strlen(text), BVH, NULL);
+    poise_file *file = io_read_text(walker, BVH, NULL);
+    io_writes_without_memory(file, BVH);
+    poise_file_destroy(file);
+}
+END_TEST
+
+// `joints` joints below each other or side by side, and `rows` rows.
+static io_bytes generate(int joints, int rows, bool is_deep, bool same_names)
+{
+    size_t room = (size_t)joints * 120 + (size_t)rows * (size_t)joints * 12 + 200;
+    char *text = malloc(room);
+    size_t at = (size_t)snprintf(text, room, "HIERARCHY\n");
+    for (int j = 0; j < joints; ++j) {
+        at += (size_t)snprintf(text + at, room - at, "%s j%d {\nOFFSET 0 1 0\nCHANNELS 1 Zrotation\n%s",
+                               is_deep && j > 0 ? "JOINT" : "ROOT", same_names ? 0 : j, is_deep ? "" : "}\n");
+    }
+    for (int j = 0; is_deep && j < joints; ++j) {
+        text[at++] = '}';
+    }
+    at += (size_t)snprintf(text + at, room - at, "\nMOTION\nFrames: %d\nFrame Time: 1\n", rows);
+    for (int r = 0; r < rows; ++r) {
+        for (int j = 0; j < joints; ++j) {
+            at += (size_t)snprintf(text + at, room - at, "%d.%d ", (r + j) % 100, j % 1000);
+        }
+        text[at++] = '\n';
+    }
+    return (io_bytes){(unsigned char *)text, at};
+}
+
+static void check_linear(io_bytes small, io_bytes large)
+{
+    io_is_linear(small, large, BVH, NULL);
+    free(small.bytes);
+    free(large.bytes);
+}
+
+START_TEST(time_grows_with_size)
+{
+    check_linear(generate(30, 1000, true, false), generate(30, 10000, true, false));
+    check_linear(generate(2000, 2, false, false), generate(20000, 2, false, false));
+    check_linear(generate(2000, 2, true, false), generate(20000, 2, true, false));
+    check_linear(generate(1000, 2, false, true), generate(10000, 2, false, true));
+}
+END_TEST
+
+static const test_case tests[] = {
+    &channels_become_joints_and_coordinates_outermost_first,
+    &a_written_file_reads_back_to_the_same_bits,
+    &channels_that_no_joint_holds_become_chains,
+    &first_frame_decides_what_positions_mean,
+    &a_joint_called_offset_stays_a_joint,
+    &line_ends_and_spaces_do_not_matter,
+    &odd_motions_are_read_with_a_warning,
+    &names_are_made_unique_and_may_hold_spaces,
+    &broken_hierarchies_are_refused_with_their_line,
+    &other_joints_are_written_as_angles_in_the_same_pose,
+    &files_that_end_anywhere_are_survived,
+    &every_failing_request_for_memory_is_survived,
+    &time_grows_with_size,
+};
+
+int main(void)
+{
+    return test_run("io_bvh", tests, TEST_COUNT(tests));
+}

@@ -1,0 +1,120 @@
+// Which format is it? By content, then by name.
+#include "support/test_main.h"
+
+#include <poise/io.h>
+
+#include <string.h>
+
+START_TEST(content_says_the_format)
+{
+    static const struct {
+        const char *text;
+        poise_format format;
+    } cases[] = {
+        {"HIERARCHY\nROOT a\n", POISE_FORMAT_BVH},
+        {"\xef\xbb\xbf\r\n  hierarchy\r\n", POISE_FORMAT_BVH},
+        {"# AST/ASF file\n:version 1.10\n:name VICON\n", POISE_FORMAT_ASF},
+        {":units\n  mass 1.0\n", POISE_FORMAT_ASF},
+        {"#!OML:ASF H:\n:FULLY-SPECIFIED\n:DEGREES\n1\nroot 0 0 0\n", POISE_FORMAT_AMC},
+        {":DEGREES\n1\n", POISE_FORMAT_AMC},
+        {"PathFileType\t4\t(X/Y/Z)\tx.trc\n", POISE_FORMAT_TRC},
+        {"Coordinates\nversion=1\nnRows=2\nendheader\ntime x\n", POISE_FORMAT_MOT},
+        {"a,alpha,d,theta,type\n0.1,0,0,0,revolute\n", POISE_FORMAT_DH},
+        {"# arm\njoint; Theta; d; a; alpha\n", POISE_FORMAT_DH},
+        {"<robot name='x'/>", POISE_FORMAT_URDF},
+        {"<?xml version='1.0'?>\n<!-- <mujoco> -->\n<robot/>", POISE_FORMAT_URDF},
+        {"<!DOCTYPE x>\n<mujoco model='x'>", POISE_FORMAT_MJCF},
+        {"<html/>", POISE_FORMAT_UNKNOWN},
+        {"{\"asset\": {\"version\": \"2.0\"}}", POISE_FORMAT_GLTF},
+        {"{\"nodes\": [{\"name\": \"poise\", \"asset\": 1}], \"asset\": {}}", POISE_FORMAT_GLTF},
+        {"{\"x\\\"\": 1, \"poise\": 1}", POISE_FORMAT_JSON},
+        {"{}", POISE_FORMAT_UNKNOWN},
+        {"glTF\x02", POISE_FORMAT_GLB},
+        {"\x02P", POISE_FORMAT_C3D},
+        {"\nPathFileType", POISE_FORMAT_TRC},
+        {"", POISE_FORMAT_UNKNOWN},
+        {"<", POISE_FORMAT_UNKNOWN},
+        {"{\"", POISE_FORMAT_UNKNOWN},
+        {"{\"\\", POISE_FORMAT_UNKNOWN},
+        {"<!-", POISE_FORMAT_UNKNOWN},
+        {"#", POISE_FORMAT_UNKNOWN},
+    };
+    for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
+        poise_format format = poise_format_detect(cases[i].text, strlen(cases[i].text), NULL);
+        ck_assert_msg(format == cases[i].format, "%s: %s", cases[i].text, poise_format_name(format));
+    }
+}
+END_TEST
+
+START_TEST(name_says_the_format_where_the_content_does_not)
+{
+    static const struct {
+        const char *name;
+        poise_format format;
+    } cases[] = {
+        {"a.urdf", POISE_FORMAT_URDF}, {"a.b/x.BVH", POISE_FORMAT_BVH}, {"x.C3D", POISE_FORMAT_C3D},
+        {"x.sto", POISE_FORMAT_MOT},   {"x.json", POISE_FORMAT_JSON},   {"x.csv", POISE_FORMAT_DH},
+        {"x", POISE_FORMAT_UNKNOWN},   {"x.", POISE_FORMAT_UNKNOWN},    {"", POISE_FORMAT_UNKNOWN},
+    };
+    for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
+        ck_assert_int_eq(poise_format_detect("1 2 3", 5, cases[i].name), cases[i].format);
+        ck_assert_int_eq(poise_format_detect(NULL, 0, cases[i].name), cases[i].format);
+    }
+    ck_assert_int_eq(poise_format_detect("HIERARCHY", 9, "x.urdf"), POISE_FORMAT_BVH);
+}
+END_TEST
+
+START_TEST(files_of_others_are_told_by_content)
+{
+    static const struct {
+        const char *path;
+        poise_format format;
+    } cases[] = {
+        {"data/urdf/panda.urdf", POISE_FORMAT_URDF},
+        {"data/mjcf/humanoid.xml", POISE_FORMAT_MJCF},
+        {"data/bvh/cmu_07_05.bvh", POISE_FORMAT_BVH},
+        {"data/asfamc/11.asf", POISE_FORMAT_ASF},
+        {"data/asfamc/11_01.amc", POISE_FORMAT_AMC},
+        {"data/asfamc/zeros.amc", POISE_FORMAT_AMC},
+        {"data/c3d/btk_MyCube.c3d", POISE_FORMAT_C3D},
+        {"data/trc/btk_Knee.trc", POISE_FORMAT_TRC},
+        {"data/gltf/SimpleSkin.gltf", POISE_FORMAT_GLTF},
+        {"data/gltf/Fox.glb", POISE_FORMAT_GLB},
+        {"data/opensim/gait2354_std_walk1_ik.mot", POISE_FORMAT_MOT},
+    };
+    for (size_t i = 0; i < TEST_COUNT(cases) && test_has_shared(cases[i].path); ++i) {
+        char full[4096];
+        snprintf(full, sizeof full, "%s/%s", POISE_SHARED_DIR, cases[i].path);
+        FILE *file = fopen(full, "rb");
+        static char bytes[1 << 20];
+        size_t size = fread(bytes, 1, sizeof bytes, file);
+        fclose(file);
+        poise_format format = poise_format_detect(bytes, size, "x.txt");
+        ck_assert_msg(format == cases[i].format, "%s: %s", cases[i].path, poise_format_name(format));
+    }
+}
+END_TEST
+
+START_TEST(every_format_has_a_name)
+{
+    for (int f = 0; f < POISE_FORMAT_COUNT; ++f) {
+        const char *name = poise_format_name((poise_format)f);
+        ck_assert(name && name[0] != '\0');
+        ck_assert_int_eq(strcmp(name, "unknown") == 0, f == POISE_FORMAT_UNKNOWN);
+    }
+    ck_assert_str_eq(poise_format_name((poise_format)-1), "unknown");
+    ck_assert_str_eq(poise_format_name(POISE_FORMAT_COUNT), "unknown");
+}
+END_TEST
+
+static const test_case tests[] = {
+    &content_says_the_format,
+    &name_says_the_format_where_the_content_does_not,
+    &files_of_others_are_told_by_content,
+    &every_format_has_a_name,
+};
+
+int main(void)
+{
+    return test_run("io_detect", tests, TEST_COUNT(tests));
+}

@@ -1,0 +1,561 @@
+// glTF on small files of our own: what every part of the format means, and what is written reads back.
+#include "support/gltf_text.h"
+#include "support/json_check.h"
+#include "support/test_main.h"
+
+#include <math.h>
+#include <string.h>
+
+#define GLTF POISE_FORMAT_GLTF
+#define GLB  POISE_FORMAT_GLB
+
+// A file around nodes.
+#define NODES(nodes) "{\"asset\": {\"version\": \"2.0\"},\n\"nodes\": [" nodes "]}"
+
+static poise_file *read_or_fail(const char *text)
+{
+    poise_error error = {.text = ""};
+    poise_file *file = json_check_read(text, GLTF, &error);
+    ck_assert_msg(file != NULL, "line %d: %s", error.line, error.text);
+    return file;
+}
+
+// World pose of a body at a configuration; NULL for the neutral one.
+static poise_pose pose_of(const poise_model *model, const double *q, int body)
+{
+    poise_kinematics *kinematics = NULL;
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics), POISE_OK);
+    if (q) {
+        ck_assert_int_eq(poise_kinematics_update(kinematics, q), POISE_OK);
+    }
+    poise_pose pose = poise_kinematics_body_pose(kinematics, body);
+    poise_kinematics_destroy(kinematics);
+    return pose;
+}
+
+static void check_vec3(poise_vec3 v, double x, double y, double z, double tolerance)
+{
+    bool is_near = fabs(v.x - x) <= tolerance && fabs(v.y - y) <= tolerance && fabs(v.z - z) <= tolerance;
+    ck_assert_msg(is_near, "%.17g %.17g %.17g, not %g %g %g", v.x, v.y, v.z, x, y, z);
+}
+
+// The angle between two rotations, of any length, by the chord; precise for small ones.
+static double angle_between(poise_quat a, poise_quat b)
+{
+    double na = sqrt(a.x * a.x + a.y * a.y + a.z * a.z + a.w * a.w),
+           nb = sqrt(b.x * b.x + b.y * b.y + b.z * b.z + b.w * b.w);
+    double sign = a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w < 0 ? -1 : 1;
+    double d[] = {a.x / na - sign * b.x / nb, a.y / na - sign * b.y / nb, a.z / na - sign * b.z / nb,
+                  a.w / na - sign * b.w / nb};
+    return 2 * sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2] + d[3] * d[3]);
+}
+
+// ---- Nodes ---------------------------------------------------------------------------------------------------------------
+
+START_TEST(nodes_become_joints_whose_neutral_pose_is_the_files)
+{
+    poise_file *file = read_or_fail(
+        NODES("{\"name\": \"root\", \"children\": [2, 1], \"translation\": [1, 0, 0]}, {\"name\": \"late\"},\n"
+              "{\"name\": \"arm\", \"rotation\": [0, 0, 0.6, 0.8], \"translation\": [0, 1, 0], \"children\": [3]},\n"
+              "{\"name\": \"hand\", \"translation\": [0.5, 0, 0]}, {\"name\": \"other root\"}"));
+    ck_assert_int_eq(poise_model_joint_count(file->model), 5);
+    ck_assert_int_eq(poise_model_nq(file->model), 0);
+    ck_assert_int_eq(poise_model_parent(file->model, poise_model_find_body(file->model, "other root")), POISE_WORLD);
+    ck_assert_str_eq(poise_model_body_name(file->model, 1), "arm"); // children in their order, depth first
+    int hand = poise_model_find_body(file->model, "hand");
+    // cos = 0.8^2 - 0.6^2 = 0.28, sin = 2 * 0.6 * 0.8 = 0.96
+    check_vec3(pose_of(file->model, NULL, hand).position, 1 + 0.5 * 0.28, 1 + 0.5 * 0.96, 0, 1e-15);
+    ck_assert_int_eq(file->scale.up, POISE_UP_Y);
+    ck_assert(file->scale.metres == 1);
+    poise_file_destroy(file);
+}
+END_TEST
+
+START_TEST(a_matrix_is_taken_apart_into_translation_rotation_and_scale)
+{
+    // Rz(90 degrees) times 2, column by column, then a child one along x
+    poise_file *file =
+        read_or_fail(NODES("{\"matrix\": [0, 2, 0, 0, -2, 0, 0, 0, 0, 0, 2, 0, 5, 6, 7, 1], \"children\": [1]},"
+                           "{\"name\": \"tip\", \"translation\": [1, 0, 0]}"));
+    check_vec3(pose_of(file->model, NULL, 1).position, 5, 8, 7, 1e-14);
+    ck_assert_int_eq(file->warning_count, 0);
+    poise_file_destroy(file);
+    // a mirror of size 3: positions come over
+    file = read_or_fail(NODES("{\"matrix\": [-3, 0, 0, 0, 0, -3, 0, 0, 0, 0, -3, 0, 0, 0, 0, 1], \"children\": [1]},"
+                              "{\"name\": \"tip\", \"translation\": [1, 2, 3]}"));
+    check_vec3(pose_of(file->model, NULL, 1).position, -3, -6, -9, 1e-14);
+    ck_assert_int_eq(file->warning_count, 1);
+    poise_file_destroy(file);
+}
+END_TEST
+
+START_TEST(uniform_scales_reach_every_offset_below_and_others_the_children_with_a_warning)
+{
+    poise_file *file = read_or_fail(NODES(
+        "{\"scale\": [2, 2, 2], \"children\": [1]}, {\"translation\": [1, 0, 0], \"rotation\": [0, 0, 1, 0],"
+        "\"scale\": [0.5, 0.5, 0.5], \"children\": [2]},"
+        "{\"name\": \"c\", \"translation\": [1, 1, 0], \"scale\": [3, 1, 1], \"children\": [3]},"
+        "{\"name\": \"d\", \"translation\": [1, 1, 1], \"children\": [4]}, {\"name\": \"e\", \"translation\": [1, 0, 0]}"));
+    check_vec3(pose_of(file->model, NULL, 2).position, 1, -1, 0, 1e-15);
+    check_vec3(pose_of(file->model, NULL, 3).position, -2, -2, 1, 1e-15); // (3, 1, 1) turned by half a turn
+    check_vec3(pose_of(file->model, NULL, 4).position, -3, -2, 1, 1e-15);
+    ck_assert_int_eq(file->warning_count, 1);
+    ck_assert(strstr(file->warnings[0].text, "nodes[2]: scale 3 1 1 is not uniform"));
+    poise_file_destroy(file);
+}
+END_TEST
+
+START_TEST(names_become_unique)
+{
+    poise_file *file =
+        read_or_fail(NODES("{\"name\": \"a\"}, {\"name\": \"a\"}, {}, {\"name\": \"a.1\"}, {\"name\": \"\"}"));
+    static const char *const names[] = {"a", "a.1_", "node.2", "a.1", "node.4"};
+    for (int i = 0; i < 5; ++i) {
+        ck_assert_str_eq(poise_model_joint_name(file->model, i), names[i]);
+    }
+    ck_assert_int_eq(file->warning_count, 1);
+    poise_file_destroy(file);
+}
+END_TEST
+
+START_TEST(joints_of_skins_can_turn_and_tools_are_leaves_that_say_so)
+{
+    poise_file *file = read_or_fail("{\"asset\": {\"version\": \"2.0\"}, \"skins\": [{\"joints\": [0, 1]}], \"nodes\": "
+                                    "[{\"name\": \"a\", \"children\": [1, 2]},"
+                                    "{\"name\": \"b\", \"children\": [3]}, {\"name\": \"eye\", \"extras\": {\"poise\": "
+                                    "\"tool\"}, \"translation\": [0, 1, 0]},"
+                                    "{\"name\": \"b.tip\", \"translation\": [1, 0, 0]}]}");
+    ck_assert_int_eq(poise_model_joint_count(file->model), 2);
+    ck_assert_int_eq(poise_model_joint_type(file->model, 1), POISE_JOINT_BALL_QUATERNION);
+    ck_assert_int_eq(poise_model_tool_count(file->model), 2);
+    ck_assert_int_eq(poise_model_tool_body(file->model, poise_model_find_tool(file->model, "b.tip")), 1);
+    poise_file_destroy(file);
+}
+END_TEST
+
+// ---- Animations ----------------------------------------------------------------------------------------------------------
+
+#define HALF 0.70710678118654752440
+
+START_TEST(linear_keys_on_a_grid_become_the_frames_as_they_are)
+{
+    const float times[] = {0.5f, 0.6f, 0.8f, 1.0f}; // the finest spacing is 0.1; 0.7 and 0.9 lie between
+    const float r[] = {0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1, 0.25f, 0, 0, 1};
+    char *text = gltf_text_animated(0, "rotation", "", times, 4, r, 4, 1, "");
+    poise_file *file = read_or_fail(text);
+    ck_assert_int_eq(file->warning_count, 0);
+    ck_assert_int_eq(file->clip->frames, 6);
+    ck_assert_double_eq_tol(file->clip->frame_time, 0.1, 1e-8);
+    ck_assert(file->clip->start_time == 0.5);
+    const double *q = file->clip->q;
+    ck_assert(q[0] == 0 && q[3] == 1 && q[4 + 2] == 1 && q[4 + 3] == 0); // the keys with their bits
+    ck_assert(q[20] == 0.25 && q[23] == 1);                              // not made unit, either
+    ck_assert_double_eq_tol(fabs(q[8 + 2]), HALF, 1e-6);                 // half of half a turn; times are floats
+    poise_file_destroy(file);
+    free(text);
+}
+END_TEST
+
+START_TEST(between_linear_keys_a_rotation_goes_the_shorter_way_at_constant_speed)
+{
+    const float times[] = {0, 3, 4}; // frames every second: 1 and 2 lie between the first two keys
+    const float r[] = {0, 0, 0, 1, 0, 0, -(float)HALF, -(float)HALF, 0, 0, 0, 1}; // a quarter about z, as its negative
+    char *text = gltf_text_animated(0, "rotation", "", times, 3, r, 4, 1, "");
+    poise_file *file = read_or_fail(text);
+    ck_assert_int_eq(file->clip->frames, 5);
+    const double *q = file->clip->q;
+    ck_assert_double_eq_tol(q[4 + 2] / q[4 + 3], tan(acos(-1.0) / 12), 1e-7); // half of 30 degrees; keys are floats
+    ck_assert_double_eq_tol(q[8 + 2] / q[8 + 3], tan(acos(-1.0) / 6), 1e-7);
+    poise_file_destroy(file);
+    free(text);
+}
+END_TEST
+
+START_TEST(animated_joints_get_the_freedom_they_need_and_constant_channels_none)
+{
+    const float times[] = {0, 1};
+    const float still[] = {0, 2, 0, 0, 2, 0}, moving[] = {0, 2, 0, 3, 2, 1}, turn[] = {0, 0, 0, 1, 0, 0, 1, 0};
+    char *text = gltf_text_animated(1, "translation", "", times, 2, still, 3, 1, "");
+    poise_file *file = read_or_fail(text);
+    ck_assert_int_eq(poise_model_joint_type(file->model, 0), POISE_JOINT_BALL_QUATERNION); // of the skin
+    ck_assert_int_eq(poise_model_joint_type(file->model, 1), POISE_JOINT_FIXED);
+    ck_assert(!file->clip);
+    poise_file_destroy(file);
+    free(text);
+
+    text = gltf_text_animated(1, "translation", "", times, 2, moving, 3, 1, "");
+    file = read_or_fail(text);
+    ck_assert_int_eq(poise_model_joint_type(file->model, 1), POISE_JOINT_TRANSLATION);
+    const double *q = file->clip->q + 7;
+    ck_assert(q[4] == 3 && q[5] == 0 && q[6] == 1); // from rest, along the parent's axes
+    poise_pose pose = pose_of(file->model, q, 1);
+    check_vec3(pose.position, 3, 2, 1, 1e-15);
+    ck_assert_double_lt(angle_between(pose.rotation, (poise_quat){HALF, 0, 0, HALF}), 1e-15);
+    poise_file_destroy(file);
+    free(text);
+
+    text = gltf_text_animated(0, "translation", "", times, 2, moving, 3, 1, "");
+    file = read_or_fail(text);
+    ck_assert_int_eq(poise_model_joint_type(file->model, 0), POISE_JOINT_FREE);
+    check_vec3(pose_of(file->model, file->clip->q, 0).position, 0, 2, 0, 0);
+    poise_file_destroy(file);
+    free(text);
+
+    text = gltf_text_animated(1, "rotation", "", times, 2, turn, 4, 1, "");
+    file = read_or_fail(text);
+    ck_assert_int_eq(poise_model_joint_type(file->model, 1), POISE_JOINT_BALL_QUATERNION);
+    pose = pose_of(file->model, file->clip->q + 8, 1);
+    ck_assert_double_lt(angle_between(pose.rotation, (poise_quat){0, 0, 1, 0}), 1e-15); // instead of the rest's
+    poise_file_destroy(file);
+    free(text);
+}
+END_TEST
+
+START_TEST(a_scale_above_reaches_an_animated_translation)
+{
+    const float times[] = {0, 1}, moving[] = {0, 2, 0, 3, 2, 1};
+    char *text = gltf_text_animated(1, "translation", "", times, 2, moving, 3, 1, ""), scaled[4096];
+    char *at = strstr(text, "\"children\": [1]");
+    snprintf(scaled, sizeof scaled, "%.*s\"scale\": [10, 10, 10], %s", (int)(at - text), text, at);
+    poise_file *file = read_or_fail(scaled);
+    check_vec3(pose_of(file->model, file->clip->q + file->clip->nq, 1).position, 30, 20, 10, 1e-14);
+    poise_file_destroy(file);
+    free(text);
+}
+END_TEST
+
+START_TEST(steps_and_cubic_curves_are_sampled_finely_with_a_warning)
+{
+    const float times[] = {0, 1};
+    const float step[] = {0, 2, 0, 1, 2, 0};
+    char *text = gltf_text_animated(1, "translation", ", \"interpolation\": \"STEP\"", times, 2, step, 3, 1, "");
+    poise_file *file = read_or_fail(text);
+    ck_assert_int_eq(file->clip->frames, 61);
+    ck_assert_int_eq(file->warning_count, 1);
+    ck_assert(file->clip->q[59 * 7 + 4] == 0 && file->clip->q[60 * 7 + 4] == 1);
+    poise_file_destroy(file);
+    free(text);
+
+    // in, value, out at each key: x from 0 to 1 with slopes 4 and -2
+    const float cubic[] = {0, 0, 0, 0, 2, 0, 4, 0, 0, -2, 0, 0, 1, 2, 0, 0, 0, 0};
+    text = gltf_text_animated(1, "translation", ", \"interpolation\": \"CUBICSPLINE\"", times, 2, cubic, 3, 3, "");
+    file = read_or_fail(text);
+    ck_assert_int_eq(file->clip->frames, 61);
+    for (int f = 0; f <= 60; ++f) {
+        double t = f / 60.0; // Hermite by hand
+        double x = 4 * (t * t * t - 2 * t * t + t) + (3 * t * t - 2 * t * t * t) - 2 * (t * t * t - t * t);
+        ck_assert_double_eq_tol(file->clip->q[f * 7 + 4], x, 1e-14);
+    }
+    poise_file_destroy(file);
+    free(text);
+
+    const float odd[] = {0, 0.3f, 1.0f, 1.234567f};
+    const float r[] = {0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0};
+    text = gltf_text_animated(0, "rotation", "", odd, 4, r, 4, 1, "");
+    file = read_or_fail(text);
+    ck_assert_int_eq(file->clip->frames, 76); // 1.234567 s at 60 Hz, the last one held
+    ck_assert(strstr(file->warnings[0].text, "sampled every 0.0166667 s"));
+    ck_assert(file->clip->q[75 * 4] == 1);
+    poise_file_destroy(file);
+    free(text);
+}
+END_TEST
+
+START_TEST(one_of_several_animations_is_chosen)
+{
+    const float times[] = {0, 1}, r[] = {0, 0, 0, 1, 0, 0, 1, 0};
+    char *text = gltf_text_animated(0, "rotation", "", times, 2, r, 4, 1, "");
+    char *brace = strstr(text, "\"animations\": [");
+    char more[8192];
+    snprintf(more, sizeof more, "%.*s\"animations\": [{\"channels\": [], \"samplers\": []}, %s", (int)(brace - text), text,
+             brace + strlen("\"animations\": ["));
+    poise_read_options options = poise_read_options_default();
+    options.format = GLTF;
+    poise_file *file = NULL;
+    poise_error error = {.text = ""};
+    for (options.animation = 0; options.animation < 2; ++options.animation) {
+        ck_assert_int_eq(poise_read(more, strlen(more), &options, NULL, &file, &error), POISE_OK);
+        ck_assert_int_eq(file->clip != NULL, options.animation == 1);
+        ck_assert_int_eq(poise_model_nq(file->model), 4); // the model does not depend on it
+        poise_file_destroy(file);
+    }
+    ck_assert_int_eq(poise_read(more, strlen(more), &options, NULL, &file, &error), POISE_ERROR_ARGUMENT);
+    free(text);
+}
+END_TEST
+
+// ---- Accessors -----------------------------------------------------------------------------------------------------------
+
+// Two keys of node 0's rotation behind an accessor of this kind.
+static poise_file *read_packed(const void *bytes, size_t size, const char *accessor, const char *views)
+{
+    char *uri = gltf_text_uri(bytes, size);
+    static char text[8192];
+    snprintf(
+        text, sizeof text,
+        "{\"asset\": {\"version\": \"2.0\"}, \"nodes\": [{}], \"animations\": [{\"samplers\": [{\"input\": 0, \"output\": "
+        "1}],"
+        "\"channels\": [{\"sampler\": 0, \"target\": {\"node\": 0, \"path\": \"rotation\"}}]}],"
+        "\"accessors\": [{\"count\": 2, \"type\": \"SCALAR\", \"componentType\": 5126, \"sparse\": {\"count\": 1,"
+        "\"indices\": {\"bufferView\": 0, \"componentType\": 5121}, \"values\": {\"bufferView\": 0, \"byteOffset\": 4}}},"
+        "{\"count\": 2, \"type\": \"VEC4\", %s}],\n\"bufferViews\": [{\"buffer\": 0, \"byteLength\": 8}, %s],"
+        "\"buffers\": [{\"byteLength\": %zu, \"uri\": \"%s\"}]}",
+        accessor, views, size, uri);
+    free(uri);
+    return read_or_fail(text);
+}
+
+START_TEST(accessors_of_every_component_type_with_strides_and_sparse_parts)
+{
+    // times: zeros, but element 1 is 1.0f
+    unsigned char b[64] = {1, 0, 0, 0, 0, 0, 0x80, 0x3F};
+    const signed char bytes[] = {0, 0, 0, 127, -128, 0, 0, 0};
+    memcpy(b + 8, bytes, sizeof bytes);
+    poise_file *file = read_packed(b, 16, "\"bufferView\": 1, \"componentType\": 5120, \"normalized\": true",
+                                   "{\"buffer\": 0, \"byteOffset\": 8, \"byteLength\": 8}");
+    ck_assert_int_eq(file->clip->frames, 2);
+    ck_assert(file->clip->frame_time == 1 && file->clip->q[3] == 1 && file->clip->q[4] == -1); // -128 is -1, too
+    poise_file_destroy(file);
+
+    const unsigned char unsigned_bytes[] = {0, 0, 0, 255, 51, 0, 0, 204};
+    memcpy(b + 8, unsigned_bytes, sizeof unsigned_bytes);
+    file = read_packed(b, 16, "\"bufferView\": 1, \"componentType\": 5121, \"normalized\": true",
+                       "{\"buffer\": 0, \"byteOffset\": 8, \"byteLength\": 8}");
+    ck_assert(file->clip->q[3] == 1 && file->clip->q[4] == 51 / 255.0);
+    poise_file_destroy(file);
+
+    const short shorts[] = {0, 0, 0, 32767, 77, -16384, 0, 0, 16384}; // a gap of one short: byteStride 10
+    memcpy(b + 8, shorts, sizeof shorts);
+    file = read_packed(b, 26, "\"bufferView\": 1, \"componentType\": 5122, \"normalized\": true",
+                       "{\"buffer\": 0, \"byteOffset\": 8, \"byteLength\": 18, \"byteStride\": 10}");
+    ck_assert(file->clip->q[3] == 1 && file->clip->q[4] == -16384 / 32767.0 && file->clip->q[7] == 16384 / 32767.0);
+    poise_file_destroy(file);
+
+    const unsigned short unsigned_shorts[] = {9, 0, 0, 0, 65535, 13107, 0, 0, 0}; // from the second short on
+    memcpy(b + 8, unsigned_shorts, sizeof unsigned_shorts);
+    file = read_packed(b, 26, "\"bufferView\": 1, \"byteOffset\": 2, \"componentType\": 5123, \"normalized\": true",
+                       "{\"buffer\": 0, \"byteOffset\": 8, \"byteLength\": 18}");
+    ck_assert(file->clip->q[3] == 1 && file->clip->q[4] == 13107 / 65535.0);
+    poise_file_destroy(file);
+
+    // base values from view 1, key 0 replaced from view 2
+    const float base[] = {0, 0, 0, 0, 0, 0, 0, 1}, other[] = {0.5f, 0.5f, 0.5f, 0.5f};
+    unsigned char c[72];
+    memcpy(c, b, 8);
+    memcpy(c + 8, base, 32);
+    memset(c + 40, 0, 4);
+    memcpy(c + 44, other, 16);
+    file = read_packed(
+        c, 60,
+        "\"bufferView\": 1, \"componentType\": 5126, \"sparse\": {\"count\": 1, \"indices\": {\"bufferView\": 2,"
+        "\"componentType\": 5125}, \"values\": {\"bufferView\": 3}}",
+        "{\"buffer\": 0, \"byteOffset\": 8, \"byteLength\": 32}, {\"buffer\": 0, \"byteOffset\": 40, \"byteLength\": 4},"
+        "{\"buffer\": 0, \"byteOffset\": 44, \"byteLength\": 16}");
+    ck_assert(file->clip->q[0] == 0.5 && file->clip->q[3] == 0.5 && file->clip->q[7] == 1);
+    poise_file_destroy(file);
+}
+END_TEST
+
+typedef struct other_file {
+    const void *bytes;
+    size_t size;
+    char name[64]; // of the last request
+} other_file;
+
+static poise_status hand_in(void *user, const char *name, const void **bytes, size_t *size)
+{
+    other_file *file = user;
+    snprintf(file->name, sizeof file->name, "%s", name);
+    *bytes = file->bytes;
+    *size = file->size;
+    return file->bytes ? POISE_OK : POISE_ERROR_NOT_FOUND;
+}
+
+START_TEST(buffers_in_other_files_come_from_the_caller)
+{
+    const char *text = "{\"asset\": {\"version\": \"2.0\"}, \"nodes\": [{}], \"animations\": [{\"samplers\": [{\"input\": "
+                       "0, \"output\": 1}],"
+                       "\"channels\": [{\"sampler\": 0, \"target\": {\"node\": 0, \"path\": \"rotation\"}}]}],"
+                       "\"accessors\": [{\"count\": 2, \"type\": \"SCALAR\", \"componentType\": 5126, \"bufferView\": 0},"
+                       "{\"count\": 2, \"type\": \"VEC4\", \"componentType\": 5126, \"bufferView\": 0, \"byteOffset\": 8}],"
+                       "\"bufferViews\": [{\"buffer\": 0, \"byteLength\": 40}],\n\"buffers\": [{\"byteLength\": 40, "
+                       "\"uri\": \"my%20file.bin\"}]}";
+    const float numbers[] = {0, 1, 0, 0, 0, 1, 1, 0, 0, 0};
+    other_file other = {.bytes = numbers, .size = sizeof numbers};
+    poise_read_options options = poise_read_options_default();
+    options.format = GLTF;
+    options.load = hand_in;
+    options.user = &other;
+    poise_file *file = NULL;
+    poise_error error = {.text = ""};
+    ck_assert_int_eq(poise_read(text, strlen(text), &options, NULL, &file, &error), POISE_OK);
+    ck_assert_str_eq(other.name, "my file.bin");
+    ck_assert(file->clip->q[4] == 1);
+    poise_file_destroy(file);
+
+    other.size = 39;
+    ck_assert_int_eq(poise_read(text, strlen(text), &options, NULL, &file, &error), POISE_ERROR_FORMAT);
+    ck_assert(strstr(error.text, "bytes 0 to 40 of a buffer that has 39"));
+    other.bytes = NULL;
+    ck_assert_int_eq(poise_read(text, strlen(text), &options, NULL, &file, &error), POISE_ERROR_NOT_FOUND);
+    ck_assert(strstr(error.text, "buffers[0].uri: cannot load the file \"my file.bin\""));
+    ck_assert_int_eq(error.line, 2);
+
+    // nobody hands it in: the skeleton is read, the clip is not
+    file = read_or_fail(text);
+    ck_assert(file->model && !file->clip && file->warning_count == 1);
+    ck_assert_int_eq(poise_model_joint_type(file->model, 0), POISE_JOINT_BALL_QUATERNION);
+    poise_file_destroy(file);
+}
+END_TEST
+
+// ---- Mistakes ------------------------------------------------------------------------------------------------------------
+
+#define ACCESSOR(channel, accessor)                                                                                         \
+    "{\"asset\": {\"version\": \"2.0\"}, \"nodes\": [{}], \"animations\": [{\"samplers\": [{\"input\": 0, \"output\": "     \
+    "1}],\n"                                                                                                                \
+    "\"channels\": [" channel "]}],\n\"accessors\": [" accessor "],\n"                                                      \
+    "\"bufferViews\": [{\"buffer\": 0, \"byteLength\": 8}, {\"buffer\": 0, \"byteLength\": 99}, {\"buffer\": 1, "           \
+    "\"byteLength\": 1},\n"                                                                                                 \
+    "{\"buffer\": 2, \"byteLength\": 1}, {\"buffer\": 3, \"byteLength\": 1}],\n"                                            \
+    "\"buffers\": [{\"byteLength\": 8, \"uri\": \"data:;base64,AAAAAAAAgD8=\"}, {},\n"                                      \
+    "{\"uri\": \"data:;base64,A*==\"}, {\"uri\": \"data:text/plain,abc\"}]}"
+#define TURNS          "{\"sampler\": 0, \"target\": {\"node\": 0, \"path\": \"rotation\"}}"
+#define TIMES          "{\"count\": 2, \"type\": \"SCALAR\", \"componentType\": 5126, \"bufferView\": 0}"
+#define ZEROS          ", {\"count\": 2, \"type\": \"VEC4\", \"componentType\": 5126}"
+#define ONLY(accessor) ACCESSOR(TURNS, accessor)
+
+START_TEST(every_mistake_has_its_line_its_place_and_a_fix)
+{
+    static const struct {
+        const char *text;
+        int line;
+        const char *words;
+    } cases[] = {
+        {"{\n", 2, "not JSON"},
+        {"[]", 1, "an array, where an object should be"},
+        {"{}", 1, "asset: missing"},
+        {"{\"asset\": {}}", 1, "asset.version: missing"},
+        {"{\"asset\": {\"version\": \"1.0\"}}", 1, "asset: version 1.0; only glTF 2.0"},
+        {"{\"asset\": {\"version\": \"2.0\"},\n\"scene\": 3}", 2, "scene: there is no scenes[3]; the file has 0"},
+        {"{\"asset\": {\"version\": \"2.0\"},\n\"nodes\": {}}", 2, "nodes: an object, where an array"},
+        {NODES("3"), 2, "nodes[0]: a number"},
+        {NODES("{\"name\": 3}"), 2, "nodes[0].name: a number, where a text"},
+        {NODES("{\"rotation\": [0, 0, 0]}"), 2, "nodes[0].rotation: 3 values, where there should be 4"},
+        {NODES("{},\n{\"rotation\": [0, 0, 0, 0]}"), 3, "nodes[1].rotation: a zero quaternion"},
+        {NODES("{\"translation\": [0, \"x\", 0]}"), 2, "nodes[0].translation[1]: a text, where a number"},
+        {NODES("{\"translation\": [0, 1e200, 0]}"), 2, "nodes[0]: joint \"node.0\""},
+        {NODES("{\"matrix\": [0]}"), 2, "nodes[0].matrix: 1 values, where there should be 16"},
+        {NODES("{\"children\": [7]}"), 2, "nodes[0].children[0]: there is no nodes[7]"},
+        {NODES("{\"children\": [0]}"), 2, "has a parent already"},
+        {NODES("{\"children\": [1]},\n{\"children\": [0]}"), 2, "its own ancestor"},
+        {NODES("{\"children\": [2]}, {\"children\":\n[2]}, {}"), 3, "nodes[2] has a parent already, nodes[0]"},
+        {"{\"asset\": {\"version\": \"2.0\"}, \"nodes\": [{}],\n\"skins\": [{\"joints\": [1]}]}", 2,
+         "skins[0].joints[0]: there is no"},
+        {ACCESSOR("3", TIMES), 2, "animations[0].channels[0]: a number"},
+        {ACCESSOR("{}", TIMES), 2, "channels[0].target: missing"},
+        {ACCESSOR("{\"target\": {\"node\": 0}}", TIMES), 2, "target.path: missing"},
+        {ACCESSOR("{\"target\": {\"node\": 9, \"path\": \"rotation\"}}", TIMES), 2, "target.node: there is no nodes[9]"},
+        {ACCESSOR("{\"target\": {\"node\": 0, \"path\": \"rotation\"}}", TIMES), 2, "channels[0].sampler: missing"},
+        {ACCESSOR("{\"sampler\": 1, \"target\": {\"node\": 0, \"path\": \"rotation\"}}", TIMES), 2,
+         "there is no samplers[1]"},
+        {ONLY(""), 1, "samplers[0].input: there is no accessors[0]"},
+        {ONLY("{}"), 3, "accessors[0].type: missing"},
+        {ONLY("{\"type\": \"VEC9\", \"count\": 1, \"componentType\": 5126}"), 3, "accessors[0].type: VEC9 is no type"},
+        {ONLY("{\"type\": \"VEC3\", \"count\": 1, \"componentType\": 1}"), 3, "componentType: 1 is no component type"},
+        {ONLY("{\"type\": \"VEC3\", \"count\": 1, \"componentType\": 5126}"), 3, "accessors[0]: 3 numbers to an element"},
+        {ONLY("{\"type\": \"SCALAR\", \"count\": -1, \"componentType\": 5126}"), 3, "accessors[0].count: -1"},
+        {ONLY("{\"type\": \"SCALAR\", \"count\": 2000000000, \"componentType\": 5126}"), 3, "asks for 2e+09 numbers"},
+        {ONLY("{\"type\": \"SCALAR\", \"count\": 1, \"componentType\": 5126, \"bufferView\": 9}"), 3,
+         "there is no bufferViews[9]"},
+        {ONLY("{\"type\": \"SCALAR\", \"count\": 3, \"componentType\": 5126, \"bufferView\": 0}"), 3,
+         "3 elements end at byte 12 of a view that has 8"},
+        {ONLY("{\"type\": \"SCALAR\", \"count\": 1, \"componentType\": 5126, \"bufferView\": 1}"), 4,
+         "bufferViews[1]: bytes 0 to 99 of a buffer that has 8"},
+        {ONLY("{\"type\": \"SCALAR\", \"count\": 1, \"componentType\": 5120, \"bufferView\": 2}"), 6,
+         "buffers[1]: no bytes"},
+        {ONLY("{\"type\": \"SCALAR\", \"count\": 1, \"componentType\": 5120, \"bufferView\": 3}"), 7,
+         "buffers[2].uri: character 2 of the data is not base64"},
+        {ONLY("{\"type\": \"SCALAR\", \"count\": 1, \"componentType\": 5120, \"bufferView\": 4}"), 7,
+         "data that is not base64"},
+        {ONLY("{\"type\": \"SCALAR\", \"count\": 1, \"componentType\": 5126, \"sparse\": {\"count\": 1,"
+              "\"indices\": {\"bufferView\": 0, \"componentType\": 5121, \"byteOffset\": 6},\"values\": {\"bufferView\": "
+              "0}}}"),
+         3, "sparse.indices: there is no element 128 to replace; there are 1"},
+        {ONLY("{\"count\": 2, \"type\": \"SCALAR\", \"componentType\": 5126}" ZEROS), 1, "key 1 at 0 s comes after 0 s"},
+        {ONLY(TIMES ZEROS), 1, "samplers[0]: key 0 is a zero quaternion"},
+        {ONLY(TIMES ", {\"count\": 3, \"type\": \"VEC4\", \"componentType\": 5126}"), 1,
+         "2 times ask for 2 values; there are 3"},
+        {ONLY("{\"count\": 0, \"type\": \"SCALAR\", \"componentType\": 5126},"
+              "{\"count\": 0, \"type\": \"VEC4\", \"componentType\": 5126}"),
+         1, "there is no key"},
+    };
+    for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
+        json_check_refused(cases[i].text, GLTF, cases[i].line, cases[i].words);
+    }
+}
+END_TEST
+
+START_TEST(every_mistake_in_the_numbers_has_its_place)
+{
+    const float times[] = {0, 1}, r[] = {0, 0, 0, 1, 0, 0, 0, NAN},
+                opposite[] = {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0};
+    char *text = gltf_text_animated(0, "rotation", "", times, 2, r, 4, 1, "");
+    json_check_refused(text, GLTF, 8, "accessors[1]: element 1 is not finite");
+    free(text);
+    text = gltf_text_animated(0, "rotation", ", \"interpolation\": \"CUBICSPLINE\"", times, 2, opposite, 4, 3, "");
+    json_check_refused(text, GLTF, 5, "passes through a zero quaternion");
+    free(text);
+    text = gltf_text_animated(0, "rotation", ", \"interpolation\": \"SLERP\"", times, 2, r, 4, 1, "");
+    json_check_refused(text, GLTF, 6, "SLERP is none of LINEAR, STEP and CUBICSPLINE");
+    free(text);
+    const float far_apart[] = {0, 0.1f, 3e7f}, three[] = {0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1};
+    text = gltf_text_animated(0, "rotation", "", far_apart, 3, three, 4, 1, "");
+    json_check_refused(text, GLTF, 5, "resample it");
+    free(text);
+}
+END_TEST
+
+START_TEST(odd_things_are_warned_of_in_their_line)
+{
+    json_check_warned(NODES("{\"matrix\": [1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]}"), GLTF, 2, "shears");
+    json_check_warned(NODES("{\n\"rotation\": [0, 0, 0, 2]}"), GLTF, 3, "nodes[0].rotation: a quaternion of length 2");
+    json_check_warned("{\"asset\": {\"version\": \"2.0\"},\n\"extensionsRequired\": [\"KHR_x\"]}", GLTF, 2,
+                      "KHR_x is not known");
+    const float times[] = {0, 1}, s[] = {1, 1, 1, 2, 1, 1}, r[] = {0, 0, 0, 1, 0, 0, 1, 0};
+    char *text = gltf_text_animated(0, "scale", "", times, 2, s, 3, 1, "");
+    json_check_warned(text, GLTF, 5, "animations[0].channels[0]: an animated scale");
+    free(text);
+    text = gltf_text_animated(0, "rotation", "", times, 2, r, 4, 1, "");
+    char twice[4096];
+    char *comma = strstr(text, "}}],\n");
+    snprintf(twice, sizeof twice, "%.*s}},\n{\"sampler\": 0, \"target\": {\"node\": 0, \"path\": \"rotation\"}}],\n%s",
+             (int)(comma - text), text, comma + 5);
+    json_check_warned(twice, GLTF, 6, "another channel moves the same node");
+    free(text);
+}
+END_TEST
+
+static const test_case tests[] = {
+    &nodes_become_joints_whose_neutral_pose_is_the_files,
+    &a_matrix_is_taken_apart_into_translation_rotation_and_scale,
+    &uniform_scales_reach_every_offset_below_and_others_the_children_with_a_warning,
+    &names_become_unique,
+    &joints_of_skins_can_turn_and_tools_are_leaves_that_say_so,
+    &linear_keys_on_a_grid_become_the_frames_as_they_are,
+    &between_linear_keys_a_rotation_goes_the_shorter_way_at_constant_speed,
+    &animated_joints_get_the_freedom_they_need_and_constant_channels_none,
+    &a_scale_above_reaches_an_animated_translation,
+    &steps_and_cubic_curves_are_sampled_finely_with_a_warning,
+    &one_of_several_animations_is_chosen,
+    &accessors_of_every_component_type_with_strides_and_sparse_parts,
+    &buffers_in_other_files_come_from_the_caller,
+    &every_mistake_has_its_line_its_place_and_a_fix,
+    &every_mistake_in_the_numbers_has_its_place,
+    &odd_things_are_warned_of_in_their_line,
+};
+
+int main(void)
+{
+    return test_run("io_gltf", tests, TEST_COUNT(tests));
+}

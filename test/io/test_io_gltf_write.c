@@ -1,0 +1,287 @@
+// glTF that Poise writes reads back to the same motion; and glTF that is cut short, or read where memory runs out.
+#include "support/gltf_text.h"
+#include "support/json_check.h"
+#include "support/random_model.h"
+#include "support/test_main.h"
+
+#include <math.h>
+#include <string.h>
+
+#define GLTF POISE_FORMAT_GLTF
+#define GLB  POISE_FORMAT_GLB
+
+static poise_file *read_or_fail(const char *text)
+{
+    poise_error error = {.text = ""};
+    poise_file *file = json_check_read(text, GLTF, &error);
+    ck_assert_msg(file != NULL, "line %d: %s", error.line, error.text);
+    return file;
+}
+
+static void check_vec3(poise_vec3 v, double x, double y, double z, double tolerance)
+{
+    bool is_near = fabs(v.x - x) <= tolerance && fabs(v.y - y) <= tolerance && fabs(v.z - z) <= tolerance;
+    ck_assert_msg(is_near, "%.17g %.17g %.17g, not %g %g %g", v.x, v.y, v.z, x, y, z);
+}
+
+// The angle between two rotations, of any length, by the chord; precise for small ones.
+static double angle_between(poise_quat a, poise_quat b)
+{
+    double na = sqrt(a.x * a.x + a.y * a.y + a.z * a.z + a.w * a.w),
+           nb = sqrt(b.x * b.x + b.y * b.y + b.z * b.z + b.w * b.w);
+    double sign = a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w < 0 ? -1 : 1;
+    double d[] = {a.x / na - sign * b.x / nb, a.y / na - sign * b.y / nb, a.z / na - sign * b.z / nb,
+                  a.w / na - sign * b.w / nb};
+    return 2 * sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2] + d[3] * d[3]);
+}
+
+// ---- Writing -------------------------------------------------------------------------------------------------------------
+
+static poise_file *write_and_read(const poise_file *file, poise_format format)
+{
+    void *bytes = NULL;
+    size_t size = 0;
+    poise_error error = {.text = ""};
+    ck_assert_msg(poise_write(file, format, NULL, &bytes, &size, NULL, NULL, &error) == POISE_OK, "%s", error.text);
+    ck_assert_int_eq(poise_format_detect(bytes, size, NULL), format);
+    poise_file *again = NULL;
+    poise_read_options options = poise_read_options_default();
+    options.format = format;
+    ck_assert_msg(poise_read(bytes, size, &options, NULL, &again, &error) == POISE_OK, "line %d: %s", error.line,
+                  error.text);
+    poise_bytes_release(NULL, bytes);
+    return again;
+}
+
+// Every body, by name, at every frame: positions to single precision, and the unit and the upward axis changed.
+static void check_same_motion(const poise_file *a, const poise_file *b, double metres, poise_up up, double size)
+{
+    ck_assert_int_eq(a->clip->frames, b->clip->frames);
+    poise_kinematics *ka = NULL, *kb = NULL;
+    poise_kinematics_create(a->model, NULL, &ka);
+    poise_kinematics_create(b->model, NULL, &kb);
+    for (int f = 0; f < a->clip->frames; ++f) {
+        ck_assert_int_eq(poise_kinematics_update(ka, a->clip->q + f * a->clip->nq), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_update(kb, b->clip->q + f * b->clip->nq), POISE_OK);
+        for (int k = 0; k < poise_model_joint_count(a->model); ++k) {
+            int other = poise_model_find_body(b->model, poise_model_body_name(a->model, k));
+            poise_pose pa = poise_kinematics_body_pose(ka, k), pb = poise_kinematics_body_pose(kb, other);
+            poise_vec3 p = pa.position;
+            p = up == POISE_UP_Z ? poise_vec3_make(p.y, p.z, p.x) : p;
+            check_vec3(pb.position, metres * p.x, metres * p.y, metres * p.z, 1e-6 * size);
+            poise_quat turned =
+                up == POISE_UP_Z ? poise_quat_multiply((poise_quat){-0.5, -0.5, -0.5, 0.5}, pa.rotation) : pa.rotation;
+            ck_assert_double_lt(angle_between(turned, pb.rotation), 1e-5); // 6e-8 for each of up to 30 joints, and slack
+        }
+    }
+    poise_kinematics_destroy(ka);
+    poise_kinematics_destroy(kb);
+}
+
+START_TEST(joints_of_every_type_move_the_same_after_writing_and_reading)
+{
+    scene_random random = scene_random_make(7);
+    for (int round = 0; round < 20; ++round) {
+        poise_model *model = random_model(&random, 30, RANDOM_MIMICS | RANDOM_FOREST);
+        int nq = poise_model_nq(model);
+        poise_clip *clip = NULL;
+        ck_assert_int_eq(poise_clip_create(4, nq, 1.0 / 120, NULL, &clip), POISE_OK);
+        for (int f = 0; f < 4; ++f) {
+            poise_model_neutral(model, clip->q + f * nq);
+        }
+        for (int i = 0; i < 4 * nq; ++i) {
+            clip->q[i] += scene_random_range(&random, -1, 1);
+        }
+        bool turned = round % 2 == 0;
+        poise_file file = {
+            .model = model, .clip = clip, .title = "t", .scale = {turned ? 0.01 : 1.0, turned ? POISE_UP_Z : POISE_UP_Y}};
+        poise_file *again = write_and_read(&file, round % 4 < 2 ? GLTF : GLB);
+        check_same_motion(&file, again, file.scale.metres, file.scale.up, turned ? 0.3 : 30); // 30 joints of about 1
+        ck_assert(again->clip->frame_time == clip->frame_time && again->clip->start_time == 0);
+        ck_assert_int_eq(poise_model_tool_count(again->model), poise_model_tool_count(model));
+        ck_assert_str_eq(again->title, "t");
+        ck_assert_int_eq(again->warning_count, 0);
+        poise_file_destroy(again);
+        poise_clip_destroy(clip);
+        poise_model_destroy(model);
+    }
+}
+END_TEST
+
+START_TEST(floats_of_an_animation_come_back_with_their_bits)
+{
+    scene_random random = scene_random_make(11);
+    float times[50], r[200], t[150];
+    for (int i = 0; i < 50; ++i) {
+        times[i] = (float)(0.25 + i / 24.0);
+        poise_quat turn = scene_random_rotation(&random);
+        float four[] = {(float)turn.x, (float)turn.y, (float)turn.z, (float)turn.w};
+        memcpy(r + 4 * i, four, sizeof four);
+        for (int k = 0; k < 3; ++k) {
+            t[3 * i + k] = (float)scene_random_range(&random, -3, 3);
+        }
+    }
+    for (int which = 0; which < 2; ++which) {
+        char *text =
+            gltf_text_animated(1, which ? "rotation" : "translation", "", times, 50, which ? r : t, which ? 4 : 3, 1, "");
+        poise_file *file = read_or_fail(text);
+        ck_assert_int_eq(file->clip->frames, 50);
+        poise_file *again = write_and_read(file, GLTF), *third = write_and_read(again, GLB);
+        for (int i = 0; i < 50 * file->clip->nq; ++i) {
+            ck_assert_msg(file->clip->q[i] == again->clip->q[i] && file->clip->q[i] == third->clip->q[i], "number %d", i);
+        }
+        ck_assert(file->clip->frame_time == third->clip->frame_time && file->clip->start_time == third->clip->start_time);
+        json_check_same_model(again->model, third->model);
+        poise_file_destroy(third);
+        poise_file_destroy(again);
+        poise_file_destroy(file);
+        free(text);
+    }
+}
+END_TEST
+
+START_TEST(a_skeleton_without_a_clip_keeps_its_joints_and_tools)
+{
+    poise_file *file =
+        read_or_fail("{\"asset\": {\"version\": \"2.0\"}, \"skins\": [{\"joints\": [0, 1]}], \"nodes\": [{\"name\": \"a\","
+                     "\"children\": [1, 2], \"rotation\": [0.1, 0.2, 0.3, 0.9]}, {\"name\": \"b\", \"children\": [3],"
+                     "\"translation\": [0.1, 1e-20, 3]}, {\"name\": \"c\"}, {\"name\": \"b.tip\"}]}");
+    poise_file *again = write_and_read(file, GLTF);
+    json_check_same(file, again);
+    poise_file_destroy(again);
+    poise_file_destroy(file);
+}
+END_TEST
+
+START_TEST(what_cannot_be_written_is_refused_with_a_reason)
+{
+    const float times[] = {0, 1}, r[] = {0, 0, 0, 1, 0, 0, 1, 0};
+    char *text = gltf_text_animated(0, "rotation", "", times, 2, r, 4, 1, "");
+    poise_file *file = read_or_fail(text);
+    void *bytes = NULL;
+    size_t size = 0;
+    poise_error error = {.text = ""};
+    poise_file empty = {0};
+    ck_assert_int_eq(poise_write(&empty, GLB, NULL, &bytes, &size, NULL, NULL, &error), POISE_ERROR_UNSUPPORTED);
+    ck_assert(strstr(error.text, "no model"));
+    poise_clip clip = *file->clip;
+    poise_file given = {.model = file->model, .clip = &clip};
+    clip.nq = 3;
+    ck_assert_int_eq(poise_write(&given, GLTF, NULL, &bytes, &size, NULL, NULL, &error), POISE_ERROR_ARGUMENT);
+    ck_assert(strstr(error.text, "3 coordinates"));
+    clip = *file->clip;
+    double zero[8] = {0};
+    clip.q = zero;
+    ck_assert_int_eq(poise_write(&given, GLTF, NULL, &bytes, &size, NULL, NULL, &error), POISE_ERROR_ARGUMENT);
+    ck_assert(strstr(error.text, "frame 0"));
+    clip = *file->clip;
+    clip.start_time = 1e9; // too late for steps of a second in single precision: moved to 0
+    poise_warning warnings[4];
+    int count = 4;
+    ck_assert_int_eq(poise_write(&given, GLTF, NULL, &bytes, &size, warnings, &count, &error), POISE_OK);
+    ck_assert_int_eq(count, 2);
+    ck_assert(strstr(warnings[0].text, "unit of length") && strstr(warnings[1].text, "begins at 1e+09 s"));
+    poise_bytes_release(NULL, bytes);
+    poise_file_destroy(file);
+    free(text);
+}
+END_TEST
+
+// ---- Hostile input -------------------------------------------------------------------------------------------------------
+
+START_TEST(a_file_cut_at_any_byte_is_read_or_refused)
+{
+    const float times[] = {0, 0.5f, 1}, r[] = {0, 0, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0};
+    char *text = gltf_text_animated(0, "rotation", "", times, 3, r, 4, 1, "");
+    json_check_truncations(text, strlen(text), GLTF);
+    poise_file *file = read_or_fail(text);
+    void *bytes = NULL;
+    size_t size = 0;
+    ck_assert_int_eq(poise_write(file, GLB, NULL, &bytes, &size, NULL, NULL, NULL), POISE_OK);
+    json_check_truncations(bytes, size, GLB);
+    // the same with a header that says so, so that chunks and numbers are cut and not the file
+    unsigned char *cut = malloc(size);
+    for (size_t n = 20; n < size; ++n) {
+        memcpy(cut, bytes, size);
+        unsigned char length[] = {(unsigned char)n, (unsigned char)(n >> 8), 0, 0};
+        memcpy(cut + 8, length, sizeof length);
+        poise_file *part = NULL;
+        poise_read_options options = poise_read_options_default();
+        options.format = GLB;
+        ck_assert_int_ne(poise_read(cut, n, &options, NULL, &part, NULL), POISE_OK);
+    }
+    free(cut);
+    poise_bytes_release(NULL, bytes);
+    poise_file_destroy(file);
+    free(text);
+}
+END_TEST
+
+START_TEST(a_failing_allocator_leaks_nothing_and_is_reported)
+{
+    const float times[] = {0, 0.5f, 1}, r[] = {0, 0, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0};
+    char *text = gltf_text_animated(0, "rotation", "", times, 3, r, 4, 1, "\"scenes\": [{\"name\": \"s\"}],\n");
+    ck_assert_int_gt(json_check_failing_allocator(text, strlen(text), GLTF), 8);
+    poise_file *file = read_or_fail(text);
+    void *bytes = NULL;
+    size_t size = 0;
+    ck_assert_int_eq(poise_write(file, GLB, NULL, &bytes, &size, NULL, NULL, NULL), POISE_OK);
+    ck_assert_int_gt(json_check_failing_allocator(bytes, size, GLB), 8);
+    poise_bytes_release(NULL, bytes);
+    poise_file_destroy(file);
+    free(text);
+}
+END_TEST
+
+// A chain of nodes of two names, and an animation of many keys.
+static char *long_file(int nodes, int keys)
+{
+    float *times = malloc((size_t)keys * sizeof *times), *r = calloc((size_t)keys * 4, sizeof *r);
+    for (int i = 0; i < keys; ++i) {
+        times[i] = (float)i / 128;
+        r[4 * i + 3] = 1;
+    }
+    char *text = gltf_text_animated(0, "rotation", "", times, keys, r, 4, 1, "");
+    const char *from = "\"nodes\": [";
+    char *at = strstr(text, from), *all = malloc(strlen(text) + (size_t)nodes * 60 + 100), *to = all;
+    to += sprintf(to, "%.*s%s{\"name\": \"a\"}", (int)(at - text), text, from);
+    for (int i = 1; i < nodes; ++i) {
+        to += sprintf(to, ", {\"name\": \"%s\", \"children\": [%d]}", i % 2 ? "b" : "c", i + 1 < nodes ? i + 1 : 0);
+    }
+    sprintf(to, "],\n%s", strstr(at, "\"skins\""));
+    free(times);
+    free(r);
+    free(text);
+    return all;
+}
+
+START_TEST(ten_times_the_file_takes_ten_times_the_time)
+{
+    char *small = long_file(3000, 4000), *large = long_file(30000, 40000);
+    double ratio = 1e9;
+    for (int i = 0; i < 3 && ratio > 12; ++i) { // the machine may be busy
+        double measured = json_check_time(large, strlen(large), GLTF) / json_check_time(small, strlen(small), GLTF);
+        ratio = measured < ratio ? measured : ratio;
+    }
+    ratio *= (double)strlen(small) * 10 / (double)strlen(large);
+    // 12, and room for the caches that the larger one outgrows on a busy machine; quadratic time would be 100
+    ck_assert_msg(ratio <= 20, "%g times the time", ratio);
+    free(small);
+    free(large);
+}
+END_TEST
+
+static const test_case tests[] = {
+    &joints_of_every_type_move_the_same_after_writing_and_reading,
+    &floats_of_an_animation_come_back_with_their_bits,
+    &a_skeleton_without_a_clip_keeps_its_joints_and_tools,
+    &what_cannot_be_written_is_refused_with_a_reason,
+    &a_file_cut_at_any_byte_is_read_or_refused,
+    &a_failing_allocator_leaks_nothing_and_is_reported,
+    &ten_times_the_file_takes_ten_times_the_time,
+};
+
+int main(void)
+{
+    return test_run("io_gltf_write", tests, TEST_COUNT(tests));
+}

@@ -1,0 +1,621 @@
+// MJCF: frames, chains of joints, default classes, includes, couplings, errors, hostile input.
+#include "support/xml_trials.h"
+
+#include <math.h>
+
+#define MJCF   POISE_FORMAT_MJCF
+#define DEGREE 0.017453292519943295
+
+// A model of what is within <worldbody>, which begins in line 2.
+#define WORLD(inside)      "<mujoco>\n<worldbody>" inside "</worldbody></mujoco>"
+#define BODY(inside)       WORLD("<body name='b'>" inside "</body>")
+#define WITH(more, inside) "<mujoco>" more "\n<worldbody>" inside "</worldbody></mujoco>"
+
+static const char everything[] =
+    "<mujoco model=\"all\">\n"
+    "  <compiler angle=\"radian\" eulerseq=\"zyx\" autolimits=\"true\"/>\n"
+    "  <default><joint axis=\"0 1 0\"/><default class=\"wide\"><joint range=\"-2 2\" pos=\"0 0 1\"/>\n"
+    "    <site euler=\"0 0 1\"/><default class=\"slim\"><joint range=\"-1 1\"/></default></default></default>\n"
+    "  <worldbody>\n"
+    "    <body name=\"torso\" pos=\"1 2 3\" childclass=\"wide\"><freejoint name=\"fly\"/><inertial pos=\"0 0 1\" "
+    "mass=\"3\"/>\n"
+    "      <site name=\"eye\" pos=\"0 1 0\"/><geom size=\"1\"/>\n"
+    "      <frame pos=\"0 0 1\" axisangle=\"0 0 1 0.5\"><body name=\"arm\" xyaxes=\"0 1 0 -1 0 0\">\n"
+    "        <joint name=\"a\"/><joint name=\"b\" class=\"slim\" axis=\"1 0 0\"/><joint type=\"slide\" class=\"main\"/>\n"
+    "        <body zaxis=\"1 0 0\"><joint type=\"ball\" name=\"c\" class=\"main\"/><site name=\"tip\" zaxis=\"0 0 "
+    "-1\"/></body>\n"
+    "      </body></frame>\n"
+    "      <body name=\"finger\"><joint name=\"d\" ref=\"0.5\"/></body>\n"
+    "    </body>\n"
+    "  </worldbody>\n"
+    "  <equality><joint joint1=\"d\" joint2=\"a\" polycoef=\"0.25 2 0 0 0\"/></equality>\n"
+    "</mujoco>\n";
+
+// ---- What is read --------------------------------------------------------------------------------------------------------
+
+START_TEST(every_kind_of_element_comes_over)
+{
+    poise_file *file = trial_read(MJCF, everything);
+    const poise_model *model = file->model;
+    ck_assert_int_eq(file->warning_count, 0);
+    ck_assert_str_eq(file->title, "all");
+    ck_assert(file->scale.metres == 1.0 && file->scale.up == POISE_UP_Z);
+    ck_assert_int_eq(poise_model_nq(model), 7 + 2 + 1 + 4);
+    ck_assert_int_eq(poise_model_tool_count(model), 2);
+    poise_joint torso = poise_model_joint(model, poise_model_find_body(model, "torso"));
+    ck_assert_str_eq(torso.name, "fly");
+    ck_assert(torso.type == POISE_JOINT_FREE && torso.mass == 3 && torso.mass_center.z == 1);
+    poise_joint a = poise_model_joint(model, poise_model_find_joint(model, "a"));
+    poise_joint b = poise_model_joint(model, poise_model_find_joint(model, "b"));
+    ck_assert(a.axis.y == 1 && a.lower[0] == -2 && a.upper[0] == 2); // of its class
+    ck_assert(b.axis.x == 1 && b.lower[0] == -1 && b.upper[0] == 1);
+    ck_assert_str_eq(b.parent, a.body);
+    poise_joint slide = poise_model_joint(model, poise_model_find_body(model, "arm"));
+    ck_assert_str_eq(slide.name, "arm");
+    ck_assert(slide.type == POISE_JOINT_PRISMATIC && slide.axis.y == 1 && slide.upper[0] == INFINITY);
+    ck_assert_str_eq(poise_model_body_name(model, poise_model_find_joint(model, "c")), "body");
+    poise_joint d = poise_model_joint(model, poise_model_find_joint(model, "d"));
+    ck_assert_str_eq(d.mimic, "a"); // d - 0.5 = 0.25 + 2 a
+    ck_assert(d.mimic_multiplier == 2 && d.mimic_offset == 0.75);
+    poise_file_destroy(file);
+}
+END_TEST
+
+// The pose of body b with the pose that its element says.
+static poise_pose said_pose(const char *compiler, const char *attributes)
+{
+    char text[512];
+    snprintf(text, sizeof text, "<mujoco>%s<worldbody><body name='b' %s/></worldbody></mujoco>", compiler, attributes);
+    poise_file *file = trial_read(MJCF, text);
+    poise_pose pose = trial_body(file->model, NULL, "b");
+    poise_file_destroy(file);
+    return pose;
+}
+
+static poise_quat turn(double x, double y, double z, double angle)
+{
+    return poise_quat_from_axis_angle((poise_vec3){x, y, z}, angle);
+}
+
+START_TEST(orientations_mean_what_they_say)
+{
+    poise_quat x = turn(1, 0, 0, 10 * DEGREE), y = turn(0, 1, 0, 20 * DEGREE), z = turn(0, 0, 1, 30 * DEGREE);
+    poise_quat intrinsic = poise_quat_multiply(poise_quat_multiply(x, y), z);
+    poise_quat extrinsic = poise_quat_multiply(poise_quat_multiply(z, y), x);
+    poise_quat mixed = poise_quat_multiply(y, poise_quat_multiply(x, z)); // z of the body, then Y of the parent
+    const double third = 2.0943951023931957;
+    const struct {
+        const char *compiler, *attributes;
+        poise_quat rotation;
+    } rows[] = {
+        {"", "", {0, 0, 0, 1}},
+        {"", "quat='2 0 0 2'", turn(0, 0, 1, 90 * DEGREE)},
+        {"", "axisangle='0 0 3 90'", turn(0, 0, 1, 90 * DEGREE)},
+        {"<compiler angle='radian'/>", "axisangle='0 1 0 1.25'", turn(0, 1, 0, 1.25)},
+        {"", "xyaxes='0 2 0 0 5 3'", turn(1, 1, 1, third)},
+        {"", "zaxis='0 0 1'", {0, 0, 0, 1}},
+        {"", "zaxis='0 0 -1'", {1, 0, 0, 0}},
+        {"", "zaxis='3 0 0'", turn(0, 1, 0, 90 * DEGREE)},
+        {"", "euler='10 20 30'", intrinsic},
+        {"<compiler eulerseq='XYZ'/>", "euler='10 20 30'", extrinsic},
+        {"<compiler eulerseq='zyx'/>", "euler='30 20 10'", extrinsic},
+        {"<compiler eulerseq='xzY'/>", "euler='10 30 20'", mixed},
+        {"<compiler angle='radian'/><compiler angle='degree'/>", "euler='10 0 0'", x},
+    };
+    for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
+        poise_pose pose = {rows[i].rotation, {0, 0, 0}};
+        trial_same_pose(rows[i].attributes, said_pose(rows[i].compiler, rows[i].attributes), pose, 1e-15);
+    }
+    ck_assert(said_pose("", "pos='1 2 -3'").position.z == -3);
+}
+END_TEST
+
+START_TEST(a_hinge_turns_about_its_anchor)
+{
+    poise_file *file = trial_read(MJCF, BODY("<joint name='j' axis='0 0 1' pos='1 0 0'/><site name='s' pos='2 0 0'/>"));
+    double q = 90 * DEGREE;
+    poise_pose body = {turn(0, 0, 1, q), {1, -1, 0}}, site = {turn(0, 0, 1, q), {1, 1, 0}};
+    trial_same_pose("body", trial_body(file->model, &q, "b"), body, 1e-15);
+    trial_same_pose("site", trial_tool(file->model, &q, "s"), site, 1e-15);
+    poise_file_destroy(file);
+}
+END_TEST
+
+START_TEST(joints_of_a_body_act_one_after_the_other_in_its_own_frame)
+{
+    poise_file *file = trial_read(MJCF, WORLD("<body name='b' pos='0 0 5'><joint name='z' axis='0 0 1'/>"
+                                              "<joint name='s' type='slide' axis='2 0 0' pos='7 7 7'/><joint name='x'"
+                                              " axis='1 0 0' pos='0 1 0'/></body>"));
+    double q[3] = {90 * DEGREE, 3, 90 * DEGREE};
+    // turned to y, slid 3 along it; then a quarter about the line through (0, 1, 0): the origin goes to (0, 1, -1)
+    poise_quat rotation = poise_quat_multiply(turn(0, 0, 1, q[0]), turn(1, 0, 0, q[2]));
+    poise_pose pose = {rotation, {-1, 3, 4}};
+    trial_same_pose("b", trial_body(file->model, q, "b"), pose, 2e-15); // of numbers up to 5
+    ck_assert_int_eq(poise_model_joint_q(file->model, poise_model_find_joint(file->model, "s"), NULL), 1);
+    poise_file_destroy(file);
+}
+END_TEST
+
+START_TEST(q_is_measured_from_zero_and_not_from_the_reference)
+{
+    poise_file *file = trial_read(MJCF, BODY("<joint name='h' ref='30' range='-10 70'/>"
+                                             "<joint name='s' type='slide' axis='0 0 4' ref='2' range='-1 5'/>"));
+    double at_reference[2] = {30 * DEGREE, 2}, q[2] = {90 * DEGREE, 5};
+    poise_pose moved = {turn(0, 0, 1, 60 * DEGREE), {0, 0, 3}};
+    trial_same_pose("reference", trial_body(file->model, at_reference, "b"), poise_pose_identity(), 1e-15);
+    trial_same_pose("moved", trial_body(file->model, q, "b"), moved, 1e-15);
+    ck_assert(poise_model_lower(file->model)[0] == -10 * DEGREE && poise_model_upper(file->model)[0] == 70 * DEGREE);
+    ck_assert(poise_model_lower(file->model)[1] == -1 && poise_model_upper(file->model)[1] == 5);
+    poise_file_destroy(file);
+}
+END_TEST
+
+START_TEST(what_slides_needs_no_anchor)
+{
+    poise_file *file = trial_read(MJCF, BODY("<joint name='s' type='slide' pos='1 2 3'/>"));
+    ck_assert_int_eq(poise_model_joint_count(file->model), 1);
+    poise_file_destroy(file);
+}
+END_TEST
+
+START_TEST(a_coupling_is_measured_from_the_references)
+{
+    poise_file *file =
+        trial_read(MJCF, WITH("<compiler angle='radian'/><equality><joint joint1='a' joint2='b' polycoef='3 4'/>"
+                              "</equality>",
+                              "<body><joint name='a' ref='0.5'/><joint name='b' ref='2'/></body>"));
+    poise_joint a = poise_model_joint(file->model, poise_model_find_joint(file->model, "a"));
+    ck_assert_str_eq(a.mimic, "b"); // a - 0.5 = 3 + 4 (b - 2)
+    ck_assert(a.mimic_multiplier == 4 && a.mimic_offset == -4.5);
+    poise_file_destroy(file);
+}
+END_TEST
+
+START_TEST(a_free_body_is_where_q_says)
+{
+    poise_file *file = trial_read(MJCF, WORLD("<body name='b' pos='0 0 5' euler='90 0 0'><joint type='free'/></body>"));
+    double q[7] = {1, 2, 3, 0, 0, 1, 0};
+    poise_pose pose = {{0, 0, 1, 0}, {1, 2, 3}};
+    trial_same_pose("b", trial_body(file->model, q, "b"), pose, 0);
+    poise_file_destroy(file);
+}
+END_TEST
+
+START_TEST(frames_move_what_is_in_them)
+{
+    poise_file *file =
+        trial_read(MJCF, WORLD("<frame pos='1 0 0' euler='0 0 90'><frame pos='1 0 0'><body name='b' pos='1 0 0'>"
+                               "<frame pos='0 0 2' euler='90 0 0'><joint name='j' axis='0 0 1' pos='0 0 1'/>"
+                               "<site name='s' pos='0 1 0'/><inertial mass='1' pos='0 1 0'/></frame>"
+                               "<body name='c' pos='0 0 1'/></body></frame></frame>"));
+    double q = 0, half = 180 * DEGREE;
+    poise_pose b = {turn(0, 0, 1, 90 * DEGREE), {1, 2, 0}}, c = {b.rotation, {1, 2, 1}};
+    trial_same_pose("b", trial_body(file->model, &q, "b"), b, 1e-15);
+    trial_same_pose("c", trial_body(file->model, &q, "c"), c, 1e-15);
+    poise_pose s = {poise_quat_multiply(b.rotation, turn(1, 0, 0, 90 * DEGREE)), {1, 2, 3}};
+    trial_same_pose("s", trial_tool(file->model, &q, "s"), s, 1e-15);
+    poise_joint joint = poise_model_joint(file->model, poise_model_find_body(file->model, "b"));
+    ck_assert_double_eq_tol(joint.mass_center.z, 3, 1e-15);
+    // half a turn about -y of the body through (0, -1, 2) there
+    poise_pose turned = {poise_quat_multiply(b.rotation, turn(0, -1, 0, half)), {1, 2, 4}};
+    trial_same_pose("turned", trial_body(file->model, &half, "b"), turned, 2e-15);
+    poise_file_destroy(file);
+}
+END_TEST
+
+START_TEST(a_site_between_two_points_is_in_the_middle)
+{
+    poise_file *file = trial_read(MJCF, BODY("<site name='s' fromto='0 0 0 -2 0 0'/>"));
+    poise_pose pose = {turn(0, 1, 0, 90 * DEGREE), {-1, 0, 0}};
+    trial_same_pose("s", trial_tool(file->model, NULL, "s"), pose, 1e-15);
+    poise_file_destroy(file);
+}
+END_TEST
+
+// Is the joint j of this body limited?
+static bool is_limited(const char *more, const char *joint, const char *warning)
+{
+    char text[512];
+    snprintf(text, sizeof text, "<mujoco>%s\n<worldbody><body><joint name='j' %s/></body></worldbody></mujoco>", more,
+             joint);
+    poise_file *file = trial_read(MJCF, text);
+    bool limited = isfinite(poise_model_lower(file->model)[0]);
+    ck_assert_int_eq(file->warning_count, warning != NULL);
+    if (warning) {
+        trial_warned(file, 2, warning);
+    }
+    poise_file_destroy(file);
+    return limited;
+}
+
+START_TEST(limits_are_in_force_when_the_file_says_so)
+{
+    const char *off = "<compiler autolimits='false'/>",
+               *by_class = "<default><joint range='1 2' limited='false'/></default>";
+    ck_assert(is_limited("", "range='1 2'", NULL));
+    ck_assert(is_limited("", "range='1 2' limited='auto'", NULL));
+    ck_assert(!is_limited("", "range='1 2' limited='false'", NULL));
+    ck_assert(!is_limited("", "", NULL));
+    ck_assert(!is_limited("", "limited='true'", "limited but has no range"));
+    ck_assert(!is_limited(off, "range='1 2'", "autolimits is false"));
+    ck_assert(is_limited(off, "range='1 2' limited='true'", NULL));
+    ck_assert(!is_limited(by_class, "", NULL));
+    ck_assert(is_limited(by_class, "limited='true'", NULL));
+}
+END_TEST
+
+START_TEST(classes_inherit_and_the_nearest_one_counts)
+{
+    poise_file *file = trial_read(
+        MJCF, "<mujoco><default class='all'><default class='one'><default class='two'><joint axis='1 0 0'/></default>"
+              "<joint ref='1'/></default><joint axis='0 1 0' type='slide'/></default><default class='main'>"
+              "<joint pos='1 1 1'/></default>\n<worldbody><body childclass='two'><joint name='a'/><frame childclass='one'>"
+              "<joint name='b'/><joint name='c' class='all'/></frame><body><joint name='d'/><joint name='e' class='main'/>"
+              "</body></body></worldbody></mujoco>");
+    const char *const names = "abcde";
+    const double axis_x[] = {1, 0, 0, 1, 0}, ref[] = {1, 1, 0, 1, 0};
+    double q[5] = {0};
+    for (int i = 0; i < 5; ++i) {
+        char name[2] = {names[i], '\0'};
+        poise_joint joint = poise_model_joint(file->model, poise_model_find_joint(file->model, name));
+        ck_assert_int_eq(joint.type, POISE_JOINT_PRISMATIC);
+        ck_assert(joint.axis.x == axis_x[i]);
+        q[i] = ref[i];
+    }
+    trial_same_pose("at the references", trial_body(file->model, q, "body.2"), poise_pose_identity(), 0);
+    poise_file_destroy(file);
+}
+END_TEST
+
+START_TEST(what_has_no_name_gets_one_of_its_own)
+{
+    poise_file *file =
+        trial_read(MJCF, WORLD("<body><joint/><joint/><body name='body'/><body name=''><joint/></body></body>"));
+    for (int k = 0; k < poise_model_joint_count(file->model); ++k) {
+        ck_assert_int_eq(poise_model_find_joint(file->model, poise_model_joint_name(file->model, k)), k);
+        ck_assert_int_eq(poise_model_find_body(file->model, poise_model_body_name(file->model, k)), k);
+    }
+    ck_assert_int_eq(poise_model_joint_count(file->model), 4);
+    ck_assert_int_ge(poise_model_find_body(file->model, "body"), 0);
+    poise_file_destroy(file);
+}
+END_TEST
+
+START_TEST(a_floating_root_is_free_if_the_options_say_so)
+{
+    poise_read_options options = poise_read_options_default();
+    options.floating = true;
+    poise_file *file = trial_read_with(MJCF, WORLD("<body name='b' pos='1 2 3'><body><joint/></body></body>"), &options);
+    ck_assert_int_eq(poise_model_joint_type(file->model, 0), POISE_JOINT_FREE);
+    double q[8];
+    poise_model_neutral(file->model, q);
+    poise_pose pose = {{0, 0, 0, 1}, {1, 2, 3}}; // it starts where the file has it
+    trial_same_pose("b", trial_body(file->model, q, "b"), pose, 0);
+    poise_file_destroy(file);
+    file = trial_read_with(MJCF, BODY("<joint/>"), &options);
+    trial_warned(file, 2, "no body is made to float");
+    poise_file_destroy(file);
+}
+END_TEST
+
+// ---- Includes ------------------------------------------------------------------------------------------------------------
+
+// Names and texts, ended by NULL.
+static poise_status load_from(void *user, const char *name, const void **bytes, size_t *size)
+{
+    for (const char *const *entry = user; *entry; entry += 2) {
+        if (strcmp(entry[0], name) == 0) {
+            *bytes = entry[1];
+            *size = strlen(entry[1]);
+            return POISE_OK;
+        }
+    }
+    return POISE_ERROR_NOT_FOUND;
+}
+
+static const char *const includes[] = {
+    "defaults.xml",
+    "<mujocoinclude><compiler angle='radian'/><default><joint range='-1 1'/></default></mujocoinclude>",
+    "arm.xml",
+    "<mujoco>\n<include file='hand.xml'/>\n<body name='arm'><joint/></body>\n</mujoco>",
+    "hand.xml",
+    "<mujocoinclude><body name='hand'><joint/></body></mujocoinclude>",
+    "empty.xml",
+    "<mujocoinclude/>",
+    "again.xml",
+    "<mujocoinclude>\n<include file='again.xml'/></mujocoinclude>",
+    "broken.xml",
+    "<mujocoinclude>\n<body></mujocoinclude>",
+    "robot.xml",
+    "\n<robot/>",
+    "bad.xml",
+    "<mujocoinclude>\n\n<body pos='x'/></mujocoinclude>",
+    NULL};
+
+START_TEST(includes_take_the_place_of_their_element)
+{
+    poise_read_options options = poise_read_options_default();
+    options.load = load_from;
+    options.user = (void *)(uintptr_t)includes;
+    poise_file *file =
+        trial_read_with(MJCF,
+                        "<mujoco><include file='defaults.xml'/><worldbody><body name='b'><include file='arm.xml'/></body>"
+                        "<include file='empty.xml'/></worldbody></mujoco>",
+                        &options);
+    ck_assert_int_eq(file->warning_count, 0);
+    ck_assert_int_eq(poise_model_joint_count(file->model), 3);
+    ck_assert_str_eq(poise_model_body_name(file->model, 1), "hand");
+    ck_assert_str_eq(poise_model_body_name(file->model, 2), "arm");
+    ck_assert(poise_model_upper(file->model)[0] == 1);
+    poise_file_destroy(file);
+    file = trial_read(MJCF, "<mujoco>\n<include file='x'/><worldbody><body/></worldbody></mujoco>");
+    trial_warned(file, 2, "\"x\" is not included: options.load can hand it out");
+    poise_file_destroy(file);
+}
+END_TEST
+
+START_TEST(errors_within_includes_name_the_file)
+{
+    const struct {
+        const char *file;
+        poise_status status;
+        int line;
+        const char *words;
+    } rows[] = {
+        {"nowhere.xml", POISE_ERROR_NOT_FOUND, 2, "\"nowhere.xml\" cannot be loaded"},
+        {"again.xml", POISE_ERROR_FORMAT, 2, "again.xml: \"again.xml\" is included twice"},
+        {"broken.xml", POISE_ERROR_FORMAT, 2, "broken.xml: XML: mismatched tag"},
+        {"robot.xml", POISE_ERROR_FORMAT, 2, "robot.xml: this is <robot>, not <mujocoinclude>"},
+        {"bad.xml", POISE_ERROR_FORMAT, 3, "bad.xml: pos of <body> must be 3 finite numbers"},
+    };
+    poise_read_options options = poise_read_options_default();
+    options.format = MJCF;
+    options.load = load_from;
+    options.user = (void *)(uintptr_t)includes;
+    for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
+        char text[256];
+        snprintf(text, sizeof text, WORLD("<include file='%s'/>"), rows[i].file);
+        poise_file *file = NULL;
+        poise_error error = {.text = ""};
+        ck_assert_int_eq(poise_read(text, strlen(text), &options, NULL, &file, &error), rows[i].status);
+        ck_assert_msg(strstr(error.text, rows[i].words) != NULL, "%s", error.text);
+        ck_assert_int_eq(error.line, rows[i].line);
+    }
+}
+END_TEST
+
+// ---- Warnings and errors -------------------------------------------------------------------------------------------------
+
+typedef struct row {
+    const char *text;
+    poise_status status;
+    int line;
+    const char *words;
+} row;
+
+#define EQUALITY(inside) WITH("<equality>" inside "</equality>", "<body><joint name='a'/><joint name='b' ref='1'/></body>")
+
+static const row odd[] = {
+    {BODY("\n<hook/>"), POISE_OK, 3, "<hook> in <body> is not known"},
+    {WITH("\n<hook/>", "<body/>"), POISE_OK, 2, "<hook> in <mujoco> is not known"},
+    {BODY("\n<composite/>"), POISE_OK, 3, "<composite> is not read; bodies that it makes are missing"},
+    {BODY("\n<replicate count='3'><body/></replicate>"), POISE_OK, 3, "what <replicate> holds is read once"},
+    {WORLD("\n<body mocap='true'/>"), POISE_OK, 3, "a mocap body is fixed"},
+    {WORLD("\n<site name='s'/><body/>"), POISE_OK, 3, "site \"s\" is on the world"},
+    {BODY("\n<joint type='ball' range='0 1'/>"), POISE_OK, 3, "the range of a ball joint"},
+    {WORLD("\n<body><geom/></body>"), POISE_OK, 3, "geoms are not weighed"},
+    {EQUALITY("<connect/>"), POISE_OK, 1, "<connect> closes a loop"},
+    {EQUALITY("<joint joint1='a'/>"), POISE_OK, 1, "this coupling is not carried over"},
+    {EQUALITY("<joint joint1='a' joint2='a'/>"), POISE_OK, 1, "this coupling is not carried over"},
+    {EQUALITY("<joint joint1='a' joint2='b' polycoef='0 1 1'/>"), POISE_OK, 1, "this coupling is not carried over"},
+    {EQUALITY("<joint joint1='a' joint2='b'/><joint joint1='a' joint2='b'/>"), POISE_OK, 1, "this coupling is not"},
+    {EQUALITY("<joint joint1='a' joint2='b' active='false'/>"), POISE_OK, 0, NULL},
+    {EQUALITY("<joint joint1='a' joint2='b' polycoef='1'/>"), POISE_OK, 0, NULL},
+    {BODY("<geom/><camera/><light/><inertial mass='1'/><site/>"), POISE_OK, 0, NULL},
+};
+
+START_TEST(what_is_odd_is_read_with_a_warning_that_names_its_line)
+{
+    for (size_t i = 0; i < TEST_COUNT(odd); ++i) {
+        poise_file *file = trial_read(MJCF, odd[i].text);
+        ck_assert_msg(file->warning_count == (odd[i].words != NULL), "%s", odd[i].text);
+        if (odd[i].words) {
+            trial_warned(file, odd[i].line, odd[i].words);
+        }
+        poise_file_destroy(file);
+    }
+}
+END_TEST
+
+static const row bad[] = {
+    {"<robot/>", POISE_ERROR_FORMAT, 1, "this is <robot>, not <mujoco>"},
+    {"<mujoco/>", POISE_ERROR_MODEL, 1, "there is no <body>"},
+    {"<mujoco>\n<include/></mujoco>", POISE_ERROR_FORMAT, 2, "<include> names no file"},
+    {"<mujoco>\n<compiler angle='grad'/></mujoco>", POISE_ERROR_FORMAT, 2, "angle of <compiler> must be degree or radian"},
+    {"<mujoco>\n<compiler coordinate='global'/></mujoco>", POISE_ERROR_FORMAT, 2, "coordinate of <compiler> must be local"},
+    {"<mujoco>\n<compiler eulerseq='xyw'/></mujoco>", POISE_ERROR_FORMAT, 2, "eulerseq of <compiler> must be three"},
+    {"<mujoco>\n<compiler eulerseq='xyzx'/></mujoco>", POISE_ERROR_FORMAT, 2, "eulerseq of <compiler> must be three"},
+    {"<mujoco>\n<compiler autolimits='1'/></mujoco>", POISE_ERROR_FORMAT, 2, "autolimits of <compiler> must be true or"},
+    {"<mujoco><default>\n<default/></default></mujoco>", POISE_ERROR_FORMAT, 2, "<default> in <default> needs a name"},
+    {"<mujoco><default><default class='x'/>\n<default class='x'/></default></mujoco>", POISE_ERROR_FORMAT, 2,
+     "there is a default class \"x\" already"},
+    {"<mujoco><default><default class='x'/></default>\n<default class='x'/></mujoco>", POISE_ERROR_FORMAT, 2,
+     "there is a default class \"x\" already"},
+    {BODY("\n<joint class='x'/>"), POISE_ERROR_FORMAT, 3, "there is no default class \"x\" for <joint>"},
+    {BODY("\n<site name='s' class='x'/>"), POISE_ERROR_FORMAT, 3, "there is no default class \"x\" for <site>"},
+    {BODY("\n<body childclass='x'/>"), POISE_ERROR_FORMAT, 3, "there is no default class \"x\" for <body>"},
+    {WORLD("<body name='b'/>\n<body name='b'/>"), POISE_ERROR_MODEL, 3, "there is a body \"b\" already"},
+    {BODY("<joint name='j'/>\n<joint name='j'/>"), POISE_ERROR_MODEL, 3, "there is a joint \"j\" already"},
+    {BODY("<site name='j'/>\n<site name='j'/>"), POISE_ERROR_MODEL, 3, "there is a site \"j\" already"},
+    {WORLD("\n<joint/>"), POISE_ERROR_MODEL, 3, "the world has no joints"},
+    {BODY("\n<joint type='screw'/>"), POISE_ERROR_FORMAT, 3, "type of <joint> must be hinge"},
+    {BODY("\n<joint axis='0 0'/>"), POISE_ERROR_FORMAT, 3, "axis of <joint> must be 3 finite numbers"},
+    {BODY("\n<joint axis='0 0 0'/>"), POISE_ERROR_MODEL, 3, "axis is zero"},
+    {BODY("\n<joint limited='yes'/>"), POISE_ERROR_FORMAT, 3, "limited of <joint> must be true, false or auto"},
+    {BODY("\n<joint range='1'/>"), POISE_ERROR_FORMAT, 3, "range of <joint> must be 2 finite numbers"},
+    {BODY("\n<joint name='j' range='2 1' type='slide'/>"), POISE_ERROR_MODEL, 3, "lower limit 2 is above upper limit 1"},
+    {BODY("<body>\n<freejoint/></body>"), POISE_ERROR_MODEL, 3, "a free joint must be its only one"},
+    {BODY("<joint/>\n<freejoint/>"), POISE_ERROR_MODEL, 3, "a free joint must be its only one"},
+    {BODY("\n<inertial pos='x'/>"), POISE_ERROR_FORMAT, 3, "pos of <inertial>"},
+    {BODY("\n<inertial mass='x'/>"), POISE_ERROR_FORMAT, 3, "mass of <inertial>"},
+    {BODY("<inertial mass='-1'/>"), POISE_ERROR_MODEL, 2, "mass must be finite and not negative"},
+    {WORLD("\n<body quat='0 0 0 0'/>"), POISE_ERROR_FORMAT, 3, "quat of <body> is no orientation"},
+    {WORLD("\n<body axisangle='0 0 0 1'/>"), POISE_ERROR_FORMAT, 3, "axisangle of <body> is no orientation"},
+    {WORLD("\n<body xyaxes='1 0 0 2 0 0'/>"), POISE_ERROR_FORMAT, 3, "xyaxes of <body> is no orientation"},
+    {WORLD("\n<body xyaxes='0 0 0 2 0 0'/>"), POISE_ERROR_FORMAT, 3, "xyaxes of <body> is no orientation"},
+    {WORLD("\n<body zaxis='0 0 0'/>"), POISE_ERROR_FORMAT, 3, "zaxis of <body> is no orientation"},
+    {WORLD("\n<body euler='0 0 0' quat='1 0 0 0'/>"), POISE_ERROR_FORMAT, 3, "two orientations, quat and euler"},
+    {WORLD("\n<body euler='0 0'/>"), POISE_ERROR_FORMAT, 3, "euler of <body> must be 3 finite numbers"},
+    {BODY("\n<site name='s' fromto='0 0 0'/>"), POISE_ERROR_FORMAT, 3, "fromto of <site> must be 6 finite numbers"},
+    {EQUALITY("<joint joint1='x' joint2='b'/>"), POISE_ERROR_MODEL, 1, "joint1: there is no joint \"x\" to couple"},
+    {EQUALITY("<joint joint1='a' joint2='x'/>"), POISE_ERROR_MODEL, 1, "joint2: there is no joint \"x\" to couple"},
+    {EQUALITY("<joint joint1='a' joint2='b' polycoef='x'/>"), POISE_ERROR_FORMAT, 1, "polycoef of <joint> must be up to 5"},
+    {EQUALITY("<joint joint1='a' joint2='b'/><joint joint1='b' joint2='a'/>"), POISE_ERROR_MODEL, 2, "follows itself"},
+};
+
+START_TEST(each_error_names_its_line_and_the_fix)
+{
+    for (size_t i = 0; i < TEST_COUNT(bad); ++i) {
+        trial_refused(MJCF, bad[i].text, bad[i].status, bad[i].line, bad[i].words);
+    }
+}
+END_TEST
+
+// ---- Hostile input -------------------------------------------------------------------------------------------------------
+
+START_TEST(a_text_that_is_cut_anywhere_gives_an_error_or_a_file)
+{
+    trial_cut(MJCF, everything, sizeof everything - 1);
+}
+END_TEST
+
+START_TEST(a_lack_of_memory_is_reported_and_leaks_nothing)
+{
+    trial_without_memory(MJCF, everything);
+}
+END_TEST
+
+// Limbs of fifty bodies within each other, nothing named.
+static char *write_limbs(int n)
+{
+    trial_text text = {0};
+    trial_put(&text, "<mujoco><worldbody>");
+    for (int i = 0; i < n; ++i) {
+        trial_put(&text, "<body pos='0 0 1'><joint pos='0 0 .1'/><joint axis='1 0 0'/><geom/><site name='s%d'/>\n", i);
+        if (i % 50 == 49 || i == n - 1) {
+            for (int k = i % 50; k >= 0; --k) {
+                trial_put(&text, "</body>");
+            }
+        }
+    }
+    trial_put(&text, "</worldbody></mujoco>");
+    return text.text;
+}
+
+// Classes within classes and bodies within bodies, as deep as it goes.
+static char *write_depth(int n)
+{
+    trial_text text = {0};
+    trial_put(&text, "<mujoco><default>");
+    for (int i = 0; i < n; ++i) {
+        trial_put(&text, "<default class='c%d'><joint axis='0 1 0'/>\n", i);
+    }
+    for (int i = 0; i < n; ++i) {
+        trial_put(&text, "</default>");
+    }
+    trial_put(&text, "</default><worldbody>");
+    for (int i = 0; i < n; ++i) {
+        trial_put(&text, "<body name='b%d' childclass='c%d'><joint/><frame pos='0 0 1'>", i, n - 1 - i);
+    }
+    for (int i = 0; i < n; ++i) {
+        trial_put(&text, "</frame></body>");
+    }
+    trial_put(&text, "</worldbody></mujoco>");
+    return text.text;
+}
+
+START_TEST(ten_times_the_bodies_take_ten_times_the_time)
+{
+    trial_linear_time(MJCF, write_limbs, 2000);
+    trial_linear_time(MJCF, write_depth, 490);
+}
+END_TEST
+
+// ---- Real files ----------------------------------------------------------------------------------------------------------
+
+static int count_type(const poise_model *model, poise_joint_type type)
+{
+    int count = 0;
+    for (int k = 0; k < poise_model_joint_count(model); ++k) {
+        count += poise_model_joint_type(model, k) == type;
+    }
+    return count;
+}
+
+// Every body of the file is in the model. Those between the joints of one are called after their joints.
+static void check_file(const char *path, const char *title, int bodies, int hinges, int sites, int warnings)
+{
+    size_t size;
+    char *text = trial_load(path, &size);
+    poise_file *file = trial_read(MJCF, text);
+    ck_assert_str_eq(file->title, title);
+    ck_assert_int_eq(count_type(file->model, POISE_JOINT_REVOLUTE), hinges);
+    ck_assert_int_eq(count_type(file->model, POISE_JOINT_FREE), 1);
+    ck_assert_int_eq(poise_model_nv(file->model), hinges + 6);
+    ck_assert_int_eq(poise_model_tool_count(file->model), sites);
+    ck_assert_int_eq(file->warning_count, warnings);
+    int found = 0;
+    for (const char *at = strstr(text, "<body name=\""); at; at = strstr(at + 1, "<body name=\"")) {
+        char name[64];
+        ck_assert_int_eq(sscanf(at, "<body name=\"%63[^\"]", name), 1);
+        ck_assert_msg(poise_model_find_body(file->model, name) >= 0, "no body %s", name);
+        ++found;
+    }
+    ck_assert_int_eq(found, bodies);
+    trial_cut(MJCF, text, size);
+    poise_file_destroy(file);
+    free(text);
+}
+
+START_TEST(facts_of_real_files_hold)
+{
+    check_file("data/mjcf/humanoid.xml", "Humanoid", 16, 21, 0, 1);
+    check_file("data/mjcf/humanoid_CMU.xml", "humanoid_CMU", 31, 56, 5, 4);
+}
+END_TEST
+
+static const test_case tests[] = {
+    &every_kind_of_element_comes_over,
+    &orientations_mean_what_they_say,
+    &a_hinge_turns_about_its_anchor,
+    &joints_of_a_body_act_one_after_the_other_in_its_own_frame,
+    &q_is_measured_from_zero_and_not_from_the_reference,
+    &what_slides_needs_no_anchor,
+    &a_coupling_is_measured_from_the_references,
+    &a_free_body_is_where_q_says,
+    &frames_move_what_is_in_them,
+    &a_site_between_two_points_is_in_the_middle,
+    &limits_are_in_force_when_the_file_says_so,
+    &classes_inherit_and_the_nearest_one_counts,
+    &what_has_no_name_gets_one_of_its_own,
+    &a_floating_root_is_free_if_the_options_say_so,
+    &includes_take_the_place_of_their_element,
+    &errors_within_includes_name_the_file,
+    &what_is_odd_is_read_with_a_warning_that_names_its_line,
+    &each_error_names_its_line_and_the_fix,
+    &a_text_that_is_cut_anywhere_gives_an_error_or_a_file,
+    &a_lack_of_memory_is_reported_and_leaks_nothing,
+    &ten_times_the_bodies_take_ten_times_the_time,
+};
+
+static const test_case shared_tests[] = {&facts_of_real_files_hold};
+
+int main(void)
+{
+    int result = test_run("mjcf", tests, TEST_COUNT(tests));
+    if (!test_has_shared("data/mjcf/humanoid.xml")) {
+        return result == EXIT_SUCCESS ? test_skip("data/mjcf") : result;
+    }
+    int shared = test_run("mjcf files", shared_tests, TEST_COUNT(shared_tests));
+    return result == EXIT_SUCCESS ? shared : result;
+}

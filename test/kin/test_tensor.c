@@ -1,0 +1,369 @@
+// Second derivatives of a point: the tensor K against differences of the Jacobian, against the Hessian, and entry by entry
+// where a closed form says what it is.
+#include "math/so3.h"
+#include "support/skeleton.h"
+
+#include <float.h>
+
+#define MODELS 40
+#define JOINTS 12
+
+static double *tensor_of(const figure *f, int body, poise_vec3 local)
+{
+    double *K = malloc((size_t)(3 * f->nv * f->nv + 1) * sizeof *K);
+    ck_assert_int_eq(poise_kinematics_point_tensor(f->kin, body, local, K), POISE_OK);
+    return K;
+}
+
+static vec3 entry(const figure *f, const double *K, int i, int j)
+{
+    int n = f->nv;
+    return v3(K[i * n + j], K[(n + i) * n + j], K[(2 * n + i) * n + j]);
+}
+
+static int dof(const figure *f, const char *joint)
+{
+    return poise_model_joint_v(f->model, poise_model_find_joint(f->model, joint), NULL);
+}
+
+// ---- Against differences of the Jacobian ---------------------------------------------------------------------------------
+
+// Fourth order, h = 1e-3, as for the Jacobian: truncation and rounding near 1e-12 times ten arm lengths.
+#define STEP       1e-3
+#define DIFFERENCE 5e-11
+
+// d point(retract(q, v)) / dv at v. The Jacobian at the new place refers to a step from there; for a quaternion
+// q exp(v + d) = q exp(v) exp(J_r(v) d), J_r(v) = J_l(v)^T, so its columns are multiplied by J_r.
+static void jacobian_at(figure *f, const double *v, int body, poise_vec3 local, double *J)
+{
+    double q[FIGURE_NUMBERS];
+    ck_assert_int_eq(poise_retract(f->model, f->q, v, q), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(f->kin, q), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_point_jacobian(f->kin, body, local, J), POISE_OK);
+    for (int k = 0; k < poise_model_joint_count(f->model); ++k) {
+        poise_joint_type type = poise_model_joint_type(f->model, k);
+        if (type != POISE_JOINT_BALL_QUATERNION && type != POISE_JOINT_FREE) {
+            continue;
+        }
+        int i = poise_model_joint_v(f->model, k, NULL) + (type == POISE_JOINT_FREE ? 3 : 0);
+        mat3 J_l = so3_left_jacobian(v3(v[i], v[i + 1], v[i + 2]));
+        for (int row = 0; row < 3; ++row) {
+            double *r = J + row * f->nv + i;
+            vec3 turned = m3_apply(&J_l, v3(r[0], r[1], r[2])); // (r J_r)^T = J_l r^T
+            r[0] = turned.x, r[1] = turned.y, r[2] = turned.z;
+        }
+    }
+}
+
+static void check_against_differences(figure *f, int body, poise_vec3 local)
+{
+    int n = f->nv;
+    double *K = tensor_of(f, body, local), *J = malloc((size_t)(12 * n + 1) * sizeof *J);
+    for (int j = 0; j < n; ++j) {
+        double v[FIGURE_NUMBERS] = {0};
+        for (int k = 0; k < 4; ++k) {
+            v[j] = STEP * (double[]){1, -1, 2, -2}[k];
+            jacobian_at(f, v, body, local, J + 3 * n * k);
+        }
+        for (int i = 0; i < 3 * n; ++i) {
+            double d = (8 * (J[i] - J[3 * n + i]) - (J[6 * n + i] - J[9 * n + i])) / (12 * STEP);
+            ck_assert_msg(fabs(K[i * n + j] - d) <= DIFFERENCE, "row %d, %d, %d: %.15g, differences %.15g", i / n, i % n, j,
+                          K[i * n + j], d);
+        }
+    }
+    update(f);
+    free(K);
+    free(J);
+}
+
+START_TEST(tensor_matches_differences_of_the_jacobian)
+{
+    scene_random random = scene_random_make(1);
+    for (int trial = 0; trial < MODELS; ++trial) {
+        figure f = random_figure(&random, JOINTS, RANDOM_MIMICS);
+        check_against_differences(&f, scene_random_index(&random, JOINTS), random_vector(&random, 0.5));
+        release(&f);
+    }
+}
+END_TEST
+
+// Every type, alone between two hinges, at the places where its formulas change: at rest, nearly so, gimbal lock, nearly pi.
+START_TEST(tensor_matches_differences_through_every_type_at_hard_values)
+{
+    static const double hard[] = {0.0, 1e-9, 1e-5, 1.5707963267948966, 3.1};
+    scene_random random = scene_random_make(2);
+    for (int t = 0; t < POISE_JOINT_TYPE_COUNT * (int)TEST_COUNT(hard); ++t) {
+        poise_joint_type type = (poise_joint_type)(t / (int)TEST_COUNT(hard));
+        double value = hard[t % (int)TEST_COUNT(hard)];
+        poise_builder *builder = new_builder();
+        for (int i = 0; i < 3; ++i) {
+            poise_joint joint = random_joint(&random, i == 1 ? type : POISE_JOINT_REVOLUTE);
+            joint.name = (const char *[]){"a", "b", "c"}[i];
+            joint.parent = (const char *[]){NULL, "a", "b"}[i];
+            add(builder, &joint);
+        }
+        figure f = figure_of(model_and_done(builder));
+        int count, first = poise_model_joint_q(f.model, 1, &count);
+        if (type == POISE_JOINT_BALL_QUATERNION || type == POISE_JOINT_FREE) {
+            poise_quat turn = poise_quat_from_axis_angle(v3(1, -1, 1), value);
+            double *c = f.q + first + count - 4;
+            c[0] = turn.x, c[1] = turn.y, c[2] = turn.z, c[3] = turn.w;
+        } else {
+            f.q[first + count / 2] = value;
+        }
+        update(&f);
+        check_against_differences(&f, 2, v3(0.3, -0.4, 0.2));
+        release(&f);
+    }
+}
+END_TEST
+
+// ---- Against the Hessian -------------------------------------------------------------------------------------------------
+
+// One marker: H = w (J^T J + sum over rows of r K), r = x - t.
+START_TEST(hessian_of_a_marker_is_its_jacobian_squared_and_its_residual_times_the_tensor)
+{
+    scene_random random = scene_random_make(3);
+    for (int trial = 0; trial < MODELS; ++trial) {
+        figure f = random_figure(&random, JOINTS, RANDOM_MIMICS);
+        int body = scene_random_index(&random, JOINTS), n = f.nv;
+        poise_vec3 local = random_vector(&random, 0.5), target = random_vector(&random, 2.0);
+        poise_goal goal = poise_goal_position(body, local, target);
+        goal.weight = 0.5 + 0.1 * trial;
+        poise_objective *objective;
+        ck_assert_int_eq(poise_objective_create(f.model, 0, NULL, &objective), POISE_OK);
+        ck_assert_int_eq(poise_objective_set_goals(objective, &goal, 1, NULL), POISE_OK);
+        ck_assert_int_eq(poise_objective_evaluate(objective, f.q, POISE_LEVEL_HESSIAN), POISE_OK);
+        double *H = malloc((size_t)(n * n + 1) * sizeof *H), *K = tensor_of(&f, body, local), J[3 * FIGURE_NUMBERS];
+        ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, H), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_point_jacobian(f.kin, body, local, J), POISE_OK);
+        vec3 r = v3_sub(poise_kinematics_point(f.kin, body, local), target);
+        for (int i = 0; i < n; ++i) {
+            for (int j = 0; j < n; ++j) {
+                vec3 J_i = v3(J[i], J[n + i], J[2 * n + i]), J_j = v3(J[j], J[n + j], J[2 * n + j]);
+                double expected = goal.weight * (v3_dot(J_i, J_j) + v3_dot(r, entry(&f, K, i, j)));
+                // sums of a few dozen terms of size w * reach^2 < 5 * 20^2
+                ck_assert_double_eq_tol(H[i * n + j], expected, 32 * DBL_EPSILON * 2000);
+            }
+        }
+        free(H);
+        free(K);
+        poise_objective_destroy(objective);
+        release(&f);
+    }
+}
+END_TEST
+
+// ---- Entry by entry ------------------------------------------------------------------------------------------------------
+
+START_TEST(tensor_is_symmetric_to_the_last_bit)
+{
+    scene_random random = scene_random_make(4);
+    for (int trial = 0; trial < MODELS; ++trial) {
+        figure f = random_figure(&random, 2 * JOINTS, RANDOM_MIMICS);
+        double *K = tensor_of(&f, scene_random_index(&random, 2 * JOINTS), random_vector(&random, 0.5));
+        for (int r = 0; r < 3; ++r) {
+            const double *row = K + r * f.nv * f.nv;
+            for (int i = 0; i < f.nv; ++i) {
+                for (int j = 0; j < i; ++j) {
+                    ck_assert_mem_eq(&row[i * f.nv + j], &row[j * f.nv + i], sizeof *K);
+                }
+            }
+        }
+        free(K);
+        release(&f);
+    }
+}
+END_TEST
+
+// Two joints one above the other with general offsets and axes, then the point.
+static figure pair_of(scene_random *random, poise_joint_type upper, poise_joint_type lower)
+{
+    poise_builder *builder = new_builder();
+    poise_joint joint = random_joint(random, upper);
+    joint.name = "upper";
+    add(builder, &joint);
+    joint = random_joint(random, lower);
+    joint.name = "lower";
+    joint.parent = "upper";
+    add(builder, &joint);
+    figure f = figure_of(model_and_done(builder));
+    pose_randomly(random, &f);
+    return f;
+}
+
+// World axis of a revolute or prismatic joint.
+static vec3 world_axis(const figure *f, int k)
+{
+    return poise_kinematics_direction(f->kin, k, poise_model_joint(f->model, k).axis);
+}
+
+START_TEST(a_slider_above_a_hinge_has_no_second_derivative)
+{
+    scene_random random = scene_random_make(5);
+    figure f = pair_of(&random, POISE_JOINT_PRISMATIC, POISE_JOINT_REVOLUTE);
+    double *K = tensor_of(&f, 1, v3(0.3, 0.4, 0.5));
+    for (int i = 0; i < 3; ++i) {
+        vec3 k = entry(&f, K, (int[]){0, 0, 1}[i], (int[]){0, 1, 0}[i]);
+        ck_assert(k.x == 0 && k.y == 0 && k.z == 0);
+    }
+    ck_assert_double_gt(v3_norm(entry(&f, K, 1, 1)), 0.1); // the hinge with itself: towards its axis
+    free(K);
+    release(&f);
+}
+END_TEST
+
+START_TEST(a_hinge_above_a_slider_turns_the_sliders_axis)
+{
+    scene_random random = scene_random_make(6);
+    for (int trial = 0; trial < MODELS; ++trial) {
+        figure f = pair_of(&random, POISE_JOINT_REVOLUTE, POISE_JOINT_PRISMATIC);
+        double *K = tensor_of(&f, 1, v3(0.3, 0.4, 0.5));
+        vec3 expected = v3_cross(world_axis(&f, 0), world_axis(&f, 1));
+        ck_assert_double_le(v3_norm(v3_sub(entry(&f, K, 0, 1), expected)), 16 * DBL_EPSILON);
+        ck_assert_double_le(v3_norm(v3_sub(entry(&f, K, 1, 0), expected)), 16 * DBL_EPSILON);
+        vec3 k = entry(&f, K, 1, 1);
+        ck_assert(k.x == 0 && k.y == 0 && k.z == 0); // a slider with itself
+        free(K);
+        release(&f);
+    }
+}
+END_TEST
+
+START_TEST(a_hinge_above_a_hinge_turns_the_velocity_of_the_lower_one)
+{
+    scene_random random = scene_random_make(7);
+    for (int trial = 0; trial < MODELS; ++trial) {
+        figure f = pair_of(&random, POISE_JOINT_REVOLUTE, POISE_JOINT_REVOLUTE);
+        poise_vec3 local = {0.3, 0.4, 0.5};
+        double *K = tensor_of(&f, 1, local);
+        vec3 x = poise_kinematics_point(f.kin, 1, local), a_h = world_axis(&f, 0), a_k = world_axis(&f, 1);
+        vec3 J_k = v3_cross(a_k, v3_sub(x, poise_kinematics_body_pose(f.kin, 1).position));
+        vec3 J_h = v3_cross(a_h, v3_sub(x, poise_kinematics_body_pose(f.kin, 0).position));
+        // arms below 3, some ten roundings
+        ck_assert_double_le(v3_norm(v3_sub(entry(&f, K, 0, 1), v3_cross(a_h, J_k))), 32 * DBL_EPSILON);
+        ck_assert_double_le(v3_norm(v3_sub(entry(&f, K, 0, 0), v3_cross(a_h, J_h))), 32 * DBL_EPSILON);
+        ck_assert_double_le(v3_norm(v3_sub(entry(&f, K, 1, 1), v3_cross(a_k, J_k))), 32 * DBL_EPSILON);
+        free(K);
+        release(&f);
+    }
+}
+END_TEST
+
+START_TEST(joints_on_different_branches_have_no_second_derivative)
+{
+    poise_builder *builder = new_builder();
+    add_plain(builder, "root", NULL, POISE_JOINT_REVOLUTE);
+    poise_joint joint = joint_of("left", "root", POISE_JOINT_BALL_EULER);
+    joint.offset.position = v3(1, 0, 0);
+    add(builder, &joint);
+    joint = joint_of("right", "root", POISE_JOINT_BALL_EXPMAP);
+    joint.offset.position = v3(-1, 0, 0);
+    add(builder, &joint);
+    figure f = figure_of(model_and_done(builder));
+    scene_random random = scene_random_make(8);
+    pose_randomly(&random, &f);
+    poise_goal goals[2] = {poise_goal_position(1, v3(0, 1, 1), v3(3, 3, 3)),
+                           poise_goal_position(2, v3(0, 1, 1), v3(-3, 3, 3))};
+    poise_objective *objective;
+    double H[49];
+    ck_assert_int_eq(poise_objective_create(f.model, 0, NULL, &objective), POISE_OK);
+    ck_assert_int_eq(poise_objective_set_goals(objective, goals, 2, NULL), POISE_OK);
+    ck_assert_int_eq(poise_objective_evaluate(objective, f.q, POISE_LEVEL_HESSIAN), POISE_OK);
+    ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, H), POISE_OK);
+    double *K = tensor_of(&f, 1, v3(0, 1, 1));
+    for (int left = 1; left < 4; ++left) {
+        for (int right = 4; right < 7; ++right) {
+            vec3 k = entry(&f, K, left, right);
+            ck_assert(k.x == 0 && k.y == 0 && k.z == 0);
+            ck_assert_double_eq(H[left * 7 + right], 0.0);
+        }
+        ck_assert_double_ne(H[left * 7], 0.0);
+    }
+    free(K);
+    poise_objective_destroy(objective);
+    release(&f);
+}
+END_TEST
+
+// Turning a ball below a moving root does not change how the root moves the point: K is 0. But J^T J couples the two, and
+// the translations' own block is (sum of weights) I.
+START_TEST(a_root_translation_couples_with_rotations_in_the_hessian_but_not_in_the_tensor)
+{
+    static const poise_joint_type roots[] = {POISE_JOINT_FREE, POISE_JOINT_FREE_EULER, POISE_JOINT_FREE_EXPMAP};
+    scene_random random = scene_random_make(9);
+    for (size_t t = 0; t < TEST_COUNT(roots); ++t) {
+        poise_builder *builder = new_builder();
+        add_plain(builder, "root", NULL, roots[t]);
+        figure f = figure_of(model_and_done(builder));
+        pose_randomly(&random, &f);
+        poise_vec3 points[2] = {{0.3, 0.4, 0.5}, {-0.2, 0.6, 0.1}};
+        poise_goal goals[2] = {poise_goal_position(0, points[0], v3(1, 2, 3)),
+                               poise_goal_position(0, points[1], v3(-1, 2, 3))};
+        goals[1].weight = 2.5;
+        poise_objective *objective;
+        double H[36];
+        ck_assert_int_eq(poise_objective_create(f.model, 0, NULL, &objective), POISE_OK);
+        ck_assert_int_eq(poise_objective_set_goals(objective, goals, 2, NULL), POISE_OK);
+        ck_assert_int_eq(poise_objective_evaluate(objective, f.q, POISE_LEVEL_HESSIAN), POISE_OK);
+        ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, H), POISE_OK);
+        double *K = tensor_of(&f, 0, points[0]), coupling = 0.0;
+        for (int i = 0; i < 3; ++i) {
+            for (int j = 0; j < 6; ++j) {
+                vec3 k = entry(&f, K, i, j);
+                ck_assert(k.x == 0 && k.y == 0 && k.z == 0);
+                if (j < 3) {
+                    ck_assert_double_eq_tol(H[6 * i + j], i == j ? 3.5 : 0.0, 8 * DBL_EPSILON);
+                } else {
+                    coupling = max2(coupling, fabs(H[6 * i + j]));
+                }
+            }
+        }
+        ck_assert_double_gt(coupling, 0.1);
+        free(K);
+        poise_objective_destroy(objective);
+        release(&f);
+    }
+}
+END_TEST
+
+START_TEST(a_mimic_adds_its_own_second_derivative_to_its_leaders)
+{
+    poise_builder *builder = new_builder();
+    add_plain(builder, "leader", NULL, POISE_JOINT_REVOLUTE);
+    poise_joint joint = joint_of("follower", "leader", POISE_JOINT_REVOLUTE);
+    joint.offset.position = v3(1, 0, 0);
+    joint.mimic = "leader";
+    joint.mimic_multiplier = 2.0;
+    add(builder, &joint);
+    figure f = figure_of(model_and_done(builder));
+    f.q[0] = 0.3;
+    update(&f);
+    // x = (cos q, sin q) + (cos 3q, sin 3q), so x'' = -(cos q + 9 cos 3q, sin q + 9 sin 3q)
+    double *K = tensor_of(&f, 1, v3(1, 0, 0));
+    vec3 k = entry(&f, K, dof(&f, "leader"), dof(&f, "leader"));
+    ck_assert_double_eq_tol(k.x, -(cos(0.3) + 9 * cos(0.9)), 64 * DBL_EPSILON);
+    ck_assert_double_eq_tol(k.y, -(sin(0.3) + 9 * sin(0.9)), 64 * DBL_EPSILON);
+    ck_assert_double_eq(k.z, 0.0);
+    free(K);
+    release(&f);
+}
+END_TEST
+
+static const test_case tests[] = {
+    &tensor_matches_differences_of_the_jacobian,
+    &tensor_matches_differences_through_every_type_at_hard_values,
+    &hessian_of_a_marker_is_its_jacobian_squared_and_its_residual_times_the_tensor,
+    &tensor_is_symmetric_to_the_last_bit,
+    &a_slider_above_a_hinge_has_no_second_derivative,
+    &a_hinge_above_a_slider_turns_the_sliders_axis,
+    &a_hinge_above_a_hinge_turns_the_velocity_of_the_lower_one,
+    &joints_on_different_branches_have_no_second_derivative,
+    &a_root_translation_couples_with_rotations_in_the_hessian_but_not_in_the_tensor,
+    &a_mimic_adds_its_own_second_derivative_to_its_leaders,
+};
+
+int main(void)
+{
+    return test_run("tensor", tests, TEST_COUNT(tests));
+}

@@ -1,0 +1,279 @@
+// Calibration: markers and bones of a humanoid whose true ones are known.
+#include "support/test_main.h"
+
+#include <poise/track.h>
+#include <scenes/random.h>
+#include <scenes/scenes.h>
+
+#include <math.h>
+#include <string.h>
+
+#define MARKERS 41
+#define FRAMES  240
+#define USED    60
+
+typedef struct subject {
+    poise_model *model; // as we believe it to be
+    poise_model *real;  // with other bones
+    double scale[64];   // by joint: real over believed
+    scene_marker markers[MARKERS];
+    poise_placement placements[MARKERS]; // true ones
+    poise_markers *seen;
+} subject;
+
+// Walk, punch, kick and cartwheel, a quarter each, of a humanoid with bones scaled by common * (1 +- spread).
+static subject *record(double common, double spread)
+{
+    subject *s = calloc(1, sizeof *s);
+    scene_random random = scene_random_make(11);
+    ck_assert_int_eq(scene_create("humanoid", NULL, &s->model, NULL), POISE_OK);
+    int joints = poise_model_joint_count(s->model), nq = poise_model_nq(s->model);
+    ck_assert_int_le(joints, 64);
+    for (int k = 0; k < joints; ++k) {
+        s->scale[k] = common * scene_random_range(&random, 1.0 - spread, 1.0 + spread);
+    }
+    ck_assert_int_eq(poise_model_rescale(s->model, s->scale, NULL, &s->real, NULL), POISE_OK);
+    scene_markers("humanoid", s->markers, MARKERS);
+    for (int i = 0; i < MARKERS; ++i) {
+        s->placements[i] = (poise_placement){s->markers[i].name, s->markers[i].body, s->markers[i].local, 1.0};
+    }
+    poise_clip *clip;
+    poise_clip_create(FRAMES, nq, 0.02, NULL, &clip);
+    for (int f = 0; f < FRAMES; ++f) {
+        scene_motion_pose(s->model, scene_motion_name(f * 4 / FRAMES), f * 0.02, clip->q + (size_t)f * (size_t)nq);
+    }
+    poise_scale metres = {1.0, POISE_UP_Y};
+    ck_assert_int_eq(poise_markers_from_clip(s->real, clip, metres, s->placements, MARKERS, NULL, &s->seen), POISE_OK);
+    poise_clip_destroy(clip);
+    return s;
+}
+
+static void forget(subject *s)
+{
+    poise_markers_destroy(s->seen);
+    poise_model_destroy(s->model);
+    poise_model_destroy(s->real);
+    free(s);
+}
+
+// What a user knows: which body each marker is on.
+static void forget_offsets(const subject *s, poise_placement *placements)
+{
+    memcpy(placements, s->placements, sizeof s->placements);
+    for (int i = 0; i < MARKERS; ++i) {
+        placements[i].local = (poise_vec3){NAN, NAN, NAN};
+    }
+}
+
+static double distance(poise_vec3 a, poise_vec3 b)
+{
+    return sqrt((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y) + (a.z - b.z) * (a.z - b.z));
+}
+
+static poise_calibration calibrate(const subject *s, poise_scaling scaling, int rounds, poise_placement *placements,
+                                   poise_model **fitted)
+{
+    poise_calibration_options options = poise_calibration_options_default();
+    options.scaling = scaling;
+    options.rounds = rounds;
+    poise_calibration report;
+    poise_error error = {.text = ""};
+    poise_status status =
+        poise_calibrate(s->model, placements, MARKERS, s->seen, NULL, USED, NULL, &options, NULL, fitted, &report, &error);
+    ck_assert_msg(status == POISE_OK, "%s", error.text);
+    return report;
+}
+
+START_TEST(offsets_that_nobody_measured_are_found)
+{
+    subject *s = record(1.0, 0.0);
+    poise_placement placements[MARKERS];
+    forget_offsets(s, placements);
+    poise_calibration report = calibrate(s, POISE_SCALING_NONE, 60, placements, NULL);
+    ck_assert_int_eq(report.frames, USED);
+    ck_assert_int_eq(report.points, USED * MARKERS);
+    ck_assert_double_lt(report.rms, 1e-3);
+    double sum = 0.0;
+    for (int i = 0; i < MARKERS; ++i) {
+        sum += distance(placements[i].local, s->placements[i].local);
+    }
+    ck_assert_double_lt(sum / MARKERS, 0.05); // joints that hardly move in the recording leave an offset open
+    forget(s);
+}
+END_TEST
+
+START_TEST(known_offsets_stay_where_they_are)
+{
+    subject *s = record(1.0, 0.0);
+    poise_placement placements[MARKERS];
+    memcpy(placements, s->placements, sizeof placements);
+    poise_calibration report = calibrate(s, POISE_SCALING_NONE, 5, placements, NULL);
+    ck_assert_double_lt(report.rms, 1e-6);
+    for (int i = 0; i < MARKERS; ++i) {
+        ck_assert_double_lt(distance(placements[i].local, s->placements[i].local), 1e-4);
+    }
+    forget(s);
+}
+END_TEST
+
+START_TEST(one_factor_for_all_bones_is_found)
+{
+    subject *s = record(1.15, 0.0);
+    poise_placement placements[MARKERS];
+    memcpy(placements, s->placements, sizeof placements);
+    poise_model *fitted = NULL;
+    poise_calibration report = calibrate(s, POISE_SCALING_UNIFORM, 60, placements, &fitted);
+    ck_assert_double_eq_tol(report.scale, 1.15, 0.01);
+    ck_assert_double_lt(report.rms, 1e-3);
+    poise_model_destroy(fitted);
+    forget(s);
+}
+END_TEST
+
+START_TEST(bones_of_different_lengths_are_found)
+{
+    subject *s = record(0.9, 0.1);
+    poise_placement placements[MARKERS];
+    memcpy(placements, s->placements, sizeof placements);
+    poise_model *fitted = NULL;
+    poise_calibration report = calibrate(s, POISE_SCALING_SEGMENTS, 60, placements, &fitted);
+    ck_assert_double_lt(report.rms, 2e-3);
+    // bones between two joints that bend, with markers beyond: thigh and upper arm
+    static const char *const bones[] = {"left_shin", "right_shin", "left_ulna", "right_ulna"};
+    for (size_t i = 0; i < sizeof bones / sizeof bones[0]; ++i) {
+        int k = poise_model_find_body(fitted, bones[i]);
+        ck_assert_msg(k >= 0, "%s", bones[i]);
+        poise_vec3 zero = {0.0, 0.0, 0.0};
+        double real = distance(poise_model_joint(s->real, k).offset.position, zero);
+        ck_assert_double_eq_tol(distance(poise_model_joint(fitted, k).offset.position, zero) / real, 1.0, 0.06);
+    }
+    poise_model_destroy(fitted);
+    forget(s);
+}
+END_TEST
+
+START_TEST(gaps_are_passed_over)
+{
+    subject *s = record(1.0, 0.0);
+    scene_random random = scene_random_make(3);
+    int lost = 0;
+    for (int i = 0; i < FRAMES * MARKERS; ++i) {
+        if (scene_random_uniform(&random) < 0.2) {
+            s->seen->position[i] = (poise_vec3){NAN, NAN, NAN};
+            lost += 1;
+        }
+    }
+    poise_placement placements[MARKERS];
+    memcpy(placements, s->placements, sizeof placements);
+    poise_calibration report = calibrate(s, POISE_SCALING_NONE, 5, placements, NULL);
+    ck_assert_int_gt(lost, 0);
+    ck_assert_int_lt(report.points, USED * MARKERS);
+    ck_assert_double_lt(report.rms, 1e-6);
+    forget(s);
+}
+END_TEST
+
+START_TEST(wrong_use_is_refused_with_a_reason)
+{
+    subject *s = record(1.0, 0.0);
+    poise_placement placements[MARKERS];
+    memcpy(placements, s->placements, sizeof placements);
+    poise_error error;
+    int frame = FRAMES;
+    ck_assert_int_eq(
+        poise_calibrate(s->model, placements, MARKERS, s->seen, &frame, 1, NULL, NULL, NULL, NULL, NULL, &error),
+        POISE_ERROR_ARGUMENT);
+    ck_assert_str_eq(error.text, "frame 240: the recording has 240");
+    poise_calibration_options options = poise_calibration_options_default();
+    options.scaling = POISE_SCALING_UNIFORM;
+    ck_assert_int_eq(
+        poise_calibrate(s->model, placements, MARKERS, s->seen, NULL, USED, NULL, &options, NULL, NULL, NULL, &error),
+        POISE_ERROR_ARGUMENT);
+    placements[7].body = -1;
+    ck_assert_int_eq(
+        poise_calibrate(s->model, placements, MARKERS, s->seen, NULL, USED, NULL, NULL, NULL, NULL, NULL, &error),
+        POISE_ERROR_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(error.text, placements[7].label));
+    double scale[64] = {0.0};
+    poise_model *model = NULL;
+    ck_assert_int_eq(poise_model_rescale(s->model, scale, NULL, &model, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_ptr_null(model);
+    forget(s);
+}
+END_TEST
+
+// ---- Names ---------------------------------------------------------------------------------------------------------------
+
+// A model of bodies with these names, all at the world.
+static poise_model *bodies_called(const char *const *names, int count)
+{
+    poise_builder *builder;
+    poise_model *model;
+    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    for (int i = 0; i < count; ++i) {
+        poise_joint joint = poise_joint_default();
+        joint.name = names[i];
+        ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    }
+    ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
+    poise_builder_destroy(builder);
+    return model;
+}
+
+START_TEST(markers_find_their_bodies_by_name_in_every_dialect)
+{
+    static const char *const dialects[4][6] = {
+        {"lfemur", "rfemur", "head", "root", "lhumerus", "rtoes"},
+        {"LeftUpLeg", "RightUpLeg", "Head", "Hips", "LeftArm", "RightToeBase"},
+        {"femur_l", "femur_r", "head", "pelvis", "humerus_l", "toes_r"},
+        {"left_thigh", "right_thigh", "head", "pelvis", "left_upper_arm", "right_toes"},
+    };
+    static const char *const labels[7] = {"Daniel:LKNE", "RTHI", "LFHD", "RBWT", "L.Elbow", "RTOE", "Daniel:*1"};
+    poise_markers *markers;
+    ck_assert_int_eq(poise_markers_create(1, 7, 100.0, labels, NULL, &markers), POISE_OK);
+    for (int d = 0; d < 4; ++d) {
+        poise_model *model = bodies_called(dialects[d], 6);
+        poise_placement placements[7];
+        ck_assert_int_eq(poise_placements_by_name(model, markers, placements, 7), 6);
+        for (int i = 0; i < 6; ++i) {
+            ck_assert_str_eq(placements[i].label, labels[i]);
+            ck_assert_msg(placements[i].body == poise_model_find_body(model, dialects[d][i]), "%s on %s", labels[i],
+                          poise_model_body_name(model, placements[i].body));
+            ck_assert(isnan(placements[i].local.x));
+        }
+        poise_model_destroy(model);
+    }
+    poise_markers_destroy(markers);
+}
+END_TEST
+
+START_TEST(a_marker_without_its_body_is_left_out)
+{
+    static const char *const bodies[2] = {"rfemur", "tail"}, *const labels[3] = {"LKNE", "RKNE", "TAIL1"};
+    poise_model *model = bodies_called(bodies, 2);
+    poise_markers *markers;
+    ck_assert_int_eq(poise_markers_create(1, 3, 100.0, labels, NULL, &markers), POISE_OK);
+    poise_placement placements[1];
+    ck_assert_int_eq(poise_placements_by_name(model, markers, placements, 1), 1);
+    ck_assert_str_eq(placements[0].label, "RKNE");
+    ck_assert_int_eq(poise_placements_by_name(NULL, markers, placements, 1), 0);
+    poise_markers_destroy(markers);
+    poise_model_destroy(model);
+}
+END_TEST
+
+static const test_case tests[] = {
+    &markers_find_their_bodies_by_name_in_every_dialect,
+    &a_marker_without_its_body_is_left_out,
+    &offsets_that_nobody_measured_are_found,
+    &known_offsets_stay_where_they_are,
+    &one_factor_for_all_bones_is_found,
+    &bones_of_different_lengths_are_found,
+    &gaps_are_passed_over,
+    &wrong_use_is_refused_with_a_reason,
+};
+
+int main(void)
+{
+    return test_run("calibrate", tests, TEST_COUNT(tests));
+}

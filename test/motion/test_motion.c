@@ -1,0 +1,424 @@
+// Clips and marker sets: memory, trimming, sampling between frames, labels, units.
+#include "support/skeleton.h"
+
+#include <math.h>
+
+#define PI 3.14159265358979323846
+
+// ---- An allocator that counts --------------------------------------------------------------------------------------------
+
+typedef struct meter {
+    int requests, live;
+    bool fails;
+} meter;
+
+static void *meter_allocate(void *user, size_t size)
+{
+    meter *m = user;
+    m->requests += 1;
+    void *memory = m->fails ? NULL : malloc(size);
+    m->live += memory != NULL;
+    return memory;
+}
+
+static void meter_release(void *user, void *memory)
+{
+    ((meter *)user)->live -= 1;
+    free(memory);
+}
+
+static poise_allocator allocator_of(meter *m)
+{
+    return (poise_allocator){meter_allocate, meter_release, m};
+}
+
+// ---- Clips ---------------------------------------------------------------------------------------------------------------
+
+// Free root, slide, turn, Euler ball with limits of half a turn on its first angle, rotation vector, limited turn.
+static poise_model *mover(void)
+{
+    poise_builder *builder = new_builder();
+    add_plain(builder, "root", NULL, POISE_JOINT_FREE);
+    add_plain(builder, "slide", "root", POISE_JOINT_PRISMATIC);
+    add_plain(builder, "turn", "slide", POISE_JOINT_REVOLUTE);
+    poise_joint euler = joint_of("euler", "turn", POISE_JOINT_BALL_EULER);
+    euler.lower[0] = -PI, euler.upper[0] = PI;
+    add(builder, &euler);
+    add_plain(builder, "ball", "euler", POISE_JOINT_BALL_EXPMAP);
+    poise_joint stiff = joint_of("stiff", "ball", POISE_JOINT_REVOLUTE);
+    stiff.lower[0] = -3, stiff.upper[0] = 3;
+    add(builder, &stiff);
+    return model_and_done(builder);
+}
+
+enum { SLIDE = 7, TURN, EULER, BALL = EULER + 3, STIFF = BALL + 3, NQ };
+
+static poise_clip *clip_of(const poise_model *model, int frames, double frame_time)
+{
+    poise_clip *clip = NULL;
+    ck_assert_int_eq(poise_clip_create(frames, poise_model_nq(model), frame_time, NULL, &clip), POISE_OK);
+    for (int f = 0; f < frames; ++f) {
+        poise_model_neutral(model, clip->q + (size_t)f * (size_t)clip->nq);
+    }
+    return clip;
+}
+
+START_TEST(a_clip_is_one_allocation_of_zeros)
+{
+    meter m = {0};
+    poise_allocator allocator = allocator_of(&m);
+    poise_clip *clip = NULL;
+    ck_assert_int_eq(poise_clip_create(5, 3, 0.25, &allocator, &clip), POISE_OK);
+    ck_assert_int_eq(m.requests, 1);
+    ck_assert(clip->frames == 5 && clip->nq == 3 && clip->frame_time == 0.25 && clip->start_time == 0.0);
+    for (int i = 0; i < 15; ++i) {
+        ck_assert_double_eq(clip->q[i], 0.0);
+    }
+    poise_clip_destroy(clip);
+    ck_assert_int_eq(m.live, 0);
+    poise_clip_destroy(NULL);
+}
+END_TEST
+
+START_TEST(a_clip_refuses_what_makes_no_sense)
+{
+    poise_clip *clip = NULL;
+    ck_assert_int_eq(poise_clip_create(-1, 3, 1, NULL, &clip), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_clip_create(1, -3, 1, NULL, &clip), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_clip_create(1, 3, 0, NULL, &clip), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_clip_create(1, 3, NAN, NULL, &clip), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_clip_create(1, 3, INFINITY, NULL, &clip), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_clip_create(1, 3, 1, NULL, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_clip_create(2147483647, 2147483647, 1, NULL, &clip), POISE_ERROR_MEMORY);
+    ck_assert_ptr_null(clip);
+}
+END_TEST
+
+START_TEST(a_trimmed_clip_is_a_piece_of_it)
+{
+    poise_model *model = mover();
+    poise_clip *clip = clip_of(model, 6, 0.5), *piece = NULL;
+    clip->start_time = 2.0;
+    for (int f = 0; f < 6; ++f) {
+        clip->q[f * NQ + SLIDE] = f;
+    }
+    ck_assert_int_eq(poise_clip_trim(clip, 2, 3, NULL, &piece), POISE_OK);
+    ck_assert(piece->frames == 3 && piece->nq == NQ && piece->frame_time == 0.5);
+    ck_assert_double_eq(piece->start_time, 3.0);
+    ck_assert_mem_eq(piece->q, clip->q + 2 * NQ, 3 * NQ * sizeof(double));
+    poise_clip_destroy(piece);
+    ck_assert_int_eq(poise_clip_trim(clip, 6, 0, NULL, &piece), POISE_OK);
+    ck_assert_int_eq(piece->frames, 0);
+    poise_clip_destroy(piece);
+    ck_assert_int_eq(poise_clip_trim(clip, 4, 3, NULL, &piece), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_clip_trim(clip, -1, 3, NULL, &piece), POISE_ERROR_ARGUMENT);
+    poise_clip_destroy(clip);
+    poise_model_destroy(model);
+}
+END_TEST
+
+// q at a third of the way from a to b, each one coordinate.
+static double third(const poise_model *model, int coordinate, double a, double b)
+{
+    poise_clip *clip = clip_of(model, 2, 3.0);
+    clip->q[coordinate] = a;
+    clip->q[NQ + coordinate] = b;
+    double q[NQ];
+    ck_assert_int_eq(poise_clip_sample(clip, model, 1.0, q), POISE_OK);
+    poise_clip_destroy(clip);
+    return q[coordinate];
+}
+
+START_TEST(angles_go_the_shorter_way_unless_their_limits_forbid_it)
+{
+    const double tolerance = 1e-14; // a few roundings of angles up to 360 degrees
+    poise_model *model = mover();
+    ck_assert_int_eq(poise_model_nq(model), NQ);
+    ck_assert_double_eq_tol(third(model, TURN, 3.0, -3.0), 3.0 + (2 * PI - 6.0) / 3, tolerance);
+    ck_assert_double_eq_tol(third(model, TURN, -3.0, 3.0), -3.0 - (2 * PI - 6.0) / 3, tolerance);
+    ck_assert_double_eq_tol(third(model, TURN, 0.0, 4 * PI + 0.3), 0.1, 3 * tolerance);
+    ck_assert_double_eq_tol(third(model, EULER, 3.0, -3.0), 3.0 + (2 * PI - 6.0) / 3, tolerance);
+    ck_assert_double_eq_tol(third(model, EULER + 1, 0.3, 0.6), 0.4, tolerance);
+    ck_assert_double_eq_tol(third(model, STIFF, 2.9, -2.9), 2.9 - 5.8 / 3, tolerance);
+    ck_assert_double_eq_tol(third(model, SLIDE, 30.0, -30.0), 10.0, tolerance * 10);
+    poise_model_destroy(model);
+}
+END_TEST
+
+START_TEST(rotations_turn_at_constant_speed_along_the_great_arc)
+{
+    poise_model *model = mover();
+    poise_clip *clip = clip_of(model, 2, 1.0);
+    poise_vec3 axis = {0.6, 0.0, 0.8};
+    poise_quat from = poise_quat_from_axis_angle((poise_vec3){1, 2, 3}, 1.0);
+    poise_quat to = poise_quat_multiply(from, poise_quat_from_axis_angle(axis, 2.0));
+    double a[4] = {from.x, from.y, from.z, from.w}, b[4] = {-to.x, -to.y, -to.z, -to.w}; // the same turn, the other sign
+    memcpy(clip->q + 3, a, sizeof a);
+    memcpy(clip->q + NQ + 3, b, sizeof b);
+    // rotation vectors 3 and -3 about one axis: the short way leads through pi
+    clip->q[BALL] = 3.0, clip->q[NQ + BALL] = -3.0;
+    for (int i = 0; i <= 10; ++i) {
+        double q[NQ], u = i / 10.0;
+        ck_assert_int_eq(poise_clip_sample(clip, model, u, q), POISE_OK);
+        poise_quat expected = poise_quat_multiply(from, poise_quat_from_axis_angle(axis, 2.0 * u));
+        poise_quat got = {q[3], q[4], q[5], q[6]};
+        double off = poise_quat_angle(poise_quat_multiply(poise_quat_conjugate(expected), got));
+        ck_assert_double_le(off, 1e-14); // a logarithm and an exponential, 1 ulp each, of angles up to 2
+        double angle = 3.0 + u * (2 * PI - 6.0), length = fabs(q[BALL]);
+        ck_assert_double_eq_tol(length, angle > PI ? 2 * PI - angle : angle, 1e-14);
+        ck_assert(q[BALL + 1] == 0.0 && q[BALL + 2] == 0.0);
+    }
+    poise_clip_destroy(clip);
+    poise_model_destroy(model);
+}
+END_TEST
+
+START_TEST(samples_outside_a_clip_are_its_ends_and_on_frames_exact)
+{
+    poise_model *model = mover();
+    poise_clip *clip = clip_of(model, 50, 1.0 / 30);
+    clip->start_time = 0.7;
+    for (int f = 0; f < 50; ++f) {
+        clip->q[f * NQ + TURN] = 0.1 * f;
+    }
+    double q[NQ];
+    ck_assert_int_eq(poise_clip_sample(clip, model, -5.0, q), POISE_OK);
+    ck_assert_double_eq(q[TURN], 0.0);
+    ck_assert_int_eq(poise_clip_sample(clip, model, 1e9, q), POISE_OK);
+    ck_assert_double_eq(q[TURN], 0.1 * 49);
+    for (int f = 0; f < 50; ++f) {
+        ck_assert_int_eq(poise_clip_sample(clip, model, 0.7 + f / 30.0, q), POISE_OK);
+        ck_assert_double_eq(q[TURN], 0.1 * f);
+    }
+    ck_assert_int_eq(poise_clip_sample(clip, model, NAN, q), POISE_ERROR_ARGUMENT);
+    clip->q[TURN] = NAN;
+    ck_assert_int_eq(poise_clip_sample(clip, model, 0.71, q), POISE_ERROR_ARGUMENT);
+    poise_clip_destroy(clip);
+    clip = clip_of(model, 0, 1.0);
+    ck_assert_int_eq(poise_clip_sample(clip, model, 0.0, q), POISE_ERROR_ARGUMENT);
+    poise_clip_destroy(clip);
+    poise_model_destroy(model);
+}
+END_TEST
+
+START_TEST(resampling_keeps_the_length_and_every_common_frame)
+{
+    poise_model *model = mover();
+    poise_clip *clip = clip_of(model, 121, 1.0 / 120), *made = NULL;
+    clip->start_time = 3.0;
+    for (int f = 0; f < 121; ++f) {
+        clip->q[f * NQ + SLIDE] = 0.01 * f * f;
+    }
+    ck_assert_int_eq(poise_clip_resample(clip, model, 1.0 / 30, NULL, &made), POISE_OK);
+    ck_assert_int_eq(made->frames, 31);
+    ck_assert_double_eq(made->start_time, 3.0);
+    ck_assert_double_eq(made->frame_time, 1.0 / 30);
+    for (int f = 0; f < 31; ++f) {
+        ck_assert_double_eq(made->q[f * NQ + SLIDE], clip->q[4 * f * NQ + SLIDE]);
+    }
+    poise_clip_destroy(made);
+    ck_assert_int_eq(poise_clip_resample(clip, model, 1.0 / 480, NULL, &made), POISE_OK);
+    ck_assert_int_eq(made->frames, 481);
+    double half = 0.5 * (clip->q[7 * NQ + SLIDE] + clip->q[8 * NQ + SLIDE]);
+    ck_assert_double_eq_tol(made->q[30 * NQ + SLIDE], half, 1e-14);
+    poise_clip_destroy(made);
+    ck_assert_int_eq(poise_clip_resample(clip, model, 1e-18, NULL, &made), POISE_ERROR_MEMORY);
+    clip->q[60 * NQ] = INFINITY;
+    ck_assert_int_eq(poise_clip_resample(clip, model, 1.0 / 30, NULL, &made), POISE_ERROR_ARGUMENT);
+    poise_clip_destroy(clip);
+    poise_model_destroy(model);
+}
+END_TEST
+
+// ---- Markers -------------------------------------------------------------------------------------------------------------
+
+static poise_markers *markers_of(int frames, int count, const char *const *labels)
+{
+    poise_markers *markers = NULL;
+    ck_assert_int_eq(poise_markers_create(frames, count, 100.0, labels, NULL, &markers), POISE_OK);
+    return markers;
+}
+
+START_TEST(a_marker_set_is_one_allocation_of_gaps)
+{
+    meter m = {0};
+    poise_allocator allocator = allocator_of(&m);
+    poise_markers *markers = NULL;
+    ck_assert_int_eq(poise_markers_create(7, 12, 50.0, NULL, &allocator, &markers), POISE_OK);
+    ck_assert_int_eq(m.requests, 1);
+    ck_assert_ptr_null(markers->residual);
+    ck_assert_str_eq(markers->label[0], "1");
+    ck_assert_str_eq(markers->label[11], "12");
+    for (int f = 0; f < 7; ++f) {
+        for (int i = 0; i < 12; ++i) {
+            ck_assert(!poise_markers_seen(markers, f, i));
+        }
+    }
+    poise_markers_destroy(markers);
+    ck_assert_int_eq(m.live, 0);
+    m.fails = true;
+    markers = NULL;
+    ck_assert_int_eq(poise_markers_create(7, 12, 50.0, NULL, &allocator, &markers), POISE_ERROR_MEMORY);
+    ck_assert_ptr_null(markers);
+    poise_markers_destroy(NULL);
+}
+END_TEST
+
+START_TEST(a_marker_set_refuses_what_makes_no_sense)
+{
+    poise_markers *markers = NULL;
+    const char *labels[] = {"a", NULL};
+    ck_assert_int_eq(poise_markers_create(-1, 2, 1, NULL, NULL, &markers), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_markers_create(1, -2, 1, NULL, NULL, &markers), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_markers_create(1, 2, 0, NULL, NULL, &markers), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_markers_create(1, 2, NAN, NULL, NULL, &markers), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_markers_create(1, 2, 1, labels, NULL, &markers), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_markers_create(1, 2, 1, NULL, NULL, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_ptr_null(markers);
+}
+END_TEST
+
+START_TEST(labels_are_found_whole_before_they_are_found_without_their_subject)
+{
+    const char *labels[] = {"Daniel:LFHD", "a:b:RFHD", "LFHD", "*3", "x:"};
+    poise_markers *markers = markers_of(0, 5, labels);
+    ck_assert_int_eq(poise_markers_find(markers, "LFHD"), 2);
+    ck_assert_int_eq(poise_markers_find(markers, "Daniel:LFHD"), 0);
+    ck_assert_int_eq(poise_markers_find(markers, "RFHD"), 1);
+    ck_assert_int_eq(poise_markers_find(markers, "b:RFHD"), POISE_WORLD);
+    ck_assert_int_eq(poise_markers_find(markers, "*3"), 3);
+    ck_assert_int_eq(poise_markers_find(markers, "FHD"), POISE_WORLD);
+    ck_assert_int_eq(poise_markers_find(markers, NULL), POISE_WORLD);
+    ck_assert_int_eq(poise_markers_find(NULL, "LFHD"), POISE_WORLD);
+    poise_markers_destroy(markers);
+}
+END_TEST
+
+// Point i of frame f at (f, i, 10 f), with residuals f; marker 1 is not seen in frame 2.
+static poise_markers *walk(int frames)
+{
+    const char *labels[] = {"s:left", "s:right"};
+    poise_markers *markers = markers_of(frames, 2, labels);
+    markers->first_frame = 40;
+    markers->scale = (poise_scale){0.001, POISE_UP_Y};
+    markers->residual = malloc((size_t)frames * 2 * sizeof(float));
+    for (int f = 0; f < frames; ++f) {
+        for (int i = 0; i < 2; ++i) {
+            markers->residual[2 * f + i] = (float)f;
+            if (f != 2 || i != 1) {
+                markers->position[2 * f + i] = (poise_vec3){f, i, 10.0 * f};
+            }
+        }
+    }
+    return markers;
+}
+
+static void release_walk(poise_markers *markers)
+{
+    free(markers->residual);
+    poise_markers_destroy(markers);
+}
+
+START_TEST(trimmed_markers_keep_numbers_labels_and_residuals)
+{
+    meter m = {0};
+    poise_allocator allocator = allocator_of(&m);
+    poise_markers *markers = walk(6), *piece = NULL;
+    ck_assert_int_eq(poise_markers_trim(markers, 2, 3, &allocator, &piece), POISE_OK);
+    ck_assert_int_eq(m.requests, 1);
+    ck_assert(piece->frames == 3 && piece->count == 2 && piece->first_frame == 42 && piece->rate == 100.0);
+    ck_assert(piece->scale.metres == 0.001 && piece->scale.up == POISE_UP_Y);
+    ck_assert_str_eq(piece->label[1], "s:right");
+    ck_assert(!poise_markers_seen(piece, 0, 1) && poise_markers_seen(piece, 0, 0) && poise_markers_seen(piece, 1, 1));
+    ck_assert_double_eq(piece->position[4].z, 40.0);
+    ck_assert_float_eq(piece->residual[5], 4.0f);
+    poise_markers_destroy(piece);
+    ck_assert_int_eq(m.live, 0);
+    ck_assert_int_eq(poise_markers_trim(markers, 2, 5, NULL, &piece), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_markers_trim(markers, -2, 1, NULL, &piece), POISE_ERROR_ARGUMENT);
+    release_walk(markers);
+}
+END_TEST
+
+START_TEST(resampled_markers_lie_on_straight_lines_and_gaps_stay_gaps)
+{
+    poise_markers *markers = walk(5), *made = NULL;
+    ck_assert_int_eq(poise_markers_resample(markers, 200.0, NULL, &made), POISE_OK);
+    ck_assert_int_eq(made->frames, 9);
+    ck_assert_double_eq(made->rate, 200.0);
+    for (int f = 0; f < 9; ++f) {
+        ck_assert_double_eq(made->position[2 * f].x, 0.5 * f); // halves are exact
+        ck_assert_double_eq(made->position[2 * f].z, 5.0 * f);
+        ck_assert_float_eq(made->residual[2 * f], (float)(0.5 * f));
+        ck_assert_int_eq(poise_markers_seen(made, f, 1), f < 3 || f > 5);
+    }
+    poise_markers_destroy(made);
+    ck_assert_int_eq(poise_markers_resample(markers, 50.0, NULL, &made), POISE_OK);
+    ck_assert_int_eq(made->frames, 3);
+    ck_assert(poise_markers_seen(made, 0, 1) && !poise_markers_seen(made, 1, 1) && poise_markers_seen(made, 2, 1));
+    poise_markers_destroy(made);
+    ck_assert_int_eq(poise_markers_resample(markers, 0.0, NULL, &made), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_markers_resample(markers, 1e18, NULL, &made), POISE_ERROR_MEMORY);
+    release_walk(markers);
+}
+END_TEST
+
+START_TEST(rescaling_changes_units_and_turns_the_upward_axis)
+{
+    const poise_up ups[] = {POISE_UP_X, POISE_UP_Y, POISE_UP_Z};
+    for (int from = 0; from < 3; ++from) {
+        for (int to = 0; to < 3; ++to) {
+            poise_markers *markers = walk(3);
+            markers->scale.up = ups[from];
+            double p[3] = {1.0, 2.0, 3.0};
+            markers->position[0] = (poise_vec3){p[0], p[1], p[2]};
+            ck_assert_int_eq(poise_markers_rescale(markers, (poise_scale){0.01, ups[to]}), POISE_OK);
+            double q[3] = {markers->position[0].x, markers->position[0].y, markers->position[0].z};
+            for (int k = 0; k < 3; ++k) { // height goes to the new height, and the axes after it follow in turn
+                ck_assert_double_eq(q[(to + k) % 3], p[(from + k) % 3] * (0.001 / 0.01));
+            }
+            ck_assert(markers->scale.metres == 0.01 && markers->scale.up == ups[to]);
+            ck_assert_float_eq(markers->residual[2], (float)(0.001 / 0.01));
+            ck_assert(!poise_markers_seen(markers, 2, 1));
+            release_walk(markers);
+        }
+    }
+}
+END_TEST
+
+START_TEST(rescaling_from_an_unknown_scale_is_refused_and_changes_nothing)
+{
+    poise_markers *markers = walk(3);
+    markers->scale = (poise_scale){0.0, POISE_UP_UNKNOWN};
+    ck_assert_int_eq(poise_markers_rescale(markers, (poise_scale){1.0, POISE_UP_UNKNOWN}), POISE_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(poise_markers_rescale(markers, (poise_scale){0.0, POISE_UP_Z}), POISE_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(poise_markers_rescale(markers, (poise_scale){0.0, POISE_UP_UNKNOWN}), POISE_OK);
+    ck_assert_int_eq(poise_markers_rescale(markers, (poise_scale){-1.0, POISE_UP_Z}), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_markers_rescale(markers, (poise_scale){NAN, POISE_UP_Z}), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_markers_rescale(NULL, (poise_scale){1.0, POISE_UP_Z}), POISE_ERROR_ARGUMENT);
+    ck_assert_double_eq(markers->position[2].z, 10.0);
+    release_walk(markers);
+}
+END_TEST
+
+static const test_case tests[] = {
+    &a_clip_is_one_allocation_of_zeros,
+    &a_clip_refuses_what_makes_no_sense,
+    &a_trimmed_clip_is_a_piece_of_it,
+    &angles_go_the_shorter_way_unless_their_limits_forbid_it,
+    &rotations_turn_at_constant_speed_along_the_great_arc,
+    &samples_outside_a_clip_are_its_ends_and_on_frames_exact,
+    &resampling_keeps_the_length_and_every_common_frame,
+    &a_marker_set_is_one_allocation_of_gaps,
+    &a_marker_set_refuses_what_makes_no_sense,
+    &labels_are_found_whole_before_they_are_found_without_their_subject,
+    &trimmed_markers_keep_numbers_labels_and_residuals,
+    &resampled_markers_lie_on_straight_lines_and_gaps_stay_gaps,
+    &rescaling_changes_units_and_turns_the_upward_axis,
+    &rescaling_from_an_unknown_scale_is_refused_and_changes_nothing,
+};
+
+int main(void)
+{
+    return test_run("motion", tests, TEST_COUNT(tests));
+}

@@ -1,0 +1,498 @@
+// Tracking: recordings of our own humanoid, clean and spoilt in every way that recordings are.
+#include "support/test_main.h"
+
+#include <poise/track.h>
+#include <scenes/random.h>
+#include <scenes/scenes.h>
+
+#include <math.h>
+#include <string.h>
+
+#define MARKERS  41
+#define RATE     100.0
+#define LARGEST  30.0 * 3.14159265358979 / 180.0 // a jump, in radians
+#define SKELETON "humanoid"
+
+typedef struct take {
+    poise_model *model;
+    int nq, frames;
+    scene_marker markers[MARKERS];
+    poise_placement placements[MARKERS];
+    poise_clip *truth;
+    poise_markers *seen;
+    poise_clip *found;
+    poise_track_frame *report;
+} take;
+
+// On the heap, because placements point to the names of markers.
+static take *record(const char *motion, int frames)
+{
+    take *t = calloc(1, sizeof *t);
+    t->frames = frames;
+    ck_assert_int_eq(scene_create(SKELETON, NULL, &t->model, NULL), POISE_OK);
+    t->nq = poise_model_nq(t->model);
+    ck_assert_int_eq(scene_markers(SKELETON, t->markers, MARKERS), MARKERS);
+    for (int i = 0; i < MARKERS; ++i) {
+        t->placements[i] = (poise_placement){t->markers[i].name, t->markers[i].body, t->markers[i].local, 1.0};
+    }
+    ck_assert_int_eq(poise_clip_create(frames, t->nq, 1.0 / RATE, NULL, &t->truth), POISE_OK);
+    for (int f = 0; f < frames; ++f) {
+        scene_motion_pose(t->model, motion, f / RATE, t->truth->q + (size_t)f * (size_t)t->nq);
+    }
+    poise_scale metres = {1.0, POISE_UP_Y};
+    ck_assert_int_eq(poise_markers_from_clip(t->model, t->truth, metres, t->placements, MARKERS, NULL, &t->seen), POISE_OK);
+    t->report = calloc((size_t)frames, sizeof *t->report);
+    return t;
+}
+
+static void forget(take *t)
+{
+    poise_clip_destroy(t->truth);
+    poise_clip_destroy(t->found);
+    poise_markers_destroy(t->seen);
+    poise_model_destroy(t->model);
+    free(t->report);
+    free(t);
+}
+
+static poise_vec3 *point(take *t, int frame, int marker)
+{
+    return &t->seen->position[(size_t)frame * MARKERS + (size_t)marker];
+}
+
+static void lose(take *t, int frame, int marker)
+{
+    *point(t, frame, marker) = (poise_vec3){NAN, NAN, NAN};
+}
+
+static void track(take *t, const poise_tracker_options *options)
+{
+    poise_clip_destroy(t->found);
+    t->found = NULL;
+    poise_error error = {.text = ""};
+    poise_status status =
+        poise_track(t->model, t->placements, MARKERS, t->seen, NULL, options, NULL, &t->found, t->report, &error);
+    ck_assert_msg(status == POISE_OK, "%s", error.text);
+}
+
+// Largest distance of any marker's place in the answer from its true place, over frames [first, end).
+static double worst_error(const take *t, int first, int end)
+{
+    poise_kinematics *kin[2];
+    double worst = 0.0;
+    for (int i = 0; i < 2; ++i) {
+        poise_kinematics_create(t->model, NULL, &kin[i]);
+    }
+    for (int f = first; f < end; ++f) {
+        poise_kinematics_update(kin[0], t->truth->q + (size_t)f * (size_t)t->nq);
+        poise_kinematics_update(kin[1], t->found->q + (size_t)f * (size_t)t->nq);
+        for (int i = 0; i < MARKERS; ++i) {
+            const poise_placement *p = &t->placements[i];
+            poise_vec3 a = poise_kinematics_point(kin[0], p->body, p->local);
+            poise_vec3 b = poise_kinematics_point(kin[1], p->body, p->local);
+            worst = fmax(worst, sqrt(pow(a.x - b.x, 2) + pow(a.y - b.y, 2) + pow(a.z - b.z, 2)));
+        }
+    }
+    poise_kinematics_destroy(kin[0]);
+    poise_kinematics_destroy(kin[1]);
+    return worst;
+}
+
+// Largest rotation of any body from one frame to the next.
+static double worst_jump(const take *t)
+{
+    poise_kinematics *kin;
+    poise_kinematics_create(t->model, NULL, &kin);
+    int joints = poise_model_joint_count(t->model);
+    poise_quat *last = calloc((size_t)joints, sizeof *last);
+    double worst = 0.0;
+    for (int f = 0; f < t->frames; ++f) {
+        poise_kinematics_update(kin, t->found->q + (size_t)f * (size_t)t->nq);
+        for (int k = 0; k < joints; ++k) {
+            poise_quat q = poise_kinematics_body_pose(kin, k).rotation;
+            double dot = fabs(q.x * last[k].x + q.y * last[k].y + q.z * last[k].z + q.w * last[k].w);
+            worst = f > 0 ? fmax(worst, 2.0 * acos(fmin(dot, 1.0))) : worst;
+            last[k] = q;
+        }
+    }
+    free(last);
+    poise_kinematics_destroy(kin);
+    return worst;
+}
+
+static int flagged(const take *t, int flag)
+{
+    int count = 0;
+    for (int f = 0; f < t->frames; ++f) {
+        count += (t->report[f].flags & flag) != 0;
+    }
+    return count;
+}
+
+// ---- Good data -----------------------------------------------------------------------------------------------------------
+
+START_TEST(clean_recordings_are_followed_to_a_micrometre)
+{
+    for (int m = 0; m < scene_motion_count(); ++m) {
+        take *t = record(scene_motion_name(m), 300);
+        track(t, NULL);
+        ck_assert_double_lt(worst_error(t, 0, t->frames), 2e-6); // position_tolerance is 1e-6
+        ck_assert_int_eq(flagged(t, ~0), 0);
+        forget(t);
+    }
+}
+END_TEST
+
+START_TEST(a_frame_at_a_time_gives_the_bits_of_one_chunk)
+{
+    take *t = record("kick", 120);
+    track(t, NULL);
+    poise_tracker *tracker;
+    ck_assert_int_eq(poise_tracker_create(t->model, t->placements, MARKERS, NULL, NULL, &tracker, NULL), POISE_OK);
+    double *q = calloc((size_t)t->nq, sizeof *q);
+    poise_track_frame frame;
+    for (int f = 30; f > 0; --f) { // as poise_track settles the first frame
+        poise_tracker_next(tracker, point(t, f, 0), q, &frame);
+        ck_assert_int_eq(frame.flags, f == 30 ? POISE_TRACK_RESTARTED : 0);
+    }
+    for (int f = 0; f < t->frames; ++f) {
+        ck_assert_int_eq(poise_tracker_next(tracker, point(t, f, 0), q, &frame), POISE_OK);
+        ck_assert_mem_eq(q, t->found->q + (size_t)f * (size_t)t->nq, (size_t)t->nq * sizeof *q);
+        ck_assert_int_eq(frame.iterations, t->report[f].iterations);
+    }
+    free(q);
+    poise_tracker_destroy(tracker);
+    forget(t);
+}
+END_TEST
+
+// ---- Bad data ------------------------------------------------------------------------------------------------------------
+
+static void lose_at_random(take *t, double share, uint64_t seed)
+{
+    scene_random random = scene_random_make(seed);
+    for (int f = 0; f < t->frames; ++f) {
+        for (int i = 0; i < MARKERS; ++i) {
+            if (scene_random_uniform(&random) < share) {
+                lose(t, f, i);
+            }
+        }
+    }
+}
+
+static void shake(take *t, double noise, uint64_t seed)
+{
+    scene_random random = scene_random_make(seed);
+    for (int f = 0; f < t->frames; ++f) {
+        for (int i = 0; i < MARKERS; ++i) {
+            poise_vec3 *p = point(t, f, i);
+            p->x += noise * scene_random_normal(&random);
+            p->y += noise * scene_random_normal(&random);
+            p->z += noise * scene_random_normal(&random);
+        }
+    }
+}
+
+START_TEST(markers_lost_at_random_leave_the_rest_on_their_places)
+{
+    static const double share[] = {0.05, 0.1, 0.3};
+    for (size_t s = 0; s < sizeof share / sizeof share[0]; ++s) {
+        take *t = record("punch", 300);
+        lose_at_random(t, share[s], 7 + s);
+        track(t, NULL);
+        for (int f = 0; f < t->frames; ++f) {
+            ck_assert_double_lt(t->report[f].rms, 2e-6);
+        }
+        ck_assert_int_eq(flagged(t, POISE_TRACK_HELD), 0);
+        ck_assert_double_lt(worst_jump(t), LARGEST);
+        // a joint that lost its markers keeps what it had a frame ago: an arm's length times a hundredth of a second's turn
+        ck_assert_double_lt(worst_error(t, 0, t->frames), share[s] < 0.2 ? 0.05 : 0.15);
+        forget(t);
+    }
+}
+END_TEST
+
+START_TEST(two_swapped_markers_are_let_go_and_move_nothing)
+{
+    take *t = record("walk", 300);
+    int left = poise_markers_find(t->seen, t->placements[0].label), right = MARKERS - 1;
+    double far = 0.0; // the pair that is farthest apart
+    for (int i = 0; i < MARKERS; ++i) {
+        for (int k = 0; k < i; ++k) {
+            poise_vec3 a = *point(t, 0, i), b = *point(t, 0, k);
+            double d = fabs(a.x - b.x);
+            if (d > far) {
+                far = d, left = k, right = i;
+            }
+        }
+    }
+    for (int f = 100; f < 200; ++f) {
+        poise_vec3 kept = *point(t, f, left);
+        *point(t, f, left) = *point(t, f, right);
+        *point(t, f, right) = kept;
+    }
+    track(t, NULL);
+    ck_assert_int_eq(flagged(t, POISE_TRACK_OUTLIERS), 100);
+    ck_assert_int_eq(flagged(t, POISE_TRACK_HELD), 0);
+    ck_assert_double_lt(worst_jump(t), LARGEST);
+    for (int f = 100; f < 200; ++f) {
+        ck_assert_int_eq(t->report[f].let_go, 2);
+        ck_assert_double_lt(t->report[f].rms, 0.005); // what is left of their pull
+    }
+    ck_assert_double_lt(worst_error(t, 205, t->frames), 2e-6);
+    forget(t);
+}
+END_TEST
+
+START_TEST(a_frame_of_nothing_is_held_and_passed_over)
+{
+    take *t = record("kick", 100);
+    for (int i = 0; i < MARKERS; ++i) {
+        lose(t, 40, i);
+        *point(t, 60, i) = (poise_vec3){1e308, -1e308, (double)i};
+    }
+    track(t, NULL);
+    ck_assert_int_eq(flagged(t, POISE_TRACK_HELD), 2);
+    ck_assert_int_ne(t->report[40].flags & POISE_TRACK_HELD, 0);
+    ck_assert_int_ne(t->report[60].flags & POISE_TRACK_HELD, 0);
+    size_t nq = (size_t)t->nq;
+    ck_assert_mem_eq(t->found->q + 40 * nq, t->found->q + 39 * nq, nq * sizeof(double));
+    ck_assert_double_lt(worst_error(t, 41, 60), 2e-6);
+    ck_assert_double_lt(worst_error(t, 61, 100), 2e-6);
+    forget(t);
+}
+END_TEST
+
+START_TEST(a_frame_of_noise_does_not_lead_the_rest_astray)
+{
+    take *t = record("punch", 100);
+    scene_random random = scene_random_make(5);
+    for (int i = 0; i < MARKERS; ++i) {
+        poise_vec3 d = scene_random_direction(&random);
+        *point(t, 50, i) = (poise_vec3){2 * d.x, 2 * d.y, 2 * d.z};
+    }
+    track(t, NULL);
+    ck_assert_int_ne(t->report[50].flags & (POISE_TRACK_OUTLIERS | POISE_TRACK_HELD | POISE_TRACK_JUMP), 0);
+    ck_assert_double_lt(worst_error(t, 52, 100), 2e-6);
+    ck_assert_double_lt(worst_jump(t), LARGEST);
+    forget(t);
+}
+END_TEST
+
+START_TEST(recordings_that_begin_with_gaps_begin_when_markers_come)
+{
+    take *t = record("walk", 60);
+    for (int f = 0; f < 10; ++f) {
+        for (int i = 0; i < MARKERS; ++i) {
+            lose(t, f, i);
+        }
+    }
+    track(t, NULL);
+    ck_assert_int_eq(flagged(t, POISE_TRACK_HELD), 10);
+    ck_assert_double_lt(worst_error(t, 10, 60), 2e-6);
+    forget(t);
+}
+END_TEST
+
+// ---- Chunks --------------------------------------------------------------------------------------------------------------
+
+// A parallel-for that runs its pieces backwards and gives worker numbers in turn.
+static void backwards(void *user, int count, poise_piece run, void *work)
+{
+    int workers = *(const int *)user;
+    for (int i = count - 1; i >= 0; --i) {
+        run(work, i, i % workers);
+    }
+}
+
+// Millimetres of noise: what a tracker remembers of the frames before has weight then.
+static void blur(take *t)
+{
+    scene_random random = scene_random_make(12);
+    for (int i = 0; i < t->frames * MARKERS; ++i) {
+        t->seen->position[i].x += scene_random_range(&random, -0.003, 0.003);
+        t->seen->position[i].z += scene_random_range(&random, -0.003, 0.003);
+    }
+}
+
+START_TEST(the_answer_does_not_depend_on_the_number_of_workers)
+{
+    take *t = record("cartwheel", 400);
+    blur(t);
+    lose_at_random(t, 0.1, 3);
+    shake(t, 0.003, 5); // what a tracker takes for the usual error is then not 0, and counts at gaps
+    poise_tracker_options options = poise_tracker_options_default();
+    options.chunk = 60;
+    track(t, &options);
+    size_t bytes = (size_t)t->frames * (size_t)t->nq * sizeof(double);
+    double *one = malloc(bytes);
+    memcpy(one, t->found->q, bytes);
+    for (int workers = 1; workers <= 8; workers += workers < 3 ? 1 : 5) {
+        options.workers = workers;
+        options.parallel_for = backwards;
+        options.user = &workers;
+        track(t, &options);
+        ck_assert_mem_eq(one, t->found->q, bytes);
+    }
+    free(one);
+    forget(t);
+}
+END_TEST
+
+static int passes[400];
+
+static void count_pass(void *user, int frame, int worker)
+{
+    (void)user;
+    ck_assert_int_eq(worker, 0);
+    passes[frame] += 1;
+}
+
+START_TEST(every_frame_is_announced_and_those_around_seams_more_than_once)
+{
+    take *t = record("walk", 400);
+    poise_tracker_options options = poise_tracker_options_default();
+    options.chunk = 150;
+    options.on_frame = count_pass;
+    memset(passes, 0, sizeof passes);
+    track(t, &options);
+    for (int f = 0; f < t->frames; ++f) {
+        ck_assert_int_ge(passes[f], 1);
+    }
+    ck_assert_int_eq(passes[100], 1);
+    ck_assert_int_gt(passes[151], 1);
+    forget(t);
+}
+END_TEST
+
+START_TEST(seams_leave_markers_met_and_bodies_calm)
+{
+    for (int m = 0; m < scene_motion_count(); ++m) {
+        take *t = record(scene_motion_name(m), 400);
+        poise_tracker_options options = poise_tracker_options_default();
+        options.chunk = 1000;
+        track(t, &options);
+        double calm = worst_jump(t);
+        options.chunk = 70;
+        track(t, &options);
+        ck_assert_double_lt(worst_error(t, 0, t->frames), 2e-6);
+        ck_assert_double_lt(worst_jump(t), 1.5 * calm + 0.02);
+        forget(t);
+    }
+}
+END_TEST
+
+START_TEST(a_marker_beyond_all_numbers_leaves_the_figures_finite)
+{
+    take *t = record("walk", 4);
+    t->placements[5].local = poise_vec3_make(1.7e308, 1.7e308, -1.7e308); // its place in the world overflows
+    t->placements[6].local.x = 1e200;                                     // its square does
+    poise_tracker_options options = poise_tracker_options_default();
+    for (int robust = 0; robust < 2; ++robust) {
+        options.robust = robust;
+        track(t, &options);
+        for (int f = 0; f < t->frames; ++f) {
+            const poise_track_frame *frame = &t->report[f];
+            ck_assert(isfinite(frame->rms) && isfinite(frame->worst) && isfinite(frame->turn));
+            ck_assert(frame->rms <= frame->worst);
+            ck_assert(poise_model_within_limits(t->model, t->found->q + (size_t)f * (size_t)t->nq));
+        }
+    }
+    forget(t);
+}
+END_TEST
+
+// ---- Use -----------------------------------------------------------------------------------------------------------------
+
+// The neutral angle 0 lies outside of the limits, and no marker says where the arm is.
+START_TEST(a_first_frame_that_is_held_keeps_the_limits)
+{
+    poise_builder *builder;
+    poise_model *model;
+    poise_tracker *tracker;
+    poise_tracker_options options = poise_tracker_options_default();
+    poise_dh_row row = {.a = 1.0, .lower = 0.5, .upper = 1.0};
+    poise_placement place = {"tip", 0, poise_vec3_make(1.0, 0.0, 0.0), 1.0};
+    poise_vec3 unseen = poise_vec3_make(NAN, NAN, NAN);
+    poise_track_frame frame;
+    double q = 7.0;
+    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    ck_assert_int_eq(poise_builder_add_dh(builder, "arm", NULL, POISE_DH_CLASSIC, &row, 1, NULL), POISE_OK);
+    ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
+    ck_assert_int_eq(poise_tracker_create(model, &place, 1, &options, NULL, &tracker, NULL), POISE_OK);
+    ck_assert_int_eq(poise_tracker_next(tracker, &unseen, &q, &frame), POISE_OK);
+    ck_assert_int_ne(frame.flags & POISE_TRACK_HELD, 0);
+    ck_assert_double_eq(q, 0.5);
+    poise_tracker_destroy(tracker);
+    poise_model_destroy(model);
+    poise_builder_destroy(builder);
+}
+END_TEST
+
+START_TEST(wrong_use_is_refused_with_a_reason)
+{
+    take *t = record("walk", 5);
+    poise_error error;
+    poise_tracker *tracker = NULL;
+    poise_placement wrong = t->placements[3];
+    wrong.body = 1000;
+    ck_assert_int_eq(poise_tracker_create(t->model, &wrong, 1, NULL, NULL, &tracker, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(error.text, wrong.label));
+    wrong = t->placements[3];
+    wrong.weight = -1.0;
+    ck_assert_int_eq(poise_tracker_create(t->model, &wrong, 1, NULL, NULL, &tracker, &error), POISE_ERROR_ARGUMENT);
+    poise_tracker_options options = poise_tracker_options_default();
+    options.max_turn = 0.0;
+    ck_assert_int_eq(poise_tracker_create(t->model, t->placements, 1, &options, NULL, &tracker, &error),
+                     POISE_ERROR_ARGUMENT);
+    ck_assert_ptr_null(tracker);
+    poise_clip *clip = NULL;
+    double *q = calloc((size_t)t->nq, sizeof *q);
+    q[0] = NAN;
+    ck_assert_int_eq(poise_track(t->model, t->placements, MARKERS, t->seen, q, NULL, NULL, &clip, NULL, &error),
+                     POISE_ERROR_ARGUMENT);
+    ck_assert_ptr_null(clip);
+    free(q);
+    forget(t);
+}
+END_TEST
+
+START_TEST(one_skeleton_follows_another_by_the_points_of_its_bodies)
+{
+    take *t = record("kick", 100);
+    poise_model *other;
+    ck_assert_int_eq(scene_create("humanoid-euler", NULL, &other, NULL), POISE_OK);
+    poise_clip *followed;
+    poise_track_frame frames[100];
+    ck_assert_int_eq(poise_track(other, t->placements, MARKERS, t->seen, NULL, NULL, NULL, &followed, frames, NULL),
+                     POISE_OK);
+    for (int f = 0; f < t->frames; ++f) {
+        ck_assert_double_lt(frames[f].worst, 2e-6);
+    }
+    poise_clip_destroy(followed);
+    poise_model_destroy(other);
+    forget(t);
+}
+END_TEST
+
+static const test_case tests[] = {
+    &clean_recordings_are_followed_to_a_micrometre,
+    &a_frame_at_a_time_gives_the_bits_of_one_chunk,
+    &markers_lost_at_random_leave_the_rest_on_their_places,
+    &two_swapped_markers_are_let_go_and_move_nothing,
+    &a_frame_of_nothing_is_held_and_passed_over,
+    &a_frame_of_noise_does_not_lead_the_rest_astray,
+    &recordings_that_begin_with_gaps_begin_when_markers_come,
+    &the_answer_does_not_depend_on_the_number_of_workers,
+    &every_frame_is_announced_and_those_around_seams_more_than_once,
+    &seams_leave_markers_met_and_bodies_calm,
+    &a_marker_beyond_all_numbers_leaves_the_figures_finite,
+    &a_first_frame_that_is_held_keeps_the_limits,
+    &wrong_use_is_refused_with_a_reason,
+    &one_skeleton_follows_another_by_the_points_of_its_bodies,
+};
+
+int main(void)
+{
+    return test_run("tracker", tests, TEST_COUNT(tests));
+}

@@ -1,0 +1,114 @@
+// All solutions of a pose goal on an arm.
+#include "support/test_arms.h"
+#include "support/test_main.h"
+
+#include <math.h>
+
+#define PI 3.14159265358979323846
+
+static poise_solver_options options_for(int restarts)
+{
+    poise_solver_options options = poise_solver_options_default();
+    options.restarts = restarts;
+    return options;
+}
+
+static double distance_between(const double *a, const double *b, int n)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; ++i) {
+        sum += (a[i] - b[i]) * (a[i] - b[i]);
+    }
+    return sqrt(sum);
+}
+
+#define CAPACITY 64
+
+// All solutions are solutions, all distinct, sorted by distance, and the one that made the target is among them.
+START_TEST(all_solutions_are_found_once_and_nearest_first)
+{
+    scene_random random = scene_random_make(16);
+    poise_solver_options options = options_for(400);
+    test_arm arm = arm_of_scene("arm6");
+    poise_solver *solver = arm_solver(&arm, &options);
+    int several = 0;
+    for (int t = 0; t < 40; ++t) {
+        double there[ARM_LARGEST], start[ARM_LARGEST], rows[CAPACITY * ARM_LARGEST], nearest[ARM_LARGEST], before = 0.0;
+        int count, one;
+        poise_report report;
+        scene_random_configuration(&random, arm.model, there);
+        scene_random_configuration(&random, arm.model, start);
+        poise_goal goal = arm_goal(&arm, there);
+        ck_assert_int_eq(poise_solve_all(solver, &goal, start, rows, CAPACITY, &count, &report), POISE_OK);
+        poise_goal_error first = poise_solver_goal_error(solver, 0); // to rounding; the errors themselves are up to 1e-9
+        ck_assert_double_eq_tol(report.worst_length, first.error, 1e-14);
+        ck_assert_double_eq_tol(report.worst_angle, first.rotation_error, 1e-14);
+        ck_assert_int_ge(count, 1);
+        ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
+        several += count > 1;
+        bool found = false;
+        for (int k = 0; k < count; ++k) {
+            const double *q = rows + k * arm.n;
+            ck_assert(arm_meets(&arm, &goal, q, 1e-6) && poise_model_within_limits(arm.model, q));
+            double distance = distance_between(q, start, arm.n), largest = 0.0;
+            ck_assert_double_ge(distance, before);
+            before = distance;
+            for (int j = 0; j < k; ++j) {
+                double apart = 0.0;
+                for (int i = 0; i < arm.n; ++i) {
+                    apart = fmax(apart, fabs(q[i] - rows[j * arm.n + i]));
+                }
+                ck_assert_double_gt(apart, 1e-3);
+            }
+            for (int i = 0; i < arm.n; ++i) { // but for whole turns of the flange, +-350 degrees
+                largest = fmax(largest, fabs(remainder(q[i] - there[i], 2 * PI)));
+            }
+            found = found || largest < 1e-4;
+        }
+        ck_assert_msg(found, "target %d: %d solutions, not the one it was made from", t, count);
+        ck_assert_double_eq_tol(report.distance, distance_between(rows, start, arm.n), 1e-12);
+        ck_assert_int_eq(poise_solve_all(solver, &goal, start, nearest, 1, &one, NULL), POISE_OK);
+        ck_assert_int_eq(one, 1);
+        ck_assert_mem_eq(nearest, rows, (size_t)arm.n * sizeof *rows);
+    }
+    ck_assert_int_ge(several, 30);
+    poise_solver_destroy(solver);
+    arm_destroy(&arm);
+}
+END_TEST
+
+START_TEST(all_solutions_of_the_unreachable_are_none)
+{
+    poise_solver_options options = options_for(20);
+    test_arm arm = arm_of_scene("arm6");
+    poise_solver *solver = arm_solver(&arm, &options);
+    double there[ARM_LARGEST] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6}, rows[4 * ARM_LARGEST], start[ARM_LARGEST] = {0};
+    poise_goal goal = arm_goal(&arm, there);
+    goal.target.position.x = 5.0;
+    poise_report report;
+    int count = -1;
+    ck_assert_int_eq(poise_solve_all(solver, &goal, start, rows, 4, &count, &report), POISE_OK);
+    ck_assert_int_eq(count, 0);
+    ck_assert_int_eq(report.outcome, POISE_OUTCOME_CLOSEST);
+    count = -1;
+    goal.target.position.x = NAN;
+    ck_assert_int_eq(poise_solve_all(solver, &goal, start, rows, 4, &count, &report), POISE_ERROR_ARGUMENT);
+    goal = poise_goal_position(arm.body, poise_vec3_make(0, 0, 0), poise_vec3_make(0.2, 0.2, 0.2));
+    ck_assert_int_eq(poise_solve_all(solver, &goal, start, rows, 4, &count, &report), POISE_ERROR_UNSUPPORTED);
+    ck_assert_str_ne(poise_solver_error(solver), "");
+    ck_assert_int_eq(poise_solve_all(solver, &goal, start, rows, 0, &count, &report), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(count, -1);
+    poise_solver_destroy(solver);
+    arm_destroy(&arm);
+}
+END_TEST
+
+static const test_case tests[] = {
+    &all_solutions_are_found_once_and_nearest_first,
+    &all_solutions_of_the_unreachable_are_none,
+};
+
+int main(void)
+{
+    return test_run("arm_all", tests, TEST_COUNT(tests));
+}

@@ -1,0 +1,658 @@
+// Pose goals on arms through the public calls.
+#include <math.h>
+#include <string.h>
+
+#include "scenes/scenes.h"
+#include "support/test_arms.h"
+#include "support/test_main.h"
+
+#define PI 3.14159265358979323846
+
+static poise_solver_options options_for(int restarts)
+{
+    poise_solver_options options = poise_solver_options_default();
+    options.restarts = restarts;
+    return options;
+}
+
+// The general path: what the arm's own leaves alone.
+static poise_solver *general_solver_for(const test_arm *arm)
+{
+    poise_solver_options options = options_for(0);
+    options.step_limit = 1e6;
+    options.max_iterations = 1000;
+    return arm_solver(arm, &options);
+}
+
+// Solve for `count` random targets from random starts; returns how many were reached. The report must agree.
+static int count_reached(const test_arm *arm, scene_random *random, int count, const poise_solver_options *options)
+{
+    poise_solver *solver = arm_solver(arm, options);
+    int reached = 0;
+    for (int k = 0; k < count; ++k) {
+        double there[ARM_LARGEST], q[ARM_LARGEST];
+        poise_report report;
+        scene_random_configuration(random, arm->model, there);
+        scene_random_configuration(random, arm->model, q);
+        poise_goal goal = arm_goal(arm, there);
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+        ck_assert(poise_model_within_limits(arm->model, q));
+        bool met = arm_meets(arm, &goal, q, 1e-6);
+        ck_assert_msg(met == (report.outcome == POISE_OUTCOME_REACHED), "%s: %s, worst %g %g", arm->name, report.reason,
+                      report.worst_length, report.worst_angle);
+        reached += met;
+    }
+    poise_solver_destroy(solver);
+    return reached;
+}
+
+// ---- Success -------------------------------------------------------------------------------------------------------------
+
+START_TEST(every_reachable_target_of_our_arms_is_reached)
+{
+    static const char *const names[] = {"arm6", "arm7", "scara", "gantry"};
+    scene_random random = scene_random_make(1);
+    poise_solver_options options = options_for(300);
+    for (size_t i = 0; i < TEST_COUNT(names); ++i) {
+        test_arm arm = arm_of_scene(names[i]);
+        ck_assert_int_eq(count_reached(&arm, &random, 2000, &options), 2000);
+        arm_destroy(&arm);
+    }
+}
+END_TEST
+
+START_TEST(every_reachable_target_of_the_robots_is_reached)
+{
+    static const char *const names[] = {"panda", "iiwa14", "ur5", "jaco2", "gen3", "pr2", "baxter"};
+    scene_random random = scene_random_make(2);
+    poise_solver_options options = options_for(300);
+    for (size_t i = 0; i < TEST_COUNT(names); ++i) {
+        test_arm arm = arm_of_file(names[i]);
+        if (arm.model) {
+            ck_assert_int_eq(count_reached(&arm, &random, 500, &options), 500);
+            arm_destroy(&arm);
+        }
+    }
+}
+END_TEST
+
+START_TEST(every_reachable_target_of_random_arms_is_reached)
+{
+    static const unsigned features[] = {ARM_PLAIN, ARM_RIGHT_ANGLES, ARM_CONTINUOUS,
+                                        ARM_CONTINUOUS | ARM_RIGHT_ANGLES | ARM_FIXED};
+    scene_random random = scene_random_make(3);
+    poise_solver_options options = options_for(1000);
+    for (int k = 0; k < 100; ++k) {
+        test_arm arm = arm_random(&random, 6 + k % 2, features[k / 2 % 4]);
+        ck_assert_int_eq(count_reached(&arm, &random, 40, &options), 40);
+        arm_destroy(&arm);
+    }
+}
+END_TEST
+
+START_TEST(every_reachable_target_of_arms_with_slides_is_reached)
+{
+    scene_random random = scene_random_make(4);
+    poise_solver_options options = options_for(1000);
+    for (int k = 0; k < 60; ++k) {
+        test_arm arm = arm_random(&random, 3 + k % 7, ARM_SLIDES | (k % 2 ? ARM_CONTINUOUS : ARM_FIXED));
+        ck_assert_int_eq(count_reached(&arm, &random, 20, &options), 20);
+        arm_destroy(&arm);
+    }
+}
+END_TEST
+
+START_TEST(every_reachable_target_of_planar_arms_is_reached)
+{
+    scene_random random = scene_random_make(17);
+    poise_solver_options options = options_for(300);
+    for (int n = 3; n <= 9; ++n) {
+        test_arm arm = arm_planar(n);
+        ck_assert_int_eq(count_reached(&arm, &random, 200, &options), 200);
+        arm_destroy(&arm);
+    }
+}
+END_TEST
+
+START_TEST(the_table_of_starts_reaches_every_target_too)
+{
+    scene_random random = scene_random_make(5);
+    poise_solver_options options = options_for(300);
+    options.seed_table = true;
+    for (int k = 0; k < 20; ++k) {
+        test_arm arm = arm_random(&random, 6 + k % 2, k % 4 ? ARM_RIGHT_ANGLES : ARM_SLIDES);
+        ck_assert_int_eq(count_reached(&arm, &random, 40, &options), 40);
+        arm_destroy(&arm);
+    }
+}
+END_TEST
+
+START_TEST(tight_tolerances_are_met)
+{
+    scene_random random = scene_random_make(6);
+    poise_solver_options options = options_for(300);
+    options.position_tolerance = options.rotation_tolerance = 1e-12;
+    test_arm arm = arm_of_scene("arm7");
+    poise_solver *solver = arm_solver(&arm, &options);
+    for (int k = 0; k < 300; ++k) {
+        double there[ARM_LARGEST], q[ARM_LARGEST];
+        poise_report report;
+        scene_random_configuration(&random, arm.model, there);
+        scene_random_configuration(&random, arm.model, q);
+        poise_goal goal = arm_goal(&arm, there);
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+        ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
+        ck_assert_double_le(report.worst_length, 1e-12);
+        ck_assert_double_le(report.worst_angle, 1e-12);
+    }
+    poise_solver_destroy(solver);
+    arm_destroy(&arm);
+}
+END_TEST
+
+START_TEST(zero_tolerance_ends_at_rounding)
+{
+    poise_solver_options options = options_for(20);
+    options.position_tolerance = options.rotation_tolerance = 0.0;
+    test_arm arm = arm_of_scene("arm6");
+    poise_solver *solver = arm_solver(&arm, &options);
+    double there[ARM_LARGEST] = {0.3, 0.2, -0.4, 0.5, 0.6, 0.7}, q[ARM_LARGEST] = {0};
+    poise_report report;
+    poise_goal goal = arm_goal(&arm, there);
+    ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+    ck_assert_double_le(report.worst_length, 1e-14);
+    ck_assert_double_le(report.worst_angle, 1e-14);
+    ck_assert_int_le(report.iterations, 200);
+    poise_solver_destroy(solver);
+    arm_destroy(&arm);
+}
+END_TEST
+
+// ---- The same answer, always ---------------------------------------------------------------------------------------------
+
+START_TEST(the_same_call_gives_the_same_bits)
+{
+    scene_random random = scene_random_make(7);
+    poise_solver_options options = options_for(300);
+    options.seed_table = true;
+    test_arm arm = arm_of_scene("arm7");
+    poise_solver *first = arm_solver(&arm, &options), *second = arm_solver(&arm, &options);
+    for (int k = 0; k < 300; ++k) {
+        double there[ARM_LARGEST], q[ARM_LARGEST], again[ARM_LARGEST], other[ARM_LARGEST];
+        poise_report a, b;
+        scene_random_configuration(&random, arm.model, there);
+        scene_random_configuration(&random, arm.model, q);
+        memcpy(again, q, sizeof q);
+        memcpy(other, q, sizeof q);
+        poise_goal goal = arm_goal(&arm, there), elsewhere = poise_goal_pose(2, poise_pose_identity(), goal.target);
+        ck_assert_int_eq(poise_solve(first, &goal, 1, q, &a), POISE_OK);
+        // another goal in between, on another body, must leave no trace
+        ck_assert_int_eq(poise_solve(second, &elsewhere, 1, other, NULL), POISE_OK);
+        ck_assert_int_eq(poise_solve(second, &goal, 1, again, &b), POISE_OK);
+        ck_assert_mem_eq(q, again, (size_t)arm.n * sizeof *q);
+        ck_assert_int_eq(a.iterations, b.iterations);
+    }
+    poise_solver_destroy(first);
+    poise_solver_destroy(second);
+    arm_destroy(&arm);
+}
+END_TEST
+
+START_TEST(a_start_near_the_target_is_not_overridden_by_the_table)
+{
+    scene_random random = scene_random_make(8);
+    poise_solver_options options = options_for(50);
+    test_arm arm = arm_of_scene("arm6");
+    poise_solver *plain = arm_solver(&arm, &options);
+    options.seed_table = true;
+    poise_solver *table = arm_solver(&arm, &options);
+    for (int k = 0; k < 100; ++k) {
+        double there[ARM_LARGEST], q[ARM_LARGEST], with_table[ARM_LARGEST];
+        poise_report report;
+        scene_random_configuration(&random, arm.model, there);
+        for (int i = 0; i < arm.n; ++i) {
+            q[i] = with_table[i] = there[i] + 0.02 * (scene_random_uniform(&random) - 0.5);
+        }
+        poise_goal goal = arm_goal(&arm, there);
+        ck_assert_int_eq(poise_solve(plain, &goal, 1, q, &report), POISE_OK);
+        ck_assert_int_eq(poise_solve(table, &goal, 1, with_table, NULL), POISE_OK);
+        if (report.restarts == 0) {
+            ck_assert_mem_eq(q, with_table, (size_t)arm.n * sizeof *q);
+        }
+    }
+    poise_solver_destroy(plain);
+    poise_solver_destroy(table);
+    arm_destroy(&arm);
+}
+END_TEST
+
+START_TEST(hinges_without_limits_stay_within_half_a_turn_of_the_start)
+{
+    scene_random random = scene_random_make(9);
+    poise_solver_options options = options_for(300);
+    options.use_limits = false;
+    test_arm arm = arm_of_scene("arm7");
+    poise_solver *solver = arm_solver(&arm, &options);
+    for (int k = 0; k < 200; ++k) {
+        double there[ARM_LARGEST], start[ARM_LARGEST], q[ARM_LARGEST];
+        poise_report report;
+        scene_random_configuration(&random, arm.model, there);
+        for (int i = 0; i < arm.n; ++i) {
+            start[i] = q[i] = scene_random_range(&random, -50.0, 50.0);
+        }
+        poise_goal goal = arm_goal(&arm, there);
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+        ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
+        for (int i = 0; i < arm.n; ++i) {
+            ck_assert_double_le(fabs(q[i] - start[i]), PI + 1e-12);
+        }
+    }
+    poise_solver_destroy(solver);
+    arm_destroy(&arm);
+}
+END_TEST
+
+// ---- What the report says ------------------------------------------------------------------------------------------------
+
+START_TEST(cost_is_that_of_the_objective)
+{
+    scene_random random = scene_random_make(10);
+    test_arm arm = arm_of_scene("arm6");
+    poise_solver_options options = options_for(3);
+    poise_solver *solver = arm_solver(&arm, &options);
+    poise_objective *objective;
+    ck_assert_int_eq(poise_objective_create(arm.model, 0, NULL, &objective), POISE_OK);
+    for (int k = 0; k < 100; ++k) {
+        double there[ARM_LARGEST], q[ARM_LARGEST];
+        poise_report report;
+        scene_random_configuration(&random, arm.model, there);
+        scene_random_configuration(&random, arm.model, q);
+        poise_goal goal = arm_goal(&arm, there);
+        goal.weight = 3.0;
+        goal.rotation_weight = 0.2;
+        goal.target.position.x *= k % 2 ? 1.0 : 3.0;
+        poise_objective_set_goals(objective, &goal, 1, NULL);
+        poise_objective_evaluate(objective, q, POISE_LEVEL_COST);
+        double start = poise_objective_cost(objective);
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+        ck_assert_double_eq_tol(report.start_cost, start, 1e-13 * (1.0 + start));
+        poise_objective_evaluate(objective, q, POISE_LEVEL_COST);
+        ck_assert_double_eq_tol(report.cost, poise_objective_cost(objective), 1e-15);
+        poise_goal_error error = poise_objective_goal_error(objective, 0), told = poise_solver_goal_error(solver, 0);
+        ck_assert_double_eq_tol(told.error, error.error, 1e-14);
+        ck_assert_double_eq_tol(report.worst_length, error.error, 1e-14);
+        ck_assert_double_eq_tol(report.worst_angle, error.rotation_error, 1e-14);
+    }
+    poise_objective_destroy(objective);
+    poise_solver_destroy(solver);
+    arm_destroy(&arm);
+}
+END_TEST
+
+// The largest component of the gradient at q, but for joints at a limit that descent would leave.
+static double projected_gradient(const test_arm *arm, const poise_objective *objective, const double *q)
+{
+    const double *g = poise_objective_gradient(objective);
+    double largest = 0.0;
+    for (int i = 0; i < arm->n; ++i) {
+        double lower = poise_model_lower(arm->model)[i], upper = poise_model_upper(arm->model)[i];
+        bool held = (q[i] <= lower && g[i] >= 0) || (q[i] >= upper && g[i] <= 0);
+        largest = held ? largest : fmax(largest, fabs(g[i]));
+    }
+    return largest;
+}
+
+// With loose tolerances, so that what is reported of the answer is large against rounding: that of residuals, a few 1e-15,
+// times weights and lengths of at most 10.
+START_TEST(what_is_reported_of_a_met_target_is_what_the_objective_says)
+{
+    static const char *const scenes[] = {"arm6", "arm7", "scara", "gantry"};
+    for (size_t s = 0; s < TEST_COUNT(scenes); ++s) {
+        scene_random random = scene_random_make(11);
+        test_arm arm = arm_of_scene(scenes[s]);
+        poise_solver_options options = options_for(30);
+        options.position_tolerance = options.rotation_tolerance = 1e-2;
+        poise_solver *solver = arm_solver(&arm, &options);
+        poise_objective *objective;
+        ck_assert_int_eq(poise_objective_create(arm.model, 0, NULL, &objective), POISE_OK);
+        for (int k = 0; k < 100; ++k) {
+            double there[ARM_LARGEST], q[ARM_LARGEST];
+            poise_report report;
+            scene_random_configuration(&random, arm.model, there);
+            scene_random_configuration(&random, arm.model, q);
+            poise_goal goal = arm_goal(&arm, there);
+            goal.weight = 3.0;
+            goal.rotation_weight = 0.2;
+            ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+            ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
+            poise_objective_set_goals(objective, &goal, 1, NULL);
+            poise_objective_evaluate(objective, q, POISE_LEVEL_GRADIENT);
+            poise_goal_error error = poise_objective_goal_error(objective, 0), told = poise_solver_goal_error(solver, 0);
+            ck_assert_double_eq_tol(report.cost, poise_objective_cost(objective), 1e-15);
+            ck_assert_double_eq_tol(report.gradient, projected_gradient(&arm, objective, q), 1e-13);
+            ck_assert_double_eq_tol(report.worst_length, error.error, 1e-14);
+            ck_assert_double_eq_tol(report.worst_angle, error.rotation_error, 1e-14);
+            ck_assert_mem_eq(&told.error, &error.error, sizeof told.error);
+            ck_assert_mem_eq(&told.rotation_error, &error.rotation_error, sizeof told.error);
+        }
+        poise_objective_destroy(objective);
+        poise_solver_destroy(solver);
+        arm_destroy(&arm);
+    }
+}
+END_TEST
+
+// Weights say what counts more where a target cannot be met, even when their quotient is too small for a double.
+START_TEST(every_reachable_target_is_reached_whatever_the_ratio_of_weights)
+{
+    static const double weights[][2] = {{1e-3, 1e3}, {1e-150, 1e150}, {1e-250, 1e150}, {1e3, 1e-3}, {1e100, 1e-100}};
+    scene_random random = scene_random_make(12);
+    test_arm arm = arm_of_scene("arm6");
+    poise_solver_options options = options_for(30);
+    poise_solver *solver = arm_solver(&arm, &options);
+    for (int k = 0; k < 100; ++k) {
+        double there[ARM_LARGEST], q[ARM_LARGEST];
+        poise_report report;
+        scene_random_configuration(&random, arm.model, there);
+        scene_random_configuration(&random, arm.model, q);
+        poise_goal goal = arm_goal(&arm, there);
+        goal.weight = weights[k % 5][0];
+        goal.rotation_weight = weights[k % 5][1];
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+        ck_assert_msg(report.outcome == POISE_OUTCOME_REACHED, "weights %g and %g: %s", goal.weight, goal.rotation_weight,
+                      report.reason);
+    }
+    poise_solver_destroy(solver);
+    arm_destroy(&arm);
+}
+END_TEST
+
+START_TEST(trace_records_the_way_to_the_answer)
+{
+    poise_trace trace[200];
+    poise_solver_options options = options_for(20);
+    options.trace = trace;
+    options.trace_capacity = 200;
+    test_arm arm = arm_of_scene("arm7");
+    poise_solver *solver = arm_solver(&arm, &options);
+    double there[ARM_LARGEST] = {0.3, 0.6, -0.4, 1.1, 0.6, 0.7, -0.2}, q[ARM_LARGEST] = {0.1, 0.2, 0.1, 0.5};
+    poise_goal goal = arm_goal(&arm, there);
+    poise_report report;
+    ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+    ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
+    ck_assert_int_gt(report.iterations, 2);
+    ck_assert_int_eq(report.traced, report.iterations);
+    ck_assert_double_eq_tol(trace[report.traced - 1].cost, report.cost, 1e-15);
+    ck_assert(trace[0].damping > 0 && trace[0].step > 0 && trace[0].gradient > 0);
+    poise_solver_destroy(solver);
+    arm_destroy(&arm);
+}
+END_TEST
+
+// An iteration counts as accepted when the cost is the least so far, that of the start included.
+START_TEST(an_iteration_that_raises_the_cost_is_not_called_accepted)
+{
+    scene_random random = scene_random_make(21);
+    poise_trace trace[200];
+    poise_solver_options options = options_for(0);
+    options.trace = trace;
+    options.trace_capacity = 200;
+    test_arm arm = arm_of_scene("arm6");
+    poise_solver *solver = arm_solver(&arm, &options);
+    int raised[2] = {0, 0};
+    for (int t = 0; t < 200; ++t) {
+        double there[ARM_LARGEST], q[ARM_LARGEST];
+        poise_report report;
+        scene_random_configuration(&random, arm.model, there);
+        scene_random_configuration(&random, arm.model, q);
+        poise_goal goal = arm_goal(&arm, there);
+        goal.rotation_tolerance.x = t % 2 ? 0.05 : 0.0;
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+        ck_assert_int_gt(report.traced, 0);
+        if (fabs(trace[0].cost - report.start_cost) > 1e-12 * report.start_cost) { // the two may round in another order
+            ck_assert_int_eq(trace[0].accepted, trace[0].cost < report.start_cost);
+            raised[t % 2] += !trace[0].accepted;
+        }
+    }
+    ck_assert(raised[0] > 0 && raised[1] > 0);
+    poise_solver_destroy(solver);
+    arm_destroy(&arm);
+}
+END_TEST
+
+// ---- Out of reach --------------------------------------------------------------------------------------------------------
+
+// Where the arm's solver ends, the general one finds nothing better nearby.
+START_TEST(the_closest_pose_is_a_minimum_for_the_general_method)
+{
+    scene_random random = scene_random_make(11);
+    static const char *const names[] = {"arm6", "arm7", "scara", "gantry"};
+    for (size_t i = 0; i < TEST_COUNT(names); ++i) {
+        test_arm arm = arm_of_scene(names[i]);
+        poise_solver_options options = options_for(i % 2 ? 0 : 10);
+        options.max_iterations = 500;
+        poise_solver *solver = arm_solver(&arm, &options), *general = general_solver_for(&arm);
+        for (int k = 0; k < 100; ++k) {
+            double there[ARM_LARGEST], q[ARM_LARGEST];
+            poise_report report, further;
+            scene_random_configuration(&random, arm.model, there);
+            scene_random_configuration(&random, arm.model, q);
+            poise_goal goal = arm_goal(&arm, there);
+            goal.target.position.x *= 2.5, goal.target.position.y *= 2.5, goal.target.position.z *= 2.5;
+            goal.rotation_weight = k % 3 ? 1.0 : 0.05;
+            ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+            ck_assert(report.outcome == POISE_OUTCOME_CLOSEST || report.outcome == POISE_OUTCOME_REACHED);
+            ck_assert(poise_model_within_limits(arm.model, q));
+            ck_assert_int_eq(poise_solve(general, &goal, 1, q, &further), POISE_OK);
+            ck_assert_double_ge(further.cost, report.cost - 1e-9);
+        }
+        poise_solver_destroy(solver);
+        poise_solver_destroy(general);
+        arm_destroy(&arm);
+    }
+}
+END_TEST
+
+START_TEST(without_restarts_the_report_is_honest)
+{
+    scene_random random = scene_random_make(12);
+    poise_solver_options options = options_for(0);
+    options.max_iterations = 500;
+    test_arm arm = arm_of_scene("arm7");
+    int reached = count_reached(&arm, &random, 1000, &options);
+    ck_assert_int_ge(reached, 700); // one search alone solves four of five
+    ck_assert_int_lt(reached, 1000);
+    arm_destroy(&arm);
+}
+END_TEST
+
+START_TEST(huge_and_broken_targets_do_no_harm)
+{
+    static const double sizes[] = {1e3, 1e10, 1e100, 1e154, 1e200, 1e308};
+    test_arm arm = arm_of_scene("arm6");
+    poise_solver_options options = options_for(5);
+    poise_solver *solver = arm_solver(&arm, &options);
+    double there[ARM_LARGEST] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6};
+    poise_goal goal = arm_goal(&arm, there);
+    for (size_t k = 0; k < TEST_COUNT(sizes); ++k) {
+        double q[ARM_LARGEST] = {0};
+        poise_report report;
+        goal.target.position = poise_vec3_make(sizes[k], -sizes[k], 0.5 * sizes[k]);
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+        ck_assert(poise_model_within_limits(arm.model, q));
+        ck_assert_int_ne(report.outcome, POISE_OUTCOME_REACHED);
+    }
+    double q[ARM_LARGEST] = {0.5}, before[ARM_LARGEST] = {0.5};
+    goal.target.position.y = NAN;
+    ck_assert_int_eq(poise_solve(solver, &goal, 1, q, NULL), POISE_ERROR_ARGUMENT);
+    goal.target.position.y = INFINITY;
+    ck_assert_int_eq(poise_solve(solver, &goal, 1, q, NULL), POISE_ERROR_ARGUMENT);
+    goal = arm_goal(&arm, there);
+    goal.target.rotation.w = NAN;
+    ck_assert_int_eq(poise_solve(solver, &goal, 1, q, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_mem_eq(q, before, sizeof q);
+    poise_solver_destroy(solver);
+    arm_destroy(&arm);
+}
+END_TEST
+
+// ---- Bands ---------------------------------------------------------------------------------------------------------------
+
+// Five hinges and a roll about the tool's z that does not matter.
+START_TEST(five_joints_reach_every_pose_up_to_roll)
+{
+    scene_random random = scene_random_make(13);
+    poise_solver_options options = options_for(300);
+    for (int k = 0; k < 20; ++k) {
+        test_arm arm = arm_random(&random, 5, k % 2 ? ARM_RIGHT_ANGLES : ARM_CONTINUOUS);
+        poise_solver *solver = arm_solver(&arm, &options);
+        for (int t = 0; t < 20; ++t) {
+            double there[ARM_LARGEST], q[ARM_LARGEST];
+            poise_report report;
+            scene_random_configuration(&random, arm.model, there);
+            scene_random_configuration(&random, arm.model, q);
+            poise_goal goal = arm_goal(&arm, there);
+            double roll = scene_random_range(&random, -PI, PI);
+            goal.target.rotation =
+                poise_quat_multiply(goal.target.rotation, poise_quat_from_axis_angle(poise_vec3_make(0, 0, 1), roll));
+            goal.rotation_tolerance.z = INFINITY;
+            ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+            ck_assert_msg(report.outcome == POISE_OUTCOME_REACHED, "arm %d target %d: %s", k, t, report.reason);
+            ck_assert(poise_model_within_limits(arm.model, q));
+            poise_pose at = arm_pose(&arm, q);
+            poise_vec3 a = poise_quat_rotate(at.rotation, poise_vec3_make(0, 0, 1));
+            poise_vec3 b = poise_quat_rotate(goal.target.rotation, poise_vec3_make(0, 0, 1));
+            double dx = at.position.x - goal.target.position.x, dy = at.position.y - goal.target.position.y,
+                   dz = at.position.z - goal.target.position.z;
+            ck_assert_double_le(sqrt(dx * dx + dy * dy + dz * dz), 1e-6);
+            ck_assert_double_ge(a.x * b.x + a.y * b.y + a.z * b.z, 1.0 - 1e-11);
+        }
+        poise_solver_destroy(solver);
+        arm_destroy(&arm);
+    }
+}
+END_TEST
+
+START_TEST(finite_bands_are_met_and_used)
+{
+    scene_random random = scene_random_make(14);
+    poise_solver_options options = options_for(300);
+    test_arm arm = arm_of_scene("arm6");
+    poise_solver *solver = arm_solver(&arm, &options);
+    for (int t = 0; t < 300; ++t) {
+        double there[ARM_LARGEST], q[ARM_LARGEST];
+        poise_report report;
+        scene_random_configuration(&random, arm.model, there);
+        scene_random_configuration(&random, arm.model, q);
+        poise_goal goal = arm_goal(&arm, there);
+        goal.tolerance = poise_vec3_make(0.01, 0, INFINITY);
+        goal.rotation_tolerance = poise_vec3_make(0.05, 0.1, t % 2 ? 0.0 : INFINITY);
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+        ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
+        poise_goal_error error = poise_solver_goal_error(solver, 0);
+        ck_assert(error.error <= 1e-6 && error.rotation_error <= 1e-6);
+        ck_assert(poise_model_within_limits(arm.model, q));
+    }
+    poise_solver_destroy(solver);
+    arm_destroy(&arm);
+}
+END_TEST
+
+START_TEST(bands_out_of_reach_end_at_a_closest_pose)
+{
+    scene_random random = scene_random_make(15);
+    poise_solver_options options = options_for(3);
+    options.max_iterations = 500;
+    test_arm arm = arm_of_scene("arm6");
+    poise_solver *solver = arm_solver(&arm, &options), *general = general_solver_for(&arm);
+    for (int t = 0; t < 30; ++t) {
+        double there[ARM_LARGEST], q[ARM_LARGEST];
+        poise_report report, further;
+        scene_random_configuration(&random, arm.model, there);
+        scene_random_configuration(&random, arm.model, q);
+        poise_goal goal = arm_goal(&arm, there);
+        goal.target.position.x += 3.0;
+        goal.rotation_tolerance.z = INFINITY;
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+        ck_assert_int_eq(report.outcome, POISE_OUTCOME_CLOSEST);
+        ck_assert_int_eq(poise_solve(general, &goal, 1, q, &further), POISE_OK);
+        ck_assert_double_ge(further.cost, report.cost - 1e-9);
+    }
+    poise_solver_destroy(solver);
+    poise_solver_destroy(general);
+    arm_destroy(&arm);
+}
+END_TEST
+
+// ---- Beside the chain ----------------------------------------------------------------------------------------------------
+
+// A goal on an inner body moves the joints before it and no other.
+START_TEST(joints_beside_the_chain_keep_their_values)
+{
+    test_arm arm = arm_of_scene("arm7");
+    poise_solver_options options = options_for(100);
+    poise_solver *solver = arm_solver(&arm, &options);
+    double there[ARM_LARGEST] = {0.4, 0.5, 0.6, 0.7, 0.1, 0.2, 0.3}, q[ARM_LARGEST] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7};
+    poise_kinematics *kin;
+    ck_assert_int_eq(poise_kinematics_create(arm.model, NULL, &kin), POISE_OK);
+    poise_kinematics_update(kin, there);
+    poise_goal goal = poise_goal_pose(3, poise_pose_identity(), poise_kinematics_body_pose(kin, 3));
+    poise_report report;
+    ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+    ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
+    ck_assert(q[4] == 0.5 && q[5] == 0.6 && q[6] == 0.7);
+    poise_kinematics_destroy(kin);
+    poise_solver_destroy(solver);
+    arm_destroy(&arm);
+}
+END_TEST
+
+START_TEST(a_locked_joint_keeps_its_value)
+{
+    test_arm arm = arm_of_scene("arm7");
+    bool locked[ARM_LARGEST] = {false, false, true};
+    poise_solver_options options = options_for(50);
+    options.locked = locked;
+    poise_solver *solver = arm_solver(&arm, &options);
+    double there[ARM_LARGEST] = {0.4, 0.5, 0.3, 0.7, 0.1, 0.2, 0.3}, q[ARM_LARGEST] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7};
+    poise_goal goal = arm_goal(&arm, there);
+    poise_report report;
+    ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+    ck_assert(q[2] == 0.3);
+    ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
+    poise_solver_destroy(solver);
+    arm_destroy(&arm);
+}
+END_TEST
+
+static const test_case tests[] = {
+    &every_reachable_target_of_our_arms_is_reached,
+    &every_reachable_target_of_the_robots_is_reached,
+    &every_reachable_target_of_random_arms_is_reached,
+    &every_reachable_target_of_arms_with_slides_is_reached,
+    &every_reachable_target_of_planar_arms_is_reached,
+    &the_table_of_starts_reaches_every_target_too,
+    &tight_tolerances_are_met,
+    &zero_tolerance_ends_at_rounding,
+    &the_same_call_gives_the_same_bits,
+    &a_start_near_the_target_is_not_overridden_by_the_table,
+    &hinges_without_limits_stay_within_half_a_turn_of_the_start,
+    &cost_is_that_of_the_objective,
+    &what_is_reported_of_a_met_target_is_what_the_objective_says,
+    &every_reachable_target_is_reached_whatever_the_ratio_of_weights,
+    &trace_records_the_way_to_the_answer,
+    &an_iteration_that_raises_the_cost_is_not_called_accepted,
+    &the_closest_pose_is_a_minimum_for_the_general_method,
+    &without_restarts_the_report_is_honest,
+    &huge_and_broken_targets_do_no_harm,
+    &five_joints_reach_every_pose_up_to_roll,
+    &finite_bands_are_met_and_used,
+    &bands_out_of_reach_end_at_a_closest_pose,
+    &joints_beside_the_chain_keep_their_values,
+    &a_locked_joint_keeps_its_value,
+};
+
+int main(void)
+{
+    return test_run("arm_solve", tests, TEST_COUNT(tests));
+}

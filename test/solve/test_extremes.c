@@ -1,0 +1,242 @@
+// No numbers but finite ones come back, whatever goes in: targets, weights and starts at the ends of what doubles can hold.
+#include "scenes/scenes.h"
+#include "support/problems.h"
+#include "support/test_main.h"
+
+#include <math.h>
+#include <string.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ROUNDS 60 // a tenth of the speed
+#else
+#define ROUNDS 300
+#endif
+#define JOINTS 8
+
+static const double values[] = {1e308,  -1.7e308, 1e300,   -1e200, 1e160,  -1.3e154, 1e100,  1e20,
+                                -1e-20, 1e-160,   -1e-308, 5e-324, -1e-15, 0.0,      -1e150, 1e17};
+
+static double any(scene_random *random)
+{
+    return values[scene_random_index(random, (int)TEST_COUNT(values))];
+}
+
+static double any_positive(scene_random *random)
+{
+    return fabs(any(random));
+}
+
+static poise_vec3 any_vector(scene_random *random)
+{
+    poise_vec3 v = random_vector(random, 1.0);
+    double x = any(random), y = any(random);
+    int which = scene_random_index(random, 4);
+    return which == 0   ? poise_vec3_make(x, v.y, v.z)
+           : which == 1 ? poise_vec3_make(x, -x, v.z)
+           : which == 2 ? poise_vec3_make(v.x, x, y)
+                        : poise_vec3_make(x, x, x);
+}
+
+// The goal asks for what is so already, where the point is: an aim at its own point, a distance of 0.
+static void ask_for_the_present(const problem *p, poise_goal *goal)
+{
+    poise_kinematics *kin = NULL;
+    ck_assert_int_eq(poise_kinematics_create(p->model, NULL, &kin), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(kin, p->start), POISE_OK);
+    goal->target.position = poise_kinematics_point(kin, goal->body, goal->local.position);
+    goal->distance = 0.0;
+    poise_kinematics_destroy(kin);
+}
+
+static void spoil_goal(scene_random *random, const problem *p, poise_goal *goal)
+{
+    switch (scene_random_index(random, 10)) {
+    case 0:
+    case 1:
+        goal->target.position = any_vector(random);
+        break;
+    case 2:
+        goal->local.position = any_vector(random);
+        break;
+    case 3:
+        goal->weight = any_positive(random);
+        break;
+    case 4:
+        goal->rotation_weight = any_positive(random);
+        break;
+    case 5:
+        goal->distance = any_positive(random);
+        break;
+    case 6:
+        goal->loss = (poise_loss)(1 + scene_random_index(random, 2));
+        goal->loss_scale = any_positive(random);
+        break;
+    case 7:
+        goal->tolerance = poise_vec3_make(any_positive(random), INFINITY, any_positive(random));
+        break;
+    case 8:
+        goal->weight = goal->rotation_weight = 0.0;
+        break;
+    default:
+        ask_for_the_present(p, goal);
+        break;
+    }
+}
+
+static void spoil_numbers(scene_random *random, double *x, int count)
+{
+    for (int i = 0; i < count; ++i) {
+        x[i] = scene_random_index(random, 3) == 0 ? any(random) : x[i];
+    }
+}
+
+static void spoil_options(scene_random *random, problem *p)
+{
+    poise_solver_options *o = &p->options;
+    bool is_geometric = o->method == POISE_METHOD_CCD || o->method == POISE_METHOD_BWCD || o->method == POISE_METHOD_FABRIK;
+    double *fields[] = {&o->damping,
+                        &o->clamp,
+                        &o->step_limit,
+                        &o->position_tolerance,
+                        &o->cost_tolerance,
+                        &o->gradient_tolerance,
+                        is_geometric ? &o->clamp : &o->prior};
+    *fields[scene_random_index(random, (int)TEST_COUNT(fields))] = any_positive(random);
+    o->restarts = scene_random_index(random, 3);
+    o->use_limits = scene_random_index(random, 3) > 0;
+}
+
+static void spoil(scene_random *random, problem *p)
+{
+    int which = scene_random_index(random, 8);
+    poise_goal *goal = p->count > 0 ? &p->goals[scene_random_index(random, p->count)] : NULL;
+    if (which < 4 && goal) {
+        spoil_goal(random, p, goal);
+    } else if (which == 4) {
+        spoil_numbers(random, p->start, p->nq);
+    } else if (which == 5) {
+        spoil_numbers(random, p->all.posture, p->nq);
+        spoil_numbers(random, p->all.weights, p->nv);
+    } else {
+        spoil_options(random, p);
+    }
+}
+
+static bool trace_is_finite(const problem *p, const answer *a)
+{
+    for (int i = 0; i < a->report.traced; ++i) {
+        const poise_trace *t = &p->trace[i];
+        if (!isfinite(t->cost) || !isfinite(t->gradient) || !isfinite(t->damping) || !isfinite(t->step)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void check(problem *p, const char *name)
+{
+    poise_solver *solver = NULL;
+    if (poise_solver_create(p->model, &p->options, NULL, &solver) != POISE_OK) {
+        return; // options that make no sense
+    }
+    answer a = problem_solve_with(p, solver);
+    if (a.status == POISE_OK) {
+        ck_assert_msg(answer_is_finite(p, &a), "%s: cost %g to %g, gradient %g, distance %g, errors %g, %g", name,
+                      a.report.start_cost, a.report.cost, a.report.gradient, a.report.distance, a.report.worst_length,
+                      a.report.worst_angle);
+        ck_assert_msg(trace_is_finite(p, &a), "%s: trace", name);
+        ck_assert_msg(!p->options.use_limits || poise_model_within_limits(p->model, a.q), "%s: limits", name);
+        for (int i = 0; i < p->count; ++i) {
+            poise_goal_error e = poise_solver_goal_error(solver, i);
+            ck_assert_msg(!isnan(e.error) && !isnan(e.rotation_error), "%s: error of goal %d", name, i);
+        }
+    } else {
+        ck_assert_msg(a.status == POISE_ERROR_ARGUMENT || a.status == POISE_ERROR_UNSUPPORTED, "%s: %s", name,
+                      poise_status_name(a.status));
+        ck_assert_msg(memcmp(a.q, p->start, (size_t)p->nq * sizeof *a.q) == 0, "%s: q has changed", name);
+        ck_assert_msg(poise_solver_error(solver)[0] != '\0', "%s: no reason", name);
+    }
+    poise_solver_destroy(solver);
+}
+
+static void check_method(poise_method method, bool arms)
+{
+    scene_random random = scene_random_make(100 + (uint64_t)method + (arms ? 50 : 0));
+    for (int round = 0; round < ROUNDS; ++round) {
+        problem *p = arms ? problem_make_arm(&random, 2 + scene_random_index(&random, 7))
+                          : problem_make(&random, method, JOINTS, round % 3 ? PROBLEM_LIMITS : PROBLEM_PLAIN);
+        ck_assert_ptr_nonnull(p);
+        p->options.max_iterations = 20;
+        for (int i = 1 + scene_random_index(&random, 2); i > 0; --i) {
+            spoil(&random, p);
+        }
+        char name[64];
+        snprintf(name, sizeof name, "%s%s, problem %d", poise_method_name(method), arms ? " on an arm" : "", round);
+        check(p, name);
+        problem_destroy(p);
+    }
+}
+
+START_TEST(nothing_but_finite_numbers_comes_back_on_arms)
+{
+    check_method(POISE_METHOD_AUTO, true);
+}
+END_TEST
+
+START_TEST(nothing_but_finite_numbers_comes_back_from_all_methods)
+{
+    for (int m = 0; m < POISE_METHOD_COUNT; ++m) {
+        check_method((poise_method)m, false);
+    }
+}
+END_TEST
+
+// Weights have no unit: with all of them multiplied the answer is the same, up to what doubles can square. Powers of
+// two, about 1e-120 to 1e260, round nothing: after other rounding a search may end in another of several minima.
+START_TEST(answers_do_not_depend_on_the_scale_of_weights)
+{
+    static const double scales[] = {0x1p-399, 0x1p-133, 0x1p133, 0x1p399, 0x1p532, 0x1p664, 0x1p864};
+    poise_model *model = NULL;
+    poise_solver *solver = NULL;
+    poise_solver_options options = poise_solver_options_default();
+    scene_random random = scene_random_make(7);
+    ck_assert_int_eq(scene_create("humanoid", NULL, &model, NULL), POISE_OK);
+    ck_assert_int_eq(poise_solver_create(model, &options, NULL, &solver), POISE_OK);
+    for (int round = 0; round < 20; ++round) {
+        double expected[PROBLEM_NUMBERS], q[PROBLEM_NUMBERS];
+        poise_goal goals[3];
+        for (int i = 0; i < 3; ++i) {
+            int body = scene_random_index(&random, poise_model_joint_count(model));
+            poise_vec3 point = random_vector(&random, 0.1), target = random_vector(&random, 2.0);
+            goals[i] = poise_goal_position(body, point, target);
+        }
+        poise_report report, other;
+        poise_model_neutral(model, expected);
+        ck_assert_int_eq(poise_solve(solver, goals, 3, expected, &report), POISE_OK);
+        for (size_t s = 0; s < TEST_COUNT(scales); ++s) {
+            for (int i = 0; i < 3; ++i) {
+                goals[i].weight = scales[s];
+            }
+            poise_model_neutral(model, q);
+            ck_assert_int_eq(poise_solve(solver, goals, 3, q, &other), POISE_OK);
+            ck_assert_msg(other.outcome == report.outcome, "weights of %g: %s instead of %s", scales[s], other.reason,
+                          report.reason);
+            ck_assert_double_le(fabs(other.worst_length - report.worst_length), 1e-6);
+        }
+        goals[0].weight = goals[1].weight = goals[2].weight = 1.0;
+    }
+    poise_solver_destroy(solver);
+    poise_model_destroy(model);
+}
+END_TEST
+
+static const test_case tests[] = {
+    &nothing_but_finite_numbers_comes_back_from_all_methods,
+    &nothing_but_finite_numbers_comes_back_on_arms,
+    &answers_do_not_depend_on_the_scale_of_weights,
+};
+
+int main(void)
+{
+    return test_run("extremes", tests, TEST_COUNT(tests));
+}

@@ -1,0 +1,655 @@
+// CCD, BWCD and FABRIK: closed forms against brute force, what the methods promise, what they refuse.
+#include "support/test_main.h"
+
+#include "solve/geometric/geometric.h"
+#include "support/geometric_bench.h"
+
+#include <scenes/scenes.h>
+
+#include <math.h>
+#include <string.h>
+
+// ---- Closed forms against brute force ------------------------------------------------------------------------------------
+
+START_TEST(best_angle_beats_every_angle_of_a_fine_grid)
+{
+    scene_random random = scene_random_make(1);
+    for (int i = 0; i < 2000; ++i) {
+        double c = scene_random_range(&random, -1, 1), s = scene_random_range(&random, -1, 1);
+        double lower = -scene_random_range(&random, 0, i % 2 ? 3 : 9), upper = scene_random_range(&random, 0, i % 3 ? 3 : 9);
+        double best = pz_best_angle(c, s, lower, upper);
+        ck_assert(lower <= best && best <= upper);
+        for (int k = 0; k <= 500; ++k) {
+            double angle = lower + (upper - lower) * k / 500;
+            // both sides are sums of two rounded products of numbers up to 1
+            ck_assert_double_ge(c * cos(best) + s * sin(best), c * cos(angle) + s * sin(angle) - 1e-14);
+        }
+    }
+}
+END_TEST
+
+// One sweep over a skeleton where only one coordinate may move.
+static void try_one_coordinate(bench *b, scene_random *random, int coordinate)
+{
+    poise_goal goals[3];
+    double q[LARGEST], start[LARGEST];
+    for (int i = 0; i < 3; ++i) {
+        goals[i] = bench_random_goal(random, b->model, false);
+    }
+    scene_random_configuration(random, b->model, start);
+    memcpy(q, start, sizeof q);
+    for (int i = 0; i < b->nv; ++i) {
+        b->locked[i] = i != coordinate;
+    }
+    b->options.max_iterations = 1;
+    poise_report report;
+    ck_assert_int_eq(bench_solve(b, goals, 3, q, &report), POISE_OK);
+    double lower = poise_model_lower(b->model)[coordinate], upper = poise_model_upper(b->model)[coordinate];
+    double from = isfinite(lower) ? lower : start[coordinate] - PZ_PI, to = isfinite(upper) ? upper : from + 2 * PZ_PI;
+    for (int k = 0; k <= 200; ++k) {
+        start[coordinate] = from + (to - from) * k / 200;
+        // costs are up to 100, summed in another order
+        ck_assert_double_le(report.cost, bench_cost(b, goals, 3, start) + 1e-12);
+    }
+}
+
+START_TEST(one_sweep_of_one_coordinate_beats_a_grid_of_its_range)
+{
+    static const char *const scenes[] = {"arm7", "tree2d", "scara", "gantry", "humanoid-euler"};
+    scene_random random = scene_random_make(2);
+    for (size_t s = 0; s < sizeof scenes / sizeof scenes[0]; ++s) {
+        for (int method = 0; method < 2; ++method) {
+            bench b;
+            bench_open(&b, scenes[s], geometric[method]);
+            for (int i = 0; i < b.nv; ++i) {
+                try_one_coordinate(&b, &random, i);
+            }
+            bench_close(&b);
+        }
+    }
+}
+END_TEST
+
+// A joint of the type on a fixed base, with a swing ellipse, and with a box of that half-width unless it is infinite.
+static poise_model *boxed_joint(poise_joint_type type, double swing, double box)
+{
+    poise_builder *builder;
+    poise_model *model = NULL;
+    poise_joint base = poise_joint_default(), joint = poise_joint_default();
+    base.name = "base";
+    joint.name = "ball";
+    joint.parent = "base";
+    joint.type = type;
+    joint.offset.position = poise_vec3_make(0.3, -0.2, 0.1);
+    if (type == POISE_JOINT_SWING_TWIST) {
+        joint.swing[0] = swing, joint.swing[1] = 0.5 * swing;
+    }
+    for (int i = 0; i < 3 && isfinite(box); ++i) {
+        joint.lower[i] = -box, joint.upper[i] = 0.9 * box;
+    }
+    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    ck_assert_int_eq(poise_builder_add_joint(builder, &base, NULL), POISE_OK);
+    ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
+    poise_builder_destroy(builder);
+    return model;
+}
+
+static poise_model *single_joint(poise_joint_type type, double swing)
+{
+    return boxed_joint(type, swing, INFINITY);
+}
+
+START_TEST(one_sweep_of_a_ball_beats_every_random_rotation)
+{
+    static const poise_joint_type types[] = {POISE_JOINT_BALL_EXPMAP, POISE_JOINT_BALL_QUATERNION};
+    scene_random random = scene_random_make(3);
+    for (int round = 0; round < 120; ++round) {
+        bench b;
+        bool has_box = round % 4 == 2; // one that leaves room for every rotation
+        bench_over(&b, boxed_joint(types[round % 2], INFINITY, has_box ? 4.0 : INFINITY), geometric[round % 3 == 0]);
+        poise_goal goals[3];
+        double q[4], other[4];
+        for (int i = 0; i < 3; ++i) {
+            goals[i] = bench_random_goal(&random, b.model, false);
+        }
+        b.options.max_iterations = 1;
+        poise_report report;
+        scene_random_configuration(&random, b.model, q);
+        ck_assert_int_eq(bench_solve(&b, goals, 1 + round % 5 % 3, q, &report), POISE_OK);
+        for (int k = 0; k < 300; ++k) {
+            scene_random_configuration(&random, b.model, other);
+            ck_assert_double_le(report.cost, bench_cost(&b, goals, 1 + round % 5 % 3, other) + 1e-12);
+        }
+        // at the best rotation the gradient vanishes, to the rounding of sums of about 10
+        ck_assert_double_le(report.gradient, 1e-12);
+        bench_close(&b);
+    }
+}
+END_TEST
+
+START_TEST(free_swing_beats_a_grid_in_one_sweep_and_a_limited_one_ends_at_a_stationary_point)
+{
+    scene_random random = scene_random_make(4);
+    for (int round = 0; round < 60; ++round) {
+        bool limited = round % 2;
+        bench b;
+        bench_over(&b, single_joint(POISE_JOINT_SWING_TWIST, limited ? 1.1 : INFINITY), geometric[round % 4 / 2]);
+        b.locked[2] = true;
+        b.options.max_iterations = limited ? 50 : 1;
+        poise_goal goal = bench_random_goal(&random, b.model, false);
+        double q[3], other[3];
+        scene_random_configuration(&random, b.model, q);
+        other[2] = q[2];
+        poise_report report;
+        ck_assert_int_eq(bench_solve(&b, &goal, 1, q, &report), POISE_OK);
+        ck_assert(poise_model_within_limits(b.model, q));
+        for (int k = 0; k < 400 && !limited; ++k) {
+            other[0] = -PZ_PI + PZ_PI * (k % 20) / 10, other[1] = -PZ_PI + PZ_PI * (k / 20) / 10;
+            ck_assert_double_le(report.cost, bench_cost(&b, &goal, 1, other) + 1e-12);
+        }
+        // projected gradients end where a further step would gain less than rounding of the energy: its root, 1e-7
+        ck_assert_double_le(report.gradient, 1e-6);
+        bench_close(&b);
+    }
+}
+END_TEST
+
+// Rotation vectors in a box, and swings in a box and an ellipse, whose corners need care.
+START_TEST(no_small_step_of_a_rotation_vector_within_its_limits_helps_after_a_run)
+{
+    scene_random random = scene_random_make(18);
+    for (int round = 0; round < 200; ++round) {
+        bench b;
+        poise_joint_type type = round % 2 ? POISE_JOINT_BALL_EXPMAP : POISE_JOINT_SWING_TWIST;
+        bench_over(&b, boxed_joint(type, 0.9, scene_random_range(&random, 0.2, 0.6)), geometric[round % 4 / 2]);
+        poise_goal goals[2] = {bench_random_goal(&random, b.model, false), bench_random_goal(&random, b.model, false)};
+        double q[3], near[3];
+        scene_random_configuration(&random, b.model, q);
+        poise_report report;
+        ck_assert_int_eq(bench_solve(&b, goals, 2, q, &report), POISE_OK);
+        for (int k = 0; k < 500; ++k) {
+            for (int i = 0; i < 3; ++i) {
+                near[i] = q[i] + scene_random_range(&random, -1e-3, 1e-3);
+            }
+            poise_model_clamp(b.model, near, NULL);
+            // slopes of up to 10 over 1e-3 would show as 1e-2; what projected gradients leave is below 1e-6 of that
+            ck_assert_double_le(report.cost, bench_cost(&b, goals, 2, near) + 1e-8);
+        }
+        bench_close(&b);
+    }
+}
+END_TEST
+
+// Moments that are rounding errors are no reason to move.
+START_TEST(a_ball_with_one_marker_does_not_twist)
+{
+    static const poise_joint_type types[] = {POISE_JOINT_BALL_EXPMAP, POISE_JOINT_BALL_QUATERNION};
+    scene_random random = scene_random_make(19);
+    for (int round = 0; round < 200; ++round) {
+        bench b;
+        bench_over(&b, single_joint(types[round % 2], INFINITY), geometric[round % 4 / 2]);
+        poise_vec3 local = v3_scale(scene_random_direction(&random), 0.01);
+        double q[4], turned;
+        scene_random_configuration(&random, b.model, q);
+        poise_kinematics_update(b.kinematics, q);
+        poise_quat before = poise_kinematics_body_pose(b.kinematics, 1).rotation;
+        vec3 x = poise_kinematics_direction(b.kinematics, 1, local);
+        poise_goal goal = poise_goal_position(1, local, random_vector(&random, 1.0));
+        ck_assert_int_eq(bench_solve(&b, &goal, 1, q, NULL), POISE_OK);
+        poise_kinematics_update(b.kinematics, q);
+        quat after = poise_kinematics_body_pose(b.kinematics, 1).rotation;
+        vec3 turn = so3_log(quat_mul(after, quat_conj(before)));
+        turned = v3_dot(turn, x) / 0.01;
+        ck_assert_double_le(fabs(turned), 1e-10); // errors of the moment: (0.4/0.01)^2 roundings
+        bench_close(&b);
+    }
+}
+END_TEST
+
+// Seen from the joint's limits, -3 and 2 pi - 3 are the same turn about x.
+START_TEST(a_rotation_vector_takes_the_other_way_round_when_its_limits_ask_for_it)
+{
+    for (int m = 0; m < 2; ++m) {
+        poise_builder *builder;
+        poise_model *model = NULL;
+        poise_joint joint = poise_joint_default();
+        joint.name = "ball";
+        joint.type = POISE_JOINT_BALL_EXPMAP;
+        joint.lower[0] = -0.5, joint.upper[0] = 3.2;
+        ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+        ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+        ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
+        poise_builder_destroy(builder);
+        bench b;
+        bench_over(&b, model, geometric[m]);
+        b.locked[1] = b.locked[2] = true;
+        double q[3] = {0.4, 0, 0};
+        poise_goal goal = poise_goal_orientation(0, so3_exp_quat(v3(-3, 0, 0)));
+        ck_assert_int_eq(bench_solve(&b, &goal, 1, q, NULL), POISE_OK);
+        ck_assert(q[0] == 3.2); // 2 pi - 3 = 3.28 is beyond
+        bench_close(&b);
+    }
+}
+END_TEST
+
+// The tip begins at the root's centre, where errors are small, and is then carried away.
+START_TEST(a_ball_does_not_twist_for_a_marker_that_a_joint_below_has_moved)
+{
+    scene_random random = scene_random_make(21);
+    for (int round = 0; round < 100; ++round) {
+        bench b;
+        poise_builder *builder;
+        poise_model *model = NULL;
+        poise_joint upper = poise_joint_default(), lower = poise_joint_default();
+        upper.name = "upper", lower.name = "lower", lower.parent = "upper";
+        upper.type = lower.type = POISE_JOINT_BALL_QUATERNION;
+        lower.offset.position = poise_vec3_make(0.6, 0.64, 0.48);
+        ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+        ck_assert_int_eq(poise_builder_add_joint(builder, &upper, NULL), POISE_OK);
+        ck_assert_int_eq(poise_builder_add_joint(builder, &lower, NULL), POISE_OK);
+        ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
+        poise_builder_destroy(builder);
+        bench_over(&b, model, POISE_METHOD_CCD);
+        b.options.max_iterations = 1;
+        double q[8] = {0, 0, 0, 1, 0, 0, 0, 1};
+        poise_goal goal = poise_goal_position(1, v3_neg(lower.offset.position), random_vector(&random, 1.0));
+        ck_assert_int_eq(bench_solve(&b, &goal, 1, q, NULL), POISE_OK);
+        poise_kinematics_update(b.kinematics, q);
+        vec3 tip = poise_kinematics_point(b.kinematics, 1, goal.local.position),
+             turn = so3_log((quat){q[0], q[1], q[2], q[3]});
+        ck_assert_double_gt(v3_norm(turn), 1e-3);
+        ck_assert_double_le(fabs(v3_dot(turn, tip)), 1e-13); // roundings of numbers below 10
+        bench_close(&b);
+    }
+}
+END_TEST
+
+START_TEST(a_joint_that_no_goal_can_feel_stays_where_it_is)
+{
+    scene_random random = scene_random_make(20);
+    for (int round = 0; round < 200; ++round) {
+        bench b;
+        bench_open(&b, "erik-g", geometric[round % 3]);
+        double q[LARGEST], there[LARGEST];
+        scene_random_configuration(&random, b.model, q);
+        scene_random_configuration(&random, b.model, there);
+        double last = q[b.nv - 1]; // turns about the line that the tip is on
+        poise_goal goal = bench_tool_goal(&b, "tip", there, POISE_GOAL_POSITION);
+        ck_assert_int_eq(bench_solve(&b, &goal, 1, q, NULL), POISE_OK);
+        ck_assert(q[b.nv - 1] == last);
+        bench_close(&b);
+    }
+}
+END_TEST
+
+START_TEST(free_root_is_laid_onto_its_markers_in_one_sweep)
+{
+    scene_random random = scene_random_make(5);
+    static const poise_joint_type types[] = {POISE_JOINT_FREE, POISE_JOINT_FREE_EXPMAP};
+    for (int round = 0; round < 40; ++round) {
+        bench b;
+        bench_over(&b, single_joint(types[round % 2], INFINITY), geometric[round % 4 / 2]);
+        poise_goal goals[6];
+        for (int i = 0; i < 6; ++i) {
+            goals[i] = poise_goal_position(1, random_vector(&random, 0.5), random_vector(&random, 0.5));
+        }
+        double q[7];
+        poise_report report;
+        scene_random_configuration(&random, b.model, q);
+        b.options.max_iterations = 1;
+        ck_assert_int_eq(bench_solve(&b, goals, 6, q, &report), POISE_OK);
+        ck_assert_double_le(report.gradient, 1e-13); // sums of six products below 1
+        bench_close(&b);
+    }
+}
+END_TEST
+
+// The sweep as the papers have it: after every joint all bodies again, the angle between two projections.
+static void naive_sweep(bench *b, const poise_goal *goal, bool from_root, double *q)
+{
+    for (int i = 0; i < b->nv; ++i) {
+        int k = from_root ? i : b->nv - 1 - i;
+        poise_kinematics_update(b->kinematics, q);
+        poise_joint joint = poise_model_joint(b->model, k);
+        vec3 a = poise_kinematics_direction(b->kinematics, k, joint.axis);
+        vec3 p = poise_kinematics_body_pose(b->kinematics, k).position;
+        vec3 x = v3_sub(poise_kinematics_point(b->kinematics, goal->body, goal->local.position), p);
+        vec3 t = v3_sub(goal->target.position, p);
+        x = v3_mad(x, -v3_dot(x, a), a), t = v3_mad(t, -v3_dot(t, a), a);
+        q[k] += atan2(v3_dot(a, v3_cross(x, t)), v3_dot(x, t));
+    }
+}
+
+START_TEST(a_sweep_agrees_with_one_that_moves_all_bodies_after_every_joint)
+{
+    scene_random random = scene_random_make(6);
+    for (int round = 0; round < 40; ++round) {
+        bench b;
+        bench_open(&b, "chain-12", geometric[round % 2]);
+        double q[LARGEST], naive[LARGEST];
+        scene_marker end;
+        ck_assert_int_eq(scene_markers("chain-12", &end, 1), 1);
+        scene_random_configuration(&random, b.model, q);
+        memcpy(naive, q, sizeof q);
+        poise_goal goal = poise_goal_position(end.body, end.local, random_vector(&random, 0.6));
+        b.options.max_iterations = 3;
+        poise_report report;
+        ck_assert_int_eq(bench_solve(&b, &goal, 1, q, &report), POISE_OK);
+        for (int i = 0; i < report.iterations; ++i) {
+            naive_sweep(&b, &goal, round % 2, naive);
+        }
+        for (int i = 0; i < b.nv; ++i) {
+            // rounding, magnified by joints whose lever is short: 1/0.02 per sweep
+            ck_assert_double_le(fabs(remainder(q[i] - naive[i], 2 * PZ_PI)), 1e-8);
+        }
+        bench_close(&b);
+    }
+}
+END_TEST
+
+// ---- Promises ------------------------------------------------------------------------------------------------------------
+
+// Locked coordinates have the value they had; a quaternion is locked as a whole.
+static void check_locks(const bench *b, const double *start, const double *q)
+{
+    for (int k = 0; k < poise_model_joint_count(b->model); ++k) {
+        int nq, nv, first = poise_model_joint_q(b->model, k, &nq), v = poise_model_joint_v(b->model, k, &nv);
+        int plain = nq > nv ? nv - 3 : nv; // slides come before a quaternion
+        for (int i = 0; i < plain; ++i) {
+            ck_assert(!b->locked[v + i] || q[first + i] == start[first + i]);
+        }
+        if (nq > nv && (b->locked[v + plain] || b->locked[v + plain + 1] || b->locked[v + plain + 2])) {
+            ck_assert_mem_eq(q + first + plain, start + first + plain, 4 * sizeof *q);
+        }
+    }
+}
+
+// Costs of CCD and BWCD fall from one record to the next; for FABRIK the answer is not worse than the start.
+static void check_promises(const bench *b, const double *start, const double *q, const poise_report *report)
+{
+    double last = report->start_cost;
+    for (int i = 0; i < report->traced && b->options.method != POISE_METHOD_FABRIK; ++i) {
+        ck_assert_double_le(b->trace[i].cost, last);
+        last = b->trace[i].cost;
+    }
+    ck_assert_double_le(report->cost, report->start_cost);
+    ck_assert_int_le(report->iterations, b->options.max_iterations);
+    ck_assert(poise_model_within_limits(b->model, q));
+    ck_assert(isfinite(report->cost) && isfinite(report->gradient) && isfinite(report->distance));
+    check_locks(b, start, q);
+}
+
+static void add_trimmings(scene_random *random, poise_goal *goal)
+{
+    if (goal->kind != POISE_GOAL_POSITION && goal->kind != POISE_GOAL_POSE) {
+        return;
+    }
+    goal->loss = (poise_loss)scene_random_index(random, POISE_LOSS_COUNT);
+    goal->loss_scale = scene_random_range(random, 0.1, 1.0);
+    if (scene_random_index(random, 3) == 0) {
+        goal->tolerance = poise_vec3_make(0.1, scene_random_index(random, 2) ? INFINITY : 0.0, 0.3);
+    }
+}
+
+START_TEST(cost_never_rises_and_limits_and_locks_hold_on_random_problems)
+{
+    scene_random random = scene_random_make(7);
+    for (int round = 0; round < 1500; ++round) {
+        poise_method method = geometric[round % 2];
+        bench b;
+        bench_over(&b, random_model(&random, 1 + scene_random_index(&random, 12), RANDOM_LIMITS | RANDOM_FOREST), method);
+        poise_goal goals[4];
+        int count = 1 + scene_random_index(&random, 4);
+        for (int i = 0; i < count; ++i) {
+            goals[i] = bench_random_goal(&random, b.model, round % 4 > 1);
+            add_trimmings(&random, &goals[i]);
+        }
+        for (int i = 0; i < b.nv; ++i) {
+            b.locked[i] = scene_random_index(&random, 8) == 0;
+        }
+        b.options.max_iterations = 20;
+        b.options.step_limit = round % 5 ? INFINITY : 0.3;
+        double q[LARGEST], start[LARGEST];
+        scene_random_configuration(&random, b.model, q);
+        memcpy(start, q, sizeof q);
+        poise_report report;
+        ck_assert_int_eq(bench_solve(&b, goals, count, q, &report), POISE_OK);
+        check_promises(&b, start, q, &report);
+        for (int i = 0; i < report.traced; ++i) {
+            ck_assert_double_le(b.trace[i].step, b.options.step_limit * (1 + 1e-12)); // rounding of q + step - q
+        }
+        bench_close(&b);
+    }
+}
+END_TEST
+
+// A sweep that is not kept ends the run: it must not come before the gradient has gone. Where the cost falls by less than
+// its rounding in a sweep, slow descent can leave up to about 1e-5.
+static void check_stall(const poise_report *report)
+{
+    ck_assert(report->outcome != POISE_OUTCOME_STALLED || report->gradient <= 1e-4);
+}
+
+START_TEST(a_run_stalls_only_where_no_gradient_is_left)
+{
+    scene_random random = scene_random_make(15);
+    for (int round = 0; round < 400; ++round) {
+        bench b;
+        bench_over(&b, random_model(&random, 1 + scene_random_index(&random, 8), RANDOM_PLAIN), geometric[round % 2]);
+        poise_goal goals[3];
+        for (int i = 0; i < 3; ++i) {
+            goals[i] = bench_random_goal(&random, b.model, round % 4 > 1);
+            add_trimmings(&random, &goals[i]);
+        }
+        double q[LARGEST];
+        scene_random_configuration(&random, b.model, q);
+        poise_report report;
+        ck_assert_int_eq(bench_solve(&b, goals, 3, q, &report), POISE_OK);
+        check_stall(&report);
+        bench_close(&b);
+    }
+}
+END_TEST
+
+// Points near enough that turning a ball towards one shifts the others a lot.
+START_TEST(aims_at_near_points_do_not_stall_before_the_gradient_is_gone)
+{
+    static const poise_joint_type types[] = {POISE_JOINT_BALL_EXPMAP, POISE_JOINT_BALL_QUATERNION, POISE_JOINT_BALL_EULER};
+    scene_random random = scene_random_make(16);
+    int held_back = 0;
+    for (int round = 0; round < 600; ++round) {
+        bench b;
+        bench_over(&b, single_joint(types[round % 3], INFINITY), geometric[round % 2]);
+        poise_goal goals[3];
+        for (int i = 0; i < 3; ++i) {
+            vec3 local = random_vector(&random, 0.4), axis = scene_random_direction(&random);
+            goals[i] = poise_goal_aim(1, local, axis, random_vector(&random, 0.6));
+        }
+        double q[LARGEST];
+        scene_random_configuration(&random, b.model, q);
+        poise_report report;
+        ck_assert_int_eq(bench_solve(&b, goals, 3, q, &report), POISE_OK);
+        check_stall(&report);
+        for (int i = 1; i < report.traced; ++i) {
+            held_back += b.trace[i].accepted && !b.trace[i - 1].accepted;
+        }
+        bench_close(&b);
+    }
+    ck_assert_int_gt(held_back, 0); // else this has tested nothing
+}
+END_TEST
+
+START_TEST(no_number_that_is_not_finite_leaves_a_solve)
+{
+    static const double sizes[] = {0, 1e-300, 1e-160, 1e-8, 1e8, 1e150, 1e300};
+    static const char *const scenes[] = {"humanoid", "humanoid-quaternion", "arm7", "gantry"};
+    scene_random random = scene_random_make(23);
+    for (int round = 0; round < 3 * 4 * 7 * 7; ++round) {
+        bench b;
+        bool is_fabrik = round % 3 == 2;
+        bench_open(&b, scenes[round / 3 % (is_fabrik ? 3 : 4)], geometric[round % 3]);
+        double target = sizes[round / 12 % 7], weight = sizes[round / 84 % 7], q[LARGEST];
+        poise_goal goals[3];
+        for (int i = 0; i < 3; ++i) {
+            goals[i] = bench_random_goal(&random, b.model, true);
+            goals[i].kind = is_fabrik ? POISE_GOAL_POSITION : goals[i].kind;
+            goals[i].weight = weight;
+            goals[i].target.position = v3_scale(goals[i].target.position, target);
+        }
+        scene_random_configuration(&random, b.model, q);
+        b.options.max_iterations = 3;
+        poise_report report;
+        ck_assert_int_eq(bench_solve(&b, goals, 3, q, &report), POISE_OK);
+        for (int i = 0; i < b.nq; ++i) {
+            ck_assert(isfinite(q[i]));
+        }
+        ck_assert(poise_model_within_limits(b.model, q));
+        bench_close(&b);
+    }
+}
+END_TEST
+
+START_TEST(fabrik_is_never_worse_than_the_start_and_keeps_limits_on_random_problems)
+{
+    static const char *const scenes[] = {"humanoid", "humanoid-quaternion", "tree2d", "arm7", "tree-62"};
+    scene_random random = scene_random_make(8);
+    for (int round = 0; round < 200; ++round) {
+        bench b;
+        bench_open(&b, scenes[round % 5], POISE_METHOD_FABRIK);
+        poise_goal goals[3];
+        for (int i = 0; i < 3; ++i) {
+            goals[i] = bench_random_goal(&random, b.model, false);
+            goals[i] = poise_goal_position(goals[i].body, random_vector(&random, 0.1), random_vector(&random, 1.5));
+            add_trimmings(&random, &goals[i]);
+        }
+        for (int i = 0; i < b.nv; ++i) {
+            b.locked[i] = i >= 6 && scene_random_index(&random, 8) == 0;
+        }
+        b.options.max_iterations = 30;
+        double q[LARGEST], start[LARGEST];
+        scene_random_configuration(&random, b.model, q);
+        memcpy(start, q, sizeof q);
+        poise_report report;
+        ck_assert_int_eq(bench_solve(&b, goals, 3, q, &report), POISE_OK);
+        check_promises(&b, start, q, &report);
+        bench_close(&b);
+    }
+}
+END_TEST
+
+// ---- Pulls ---------------------------------------------------------------------------------------------------------------
+
+// M is a sum of products of a point and its target, or of a force, and `size` the sum of their lengths: no shorter.
+START_TEST(the_size_of_a_pull_bounds_its_moments)
+{
+    scene_random random = scene_random_make(24);
+    bench b;
+    bench_over(&b, single_joint(POISE_JOINT_BALL_QUATERNION, INFINITY), POISE_METHOD_CCD);
+    poise_solver *solver;
+    ck_assert_int_eq(poise_solver_create(b.model, &b.options, NULL, &solver), POISE_OK);
+    for (int round = 0; round < 500; ++round) {
+        poise_goal goal = bench_random_goal(&random, b.model, true);
+        double q[4], square = 0.0;
+        pz_pull pulls[2];
+        if (round % 2) { // a point that looks away from a target near the reference point: nearly all is force
+            goal = poise_goal_aim(1, random_vector(&random, 1.0), scene_random_direction(&random),
+                                  random_vector(&random, 0.01));
+        }
+        scene_random_configuration(&random, b.model, q);
+        ck_assert_int_eq(pz_solve_begin(solver, &goal, 1, q), POISE_OK);
+        ck_assert(isfinite(pz_try(solver, q, POISE_LEVEL_HESSIAN)));
+        pz_accept(solver);
+        pz_pull_goals(solver, 0.0, pulls);
+        for (int i = 0; i < 9; ++i) {
+            double entry = ((const double *)&pulls[goal.body].M)[i];
+            square += entry * entry;
+        }
+        ck_assert_double_ge(pulls[goal.body].size, sqrt(square) * (1.0 - 1e-13)); // roundings of the lengths
+    }
+    poise_solver_destroy(solver);
+    bench_close(&b);
+}
+END_TEST
+
+// ---- Refusals ------------------------------------------------------------------------------------------------------------
+
+static void expect_refusal(const char *scene, poise_method method, const poise_goal *goal, double prior)
+{
+    bench b;
+    bench_open(&b, scene, method);
+    b.options.prior = prior;
+    double q[LARGEST], before[LARGEST];
+    poise_model_neutral(b.model, q);
+    memcpy(before, q, sizeof q);
+    ck_assert_int_eq(bench_solve(&b, goal, 1, q, NULL), POISE_ERROR_UNSUPPORTED);
+    ck_assert_mem_eq(q, before, (size_t)b.nq * sizeof *q);
+    bench_close(&b);
+}
+
+START_TEST(goals_and_joints_that_cannot_be_served_are_refused)
+{
+    poise_vec3 o = poise_vec3_make(0, 0, 0), z = {0, 0, 1}, t = {0.3, 0.2, 0.1};
+    poise_pose identity = poise_pose_identity();
+    double posture[LARGEST] = {0};
+    poise_goal position = poise_goal_position(3, o, t), banded = poise_goal_orientation(3, poise_quat_identity());
+    banded.rotation_tolerance = poise_vec3_make(0, 0, INFINITY);
+    const poise_goal refused[] = {poise_goal_plane(3, o, t, z),
+                                  poise_goal_line(3, o, t, z),
+                                  poise_goal_distance(3, o, t, 0.1),
+                                  poise_goal_posture(posture, 1),
+                                  poise_goal_smoothness(posture, NULL, 1),
+                                  poise_goal_relative(3, identity, 1, identity),
+                                  banded};
+    for (int m = 0; m < 3; ++m) {
+        for (size_t i = 0; i < sizeof refused / sizeof refused[0]; ++i) {
+            expect_refusal("arm7", geometric[m], &refused[i], 0);
+        }
+        expect_refusal("arm7", geometric[m], &position, 0.1);
+        bench b;
+        bench_open(&b, "hand", geometric[m]);
+        int tip = poise_model_joint_count(b.model) - 1; // of the last finger, below a mimic
+        bench_close(&b);
+        poise_goal finger = poise_goal_position(tip, o, t);
+        expect_refusal("hand", geometric[m], &finger, 0);
+        poise_goal two[] = {poise_goal_position(1, o, t), finger}; // the second is none of the goals
+        double q[LARGEST];
+        bench_open(&b, "hand", geometric[m]);
+        poise_model_neutral(b.model, q);
+        ck_assert_int_eq(bench_solve(&b, two, 1, q, NULL), POISE_OK);
+        bench_close(&b);
+    }
+    const poise_goal no_positions[] = {poise_goal_direction(3, z, z), poise_goal_orientation(3, poise_quat_identity()),
+                                       poise_goal_pose(3, identity, identity), poise_goal_aim(3, o, z, t)};
+    for (size_t i = 0; i < sizeof no_positions / sizeof no_positions[0]; ++i) {
+        expect_refusal("arm7", POISE_METHOD_FABRIK, &no_positions[i], 0);
+    }
+    expect_refusal("scara", POISE_METHOD_FABRIK, &position, 0);
+}
+END_TEST
+
+static const test_case tests[] = {
+    &best_angle_beats_every_angle_of_a_fine_grid,
+    &one_sweep_of_one_coordinate_beats_a_grid_of_its_range,
+    &one_sweep_of_a_ball_beats_every_random_rotation,
+    &free_swing_beats_a_grid_in_one_sweep_and_a_limited_one_ends_at_a_stationary_point,
+    &no_small_step_of_a_rotation_vector_within_its_limits_helps_after_a_run,
+    &a_ball_with_one_marker_does_not_twist,
+    &a_rotation_vector_takes_the_other_way_round_when_its_limits_ask_for_it,
+    &a_ball_does_not_twist_for_a_marker_that_a_joint_below_has_moved,
+    &a_joint_that_no_goal_can_feel_stays_where_it_is,
+    &free_root_is_laid_onto_its_markers_in_one_sweep,
+    &a_sweep_agrees_with_one_that_moves_all_bodies_after_every_joint,
+    &cost_never_rises_and_limits_and_locks_hold_on_random_problems,
+    &a_run_stalls_only_where_no_gradient_is_left,
+    &aims_at_near_points_do_not_stall_before_the_gradient_is_gone,
+    &no_number_that_is_not_finite_leaves_a_solve,
+    &fabrik_is_never_worse_than_the_start_and_keeps_limits_on_random_problems,
+    &the_size_of_a_pull_bounds_its_moments,
+    &goals_and_joints_that_cannot_be_served_are_refused,
+};
+
+int main(void)
+{
+    return test_run("geometric", tests, TEST_COUNT(tests));
+}

@@ -1,0 +1,61 @@
+// Random problems that a method can serve, for tests of what must hold for every method. No function of <math.h> is used, as
+// in random_model.h.
+#ifndef TEST_PROBLEMS_H
+#define TEST_PROBLEMS_H
+
+#include "random_goals.h"
+
+#define PROBLEM_NUMBERS 128 // room for q and for a step
+#define PROBLEM_GOALS   RANDOM_GOALS
+#define PROBLEM_TRACE   256
+
+// A model, goals, a start and options that point to the arrays beside them. Do not copy it.
+typedef struct problem {
+    poise_model *model;
+    int nq, nv;
+    int count; // of goals
+    poise_goal goals[PROBLEM_GOALS];
+    double start[PROBLEM_NUMBERS]; // within the limits
+    bool locked[PROBLEM_NUMBERS];
+    poise_solver_options options;
+    poise_trace trace[PROBLEM_TRACE];
+    random_goals all; // what the goals were picked from
+} problem;
+
+// What a solve gave.
+typedef struct answer {
+    poise_status status;
+    double q[PROBLEM_NUMBERS];
+    poise_report report;
+} answer;
+
+typedef enum problem_feature {
+    PROBLEM_PLAIN = 0,
+    PROBLEM_LIMITS = 1,
+    PROBLEM_LOCKS = 2,    // about a quarter of the coordinates keep their values
+    PROBLEM_FIXED = 4,    // no goal that a motion of the world changes in other ways than its target: no CALLBACK
+    PROBLEM_ONE_LEVEL = 8 // no goal that goes to the null space: the cost falls for every method
+} problem_feature;
+
+// A random tree of up to `joints` joints of every type and up to four goals of kinds that the method serves; NULL when
+// memory is short. FABRIK's joints turn, but for a free root.
+problem *problem_make(scene_random *random, poise_method method, int joints, unsigned features);
+
+// A pose goal on an arm of `joints` hinges and slides, for AUTO: near the reach, or a little out of it.
+problem *problem_make_arm(scene_random *random, int joints);
+
+void problem_destroy(problem *p);
+
+// Solve from `start` with a solver of its own.
+answer problem_solve(problem *p);
+
+// The same with a solver at hand.
+answer problem_solve_with(const problem *p, poise_solver *solver);
+
+// Are q and all numbers of the report the same, to the bit?
+bool answers_are_equal(const problem *p, const answer *a, const answer *b);
+
+// Are q and all numbers of the report finite?
+bool answer_is_finite(const problem *p, const answer *a);
+
+#endif

@@ -1,0 +1,111 @@
+// Building skeletons in tests: every step is checked, so that a test says only what it is about.
+#ifndef TEST_SKELETON_H
+#define TEST_SKELETON_H
+
+#include "random_model.h"
+#include "test_main.h"
+
+#include <string.h>
+
+static inline poise_builder *new_builder(void)
+{
+    poise_builder *builder = NULL;
+    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    return builder;
+}
+
+static inline poise_joint joint_of(const char *name, const char *parent, poise_joint_type type)
+{
+    poise_joint joint = poise_joint_default();
+    joint.name = name;
+    joint.parent = parent;
+    joint.type = type;
+    return joint;
+}
+
+static inline void add(poise_builder *builder, const poise_joint *joint)
+{
+    poise_error error = {0};
+    ck_assert_msg(poise_builder_add_joint(builder, joint, &error) == POISE_OK, "%s", error.text);
+}
+
+// A joint at its parent's origin.
+static inline void add_plain(poise_builder *builder, const char *name, const char *parent, poise_joint_type type)
+{
+    poise_joint joint = joint_of(name, parent, type);
+    add(builder, &joint);
+}
+
+static inline poise_model *model_of(const poise_builder *builder)
+{
+    poise_model *model = NULL;
+    poise_error error = {0};
+    ck_assert_msg(poise_model_create(builder, NULL, &model, &error) == POISE_OK, "%s", error.text);
+    return model;
+}
+
+// The model of a builder that is not needed any more.
+static inline poise_model *model_and_done(poise_builder *builder)
+{
+    poise_model *model = model_of(builder);
+    poise_builder_destroy(builder);
+    return model;
+}
+
+// ---- A model with a configuration ----------------------------------------------------------------------------------------
+
+#define FIGURE_NUMBERS 256 // room for q and for a step
+
+typedef struct figure {
+    poise_model *model;
+    poise_kinematics *kin;
+    int nq, nv;
+    double q[FIGURE_NUMBERS];
+} figure;
+
+static inline void update(figure *f)
+{
+    ck_assert_int_eq(poise_kinematics_update(f->kin, f->q), POISE_OK);
+}
+
+// At the neutral configuration. The figure owns the model.
+static inline figure figure_of(poise_model *model)
+{
+    ck_assert_ptr_nonnull(model);
+    figure f = {.model = model, .nq = poise_model_nq(model), .nv = poise_model_nv(model)};
+    ck_assert_int_le(f.nq, FIGURE_NUMBERS);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &f.kin), POISE_OK);
+    poise_model_neutral(model, f.q);
+    return f;
+}
+
+// A random configuration. Rotation vectors stay a little below pi, so that differences do not step across it, where a step
+// replaces them.
+static inline void pose_randomly(scene_random *random, figure *f)
+{
+    scene_random_configuration(random, f->model, f->q);
+    for (int k = 0; k < poise_model_joint_count(f->model); ++k) {
+        poise_joint_type type = poise_model_joint_type(f->model, k);
+        int first = poise_model_joint_q(f->model, k, NULL) + (type == POISE_JOINT_FREE_EXPMAP ? 3 : 0);
+        bool is_vector = type == POISE_JOINT_BALL_EXPMAP || type == POISE_JOINT_FREE_EXPMAP;
+        for (int i = 0; i < (is_vector ? 3 : type == POISE_JOINT_SWING_TWIST ? 2 : 0); ++i) {
+            f->q[first + i] *= 0.95;
+        }
+    }
+    update(f);
+}
+
+static inline figure random_figure(scene_random *random, int count, unsigned features)
+{
+    figure f = figure_of(random_model(random, count, features));
+    pose_randomly(random, &f);
+    return f;
+}
+
+static inline void release(figure *f)
+{
+    poise_kinematics_destroy(f->kin);
+    poise_model_destroy(f->model);
+}
+
+#endif
