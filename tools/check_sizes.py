@@ -59,7 +59,7 @@ def check_file(path, name):
         elif "(" in before:
             longest = max(longest, length)
             if length > FUNCTION_LINES:
-                match = re.search(r"START_TEST\((\w+)|(\w+)\s*\(", before)
+                match = re.search(r"TEST\w*\((\w+)|(\w+)\s*\(", before)
                 found.append(f"{name}:{first}: {match[1] or match[2]} has {length} lines, the limit is {FUNCTION_LINES}")
     if lines > FILE_LINES:
         found.append(f"{name}: {lines} lines, the limit is {FILE_LINES}")

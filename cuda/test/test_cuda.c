@@ -8,6 +8,11 @@
 #include <math.h>
 #include <string.h>
 
+static const char *no_device(void)
+{
+    return poise_cuda_device_count() > 0 ? NULL : "no CUDA device";
+}
+
 static poise_cuda_options options_for(int capacity)
 {
     poise_cuda_options options = poise_cuda_options_default();
@@ -44,16 +49,15 @@ static void solve_and_judge(const char *scene, int count)
     release(&f);
 }
 
-START_TEST(answers_meet_their_targets_within_the_limits)
+TEST_IF(answers_meet_their_targets_within_the_limits, no_device)
 {
     solve_and_judge("arm6", 25000);
     solve_and_judge("arm7", 25000);
     solve_and_judge("scara", 500);
     solve_and_judge("lamp", 500);
 }
-END_TEST
 
-START_TEST(answers_do_not_depend_on_the_batch)
+TEST_IF(answers_do_not_depend_on_the_batch, no_device)
 {
     fixture f = make("arm7", 6000, 20, 2);
     poise_cuda_options options = options_for(6000);
@@ -76,7 +80,6 @@ START_TEST(answers_do_not_depend_on_the_batch)
     poise_cuda_destroy(cuda);
     release(&f);
 }
-END_TEST
 
 static void compare_closest(const char *scene, int count, int restarts)
 {
@@ -107,18 +110,17 @@ static void compare_closest(const char *scene, int count, int restarts)
     release(&f);
 }
 
-START_TEST(targets_out_of_reach_get_the_closest_pose_of_poise_solve)
+TEST_IF(targets_out_of_reach_get_the_closest_pose_of_poise_solve, no_device)
 {
     compare_closest("arm6", 300, RESTARTS);
     compare_closest("arm7", 300, RESTARTS);
     compare_closest("arm7", 3000, 0);
     compare_closest("scara", 100, RESTARTS);
 }
-END_TEST
 
 // ---- Ways to call --------------------------------------------------------------------------------------------------------
 
-START_TEST(device_memory_on_a_stream_gives_the_same_as_host_memory)
+TEST_IF(device_memory_on_a_stream_gives_the_same_as_host_memory, no_device)
 {
     fixture f = make("arm6", 5000, 0, 4);
     poise_cuda_options options = options_for(2100); // in parts
@@ -144,7 +146,6 @@ START_TEST(device_memory_on_a_stream_gives_the_same_as_host_memory)
     poise_cuda_destroy(cuda);
     release(&f);
 }
-END_TEST
 
 // All bits of an answer.
 static bool is_same(const poise_cuda_answer *a, const poise_cuda_answer *b)
@@ -183,7 +184,7 @@ static void compare_with_host(const char *scene, int count, int beyond, int rest
     release(&f);
 }
 
-START_TEST(the_host_gives_the_same_bits_as_the_device)
+TEST_IF(the_host_gives_the_same_bits_as_the_device, no_device)
 {
     compare_with_host("arm6", 20000, 100, RESTARTS);
     compare_with_host("arm7", 20000, 100, RESTARTS);
@@ -192,9 +193,8 @@ START_TEST(the_host_gives_the_same_bits_as_the_device)
     compare_with_host("scara", 500, 50, RESTARTS);
     compare_with_host("lamp", 500, 50, RESTARTS);
 }
-END_TEST
 
-START_TEST(problems_of_a_batch_get_reports_and_unsound_ones_their_status)
+TEST_IF(problems_of_a_batch_get_reports_and_unsound_ones_their_status, no_device)
 {
     enum { COUNT = 5000 };
     fixture f = make("arm7", COUNT, 0, 5);
@@ -235,7 +235,6 @@ START_TEST(problems_of_a_batch_get_reports_and_unsound_ones_their_status)
     poise_cuda_destroy(cuda);
     release(&f);
 }
-END_TEST
 
 // ---- Expressive inverse kinematics ---------------------------------------------------------------------------------------
 
@@ -284,18 +283,17 @@ static void compare_erik(const char *scene, int count)
     poise_model_destroy(model);
 }
 
-START_TEST(erik_gives_the_same_bits_as_on_the_host)
+TEST_IF(erik_gives_the_same_bits_as_on_the_host, no_device)
 {
     static const char *const scenes[] = {"erik-a", "erik-b", "erik-c", "erik-d", "erik-e", "erik-f", "erik-g"};
     for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; ++i) {
         compare_erik(scenes[i], 3000);
     }
 }
-END_TEST
 
 // ---- Failures ------------------------------------------------------------------------------------------------------------
 
-START_TEST(numbers_that_are_not_finite_are_refused_and_nothing_is_touched)
+TEST_IF(numbers_that_are_not_finite_are_refused_and_nothing_is_touched, no_device)
 {
     fixture f = make("arm6", 10, 0, 6);
     poise_cuda_options options = options_for(10);
@@ -310,9 +308,8 @@ START_TEST(numbers_that_are_not_finite_are_refused_and_nothing_is_touched)
     poise_cuda_destroy(cuda);
     release(&f);
 }
-END_TEST
 
-START_TEST(too_large_a_capacity_says_that_memory_is_short)
+TEST_IF(too_large_a_capacity_says_that_memory_is_short, no_device)
 {
     fixture f = make("arm7", 1, 0, 7);
     poise_cuda_options options = options_for(INT32_MAX);
@@ -327,9 +324,8 @@ START_TEST(too_large_a_capacity_says_that_memory_is_short)
     poise_cuda_destroy(cuda);
     release(&f);
 }
-END_TEST
 
-START_TEST(goals_and_chains_that_are_not_served_are_named)
+TEST_IF(goals_and_chains_that_are_not_served_are_named, no_device)
 {
     fixture f = make("arm7", 1, 0, 8);
     poise_cuda_options options = options_for(10);
@@ -343,9 +339,8 @@ START_TEST(goals_and_chains_that_are_not_served_are_named)
     ck_assert_int_eq(poise_cuda_create(f.model, &f.goal, NULL, &cuda, &error), POISE_ERROR_ARGUMENT);
     release(&f);
 }
-END_TEST
 
-START_TEST(a_device_that_is_not_there_is_said_to_be_missing)
+TEST(a_device_that_is_not_there_is_said_to_be_missing)
 {
     fixture f = make("arm6", 1, 0, 9);
     poise_cuda_options options = options_for(10);
@@ -355,30 +350,4 @@ START_TEST(a_device_that_is_not_there_is_said_to_be_missing)
     ck_assert_int_eq(poise_cuda_create(f.model, &f.goal, &options, &cuda, &error), POISE_ERROR_DEVICE);
     ck_assert(strstr(error.text, "no CUDA device") != NULL && cuda == NULL);
     release(&f);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &a_device_that_is_not_there_is_said_to_be_missing,
-    &answers_meet_their_targets_within_the_limits,
-    &answers_do_not_depend_on_the_batch,
-    &targets_out_of_reach_get_the_closest_pose_of_poise_solve,
-    &device_memory_on_a_stream_gives_the_same_as_host_memory,
-    &the_host_gives_the_same_bits_as_the_device,
-    &problems_of_a_batch_get_reports_and_unsound_ones_their_status,
-    &erik_gives_the_same_bits_as_on_the_host,
-    &numbers_that_are_not_finite_are_refused_and_nothing_is_touched,
-    &too_large_a_capacity_says_that_memory_is_short,
-    &goals_and_chains_that_are_not_served_are_named,
-};
-
-int main(void)
-{
-    bool has_device = poise_cuda_device_count() > 0;
-    int result = test_run("cuda", tests, has_device ? TEST_COUNT(tests) : 1);
-    if (!has_device && result == EXIT_SUCCESS) {
-        printf("skipped: no CUDA device\n");
-        return TEST_SKIPPED;
-    }
-    return result;
 }

@@ -10,6 +10,11 @@
 #include <math.h>
 #include <string.h>
 
+static const char *no_device(void)
+{
+    return poise_cuda_device_count() > 0 ? NULL : "no CUDA device";
+}
+
 #define COUNT  512
 #define MOST_Q 16
 
@@ -139,7 +144,7 @@ static void compare_with_host(fixture *f)
     poise_cuda_expressive_destroy(device);
 }
 
-START_TEST(answers_have_the_bits_of_the_host_within_wide_and_narrow_limits)
+TEST_IF(answers_have_the_bits_of_the_host_within_wide_and_narrow_limits, no_device)
 {
     static const char *const scenes[] = {"erik-c", "erik-d", "erik-e", "erik-f", "erik-g"};
     for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; ++i) {
@@ -152,9 +157,8 @@ START_TEST(answers_have_the_bits_of_the_host_within_wide_and_narrow_limits)
         }
     }
 }
-END_TEST
 
-START_TEST(other_options_and_joints_beside_the_chain_have_the_bits_of_the_host)
+TEST_IF(other_options_and_joints_beside_the_chain_have_the_bits_of_the_host, no_device)
 {
     for (int k = 0; k < 4; ++k) {
         fixture f = make("erik-c", 0.8, k < 2, COUNT);
@@ -168,9 +172,8 @@ START_TEST(other_options_and_joints_beside_the_chain_have_the_bits_of_the_host)
         release(&f);
     }
 }
-END_TEST
 
-START_TEST(answers_do_not_depend_on_the_batch)
+TEST_IF(answers_do_not_depend_on_the_batch, no_device)
 {
     fixture f = make("erik-f", 1.0, false, 3000);
     poise_cuda_expressive *device = open_device(&f);
@@ -193,7 +196,6 @@ START_TEST(answers_do_not_depend_on_the_batch)
     poise_cuda_expressive_destroy(device);
     release(&f);
 }
-END_TEST
 
 static void *copied(const void *from, size_t size)
 {
@@ -203,7 +205,7 @@ static void *copied(const void *from, size_t size)
     return there;
 }
 
-START_TEST(device_memory_on_a_stream_gives_the_same_as_host_memory)
+TEST_IF(device_memory_on_a_stream_gives_the_same_as_host_memory, no_device)
 {
     fixture f = make("erik-c", 1.0, false, 2000);
     poise_cuda_expressive *device = open_device(&f);
@@ -235,9 +237,8 @@ START_TEST(device_memory_on_a_stream_gives_the_same_as_host_memory)
     poise_cuda_expressive_destroy(device);
     release(&f);
 }
-END_TEST
 
-START_TEST(an_evaluation_sums_up_what_single_samples_give)
+TEST_IF(an_evaluation_sums_up_what_single_samples_give, no_device)
 {
     enum { POSTURES = 20, TARGETS = 25 };
     fixture f = make("erik-d", 1.0, false, POSTURES * TARGETS);
@@ -271,11 +272,10 @@ START_TEST(an_evaluation_sums_up_what_single_samples_give)
     poise_cuda_expressive_destroy(device);
     release(&f);
 }
-END_TEST
 
 // ---- Failures ------------------------------------------------------------------------------------------------------------
 
-START_TEST(numbers_that_are_not_finite_are_refused_and_nothing_is_touched)
+TEST_IF(numbers_that_are_not_finite_are_refused_and_nothing_is_touched, no_device)
 {
     fixture f = make("erik-c", 1.0, false, 10);
     poise_cuda_expressive *device = open_device(&f);
@@ -302,7 +302,6 @@ START_TEST(numbers_that_are_not_finite_are_refused_and_nothing_is_touched)
     poise_cuda_expressive_destroy(device);
     release(&f);
 }
-END_TEST
 
 static void refuse(const char *scene, poise_status expected, const char *text)
 {
@@ -317,7 +316,7 @@ static void refuse(const char *scene, poise_status expected, const char *text)
     poise_model_destroy(model);
 }
 
-START_TEST(models_options_and_devices_that_are_not_served_are_named)
+TEST(models_options_and_devices_that_are_not_served_are_named)
 {
     fixture f = make("erik-c", 1.0, false, 1);
     poise_cuda_expressive *device = NULL;
@@ -332,26 +331,4 @@ START_TEST(models_options_and_devices_that_are_not_served_are_named)
     ck_assert_int_eq(poise_cuda_expressive_create(f.model, &f.options, 0, 1, 1, &device, &error), POISE_ERROR_ARGUMENT);
     ck_assert(strstr(error.text, "gain") != NULL && device == NULL);
     release(&f);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &models_options_and_devices_that_are_not_served_are_named,
-    &answers_have_the_bits_of_the_host_within_wide_and_narrow_limits,
-    &other_options_and_joints_beside_the_chain_have_the_bits_of_the_host,
-    &answers_do_not_depend_on_the_batch,
-    &device_memory_on_a_stream_gives_the_same_as_host_memory,
-    &an_evaluation_sums_up_what_single_samples_give,
-    &numbers_that_are_not_finite_are_refused_and_nothing_is_touched,
-};
-
-int main(void)
-{
-    bool has_device = poise_cuda_device_count() > 0;
-    int result = test_run("cuda_expressive", tests, has_device ? TEST_COUNT(tests) : 1);
-    if (!has_device && result == EXIT_SUCCESS) {
-        printf("skipped: no CUDA device\n");
-        return TEST_SKIPPED;
-    }
-    return result;
 }

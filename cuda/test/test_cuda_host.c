@@ -7,6 +7,11 @@
 #include <math.h>
 #include <string.h>
 
+static const char *no_fused(void)
+{
+    return pz_cpu_is_fused() ? NULL : "this processor has no fused multiply-add";
+}
+
 // A fixture with the task that is made of it.
 typedef struct host_fixture {
     fixture f;
@@ -34,7 +39,7 @@ static bool solve(host_fixture *h, int i, int patience)
 
 #define PI 3.14159265358979323846
 
-START_TEST(sines_are_good_to_five_in_ten_million)
+TEST_IF(sines_are_good_to_five_in_ten_million, no_fused)
 {
     double worst = 0.0;
     for (int i = -400000; i <= 400000; ++i) { // four turns
@@ -44,16 +49,14 @@ START_TEST(sines_are_good_to_five_in_ten_million)
     }
     ck_assert_double_le(worst, 5e-7);
 }
-END_TEST
 
-START_TEST(inverse_roots_are_good_to_five_digits)
+TEST_IF(inverse_roots_are_good_to_five_digits, no_fused)
 {
     for (int i = 1; i <= 100000; ++i) {
         float x = (float)i * 1e-5f;
         ck_assert_double_le(fabs(fast_inverse_root(x) * sqrt((double)x) - 1.0), 5e-6);
     }
 }
-END_TEST
 
 // ---- Answers -------------------------------------------------------------------------------------------------------------
 
@@ -71,17 +74,16 @@ static void solve_and_judge(const char *scene, int count)
     release(&h.f);
 }
 
-START_TEST(all_targets_within_reach_are_met_within_the_limits)
+TEST_IF(all_targets_within_reach_are_met_within_the_limits, no_fused)
 {
     solve_and_judge("arm6", 10000);
     solve_and_judge("arm7", 10000);
     solve_and_judge("scara", 500);
     solve_and_judge("lamp", 500);
 }
-END_TEST
 
 // The sum is that of every compiler and processor; a change to the search in single precision changes it.
-START_TEST(searches_have_the_same_bits_everywhere)
+TEST_IF(searches_have_the_same_bits_everywhere, no_fused)
 {
     uint64_t hash = 14695981039346656037u; // Fowler, Noll and Vo, over words
     static const char *const scenes[] = {"arm6", "arm7"};
@@ -100,9 +102,8 @@ START_TEST(searches_have_the_same_bits_everywhere)
     }
     ck_assert_msg(hash == 0x4a99bb5c3fbb2436u, "%016llx", (unsigned long long)hash);
 }
-END_TEST
 
-START_TEST(a_start_outside_the_limits_or_many_turns_away_is_as_good)
+TEST_IF(a_start_outside_the_limits_or_many_turns_away_is_as_good, no_fused)
 {
     poise_solver_options options = solver_options();
     host_fixture h = make_host("arm7", 200, 0, 23, &options);
@@ -118,11 +119,10 @@ START_TEST(a_start_outside_the_limits_or_many_turns_away_is_as_good)
     poise_kinematics_destroy(kinematics);
     release(&h.f);
 }
-END_TEST
 
 // The same starts as they are and a thousand turns away: the answers are a thousand turns apart, up to what rounding of the
 // start, 1e-7, makes of a redundant arm.
-START_TEST(hinges_without_limits_keep_their_turns)
+TEST_IF(hinges_without_limits_keep_their_turns, no_fused)
 {
     poise_solver_options options = solver_options();
     host_fixture h = make_host("arm7", 200, 0, 27, &options);
@@ -149,7 +149,6 @@ START_TEST(hinges_without_limits_keep_their_turns)
     ck_assert_int_gt(alike, h.f.count * 9 / 10); // a few searches are chaotic
     release(&h.f);
 }
-END_TEST
 
 static void compare_closest(const char *scene, int restarts, poise_start start)
 {
@@ -181,7 +180,7 @@ static void compare_closest(const char *scene, int restarts, poise_start start)
     release(&h.f);
 }
 
-START_TEST(targets_out_of_reach_get_the_closest_pose_of_poise_solve_to_the_bit)
+TEST_IF(targets_out_of_reach_get_the_closest_pose_of_poise_solve_to_the_bit, no_fused)
 {
     compare_closest("arm6", 100, POISE_START_COLD);
     compare_closest("arm7", 100, POISE_START_COLD);
@@ -189,11 +188,10 @@ START_TEST(targets_out_of_reach_get_the_closest_pose_of_poise_solve_to_the_bit)
     compare_closest("arm7", 0, POISE_START_WARM);
     compare_closest("scara", 100, POISE_START_COLD);
 }
-END_TEST
 
 // ---- Patience ------------------------------------------------------------------------------------------------------------
 
-START_TEST(what_patience_does_not_settle_is_left_untouched)
+TEST_IF(what_patience_does_not_settle_is_left_untouched, no_fused)
 {
     poise_solver_options options = solver_options();
     host_fixture h = make_host("arm7", 3000, 20, 25, &options);
@@ -214,11 +212,10 @@ START_TEST(what_patience_does_not_settle_is_left_untouched)
     ck_assert(left >= 10 && left < h.f.count / 2);
     release(&h.f);
 }
-END_TEST
 
 // ---- What is not served --------------------------------------------------------------------------------------------------
 
-START_TEST(goals_that_are_not_served_are_named)
+TEST_IF(goals_that_are_not_served_are_named, no_fused)
 {
     fixture f = make("arm7", 1, 0, 26);
     poise_solver_options options = solver_options();
@@ -230,26 +227,4 @@ START_TEST(goals_that_are_not_served_are_named)
     ck_assert(strstr(error.text, "bands") != NULL);
     ck_assert_int_eq(pz_cuda_task_make(f.model, &point, &options, &task, &error), POISE_ERROR_UNSUPPORTED);
     release(&f);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &sines_are_good_to_five_in_ten_million,
-    &inverse_roots_are_good_to_five_digits,
-    &all_targets_within_reach_are_met_within_the_limits,
-    &searches_have_the_same_bits_everywhere,
-    &a_start_outside_the_limits_or_many_turns_away_is_as_good,
-    &hinges_without_limits_keep_their_turns,
-    &targets_out_of_reach_get_the_closest_pose_of_poise_solve_to_the_bit,
-    &what_patience_does_not_settle_is_left_untouched,
-    &goals_that_are_not_served_are_named,
-};
-
-int main(void)
-{
-    if (!pz_cpu_is_fused()) {
-        printf("skipped: this processor has no fused multiply-add\n");
-        return TEST_SKIPPED;
-    }
-    return test_run("cuda_host", tests, TEST_COUNT(tests));
 }

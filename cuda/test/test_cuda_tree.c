@@ -11,6 +11,11 @@
 
 #include <string.h>
 
+static const char *no_device(void)
+{
+    return poise_cuda_device_count() > 0 ? NULL : "no CUDA device";
+}
+
 // Problems on one model, each a random pose, and what poise_solve answers.
 typedef struct fixture {
     poise_model *model;
@@ -203,23 +208,21 @@ static void solve_as_threads_do(const char *scene, int count, int restarts, doub
     release(&f);
 }
 
-START_TEST(threads_of_the_device_would_give_the_bits_of_poise_solve)
+TEST(threads_of_the_device_would_give_the_bits_of_poise_solve)
 {
     solve_as_threads_do("humanoid", 12, 4, 0.0, false);
     solve_as_threads_do("humanoid-quaternion", 6, 2, 0.0, false);
     solve_as_threads_do("humanoid-euler", 6, 2, 0.0, false);
     solve_as_threads_do("tree-50", 6, 0, 0.0, false);
 }
-END_TEST
 
-START_TEST(the_order_of_restarts_does_not_matter)
+TEST(the_order_of_restarts_does_not_matter)
 {
     solve_as_threads_do("humanoid", 12, 4, 0.0, true);
     solve_as_threads_do("humanoid", 4, 3, 0.01, true); // none is met
 }
-END_TEST
 
-START_TEST(what_is_not_served_is_named)
+TEST(what_is_not_served_is_named)
 {
     fixture f = make("humanoid", 1, 0, 0.0);
     poise_cuda_options options = poise_cuda_tree_options_default();
@@ -243,7 +246,6 @@ START_TEST(what_is_not_served_is_named)
     poise_model_destroy(hand);
     release(&f);
 }
-END_TEST
 
 // ---- The device ----------------------------------------------------------------------------------------------------------
 
@@ -269,7 +271,7 @@ static void solve_on_device(const char *scene, int count, int restarts, double n
     release(&f);
 }
 
-START_TEST(the_device_gives_the_bits_of_poise_solve)
+TEST_IF(the_device_gives_the_bits_of_poise_solve, no_device)
 {
     solve_on_device("humanoid", 200, 20, 0.0, 1000);
     solve_on_device("humanoid-quaternion", 40, 2, 0.0, 1000);
@@ -277,15 +279,13 @@ START_TEST(the_device_gives_the_bits_of_poise_solve)
     solve_on_device("humanoid", 20, 3, 0.01, 1000);
     solve_on_device("tree-50", 40, 3, 0.0, 1000);
 }
-END_TEST
 
-START_TEST(parts_of_a_batch_give_the_same)
+TEST_IF(parts_of_a_batch_give_the_same, no_device)
 {
     solve_on_device("humanoid", 60, 4, 0.0, 17);
 }
-END_TEST
 
-START_TEST(device_memory_on_a_stream_gives_the_same)
+TEST_IF(device_memory_on_a_stream_gives_the_same, no_device)
 {
     fixture f = make("humanoid", 100, 4, 0.0);
     poise_cuda_tree *tree = open_device(&f, 1000);
@@ -312,9 +312,8 @@ START_TEST(device_memory_on_a_stream_gives_the_same)
     poise_cuda_tree_destroy(tree);
     release(&f);
 }
-END_TEST
 
-START_TEST(unsound_problems_get_their_status_and_the_others_go_on)
+TEST_IF(unsound_problems_get_their_status_and_the_others_go_on, no_device)
 {
     fixture f = make("humanoid", 6, 0, 0.0);
     poise_cuda_tree *tree = open_device(&f, 10);
@@ -335,9 +334,8 @@ START_TEST(unsound_problems_get_their_status_and_the_others_go_on)
     poise_cuda_tree_destroy(tree);
     release(&f);
 }
-END_TEST
 
-START_TEST(too_large_a_capacity_says_that_memory_is_short)
+TEST_IF(too_large_a_capacity_says_that_memory_is_short, no_device)
 {
     fixture f = make("humanoid", 1, 0, 0.0);
     poise_cuda_options options = poise_cuda_tree_options_default();
@@ -348,29 +346,4 @@ START_TEST(too_large_a_capacity_says_that_memory_is_short)
     ck_assert_int_eq(poise_cuda_tree_create(f.model, f.goals, f.goal_count, &options, &tree, &error), POISE_ERROR_MEMORY);
     ck_assert(strstr(error.text, "out of memory") != NULL && tree == NULL);
     release(&f);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &threads_of_the_device_would_give_the_bits_of_poise_solve,
-    &the_order_of_restarts_does_not_matter,
-    &what_is_not_served_is_named,
-    &the_device_gives_the_bits_of_poise_solve,
-    &parts_of_a_batch_give_the_same,
-    &device_memory_on_a_stream_gives_the_same,
-    &unsound_problems_get_their_status_and_the_others_go_on,
-    &too_large_a_capacity_says_that_memory_is_short,
-};
-
-#define WITHOUT_DEVICE 3 // the first ones
-
-int main(void)
-{
-    bool has_device = poise_cuda_device_count() > 0;
-    int result = test_run("cuda_tree", tests, has_device ? TEST_COUNT(tests) : WITHOUT_DEVICE);
-    if (!has_device && result == EXIT_SUCCESS) {
-        printf("skipped: no CUDA device\n");
-        return TEST_SKIPPED;
-    }
-    return result;
 }

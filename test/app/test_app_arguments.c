@@ -50,7 +50,7 @@ static void refuse(const char *line, const char *why)
     ck_assert_msg(strstr(said, why) != NULL, "%s: said \"%s\", not \"%s\"", line, said, why);
 }
 
-START_TEST(options_are_read_in_every_form_that_help_shows)
+TEST(options_are_read_in_every_form_that_help_shows)
 {
     arguments *args = parse("one|--all|--text=a b|-n|-1.5|--count|7|--choice|green|--file|-|-ga b|--goal|c|two");
     ck_assert_msg(args != NULL, "%s", said);
@@ -69,9 +69,8 @@ START_TEST(options_are_read_in_every_form_that_help_shows)
     ck_assert_ptr_null(option_text_at(args, "goal", 2));
     arguments_destroy(args);
 }
-END_TEST
 
-START_TEST(what_is_not_given_has_its_default)
+TEST(what_is_not_given_has_its_default)
 {
     arguments *args = parse("one");
     ck_assert(args && !option_given(args, "all") && !arguments_json(args));
@@ -81,9 +80,8 @@ START_TEST(what_is_not_given_has_its_default)
     ck_assert_ptr_null(option_text_at(args, "goal", 0));
     arguments_destroy(args);
 }
-END_TEST
 
-START_TEST(negative_numbers_and_what_follows_two_dashes_are_no_options)
+TEST(negative_numbers_and_what_follows_two_dashes_are_no_options)
 {
     arguments *args = parse("--text|-1 2 3|--|--all|-x");
     ck_assert_msg(args != NULL, "%s", said);
@@ -97,17 +95,15 @@ START_TEST(negative_numbers_and_what_follows_two_dashes_are_no_options)
     ck_assert_str_eq(arguments_at(args, 0), "-.5");
     arguments_destroy(args);
 }
-END_TEST
 
-START_TEST(help_needs_no_arguments)
+TEST(help_needs_no_arguments)
 {
     arguments *args = parse("--help");
     ck_assert(args && option_given(args, "help"));
     arguments_destroy(args);
 }
-END_TEST
 
-START_TEST(wrong_use_is_refused_with_the_reason)
+TEST(wrong_use_is_refused_with_the_reason)
 {
     refuse("", "an argument is missing");
     refuse("a|b|c", "\"c\" is one argument too many");
@@ -131,14 +127,13 @@ START_TEST(wrong_use_is_refused_with_the_reason)
     refuse("a|--all|-a", "--all is given twice");
     refuse("a|-n|1|--number|1", "--number is given twice");
 }
-END_TEST
 
 static const char *name_at(const void *user, int index)
 {
     return ((const char *const *)user)[index];
 }
 
-START_TEST(a_name_with_letters_wrong_is_recognised_and_another_is_not)
+TEST(a_name_with_letters_wrong_is_recognised_and_another_is_not)
 {
     static const char *const names[] = {"position", "pose", "posture"};
     static const struct {
@@ -151,9 +146,8 @@ START_TEST(a_name_with_letters_wrong_is_recognised_and_another_is_not)
                       found ? found : "nothing");
     }
 }
-END_TEST
 
-START_TEST(lists_of_numbers_take_spaces_and_commas_and_nothing_else)
+TEST(lists_of_numbers_take_spaces_and_commas_and_nothing_else)
 {
     double n[3] = {0};
     ck_assert_int_eq(parse_numbers(" 1, -2.5e1,3 4", n, 3), 4);
@@ -163,20 +157,4 @@ START_TEST(lists_of_numbers_take_spaces_and_commas_and_nothing_else)
     ck_assert_int_eq(parse_numbers("1 nan", n, 3), -1);
     double number;
     ck_assert(!parse_number("1 ", &number) && !parse_number("", &number) && parse_number("-0x1p3", &number));
-}
-END_TEST
-
-static const test_case tests[] = {
-    &options_are_read_in_every_form_that_help_shows,
-    &what_is_not_given_has_its_default,
-    &negative_numbers_and_what_follows_two_dashes_are_no_options,
-    &help_needs_no_arguments,
-    &wrong_use_is_refused_with_the_reason,
-    &a_name_with_letters_wrong_is_recognised_and_another_is_not,
-    &lists_of_numbers_take_spaces_and_commas_and_nothing_else,
-};
-
-int main(void)
-{
-    return test_run("app_arguments", tests, TEST_COUNT(tests));
 }

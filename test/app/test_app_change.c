@@ -51,7 +51,7 @@ static void compare(const places *a, const places *b, double factor, poise_quat 
     }
 }
 
-START_TEST(bodies_stay_where_they_are_when_joints_become_euler_angles)
+TEST(bodies_stay_where_they_are_when_joints_become_euler_angles)
 {
     static const char *const scenes[] = {"humanoid/cartwheel", "humanoid-quaternion/kick"};
     for (size_t i = 0; i < TEST_COUNT(scenes); ++i) {
@@ -72,10 +72,9 @@ START_TEST(bodies_stay_where_they_are_when_joints_become_euler_angles)
         poise_file_destroy(file);
     }
 }
-END_TEST
 
 // A cartwheel goes once around and back: angles follow, and never leap by the turn that one rotation could be written with.
-START_TEST(euler_angles_go_on_without_leaps)
+TEST(euler_angles_go_on_without_leaps)
 {
     poise_file *file = load_scene("humanoid/cartwheel");
     int count;
@@ -89,9 +88,8 @@ START_TEST(euler_angles_go_on_without_leaps)
     }
     poise_file_destroy(file);
 }
-END_TEST
 
-START_TEST(other_units_and_another_axis_move_the_figure_as_a_whole)
+TEST(other_units_and_another_axis_move_the_figure_as_a_whole)
 {
     poise_file *file = load_scene("humanoid/walk");
     ck_assert(file != NULL);
@@ -113,9 +111,8 @@ START_TEST(other_units_and_another_axis_move_the_figure_as_a_whole)
     free(after.pose);
     poise_file_destroy(file);
 }
-END_TEST
 
-START_TEST(slides_their_limits_and_followers_go_with_the_unit)
+TEST(slides_their_limits_and_followers_go_with_the_unit)
 {
     poise_file *file = load_scene("scara");
     ck_assert(file != NULL);
@@ -129,9 +126,8 @@ START_TEST(slides_their_limits_and_followers_go_with_the_unit)
     ck_assert_int_eq(place, 0);
     poise_file_destroy(file);
 }
-END_TEST
 
-START_TEST(every_number_of_a_configuration_finds_its_joint)
+TEST(every_number_of_a_configuration_finds_its_joint)
 {
     static const char *const scenes[] = {"hand", "humanoid", "humanoid-quaternion", "gantry"};
     for (size_t s = 0; s < TEST_COUNT(scenes); ++s) {
@@ -146,9 +142,8 @@ START_TEST(every_number_of_a_configuration_finds_its_joint)
         poise_file_destroy(file);
     }
 }
-END_TEST
 
-START_TEST(frames_that_are_not_there_and_scales_that_are_not_known_are_refused)
+TEST(frames_that_are_not_there_and_scales_that_are_not_known_are_refused)
 {
     char said[256] = "";
     poise_file *file = load_scene("humanoid/walk");
@@ -166,19 +161,4 @@ START_TEST(frames_that_are_not_there_and_scales_that_are_not_known_are_refused)
     ck_assert(change_rate(file, "file", file->model, 12) && file->clip->frames == 2 && file->markers->frames == 2);
     complain_to(NULL, 0);
     poise_file_destroy(file);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &bodies_stay_where_they_are_when_joints_become_euler_angles,
-    &euler_angles_go_on_without_leaps,
-    &other_units_and_another_axis_move_the_figure_as_a_whole,
-    &slides_their_limits_and_followers_go_with_the_unit,
-    &every_number_of_a_configuration_finds_its_joint,
-    &frames_that_are_not_there_and_scales_that_are_not_known_are_refused,
-};
-
-int main(void)
-{
-    return test_run("app_change", tests, TEST_COUNT(tests));
 }

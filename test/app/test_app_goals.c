@@ -12,6 +12,13 @@
 static poise_model *arm, *body;
 static double start[64];
 
+// Before the tests begin.
+__attribute__((constructor)) static void make_models(void)
+{
+    scene_create("arm6", NULL, &arm, NULL);
+    scene_create("humanoid", NULL, &body, NULL);
+}
+
 static bool give_posture(const void *user, const char *name, double *q, char *error, size_t size)
 {
     if (strcmp(name, "bent") != 0) {
@@ -68,7 +75,7 @@ static void check_same(const poise_goal *a, const poise_goal *b)
     ck_assert(memcmp(&a->tolerance, &b->tolerance, sizeof a->tolerance) == 0);
 }
 
-START_TEST(each_kind_is_the_goal_of_its_constructor)
+TEST(each_kind_is_the_goal_of_its_constructor)
 {
     int elbow = poise_model_find_body(arm, "elbow"), wrist = poise_model_find_body(arm, "wrist");
     poise_vec3 o = {0, 0, 0}, p = {0.1, 0.2, 0.3}, z = {0, 0, 1}, x = {1, 0, 0};
@@ -97,9 +104,8 @@ START_TEST(each_kind_is_the_goal_of_its_constructor)
     poise_goal balance = parse(body, "balance 0.1 0.2 0.3"), mass = poise_goal_center_of_mass(p);
     check_same(&balance, &mass);
 }
-END_TEST
 
-START_TEST(options_set_their_members)
+TEST(options_set_their_members)
 {
     poise_goal g = parse(arm, "position elbow 1 2 3 weight 2.5 priority 3 tolerance 0.1 free 0 geman-mcclure 0.5");
     ck_assert(g.weight == 2.5 && g.priority == 3 && g.loss == POISE_LOSS_GEMAN_MCCLURE && g.loss_scale == 0.5);
@@ -110,9 +116,8 @@ START_TEST(options_set_their_members)
     ck_assert(g.rotation_weight == 0.5 && isinf(g.rotation_tolerance.y) && g.rotation_tolerance.z == 0);
     ck_assert_double_eq_tol(g.rotation_tolerance.x, 1, 1e-15); // 2 sin(60 / 2 degrees), one rounding each
 }
-END_TEST
 
-START_TEST(three_ways_to_write_a_rotation_agree)
+TEST(three_ways_to_write_a_rotation_agree)
 {
     poise_quat a = parse(arm, "orientation elbow rpy 0 0 90 deg").target.rotation;
     poise_quat b = parse(arm, "orientation elbow turn 0 0 5 1.5707963267948966 rad").target.rotation;
@@ -121,10 +126,9 @@ START_TEST(three_ways_to_write_a_rotation_agree)
     ck_assert_double_le(most, 4 * 2.3e-16); // two numbers near 0.7, each to an ulp or two
     ck_assert(a.x == 0 && b.x == 0 && c.y == 0);
 }
-END_TEST
 
 // The tool's frame stands for the body's: its point, and axes turned with it.
-START_TEST(a_tool_is_a_frame_of_its_own)
+TEST(a_tool_is_a_frame_of_its_own)
 {
     int tool = poise_model_find_tool(arm, "tip");
     poise_pose frame = poise_model_tool_pose(arm, tool);
@@ -136,9 +140,8 @@ START_TEST(a_tool_is_a_frame_of_its_own)
     g = parse(arm, "aim tip to 1 2 3");
     ck_assert(memcmp(&g.axis, &z, sizeof z) == 0);
 }
-END_TEST
 
-START_TEST(wishes_hold_numbers_of_their_own)
+TEST(wishes_hold_numbers_of_their_own)
 {
     start[0] = 0.75;
     poise_goal g = parse(arm, "stay weight 0.5");
@@ -150,9 +153,8 @@ START_TEST(wishes_hold_numbers_of_their_own)
     g = parse(arm, "posture 1 2 3 4 5 -6 weight 0.1");
     ck_assert(g.q[5] == -6 && g.weight == 0.1);
 }
-END_TEST
 
-START_TEST(semicolons_part_goals_and_quotes_keep_spaces)
+TEST(semicolons_part_goals_and_quotes_keep_spaces)
 {
     goal_list list = {0};
     char error[256];
@@ -168,9 +170,8 @@ START_TEST(semicolons_part_goals_and_quotes_keep_spaces)
     ck_assert_int_eq(list.count, 4);
     goals_release(&list);
 }
-END_TEST
 
-START_TEST(what_is_not_understood_is_pointed_at)
+TEST(what_is_not_understood_is_pointed_at)
 {
     refuse("", "goal 1: there are no words");
     refuse(" ; ; ", "goal 1: there are no words");
@@ -192,10 +193,9 @@ START_TEST(what_is_not_understood_is_pointed_at)
     refuse("balance 0 0 1", "no mass");
     refuse("position 'elbow 1 2 3", "a quote does not end");
 }
-END_TEST
 
 // A goal from a file, told in the words that a user would write.
-START_TEST(a_description_reads_back_as_the_goal)
+TEST(a_description_reads_back_as_the_goal)
 {
     const char *texts[] = {"position elbow 0.1 0.2 0.3", "position tip 0.1 0.2 0.3"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i) {
@@ -205,10 +205,9 @@ START_TEST(a_description_reads_back_as_the_goal)
         ck_assert_str_eq(text, texts[i]);
     }
 }
-END_TEST
 
 // Any bytes: an answer or a reason, and nothing leaks or breaks.
-START_TEST(words_in_any_order_do_no_harm)
+TEST(words_in_any_order_do_no_harm)
 {
     static const char *const words[] = {"position", "elbow",  "1",         "to",      "rpy",      "deg", "tip",
                                         ";",        "weight", "'",         "posture", "relative", "-x",  "at",
@@ -230,28 +229,4 @@ START_TEST(words_in_any_order_do_no_harm)
         goals_release(&list);
     }
     ck_assert_int_gt(taken, 0);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &each_kind_is_the_goal_of_its_constructor,
-    &options_set_their_members,
-    &three_ways_to_write_a_rotation_agree,
-    &a_tool_is_a_frame_of_its_own,
-    &wishes_hold_numbers_of_their_own,
-    &semicolons_part_goals_and_quotes_keep_spaces,
-    &what_is_not_understood_is_pointed_at,
-    &a_description_reads_back_as_the_goal,
-    &words_in_any_order_do_no_harm,
-};
-
-int main(void)
-{
-    if (scene_create("arm6", NULL, &arm, NULL) != POISE_OK || scene_create("humanoid", NULL, &body, NULL) != POISE_OK) {
-        return EXIT_FAILURE;
-    }
-    int status = test_run("app_goals", tests, TEST_COUNT(tests));
-    poise_model_destroy(arm);
-    poise_model_destroy(body);
-    return status;
 }

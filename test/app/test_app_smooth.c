@@ -85,25 +85,22 @@ static void follow(poise_joint_type type)
     poise_model_destroy(model);
 }
 
-START_TEST(quaternions_are_followed_through_whole_turns_and_signs)
+TEST(quaternions_are_followed_through_whole_turns_and_signs)
 {
     follow(POISE_JOINT_BALL_QUATERNION);
 }
-END_TEST
 
-START_TEST(rotation_vectors_without_limits_are_followed_through_whole_turns)
+TEST(rotation_vectors_without_limits_are_followed_through_whole_turns)
 {
     follow(POISE_JOINT_BALL_EXPMAP);
 }
-END_TEST
 
-START_TEST(hinges_without_limits_are_followed_through_whole_turns)
+TEST(hinges_without_limits_are_followed_through_whole_turns)
 {
     follow(POISE_JOINT_REVOLUTE);
 }
-END_TEST
 
-START_TEST(switched_off_it_gives_setpoints_back_to_the_bit)
+TEST(switched_off_it_gives_setpoints_back_to_the_bit)
 {
     poise_model *model = single_joint(POISE_JOINT_BALL_QUATERNION);
     smoother *s = smoother_create(model, "off");
@@ -116,9 +113,8 @@ START_TEST(switched_off_it_gives_setpoints_back_to_the_bit)
     smoother_destroy(s);
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(quantiles_of_times_are_right_to_a_percent)
+TEST(quantiles_of_times_are_right_to_a_percent)
 {
     static latency l;
     scene_random random = scene_random_make(3);
@@ -135,18 +131,4 @@ START_TEST(quantiles_of_times_are_right_to_a_percent)
         latency_add(&l, scene_random_range(&random, -1, 1e5));
     }
     ck_assert_double_le(latency_quantile(&l, 0.5), 6e-3);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &quaternions_are_followed_through_whole_turns_and_signs,
-    &rotation_vectors_without_limits_are_followed_through_whole_turns,
-    &hinges_without_limits_are_followed_through_whole_turns,
-    &switched_off_it_gives_setpoints_back_to_the_bit,
-    &quantiles_of_times_are_right_to_a_percent,
-};
-
-int main(void)
-{
-    return test_run("app_smooth", tests, TEST_COUNT(tests));
 }

@@ -16,7 +16,7 @@ static hessian_study make(const char *motion)
 }
 
 // Positions of a body of 2 m are rounded to 1e-14 m = 1e-12 cm; f sums 41 squares of a few times that.
-START_TEST(the_pose_of_a_stand_in_meets_its_markers)
+TEST(the_pose_of_a_stand_in_meets_its_markers)
 {
     static const char *const motions[] = {"walk", "punch", "kick", "cartwheel"};
     for (int m = 0; m < 4; ++m) {
@@ -34,9 +34,8 @@ START_TEST(the_pose_of_a_stand_in_meets_its_markers)
         hessian_study_destroy(&study);
     }
 }
-END_TEST
 
-START_TEST(every_pose_of_the_motion_lies_within_the_limits_made_of_it)
+TEST(every_pose_of_the_motion_lies_within_the_limits_made_of_it)
 {
     hessian_study study = make("kick");
     for (int f = 0; f < study.task.frames; ++f) {
@@ -44,9 +43,8 @@ START_TEST(every_pose_of_the_motion_lies_within_the_limits_made_of_it)
     }
     hessian_study_destroy(&study);
 }
-END_TEST
 
-START_TEST(no_method_goes_uphill)
+TEST(no_method_goes_uphill)
 {
     static const poise_method methods[] = {POISE_METHOD_BFGS, POISE_METHOD_TRUST_REGION, POISE_METHOD_LEVENBERG_MARQUARDT,
                                            POISE_METHOD_AUTO};
@@ -64,9 +62,8 @@ START_TEST(no_method_goes_uphill)
     }
     hessian_study_destroy(&study);
 }
-END_TEST
 
-START_TEST(sums_over_frames_are_those_of_the_single_frames)
+TEST(sums_over_frames_are_those_of_the_single_frames)
 {
     hessian_study study = make("walk");
     hessian_run run = hessian_run_default(POISE_METHOD_AUTO, 100);
@@ -85,9 +82,8 @@ START_TEST(sums_over_frames_are_those_of_the_single_frames)
     ck_assert_double_eq(sums.iterations, iterations);
     hessian_study_destroy(&study);
 }
-END_TEST
 
-START_TEST(a_sequence_follows_the_motion_from_its_pose_and_from_far_off)
+TEST(a_sequence_follows_the_motion_from_its_pose_and_from_far_off)
 {
     hessian_study study = make("walk");
     hessian_run run = hessian_run_default(POISE_METHOD_AUTO, 10);
@@ -103,9 +99,8 @@ START_TEST(a_sequence_follows_the_motion_from_its_pose_and_from_far_off)
     }
     hessian_study_destroy(&study);
 }
-END_TEST
 
-START_TEST(what_is_not_there_is_named)
+TEST(what_is_not_there_is_named)
 {
     hessian_study study;
     ck_assert(!hessian_study_create(NULL, "somersault", &study));
@@ -113,10 +108,9 @@ START_TEST(what_is_not_there_is_named)
     ck_assert(!hessian_study_create("nowhere", "dg_03-05_02", &study));
     ck_assert_ptr_nonnull(strstr(study.task.error.text, "nowhere/HDM_dg.asf"));
 }
-END_TEST
 
 // The tolerance of "semidefinite" is 1e-12 of the larger eigenvalue.
-START_TEST(definiteness_is_the_sign_of_the_eigenvalues)
+TEST(definiteness_is_the_sign_of_the_eigenvalues)
 {
     enum { SIZE = 25 };
     poise_definiteness kind[SIZE * SIZE];
@@ -139,9 +133,8 @@ START_TEST(definiteness_is_the_sign_of_the_eigenvalues)
         }
     }
 }
-END_TEST
 
-START_TEST(the_closed_form_of_the_plane_is_the_jacobian_and_descends)
+TEST(the_closed_form_of_the_plane_is_the_jacobian_and_descends)
 {
     static planar_run run;
     for (int m = 0; m < PLANAR_METHODS; ++m) {
@@ -152,21 +145,4 @@ START_TEST(the_closed_form_of_the_plane_is_the_jacobian_and_descends)
             ck_assert_double_le(run.distance[k], run.distance[k - 1]);
         }
     }
-}
-END_TEST
-
-static const test_case tests[] = {
-    &the_pose_of_a_stand_in_meets_its_markers,
-    &every_pose_of_the_motion_lies_within_the_limits_made_of_it,
-    &no_method_goes_uphill,
-    &sums_over_frames_are_those_of_the_single_frames,
-    &a_sequence_follows_the_motion_from_its_pose_and_from_far_off,
-    &what_is_not_there_is_named,
-    &definiteness_is_the_sign_of_the_eigenvalues,
-    &the_closed_form_of_the_plane_is_the_jacobian_and_descends,
-};
-
-int main(void)
-{
-    return test_run("hessian_study", tests, TEST_COUNT(tests));
 }

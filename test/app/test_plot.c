@@ -71,7 +71,7 @@ static plot *make_odd_plot(void)
     return p;
 }
 
-START_TEST(a_plot_with_odd_texts_and_numbers_is_well_formed)
+TEST(a_plot_with_odd_texts_and_numbers_is_well_formed)
 {
     size_t size;
     char *text = draw(make_odd_plot(), &size);
@@ -80,9 +80,8 @@ START_TEST(a_plot_with_odd_texts_and_numbers_is_well_formed)
     ck_assert_ptr_null(strstr(text, "inf"));
     free(text);
 }
-END_TEST
 
-START_TEST(the_same_calls_give_the_same_bytes)
+TEST(the_same_calls_give_the_same_bytes)
 {
     size_t size, other_size;
     char *text = draw(make_odd_plot(), &size), *other = draw(make_odd_plot(), &other_size);
@@ -91,9 +90,8 @@ START_TEST(the_same_calls_give_the_same_bytes)
     free(text);
     free(other);
 }
-END_TEST
 
-START_TEST(a_name_is_in_the_legend_once_however_many_marks_have_it)
+TEST(a_name_is_in_the_legend_once_however_many_marks_have_it)
 {
     const double x[2] = {0.0, 1.0};
     size_t size;
@@ -109,10 +107,9 @@ START_TEST(a_name_is_in_the_legend_once_however_many_marks_have_it)
     ck_assert_int_eq(count_of(text, ">even<"), 1);
     free(text);
 }
-END_TEST
 
 // Paths are relative: rounding each step on its own would drift by a pixel in a few hundred points.
-START_TEST(a_long_line_ends_where_its_last_point_is)
+TEST(a_long_line_ends_where_its_last_point_is)
 {
     enum { POINTS = 5000 };
     double x[POINTS], y[POINTS], at[2] = {0.0, 0.0}, first[2] = {0.0, 0.0};
@@ -137,9 +134,8 @@ START_TEST(a_long_line_ends_where_its_last_point_is)
     ck_assert_double_eq_tol(at[1] - first[1], -200.0 * (y[POINTS - 1] - y[0]), 0.11);
     free(text);
 }
-END_TEST
 
-START_TEST(every_cell_of_a_grid_is_drawn_once)
+TEST(every_cell_of_a_grid_is_drawn_once)
 {
     enum { COLUMNS = 17, ROWS = 9 };
     static const char *const colors[] = {"#111111", "#222222", "#333333"};
@@ -163,9 +159,8 @@ START_TEST(every_cell_of_a_grid_is_drawn_once)
     ck_assert_double_eq_tol(area, 100.0 * COLUMNS * ROWS, 1e-6);
     free(text);
 }
-END_TEST
 
-START_TEST(ticks_are_evenly_spaced_round_and_within_the_axis)
+TEST(ticks_are_evenly_spaced_round_and_within_the_axis)
 {
     scene_random random = scene_random_make(3);
     for (int i = 0; i < 2000; ++i) {
@@ -187,9 +182,8 @@ START_TEST(ticks_are_evenly_spaced_round_and_within_the_axis)
         }
     }
 }
-END_TEST
 
-START_TEST(ticks_of_many_decades_are_powers_of_ten)
+TEST(ticks_of_many_decades_are_powers_of_ten)
 {
     scale s;
     scale_settle(&s, &(plot_axis){.is_log = true}, 3e-20, 2e5, 220.0, 30.0);
@@ -201,9 +195,8 @@ START_TEST(ticks_of_many_decades_are_powers_of_ten)
         ck_assert_int_eq(s.exponent[k], is_plain ? 0 : (int)lround(s.tick[k]));
     }
 }
-END_TEST
 
-START_TEST(numbers_that_are_not_positive_lie_at_the_lower_end_of_a_log_axis)
+TEST(numbers_that_are_not_positive_lie_at_the_lower_end_of_a_log_axis)
 {
     scale s;
     scale_settle(&s, &(plot_axis){.is_log = true}, 1e-3, 1e3, 60.0, 10.0);
@@ -211,9 +204,8 @@ START_TEST(numbers_that_are_not_positive_lie_at_the_lower_end_of_a_log_axis)
     ck_assert_double_eq_tol(scale_place(&s, -5.0), 0.0, 1e-12);
     ck_assert_double_eq_tol(scale_place(&s, 1.0), 30.0, 1e-9);
 }
-END_TEST
 
-START_TEST(the_ramp_goes_from_pale_to_dark)
+TEST(the_ramp_goes_from_pale_to_dark)
 {
     char color[8];
     long last = 0xffffff + 1;
@@ -226,22 +218,4 @@ START_TEST(the_ramp_goes_from_pale_to_dark)
     }
     ck_assert(!plot_ramp(0.0, color) && plot_ramp(1.0, color));
     ck_assert(plot_ramp(7.0, color) && !plot_ramp(-7.0, color));
-}
-END_TEST
-
-static const test_case tests[] = {
-    &a_plot_with_odd_texts_and_numbers_is_well_formed,
-    &the_same_calls_give_the_same_bytes,
-    &a_name_is_in_the_legend_once_however_many_marks_have_it,
-    &a_long_line_ends_where_its_last_point_is,
-    &every_cell_of_a_grid_is_drawn_once,
-    &ticks_are_evenly_spaced_round_and_within_the_axis,
-    &ticks_of_many_decades_are_powers_of_ten,
-    &numbers_that_are_not_positive_lie_at_the_lower_end_of_a_log_axis,
-    &the_ramp_goes_from_pale_to_dark,
-};
-
-int main(void)
-{
-    return test_run("plot", tests, TEST_COUNT(tests));
 }

@@ -43,7 +43,7 @@ static void tear_down(trial *t)
     arm_free(&t->arm);
 }
 
-START_TEST(answers_of_the_solver_are_reached)
+TEST(answers_of_the_solver_are_reached)
 {
     trial t;
     set_up(&t, 0);
@@ -53,10 +53,9 @@ START_TEST(answers_of_the_solver_are_reached)
     ck_assert(v.worst > 0.0 && v.worst <= ARM_TOLERANCE);
     tear_down(&t);
 }
-END_TEST
 
 // The last joint turns the tool by as much as itself: twice the tolerance is too much.
-START_TEST(an_answer_that_is_off_by_twice_the_tolerance_is_missed_and_wrong)
+TEST(an_answer_that_is_off_by_twice_the_tolerance_is_missed_and_wrong)
 {
     trial t;
     set_up(&t, 0);
@@ -71,10 +70,9 @@ START_TEST(an_answer_that_is_off_by_twice_the_tolerance_is_missed_and_wrong)
     ck_assert_int_eq(arm_batch_judge(&t.batch).wrong, 0);
     tear_down(&t);
 }
-END_TEST
 
 // The target is moved to where the answer is, so that nothing but the limit is broken.
-START_TEST(an_answer_one_bit_beyond_a_limit_is_outside)
+TEST(an_answer_one_bit_beyond_a_limit_is_outside)
 {
     trial t;
     set_up(&t, 0);
@@ -90,9 +88,8 @@ START_TEST(an_answer_one_bit_beyond_a_limit_is_outside)
     }
     tear_down(&t);
 }
-END_TEST
 
-START_TEST(an_answer_that_is_no_number_is_outside)
+TEST(an_answer_that_is_no_number_is_outside)
 {
     trial t;
     set_up(&t, 0);
@@ -104,9 +101,8 @@ START_TEST(an_answer_that_is_no_number_is_outside)
     ck_assert(isfinite(v.worst));
     tear_down(&t);
 }
-END_TEST
 
-START_TEST(a_target_out_of_reach_is_not_missed_but_wrong_when_told)
+TEST(a_target_out_of_reach_is_not_missed_but_wrong_when_told)
 {
     trial t;
     set_up(&t, 10);
@@ -122,9 +118,8 @@ START_TEST(a_target_out_of_reach_is_not_missed_but_wrong_when_told)
     ck_assert_int_eq(arm_batch_judge(&t.batch).wrong, 1);
     tear_down(&t);
 }
-END_TEST
 
-START_TEST(a_target_does_not_depend_on_threads_or_on_the_number_of_targets)
+TEST(a_target_does_not_depend_on_threads_or_on_the_number_of_targets)
 {
     enum { MANY = 10000 }; // several pieces
     arm a;
@@ -141,17 +136,4 @@ START_TEST(a_target_does_not_depend_on_threads_or_on_the_number_of_targets)
     arm_batch_destroy(&few);
     arm_batch_destroy(&many);
     arm_free(&a);
-}
-END_TEST
-
-static const test_case tests[] = {&answers_of_the_solver_are_reached,
-                                  &an_answer_that_is_off_by_twice_the_tolerance_is_missed_and_wrong,
-                                  &an_answer_one_bit_beyond_a_limit_is_outside,
-                                  &an_answer_that_is_no_number_is_outside,
-                                  &a_target_out_of_reach_is_not_missed_but_wrong_when_told,
-                                  &a_target_does_not_depend_on_threads_or_on_the_number_of_targets};
-
-int main(void)
-{
-    return test_run("arm_batch", tests, TEST_COUNT(tests));
 }

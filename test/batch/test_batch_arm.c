@@ -180,7 +180,7 @@ static void check_arm(const test_arm *arm, scene_random *random, int count, cons
 
 // ---- The same bits -------------------------------------------------------------------------------------------------------
 
-START_TEST(batches_on_robots_have_the_bits_of_single_solves)
+TEST(batches_on_robots_have_the_bits_of_single_solves)
 {
     static const int restarts[] = {0, 1, 300};
     scene_random random = scene_random_make(1);
@@ -193,9 +193,8 @@ START_TEST(batches_on_robots_have_the_bits_of_single_solves)
         arm_destroy(&arm);
     }
 }
-END_TEST
 
-START_TEST(batches_on_our_arms_have_the_bits_of_single_solves)
+TEST(batches_on_our_arms_have_the_bits_of_single_solves)
 {
     scene_random random = scene_random_make(2);
     for (size_t i = 0; i < TEST_COUNT(scenes); ++i) {
@@ -208,10 +207,9 @@ START_TEST(batches_on_our_arms_have_the_bits_of_single_solves)
         arm_destroy(&arm);
     }
 }
-END_TEST
 
 // From too short for lanes to the longest, with and without limits, with slides.
-START_TEST(batches_on_random_arms_have_the_bits_of_single_solves)
+TEST(batches_on_random_arms_have_the_bits_of_single_solves)
 {
     static const unsigned features[] = {ARM_PLAIN, ARM_RIGHT_ANGLES, ARM_CONTINUOUS, ARM_CONTINUOUS | ARM_FIXED, ARM_SLIDES};
     scene_random random = scene_random_make(3);
@@ -224,10 +222,9 @@ START_TEST(batches_on_random_arms_have_the_bits_of_single_solves)
         }
     }
 }
-END_TEST
 
 // Parallel axes: systems near to singular, which lanes leave to elimination.
-START_TEST(batches_on_planar_arms_have_the_bits_of_single_solves)
+TEST(batches_on_planar_arms_have_the_bits_of_single_solves)
 {
     scene_random random = scene_random_make(4);
     for (int n = 6; n <= 9; ++n) {
@@ -237,10 +234,9 @@ START_TEST(batches_on_planar_arms_have_the_bits_of_single_solves)
         arm_destroy(&arm);
     }
 }
-END_TEST
 
 // Angles of thousands of turns leave the fast way of sine and cosine.
-START_TEST(starts_many_turns_away_have_the_bits_of_single_solves)
+TEST(starts_many_turns_away_have_the_bits_of_single_solves)
 {
     scene_random random = scene_random_make(5);
     test_arm arm = arm_of_scene("arm7");
@@ -255,9 +251,8 @@ START_TEST(starts_many_turns_away_have_the_bits_of_single_solves)
     free(t);
     arm_destroy(&arm);
 }
-END_TEST
 
-START_TEST(options_make_no_difference_between_batch_and_single)
+TEST(options_make_no_difference_between_batch_and_single)
 {
     scene_random random = scene_random_make(6);
     test_arm arm = arm_of_scene("arm7");
@@ -274,7 +269,6 @@ START_TEST(options_make_no_difference_between_batch_and_single)
     }
     arm_destroy(&arm);
 }
-END_TEST
 
 // Goals with bands, losses, weights, other kinds, two goals, other frames and bodies, all in one batch.
 static void add_mixed(task *t, const test_arm *arm, scene_random *random, int count)
@@ -317,7 +311,7 @@ static void add_mixed(task *t, const test_arm *arm, scene_random *random, int co
     }
 }
 
-START_TEST(mixed_batches_have_the_bits_of_single_solves)
+TEST(mixed_batches_have_the_bits_of_single_solves)
 {
     scene_random random = scene_random_make(7);
     for (size_t i = 0; i < TEST_COUNT(scenes); ++i) {
@@ -331,7 +325,6 @@ START_TEST(mixed_batches_have_the_bits_of_single_solves)
         arm_destroy(&arm);
     }
 }
-END_TEST
 
 // ---- Problems that are not sound -----------------------------------------------------------------------------------------
 
@@ -366,7 +359,7 @@ static void spoil(task *t, int k)
     }
 }
 
-START_TEST(problems_that_are_not_sound_get_their_status_and_the_others_go_on)
+TEST(problems_that_are_not_sound_get_their_status_and_the_others_go_on)
 {
     scene_random random = scene_random_make(8);
     test_arm arm = arm_of_scene("arm6");
@@ -396,9 +389,8 @@ START_TEST(problems_that_are_not_sound_get_their_status_and_the_others_go_on)
     free(t);
     arm_destroy(&arm);
 }
-END_TEST
 
-START_TEST(calls_that_make_no_sense_are_refused)
+TEST(calls_that_make_no_sense_are_refused)
 {
     test_arm arm = arm_of_scene("arm6");
     poise_batch *batch = NULL;
@@ -425,9 +417,8 @@ START_TEST(calls_that_make_no_sense_are_refused)
     poise_batch_destroy(NULL);
     arm_destroy(&arm);
 }
-END_TEST
 
-START_TEST(lanes_are_as_many_as_asked_for_at_most)
+TEST(lanes_are_as_many_as_asked_for_at_most)
 {
     test_arm arm = arm_of_scene("arm7"), slides = arm_of_scene("gantry");
     poise_solver_options options = options_for(0);
@@ -449,11 +440,10 @@ START_TEST(lanes_are_as_many_as_asked_for_at_most)
     arm_destroy(&arm);
     arm_destroy(&slides);
 }
-END_TEST
 
 // ---- Sizes, order, workers -----------------------------------------------------------------------------------------------
 
-START_TEST(sizes_and_order_make_no_difference)
+TEST(sizes_and_order_make_no_difference)
 {
     static const int sizes[] = {0, 1, 2, 3, 63, 64, 65, 255, 256, 257, 1000, 1023, 1024, 1025, MOST};
     scene_random random = scene_random_make(9);
@@ -484,7 +474,6 @@ START_TEST(sizes_and_order_make_no_difference)
     free(t);
     arm_destroy(&arm);
 }
-END_TEST
 
 // A loop that visits pieces in an order of its own, on workers by chance.
 typedef struct shuffle {
@@ -547,7 +536,7 @@ static void run_threads(void *user, int count, poise_piece run, void *work)
     }
 }
 
-START_TEST(workers_make_no_difference)
+TEST(workers_make_no_difference)
 {
     static const int workers[] = {1, 2, 3, 8};
     static const int sizes[] = {1, 65, 700, MOST};
@@ -582,7 +571,6 @@ START_TEST(workers_make_no_difference)
     free(t);
     arm_destroy(&arm);
 }
-END_TEST
 
 // ---- Memory --------------------------------------------------------------------------------------------------------------
 
@@ -606,7 +594,7 @@ static void meter_release(void *user, void *memory)
     free(memory);
 }
 
-START_TEST(a_batch_is_one_allocation_and_survives_its_failure)
+TEST(a_batch_is_one_allocation_and_survives_its_failure)
 {
     test_arm arm = arm_of_scene("arm7");
     poise_batch_options options = poise_batch_options_default();
@@ -624,9 +612,8 @@ START_TEST(a_batch_is_one_allocation_and_survives_its_failure)
     ck_assert_int_eq(m.live, 0);
     arm_destroy(&arm);
 }
-END_TEST
 
-START_TEST(solving_a_batch_allocates_nothing)
+TEST(solving_a_batch_allocates_nothing)
 {
     scene_random random = scene_random_make(11);
     test_arm arm = arm_of_scene("arm7");
@@ -645,25 +632,4 @@ START_TEST(solving_a_batch_allocates_nothing)
     poise_batch_destroy(batch);
     free(t);
     arm_destroy(&arm);
-}
-END_TEST
-
-static const test_case tests[] = {&batches_on_robots_have_the_bits_of_single_solves,
-                                  &batches_on_our_arms_have_the_bits_of_single_solves,
-                                  &batches_on_random_arms_have_the_bits_of_single_solves,
-                                  &batches_on_planar_arms_have_the_bits_of_single_solves,
-                                  &starts_many_turns_away_have_the_bits_of_single_solves,
-                                  &options_make_no_difference_between_batch_and_single,
-                                  &mixed_batches_have_the_bits_of_single_solves,
-                                  &problems_that_are_not_sound_get_their_status_and_the_others_go_on,
-                                  &calls_that_make_no_sense_are_refused,
-                                  &lanes_are_as_many_as_asked_for_at_most,
-                                  &sizes_and_order_make_no_difference,
-                                  &workers_make_no_difference,
-                                  &a_batch_is_one_allocation_and_survives_its_failure,
-                                  &solving_a_batch_allocates_nothing};
-
-int main(void)
-{
-    return test_run("batch_arm", tests, TEST_COUNT(tests));
 }

@@ -239,7 +239,7 @@ static void check_humanoids(const recipe *r, const poise_batch_options *options,
 
 // ---- Tests ---------------------------------------------------------------------------------------------------------------
 
-START_TEST(tracked_humanoids_have_the_bits_of_single_solves)
+TEST(tracked_humanoids_have_the_bits_of_single_solves)
 {
     poise_batch_options options = poise_batch_options_default();
     check_humanoids(&(recipe){.start = 0.05, .inside = true}, &options, 40);
@@ -247,18 +247,16 @@ START_TEST(tracked_humanoids_have_the_bits_of_single_solves)
     options.solver.gradient_tolerance = 1e-3;
     check_humanoids(&(recipe){.start = 0.3, .noise = 0.02, .inside = true}, &options, 40);
 }
-END_TEST
 
-START_TEST(gaps_and_weights_change_no_bits)
+TEST(gaps_and_weights_change_no_bits)
 {
     poise_batch_options options = poise_batch_options_default();
     check_humanoids(&(recipe){.start = 0.1, .noise = 0.01, .gaps = 0.2, .weights = true, .inside = true}, &options, 40);
     check_humanoids(&(recipe){.start = 0.1, .gaps = 0.7, .inside = true}, &options, 20);
     check_humanoids(&(recipe){.start = 0.1, .gaps = 1.0, .inside = true}, &options, 5);
 }
-END_TEST
 
-START_TEST(limits_that_hold_the_answer_change_no_bits)
+TEST(limits_that_hold_the_answer_change_no_bits)
 {
     poise_batch_options options = poise_batch_options_default();
     recipe r = {.start = 0.2, .noise = 0.02};
@@ -277,9 +275,8 @@ START_TEST(limits_that_hold_the_answer_change_no_bits)
     options.solver.use_limits = false;
     check_humanoids(&r, &options, 20);
 }
-END_TEST
 
-START_TEST(far_and_cold_starts_have_the_bits_of_single_solves)
+TEST(far_and_cold_starts_have_the_bits_of_single_solves)
 {
     poise_batch_options options = poise_batch_options_default();
     check_humanoids(&(recipe){.start = 2.0, .noise = 0.01}, &options, 25);
@@ -287,9 +284,8 @@ START_TEST(far_and_cold_starts_have_the_bits_of_single_solves)
     check_humanoids(&(recipe){.start = 1.0, .noise = 0.01, .inside = true}, &options, 25);
     check_humanoids(&(recipe){.start = 4.0, .gaps = 0.3}, &options, 25);
 }
-END_TEST
 
-START_TEST(unreachable_targets_and_small_budgets_change_no_bits)
+TEST(unreachable_targets_and_small_budgets_change_no_bits)
 {
     poise_batch_options options = poise_batch_options_default();
     check_humanoids(&(recipe){.start = 0.2, .unreachable = 0.5}, &options, 20);
@@ -304,9 +300,8 @@ START_TEST(unreachable_targets_and_small_budgets_change_no_bits)
     poise_model_destroy(b.model);
     free_bunch(&b);
 }
-END_TEST
 
-START_TEST(locked_joints_keep_their_values_in_lanes)
+TEST(locked_joints_keep_their_values_in_lanes)
 {
     poise_batch_options options = poise_batch_options_default();
     for (int h = 0; h < HUMANOIDS; ++h) {
@@ -322,9 +317,8 @@ START_TEST(locked_joints_keep_their_values_in_lanes)
         free_bunch(&b);
     }
 }
-END_TEST
 
-START_TEST(tolerances_damping_and_restarts_change_no_bits)
+TEST(tolerances_damping_and_restarts_change_no_bits)
 {
     poise_batch_options options = poise_batch_options_default();
     recipe r = {.start = 0.2, .noise = 0.01, .inside = true};
@@ -339,9 +333,8 @@ START_TEST(tolerances_damping_and_restarts_change_no_bits)
     options.solver.max_iterations = 20;
     check_humanoids(&(recipe){.start = 1.0, .noise = 0.01}, &options, 6);
 }
-END_TEST
 
-START_TEST(random_trees_have_the_bits_of_single_solves)
+TEST(random_trees_have_the_bits_of_single_solves)
 {
     poise_batch_options options = poise_batch_options_default();
     options.solver.max_iterations = 40;
@@ -363,9 +356,8 @@ START_TEST(random_trees_have_the_bits_of_single_solves)
         free_bunch(&b);
     }
 }
-END_TEST
 
-START_TEST(random_trees_with_limits_have_the_bits_of_single_solves)
+TEST(random_trees_with_limits_have_the_bits_of_single_solves)
 {
     poise_batch_options options = poise_batch_options_default();
     options.solver.max_iterations = 40;
@@ -379,10 +371,9 @@ START_TEST(random_trees_with_limits_have_the_bits_of_single_solves)
         free_bunch(&b);
     }
 }
-END_TEST
 
 // Problems of several layouts in one batch, some of which no lane serves.
-START_TEST(mixed_goals_have_the_bits_of_single_solves)
+TEST(mixed_goals_have_the_bits_of_single_solves)
 {
     poise_batch_options options = poise_batch_options_default();
     options.max_goals = 40; // one less than a full set
@@ -412,9 +403,8 @@ START_TEST(mixed_goals_have_the_bits_of_single_solves)
     poise_model_destroy(b.model);
     free_bunch(&b);
 }
-END_TEST
 
-START_TEST(problems_that_are_not_sound_get_their_status_and_the_others_go_on)
+TEST(problems_that_are_not_sound_get_their_status_and_the_others_go_on)
 {
     poise_batch_options options = poise_batch_options_default();
     bunch b = humanoid_bunch("humanoid-quaternion", 40, &(recipe){.start = 0.1, .noise = 0.01, .inside = true}, 31);
@@ -437,9 +427,8 @@ START_TEST(problems_that_are_not_sound_get_their_status_and_the_others_go_on)
     poise_model_destroy(b.model);
     free_bunch(&b);
 }
-END_TEST
 
-START_TEST(numbers_that_overflow_have_the_bits_of_single_solves)
+TEST(numbers_that_overflow_have_the_bits_of_single_solves)
 {
     poise_batch_options options = poise_batch_options_default();
     for (int h = 0; h < HUMANOIDS; ++h) {
@@ -461,9 +450,8 @@ START_TEST(numbers_that_overflow_have_the_bits_of_single_solves)
         free_bunch(&b);
     }
 }
-END_TEST
 
-START_TEST(batches_of_any_size_have_the_bits_of_single_solves)
+TEST(batches_of_any_size_have_the_bits_of_single_solves)
 {
     static const int sizes[] = {0, 1, 3, 255, 256, 257, 600};
     poise_batch_options options = poise_batch_options_default();
@@ -484,7 +472,6 @@ START_TEST(batches_of_any_size_have_the_bits_of_single_solves)
     poise_model_destroy(b.model);
     free_bunch(&b);
 }
-END_TEST
 
 #define WORKERS 3
 
@@ -504,7 +491,7 @@ static void shuffled(void *user, int count, poise_piece run, void *work)
     }
 }
 
-START_TEST(workers_and_order_change_no_bits)
+TEST(workers_and_order_change_no_bits)
 {
     poise_batch_options options = poise_batch_options_default();
     options.solver.gradient_tolerance = 1e-3;
@@ -528,9 +515,8 @@ START_TEST(workers_and_order_change_no_bits)
     poise_model_destroy(b.model);
     free_bunch(&b);
 }
-END_TEST
 
-START_TEST(solving_a_batch_allocates_nothing)
+TEST(solving_a_batch_allocates_nothing)
 {
     poise_batch_options options = poise_batch_options_default();
     bunch b = humanoid_bunch("humanoid", 40, &(recipe){.start = 0.5, .noise = 0.01}, 71);
@@ -549,28 +535,4 @@ START_TEST(solving_a_batch_allocates_nothing)
     poise_batch_destroy(batch);
     poise_model_destroy(b.model);
     free_bunch(&b);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &tracked_humanoids_have_the_bits_of_single_solves,
-    &gaps_and_weights_change_no_bits,
-    &limits_that_hold_the_answer_change_no_bits,
-    &far_and_cold_starts_have_the_bits_of_single_solves,
-    &unreachable_targets_and_small_budgets_change_no_bits,
-    &locked_joints_keep_their_values_in_lanes,
-    &tolerances_damping_and_restarts_change_no_bits,
-    &random_trees_have_the_bits_of_single_solves,
-    &random_trees_with_limits_have_the_bits_of_single_solves,
-    &mixed_goals_have_the_bits_of_single_solves,
-    &problems_that_are_not_sound_get_their_status_and_the_others_go_on,
-    &numbers_that_overflow_have_the_bits_of_single_solves,
-    &batches_of_any_size_have_the_bits_of_single_solves,
-    &workers_and_order_change_no_bits,
-    &solving_a_batch_allocates_nothing,
-};
-
-int main(void)
-{
-    return test_run("batch_tree", tests, TEST_COUNT(tests));
 }

@@ -20,7 +20,7 @@ static void check_report(rig *r, const double *posture, poise_quat target, const
     ck_assert(report->iterations >= 1 && report->iterations <= r->options.max_iterations && report->reason[0]);
 }
 
-START_TEST(limits_hold_exactly_on_random_chains)
+TEST(limits_hold_exactly_on_random_chains)
 {
     scene_random random = scene_random_make(1);
     for (int round = 0; round < 1500; ++round) {
@@ -55,10 +55,9 @@ START_TEST(limits_hold_exactly_on_random_chains)
         rig_destroy(&r);
     }
 }
-END_TEST
 
 // Asked for what the posture is already, warping, phases and tests all leave it alone up to edges that are avoided.
-START_TEST(a_posture_that_faces_the_target_is_kept)
+TEST(a_posture_that_faces_the_target_is_kept)
 {
     for (size_t s = 0; s < TEST_COUNT(skeletons); ++s) {
         scene_random random = scene_random_make(2);
@@ -74,11 +73,10 @@ START_TEST(a_posture_that_faces_the_target_is_kept)
         rig_destroy(&r);
     }
 }
-END_TEST
 
 // Half a turn of the root and all bends of swings about x and z reversed is the same shape: where the root cannot turn as
 // far as asked for, that is the answer, with nothing lost.
-START_TEST(a_root_that_cannot_turn_that_far_turns_half_a_turn_less_and_bends_are_reversed)
+TEST(a_root_that_cannot_turn_that_far_turns_half_a_turn_less_and_bends_are_reversed)
 {
     const char *const names[] = {"erik-c", "erik-e", "erik-f"};
     for (size_t s = 0; s < TEST_COUNT(names); ++s) {
@@ -103,7 +101,6 @@ START_TEST(a_root_that_cannot_turn_that_far_turns_half_a_turn_less_and_bends_are
         rig_destroy(&r);
     }
 }
-END_TEST
 
 // The angle between the end and the target by the model's own kinematics, with the twin by half a roll about `pointing`.
 static double angle_left(rig *r, const double *q, poise_quat target, poise_vec3 pointing)
@@ -114,7 +111,7 @@ static double angle_left(rig *r, const double *q, poise_quat target, poise_vec3 
 }
 
 // A target that some pose within the limits has is reachable. All scenes point along y of their tool.
-START_TEST(orientation_is_exact_whenever_it_is_reachable)
+TEST(orientation_is_exact_whenever_it_is_reachable)
 {
     const char *const more[] = {"lamp", "erik-a", "erik-b", "erik-c", "erik-d", "erik-e", "erik-f", "erik-g"};
     for (size_t s = 0; s < TEST_COUNT(more); ++s) {
@@ -137,10 +134,9 @@ START_TEST(orientation_is_exact_whenever_it_is_reachable)
         rig_destroy(&r);
     }
 }
-END_TEST
 
 // Chains without twisters, bent at rest, with 0 outside some limits; without a spare joint a search may need many starts.
-START_TEST(orientation_is_exact_on_general_chains_too)
+TEST(orientation_is_exact_on_general_chains_too)
 {
     scene_random random = scene_random_make(4);
     int missed = 0;
@@ -162,10 +158,9 @@ START_TEST(orientation_is_exact_on_general_chains_too)
     }
     ck_assert_msg(missed == 0, "%d of 400 missed", missed);
 }
-END_TEST
 
 // From the answer, the posture and the zero pose alone, past joints that limits hold and steps that do not help.
-START_TEST(three_searches_reach_most_orientations_of_general_chains)
+TEST(three_searches_reach_most_orientations_of_general_chains)
 {
     scene_random random = scene_random_make(5);
     int missed = 0, count = 2000;
@@ -187,11 +182,10 @@ START_TEST(three_searches_reach_most_orientations_of_general_chains)
     // measured: 29, 0.0031; without the held joints 90, 0.0039; keeping steps that do not help 36, 0.0074
     ck_assert_msg(missed <= 32 && left <= 0.005 * count, "%d of %d missed, %g rad left", missed, count, left / count);
 }
-END_TEST
 
 // With root and end twisters set in closed form what is left is the difference of the angles from vertical, whatever is in
 // between: nothing can do better with these joints. (Twists are not limited here: a measure does not mind.)
-START_TEST(between_twisters_the_orientation_left_is_the_difference_from_vertical)
+TEST(between_twisters_the_orientation_left_is_the_difference_from_vertical)
 {
     scene_random random = scene_random_make(5);
     rig r = rig_of_scene("erik-e");
@@ -216,10 +210,9 @@ START_TEST(between_twisters_the_orientation_left_is_the_difference_from_vertical
     }
     rig_destroy(&r);
 }
-END_TEST
 
 // The same skeleton from a Denavit-Hartenberg table, whose frames point elsewhere: q_dh = (q1, q2, q3, -q4, q5).
-START_TEST(frames_do_not_matter)
+TEST(frames_do_not_matter)
 {
     scene_random random = scene_random_make(6);
     rig a = rig_of_scene("erik-c"), b = rig_of_scene("erik-c-dh");
@@ -240,11 +233,10 @@ START_TEST(frames_do_not_matter)
     rig_destroy(&a);
     rig_destroy(&b);
 }
-END_TEST
 
 // ---- Tricks --------------------------------------------------------------------------------------------------------------
 
-START_TEST(iterations_end_by_threshold_by_tricks_or_by_budget)
+TEST(iterations_end_by_threshold_by_tricks_or_by_budget)
 {
     poise_model *model = scene("erik-a"); // cannot look down
     poise_erik_options options = scene_options(model);
@@ -272,7 +264,6 @@ START_TEST(iterations_end_by_threshold_by_tricks_or_by_budget)
     ck_assert(report.iterations == 2 && report.outcome == POISE_OUTCOME_BUDGET && !report.used_ccd);
     rig_destroy(&r);
 }
-END_TEST
 
 // ---- Two tasks -----------------------------------------------------------------------------------------------------------
 
@@ -297,7 +288,7 @@ static void one_step(bool use_posture, poise_vec3 e, const double posture[5], do
     rig_destroy(&r);
 }
 
-START_TEST(a_step_of_two_tasks_has_its_hand_values)
+TEST(a_step_of_two_tasks_has_its_hand_values)
 {
     const poise_vec3 e = {0.02, 0.06, -0.05};
     const double posture[5] = {0, 0.1, -0.04, -0.05, 0};
@@ -308,10 +299,9 @@ START_TEST(a_step_of_two_tasks_has_its_hand_values)
         ck_assert_double_eq_tol(q[k], expected[k], 1e-14);
     }
 }
-END_TEST
 
 // A rotation of 1 rad is cut to 0.5; d = 0.5/0.3 is above the smallest singular value 1: lambda^2 = d - 1.
-START_TEST(a_step_that_would_be_too_long_is_damped)
+TEST(a_step_that_would_be_too_long_is_damped)
 {
     const poise_vec3 e = {0.6, 0.0, 0.8};
     const double posture[5] = {0};
@@ -322,12 +312,11 @@ START_TEST(a_step_that_would_be_too_long_is_damped)
         ck_assert_double_eq_tol(q[k], expected[k], 1e-14);
     }
 }
-END_TEST
 
 // ---- Positions -----------------------------------------------------------------------------------------------------------
 
 // Signs of bends are not in the measure: two postures with the same segments have the same one.
-START_TEST(positions_give_the_posture_back)
+TEST(positions_give_the_posture_back)
 {
     for (size_t s = 0; s < TEST_COUNT(skeletons); ++s) {
         scene_random random = scene_random_make(7);
@@ -347,9 +336,8 @@ START_TEST(positions_give_the_posture_back)
         rig_destroy(&r);
     }
 }
-END_TEST
 
-START_TEST(positions_that_no_chain_has_are_fitted_as_well_as_can_be)
+TEST(positions_that_no_chain_has_are_fitted_as_well_as_can_be)
 {
     rig r = rig_of_scene("erik-a"); // one bend: two segments in a line, then one that is not
     const poise_vec3 positions[4] = {{0, 0, 0}, {0.1, 1, 0}, {1, 1, 0}, {1, 2, 0}};
@@ -362,26 +350,4 @@ START_TEST(positions_that_no_chain_has_are_fitted_as_well_as_can_be)
     ck_assert_int_eq(poise_erik_posture_from_positions(r.erik, bad, 4, kept, &misfit), POISE_ERROR_ARGUMENT);
     ck_assert(kept[0] == 1 && kept[1] == 2 && kept[2] == 3);
     rig_destroy(&r);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &limits_hold_exactly_on_random_chains,
-    &a_posture_that_faces_the_target_is_kept,
-    &a_root_that_cannot_turn_that_far_turns_half_a_turn_less_and_bends_are_reversed,
-    &orientation_is_exact_whenever_it_is_reachable,
-    &orientation_is_exact_on_general_chains_too,
-    &three_searches_reach_most_orientations_of_general_chains,
-    &between_twisters_the_orientation_left_is_the_difference_from_vertical,
-    &frames_do_not_matter,
-    &iterations_end_by_threshold_by_tricks_or_by_budget,
-    &a_step_of_two_tasks_has_its_hand_values,
-    &a_step_that_would_be_too_long_is_damped,
-    &positions_give_the_posture_back,
-    &positions_that_no_chain_has_are_fitted_as_well_as_can_be,
-};
-
-int main(void)
-{
-    return test_run("erik", tests, TEST_COUNT(tests));
 }

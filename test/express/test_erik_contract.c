@@ -21,7 +21,7 @@ static void check_refused(const poise_model *model, const poise_erik_options *op
     ck_assert_int_eq(poise_erik_create(model, options, NULL, &erik, NULL), expected);
 }
 
-START_TEST(chains_that_are_not_of_hinges_are_refused_by_name)
+TEST(chains_that_are_not_of_hinges_are_refused_by_name)
 {
     poise_erik_options options = poise_erik_options_default();
     const struct {
@@ -43,9 +43,8 @@ START_TEST(chains_that_are_not_of_hinges_are_refused_by_name)
     poise_builder_destroy(builder);
     poise_model_destroy(fixed);
 }
-END_TEST
 
-START_TEST(options_that_make_no_sense_are_refused_by_name)
+TEST(options_that_make_no_sense_are_refused_by_name)
 {
     poise_model *model = scene("erik-c");
     const poise_erik_options good = scene_options(model);
@@ -90,9 +89,8 @@ START_TEST(options_that_make_no_sense_are_refused_by_name)
     check_refused(model, NULL, POISE_ERROR_ARGUMENT, "NULL");
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(numbers_that_are_not_finite_leave_everything_alone)
+TEST(numbers_that_are_not_finite_leave_everything_alone)
 {
     rig r = rig_of_scene("erik-c");
     const double bad[] = {NAN, INFINITY, -INFINITY};
@@ -130,10 +128,9 @@ START_TEST(numbers_that_are_not_finite_leave_everything_alone)
     ck_assert_int_eq(poise_two_task_solve(r.erik, &two, posture, target, q, NULL), POISE_ERROR_ARGUMENT);
     rig_destroy(&r);
 }
-END_TEST
 
 // Huge but finite numbers are answered, and what comes back is finite and within the limits.
-START_TEST(huge_numbers_are_answered)
+TEST(huge_numbers_are_answered)
 {
     rig r = rig_of_scene("erik-g");
     const double sizes[] = {1e3, 1e10, 1e150, 1.7e308, 1e-300};
@@ -148,7 +145,6 @@ START_TEST(huge_numbers_are_answered)
     }
     rig_destroy(&r);
 }
-END_TEST
 
 // ---- Memory and bits -----------------------------------------------------------------------------------------------------
 
@@ -175,7 +171,7 @@ static uint64_t hash_of(poise_erik *erik, poise_model *model)
     return hash;
 }
 
-START_TEST(answers_do_not_depend_on_what_was_in_the_memory)
+TEST(answers_do_not_depend_on_what_was_in_the_memory)
 {
     poise_model *model = scene("erik-g");
     poise_erik_options options = scene_options(model);
@@ -202,7 +198,6 @@ START_TEST(answers_do_not_depend_on_what_was_in_the_memory)
     free(memory);
     poise_model_destroy(model);
 }
-END_TEST
 
 static void *no_memory(void *user, size_t size)
 {
@@ -217,7 +212,7 @@ static void no_release(void *user, void *memory)
     (void)memory;
 }
 
-START_TEST(solving_allocates_nothing)
+TEST(solving_allocates_nothing)
 {
     poise_model *model = scene("erik-g");
     poise_erik_options options = scene_options(model);
@@ -247,10 +242,9 @@ START_TEST(solving_allocates_nothing)
     poise_erik_destroy(NULL);
     rig_destroy(&r);
 }
-END_TEST
 
 // Joints beside the chain keep their values: the wrist of an arm is not asked when its elbow is the end.
-START_TEST(joints_beside_the_chain_are_left_alone)
+TEST(joints_beside_the_chain_are_left_alone)
 {
     poise_model *model = scene("erik-g");
     poise_erik_options options = poise_erik_options_default();
@@ -262,20 +256,4 @@ START_TEST(joints_beside_the_chain_are_left_alone)
     ck_assert(q[5] == 1.25 && q[6] == -1.5 && q[7] == 0.75);
     ck_assert(fabs(q[0]) <= PI && report.outcome == POISE_OUTCOME_REACHED);
     rig_destroy(&r);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &chains_that_are_not_of_hinges_are_refused_by_name,
-    &options_that_make_no_sense_are_refused_by_name,
-    &numbers_that_are_not_finite_leave_everything_alone,
-    &huge_numbers_are_answered,
-    &answers_do_not_depend_on_what_was_in_the_memory,
-    &solving_allocates_nothing,
-    &joints_beside_the_chain_are_left_alone,
-};
-
-int main(void)
-{
-    return test_run("erik_contract", tests, TEST_COUNT(tests));
 }

@@ -24,7 +24,7 @@ static evaluate_results sample(int skeleton, const poise_erik_options *options, 
 }
 
 // 10,000 samples: the standard error of a mean is about 1 %.
-START_TEST(errors_and_iterations_are_those_of_the_paper)
+TEST(errors_and_iterations_are_those_of_the_paper)
 {
     poise_erik_options options = poise_erik_options_default();
     const evaluate_run run = {.solver = EVALUATE_ERIK};
@@ -40,11 +40,10 @@ START_TEST(errors_and_iterations_are_those_of_the_paper)
                       results.error.mean);
     }
 }
-END_TEST
 
 // C is the worst of C, D and E and D the best; F beats D but for aiming; G is the best and does not aim best; A cannot aim,
 // B aims and loses its posture.
-START_TEST(skeletons_come_in_the_order_of_the_paper)
+TEST(skeletons_come_in_the_order_of_the_paper)
 {
     poise_erik_options options = poise_erik_options_default();
     const evaluate_run run = {.solver = EVALUATE_ERIK};
@@ -67,10 +66,9 @@ START_TEST(skeletons_come_in_the_order_of_the_paper)
     ck_assert_double_gt(r[A].orientation.mean, 0.04);
     ck_assert_double_lt(r[B].orientation.mean, 0.01);
 }
-END_TEST
 
 // Each as the ablations of the four extensions have it: all of them help somewhere.
-START_TEST(every_extension_helps)
+TEST(every_extension_helps)
 {
     const evaluate_run run = {.solver = EVALUATE_ERIK};
     poise_erik_options options = poise_erik_options_default();
@@ -92,9 +90,8 @@ START_TEST(every_extension_helps)
     evaluate_results without = sample(6, &options, &run, 5000);
     ck_assert_int_gt(with.aimed, without.aimed + 12);
 }
-END_TEST
 
-START_TEST(two_tasks_are_worse_than_erik_at_every_cap)
+TEST(two_tasks_are_worse_than_erik_at_every_cap)
 {
     poise_erik_options options = poise_erik_options_default();
     const evaluate_run erik = {.solver = EVALUATE_ERIK};
@@ -109,10 +106,9 @@ START_TEST(two_tasks_are_worse_than_erik_at_every_cap)
         last = results.error.mean;
     }
 }
-END_TEST
 
 // Without the posture task the rival is plain damped least squares, which aims most targets.
-START_TEST(the_first_of_two_tasks_aims_and_the_second_holds_the_posture)
+TEST(the_first_of_two_tasks_aims_and_the_second_holds_the_posture)
 {
     poise_erik_options options = poise_erik_options_default();
     evaluate_run run = {.solver = EVALUATE_TWO_TASK_NO_POSTURE, .max_iterations = 100, .correct_flip = true};
@@ -122,18 +118,4 @@ START_TEST(the_first_of_two_tasks_aims_and_the_second_holds_the_posture)
     ck_assert_int_gt(without.aimed, 780);
     ck_assert_double_lt(with.posture.mean, 0.8 * without.posture.mean);
     ck_assert_double_lt(without.iterations.mean, with.iterations.mean);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &errors_and_iterations_are_those_of_the_paper,
-    &skeletons_come_in_the_order_of_the_paper,
-    &every_extension_helps,
-    &two_tasks_are_worse_than_erik_at_every_cap,
-    &the_first_of_two_tasks_aims_and_the_second_holds_the_posture,
-};
-
-int main(void)
-{
-    return test_run("erik_paper", tests, TEST_COUNT(tests));
 }

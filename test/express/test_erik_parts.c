@@ -88,7 +88,7 @@ static vec3 random_axis(scene_random *random, int round)
 // The latitude is a cosine of the angle from theta0, scaled. Between two entries a step d apart a line through a cosine is
 // off by at most d^2/8 in the cosine, that is d^2/(8 sin x) in the angle, and by less than d/4 where that is no bound, at
 // the poles.
-START_TEST(closed_form_latitude_matches_the_table)
+TEST(closed_form_latitude_matches_the_table)
 {
     scene_random random = scene_random_make(1);
     for (int round = 0; round < 40; ++round) {
@@ -110,10 +110,9 @@ START_TEST(closed_form_latitude_matches_the_table)
         }
     }
 }
-END_TEST
 
 // A rounding in the cosine is amplified by 1/sin at the poles: 1e-8 there, less elsewhere.
-START_TEST(latitude_angles_have_the_latitude_and_the_hemisphere)
+TEST(latitude_angles_have_the_latitude_and_the_hemisphere)
 {
     scene_random random = scene_random_make(2);
     for (int round = 0; round < 200; ++round) {
@@ -131,10 +130,9 @@ START_TEST(latitude_angles_have_the_latitude_and_the_hemisphere)
         }
     }
 }
-END_TEST
 
 // At the poles acos would lose half of the digits.
-START_TEST(latitude_keeps_its_digits_where_a_joint_is_straight)
+TEST(latitude_keeps_its_digits_where_a_joint_is_straight)
 {
     pz_link link = link_of(v3(1, 0, 0), v3(0, 1, 0));
     const double angles[] = {1e-3, 1e-6, 1e-9, 1e-12, 0.0};
@@ -146,7 +144,6 @@ START_TEST(latitude_keeps_its_digits_where_a_joint_is_straight)
         ck_assert_double_eq_tol(found[0], PZ_PI - angles[i], 1e-15);
     }
 }
-END_TEST
 
 // ---- Limits --------------------------------------------------------------------------------------------------------------
 
@@ -155,7 +152,7 @@ static bool same_turn(double a, double b, double period)
     return fabs(remainder(a - b, period)) <= 1e-12 * (1.0 + fabs(a));
 }
 
-START_TEST(limited_angles_are_within_the_limits_and_equal_where_they_can_be)
+TEST(limited_angles_are_within_the_limits_and_equal_where_they_can_be)
 {
     scene_random random = scene_random_make(3);
     for (int round = 0; round < 20000; ++round) {
@@ -177,9 +174,8 @@ START_TEST(limited_angles_are_within_the_limits_and_equal_where_they_can_be)
         }
     }
 }
-END_TEST
 
-START_TEST(angles_at_a_limit_move_in_by_the_disturbance)
+TEST(angles_at_a_limit_move_in_by_the_disturbance)
 {
     pz_link link = {.lower = -1.0, .upper = 2.0, .center = 0.5};
     ck_assert_double_eq_tol(pz_avoid_edge(&link, -1.0, 0.02), -0.98, 1e-15);
@@ -191,10 +187,9 @@ START_TEST(angles_at_a_limit_move_in_by_the_disturbance)
     pz_link fixed = {.lower = 0.3, .upper = 0.3, .center = 0.3};
     ck_assert_double_eq(pz_avoid_edge(&fixed, 0.3, 0.02), 0.3);
 }
-END_TEST
 
 // By half turns every angle comes within a quarter of one from the centre, on either side of it.
-START_TEST(a_symmetric_end_twists_by_no_more_than_a_quarter_turn_from_its_centre)
+TEST(a_symmetric_end_twists_by_no_more_than_a_quarter_turn_from_its_centre)
 {
     for (int i = -100; i <= 100; ++i) {
         double angle = 0.1 * i + 0.03;
@@ -203,7 +198,6 @@ START_TEST(a_symmetric_end_twists_by_no_more_than_a_quarter_turn_from_its_centre
         ck_assert_msg(fabs(end - link.center) <= PZ_HALF_PI + 1e-12, "%g became %g", angle, end);
     }
 }
-END_TEST
 
 // ---- Twists --------------------------------------------------------------------------------------------------------------
 
@@ -212,7 +206,7 @@ static mat3 frame_of(poise_quat q)
     return quat_matrix(q);
 }
 
-START_TEST(twist_between_frames_is_yaw_plus_roll)
+TEST(twist_between_frames_is_yaw_plus_roll)
 {
     scene_random random = scene_random_make(4);
     for (int i = 0; i < 2000; ++i) {
@@ -226,10 +220,9 @@ START_TEST(twist_between_frames_is_yaw_plus_roll)
         ck_assert_msg(same_turn(pz_twist_between(&a, &b), yaw + roll, PZ_TWO_PI), "%g %g %g", yaw, pitch, roll);
     }
 }
-END_TEST
 
 // Where the y axes agree the twist is the whole of the difference.
-START_TEST(twist_to_a_frame_that_is_turned_about_y_is_that_turn)
+TEST(twist_to_a_frame_that_is_turned_about_y_is_that_turn)
 {
     scene_random random = scene_random_make(5);
     for (int i = 0; i < 2000; ++i) {
@@ -239,10 +232,9 @@ START_TEST(twist_to_a_frame_that_is_turned_about_y_is_that_turn)
         ck_assert_double_eq_tol(pz_twist_to(&a, &b), turn, 1e-14);
     }
 }
-END_TEST
 
 // The axis of the two that lies farther across the twist's own axis decides, whatever the tilt between the frames.
-START_TEST(twist_goes_by_the_axis_that_is_farther_across)
+TEST(twist_goes_by_the_axis_that_is_farther_across)
 {
     scene_random random = scene_random_make(10);
     for (int i = 0; i < 2000; ++i) {
@@ -255,7 +247,6 @@ START_TEST(twist_goes_by_the_axis_that_is_farther_across)
         ck_assert_double_eq_tol(pz_twist_to(&from, &to), expected, 1e-7); // acos loses half of the digits at its ends
     }
 }
-END_TEST
 
 // ---- Chains --------------------------------------------------------------------------------------------------------------
 
@@ -273,7 +264,7 @@ static vec3 point_of(const rig *r, int position)
 }
 
 // Rotations along the chain are products of up to 30 matrices.
-START_TEST(frames_of_a_chain_are_those_of_its_model)
+TEST(frames_of_a_chain_are_those_of_its_model)
 {
     scene_random random = scene_random_make(6);
     for (int round = 0; round < 100; ++round) {
@@ -292,9 +283,8 @@ START_TEST(frames_of_a_chain_are_those_of_its_model)
         rig_destroy(&r);
     }
 }
-END_TEST
 
-START_TEST(skeletons_of_the_paper_are_straight_chains_with_twisters_where_they_turn_about_y)
+TEST(skeletons_of_the_paper_are_straight_chains_with_twisters_where_they_turn_about_y)
 {
     rig r = rig_of_scene("erik-g"); // Y X Z X Y X Z Y
     const bool is_twister[8] = {true, false, false, false, true, false, false, true};
@@ -309,7 +299,6 @@ START_TEST(skeletons_of_the_paper_are_straight_chains_with_twisters_where_they_t
     ck_assert_int_eq(poise_erik_joint(r.erik, -1), POISE_WORLD);
     rig_destroy(&r);
 }
-END_TEST
 
 // ---- Measures ------------------------------------------------------------------------------------------------------------
 
@@ -321,7 +310,7 @@ static poise_erik_report measure(rig *r, const double *posture, poise_quat targe
 }
 
 // sqrt(2) sin(phi/4), and by half a roll at most a quarter turn of roll is seen.
-START_TEST(orientation_error_has_its_hand_values)
+TEST(orientation_error_has_its_hand_values)
 {
     rig r = rig_of_scene("erik-c");
     double q[5] = {0.1, 0.4, -0.7, 0.3, 0.2};
@@ -349,10 +338,9 @@ START_TEST(orientation_error_has_its_hand_values)
     ck_assert_double_eq_tol(measure(&r, q, half, q).angle, PZ_PI, 1e-15);
     rig_destroy(&r);
 }
-END_TEST
 
 // Skeleton C bends at its joints 2, 3 and 4, which weigh 1 : a : a^2.
-START_TEST(posture_error_has_its_hand_values)
+TEST(posture_error_has_its_hand_values)
 {
     rig r = rig_of_scene("erik-c");
     const double q[5] = {0.5, 0.3, 0.0, -1.0, 0.9}, posture[5] = {0.0, -0.3, PZ_HALF_PI, 0.2, 0.0};
@@ -372,7 +360,6 @@ START_TEST(posture_error_has_its_hand_values)
     }
     rig_destroy(&r);
 }
-END_TEST
 
 // The equations as they are printed: quaternions for (20), positions for (21), with the segments made unit. Chains whose
 // segments all have a length.
@@ -415,12 +402,11 @@ static void check_measures(const char *name)
     rig_destroy(&r);
 }
 
-START_TEST(measures_agree_with_the_equations_over_positions_and_quaternions)
+TEST(measures_agree_with_the_equations_over_positions_and_quaternions)
 {
     check_measures("erik-d");
     check_measures("erik-g"); // a twister between swings, which does not count
 }
-END_TEST
 
 // ---- Descents ------------------------------------------------------------------------------------------------------------
 
@@ -430,7 +416,7 @@ static double miss_of(const poise_erik *erik, const pz_chain_pose *pose)
 }
 
 // Without limits B to G can face any direction.
-START_TEST(bwcd_turns_a_posture_to_any_direction)
+TEST(bwcd_turns_a_posture_to_any_direction)
 {
     const char *const names[] = {"erik-b", "erik-c", "erik-d", "erik-e", "erik-f", "erik-g"};
     for (size_t s = 0; s < TEST_COUNT(names); ++s) {
@@ -452,11 +438,10 @@ START_TEST(bwcd_turns_a_posture_to_any_direction)
         rig_destroy(&r);
     }
 }
-END_TEST
 
 // General chains have no twisters, which turn by half a turn more than asked for: every joint goes to the nearest that it
 // may.
-START_TEST(descents_within_limits_keep_them_and_never_end_farther_off)
+TEST(descents_within_limits_keep_them_and_never_end_farther_off)
 {
     scene_random random = scene_random_make(9);
     for (int round = 0; round < 1000; ++round) {
@@ -478,11 +463,10 @@ START_TEST(descents_within_limits_keep_them_and_never_end_farther_off)
         rig_destroy(&r);
     }
 }
-END_TEST
 
 // A sweep depends on nothing but the pose that it begins with, so that two runs of one sweep are one run of two, up to
 // rounding of the frames, which a run sets up anew.
-START_TEST(a_descent_takes_as_many_sweeps_as_it_may)
+TEST(a_descent_takes_as_many_sweeps_as_it_may)
 {
     scene_random random = scene_random_make(10);
     for (int round = 0; round < 100; ++round) {
@@ -507,13 +491,12 @@ START_TEST(a_descent_takes_as_many_sweeps_as_it_may)
         rig_destroy(&r);
     }
 }
-END_TEST
 
 // ---- Positions -----------------------------------------------------------------------------------------------------------
 
 // A twister at the end turns about its own segment: positions say nothing about it, and it stays where the fit began, at
 // zero or another multiple of 2^-14.
-START_TEST(a_joint_that_no_position_can_tell_stays_where_the_fit_began)
+TEST(a_joint_that_no_position_can_tell_stays_where_the_fit_began)
 {
     scene_random random = scene_random_make(13);
     for (int round = 0; round < 100; ++round) {
@@ -534,7 +517,6 @@ START_TEST(a_joint_that_no_position_can_tell_stays_where_the_fit_began)
         rig_destroy(&r);
     }
 }
-END_TEST
 
 // ---- Phases --------------------------------------------------------------------------------------------------------------
 
@@ -544,7 +526,7 @@ static double frame_distance(const mat3 *a, const mat3 *b)
 }
 
 // Forward, every joint is put where its angle leads to the joint after it; backward, the root is back in its place.
-START_TEST(phases_leave_chains_within_limits)
+TEST(phases_leave_chains_within_limits)
 {
     scene_random random = scene_random_make(11);
     for (int round = 0; round < 500; ++round) {
@@ -572,10 +554,9 @@ START_TEST(phases_leave_chains_within_limits)
         rig_destroy(&r);
     }
 }
-END_TEST
 
 // A twister and the swing below it reach every direction that the swing's limits allow, and D's allow all.
-START_TEST(a_swing_below_a_twister_points_where_the_forward_phase_had_it)
+TEST(a_swing_below_a_twister_points_where_the_forward_phase_had_it)
 {
     scene_random random = scene_random_make(12);
     rig r = rig_of_scene("erik-d");
@@ -597,7 +578,6 @@ START_TEST(a_swing_below_a_twister_points_where_the_forward_phase_had_it)
     }
     rig_destroy(&r);
 }
-END_TEST
 
 // Hinges "j0" to "j3" without limits, segments along y: a twister, a swing about an axis askew to both, and two more.
 static poise_model *askew_chain(scene_random *random)
@@ -625,7 +605,7 @@ static poise_model *askew_chain(scene_random *random)
 
 // Where the swing can have the latitude that is asked for, the twister turns it to the place. The twister turns by less than
 // a quarter turn, after which the swing's other side may be nearer: one in a hundred may miss.
-START_TEST(a_twister_turns_the_swing_below_it_whose_axis_is_askew)
+TEST(a_twister_turns_the_swing_below_it_whose_axis_is_askew)
 {
     scene_random random = scene_random_make(14);
     int met = 0, can = 0;
@@ -651,34 +631,4 @@ START_TEST(a_twister_turns_the_swing_below_it_whose_axis_is_askew)
     }
     ck_assert_int_gt(can, 500);
     ck_assert_int_ge(100 * met, 99 * can);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &closed_form_latitude_matches_the_table,
-    &latitude_angles_have_the_latitude_and_the_hemisphere,
-    &latitude_keeps_its_digits_where_a_joint_is_straight,
-    &limited_angles_are_within_the_limits_and_equal_where_they_can_be,
-    &angles_at_a_limit_move_in_by_the_disturbance,
-    &a_symmetric_end_twists_by_no_more_than_a_quarter_turn_from_its_centre,
-    &twist_between_frames_is_yaw_plus_roll,
-    &twist_to_a_frame_that_is_turned_about_y_is_that_turn,
-    &twist_goes_by_the_axis_that_is_farther_across,
-    &frames_of_a_chain_are_those_of_its_model,
-    &skeletons_of_the_paper_are_straight_chains_with_twisters_where_they_turn_about_y,
-    &orientation_error_has_its_hand_values,
-    &posture_error_has_its_hand_values,
-    &measures_agree_with_the_equations_over_positions_and_quaternions,
-    &bwcd_turns_a_posture_to_any_direction,
-    &descents_within_limits_keep_them_and_never_end_farther_off,
-    &a_descent_takes_as_many_sweeps_as_it_may,
-    &a_joint_that_no_position_can_tell_stays_where_the_fit_began,
-    &phases_leave_chains_within_limits,
-    &a_swing_below_a_twister_points_where_the_forward_phase_had_it,
-    &a_twister_turns_the_swing_below_it_whose_axis_is_askew,
-};
-
-int main(void)
-{
-    return test_run("erik_parts", tests, TEST_COUNT(tests));
 }

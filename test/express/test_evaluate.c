@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-START_TEST(grids_have_the_printed_numbers_of_postures)
+TEST(grids_have_the_printed_numbers_of_postures)
 {
     for (int s = 0; s < EVALUATE_SKELETONS; ++s) {
         poise_erik_options options = poise_erik_options_default();
@@ -26,10 +26,9 @@ START_TEST(grids_have_the_printed_numbers_of_postures)
     ck_assert_int_eq(evaluate_grid_count(6, 4), 19657);
     ck_assert_int_eq(evaluate_grid_count(3, 12), 7265);
 }
-END_TEST
 
 // Points as fractions: none twice, each in a grid, and every point of every grid there.
-START_TEST(grids_hold_every_point_once)
+TEST(grids_hold_every_point_once)
 {
     enum { D = 2, FINEST = 7 };
     int count = (int)evaluate_grid_count(D, FINEST), whole = 420; // the common denominator of 1 .. 7
@@ -55,9 +54,8 @@ START_TEST(grids_hold_every_point_once)
     free(denominators);
     free(seen);
 }
-END_TEST
 
-START_TEST(postures_reach_both_limits_and_leave_the_ends_alone)
+TEST(postures_reach_both_limits_and_leave_the_ends_alone)
 {
     poise_erik_options options = poise_erik_options_default();
     evaluate_problem *problem;
@@ -79,9 +77,8 @@ START_TEST(postures_reach_both_limits_and_leave_the_ends_alone)
     }
     evaluate_problem_destroy(problem);
 }
-END_TEST
 
-START_TEST(orientations_are_yaw_pitch_and_roll)
+TEST(orientations_are_yaw_pitch_and_roll)
 {
     const unsigned char point[3] = {3, 1, 2}; // of 4: pi/2, -pi/2, 0
     poise_quat q = evaluate_orientation(EVALUATE_YXZ, point, 4);
@@ -94,10 +91,9 @@ START_TEST(orientations_are_yaw_pitch_and_roll)
     y = poise_quat_rotate(evaluate_orientation(EVALUATE_YXY, rolled, 4), poise_vec3_make(0, 1, 0));
     ck_assert(fabs(y.y - 1) < 1e-15);
 }
-END_TEST
 
 // Sums of a thousand numbers of size 1.
-START_TEST(statistics_in_parts_are_those_of_the_whole)
+TEST(statistics_in_parts_are_those_of_the_whole)
 {
     evaluate_statistics whole = evaluate_statistics_make(1.0), parts = evaluate_statistics_make(1.0);
     double sum = 0.0, squares = 0.0;
@@ -125,7 +121,6 @@ START_TEST(statistics_in_parts_are_those_of_the_whole)
     ck_assert_int_eq(whole.bins[EVALUATE_BINS], beyond);
     ck_assert_double_eq(evaluate_statistics_deviation(&(evaluate_statistics){0}), 0.0);
 }
-END_TEST
 
 static evaluate_results some_results(void)
 {
@@ -148,7 +143,7 @@ static evaluate_results some_results(void)
     return results;
 }
 
-START_TEST(progress_that_is_read_is_what_was_written)
+TEST(progress_that_is_read_is_what_was_written)
 {
     char path[] = "evaluate_progress_XXXXXX";
     int file = mkstemp(path);
@@ -171,10 +166,9 @@ START_TEST(progress_that_is_read_is_what_was_written)
     remove(path);
     ck_assert_int_eq(evaluate_progress_read(path, "a run", 4, read, done), 0);
 }
-END_TEST
 
 // Two stretches that follow each other; the postures' turn to come is slower than that of the orientations.
-START_TEST(stretches_take_every_posture_at_every_orientation_in_order)
+TEST(stretches_take_every_posture_at_every_orientation_in_order)
 {
     poise_erik_options options = poise_erik_options_default();
     evaluate_problem *problem;
@@ -192,9 +186,8 @@ START_TEST(stretches_take_every_posture_at_every_orientation_in_order)
     ck_assert_int_eq(posture, 10);
     evaluate_problem_destroy(problem);
 }
-END_TEST
 
-START_TEST(stretches_of_a_random_sample_take_one_draw_in_so_many)
+TEST(stretches_of_a_random_sample_take_one_draw_in_so_many)
 {
     poise_erik_options options = poise_erik_options_default();
     evaluate_problem *problem;
@@ -208,21 +201,4 @@ START_TEST(stretches_of_a_random_sample_take_one_draw_in_so_many)
         ck_assert(posture == drawn[0] && orientation == drawn[1]);
     }
     evaluate_problem_destroy(problem);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &grids_have_the_printed_numbers_of_postures,
-    &grids_hold_every_point_once,
-    &postures_reach_both_limits_and_leave_the_ends_alone,
-    &orientations_are_yaw_pitch_and_roll,
-    &statistics_in_parts_are_those_of_the_whole,
-    &progress_that_is_read_is_what_was_written,
-    &stretches_take_every_posture_at_every_orientation_in_order,
-    &stretches_of_a_random_sample_take_one_draw_in_so_many,
-};
-
-int main(void)
-{
-    return test_run("evaluate", tests, TEST_COUNT(tests));
 }

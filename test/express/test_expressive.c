@@ -140,7 +140,7 @@ static void compare_all(int skeleton, poise_expressive_mode mode, sums *erik_sum
     evaluate_problem_destroy(problem);
 }
 
-START_TEST(metric_mode_has_a_third_less_error_than_erik_on_c_to_g)
+TEST(metric_mode_has_a_third_less_error_than_erik_on_c_to_g)
 {
     for (int skeleton = 2; skeleton < EVALUATE_SKELETONS; ++skeleton) {
         sums erik_sums = {0}, ours = {0};
@@ -149,9 +149,8 @@ START_TEST(metric_mode_has_a_third_less_error_than_erik_on_c_to_g)
         ck_assert_int_ge(ours.ok, erik_sums.ok);
     }
 }
-END_TEST
 
-START_TEST(shape_mode_keeps_the_shape_better_than_erik_without_more_error)
+TEST(shape_mode_keeps_the_shape_better_than_erik_without_more_error)
 {
     for (int skeleton = 2; skeleton < EVALUATE_SKELETONS; ++skeleton) {
         sums erik_sums = {0}, ours = {0};
@@ -160,9 +159,8 @@ START_TEST(shape_mode_keeps_the_shape_better_than_erik_without_more_error)
         ck_assert_double_le(ours.error, erik_sums.error);
     }
 }
-END_TEST
 
-START_TEST(reported_errors_are_those_of_the_answer)
+TEST(reported_errors_are_those_of_the_answer)
 {
     setup s = set_up("erik-g", POISE_EXPRESSIVE_METRIC, false);
     poise_erik_options options = poise_erik_options_default();
@@ -187,7 +185,6 @@ START_TEST(reported_errors_are_those_of_the_answer)
     poise_erik_destroy(erik);
     tear_down(&s);
 }
-END_TEST
 
 // ---- The best there is ---------------------------------------------------------------------------------------------------
 
@@ -245,7 +242,7 @@ static double best_error(oracle *o)
     return o->best;
 }
 
-START_TEST(metric_mode_is_within_0_002_of_the_best_answer_on_c)
+TEST(metric_mode_is_within_0_002_of_the_best_answer_on_c)
 {
     setup s = set_up("erik-c", POISE_EXPRESSIVE_METRIC, false);
     scene_random random = scene_random_make(41);
@@ -269,11 +266,10 @@ START_TEST(metric_mode_is_within_0_002_of_the_best_answer_on_c)
     ck_assert_msg(gap <= 0.002, "mean gap %g, largest %g", gap, most);
     tear_down(&s);
 }
-END_TEST
 
 // ---- Reach ---------------------------------------------------------------------------------------------------------------
 
-START_TEST(an_orientation_that_can_be_reached_is_met_to_1e_6)
+TEST(an_orientation_that_can_be_reached_is_met_to_1e_6)
 {
     for (size_t i = 0; i < TEST_COUNT(skeletons); ++i) {
         for (int mode = 0; mode < POISE_EXPRESSIVE_MODE_COUNT; ++mode) {
@@ -293,9 +289,8 @@ START_TEST(an_orientation_that_can_be_reached_is_met_to_1e_6)
         }
     }
 }
-END_TEST
 
-START_TEST(a_posture_that_meets_the_goal_is_left_alone)
+TEST(a_posture_that_meets_the_goal_is_left_alone)
 {
     for (int mode = 0; mode < POISE_EXPRESSIVE_MODE_COUNT; ++mode) {
         setup s = set_up("lamp", (poise_expressive_mode)mode, false);
@@ -311,7 +306,6 @@ START_TEST(a_posture_that_meets_the_goal_is_left_alone)
         tear_down(&s);
     }
 }
-END_TEST
 
 // Swings from 0 to 100 degrees, the first joint to 60 degrees either way.
 static poise_model *narrow_model(const char *scene)
@@ -333,7 +327,7 @@ static poise_model *narrow_model(const char *scene)
     return made;
 }
 
-START_TEST(limits_to_one_side_hold_exactly_and_errors_stay_below_eriks)
+TEST(limits_to_one_side_hold_exactly_and_errors_stay_below_eriks)
 {
     for (size_t i = 0; i < TEST_COUNT(skeletons); ++i) {
         for (int mode = 0; mode < POISE_EXPRESSIVE_MODE_COUNT; ++mode) {
@@ -363,11 +357,10 @@ START_TEST(limits_to_one_side_hold_exactly_and_errors_stay_below_eriks)
         }
     }
 }
-END_TEST
 
 // ---- Continuity ----------------------------------------------------------------------------------------------------------
 
-START_TEST(a_target_that_moves_by_a_degree_moves_no_joint_by_ten_near_the_posture)
+TEST(a_target_that_moves_by_a_degree_moves_no_joint_by_ten_near_the_posture)
 {
     for (int mode = 0; mode < POISE_EXPRESSIVE_MODE_COUNT; ++mode) {
         setup s = set_up("lamp", (poise_expressive_mode)mode, true);
@@ -392,9 +385,8 @@ START_TEST(a_target_that_moves_by_a_degree_moves_no_joint_by_ten_near_the_postur
         tear_down(&s);
     }
 }
-END_TEST
 
-START_TEST(jumps_are_rarer_than_eriks_on_paths_round_the_world)
+TEST(jumps_are_rarer_than_eriks_on_paths_round_the_world)
 {
     for (int mode = 0; mode < POISE_EXPRESSIVE_MODE_COUNT; ++mode) {
         setup s = set_up("erik-c", (poise_expressive_mode)mode, true);
@@ -428,11 +420,10 @@ START_TEST(jumps_are_rarer_than_eriks_on_paths_round_the_world)
         tear_down(&s);
     }
 }
-END_TEST
 
 // ---- Other models and goals ----------------------------------------------------------------------------------------------
 
-START_TEST(a_humanoid_reaches_and_looks_while_it_walks)
+TEST(a_humanoid_reaches_and_looks_while_it_walks)
 {
     static const char *const scenes[] = {"humanoid", "humanoid-euler", "humanoid-quaternion"};
     for (size_t i = 0; i < TEST_COUNT(scenes); ++i) {
@@ -460,9 +451,8 @@ START_TEST(a_humanoid_reaches_and_looks_while_it_walks)
         }
     }
 }
-END_TEST
 
-START_TEST(sliding_joints_take_part)
+TEST(sliding_joints_take_part)
 {
     setup s = set_up("gantry", POISE_EXPRESSIVE_SHAPE, true);
     scene_random random = scene_random_make(23);
@@ -484,9 +474,8 @@ START_TEST(sliding_joints_take_part)
     ck_assert_int_eq(poise_expressive_solve(s.expressive, NULL, 0, posture, q, NULL), POISE_ERROR_ARGUMENT);
     tear_down(&s);
 }
-END_TEST
 
-START_TEST(a_lamp_points_and_stands_where_it_is_told_at_once)
+TEST(a_lamp_points_and_stands_where_it_is_told_at_once)
 {
     setup s = set_up("lamp", POISE_EXPRESSIVE_SHAPE, true);
     scene_random random = scene_random_make(29);
@@ -511,11 +500,10 @@ START_TEST(a_lamp_points_and_stands_where_it_is_told_at_once)
     ck_assert_int_eq(met, 50);
     tear_down(&s);
 }
-END_TEST
 
 // ---- The call ------------------------------------------------------------------------------------------------------------
 
-START_TEST(the_same_question_gives_the_same_bits)
+TEST(the_same_question_gives_the_same_bits)
 {
     setup a = set_up("erik-f", POISE_EXPRESSIVE_SHAPE, true), b = set_up("erik-f", POISE_EXPRESSIVE_SHAPE, true);
     scene_random random = scene_random_make(31);
@@ -538,9 +526,8 @@ START_TEST(the_same_question_gives_the_same_bits)
     tear_down(&a);
     tear_down(&b);
 }
-END_TEST
 
-START_TEST(solving_allocates_nothing)
+TEST(solving_allocates_nothing)
 {
     setup s = set_up("erik-g", POISE_EXPRESSIVE_METRIC, true);
     scene_random random = scene_random_make(37);
@@ -558,9 +545,8 @@ START_TEST(solving_allocates_nothing)
     ck_assert_int_eq(after, before);
     tear_down(&s);
 }
-END_TEST
 
-START_TEST(what_makes_no_sense_is_refused_and_changes_nothing)
+TEST(what_makes_no_sense_is_refused_and_changes_nothing)
 {
     setup s = set_up("erik-c", POISE_EXPRESSIVE_METRIC, true);
     poise_quat target = poise_quat_identity();
@@ -581,9 +567,8 @@ START_TEST(what_makes_no_sense_is_refused_and_changes_nothing)
     ck_assert_int_eq(poise_expressive_solve(s.expressive, &goal, 1, posture, q, NULL), POISE_ERROR_ARGUMENT);
     tear_down(&s);
 }
-END_TEST
 
-START_TEST(options_that_make_no_sense_are_named)
+TEST(options_that_make_no_sense_are_named)
 {
     poise_model *model;
     poise_expressive *made = NULL;
@@ -602,9 +587,8 @@ START_TEST(options_that_make_no_sense_are_named)
     free(memory);
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(a_warped_animation_keeps_the_limits_of_its_filter)
+TEST(a_warped_animation_keeps_the_limits_of_its_filter)
 {
     setup s = set_up("erik-g", POISE_EXPRESSIVE_SHAPE, true);
     poise_filter_joint joints[8];
@@ -634,30 +618,4 @@ START_TEST(a_warped_animation_keeps_the_limits_of_its_filter)
                      POISE_ERROR_ARGUMENT);
     poise_filter_destroy(filter);
     tear_down(&s);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &metric_mode_has_a_third_less_error_than_erik_on_c_to_g,
-    &shape_mode_keeps_the_shape_better_than_erik_without_more_error,
-    &reported_errors_are_those_of_the_answer,
-    &metric_mode_is_within_0_002_of_the_best_answer_on_c,
-    &an_orientation_that_can_be_reached_is_met_to_1e_6,
-    &limits_to_one_side_hold_exactly_and_errors_stay_below_eriks,
-    &a_posture_that_meets_the_goal_is_left_alone,
-    &a_target_that_moves_by_a_degree_moves_no_joint_by_ten_near_the_posture,
-    &jumps_are_rarer_than_eriks_on_paths_round_the_world,
-    &a_humanoid_reaches_and_looks_while_it_walks,
-    &sliding_joints_take_part,
-    &a_lamp_points_and_stands_where_it_is_told_at_once,
-    &the_same_question_gives_the_same_bits,
-    &solving_allocates_nothing,
-    &what_makes_no_sense_is_refused_and_changes_nothing,
-    &options_that_make_no_sense_are_named,
-    &a_warped_animation_keeps_the_limits_of_its_filter,
-};
-
-int main(void)
-{
-    return test_run("expressive", tests, TEST_COUNT(tests));
 }

@@ -24,7 +24,7 @@ static bool is_sound(const poise_model *model, const double *q)
     return poise_model_within_limits(model, q);
 }
 
-START_TEST(random_models_and_goals_are_served_within_limits)
+TEST(random_models_and_goals_are_served_within_limits)
 {
     scene_random random = scene_random_make(71);
     static random_goals goals;
@@ -53,9 +53,8 @@ START_TEST(random_models_and_goals_are_served_within_limits)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
-START_TEST(without_goals_the_answer_is_the_posture_within_limits)
+TEST(without_goals_the_answer_is_the_posture_within_limits)
 {
     scene_random random = scene_random_make(73);
     static double posture[MOST], q[MOST], v[MOST];
@@ -77,9 +76,8 @@ START_TEST(without_goals_the_answer_is_the_posture_within_limits)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
-START_TEST(targets_out_of_reach_and_out_of_this_world_leave_sound_answers)
+TEST(targets_out_of_reach_and_out_of_this_world_leave_sound_answers)
 {
     scene_random random = scene_random_make(79);
     static const double far[] = {1.0, 1e3, 1e9, 1e100, 1e160};
@@ -102,12 +100,11 @@ START_TEST(targets_out_of_reach_and_out_of_this_world_leave_sound_answers)
     poise_expressive_destroy(expressive);
     poise_model_destroy(model);
 }
-END_TEST
 
 // Where the residuals r are zero, the Hessian of sum w (sqrt(r^2 + eps^2) - eps) is w/eps dr^2, so that the second
 // difference of the cost, zero itself there, is the diagonal up to h^2/12 times fourth derivatives, below 1 for eps = 1, and
 // up to rounding of eps over h^2, 1e-16/1e-6.
-START_TEST(curvature_of_the_posture_error_is_its_second_difference_at_the_posture)
+TEST(curvature_of_the_posture_error_is_its_second_difference_at_the_posture)
 {
     scene_random random = scene_random_make(83);
     static double posture[MOST], q[MOST], v[MOST], g[MOST], H[MOST * 64];
@@ -145,10 +142,9 @@ START_TEST(curvature_of_the_posture_error_is_its_second_difference_at_the_postur
         poise_model_destroy(model);
     }
 }
-END_TEST
 
 // The posture error with the signs that are chosen is the least of all signs.
-START_TEST(runs_bend_the_way_that_fits_best)
+TEST(runs_bend_the_way_that_fits_best)
 {
     scene_random random = scene_random_make(87);
     int turned = 0;
@@ -175,7 +171,6 @@ START_TEST(runs_bend_the_way_that_fits_best)
     }
     ck_assert_int_gt(turned, 20);
 }
-END_TEST
 
 // ---- Candidates ----------------------------------------------------------------------------------------------------------
 
@@ -233,7 +228,7 @@ static double error_of(chain_case *c, const double *q)
 
 #define SCORE_TOLERANCE 1e-6 // the root of roundings, 1e-8, and of those of directions near an axis
 
-START_TEST(the_score_of_a_candidate_is_the_error_of_its_pose)
+TEST(the_score_of_a_candidate_is_the_error_of_its_pose)
 {
     scene_random random = scene_random_make(89);
     int by_two = 0;
@@ -256,9 +251,8 @@ START_TEST(the_score_of_a_candidate_is_the_error_of_its_pose)
     }
     ck_assert_int_gt(by_two, 100);
 }
-END_TEST
 
-START_TEST(a_pose_that_differs_by_root_end_and_one_joint_is_found)
+TEST(a_pose_that_differs_by_root_end_and_one_joint_is_found)
 {
     static const char *const names[] = {"erik-c", "erik-d", "erik-e", "erik-f", "erik-g"};
     scene_random random = scene_random_make(97);
@@ -280,9 +274,8 @@ START_TEST(a_pose_that_differs_by_root_end_and_one_joint_is_found)
         chain_case_destroy(&c);
     }
 }
-END_TEST
 
-START_TEST(where_root_and_end_do_no_joint_has_to_pay)
+TEST(where_root_and_end_do_no_joint_has_to_pay)
 {
     scene_random random = scene_random_make(101);
     for (int round = 0; round < 50; ++round) {
@@ -302,10 +295,9 @@ START_TEST(where_root_and_end_do_no_joint_has_to_pay)
         chain_case_destroy(&c);
     }
 }
-END_TEST
 
 // Bent the other way a link bends as much, unless it meets a limit. Rounding of angles of up to 2 pi and of the bend.
-START_TEST(patterns_bend_links_as_much_as_the_posture_does)
+TEST(patterns_bend_links_as_much_as_the_posture_does)
 {
     scene_random random = scene_random_make(107);
     int seen = 0;
@@ -334,7 +326,6 @@ START_TEST(patterns_bend_links_as_much_as_the_posture_does)
     }
     ck_assert_int_gt(seen, 100);
 }
-END_TEST
 
 // ---- Refinement ----------------------------------------------------------------------------------------------------------
 
@@ -352,7 +343,7 @@ static double refined_cost(poise_expressive *e, const double *q, double pull)
 
 // Steps end below 1e-7, where slopes are up to 1e-7 times curvatures of up to 100; a neighbour 1e-4 away may be lower by
 // their product.
-START_TEST(a_refinement_with_a_pull_ends_at_a_minimum)
+TEST(a_refinement_with_a_pull_ends_at_a_minimum)
 {
     scene_random random = scene_random_make(103);
     for (int round = 0; round < 100; ++round) {
@@ -380,12 +371,11 @@ START_TEST(a_refinement_with_a_pull_ends_at_a_minimum)
         chain_case_destroy(&c);
     }
 }
-END_TEST
 
 // The first step x: (H + lambda D) x = -g for the joints that are not held, with what the held ones do on the right side.
 // Rounding of sums of a few products, and of the factorisation of a matrix whose condition the damping keeps below 1e6.
 // A pull adds to the diagonal of H, whose other parts round to 1e-16 of up to 1e3.
-START_TEST(a_step_of_a_refinement_solves_its_system_beside_joints_that_meet_a_limit)
+TEST(a_step_of_a_refinement_solves_its_system_beside_joints_that_meet_a_limit)
 {
     scene_random random = scene_random_make(109);
     const double lambda = 1e-3, pull = 5.0; // lambda: the first
@@ -424,24 +414,4 @@ START_TEST(a_step_of_a_refinement_solves_its_system_beside_joints_that_meet_a_li
         chain_case_destroy(&c);
     }
     ck_assert_int_gt(stopped, 50);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &random_models_and_goals_are_served_within_limits,
-    &without_goals_the_answer_is_the_posture_within_limits,
-    &targets_out_of_reach_and_out_of_this_world_leave_sound_answers,
-    &curvature_of_the_posture_error_is_its_second_difference_at_the_posture,
-    &runs_bend_the_way_that_fits_best,
-    &the_score_of_a_candidate_is_the_error_of_its_pose,
-    &a_pose_that_differs_by_root_end_and_one_joint_is_found,
-    &where_root_and_end_do_no_joint_has_to_pay,
-    &patterns_bend_links_as_much_as_the_posture_does,
-    &a_refinement_with_a_pull_ends_at_a_minimum,
-    &a_step_of_a_refinement_solves_its_system_beside_joints_that_meet_a_limit,
-};
-
-int main(void)
-{
-    return test_run("expressive_models", tests, TEST_COUNT(tests));
 }

@@ -50,7 +50,7 @@ static poise_filter *make(poise_filter_joint joint)
     return filter;
 }
 
-START_TEST(exponentials_agree_with_the_c_library)
+TEST(exponentials_agree_with_the_c_library)
 {
     for (int i = -7000; i <= 7000; ++i) {
         double x = i / 10.01;
@@ -61,9 +61,8 @@ START_TEST(exponentials_agree_with_the_c_library)
     ck_assert_double_eq_tol(pz_power(3.0, 0.3), pow(3.0, 0.3), 1e-15);
     ck_assert_double_eq(pz_power(0.0, 0.5), 0.0);
 }
-END_TEST
 
-START_TEST(differences_of_the_output_obey_every_limit)
+TEST(differences_of_the_output_obey_every_limit)
 {
     static const double rates[] = {60.0, 1000.0};
     scene_random random = scene_random_make(1);
@@ -95,10 +94,9 @@ START_TEST(differences_of_the_output_obey_every_limit)
         poise_filter_destroy(filter);
     }
 }
-END_TEST
 
 // From rest to rest over a long way: jerk, acceleration, speed all at their limits for a while.
-START_TEST(a_long_way_takes_the_least_time_there_is)
+TEST(a_long_way_takes_the_least_time_there_is)
 {
     poise_filter_joint joint = poise_filter_joint_default();
     poise_filter *filter = make(joint);
@@ -116,9 +114,8 @@ START_TEST(a_long_way_takes_the_least_time_there_is)
     poise_filter_destroy(filter);
     ck_assert_double_eq(poise_filter_time_left(NULL, 0), 0.0);
 }
-END_TEST
 
-START_TEST(every_shape_settles_without_passing_the_set_point)
+TEST(every_shape_settles_without_passing_the_set_point)
 {
     for (int k = 0; k < 20; ++k) {
         poise_filter_joint joint = poise_filter_joint_default();
@@ -135,9 +132,8 @@ START_TEST(every_shape_settles_without_passing_the_set_point)
         poise_filter_destroy(filter);
     }
 }
-END_TEST
 
-START_TEST(smoothness_slows_and_responsiveness_makes_up_for_it)
+TEST(smoothness_slows_and_responsiveness_makes_up_for_it)
 {
     double time[3]; // until the last hundredth of the way
     static const double shape[3][2] = {{0.0, 0.0}, {0.7, 0.0}, {0.7, 0.9}};
@@ -155,11 +151,10 @@ START_TEST(smoothness_slows_and_responsiveness_makes_up_for_it)
     ck_assert_double_gt(time[1], 1.3 * time[0]);
     ck_assert_double_lt(time[2], 0.8 * time[1]);
 }
-END_TEST
 
 // A slow joint with strong motors goes at the speed it aims at: full speed up to the middle of its range, then
 // 1 - u^(2 soft) of it. In a step u changes by 5e-4, and the speed by that times a slope of up to 6.
-START_TEST(a_soft_end_slows_by_its_power_of_the_way_from_the_middle)
+TEST(a_soft_end_slows_by_its_power_of_the_way_from_the_middle)
 {
     for (int soft = 0; soft < 4; ++soft) {
         poise_filter_joint joint = poise_filter_joint_default();
@@ -180,9 +175,8 @@ START_TEST(a_soft_end_slows_by_its_power_of_the_way_from_the_middle)
         poise_filter_destroy(filter);
     }
 }
-END_TEST
 
-START_TEST(bad_numbers_are_refused_or_passed_over)
+TEST(bad_numbers_are_refused_or_passed_over)
 {
     poise_filter_joint joint = poise_filter_joint_default();
     poise_filter *filter = NULL;
@@ -207,7 +201,6 @@ START_TEST(bad_numbers_are_refused_or_passed_over)
     ck_assert_double_le(x, 2.0);
     poise_filter_destroy(filter);
 }
-END_TEST
 
 // ---- Memory --------------------------------------------------------------------------------------------------------------
 
@@ -232,7 +225,7 @@ static void guard_release(void *user, void *memory)
     (void)memory;
 }
 
-START_TEST(nothing_is_written_behind_the_last_joint)
+TEST(nothing_is_written_behind_the_last_joint)
 {
     static _Alignas(64) guarded g;
     poise_allocator allocator = {.allocate = guard_allocate, .release = guard_release, .user = &g};
@@ -247,21 +240,4 @@ START_TEST(nothing_is_written_behind_the_last_joint)
         ck_assert_uint_eq(g.block[i], 0xA5);
     }
     poise_filter_destroy(filter);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &exponentials_agree_with_the_c_library,
-    &differences_of_the_output_obey_every_limit,
-    &a_long_way_takes_the_least_time_there_is,
-    &every_shape_settles_without_passing_the_set_point,
-    &smoothness_slows_and_responsiveness_makes_up_for_it,
-    &a_soft_end_slows_by_its_power_of_the_way_from_the_middle,
-    &bad_numbers_are_refused_or_passed_over,
-    &nothing_is_written_behind_the_last_joint,
-};
-
-int main(void)
-{
-    return test_run("filter", tests, TEST_COUNT(tests));
 }

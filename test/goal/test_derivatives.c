@@ -328,56 +328,40 @@ static void check_subject(subject s, const char *what)
 
 // ---- Tests ---------------------------------------------------------------------------------------------------------------
 
-#define JOINT_TEST(name, joint_type)                                                                                        \
-    START_TEST(every_goal_through_##name##_matches_differences)                                                             \
-    {                                                                                                                       \
-        check_subject((subject){.type = joint_type}, #name);                                                                \
-    }                                                                                                                       \
-    END_TEST
+static const struct {
+    const char *name;
+    subject subject;
+} subjects[] = {
+    {"fixed", {.type = POISE_JOINT_FIXED}},
+    {"revolute", {.type = POISE_JOINT_REVOLUTE}},
+    {"prismatic", {.type = POISE_JOINT_PRISMATIC}},
+    {"universal", {.type = POISE_JOINT_UNIVERSAL}},
+    {"ball_expmap", {.type = POISE_JOINT_BALL_EXPMAP}},
+    {"ball_quaternion", {.type = POISE_JOINT_BALL_QUATERNION}},
+    {"swing_twist", {.type = POISE_JOINT_SWING_TWIST}},
+    {"translation", {.type = POISE_JOINT_TRANSLATION}},
+    {"planar", {.type = POISE_JOINT_PLANAR}},
+    {"free", {.type = POISE_JOINT_FREE}},
+    {"free_expmap", {.type = POISE_JOINT_FREE_EXPMAP}},
+    {"free_euler", {.type = POISE_JOINT_FREE_EULER, .order = POISE_EULER_ZYX}},
+    {"revolute mimic", {.type = POISE_JOINT_REVOLUTE, .mimic = true}},
+    {"prismatic mimic", {.type = POISE_JOINT_PRISMATIC, .mimic = true}},
+};
 
-JOINT_TEST(fixed, POISE_JOINT_FIXED)
-JOINT_TEST(revolute, POISE_JOINT_REVOLUTE)
-JOINT_TEST(prismatic, POISE_JOINT_PRISMATIC)
-JOINT_TEST(universal, POISE_JOINT_UNIVERSAL)
-JOINT_TEST(ball_expmap, POISE_JOINT_BALL_EXPMAP)
-JOINT_TEST(ball_quaternion, POISE_JOINT_BALL_QUATERNION)
-JOINT_TEST(swing_twist, POISE_JOINT_SWING_TWIST)
-JOINT_TEST(translation, POISE_JOINT_TRANSLATION)
-JOINT_TEST(planar, POISE_JOINT_PLANAR)
-JOINT_TEST(free, POISE_JOINT_FREE)
-JOINT_TEST(free_expmap, POISE_JOINT_FREE_EXPMAP)
-
-START_TEST(every_goal_through_every_euler_ball_matches_differences)
+TEST_ROWS(every_goal_through_every_joint_matches_differences, TEST_COUNT(subjects))
 {
-    for (int order = 0; order < POISE_EULER_ORDER_COUNT; ++order) {
-        check_subject((subject){.type = POISE_JOINT_BALL_EULER, .order = (poise_euler_order)order}, "ball_euler");
-    }
+    check_subject(subjects[test_row].subject, subjects[test_row].name);
 }
-END_TEST
 
-START_TEST(every_goal_through_a_free_euler_root_matches_differences)
+TEST_ROWS(every_goal_through_every_euler_ball_matches_differences, POISE_EULER_ORDER_COUNT)
 {
-    check_subject((subject){.type = POISE_JOINT_FREE_EULER, .order = POISE_EULER_ZYX}, "free_euler");
+    check_subject((subject){.type = POISE_JOINT_BALL_EULER, .order = (poise_euler_order)test_row}, "ball_euler");
 }
-END_TEST
 
-START_TEST(every_goal_through_a_revolute_mimic_matches_differences)
-{
-    check_subject((subject){.type = POISE_JOINT_REVOLUTE, .mimic = true}, "revolute mimic");
-}
-END_TEST
-
-START_TEST(every_goal_through_a_prismatic_mimic_matches_differences)
-{
-    check_subject((subject){.type = POISE_JOINT_PRISMATIC, .mimic = true}, "prismatic mimic");
-}
-END_TEST
-
-START_TEST(few_goals_were_left_out_at_band_edges)
+TEST(few_goals_were_left_out_at_band_edges)
 {
     ck_assert_msg(goals_checked > 0 && edges_met * 40 < goals_checked, "%d left out, %d checked", edges_met, goals_checked);
 }
-END_TEST
 
 // ---- Energies of the caller's --------------------------------------------------------------------------------------------
 
@@ -412,7 +396,7 @@ static poise_objective *free_body(poise_goal *goal, double *numbers, poise_model
     return objective;
 }
 
-START_TEST(every_second_derivative_of_a_callback_comes_through_in_its_place)
+TEST(every_second_derivative_of_a_callback_comes_through_in_its_place)
 {
     double numbers[36], H[36];
     poise_goal goal;
@@ -430,9 +414,8 @@ START_TEST(every_second_derivative_of_a_callback_comes_through_in_its_place)
     poise_objective_destroy(objective);
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(definiteness_is_judged_beside_the_largest_eigenvalue_of_either_sign)
+TEST(definiteness_is_judged_beside_the_largest_eigenvalue_of_either_sign)
 {
     double numbers[36] = {0}, work[6 * 8];
     poise_goal goal;
@@ -451,31 +434,4 @@ START_TEST(definiteness_is_judged_beside_the_largest_eigenvalue_of_either_sign)
         poise_objective_destroy(objective);
         poise_model_destroy(model);
     }
-}
-END_TEST
-
-static const test_case tests[] = {
-    &every_second_derivative_of_a_callback_comes_through_in_its_place,
-    &definiteness_is_judged_beside_the_largest_eigenvalue_of_either_sign,
-    &every_goal_through_fixed_matches_differences,
-    &every_goal_through_revolute_matches_differences,
-    &every_goal_through_prismatic_matches_differences,
-    &every_goal_through_universal_matches_differences,
-    &every_goal_through_ball_expmap_matches_differences,
-    &every_goal_through_ball_quaternion_matches_differences,
-    &every_goal_through_swing_twist_matches_differences,
-    &every_goal_through_translation_matches_differences,
-    &every_goal_through_planar_matches_differences,
-    &every_goal_through_free_matches_differences,
-    &every_goal_through_free_expmap_matches_differences,
-    &every_goal_through_every_euler_ball_matches_differences,
-    &every_goal_through_a_free_euler_root_matches_differences,
-    &every_goal_through_a_revolute_mimic_matches_differences,
-    &every_goal_through_a_prismatic_mimic_matches_differences,
-    &few_goals_were_left_out_at_band_edges,
-};
-
-int main(void)
-{
-    return test_run("derivatives", tests, TEST_COUNT(tests));
 }

@@ -54,7 +54,7 @@ static poise_goal sound_goal(poise_goal_kind kind)
 
 // A goal of the kind, changed by the statements, is refused for the reason.
 #define REFUSES(test_name, goal_kind, reason, ...)                                                                          \
-    START_TEST(test_name)                                                                                                   \
+    TEST(test_name)                                                                                                         \
     {                                                                                                                       \
         poise_model *model = new_arm(1.0);                                                                                  \
         poise_goal goal = sound_goal(goal_kind);                                                                            \
@@ -62,8 +62,7 @@ static poise_goal sound_goal(poise_goal_kind kind)
         __VA_ARGS__;                                                                                                        \
         assert_refused(&goal, model, reason);                                                                               \
         poise_model_destroy(model);                                                                                         \
-    }                                                                                                                       \
-    END_TEST
+    }
 
 REFUSES(a_negative_body_is_refused, POISE_GOAL_POSITION, "there is no body -1", goal.body = POISE_WORLD)
 REFUSES(a_body_beyond_the_last_is_refused, POISE_GOAL_ORIENTATION, "there is no body 4", goal.body = BODIES)
@@ -118,7 +117,7 @@ REFUSES(a_negative_posture_weight_is_refused, POISE_GOAL_POSTURE, "every weight 
         double w[6] = {1, 1, 1, 1, 1, -1};
         goal.q_weights = w)
 
-START_TEST(an_unknown_kind_is_refused)
+TEST(an_unknown_kind_is_refused)
 {
     poise_model *model = new_arm(1.0);
     poise_error error;
@@ -129,18 +128,16 @@ START_TEST(an_unknown_kind_is_refused)
     ck_assert_str_eq(poise_goal_kind_name((poise_goal_kind)-1), "unknown");
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(a_centre_of_mass_without_mass_is_refused)
+TEST(a_centre_of_mass_without_mass_is_refused)
 {
     poise_model *model = new_arm(0.0);
     poise_goal goal = sound_goal(POISE_GOAL_CENTER_OF_MASS);
     assert_refused(&goal, model, "the model has no mass");
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(null_arguments_are_refused)
+TEST(null_arguments_are_refused)
 {
     poise_model *model = new_arm(1.0);
     poise_goal goal = sound_goal(POISE_GOAL_POSITION);
@@ -150,9 +147,8 @@ START_TEST(null_arguments_are_refused)
     ck_assert_int_eq(poise_goal_check(&goal, NULL, NULL), POISE_ERROR_ARGUMENT);
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(what_a_kind_does_not_use_is_not_looked_at)
+TEST(what_a_kind_does_not_use_is_not_looked_at)
 {
     poise_model *model = new_arm(1.0);
     for (int kind = 0; kind < POISE_GOAL_CALLBACK; ++kind) {
@@ -171,9 +167,8 @@ START_TEST(what_a_kind_does_not_use_is_not_looked_at)
     }
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(constructors_make_directions_and_quaternions_unit)
+TEST(constructors_make_directions_and_quaternions_unit)
 {
     poise_goal goal = poise_goal_direction(0, v3(0, 3, 4), v3(1e200, 0, 0));
     ck_assert(goal.axis.y == 0.6 && goal.axis.z == 0.8 && goal.direction.x == 1.0);
@@ -186,7 +181,6 @@ START_TEST(constructors_make_directions_and_quaternions_unit)
     goal = poise_goal_pose(0, (poise_pose){{3, 0, 0, 0}, {1, 2, 3}}, (poise_pose){{0, 0, 2, 0}, {4, 5, 6}});
     ck_assert(goal.local.rotation.x == 1 && goal.target.rotation.z == 1 && goal.target.position.z == 6);
 }
-END_TEST
 
 // ---- Energies and errors by hand -----------------------------------------------------------------------------------------
 
@@ -236,7 +230,7 @@ static double gradient(const probe *p, int i)
     return poise_objective_gradient(p->objective)[i];
 }
 
-START_TEST(a_position_costs_half_its_weight_times_the_squared_distance)
+TEST(a_position_costs_half_its_weight_times_the_squared_distance)
 {
     probe p = new_probe();
     poise_goal goal = poise_goal_position(LOWER, tip, v3(2, 3, 4));
@@ -247,9 +241,8 @@ START_TEST(a_position_costs_half_its_weight_times_the_squared_distance)
     ck_assert_double_eq_tol(gradient(&p, 1), -1.5, BY_HAND);
     done(&p);
 }
-END_TEST
 
-START_TEST(huber_is_square_up_to_its_scale_and_straight_beyond)
+TEST(huber_is_square_up_to_its_scale_and_straight_beyond)
 {
     probe p = new_probe();
     poise_goal goal = poise_goal_position(LOWER, tip, v3(2, 2, 0));
@@ -266,9 +259,8 @@ START_TEST(huber_is_square_up_to_its_scale_and_straight_beyond)
     }
     done(&p);
 }
-END_TEST
 
-START_TEST(geman_mcclure_lets_go_of_a_far_marker)
+TEST(geman_mcclure_lets_go_of_a_far_marker)
 {
     probe p = new_probe();
     poise_goal goal = poise_goal_position(LOWER, tip, v3(2, 5, 0));
@@ -284,9 +276,8 @@ START_TEST(geman_mcclure_lets_go_of_a_far_marker)
     ck_assert_double_eq_tol(cost_of(&p, &goal), 1e-6, 1e-6 * 1e-6);
     done(&p);
 }
-END_TEST
 
-START_TEST(a_position_within_its_band_costs_nothing)
+TEST(a_position_within_its_band_costs_nothing)
 {
     probe p = new_probe();
     poise_goal goal = poise_goal_position(LOWER, tip, v3(2, 3, 4));
@@ -299,9 +290,8 @@ START_TEST(a_position_within_its_band_costs_nothing)
     ck_assert(gradient(&p, 0) == 0 && gradient(&p, 1) == 0);
     done(&p);
 }
-END_TEST
 
-START_TEST(a_band_lies_along_the_axes_of_the_target)
+TEST(a_band_lies_along_the_axes_of_the_target)
 {
     probe p = new_probe();
     poise_goal goal = poise_goal_position(LOWER, tip, v3(2, 3, 0));
@@ -312,9 +302,8 @@ START_TEST(a_band_lies_along_the_axes_of_the_target)
     expect(&p, goal, 0.5 * 9, 3, POISE_UNIT_LENGTH);
     done(&p);
 }
-END_TEST
 
-START_TEST(a_direction_costs_one_less_the_cosine)
+TEST(a_direction_costs_one_less_the_cosine)
 {
     probe p = new_probe();
     poise_goal goal = poise_goal_direction(LOWER, v3(1, 0, 0), v3(1, sqrt(3.0), 0));
@@ -326,9 +315,8 @@ START_TEST(a_direction_costs_one_less_the_cosine)
     ck_assert_double_eq(gradient(&p, 0), 0.0);
     done(&p);
 }
-END_TEST
 
-START_TEST(an_orientation_costs_twice_its_weight_times_the_squared_sine_of_the_half_angle)
+TEST(an_orientation_costs_twice_its_weight_times_the_squared_sine_of_the_half_angle)
 {
     probe p = new_probe();
     for (int i = 0; i < 6; ++i) {
@@ -341,9 +329,8 @@ START_TEST(an_orientation_costs_twice_its_weight_times_the_squared_sine_of_the_h
     }
     done(&p);
 }
-END_TEST
 
-START_TEST(an_orientation_within_its_band_costs_nothing)
+TEST(an_orientation_within_its_band_costs_nothing)
 {
     probe p = new_probe();
     poise_goal goal = poise_goal_orientation(LOWER, poise_quat_from_axis_angle(v3(0, 0, 1), 0.5));
@@ -357,9 +344,8 @@ START_TEST(an_orientation_within_its_band_costs_nothing)
     expect(&p, goal, 0.5 * e * e, e, POISE_UNIT_ANGLE);
     done(&p);
 }
-END_TEST
 
-START_TEST(a_pose_costs_its_position_and_its_orientation)
+TEST(a_pose_costs_its_position_and_its_orientation)
 {
     probe p = new_probe();
     poise_pose target = {poise_quat_from_axis_angle(v3(0, 1, 0), 0.8), {2, 3, 4}};
@@ -376,9 +362,8 @@ START_TEST(a_pose_costs_its_position_and_its_orientation)
     ck_assert_double_eq_tol(cost_of(&p, &goal), 25, BY_HAND);
     done(&p);
 }
-END_TEST
 
-START_TEST(an_aim_costs_one_less_the_cosine_whatever_the_distance)
+TEST(an_aim_costs_one_less_the_cosine_whatever_the_distance)
 {
     probe p = new_probe();
     for (int i = 0; i < 4; ++i) {
@@ -390,9 +375,8 @@ START_TEST(an_aim_costs_one_less_the_cosine_whatever_the_distance)
     }
     done(&p);
 }
-END_TEST
 
-START_TEST(an_aim_at_its_own_point_is_met)
+TEST(an_aim_at_its_own_point_is_met)
 {
     probe p = new_probe();
     poise_goal goal = poise_goal_aim(LOWER, tip, v3(0, 1, 0), v3(2, 0, 0));
@@ -406,9 +390,8 @@ START_TEST(an_aim_at_its_own_point_is_met)
     }
     done(&p);
 }
-END_TEST
 
-START_TEST(a_plane_a_line_and_a_distance_cost_what_is_off_them)
+TEST(a_plane_a_line_and_a_distance_cost_what_is_off_them)
 {
     probe p = new_probe();
     poise_goal goal = poise_goal_plane(LOWER, tip, v3(7, 3, 9), v3(0, -2, 0));
@@ -424,9 +407,8 @@ START_TEST(a_plane_a_line_and_a_distance_cost_what_is_off_them)
     ck_assert_double_eq_tol(gradient(&p, 1), 2 * 0.6, BY_HAND); // pushed away
     done(&p);
 }
-END_TEST
 
-START_TEST(losses_bend_planes_lines_and_distances_too)
+TEST(losses_bend_planes_lines_and_distances_too)
 {
     probe p = new_probe();
     poise_goal goals[3] = {poise_goal_plane(LOWER, tip, v3(0, 5, 0), v3(0, 1, 0)),
@@ -443,9 +425,8 @@ START_TEST(losses_bend_planes_lines_and_distances_too)
     }
     done(&p);
 }
-END_TEST
 
-START_TEST(a_distance_from_its_own_point_pushes_away_and_is_finite)
+TEST(a_distance_from_its_own_point_pushes_away_and_is_finite)
 {
     probe p = new_probe();
     poise_goal goal = poise_goal_distance(LOWER, tip, v3(2, 0, 0), 3);
@@ -459,9 +440,8 @@ START_TEST(a_distance_from_its_own_point_pushes_away_and_is_finite)
     expect(&p, goal, 0, 0, POISE_UNIT_LENGTH);
     done(&p);
 }
-END_TEST
 
-START_TEST(a_posture_adds_up_its_coordinates)
+TEST(a_posture_adds_up_its_coordinates)
 {
     probe p = new_probe();
     double half = 0.3, q[NQ] = {1, -2, 0, 0, sin(half / 2), cos(half / 2), 3};
@@ -476,9 +456,8 @@ START_TEST(a_posture_adds_up_its_coordinates)
     expect(&p, goal, 0.25 * (2 * 1 + 5 * off + 9), sqrt((1 + off + 9) / 3), POISE_UNIT_NONE);
     done(&p);
 }
-END_TEST
 
-START_TEST(smoothness_stays_or_goes_on_at_constant_velocity)
+TEST(smoothness_stays_or_goes_on_at_constant_velocity)
 {
     probe p = new_probe();
     poise_quat last = poise_quat_from_axis_angle(v3(0, 1, 0), 0.4), before = poise_quat_from_axis_angle(v3(0, 1, 0), 0.1);
@@ -488,9 +467,8 @@ START_TEST(smoothness_stays_or_goes_on_at_constant_velocity)
     expect(&p, poise_goal_smoothness(q, q0, 2.0), go_on, sqrt(go_on / 4), POISE_UNIT_NONE);
     done(&p);
 }
-END_TEST
 
-START_TEST(a_relative_goal_compares_two_moving_frames)
+TEST(a_relative_goal_compares_two_moving_frames)
 {
     probe p = new_probe();
     p.q[Q_LOWER] = 0.5;
@@ -510,9 +488,8 @@ START_TEST(a_relative_goal_compares_two_moving_frames)
     ck_assert_double_eq_tol(cost_of(&p, &goal), 3 * 2 * pow(sin(0.8), 2), BY_HAND);
     done(&p);
 }
-END_TEST
 
-START_TEST(a_centre_of_mass_is_the_weighted_mean)
+TEST(a_centre_of_mass_is_the_weighted_mean)
 {
     probe p = new_probe();
     // masses 1 at (0, 0, 0) and 3 at (2, 0, 0)
@@ -521,7 +498,6 @@ START_TEST(a_centre_of_mass_is_the_weighted_mean)
     ck_assert_double_eq_tol(gradient(&p, 1), -3 * 0.75, BY_HAND);
     done(&p);
 }
-END_TEST
 
 // ---- Callbacks -----------------------------------------------------------------------------------------------------------
 
@@ -551,7 +527,7 @@ static bool lift(void *user, const poise_pose *pose, poise_body_energy *out)
     return a->sound;
 }
 
-START_TEST(a_callback_counts_with_its_weight)
+TEST(a_callback_counts_with_its_weight)
 {
     probe p = new_probe();
     answer a = {.sound = true, .place = -1};
@@ -563,7 +539,6 @@ START_TEST(a_callback_counts_with_its_weight)
     ck_assert_int_eq(a.asked, 2);
     done(&p);
 }
-END_TEST
 
 static void assert_drops_out(answer a)
 {
@@ -579,87 +554,15 @@ static void assert_drops_out(answer a)
     done(&p);
 }
 
-START_TEST(a_callback_that_returns_false_drops_out)
+TEST(a_callback_that_returns_false_drops_out)
 {
     assert_drops_out((answer){.sound = false, .place = -1});
 }
-END_TEST
 
-START_TEST(a_callback_that_returns_a_number_that_is_not_finite_drops_out)
+TEST(a_callback_that_returns_a_number_that_is_not_finite_drops_out)
 {
     for (int place = 0; place < 4; ++place) {
         assert_drops_out((answer){.sound = true, .place = place, .bad = NAN});
         assert_drops_out((answer){.sound = true, .place = place, .bad = INFINITY});
     }
-}
-END_TEST
-
-static const test_case tests[] = {
-    &a_negative_body_is_refused,
-    &a_body_beyond_the_last_is_refused,
-    &a_callback_on_no_body_is_refused,
-    &a_followed_body_beyond_the_last_is_refused,
-    &a_followed_body_below_the_world_is_refused,
-    &a_negative_weight_is_refused,
-    &a_weight_that_is_nan_is_refused,
-    &an_infinite_weight_is_refused,
-    &a_negative_rotation_weight_is_refused,
-    &an_unknown_loss_is_refused,
-    &a_loss_scale_of_zero_is_refused,
-    &a_loss_scale_that_is_nan_is_refused,
-    &an_infinite_loss_scale_is_refused,
-    &a_negative_tolerance_is_refused,
-    &a_tolerance_that_is_nan_is_refused,
-    &a_negative_rotation_tolerance_is_refused,
-    &a_negative_distance_is_refused,
-    &a_distance_that_is_nan_is_refused,
-    &a_callback_without_a_function_is_refused,
-    &a_point_that_is_nan_is_refused,
-    &an_infinite_target_is_refused,
-    &a_centre_of_mass_at_infinity_is_refused,
-    &a_local_rotation_that_is_not_unit_is_refused,
-    &a_target_rotation_of_zero_is_refused,
-    &a_target_rotation_that_is_nan_is_refused,
-    &an_axis_that_is_not_unit_is_refused,
-    &an_axis_that_is_nan_is_refused,
-    &a_direction_of_zero_is_refused,
-    &a_plane_without_a_normal_is_refused,
-    &a_line_without_a_direction_is_refused,
-    &a_band_without_axes_is_refused,
-    &a_posture_without_q_is_refused,
-    &a_posture_with_a_nan_is_refused,
-    &a_posture_with_a_zero_quaternion_is_refused,
-    &a_frame_before_with_an_infinity_is_refused,
-    &a_negative_posture_weight_is_refused,
-    &an_unknown_kind_is_refused,
-    &a_centre_of_mass_without_mass_is_refused,
-    &null_arguments_are_refused,
-    &what_a_kind_does_not_use_is_not_looked_at,
-    &constructors_make_directions_and_quaternions_unit,
-    &a_position_costs_half_its_weight_times_the_squared_distance,
-    &huber_is_square_up_to_its_scale_and_straight_beyond,
-    &geman_mcclure_lets_go_of_a_far_marker,
-    &a_position_within_its_band_costs_nothing,
-    &a_band_lies_along_the_axes_of_the_target,
-    &a_direction_costs_one_less_the_cosine,
-    &an_orientation_costs_twice_its_weight_times_the_squared_sine_of_the_half_angle,
-    &an_orientation_within_its_band_costs_nothing,
-    &a_pose_costs_its_position_and_its_orientation,
-    &an_aim_costs_one_less_the_cosine_whatever_the_distance,
-    &an_aim_at_its_own_point_is_met,
-    &a_plane_a_line_and_a_distance_cost_what_is_off_them,
-    &losses_bend_planes_lines_and_distances_too,
-    &a_distance_from_its_own_point_pushes_away_and_is_finite,
-    &a_posture_adds_up_its_coordinates,
-    &smoothness_stays_or_goes_on_at_constant_velocity,
-    &a_relative_goal_compares_two_moving_frames,
-    &a_centre_of_mass_is_the_weighted_mean,
-    &a_callback_counts_with_its_weight,
-    &a_callback_that_returns_false_drops_out,
-    &a_callback_that_returns_a_number_that_is_not_finite_drops_out,
-};
-
-int main(void)
-{
-    return test_run("goals", tests, TEST_COUNT(tests));
 }

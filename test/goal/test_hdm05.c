@@ -204,9 +204,22 @@ static double norm(const double *x, int count)
     return sqrt(sum);
 }
 
+// Read the file and describe its body to both engines, once.
+static void open_data(void)
+{
+    if (!data) {
+        data = hdm05_read(POISE_SHARED_DIR "/" HDM05_FILE);
+        ck_assert_ptr_nonnull(data);
+        plain = describe_to_plain();
+        model = describe_to_poise();
+        ck_assert(plain && model && poise_objective_create(model, 0, NULL, &objective) == POISE_OK);
+    }
+}
+
 // Call `check` for every state of the file, with the engine's answers at it in `now`.
 static void for_each_state(engine evaluate, void (*check)(const hdm05_frame *, const hdm05_state *))
 {
+    open_data();
     int seen = 0;
     for (int i = 0; i < HDM05_FRAMES; ++i) {
         const hdm05_frame *frame = &data->frames[i];
@@ -224,6 +237,7 @@ static void for_each_state(engine evaluate, void (*check)(const hdm05_frame *, c
 
 static void check_frames(engine evaluate)
 {
+    open_data();
     for (int i = 0; i < HDM05_FRAMES; ++i) {
         const hdm05_frame *frame = &data->frames[i];
         evaluate(frame->x_amc, frame->tool, frame->target, &now);
@@ -361,6 +375,7 @@ static void check_eigenvalues(const hdm05_frame *frame, const hdm05_state *state
 // The problem with a residual: tools held at their means over the motion.
 static void check_fixed_tools(engine evaluate)
 {
+    open_data();
     for (int i = 0; i < HDM05_FRAMES; ++i) {
         const hdm05_frame *frame = &data->frames[i];
         double shift = SHIFT * sqrt(MARKERS), f = frame->fixed_f_at_amc;
@@ -378,42 +393,40 @@ static void check_fixed_tools(engine evaluate)
 
 // ---- Tests ----------------------------------------------------------------------------------------------------------
 
-START_TEST(plain_bone_frames_match_the_reference)
-{
-    check_frames(use_plain);
-}
-END_TEST
+static const engine engines[] = {use_plain, use_poise};
 
-START_TEST(plain_cost_matches_the_reference)
-{
-    for_each_state(use_plain, check_cost);
-    check_fixed_tools(use_plain);
-}
-END_TEST
+#define EACH_ENGINE(name) TEST_DATA_ROWS(name, TEST_COUNT(engines), HDM05_FILE)
 
-START_TEST(plain_jacobian_matches_the_reference)
+EACH_ENGINE(bone_frames_match_the_reference)
 {
-    for_each_state(use_plain, check_jacobian);
+    check_frames(engines[test_row]);
 }
-END_TEST
 
-START_TEST(plain_gradient_matches_the_reference)
+EACH_ENGINE(cost_matches_the_reference)
 {
-    for_each_state(use_plain, check_gradient);
+    for_each_state(engines[test_row], check_cost);
+    check_fixed_tools(engines[test_row]);
 }
-END_TEST
 
-START_TEST(plain_hessian_matches_the_reference)
+EACH_ENGINE(jacobian_matches_the_reference)
 {
-    for_each_state(use_plain, check_hessian);
+    for_each_state(engines[test_row], check_jacobian);
 }
-END_TEST
 
-START_TEST(plain_eigenvalues_match_the_reference)
+EACH_ENGINE(gradient_matches_the_reference)
 {
-    for_each_state(use_plain, check_eigenvalues);
+    for_each_state(engines[test_row], check_gradient);
 }
-END_TEST
+
+EACH_ENGINE(hessian_matches_the_reference)
+{
+    for_each_state(engines[test_row], check_hessian);
+}
+
+EACH_ENGINE(eigenvalues_match_the_reference)
+{
+    for_each_state(engines[test_row], check_eigenvalues);
+}
 
 // The entry (inner, outer) that the published program writes: axis of the inner angle, column of the outer one.
 static double published_entry(int inner, int outer)
@@ -467,78 +480,7 @@ static void check_published(const hdm05_frame *frame, const hdm05_state *state)
     assert_near(asymmetry, state->H_asymmetry, error + PRINTED * asymmetry, "largest asymmetry", frame->number);
 }
 
-START_TEST(published_hessian_is_wrong_exactly_between_two_angles_of_one_joint)
+TEST_DATA(published_hessian_is_wrong_exactly_between_two_angles_of_one_joint, HDM05_FILE)
 {
     for_each_state(use_plain, check_published);
-}
-END_TEST
-
-START_TEST(poise_bone_frames_match_the_reference)
-{
-    check_frames(use_poise);
-}
-END_TEST
-
-START_TEST(poise_cost_matches_the_reference)
-{
-    for_each_state(use_poise, check_cost);
-    check_fixed_tools(use_poise);
-}
-END_TEST
-
-START_TEST(poise_jacobian_matches_the_reference)
-{
-    for_each_state(use_poise, check_jacobian);
-}
-END_TEST
-
-START_TEST(poise_gradient_matches_the_reference)
-{
-    for_each_state(use_poise, check_gradient);
-}
-END_TEST
-
-START_TEST(poise_hessian_matches_the_reference)
-{
-    for_each_state(use_poise, check_hessian);
-}
-END_TEST
-
-START_TEST(poise_eigenvalues_match_the_reference)
-{
-    for_each_state(use_poise, check_eigenvalues);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &plain_bone_frames_match_the_reference,
-    &plain_cost_matches_the_reference,
-    &plain_jacobian_matches_the_reference,
-    &plain_gradient_matches_the_reference,
-    &plain_hessian_matches_the_reference,
-    &plain_eigenvalues_match_the_reference,
-    &published_hessian_is_wrong_exactly_between_two_angles_of_one_joint,
-    &poise_bone_frames_match_the_reference,
-    &poise_cost_matches_the_reference,
-    &poise_jacobian_matches_the_reference,
-    &poise_gradient_matches_the_reference,
-    &poise_hessian_matches_the_reference,
-    &poise_eigenvalues_match_the_reference,
-};
-
-int main(void)
-{
-    if (!test_has_shared(HDM05_FILE)) {
-        return test_skip(HDM05_FILE);
-    }
-    data = hdm05_read(POISE_SHARED_DIR "/" HDM05_FILE);
-    plain = data ? describe_to_plain() : NULL;
-    model = data ? describe_to_poise() : NULL;
-    bool ready = plain && model && poise_objective_create(model, 0, NULL, &objective) == POISE_OK;
-    int status = ready ? test_run("hdm05", tests, TEST_COUNT(tests)) : EXIT_FAILURE;
-    poise_objective_destroy(objective);
-    poise_model_destroy(model);
-    plain_destroy(plain);
-    free(data);
-    return status;
 }

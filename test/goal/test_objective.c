@@ -59,7 +59,7 @@ static void destroy_scene(scene *s)
 
 // ---- Goals it takes ------------------------------------------------------------------------------------------------------
 
-START_TEST(goals_that_are_refused_leave_the_old_ones_in_place)
+TEST(goals_that_are_refused_leave_the_old_ones_in_place)
 {
     scene_random random = scene_random_make(1);
     scene *s = new_scene(&random, RANDOM_PLAIN);
@@ -82,9 +82,8 @@ START_TEST(goals_that_are_refused_leave_the_old_ones_in_place)
     poise_objective_destroy(objective);
     destroy_scene(s);
 }
-END_TEST
 
-START_TEST(more_coupled_goals_than_room_are_refused)
+TEST(more_coupled_goals_than_room_are_refused)
 {
     scene_random random = scene_random_make(2);
     scene *s = new_scene(&random, RANDOM_PLAIN);
@@ -98,9 +97,8 @@ START_TEST(more_coupled_goals_than_room_are_refused)
     poise_objective_destroy(objective);
     destroy_scene(s);
 }
-END_TEST
 
-START_TEST(new_goals_make_the_old_derivatives_unavailable)
+TEST(new_goals_make_the_old_derivatives_unavailable)
 {
     scene_random random = scene_random_make(3);
     scene *s = new_scene(&random, RANDOM_PLAIN);
@@ -115,9 +113,8 @@ START_TEST(new_goals_make_the_old_derivatives_unavailable)
     poise_objective_destroy(objective);
     destroy_scene(s);
 }
-END_TEST
 
-START_TEST(no_goals_cost_nothing)
+TEST(no_goals_cost_nothing)
 {
     scene_random random = scene_random_make(4);
     figure f = random_figure(&random, JOINTS, RANDOM_PLAIN);
@@ -138,7 +135,6 @@ START_TEST(no_goals_cost_nothing)
     poise_objective_destroy(objective);
     release(&f);
 }
-END_TEST
 
 // ---- Sums ----------------------------------------------------------------------------------------------------------------
 
@@ -156,7 +152,7 @@ static void assert_near(const double *a, const double *b, size_t count, const ch
     }
 }
 
-START_TEST(an_objective_is_the_sum_of_its_goals)
+TEST(an_objective_is_the_sum_of_its_goals)
 {
     scene_random random = scene_random_make(5);
     for (int trial = 0; trial < MODELS; ++trial) {
@@ -193,9 +189,8 @@ START_TEST(an_objective_is_the_sum_of_its_goals)
         destroy_scene(s);
     }
 }
-END_TEST
 
-START_TEST(goals_of_weight_zero_add_nothing)
+TEST(goals_of_weight_zero_add_nothing)
 {
     scene_random random = scene_random_make(6);
     scene *s = new_scene(&random, RANDOM_MIMICS);
@@ -220,9 +215,8 @@ START_TEST(goals_of_weight_zero_add_nothing)
     poise_objective_destroy(objective);
     destroy_scene(s);
 }
-END_TEST
 
-START_TEST(every_level_gives_the_same_cost_and_gradient)
+TEST(every_level_gives_the_same_cost_and_gradient)
 {
     scene_random random = scene_random_make(7);
     for (int trial = 0; trial < MODELS; ++trial) {
@@ -243,7 +237,6 @@ START_TEST(every_level_gives_the_same_cost_and_gradient)
         destroy_scene(s);
     }
 }
-END_TEST
 
 // ---- Goals that are met --------------------------------------------------------------------------------------------------
 
@@ -293,7 +286,7 @@ static bool meet(const figure *f, poise_goal *goal)
 
 // A goal is met to the rounding of the poses, some 1e-14 of lengths near 10: the pull is that times weights and arms, the
 // cost its square.
-START_TEST(goals_that_are_met_cost_nothing_and_pull_nowhere)
+TEST(goals_that_are_met_cost_nothing_and_pull_nowhere)
 {
     scene_random random = scene_random_make(8);
     for (int trial = 0; trial < MODELS; ++trial) {
@@ -319,9 +312,8 @@ START_TEST(goals_that_are_met_cost_nothing_and_pull_nowhere)
         destroy_scene(s);
     }
 }
-END_TEST
 
-START_TEST(a_marker_at_its_own_place_costs_exactly_nothing)
+TEST(a_marker_at_its_own_place_costs_exactly_nothing)
 {
     poise_builder *builder = new_builder();
     add_plain(builder, "a", NULL, POISE_JOINT_FREE);
@@ -343,7 +335,6 @@ START_TEST(a_marker_at_its_own_place_costs_exactly_nothing)
     poise_objective_destroy(objective);
     release(&f);
 }
-END_TEST
 
 // ---- Numbers that overflow -----------------------------------------------------------------------------------------------
 
@@ -366,7 +357,7 @@ static void assert_overflows(figure *f, poise_objective *objective, const poise_
     }
 }
 
-START_TEST(targets_near_the_largest_number_are_reported_and_leave_no_nan)
+TEST(targets_near_the_largest_number_are_reported_and_leave_no_nan)
 {
     poise_builder *builder = new_builder();
     poise_joint joint = joint_of("a", NULL, POISE_JOINT_FREE_EULER);
@@ -410,10 +401,9 @@ START_TEST(targets_near_the_largest_number_are_reported_and_leave_no_nan)
     poise_objective_destroy(objective);
     release(&f);
 }
-END_TEST
 
 // The cost may be finite while the pull is not: a heavy goal on a long arm.
-START_TEST(a_gradient_that_overflows_is_reported)
+TEST(a_gradient_that_overflows_is_reported)
 {
     poise_builder *builder = new_builder();
     add_plain(builder, "a", NULL, POISE_JOINT_REVOLUTE);
@@ -429,9 +419,8 @@ START_TEST(a_gradient_that_overflows_is_reported)
     poise_objective_destroy(objective);
     release(&f);
 }
-END_TEST
 
-START_TEST(a_configuration_that_is_not_finite_leaves_the_last_evaluation)
+TEST(a_configuration_that_is_not_finite_leaves_the_last_evaluation)
 {
     scene_random random = scene_random_make(9);
     scene *s = new_scene(&random, RANDOM_PLAIN);
@@ -453,11 +442,10 @@ START_TEST(a_configuration_that_is_not_finite_leaves_the_last_evaluation)
     poise_objective_destroy(objective);
     destroy_scene(s);
 }
-END_TEST
 
 // ---- Forms of the Hessian ------------------------------------------------------------------------------------------------
 
-START_TEST(forms_of_the_hessian_refuse_what_they_cannot_answer)
+TEST(forms_of_the_hessian_refuse_what_they_cannot_answer)
 {
     scene_random random = scene_random_make(10);
     scene *s = new_scene(&random, RANDOM_PLAIN);
@@ -489,9 +477,8 @@ START_TEST(forms_of_the_hessian_refuse_what_they_cannot_answer)
     poise_objective_destroy(objective);
     destroy_scene(s);
 }
-END_TEST
 
-START_TEST(a_model_with_mimics_has_no_packed_form)
+TEST(a_model_with_mimics_has_no_packed_form)
 {
     scene_random random = scene_random_make(11);
     figure f = random_figure(&random, 60, RANDOM_MIMICS);
@@ -506,7 +493,6 @@ START_TEST(a_model_with_mimics_has_no_packed_form)
     poise_objective_destroy(objective);
     release(&f);
 }
-END_TEST
 
 // Everything about one evaluation: cost, gradient, Hessian, packed rows. Returns how many numbers.
 static size_t everything(const scene *s, const poise_goal *goals, int count, double *out)
@@ -524,7 +510,7 @@ static size_t everything(const scene *s, const poise_goal *goals, int count, dou
 }
 
 // The library carries code for several widths of registers; the choice must not show.
-START_TEST(results_have_the_same_bits_with_wide_and_narrow_registers)
+TEST(results_have_the_same_bits_with_wide_and_narrow_registers)
 {
     scene_random random = scene_random_make(12);
     for (int trial = 0; trial < MODELS; ++trial) {
@@ -543,7 +529,6 @@ START_TEST(results_have_the_same_bits_with_wide_and_narrow_registers)
         destroy_scene(s);
     }
 }
-END_TEST
 
 // ---- Definiteness --------------------------------------------------------------------------------------------------------
 
@@ -592,7 +577,7 @@ static poise_definiteness definiteness_at(two_links *t, poise_hessian kind, doub
 #define PI   3.14159265358979323846
 #define GRID 120
 
-START_TEST(definiteness_of_the_two_link_arm_is_that_of_its_closed_form)
+TEST(definiteness_of_the_two_link_arm_is_that_of_its_closed_form)
 {
     int seen[5] = {0};
     for (int g = 1; g <= 3; ++g) {
@@ -618,9 +603,8 @@ START_TEST(definiteness_of_the_two_link_arm_is_that_of_its_closed_form)
     ck_assert_int_gt(seen[POISE_DEFINITE_INDEFINITE], GRID);
     ck_assert_int_gt(seen[0] + seen[1] + seen[2], 3 * GRID * GRID - GRID); // hardly any was left out
 }
-END_TEST
 
-START_TEST(at_a_solution_that_bends_the_arm_the_hessian_is_positive)
+TEST(at_a_solution_that_bends_the_arm_the_hessian_is_positive)
 {
     two_links *t = new_two_links(1);
     ck_assert_int_eq(definiteness_at(t, POISE_HESSIAN_EXACT, PI / 3, -2 * PI / 3), POISE_DEFINITE_POSITIVE);
@@ -629,9 +613,8 @@ START_TEST(at_a_solution_that_bends_the_arm_the_hessian_is_positive)
     ck_assert_int_eq(definiteness_at(t, POISE_HESSIAN_EXACT, 0.0, 0.0), POISE_DEFINITE_INDEFINITE);
     destroy_two_links(t);
 }
-END_TEST
 
-START_TEST(at_the_end_of_its_reach_the_arm_is_singular_and_beyond_it_is_not)
+TEST(at_the_end_of_its_reach_the_arm_is_singular_and_beyond_it_is_not)
 {
     two_links *t = new_two_links(2); // reached with the arm straight
     ck_assert_int_eq(definiteness_at(t, POISE_HESSIAN_EXACT, 0, 0), POISE_DEFINITE_SEMI_POSITIVE);
@@ -643,31 +626,4 @@ START_TEST(at_the_end_of_its_reach_the_arm_is_singular_and_beyond_it_is_not)
     t = new_two_links(1); // g . x = g . u2 = 0 and cos(b) = 1: diag(0, -1)
     ck_assert_int_eq(definiteness_at(t, POISE_HESSIAN_EXACT, PI / 2, 0), POISE_DEFINITE_SEMI_NEGATIVE);
     destroy_two_links(t);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &goals_that_are_refused_leave_the_old_ones_in_place,
-    &more_coupled_goals_than_room_are_refused,
-    &new_goals_make_the_old_derivatives_unavailable,
-    &no_goals_cost_nothing,
-    &an_objective_is_the_sum_of_its_goals,
-    &goals_of_weight_zero_add_nothing,
-    &every_level_gives_the_same_cost_and_gradient,
-    &goals_that_are_met_cost_nothing_and_pull_nowhere,
-    &a_marker_at_its_own_place_costs_exactly_nothing,
-    &targets_near_the_largest_number_are_reported_and_leave_no_nan,
-    &a_gradient_that_overflows_is_reported,
-    &a_configuration_that_is_not_finite_leaves_the_last_evaluation,
-    &forms_of_the_hessian_refuse_what_they_cannot_answer,
-    &a_model_with_mimics_has_no_packed_form,
-    &results_have_the_same_bits_with_wide_and_narrow_registers,
-    &definiteness_of_the_two_link_arm_is_that_of_its_closed_form,
-    &at_a_solution_that_bends_the_arm_the_hessian_is_positive,
-    &at_the_end_of_its_reach_the_arm_is_singular_and_beyond_it_is_not,
-};
-
-int main(void)
-{
-    return test_run("objective", tests, TEST_COUNT(tests));
 }

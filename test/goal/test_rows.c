@@ -223,7 +223,7 @@ static void check_all_goals(scene_random *random, const poise_model *model)
 
 // ---- Tests ---------------------------------------------------------------------------------------------------------------
 
-START_TEST(rows_of_every_goal_through_every_joint_type_fit_the_objective_and_differences)
+TEST(rows_of_every_goal_through_every_joint_type_fit_the_objective_and_differences)
 {
     scene_random random = scene_random_make(41);
     for (int type = 0; type < POISE_JOINT_TYPE_COUNT; ++type) {
@@ -235,9 +235,8 @@ START_TEST(rows_of_every_goal_through_every_joint_type_fit_the_objective_and_dif
         }
     }
 }
-END_TEST
 
-START_TEST(rows_through_mimic_joints_fit_the_objective_and_differences)
+TEST(rows_through_mimic_joints_fit_the_objective_and_differences)
 {
     scene_random random = scene_random_make(42);
     for (int i = 0; i < 8; ++i) {
@@ -246,9 +245,8 @@ START_TEST(rows_through_mimic_joints_fit_the_objective_and_differences)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
-START_TEST(rows_in_random_trees_fit_the_objective_and_differences)
+TEST(rows_in_random_trees_fit_the_objective_and_differences)
 {
     scene_random random = scene_random_make(43);
     for (int i = 0; i < 20; ++i) {
@@ -259,9 +257,8 @@ START_TEST(rows_in_random_trees_fit_the_objective_and_differences)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
-START_TEST(an_aim_at_its_own_point_has_zero_rows)
+TEST(an_aim_at_its_own_point_has_zero_rows)
 {
     scene_random random = scene_random_make(44);
     poise_model *model = limb(&random, POISE_JOINT_REVOLUTE, 0, false);
@@ -280,10 +277,9 @@ START_TEST(an_aim_at_its_own_point_has_zero_rows)
     poise_kinematics_destroy(kin);
     poise_model_destroy(model);
 }
-END_TEST
 
 // Errors below the rounding of the farthest coordinate, whichever it is, are none: 64 eps of it.
-START_TEST(a_level_is_met_within_the_rounding_of_the_figures_size)
+TEST(a_level_is_met_within_the_rounding_of_the_figures_size)
 {
     for (int axis = 0; axis < 3; ++axis) {
         poise_builder *builder;
@@ -313,31 +309,13 @@ START_TEST(a_level_is_met_within_the_rounding_of_the_figures_size)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
-START_TEST(a_callback_has_no_rows)
+TEST(a_callback_has_no_rows)
 {
     ck_assert(pz_goal_row_of(POISE_GOAL_CALLBACK)->rows == NULL);
 }
-END_TEST
 
-START_TEST(few_differences_were_left_out_at_kinks)
+TEST(few_differences_were_left_out_at_kinks)
 {
     ck_assert_msg(differences > 10000 && kinks * 50 < differences, "%d left out of %d", kinks, differences);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &rows_of_every_goal_through_every_joint_type_fit_the_objective_and_differences,
-    &rows_through_mimic_joints_fit_the_objective_and_differences,
-    &rows_in_random_trees_fit_the_objective_and_differences,
-    &an_aim_at_its_own_point_has_zero_rows,
-    &a_level_is_met_within_the_rounding_of_the_figures_size,
-    &a_callback_has_no_rows,
-    &few_differences_were_left_out_at_kinks,
-};
-
-int main(void)
-{
-    return test_run("rows", tests, TEST_COUNT(tests));
 }

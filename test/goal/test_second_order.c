@@ -84,7 +84,7 @@ static int marker_goals(figure *f, const char *scene, double noise, scene_random
 
 // ---- Targets that can be reached -----------------------------------------------------------------------------------------
 
-START_TEST(arms_reach_targets_nearby)
+TEST(arms_reach_targets_nearby)
 {
     static const char *const arms[] = {"arm7", "arm2d"};
     scene_random random = scene_random_make(1);
@@ -111,9 +111,8 @@ START_TEST(arms_reach_targets_nearby)
         release(&f);
     }
 }
-END_TEST
 
-START_TEST(humanoids_reach_the_markers_of_the_next_frame)
+TEST(humanoids_reach_the_markers_of_the_next_frame)
 {
     scene_random random = scene_random_make(2);
     for (int scene = 0; scene < 3; ++scene) {
@@ -135,11 +134,10 @@ START_TEST(humanoids_reach_the_markers_of_the_next_frame)
         release(&f);
     }
 }
-END_TEST
 
 // ---- Targets that cannot be reached --------------------------------------------------------------------------------------
 
-START_TEST(all_methods_end_at_the_minimum_of_auto_when_markers_are_noisy)
+TEST(all_methods_end_at_the_minimum_of_auto_when_markers_are_noisy)
 {
     scene_random random = scene_random_make(3);
     for (int scene = 0; scene < 3; ++scene) {
@@ -164,7 +162,6 @@ START_TEST(all_methods_end_at_the_minimum_of_auto_when_markers_are_noisy)
         release(&f);
     }
 }
-END_TEST
 
 // The model with each limit, ellipses too, drawn in to `share` of its range.
 static figure tightened(const poise_model *model, double share)
@@ -185,7 +182,7 @@ static figure tightened(const poise_model *model, double share)
 }
 
 // From the answer on, another method finds nothing lower: it was a minimum within the limits, edges of ellipses included.
-START_TEST(answers_within_tight_limits_are_minima)
+TEST(answers_within_tight_limits_are_minima)
 {
     scene_random random = scene_random_make(4);
     int active = 0;
@@ -212,10 +209,9 @@ START_TEST(answers_within_tight_limits_are_minima)
     }
     ck_assert_int_gt(active, 3 * 2 * METHODS * 5); // limits are what this is about
 }
-END_TEST
 
 // What a method needs when half of its dofs end at a limit, half as much again: slower is broken.
-START_TEST(methods_converge_within_tight_limits_as_fast_as_they_should)
+TEST(methods_converge_within_tight_limits_as_fast_as_they_should)
 {
     static const int bounds[METHODS] = {16, 80, 270, 480, 27, 19};
     scene_random random = scene_random_make(11);
@@ -244,10 +240,9 @@ START_TEST(methods_converge_within_tight_limits_as_fast_as_they_should)
         release(&f);
     }
 }
-END_TEST
 
 // TRUST_REGION leaves the bounds to begin with. However soon it has to end, it returns nothing worse than the start.
-START_TEST(trust_region_never_ends_above_a_start_at_the_limits)
+TEST(trust_region_never_ends_above_a_start_at_the_limits)
 {
     scene_random random = scene_random_make(10);
     figure f = figure_of_scene("humanoid-euler"), tight = tightened(f.model, 0.3);
@@ -268,11 +263,10 @@ START_TEST(trust_region_never_ends_above_a_start_at_the_limits)
     release(&tight);
     release(&f);
 }
-END_TEST
 
 // Far from the minimum a step takes 0.95 of the way to the bound that it would cross (Coleman & Li 1996: iterates stay
 // strictly inside).
-START_TEST(a_step_of_trust_region_stops_short_of_a_bound)
+TEST(a_step_of_trust_region_stops_short_of_a_bound)
 {
     poise_builder *builder = new_builder();
     poise_joint slide = joint_of("slide", NULL, POISE_JOINT_PRISMATIC);
@@ -289,11 +283,10 @@ START_TEST(a_step_of_trust_region_stops_short_of_a_bound)
     ck_assert_double_eq_tol(q[0], 0.2 + 0.95 * 0.8, 1e-15);
     release(&f);
 }
-END_TEST
 
 // Two links, one goal in reach, at its border and beyond (Erleben & Andrews 2019, appendix A): wherever a method starts,
 // it ends where the goal is met or the gradient vanishes.
-START_TEST(two_links_end_at_stationary_points_from_everywhere)
+TEST(two_links_end_at_stationary_points_from_everywhere)
 {
     figure f = figure_of_scene("twolink");
     int body = poise_model_tool_body(f.model, 0);
@@ -313,7 +306,6 @@ START_TEST(two_links_end_at_stationary_points_from_everywhere)
     }
     release(&f);
 }
-END_TEST
 
 // Two slides in a narrow valley E = (X^2 + Y^2)/2 + rho X Y, X = x + 1, Y = y - 1, with x >= 0.
 static bool valley(void *user, const poise_pose *pose, poise_body_energy *out)
@@ -329,7 +321,7 @@ static bool valley(void *user, const poise_pose *pose, poise_body_energy *out)
 
 // The minimum is at x = 0, y = 1 - rho. Close to the bound, where Newton's step for both points far out of it, the bound
 // must be held at once: a path that is cut off there goes uphill in y.
-START_TEST(coupled_slides_find_the_minimum_on_a_bound_they_start_close_to)
+TEST(coupled_slides_find_the_minimum_on_a_bound_they_start_close_to)
 {
     poise_builder *builder = new_builder();
     poise_joint x = joint_of("x", NULL, POISE_JOINT_PRISMATIC), y = joint_of("y", "x", POISE_JOINT_PRISMATIC);
@@ -354,11 +346,10 @@ START_TEST(coupled_slides_find_the_minimum_on_a_bound_they_start_close_to)
     }
     release(&f);
 }
-END_TEST
 
 // ---- Known answers -------------------------------------------------------------------------------------------------------
 
-START_TEST(newtons_methods_solve_a_quadratic_in_two_iterations)
+TEST(newtons_methods_solve_a_quadratic_in_two_iterations)
 {
     static const poise_method newtons[] = {POISE_METHOD_AUTO, POISE_METHOD_LEVENBERG_MARQUARDT, POISE_METHOD_TRUST_REGION,
                                            POISE_METHOD_NEWTON_PROJECTED};
@@ -383,11 +374,10 @@ START_TEST(newtons_methods_solve_a_quadratic_in_two_iterations)
     }
     release(&f);
 }
-END_TEST
 
 // With the exact Hessian the error is squared by each iteration near the end: from 1e-4 of the cost's scale to nothing
 // in two.
-START_TEST(projected_newton_converges_quadratically_with_a_residual)
+TEST(projected_newton_converges_quadratically_with_a_residual)
 {
     scene_random random = scene_random_make(6);
     figure f = figure_of_scene("humanoid-euler");
@@ -403,7 +393,6 @@ START_TEST(projected_newton_converges_quadratically_with_a_residual)
     ck_assert_double_lt(trace[last].gradient, 1e-2 * trace[last - 1].gradient);
     release(&f);
 }
-END_TEST
 
 // ---- Promises ------------------------------------------------------------------------------------------------------------
 
@@ -421,7 +410,7 @@ static void lock_some(scene_random *random, const poise_model *model, bool *lock
 }
 
 // Any model, every kind of goal, some dofs locked: what solve() checks holds, and locked coordinates stay.
-START_TEST(promises_hold_for_any_model_and_goals)
+TEST(promises_hold_for_any_model_and_goals)
 {
     scene_random random = scene_random_make(7);
     for (int round = 0; round < 20 * METHODS; ++round) {
@@ -451,9 +440,8 @@ START_TEST(promises_hold_for_any_model_and_goals)
         release(&f);
     }
 }
-END_TEST
 
-START_TEST(solvers_keep_to_the_memory_they_asked_for)
+TEST(solvers_keep_to_the_memory_they_asked_for)
 {
     figure f = figure_of_scene("humanoid");
     scene_random random = scene_random_make(8);
@@ -480,9 +468,8 @@ START_TEST(solvers_keep_to_the_memory_they_asked_for)
     }
     release(&f);
 }
-END_TEST
 
-START_TEST(options_of_single_methods_may_be_extreme)
+TEST(options_of_single_methods_may_be_extreme)
 {
     figure f = figure_of_scene("humanoid-quaternion");
     scene_random random = scene_random_make(9);
@@ -501,27 +488,4 @@ START_TEST(options_of_single_methods_may_be_extreme)
                       poise_outcome_name(report.outcome), report.worst_length);
     }
     release(&f);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &arms_reach_targets_nearby,
-    &humanoids_reach_the_markers_of_the_next_frame,
-    &all_methods_end_at_the_minimum_of_auto_when_markers_are_noisy,
-    &answers_within_tight_limits_are_minima,
-    &methods_converge_within_tight_limits_as_fast_as_they_should,
-    &trust_region_never_ends_above_a_start_at_the_limits,
-    &a_step_of_trust_region_stops_short_of_a_bound,
-    &two_links_end_at_stationary_points_from_everywhere,
-    &coupled_slides_find_the_minimum_on_a_bound_they_start_close_to,
-    &newtons_methods_solve_a_quadratic_in_two_iterations,
-    &projected_newton_converges_quadratically_with_a_residual,
-    &promises_hold_for_any_model_and_goals,
-    &solvers_keep_to_the_memory_they_asked_for,
-    &options_of_single_methods_may_be_extreme,
-};
-
-int main(void)
-{
-    return test_run("second_order", tests, TEST_COUNT(tests));
 }

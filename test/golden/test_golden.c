@@ -3,7 +3,7 @@
 #include "golden_value.h"
 #include "support/test_main.h"
 
-START_TEST(results_have_the_same_bits_as_everywhere)
+TEST(results_have_the_same_bits_as_everywhere)
 {
     golden_result all = golden_all();
     if (all.hash != GOLDEN_VALUE) {
@@ -13,9 +13,8 @@ START_TEST(results_have_the_same_bits_as_everywhere)
     }
     ck_assert_msg(all.hash == GOLDEN_VALUE, "%016llx", (unsigned long long)all.hash);
 }
-END_TEST
 
-START_TEST(every_number_that_is_hashed_is_finite_and_every_call_works)
+TEST(every_number_that_is_hashed_is_finite_and_every_call_works)
 {
     for (int part = 0; part < golden_part_count(); ++part) {
         golden_result r = golden_part(part);
@@ -23,21 +22,8 @@ START_TEST(every_number_that_is_hashed_is_finite_and_every_call_works)
         ck_assert_int_gt(r.numbers, 1000);
     }
 }
-END_TEST
 
-START_TEST(a_second_run_gives_the_same_hash)
+TEST(a_second_run_gives_the_same_hash)
 {
     ck_assert_uint_eq(golden_all().hash, golden_all().hash);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &results_have_the_same_bits_as_everywhere,
-    &every_number_that_is_hashed_is_finite_and_every_call_works,
-    &a_second_run_gives_the_same_hash,
-};
-
-int main(void)
-{
-    return test_run("golden", tests, TEST_COUNT(tests));
 }

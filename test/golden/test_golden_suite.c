@@ -18,44 +18,28 @@ static void check(const char *what, uint64_t hash, uint64_t expected)
     ck_assert_msg(hash == expected, "%s: %016llx", what, (unsigned long long)hash);
 }
 
-START_TEST(ten_thousand_solves_on_three_threads_have_the_same_bits_as_everywhere)
+TEST(ten_thousand_solves_on_three_threads_have_the_same_bits_as_everywhere)
 {
     int threads = 3;
     golden_parallel_for(&threads, GOLDEN_PROBLEMS, run_problem, NULL);
     check("solves", golden_suite_join(hashes, GOLDEN_PROBLEMS), GOLDEN_SUITE_SOLVES);
 }
-END_TEST
 
-START_TEST(batches_of_any_size_on_any_number_of_threads_have_the_same_bits)
+TEST(batches_of_any_size_on_any_number_of_threads_have_the_same_bits)
 {
     int threads = 3;
     golden_spread spread = {137, threads, golden_parallel_for, &threads};
     check("batch", golden_suite_batch(&spread), GOLDEN_SUITE_BATCH);
 }
-END_TEST
 
-START_TEST(recordings_tracked_by_any_number_of_threads_have_the_same_bits)
+TEST(recordings_tracked_by_any_number_of_threads_have_the_same_bits)
 {
     int threads = 3;
     golden_spread spread = {1, threads, golden_parallel_for, &threads};
     check("track", golden_suite_track(&spread), GOLDEN_SUITE_TRACK);
 }
-END_TEST
 
-START_TEST(files_have_the_same_bytes_everywhere)
+TEST(files_have_the_same_bytes_everywhere)
 {
     check("files", golden_suite_files(), GOLDEN_SUITE_FILES);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &ten_thousand_solves_on_three_threads_have_the_same_bits_as_everywhere,
-    &batches_of_any_size_on_any_number_of_threads_have_the_same_bits,
-    &recordings_tracked_by_any_number_of_threads_have_the_same_bits,
-    &files_have_the_same_bytes_everywhere,
-};
-
-int main(void)
-{
-    return test_run("golden_suite", tests, TEST_COUNT(tests));
 }

@@ -526,7 +526,7 @@ static int every_request_fails_once(const char *call, attempt run, bool says, bo
     return n - 1;
 }
 
-START_TEST(every_call_that_takes_memory_survives_every_request_that_fails)
+TEST(every_call_that_takes_memory_survives_every_request_that_fails)
 {
     open_stage();
     for (int i = 0; i < ROWS; ++i) {
@@ -537,10 +537,9 @@ START_TEST(every_call_that_takes_memory_survives_every_request_that_fails)
     }
     close_stage();
 }
-END_TEST
 
 // A warning that finds no memory is dropped, so that some reads and writes go on.
-START_TEST(every_format_survives_every_request_that_fails)
+TEST(every_format_survives_every_request_that_fails)
 {
     open_stage();
     for (int f = 1; f < POISE_FORMAT_COUNT; ++f) {
@@ -554,7 +553,6 @@ START_TEST(every_format_survives_every_request_that_fails)
     }
     close_stage();
 }
-END_TEST
 
 // ---- The parser of JSON has an allocator of its own ----------------------------------------------------------------------
 
@@ -604,12 +602,11 @@ static void read_while_the_parser_fails(poise_format format, const char *text)
     ck_assert_int_gt(refused, n / 3);
 }
 
-START_TEST(the_parser_of_json_may_run_out_of_memory_at_any_request)
+TEST(the_parser_of_json_may_run_out_of_memory_at_any_request)
 {
     read_while_the_parser_fails(POISE_FORMAT_JSON, json);
     read_while_the_parser_fails(POISE_FORMAT_GLTF, gltf);
 }
-END_TEST
 
 // ---- No call is forgotten ------------------------------------------------------------------------------------------------
 
@@ -660,7 +657,7 @@ static char *load(const char *name)
     return text;
 }
 
-START_TEST(every_public_call_with_an_allocator_has_a_row)
+TEST(every_public_call_with_an_allocator_has_a_row)
 {
     DIR *folder = opendir(POISE_HEADERS_DIR);
     ck_assert_ptr_nonnull(folder);
@@ -674,17 +671,4 @@ START_TEST(every_public_call_with_an_allocator_has_a_row)
     }
     closedir(folder);
     ck_assert_int_eq(found, ROWS); // and no row without a call
-}
-END_TEST
-
-static const test_case tests[] = {
-    &every_call_that_takes_memory_survives_every_request_that_fails,
-    &every_format_survives_every_request_that_fails,
-    &the_parser_of_json_may_run_out_of_memory_at_any_request,
-    &every_public_call_with_an_allocator_has_a_row,
-};
-
-int main(void)
-{
-    return test_run("faults", tests, TEST_COUNT(tests));
 }

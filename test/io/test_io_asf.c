@@ -87,7 +87,7 @@ static const char motion[] = "#!OML:ASF stick\n"
                              "shin 46\n"
                              "foot -5 6\n";
 
-START_TEST(bones_become_joints_with_axes_limits_and_tips)
+TEST(bones_become_joints_with_axes_limits_and_tips)
 {
     poise_file *file = io_read_text(skeleton, ASF, NULL);
     ck_assert_int_eq(file->warning_count, 0);
@@ -127,9 +127,8 @@ START_TEST(bones_become_joints_with_axes_limits_and_tips)
     ck_assert_double_eq(poise_model_tool_pose(file->model, tip).position.y, 4);
     poise_file_destroy(file);
 }
-END_TEST
 
-START_TEST(values_of_a_bone_are_innermost_first)
+TEST(values_of_a_bone_are_innermost_first)
 {
     poise_file *model = io_read_text(skeleton, ASF, NULL);
     poise_file *file = io_read_text(motion, AMC, model->model);
@@ -146,7 +145,6 @@ START_TEST(values_of_a_bone_are_innermost_first)
     poise_file_destroy(file);
     poise_file_destroy(model);
 }
-END_TEST
 
 static void check_asf_round_trip(const poise_file *file)
 {
@@ -159,7 +157,7 @@ static void check_asf_round_trip(const poise_file *file)
     poise_bytes_release(NULL, text.bytes);
 }
 
-START_TEST(written_files_read_back_to_the_same_bits)
+TEST(written_files_read_back_to_the_same_bits)
 {
     poise_file *model = io_read_text(skeleton, ASF, NULL);
     check_asf_round_trip(model);
@@ -182,7 +180,6 @@ START_TEST(written_files_read_back_to_the_same_bits)
     poise_file_destroy(file);
     poise_file_destroy(model);
 }
-END_TEST
 
 // The directions of a written file are unit vectors, which other programs count on.
 static void check_directions(const poise_file *file)
@@ -196,7 +193,7 @@ static void check_directions(const poise_file *file)
     poise_bytes_release(NULL, text.bytes);
 }
 
-START_TEST(any_axes_and_ends_are_written_to_the_last_bit)
+TEST(any_axes_and_ends_are_written_to_the_last_bit)
 {
     uint64_t state = 77;
     for (int i = 0; i < 300; ++i) {
@@ -223,9 +220,8 @@ START_TEST(any_axes_and_ends_are_written_to_the_last_bit)
         poise_file_destroy(file);
     }
 }
-END_TEST
 
-START_TEST(radians_are_taken_as_they_are)
+TEST(radians_are_taken_as_they_are)
 {
     poise_file *file = io_read_text(":units\n angle rad\n" ROOT ":bonedata\nbegin\nname a\ndirection 0 0 1\nlength 1\n"
                                     "axis 0 0 0.5 XYZ\ndof rz\nlimits (-1 1.25)\nend\n:hierarchy\nroot a\n",
@@ -240,11 +236,10 @@ START_TEST(radians_are_taken_as_they_are)
     poise_file_destroy(clip);
     poise_file_destroy(file);
 }
-END_TEST
 
 #define BONE(statements) ROOT ":bonedata\nbegin\nname a\n" statements "end\n:hierarchy\nbegin\nroot a\nend\n"
 
-START_TEST(broken_skeletons_are_refused_with_their_line)
+TEST(broken_skeletons_are_refused_with_their_line)
 {
     static const struct {
         const char *text;
@@ -281,9 +276,8 @@ START_TEST(broken_skeletons_are_refused_with_their_line)
         io_refused_text(cases[i].text, ASF, NULL, cases[i].line, cases[i].part);
     }
 }
-END_TEST
 
-START_TEST(odd_skeletons_are_read_with_a_warning)
+TEST(odd_skeletons_are_read_with_a_warning)
 {
     static const struct {
         const char *text;
@@ -304,9 +298,8 @@ START_TEST(odd_skeletons_are_read_with_a_warning)
         poise_file_destroy(file);
     }
 }
-END_TEST
 
-START_TEST(odd_motions_are_read_with_a_warning)
+TEST(odd_motions_are_read_with_a_warning)
 {
     static const struct {
         const char *text;
@@ -340,9 +333,8 @@ START_TEST(odd_motions_are_read_with_a_warning)
     }
     poise_file_destroy(model);
 }
-END_TEST
 
-START_TEST(broken_motions_are_refused_with_their_line)
+TEST(broken_motions_are_refused_with_their_line)
 {
     poise_file *model = io_read_text(skeleton, ASF, NULL);
     io_refused_text(motion, AMC, NULL, 0, "needs options.model");
@@ -367,10 +359,9 @@ START_TEST(broken_motions_are_refused_with_their_line)
     poise_clip_destroy(file.clip);
     poise_model_destroy(file.model);
 }
-END_TEST
 
 // A skeleton with its own rest rotations and offsets, from a BVH and by hand, in the same poses.
-START_TEST(other_skeletons_are_written_in_the_same_poses)
+TEST(other_skeletons_are_written_in_the_same_poses)
 {
     poise_builder *builder;
     poise_builder_create(NULL, &builder);
@@ -424,18 +415,16 @@ START_TEST(other_skeletons_are_written_in_the_same_poses)
     poise_clip_destroy(file.clip);
     poise_model_destroy(file.model);
 }
-END_TEST
 
-START_TEST(files_that_end_anywhere_are_survived)
+TEST(files_that_end_anywhere_are_survived)
 {
     io_survives_cuts(skeleton, sizeof skeleton - 1, 1, ASF, NULL);
     poise_file *model = io_read_text(skeleton, ASF, NULL);
     io_survives_cuts(motion, sizeof motion - 1, 1, AMC, model->model);
     poise_file_destroy(model);
 }
-END_TEST
 
-START_TEST(every_failing_request_for_memory_is_survived)
+TEST(every_failing_request_for_memory_is_survived)
 {
     io_reads_without_memory(skeleton, sizeof skeleton - 1, ASF, NULL);
     poise_file *model = io_read_text(skeleton, ASF, NULL);
@@ -451,7 +440,6 @@ START_TEST(every_failing_request_for_memory_is_survived)
     poise_file_destroy(clip);
     poise_file_destroy(model);
 }
-END_TEST
 
 static io_bytes many_bones(int bones, bool is_deep)
 {
@@ -482,7 +470,7 @@ static io_bytes many_frames(int frames)
     return (io_bytes){(unsigned char *)text, at};
 }
 
-START_TEST(time_grows_with_size)
+TEST(time_grows_with_size)
 {
     poise_file *model = io_read_text(skeleton, ASF, NULL);
     io_bytes files[6] = {many_bones(1000, true),   many_bones(10000, true), many_bones(1000, false),
@@ -494,26 +482,4 @@ START_TEST(time_grows_with_size)
         free(files[i].bytes);
     }
     poise_file_destroy(model);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &bones_become_joints_with_axes_limits_and_tips,
-    &values_of_a_bone_are_innermost_first,
-    &written_files_read_back_to_the_same_bits,
-    &any_axes_and_ends_are_written_to_the_last_bit,
-    &radians_are_taken_as_they_are,
-    &broken_skeletons_are_refused_with_their_line,
-    &odd_skeletons_are_read_with_a_warning,
-    &odd_motions_are_read_with_a_warning,
-    &broken_motions_are_refused_with_their_line,
-    &other_skeletons_are_written_in_the_same_poses,
-    &files_that_end_anywhere_are_survived,
-    &every_failing_request_for_memory_is_survived,
-    &time_grows_with_size,
-};
-
-int main(void)
-{
-    return test_run("io_asf", tests, TEST_COUNT(tests));
 }

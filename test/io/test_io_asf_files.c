@@ -91,7 +91,7 @@ static poise_file *read_path(const char *path, poise_format format, const poise_
     return file;
 }
 
-START_TEST(skeletons_hold_what_is_known_of_them)
+TEST_DATA(skeletons_hold_what_is_known_of_them, "data/asfamc")
 {
     for (size_t i = 0; i < TEST_COUNT(skeletons); ++i) {
         poise_file *file = read_path(skeletons[i], ASF, NULL);
@@ -116,7 +116,6 @@ START_TEST(skeletons_hold_what_is_known_of_them)
         poise_file_destroy(file);
     }
 }
-END_TEST
 
 static void check_row(const double *q, const double *expected, int positions, int count)
 {
@@ -127,7 +126,7 @@ static void check_row(const double *q, const double *expected, int positions, in
     }
 }
 
-START_TEST(motions_hold_what_is_known_of_them)
+TEST_DATA(motions_hold_what_is_known_of_them, "data/asfamc")
 {
     for (size_t i = 0; i < TEST_COUNT(facts); ++i) {
         const fact *f = &facts[i];
@@ -149,9 +148,8 @@ START_TEST(motions_hold_what_is_known_of_them)
         poise_file_destroy(skeleton);
     }
 }
-END_TEST
 
-START_TEST(every_file_written_reads_back_to_the_same_bits)
+TEST_DATA(every_file_written_reads_back_to_the_same_bits, "data/asfamc")
 {
     for (size_t i = 0; i < TEST_COUNT(facts); ++i) {
         poise_file *skeleton = read_path(facts[i].skeleton, ASF, NULL);
@@ -173,11 +171,10 @@ START_TEST(every_file_written_reads_back_to_the_same_bits)
         poise_file_destroy(skeleton);
     }
 }
-END_TEST
 
 // The clip as ASF and AMC, and as the BVH that others made of it: legs and spine agree. Index 0 of the BVH is a pose of its
 // own, so frame k here is frame k + 1 there.
-START_TEST(a_motion_is_the_same_in_two_formats)
+TEST_DATA(a_motion_is_the_same_in_two_formats, "data/asfamc")
 {
     static const struct {
         const char *asf, *amc, *bvh;
@@ -203,10 +200,9 @@ START_TEST(a_motion_is_the_same_in_two_formats)
         poise_file_destroy(skeleton);
     }
 }
-END_TEST
 
 // The skeleton in a frame of the motion, as the reference numbers of the exact Hessian have it, in cm.
-START_TEST(bones_are_where_the_reference_has_them)
+TEST_DATA(bones_are_where_the_reference_has_them, "data/asfamc")
 {
     json_error_t error;
     json_t *reference = json_load_file(POISE_SHARED_DIR "/reference/hessianik_reference.json", 0, &error);
@@ -236,9 +232,8 @@ START_TEST(bones_are_where_the_reference_has_them)
     poise_file_destroy(skeleton);
     json_decref(reference);
 }
-END_TEST
 
-START_TEST(small_files_that_end_anywhere_are_survived)
+TEST_DATA(small_files_that_end_anywhere_are_survived, "data/asfamc")
 {
     for (size_t i = 0; i < TEST_COUNT(skeletons); ++i) {
         io_bytes bytes = io_load(skeletons[i]);
@@ -250,19 +245,4 @@ START_TEST(small_files_that_end_anywhere_are_survived)
     io_survives_cuts(bytes.bytes, bytes.size, 1, AMC, skeleton->model);
     free(bytes.bytes);
     poise_file_destroy(skeleton);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &skeletons_hold_what_is_known_of_them,           &motions_hold_what_is_known_of_them,
-    &every_file_written_reads_back_to_the_same_bits, &a_motion_is_the_same_in_two_formats,
-    &bones_are_where_the_reference_has_them,         &small_files_that_end_anywhere_are_survived,
-};
-
-int main(void)
-{
-    if (!test_has_shared("data/asfamc/11.asf") || !test_has_shared("reference/hessianik_reference.json")) {
-        return test_skip("data/asfamc");
-    }
-    return test_run("io_asf_files", tests, TEST_COUNT(tests));
 }

@@ -43,7 +43,7 @@ static const char walker[] = "HIERARCHY\n"
                              "1.5 2.5e0 -3.25 10.5 -20.123456 30 1 2 3 46 5 6.0001\n"
                              "-1e-3 .5 7. 370 20 30 1 2 3 47 5 7\n";
 
-START_TEST(channels_become_joints_and_coordinates_outermost_first)
+TEST(channels_become_joints_and_coordinates_outermost_first)
 {
     poise_file *file = io_read_text(walker, BVH, NULL);
     static const poise_joint_type types[] = {POISE_JOINT_FREE_EULER, POISE_JOINT_BALL_EULER, POISE_JOINT_REVOLUTE,
@@ -75,7 +75,6 @@ START_TEST(channels_become_joints_and_coordinates_outermost_first)
     ck_assert_int_eq(file->scale.up, POISE_UP_UNKNOWN);
     poise_file_destroy(file);
 }
-END_TEST
 
 static void check_round_trip(const poise_file *file, int warnings)
 {
@@ -91,7 +90,7 @@ static void check_round_trip(const poise_file *file, int warnings)
     poise_bytes_release(NULL, text.bytes);
 }
 
-START_TEST(a_written_file_reads_back_to_the_same_bits)
+TEST(a_written_file_reads_back_to_the_same_bits)
 {
     poise_file *file = io_read_text(walker, BVH, NULL);
     check_round_trip(file, 0);
@@ -104,7 +103,6 @@ START_TEST(a_written_file_reads_back_to_the_same_bits)
     check_round_trip(file, 0);
     poise_file_destroy(file);
 }
-END_TEST
 
 // A file with one joint below a root, with these channels and rows.
 static const char *one_joint(const char *offset, const char *channels, const char *rows)
@@ -118,7 +116,7 @@ static const char *one_joint(const char *offset, const char *channels, const cha
     return text;
 }
 
-START_TEST(channels_that_no_joint_holds_become_chains)
+TEST(channels_that_no_joint_holds_become_chains)
 {
     static const struct {
         const char *channels, *rows;
@@ -158,9 +156,8 @@ START_TEST(channels_that_no_joint_holds_become_chains)
         poise_file_destroy(file);
     }
 }
-END_TEST
 
-START_TEST(first_frame_decides_what_positions_mean)
+TEST(first_frame_decides_what_positions_mean)
 {
     static const char channels[] = "3 Xposition Yposition Zposition";
     static const struct {
@@ -184,9 +181,8 @@ START_TEST(first_frame_decides_what_positions_mean)
         poise_file_destroy(file);
     }
 }
-END_TEST
 
-START_TEST(a_joint_called_offset_stays_a_joint)
+TEST(a_joint_called_offset_stays_a_joint)
 {
     // the child's OFFSET is replaced, so that what is left looks like an offset written apart
     poise_file *file =
@@ -198,9 +194,8 @@ START_TEST(a_joint_called_offset_stays_a_joint)
     check_round_trip(file, 0);
     poise_file_destroy(file);
 }
-END_TEST
 
-START_TEST(line_ends_and_spaces_do_not_matter)
+TEST(line_ends_and_spaces_do_not_matter)
 {
     poise_file *plain = io_read_text(walker, BVH, NULL);
     static const char *const ends[] = {"\r\n", "\r", " \t\n", "\n\n"};
@@ -225,11 +220,10 @@ START_TEST(line_ends_and_spaces_do_not_matter)
     }
     poise_file_destroy(plain);
 }
-END_TEST
 
 #define HEAD "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 2 Xposition Zrotation\n}\nMOTION\n" // rows from line 10
 
-START_TEST(odd_motions_are_read_with_a_warning)
+TEST(odd_motions_are_read_with_a_warning)
 {
     static const struct {
         const char *text;
@@ -273,9 +267,8 @@ START_TEST(odd_motions_are_read_with_a_warning)
         poise_file_destroy(file);
     }
 }
-END_TEST
 
-START_TEST(names_are_made_unique_and_may_hold_spaces)
+TEST(names_are_made_unique_and_may_hold_spaces)
 {
     poise_file *file =
         io_read_text("HIERARCHY\nROOT a b \n{\nOFFSET 0 0 0\nCHANNELS 0\nJOINT a b\n{\nOFFSET 0 0 0\nCHANNELS 0\n"
@@ -293,9 +286,8 @@ START_TEST(names_are_made_unique_and_may_hold_spaces)
     check_round_trip(file, 0);
     poise_file_destroy(file);
 }
-END_TEST
 
-START_TEST(broken_hierarchies_are_refused_with_their_line)
+TEST(broken_hierarchies_are_refused_with_their_line)
 {
     static const struct {
         const char *text;
@@ -326,9 +318,8 @@ START_TEST(broken_hierarchies_are_refused_with_their_line)
         io_refused_text(cases[i].text, BVH, NULL, cases[i].line, cases[i].part);
     }
 }
-END_TEST
 
-START_TEST(other_joints_are_written_as_angles_in_the_same_pose)
+TEST(other_joints_are_written_as_angles_in_the_same_pose)
 {
     poise_builder *builder;
     ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
@@ -396,17 +387,15 @@ START_TEST(other_joints_are_written_as_angles_in_the_same_pose)
     file.model = NULL;
     io_write_refused(&file, BVH, "no model");
 }
-END_TEST
 
-START_TEST(files_that_end_anywhere_are_survived)
+TEST(files_that_end_anywhere_are_survived)
 {
     io_survives_cuts(walker, sizeof walker - 1, 1, BVH, NULL);
     const char *text = one_joint("0 94 0", "6 Xposition Yposition Zposition Zrotation Xrotation Yrotation", "1 88 3 4 5 6");
     io_survives_cuts(text, strlen(text), 1, BVH, NULL);
 }
-END_TEST
 
-START_TEST(every_failing_request_for_memory_is_survived)
+TEST(every_failing_request_for_memory_is_survived)
 {
     io_reads_without_memory(walker, sizeof walker - 1, BVH, NULL);
     const char *text = one_joint("0 94 0", "2 Yposition Xrotation", "1 2 3"); // with warnings and a clip that is cut
@@ -415,7 +404,6 @@ START_TEST(every_failing_request_for_memory_is_survived)
     io_writes_without_memory(file, BVH);
     poise_file_destroy(file);
 }
-END_TEST
 
 // `joints` joints below each other or side by side, and `rows` rows.
 static io_bytes generate(int joints, int rows, bool is_deep, bool same_names)
@@ -447,32 +435,10 @@ static void check_linear(io_bytes small, io_bytes large)
     free(large.bytes);
 }
 
-START_TEST(time_grows_with_size)
+TEST(time_grows_with_size)
 {
     check_linear(generate(30, 1000, true, false), generate(30, 10000, true, false));
     check_linear(generate(2000, 2, false, false), generate(20000, 2, false, false));
     check_linear(generate(2000, 2, true, false), generate(20000, 2, true, false));
     check_linear(generate(1000, 2, false, true), generate(10000, 2, false, true));
-}
-END_TEST
-
-static const test_case tests[] = {
-    &channels_become_joints_and_coordinates_outermost_first,
-    &a_written_file_reads_back_to_the_same_bits,
-    &channels_that_no_joint_holds_become_chains,
-    &first_frame_decides_what_positions_mean,
-    &a_joint_called_offset_stays_a_joint,
-    &line_ends_and_spaces_do_not_matter,
-    &odd_motions_are_read_with_a_warning,
-    &names_are_made_unique_and_may_hold_spaces,
-    &broken_hierarchies_are_refused_with_their_line,
-    &other_joints_are_written_as_angles_in_the_same_pose,
-    &files_that_end_anywhere_are_survived,
-    &every_failing_request_for_memory_is_survived,
-    &time_grows_with_size,
-};
-
-int main(void)
-{
-    return test_run("io_bvh", tests, TEST_COUNT(tests));
 }

@@ -294,7 +294,7 @@ static void check_row(const fact *f, const poise_clip *clip, int frame, const do
     }
 }
 
-START_TEST(files_hold_what_is_known_of_them)
+TEST_DATA(files_hold_what_is_known_of_them, "data/bvh")
 {
     for (size_t i = 0; i < TEST_COUNT(facts); ++i) {
         const fact *f = &facts[i];
@@ -321,7 +321,6 @@ START_TEST(files_hold_what_is_known_of_them)
         free(bytes.bytes);
     }
 }
-END_TEST
 
 // The channels of a joint as the facts write them.
 static void spell(const poise_joint *joint, bool turns_first, char text[8])
@@ -332,7 +331,7 @@ static void spell(const poise_joint *joint, bool turns_first, char text[8])
              is_free && turns_first ? "XYZ" : "");
 }
 
-START_TEST(orders_of_channels_are_counted_right)
+TEST_DATA(orders_of_channels_are_counted_right, "data/bvh")
 {
     for (size_t i = 0; i < TEST_COUNT(facts); ++i) {
         io_bytes bytes = io_load(facts[i].path);
@@ -352,9 +351,8 @@ START_TEST(orders_of_channels_are_counted_right)
         free(bytes.bytes);
     }
 }
-END_TEST
 
-START_TEST(every_file_written_reads_back_to_the_same_bits)
+TEST_DATA(every_file_written_reads_back_to_the_same_bits, "data/bvh")
 {
     for (size_t i = 0; i < TEST_COUNT(facts); ++i) {
         io_bytes bytes = io_load(facts[i].path);
@@ -370,10 +368,9 @@ START_TEST(every_file_written_reads_back_to_the_same_bits)
         free(bytes.bytes);
     }
 }
-END_TEST
 
 // Numbers of a text after a word, as the C library reads them: every angle of q is the product of two doubles.
-START_TEST(angles_are_degrees_times_the_constant)
+TEST_DATA(angles_are_degrees_times_the_constant, "data/bvh")
 {
     io_bytes bytes = io_load("bvh/three_pirouette.bvh");
     bytes.bytes[bytes.size] = '\0';
@@ -389,9 +386,8 @@ START_TEST(angles_are_degrees_times_the_constant)
     poise_file_destroy(file);
     free(bytes.bytes);
 }
-END_TEST
 
-START_TEST(dialects_of_positions_are_told_apart)
+TEST_DATA(dialects_of_positions_are_told_apart, "data/bvh")
 {
     static const struct {
         const char *path, *joint;
@@ -416,9 +412,8 @@ START_TEST(dialects_of_positions_are_told_apart)
         free(bytes.bytes);
     }
 }
-END_TEST
 
-START_TEST(a_row_too_many_is_left_out_with_a_warning)
+TEST_DATA(a_row_too_many_is_left_out_with_a_warning, "data/bvh")
 {
     io_bytes bytes = io_load("bvh/assimp_Boxing_Toes.bvh");
     poise_file *file = io_read(bytes.bytes, bytes.size, BVH, NULL);
@@ -426,9 +421,8 @@ START_TEST(a_row_too_many_is_left_out_with_a_warning)
     poise_file_destroy(file);
     free(bytes.bytes);
 }
-END_TEST
 
-START_TEST(small_files_that_end_anywhere_are_survived)
+TEST_DATA(small_files_that_end_anywhere_are_survived, "data/bvh")
 {
     for (size_t i = 0; i < TEST_COUNT(facts); ++i) {
         io_bytes bytes = io_load(facts[i].path);
@@ -437,23 +431,4 @@ START_TEST(small_files_that_end_anywhere_are_survived)
         }
         free(bytes.bytes);
     }
-}
-END_TEST
-
-static const test_case tests[] = {
-    &files_hold_what_is_known_of_them,
-    &orders_of_channels_are_counted_right,
-    &every_file_written_reads_back_to_the_same_bits,
-    &angles_are_degrees_times_the_constant,
-    &dialects_of_positions_are_told_apart,
-    &a_row_too_many_is_left_out_with_a_warning,
-    &small_files_that_end_anywhere_are_survived,
-};
-
-int main(void)
-{
-    if (!test_has_shared("data/bvh/cmu_07_05.bvh")) {
-        return test_skip("data/bvh");
-    }
-    return test_run("io_bvh_files", tests, TEST_COUNT(tests));
 }

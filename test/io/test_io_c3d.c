@@ -192,7 +192,7 @@ static void check_forged(const poise_markers *m)
     }
 }
 
-START_TEST(every_order_and_kind_of_number_is_read_past_analog_samples_from_any_block)
+TEST(every_order_and_kind_of_number_is_read_past_analog_samples_from_any_block)
 {
     for (int order = PZ_C3D_INTEL; order <= PZ_C3D_MIPS; ++order) {
         for (int variant = 0; variant < 8; ++variant) {
@@ -213,9 +213,8 @@ START_TEST(every_order_and_kind_of_number_is_read_past_analog_samples_from_any_b
         }
     }
 }
-END_TEST
 
-START_TEST(labels_may_be_few_many_or_in_several_lists)
+TEST(labels_may_be_few_many_or_in_several_lists)
 {
     static const struct {
         int labels;
@@ -235,9 +234,8 @@ START_TEST(labels_may_be_few_many_or_in_several_lists)
         poise_file_destroy(file);
     }
 }
-END_TEST
 
-START_TEST(units_and_the_upward_axis_are_read)
+TEST(units_and_the_upward_axis_are_read)
 {
     static const struct {
         const char *unit;
@@ -267,9 +265,8 @@ START_TEST(units_and_the_upward_axis_are_read)
         poise_file_destroy(file);
     }
 }
-END_TEST
 
-START_TEST(long_recordings_are_counted_by_trial_or_long_frames)
+TEST(long_recordings_are_counted_by_trial_or_long_frames)
 {
     static const struct {
         unsigned last;
@@ -304,9 +301,8 @@ START_TEST(long_recordings_are_counted_by_trial_or_long_frames)
         poise_file_destroy(file);
     }
 }
-END_TEST
 
-START_TEST(errors_name_the_byte)
+TEST(errors_name_the_byte)
 {
     forge f = forge_file(plain());
     io_refused(f.bytes, 511, POISE_FORMAT_C3D, NULL, 0, "511 bytes are less than the 512");
@@ -321,9 +317,8 @@ START_TEST(errors_name_the_byte)
     io_refused(g.bytes, g.size, POISE_FORMAT_C3D, NULL, 0, "says where the data begins");
     io_refused(f.bytes, 1024, POISE_FORMAT_C3D, NULL, 0, "the data begins at byte 1024, the file ends at byte 1024");
 }
-END_TEST
 
-START_TEST(odd_headers_are_mended_with_a_warning)
+TEST(odd_headers_are_mended_with_a_warning)
 {
     forge f = forge_file(plain()), g = f;
     g.bytes[PZ_C3D_BLOCK + 3] = 0;
@@ -349,9 +344,8 @@ START_TEST(odd_headers_are_mended_with_a_warning)
     ck_assert_int_eq(file->markers->frames, 0);
     poise_file_destroy(file);
 }
-END_TEST
 
-START_TEST(a_small_file_survives_every_cut_and_every_failing_request)
+TEST(a_small_file_survives_every_cut_and_every_failing_request)
 {
     for (int order = PZ_C3D_INTEL; order <= PZ_C3D_MIPS; ++order) {
         recipe r = plain();
@@ -363,7 +357,6 @@ START_TEST(a_small_file_survives_every_cut_and_every_failing_request)
         io_reads_without_memory(f.bytes, f.size, POISE_FORMAT_C3D, NULL);
     }
 }
-END_TEST
 
 // ---- Writing -------------------------------------------------------------------------------------------------------------
 
@@ -398,7 +391,7 @@ static void check_round_trip(poise_markers *markers, int warnings)
     poise_file_destroy(back);
 }
 
-START_TEST(written_files_read_back_to_the_same_bits)
+TEST(written_files_read_back_to_the_same_bits)
 {
     static const struct {
         int frames, count, first;
@@ -418,9 +411,8 @@ START_TEST(written_files_read_back_to_the_same_bits)
         poise_markers_destroy(markers);
     }
 }
-END_TEST
 
-START_TEST(residuals_that_are_multiples_of_a_single_come_back)
+TEST(residuals_that_are_multiples_of_a_single_come_back)
 {
     static const float units[] = {1.0f, 0.1f, 0.0254f, 1e-6f, 0.281182f, 3.7e4f};
     for (size_t k = 0; k < TEST_COUNT(units); ++k) {
@@ -438,9 +430,8 @@ START_TEST(residuals_that_are_multiples_of_a_single_come_back)
         }
     }
 }
-END_TEST
 
-START_TEST(what_a_c3d_file_cannot_hold_is_told)
+TEST(what_a_c3d_file_cannot_hold_is_told)
 {
     poise_markers *markers = markers_of(300, 1, 100, NULL);
     poise_file file = {.markers = markers};
@@ -475,9 +466,8 @@ START_TEST(what_a_c3d_file_cannot_hold_is_told)
     io_write_refused(&(poise_file){.markers = markers}, POISE_FORMAT_C3D, "up to 65535 points");
     poise_markers_destroy(markers);
 }
-END_TEST
 
-START_TEST(long_and_many_labels_are_cut_with_a_warning)
+TEST(long_and_many_labels_are_cut_with_a_warning)
 {
     char long_label[301];
     memset(long_label, 'x', 300);
@@ -504,17 +494,15 @@ START_TEST(long_and_many_labels_are_cut_with_a_warning)
     poise_bytes_release(NULL, bytes.bytes);
     poise_markers_destroy(markers);
 }
-END_TEST
 
-START_TEST(writing_without_memory_fails_cleanly)
+TEST(writing_without_memory_fails_cleanly)
 {
     poise_markers *markers = markers_of(2000, 20, 100, NULL);
     io_writes_without_memory(&(poise_file){.markers = markers}, POISE_FORMAT_C3D);
     poise_markers_destroy(markers);
 }
-END_TEST
 
-START_TEST(time_grows_with_the_size)
+TEST(time_grows_with_the_size)
 {
     poise_markers *small = markers_of(5000, 40, 100, NULL), *large = markers_of(50000, 40, 100, NULL);
     io_bytes a = io_write(&(poise_file){.markers = small}, POISE_FORMAT_C3D, -1);
@@ -524,26 +512,4 @@ START_TEST(time_grows_with_the_size)
     poise_bytes_release(NULL, b.bytes);
     poise_markers_destroy(small);
     poise_markers_destroy(large);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &every_order_and_kind_of_number_is_read_past_analog_samples_from_any_block,
-    &labels_may_be_few_many_or_in_several_lists,
-    &units_and_the_upward_axis_are_read,
-    &long_recordings_are_counted_by_trial_or_long_frames,
-    &errors_name_the_byte,
-    &odd_headers_are_mended_with_a_warning,
-    &a_small_file_survives_every_cut_and_every_failing_request,
-    &written_files_read_back_to_the_same_bits,
-    &residuals_that_are_multiples_of_a_single_come_back,
-    &what_a_c3d_file_cannot_hold_is_told,
-    &long_and_many_labels_are_cut_with_a_warning,
-    &writing_without_memory_fails_cleanly,
-    &time_grows_with_the_size,
-};
-
-int main(void)
-{
-    return test_run("io_c3d", tests, TEST_COUNT(tests));
 }

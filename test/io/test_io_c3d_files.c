@@ -110,13 +110,12 @@ static void check_fact(const c3d_fact *f)
     free(bytes.bytes);
 }
 
-START_TEST(real_files_hold_what_is_known_of_them)
+TEST_DATA(real_files_hold_what_is_known_of_them, "data/c3d")
 {
     for (size_t i = 0; i < TEST_COUNT(c3d_facts); ++i) {
         check_fact(&c3d_facts[i]);
     }
 }
-END_TEST
 
 // The largest difference of two files' points; gaps must agree.
 static double difference(const char *a_path, const char *b_path)
@@ -143,7 +142,7 @@ static double difference(const char *a_path, const char *b_path)
     return largest;
 }
 
-START_TEST(one_recording_in_six_kinds_of_numbers_agrees)
+TEST_DATA(one_recording_in_six_kinds_of_numbers_agrees, "data/c3d")
 {
     const char *real = "c3d/sample02_pc_real.c3d";
     // integers are rounded to steps of 0.28; singles differ by the roundings of other writers
@@ -156,9 +155,8 @@ START_TEST(one_recording_in_six_kinds_of_numbers_agrees)
     ck_assert_double_le(difference("c3d/btk_ADemo1_pc_float.c3d", "c3d/btk_ADemo1_pc_integer.c3d"), 6e-5);
     ck_assert_double_le(difference("c3d/btk_Res16bits.c3d", "trc/btk_Res16bits.trc"), 5.1e-6);
 }
-END_TEST
 
-START_TEST(oddities_of_real_files_are_told)
+TEST_DATA(oddities_of_real_files_are_told, "data/c3d")
 {
     static const struct {
         const char *path, *part;
@@ -188,9 +186,8 @@ START_TEST(oddities_of_real_files_are_told)
     io_refused(empty.bytes, empty.size, POISE_FORMAT_C3D, NULL, 0, "0 bytes are less than the 512");
     free(empty.bytes);
 }
-END_TEST
 
-START_TEST(a_small_real_file_survives_every_cut)
+TEST_DATA(a_small_real_file_survives_every_cut, "data/c3d")
 {
     io_bytes bytes = io_load("c3d/btk_MyCube.c3d");
     io_survives_cuts(bytes.bytes, bytes.size, 1, POISE_FORMAT_C3D, NULL);
@@ -198,20 +195,4 @@ START_TEST(a_small_real_file_survives_every_cut)
     bytes = io_load("c3d/btk_PiG_FlatFoot-One.c3d");
     io_survives_cuts(bytes.bytes, bytes.size, 7, POISE_FORMAT_C3D, NULL);
     free(bytes.bytes);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &real_files_hold_what_is_known_of_them,
-    &one_recording_in_six_kinds_of_numbers_agrees,
-    &oddities_of_real_files_are_told,
-    &a_small_real_file_survives_every_cut,
-};
-
-int main(void)
-{
-    if (!test_has_shared("data/MANIFEST.md")) {
-        return test_skip("data/MANIFEST.md");
-    }
-    return test_run("io_c3d_files", tests, TEST_COUNT(tests));
 }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-START_TEST(content_says_the_format)
+TEST(content_says_the_format)
 {
     static const struct {
         const char *text;
@@ -44,9 +44,8 @@ START_TEST(content_says_the_format)
         ck_assert_msg(format == cases[i].format, "%s: %s", cases[i].text, poise_format_name(format));
     }
 }
-END_TEST
 
-START_TEST(name_says_the_format_where_the_content_does_not)
+TEST(name_says_the_format_where_the_content_does_not)
 {
     static const struct {
         const char *name;
@@ -62,9 +61,8 @@ START_TEST(name_says_the_format_where_the_content_does_not)
     }
     ck_assert_int_eq(poise_format_detect("HIERARCHY", 9, "x.urdf"), POISE_FORMAT_BVH);
 }
-END_TEST
 
-START_TEST(files_of_others_are_told_by_content)
+TEST(files_of_others_are_told_by_content)
 {
     static const struct {
         const char *path;
@@ -93,9 +91,8 @@ START_TEST(files_of_others_are_told_by_content)
         ck_assert_msg(format == cases[i].format, "%s: %s", cases[i].path, poise_format_name(format));
     }
 }
-END_TEST
 
-START_TEST(every_format_has_a_name)
+TEST(every_format_has_a_name)
 {
     for (int f = 0; f < POISE_FORMAT_COUNT; ++f) {
         const char *name = poise_format_name((poise_format)f);
@@ -104,17 +101,4 @@ START_TEST(every_format_has_a_name)
     }
     ck_assert_str_eq(poise_format_name((poise_format)-1), "unknown");
     ck_assert_str_eq(poise_format_name(POISE_FORMAT_COUNT), "unknown");
-}
-END_TEST
-
-static const test_case tests[] = {
-    &content_says_the_format,
-    &name_says_the_format_where_the_content_does_not,
-    &files_of_others_are_told_by_content,
-    &every_format_has_a_name,
-};
-
-int main(void)
-{
-    return test_run("io_detect", tests, TEST_COUNT(tests));
 }

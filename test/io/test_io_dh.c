@@ -65,7 +65,7 @@ static poise_model *built(poise_dh_convention convention)
     "revolute,0.1,90,0.4,0,-180,180\nr,-0.5,0,0,-90,-85.94366926962348,85.94366926962348\n"                                 \
     "prismatic,0,-90,0.2,17.188733853924695,0,0.25\nR,0.05,40.10704565915762,-0.1,180,,\n"
 
-START_TEST(tables_give_the_chain_that_the_builder_makes_of_their_numbers)
+TEST(tables_give_the_chain_that_the_builder_makes_of_their_numbers)
 {
     static const struct {
         poise_dh_convention convention;
@@ -100,9 +100,8 @@ START_TEST(tables_give_the_chain_that_the_builder_makes_of_their_numbers)
         poise_file_destroy(file);
     }
 }
-END_TEST
 
-START_TEST(names_units_fixed_rows_and_symbols_are_read)
+TEST(names_units_fixed_rows_and_symbols_are_read)
 {
     const char *text = "# convention: classic\nname,type,a_mm,alpha_deg,d_mm,theta_deg,colour\n,fixed,0,0,100,0,red\n"
                        "base,r,0,90,50,q1,blue\nslide,p,0,0,d2,90,\n,f,10,0,0,0,\n";
@@ -123,9 +122,8 @@ START_TEST(names_units_fixed_rows_and_symbols_are_read)
     ck_assert(io_warned(file, 1, "classic is taken"));
     poise_file_destroy(file);
 }
-END_TEST
 
-START_TEST(errors_name_the_line_and_what_is_expected)
+TEST(errors_name_the_line_and_what_is_expected)
 {
     static const struct {
         const char *text;
@@ -157,9 +155,8 @@ START_TEST(errors_name_the_line_and_what_is_expected)
         io_refused_text(rows[i].text, POISE_FORMAT_DH, NULL, rows[i].line, rows[i].part);
     }
 }
-END_TEST
 
-START_TEST(a_small_table_survives_every_cut_and_every_failing_request)
+TEST(a_small_table_survives_every_cut_and_every_failing_request)
 {
     const char *text =
         "# convention: modified\nname,type,a_mm,alpha_deg,d_mm,theta_deg,lower,upper\none,r,0,90,50,q1,-90,90\n"
@@ -167,7 +164,6 @@ START_TEST(a_small_table_survives_every_cut_and_every_failing_request)
     io_survives_cuts(text, strlen(text), 1, POISE_FORMAT_DH, NULL);
     io_reads_without_memory(text, strlen(text), POISE_FORMAT_DH, NULL);
 }
-END_TEST
 
 // ---- Writing -------------------------------------------------------------------------------------------------------------
 
@@ -192,7 +188,7 @@ static void check_there_and_back(const poise_model *model, const char *tip, doub
     poise_file_destroy(back);
 }
 
-START_TEST(tables_come_back_as_they_were)
+TEST(tables_come_back_as_they_were)
 {
     static const char *const tables[] = {
         // an arm of six joints: the base turns about the vertical, shoulder, elbow and wrist are parallel
@@ -222,12 +218,11 @@ START_TEST(tables_come_back_as_they_were)
         poise_bytes_release(NULL, bytes.bytes);
     }
 }
-END_TEST
 
 // Six steps of about 1e-15 each, over lengths of a few units; q up to pi.
 #define AGREEMENT 1e-13
 
-START_TEST(chains_of_any_geometry_keep_the_motion_of_their_tip)
+TEST(chains_of_any_geometry_keep_the_motion_of_their_tip)
 {
     scene_random random = scene_random_make(5);
     for (int trial = 0; trial < 300; ++trial) {
@@ -267,9 +262,8 @@ START_TEST(chains_of_any_geometry_keep_the_motion_of_their_tip)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
-START_TEST(robots_of_the_scenes_keep_the_motion_of_their_tip)
+TEST(robots_of_the_scenes_keep_the_motion_of_their_tip)
 {
     static const char *const names[] = {"arm6", "arm7", "scara", "gantry"};
     for (size_t i = 0; i < TEST_COUNT(names); ++i) {
@@ -280,9 +274,8 @@ START_TEST(robots_of_the_scenes_keep_the_motion_of_their_tip)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
-START_TEST(what_is_no_chain_of_single_joints_is_refused_with_the_reason)
+TEST(what_is_no_chain_of_single_joints_is_refused_with_the_reason)
 {
     static const struct {
         poise_joint_type type;
@@ -313,9 +306,8 @@ START_TEST(what_is_no_chain_of_single_joints_is_refused_with_the_reason)
     poise_model_destroy(model);
     io_write_refused(&(poise_file){0}, POISE_FORMAT_DH, "there is none");
 }
-END_TEST
 
-START_TEST(what_a_table_cannot_hold_is_told)
+TEST(what_a_table_cannot_hold_is_told)
 {
     poise_builder *builder = new_builder();
     poise_joint joint = joint_of("turn, left", NULL, POISE_JOINT_REVOLUTE);
@@ -335,9 +327,8 @@ START_TEST(what_a_table_cannot_hold_is_told)
     io_writes_without_memory(&file, POISE_FORMAT_DH);
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(time_grows_with_the_size)
+TEST(time_grows_with_the_size)
 {
     io_bytes text[2];
     for (int k = 0; k < 2; ++k) {
@@ -351,23 +342,4 @@ START_TEST(time_grows_with_the_size)
     io_is_linear(text[0], text[1], POISE_FORMAT_DH, NULL);
     free(text[0].bytes);
     free(text[1].bytes);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &tables_give_the_chain_that_the_builder_makes_of_their_numbers,
-    &names_units_fixed_rows_and_symbols_are_read,
-    &errors_name_the_line_and_what_is_expected,
-    &a_small_table_survives_every_cut_and_every_failing_request,
-    &tables_come_back_as_they_were,
-    &chains_of_any_geometry_keep_the_motion_of_their_tip,
-    &robots_of_the_scenes_keep_the_motion_of_their_tip,
-    &what_is_no_chain_of_single_joints_is_refused_with_the_reason,
-    &what_a_table_cannot_hold_is_told,
-    &time_grows_with_the_size,
-};
-
-int main(void)
-{
-    return test_run("io_dh", tests, TEST_COUNT(tests));
 }

@@ -52,7 +52,7 @@ static double angle_between(poise_quat a, poise_quat b)
 
 // ---- Nodes ---------------------------------------------------------------------------------------------------------------
 
-START_TEST(nodes_become_joints_whose_neutral_pose_is_the_files)
+TEST(nodes_become_joints_whose_neutral_pose_is_the_files)
 {
     poise_file *file = read_or_fail(
         NODES("{\"name\": \"root\", \"children\": [2, 1], \"translation\": [1, 0, 0]}, {\"name\": \"late\"},\n"
@@ -69,9 +69,8 @@ START_TEST(nodes_become_joints_whose_neutral_pose_is_the_files)
     ck_assert(file->scale.metres == 1);
     poise_file_destroy(file);
 }
-END_TEST
 
-START_TEST(a_matrix_is_taken_apart_into_translation_rotation_and_scale)
+TEST(a_matrix_is_taken_apart_into_translation_rotation_and_scale)
 {
     // Rz(90 degrees) times 2, column by column, then a child one along x
     poise_file *file =
@@ -87,9 +86,8 @@ START_TEST(a_matrix_is_taken_apart_into_translation_rotation_and_scale)
     ck_assert_int_eq(file->warning_count, 1);
     poise_file_destroy(file);
 }
-END_TEST
 
-START_TEST(uniform_scales_reach_every_offset_below_and_others_the_children_with_a_warning)
+TEST(uniform_scales_reach_every_offset_below_and_others_the_children_with_a_warning)
 {
     poise_file *file = read_or_fail(NODES(
         "{\"scale\": [2, 2, 2], \"children\": [1]}, {\"translation\": [1, 0, 0], \"rotation\": [0, 0, 1, 0],"
@@ -103,9 +101,8 @@ START_TEST(uniform_scales_reach_every_offset_below_and_others_the_children_with_
     ck_assert(strstr(file->warnings[0].text, "nodes[2]: scale 3 1 1 is not uniform"));
     poise_file_destroy(file);
 }
-END_TEST
 
-START_TEST(names_become_unique)
+TEST(names_become_unique)
 {
     poise_file *file =
         read_or_fail(NODES("{\"name\": \"a\"}, {\"name\": \"a\"}, {}, {\"name\": \"a.1\"}, {\"name\": \"\"}"));
@@ -116,9 +113,8 @@ START_TEST(names_become_unique)
     ck_assert_int_eq(file->warning_count, 1);
     poise_file_destroy(file);
 }
-END_TEST
 
-START_TEST(joints_of_skins_can_turn_and_tools_are_leaves_that_say_so)
+TEST(joints_of_skins_can_turn_and_tools_are_leaves_that_say_so)
 {
     poise_file *file = read_or_fail("{\"asset\": {\"version\": \"2.0\"}, \"skins\": [{\"joints\": [0, 1]}], \"nodes\": "
                                     "[{\"name\": \"a\", \"children\": [1, 2]},"
@@ -131,13 +127,12 @@ START_TEST(joints_of_skins_can_turn_and_tools_are_leaves_that_say_so)
     ck_assert_int_eq(poise_model_tool_body(file->model, poise_model_find_tool(file->model, "b.tip")), 1);
     poise_file_destroy(file);
 }
-END_TEST
 
 // ---- Animations ----------------------------------------------------------------------------------------------------------
 
 #define HALF 0.70710678118654752440
 
-START_TEST(linear_keys_on_a_grid_become_the_frames_as_they_are)
+TEST(linear_keys_on_a_grid_become_the_frames_as_they_are)
 {
     const float times[] = {0.5f, 0.6f, 0.8f, 1.0f}; // the finest spacing is 0.1; 0.7 and 0.9 lie between
     const float r[] = {0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1, 0.25f, 0, 0, 1};
@@ -154,9 +149,8 @@ START_TEST(linear_keys_on_a_grid_become_the_frames_as_they_are)
     poise_file_destroy(file);
     free(text);
 }
-END_TEST
 
-START_TEST(between_linear_keys_a_rotation_goes_the_shorter_way_at_constant_speed)
+TEST(between_linear_keys_a_rotation_goes_the_shorter_way_at_constant_speed)
 {
     const float times[] = {0, 3, 4}; // frames every second: 1 and 2 lie between the first two keys
     const float r[] = {0, 0, 0, 1, 0, 0, -(float)HALF, -(float)HALF, 0, 0, 0, 1}; // a quarter about z, as its negative
@@ -169,9 +163,8 @@ START_TEST(between_linear_keys_a_rotation_goes_the_shorter_way_at_constant_speed
     poise_file_destroy(file);
     free(text);
 }
-END_TEST
 
-START_TEST(animated_joints_get_the_freedom_they_need_and_constant_channels_none)
+TEST(animated_joints_get_the_freedom_they_need_and_constant_channels_none)
 {
     const float times[] = {0, 1};
     const float still[] = {0, 2, 0, 0, 2, 0}, moving[] = {0, 2, 0, 3, 2, 1}, turn[] = {0, 0, 0, 1, 0, 0, 1, 0};
@@ -209,9 +202,8 @@ START_TEST(animated_joints_get_the_freedom_they_need_and_constant_channels_none)
     poise_file_destroy(file);
     free(text);
 }
-END_TEST
 
-START_TEST(a_scale_above_reaches_an_animated_translation)
+TEST(a_scale_above_reaches_an_animated_translation)
 {
     const float times[] = {0, 1}, moving[] = {0, 2, 0, 3, 2, 1};
     char *text = gltf_text_animated(1, "translation", "", times, 2, moving, 3, 1, ""), scaled[4096];
@@ -222,9 +214,8 @@ START_TEST(a_scale_above_reaches_an_animated_translation)
     poise_file_destroy(file);
     free(text);
 }
-END_TEST
 
-START_TEST(steps_and_cubic_curves_are_sampled_finely_with_a_warning)
+TEST(steps_and_cubic_curves_are_sampled_finely_with_a_warning)
 {
     const float times[] = {0, 1};
     const float step[] = {0, 2, 0, 1, 2, 0};
@@ -259,9 +250,8 @@ START_TEST(steps_and_cubic_curves_are_sampled_finely_with_a_warning)
     poise_file_destroy(file);
     free(text);
 }
-END_TEST
 
-START_TEST(one_of_several_animations_is_chosen)
+TEST(one_of_several_animations_is_chosen)
 {
     const float times[] = {0, 1}, r[] = {0, 0, 0, 1, 0, 0, 1, 0};
     char *text = gltf_text_animated(0, "rotation", "", times, 2, r, 4, 1, "");
@@ -282,7 +272,6 @@ START_TEST(one_of_several_animations_is_chosen)
     ck_assert_int_eq(poise_read(more, strlen(more), &options, NULL, &file, &error), POISE_ERROR_ARGUMENT);
     free(text);
 }
-END_TEST
 
 // ---- Accessors -----------------------------------------------------------------------------------------------------------
 
@@ -305,7 +294,7 @@ static poise_file *read_packed(const void *bytes, size_t size, const char *acces
     return read_or_fail(text);
 }
 
-START_TEST(accessors_of_every_component_type_with_strides_and_sparse_parts)
+TEST(accessors_of_every_component_type_with_strides_and_sparse_parts)
 {
     // times: zeros, but element 1 is 1.0f
     unsigned char b[64] = {1, 0, 0, 0, 0, 0, 0x80, 0x3F};
@@ -354,7 +343,6 @@ START_TEST(accessors_of_every_component_type_with_strides_and_sparse_parts)
     ck_assert(file->clip->q[0] == 0.5 && file->clip->q[3] == 0.5 && file->clip->q[7] == 1);
     poise_file_destroy(file);
 }
-END_TEST
 
 typedef struct other_file {
     const void *bytes;
@@ -371,7 +359,7 @@ static poise_status hand_in(void *user, const char *name, const void **bytes, si
     return file->bytes ? POISE_OK : POISE_ERROR_NOT_FOUND;
 }
 
-START_TEST(buffers_in_other_files_come_from_the_caller)
+TEST(buffers_in_other_files_come_from_the_caller)
 {
     const char *text = "{\"asset\": {\"version\": \"2.0\"}, \"nodes\": [{}], \"animations\": [{\"samplers\": [{\"input\": "
                        "0, \"output\": 1}],"
@@ -407,7 +395,6 @@ START_TEST(buffers_in_other_files_come_from_the_caller)
     ck_assert_int_eq(poise_model_joint_type(file->model, 0), POISE_JOINT_BALL_QUATERNION);
     poise_file_destroy(file);
 }
-END_TEST
 
 // ---- Mistakes ------------------------------------------------------------------------------------------------------------
 
@@ -425,7 +412,7 @@ END_TEST
 #define ZEROS          ", {\"count\": 2, \"type\": \"VEC4\", \"componentType\": 5126}"
 #define ONLY(accessor) ACCESSOR(TURNS, accessor)
 
-START_TEST(every_mistake_has_its_line_its_place_and_a_fix)
+TEST(every_mistake_has_its_line_its_place_and_a_fix)
 {
     static const struct {
         const char *text;
@@ -494,9 +481,8 @@ START_TEST(every_mistake_has_its_line_its_place_and_a_fix)
         json_check_refused(cases[i].text, GLTF, cases[i].line, cases[i].words);
     }
 }
-END_TEST
 
-START_TEST(every_mistake_in_the_numbers_has_its_place)
+TEST(every_mistake_in_the_numbers_has_its_place)
 {
     const float times[] = {0, 1}, r[] = {0, 0, 0, 1, 0, 0, 0, NAN},
                 opposite[] = {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0};
@@ -514,9 +500,8 @@ START_TEST(every_mistake_in_the_numbers_has_its_place)
     json_check_refused(text, GLTF, 5, "resample it");
     free(text);
 }
-END_TEST
 
-START_TEST(odd_things_are_warned_of_in_their_line)
+TEST(odd_things_are_warned_of_in_their_line)
 {
     json_check_warned(NODES("{\"matrix\": [1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]}"), GLTF, 2, "shears");
     json_check_warned(NODES("{\n\"rotation\": [0, 0, 0, 2]}"), GLTF, 3, "nodes[0].rotation: a quaternion of length 2");
@@ -533,29 +518,4 @@ START_TEST(odd_things_are_warned_of_in_their_line)
              (int)(comma - text), text, comma + 5);
     json_check_warned(twice, GLTF, 6, "another channel moves the same node");
     free(text);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &nodes_become_joints_whose_neutral_pose_is_the_files,
-    &a_matrix_is_taken_apart_into_translation_rotation_and_scale,
-    &uniform_scales_reach_every_offset_below_and_others_the_children_with_a_warning,
-    &names_become_unique,
-    &joints_of_skins_can_turn_and_tools_are_leaves_that_say_so,
-    &linear_keys_on_a_grid_become_the_frames_as_they_are,
-    &between_linear_keys_a_rotation_goes_the_shorter_way_at_constant_speed,
-    &animated_joints_get_the_freedom_they_need_and_constant_channels_none,
-    &a_scale_above_reaches_an_animated_translation,
-    &steps_and_cubic_curves_are_sampled_finely_with_a_warning,
-    &one_of_several_animations_is_chosen,
-    &accessors_of_every_component_type_with_strides_and_sparse_parts,
-    &buffers_in_other_files_come_from_the_caller,
-    &every_mistake_has_its_line_its_place_and_a_fix,
-    &every_mistake_in_the_numbers_has_its_place,
-    &odd_things_are_warned_of_in_their_line,
-};
-
-int main(void)
-{
-    return test_run("io_gltf", tests, TEST_COUNT(tests));
 }

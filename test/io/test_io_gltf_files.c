@@ -63,7 +63,7 @@ static poise_file *read_shared(const char *path, int animation)
     return file;
 }
 
-START_TEST(files_hold_what_the_manifest_says)
+TEST_DATA(files_hold_what_the_manifest_says, "data/gltf")
 {
     for (size_t i = 0; i < TEST_COUNT(facts); ++i) {
         for (int a = 0; a < facts[i].clips; ++a) {
@@ -90,7 +90,6 @@ START_TEST(files_hold_what_the_manifest_says)
         }
     }
 }
-END_TEST
 
 // ---- Poses by matrices ---------------------------------------------------------------------------------------------------
 
@@ -238,7 +237,7 @@ static void check_pose(poise_pose pose, const matrix *m, double size, const char
     }
 }
 
-START_TEST(bodies_are_where_the_matrices_of_the_file_put_them_at_every_key)
+TEST_DATA(bodies_are_where_the_matrices_of_the_file_put_them_at_every_key, "data/gltf")
 {
     static const struct {
         const char *path;
@@ -277,9 +276,8 @@ START_TEST(bodies_are_where_the_matrices_of_the_file_put_them_at_every_key)
         poise_file_destroy(file);
     }
 }
-END_TEST
 
-START_TEST(files_come_back_with_the_same_clip_after_writing_and_reading)
+TEST_DATA(files_come_back_with_the_same_clip_after_writing_and_reading, "data/gltf")
 {
     for (size_t i = 0; i < TEST_COUNT(facts); ++i) {
         poise_file *file = read_shared(facts[i].path, 0);
@@ -301,7 +299,6 @@ START_TEST(files_come_back_with_the_same_clip_after_writing_and_reading)
         poise_file_destroy(file);
     }
 }
-END_TEST
 
 // ---- Known-bad files -----------------------------------------------------------------------------------------------------
 
@@ -381,7 +378,7 @@ static const struct {
     {"node_weights_with_no_mesh.gltf", true, ""},
 };
 
-START_TEST(known_bad_files_are_refused_or_read_with_a_warning_as_the_manifest_says)
+TEST_DATA(known_bad_files_are_refused_or_read_with_a_warning_as_the_manifest_says, "data/gltf")
 {
     for (size_t i = 0; i < TEST_COUNT(bad); ++i) {
         char path[256];
@@ -406,9 +403,8 @@ START_TEST(known_bad_files_are_refused_or_read_with_a_warning_as_the_manifest_sa
         free(bytes);
     }
 }
-END_TEST
 
-START_TEST(small_files_cut_at_any_byte_are_read_or_refused)
+TEST_DATA(small_files_cut_at_any_byte_are_read_or_refused, "data/gltf")
 {
     for (size_t i = 0; i < TEST_COUNT(bad); ++i) {
         char path[256];
@@ -426,21 +422,4 @@ START_TEST(small_files_cut_at_any_byte_are_read_or_refused)
         json_check_truncations(bytes, size, strstr(small[i], ".glb") ? POISE_FORMAT_GLB : POISE_FORMAT_GLTF);
         free(bytes);
     }
-}
-END_TEST
-
-static const test_case tests[] = {
-    &files_hold_what_the_manifest_says,
-    &bodies_are_where_the_matrices_of_the_file_put_them_at_every_key,
-    &files_come_back_with_the_same_clip_after_writing_and_reading,
-    &known_bad_files_are_refused_or_read_with_a_warning_as_the_manifest_says,
-    &small_files_cut_at_any_byte_are_read_or_refused,
-};
-
-int main(void)
-{
-    if (!test_has_shared("data/gltf/Fox.glb")) {
-        return test_skip("data/gltf/Fox.glb");
-    }
-    return test_run("io_gltf_files", tests, TEST_COUNT(tests));
 }

@@ -78,7 +78,7 @@ static void check_same_motion(const poise_file *a, const poise_file *b, double m
     poise_kinematics_destroy(kb);
 }
 
-START_TEST(joints_of_every_type_move_the_same_after_writing_and_reading)
+TEST(joints_of_every_type_move_the_same_after_writing_and_reading)
 {
     scene_random random = scene_random_make(7);
     for (int round = 0; round < 20; ++round) {
@@ -106,9 +106,8 @@ START_TEST(joints_of_every_type_move_the_same_after_writing_and_reading)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
-START_TEST(floats_of_an_animation_come_back_with_their_bits)
+TEST(floats_of_an_animation_come_back_with_their_bits)
 {
     scene_random random = scene_random_make(11);
     float times[50], r[200], t[150];
@@ -138,9 +137,8 @@ START_TEST(floats_of_an_animation_come_back_with_their_bits)
         free(text);
     }
 }
-END_TEST
 
-START_TEST(a_skeleton_without_a_clip_keeps_its_joints_and_tools)
+TEST(a_skeleton_without_a_clip_keeps_its_joints_and_tools)
 {
     poise_file *file =
         read_or_fail("{\"asset\": {\"version\": \"2.0\"}, \"skins\": [{\"joints\": [0, 1]}], \"nodes\": [{\"name\": \"a\","
@@ -151,9 +149,8 @@ START_TEST(a_skeleton_without_a_clip_keeps_its_joints_and_tools)
     poise_file_destroy(again);
     poise_file_destroy(file);
 }
-END_TEST
 
-START_TEST(what_cannot_be_written_is_refused_with_a_reason)
+TEST(what_cannot_be_written_is_refused_with_a_reason)
 {
     const float times[] = {0, 1}, r[] = {0, 0, 0, 1, 0, 0, 1, 0};
     char *text = gltf_text_animated(0, "rotation", "", times, 2, r, 4, 1, "");
@@ -185,11 +182,10 @@ START_TEST(what_cannot_be_written_is_refused_with_a_reason)
     poise_file_destroy(file);
     free(text);
 }
-END_TEST
 
 // ---- Hostile input -------------------------------------------------------------------------------------------------------
 
-START_TEST(a_file_cut_at_any_byte_is_read_or_refused)
+TEST(a_file_cut_at_any_byte_is_read_or_refused)
 {
     const float times[] = {0, 0.5f, 1}, r[] = {0, 0, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0};
     char *text = gltf_text_animated(0, "rotation", "", times, 3, r, 4, 1, "");
@@ -215,9 +211,8 @@ START_TEST(a_file_cut_at_any_byte_is_read_or_refused)
     poise_file_destroy(file);
     free(text);
 }
-END_TEST
 
-START_TEST(a_failing_allocator_leaks_nothing_and_is_reported)
+TEST(a_failing_allocator_leaks_nothing_and_is_reported)
 {
     const float times[] = {0, 0.5f, 1}, r[] = {0, 0, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0};
     char *text = gltf_text_animated(0, "rotation", "", times, 3, r, 4, 1, "\"scenes\": [{\"name\": \"s\"}],\n");
@@ -231,7 +226,6 @@ START_TEST(a_failing_allocator_leaks_nothing_and_is_reported)
     poise_file_destroy(file);
     free(text);
 }
-END_TEST
 
 // A chain of nodes of two names, and an animation of many keys.
 static char *long_file(int nodes, int keys)
@@ -255,7 +249,7 @@ static char *long_file(int nodes, int keys)
     return all;
 }
 
-START_TEST(ten_times_the_file_takes_ten_times_the_time)
+TEST(ten_times_the_file_takes_ten_times_the_time)
 {
     char *small = long_file(3000, 4000), *large = long_file(30000, 40000);
     double ratio = 1e9;
@@ -268,20 +262,4 @@ START_TEST(ten_times_the_file_takes_ten_times_the_time)
     ck_assert_msg(ratio <= 20, "%g times the time", ratio);
     free(small);
     free(large);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &joints_of_every_type_move_the_same_after_writing_and_reading,
-    &floats_of_an_animation_come_back_with_their_bits,
-    &a_skeleton_without_a_clip_keeps_its_joints_and_tools,
-    &what_cannot_be_written_is_refused_with_a_reason,
-    &a_file_cut_at_any_byte_is_read_or_refused,
-    &a_failing_allocator_leaks_nothing_and_is_reported,
-    &ten_times_the_file_takes_ten_times_the_time,
-};
-
-int main(void)
-{
-    return test_run("io_gltf_write", tests, TEST_COUNT(tests));
 }

@@ -59,7 +59,7 @@ static void check_round_trip(const poise_file *file)
     poise_file_destroy(again);
 }
 
-START_TEST(a_file_with_everything_reads_as_written_down)
+TEST(a_file_with_everything_reads_as_written_down)
 {
     poise_error error = {.text = ""};
     poise_file *file = json_check_read(everything, JSON, &error);
@@ -95,7 +95,6 @@ START_TEST(a_file_with_everything_reads_as_written_down)
     check_round_trip(file);
     poise_file_destroy(file);
 }
-END_TEST
 
 // Numbers that are easily lost: of every size, with both signs of zero.
 static double hard_number(scene_random *random)
@@ -105,7 +104,7 @@ static double hard_number(scene_random *random)
     return pick < 0.2 ? few[(int)(pick * 5 * 8.99)] : scene_random_range(random, -1, 1) * ldexp(1, (int)(pick * 200) - 100);
 }
 
-START_TEST(random_models_goals_and_clips_come_back_with_the_same_bits)
+TEST(random_models_goals_and_clips_come_back_with_the_same_bits)
 {
     scene_random random = scene_random_make(20261115);
     for (int round = 0; round < 40; ++round) {
@@ -151,9 +150,8 @@ START_TEST(random_models_goals_and_clips_come_back_with_the_same_bits)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
-START_TEST(a_callback_goal_is_left_out_with_a_warning)
+TEST(a_callback_goal_is_left_out_with_a_warning)
 {
     poise_error error = {.text = ""};
     poise_file *file = json_check_read(everything, JSON, &error);
@@ -170,9 +168,8 @@ START_TEST(a_callback_goal_is_left_out_with_a_warning)
     poise_bytes_release(NULL, bytes);
     poise_file_destroy(file);
 }
-END_TEST
 
-START_TEST(what_cannot_be_written_is_refused_with_a_reason)
+TEST(what_cannot_be_written_is_refused_with_a_reason)
 {
     poise_error error = {.text = ""};
     poise_file *file = json_check_read(everything, JSON, &error);
@@ -210,12 +207,11 @@ START_TEST(what_cannot_be_written_is_refused_with_a_reason)
     }
     poise_file_destroy(file);
 }
-END_TEST
 
 #define MODEL(joint) "{\"poise\": 1, \"model\": {\"joints\": [\n{\"name\": \"a\"},\n{\"name\": \"b\"" joint "}]}}"
 #define AFTER(part)  "{\"poise\": 1, \"model\": {\"joints\": [{\"name\": \"a\", \"type\": \"ball_quaternion\"}]},\n" part "}"
 
-START_TEST(every_mistake_has_its_line_its_place_and_a_fix)
+TEST(every_mistake_has_its_line_its_place_and_a_fix)
 {
     static const struct {
         const char *text;
@@ -287,18 +283,16 @@ START_TEST(every_mistake_has_its_line_its_place_and_a_fix)
         json_check_refused(cases[i].text, JSON, cases[i].line, cases[i].words);
     }
 }
-END_TEST
 
-START_TEST(a_syntax_error_has_a_column)
+TEST(a_syntax_error_has_a_column)
 {
     poise_error error = {.text = ""};
     ck_assert(!json_check_read("{\"poise\": 1,\n  oops}", JSON, &error));
     ck_assert_int_eq(error.line, 2);
     ck_assert_int_eq(error.column, 6);
 }
-END_TEST
 
-START_TEST(unknown_keys_are_warned_of_with_their_place_a_few_by_name)
+TEST(unknown_keys_are_warned_of_with_their_place_a_few_by_name)
 {
     json_check_warned("{\"poise\": 1,\n\"colour\": 3}", JSON, 2, "colour: unknown key");
     json_check_warned(MODEL(",\n\"limit\": [1, 2]"), JSON, 4, "model.joints[1].limit: unknown key");
@@ -312,9 +306,8 @@ START_TEST(unknown_keys_are_warned_of_with_their_place_a_few_by_name)
     strcat(text, "}");
     json_check_warned(text, JSON, 0, "and 92 more unknown keys");
 }
-END_TEST
 
-START_TEST(values_nested_too_deep_are_refused_and_do_not_eat_the_stack)
+TEST(values_nested_too_deep_are_refused_and_do_not_eat_the_stack)
 {
     size_t depth = 1000000;
     char *text = malloc(depth + 1);
@@ -333,9 +326,8 @@ START_TEST(values_nested_too_deep_are_refused_and_do_not_eat_the_stack)
     strcat(allowed, "}");
     json_check_warned(allowed, JSON, 1, "x: unknown key");
 }
-END_TEST
 
-START_TEST(a_name_that_is_not_utf8_is_written_as_latin1)
+TEST(a_name_that_is_not_utf8_is_written_as_latin1)
 {
     poise_error error = {.text = ""};
     poise_file file = {.title = "K\xE4ptn \"\\\n\x7F \xC3\xA4 \xE2\x82\xAC \xED\xA0\x80"};
@@ -351,11 +343,10 @@ START_TEST(a_name_that_is_not_utf8_is_written_as_latin1)
     poise_bytes_release(NULL, bytes);
     poise_file_destroy(again);
 }
-END_TEST
 
 // jansson puts the locale's decimal point in before it calls strtod. Only where such a locale is installed does this say
 // anything; tools that have none to offer run it with the C locale.
-START_TEST(numbers_do_not_depend_on_the_locale)
+TEST(numbers_do_not_depend_on_the_locale)
 {
     static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE", "C"};
     const char *set = NULL;
@@ -371,20 +362,17 @@ START_TEST(numbers_do_not_depend_on_the_locale)
     printf("numbers read and written with the locale %s, decimal point \"%s\"\n", set, localeconv()->decimal_point);
     setlocale(LC_ALL, "C");
 }
-END_TEST
 
-START_TEST(a_file_cut_at_any_byte_is_read_or_refused)
+TEST(a_file_cut_at_any_byte_is_read_or_refused)
 {
     json_check_truncations(everything, sizeof everything - 1, JSON);
 }
-END_TEST
 
-START_TEST(a_failing_allocator_leaks_nothing_and_is_reported)
+TEST(a_failing_allocator_leaks_nothing_and_is_reported)
 {
     int requests = json_check_failing_allocator(everything, sizeof everything - 1, JSON);
     ck_assert_int_gt(requests, 10);
 }
-END_TEST
 
 // A chain of joints with a clip and as many postures.
 static char *long_file(int joints)
@@ -406,7 +394,7 @@ static char *long_file(int joints)
     return text;
 }
 
-START_TEST(ten_times_the_file_takes_ten_times_the_time)
+TEST(ten_times_the_file_takes_ten_times_the_time)
 {
     char *small = long_file(4000), *large = long_file(40000);
     double ratio = 1e9;
@@ -419,26 +407,4 @@ START_TEST(ten_times_the_file_takes_ten_times_the_time)
     ck_assert_msg(ratio <= 20, "%g times the time", ratio);
     free(small);
     free(large);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &a_file_with_everything_reads_as_written_down,
-    &random_models_goals_and_clips_come_back_with_the_same_bits,
-    &a_callback_goal_is_left_out_with_a_warning,
-    &what_cannot_be_written_is_refused_with_a_reason,
-    &every_mistake_has_its_line_its_place_and_a_fix,
-    &a_syntax_error_has_a_column,
-    &unknown_keys_are_warned_of_with_their_place_a_few_by_name,
-    &values_nested_too_deep_are_refused_and_do_not_eat_the_stack,
-    &a_name_that_is_not_utf8_is_written_as_latin1,
-    &numbers_do_not_depend_on_the_locale,
-    &a_file_cut_at_any_byte_is_read_or_refused,
-    &a_failing_allocator_leaks_nothing_and_is_reported,
-    &ten_times_the_file_takes_ten_times_the_time,
-};
-
-int main(void)
-{
-    return test_run("io_json", tests, TEST_COUNT(tests));
 }

@@ -33,7 +33,7 @@ static const char everything[] =
 
 // ---- What is read --------------------------------------------------------------------------------------------------------
 
-START_TEST(every_kind_of_element_comes_over)
+TEST(every_kind_of_element_comes_over)
 {
     poise_file *file = trial_read(MJCF, everything);
     const poise_model *model = file->model;
@@ -59,7 +59,6 @@ START_TEST(every_kind_of_element_comes_over)
     ck_assert(d.mimic_multiplier == 2 && d.mimic_offset == 0.75);
     poise_file_destroy(file);
 }
-END_TEST
 
 // The pose of body b with the pose that its element says.
 static poise_pose said_pose(const char *compiler, const char *attributes)
@@ -77,7 +76,7 @@ static poise_quat turn(double x, double y, double z, double angle)
     return poise_quat_from_axis_angle((poise_vec3){x, y, z}, angle);
 }
 
-START_TEST(orientations_mean_what_they_say)
+TEST(orientations_mean_what_they_say)
 {
     poise_quat x = turn(1, 0, 0, 10 * DEGREE), y = turn(0, 1, 0, 20 * DEGREE), z = turn(0, 0, 1, 30 * DEGREE);
     poise_quat intrinsic = poise_quat_multiply(poise_quat_multiply(x, y), z);
@@ -108,9 +107,8 @@ START_TEST(orientations_mean_what_they_say)
     }
     ck_assert(said_pose("", "pos='1 2 -3'").position.z == -3);
 }
-END_TEST
 
-START_TEST(a_hinge_turns_about_its_anchor)
+TEST(a_hinge_turns_about_its_anchor)
 {
     poise_file *file = trial_read(MJCF, BODY("<joint name='j' axis='0 0 1' pos='1 0 0'/><site name='s' pos='2 0 0'/>"));
     double q = 90 * DEGREE;
@@ -119,9 +117,8 @@ START_TEST(a_hinge_turns_about_its_anchor)
     trial_same_pose("site", trial_tool(file->model, &q, "s"), site, 1e-15);
     poise_file_destroy(file);
 }
-END_TEST
 
-START_TEST(joints_of_a_body_act_one_after_the_other_in_its_own_frame)
+TEST(joints_of_a_body_act_one_after_the_other_in_its_own_frame)
 {
     poise_file *file = trial_read(MJCF, WORLD("<body name='b' pos='0 0 5'><joint name='z' axis='0 0 1'/>"
                                               "<joint name='s' type='slide' axis='2 0 0' pos='7 7 7'/><joint name='x'"
@@ -134,9 +131,8 @@ START_TEST(joints_of_a_body_act_one_after_the_other_in_its_own_frame)
     ck_assert_int_eq(poise_model_joint_q(file->model, poise_model_find_joint(file->model, "s"), NULL), 1);
     poise_file_destroy(file);
 }
-END_TEST
 
-START_TEST(q_is_measured_from_zero_and_not_from_the_reference)
+TEST(q_is_measured_from_zero_and_not_from_the_reference)
 {
     poise_file *file = trial_read(MJCF, BODY("<joint name='h' ref='30' range='-10 70'/>"
                                              "<joint name='s' type='slide' axis='0 0 4' ref='2' range='-1 5'/>"));
@@ -148,17 +144,15 @@ START_TEST(q_is_measured_from_zero_and_not_from_the_reference)
     ck_assert(poise_model_lower(file->model)[1] == -1 && poise_model_upper(file->model)[1] == 5);
     poise_file_destroy(file);
 }
-END_TEST
 
-START_TEST(what_slides_needs_no_anchor)
+TEST(what_slides_needs_no_anchor)
 {
     poise_file *file = trial_read(MJCF, BODY("<joint name='s' type='slide' pos='1 2 3'/>"));
     ck_assert_int_eq(poise_model_joint_count(file->model), 1);
     poise_file_destroy(file);
 }
-END_TEST
 
-START_TEST(a_coupling_is_measured_from_the_references)
+TEST(a_coupling_is_measured_from_the_references)
 {
     poise_file *file =
         trial_read(MJCF, WITH("<compiler angle='radian'/><equality><joint joint1='a' joint2='b' polycoef='3 4'/>"
@@ -169,9 +163,8 @@ START_TEST(a_coupling_is_measured_from_the_references)
     ck_assert(a.mimic_multiplier == 4 && a.mimic_offset == -4.5);
     poise_file_destroy(file);
 }
-END_TEST
 
-START_TEST(a_free_body_is_where_q_says)
+TEST(a_free_body_is_where_q_says)
 {
     poise_file *file = trial_read(MJCF, WORLD("<body name='b' pos='0 0 5' euler='90 0 0'><joint type='free'/></body>"));
     double q[7] = {1, 2, 3, 0, 0, 1, 0};
@@ -179,9 +172,8 @@ START_TEST(a_free_body_is_where_q_says)
     trial_same_pose("b", trial_body(file->model, q, "b"), pose, 0);
     poise_file_destroy(file);
 }
-END_TEST
 
-START_TEST(frames_move_what_is_in_them)
+TEST(frames_move_what_is_in_them)
 {
     poise_file *file =
         trial_read(MJCF, WORLD("<frame pos='1 0 0' euler='0 0 90'><frame pos='1 0 0'><body name='b' pos='1 0 0'>"
@@ -201,16 +193,14 @@ START_TEST(frames_move_what_is_in_them)
     trial_same_pose("turned", trial_body(file->model, &half, "b"), turned, 2e-15);
     poise_file_destroy(file);
 }
-END_TEST
 
-START_TEST(a_site_between_two_points_is_in_the_middle)
+TEST(a_site_between_two_points_is_in_the_middle)
 {
     poise_file *file = trial_read(MJCF, BODY("<site name='s' fromto='0 0 0 -2 0 0'/>"));
     poise_pose pose = {turn(0, 1, 0, 90 * DEGREE), {-1, 0, 0}};
     trial_same_pose("s", trial_tool(file->model, NULL, "s"), pose, 1e-15);
     poise_file_destroy(file);
 }
-END_TEST
 
 // Is the joint j of this body limited?
 static bool is_limited(const char *more, const char *joint, const char *warning)
@@ -228,7 +218,7 @@ static bool is_limited(const char *more, const char *joint, const char *warning)
     return limited;
 }
 
-START_TEST(limits_are_in_force_when_the_file_says_so)
+TEST(limits_are_in_force_when_the_file_says_so)
 {
     const char *off = "<compiler autolimits='false'/>",
                *by_class = "<default><joint range='1 2' limited='false'/></default>";
@@ -242,9 +232,8 @@ START_TEST(limits_are_in_force_when_the_file_says_so)
     ck_assert(!is_limited(by_class, "", NULL));
     ck_assert(is_limited(by_class, "limited='true'", NULL));
 }
-END_TEST
 
-START_TEST(classes_inherit_and_the_nearest_one_counts)
+TEST(classes_inherit_and_the_nearest_one_counts)
 {
     poise_file *file = trial_read(
         MJCF, "<mujoco><default class='all'><default class='one'><default class='two'><joint axis='1 0 0'/></default>"
@@ -265,9 +254,8 @@ START_TEST(classes_inherit_and_the_nearest_one_counts)
     trial_same_pose("at the references", trial_body(file->model, q, "body.2"), poise_pose_identity(), 0);
     poise_file_destroy(file);
 }
-END_TEST
 
-START_TEST(what_has_no_name_gets_one_of_its_own)
+TEST(what_has_no_name_gets_one_of_its_own)
 {
     poise_file *file =
         trial_read(MJCF, WORLD("<body><joint/><joint/><body name='body'/><body name=''><joint/></body></body>"));
@@ -279,9 +267,8 @@ START_TEST(what_has_no_name_gets_one_of_its_own)
     ck_assert_int_ge(poise_model_find_body(file->model, "body"), 0);
     poise_file_destroy(file);
 }
-END_TEST
 
-START_TEST(a_floating_root_is_free_if_the_options_say_so)
+TEST(a_floating_root_is_free_if_the_options_say_so)
 {
     poise_read_options options = poise_read_options_default();
     options.floating = true;
@@ -296,7 +283,6 @@ START_TEST(a_floating_root_is_free_if_the_options_say_so)
     trial_warned(file, 2, "no body is made to float");
     poise_file_destroy(file);
 }
-END_TEST
 
 // ---- Includes ------------------------------------------------------------------------------------------------------------
 
@@ -332,7 +318,7 @@ static const char *const includes[] = {
     "<mujocoinclude>\n\n<body pos='x'/></mujocoinclude>",
     NULL};
 
-START_TEST(includes_take_the_place_of_their_element)
+TEST(includes_take_the_place_of_their_element)
 {
     poise_read_options options = poise_read_options_default();
     options.load = load_from;
@@ -352,9 +338,8 @@ START_TEST(includes_take_the_place_of_their_element)
     trial_warned(file, 2, "\"x\" is not included: options.load can hand it out");
     poise_file_destroy(file);
 }
-END_TEST
 
-START_TEST(errors_within_includes_name_the_file)
+TEST(errors_within_includes_name_the_file)
 {
     const struct {
         const char *file;
@@ -382,7 +367,6 @@ START_TEST(errors_within_includes_name_the_file)
         ck_assert_int_eq(error.line, rows[i].line);
     }
 }
-END_TEST
 
 // ---- Warnings and errors -------------------------------------------------------------------------------------------------
 
@@ -414,7 +398,7 @@ static const row odd[] = {
     {BODY("<geom/><camera/><light/><inertial mass='1'/><site/>"), POISE_OK, 0, NULL},
 };
 
-START_TEST(what_is_odd_is_read_with_a_warning_that_names_its_line)
+TEST(what_is_odd_is_read_with_a_warning_that_names_its_line)
 {
     for (size_t i = 0; i < TEST_COUNT(odd); ++i) {
         poise_file *file = trial_read(MJCF, odd[i].text);
@@ -425,7 +409,6 @@ START_TEST(what_is_odd_is_read_with_a_warning_that_names_its_line)
         poise_file_destroy(file);
     }
 }
-END_TEST
 
 static const row bad[] = {
     {"<robot/>", POISE_ERROR_FORMAT, 1, "this is <robot>, not <mujoco>"},
@@ -473,27 +456,24 @@ static const row bad[] = {
     {EQUALITY("<joint joint1='a' joint2='b'/><joint joint1='b' joint2='a'/>"), POISE_ERROR_MODEL, 2, "follows itself"},
 };
 
-START_TEST(each_error_names_its_line_and_the_fix)
+TEST(each_error_names_its_line_and_the_fix)
 {
     for (size_t i = 0; i < TEST_COUNT(bad); ++i) {
         trial_refused(MJCF, bad[i].text, bad[i].status, bad[i].line, bad[i].words);
     }
 }
-END_TEST
 
 // ---- Hostile input -------------------------------------------------------------------------------------------------------
 
-START_TEST(a_text_that_is_cut_anywhere_gives_an_error_or_a_file)
+TEST(a_text_that_is_cut_anywhere_gives_an_error_or_a_file)
 {
     trial_cut(MJCF, everything, sizeof everything - 1);
 }
-END_TEST
 
-START_TEST(a_lack_of_memory_is_reported_and_leaks_nothing)
+TEST(a_lack_of_memory_is_reported_and_leaks_nothing)
 {
     trial_without_memory(MJCF, everything);
 }
-END_TEST
 
 // Limbs of fifty bodies within each other, nothing named.
 static char *write_limbs(int n)
@@ -534,12 +514,11 @@ static char *write_depth(int n)
     return text.text;
 }
 
-START_TEST(ten_times_the_bodies_take_ten_times_the_time)
+TEST(ten_times_the_bodies_take_ten_times_the_time)
 {
     trial_linear_time(MJCF, write_limbs, 2000);
     trial_linear_time(MJCF, write_depth, 490);
 }
-END_TEST
 
 // ---- Real files ----------------------------------------------------------------------------------------------------------
 
@@ -577,45 +556,8 @@ static void check_file(const char *path, const char *title, int bodies, int hing
     free(text);
 }
 
-START_TEST(facts_of_real_files_hold)
+TEST_DATA(facts_of_real_files_hold, "data/mjcf")
 {
     check_file("data/mjcf/humanoid.xml", "Humanoid", 16, 21, 0, 1);
     check_file("data/mjcf/humanoid_CMU.xml", "humanoid_CMU", 31, 56, 5, 4);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &every_kind_of_element_comes_over,
-    &orientations_mean_what_they_say,
-    &a_hinge_turns_about_its_anchor,
-    &joints_of_a_body_act_one_after_the_other_in_its_own_frame,
-    &q_is_measured_from_zero_and_not_from_the_reference,
-    &what_slides_needs_no_anchor,
-    &a_coupling_is_measured_from_the_references,
-    &a_free_body_is_where_q_says,
-    &frames_move_what_is_in_them,
-    &a_site_between_two_points_is_in_the_middle,
-    &limits_are_in_force_when_the_file_says_so,
-    &classes_inherit_and_the_nearest_one_counts,
-    &what_has_no_name_gets_one_of_its_own,
-    &a_floating_root_is_free_if_the_options_say_so,
-    &includes_take_the_place_of_their_element,
-    &errors_within_includes_name_the_file,
-    &what_is_odd_is_read_with_a_warning_that_names_its_line,
-    &each_error_names_its_line_and_the_fix,
-    &a_text_that_is_cut_anywhere_gives_an_error_or_a_file,
-    &a_lack_of_memory_is_reported_and_leaks_nothing,
-    &ten_times_the_bodies_take_ten_times_the_time,
-};
-
-static const test_case shared_tests[] = {&facts_of_real_files_hold};
-
-int main(void)
-{
-    int result = test_run("mjcf", tests, TEST_COUNT(tests));
-    if (!test_has_shared("data/mjcf/humanoid.xml")) {
-        return result == EXIT_SUCCESS ? test_skip("data/mjcf") : result;
-    }
-    int shared = test_run("mjcf files", shared_tests, TEST_COUNT(shared_tests));
-    return result == EXIT_SUCCESS ? shared : result;
 }

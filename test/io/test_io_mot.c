@@ -35,7 +35,7 @@ static void check_plain(const poise_clip *clip)
     }
 }
 
-START_TEST(dialects_give_the_same_clip)
+TEST(dialects_give_the_same_clip)
 {
     static const char *const texts[] = {
         plain,
@@ -59,9 +59,8 @@ START_TEST(dialects_give_the_same_clip)
     }
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(oddities_are_told_on_their_line)
+TEST(oddities_are_told_on_their_line)
 {
     static const struct {
         const char *text;
@@ -89,9 +88,8 @@ START_TEST(oddities_are_told_on_their_line)
     }
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(many_strange_columns_make_few_warnings)
+TEST(many_strange_columns_make_few_warnings)
 {
     char text[20000] = HEAD "time";
     size_t length = strlen(text);
@@ -107,9 +105,8 @@ START_TEST(many_strange_columns_make_few_warnings)
     poise_file_destroy(file);
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(errors_name_the_line_and_what_is_expected)
+TEST(errors_name_the_line_and_what_is_expected)
 {
     static const struct {
         const char *text;
@@ -131,16 +128,14 @@ START_TEST(errors_name_the_line_and_what_is_expected)
     io_refused_text(plain, POISE_FORMAT_MOT, NULL, 0, "set options.model");
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(a_small_file_survives_every_cut_and_every_failing_request)
+TEST(a_small_file_survives_every_cut_and_every_failing_request)
 {
     poise_model *model = small_model();
     io_survives_cuts(plain, strlen(plain), 1, POISE_FORMAT_MOT, model);
     io_reads_without_memory(plain, strlen(plain), POISE_FORMAT_MOT, model);
     poise_model_destroy(model);
 }
-END_TEST
 
 // ---- Writing -------------------------------------------------------------------------------------------------------------
 
@@ -155,7 +150,7 @@ static poise_clip *random_clip(const poise_model *model, int frames, scene_rando
     return clip;
 }
 
-START_TEST(clips_of_every_joint_type_read_back_to_the_same_bits)
+TEST(clips_of_every_joint_type_read_back_to_the_same_bits)
 {
     scene_random random = scene_random_make(7);
     for (int trial = 0; trial < 20; ++trial) {
@@ -177,9 +172,8 @@ START_TEST(clips_of_every_joint_type_read_back_to_the_same_bits)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
-START_TEST(coordinates_have_the_names_that_are_promised)
+TEST(coordinates_have_the_names_that_are_promised)
 {
     poise_builder *builder = new_builder();
     add_plain(builder, "a", NULL, POISE_JOINT_FREE);
@@ -211,9 +205,8 @@ START_TEST(coordinates_have_the_names_that_are_promised)
     poise_clip_destroy(clip);
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(what_cannot_be_written_is_refused)
+TEST(what_cannot_be_written_is_refused)
 {
     poise_model *model = small_model();
     poise_clip *clip = NULL;
@@ -226,9 +219,8 @@ START_TEST(what_cannot_be_written_is_refused)
     poise_clip_destroy(clip);
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(time_grows_with_the_size)
+TEST(time_grows_with_the_size)
 {
     scene_random random = scene_random_make(3);
     poise_model *model = random_model(&random, 30, RANDOM_PLAIN);
@@ -242,7 +234,6 @@ START_TEST(time_grows_with_the_size)
     poise_clip_destroy(large);
     poise_model_destroy(model);
 }
-END_TEST
 
 // ---- Real files ----------------------------------------------------------------------------------------------------------
 
@@ -261,7 +252,7 @@ static poise_model *model_of_columns(const char *columns)
     return model_and_done(builder);
 }
 
-START_TEST(real_files_hold_what_is_known_of_them)
+TEST_DATA(real_files_hold_what_is_known_of_them, "data/opensim")
 {
     static const struct {
         const char *path, *columns;
@@ -323,30 +314,4 @@ START_TEST(real_files_hold_what_is_known_of_them)
         poise_model_destroy(model);
         free(bytes.bytes);
     }
-}
-END_TEST
-
-static const test_case tests[] = {
-    &dialects_give_the_same_clip,
-    &oddities_are_told_on_their_line,
-    &many_strange_columns_make_few_warnings,
-    &errors_name_the_line_and_what_is_expected,
-    &a_small_file_survives_every_cut_and_every_failing_request,
-    &clips_of_every_joint_type_read_back_to_the_same_bits,
-    &coordinates_have_the_names_that_are_promised,
-    &what_cannot_be_written_is_refused,
-    &time_grows_with_the_size,
-};
-
-static const test_case shared_tests[] = {
-    &real_files_hold_what_is_known_of_them,
-};
-
-int main(void)
-{
-    int result = test_run("io_mot", tests, TEST_COUNT(tests));
-    if (result == EXIT_SUCCESS && !test_has_shared("data/MANIFEST.md")) {
-        return test_skip("data/MANIFEST.md");
-    }
-    return result == EXIT_SUCCESS ? test_run("io_mot_files", shared_tests, TEST_COUNT(shared_tests)) : result;
 }

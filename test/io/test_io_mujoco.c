@@ -234,7 +234,7 @@ static void compare(scene_random *random, const char *const *files)
     mj_deleteModel(theirs);
 }
 
-START_TEST(files_at_random_give_the_poses_of_mujoco)
+TEST(files_at_random_give_the_poses_of_mujoco)
 {
     scene_random random = scene_random_make(1);
     for (int i = 0; i < FILES; ++i) {
@@ -244,9 +244,8 @@ START_TEST(files_at_random_give_the_poses_of_mujoco)
         free(text);
     }
 }
-END_TEST
 
-START_TEST(real_files_give_the_poses_of_mujoco)
+TEST_DATA(real_files_give_the_poses_of_mujoco, "data/mjcf")
 {
     scene_random random = scene_random_make(2);
     size_t size;
@@ -265,18 +264,4 @@ START_TEST(real_files_give_the_poses_of_mujoco)
     compare(&random, more);
     free(humanoid);
     free(cmu);
-}
-END_TEST
-
-static const test_case tests[] = {&files_at_random_give_the_poses_of_mujoco};
-static const test_case shared_tests[] = {&real_files_give_the_poses_of_mujoco};
-
-int main(void)
-{
-    int result = test_run("mujoco", tests, TEST_COUNT(tests));
-    if (!test_has_shared("data/mjcf/humanoid.xml")) {
-        return result == EXIT_SUCCESS ? test_skip("data/mjcf") : result;
-    }
-    int shared = test_run("mujoco files", shared_tests, TEST_COUNT(shared_tests));
-    return result == EXIT_SUCCESS ? shared : result;
 }

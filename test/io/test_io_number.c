@@ -59,7 +59,7 @@ static void check_read(const char *text)
     REQUIRE(bits_of(expected) == bits_of(read), "%s: read as %a, should be %a", text, read, expected);
 }
 
-START_TEST(numbers_of_up_to_20_digits_read_as_by_strtod)
+TEST(numbers_of_up_to_20_digits_read_as_by_strtod)
 {
     static const char *const formats[] = {"%.17g", "%.15g", "%.6g", "%.4f", "%.16e", "%.19e", "%.3g", "%.0f", "%.9f"};
     uint64_t state = 1;
@@ -74,9 +74,8 @@ START_TEST(numbers_of_up_to_20_digits_read_as_by_strtod)
         }
     }
 }
-END_TEST
 
-START_TEST(random_digits_and_exponents_read_as_by_strtod)
+TEST(random_digits_and_exponents_read_as_by_strtod)
 {
     uint64_t state = 2;
     char text[128];
@@ -92,7 +91,6 @@ START_TEST(random_digits_and_exponents_read_as_by_strtod)
         check_read(text);
     }
 }
-END_TEST
 
 // Exact decimal of the point halfway between x and the next double: a long double holds it, and printf gives all its digits.
 static void check_halfway(double x)
@@ -120,7 +118,7 @@ static void check_halfway(double x)
     check_read(more);
 }
 
-START_TEST(points_halfway_between_doubles_go_to_the_even_one)
+TEST(points_halfway_between_doubles_go_to_the_even_one)
 {
     uint64_t state = 3;
     for (int i = 0; i < 4000; ++i) {
@@ -136,9 +134,8 @@ START_TEST(points_halfway_between_doubles_go_to_the_even_one)
     check_halfway(DBL_MIN);
     check_halfway(0x1p-1074);
 }
-END_TEST
 
-START_TEST(edges_of_the_range_read_as_by_strtod)
+TEST(edges_of_the_range_read_as_by_strtod)
 {
     static const char *const texts[] = {
         "0",
@@ -189,9 +186,8 @@ START_TEST(edges_of_the_range_read_as_by_strtod)
         check_read(texts[i]);
     }
 }
-END_TEST
 
-START_TEST(very_long_numbers_read_as_by_strtod)
+TEST(very_long_numbers_read_as_by_strtod)
 {
     char text[3000];
     for (int zeros = 1; zeros < 2500; zeros += 83) {
@@ -204,9 +200,8 @@ START_TEST(very_long_numbers_read_as_by_strtod)
         check_read(text);
     }
 }
-END_TEST
 
-START_TEST(reading_stops_where_the_number_ends)
+TEST(reading_stops_where_the_number_ends)
 {
     static const struct {
         const char *text;
@@ -225,7 +220,6 @@ START_TEST(reading_stops_where_the_number_ends)
     }
     ck_assert(isnan(read_all("NaN")) && read_all("-inf") == -INFINITY && read_all("Infinity") == INFINITY);
 }
-END_TEST
 
 // The fewest digits, by printf, that read back to x.
 static int digits_needed(double x, char text[64])
@@ -271,7 +265,7 @@ static void check_write(double x)
     REQUIRE(count < needed || strtod(expected, NULL) != x || strcmp(mine, theirs) == 0, "%s is not %s", text, expected);
 }
 
-START_TEST(written_numbers_are_the_shortest_that_read_back)
+TEST(written_numbers_are_the_shortest_that_read_back)
 {
     uint64_t state = 4;
     for (int i = 0; i < 60000; ++i) {
@@ -296,9 +290,8 @@ START_TEST(written_numbers_are_the_shortest_that_read_back)
         check_write(nextafter(x, INFINITY));
     }
 }
-END_TEST
 
-START_TEST(millions_of_written_numbers_read_back)
+TEST(millions_of_written_numbers_read_back)
 {
     uint64_t state = 5;
     for (int i = 0; i < 2000000; ++i) {
@@ -309,9 +302,8 @@ START_TEST(millions_of_written_numbers_read_back)
         REQUIRE(bits_of(read) == bits_of(x), "%a: %s", x, text);
     }
 }
-END_TEST
 
-START_TEST(written_numbers_look_as_people_write_them)
+TEST(written_numbers_look_as_people_write_them)
 {
     static const struct {
         double value;
@@ -348,7 +340,6 @@ START_TEST(written_numbers_look_as_people_write_them)
         }
     }
 }
-END_TEST
 
 static void check_scaled(double radians)
 {
@@ -361,7 +352,7 @@ static void check_scaled(double radians)
     REQUIRE(bits_of(read) == bits_of(radians), "%a: written %s, read %a", radians, text, read);
 }
 
-START_TEST(any_radians_written_as_degrees_read_back_to_the_same_bits)
+TEST(any_radians_written_as_degrees_read_back_to_the_same_bits)
 {
     uint64_t state = 6;
     for (int i = 0; i < 1000000; ++i) {
@@ -374,9 +365,8 @@ START_TEST(any_radians_written_as_degrees_read_back_to_the_same_bits)
         check_scaled(odd[i]);
     }
 }
-END_TEST
 
-START_TEST(degrees_of_a_file_are_written_as_they_were)
+TEST(degrees_of_a_file_are_written_as_they_were)
 {
     uint64_t state = 7;
     for (int i = 0; i < 100000; ++i) {
@@ -390,24 +380,4 @@ START_TEST(degrees_of_a_file_are_written_as_they_were)
         significant(out, digits_out);
         REQUIRE(strcmp(digits_in, digits_out) == 0, "%s: %s", in, out);
     }
-}
-END_TEST
-
-static const test_case tests[] = {
-    &numbers_of_up_to_20_digits_read_as_by_strtod,
-    &random_digits_and_exponents_read_as_by_strtod,
-    &points_halfway_between_doubles_go_to_the_even_one,
-    &edges_of_the_range_read_as_by_strtod,
-    &very_long_numbers_read_as_by_strtod,
-    &reading_stops_where_the_number_ends,
-    &written_numbers_are_the_shortest_that_read_back,
-    &millions_of_written_numbers_read_back,
-    &written_numbers_look_as_people_write_them,
-    &any_radians_written_as_degrees_read_back_to_the_same_bits,
-    &degrees_of_a_file_are_written_as_they_were,
-};
-
-int main(void)
-{
-    return test_run("io_number", tests, TEST_COUNT(tests));
 }

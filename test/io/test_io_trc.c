@@ -27,7 +27,7 @@ static void check_plain(const poise_markers *m)
     ck_assert(m->position[3].x == -40 && m->position[3].y == 5.25 && m->position[3].z == 6);
 }
 
-START_TEST(dialects_give_the_same_markers)
+TEST(dialects_give_the_same_markers)
 {
     static const struct {
         const char *what, *text;
@@ -53,9 +53,8 @@ START_TEST(dialects_give_the_same_markers)
         poise_file_destroy(file);
     }
 }
-END_TEST
 
-START_TEST(blanks_may_stand_for_tabs_and_cr_for_lf)
+TEST(blanks_may_stand_for_tabs_and_cr_for_lf)
 {
     const char *blanks = "PathFileType 4 (X/Y/Z) small.trc\r\n"
                          "DataRate CameraRate NumFrames NumMarkers Units OrigDataRate OrigDataStartFrame OrigNumFrames\r\n"
@@ -67,9 +66,8 @@ START_TEST(blanks_may_stand_for_tabs_and_cr_for_lf)
     ck_assert_str_eq(file->markers->label[1], "right");
     poise_file_destroy(file);
 }
-END_TEST
 
-START_TEST(odd_headers_and_rows_are_told_on_their_line)
+TEST(odd_headers_and_rows_are_told_on_their_line)
 {
     static const struct {
         const char *text;
@@ -101,9 +99,8 @@ START_TEST(odd_headers_and_rows_are_told_on_their_line)
         poise_file_destroy(file);
     }
 }
-END_TEST
 
-START_TEST(many_bad_cells_make_few_warnings)
+TEST(many_bad_cells_make_few_warnings)
 {
     char text[20000] = START NAMES AXES;
     size_t length = strlen(text);
@@ -115,9 +112,8 @@ START_TEST(many_bad_cells_make_few_warnings)
     ck_assert(io_warned(file, 0, "and 496 more"));
     poise_file_destroy(file);
 }
-END_TEST
 
-START_TEST(errors_name_the_line_and_what_is_expected)
+TEST(errors_name_the_line_and_what_is_expected)
 {
     static const struct {
         const char *text;
@@ -135,9 +131,8 @@ START_TEST(errors_name_the_line_and_what_is_expected)
         io_refused_text(rows[i].text, POISE_FORMAT_TRC, NULL, rows[i].line, rows[i].part);
     }
 }
-END_TEST
 
-START_TEST(a_long_line_among_short_ones_does_not_blow_up)
+TEST(a_long_line_among_short_ones_does_not_blow_up)
 {
     size_t room = 2000000, length;
     char *text = malloc(room);
@@ -155,14 +150,12 @@ START_TEST(a_long_line_among_short_ones_does_not_blow_up)
     io_refused(text, length, POISE_FORMAT_TRC, NULL, 0, "too uneven");
     free(text);
 }
-END_TEST
 
-START_TEST(a_small_file_survives_every_cut_and_every_failing_request)
+TEST(a_small_file_survives_every_cut_and_every_failing_request)
 {
     io_survives_cuts(plain, strlen(plain), 1, POISE_FORMAT_TRC, NULL);
     io_reads_without_memory(plain, strlen(plain), POISE_FORMAT_TRC, NULL);
 }
-END_TEST
 
 // ---- Writing -------------------------------------------------------------------------------------------------------------
 
@@ -199,7 +192,7 @@ static void check_round_trip(poise_markers *markers)
     poise_file_destroy(back);
 }
 
-START_TEST(written_files_read_back_to_the_same_bits)
+TEST(written_files_read_back_to_the_same_bits)
 {
     static const struct {
         int frames, count, first;
@@ -213,9 +206,8 @@ START_TEST(written_files_read_back_to_the_same_bits)
         poise_markers_destroy(markers);
     }
 }
-END_TEST
 
-START_TEST(what_a_trc_file_cannot_hold_is_told)
+TEST(what_a_trc_file_cannot_hold_is_told)
 {
     const char *labels[] = {"a\tb", ""};
     poise_markers *markers = NULL;
@@ -238,9 +230,8 @@ START_TEST(what_a_trc_file_cannot_hold_is_told)
     poise_markers_destroy(markers);
     io_write_refused(&(poise_file){0}, POISE_FORMAT_TRC, "there are none");
 }
-END_TEST
 
-START_TEST(time_grows_with_the_size)
+TEST(time_grows_with_the_size)
 {
     poise_markers *small = random_markers(300, 40), *large = random_markers(3000, 40);
     io_bytes a = io_write(&(poise_file){.markers = small}, POISE_FORMAT_TRC, -1);
@@ -251,7 +242,6 @@ START_TEST(time_grows_with_the_size)
     poise_markers_destroy(small);
     poise_markers_destroy(large);
 }
-END_TEST
 
 // ---- Real files ----------------------------------------------------------------------------------------------------------
 
@@ -369,7 +359,7 @@ static void check_point(const fact *f, const poise_markers *m, int frame, const 
                   f->path, frame, p.x, p.y, p.z); // the compiler reads the same decimals
 }
 
-START_TEST(real_files_hold_what_is_known_of_them)
+TEST_DATA(real_files_hold_what_is_known_of_them, "data/trc")
 {
     for (size_t k = 0; k < TEST_COUNT(facts); ++k) {
         const fact *f = &facts[k];
@@ -405,9 +395,8 @@ START_TEST(real_files_hold_what_is_known_of_them)
         free(bytes.bytes);
     }
 }
-END_TEST
 
-START_TEST(a_walk_agrees_with_every_tenth_frame_of_its_c3d)
+TEST_DATA(a_walk_agrees_with_every_tenth_frame_of_its_c3d, "data/trc")
 {
     io_bytes a = io_load("trc/os_std_walking5_markers.trc"), b = io_load("c3d/os_walking5.c3d");
     poise_file *trc = io_read(a.bytes, a.size, POISE_FORMAT_TRC, NULL),
@@ -432,42 +421,12 @@ START_TEST(a_walk_agrees_with_every_tenth_frame_of_its_c3d)
     free(a.bytes);
     free(b.bytes);
 }
-END_TEST
 
-START_TEST(bad_files_are_refused_in_words)
+TEST_DATA(bad_files_are_refused_in_words, "data/trc")
 {
     io_bytes empty = io_load("bad/trc/Empty.trc"), cut = io_load("bad/trc/Truncated.trc");
     io_refused(empty.bytes, empty.size, POISE_FORMAT_TRC, NULL, 1, "\"PathFileType\" expected");
     io_refused(cut.bytes, cut.size, POISE_FORMAT_TRC, NULL, 3, "ends before the values");
     free(empty.bytes);
     free(cut.bytes);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &dialects_give_the_same_markers,
-    &blanks_may_stand_for_tabs_and_cr_for_lf,
-    &odd_headers_and_rows_are_told_on_their_line,
-    &many_bad_cells_make_few_warnings,
-    &errors_name_the_line_and_what_is_expected,
-    &a_long_line_among_short_ones_does_not_blow_up,
-    &a_small_file_survives_every_cut_and_every_failing_request,
-    &written_files_read_back_to_the_same_bits,
-    &what_a_trc_file_cannot_hold_is_told,
-    &time_grows_with_the_size,
-};
-
-static const test_case shared_tests[] = {
-    &real_files_hold_what_is_known_of_them,
-    &a_walk_agrees_with_every_tenth_frame_of_its_c3d,
-    &bad_files_are_refused_in_words,
-};
-
-int main(void)
-{
-    int result = test_run("io_trc", tests, TEST_COUNT(tests));
-    if (result == EXIT_SUCCESS && !test_has_shared("data/MANIFEST.md")) {
-        return test_skip("data/MANIFEST.md");
-    }
-    return result == EXIT_SUCCESS ? test_run("io_trc_files", shared_tests, TEST_COUNT(shared_tests)) : result;
 }

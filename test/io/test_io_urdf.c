@@ -30,7 +30,7 @@ static const char everything[] =
 
 // ---- What is read --------------------------------------------------------------------------------------------------------
 
-START_TEST(every_kind_of_joint_comes_over_as_written)
+TEST(every_kind_of_joint_comes_over_as_written)
 {
     poise_file *file = trial_read(URDF, everything);
     const poise_model *model = file->model;
@@ -54,9 +54,8 @@ START_TEST(every_kind_of_joint_comes_over_as_written)
     ck_assert_int_eq(poise_model_joint_type(model, poise_model_find_joint(model, "glide")), POISE_JOINT_PLANAR);
     poise_file_destroy(file);
 }
-END_TEST
 
-START_TEST(a_mimic_of_a_mimic_follows_the_joint_at_the_end)
+TEST(a_mimic_of_a_mimic_follows_the_joint_at_the_end)
 {
     poise_file *file = trial_read(URDF, everything);
     const poise_model *model = file->model;
@@ -67,9 +66,8 @@ START_TEST(a_mimic_of_a_mimic_follows_the_joint_at_the_end)
     ck_assert(joint.lower[0] == 0 && joint.upper[0] == 0.5); // one limit alone: the other is 0
     poise_file_destroy(file);
 }
-END_TEST
 
-START_TEST(a_planar_joint_moves_across_its_axis_and_turns_about_it)
+TEST(a_planar_joint_moves_across_its_axis_and_turns_about_it)
 {
     const char *const axes[] = {"0 -2 0", "1 0 0", "0 0 -1", "0 0 3", "1 2 -3", "1e-9 0 -1", "0 1e-200 -1"};
     for (size_t i = 0; i < TEST_COUNT(axes); ++i) {
@@ -88,9 +86,8 @@ START_TEST(a_planar_joint_moves_across_its_axis_and_turns_about_it)
         poise_file_destroy(file);
     }
 }
-END_TEST
 
-START_TEST(a_floating_root_is_free_if_the_options_say_so)
+TEST(a_floating_root_is_free_if_the_options_say_so)
 {
     poise_read_options options = poise_read_options_default();
     options.floating = true;
@@ -106,9 +103,8 @@ START_TEST(a_floating_root_is_free_if_the_options_say_so)
     trial_warned(file, 1, "it is not made to float");
     poise_file_destroy(file);
 }
-END_TEST
 
-START_TEST(the_name_of_the_root_joint_is_new)
+TEST(the_name_of_the_root_joint_is_new)
 {
     poise_file *file = trial_read(URDF, "<robot><link name='root'/><link name='b'/><joint name='root' type='fixed'>"
                                         "<parent link='root'/><child link='b'/></joint></robot>");
@@ -117,9 +113,8 @@ START_TEST(the_name_of_the_root_joint_is_new)
     ck_assert_str_eq(poise_model_body_name(file->model, 0), "root");
     poise_file_destroy(file);
 }
-END_TEST
 
-START_TEST(frames_become_tools)
+TEST(frames_become_tools)
 {
     poise_file *file = trial_read(URDF, "<robot><link name='a'/>\n<frame name='tip' link='a' xyz='1 2 3' rpy='0 0 1'/>\n"
                                         "<frame name='tip' link='a'/>\n<frame name='x' link='nowhere'/></robot>");
@@ -131,7 +126,6 @@ START_TEST(frames_become_tools)
     trial_warned(file, 4, "<frame> needs a name of its own");
     poise_file_destroy(file);
 }
-END_TEST
 
 // ---- Warnings ------------------------------------------------------------------------------------------------------------
 
@@ -162,7 +156,7 @@ static const odd_row odd[] = {
     {"\n\n<?xml version='1.0'?><!DOCTYPE robot><robot><link name='a'/></robot>", 0, NULL},
 };
 
-START_TEST(what_is_odd_is_read_with_a_warning_that_names_its_line)
+TEST(what_is_odd_is_read_with_a_warning_that_names_its_line)
 {
     for (size_t i = 0; i < TEST_COUNT(odd); ++i) {
         poise_file *file = trial_read(URDF, odd[i].text);
@@ -173,9 +167,8 @@ START_TEST(what_is_odd_is_read_with_a_warning_that_names_its_line)
         poise_file_destroy(file);
     }
 }
-END_TEST
 
-START_TEST(the_same_warning_comes_three_times_and_is_then_counted)
+TEST(the_same_warning_comes_three_times_and_is_then_counted)
 {
     trial_text text = {0};
     trial_put(&text, "<robot><link name='a'/>");
@@ -190,7 +183,6 @@ START_TEST(the_same_warning_comes_three_times_and_is_then_counted)
     poise_file_destroy(file);
     free(text.text);
 }
-END_TEST
 
 // The robot of a leader from 0 to 1 and a follower with these limits, which goes the other way.
 #define FOLLOWER(lower, upper)                                                                                              \
@@ -198,7 +190,7 @@ END_TEST
     "<child link='b'/><limit lower='0' upper='1'/></joint>\n<joint name='follow' type='revolute'><parent link='a'/>"        \
     "<child link='c'/><limit lower='" lower "' upper='" upper "'/><mimic joint='lead' multiplier='-1'/></joint></robot>"
 
-START_TEST(limits_that_a_leader_cannot_meet_are_dropped_with_a_warning)
+TEST(limits_that_a_leader_cannot_meet_are_dropped_with_a_warning)
 {
     poise_file *file = trial_read(URDF, FOLLOWER("5", "6"));
     trial_warned(file, 3, "its limits leave no value to \"lead\"");
@@ -209,7 +201,6 @@ START_TEST(limits_that_a_leader_cannot_meet_are_dropped_with_a_warning)
     ck_assert(poise_model_lower(file->model)[0] == 0.25 && poise_model_upper(file->model)[0] == 0.75);
     poise_file_destroy(file);
 }
-END_TEST
 
 // ---- Errors --------------------------------------------------------------------------------------------------------------
 
@@ -286,15 +277,14 @@ static const bad_row bad[] = {
     {"<robot><link name='a'/>\n<frame name='f' link='a' rpy='x'/></robot>", POISE_ERROR_FORMAT, 2, "rpy of <frame>"},
 };
 
-START_TEST(each_error_names_its_line_and_the_fix)
+TEST(each_error_names_its_line_and_the_fix)
 {
     for (size_t i = 0; i < TEST_COUNT(bad); ++i) {
         trial_refused(URDF, bad[i].text, bad[i].status, bad[i].line, bad[i].words);
     }
 }
-END_TEST
 
-START_TEST(an_error_of_the_xml_has_a_column)
+TEST(an_error_of_the_xml_has_a_column)
 {
     const char *text = "<robot>\n  <link name='a' name='b'/></robot>";
     poise_read_options options = poise_read_options_default();
@@ -305,23 +295,20 @@ START_TEST(an_error_of_the_xml_has_a_column)
     ck_assert_int_eq(error.line, 2);
     ck_assert_int_eq(error.column, 18); // of the attribute that comes twice
 }
-END_TEST
 
 // ---- Hostile input -------------------------------------------------------------------------------------------------------
 
-START_TEST(a_text_that_is_cut_anywhere_gives_an_error_or_a_file)
+TEST(a_text_that_is_cut_anywhere_gives_an_error_or_a_file)
 {
     trial_cut(URDF, everything, sizeof everything - 1);
 }
-END_TEST
 
-START_TEST(a_lack_of_memory_is_reported_and_leaks_nothing)
+TEST(a_lack_of_memory_is_reported_and_leaks_nothing)
 {
     trial_without_memory(URDF, everything);
 }
-END_TEST
 
-START_TEST(entities_that_multiply_are_refused_at_once)
+TEST(entities_that_multiply_are_refused_at_once)
 {
     trial_text text = {0};
     trial_put(&text, "<!DOCTYPE robot [<!ENTITY e0 'aaaaaaaaaa'>\n");
@@ -333,9 +320,8 @@ START_TEST(entities_that_multiply_are_refused_at_once)
     trial_refused(URDF, text.text, POISE_ERROR_FORMAT, 1, "declarations in <!DOCTYPE>");
     free(text.text);
 }
-END_TEST
 
-START_TEST(elements_nested_without_end_are_refused)
+TEST(elements_nested_without_end_are_refused)
 {
     trial_text text = {0};
     trial_put(&text, "<robot>");
@@ -345,7 +331,6 @@ START_TEST(elements_nested_without_end_are_refused)
     trial_refused(URDF, text.text, POISE_ERROR_FORMAT, 10001, "nested more than 10000 deep");
     free(text.text);
 }
-END_TEST
 
 // Links in a row, the joints before the links and backwards, each following the one before.
 static char *write_chain(int n)
@@ -366,11 +351,10 @@ static char *write_chain(int n)
     return text.text;
 }
 
-START_TEST(ten_times_the_robot_takes_ten_times_the_time)
+TEST(ten_times_the_robot_takes_ten_times_the_time)
 {
     trial_linear_time(URDF, write_chain, 3000);
 }
-END_TEST
 
 // ---- Real files ----------------------------------------------------------------------------------------------------------
 
@@ -449,7 +433,7 @@ static poise_pose pose_from(const double *p, const double *q)
     return (poise_pose){{q[1], q[2], q[3], q[0]}, {p[0], p[1], p[2]}};
 }
 
-START_TEST(facts_of_real_files_hold)
+TEST_DATA(facts_of_real_files_hold, "data/urdf")
 {
     for (size_t i = 0; i < TEST_COUNT(facts); ++i) {
         const fact_row *row = &facts[i];
@@ -470,7 +454,6 @@ START_TEST(facts_of_real_files_hold)
         poise_file_destroy(file);
     }
 }
-END_TEST
 
 typedef struct refusal_row {
     const char *folder, *file;
@@ -500,7 +483,7 @@ static const refusal_row refusals[] = {
     {"data/urdf", "cassie_v2.urdf", 0, "and 13 more joints without limits"},
 };
 
-START_TEST(bad_files_are_refused_or_read_with_a_warning)
+TEST_DATA(bad_files_are_refused_or_read_with_a_warning, "data/urdf")
 {
     for (size_t i = 0; i < TEST_COUNT(refusals); ++i) {
         const refusal_row *row = &refusals[i];
@@ -515,39 +498,4 @@ START_TEST(bad_files_are_refused_or_read_with_a_warning)
         ck_assert_msg(file || error.line == row->line, "%s: line %d", row->file, error.line);
         poise_file_destroy(file);
     }
-}
-END_TEST
-
-static const test_case tests[] = {
-    &every_kind_of_joint_comes_over_as_written,
-    &a_mimic_of_a_mimic_follows_the_joint_at_the_end,
-    &a_planar_joint_moves_across_its_axis_and_turns_about_it,
-    &a_floating_root_is_free_if_the_options_say_so,
-    &the_name_of_the_root_joint_is_new,
-    &frames_become_tools,
-    &what_is_odd_is_read_with_a_warning_that_names_its_line,
-    &the_same_warning_comes_three_times_and_is_then_counted,
-    &limits_that_a_leader_cannot_meet_are_dropped_with_a_warning,
-    &each_error_names_its_line_and_the_fix,
-    &an_error_of_the_xml_has_a_column,
-    &a_text_that_is_cut_anywhere_gives_an_error_or_a_file,
-    &a_lack_of_memory_is_reported_and_leaks_nothing,
-    &entities_that_multiply_are_refused_at_once,
-    &elements_nested_without_end_are_refused,
-    &ten_times_the_robot_takes_ten_times_the_time,
-};
-
-static const test_case shared_tests[] = {
-    &facts_of_real_files_hold,
-    &bad_files_are_refused_or_read_with_a_warning,
-};
-
-int main(void)
-{
-    int result = test_run("urdf", tests, TEST_COUNT(tests));
-    if (!test_has_shared("data/urdf/panda.urdf")) {
-        return result == EXIT_SUCCESS ? test_skip("data/urdf") : result;
-    }
-    int shared = test_run("urdf files", shared_tests, TEST_COUNT(shared_tests));
-    return result == EXIT_SUCCESS ? shared : result;
 }

@@ -130,7 +130,7 @@ static void check_poses(const figure *f)
     }
 }
 
-START_TEST(bodies_are_where_the_product_of_poses_puts_them)
+TEST(bodies_are_where_the_product_of_poses_puts_them)
 {
     scene_random random = scene_random_make(1);
     for (int i = 0; i < 5 * MODELS; ++i) {
@@ -139,9 +139,8 @@ START_TEST(bodies_are_where_the_product_of_poses_puts_them)
         release(&f);
     }
 }
-END_TEST
 
-START_TEST(every_joint_type_alone_moves_as_the_table_says)
+TEST(every_joint_type_alone_moves_as_the_table_says)
 {
     scene_random random = scene_random_make(2);
     for (int type = 0; type < POISE_JOINT_TYPE_COUNT; ++type) {
@@ -161,9 +160,8 @@ START_TEST(every_joint_type_alone_moves_as_the_table_says)
         }
     }
 }
-END_TEST
 
-START_TEST(tools_and_frames_agree_with_the_poses_of_their_bodies)
+TEST(tools_and_frames_agree_with_the_poses_of_their_bodies)
 {
     scene_random random = scene_random_make(3);
     for (int i = 0; i < MODELS; ++i) {
@@ -188,9 +186,8 @@ START_TEST(tools_and_frames_agree_with_the_poses_of_their_bodies)
         release(&f);
     }
 }
-END_TEST
 
-START_TEST(bodies_out_of_range_do_not_move)
+TEST(bodies_out_of_range_do_not_move)
 {
     scene_random random = scene_random_make(4);
     figure f = random_figure(&random, 5, RANDOM_PLAIN);
@@ -207,13 +204,12 @@ START_TEST(bodies_out_of_range_do_not_move)
     }
     release(&f);
 }
-END_TEST
 
 // ---- Far from the origin -------------------------------------------------------------------------------------------------
 
 // The same skeleton with its root at 0 and at 1e6. World positions have units of 1.2e-10 there, so that a difference of two
 // misses the true one by at most half a unit in each component; derivatives know nothing of the distance.
-START_TEST(a_root_at_a_million_costs_positions_their_last_unit_and_derivatives_nothing)
+TEST(a_root_at_a_million_costs_positions_their_last_unit_and_derivatives_nothing)
 {
     scene_random random = scene_random_make(5);
     const double unit = 0x1p-33; // of numbers between 2^19 and 2^20
@@ -248,12 +244,11 @@ START_TEST(a_root_at_a_million_costs_positions_their_last_unit_and_derivatives_n
         release(&f);
     }
 }
-END_TEST
 
 // ---- The planar case -----------------------------------------------------------------------------------------------------
 
 // Every axis is +z: turning joint j moves the end p_i of bone i by R(pi/2) (p_i - p_j), p_j the joint's own place.
-START_TEST(in_the_plane_a_column_is_the_arm_turned_by_a_right_angle)
+TEST(in_the_plane_a_column_is_the_arm_turned_by_a_right_angle)
 {
     enum { BONES = 12 };
     scene_random random = scene_random_make(6);
@@ -286,7 +281,6 @@ START_TEST(in_the_plane_a_column_is_the_arm_turned_by_a_right_angle)
     }
     release(&f);
 }
-END_TEST
 
 // ---- Jacobians against differences through a step ------------------------------------------------------------------------
 
@@ -353,7 +347,7 @@ static void check_columns(figure *f, const double *J, quantity of, int body, poi
     }
 }
 
-START_TEST(point_jacobian_matches_differences)
+TEST(point_jacobian_matches_differences)
 {
     scene_random random = scene_random_make(7);
     for (int i = 0; i < MODELS; ++i) {
@@ -366,9 +360,8 @@ START_TEST(point_jacobian_matches_differences)
         release(&f);
     }
 }
-END_TEST
 
-START_TEST(direction_jacobian_matches_differences)
+TEST(direction_jacobian_matches_differences)
 {
     scene_random random = scene_random_make(8);
     for (int i = 0; i < MODELS; ++i) {
@@ -381,9 +374,8 @@ START_TEST(direction_jacobian_matches_differences)
         release(&f);
     }
 }
-END_TEST
 
-START_TEST(mass_center_jacobian_matches_differences)
+TEST(mass_center_jacobian_matches_differences)
 {
     scene_random random = scene_random_make(9);
     for (int i = 0; i < MODELS; ++i) {
@@ -394,10 +386,9 @@ START_TEST(mass_center_jacobian_matches_differences)
         release(&f);
     }
 }
-END_TEST
 
 // Rows 3-5 are the angular velocity: dR = [w]x R, so [w]x = dR R^T.
-START_TEST(frame_jacobian_holds_velocity_and_angular_velocity)
+TEST(frame_jacobian_holds_velocity_and_angular_velocity)
 {
     scene_random random = scene_random_make(10);
     for (int trial = 0; trial < MODELS; ++trial) {
@@ -421,9 +412,8 @@ START_TEST(frame_jacobian_holds_velocity_and_angular_velocity)
         release(&f);
     }
 }
-END_TEST
 
-START_TEST(the_mass_center_is_the_weighted_mean_of_its_bodies)
+TEST(the_mass_center_is_the_weighted_mean_of_its_bodies)
 {
     scene_random random = scene_random_make(11);
     for (int i = 0; i < MODELS; ++i) {
@@ -440,9 +430,8 @@ START_TEST(the_mass_center_is_the_weighted_mean_of_its_bodies)
         release(&f);
     }
 }
-END_TEST
 
-START_TEST(a_model_without_mass_has_no_mass_center)
+TEST(a_model_without_mass_has_no_mass_center)
 {
     poise_builder *builder = new_builder();
     add_plain(builder, "a", NULL, POISE_JOINT_FREE);
@@ -458,11 +447,10 @@ START_TEST(a_model_without_mass_has_no_mass_center)
     }
     release(&f);
 }
-END_TEST
 
 // ---- Refusals ------------------------------------------------------------------------------------------------------------
 
-START_TEST(update_refuses_what_is_not_a_configuration_and_keeps_the_last)
+TEST(update_refuses_what_is_not_a_configuration_and_keeps_the_last)
 {
     scene_random random = scene_random_make(12);
     figure f = random_figure(&random, JOINTS, RANDOM_PLAIN);
@@ -496,11 +484,10 @@ START_TEST(update_refuses_what_is_not_a_configuration_and_keeps_the_last)
     }
     release(&f);
 }
-END_TEST
 
 typedef poise_status (*derivative)(const poise_kinematics *kin, int body, poise_vec3 local, double *out);
 
-START_TEST(derivatives_refuse_bad_arguments_and_write_nothing)
+TEST(derivatives_refuse_bad_arguments_and_write_nothing)
 {
     static const derivative all[] = {poise_kinematics_point_jacobian, poise_kinematics_direction_jacobian,
                                      poise_kinematics_frame_jacobian, poise_kinematics_point_tensor};
@@ -521,27 +508,4 @@ START_TEST(derivatives_refuse_bad_arguments_and_write_nothing)
     ck_assert_double_eq(out[0], -7);
     free(out);
     release(&f);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &bodies_are_where_the_product_of_poses_puts_them,
-    &every_joint_type_alone_moves_as_the_table_says,
-    &tools_and_frames_agree_with_the_poses_of_their_bodies,
-    &bodies_out_of_range_do_not_move,
-    &a_root_at_a_million_costs_positions_their_last_unit_and_derivatives_nothing,
-    &in_the_plane_a_column_is_the_arm_turned_by_a_right_angle,
-    &point_jacobian_matches_differences,
-    &direction_jacobian_matches_differences,
-    &mass_center_jacobian_matches_differences,
-    &frame_jacobian_holds_velocity_and_angular_velocity,
-    &the_mass_center_is_the_weighted_mean_of_its_bodies,
-    &a_model_without_mass_has_no_mass_center,
-    &update_refuses_what_is_not_a_configuration_and_keeps_the_last,
-    &derivatives_refuse_bad_arguments_and_write_nothing,
-};
-
-int main(void)
-{
-    return test_run("kinematics", tests, TEST_COUNT(tests));
 }

@@ -199,7 +199,7 @@ static void assert_hessian(plain_ik *ik, const double *q, const char *what)
 
 // A slide along the own x, in a frame turned by 90 degrees about z: along the world's y. Then a hinge one unit further on,
 // 90 degrees about z: half a turn in the world.
-START_TEST(frame_is_parent_times_offset_times_motion)
+TEST(frame_is_parent_times_offset_times_motion)
 {
     plain_bone bones[2] = {plain_bone_fixed(PLAIN_WORLD, (poise_vec3){1, 2, 3}), plain_bone_fixed(0, (poise_vec3){1, 0, 0})};
     double quarter[9] = {0, -1, 0, 1, 0, 0, 0, 0, 1}, half[9] = {-1, 0, 0, 0, -1, 0, 0, 0, 1};
@@ -217,11 +217,10 @@ START_TEST(frame_is_parent_times_offset_times_motion)
     ck_assert_double_eq_tol(plain_cost(ik), 6.0, 1e-15); // 3/2 * 2^2
     plain_destroy(ik);
 }
-END_TEST
 
 // ---- Everything at once ---------------------------------------------------------------------------------------------
 
-START_TEST(jacobian_matches_central_differences_of_effectors)
+TEST(jacobian_matches_central_differences_of_effectors)
 {
     state = 1;
     for (int trial = 0; trial < 20; ++trial) {
@@ -232,9 +231,8 @@ START_TEST(jacobian_matches_central_differences_of_effectors)
         plain_destroy(ik);
     }
 }
-END_TEST
 
-START_TEST(gradient_matches_central_differences_of_cost)
+TEST(gradient_matches_central_differences_of_cost)
 {
     state = 2;
     for (int trial = 0; trial < 20; ++trial) {
@@ -252,9 +250,8 @@ START_TEST(gradient_matches_central_differences_of_cost)
         plain_destroy(ik);
     }
 }
-END_TEST
 
-START_TEST(hessian_matches_central_differences_of_gradient)
+TEST(hessian_matches_central_differences_of_gradient)
 {
     state = 3;
     for (int trial = 0; trial < 20; ++trial) {
@@ -265,9 +262,8 @@ START_TEST(hessian_matches_central_differences_of_gradient)
         plain_destroy(ik);
     }
 }
-END_TEST
 
-START_TEST(hessian_is_gauss_newton_minus_tensors_times_residuals)
+TEST(hessian_is_gauss_newton_minus_tensors_times_residuals)
 {
     state = 4;
     double q[DOFS], J[ROWS * DOFS], H[DOFS * DOFS], G[DOFS * DOFS];
@@ -292,10 +288,9 @@ START_TEST(hessian_is_gauss_newton_minus_tensors_times_residuals)
     assert_same(H, G, n * n, 1e-14 * (1.0 + largest(H, n * n)), "hessian");
     plain_destroy(ik);
 }
-END_TEST
 
 // The Gauss-Newton matrix against the product of the dense J with itself, zeros included.
-START_TEST(gauss_newton_is_the_weighted_product_of_the_jacobian_with_itself)
+TEST(gauss_newton_is_the_weighted_product_of_the_jacobian_with_itself)
 {
     state = 5;
     double q[DOFS], J[ROWS * DOFS], G[DOFS * DOFS], dense[DOFS * DOFS];
@@ -317,7 +312,6 @@ START_TEST(gauss_newton_is_the_weighted_product_of_the_jacobian_with_itself)
     assert_same(G, dense, n * n, 1e-14 * (1.0 + largest(G, n * n)), "gauss-newton");
     plain_destroy(ik);
 }
-END_TEST
 
 // ---- Table 2 by name ------------------------------------------------------------------------------------------------
 
@@ -374,7 +368,7 @@ static poise_vec3 arm(const plain_ik *ik, int i)
     return (poise_vec3){ik->e[0].x - ik->origin[i].x, ik->e[0].y - ik->origin[i].y, ik->e[0].z - ik->origin[i].z};
 }
 
-START_TEST(hinge_above_hinge_turns_the_lower_column)
+TEST(hinge_above_hinge_turns_the_lower_column)
 {
     state = 6;
     plain_ik *ik = pair(PLAIN_REVOLUTE, PLAIN_REVOLUTE);
@@ -388,9 +382,8 @@ START_TEST(hinge_above_hinge_turns_the_lower_column)
     ck_assert_double_gt(fabs(right.x - other_order.x), 1e-3);
     plain_destroy(ik);
 }
-END_TEST
 
-START_TEST(hinge_above_slider_turns_the_slider_axis)
+TEST(hinge_above_slider_turns_the_slider_axis)
 {
     state = 7;
     plain_ik *ik = pair(PLAIN_REVOLUTE, PLAIN_PRISMATIC);
@@ -399,9 +392,8 @@ START_TEST(hinge_above_slider_turns_the_slider_axis)
     assert_pair_tensor(ik, q, cross(ik->axis[0], ik->axis[1]));
     plain_destroy(ik);
 }
-END_TEST
 
-START_TEST(slider_above_hinge_has_no_second_derivative)
+TEST(slider_above_hinge_has_no_second_derivative)
 {
     state = 8;
     plain_ik *ik = pair(PLAIN_PRISMATIC, PLAIN_REVOLUTE);
@@ -409,9 +401,8 @@ START_TEST(slider_above_hinge_has_no_second_derivative)
     assert_pair_tensor(ik, q, (poise_vec3){0, 0, 0});
     plain_destroy(ik);
 }
-END_TEST
 
-START_TEST(slider_above_slider_has_no_second_derivative)
+TEST(slider_above_slider_has_no_second_derivative)
 {
     state = 9;
     plain_ik *ik = pair(PLAIN_PRISMATIC, PLAIN_PRISMATIC);
@@ -419,7 +410,6 @@ START_TEST(slider_above_slider_has_no_second_derivative)
     assert_pair_tensor(ik, q, (poise_vec3){0, 0, 0});
     plain_destroy(ik);
 }
-END_TEST
 
 // ---- Branches and inner effectors -----------------------------------------------------------------------------------
 
@@ -435,7 +425,7 @@ static plain_ik *two_arms(void)
     return plain_create(bones, 5, effectors, 2);
 }
 
-START_TEST(different_branches_have_no_entry)
+TEST(different_branches_have_no_entry)
 {
     state = 10;
     plain_ik *ik = two_arms();
@@ -460,9 +450,8 @@ START_TEST(different_branches_have_no_entry)
     }
     plain_destroy(ik);
 }
-END_TEST
 
-START_TEST(effector_on_an_inner_bone_ignores_the_bones_below_it)
+TEST(effector_on_an_inner_bone_ignores_the_bones_below_it)
 {
     state = 11;
     plain_bone bones[4];
@@ -485,13 +474,12 @@ START_TEST(effector_on_an_inner_bone_ignores_the_bones_below_it)
     ck_assert_double_ne(J[5], 0.0);
     plain_destroy(ik);
 }
-END_TEST
 
 // ---- The moving root ------------------------------------------------------------------------------------------------
 
 // (35b) put right: the block of the translation is (sum of weights) I, and the coupling block the weighted sum of the
 // effectors' rotation columns.
-START_TEST(moving_root_couples_translation_and_rotation)
+TEST(moving_root_couples_translation_and_rotation)
 {
     state = 12;
     plain_ik *ik = random_tree();
@@ -520,9 +508,8 @@ START_TEST(moving_root_couples_translation_and_rotation)
     ck_assert_double_gt(coupling, 1.0);
     plain_destroy(ik);
 }
-END_TEST
 
-START_TEST(moving_root_identity_stands_in_the_rows_of_every_effector)
+TEST(moving_root_identity_stands_in_the_rows_of_every_effector)
 {
     state = 13;
     static double K[3 * DOFS * DOFS];
@@ -543,7 +530,6 @@ START_TEST(moving_root_identity_stands_in_the_rows_of_every_effector)
     }
     plain_destroy(ik);
 }
-END_TEST
 
 // ---- Ball joints ----------------------------------------------------------------------------------------------------
 
@@ -553,7 +539,7 @@ static const char *const order_name[POISE_EULER_ORDER_COUNT] = {
     [POISE_EULER_YXY] = "YXY", [POISE_EULER_YZY] = "YZY", [POISE_EULER_ZXZ] = "ZXZ", [POISE_EULER_ZYZ] = "ZYZ",
 };
 
-START_TEST(ball_joint_block_matches_central_differences_in_every_convention)
+TEST(ball_joint_block_matches_central_differences_in_every_convention)
 {
     state = 14;
     for (int order = 0; order < POISE_EULER_ORDER_COUNT; ++order) {
@@ -569,10 +555,9 @@ START_TEST(ball_joint_block_matches_central_differences_in_every_convention)
         plain_destroy(ik);
     }
 }
-END_TEST
 
 // The entry that lines 15-18 of Algorithm 4 write above the diagonal: axis of the inner angle, column of the outer one.
-START_TEST(ball_joint_entry_with_inner_axis_and_outer_column_is_wrong)
+TEST(ball_joint_entry_with_inner_axis_and_outer_column_is_wrong)
 {
     state = 15;
     for (int order = 0; order < POISE_EULER_ORDER_COUNT; ++order) {
@@ -595,11 +580,10 @@ START_TEST(ball_joint_entry_with_inner_axis_and_outer_column_is_wrong)
         plain_destroy(ik);
     }
 }
-END_TEST
 
 // R = R_A(q0) R_B(q1) R_C(q2), each about a coordinate axis: R maps C's axis c to R_A R_B c, and R^T maps A's axis a to
 // R_C^T R_B^T a. Both are checked with the elementary rotations written out.
-START_TEST(ball_joint_rotation_is_the_product_of_its_letters)
+TEST(ball_joint_rotation_is_the_product_of_its_letters)
 {
     for (int order = 0; order < POISE_EULER_ORDER_COUNT; ++order) {
         double q[3] = {0.4, -1.1, 2.3}, R[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
@@ -623,11 +607,10 @@ START_TEST(ball_joint_rotation_is_the_product_of_its_letters)
         plain_destroy(ik);
     }
 }
-END_TEST
 
 // ---- Descriptions ---------------------------------------------------------------------------------------------------
 
-START_TEST(description_that_does_not_hold_together_is_refused)
+TEST(description_that_does_not_hold_together_is_refused)
 {
     plain_bone good = plain_bone_fixed(PLAIN_WORLD, (poise_vec3){0, 0, 0});
     plain_bone own_parent = plain_bone_fixed(0, (poise_vec3){0, 0, 0});
@@ -645,31 +628,4 @@ START_TEST(description_that_does_not_hold_together_is_refused)
     plain_ik *ik = plain_create(&good, 1, NULL, 0);
     ck_assert_ptr_nonnull(ik);
     plain_destroy(ik);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &frame_is_parent_times_offset_times_motion,
-    &jacobian_matches_central_differences_of_effectors,
-    &gradient_matches_central_differences_of_cost,
-    &hessian_matches_central_differences_of_gradient,
-    &hessian_is_gauss_newton_minus_tensors_times_residuals,
-    &gauss_newton_is_the_weighted_product_of_the_jacobian_with_itself,
-    &hinge_above_hinge_turns_the_lower_column,
-    &hinge_above_slider_turns_the_slider_axis,
-    &slider_above_hinge_has_no_second_derivative,
-    &slider_above_slider_has_no_second_derivative,
-    &different_branches_have_no_entry,
-    &effector_on_an_inner_bone_ignores_the_bones_below_it,
-    &moving_root_couples_translation_and_rotation,
-    &moving_root_identity_stands_in_the_rows_of_every_effector,
-    &ball_joint_block_matches_central_differences_in_every_convention,
-    &ball_joint_entry_with_inner_axis_and_outer_column_is_wrong,
-    &ball_joint_rotation_is_the_product_of_its_letters,
-    &description_that_does_not_hold_together_is_refused,
-};
-
-int main(void)
-{
-    return test_run("plain", tests, TEST_COUNT(tests));
 }

@@ -151,7 +151,7 @@ static poise_kinematics *kinematics_at(const twin *now)
     return kinematics;
 }
 
-START_TEST(frames_agree_with_plain)
+TEST(frames_agree_with_plain)
 {
     state = 1;
     for (int trial = 0; trial < MODELS; ++trial) {
@@ -168,9 +168,8 @@ START_TEST(frames_agree_with_plain)
         finish(&now);
     }
 }
-END_TEST
 
-START_TEST(point_jacobian_agrees_with_plain)
+TEST(point_jacobian_agrees_with_plain)
 {
     state = 2;
     for (int trial = 0; trial < MODELS; ++trial) {
@@ -187,9 +186,8 @@ START_TEST(point_jacobian_agrees_with_plain)
         finish(&now);
     }
 }
-END_TEST
 
-START_TEST(point_tensor_agrees_with_plain)
+TEST(point_tensor_agrees_with_plain)
 {
     state = 3;
     static double K[3 * DOFS * DOFS], plain_K[3 * DOFS * DOFS];
@@ -206,9 +204,8 @@ START_TEST(point_tensor_agrees_with_plain)
         finish(&now);
     }
 }
-END_TEST
 
-START_TEST(cost_gradient_and_hessians_agree_with_plain)
+TEST(cost_gradient_and_hessians_agree_with_plain)
 {
     state = 4;
     static double H[DOFS * DOFS], plain_H[DOFS * DOFS];
@@ -241,9 +238,8 @@ START_TEST(cost_gradient_and_hessians_agree_with_plain)
         finish(&now);
     }
 }
-END_TEST
 
-START_TEST(models_beyond_turns_and_slides_are_refused)
+TEST(models_beyond_turns_and_slides_are_refused)
 {
     static const poise_joint_type strange[] = {POISE_JOINT_BALL_EXPMAP, POISE_JOINT_BALL_QUATERNION, POISE_JOINT_SWING_TWIST,
                                                POISE_JOINT_FREE, POISE_JOINT_FREE_EXPMAP};
@@ -260,18 +256,4 @@ START_TEST(models_beyond_turns_and_slides_are_refused)
     poise_model *model = build(pair, 2);
     ck_assert_ptr_null(plain_from_model(model, NULL, 0));
     poise_model_destroy(model);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &frames_agree_with_plain,
-    &point_jacobian_agrees_with_plain,
-    &point_tensor_agrees_with_plain,
-    &cost_gradient_and_hessians_agree_with_plain,
-    &models_beyond_turns_and_slides_are_refused,
-};
-
-int main(void)
-{
-    return test_run("plain_model", tests, TEST_COUNT(tests));
 }

@@ -27,7 +27,7 @@ static double largest_difference(const double *a, const double *b, int count)
 // Coordinates up to 4 lose their last unit to a sum and a difference; a logarithm of an exponential about as much.
 #define ROUND_TRIP 3e-15
 
-START_TEST(difference_gives_back_the_step_of_a_retraction)
+TEST(difference_gives_back_the_step_of_a_retraction)
 {
     scene_random random = scene_random_make(1);
     for (int trial = 0; trial < 4 * MODELS; ++trial) {
@@ -44,9 +44,8 @@ START_TEST(difference_gives_back_the_step_of_a_retraction)
         release(&f);
     }
 }
-END_TEST
 
-START_TEST(retracting_by_a_difference_arrives)
+TEST(retracting_by_a_difference_arrives)
 {
     scene_random random = scene_random_make(2);
     for (int trial = 0; trial < 4 * MODELS; ++trial) {
@@ -68,9 +67,8 @@ START_TEST(retracting_by_a_difference_arrives)
         release(&f);
     }
 }
-END_TEST
 
-START_TEST(a_step_of_zero_stays)
+TEST(a_step_of_zero_stays)
 {
     scene_random random = scene_random_make(3);
     static const double zero[FIGURE_NUMBERS];
@@ -91,9 +89,8 @@ START_TEST(a_step_of_zero_stays)
         release(&f);
     }
 }
-END_TEST
 
-START_TEST(a_step_may_be_taken_in_place)
+TEST(a_step_may_be_taken_in_place)
 {
     scene_random random = scene_random_make(4);
     for (int trial = 0; trial < MODELS; ++trial) {
@@ -106,9 +103,8 @@ START_TEST(a_step_may_be_taken_in_place)
         release(&f);
     }
 }
-END_TEST
 
-START_TEST(a_quaternion_turns_about_its_own_axes)
+TEST(a_quaternion_turns_about_its_own_axes)
 {
     poise_builder *builder = new_builder();
     add_plain(builder, "ball", NULL, POISE_JOINT_BALL_QUATERNION);
@@ -124,9 +120,8 @@ START_TEST(a_quaternion_turns_about_its_own_axes)
     ck_assert_double_le(v3_norm(v3_sub(x, v3(0, 0, 1))), 8 * DBL_EPSILON);
     release(&f);
 }
-END_TEST
 
-START_TEST(quaternions_stay_unit_over_a_hundred_thousand_steps)
+TEST(quaternions_stay_unit_over_a_hundred_thousand_steps)
 {
     poise_builder *builder = new_builder();
     add_plain(builder, "root", NULL, POISE_JOINT_FREE);
@@ -142,10 +137,9 @@ START_TEST(quaternions_stay_unit_over_a_hundred_thousand_steps)
     }
     release(&f);
 }
-END_TEST
 
 // A closed polygon of a thousand equal turns: the rounding of the steps adds up, no more.
-START_TEST(a_full_turn_in_small_steps_comes_back)
+TEST(a_full_turn_in_small_steps_comes_back)
 {
     poise_builder *builder = new_builder();
     add_plain(builder, "ball", NULL, POISE_JOINT_BALL_QUATERNION);
@@ -157,9 +151,8 @@ START_TEST(a_full_turn_in_small_steps_comes_back)
     ck_assert_double_le(fabs(f.q[0]) + fabs(f.q[1]) + fabs(f.q[2]), 1000 * 4 * DBL_EPSILON);
     release(&f);
 }
-END_TEST
 
-START_TEST(bad_arguments_write_nothing)
+TEST(bad_arguments_write_nothing)
 {
     scene_random random = scene_random_make(6);
     figure f = random_figure(&random, JOINTS, RANDOM_PLAIN);
@@ -188,7 +181,6 @@ START_TEST(bad_arguments_write_nothing)
     ck_assert_double_eq(out[0], -7);
     release(&f);
 }
-END_TEST
 
 // ---- Rotation vectors beyond pi ------------------------------------------------------------------------------------------
 
@@ -211,7 +203,7 @@ static poise_pose pose_at(figure *f, const double *q)
     return poise_kinematics_body_pose(f->kin, 0);
 }
 
-START_TEST(long_vectors_become_short_and_the_pose_stays)
+TEST(long_vectors_become_short_and_the_pose_stays)
 {
     scene_random random = scene_random_make(7);
     for (int trial = 0; trial < 300; ++trial) {
@@ -244,9 +236,8 @@ START_TEST(long_vectors_become_short_and_the_pose_stays)
         release(&f);
     }
 }
-END_TEST
 
-START_TEST(short_vectors_are_left_alone)
+TEST(short_vectors_are_left_alone)
 {
     scene_random random = scene_random_make(8);
     for (int trial = 0; trial < MODELS; ++trial) {
@@ -258,9 +249,8 @@ START_TEST(short_vectors_are_left_alone)
         release(&f);
     }
 }
-END_TEST
 
-START_TEST(every_body_keeps_its_pose_when_a_step_replaces_vectors)
+TEST(every_body_keeps_its_pose_when_a_step_replaces_vectors)
 {
     scene_random random = scene_random_make(9);
     int replaced = 0;
@@ -297,9 +287,8 @@ START_TEST(every_body_keeps_its_pose_when_a_step_replaces_vectors)
     }
     ck_assert_int_gt(replaced, MODELS);
 }
-END_TEST
 
-START_TEST(vectors_with_limits_are_left_alone)
+TEST(vectors_with_limits_are_left_alone)
 {
     for (size_t kind = 0; kind < TEST_COUNT(vectors); ++kind) {
         int first = vectors[kind].first;
@@ -328,9 +317,8 @@ START_TEST(vectors_with_limits_are_left_alone)
         }
     }
 }
-END_TEST
 
-START_TEST(limits_on_other_coordinates_do_not_keep_a_vector_long)
+TEST(limits_on_other_coordinates_do_not_keep_a_vector_long)
 {
     poise_builder *builder = new_builder();
     poise_joint joint = joint_of("a", NULL, POISE_JOINT_FREE_EXPMAP);
@@ -346,7 +334,6 @@ START_TEST(limits_on_other_coordinates_do_not_keep_a_vector_long)
     ck_assert_double_eq_tol(q[7], 5 - 2 * PI, 16 * DBL_EPSILON);
     release(&f);
 }
-END_TEST
 
 // ---- Long steps ----------------------------------------------------------------------------------------------------------
 
@@ -366,7 +353,7 @@ static poise_status step_of(const poise_model *model, double from, double by, do
     return poise_retract(model, q, v, to);
 }
 
-START_TEST(long_steps_give_finite_numbers_or_are_refused)
+TEST(long_steps_give_finite_numbers_or_are_refused)
 {
     static const double sizes[] = {1e3, 1e16, 1e150, 1e160, 1e300, DBL_MAX};
     for (int type = POISE_JOINT_REVOLUTE; type < POISE_JOINT_TYPE_COUNT; ++type) {
@@ -388,9 +375,8 @@ START_TEST(long_steps_give_finite_numbers_or_are_refused)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
-START_TEST(differences_beyond_all_numbers_are_refused)
+TEST(differences_beyond_all_numbers_are_refused)
 {
     poise_builder *builder = new_builder();
     add_plain(builder, "a", NULL, POISE_JOINT_PRISMATIC);
@@ -403,9 +389,8 @@ START_TEST(differences_beyond_all_numbers_are_refused)
     ck_assert_double_eq(v, DBL_MAX);
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(a_unit_quaternion_keeps_its_bits_when_it_does_not_turn)
+TEST(a_unit_quaternion_keeps_its_bits_when_it_does_not_turn)
 {
     poise_builder *builder = new_builder();
     add_plain(builder, "a", NULL, POISE_JOINT_BALL_QUATERNION);
@@ -418,29 +403,4 @@ START_TEST(a_unit_quaternion_keeps_its_bits_when_it_does_not_turn)
         ck_assert_mem_eq(q, to, sizeof q);
     }
     poise_model_destroy(model);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &difference_gives_back_the_step_of_a_retraction,
-    &retracting_by_a_difference_arrives,
-    &a_step_of_zero_stays,
-    &a_step_may_be_taken_in_place,
-    &a_quaternion_turns_about_its_own_axes,
-    &quaternions_stay_unit_over_a_hundred_thousand_steps,
-    &a_full_turn_in_small_steps_comes_back,
-    &bad_arguments_write_nothing,
-    &long_vectors_become_short_and_the_pose_stays,
-    &short_vectors_are_left_alone,
-    &every_body_keeps_its_pose_when_a_step_replaces_vectors,
-    &vectors_with_limits_are_left_alone,
-    &limits_on_other_coordinates_do_not_keep_a_vector_long,
-    &long_steps_give_finite_numbers_or_are_refused,
-    &differences_beyond_all_numbers_are_refused,
-    &a_unit_quaternion_keeps_its_bits_when_it_does_not_turn,
-};
-
-int main(void)
-{
-    return test_run("retract", tests, TEST_COUNT(tests));
 }

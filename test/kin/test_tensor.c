@@ -76,7 +76,7 @@ static void check_against_differences(figure *f, int body, poise_vec3 local)
     free(J);
 }
 
-START_TEST(tensor_matches_differences_of_the_jacobian)
+TEST(tensor_matches_differences_of_the_jacobian)
 {
     scene_random random = scene_random_make(1);
     for (int trial = 0; trial < MODELS; ++trial) {
@@ -85,10 +85,9 @@ START_TEST(tensor_matches_differences_of_the_jacobian)
         release(&f);
     }
 }
-END_TEST
 
 // Every type, alone between two hinges, at the places where its formulas change: at rest, nearly so, gimbal lock, nearly pi.
-START_TEST(tensor_matches_differences_through_every_type_at_hard_values)
+TEST(tensor_matches_differences_through_every_type_at_hard_values)
 {
     static const double hard[] = {0.0, 1e-9, 1e-5, 1.5707963267948966, 3.1};
     scene_random random = scene_random_make(2);
@@ -116,12 +115,11 @@ START_TEST(tensor_matches_differences_through_every_type_at_hard_values)
         release(&f);
     }
 }
-END_TEST
 
 // ---- Against the Hessian -------------------------------------------------------------------------------------------------
 
 // One marker: H = w (J^T J + sum over rows of r K), r = x - t.
-START_TEST(hessian_of_a_marker_is_its_jacobian_squared_and_its_residual_times_the_tensor)
+TEST(hessian_of_a_marker_is_its_jacobian_squared_and_its_residual_times_the_tensor)
 {
     scene_random random = scene_random_make(3);
     for (int trial = 0; trial < MODELS; ++trial) {
@@ -152,11 +150,10 @@ START_TEST(hessian_of_a_marker_is_its_jacobian_squared_and_its_residual_times_th
         release(&f);
     }
 }
-END_TEST
 
 // ---- Entry by entry ------------------------------------------------------------------------------------------------------
 
-START_TEST(tensor_is_symmetric_to_the_last_bit)
+TEST(tensor_is_symmetric_to_the_last_bit)
 {
     scene_random random = scene_random_make(4);
     for (int trial = 0; trial < MODELS; ++trial) {
@@ -174,7 +171,6 @@ START_TEST(tensor_is_symmetric_to_the_last_bit)
         release(&f);
     }
 }
-END_TEST
 
 // Two joints one above the other with general offsets and axes, then the point.
 static figure pair_of(scene_random *random, poise_joint_type upper, poise_joint_type lower)
@@ -198,7 +194,7 @@ static vec3 world_axis(const figure *f, int k)
     return poise_kinematics_direction(f->kin, k, poise_model_joint(f->model, k).axis);
 }
 
-START_TEST(a_slider_above_a_hinge_has_no_second_derivative)
+TEST(a_slider_above_a_hinge_has_no_second_derivative)
 {
     scene_random random = scene_random_make(5);
     figure f = pair_of(&random, POISE_JOINT_PRISMATIC, POISE_JOINT_REVOLUTE);
@@ -211,9 +207,8 @@ START_TEST(a_slider_above_a_hinge_has_no_second_derivative)
     free(K);
     release(&f);
 }
-END_TEST
 
-START_TEST(a_hinge_above_a_slider_turns_the_sliders_axis)
+TEST(a_hinge_above_a_slider_turns_the_sliders_axis)
 {
     scene_random random = scene_random_make(6);
     for (int trial = 0; trial < MODELS; ++trial) {
@@ -228,9 +223,8 @@ START_TEST(a_hinge_above_a_slider_turns_the_sliders_axis)
         release(&f);
     }
 }
-END_TEST
 
-START_TEST(a_hinge_above_a_hinge_turns_the_velocity_of_the_lower_one)
+TEST(a_hinge_above_a_hinge_turns_the_velocity_of_the_lower_one)
 {
     scene_random random = scene_random_make(7);
     for (int trial = 0; trial < MODELS; ++trial) {
@@ -248,9 +242,8 @@ START_TEST(a_hinge_above_a_hinge_turns_the_velocity_of_the_lower_one)
         release(&f);
     }
 }
-END_TEST
 
-START_TEST(joints_on_different_branches_have_no_second_derivative)
+TEST(joints_on_different_branches_have_no_second_derivative)
 {
     poise_builder *builder = new_builder();
     add_plain(builder, "root", NULL, POISE_JOINT_REVOLUTE);
@@ -284,11 +277,10 @@ START_TEST(joints_on_different_branches_have_no_second_derivative)
     poise_objective_destroy(objective);
     release(&f);
 }
-END_TEST
 
 // Turning a ball below a moving root does not change how the root moves the point: K is 0. But J^T J couples the two, and
 // the translations' own block is (sum of weights) I.
-START_TEST(a_root_translation_couples_with_rotations_in_the_hessian_but_not_in_the_tensor)
+TEST(a_root_translation_couples_with_rotations_in_the_hessian_but_not_in_the_tensor)
 {
     static const poise_joint_type roots[] = {POISE_JOINT_FREE, POISE_JOINT_FREE_EULER, POISE_JOINT_FREE_EXPMAP};
     scene_random random = scene_random_make(9);
@@ -325,9 +317,8 @@ START_TEST(a_root_translation_couples_with_rotations_in_the_hessian_but_not_in_t
         release(&f);
     }
 }
-END_TEST
 
-START_TEST(a_mimic_adds_its_own_second_derivative_to_its_leaders)
+TEST(a_mimic_adds_its_own_second_derivative_to_its_leaders)
 {
     poise_builder *builder = new_builder();
     add_plain(builder, "leader", NULL, POISE_JOINT_REVOLUTE);
@@ -347,23 +338,4 @@ START_TEST(a_mimic_adds_its_own_second_derivative_to_its_leaders)
     ck_assert_double_eq(k.z, 0.0);
     free(K);
     release(&f);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &tensor_matches_differences_of_the_jacobian,
-    &tensor_matches_differences_through_every_type_at_hard_values,
-    &hessian_of_a_marker_is_its_jacobian_squared_and_its_residual_times_the_tensor,
-    &tensor_is_symmetric_to_the_last_bit,
-    &a_slider_above_a_hinge_has_no_second_derivative,
-    &a_hinge_above_a_slider_turns_the_sliders_axis,
-    &a_hinge_above_a_hinge_turns_the_velocity_of_the_lower_one,
-    &joints_on_different_branches_have_no_second_derivative,
-    &a_root_translation_couples_with_rotations_in_the_hessian_but_not_in_the_tensor,
-    &a_mimic_adds_its_own_second_derivative_to_its_leaders,
-};
-
-int main(void)
-{
-    return test_run("tensor", tests, TEST_COUNT(tests));
 }

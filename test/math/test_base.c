@@ -24,7 +24,7 @@ static const char *written(poise_error *error, double x)
     return error->text;
 }
 
-START_TEST(every_status_has_a_name_of_its_own)
+TEST(every_status_has_a_name_of_its_own)
 {
     for (int a = 0; a < POISE_STATUS_COUNT; ++a) {
         const char *name = poise_status_name((poise_status)a);
@@ -35,24 +35,21 @@ START_TEST(every_status_has_a_name_of_its_own)
         }
     }
 }
-END_TEST
 
-START_TEST(a_status_outside_the_enumeration_is_unknown)
+TEST(a_status_outside_the_enumeration_is_unknown)
 {
     ck_assert_str_eq(poise_status_name(POISE_STATUS_COUNT), "unknown");
     ck_assert_str_eq(poise_status_name((poise_status)1000), "unknown");
 }
-END_TEST
 
-START_TEST(version_is_that_of_the_header)
+TEST(version_is_that_of_the_header)
 {
     char expected[64];
     snprintf(expected, sizeof expected, "%d.%d.%d", POISE_VERSION_MAJOR, POISE_VERSION_MINOR, POISE_VERSION_PATCH);
     ck_assert_str_eq(poise_version(), expected);
 }
-END_TEST
 
-START_TEST(error_set_returns_the_status_and_fills_every_member)
+TEST(error_set_returns_the_status_and_fills_every_member)
 {
     poise_error error;
     memset(&error, 0x5a, sizeof error);
@@ -64,24 +61,21 @@ START_TEST(error_set_returns_the_status_and_fills_every_member)
     ck_assert_int_eq(error.column, 0);
     ck_assert_str_eq(error.text, "joint \"elbow\": lower limit 1.2 is above upper limit 0.4 (-7%)");
 }
-END_TEST
 
-START_TEST(error_set_without_an_error_only_returns_the_status)
+TEST(error_set_without_an_error_only_returns_the_status)
 {
     ck_assert_int_eq(pz_error_set(NULL, POISE_ERROR_NUMERIC, "%s", "text"), POISE_ERROR_NUMERIC);
 }
-END_TEST
 
-START_TEST(a_null_string_is_written_as_none)
+TEST(a_null_string_is_written_as_none)
 {
     poise_error error;
     const char *volatile name = NULL; // unknown to the compiler, which would refuse the call below
     pz_error_set(&error, POISE_ERROR_MODEL, "[%s]", name);
     ck_assert_str_eq(error.text, "[(none)]");
 }
-END_TEST
 
-START_TEST(integers_are_written_to_both_ends_of_their_range)
+TEST(integers_are_written_to_both_ends_of_their_range)
 {
     poise_error error;
     pz_error_set(&error, POISE_ERROR_ARGUMENT, "%d %d %d %d", 0, INT_MIN, INT_MAX, 1000);
@@ -89,9 +83,8 @@ START_TEST(integers_are_written_to_both_ends_of_their_range)
     snprintf(expected, sizeof expected, "0 %d %d 1000", INT_MIN, INT_MAX);
     ck_assert_str_eq(error.text, expected);
 }
-END_TEST
 
-START_TEST(chosen_doubles_are_written_as_expected)
+TEST(chosen_doubles_are_written_as_expected)
 {
     static const struct {
         double x;
@@ -126,9 +119,8 @@ START_TEST(chosen_doubles_are_written_as_expected)
         ck_assert_str_eq(written(&error, cases[i].x), cases[i].text);
     }
 }
-END_TEST
 
-START_TEST(doubles_are_written_as_the_c_library_writes_them)
+TEST(doubles_are_written_as_the_c_library_writes_them)
 {
     uint64_t state = 88172645463325252u;
     for (int i = 0; i < 20000; ++i) {
@@ -147,9 +139,8 @@ START_TEST(doubles_are_written_as_the_c_library_writes_them)
         ck_assert_str_eq(written(&error, x), expected);
     }
 }
-END_TEST
 
-START_TEST(a_text_that_fits_to_the_last_byte_is_whole_and_a_longer_one_is_cut)
+TEST(a_text_that_fits_to_the_last_byte_is_whole_and_a_longer_one_is_cut)
 {
     poise_error error;
     char name[POISE_ERROR_TEXT_SIZE + 100];
@@ -165,9 +156,8 @@ START_TEST(a_text_that_fits_to_the_last_byte_is_whole_and_a_longer_one_is_cut)
     ck_assert_uint_eq(strlen(error.text), POISE_ERROR_TEXT_SIZE - 1);
     ck_assert_int_eq(strncmp(error.text, name, POISE_ERROR_TEXT_SIZE - 1), 0);
 }
-END_TEST
 
-START_TEST(a_cut_never_splits_a_utf8_character)
+TEST(a_cut_never_splits_a_utf8_character)
 {
     static const char *const characters[] = {"\xc3\xa9", "\xe9\xaa\xa8", "\xf0\x9f\xa6\xb4"}; // 2, 3 and 4 bytes
     for (size_t k = 0; k < TEST_COUNT(characters); ++k) {
@@ -184,24 +174,21 @@ START_TEST(a_cut_never_splits_a_utf8_character)
         }
     }
 }
-END_TEST
 
-START_TEST(control_characters_do_not_reach_the_text)
+TEST(control_characters_do_not_reach_the_text)
 {
     poise_error error;
     pz_error_set(&error, POISE_ERROR_MODEL, "\"%s\"", "a\nb\tc\x7f");
     ck_assert_str_eq(error.text, "\"a?b?c?\"");
 }
-END_TEST
 
-START_TEST(an_error_can_be_wrapped_in_its_own_text)
+TEST(an_error_can_be_wrapped_in_its_own_text)
 {
     poise_error error;
     pz_error_set(&error, POISE_ERROR_MODEL, "zero axis");
     pz_error_set(&error, POISE_ERROR_MODEL, "joint \"%s\": %s", "knee", error.text);
     ck_assert_str_eq(error.text, "joint \"knee\": zero axis");
 }
-END_TEST
 
 // A layout as the library writes them: arrays of different sizes, one of them empty.
 static void lay_out(pz_arena *arena, void *taken[4])
@@ -212,7 +199,7 @@ static void lay_out(pz_arena *arena, void *taken[4])
     taken[3] = pz_arena_take(arena, 65, 1);
 }
 
-START_TEST(memory_of_the_counted_size_holds_the_layout_at_every_alignment)
+TEST(memory_of_the_counted_size_holds_the_layout_at_every_alignment)
 {
     static const size_t size[4] = {24, 1, 0, 65};
     pz_arena count = pz_arena_counting();
@@ -244,9 +231,8 @@ START_TEST(memory_of_the_counted_size_holds_the_layout_at_every_alignment)
         free(memory);
     }
 }
-END_TEST
 
-START_TEST(an_arena_that_is_too_small_says_so_and_stays_full)
+TEST(an_arena_that_is_too_small_says_so_and_stays_full)
 {
     _Alignas(PZ_ALIGNMENT) unsigned char memory[2 * PZ_ALIGNMENT];
     pz_arena arena = pz_arena_over(memory, sizeof memory);
@@ -256,27 +242,24 @@ START_TEST(an_arena_that_is_too_small_says_so_and_stays_full)
     ck_assert_ptr_null(pz_arena_take(&arena, 1, 1)); // it would fit, but the layout has a hole already
     ck_assert_uint_eq(pz_arena_bytes(&arena), 0);
 }
-END_TEST
 
-START_TEST(memory_too_small_to_be_aligned_is_full_at_once)
+TEST(memory_too_small_to_be_aligned_is_full_at_once)
 {
     _Alignas(PZ_ALIGNMENT) unsigned char memory[PZ_ALIGNMENT];
     pz_arena arena = pz_arena_over(memory + 1, 10);
     ck_assert(arena.full);
     ck_assert_ptr_null(pz_arena_take(&arena, 1, 1));
 }
-END_TEST
 
-START_TEST(what_alignment_skips_is_not_handed_out)
+TEST(what_alignment_skips_is_not_handed_out)
 {
     _Alignas(PZ_ALIGNMENT) unsigned char memory[3 * PZ_ALIGNMENT];
     pz_arena arena = pz_arena_over(memory + 1, 2 * PZ_ALIGNMENT); // ends one byte into the third line
     ck_assert_ptr_eq(pz_arena_take(&arena, PZ_ALIGNMENT, 1), memory + PZ_ALIGNMENT);
     ck_assert_ptr_null(pz_arena_take(&arena, PZ_ALIGNMENT, 1));
 }
-END_TEST
 
-START_TEST(a_size_that_overflows_is_refused)
+TEST(a_size_that_overflows_is_refused)
 {
     static const size_t counts[] = {SIZE_MAX, SIZE_MAX / 8 + 2, SIZE_MAX / 4};
     for (size_t i = 0; i < TEST_COUNT(counts); ++i) {
@@ -286,9 +269,8 @@ START_TEST(a_size_that_overflows_is_refused)
         ck_assert_uint_eq(pz_arena_bytes(&arena), 0);
     }
 }
-END_TEST
 
-START_TEST(sizes_that_overflow_only_together_are_refused)
+TEST(sizes_that_overflow_only_together_are_refused)
 {
     pz_arena arena = pz_arena_counting();
     for (int i = 0; i < 3; ++i) {
@@ -297,7 +279,6 @@ START_TEST(sizes_that_overflow_only_together_are_refused)
     ck_assert(arena.full);
     ck_assert_uint_eq(pz_arena_bytes(&arena), 0);
 }
-END_TEST
 
 typedef struct counter {
     int taken, released;
@@ -315,7 +296,7 @@ static void counting_release(void *user, void *memory)
     free(memory);
 }
 
-START_TEST(memory_comes_from_the_allocator_given_and_goes_back_to_it)
+TEST(memory_comes_from_the_allocator_given_and_goes_back_to_it)
 {
     counter count = {0, 0};
     poise_allocator allocator = {counting_allocate, counting_release, &count};
@@ -330,33 +311,4 @@ START_TEST(memory_comes_from_the_allocator_given_and_goes_back_to_it)
     ck_assert_ptr_nonnull(memory);
     pz_release(NULL, memory);
     ck_assert_int_eq(count.taken, 1);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &every_status_has_a_name_of_its_own,
-    &a_status_outside_the_enumeration_is_unknown,
-    &version_is_that_of_the_header,
-    &error_set_returns_the_status_and_fills_every_member,
-    &error_set_without_an_error_only_returns_the_status,
-    &a_null_string_is_written_as_none,
-    &integers_are_written_to_both_ends_of_their_range,
-    &chosen_doubles_are_written_as_expected,
-    &doubles_are_written_as_the_c_library_writes_them,
-    &a_text_that_fits_to_the_last_byte_is_whole_and_a_longer_one_is_cut,
-    &a_cut_never_splits_a_utf8_character,
-    &control_characters_do_not_reach_the_text,
-    &an_error_can_be_wrapped_in_its_own_text,
-    &memory_of_the_counted_size_holds_the_layout_at_every_alignment,
-    &an_arena_that_is_too_small_says_so_and_stays_full,
-    &memory_too_small_to_be_aligned_is_full_at_once,
-    &what_alignment_skips_is_not_handed_out,
-    &a_size_that_overflows_is_refused,
-    &sizes_that_overflow_only_together_are_refused,
-    &memory_comes_from_the_allocator_given_and_goes_back_to_it,
-};
-
-int main(void)
-{
-    return test_run("base", tests, TEST_COUNT(tests));
 }

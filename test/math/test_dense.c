@@ -23,7 +23,7 @@ static double unit_lower(int n, const double *LD, int i, int j)
 
 // ---- Cholesky ------------------------------------------------------------------------------------------------
 
-START_TEST(cholesky_reproduces_the_matrix_and_leaves_the_upper_triangle)
+TEST(cholesky_reproduces_the_matrix_and_leaves_the_upper_triangle)
 {
     uint64_t state = 1;
     for (int n = 1; n <= MOST; ++n) {
@@ -46,9 +46,8 @@ START_TEST(cholesky_reproduces_the_matrix_and_leaves_the_upper_triangle)
         }
     }
 }
-END_TEST
 
-START_TEST(cholesky_solve_has_a_small_residual)
+TEST(cholesky_solve_has_a_small_residual)
 {
     uint64_t state = 2;
     for (int n = 1; n <= MOST; ++n) {
@@ -75,9 +74,8 @@ START_TEST(cholesky_solve_has_a_small_residual)
         }
     }
 }
-END_TEST
 
-START_TEST(cholesky_succeeds_exactly_when_the_least_eigenvalue_is_positive)
+TEST(cholesky_succeeds_exactly_when_the_least_eigenvalue_is_positive)
 {
     uint64_t state = 3;
     int definite = 0, indefinite = 0;
@@ -102,9 +100,8 @@ START_TEST(cholesky_succeeds_exactly_when_the_least_eigenvalue_is_positive)
     ck_assert_int_eq(definite, 3 * MOST);
     ck_assert_int_eq(indefinite, 3 * MOST);
 }
-END_TEST
 
-START_TEST(cholesky_refuses_zero_and_numbers_that_are_not_finite)
+TEST(cholesky_refuses_zero_and_numbers_that_are_not_finite)
 {
     const double bad[] = {0.0, -0.0, -1.0, NAN, INFINITY, -INFINITY};
     for (size_t i = 0; i < TEST_COUNT(bad); ++i) {
@@ -114,7 +111,6 @@ START_TEST(cholesky_refuses_zero_and_numbers_that_are_not_finite)
         ck_assert(!pz_cholesky(2, two));
     }
 }
-END_TEST
 
 // ---- L D L^T -------------------------------------------------------------------------------------------------
 
@@ -128,7 +124,7 @@ static double ldlt_growth(int n, const double *LD, int i, int j)
     return sum;
 }
 
-START_TEST(ldlt_reproduces_the_matrix)
+TEST(ldlt_reproduces_the_matrix)
 {
     uint64_t state = 4;
     for (int n = 1; n <= MOST; ++n) {
@@ -150,9 +146,8 @@ START_TEST(ldlt_reproduces_the_matrix)
         }
     }
 }
-END_TEST
 
-START_TEST(ldlt_counts_the_negative_eigenvalues)
+TEST(ldlt_counts_the_negative_eigenvalues)
 {
     uint64_t state = 5;
     int certain = 0;
@@ -183,9 +178,8 @@ START_TEST(ldlt_counts_the_negative_eigenvalues)
     }
     ck_assert_int_gt(certain, 4 * MOST * 9 / 10);
 }
-END_TEST
 
-START_TEST(ldlt_solve_has_a_small_residual)
+TEST(ldlt_solve_has_a_small_residual)
 {
     uint64_t state = 6;
     for (int n = 1; n <= MOST; ++n) {
@@ -208,9 +202,8 @@ START_TEST(ldlt_solve_has_a_small_residual)
         }
     }
 }
-END_TEST
 
-START_TEST(ldlt_refuses_zero_pivots_and_numbers_that_are_not_finite)
+TEST(ldlt_refuses_zero_pivots_and_numbers_that_are_not_finite)
 {
     double zero_first[4] = {0.0, 1.0, 1.0, 0.0};
     double zero_last[4] = {1.0, 1.0, 1.0, 1.0};
@@ -221,7 +214,6 @@ START_TEST(ldlt_refuses_zero_pivots_and_numbers_that_are_not_finite)
     ck_assert_int_eq(pz_ldlt(2, bad), -1);
     ck_assert_int_eq(pz_ldlt(1, infinite), -1);
 }
-END_TEST
 
 // ---- QR ------------------------------------------------------------------------------------------------------
 
@@ -232,7 +224,7 @@ static double qr_tolerance(int m)
     return 8.0 * m * EPS;
 }
 
-START_TEST(qr_turns_the_matrix_into_r_by_an_orthogonal_q)
+TEST(qr_turns_the_matrix_into_r_by_an_orthogonal_q)
 {
     uint64_t state = 7;
     for (int n = 1; n <= MOST; ++n) {
@@ -268,9 +260,8 @@ START_TEST(qr_turns_the_matrix_into_r_by_an_orthogonal_q)
         }
     }
 }
-END_TEST
 
-START_TEST(qr_agrees_with_lapack_up_to_signs)
+TEST(qr_agrees_with_lapack_up_to_signs)
 {
     uint64_t state = 8;
     for (int n = 1; n <= MOST; ++n) {
@@ -288,9 +279,8 @@ START_TEST(qr_agrees_with_lapack_up_to_signs)
         }
     }
 }
-END_TEST
 
-START_TEST(least_squares_residual_is_orthogonal_to_the_columns)
+TEST(least_squares_residual_is_orthogonal_to_the_columns)
 {
     uint64_t state = 9;
     for (int n = 1; n <= MOST; ++n) {
@@ -319,9 +309,8 @@ START_TEST(least_squares_residual_is_orthogonal_to_the_columns)
         }
     }
 }
-END_TEST
 
-START_TEST(least_squares_refuses_dependent_columns)
+TEST(least_squares_refuses_dependent_columns)
 {
     uint64_t state = 10;
     for (int n = 2; n <= MOST; ++n) {
@@ -334,9 +323,8 @@ START_TEST(least_squares_refuses_dependent_columns)
         }
     }
 }
-END_TEST
 
-START_TEST(factors_are_the_same_bits_on_every_compiler)
+TEST(factors_are_the_same_bits_on_every_compiler)
 {
     uint64_t state = 20, hash = UINT64_C(0xcbf29ce484222325);
     for (int n = 1; n <= MOST; ++n) {
@@ -357,26 +345,4 @@ START_TEST(factors_are_the_same_bits_on_every_compiler)
         hash = hash_numbers(hash_numbers(hash, n * n, A), n, y);
     }
     ck_assert_uint_eq(hash, UINT64_C(0x314d4fb6f5a4e95d));
-}
-END_TEST
-
-static const test_case tests[] = {
-    &cholesky_reproduces_the_matrix_and_leaves_the_upper_triangle,
-    &cholesky_solve_has_a_small_residual,
-    &cholesky_succeeds_exactly_when_the_least_eigenvalue_is_positive,
-    &cholesky_refuses_zero_and_numbers_that_are_not_finite,
-    &ldlt_reproduces_the_matrix,
-    &ldlt_counts_the_negative_eigenvalues,
-    &ldlt_solve_has_a_small_residual,
-    &ldlt_refuses_zero_pivots_and_numbers_that_are_not_finite,
-    &qr_turns_the_matrix_into_r_by_an_orthogonal_q,
-    &qr_agrees_with_lapack_up_to_signs,
-    &least_squares_residual_is_orthogonal_to_the_columns,
-    &least_squares_refuses_dependent_columns,
-    &factors_are_the_same_bits_on_every_compiler,
-};
-
-int main(void)
-{
-    return test_run("dense", tests, TEST_COUNT(tests));
 }

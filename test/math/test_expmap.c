@@ -100,7 +100,7 @@ static void geometric_slope(vec3 v, vec3 d, double out[9])
 
 // ---- Three degrees of freedom --------------------------------------------------------------------------------------------
 
-START_TEST(rotation_equals_exp)
+TEST(rotation_equals_exp)
 {
     for (size_t i = 0; i < CASES; ++i) {
         poise_expmap map = made(case_vector(i));
@@ -111,9 +111,8 @@ START_TEST(rotation_equals_exp)
         ck_assert(!map.reparameterised);
     }
 }
-END_TEST
 
-START_TEST(cache_holds_what_it_says)
+TEST(cache_holds_what_it_says)
 {
     for (size_t i = 0; i < CASES; ++i) {
         vec3 v = case_vector(i);
@@ -129,9 +128,8 @@ START_TEST(cache_holds_what_it_says)
         }
     }
 }
-END_TEST
 
-START_TEST(partials_match_differences_of_the_rotation)
+TEST(partials_match_differences_of_the_rotation)
 {
     for (size_t i = 0; i < CASES; ++i) {
         poise_expmap map = made(case_vector(i));
@@ -143,9 +141,8 @@ START_TEST(partials_match_differences_of_the_rotation)
         }
     }
 }
-END_TEST
 
-START_TEST(partials_equal_the_left_jacobian_to_rounding)
+TEST(partials_equal_the_left_jacobian_to_rounding)
 {
     for (size_t i = 0; i < CASES; ++i) {
         poise_expmap map = made(case_vector(i));
@@ -157,9 +154,8 @@ START_TEST(partials_equal_the_left_jacobian_to_rounding)
         }
     }
 }
-END_TEST
 
-START_TEST(derivatives_join_at_the_switch)
+TEST(derivatives_join_at_the_switch)
 {
     // one ulp of v changes dq by less than its ulp, so the rest is rounding: 5 u in k, times v^2 = 4
     poise_expmap series = made(v3(SWITCH, 0, 0)), closed = made(v3(nextafter(SWITCH, 3), 0, 0));
@@ -171,9 +167,8 @@ START_TEST(derivatives_join_at_the_switch)
         ck_assert_double_le(fabs(series.dq[j].w - closed.dq[j].w), 4 * EPS);
     }
 }
-END_TEST
 
-START_TEST(mixed_derivatives_keep_their_relative_accuracy)
+TEST(mixed_derivatives_keep_their_relative_accuracy)
 {
     // dq_y/dv_x = k v_x v_y. In long double the closed form of k is good to 2^-64 times 6 (2/theta)^2, from 0.3 rad on; the
     // first terms of the series, -1/24 + x/960, are good below 1e-3 rad.
@@ -187,9 +182,8 @@ START_TEST(mixed_derivatives_keep_their_relative_accuracy)
         ck_assert_double_le(error, 8 * EPS); // the closed form multiplies 3 u by 4.6 at most
     }
 }
-END_TEST
 
-START_TEST(long_vectors_are_shortened_and_turn_the_same)
+TEST(long_vectors_are_shortened_and_turn_the_same)
 {
     for (size_t i = 0; i < COUNT(long_angles) * COUNT(directions); ++i) {
         vec3 d = v3_normalize(directions[i % COUNT(directions)]), v = v3_scale(d, long_angles[i / COUNT(directions)]);
@@ -206,9 +200,8 @@ START_TEST(long_vectors_are_shortened_and_turn_the_same)
         ck_assert_double_le(distance(dR, slope), DIFFERENCE_TOLERANCE);
     }
 }
-END_TEST
 
-START_TEST(map_of_the_quaternion_is_the_vector)
+TEST(map_of_the_quaternion_is_the_vector)
 {
     for (size_t i = 0; i < CASES; ++i) {
         vec3 v = case_vector(i);
@@ -222,7 +215,6 @@ START_TEST(map_of_the_quaternion_is_the_vector)
         ck_assert_double_le(v3_norm(back), PZ_PI);
     }
 }
-END_TEST
 
 // ---- Two degrees of freedom ----------------------------------------------------------------------------------------------
 
@@ -235,7 +227,7 @@ static poise_swing swung(double a, double b)
     return swing;
 }
 
-START_TEST(swing_equals_the_map_restricted_to_its_plane)
+TEST(swing_equals_the_map_restricted_to_its_plane)
 {
     for (size_t i = 0; i < COUNT(angles); ++i) {
         double a = 0.8 * angles[i], b = -0.6 * angles[i];
@@ -260,9 +252,8 @@ START_TEST(swing_equals_the_map_restricted_to_its_plane)
         }
     }
 }
-END_TEST
 
-START_TEST(swing_partials_match_differences_and_the_left_jacobian)
+TEST(swing_partials_match_differences_and_the_left_jacobian)
 {
     for (size_t i = 0; i < COUNT(angles); ++i) {
         poise_swing swing = swung(0.28 * angles[i], 0.96 * angles[i]);
@@ -277,9 +268,8 @@ START_TEST(swing_partials_match_differences_and_the_left_jacobian)
         }
     }
 }
-END_TEST
 
-START_TEST(long_swings_are_shortened_in_their_plane)
+TEST(long_swings_are_shortened_in_their_plane)
 {
     for (size_t i = 0; i < COUNT(long_angles); ++i) {
         double a = 0.6 * long_angles[i], b = -0.8 * long_angles[i], R[9], expected[9];
@@ -301,11 +291,10 @@ START_TEST(long_swings_are_shortened_in_their_plane)
         ck_assert_double_eq(swing.b, 0.0);
     }
 }
-END_TEST
 
 // ---- Rates ---------------------------------------------------------------------------------------------------------------
 
-START_TEST(rate_times_the_left_jacobian_is_the_angular_velocity)
+TEST(rate_times_the_left_jacobian_is_the_angular_velocity)
 {
     vec3 omega = {0.48, -0.6, 0.64};
     for (size_t i = 0; i < CASES; ++i) {
@@ -315,7 +304,6 @@ START_TEST(rate_times_the_left_jacobian_is_the_angular_velocity)
         ck_assert_double_le(v3_norm(v3_sub(back, omega)), 12 * EPS); // |J^-1| <= pi/2, |J| <= 1
     }
 }
-END_TEST
 
 // One step of Runge-Kutta of fourth order for v' = rate(v, omega).
 static vec3 runge_kutta(vec3 v, vec3 omega, double h)
@@ -332,7 +320,7 @@ static vec3 runge_kutta(vec3 v, vec3 omega, double h)
     return v3_mad(v, h / 6.0, sum);
 }
 
-START_TEST(integrated_rate_gives_the_turned_rotation)
+TEST(integrated_rate_gives_the_turned_rotation)
 {
     // a constant omega in the fixed frame: R(1) = exp(omega) R(0); |v| stays below pi on the way
     vec3 start = {0.3, -0.5, 0.8}, omega = {1.0, -0.7, 0.4}, v = start;
@@ -345,9 +333,8 @@ START_TEST(integrated_rate_gives_the_turned_rotation)
     rotation_of(v, R);
     ck_assert_double_le(distance(R, rows), 1e-12); // h^4 / 120 times a fifth derivative near 1, plus 500 roundings
 }
-END_TEST
 
-START_TEST(swing_rate_is_the_rate_seen_in_the_plane)
+TEST(swing_rate_is_the_rate_seen_in_the_plane)
 {
     vec3 omega = {0.3, 0.5, -0.2};
     for (size_t i = 0; i < COUNT(angles); ++i) {
@@ -365,11 +352,10 @@ START_TEST(swing_rate_is_the_rate_seen_in_the_plane)
     poise_swing_rate(&swing, m3_apply(&J, v3_combine(0.4, basis_s, 0.9, basis_t)), rate);
     ck_assert_double_le(fabs(rate[0] - 0.4) + fabs(rate[1] - 0.9), 12 * EPS);
 }
-END_TEST
 
 // ---- Refusals ------------------------------------------------------------------------------------------------------------
 
-START_TEST(numbers_that_are_not_finite_are_refused_and_nothing_is_written)
+TEST(numbers_that_are_not_finite_are_refused_and_nothing_is_written)
 {
     static const double bad[] = {NAN, INFINITY, -INFINITY};
     poise_expmap map, map_before;
@@ -395,9 +381,8 @@ START_TEST(numbers_that_are_not_finite_are_refused_and_nothing_is_written)
     ck_assert_int_eq(poise_expmap_make(v3(0, 0, 0), NULL), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_swing_make(0, 0, basis_s, basis_t, NULL), POISE_ERROR_ARGUMENT);
 }
-END_TEST
 
-START_TEST(a_basis_that_is_not_orthonormal_is_refused)
+TEST(a_basis_that_is_not_orthonormal_is_refused)
 {
     poise_swing swing, before;
     memset(&swing, 0x5a, sizeof swing);
@@ -410,27 +395,4 @@ START_TEST(a_basis_that_is_not_orthonormal_is_refused)
     ck_assert_int_eq(poise_swing_make(0.1, 0.2, x, v3(0, 0, 0), &swing), POISE_ERROR_ARGUMENT);
     ck_assert_mem_eq(&swing, &before, sizeof swing);
     ck_assert_int_eq(poise_swing_make(0.1, 0.2, v3(1.0 + 5e-10, 0, 0), v3(5e-10, 1, 0), &swing), POISE_OK);
-}
-END_TEST
-
-static const test_case tests[] = {&rotation_equals_exp,
-                                  &cache_holds_what_it_says,
-                                  &partials_match_differences_of_the_rotation,
-                                  &partials_equal_the_left_jacobian_to_rounding,
-                                  &derivatives_join_at_the_switch,
-                                  &mixed_derivatives_keep_their_relative_accuracy,
-                                  &long_vectors_are_shortened_and_turn_the_same,
-                                  &map_of_the_quaternion_is_the_vector,
-                                  &swing_equals_the_map_restricted_to_its_plane,
-                                  &swing_partials_match_differences_and_the_left_jacobian,
-                                  &long_swings_are_shortened_in_their_plane,
-                                  &rate_times_the_left_jacobian_is_the_angular_velocity,
-                                  &integrated_rate_gives_the_turned_rotation,
-                                  &swing_rate_is_the_rate_seen_in_the_plane,
-                                  &numbers_that_are_not_finite_are_refused_and_nothing_is_written,
-                                  &a_basis_that_is_not_orthonormal_is_refused};
-
-int main(void)
-{
-    return test_run("expmap", tests, TEST_COUNT(tests));
 }

@@ -52,7 +52,7 @@ static double length(quat q)
 
 // ---- Matrix to quaternion ------------------------------------------------------------------------------------------------
 
-START_TEST(quaternion_of_a_matrix_of_a_quaternion_is_the_same)
+TEST(quaternion_of_a_matrix_of_a_quaternion_is_the_same)
 {
     // one rotation for each of the four largest components, then random ones
     static const quat fixed[] = {{0.1, -0.2, 0.3, 0.9},  {0.9, 0.3, -0.2, 0.1},  {-0.2, 0.9, 0.3, -0.1},
@@ -69,9 +69,8 @@ START_TEST(quaternion_of_a_matrix_of_a_quaternion_is_the_same)
         ck_assert_double_ge(back.w, 0.0);
     }
 }
-END_TEST
 
-START_TEST(half_turns_survive_the_matrix)
+TEST(half_turns_survive_the_matrix)
 {
     // w = 0: the branches of x, y and z, and the ties between them
     static const vec3 axes[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 1, 0}, {0, -1, 1}, {-1, 1, 1}, {1e-9, 1, 0}};
@@ -85,18 +84,16 @@ START_TEST(half_turns_survive_the_matrix)
         ck_assert_double_le(fabs(q.w), EPS);
     }
 }
-END_TEST
 
-START_TEST(matrix_that_is_a_little_off_gives_a_unit_quaternion)
+TEST(matrix_that_is_a_little_off_gives_a_unit_quaternion)
 {
     static const double m[9] = {0, -1.0000001, 0, 0.9999999, 0, 0, 0, 0, 1.0000001};
     quat q = poise_quat_from_matrix(m);
     ck_assert_double_le(fabs(length(q) - 1.0), 2 * EPS);
     ck_assert_double_le(turn(q, (quat){0, 0, sqrt(0.5), sqrt(0.5)}), 1e-6);
 }
-END_TEST
 
-START_TEST(matrix_is_row_major)
+TEST(matrix_is_row_major)
 {
     double m[9];
     poise_quat_to_matrix(poise_quat_from_axis_angle(v3(0, 0, 1), 0.3), m);
@@ -105,11 +102,10 @@ START_TEST(matrix_is_row_major)
         ck_assert_double_le(fabs(m[i] - expected[i]), 2 * EPS);
     }
 }
-END_TEST
 
 // ---- Rotations -----------------------------------------------------------------------------------------------------------
 
-START_TEST(axis_need_not_be_a_unit_vector)
+TEST(axis_need_not_be_a_unit_vector)
 {
     quat expected = poise_quat_from_axis_angle(v3(1, 2, -2), 0.7);
     ck_assert_double_le(fabs(length(expected) - 1.0), 2 * EPS);
@@ -117,9 +113,8 @@ START_TEST(axis_need_not_be_a_unit_vector)
     ck_assert_double_le(turn(poise_quat_from_axis_angle(v3(1e200, 2e200, -2e200), 0.7), expected), 2 * EPS);
     ck_assert_double_le(turn(poise_quat_from_axis_angle(v3(1e-200, 2e-200, -2e-200), 0.7), expected), 2 * EPS);
 }
-END_TEST
 
-START_TEST(zero_axis_gives_the_identity_and_nan_gives_nan)
+TEST(zero_axis_gives_the_identity_and_nan_gives_nan)
 {
     quat q = poise_quat_from_axis_angle(v3(0, -0.0, 0), 0.7);
     ck_assert(q.x == 0.0 && q.y == 0.0 && q.z == 0.0 && q.w == 1.0);
@@ -127,9 +122,8 @@ START_TEST(zero_axis_gives_the_identity_and_nan_gives_nan)
     ck_assert(!quat_is_finite(poise_quat_from_axis_angle(v3(0, INFINITY, 0), 0.7)));
     ck_assert(!quat_is_finite(poise_quat_from_axis_angle(v3(0, 1, 0), NAN)));
 }
-END_TEST
 
-START_TEST(roll_pitch_yaw_is_the_product_of_three_turns)
+TEST(roll_pitch_yaw_is_the_product_of_three_turns)
 {
     uint64_t state = 362436069u;
     for (int i = 0; i < 100; ++i) {
@@ -140,9 +134,8 @@ START_TEST(roll_pitch_yaw_is_the_product_of_three_turns)
         ck_assert_double_le(turn(poise_quat_from_roll_pitch_yaw(a.x, a.y, a.z), expected), 4 * EPS);
     }
 }
-END_TEST
 
-START_TEST(product_turns_by_the_second_factor_first)
+TEST(product_turns_by_the_second_factor_first)
 {
     uint64_t state = 521288629u;
     for (int i = 0; i < 100; ++i) {
@@ -155,9 +148,8 @@ START_TEST(product_turns_by_the_second_factor_first)
         ck_assert_double_le(distance(back, v), 16 * EPS);
     }
 }
-END_TEST
 
-START_TEST(rotating_equals_the_matrix_product)
+TEST(rotating_equals_the_matrix_product)
 {
     uint64_t state = 88675123u;
     for (int i = 0; i < 100; ++i) {
@@ -170,9 +162,8 @@ START_TEST(rotating_equals_the_matrix_product)
         ck_assert_double_le(distance(turned, product), 12 * EPS);
     }
 }
-END_TEST
 
-START_TEST(angle_is_accurate_near_zero_and_near_half_a_turn)
+TEST(angle_is_accurate_near_zero_and_near_half_a_turn)
 {
     static const double angles[] = {0.0, 1e-100, 1e-12, 1e-8, 1e-3, 1.0, 3.0, PZ_PI - 1e-8, PZ_PI};
     for (int i = 0; i < 9; ++i) {
@@ -184,11 +175,10 @@ START_TEST(angle_is_accurate_near_zero_and_near_half_a_turn)
     // the long way round is the short way back
     ck_assert_double_le(fabs(poise_quat_angle(poise_quat_from_axis_angle(v3(0, 1, 0), 5.0)) - (PZ_TWO_PI - 5.0)), 8 * EPS);
 }
-END_TEST
 
 // ---- Poses ---------------------------------------------------------------------------------------------------------------
 
-START_TEST(product_of_poses_transforms_by_the_second_first)
+TEST(product_of_poses_transforms_by_the_second_first)
 {
     uint64_t state = 5783321u;
     for (int i = 0; i < 100; ++i) {
@@ -199,9 +189,8 @@ START_TEST(product_of_poses_transforms_by_the_second_first)
         ck_assert_double_le(distance(together, in_turn), 24 * EPS);
     }
 }
-END_TEST
 
-START_TEST(pose_times_its_inverse_is_the_identity)
+TEST(pose_times_its_inverse_is_the_identity)
 {
     uint64_t state = 6615241u;
     for (int i = 0; i < 100; ++i) {
@@ -213,9 +202,8 @@ START_TEST(pose_times_its_inverse_is_the_identity)
         ck_assert_double_le(turn(right.rotation, poise_quat_identity()), 2 * EPS);
     }
 }
-END_TEST
 
-START_TEST(constructors_give_what_they_say)
+TEST(constructors_give_what_they_say)
 {
     vec3 v = poise_vec3_make(1, 2, 3), p = poise_pose_transform(poise_pose_from_position(1, 2, 3), v);
     ck_assert(v.x == 1.0 && v.y == 2.0 && v.z == 3.0);
@@ -223,9 +211,8 @@ START_TEST(constructors_give_what_they_say)
     vec3 same = poise_pose_transform(poise_pose_identity(), v);
     ck_assert(same.x == v.x && same.y == v.y && same.z == v.z);
 }
-END_TEST
 
-START_TEST(public_sine_cosine_and_arc_tangent_agree_with_libm_to_rounding)
+TEST(public_sine_cosine_and_arc_tangent_agree_with_libm_to_rounding)
 {
     uint64_t state = 88172645463325252u;
     for (int i = 0; i < 1000; ++i) {
@@ -237,7 +224,6 @@ START_TEST(public_sine_cosine_and_arc_tangent_agree_with_libm_to_rounding)
         ck_assert_double_le(fabs(poise_atan2(y, x) - atan2(y, x)), 2 * EPS * fabs(atan2(y, x)));
     }
 }
-END_TEST
 
 // ---- Six-vectors ---------------------------------------------------------------------------------------------------------
 
@@ -252,7 +238,7 @@ static double motion_length(spatial a)
     return sqrt(v3_dot(a.w, a.w) + v3_dot(a.v, a.v));
 }
 
-START_TEST(motion_cross_product_is_a_lie_bracket)
+TEST(motion_cross_product_is_a_lie_bracket)
 {
     uint64_t state = 1234567u;
     for (int i = 0; i < 50; ++i) {
@@ -263,9 +249,8 @@ START_TEST(motion_cross_product_is_a_lie_bracket)
         ck_assert_double_le(motion_length(jacobi), 64 * EPS); // 6 triple products of vectors up to sqrt(3) long
     }
 }
-END_TEST
 
-START_TEST(force_cross_product_is_dual_to_the_motion_cross_product)
+TEST(force_cross_product_is_dual_to_the_motion_cross_product)
 {
     uint64_t state = 7654321u;
     for (int i = 0; i < 50; ++i) {
@@ -275,9 +260,8 @@ START_TEST(force_cross_product_is_dual_to_the_motion_cross_product)
         ck_assert_double_le(fabs(sum), 64 * EPS);
     }
 }
-END_TEST
 
-START_TEST(motion_cross_product_is_the_rate_of_a_carried_motion)
+TEST(motion_cross_product_is_the_rate_of_a_carried_motion)
 {
     // b, turning about a line along z through o, is carried by a rotation about x through the origin: the axis becomes
     // R z, the line goes through R o, and d/dt [R z ; R o x R z] at 0 is a x b
@@ -291,9 +275,8 @@ START_TEST(motion_cross_product_is_the_rate_of_a_carried_motion)
     ck_assert_double_le(distance(v3_scale(dw, 0.5 / h), rate.w), 1e-9); // h^2 and eps/h
     ck_assert_double_le(distance(v3_scale(dv, 0.5 / h), rate.v), 1e-9);
 }
-END_TEST
 
-START_TEST(wrench_sums_are_by_component)
+TEST(wrench_sums_are_by_component)
 {
     wrench a = {{1, 2, 3}, {4, 5, 6}}, b = {{-1, 0, 1}, {2, 0, -2}};
     wrench sum = wrench_add(a, wrench_scale(b, 2.0)), same = wrench_mad(a, 2.0, b);
@@ -301,29 +284,4 @@ START_TEST(wrench_sums_are_by_component)
     ck_assert_double_eq(distance(sum.n, same.n) + distance(sum.f, same.f), 0.0);
     spatial m = spatial_scale((spatial){{1, 0, 0}, {0, 1, 0}}, 2.0);
     ck_assert_double_eq(spatial_dot(m, a), 2.0 + 10.0);
-}
-END_TEST
-
-static const test_case tests[] = {&quaternion_of_a_matrix_of_a_quaternion_is_the_same,
-                                  &half_turns_survive_the_matrix,
-                                  &matrix_that_is_a_little_off_gives_a_unit_quaternion,
-                                  &matrix_is_row_major,
-                                  &axis_need_not_be_a_unit_vector,
-                                  &zero_axis_gives_the_identity_and_nan_gives_nan,
-                                  &roll_pitch_yaw_is_the_product_of_three_turns,
-                                  &product_turns_by_the_second_factor_first,
-                                  &rotating_equals_the_matrix_product,
-                                  &angle_is_accurate_near_zero_and_near_half_a_turn,
-                                  &product_of_poses_transforms_by_the_second_first,
-                                  &pose_times_its_inverse_is_the_identity,
-                                  &constructors_give_what_they_say,
-                                  &public_sine_cosine_and_arc_tangent_agree_with_libm_to_rounding,
-                                  &motion_cross_product_is_a_lie_bracket,
-                                  &force_cross_product_is_dual_to_the_motion_cross_product,
-                                  &motion_cross_product_is_the_rate_of_a_carried_motion,
-                                  &wrench_sums_are_by_component};
-
-int main(void)
-{
-    return test_run("math", tests, TEST_COUNT(tests));
 }

@@ -102,7 +102,7 @@ static double orthonormality_defect(const mat3 *R)
 
 // ---- Coefficients --------------------------------------------------------------------------------------------------------
 
-START_TEST(coefficients_match_exact_values_to_4e_15)
+TEST(coefficients_match_exact_values_to_4e_15)
 {
     for (size_t i = 0; i < sizeof so3_table / sizeof so3_table[0]; ++i) {
         const double *row = so3_table[i];
@@ -114,9 +114,8 @@ START_TEST(coefficients_match_exact_values_to_4e_15)
         }
     }
 }
-END_TEST
 
-START_TEST(series_and_closed_form_meet_at_the_switch)
+TEST(series_and_closed_form_meet_at_the_switch)
 {
     // one ulp of theta moves no coefficient by more than its own ulp; the rest is rounding of both forms, 30 u for dc
     so3_coefficients s = so3_coefficients_of(v3(SWITCH, 0, 0));
@@ -128,9 +127,8 @@ START_TEST(series_and_closed_form_meet_at_the_switch)
     ck_assert_double_le(fabs(s.dc / c.dc - 1.0), 16 * EPS);
     ck_assert_msg(s.a != c.a || s.b != c.b || s.c != c.c || s.db != c.db || s.dc != c.dc, "the switch is elsewhere");
 }
-END_TEST
 
-START_TEST(inverse_left_jacobian_matches_exact_values)
+TEST(inverse_left_jacobian_matches_exact_values)
 {
     for (size_t i = 0; i < sizeof so3_table / sizeof so3_table[0]; ++i) {
         // for v along x the lower right block is h cot(h) I + ..., and its rounding is that of e theta^2 = 1 - h cot(h)
@@ -141,11 +139,10 @@ START_TEST(inverse_left_jacobian_matches_exact_values)
         ck_assert_double_le(fabs(inverse.z.z - h_cot_h), tolerance);
     }
 }
-END_TEST
 
 // ---- exp and log ---------------------------------------------------------------------------------------------------------
 
-START_TEST(exp_is_orthonormal_to_rounding)
+TEST(exp_is_orthonormal_to_rounding)
 {
     for (size_t i = 0; i < CASES; ++i) {
         // b theta^2 = 1 - cos(theta) <= 2 carries about 4 eps of its own size: theta^2, the sine, its square, the products.
@@ -156,9 +153,8 @@ START_TEST(exp_is_orthonormal_to_rounding)
         ck_assert_double_le(orthonormality_defect(&R), (8 * fabs(cosine) * (1.0 - cosine) + 4) * EPS);
     }
 }
-END_TEST
 
-START_TEST(exp_turns_about_z_by_sine_and_cosine)
+TEST(exp_turns_about_z_by_sine_and_cosine)
 {
     for (size_t i = 0; i < ANGLES; ++i) {
         mat3 R = so3_exp(v3(0, 0, angles[i]));
@@ -167,9 +163,8 @@ START_TEST(exp_turns_about_z_by_sine_and_cosine)
         ck_assert_double_le(distance(&R, &expected), 4 * EPS);
     }
 }
-END_TEST
 
-START_TEST(exp_as_quaternion_is_the_same_rotation)
+TEST(exp_as_quaternion_is_the_same_rotation)
 {
     for (size_t i = 0; i < CASES; ++i) {
         quat q = so3_exp_quat(case_vector(i));
@@ -178,9 +173,8 @@ START_TEST(exp_as_quaternion_is_the_same_rotation)
         ck_assert_double_le(fabs(quat_mul(q, quat_conj(q)).w - 1.0), 4 * EPS);
     }
 }
-END_TEST
 
-START_TEST(exp_of_a_tiny_vector_keeps_every_digit)
+TEST(exp_of_a_tiny_vector_keeps_every_digit)
 {
     vec3 v = {1e-300, -3e-301, 7e-305};
     mat3 R = so3_exp(v);
@@ -190,9 +184,8 @@ START_TEST(exp_of_a_tiny_vector_keeps_every_digit)
     vec3 back = so3_log(so3_exp_quat(v));
     ck_assert(back.x == v.x && back.y == v.y && back.z == v.z);
 }
-END_TEST
 
-START_TEST(log_of_exp_is_the_identity)
+TEST(log_of_exp_is_the_identity)
 {
     for (size_t i = 0; i < CASES; ++i) {
         vec3 v = case_vector(i), back = so3_log(so3_exp_quat(v));
@@ -207,9 +200,8 @@ START_TEST(log_of_exp_is_the_identity)
         ck_assert_msg(d <= 6 * EPS * scale, "theta %.17g: %g", angles[i / DIRECTIONS], d);
     }
 }
-END_TEST
 
-START_TEST(exp_of_log_is_the_identity)
+TEST(exp_of_log_is_the_identity)
 {
     uint64_t state = 2463534242u;
     for (int i = 0; i < 1000; ++i) {
@@ -222,9 +214,8 @@ START_TEST(exp_of_log_is_the_identity)
         ck_assert_double_le(v3_norm(quat_vec(quat_mul(p, quat_conj(q)))), 6 * EPS);
     }
 }
-END_TEST
 
-START_TEST(log_of_half_a_turn_has_length_pi)
+TEST(log_of_half_a_turn_has_length_pi)
 {
     static const double ws[] = {0.0, -0.0, 1e-17, -1e-17, 1e-300};
     for (int i = 0; i < 5; ++i) {
@@ -236,9 +227,8 @@ START_TEST(log_of_half_a_turn_has_length_pi)
         }
     }
 }
-END_TEST
 
-START_TEST(log_does_not_see_the_sign_of_the_quaternion)
+TEST(log_does_not_see_the_sign_of_the_quaternion)
 {
     for (size_t k = 0; k < 50; ++k) {
         quat q = so3_exp_quat(v3_scale(direction(k), 0.06 * (double)(k + 1)));
@@ -246,7 +236,6 @@ START_TEST(log_does_not_see_the_sign_of_the_quaternion)
         ck_assert(a.x == b.x && a.y == b.y && a.z == b.z);
     }
 }
-END_TEST
 
 // ---- Jacobian ------------------------------------------------------------------------------------------------------------
 
@@ -262,7 +251,7 @@ static vec3 turn_between(vec3 v, vec3 s)
     return so3_log(quat_mul(ahead, quat_conj(behind)));
 }
 
-START_TEST(left_jacobian_matches_differences_of_exp)
+TEST(left_jacobian_matches_differences_of_exp)
 {
     for (size_t i = 0; i < CASES; ++i) {
         vec3 v = case_vector(i);
@@ -274,7 +263,6 @@ START_TEST(left_jacobian_matches_differences_of_exp)
         }
     }
 }
-END_TEST
 
 static mat3 jacobian_difference(vec3 v, vec3 s)
 {
@@ -282,7 +270,7 @@ static mat3 jacobian_difference(vec3 v, vec3 s)
     return difference(&ahead, &behind);
 }
 
-START_TEST(derivative_of_left_jacobian_matches_differences)
+TEST(derivative_of_left_jacobian_matches_differences)
 {
     for (size_t i = 0; i < CASES; ++i) {
         vec3 v = case_vector(i);
@@ -297,9 +285,8 @@ START_TEST(derivative_of_left_jacobian_matches_differences)
         }
     }
 }
-END_TEST
 
-START_TEST(derivative_of_left_jacobian_closes_the_structure_equation)
+TEST(derivative_of_left_jacobian_closes_the_structure_equation)
 {
     // second derivatives of exp do not depend on their order: d_i J_j - d_j J_i = J_i x J_j, to rounding
     for (size_t i = 0; i < CASES; ++i) {
@@ -313,9 +300,8 @@ START_TEST(derivative_of_left_jacobian_closes_the_structure_equation)
         }
     }
 }
-END_TEST
 
-START_TEST(left_jacobian_times_its_inverse_is_the_identity)
+TEST(left_jacobian_times_its_inverse_is_the_identity)
 {
     mat3 I = m3_identity();
     for (size_t i = 0; i < CASES; ++i) {
@@ -324,11 +310,10 @@ START_TEST(left_jacobian_times_its_inverse_is_the_identity)
         ck_assert_double_le(distance(&P, &I), 8 * EPS * largest(&inverse)); // J has entries up to 1
     }
 }
-END_TEST
 
 // ---- Lengths -------------------------------------------------------------------------------------------------------------
 
-START_TEST(reparameterised_vector_is_short_and_turns_the_same)
+TEST(reparameterised_vector_is_short_and_turns_the_same)
 {
     static const double lengths[] = {
         PZ_PI + 1e-6, 4.0, PZ_TWO_PI - 1e-3, PZ_TWO_PI, PZ_TWO_PI + 1e-9, 7.0, 3 * PZ_PI, 12.0, 1e6, 1e15, 1e100};
@@ -344,9 +329,8 @@ START_TEST(reparameterised_vector_is_short_and_turns_the_same)
         }
     }
 }
-END_TEST
 
-START_TEST(one_turn_too_many_is_taken_off_as_grassia_does)
+TEST(one_turn_too_many_is_taken_off_as_grassia_does)
 {
     for (size_t k = 0; k < DIRECTIONS; ++k) {
         vec3 v = v3_scale(direction(k), 4.0), expected = v3_scale(v, 1.0 - PZ_TWO_PI / 4.0);
@@ -354,9 +338,8 @@ START_TEST(one_turn_too_many_is_taken_off_as_grassia_does)
         ck_assert_double_le(v3_norm(v3_sub(v, expected)), 8 * EPS * PZ_PI);
     }
 }
-END_TEST
 
-START_TEST(short_vectors_are_not_reparameterised)
+TEST(short_vectors_are_not_reparameterised)
 {
     static const double lengths[] = {0.0, 1e-300, 1.0, 3.0, PZ_PI};
     for (int i = 0; i < 5; ++i) {
@@ -367,9 +350,8 @@ START_TEST(short_vectors_are_not_reparameterised)
     vec3 nan = {NAN, 0, 0};
     ck_assert(!so3_reparameterise(&nan));
 }
-END_TEST
 
-START_TEST(huge_vectors_give_finite_rotations_and_jacobians)
+TEST(huge_vectors_give_finite_rotations_and_jacobians)
 {
     static const double lengths[] = {1e15, 1e100, 1e149, 1e151, 1e200, 1e308};
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; ++i) {
@@ -389,30 +371,4 @@ START_TEST(huge_vectors_give_finite_rotations_and_jacobians)
     }
     mat3 R = so3_exp(v3(DBL_MAX, -DBL_MAX, DBL_MAX));
     ck_assert_double_le(orthonormality_defect(&R), 4 * EPS);
-}
-END_TEST
-
-static const test_case tests[] = {&coefficients_match_exact_values_to_4e_15,
-                                  &series_and_closed_form_meet_at_the_switch,
-                                  &inverse_left_jacobian_matches_exact_values,
-                                  &exp_is_orthonormal_to_rounding,
-                                  &exp_turns_about_z_by_sine_and_cosine,
-                                  &exp_as_quaternion_is_the_same_rotation,
-                                  &exp_of_a_tiny_vector_keeps_every_digit,
-                                  &log_of_exp_is_the_identity,
-                                  &exp_of_log_is_the_identity,
-                                  &log_of_half_a_turn_has_length_pi,
-                                  &log_does_not_see_the_sign_of_the_quaternion,
-                                  &left_jacobian_matches_differences_of_exp,
-                                  &derivative_of_left_jacobian_matches_differences,
-                                  &derivative_of_left_jacobian_closes_the_structure_equation,
-                                  &left_jacobian_times_its_inverse_is_the_identity,
-                                  &reparameterised_vector_is_short_and_turns_the_same,
-                                  &one_turn_too_many_is_taken_off_as_grassia_does,
-                                  &short_vectors_are_not_reparameterised,
-                                  &huge_vectors_give_finite_rotations_and_jacobians};
-
-int main(void)
-{
-    return test_run("so3", tests, TEST_COUNT(tests));
 }

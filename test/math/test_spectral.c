@@ -38,7 +38,7 @@ static void check_eigen(enum kind kind, int n, const double *A)
     ck_assert_double_le(orthogonality(n, n, V), eigen_tolerance(n)); // V square: rows as good as columns
 }
 
-START_TEST(eigenvalues_and_vectors_fit_the_matrix_and_lapack)
+TEST(eigenvalues_and_vectors_fit_the_matrix_and_lapack)
 {
     uint64_t state = 11;
     for (int n = 1; n <= MOST; ++n) {
@@ -49,9 +49,8 @@ START_TEST(eigenvalues_and_vectors_fit_the_matrix_and_lapack)
         }
     }
 }
-END_TEST
 
-START_TEST(eigenvalues_scale_with_the_matrix_to_the_bit)
+TEST(eigenvalues_scale_with_the_matrix_to_the_bit)
 {
     uint64_t state = 12;
     for (int n = 1; n <= 20; ++n) {
@@ -71,9 +70,8 @@ START_TEST(eigenvalues_scale_with_the_matrix_to_the_bit)
         }
     }
 }
-END_TEST
 
-START_TEST(eigenvalues_of_three_hundred_rows_fit_a_known_spectrum)
+TEST(eigenvalues_of_three_hundred_rows_fit_a_known_spectrum)
 {
     // the second difference matrix: w_k = 2 - 2 cos(k pi/(n + 1))
     enum { N = 300 };
@@ -90,9 +88,8 @@ START_TEST(eigenvalues_of_three_hundred_rows_fit_a_known_spectrum)
     }
     ck_assert_double_le(orthogonality(N, N, A), eigen_tolerance(N));
 }
-END_TEST
 
-START_TEST(eigen_and_svd_refuse_numbers_that_are_not_finite)
+TEST(eigen_and_svd_refuse_numbers_that_are_not_finite)
 {
     const double bad[] = {NAN, INFINITY, -INFINITY};
     for (size_t i = 0; i < TEST_COUNT(bad); ++i) {
@@ -105,7 +102,6 @@ START_TEST(eigen_and_svd_refuse_numbers_that_are_not_finite)
         }
     }
 }
-END_TEST
 
 // ---- singular values -----------------------------------------------------------------------------------------
 
@@ -141,7 +137,7 @@ static void check_svd(enum kind kind, int m, int n, const double *A)
     ck_assert_double_le(orthogonality(n, n, V), svd_tolerance(m));
 }
 
-START_TEST(svd_reproduces_the_matrix_with_orthogonal_factors)
+TEST(svd_reproduces_the_matrix_with_orthogonal_factors)
 {
     uint64_t state = 13;
     for (int n = 1; n <= MOST; n += n < 20 ? 1 : 5) {
@@ -153,9 +149,8 @@ START_TEST(svd_reproduces_the_matrix_with_orthogonal_factors)
         }
     }
 }
-END_TEST
 
-START_TEST(small_singular_values_keep_their_digits)
+TEST(small_singular_values_keep_their_digits)
 {
     // A = B D with B well conditioned and D graded over 30 decades: relative errors of the size cond(B) n u (Demmel and
     // Veselic 1992). LAPACK's one-sided Jacobi is the witness; QR-based methods lose every digit of the small values.
@@ -176,9 +171,8 @@ START_TEST(small_singular_values_keep_their_digits)
         }
     }
 }
-END_TEST
 
-START_TEST(parallel_columns_have_one_singular_value_and_exact_zeros)
+TEST(parallel_columns_have_one_singular_value_and_exact_zeros)
 {
     for (int n = 2; n <= 30; ++n) {
         int m = n + n % 3;
@@ -198,9 +192,8 @@ START_TEST(parallel_columns_have_one_singular_value_and_exact_zeros)
         ck_assert_double_le(orthogonality(m, n, A), svd_tolerance(m));
     }
 }
-END_TEST
 
-START_TEST(svd_ends_when_columns_are_nothing_beside_the_others)
+TEST(svd_ends_when_columns_are_nothing_beside_the_others)
 {
     uint64_t state = 16;
     for (int exponent = -300; exponent <= -140; exponent += 5) {
@@ -214,9 +207,8 @@ START_TEST(svd_ends_when_columns_are_nothing_beside_the_others)
         }
     }
 }
-END_TEST
 
-START_TEST(svd_scales_with_the_matrix_to_the_bit)
+TEST(svd_scales_with_the_matrix_to_the_bit)
 {
     uint64_t state = 15;
     for (int n = 1; n <= 20; ++n) {
@@ -237,9 +229,8 @@ START_TEST(svd_scales_with_the_matrix_to_the_bit)
         }
     }
 }
-END_TEST
 
-START_TEST(spectra_are_the_same_bits_on_every_compiler)
+TEST(spectra_are_the_same_bits_on_every_compiler)
 {
     uint64_t state = 21, hash = UINT64_C(0xcbf29ce484222325);
     for (int n = 1; n <= MOST; n += 3) {
@@ -253,23 +244,4 @@ START_TEST(spectra_are_the_same_bits_on_every_compiler)
         hash = hash_numbers(hash_numbers(hash_numbers(hash, n * n, A), n, w), n * n, V);
     }
     ck_assert_uint_eq(hash, UINT64_C(0x25025530c22e05c1));
-}
-END_TEST
-
-static const test_case tests[] = {
-    &eigenvalues_and_vectors_fit_the_matrix_and_lapack,
-    &eigenvalues_scale_with_the_matrix_to_the_bit,
-    &eigenvalues_of_three_hundred_rows_fit_a_known_spectrum,
-    &eigen_and_svd_refuse_numbers_that_are_not_finite,
-    &svd_reproduces_the_matrix_with_orthogonal_factors,
-    &small_singular_values_keep_their_digits,
-    &parallel_columns_have_one_singular_value_and_exact_zeros,
-    &svd_ends_when_columns_are_nothing_beside_the_others,
-    &svd_scales_with_the_matrix_to_the_bit,
-    &spectra_are_the_same_bits_on_every_compiler,
-};
-
-int main(void)
-{
-    return test_run("spectral", tests, TEST_COUNT(tests));
 }

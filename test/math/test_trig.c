@@ -80,7 +80,7 @@ static double ulp_error(double got, double exact, double exact_lo)
     return fabs((got - exact) - exact_lo) / unit;
 }
 
-START_TEST(sine_and_cosine_keep_their_bound_at_the_exact_values)
+TEST(sine_and_cosine_keep_their_bound_at_the_exact_values)
 {
     for (size_t i = 0; i < TEST_COUNT(SINCOS_TABLE); ++i) {
         double s, c;
@@ -91,9 +91,8 @@ START_TEST(sine_and_cosine_keep_their_bound_at_the_exact_values)
         ck_assert_msg(cosine_error < SINCOS_ULP, "cos(%a) = %a: %g ulp", SINCOS_TABLE[i].x, c, cosine_error);
     }
 }
-END_TEST
 
-START_TEST(atan2_keeps_its_bound_at_the_exact_values)
+TEST(atan2_keeps_its_bound_at_the_exact_values)
 {
     for (size_t i = 0; i < TEST_COUNT(ATAN2_TABLE); ++i) {
         double y = ATAN2_TABLE[i].y, x = ATAN2_TABLE[i].x;
@@ -101,7 +100,6 @@ START_TEST(atan2_keeps_its_bound_at_the_exact_values)
         ck_assert_msg(error < ATAN2_ULP, "atan2(%a, %a): %g ulp", y, x, error);
     }
 }
-END_TEST
 
 #if LDBL_MANT_DIG >= 64
 
@@ -112,7 +110,7 @@ static double long_error(double got, long double exact)
     return ulp_error(got, rounded, (double)(exact - (long double)rounded));
 }
 
-START_TEST(a_hundred_thousand_random_arguments_keep_the_bounds)
+TEST(a_hundred_thousand_random_arguments_keep_the_bounds)
 {
     uint64_t state = 1;
     for (int i = 0; i < 100000; ++i) {
@@ -128,11 +126,10 @@ START_TEST(a_hundred_thousand_random_arguments_keep_the_bounds)
         ck_assert_msg(error < ATAN2_ULP, "atan2(%a, %a): %g ulp", y, x, error);
     }
 }
-END_TEST
 
 #endif
 
-START_TEST(sine_is_odd_and_cosine_even_to_the_bit)
+TEST(sine_is_odd_and_cosine_even_to_the_bit)
 {
     uint64_t state = 2;
     for (int i = 0; i < 20000; ++i) {
@@ -144,9 +141,8 @@ START_TEST(sine_is_odd_and_cosine_even_to_the_bit)
         ck_assert_msg(same_bits(s_minus, -s) && same_bits(c_minus, c), "x = %a", x);
     }
 }
-END_TEST
 
-START_TEST(tiny_angles_and_signed_zeros_come_back_unchanged)
+TEST(tiny_angles_and_signed_zeros_come_back_unchanged)
 {
     const double tiny[] = {0.0, -0.0, DBL_TRUE_MIN, -DBL_TRUE_MIN, 0x1.fffffffffffffp-1023, -DBL_MIN, 1e-300, -1e-100, 1e-9};
     for (size_t i = 0; i < TEST_COUNT(tiny); ++i) {
@@ -157,9 +153,8 @@ START_TEST(tiny_angles_and_signed_zeros_come_back_unchanged)
         ck_assert(c == 1.0 && c1 == 1.0);
     }
 }
-END_TEST
 
-START_TEST(numbers_that_are_not_finite_give_nan)
+TEST(numbers_that_are_not_finite_give_nan)
 {
     const double bad[] = {INFINITY, -INFINITY, NAN};
     for (size_t i = 0; i < TEST_COUNT(bad); ++i) {
@@ -173,9 +168,8 @@ START_TEST(numbers_that_are_not_finite_give_nan)
     }
     ck_assert(isnan(pz_atan2(NAN, 1.0)) && isnan(pz_atan2(1.0, NAN)) && isnan(pz_atan2(NAN, INFINITY)));
 }
-END_TEST
 
-START_TEST(array_gives_the_bits_of_the_scalar_for_every_count)
+TEST(array_gives_the_bits_of_the_scalar_for_every_count)
 {
     uint64_t state = 3;
     for (int round = 0; round < 200; ++round) {
@@ -195,9 +189,8 @@ START_TEST(array_gives_the_bits_of_the_scalar_for_every_count)
         }
     }
 }
-END_TEST
 
-START_TEST(array_agrees_with_the_scalar_around_the_end_of_the_fast_reduction)
+TEST(array_agrees_with_the_scalar_around_the_end_of_the_fast_reduction)
 {
     for (int i = -2000; i <= 2000; ++i) {
         double x[2] = {8192.0 * 1.5707963267948966 + i * 1e-3, 0.0};
@@ -210,9 +203,8 @@ START_TEST(array_agrees_with_the_scalar_around_the_end_of_the_fast_reduction)
         }
     }
 }
-END_TEST
 
-START_TEST(atan2_treats_zeros_and_infinities_as_the_standard_says)
+TEST(atan2_treats_zeros_and_infinities_as_the_standard_says)
 {
     const double value[] = {0.0, DBL_TRUE_MIN, 1e-310, 1e-300, 1.0, 3.0, 1e300, DBL_MAX, INFINITY};
     const double sign[] = {1.0, -1.0};
@@ -228,7 +220,6 @@ START_TEST(atan2_treats_zeros_and_infinities_as_the_standard_says)
         }
     }
 }
-END_TEST
 
 // Fowler, Noll and Vo's hash over the bytes of the result.
 static uint64_t hash_double(uint64_t hash, double x)
@@ -240,7 +231,7 @@ static uint64_t hash_double(uint64_t hash, double x)
     return hash;
 }
 
-START_TEST(results_are_the_same_bits_on_every_compiler)
+TEST(results_are_the_same_bits_on_every_compiler)
 {
     uint64_t state = 4, hash = UINT64_C(0xcbf29ce484222325);
     for (int i = 0; i < 30000; ++i) {
@@ -252,25 +243,4 @@ START_TEST(results_are_the_same_bits_on_every_compiler)
         hash = hash_double(hash, pz_atan2(y, x));
     }
     ck_assert_uint_eq(hash, UINT64_C(0x075dcf94b5b06f8c));
-}
-END_TEST
-
-static const test_case tests[] = {
-    &sine_and_cosine_keep_their_bound_at_the_exact_values,
-    &atan2_keeps_its_bound_at_the_exact_values,
-#if LDBL_MANT_DIG >= 64
-    &a_hundred_thousand_random_arguments_keep_the_bounds,
-#endif
-    &sine_is_odd_and_cosine_even_to_the_bit,
-    &tiny_angles_and_signed_zeros_come_back_unchanged,
-    &numbers_that_are_not_finite_give_nan,
-    &array_gives_the_bits_of_the_scalar_for_every_count,
-    &array_agrees_with_the_scalar_around_the_end_of_the_fast_reduction,
-    &atan2_treats_zeros_and_infinities_as_the_standard_says,
-    &results_are_the_same_bits_on_every_compiler,
-};
-
-int main(void)
-{
-    return test_run("trig", tests, TEST_COUNT(tests));
 }

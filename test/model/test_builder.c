@@ -112,13 +112,12 @@ static void assert_model_refused(const poise_builder *builder, const char *thing
 
 // One joint "elbow" of the type, changed by the statements, is refused for the reason.
 #define REFUSES(test_name, joint_type, reason, ...)                                                                         \
-    START_TEST(test_name)                                                                                                   \
+    TEST(test_name)                                                                                                         \
     {                                                                                                                       \
         poise_joint joint = joint_of("elbow", "root", joint_type);                                                          \
         __VA_ARGS__;                                                                                                        \
         assert_joint_refused(&joint, reason);                                                                               \
-    }                                                                                                                       \
-    END_TEST
+    }
 
 // ---- One joint -----------------------------------------------------------------------------------------------------------
 
@@ -181,7 +180,7 @@ REFUSES(a_mass_centre_that_is_nan_is_refused, POISE_JOINT_FIXED, "mass must be f
 REFUSES(a_second_body_of_the_same_name_is_refused, POISE_JOINT_FIXED, "there is a body \"root\" already",
         joint.body = "root")
 
-START_TEST(a_second_joint_of_the_same_name_is_refused)
+TEST(a_second_joint_of_the_same_name_is_refused)
 {
     poise_builder *builder = new_builder();
     add(builder, "root", NULL, POISE_JOINT_FIXED);
@@ -193,9 +192,8 @@ START_TEST(a_second_joint_of_the_same_name_is_refused)
     assert_only_root(builder);
     poise_builder_destroy(builder);
 }
-END_TEST
 
-START_TEST(a_joint_without_a_name_is_refused)
+TEST(a_joint_without_a_name_is_refused)
 {
     static const char *const names[][2] = {{NULL, NULL}, {"", NULL}, {"elbow", ""}};
     for (size_t i = 0; i < TEST_COUNT(names); ++i) {
@@ -210,9 +208,8 @@ START_TEST(a_joint_without_a_name_is_refused)
         poise_builder_destroy(builder);
     }
 }
-END_TEST
 
-START_TEST(numbers_that_a_type_does_not_use_are_not_looked_at)
+TEST(numbers_that_a_type_does_not_use_are_not_looked_at)
 {
     poise_builder *builder = new_builder();
     poise_joint joint = joint_of("root", NULL, POISE_JOINT_REVOLUTE);
@@ -225,7 +222,6 @@ START_TEST(numbers_that_a_type_does_not_use_are_not_looked_at)
     assert_only_root(builder);
     poise_builder_destroy(builder);
 }
-END_TEST
 
 // ---- One tool ------------------------------------------------------------------------------------------------------------
 
@@ -234,25 +230,23 @@ static poise_tool tool_of(const char *name, const char *body)
     return (poise_tool){.name = name, .body = body, .pose = poise_pose_identity()};
 }
 
-START_TEST(a_tool_without_a_name_is_refused)
+TEST(a_tool_without_a_name_is_refused)
 {
     poise_tool tool = tool_of(NULL, "root");
     assert_tool_refused(&tool, "a tool", "needs a name");
     tool.name = "";
     assert_tool_refused(&tool, "a tool", "needs a name");
 }
-END_TEST
 
-START_TEST(a_tool_without_a_body_is_refused)
+TEST(a_tool_without_a_body_is_refused)
 {
     poise_tool tool = tool_of("tip", NULL);
     assert_tool_refused(&tool, "tool \"tip\"", "name the body that carries it");
     tool.body = "";
     assert_tool_refused(&tool, "tool \"tip\"", "name the body that carries it");
 }
-END_TEST
 
-START_TEST(a_tool_at_a_place_that_is_not_finite_is_refused)
+TEST(a_tool_at_a_place_that_is_not_finite_is_refused)
 {
     poise_tool tool = tool_of("tip", "root");
     tool.pose.position.z = NAN;
@@ -260,17 +254,15 @@ START_TEST(a_tool_at_a_place_that_is_not_finite_is_refused)
     tool.pose.position.z = 1e101;
     assert_tool_refused(&tool, "tool \"tip\"", "position is not finite, or beyond 1e100");
 }
-END_TEST
 
-START_TEST(a_tool_with_a_zero_quaternion_is_refused)
+TEST(a_tool_with_a_zero_quaternion_is_refused)
 {
     poise_tool tool = tool_of("tip", "root");
     tool.pose.rotation.w = 0;
     assert_tool_refused(&tool, "tool \"tip\"", "rotation is not a rotation");
 }
-END_TEST
 
-START_TEST(a_second_tool_of_the_same_name_is_refused)
+TEST(a_second_tool_of_the_same_name_is_refused)
 {
     poise_builder *builder = new_builder();
     add(builder, "root", NULL, POISE_JOINT_FIXED);
@@ -285,9 +277,8 @@ START_TEST(a_second_tool_of_the_same_name_is_refused)
     poise_model_destroy(model);
     poise_builder_destroy(builder);
 }
-END_TEST
 
-START_TEST(a_tool_on_an_unknown_body_is_refused_by_the_model)
+TEST(a_tool_on_an_unknown_body_is_refused_by_the_model)
 {
     poise_builder *builder = new_builder();
     add(builder, "root", NULL, POISE_JOINT_FIXED);
@@ -300,19 +291,17 @@ START_TEST(a_tool_on_an_unknown_body_is_refused_by_the_model)
     poise_model_destroy(model);
     poise_builder_destroy(builder);
 }
-END_TEST
 
 // ---- The whole -----------------------------------------------------------------------------------------------------------
 
-START_TEST(a_model_of_no_joints_is_refused)
+TEST(a_model_of_no_joints_is_refused)
 {
     poise_builder *builder = new_builder();
     assert_model_refused(builder, "a model", "at least one joint");
     poise_builder_destroy(builder);
 }
-END_TEST
 
-START_TEST(an_unknown_parent_is_refused)
+TEST(an_unknown_parent_is_refused)
 {
     poise_builder *builder = new_builder();
     add(builder, "root", NULL, POISE_JOINT_FIXED);
@@ -322,9 +311,8 @@ START_TEST(an_unknown_parent_is_refused)
     poise_model_destroy(model_of(builder));
     poise_builder_destroy(builder);
 }
-END_TEST
 
-START_TEST(a_parent_is_a_body_and_not_a_joint)
+TEST(a_parent_is_a_body_and_not_a_joint)
 {
     poise_builder *builder = new_builder();
     poise_joint joint = joint_of("hinge", NULL, POISE_JOINT_REVOLUTE);
@@ -334,7 +322,6 @@ START_TEST(a_parent_is_a_body_and_not_a_joint)
     assert_model_refused(builder, "joint \"elbow\"", "there is no body \"hinge\"");
     poise_builder_destroy(builder);
 }
-END_TEST
 
 // `length` joints in a ring beside a sound root, and a limb that hangs on the ring.
 static void assert_cycle_refused(int length)
@@ -357,23 +344,20 @@ static void assert_cycle_refused(int length)
     poise_builder_destroy(builder);
 }
 
-START_TEST(a_joint_that_is_its_own_parent_is_refused)
+TEST(a_joint_that_is_its_own_parent_is_refused)
 {
     assert_cycle_refused(1);
 }
-END_TEST
 
-START_TEST(a_cycle_of_two_joints_is_refused)
+TEST(a_cycle_of_two_joints_is_refused)
 {
     assert_cycle_refused(2);
 }
-END_TEST
 
-START_TEST(a_cycle_of_five_joints_is_refused)
+TEST(a_cycle_of_five_joints_is_refused)
 {
     assert_cycle_refused(5);
 }
-END_TEST
 
 // ---- Mimics --------------------------------------------------------------------------------------------------------------
 
@@ -404,25 +388,22 @@ static void assert_mimic_refused(const char *leader, double multiplier, double o
     poise_builder_destroy(builder);
 }
 
-START_TEST(a_mimic_of_an_unknown_joint_is_refused)
+TEST(a_mimic_of_an_unknown_joint_is_refused)
 {
     assert_mimic_refused("shoulder", 1, 0, -INFINITY, INFINITY, "there is no joint \"shoulder\" to mimic");
 }
-END_TEST
 
-START_TEST(a_mimic_of_a_ball_is_refused)
+TEST(a_mimic_of_a_ball_is_refused)
 {
     assert_mimic_refused("ball", 1, 0, -INFINITY, INFINITY, "a revolute or prismatic joint, not \"ball\"");
 }
-END_TEST
 
-START_TEST(a_mimic_of_itself_is_refused)
+TEST(a_mimic_of_itself_is_refused)
 {
     assert_mimic_refused("elbow", 1, 0, -INFINITY, INFINITY, "\"elbow\" mimics another joint itself");
 }
-END_TEST
 
-START_TEST(a_mimic_of_a_mimic_is_refused)
+TEST(a_mimic_of_a_mimic_is_refused)
 {
     poise_builder *builder = mimic_builder("leader", 1, 0, -INFINITY, INFINITY);
     poise_joint joint = joint_of("wrist", "elbow", POISE_JOINT_PRISMATIC);
@@ -431,17 +412,15 @@ START_TEST(a_mimic_of_a_mimic_is_refused)
     assert_model_refused(builder, "joint \"wrist\"", "\"elbow\" mimics another joint itself");
     poise_builder_destroy(builder);
 }
-END_TEST
 
-START_TEST(a_mimic_whose_limits_its_leader_cannot_reach_is_refused)
+TEST(a_mimic_whose_limits_its_leader_cannot_reach_is_refused)
 {
     assert_mimic_refused("leader", 2, 0, 3, 4, "no position of \"leader\" suits the limits of both");
     assert_mimic_refused("leader", -2, 0, 3, 4, "no position of \"leader\" suits the limits of both");
     assert_mimic_refused("leader", 1, 10, -2, 2, "no position of \"leader\" suits the limits of both");
 }
-END_TEST
 
-START_TEST(a_mimic_so_slow_that_its_limits_are_infinitely_far_is_refused)
+TEST(a_mimic_so_slow_that_its_limits_are_infinitely_far_is_refused)
 {
     poise_builder *builder = new_builder();
     add(builder, "leader", NULL, POISE_JOINT_PRISMATIC);
@@ -454,16 +433,14 @@ START_TEST(a_mimic_so_slow_that_its_limits_are_infinitely_far_is_refused)
     assert_model_refused(builder, "joint \"elbow\"", "no position of \"leader\" suits the limits of both");
     poise_builder_destroy(builder);
 }
-END_TEST
 
-START_TEST(a_constant_mimic_outside_its_limits_is_refused)
+TEST(a_constant_mimic_outside_its_limits_is_refused)
 {
     assert_mimic_refused("leader", 0, 0.5, 1, 2, "mimic offset 0.5 lies outside its limits");
     poise_builder *builder = mimic_builder("leader", 0, 1.5, 1, 2);
     poise_model_destroy(model_of(builder));
     poise_builder_destroy(builder);
 }
-END_TEST
 
 // ---- Denavit-Hartenberg rows ---------------------------------------------------------------------------------------------
 
@@ -485,7 +462,7 @@ static void assert_dh_refused(const char *prefix, const poise_dh_row *rows, int 
     poise_builder_destroy(builder);
 }
 
-START_TEST(a_bad_row_of_a_table_leaves_none_of_its_rows_behind)
+TEST(a_bad_row_of_a_table_leaves_none_of_its_rows_behind)
 {
     poise_dh_row rows[3] = {dh_row(1), dh_row(1), dh_row(NAN)};
     assert_dh_refused("arm", rows, 3, POISE_DH_CLASSIC, POISE_ERROR_MODEL, "row 3: a number is not finite");
@@ -497,9 +474,8 @@ START_TEST(a_bad_row_of_a_table_leaves_none_of_its_rows_behind)
     rows[0].alpha = INFINITY;
     assert_dh_refused("arm", rows, 3, POISE_DH_CLASSIC, POISE_ERROR_MODEL, "row 1: a number is not finite");
 }
-END_TEST
 
-START_TEST(a_table_whose_last_joint_exists_already_leaves_none_of_its_rows_behind)
+TEST(a_table_whose_last_joint_exists_already_leaves_none_of_its_rows_behind)
 {
     poise_builder *builder = new_builder();
     add(builder, "arm3", NULL, POISE_JOINT_FIXED);
@@ -515,9 +491,8 @@ START_TEST(a_table_whose_last_joint_exists_already_leaves_none_of_its_rows_behin
     poise_model_destroy(model);
     poise_builder_destroy(builder);
 }
-END_TEST
 
-START_TEST(a_table_whose_tip_exists_already_leaves_none_of_its_rows_behind)
+TEST(a_table_whose_tip_exists_already_leaves_none_of_its_rows_behind)
 {
     poise_builder *builder = new_builder();
     add(builder, "root", NULL, POISE_JOINT_FIXED);
@@ -533,9 +508,8 @@ START_TEST(a_table_whose_tip_exists_already_leaves_none_of_its_rows_behind)
     poise_model_destroy(model);
     poise_builder_destroy(builder);
 }
-END_TEST
 
-START_TEST(a_table_without_rows_or_with_a_long_prefix_is_refused)
+TEST(a_table_without_rows_or_with_a_long_prefix_is_refused)
 {
     poise_dh_row rows[1] = {dh_row(1)};
     char prefix[80];
@@ -551,11 +525,10 @@ START_TEST(a_table_without_rows_or_with_a_long_prefix_is_refused)
     assert_dh_refused(NULL, rows, 1, POISE_DH_CLASSIC, POISE_ERROR_ARGUMENT, "needs a builder, a prefix and rows");
     assert_dh_refused("arm", rows, 1, (poise_dh_convention)2, POISE_ERROR_ARGUMENT, "needs a builder, a prefix and rows");
 }
-END_TEST
 
 // ---- NULL ----------------------------------------------------------------------------------------------------------------
 
-START_TEST(null_arguments_are_refused)
+TEST(null_arguments_are_refused)
 {
     poise_builder *builder = new_builder();
     poise_joint joint = joint_of("root", NULL, POISE_JOINT_FIXED);
@@ -578,77 +551,4 @@ START_TEST(null_arguments_are_refused)
     poise_builder_destroy(builder);
     poise_builder_destroy(NULL);
     poise_model_destroy(NULL);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &an_unknown_type_is_refused,
-    &an_unknown_euler_order_is_refused,
-    &crossed_limits_are_refused,
-    &crossed_limits_of_the_last_coordinate_are_refused,
-    &a_lower_limit_that_is_nan_is_refused,
-    &an_upper_limit_that_is_nan_is_refused,
-    &limits_that_only_infinity_satisfies_are_refused,
-    &limits_that_only_minus_infinity_satisfies_are_refused,
-    &a_zero_axis_is_refused,
-    &a_zero_axis_of_a_slider_is_refused,
-    &an_axis_that_is_not_finite_is_refused,
-    &a_zero_second_axis_is_refused,
-    &a_second_axis_that_is_nan_is_refused,
-    &universal_axes_that_are_not_orthogonal_are_refused,
-    &an_offset_that_is_nan_is_refused,
-    &an_offset_beyond_1e100_is_refused,
-    &a_zero_quaternion_as_offset_is_refused,
-    &an_infinite_quaternion_as_offset_is_refused,
-    &a_zero_quaternion_as_axes_is_refused,
-    &axes_that_are_nan_are_refused,
-    &a_lower_limit_on_a_quaternion_is_refused,
-    &an_upper_limit_on_the_quaternion_of_a_free_joint_is_refused,
-    &a_swing_limit_on_a_revolute_joint_is_refused,
-    &a_swing_limit_on_a_ball_is_refused,
-    &one_swing_limit_alone_is_refused,
-    &a_swing_limit_of_zero_is_refused,
-    &a_swing_limit_of_pi_is_refused,
-    &a_swing_limit_that_is_nan_is_refused,
-    &a_swing_box_that_leaves_out_the_centre_of_its_ellipse_is_refused,
-    &a_mimic_of_a_ball_type_is_refused,
-    &a_mimic_multiplier_that_is_nan_is_refused,
-    &an_infinite_mimic_offset_is_refused,
-    &a_negative_mass_is_refused,
-    &a_mass_that_is_nan_is_refused,
-    &an_infinite_mass_is_refused,
-    &a_mass_centre_that_is_nan_is_refused,
-    &a_second_body_of_the_same_name_is_refused,
-    &a_second_joint_of_the_same_name_is_refused,
-    &a_joint_without_a_name_is_refused,
-    &numbers_that_a_type_does_not_use_are_not_looked_at,
-    &a_tool_without_a_name_is_refused,
-    &a_tool_without_a_body_is_refused,
-    &a_tool_at_a_place_that_is_not_finite_is_refused,
-    &a_tool_with_a_zero_quaternion_is_refused,
-    &a_second_tool_of_the_same_name_is_refused,
-    &a_tool_on_an_unknown_body_is_refused_by_the_model,
-    &a_model_of_no_joints_is_refused,
-    &an_unknown_parent_is_refused,
-    &a_parent_is_a_body_and_not_a_joint,
-    &a_joint_that_is_its_own_parent_is_refused,
-    &a_cycle_of_two_joints_is_refused,
-    &a_cycle_of_five_joints_is_refused,
-    &a_mimic_of_an_unknown_joint_is_refused,
-    &a_mimic_of_a_ball_is_refused,
-    &a_mimic_of_itself_is_refused,
-    &a_mimic_of_a_mimic_is_refused,
-    &a_mimic_whose_limits_its_leader_cannot_reach_is_refused,
-    &a_mimic_so_slow_that_its_limits_are_infinitely_far_is_refused,
-    &a_constant_mimic_outside_its_limits_is_refused,
-    &a_bad_row_of_a_table_leaves_none_of_its_rows_behind,
-    &a_table_whose_last_joint_exists_already_leaves_none_of_its_rows_behind,
-    &a_table_whose_tip_exists_already_leaves_none_of_its_rows_behind,
-    &a_table_without_rows_or_with_a_long_prefix_is_refused,
-    &null_arguments_are_refused,
-};
-
-int main(void)
-{
-    return test_run("builder", tests, TEST_COUNT(tests));
 }

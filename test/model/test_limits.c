@@ -45,7 +45,7 @@ static void wild_configuration(scene_random *random, const poise_model *model, d
 
 // ---- Clamp ---------------------------------------------------------------------------------------------------------------
 
-START_TEST(after_a_clamp_every_limit_holds_exactly)
+TEST(after_a_clamp_every_limit_holds_exactly)
 {
     for (uint64_t seed = 0; seed < MODELS; ++seed) {
         poise_model *model = limited_model(seed);
@@ -64,9 +64,8 @@ START_TEST(after_a_clamp_every_limit_holds_exactly)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
-START_TEST(a_second_clamp_changes_nothing)
+TEST(a_second_clamp_changes_nothing)
 {
     for (uint64_t seed = 0; seed < MODELS; ++seed) {
         poise_model *model = limited_model(seed);
@@ -85,9 +84,8 @@ START_TEST(a_second_clamp_changes_nothing)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
-START_TEST(a_configuration_inside_is_not_moved)
+TEST(a_configuration_inside_is_not_moved)
 {
     for (uint64_t seed = 0; seed < MODELS; ++seed) {
         poise_model *model = limited_model(seed);
@@ -106,9 +104,8 @@ START_TEST(a_configuration_inside_is_not_moved)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
-START_TEST(a_coordinate_outside_moves_to_the_limit_it_passed)
+TEST(a_coordinate_outside_moves_to_the_limit_it_passed)
 {
     poise_model *model = single(POISE_JOINT_TRANSLATION, -0.1, 0.3, INFINITY, INFINITY);
     double q[3] = {-7, 0.2, 0.30000000000000004};
@@ -119,9 +116,8 @@ START_TEST(a_coordinate_outside_moves_to_the_limit_it_passed)
     ck_assert_int_eq(moved, 1); // joints, not coordinates
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(the_limits_themselves_are_within_the_limits)
+TEST(the_limits_themselves_are_within_the_limits)
 {
     poise_model *model = single(POISE_JOINT_REVOLUTE, -0.1, 0.3, INFINITY, INFINITY);
     ck_assert(poise_model_within_limits(model, (double[]){-0.1}));
@@ -130,9 +126,8 @@ START_TEST(the_limits_themselves_are_within_the_limits)
     ck_assert(!poise_model_within_limits(model, (double[]){nextafter(0.3, 1)}));
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(a_clamp_makes_quaternions_unit_and_keeps_the_rotation)
+TEST(a_clamp_makes_quaternions_unit_and_keeps_the_rotation)
 {
     poise_model *model = single(POISE_JOINT_FREE, -INFINITY, INFINITY, INFINITY, INFINITY);
     static const double sizes[] = {1e-300, 1e-8, 1.0 + 1e-9, 3, 1e300};
@@ -154,7 +149,6 @@ START_TEST(a_clamp_makes_quaternions_unit_and_keeps_the_rotation)
     }
     poise_model_destroy(model);
 }
-END_TEST
 
 static void assert_clamp_refused(const poise_model *model, const double *q)
 {
@@ -169,7 +163,7 @@ static void assert_clamp_refused(const poise_model *model, const double *q)
     ck_assert_int_eq(moved, -7);
 }
 
-START_TEST(numbers_that_are_not_finite_are_outside_and_stay_as_they_are)
+TEST(numbers_that_are_not_finite_are_outside_and_stay_as_they_are)
 {
     static const double bad[] = {NAN, INFINITY, -INFINITY};
     for (uint64_t seed = 0; seed < 10; ++seed) {
@@ -188,9 +182,8 @@ START_TEST(numbers_that_are_not_finite_are_outside_and_stay_as_they_are)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
-START_TEST(a_zero_quaternion_is_outside_and_stays_as_it_is)
+TEST(a_zero_quaternion_is_outside_and_stays_as_it_is)
 {
     poise_model *ball = single(POISE_JOINT_BALL_QUATERNION, -INFINITY, INFINITY, INFINITY, INFINITY);
     poise_model *root = single(POISE_JOINT_FREE, -INFINITY, INFINITY, INFINITY, INFINITY);
@@ -202,7 +195,6 @@ START_TEST(a_zero_quaternion_is_outside_and_stays_as_it_is)
     poise_model_destroy(ball);
     poise_model_destroy(root);
 }
-END_TEST
 
 // ---- Swing ---------------------------------------------------------------------------------------------------------------
 
@@ -211,7 +203,7 @@ static double ellipse(const double *q, double a, double b)
     return (q[0] / a) * (q[0] / a) + (q[1] / b) * (q[1] / b);
 }
 
-START_TEST(a_swing_outside_its_ellipse_moves_along_the_ray_to_the_centre)
+TEST(a_swing_outside_its_ellipse_moves_along_the_ray_to_the_centre)
 {
     scene_random random = scene_random_make(6);
     static const double sizes[] = {1, 4, 1e3, 1e150, 1e200, 1.7e308};
@@ -238,9 +230,8 @@ START_TEST(a_swing_outside_its_ellipse_moves_along_the_ray_to_the_centre)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
-START_TEST(a_swing_keeps_to_its_box_and_its_ellipse_at_once)
+TEST(a_swing_keeps_to_its_box_and_its_ellipse_at_once)
 {
     poise_builder *builder = new_builder();
     poise_joint joint = poise_joint_default();
@@ -264,16 +255,14 @@ START_TEST(a_swing_keeps_to_its_box_and_its_ellipse_at_once)
     }
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(a_swing_without_an_ellipse_has_its_box_only)
+TEST(a_swing_without_an_ellipse_has_its_box_only)
 {
     poise_model *model = single(POISE_JOINT_SWING_TWIST, -10, 10, INFINITY, INFINITY);
     ck_assert(poise_model_within_limits(model, (double[]){10, -10, 10}));
     ck_assert(!poise_model_within_limits(model, (double[]){10.1, 0, 0}));
     poise_model_destroy(model);
 }
-END_TEST
 
 // ---- Mimics --------------------------------------------------------------------------------------------------------------
 
@@ -315,34 +304,30 @@ static void assert_narrowed(follower f, double lower, double upper)
     poise_model_destroy(model);
 }
 
-START_TEST(a_mimic_with_a_positive_multiplier_narrows_its_leader)
+TEST(a_mimic_with_a_positive_multiplier_narrows_its_leader)
 {
     assert_narrowed((follower){2, 0.5, -0.5, 1.0}, -0.5, 0.25);
     assert_narrowed((follower){0.5, 0, -0.25, 10}, -0.5, 1);
 }
-END_TEST
 
-START_TEST(a_mimic_with_a_negative_multiplier_narrows_its_leader)
+TEST(a_mimic_with_a_negative_multiplier_narrows_its_leader)
 {
     assert_narrowed((follower){-2, 0.5, -0.5, 1.0}, -0.25, 0.5);
     assert_narrowed((follower){-1, 0, 0.125, INFINITY}, -1, -0.125);
 }
-END_TEST
 
-START_TEST(a_mimic_with_a_zero_multiplier_leaves_its_leader_alone)
+TEST(a_mimic_with_a_zero_multiplier_leaves_its_leader_alone)
 {
     assert_narrowed((follower){0, 0.5, 0.5, 0.5}, -1, 1);
 }
-END_TEST
 
-START_TEST(a_mimic_without_limits_leaves_its_leader_alone)
+TEST(a_mimic_without_limits_leaves_its_leader_alone)
 {
     assert_narrowed((follower){3, 7, -INFINITY, INFINITY}, -1, 1);
     assert_narrowed((follower){-3, 7, -INFINITY, INFINITY}, -1, 1);
 }
-END_TEST
 
-START_TEST(two_mimics_narrow_one_leader_together)
+TEST(two_mimics_narrow_one_leader_together)
 {
     poise_builder *builder = new_builder();
     static const char *const names[] = {"a", "b", "c"};
@@ -361,10 +346,9 @@ START_TEST(two_mimics_narrow_one_leader_together)
     ck_assert_double_eq(poise_model_upper(model)[0], 0.5);
     poise_model_destroy(model);
 }
-END_TEST
 
 // What the forward sweep makes of the leader's coordinate; monotonic, so the ends stand for all between them.
-START_TEST(a_leader_at_its_limits_holds_its_mimic_within_the_mimics_limits_exactly)
+TEST(a_leader_at_its_limits_holds_its_mimic_within_the_mimics_limits_exactly)
 {
     scene_random random = scene_random_make(12);
     for (int trial = 0; trial < 20000; ++trial) {
@@ -383,30 +367,4 @@ START_TEST(a_leader_at_its_limits_holds_its_mimic_within_the_mimics_limits_exact
         ck_assert(low == -1 || high == 1 || (least - f.lower < spare && f.upper - most < spare));
         poise_model_destroy(model);
     }
-}
-END_TEST
-
-static const test_case tests[] = {
-    &after_a_clamp_every_limit_holds_exactly,
-    &a_second_clamp_changes_nothing,
-    &a_configuration_inside_is_not_moved,
-    &a_coordinate_outside_moves_to_the_limit_it_passed,
-    &the_limits_themselves_are_within_the_limits,
-    &a_clamp_makes_quaternions_unit_and_keeps_the_rotation,
-    &numbers_that_are_not_finite_are_outside_and_stay_as_they_are,
-    &a_zero_quaternion_is_outside_and_stays_as_it_is,
-    &a_swing_outside_its_ellipse_moves_along_the_ray_to_the_centre,
-    &a_swing_keeps_to_its_box_and_its_ellipse_at_once,
-    &a_swing_without_an_ellipse_has_its_box_only,
-    &a_mimic_with_a_positive_multiplier_narrows_its_leader,
-    &a_mimic_with_a_negative_multiplier_narrows_its_leader,
-    &a_mimic_with_a_zero_multiplier_leaves_its_leader_alone,
-    &a_mimic_without_limits_leaves_its_leader_alone,
-    &two_mimics_narrow_one_leader_together,
-    &a_leader_at_its_limits_holds_its_mimic_within_the_mimics_limits_exactly,
-};
-
-int main(void)
-{
-    return test_run("limits", tests, TEST_COUNT(tests));
 }

@@ -108,7 +108,7 @@ static void sort_siblings(const poise_model *model, int *order)
     }
 }
 
-START_TEST(joints_added_in_depth_first_order_keep_their_index)
+TEST(joints_added_in_depth_first_order_keep_their_index)
 {
     for (uint64_t seed = 0; seed < TREES; ++seed) {
         int order[JOINTS];
@@ -120,9 +120,8 @@ START_TEST(joints_added_in_depth_first_order_keep_their_index)
         poise_model_destroy(again);
     }
 }
-END_TEST
 
-START_TEST(joints_added_in_any_order_give_the_same_model_as_sorted)
+TEST(joints_added_in_any_order_give_the_same_model_as_sorted)
 {
     scene_random random = scene_random_make(1);
     for (uint64_t seed = 0; seed < TREES; ++seed) {
@@ -137,9 +136,8 @@ START_TEST(joints_added_in_any_order_give_the_same_model_as_sorted)
         poise_model_destroy(again);
     }
 }
-END_TEST
 
-START_TEST(siblings_stand_in_the_order_in_which_they_were_added)
+TEST(siblings_stand_in_the_order_in_which_they_were_added)
 {
     scene_random random = scene_random_make(2);
     for (uint64_t seed = 0; seed < TREES; ++seed) {
@@ -160,7 +158,6 @@ START_TEST(siblings_stand_in_the_order_in_which_they_were_added)
         poise_model_destroy(again);
     }
 }
-END_TEST
 
 // ---- Queries against brute force -----------------------------------------------------------------------------------------
 
@@ -172,7 +169,7 @@ static bool is_above(const poise_model *model, int ancestor, int body)
     return body == ancestor;
 }
 
-START_TEST(a_subtree_is_the_run_of_indices_below_its_joint)
+TEST(a_subtree_is_the_run_of_indices_below_its_joint)
 {
     for (uint64_t seed = 0; seed < TREES; ++seed) {
         poise_model *model = tree_of(seed, RANDOM_FOREST);
@@ -189,9 +186,8 @@ START_TEST(a_subtree_is_the_run_of_indices_below_its_joint)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
-START_TEST(ancestor_queries_agree_with_walking_up)
+TEST(ancestor_queries_agree_with_walking_up)
 {
     for (uint64_t seed = 0; seed < TREES; ++seed) {
         poise_model *model = tree_of(seed, RANDOM_FOREST);
@@ -206,9 +202,8 @@ START_TEST(ancestor_queries_agree_with_walking_up)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
-START_TEST(a_path_leads_from_the_root_to_the_body)
+TEST(a_path_leads_from_the_root_to_the_body)
 {
     for (uint64_t seed = 0; seed < TREES; ++seed) {
         poise_model *model = tree_of(seed, RANDOM_FOREST);
@@ -231,9 +226,8 @@ START_TEST(a_path_leads_from_the_root_to_the_body)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
-START_TEST(indices_out_of_range_give_nothing)
+TEST(indices_out_of_range_give_nothing)
 {
     poise_model *model = tree_of(3, RANDOM_PLAIN);
     int path[2] = {-7, -7};
@@ -259,9 +253,8 @@ START_TEST(indices_out_of_range_give_nothing)
     ck_assert_int_eq(path[0], -7);
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(a_null_model_is_an_empty_one)
+TEST(a_null_model_is_an_empty_one)
 {
     ck_assert_int_eq(poise_model_joint_count(NULL), 0);
     ck_assert_int_eq(poise_model_nq(NULL), 0);
@@ -276,7 +269,6 @@ START_TEST(a_null_model_is_an_empty_one)
     ck_assert_int_eq(poise_model_clamp(NULL, (double[]){0}, NULL), POISE_ERROR_ARGUMENT);
     poise_model_neutral(NULL, NULL);
 }
-END_TEST
 
 // ---- Names ---------------------------------------------------------------------------------------------------------------
 
@@ -307,7 +299,7 @@ static double seconds_to_build(bool chain, poise_model **model)
 }
 
 // A list searched from one end would need 2e8 comparisons of names: seconds.
-START_TEST(twenty_thousand_joints_build_in_less_than_a_second)
+TEST(twenty_thousand_joints_build_in_less_than_a_second)
 {
     for (int chain = 0; chain < 2; ++chain) {
         poise_model *model;
@@ -316,9 +308,8 @@ START_TEST(twenty_thousand_joints_build_in_less_than_a_second)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
-START_TEST(every_one_of_thousands_of_names_is_found)
+TEST(every_one_of_thousands_of_names_is_found)
 {
     poise_model *model;
     seconds_to_build(false, &model);
@@ -338,9 +329,8 @@ START_TEST(every_one_of_thousands_of_names_is_found)
     ck_assert_int_eq(poise_model_find_tool(model, "body7"), POISE_WORLD);
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(names_are_copied)
+TEST(names_are_copied)
 {
     char name[] = "hinge", body[] = "arm", tool_name[] = "tip";
     poise_builder *builder = new_builder();
@@ -360,7 +350,6 @@ START_TEST(names_are_copied)
     ck_assert_int_eq(poise_model_find_tool(model, "tip"), 0);
     poise_model_destroy(model);
 }
-END_TEST
 
 // ---- The table of joint types --------------------------------------------------------------------------------------------
 
@@ -383,7 +372,7 @@ static const struct {
     [POISE_JOINT_FREE_EULER] = {"free_euler", 6, 6},
 };
 
-START_TEST(every_type_has_the_coordinates_of_the_table)
+TEST(every_type_has_the_coordinates_of_the_table)
 {
     for (int t = 0; t < POISE_JOINT_TYPE_COUNT; ++t) {
         poise_builder *builder = new_builder();
@@ -400,9 +389,8 @@ START_TEST(every_type_has_the_coordinates_of_the_table)
     ck_assert_str_eq(poise_joint_type_name(POISE_JOINT_TYPE_COUNT), "unknown");
     ck_assert_str_eq(poise_joint_type_name((poise_joint_type)-1), "unknown");
 }
-END_TEST
 
-START_TEST(coordinates_follow_one_another_in_the_order_of_joints)
+TEST(coordinates_follow_one_another_in_the_order_of_joints)
 {
     for (uint64_t seed = 0; seed < TREES; ++seed) {
         poise_model *model = tree_of(seed, RANDOM_MIMICS);
@@ -422,9 +410,8 @@ START_TEST(coordinates_follow_one_another_in_the_order_of_joints)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
-START_TEST(the_neutral_configuration_is_zeros_and_identity_quaternions)
+TEST(the_neutral_configuration_is_zeros_and_identity_quaternions)
 {
     for (uint64_t seed = 0; seed < TREES; ++seed) {
         poise_model *model = tree_of(seed, RANDOM_MIMICS);
@@ -442,10 +429,9 @@ START_TEST(the_neutral_configuration_is_zeros_and_identity_quaternions)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
 // A joint comes back as it was given, but for the lengths of its axes and quaternions.
-START_TEST(a_description_comes_back_normalised)
+TEST(a_description_comes_back_normalised)
 {
     scene_random random = scene_random_make(8);
     poise_builder *builder = new_builder();
@@ -471,7 +457,6 @@ START_TEST(a_description_comes_back_normalised)
     ck_assert_double_eq(joint.mass, given.mass);
     poise_model_destroy(model);
 }
-END_TEST
 
 // ---- Denavit-Hartenberg --------------------------------------------------------------------------------------------------
 
@@ -546,25 +531,23 @@ static void check_table(scene_random *random, poise_dh_convention convention)
     poise_model_destroy(model);
 }
 
-START_TEST(a_classic_table_ends_at_the_product_of_its_matrices)
+TEST(a_classic_table_ends_at_the_product_of_its_matrices)
 {
     scene_random random = scene_random_make(21);
     for (int i = 0; i < TREES; ++i) {
         check_table(&random, POISE_DH_CLASSIC);
     }
 }
-END_TEST
 
-START_TEST(a_modified_table_ends_at_the_product_of_its_matrices)
+TEST(a_modified_table_ends_at_the_product_of_its_matrices)
 {
     scene_random random = scene_random_make(22);
     for (int i = 0; i < TREES; ++i) {
         check_table(&random, POISE_DH_MODIFIED);
     }
 }
-END_TEST
 
-START_TEST(a_table_hangs_on_its_parent)
+TEST(a_table_hangs_on_its_parent)
 {
     poise_builder *builder = new_builder();
     poise_joint base = poise_joint_default();
@@ -585,31 +568,4 @@ START_TEST(a_table_hangs_on_its_parent)
     ck_assert_double_eq(poise_kinematics_tool_pose(kin, 1).position.x, 3.0);
     poise_kinematics_destroy(kin);
     poise_model_destroy(model);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &joints_added_in_depth_first_order_keep_their_index,
-    &joints_added_in_any_order_give_the_same_model_as_sorted,
-    &siblings_stand_in_the_order_in_which_they_were_added,
-    &a_subtree_is_the_run_of_indices_below_its_joint,
-    &ancestor_queries_agree_with_walking_up,
-    &a_path_leads_from_the_root_to_the_body,
-    &indices_out_of_range_give_nothing,
-    &a_null_model_is_an_empty_one,
-    &twenty_thousand_joints_build_in_less_than_a_second,
-    &every_one_of_thousands_of_names_is_found,
-    &names_are_copied,
-    &every_type_has_the_coordinates_of_the_table,
-    &coordinates_follow_one_another_in_the_order_of_joints,
-    &the_neutral_configuration_is_zeros_and_identity_quaternions,
-    &a_description_comes_back_normalised,
-    &a_classic_table_ends_at_the_product_of_its_matrices,
-    &a_modified_table_ends_at_the_product_of_its_matrices,
-    &a_table_hangs_on_its_parent,
-};
-
-int main(void)
-{
-    return test_run("model", tests, TEST_COUNT(tests));
 }

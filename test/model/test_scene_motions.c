@@ -60,7 +60,7 @@ static double foot_height(const actor *a, bool left)
 
 // ---- all motions ---------------------------------------------------------------------------------------------------------
 
-START_TEST(every_motion_stays_within_the_limits_of_every_humanoid)
+TEST(every_motion_stays_within_the_limits_of_every_humanoid)
 {
     enum { SAMPLES = 2000 };
     for (size_t h = 0; h < TEST_COUNT(humanoids); ++h) {
@@ -76,11 +76,10 @@ START_TEST(every_motion_stays_within_the_limits_of_every_humanoid)
         end_actor(&a);
     }
 }
-END_TEST
 
 // Three parameterisations of the same rotations through paths of a dozen joints, each rounded to about 1e-15. The tolerance
 // leaves room for the conversion to swing and twist, whose error grows near a swing of a half turn.
-START_TEST(the_humanoids_take_the_same_poses_in_their_own_coordinates)
+TEST(the_humanoids_take_the_same_poses_in_their_own_coordinates)
 {
     actor actors[3] = {make_actor(humanoids[0]), make_actor(humanoids[1]), make_actor(humanoids[2])};
     for (int m = 0; m < scene_motion_count(); ++m) {
@@ -104,11 +103,10 @@ START_TEST(the_humanoids_take_the_same_poses_in_their_own_coordinates)
         end_actor(&actors[h]);
     }
 }
-END_TEST
 
 // Second differences over every half millisecond of a period, its end included. A jump of a velocity by dv shows up as dv /
 // h = 2000 dv, a jump of a position far more; the bound is what limbs and the passing of support in the cartwheel come to.
-START_TEST(velocities_of_all_markers_are_continuous_through_the_whole_period)
+TEST(velocities_of_all_markers_are_continuous_through_the_whole_period)
 {
     static const struct {
         const char *motion;
@@ -135,9 +133,8 @@ START_TEST(velocities_of_all_markers_are_continuous_through_the_whole_period)
     }
     end_actor(&a);
 }
-END_TEST
 
-START_TEST(motions_repeat_after_their_duration_and_before_zero)
+TEST(motions_repeat_after_their_duration_and_before_zero)
 {
     actor a = make_actor("humanoid-quaternion"), b = make_actor("humanoid-quaternion");
     for (int m = 0; m < scene_motion_count(); ++m) {
@@ -156,9 +153,8 @@ START_TEST(motions_repeat_after_their_duration_and_before_zero)
     end_actor(&a);
     end_actor(&b);
 }
-END_TEST
 
-START_TEST(motions_refuse_unknown_names_other_models_and_times_that_are_not_finite)
+TEST(motions_refuse_unknown_names_other_models_and_times_that_are_not_finite)
 {
     actor a = make_actor("humanoid");
     poise_model *tree = NULL, *lamp = NULL;
@@ -181,11 +177,10 @@ START_TEST(motions_refuse_unknown_names_other_models_and_times_that_are_not_fini
     poise_model_destroy(lamp);
     end_actor(&a);
 }
-END_TEST
 
 // ---- walk ----------------------------------------------------------------------------------------------------------------
 
-START_TEST(half_a_period_later_the_walk_is_its_mirror_image)
+TEST(half_a_period_later_the_walk_is_its_mirror_image)
 {
     actor a = make_actor("humanoid"), b = make_actor("humanoid");
     double duration = scene_motion_duration("walk");
@@ -204,9 +199,8 @@ START_TEST(half_a_period_later_the_walk_is_its_mirror_image)
     end_actor(&a);
     end_actor(&b);
 }
-END_TEST
 
-START_TEST(the_walk_always_has_a_foot_on_the_floor_and_none_below_it)
+TEST(the_walk_always_has_a_foot_on_the_floor_and_none_below_it)
 {
     actor a = make_actor("humanoid");
     for (int i = 0; i < 440; ++i) {
@@ -216,9 +210,8 @@ START_TEST(the_walk_always_has_a_foot_on_the_floor_and_none_below_it)
     }
     end_actor(&a);
 }
-END_TEST
 
-START_TEST(a_standing_foot_moves_with_the_treadmill_and_the_other_overtakes)
+TEST(a_standing_foot_moves_with_the_treadmill_and_the_other_overtakes)
 {
     actor a = make_actor("humanoid");
     double duration = scene_motion_duration("walk"), speed = 1.2 / duration;
@@ -243,9 +236,8 @@ START_TEST(a_standing_foot_moves_with_the_treadmill_and_the_other_overtakes)
     }
     end_actor(&a);
 }
-END_TEST
 
-START_TEST(walking_arms_swing_against_the_legs_and_the_pelvis_rises_twice)
+TEST(walking_arms_swing_against_the_legs_and_the_pelvis_rises_twice)
 {
     enum { SAMPLES = 100 };
     actor a = make_actor("humanoid");
@@ -265,11 +257,10 @@ START_TEST(walking_arms_swing_against_the_legs_and_the_pelvis_rises_twice)
     ck_assert_int_eq(tops, 2);
     end_actor(&a);
 }
-END_TEST
 
 // ---- punch, kick, cartwheel ----------------------------------------------------------------------------------------------
 
-START_TEST(the_punch_reaches_forward_at_the_height_of_the_shoulder_and_comes_back)
+TEST(the_punch_reaches_forward_at_the_height_of_the_shoulder_and_comes_back)
 {
     actor a = make_actor("humanoid");
     play(&a, "punch", 0);
@@ -284,9 +275,8 @@ START_TEST(the_punch_reaches_forward_at_the_height_of_the_shoulder_and_comes_bac
     ck_assert_double_le(distance(left_foot, point(&a, "left_foot", 0, 0, 0)), 1e-14);
     end_actor(&a);
 }
-END_TEST
 
-START_TEST(the_kick_lifts_the_right_foot_above_the_hip_over_a_planted_left_one)
+TEST(the_kick_lifts_the_right_foot_above_the_hip_over_a_planted_left_one)
 {
     actor a = make_actor("humanoid");
     play(&a, "kick", 0);
@@ -305,9 +295,8 @@ START_TEST(the_kick_lifts_the_right_foot_above_the_hip_over_a_planted_left_one)
     ck_assert_double_gt(farthest, planted.z + 0.5);
     end_actor(&a);
 }
-END_TEST
 
-START_TEST(the_cartwheel_turns_once_to_the_left_over_its_hands_and_once_back)
+TEST(the_cartwheel_turns_once_to_the_left_over_its_hands_and_once_back)
 {
     enum { SAMPLES = 1000 };
     actor a = make_actor("humanoid");
@@ -333,25 +322,4 @@ START_TEST(the_cartwheel_turns_once_to_the_left_over_its_hands_and_once_back)
     play(&a, "cartwheel", 0.5 * duration);
     ck_assert_double_gt(point(&a, "pelvis", 0, 0, 0).x, 4);
     end_actor(&a);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &every_motion_stays_within_the_limits_of_every_humanoid,
-    &the_humanoids_take_the_same_poses_in_their_own_coordinates,
-    &velocities_of_all_markers_are_continuous_through_the_whole_period,
-    &motions_repeat_after_their_duration_and_before_zero,
-    &motions_refuse_unknown_names_other_models_and_times_that_are_not_finite,
-    &half_a_period_later_the_walk_is_its_mirror_image,
-    &the_walk_always_has_a_foot_on_the_floor_and_none_below_it,
-    &a_standing_foot_moves_with_the_treadmill_and_the_other_overtakes,
-    &walking_arms_swing_against_the_legs_and_the_pelvis_rises_twice,
-    &the_punch_reaches_forward_at_the_height_of_the_shoulder_and_comes_back,
-    &the_kick_lifts_the_right_foot_above_the_hip_over_a_planted_left_one,
-    &the_cartwheel_turns_once_to_the_left_over_its_hands_and_once_back,
-};
-
-int main(void)
-{
-    return test_run("scene_motions", tests, TEST_COUNT(tests));
 }

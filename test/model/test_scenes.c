@@ -42,7 +42,7 @@ static poise_vec3 tool_position(const poise_model *model, const poise_kinematics
 
 // ---- table ---------------------------------------------------------------------------------------------------------------
 
-START_TEST(every_scene_of_the_table_builds_and_contains_its_neutral_configuration)
+TEST(every_scene_of_the_table_builds_and_contains_its_neutral_configuration)
 {
     ck_assert_int_ge(scene_count(), 20);
     for (int i = 0; i < scene_count(); ++i) {
@@ -59,9 +59,8 @@ START_TEST(every_scene_of_the_table_builds_and_contains_its_neutral_configuratio
     ck_assert_ptr_null(scene_name(scene_count()));
     ck_assert_ptr_null(scene_description(scene_count()));
 }
-END_TEST
 
-START_TEST(scenes_have_the_sizes_that_their_descriptions_name)
+TEST(scenes_have_the_sizes_that_their_descriptions_name)
 {
     static const struct {
         const char *scene;
@@ -100,9 +99,8 @@ START_TEST(scenes_have_the_sizes_that_their_descriptions_name)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
-START_TEST(unknown_names_are_not_found_and_leave_the_model_alone)
+TEST(unknown_names_are_not_found_and_leave_the_model_alone)
 {
     static const char *const names[] = {"",       "arm",       "humanoid-",        "tree-",    "tree-0",
                                         "tree-x", "chain-01",  "tree-1000001",     "chain--3", "tree-62 ",
@@ -121,7 +119,6 @@ START_TEST(unknown_names_are_not_found_and_leave_the_model_alone)
     ck_assert_int_eq(scene_create(NULL, NULL, &model, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(scene_create("lamp", NULL, NULL, NULL), POISE_ERROR_ARGUMENT);
 }
-END_TEST
 
 // An allocator that fails its n-th request and counts what is held.
 typedef struct meter {
@@ -144,7 +141,7 @@ static void meter_release(void *user, void *memory)
     free(memory);
 }
 
-START_TEST(a_scene_that_runs_out_of_memory_says_so_and_leaks_nothing)
+TEST(a_scene_that_runs_out_of_memory_says_so_and_leaks_nothing)
 {
     bool built = false;
     for (int n = 1; !built; ++n) {
@@ -159,11 +156,10 @@ START_TEST(a_scene_that_runs_out_of_memory_says_so_and_leaks_nothing)
         ck_assert_int_eq(m.held, 0);
     }
 }
-END_TEST
 
 // ---- skeletons -----------------------------------------------------------------------------------------------------------
 
-START_TEST(planar_scenes_turn_about_z_only_and_reach_as_far_as_their_links)
+TEST(planar_scenes_turn_about_z_only_and_reach_as_far_as_their_links)
 {
     static const struct {
         const char *scene;
@@ -189,9 +185,8 @@ START_TEST(planar_scenes_turn_about_z_only_and_reach_as_far_as_their_links)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
-START_TEST(robot_tools_point_where_their_descriptions_say)
+TEST(robot_tools_point_where_their_descriptions_say)
 {
     static const struct {
         const char *scene;
@@ -212,9 +207,8 @@ START_TEST(robot_tools_point_where_their_descriptions_say)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
-START_TEST(erik_skeletons_stand_straight_at_rest_and_keep_the_ranges_of_the_paper)
+TEST(erik_skeletons_stand_straight_at_rest_and_keep_the_ranges_of_the_paper)
 {
     static const struct {
         const char *scene, *axes;
@@ -239,10 +233,9 @@ START_TEST(erik_skeletons_stand_straight_at_rest_and_keep_the_ranges_of_the_pape
         poise_model_destroy(model);
     }
 }
-END_TEST
 
 // The two forms of skeleton C: q_dh = (q1, q2, q3, -q4, q5), and the end's frame apart by the base's rotation.
-START_TEST(the_denavit_hartenberg_form_of_skeleton_c_is_skeleton_c)
+TEST(the_denavit_hartenberg_form_of_skeleton_c_is_skeleton_c)
 {
     poise_model *plain = make("erik-c"), *table = make("erik-c-dh");
     poise_kinematics *a = pose(plain, NULL), *b = pose(table, NULL);
@@ -269,9 +262,8 @@ START_TEST(the_denavit_hartenberg_form_of_skeleton_c_is_skeleton_c)
     poise_model_destroy(plain);
     poise_model_destroy(table);
 }
-END_TEST
 
-START_TEST(fingers_of_the_hand_close_towards_the_palm_and_their_last_joints_follow)
+TEST(fingers_of_the_hand_close_towards_the_palm_and_their_last_joints_follow)
 {
     static const char *const fingers[] = {"thumb", "index", "middle", "ring", "little"};
     poise_model *model = make("hand");
@@ -299,9 +291,8 @@ START_TEST(fingers_of_the_hand_close_towards_the_palm_and_their_last_joints_foll
     poise_kinematics_destroy(open);
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(trees_and_chains_have_the_size_of_their_name_and_markers_at_their_leaves)
+TEST(trees_and_chains_have_the_size_of_their_name_and_markers_at_their_leaves)
 {
     static const struct {
         const char *scene;
@@ -332,13 +323,12 @@ START_TEST(trees_and_chains_have_the_size_of_their_name_and_markers_at_their_lea
         poise_model_destroy(model);
     }
 }
-END_TEST
 
 // ---- humanoid ------------------------------------------------------------------------------------------------------------
 
 static const char *const humanoids[] = {"humanoid", "humanoid-euler", "humanoid-quaternion"};
 
-START_TEST(humanoids_stand_in_a_t_on_the_floor)
+TEST(humanoids_stand_in_a_t_on_the_floor)
 {
     for (size_t i = 0; i < TEST_COUNT(humanoids); ++i) {
         poise_model *model = make(humanoids[i]);
@@ -361,9 +351,8 @@ START_TEST(humanoids_stand_in_a_t_on_the_floor)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
-START_TEST(the_humanoids_use_the_joint_types_they_are_named_after)
+TEST(the_humanoids_use_the_joint_types_they_are_named_after)
 {
     static const poise_joint_type root[] = {POISE_JOINT_FREE_EXPMAP, POISE_JOINT_FREE_EULER, POISE_JOINT_FREE};
     static const poise_joint_type hip[] = {POISE_JOINT_SWING_TWIST, POISE_JOINT_BALL_EULER, POISE_JOINT_BALL_QUATERNION};
@@ -384,9 +373,8 @@ START_TEST(the_humanoids_use_the_joint_types_they_are_named_after)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
-START_TEST(the_41_markers_sit_on_the_body_and_mirror_each_other)
+TEST(the_41_markers_sit_on_the_body_and_mirror_each_other)
 {
     poise_model *model = make("humanoid");
     poise_kinematics *kinematics = pose(model, NULL);
@@ -418,7 +406,6 @@ START_TEST(the_41_markers_sit_on_the_body_and_mirror_each_other)
     poise_kinematics_destroy(kinematics);
     poise_model_destroy(model);
 }
-END_TEST
 
 enum { DOFS = 58 };
 
@@ -445,7 +432,7 @@ static double smallest_pivot(double *A)
 // J^T J of all markers is positive definite: no small motion leaves every marker in place. Its smallest pivot is the square
 // of how far the markers see the least visible joint, in metres per radian, when the joints before it are free:
 // centimetres.
-START_TEST(the_markers_determine_every_joint)
+TEST(the_markers_determine_every_joint)
 {
     static double A[DOFS * DOFS];
     scene_marker markers[41];
@@ -469,11 +456,10 @@ START_TEST(the_markers_determine_every_joint)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
 // ---- postures ------------------------------------------------------------------------------------------------------------
 
-START_TEST(postures_are_within_the_limits_and_differ_from_each_other)
+TEST(postures_are_within_the_limits_and_differ_from_each_other)
 {
     int scenes = 0;
     for (int i = 0; i < scene_count(); ++i) {
@@ -495,9 +481,8 @@ START_TEST(postures_are_within_the_limits_and_differ_from_each_other)
     }
     ck_assert_int_eq(scenes, 8); // the lamp and seven skeletons
 }
-END_TEST
 
-START_TEST(the_light_of_a_sad_lamp_shines_down_and_of_a_proud_one_ahead)
+TEST(the_light_of_a_sad_lamp_shines_down_and_of_a_proud_one_ahead)
 {
     poise_model *model = make("lamp");
     double q[6];
@@ -513,9 +498,8 @@ START_TEST(the_light_of_a_sad_lamp_shines_down_and_of_a_proud_one_ahead)
     poise_kinematics_destroy(kinematics);
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(postures_refuse_unknown_names_and_other_models)
+TEST(postures_refuse_unknown_names_and_other_models)
 {
     poise_model *lamp = make("lamp"), *arm = make("arm7");
     double q[7] = {9, 9, 9, 9, 9, 9, 9};
@@ -528,11 +512,10 @@ START_TEST(postures_refuse_unknown_names_and_other_models)
     poise_model_destroy(lamp);
     poise_model_destroy(arm);
 }
-END_TEST
 
 // ---- random numbers ------------------------------------------------------------------------------------------------------
 
-START_TEST(the_generator_gives_the_published_numbers_of_splitmix64)
+TEST(the_generator_gives_the_published_numbers_of_splitmix64)
 {
     static const uint64_t expected[] = {UINT64_C(6457827717110365317), UINT64_C(3203168211198807973),
                                         UINT64_C(9817491932198370423), UINT64_C(4593380528125082431),
@@ -542,11 +525,10 @@ START_TEST(the_generator_gives_the_published_numbers_of_splitmix64)
         ck_assert(scene_random_bits(&random) == expected[i]);
     }
 }
-END_TEST
 
 // Over n = 100000 draws the mean is off by s / sqrt(n), s the standard deviation; six of those are never seen. The variance
 // of a bell of variance 1 is off by sqrt(2 / n).
-START_TEST(random_numbers_have_the_mean_and_spread_they_should)
+TEST(random_numbers_have_the_mean_and_spread_they_should)
 {
     enum { N = 100000 };
     scene_random random = scene_random_make(7);
@@ -574,9 +556,8 @@ START_TEST(random_numbers_have_the_mean_and_spread_they_should)
         ck_assert_double_le(fabs(counts[i] - N / 5.0), 6 * sqrt(N * 0.16));
     }
 }
-END_TEST
 
-START_TEST(random_configurations_are_within_the_limits_of_every_scene)
+TEST(random_configurations_are_within_the_limits_of_every_scene)
 {
     scene_random random = scene_random_make(11);
     for (int i = 0; i < scene_count(); ++i) {
@@ -591,10 +572,9 @@ START_TEST(random_configurations_are_within_the_limits_of_every_scene)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
 // Neck and head have a swing ellipse, hips a box: the draws must come near their whole extent, not only the middle.
-START_TEST(random_configurations_fill_the_limits)
+TEST(random_configurations_fill_the_limits)
 {
     poise_model *model = make("humanoid");
     double q[58], low[58], high[58];
@@ -620,34 +600,4 @@ START_TEST(random_configurations_fill_the_limits)
         }
     }
     poise_model_destroy(model);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &every_scene_of_the_table_builds_and_contains_its_neutral_configuration,
-    &scenes_have_the_sizes_that_their_descriptions_name,
-    &unknown_names_are_not_found_and_leave_the_model_alone,
-    &a_scene_that_runs_out_of_memory_says_so_and_leaks_nothing,
-    &planar_scenes_turn_about_z_only_and_reach_as_far_as_their_links,
-    &robot_tools_point_where_their_descriptions_say,
-    &erik_skeletons_stand_straight_at_rest_and_keep_the_ranges_of_the_paper,
-    &the_denavit_hartenberg_form_of_skeleton_c_is_skeleton_c,
-    &fingers_of_the_hand_close_towards_the_palm_and_their_last_joints_follow,
-    &trees_and_chains_have_the_size_of_their_name_and_markers_at_their_leaves,
-    &humanoids_stand_in_a_t_on_the_floor,
-    &the_humanoids_use_the_joint_types_they_are_named_after,
-    &the_41_markers_sit_on_the_body_and_mirror_each_other,
-    &the_markers_determine_every_joint,
-    &postures_are_within_the_limits_and_differ_from_each_other,
-    &the_light_of_a_sad_lamp_shines_down_and_of_a_proud_one_ahead,
-    &postures_refuse_unknown_names_and_other_models,
-    &the_generator_gives_the_published_numbers_of_splitmix64,
-    &random_numbers_have_the_mean_and_spread_they_should,
-    &random_configurations_are_within_the_limits_of_every_scene,
-    &random_configurations_fill_the_limits,
-};
-
-int main(void)
-{
-    return test_run("scenes", tests, TEST_COUNT(tests));
 }

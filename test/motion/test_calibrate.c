@@ -84,7 +84,7 @@ static poise_calibration calibrate(const subject *s, poise_scaling scaling, int 
     return report;
 }
 
-START_TEST(offsets_that_nobody_measured_are_found)
+TEST(offsets_that_nobody_measured_are_found)
 {
     subject *s = record(1.0, 0.0);
     poise_placement placements[MARKERS];
@@ -100,9 +100,8 @@ START_TEST(offsets_that_nobody_measured_are_found)
     ck_assert_double_lt(sum / MARKERS, 0.05); // joints that hardly move in the recording leave an offset open
     forget(s);
 }
-END_TEST
 
-START_TEST(known_offsets_stay_where_they_are)
+TEST(known_offsets_stay_where_they_are)
 {
     subject *s = record(1.0, 0.0);
     poise_placement placements[MARKERS];
@@ -114,9 +113,8 @@ START_TEST(known_offsets_stay_where_they_are)
     }
     forget(s);
 }
-END_TEST
 
-START_TEST(one_factor_for_all_bones_is_found)
+TEST(one_factor_for_all_bones_is_found)
 {
     subject *s = record(1.15, 0.0);
     poise_placement placements[MARKERS];
@@ -128,9 +126,8 @@ START_TEST(one_factor_for_all_bones_is_found)
     poise_model_destroy(fitted);
     forget(s);
 }
-END_TEST
 
-START_TEST(bones_of_different_lengths_are_found)
+TEST(bones_of_different_lengths_are_found)
 {
     subject *s = record(0.9, 0.1);
     poise_placement placements[MARKERS];
@@ -150,9 +147,8 @@ START_TEST(bones_of_different_lengths_are_found)
     poise_model_destroy(fitted);
     forget(s);
 }
-END_TEST
 
-START_TEST(gaps_are_passed_over)
+TEST(gaps_are_passed_over)
 {
     subject *s = record(1.0, 0.0);
     scene_random random = scene_random_make(3);
@@ -171,9 +167,8 @@ START_TEST(gaps_are_passed_over)
     ck_assert_double_lt(report.rms, 1e-6);
     forget(s);
 }
-END_TEST
 
-START_TEST(wrong_use_is_refused_with_a_reason)
+TEST(wrong_use_is_refused_with_a_reason)
 {
     subject *s = record(1.0, 0.0);
     poise_placement placements[MARKERS];
@@ -200,7 +195,6 @@ START_TEST(wrong_use_is_refused_with_a_reason)
     ck_assert_ptr_null(model);
     forget(s);
 }
-END_TEST
 
 // ---- Names ---------------------------------------------------------------------------------------------------------------
 
@@ -220,7 +214,7 @@ static poise_model *bodies_called(const char *const *names, int count)
     return model;
 }
 
-START_TEST(markers_find_their_bodies_by_name_in_every_dialect)
+TEST(markers_find_their_bodies_by_name_in_every_dialect)
 {
     static const char *const dialects[4][6] = {
         {"lfemur", "rfemur", "head", "root", "lhumerus", "rtoes"},
@@ -245,9 +239,8 @@ START_TEST(markers_find_their_bodies_by_name_in_every_dialect)
     }
     poise_markers_destroy(markers);
 }
-END_TEST
 
-START_TEST(a_marker_without_its_body_is_left_out)
+TEST(a_marker_without_its_body_is_left_out)
 {
     static const char *const bodies[2] = {"rfemur", "tail"}, *const labels[3] = {"LKNE", "RKNE", "TAIL1"};
     poise_model *model = bodies_called(bodies, 2);
@@ -259,21 +252,4 @@ START_TEST(a_marker_without_its_body_is_left_out)
     ck_assert_int_eq(poise_placements_by_name(NULL, markers, placements, 1), 0);
     poise_markers_destroy(markers);
     poise_model_destroy(model);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &markers_find_their_bodies_by_name_in_every_dialect,
-    &a_marker_without_its_body_is_left_out,
-    &offsets_that_nobody_measured_are_found,
-    &known_offsets_stay_where_they_are,
-    &one_factor_for_all_bones_is_found,
-    &bones_of_different_lengths_are_found,
-    &gaps_are_passed_over,
-    &wrong_use_is_refused_with_a_reason,
-};
-
-int main(void)
-{
-    return test_run("calibrate", tests, TEST_COUNT(tests));
 }

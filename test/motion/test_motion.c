@@ -63,7 +63,7 @@ static poise_clip *clip_of(const poise_model *model, int frames, double frame_ti
     return clip;
 }
 
-START_TEST(a_clip_is_one_allocation_of_zeros)
+TEST(a_clip_is_one_allocation_of_zeros)
 {
     meter m = {0};
     poise_allocator allocator = allocator_of(&m);
@@ -78,9 +78,8 @@ START_TEST(a_clip_is_one_allocation_of_zeros)
     ck_assert_int_eq(m.live, 0);
     poise_clip_destroy(NULL);
 }
-END_TEST
 
-START_TEST(a_clip_refuses_what_makes_no_sense)
+TEST(a_clip_refuses_what_makes_no_sense)
 {
     poise_clip *clip = NULL;
     ck_assert_int_eq(poise_clip_create(-1, 3, 1, NULL, &clip), POISE_ERROR_ARGUMENT);
@@ -92,9 +91,8 @@ START_TEST(a_clip_refuses_what_makes_no_sense)
     ck_assert_int_eq(poise_clip_create(2147483647, 2147483647, 1, NULL, &clip), POISE_ERROR_MEMORY);
     ck_assert_ptr_null(clip);
 }
-END_TEST
 
-START_TEST(a_trimmed_clip_is_a_piece_of_it)
+TEST(a_trimmed_clip_is_a_piece_of_it)
 {
     poise_model *model = mover();
     poise_clip *clip = clip_of(model, 6, 0.5), *piece = NULL;
@@ -115,7 +113,6 @@ START_TEST(a_trimmed_clip_is_a_piece_of_it)
     poise_clip_destroy(clip);
     poise_model_destroy(model);
 }
-END_TEST
 
 // q at a third of the way from a to b, each one coordinate.
 static double third(const poise_model *model, int coordinate, double a, double b)
@@ -129,7 +126,7 @@ static double third(const poise_model *model, int coordinate, double a, double b
     return q[coordinate];
 }
 
-START_TEST(angles_go_the_shorter_way_unless_their_limits_forbid_it)
+TEST(angles_go_the_shorter_way_unless_their_limits_forbid_it)
 {
     const double tolerance = 1e-14; // a few roundings of angles up to 360 degrees
     poise_model *model = mover();
@@ -143,9 +140,8 @@ START_TEST(angles_go_the_shorter_way_unless_their_limits_forbid_it)
     ck_assert_double_eq_tol(third(model, SLIDE, 30.0, -30.0), 10.0, tolerance * 10);
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(rotations_turn_at_constant_speed_along_the_great_arc)
+TEST(rotations_turn_at_constant_speed_along_the_great_arc)
 {
     poise_model *model = mover();
     poise_clip *clip = clip_of(model, 2, 1.0);
@@ -171,9 +167,8 @@ START_TEST(rotations_turn_at_constant_speed_along_the_great_arc)
     poise_clip_destroy(clip);
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(samples_outside_a_clip_are_its_ends_and_on_frames_exact)
+TEST(samples_outside_a_clip_are_its_ends_and_on_frames_exact)
 {
     poise_model *model = mover();
     poise_clip *clip = clip_of(model, 50, 1.0 / 30);
@@ -199,9 +194,8 @@ START_TEST(samples_outside_a_clip_are_its_ends_and_on_frames_exact)
     poise_clip_destroy(clip);
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(resampling_keeps_the_length_and_every_common_frame)
+TEST(resampling_keeps_the_length_and_every_common_frame)
 {
     poise_model *model = mover();
     poise_clip *clip = clip_of(model, 121, 1.0 / 120), *made = NULL;
@@ -228,7 +222,6 @@ START_TEST(resampling_keeps_the_length_and_every_common_frame)
     poise_clip_destroy(clip);
     poise_model_destroy(model);
 }
-END_TEST
 
 // ---- Markers -------------------------------------------------------------------------------------------------------------
 
@@ -239,7 +232,7 @@ static poise_markers *markers_of(int frames, int count, const char *const *label
     return markers;
 }
 
-START_TEST(a_marker_set_is_one_allocation_of_gaps)
+TEST(a_marker_set_is_one_allocation_of_gaps)
 {
     meter m = {0};
     poise_allocator allocator = allocator_of(&m);
@@ -262,9 +255,8 @@ START_TEST(a_marker_set_is_one_allocation_of_gaps)
     ck_assert_ptr_null(markers);
     poise_markers_destroy(NULL);
 }
-END_TEST
 
-START_TEST(a_marker_set_refuses_what_makes_no_sense)
+TEST(a_marker_set_refuses_what_makes_no_sense)
 {
     poise_markers *markers = NULL;
     const char *labels[] = {"a", NULL};
@@ -276,9 +268,8 @@ START_TEST(a_marker_set_refuses_what_makes_no_sense)
     ck_assert_int_eq(poise_markers_create(1, 2, 1, NULL, NULL, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_ptr_null(markers);
 }
-END_TEST
 
-START_TEST(labels_are_found_whole_before_they_are_found_without_their_subject)
+TEST(labels_are_found_whole_before_they_are_found_without_their_subject)
 {
     const char *labels[] = {"Daniel:LFHD", "a:b:RFHD", "LFHD", "*3", "x:"};
     poise_markers *markers = markers_of(0, 5, labels);
@@ -292,7 +283,6 @@ START_TEST(labels_are_found_whole_before_they_are_found_without_their_subject)
     ck_assert_int_eq(poise_markers_find(NULL, "LFHD"), POISE_WORLD);
     poise_markers_destroy(markers);
 }
-END_TEST
 
 // Point i of frame f at (f, i, 10 f), with residuals f; marker 1 is not seen in frame 2.
 static poise_markers *walk(int frames)
@@ -319,7 +309,7 @@ static void release_walk(poise_markers *markers)
     poise_markers_destroy(markers);
 }
 
-START_TEST(trimmed_markers_keep_numbers_labels_and_residuals)
+TEST(trimmed_markers_keep_numbers_labels_and_residuals)
 {
     meter m = {0};
     poise_allocator allocator = allocator_of(&m);
@@ -338,9 +328,8 @@ START_TEST(trimmed_markers_keep_numbers_labels_and_residuals)
     ck_assert_int_eq(poise_markers_trim(markers, -2, 1, NULL, &piece), POISE_ERROR_ARGUMENT);
     release_walk(markers);
 }
-END_TEST
 
-START_TEST(resampled_markers_lie_on_straight_lines_and_gaps_stay_gaps)
+TEST(resampled_markers_lie_on_straight_lines_and_gaps_stay_gaps)
 {
     poise_markers *markers = walk(5), *made = NULL;
     ck_assert_int_eq(poise_markers_resample(markers, 200.0, NULL, &made), POISE_OK);
@@ -361,9 +350,8 @@ START_TEST(resampled_markers_lie_on_straight_lines_and_gaps_stay_gaps)
     ck_assert_int_eq(poise_markers_resample(markers, 1e18, NULL, &made), POISE_ERROR_MEMORY);
     release_walk(markers);
 }
-END_TEST
 
-START_TEST(rescaling_changes_units_and_turns_the_upward_axis)
+TEST(rescaling_changes_units_and_turns_the_upward_axis)
 {
     const poise_up ups[] = {POISE_UP_X, POISE_UP_Y, POISE_UP_Z};
     for (int from = 0; from < 3; ++from) {
@@ -384,9 +372,8 @@ START_TEST(rescaling_changes_units_and_turns_the_upward_axis)
         }
     }
 }
-END_TEST
 
-START_TEST(rescaling_from_an_unknown_scale_is_refused_and_changes_nothing)
+TEST(rescaling_from_an_unknown_scale_is_refused_and_changes_nothing)
 {
     poise_markers *markers = walk(3);
     markers->scale = (poise_scale){0.0, POISE_UP_UNKNOWN};
@@ -398,27 +385,4 @@ START_TEST(rescaling_from_an_unknown_scale_is_refused_and_changes_nothing)
     ck_assert_int_eq(poise_markers_rescale(NULL, (poise_scale){1.0, POISE_UP_Z}), POISE_ERROR_ARGUMENT);
     ck_assert_double_eq(markers->position[2].z, 10.0);
     release_walk(markers);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &a_clip_is_one_allocation_of_zeros,
-    &a_clip_refuses_what_makes_no_sense,
-    &a_trimmed_clip_is_a_piece_of_it,
-    &angles_go_the_shorter_way_unless_their_limits_forbid_it,
-    &rotations_turn_at_constant_speed_along_the_great_arc,
-    &samples_outside_a_clip_are_its_ends_and_on_frames_exact,
-    &resampling_keeps_the_length_and_every_common_frame,
-    &a_marker_set_is_one_allocation_of_gaps,
-    &a_marker_set_refuses_what_makes_no_sense,
-    &labels_are_found_whole_before_they_are_found_without_their_subject,
-    &trimmed_markers_keep_numbers_labels_and_residuals,
-    &resampled_markers_lie_on_straight_lines_and_gaps_stay_gaps,
-    &rescaling_changes_units_and_turns_the_upward_axis,
-    &rescaling_from_an_unknown_scale_is_refused_and_changes_nothing,
-};
-
-int main(void)
-{
-    return test_run("motion", tests, TEST_COUNT(tests));
 }

@@ -131,7 +131,7 @@ static int flagged(const take *t, int flag)
 
 // ---- Good data -----------------------------------------------------------------------------------------------------------
 
-START_TEST(clean_recordings_are_followed_to_a_micrometre)
+TEST(clean_recordings_are_followed_to_a_micrometre)
 {
     for (int m = 0; m < scene_motion_count(); ++m) {
         take *t = record(scene_motion_name(m), 300);
@@ -141,9 +141,8 @@ START_TEST(clean_recordings_are_followed_to_a_micrometre)
         forget(t);
     }
 }
-END_TEST
 
-START_TEST(a_frame_at_a_time_gives_the_bits_of_one_chunk)
+TEST(a_frame_at_a_time_gives_the_bits_of_one_chunk)
 {
     take *t = record("kick", 120);
     track(t, NULL);
@@ -164,7 +163,6 @@ START_TEST(a_frame_at_a_time_gives_the_bits_of_one_chunk)
     poise_tracker_destroy(tracker);
     forget(t);
 }
-END_TEST
 
 // ---- Bad data ------------------------------------------------------------------------------------------------------------
 
@@ -193,7 +191,7 @@ static void shake(take *t, double noise, uint64_t seed)
     }
 }
 
-START_TEST(markers_lost_at_random_leave_the_rest_on_their_places)
+TEST(markers_lost_at_random_leave_the_rest_on_their_places)
 {
     static const double share[] = {0.05, 0.1, 0.3};
     for (size_t s = 0; s < sizeof share / sizeof share[0]; ++s) {
@@ -210,9 +208,8 @@ START_TEST(markers_lost_at_random_leave_the_rest_on_their_places)
         forget(t);
     }
 }
-END_TEST
 
-START_TEST(two_swapped_markers_are_let_go_and_move_nothing)
+TEST(two_swapped_markers_are_let_go_and_move_nothing)
 {
     take *t = record("walk", 300);
     int left = poise_markers_find(t->seen, t->placements[0].label), right = MARKERS - 1;
@@ -242,9 +239,8 @@ START_TEST(two_swapped_markers_are_let_go_and_move_nothing)
     ck_assert_double_lt(worst_error(t, 205, t->frames), 2e-6);
     forget(t);
 }
-END_TEST
 
-START_TEST(a_frame_of_nothing_is_held_and_passed_over)
+TEST(a_frame_of_nothing_is_held_and_passed_over)
 {
     take *t = record("kick", 100);
     for (int i = 0; i < MARKERS; ++i) {
@@ -261,9 +257,8 @@ START_TEST(a_frame_of_nothing_is_held_and_passed_over)
     ck_assert_double_lt(worst_error(t, 61, 100), 2e-6);
     forget(t);
 }
-END_TEST
 
-START_TEST(a_frame_of_noise_does_not_lead_the_rest_astray)
+TEST(a_frame_of_noise_does_not_lead_the_rest_astray)
 {
     take *t = record("punch", 100);
     scene_random random = scene_random_make(5);
@@ -277,9 +272,8 @@ START_TEST(a_frame_of_noise_does_not_lead_the_rest_astray)
     ck_assert_double_lt(worst_jump(t), LARGEST);
     forget(t);
 }
-END_TEST
 
-START_TEST(recordings_that_begin_with_gaps_begin_when_markers_come)
+TEST(recordings_that_begin_with_gaps_begin_when_markers_come)
 {
     take *t = record("walk", 60);
     for (int f = 0; f < 10; ++f) {
@@ -292,7 +286,6 @@ START_TEST(recordings_that_begin_with_gaps_begin_when_markers_come)
     ck_assert_double_lt(worst_error(t, 10, 60), 2e-6);
     forget(t);
 }
-END_TEST
 
 // ---- Chunks --------------------------------------------------------------------------------------------------------------
 
@@ -315,7 +308,7 @@ static void blur(take *t)
     }
 }
 
-START_TEST(the_answer_does_not_depend_on_the_number_of_workers)
+TEST(the_answer_does_not_depend_on_the_number_of_workers)
 {
     take *t = record("cartwheel", 400);
     blur(t);
@@ -337,7 +330,6 @@ START_TEST(the_answer_does_not_depend_on_the_number_of_workers)
     free(one);
     forget(t);
 }
-END_TEST
 
 static int passes[400];
 
@@ -348,7 +340,7 @@ static void count_pass(void *user, int frame, int worker)
     passes[frame] += 1;
 }
 
-START_TEST(every_frame_is_announced_and_those_around_seams_more_than_once)
+TEST(every_frame_is_announced_and_those_around_seams_more_than_once)
 {
     take *t = record("walk", 400);
     poise_tracker_options options = poise_tracker_options_default();
@@ -363,9 +355,8 @@ START_TEST(every_frame_is_announced_and_those_around_seams_more_than_once)
     ck_assert_int_gt(passes[151], 1);
     forget(t);
 }
-END_TEST
 
-START_TEST(seams_leave_markers_met_and_bodies_calm)
+TEST(seams_leave_markers_met_and_bodies_calm)
 {
     for (int m = 0; m < scene_motion_count(); ++m) {
         take *t = record(scene_motion_name(m), 400);
@@ -380,9 +371,8 @@ START_TEST(seams_leave_markers_met_and_bodies_calm)
         forget(t);
     }
 }
-END_TEST
 
-START_TEST(a_marker_beyond_all_numbers_leaves_the_figures_finite)
+TEST(a_marker_beyond_all_numbers_leaves_the_figures_finite)
 {
     take *t = record("walk", 4);
     t->placements[5].local = poise_vec3_make(1.7e308, 1.7e308, -1.7e308); // its place in the world overflows
@@ -400,12 +390,11 @@ START_TEST(a_marker_beyond_all_numbers_leaves_the_figures_finite)
     }
     forget(t);
 }
-END_TEST
 
 // ---- Use -----------------------------------------------------------------------------------------------------------------
 
 // The neutral angle 0 lies outside of the limits, and no marker says where the arm is.
-START_TEST(a_first_frame_that_is_held_keeps_the_limits)
+TEST(a_first_frame_that_is_held_keeps_the_limits)
 {
     poise_builder *builder;
     poise_model *model;
@@ -427,9 +416,8 @@ START_TEST(a_first_frame_that_is_held_keeps_the_limits)
     poise_model_destroy(model);
     poise_builder_destroy(builder);
 }
-END_TEST
 
-START_TEST(wrong_use_is_refused_with_a_reason)
+TEST(wrong_use_is_refused_with_a_reason)
 {
     take *t = record("walk", 5);
     poise_error error;
@@ -455,9 +443,8 @@ START_TEST(wrong_use_is_refused_with_a_reason)
     free(q);
     forget(t);
 }
-END_TEST
 
-START_TEST(one_skeleton_follows_another_by_the_points_of_its_bodies)
+TEST(one_skeleton_follows_another_by_the_points_of_its_bodies)
 {
     take *t = record("kick", 100);
     poise_model *other;
@@ -472,27 +459,4 @@ START_TEST(one_skeleton_follows_another_by_the_points_of_its_bodies)
     poise_clip_destroy(followed);
     poise_model_destroy(other);
     forget(t);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &clean_recordings_are_followed_to_a_micrometre,
-    &a_frame_at_a_time_gives_the_bits_of_one_chunk,
-    &markers_lost_at_random_leave_the_rest_on_their_places,
-    &two_swapped_markers_are_let_go_and_move_nothing,
-    &a_frame_of_nothing_is_held_and_passed_over,
-    &a_frame_of_noise_does_not_lead_the_rest_astray,
-    &recordings_that_begin_with_gaps_begin_when_markers_come,
-    &the_answer_does_not_depend_on_the_number_of_workers,
-    &every_frame_is_announced_and_those_around_seams_more_than_once,
-    &seams_leave_markers_met_and_bodies_calm,
-    &a_marker_beyond_all_numbers_leaves_the_figures_finite,
-    &a_first_frame_that_is_held_keeps_the_limits,
-    &wrong_use_is_refused_with_a_reason,
-    &one_skeleton_follows_another_by_the_points_of_its_bodies,
-};
-
-int main(void)
-{
-    return test_run("tracker", tests, TEST_COUNT(tests));
 }

@@ -9,6 +9,7 @@
 
 struct TCase {
     const TTest *test;
+    int from, to; // rows
     TCase *next;
 };
 
@@ -50,8 +51,9 @@ TCase *tcase_create(const char *name)
 
 void _tcase_add_test(TCase *one, const TTest *test, int signal, int status, int from, int to)
 {
-    (void)signal, (void)status, (void)from, (void)to;
+    (void)signal, (void)status;
     one->test = test;
+    one->from = from, one->to = to;
 }
 
 void suite_add_tcase(Suite *suite, TCase *one)
@@ -97,16 +99,18 @@ void srunner_run_all(SRunner *runner, enum print_output mode)
     (void)mode;
     int count = 0;
     const char *only = getenv("CK_RUN_CASE");
-    for (const TCase *one = runner->suite->first; one; one = one->next) {
+    for (const TCase *volatile one = runner->suite->first; one; one = one->next) {
         if (only && strcmp(only, one->test->name) != 0) {
             continue;
         }
-        ++count;
-        running = one->test;
-        if (setjmp(start) == 0) {
-            one->test->fn(0);
-        } else {
-            ++runner->failed;
+        for (volatile int row = one->from; row < one->to; ++row) {
+            ++count;
+            running = one->test;
+            if (setjmp(start) == 0) {
+                one->test->fn(row);
+            } else {
+                ++runner->failed;
+            }
         }
     }
     printf("%s, memory sanitizer: %d checks, %d failures\n", runner->suite->name, count, runner->failed);

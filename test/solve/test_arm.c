@@ -74,7 +74,7 @@ static double disagreement(const test_arm *arm)
 // Each of up to 16 joints turns frames with a relative rounding of a few 2^-53 and shifts them by lengths below 1.
 #define FORM_TOLERANCE 1e-14
 
-START_TEST(normal_form_of_the_scenes_agrees_with_kinematics)
+TEST(normal_form_of_the_scenes_agrees_with_kinematics)
 {
     for (size_t i = 0; i < TEST_COUNT(scenes); ++i) {
         test_arm arm = arm_of_scene(scenes[i]);
@@ -82,9 +82,8 @@ START_TEST(normal_form_of_the_scenes_agrees_with_kinematics)
         arm_destroy(&arm);
     }
 }
-END_TEST
 
-START_TEST(normal_form_of_robots_agrees_with_kinematics)
+TEST(normal_form_of_robots_agrees_with_kinematics)
 {
     for (size_t i = 0; i < TEST_COUNT(files); ++i) {
         test_arm arm = arm_of_file(files[i]);
@@ -94,9 +93,8 @@ START_TEST(normal_form_of_robots_agrees_with_kinematics)
         }
     }
 }
-END_TEST
 
-START_TEST(normal_form_of_random_arms_agrees_with_kinematics)
+TEST(normal_form_of_random_arms_agrees_with_kinematics)
 {
     scene_random random = scene_random_make(1);
     for (int k = 0; k < 60; ++k) {
@@ -106,10 +104,9 @@ START_TEST(normal_form_of_random_arms_agrees_with_kinematics)
         arm_destroy(&arm);
     }
 }
-END_TEST
 
 // Slides along one line, with limits to both sides that differ: the tip is farthest where each is at its farther end.
-START_TEST(the_reach_of_slides_is_that_of_their_farther_limits)
+TEST(the_reach_of_slides_is_that_of_their_farther_limits)
 {
     static const double limits[][2] = {{-0.2, 1.5}, {0.5, 1.0}, {-0.3, 0.4}};
     poise_builder *builder;
@@ -131,10 +128,9 @@ START_TEST(the_reach_of_slides_is_that_of_their_farther_limits)
     ck_assert_double_eq_tol(chain.reach * chain.unit, 1.5 + 1.0 + 0.4, FORM_TOLERANCE);
     poise_model_destroy(arm.model);
 }
-END_TEST
 
 // Axes that are nearly, but not quite parallel: the skew is not dropped, and phi + psi stays right.
-START_TEST(nearly_parallel_axes_keep_their_skew)
+TEST(nearly_parallel_axes_keep_their_skew)
 {
     static const double skews[] = {0, 1e-17, 1e-15, 3e-15, 1e-13, 1e-10, 1e-7, 1e-3};
     for (size_t k = 0; k < TEST_COUNT(skews); ++k) {
@@ -158,9 +154,8 @@ START_TEST(nearly_parallel_axes_keep_their_skew)
         arm_destroy(&arm);
     }
 }
-END_TEST
 
-START_TEST(other_joints_have_no_normal_form)
+TEST(other_joints_have_no_normal_form)
 {
     poise_model *model;
     pz_arm_chain chain;
@@ -179,11 +174,10 @@ START_TEST(other_joints_have_no_normal_form)
     ck_assert(!pz_arm_chain_make(model, box, poise_model_joint_count(model) - 1, &local, &chain));
     poise_model_destroy(model);
 }
-END_TEST
 
 // ---- Restarts ------------------------------------------------------------------------------------------------------------
 
-START_TEST(restarts_cover_the_limits_evenly)
+TEST(restarts_cover_the_limits_evenly)
 {
     test_arm arm = arm_of_scene("gantry");
     pz_arm_chain chain = chain_of(&arm);
@@ -207,7 +201,6 @@ START_TEST(restarts_cover_the_limits_evenly)
     }
     arm_destroy(&arm);
 }
-END_TEST
 
 // ---- Derivatives ---------------------------------------------------------------------------------------------------------
 
@@ -239,7 +232,7 @@ static void check_derivatives(const test_arm *arm, scene_random *random)
     }
 }
 
-START_TEST(gradient_and_hessian_match_differences)
+TEST(gradient_and_hessian_match_differences)
 {
     scene_random random = scene_random_make(3);
     for (int k = 0; k < 40; ++k) {
@@ -248,7 +241,6 @@ START_TEST(gradient_and_hessian_match_differences)
         arm_destroy(&arm);
     }
 }
-END_TEST
 
 // ---- The system of a step ------------------------------------------------------------------------------------------------
 
@@ -297,7 +289,7 @@ static double step_residual(scene_random *random, int rank, double lambda)
 
 // y is up to |rho|/lambda long, so rounding leaves PZ_EPSILON/lambda |K|^2 |rho|, with |K|^2 of a few hundred: 1e-4 |rho|
 // for lambda 1e-9. K^T rho may happen to be a hundredth of |K| |rho|.
-START_TEST(steps_are_right_for_singular_systems_too)
+TEST(steps_are_right_for_singular_systems_too)
 {
     scene_random random = scene_random_make(8);
     for (int rank = 1; rank <= 6; ++rank) {
@@ -309,7 +301,6 @@ START_TEST(steps_are_right_for_singular_systems_too)
         }
     }
 }
-END_TEST
 
 // (K^T w K + lambda I) x = -K^T w rho, row by row, for the step x that the first iteration of a search takes; K of a joint
 // is J over a, w = diag(1, kappa). Elimination leaves a residual of a few roundings of |K|^2 |x|; both are below 100 here.
@@ -342,7 +333,7 @@ static void check_first_step(const pz_arm_chain *chain, const pz_arm_target *tar
     }
 }
 
-START_TEST(the_first_step_of_a_search_solves_its_damped_system)
+TEST(the_first_step_of_a_search_solves_its_damped_system)
 {
     scene_random random = scene_random_make(9);
     for (int k = 0; k < 180; ++k) {
@@ -356,7 +347,6 @@ START_TEST(the_first_step_of_a_search_solves_its_damped_system)
         arm_destroy(&arm);
     }
 }
-END_TEST
 
 // The energy beyond the bands after `most` iterations from q, |rho|^2/2, and the slope where the last of them began.
 static double banded_energy(const pz_arm_chain *chain, const pz_arm_target *target, const double *q, int most, double *slope)
@@ -373,7 +363,7 @@ static double banded_energy(const pz_arm_chain *chain, const pz_arm_target *targ
 
 // The largest component of the gradient, which a search notes at its start, against central differences with the error of
 // gradient_and_hessian_match_differences; a difference across the edge of a band is off by at most h f''/2, f'' below 20.
-START_TEST(the_slope_of_a_search_with_bands_matches_differences)
+TEST(the_slope_of_a_search_with_bands_matches_differences)
 {
     scene_random random = scene_random_make(10);
     for (int k = 0; k < 120; ++k) {
@@ -403,11 +393,10 @@ START_TEST(the_slope_of_a_search_with_bands_matches_differences)
         arm_destroy(&arm);
     }
 }
-END_TEST
 
 // ---- Searches ------------------------------------------------------------------------------------------------------------
 
-START_TEST(wide_registers_give_the_same_bits)
+TEST(wide_registers_give_the_same_bits)
 {
     scene_random random = scene_random_make(4);
     for (int k = 0; k < 300; ++k) {
@@ -436,9 +425,8 @@ START_TEST(wide_registers_give_the_same_bits)
         arm_destroy(&arm);
     }
 }
-END_TEST
 
-START_TEST(searches_from_nearby_meet_the_target)
+TEST(searches_from_nearby_meet_the_target)
 {
     scene_random random = scene_random_make(6);
     int met = 0, count = 400;
@@ -464,10 +452,9 @@ START_TEST(searches_from_nearby_meet_the_target)
     }
     ck_assert_int_ge(met, count - 4); // a start near a singular pose may be dropped
 }
-END_TEST
 
 // From anywhere the descent ends where it says: at a zero, or where the gradient vanishes but for joints at limits.
-START_TEST(descent_ends_at_stationary_points)
+TEST(descent_ends_at_stationary_points)
 {
     scene_random random = scene_random_make(7);
     for (int k = 0; k < 200; ++k) {
@@ -495,11 +482,10 @@ START_TEST(descent_ends_at_stationary_points)
         arm_destroy(&arm);
     }
 }
-END_TEST
 
 // Beside a weight of 1e40 the damping is lost: three rows of position and seven joints leave pivots that are only rounding.
 // What is left of a factorisation that failed is of the size of the gradient, and no step.
-START_TEST(a_descent_that_finds_no_step_traces_none)
+TEST(a_descent_that_finds_no_step_traces_none)
 {
     scene_random random = scene_random_make(11);
     test_arm arm = arm_of_scene("arm7");
@@ -530,12 +516,11 @@ START_TEST(a_descent_that_finds_no_step_traces_none)
     poise_solver_destroy(solver);
     arm_destroy(&arm);
 }
-END_TEST
 
 // ---- Table ---------------------------------------------------------------------------------------------------------------
 
 // The entry that the target itself was made from is handed out first, turned so that it meets the target.
-START_TEST(table_hands_out_the_nearest_entry_turned_to_the_target)
+TEST(table_hands_out_the_nearest_entry_turned_to_the_target)
 {
     test_arm arm = arm_of_scene("arm7");
     pz_arm_chain chain = chain_of(&arm);
@@ -557,29 +542,4 @@ START_TEST(table_hands_out_the_nearest_entry_turned_to_the_target)
     chain = chain_of(&arm);
     ck_assert(!pz_arm_table_make(&chain, &table));
     arm_destroy(&arm);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &normal_form_of_the_scenes_agrees_with_kinematics,
-    &normal_form_of_robots_agrees_with_kinematics,
-    &normal_form_of_random_arms_agrees_with_kinematics,
-    &the_reach_of_slides_is_that_of_their_farther_limits,
-    &nearly_parallel_axes_keep_their_skew,
-    &other_joints_have_no_normal_form,
-    &restarts_cover_the_limits_evenly,
-    &gradient_and_hessian_match_differences,
-    &steps_are_right_for_singular_systems_too,
-    &the_first_step_of_a_search_solves_its_damped_system,
-    &the_slope_of_a_search_with_bands_matches_differences,
-    &wide_registers_give_the_same_bits,
-    &searches_from_nearby_meet_the_target,
-    &descent_ends_at_stationary_points,
-    &a_descent_that_finds_no_step_traces_none,
-    &table_hands_out_the_nearest_entry_turned_to_the_target,
-};
-
-int main(void)
-{
-    return test_run("arm", tests, TEST_COUNT(tests));
 }

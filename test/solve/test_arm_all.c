@@ -25,7 +25,7 @@ static double distance_between(const double *a, const double *b, int n)
 #define CAPACITY 64
 
 // All solutions are solutions, all distinct, sorted by distance, and the one that made the target is among them.
-START_TEST(all_solutions_are_found_once_and_nearest_first)
+TEST(all_solutions_are_found_once_and_nearest_first)
 {
     scene_random random = scene_random_make(16);
     poise_solver_options options = options_for(400);
@@ -75,9 +75,8 @@ START_TEST(all_solutions_are_found_once_and_nearest_first)
     poise_solver_destroy(solver);
     arm_destroy(&arm);
 }
-END_TEST
 
-START_TEST(all_solutions_of_the_unreachable_are_none)
+TEST(all_solutions_of_the_unreachable_are_none)
 {
     poise_solver_options options = options_for(20);
     test_arm arm = arm_of_scene("arm6");
@@ -100,15 +99,4 @@ START_TEST(all_solutions_of_the_unreachable_are_none)
     ck_assert_int_eq(count, -1);
     poise_solver_destroy(solver);
     arm_destroy(&arm);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &all_solutions_are_found_once_and_nearest_first,
-    &all_solutions_of_the_unreachable_are_none,
-};
-
-int main(void)
-{
-    return test_run("arm_all", tests, TEST_COUNT(tests));
 }

@@ -48,7 +48,7 @@ static int count_reached(const test_arm *arm, scene_random *random, int count, c
 
 // ---- Success -------------------------------------------------------------------------------------------------------------
 
-START_TEST(every_reachable_target_of_our_arms_is_reached)
+TEST(every_reachable_target_of_our_arms_is_reached)
 {
     static const char *const names[] = {"arm6", "arm7", "scara", "gantry"};
     scene_random random = scene_random_make(1);
@@ -59,9 +59,8 @@ START_TEST(every_reachable_target_of_our_arms_is_reached)
         arm_destroy(&arm);
     }
 }
-END_TEST
 
-START_TEST(every_reachable_target_of_the_robots_is_reached)
+TEST(every_reachable_target_of_the_robots_is_reached)
 {
     static const char *const names[] = {"panda", "iiwa14", "ur5", "jaco2", "gen3", "pr2", "baxter"};
     scene_random random = scene_random_make(2);
@@ -74,9 +73,8 @@ START_TEST(every_reachable_target_of_the_robots_is_reached)
         }
     }
 }
-END_TEST
 
-START_TEST(every_reachable_target_of_random_arms_is_reached)
+TEST(every_reachable_target_of_random_arms_is_reached)
 {
     static const unsigned features[] = {ARM_PLAIN, ARM_RIGHT_ANGLES, ARM_CONTINUOUS,
                                         ARM_CONTINUOUS | ARM_RIGHT_ANGLES | ARM_FIXED};
@@ -88,9 +86,8 @@ START_TEST(every_reachable_target_of_random_arms_is_reached)
         arm_destroy(&arm);
     }
 }
-END_TEST
 
-START_TEST(every_reachable_target_of_arms_with_slides_is_reached)
+TEST(every_reachable_target_of_arms_with_slides_is_reached)
 {
     scene_random random = scene_random_make(4);
     poise_solver_options options = options_for(1000);
@@ -100,9 +97,8 @@ START_TEST(every_reachable_target_of_arms_with_slides_is_reached)
         arm_destroy(&arm);
     }
 }
-END_TEST
 
-START_TEST(every_reachable_target_of_planar_arms_is_reached)
+TEST(every_reachable_target_of_planar_arms_is_reached)
 {
     scene_random random = scene_random_make(17);
     poise_solver_options options = options_for(300);
@@ -112,9 +108,8 @@ START_TEST(every_reachable_target_of_planar_arms_is_reached)
         arm_destroy(&arm);
     }
 }
-END_TEST
 
-START_TEST(the_table_of_starts_reaches_every_target_too)
+TEST(the_table_of_starts_reaches_every_target_too)
 {
     scene_random random = scene_random_make(5);
     poise_solver_options options = options_for(300);
@@ -125,9 +120,8 @@ START_TEST(the_table_of_starts_reaches_every_target_too)
         arm_destroy(&arm);
     }
 }
-END_TEST
 
-START_TEST(tight_tolerances_are_met)
+TEST(tight_tolerances_are_met)
 {
     scene_random random = scene_random_make(6);
     poise_solver_options options = options_for(300);
@@ -148,9 +142,8 @@ START_TEST(tight_tolerances_are_met)
     poise_solver_destroy(solver);
     arm_destroy(&arm);
 }
-END_TEST
 
-START_TEST(zero_tolerance_ends_at_rounding)
+TEST(zero_tolerance_ends_at_rounding)
 {
     poise_solver_options options = options_for(20);
     options.position_tolerance = options.rotation_tolerance = 0.0;
@@ -166,11 +159,10 @@ START_TEST(zero_tolerance_ends_at_rounding)
     poise_solver_destroy(solver);
     arm_destroy(&arm);
 }
-END_TEST
 
 // ---- The same answer, always ---------------------------------------------------------------------------------------------
 
-START_TEST(the_same_call_gives_the_same_bits)
+TEST(the_same_call_gives_the_same_bits)
 {
     scene_random random = scene_random_make(7);
     poise_solver_options options = options_for(300);
@@ -196,9 +188,8 @@ START_TEST(the_same_call_gives_the_same_bits)
     poise_solver_destroy(second);
     arm_destroy(&arm);
 }
-END_TEST
 
-START_TEST(a_start_near_the_target_is_not_overridden_by_the_table)
+TEST(a_start_near_the_target_is_not_overridden_by_the_table)
 {
     scene_random random = scene_random_make(8);
     poise_solver_options options = options_for(50);
@@ -224,9 +215,8 @@ START_TEST(a_start_near_the_target_is_not_overridden_by_the_table)
     poise_solver_destroy(table);
     arm_destroy(&arm);
 }
-END_TEST
 
-START_TEST(hinges_without_limits_stay_within_half_a_turn_of_the_start)
+TEST(hinges_without_limits_stay_within_half_a_turn_of_the_start)
 {
     scene_random random = scene_random_make(9);
     poise_solver_options options = options_for(300);
@@ -250,11 +240,10 @@ START_TEST(hinges_without_limits_stay_within_half_a_turn_of_the_start)
     poise_solver_destroy(solver);
     arm_destroy(&arm);
 }
-END_TEST
 
 // ---- What the report says ------------------------------------------------------------------------------------------------
 
-START_TEST(cost_is_that_of_the_objective)
+TEST(cost_is_that_of_the_objective)
 {
     scene_random random = scene_random_make(10);
     test_arm arm = arm_of_scene("arm6");
@@ -287,7 +276,6 @@ START_TEST(cost_is_that_of_the_objective)
     poise_solver_destroy(solver);
     arm_destroy(&arm);
 }
-END_TEST
 
 // The largest component of the gradient at q, but for joints at a limit that descent would leave.
 static double projected_gradient(const test_arm *arm, const poise_objective *objective, const double *q)
@@ -304,7 +292,7 @@ static double projected_gradient(const test_arm *arm, const poise_objective *obj
 
 // With loose tolerances, so that what is reported of the answer is large against rounding: that of residuals, a few 1e-15,
 // times weights and lengths of at most 10.
-START_TEST(what_is_reported_of_a_met_target_is_what_the_objective_says)
+TEST(what_is_reported_of_a_met_target_is_what_the_objective_says)
 {
     static const char *const scenes[] = {"arm6", "arm7", "scara", "gantry"};
     for (size_t s = 0; s < TEST_COUNT(scenes); ++s) {
@@ -340,10 +328,9 @@ START_TEST(what_is_reported_of_a_met_target_is_what_the_objective_says)
         arm_destroy(&arm);
     }
 }
-END_TEST
 
 // Weights say what counts more where a target cannot be met, even when their quotient is too small for a double.
-START_TEST(every_reachable_target_is_reached_whatever_the_ratio_of_weights)
+TEST(every_reachable_target_is_reached_whatever_the_ratio_of_weights)
 {
     static const double weights[][2] = {{1e-3, 1e3}, {1e-150, 1e150}, {1e-250, 1e150}, {1e3, 1e-3}, {1e100, 1e-100}};
     scene_random random = scene_random_make(12);
@@ -365,9 +352,8 @@ START_TEST(every_reachable_target_is_reached_whatever_the_ratio_of_weights)
     poise_solver_destroy(solver);
     arm_destroy(&arm);
 }
-END_TEST
 
-START_TEST(trace_records_the_way_to_the_answer)
+TEST(trace_records_the_way_to_the_answer)
 {
     poise_trace trace[200];
     poise_solver_options options = options_for(20);
@@ -387,10 +373,9 @@ START_TEST(trace_records_the_way_to_the_answer)
     poise_solver_destroy(solver);
     arm_destroy(&arm);
 }
-END_TEST
 
 // An iteration counts as accepted when the cost is the least so far, that of the start included.
-START_TEST(an_iteration_that_raises_the_cost_is_not_called_accepted)
+TEST(an_iteration_that_raises_the_cost_is_not_called_accepted)
 {
     scene_random random = scene_random_make(21);
     poise_trace trace[200];
@@ -418,12 +403,11 @@ START_TEST(an_iteration_that_raises_the_cost_is_not_called_accepted)
     poise_solver_destroy(solver);
     arm_destroy(&arm);
 }
-END_TEST
 
 // ---- Out of reach --------------------------------------------------------------------------------------------------------
 
 // Where the arm's solver ends, the general one finds nothing better nearby.
-START_TEST(the_closest_pose_is_a_minimum_for_the_general_method)
+TEST(the_closest_pose_is_a_minimum_for_the_general_method)
 {
     scene_random random = scene_random_make(11);
     static const char *const names[] = {"arm6", "arm7", "scara", "gantry"};
@@ -451,9 +435,8 @@ START_TEST(the_closest_pose_is_a_minimum_for_the_general_method)
         arm_destroy(&arm);
     }
 }
-END_TEST
 
-START_TEST(without_restarts_the_report_is_honest)
+TEST(without_restarts_the_report_is_honest)
 {
     scene_random random = scene_random_make(12);
     poise_solver_options options = options_for(0);
@@ -464,9 +447,8 @@ START_TEST(without_restarts_the_report_is_honest)
     ck_assert_int_lt(reached, 1000);
     arm_destroy(&arm);
 }
-END_TEST
 
-START_TEST(huge_and_broken_targets_do_no_harm)
+TEST(huge_and_broken_targets_do_no_harm)
 {
     static const double sizes[] = {1e3, 1e10, 1e100, 1e154, 1e200, 1e308};
     test_arm arm = arm_of_scene("arm6");
@@ -494,12 +476,11 @@ START_TEST(huge_and_broken_targets_do_no_harm)
     poise_solver_destroy(solver);
     arm_destroy(&arm);
 }
-END_TEST
 
 // ---- Bands ---------------------------------------------------------------------------------------------------------------
 
 // Five hinges and a roll about the tool's z that does not matter.
-START_TEST(five_joints_reach_every_pose_up_to_roll)
+TEST(five_joints_reach_every_pose_up_to_roll)
 {
     scene_random random = scene_random_make(13);
     poise_solver_options options = options_for(300);
@@ -531,9 +512,8 @@ START_TEST(five_joints_reach_every_pose_up_to_roll)
         arm_destroy(&arm);
     }
 }
-END_TEST
 
-START_TEST(finite_bands_are_met_and_used)
+TEST(finite_bands_are_met_and_used)
 {
     scene_random random = scene_random_make(14);
     poise_solver_options options = options_for(300);
@@ -556,9 +536,8 @@ START_TEST(finite_bands_are_met_and_used)
     poise_solver_destroy(solver);
     arm_destroy(&arm);
 }
-END_TEST
 
-START_TEST(bands_out_of_reach_end_at_a_closest_pose)
+TEST(bands_out_of_reach_end_at_a_closest_pose)
 {
     scene_random random = scene_random_make(15);
     poise_solver_options options = options_for(3);
@@ -582,12 +561,11 @@ START_TEST(bands_out_of_reach_end_at_a_closest_pose)
     poise_solver_destroy(general);
     arm_destroy(&arm);
 }
-END_TEST
 
 // ---- Beside the chain ----------------------------------------------------------------------------------------------------
 
 // A goal on an inner body moves the joints before it and no other.
-START_TEST(joints_beside_the_chain_keep_their_values)
+TEST(joints_beside_the_chain_keep_their_values)
 {
     test_arm arm = arm_of_scene("arm7");
     poise_solver_options options = options_for(100);
@@ -605,9 +583,8 @@ START_TEST(joints_beside_the_chain_keep_their_values)
     poise_solver_destroy(solver);
     arm_destroy(&arm);
 }
-END_TEST
 
-START_TEST(a_locked_joint_keeps_its_value)
+TEST(a_locked_joint_keeps_its_value)
 {
     test_arm arm = arm_of_scene("arm7");
     bool locked[ARM_LARGEST] = {false, false, true};
@@ -622,37 +599,4 @@ START_TEST(a_locked_joint_keeps_its_value)
     ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
     poise_solver_destroy(solver);
     arm_destroy(&arm);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &every_reachable_target_of_our_arms_is_reached,
-    &every_reachable_target_of_the_robots_is_reached,
-    &every_reachable_target_of_random_arms_is_reached,
-    &every_reachable_target_of_arms_with_slides_is_reached,
-    &every_reachable_target_of_planar_arms_is_reached,
-    &the_table_of_starts_reaches_every_target_too,
-    &tight_tolerances_are_met,
-    &zero_tolerance_ends_at_rounding,
-    &the_same_call_gives_the_same_bits,
-    &a_start_near_the_target_is_not_overridden_by_the_table,
-    &hinges_without_limits_stay_within_half_a_turn_of_the_start,
-    &cost_is_that_of_the_objective,
-    &what_is_reported_of_a_met_target_is_what_the_objective_says,
-    &every_reachable_target_is_reached_whatever_the_ratio_of_weights,
-    &trace_records_the_way_to_the_answer,
-    &an_iteration_that_raises_the_cost_is_not_called_accepted,
-    &the_closest_pose_is_a_minimum_for_the_general_method,
-    &without_restarts_the_report_is_honest,
-    &huge_and_broken_targets_do_no_harm,
-    &five_joints_reach_every_pose_up_to_roll,
-    &finite_bands_are_met_and_used,
-    &bands_out_of_reach_end_at_a_closest_pose,
-    &joints_beside_the_chain_keep_their_values,
-    &a_locked_joint_keeps_its_value,
-};
-
-int main(void)
-{
-    return test_run("arm_solve", tests, TEST_COUNT(tests));
 }

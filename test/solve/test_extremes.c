@@ -177,23 +177,21 @@ static void check_method(poise_method method, bool arms)
     }
 }
 
-START_TEST(nothing_but_finite_numbers_comes_back_on_arms)
+TEST(nothing_but_finite_numbers_comes_back_on_arms)
 {
     check_method(POISE_METHOD_AUTO, true);
 }
-END_TEST
 
-START_TEST(nothing_but_finite_numbers_comes_back_from_all_methods)
+TEST(nothing_but_finite_numbers_comes_back_from_all_methods)
 {
     for (int m = 0; m < POISE_METHOD_COUNT; ++m) {
         check_method((poise_method)m, false);
     }
 }
-END_TEST
 
 // Weights have no unit: with all of them multiplied the answer is the same, up to what doubles can square. Powers of
 // two, about 1e-120 to 1e260, round nothing: after other rounding a search may end in another of several minima.
-START_TEST(answers_do_not_depend_on_the_scale_of_weights)
+TEST(answers_do_not_depend_on_the_scale_of_weights)
 {
     static const double scales[] = {0x1p-399, 0x1p-133, 0x1p133, 0x1p399, 0x1p532, 0x1p664, 0x1p864};
     poise_model *model = NULL;
@@ -227,16 +225,4 @@ START_TEST(answers_do_not_depend_on_the_scale_of_weights)
     }
     poise_solver_destroy(solver);
     poise_model_destroy(model);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &nothing_but_finite_numbers_comes_back_from_all_methods,
-    &nothing_but_finite_numbers_comes_back_on_arms,
-    &answers_do_not_depend_on_the_scale_of_weights,
-};
-
-int main(void)
-{
-    return test_run("extremes", tests, TEST_COUNT(tests));
 }

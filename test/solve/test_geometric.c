@@ -11,7 +11,7 @@
 
 // ---- Closed forms against brute force ------------------------------------------------------------------------------------
 
-START_TEST(best_angle_beats_every_angle_of_a_fine_grid)
+TEST(best_angle_beats_every_angle_of_a_fine_grid)
 {
     scene_random random = scene_random_make(1);
     for (int i = 0; i < 2000; ++i) {
@@ -26,7 +26,6 @@ START_TEST(best_angle_beats_every_angle_of_a_fine_grid)
         }
     }
 }
-END_TEST
 
 // One sweep over a skeleton where only one coordinate may move.
 static void try_one_coordinate(bench *b, scene_random *random, int coordinate)
@@ -53,7 +52,7 @@ static void try_one_coordinate(bench *b, scene_random *random, int coordinate)
     }
 }
 
-START_TEST(one_sweep_of_one_coordinate_beats_a_grid_of_its_range)
+TEST(one_sweep_of_one_coordinate_beats_a_grid_of_its_range)
 {
     static const char *const scenes[] = {"arm7", "tree2d", "scara", "gantry", "humanoid-euler"};
     scene_random random = scene_random_make(2);
@@ -68,7 +67,6 @@ START_TEST(one_sweep_of_one_coordinate_beats_a_grid_of_its_range)
         }
     }
 }
-END_TEST
 
 // A joint of the type on a fixed base, with a swing ellipse, and with a box of that half-width unless it is infinite.
 static poise_model *boxed_joint(poise_joint_type type, double swing, double box)
@@ -100,7 +98,7 @@ static poise_model *single_joint(poise_joint_type type, double swing)
     return boxed_joint(type, swing, INFINITY);
 }
 
-START_TEST(one_sweep_of_a_ball_beats_every_random_rotation)
+TEST(one_sweep_of_a_ball_beats_every_random_rotation)
 {
     static const poise_joint_type types[] = {POISE_JOINT_BALL_EXPMAP, POISE_JOINT_BALL_QUATERNION};
     scene_random random = scene_random_make(3);
@@ -126,9 +124,8 @@ START_TEST(one_sweep_of_a_ball_beats_every_random_rotation)
         bench_close(&b);
     }
 }
-END_TEST
 
-START_TEST(free_swing_beats_a_grid_in_one_sweep_and_a_limited_one_ends_at_a_stationary_point)
+TEST(free_swing_beats_a_grid_in_one_sweep_and_a_limited_one_ends_at_a_stationary_point)
 {
     scene_random random = scene_random_make(4);
     for (int round = 0; round < 60; ++round) {
@@ -153,10 +150,9 @@ START_TEST(free_swing_beats_a_grid_in_one_sweep_and_a_limited_one_ends_at_a_stat
         bench_close(&b);
     }
 }
-END_TEST
 
 // Rotation vectors in a box, and swings in a box and an ellipse, whose corners need care.
-START_TEST(no_small_step_of_a_rotation_vector_within_its_limits_helps_after_a_run)
+TEST(no_small_step_of_a_rotation_vector_within_its_limits_helps_after_a_run)
 {
     scene_random random = scene_random_make(18);
     for (int round = 0; round < 200; ++round) {
@@ -179,10 +175,9 @@ START_TEST(no_small_step_of_a_rotation_vector_within_its_limits_helps_after_a_ru
         bench_close(&b);
     }
 }
-END_TEST
 
 // Moments that are rounding errors are no reason to move.
-START_TEST(a_ball_with_one_marker_does_not_twist)
+TEST(a_ball_with_one_marker_does_not_twist)
 {
     static const poise_joint_type types[] = {POISE_JOINT_BALL_EXPMAP, POISE_JOINT_BALL_QUATERNION};
     scene_random random = scene_random_make(19);
@@ -205,10 +200,9 @@ START_TEST(a_ball_with_one_marker_does_not_twist)
         bench_close(&b);
     }
 }
-END_TEST
 
 // Seen from the joint's limits, -3 and 2 pi - 3 are the same turn about x.
-START_TEST(a_rotation_vector_takes_the_other_way_round_when_its_limits_ask_for_it)
+TEST(a_rotation_vector_takes_the_other_way_round_when_its_limits_ask_for_it)
 {
     for (int m = 0; m < 2; ++m) {
         poise_builder *builder;
@@ -231,10 +225,9 @@ START_TEST(a_rotation_vector_takes_the_other_way_round_when_its_limits_ask_for_i
         bench_close(&b);
     }
 }
-END_TEST
 
 // The tip begins at the root's centre, where errors are small, and is then carried away.
-START_TEST(a_ball_does_not_twist_for_a_marker_that_a_joint_below_has_moved)
+TEST(a_ball_does_not_twist_for_a_marker_that_a_joint_below_has_moved)
 {
     scene_random random = scene_random_make(21);
     for (int round = 0; round < 100; ++round) {
@@ -263,9 +256,8 @@ START_TEST(a_ball_does_not_twist_for_a_marker_that_a_joint_below_has_moved)
         bench_close(&b);
     }
 }
-END_TEST
 
-START_TEST(a_joint_that_no_goal_can_feel_stays_where_it_is)
+TEST(a_joint_that_no_goal_can_feel_stays_where_it_is)
 {
     scene_random random = scene_random_make(20);
     for (int round = 0; round < 200; ++round) {
@@ -281,9 +273,8 @@ START_TEST(a_joint_that_no_goal_can_feel_stays_where_it_is)
         bench_close(&b);
     }
 }
-END_TEST
 
-START_TEST(free_root_is_laid_onto_its_markers_in_one_sweep)
+TEST(free_root_is_laid_onto_its_markers_in_one_sweep)
 {
     scene_random random = scene_random_make(5);
     static const poise_joint_type types[] = {POISE_JOINT_FREE, POISE_JOINT_FREE_EXPMAP};
@@ -303,7 +294,6 @@ START_TEST(free_root_is_laid_onto_its_markers_in_one_sweep)
         bench_close(&b);
     }
 }
-END_TEST
 
 // The sweep as the papers have it: after every joint all bodies again, the angle between two projections.
 static void naive_sweep(bench *b, const poise_goal *goal, bool from_root, double *q)
@@ -321,7 +311,7 @@ static void naive_sweep(bench *b, const poise_goal *goal, bool from_root, double
     }
 }
 
-START_TEST(a_sweep_agrees_with_one_that_moves_all_bodies_after_every_joint)
+TEST(a_sweep_agrees_with_one_that_moves_all_bodies_after_every_joint)
 {
     scene_random random = scene_random_make(6);
     for (int round = 0; round < 40; ++round) {
@@ -346,7 +336,6 @@ START_TEST(a_sweep_agrees_with_one_that_moves_all_bodies_after_every_joint)
         bench_close(&b);
     }
 }
-END_TEST
 
 // ---- Promises ------------------------------------------------------------------------------------------------------------
 
@@ -392,7 +381,7 @@ static void add_trimmings(scene_random *random, poise_goal *goal)
     }
 }
 
-START_TEST(cost_never_rises_and_limits_and_locks_hold_on_random_problems)
+TEST(cost_never_rises_and_limits_and_locks_hold_on_random_problems)
 {
     scene_random random = scene_random_make(7);
     for (int round = 0; round < 1500; ++round) {
@@ -422,7 +411,6 @@ START_TEST(cost_never_rises_and_limits_and_locks_hold_on_random_problems)
         bench_close(&b);
     }
 }
-END_TEST
 
 // A sweep that is not kept ends the run: it must not come before the gradient has gone. Where the cost falls by less than
 // its rounding in a sweep, slow descent can leave up to about 1e-5.
@@ -431,7 +419,7 @@ static void check_stall(const poise_report *report)
     ck_assert(report->outcome != POISE_OUTCOME_STALLED || report->gradient <= 1e-4);
 }
 
-START_TEST(a_run_stalls_only_where_no_gradient_is_left)
+TEST(a_run_stalls_only_where_no_gradient_is_left)
 {
     scene_random random = scene_random_make(15);
     for (int round = 0; round < 400; ++round) {
@@ -450,10 +438,9 @@ START_TEST(a_run_stalls_only_where_no_gradient_is_left)
         bench_close(&b);
     }
 }
-END_TEST
 
 // Points near enough that turning a ball towards one shifts the others a lot.
-START_TEST(aims_at_near_points_do_not_stall_before_the_gradient_is_gone)
+TEST(aims_at_near_points_do_not_stall_before_the_gradient_is_gone)
 {
     static const poise_joint_type types[] = {POISE_JOINT_BALL_EXPMAP, POISE_JOINT_BALL_QUATERNION, POISE_JOINT_BALL_EULER};
     scene_random random = scene_random_make(16);
@@ -478,9 +465,8 @@ START_TEST(aims_at_near_points_do_not_stall_before_the_gradient_is_gone)
     }
     ck_assert_int_gt(held_back, 0); // else this has tested nothing
 }
-END_TEST
 
-START_TEST(no_number_that_is_not_finite_leaves_a_solve)
+TEST(no_number_that_is_not_finite_leaves_a_solve)
 {
     static const double sizes[] = {0, 1e-300, 1e-160, 1e-8, 1e8, 1e150, 1e300};
     static const char *const scenes[] = {"humanoid", "humanoid-quaternion", "arm7", "gantry"};
@@ -508,9 +494,8 @@ START_TEST(no_number_that_is_not_finite_leaves_a_solve)
         bench_close(&b);
     }
 }
-END_TEST
 
-START_TEST(fabrik_is_never_worse_than_the_start_and_keeps_limits_on_random_problems)
+TEST(fabrik_is_never_worse_than_the_start_and_keeps_limits_on_random_problems)
 {
     static const char *const scenes[] = {"humanoid", "humanoid-quaternion", "tree2d", "arm7", "tree-62"};
     scene_random random = scene_random_make(8);
@@ -536,12 +521,11 @@ START_TEST(fabrik_is_never_worse_than_the_start_and_keeps_limits_on_random_probl
         bench_close(&b);
     }
 }
-END_TEST
 
 // ---- Pulls ---------------------------------------------------------------------------------------------------------------
 
 // M is a sum of products of a point and its target, or of a force, and `size` the sum of their lengths: no shorter.
-START_TEST(the_size_of_a_pull_bounds_its_moments)
+TEST(the_size_of_a_pull_bounds_its_moments)
 {
     scene_random random = scene_random_make(24);
     bench b;
@@ -570,7 +554,6 @@ START_TEST(the_size_of_a_pull_bounds_its_moments)
     poise_solver_destroy(solver);
     bench_close(&b);
 }
-END_TEST
 
 // ---- Refusals ------------------------------------------------------------------------------------------------------------
 
@@ -587,7 +570,7 @@ static void expect_refusal(const char *scene, poise_method method, const poise_g
     bench_close(&b);
 }
 
-START_TEST(goals_and_joints_that_cannot_be_served_are_refused)
+TEST(goals_and_joints_that_cannot_be_served_are_refused)
 {
     poise_vec3 o = poise_vec3_make(0, 0, 0), z = {0, 0, 1}, t = {0.3, 0.2, 0.1};
     poise_pose identity = poise_pose_identity();
@@ -625,31 +608,4 @@ START_TEST(goals_and_joints_that_cannot_be_served_are_refused)
         expect_refusal("arm7", POISE_METHOD_FABRIK, &no_positions[i], 0);
     }
     expect_refusal("scara", POISE_METHOD_FABRIK, &position, 0);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &best_angle_beats_every_angle_of_a_fine_grid,
-    &one_sweep_of_one_coordinate_beats_a_grid_of_its_range,
-    &one_sweep_of_a_ball_beats_every_random_rotation,
-    &free_swing_beats_a_grid_in_one_sweep_and_a_limited_one_ends_at_a_stationary_point,
-    &no_small_step_of_a_rotation_vector_within_its_limits_helps_after_a_run,
-    &a_ball_with_one_marker_does_not_twist,
-    &a_rotation_vector_takes_the_other_way_round_when_its_limits_ask_for_it,
-    &a_ball_does_not_twist_for_a_marker_that_a_joint_below_has_moved,
-    &a_joint_that_no_goal_can_feel_stays_where_it_is,
-    &free_root_is_laid_onto_its_markers_in_one_sweep,
-    &a_sweep_agrees_with_one_that_moves_all_bodies_after_every_joint,
-    &cost_never_rises_and_limits_and_locks_hold_on_random_problems,
-    &a_run_stalls_only_where_no_gradient_is_left,
-    &aims_at_near_points_do_not_stall_before_the_gradient_is_gone,
-    &no_number_that_is_not_finite_leaves_a_solve,
-    &fabrik_is_never_worse_than_the_start_and_keeps_limits_on_random_problems,
-    &the_size_of_a_pull_bounds_its_moments,
-    &goals_and_joints_that_cannot_be_served_are_refused,
-};
-
-int main(void)
-{
-    return test_run("geometric", tests, TEST_COUNT(tests));
 }

@@ -129,7 +129,7 @@ static tally compare_all(poise_method method, bool arms, int iterations)
 }
 
 // SELECTIVELY_DAMPED has no unique step where singular values coincide, FABRIK none where a twist is left open.
-START_TEST(one_iteration_moves_with_the_world)
+TEST(one_iteration_moves_with_the_world)
 {
     for (int m = 0; m < POISE_METHOD_COUNT; ++m) {
         bool is_open = m == POISE_METHOD_SELECTIVELY_DAMPED || m == POISE_METHOD_FABRIK;
@@ -138,9 +138,8 @@ START_TEST(one_iteration_moves_with_the_world)
                       t.poses_apart, t.solved);
     }
 }
-END_TEST
 
-START_TEST(answers_move_with_the_world)
+TEST(answers_move_with_the_world)
 {
     for (int m = 0; m < POISE_METHOD_COUNT; ++m) {
         tally t = compare_all((poise_method)m, false, 60);
@@ -148,15 +147,13 @@ START_TEST(answers_move_with_the_world)
                       poise_method_name((poise_method)m), t.costs_apart, t.poses_apart, t.solved);
     }
 }
-END_TEST
 
-START_TEST(answers_of_arms_move_with_the_world)
+TEST(answers_of_arms_move_with_the_world)
 {
     tally t = compare_all(POISE_METHOD_AUTO, true, 60);
     ck_assert_msg(t.costs_apart <= ROUNDS / 20 && t.poses_apart <= ROUNDS / 20, "%d and %d of %d", t.costs_apart,
                   t.poses_apart, t.solved);
 }
-END_TEST
 
 // ---- A free root ---------------------------------------------------------------------------------------------------------
 
@@ -187,7 +184,7 @@ static void move_root(const poise_model *model, poise_pose T, double *q)
     q[3] = Q.rotation.x, q[4] = Q.rotation.y, q[5] = Q.rotation.z, q[6] = Q.rotation.w;
 }
 
-START_TEST(a_figure_with_a_free_root_follows_its_markers_anywhere)
+TEST(a_figure_with_a_free_root_follows_its_markers_anywhere)
 {
     poise_model *model = NULL;
     poise_kinematics *kin = NULL;
@@ -226,17 +223,4 @@ START_TEST(a_figure_with_a_free_root_follows_its_markers_anywhere)
     }
     poise_kinematics_destroy(kin);
     poise_model_destroy(model);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &one_iteration_moves_with_the_world,
-    &answers_move_with_the_world,
-    &answers_of_arms_move_with_the_world,
-    &a_figure_with_a_free_root_follows_its_markers_anywhere,
-};
-
-int main(void)
-{
-    return test_run("invariance", tests, TEST_COUNT(tests));
 }

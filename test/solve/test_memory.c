@@ -117,7 +117,7 @@ static int requests_of_everything(works *w, meter *m)
     return m->requests;
 }
 
-START_TEST(a_failed_request_is_reported_and_the_next_try_gives_the_same_model)
+TEST(a_failed_request_is_reported_and_the_next_try_gives_the_same_model)
 {
     meter whole = {0};
     works reference = {0};
@@ -136,9 +136,8 @@ START_TEST(a_failed_request_is_reported_and_the_next_try_gives_the_same_model)
     destroy_everything(&reference);
     ck_assert_int_eq(whole.live, 0);
 }
-END_TEST
 
-START_TEST(nothing_leaks_when_memory_is_gone_for_good)
+TEST(nothing_leaks_when_memory_is_gone_for_good)
 {
     meter whole = {0};
     works reference = {0};
@@ -155,9 +154,8 @@ START_TEST(nothing_leaks_when_memory_is_gone_for_good)
         ck_assert_msg(m.live == 0, "request %d: %d blocks leaked", n, m.live);
     }
 }
-END_TEST
 
-START_TEST(a_model_kinematics_and_objective_are_one_allocation_each)
+TEST(a_model_kinematics_and_objective_are_one_allocation_each)
 {
     meter m = {0};
     poise_allocator allocator = {meter_allocate, meter_release, &m};
@@ -173,9 +171,8 @@ START_TEST(a_model_kinematics_and_objective_are_one_allocation_each)
     destroy_everything(&w);
     ck_assert_int_eq(m.live, 0);
 }
-END_TEST
 
-START_TEST(a_refused_description_leaks_nothing)
+TEST(a_refused_description_leaks_nothing)
 {
     meter m = {0};
     poise_allocator allocator = {meter_allocate, meter_release, &m};
@@ -194,11 +191,10 @@ START_TEST(a_refused_description_leaks_nothing)
     poise_builder_destroy(builder);
     ck_assert_int_eq(m.live, 0);
 }
-END_TEST
 
 // ---- Memory handed in ----------------------------------------------------------------------------------------------------
 
-START_TEST(memory_of_the_exact_size_serves_at_every_alignment)
+TEST(memory_of_the_exact_size_serves_at_every_alignment)
 {
     scene_random random = scene_random_make(4);
     poise_model *model = random_model(&random, 12, RANDOM_PLAIN);
@@ -224,9 +220,8 @@ START_TEST(memory_of_the_exact_size_serves_at_every_alignment)
     free(block);
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(memory_that_is_one_byte_short_is_refused_at_every_alignment)
+TEST(memory_that_is_one_byte_short_is_refused_at_every_alignment)
 {
     scene_random random = scene_random_make(5);
     poise_model *model = random_model(&random, 12, RANDOM_PLAIN);
@@ -245,9 +240,8 @@ START_TEST(memory_that_is_one_byte_short_is_refused_at_every_alignment)
     free(block);
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(sizes_and_makers_refuse_what_makes_no_sense)
+TEST(sizes_and_makers_refuse_what_makes_no_sense)
 {
     scene_random random = scene_random_make(6);
     poise_model *model = random_model(&random, 5, RANDOM_PLAIN);
@@ -275,7 +269,6 @@ START_TEST(sizes_and_makers_refuse_what_makes_no_sense)
     poise_objective_destroy(NULL);
     poise_model_destroy(model);
 }
-END_TEST
 
 // ---- No allocation -------------------------------------------------------------------------------------------------------
 
@@ -375,7 +368,7 @@ static int use_objective(const figure *f, poise_objective *objective, const rand
     return sound;
 }
 
-START_TEST(after_creation_nothing_allocates)
+TEST(after_creation_nothing_allocates)
 {
     scene_random random = scene_random_make(7);
     figure f = random_figure(&random, 24, RANDOM_LIMITS);
@@ -412,7 +405,6 @@ START_TEST(after_creation_nothing_allocates)
     free(goals);
     release(&f);
 }
-END_TEST
 
 // ---- Two threads ---------------------------------------------------------------------------------------------------------
 
@@ -467,7 +459,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-START_TEST(two_threads_over_one_model_get_the_same_bits_as_one)
+TEST(two_threads_over_one_model_get_the_same_bits_as_one)
 {
     scene_random random = scene_random_make(8);
     poise_model *model = random_model(&random, 20, RANDOM_LIMITS | RANDOM_MIMICS);
@@ -487,22 +479,4 @@ START_TEST(two_threads_over_one_model_get_the_same_bits_as_one)
     ck_assert_uint_eq(pair[1].result, alone.result);
     free(goals);
     poise_model_destroy(model);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &a_failed_request_is_reported_and_the_next_try_gives_the_same_model,
-    &nothing_leaks_when_memory_is_gone_for_good,
-    &a_model_kinematics_and_objective_are_one_allocation_each,
-    &a_refused_description_leaks_nothing,
-    &memory_of_the_exact_size_serves_at_every_alignment,
-    &memory_that_is_one_byte_short_is_refused_at_every_alignment,
-    &sizes_and_makers_refuse_what_makes_no_sense,
-    &after_creation_nothing_allocates,
-    &two_threads_over_one_model_get_the_same_bits_as_one,
-};
-
-int main(void)
-{
-    return test_run("memory", tests, TEST_COUNT(tests));
 }

@@ -90,17 +90,15 @@ static void check_costs(problem *p, const answer *a, const char *name)
                   "%s: %.17g was better than %.17g", name, best, r->cost);
 }
 
-START_TEST(accepted_costs_never_rise)
+TEST(accepted_costs_never_rise)
 {
     for_all(1, PROBLEM_LIMITS | PROBLEM_ONE_LEVEL, check_costs);
 }
-END_TEST
 
-START_TEST(accepted_costs_never_rise_without_limits)
+TEST(accepted_costs_never_rise_without_limits)
 {
     for_all(2, PROBLEM_ONE_LEVEL, check_costs);
 }
-END_TEST
 
 // ---- Limits and locks ----------------------------------------------------------------------------------------------------
 
@@ -128,13 +126,12 @@ static void check_locks(problem *p, const answer *a, const char *name)
     }
 }
 
-START_TEST(limits_hold_and_locked_coordinates_keep_their_bits)
+TEST(limits_hold_and_locked_coordinates_keep_their_bits)
 {
     for_all(3, WITH_LIMITS_AND_LOCKS, check_locks);
 }
-END_TEST
 
-START_TEST(limits_hold_for_starts_outside_of_them)
+TEST(limits_hold_for_starts_outside_of_them)
 {
     scene_random random = scene_random_make(4);
     for (int round = 0; round < 4 * ROUNDS; ++round) {
@@ -150,7 +147,6 @@ START_TEST(limits_hold_for_starts_outside_of_them)
         problem_destroy(p);
     }
 }
-END_TEST
 
 // ---- What no goal sees ---------------------------------------------------------------------------------------------------
 
@@ -191,13 +187,12 @@ static void check_unseen(problem *p, const answer *a, const char *name)
     }
 }
 
-START_TEST(joints_that_no_goal_sees_stay_put)
+TEST(joints_that_no_goal_sees_stay_put)
 {
     unseen_joints = 0;
     for_all(5, PROBLEM_LIMITS, check_unseen);
     ck_assert_int_gt(unseen_joints, 5 * ROUNDS);
 }
-END_TEST
 
 // ---- Same bits -----------------------------------------------------------------------------------------------------------
 
@@ -221,11 +216,10 @@ static void check_repeats(problem *p, const answer *a, const char *name)
     poise_solver_destroy(solver);
 }
 
-START_TEST(answers_do_not_depend_on_what_was_solved_before)
+TEST(answers_do_not_depend_on_what_was_solved_before)
 {
     for_all(6, WITH_LIMITS_AND_LOCKS, check_repeats);
 }
-END_TEST
 
 static void check_memory(problem *p, const answer *a, const char *name)
 {
@@ -242,11 +236,10 @@ static void check_memory(problem *p, const answer *a, const char *name)
     free(block);
 }
 
-START_TEST(answers_do_not_depend_on_the_memory)
+TEST(answers_do_not_depend_on_the_memory)
 {
     for_all(7, WITH_LIMITS_AND_LOCKS, check_memory);
 }
-END_TEST
 
 // ---- No allocation -------------------------------------------------------------------------------------------------------
 
@@ -265,15 +258,14 @@ static void check_allocations(problem *p, const answer *a, const char *name)
     poise_solver_destroy(solver);
 }
 
-START_TEST(solving_allocates_nothing)
+TEST(solving_allocates_nothing)
 {
     for_all(8, PROBLEM_LIMITS, check_allocations);
 }
-END_TEST
 
 // A start whose Gauss-Newton step cannot be factorised: nothing is left of a step that was never made, whatever the memory
 // held.
-START_TEST(a_first_step_that_fails_leaves_no_trace)
+TEST(a_first_step_that_fails_leaves_no_trace)
 {
     static const int bytes[] = {0x00, 0x5a, 0xff}; // 0, a number near 1e132, not a number
     scene_random random = scene_random_make(2525);
@@ -292,22 +284,4 @@ START_TEST(a_first_step_that_fails_leaves_no_trace)
         free(memory);
     }
     problem_destroy(p);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &a_first_step_that_fails_leaves_no_trace,
-    &accepted_costs_never_rise,
-    &accepted_costs_never_rise_without_limits,
-    &limits_hold_and_locked_coordinates_keep_their_bits,
-    &limits_hold_for_starts_outside_of_them,
-    &joints_that_no_goal_sees_stay_put,
-    &answers_do_not_depend_on_what_was_solved_before,
-    &answers_do_not_depend_on_the_memory,
-    &solving_allocates_nothing,
-};
-
-int main(void)
-{
-    return test_run("properties", tests, TEST_COUNT(tests));
 }

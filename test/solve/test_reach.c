@@ -15,7 +15,7 @@ static double distance(poise_vec3 a, poise_vec3 b)
 
 // ---- Known answers -------------------------------------------------------------------------------------------------------
 
-START_TEST(elbow_of_two_links_has_the_angle_of_the_triangle)
+TEST(elbow_of_two_links_has_the_angle_of_the_triangle)
 {
     scene_random random = scene_random_make(9);
     for (int round = 0; round < 60; ++round) {
@@ -35,9 +35,8 @@ START_TEST(elbow_of_two_links_has_the_angle_of_the_triangle)
         bench_close(&b);
     }
 }
-END_TEST
 
-START_TEST(target_out_of_reach_stretches_the_arm_towards_it)
+TEST(target_out_of_reach_stretches_the_arm_towards_it)
 {
     for (int m = 0; m < 3; ++m) {
         bench b;
@@ -56,9 +55,8 @@ START_TEST(target_out_of_reach_stretches_the_arm_towards_it)
         bench_close(&b);
     }
 }
-END_TEST
 
-START_TEST(direction_that_points_away_is_turned_round)
+TEST(direction_that_points_away_is_turned_round)
 {
     for (int m = 0; m < 2; ++m) {
         bench b;
@@ -71,9 +69,8 @@ START_TEST(direction_that_points_away_is_turned_round)
         bench_close(&b);
     }
 }
-END_TEST
 
-START_TEST(start_that_no_sweep_improves_is_the_closest)
+TEST(start_that_no_sweep_improves_is_the_closest)
 {
     for (int m = 0; m < 3; ++m) {
         bench b;
@@ -87,7 +84,6 @@ START_TEST(start_that_no_sweep_improves_is_the_closest)
         bench_close(&b);
     }
 }
-END_TEST
 
 // ---- Reaching ------------------------------------------------------------------------------------------------------------
 
@@ -111,7 +107,7 @@ static double share_reached(const char *scene, const char *tool, poise_goal_kind
     return (double)reached / rounds;
 }
 
-START_TEST(most_random_targets_are_reached)
+TEST(most_random_targets_are_reached)
 {
     for (int m = 0; m < 3; ++m) {
         ck_assert_double_ge(share_reached("arm2d", "tip", POISE_GOAL_POSITION, geometric[m], 200), 0.95);
@@ -123,9 +119,8 @@ START_TEST(most_random_targets_are_reached)
     ck_assert_double_ge(share_reached("erik-c", "tip", POISE_GOAL_DIRECTION, POISE_METHOD_BWCD, 200), 0.95);
     ck_assert_double_ge(share_reached("erik-g", "tip", POISE_GOAL_DIRECTION, POISE_METHOD_BWCD, 200), 0.95);
 }
-END_TEST
 
-START_TEST(three_branches_reach_three_targets_together)
+TEST(three_branches_reach_three_targets_together)
 {
     scene_random random = scene_random_make(11);
     for (int m = 0; m < 3; ++m) {
@@ -148,9 +143,8 @@ START_TEST(three_branches_reach_three_targets_together)
         bench_close(&b);
     }
 }
-END_TEST
 
-START_TEST(hand_and_foot_of_the_humanoids_reach_where_a_motion_has_them)
+TEST(hand_and_foot_of_the_humanoids_reach_where_a_motion_has_them)
 {
     static const char *const scenes[] = {"humanoid", "humanoid-euler", "humanoid-quaternion"};
     for (int s = 0; s < 3; ++s) {
@@ -175,9 +169,8 @@ START_TEST(hand_and_foot_of_the_humanoids_reach_where_a_motion_has_them)
         }
     }
 }
-END_TEST
 
-START_TEST(lamp_aims_its_light_at_a_point)
+TEST(lamp_aims_its_light_at_a_point)
 {
     scene_random random = scene_random_make(12);
     for (int m = 0; m < 2; ++m) {
@@ -199,9 +192,8 @@ START_TEST(lamp_aims_its_light_at_a_point)
         bench_close(&b);
     }
 }
-END_TEST
 
-START_TEST(bwcd_moves_joints_near_the_root_and_ccd_those_near_the_end)
+TEST(bwcd_moves_joints_near_the_root_and_ccd_those_near_the_end)
 {
     scene_random random = scene_random_make(13);
     double mean[2] = {0, 0};
@@ -229,7 +221,6 @@ START_TEST(bwcd_moves_joints_near_the_root_and_ccd_those_near_the_end)
     // the mean number of the joint that moves, of 0 .. 4
     ck_assert_double_lt(mean[1] + 0.3, mean[0]);
 }
-END_TEST
 
 // ---- FABRIK --------------------------------------------------------------------------------------------------------------
 
@@ -257,7 +248,7 @@ static poise_model *ball_chain(poise_joint_type type, int count)
     return model;
 }
 
-START_TEST(fabrik_reaches_with_ten_balls_in_few_iterations_and_bones_keep_their_length)
+TEST(fabrik_reaches_with_ten_balls_in_few_iterations_and_bones_keep_their_length)
 {
     static const poise_joint_type types[] = {POISE_JOINT_BALL_EXPMAP, POISE_JOINT_BALL_QUATERNION};
     scene_random random = scene_random_make(14);
@@ -283,10 +274,9 @@ START_TEST(fabrik_reaches_with_ten_balls_in_few_iterations_and_bones_keep_their_
     }
     ck_assert_int_le(iterations, 5 * 200); // two each, but for targets near the edge of the reach
 }
-END_TEST
 
 // Points in a plane keep a coordinate that is exactly zero. One problem, in the plane of x and y and in that of z and y.
-START_TEST(fabrik_takes_the_same_way_in_every_plane)
+TEST(fabrik_takes_the_same_way_in_every_plane)
 {
     scene_random random = scene_random_make(23);
     for (int round = 0; round < 30; ++round) {
@@ -314,9 +304,8 @@ START_TEST(fabrik_takes_the_same_way_in_every_plane)
         ck_assert_double_eq_tol(report[0].cost, report[1].cost, 1e-13); // costs below 1, a thousand roundings
     }
 }
-END_TEST
 
-START_TEST(fabrik_lets_a_free_root_go_along)
+TEST(fabrik_lets_a_free_root_go_along)
 {
     for (int only_slides = 0; only_slides < 2; ++only_slides) {
         bench b;
@@ -335,9 +324,8 @@ START_TEST(fabrik_lets_a_free_root_go_along)
         bench_close(&b);
     }
 }
-END_TEST
 
-START_TEST(fabrik_reaches_with_a_hand_though_some_iterations_are_worse_than_the_last)
+TEST(fabrik_reaches_with_a_hand_though_some_iterations_are_worse_than_the_last)
 {
     scene_random random = scene_random_make(22);
     bench b;
@@ -364,26 +352,4 @@ START_TEST(fabrik_reaches_with_a_hand_though_some_iterations_are_worse_than_the_
     ck_assert_int_ge(reached, 295);
     ck_assert_int_gt(worse, 0); // else patience has not been tested
     bench_close(&b);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &elbow_of_two_links_has_the_angle_of_the_triangle,
-    &target_out_of_reach_stretches_the_arm_towards_it,
-    &direction_that_points_away_is_turned_round,
-    &start_that_no_sweep_improves_is_the_closest,
-    &most_random_targets_are_reached,
-    &three_branches_reach_three_targets_together,
-    &hand_and_foot_of_the_humanoids_reach_where_a_motion_has_them,
-    &lamp_aims_its_light_at_a_point,
-    &bwcd_moves_joints_near_the_root_and_ccd_those_near_the_end,
-    &fabrik_reaches_with_a_hand_though_some_iterations_are_worse_than_the_last,
-    &fabrik_takes_the_same_way_in_every_plane,
-    &fabrik_lets_a_free_root_go_along,
-    &fabrik_reaches_with_ten_balls_in_few_iterations_and_bones_keep_their_length,
-};
-
-int main(void)
-{
-    return test_run("reach", tests, TEST_COUNT(tests));
 }

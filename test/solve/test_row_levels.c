@@ -36,7 +36,7 @@ static void hand_gaze_posture(scene_random *random, const poise_model *model, co
     poise_kinematics_destroy(kinematics);
 }
 
-START_TEST(lower_levels_leave_the_levels_above_alone)
+TEST(lower_levels_leave_the_levels_above_alone)
 {
     poise_model *model = scene("humanoid");
     poise_solver_options options = strict_options(POISE_METHOD_PRIORITY);
@@ -78,11 +78,10 @@ START_TEST(lower_levels_leave_the_levels_above_alone)
     poise_solver_destroy(solver);
     poise_model_destroy(model);
 }
-END_TEST
 
 // Here the posture's step crosses bounds that it had better not go to: held there it leads nowhere, cut at the first one it
 // does.
-START_TEST(a_level_whose_step_crosses_bounds_comes_to_rest)
+TEST(a_level_whose_step_crosses_bounds_comes_to_rest)
 {
     poise_model *model = scene("humanoid");
     poise_solver_options options = strict_options(POISE_METHOD_PRIORITY);
@@ -100,7 +99,6 @@ START_TEST(a_level_whose_step_crosses_bounds_comes_to_rest)
     ck_assert_int_le(report.iterations, 150);
     poise_model_destroy(model);
 }
-END_TEST
 
 // Errors of both levels for the planar arm, from q: the tip at (x, y) above, the posture below.
 static void two_levels(const poise_model *model, double x, double y, const double *start, const double *posture, int count,
@@ -122,7 +120,7 @@ static void two_levels(const poise_model *model, double x, double y, const doubl
     poise_solver_destroy(solver);
 }
 
-START_TEST(lower_levels_leave_the_levels_above_alone_from_a_straight_arm)
+TEST(lower_levels_leave_the_levels_above_alone_from_a_straight_arm)
 {
     poise_model *model = scene("arm2d");
     static const double straight[5] = {0, 0, 0, 0, 0}, bent[5] = {0.5, -0.9, 0.8, 0.7, -0.6};
@@ -137,10 +135,9 @@ START_TEST(lower_levels_leave_the_levels_above_alone_from_a_straight_arm)
     }
     poise_model_destroy(model);
 }
-END_TEST
 
 // Out of reach the arm above wants to be straight, whatever the posture wants: the singular end.
-START_TEST(lower_levels_do_not_bend_an_arm_that_is_stretched_to_its_end)
+TEST(lower_levels_do_not_bend_an_arm_that_is_stretched_to_its_end)
 {
     poise_model *model = scene("arm2d");
     static const double start[5] = {0.2, 0.3, -0.2, 0.1, 0.3}, bent[5] = {0.5, -0.9, 0.8, 0.7, -0.6};
@@ -151,10 +148,9 @@ START_TEST(lower_levels_do_not_bend_an_arm_that_is_stretched_to_its_end)
     ck_assert_double_eq_tol(both[0], alone[0], LEVEL_BOUND);
     poise_model_destroy(model);
 }
-END_TEST
 
 // The gaze has dofs of its own (neck, head), which a hand that reaches in vain must not keep from it.
-START_TEST(a_level_below_one_that_cannot_be_met_uses_its_own_joints)
+TEST(a_level_below_one_that_cannot_be_met_uses_its_own_joints)
 {
     poise_model *model = scene("humanoid");
     double stand[MOST], q[MOST];
@@ -180,10 +176,9 @@ START_TEST(a_level_below_one_that_cannot_be_met_uses_its_own_joints)
     poise_solver_destroy(solver);
     poise_model_destroy(model);
 }
-END_TEST
 
 // Both want the same tip: the second only gets what the first leaves, here nothing in x and y but the turn of the last link.
-START_TEST(levels_that_contradict_each_other_are_served_in_order)
+TEST(levels_that_contradict_each_other_are_served_in_order)
 {
     poise_model *model = scene("arm2d");
     poise_vec3 local;
@@ -210,10 +205,9 @@ START_TEST(levels_that_contradict_each_other_are_served_in_order)
     ck_assert_int_eq(memcmp(q, again, sizeof q), 0);
     poise_model_destroy(model);
 }
-END_TEST
 
 // The left branch reaches in vain; trunk and left branch are its own. The right branch can still be where it is asked to.
-START_TEST(a_branch_beside_one_that_reaches_in_vain_reaches_its_target)
+TEST(a_branch_beside_one_that_reaches_in_vain_reaches_its_target)
 {
     poise_model *model = scene("tree2d");
     int left = poise_model_find_tool(model, "left"), right = poise_model_find_tool(model, "right");
@@ -246,11 +240,10 @@ START_TEST(a_branch_beside_one_that_reaches_in_vain_reaches_its_target)
     poise_solver_destroy(solver);
     poise_model_destroy(model);
 }
-END_TEST
 
 // The level below wants far more than there is, and drives coordinates into their bounds; the level above keeps a position,
 // or a pose, through all of it.
-START_TEST(a_greedy_level_below_takes_nothing_from_the_level_above)
+TEST(a_greedy_level_below_takes_nothing_from_the_level_above)
 {
     poise_model *model = scene("arm7");
     const double *lower = poise_model_lower(model), *upper = poise_model_upper(model);
@@ -291,10 +284,9 @@ START_TEST(a_greedy_level_below_takes_nothing_from_the_level_above)
     poise_solver_destroy(solver);
     poise_model_destroy(model);
 }
-END_TEST
 
 // What the null space can do for the posture is a minimum under constraints, which strict levels reach by another way.
-START_TEST(the_null_space_takes_the_posture_without_touching_the_goal)
+TEST(the_null_space_takes_the_posture_without_touching_the_goal)
 {
     poise_model *model = scene("arm7");
     poise_solver_options options = strict_options(POISE_METHOD_PSEUDO_INVERSE);
@@ -335,11 +327,10 @@ START_TEST(the_null_space_takes_the_posture_without_touching_the_goal)
     poise_solver_destroy(other);
     poise_model_destroy(model);
 }
-END_TEST
 
 // At the end of the null-space motion, the gradient of the posture is a combination of the rows of the goal: what is left
 // along any direction that does not move the tip is nothing.
-START_TEST(the_null_space_motion_ends_where_the_posture_gradient_does)
+TEST(the_null_space_motion_ends_where_the_posture_gradient_does)
 {
     poise_model *model = scene("arm2d");
     double q[5] = {0.4, 0.5, -0.3, 0.6, 0.2}, posture[5] = {0.1, 0.9, -0.8, 0.2, 0.7}, J[15];
@@ -379,10 +370,9 @@ START_TEST(the_null_space_motion_ends_where_the_posture_gradient_does)
     }
     poise_model_destroy(model);
 }
-END_TEST
 
 // options.prior pulls from below all levels.
-START_TEST(the_prior_stands_below_all_levels)
+TEST(the_prior_stands_below_all_levels)
 {
     poise_model *model = scene("arm7");
     double start[7] = {0.3, 0.5, 0.2, 0.9, -0.4, 0.6, 0.1}, there[7] = {0.5, 0.8, -0.2, 0.4, 0.1, 0.9, 0.6}, q[7];
@@ -402,7 +392,6 @@ START_TEST(the_prior_stands_below_all_levels)
     }
     poise_model_destroy(model);
 }
-END_TEST
 
 // Eight hinges one after the other, and after the last one `beside` more, which no goal is on.
 static poise_model *eight_hinges(scene_random random, int beside)
@@ -429,7 +418,7 @@ static poise_model *eight_hinges(scene_random random, int beside)
 
 // Arrays of eight numbers fill whole cache lines, so that whoever wrote one more would change the next. Short steps are cut,
 // and rounding does not grow in 40 of them: 1e-9 of costs near 1.
-START_TEST(joints_that_no_goal_is_on_change_no_step)
+TEST(joints_that_no_goal_is_on_change_no_step)
 {
     scene_random random = scene_random_make(31);
     for (int trial = 0; trial < 250; ++trial) {
@@ -456,25 +445,4 @@ START_TEST(joints_that_no_goal_is_on_change_no_step)
         ck_assert_int_eq(report[0].iterations, report[1].iterations);
         ck_assert_double_eq_tol(report[0].cost, report[1].cost, 1e-9);
     }
-}
-END_TEST
-
-static const test_case tests[] = {
-    &lower_levels_leave_the_levels_above_alone,
-    &a_level_whose_step_crosses_bounds_comes_to_rest,
-    &lower_levels_leave_the_levels_above_alone_from_a_straight_arm,
-    &lower_levels_do_not_bend_an_arm_that_is_stretched_to_its_end,
-    &a_level_below_one_that_cannot_be_met_uses_its_own_joints,
-    &levels_that_contradict_each_other_are_served_in_order,
-    &a_branch_beside_one_that_reaches_in_vain_reaches_its_target,
-    &a_greedy_level_below_takes_nothing_from_the_level_above,
-    &joints_that_no_goal_is_on_change_no_step,
-    &the_null_space_takes_the_posture_without_touching_the_goal,
-    &the_null_space_motion_ends_where_the_posture_gradient_does,
-    &the_prior_stands_below_all_levels,
-};
-
-int main(void)
-{
-    return test_run("row_levels", tests, TEST_COUNT(tests));
 }

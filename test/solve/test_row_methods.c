@@ -35,28 +35,25 @@ static void check_reaches(const char *name, double size, int iterations)
     poise_model_destroy(model);
 }
 
-START_TEST(every_method_reaches_targets_with_the_planar_arm)
+TEST(every_method_reaches_targets_with_the_planar_arm)
 {
     check_reaches("arm2d", 0.5, 5000);
 }
-END_TEST
 
-START_TEST(every_method_reaches_targets_with_the_robot_arm)
+TEST(every_method_reaches_targets_with_the_robot_arm)
 {
     check_reaches("arm7", 0.3, 20000);
 }
-END_TEST
 
-START_TEST(every_method_reaches_head_hands_and_feet_of_the_humanoid)
+TEST(every_method_reaches_head_hands_and_feet_of_the_humanoid)
 {
     check_reaches("humanoid", 0.15, 20000);
     check_reaches("humanoid-quaternion", 0.15, 20000);
 }
-END_TEST
 
 // The closest pose of five unit links to a target beyond them is straight: the error is the distance less 5. Descent along
 // the gradient comes within 1e-6 of that, relative, in the iterations given.
-START_TEST(an_unreachable_target_stretches_the_planar_arm_towards_it)
+TEST(an_unreachable_target_stretches_the_planar_arm_towards_it)
 {
     poise_model *model = scene("arm2d");
     poise_vec3 local;
@@ -79,9 +76,8 @@ START_TEST(an_unreachable_target_stretches_the_planar_arm_towards_it)
     }
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(targets_without_measure_leave_finite_numbers_within_limits)
+TEST(targets_without_measure_leave_finite_numbers_within_limits)
 {
     static const double far[] = {1e4, 1e20, 1e100, 1e150, 1.3e154, 1e200, 1e308};
     static const char *const names[] = {"arm7", "humanoid", "erik-c"};
@@ -109,9 +105,8 @@ START_TEST(targets_without_measure_leave_finite_numbers_within_limits)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
-START_TEST(limits_hold_exactly_wherever_the_targets_are)
+TEST(limits_hold_exactly_wherever_the_targets_are)
 {
     static const char *const names[] = {"arm7", "erik-c", "scara", "gantry", "humanoid", "humanoid-euler"};
     for (size_t n = 0; n < TEST_COUNT(names); ++n) {
@@ -139,10 +134,9 @@ START_TEST(limits_hold_exactly_wherever_the_targets_are)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
 // A step that points out of a swing ellipse is no good at any length until it is laid along the edge.
-START_TEST(swings_at_their_edge_move_along_it)
+TEST(swings_at_their_edge_move_along_it)
 {
     poise_model *model = scene("humanoid");
     static const poise_method damped[] = {POISE_METHOD_DAMPED_LEAST_SQUARES, POISE_METHOD_SELECTIVELY_DAMPED};
@@ -166,9 +160,8 @@ START_TEST(swings_at_their_edge_move_along_it)
     }
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(locked_coordinates_keep_their_bits)
+TEST(locked_coordinates_keep_their_bits)
 {
     static const char *const names[] = {"arm7", "humanoid"};
     for (size_t n = 0; n < TEST_COUNT(names); ++n) {
@@ -198,11 +191,10 @@ START_TEST(locked_coordinates_keep_their_bits)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
 // ---- What is reported ----------------------------------------------------------------------------------------------------
 
-START_TEST(the_trace_holds_every_iteration_and_the_cost_never_rises)
+TEST(the_trace_holds_every_iteration_and_the_cost_never_rises)
 {
     poise_model *model = scene("arm7");
     static poise_trace trace[500];
@@ -236,9 +228,8 @@ START_TEST(the_trace_holds_every_iteration_and_the_cost_never_rises)
     }
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(no_coordinate_moves_further_than_the_step_limit)
+TEST(no_coordinate_moves_further_than_the_step_limit)
 {
     poise_model *model = scene("arm7");
     static poise_trace trace[50];
@@ -261,10 +252,9 @@ START_TEST(no_coordinate_moves_further_than_the_step_limit)
     }
     poise_model_destroy(model);
 }
-END_TEST
 
 // Nearly straight, the linear equations ask for hundreds of turns.
-START_TEST(no_joint_turns_by_more_than_half_a_turn_at_a_time)
+TEST(no_joint_turns_by_more_than_half_a_turn_at_a_time)
 {
     poise_model *model = scene("twolink");
     poise_vec3 local;
@@ -279,7 +269,6 @@ START_TEST(no_joint_turns_by_more_than_half_a_turn_at_a_time)
     ck_assert_double_le(trace[0].step, 3.14159265358979324);
     poise_model_destroy(model);
 }
-END_TEST
 
 static bool nothing(void *user, const poise_pose *pose, poise_body_energy *out)
 {
@@ -300,7 +289,7 @@ static bool push(void *user, const poise_pose *pose, poise_body_energy *out)
     return true;
 }
 
-START_TEST(a_gradient_without_curvature_is_followed_all_the_same)
+TEST(a_gradient_without_curvature_is_followed_all_the_same)
 {
     poise_model *model = scene("arm7");
     static const poise_method by_gradient[] = {POISE_METHOD_JACOBIAN_TRANSPOSE, POISE_METHOD_GRADIENT_DESCENT};
@@ -313,9 +302,8 @@ START_TEST(a_gradient_without_curvature_is_followed_all_the_same)
     }
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(methods_over_rows_refuse_callbacks_and_too_many_rows)
+TEST(methods_over_rows_refuse_callbacks_and_too_many_rows)
 {
     poise_model *model = scene("arm7");
     double before[7] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7}, q[7];
@@ -346,9 +334,8 @@ START_TEST(methods_over_rows_refuse_callbacks_and_too_many_rows)
     }
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(the_default_number_of_rows_holds_a_pose_for_every_body_and_a_posture)
+TEST(the_default_number_of_rows_holds_a_pose_for_every_body_and_a_posture)
 {
     poise_model *model = scene("humanoid");
     int bodies = poise_model_joint_count(model);
@@ -365,7 +352,6 @@ START_TEST(the_default_number_of_rows_holds_a_pose_for_every_body_and_a_posture)
     ck_assert_double_lt(report.cost, report.start_cost);
     poise_model_destroy(model);
 }
-END_TEST
 
 // ---- One step, by hand ---------------------------------------------------------------------------------------------------
 
@@ -432,7 +418,7 @@ static void check_step(const poise_model *model, const planar *p, poise_solver_o
     ck_assert_double_eq_tol(trace[0].step, fmax(fabs(step[0]), fabs(step[1])), 1e-13);
 }
 
-START_TEST(a_damped_step_of_two_links_is_the_one_by_hand)
+TEST(a_damped_step_of_two_links_is_the_one_by_hand)
 {
     poise_model *model = scene("twolink");
     planar p = planar_at(model, 0.3, 0.9, 0.9, 1.5);
@@ -445,9 +431,8 @@ START_TEST(a_damped_step_of_two_links_is_the_one_by_hand)
     check_step(model, &p, options, step, 0.4);
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(the_residual_is_clamped_before_a_damped_step)
+TEST(the_residual_is_clamped_before_a_damped_step)
 {
     poise_model *model = scene("twolink");
     planar p = planar_at(model, 0.3, 0.9, 0.4, 1.1);
@@ -466,10 +451,9 @@ START_TEST(the_residual_is_clamped_before_a_damped_step)
     check_step(model, &p, options, step, 0.25);
     poise_model_destroy(model);
 }
-END_TEST
 
 // The three cases of Maciejewski & Klein: d = 2 |e| for the longest step 1/2.
-START_TEST(damping_follows_the_smallest_singular_value)
+TEST(damping_follows_the_smallest_singular_value)
 {
     poise_model *model = scene("twolink");
     // the second angle sets the smallest singular value, the first two numbers of the offset the error
@@ -487,9 +471,8 @@ START_TEST(damping_follows_the_smallest_singular_value)
     }
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(a_pseudo_inverse_step_of_two_links_solves_the_linear_equations)
+TEST(a_pseudo_inverse_step_of_two_links_solves_the_linear_equations)
 {
     poise_model *model = scene("twolink");
     planar p = planar_at(model, 0.3, 0.9, 1.1, 1.4);
@@ -498,9 +481,8 @@ START_TEST(a_pseudo_inverse_step_of_two_links_solves_the_linear_equations)
     check_step(model, &p, options_for(POISE_METHOD_PSEUDO_INVERSE, 1), step, 1.0);
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(a_transposed_step_of_two_links_has_the_length_of_buss)
+TEST(a_transposed_step_of_two_links_has_the_length_of_buss)
 {
     poise_model *model = scene("twolink");
     planar p = planar_at(model, 0.3, 0.9, 1.1, 1.4);
@@ -517,7 +499,6 @@ START_TEST(a_transposed_step_of_two_links_has_the_length_of_buss)
     check_step(model, &p, options, step, 0.01);
     poise_model_destroy(model);
 }
-END_TEST
 
 // phi_k and x of Buss & Kim for one end: N_k = 1.
 static void selective_by_hand(const planar *p, double step[2], bool *clamps)
@@ -543,7 +524,7 @@ static void selective_by_hand(const planar *p, double step[2], bool *clamps)
     step[1] *= largest > quarter ? quarter / largest : 1.0;
 }
 
-START_TEST(a_selectively_damped_step_of_two_links_is_the_one_by_hand)
+TEST(a_selectively_damped_step_of_two_links_is_the_one_by_hand)
 {
     poise_model *model = scene("twolink");
     planar far = planar_at(model, 0.3, 0.25, 0.6, 1.1); // nearly straight: one direction needs damping
@@ -554,9 +535,8 @@ START_TEST(a_selectively_damped_step_of_two_links_is_the_one_by_hand)
     check_step(model, &far, options_for(POISE_METHOD_SELECTIVELY_DAMPED, 1), step, 1.0);
     poise_model_destroy(model);
 }
-END_TEST
 
-START_TEST(a_selectively_damped_step_that_needs_no_damping_is_that_of_the_pseudo_inverse)
+TEST(a_selectively_damped_step_that_needs_no_damping_is_that_of_the_pseudo_inverse)
 {
     poise_model *model = scene("arm7");
     scene_random random = scene_random_make(21);
@@ -581,34 +561,4 @@ START_TEST(a_selectively_damped_step_that_needs_no_damping_is_that_of_the_pseudo
         ck_assert_double_gt(moved, 1e-5);
     }
     poise_model_destroy(model);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &every_method_reaches_targets_with_the_planar_arm,
-    &every_method_reaches_targets_with_the_robot_arm,
-    &every_method_reaches_head_hands_and_feet_of_the_humanoid,
-    &an_unreachable_target_stretches_the_planar_arm_towards_it,
-    &targets_without_measure_leave_finite_numbers_within_limits,
-    &limits_hold_exactly_wherever_the_targets_are,
-    &swings_at_their_edge_move_along_it,
-    &locked_coordinates_keep_their_bits,
-    &the_trace_holds_every_iteration_and_the_cost_never_rises,
-    &no_coordinate_moves_further_than_the_step_limit,
-    &no_joint_turns_by_more_than_half_a_turn_at_a_time,
-    &a_gradient_without_curvature_is_followed_all_the_same,
-    &methods_over_rows_refuse_callbacks_and_too_many_rows,
-    &the_default_number_of_rows_holds_a_pose_for_every_body_and_a_posture,
-    &a_damped_step_of_two_links_is_the_one_by_hand,
-    &the_residual_is_clamped_before_a_damped_step,
-    &damping_follows_the_smallest_singular_value,
-    &a_pseudo_inverse_step_of_two_links_solves_the_linear_equations,
-    &a_transposed_step_of_two_links_has_the_length_of_buss,
-    &a_selectively_damped_step_of_two_links_is_the_one_by_hand,
-    &a_selectively_damped_step_that_needs_no_damping_is_that_of_the_pseudo_inverse,
-};
-
-int main(void)
-{
-    return test_run("row_methods", tests, TEST_COUNT(tests));
 }

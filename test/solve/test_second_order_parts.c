@@ -118,7 +118,7 @@ static void check_band(const poise_objective *objective, poise_hessian kind, int
     free(rows);
 }
 
-START_TEST(band_is_that_of_the_dense_hessian)
+TEST(band_is_that_of_the_dense_hessian)
 {
     scene_random random = scene_random_make(1);
     for (int round = 0; round < ROUNDS; ++round) {
@@ -140,9 +140,8 @@ START_TEST(band_is_that_of_the_dense_hessian)
         release(&f);
     }
 }
-END_TEST
 
-START_TEST(band_factor_solves_what_the_dense_factor_solves)
+TEST(band_factor_solves_what_the_dense_factor_solves)
 {
     scene_random random = scene_random_make(2);
     for (int round = 0; round < ROUNDS; ++round) {
@@ -170,15 +169,13 @@ START_TEST(band_factor_solves_what_the_dense_factor_solves)
         }
     }
 }
-END_TEST
 
-START_TEST(band_of_an_indefinite_matrix_has_no_factor)
+TEST(band_of_an_indefinite_matrix_has_no_factor)
 {
     double rows[] = {0, 1, 2, 1}; // 1 2; 2 1
     pz_band band = {2, 1, rows};
     ck_assert(!pz_band_cholesky(&band));
 }
-END_TEST
 
 // ---- Trust region --------------------------------------------------------------------------------------------------------
 
@@ -213,7 +210,7 @@ static double cauchy_value(int n, const double *M, const double *g, double radiu
     return model_value(n, M, g, s);
 }
 
-START_TEST(step_in_a_large_region_is_newtons)
+TEST(step_in_a_large_region_is_newtons)
 {
     scene_random random = scene_random_make(3);
     for (int round = 0; round < ROUNDS; ++round) {
@@ -234,9 +231,8 @@ START_TEST(step_in_a_large_region_is_newtons)
         ck_assert_double_lt(difference(n, s, newton), 1e-9 * length_of(n, newton)); // condition below 1e4 times 1e-13
     }
 }
-END_TEST
 
-START_TEST(negative_curvature_is_followed_to_the_boundary)
+TEST(negative_curvature_is_followed_to_the_boundary)
 {
     scene_random random = scene_random_make(4);
     int met = 0;
@@ -257,9 +253,8 @@ START_TEST(negative_curvature_is_followed_to_the_boundary)
     }
     ck_assert_int_gt(met, ROUNDS / 2);
 }
-END_TEST
 
-START_TEST(step_in_a_small_region_ends_on_its_boundary_below_the_cauchy_point)
+TEST(step_in_a_small_region_ends_on_its_boundary_below_the_cauchy_point)
 {
     scene_random random = scene_random_make(5);
     for (int round = 0; round < ROUNDS; ++round) {
@@ -279,9 +274,8 @@ START_TEST(step_in_a_small_region_ends_on_its_boundary_below_the_cauchy_point)
         }
     }
 }
-END_TEST
 
-START_TEST(preconditioner_with_the_full_band_makes_one_iteration_enough)
+TEST(preconditioner_with_the_full_band_makes_one_iteration_enough)
 {
     scene_random random = scene_random_make(6);
     for (int round = 0; round < ROUNDS; ++round) {
@@ -302,9 +296,8 @@ START_TEST(preconditioner_with_the_full_band_makes_one_iteration_enough)
         ck_assert_int_gt(iterations, 1);
     }
 }
-END_TEST
 
-START_TEST(way_to_the_boundary_ends_on_it)
+TEST(way_to_the_boundary_ends_on_it)
 {
     scene_random random = scene_random_make(7);
     for (int round = 0; round < ROUNDS; ++round) {
@@ -320,7 +313,6 @@ START_TEST(way_to_the_boundary_ends_on_it)
         ck_assert_double_eq_tol(length_of(3, s), radius, 1e-14 * radius);
     }
 }
-END_TEST
 
 // ---- Line search ---------------------------------------------------------------------------------------------------------
 
@@ -368,7 +360,7 @@ static double searched(double stand_in, double lower, pz_wolfe conditions, doubl
     return x;
 }
 
-START_TEST(line_search_shortens_a_step_that_gains_too_little)
+TEST(line_search_shortens_a_step_that_gains_too_little)
 {
     // the first step leads to x = -0.99999, which lowers the cost, but by 1e-5 of it instead of the 2e-4 asked for
     double evaluations, x = searched(1.0 / 1.99999, -INFINITY, PZ_LINE_ARMIJO, &evaluations);
@@ -378,9 +370,8 @@ START_TEST(line_search_shortens_a_step_that_gains_too_little)
     ck_assert_double_eq(evaluations, 1);
     ck_assert_double_eq_tol(x, -0.9, 1e-9);
 }
-END_TEST
 
-START_TEST(line_search_stops_at_a_bound_and_says_so)
+TEST(line_search_stops_at_a_bound_and_says_so)
 {
     double evaluations, x = searched(1.0, 0.25, PZ_LINE_WEAK_WOLFE, &evaluations); // the step taken is checked in searched()
     ck_assert_double_eq(x, 0.25);
@@ -388,9 +379,8 @@ START_TEST(line_search_stops_at_a_bound_and_says_so)
     x = searched(64.0, 0.99, PZ_LINE_WEAK_WOLFE, &evaluations);
     ck_assert_double_eq(x, 0.99);
 }
-END_TEST
 
-START_TEST(weak_wolfe_search_lengthens_a_step_on_a_steep_slope)
+TEST(weak_wolfe_search_lengthens_a_step_on_a_steep_slope)
 {
     double evaluations, x = searched(64.0, -INFINITY, PZ_LINE_ARMIJO, &evaluations);
     ck_assert_double_eq(evaluations, 1);
@@ -399,11 +389,10 @@ START_TEST(weak_wolfe_search_lengthens_a_step_on_a_steep_slope)
     ck_assert_double_eq(evaluations, 4);
     ck_assert_double_eq_tol(x, 1.0 - 8.0 / 64.0, 1e-9);
 }
-END_TEST
 
 // ---- BFGS ----------------------------------------------------------------------------------------------------------------
 
-START_TEST(updated_inverse_meets_the_secant_equation_and_stays_positive_definite)
+TEST(updated_inverse_meets_the_secant_equation_and_stays_positive_definite)
 {
     scene_random random = scene_random_make(8);
     for (int round = 0; round < ROUNDS; ++round) {
@@ -431,20 +420,18 @@ START_TEST(updated_inverse_meets_the_secant_equation_and_stays_positive_definite
         ck_assert(pz_cholesky(n, L));
     }
 }
-END_TEST
 
-START_TEST(update_refuses_negative_curvature)
+TEST(update_refuses_negative_curvature)
 {
     double B[] = {1, 0, 0, 1}, s[] = {1, 2}, y[] = {1, -1}, work[2];
     ck_assert(!pz_bfgs_update(2, s, y, B, work));
     ck_assert(B[0] == 1 && B[1] == 0 && B[2] == 0 && B[3] == 1);
 }
-END_TEST
 
 // ---- Nearest semidefinite matrix -----------------------------------------------------------------------------------------
 
 // X is the nearest in the cone exactly when X >= 0, X - A >= 0 and <X, X - A> = 0 (Higham 1988; the projection onto a cone).
-START_TEST(nearest_semidefinite_matrix_meets_the_conditions_of_a_projection)
+TEST(nearest_semidefinite_matrix_meets_the_conditions_of_a_projection)
 {
     scene_random random = scene_random_make(9);
     for (int round = 0; round < ROUNDS; ++round) {
@@ -465,9 +452,8 @@ START_TEST(nearest_semidefinite_matrix_meets_the_conditions_of_a_projection)
         ck_assert_double_gt(w[0], -eps);
     }
 }
-END_TEST
 
-START_TEST(positive_matrix_is_its_own_nearest)
+TEST(positive_matrix_is_its_own_nearest)
 {
     scene_random random = scene_random_make(10);
     matrix A, X, V;
@@ -477,12 +463,11 @@ START_TEST(positive_matrix_is_its_own_nearest)
     ck_assert(pz_nearest_semidefinite(MOST, X, V, w, work));
     ck_assert_double_lt(difference(MOST * MOST, A, X), 1e-11); // |A| about n^2/3 times n eps
 }
-END_TEST
 
 // ---- Negative curvature --------------------------------------------------------------------------------------------------
 
 // With some dofs held. The curvature is the failed pivot, whose rounding is that of the largest entries.
-START_TEST(where_a_hessian_is_indefinite_the_tree_finds_a_direction_of_negative_curvature)
+TEST(where_a_hessian_is_indefinite_the_tree_finds_a_direction_of_negative_curvature)
 {
     scene_random random = scene_random_make(17);
     int found = 0;
@@ -525,7 +510,6 @@ START_TEST(where_a_hessian_is_indefinite_the_tree_finds_a_direction_of_negative_
     }
     ck_assert_int_gt(found, 50);
 }
-END_TEST
 
 // ---- Edges of swings -----------------------------------------------------------------------------------------------------
 
@@ -577,7 +561,7 @@ static double cost_along(edge_scene *e, const double *tangent, double t)
     return pz_try(e->solver, q, POISE_LEVEL_COST);
 }
 
-START_TEST(stiffened_hessian_is_the_second_difference_along_the_edge)
+TEST(stiffened_hessian_is_the_second_difference_along_the_edge)
 {
     for (int i = 0; i < 4; ++i) {
         edge_scene e;
@@ -597,9 +581,8 @@ START_TEST(stiffened_hessian_is_the_second_difference_along_the_edge)
         destroy_edge_scene(&e);
     }
 }
-END_TEST
 
-START_TEST(spring_acts_across_the_edge_only)
+TEST(spring_acts_across_the_edge_only)
 {
     edge_scene e;
     make_edge_scene(&e, 0.7);
@@ -621,9 +604,8 @@ START_TEST(spring_acts_across_the_edge_only)
     ck_assert_double_eq_tol(mixed, 0.0, 1e-12 * spring);
     destroy_edge_scene(&e);
 }
-END_TEST
 
-START_TEST(step_out_of_an_ellipse_is_clipped_at_its_edge)
+TEST(step_out_of_an_ellipse_is_clipped_at_its_edge)
 {
     edge_scene e;
     make_edge_scene(&e, 0.7);
@@ -646,32 +628,4 @@ START_TEST(step_out_of_an_ellipse_is_clipped_at_its_edge)
     }
     ck_assert_int_eq(pz_clip_to_swings(e.solver, inside), 0);
     destroy_edge_scene(&e);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &band_is_that_of_the_dense_hessian,
-    &band_factor_solves_what_the_dense_factor_solves,
-    &band_of_an_indefinite_matrix_has_no_factor,
-    &step_in_a_large_region_is_newtons,
-    &negative_curvature_is_followed_to_the_boundary,
-    &step_in_a_small_region_ends_on_its_boundary_below_the_cauchy_point,
-    &preconditioner_with_the_full_band_makes_one_iteration_enough,
-    &way_to_the_boundary_ends_on_it,
-    &line_search_shortens_a_step_that_gains_too_little,
-    &line_search_stops_at_a_bound_and_says_so,
-    &weak_wolfe_search_lengthens_a_step_on_a_steep_slope,
-    &updated_inverse_meets_the_secant_equation_and_stays_positive_definite,
-    &update_refuses_negative_curvature,
-    &nearest_semidefinite_matrix_meets_the_conditions_of_a_projection,
-    &positive_matrix_is_its_own_nearest,
-    &where_a_hessian_is_indefinite_the_tree_finds_a_direction_of_negative_curvature,
-    &stiffened_hessian_is_the_second_difference_along_the_edge,
-    &spring_acts_across_the_edge_only,
-    &step_out_of_an_ellipse_is_clipped_at_its_edge,
-};
-
-int main(void)
-{
-    return test_run("second_order_parts", tests, TEST_COUNT(tests));
 }

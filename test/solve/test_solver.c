@@ -59,7 +59,7 @@ static double angle_after_restarts(poise_method method, double start)
     return q;
 }
 
-START_TEST(restarts_compare_level_by_level)
+TEST(restarts_compare_level_by_level)
 {
     static const poise_method methods[] = {POISE_METHOD_PRIORITY, POISE_METHOD_PSEUDO_INVERSE};
     for (size_t m = 0; m < TEST_COUNT(methods); ++m) {
@@ -67,16 +67,14 @@ START_TEST(restarts_compare_level_by_level)
         ck_assert_double_eq(angle_after_restarts(methods[m], -0.5), 2.5); // it gives way to one that costs more
     }
 }
-END_TEST
 
-START_TEST(restarts_compare_by_cost_without_levels)
+TEST(restarts_compare_by_cost_without_levels)
 {
     ck_assert_double_lt(angle_after_restarts(POISE_METHOD_LEVENBERG_MARQUARDT, 0.3), -2.0);
 }
-END_TEST
 
 // Levels of goals without rows must fit as well.
-START_TEST(a_model_without_freedom_takes_no_more_levels_than_fit)
+TEST(a_model_without_freedom_takes_no_more_levels_than_fit)
 {
     poise_builder *builder = new_builder();
     add_plain(builder, "still", NULL, POISE_JOINT_FIXED);
@@ -94,12 +92,11 @@ START_TEST(a_model_without_freedom_takes_no_more_levels_than_fit)
     poise_solver_destroy(solver);
     poise_model_destroy(model);
 }
-END_TEST
 
 // ---- Locks ---------------------------------------------------------------------------------------------------------------
 
 // The way to the goal leads through vectors longer than pi, whose short form has another value in the locked coordinate.
-START_TEST(a_rotation_vector_with_a_locked_part_keeps_its_form)
+TEST(a_rotation_vector_with_a_locked_part_keeps_its_form)
 {
     static const poise_joint_type types[] = {POISE_JOINT_BALL_EXPMAP, POISE_JOINT_FREE_EXPMAP};
     for (int round = 0; round < 2 * POISE_METHOD_COUNT; ++round) {
@@ -127,7 +124,6 @@ START_TEST(a_rotation_vector_with_a_locked_part_keeps_its_form)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
 // ---- Corners -------------------------------------------------------------------------------------------------------------
 
@@ -186,26 +182,24 @@ static void check_corner(double x, double y, const double *start)
 
 static const double inside[3] = {0.1, -0.2, 0.3}, corner[3] = {BOUND, 0.6928203230275507, 0.3};
 
-START_TEST(a_corner_of_box_and_ellipse_is_the_closest)
+TEST(a_corner_of_box_and_ellipse_is_the_closest)
 {
     check_corner(2.0, 2.0, inside);
     check_corner(2.0, 2.0, corner);
     check_corner(1.5, 1.0, inside);
 }
-END_TEST
 
-START_TEST(a_swing_leaves_a_corner_along_the_edge)
+TEST(a_swing_leaves_a_corner_along_the_edge)
 {
     check_corner(0.7, 2.0, inside);
     check_corner(0.7, 2.0, corner);
     check_corner(0.3, 2.5, corner);
 }
-END_TEST
 
 // ---- Stopping ------------------------------------------------------------------------------------------------------------
 
 // |g_i| <= tolerance sqrt(2 f) sqrt(G_ii) at the answer: the way in of the slide divides G of the hinge by 900.
-START_TEST(the_closest_pose_is_stationary_by_the_diagonal_there)
+TEST(the_closest_pose_is_stationary_by_the_diagonal_there)
 {
     poise_builder *builder = new_builder();
     add_plain(builder, "hinge", NULL, POISE_JOINT_REVOLUTE);
@@ -238,13 +232,12 @@ START_TEST(the_closest_pose_is_stationary_by_the_diagonal_there)
     poise_objective_destroy(objective);
     poise_model_destroy(model);
 }
-END_TEST
 
 // ---- Trace ---------------------------------------------------------------------------------------------------------------
 
 // The gradient is 1e10 and the first length 1e300: a direction that overflows is not searched, and what the trace says of
 // the step is not what the memory held.
-START_TEST(a_search_that_cannot_begin_traces_a_step_of_zero)
+TEST(a_search_that_cannot_begin_traces_a_step_of_zero)
 {
     poise_builder *builder = new_builder();
     poise_joint hinge = joint_of("hinge", NULL, POISE_JOINT_REVOLUTE);
@@ -271,12 +264,11 @@ START_TEST(a_search_that_cannot_begin_traces_a_step_of_zero)
     free(memory);
     poise_model_destroy(model);
 }
-END_TEST
 
 // ---- Saddles -------------------------------------------------------------------------------------------------------------
 
 // Three hinges in a straight line; the target lies on that line, nearer than the tip. No slope leads away from there.
-START_TEST(a_straight_arm_bends_to_reach_along_its_own_line)
+TEST(a_straight_arm_bends_to_reach_along_its_own_line)
 {
     poise_builder *builder = new_builder();
     static const char *const names[3] = {"a", "b", "c"};
@@ -294,10 +286,9 @@ START_TEST(a_straight_arm_bends_to_reach_along_its_own_line)
     ck_assert_double_lt(report.worst_length, 1e-6);
     poise_model_destroy(model);
 }
-END_TEST
 
 // A bone with two markers, half a turn off about its own length: the markers' pulls add up to none.
-START_TEST(a_bone_half_a_turn_off_turns_back)
+TEST(a_bone_half_a_turn_off_turns_back)
 {
     for (int type = POISE_JOINT_BALL_EULER; type <= POISE_JOINT_BALL_QUATERNION; ++type) {
         poise_builder *builder = new_builder();
@@ -318,10 +309,9 @@ START_TEST(a_bone_half_a_turn_off_turns_back)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
 // From folded and straight starts: out of reach the arm stretches out towards the target, within reach it arrives.
-START_TEST(the_closest_pose_is_no_saddle)
+TEST(the_closest_pose_is_no_saddle)
 {
     int closest = 0;
     for (int trial = 0; trial < 50; ++trial) {
@@ -348,13 +338,12 @@ START_TEST(the_closest_pose_is_no_saddle)
     }
     ck_assert_int_eq(closest, 25);
 }
-END_TEST
 
 // ---- Cold starts ---------------------------------------------------------------------------------------------------------
 
 // Markers on a figure that differs from the one at hand by its root alone: aligned, all are where they should be. Rounding
 // of lengths of up to 10.
-START_TEST(an_aligned_root_puts_every_marker_where_only_the_root_was_wrong)
+TEST(an_aligned_root_puts_every_marker_where_only_the_root_was_wrong)
 {
     static const poise_joint_type types[] = {POISE_JOINT_FREE, POISE_JOINT_FREE_EXPMAP, POISE_JOINT_FREE_EULER};
     scene_random random = scene_random_make(19);
@@ -400,11 +389,10 @@ START_TEST(an_aligned_root_puts_every_marker_where_only_the_root_was_wrong)
         poise_model_destroy(model);
     }
 }
-END_TEST
 
 // ---- Options -------------------------------------------------------------------------------------------------------------
 
-START_TEST(a_tolerance_of_conjugate_gradients_is_positive)
+TEST(a_tolerance_of_conjugate_gradients_is_positive)
 {
     static const double bad[] = {0.0, -1e-3, NAN};
     poise_builder *builder = new_builder();
@@ -418,26 +406,4 @@ START_TEST(a_tolerance_of_conjugate_gradients_is_positive)
         ck_assert_ptr_null(solver);
     }
     poise_model_destroy(model);
-}
-END_TEST
-
-static const test_case tests[] = {
-    &a_straight_arm_bends_to_reach_along_its_own_line,
-    &a_bone_half_a_turn_off_turns_back,
-    &the_closest_pose_is_no_saddle,
-    &restarts_compare_level_by_level,
-    &restarts_compare_by_cost_without_levels,
-    &a_model_without_freedom_takes_no_more_levels_than_fit,
-    &a_rotation_vector_with_a_locked_part_keeps_its_form,
-    &a_corner_of_box_and_ellipse_is_the_closest,
-    &a_swing_leaves_a_corner_along_the_edge,
-    &the_closest_pose_is_stationary_by_the_diagonal_there,
-    &a_search_that_cannot_begin_traces_a_step_of_zero,
-    &an_aligned_root_puts_every_marker_where_only_the_root_was_wrong,
-    &a_tolerance_of_conjugate_gradients_is_positive,
-};
-
-int main(void)
-{
-    return test_run("solver", tests, TEST_COUNT(tests));
 }

@@ -1,22 +1,26 @@
-// What every test program needs around its tests: a runner over a table, skipping, and nothing else.
+// What every test program needs around its tests: they register themselves, and support/test_main.c runs them.
 //
-//   START_TEST(exp_of_log_is_the_identity)
+//   TEST(exp_of_log_is_the_identity)
 //   {
 //       ck_assert_double_eq_tol(...);
 //   }
-//   END_TEST
 //
-//   static const test_case tests[] = {&exp_of_log_is_the_identity};
-//
-//   int main(void)
+//   TEST_ROWS(every_method_holds_the_limits, POISE_METHOD_COUNT) // once for each row of a table: test_row is its index
 //   {
-//       return test_run("so3", tests, TEST_COUNT(tests));
+//       solve_with((poise_method)test_row);
 //   }
 //
-// A test that is missing from the table is an unused variable, which the warnings turn into an error.
+//   TEST_DATA(facts_of_real_files_hold, "data/bvh") // left out where the shared folder has no such file
+//   {
+//       ...
+//   }
+//
+// A source is a suite: that of test_so3.c is called so3. A program runs the suites named by its arguments, or all that it
+// holds. CK_RUN_CASE=<name of a test> in the environment runs that test alone.
 //
 // All tests run in this one process: sanitizers, valgrind and debuggers see them, and a failed assertion ends only its own
-// test. CK_RUN_CASE=<name of a test> in the environment runs that test alone.
+// test. After Check's own line each suite prints how many assertions it made and which tests were left out; a program that
+// leaves out all of its tests exits with the status that CTest reports as skipped.
 #ifndef TEST_TEST_MAIN_H
 #define TEST_TEST_MAIN_H
 
@@ -31,49 +35,33 @@
 #endif
 
 #define TEST_COUNT(table) (sizeof(table) / sizeof((table)[0]))
-#define TEST_SKIPPED      77 // the exit status that CTest reports as "skipped"
 
-// Address of the name that START_TEST declares.
-typedef const TTest **test_case;
+typedef struct test_entry {
+    TTest test;
+    int rows;                  // it runs once for each
+    const char *data;          // what it needs of the shared folder; NULL: nothing
+    const char *(*lack)(void); // why it cannot run, or NULL; may be NULL itself
+    struct test_entry *next;
+} test_entry;
 
-// Run the tests of the table and print a line for each failure and a closing line. The exit status for main.
-static inline int test_run(const char *suite_name, const test_case *tests, size_t count)
-{
-    Suite *suite = suite_create(suite_name);
-    for (size_t i = 0; i < count; ++i) {
-        const TTest *test = *tests[i];
-        TCase *one = tcase_create(test->name); // a case of its own, so that it can be picked by name
-        tcase_add_test(one, test);
-        suite_add_tcase(suite, one);
-    }
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+void test_register(test_entry *entry);
 
-// The data beside the repository, which a bare clone lacks. A program that needs a file there begins main with
-//
-//   if (!test_has_shared("chains/arms.json")) {
-//       return test_skip("chains/arms.json");
-//   }
-static inline bool test_has_shared(const char *path)
-{
-    char full[4096];
-    snprintf(full, sizeof full, "%s/%s", POISE_SHARED_DIR, path);
-    FILE *file = fopen(full, "rb");
-    if (file) {
-        fclose(file);
-    }
-    return file != NULL;
-}
+#define TEST_OF(name, rows, data, lack)                                                                                     \
+    static void name(int test_row);                                                                                         \
+    __attribute__((constructor)) static void name##_register(void)                                                          \
+    {                                                                                                                       \
+        static test_entry entry = {{#name, name, __FILE__, __LINE__}, rows, data, lack, NULL};                              \
+        test_register(&entry);                                                                                              \
+    }                                                                                                                       \
+    static void name(__attribute__((unused)) int test_row)
 
-static inline int test_skip(const char *path)
-{
-    printf("skipped: no %s/%s\n", POISE_SHARED_DIR, path);
-    return TEST_SKIPPED;
-}
+#define TEST(name)                       TEST_OF(name, 1, NULL, NULL)
+#define TEST_ROWS(name, rows)            TEST_OF(name, rows, NULL, NULL)
+#define TEST_DATA(name, data)            TEST_OF(name, 1, data, NULL)
+#define TEST_DATA_ROWS(name, rows, data) TEST_OF(name, rows, data, NULL)
+#define TEST_IF(name, lack)              TEST_OF(name, 1, NULL, lack)
+
+// Is the file or folder there, in the data beside the repository that a bare clone lacks?
+bool test_has_shared(const char *path);
 
 #endif
