@@ -1,26 +1,35 @@
 # The few commands of the README. Everything else: CMakeLists.txt and CMakePresets.json.
 PREFIX ?= /usr/local
-JOBS   ?= 2
+JOBS   ?= $(shell nproc)
 
-# Ninja where there is one, for build trees not configured yet.
-GENERATOR := $(if $(shell command -v ninja),Ninja,Unix Makefiles)
-configure  = test -f $(2)/CMakeCache.txt || cmake --preset $(1) -G "$(GENERATOR)"
+configure = tools/configure.sh $(2) --preset $(1)
+# once more, when packages may have been added since
+refresh   = cmake $(1) >/dev/null
 
-.PHONY: all test demo bench coverage format install uninstall package reference web clean help determinism endurance fuzz nightly
+.PHONY: all demo test check bench coverage format install uninstall package reference web clean help determinism endurance \
+	fuzz nightly
 
 all:
 	@$(call configure,release,build)
 	cmake --build build -j $(JOBS)
 
-test:
-	tools/setup.sh
-	@$(MAKE) --no-print-directory all
-	ctest --test-dir build -j $(JOBS) --output-on-failure
-
+# the tool alone
 demo:
-	tools/setup.sh
-	@$(MAKE) --no-print-directory all
+	@tools/setup.sh tool
+	@$(call configure,release,build)
+	cmake --build build -j $(JOBS) --target poise
 	build/bin/poise demo
+
+test:
+	@tools/setup.sh test
+	@$(call configure,release,build)
+	@$(call refresh,build)
+	cmake --build build -j $(JOBS)
+	ctest --test-dir build -j $(JOBS) --output-on-failure -LE '^check$$'
+
+# the sources themselves: format, structure, linters
+check: all
+	ctest --test-dir build -j $(JOBS) --output-on-failure -L '^check$$'
 
 bench: all
 	build/bin/poise-bench
@@ -53,36 +62,41 @@ reference:
 	@echo "open build/reference/html/index.html"
 
 web:
-	tools/setup.sh
-	web/build.sh
+	@tools/setup.sh web
+	JOBS=$(JOBS) web/build.sh
 	web/studio/build.sh $(CURDIR)/build/studio
 
 install: all
-	cmake --install build --prefix $(PREFIX)
+	tools/install.sh build $(PREFIX)
 
 uninstall:
-	cmake -DMANIFEST=build/install_manifest.txt -P cmake/uninstall.cmake
+	cmake -DMANIFEST=build/installed.txt -P cmake/uninstall.cmake
 
-package: all
+# with the studio, unless its build lacks something and says so
+package:
+	@tools/setup.sh package
+	@$(MAKE) --no-print-directory all
+	web/build.sh && web/studio/build.sh $(CURDIR)/build/studio || test $$? -eq 77
 	cd build && cpack
 
 clean:
 	rm -rf build build-debug build-asan build-clang build-coverage build-tsan build-msan build-fuzz web/build web/dist web/studio/dist
 
 help:
-	@echo "make            build the library and the programs in build/"
-	@echo "make test       install missing Debian packages, build, run all tests"
-	@echo "make demo       the same up to the build, then run the demonstration"
-	@echo "make bench      build and run the benchmarks (build/bin/poise-bench --help)"
-	@echo "make coverage   run the unit tests and say which share of each source ran"
-	@echo "make reference  make the API reference from the headers (doxygen)"
-	@echo "make web        build the npm package and the studio (web/dist, build/studio)"
-	@echo "make fuzz       fuzz readers and solvers, SECONDS=60 each"
-	@echo "make determinism  the same bits from every compiler, level, thread count and batch size"
-	@echo "make endurance  10^7 random solves, then a tracker for SOAK=600 seconds"
-	@echo "make nightly    all the long checks"
-	@echo "make format     run clang-format on all C files"
-	@echo "make install    install to PREFIX (default /usr/local)"
-	@echo "make uninstall  remove what the last install put there"
-	@echo "make package    make a Debian package in build/"
-	@echo "make clean      remove the build folders"
+	@echo "make              build everything whose dependencies are installed, in build/"
+	@echo "make demo         install CMake and a C compiler if missing, build the tool, run its demonstration"
+	@echo "make test         install what the tests need, build everything, run all tests"
+	@echo "make check        check format and structure of the sources and run the linters"
+	@echo "make web          build the npm package and the studio (web/dist, build/studio)"
+	@echo "make bench        run the benchmarks (build/bin/poise-bench --help)"
+	@echo "make install      install to PREFIX (default /usr/local)"
+	@echo "make uninstall    remove what the last make install installed"
+	@echo "make package      make a Debian package in build/"
+	@echo "make reference    make the API reference from the headers (doxygen)"
+	@echo "make coverage     run the unit tests and report line coverage by source"
+	@echo "make fuzz         fuzz readers and solvers, SECONDS=60 each"
+	@echo "make determinism  compare results bit by bit across compilers, optimisation levels, threads and batch sizes"
+	@echo "make endurance    10^7 random solves, then a tracker for SOAK=600 seconds"
+	@echo "make nightly      run all the long checks"
+	@echo "make format       run clang-format on all C files"
+	@echo "make clean        remove the build folders"

@@ -1,7 +1,8 @@
-# cmake -DMANIFEST=<build>/install_manifest.txt -P uninstall.cmake: remove what the last `install` from that build put there,
-# and the folders of its own that are empty then.
+# cmake -DMANIFEST=<build>/installed.txt -P uninstall.cmake: remove the files listed there (tools/install.sh), the folders of
+# Poise that are empty then, and the list.
 if(NOT EXISTS ${MANIFEST})
-    message(FATAL_ERROR "${MANIFEST} does not exist: nothing was installed from this build")
+    message(STATUS "Nothing to remove: make install has installed nothing from this build")
+    return()
 endif()
 file(STRINGS ${MANIFEST} files)
 set(folders)
@@ -27,3 +28,4 @@ foreach(folder ${folders})
         get_filename_component(folder ${folder} DIRECTORY)
     endwhile()
 endforeach()
+file(REMOVE ${MANIFEST})

@@ -17,9 +17,8 @@ if ! pkg-config --exists expat jansson; then
     exit 77
 fi
 
-scenes="$(sed -n 's/^ *\([a-z_]*\.c\)$/scenes\/\1/p' scenes/sources.cmake) scenes/recording.c"
-sources="$(sed -n 's/^ *\(src\/[a-z0-9_/]*\.c\)$/\1/p' src/sources.cmake) $scenes test/golden/golden_suite.c test/golden/golden_suite_io.c
-    test/golden/golden_suite_main.c test/golden/golden_threads.c test/support/problems.c test/support/random_goals.c test/support/random_model.c"
+sources="$(cmake -DLISTS="poise_sources poise_io_sources scene_sources" -P cmake/list_sources.cmake) scenes/recording.c
+    test/golden/golden_suite.c test/golden/golden_suite_io.c test/golden/golden_suite_main.c test/golden/golden_threads.c test/support/problems.c test/support/random_goals.c test/support/random_model.c"
 flags="-std=c17 -ffp-contract=off -fno-math-errno -fno-trapping-math -Iinclude -Isrc -Itest -I. $(pkg-config --cflags expat jansson)"
 
 # build NAME COMPILER FLAGS...: the program $work/NAME
@@ -29,7 +28,7 @@ build() {
     local more=""
     [ "$compiler" != gcc ] || more="-fno-tree-slp-vectorize" # it fuses there in spite of -ffp-contract=off
     mkdir -p "$work/$name.o"
-    printf '%s\n' $sources | xargs -P "${JOBS:-2}" -I{} sh -c \
+    printf '%s\n' $sources | xargs -P "${JOBS:-$(nproc)}" -I{} sh -c \
         '"$0" -c "$1" -o "$2/$(echo "$1" | tr / _).o" '"$* $more $flags" "$compiler" {} "$work/$name.o"
     "$compiler" "$@" "$work/$name.o"/*.o -o "$work/$name" $(pkg-config --libs expat jansson) -lm -lpthread
     rm -rf "$work/$name.o"
@@ -96,8 +95,8 @@ fi
 
 # The same for wasm, as web/ builds it: one thread.
 if command -v clang >/dev/null && command -v wasm-ld >/dev/null && command -v node >/dev/null; then
-    cmake -S web -B "$work/wasm.build" -DPOISE_WERROR=ON >/dev/null
-    cmake --build "$work/wasm.build" --target golden_suite -j "${JOBS:-2}" >/dev/null
+    cmake -S web -B "$work/wasm.build" >/dev/null
+    cmake --build "$work/wasm.build" --target golden_suite -j "${JOBS:-$(nproc)}" >/dev/null
     printf '#!/bin/sh\nexec node test/golden/golden_suite_wasm.mjs %s "$2"\n' "$work/wasm.build/golden_suite.wasm" > "$work/wasm"
     chmod +x "$work/wasm"
     builds=$((builds + 1))

@@ -1,11 +1,10 @@
 #!/bin/sh
-# All C and C++ files are as clang-format leaves them (--fix: make them so). Exits with 77, skipped, without clang-format.
+# All C and C++ files are as clang-format 14 leaves them (--fix: make them so). Exits with 77, skipped, without it: other
+# versions leave them otherwise.
 set -eu
 cd "$(dirname "$0")/.."
-if ! command -v clang-format >/dev/null; then
-    echo "skipped: no clang-format"
-    exit 77
-fi
+. tools/version.sh
+need_version clang-format 14
 
 files() {
     for folder in include src app web scenes reference research samples bench fuzz test cuda mpi; do

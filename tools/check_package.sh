@@ -5,10 +5,12 @@ set -eu
 build=$(cd "$1" && pwd)
 cd "$(dirname "$0")/.."
 source=$PWD
-if ! command -v dpkg-deb >/dev/null; then
-    echo "skipped: no dpkg-deb"
-    exit 77
-fi
+for program in dpkg-deb dpkg-shlibdeps file; do
+    if ! command -v $program >/dev/null; then
+        echo "skipped: no $program, which a Debian package needs (Debian: dpkg-dev file)"
+        exit 77
+    fi
+done
 
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
@@ -35,9 +37,9 @@ LD_LIBRARY_PATH="$place/root/usr/lib" "$place/program"
 
 echo "uninstall:"
 DESTDIR="" cmake --install "$build" --prefix "$place/prefix" >/dev/null
-cp "$build/install_manifest.txt" "$place/manifest.txt"
+mv "$build/install_manifest.txt" "$place/installed.txt"
 test -x "$place/prefix/bin/poise"
-cmake -DMANIFEST="$place/manifest.txt" -P "$source/cmake/uninstall.cmake" >/dev/null
+cmake -DMANIFEST="$place/installed.txt" -P "$source/cmake/uninstall.cmake" >/dev/null
 left=$(find "$place/prefix" ! -type d)
 if [ -n "$left" ] || find "$place/prefix" -iname '*poise*' | grep -q .; then
     echo "left behind: $left"

@@ -3,10 +3,8 @@
 # words to it.
 set -eu
 cd "$(dirname "$0")/.."
-if ! command -v doxygen >/dev/null; then
-    echo "skipped: no doxygen"
-    exit 77
-fi
+. tools/version.sh
+[ $# -gt 0 ] || need_version doxygen 1.9
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 folder=${1:-$place}

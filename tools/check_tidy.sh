@@ -4,7 +4,7 @@
 #   check_tidy.sh [--fast] [BUILD] [FILE...]
 #
 # --fast leaves out the path analyser (clang-analyzer-*), which takes ten times as long as all the rest. BUILD is a build folder
-# with a compile_commands.json (default build); FILES default to all of src/. Exits with 77, skipped, without clang-tidy.
+# with a compile_commands.json (default build); FILES default to all of src/. Exits with 77, skipped, without clang-tidy 14.
 set -eu
 cd "$(dirname "$0")/.."
 more=""
@@ -14,10 +14,8 @@ if [ "${1-}" = "--fast" ]; then
 fi
 build=${1:-build}
 [ $# -eq 0 ] || shift
-if ! command -v clang-tidy >/dev/null; then
-    echo "skipped: no clang-tidy"
-    exit 77
-fi
+. tools/version.sh
+need_version clang-tidy 14
 if [ ! -f "$build/compile_commands.json" ]; then
     echo "$build has no compile_commands.json: run make, or cmake --preset release"
     exit 1
@@ -28,7 +26,7 @@ fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 status=0
-printf '%s\n' "$@" | xargs -P "${JOBS:-2}" -n 4 clang-tidy -p "$build" --quiet --extra-arg=-Wno-unknown-warning-option $more \
+printf '%s\n' "$@" | xargs -P "${JOBS:-$(nproc)}" -n 4 clang-tidy -p "$build" --quiet --extra-arg=-Wno-unknown-warning-option $more \
     >"$log" 2>/dev/null || status=1
 grep -E '(warning|error): ' "$log" | sort -u || true
 echo "$# files, $(grep -c -E '(warning|error): ' "$log" || true) findings"

@@ -7,7 +7,7 @@
 #
 # Each run starts from fuzz/corpus/TARGET, bytes of our own, and keeps what it finds in BUILD/fuzz/TARGET, from where
 # --minimise takes it. A crash leaves its input there, too, and fails the script. BUILD: $POISE_FUZZ_BUILD, or build-fuzz.
-# Two targets run at a time ($JOBS). Exits with 77, skipped, without clang.
+# One target per processor runs at a time (or $JOBS). Exits with 77, skipped, without clang.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -38,13 +38,12 @@ targets=""
 for name in "${@:-$all}"; do
     targets="$targets ${name#fuzz_}"
 done
-generator=$(command -v ninja >/dev/null && echo Ninja || echo "Unix Makefiles")
-[ -f "$build/CMakeCache.txt" ] || cmake -S . -B "$build" -G "$generator" -DCMAKE_C_COMPILER=clang -DPOISE_BUILD_FUZZ=ON \
-    -DBUILD_TESTING=OFF -DPOISE_BUILD_BENCH=OFF -DPOISE_WERROR=ON >/dev/null
+tools/configure.sh "$build" -S . -B "$build" -DCMAKE_C_COMPILER=clang -DPOISE_BUILD_FUZZ=ON -DBUILD_TESTING=OFF \
+    -DPOISE_BUILD_BENCH=OFF >/dev/null
 for name in $targets; do
     programs="${programs-} fuzz_$name"
 done
-cmake --build "$build" -j "${JOBS:-2}" --target $programs >/dev/null
+cmake --build "$build" -j "${JOBS:-$(nproc)}" --target $programs >/dev/null
 
 # fuzz TARGET FOLDER OPTION...: one line with its figures; what is found goes to the folder
 fuzz() {
@@ -96,4 +95,4 @@ export -f fuzz run run_fixed merge
 export build seconds
 for name in $targets; do
     echo "$name ${runs[$name]:?"fuzz_$name needs a row in tools/fuzz.sh"}"
-done | xargs -P "${JOBS:-2}" -L 1 bash -c "$action"' "$@"' bash
+done | xargs -P "${JOBS:-$(nproc)}" -L 1 bash -c "$action"' "$@"' bash

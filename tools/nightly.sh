@@ -2,6 +2,7 @@
 # The long checks, one after the other: about an hour on two processors. Everything runs, whatever fails; the last lines say how
 # each went. nightly.sh [NAME...] runs the named ones only.
 set -u
+export POISE_WERROR=ON
 cd "$(dirname "$0")/.."
 failed=0
 summary=""
@@ -58,7 +59,7 @@ valgrind_rest() {
     return $status
 }
 
-jobs=${JOBS:-2}
+jobs=${JOBS:-$(nproc)}
 wanted=$*
 check fuzz tools/fuzz.sh 60
 check tidy tools/check_tidy.sh build

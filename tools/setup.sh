@@ -1,41 +1,94 @@
 #!/bin/sh
-# Install the Debian packages that building and testing need, as far as they are missing.
+# Install the Debian packages that are missing for one layer of the build:
+#
+#   setup.sh tool      CMake and a C compiler, all that the tool needs (make demo)
+#   setup.sh test      and what the tests need (make test)
+#   setup.sh web       or what the npm package and the studio need (make web)
+#   setup.sh package   or what a Debian package with the studio in it needs (make package)
+#   setup.sh all       or everything: linters, sanitizers, browser, MPI, baselines of the benchmarks (.ci/run)
+#
+# Fails only where the tool itself could not be built; tests that miss something are left out and say so.
 set -eu
 
-packages="cmake ninja-build gcc g++ clang lld clang-format clang-tidy cppcheck check pkg-config libexpat1-dev libjansson-dev
-          liblapack-dev liblapacke-dev liborocos-kdl-dev libopenmpi-dev openmpi-bin python3 valgrind doxygen groff"
+# Each need is a package, or COMMAND=PACKAGE,PACKAGE... where the command may come from elsewhere.
+for_tool="cmake=cmake cc=gcc,libc6-dev pkg-config=pkg-config libexpat1-dev libjansson-dev"
+for_package="file=file dpkg-shlibdeps=dpkg-dev"
+for_test="ninja=ninja-build python3=python3 c++=g++ check liblapack-dev liblapacke-dev $for_package"
+for_web="clang=clang wasm-ld=lld node=nodejs npm=npm"
+for_all="clang-format=clang-format clang-tidy=clang-tidy libclang-rt-14-dev cppcheck=cppcheck doxygen=doxygen groff=groff
+    valgrind=valgrind chromium|google-chrome=chromium liborocos-kdl-dev libopenmpi-dev mpirun=openmpi-bin"
+case ${1:-tool} in
+tool) needs=$for_tool ;;
+test) needs="$for_tool $for_test" ;;
+web) needs="$for_tool $for_web" ;;
+package) needs="$for_tool $for_web $for_package" ;;
+all) needs="$for_tool $for_test $for_web $for_all" ;;
+*) echo "usage: setup.sh tool|test|web|package|all" && exit 2 ;;
+esac
 
-# node may have come from elsewhere, with npm in it
-if ! command -v npm >/dev/null; then
-    packages="$packages nodejs npm"
-fi
-# any browser of this kind will do for the tests of the studio
-if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then
-    packages="$packages chromium"
-fi
-
-if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-    echo "setup: not a Debian system, nothing installed. Needed are the counterparts of:" $packages
-    exit 0
-fi
-
-missing=""
-for package in $packages; do
-    case $(dpkg-query -W -f='${Status}' "$package" 2>/dev/null || true) in
-    *" installed") ;;
-    *) missing="$missing $package" ;;
+# installed PACKAGE
+installed() {
+    case $(dpkg-query -W -f='${Status}' "$1" 2>/dev/null) in
+    *" installed") return 0 ;;
+    *) return 1 ;;
     esac
-done
+}
+
+# lacking NEEDS...: the packages that are missing
+lacking() {
+    for need; do
+        packages=$(echo "${need#*=}" | tr , ' ')
+        found=no
+        case $need in
+        *=*)
+            for command in $(echo "${need%%=*}" | tr '|' ' '); do
+                ! command -v "$command" >/dev/null || found=yes
+            done
+            ;;
+        *) ! installed "$need" || found=yes ;;
+        esac
+        [ $found = yes ] || printf '%s ' $packages
+    done
+}
+
+missing=$(lacking $needs)
 if [ -z "$missing" ]; then
-    echo "setup: all packages are there"
+    echo "setup: nothing is missing"
     exit 0
 fi
 
+# cannot REASON: go on without the packages if the tool can be built all the same
+cannot() {
+    echo "setup: $1, so these Debian packages were not installed: $missing"
+    if [ -n "$(lacking $for_tool)" ]; then
+        echo "setup: with CMake and a C compiler in place, no more is needed for: cmake -B build && cmake --build build --target poise"
+        exit 1
+    fi
+    echo "setup: going on without them; tests that need them are left out"
+    exit 0
+}
+
+command -v apt-get >/dev/null || cannot "this is not Debian or Ubuntu"
 as_root=""
 if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || cannot "this needs root or sudo"
     as_root="sudo"
 fi
-echo "setup: installing$missing"
 export DEBIAN_FRONTEND=noninteractive
-$as_root apt-get update -q
-$as_root apt-get install -q -y --no-install-recommends $missing
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+# install: what is missing and known here; other releases lack a package or two
+install() {
+    $as_root apt-get update -q || return 1
+    known=""
+    for package in $missing; do
+        ! apt-cache show "$package" >/dev/null || known="$known $package"
+    done
+    $as_root apt-get install -q -y --no-install-recommends $known
+}
+echo "setup: installing $missing"
+if ! install >"$log" 2>&1; then
+    tail -n 20 "$log"
+    cannot "apt-get failed"
+fi

@@ -7,9 +7,8 @@ cd "$(dirname "$0")"
 
 work=../build/web/wasm # where everything that is built lies, but for the package itself
 mkdir -p $work
-generator=$(command -v ninja >/dev/null && echo Ninja || echo "Unix Makefiles")
-test -f $work/CMakeCache.txt || cmake -S . -B $work -G "$generator" -DPOISE_WERROR=ON >/dev/null
-cmake --build $work --target poise golden golden_suite speed -j "${JOBS-2}" >$work.log || { cat $work.log; exit 1; }
+../tools/configure.sh $work -S . -B $work >/dev/null
+cmake --build $work --target poise golden golden_suite speed -j "${JOBS:-$(nproc)}" >$work.log || { cat $work.log; exit 1; }
 mkdir -p dist
 cp $work/poise.wasm dist/poise.wasm
 gzip -9 -n -c dist/poise.wasm > dist/poise.wasm.gz

@@ -1,0 +1,89 @@
+# Everything that CTest runs. A test that misses its data or a program exits with 77, which CTest reports as skipped; one that
+# could not be built is left out here, with a line that says why.
+enable_testing()
+find_package(Threads REQUIRED)
+find_package(PkgConfig QUIET)
+find_package(Python3 QUIET COMPONENTS Interpreter)
+set(timeout 300)
+if(POISE_SANITIZE)
+    set(timeout 1200)
+endif()
+
+# poise_need(PREFIX module what package): find a library by pkg-config, as PkgConfig::PREFIX, or say what is left out without it
+macro(poise_need prefix module what package)
+    if(PkgConfig_FOUND)
+        pkg_check_modules(${prefix} QUIET IMPORTED_TARGET ${module})
+    endif()
+    if(NOT ${prefix}_FOUND)
+        message(STATUS "Left out: ${what}, for want of ${module} (Debian: pkg-config ${package})")
+    endif()
+endmacro()
+
+if(NOT Python3_FOUND)
+    message(STATUS "Left out: the tests of the command and some checks, for want of Python (Debian: python3)")
+endif()
+
+poise_need(CHECK check>=0.13 "unit tests" check)
+add_subdirectory(test)
+if(TARGET poise AND Python3_FOUND)
+    add_subdirectory(test/app)
+endif()
+# a sample exits with a failure when it misses its goal
+if(TARGET hello_ik)
+    add_test(NAME sample_gradient_descent_2d COMMAND gradient_descent_2d)
+    add_test(NAME sample_hello_ik COMMAND hello_ik)
+endif()
+set(tools ${PROJECT_SOURCE_DIR}/tools)
+
+# poise_check(LABEL name command...)
+function(poise_check label name)
+    add_test(NAME ${name} COMMAND ${ARGN})
+    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 LABELS ${label})
+endfunction()
+
+# ---- what was built: symbols, installation, package, the same bits from every compiler ------------------------------------
+
+poise_check(structure golden_everywhere ${tools}/check_golden.sh --ends)
+set_tests_properties(golden_everywhere PROPERTIES TIMEOUT 900 PROCESSORS 2)
+if(NOT POISE_SANITIZE AND NOT POISE_COVERAGE) # those bring symbols, libraries and times of their own
+    # every suite in a hurry; times do not matter there
+    if(TARGET poise-bench AND Python3_FOUND)
+        poise_check(bench bench ${Python3_EXECUTABLE} ${tools}/check_bench.py $<TARGET_FILE:poise-bench>)
+        set_tests_properties(bench PROPERTIES WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    endif()
+    set(io_libraries)
+    if(POISE_BUILD_IO)
+        set(io_libraries $<TARGET_FILE:poise_io_shared> $<TARGET_FILE:poise_io_static>)
+    endif()
+    poise_check(structure structure_symbols ${tools}/check_symbols.sh $<TARGET_FILE:poise_shared> $<TARGET_FILE:poise_static>
+        ${io_libraries})
+    poise_check(structure structure_install ${CMAKE_COMMAND} -E env CC=${CMAKE_C_COMPILER} ${tools}/check_install.sh
+        ${PROJECT_BINARY_DIR})
+    if(TARGET poise)
+        poise_check(structure structure_package ${tools}/check_package.sh ${PROJECT_BINARY_DIR})
+        if(POISE_HARDEN AND CMAKE_BUILD_TYPE STREQUAL "Release")
+            poise_check(structure structure_hardening ${tools}/check_hardening.sh $<TARGET_FILE:poise>
+                $<TARGET_FILE:poise_shared> $<TARGET_FILE:poise_io_shared>)
+        endif()
+        set_tests_properties(structure_install structure_package PROPERTIES RESOURCE_LOCK install_manifest)
+    endif()
+endif()
+
+# ---- the sources: make check ----------------------------------------------------------------------------------------------
+
+if(Python3_FOUND)
+    poise_check(check structure_layers ${Python3_EXECUTABLE} ${tools}/check_layers.py)
+    poise_check(check structure_sizes ${Python3_EXECUTABLE} ${tools}/check_sizes.py)
+    poise_check(check structure_includes ${Python3_EXECUTABLE} ${tools}/check_includes.py)
+endif()
+poise_check(check structure_listed ${tools}/check_listed.sh)
+poise_check(check structure_words ${tools}/check_words.sh)
+poise_check(check structure_format ${tools}/check_format.sh)
+poise_check(check structure_headers ${tools}/check_headers.sh)
+poise_check(check structure_reference ${tools}/check_reference.sh)
+poise_check(check structure_cppcheck ${tools}/check_cppcheck.sh)
+poise_check(check structure_tidy ${tools}/check_tidy.sh --fast ${PROJECT_BINARY_DIR})
+
+if(POISE_BUILD_IO AND NOT POISE_SANITIZE AND NOT POISE_COVERAGE)
+    include(cmake/web.cmake)
+endif()
