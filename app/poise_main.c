@@ -1,5 +1,4 @@
 // poise: one program, a command for each job.
-#include "cli/help.h"
 #include "cli/whole_files.h"
 #include "commands/commands.h"
 

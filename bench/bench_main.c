@@ -1,6 +1,7 @@
 // poise-bench: how fast Poise is, and how well it does what it does. `poise-bench --help` says how to ask.
 #define _POSIX_C_SOURCE 200809L
 
+#include "draw_report.h"
 #include "suite.h"
 
 #include <poise/base.h>
@@ -77,6 +78,7 @@ static const struct {
     {"--json", NULL, FLAG, "JSON instead of tables"},
     {"--markdown", NULL, FLAG, "Markdown instead of tables"},
     {"--save", "FILE", TEXT, "write the JSON there, whatever is printed"},
+    {"--draw", "FILE", TEXT, "run nothing: draw saved JSON of gpu-arms, as SVG to -o FILE"},
     {"--list", NULL, FLAG, "name the suites and their tables"},
     {"--help", NULL, FLAG, "this text"},
     {"--version", NULL, FLAG, "the version"},
@@ -370,6 +372,11 @@ static bool run_suites(bench *b)
 
 int main(int count, char **words)
 {
+    for (int i = 1; i < count; ++i) {
+        if (strcmp(words[i], "--draw") == 0) {
+            return draw_report(count - 1, words + 1);
+        }
+    }
     struct bench_values values = {.text = {NULL}};
     read_words(count, words, &values);
     check_tables(&values);

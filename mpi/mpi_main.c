@@ -4,6 +4,7 @@
 #include <app/cli/terminal.h>
 #include <app/cli/whole_files.h>
 #include <app/commands/commands.h>
+#include <research/run_reproduce.h>
 
 #include <poise/base.h>
 
@@ -19,8 +20,7 @@ static const char usage[] =
     "\n"
     "The commands of poise, shared by N processes on one machine or many: parts of the ERIK evaluation, or jobs of a list. "
     "The answer is that of one process, to the byte. What is finished stays when a run is stopped or a machine goes down; "
-    "the "
-    "same command goes on from there, with as many processes as you like.\n"
+    "the same command goes on from there, with as many processes as you like.\n"
     "\n"
     "Options: \"poise help reproduce\" and \"poise help track\". All processes must see the same folders. --threads is for "
     "each process; by default those of one machine share its processors.\n";
@@ -52,8 +52,11 @@ static app_exit run(int count, char **words)
 {
     const char *name = count > 1 ? words[1] : "--help";
     find_terminals(name);
-    if (strcmp(name, "reproduce") == 0 || strcmp(name, "track") == 0) {
-        return app_run(app_find_command(name), count - 2, words + 2);
+    if (strcmp(name, "reproduce") == 0) {
+        return run_reproduce(count - 2, words + 2);
+    }
+    if (strcmp(name, "track") == 0) {
+        return app_run(&cmd_track, count - 2, words + 2);
     }
     if (strcmp(name, "--version") == 0) {
         printf("poise-mpi %s\n", poise_version());

@@ -5,9 +5,9 @@
 #ifndef RESEARCH_REPRODUCE_H
 #define RESEARCH_REPRODUCE_H
 
-#include "cli/device_seam.h"
 #include "cli/json_output.h"
 #include "cli/whole_files.h"
+#include "device_seam.h"
 #include "plot.h"
 #include "result_table.h"
 

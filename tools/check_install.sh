@@ -1,5 +1,5 @@
 #!/bin/sh
-# check_install.sh BUILD: install into an empty folder, then build and run test/install/main.c and io.c, and cuda/app/example_poses.c
+# check_install.sh BUILD: install into an empty folder, then build and run test/install/main.c and io.c, and samples/cuda/cuda_poses.c
 # where there is CUDA, against it, by the CMake package and by pkg-config, static and shared; and the first two once more with
 # Poise as a subfolder of a project.
 set -eu
@@ -86,7 +86,7 @@ if [ $with_io = ON ]; then
 fi
 
 if [ $with_cuda = ON ]; then
-    "$cc" $strict "$source/cuda/app/example_poses.c" $(pkg-config --cflags --libs poise_cuda) -o "$place/cuda_with_static"
+    "$cc" $strict "$source/samples/cuda/cuda_poses.c" $(pkg-config --cflags --libs poise_cuda) -o "$place/cuda_with_static"
     use_cuda "$place/cuda_with_static"
     # no library of CUDA's or of C++ in what it links
     test -z "$(objdump -p "$place/cuda_with_static" | grep -E 'NEEDED *lib(cuda|stdc)' || true)"

@@ -21,17 +21,17 @@ LAYERS = {
     "io": ["model", "motion/markers.h"],
 }
 
-# Folders beside src/ know the library by its public headers, and each other as named here.
+# Folders beside src/ know the library by its public headers, and each other, or parts of each other, as named here.
 CLIENTS = {
-    "app": ["scenes", "research"],
+    "app": ["scenes"],
     "web": ["scenes"],
     "scenes": [],
     "reference": [],
-    "research": ["scenes", "app"],
+    "research": ["scenes", "app/cli"],
     "samples": ["scenes"],
-    "bench": ["scenes", "reference", "research"],
-    "mpi": ["app"],
-    "cuda": ["src", "scenes", "bench", "research", "test", "app"],  # compiles sources of the library a second time
+    "bench": ["scenes", "reference", "research", "app/cli"],
+    "mpi": ["app", "research"],
+    "cuda": ["src", "scenes", "bench", "research", "test"],  # compiles sources of the library a second time
 }
 
 # The library asks the C library for these only; memory comes from base, and io has its parsers.
@@ -98,9 +98,10 @@ def check_client(root, source, quoted, name):
     target = owner(root, source, name)
     if target is None:
         return "no such file" if quoted else None
-    if target.split("/")[0] in [folder] + CLIENTS[folder]:
+    allowed = [folder] + CLIENTS[folder]
+    if any(target == other or target.startswith(other + "/") for other in allowed):
         return None
-    return f"{folder}/ may include public headers and " + ", ".join(f"{f}/" for f in [folder] + CLIENTS[folder])
+    return f"{folder}/ may include public headers and " + ", ".join(allowed)
 
 
 def check_file(root, source):

@@ -28,7 +28,8 @@ env -i PATH="$place/root/usr/bin:/usr/bin:/bin" LD_LIBRARY_PATH="$place/root/usr
     command -v poise | grep -q "^'"$place"'/"
     poise --version
     poise info scene:arm7 --brief >/dev/null
-    poise help info >/dev/null'
+    poise help info >/dev/null
+    poise reproduce --json | grep -q hessian-table3'
 for page in poise poise-info; do
     test -s "$place/root/usr/share/man/man1/$page.1" || test -s "$place/root/usr/share/man/man1/$page.1.gz"
 done

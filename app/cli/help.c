@@ -1,9 +1,7 @@
-// Help: the overview and the pages of commands and topics.
+// Pages of help: commands and topics.
 #include "help.h"
 
 #include "terminal.h"
-
-#include <poise/base.h>
 
 static int page_columns(FILE *stream)
 {
@@ -11,29 +9,10 @@ static int page_columns(FILE *stream)
     return columns > 100 ? 100 : columns < 40 ? 40 : columns;
 }
 
-static void print_head(FILE *stream, const char *text)
+void help_head(FILE *stream, const char *text)
 {
     bool styled = stream == stdout;
     fprintf(stream, "%s%s%s\n", styled ? style_code(STYLE_BOLD) : "", text, styled ? style_code(STYLE_PLAIN) : "");
-}
-
-void help_overview(FILE *stream)
-{
-    fprintf(stream, "poise %s: inverse kinematics, from skeletons and goals to joint angles\n\n", poise_version());
-    print_head(stream, "Usage");
-    fprintf(stream, "  poise COMMAND [OPTIONS] ...\n\n");
-    print_head(stream, "Commands");
-    for (int i = 0; app_commands[i]; ++i) {
-        fprintf(stream, "  %-13s %s\n", app_commands[i]->name, app_commands[i]->summary);
-    }
-    fprintf(stream, "\n");
-    print_head(stream, "Help");
-    fprintf(stream, "  %-13s how to use a command, with examples\n", "help COMMAND");
-    for (int i = 0; app_topics[i]; ++i) {
-        char name[32];
-        snprintf(name, sizeof name, "help %s", app_topics[i]->name);
-        fprintf(stream, "  %-13s %s\n", name, app_topics[i]->summary);
-    }
 }
 
 // "-o, --output FILE" in `text`.
@@ -96,16 +75,16 @@ void help_example(FILE *stream, const char *command, int indent, int columns, co
 void help_command(FILE *stream, const app_command *command)
 {
     fprintf(stream, "poise %s: %s\n\n", command->name, command->summary);
-    print_head(stream, "Usage");
+    help_head(stream, "Usage");
     fprintf(stream, "  poise %s %s%s\n\n", command->name, command->synopsis, command->options ? " [OPTIONS]" : "");
     print_wrapped(stream, command->description, 0, page_columns(stream));
     fprintf(stream, "\n");
-    print_head(stream, "Options");
+    help_head(stream, "Options");
     print_options(stream, command->options);
     print_options(stream, arguments_common_options());
     if (command->examples) {
         fprintf(stream, "\n");
-        print_head(stream, "Examples");
+        help_head(stream, "Examples");
     }
     for (const app_example *e = command->examples; e && e->what; ++e) {
         fprintf(stream, "  # %s\n", e->what);

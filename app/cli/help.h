@@ -1,4 +1,4 @@
-// Help, manual pages and shell completion, all made from the tables of the commands.
+// Pages of help, made from the table of a command or the text of a topic.
 #ifndef APP_HELP_H
 #define APP_HELP_H
 
@@ -6,21 +6,15 @@
 
 #include <stdio.h>
 
-// The page that "poise" alone shows.
-void help_overview(FILE *stream);
-
 // The page of one command, or of a topic.
 void help_command(FILE *stream, const app_command *command);
 void help_topic(FILE *stream, const app_topic *topic);
 
+// The headline of a part of a page.
+void help_head(FILE *stream, const char *text);
+
 // An example after `indent` spaces, cut into lines of a shell where it is wider than `columns`, with `backslash` at their
 // ends.
 void help_example(FILE *stream, const char *command, int indent, int columns, const char *backslash);
-
-// "poise.1" for NULL, "poise-NAME.1" for a command, in the language of man.
-void help_manual(FILE *stream, const app_command *command);
-
-// Completion for "bash" or "zsh"; false for another shell.
-bool help_completion(FILE *stream, const char *shell);
 
 #endif

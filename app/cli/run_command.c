@@ -1,17 +1,14 @@
 // One command, from its words to its exit status.
-#include "commands/commands.h"
 #include "help.h"
+#include "programs.h"
 #include "terminal.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-app_exit app_run(const app_command *command, int count, char **words)
+app_exit app_run_with(const app_command *command, app_exit (*run)(const arguments *args), int count, char **words)
 {
-    bool asks = count > 0 && (strcmp(words[0], "--help") == 0 || strcmp(words[0], "-h") == 0);
-    if (command->run_words && !asks) {
-        return command->run_words(count, words);
-    }
     arguments *args = arguments_parse(command, count, words);
     if (!args) {
         return APP_BAD;
@@ -20,9 +17,31 @@ app_exit app_run(const app_command *command, int count, char **words)
     if (option_given(args, "help")) {
         help_command(stdout, command);
     } else {
-        status = command->run(args);
+        status = run(args);
     }
     progress_end();
     arguments_destroy(args);
     return status;
+}
+
+// Become the program of the command. Returns only when that fails.
+static app_exit run_program(const app_command *command, int count, char **words)
+{
+    const char *const places[] = {command->program, NULL};
+    char path[PATH_MAX], name[64];
+    snprintf(name, sizeof name, "poise %s", command->name);
+    if (find_beside_program(places, path, sizeof path)) {
+        become_program(path, name, NULL, count, words);
+    } else {
+        complain("%s: there is no %s beside this program; it is not installed: run build/bin/%s", command->name,
+                 command->program, name);
+    }
+    return APP_BAD;
+}
+
+app_exit app_run(const app_command *command, int count, char **words)
+{
+    bool asks = count > 0 && (strcmp(words[0], "--help") == 0 || strcmp(words[0], "-h") == 0);
+    return command->program && !asks ? run_program(command, count, words)
+                                     : app_run_with(command, command->run, count, words);
 }

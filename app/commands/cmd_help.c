@@ -5,6 +5,8 @@
 #include "cli/terminal.h"
 #include "commands.h"
 
+#include <poise/base.h>
+
 #include <string.h>
 
 static const app_topic *find_topic(const char *name)
@@ -34,6 +36,25 @@ void complain_of_command(const char *name)
         complain("there is no command \"%s\"; did you mean \"%s\"?", name, near);
     } else {
         complain("there is no command \"%s\"; \"poise help\" lists them", name);
+    }
+}
+
+void help_overview(FILE *stream)
+{
+    fprintf(stream, "poise %s: inverse kinematics, from skeletons and goals to joint angles\n\n", poise_version());
+    help_head(stream, "Usage");
+    fprintf(stream, "  poise COMMAND [OPTIONS] ...\n\n");
+    help_head(stream, "Commands");
+    for (int i = 0; app_commands[i]; ++i) {
+        fprintf(stream, "  %-13s %s\n", app_commands[i]->name, app_commands[i]->summary);
+    }
+    fprintf(stream, "\n");
+    help_head(stream, "Help");
+    fprintf(stream, "  %-13s how to use a command, with examples\n", "help COMMAND");
+    for (int i = 0; app_topics[i]; ++i) {
+        char name[32];
+        snprintf(name, sizeof name, "help %s", app_topics[i]->name);
+        fprintf(stream, "  %-13s %s\n", name, app_topics[i]->summary);
     }
 }
 

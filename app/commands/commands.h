@@ -4,17 +4,17 @@
 
 #include "cli/command.h"
 
+#include <stdio.h>
+
 extern const app_command cmd_aim;
 extern const app_command cmd_convert;
 extern const app_command cmd_fk;
 extern const app_command cmd_stream;
 extern const app_command cmd_track;
 extern const app_command cmd_demo;
-extern const app_command cmd_bench;
 extern const app_command cmd_help;
 extern const app_command cmd_info;
 extern const app_command cmd_solve;
-extern const app_command cmd_reproduce;
 extern const app_command cmd_view;
 extern const app_command cmd_warp;
 
@@ -22,10 +22,24 @@ extern const app_topic topic_formats;
 extern const app_topic topic_goals;
 extern const app_topic topic_scenes;
 
-// Run a command with the words after its name; --help prints its page.
-app_exit app_run(const app_command *command, int count, char **words);
+// All of them, in the order of help; both end with NULL.
+extern const app_command *const app_commands[];
+extern const app_topic *const app_topics[];
+
+const app_command *app_find_command(const char *name); // NULL: there is none
 
 // One line on standard error: there is no such command, but perhaps one with a similar name.
 void complain_of_command(const char *name);
+
+// ---- Help that is made from all tables -----------------------------------------------------------------------------------
+
+// The page that "poise" alone shows.
+void help_overview(FILE *stream);
+
+// "poise.1" for NULL, "poise-NAME.1" for a command, in the language of man.
+void help_manual(FILE *stream, const app_command *command);
+
+// Completion for "bash" or "zsh"; false for another shell.
+bool help_completion(FILE *stream, const char *shell);
 
 #endif

@@ -1,10 +1,10 @@
-// poise-cuda: the commands of poise whose work a CUDA device can do. `poise reproduce ... --device cuda` becomes this
-// program, so that poise itself needs nothing of CUDA.
-#include "app_device.h"
+// poise-cuda: `poise reproduce` with a CUDA device. `poise reproduce ... --device cuda` becomes this program, so that the
+// others need nothing of CUDA.
+#include "cuda_device.h"
 
-#include <app/cli/terminal.h>
-#include <app/cli/whole_files.h>
-#include <app/commands/commands.h>
+#include "cli/terminal.h"
+#include "cli/whole_files.h"
+#include "research/run_reproduce.h"
 
 #include <poise/base.h>
 
@@ -23,7 +23,7 @@ int main(int count, char **words)
     app_exit status = APP_DONE;
     const char *name = count > 1 ? words[1] : "";
     if (strcmp(name, "reproduce") == 0) {
-        status = app_run(app_find_command(name), count - 2, words + 2);
+        status = run_reproduce(count - 2, words + 2);
     } else if (strcmp(name, "--version") == 0) {
         printf("poise-cuda %s\n", poise_version());
     } else if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {

@@ -1,45 +1,7 @@
-// poise bench: runs poise-bench, a program of its own, since the rivals in it are large and start slowly; and draws what it
-// has saved.
-#include "bench_picture.h"
-#include "cli/programs.h"
-#include "cli/terminal.h"
-#include "commands.h"
+// poise bench: its page. The program poise-bench (bench/) does the work: its baselines are large and start slowly.
+#include "command.h"
 
-#include <limits.h>
-#include <string.h>
-
-static app_exit draw(int count, char **words)
-{
-    arguments *args = arguments_parse(&cmd_bench, count, words);
-    if (!args) {
-        return APP_BAD;
-    }
-    app_exit status = APP_BAD;
-    if (!option_given(args, "output") || arguments_count(args) > 0) {
-        complain("bench: --draw goes with -o alone: poise bench --draw REPORT.json -o FILE.svg");
-    } else if (draw_bench(option_text(args, "draw", NULL), option_text(args, "output", NULL))) {
-        status = APP_DONE;
-    }
-    arguments_destroy(args);
-    return status;
-}
-
-static app_exit run_words(int count, char **words)
-{
-    for (int i = 0; i < count; ++i) {
-        if (strcmp(words[i], "--draw") == 0) {
-            return draw(count, words);
-        }
-    }
-    static const char *const places[] = {"poise-bench", NULL};
-    char path[PATH_MAX];
-    if (!find_beside_program(places, path, sizeof path)) {
-        complain("bench: there is no poise-bench beside this program; it is not installed: run build/bin/poise bench");
-        return APP_BAD;
-    }
-    become_program(path, "poise bench", NULL, count, words);
-    return APP_BAD;
-}
+#include <stddef.h>
 
 // What help shows; poise-bench reads them itself, and has more.
 static const app_option options[] = {
@@ -82,5 +44,5 @@ const app_command cmd_bench = {
         "the tables.",
     .options = options,
     .examples = examples,
-    .run_words = run_words,
+    .program = "poise-bench",
 };

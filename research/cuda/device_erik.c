@@ -1,10 +1,10 @@
-// Samples of ERIK's evaluation on a CUDA device, for the commands of app/.
+// Samples of ERIK's evaluation on a CUDA device.
 //
 // Postures at all orientations are summed up on the device; samples that are drawn, and those whose histograms have other
 // bins than the device's, come back one by one and are added here, in the order of the host's.
-#include "app_device.h"
+#include "cuda_device.h"
 
-#include <app/cli/terminal.h>
+#include "cli/terminal.h"
 
 #include <cuda_runtime_api.h>
 #include <poise/cuda.h>

@@ -1,5 +1,5 @@
 // Shell completion: scripts for bash and zsh.
-#include "help.h"
+#include "commands.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 // Throughput against batch size, drawn from the JSON that `poise bench --save` writes.
-#include "bench_picture.h"
+#include "draw_report.h"
 
+#include "cli/command.h"
 #include "cli/json_output.h"
 #include "cli/terminal.h"
 #include "cli/whole_files.h"
@@ -102,7 +103,7 @@ static bool save(plot *p, const char *out)
     return works;
 }
 
-bool draw_bench(const char *name, const char *out)
+static bool draw_file(const char *name, const char *out)
 {
     file_bytes file;
     json_error_t error;
@@ -131,4 +132,18 @@ bool draw_bench(const char *name, const char *out)
     }
     json_decref(report);
     return works;
+}
+
+static app_exit run(const arguments *args)
+{
+    if (!option_given(args, "output") || arguments_count(args) > 0) {
+        complain("bench: --draw goes with -o alone: poise bench --draw REPORT.json -o FILE.svg");
+        return APP_BAD;
+    }
+    return draw_file(option_text(args, "draw", NULL), option_text(args, "output", NULL)) ? APP_DONE : APP_BAD;
+}
+
+int draw_report(int count, char **words)
+{
+    return (int)app_run_with(&cmd_bench, run, count, words);
 }

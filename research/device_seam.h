@@ -1,8 +1,8 @@
-// A device that a program brings along to do the work of some commands: `poise` has none, `poise-cuda` has one.
-#ifndef APP_DEVICE_SEAM_H
-#define APP_DEVICE_SEAM_H
+// A device that a program brings along to do the work of some experiments: poise-reproduce has none, poise-cuda has one.
+#ifndef RESEARCH_DEVICE_SEAM_H
+#define RESEARCH_DEVICE_SEAM_H
 
-#include <research/erik_evaluation.h>
+#include "erik_evaluation.h"
 
 typedef struct device {
     // Is it there? False after one line on standard error.

@@ -1,5 +1,6 @@
 // Manual pages, in the language of man (groff_man(7)).
-#include "help.h"
+#include "cli/help.h"
+#include "commands.h"
 
 #include <poise/base.h>
 

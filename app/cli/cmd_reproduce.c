@@ -1,0 +1,62 @@
+// poise reproduce: its page and its options. The program poise-reproduce (research/) does the work.
+#include "command.h"
+
+#include <stddef.h>
+
+static const app_option options[] = {
+    {.name = "data",
+     .kind = OPTION_FILE,
+     .value = "FOLDER",
+     .help = "recordings of HDM05; by default ../shared/data/hdm05 where it is there, else our own motions"},
+    {.name = "output",
+     .letter = 'o',
+     .kind = OPTION_FILE,
+     .value = "FOLDER",
+     .help = "where CSV and SVG files go (reproduce)"},
+    {.name = "full", .help = "all frames and samples; the ERIK evaluation goes on where it was stopped"},
+    {.name = "every",
+     .kind = OPTION_COUNT,
+     .value = "K",
+     .lowest = 1,
+     .highest = 1000000,
+     .help = "hessian tables and sweep: one frame in K; of a whole motion its first K-th part"},
+    {.name = "samples",
+     .kind = OPTION_COUNT,
+     .value = "N",
+     .lowest = 1,
+     .highest = 1000000000,
+     .help = "samples of each ERIK skeleton (100000); frames of each convergence panel"},
+    {.name = "threads", .kind = OPTION_COUNT, .value = "N", .lowest = 1, .highest = 256, .help = "how many to use (all)"},
+    {.name = "device",
+     .kind = OPTION_CHOICE,
+     .value = "NAME",
+     .choices = "cpu cuda",
+     .help = "where ERIK's samples are solved: cpu, or cuda, which needs the program poise-cuda (cpu)"},
+    {0},
+};
+
+static const app_example examples[] = {
+    {.what = "What there is", .command = "poise reproduce"},
+    {.what = "Definiteness of the Hessian of two links", .command = "poise reproduce hessian-a10 -o figures"},
+    {.what = "A quick look at the errors of ERIK", .command = "poise reproduce erik-table9 --samples 2000 -o figures"},
+    {0},
+};
+
+const app_command cmd_reproduce = {
+    .name = "reproduce",
+    .synopsis = "[NAME... | all]",
+    .most = -1,
+    .summary = "tables and figures of the papers, ours beside the printed ones",
+    .description =
+        "Makes tables and figures of the papers again: prints ours beside the printed numbers and writes CSV and SVG files. "
+        "Without a name: what there is.\n\n"
+        "By default a sample is taken, which needs seconds; --full takes everything. The same command gives the same files, "
+        "whatever the number of threads; times of the machine are kept apart, in files that end in -times.csv.\n\n"
+        "A full ERIK evaluation leaves *.progress files in the output folder; stopped and run again it goes on where it "
+        "was.\n\n"
+        "With --device cuda the samples of ERIK are solved on a CUDA device, all 289 million of them in seconds, to the "
+        "same statistics; its rivals stay on the processors.",
+    .options = options,
+    .examples = examples,
+    .program = "poise-reproduce",
+};
