@@ -2,6 +2,8 @@
 #include "fuzz.h"
 #include "structured.h"
 
+#include <reference/two_task.h>
+
 #include <math.h>
 #include <string.h>
 
@@ -64,7 +66,7 @@ static void run_erik(fuzz_bytes *bytes, const task *t)
         check_chain(t, erik, q);
     }
     memcpy(q, t->q, sizeof q);
-    status = poise_two_task_solve(erik, NULL, t->posture, target, q, &report);
+    status = two_task_solve(erik, NULL, t->posture, target, q, &report);
     check(t, status, q, report.error);
     if (status == POISE_OK) {
         check_chain(t, erik, q);

@@ -1,5 +1,6 @@
 #include "erik_evaluation.h"
 
+#include <reference/two_task.h>
 #include <scenes/scenes.h>
 
 #include <stdlib.h>
@@ -275,11 +276,11 @@ static void solve(const evaluate_run *run, evaluate_solver solver, poise_erik *e
         poise_erik_solve(erik, posture, target, q, report);
         return;
     }
-    poise_two_task_options options = poise_two_task_options_default();
+    two_task_options options = two_task_options_default();
     options.max_iterations = run->max_iterations;
     options.correct_flip = run->correct_flip;
     options.use_posture = solver == EVALUATE_TWO_TASK;
-    poise_two_task_solve(erik, &options, posture, target, q, report);
+    two_task_solve(erik, &options, posture, target, q, report);
 }
 
 void evaluate_add(const evaluate_problem *problem, const poise_erik_report *report, const double *q, double time,

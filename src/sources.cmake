@@ -94,7 +94,6 @@ set(poise_sources
     src/express/erik/phases.c
     src/express/erik/exact_orientation.c
     src/express/erik/positions.c
-    src/express/erik/two_task.c
     src/express/erik/erik_run.c
     src/express/erik/erik.c
     src/express/filter.c

@@ -20,7 +20,7 @@ aim_settings aim_settings_default(const aim_end *end)
     aim_settings s = {.symmetric = true,
                       .expressive = poise_expressive_options_default(),
                       .erik = poise_erik_options_default(),
-                      .two_task = poise_two_task_options_default()};
+                      .two_task = two_task_options_default()};
     s.expressive.body = s.erik.body = end->body;
     s.expressive.tip = s.erik.tip = end->tip;
     return s;
@@ -374,7 +374,7 @@ static poise_status solve_orientation(aim_solver *s, poise_quat wanted, const do
     poise_erik_report now;
     poise_status status = s->settings.method == AIM_ERIK
                               ? poise_erik_solve(s->erik, posture, wanted, q, &now)
-                              : poise_two_task_solve(s->erik, &s->settings.two_task, posture, wanted, q, &now);
+                              : two_task_solve(s->erik, &s->settings.two_task, posture, wanted, q, &now);
     now.iterations += report->iterations;
     *report = status == POISE_OK ? now : *report;
     return status;

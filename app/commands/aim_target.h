@@ -7,6 +7,7 @@
 
 #include <poise/io.h>
 #include <poise/poise.h>
+#include <reference/two_task.h>
 
 // ---- What is aimed, and where --------------------------------------------------------------------------------------------
 
@@ -83,7 +84,7 @@ typedef struct aim_settings {
     bool symmetric;  // an orientation may be met rolled by half a turn about the last segment
     poise_expressive_options expressive;
     poise_erik_options erik;
-    poise_two_task_options two_task;
+    two_task_options two_task;
 } aim_settings;
 
 aim_settings aim_settings_default(const aim_end *end);

@@ -8,7 +8,7 @@
 #include "bench_device.h"
 
 #include <bench/thread_pool.h>
-#include <poise/cuda.h>
+#include <cuda/lib/cuda_evaluate.h>
 #include <research/erik_evaluation.h>
 
 #include <math.h>
@@ -67,22 +67,22 @@ typedef struct comparison {
     int64_t counts; // of samples, solved, aimed, outside: differences
 } comparison;
 
-static double deviation(const poise_cuda_statistics *s)
+static double deviation(const pz_cuda_statistics *s)
 {
     return s->count > 0 ? sqrt(s->squares / (double)s->count) : 0.0;
 }
 
-static void compare_one(const poise_cuda_statistics *a, const evaluate_statistics *b, comparison *c)
+static void compare_one(const pz_cuda_statistics *a, const evaluate_statistics *b, comparison *c)
 {
     c->largest = fmax(c->largest, fabs(a->mean - b->mean));
     c->largest = fmax(c->largest, fabs(deviation(a) - evaluate_statistics_deviation(b)));
     c->largest = fmax(c->largest, fmax(fabs(a->least - b->least), fabs(a->most - b->most)));
-    for (int i = 0; i <= POISE_CUDA_BINS; ++i) {
+    for (int i = 0; i <= PZ_CUDA_BINS; ++i) {
         c->bins += llabs((long long)(a->bins[i] - b->bins[i]));
     }
 }
 
-static comparison compare(const poise_cuda_erik_summary *a, const evaluate_results *b, double seconds)
+static comparison compare(const pz_cuda_erik_summary *a, const evaluate_results *b, double seconds)
 {
     comparison c = {.seconds = seconds};
     compare_one(&a->error, &b->error, &c);
@@ -96,7 +96,7 @@ static comparison compare(const poise_cuda_erik_summary *a, const evaluate_resul
 
 typedef struct skeleton_run {
     char letter[2];
-    poise_cuda_erik_summary summary;
+    pz_cuda_erik_summary summary;
     double seconds;
     int64_t compared; // samples
     comparison comparison;
@@ -104,7 +104,7 @@ typedef struct skeleton_run {
 
 // Postures i with i % every == 0 on the device; seconds.
 static double run_on_device(poise_cuda_erik *erik, const evaluate_problem *p, int64_t every, double *postures,
-                            poise_cuda_erik_summary *summary)
+                            pz_cuda_erik_summary *summary)
 {
     int nq = poise_model_nq(p->model);
     int64_t count = 0;
@@ -112,7 +112,7 @@ static double run_on_device(poise_cuda_erik *erik, const evaluate_problem *p, in
     for (int64_t i = 0; i < p->posture_count; i += every) {
         evaluate_posture(p, i, postures + count++ * nq);
     }
-    if (poise_cuda_erik_evaluate(erik, postures, count, p->orientations, p->orientation_count, summary) != POISE_OK) {
+    if (pz_cuda_erik_evaluate(erik, postures, count, p->orientations, p->orientation_count, summary) != POISE_OK) {
         bench_fail("%c: %s", p->skeleton->letter, poise_cuda_erik_error(erik));
     }
     return (bench_wall() - start) * 1e-9;
@@ -132,7 +132,7 @@ static skeleton_run run_skeleton(const bench *b, int index, int64_t postures_com
     skeleton_run run = {.letter = {p->skeleton->letter, '\0'}};
     double *postures = bench_take((size_t)(p->posture_count * poise_model_nq(p->model)), sizeof *postures);
     int64_t every = p->posture_count > postures_compared ? p->posture_count / postures_compared : 1;
-    poise_cuda_erik_summary some;
+    pz_cuda_erik_summary some;
     run_on_device(erik, p, p->posture_count, postures, &some); // loads the program
     run.seconds = run_on_device(erik, p, b->is_quick ? every : 1, postures, &run.summary);
     run_on_device(erik, p, every, postures, &some);
@@ -167,7 +167,7 @@ static void add_samples(const bench *b, const skeleton_run *runs, int count)
     double seconds = 0.0, samples = 0.0;
     report_begin_table(b->report, &table);
     for (int i = 0; i < count; ++i) {
-        const poise_cuda_erik_summary *s = &runs[i].summary;
+        const pz_cuda_erik_summary *s = &runs[i].summary;
         const comparison *c = &runs[i].comparison;
         double n = (double)s->error.count, rate = n / runs[i].seconds, host_rate = (double)runs[i].compared / c->seconds;
         report_row(b->report, runs[i].letter, "poise",
@@ -199,7 +199,7 @@ static void add_statistics(const bench *b, const skeleton_run *runs, int count)
                                        columns, (int)(sizeof columns / sizeof columns[0])};
     report_begin_table(b->report, &table);
     for (int i = 0; i < count; ++i) {
-        const poise_cuda_erik_summary *s = &runs[i].summary;
+        const pz_cuda_erik_summary *s = &runs[i].summary;
         report_row(b->report, runs[i].letter, "poise",
                    REPORT_VALUES(s->error.mean, deviation(&s->error), s->orientation.mean, deviation(&s->orientation),
                                  s->posture.mean, deviation(&s->posture), s->iterations.mean, deviation(&s->iterations),

@@ -3,7 +3,7 @@
 #include "bench_device.h"
 
 #include <bench/thread_pool.h>
-#include <poise/cuda.h>
+#include <cuda/lib/cuda_evaluate.h>
 #include <research/erik_evaluation.h>
 
 #include <math.h>
@@ -78,7 +78,7 @@ static double run_on_host(work *w, int threads, evaluate_results *all)
 // ---- On the device -------------------------------------------------------------------------------------------------------
 
 // Seconds, copies included.
-static double run_on_device(const work *w, poise_cuda_erik_summary *summary)
+static double run_on_device(const work *w, pz_cuda_erik_summary *summary)
 {
     const evaluate_problem *p = w->problem;
     int nq = poise_model_nq(p->model);
@@ -93,7 +93,7 @@ static double run_on_device(const work *w, poise_cuda_erik_summary *summary)
         bench_fail("%c: %s", p->skeleton->letter, error.text);
     }
     double start = bench_wall();
-    if (poise_cuda_expressive_evaluate(device, postures, w->count, p->orientations, p->orientation_count, summary) !=
+    if (pz_cuda_expressive_evaluate(device, postures, w->count, p->orientations, p->orientation_count, summary) !=
         POISE_OK) {
         bench_fail("%c: %s", p->skeleton->letter, poise_cuda_expressive_error(device));
     }
@@ -103,22 +103,22 @@ static double run_on_device(const work *w, poise_cuda_erik_summary *summary)
     return seconds;
 }
 
-static double deviation(const poise_cuda_statistics *s)
+static double deviation(const pz_cuda_statistics *s)
 {
     return s->count > 0 ? sqrt(s->squares / (double)s->count) : 0.0;
 }
 
 // Largest difference of a mean, deviation, least or most; *other counts samples that lie in other bins.
-static double difference(const poise_cuda_statistics *a, const evaluate_statistics *b, int64_t *other)
+static double difference(const pz_cuda_statistics *a, const evaluate_statistics *b, int64_t *other)
 {
     double d = fmax(fabs(a->mean - b->mean), fabs(deviation(a) - evaluate_statistics_deviation(b)));
-    for (int i = 0; i <= POISE_CUDA_BINS; ++i) {
+    for (int i = 0; i <= PZ_CUDA_BINS; ++i) {
         *other += llabs((long long)(a->bins[i] - b->bins[i]));
     }
     return fmax(d, fmax(fabs(a->least - b->least), fabs(a->most - b->most)));
 }
 
-static double compare(const poise_cuda_erik_summary *a, const evaluate_results *b, int64_t *other)
+static double compare(const pz_cuda_erik_summary *a, const evaluate_results *b, int64_t *other)
 {
     double d = difference(&a->error, &b->error, other);
     d = fmax(d, difference(&a->orientation, &b->orientation, other));
@@ -145,7 +145,7 @@ static void run_problem(const bench *b, const evaluate_problem *p, poise_express
     char name[32];
     snprintf(name, sizeof name, "%c, %s", p->skeleton->letter, mode == POISE_EXPRESSIVE_SHAPE ? "shape" : "metric");
     bench_progress(b, name);
-    poise_cuda_erik_summary s;
+    pz_cuda_erik_summary s;
     evaluate_results host;
     int64_t other = 0;
     double seconds = run_on_device(&w, &s), core = run_on_host(&w, device_threads(b), &host);

@@ -2,7 +2,7 @@
 #ifndef POISE_CUDA_BLOCK_SUMS_H
 #define POISE_CUDA_BLOCK_SUMS_H
 
-#include <poise/cuda.h>
+#include "lib/cuda_evaluate.h"
 
 #include <math.h>
 
@@ -39,7 +39,7 @@ __device__ __forceinline__ void merge(moments &s, const moments &other)
 
 struct block_sums {
     moments all[THREADS];
-    unsigned bins[STATISTICS][POISE_CUDA_BINS + 1];
+    unsigned bins[STATISTICS][PZ_CUDA_BINS + 1];
     unsigned reached, aimed, outside;
 };
 
@@ -52,12 +52,12 @@ struct sample_numbers {
 __device__ __forceinline__ void count_bin(unsigned *bins, double x, double width)
 {
     double place = x / width;
-    atomicAdd(&bins[place < 0.0 ? 0 : place < POISE_CUDA_BINS ? (int)place : POISE_CUDA_BINS], 1u);
+    atomicAdd(&bins[place < 0.0 ? 0 : place < PZ_CUDA_BINS ? (int)place : PZ_CUDA_BINS], 1u);
 }
 
 __device__ __forceinline__ void begin_sums(block_sums *sums, moments *own)
 {
-    for (unsigned i = threadIdx.x; i < STATISTICS * (POISE_CUDA_BINS + 1); i += THREADS) {
+    for (unsigned i = threadIdx.x; i < STATISTICS * (PZ_CUDA_BINS + 1); i += THREADS) {
         (&sums->bins[0][0])[i] = 0;
     }
     if (threadIdx.x == 0) {
@@ -73,7 +73,7 @@ __device__ __forceinline__ void add_sample(block_sums *sums, moments *own, const
 {
     for (int i = 0; i < STATISTICS; ++i) {
         add(own[i], n.value[i]);
-        count_bin(sums->bins[i], n.value[i], i == STATISTICS - 1 ? 1.0 : POISE_CUDA_BIN);
+        count_bin(sums->bins[i], n.value[i], i == STATISTICS - 1 ? 1.0 : PZ_CUDA_BIN);
     }
     atomicAdd(&sums->reached, n.reached);
     atomicAdd(&sums->aimed, n.aimed);
@@ -81,11 +81,10 @@ __device__ __forceinline__ void add_sample(block_sums *sums, moments *own, const
 }
 
 // The moments of all threads of the block, one statistic after the other.
-__device__ __forceinline__ void hand_in(block_sums *sums, const moments *own, poise_cuda_erik_summary *summary)
+__device__ __forceinline__ void hand_in(block_sums *sums, const moments *own, pz_cuda_erik_summary *summary)
 {
     __syncthreads();
-    poise_cuda_statistics *out[STATISTICS] = {&summary->error, &summary->orientation, &summary->posture,
-                                              &summary->iterations};
+    pz_cuda_statistics *out[STATISTICS] = {&summary->error, &summary->orientation, &summary->posture, &summary->iterations};
     for (int i = 0; i < STATISTICS; ++i) {
         sums->all[threadIdx.x] = own[i];
         __syncthreads();
@@ -100,7 +99,7 @@ __device__ __forceinline__ void hand_in(block_sums *sums, const moments *own, po
             out[i]->count = (int64_t)m.count;
             out[i]->mean = m.mean, out[i]->squares = m.squares, out[i]->least = m.least, out[i]->most = m.most;
         }
-        for (unsigned b = threadIdx.x; b <= POISE_CUDA_BINS; b += THREADS) {
+        for (unsigned b = threadIdx.x; b <= PZ_CUDA_BINS; b += THREADS) {
             out[i]->bins[b] = sums->bins[i][b];
         }
         __syncthreads();

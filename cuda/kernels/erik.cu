@@ -43,7 +43,6 @@ __device__ __forceinline__ void lay_out(const pz_cuda_erik_task &task, memory *m
     erik->forward = m->forward;
     erik->warped = pz_chain_pose{m->theta[0], m->sine[0], m->cosine[0], m->Q[0]};
     erik->now = pz_chain_pose{m->theta[1], m->sine[1], m->cosine[1], m->Q[1]};
-    erik->aims_only = false;
 }
 
 // As poise_erik_solve.

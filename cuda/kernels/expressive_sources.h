@@ -137,12 +137,6 @@ static const pz_method_row no_method = {"", NULL, NULL, NULL, NULL};
 #include "express/successor/expressive_seeds.c"
 #include "express/successor/expressive_terms.c"
 
-// no two tasks: scratch memory of the exact search alone
-size_t pz_two_task_work(int n)
-{
-    return 3 * (size_t)n;
-}
-
 // no filter
 poise_status poise_filter_step(poise_filter *, const double *, double, double *)
 {

@@ -93,8 +93,8 @@ poise_status poise_cuda_erik_queue(poise_cuda_erik *erik, const double *postures
     return erik ? pz_cuda_samples_queue(&erik->samples, postures, targets, q, answers, count, stream) : POISE_ERROR_ARGUMENT;
 }
 
-poise_status poise_cuda_erik_evaluate(poise_cuda_erik *erik, const double *postures, int64_t posture_count,
-                                      const poise_quat *targets, int64_t target_count, poise_cuda_erik_summary *summary)
+poise_status pz_cuda_erik_evaluate(poise_cuda_erik *erik, const double *postures, int64_t posture_count,
+                                   const poise_quat *targets, int64_t target_count, pz_cuda_erik_summary *summary)
 {
     return erik ? pz_cuda_samples_evaluate(&erik->samples, postures, posture_count, targets, target_count, summary)
                 : POISE_ERROR_ARGUMENT;

@@ -151,9 +151,8 @@ poise_status poise_cuda_expressive_queue(poise_cuda_expressive *expressive, cons
                       : POISE_ERROR_ARGUMENT;
 }
 
-poise_status poise_cuda_expressive_evaluate(poise_cuda_expressive *expressive, const double *postures, int64_t posture_count,
-                                            const poise_quat *targets, int64_t target_count,
-                                            poise_cuda_erik_summary *summary)
+poise_status pz_cuda_expressive_evaluate(poise_cuda_expressive *expressive, const double *postures, int64_t posture_count,
+                                         const poise_quat *targets, int64_t target_count, pz_cuda_erik_summary *summary)
 {
     return expressive
                ? pz_cuda_samples_evaluate(&expressive->samples, postures, posture_count, targets, target_count, summary)

@@ -123,7 +123,7 @@ poise_status pz_cuda_samples_queue(pz_cuda_samples *s, const double *postures, c
 // ---- Sums ----------------------------------------------------------------------------------------------------------------
 
 // T. F. Chan, G. H. Golub & R. J. LeVeque (1979).
-static void merge(poise_cuda_statistics *s, const poise_cuda_statistics *other)
+static void merge(pz_cuda_statistics *s, const pz_cuda_statistics *other)
 {
     if (other->count == 0) {
         return;
@@ -134,12 +134,12 @@ static void merge(poise_cuda_statistics *s, const poise_cuda_statistics *other)
     s->count += other->count;
     s->mean += between * (nb / (na + nb));
     s->squares += other->squares + between * between * (na * nb / (na + nb));
-    for (int i = 0; i <= POISE_CUDA_BINS; ++i) {
+    for (int i = 0; i <= PZ_CUDA_BINS; ++i) {
         s->bins[i] += other->bins[i];
     }
 }
 
-static void merge_all(poise_cuda_erik_summary *summary, const poise_cuda_erik_summary *part)
+static void merge_all(pz_cuda_erik_summary *summary, const pz_cuda_erik_summary *part)
 {
     merge(&summary->error, &part->error);
     merge(&summary->orientation, &part->orientation);
@@ -149,7 +149,7 @@ static void merge_all(poise_cuda_erik_summary *summary, const poise_cuda_erik_su
 }
 
 poise_status pz_cuda_samples_evaluate(pz_cuda_samples *s, const double *postures, int64_t posture_count,
-                                      const poise_quat *targets, int64_t target_count, poise_cuda_erik_summary *summary)
+                                      const poise_quat *targets, int64_t target_count, pz_cuda_erik_summary *summary)
 {
     poise_status status = check(s, postures, posture_count, targets, target_count, summary != NULL);
     if (status != POISE_OK) {
@@ -168,7 +168,7 @@ poise_status pz_cuda_samples_evaluate(pz_cuda_samples *s, const double *postures
         e = e ? e : cudaMemcpy(s->host_summaries, s->summaries, size, cudaMemcpyDeviceToHost);
     }
     if (!e) {
-        *summary = (poise_cuda_erik_summary){.reached = 0};
+        *summary = (pz_cuda_erik_summary){.reached = 0};
     }
     for (int b = 0; b < s->blocks && batch.count > 0 && !e; ++b) {
         merge_all(summary, &s->host_summaries[b]);

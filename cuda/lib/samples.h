@@ -3,8 +3,9 @@
 #ifndef POISE_CUDA_SAMPLES_H
 #define POISE_CUDA_SAMPLES_H
 
+#include "cuda_evaluate.h"
+
 #include <cuda_runtime_api.h>
-#include <poise/cuda.h>
 
 #define PZ_CUDA_LINKS 16 // of a chain, at most
 
@@ -14,9 +15,9 @@ typedef struct pz_cuda_samples_batch {
     const double *postures;
     const poise_quat *targets;
     int64_t count, target_count;
-    double *q;                        // nq numbers for each sample of a list
-    void *answers;                    // NULL, or one for each sample of a list
-    poise_cuda_erik_summary *summary; // NULL, or one for each block, of the samples that it had
+    double *q;                     // nq numbers for each sample of a list
+    void *answers;                 // NULL, or one for each sample of a list
+    pz_cuda_erik_summary *summary; // NULL, or one for each block, of the samples that it had
 } pz_cuda_samples_batch;
 
 // Queue a call for `task` (in host memory).
@@ -34,8 +35,8 @@ typedef struct pz_cuda_samples {
     double *postures, *q; // device memory
     poise_quat *targets;
     void *answers;
-    poise_cuda_erik_summary *summaries; // one for each block
-    poise_cuda_erik_summary *host_summaries;
+    pz_cuda_erik_summary *summaries; // one for each block
+    pz_cuda_erik_summary *host_summaries;
     poise_error error; // of the last call
 } pz_cuda_samples;
 
@@ -46,12 +47,12 @@ poise_status pz_cuda_samples_open(int device, poise_error *error);
 poise_status pz_cuda_samples_make(pz_cuda_samples *s, poise_error *error);
 void pz_cuda_samples_release(pz_cuda_samples *s);
 
-// The calls of cuda.h.
+// The calls of cuda.h and cuda_evaluate.h.
 poise_status pz_cuda_samples_solve(pz_cuda_samples *s, const double *postures, const poise_quat *targets, double *q,
                                    void *answers, int64_t count);
 poise_status pz_cuda_samples_queue(pz_cuda_samples *s, const double *postures, const poise_quat *targets, double *q,
                                    void *answers, int64_t count, void *stream);
 poise_status pz_cuda_samples_evaluate(pz_cuda_samples *s, const double *postures, int64_t posture_count,
-                                      const poise_quat *targets, int64_t target_count, poise_cuda_erik_summary *summary);
+                                      const poise_quat *targets, int64_t target_count, pz_cuda_erik_summary *summary);
 
 #endif

@@ -2,6 +2,7 @@
 // and the program says that it was skipped.
 #include "cuda_test_arms.h"
 #include "lib/arm_host.h"
+#include "lib/cuda_evaluate.h"
 
 #include <cuda_runtime_api.h>
 #include <limits.h>
@@ -263,8 +264,8 @@ static void compare_erik(const char *scene, int count)
     }
     memcpy(q, postures, (size_t)(count * nq) * sizeof *q);
     ck_assert_int_eq(poise_cuda_erik_solve(device, postures, targets, q, answers, count), POISE_OK);
-    poise_cuda_erik_summary summary;
-    ck_assert_int_eq(poise_cuda_erik_evaluate(device, postures, 10, targets, count, &summary), POISE_OK);
+    pz_cuda_erik_summary summary;
+    ck_assert_int_eq(pz_cuda_erik_evaluate(device, postures, 10, targets, count, &summary), POISE_OK);
     ck_assert_int_eq(summary.error.count, 10 * count);
     ck_assert_int_eq(summary.outside, 0);
     double expected[MOST_Q];

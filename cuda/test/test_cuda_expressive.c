@@ -2,7 +2,7 @@
 // and the program says that it was skipped.
 #include "support/test_main.h"
 
-#include <poise/cuda.h>
+#include "lib/cuda_evaluate.h"
 #include <scenes/random.h>
 #include <scenes/scenes.h>
 
@@ -244,8 +244,8 @@ TEST_IF(an_evaluation_sums_up_what_single_samples_give, no_device)
     fixture f = make("erik-d", 1.0, false, POSTURES * TARGETS);
     f.options.warm = false;
     poise_cuda_expressive *device = open_device(&f);
-    poise_cuda_erik_summary summary;
-    ck_assert_int_eq(poise_cuda_expressive_evaluate(device, f.postures, POSTURES, f.targets, TARGETS, &summary), POISE_OK);
+    pz_cuda_erik_summary summary;
+    ck_assert_int_eq(pz_cuda_expressive_evaluate(device, f.postures, POSTURES, f.targets, TARGETS, &summary), POISE_OK);
     for (int i = f.count - 1; i >= 0; --i) { // from the end, as sources come before what they are copied to
         memmove(f.postures + i * f.nq, f.postures + i / TARGETS * f.nq, (size_t)f.nq * sizeof *f.postures);
         f.targets[i] = f.targets[i % TARGETS];
@@ -280,7 +280,7 @@ TEST_IF(numbers_that_are_not_finite_are_refused_and_nothing_is_touched, no_devic
     fixture f = make("erik-c", 1.0, false, 10);
     poise_cuda_expressive *device = open_device(&f);
     size_t size = (size_t)(f.count * f.nq) * sizeof *f.q;
-    poise_cuda_erik_summary summary;
+    pz_cuda_erik_summary summary;
     begin(&f);
     f.targets[7] = (poise_quat){0, 0, 0, 0};
     ck_assert_int_eq(poise_cuda_expressive_solve(device, f.postures, f.targets, f.q, NULL, f.count), POISE_ERROR_ARGUMENT);
@@ -292,8 +292,8 @@ TEST_IF(numbers_that_are_not_finite_are_refused_and_nothing_is_touched, no_devic
     ck_assert(memcmp(f.q, f.starts, size) == 0);
     ck_assert_int_eq(poise_cuda_expressive_solve(device, f.postures, f.targets, f.q, NULL, f.count), POISE_OK);
     f.postures[5] = INFINITY;
-    ck_assert_int_eq(poise_cuda_expressive_evaluate(device, f.postures, 2, f.targets, 2, &summary), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_cuda_expressive_evaluate(device, f.postures, 11, f.targets, 2, &summary), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(pz_cuda_expressive_evaluate(device, f.postures, 2, f.targets, 2, &summary), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(pz_cuda_expressive_evaluate(device, f.postures, 11, f.targets, 2, &summary), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_cuda_expressive_solve(device, NULL, f.targets, f.q, NULL, 1), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_cuda_expressive_solve(device, NULL, NULL, NULL, NULL, 0), POISE_OK);
     ck_assert_int_eq(poise_cuda_expressive_queue(device, NULL, NULL, NULL, NULL, 1, NULL), POISE_ERROR_ARGUMENT);

@@ -146,9 +146,8 @@ POISE_API const char *poise_cuda_tree_error(const poise_cuda_tree *tree);
 //
 //   poise_cuda_erik_solve(erik, postures, targets, q, answers, count);           // host memory
 //   poise_cuda_erik_queue(erik, postures, targets, q, answers, count, stream);   // device memory, in order with other work
-//   poise_cuda_erik_evaluate(erik, postures, m, targets, n, &summary);           // m x n samples, summed up
 //
-// The successor has the same three calls. Device memory is taken when the object is made, and no call takes any.
+// The successor has the same two calls. Device memory is taken when the object is made, and no call takes any.
 
 // How one sample ended; q is within the limits.
 typedef struct poise_cuda_erik_answer {
@@ -156,28 +155,6 @@ typedef struct poise_cuda_erik_answer {
     int iterations;                     // as there
     poise_outcome outcome;              // REACHED: error within the threshold
 } poise_cuda_erik_answer;
-
-// Bins of a histogram, but for the last.
-#define POISE_CUDA_BINS 100
-#define POISE_CUDA_BIN  0.002 // width of a bin of errors; iterations have bins of width 1
-
-// Of many numbers.
-typedef struct poise_cuda_statistics {
-    int64_t count;                     // how many
-    double mean;                       // of them
-    double squares;                    // sum of squared distances from the mean
-    double least, most;                // of them
-    int64_t bins[POISE_CUDA_BINS + 1]; // from 0; the last takes what lies beyond
-} poise_cuda_statistics;
-
-// What the samples of an evaluation came to. For the successor `orientation` is the error of the goal, and `iterations` are
-// evaluations of its objective.
-typedef struct poise_cuda_erik_summary {
-    poise_cuda_statistics error, orientation, posture, iterations; // posture times its weight
-    int64_t reached;                                               // error within the threshold
-    int64_t aimed;                                                 // orientation within the threshold
-    int64_t outside;                                               // answers outside the limits
-} poise_cuda_erik_summary;
 
 // Memory on the device for one chain: opaque.
 typedef struct poise_cuda_erik poise_cuda_erik;
@@ -198,11 +175,6 @@ POISE_API poise_status poise_cuda_erik_solve(poise_cuda_erik *erik, const double
 // returns. Numbers are taken as they come: they must be finite, and no target zero.
 POISE_API poise_status poise_cuda_erik_queue(poise_cuda_erik *erik, const double *postures, const poise_quat *targets,
                                              double *q, poise_cuda_erik_answer *answers, int64_t count, void *stream);
-
-// Every posture at every target, summed up: posture_count x target_count samples. Nothing else is kept of them.
-POISE_API poise_status poise_cuda_erik_evaluate(poise_cuda_erik *erik, const double *postures, int64_t posture_count,
-                                                const poise_quat *targets, int64_t target_count,
-                                                poise_cuda_erik_summary *summary);
 
 // Why the last call failed, in words; empty after a success. Valid until the next call.
 POISE_API const char *poise_cuda_erik_error(const poise_cuda_erik *erik);
@@ -240,11 +212,6 @@ POISE_API poise_status poise_cuda_expressive_solve(poise_cuda_expressive *expres
 POISE_API poise_status poise_cuda_expressive_queue(poise_cuda_expressive *expressive, const double *postures,
                                                    const poise_quat *targets, double *q,
                                                    poise_cuda_expressive_answer *answers, int64_t count, void *stream);
-
-// As poise_cuda_erik_evaluate. Samples are solved cold, whatever the options say.
-POISE_API poise_status poise_cuda_expressive_evaluate(poise_cuda_expressive *expressive, const double *postures,
-                                                      int64_t posture_count, const poise_quat *targets, int64_t target_count,
-                                                      poise_cuda_erik_summary *summary);
 
 // Why the last call failed, in words; empty after a success. Valid until the next call.
 POISE_API const char *poise_cuda_expressive_error(const poise_cuda_expressive *expressive);

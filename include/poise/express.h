@@ -78,7 +78,7 @@ POISE_API poise_erik_options poise_erik_options_default(void);
 typedef struct poise_erik_report {
     poise_outcome outcome; // REACHED: error <= threshold; STALLED: not, and tricks did not help; BUDGET: max_iterations
     const char *reason;    // in words; a constant
-    int iterations;        // forward and backward phases; for two tasks, steps
+    int iterations;        // forward and backward phases
     bool used_offset;      // the offset trick was tried
     bool used_ccd;         // the CCD trick was tried
     bool exact;            // exact_orientation: it was reached
@@ -127,33 +127,6 @@ POISE_API poise_status poise_erik_measure(poise_erik *erik, const double *postur
 // segment shows are 0. Directions tell a chain and its mirrored twists apart only up to the posture's error measure.
 POISE_API poise_status poise_erik_posture_from_positions(poise_erik *erik, const poise_vec3 *positions, int count,
                                                          double *posture, double *misfit);
-
-// ---- Its rival: two tasks in order ---------------------------------------------------------------------------------------
-//
-// What the paper compares with (its equation 25; P. Baerlocher 2001): damped least squares for the orientation, and what
-// its null space allows for the posture,
-//
-//   step = J1^+l1 e1 + (J2 (I - J1^+ J1))^+l2 (e2 - J2 J1^+l1 e1),     e2 = posture - (q + J1^+l1 e1)
-//
-// with J2 the identity but for a twister at the root or the end, each damping l from its smallest singular value (A.
-// Maciejewski & C. Klein 1988), limits clamped after each step. Starts at the zero pose, stops at the threshold.
-
-// Options of the rival. Fill with poise_two_task_options_default(), change what you like.
-typedef struct poise_two_task_options {
-    int max_iterations;  // 100
-    bool use_posture;    // true: false leaves the second task out, and only the orientation decides when to stop
-    bool correct_flip;   // true: of the target and its twin by half a roll aim at the one that the posture, turned at the
-                         // root towards the target, is nearer to; needs symmetric_endpoint
-    double longest_step; // 0.3 rad: bound of each task's step, for its damping; > 0
-    double error_clamp;  // 0.5 rad: longest rotation that a step is computed for; > 0
-} poise_two_task_options;
-
-// The defaults that stand beside the members.
-POISE_API poise_two_task_options poise_two_task_options_default(void);
-
-// As poise_erik_solve, with the errors, threshold and symmetric end of `erik`; `options` may be NULL for the defaults.
-POISE_API poise_status poise_two_task_solve(poise_erik *erik, const poise_two_task_options *options, const double *posture,
-                                            poise_quat target, double *q, poise_erik_report *report);
 
 #ifdef __cplusplus
 }

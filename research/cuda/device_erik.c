@@ -6,8 +6,8 @@
 
 #include "cli/terminal.h"
 
+#include <cuda/lib/cuda_evaluate.h>
 #include <cuda_runtime_api.h>
-#include <poise/cuda.h>
 
 #include <math.h>
 #include <pthread.h>
@@ -159,7 +159,7 @@ static bool solve_samples(const evaluate_stretch *s, evaluate_results *results)
 
 // ---- Postures at all orientations ----------------------------------------------------------------------------------------
 
-static evaluate_statistics statistics_of(const poise_cuda_statistics *s, double width)
+static evaluate_statistics statistics_of(const pz_cuda_statistics *s, double width)
 {
     evaluate_statistics to = {.count = s->count, .mean = s->mean, .squares = s->squares, .width = width};
     to.least = s->least, to.most = s->most;
@@ -167,7 +167,7 @@ static evaluate_statistics statistics_of(const poise_cuda_statistics *s, double 
     return to;
 }
 
-_Static_assert(EVALUATE_BINS == POISE_CUDA_BINS, "histograms are copied");
+_Static_assert(EVALUATE_BINS == PZ_CUDA_BINS, "histograms are copied");
 
 static bool solve_whole(const evaluate_stretch *s, evaluate_results *results)
 {
@@ -182,13 +182,13 @@ static bool solve_whole(const evaluate_stretch *s, evaluate_results *results)
     for (int64_t i = 0; i < count; ++i) {
         evaluate_posture(problem, s->from + i, postures + i * nq);
     }
-    poise_cuda_erik_summary sum;
+    pz_cuda_erik_summary sum;
     pthread_mutex_lock(&state.lock);
     double start = seconds_now();
     poise_cuda_erik *erik = erik_of(problem);
     bool works = erik != NULL;
-    if (works && poise_cuda_erik_evaluate(erik, postures, count, problem->orientations, problem->orientation_count, &sum) !=
-                     POISE_OK) {
+    if (works &&
+        pz_cuda_erik_evaluate(erik, postures, count, problem->orientations, problem->orientation_count, &sum) != POISE_OK) {
         works = fail(poise_cuda_erik_error(erik));
     }
     double us = (seconds_now() - start) * 1e6 / (double)evaluate_stretch_count(s);
@@ -196,9 +196,9 @@ static bool solve_whole(const evaluate_stretch *s, evaluate_results *results)
     free(postures);
     if (works) {
         evaluate_statistics time = {.count = sum.error.count, .mean = us, .least = us, .most = us};
-        evaluate_results more = {.error = statistics_of(&sum.error, POISE_CUDA_BIN),
-                                 .orientation = statistics_of(&sum.orientation, POISE_CUDA_BIN),
-                                 .posture = statistics_of(&sum.posture, POISE_CUDA_BIN),
+        evaluate_results more = {.error = statistics_of(&sum.error, PZ_CUDA_BIN),
+                                 .orientation = statistics_of(&sum.orientation, PZ_CUDA_BIN),
+                                 .posture = statistics_of(&sum.posture, PZ_CUDA_BIN),
                                  .iterations = statistics_of(&sum.iterations, 1.0),
                                  .time = time,
                                  .reached = sum.reached,
@@ -212,7 +212,7 @@ static bool solve_whole(const evaluate_stretch *s, evaluate_results *results)
 
 static bool solve_erik(const evaluate_stretch *samples, evaluate_results *results)
 {
-    bool has_bins = fabs(results->error.width - POISE_CUDA_BIN) < 1e-12;
+    bool has_bins = fabs(results->error.width - PZ_CUDA_BIN) < 1e-12;
     return samples->is_whole && has_bins ? solve_whole(samples, results) : solve_samples(samples, results);
 }
 

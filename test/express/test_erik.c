@@ -1,4 +1,5 @@
 // ERIK as a caller sees it: limits, errors, tricks, postures as positions.
+#include "reference/two_task.h"
 #include "support/erik_chains.h"
 
 #define PI 3.14159265358979323846
@@ -46,11 +47,11 @@ TEST(limits_hold_exactly_on_random_chains)
             ck_assert(!report.used_offset || options.offset_trick);
             ck_assert(!report.used_ccd || options.ccd_trick);
         }
-        poise_two_task_options two = poise_two_task_options_default();
+        two_task_options two = two_task_options_default();
         two.max_iterations = 10;
         double posture[CHAIN_MOST] = {0.3, 0.4, 1.2, -0.8}, q[CHAIN_MOST] = {0};
         poise_erik_report report;
-        ck_assert_int_eq(poise_two_task_solve(r.erik, &two, posture, scene_random_rotation(&random), q, &report), POISE_OK);
+        ck_assert_int_eq(two_task_solve(r.erik, &two, posture, scene_random_rotation(&random), q, &report), POISE_OK);
         ck_assert(poise_model_within_limits(r.model, q) && isfinite(report.error));
         rig_destroy(&r);
     }
@@ -276,14 +277,14 @@ static void one_step(bool use_posture, poise_vec3 e, const double posture[5], do
     poise_erik_options options = scene_options(model);
     options.threshold = 0.0;
     rig r = rig_of(model, &options);
-    poise_two_task_options two = poise_two_task_options_default();
+    two_task_options two = two_task_options_default();
     two.max_iterations = 1;
     two.use_posture = use_posture;
     two.correct_flip = false;
     double angle = sqrt(e.x * e.x + e.y * e.y + e.z * e.z);
     poise_erik_report report;
     poise_quat target = poise_quat_from_axis_angle(e, angle);
-    ck_assert_int_eq(poise_two_task_solve(r.erik, &two, posture, target, q, &report), POISE_OK);
+    ck_assert_int_eq(two_task_solve(r.erik, &two, posture, target, q, &report), POISE_OK);
     ck_assert_int_eq(report.iterations, 1);
     rig_destroy(&r);
 }

@@ -1,4 +1,5 @@
 // What ERIK refuses, and what it promises about memory and bits.
+#include "reference/two_task.h"
 #include "support/allocations.h"
 #include "support/erik_chains.h"
 
@@ -109,7 +110,7 @@ TEST(numbers_that_are_not_finite_leave_everything_alone)
         memcpy(before, q, sizeof q);
         poise_erik_report report = {.iterations = 77};
         ck_assert_int_eq(poise_erik_solve(r.erik, posture, t, q, &report), POISE_ERROR_ARGUMENT);
-        ck_assert_int_eq(poise_two_task_solve(r.erik, NULL, posture, t, q, &report), POISE_ERROR_ARGUMENT);
+        ck_assert_int_eq(two_task_solve(r.erik, NULL, posture, t, q, &report), POISE_ERROR_ARGUMENT);
         ck_assert_int_eq(poise_erik_measure(r.erik, posture, t, q, &report), POISE_ERROR_ARGUMENT);
         ck_assert(memcmp(before, q, sizeof q) == 0 && report.iterations == 77);
     }
@@ -120,12 +121,12 @@ TEST(numbers_that_are_not_finite_leave_everything_alone)
     ck_assert_int_eq(poise_erik_solve(r.erik, posture, target, NULL, &report), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_erik_solve(r.erik, posture, target, q, NULL), POISE_OK);
     ck_assert_int_eq(poise_erik_measure(r.erik, posture, target, q, NULL), POISE_ERROR_ARGUMENT);
-    poise_two_task_options two = poise_two_task_options_default();
+    two_task_options two = two_task_options_default();
     two.longest_step = 0.0;
-    ck_assert_int_eq(poise_two_task_solve(r.erik, &two, posture, target, q, NULL), POISE_ERROR_ARGUMENT);
-    two = poise_two_task_options_default();
+    ck_assert_int_eq(two_task_solve(r.erik, &two, posture, target, q, NULL), POISE_ERROR_ARGUMENT);
+    two = two_task_options_default();
     two.max_iterations = 0;
-    ck_assert_int_eq(poise_two_task_solve(r.erik, &two, posture, target, q, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(two_task_solve(r.erik, &two, posture, target, q, NULL), POISE_ERROR_ARGUMENT);
     rig_destroy(&r);
 }
 
@@ -161,7 +162,7 @@ static uint64_t hash_of(poise_erik *erik, poise_model *model)
         if (i % 4) {
             ck_assert_int_eq(poise_erik_solve(erik, posture, target, q, &report), POISE_OK);
         } else {
-            ck_assert_int_eq(poise_two_task_solve(erik, NULL, posture, target, q, &report), POISE_OK);
+            ck_assert_int_eq(two_task_solve(erik, NULL, posture, target, q, &report), POISE_OK);
         }
         const unsigned char *bytes = (const unsigned char *)q;
         for (size_t k = 0; k < sizeof q; ++k) {
@@ -224,15 +225,14 @@ TEST(solving_allocates_nothing)
     positions_of(&r, posture, 1.0, positions);
     // counted between assertions, which allocate
     int before = allocations_so_far();
-    poise_status status[4] = {
+    poise_status status[3] = {
         poise_erik_solve(r.erik, posture, (poise_quat){0.5, 0.5, -0.5, 0.5}, q, &report),
-        poise_two_task_solve(r.erik, NULL, posture, (poise_quat){0.5, 0.5, 0.5, 0.5}, q, &report),
         poise_erik_measure(r.erik, posture, (poise_quat){0, 0, 0, 1}, q, &report),
         poise_erik_posture_from_positions(r.erik, positions, 9, posture, NULL),
     };
     int after = allocations_so_far();
     ck_assert_int_eq(after, before);
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 3; ++i) {
         ck_assert_int_eq(status[i], POISE_OK);
     }
     const poise_allocator none = {no_memory, no_release, NULL};

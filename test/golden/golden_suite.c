@@ -1,5 +1,6 @@
 #include "golden_suite.h"
 
+#include "reference/two_task.h"
 #include "scenes/scenes.h"
 #include "support/problems.h"
 
@@ -120,7 +121,7 @@ static uint64_t erik_problem(int i, const poise_model *model, const double *post
     bool works = poise_erik_create(model, &options, NULL, &erik, NULL) == POISE_OK &&
                  poise_erik_solve(erik, posture, target, q, &report) == POISE_OK;
     uint64_t hash = hash_erik(golden_hash_numbers(GOLDEN_START, q, poise_model_nq(model)), &report);
-    works = works && poise_two_task_solve(erik, NULL, posture, target, q, &report) == POISE_OK;
+    works = works && two_task_solve(erik, NULL, posture, target, q, &report) == POISE_OK;
     hash = hash_erik(golden_hash_numbers(hash, q, poise_model_nq(model)), &report);
     poise_erik_destroy(erik);
     return works ? hash : 0;

@@ -96,30 +96,6 @@ poise_status WEB_EXPORT(web_erik_measure)(poise_erik *erik, const double *postur
     return put_erik_report(poise_erik_measure(erik, posture, (poise_quat){x, y, z, w}, q, &r), report, &r);
 }
 
-void WEB_EXPORT(web_two_task_defaults)(double *numbers)
-{
-    poise_two_task_options o = poise_two_task_options_default();
-    web_row row = {numbers};
-    web_put(&row, o.max_iterations);
-    web_put(&row, o.use_posture);
-    web_put(&row, o.correct_flip);
-    web_put(&row, o.longest_step);
-    web_put(&row, o.error_clamp);
-}
-
-poise_status WEB_EXPORT(web_two_task_solve)(poise_erik *erik, double *options, const double *posture, double x, double y,
-                                            double z, double w, double *q, double *report)
-{
-    web_row row = {options};
-    poise_two_task_options o = {.max_iterations = web_get_int(&row)};
-    o.use_posture = web_get_bool(&row);
-    o.correct_flip = web_get_bool(&row);
-    o.longest_step = web_get(&row);
-    o.error_clamp = web_get(&row);
-    poise_erik_report r = {.reason = ""};
-    return put_erik_report(poise_two_task_solve(erik, &o, posture, (poise_quat){x, y, z, w}, q, &r), report, &r);
-}
-
 // The misfit, or -1 with an error. `positions` has three numbers for each of `count` points.
 double WEB_EXPORT(web_erik_from_positions)(poise_erik *erik, const double *positions, int count, double *posture)
 {

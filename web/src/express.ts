@@ -66,20 +66,6 @@ export interface ErikReport {
     readonly activeLimits: number;
 }
 
-/** Options of the two-task solver that ERIK is compared with. */
-export interface TwoTaskOptions {
-    /** [100] */
-    maxIterations?: number;
-    /** [true] */
-    usePosture?: boolean;
-    /** [true] */
-    correctFlip?: boolean;
-    /** [0.3] radians. */
-    longestStep?: number;
-    /** [0.5] radians. */
-    errorClamp?: number;
-}
-
 const erikFields: readonly Field[] = [
     ['body', 'number'], ['tip', 'pose'], ['orientationWeight', 'number'], ['postureWeight', 'number'],
     ['threshold', 'number'], ['aggravation', 'number'], ['maxIterations', 'number'], ['maxSweeps', 'number'],
@@ -92,11 +78,6 @@ const erikReportFields: readonly Field[] = [
     ['outcome', outcomes], ['reason', 'text'], ['iterations', 'number'], ['usedOffset', 'flag'], ['usedCcd', 'flag'],
     ['exact', 'flag'], ['error', 'number'], ['orientation', 'number'], ['posture', 'number'], ['angle', 'number'],
     ['activeLimits', 'number'],
-];
-
-const twoTaskFields: readonly Field[] = [
-    ['maxIterations', 'number'], ['usePosture', 'flag'], ['correctFlip', 'flag'], ['longestStep', 'number'],
-    ['errorClamp', 'number'],
 ];
 
 function create(model: Model, call: string, defaults: string, fields: readonly Field[], options: object): Address {
@@ -138,18 +119,6 @@ export class Erik extends Handle {
         return this.#run(posture, Float64Array.from(q), (p, at) =>
             this.module.call('web_erik_measure', this.address, p, ...target, at, this.module.scratch),
         );
-    }
-
-    /** The rival: orientation first, posture in its null space, by damped least squares. */
-    solveTwoTasks(posture: Numbers, target: Quat, q: MutableNumbers, options: TwoTaskOptions = {}): ErikReport {
-        const row = optionsRow(this.module, 'web_two_task_defaults', twoTaskFields, options);
-        try {
-            return this.#run(posture, q, (p, at) =>
-                this.module.call('web_two_task_solve', this.address, row, p, ...target, at, this.module.scratch),
-            );
-        } finally {
-            this.module.release(row);
-        }
     }
 
     /**

@@ -24,7 +24,7 @@ export {
 export { Objective, type Definiteness, type HessianKind, type Level } from './objective.js';
 export {
     Erik, Expressive, MotionFilter, type ErikOptions, type ErikReport, type ExpressiveOptions, type ExpressiveReport,
-    type FilterJoint, type TwoTaskOptions,
+    type FilterJoint,
 } from './express.js';
 export { Clip, Markers } from './motion.js';
 export {

@@ -92,9 +92,6 @@ static void put_erik(const char *scene)
         poise_erik_solve(erik, posture, target, q, &r);
         put_all(q, nq);
         put_erik_report(&r);
-        poise_two_task_solve(erik, NULL, posture, target, q, &r);
-        put_all(q, nq);
-        put_erik_report(&r);
         poise_goal goal = poise_goal_orientation(poise_model_joint_count(model) - 1, target);
         poise_expressive_solve(expressive, &goal, 1, posture, q, &e);
         put_all(q, nq);

@@ -76,7 +76,7 @@ static poise_erik *lay_out(const poise_erik *plan, pz_arena *arena)
     made.forward = pz_arena_take(arena, n + 1, sizeof *made.forward);
     made.best = pz_arena_take(arena, n, sizeof *made.best);
     made.errors = pz_arena_take(arena, (size_t)plan->options.window, sizeof *made.errors);
-    made.work = pz_arena_take(arena, pz_two_task_work((int)n), sizeof *made.work);
+    made.work = pz_arena_take(arena, 3 * n, sizeof *made.work);
     if (erik && !arena->full) {
         *erik = made;
         pz_chain_build(made.model, &made.options, &erik->chain);
@@ -219,7 +219,6 @@ poise_status poise_erik_solve(poise_erik *erik, const double *posture, poise_qua
     if (!erik || !posture || !q || !pz_model_accepts(erik->model, q) || !pz_erik_take(erik, posture, target)) {
         return POISE_ERROR_ARGUMENT;
     }
-    erik->aims_only = false;
     pz_erik_begin(erik);
     erik->report.outcome = pz_erik_run(erik);
     if (erik->options.exact_orientation) {

@@ -15,12 +15,11 @@ void pz_chain_set(const pz_chain *chain, const double *theta, pz_chain_pose *pos
 bool pz_erik_test(poise_erik *erik)
 {
     pz_measure m = pz_erik_measure(erik, &erik->now);
-    double weight = erik->options.orientation_weight, error = erik->aims_only ? weight * m.orientation : m.error;
-    if (error <= (erik->aims_only ? weight * erik->best_measure.orientation : erik->best_measure.error)) {
+    if (m.error <= erik->best_measure.error) {
         erik->best_measure = m;
         memcpy(erik->best, erik->now.theta, (size_t)erik->chain.count * sizeof *erik->best);
     }
-    return error <= erik->options.threshold;
+    return m.error <= erik->options.threshold;
 }
 
 static void take_zero_pose(poise_erik *erik)

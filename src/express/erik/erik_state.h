@@ -29,15 +29,11 @@ struct poise_erik {
     mat3 *forward;        // count + 1: frames as the forward phase left them
     double *best;         // angles of the best candidate
     pz_measure best_measure;
-    bool aims_only; // candidates are judged by their orientation, not by the error
     double *errors; // window: the last errors
     int error_count;
-    double *work; // scratch of two tasks and of the exact search
+    double *work; // 3 count: scratch of the exact search
     poise_erik_report report;
 };
-
-// Numbers of scratch that two_task.c and exact.c need for n joints.
-PZ_DEVICE size_t pz_two_task_work(int n);
 
 // ---- Measures (measure.c) ------------------------------------------------------------------------------------------------
 

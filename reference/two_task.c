@@ -7,50 +7,45 @@
 // e2 = posture - (angles + J1^+l1 e1). The step of the first task is thus taken off twice, in e2 and beside it: so it is
 // printed, and so it is done. PRIORITY (priority.c) is the same idea done right, with limits, a line search and any
 // number of levels; here the point is to be what was compared.
+#include "two_task.h"
+
 #include "express/erik/erik_state.h"
 
 #include "math/dense.h"
 #include "math/so3.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define RANK 1e-9 // of the largest singular value, which is about 1: axes in one plane are that to rounding
 
-poise_two_task_options poise_two_task_options_default(void)
+two_task_options two_task_options_default(void)
 {
-    return (poise_two_task_options){
+    return (two_task_options){
         .max_iterations = 100, .use_posture = true, .correct_flip = true, .longest_step = 0.3, .error_clamp = 0.5};
 }
 
 // Scratch by name.
 typedef struct two_task {
     int n;
-    double *A, *V, *s;  // the decomposition at hand: at most n x n, n x n, n, and not less than 3
+    double *A, *V, *s;  // the current decomposition: at most n x n, n x n, n, and not less than 3
     double *v;          // n x 3: right singular vectors of J1
     double *x, *e, *dx; // n: step of the first task, what is left for the second, its step
 } two_task;
 
-static size_t side(int n)
+// Laid out from w.A on, which is NULL where there is no memory; release it with free.
+static two_task scratch(int n)
 {
-    return (size_t)(n > 3 ? n : 3);
-}
-
-size_t pz_two_task_work(int n)
-{
-    size_t m = side(n);
-    return 2 * m * m + 8 * m;
-}
-
-static two_task scratch(const poise_erik *erik)
-{
-    size_t m = side(erik->chain.count);
-    two_task w = {.n = erik->chain.count, .A = erik->work};
-    w.V = w.A + m * m;
-    w.s = w.V + m * m;
-    w.v = w.s + m;
-    w.x = w.v + 3 * m;
-    w.e = w.x + m;
-    w.dx = w.e + m;
+    size_t m = (size_t)(n > 3 ? n : 3);
+    two_task w = {.n = n, .A = malloc((2 * m * m + 7 * m) * sizeof *w.A)};
+    if (w.A) {
+        w.V = w.A + m * m;
+        w.s = w.V + m * m;
+        w.v = w.s + m;
+        w.x = w.v + 3 * m;
+        w.e = w.x + m;
+        w.dx = w.e + m;
+    }
     return w;
 }
 
@@ -177,7 +172,7 @@ static vec3 rotation_left(const poise_erik *erik)
     return so3_log(quat_from_matrix(&M));
 }
 
-static bool step(poise_erik *erik, const poise_two_task_options *o, two_task *w)
+static bool step(poise_erik *erik, const two_task_options *o, two_task *w)
 {
     vec3 e1 = rotation_left(erik);
     double length = v3_norm(e1);
@@ -195,26 +190,42 @@ static bool step(poise_erik *erik, const poise_two_task_options *o, two_task *w)
     return true;
 }
 
-poise_status poise_two_task_solve(poise_erik *erik, const poise_two_task_options *options, const double *posture,
-                                  poise_quat target, double *q, poise_erik_report *report)
+// Keep the candidate if it is the best so far, by its error or by its orientation alone; is it good enough?
+static bool judge(poise_erik *erik, bool with_posture)
 {
-    poise_two_task_options o = options ? *options : poise_two_task_options_default();
+    pz_measure m = pz_erik_measure(erik, &erik->now), best = erik->best_measure;
+    double weight = erik->options.orientation_weight, error = with_posture ? m.error : weight * m.orientation;
+    if (error <= (with_posture ? best.error : weight * best.orientation)) {
+        erik->best_measure = m;
+        memcpy(erik->best, erik->now.theta, (size_t)erik->chain.count * sizeof *erik->best);
+    }
+    return error <= erik->options.threshold;
+}
+
+poise_status two_task_solve(poise_erik *erik, const two_task_options *options, const double *posture, poise_quat target,
+                            double *q, poise_erik_report *report)
+{
+    two_task_options o = options ? *options : two_task_options_default();
     bool is_sound = o.max_iterations >= 1 && is_finite(o.longest_step) && o.longest_step > 0.0 && is_finite(o.error_clamp) &&
                     o.error_clamp > 0.0;
     if (!is_sound || !erik || !posture || !q || !pz_model_accepts(erik->model, q) || !pz_erik_take(erik, posture, target)) {
         return POISE_ERROR_ARGUMENT;
     }
-    two_task w = scratch(erik);
+    two_task w = scratch(erik->chain.count);
+    if (!w.A) {
+        return POISE_ERROR_MEMORY;
+    }
     if (o.correct_flip && erik->options.symmetric_endpoint) {
         correct_flip(erik);
     }
-    erik->aims_only = !o.use_posture;
-    bool is_done = pz_erik_begin(erik), goes_on = true;
+    pz_erik_begin(erik);
+    bool is_done = judge(erik, o.use_posture), goes_on = true;
     while (!is_done && goes_on && erik->report.iterations < o.max_iterations) {
         erik->report.iterations += 1;
         goes_on = step(erik, &o, &w);
-        is_done = goes_on && pz_erik_test(erik);
+        is_done = goes_on && judge(erik, o.use_posture);
     }
+    free(w.A);
     erik->report.outcome = is_done ? POISE_OUTCOME_REACHED : goes_on ? POISE_OUTCOME_BUDGET : POISE_OUTCOME_STALLED;
     pz_erik_hand_out(erik, q, report);
     return POISE_OK;
