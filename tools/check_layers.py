@@ -11,8 +11,9 @@ import sys
 LAYERS = {
     "base": [],
     "math": ["base"],
+    "simd": ["math"],
     "model": ["math"],
-    "kin": ["model"],
+    "kin": ["model", "simd"],
     "goal": ["kin"],
     "solve": ["goal"],
     "express": ["solve"],

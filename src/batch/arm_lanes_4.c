@@ -4,8 +4,7 @@
 
 #if PZ_HAS_WIDE
 
-#define LANES       4
-#define LANE_TARGET PZ_WIDE
+#define REAL_WIDTH 4
 
 #include "batch/arm_lanes_kernel.h"
 

@@ -2,56 +2,56 @@
 //
 // Every lane does the operations of arm_search.c and arm_kernel.h in their order, so that a search has the same bits alone
 // and beside others; what only some lanes do is done by all and put where it belongs by a mask. To be included once by a
-// source that defines LANES and LANE_TARGET (lane_math.h).
+// source that defines REAL_WIDTH (simd/real.h).
 #ifndef PZ_BATCH_ARM_LANES_KERNEL_H
 #define PZ_BATCH_ARM_LANES_KERNEL_H
 
 #include "batch/arm_lanes.h"
-#include "batch/lane_math.h"
+#include "simd/real3.h"
 #include "solve/arm/arm_kernel.h"
 
 // ---- Rows ----------------------------------------------------------------------------------------------------------------
 
-LANE_FN lane get(const double *row)
+REAL_FN real get(const double *row)
 {
-    lane x;
+    real x;
     memcpy(&x, row, sizeof x);
     return x;
 }
 
-LANE_FN void put(double *row, lane x)
+REAL_FN void put(double *row, real x)
 {
     memcpy(row, &x, sizeof x);
 }
 
-LANE_FN lane3 get3(pz_lanes *rows)
+REAL_FN real3 get3(pz_lanes *rows)
 {
-    return (lane3){get(rows[0]), get(rows[1]), get(rows[2])};
+    return (real3){get(rows[0]), get(rows[1]), get(rows[2])};
 }
 
-LANE_FN void put3(pz_lanes *rows, lane3 v)
+REAL_FN void put3(pz_lanes *rows, real3 v)
 {
     put(rows[0], v.x), put(rows[1], v.y), put(rows[2], v.z);
 }
 
 // s a - t b, the bits of s a + (-t) b
-LANE_FN lane3 differ(lane s, lane3 a, lane t, lane3 b)
+REAL_FN real3 differ(real s, real3 a, real t, real3 b)
 {
-    return (lane3){s * a.x - t * b.x, s * a.y - t * b.y, s * a.z - t * b.z};
+    return (real3){s * a.x - t * b.x, s * a.y - t * b.y, s * a.z - t * b.z};
 }
 
 // ---- Look ----------------------------------------------------------------------------------------------------------------
 
 // Sines and cosines of all angles. Lanes with an angle beyond the fast way are done again, one by one.
-LANE_FN void sines(int n, unsigned busy, const lane *angle, lane *sine, lane *cosine)
+REAL_FN void sines(int n, unsigned busy, const real *angle, real *sine, real *cosine)
 {
-    word seen = bits_of(lane_of(0x1.8p+52)); // ROUND_BITS
+    word seen = bits_of(real_of(0x1.8p+52)); // ROUND_BITS
     for (int i = 0; i < n; ++i) {
         reduced_angle r = reduce(angle[i]);
         seen |= r.turns;
         sincos_reduced(r, &sine[i], &cosine[i]);
     }
-    unsigned slow = lane_bits(seen >> TURN_BITS != ROUND_BITS >> TURN_BITS) & busy;
+    unsigned slow = mask_bits(seen >> TURN_BITS != ROUND_BITS >> TURN_BITS) & busy;
     for (int l = 0; slow >> l; ++l) {
         for (int i = 0; i < n && (slow >> l & 1); ++i) {
             double s, c;
@@ -62,28 +62,28 @@ LANE_FN void sines(int n, unsigned busy, const lane *angle, lane *sine, lane *co
 }
 
 typedef struct pose {
-    lane3 x, y, z, p;
+    real3 x, y, z, p;
 } pose;
 
 // As arm_forward.
-LANE_FN pose forward(const pz_arm_chain *chain, int n, pz_arm_lanes *lanes)
+REAL_FN pose forward(const pz_arm_chain *chain, int n, pz_arm_lanes *lanes)
 {
-    lane angle[PZ_ARM_MOST], sine[PZ_ARM_MOST], cosine[PZ_ARM_MOST], zero = lane_of(0.0), one = lane_of(1.0);
+    real angle[PZ_ARM_MOST], sine[PZ_ARM_MOST], cosine[PZ_ARM_MOST], zero = real_of(0.0), one = real_of(1.0);
     for (int i = 0; i < n; ++i) {
         angle[i] = get(lanes->q[i]) + chain->offset[i];
     }
     sines(n, lanes->busy, angle, sine, cosine);
-    lane3 x = {one, zero, zero}, y = {zero, one, zero}, z = {zero, zero, one}, p = {zero, zero, zero};
+    real3 x = {one, zero, zero}, y = {zero, one, zero}, z = {zero, zero, one}, p = {zero, zero, zero};
     for (int i = 0; i < n; ++i) {
         put3(lanes->a[i], z);
         put3(lanes->o[i], p);
-        lane3 across = differ(cosine[i], y, sine[i], x);
-        x = lane3_combine(cosine[i], x, sine[i], y);
+        real3 across = differ(cosine[i], y, sine[i], x);
+        x = real3_combine(cosine[i], x, sine[i], y);
         y = across;
-        p = lane3_mad(lane3_mad(lane3_mad(p, lane_of(chain->tx[i]), x), lane_of(chain->ty[i]), y), lane_of(chain->tz[i]), z);
+        p = real3_mad(real3_mad(real3_mad(p, real_of(chain->tx[i]), x), real_of(chain->ty[i]), y), real_of(chain->tz[i]), z);
         if (i < n - 1) {
-            lane ca = lane_of(chain->ca[i]), sa = lane_of(chain->sa[i]);
-            y = lane3_combine(ca, across, sa, z);
+            real ca = real_of(chain->ca[i]), sa = real_of(chain->sa[i]);
+            y = real3_combine(ca, across, sa, z);
             z = differ(ca, z, sa, across);
         }
     }
@@ -92,41 +92,41 @@ LANE_FN pose forward(const pz_arm_chain *chain, int n, pz_arm_lanes *lanes)
 }
 
 // As arm_error_at.
-LANE_FN void compare(const pose *at, pz_arm_lanes *lanes)
+REAL_FN void compare(const pose *at, pz_arm_lanes *lanes)
 {
-    lane3 ux = get3(&lanes->u[0]), uy = get3(&lanes->u[3]), uz = get3(&lanes->u[6]), r = lane3_sub(at->p, get3(lanes->t));
-    lane3 ex = lane3_sub(at->x, ux), ey = lane3_sub(at->y, uy), ez = lane3_sub(at->z, uz);
-    lane3 twice = lane3_add(lane3_add(lane3_cross(ux, ex), lane3_cross(uy, ey)), lane3_cross(uz, ez));
-    lane e = 0.25 * ((ex.x * ex.x + ey.x * ey.x + ez.x * ez.x) + (ex.y * ex.y + ey.y * ey.y + ez.y * ez.y) +
+    real3 ux = get3(&lanes->u[0]), uy = get3(&lanes->u[3]), uz = get3(&lanes->u[6]), r = real3_sub(at->p, get3(lanes->t));
+    real3 ex = real3_sub(at->x, ux), ey = real3_sub(at->y, uy), ez = real3_sub(at->z, uz);
+    real3 twice = real3_add(real3_add(real3_cross(ux, ex), real3_cross(uy, ey)), real3_cross(uz, ez));
+    real e = 0.25 * ((ex.x * ex.x + ey.x * ey.x + ez.x * ez.x) + (ex.y * ex.y + ey.y * ey.y + ez.y * ez.y) +
                      (ex.z * ex.z + ey.z * ey.z + ez.z * ez.z));
     put3(lanes->r, r);
-    put3(lanes->v, lane3_scale(twice, lane_of(0.5)));
-    put(lanes->rr, lane3_dot(r, r));
+    put3(lanes->v, real3_scale(twice, real_of(0.5)));
+    put(lanes->rr, real3_dot(r, r));
     put(lanes->e, e);
     // for step(): here, root and division hide behind other work
-    lane square = 1.0 - 0.5 * e, least = lane_of(ARM_KAPPA_LEAST);
-    put(lanes->inverse, 1.0 / lane_sqrt(lane_max2(square, least)));
+    real square = 1.0 - 0.5 * e, least = real_of(ARM_KAPPA_LEAST);
+    put(lanes->inverse, 1.0 / real_sqrt(real_max2(square, least)));
 }
 
 // Which searches end, and which of them have met their target; as the loop of arm_search.c has it.
-LANE_FN pz_arm_seen judge(int most, pz_arm_lanes *lanes)
+REAL_FN pz_arm_seen judge(int most, pz_arm_lanes *lanes)
 {
-    lane rr = get(lanes->rr), e = get(lanes->e), f = 0.5 * rr + e, k = get(lanes->k), f3 = get(lanes->f3);
-    lane_mask near = (rr <= get(lanes->most_r)) & (2.0 * e <= get(lanes->most_e));
-    lane_mask cheap = 0.5 * get(lanes->W) * rr + e <= get(lanes->cost);
-    lane_mask creeps = (k >= (double)ARM_FIRST_LOOK) & ~(f <= ARM_CREEPS * f3);
-    lane_mask first = k == 0.0, last = k == (double)most, met = near | cheap;
-    put(lanes->first_r, lane_select(first, rr, get(lanes->first_r)));
-    put(lanes->first_e, lane_select(first, e, get(lanes->first_e)));
+    real rr = get(lanes->rr), e = get(lanes->e), f = 0.5 * rr + e, k = get(lanes->k), f3 = get(lanes->f3);
+    mask near = (rr <= get(lanes->most_r)) & (2.0 * e <= get(lanes->most_e));
+    mask cheap = 0.5 * get(lanes->W) * rr + e <= get(lanes->cost);
+    mask creeps = (k >= (double)ARM_FIRST_LOOK) & mask_not(f <= ARM_CREEPS * f3);
+    mask first = k == 0.0, last = k == (double)most, met = near | cheap;
+    put(lanes->first_r, real_select(first, rr, get(lanes->first_r)));
+    put(lanes->first_e, real_select(first, e, get(lanes->first_e)));
     put(lanes->f, f);
     put(lanes->f3, get(lanes->f2));
     put(lanes->f2, get(lanes->f1));
     put(lanes->f1, f);
     put(lanes->k, k + 1.0);
-    return (pz_arm_seen){.stopped = lane_bits(met | creeps | last), .met = lane_bits(met)};
+    return (pz_arm_seen){.stopped = mask_bits(met | creeps | last), .met = mask_bits(met)};
 }
 
-LANE_FN pz_arm_seen look(const pz_arm_chain *chain, int n, int most, pz_arm_lanes *lanes)
+REAL_FN pz_arm_seen look(const pz_arm_chain *chain, int n, int most, pz_arm_lanes *lanes)
 {
     pose at = forward(chain, n, lanes);
     compare(&at, lanes);
@@ -137,28 +137,28 @@ LANE_FN pz_arm_seen look(const pz_arm_chain *chain, int n, int most, pz_arm_lane
 
 // As arm_blocks.
 typedef struct blocks {
-    lane_sym P, Q;
-    lane3 X[3];
+    real_sym P, Q;
+    real3 X[3];
 } blocks;
 
-LANE_FN lane3 apply(const lane_sym *A, lane3 v)
+REAL_FN real3 apply(const real_sym *A, real3 v)
 {
-    return (lane3){A->xx * v.x + A->xy * v.y + A->xz * v.z, A->xy * v.x + A->yy * v.y + A->yz * v.z,
+    return (real3){A->xx * v.x + A->xy * v.y + A->xz * v.z, A->xy * v.x + A->yy * v.y + A->yz * v.z,
                    A->xz * v.x + A->yz * v.y + A->zz * v.z};
 }
 
-LANE_FN lane_sym add_square(lane_sym A, lane3 u)
+REAL_FN real_sym add_square(real_sym A, real3 u)
 {
-    return (lane_sym){A.xx + u.x * u.x, A.xy + u.x * u.y, A.xz + u.x * u.z,
+    return (real_sym){A.xx + u.x * u.x, A.xy + u.x * u.y, A.xz + u.x * u.z,
                       A.yy + u.y * u.y, A.yz + u.y * u.z, A.zz + u.z * u.z};
 }
 
 // As arm_invert: A^-1, and the mask of lanes whose determinant is large enough.
-LANE_FN lane_mask invert(const lane_sym *A, const lane_sym *B, double share, lane_sym *inverse)
+REAL_FN mask invert(const real_sym *A, const real_sym *B, double share, real_sym *inverse)
 {
-    lane cx = A->yy * A->zz - A->yz * A->yz, cy = A->xz * A->yz - A->xy * A->zz, cz = A->xy * A->yz - A->xz * A->yy;
-    lane det = A->xx * cx + A->xy * cy + A->xz * cz, d = 1.0 / det;
-    *inverse = (lane_sym){.xx = cx * d,
+    real cx = A->yy * A->zz - A->yz * A->yz, cy = A->xz * A->yz - A->xy * A->zz, cz = A->xy * A->yz - A->xz * A->yy;
+    real det = A->xx * cx + A->xy * cy + A->xz * cz, d = 1.0 / det;
+    *inverse = (real_sym){.xx = cx * d,
                           .xy = cy * d,
                           .xz = cz * d,
                           .yy = (A->xx * A->zz - A->xz * A->xz) * d,
@@ -167,20 +167,20 @@ LANE_FN lane_mask invert(const lane_sym *A, const lane_sym *B, double share, lan
     return det > share * (B->xx * B->yy * B->zz);
 }
 
-LANE_FN vec3 vec3_in(lane3 v, int l)
+REAL_FN vec3 vec3_in(real3 v, int l)
 {
     return v3(v.x[l], v.y[l], v.z[l]);
 }
 
-LANE_FN sym3 sym3_in(const lane_sym *A, int l)
+REAL_FN sym3 sym3_in(const real_sym *A, int l)
 {
     return (sym3){A->xx[l], A->xy[l], A->xz[l], A->yy[l], A->yz[l], A->zz[l]};
 }
 
 // The lanes of the set by elimination.
-LANE_TARGET static void solve_singular(const blocks *b, lane3 first, lane3 second, unsigned set, lane3 *y, lane3 *z)
+REAL_TARGET static void solve_singular(const blocks *b, real3 first, real3 second, unsigned set, real3 *y, real3 *z)
 {
-    for (int l = 0; l < LANES; ++l) {
+    for (int l = 0; l < REAL_WIDTH; ++l) {
         if (set >> l & 1) {
             arm_blocks one = {
                 sym3_in(&b->P, l), sym3_in(&b->Q, l), {vec3_in(b->X[0], l), vec3_in(b->X[1], l), vec3_in(b->X[2], l)}};
@@ -193,27 +193,27 @@ LANE_TARGET static void solve_singular(const blocks *b, lane3 first, lane3 secon
 }
 
 // As arm_solve_blocks.
-LANE_FN void solve_blocks(const blocks *b, unsigned busy, lane3 first, lane3 second, lane3 *y, lane3 *z)
+REAL_FN void solve_blocks(const blocks *b, unsigned busy, real3 first, real3 second, real3 *y, real3 *z)
 {
-    lane_sym P, S;
-    const lane_sym *Q = &b->Q;
-    const lane3 *X = b->X;
-    lane_mask regular = invert(&b->P, &b->P, ARM_SINGULAR_P, &P);
-    lane3 Y[3] = {apply(&P, X[0]), apply(&P, X[1]), apply(&P, X[2])};
-    lane_sym complement = {.xx = Q->xx - lane3_dot(X[0], Y[0]),
-                           .xy = Q->xy - lane3_dot(X[0], Y[1]),
-                           .xz = Q->xz - lane3_dot(X[0], Y[2]),
-                           .yy = Q->yy - lane3_dot(X[1], Y[1]),
-                           .yz = Q->yz - lane3_dot(X[1], Y[2]),
-                           .zz = Q->zz - lane3_dot(X[2], Y[2])};
+    real_sym P, S;
+    const real_sym *Q = &b->Q;
+    const real3 *X = b->X;
+    mask regular = invert(&b->P, &b->P, ARM_SINGULAR_P, &P);
+    real3 Y[3] = {apply(&P, X[0]), apply(&P, X[1]), apply(&P, X[2])};
+    real_sym complement = {.xx = Q->xx - real3_dot(X[0], Y[0]),
+                           .xy = Q->xy - real3_dot(X[0], Y[1]),
+                           .xz = Q->xz - real3_dot(X[0], Y[2]),
+                           .yy = Q->yy - real3_dot(X[1], Y[1]),
+                           .yz = Q->yz - real3_dot(X[1], Y[2]),
+                           .zz = Q->zz - real3_dot(X[2], Y[2])};
     regular &= invert(&complement, Q, ARM_SINGULAR_S, &S);
-    lane3 under = {lane3_dot(Y[0], second), lane3_dot(Y[1], second), lane3_dot(Y[2], second)};
-    lane3 over = apply(&P, second);
-    *y = apply(&S, lane3_sub(first, under));
-    lane3 back = {Y[0].x * y->x + Y[1].x * y->y + Y[2].x * y->z, Y[0].y * y->x + Y[1].y * y->y + Y[2].y * y->z,
+    real3 under = {real3_dot(Y[0], second), real3_dot(Y[1], second), real3_dot(Y[2], second)};
+    real3 over = apply(&P, second);
+    *y = apply(&S, real3_sub(first, under));
+    real3 back = {Y[0].x * y->x + Y[1].x * y->y + Y[2].x * y->z, Y[0].y * y->x + Y[1].y * y->y + Y[2].y * y->z,
                   Y[0].z * y->x + Y[1].z * y->y + Y[2].z * y->z};
-    *z = lane3_sub(over, back);
-    unsigned singular = lane_bits(~regular) & busy;
+    *z = real3_sub(over, back);
+    unsigned singular = mask_bits(mask_not(regular)) & busy;
     if (singular) {
         solve_singular(b, first, second, singular, y, z);
     }
@@ -224,58 +224,58 @@ LANE_FN void solve_blocks(const blocks *b, unsigned busy, lane3 first, lane3 sec
 #define NO_TURN 3.14
 
 // Whole turns towards the middle, where they lead inside; the part of arm_bring_back that few steps need.
-LANE_FN lane turn_back(lane q, lane lower, lane upper, lane middle)
+REAL_FN real turn_back(real q, real lower, real upper, real middle)
 {
-    lane turned = q - PZ_TWO_PI * (((q - middle) / PZ_TWO_PI + 0x1.8p52) - 0x1.8p52);
-    return lane_select((turned > lower) & (turned < upper), turned, q);
+    real turned = q - PZ_TWO_PI * (((q - middle) / PZ_TWO_PI + 0x1.8p52) - 0x1.8p52);
+    return real_select((turned > lower) & (turned < upper), turned, q);
 }
 
 // As arm_move, for joint i. Below and above exclude each other, or both limits are the same.
-LANE_FN void move(pz_arm_lanes *lanes, int i, lane x)
+REAL_FN void move(pz_arm_lanes *lanes, int i, real x)
 {
-    lane q = get(lanes->q[i]) + x, lower = get(lanes->lower[i]), upper = get(lanes->upper[i]);
-    lane middle = get(lanes->middle[i]), away = lane_fabs(q - middle);
-    lane_mask below = q <= lower, above = q >= upper;
-    if (lane_bits((below | above) & (away > NO_TURN))) {
-        q = lane_select(below | above, turn_back(q, lower, upper, middle), q);
+    real q = get(lanes->q[i]) + x, lower = get(lanes->lower[i]), upper = get(lanes->upper[i]);
+    real middle = get(lanes->middle[i]), away = real_fabs(q - middle);
+    mask below = q <= lower, above = q >= upper;
+    if (mask_bits((below | above) & (away > NO_TURN))) {
+        q = real_select(below | above, turn_back(q, lower, upper, middle), q);
         below = q <= lower, above = q >= upper;
     }
-    put(lanes->q[i], (lane)((below & (lane_mask)lower) | (above & (lane_mask)upper) | (~(below | above) & (lane_mask)q)));
-    put(lanes->side[i], (lane)((below & (lane_mask)lane_of(-1.0)) | (above & (lane_mask)lane_of(1.0))));
+    put(lanes->q[i], (real)((below & (mask)lower) | (above & (mask)upper) | (mask_not(below | above) & (mask)q)));
+    put(lanes->side[i], (real)((below & (mask)real_of(-1.0)) | (above & (mask)real_of(1.0))));
 }
 
 // As take_step of arm_search.c.
-LANE_FN void step(int n, pz_arm_lanes *lanes)
+REAL_FN void step(int n, pz_arm_lanes *lanes)
 {
-    lane3 a[PZ_ARM_MOST], J[PZ_ARM_MOST], p = get3(lanes->p), r = get3(lanes->r), v = get3(lanes->v);
-    lane zero = lane_of(0.0), W = get(lanes->W), inverse = get(lanes->inverse);
-    lane lambda = ARM_DAMPING * get(lanes->f) + ARM_DAMPING_LEAST, share = lambda * inverse;
+    real3 a[PZ_ARM_MOST], J[PZ_ARM_MOST], p = get3(lanes->p), r = get3(lanes->r), v = get3(lanes->v);
+    real zero = real_of(0.0), W = get(lanes->W), inverse = get(lanes->inverse);
+    real lambda = ARM_DAMPING * get(lanes->f) + ARM_DAMPING_LEAST, share = lambda * inverse;
     blocks b = {{share, zero, zero, share, zero, share},
                 {lambda, zero, zero, lambda, zero, lambda},
                 {{zero, zero, zero}, {zero, zero, zero}, {zero, zero, zero}}};
     for (int i = 0; i < n; ++i) {
-        lane3 axis = get3(lanes->a[i]), shift = lane3_cross(axis, lane3_sub(p, get3(lanes->o[i])));
-        lane pull = lane3_dot(shift, r), turn = lane3_dot(axis, v);
+        real3 axis = get3(lanes->a[i]), shift = real3_cross(axis, real3_sub(p, get3(lanes->o[i])));
+        real pull = real3_dot(shift, r), turn = real3_dot(axis, v);
         put(lanes->g[i], W * pull + turn);
-        lane_mask held = get(lanes->side[i]) * (pull + turn) < 0.0;
-        a[i] = lane3_where(~held, axis);
-        J[i] = lane3_where(~held, shift);
+        mask held = get(lanes->side[i]) * (pull + turn) < 0.0;
+        a[i] = real3_where(mask_not(held), axis);
+        J[i] = real3_where(mask_not(held), shift);
         b.P = add_square(b.P, a[i]);
         b.Q = add_square(b.Q, J[i]);
-        b.X[0] = lane3_mad(b.X[0], J[i].x, a[i]);
-        b.X[1] = lane3_mad(b.X[1], J[i].y, a[i]);
-        b.X[2] = lane3_mad(b.X[2], J[i].z, a[i]);
+        b.X[0] = real3_mad(b.X[0], J[i].x, a[i]);
+        b.X[1] = real3_mad(b.X[1], J[i].y, a[i]);
+        b.X[2] = real3_mad(b.X[2], J[i].z, a[i]);
     }
-    lane3 y, z;
-    solve_blocks(&b, lanes->busy, (lane3){-r.x, -r.y, -r.z}, lane3_scale(v, -inverse), &y, &z);
+    real3 y, z;
+    solve_blocks(&b, lanes->busy, (real3){-r.x, -r.y, -r.z}, real3_scale(v, -inverse), &y, &z);
     for (int i = 0; i < n; ++i) {
-        move(lanes, i, lane3_dot(J[i], y) + lane3_dot(a[i], z));
+        move(lanes, i, real3_dot(J[i], y) + real3_dot(a[i], z));
     }
 }
 
 // ---- Instances -----------------------------------------------------------------------------------------------------------
 
-LANE_TARGET static pz_arm_seen look_all(const pz_arm_chain *chain, int most, pz_arm_lanes *lanes)
+REAL_TARGET static pz_arm_seen look_all(const pz_arm_chain *chain, int most, pz_arm_lanes *lanes)
 {
     switch (chain->n) {
     case 6:
@@ -287,7 +287,7 @@ LANE_TARGET static pz_arm_seen look_all(const pz_arm_chain *chain, int most, pz_
     }
 }
 
-LANE_TARGET static void step_all(const pz_arm_chain *chain, pz_arm_lanes *lanes)
+REAL_TARGET static void step_all(const pz_arm_chain *chain, pz_arm_lanes *lanes)
 {
     switch (chain->n) {
     case 6:

@@ -4,8 +4,7 @@
 
 #if PZ_HAS_WIDE
 
-#define LANES       8
-#define LANE_TARGET PZ_WIDEST
+#define REAL_WIDTH 8
 
 #include "batch/tree_newton.h"
 

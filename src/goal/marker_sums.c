@@ -1,7 +1,6 @@
 #include "goal/marker_sums.h"
 
-#include "math/four.h"
-#include "math/six.h"
+#include "simd/six.h"
 
 #include <string.h>
 
@@ -117,9 +116,11 @@ static double body_cost(const pz_marker_set *set, const pz_markers *m, const mat
 }
 
 #if PZ_HAS_WIDE
+typedef double four __attribute__((vector_size(32)));
+
 PZ_WIDE static double body_cost_wide(const pz_marker_set *set, const pz_markers *m, const mat3 *R, vec3 shift)
 {
-    four sum = four_of(0.0);
+    four sum = {0, 0, 0, 0};
     for (int i = m->first; i < m->first + m->slots; i += PZ_MARKER_LANES) {
         four l[3], t[3], w;
         for (int k = 0; k < 3; ++k) {

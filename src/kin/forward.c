@@ -11,7 +11,7 @@ void pz_kin_layout(poise_kinematics *kin, const poise_model *model, pz_arena *ar
 {
     kin->model = model;
     kin->q = pz_arena_take(arena, (size_t)model->nq, sizeof *kin->q);
-    // one more than there are: math/four.h reads beyond the last
+    // one more than there are: simd/pack3.h reads beyond the last
     kin->R = pz_arena_take(arena, (size_t)model->joint_count + 1, sizeof *kin->R);
     kin->p = pz_arena_take(arena, (size_t)model->joint_count + 1, sizeof *kin->p);
     kin->S = pz_arena_take(arena, (size_t)model->axis_count, sizeof *kin->S);

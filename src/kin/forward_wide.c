@@ -2,38 +2,40 @@
 //
 // The frame stays in registers from a joint to its first child. All else is left to the scalar sweep, with the same bits.
 #include "kin/kin.h"
-#include "math/four.h"
 
 #if PZ_HAS_WIDE
 
+#define REAL_PACKED
+#include "simd/pack3.h"
+
 typedef struct frame {
-    four x, y, z, p;
+    pack3 x, y, z, p;
 } frame;
 
 PZ_WIDE static inline frame load_frame(const poise_kinematics *kin, int k)
 {
     const mat3 *R = &kin->R[k];
-    return (frame){four_load(&R->x), four_load(&R->y), four_load(&R->z), four_load(&kin->p[k])};
+    return (frame){pack3_load(&R->x), pack3_load(&R->y), pack3_load(&R->z), pack3_load(&kin->p[k])};
 }
 
 PZ_WIDE static inline void store_frame(poise_kinematics *kin, int k, frame f)
 {
     mat3 *R = &kin->R[k];
-    four_store(f.x, &R->x);
-    four_store(f.y, &R->y);
-    four_store(f.z, &R->z);
-    four_store(f.p, &kin->p[k]);
+    pack3_store(f.x, &R->x);
+    pack3_store(f.y, &R->y);
+    pack3_store(f.z, &R->z);
+    pack3_store(f.p, &kin->p[k]);
 }
 
 // The constant part of a joint: p + R t, and R C.
 PZ_WIDE static inline frame placed(frame f, const pz_joint *joint)
 {
-    f.p = f.p + four_apply(f.x, f.y, f.z, &joint->t);
+    f.p = f.p + pack3_apply(f.x, f.y, f.z, joint->t);
     if (joint->C_is_identity) {
         return f;
     }
     const mat3 *C = &joint->C;
-    return (frame){four_apply(f.x, f.y, f.z, &C->x), four_apply(f.x, f.y, f.z, &C->y), four_apply(f.x, f.y, f.z, &C->z),
+    return (frame){pack3_apply(f.x, f.y, f.z, C->x), pack3_apply(f.x, f.y, f.z, C->y), pack3_apply(f.x, f.y, f.z, C->z),
                    f.p};
 }
 
@@ -42,19 +44,19 @@ PZ_WIDE static inline frame rooted(poise_kinematics *kin, int k)
 {
     const pz_joint *joint = &kin->model->joints[k];
     const mat3 *C = &joint->C;
-    four at = four_load(&joint->t) + four_of(0.0), p = four_of(0.0); // it slides by 0, which matters to -0
+    pack3 at = pack3_load(&joint->t) + pack3_splat(0.0), p = pack3_splat(0.0); // it slides by 0, which matters to -0
     if (k == 0) {
-        four_store(at, &kin->origin);
+        pack3_store(at, &kin->origin);
     } else {
-        p = at - four_load(&kin->origin);
+        p = at - pack3_load(&kin->origin);
     }
-    return (frame){four_load(&C->x), four_load(&C->y), four_load(&C->z), p};
+    return (frame){pack3_load(&C->x), pack3_load(&C->y), pack3_load(&C->z), p};
 }
 
 // One turn: the axis goes to S, two columns change, u' = c u + s w, w' = c w - s u.
 PZ_WIDE static inline frame turned(frame f, const pz_step *step, double sine, double cosine, spatial *S)
 {
-    four s = four_of(sine), c = four_of(cosine), axis;
+    pack3 s = pack3_splat(sine), c = pack3_splat(cosine), axis;
     if (step->kind == PZ_TURN_X) {
         axis = f.x;
         f = (frame){f.x, c * f.y + s * f.z, c * f.z - s * f.y, f.p};
@@ -65,15 +67,15 @@ PZ_WIDE static inline frame turned(frame f, const pz_step *step, double sine, do
         axis = f.z;
         f = (frame){c * f.x + s * f.y, c * f.y - s * f.x, f.z, f.p};
     }
-    four_store(axis, &S->w);
-    four_store(four_cross(f.p, axis), &S->v);
+    pack3_store(axis, &S->w);
+    pack3_store(pack3_cross(f.p, axis), &S->v);
     return f;
 }
 
 PZ_WIDE void pz_kin_sweep_wide(poise_kinematics *kin)
 {
     const poise_model *model = kin->model;
-    frame f = {four_of(0), four_of(0), four_of(0), four_of(0)};
+    frame f = {pack3_splat(0), pack3_splat(0), pack3_splat(0), pack3_splat(0)};
     int held = POISE_WORLD; // the joint whose frame is in f
     for (int k = 0; k < model->joint_count; ++k) {
         const pz_joint *joint = &model->joints[k];

@@ -1,32 +1,34 @@
 // The search of arm_search.c for processors with registers of four: six hinges or more, with a column of a frame in one
 // register. Every number is made by the same operations in the same order, so the two give the same bits.
-#include "math/four.h"
 #include "solve/arm/arm_kernel.h"
 
 #if PZ_HAS_WIDE
 
+#define REAL_PACKED
+#include "simd/pack3.h"
+
 // As arm_frames, with a lane to spare.
 typedef struct wide_frames {
-    four a[PZ_ARM_MOST], o[PZ_ARM_MOST];
-    four x, y, z, p;
+    pack3 a[PZ_ARM_MOST], o[PZ_ARM_MOST];
+    pack3 x, y, z, p;
 } wide_frames;
 
 typedef struct wide_target {
-    four x, y, z, t;
+    pack3 x, y, z, t;
 } wide_target;
 
-PZ_WIDE static inline four widened(vec3 v)
+PZ_WIDE static inline pack3 widened(vec3 v)
 {
-    return (four){v.x, v.y, v.z, 0.0};
+    return (pack3){v.x, v.y, v.z, 0.0};
 }
 
-PZ_WIDE static inline vec3 narrowed(four v)
+PZ_WIDE static inline vec3 narrowed(pack3 v)
 {
     return v3(v[0], v[1], v[2]);
 }
 
 // Sum of the three lanes, first to last.
-PZ_WIDE static inline double sum_of(four v)
+PZ_WIDE static inline double sum_of(pack3 v)
 {
     return v[0] + v[1] + v[2];
 }
@@ -42,17 +44,17 @@ PZ_WIDE static inline void forward(const pz_arm_chain *chain, int n, const doubl
         angle[i] = q[i] + chain->offset[i];
     }
     pz_sincos_array_wide((size_t)full, angle, sine, cosine);
-    four x = {1, 0, 0, 0}, y = {0, 1, 0, 0}, z = {0, 0, 1, 0}, p = {0, 0, 0, 0};
+    pack3 x = {1, 0, 0, 0}, y = {0, 1, 0, 0}, z = {0, 0, 1, 0}, p = {0, 0, 0, 0};
     for (int i = 0; i < n; ++i) {
         frames->a[i] = z;
         frames->o[i] = p;
-        four s = four_of(sine[i]), c = four_of(cosine[i]);
-        four across = c * y - s * x;
+        pack3 s = pack3_splat(sine[i]), c = pack3_splat(cosine[i]);
+        pack3 across = c * y - s * x;
         x = c * x + s * y;
         y = across;
-        p = p + four_of(chain->tx[i]) * x + four_of(chain->ty[i]) * y + four_of(chain->tz[i]) * z;
+        p = p + pack3_splat(chain->tx[i]) * x + pack3_splat(chain->ty[i]) * y + pack3_splat(chain->tz[i]) * z;
         if (i < n - 1) {
-            four ca = four_of(chain->ca[i]), sa = four_of(chain->sa[i]);
+            pack3 ca = pack3_splat(chain->ca[i]), sa = pack3_splat(chain->sa[i]);
             y = ca * across + sa * z;
             z = ca * z - sa * across;
         }
@@ -62,16 +64,16 @@ PZ_WIDE static inline void forward(const pz_arm_chain *chain, int n, const doubl
 
 PZ_WIDE static inline arm_error error_at(const wide_frames *frames, const wide_target *u)
 {
-    four r = frames->p - u->t;
-    four ex = frames->x - u->x, ey = frames->y - u->y, ez = frames->z - u->z;
-    four twice = four_cross(u->x, ex) + four_cross(u->y, ey) + four_cross(u->z, ez);
-    four squares = ex * ex + ey * ey + ez * ez;
-    return (arm_error){narrowed(r), narrowed(twice * four_of(0.5)), sum_of(r * r), 0.25 * sum_of(squares)};
+    pack3 r = frames->p - u->t;
+    pack3 ex = frames->x - u->x, ey = frames->y - u->y, ez = frames->z - u->z;
+    pack3 twice = pack3_cross(u->x, ex) + pack3_cross(u->y, ey) + pack3_cross(u->z, ez);
+    pack3 squares = ex * ex + ey * ey + ez * ez;
+    return (arm_error){narrowed(r), narrowed(twice * pack3_splat(0.5)), sum_of(r * r), 0.25 * sum_of(squares)};
 }
 
 PZ_WIDE static inline arm_column column_of(const wide_frames *frames, int i)
 {
-    return (arm_column){narrowed(frames->a[i]), narrowed(four_cross(frames->a[i], frames->p - frames->o[i]))};
+    return (arm_column){narrowed(frames->a[i]), narrowed(pack3_cross(frames->a[i], frames->p - frames->o[i]))};
 }
 
 // arm_note
@@ -87,34 +89,34 @@ PZ_WIDE static inline void note(int n, const wide_frames *frames, const arm_erro
 
 // The columns, a and J, cleared for joints that are held.
 PZ_WIDE static inline void make_columns(int n, const wide_frames *frames, const arm_error *error, const pz_arm_run *run,
-                                        four *a, four *J)
+                                        pack3 *a, pack3 *J)
 {
     for (int i = 0; i < n; ++i) {
         a[i] = frames->a[i];
-        J[i] = four_cross(frames->a[i], frames->p - frames->o[i]);
+        J[i] = pack3_cross(frames->a[i], frames->p - frames->o[i]);
         if (run->side[i] != 0) {
             arm_column column = column_of(frames, i);
             bool held = arm_is_held(run->side[i], arm_slope(&column, 1.0, error));
-            a[i] = held ? four_of(0.0) : a[i];
-            J[i] = held ? four_of(0.0) : J[i];
+            a[i] = held ? pack3_splat(0.0) : a[i];
+            J[i] = held ? pack3_splat(0.0) : J[i];
         }
     }
 }
 
-PZ_WIDE static inline sym3 lower_of(four x, four y, four z)
+PZ_WIDE static inline sym3 lower_of(pack3 x, pack3 y, pack3 z)
 {
     return (sym3){.xx = x[0], .xy = x[1], .xz = x[2], .yy = y[1], .yz = y[2], .zz = z[2]};
 }
 
 // The blocks of the system, column by column.
-PZ_WIDE static inline arm_blocks make_blocks(int n, const four *a, const four *J, double lambda, double inverse)
+PZ_WIDE static inline arm_blocks make_blocks(int n, const pack3 *a, const pack3 *J, double lambda, double inverse)
 {
     double p = lambda * inverse, q = lambda;
-    four Px = {p, 0, 0, 0}, Py = {0, p, 0, 0}, Pz = {0, 0, p, 0}, Qx = {q, 0, 0, 0}, Qy = {0, q, 0, 0}, Qz = {0, 0, q, 0};
-    four Xx = {0, 0, 0, 0}, Xy = Xx, Xz = Xx;
+    pack3 Px = {p, 0, 0, 0}, Py = {0, p, 0, 0}, Pz = {0, 0, p, 0}, Qx = {q, 0, 0, 0}, Qy = {0, q, 0, 0}, Qz = {0, 0, q, 0};
+    pack3 Xx = {0, 0, 0, 0}, Xy = Xx, Xz = Xx;
     for (int i = 0; i < n; ++i) {
-        four ax = four_of(a[i][0]), ay = four_of(a[i][1]), az = four_of(a[i][2]);
-        four Jx = four_of(J[i][0]), Jy = four_of(J[i][1]), Jz = four_of(J[i][2]);
+        pack3 ax = pack3_splat(a[i][0]), ay = pack3_splat(a[i][1]), az = pack3_splat(a[i][2]);
+        pack3 Jx = pack3_splat(J[i][0]), Jy = pack3_splat(J[i][1]), Jz = pack3_splat(J[i][2]);
         Px += ax * a[i], Py += ay * a[i], Pz += az * a[i];
         Qx += Jx * J[i], Qy += Jy * J[i], Qz += Jz * J[i];
         Xx += Jx * a[i], Xy += Jy * a[i], Xz += Jz * a[i];
@@ -125,7 +127,7 @@ PZ_WIDE static inline arm_blocks make_blocks(int n, const four *a, const four *J
 PZ_WIDE static inline void take_step(const pz_arm_chain *chain, int n, const wide_frames *frames, const arm_error *error,
                                      double lambda, pz_arm_run *run)
 {
-    four a[PZ_ARM_MOST], J[PZ_ARM_MOST];
+    pack3 a[PZ_ARM_MOST], J[PZ_ARM_MOST];
     double x[PZ_ARM_MOST], inverse = 1.0 / sqrt(max2(1.0 - 0.5 * error->e, ARM_KAPPA_LEAST));
     make_columns(n, frames, error, run, a, J);
     arm_blocks blocks = make_blocks(n, a, J, lambda, inverse);

@@ -17,7 +17,7 @@
 // it adds B x to pi and Delta x to the gammas of its group, and drops out. Where H has entries beside the tree (mimics,
 // goals that tie bodies together) the same system is solved densely.
 #include "math/dense.h"
-#include "math/six.h"
+#include "simd/six.h"
 #include "solve/solver_state.h"
 
 #include <string.h>

@@ -1,0 +1,195 @@
+// Three-vectors as sweeps along a chain hold them: the columns of a frame, its origin, an axis.
+//
+// A pack3 is a real3. For a source that defines REAL_PACKED, with the width 1 and PZ_HAS_WIDE (base/cpu.h), it is one
+// register of four instead: one problem, its three components side by side, the fourth unused. Every component takes the
+// same operations in the same order, so both have the same bits.
+#ifndef PZ_SIMD_PACK3_H
+#define PZ_SIMD_PACK3_H
+
+#include "simd/real3.h"
+
+#if defined(REAL_PACKED)
+
+typedef double pack3 __attribute__((vector_size(32)));
+
+REAL_FN pack3 pack3_of(real3 v)
+{
+    return (pack3){v.x, v.y, v.z, 0.0};
+}
+
+REAL_FN real3 pack3_vector(pack3 v)
+{
+    return v3(v[0], v[1], v[2]);
+}
+
+// Reads 8 bytes beyond the vector: what follows it must be readable.
+REAL_FN pack3 pack3_load(const real3 *from)
+{
+    pack3 v;
+    memcpy(&v, from, sizeof v);
+    return v;
+}
+
+// Writes the three components that count.
+REAL_FN void pack3_store(pack3 v, real3 *to)
+{
+    memcpy(to, &v, sizeof *to);
+}
+
+// s in all components
+REAL_FN pack3 pack3_splat(real s)
+{
+    return (pack3){s, s, s, s};
+}
+
+REAL_FN pack3 pack3_add(pack3 a, pack3 b)
+{
+    return a + b;
+}
+
+REAL_FN pack3 pack3_sub(pack3 a, pack3 b)
+{
+    return a - b;
+}
+
+REAL_FN pack3 pack3_scale(pack3 a, real s)
+{
+    return a * pack3_splat(s);
+}
+
+// a + s b
+REAL_FN pack3 pack3_mad(pack3 a, real s, pack3 b)
+{
+    return a + pack3_splat(s) * b;
+}
+
+// s a + t b
+REAL_FN pack3 pack3_combine(real s, pack3 a, real t, pack3 b)
+{
+    return pack3_splat(s) * a + pack3_splat(t) * b;
+}
+
+// s a - t b
+REAL_FN pack3 pack3_differ(real s, pack3 a, real t, pack3 b)
+{
+    return pack3_splat(s) * a - pack3_splat(t) * b;
+}
+
+REAL_FN pack3 pack3_yzx(pack3 a)
+{
+    return __builtin_shufflevector(a, a, 1, 2, 0, 3);
+}
+
+// a x b = (a * b.yzx - a.yzx * b).yzx: the products of v3_cross, its differences up to the sign, which is exact
+REAL_FN pack3 pack3_cross(pack3 a, pack3 b)
+{
+    return pack3_yzx(a * pack3_yzx(b) - pack3_yzx(a) * b);
+}
+
+// The three products of components, and the sum of three, first to last.
+REAL_FN pack3 pack3_products(pack3 a, pack3 b)
+{
+    return a * b;
+}
+
+REAL_FN real pack3_sum(pack3 a)
+{
+    return a[0] + a[1] + a[2];
+}
+
+REAL_FN pack3 pack3_where(mask m, pack3 a)
+{
+    return m ? a : pack3_splat(0.0);
+}
+
+// A v for the columns of A
+REAL_FN pack3 pack3_apply(pack3 x, pack3 y, pack3 z, real3 v)
+{
+    return x * pack3_splat(v.x) + y * pack3_splat(v.y) + z * pack3_splat(v.z);
+}
+
+#else
+
+typedef real3 pack3;
+
+REAL_FN pack3 pack3_of(real3 v)
+{
+    return v;
+}
+
+REAL_FN real3 pack3_vector(pack3 v)
+{
+    return v;
+}
+
+REAL_FN pack3 pack3_load(const real3 *from)
+{
+    return *from;
+}
+
+REAL_FN void pack3_store(pack3 v, real3 *to)
+{
+    *to = v;
+}
+
+REAL_FN pack3 pack3_add(pack3 a, pack3 b)
+{
+    return real3_add(a, b);
+}
+
+REAL_FN pack3 pack3_sub(pack3 a, pack3 b)
+{
+    return real3_sub(a, b);
+}
+
+REAL_FN pack3 pack3_scale(pack3 a, real s)
+{
+    return real3_scale(a, s);
+}
+
+// a + s b
+REAL_FN pack3 pack3_mad(pack3 a, real s, pack3 b)
+{
+    return real3_mad(a, s, b);
+}
+
+// s a + t b
+REAL_FN pack3 pack3_combine(real s, pack3 a, real t, pack3 b)
+{
+    return real3_combine(s, a, t, b);
+}
+
+// s a - t b, the bits of s a + (-t) b
+REAL_FN pack3 pack3_differ(real s, pack3 a, real t, pack3 b)
+{
+    return (pack3){s * a.x - t * b.x, s * a.y - t * b.y, s * a.z - t * b.z};
+}
+
+REAL_FN pack3 pack3_cross(pack3 a, pack3 b)
+{
+    return real3_cross(a, b);
+}
+
+REAL_FN pack3 pack3_products(pack3 a, pack3 b)
+{
+    return (pack3){a.x * b.x, a.y * b.y, a.z * b.z};
+}
+
+REAL_FN real pack3_sum(pack3 a)
+{
+    return a.x + a.y + a.z;
+}
+
+REAL_FN pack3 pack3_where(mask m, pack3 a)
+{
+    return real3_where(m, a);
+}
+
+REAL_FN pack3 pack3_apply(pack3 x, pack3 y, pack3 z, real3 v)
+{
+    return (pack3){x.x * v.x + y.x * v.y + z.x * v.z, x.y * v.x + y.y * v.y + z.y * v.z, x.z * v.x + y.z * v.y + z.z * v.z};
+}
+
+#endif
+
+#endif

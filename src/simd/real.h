@@ -1,0 +1,247 @@
+// Numbers for kernels that solve 1, 4 or 8 problems at once, one to a lane: `real` is a double or a register of doubles, and
+// `mask` says in which lanes something is true.
+//
+// A kernel is one text over these types, in a header that a source for each width includes:
+//
+//   #define REAL_WIDTH 4           // 1, 4 or 8; those beyond 1 only where PZ_HAS_WIDE (base/cpu.h)
+//   #include "simd/real.h"
+//
+// Every operation acts on each lane by itself and in the order written, so a lane has the bits of scalar code. With the
+// width 1 a real is a double, a mask is a bool, and the kernel is scalar code. Where lanes differ, all of them compute
+// and a mask selects. `real3.h` has vectors and matrices of reals, `six.h` six-vectors, `pack3.h` three-vectors for
+// sweeps along a chain.
+#ifndef PZ_SIMD_REAL_H
+#define PZ_SIMD_REAL_H
+
+#include "base/cpu.h"
+#include "math/scalar.h"
+#include "math/trig.h"
+
+#ifndef REAL_WIDTH
+#define REAL_WIDTH 1
+#endif
+
+// What every function over reals begins with: the instructions it is compiled for, and that it is inlined, or is not.
+#if REAL_WIDTH == 8
+#define REAL_TARGET PZ_WIDEST
+#elif REAL_WIDTH == 4 || defined(REAL_PACKED)
+#define REAL_TARGET PZ_WIDE
+#else
+#define REAL_TARGET
+#endif
+#define REAL_FN     REAL_TARGET PZ_INLINE
+#define REAL_KERNEL REAL_TARGET static __attribute__((noinline))
+
+// For loops of a few rounds that are to vanish, so that what they work on can stay in registers. Clang does it unasked.
+#if defined(__clang__) || defined(__CUDACC__)
+#define REAL_UNROLL
+#else
+#define REAL_UNROLL _Pragma("GCC unroll 32")
+#endif
+
+#if REAL_WIDTH == 1
+typedef double real;
+typedef bool mask;
+#else
+typedef double real __attribute__((vector_size(8 * REAL_WIDTH)));
+typedef int64_t mask __attribute__((vector_size(8 * REAL_WIDTH))); // -1: true, 0: false
+#endif
+
+// ---- Lanes ---------------------------------------------------------------------------------------------------------------
+
+// The same number in all lanes. Nothing is computed: s - 0 is s, whatever its sign, and compilers know it.
+REAL_FN real real_of(double s)
+{
+    real zero = {0};
+    return s - zero;
+}
+
+// Read and write one lane.
+REAL_FN double real_get(real a, int lane)
+{
+#if REAL_WIDTH == 1
+    (void)lane;
+    return a;
+#else
+    return a[lane];
+#endif
+}
+
+REAL_FN void real_set(real *a, int lane, double s)
+{
+#if REAL_WIDTH == 1
+    (void)lane;
+    *a = s;
+#else
+    (*a)[lane] = s;
+#endif
+}
+
+REAL_FN mask mask_not(mask m)
+{
+#if REAL_WIDTH == 1
+    return !m;
+#else
+    return ~m;
+#endif
+}
+
+REAL_FN mask mask_none(void)
+{
+    mask none = {0};
+    return none;
+}
+
+REAL_FN mask mask_all(void)
+{
+    return mask_not(mask_none());
+}
+
+// One bit for each lane, and back.
+REAL_FN unsigned mask_bits(mask m)
+{
+#if REAL_WIDTH == 1
+    return m;
+#elif REAL_WIDTH == 4
+    return (unsigned)__builtin_ia32_movmskpd256((real)m);
+#else
+    typedef long long long_mask __attribute__((vector_size(8 * REAL_WIDTH)));
+    return __builtin_ia32_cvtq2mask512((long_mask)m);
+#endif
+}
+
+REAL_FN mask mask_of_bits(unsigned bits)
+{
+#if REAL_WIDTH == 1
+    return bits & 1u;
+#else
+    mask m;
+    for (int i = 0; i < REAL_WIDTH; ++i) {
+        m[i] = -(int64_t)(bits >> i & 1u);
+    }
+    return m;
+#endif
+}
+
+REAL_FN bool mask_any(mask m)
+{
+    return mask_bits(m) != 0;
+}
+
+// ---- Numbers -------------------------------------------------------------------------------------------------------------
+
+// m ? a : b
+REAL_FN real real_select(mask m, real a, real b)
+{
+#if REAL_WIDTH == 1
+    return m ? a : b;
+#else
+    return (real)((m & (mask)a) | (~m & (mask)b));
+#endif
+}
+
+// m ? a : 0
+REAL_FN real real_where(mask m, real a)
+{
+#if REAL_WIDTH == 1
+    return m ? a : 0.0;
+#else
+    return (real)(m & (mask)a);
+#endif
+}
+
+REAL_FN real real_sqrt(real a)
+{
+#if REAL_WIDTH == 1
+    return sqrt(a);
+#else
+    for (int i = 0; i < REAL_WIDTH; ++i) {
+        a[i] = sqrt(a[i]);
+    }
+    return a;
+#endif
+}
+
+REAL_FN real real_fabs(real a)
+{
+#if REAL_WIDTH == 1
+    return fabs(a);
+#else
+    return (real)((mask)a & ~(mask)real_of(-0.0));
+#endif
+}
+
+REAL_FN real real_max2(real a, real b)
+{
+    return real_select(a > b, a, b);
+}
+
+REAL_FN real real_clamp(real x, double lower, double upper)
+{
+    real low = real_of(lower), high = real_of(upper);
+    return real_select(x < low, low, real_select(x > high, high, x));
+}
+
+// ---- Sine and cosine -----------------------------------------------------------------------------------------------------
+
+#if REAL_WIDTH == 1
+
+REAL_FN void real_sincos(real x, real *sine, real *cosine)
+{
+    pz_sincos(x, sine, cosine);
+}
+
+REAL_FN void real_sincos_array(int count, unsigned busy, const real *x, real *sine, real *cosine)
+{
+    (void)busy;
+#ifdef REAL_PACKED
+    pz_sincos_array_wide((size_t)count, x, sine, cosine);
+#else
+    pz_sincos_array((size_t)count, x, sine, cosine);
+#endif
+}
+
+#else
+
+typedef real number;
+typedef uint64_t word __attribute__((vector_size(8 * REAL_WIDTH)));
+#define NUMBER_INLINE REAL_FN
+#include "math/sincos_kernel.h"
+
+// Lanes that the fast way does not serve, one by one.
+REAL_KERNEL void real_far_angles(int count, unsigned far, const real *x, real *sine, real *cosine)
+{
+    for (int i = 0; i < count; ++i) {
+        for (int l = 0; far >> l; ++l) {
+            double s, c;
+            if (far >> l & 1u) {
+                pz_sincos(x[i][l], &s, &c);
+                sine[i][l] = s, cosine[i][l] = c;
+            }
+        }
+    }
+}
+
+// All angles; those of lanes that are not busy are of no account.
+REAL_FN void real_sincos_array(int count, unsigned busy, const real *x, real *sine, real *cosine)
+{
+    word seen = bits_of(real_of(0x1.8p+52)); // ROUND_BITS
+    for (int i = 0; i < count; ++i) {
+        reduced_angle r = reduce(x[i]);
+        seen |= r.turns;
+        sincos_reduced(r, &sine[i], &cosine[i]);
+    }
+    unsigned far = mask_bits(seen >> TURN_BITS != ROUND_BITS >> TURN_BITS) & busy;
+    if (far) {
+        real_far_angles(count, far, x, sine, cosine);
+    }
+}
+
+REAL_FN void real_sincos(real x, real *sine, real *cosine)
+{
+    real_sincos_array(1, ~0u, &x, sine, cosine);
+}
+
+#endif
+
+#endif
