@@ -55,6 +55,7 @@ set(poise_sources
     src/solve/tree/tree_step.c
     src/solve/swing_limits.c
     src/solve/tree/damped_step.c
+    src/solve/tree/saddle.c
     src/solve/arm/arm_chain.c
     src/solve/arm/arm_runs.c
     src/solve/arm/arm_search.c

@@ -7,8 +7,8 @@
 // The answer is that of poise_solve, to the bit, and does not depend on the size of the batch or on what else is in it.
 //
 // A thread's scratch memory, all that a solver works with, lies in its local memory, which the hardware lays out so that the
-// threads of a warp read and write whole lines when they are at the same place. Threads go on by what a run asks for, each
-// with its own, so that none waits for the others' runs to end.
+// threads of a warp read and write whole lines when they are at the same place. Threads go on iteration by iteration, each
+// with its own run, so that none waits for the others' runs to end.
 
 // inlined into each other they would make a program too large for its cache, and take minutes to compile
 #define PZ_DEVICE       __noinline__ static
@@ -16,8 +16,7 @@
 #include "tree_worker.h"
 
 #define THREADS    64
-#define REFILL     2  // idle threads of a warp before they take new runs
-#define GATHER     16 // threads that wait for an evaluation, before it is done, while others look for steps
+#define REFILL     2 // idle threads of a warp before they take new runs
 #define WHOLE_WARP 0xffffffffu
 
 // ---- Stages --------------------------------------------------------------------------------------------------------------
@@ -48,8 +47,7 @@ __device__ static bool take_restart(worker *w)
     }
 }
 
-// A pass: threads without a run take one; those that want one have a system solved, then a point evaluated. Each part is
-// done by all that want it, and they are together again before the next.
+// A pass: threads without a run take one; then all go on by one iteration, and are together again before the next.
 __device__ __noinline__ static void run_all_of(worker *w, bool first)
 {
     bool busy = false, more = true;
@@ -58,40 +56,18 @@ __device__ __noinline__ static void run_all_of(worker *w, bool first)
         if (idle == WHOLE_WARP && hungry == 0) {
             return;
         }
+        bool ended = false;
         if (!busy && more && __popc(idle) >= REFILL) {
             busy = more = first ? take_first(w) : take_restart(w);
-            if (busy) {
-                begin_run(w);
-            }
+            ended = busy && !begin_run(w);
         }
         __syncwarp();
         busy = busy && (first || !is_idle(w));
-        bool steps = busy && wants_step(w), exits = busy && wants_exit(w), ended = false;
-        if (exits) {
-            find_exit(w);
+        if (busy && !ended) {
+            ended = !pz_auto_iterate(w->solver, &w->state);
         }
         __syncwarp();
-        if (steps) {
-            find_step(w);
-        }
-        __syncwarp();
-        if (steps || exits) {
-            ended = advance(w);
-        }
-        __syncwarp();
-        bool evaluates = busy && !ended && wants_evaluation(w);
-        unsigned waiting = __ballot_sync(WHOLE_WARP, evaluates),
-                 others = __ballot_sync(WHOLE_WARP, busy && !ended && wants_step(w));
-        evaluates = evaluates && (__popc(waiting) >= GATHER || others == 0);
-        if (evaluates) {
-            evaluate(w);
-        }
-        __syncwarp();
-        if (evaluates) {
-            ended = advance(w);
-        }
-        __syncwarp();
-        if (ended) {
+        if (busy && ended) {
             busy = false;
             if (first) {
                 end_first_run(w);

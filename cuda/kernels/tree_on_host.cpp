@@ -55,15 +55,9 @@ static inline void __threadfence()
 
 static void run(worker *w)
 {
-    begin_run(w);
-    for (bool ended = false; !ended; ended = advance(w)) {
-        if (wants_step(w)) {
-            find_step(w);
-        } else if (wants_exit(w)) {
-            find_exit(w);
-        } else {
-            evaluate(w);
-        }
+    bool goes_on = begin_run(w);
+    while (goes_on) {
+        goes_on = pz_auto_iterate(w->solver, &w->state);
     }
 }
 

@@ -77,6 +77,7 @@ void pz_posture_evaluate(pz_evaluation *, const poise_goal *)
 #include "solve/swing_limits.c"
 #include "solve/tree/auto.c"
 #include "solve/tree/damped_step.c"
+#include "solve/tree/saddle.c"
 #include "solve/tree/tree_step.c"
 
 #undef memcmp

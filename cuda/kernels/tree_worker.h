@@ -9,25 +9,15 @@
 
 #include <limits.h>
 
-// What a run waits for.
-typedef enum run_state {
-    LOOK = 0, // an evaluation at its start, to be aligned
-    TRY,      // one where it was aligned
-    ARRIVE,   // one where it begins
-    RUN       // what AUTO asks for
-} run_state;
-
 typedef struct worker {
     const pz_cuda_tree_task *task;
     const pz_cuda_tree_batch *batch;
     const pz_cuda_tree_work *work;
     poise_solver *solver;
     poise_goal *goals;
-    run_state stage;
-    pz_auto state;           // of AUTO, from RUN on
+    pz_auto state;           // of AUTO
     pz_cuda_tree_open *open; // the problem that a restart belongs to
     int problem, run;
-    poise_outcome outcome; // of a run that has ended
 } worker;
 
 // ---- Memory --------------------------------------------------------------------------------------------------------------
@@ -71,71 +61,14 @@ __device__ static void take_problem(worker *w)
     pz_solve_begin(w->solver, w->goals, w->task->goal_count, q_of(w));
 }
 
-// Begin run number w->run of problem w->problem.
-__device__ __noinline__ static void begin_run(worker *w)
+// Begin run number w->run of problem w->problem. False: it has ended where it began.
+__device__ __noinline__ static bool begin_run(worker *w)
 {
+    poise_solver *s = w->solver;
     take_problem(w);
-    w->stage = pz_start_open(w->solver, w->run) ? LOOK : ARRIVE;
-}
-
-// Does it ask for a step, for a way out of a saddle, for an evaluation?
-__device__ __forceinline__ static bool wants_step(const worker *w)
-{
-    return w->stage == RUN && w->state.ask == PZ_ASK_SOLVE;
-}
-
-__device__ __forceinline__ static bool wants_exit(const worker *w)
-{
-    return w->stage == RUN && w->state.ask == PZ_ASK_CURVE;
-}
-
-__device__ __forceinline__ static bool wants_evaluation(const worker *w)
-{
-    return w->stage != RUN || w->state.ask > PZ_ASK_CURVE;
-}
-
-__device__ __forceinline__ static void find_step(worker *w)
-{
-    w->state.solved = pz_damped_solve(w->solver, (pz_damped *)w->solver->method);
-}
-
-__device__ __forceinline__ static void find_exit(worker *w)
-{
-    w->state.solved = pz_damped_curve(w->solver, (pz_damped *)w->solver->method);
-}
-
-// At different points, but in one place of the program, so that threads do it together. Not all count (pz_try).
-__device__ __forceinline__ static void evaluate(worker *w)
-{
-    poise_solver *s = w->solver;
-    const double *trial = ((pz_damped *)s->method)->q_trial;
-    const double *q = w->stage == RUN ? trial : w->stage == TRY ? s->q_best : s->q_try;
-    poise_level level = w->stage == RUN      ? pz_auto_level(&w->state)
-                        : w->stage == ARRIVE ? POISE_LEVEL_HESSIAN
-                                             : POISE_LEVEL_COST;
-    s->report.evaluations += w->stage != LOOK;
-    bool is_sound = pz_objective_evaluate(s->trial, q, level) == POISE_OK;
-    w->state.cost = is_sound ? s->trial->cost : INFINITY;
-}
-
-// Go on with it. True: the run has ended.
-__device__ __noinline__ static bool advance(worker *w)
-{
-    poise_solver *s = w->solver;
-    switch (w->stage) {
-    case LOOK:
-        w->stage = pz_start_align(s, w->run, w->state.cost < INFINITY) ? TRY : ARRIVE;
-        return false;
-    case TRY:
-        pz_start_choose(s, w->state.cost);
-        w->stage = ARRIVE;
-        return false;
-    case ARRIVE:
-        w->stage = RUN;
-        return !pz_solver_arrive(s, w->state.cost, &w->outcome) || pz_auto_begin(s, &w->state, &w->outcome);
-    default:
-        return pz_auto_advance(s, &w->state, &w->outcome);
-    }
+    pz_solve_start(s, w->run);
+    pz_auto_begin(s, &w->state);
+    return pz_solver_arrive(s, s->q_try, &w->state.outcome);
 }
 
 // ---- Answers -------------------------------------------------------------------------------------------------------------
@@ -170,7 +103,7 @@ __device__ static void note_run(const worker *w, const pz_cuda_tree_open *open)
     const poise_solver *s = w->solver;
     runs_of(w, open)[w->run] = pz_cuda_tree_run{.cost = s->at->cost,
                                                 .is_there = 1,
-                                                .outcome = (int16_t)w->outcome,
+                                                .outcome = (int16_t)w->state.outcome,
                                                 .iterations = s->report.iterations,
                                                 .evaluations = s->report.evaluations};
 }
@@ -184,8 +117,8 @@ __device__ static double *best_of(const worker *w, const pz_cuda_tree_open *open
 __device__ __noinline__ static void end_first_run(worker *w)
 {
     poise_solver *s = w->solver;
-    if (w->outcome == POISE_OUTCOME_REACHED || w->task->options.restarts == 0) {
-        s->report.outcome = w->outcome;
+    if (w->state.outcome == POISE_OUTCOME_REACHED || w->task->options.restarts == 0) {
+        s->report.outcome = w->state.outcome;
         copy(s->q_best, s->at->kin.q, w->task->nq);
         give_answer(w);
         return;
@@ -210,7 +143,7 @@ __device__ __noinline__ static void end_first_run(worker *w)
 __device__ static bool precedes(const worker *w, const pz_cuda_tree_open *open)
 {
     double cost = w->solver->at->cost;
-    if (w->outcome == POISE_OUTCOME_REACHED) {
+    if (w->state.outcome == POISE_OUTCOME_REACHED) {
         return w->run <= open->reached;
     }
     return open->reached == INT_MAX && (cost < open->best_cost || (cost == open->best_cost && w->run < open->best_run));
@@ -220,7 +153,7 @@ __device__ __noinline__ static void end_restart(worker *w)
 {
     pz_cuda_tree_open *open = w->open;
     note_run(w, open);
-    if (w->outcome == POISE_OUTCOME_REACHED) {
+    if (w->state.outcome == POISE_OUTCOME_REACHED) {
         atomicMin(&open->reached, w->run);
     }
     for (bool done = false; !done;) {
@@ -272,7 +205,7 @@ __device__ __noinline__ static void settle_problem(worker *w, const pz_cuda_tree
             s->report.iterations = s->report.evaluations = 0;
             pz_solve_start(s, run);
             w->run = run;
-            w->outcome = pz_solver_run_from(s, s->q_try);
+            w->state.outcome = pz_solver_run_from(s, s->q_try);
             note_run(w, open);
         }
         total.iterations += runs[run].iterations, total.evaluations += runs[run].evaluations;

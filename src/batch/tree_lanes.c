@@ -1,7 +1,7 @@
 // POSITION goals on a tree, several problems side by side: which problem is in which lane, and what each does next.
 //
-// A pass is one system solved and one point evaluated, in all lanes. What poise_solve decides between the two (auto.c,
-// damped.c, common.c, solver.c) is decided here lane by lane, in the same order and with the same numbers. A lane that needs
+// A pass is one system solved and one point evaluated, in all lanes. Between the two every lane does what the loop of AUTO
+// does (solve/tree/auto.c), and decides as it decides (solve/tree/auto_policy.h). A lane that needs
 // its system solved again (a pivot was not positive, a dof left its interval) or its old point evaluated again (the trial
 // was rejected) takes another pass for it while the others go on. Whatever is rare leaves its lane: the problem is handed to
 // poise_solve from its start.
@@ -29,15 +29,13 @@ typedef struct pz_tree_lane {
     double *q_start;        // nq: the start within the limits
     poise_report report;
     stage stage;
-    double cost;         // at its point
-    pz_damped d;         // lambda and growth
+    double cost; // at its point
+    pz_damping damping;
+    pz_auto state;       // of AUTO
     int iterations_left; // of the budget
     int passes;          // of the active set in this step
     bool begins;         // the step begins with this pass
-    bool exact, newton;  // as in damped.c
-    bool falls_fast;     // as in auto.c
-    bool asked;          // the step was to be exact
-    bool is_minimum;     // as in auto.c
+    bool exact, newton;  // as in damped_step.c
 } pz_tree_lane;
 
 // ---- Plan ----------------------------------------------------------------------------------------------------------------
@@ -386,12 +384,11 @@ static bool load(pz_tree_lanes *t, int lane, poise_problem *problem)
     memcpy(at->q_start, s->q_start, (size_t)t->model->nq * sizeof *at->q_start);
     at->problem = problem;
     at->report = s->report;
-    at->report.reason = "the iterations were used up";
+    at->report.reason = PZ_WHY_BUDGET;
     at->stage = FIRST;
     at->iterations_left = s->options.max_iterations;
-    at->falls_fast = true;
-    at->is_minimum = false;
-    pz_damped_begin(&at->d, s);
+    at->state = pz_auto_start();
+    at->damping = pz_damping_begin(&s->options);
     return true;
 }
 
@@ -449,7 +446,7 @@ static void begin_step(pz_tree_lane *at)
 {
     at->stage = STEP;
     at->begins = true;
-    at->asked = at->exact = !at->falls_fast;
+    at->exact = pz_wants_exact(&at->state);
     at->newton = true;
     at->passes = 0;
 }
@@ -461,7 +458,7 @@ static unsigned find_steps(pz_tree_lanes *t, unsigned *newton, unsigned *exact)
     for (int i = 0; i < t->lanes; ++i) {
         pz_tree_lane *at = &t->lane[i];
         bool seeks = at->problem && at->stage == STEP;
-        t->lambda[i] = at->d.lambda;
+        t->lambda[i] = at->damping.lambda;
         seeking |= (unsigned)seeks << i;
         begin |= (unsigned)(seeks && at->begins) << i;
         ask |= (unsigned)(seeks && at->exact) << i;
@@ -496,31 +493,27 @@ static unsigned find_steps(pz_tree_lanes *t, unsigned *newton, unsigned *exact)
 static bool judge(pz_tree_lanes *t, int lane)
 {
     pz_tree_lane *at = &t->lane[lane];
-    double before = at->cost, after = t->cost[lane], predicted = t->predicted[lane];
-    double gain = predicted > 0 ? (before - after) / predicted : -1.0;
-    bool is_flat = fabs(predicted) <= PZ_FLAT * before, accepted = after < before;
+    pz_trial trial = {.before = at->cost,
+                      .after = t->cost[lane],
+                      .predicted = t->predicted[lane],
+                      .wants_exact = pz_wants_exact(&at->state),
+                      .exact = at->exact};
     at->report.evaluations += 1;
     at->report.iterations += 1;
     at->iterations_left -= 1;
-    at->falls_fast = accepted && after < PZ_FALLS_FAST * before;
-    at->is_minimum = accepted && at->exact;
-    bool can_move = pz_damped_adapt(&at->d, accepted, gain), is_stuck = (!accepted && is_flat) || !can_move;
-    bool is_slow = at->asked && (accepted ? after : before) > PZ_SLOW * before;
-    if ((is_slow || is_stuck) && !at->exact && at->iterations_left > 0) {
-        hand_over(t, lane); // AUTO looks for a way out of a saddle
+    at->damping = pz_damping_after(at->damping, &trial);
+    pz_auto_learn(&at->state, &trial);
+    if (at->iterations_left > 0 && pz_may_escape(&at->state, &trial, at->damping)) {
+        hand_over(t, lane);
         return false;
     }
-    if (accepted) {
-        at->cost = after;
+    if (pz_is_accepted(&trial)) {
+        at->cost = trial.after;
         return true;
     }
-    at->stage = is_flat || !can_move || at->iterations_left == 0 ? LAST : AGAIN;
-    at->report.outcome = is_flat ? POISE_OUTCOME_CLOSEST : !can_move ? POISE_OUTCOME_STALLED : POISE_OUTCOME_BUDGET;
-    if (is_flat) {
-        at->report.reason = "no direction within the limits comes closer";
-    } else if (!can_move) {
-        at->report.reason = "steps no longer change the cost";
-    }
+    bool is_stuck = pz_is_stuck(&trial, at->damping);
+    at->stage = is_stuck || at->iterations_left == 0 ? LAST : AGAIN;
+    at->report.outcome = is_stuck ? pz_stuck_outcome(&trial, &at->report.reason) : POISE_OUTCOME_BUDGET;
     return false;
 }
 
@@ -531,13 +524,13 @@ static bool is_done(pz_tree_lanes *t, int lane, bool met, bool stationary)
     at->report.gradient = t->largest[lane];
     if (at->cost <= t->solver->options.cost_tolerance || met) {
         at->report.outcome = POISE_OUTCOME_REACHED;
-        at->report.reason = "every goal is met";
-    } else if (stationary && !at->is_minimum && at->iterations_left > 0) {
-        hand_over(t, lane); // it may be a saddle
+        at->report.reason = PZ_WHY_REACHED;
+    } else if (stationary && at->iterations_left > 0 && pz_may_be_saddle(&at->state, POISE_OUTCOME_CLOSEST)) {
+        hand_over(t, lane);
         return false;
     } else if (stationary) {
         at->report.outcome = POISE_OUTCOME_CLOSEST;
-        at->report.reason = "no direction within the limits comes closer";
+        at->report.reason = PZ_WHY_CLOSEST;
     } else if (at->iterations_left == 0) {
         at->report.outcome = POISE_OUTCOME_BUDGET;
     } else {
@@ -591,7 +584,7 @@ static bool pass(pz_tree_lanes *t)
     unsigned done = take_evaluation(t, ready, &fresh, &moved);
     t->kernels->accept(t, moved);
     for (int i = 0; i < t->lanes; ++i) {
-        metric |= (unsigned)((moved >> i & 1u) && t->lane[i].d.lambda > PZ_LAMBDA_METRIC) << i;
+        metric |= (unsigned)((moved >> i & 1u) && pz_needs_metric(t->lane[i].damping)) << i;
     }
     if (fresh | moved) {
         unsigned stationary = t->kernels->inspect(t, fresh, moved, metric, &met);

@@ -196,8 +196,9 @@ static poise_status take_goals(poise_solver *s, const poise_goal *goals, int cou
     return row->check ? row->check(s) : POISE_OK;
 }
 
-bool pz_solver_arrive(poise_solver *s, double cost, poise_outcome *outcome)
+bool pz_solver_arrive(poise_solver *s, const double *q, poise_outcome *outcome)
 {
+    double cost = pz_try(s, q, POISE_LEVEL_HESSIAN);
     s->iterations_left = s->options.max_iterations;
     pz_accept(s);
     if (!is_finite(cost)) {
@@ -213,58 +214,45 @@ bool pz_solver_arrive(poise_solver *s, double cost, poise_outcome *outcome)
         *outcome = pz_is_done(s, outcome) ? *outcome : POISE_OUTCOME_BUDGET;
         return false;
     }
-    s->report.reason = "the iterations were used up";
+    s->report.reason = PZ_WHY_BUDGET;
     return true;
 }
 
 poise_outcome pz_solver_run_from(poise_solver *s, const double *q)
 {
     poise_outcome outcome;
-    double cost = pz_try(s, q, POISE_LEVEL_HESSIAN);
-    return pz_solver_arrive(s, cost, &outcome) ? pz_method_row_of(s->options.method)->run(s) : outcome;
+    return pz_solver_arrive(s, q, &outcome) ? pz_method_row_of(s->options.method)->run(s) : outcome;
 }
 
-bool pz_start_open(poise_solver *s, int run)
+// A cold start: q_try, or q_try with the root aligned if that is better.
+static void align_start(poise_solver *s)
 {
-    if (run > 0) {
-        pz_restart_configuration(s, run, s->q_try);
-        return true;
-    }
-    copy(s->q_try, s->q_start, s->model->nq);
-    s->report.start_cost = NAN; // the first run will know it
-    return s->options.start == POISE_START_COLD;
-}
-
-bool pz_start_align(poise_solver *s, int run, bool is_sound)
-{
-    if (run > 0) {
-        pz_align_root(s, &s->trial->kin, s->q_try);
-        return false;
-    }
-    if (!is_sound) {
-        return false;
+    if (pz_objective_evaluate(s->trial, s->q_try, POISE_LEVEL_COST) != POISE_OK) {
+        return;
     }
     s->report.start_cost = s->trial->cost;
     copy(s->q_best, s->q_try, s->model->nq);
-    return pz_align_root(s, &s->trial->kin, s->q_best);
-}
-
-void pz_start_choose(poise_solver *s, double cost)
-{
-    if (cost < s->report.start_cost) {
+    if (pz_align_root(s, &s->trial->kin, s->q_best) && pz_try(s, s->q_best, POISE_LEVEL_COST) < s->report.start_cost) {
         copy(s->q_try, s->q_best, s->model->nq);
     }
 }
 
 void pz_solve_start(poise_solver *s, int run)
 {
-    if (pz_start_open(s, run) &&
-        pz_start_align(s, run, pz_objective_evaluate(s->trial, s->q_try, POISE_LEVEL_COST) == POISE_OK)) {
-        pz_start_choose(s, pz_try(s, s->q_best, POISE_LEVEL_COST));
+    if (run > 0) {
+        pz_restart_configuration(s, run, s->q_try);
+        pz_objective_evaluate(s->trial, s->q_try, POISE_LEVEL_COST);
+        pz_align_root(s, &s->trial->kin, s->q_try);
+        return;
+    }
+    copy(s->q_try, s->q_start, s->model->nq);
+    s->report.start_cost = NAN; // the first run will know it
+    if (s->options.start == POISE_START_COLD) {
+        align_start(s);
     }
 }
 
-// Is the point at hand better than the best one before, by its cost or as the method has it?
+// Is the current point better than the best one before, by its cost or as the method has it?
 static bool improves(poise_solver *s, double *best, bool first)
 {
     const pz_method_row *row = pz_method_row_of(s->options.method);

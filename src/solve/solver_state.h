@@ -1,8 +1,8 @@
 // What every method works with: a problem at a point, steps within limits, when to stop, what to report.
 //
-// A method is one file with one row in the table (table.c): how much scratch memory it wants and a function that improves
-// solver->at until it is done. It uses the functions below for everything that methods share, so that all of them stop,
-// count and respect limits alike.
+// A method is one file with one row in the table (method_table.c): how much scratch memory it wants and a function that
+// improves solver->at until it is done. It uses the functions below for everything that methods share, so that all of them
+// stop, count and respect limits alike.
 #ifndef PZ_SOLVE_SOLVER_STATE_H
 #define PZ_SOLVE_SOLVER_STATE_H
 
@@ -11,6 +11,12 @@
 #include "goal/objective_state.h"
 
 #define PZ_FLAT 1e-15 // a share of the cost that its own rounding hides
+
+// Reasons that more than one place gives for the outcome of a run.
+#define PZ_WHY_REACHED "every goal is met"
+#define PZ_WHY_CLOSEST "no direction within the limits comes closer"
+#define PZ_WHY_STALLED "steps no longer change the cost"
+#define PZ_WHY_BUDGET  "the iterations were used up"
 
 // What a step may do with one dof.
 typedef struct pz_box {
@@ -30,14 +36,14 @@ struct poise_solver {
     const poise_goal *goals;
     int goal_count;
 
-    // The point at hand and the one being tried; swapped on acceptance, so that a rejected trial costs no second evaluation.
+    // The current point and the one being tried; swapped on acceptance, so that a rejected trial costs no second evaluation.
     poise_objective *at, *trial; // at->kin.q is the configuration
     double *q_start;             // nq: where this solve began, within the limits
     double *q_best;              // nq: the best of several starts
     double *q_try;               // nq: where a run begins
     poise_goal prior;            // the pull towards q_start
     pz_box *box;                 // by dof
-    bool has_swings;             // limited by an ellipse (edges.c)
+    bool has_swings;             // limited by an ellipse (swing_limits.c)
     double *gradient;            // nv: projected gradient at `at`
     double *diagonal;            // nv: of the Gauss-Newton Hessian at `at`, or at a point before
     bool diagonal_is_fresh;      // it is that of `at`
@@ -57,17 +63,18 @@ typedef struct pz_method_row {
     poise_outcome (*run)(poise_solver *solver);
     // Can it serve these goals? Fills solver->error. NULL: any.
     poise_status (*check)(poise_solver *solver);
-    // Is the point at hand, where a start has ended, better than the best end before? It is remembered if so; `first` tells
+    // Is the current point, where a start has ended, better than the best end before? It is remembered if so; `first` tells
     // that there is none before. NULL: by the cost.
     bool (*improves)(poise_solver *solver, bool first);
 } pz_method_row;
 
 const pz_method_row *pz_method_row_of(poise_method method); // NULL outside the enumeration
 
-// Run the method once from q (solver.c). The second begins a run where the trial has been evaluated, at `cost`; false when
-// it is over there.
+// Run the method once from q (solver.c).
 PZ_DEVICE poise_outcome pz_solver_run_from(poise_solver *solver, const double *q);
-PZ_DEVICE bool pz_solver_arrive(poise_solver *solver, double cost, poise_outcome *outcome);
+
+// Its beginning: evaluate at q, which becomes the current point. False when the run is over there.
+PZ_DEVICE bool pz_solver_arrive(poise_solver *solver, const double *q, poise_outcome *outcome);
 
 // ---- The frame of a solve (solver.c) -------------------------------------------------------------------------------------
 
@@ -78,17 +85,11 @@ PZ_DEVICE poise_status pz_solve_begin(poise_solver *solver, const poise_goal *go
 // start is cold and that is better. Restarts: around it, with the root aligned.
 PZ_DEVICE void pz_solve_start(poise_solver *solver, int run);
 
-// That by its parts, for callers with several runs under way. Open it; if it says so, evaluate the trial at q_try (for its
-// cost, without counting) and align, told whether that went well; if it says so, try q_best (for its cost) and choose.
-PZ_DEVICE bool pz_start_open(poise_solver *solver, int run);
-PZ_DEVICE bool pz_start_align(poise_solver *solver, int run, bool is_sound);
-PZ_DEVICE void pz_start_choose(poise_solver *solver, double cost);
-
 // Describe solver->q_best, and hand it out with the report (which may be NULL).
 PZ_DEVICE void pz_solve_end(poise_solver *solver, double *q, poise_report *report);
 
 // A call with one goal, taken aside between begin and end while others have their turn. All of them must have goals of the
-// same kind. Who leaves a call gives the next one another solver->q_start.
+// same kind. Callers that leave a call must give the next one another solver->q_start.
 typedef struct pz_waiting {
     const poise_goal *goal;
     double *q_start;
@@ -98,23 +99,23 @@ typedef struct pz_waiting {
 PZ_DEVICE void pz_solve_leave(const poise_solver *solver, pz_waiting *waiting);
 PZ_DEVICE void pz_solve_resume(poise_solver *solver, const pz_waiting *waiting);
 
-// ---- Shared by the methods (common.c) ------------------------------------------------------------------------------------
+// ---- Shared by the methods (stepping.c) ----------------------------------------------------------------------------------
 
 // Evaluate solver->trial at q, counting. An evaluation that fails (overflow) has infinite cost.
 PZ_DEVICE double pz_try(poise_solver *solver, const double *q, poise_level level);
 
-// Make the trial the point at hand.
+// Make the trial the current point.
 PZ_DEVICE_SHORT void pz_accept(poise_solver *solver);
 
 // q_out = retract(q, step) within the limits, exactly; locked coordinates keep their value, and rotation vectors with a
 // locked part their form. q_out is not q.
 PZ_DEVICE void pz_step_within(const poise_solver *solver, const double *q, const double *step, double *q_out);
 
-// The projected gradient at the point at hand into solver->gradient: zero for locked dofs and for dofs at a limit that a
+// The projected gradient at the current point into solver->gradient: zero for locked dofs and for dofs at a limit that a
 // descent would leave. Returns its largest component.
 PZ_DEVICE double pz_project_gradient(poise_solver *solver);
 
-// Make solver->diagonal that of the point at hand, if it is not.
+// Make solver->diagonal that of the current point, if it is not.
 PZ_DEVICE void pz_refresh_diagonal(poise_solver *solver);
 
 // Is the dof locked, or at a limit that descent would leave? At a bound: -gradient points out of it. A swing at the edge of
@@ -122,7 +123,7 @@ PZ_DEVICE void pz_refresh_diagonal(poise_solver *solver);
 PZ_DEVICE_SHORT bool pz_is_held(const poise_solver *solver, int dof);
 PZ_DEVICE_SHORT bool pz_is_at_bound(const poise_solver *solver, int dof); // without looking at edges
 
-// Is the goal met to its tolerance, or without weight, at the point at hand?
+// Is the goal met to its tolerance, or without weight, at the current point?
 PZ_DEVICE_SHORT bool pz_goal_is_met(const poise_solver *solver, const poise_goal *goal);
 
 // May the method stop here? REACHED by tolerance of goals or cost, CLOSEST by the projected gradient (which it computes).
@@ -140,7 +141,7 @@ PZ_DEVICE_SHORT double pz_finite(double x);
 // Largest |component|.
 PZ_DEVICE_SHORT double pz_largest(const double *x, int n);
 
-// ---- Edges of swing ellipses (edges.c) -----------------------------------------------------------------------------------
+// ---- Edges of swing ellipses (swing_limits.c) ----------------------------------------------------------------------------
 //
 // An edge is active when a swing stands at it and descent points out of it.
 
@@ -150,11 +151,11 @@ PZ_DEVICE bool pz_edge_leads_inwards(const poise_solver *solver, int dof);
 // Take from x (nv numbers) the part along the normals of active edges: a symmetric projection. Returns how many there are.
 PZ_DEVICE int pz_project_on_swings(const poise_solver *solver, double *x);
 
-// Add to both Hessians of the point at hand the curvature of its active edges along the edge, and `spring` across it;
+// Add to both Hessians of the current point the curvature of its active edges along the edge, and `spring` across it;
 // once for each point, after its diagonal was asked for. Returns how many there are.
 PZ_DEVICE int pz_stiffen_edges(poise_solver *solver, double spring);
 
-// How often `step` can be gone, from the point at hand or, with `base`, that step further on, before a swing without an
+// How often `step` can be gone, from the current point or, with `base`, that step further on, before a swing without an
 // active edge leaves its ellipse.
 PZ_DEVICE double pz_room_of_swings(const poise_solver *solver, const double *base, const double *step);
 
@@ -181,7 +182,7 @@ PZ_DEVICE const pz_group *pz_tree_groups(const pz_tree_step *tree, int *count);
 
 PZ_DEVICE pz_tree_step *pz_tree_step_lay_out(const poise_solver *solver, pz_arena *arena);
 
-// Solve (H + lambda D) x = -g over the free dofs, x = hold_value on the held ones, for the point at hand; one sweep up, one
+// Solve (H + lambda D) x = -g over the free dofs, x = hold_value on the held ones, for the current point; one sweep up, one
 // down (Erleben & Andrews' Newton step in O(N)). hold: nv flags; D: nv numbers > 0. False when H + lambda D is not positive
 // definite on the free dofs; x is then spoilt.
 PZ_DEVICE bool pz_tree_solve(pz_tree_step *tree, const poise_objective *o, poise_hessian kind, double lambda,
@@ -192,7 +193,7 @@ PZ_DEVICE bool pz_tree_solve(pz_tree_step *tree, const poise_objective *o, poise
 PZ_DEVICE bool pz_tree_curvature(pz_tree_step *tree, const poise_objective *o, double lambda, const double *D,
                                  const bool *hold, const double *zeros, double *x);
 
-// ---- Cold starts (start.c) -----------------------------------------------------------------------------------------------
+// ---- Cold starts (restarts.c) --------------------------------------------------------------------------------------------
 
 // Move a free root so that the markers of the goals, placed as in `kin`, lie nearest to their targets (weighted Procrustes).
 // False, with q as it was, when the model has no free root, part of it is locked, or there are fewer than three markers.

@@ -137,12 +137,12 @@ bool pz_is_done(poise_solver *solver, poise_outcome *outcome)
     solver->report.gradient = pz_project_gradient(solver);
     if (solver->at->cost <= solver->options.cost_tolerance || goals_are_met(solver)) {
         *outcome = POISE_OUTCOME_REACHED;
-        solver->report.reason = "every goal is met";
+        solver->report.reason = PZ_WHY_REACHED;
         return true;
     }
     if (is_closest(solver)) {
         *outcome = POISE_OUTCOME_CLOSEST;
-        solver->report.reason = "no direction within the limits comes closer";
+        solver->report.reason = PZ_WHY_CLOSEST;
         return true;
     }
     return false;

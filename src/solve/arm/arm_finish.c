@@ -140,7 +140,7 @@ PZ_INLINE bool move(const pz_arm_chain *chain, int n, bool slides, pz_arm_run *r
     return clamped;
 }
 
-// |g_i| <= tolerance sqrt(2 f) sqrt(G_ii), as every method has it (common.c), G the Gauss-Newton matrix.
+// |g_i| <= tolerance sqrt(2 f) sqrt(G_ii), as every method has it (stepping.c), G the Gauss-Newton matrix.
 PZ_INLINE bool is_stationary(int n, const arm_model *m, double W, double f, double tolerance)
 {
     double scale = tolerance * tolerance * 2.0 * f;

@@ -194,7 +194,6 @@ bool pz_line_search(poise_solver *solver, pz_line *line, pz_wolfe conditions)
 
 poise_outcome pz_line_outcome(poise_solver *solver, const pz_line *line)
 {
-    solver->report.reason =
-        line->is_flat ? "no direction within the limits comes closer" : "steps no longer change the cost";
+    solver->report.reason = line->is_flat ? PZ_WHY_CLOSEST : PZ_WHY_STALLED;
     return line->is_flat ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_STALLED;
 }

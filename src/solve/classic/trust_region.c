@@ -19,7 +19,7 @@
 // limits are then exact, not approached.
 //
 // Edges of swing ellipses are no boxes: a swing that reaches one stays on it while descent points out, and gradient and
-// Hessian are those along the edge (edges.c).
+// Hessian are those along the edge (swing_limits.c).
 #include "solve/classic/line_search.h"
 #include "solve/classic/second_order.h"
 #include "solve/methods.h"
@@ -439,7 +439,7 @@ poise_outcome pz_trust_region_run(poise_solver *solver)
         fresh = accepted;
         bool more = pz_count_iteration(solver, radius, pz_largest(solver->step, solver->model->nv), accepted, true);
         if (!accepted && -r->value <= PZ_FLAT * fabs(before)) {
-            solver->report.reason = found ? "no direction within the limits comes closer" : "no step was found";
+            solver->report.reason = found ? PZ_WHY_CLOSEST : "no step was found";
             return give_up(solver, r, start_cost, found ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_STALLED);
         }
         if (!more) {

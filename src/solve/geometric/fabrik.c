@@ -273,7 +273,7 @@ poise_outcome pz_fabrik_run(poise_solver *solver)
             return ended(solver, f, best, POISE_OUTCOME_STALLED, "reaching no longer comes closer");
         }
         if (!more) {
-            return ended(solver, f, best, POISE_OUTCOME_BUDGET, "the iterations were used up");
+            return ended(solver, f, best, POISE_OUTCOME_BUDGET, PZ_WHY_BUDGET);
         }
     }
 }

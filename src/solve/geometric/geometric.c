@@ -95,7 +95,7 @@ poise_outcome pz_descend(poise_solver *solver, pz_sweep sweep)
             if (fresh && pz_is_done_afresh(solver, &outcome)) {
                 return outcome;
             }
-            solver->report.reason = "the iterations were used up";
+            solver->report.reason = PZ_WHY_BUDGET;
             return POISE_OUTCOME_BUDGET;
         }
     }

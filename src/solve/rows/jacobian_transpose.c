@@ -55,10 +55,10 @@ poise_outcome pz_end_of_descent(poise_solver *solver, double *p, double *Gp)
     double alpha = pz_transpose_length(solver, p, Gp), largest = pz_largest(solver->gradient, nv);
     double promise = 0.5 * alpha * pz_dot(p, p, nv) * largest * largest;
     if (largest == 0 || (alpha > 0 && promise <= COST_ROUNDING * solver->at->cost)) {
-        solver->report.reason = "no direction within the limits comes closer";
+        solver->report.reason = PZ_WHY_CLOSEST;
         return POISE_OUTCOME_CLOSEST;
     }
-    solver->report.reason = "steps no longer change the cost";
+    solver->report.reason = PZ_WHY_STALLED;
     return POISE_OUTCOME_STALLED;
 }
 
@@ -90,7 +90,7 @@ poise_outcome pz_jacobian_transpose_run(poise_solver *solver)
     bool more = true;
     while (!pz_is_done_afresh(solver, &outcome)) {
         if (!more) {
-            solver->report.reason = "the iterations were used up";
+            solver->report.reason = PZ_WHY_BUDGET;
             return POISE_OUTCOME_BUDGET;
         }
         double t = descend(solver, solver->method);

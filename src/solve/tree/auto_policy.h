@@ -1,0 +1,139 @@
+// What AUTO decides, as pure functions of a few numbers.
+//
+// The loop (auto.c) calls them, on every processor that it is compiled for; so do the lanes of a batch, which run many loops
+// side by side (batch/tree_lanes.c), and Levenberg-Marquardt, which shares the damping. Nothing is decided anywhere else.
+#ifndef PZ_SOLVE_AUTO_POLICY_H
+#define PZ_SOLVE_AUTO_POLICY_H
+
+#include "solve/solver_state.h"
+
+#define PZ_LAMBDA_WARM   1e-4
+#define PZ_LAMBDA_COLD   10.0  // steps of a tenth: full ones lead into other basins
+#define PZ_LAMBDA_LEAST  1e-15 // keeps the floor of the metric at work where H is singular
+#define PZ_LAMBDA_MOST   1e12  // steps this short change nothing
+#define PZ_LAMBDA_METRIC 1e-3  // below this the metric of the damping hardly matters, and an old one will do
+
+#define PZ_PASSES     4    // of the active set in one step
+#define PZ_FALLS_FAST 0.2  // a step that leaves less than this share of the cost
+#define PZ_SLOW       0.99 // one that leaves more, with an indefinite H, may be at a saddle
+#define PZ_ESCAPES    3    // from saddles, that one run may try
+
+// ---- One step ------------------------------------------------------------------------------------------------------------
+
+// A step, and what came of it. Without a step (no system could be solved) `after` and `predicted` are infinite.
+typedef struct pz_trial {
+    double before;    // the cost where it began
+    double after;     // and where it led
+    double predicted; // decrease, by the quadratic model
+    bool wants_exact; // it was to be solved with the exact Hessian
+    bool exact;       // and was: H + lambda D is positive definite
+} pz_trial;
+
+static inline bool pz_is_accepted(const pz_trial *t)
+{
+    return t->after < t->before;
+}
+
+// Does it promise no more than the rounding of the cost hides? A step that was held or clipped may even promise a rise.
+static inline bool pz_is_flat(const pz_trial *t)
+{
+    return fabs(t->predicted) <= PZ_FLAT * t->before;
+}
+
+// The actual decrease over the predicted one.
+static inline double pz_gain(const pz_trial *t)
+{
+    return t->predicted > 0 ? (t->before - t->after) / t->predicted : -1.0;
+}
+
+static inline bool pz_is_slow(const pz_trial *t)
+{
+    return t->wants_exact && (pz_is_accepted(t) ? t->after : t->before) > PZ_SLOW * t->before;
+}
+
+// ---- Damping -------------------------------------------------------------------------------------------------------------
+
+typedef struct pz_damping {
+    double lambda;
+    double growth; // what a rejection multiplies it by
+} pz_damping;
+
+static inline pz_damping pz_damping_begin(const poise_solver_options *options)
+{
+    double lambda = options->start == POISE_START_COLD ? PZ_LAMBDA_COLD : PZ_LAMBDA_WARM;
+    return (pz_damping){options->damping > 0 ? options->damping : lambda, 2.0};
+}
+
+// lambda follows the gain ratio rho (H. B. Nielsen, "Damping parameter in Marquardt's method", 1999; Madsen, Nielsen &
+// Tingleff, "Methods for non-linear least squares problems", 2004, eq. 2.21):
+//
+//   accepted   lambda <- lambda max(1/10, 1 - (2 rho - 1)^3),  nu <- 2          (the paper has 1/3)
+//   rejected   lambda <- nu lambda,  nu <- 2 nu
+static inline pz_damping pz_damping_after(pz_damping was, const pz_trial *t)
+{
+    bool accepted = pz_is_accepted(t);
+    double shrink = 2.0 * pz_gain(t) - 1.0;
+    double less = max2(was.lambda * max2(0.1, 1.0 - shrink * shrink * shrink), PZ_LAMBDA_LEAST);
+    return (pz_damping){accepted ? less : was.lambda * was.growth, accepted ? 2.0 : was.growth * 2.0};
+}
+
+// Is the damping strong enough for its metric to matter?
+static inline bool pz_needs_metric(pz_damping damping)
+{
+    return damping.lambda > PZ_LAMBDA_METRIC;
+}
+
+// After a rejection: is there nothing to gain, or are steps too short to change anything? And how the run ends then.
+static inline bool pz_is_stuck(const pz_trial *t, pz_damping after)
+{
+    return !pz_is_accepted(t) && (pz_is_flat(t) || after.lambda > PZ_LAMBDA_MOST);
+}
+
+static inline poise_outcome pz_stuck_outcome(const pz_trial *t, const char **reason)
+{
+    *reason = pz_is_flat(t) ? PZ_WHY_CLOSEST : PZ_WHY_STALLED;
+    return pz_is_flat(t) ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_STALLED;
+}
+
+// ---- A run ---------------------------------------------------------------------------------------------------------------
+
+// What AUTO remembers from one iteration to the next.
+typedef struct pz_auto {
+    bool is_fresh;   // the current point is new: no step has been tried from it
+    bool is_first;   // no step has been tried at all
+    bool falls_fast; // the last step left a small share of the cost
+    bool is_minimum; // it led here with a positive definite H, so this is no saddle
+    int escapes;     // from saddles, that are left
+    poise_outcome outcome;
+} pz_auto;
+
+static inline pz_auto pz_auto_start(void)
+{
+    return (pz_auto){.is_fresh = true, .is_first = true, .falls_fast = true, .is_minimum = false, .escapes = PZ_ESCAPES};
+}
+
+// While the cost falls fast the exact Hessian is not worth a try: it is indefinite there.
+static inline bool pz_wants_exact(const pz_auto *a)
+{
+    return !a->falls_fast;
+}
+
+static inline void pz_auto_learn(pz_auto *a, const pz_trial *t)
+{
+    a->is_fresh = pz_is_accepted(t);
+    a->falls_fast = a->is_fresh && t->after < PZ_FALLS_FAST * t->before;
+    a->is_minimum = a->is_fresh && t->exact;
+}
+
+// Is a way out of a saddle worth looking for: after a step, and where the run would end?
+static inline bool pz_may_escape(const pz_auto *a, const pz_trial *t, pz_damping after)
+{
+    return (pz_is_slow(t) || pz_is_stuck(t, after)) && !t->exact && a->escapes > 0;
+}
+
+static inline bool pz_may_be_saddle(const pz_auto *a, poise_outcome outcome)
+{
+    return outcome == POISE_OUTCOME_CLOSEST && !a->is_minimum && a->escapes > 0;
+}
+
+#endif
