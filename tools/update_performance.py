@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
-"""Measures with poise-bench, rivals included, and puts the numbers into docs/performance.md between its two markers.
+"""Measures with poise-bench, baselines included: all numbers go to docs/results.json, the ones that matter most into
+docs/performance.md between its two markers.
 
 update_performance.py [POISE-BENCH [OPTION...]]
+
+update_performance.py --page    measure nothing: the page from docs/results.json as it is
 """
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 PAGE = os.path.join(ROOT, "docs", "performance.md")
+RESULTS = os.path.join(ROOT, "docs", "results.json")
 BEGIN, END = "<!-- results: tools/update_performance.py -->\n", "<!-- end of results -->\n"
 
 
@@ -39,7 +44,7 @@ def number(value):
 
 
 def race(task, rows, own, key, unit, quality):
-    """Lines of the summary: our method, and each rival beside it."""
+    """Lines of the summary: our method, and each baseline beside it."""
     lines = []
     for name, found in rows.items():
         if name == own or own not in rows:
@@ -50,7 +55,7 @@ def race(task, rows, own, key, unit, quality):
     return lines
 
 
-def summary(report):
+def races(report):
     def error(rows):
         worst = max(row["error"] for row in rows)
         return f"off by {worst:.0e}" if worst > 0 else "the reference"
@@ -64,50 +69,98 @@ def summary(report):
     def chosen(rows, *names):
         return {name: found for name, found in rows.items() if name in names}
 
-    rivals = ("auto", "textbook dense LM", "Simbody Assembler")
+    baselines = ("auto", "textbook dense LM", "Simbody Assembler")
     hessian = [row for row in rows_of(report, "derivatives", "hessian") if row["markers"] == 1000]
     lines = race("Frame and Jacobian of an arm", by_method(rows_of(report, "kinematics", "forward")), "poise", "ns_jacobian",
                  "ns", error)
     lines += race("Exact Hessian, 58 dofs, 1000 markers",
                   chosen(by_method(hessian, "humanoid-euler"), "poise, dense", "Algorithm 4"), "poise, dense", "us_mean", "us",
                   error)
-    for table, start in (("mid", "from mid-range"), ("near", "from 0.1 rad away")):
-        arms = by_method(rows_of(report, "arms", table))
+    for of, start in (("mid", "from mid-range"), ("near", "from 0.1 rad away")):
+        arms = by_method(rows_of(report, "arms", of))
         arms.pop("poise, table", None)
         lines += race(f"Arm, 6D pose, {start}", arms, "poise", "us_mean", "us", solved)
-    for table, noise in (("clean", "no noise"), ("noise", "3 mm of noise")):
-        lines += race(f"58 dofs, 41 markers, a frame, {noise}", chosen(by_method(rows_of(report, "markers", table)), *rivals),
+    for of, noise in (("clean", "no noise"), ("noise", "3 mm of noise")):
+        lines += race(f"58 dofs, 41 markers, a frame, {noise}", chosen(by_method(rows_of(report, "markers", of)), *baselines),
                       "auto", "us_mean", "us", rms)
-    text = ["| task | Poise | rival | its numbers | time over Poise's |", "|---|---|---|---|---:|"]
-    return "\n".join(text + ["| " + " | ".join(line) + " |" for line in lines]) + "\n"
+    return table(["task", "Poise", "baseline", "its numbers", "time over Poise's"], lines)
+
+
+# Tasks without a baseline: suite, table, case, method, and what to say of the row.
+ALONE = [
+    ("Arm, 6D pose out of reach: the closest one", "arms", "far", "panda", "poise", "{us_mean:.1f} us"),
+    ("Arm, 6D pose, a batch in 8 lanes of one core", "arm-batches", "mid", "panda", "poise", "{us_8_lanes:.2f} us, same bits"),
+    ("Whole body, cold start, 41 markers", "methods", "cold", "all", "auto", "{us_mean:.0f} us, {solved:.0f} % solved"),
+    ("HDM05 frame, 62 dofs, from the frame before", "hdm05", "amc", "10 iter.", "auto", "{us_mean:.1f} us, {solved:.2f} % solved"),
+    ("ERIK, skeleton C", "expressive", "wide", "C samples", "erik", "{us_mean:.1f} us, {solved:.0f} % within its threshold"),
+    ("Its successor, skeleton C, by shape", "expressive", "wide", "C samples", "shape",
+     "{us_mean:.0f} us, {solved:.0f} % within ERIK's threshold"),
+    ("Warp, aim and filter: one tick", "warps", "ticks", "erik-g", "poise", "{us_mean:.0f} us, p99 {us_p99:.0f} us"),
+    ("Read a C3D file", "files", "formats", "C3D Intel float", "poise", "{read_mb_s:.0f} MB/s"),
+    ("Read a BVH file", "files", "formats", "BVH, 4 decimals", "poise", "{read_mb_s:.0f} MB/s"),
+]
+
+
+def alone(report):
+    lines = []
+    for task, suite, of, case, method, words in ALONE:
+        for row in by_method(rows_of(report, suite, of), case).get(method, [])[:1]:
+            lines.append([task, words.format(**row)])
+    return table(["task", "Poise"], lines)
+
+
+def table(heads, lines):
+    rule = "|" + "|".join("---:" if head.startswith("time") else "---" for head in heads) + "|"
+    return "\n".join(["| " + " | ".join(heads) + " |", rule] + ["| " + " | ".join(line) + " |" for line in lines]) + "\n"
 
 
 def measure(words):
-    """Markdown and JSON of one run."""
+    """The report of one run; the suites of a device are in docs/scale.md."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "report.json")
-        done = subprocess.run([*words, "--peers", "--markdown", "--save", path], cwd=ROOT, stdout=subprocess.PIPE, text=True,
-                              check=False)
+        done = subprocess.run([*words, "--peers", "--save", path], cwd=ROOT, stdout=subprocess.DEVNULL, check=False)
         if done.returncode not in (0, 1):
             sys.exit(done.returncode)
-        with open(path, encoding="utf-8") as file:
-            return done.stdout, json.load(file)
+        report = read(path)
+    report["options"] = words[1:]
+    report["suites"] = [suite for suite in report["suites"] if not suite["name"].startswith("gpu-")]
+    return report
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def write(path, text):
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(path + ".new", path)
+
+
+def as_text(report):
+    """JSON with one row of a table on each line."""
+    rows = [row for suite in report["suites"] for row in suite.get("rows", [])]
+    text = {**report, "suites": [{**suite, "rows": ["@row"] * len(suite.get("rows", []))} for suite in report["suites"]]}
+    lines = iter(json.dumps(row) for row in rows)
+    return re.sub('"@row"', lambda _: next(lines), json.dumps(text, indent=1)) + "\n"
 
 
 def main():
     words = sys.argv[1:] or [os.path.join(ROOT, "build", "bin", "poise-bench")]
-    words[0] = os.path.abspath(words[0])
-    tables, report = measure(words)
-    machine, tables = tables.split("\n", 1)
-    tables = tables.split("\n### Gpu-")[0] # the last suites: docs/scale.md has them
+    if words == ["--page"]:
+        report = read(RESULTS)
+    else:
+        words[0] = os.path.abspath(words[0])
+        report = measure(words)
+        write(RESULTS, as_text(report))
     with open(PAGE, encoding="utf-8") as file:
         page = file.read()
     before, after = page.index(BEGIN) + len(BEGIN), page.index(END)
-    machine += f"\n\nA run with the options `{' '.join(words[1:])}`." if words[1:] else ""
-    text = page[:before] + f"\n{machine}\n\n### In short\n\n{summary(report)}{tables}\n" + page[after:]
-    with open(PAGE + ".new", "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(PAGE + ".new", PAGE)
+    machine = (f"{report['machine']}, {report['cores']} cores; {report['compiler']}, {report['flags']}; Poise {report['version']}; "
+               f"{report['date']}")
+    machine += f"; options `{' '.join(report['options'])}`" if report.get("options") else ""
+    write(PAGE, page[:before] + f"\n{machine}\n\n{races(report)}\n{alone(report)}\n" + page[after:])
     broken = [f"{suite['name']}: {text}" for suite in report["suites"] for text in suite.get("broken", [])]
     print("\n".join(broken + [f"{PAGE}: {len(broken)} broken promises"]))
     return 1 if broken else 0
