@@ -177,7 +177,7 @@ static app_exit run(const arguments *args)
 }
 
 static const app_option options[] = {
-    {.name = "output", .letter = 'o', .kind = OPTION_FILE, .value = "FOLDER", .help = "where files go (demo-output)"},
+    {"output", 'o', OPTION_FILE, "FOLDER", .help = "where files go (demo-output)"},
     {0},
 };
 

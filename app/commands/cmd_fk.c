@@ -211,20 +211,14 @@ static app_exit run(const arguments *args)
 }
 
 static const app_option options[] = {
-    {.name = "q", .kind = OPTION_TEXT, .value = "NUMBERS", .help = "the joint values, in radians and length units"},
-    {.name = "degrees", .help = "angles in --q are in degrees"},
-    {.name = "posture",
-     .letter = 'p',
-     .kind = OPTION_TEXT,
-     .value = "POSTURE",
+    {"q", 0, OPTION_TEXT, "NUMBERS", .help = "the joint values, in radians and length units"},
+    {"degrees", .help = "angles in --q are in degrees"},
+    {"posture", 'p', OPTION_TEXT, "POSTURE",
      .help = "a posture of the file by name, \"neutral\" (the default), or FILE@FRAME"},
-    {.name = "motion", .kind = OPTION_FILE, .value = "FILE", .help = "a motion of this skeleton"},
-    {.name = "frame",
-     .kind = OPTION_COUNT,
-     .value = "K",
-     .highest = INT_MAX,
+    {"motion", 0, OPTION_FILE, "FILE", .help = "a motion of this skeleton"},
+    {"frame", 0, OPTION_COUNT, "K", .highest = INT_MAX,
      .help = "which frame of --motion, or of MODEL where that is a motion itself; the first is 0"},
-    {.name = "floating", .help = "URDF, MJCF: let the root move freely instead of fixing it to the world"},
+    {"floating", .help = "URDF, MJCF: let the root move freely instead of fixing it to the world"},
     {0},
 };
 

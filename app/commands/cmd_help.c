@@ -109,12 +109,8 @@ static app_exit run(const arguments *args)
 }
 
 static const app_option options[] = {
-    {.name = "manual", .help = "print the page in the language of man"},
-    {.name = "completion",
-     .kind = OPTION_CHOICE,
-     .value = "SHELL",
-     .choices = "bash zsh",
-     .help = "print a completion script for a shell"},
+    {"manual", .help = "print the page in the language of man"},
+    {"completion", 0, OPTION_CHOICE, "SHELL", .choices = "bash zsh", .help = "print a completion script for a shell"},
     {0},
 };
 

@@ -353,9 +353,9 @@ static app_exit run(const arguments *args)
 }
 
 static const app_option options[] = {
-    {.name = "model", .letter = 'm', .kind = OPTION_FILE, .value = "FILE", .help = "the skeleton that an AMC or MOT moves"},
-    {.name = "floating", .help = "URDF, MJCF: let the root move freely instead of fixing it to the world"},
-    {.name = "brief", .help = "leave out the tables of joints and markers"},
+    {"model", 'm', OPTION_FILE, "FILE", .help = "the skeleton that an AMC or MOT moves"},
+    {"floating", .help = "URDF, MJCF: let the root move freely instead of fixing it to the world"},
+    {"brief", .help = "leave out the tables of joints and markers"},
     {0},
 };
 

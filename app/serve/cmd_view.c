@@ -139,17 +139,9 @@ static app_exit run(const arguments *args)
 }
 
 static const app_option options[] = {
-    {.name = "port",
-     .letter = 'p',
-     .kind = OPTION_COUNT,
-     .value = "N",
-     .highest = 65535,
-     .help = "the port to listen on (one that is free)"},
-    {.name = "no-open", .help = "print the address and open no browser"},
-    {.name = "studio",
-     .kind = OPTION_FILE,
-     .value = "FOLDER",
-     .help = "the built studio, if not the one that was installed"},
+    {"port", 'p', OPTION_COUNT, "N", .highest = 65535, .help = "the port to listen on (one that is free)"},
+    {"no-open", .help = "print the address and open no browser"},
+    {"studio", 0, OPTION_FILE, "FOLDER", .help = "the built studio, if not the one that was installed"},
     {0},
 };
 
