@@ -1,19 +1,11 @@
-# Gives Poise::poise (static) and Poise::poise_shared; where poise_io was installed and its libraries expat and jansson are
-# found by pkg-config, Poise::poise_io and Poise::poise_io_shared; where poise_cuda was installed and CUDA's runtime is found,
-# Poise::poise_cuda. Ask for these with find_package(Poise COMPONENTS io cuda).
+# Gives Poise::poise (static) and Poise::poise_shared; where poise_io was installed, Poise::poise_io and
+# Poise::poise_io_shared; where poise_cuda was installed and CUDA's runtime is found, Poise::poise_cuda. Ask for these with find_package(Poise COMPONENTS io cuda).
 include(${CMAKE_CURRENT_LIST_DIR}/PoiseTargets.cmake)
 
 set(Poise_io_FOUND FALSE)
 if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/PoiseIoTargets.cmake)
-    find_package(PkgConfig QUIET)
-    if(PKG_CONFIG_FOUND)
-        pkg_check_modules(POISE_EXPAT QUIET IMPORTED_TARGET expat)
-        pkg_check_modules(POISE_JANSSON QUIET IMPORTED_TARGET jansson)
-    endif()
-    if(TARGET PkgConfig::POISE_EXPAT AND TARGET PkgConfig::POISE_JANSSON)
-        include(${CMAKE_CURRENT_LIST_DIR}/PoiseIoTargets.cmake)
-        set(Poise_io_FOUND TRUE)
-    endif()
+    include(${CMAKE_CURRENT_LIST_DIR}/PoiseIoTargets.cmake)
+    set(Poise_io_FOUND TRUE)
 endif()
 set(Poise_cuda_FOUND FALSE)
 if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/PoiseCudaTargets.cmake)
@@ -27,6 +19,6 @@ foreach(component ${Poise_FIND_COMPONENTS})
     if(Poise_FIND_REQUIRED_${component} AND NOT Poise_${component}_FOUND)
         set(Poise_FOUND FALSE)
         set(Poise_NOT_FOUND_MESSAGE
-            "no component ${component}: was it installed? io needs expat and jansson, cuda the CUDA toolkit")
+            "no component ${component}: was it installed? cuda needs the CUDA toolkit")
     endif()
 endforeach()

@@ -1,13 +1,7 @@
-# poise_io: files. A library beside the core, which stays without dependencies; this one takes expat (XML) and jansson (JSON)
-# from the system.
+# poise_io: files. A library beside the core and, like it, without dependencies.
 find_package(PkgConfig)
 if(PKG_CONFIG_FOUND)
-    pkg_check_modules(POISE_EXPAT QUIET IMPORTED_TARGET GLOBAL expat)
-    pkg_check_modules(POISE_JANSSON QUIET IMPORTED_TARGET GLOBAL jansson)
-endif()
-if(NOT POISE_EXPAT_FOUND OR NOT POISE_JANSSON_FOUND)
-    message(FATAL_ERROR "poise_io needs pkg-config, expat and jansson (Debian: pkg-config libexpat1-dev libjansson-dev; "
-        "tools/setup.sh installs them). Without file formats: cmake -DPOISE_BUILD_IO=OFF")
+    pkg_check_modules(POISE_JANSSON QUIET IMPORTED_TARGET GLOBAL jansson) # of the tool
 endif()
 
 # The private parts of the core that io uses. libpoise.so keeps them to itself, so libpoise_io.so has its own copy, hidden as
@@ -28,7 +22,6 @@ foreach(objects poise_io_objects poise_io_base_objects)
 endforeach()
 target_sources(poise_io_objects PRIVATE ${poise_io_sources})
 target_sources(poise_io_base_objects PRIVATE ${poise_io_base_sources})
-target_link_libraries(poise_io_objects PRIVATE PkgConfig::POISE_EXPAT PkgConfig::POISE_JANSSON)
 
 add_library(poise_io_static STATIC $<TARGET_OBJECTS:poise_io_objects>)
 add_library(poise_io_shared SHARED $<TARGET_OBJECTS:poise_io_objects> $<TARGET_OBJECTS:poise_io_base_objects>)
@@ -41,6 +34,5 @@ target_link_libraries(poise_io_static PUBLIC poise_static)
 target_link_libraries(poise_io_shared PUBLIC poise_shared)
 foreach(library poise_io_static poise_io_shared)
     set_target_properties(${library} PROPERTIES OUTPUT_NAME poise_io LINKER_LANGUAGE C)
-    target_link_libraries(${library} PRIVATE PkgConfig::POISE_EXPAT PkgConfig::POISE_JANSSON)
 endforeach()
 target_link_options(poise_io_shared PRIVATE $<TARGET_PROPERTY:poise_harden,INTERFACE_LINK_OPTIONS>)

@@ -125,12 +125,14 @@ set(poise_io_sources
     src/io/text/scan.c
     src/io/text/number_read.c
     src/io/text/number_write.c
+    src/io/text/utf8.c
     src/io/input.c
     src/io/output.c
     src/io/detect.c
     src/io/formats.c
     src/io/xml/xml_tree.c
-    src/io/xml/xml_expat.c
+    src/io/xml/xml_text.c
+    src/io/xml/xml_parse.c
     src/io/assemble.c
     src/io/urdf/urdf.c
     src/io/mjcf/mjcf.c
@@ -154,6 +156,7 @@ set(poise_io_sources
     src/io/dh/dh_table.c
     src/io/dh/dh_write.c
     src/io/local_pose.c
+    src/io/json/json_parse.c
     src/io/json/json_document.c
     src/io/json/json_put.c
     src/io/poise/json_model.c

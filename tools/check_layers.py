@@ -40,9 +40,9 @@ PRIVATE = {
     "reference/two_task.c": ["src/express/erik", "src/math"],  # runs over the chain and the measures of ERIK
 }
 
-# The library asks the C library for these only; memory comes from base, and io has its parsers.
+# The library asks the C library for these only; memory comes from base.
 SYSTEM_HEADERS = {"float.h", "limits.h", "math.h", "stdarg.h", "stdbool.h", "stddef.h", "stdint.h", "string.h"}
-SYSTEM_HEADERS_MORE = {"base": {"stdlib.h"}, "io": {"expat.h", "jansson.h", "stdlib.h"}}
+SYSTEM_HEADERS_MORE = {"base": {"stdlib.h"}}
 SYSTEM_HEADERS_PUBLIC = {"stdbool.h", "stddef.h", "stdint.h"}
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)

@@ -10,7 +10,6 @@
 #include <scenes/scenes.h>
 
 #include <dirent.h>
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -552,60 +551,6 @@ TEST(every_format_survives_every_request_that_fails)
         drop_example(&example_now);
     }
     close_stage();
-}
-
-// ---- The parser of JSON has an allocator of its own ----------------------------------------------------------------------
-
-static meter of_jansson;
-
-static void *jansson_malloc(size_t size)
-{
-    return meter_allocate(&of_jansson, size);
-}
-
-static void jansson_free(void *memory)
-{
-    if (memory) {
-        meter_release(&of_jansson, memory);
-    }
-}
-
-// Names and numbers stay below 16 characters: jansson 2.14 does not notice that its buffer for longer ones did not grow.
-static const char json[] = "{\"poise\": 1, \"model\": {\"joints\": [{\"name\": \"a\", \"type\": \"revolute\"}, "
-                           "{\"name\": \"b\", \"parent\": \"a\", \"mass\": 0.25}]}, \"clip\": {\"frame_time\": 0.5, "
-                           "\"q\": [[0.5], [1.5], [2.5]]}}";
-static const char gltf[] = "{\"asset\": {\"version\": \"2.0\"}, \"nodes\": [{\"name\": \"a\", \"children\": [1]}, "
-                           "{\"name\": \"b\", \"translation\": [0, 1, 2]}]}";
-
-// A failure while a string is scanned looks like bad syntax to jansson, hence to us.
-static void read_while_the_parser_fails(poise_format format, const char *text)
-{
-    poise_read_options options = poise_read_options_default();
-    options.format = format;
-    int refused = 0, n = 0;
-    poise_status status;
-    json_set_alloc_funcs(jansson_malloc, jansson_free);
-    do {
-        n += 1;
-        of_jansson = (meter){.fail_from = n, .fail_to = n};
-        poise_error error = {.text = ""};
-        poise_file *file = NULL;
-        status = poise_read(text, strlen(text), &options, NULL, &file, &error);
-        poise_file_destroy(file);
-        ck_assert_int_eq(of_jansson.live, 0);
-        ck_assert_msg((status == POISE_OK) == (of_jansson.requests < n), "request %d: %s", n, poise_status_name(status));
-        ck_assert(status == POISE_OK || status == POISE_ERROR_MEMORY || status == POISE_ERROR_FORMAT);
-        ck_assert(status == POISE_OK || error.text[0] != '\0');
-        refused += status == POISE_ERROR_MEMORY;
-    } while (status != POISE_OK);
-    json_set_alloc_funcs(malloc, free);
-    ck_assert_int_gt(refused, n / 3);
-}
-
-TEST(the_parser_of_json_may_run_out_of_memory_at_any_request)
-{
-    read_while_the_parser_fails(POISE_FORMAT_JSON, json);
-    read_while_the_parser_fails(POISE_FORMAT_GLTF, gltf);
 }
 
 // ---- No call is forgotten ------------------------------------------------------------------------------------------------

@@ -344,8 +344,7 @@ TEST(a_name_that_is_not_utf8_is_written_as_latin1)
     poise_file_destroy(again);
 }
 
-// jansson puts the locale's decimal point in before it calls strtod. Only where such a locale is installed does this say
-// anything; tools that have none to offer run it with the C locale.
+// Only where a locale with another decimal point is installed does this say anything; elsewhere it runs with the C locale.
 TEST(numbers_do_not_depend_on_the_locale)
 {
     static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE", "C"};

@@ -220,7 +220,7 @@ static const bad_row bad[] = {
     {"hello", POISE_ERROR_FORMAT, 1, "XML: syntax error"},
     {"<robot>\n<link name='a'>\n</robot>", POISE_ERROR_FORMAT, 3, "mismatched tag: <link> of line 2 is not closed"},
     {"<robot>\n<link name='a'>\n", POISE_ERROR_FORMAT, 3, "<link> of line 2 is not closed"},
-    {"<?xml verison", POISE_ERROR_FORMAT, 1, "XML: unclosed token"},
+    {"<?xml verison", POISE_ERROR_FORMAT, 1, "XML declaration does not end"},
     {"<?xml verison='1.0'?><?xml verison='1.0'?><robot/>", POISE_ERROR_FORMAT, 1, "two XML declarations"},
     {"<!DOCTYPE r [\n<!ENTITY a 'b'>]><robot><link name='&a;'/></robot>", POISE_ERROR_FORMAT, 1,
      "declarations in <!DOCTYPE>"},

@@ -131,11 +131,6 @@ export class Module {
         return at === 0 ? '' : this.#decoder.decode(this.bytes.subarray(at, this.bytes.indexOf(0, at)));
     }
 
-    /** The decimal number in `length` characters at an address, correctly rounded. */
-    number(address: Address, length: number): number {
-        return Number(this.#decoder.decode(this.bytes.subarray(address >>> 0, (address >>> 0) + length)));
-    }
-
     /** Give texts to a function, and take their memory back. */
     withTexts<T>(texts: readonly (string | null | undefined)[], use: (...addresses: Address[]) => T): T {
         const addresses: Address[] = [];
@@ -225,7 +220,6 @@ export function imports(host: Host, module: () => Module): WebAssembly.Imports {
     };
     return {
         poise: {
-            number: (text: number, length: number) => module().number(text, length),
             energy: (id: number, pose: number, out: number) =>
                 guarded(0, () => {
                     const f = host.energies.get(id);

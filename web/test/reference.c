@@ -1,8 +1,5 @@
 // Numbers of the native library, for the tests of the wasm build to hold theirs against, bit for bit.
-//
-//   web_reference            one line for each computation: its name, then its numbers as the bits of doubles, in hex
-//   web_reference FILE       reads each of the documents in FILE (a 32-bit length, low byte first, then its bytes) and says
-//                            for each: status, line, column and text of the error, or a hash of what it holds as JSON
+// One line for each computation: its name, then its numbers as the bits of doubles, in hex.
 #include "reference.h"
 
 #include <inttypes.h>
@@ -68,54 +65,8 @@ static void put_kinematics(const char *scene)
     poise_model_destroy(model);
 }
 
-// A document of a file: what the reader makes of it.
-static void put_document(const unsigned char *bytes, size_t size)
+int main(void)
 {
-    poise_read_options options = poise_read_options_default();
-    poise_file *file = NULL;
-    poise_error error = {.status = POISE_OK};
-    if (poise_read(bytes, size, &options, NULL, &file, &error) != POISE_OK) {
-        printf("%s %d %d %s\n", poise_status_name(error.status), error.line, error.column, error.text);
-        return;
-    }
-    void *text = NULL;
-    size_t length = 0;
-    uint64_t hash = UINT64_C(14695981039346656037);
-    if (poise_write(file, POISE_FORMAT_JSON, NULL, &text, &length, NULL, NULL, NULL) == POISE_OK) {
-        for (size_t i = 0; i < length; ++i) {
-            hash = (hash ^ ((unsigned char *)text)[i]) * UINT64_C(1099511628211);
-        }
-    }
-    printf("ok %s %d %016" PRIx64 "\n", poise_format_name(file->format), file->warning_count, hash);
-    poise_bytes_release(NULL, text);
-    poise_file_destroy(file);
-}
-
-static int put_documents(const char *name)
-{
-    static unsigned char bytes[1 << 20];
-    FILE *in = fopen(name, "rb");
-    if (!in) {
-        return 1;
-    }
-    unsigned char length[4];
-    while (fread(length, 1, 4, in) == 4) {
-        size_t size = length[0] | (size_t)length[1] << 8 | (size_t)length[2] << 16;
-        if (size > sizeof bytes || fread(bytes, 1, size, in) != size) {
-            fclose(in);
-            return 1;
-        }
-        put_document(bytes, size);
-    }
-    fclose(in);
-    return 0;
-}
-
-int main(int count, char **arguments)
-{
-    if (count > 1) {
-        return put_documents(arguments[1]);
-    }
     for (int scene = 0; scene < scene_count(); ++scene) {
         put_kinematics(scene_name(scene));
     }

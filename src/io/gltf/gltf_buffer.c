@@ -368,7 +368,7 @@ static poise_status read_accessor(pz_gltf *gltf, const pz_item *item, pz_gltf_ar
         return status;
     }
     pz_item normalized = pz_json_get(item, "normalized");
-    how.normalized = json_is_true(normalized.value);
+    how.normalized = pz_json_is(normalized.value, PZ_JSON_TRUE);
     array->components = components_of(type);
     array->count = (size_t)count;
     if (array->components == 0) {

@@ -395,12 +395,12 @@ static poise_status read_channels(pz_gltf *gltf, const pz_item *animation, chann
 static void take_exact_times(const pz_item *animation, const grid *g, poise_clip *clip)
 {
     pz_item extras = pz_json_get(animation, "extras");
-    const json_t *time = json_object_get(extras.value, "frame_time"), *start = json_object_get(extras.value, "start_time");
-    double t = json_number_value(time), s = json_number_value(start);
-    if (g->is_exact && json_is_number(time) && fabs(t - g->spacing) <= 1e-5 * g->spacing && t > 0) {
+    const pz_json_value *time = pz_json_find(extras.value, "frame_time"), *start = pz_json_find(extras.value, "start_time");
+    double t = pz_json_as_number(time), s = pz_json_as_number(start);
+    if (g->is_exact && pz_json_is(time, PZ_JSON_NUMBER) && fabs(t - g->spacing) <= 1e-5 * g->spacing && t > 0) {
         clip->frame_time = t;
     }
-    if (json_is_number(start) && fabs(s - g->start) <= 0x1p-23 * fabs(g->start)) {
+    if (pz_json_is(start, PZ_JSON_NUMBER) && fabs(s - g->start) <= 0x1p-23 * fabs(g->start)) {
         clip->start_time = s;
     }
 }

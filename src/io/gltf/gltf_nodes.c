@@ -300,19 +300,19 @@ static poise_status read_skin(pz_gltf *gltf, const pz_item *skin, const pz_item 
         pz_json_warn(&joints, "a skin without joints");
     }
     pz_item accessors = pz_json_get(&gltf->root, "accessors"), bind = pz_json_get(skin, "inverseBindMatrices");
-    double index = bind.value ? json_number_value(bind.value) : 0;
+    double index = bind.value ? pz_json_as_number(bind.value) : 0;
     if (bind.value && !(index >= 0 && index < (double)pz_json_length(&accessors))) {
         pz_json_warn(&bind, "there is no such accessor; bind matrices are not used");
     } else if (bind.value) {
         pz_item accessor = pz_json_at(&accessors, (size_t)index);
-        double matrices = json_number_value(json_object_get(accessor.value, "count"));
-        const char *type = json_string_value(json_object_get(accessor.value, "type"));
+        double matrices = pz_json_as_number(pz_json_find(accessor.value, "count"));
+        const char *type = pz_json_as_text(pz_json_find(accessor.value, "type"));
         if (matrices < (double)pz_json_length(&joints) || !type || strcmp(type, "MAT4") != 0) {
             pz_json_warn(&bind, "not a matrix for every joint; bind matrices are not used");
         }
     }
     pz_item skeleton = pz_json_get(skin, "skeleton");
-    double root = skeleton.value ? json_number_value(skeleton.value) : 0;
+    double root = skeleton.value ? pz_json_as_number(skeleton.value) : 0;
     if (skeleton.value && !(root >= 0 && root < (double)gltf->node_count)) {
         pz_json_warn(&skeleton, "there is no such node");
     }
@@ -322,12 +322,12 @@ static poise_status read_skin(pz_gltf *gltf, const pz_item *skin, const pz_item 
 // ---- All -----------------------------------------------------------------------------------------------------------------
 
 // A leaf that a writer of Poise marked as a frame on its parent, or that is called "<parent>.tip".
-static bool is_tool(const pz_gltf *gltf, const pz_gltf_node *node, const json_t *extras)
+static bool is_tool(const pz_gltf *gltf, const pz_gltf_node *node, const pz_json_value *extras)
 {
     if (node->first_child != POISE_WORLD || node->parent == POISE_WORLD || node->is_skin_joint) {
         return false;
     }
-    const char *mark = json_string_value(json_object_get(extras, "poise"));
+    const char *mark = pz_json_as_text(pz_json_find(extras, "poise"));
     const char *above = gltf->nodes[node->parent].name;
     size_t length = strlen(above);
     return (mark && strcmp(mark, "tool") == 0) ||
@@ -382,7 +382,7 @@ poise_status pz_gltf_read_nodes(pz_gltf *gltf)
     }
     carry_scales(gltf, &nodes);
     for (int i = 0; i < gltf->node_count; ++i) {
-        const json_t *extras = json_object_get(json_array_get(nodes.value, (size_t)i), "extras");
+        const pz_json_value *extras = pz_json_find(pz_json_element(nodes.value, (size_t)i), "extras");
         gltf->nodes[i].is_tool = is_tool(gltf, &gltf->nodes[i], extras);
     }
     return POISE_OK;

@@ -115,7 +115,7 @@ static void warn_extensions(const pz_gltf *gltf)
     pz_item required = pz_json_get(&gltf->root, "extensionsRequired");
     for (size_t i = 0; i < pz_json_length(&required) && i < 5; ++i) {
         pz_item item = pz_json_at(&required, i);
-        const char *name = json_string_value(item.value);
+        const char *name = pz_json_as_text(item.value);
         if (name) {
             pz_json_warn(&item, "the extension %s is not known; read without it", name);
         }

@@ -1,4 +1,4 @@
-// Reading JSON through jansson.
+// Documents: values with the way to them.
 #include "io/json/json_document.h"
 
 #include "math/scalar.h"
@@ -11,58 +11,6 @@
 
 // ---- Documents -----------------------------------------------------------------------------------------------------------
 
-// Does any value lie deeper than the limit? Brackets inside strings do not count. Whether it is JSON is not asked here.
-static bool is_too_deep(const char *text, size_t size, size_t *where)
-{
-    int depth = 0;
-    bool in_string = false;
-    for (size_t i = 0; i < size; ++i) {
-        char c = text[i];
-        if (in_string) {
-            in_string = c != '"';
-            i += c == '\\';
-        } else if (c == '"') {
-            in_string = true;
-        } else if (c == '[' || c == '{') {
-            depth += 1;
-            if (depth > PZ_JSON_DEPTH) {
-                *where = i;
-                return true;
-            }
-        } else if (c == ']' || c == '}') {
-            depth -= 1;
-        }
-    }
-    return false;
-}
-
-static int line_at(const char *text, size_t where)
-{
-    int line = 1;
-    for (size_t i = 0; i < where; ++i) {
-        line += text[i] == '\n';
-    }
-    return line;
-}
-
-// Where a syntax error is: a line and column of a text, a byte of a binary file.
-static poise_status fail_syntax(pz_input *input, const json_error_t *said, size_t first)
-{
-    if (json_error_code(said) == json_error_out_of_memory || said->text[0] == '\0') {
-        return pz_input_no_memory(input);
-    }
-    if (first > 0) {
-        size_t byte = first + (said->position > 0 ? (size_t)said->position : 0);
-        return pz_input_fail(input, POISE_ERROR_FORMAT, 0, "byte %d: not JSON: %s", (int)byte, said->text);
-    }
-    poise_status status =
-        pz_input_fail(input, POISE_ERROR_FORMAT, said->line > 0 ? said->line : 1, "not JSON: %s", said->text);
-    if (input->error) {
-        input->error->column = said->column > 0 ? said->column : 0;
-    }
-    return status;
-}
-
 poise_status pz_json_load(pz_input *input, const void *bytes, size_t size, size_t first, pz_json *json)
 {
     const char *text = bytes;
@@ -72,18 +20,23 @@ poise_status pz_json_load(pz_input *input, const void *bytes, size_t size, size_
         text += 3;
         size -= 3;
     }
-    size_t deep = 0;
-    if (is_too_deep(text, size, &deep)) {
-        return pz_input_fail(input, POISE_ERROR_FORMAT, first > 0 ? 0 : line_at(text, deep),
-                             "values are nested deeper than %d levels", PZ_JSON_DEPTH);
+    poise_error said = {.line = 0};
+    size_t place;
+    poise_status status = pz_json_parse(&input->pool, text, size, &json->root, &said, &place);
+    if (status == POISE_ERROR_MEMORY) {
+        return pz_input_no_memory(input);
     }
-    json_error_t said = {0}; // a failure without words leaves it as it is
-    json->root = json_loadb(text, size, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &said);
-    if (!json->root) {
-        return fail_syntax(input, &said, first);
+    if (status != POISE_OK && first > 0) {
+        return pz_input_fail(input, status, 0, "byte %d: not JSON: %s", (int)(first + place), said.text);
+    }
+    if (status != POISE_OK) {
+        pz_input_fail(input, status, said.line, "not JSON: %s", said.text);
+        if (input->error) {
+            input->error->column = said.column;
+        }
+        return status;
     }
     json->text = first > 0 ? NULL : text;
-    json->size = size;
     return POISE_OK;
 }
 
@@ -92,81 +45,24 @@ void pz_json_release(pz_json *json)
     if (json->unknown_keys > UNKNOWN_MOST) {
         pz_input_warn(json->input, 0, "and %d more unknown keys", json->unknown_keys - UNKNOWN_MOST);
     }
-    json_decref(json->root);
-    json->root = NULL;
 }
 
 // ---- Where a value is ----------------------------------------------------------------------------------------------------
 
-// The text is known to be JSON, so that skipping needs no checks but the end.
-typedef struct walk {
-    const char *at, *end;
-    int line;
-} walk;
-
-static void skip_space(walk *w)
+// The line of a value, or of the nearest thing around it that is there.
+static int line_of(const pz_item *item)
 {
-    while (w->at < w->end && (*w->at == ' ' || *w->at == '\t' || *w->at == '\r' || *w->at == '\n')) {
-        w->line += *w->at == '\n';
-        w->at += 1;
+    while (!item->value && item->parent) {
+        item = item->parent;
     }
+    int line = 1;
+    for (uint32_t i = 0; item->json->text && item->value && i < item->value->place; ++i) {
+        line += item->json->text[i] == '\n';
+    }
+    return item->json->text ? line : 0;
 }
 
-// From an opening quote to behind the closing one.
-static void skip_string(walk *w)
-{
-    w->at += 1;
-    while (w->at < w->end && *w->at != '"') {
-        w->at += *w->at == '\\' ? 2 : 1;
-    }
-    w->at += 1;
-}
-
-static void skip_value(walk *w)
-{
-    int depth = 0;
-    while (w->at < w->end) {
-        skip_space(w);
-        char c = w->at < w->end ? *w->at : ',';
-        if (depth == 0 && (c == ',' || c == ']' || c == '}')) {
-            return;
-        }
-        if (c == '"') {
-            skip_string(w);
-        } else {
-            depth += (c == '[' || c == '{') - (c == ']' || c == '}');
-            w->at += 1;
-        }
-    }
-}
-
-// Step to the value of one member, or to one element. False when the key is spelled with escapes.
-static bool step_into(walk *w, const char *key, size_t index)
-{
-    w->at += 1; // the bracket
-    size_t length = key ? strlen(key) : 0;
-    for (size_t i = 0; w->at < w->end; ++i) {
-        skip_space(w);
-        if (w->at >= w->end || *w->at == ']' || *w->at == '}') {
-            return false;
-        }
-        bool is_here = !key && i == index;
-        if (key) {
-            const char *name = w->at + 1;
-            skip_string(w);
-            is_here = w->at <= w->end && (size_t)(w->at - name) == length + 1 && memcmp(name, key, length) == 0;
-            skip_space(w);
-            w->at += 1; // the colon
-            skip_space(w);
-        }
-        if (is_here) {
-            return true;
-        }
-        skip_value(w);
-        w->at += w->at < w->end && *w->at == ',';
-    }
-    return false;
-}
+#define WAY_MOST 16
 
 // Items from the root to this one; at most `most`. Returns how many there are.
 static int way_to(const pz_item *item, const pz_item *way[], int most)
@@ -183,29 +79,6 @@ static int way_to(const pz_item *item, const pz_item *way[], int most)
         }
     }
     return count < most ? count : most;
-}
-
-#define WAY_MOST 16
-
-// The line of a value, or of the nearest thing around it that is there.
-static int line_of(const pz_item *item)
-{
-    const pz_json *json = item->json;
-    if (!json->text) {
-        return 0;
-    }
-    const pz_item *way[WAY_MOST];
-    int count = way_to(item, way, WAY_MOST);
-    walk w = {json->text, json->text + json->size, 1};
-    skip_space(&w);
-    int line = w.line;
-    for (int i = 0; i < count && w.at < w.end && (*w.at == '{' || *w.at == '['); ++i) {
-        if (!way[i]->value || !step_into(&w, way[i]->key, way[i]->index)) {
-            break;
-        }
-        line = w.line;
-    }
-    return line;
 }
 
 #define PATH_SIZE 160
@@ -291,18 +164,16 @@ void pz_json_warn(const pz_item *item, const char *format, ...)
 
 void pz_json_warn_unknown(const pz_item *object, const char *const *known, size_t count)
 {
-    json_t *value = (json_t *)(uintptr_t)object->value; // the iterator asks for one that is not const, and changes nothing
-    for (void *at = json_object_iter(value); at; at = json_object_iter_next(value, at)) {
-        const char *key = json_object_iter_key(at);
+    for (int k = 0; k < pz_json_member_count(object); ++k) {
+        pz_item member = pz_json_member(object, k);
         size_t i = 0;
-        while (i < count && strcmp(known[i], key) != 0) {
+        while (i < count && strcmp(known[i], member.key) != 0) {
             ++i;
         }
         if (i < count) {
             continue;
         }
         if (object->json->unknown_keys++ < UNKNOWN_MOST) {
-            pz_item member = {object->json, json_object_iter_value(at), object, key, 0};
             pz_json_warn(&member, "unknown key; left out");
         }
     }
@@ -312,61 +183,73 @@ void pz_json_warn_unknown(const pz_item *object, const char *const *known, size_
 
 pz_item pz_json_root(pz_json *json)
 {
-    return (pz_item){.json = json, .value = json->root};
+    return (pz_item){.json = json, .value = &json->root};
 }
 
-static const json_t *unless_null(const json_t *value)
+static pz_item item_of(const pz_item *parent, const pz_json_value *value, const char *key, size_t index)
 {
-    return json_is_null(value) ? NULL : value;
+    value = value && value->type != PZ_JSON_NULL ? value : NULL;
+    return (pz_item){parent->json, value, parent, key, index};
 }
 
 pz_item pz_json_get(const pz_item *object, const char *key)
 {
-    return (pz_item){object->json, unless_null(json_object_get(object->value, key)), object, key, 0};
+    return item_of(object, pz_json_find(object->value, key), key, 0);
 }
 
 pz_item pz_json_at(const pz_item *array, size_t index)
 {
-    return (pz_item){array->json, unless_null(json_array_get(array->value, index)), array, NULL, index};
+    return item_of(array, pz_json_element(array->value, index), NULL, index);
+}
+
+int pz_json_member_count(const pz_item *object)
+{
+    return pz_json_is(object->value, PZ_JSON_OBJECT) ? (int)object->value->count : 0;
+}
+
+pz_item pz_json_member(const pz_item *object, int i)
+{
+    const pz_json_value *pair = &object->value->is.members->pairs[2 * (size_t)i];
+    return item_of(object, pair + 1, pair->is.text, 0);
 }
 
 size_t pz_json_length(const pz_item *item)
 {
-    return json_array_size(item->value);
+    return pz_json_is(item->value, PZ_JSON_ARRAY) ? item->value->count : 0;
 }
 
 bool pz_json_is_object(const pz_item *item)
 {
-    return json_is_object(item->value);
+    return pz_json_is(item->value, PZ_JSON_OBJECT);
 }
 
 bool pz_json_is_array(const pz_item *item)
 {
-    return json_is_array(item->value);
+    return pz_json_is(item->value, PZ_JSON_ARRAY);
 }
 
 bool pz_json_is_number(const pz_item *item)
 {
-    return json_is_number(item->value);
+    return pz_json_is(item->value, PZ_JSON_NUMBER);
 }
 
 static poise_status fail_type(const pz_item *item, const char *wanted)
 {
-    static const char *const names[] = {"an object", "an array", "a text", "a number", "a number", "true", "false", "null"};
+    static const char *const names[] = {"null", "false", "true", "a number", "a text", "an array", "an object"};
     if (!item->value) {
         return pz_json_fail(item, POISE_ERROR_FORMAT, "missing; give %s", wanted);
     }
-    return pz_json_fail(item, POISE_ERROR_FORMAT, "%s, where %s should be", names[json_typeof(item->value)], wanted);
+    return pz_json_fail(item, POISE_ERROR_FORMAT, "%s, where %s should be", names[item->value->type], wanted);
 }
 
 poise_status pz_json_need_object(const pz_item *item)
 {
-    return json_is_object(item->value) ? POISE_OK : fail_type(item, "an object");
+    return pz_json_is(item->value, PZ_JSON_OBJECT) ? POISE_OK : fail_type(item, "an object");
 }
 
 poise_status pz_json_need_array(const pz_item *item)
 {
-    return json_is_array(item->value) ? POISE_OK : fail_type(item, "an array");
+    return pz_json_is(item->value, PZ_JSON_ARRAY) ? POISE_OK : fail_type(item, "an array");
 }
 
 poise_status pz_json_need_length(const pz_item *item, size_t count)
@@ -381,10 +264,10 @@ poise_status pz_json_need_length(const pz_item *item, size_t count)
 
 poise_status pz_json_number(const pz_item *item, double *value)
 {
-    if (!json_is_number(item->value)) {
+    if (!pz_json_is(item->value, PZ_JSON_NUMBER)) {
         return fail_type(item, "a number");
     }
-    *value = json_number_value(item->value);
+    *value = item->value->is.number;
     return POISE_OK;
 }
 
@@ -405,10 +288,10 @@ poise_status pz_json_integer(const pz_item *item, int least, int most, int *valu
 
 poise_status pz_json_string(const pz_item *item, const char **value)
 {
-    if (!json_is_string(item->value)) {
+    if (!pz_json_is(item->value, PZ_JSON_TEXT)) {
         return fail_type(item, "a text");
     }
-    *value = json_string_value(item->value);
+    *value = item->value->is.text;
     return POISE_OK;
 }
 

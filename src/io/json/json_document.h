@@ -1,29 +1,17 @@
-// JSON: documents that are read through jansson, with a place for every value, and a writer of our own.
+// JSON: documents whose values know the way to them, and a writer.
 //
 // **Reading.** A pz_item is a value and the way to it, so that a message can name it, `nodes[3].rotation`, and its line.
 // Items refer to the item they were taken from, which must stay alive; both live on the stack of the reader.
 //
-// **Numbers** are all read as double: -0 stays -0, and whole numbers beyond 2^53 round like any other. jansson puts the
-// locale's decimal point in before it calls strtod, so that reading does not depend on the locale; a number too large for a
-// double is an error of jansson's.
-//
-// **Memory.** jansson takes its own from malloc: its allocator hooks are one setting for the whole process, and a library
-// must not change what other users of jansson in the same program rely on. Only what we copy out comes from our pools.
+// **Memory** is that of the input's pool.
 #ifndef PZ_IO_JSON_DOCUMENT_H
 #define PZ_IO_JSON_DOCUMENT_H
 
-#include "io/io_core.h"
-
-#include <jansson.h>
-
-// Values nested deeper than this are refused: jansson reads with one call per level.
-#define PZ_JSON_DEPTH 128
-
+#include "io/json/json_value.h"
 typedef struct pz_json {
     pz_input *input;
-    json_t *root;
+    pz_json_value root;
     const char *text; // NULL inside a binary file: errors have no line
-    size_t size;
     int warned_lines; // warnings that got a line; each costs a walk over the text
     int unknown_keys; // found so far
 } pz_json;
@@ -31,7 +19,7 @@ typedef struct pz_json {
 // A value and where it is. `value` is NULL when there is none.
 typedef struct pz_item {
     pz_json *json;
-    const json_t *value;
+    const pz_json_value *value;
     const struct pz_item *parent;
     const char *key; // in an object; NULL in an array
     size_t index;    // in an array
@@ -39,6 +27,8 @@ typedef struct pz_item {
 
 // Parse all of [bytes, bytes + size). `first` is the position of `bytes` in a binary file, 0 for a file that is all text.
 poise_status pz_json_load(pz_input *input, const void *bytes, size_t size, size_t first, pz_json *json);
+
+// Say how many unknown keys were not named. Values stay valid until the read ends.
 void pz_json_release(pz_json *json);
 
 pz_item pz_json_root(pz_json *json);
@@ -46,6 +36,10 @@ pz_item pz_json_root(pz_json *json);
 // A member or an element; without a value when there is none, or null in its place.
 pz_item pz_json_get(const pz_item *object, const char *key);
 pz_item pz_json_at(const pz_item *array, size_t index);
+
+// Members one by one, in the order of the text; 0 of them for anything else than an object.
+int pz_json_member_count(const pz_item *object);
+pz_item pz_json_member(const pz_item *object, int i);
 
 size_t pz_json_length(const pz_item *item); // of an array; 0 for anything else
 bool pz_json_is_object(const pz_item *item);
@@ -67,7 +61,7 @@ poise_status pz_json_need_object(const pz_item *item);
 poise_status pz_json_need_array(const pz_item *item);
 poise_status pz_json_need_length(const pz_item *item, size_t count);
 
-// Take a value, or fail. Texts are valid until the document is released.
+// Take a value, or fail. Texts are valid until the read ends.
 poise_status pz_json_number(const pz_item *item, double *value);
 poise_status pz_json_integer(const pz_item *item, int least, int most, int *value);
 poise_status pz_json_string(const pz_item *item, const char **value);

@@ -1,7 +1,10 @@
 // Writing JSON: brackets, commas and indentation; numbers as the shortest decimal that reads back to the same bits.
 #include "io/json/json_document.h"
 
+#include "io/text/utf8.h"
 #include "math/scalar.h"
+
+#include <string.h>
 
 static void new_line(pz_json_writer *writer)
 {
@@ -55,31 +58,6 @@ void pz_json_close_flat(pz_json_writer *writer, const char *bracket)
     writer->flat -= 1;
 }
 
-// Length of the UTF-8 character at `text`, 0 when it is none (overlong forms, surrogates and what is beyond U+10FFFF count
-// as none; Unicode 15, table 3-7).
-static size_t character_at(const unsigned char *text)
-{
-    unsigned char c = text[0];
-    if (c < 0x80) {
-        return 1;
-    }
-    if (c < 0xC2 || c > 0xF4) {
-        return 0;
-    }
-    size_t length = c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
-    unsigned char least = c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80;
-    unsigned char most = c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : 0xBF;
-    if (text[1] < least || text[1] > most) {
-        return 0;
-    }
-    for (size_t i = 2; i < length; ++i) {
-        if (text[i] < 0x80 || text[i] > 0xBF) {
-            return 0;
-        }
-    }
-    return length;
-}
-
 static void put_escaped(pz_output *output, unsigned char c)
 {
     static const char digits[] = "0123456789abcdef";
@@ -92,14 +70,15 @@ static void put_string(pz_output *output, const char *text)
 {
     bool is_foreign = false;
     pz_put(output, "\"");
-    for (const unsigned char *at = (const unsigned char *)text; *at;) {
-        size_t length = character_at(at);
+    const char *end = text + strlen(text);
+    for (const char *at = text; at < end;) {
+        size_t length = pz_utf8_length(at, end);
         is_foreign = is_foreign || length == 0;
         if (*at == '"' || *at == '\\') {
             pz_put(output, "\\");
         }
-        if (length == 0 || *at < 0x20 || *at == 0x7F) {
-            put_escaped(output, *at);
+        if (length == 0 || (unsigned char)*at < 0x20 || *at == 0x7F) {
+            put_escaped(output, (unsigned char)*at);
         } else {
             pz_put_bytes(output, at, length);
         }

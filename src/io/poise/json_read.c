@@ -226,19 +226,18 @@ static poise_status read_postures(const pz_item *item, const poise_model *model)
         return pz_json_fail(item, POISE_ERROR_FORMAT,
                             "postures without a model; put one into the file or into options.model");
     }
-    size_t count = json_object_size(item->value), i = 0;
-    poise_posture *postures = status == POISE_OK ? pz_pool_take(&input->kept, count, sizeof *postures) : NULL;
+    int count = pz_json_member_count(item);
+    poise_posture *postures = status == POISE_OK ? pz_pool_take(&input->kept, (size_t)count, sizeof *postures) : NULL;
     pz_configurations of;
     if (!postures || !pz_configurations_of(model, &input->pool, &of)) {
         return status != POISE_OK ? status : pz_input_no_memory(input);
     }
-    json_t *value = (json_t *)(uintptr_t)item->value; // the iterator asks for one that is not const, and changes nothing
-    for (void *at = json_object_iter(value); at && status == POISE_OK; at = json_object_iter_next(value, at)) {
-        pz_item posture = pz_json_get(item, json_object_iter_key(at));
-        status = read_posture(&posture, &of, &postures[i++]);
+    for (int i = 0; i < count && status == POISE_OK; ++i) {
+        pz_item posture = pz_json_member(item, i);
+        status = read_posture(&posture, &of, &postures[i]);
     }
     input->file->postures = count > 0 ? postures : NULL;
-    input->file->posture_count = (int)count;
+    input->file->posture_count = count;
     return status;
 }
 

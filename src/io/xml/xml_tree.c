@@ -1,85 +1,10 @@
-// A tree of elements from events, and questions to it.
+// Questions to a tree of elements.
 #include "io/xml/xml_tree.h"
 
 #include <limits.h>
 #include <string.h>
 
 #define SAID_MOST 3 // warnings of one cause
-
-// ---- Events --------------------------------------------------------------------------------------------------------------
-
-static poise_status fail_at(const pz_xml_tree *tree, int line, const char *text)
-{
-    pz_xml_node here = {.line = line, .file = tree->file};
-    return pz_xml_fail(tree->input, &here, POISE_ERROR_FORMAT, "%s", text);
-}
-
-static char *put_text(char **at, const char *text)
-{
-    size_t size = strlen(text) + 1;
-    char *start = memcpy(*at, text, size);
-    *at += size;
-    return start;
-}
-
-// One piece of memory: the node, its list of attributes, and their texts.
-static pz_xml_node *make_node(pz_pool *pool, const char *name, const char *const *attributes)
-{
-    size_t count = 0, text = strlen(name) + 1;
-    for (; attributes[count]; ++count) {
-        text += strlen(attributes[count]) + 1;
-    }
-    pz_xml_node *node = pz_pool_take(pool, 1, sizeof *node + (count + 1) * sizeof(char *) + text);
-    if (!node) {
-        return NULL;
-    }
-    *node = (pz_xml_node){.attributes = (const char **)(void *)(node + 1)};
-    char *at = (char *)(node->attributes + count + 1);
-    node->name = put_text(&at, name);
-    for (size_t i = 0; i < count; ++i) {
-        node->attributes[i] = put_text(&at, attributes[i]);
-    }
-    node->attributes[count] = NULL;
-    return node;
-}
-
-poise_status pz_xml_start(pz_xml_tree *tree, const char *name, const char *const *attributes, int line)
-{
-    if (tree->root && !tree->open) {
-        return fail_at(tree, line, "there is a second root element; a document has one");
-    }
-    if (tree->depth >= PZ_XML_DEPTH) {
-        return fail_at(tree, line, "elements are nested more than 10000 deep; is this file what it says?");
-    }
-    pz_xml_node *node = make_node(&tree->input->pool, name, attributes);
-    if (!node) {
-        return pz_input_no_memory(tree->input);
-    }
-    node->file = tree->file;
-    node->line = line;
-    node->parent = tree->open;
-    if (!tree->open) {
-        tree->root = node;
-    } else if (tree->open->last) {
-        tree->open->last->next = node;
-        tree->open->last = node;
-    } else {
-        tree->open->first = tree->open->last = node;
-    }
-    tree->open = node;
-    tree->depth += 1;
-    return POISE_OK;
-}
-
-poise_status pz_xml_end(pz_xml_tree *tree)
-{
-    if (!tree->open) {
-        return fail_at(tree, 0, "an element ends that did not start");
-    }
-    tree->open = tree->open->parent;
-    tree->depth -= 1;
-    return POISE_OK;
-}
 
 // ---- Asking --------------------------------------------------------------------------------------------------------------
 

@@ -1,8 +1,7 @@
-// XML for the readers of XML formats: a tree of elements, and what it takes to ask it for names and numbers.
+// XML for the readers of XML formats: a document becomes a tree of elements, which has functions to ask it for names and
+// numbers. Text between elements is not kept: no format that is read here has any.
 //
-// The tree is made of two events, the start and the end of an element; what calls them does not matter. Here it is expat
-// (xml_expat.c). A build that has another parser at hand replaces pz_xml_parse, calls the same two functions, and every
-// reader works as before. There is no event for text between elements: no format that is read here has any.
+// All memory comes from the input's pool: at most some 30 bytes for each byte of the document.
 #ifndef PZ_IO_XML_TREE_H
 #define PZ_IO_XML_TREE_H
 
@@ -20,30 +19,19 @@ typedef struct pz_xml_node {
     struct pz_xml_node *parent, *first, *last, *next;
 } pz_xml_node;
 
-// ---- Events to a tree (xml.c) --------------------------------------------------------------------------------------------
-
-typedef struct pz_xml_tree {
-    pz_input *input; // memory and errors
-    const char *file;
-    pz_xml_node *root; // NULL before the first start
-    pz_xml_node *open; // element that the next event belongs to; NULL before the root and after its end
-    int depth;
-} pz_xml_tree;
-
-// `attributes` as in a node. Everything is copied. A second root, and an end too many, are errors of the source.
-poise_status pz_xml_start(pz_xml_tree *tree, const char *name, const char *const *attributes, int line);
-poise_status pz_xml_end(pz_xml_tree *tree);
-
-// ---- A source of events (xml_expat.c) ------------------------------------------------------------------------------------
+// ---- Parsing (xml_parse.c, xml_text.c) -----------------------------------------------------------------------------------
 
 // Read a document. `file` is its name if it is not the one that `input` stands for, else NULL.
 //
-// Lenient where it is safe: white space before the XML declaration; with a warning a malformed declaration, and zeros behind
-// the end. A document type that declares things of its own (entities, default values) is refused: a few lines of those can
-// stand for gigabytes, and no file that is read here needs them.
+// Lenient where real files need it: white space before the XML declaration; all letters beyond ASCII in names; with a
+// warning a malformed declaration, bytes that are not UTF-8 (taken as ISO-8859-1), and zeros behind the end. Strict
+// elsewhere.
+//
+// A document type that declares things of its own (entities, default values) is refused: a few lines of those can stand
+// for gigabytes, and no file that is read here needs them.
 poise_status pz_xml_parse(pz_input *input, const void *bytes, size_t size, const char *file, pz_xml_node **root);
 
-// ---- Asking (xml.c) ------------------------------------------------------------------------------------------------------
+// ---- Asking (xml_tree.c) -------------------------------------------------------------------------------------------------
 
 // Pre-order, without recursion: the element after `node` within the subtree of `top`; NULL at its end. `skip` leaves out
 // what is inside `node`.
@@ -73,7 +61,7 @@ poise_status pz_xml_exactly(pz_input *input, const pz_xml_node *node, const char
 poise_status pz_xml_numbers_of(pz_input *input, const pz_xml_node *node, const char *attribute, const char *value,
                                pz_xml_numbers_kind kind, int least, int most, double *values, int *count);
 
-// ---- Errors and warnings (xml.c) -----------------------------------------------------------------------------------------
+// ---- Errors and warnings (xml_tree.c) ------------------------------------------------------------------------------------
 
 // With the line of the node, and the name of its file if that is another one.
 poise_status pz_xml_fail(pz_input *input, const pz_xml_node *node, poise_status status, const char *format, ...)
