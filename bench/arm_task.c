@@ -121,7 +121,7 @@ static void make_model(arm *a)
 {
     poise_builder *builder;
     poise_error error = {.text = ""};
-    poise_status status = poise_builder_create(NULL, &builder);
+    poise_status status = poise_builder_create(NULL, &builder, NULL);
     for (int i = 0; i < a->n && status == POISE_OK; ++i) {
         const link *l = &a->links[i];
         poise_joint joint = poise_joint_default();

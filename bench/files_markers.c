@@ -10,7 +10,7 @@
 static poise_markers *dancing_points(int frames)
 {
     poise_markers *markers = NULL;
-    if (poise_markers_create(frames, POINTS, 120.0, NULL, NULL, &markers) != POISE_OK) {
+    if (poise_markers_create(frames, POINTS, 120.0, NULL, NULL, &markers, NULL) != POISE_OK) {
         abort();
     }
     markers->scale = (poise_scale){0.001, POISE_UP_Z};

@@ -138,7 +138,7 @@ static double gauss(scene_random *random)
 
 void marker_task_points(const marker_task *task, poise_kinematics *kinematics, const double *q, poise_vec3 *points)
 {
-    poise_kinematics_update(kinematics, q);
+    poise_kinematics_update(kinematics, q, NULL);
     for (int i = 0; i < task->marker_count; ++i) {
         points[i] = poise_kinematics_point(kinematics, task->markers[i].body, task->markers[i].local);
     }
@@ -149,7 +149,7 @@ static void see(marker_task *task, double sigma)
     scene_random random = scene_random_make(NOISE_SEED);
     poise_kinematics *kinematics;
     poise_error error = {.text = "out of memory"};
-    require(poise_kinematics_create(task->model, NULL, &kinematics), &error);
+    require(poise_kinematics_create(task->model, NULL, &kinematics, NULL), &error);
     task->seen = take((size_t)task->frame_count * (size_t)task->marker_count, sizeof *task->seen);
     for (int t = 0; t < task->frame_count; ++t) {
         poise_vec3 *x = task->seen + (size_t)t * (size_t)task->marker_count;
@@ -174,7 +174,7 @@ bool marker_task_read(const char *path, int frames, double sigma, marker_task *t
     poise_builder *builder;
     poise_model *model;
     poise_error error = {.text = "out of memory"};
-    require(poise_builder_create(NULL, &builder), &error);
+    require(poise_builder_create(NULL, &builder, NULL), &error);
     read_lines(file, builder);
     fclose(file);
     require(poise_model_create(builder, NULL, &model, &error), &error);

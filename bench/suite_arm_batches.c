@@ -50,12 +50,12 @@ static work make_work(const arm *a, seed_kind kind, int count, int call, int rou
     w.reports = bench_take(many, sizeof *w.reports);
     scene_random random = scene_random_make(SEED);
     poise_kinematics *kinematics;
-    poise_kinematics_create(a->model, NULL, &kinematics);
+    poise_kinematics_create(a->model, NULL, &kinematics, NULL);
     poise_pose tip = arm_pose_of(&a->tip); // in the last body
     for (int i = 0; i < count; ++i) {
         double target[ARM_MOST];
         arm_draw(a, kind, &random, target, w.seeds + i * a->n);
-        poise_kinematics_update(kinematics, target);
+        poise_kinematics_update(kinematics, target, NULL);
         poise_pose there = poise_pose_multiply(poise_kinematics_body_pose(kinematics, a->n - 1), tip);
         w.goals[i] = poise_goal_pose(a->n - 1, tip, there);
     }
@@ -110,14 +110,14 @@ static void run_single(void *solver, work *w, int first)
 {
     for (int i = first; i < first + PART; ++i) {
         poise_problem *p = &w->problems[i];
-        p->status = poise_solve(solver, p->goals, 1, p->q, &p->report);
+        p->status = poise_solve(solver, p->goals, 1, p->q, &p->report, NULL);
     }
 }
 
 static void run_calls(poise_batch *batch, work *w, int first, int last)
 {
     for (int i = first; i < last; i += w->call) {
-        poise_batch_solve(batch, w->problems + i, last - i < w->call ? last - i : w->call);
+        poise_batch_solve(batch, w->problems + i, last - i < w->call ? last - i : w->call, NULL);
     }
 }
 
@@ -149,7 +149,7 @@ static poise_batch *make_batch(const arm *a, const work *w, int lanes, crew *c)
     options.workers = c->threads;
     options.parallel_for = c->threads > 1 ? crew_run : NULL;
     options.user = c;
-    if (poise_batch_create(a->model, &options, NULL, &batch) != POISE_OK) {
+    if (poise_batch_create(a->model, &options, NULL, &batch, NULL) != POISE_OK) {
         bench_fail("%s: no batch", a->name);
     }
     return batch;
@@ -180,7 +180,7 @@ static bool has_same_bits(const work *w)
 static int solve_single(const arm *a, work *w, double *ns)
 {
     poise_solver *solver;
-    if (poise_solver_create(a->model, &w->options, NULL, &solver) != POISE_OK) {
+    if (poise_solver_create(a->model, &w->options, NULL, &solver, NULL) != POISE_OK) {
         bench_fail("%s: no solver", a->name);
     }
     *ns = time_parts(run_single, solver, w);

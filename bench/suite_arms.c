@@ -80,7 +80,7 @@ static poise_solver *make_solver(const plan *p, int restarts, int iterations)
     options.max_iterations = iterations;
     options.seed_table = p->has_table;
     poise_solver *solver;
-    if (poise_solver_create(p->arm->model, &options, NULL, &solver) != POISE_OK) {
+    if (poise_solver_create(p->arm->model, &options, NULL, &solver, NULL) != POISE_OK) {
         bench_fail("%s: no solver", p->arm->name);
     }
     return solver;
@@ -91,11 +91,12 @@ static poise_report solve(poise_solver *solver, const arm *a, const frame *targe
 {
     poise_goal goal = poise_goal_pose(a->n - 1, arm_pose_of(&a->tip), arm_pose_of(target));
     poise_report report;
+    poise_error error;
     double start = bench_now();
-    poise_status status = poise_solve(solver, &goal, 1, q, &report);
+    poise_status status = poise_solve(solver, &goal, 1, q, &report, &error);
     s->us[s->count++] = 1e-3 * (bench_now() - start);
     if (status != POISE_OK) {
-        bench_fail("%s: %s", a->name, poise_solver_error(solver));
+        bench_fail("%s: %s", a->name, error.text);
     }
     s->iterations += report.iterations;
     s->searches += report.restarts + 1;

@@ -43,15 +43,15 @@ static void plain_exact(void *user, int round)
 static void composite_dense(void *user, int round)
 {
     problem *p = user;
-    poise_objective_evaluate(p->objective, pose_of(p, round), POISE_LEVEL_HESSIAN);
-    poise_objective_hessian(p->objective, POISE_HESSIAN_EXACT, p->H);
+    poise_objective_evaluate(p->objective, pose_of(p, round), POISE_LEVEL_HESSIAN, NULL);
+    poise_objective_hessian(p->objective, POISE_HESSIAN_EXACT, p->H, NULL);
     bench_use(p->H[0]);
 }
 
 static void composite_packed(void *user, int round)
 {
     problem *p = user;
-    poise_objective_evaluate(p->objective, pose_of(p, round), POISE_LEVEL_HESSIAN);
+    poise_objective_evaluate(p->objective, pose_of(p, round), POISE_LEVEL_HESSIAN, NULL);
     poise_objective_packed(p->objective, POISE_HESSIAN_EXACT, p->packed);
     bench_use(p->packed[0]);
 }
@@ -59,20 +59,20 @@ static void composite_packed(void *user, int round)
 static void composite_product(void *user, int round)
 {
     problem *p = user;
-    poise_objective_evaluate(p->objective, pose_of(p, round), POISE_LEVEL_HESSIAN);
-    poise_objective_multiply(p->objective, POISE_HESSIAN_EXACT, p->x, p->y);
+    poise_objective_evaluate(p->objective, pose_of(p, round), POISE_LEVEL_HESSIAN, NULL);
+    poise_objective_multiply(p->objective, POISE_HESSIAN_EXACT, p->x, p->y, NULL);
 }
 
 static void gradient_only(void *user, int round)
 {
     problem *p = user;
-    poise_objective_evaluate(p->objective, pose_of(p, round), POISE_LEVEL_GRADIENT);
+    poise_objective_evaluate(p->objective, pose_of(p, round), POISE_LEVEL_GRADIENT, NULL);
 }
 
 static void cost_only(void *user, int round)
 {
     problem *p = user;
-    poise_objective_evaluate(p->objective, pose_of(p, round), POISE_LEVEL_COST);
+    poise_objective_evaluate(p->objective, pose_of(p, round), POISE_LEVEL_COST, NULL);
 }
 
 // ---- Problems ------------------------------------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ static problem make_problem(const char *scene, int markers)
     for (int i = 0; i < POSES; ++i) {
         scene_random_configuration(&random, p.model, p.poses + (size_t)i * (size_t)p.nq);
     }
-    poise_objective_create(p.model, 0, NULL, &p.objective);
+    poise_objective_create(p.model, 0, NULL, &p.objective, NULL);
     poise_objective_set_goals(p.objective, p.goals, markers, NULL);
     p.J = bench_take(3 * (size_t)markers * n, sizeof *p.J);
     p.H = bench_take(n * n, sizeof *p.H);

@@ -48,7 +48,7 @@ static poise_model *narrow_model(const poise_model *model)
 {
     poise_builder *builder = NULL;
     poise_model *made = NULL;
-    if (poise_builder_create(NULL, &builder) != POISE_OK) {
+    if (poise_builder_create(NULL, &builder, NULL) != POISE_OK) {
         return NULL;
     }
     int n = poise_model_joint_count(model);
@@ -89,13 +89,13 @@ static void ask(const setting *s, rival who, bool is_path, const double *posture
     poise_erik_report report;
     double begin = bench_now();
     if (who == ERIK) {
-        poise_erik_solve(s->erik, posture, target, q, NULL);
+        poise_erik_solve(s->erik, posture, target, q, NULL, NULL);
     } else {
         poise_goal goal = poise_goal_orientation(s->options.body, target);
-        poise_expressive_solve(is_path ? s->warm[who] : s->cold[who], &goal, 1, posture, q, NULL);
+        poise_expressive_solve(is_path ? s->warm[who] : s->cold[who], &goal, 1, posture, q, NULL, NULL);
     }
     t->us[t->count] = (bench_now() - begin) * 1e-3;
-    poise_erik_measure(s->erik, posture, target, q, &report);
+    poise_erik_measure(s->erik, posture, target, q, &report, NULL);
     t->count += 1;
     t->ok += report.error <= s->options.threshold;
     t->aimed += report.orientation <= s->options.threshold;
@@ -144,7 +144,7 @@ static void take_posture(const setting *s, int64_t index, double *posture)
         double share = (posture[i] - lower[i]) / (upper[i] - lower[i]);
         posture[i] = from[i] + share * (to[i] - from[i]);
     }
-    poise_model_clamp(s->model, posture, NULL);
+    poise_model_clamp(s->model, posture, NULL, NULL);
 }
 
 static void run_samples(const setting *s, int64_t samples)
@@ -188,7 +188,7 @@ static void run_path(const setting *s, int64_t index, scene_random *random, tall
         poise_goal goal = poise_goal_orientation(s->options.body, target);
         memcpy(q, psi, sizeof q);
         if (who != ERIK) {
-            poise_expressive_solve(s->cold[who], &goal, 1, psi, q, NULL);
+            poise_expressive_solve(s->cold[who], &goal, 1, psi, q, NULL, NULL);
         }
         for (int i = 0; i <= STEPS; ++i) {
             memcpy(before, q, sizeof before);

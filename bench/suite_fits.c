@@ -44,7 +44,8 @@ static void take_markers(subject *s)
         labels[i] = s->task.label[i];
         s->placements[i] = (poise_placement){labels[i], s->task.body[i], {NAN, NAN, NAN}, 1.0};
     }
-    if (poise_markers_create(s->frames, HDM05_MARKERS, 1.0 / s->task.frame_time, labels, NULL, &s->markers) != POISE_OK) {
+    if (poise_markers_create(s->frames, HDM05_MARKERS, 1.0 / s->task.frame_time, labels, NULL, &s->markers, NULL) !=
+        POISE_OK) {
         bench_fail("no room for the markers");
     }
     s->clean = s->task.target;
@@ -114,11 +115,11 @@ typedef struct tally {
 static void measure(const subject *s, const poise_clip *clip, const poise_track_frame *report, tally *t)
 {
     poise_kinematics *kinematics;
-    if (poise_kinematics_create(s->model, NULL, &kinematics) != POISE_OK) {
+    if (poise_kinematics_create(s->model, NULL, &kinematics, NULL) != POISE_OK) {
         bench_fail("no kinematics");
     }
     for (int f = 0; f < s->frames; ++f) {
-        poise_kinematics_update(kinematics, clip->q + (size_t)f * (size_t)clip->nq);
+        poise_kinematics_update(kinematics, clip->q + (size_t)f * (size_t)clip->nq, NULL);
         for (int i = 0; i < HDM05_MARKERS; ++i) {
             poise_vec3 x = poise_kinematics_point(kinematics, s->placements[i].body, s->placements[i].local);
             poise_vec3 y = s->clean[(size_t)f * HDM05_MARKERS + (size_t)i];

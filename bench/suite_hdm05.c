@@ -57,7 +57,7 @@ static poise_solver_options paper_options(const hdm05_task *task)
 static poise_solver *make_solver(const hdm05_task *task, const poise_solver_options *options)
 {
     poise_solver *solver;
-    if (poise_solver_create(task->model, options, NULL, &solver) != POISE_OK) {
+    if (poise_solver_create(task->model, options, NULL, &solver, NULL) != POISE_OK) {
         bench_fail("no solver for the recording");
     }
     return solver;
@@ -67,11 +67,12 @@ static poise_solver *make_solver(const hdm05_task *task, const poise_solver_opti
 static poise_report solve_frame(contest *c, poise_solver *solver, int frame, result *r)
 {
     poise_report report;
+    poise_why error;
     poise_goal goals[HDM05_MARKERS]; // as a program has them that reads frame by frame
     memcpy(goals, c->goals + (size_t)frame * HDM05_MARKERS, sizeof goals);
     double before = bench_now();
-    if (poise_solve(solver, goals, HDM05_MARKERS, c->q, &report) != POISE_OK) {
-        bench_fail("%s", poise_solver_error(solver));
+    if (poise_solve(solver, goals, HDM05_MARKERS, c->q, &report, &why) != POISE_OK) {
+        bench_fail("%s", why.text);
     }
     r->us[r->frames++] = (bench_now() - before) / 1e3;
     double error = sqrt(2.0 * report.cost);
@@ -183,7 +184,7 @@ static void run_batch(contest *c)
     poise_batch *batch;
     poise_problem *problems = bench_take((size_t)count, sizeof *problems);
     double *q = bench_take((size_t)count * (size_t)task->nq, sizeof *q), least = INFINITY, error = 0.0;
-    if (poise_batch_create(task->model, &options, NULL, &batch) != POISE_OK) {
+    if (poise_batch_create(task->model, &options, NULL, &batch, NULL) != POISE_OK) {
         bench_fail("no batch for the recording");
     }
     for (int round = 0; round < rounds; ++round) {
@@ -194,7 +195,7 @@ static void run_batch(contest *c)
                                           .q = q + (size_t)i * (size_t)task->nq};
         }
         double before = bench_now();
-        poise_batch_solve(batch, problems, count);
+        poise_batch_solve(batch, problems, count, NULL);
         least = fmin(least, bench_now() - before);
     }
     for (int i = 0; i < count; ++i) {

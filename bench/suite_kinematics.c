@@ -28,7 +28,7 @@ typedef struct work {
 static void poise_forward(void *user, int round)
 {
     work *w = user;
-    poise_kinematics_update(w->kinematics, w->poses[round % POSES]);
+    poise_kinematics_update(w->kinematics, w->poses[round % POSES], NULL);
     poise_kinematics_body_frame(w->kinematics, w->arm->n - 1, w->rotation, w->position);
     poise_vec3 p = poise_kinematics_point(w->kinematics, w->arm->n - 1, w->tip.position);
     bench_use(p.x + w->rotation[0]);
@@ -37,8 +37,8 @@ static void poise_forward(void *user, int round)
 static void poise_jacobian(void *user, int round)
 {
     work *w = user;
-    poise_kinematics_update(w->kinematics, w->poses[round % POSES]);
-    poise_kinematics_frame_jacobian(w->kinematics, w->arm->n - 1, w->tip.position, w->J);
+    poise_kinematics_update(w->kinematics, w->poses[round % POSES], NULL);
+    poise_kinematics_frame_jacobian(w->kinematics, w->arm->n - 1, w->tip.position, w->J, NULL);
     bench_use(w->J[0]);
 }
 
@@ -59,7 +59,7 @@ static double poise_error_of(work *w)
     double worst = 0.0;
     for (int pose = 0; pose < POSES; ++pose) {
         frame wanted = arm_forward(w->arm, w->poses[pose]), at;
-        poise_kinematics_update(w->kinematics, w->poses[pose]);
+        poise_kinematics_update(w->kinematics, w->poses[pose], NULL);
         poise_pose tip = poise_pose_multiply(poise_kinematics_body_pose(w->kinematics, w->arm->n - 1), w->tip);
         poise_quat_to_matrix(tip.rotation, at.R);
         at.p[0] = tip.position.x, at.p[1] = tip.position.y, at.p[2] = tip.position.z;
@@ -110,7 +110,7 @@ static void run_arm(const bench *b, const arm *a)
     double ns[4];
     bench_progress(b, a->name);
     w = (work){.arm = a, .tip = arm_pose_of(&a->tip)};
-    if (poise_kinematics_create(a->model, NULL, &w.kinematics) != POISE_OK) {
+    if (poise_kinematics_create(a->model, NULL, &w.kinematics, NULL) != POISE_OK) {
         bench_fail("%s: no kinematics", a->name);
     }
     for (int i = 0; i < POSES; ++i) {

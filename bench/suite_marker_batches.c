@@ -96,7 +96,7 @@ static void create(contender *c, const marker_task *task)
     options.workers = c->crew.threads;
     options.parallel_for = c->crew.threads > 1 ? crew_run : NULL;
     options.user = &c->crew;
-    if (poise_batch_create(task->model, &options, NULL, &c->batch) != POISE_OK) {
+    if (poise_batch_create(task->model, &options, NULL, &c->batch, NULL) != POISE_OK) {
         bench_fail("no batch");
     }
 }
@@ -105,7 +105,7 @@ static void run(contender *c, problem_set *set)
 {
     rewind_problems(set);
     double wall = bench_wall(), own = bench_now();
-    poise_batch_solve(c->batch, set->problems, set->count);
+    poise_batch_solve(c->batch, set->problems, set->count, NULL);
     own = c->crew.threads > 1 ? c->crew.busiest : bench_now() - own;
     c->own = fmin(c->own, own * 1e-9);
     c->wall = fmin(c->wall, (bench_wall() - wall) * 1e-9);

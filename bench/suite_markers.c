@@ -86,10 +86,10 @@ static void *poise_create(const rival *self, const marker_task *task)
     options.coupled_goals = 0;
     options.max_iterations = METHOD_ITERATIONS;
     options.max_rows = 3 * task->marker_count;
-    poise_status status = poise_kinematics_create(task->model, NULL, &p->kinematics);
-    status = status ? status : poise_solver_create(task->model, &options, NULL, &p->warm);
+    poise_status status = poise_kinematics_create(task->model, NULL, &p->kinematics, NULL);
+    status = status ? status : poise_solver_create(task->model, &options, NULL, &p->warm, NULL);
     options.start = POISE_START_COLD;
-    status = status ? status : poise_solver_create(task->model, &options, NULL, &p->cold);
+    status = status ? status : poise_solver_create(task->model, &options, NULL, &p->cold, NULL);
     if (status != POISE_OK) {
         poise_destroy(p);
         return NULL;
@@ -110,7 +110,7 @@ static int poise_follow(void *tracker, bool cold)
 {
     follower *p = tracker;
     poise_report report;
-    if (poise_solve(cold ? p->cold : p->warm, p->goals, p->task->marker_count, p->q, &report) != POISE_OK) {
+    if (poise_solve(cold ? p->cold : p->warm, p->goals, p->task->marker_count, p->q, &report, NULL) != POISE_OK) {
         return 0;
     }
     return report.iterations;
@@ -147,7 +147,7 @@ static void *textbook_create(const rival *self, const marker_task *task)
     t->q = bench_take((size_t)task->nq, sizeof *t->q);
     memcpy(t->q, task->q, (size_t)task->nq * sizeof *t->q);
     t->lm = textbook_lm_create(task->model, task->markers, task->marker_count);
-    if (!t->lm || poise_kinematics_create(task->model, NULL, &t->kinematics) != POISE_OK) {
+    if (!t->lm || poise_kinematics_create(task->model, NULL, &t->kinematics, NULL) != POISE_OK) {
         textbook_destroy(t);
         return NULL;
     }

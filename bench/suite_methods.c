@@ -67,11 +67,11 @@ static void place_markers(problem *p, int frame, const double *q, double noise, 
 {
     static scene_marker markers[MARKERS];
     poise_kinematics *kinematics;
-    if (poise_kinematics_create(p->model, NULL, &kinematics) != POISE_OK) {
+    if (poise_kinematics_create(p->model, NULL, &kinematics, NULL) != POISE_OK) {
         bench_fail("no kinematics");
     }
     p->markers = scene_markers(SCENE, markers, MARKERS);
-    poise_kinematics_update(kinematics, q);
+    poise_kinematics_update(kinematics, q, NULL);
     for (int i = 0; i < p->markers; ++i) {
         poise_vec3 x = poise_kinematics_point(kinematics, markers[i].body, markers[i].local);
         x.x += noise * scene_random_normal(random);
@@ -130,7 +130,7 @@ static poise_model *tighten(const poise_model *model)
     }
     poise_builder *builder;
     poise_model *tight;
-    poise_builder_create(NULL, &builder);
+    poise_builder_create(NULL, &builder, NULL);
     for (int k = 0; k < poise_model_joint_count(model); ++k) {
         poise_joint joint = poise_model_joint(model, k);
         int count, first = poise_model_joint_q(model, k, &count);
@@ -164,7 +164,7 @@ static outcome *run_method(const bench *b, const problem *p, poise_method method
         return o;
     }
     poise_solver *solver;
-    if (poise_solver_create(p->model, &options, NULL, &solver) != POISE_OK) {
+    if (poise_solver_create(p->model, &options, NULL, &solver, NULL) != POISE_OK) {
         return o;
     }
     double q[MOST_NQ];
@@ -177,7 +177,7 @@ static outcome *run_method(const bench *b, const problem *p, poise_method method
             memcpy(q, p->start, sizeof q);
         }
         double begin = bench_now();
-        o->ran = o->ran && poise_solve(solver, p->goals[frame], p->markers, q, &report) == POISE_OK;
+        o->ran = o->ran && poise_solve(solver, p->goals[frame], p->markers, q, &report, NULL) == POISE_OK;
         o->us[frame] = 1e-3 * (bench_now() - begin);
         o->cost[frame] = report.cost;
         o->iterations += report.iterations;

@@ -50,8 +50,8 @@ static work make(const char *scene)
     w.goals = bench_take((size_t)w.goal_count, sizeof *w.goals);
     scene_markers(scene, markers, w.goal_count);
     poise_kinematics *kinematics;
-    if (poise_kinematics_create(w.model, NULL, &kinematics) != POISE_OK ||
-        poise_kinematics_update(kinematics, there) != POISE_OK) {
+    if (poise_kinematics_create(w.model, NULL, &kinematics, NULL) != POISE_OK ||
+        poise_kinematics_update(kinematics, there, NULL) != POISE_OK) {
         bench_fail("%s: cannot be solved", w.scene);
     }
     for (int i = 0; i < w.goal_count; ++i) {
@@ -66,7 +66,7 @@ static work make(const char *scene)
         options.max_iterations = i == 0 ? SHORT : LONG;
         options.position_tolerance = options.gradient_tolerance = 0.0;
         options.coupled_goals = 0;
-        if (poise_solver_create(w.model, &options, NULL, &w.solver[i]) != POISE_OK) {
+        if (poise_solver_create(w.model, &options, NULL, &w.solver[i], NULL) != POISE_OK) {
             bench_fail("%s: cannot be solved", w.scene);
         }
     }
@@ -87,7 +87,7 @@ static void run(work *w, int which)
 {
     poise_report report;
     memcpy(w->q, w->start, (size_t)w->nq * sizeof *w->q);
-    if (poise_solve(w->solver[which], w->goals, w->goal_count, w->q, &report) != POISE_OK) {
+    if (poise_solve(w->solver[which], w->goals, w->goal_count, w->q, &report, NULL) != POISE_OK) {
         bench_fail("%s: cannot be solved", w->scene);
     }
     w->iterations = report.iterations;

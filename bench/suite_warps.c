@@ -60,7 +60,7 @@ static poise_filter *make_filter(const poise_model *model)
         joints[j].acceleration = 40.0;
         joints[j].jerk = 800.0;
     }
-    return poise_filter_create(joints, JOINTS, NULL, &filter) == POISE_OK ? filter : NULL;
+    return poise_filter_create(joints, JOINTS, NULL, &filter, NULL) == POISE_OK ? filter : NULL;
 }
 
 // What came of a run.
@@ -97,7 +97,7 @@ static void run(const bench *b, const poise_model *model, poise_expressive *expr
         poise_expressive_report report;
         double begin = bench_now();
         pose_at(clip, at, posture);
-        poise_expressive_warp(expressive, &goal, 1, posture, filter, 1.0 / RATE, answer, q, &report);
+        poise_expressive_warp(expressive, &goal, 1, posture, filter, 1.0 / RATE, answer, q, &report, NULL);
         us[i] = 1e-3 * (bench_now() - begin);
         note_tick(&t, i > 0 ? before : answer, answer, last, q);
         t.outside += !poise_model_within_limits(model, q);

@@ -38,7 +38,7 @@ textbook_lm *textbook_lm_create(const poise_model *model, const scene_marker *ma
     size_t bytes = (numbers + VECTOR - 1) / VECTOR * VECTOR * sizeof(double);
     textbook_lm *lm = calloc(1, sizeof *lm);
     double *memory = aligned_alloc(VECTOR * sizeof *memory, bytes);
-    if (!lm || !memory || poise_kinematics_create(model, NULL, &lm->kinematics) != POISE_OK) {
+    if (!lm || !memory || poise_kinematics_create(model, NULL, &lm->kinematics, NULL) != POISE_OK) {
         free(lm);
         free(memory);
         return NULL;
@@ -143,7 +143,7 @@ static poise_vec3 residual(const textbook_lm *lm, const poise_vec3 *seen, int i)
 static double cost(textbook_lm *lm, const poise_vec3 *seen, const double *q)
 {
     double sum = 0.0;
-    poise_kinematics_update(lm->kinematics, q);
+    poise_kinematics_update(lm->kinematics, q, NULL);
     for (int i = 0; i < lm->marker_count; ++i) {
         poise_vec3 r = residual(lm, seen, i);
         sum += r.x * r.x + r.y * r.y + r.z * r.z;
@@ -160,7 +160,7 @@ static void linearise(textbook_lm *lm, const poise_vec3 *seen)
     memset(lm->g, 0, n * sizeof *lm->g);
     for (int i = 0; i < lm->marker_count; ++i) {
         poise_vec3 r = residual(lm, seen, i);
-        poise_kinematics_point_jacobian(lm->kinematics, lm->markers[i].body, lm->markers[i].local, lm->columns);
+        poise_kinematics_point_jacobian(lm->kinematics, lm->markers[i].body, lm->markers[i].local, lm->columns, NULL);
         for (size_t row = 0; row < 3; ++row) {
             memcpy(lm->J + row * stride, lm->columns + row * n, n * sizeof *lm->J);
         }
@@ -187,7 +187,7 @@ static double improve(textbook_lm *lm, const poise_vec3 *seen, double stop, doub
         if (factor(lm->n, lm->stride / VECTOR, (const vector *)lm->H, *lambda, (vector *)lm->U)) {
             solve(lm->n, lm->stride, lm->U, lm->g, lm->d);
             double step = largest(lm->d, lm->n);
-            poise_retract(lm->model, q, lm->d, lm->q);
+            poise_retract(lm->model, q, lm->d, lm->q, NULL);
             double next = cost(lm, seen, lm->q);
             if (next <= *f) {
                 memcpy(q, lm->q, (size_t)poise_model_nq(lm->model) * sizeof *q);

@@ -60,7 +60,7 @@ static void run_erik(fuzz_bytes *bytes, const task *t)
     double q[FUZZ_NUMBERS];
     poise_erik_report report = {0};
     memcpy(q, t->q, sizeof q);
-    poise_status status = poise_erik_solve(erik, t->posture, target, q, &report);
+    poise_status status = poise_erik_solve(erik, t->posture, target, q, &report, NULL);
     check(t, status, q, report.error);
     if (status == POISE_OK) {
         check_chain(t, erik, q);
@@ -106,7 +106,7 @@ static void run_expressive(fuzz_bytes *bytes, const task *t)
     double q[FUZZ_NUMBERS];
     poise_expressive_report report = {0};
     memcpy(q, t->q, sizeof q);
-    poise_status status = poise_expressive_solve(expressive, goals, count, t->posture, q, &report);
+    poise_status status = poise_expressive_solve(expressive, goals, count, t->posture, q, &report, NULL);
     check(t, status, q, report.error);
     if (status == POISE_OK) {
         fuzz_check_answer(t->model, q, true);
@@ -126,14 +126,14 @@ static void run_filter(fuzz_bytes *bytes)
     joint.responsiveness = fuzz_number_or(bytes, 0.0);
     joint.soft = fuzz_number_or(bytes, 0.0);
     poise_filter *filter = NULL;
-    if (poise_filter_create(&joint, 1, NULL, &filter) != POISE_OK) {
+    if (poise_filter_create(&joint, 1, NULL, &filter, NULL) != POISE_OK) {
         return;
     }
     double x = fuzz_number(bytes);
-    poise_filter_reset(filter, &x);
+    poise_filter_reset(filter, &x, NULL);
     for (int i = 0; i < 12; ++i) {
         double setpoint = fuzz_number(bytes), dt = fuzz_number_or(bytes, 0.02);
-        if (poise_filter_step(filter, &setpoint, dt, &x) == POISE_OK) {
+        if (poise_filter_step(filter, &setpoint, dt, &x, NULL) == POISE_OK) {
             fuzz_require(isfinite(x) && x >= joint.lower && x <= joint.upper, "the filter leaves its range");
         }
     }

@@ -13,7 +13,7 @@ static poise_model *make_model(void)
     poise_builder *builder = NULL;
     poise_model *model = NULL;
     poise_tool tool = {.name = "tip", .body = "left hand", .pose = poise_pose_from_position(0, 0, 1)};
-    bool works = poise_builder_create(NULL, &builder) == POISE_OK;
+    bool works = poise_builder_create(NULL, &builder, NULL) == POISE_OK;
     for (int k = 0; k < 3 && works; ++k) {
         poise_joint joint = poise_joint_default();
         joint.name = names[k];

@@ -8,7 +8,7 @@ static poise_model *make_model(void)
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"};
     poise_builder *builder = NULL;
     poise_model *model = NULL;
-    if (poise_builder_create(NULL, &builder) != POISE_OK) {
+    if (poise_builder_create(NULL, &builder, NULL) != POISE_OK) {
         abort();
     }
     for (int type = 1; type < POISE_JOINT_TYPE_COUNT; ++type) {

@@ -97,13 +97,14 @@ static void solve_twice(task *t, poise_solver *solver)
 {
     double first[FUZZ_NUMBERS] = {0};
     poise_report reports[2];
+    poise_error error = {.text = ""};
     for (int k = 0; k < 2; ++k) {
         double q[FUZZ_NUMBERS];
         memcpy(q, t->q, sizeof q);
-        poise_status status = poise_solve(solver, t->goals, t->count, q, &reports[k]);
+        poise_status status = poise_solve(solver, t->goals, t->count, q, &reports[k], &error);
         if (status != POISE_OK) {
             fuzz_require(memcmp(q, t->q, sizeof q) == 0, "q was touched");
-            fuzz_require(poise_solver_error(solver)[0] != '\0', "an error without words");
+            fuzz_require(error.text[0] != '\0', "an error without words");
             return;
         }
         fuzz_check_answer(t->model, q, t->options.use_limits);
@@ -131,7 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         t.goals[i].priority = fuzz_index(&bytes, 3);
     }
     poise_solver *solver = NULL;
-    poise_status status = poise_solver_create(t.model, &t.options, NULL, &solver);
+    poise_status status = poise_solver_create(t.model, &t.options, NULL, &solver, NULL);
     fuzz_require((status == POISE_OK) == (poise_solver_size(t.model, &t.options) > 0), "size and create disagree");
     if (status == POISE_OK) {
         solve_twice(&t, solver);

@@ -26,7 +26,7 @@ static void take_markers(fuzz_bytes *bytes, task *t)
         poise_vec3 local = fuzz_vec3(bytes);
         t->placements[i] = (poise_placement){labels[i], body, local, fuzz_number_or(bytes, 1.0)};
     }
-    if (poise_markers_create(t->frames, t->count, 100.0, labels, NULL, &t->markers) != POISE_OK) {
+    if (poise_markers_create(t->frames, t->count, 100.0, labels, NULL, &t->markers, NULL) != POISE_OK) {
         return;
     }
     for (int i = 0; i < t->frames * t->count; ++i) {

@@ -74,13 +74,13 @@ static void put_scene(const char *scene)
     poise_clip *clip = NULL;
     poise_markers *markers = NULL;
     if (scene_create(scene, NULL, &model, NULL) != POISE_OK ||
-        poise_clip_create(FRAMES, poise_model_nq(model), 0.01, NULL, &clip) != POISE_OK ||
-        poise_markers_create(FRAMES, 2, 100.0, NULL, NULL, &markers) != POISE_OK) {
+        poise_clip_create(FRAMES, poise_model_nq(model), 0.01, NULL, &clip, NULL) != POISE_OK ||
+        poise_markers_create(FRAMES, 2, 100.0, NULL, NULL, &markers, NULL) != POISE_OK) {
         exit(EXIT_FAILURE);
     }
     for (int f = 0; f < FRAMES; ++f) {
         poise_model_neutral(model, clip->q + (size_t)f * (size_t)clip->nq);
-        poise_model_clamp(model, clip->q + (size_t)f * (size_t)clip->nq, NULL);
+        poise_model_clamp(model, clip->q + (size_t)f * (size_t)clip->nq, NULL, NULL);
         markers->position[2 * f] = poise_vec3_make(0.25 * f, 1.5, -2.0);
     }
     poise_goal goal = poise_goal_position(0, poise_vec3_make(0.1, 0.0, 0.0), poise_vec3_make(0.5, 0.25, 1.0));

@@ -117,7 +117,7 @@ poise_model *fuzz_model(fuzz_bytes *bytes, const poise_joint_type *types, int ty
     poise_builder *builder = NULL;
     poise_model *model = NULL;
     poise_error error = {.text = ""};
-    poise_status status = poise_builder_create(NULL, &builder);
+    poise_status status = poise_builder_create(NULL, &builder, NULL);
     int count = 1 + fuzz_index(bytes, FUZZ_JOINTS);
     for (int i = 0; i < count && status == POISE_OK; ++i) {
         int type = fuzz_index(bytes, types ? type_count : POISE_JOINT_TYPE_COUNT);

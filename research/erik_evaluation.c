@@ -273,7 +273,7 @@ static void solve(const evaluate_run *run, evaluate_solver solver, poise_erik *e
                   poise_quat target, double *q, poise_erik_report *report)
 {
     if (solver == EVALUATE_ERIK) {
-        poise_erik_solve(erik, posture, target, q, report);
+        poise_erik_solve(erik, posture, target, q, report, NULL);
         return;
     }
     two_task_options options = two_task_options_default();

@@ -112,7 +112,7 @@ static bool take_sizes(hdm05_task *task)
     task->nq = poise_model_nq(task->model);
     task->nv = poise_model_nv(task->model);
     task->locked = calloc((size_t)task->nv, sizeof *task->locked);
-    return task->locked && poise_kinematics_create(task->model, NULL, &task->kinematics) == POISE_OK;
+    return task->locked && poise_kinematics_create(task->model, NULL, &task->kinematics, NULL) == POISE_OK;
 }
 
 // The skeleton in cm.
@@ -137,7 +137,7 @@ static bool take_model(hdm05_task *task, const poise_model *read)
     for (int i = 0; i < HDM05_MARKERS; ++i) {
         snprintf(task->label[i], sizeof task->label[i], "%s", places[i].label);
         task->body[i] = poise_model_find_body(task->model, places[i].bone);
-        if (task->body[i] == POISE_WORLD) {
+        if (task->body[i] == POISE_NONE) {
             return fail(task, POISE_ERROR_NOT_FOUND, "the skeleton has no bone \"%s\"", places[i].bone);
         }
     }
@@ -165,7 +165,7 @@ static bool take_markers(hdm05_task *task, const poise_markers *markers)
     }
     for (int i = 0; i < HDM05_MARKERS; ++i) {
         int m = poise_markers_find(markers, places[i].label);
-        if (m == POISE_WORLD) {
+        if (m == POISE_NONE) {
             return fail(task, POISE_ERROR_NOT_FOUND, "there is no marker \"%s\"", places[i].label);
         }
         for (int f = 0; f < task->frames; ++f) {
@@ -180,7 +180,7 @@ static bool take_markers(hdm05_task *task, const poise_markers *markers)
 static void find_places(hdm05_task *task)
 {
     for (int f = 0; f < task->frames; ++f) {
-        poise_kinematics_update(task->kinematics, hdm05_pose(task, f));
+        poise_kinematics_update(task->kinematics, hdm05_pose(task, f), NULL);
         for (int i = 0; i < HDM05_MARKERS; ++i) {
             size_t at = (size_t)f * HDM05_MARKERS + (size_t)i;
             poise_pose inverse = poise_pose_inverse(poise_kinematics_body_pose(task->kinematics, task->body[i]));
@@ -239,7 +239,7 @@ static poise_vec3 in_cm(poise_vec3 p)
 static poise_status make_humanoid(const poise_model *humanoid, poise_model **model, poise_error *error)
 {
     poise_builder *builder = NULL;
-    poise_status status = poise_builder_create(NULL, &builder);
+    poise_status status = poise_builder_create(NULL, &builder, NULL);
     for (int k = 0; k < poise_model_joint_count(humanoid) && status == POISE_OK; ++k) {
         poise_joint joint = poise_model_joint(humanoid, k), none = poise_joint_default();
         joint.offset.position = in_cm(joint.offset.position);
@@ -261,7 +261,7 @@ static void film(hdm05_task *task, const poise_model *humanoid, const char *moti
         for (int i = 0; i < 3; ++i) {
             q[i] *= CM_PER_METRE;
         }
-        poise_kinematics_update(task->kinematics, q);
+        poise_kinematics_update(task->kinematics, q, NULL);
         for (int i = 0; i < HDM05_MARKERS; ++i) {
             size_t at = (size_t)f * HDM05_MARKERS + (size_t)i;
             task->own[at] = task->mean[i];
@@ -305,7 +305,7 @@ bool hdm05_make(const char *motion, hdm05_task *task)
 void hdm05_goals(const hdm05_task *task, int frame, hdm05_kind kind, poise_goal *goals)
 {
     if (kind == HDM05_MADE_MARKERS) {
-        poise_kinematics_update(task->kinematics, hdm05_pose(task, frame));
+        poise_kinematics_update(task->kinematics, hdm05_pose(task, frame), NULL);
     }
     for (int i = 0; i < HDM05_MARKERS; ++i) {
         size_t at = (size_t)frame * HDM05_MARKERS + (size_t)i;

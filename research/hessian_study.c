@@ -25,7 +25,7 @@ static poise_model *make_limited(const hdm05_task *task)
 {
     poise_builder *builder = NULL;
     poise_model *model = NULL;
-    poise_status status = poise_builder_create(NULL, &builder);
+    poise_status status = poise_builder_create(NULL, &builder, NULL);
     for (int k = 0; k < poise_model_joint_count(task->model) && status == POISE_OK; ++k) {
         poise_joint joint = poise_model_joint(task->model, k);
         int count, first = poise_model_joint_q(task->model, k, &count);
@@ -118,7 +118,7 @@ static bool set_up(const hessian_study *study, const hessian_run *run, desk *d)
     d->q = calloc((size_t)study->task.nq + 1, sizeof *d->q);
     poise_solver_options options = make_options(d);
     const poise_model *model = run->has_limits ? study->limited : study->task.model;
-    if (d->trace && d->q && poise_solver_create(model, &options, NULL, &d->solver) == POISE_OK) {
+    if (d->trace && d->q && poise_solver_create(model, &options, NULL, &d->solver, NULL) == POISE_OK) {
         return true;
     }
     clear(d);
@@ -130,7 +130,7 @@ static double solve(desk *d, poise_solver *solver, int frame, poise_report *repo
 {
     hdm05_goals(&d->study->task, frame, HDM05_OWN_PLACES, d->goals);
     double before = d->run->now ? d->run->now() : 0.0;
-    if (poise_solve(solver, d->goals, HDM05_MARKERS, d->q, report) != POISE_OK) {
+    if (poise_solve(solver, d->goals, HDM05_MARKERS, d->q, report, NULL) != POISE_OK) {
         return -1.0;
     }
     return d->run->now ? d->run->now() - before : 0.0;
@@ -217,7 +217,7 @@ static bool start_cold(desk *d, hessian_sums *sums)
     options.max_iterations = 200;
     options.restarts = 20;
     options.trace_capacity = 0;
-    if (poise_solver_create(d->study->task.model, &options, NULL, &cold) != POISE_OK) {
+    if (poise_solver_create(d->study->task.model, &options, NULL, &cold, NULL) != POISE_OK) {
         return false;
     }
     double time = solve(d, cold, 0, &report);
@@ -250,9 +250,9 @@ static bool look_at(poise_objective *objective, const double *q, poise_definiten
                     double *larger)
 {
     double H[4], work[8];
-    if (poise_objective_evaluate(objective, q, POISE_LEVEL_HESSIAN) != POISE_OK ||
-        poise_objective_hessian(objective, POISE_HESSIAN_EXACT, H) != POISE_OK ||
-        poise_objective_definiteness(objective, POISE_HESSIAN_EXACT, 1e-12, work, kind) != POISE_OK) {
+    if (poise_objective_evaluate(objective, q, POISE_LEVEL_HESSIAN, NULL) != POISE_OK ||
+        poise_objective_hessian(objective, POISE_HESSIAN_EXACT, H, NULL) != POISE_OK ||
+        poise_objective_definiteness(objective, POISE_HESSIAN_EXACT, 1e-12, work, kind, NULL) != POISE_OK) {
         return false;
     }
     double middle = 0.5 * (H[0] + H[3]), half = 0.5 * (H[0] - H[3]), radius = sqrt(half * half + H[1] * H[1]);
@@ -269,7 +269,7 @@ bool hessian_map(double goal_x, int size, poise_definiteness *kind, double *f, d
     poise_objective *objective = NULL;
     poise_goal goal = poise_goal_position(1, poise_vec3_make(1, 0, 0), poise_vec3_make(goal_x, 0, 0));
     bool works = scene_create("twolink", NULL, &model, NULL) == POISE_OK &&
-                 poise_objective_create(model, 0, NULL, &objective) == POISE_OK &&
+                 poise_objective_create(model, 0, NULL, &objective, NULL) == POISE_OK &&
                  poise_objective_set_goals(objective, &goal, 1, NULL) == POISE_OK;
     for (int i = 0; i < size * size && works; ++i) {
         double step = 2.0 * pi / (size - 1), q[2] = {-pi + step * (i / size), -pi + step * (i % size)};

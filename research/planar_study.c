@@ -12,8 +12,8 @@ static const double start[PLANAR_LINKS] = {0.3, 0.2, 0.1, 0.1, 0.1};
 static double look(poise_kinematics *arm, const double *q, planar_run *run, double *gradient)
 {
     double J[3 * PLANAR_LINKS];
-    poise_kinematics_update(arm, q);
-    poise_kinematics_point_jacobian(arm, PLANAR_LINKS - 1, tip, J);
+    poise_kinematics_update(arm, q, NULL);
+    poise_kinematics_point_jacobian(arm, PLANAR_LINKS - 1, tip, J, NULL);
     poise_vec3 p = poise_kinematics_point(arm, PLANAR_LINKS - 1, tip);
     double rx = p.x - PLANAR_TARGET_X, ry = p.y - PLANAR_TARGET_Y;
     int n = run->count;
@@ -60,11 +60,11 @@ static bool solve(const poise_model *model, int iterations, double *q)
     poise_goal goal = poise_goal_position(PLANAR_LINKS - 1, tip, poise_vec3_make(PLANAR_TARGET_X, PLANAR_TARGET_Y, 0.0));
     options.max_iterations = iterations;
     options.position_tolerance = 1e-7;
-    if (poise_solver_create(model, &options, NULL, &solver) != POISE_OK) {
+    if (poise_solver_create(model, &options, NULL, &solver, NULL) != POISE_OK) {
         return false;
     }
     memcpy(q, start, sizeof start);
-    bool works = poise_solve(solver, &goal, 1, q, NULL) == POISE_OK;
+    bool works = poise_solve(solver, &goal, 1, q, NULL, NULL) == POISE_OK;
     poise_solver_destroy(solver);
     return works;
 }
@@ -74,8 +74,8 @@ bool planar_descend(planar_method method, planar_run *run)
     poise_model *model = NULL;
     poise_kinematics *arm = NULL;
     double q[PLANAR_LINKS], gradient[PLANAR_LINKS], h = 1.0;
-    bool works =
-        scene_create("arm2d", NULL, &model, NULL) == POISE_OK && poise_kinematics_create(model, NULL, &arm) == POISE_OK;
+    bool works = scene_create("arm2d", NULL, &model, NULL) == POISE_OK &&
+                 poise_kinematics_create(model, NULL, &arm, NULL) == POISE_OK;
     memcpy(q, start, sizeof q);
     run->count = 0;
     run->difference = 0.0;

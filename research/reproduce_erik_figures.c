@@ -20,7 +20,7 @@ static int place_joints(const evaluate_problem *problem, poise_kinematics *kinem
     double q[EVALUATE_MOST_DIMENSIONS + 2];
     int joints = poise_model_joint_count(problem->model);
     evaluate_posture(problem, i, q);
-    poise_kinematics_update(kinematics, q);
+    poise_kinematics_update(kinematics, q, NULL);
     for (int k = 0; k < joints; ++k) {
         points[k] = poise_kinematics_body_pose(kinematics, k).position;
     }
@@ -179,7 +179,7 @@ bool erik_draw_postures(reproduce *r, const experiment *e)
 {
     const erik_run *run = erik_problems(r);
     poise_kinematics *kinematics = NULL;
-    if (!run || poise_kinematics_create(run->problems[ERIK_C]->model, NULL, &kinematics) != POISE_OK) {
+    if (!run || poise_kinematics_create(run->problems[ERIK_C]->model, NULL, &kinematics, NULL) != POISE_OK) {
         return run ? reproduce_no_memory() : false;
     }
     const evaluate_problem *problem = run->problems[ERIK_C];

@@ -34,7 +34,7 @@ static void draw_frame(plot *p, int column, const drawn_frame *d)
     enum { MOST = 128 };
     double x[2 * MOST], y[2 * MOST];
     int bodies = poise_model_joint_count(task->model), count = 0;
-    poise_kinematics_update(task->kinematics, hdm05_pose(task, d->frame));
+    poise_kinematics_update(task->kinematics, hdm05_pose(task, d->frame), NULL);
     poise_vec3 root = poise_kinematics_body_pose(task->kinematics, 0).position;
     plot_panel(p, column, 0,
                &(plot_panel_options){.title = d->title,

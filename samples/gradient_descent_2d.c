@@ -33,8 +33,8 @@ static poise_status make_arm(poise_builder *builder, poise_model **model)
 static double energy(poise_kinematics *arm, const double *q, double *gradient)
 {
     double J[3 * LINKS];
-    poise_kinematics_update(arm, q);
-    poise_kinematics_point_jacobian(arm, LINKS - 1, tip, J);
+    poise_kinematics_update(arm, q, NULL);
+    poise_kinematics_point_jacobian(arm, LINKS - 1, tip, J, NULL);
     poise_vec3 p = poise_kinematics_point(arm, LINKS - 1, tip);
     double x = p.x - target.x, y = p.y - target.y;
     for (int j = 0; j < LINKS; ++j) {
@@ -47,7 +47,7 @@ static double energy(poise_kinematics *arm, const double *q, double *gradient)
 static double closed_form_error(const poise_kinematics *arm)
 {
     double J[3 * LINKS], worst = 0;
-    poise_kinematics_point_jacobian(arm, LINKS - 1, tip, J);
+    poise_kinematics_point_jacobian(arm, LINKS - 1, tip, J, NULL);
     poise_vec3 p = poise_kinematics_point(arm, LINKS - 1, tip);
     for (int j = 0; j < LINKS; ++j) {
         poise_vec3 center = poise_kinematics_body_pose(arm, j).position;
@@ -61,7 +61,8 @@ int main(void)
     poise_builder *builder = NULL;
     poise_model *model = NULL;
     poise_kinematics *arm = NULL;
-    if (poise_builder_create(NULL, &builder) || make_arm(builder, &model) || poise_kinematics_create(model, NULL, &arm)) {
+    if (poise_builder_create(NULL, &builder, NULL) || make_arm(builder, &model) ||
+        poise_kinematics_create(model, NULL, &arm, NULL)) {
         return 1;
     }
     double q[LINKS] = {0.3, 0.2, 0.1, 0.1, 0.1}, next[LINKS], gradient[LINKS], next_gradient[LINKS], step = 1;

@@ -138,7 +138,7 @@ static void visit(double jacobian[ROWS][DOFS], transform_stack *stack, int i, ef
 {
     static const poise_vec3 zero = {0, 0, 0};
     poise_expmap map; // sine, cosine and the quaternion's derivatives: once for R and all three dR
-    if (poise_expmap_make(tree[i].v, &map) != POISE_OK) {
+    if (poise_expmap_make(tree[i].v, &map, NULL) != POISE_OK) {
         return;
     }
     tree[i].v = map.v; // the state follows when the vector was reparameterised
@@ -174,7 +174,7 @@ static void visit(double jacobian[ROWS][DOFS], transform_stack *stack, int i, ef
 static poise_status make_model(poise_model **model)
 {
     poise_builder *builder = NULL;
-    poise_status status = poise_builder_create(NULL, &builder);
+    poise_status status = poise_builder_create(NULL, &builder, NULL);
     for (int i = 0; i < NODES && status == POISE_OK; ++i) {
         poise_joint joint = poise_joint_default();
         joint.type = POISE_JOINT_BALL_EXPMAP;
@@ -196,7 +196,7 @@ static double compare(const poise_kinematics *kinematics, double jacobian[ROWS][
     double worst = 0;
     for (int e = 0; e < EFFECTORS; ++e) {
         double J[3][DOFS];
-        if (poise_kinematics_point_jacobian(kinematics, tips[e].body, tips[e].coords, J[0]) != POISE_OK) {
+        if (poise_kinematics_point_jacobian(kinematics, tips[e].body, tips[e].coords, J[0], NULL) != POISE_OK) {
             return INFINITY;
         }
         for (int row = 0; row < 3; ++row) {
@@ -224,8 +224,8 @@ int main(void)
     }
     poise_model *model = NULL;
     poise_kinematics *kinematics = NULL;
-    if (make_model(&model) == POISE_OK && poise_kinematics_create(model, NULL, &kinematics) == POISE_OK &&
-        poise_kinematics_update(kinematics, q) == POISE_OK) {
+    if (make_model(&model) == POISE_OK && poise_kinematics_create(model, NULL, &kinematics, NULL) == POISE_OK &&
+        poise_kinematics_update(kinematics, q, NULL) == POISE_OK) {
         worst = compare(kinematics, jacobian);
     }
     printf("%d x %d Jacobian, transform stack against motion axes: largest difference %.1e\n", ROWS, DOFS, worst);

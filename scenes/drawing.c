@@ -64,7 +64,7 @@ picture_view drawing_view(const drawing_box *box, poise_vec3 up, double x, doubl
 poise_vec3 drawing_guess_up(const poise_model *model)
 {
     poise_kinematics *kinematics = NULL;
-    if (poise_kinematics_create(model, NULL, &kinematics) != POISE_OK) {
+    if (poise_kinematics_create(model, NULL, &kinematics, NULL) != POISE_OK) {
         return unit(2);
     }
     drawing_box box = drawing_box_empty();

@@ -54,7 +54,7 @@ static poise_status see(const poise_model *model, const scene_marker *places, co
                         const poise_clip *clip, poise_markers *markers)
 {
     poise_kinematics *kinematics;
-    poise_status status = poise_kinematics_create(model, NULL, &kinematics);
+    poise_status status = poise_kinematics_create(model, NULL, &kinematics, NULL);
     if (status != POISE_OK) {
         return status;
     }
@@ -63,7 +63,7 @@ static poise_status see(const poise_model *model, const scene_marker *places, co
     int knee = poise_markers_find(markers, "left_knee"), other = poise_markers_find(markers, "right_knee");
     for (int f = 0; f < clip->frames && status == POISE_OK; ++f) {
         poise_vec3 *points = markers->position + (size_t)f * (size_t)markers->count;
-        status = poise_kinematics_update(kinematics, clip->q + (size_t)f * (size_t)clip->nq);
+        status = poise_kinematics_update(kinematics, clip->q + (size_t)f * (size_t)clip->nq, NULL);
         for (int i = 0; i < markers->count; ++i) {
             points[i] = poise_kinematics_point(kinematics, places[i].body, places[i].local);
         }
@@ -92,7 +92,7 @@ static poise_status record_markers(const poise_model *model, const char *scene, 
     for (int i = 0; i < count; ++i) {
         labels[i] = places[i].name;
     }
-    poise_status status = poise_markers_create(clip->frames, count, how->rate, labels, NULL, markers);
+    poise_status status = poise_markers_create(clip->frames, count, how->rate, labels, NULL, markers, NULL);
     if (status != POISE_OK) {
         return status;
     }
@@ -113,7 +113,7 @@ poise_status scene_record(const poise_model *model, const char *scene, const cha
     }
     int frames = (int)(how->periods * duration * how->rate + 0.5);
     poise_clip *film;
-    poise_status status = poise_clip_create(frames, poise_model_nq(model), 1 / how->rate, NULL, &film);
+    poise_status status = poise_clip_create(frames, poise_model_nq(model), 1 / how->rate, NULL, &film, NULL);
     if (status != POISE_OK) {
         return status;
     }

@@ -132,7 +132,7 @@ poise_status scene_create(const char *name, const poise_allocator *allocator, po
         scene_fail(&scene, POISE_ERROR_NOT_FOUND, "no scene has this name: see scene_name, or tree-<N> and chain-<N>");
         return scene.status;
     }
-    poise_status status = poise_builder_create(allocator, &scene.builder);
+    poise_status status = poise_builder_create(allocator, &scene.builder, NULL);
     if (status != POISE_OK) {
         scene_fail(&scene, status, "no memory for a builder");
         return status;

@@ -23,6 +23,7 @@ set(poise_sources
     src/model/model_create.c
     src/model/model_query.c
     src/model/limits.c
+    src/model/model_error.c
     src/kin/forward.c
     src/kin/forward_wide.c
     src/kin/kinematics.c

@@ -54,7 +54,7 @@ bool load_posture(const poise_file *model, const char *posture, double *q);
 // The scene of this name, without the prefix.
 poise_file *load_scene(const char *name);
 
-// Index of a body by the name of a body, joint or tool, and the tool's pose in it (identity for a body). POISE_WORLD after
+// Index of a body by the name of a body, joint or tool, and the tool's pose in it (identity for a body). POISE_NONE after
 // one line on standard error that names the nearest one there is.
 int find_body(const poise_model *model, const char *name, poise_pose *local);
 

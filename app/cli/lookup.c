@@ -21,14 +21,14 @@ int find_body(const poise_model *model, const char *name, poise_pose *local)
 {
     *local = poise_pose_identity();
     int body = poise_model_find_body(model, name);
-    if (body == POISE_WORLD) {
+    if (body == POISE_NONE) {
         body = poise_model_find_joint(model, name);
     }
-    if (body != POISE_WORLD) {
+    if (body != POISE_NONE) {
         return body;
     }
     int tool = poise_model_find_tool(model, name);
-    if (tool != POISE_WORLD) {
+    if (tool != POISE_NONE) {
         *local = poise_model_tool_pose(model, tool);
         return poise_model_tool_body(model, tool);
     }
@@ -38,7 +38,7 @@ int find_body(const poise_model *model, const char *name, poise_pose *local)
     } else {
         complain("no body or tool is called \"%s\"; \"poise info\" lists them", name);
     }
-    return POISE_WORLD;
+    return POISE_NONE;
 }
 
 // ---- Postures ------------------------------------------------------------------------------------------------------------

@@ -52,11 +52,11 @@ static void draw(picture *p, const aim_job *job, poise_kinematics *kinematics)
                     : side == POISE_UP_Z ? poise_vec3_make(0, 0, 1)
                                          : drawing_guess_up(job->model);
     drawing_box box = drawing_box_empty();
-    poise_kinematics_update(kinematics, job->posture);
+    poise_kinematics_update(kinematics, job->posture, NULL);
     drawing_box_add_skeleton(&box, job->model, kinematics);
     for (int i = 0; i < pose_count(job); ++i) {
         const aim_target *target = &job->path.targets[pose_index(job, i)];
-        poise_kinematics_update(kinematics, answer(job, pose_index(job, i)));
+        poise_kinematics_update(kinematics, answer(job, pose_index(job, i)), NULL);
         drawing_box_add_skeleton(&box, job->model, kinematics);
         if (target->kind == AIM_POINT) {
             drawing_box_add(&box, target->vector);
@@ -68,11 +68,11 @@ static void draw(picture *p, const aim_job *job, poise_kinematics *kinematics)
     picture_view view = drawing_view(&box, up, WIDTH / 2.0, (HEIGHT + TOP) / 2.0, WIDTH - 4 * EDGE, HEIGHT - TOP - 3 * EDGE);
     picture_set_view(p, &view);
     drawing_ground(p, &box, up, *floor, ground);
-    poise_kinematics_update(kinematics, job->posture);
+    poise_kinematics_update(kinematics, job->posture, NULL);
     drawing_skeleton(p, job->model, kinematics, 5, old_bone, old_bone);
     for (int i = 0; i < pose_count(job); ++i) {
         picture_next_figure(p);
-        poise_kinematics_update(kinematics, answer(job, pose_index(job, i)));
+        poise_kinematics_update(kinematics, answer(job, pose_index(job, i)), NULL);
         drawing_skeleton(p, job->model, kinematics, job->is_path ? 5 : 7, bone, joint);
         draw_gaze(p, job, kinematics, &job->path.targets[pose_index(job, i)], far);
     }
@@ -82,7 +82,7 @@ bool aim_save_picture(const aim_job *job, const char *name)
 {
     picture *p = picture_create(WIDTH, HEIGHT);
     poise_kinematics *kinematics = NULL;
-    if (p && poise_kinematics_create(job->model, NULL, &kinematics) == POISE_OK) {
+    if (p && poise_kinematics_create(job->model, NULL, &kinematics, NULL) == POISE_OK) {
         char caption[160];
         double largest = 0;
         for (int i = 0; i < job->path.count; ++i) {

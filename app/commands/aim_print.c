@@ -306,7 +306,7 @@ bool aim_save_motion(const aim_job *job, const char *name, double rate)
 {
     int nq = poise_model_nq(job->model);
     poise_clip *clip = NULL;
-    if (poise_clip_create(job->path.count, nq, 1 / rate, NULL, &clip) != POISE_OK) {
+    if (poise_clip_create(job->path.count, nq, 1 / rate, NULL, &clip, NULL) != POISE_OK) {
         complain("no memory left");
         return false;
     }

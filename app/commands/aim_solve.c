@@ -194,7 +194,7 @@ static bool create_parts(aim_solver *s, char *reason)
         return fail(s, &error, reason);
     }
     error = (poise_error){0};
-    if (poise_kinematics_create(s->model, NULL, &s->kinematics) != POISE_OK) {
+    if (poise_kinematics_create(s->model, NULL, &s->kinematics, NULL) != POISE_OK) {
         return fail(s, &error, reason);
     }
     for (int warm = 0; warm < 2 && how->method == AIM_EXPRESSIVE; ++warm) {
@@ -283,7 +283,7 @@ static double angle_left(const aim_solver *s, const aim_target *target)
 
 double aim_angle(aim_solver *solver, const aim_target *target, const double *q)
 {
-    poise_kinematics_update(solver->kinematics, q);
+    poise_kinematics_update(solver->kinematics, q, NULL);
     return angle_left(solver, target);
 }
 
@@ -316,14 +316,14 @@ static void measure(aim_solver *s, const aim_target *target, const double *postu
                     aim_result *r)
 {
     const poise_erik_options *o = &s->settings.erik;
-    poise_kinematics_update(s->kinematics, q);
+    poise_kinematics_update(s->kinematics, q, NULL);
     r->angle = angle_left(s, target);
     r->orientation = sqrt(2) * sin(r->angle / 4);
     r->posture = posture_error;
     r->shape = NAN;
     if (s->erik) {
         poise_erik_report report;
-        poise_erik_measure(s->erik, posture, poise_quat_identity(), q, &report);
+        poise_erik_measure(s->erik, posture, poise_quat_identity(), q, &report, NULL);
         r->posture = report.posture;
         r->shape = shape_error(s, posture, q);
     }
@@ -396,7 +396,7 @@ static poise_status solve_point(aim_solver *s, const aim_target *target, const d
         if (status != POISE_OK) {
             return status;
         }
-        poise_kinematics_update(s->kinematics, q);
+        poise_kinematics_update(s->kinematics, q, NULL);
         double left = angle_left(s, target);
         if (left < least) {
             least = left;
@@ -417,7 +417,7 @@ static poise_status solve_point(aim_solver *s, const aim_target *target, const d
 static poise_status solve_chain(aim_solver *s, const aim_target *target, const double *posture, double *q,
                                 poise_erik_report *report)
 {
-    poise_kinematics_update(s->kinematics, posture);
+    poise_kinematics_update(s->kinematics, posture, NULL);
     switch (target->kind) {
     case AIM_POINT:
         return solve_point(s, target, posture, q, report);
@@ -434,10 +434,10 @@ static bool solve_expressive(aim_solver *s, const aim_target *target, const doub
     poise_goal goals[AIM_MOST_HOLDS + 1] = {aim_goal(&s->end, target)};
     poise_expressive_report report;
     int count = 1;
-    if (s->settings.holds.count > 0 && poise_kinematics_update(s->kinematics, posture) == POISE_OK) {
+    if (s->settings.holds.count > 0 && poise_kinematics_update(s->kinematics, posture, NULL) == POISE_OK) {
         count += aim_hold_goals(&s->settings.holds, s->kinematics, goals + 1);
     }
-    if (poise_expressive_solve(follows ? s->warm : s->cold, goals, count, posture, q, &report) != POISE_OK) {
+    if (poise_expressive_solve(follows ? s->warm : s->cold, goals, count, posture, q, &report, NULL) != POISE_OK) {
         return false;
     }
     r->outcome = poise_outcome_name(report.outcome);
@@ -453,7 +453,7 @@ bool aim_solve(aim_solver *solver, const aim_target *target, const double *postu
     *result = (aim_result){.outcome = "failed"};
     if (!follows) {
         memcpy(q, posture, (size_t)poise_model_nq(solver->model) * sizeof *q);
-        poise_model_clamp(solver->model, q, NULL);
+        poise_model_clamp(solver->model, q, NULL, NULL);
     }
     if (solver->settings.method == AIM_EXPRESSIVE) {
         if (!solve_expressive(solver, target, posture, follows, q, result, &posture_error)) {

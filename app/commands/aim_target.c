@@ -45,9 +45,9 @@ static poise_vec3 last_segment(const poise_model *model, int body, poise_pose ti
 bool aim_find_end(const poise_model *model, const char *name, const char *axis, aim_end *end)
 {
     int tool = poise_model_find_tool(model, "tip");
-    tool = tool == POISE_WORLD && poise_model_tool_count(model) > 0 ? 0 : tool;
+    tool = tool == POISE_NONE && poise_model_tool_count(model) > 0 ? 0 : tool;
     *end = (aim_end){.name = name, .body = poise_model_joint_count(model) - 1, .tip = poise_pose_identity()};
-    if (!name && tool != POISE_WORLD) {
+    if (!name && tool != POISE_NONE) {
         end->name = poise_model_tool_name(model, tool);
         end->body = poise_model_tool_body(model, tool);
         end->tip = poise_model_tool_pose(model, tool);
@@ -56,7 +56,7 @@ bool aim_find_end(const poise_model *model, const char *name, const char *axis, 
     } else {
         end->body = find_body(model, name, &end->tip);
     }
-    if (end->body == POISE_WORLD) {
+    if (end->body == POISE_NONE) {
         return false;
     }
     double a[3];
@@ -196,7 +196,7 @@ bool aim_read_holds(const arguments *args, const poise_model *model, aim_holds *
             return false;
         }
         int body = find_body(model, name, &local);
-        if (body == POISE_WORLD) {
+        if (body == POISE_NONE) {
             return false;
         }
         holds->body[holds->count++] = body;

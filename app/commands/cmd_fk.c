@@ -136,10 +136,10 @@ static json_t *tip_of(const job *j, int body)
     char name[512];
     snprintf(name, sizeof name, "%s.tip", poise_model_body_name(j->model, body));
     int tool = poise_model_find_tool(j->model, name), plain = poise_model_find_tool(j->model, "tip");
-    if (tool == POISE_WORLD && plain != POISE_WORLD && poise_model_tool_body(j->model, plain) == body) {
+    if (tool == POISE_NONE && plain != POISE_NONE && poise_model_tool_body(j->model, plain) == body) {
         tool = plain;
     }
-    return tool == POISE_WORLD ? json_null() : json_from_vec3(poise_kinematics_tool_pose(j->kinematics, tool).position);
+    return tool == POISE_NONE ? json_null() : json_from_vec3(poise_kinematics_tool_pose(j->kinematics, tool).position);
 }
 
 static app_exit print_machine(const job *j)
@@ -171,13 +171,13 @@ static app_exit print_machine(const job *j)
 
 static app_exit show(job *j, const arguments *args)
 {
-    poise_status status = poise_kinematics_create(j->model, NULL, &j->kinematics);
+    poise_status status = poise_kinematics_create(j->model, NULL, &j->kinematics, NULL);
     if (status != POISE_OK) {
         complain("no memory left");
         return APP_BAD;
     }
     app_exit result = APP_DONE;
-    if (poise_kinematics_update(j->kinematics, j->q) != POISE_OK) {
+    if (poise_kinematics_update(j->kinematics, j->q, NULL) != POISE_OK) {
         complain("%s: %s: a quaternion in it is zero", j->name, j->posture);
         result = APP_BAD;
     } else if (arguments_json(args)) {

@@ -41,8 +41,8 @@ static bool lock_joints(solve_job *job, const arguments *args)
     for (int i = 0; (name = option_text_at(args, "lock", i)); ++i) {
         poise_pose local;
         int joint = poise_model_find_joint(job->model, name), count;
-        joint = joint == POISE_WORLD ? find_body(job->model, name, &local) : joint;
-        if (joint == POISE_WORLD) {
+        joint = joint == POISE_NONE ? find_body(job->model, name, &local) : joint;
+        if (joint == POISE_NONE) {
             return false;
         }
         int first = poise_model_joint_v(job->model, joint, &count);
@@ -88,8 +88,9 @@ static bool set_options(solve_job *job, const arguments *args)
 
 static bool find_all(solve_job *job, int capacity)
 {
-    if (poise_solver_create(job->model, &job->options, NULL, &job->solver) != POISE_OK) {
-        complain("solve: no memory left for the solver");
+    poise_error error;
+    if (poise_solver_create(job->model, &job->options, NULL, &job->solver, &error) != POISE_OK) {
+        complain("solve: %s", error.text);
         return false;
     }
     job->solutions = calloc((size_t)capacity * (size_t)poise_model_nq(job->model) + 1, sizeof *job->solutions);
@@ -97,10 +98,10 @@ static bool find_all(solve_job *job, int capacity)
         complain(job->solutions ? "solve: --all takes a single goal, a pose" : "no memory left");
         return false;
     }
-    poise_status status =
-        poise_solve_all(job->solver, job->list.goals, job->q, job->solutions, capacity, &job->solution_count, &job->report);
+    poise_status status = poise_solve_all(job->solver, job->list.goals, job->q, job->solutions, capacity,
+                                          &job->solution_count, &job->report, &error);
     if (status != POISE_OK) {
-        complain("solve: --all: %s", poise_solver_error(job->solver));
+        complain("solve: --all: %s", error.text);
         return false;
     }
     if (job->solution_count > 0) {
@@ -125,13 +126,14 @@ static bool try(solve_job *job, int restarts, double *q, poise_solver **solver, 
 {
     poise_solver_options options = job->options;
     options.restarts = restarts;
-    if (poise_solver_create(job->model, &options, NULL, solver) != POISE_OK) {
-        complain("solve: no memory left for the solver");
+    poise_error error;
+    if (poise_solver_create(job->model, &options, NULL, solver, &error) != POISE_OK) {
+        complain("solve: %s", error.text);
         return false;
     }
     memcpy(q, job->start, sizeof *q * (size_t)poise_model_nq(job->model));
-    if (poise_solve(*solver, job->list.goals, job->list.count, q, report) != POISE_OK) {
-        complain("solve: method %s: %s", poise_method_name(options.method), poise_solver_error(*solver));
+    if (poise_solve(*solver, job->list.goals, job->list.count, q, report, &error) != POISE_OK) {
+        complain("solve: method %s: %s", poise_method_name(options.method), error.text);
         return false;
     }
     return true;
@@ -180,7 +182,7 @@ static bool save(const solve_job *job, const char *name)
     int nq = poise_model_nq(job->model), count = job->file->posture_count;
     poise_posture *postures = calloc((size_t)count + 1, sizeof *postures);
     poise_clip *clip = NULL;
-    bool works = postures && poise_clip_create(1, nq, 1, NULL, &clip) == POISE_OK;
+    bool works = postures && poise_clip_create(1, nq, 1, NULL, &clip, NULL) == POISE_OK;
     if (works) {
         int kept = 0;
         memcpy(clip->q, job->q, sizeof *job->q * (size_t)nq);

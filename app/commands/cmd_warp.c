@@ -178,8 +178,8 @@ static bool make_parts(const arguments *args, const poise_clip *clip, warp *w)
         }
     }
     double frame_time = option_given(args, "rate") ? 1 / rate : clip->frame_time;
-    if (poise_clip_resample(clip, w->model, frame_time, NULL, &w->clip) != POISE_OK ||
-        poise_clip_create(w->clip->frames, w->clip->nq, w->clip->frame_time, NULL, &w->out) != POISE_OK) {
+    if (poise_clip_resample(clip, w->model, frame_time, NULL, &w->clip, NULL) != POISE_OK ||
+        poise_clip_create(w->clip->frames, w->clip->nq, w->clip->frame_time, NULL, &w->out, NULL) != POISE_OK) {
         complain("no memory left");
         return false;
     }

@@ -57,12 +57,12 @@ static bool compare_with_truth(const demo_clip *c, demo_tally *t)
     if (truth->frames != r->markers->frames || truth->count != r->placement_count) {
         return fail(t, "the clean recording is another one");
     }
-    if (poise_kinematics_create(r->model, NULL, &kinematics) != POISE_OK) {
+    if (poise_kinematics_create(r->model, NULL, &kinematics, NULL) != POISE_OK) {
         return fail(t, "no memory left");
     }
     for (int f = 0; f < truth->frames; ++f) {
         const double *q = r->clip->q + (size_t)f * (size_t)r->clip->nq;
-        poise_kinematics_update(kinematics, q);
+        poise_kinematics_update(kinematics, q, NULL);
         t->outside += !poise_model_within_limits(r->model, q);
         for (int i = 0; i < truth->count; ++i) {
             poise_vec3 a = truth->position[(size_t)f * (size_t)truth->count + (size_t)r->marker[i]];
@@ -121,7 +121,7 @@ static bool aim_round(poise_expressive *expressive, demo_lamp *lamp, const doubl
         poise_goal goal = poise_goal_aim(shade, from, along, target);
         poise_expressive_report report;
         double start = thread_seconds();
-        if (poise_expressive_solve(expressive, &goal, 1, rest, q, &report) != POISE_OK) {
+        if (poise_expressive_solve(expressive, &goal, 1, rest, q, &report, NULL) != POISE_OK) {
             return fail(t, "a step could not be solved");
         }
         if (i < 0) {
@@ -165,7 +165,7 @@ bool demo_aim(demo_lamp *lamp, demo_tally *t)
     lamp->radius = 0.3;
     bool good = scene_create("lamp", NULL, &lamp->model, NULL) == POISE_OK && poise_model_nq(lamp->model) == LAMP_NQ &&
                 scene_posture(lamp->model, "lamp", "curious", rest) == POISE_OK &&
-                poise_clip_create(DEMO_STEPS, LAMP_NQ, 1.0 / 60, NULL, &lamp->clip) == POISE_OK;
+                poise_clip_create(DEMO_STEPS, LAMP_NQ, 1.0 / 60, NULL, &lamp->clip, NULL) == POISE_OK;
     if (good) {
         int light = poise_model_find_tool(lamp->model, "light");
         options.body = poise_model_tool_body(lamp->model, light);
@@ -190,7 +190,7 @@ static poise_pose random_pose(const poise_model *model, poise_kinematics *kinema
 {
     double q[ARM_NQ];
     scene_random_configuration(random, model, q);
-    poise_kinematics_update(kinematics, q);
+    poise_kinematics_update(kinematics, q, NULL);
     return poise_kinematics_tool_pose(kinematics, poise_model_find_tool(model, "tip"));
 }
 
@@ -207,12 +207,13 @@ static bool reach_all(poise_kinematics *kinematics, poise_solver *solver, demo_a
     progress_start(t->job, t->items, DEMO_REACHES);
     for (int i = 0; i < DEMO_REACHES; ++i) {
         poise_report report;
+        poise_error error;
         arm->target[i] = random_pose(arm->model, kinematics, &random);
         poise_goal goal = tip_goal(arm->model, arm->target[i]);
         memcpy(arm->q[i], ready, sizeof ready);
         double start = thread_seconds();
-        if (poise_solve(solver, &goal, 1, arm->q[i], &report) != POISE_OK) {
-            return fail(t, poise_solver_error(solver));
+        if (poise_solve(solver, &goal, 1, arm->q[i], &report, &error) != POISE_OK) {
+            return fail(t, error.text);
         }
         times[i] = thread_seconds() - start;
         arm->reached[i] = report.outcome == POISE_OUTCOME_REACHED;
@@ -238,9 +239,10 @@ static bool reach_in_ways(poise_solver *solver, demo_arm *arm, const demo_tally 
     for (int trial = 0; trial < 200 && arm->ways < DEMO_WAYS; ++trial) {
         double *q = arm->way[arm->ways];
         poise_report report;
+        poise_error error;
         scene_random_configuration(&random, arm->model, q);
-        if (poise_solve(solver, &goal, 1, q, &report) != POISE_OK) {
-            return fail(t, poise_solver_error(solver));
+        if (poise_solve(solver, &goal, 1, q, &report, &error) != POISE_OK) {
+            return fail(t, error.text);
         }
         bool is_new = report.outcome == POISE_OUTCOME_REACHED;
         for (int w = 0; w < arm->ways; ++w) {
@@ -263,8 +265,8 @@ bool demo_reach(demo_arm *arm, demo_tally *t)
     options.start = POISE_START_COLD;
     options.restarts = 50;
     bool made = scene_create("arm7", NULL, &arm->model, NULL) == POISE_OK && poise_model_nq(arm->model) == ARM_NQ &&
-                poise_kinematics_create(arm->model, NULL, &kinematics) == POISE_OK &&
-                poise_solver_create(arm->model, &options, NULL, &solver) == POISE_OK;
+                poise_kinematics_create(arm->model, NULL, &kinematics, NULL) == POISE_OK &&
+                poise_solver_create(arm->model, &options, NULL, &solver, NULL) == POISE_OK;
     bool good = made ? reach_all(kinematics, solver, arm, t) && reach_in_ways(solver, arm, t) : fail(t, "no memory left");
     poise_solver_destroy(solver);
     poise_kinematics_destroy(kinematics);

@@ -25,7 +25,7 @@ static picture *begin(int width, int height, const char *title, const char *capt
                       poise_kinematics **kinematics)
 {
     picture *p = picture_create(width, height);
-    if (!p || poise_kinematics_create(model, NULL, kinematics) != POISE_OK) {
+    if (!p || poise_kinematics_create(model, NULL, kinematics, NULL) != POISE_OK) {
         picture_destroy(p);
         return NULL;
     }
@@ -102,7 +102,7 @@ static double travel(const demo_clip *c, int frame)
 
 static void draw_frame(picture *p, poise_kinematics *kinematics, const demo_clip *c, int frame)
 {
-    poise_kinematics_update(kinematics, c->r.clip->q + (size_t)frame * (size_t)c->r.clip->nq);
+    poise_kinematics_update(kinematics, c->r.clip->q + (size_t)frame * (size_t)c->r.clip->nq, NULL);
     draw_body(p, c->r.model, kinematics);
     draw_markers(p, c, frame);
 }
@@ -222,7 +222,7 @@ bool draw_lamp(const demo_lamp *lamp, const char *path)
         picture_next_figure(p);
         picture_disc(p, lamp->center, Y, lamp->radius, "#f5f3ee");
         picture_circle(p, lamp->center, Y, lamp->radius, 1.5, ground);
-        poise_kinematics_update(kinematics, lamp->clip->q + step * LAMP_NQ);
+        poise_kinematics_update(kinematics, lamp->clip->q + step * LAMP_NQ, NULL);
         draw_lamp_pose(p, lamp->model, kinematics, lamp->target[step], tones[i]);
         snprintf(angle, sizeof angle, "%d degrees", step);
         double x, y;
@@ -290,7 +290,7 @@ static void draw_some_reaches(picture *p, poise_kinematics *kinematics, const de
     int chosen[DEMO_WAYS];
     draw_arm_base(p);
     for (int i = 0, count = 0; i < DEMO_REACHES && count < DEMO_WAYS; ++i) {
-        poise_kinematics_update(kinematics, r->q[i]);
+        poise_kinematics_update(kinematics, r->q[i], NULL);
         if (r->reached[i] && is_clear(kinematics, r->model) && is_apart(r, i, chosen, count)) {
             draw_arm_pose(p, r->model, kinematics, tones[count]);
             draw_triad(p, r->target[i]);
@@ -303,7 +303,7 @@ static void draw_ways(picture *p, poise_kinematics *kinematics, const demo_arm *
 {
     draw_arm_base(p);
     for (int w = 0; w < r->ways; ++w) {
-        poise_kinematics_update(kinematics, r->way[w]);
+        poise_kinematics_update(kinematics, r->way[w], NULL);
         draw_arm_pose(p, r->model, kinematics, tones[w]);
     }
     draw_triad(p, r->one);

@@ -55,7 +55,7 @@ static poise_joint changed_joint(const poise_model *model, int k)
 static poise_status change_model(const poise_model *model, poise_model **made)
 {
     poise_builder *builder = NULL;
-    poise_status status = poise_builder_create(NULL, &builder);
+    poise_status status = poise_builder_create(NULL, &builder, NULL);
     for (int k = 0; k < poise_model_joint_count(model) && status == POISE_OK; ++k) {
         poise_joint joint = changed_joint(model, k);
         status = poise_builder_add_joint(builder, &joint, NULL);
@@ -143,14 +143,14 @@ static poise_status change_clip(const poise_clip *clip, const poise_model *old, 
 {
     poise_kinematics *kinematics = NULL;
     size_t nq = (size_t)poise_model_nq(made);
-    poise_status status = poise_kinematics_create(old, NULL, &kinematics);
+    poise_status status = poise_kinematics_create(old, NULL, &kinematics, NULL);
     if (status == POISE_OK) {
-        status = poise_clip_create(clip->frames, (int)nq, clip->frame_time, NULL, changed);
+        status = poise_clip_create(clip->frames, (int)nq, clip->frame_time, NULL, changed, NULL);
     }
     for (int f = 0; f < clip->frames && status == POISE_OK; ++f) {
         const double *from = clip->q + (size_t)f * (size_t)clip->nq;
         double *to = (*changed)->q + (size_t)f * nq;
-        status = poise_kinematics_update(kinematics, from);
+        status = poise_kinematics_update(kinematics, from, NULL);
         if (f > 0) {
             memcpy(to, to - nq, nq * sizeof *to);
         }

@@ -45,9 +45,9 @@ bool change_frames(poise_file *file, const char *name, int first, int last)
     }
     poise_clip *clip = NULL;
     poise_markers *markers = NULL;
-    poise_status status = file->clip ? poise_clip_trim(file->clip, first, last - first + 1, NULL, &clip) : POISE_OK;
+    poise_status status = file->clip ? poise_clip_trim(file->clip, first, last - first + 1, NULL, &clip, NULL) : POISE_OK;
     if (status == POISE_OK && file->markers) {
-        status = poise_markers_trim(file->markers, first, last - first + 1, NULL, &markers);
+        status = poise_markers_trim(file->markers, first, last - first + 1, NULL, &markers, NULL);
     }
     if (status != POISE_OK) {
         poise_clip_destroy(clip);
@@ -66,9 +66,9 @@ bool change_rate(poise_file *file, const char *name, const poise_model *model, d
         complain("%s: holds no frames whose rate could change", name);
         return false;
     }
-    poise_status status = file->clip ? poise_clip_resample(file->clip, model, 1 / rate, NULL, &clip) : POISE_OK;
+    poise_status status = file->clip ? poise_clip_resample(file->clip, model, 1 / rate, NULL, &clip, NULL) : POISE_OK;
     if (status == POISE_OK && file->markers) {
-        status = poise_markers_resample(file->markers, rate, NULL, &markers);
+        status = poise_markers_resample(file->markers, rate, NULL, &markers, NULL);
     }
     if (status != POISE_OK) {
         poise_clip_destroy(clip);
@@ -141,7 +141,7 @@ static poise_joint rescaled_joint(const poise_model *model, int k, const rescali
 static poise_status rescale_model(const poise_model *model, const rescaling *r, poise_model **made)
 {
     poise_builder *builder = NULL;
-    poise_status status = poise_builder_create(NULL, &builder);
+    poise_status status = poise_builder_create(NULL, &builder, NULL);
     for (int k = 0; k < poise_model_joint_count(model) && status == POISE_OK; ++k) {
         poise_joint joint = rescaled_joint(model, k, r);
         status = poise_builder_add_joint(builder, &joint, NULL);
@@ -229,7 +229,7 @@ bool change_scale(poise_file *file, const char *name, poise_scale assumed, poise
         if (!know(&file->markers->scale, assumed, scale, name)) {
             return false;
         }
-        status = poise_markers_rescale(file->markers, scale);
+        status = poise_markers_rescale(file->markers, scale, NULL);
     }
     if (status == POISE_OK && file->model) {
         if (!know(&file->scale, assumed, scale, name)) {

@@ -117,13 +117,13 @@ bool reader_body(reader *r, int *body, poise_pose *local)
     }
     *local = poise_pose_identity();
     *body = poise_model_find_body(model, name);
-    *body = *body == POISE_WORLD ? poise_model_find_joint(model, name) : *body;
-    int tool = *body == POISE_WORLD ? poise_model_find_tool(model, name) : POISE_WORLD;
-    if (tool != POISE_WORLD) {
+    *body = *body == POISE_NONE ? poise_model_find_joint(model, name) : *body;
+    int tool = *body == POISE_NONE ? poise_model_find_tool(model, name) : POISE_NONE;
+    if (tool != POISE_NONE) {
         *body = poise_model_tool_body(model, tool);
         *local = poise_model_tool_pose(model, tool);
     }
-    if (*body == POISE_WORLD) {
+    if (*body == POISE_NONE) {
         int parts = poise_model_joint_count(model) + poise_model_tool_count(model);
         const char *near = nearest_name(name, part_name, model, parts);
         return reader_fail(r, r->next, "no body or tool is called \"%s\"%s%s%s", name, near ? "; did you mean \"" : "",

@@ -74,12 +74,12 @@ static bool read_word(const smoother *s, char *word, poise_filter_joint *joints)
     }
     *equals = '\0';
     char *dot = strrchr(word, '.');
-    int joint = POISE_WORLD;
+    int joint = POISE_NONE;
     if (dot) {
         *dot = '\0';
         name = dot + 1;
         joint = poise_model_find_joint(s->model, word);
-        if (joint == POISE_WORLD) {
+        if (joint == POISE_NONE) {
             complain("--filter: no joint is called \"%s\"; \"poise info\" lists them", word);
             return false;
         }
@@ -169,7 +169,7 @@ static bool make_filter(smoother *s, const char *text)
         }
     }
     bool works = read_text(s, text, joints);
-    if (works && poise_filter_create(joints, s->count, NULL, &s->filter) != POISE_OK) {
+    if (works && poise_filter_create(joints, s->count, NULL, &s->filter, NULL) != POISE_OK) {
         complain("--filter \"%s\": velocity, acceleration and jerk must be above 0, smoothness in [0, 1), responsiveness in "
                  "[0, 1], soft not below 0",
                  text ? text : "");
@@ -302,12 +302,12 @@ static void from_filter(const smoother *s, const double *x, double *q)
 void smoother_reset(smoother *s, const double *q)
 {
     memcpy(s->reference, q, (size_t)poise_model_nq(s->model) * sizeof *q);
-    poise_model_clamp(s->model, s->reference, NULL);
+    poise_model_clamp(s->model, s->reference, NULL, NULL);
     memset(s->setpoint, 0, (size_t)s->count * sizeof *s->setpoint);
     to_filter(s, s->reference, s->setpoint);
     memcpy(s->x, s->setpoint, (size_t)s->count * sizeof *s->x);
     if (s->filter) {
-        poise_filter_reset(s->filter, s->x);
+        poise_filter_reset(s->filter, s->x, NULL);
     }
 }
 
@@ -318,10 +318,10 @@ void smoother_step(smoother *s, const double *setpoint, double dt, double *q)
         memcpy(q, setpoint, (size_t)poise_model_nq(s->model) * sizeof *q);
         return;
     }
-    poise_filter_step(s->filter, s->setpoint, dt, s->x);
+    poise_filter_step(s->filter, s->setpoint, dt, s->x, NULL);
     from_filter(s, s->x, q);
     if (!poise_model_within_limits(s->model, q)) {
-        poise_model_clamp(s->model, q, NULL); // swing ellipses
+        poise_model_clamp(s->model, q, NULL, NULL); // swing ellipses
     }
 }
 

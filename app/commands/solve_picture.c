@@ -54,7 +54,7 @@ static void draw(picture *p, const solve_job *job, poise_kinematics *kinematics)
     drawing_box box = drawing_box_empty();
     const double *poses[] = {job->start, job->q};
     for (int i = 0; i < 2; ++i) {
-        poise_kinematics_update(kinematics, poses[i]);
+        poise_kinematics_update(kinematics, poses[i], NULL);
         drawing_box_add_skeleton(&box, job->model, kinematics);
     }
     for (int i = 0; i < job->list.count; ++i) {
@@ -67,10 +67,10 @@ static void draw(picture *p, const solve_job *job, poise_kinematics *kinematics)
     picture_view view = drawing_view(&box, up, WIDTH / 2.0, (HEIGHT + TOP) / 2.0, WIDTH - 3 * EDGE, HEIGHT - TOP - 2 * EDGE);
     picture_set_view(p, &view);
     drawing_ground(p, &box, up, *floor, ground);
-    poise_kinematics_update(kinematics, job->start);
+    poise_kinematics_update(kinematics, job->start, NULL);
     drawing_skeleton(p, job->model, kinematics, 5, old_bone, old_bone);
     picture_next_figure(p);
-    poise_kinematics_update(kinematics, job->q);
+    poise_kinematics_update(kinematics, job->q, NULL);
     drawing_skeleton(p, job->model, kinematics, 7, bone, joint);
     for (int i = 0; i < job->list.count; ++i) {
         draw_goal(p, job, kinematics, i);
@@ -81,7 +81,7 @@ bool solve_save_picture(const solve_job *job, const char *name)
 {
     picture *p = picture_create(WIDTH, HEIGHT);
     poise_kinematics *kinematics = NULL;
-    if (p && poise_kinematics_create(job->model, NULL, &kinematics) == POISE_OK) {
+    if (p && poise_kinematics_create(job->model, NULL, &kinematics, NULL) == POISE_OK) {
         char caption[160];
         int missed = 0;
         for (int i = 0; i < job->list.count; ++i) {

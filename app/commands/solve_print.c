@@ -135,10 +135,10 @@ static double reach_of(const poise_model *model, const poise_goal *goal, int *fi
 static void add_out_of_reach(const solve_job *job, FILE *stream)
 {
     poise_kinematics *kinematics = NULL;
-    if (poise_kinematics_create(job->model, NULL, &kinematics) != POISE_OK) {
+    if (poise_kinematics_create(job->model, NULL, &kinematics, NULL) != POISE_OK) {
         return; // it is only a remark
     }
-    poise_kinematics_update(kinematics, job->q);
+    poise_kinematics_update(kinematics, job->q, NULL);
     for (int i = 0; i < job->list.count; ++i) {
         const poise_goal *goal = &job->list.goals[i];
         if ((goal->kind != POISE_GOAL_POSITION && goal->kind != POISE_GOAL_POSE) || solve_goal_is_met(job, i)) {

@@ -78,13 +78,13 @@ static double skeleton_size(const poise_model *model)
 {
     poise_kinematics *kinematics;
     double *q = calloc((size_t)poise_model_nq(model) + 1, sizeof *q);
-    if (!q || poise_kinematics_create(model, NULL, &kinematics) != POISE_OK) {
+    if (!q || poise_kinematics_create(model, NULL, &kinematics, NULL) != POISE_OK) {
         free(q);
         return 0;
     }
     box b = empty_box;
     poise_model_neutral(model, q);
-    poise_kinematics_update(kinematics, q);
+    poise_kinematics_update(kinematics, q, NULL);
     for (int k = 0; k < poise_model_joint_count(model); ++k) {
         box_add(&b, poise_kinematics_body_pose(kinematics, k).position);
     }
@@ -186,7 +186,7 @@ static bool match_scale(track_result *r)
         from.up = to.up = POISE_UP_Y;
     }
     r->markers->scale = from;
-    if ((from.metres != to.metres || from.up != to.up) && poise_markers_rescale(r->markers, to) != POISE_OK) {
+    if ((from.metres != to.metres || from.up != to.up) && poise_markers_rescale(r->markers, to, NULL) != POISE_OK) {
         return no_memory();
     }
     r->markers->scale = r->scale;
@@ -209,7 +209,7 @@ static bool choose_frames(const track_wish *wish, track_result *r)
     }
     poise_markers *part = NULL;
     if ((wish->first > 0 || last < frames - 1)) {
-        if (poise_markers_trim(r->markers, wish->first, last - wish->first + 1, NULL, &part) != POISE_OK) {
+        if (poise_markers_trim(r->markers, wish->first, last - wish->first + 1, NULL, &part, NULL) != POISE_OK) {
             return no_memory();
         }
         poise_markers_destroy(r->markers);
@@ -217,7 +217,7 @@ static bool choose_frames(const track_wish *wish, track_result *r)
         r->first = wish->first;
     }
     if (wish->rate > 0 && wish->rate != r->markers->rate) {
-        if (poise_markers_resample(r->markers, wish->rate, NULL, &part) != POISE_OK) {
+        if (poise_markers_resample(r->markers, wish->rate, NULL, &part, NULL) != POISE_OK) {
             return no_memory();
         }
         track_note(r, "resampled from %g to %g per second; frames are counted after that", r->markers->rate, wish->rate);
@@ -269,7 +269,7 @@ static bool places_of_source(track_result *r, const poise_file *source)
     bool works = make_room(r, source->placement_count);
     for (int i = 0; works && i < source->placement_count; ++i) {
         int body = poise_model_find_body(r->model, poise_model_body_name(source->model, source->placements[i].body));
-        works = body == POISE_WORLD || keep_place(r, &source->placements[i], body);
+        works = body == POISE_NONE || keep_place(r, &source->placements[i], body);
     }
     if (works && r->placement_count > 0) {
         track_note(r, "marker places from %s, by the names of bodies", r->source_name);
@@ -343,7 +343,7 @@ static bool find_markers(track_result *r)
     }
     for (int i = 0; i < r->placement_count; ++i) {
         r->marker[i] = poise_markers_find(r->markers, r->placements[i].label);
-        found += r->marker[i] != POISE_WORLD;
+        found += r->marker[i] != POISE_NONE;
     }
     if (found == 0) {
         complain("%s: has none of the %d markers that %s places, such as \"%s\"", r->source_name, r->placement_count,

@@ -99,7 +99,7 @@ static void play_pose(const track_result *r, const poise_kinematics *kinematics,
     poise_vec3 *seen = at + p->bodies + p->tools, *found = seen + p->markers;
     for (int i = 0; i < p->markers; ++i) {
         found[i] = poise_kinematics_point(kinematics, r->placements[i].body, r->placements[i].local);
-        bool is_seen = r->marker[i] != POISE_WORLD && poise_markers_seen(r->markers, frame, r->marker[i]);
+        bool is_seen = r->marker[i] != POISE_NONE && poise_markers_seen(r->markers, frame, r->marker[i]);
         seen[i] = found[i];
         if (is_seen) {
             seen[i] = r->markers->position[(size_t)frame * (size_t)r->markers->count + (size_t)r->marker[i]];
@@ -121,11 +121,11 @@ static bool play(const track_result *r, playback *p)
     p->at = calloc((size_t)p->poses * (size_t)p->points, sizeof *p->at);
     p->states = calloc((size_t)p->poses * (size_t)p->markers, 1);
     poise_kinematics *kinematics;
-    if (!p->at || !p->states || poise_kinematics_create(r->model, NULL, &kinematics) != POISE_OK) {
+    if (!p->at || !p->states || poise_kinematics_create(r->model, NULL, &kinematics, NULL) != POISE_OK) {
         return false;
     }
     for (int i = 0; i < p->poses; ++i) {
-        poise_kinematics_update(kinematics, r->clip->q + (size_t)(i * p->step) * (size_t)r->clip->nq);
+        poise_kinematics_update(kinematics, r->clip->q + (size_t)(i * p->step) * (size_t)r->clip->nq, NULL);
         play_pose(r, kinematics, i * p->step, p, i);
     }
     poise_kinematics_destroy(kinematics);

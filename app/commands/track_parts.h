@@ -56,7 +56,7 @@ typedef struct track_result {
     poise_scale scale;        // of all lengths here
     poise_markers *markers;   // frames wanted, in the skeleton's units and axes
     poise_placement *placements;
-    int *marker; // by placement: index in `markers`, POISE_WORLD when it is not there
+    int *marker; // by placement: index in `markers`, POISE_NONE when it is not there
     char **label;
     int placement_count;
     int first; // frame of the recording that is frame 0 here

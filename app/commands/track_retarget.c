@@ -55,11 +55,11 @@ static const char *named_partner(const track_wish *wish, const char *name)
 static int namesake(const poise_model *model, const char *name)
 {
     int body = poise_model_find_body(model, name);
-    body = body != POISE_WORLD ? body : poise_model_find_joint(model, name);
-    for (int k = 0; body == POISE_WORLD && k < poise_model_joint_count(model); ++k) {
+    body = body != POISE_NONE ? body : poise_model_find_joint(model, name);
+    for (int k = 0; body == POISE_NONE && k < poise_model_joint_count(model); ++k) {
         body = same_name(poise_model_body_name(model, k), name) ? k : body;
     }
-    for (int k = 0; body == POISE_WORLD && k < poise_model_joint_count(model); ++k) {
+    for (int k = 0; body == POISE_NONE && k < poise_model_joint_count(model); ++k) {
         body = same_name(poise_model_joint_name(model, k), name) ? k : body;
     }
     return body;
@@ -76,13 +76,13 @@ static int partner(const track_wish *wish, const poise_model *from, int k, const
         return find_body(to, named, &local);
     }
     int found = namesake(to, body);
-    return found != POISE_WORLD ? found : namesake(to, joint);
+    return found != POISE_NONE ? found : namesake(to, joint);
 }
 
 static int tool_partner(const poise_model *model, const char *name)
 {
     int tool = poise_model_find_tool(model, name);
-    for (int k = 0; tool == POISE_WORLD && k < poise_model_tool_count(model); ++k) {
+    for (int k = 0; tool == POISE_NONE && k < poise_model_tool_count(model); ++k) {
         tool = same_name(poise_model_tool_name(model, k), name) ? k : tool;
     }
     return tool;
@@ -95,7 +95,7 @@ static void find_pairs(const track_wish *wish, const poise_model *from, const po
     for (int k = 0; k < bodies; ++k) {
         const char *name = poise_model_body_name(from, k);
         int body = partner(wish, from, k, to);
-        if (body != POISE_WORLD) {
+        if (body != POISE_NONE) {
             p->list[p->count++] =
                 (pair){{.label = name, .body = k, .weight = 1}, {.label = name, .body = body, .weight = 1}};
         }
@@ -103,7 +103,7 @@ static void find_pairs(const track_wish *wish, const poise_model *from, const po
     for (int k = 0; k < poise_model_tool_count(from); ++k) {
         const char *name = poise_model_tool_name(from, k);
         int tool = tool_partner(to, name);
-        if (tool != POISE_WORLD && poise_model_find_body(from, name) == POISE_WORLD) {
+        if (tool != POISE_NONE && poise_model_find_body(from, name) == POISE_NONE) {
             p->list[p->count++] = (pair){{.label = name,
                                           .body = poise_model_tool_body(from, k),
                                           .local = poise_model_tool_pose(from, k).position,
@@ -186,7 +186,7 @@ static bool match_size(const track_wish *wish, track_result *r, const pairs *p, 
     if (unknown) {
         marks->up = target.up = POISE_UP_Y;
     }
-    bool works = (!turned && !scaled) || poise_markers_rescale(r->markers, target) == POISE_OK;
+    bool works = (!turned && !scaled) || poise_markers_rescale(r->markers, target, NULL) == POISE_OK;
     *marks = r->scale;
     return works;
 }
@@ -213,8 +213,8 @@ static bool keep_pairs(const track_wish *wish, track_result *r, const poise_file
             r->placement_count = i + 1;
         }
     }
-    works =
-        works && poise_markers_from_clip(from, source->clip, source->scale, points, p->count, NULL, &r->markers) == POISE_OK;
+    works = works && poise_markers_from_clip(from, source->clip, source->scale, points, p->count, NULL, &r->markers, NULL) ==
+                         POISE_OK;
     free(points);
     works = works && match_size(wish, r, p, source->scale, from);
     if (!works) {
@@ -236,8 +236,8 @@ static bool check_pairs(const track_wish *wish, const poise_model *from, const p
         }
         memcpy(source, wish->pairs[i], length);
         source[length] = '\0';
-        if (find_body(from, source, &local) == POISE_WORLD ||
-            find_body(to, wish->pairs[i] + length + 1, &local) == POISE_WORLD) {
+        if (find_body(from, source, &local) == POISE_NONE ||
+            find_body(to, wish->pairs[i] + length + 1, &local) == POISE_NONE) {
             return false;
         }
     }

@@ -168,7 +168,7 @@ static void measure_frame(track_result *r, const poise_kinematics *kinematics, i
     const poise_track_frame *f = &r->frames[frame];
     for (int i = 0; i < r->placement_count; ++i) {
         int marker = r->marker[i];
-        if (marker == POISE_WORLD || !poise_markers_seen(r->markers, frame, marker) || r->placements[i].weight <= 0) {
+        if (marker == POISE_NONE || !poise_markers_seen(r->markers, frame, marker) || r->placements[i].weight <= 0) {
             continue;
         }
         track_marker *m = &r->by_marker[i];
@@ -241,12 +241,12 @@ static bool measure_times(track_result *r, const watch *w)
 static bool measure(track_result *r)
 {
     poise_kinematics *kinematics;
-    if (poise_kinematics_create(r->model, NULL, &kinematics) != POISE_OK) {
+    if (poise_kinematics_create(r->model, NULL, &kinematics, NULL) != POISE_OK) {
         return no_memory();
     }
     sums all = {0};
     for (int f = 0; f < r->markers->frames; ++f) {
-        poise_kinematics_update(kinematics, r->clip->q + (size_t)f * (size_t)r->clip->nq);
+        poise_kinematics_update(kinematics, r->clip->q + (size_t)f * (size_t)r->clip->nq, NULL);
         measure_frame(r, kinematics, f, &all);
     }
     poise_kinematics_destroy(kinematics);
@@ -365,7 +365,7 @@ bool track_can_write(const track_result *r, const char *name)
         return false;
     }
     poise_clip *clip;
-    if (poise_clip_create(1, poise_model_nq(r->model), 1, NULL, &clip) != POISE_OK) {
+    if (poise_clip_create(1, poise_model_nq(r->model), 1, NULL, &clip, NULL) != POISE_OK) {
         return no_memory();
     }
     poise_model_neutral(r->model, clip->q);

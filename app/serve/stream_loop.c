@@ -26,6 +26,7 @@ typedef struct loop {
     stream_figures *figures;
     poise_expressive *expressive;
     poise_solver *solver; // or this one
+    poise_error why;      // the last solve failed
     double *answer, *before, *q;
     double angle, length; // what the answer leaves of its goals
     int64_t tick, line;   // now; the last line in force
@@ -285,7 +286,7 @@ static poise_status solve_once(loop *l)
     if (l->expressive) {
         poise_expressive_report report;
         poise_status status =
-            poise_expressive_solve(l->expressive, task->goals, task->goal_count, task->posture, l->answer, &report);
+            poise_expressive_solve(l->expressive, task->goals, task->goal_count, task->posture, l->answer, &report, &l->why);
         l->angle = status == POISE_OK ? report.worst_angle : l->angle;
         l->length = status == POISE_OK ? report.worst_length : l->length;
         return status;
@@ -294,7 +295,7 @@ static poise_status solve_once(loop *l)
     poise_report report;
     memcpy(goals, task->goals, sizeof task->goals);
     goals[task->goal_count] = poise_goal_posture(task->posture, l->options->posture_weight);
-    poise_status status = poise_solve(l->solver, goals, task->goal_count + 1, l->answer, &report);
+    poise_status status = poise_solve(l->solver, goals, task->goal_count + 1, l->answer, &report, &l->why);
     l->angle = l->length = 0;
     for (int i = 0; i < task->goal_count && status == POISE_OK; ++i) {
         poise_goal_error e = poise_solver_goal_error(l->solver, i);
@@ -307,8 +308,7 @@ static poise_status solve_once(loop *l)
 // Goals that are sound one by one may be more than the solver takes together. Said once; the last answer stays.
 static void tell_failure(loop *l)
 {
-    const char *reason = l->solver ? poise_solver_error(l->solver) : "";
-    reason = reason[0] ? reason : "these goals cannot be solved for together";
+    const char *reason = l->why.text[0] ? l->why.text : "these goals cannot be solved for together";
     send_json(l, json_pack("{s:s, s:I}", "error", reason, "line", (json_int_t)l->line));
     l->told = true;
 }
@@ -438,7 +438,7 @@ static bool create_solver(loop *l)
         poise_solver_options o = poise_solver_options_default();
         o.max_iterations = 50;
         o.coupled_goals = MOST_COUPLED;
-        status = poise_solver_create(l->task->model, &o, NULL, &l->solver);
+        status = poise_solver_create(l->task->model, &o, NULL, &l->solver, NULL);
     } else {
         poise_expressive_options o = poise_expressive_options_default();
         o.mode = l->options->mode;
@@ -469,7 +469,7 @@ static bool create_parts(loop *l)
         return false;
     }
     memcpy(l->answer, l->task->posture, nq * sizeof *l->answer);
-    poise_model_clamp(l->task->model, l->answer, NULL);
+    poise_model_clamp(l->task->model, l->answer, NULL, NULL);
     memcpy(l->q, l->answer, nq * sizeof *l->q);
     smoother_reset(l->smoother, l->answer);
     return create_solver(l);

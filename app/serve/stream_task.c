@@ -112,7 +112,7 @@ static bool read_posture(const stream_task *task, const json_t *value, change *c
     if (count != nq) {
         return refuse(wrong, "posture: neither a name nor a list of %d numbers", nq);
     }
-    bool sound = poise_kinematics_update(task->kinematics, c->numbers) == POISE_OK;
+    bool sound = poise_kinematics_update(task->kinematics, c->numbers, NULL) == POISE_OK;
     return sound || refuse(wrong, "posture: a quaternion in it is zero");
 }
 
@@ -246,7 +246,7 @@ static int list_goals(const stream_task *task, const change *c, poise_goal *goal
         goals[count++] = file->goals[i];
     }
     poise_goal holds[AIM_MOST_HOLDS];
-    poise_kinematics_update(task->kinematics, c->posture ? c->q : task->posture);
+    poise_kinematics_update(task->kinematics, c->posture ? c->q : task->posture, NULL);
     int asked = count, held = aim_hold_goals(&task->holds, task->kinematics, holds);
     for (int i = 0; i < held; ++i) {
         if (!is_about(goals, asked, holds[i].body)) {
@@ -317,7 +317,7 @@ bool task_init(stream_task *task, const poise_file *file, const aim_end *end, co
     *task = (stream_task){.file = file, .model = file->model, .end = *end, .holds = *holds, .posture = malloc(size + 1)};
     task->first_posture = malloc(size + 1);
     if (!task->posture || !task->first_posture ||
-        poise_kinematics_create(file->model, NULL, &task->kinematics) != POISE_OK) {
+        poise_kinematics_create(file->model, NULL, &task->kinematics, NULL) != POISE_OK) {
         complain("no memory left");
         task_release(task);
         return false;

@@ -191,7 +191,7 @@ static comparison compare_closest(const stand *s, int restarts)
     comparison c = {.count = 0};
     options.restarts = restarts;
     options.position_tolerance = options.rotation_tolerance = ARM_TOLERANCE;
-    if (poise_solver_create(s->arm->model, &options, NULL, &solver) != POISE_OK) {
+    if (poise_solver_create(s->arm->model, &options, NULL, &solver, NULL) != POISE_OK) {
         bench_fail("%s: no solver", s->arm->name);
     }
     double start = bench_now();
@@ -203,7 +203,7 @@ static comparison compare_closest(const stand *s, int restarts)
         poise_report report;
         poise_goal goal = poise_goal_pose(s->arm->n - 1, arm_pose_of(&s->arm->tip), s->batch.targets[i]);
         memcpy(q, s->starts + (size_t)i * (size_t)s->arm->n, (size_t)s->arm->n * sizeof *q);
-        poise_solve(solver, &goal, 1, q, &report);
+        poise_solve(solver, &goal, 1, q, &report, NULL);
         c.difference = fmax(c.difference, fabs(report.cost - s->answers[i].cost));
         c.count += 1;
     }
@@ -229,11 +229,11 @@ static double call_host(stand *s, void *user, int first, int count)
     memcpy(s->batch.q + at, s->starts + at, (size_t)count * (size_t)s->arm->n * sizeof *s->batch.q);
     double start = bench_wall();
     if (h->batch) {
-        poise_batch_solve(h->batch, h->problems + first, count);
+        poise_batch_solve(h->batch, h->problems + first, count, NULL);
     }
     for (int i = first; i < first + count && !h->batch; ++i) {
         poise_problem *p = &h->problems[i];
-        p->status = poise_solve(h->solver, p->goals, 1, p->q, &p->report);
+        p->status = poise_solve(h->solver, p->goals, 1, p->q, &p->report, NULL);
     }
     return (bench_wall() - start) * 1e-6;
 }
@@ -253,8 +253,8 @@ static host make_host(stand *s, crew *c)
     options.workers = c ? c->threads : 1;
     options.parallel_for = c && c->threads > 1 ? crew_run : NULL;
     options.user = c;
-    if ((c ? poise_batch_create(s->arm->model, &options, NULL, &h.batch)
-           : poise_solver_create(s->arm->model, &options.solver, NULL, &h.solver)) != POISE_OK) {
+    if ((c ? poise_batch_create(s->arm->model, &options, NULL, &h.batch, NULL)
+           : poise_solver_create(s->arm->model, &options.solver, NULL, &h.solver, NULL)) != POISE_OK) {
         bench_fail("%s: no solver", s->arm->name);
     }
     return h;

@@ -54,7 +54,7 @@ static void run_posture(void *user, int piece, int worker)
         poise_goal goal = poise_goal_orientation(w->options.body, p->orientations[o]);
         goal.local.rotation = w->options.tip.rotation;
         memcpy(q, posture, sizeof q);
-        poise_expressive_solve(expressive, &goal, 1, posture, q, &report);
+        poise_expressive_solve(expressive, &goal, 1, posture, q, &report, NULL);
         add(w, &report, q, &w->results[piece]);
     }
     w->cpu[piece] = bench_now() - start;

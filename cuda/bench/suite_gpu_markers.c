@@ -54,12 +54,12 @@ static void see(frames *f, double noise)
 {
     poise_kinematics *kinematics;
     scene_random random = scene_random_make(SEED);
-    if (poise_kinematics_create(f->model, NULL, &kinematics) != POISE_OK) {
+    if (poise_kinematics_create(f->model, NULL, &kinematics, NULL) != POISE_OK) {
         bench_fail("out of memory");
     }
     for (int i = 0; i < f->count; ++i) {
         scene_random_configuration(&random, f->model, f->q);
-        poise_kinematics_update(kinematics, f->q);
+        poise_kinematics_update(kinematics, f->q, NULL);
         for (int k = 0; k < f->marker_count; ++k) {
             poise_vec3 x = poise_kinematics_point(kinematics, f->markers[k].body, f->markers[k].local);
             x.x += noise * scene_random_normal(&random);
@@ -188,11 +188,11 @@ static host solve_on_host(const frames *f, int count)
     poise_batch_options options = poise_batch_options_default();
     poise_batch *batch;
     options.solver = solver_options();
-    if (poise_batch_create(f->model, &options, NULL, &batch) != POISE_OK) {
+    if (poise_batch_create(f->model, &options, NULL, &batch, NULL) != POISE_OK) {
         bench_fail("no batch");
     }
     double start = bench_now();
-    poise_batch_solve(batch, h.problems, count);
+    poise_batch_solve(batch, h.problems, count, NULL);
     h.us = (bench_now() - start) * 1e-3 / count;
     poise_batch_destroy(batch);
     return h;

@@ -19,7 +19,7 @@ __device__ __noinline__ static poise_cuda_expressive_answer solve(poise_expressi
 {
     poise_expressive_report r;
     goal->target.rotation = quat_normalize(target);
-    if (poise_expressive_solve(e, goal, 1, posture, q, &r) != POISE_OK) {
+    if (poise_expressive_solve(e, goal, 1, posture, q, &r, NULL) != POISE_OK) {
         return poise_cuda_expressive_answer{.error = INFINITY, .goal = INFINITY, .outcome = POISE_OUTCOME_STALLED};
     }
     return poise_cuda_expressive_answer{.error = r.error,

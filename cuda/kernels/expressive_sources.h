@@ -19,7 +19,9 @@
 
 // no texts
 #define PZ_BASE_ERROR_H
-#define pz_error_set(error, status, ...) no_text(status)
+#define PZ_MODEL_ERROR_H
+#define pz_refuse_q(model, q, name, error) POISE_ERROR_ARGUMENT
+#define pz_error_set(error, status, ...)   no_text(status)
 
 static inline poise_status no_text(poise_status status)
 {
@@ -138,7 +140,7 @@ static const pz_method_row no_method = {"", NULL, NULL, NULL, NULL};
 #include "express/successor/expressive_terms.c"
 
 // no filter
-poise_status poise_filter_step(poise_filter *, const double *, double, double *)
+poise_status poise_filter_step(poise_filter *, const double *, double, double *, poise_error *error)
 {
     return POISE_ERROR_UNSUPPORTED;
 }

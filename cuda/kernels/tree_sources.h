@@ -20,7 +20,9 @@
 
 // no texts
 #define PZ_BASE_ERROR_H
-#define pz_error_set(error, status, ...) (status)
+#define PZ_MODEL_ERROR_H
+#define pz_refuse_q(model, q, name, error) POISE_ERROR_ARGUMENT
+#define pz_error_set(error, status, ...)   (status)
 
 // no arms
 #define PZ_SOLVE_ARM_H

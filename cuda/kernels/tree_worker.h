@@ -58,7 +58,7 @@ __device__ static void take_problem(worker *w)
         w->goals[i].target.position = w->batch->targets[first + (size_t)i];
         w->goals[i].weight = w->batch->weights ? w->batch->weights[first + (size_t)i] : w->task->goals[i].weight;
     }
-    pz_solve_begin(w->solver, w->goals, w->task->goal_count, q_of(w));
+    pz_solve_begin(w->solver, w->goals, w->task->goal_count, q_of(w), NULL);
 }
 
 // Begin run number w->run of problem w->problem. False: it has ended where it began.

@@ -63,19 +63,19 @@ poise_status pz_cuda_task_make(const poise_model *model, const poise_goal *goal,
 {
     poise_solver *solver;
     pz_arm_call *call = malloc(sizeof *call);
-    poise_status status = call ? poise_solver_create(model, options, NULL, &solver) : POISE_ERROR_MEMORY;
+    poise_status status = call ? poise_solver_create(model, options, NULL, &solver, error) : POISE_ERROR_MEMORY;
     if (status != POISE_OK) {
         free(call);
-        return pz_error_set(error, status, "a solver with these options could not be made");
+        return call ? status : pz_error_set(error, status, "out of memory");
     }
     double *q = malloc((size_t)model->nq * sizeof *q + 1);
     if (q) {
         poise_model_neutral(model, q);
     }
-    status = q ? pz_solve_begin(solver, goal, 1, q) : POISE_ERROR_MEMORY;
+    status = q ? pz_solve_begin(solver, goal, 1, q, error) : POISE_ERROR_MEMORY;
     const pz_arm_chain *chain = status == POISE_OK ? pz_arm_prepare(solver, call) : NULL;
     if (status != POISE_OK) {
-        pz_error_set(error, status, "%s", q ? poise_solver_error(solver) : "out of memory");
+        status = q ? status : pz_error_set(error, status, "out of memory");
     } else if (!chain || call->target.has_band || options->method != POISE_METHOD_AUTO || options->trace) {
         status =
             pz_error_set(error, POISE_ERROR_UNSUPPORTED,

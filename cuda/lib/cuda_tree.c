@@ -149,7 +149,7 @@ static cudaError_t put_constants(poise_cuda_tree *tree, const poise_solver *solv
 static poise_status make_constants(poise_cuda_tree *tree, const poise_solver_options *options, poise_error *error)
 {
     poise_solver *solver;
-    poise_status status = poise_solver_create(tree->model, options, NULL, &solver);
+    poise_status status = poise_solver_create(tree->model, options, NULL, &solver, NULL);
     if (status != POISE_OK) {
         return pz_error_set(error, status, "a solver with these options could not be made");
     }

@@ -43,12 +43,12 @@ static inline fixture make(const char *scene, int count, int beyond, uint64_t se
     ck_assert(f.targets && f.starts && f.q && f.answers);
     scene_random random = scene_random_make(seed);
     poise_kinematics *kinematics;
-    ck_assert_int_eq(poise_kinematics_create(f.model, NULL, &kinematics), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(f.model, NULL, &kinematics, NULL), POISE_OK);
     for (int i = 0; i < count; ++i) {
         double q[MOST_Q];
         scene_random_configuration(&random, f.model, q);
         scene_random_configuration(&random, f.model, f.starts + (size_t)i * (size_t)f.nq);
-        poise_kinematics_update(kinematics, q);
+        poise_kinematics_update(kinematics, q, NULL);
         f.targets[i] = poise_pose_multiply(poise_kinematics_body_pose(kinematics, body), local);
         if (i < beyond) {
             f.targets[i].position = poise_vec3_make(1.7 * f.targets[i].position.x + 0.3, 1.7 * f.targets[i].position.y,
@@ -64,12 +64,12 @@ static inline void straighten(fixture *f, int elbow, int count)
 {
     scene_random random = scene_random_make(99);
     poise_kinematics *kinematics;
-    ck_assert_int_eq(poise_kinematics_create(f->model, NULL, &kinematics), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(f->model, NULL, &kinematics, NULL), POISE_OK);
     for (int i = f->count - count; i < f->count; ++i) {
         double q[MOST_Q];
         scene_random_configuration(&random, f->model, q);
         q[elbow] = 0.0;
-        poise_kinematics_update(kinematics, q);
+        poise_kinematics_update(kinematics, q, NULL);
         f->targets[i] = poise_pose_multiply(poise_kinematics_body_pose(kinematics, f->goal.body), f->goal.local);
     }
     poise_kinematics_destroy(kinematics);
@@ -102,7 +102,7 @@ static inline void judge(const fixture *f, poise_kinematics *kinematics, int i)
     for (int k = 0; k < f->nq; ++k) {
         ck_assert(q[k] >= lower[k] && q[k] <= upper[k]);
     }
-    poise_kinematics_update(kinematics, q);
+    poise_kinematics_update(kinematics, q, NULL);
     poise_pose at = poise_pose_multiply(poise_kinematics_body_pose(kinematics, f->goal.body), f->goal.local);
     poise_vec3 p = at.position, t = f->targets[i].position;
     double length = sqrt((p.x - t.x) * (p.x - t.x) + (p.y - t.y) * (p.y - t.y) + (p.z - t.z) * (p.z - t.z));

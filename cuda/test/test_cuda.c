@@ -39,7 +39,7 @@ static void solve_and_judge(const char *scene, int count)
     poise_cuda_options options = options_for(10000);
     poise_cuda *cuda = open_device(&f, &options);
     poise_kinematics *kinematics;
-    ck_assert_int_eq(poise_kinematics_create(f.model, NULL, &kinematics), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(f.model, NULL, &kinematics, NULL), POISE_OK);
     begin(&f);
     ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets, f.q, f.answers, f.count), POISE_OK);
     for (int i = 0; i < f.count; ++i) {
@@ -89,7 +89,7 @@ static void compare_closest(const char *scene, int count, int restarts)
     options.solver.restarts = restarts;
     poise_cuda *cuda = open_device(&f, &options);
     poise_solver *solver;
-    ck_assert_int_eq(poise_solver_create(f.model, &options.solver, NULL, &solver), POISE_OK);
+    ck_assert_int_eq(poise_solver_create(f.model, &options.solver, NULL, &solver, NULL), POISE_OK);
     begin(&f);
     ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets, f.q, f.answers, f.count), POISE_OK);
     int missed = 0;
@@ -97,7 +97,7 @@ static void compare_closest(const char *scene, int count, int restarts)
         poise_report report;
         poise_goal goal = f.goal;
         goal.target = f.targets[i];
-        ck_assert_int_eq(poise_solve(solver, &goal, 1, f.starts + i * f.nq, &report), POISE_OK);
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, f.starts + i * f.nq, &report, NULL), POISE_OK);
         // searches in single precision come before those of poise_solve, so that more may be reached, and nothing less
         bool reached = f.answers[i].outcome == POISE_OUTCOME_REACHED;
         ck_assert(reached || report.outcome != POISE_OUTCOME_REACHED);
@@ -272,7 +272,7 @@ static void compare_erik(const char *scene, int count)
     for (int i = 0; i < count; ++i) {
         poise_erik_report report;
         memcpy(expected, postures + i * nq, (size_t)nq * sizeof *expected);
-        ck_assert_int_eq(poise_erik_solve(host, postures + i * nq, targets[i], expected, &report), POISE_OK);
+        ck_assert_int_eq(poise_erik_solve(host, postures + i * nq, targets[i], expected, &report, NULL), POISE_OK);
         ck_assert(memcmp(expected, q + i * nq, (size_t)nq * sizeof *q) == 0);
         ck_assert(report.error == answers[i].error && report.orientation == answers[i].orientation);
         ck_assert(report.posture == answers[i].posture && report.iterations == answers[i].iterations);

@@ -35,7 +35,7 @@ static poise_model *make_model(const char *scene, double share, bool has_more)
     poise_builder *builder;
     poise_error error = {.text = ""};
     ck_assert_int_eq(scene_create(scene, NULL, &model, NULL), POISE_OK);
-    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
     for (int k = 0; k < poise_model_joint_count(model); ++k) {
         poise_joint joint = poise_model_joint(model, k);
         joint.lower[0] *= share, joint.upper[0] *= share;
@@ -133,7 +133,7 @@ static void compare_with_host(fixture *f)
         poise_goal goal = goal_of(f, i);
         const poise_cuda_expressive_answer *a = &f->answers[i];
         memcpy(q, f->starts + i * f->nq, (size_t)f->nq * sizeof *q);
-        ck_assert_int_eq(poise_expressive_solve(host, &goal, 1, f->postures + i * f->nq, q, &r), POISE_OK);
+        ck_assert_int_eq(poise_expressive_solve(host, &goal, 1, f->postures + i * f->nq, q, &r, NULL), POISE_OK);
         ck_assert(memcmp(q, f->q + i * f->nq, (size_t)f->nq * sizeof *q) == 0);
         ck_assert(poise_model_within_limits(f->model, f->q + i * f->nq));
         ck_assert(a->error == r.error && a->goal == r.goal && a->posture == r.posture && a->angle == r.worst_angle);

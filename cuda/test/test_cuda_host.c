@@ -65,7 +65,7 @@ static void solve_and_judge(const char *scene, int count)
     poise_solver_options options = solver_options();
     host_fixture h = make_host(scene, count, 0, 21, &options);
     poise_kinematics *kinematics;
-    ck_assert_int_eq(poise_kinematics_create(h.f.model, NULL, &kinematics), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(h.f.model, NULL, &kinematics, NULL), POISE_OK);
     for (int i = 0; i < count; ++i) {
         ck_assert(solve(&h, i, INT_MAX));
         judge(&h.f, kinematics, i);
@@ -108,7 +108,7 @@ TEST_IF(a_start_outside_the_limits_or_many_turns_away_is_as_good, no_fused)
     poise_solver_options options = solver_options();
     host_fixture h = make_host("arm7", 200, 0, 23, &options);
     poise_kinematics *kinematics;
-    ck_assert_int_eq(poise_kinematics_create(h.f.model, NULL, &kinematics), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(h.f.model, NULL, &kinematics, NULL), POISE_OK);
     for (int i = 0; i < h.f.count; ++i) {
         for (int k = 0; k < h.f.nq; ++k) {
             h.f.q[i * h.f.nq + k] += (k % 2 ? 1e3 : -1e3) * 2.0 * PI;
@@ -157,13 +157,13 @@ static void compare_closest(const char *scene, int restarts, poise_start start)
     options.start = start;
     host_fixture h = make_host(scene, 40, 40, 24, &options);
     poise_solver *solver;
-    ck_assert_int_eq(poise_solver_create(h.f.model, &options, NULL, &solver), POISE_OK);
+    ck_assert_int_eq(poise_solver_create(h.f.model, &options, NULL, &solver, NULL), POISE_OK);
     int missed = 0;
     for (int i = 0; i < h.f.count; ++i) {
         poise_report report;
         poise_goal goal = h.f.goal;
         goal.target = h.f.targets[i];
-        ck_assert_int_eq(poise_solve(solver, &goal, 1, h.f.starts + i * h.f.nq, &report), POISE_OK);
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, h.f.starts + i * h.f.nq, &report, NULL), POISE_OK);
         ck_assert(solve(&h, i, INT_MAX));
         if (h.f.answers[i].outcome == POISE_OUTCOME_REACHED) { // single precision may find what double does not
             continue;

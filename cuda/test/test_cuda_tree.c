@@ -58,10 +58,10 @@ static void pose(fixture *f, const scene_marker *markers, double noise)
     scene_random random = scene_random_make(5);
     poise_kinematics *kinematics;
     double *q = take((size_t)f->nq, sizeof *q);
-    ck_assert_int_eq(poise_kinematics_create(f->model, NULL, &kinematics), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(f->model, NULL, &kinematics, NULL), POISE_OK);
     for (int i = 0; i < f->count; ++i) {
         scene_random_configuration(&random, f->model, q);
-        poise_kinematics_update(kinematics, q);
+        poise_kinematics_update(kinematics, q, NULL);
         for (int k = 0; k < f->goal_count; ++k) {
             int at = i * f->goal_count + k;
             poise_vec3 x = poise_kinematics_point(kinematics, markers[k].body, markers[k].local);
@@ -80,11 +80,11 @@ static void pose(fixture *f, const scene_marker *markers, double noise)
 static void solve_on_host(fixture *f)
 {
     poise_solver *solver;
-    ck_assert_int_eq(poise_solver_create(f->model, &f->options, NULL, &solver), POISE_OK);
+    ck_assert_int_eq(poise_solver_create(f->model, &f->options, NULL, &solver, NULL), POISE_OK);
     memcpy(f->expected, f->starts, (size_t)f->count * (size_t)f->nq * sizeof *f->expected);
     for (int i = 0; i < f->count; ++i) {
         double *q = f->expected + (size_t)i * (size_t)f->nq;
-        poise_status status = poise_solve(solver, f->goals + i * f->goal_count, f->goal_count, q, &f->reports[i]);
+        poise_status status = poise_solve(solver, f->goals + i * f->goal_count, f->goal_count, q, &f->reports[i], NULL);
         ck_assert_int_eq(status, POISE_OK);
     }
     poise_solver_destroy(solver);
@@ -189,7 +189,7 @@ static void solve_as_threads_do(const char *scene, int count, int restarts, doub
                               .capacity = count};
     poise_solver *solver;
     int groups;
-    ck_assert_int_eq(poise_solver_create(&narrow, &f.options, NULL, &solver), POISE_OK);
+    ck_assert_int_eq(poise_solver_create(&narrow, &f.options, NULL, &solver, NULL), POISE_OK);
     const pz_group *group = pz_tree_groups(((const pz_damped *)solver->method)->tree, &groups);
     pz_cuda_tree_task task = {.model = &narrow,
                               .goals = f.goals,

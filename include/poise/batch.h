@@ -1,8 +1,8 @@
 // Poise: many problems at once, on one model.
 //
 //   poise_batch_options options = poise_batch_options_default();
-//   poise_batch_create(model, &options, NULL, &batch);
-//   poise_batch_solve(batch, problems, count);
+//   poise_batch_create(model, &options, NULL, &batch, &error);
+//   poise_batch_solve(batch, problems, count, &error);
 //
 // Each problem is what one call of poise_solve would get, and its answer has the same bits as that call's: for any batch
 // size, any order, any number of workers, any width of the machine's registers. Problems do not see each other; one that is
@@ -58,11 +58,11 @@ typedef struct poise_batch poise_batch;
 // Scratch memory for batches on this model, one allocation from `allocator` (NULL: malloc). The model must outlive it; the
 // options are copied. A batch is used by one call at a time.
 POISE_API poise_status poise_batch_create(const poise_model *model, const poise_batch_options *options,
-                                          const poise_allocator *allocator, poise_batch **batch);
+                                          const poise_allocator *allocator, poise_batch **batch, poise_error *error);
 POISE_API void poise_batch_destroy(poise_batch *batch); // NULL is allowed
 
 // Solve all problems; allocates nothing. POISE_OK when every problem was given an answer or a status of its own.
-POISE_API poise_status poise_batch_solve(poise_batch *batch, poise_problem *problems, int count);
+POISE_API poise_status poise_batch_solve(poise_batch *batch, poise_problem *problems, int count, poise_error *error);
 
 // Problems side by side for arms and for trees: 1 where there are no lanes for such problems on this model and machine.
 POISE_API int poise_batch_arm_lanes(const poise_batch *batch);

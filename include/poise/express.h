@@ -2,7 +2,7 @@
 //
 //   poise_erik_options options = poise_erik_options_default();
 //   poise_erik_create(model, &options, NULL, &erik, &error);
-//   poise_erik_solve(erik, posture, target, q, &report);    // as often as you like
+//   poise_erik_solve(erik, posture, target, q, &report, &error);    // as often as you like
 //
 // **ERIK** (T. Ribeiro & A. Paiva, "Expressive Inverse Kinematics Solving in Real-time for Virtual and Robotic Interactive
 // Characters", 2019). The posture is warped until its end points at the target, limits or not (BWCD). A forward phase, end
@@ -114,11 +114,11 @@ POISE_API bool poise_erik_is_twister(const poise_erik *erik, int position);
 // of `posture` (nq numbers, which need not keep the limits) and whose end has the world rotation `target` (any length but
 // 0). `report` may be NULL. POISE_ERROR_ARGUMENT, with q untouched: NULL, a number that is not finite, a zero quaternion.
 POISE_API poise_status poise_erik_solve(poise_erik *erik, const double *posture, poise_quat target, double *q,
-                                        poise_erik_report *report);
+                                        poise_erik_report *report, poise_error *error);
 
 // The errors of any q, solved or not: fills `report` with REACHED or STALLED, and 0 iterations.
 POISE_API poise_status poise_erik_measure(poise_erik *erik, const double *posture, poise_quat target, const double *q,
-                                          poise_erik_report *report);
+                                          poise_erik_report *report, poise_error *error);
 
 // A posture given as positions: where the joints of the chain and the tip are, poise_erik_joint_count + 1 points in the
 // world, root first. Only the directions of the segments are used, so that a drawing at any scale will do; equal points
@@ -126,7 +126,7 @@ POISE_API poise_status poise_erik_measure(poise_erik *erik, const double *postur
 // *misfit (may be NULL) with the root mean square of the angle left between a segment and its direction. Twists that no
 // segment shows are 0. Directions tell a chain and its mirrored twists apart only up to the posture's error measure.
 POISE_API poise_status poise_erik_posture_from_positions(poise_erik *erik, const poise_vec3 *positions, int count,
-                                                         double *posture, double *misfit);
+                                                         double *posture, double *misfit, poise_error *error);
 
 #ifdef __cplusplus
 }

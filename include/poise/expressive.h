@@ -2,7 +2,7 @@
 //
 //   poise_expressive_options options = poise_expressive_options_default();
 //   poise_expressive_create(model, &options, NULL, &expressive, &error);
-//   poise_expressive_solve(expressive, goals, count, posture, q, &report);     // q: the last answer in, the next one out
+//   poise_expressive_solve(expressive, goals, count, posture, q, &report, &error);     // q: the last answer in, the next one out
 //
 // Finds the q within the limits that meets the goals (an orientation, a gaze, a reach, several of them on several bodies)
 // with the least change of shape. The model may be a tree and have joints of any type. Two measures of shape are on offer:
@@ -104,7 +104,8 @@ POISE_API void poise_expressive_destroy(poise_expressive *expressive); // of _cr
 // numbers) holds the last answer and takes the next one. `report` may be NULL. POISE_ERROR_ARGUMENT, with q untouched: NULL,
 // a number that is not finite, a goal that makes no sense, more goals than the options allow.
 POISE_API poise_status poise_expressive_solve(poise_expressive *expressive, const poise_goal *goals, int count,
-                                              const double *posture, double *q, poise_expressive_report *report);
+                                              const double *posture, double *q, poise_expressive_report *report,
+                                              poise_error *error);
 
 // ---- Warping an animation ------------------------------------------------------------------------------------------------
 
@@ -114,7 +115,7 @@ POISE_API poise_status poise_expressive_solve(poise_expressive *expressive, cons
 // which the next frame goes on; `q` (nq numbers) is what to show or send to the motors after dt seconds.
 POISE_API poise_status poise_expressive_warp(poise_expressive *expressive, const poise_goal *goals, int count,
                                              const double *posture, poise_filter *filter, double dt, double *answer,
-                                             double *q, poise_expressive_report *report);
+                                             double *q, poise_expressive_report *report, poise_error *error);
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,8 @@
 // Poise: the motion filter. Set-points in, at any rate and with any jumps; smooth motion out, within the limits of a robot.
 //
-//   poise_filter_create(joints, count, NULL, &filter);
-//   poise_filter_reset(filter, x);
-//   poise_filter_step(filter, setpoints, dt, x);               // every dt seconds
+//   poise_filter_create(joints, count, NULL, &filter, &error);
+//   poise_filter_reset(filter, x, &error);
+//   poise_filter_step(filter, setpoints, dt, x, &error);               // every dt seconds
 //
 // Each joint goes to its set-point as fast as its limits of velocity, acceleration and jerk allow and comes to rest there
 // without passing it, unless the set-point itself comes too near too late. The motion between two steps is a piecewise
@@ -41,15 +41,16 @@ typedef struct poise_filter poise_filter;
 
 // A filter at rest at 0, or at the nearest number within the limits. One allocation. ARGUMENT: a number is out of range.
 POISE_API poise_status poise_filter_create(const poise_filter_joint *joints, int count, const poise_allocator *allocator,
-                                           poise_filter **filter);
+                                           poise_filter **filter, poise_error *error);
 POISE_API void poise_filter_destroy(poise_filter *filter); // NULL is allowed
 
 // Come to rest at x (count numbers), clamped to the limits.
-POISE_API poise_status poise_filter_reset(poise_filter *filter, const double *x);
+POISE_API poise_status poise_filter_reset(poise_filter *filter, const double *x, poise_error *error);
 
 // Go on by dt seconds (> 0, finite) towards the set-points (count numbers; clamped to the limits) and write the positions.
 // A set-point that is not finite leaves the joint's last one in force. Allocates nothing.
-POISE_API poise_status poise_filter_step(poise_filter *filter, const double *setpoints, double dt, double *x);
+POISE_API poise_status poise_filter_step(poise_filter *filter, const double *setpoints, double dt, double *x,
+                                         poise_error *error);
 
 // The state after the last step; each may be NULL.
 POISE_API void poise_filter_state(const poise_filter *filter, double *x, double *velocity, double *acceleration);

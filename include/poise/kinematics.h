@@ -4,7 +4,7 @@
 // allocates but poise_kinematics_create.
 //
 // Columns of a Jacobian belong to the nv components of a step: column i is the derivative along
-// poise_retract(model, q, e_i t) at t = 0. Matrices are row-major. Columns of joints that do not move the body are zero.
+// poise_retract(model, q, e_i t, &error) at t = 0. Matrices are row-major. Columns of joints that do not move the body are zero.
 #ifndef POISE_KINEMATICS_H
 #define POISE_KINEMATICS_H
 
@@ -27,13 +27,13 @@ POISE_API poise_status poise_kinematics_init(const poise_model *model, void *mem
 
 // The same over memory from `allocator` (NULL: malloc).
 POISE_API poise_status poise_kinematics_create(const poise_model *model, const poise_allocator *allocator,
-                                               poise_kinematics **kinematics);
+                                               poise_kinematics **kinematics, poise_error *error);
 POISE_API void poise_kinematics_destroy(poise_kinematics *kinematics); // of _create only; NULL is allowed
 
 // The forward sweep for the configuration `q` (nq numbers): every body's pose and every motion axis, O(joints).
 // Quaternions in q need not be unit. Fails on a number that is not finite or a zero quaternion; the last good state then
 // stays.
-POISE_API poise_status poise_kinematics_update(poise_kinematics *kinematics, const double *q);
+POISE_API poise_status poise_kinematics_update(poise_kinematics *kinematics, const double *q, poise_error *error);
 
 // World pose of a body, or of a tool. An index out of range gives the identity.
 POISE_API poise_pose poise_kinematics_body_pose(const poise_kinematics *kinematics, int body);
@@ -56,18 +56,19 @@ POISE_API double poise_kinematics_mass_center(const poise_kinematics *kinematics
 
 // J (3 x nv): of the world position of a point fixed in `body`.
 POISE_API poise_status poise_kinematics_point_jacobian(const poise_kinematics *kinematics, int body, poise_vec3 local,
-                                                       double *J);
+                                                       double *J, poise_error *error);
 
 // J (3 x nv): of the world components of a direction fixed in `body`.
 POISE_API poise_status poise_kinematics_direction_jacobian(const poise_kinematics *kinematics, int body, poise_vec3 local,
-                                                           double *J);
+                                                           double *J, poise_error *error);
 
 // J (6 x nv): rows 0-2 the velocity of the point `local`, rows 3-5 the angular velocity of the body, both in world axes.
 POISE_API poise_status poise_kinematics_frame_jacobian(const poise_kinematics *kinematics, int body, poise_vec3 local,
-                                                       double *J);
+                                                       double *J, poise_error *error);
 
 // J (3 x nv): of the centre of mass. POISE_ERROR_UNSUPPORTED when the model has no mass.
-POISE_API poise_status poise_kinematics_mass_center_jacobian(const poise_kinematics *kinematics, double *J);
+POISE_API poise_status poise_kinematics_mass_center_jacobian(const poise_kinematics *kinematics, double *J,
+                                                             poise_error *error);
 
 // ---- Second derivatives --------------------------------------------------------------------------------------------------
 
@@ -76,7 +77,7 @@ POISE_API poise_status poise_kinematics_mass_center_jacobian(const poise_kinemat
 // For a mimic joint it includes the joint it follows. O(depth^2) work and 3 nv^2 memory: prefer an objective (objective.h)
 // where only a Hessian is wanted.
 POISE_API poise_status poise_kinematics_point_tensor(const poise_kinematics *kinematics, int body, poise_vec3 local,
-                                                     double *K);
+                                                     double *K, poise_error *error);
 
 // ---- Steps ---------------------------------------------------------------------------------------------------------------
 
@@ -84,11 +85,13 @@ POISE_API poise_status poise_kinematics_point_tensor(const poise_kinematics *kin
 // unit, exponential maps without limits that grow beyond pi are reparameterised. q_out may be q. Limits are not looked at.
 // A step may be as long as numbers go: turns count modulo whole turns. POISE_ERROR_ARGUMENT, with q_out untouched, when a
 // number is not finite, a quaternion is zero, or a coordinate plus its step is too large for a number.
-POISE_API poise_status poise_retract(const poise_model *model, const double *q, const double *v, double *q_out);
+POISE_API poise_status poise_retract(const poise_model *model, const double *q, const double *v, double *q_out,
+                                     poise_error *error);
 
-// The step v with poise_retract(q_from, v) = q_to; for exponential maps up to reparameterisation, for quaternions the
+// The step v with poise_retract(q_from, v, &error) = q_to; for exponential maps up to reparameterisation, for quaternions the
 // shorter way. POISE_ERROR_ARGUMENT, as there, and when two values are further apart than a number can say.
-POISE_API poise_status poise_difference(const poise_model *model, const double *q_from, const double *q_to, double *v);
+POISE_API poise_status poise_difference(const poise_model *model, const double *q_from, const double *q_to, double *v,
+                                        poise_error *error);
 
 // Shorten every exponential map in q whose length exceeds pi, by v <- (1 - 2 pi / |v|) v, or by more turns where it is
 // longer still; the pose does not change. Joints with finite limits on their rotation vector are left alone. Returns how

@@ -36,8 +36,10 @@
 extern "C" {
 #endif
 
-// The parent of a root, and "no such thing" where an index is expected.
+// The world: the parent of a root. It is not a body of the model and never moves.
 #define POISE_WORLD (-1)
+// No such thing: what a search by name answers when nothing has that name. No call takes it as an index.
+#define POISE_NONE (-2)
 
 // The types of joints: the table above.
 typedef enum poise_joint_type {
@@ -131,7 +133,7 @@ typedef struct poise_builder poise_builder;
 typedef struct poise_model poise_model;
 
 // An empty builder. Release with poise_builder_destroy. `allocator` may be NULL; it must outlive the builder.
-POISE_API poise_status poise_builder_create(const poise_allocator *allocator, poise_builder **builder);
+POISE_API poise_status poise_builder_create(const poise_allocator *allocator, poise_builder **builder, poise_error *error);
 POISE_API void poise_builder_destroy(poise_builder *builder); // NULL is allowed
 
 // Add a joint with its body. Checks what can be checked alone: names, numbers, axes, limits. `error` may be NULL.
@@ -161,7 +163,7 @@ POISE_API int poise_model_nq(const poise_model *model);
 POISE_API int poise_model_nv(const poise_model *model);
 POISE_API int poise_model_tool_count(const poise_model *model);
 
-// Index by name, or POISE_WORLD when there is none.
+// Index by name; POISE_NONE when nothing has that name.
 POISE_API int poise_model_find_joint(const poise_model *model, const char *name);
 POISE_API int poise_model_find_body(const poise_model *model, const char *name);
 POISE_API int poise_model_find_tool(const poise_model *model, const char *name);
@@ -212,7 +214,7 @@ POISE_API bool poise_model_within_limits(const poise_model *model, const double 
 // Move q to the nearest values within the limits, coordinate by coordinate, swing by its ray to the centre, and make
 // quaternions unit. Afterwards poise_model_within_limits is true. Returns the number of joints that were moved.
 // Fails, and leaves q alone, when a number is not finite or a quaternion is zero.
-POISE_API poise_status poise_model_clamp(const poise_model *model, double *q, int *moved);
+POISE_API poise_status poise_model_clamp(const poise_model *model, double *q, int *moved, poise_error *error);
 
 #ifdef __cplusplus
 }

@@ -39,20 +39,21 @@ typedef struct poise_clip {
 
 // A clip of zeros; one allocation. `allocator` may be NULL. ARGUMENT: a count is negative, or frame_time is not > 0.
 POISE_API poise_status poise_clip_create(int frames, int nq, double frame_time, const poise_allocator *allocator,
-                                         poise_clip **clip);
+                                         poise_clip **clip, poise_error *error);
 POISE_API void poise_clip_destroy(poise_clip *clip); // NULL is allowed
 
 // A new clip of frames [first, first + count) of this one.
 POISE_API poise_status poise_clip_trim(const poise_clip *clip, int first, int count, const poise_allocator *allocator,
-                                       poise_clip **trimmed);
+                                       poise_clip **trimmed, poise_error *error);
 
 // A new clip of the same length in time, sampled every `frame_time` seconds. Between two frames each joint goes the
 // shortest way at constant speed (poise_difference, poise_retract); an angle that jumps by a whole turn stays.
 POISE_API poise_status poise_clip_resample(const poise_clip *clip, const poise_model *model, double frame_time,
-                                           const poise_allocator *allocator, poise_clip **resampled);
+                                           const poise_allocator *allocator, poise_clip **resampled, poise_error *error);
 
 // The configuration at `time`, between frames as above, before the first frame the first, after the last the last.
-POISE_API poise_status poise_clip_sample(const poise_clip *clip, const poise_model *model, double time, double *q);
+POISE_API poise_status poise_clip_sample(const poise_clip *clip, const poise_model *model, double time, double *q,
+                                         poise_error *error);
 
 // ---- Markers -------------------------------------------------------------------------------------------------------------
 
@@ -71,7 +72,7 @@ typedef struct poise_markers {
 
 // All gaps. Labels are copied; NULL for labels "1", "2", ... ARGUMENT: a count is negative, or rate is not > 0.
 POISE_API poise_status poise_markers_create(int frames, int count, double rate, const char *const *labels,
-                                            const poise_allocator *allocator, poise_markers **markers);
+                                            const poise_allocator *allocator, poise_markers **markers, poise_error *error);
 POISE_API void poise_markers_destroy(poise_markers *markers); // NULL is allowed
 
 // Was this point seen?
@@ -82,20 +83,20 @@ static inline bool poise_markers_seen(const poise_markers *markers, int frame, i
 }
 
 // Index by label, exactly or, with the subject's name left out, by what follows the last colon ("Daniel:LFHD" is "LFHD").
-// POISE_WORLD when there is none.
+// POISE_NONE when there is none.
 POISE_API int poise_markers_find(const poise_markers *markers, const char *label);
 
 // A new set of frames [first, first + count) of this one.
 POISE_API poise_status poise_markers_trim(const poise_markers *markers, int first, int count,
-                                          const poise_allocator *allocator, poise_markers **trimmed);
+                                          const poise_allocator *allocator, poise_markers **trimmed, poise_error *error);
 
 // A new set at another rate: straight lines between frames, a gap where either end is one.
 POISE_API poise_status poise_markers_resample(const poise_markers *markers, double rate, const poise_allocator *allocator,
-                                              poise_markers **resampled);
+                                              poise_markers **resampled, poise_error *error);
 
 // Turn and scale all points in place: into metres (or any unit) and another upward axis, by a cyclic change of axes.
 // UNSUPPORTED when the present scale is unknown.
-POISE_API poise_status poise_markers_rescale(poise_markers *markers, poise_scale scale);
+POISE_API poise_status poise_markers_rescale(poise_markers *markers, poise_scale scale, poise_error *error);
 
 // ---- Markers on bodies ---------------------------------------------------------------------------------------------------
 

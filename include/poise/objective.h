@@ -59,7 +59,7 @@ POISE_API poise_status poise_objective_init(const poise_model *model, int couple
 
 // Over memory from `allocator` (NULL: malloc).
 POISE_API poise_status poise_objective_create(const poise_model *model, int coupled_goals, const poise_allocator *allocator,
-                                              poise_objective **objective);
+                                              poise_objective **objective, poise_error *error);
 POISE_API void poise_objective_destroy(poise_objective *objective); // of _create only; NULL is allowed
 
 // Use these goals from now on. They are checked here, not copied: the array must stay valid and unchanged until the next
@@ -71,7 +71,8 @@ POISE_API poise_status poise_objective_set_goals(poise_objective *objective, con
 
 // Evaluate at `q` up to `level`. Fails on numbers that are not finite; the last good evaluation then stays. A cost or
 // gradient too large for a double comes back as an infinite cost with POISE_ERROR_NUMERIC, and without derivatives.
-POISE_API poise_status poise_objective_evaluate(poise_objective *objective, const double *q, poise_level level);
+POISE_API poise_status poise_objective_evaluate(poise_objective *objective, const double *q, poise_level level,
+                                                poise_error *error);
 
 // f(q).
 POISE_API double poise_objective_cost(const poise_objective *objective);
@@ -88,19 +89,20 @@ POISE_API poise_goal_error poise_objective_goal_error(const poise_objective *obj
 // ---- Hessian; these need an evaluation at POISE_LEVEL_HESSIAN, else POISE_ERROR_ARGUMENT ---------------------------------
 
 // H (nv x nv, row-major), symmetric to the last bit. O(sum of depths), plus nv^2 for each coupled goal.
-POISE_API poise_status poise_objective_hessian(const poise_objective *objective, poise_hessian kind, double *H);
+POISE_API poise_status poise_objective_hessian(poise_objective *objective, poise_hessian kind, double *H,
+                                               poise_error *error);
 
 // y = H x in O(joints). y must not overlap x.
-POISE_API poise_status poise_objective_multiply(const poise_objective *objective, poise_hessian kind, const double *x,
-                                                double *y);
+POISE_API poise_status poise_objective_multiply(poise_objective *objective, poise_hessian kind, const double *x, double *y,
+                                                poise_error *error);
 
 // The diagonal of H, nv numbers, in O(joints).
-POISE_API poise_status poise_objective_diagonal(const poise_objective *objective, poise_hessian kind, double *diagonal);
+POISE_API poise_status poise_objective_diagonal(poise_objective *objective, poise_hessian kind, double *diagonal);
 
 // The packed Hessian: row i holds the entries H_hi for h on the path from the root to i, root first, i last. Row i begins at
 // poise_packed_row(model, i) and has poise_packed_depth(model, i) numbers; poise_packed_size(model) is the number of all.
 // POISE_ERROR_UNSUPPORTED with mimic joints or coupled goals, where H has other entries.
-POISE_API poise_status poise_objective_packed(const poise_objective *objective, poise_hessian kind, double *rows);
+POISE_API poise_status poise_objective_packed(poise_objective *objective, poise_hessian kind, double *rows);
 POISE_API size_t poise_packed_size(const poise_model *model);
 POISE_API size_t poise_packed_row(const poise_model *model, int dof);
 POISE_API int poise_packed_depth(const poise_model *model, int dof);
@@ -110,8 +112,8 @@ POISE_API int poise_packed_parent(const poise_model *model, int dof);
 
 // The signs of the eigenvalues of H; |eigenvalue| <= tolerance * largest |eigenvalue| counts as zero. `work` holds
 // nv * (nv + 2) numbers.
-POISE_API poise_status poise_objective_definiteness(const poise_objective *objective, poise_hessian kind, double tolerance,
-                                                    double *work, poise_definiteness *definiteness);
+POISE_API poise_status poise_objective_definiteness(poise_objective *objective, poise_hessian kind, double tolerance,
+                                                    double *work, poise_definiteness *definiteness, poise_error *error);
 
 #ifdef __cplusplus
 }

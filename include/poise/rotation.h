@@ -40,11 +40,12 @@ typedef struct poise_swing {
 } poise_swing;
 
 // Fill `map` for the vector `v`. Fails when v is not finite.
-POISE_API poise_status poise_expmap_make(poise_vec3 v, poise_expmap *map);
+POISE_API poise_status poise_expmap_make(poise_vec3 v, poise_expmap *map, poise_error *error);
 
 // Fill `swing` for the coordinates (a, b) in the basis (s, t). Fails when a number is not finite, or when s and t are not
 // unit and orthogonal to 1e-9.
-POISE_API poise_status poise_swing_make(double a, double b, poise_vec3 s, poise_vec3 t, poise_swing *swing);
+POISE_API poise_status poise_swing_make(double a, double b, poise_vec3 s, poise_vec3 t, poise_swing *swing,
+                                        poise_error *error);
 
 // The exponential map of a unit quaternion, |v| <= pi. The inverse of poise_expmap_make.
 POISE_API poise_vec3 poise_expmap_from_quat(poise_quat rotation);

@@ -1,8 +1,8 @@
 // Poise: solving. From goals and a start to joint values, within limits.
 //
 //   poise_solver_options options = poise_solver_options_default();
-//   poise_solver_create(model, &options, NULL, &solver);
-//   poise_solve(solver, goals, count, q, &report);          // as often as you like: q in, better q out
+//   poise_solver_create(model, &options, NULL, &solver, &error);
+//   poise_solve(solver, goals, count, q, &report, &error);          // as often as you like: q in, better q out
 //
 // A solver is scratch memory for one thread. poise_solve allocates nothing, reads no clock, starts no thread; its budgets
 // are counts. Limits hold exactly in the q that comes back, whatever happens. Missing a goal is not an error: the call
@@ -164,13 +164,13 @@ POISE_API poise_status poise_solver_init(const poise_model *model, const poise_s
 
 // Over memory from `allocator` (NULL: malloc).
 POISE_API poise_status poise_solver_create(const poise_model *model, const poise_solver_options *options,
-                                           const poise_allocator *allocator, poise_solver **solver);
+                                           const poise_allocator *allocator, poise_solver **solver, poise_error *error);
 POISE_API void poise_solver_destroy(poise_solver *solver); // of _create only; NULL is allowed
 
 // Improve q (nq numbers) for these goals. `report` may be NULL. On any status but POISE_OK q is untouched: a goal is not
 // sound (see poise_solver_error), q is not finite, or the method cannot serve these goals.
-POISE_API poise_status poise_solve(poise_solver *solver, const poise_goal *goals, int count, double *q,
-                                   poise_report *report);
+POISE_API poise_status poise_solve(poise_solver *solver, const poise_goal *goals, int count, double *q, poise_report *report,
+                                   poise_error *error);
 
 // All distinct answers to one POSE goal on a chain of revolute and prismatic joints, as far as options.restarts further
 // searches find them; capacity 1 gives the one nearest to q_start. `solutions` takes up to `capacity` (>= 1) configurations
@@ -180,13 +180,14 @@ POISE_API poise_status poise_solve(poise_solver *solver, const poise_goal *goals
 // has infinitely many answers: these are samples then. `report` (may be NULL) describes the first; with none found *count is
 // 0 and it describes the closest pose. POISE_ERROR_UNSUPPORTED for other goals, joints or methods.
 POISE_API poise_status poise_solve_all(poise_solver *solver, const poise_goal *goal, const double *q_start,
-                                       double *solutions, int capacity, int *count, poise_report *report);
+                                       double *solutions, int capacity, int *count, poise_report *report,
+                                       poise_error *error);
 
 // Why the last call failed, in words; empty after a success. Valid until the next call.
 POISE_API const char *poise_solver_error(const poise_solver *solver);
 
 // The error of goal i at the answer of the last call, whose goals must still be valid.
-POISE_API poise_goal_error poise_solver_goal_error(const poise_solver *solver, int goal);
+POISE_API poise_goal_error poise_solver_goal_error(poise_solver *solver, int goal);
 
 // Is coordinate i of the last answer at a limit? -1 at the lower, 1 at the upper or at the edge of a swing ellipse, 0
 // inside.

@@ -6,7 +6,7 @@
 // or, for data that arrives as it is recorded, one frame at a time and in constant memory:
 //
 //   poise_tracker_create(model, placements, count, &options, NULL, &tracker, &error);
-//   poise_tracker_next(tracker, seen, q, &frame);
+//   poise_tracker_next(tracker, seen, q, &frame, &error);
 //
 // The first frame is found from a cold start: the root aligned with the markers, with restarts. Every other frame starts
 // from the last good one. Bad data does not stop the work: a marker that was not seen has no weight; markers that are
@@ -75,12 +75,12 @@ POISE_API poise_status poise_tracker_create(const poise_model *model, const pois
 POISE_API void poise_tracker_destroy(poise_tracker *tracker); // NULL is allowed
 
 // Forget the past: the next frame is found from a cold start at `q` (nq numbers; NULL: the neutral configuration).
-POISE_API poise_status poise_tracker_reset(poise_tracker *tracker, const double *q);
+POISE_API poise_status poise_tracker_reset(poise_tracker *tracker, const double *q, poise_error *error);
 
 // The next frame: `seen` has a point for every placement, not finite where it was not seen. Fills q (nq numbers) and `frame`
 // (may be NULL). Allocates nothing.
 POISE_API poise_status poise_tracker_next(poise_tracker *tracker, const poise_vec3 *seen, double *q,
-                                          poise_track_frame *frame);
+                                          poise_track_frame *frame, poise_error *error);
 
 // Track a whole recording into a new clip. Markers are found by the placements' labels; one that is not there counts as
 // never seen. `frames` (may be NULL) takes markers->frames records. `q_start` (may be NULL) is where the cold start begins.
@@ -100,7 +100,7 @@ POISE_API poise_status poise_track(const poise_model *model, const poise_placeme
 // skeleton's motion can be followed by another's: place these labels on the other one and track.
 POISE_API poise_status poise_markers_from_clip(const poise_model *model, const poise_clip *clip, poise_scale scale,
                                                const poise_placement *points, int count, const poise_allocator *allocator,
-                                               poise_markers **markers);
+                                               poise_markers **markers, poise_error *error);
 
 // ---- Markers by name -----------------------------------------------------------------------------------------------------
 

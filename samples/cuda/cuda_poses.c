@@ -17,7 +17,7 @@ static poise_model *make_arm(void)
         {.alpha = half, .lower = -2, .upper = 2},           {.d = 0.1, .lower = -3, .upper = 3}};
     poise_builder *builder;
     poise_model *arm = NULL;
-    if (poise_builder_create(NULL, &builder) == POISE_OK) {
+    if (poise_builder_create(NULL, &builder, NULL) == POISE_OK) {
         poise_builder_add_dh(builder, "arm", NULL, POISE_DH_CLASSIC, rows, JOINTS, NULL);
         poise_model_create(builder, NULL, &arm, NULL);
         poise_builder_destroy(builder);
@@ -29,13 +29,13 @@ static poise_model *make_arm(void)
 static void make_targets(const poise_model *arm, int body, poise_pose tip, poise_pose *targets)
 {
     poise_kinematics *kinematics;
-    if (poise_kinematics_create(arm, NULL, &kinematics) != POISE_OK) {
+    if (poise_kinematics_create(arm, NULL, &kinematics, NULL) != POISE_OK) {
         return;
     }
     for (int i = 0; i < COUNT; ++i) {
         double u = 2.0 * i / COUNT - 1.0;
         double there[JOINTS] = {2.5 * u, 1.5 * u * u, 1.0 + u, -2.0 * u, 1.0 - u * u, u};
-        poise_kinematics_update(kinematics, there);
+        poise_kinematics_update(kinematics, there, NULL);
         targets[i] = poise_pose_multiply(poise_kinematics_body_pose(kinematics, body), tip);
     }
     poise_kinematics_destroy(kinematics);

@@ -155,7 +155,7 @@ static void get_numbers(engine *e, int l)
 
 static void solve_alone(const engine *e, poise_problem *p)
 {
-    p->status = poise_solve(e->solver, p->goals, p->goal_count, p->q, &p->report);
+    p->status = poise_solve(e->solver, p->goals, p->goal_count, p->q, &p->report, NULL);
 }
 
 // Give the problem to the lane. False: it is solved already, or refused.
@@ -163,7 +163,7 @@ static bool take(engine *e, int l, poise_problem *p)
 {
     lane *here = &e->lanes[l];
     e->solver->q_start = here->q_start;
-    p->status = pz_solve_begin(e->solver, p->goals, p->goal_count, p->q);
+    p->status = pz_solve_begin(e->solver, p->goals, p->goal_count, p->q, NULL);
     if (p->status != POISE_OK) {
         return false;
     }

@@ -1,5 +1,6 @@
 // Batches: pieces for the caller's threads, and in each piece the problems for each engine.
 #include "base/cpu.h"
+#include "base/error.h"
 #include "batch/batch_engine.h"
 
 #define ENGINES     2
@@ -34,10 +35,18 @@ poise_batch_options poise_batch_options_default(void)
 
 // ---- Life ----------------------------------------------------------------------------------------------------------------
 
-static bool options_make_sense(const poise_model *model, const poise_batch_options *o)
+static poise_status check_options(const poise_model *model, const poise_batch_options *o, poise_error *error)
 {
-    return model && o && poise_solver_size(model, &o->solver) > 0 && !o->solver.trace && o->workers >= 1 && o->lanes >= 0 &&
-           o->max_goals >= 0;
+    if (!model || !o) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model and options must not be NULL");
+    }
+    const char *rule = o->solver.trace    ? "solver.trace must be NULL"
+                       : o->workers < 1   ? "workers must be >= 1"
+                       : o->lanes < 0     ? "lanes must be >= 0"
+                       : o->max_goals < 0 ? "max_goals must be >= 0"
+                                          : NULL;
+    return rule ? pz_error_set(error, POISE_ERROR_ARGUMENT, "batch options: %s", rule)
+                : pz_solver_check_options(model, &o->solver, error);
 }
 
 // One worker's memory.
@@ -76,10 +85,14 @@ static poise_batch *lay_out(const poise_batch *plan, pz_arena *arena)
 }
 
 poise_status poise_batch_create(const poise_model *model, const poise_batch_options *options,
-                                const poise_allocator *allocator, poise_batch **batch)
+                                const poise_allocator *allocator, poise_batch **batch, poise_error *error)
 {
-    if (!options_make_sense(model, options) || !batch) {
-        return POISE_ERROR_ARGUMENT;
+    poise_status status = check_options(model, options, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    if (!batch) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "batch must not be NULL");
     }
     poise_batch plan = {.model = model, .options = *options, .has_allocator = allocator != NULL};
     if (allocator) {
@@ -93,7 +106,7 @@ poise_status poise_batch_create(const poise_model *model, const poise_batch_opti
     size_t size = pz_arena_bytes(&counting);
     void *memory = counting.full ? NULL : pz_allocate(allocator, size);
     if (!memory) {
-        return POISE_ERROR_MEMORY;
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory: the batch needs %g bytes", (double)size);
     }
     pz_arena arena = pz_arena_over(memory, size);
     poise_batch *made = lay_out(&plan, &arena);
@@ -152,7 +165,7 @@ static void run_piece(void *work, int piece, int worker_number)
     }
     for (int i = 0; i < queued[ENGINES]; ++i) {
         poise_problem *p = w->queue[ENGINES][i];
-        p->status = poise_solve(w->solver, p->goals, p->goal_count, p->q, &p->report);
+        p->status = poise_solve(w->solver, p->goals, p->goal_count, p->q, &p->report, NULL);
     }
 }
 
@@ -165,10 +178,10 @@ static int piece_for(const poise_batch_options *options, int count)
     return piece < LEAST_PIECE ? LEAST_PIECE : piece > PZ_PIECE ? PZ_PIECE : piece;
 }
 
-poise_status poise_batch_solve(poise_batch *batch, poise_problem *problems, int count)
+poise_status poise_batch_solve(poise_batch *batch, poise_problem *problems, int count, poise_error *error)
 {
     if (!batch || count < 0 || (count > 0 && !problems)) {
-        return POISE_ERROR_ARGUMENT;
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "batch and problems must not be NULL, and count must be >= 0");
     }
     batch->problems = problems;
     batch->count = count;

@@ -354,7 +354,7 @@ static bool starts_at_edge(const poise_solver *s)
 
 static void solve_alone(pz_tree_lanes *t, poise_problem *p)
 {
-    p->status = poise_solve(t->solver, p->goals, p->goal_count, p->q, &p->report);
+    p->status = poise_solve(t->solver, p->goals, p->goal_count, p->q, &p->report, NULL);
 }
 
 // Begin a problem in a lane. False when there is nothing left to do: it is not sound, or was solved alone.
@@ -362,7 +362,7 @@ static bool load(pz_tree_lanes *t, int lane, poise_problem *problem)
 {
     poise_solver *s = t->solver;
     pz_tree_lane *at = &t->lane[lane];
-    problem->status = pz_solve_begin(s, problem->goals, problem->goal_count, problem->q);
+    problem->status = pz_solve_begin(s, problem->goals, problem->goal_count, problem->q, NULL);
     if (problem->status != POISE_OK) {
         return false;
     }

@@ -15,6 +15,7 @@
 #include <poise/filter.h>
 
 #include "base/arena.h"
+#include "base/error.h"
 #include "math/exponential.h"
 #include "math/scalar.h"
 
@@ -226,10 +227,13 @@ static void go_on(joint *j, double dt)
     j->at.x = clamp(j->at.x, l->lower, l->upper);
 }
 
-poise_status poise_filter_step(poise_filter *filter, const double *setpoints, double dt, double *x)
+poise_status poise_filter_step(poise_filter *filter, const double *setpoints, double dt, double *x, poise_error *error)
 {
-    if (!filter || !setpoints || !x || !(dt > 0) || !is_finite(dt)) {
-        return POISE_ERROR_ARGUMENT;
+    if (!filter || !setpoints || !x) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "filter, setpoints and x must not be NULL");
+    }
+    if (!(dt > 0) || !is_finite(dt)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "dt is %g: it must be finite and > 0", dt);
     }
     for (int i = 0; i < filter->count; ++i) {
         joint *j = &filter->joints[i];
@@ -271,27 +275,49 @@ poise_filter_joint poise_filter_joint_default(void)
         .lower = -INFINITY, .upper = INFINITY, .velocity = 2.0, .acceleration = 10.0, .jerk = 100.0, .responsiveness = 0.5};
 }
 
-static bool makes_sense(const poise_filter_joint *l)
+static bool is_rate(double x)
 {
-    return l->lower <= l->upper && l->velocity > 0 && is_finite(l->velocity) && l->acceleration > 0 &&
-           is_finite(l->acceleration) && l->jerk > 0 && is_finite(l->jerk) && l->smoothness >= 0 && l->smoothness < 1 &&
-           l->responsiveness >= 0 && l->responsiveness <= 1 && l->soft >= 0 && is_finite(l->soft);
+    return x > 0 && is_finite(x);
+}
+
+// The rule that a joint breaks; NULL: none.
+static const char *broken_rule(const poise_filter_joint *l)
+{
+    const struct {
+        bool is_sound;
+        const char *rule;
+    } checks[] = {
+        {l->lower <= l->upper, "lower must not exceed upper"},
+        {is_rate(l->velocity), "velocity must be finite and > 0"},
+        {is_rate(l->acceleration), "acceleration must be finite and > 0"},
+        {is_rate(l->jerk), "jerk must be finite and > 0"},
+        {l->smoothness >= 0 && l->smoothness < 1, "smoothness must be in [0, 1)"},
+        {l->responsiveness >= 0 && l->responsiveness <= 1, "responsiveness must be in [0, 1]"},
+        {l->soft >= 0 && is_finite(l->soft), "soft must be finite and >= 0"},
+    };
+    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; ++i) {
+        if (!checks[i].is_sound) {
+            return checks[i].rule;
+        }
+    }
+    return NULL;
 }
 
 poise_status poise_filter_create(const poise_filter_joint *joints, int count, const poise_allocator *allocator,
-                                 poise_filter **filter)
+                                 poise_filter **filter, poise_error *error)
 {
     if (count < 0 || (count > 0 && !joints) || !filter) {
-        return POISE_ERROR_ARGUMENT;
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "joints and filter must not be NULL, and count must be >= 0");
     }
     for (int i = 0; i < count; ++i) {
-        if (!makes_sense(&joints[i])) {
-            return POISE_ERROR_ARGUMENT;
+        const char *rule = broken_rule(&joints[i]);
+        if (rule) {
+            return pz_error_set(error, POISE_ERROR_ARGUMENT, "filter joint %d: %s", i, rule);
         }
     }
     poise_filter *made = pz_allocate(allocator, sizeof *made + (size_t)count * sizeof made->joints[0]);
     if (!made) {
-        return POISE_ERROR_MEMORY;
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     }
     *made = (poise_filter){.has_allocator = allocator != NULL, .count = count};
     if (allocator) {
@@ -313,10 +339,11 @@ void poise_filter_destroy(poise_filter *filter)
     }
 }
 
-poise_status poise_filter_reset(poise_filter *filter, const double *x)
+poise_status poise_filter_reset(poise_filter *filter, const double *x, poise_error *error)
 {
     if (!filter || !x || !all_finite(x, (size_t)filter->count)) {
-        return POISE_ERROR_ARGUMENT;
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "filter must not be NULL, and x must hold %d finite numbers",
+                            filter ? filter->count : 0);
     }
     for (int i = 0; i < filter->count; ++i) {
         joint *j = &filter->joints[i];

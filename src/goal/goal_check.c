@@ -30,6 +30,16 @@ static poise_status refuse(poise_error *error, const poise_goal *goal, const cha
     return pz_error_set(error, POISE_ERROR_ARGUMENT, "%s goal: %s", poise_goal_kind_name(goal->kind), why);
 }
 
+static poise_status refuse_body(poise_error *error, const char *kind, const char *member, int body, const poise_model *model)
+{
+    if (body == POISE_NONE) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                            "%s goal: %s is POISE_NONE: the name it was looked up by does not exist", kind, member);
+    }
+    return pz_error_set(error, POISE_ERROR_ARGUMENT, "%s goal: %s %d does not exist; the model has %d bodies", kind, member,
+                        body, model->joint_count);
+}
+
 static poise_status check_configuration(const poise_goal *goal, const poise_model *model, poise_error *error)
 {
     if (!goal->q || !pz_model_accepts(model, goal->q)) {
@@ -74,13 +84,14 @@ poise_status poise_goal_check(const poise_goal *goal, const poise_model *model, 
     }
     const pz_goal_row *row = pz_goal_row_of(goal->kind);
     if (!row) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "unknown goal kind %d", (int)goal->kind);
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "unknown goal: kind %d does not exist", (int)goal->kind);
     }
     if ((row->needs & PZ_NEEDS_BODY) && (goal->body < 0 || goal->body >= model->joint_count)) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "%s goal: there is no body %d", row->name, goal->body);
+        return refuse_body(error, row->name, "body", goal->body, model);
     }
-    if (goal->kind == POISE_GOAL_RELATIVE && (goal->body2 < POISE_WORLD || goal->body2 >= model->joint_count)) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "%s goal: there is no body %d", row->name, goal->body2);
+    bool follows = goal->kind == POISE_GOAL_RELATIVE && goal->body2 != POISE_WORLD;
+    if (follows && (goal->body2 < 0 || goal->body2 >= model->joint_count)) {
+        return refuse_body(error, row->name, "body2", goal->body2, model);
     }
     if (!is_weight(goal->weight) || !is_weight(goal->rotation_weight)) {
         return refuse(error, goal, "weights must be finite and >= 0");

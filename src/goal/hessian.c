@@ -2,14 +2,26 @@
 #include "goal/objective_state.h"
 
 #include "base/cpu.h"
+#include "base/error.h"
 #include "math/dense.h"
 
 #include <string.h>
 
 // Are the arguments in order? Then the wrenches are made if they are not there.
-static bool ready(const poise_objective *o, poise_hessian kind, const void *out)
+// False, with the reason in `error`, when there is no Hessian of this kind to hand out.
+static bool ready(const poise_objective *o, poise_hessian kind, const void *out, poise_error *error)
 {
-    return o && out && o->level == POISE_LEVEL_HESSIAN && (unsigned)kind <= POISE_HESSIAN_GAUSS_NEWTON && pz_forces(o, kind);
+    if (!o || !out || (unsigned)kind > POISE_HESSIAN_GAUSS_NEWTON) {
+        pz_error_set(error, POISE_ERROR_ARGUMENT,
+                     "objective and output must not be NULL, and kind must be one of poise_hessian");
+        return false;
+    }
+    if (o->level != POISE_LEVEL_HESSIAN) {
+        pz_error_set(error, POISE_ERROR_ARGUMENT,
+                     "the last evaluation was not at POISE_LEVEL_HESSIAN: evaluate there first");
+        return false;
+    }
+    return pz_forces(o, kind) != NULL;
 }
 
 // ---- Rows of the packed Hessian ------------------------------------------------------------------------------------------
@@ -68,9 +80,9 @@ PZ_WIDE static void pack_rows_wide(const poise_objective *o, poise_hessian kind,
     pack_rows(o, kind, rows);
 }
 
-poise_status poise_objective_packed(const poise_objective *objective, poise_hessian kind, double *rows)
+poise_status poise_objective_packed(poise_objective *objective, poise_hessian kind, double *rows)
 {
-    if (!ready(objective, kind, rows)) {
+    if (!ready(objective, kind, rows, NULL)) {
         return POISE_ERROR_ARGUMENT;
     }
     if (objective->kin.model->has_mimic || objective->row_count > 0) {
@@ -137,29 +149,38 @@ static void add_rows(const poise_objective *o, double *H)
     }
 }
 
-poise_status poise_objective_hessian(const poise_objective *objective, poise_hessian kind, double *H)
+void pz_objective_hessian(const poise_objective *o, poise_hessian kind, double *H)
 {
-    if (!ready(objective, kind, H)) {
+    size_t n = (size_t)o->kin.model->nv;
+    memset(H, 0, n * n * sizeof *H);
+    pz_forces(o, kind);
+    for_each_row(o, kind, scatter_row, H);
+    add_rows(o, H);
+}
+
+poise_status poise_objective_hessian(poise_objective *objective, poise_hessian kind, double *H, poise_error *error)
+{
+    if (!ready(objective, kind, H, error)) {
         return POISE_ERROR_ARGUMENT;
     }
-    size_t n = (size_t)objective->kin.model->nv;
-    memset(H, 0, n * n * sizeof *H);
-    for_each_row(objective, kind, scatter_row, H);
-    add_rows(objective, H);
+    pz_objective_hessian(objective, kind, H);
     return POISE_OK;
 }
 
-poise_status poise_objective_definiteness(const poise_objective *objective, poise_hessian kind, double tolerance,
-                                          double *work, poise_definiteness *definiteness)
+poise_status poise_objective_definiteness(poise_objective *objective, poise_hessian kind, double tolerance, double *work,
+                                          poise_definiteness *definiteness, poise_error *error)
 {
-    if (!ready(objective, kind, work) || !definiteness || !(tolerance >= 0)) {
+    if (!ready(objective, kind, work, error)) {
         return POISE_ERROR_ARGUMENT;
+    }
+    if (!definiteness || !(tolerance >= 0)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "definiteness must not be NULL, and tolerance must be >= 0");
     }
     int n = objective->kin.model->nv;
     double *H = work, *w = work + (size_t)n * (size_t)n, *scratch = w + n;
-    poise_objective_hessian(objective, kind, H);
+    pz_objective_hessian(objective, kind, H);
     if (!pz_symmetric_eigen(n, H, w, false, scratch)) {
-        return POISE_ERROR_NUMERIC;
+        return pz_error_set(error, POISE_ERROR_NUMERIC, "the eigenvalues of H did not converge");
     }
     double largest = 0.0;
     for (int i = 0; i < n; ++i) {
@@ -199,10 +220,14 @@ static void add_block_products(const poise_objective *o, poise_hessian kind, con
 //   down   V_i = V_parent + S_i x_i                 sums over the path of i
 //   up     U_i = sum over strict descendants c_j x_j
 //   y_i = c_i . V_i + S_i . U_i
-poise_status poise_objective_multiply(const poise_objective *objective, poise_hessian kind, const double *x, double *y)
+poise_status poise_objective_multiply(poise_objective *objective, poise_hessian kind, const double *x, double *y,
+                                      poise_error *error)
 {
-    if (!ready(objective, kind, y) || !x || !all_finite(x, (size_t)objective->kin.model->nv)) {
+    if (!ready(objective, kind, y, error)) {
         return POISE_ERROR_ARGUMENT;
+    }
+    if (!x || !all_finite(x, (size_t)objective->kin.model->nv)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "x must hold %d finite numbers", objective->kin.model->nv);
     }
     const poise_objective *o = objective;
     const poise_model *model = o->kin.model;
@@ -265,9 +290,9 @@ static void tree_diagonal(const poise_objective *o, poise_hessian kind, double *
     }
 }
 
-poise_status poise_objective_diagonal(const poise_objective *objective, poise_hessian kind, double *diagonal)
+poise_status poise_objective_diagonal(poise_objective *objective, poise_hessian kind, double *diagonal)
 {
-    if (!ready(objective, kind, diagonal)) {
+    if (!ready(objective, kind, diagonal, NULL)) {
         return POISE_ERROR_ARGUMENT;
     }
     const poise_objective *o = objective;

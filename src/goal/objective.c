@@ -16,6 +16,7 @@
 #include "goal/objective_state.h"
 
 #include "base/error.h"
+#include "model/model_error.h"
 
 #include <string.h>
 
@@ -91,15 +92,16 @@ poise_status poise_objective_init(const poise_model *model, int coupled_goals, v
 }
 
 poise_status poise_objective_create(const poise_model *model, int coupled_goals, const poise_allocator *allocator,
-                                    poise_objective **objective)
+                                    poise_objective **objective, poise_error *error)
 {
     if (!model || coupled_goals < 0 || !objective) {
-        return POISE_ERROR_ARGUMENT;
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                            "model and objective must not be NULL, and coupled_goals must be >= 0");
     }
     size_t size = poise_objective_size(model, coupled_goals);
     void *memory = size ? pz_allocate(allocator, size) : NULL;
     if (!memory) {
-        return POISE_ERROR_MEMORY;
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory: the objective needs %g bytes", (double)size);
     }
     poise_objective *o;
     poise_status status = poise_objective_init(model, coupled_goals, memory, size, &o);
@@ -132,8 +134,10 @@ poise_status poise_objective_set_goals(poise_objective *objective, const poise_g
     int coupled = 0;
     for (int i = 0; i < count; ++i) {
         poise_status status = poise_goal_check(&goals[i], objective->kin.model, error);
-        if (status != POISE_OK) {
-            return status;
+        if (status != POISE_OK) { // "position goal: ..." becomes "goal 2 (position): ..."
+            return error ? pz_error_set(error, status, "goal %d (%s)%s", i, poise_goal_kind_name(goals[i].kind),
+                                        strchr(error->text, ':'))
+                         : status;
         }
         coupled += (pz_goal_row_of(goals[i].kind)->needs & PZ_NEEDS_COUPLING) != 0;
     }
@@ -379,12 +383,16 @@ poise_status pz_objective_evaluate(poise_objective *o, const double *q, poise_le
     return POISE_OK;
 }
 
-poise_status poise_objective_evaluate(poise_objective *objective, const double *q, poise_level level)
+poise_status poise_objective_evaluate(poise_objective *objective, const double *q, poise_level level, poise_error *error)
 {
-    if (!objective || !q || (unsigned)level > POISE_LEVEL_HESSIAN || !pz_model_accepts(objective->kin.model, q)) {
-        return POISE_ERROR_ARGUMENT;
+    if (!objective || (unsigned)level > POISE_LEVEL_HESSIAN) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "objective must not be NULL, and level must be one of poise_level");
     }
-    return pz_objective_evaluate(objective, q, level);
+    if (!q || !pz_model_accepts(objective->kin.model, q)) {
+        return pz_refuse_q(objective->kin.model, q, "q", error);
+    }
+    poise_status status = pz_objective_evaluate(objective, q, level);
+    return status == POISE_OK ? status : pz_error_set(error, status, "the cost or its gradient is too large for a number");
 }
 
 // ---- Answers -------------------------------------------------------------------------------------------------------------

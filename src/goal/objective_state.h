@@ -56,6 +56,9 @@ PZ_DEVICE poise_status pz_objective_evaluate(poise_objective *o, const double *q
 // The wrenches c of one kind, for the last evaluation.
 PZ_DEVICE const wrench *pz_forces(const poise_objective *o, poise_hessian kind);
 
+// poise_objective_hessian without its checks.
+PZ_DEVICE void pz_objective_hessian(const poise_objective *o, poise_hessian kind, double *H);
+
 // The entry of a symmetric block.
 static inline double pz_block_entry(const sym3 *block, int i, int j)
 {

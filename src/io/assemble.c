@@ -221,7 +221,7 @@ poise_status pz_assemble(pz_input *input, pz_part *parts, int part_count, const 
 {
     poise_status status = resolve_followers(input, parts, part_count);
     poise_builder *builder = NULL;
-    if (status == POISE_OK && poise_builder_create(input->allocator, &builder) != POISE_OK) {
+    if (status == POISE_OK && poise_builder_create(input->allocator, &builder, NULL) != POISE_OK) {
         status = pz_input_no_memory(input);
     }
     if (status == POISE_OK) {

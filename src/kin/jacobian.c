@@ -5,13 +5,21 @@
 //   frame      [ w_i x x + v_i ; w_i ]
 //
 // for the axes i on the path from the body to the root, zero for all others.
+#include "base/error.h"
 #include "kin/kin.h"
 
 #include <string.h>
 
-static bool ready(const poise_kinematics *kin, int body, vec3 local, const double *J)
+poise_status pz_kin_check(const poise_kinematics *kin, int body, vec3 local, const double *out, poise_error *error)
 {
-    return kin && J && body >= 0 && body < kin->model->joint_count && v3_is_finite(local);
+    if (!kin || !out) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "kinematics and the matrix must not be NULL");
+    }
+    if (body < 0 || body >= kin->model->joint_count) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "body %d does not exist: the model has %d bodies", body,
+                            kin->model->joint_count);
+    }
+    return v3_is_finite(local) ? POISE_OK : pz_error_set(error, POISE_ERROR_ARGUMENT, "local must be finite");
 }
 
 // Add a column to rows row..row+2 at the dof of an axis, times its mimic's factor.
@@ -29,9 +37,10 @@ static void clear(const poise_kinematics *kin, int rows, double *J)
     memset(J, 0, (size_t)rows * (size_t)kin->model->nv * sizeof *J);
 }
 
-poise_status poise_kinematics_point_jacobian(const poise_kinematics *kinematics, int body, poise_vec3 local, double *J)
+poise_status poise_kinematics_point_jacobian(const poise_kinematics *kinematics, int body, poise_vec3 local, double *J,
+                                             poise_error *error)
 {
-    if (!ready(kinematics, body, local, J)) {
+    if (pz_kin_check(kinematics, body, local, J, error) != POISE_OK) {
         return POISE_ERROR_ARGUMENT;
     }
     vec3 x = pz_kin_point(kinematics, body, local);
@@ -42,9 +51,10 @@ poise_status poise_kinematics_point_jacobian(const poise_kinematics *kinematics,
     return POISE_OK;
 }
 
-poise_status poise_kinematics_direction_jacobian(const poise_kinematics *kinematics, int body, poise_vec3 local, double *J)
+poise_status poise_kinematics_direction_jacobian(const poise_kinematics *kinematics, int body, poise_vec3 local, double *J,
+                                                 poise_error *error)
 {
-    if (!ready(kinematics, body, local, J)) {
+    if (pz_kin_check(kinematics, body, local, J, error) != POISE_OK) {
         return POISE_ERROR_ARGUMENT;
     }
     vec3 d = pz_kin_direction(kinematics, body, local);
@@ -55,9 +65,10 @@ poise_status poise_kinematics_direction_jacobian(const poise_kinematics *kinemat
     return POISE_OK;
 }
 
-poise_status poise_kinematics_frame_jacobian(const poise_kinematics *kinematics, int body, poise_vec3 local, double *J)
+poise_status poise_kinematics_frame_jacobian(const poise_kinematics *kinematics, int body, poise_vec3 local, double *J,
+                                             poise_error *error)
 {
-    if (!ready(kinematics, body, local, J)) {
+    if (pz_kin_check(kinematics, body, local, J, error) != POISE_OK) {
         return POISE_ERROR_ARGUMENT;
     }
     vec3 x = pz_kin_point(kinematics, body, local);
@@ -91,13 +102,13 @@ void pz_kin_mass_center_columns(const poise_kinematics *kin, double *J)
     }
 }
 
-poise_status poise_kinematics_mass_center_jacobian(const poise_kinematics *kinematics, double *J)
+poise_status poise_kinematics_mass_center_jacobian(const poise_kinematics *kinematics, double *J, poise_error *error)
 {
     if (!kinematics || !J) {
-        return POISE_ERROR_ARGUMENT;
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "kinematics and the matrix must not be NULL");
     }
     if (kinematics->model->total_mass == 0) {
-        return POISE_ERROR_UNSUPPORTED;
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "the model has no mass: give its joints a mass");
     }
     pz_kin_mass_center_columns(kinematics, J);
     return POISE_OK;

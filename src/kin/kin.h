@@ -86,4 +86,7 @@ static inline int pz_kin_last_axis(const poise_kinematics *kin, int body)
     return body == POISE_WORLD ? -1 : kin->model->joints[body].last_axis;
 }
 
+// POISE_OK when a derivative of the point `local` of `body` can be written to `out`; otherwise the reason is in `error`.
+poise_status pz_kin_check(const poise_kinematics *kin, int body, vec3 local, const double *out, poise_error *error);
+
 #endif

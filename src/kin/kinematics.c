@@ -1,6 +1,9 @@
 // Life of a poise_kinematics, and where things are.
 #include "kin/kin.h"
 
+#include "base/error.h"
+#include "model/model_error.h"
+
 // ---- Life ----------------------------------------------------------------------------------------------------------------
 
 size_t poise_kinematics_size(const poise_model *model)
@@ -34,15 +37,15 @@ poise_status poise_kinematics_init(const poise_model *model, void *memory, size_
 }
 
 poise_status poise_kinematics_create(const poise_model *model, const poise_allocator *allocator,
-                                     poise_kinematics **kinematics)
+                                     poise_kinematics **kinematics, poise_error *error)
 {
     if (!model || !kinematics) {
-        return POISE_ERROR_ARGUMENT;
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model and kinematics must not be NULL");
     }
     size_t size = poise_kinematics_size(model);
     void *memory = size ? pz_allocate(allocator, size) : NULL;
     if (!memory) {
-        return POISE_ERROR_MEMORY;
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory: kinematics need %g bytes", (double)size);
     }
     poise_kinematics *kin;
     poise_status status = poise_kinematics_init(model, memory, size, &kin);
@@ -67,10 +70,13 @@ void poise_kinematics_destroy(poise_kinematics *kinematics)
     }
 }
 
-poise_status poise_kinematics_update(poise_kinematics *kinematics, const double *q)
+poise_status poise_kinematics_update(poise_kinematics *kinematics, const double *q, poise_error *error)
 {
-    if (!kinematics || !q || !pz_model_accepts(kinematics->model, q)) {
-        return POISE_ERROR_ARGUMENT;
+    if (!kinematics) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "kinematics must not be NULL");
+    }
+    if (!q || !pz_model_accepts(kinematics->model, q)) {
+        return pz_refuse_q(kinematics->model, q, "q", error);
     }
     pz_kin_sweep(kinematics, q);
     return POISE_OK;

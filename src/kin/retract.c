@@ -1,6 +1,9 @@
 // Steps: from a configuration by a tangent vector to another, and back.
 #include "kin/kin.h"
 
+#include "base/error.h"
+#include "model/model_error.h"
+
 static quat quat_at(const double *q)
 {
     return (quat){q[0], q[1], q[2], q[3]};
@@ -95,11 +98,19 @@ static bool sums_are_finite(const poise_model *model, const double *q, const dou
     return true;
 }
 
-poise_status poise_retract(const poise_model *model, const double *q, const double *v, double *q_out)
+poise_status poise_retract(const poise_model *model, const double *q, const double *v, double *q_out, poise_error *error)
 {
-    if (!model || !q || !v || !q_out || !pz_model_accepts(model, q) || !all_finite(v, (size_t)model->nv) ||
-        !sums_are_finite(model, q, v)) {
-        return POISE_ERROR_ARGUMENT;
+    if (!model || !v || !q_out) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, v and q_out must not be NULL");
+    }
+    if (!q || !pz_model_accepts(model, q)) {
+        return pz_refuse_q(model, q, "q", error);
+    }
+    if (!all_finite(v, (size_t)model->nv)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "v must hold %d finite numbers", model->nv);
+    }
+    if (!sums_are_finite(model, q, v)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "a coordinate plus its step is too large for a number");
     }
     pz_kin_retract(model, q, v, q_out);
     return POISE_OK;
@@ -125,14 +136,22 @@ void pz_kin_difference(const poise_model *model, const double *q_from, const dou
     }
 }
 
-poise_status poise_difference(const poise_model *model, const double *q_from, const double *q_to, double *v)
+poise_status poise_difference(const poise_model *model, const double *q_from, const double *q_to, double *v,
+                              poise_error *error)
 {
-    if (!model || !q_from || !q_to || !v || !pz_model_accepts(model, q_from) || !pz_model_accepts(model, q_to)) {
-        return POISE_ERROR_ARGUMENT;
+    if (!model || !v) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model and v must not be NULL");
+    }
+    if (!q_from || !pz_model_accepts(model, q_from)) {
+        return pz_refuse_q(model, q_from, "q_from", error);
+    }
+    if (!q_to || !pz_model_accepts(model, q_to)) {
+        return pz_refuse_q(model, q_to, "q_to", error);
     }
     for (int i = 0; i < model->nq; ++i) {
         if (!is_finite(q_to[i] - q_from[i])) {
-            return POISE_ERROR_ARGUMENT;
+            return pz_error_set(error, POISE_ERROR_ARGUMENT, "coordinate %d: %g and %g are too far apart to represent", i,
+                                q_from[i], q_to[i]);
         }
     }
     pz_kin_difference(model, q_from, q_to, v);

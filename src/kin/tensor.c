@@ -88,9 +88,10 @@ static void add_row(const poise_kinematics *kin, int i, vec3 x, double *K)
     }
 }
 
-poise_status poise_kinematics_point_tensor(const poise_kinematics *kinematics, int body, poise_vec3 local, double *K)
+poise_status poise_kinematics_point_tensor(const poise_kinematics *kinematics, int body, poise_vec3 local, double *K,
+                                           poise_error *error)
 {
-    if (!kinematics || !K || body < 0 || body >= kinematics->model->joint_count || !v3_is_finite(local)) {
+    if (pz_kin_check(kinematics, body, local, K, error) != POISE_OK) {
         return POISE_ERROR_ARGUMENT;
     }
     size_t n = (size_t)kinematics->model->nv;

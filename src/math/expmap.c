@@ -14,6 +14,7 @@
 // where the last entry is -sin(theta/2)/2 dtheta/dv_i with dtheta/dv_i = v_i/theta. Only k cancels.
 #include <poise/rotation.h>
 
+#include "base/error.h"
 #include "math/so3.h"
 #include "math/trig.h"
 
@@ -83,10 +84,10 @@ static void fill(vec3 v, poise_expmap *map)
     map->dq[2] = derivative(v, v3(0, 0, 1), g, k);
 }
 
-poise_status poise_expmap_make(poise_vec3 v, poise_expmap *map)
+poise_status poise_expmap_make(poise_vec3 v, poise_expmap *map, poise_error *error)
 {
     if (!map || !v3_is_finite(v)) {
-        return POISE_ERROR_ARGUMENT;
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "map must not be NULL, and v must be finite");
     }
     map->reparameterised = so3_reparameterise(&v);
     fill(v, map);
@@ -113,11 +114,12 @@ static poise_quat chain(const poise_quat dq[3], vec3 d)
                         d.x * dq[0].z + d.y * dq[1].z + d.z * dq[2].z, d.x * dq[0].w + d.y * dq[1].w + d.z * dq[2].w};
 }
 
-poise_status poise_swing_make(double a, double b, poise_vec3 s, poise_vec3 t, poise_swing *swing)
+poise_status poise_swing_make(double a, double b, poise_vec3 s, poise_vec3 t, poise_swing *swing, poise_error *error)
 {
     vec3 v = v3_combine(a, s, b, t);
     if (!swing || !is_finite(a) || !is_finite(b) || !is_basis(s, t) || !v3_is_finite(v)) {
-        return POISE_ERROR_ARGUMENT;
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                            "swing must not be NULL, a and b must be finite, s and t unit and orthogonal to 1e-9");
     }
     vec3 given = v;
     swing->map.reparameterised = so3_reparameterise(&v);

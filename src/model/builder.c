@@ -42,14 +42,14 @@ const char *pz_builder_tool_name_at(const void *builder, int position)
     return b->text + b->tools[position].name;
 }
 
-poise_status poise_builder_create(const poise_allocator *allocator, poise_builder **builder)
+poise_status poise_builder_create(const poise_allocator *allocator, poise_builder **builder, poise_error *error)
 {
     if (!builder) {
-        return POISE_ERROR_ARGUMENT;
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "builder must not be NULL");
     }
     poise_builder *b = pz_allocate(allocator, sizeof *b);
     if (!b) {
-        return POISE_ERROR_MEMORY;
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     }
     *b = (poise_builder){.has_allocator = allocator != NULL};
     if (allocator) {

@@ -1,6 +1,9 @@
 // Limits of a configuration: boxes by coordinate, an ellipse for swings.
 #include "model/packed_model.h"
 
+#include "base/error.h"
+#include "model/model_error.h"
+
 void poise_model_neutral(const poise_model *model, double *q)
 {
     if (!model || !q) {
@@ -135,10 +138,13 @@ static bool clamp_joint(const poise_model *model, int k, double *q)
     return moved;
 }
 
-poise_status poise_model_clamp(const poise_model *model, double *q, int *moved)
+poise_status poise_model_clamp(const poise_model *model, double *q, int *moved, poise_error *error)
 {
-    if (!model || !q || !pz_model_accepts(model, q)) {
-        return POISE_ERROR_ARGUMENT;
+    if (!model) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model must not be NULL");
+    }
+    if (!q || !pz_model_accepts(model, q)) {
+        return pz_refuse_q(model, q, "q", error);
     }
     int count = 0;
     for (int k = 0; k < model->joint_count; ++k) {

@@ -47,19 +47,25 @@ const char *pz_model_tool_name_at(const void *model, int position)
     return ((const poise_model *)model)->tools[position].name;
 }
 
+static int find(const pz_names *names, const char *name, pz_name_at at, const poise_model *model)
+{
+    int found = name ? pz_names_find(names, name, at, model) : -1;
+    return found >= 0 ? found : POISE_NONE;
+}
+
 int poise_model_find_joint(const poise_model *model, const char *name)
 {
-    return model && name ? pz_names_find(&model->joint_names, name, pz_model_joint_name_at, model) : POISE_WORLD;
+    return model ? find(&model->joint_names, name, pz_model_joint_name_at, model) : POISE_NONE;
 }
 
 int poise_model_find_body(const poise_model *model, const char *name)
 {
-    return model && name ? pz_names_find(&model->body_names, name, pz_model_body_name_at, model) : POISE_WORLD;
+    return model ? find(&model->body_names, name, pz_model_body_name_at, model) : POISE_NONE;
 }
 
 int poise_model_find_tool(const poise_model *model, const char *name)
 {
-    return model && name ? pz_names_find(&model->tool_names, name, pz_model_tool_name_at, model) : POISE_WORLD;
+    return model ? find(&model->tool_names, name, pz_model_tool_name_at, model) : POISE_NONE;
 }
 
 const char *poise_model_joint_name(const poise_model *model, int joint)
@@ -158,7 +164,7 @@ int poise_model_path(const poise_model *model, int body, int *path, int capacity
 
 int poise_model_tool_body(const poise_model *model, int tool)
 {
-    return has_tool(model, tool) ? model->tool_body[tool] : POISE_WORLD;
+    return has_tool(model, tool) ? model->tool_body[tool] : POISE_NONE;
 }
 
 poise_pose poise_model_tool_pose(const poise_model *model, int tool)

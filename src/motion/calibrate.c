@@ -38,7 +38,7 @@ typedef struct calibration {
     int frame_count;
     poise_calibration_options options;
     const poise_allocator *allocator;
-    int *index;       // by placement: marker, or POISE_WORLD
+    int *index;       // by placement: marker, or POISE_NONE
     int *unknown;     // by joint: number of its factor; 0 is the common one, -1 none
     int factors;      // number of unknown factors
     int n;            // unknowns: factors, then offsets
@@ -77,7 +77,7 @@ static int frame_number(const calibration *c, int i)
 
 static bool is_seen(const calibration *c, int frame, int i, vec3 *x)
 {
-    if (c->index[i] == POISE_WORLD || c->placements[i].weight == 0.0) {
+    if (c->index[i] == POISE_NONE || c->placements[i].weight == 0.0) {
         return false;
     }
     *x = c->markers->position[(size_t)frame * (size_t)c->markers->count + (size_t)c->index[i]];
@@ -132,7 +132,7 @@ static void begin(calibration *c, poise_scaling scaling)
     }
     for (int i = 0; i < c->count; ++i) {
         const poise_placement *p = &c->placements[i];
-        c->index[i] = p->label ? poise_markers_find(c->markers, p->label) : POISE_WORLD;
+        c->index[i] = p->label ? poise_markers_find(c->markers, p->label) : POISE_NONE;
         vec3 local = v3_is_finite(p->local) ? p->local : guess_local(c->model, p->body);
         memcpy(c->z + c->factors + 3 * i, &local, sizeof local);
     }
@@ -175,7 +175,7 @@ static poise_status solve_pose(calibration *c, poise_solver *solver, int frame, 
             c->goals[goals++].weight = c->placements[i].weight;
         }
     }
-    poise_status status = poise_solve(solver, c->goals, goals, q, NULL);
+    poise_status status = poise_solve(solver, c->goals, goals, q, NULL, NULL);
     for (int i = 0; i < goals && status == POISE_OK; ++i) {
         double e = poise_solver_goal_error(solver, i).error;
         c->square += e * e;
@@ -193,7 +193,7 @@ static poise_status solve_poses(calibration *c, const poise_model *scaled, const
     options.start = q_start ? POISE_START_COLD : POISE_START_WARM;
     options.restarts = q_start ? 8 : 0;
     poise_solver *solver;
-    poise_status status = poise_solver_create(scaled, &options, c->allocator, &solver);
+    poise_status status = poise_solver_create(scaled, &options, c->allocator, &solver, NULL);
     if (status != POISE_OK) {
         return status;
     }
@@ -326,7 +326,7 @@ static void add_frame(const calibration *c, const poise_kinematics *kin, int fra
             int body = c->placements[i].body;
             vec3 local = offset_of(c, i);
             make_rows(c, kin, i);
-            poise_kinematics_point_jacobian(kin, body, local, c->J);
+            poise_kinematics_point_jacobian(kin, body, local, c->J, NULL);
             hold_limited(c, q);
             add_marker(c, c->placements[i].weight, v3_sub(x, poise_kinematics_point(kin, body, local)));
         }
@@ -357,7 +357,7 @@ static poise_status make_equations(const calibration *c, const poise_model *scal
 {
     size_t n = (size_t)c->n;
     poise_kinematics *kin;
-    poise_status status = poise_kinematics_create(scaled, c->allocator, &kin);
+    poise_status status = poise_kinematics_create(scaled, c->allocator, &kin, NULL);
     if (status != POISE_OK) {
         return status;
     }
@@ -365,7 +365,7 @@ static poise_status make_equations(const calibration *c, const poise_model *scal
     memset(c->b, 0, n * sizeof *c->b);
     for (int f = 0; f < c->frame_count && status == POISE_OK; ++f) {
         const double *q = c->q + (size_t)f * (size_t)scaled->nq;
-        status = poise_kinematics_update(kin, q);
+        status = poise_kinematics_update(kin, q, NULL);
         add_frame(c, kin, frame_number(c, f), q);
     }
     poise_kinematics_destroy(kin);

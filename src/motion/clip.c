@@ -1,8 +1,10 @@
 // Clips: time series of configurations.
 #include <poise/motion.h>
 
+#include "base/error.h"
 #include "kin/kin.h"
 #include "math/so3.h"
+#include "model/model_error.h"
 
 #include <limits.h>
 #include <string.h>
@@ -10,18 +12,18 @@
 // A clip and its numbers are one block; the struct takes whole cache lines, so that the numbers begin at one.
 #define HEAD ((sizeof(poise_clip) + PZ_ALIGNMENT - 1) / PZ_ALIGNMENT * PZ_ALIGNMENT)
 
-poise_status poise_clip_create(int frames, int nq, double frame_time, const poise_allocator *allocator, poise_clip **clip)
+poise_status poise_clip_create(int frames, int nq, double frame_time, const poise_allocator *allocator, poise_clip **clip,
+                               poise_error *error)
 {
     if (frames < 0 || nq < 0 || !(frame_time > 0.0) || !is_finite(frame_time) || !clip) {
-        return POISE_ERROR_ARGUMENT;
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                            "frames and nq must be >= 0, frame_time finite and > 0, and clip not NULL");
     }
     size_t numbers = (size_t)frames * (size_t)nq; // below 2^62
-    if (numbers > (SIZE_MAX / 2 - HEAD) / sizeof(double)) {
-        return POISE_ERROR_MEMORY;
-    }
-    poise_clip *made = pz_allocate(allocator, HEAD + numbers * sizeof(double));
+    bool fits = numbers <= (SIZE_MAX / 2 - HEAD) / sizeof(double);
+    poise_clip *made = fits ? pz_allocate(allocator, HEAD + numbers * sizeof(double)) : NULL;
     if (!made) {
-        return POISE_ERROR_MEMORY;
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory for %d frames of %d numbers", frames, nq);
     }
     *made = (poise_clip){.frames = frames, .nq = nq, .frame_time = frame_time, .has_allocator = allocator != NULL};
     if (allocator) {
@@ -47,13 +49,14 @@ static const double *frame_of(const poise_clip *clip, int frame)
 }
 
 poise_status poise_clip_trim(const poise_clip *clip, int first, int count, const poise_allocator *allocator,
-                             poise_clip **trimmed)
+                             poise_clip **trimmed, poise_error *error)
 {
     if (!clip || !trimmed || first < 0 || count < 0 || count > clip->frames - first) {
-        return POISE_ERROR_ARGUMENT;
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "frames %d and %d more are not within the clip, which has %d",
+                            first, count, clip ? clip->frames : 0);
     }
     poise_clip *made;
-    poise_status status = poise_clip_create(count, clip->nq, clip->frame_time, allocator, &made);
+    poise_status status = poise_clip_create(count, clip->nq, clip->frame_time, allocator, &made, error);
     if (status != POISE_OK) {
         return status;
     }
@@ -144,21 +147,21 @@ static int frame_before(double place, int frames, double *share)
     return frame;
 }
 
-static poise_status sample_at(const poise_clip *clip, const poise_model *model, double place, double *q)
+static poise_status sample_at(const poise_clip *clip, const poise_model *model, double place, double *q, poise_error *error)
 {
     double u;
     int frame = frame_before(place, clip->frames, &u);
     const double *a = frame_of(clip, frame);
     if (u == 0.0) {
         if (!pz_model_accepts(model, a)) {
-            return POISE_ERROR_ARGUMENT;
+            return pz_refuse_q(model, a, "a frame of the clip", error);
         }
         memcpy(q, a, (size_t)clip->nq * sizeof *q);
         return POISE_OK;
     }
     const double *b = a + clip->nq;
     if (!pz_model_accepts(model, a) || !pz_model_accepts(model, b)) {
-        return POISE_ERROR_ARGUMENT;
+        return pz_refuse_q(model, pz_model_accepts(model, a) ? b : a, "a frame of the clip", error);
     }
     for (int s = 0; s < model->step_count; ++s) {
         if (model->steps[s].own) {
@@ -168,35 +171,37 @@ static poise_status sample_at(const poise_clip *clip, const poise_model *model, 
     return POISE_OK;
 }
 
-poise_status poise_clip_sample(const poise_clip *clip, const poise_model *model, double time, double *q)
+poise_status poise_clip_sample(const poise_clip *clip, const poise_model *model, double time, double *q, poise_error *error)
 {
     if (!clip || !model || !q || clip->frames < 1 || clip->nq != model->nq || !is_finite(time)) {
-        return POISE_ERROR_ARGUMENT;
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                            "clip, model and q must not be NULL, the clip not empty and of this model, time finite");
     }
-    return sample_at(clip, model, (time - clip->start_time) / clip->frame_time, q);
+    return sample_at(clip, model, (time - clip->start_time) / clip->frame_time, q, error);
 }
 
 poise_status poise_clip_resample(const poise_clip *clip, const poise_model *model, double frame_time,
-                                 const poise_allocator *allocator, poise_clip **resampled)
+                                 const poise_allocator *allocator, poise_clip **resampled, poise_error *error)
 {
     if (!clip || !model || !resampled || clip->nq != model->nq || !(frame_time > 0.0) || !is_finite(frame_time)) {
-        return POISE_ERROR_ARGUMENT;
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                            "clip, model and resampled must not be NULL, the clip of this model, frame_time finite and > 0");
     }
     // a last frame that rounding pushed past the end is still one
     double ratio = frame_time / clip->frame_time;
     double last = clip->frames > 1 ? (clip->frames - 1) / ratio * (1.0 + 1e-12) + 1e-9 : 0.0;
     if (!(last < INT_MAX - 1)) {
-        return POISE_ERROR_MEMORY;
+        return pz_error_set(error, POISE_ERROR_MEMORY, "too many frames for one clip: raise frame_time");
     }
     int frames = clip->frames > 0 ? (int)last + 1 : 0;
     poise_clip *made;
-    poise_status status = poise_clip_create(frames, clip->nq, frame_time, allocator, &made);
+    poise_status status = poise_clip_create(frames, clip->nq, frame_time, allocator, &made, error);
     if (status != POISE_OK) {
         return status;
     }
     made->start_time = clip->start_time;
     for (int i = 0; i < frames && status == POISE_OK; ++i) {
-        status = sample_at(clip, model, i * ratio, made->q + (size_t)i * (size_t)made->nq);
+        status = sample_at(clip, model, i * ratio, made->q + (size_t)i * (size_t)made->nq, error);
     }
     if (status != POISE_OK) {
         poise_clip_destroy(made);

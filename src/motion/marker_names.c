@@ -133,7 +133,7 @@ static int find_body(const poise_model *model, part wanted, char side)
             }
         }
     }
-    return POISE_WORLD;
+    return POISE_NONE;
 }
 
 int poise_placements_by_name(const poise_model *model, const poise_markers *markers, poise_placement *placements,
@@ -144,8 +144,8 @@ int poise_placements_by_name(const poise_model *model, const poise_markers *mark
         name n = plain(markers->label[i]);
         part wanted;
         char side;
-        int body = find_label(&n, &wanted, &side) ? find_body(model, wanted, side) : POISE_WORLD;
-        if (body == POISE_WORLD) {
+        int body = find_label(&n, &wanted, &side) ? find_body(model, wanted, side) : POISE_NONE;
+        if (body == POISE_NONE) {
             continue;
         }
         if (count < capacity && placements) {

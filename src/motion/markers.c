@@ -1,5 +1,6 @@
 // Marker sets: time series of labelled points.
 #include "motion/markers.h"
+#include "base/error.h"
 
 #include "base/arena.h"
 #include "math/scalar.h"
@@ -82,18 +83,21 @@ static poise_status create(int frames, int count, double rate, const char *const
 }
 
 poise_status poise_markers_create(int frames, int count, double rate, const char *const *labels,
-                                  const poise_allocator *allocator, poise_markers **markers)
+                                  const poise_allocator *allocator, poise_markers **markers, poise_error *error)
 {
     if (frames < 0 || count < 0 || !(rate > 0.0) || !is_finite(rate) || !markers) {
-        return POISE_ERROR_ARGUMENT;
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                            "frames and count must be >= 0, rate finite and > 0, and markers not NULL");
     }
     for (int i = 0; labels && i < count; ++i) {
         if (!labels[i]) {
-            return POISE_ERROR_ARGUMENT;
+            return pz_error_set(error, POISE_ERROR_ARGUMENT, "labels[%d] must not be NULL", i);
         }
     }
     poise_status status = create(frames, count, rate, labels, allocator, markers);
-    if (status == POISE_OK) {
+    if (status != POISE_OK) {
+        pz_error_set(error, status, "out of memory for %d frames of %d markers", frames, count);
+    } else {
         const double gap = (double)NAN;
         size_t points = (size_t)frames * (size_t)count;
         for (size_t i = 0; i < points; ++i) {
@@ -114,7 +118,7 @@ void poise_markers_destroy(poise_markers *markers)
 int poise_markers_find(const poise_markers *markers, const char *label)
 {
     if (!markers || !label) {
-        return POISE_WORLD;
+        return POISE_NONE;
     }
     for (int i = 0; i < markers->count; ++i) {
         if (strcmp(markers->label[i], label) == 0) {
@@ -127,7 +131,7 @@ int poise_markers_find(const poise_markers *markers, const char *label)
             return i;
         }
     }
-    return POISE_WORLD;
+    return POISE_NONE;
 }
 
 // ---- New sets ------------------------------------------------------------------------------------------------------------
@@ -146,15 +150,16 @@ static poise_status create_like(const poise_markers *markers, int frames, double
 }
 
 poise_status poise_markers_trim(const poise_markers *markers, int first, int count, const poise_allocator *allocator,
-                                poise_markers **trimmed)
+                                poise_markers **trimmed, poise_error *error)
 {
     if (!markers || !trimmed || first < 0 || count < 0 || count > markers->frames - first) {
-        return POISE_ERROR_ARGUMENT;
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "frames %d and %d more are not within the recording, which has %d",
+                            first, count, markers ? markers->frames : 0);
     }
     poise_markers *made;
     poise_status status = create_like(markers, count, markers->rate, allocator, &made);
     if (status != POISE_OK) {
-        return status;
+        return pz_error_set(error, status, "out of memory");
     }
     made->first_frame = markers->first_frame > INT_MAX - first ? INT_MAX : markers->first_frame + first;
     size_t skipped = (size_t)first * (size_t)markers->count, points = (size_t)count * (size_t)markers->count;
@@ -181,22 +186,22 @@ static void point_between(const poise_markers *markers, size_t a, size_t b, doub
 }
 
 poise_status poise_markers_resample(const poise_markers *markers, double rate, const poise_allocator *allocator,
-                                    poise_markers **resampled)
+                                    poise_markers **resampled, poise_error *error)
 {
     if (!markers || !resampled || !(rate > 0.0) || !is_finite(rate)) {
-        return POISE_ERROR_ARGUMENT;
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "markers and resampled must not be NULL, rate finite and > 0");
     }
     const double near = 1e-9; // frames: times are rounded
     double ratio = markers->rate / rate;
     double last = markers->frames > 1 ? (markers->frames - 1) / ratio * (1.0 + 1e-12) + near : 0.0;
     if (!(last < INT_MAX - 1)) {
-        return POISE_ERROR_MEMORY;
+        return pz_error_set(error, POISE_ERROR_MEMORY, "too many frames for one recording: lower the rate");
     }
     int frames = markers->frames > 0 ? (int)last + 1 : 0;
     poise_markers *made;
     poise_status status = create_like(markers, frames, rate, allocator, &made);
     if (status != POISE_OK) {
-        return status;
+        return pz_error_set(error, status, "out of memory");
     }
     size_t count = (size_t)markers->count;
     for (int f = 0; f < frames; ++f) {
@@ -220,15 +225,17 @@ static poise_vec3 cycled(poise_vec3 p, int turns)
     return turns == 0 ? p : turns == 1 ? (poise_vec3){p.z, p.x, p.y} : (poise_vec3){p.y, p.z, p.x};
 }
 
-poise_status poise_markers_rescale(poise_markers *markers, poise_scale scale)
+poise_status poise_markers_rescale(poise_markers *markers, poise_scale scale, poise_error *error)
 {
     if (!markers || !(scale.metres >= 0.0) || !is_finite(scale.metres) || (unsigned)scale.up > POISE_UP_Z) {
-        return POISE_ERROR_ARGUMENT;
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                            "markers must not be NULL, scale.metres finite and >= 0, scale.up one of poise_up");
     }
     // what is not asked for stays as it is
     bool scales = scale.metres > 0.0, turns = scale.up != POISE_UP_UNKNOWN;
     if ((scales && !(markers->scale.metres > 0.0)) || (turns && markers->scale.up == POISE_UP_UNKNOWN)) {
-        return POISE_ERROR_UNSUPPORTED;
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "the recording does not say its %s: set markers->scale first",
+                            scales && !(markers->scale.metres > 0.0) ? "unit" : "upward axis");
     }
     double factor = scales ? markers->scale.metres / scale.metres : 1.0;
     int cycle = turns ? ((int)scale.up - (int)markers->scale.up + 3) % 3 : 0;

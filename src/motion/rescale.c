@@ -63,7 +63,7 @@ poise_status poise_model_rescale(const poise_model *model, const double *scale, 
         }
     }
     poise_builder *builder;
-    poise_status status = poise_builder_create(allocator, &builder);
+    poise_status status = poise_builder_create(allocator, &builder, NULL);
     if (status != POISE_OK) {
         return pz_error_set(error, status, "out of memory");
     }

@@ -22,7 +22,7 @@
 typedef struct recording {
     const poise_markers *markers;
     const double *q_start;
-    int *index; // by placement: marker, or POISE_WORLD
+    int *index; // by placement: marker, or POISE_NONE
     int count;
     int nq, chunk;
     poise_tracker **trackers; // by worker
@@ -59,10 +59,10 @@ static void next(const recording *r, int worker, int number, double *q, poise_tr
 {
     const poise_vec3 *row = r->markers->position + (size_t)number * (size_t)r->markers->count;
     for (int i = 0; i < r->count; ++i) {
-        r->seen[worker][i] = r->index[i] == POISE_WORLD ? v3(NAN, NAN, NAN) : row[r->index[i]];
+        r->seen[worker][i] = r->index[i] == POISE_NONE ? v3(NAN, NAN, NAN) : row[r->index[i]];
     }
     poise_tracker *tracker = r->trackers[worker];
-    poise_tracker_next(tracker, r->seen[worker], q, frame);
+    poise_tracker_next(tracker, r->seen[worker], q, frame, NULL);
     if (tracker->options.on_frame) {
         tracker->options.on_frame(tracker->options.user, number, worker);
     }
@@ -85,7 +85,7 @@ static void track_chunk(const recording *r, int chunk, int worker)
 static void lead_in(const recording *r, int chunk, int worker)
 {
     int first = chunk * r->chunk, count = least(LEAD, first > 0 ? first : r->markers->frames - 1);
-    poise_tracker_reset(r->trackers[worker], r->q_start);
+    poise_tracker_reset(r->trackers[worker], r->q_start, NULL);
     for (int i = count; i > 0; --i) {
         poise_track_frame skipped;
         next(r, worker, first > 0 ? first - i : i, r->q[worker], &skipped);
@@ -112,7 +112,7 @@ static double turn_between(poise_tracker *t, const double *a, const double *b)
 static poise_tracker *go_on_after_seam(const recording *r, int first)
 {
     poise_tracker *t = r->trackers[0];
-    poise_tracker_reset(t, r->q_start);
+    poise_tracker_reset(t, r->q_start, NULL);
     pz_tracker_go_on_from(t, frame_q(r, first - 1));
     t->usual = r->frames[first - 1].rms;
     return t;
@@ -125,13 +125,13 @@ static void go_part(const poise_tracker *t, const double *from, const double *to
     const poise_model *model = t->model;
     double *step = t->warm->step; // scratch between solves
     memcpy(q, from, (size_t)model->nq * sizeof *q);
-    if (poise_difference(model, from, to, step) != POISE_OK) {
+    if (poise_difference(model, from, to, step, NULL) != POISE_OK) {
         return;
     }
     for (int k = 0; k < model->nv; ++k) {
         step[k] *= share;
     }
-    if (poise_retract(model, from, step, q) == POISE_OK) {
+    if (poise_retract(model, from, step, q, NULL) == POISE_OK) {
         pz_tracker_keep_limits(t, q);
     }
 }
@@ -231,8 +231,8 @@ poise_status poise_track(const poise_model *model, const poise_placement *placem
     lay_out(&r, used.workers, &counting);
     size_t size = pz_arena_bytes(&counting);
     void *memory = size ? pz_allocate(allocator, size) : NULL;
-    status =
-        memory ? poise_clip_create(markers->frames, model->nq, 1.0 / markers->rate, allocator, &r.clip) : POISE_ERROR_MEMORY;
+    status = memory ? poise_clip_create(markers->frames, model->nq, 1.0 / markers->rate, allocator, &r.clip, NULL)
+                    : POISE_ERROR_MEMORY;
     int made = 1;
     if (status == POISE_OK) {
         pz_arena arena = pz_arena_over(memory, size);
@@ -245,7 +245,7 @@ poise_status poise_track(const poise_model *model, const poise_placement *placem
     }
     if (status == POISE_OK) {
         for (int i = 0; i < count; ++i) {
-            r.index[i] = placements[i].label ? poise_markers_find(markers, placements[i].label) : POISE_WORLD;
+            r.index[i] = placements[i].label ? poise_markers_find(markers, placements[i].label) : POISE_NONE;
         }
         track_all(&r, &used);
         *clip = r.clip;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "math/trig.h"
+#include "model/model_error.h"
 
 #include <float.h>
 #include <string.h>
@@ -136,7 +137,8 @@ poise_status poise_tracker_create(const poise_model *model, const poise_placemen
                           .options = options ? *options : poise_tracker_options_default(),
                           .count = count,
                           .has_allocator = allocator != NULL};
-    poise_status status = tracker ? check(model, placements, count, &plan.options, error) : POISE_ERROR_ARGUMENT;
+    poise_status status = tracker ? check(model, placements, count, &plan.options, error)
+                                  : pz_error_set(error, POISE_ERROR_ARGUMENT, "tracker must not be NULL");
     if (status != POISE_OK) {
         return status;
     }
@@ -160,7 +162,7 @@ poise_status poise_tracker_create(const poise_model *model, const poise_placemen
     // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the arena has the size that was counted
     poise_objective_set_goals(t->warm->trial, t->goals, 0, NULL);
     t->reach = reach_of(t);
-    poise_tracker_reset(t, NULL);
+    poise_tracker_reset(t, NULL, NULL);
     *tracker = t;
     return POISE_OK;
 }
@@ -173,10 +175,13 @@ void poise_tracker_destroy(poise_tracker *tracker)
     }
 }
 
-poise_status poise_tracker_reset(poise_tracker *tracker, const double *q)
+poise_status poise_tracker_reset(poise_tracker *tracker, const double *q, poise_error *error)
 {
-    if (!tracker || (q && !pz_model_accepts(tracker->model, q))) {
-        return POISE_ERROR_ARGUMENT;
+    if (!tracker) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "tracker must not be NULL");
+    }
+    if (q && !pz_model_accepts(tracker->model, q)) {
+        return pz_refuse_q(tracker->model, q, "q", error);
     }
     if (q) {
         memcpy(tracker->q_start, q, (size_t)tracker->model->nq * sizeof *q);
@@ -222,7 +227,7 @@ static void solve(poise_tracker *t, poise_solver *solver, double calm, pz_track_
         t->goals[count++] = poise_goal_smoothness(t->last.q, NULL, calm);
     }
     poise_report report;
-    if (poise_solve(solver, t->goals, count, pose->q, &report) != POISE_OK) {
+    if (poise_solve(solver, t->goals, count, pose->q, &report, NULL) != POISE_OK) {
         report = (poise_report){.outcome = POISE_OUTCOME_BUDGET};
     }
     pose->frame.outcome = report.outcome;
@@ -421,7 +426,7 @@ void pz_tracker_keep_limits(const poise_tracker *t, double *q)
 {
     int moved;
     if (t->options.solver.use_limits && !poise_model_within_limits(t->model, q)) {
-        poise_model_clamp(t->model, q, &moved);
+        poise_model_clamp(t->model, q, &moved, NULL);
     }
 }
 
@@ -438,10 +443,11 @@ static void hold(poise_tracker *t, const poise_track_frame *found, double *q, po
     frame->turn = 0.0;
 }
 
-poise_status poise_tracker_next(poise_tracker *tracker, const poise_vec3 *seen, double *q, poise_track_frame *frame)
+poise_status poise_tracker_next(poise_tracker *tracker, const poise_vec3 *seen, double *q, poise_track_frame *frame,
+                                poise_error *error)
 {
     if (!tracker || (tracker->count > 0 && !seen) || !q) {
-        return POISE_ERROR_ARGUMENT;
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "tracker, seen and q must not be NULL");
     }
     poise_tracker *t = tracker;
     poise_track_frame scratch, *out = frame ? frame : &scratch;

@@ -124,7 +124,7 @@ bool pz_align_root(const poise_solver *s, const poise_kinematics *kin, double *q
         return false;
     }
     q[root->q_begin] = d.x, q[root->q_begin + 1] = d.y, q[root->q_begin + 2] = d.z;
-    return poise_model_clamp(model, q, NULL) == POISE_OK;
+    return poise_model_clamp(model, q, NULL, NULL) == POISE_OK;
 }
 
 // ---- Restarts ------------------------------------------------------------------------------------------------------------

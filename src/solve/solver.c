@@ -1,5 +1,6 @@
 // Life of a solver, and the frame of a solve: limits, starts, report.
 #include "base/error.h"
+#include "model/model_error.h"
 #include "solve/arm/arm.h"
 #include "solve/solver_state.h"
 
@@ -24,13 +25,40 @@ poise_solver_options poise_solver_options_default(void)
 
 // ---- Life ----------------------------------------------------------------------------------------------------------------
 
-static bool options_make_sense(const poise_model *model, const poise_solver_options *o)
+poise_status pz_solver_check_options(const poise_model *model, const poise_solver_options *o, poise_error *error)
 {
-    return model && o && pz_method_row_of(o->method) && (unsigned)o->start <= POISE_START_COLD && o->max_iterations >= 0 &&
-           o->restarts >= 0 && o->cost_tolerance >= 0 && o->gradient_tolerance >= 0 && o->position_tolerance >= 0 &&
-           o->rotation_tolerance >= 0 && o->prior >= 0 && is_finite(o->prior) && o->step_limit > 0 &&
-           o->coupled_goals >= 0 && o->max_rows >= 0 && o->memory > 0 && o->damping >= 0 && is_finite(o->damping) &&
-           o->clamp >= 0 && o->band >= 0 && o->cg_tolerance > 0 && o->trace_capacity >= 0;
+    if (!model || !o) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model and options must not be NULL");
+    }
+    const struct {
+        bool is_sound;
+        const char *rule;
+    } checks[] = {
+        {pz_method_row_of(o->method) != NULL, "method must be one of poise_method"},
+        {(unsigned)o->start <= POISE_START_COLD, "start must be WARM or COLD"},
+        {o->max_iterations >= 0, "max_iterations must be >= 0"},
+        {o->restarts >= 0, "restarts must be >= 0"},
+        {o->cost_tolerance >= 0, "cost_tolerance must be >= 0"},
+        {o->gradient_tolerance >= 0, "gradient_tolerance must be >= 0"},
+        {o->position_tolerance >= 0, "position_tolerance must be >= 0"},
+        {o->rotation_tolerance >= 0, "rotation_tolerance must be >= 0"},
+        {o->prior >= 0 && is_finite(o->prior), "prior must be finite and >= 0"},
+        {o->step_limit > 0, "step_limit must be > 0"},
+        {o->coupled_goals >= 0, "coupled_goals must be >= 0"},
+        {o->max_rows >= 0, "max_rows must be >= 0"},
+        {o->memory > 0, "memory must be > 0"},
+        {o->damping >= 0 && is_finite(o->damping), "damping must be finite and >= 0"},
+        {o->clamp >= 0, "clamp must be >= 0"},
+        {o->band >= 0, "band must be >= 0"},
+        {o->cg_tolerance > 0, "cg_tolerance must be > 0"},
+        {o->trace_capacity >= 0, "trace_capacity must be >= 0"},
+    };
+    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; ++i) {
+        if (!checks[i].is_sound) {
+            return pz_error_set(error, POISE_ERROR_ARGUMENT, "solver options: %s", checks[i].rule);
+        }
+    }
+    return POISE_OK;
 }
 
 static void lay_out(poise_solver *s, const poise_model *model, const poise_solver_options *options, pz_arena *arena)
@@ -105,7 +133,7 @@ static void make_boxes(poise_solver *s)
 
 size_t poise_solver_size(const poise_model *model, const poise_solver_options *options)
 {
-    if (!options_make_sense(model, options)) {
+    if (pz_solver_check_options(model, options, NULL) != POISE_OK) {
         return 0;
     }
     poise_solver blank;
@@ -118,7 +146,7 @@ size_t poise_solver_size(const poise_model *model, const poise_solver_options *o
 poise_status poise_solver_init(const poise_model *model, const poise_solver_options *options, void *memory, size_t size,
                                poise_solver **solver)
 {
-    if (!options_make_sense(model, options) || !memory || !solver) {
+    if (pz_solver_check_options(model, options, NULL) != POISE_OK || !memory || !solver) {
         return POISE_ERROR_ARGUMENT;
     }
     pz_arena arena = pz_arena_over(memory, size);
@@ -137,18 +165,22 @@ poise_status poise_solver_init(const poise_model *model, const poise_solver_opti
 }
 
 poise_status poise_solver_create(const poise_model *model, const poise_solver_options *options,
-                                 const poise_allocator *allocator, poise_solver **solver)
+                                 const poise_allocator *allocator, poise_solver **solver, poise_error *error)
 {
-    if (!options_make_sense(model, options) || !solver) {
-        return POISE_ERROR_ARGUMENT;
+    poise_status status = pz_solver_check_options(model, options, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    if (!solver) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "solver must not be NULL");
     }
     size_t size = poise_solver_size(model, options);
     void *memory = size ? pz_allocate(allocator, size) : NULL;
     if (!memory) {
-        return POISE_ERROR_MEMORY;
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory: the solver needs %g bytes", (double)size);
     }
     poise_solver *s;
-    poise_status status = poise_solver_init(model, options, memory, size, &s);
+    status = poise_solver_init(model, options, memory, size, &s);
     if (status != POISE_OK) {
         pz_release(allocator, memory);
         return status;
@@ -180,7 +212,7 @@ static void copy(double *to, const double *from, int count)
 // Refuse what is not sound, and hand the goals to both objectives.
 static poise_status take_goals(poise_solver *s, const poise_goal *goals, int count)
 {
-    poise_status status = poise_objective_set_goals(s->at, goals, count, &s->error);
+    poise_status status = poise_objective_set_goals(s->at, goals, count, s->error);
     if (status != POISE_OK) {
         return status;
     }
@@ -360,12 +392,12 @@ static bool is_inside(const poise_solver *s)
 }
 
 // Take start and goals, or refuse them.
-poise_status pz_solve_begin(poise_solver *s, const poise_goal *goals, int count, const double *q)
+poise_status pz_solve_begin(poise_solver *s, const poise_goal *goals, int count, const double *q, poise_error *error)
 {
-    s->error.text[0] = '\0';
+    s->error = error;
     s->report = (poise_report){.reason = ""};
     if (!q || !pz_model_accepts(s->model, q)) {
-        return pz_error_set(&s->error, POISE_ERROR_ARGUMENT, "q must hold nq finite numbers and no zero quaternion");
+        return pz_refuse_q(s->model, q, "q", error);
     }
     copy(s->q_start, q, s->model->nq);
     poise_status status = take_goals(s, goals, count);
@@ -374,7 +406,7 @@ poise_status pz_solve_begin(poise_solver *s, const poise_goal *goals, int count,
     }
     s->is_measured = false;
     if (s->options.use_limits && !is_inside(s)) {
-        poise_model_clamp(s->model, s->q_start, &s->report.moved_joints);
+        poise_model_clamp(s->model, s->q_start, &s->report.moved_joints, NULL);
     }
     return POISE_OK;
 }
@@ -401,13 +433,14 @@ void pz_solve_resume(poise_solver *s, const pz_waiting *waiting)
     s->is_measured = false;
 }
 
-poise_status poise_solve(poise_solver *solver, const poise_goal *goals, int count, double *q, poise_report *report)
+poise_status poise_solve(poise_solver *solver, const poise_goal *goals, int count, double *q, poise_report *report,
+                         poise_error *error)
 {
     if (!solver) {
-        return POISE_ERROR_ARGUMENT;
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "solver must not be NULL");
     }
     poise_solver *s = solver;
-    poise_status status = pz_solve_begin(s, goals, count, q);
+    poise_status status = pz_solve_begin(s, goals, count, q, error);
     if (status != POISE_OK) {
         return status;
     }
@@ -419,21 +452,22 @@ poise_status poise_solve(poise_solver *solver, const poise_goal *goals, int coun
 }
 
 poise_status poise_solve_all(poise_solver *solver, const poise_goal *goal, const double *q_start, double *solutions,
-                             int capacity, int *count, poise_report *report)
+                             int capacity, int *count, poise_report *report, poise_error *error)
 {
     if (!solver) {
-        return POISE_ERROR_ARGUMENT;
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "solver must not be NULL");
     }
     poise_solver *s = solver;
     if (!goal || !solutions || capacity < 1 || !count) {
-        return pz_error_set(&s->error, POISE_ERROR_ARGUMENT, "goal, solutions, count must not be NULL, capacity at least 1");
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                            "goal, solutions and count must not be NULL, and capacity must be at least 1");
     }
-    poise_status status = pz_solve_begin(s, goal, 1, q_start);
+    poise_status status = pz_solve_begin(s, goal, 1, q_start, error);
     if (status != POISE_OK) {
         return status;
     }
     if (!pz_arm_solve_all(s, solutions, capacity, count)) {
-        return pz_error_set(&s->error, POISE_ERROR_UNSUPPORTED,
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED,
                             "all solutions are found by AUTO, for a pose goal on a chain of revolute and prismatic joints");
     }
     describe(s);
@@ -445,12 +479,7 @@ poise_status poise_solve_all(poise_solver *solver, const poise_goal *goal, const
 
 // ---- Answers -------------------------------------------------------------------------------------------------------------
 
-const char *poise_solver_error(const poise_solver *solver)
-{
-    return solver ? solver->error.text : "";
-}
-
-poise_goal_error poise_solver_goal_error(const poise_solver *solver, int goal)
+poise_goal_error poise_solver_goal_error(poise_solver *solver, int goal)
 {
     if (solver && solver->is_measured) {
         pz_kin_sweep(&solver->at->kin, solver->q_best);

@@ -32,7 +32,7 @@ struct poise_solver {
     poise_allocator allocator;
     bool has_allocator;
     poise_solver_options options;
-    poise_error error;
+    poise_error *error; // of the current call; may be NULL
     const poise_goal *goals;
     int goal_count;
 
@@ -61,7 +61,7 @@ typedef struct pz_method_row {
     void *(*lay_out)(poise_solver *solver, pz_arena *arena);
     // Improve solver->at, which has been evaluated at POISE_LEVEL_HESSIAN. Returns how it ended; report->reason may be set.
     poise_outcome (*run)(poise_solver *solver);
-    // Can it serve these goals? Fills solver->error. NULL: any.
+    // Can it serve these goals? Otherwise the reason is in solver->error. NULL: any.
     poise_status (*check)(poise_solver *solver);
     // Is the current point, where a start has ended, better than the best end before? It is remembered if so; `first` tells
     // that there is none before. NULL: by the cost.
@@ -69,6 +69,10 @@ typedef struct pz_method_row {
 } pz_method_row;
 
 const pz_method_row *pz_method_row_of(poise_method method); // NULL outside the enumeration
+
+// POISE_OK when a solver of this model can be made with these options; otherwise `error` names the option (solver.c).
+PZ_DEVICE poise_status pz_solver_check_options(const poise_model *model, const poise_solver_options *options,
+                                               poise_error *error);
 
 // Run the method once from q (solver.c).
 PZ_DEVICE poise_outcome pz_solver_run_from(poise_solver *solver, const double *q);
@@ -79,7 +83,8 @@ PZ_DEVICE bool pz_solver_arrive(poise_solver *solver, const double *q, poise_out
 // ---- The frame of a solve (solver.c) -------------------------------------------------------------------------------------
 
 // Take goals and start, or refuse them, as poise_solve does.
-PZ_DEVICE poise_status pz_solve_begin(poise_solver *solver, const poise_goal *goals, int count, const double *q);
+PZ_DEVICE poise_status pz_solve_begin(poise_solver *solver, const poise_goal *goals, int count, const double *q,
+                                      poise_error *error);
 
 // Where a run begins, into solver->q_try. The first, number 0: q_start, with a free root aligned with its markers when the
 // start is cold and that is better. Restarts: around it, with the root aligned.

@@ -20,9 +20,9 @@ static places places_of(const poise_file *file)
     places p = {.frames = file->clip->frames, .bodies = poise_model_joint_count(file->model)};
     poise_kinematics *kinematics = NULL;
     p.pose = calloc((size_t)(p.frames * p.bodies), sizeof *p.pose);
-    ck_assert(p.pose && poise_kinematics_create(file->model, NULL, &kinematics) == POISE_OK);
+    ck_assert(p.pose && poise_kinematics_create(file->model, NULL, &kinematics, NULL) == POISE_OK);
     for (int f = 0; f < p.frames; ++f) {
-        ck_assert_int_eq(poise_kinematics_update(kinematics, file->clip->q + f * file->clip->nq), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_update(kinematics, file->clip->q + f * file->clip->nq, NULL), POISE_OK);
         for (int k = 0; k < p.bodies; ++k) {
             p.pose[f * p.bodies + k] = poise_kinematics_body_pose(kinematics, k);
         }

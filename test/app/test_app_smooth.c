@@ -19,7 +19,7 @@ static poise_model *single_joint(poise_joint_type type)
     poise_joint joint = poise_joint_default();
     joint.name = "joint";
     joint.type = type;
-    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
     ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
     ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
     poise_builder_destroy(builder);
@@ -30,10 +30,10 @@ static poise_model *single_joint(poise_joint_type type)
 static double turned(const poise_model *model, const double *a, const double *b)
 {
     poise_kinematics *kinematics = NULL;
-    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics), POISE_OK);
-    poise_kinematics_update(kinematics, a);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics, NULL), POISE_OK);
+    poise_kinematics_update(kinematics, a, NULL);
     poise_quat from = poise_kinematics_body_pose(kinematics, 0).rotation;
-    poise_kinematics_update(kinematics, b);
+    poise_kinematics_update(kinematics, b, NULL);
     poise_quat to = poise_kinematics_body_pose(kinematics, 0).rotation;
     poise_kinematics_destroy(kinematics);
     return poise_quat_angle(poise_quat_multiply(poise_quat_conjugate(from), to));

@@ -23,11 +23,11 @@ TEST(the_pose_of_a_stand_in_meets_its_markers)
         hessian_study study = make(motions[m]);
         poise_objective *objective;
         poise_goal goals[HDM05_MARKERS];
-        ck_assert_int_eq(poise_objective_create(study.task.model, 0, NULL, &objective), POISE_OK);
+        ck_assert_int_eq(poise_objective_create(study.task.model, 0, NULL, &objective, NULL), POISE_OK);
         for (int f = 0; f < study.task.frames; f += 7) {
             hdm05_goals(&study.task, f, HDM05_OWN_PLACES, goals);
             poise_objective_set_goals(objective, goals, HDM05_MARKERS, NULL);
-            poise_objective_evaluate(objective, hdm05_pose(&study.task, f), POISE_LEVEL_COST);
+            poise_objective_evaluate(objective, hdm05_pose(&study.task, f), POISE_LEVEL_COST, NULL);
             ck_assert_double_le(poise_objective_cost(objective), 1e-20);
         }
         poise_objective_destroy(objective);

@@ -19,11 +19,11 @@ static void solve_all(arm_batch *b)
     options.position_tolerance = options.rotation_tolerance = ARM_TOLERANCE;
     options.restarts = 100;
     poise_solver *solver;
-    ck_assert_int_eq(poise_solver_create(b->arm->model, &options, NULL, &solver), POISE_OK);
+    ck_assert_int_eq(poise_solver_create(b->arm->model, &options, NULL, &solver, NULL), POISE_OK);
     for (int i = 0; i < b->count; ++i) {
         poise_goal goal = poise_goal_pose(b->arm->n - 1, arm_pose_of(&b->arm->tip), b->targets[i]);
         poise_report report;
-        ck_assert_int_eq(poise_solve(solver, &goal, 1, b->q + i * b->arm->n, &report), POISE_OK);
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, b->q + i * b->arm->n, &report, NULL), POISE_OK);
         b->told[i] = report.outcome == POISE_OUTCOME_REACHED;
     }
     poise_solver_destroy(solver);

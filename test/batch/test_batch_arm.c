@@ -81,11 +81,11 @@ static void add_poses(task *t, const test_arm *arm, scene_random *random, int co
 static void solve_single(task *t, const poise_model *model, const poise_solver_options *options)
 {
     poise_solver *solver;
-    ck_assert_int_eq(poise_solver_create(model, options, NULL, &solver), POISE_OK);
+    ck_assert_int_eq(poise_solver_create(model, options, NULL, &solver, NULL), POISE_OK);
     for (int k = 0; k < t->count; ++k) {
         poise_problem *p = &t->single[k];
         memcpy(t->single_q[k], t->start[k], sizeof t->start[k]);
-        p->status = poise_solve(solver, p->goals, p->goal_count, t->single_q[k], &p->report);
+        p->status = poise_solve(solver, p->goals, p->goal_count, t->single_q[k], &p->report, NULL);
     }
     poise_solver_destroy(solver);
 }
@@ -144,7 +144,7 @@ static poise_batch *batch_for(const poise_model *model, const poise_solver_optio
     poise_batch_options options = poise_batch_options_default();
     options.solver = *solver;
     options.lanes = lanes;
-    ck_assert_int_eq(poise_batch_create(model, &options, NULL, &batch), POISE_OK);
+    ck_assert_int_eq(poise_batch_create(model, &options, NULL, &batch, NULL), POISE_OK);
     return batch;
 }
 
@@ -156,7 +156,7 @@ static void check_widths(task *t, const poise_model *model, const char *name, co
     for (size_t w = 0; w < TEST_COUNT(widths); ++w) {
         poise_batch *batch = batch_for(model, options, widths[w]);
         reset(t);
-        ck_assert_int_eq(poise_batch_solve(batch, t->batch, t->count), POISE_OK);
+        ck_assert_int_eq(poise_batch_solve(batch, t->batch, t->count, NULL), POISE_OK);
         check_all(t, name);
         poise_batch_destroy(batch);
     }
@@ -381,7 +381,7 @@ TEST(problems_that_are_not_sound_get_their_status_and_the_others_go_on)
     reset(t);
     t->batch[1].q = NULL;
     t->batch[2].goal_count = 0;
-    ck_assert_int_eq(poise_batch_solve(batch, t->batch, 8), POISE_OK);
+    ck_assert_int_eq(poise_batch_solve(batch, t->batch, 8, NULL), POISE_OK);
     ck_assert_int_eq(t->batch[1].status, POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(t->batch[2].status, POISE_OK);
     check_one(t, "beside one without a start", 4, &t->batch[4]);
@@ -396,23 +396,23 @@ TEST(calls_that_make_no_sense_are_refused)
     poise_batch *batch = NULL;
     poise_batch_options options = poise_batch_options_default(), bad = options;
     poise_trace trace;
-    ck_assert_int_eq(poise_batch_create(NULL, &options, NULL, &batch), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_batch_create(arm.model, NULL, NULL, &batch), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_batch_create(arm.model, &options, NULL, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_batch_create(NULL, &options, NULL, &batch, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_batch_create(arm.model, NULL, NULL, &batch, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_batch_create(arm.model, &options, NULL, NULL, NULL), POISE_ERROR_ARGUMENT);
     bad.workers = 0;
-    ck_assert_int_eq(poise_batch_create(arm.model, &bad, NULL, &batch), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_batch_create(arm.model, &bad, NULL, &batch, NULL), POISE_ERROR_ARGUMENT);
     bad = options, bad.lanes = -1;
-    ck_assert_int_eq(poise_batch_create(arm.model, &bad, NULL, &batch), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_batch_create(arm.model, &bad, NULL, &batch, NULL), POISE_ERROR_ARGUMENT);
     bad = options, bad.solver.trace = &trace, bad.solver.trace_capacity = 1;
-    ck_assert_int_eq(poise_batch_create(arm.model, &bad, NULL, &batch), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_batch_create(arm.model, &bad, NULL, &batch, NULL), POISE_ERROR_ARGUMENT);
     bad = options, bad.solver.restarts = -1;
-    ck_assert_int_eq(poise_batch_create(arm.model, &bad, NULL, &batch), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_batch_create(arm.model, &bad, NULL, &batch, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_ptr_null(batch);
-    ck_assert_int_eq(poise_batch_create(arm.model, &options, NULL, &batch), POISE_OK);
-    ck_assert_int_eq(poise_batch_solve(NULL, NULL, 0), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_batch_solve(batch, NULL, 1), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_batch_solve(batch, NULL, -1), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_batch_solve(batch, NULL, 0), POISE_OK);
+    ck_assert_int_eq(poise_batch_create(arm.model, &options, NULL, &batch, NULL), POISE_OK);
+    ck_assert_int_eq(poise_batch_solve(NULL, NULL, 0, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_batch_solve(batch, NULL, 1, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_batch_solve(batch, NULL, -1, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_batch_solve(batch, NULL, 0, NULL), POISE_OK);
     poise_batch_destroy(batch);
     poise_batch_destroy(NULL);
     arm_destroy(&arm);
@@ -455,7 +455,7 @@ TEST(sizes_and_order_make_no_difference)
     poise_batch *batch = batch_for(arm.model, &options, 0);
     for (size_t s = 0; s < TEST_COUNT(sizes); ++s) {
         reset(t);
-        ck_assert_int_eq(poise_batch_solve(batch, t->batch, sizes[s]), POISE_OK);
+        ck_assert_int_eq(poise_batch_solve(batch, t->batch, sizes[s], NULL), POISE_OK);
         for (int k = 0; k < sizes[s]; ++k) {
             check_one(t, "sizes", k, &t->batch[k]);
         }
@@ -466,7 +466,7 @@ TEST(sizes_and_order_make_no_difference)
         t->batch[k] = t->batch[MOST - 1 - k];
         t->batch[MOST - 1 - k] = swapped;
     }
-    ck_assert_int_eq(poise_batch_solve(batch, t->batch, MOST), POISE_OK);
+    ck_assert_int_eq(poise_batch_solve(batch, t->batch, MOST, NULL), POISE_OK);
     for (int k = 0; k < MOST; ++k) {
         check_one(t, "backwards", MOST - 1 - k, &t->batch[k]);
     }
@@ -556,10 +556,10 @@ TEST(workers_make_no_difference)
             options.workers = workers[w];
             options.parallel_for = threaded ? run_threads : run_shuffled;
             options.user = threaded ? (void *)&threads : (void *)&order;
-            ck_assert_int_eq(poise_batch_create(arm.model, &options, NULL, &batch), POISE_OK);
+            ck_assert_int_eq(poise_batch_create(arm.model, &options, NULL, &batch, NULL), POISE_OK);
             for (size_t s = 0; s < TEST_COUNT(sizes); ++s) {
                 reset(t);
-                ck_assert_int_eq(poise_batch_solve(batch, t->batch, sizes[s]), POISE_OK);
+                ck_assert_int_eq(poise_batch_solve(batch, t->batch, sizes[s], NULL), POISE_OK);
                 for (int k = 0; k < sizes[s]; ++k) {
                     check_one(t, threaded ? "threads" : "shuffled", k, &t->batch[k]);
                 }
@@ -602,10 +602,10 @@ TEST(a_batch_is_one_allocation_and_survives_its_failure)
     meter m = {.fails = true};
     poise_allocator allocator = {.allocate = meter_allocate, .release = meter_release, .user = &m};
     poise_batch *batch = NULL;
-    ck_assert_int_eq(poise_batch_create(arm.model, &options, &allocator, &batch), POISE_ERROR_MEMORY);
+    ck_assert_int_eq(poise_batch_create(arm.model, &options, &allocator, &batch, NULL), POISE_ERROR_MEMORY);
     ck_assert_ptr_null(batch);
     m.fails = false;
-    ck_assert_int_eq(poise_batch_create(arm.model, &options, &allocator, &batch), POISE_OK);
+    ck_assert_int_eq(poise_batch_create(arm.model, &options, &allocator, &batch, NULL), POISE_OK);
     ck_assert_int_eq(m.asked, 2);
     ck_assert_int_eq(m.live, 1);
     poise_batch_destroy(batch);
@@ -624,7 +624,7 @@ TEST(solving_a_batch_allocates_nothing)
     poise_batch *batch = batch_for(arm.model, &options, 0);
     reset(t);
     int before = allocations_so_far();
-    poise_status status = poise_batch_solve(batch, t->batch, t->count);
+    poise_status status = poise_batch_solve(batch, t->batch, t->count, NULL);
     int after = allocations_so_far();
     ck_assert_int_eq(status, POISE_OK);
     ck_assert_int_gt(before, 0); // the counter counts

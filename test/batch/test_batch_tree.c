@@ -67,7 +67,7 @@ static void draw_problem(bunch *b, int i, const recipe *r, const scene_marker *m
 {
     double step[1024];
     poise_goal *goals = b->goals + (size_t)i * MOST_MARKERS;
-    poise_kinematics_update(kin, truth);
+    poise_kinematics_update(kin, truth, NULL);
     double away = scene_random_uniform(random) < r->unreachable ? 3.0 : 0.0;
     for (int m = 0; m < count; ++m) {
         poise_vec3 at = poise_kinematics_point(kin, markers[m].body, markers[m].local),
@@ -82,7 +82,7 @@ static void draw_problem(bunch *b, int i, const recipe *r, const scene_marker *m
     }
     double *start = b->start + (size_t)i * (size_t)b->nq;
     random_step(random, b->model, r->start, step);
-    poise_retract(b->model, truth, step, start);
+    poise_retract(b->model, truth, step, start, NULL);
     b->problems[i] = (poise_problem){.goals = goals, .goal_count = count, .q = b->q + (size_t)i * (size_t)b->nq};
 }
 
@@ -95,7 +95,7 @@ static bunch humanoid_bunch(const char *scene, int count, const recipe *r, uint6
     scene_marker markers[MOST_MARKERS];
     int marker_count = scene_markers(scene, markers, MOST_MARKERS);
     poise_kinematics *kin;
-    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kin), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kin, NULL), POISE_OK);
     scene_random random = scene_random_make(seed);
     double truth[1024], step[1024];
     for (int i = 0; i < count; ++i) {
@@ -103,7 +103,7 @@ static bunch humanoid_bunch(const char *scene, int count, const recipe *r, uint6
         scene_motion_pose(model, motion, scene_random_range(&random, 0.0, scene_motion_duration(motion)), truth);
         if (!r->inside) {
             random_step(&random, model, 0.6, step);
-            poise_retract(model, truth, step, truth);
+            poise_retract(model, truth, step, truth, NULL);
         }
         draw_problem(&b, i, r, markers, marker_count, kin, truth, &random);
     }
@@ -124,7 +124,7 @@ static bunch random_bunch(poise_model *model, int marker_count, int count, const
         markers[m].local = random_vector(&random, 0.3);
     }
     poise_kinematics *kin;
-    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kin), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kin, NULL), POISE_OK);
     double truth[1024];
     for (int i = 0; i < count; ++i) {
         scene_random_configuration(&random, model, truth);
@@ -144,11 +144,12 @@ static void rewind_bunch(bunch *b)
 static void solve_one_by_one(bunch *b, const poise_solver_options *options)
 {
     poise_solver *solver;
-    ck_assert_int_eq(poise_solver_create(b->model, options, NULL, &solver), POISE_OK);
+    ck_assert_int_eq(poise_solver_create(b->model, options, NULL, &solver, NULL), POISE_OK);
     memcpy(b->answer, b->start, (size_t)b->count * (size_t)b->nq * sizeof *b->q);
     for (int i = 0; i < b->count; ++i) {
         const poise_problem *p = &b->problems[i];
-        b->statuses[i] = poise_solve(solver, p->goals, p->goal_count, b->answer + (size_t)i * (size_t)b->nq, &b->reports[i]);
+        b->statuses[i] =
+            poise_solve(solver, p->goals, p->goal_count, b->answer + (size_t)i * (size_t)b->nq, &b->reports[i], NULL);
     }
     poise_solver_destroy(solver);
 }
@@ -195,12 +196,12 @@ static void check_lanes(bunch *b, const poise_batch_options *base, int lanes, bo
     poise_batch_options options = *base;
     poise_batch *batch;
     options.lanes = lanes;
-    ck_assert_int_eq(poise_batch_create(b->model, &options, NULL, &batch), POISE_OK);
+    ck_assert_int_eq(poise_batch_create(b->model, &options, NULL, &batch, NULL), POISE_OK);
     if (machine_has_lanes()) {
         ck_assert_int_eq(poise_batch_tree_lanes(batch) > 1, expects_lanes);
     }
     rewind_bunch(b);
-    ck_assert_int_eq(poise_batch_solve(batch, b->problems, b->count), POISE_OK);
+    ck_assert_int_eq(poise_batch_solve(batch, b->problems, b->count, NULL), POISE_OK);
     assert_same(b, b->count);
     poise_batch_destroy(batch);
 }
@@ -461,10 +462,10 @@ TEST(batches_of_any_size_have_the_bits_of_single_solves)
     for (int lanes = 0; lanes <= 8; lanes += 4) {
         options.lanes = lanes;
         poise_batch *batch;
-        ck_assert_int_eq(poise_batch_create(b.model, &options, NULL, &batch), POISE_OK);
+        ck_assert_int_eq(poise_batch_create(b.model, &options, NULL, &batch, NULL), POISE_OK);
         for (size_t i = 0; i < TEST_COUNT(sizes); ++i) {
             rewind_bunch(&b);
-            ck_assert_int_eq(poise_batch_solve(batch, b.problems, sizes[i]), POISE_OK);
+            ck_assert_int_eq(poise_batch_solve(batch, b.problems, sizes[i], NULL), POISE_OK);
             assert_same(&b, sizes[i]);
         }
         poise_batch_destroy(batch);
@@ -507,9 +508,9 @@ TEST(workers_and_order_change_no_bits)
         b.problems[b.count - 1 - i] = p;
     }
     poise_batch *batch;
-    ck_assert_int_eq(poise_batch_create(b.model, &options, NULL, &batch), POISE_OK);
+    ck_assert_int_eq(poise_batch_create(b.model, &options, NULL, &batch, NULL), POISE_OK);
     rewind_bunch(&b);
-    ck_assert_int_eq(poise_batch_solve(batch, b.problems, b.count), POISE_OK);
+    ck_assert_int_eq(poise_batch_solve(batch, b.problems, b.count, NULL), POISE_OK);
     ck_assert_int_eq(memcmp(b.q, b.answer, (size_t)b.count * (size_t)b.nq * sizeof *b.q), 0);
     poise_batch_destroy(batch);
     poise_model_destroy(b.model);
@@ -522,13 +523,13 @@ TEST(solving_a_batch_allocates_nothing)
     bunch b = humanoid_bunch("humanoid", 40, &(recipe){.start = 0.5, .noise = 0.01}, 71);
     poise_batch *batch;
     int before = allocations_so_far();
-    poise_status made = poise_batch_create(b.model, &options, NULL, &batch);
+    poise_status made = poise_batch_create(b.model, &options, NULL, &batch, NULL);
     int blocks = allocations_so_far() - before;
     ck_assert_int_eq(made, POISE_OK);
     ck_assert_int_eq(blocks, 1);
     rewind_bunch(&b);
     before = allocations_so_far();
-    poise_status status = poise_batch_solve(batch, b.problems, b.count);
+    poise_status status = poise_batch_solve(batch, b.problems, b.count, NULL);
     int after = allocations_so_far();
     ck_assert_int_eq(status, POISE_OK);
     ck_assert_int_eq(after, before);

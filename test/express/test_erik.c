@@ -12,7 +12,7 @@ static void check_report(rig *r, const double *posture, poise_quat target, const
 {
     poise_erik_report measured;
     ck_assert(poise_model_within_limits(r->model, q));
-    ck_assert_int_eq(poise_erik_measure(r->erik, posture, target, q, &measured), POISE_OK);
+    ck_assert_int_eq(poise_erik_measure(r->erik, posture, target, q, &measured, NULL), POISE_OK);
     ck_assert_double_eq(measured.error, report->error);
     ck_assert_double_eq(measured.orientation, report->orientation);
     ck_assert_double_eq(measured.posture, report->posture);
@@ -202,7 +202,7 @@ TEST(between_twisters_the_orientation_left_is_the_difference_from_vertical)
         double left = fabs(atan2(hypot(d.x, d.z), d.y) - atan2(hypot(e.x, e.z), e.y)), best = 10.0;
         for (int k = 0; k <= 3600; ++k) {
             q[4] = -PI + k * (PI / 1800);
-            ck_assert_int_eq(poise_erik_measure(r.erik, q, target, q, &report), POISE_OK);
+            ck_assert_int_eq(poise_erik_measure(r.erik, q, target, q, &report, NULL), POISE_OK);
             best = fmin(best, report.angle);
         }
         ck_assert_double_ge(best, left - 1e-12);
@@ -329,9 +329,9 @@ TEST(positions_give_the_posture_back)
             int n = poise_erik_joint_count(r.erik);
             scene_random_configuration(&random, r.model, posture);
             positions_of(&r, posture, 37.0, positions);
-            ck_assert_int_eq(poise_erik_posture_from_positions(r.erik, positions, n + 1, found, &misfit), POISE_OK);
+            ck_assert_int_eq(poise_erik_posture_from_positions(r.erik, positions, n + 1, found, &misfit, NULL), POISE_OK);
             ck_assert_msg(misfit <= 1e-3, "%s: misfit %g", skeletons[s], misfit);
-            ck_assert_int_eq(poise_erik_measure(r.erik, posture, end_rotation(&r, posture), found, &report), POISE_OK);
+            ck_assert_int_eq(poise_erik_measure(r.erik, posture, end_rotation(&r, posture), found, &report, NULL), POISE_OK);
             ck_assert_msg(report.posture <= 1e-3, "%s: posture error %g", skeletons[s], report.posture);
         }
         rig_destroy(&r);
@@ -343,12 +343,12 @@ TEST(positions_that_no_chain_has_are_fitted_as_well_as_can_be)
     rig r = rig_of_scene("erik-a"); // one bend: two segments in a line, then one that is not
     const poise_vec3 positions[4] = {{0, 0, 0}, {0.1, 1, 0}, {1, 1, 0}, {1, 2, 0}};
     double posture[3] = {9, 9, 9}, misfit;
-    ck_assert_int_eq(poise_erik_posture_from_positions(r.erik, positions, 4, posture, &misfit), POISE_OK);
+    ck_assert_int_eq(poise_erik_posture_from_positions(r.erik, positions, 4, posture, &misfit, NULL), POISE_OK);
     ck_assert(misfit > 0.3 && misfit < 1.0);
-    ck_assert_int_eq(poise_erik_posture_from_positions(r.erik, positions, 3, posture, &misfit), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_erik_posture_from_positions(r.erik, positions, 3, posture, &misfit, NULL), POISE_ERROR_ARGUMENT);
     const poise_vec3 bad[4] = {{0, 0, 0}, {0.1, NAN, 0}, {1, 1, 0}, {1, 2, 0}};
     double kept[3] = {1, 2, 3};
-    ck_assert_int_eq(poise_erik_posture_from_positions(r.erik, bad, 4, kept, &misfit), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_erik_posture_from_positions(r.erik, bad, 4, kept, &misfit, NULL), POISE_ERROR_ARGUMENT);
     ck_assert(kept[0] == 1 && kept[1] == 2 && kept[2] == 3);
     rig_destroy(&r);
 }

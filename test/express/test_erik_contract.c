@@ -37,7 +37,7 @@ TEST(chains_that_are_not_of_hinges_are_refused_by_name)
     poise_model *fixed;
     poise_joint joint = poise_joint_default();
     joint.name = "stone";
-    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
     ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
     ck_assert_int_eq(poise_model_create(builder, NULL, &fixed, NULL), POISE_OK);
     check_refused(fixed, &options, POISE_ERROR_UNSUPPORTED, "no joint");
@@ -160,7 +160,7 @@ static uint64_t hash_of(poise_erik *erik, poise_model *model)
         scene_random_configuration(&random, model, posture);
         poise_quat target = scene_random_rotation(&random);
         if (i % 4) {
-            ck_assert_int_eq(poise_erik_solve(erik, posture, target, q, &report), POISE_OK);
+            ck_assert_int_eq(poise_erik_solve(erik, posture, target, q, &report, NULL), POISE_OK);
         } else {
             ck_assert_int_eq(two_task_solve(erik, NULL, posture, target, q, &report), POISE_OK);
         }

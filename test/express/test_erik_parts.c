@@ -15,7 +15,7 @@ static pz_link link_of(vec3 R, vec3 S)
     poise_builder *builder;
     poise_model *model;
     poise_joint joint = poise_joint_default();
-    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
     joint.type = POISE_JOINT_REVOLUTE;
     joint.name = "first";
     joint.axis = v3(0, 1, 0);
@@ -305,7 +305,7 @@ TEST(skeletons_of_the_paper_are_straight_chains_with_twisters_where_they_turn_ab
 static poise_erik_report measure(rig *r, const double *posture, poise_quat target, const double *q)
 {
     poise_erik_report report;
-    ck_assert_int_eq(poise_erik_measure(r->erik, posture, target, q, &report), POISE_OK);
+    ck_assert_int_eq(poise_erik_measure(r->erik, posture, target, q, &report, NULL), POISE_OK);
     return report;
 }
 
@@ -511,7 +511,7 @@ TEST(a_joint_that_no_position_can_tell_stays_where_the_fit_began)
         for (int k = 0; k < r.nq; ++k) {
             positions[k + 1] = v3_add(positions[k], e->now.Q[k + 1].y);
         }
-        ck_assert_int_eq(poise_erik_posture_from_positions(e, positions, r.nq + 1, posture, &misfit), POISE_OK);
+        ck_assert_int_eq(poise_erik_posture_from_positions(e, positions, r.nq + 1, posture, &misfit, NULL), POISE_OK);
         ck_assert_double_le(misfit, 1e-6);
         ck_assert_double_eq(posture[r.nq - 1], ldexp(rint(ldexp(posture[r.nq - 1], 14)), -14));
         rig_destroy(&r);
@@ -586,7 +586,7 @@ static poise_model *askew_chain(scene_random *random)
     poise_builder *builder;
     poise_model *model = NULL;
     vec3 axes[4] = {{0, 1, 0}, scene_random_direction(random), {1, 0, 0}, {0, 1, 0}};
-    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
     for (int i = 0; i < 4; ++i) {
         poise_joint joint = poise_joint_default();
         joint.name = names[i];

@@ -36,7 +36,7 @@ static setup set_up_model(poise_model *model, poise_expressive_mode mode, bool w
     }
     s.options.mode = mode;
     s.options.warm = warm;
-    ck_assert_int_eq(poise_kinematics_create(model, NULL, &s.kin), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &s.kin, NULL), POISE_OK);
     ck_assert_int_eq(poise_expressive_create(model, &s.options, NULL, &s.expressive, NULL), POISE_OK);
     return s;
 }
@@ -57,7 +57,7 @@ static void tear_down(setup *s)
 
 static poise_quat rotation_at(const setup *s, const double *q)
 {
-    ck_assert_int_eq(poise_kinematics_update(s->kin, q), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(s->kin, q, NULL), POISE_OK);
     return poise_kinematics_body_pose(s->kin, s->options.body).rotation;
 }
 
@@ -109,14 +109,14 @@ static void compare(const evaluate_problem *problem, int64_t index, poise_erik *
     poise_quat target = problem->orientations[orientation];
     poise_goal goal = poise_goal_orientation(s->options.body, target);
     memcpy(q, psi, sizeof q);
-    ck_assert_int_eq(poise_erik_solve(erik, psi, target, q, &report), POISE_OK);
+    ck_assert_int_eq(poise_erik_solve(erik, psi, target, q, &report, NULL), POISE_OK);
     erik_sums->error += report.error;
     erik_sums->ok += report.error <= 0.04;
     erik_sums->shape += shape_error(erik, problem->options.aggravation, psi, q);
     memcpy(q, psi, sizeof q);
-    ck_assert_int_eq(poise_expressive_solve(s->expressive, &goal, 1, psi, q, NULL), POISE_OK);
+    ck_assert_int_eq(poise_expressive_solve(s->expressive, &goal, 1, psi, q, NULL, NULL), POISE_OK);
     ck_assert(poise_model_within_limits(s->model, q));
-    ck_assert_int_eq(poise_erik_measure(erik, psi, target, q, &report), POISE_OK);
+    ck_assert_int_eq(poise_erik_measure(erik, psi, target, q, &report, NULL), POISE_OK);
     ours->error += report.error;
     ours->ok += report.error <= 0.04;
     ours->shape += shape_error(erik, problem->options.aggravation, psi, q);
@@ -176,8 +176,8 @@ TEST(reported_errors_are_those_of_the_answer)
         poise_quat target = scene_random_rotation(&random);
         poise_goal goal = poise_goal_orientation(s.options.body, target);
         scene_random_configuration(&random, s.model, posture);
-        ck_assert_int_eq(poise_expressive_solve(s.expressive, &goal, 1, posture, q, &report), POISE_OK);
-        ck_assert_int_eq(poise_erik_measure(erik, posture, target, q, &measured), POISE_OK);
+        ck_assert_int_eq(poise_expressive_solve(s.expressive, &goal, 1, posture, q, &report, NULL), POISE_OK);
+        ck_assert_int_eq(poise_erik_measure(erik, posture, target, q, &measured, NULL), POISE_OK);
         // the angle comes from quaternions of unit length to rounding: sqrt(1e-16) where it is 0
         ck_assert_double_eq_tol(report.error, measured.error, 1e-7);
         ck_assert_double_eq_tol(report.posture, measured.posture, 1e-12);
@@ -254,7 +254,7 @@ TEST(metric_mode_is_within_0_002_of_the_best_answer_on_c)
         poise_quat target = scene_random_rotation(&random);
         poise_goal goal = poise_goal_orientation(s.options.body, target);
         scene_random_configuration(&random, s.model, posture);
-        ck_assert_int_eq(poise_expressive_solve(s.expressive, &goal, 1, posture, q, &report), POISE_OK);
+        ck_assert_int_eq(poise_expressive_solve(s.expressive, &goal, 1, posture, q, &report, NULL), POISE_OK);
         // y of the target's y axis; weights 1, 1.5, 2.25
         oracle o = {.y = 1.0 - 2.0 * (target.x * target.x + target.z * target.z),
                     .psi = {posture[1], posture[2], posture[3]},
@@ -281,7 +281,7 @@ TEST(an_orientation_that_can_be_reached_is_met_to_1e_6)
                 scene_random_configuration(&random, s.model, there);
                 scene_random_configuration(&random, s.model, posture);
                 poise_goal goal = poise_goal_orientation(s.options.body, rotation_at(&s, there));
-                ck_assert_int_eq(poise_expressive_solve(s.expressive, &goal, 1, posture, q, &report), POISE_OK);
+                ck_assert_int_eq(poise_expressive_solve(s.expressive, &goal, 1, posture, q, &report, NULL), POISE_OK);
                 ck_assert_msg(report.worst_angle <= 1e-6, "%s %d %d: %g", skeletons[i], mode, k, report.worst_angle);
                 ck_assert(poise_model_within_limits(s.model, q));
             }
@@ -300,7 +300,7 @@ TEST(a_posture_that_meets_the_goal_is_left_alone)
             ck_assert_int_eq(scene_posture(s.model, "lamp", scene_posture_name("lamp", i), posture), POISE_OK);
             poise_goal goal = poise_goal_orientation(s.options.body, rotation_at(&s, posture));
             poise_expressive_report report;
-            ck_assert_int_eq(poise_expressive_solve(s.expressive, &goal, 1, posture, q, &report), POISE_OK);
+            ck_assert_int_eq(poise_expressive_solve(s.expressive, &goal, 1, posture, q, &report, NULL), POISE_OK);
             ck_assert_double_le(report.error, 1e-6);
         }
         tear_down(&s);
@@ -313,7 +313,7 @@ static poise_model *narrow_model(const char *scene)
     poise_model *model, *made = NULL;
     poise_builder *builder;
     ck_assert_int_eq(scene_create(scene, NULL, &model, NULL), POISE_OK);
-    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
     for (int i = 0; i < poise_model_joint_count(model); ++i) {
         poise_joint joint = poise_model_joint(model, i);
         bool twists = joint.axis.y != 0.0;
@@ -344,11 +344,11 @@ TEST(limits_to_one_side_hold_exactly_and_errors_stay_below_eriks)
                 poise_quat target = scene_random_rotation(&random);
                 poise_goal goal = poise_goal_orientation(s.options.body, target);
                 scene_random_configuration(&random, s.model, posture);
-                ck_assert_int_eq(poise_expressive_solve(s.expressive, &goal, 1, posture, q, NULL), POISE_OK);
+                ck_assert_int_eq(poise_expressive_solve(s.expressive, &goal, 1, posture, q, NULL, NULL), POISE_OK);
                 ck_assert(poise_model_within_limits(s.model, q));
-                ck_assert_int_eq(poise_erik_measure(erik, posture, target, q, &report), POISE_OK);
+                ck_assert_int_eq(poise_erik_measure(erik, posture, target, q, &report, NULL), POISE_OK);
                 sum[0] += report.error;
-                ck_assert_int_eq(poise_erik_solve(erik, posture, target, other, &report), POISE_OK);
+                ck_assert_int_eq(poise_erik_solve(erik, posture, target, other, &report, NULL), POISE_OK);
                 sum[1] += report.error;
             }
             ck_assert_double_lt(sum[0], sum[1]);
@@ -377,7 +377,7 @@ TEST(a_target_that_moves_by_a_degree_moves_no_joint_by_ten_near_the_posture)
                 poise_quat turn = poise_quat_from_axis_angle(axis, tilt);
                 poise_goal goal = poise_goal_orientation(s.options.body, poise_quat_multiply(start, turn));
                 memcpy(before, q, sizeof q);
-                ck_assert_int_eq(poise_expressive_solve(s.expressive, &goal, 1, posture, q, NULL), POISE_OK);
+                ck_assert_int_eq(poise_expressive_solve(s.expressive, &goal, 1, posture, q, NULL, NULL), POISE_OK);
                 ck_assert_msg(largest_move(before, q, 6) < 10.0 * DEGREE, "%s at %d: %g degrees",
                               scene_posture_name("lamp", i), k, largest_move(before, q, 6) / DEGREE);
             }
@@ -407,8 +407,8 @@ TEST(jumps_are_rarer_than_eriks_on_paths_round_the_world)
                 for (int who = 0; who < 2; ++who) {
                     memcpy(before, k ? q[who] : posture, sizeof before);
                     memcpy(q[who], before, sizeof before);
-                    poise_status status = who ? poise_expressive_solve(s.expressive, &goal, 1, posture, q[who], NULL)
-                                              : poise_erik_solve(erik, posture, target, q[who], NULL);
+                    poise_status status = who ? poise_expressive_solve(s.expressive, &goal, 1, posture, q[who], NULL, NULL)
+                                              : poise_erik_solve(erik, posture, target, q[who], NULL, NULL);
                     ck_assert_int_eq(status, POISE_OK);
                     jumps[who] += k > 0 && largest_move(before, q[who], 5) > 20.0 * DEGREE;
                 }
@@ -435,13 +435,13 @@ TEST(a_humanoid_reaches_and_looks_while_it_walks)
             for (int k = 0; k < 10; ++k) {
                 poise_expressive_report report;
                 ck_assert_int_eq(scene_motion_pose(s.model, "walk", 0.01 * k, posture), POISE_OK);
-                ck_assert_int_eq(poise_kinematics_update(s.kin, posture), POISE_OK);
+                ck_assert_int_eq(poise_kinematics_update(s.kin, posture, NULL), POISE_OK);
                 poise_vec3 palm = poise_kinematics_point(s.kin, hand, poise_vec3_make(0, 0, 0));
                 poise_vec3 reach = poise_vec3_make(palm.x, palm.y + 0.15, palm.z + 0.1);
                 poise_goal goals[2] = {poise_goal_position(hand, poise_vec3_make(0, 0, 0), reach),
                                        poise_goal_aim(head, poise_vec3_make(0, 0, 0), poise_vec3_make(0, 0, 1),
                                                       poise_vec3_make(0.5, 1.2, 3.0))};
-                ck_assert_int_eq(poise_expressive_solve(s.expressive, goals, 2, posture, q, &report), POISE_OK);
+                ck_assert_int_eq(poise_expressive_solve(s.expressive, goals, 2, posture, q, &report, NULL), POISE_OK);
                 ck_assert(poise_model_within_limits(s.model, q));
                 ck_assert_double_le(report.worst_length, 1e-6);
                 ck_assert_double_le(report.worst_angle, 1e-6);
@@ -463,15 +463,15 @@ TEST(sliding_joints_take_part)
         poise_expressive_report report;
         scene_random_configuration(&random, s.model, posture);
         scene_random_configuration(&random, s.model, there);
-        ck_assert_int_eq(poise_kinematics_update(s.kin, there), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_update(s.kin, there, NULL), POISE_OK);
         poise_goal goal = poise_goal_position(body, poise_vec3_make(0, 0, 0),
                                               poise_kinematics_point(s.kin, body, poise_vec3_make(0, 0, 0)));
-        ck_assert_int_eq(poise_expressive_solve(s.expressive, &goal, 1, posture, q, &report), POISE_OK);
+        ck_assert_int_eq(poise_expressive_solve(s.expressive, &goal, 1, posture, q, &report, NULL), POISE_OK);
         ck_assert(poise_model_within_limits(s.model, q));
         ck_assert_double_le(report.worst_length, 1e-6);
     }
     posture[0] = NAN; // of a model without a chain
-    ck_assert_int_eq(poise_expressive_solve(s.expressive, NULL, 0, posture, q, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_expressive_solve(s.expressive, NULL, 0, posture, q, NULL, NULL), POISE_ERROR_ARGUMENT);
     tear_down(&s);
 }
 
@@ -489,11 +489,11 @@ TEST(a_lamp_points_and_stands_where_it_is_told_at_once)
         for (int k = 0; k < 6; ++k) {
             there[k] = posture[k] + scene_random_range(&random, -0.3, 0.3);
         }
-        poise_model_clamp(s.model, there, NULL);
-        ck_assert_int_eq(poise_kinematics_update(s.kin, there), POISE_OK);
+        poise_model_clamp(s.model, there, NULL, NULL);
+        ck_assert_int_eq(poise_kinematics_update(s.kin, there, NULL), POISE_OK);
         poise_goal goals[2] = {poise_goal_position(shade, zero, poise_kinematics_point(s.kin, shade, zero)),
                                poise_goal_direction(shade, y, poise_kinematics_direction(s.kin, shade, y))};
-        ck_assert_int_eq(poise_expressive_solve(s.expressive, goals, 2, posture, q, &report), POISE_OK);
+        ck_assert_int_eq(poise_expressive_solve(s.expressive, goals, 2, posture, q, &report, NULL), POISE_OK);
         ck_assert(poise_model_within_limits(s.model, q));
         met += report.worst_length <= 1e-6 && report.worst_angle <= 1e-6;
     }
@@ -514,12 +514,12 @@ TEST(the_same_question_gives_the_same_bits)
         scene_random_configuration(&random, a.model, q);
         memcpy(other, q, sizeof q);
         poise_goal goal = poise_goal_orientation(a.options.body, scene_random_rotation(&random));
-        ck_assert_int_eq(poise_expressive_solve(a.expressive, &goal, 1, posture, q, &first), POISE_OK);
+        ck_assert_int_eq(poise_expressive_solve(a.expressive, &goal, 1, posture, q, &first, NULL), POISE_OK);
         if (i % 2) { // b has other questions before it
             double elsewhere[6] = {0};
-            poise_expressive_solve(b.expressive, &goal, 1, elsewhere, elsewhere, NULL);
+            poise_expressive_solve(b.expressive, &goal, 1, elsewhere, elsewhere, NULL, NULL);
         }
-        ck_assert_int_eq(poise_expressive_solve(b.expressive, &goal, 1, posture, other, &second), POISE_OK);
+        ck_assert_int_eq(poise_expressive_solve(b.expressive, &goal, 1, posture, other, &second, NULL), POISE_OK);
         ck_assert_mem_eq(q, other, sizeof q);
         ck_assert(first.error == second.error && first.evaluations == second.evaluations);
     }
@@ -536,7 +536,7 @@ TEST(solving_allocates_nothing)
     for (int i = 0; i < 20; ++i) {
         scene_random_configuration(&random, s.model, posture);
         poise_goal goal = poise_goal_orientation(s.options.body, scene_random_rotation(&random));
-        poise_status status = poise_expressive_solve(s.expressive, &goal, 1, posture, q, NULL);
+        poise_status status = poise_expressive_solve(s.expressive, &goal, 1, posture, q, NULL, NULL);
         if (status != POISE_OK) {
             ck_abort_msg("status %d", (int)status);
         }
@@ -554,17 +554,17 @@ TEST(what_makes_no_sense_is_refused_and_changes_nothing)
     double posture[5] = {0}, q[5] = {0.1, 0.2, 0.3, 0.4, 0.5}, was[5];
     memcpy(was, q, sizeof q);
     bad.target.rotation.x = NAN;
-    ck_assert_int_eq(poise_expressive_solve(s.expressive, &bad, 1, posture, q, NULL), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_expressive_solve(s.expressive, NULL, 1, posture, q, NULL), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_expressive_solve(s.expressive, &goal, 17, posture, q, NULL), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_expressive_solve(s.expressive, &goal, 1, NULL, q, NULL), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_expressive_solve(NULL, &goal, 1, posture, q, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_expressive_solve(s.expressive, &bad, 1, posture, q, NULL, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_expressive_solve(s.expressive, NULL, 1, posture, q, NULL, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_expressive_solve(s.expressive, &goal, 17, posture, q, NULL, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_expressive_solve(s.expressive, &goal, 1, NULL, q, NULL, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_expressive_solve(NULL, &goal, 1, posture, q, NULL, NULL), POISE_ERROR_ARGUMENT);
     posture[2] = INFINITY;
-    ck_assert_int_eq(poise_expressive_solve(s.expressive, &goal, 1, posture, q, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_expressive_solve(s.expressive, &goal, 1, posture, q, NULL, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_mem_eq(q, was, sizeof q);
     posture[2] = 0.0;
     q[1] = NAN;
-    ck_assert_int_eq(poise_expressive_solve(s.expressive, &goal, 1, posture, q, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_expressive_solve(s.expressive, &goal, 1, posture, q, NULL, NULL), POISE_ERROR_ARGUMENT);
     tear_down(&s);
 }
 
@@ -600,7 +600,7 @@ TEST(a_warped_animation_keeps_the_limits_of_its_filter)
         joints[i].lower = poise_model_lower(s.model)[i];
         joints[i].upper = poise_model_upper(s.model)[i];
     }
-    ck_assert_int_eq(poise_filter_create(joints, 8, NULL, &filter), POISE_OK);
+    ck_assert_int_eq(poise_filter_create(joints, 8, NULL, &filter, NULL), POISE_OK);
     for (int k = 0; k < 1500; ++k) {
         for (int i = 1; i < 7; ++i) {
             posture[i] = 0.5 * sin(0.004 * k + i);
@@ -608,13 +608,14 @@ TEST(a_warped_animation_keeps_the_limits_of_its_filter)
         poise_quat target = poise_quat_from_axis_angle(poise_vec3_make(1, 0, 0), 1.0 + 0.5 * sin(0.003 * k));
         poise_goal goal = poise_goal_orientation(s.options.body, target);
         memcpy(before, q, sizeof q);
-        ck_assert_int_eq(poise_expressive_warp(s.expressive, &goal, 1, posture, filter, dt, answer, q, NULL), POISE_OK);
+        ck_assert_int_eq(poise_expressive_warp(s.expressive, &goal, 1, posture, filter, dt, answer, q, NULL, NULL),
+                         POISE_OK);
         ck_assert(poise_model_within_limits(s.model, q));
         // rounding of a position over dt
         ck_assert_double_le(largest_move(before, q, 8) / dt, joints[0].velocity * (1.0 + 1e-9));
     }
     ck_assert_double_ge(largest_move(q, before, 8), 0.0);
-    ck_assert_int_eq(poise_expressive_warp(s.expressive, NULL, 0, posture, filter, NAN, answer, q, NULL),
+    ck_assert_int_eq(poise_expressive_warp(s.expressive, NULL, 0, posture, filter, NAN, answer, q, NULL, NULL),
                      POISE_ERROR_ARGUMENT);
     poise_filter_destroy(filter);
     tear_down(&s);

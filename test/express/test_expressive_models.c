@@ -45,7 +45,7 @@ TEST(random_models_and_goals_are_served_within_limits)
             scene_random_configuration(&random, model, q);
             int count = k == 0 ? RANDOM_GOALS : scene_random_index(&random, RANDOM_GOALS);
             count = count > options.max_goals ? options.max_goals : count;
-            ck_assert_int_eq(poise_expressive_solve(expressive, goals.goals, count, posture, q, &report), POISE_OK);
+            ck_assert_int_eq(poise_expressive_solve(expressive, goals.goals, count, posture, q, &report, NULL), POISE_OK);
             ck_assert(is_sound(model, q));
             ck_assert(isfinite(report.error) && isfinite(report.posture));
         }
@@ -67,8 +67,8 @@ TEST(without_goals_the_answer_is_the_posture_within_limits)
         ck_assert_int_eq(poise_expressive_create(model, &options, NULL, &expressive, NULL), POISE_OK);
         scene_random_configuration(&random, model, posture);
         poise_model_neutral(model, q);
-        ck_assert_int_eq(poise_expressive_solve(expressive, NULL, 0, posture, q, NULL), POISE_OK);
-        ck_assert_int_eq(poise_difference(model, posture, q, v), POISE_OK);
+        ck_assert_int_eq(poise_expressive_solve(expressive, NULL, 0, posture, q, NULL, NULL), POISE_OK);
+        ck_assert_int_eq(poise_difference(model, posture, q, v, NULL), POISE_OK);
         for (int k = 0; k < poise_model_nv(model); ++k) {
             ck_assert_double_le(fabs(v[k]), 1e-9); // starts there: only rounding of the clamp
         }
@@ -93,7 +93,7 @@ TEST(targets_out_of_reach_and_out_of_this_world_leave_sound_answers)
                                poise_goal_aim(5, zero, poise_vec3_make(0, 0, 1), target)};
         scene_random_configuration(&random, model, posture);
         scene_random_configuration(&random, model, q);
-        ck_assert_int_eq(poise_expressive_solve(expressive, goals, 2, posture, q, &report), POISE_OK);
+        ck_assert_int_eq(poise_expressive_solve(expressive, goals, 2, posture, q, &report, NULL), POISE_OK);
         ck_assert(is_sound(model, q));
         ck_assert(isfinite(report.error) && isfinite(report.goal) && isfinite(report.posture));
     }
@@ -129,7 +129,7 @@ TEST(curvature_of_the_posture_error_is_its_second_difference_at_the_posture)
             for (int side = -1; side <= 1; side += 2) {
                 memset(v, 0, sizeof v);
                 v[i] = side * h;
-                ck_assert_int_eq(poise_retract(model, posture, v, q), POISE_OK);
+                ck_assert_int_eq(poise_retract(model, posture, v, q, NULL), POISE_OK);
                 sum += pz_terms_cost(e, q, eps, factor, NULL, NULL);
             }
             for (int j = 0; j < n; ++j) {
@@ -191,7 +191,7 @@ static chain_case chain_case_make(poise_model *model)
     options.tip = poise_model_tool_pose(model, tip);
     options.warm = options.symmetric_endpoint = false;
     options.searches = 16;
-    ck_assert_int_eq(poise_kinematics_create(model, NULL, &c.kin), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &c.kin, NULL), POISE_OK);
     ck_assert_int_eq(poise_expressive_create(model, &options, NULL, &c.e, NULL), POISE_OK);
     return c;
 }
@@ -206,11 +206,11 @@ static void chain_case_destroy(chain_case *c)
 static void find_candidates(chain_case *c, const double *posture, const double *there)
 {
     double q[MOST];
-    ck_assert_int_eq(poise_kinematics_update(c->kin, there), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(c->kin, there, NULL), POISE_OK);
     poise_quat target = poise_kinematics_body_pose(c->kin, c->e->end).rotation;
     poise_goal goal = poise_goal_orientation(c->e->end, target);
     memcpy(q, posture, (size_t)c->n * sizeof *q);
-    ck_assert_int_eq(poise_expressive_solve(c->e, &goal, 1, posture, q, NULL), POISE_OK); // takes posture and target
+    ck_assert_int_eq(poise_expressive_solve(c->e, &goal, 1, posture, q, NULL, NULL), POISE_OK); // takes posture and target
     pz_expressive_find(c->e);
     ck_assert_int_gt(c->e->found_count, 0);
 }
@@ -219,7 +219,7 @@ static void find_candidates(chain_case *c, const double *posture, const double *
 static double error_of(chain_case *c, const double *q)
 {
     poise_expressive *e = c->e;
-    ck_assert_int_eq(poise_kinematics_update(c->kin, q), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(c->kin, q, NULL), POISE_OK);
     poise_quat a = poise_kinematics_body_pose(c->kin, e->end).rotation, b = e->target;
     double w = fabs(a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w);
     pz_terms_choose_signs(e, q);

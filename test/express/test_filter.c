@@ -46,7 +46,7 @@ static double rounding(double dt, int order)
 static poise_filter *make(poise_filter_joint joint)
 {
     poise_filter *filter;
-    ck_assert_int_eq(poise_filter_create(&joint, 1, NULL, &filter), POISE_OK);
+    ck_assert_int_eq(poise_filter_create(&joint, 1, NULL, &filter, NULL), POISE_OK);
     return filter;
 }
 
@@ -83,7 +83,7 @@ TEST(differences_of_the_output_obey_every_limit)
             if (scene_random_uniform(&random) < 0.02) {
                 s = scene_random_range(&random, -3.0, 3.0); // beyond the limits, too
             }
-            ck_assert_int_eq(poise_filter_step(filter, &s, h.dt, &x), POISE_OK);
+            ck_assert_int_eq(poise_filter_step(filter, &s, h.dt, &x, NULL), POISE_OK);
             ck_assert_double_ge(x, joint.lower);
             ck_assert_double_le(x, joint.upper);
             record(&h, x);
@@ -104,12 +104,12 @@ TEST(a_long_way_takes_the_least_time_there_is)
     double least = way / V + V / A + A / J; // three trapezes over each other
     double dt = 1e-3, t = 0.0;
     while (fabs(x - way) > 1e-12 && t < 10.0) {
-        poise_filter_step(filter, &s, dt, &x);
+        poise_filter_step(filter, &s, dt, &x, NULL);
         t += dt;
         ck_assert_double_le(x, way + 1e-12);
     }
     ck_assert_double_eq_tol(t, least, 2 * dt);
-    poise_filter_step(filter, &s, dt, &x);
+    poise_filter_step(filter, &s, dt, &x, NULL);
     ck_assert_double_eq(poise_filter_time_left(filter, 0), 0.0);
     poise_filter_destroy(filter);
     ck_assert_double_eq(poise_filter_time_left(NULL, 0), 0.0);
@@ -124,7 +124,7 @@ TEST(every_shape_settles_without_passing_the_set_point)
         poise_filter *filter = make(joint);
         double s = 1.0, x = 0.0, most = 0.0;
         for (int i = 0; i < 600; ++i) { // ten seconds
-            poise_filter_step(filter, &s, 1.0 / 60.0, &x);
+            poise_filter_step(filter, &s, 1.0 / 60.0, &x, NULL);
             most = fmax(most, x);
         }
         ck_assert_double_eq_tol(x, 1.0, 1e-3);
@@ -144,7 +144,7 @@ TEST(smoothness_slows_and_responsiveness_makes_up_for_it)
         poise_filter *filter = make(joint);
         double s = 1.0, x = 0.0;
         for (time[k] = 0.0; x < 0.99 && time[k] < 60.0; time[k] += 0.01) {
-            poise_filter_step(filter, &s, 0.01, &x);
+            poise_filter_step(filter, &s, 0.01, &x, NULL);
         }
         poise_filter_destroy(filter);
     }
@@ -165,7 +165,7 @@ TEST(a_soft_end_slows_by_its_power_of_the_way_from_the_middle)
         double s = 2.0, x = 0.0, before = 0.0;
         for (int i = 0; i < 6000 && x < 1.3; ++i) {
             before = x;
-            ck_assert_int_eq(poise_filter_step(filter, &s, 0.01, &x), POISE_OK);
+            ck_assert_int_eq(poise_filter_step(filter, &s, 0.01, &x, NULL), POISE_OK);
             double u = before - 0.5, expected = soft > 0 && u > 0 ? 1.0 - pow(u, 2.0 * soft) : 1.0;
             if (i > 10) { // it has started
                 ck_assert_double_eq_tol((x - before) / (0.01 * joint.velocity), expected, 3e-3);
@@ -181,21 +181,21 @@ TEST(bad_numbers_are_refused_or_passed_over)
     poise_filter_joint joint = poise_filter_joint_default();
     poise_filter *filter = NULL;
     joint.jerk = 0.0;
-    ck_assert_int_eq(poise_filter_create(&joint, 1, NULL, &filter), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_filter_create(&joint, 1, NULL, &filter, NULL), POISE_ERROR_ARGUMENT);
     joint = poise_filter_joint_default();
     joint.lower = 1.0;
     joint.upper = 0.0;
-    ck_assert_int_eq(poise_filter_create(&joint, 1, NULL, &filter), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_filter_create(&joint, 1, NULL, &filter, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_ptr_null(filter);
     filter = make(poise_filter_joint_default());
     double s = NAN, x = 5.0;
-    ck_assert_int_eq(poise_filter_step(filter, &s, 0.01, &x), POISE_OK);
+    ck_assert_int_eq(poise_filter_step(filter, &s, 0.01, &x, NULL), POISE_OK);
     ck_assert_double_eq(x, 0.0);
-    ck_assert_int_eq(poise_filter_step(filter, &s, -0.01, &x), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_filter_reset(filter, &s), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_filter_step(filter, &s, -0.01, &x, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_filter_reset(filter, &s, NULL), POISE_ERROR_ARGUMENT);
     s = 1e300;
     for (int i = 0; i < 100; ++i) {
-        ck_assert_int_eq(poise_filter_step(filter, &s, 0.01, &x), POISE_OK);
+        ck_assert_int_eq(poise_filter_step(filter, &s, 0.01, &x, NULL), POISE_OK);
         ck_assert(isfinite(x));
     }
     ck_assert_double_le(x, 2.0);
@@ -232,9 +232,9 @@ TEST(nothing_is_written_behind_the_last_joint)
     poise_filter_joint joints[2] = {poise_filter_joint_default(), poise_filter_joint_default()};
     poise_filter *filter;
     double x[3] = {0.1, 0.2, 0.3}, s[3] = {0.5, -0.5, 0.4};
-    ck_assert_int_eq(poise_filter_create(joints, 2, &allocator, &filter), POISE_OK);
-    ck_assert_int_eq(poise_filter_reset(filter, x), POISE_OK);
-    ck_assert_int_eq(poise_filter_step(filter, s, 0.01, x), POISE_OK);
+    ck_assert_int_eq(poise_filter_create(joints, 2, &allocator, &filter, NULL), POISE_OK);
+    ck_assert_int_eq(poise_filter_reset(filter, x, NULL), POISE_OK);
+    ck_assert_int_eq(poise_filter_step(filter, s, 0.01, x, NULL), POISE_OK);
     ck_assert_double_eq(x[2], 0.3);
     for (size_t i = g.asked; i < sizeof g.block; ++i) {
         ck_assert_uint_eq(g.block[i], 0xA5);

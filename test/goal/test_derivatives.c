@@ -62,7 +62,7 @@ static void add_subject(poise_builder *builder, subject s)
 static poise_model *make_model(subject s)
 {
     poise_builder *builder;
-    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
     poise_joint base = named("base", NULL, POISE_JOINT_REVOLUTE);
     base.offset.position = poise_vec3_make(3, -2, 1);
     base.axis = poise_vec3_make(0, 1, 0);
@@ -285,7 +285,7 @@ static void check_goal(const context *c, poise_objective *objective, int variant
     poise_goal goal = goal_variant(c, variant);
     poise_error error = {0};
     ck_assert_msg(poise_objective_set_goals(objective, &goal, 1, &error) == POISE_OK, "%s", error.text);
-    ck_assert_int_eq(poise_objective_evaluate(objective, q, POISE_LEVEL_COST), POISE_OK);
+    ck_assert_int_eq(poise_objective_evaluate(objective, q, POISE_LEVEL_COST, NULL), POISE_OK);
     if (crosses_band_edge(poise_objective_kinematics(objective), &goal)) {
         edges_met += 1;
         return;
@@ -307,7 +307,7 @@ static void check_subject(subject s, const char *what)
 {
     poise_model *model = make_model(s);
     poise_objective *objective;
-    ck_assert_int_eq(poise_objective_create(model, 1, NULL, &objective), POISE_OK);
+    ck_assert_int_eq(poise_objective_create(model, 1, NULL, &objective, NULL), POISE_OK);
     double q[16], posture[16], before[16], weights[16];
     random_state = 20 + (uint64_t)s.type * 16 + (uint64_t)s.order;
     for (size_t pose = 0; pose < HARD_COUNT + RANDOM_COUNT; ++pose) {
@@ -384,15 +384,15 @@ static poise_objective *free_body(poise_goal *goal, double *numbers, poise_model
     double q[7];
     joint.name = "free";
     joint.type = POISE_JOINT_FREE;
-    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
     ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
     ck_assert_int_eq(poise_model_create(builder, NULL, model, NULL), POISE_OK);
     poise_builder_destroy(builder);
-    ck_assert_int_eq(poise_objective_create(*model, 0, NULL, &objective), POISE_OK);
+    ck_assert_int_eq(poise_objective_create(*model, 0, NULL, &objective, NULL), POISE_OK);
     *goal = poise_goal_callback(0, given_curvature, numbers);
     poise_model_neutral(*model, q);
     ck_assert_int_eq(poise_objective_set_goals(objective, goal, 1, NULL), POISE_OK);
-    ck_assert_int_eq(poise_objective_evaluate(objective, q, POISE_LEVEL_HESSIAN), POISE_OK);
+    ck_assert_int_eq(poise_objective_evaluate(objective, q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
     return objective;
 }
 
@@ -406,7 +406,7 @@ TEST(every_second_derivative_of_a_callback_comes_through_in_its_place)
     }
     poise_objective *objective = free_body(&goal, numbers, &model);
     for (int kind = 0; kind < 2; ++kind) {
-        ck_assert_int_eq(poise_objective_hessian(objective, (poise_hessian)kind, H), POISE_OK);
+        ck_assert_int_eq(poise_objective_hessian(objective, (poise_hessian)kind, H, NULL), POISE_OK);
         for (int i = 0; i < 36; ++i) {
             ck_assert_double_eq(H[i], numbers[6 * ((i / 6 + 3) % 6) + (i % 6 + 3) % 6]);
         }
@@ -427,9 +427,9 @@ TEST(definiteness_is_judged_beside_the_largest_eigenvalue_of_either_sign)
         numbers[0] = sign * sizes[i / 2];
         numbers[35] = -1e-6 * numbers[0]; // nothing beside it
         poise_objective *objective = free_body(&goal, numbers, &model);
-        ck_assert_int_eq(poise_objective_definiteness(objective, POISE_HESSIAN_EXACT, 1e-3, work, &found), POISE_OK);
+        ck_assert_int_eq(poise_objective_definiteness(objective, POISE_HESSIAN_EXACT, 1e-3, work, &found, NULL), POISE_OK);
         ck_assert_int_eq(found, sign < 0 ? POISE_DEFINITE_SEMI_NEGATIVE : POISE_DEFINITE_SEMI_POSITIVE);
-        ck_assert_int_eq(poise_objective_definiteness(objective, POISE_HESSIAN_EXACT, 1e-9, work, &found), POISE_OK);
+        ck_assert_int_eq(poise_objective_definiteness(objective, POISE_HESSIAN_EXACT, 1e-9, work, &found, NULL), POISE_OK);
         ck_assert_int_eq(found, POISE_DEFINITE_INDEFINITE);
         poise_objective_destroy(objective);
         poise_model_destroy(model);

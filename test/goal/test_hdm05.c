@@ -93,7 +93,7 @@ static poise_model *describe_to_poise(void)
     poise_builder *builder = NULL;
     poise_model *made = NULL;
     poise_error error = {.text = "out of memory"};
-    bool good = poise_builder_create(NULL, &builder) == POISE_OK;
+    bool good = poise_builder_create(NULL, &builder, NULL) == POISE_OK;
     for (int b = 0; b < HDM05_BONES && good; ++b) {
         poise_joint joint = joint_of(&data->bones[b]);
         good = poise_builder_add_joint(builder, &joint, &error) == POISE_OK;
@@ -168,7 +168,7 @@ static void use_poise(const double *x, const poise_vec3 *tool, const poise_vec3 
     }
     to_own_order(x, q);
     ck_assert_int_eq(poise_objective_set_goals(objective, goals, MARKERS, NULL), POISE_OK);
-    ck_assert_int_eq(poise_objective_evaluate(objective, q, POISE_LEVEL_HESSIAN), POISE_OK);
+    ck_assert_int_eq(poise_objective_evaluate(objective, q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
     const poise_kinematics *kinematics = poise_objective_kinematics(objective);
     for (int b = 0; b < HDM05_BONES; ++b) {
         poise_kinematics_body_frame(kinematics, b, out->rotation + 9 * b, out->position + 3 * b);
@@ -176,14 +176,14 @@ static void use_poise(const double *x, const poise_vec3 *tool, const poise_vec3 
     out->f = poise_objective_cost(objective);
     for (int m = 0; m < MARKERS; ++m) {
         out->distance[m] = poise_objective_goal_error(objective, m).error;
-        ck_assert_int_eq(poise_kinematics_point_jacobian(kinematics, data->marker_bone[m], tool[m], J + 3 * m * N),
+        ck_assert_int_eq(poise_kinematics_point_jacobian(kinematics, data->marker_bone[m], tool[m], J + 3 * m * N, NULL),
                          POISE_OK);
     }
     columns_to_x(J, ROWS, out->J);
     columns_to_x(poise_objective_gradient(objective), 1, out->g);
-    ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, H), POISE_OK);
+    ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, H, NULL), POISE_OK);
     matrix_to_x(H, out->H);
-    ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_GAUSS_NEWTON, H), POISE_OK);
+    ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_GAUSS_NEWTON, H, NULL), POISE_OK);
     matrix_to_x(H, out->JtJ);
 }
 
@@ -212,7 +212,7 @@ static void open_data(void)
         ck_assert_ptr_nonnull(data);
         plain = describe_to_plain();
         model = describe_to_poise();
-        ck_assert(plain && model && poise_objective_create(model, 0, NULL, &objective) == POISE_OK);
+        ck_assert(plain && model && poise_objective_create(model, 0, NULL, &objective, NULL) == POISE_OK);
     }
 }
 

@@ -14,7 +14,7 @@
 static poise_objective *new_objective(const poise_model *model, int coupled)
 {
     poise_objective *objective = NULL;
-    ck_assert_int_eq(poise_objective_create(model, coupled, NULL, &objective), POISE_OK);
+    ck_assert_int_eq(poise_objective_create(model, coupled, NULL, &objective, NULL), POISE_OK);
     return objective;
 }
 
@@ -26,7 +26,7 @@ static void set_goals(poise_objective *objective, const poise_goal *goals, int c
 
 static void evaluate(poise_objective *objective, const double *q, poise_level level)
 {
-    ck_assert_int_eq(poise_objective_evaluate(objective, q, level), POISE_OK);
+    ck_assert_int_eq(poise_objective_evaluate(objective, q, level, NULL), POISE_OK);
 }
 
 // A random figure, goals of every kind, and a body with many markers.
@@ -108,7 +108,7 @@ TEST(new_goals_make_the_old_derivatives_unavailable)
     set_goals(objective, s->goals, 1);
     double *H = malloc((size_t)(s->f.nv * s->f.nv) * sizeof *H);
     ck_assert_ptr_null(poise_objective_gradient(objective));
-    ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, H), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, H, NULL), POISE_ERROR_ARGUMENT);
     free(H);
     poise_objective_destroy(objective);
     destroy_scene(s);
@@ -125,7 +125,8 @@ TEST(no_goals_cost_nothing)
         evaluate(objective, f.q, POISE_LEVEL_HESSIAN);
         ck_assert_double_eq(poise_objective_cost(objective), 0.0);
         poise_definiteness definiteness = POISE_DEFINITE_NEGATIVE;
-        ck_assert_int_eq(poise_objective_definiteness(objective, POISE_HESSIAN_EXACT, 0.0, work, &definiteness), POISE_OK);
+        ck_assert_int_eq(poise_objective_definiteness(objective, POISE_HESSIAN_EXACT, 0.0, work, &definiteness, NULL),
+                         POISE_OK);
         ck_assert_int_eq(definiteness, POISE_DEFINITE_SEMI_POSITIVE); // all eigenvalues are 0
         set_goals(objective, NULL, 0);
     }
@@ -168,7 +169,7 @@ TEST(an_objective_is_the_sum_of_its_goals)
                 sum[k] += poise_objective_gradient(objective)[k];
             }
             for (size_t kind = 0; kind < 2; ++kind) {
-                ck_assert_int_eq(poise_objective_hessian(objective, (poise_hessian)kind, H), POISE_OK);
+                ck_assert_int_eq(poise_objective_hessian(objective, (poise_hessian)kind, H, NULL), POISE_OK);
                 for (size_t k = 0; k < n * n; ++k) {
                     sum[n + kind * n * n + k] += H[k];
                 }
@@ -180,7 +181,7 @@ TEST(an_objective_is_the_sum_of_its_goals)
         assert_near(&whole, &cost, 1, "cost");
         assert_near(poise_objective_gradient(objective), sum, n, "gradient");
         for (size_t kind = 0; kind < 2; ++kind) {
-            ck_assert_int_eq(poise_objective_hessian(objective, (poise_hessian)kind, H), POISE_OK);
+            ck_assert_int_eq(poise_objective_hessian(objective, (poise_hessian)kind, H, NULL), POISE_OK);
             assert_near(H, sum + n + kind * n * n, n * n, kind ? "Gauss-Newton" : "Hessian");
         }
         free(sum);
@@ -204,7 +205,7 @@ TEST(goals_of_weight_zero_add_nothing)
     int n = s->f.nv;
     double *H = malloc((size_t)(n * n) * sizeof *H);
     for (int kind = 0; kind < 2; ++kind) {
-        ck_assert_int_eq(poise_objective_hessian(objective, (poise_hessian)kind, H), POISE_OK);
+        ck_assert_int_eq(poise_objective_hessian(objective, (poise_hessian)kind, H, NULL), POISE_OK);
         for (int i = 0; i < n * n; ++i) {
             ck_assert_double_eq(H[i], 0.0);
             ck_assert_double_eq(poise_objective_gradient(objective)[i % n], 0.0);
@@ -343,12 +344,12 @@ static void assert_overflows(figure *f, poise_objective *objective, const poise_
     double H[36] = {-7}, x[6] = {1, 1, 1, 1, 1, 1};
     set_goals(objective, goals, count);
     for (int level = POISE_LEVEL_COST; level <= POISE_LEVEL_HESSIAN; ++level) {
-        poise_status status = poise_objective_evaluate(objective, f->q, (poise_level)level);
+        poise_status status = poise_objective_evaluate(objective, f->q, (poise_level)level, NULL);
         ck_assert_msg(status == POISE_ERROR_NUMERIC, "%s: status %s", what, poise_status_name(status));
         ck_assert_double_eq(poise_objective_cost(objective), INFINITY);
         ck_assert_ptr_null(poise_objective_gradient(objective));
-        ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, H), POISE_ERROR_ARGUMENT);
-        ck_assert_int_eq(poise_objective_multiply(objective, POISE_HESSIAN_EXACT, x, H), POISE_ERROR_ARGUMENT);
+        ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, H, NULL), POISE_ERROR_ARGUMENT);
+        ck_assert_int_eq(poise_objective_multiply(objective, POISE_HESSIAN_EXACT, x, H, NULL), POISE_ERROR_ARGUMENT);
         ck_assert_double_eq(H[0], -7);
     }
     for (int i = 0; i < count; ++i) {
@@ -413,9 +414,9 @@ TEST(a_gradient_that_overflows_is_reported)
     goal.weight = 1e300;
     set_goals(objective, &goal, 1);
     evaluate(objective, f.q, POISE_LEVEL_COST);
-    ck_assert_int_eq(poise_objective_evaluate(objective, f.q, POISE_LEVEL_GRADIENT), POISE_ERROR_NUMERIC);
+    ck_assert_int_eq(poise_objective_evaluate(objective, f.q, POISE_LEVEL_GRADIENT, NULL), POISE_ERROR_NUMERIC);
     ck_assert_ptr_null(poise_objective_gradient(objective));
-    ck_assert_int_eq(poise_objective_evaluate(objective, f.q, POISE_LEVEL_HESSIAN), POISE_ERROR_NUMERIC);
+    ck_assert_int_eq(poise_objective_evaluate(objective, f.q, POISE_LEVEL_HESSIAN, NULL), POISE_ERROR_NUMERIC);
     poise_objective_destroy(objective);
     release(&f);
 }
@@ -431,10 +432,10 @@ TEST(a_configuration_that_is_not_finite_leaves_the_last_evaluation)
     poise_pose pose = poise_kinematics_body_pose(poise_objective_kinematics(objective), JOINTS - 1);
     memcpy(q, s->f.q, sizeof q);
     q[s->f.nq - 1] = NAN;
-    ck_assert_int_eq(poise_objective_evaluate(objective, q, POISE_LEVEL_COST), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_objective_evaluate(objective, NULL, POISE_LEVEL_COST), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_objective_evaluate(NULL, s->f.q, POISE_LEVEL_COST), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_objective_evaluate(objective, s->f.q, (poise_level)3), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_objective_evaluate(objective, q, POISE_LEVEL_COST, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_objective_evaluate(objective, NULL, POISE_LEVEL_COST, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_objective_evaluate(NULL, s->f.q, POISE_LEVEL_COST, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_objective_evaluate(objective, s->f.q, (poise_level)3, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_double_eq(poise_objective_cost(objective), cost);
     ck_assert_ptr_nonnull(poise_objective_gradient(objective));
     poise_pose after = poise_kinematics_body_pose(poise_objective_kinematics(objective), JOINTS - 1);
@@ -456,21 +457,22 @@ TEST(forms_of_the_hessian_refuse_what_they_cannot_answer)
     set_goals(objective, s->goals, GOALS);
     evaluate(objective, s->f.q, POISE_LEVEL_GRADIENT);
     work[0] = -7;
-    ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, work), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, work, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_objective_diagonal(objective, POISE_HESSIAN_EXACT, work), POISE_ERROR_ARGUMENT);
     evaluate(objective, s->f.q, POISE_LEVEL_HESSIAN);
     ck_assert_int_eq(poise_objective_packed(objective, POISE_HESSIAN_EXACT, work), POISE_ERROR_UNSUPPORTED);
-    ck_assert_int_eq(poise_objective_hessian(objective, (poise_hessian)2, work), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, NULL), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_objective_hessian(NULL, POISE_HESSIAN_EXACT, work), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_objective_multiply(objective, POISE_HESSIAN_EXACT, NULL, work), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_objective_hessian(objective, (poise_hessian)2, work, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, NULL, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_objective_hessian(NULL, POISE_HESSIAN_EXACT, work, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_objective_multiply(objective, POISE_HESSIAN_EXACT, NULL, work, NULL), POISE_ERROR_ARGUMENT);
     x[1] = NAN;
-    ck_assert_int_eq(poise_objective_multiply(objective, POISE_HESSIAN_EXACT, x, work), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_objective_definiteness(objective, POISE_HESSIAN_EXACT, -1, work, &definiteness),
+    ck_assert_int_eq(poise_objective_multiply(objective, POISE_HESSIAN_EXACT, x, work, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_objective_definiteness(objective, POISE_HESSIAN_EXACT, -1, work, &definiteness, NULL),
                      POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_objective_definiteness(objective, POISE_HESSIAN_EXACT, NAN, work, &definiteness),
+    ck_assert_int_eq(poise_objective_definiteness(objective, POISE_HESSIAN_EXACT, NAN, work, &definiteness, NULL),
                      POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_objective_definiteness(objective, POISE_HESSIAN_EXACT, 0, work, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_objective_definiteness(objective, POISE_HESSIAN_EXACT, 0, work, NULL, NULL),
+                     POISE_ERROR_ARGUMENT);
     ck_assert_double_eq(work[0], -7);
     ck_assert_int_eq(definiteness, POISE_DEFINITE_NEGATIVE);
     free(work);
@@ -503,7 +505,7 @@ static size_t everything(const scene *s, const poise_goal *goals, int count, dou
     evaluate(objective, s->f.q, POISE_LEVEL_HESSIAN);
     out[0] = poise_objective_cost(objective);
     memcpy(out + 1, poise_objective_gradient(objective), n * sizeof *out);
-    ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, out + 1 + n), POISE_OK);
+    ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, out + 1 + n, NULL), POISE_OK);
     ck_assert_int_eq(poise_objective_packed(objective, POISE_HESSIAN_EXACT, out + 1 + n + n * n), POISE_OK);
     poise_objective_destroy(objective);
     return 1 + n + n * n + size;
@@ -570,7 +572,7 @@ static poise_definiteness definiteness_at(two_links *t, poise_hessian kind, doub
     double q[2] = {a, b}, work[8];
     poise_definiteness definiteness;
     evaluate(t->objective, q, POISE_LEVEL_HESSIAN);
-    ck_assert_int_eq(poise_objective_definiteness(t->objective, kind, 1e-12, work, &definiteness), POISE_OK);
+    ck_assert_int_eq(poise_objective_definiteness(t->objective, kind, 1e-12, work, &definiteness, NULL), POISE_OK);
     return definiteness;
 }
 

@@ -25,7 +25,7 @@ static void add(poise_builder *builder, poise_joint joint, const char *name, con
 static poise_model *limb(scene_random *random, poise_joint_type type, int order, bool mimic)
 {
     poise_builder *builder;
-    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
     poise_joint subject = random_joint(random, type);
     subject.order = (poise_euler_order)order;
     subject.mass = 1.0;
@@ -108,7 +108,7 @@ static void check_energy(poise_objective *o, const poise_goal *goal, const resid
     ck_assert_double_eq_tol(pz_goal_energy(&o->kin, goal), poise_objective_cost(o), AGREEMENT_BOUND);
 }
 
-static void check_gradient(const poise_objective *o, const poise_goal *goal, const residuals *rows, int nv)
+static void check_gradient(poise_objective *o, const poise_goal *goal, const residuals *rows, int nv)
 {
     const double *gradient = poise_objective_gradient(o);
     for (int j = 0; j < nv; ++j) {
@@ -124,14 +124,14 @@ static void check_gradient(const poise_objective *o, const poise_goal *goal, con
 
 // The Gauss-Newton Hessian of a rotation without a band is that of three directions, whose square is the same but not its
 // rows: J^T J of the quaternion is less by w v v^T.
-static void check_square(const poise_objective *o, const poise_goal *goal, const residuals *rows, int nv)
+static void check_square(poise_objective *o, const poise_goal *goal, const residuals *rows, int nv)
 {
     bool turns = goal->kind == POISE_GOAL_ORIENTATION || goal->kind == POISE_GOAL_POSE || goal->kind == POISE_GOAL_RELATIVE;
     if (turns && !pz_has_band(goal->rotation_tolerance)) {
         return;
     }
     double H[MOST_NV * MOST_NV];
-    ck_assert_int_eq(poise_objective_hessian(o, POISE_HESSIAN_GAUSS_NEWTON, H), POISE_OK);
+    ck_assert_int_eq(poise_objective_hessian(o, POISE_HESSIAN_GAUSS_NEWTON, H, NULL), POISE_OK);
     for (int a = 0; a < nv * nv; ++a) {
         double sum = 0.0, size = 1.0;
         for (int i = 0; i < rows->count; ++i) {
@@ -167,12 +167,12 @@ static void check_differences(poise_kinematics *kin, const poise_goal *goal, con
     for (int j = 0; goal->loss == POISE_LOSS_NONE && j < nv; ++j) {
         double v[MOST_NV] = {0}, moved[2 * MOST_NV];
         v[j] = STEP;
-        ck_assert_int_eq(poise_retract(kin->model, q, v, moved), POISE_OK);
-        ck_assert_int_eq(poise_kinematics_update(kin, moved), POISE_OK);
+        ck_assert_int_eq(poise_retract(kin->model, q, v, moved, NULL), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_update(kin, moved, NULL), POISE_OK);
         residuals plus = rows_at(kin, goal);
         v[j] = -STEP;
-        ck_assert_int_eq(poise_retract(kin->model, q, v, moved), POISE_OK);
-        ck_assert_int_eq(poise_kinematics_update(kin, moved), POISE_OK);
+        ck_assert_int_eq(poise_retract(kin->model, q, v, moved, NULL), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_update(kin, moved, NULL), POISE_OK);
         residuals minus = rows_at(kin, goal);
         if (is_near_kink(&plus, &minus)) {
             kinks += 1;
@@ -193,10 +193,10 @@ static void check_goal(const poise_model *model, const poise_goal *goal, const d
     poise_objective *o;
     poise_kinematics *kin;
     poise_error error = {0};
-    ck_assert_int_eq(poise_objective_create(model, 1, NULL, &o), POISE_OK);
-    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kin), POISE_OK);
+    ck_assert_int_eq(poise_objective_create(model, 1, NULL, &o, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kin, NULL), POISE_OK);
     ck_assert_msg(poise_objective_set_goals(o, goal, 1, &error) == POISE_OK, "%s", error.text);
-    ck_assert_int_eq(poise_objective_evaluate(o, q, POISE_LEVEL_HESSIAN), POISE_OK);
+    ck_assert_int_eq(poise_objective_evaluate(o, q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
     residuals here = rows_at(poise_objective_kinematics(o), goal);
     ck_assert_int_eq(here.count, expected_rows(goal, poise_model_nv(model)));
     check_energy(o, goal, &here);
@@ -263,7 +263,7 @@ TEST(an_aim_at_its_own_point_has_zero_rows)
     scene_random random = scene_random_make(44);
     poise_model *model = limb(&random, POISE_JOINT_REVOLUTE, 0, false);
     poise_kinematics *kin;
-    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kin), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kin, NULL), POISE_OK);
     // the origin of the root is the reference point: the distance is 0 to the last bit
     poise_vec3 origin = {0, 0, 0}, target = poise_kinematics_point(kin, 0, origin);
     poise_goal goal = poise_goal_aim(0, origin, poise_vec3_make(1, 0, 0), target);
@@ -287,7 +287,7 @@ TEST(a_level_is_met_within_the_rounding_of_the_figures_size)
         poise_joint hinge = poise_joint_default(), far = hinge;
         hinge.type = far.type = POISE_JOINT_REVOLUTE;
         far.offset.position = poise_vec3_make(axis == 0 ? 1e6 : 0.0, axis == 1 ? 1e6 : 0.0, axis == 2 ? 1e6 : 0.0);
-        ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+        ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
         add(builder, hinge, "near", NULL);
         add(builder, far, "far", "near");
         ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
@@ -300,8 +300,8 @@ TEST(a_level_is_met_within_the_rounding_of_the_figures_size)
         double q[2] = {0.0, 0.0}, least = 64.0 * 0x1p-52 * 1e6;
         poise_goal goal = poise_goal_position(1, poise_vec3_make(1, 0, 0), far.offset.position);
         goal.weight = 3.0;
-        ck_assert_int_eq(poise_solver_create(model, &options, NULL, &solver), POISE_OK);
-        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+        ck_assert_int_eq(poise_solver_create(model, &options, NULL, &solver, NULL), POISE_OK);
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report, NULL), POISE_OK);
         pz_rows *rows = solver->method;
         pz_rows_take_costs(solver, rows, false);
         ck_assert_double_eq_tol(rows->levels[0].floor / (0.5 * goal.weight * least * least), 1.0, 1e-6);

@@ -59,8 +59,9 @@ static poise_report solve(const figure *f, const poise_solver_options *options, 
 {
     poise_solver *solver = NULL;
     poise_report report;
-    ck_assert_int_eq(poise_solver_create(f->model, options, NULL, &solver), POISE_OK);
-    ck_assert_msg(poise_solve(solver, goals, count, q, &report) == POISE_OK, "%s", poise_solver_error(solver));
+    ck_assert_int_eq(poise_solver_create(f->model, options, NULL, &solver, NULL), POISE_OK);
+    poise_error error;
+    ck_assert_msg(poise_solve(solver, goals, count, q, &report, &error) == POISE_OK, "%s", error.text);
     check_report(f, options, &report, q);
     poise_solver_destroy(solver);
     return report;
@@ -428,7 +429,7 @@ TEST(promises_hold_for_any_model_and_goals)
         options.start = round % 7 == 0 ? POISE_START_COLD : POISE_START_WARM;
         memcpy(q, f.q, sizeof q);
         poise_report report = solve(&f, &options, goals->goals, RANDOM_GOALS, q);
-        ck_assert_int_eq(poise_difference(f.model, f.q, q, change), POISE_OK);
+        ck_assert_int_eq(poise_difference(f.model, f.q, q, change, NULL), POISE_OK);
         for (int i = 0; i < f.nv; ++i) {
             ck_assert_msg(!locked[i] || fabs(change[i]) < 1e-12, "%s moves locked dof %d by %g",
                           poise_method_name(options.method), i, change[i]); // a quaternion is normalised again and again
@@ -460,7 +461,7 @@ TEST(solvers_keep_to_the_memory_they_asked_for)
         ck_assert_int_eq(poise_solver_init(f.model, &options, memory, size / 2, &solver), POISE_ERROR_MEMORY);
         ck_assert_int_eq(poise_solver_init(f.model, &options, memory, size, &solver), POISE_OK);
         ck_assert_int_eq(scene_motion_pose(f.model, "punch", 0.1, q), POISE_OK);
-        ck_assert_int_eq(poise_solve(solver, goals, count, q, NULL), POISE_OK);
+        ck_assert_int_eq(poise_solve(solver, goals, count, q, NULL, NULL), POISE_OK);
         for (int i = 0; i < 64; ++i) {
             ck_assert_int_eq(memory[size + (size_t)i], 0xa5);
         }

@@ -68,7 +68,7 @@ static void check_batch(const problem *p, const double *start, const double *exp
     poise_batch *batch = NULL;
     poise_problem problems[16];
     double q[16 * PROBLEM_NUMBERS];
-    if (poise_batch_create(p->model, &options, NULL, &batch) != POISE_OK) {
+    if (poise_batch_create(p->model, &options, NULL, &batch, NULL) != POISE_OK) {
         atomic_fetch_add(&differing, 1);
         return;
     }
@@ -76,7 +76,7 @@ static void check_batch(const problem *p, const double *start, const double *exp
     for (int i = 0; i < count; ++i) {
         problems[i] = (poise_problem){.goals = p->goals, .goal_count = p->count, .q = q + i * p->nq};
     }
-    poise_batch_solve(batch, problems, count);
+    poise_batch_solve(batch, problems, count, NULL);
     for (int i = 0; i < count; ++i) {
         check(p, problems[i].status, problems[i].q, &problems[i].report);
     }
@@ -105,7 +105,7 @@ static void run_model(void *work, int piece, int worker)
     uint64_t seed = *(const uint64_t *)work + (uint64_t)piece;
     problem *p = make(seed);
     poise_solver *solver = NULL;
-    if (!p || poise_solver_create(p->model, &p->options, NULL, &solver) != POISE_OK) {
+    if (!p || poise_solver_create(p->model, &p->options, NULL, &solver, NULL) != POISE_OK) {
         atomic_fetch_add(&refused, 1);
         problem_destroy(p);
         return;
@@ -115,17 +115,17 @@ static void run_model(void *work, int piece, int worker)
     int kept = 0;
     for (int i = 0; i < STARTS; ++i) {
         poise_report report;
+        poise_error error;
         scene_random_configuration(&random, p->model, q);
         if (kept < 16) {
             memcpy(starts + kept * p->nq, q, (size_t)p->nq * sizeof *q);
         }
-        poise_status status = poise_solve(solver, p->goals, p->count, q, &report);
+        poise_status status = poise_solve(solver, p->goals, p->count, q, &report, &error);
         check(p, status, q, &report);
         if (status != POISE_OK) { // the method serves no such goals, from any start
             static atomic_bool told[POISE_METHOD_COUNT];
             if (!atomic_exchange(&told[p->options.method], true)) {
-                printf("seed %llu, %s: %s\n", (unsigned long long)seed, poise_method_name(p->options.method),
-                       poise_solver_error(solver));
+                printf("seed %llu, %s: %s\n", (unsigned long long)seed, poise_method_name(p->options.method), error.text);
             }
             break;
         }
@@ -156,7 +156,7 @@ static void soak(double seconds)
     double truth[256], q[256];
     scene_random random = scene_random_make(first_seed);
     if (scene_create("humanoid", NULL, &model, NULL) != POISE_OK ||
-        poise_kinematics_create(model, NULL, &kinematics) != POISE_OK) {
+        poise_kinematics_create(model, NULL, &kinematics, NULL) != POISE_OK) {
         exit(EXIT_FAILURE);
     }
     scene_markers("humanoid", sites, MARKERS);
@@ -169,14 +169,14 @@ static void soak(double seconds)
     time_t end = time(NULL) + (time_t)seconds;
     for (long f = 0; f % 100 != 0 || time(NULL) < end; ++f) {
         scene_motion_pose(model, scene_motion_name((int)(f / 500 % scene_motion_count())), 0.01 * (double)f, truth);
-        poise_kinematics_update(kinematics, truth);
+        poise_kinematics_update(kinematics, truth, NULL);
         for (int i = 0; i < MARKERS; ++i) {
             seen[i] = poise_kinematics_point(kinematics, placements[i].body, placements[i].local);
             seen[i].x += scene_random_index(&random, 50) == 0 ? NAN : scene_random_range(&random, -0.002, 0.002);
             seen[i].y += scene_random_index(&random, 2000) == 0 ? 1.0 : 0.0;
         }
         poise_track_frame frame;
-        poise_tracker_next(tracker, seen, q, &frame);
+        poise_tracker_next(tracker, seen, q, &frame, NULL);
         for (int i = 0; i < poise_model_nq(model); ++i) {
             atomic_fetch_add(&not_finite, !isfinite(q[i]));
         }

@@ -122,8 +122,8 @@ static void take_maps(golden_result *r, vec3 v, vec3 omega)
     poise_expmap map;
     poise_swing swing;
     double R[9], rate[2];
-    golden_require(r, poise_expmap_make(v, &map) == POISE_OK);
-    golden_require(r, poise_swing_make(v.x, v.y, v3(1, 0, 0), v3(0, 0.6, 0.8), &swing) == POISE_OK);
+    golden_require(r, poise_expmap_make(v, &map, NULL) == POISE_OK);
+    golden_require(r, poise_swing_make(v.x, v.y, v3(1, 0, 0), v3(0, 0.6, 0.8), &swing, NULL) == POISE_OK);
     poise_expmap_rotation(&map, R);
     take_array(r, R, 9);
     poise_expmap_partial(&map, 1, R);
@@ -271,8 +271,8 @@ static bench *open_bench(scene_random *random, unsigned features, bool wide)
     b->model->is_wide = b->model->is_wide && wide;
     size_t n = (size_t)poise_model_nv(b->model);
     b->matrix = malloc((3 * n * n + 1) * sizeof *b->matrix);
-    if (!b->matrix || poise_kinematics_create(b->model, NULL, &b->kin) != POISE_OK ||
-        poise_objective_create(b->model, RANDOM_COUPLED, NULL, &b->objective) != POISE_OK) {
+    if (!b->matrix || poise_kinematics_create(b->model, NULL, &b->kin, NULL) != POISE_OK ||
+        poise_objective_create(b->model, RANDOM_COUPLED, NULL, &b->objective, NULL) != POISE_OK) {
         close_bench(b);
         return NULL;
     }
@@ -284,7 +284,7 @@ static void take_kinematics(golden_result *r, scene_random *random, bench *b)
     size_t nq = (size_t)poise_model_nq(b->model), n = (size_t)poise_model_nv(b->model);
     scene_random_configuration(random, b->model, b->q);
     take_array(r, b->q, nq);
-    golden_require(r, poise_kinematics_update(b->kin, b->q) == POISE_OK);
+    golden_require(r, poise_kinematics_update(b->kin, b->q, NULL) == POISE_OK);
     for (int k = 0; k < JOINTS; ++k) {
         take_pose(r, poise_kinematics_body_pose(b->kin, k));
     }
@@ -295,13 +295,13 @@ static void take_kinematics(golden_result *r, scene_random *random, bench *b)
     poise_vec3 local = random_vector(random, 0.5), center;
     golden_take(r, poise_kinematics_mass_center(b->kin, &center));
     take_vec3(r, center);
-    golden_require(r, poise_kinematics_frame_jacobian(b->kin, body, local, b->matrix) == POISE_OK);
+    golden_require(r, poise_kinematics_frame_jacobian(b->kin, body, local, b->matrix, NULL) == POISE_OK);
     take_array(r, b->matrix, 6 * n);
-    golden_require(r, poise_kinematics_direction_jacobian(b->kin, body, local, b->matrix) == POISE_OK);
+    golden_require(r, poise_kinematics_direction_jacobian(b->kin, body, local, b->matrix, NULL) == POISE_OK);
     take_array(r, b->matrix, 3 * n);
-    golden_require(r, poise_kinematics_mass_center_jacobian(b->kin, b->matrix) == POISE_OK);
+    golden_require(r, poise_kinematics_mass_center_jacobian(b->kin, b->matrix, NULL) == POISE_OK);
     take_array(r, b->matrix, 3 * n);
-    golden_require(r, poise_kinematics_point_tensor(b->kin, body, local, b->matrix) == POISE_OK);
+    golden_require(r, poise_kinematics_point_tensor(b->kin, body, local, b->matrix, NULL) == POISE_OK);
     for (size_t i = 0; i < 3 * n; ++i) { // symmetric: every second number says it all
         take_array(r, b->matrix + i * n, i % n + 1);
     }
@@ -313,11 +313,11 @@ static void take_steps(golden_result *r, scene_random *random, bench *b)
     double to[RANDOM_GOAL_NUMBERS];
     for (int step = 0; step < 6; ++step) {
         random_step(random, b->model, step < 3 ? 0.3 : 5.0, b->v);
-        golden_require(r, poise_retract(b->model, b->q, b->v, to) == POISE_OK);
-        golden_require(r, poise_difference(b->model, b->q, to, b->y) == POISE_OK);
+        golden_require(r, poise_retract(b->model, b->q, b->v, to, NULL) == POISE_OK);
+        golden_require(r, poise_difference(b->model, b->q, to, b->y, NULL) == POISE_OK);
         take_array(r, to, nq);
         take_array(r, b->y, n);
-        golden_require(r, poise_model_clamp(b->model, to, NULL) == POISE_OK);
+        golden_require(r, poise_model_clamp(b->model, to, NULL, NULL) == POISE_OK);
         golden_take(r, poise_reparameterise(b->model, to));
         take_array(r, to, nq);
         memcpy(b->q, to, nq * sizeof *to);
@@ -346,11 +346,11 @@ static void take_hessians(golden_result *r, bench *b)
     size_t n = (size_t)poise_model_nv(b->model);
     for (int k = 0; k < 2; ++k) {
         poise_hessian kind = (poise_hessian)k;
-        golden_require(r, poise_objective_hessian(b->objective, kind, b->matrix) == POISE_OK);
+        golden_require(r, poise_objective_hessian(b->objective, kind, b->matrix, NULL) == POISE_OK);
         for (size_t i = 0; i < n; ++i) {
             take_array(r, b->matrix + i * n, i + 1);
         }
-        golden_require(r, poise_objective_multiply(b->objective, kind, b->v, b->y) == POISE_OK);
+        golden_require(r, poise_objective_multiply(b->objective, kind, b->v, b->y, NULL) == POISE_OK);
         take_array(r, b->y, n);
         golden_require(r, poise_objective_diagonal(b->objective, kind, b->y) == POISE_OK);
         take_array(r, b->y, n);
@@ -369,7 +369,7 @@ static void take_packed(golden_result *r, bench *b)
 static void take_objective(golden_result *r, bench *b, const poise_goal *goals, int count)
 {
     golden_require(r, poise_objective_set_goals(b->objective, goals, count, NULL) == POISE_OK);
-    golden_require(r, poise_objective_evaluate(b->objective, b->q, POISE_LEVEL_HESSIAN) == POISE_OK);
+    golden_require(r, poise_objective_evaluate(b->objective, b->q, POISE_LEVEL_HESSIAN, NULL) == POISE_OK);
     golden_take(r, poise_objective_cost(b->objective));
     const double *gradient = poise_objective_gradient(b->objective);
     golden_require(r, gradient != NULL);

@@ -57,8 +57,8 @@ static void solve_all(golden_result *r, const problem *p)
     double solutions[MOST * PROBLEM_NUMBERS];
     int count = 0;
     poise_solver *solver = NULL;
-    golden_require(r, poise_solver_create(p->model, &p->options, NULL, &solver) == POISE_OK);
-    golden_require(r, poise_solve_all(solver, p->goals, p->start, solutions, MOST, &count, NULL) == POISE_OK);
+    golden_require(r, poise_solver_create(p->model, &p->options, NULL, &solver, NULL) == POISE_OK);
+    golden_require(r, poise_solve_all(solver, p->goals, p->start, solutions, MOST, &count, NULL, NULL) == POISE_OK);
     for (int i = 0; i < count * p->nq; ++i) {
         golden_take(r, solutions[i]);
     }

@@ -51,8 +51,8 @@ static uint64_t solve_all(problem *p, uint64_t hash)
     double solutions[4 * PROBLEM_NUMBERS];
     poise_solver *solver = NULL;
     int count = 0;
-    bool works = poise_solver_create(p->model, &p->options, NULL, &solver) == POISE_OK &&
-                 poise_solve_all(solver, p->goals, p->start, solutions, 4, &count, NULL) == POISE_OK;
+    bool works = poise_solver_create(p->model, &p->options, NULL, &solver, NULL) == POISE_OK &&
+                 poise_solve_all(solver, p->goals, p->start, solutions, 4, &count, NULL, NULL) == POISE_OK;
     poise_solver_destroy(solver);
     return works ? golden_hash_numbers(hash, solutions, count * p->nq) : 0;
 }
@@ -119,7 +119,7 @@ static uint64_t erik_problem(int i, const poise_model *model, const double *post
     poise_erik *erik = NULL;
     poise_erik_report report = {0};
     bool works = poise_erik_create(model, &options, NULL, &erik, NULL) == POISE_OK &&
-                 poise_erik_solve(erik, posture, target, q, &report) == POISE_OK;
+                 poise_erik_solve(erik, posture, target, q, &report, NULL) == POISE_OK;
     uint64_t hash = hash_erik(golden_hash_numbers(GOLDEN_START, q, poise_model_nq(model)), &report);
     works = works && two_task_solve(erik, NULL, posture, target, q, &report) == POISE_OK;
     hash = hash_erik(golden_hash_numbers(hash, q, poise_model_nq(model)), &report);
@@ -137,7 +137,7 @@ static uint64_t expressive_problem(int i, const poise_model *model, const double
     poise_expressive_report r = {0};
     poise_goal goal = poise_goal_orientation(poise_model_joint_count(model) - 1, target);
     bool works = poise_expressive_create(model, &options, NULL, &expressive, NULL) == POISE_OK &&
-                 poise_expressive_solve(expressive, &goal, 1, posture, q, &r) == POISE_OK;
+                 poise_expressive_solve(expressive, &goal, 1, posture, q, &r, NULL) == POISE_OK;
     poise_expressive_destroy(expressive);
     double numbers[] = {r.outcome, r.error, r.goal, r.posture, r.worst_angle, r.candidates, r.evaluations};
     uint64_t hash = golden_hash_numbers(GOLDEN_START, q, poise_model_nq(model));
@@ -171,12 +171,12 @@ static uint64_t filter_problem(int i)
     joint.smoothness = i % 2 ? 0.5 : 0.0;
     joint.soft = i % 3 ? 0.0 : 2.0;
     poise_filter *filter = NULL;
-    bool works = poise_filter_create(&joint, 1, NULL, &filter) == POISE_OK;
+    bool works = poise_filter_create(&joint, 1, NULL, &filter, NULL) == POISE_OK;
     uint64_t hash = GOLDEN_START;
     double setpoint = 0.0, x;
     for (int k = 0; k < 200 && works; ++k) {
         setpoint = k % 20 == 0 ? scene_random_range(&random, -4, 4) : setpoint;
-        works = poise_filter_step(filter, &setpoint, 0.02, &x) == POISE_OK;
+        works = poise_filter_step(filter, &setpoint, 0.02, &x, NULL) == POISE_OK;
         hash = golden_hash_numbers(hash, &x, 1);
     }
     poise_filter_destroy(filter);
@@ -210,13 +210,13 @@ static void make_batch(const poise_model *model, bool is_arm, poise_goal *goals,
     int joints = poise_model_joint_count(model), nq = poise_model_nq(model);
     poise_kinematics *kinematics = NULL;
     double there[MOST];
-    if (poise_kinematics_create(model, NULL, &kinematics) != POISE_OK) {
+    if (poise_kinematics_create(model, NULL, &kinematics, NULL) != POISE_OK) {
         return;
     }
     for (int i = 0; i < BATCH; ++i) {
         scene_random_configuration(&random, model, there);
         scene_random_configuration(&random, model, q + (size_t)i * (size_t)nq);
-        poise_kinematics_update(kinematics, there);
+        poise_kinematics_update(kinematics, there, NULL);
         for (int k = 0; k < 4; ++k) {
             int body = is_arm ? joints - 1 : joints - 1 - k * joints / 5;
             poise_vec3 local = {0.1, 0.05 * k, 0.0};
@@ -234,7 +234,7 @@ static bool is_same(poise_solver *solver, const poise_problem *p, const double *
     double q[MOST];
     poise_report report;
     memcpy(q, start, (size_t)nq * sizeof *q);
-    return poise_solve(solver, p->goals, p->goal_count, q, &report) == p->status &&
+    return poise_solve(solver, p->goals, p->goal_count, q, &report, NULL) == p->status &&
            memcmp(q, p->q, (size_t)nq * sizeof *q) == 0 && report.iterations == p->report.iterations &&
            memcmp(&report.cost, &p->report.cost, sizeof report.cost) == 0;
 }
@@ -258,8 +258,8 @@ static uint64_t run_batch(const poise_model *model, bool is_arm, poise_method me
     options.user = spread->user;
     poise_batch *batch = NULL;
     poise_solver *solver = NULL;
-    bool works = poise_batch_create(model, &options, NULL, &batch) == POISE_OK &&
-                 poise_solver_create(model, &options.solver, NULL, &solver) == POISE_OK;
+    bool works = poise_batch_create(model, &options, NULL, &batch, NULL) == POISE_OK &&
+                 poise_solver_create(model, &options.solver, NULL, &solver, NULL) == POISE_OK;
     make_batch(model, is_arm, r->goals, r->start);
     memcpy(r->q, r->start, (size_t)BATCH * (size_t)nq * sizeof *r->q);
     for (int i = 0; i < BATCH; ++i) {
@@ -268,7 +268,7 @@ static uint64_t run_batch(const poise_model *model, bool is_arm, poise_method me
     }
     for (int first = 0; first < BATCH && works; first += spread->size) {
         int count = BATCH - first < spread->size ? BATCH - first : spread->size;
-        works = poise_batch_solve(batch, r->problems + first, count) == POISE_OK;
+        works = poise_batch_solve(batch, r->problems + first, count, NULL) == POISE_OK;
     }
     uint64_t hash = golden_hash_numbers(GOLDEN_START, r->q, BATCH * nq);
     for (int i = 0; i < BATCH && works; ++i) {
@@ -323,11 +323,11 @@ static poise_markers *record(const poise_model *model, const poise_placement *pl
     scene_random random = scene_random_make(5);
     poise_scale metres = {1.0, POISE_UP_Y};
     int nq = poise_model_nq(model);
-    if (poise_clip_create(FRAMES, nq, 0.02, NULL, &clip) == POISE_OK) {
+    if (poise_clip_create(FRAMES, nq, 0.02, NULL, &clip, NULL) == POISE_OK) {
         for (int f = 0; f < FRAMES; ++f) {
             scene_motion_pose(model, f < FRAMES / 2 ? "walk" : "kick", f * 0.02, clip->q + (size_t)f * (size_t)nq);
         }
-        poise_markers_from_clip(model, clip, metres, placements, MARKERS, NULL, &markers);
+        poise_markers_from_clip(model, clip, metres, placements, MARKERS, NULL, &markers, NULL);
     }
     double zero = 0.0;
     for (int i = 0; markers && i < FRAMES * MARKERS; ++i) {

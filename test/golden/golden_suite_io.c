@@ -57,13 +57,13 @@ static uint64_t scene_files(const char *scene)
     poise_markers *markers = NULL;
     uint64_t hash = 0;
     if (scene_create(scene, NULL, &model, NULL) == POISE_OK &&
-        poise_clip_create(FRAMES, poise_model_nq(model), 0.01, NULL, &clip) == POISE_OK &&
-        poise_markers_create(FRAMES, 3, 120.0, NULL, NULL, &markers) == POISE_OK) {
+        poise_clip_create(FRAMES, poise_model_nq(model), 0.01, NULL, &clip, NULL) == POISE_OK &&
+        poise_markers_create(FRAMES, 3, 120.0, NULL, NULL, &markers, NULL) == POISE_OK) {
         for (int f = 0; f < FRAMES; ++f) {
             double *q = clip->q + (size_t)f * (size_t)clip->nq;
             poise_model_neutral(model, q);
             if (scene_motion_pose(model, "kick", 0.1 * f, q) != POISE_OK) {
-                poise_model_clamp(model, q, NULL);
+                poise_model_clamp(model, q, NULL, NULL);
             }
             for (int i = 0; i < 2; ++i) { // the third is never seen
                 markers->position[3 * f + i] = poise_vec3_make(0.1 * f + i / 3.0, 1.0 / (1.0 + f), -2.0 / 7.0);

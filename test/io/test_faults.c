@@ -40,7 +40,7 @@ static poise_clip *walk(const poise_model *model)
 {
     int nq = poise_model_nq(model);
     poise_clip *clip;
-    ck_assert_int_eq(poise_clip_create(FRAMES, nq, 0.02, NULL, &clip), POISE_OK);
+    ck_assert_int_eq(poise_clip_create(FRAMES, nq, 0.02, NULL, &clip, NULL), POISE_OK);
     for (int f = 0; f < FRAMES; ++f) {
         scene_motion_pose(model, "walk", f * 0.02, clip->q + (size_t)f * (size_t)nq);
     }
@@ -60,12 +60,13 @@ static void open_stage(void)
     }
     stage.clip = walk(stage.model);
     stage.euler_clip = walk(stage.euler);
-    ck_assert_int_eq(poise_clip_create(FRAMES, poise_model_nq(stage.arm), 0.02, NULL, &stage.arm_clip), POISE_OK);
+    ck_assert_int_eq(poise_clip_create(FRAMES, poise_model_nq(stage.arm), 0.02, NULL, &stage.arm_clip, NULL), POISE_OK);
     poise_scale metres = {1.0, POISE_UP_Y};
     ck_assert_int_eq(
-        poise_markers_from_clip(stage.model, stage.clip, metres, stage.placements, MARKERS, NULL, &stage.markers), POISE_OK);
+        poise_markers_from_clip(stage.model, stage.clip, metres, stage.placements, MARKERS, NULL, &stage.markers, NULL),
+        POISE_OK);
     memcpy(stage.q, stage.clip->q, (size_t)stage.clip->nq * sizeof *stage.q);
-    ck_assert_int_eq(poise_builder_create(NULL, &stage.builder), POISE_OK);
+    ck_assert_int_eq(poise_builder_create(NULL, &stage.builder, NULL), POISE_OK);
     for (int k = 0; k < poise_model_joint_count(stage.model); ++k) {
         poise_joint joint = poise_model_joint(stage.model, k);
         ck_assert_int_eq(poise_builder_add_joint(stage.builder, &joint, NULL), POISE_OK);
@@ -109,7 +110,7 @@ static poise_status batch_create(const poise_allocator *a, poise_error *e)
     poise_batch *made = UNTOUCHED;
     poise_batch_options options = poise_batch_options_default();
     options.workers = 3;
-    poise_status status = poise_batch_create(stage.model, &options, a, &made);
+    poise_status status = poise_batch_create(stage.model, &options, a, &made, NULL);
     FINISH(status, made, poise_batch_destroy);
 }
 
@@ -136,7 +137,7 @@ static poise_status filter_create(const poise_allocator *a, poise_error *e)
     poise_filter *made = UNTOUCHED;
     poise_filter_joint joints[3] = {poise_filter_joint_default(), poise_filter_joint_default(),
                                     poise_filter_joint_default()};
-    poise_status status = poise_filter_create(joints, 3, a, &made);
+    poise_status status = poise_filter_create(joints, 3, a, &made, NULL);
     FINISH(status, made, poise_filter_destroy);
 }
 
@@ -144,7 +145,7 @@ static poise_status kinematics_create(const poise_allocator *a, poise_error *e)
 {
     (void)e;
     poise_kinematics *made = UNTOUCHED;
-    poise_status status = poise_kinematics_create(stage.model, a, &made);
+    poise_status status = poise_kinematics_create(stage.model, a, &made, NULL);
     FINISH(status, made, poise_kinematics_destroy);
 }
 
@@ -152,7 +153,7 @@ static poise_status objective_create(const poise_allocator *a, poise_error *e)
 {
     (void)e;
     poise_objective *made = UNTOUCHED;
-    poise_status status = poise_objective_create(stage.model, 2, a, &made);
+    poise_status status = poise_objective_create(stage.model, 2, a, &made, NULL);
     FINISH(status, made, poise_objective_destroy);
 }
 
@@ -163,7 +164,7 @@ static poise_status solver_create(const poise_allocator *a, poise_error *e)
     for (int m = 0; m < POISE_METHOD_COUNT; ++m) { // each has scratch memory of its own
         poise_solver *made = UNTOUCHED;
         options.method = (poise_method)m;
-        poise_status status = poise_solver_create(stage.model, &options, a, &made);
+        poise_status status = poise_solver_create(stage.model, &options, a, &made, NULL);
         if (status != POISE_OK) {
             ck_assert_ptr_eq(made, UNTOUCHED);
             return status;
@@ -197,7 +198,7 @@ static poise_status add_all(poise_builder *builder, poise_error *e)
 static poise_status builder_create(const poise_allocator *a, poise_error *e)
 {
     poise_builder *made = UNTOUCHED;
-    poise_status status = poise_builder_create(a, &made);
+    poise_status status = poise_builder_create(a, &made, NULL);
     if (status != POISE_OK) {
         ck_assert_ptr_eq(made, UNTOUCHED);
         *e = (poise_error){.status = status, .text = "no text promised"};
@@ -230,7 +231,7 @@ static poise_status clip_create(const poise_allocator *a, poise_error *e)
 {
     (void)e;
     poise_clip *made = UNTOUCHED;
-    poise_status status = poise_clip_create(10, 4, 0.1, a, &made);
+    poise_status status = poise_clip_create(10, 4, 0.1, a, &made, NULL);
     FINISH(status, made, poise_clip_destroy);
 }
 
@@ -238,7 +239,7 @@ static poise_status clip_trim(const poise_allocator *a, poise_error *e)
 {
     (void)e;
     poise_clip *made = UNTOUCHED;
-    poise_status status = poise_clip_trim(stage.clip, 1, 2, a, &made);
+    poise_status status = poise_clip_trim(stage.clip, 1, 2, a, &made, NULL);
     FINISH(status, made, poise_clip_destroy);
 }
 
@@ -246,7 +247,7 @@ static poise_status clip_resample(const poise_allocator *a, poise_error *e)
 {
     (void)e;
     poise_clip *made = UNTOUCHED;
-    poise_status status = poise_clip_resample(stage.clip, stage.model, 0.003, a, &made);
+    poise_status status = poise_clip_resample(stage.clip, stage.model, 0.003, a, &made, NULL);
     FINISH(status, made, poise_clip_destroy);
 }
 
@@ -255,7 +256,7 @@ static poise_status markers_create(const poise_allocator *a, poise_error *e)
     (void)e;
     static const char *const labels[] = {"a", "b"};
     poise_markers *made = UNTOUCHED;
-    poise_status status = poise_markers_create(10, 2, 100.0, labels, a, &made);
+    poise_status status = poise_markers_create(10, 2, 100.0, labels, a, &made, NULL);
     FINISH(status, made, poise_markers_destroy);
 }
 
@@ -263,7 +264,7 @@ static poise_status markers_trim(const poise_allocator *a, poise_error *e)
 {
     (void)e;
     poise_markers *made = UNTOUCHED;
-    poise_status status = poise_markers_trim(stage.markers, 1, 2, a, &made);
+    poise_status status = poise_markers_trim(stage.markers, 1, 2, a, &made, NULL);
     FINISH(status, made, poise_markers_destroy);
 }
 
@@ -271,7 +272,7 @@ static poise_status markers_resample(const poise_allocator *a, poise_error *e)
 {
     (void)e;
     poise_markers *made = UNTOUCHED;
-    poise_status status = poise_markers_resample(stage.markers, 70.0, a, &made);
+    poise_status status = poise_markers_resample(stage.markers, 70.0, a, &made, NULL);
     FINISH(status, made, poise_markers_destroy);
 }
 
@@ -280,7 +281,8 @@ static poise_status markers_from_clip(const poise_allocator *a, poise_error *e)
     (void)e;
     poise_markers *made = UNTOUCHED;
     poise_scale metres = {1.0, POISE_UP_Y};
-    poise_status status = poise_markers_from_clip(stage.model, stage.clip, metres, stage.placements, MARKERS, a, &made);
+    poise_status status =
+        poise_markers_from_clip(stage.model, stage.clip, metres, stage.placements, MARKERS, a, &made, NULL);
     FINISH(status, made, poise_markers_destroy);
 }
 

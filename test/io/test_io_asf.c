@@ -343,7 +343,7 @@ TEST(broken_motions_are_refused_with_their_line)
     io_refused_text(":DEGREES\n1x\n", AMC, model->model, 2, "expected the number of a frame");
     poise_file_destroy(model);
     poise_builder *builder;
-    poise_builder_create(NULL, &builder);
+    poise_builder_create(NULL, &builder, NULL);
     poise_joint joint = poise_joint_default();
     joint.name = "ball";
     joint.type = POISE_JOINT_BALL_QUATERNION;
@@ -354,7 +354,7 @@ TEST(broken_motions_are_refused_with_their_line)
     io_refused_text(motion, AMC, file.model, 0, "an AMC has no ball_quaternion joints");
     io_write_refused(&file, ASF, "no ball_quaternion joints");
     io_write_refused(&file, AMC, "no clip");
-    ck_assert_int_eq(poise_clip_create(1, 4, 1, NULL, &file.clip), POISE_OK);
+    ck_assert_int_eq(poise_clip_create(1, 4, 1, NULL, &file.clip, NULL), POISE_OK);
     io_write_refused(&file, AMC, "no ball_quaternion joints");
     poise_clip_destroy(file.clip);
     poise_model_destroy(file.model);
@@ -364,7 +364,7 @@ TEST(broken_motions_are_refused_with_their_line)
 TEST(other_skeletons_are_written_in_the_same_poses)
 {
     poise_builder *builder;
-    poise_builder_create(NULL, &builder);
+    poise_builder_create(NULL, &builder, NULL);
     poise_joint joint = poise_joint_default();
     joint.name = "pelvis";
     joint.type = POISE_JOINT_FREE_EULER;
@@ -388,7 +388,7 @@ TEST(other_skeletons_are_written_in_the_same_poses)
     poise_file file = {.format = ASF};
     ck_assert_int_eq(poise_model_create(builder, NULL, &file.model, NULL), POISE_OK);
     poise_builder_destroy(builder);
-    ck_assert_int_eq(poise_clip_create(2, 12, 0.5, NULL, &file.clip), POISE_OK);
+    ck_assert_int_eq(poise_clip_create(2, 12, 0.5, NULL, &file.clip, NULL), POISE_OK);
     for (int i = 0; i < 24; ++i) {
         file.clip->q[i] = 0.1 * i - 1.0;
     }

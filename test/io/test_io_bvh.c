@@ -322,7 +322,7 @@ TEST(broken_hierarchies_are_refused_with_their_line)
 TEST(other_joints_are_written_as_angles_in_the_same_pose)
 {
     poise_builder *builder;
-    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
     poise_joint joint = poise_joint_default();
     joint.name = "base";
     joint.type = POISE_JOINT_FREE;
@@ -347,7 +347,7 @@ TEST(other_joints_are_written_as_angles_in_the_same_pose)
     poise_file file = {.format = BVH};
     ck_assert_int_eq(poise_model_create(builder, NULL, &file.model, NULL), POISE_OK);
     poise_builder_destroy(builder);
-    ck_assert_int_eq(poise_clip_create(40, poise_model_nq(file.model), 0.1, NULL, &file.clip), POISE_OK);
+    ck_assert_int_eq(poise_clip_create(40, poise_model_nq(file.model), 0.1, NULL, &file.clip, NULL), POISE_OK);
     for (int f = 0; f < 40; ++f) {
         double *q = file.clip->q + f * file.clip->nq;
         poise_quat turn = poise_quat_from_axis_angle(poise_vec3_make(0.1, 1, 0.2), 0.3 * f);

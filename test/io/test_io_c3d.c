@@ -363,7 +363,7 @@ TEST(a_small_file_survives_every_cut_and_every_failing_request)
 static poise_markers *markers_of(int frames, int count, double rate, const char *const *labels)
 {
     poise_markers *markers = NULL;
-    ck_assert_int_eq(poise_markers_create(frames, count, rate, labels, NULL, &markers), POISE_OK);
+    ck_assert_int_eq(poise_markers_create(frames, count, rate, labels, NULL, &markers, NULL), POISE_OK);
     uint32_t state = 1;
     for (size_t i = 0; i < (size_t)frames * (size_t)count; ++i) {
         state = state * 1664525u + 1013904223u;

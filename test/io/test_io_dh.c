@@ -12,8 +12,8 @@
 static poise_pose tip_pose(const poise_model *model, const char *tool, const double *q)
 {
     poise_kinematics *k = NULL;
-    ck_assert_int_eq(poise_kinematics_create(model, NULL, &k), POISE_OK);
-    ck_assert_int_eq(poise_kinematics_update(k, q), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &k, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(k, q, NULL), POISE_OK);
     int found = poise_model_find_tool(model, tool);
     poise_pose pose = found >= 0 ? poise_kinematics_tool_pose(k, found)
                                  : poise_kinematics_body_pose(k, poise_model_joint_count(model) - 1);

@@ -24,9 +24,9 @@ static poise_file *read_or_fail(const char *text)
 static poise_pose pose_of(const poise_model *model, const double *q, int body)
 {
     poise_kinematics *kinematics = NULL;
-    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics, NULL), POISE_OK);
     if (q) {
-        ck_assert_int_eq(poise_kinematics_update(kinematics, q), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_update(kinematics, q, NULL), POISE_OK);
     }
     poise_pose pose = poise_kinematics_body_pose(kinematics, body);
     poise_kinematics_destroy(kinematics);

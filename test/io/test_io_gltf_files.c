@@ -256,11 +256,11 @@ TEST_DATA(bodies_are_where_the_matrices_of_the_file_put_them_at_every_key, "data
         json_t *nodes = json_object_get(p.json, "nodes");
         matrix world[32];
         poise_kinematics *kinematics = NULL;
-        ck_assert_int_eq(poise_kinematics_create(file->model, NULL, &kinematics), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_create(file->model, NULL, &kinematics, NULL), POISE_OK);
         ck_assert_int_eq(file->clip->frames, cases[c].keys);
         for (int key = 0; key < cases[c].keys; ++key) {
             world_matrices(&p, cases[c].animation, key, world);
-            ck_assert_int_eq(poise_kinematics_update(kinematics, file->clip->q + key * file->clip->nq), POISE_OK);
+            ck_assert_int_eq(poise_kinematics_update(kinematics, file->clip->q + key * file->clip->nq, NULL), POISE_OK);
             for (size_t i = 0; i < json_array_size(nodes); ++i) {
                 const char *name = json_string_value(json_object_get(json_array_get(nodes, i), "name"));
                 int body = poise_model_find_body(file->model, name);

@@ -58,11 +58,11 @@ static void check_same_motion(const poise_file *a, const poise_file *b, double m
 {
     ck_assert_int_eq(a->clip->frames, b->clip->frames);
     poise_kinematics *ka = NULL, *kb = NULL;
-    poise_kinematics_create(a->model, NULL, &ka);
-    poise_kinematics_create(b->model, NULL, &kb);
+    poise_kinematics_create(a->model, NULL, &ka, NULL);
+    poise_kinematics_create(b->model, NULL, &kb, NULL);
     for (int f = 0; f < a->clip->frames; ++f) {
-        ck_assert_int_eq(poise_kinematics_update(ka, a->clip->q + f * a->clip->nq), POISE_OK);
-        ck_assert_int_eq(poise_kinematics_update(kb, b->clip->q + f * b->clip->nq), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_update(ka, a->clip->q + f * a->clip->nq, NULL), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_update(kb, b->clip->q + f * b->clip->nq, NULL), POISE_OK);
         for (int k = 0; k < poise_model_joint_count(a->model); ++k) {
             int other = poise_model_find_body(b->model, poise_model_body_name(a->model, k));
             poise_pose pa = poise_kinematics_body_pose(ka, k), pb = poise_kinematics_body_pose(kb, other);
@@ -85,7 +85,7 @@ TEST(joints_of_every_type_move_the_same_after_writing_and_reading)
         poise_model *model = random_model(&random, 30, RANDOM_MIMICS | RANDOM_FOREST);
         int nq = poise_model_nq(model);
         poise_clip *clip = NULL;
-        ck_assert_int_eq(poise_clip_create(4, nq, 1.0 / 120, NULL, &clip), POISE_OK);
+        ck_assert_int_eq(poise_clip_create(4, nq, 1.0 / 120, NULL, &clip, NULL), POISE_OK);
         for (int f = 0; f < 4; ++f) {
             poise_model_neutral(model, clip->q + f * nq);
         }

@@ -113,7 +113,7 @@ TEST(random_models_goals_and_clips_come_back_with_the_same_bits)
         random_goals_make(&random, model, &goals);
         int nq = poise_model_nq(model);
         poise_clip *clip = NULL;
-        ck_assert_int_eq(poise_clip_create(3, nq, 1.0 / 3.0, NULL, &clip), POISE_OK);
+        ck_assert_int_eq(poise_clip_create(3, nq, 1.0 / 3.0, NULL, &clip, NULL), POISE_OK);
         for (int f = 0; f < 3; ++f) {
             poise_model_neutral(model, clip->q + f * nq);
         }
@@ -121,7 +121,7 @@ TEST(random_models_goals_and_clips_come_back_with_the_same_bits)
             clip->q[i] += hard_number(&random);
         }
         poise_markers *markers = NULL;
-        ck_assert_int_eq(poise_markers_create(2, 3, 59.94, NULL, NULL, &markers), POISE_OK);
+        ck_assert_int_eq(poise_markers_create(2, 3, 59.94, NULL, NULL, &markers, NULL), POISE_OK);
         for (int i = 0; i < 5; ++i) {
             markers->position[i] = (poise_vec3){hard_number(&random), hard_number(&random), hard_number(&random)};
         }

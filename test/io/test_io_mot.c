@@ -142,7 +142,7 @@ TEST(a_small_file_survives_every_cut_and_every_failing_request)
 static poise_clip *random_clip(const poise_model *model, int frames, scene_random *random)
 {
     poise_clip *clip = NULL;
-    ck_assert_int_eq(poise_clip_create(frames, poise_model_nq(model), 1.0 / 119.88, NULL, &clip), POISE_OK);
+    ck_assert_int_eq(poise_clip_create(frames, poise_model_nq(model), 1.0 / 119.88, NULL, &clip, NULL), POISE_OK);
     clip->start_time = 0.1;
     for (int f = 0; f < frames; ++f) {
         scene_random_configuration(random, model, clip->q + (size_t)f * (size_t)clip->nq);
@@ -185,7 +185,7 @@ TEST(coordinates_have_the_names_that_are_promised)
     add_plain(builder, "e", "d", POISE_JOINT_REVOLUTE);
     poise_model *model = model_and_done(builder);
     poise_clip *clip = NULL;
-    ck_assert_int_eq(poise_clip_create(0, poise_model_nq(model), 0.01, NULL, &clip), POISE_OK);
+    ck_assert_int_eq(poise_clip_create(0, poise_model_nq(model), 0.01, NULL, &clip, NULL), POISE_OK);
     io_bytes bytes = io_write(&(poise_file){.model = model, .clip = clip}, POISE_FORMAT_MOT, 0);
     ck_assert_str_eq((char *)bytes.bytes,
                      "motion\nversion=1\nnRows=0\nnColumns=17\ninDegrees=yes\nframe_time=0.01\nendheader\n"
@@ -210,7 +210,7 @@ TEST(what_cannot_be_written_is_refused)
 {
     poise_model *model = small_model();
     poise_clip *clip = NULL;
-    ck_assert_int_eq(poise_clip_create(2, NQ, 0.01, NULL, &clip), POISE_OK);
+    ck_assert_int_eq(poise_clip_create(2, NQ, 0.01, NULL, &clip, NULL), POISE_OK);
     io_write_refused(&(poise_file){.clip = clip}, POISE_FORMAT_MOT, "the model is missing");
     io_write_refused(&(poise_file){.model = model}, POISE_FORMAT_MOT, "the clip is missing");
     io_writes_without_memory(&(poise_file){.model = model, .clip = clip}, POISE_FORMAT_MOT);

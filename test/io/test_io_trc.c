@@ -162,7 +162,7 @@ TEST(a_small_file_survives_every_cut_and_every_failing_request)
 static poise_markers *random_markers(int frames, int count)
 {
     poise_markers *markers = NULL;
-    ck_assert_int_eq(poise_markers_create(frames, count, 119.88, NULL, NULL, &markers), POISE_OK);
+    ck_assert_int_eq(poise_markers_create(frames, count, 119.88, NULL, NULL, &markers, NULL), POISE_OK);
     uint64_t state = 42;
     for (size_t i = 0; i < (size_t)frames * (size_t)count; ++i) {
         double c[3];
@@ -211,7 +211,7 @@ TEST(what_a_trc_file_cannot_hold_is_told)
 {
     const char *labels[] = {"a\tb", ""};
     poise_markers *markers = NULL;
-    ck_assert_int_eq(poise_markers_create(1, 2, 10, labels, NULL, &markers), POISE_OK);
+    ck_assert_int_eq(poise_markers_create(1, 2, 10, labels, NULL, &markers, NULL), POISE_OK);
     poise_file file = {.markers = markers};
     io_write_warns(&file, POISE_FORMAT_TRC, "2 labels are empty or hold tabs");
     io_bytes bytes = io_write(&file, POISE_FORMAT_TRC, 1);

@@ -231,12 +231,12 @@ TEST(a_root_at_a_million_costs_positions_their_last_unit_and_derivatives_nothing
         update(&f);
         poise_vec3 x = {0.1, 0.2, 0.3}, near = poise_kinematics_point(f.kin, 9, x);
         double near_J[3 * NUMBERS], far_J[3 * NUMBERS];
-        ck_assert_int_eq(poise_kinematics_point_jacobian(f.kin, 9, x, near_J), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_point_jacobian(f.kin, 9, x, near_J, NULL), POISE_OK);
         poise_vec3 root = {1e6, -1e6, 1e6};
         f.q[0] = root.x, f.q[1] = root.y, f.q[2] = root.z;
         update(&f);
         poise_vec3 far = v3_sub(poise_kinematics_point(f.kin, 9, x), root);
-        ck_assert_int_eq(poise_kinematics_point_jacobian(f.kin, 9, x, far_J), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_point_jacobian(f.kin, 9, x, far_J, NULL), POISE_OK);
         ck_assert_mem_eq(near_J, far_J, (size_t)(3 * f.nv) * sizeof *near_J);
         ck_assert_double_le(fabs(far.x - near.x), 0.5 * unit);
         ck_assert_double_le(fabs(far.y - near.y), 0.5 * unit);
@@ -268,7 +268,7 @@ TEST(in_the_plane_a_column_is_the_arm_turned_by_a_right_angle)
         for (int i = 0; i < BONES; ++i) {
             double J[3 * BONES];
             poise_vec3 tip = {0.5, 0, 0}, p_i = poise_kinematics_point(f.kin, i, tip);
-            ck_assert_int_eq(poise_kinematics_point_jacobian(f.kin, i, tip, J), POISE_OK);
+            ck_assert_int_eq(poise_kinematics_point_jacobian(f.kin, i, tip, J, NULL), POISE_OK);
             for (int j = 0; j < BONES; ++j) {
                 poise_vec3 p_j = poise_kinematics_body_pose(f.kin, j).position;
                 bool moves = poise_model_is_ancestor(f.model, j, i);
@@ -324,7 +324,7 @@ static void differences(figure *f, quantity of, int body, poise_vec3 local, int 
     memcpy(q, f->q, sizeof q);
     for (int k = 0; k < 4; ++k) {
         v[i] = STEP * (double[]){1, -1, 2, -2}[k];
-        ck_assert_int_eq(poise_retract(f->model, q, v, f->q), POISE_OK);
+        ck_assert_int_eq(poise_retract(f->model, q, v, f->q, NULL), POISE_OK);
         update(f);
         of(f, body, local, value[k]);
     }
@@ -355,7 +355,7 @@ TEST(point_jacobian_matches_differences)
         double J[3 * NUMBERS];
         int body = scene_random_index(&random, JOINTS);
         poise_vec3 local = random_vector(&random, 0.5);
-        ck_assert_int_eq(poise_kinematics_point_jacobian(f.kin, body, local, J), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_point_jacobian(f.kin, body, local, J, NULL), POISE_OK);
         check_columns(&f, J, point_of, body, local, "point");
         release(&f);
     }
@@ -369,7 +369,7 @@ TEST(direction_jacobian_matches_differences)
         double J[3 * NUMBERS];
         int body = scene_random_index(&random, JOINTS);
         poise_vec3 local = random_vector(&random, 1.0);
-        ck_assert_int_eq(poise_kinematics_direction_jacobian(f.kin, body, local, J), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_direction_jacobian(f.kin, body, local, J, NULL), POISE_OK);
         check_columns(&f, J, direction_of, body, local, "direction");
         release(&f);
     }
@@ -381,7 +381,7 @@ TEST(mass_center_jacobian_matches_differences)
     for (int i = 0; i < MODELS; ++i) {
         figure f = random_figure(&random, JOINTS, RANDOM_MIMICS | RANDOM_FOREST);
         double J[3 * NUMBERS];
-        ck_assert_int_eq(poise_kinematics_mass_center_jacobian(f.kin, J), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_mass_center_jacobian(f.kin, J, NULL), POISE_OK);
         check_columns(&f, J, mass_center_of, 0, v3(0, 0, 0), "centre of mass");
         release(&f);
     }
@@ -396,8 +396,8 @@ TEST(frame_jacobian_holds_velocity_and_angular_velocity)
         double J[6 * NUMBERS], J_point[3 * NUMBERS], rows[9], unused[3];
         int body = scene_random_index(&random, JOINTS), n = f.nv;
         poise_vec3 local = random_vector(&random, 0.5);
-        ck_assert_int_eq(poise_kinematics_frame_jacobian(f.kin, body, local, J), POISE_OK);
-        ck_assert_int_eq(poise_kinematics_point_jacobian(f.kin, body, local, J_point), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_frame_jacobian(f.kin, body, local, J, NULL), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_point_jacobian(f.kin, body, local, J_point, NULL), POISE_OK);
         ck_assert_mem_eq(J, J_point, (size_t)(3 * n) * sizeof *J);
         poise_kinematics_body_frame(f.kin, body, rows, unused);
         mat3 R = m3_from_rows(rows), R_transposed = m3_transpose(&R);
@@ -441,7 +441,7 @@ TEST(a_model_without_mass_has_no_mass_center)
     memset(J, 0x55, sizeof J);
     ck_assert_double_eq(poise_kinematics_mass_center(f.kin, &center), 0.0);
     ck_assert(center.x == 0 && center.y == 0 && center.z == 0);
-    ck_assert_int_eq(poise_kinematics_mass_center_jacobian(f.kin, J), POISE_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(poise_kinematics_mass_center_jacobian(f.kin, J, NULL), POISE_ERROR_UNSUPPORTED);
     for (size_t i = 0; i < sizeof J; ++i) {
         ck_assert_int_eq(((unsigned char *)J)[i], 0x55);
     }
@@ -463,7 +463,7 @@ TEST(update_refuses_what_is_not_a_configuration_and_keeps_the_last)
             double q[NUMBERS];
             poise_model_neutral(f.model, q);
             q[i] = (double[]){NAN, INFINITY, -INFINITY}[k];
-            ck_assert_int_eq(poise_kinematics_update(f.kin, q), POISE_ERROR_ARGUMENT);
+            ck_assert_int_eq(poise_kinematics_update(f.kin, q, NULL), POISE_ERROR_ARGUMENT);
         }
     }
     for (int k = 0; k < JOINTS; ++k) {
@@ -473,11 +473,11 @@ TEST(update_refuses_what_is_not_a_configuration_and_keeps_the_last)
             poise_model_neutral(f.model, q);
             int count, first = poise_model_joint_q(f.model, k, &count);
             q[first + count - 1] = 0.0;
-            ck_assert_int_eq(poise_kinematics_update(f.kin, q), POISE_ERROR_ARGUMENT);
+            ck_assert_int_eq(poise_kinematics_update(f.kin, q, NULL), POISE_ERROR_ARGUMENT);
         }
     }
-    ck_assert_int_eq(poise_kinematics_update(f.kin, NULL), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_kinematics_update(NULL, f.q), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_kinematics_update(f.kin, NULL, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_kinematics_update(NULL, f.q, NULL), POISE_ERROR_ARGUMENT);
     for (int k = 0; k < JOINTS; ++k) {
         poise_pose pose = poise_kinematics_body_pose(f.kin, k);
         ck_assert_mem_eq(&pose, &before[k], sizeof pose);
@@ -485,7 +485,7 @@ TEST(update_refuses_what_is_not_a_configuration_and_keeps_the_last)
     release(&f);
 }
 
-typedef poise_status (*derivative)(const poise_kinematics *kin, int body, poise_vec3 local, double *out);
+typedef poise_status (*derivative)(const poise_kinematics *kin, int body, poise_vec3 local, double *out, poise_error *error);
 
 TEST(derivatives_refuse_bad_arguments_and_write_nothing)
 {
@@ -496,15 +496,15 @@ TEST(derivatives_refuse_bad_arguments_and_write_nothing)
     double *out = calloc((size_t)(6 * NUMBERS + 3 * f.nv * f.nv), sizeof *out);
     for (size_t i = 0; i < TEST_COUNT(all); ++i) {
         out[0] = -7;
-        ck_assert_int_eq(all[i](f.kin, POISE_WORLD, v3(0, 0, 0), out), POISE_ERROR_ARGUMENT);
-        ck_assert_int_eq(all[i](f.kin, 3, v3(0, 0, 0), out), POISE_ERROR_ARGUMENT);
-        ck_assert_int_eq(all[i](f.kin, 0, v3(0, NAN, 0), out), POISE_ERROR_ARGUMENT);
-        ck_assert_int_eq(all[i](f.kin, 0, v3(0, 0, 0), NULL), POISE_ERROR_ARGUMENT);
-        ck_assert_int_eq(all[i](NULL, 0, v3(0, 0, 0), out), POISE_ERROR_ARGUMENT);
+        ck_assert_int_eq(all[i](f.kin, POISE_WORLD, v3(0, 0, 0), out, NULL), POISE_ERROR_ARGUMENT);
+        ck_assert_int_eq(all[i](f.kin, 3, v3(0, 0, 0), out, NULL), POISE_ERROR_ARGUMENT);
+        ck_assert_int_eq(all[i](f.kin, 0, v3(0, NAN, 0), out, NULL), POISE_ERROR_ARGUMENT);
+        ck_assert_int_eq(all[i](f.kin, 0, v3(0, 0, 0), NULL, NULL), POISE_ERROR_ARGUMENT);
+        ck_assert_int_eq(all[i](NULL, 0, v3(0, 0, 0), out, NULL), POISE_ERROR_ARGUMENT);
         ck_assert_double_eq(out[0], -7);
     }
-    ck_assert_int_eq(poise_kinematics_mass_center_jacobian(f.kin, NULL), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_kinematics_mass_center_jacobian(NULL, out), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_kinematics_mass_center_jacobian(f.kin, NULL, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_kinematics_mass_center_jacobian(NULL, out, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_double_eq(out[0], -7);
     free(out);
     release(&f);

@@ -64,7 +64,7 @@ static poise_model *build(const poise_joint *joints, int count)
 {
     poise_builder *builder;
     poise_model *model;
-    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
     for (int k = 0; k < count; ++k) {
         ck_assert_int_eq(poise_builder_add_joint(builder, &joints[k], NULL), POISE_OK);
     }
@@ -146,8 +146,8 @@ static void finish(twin *now)
 static poise_kinematics *kinematics_at(const twin *now)
 {
     poise_kinematics *kinematics;
-    ck_assert_int_eq(poise_kinematics_create(now->model, NULL, &kinematics), POISE_OK);
-    ck_assert_int_eq(poise_kinematics_update(kinematics, now->q), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(now->model, NULL, &kinematics, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(kinematics, now->q, NULL), POISE_OK);
     return kinematics;
 }
 
@@ -179,7 +179,7 @@ TEST(point_jacobian_agrees_with_plain)
         poise_kinematics *kinematics = kinematics_at(&now);
         for (int c = 0; c < EFFECTORS; ++c) {
             const plain_effector *effector = &now.effectors[c];
-            poise_kinematics_point_jacobian(kinematics, effector->bone, effector->tool, J + 3 * c * now.n);
+            poise_kinematics_point_jacobian(kinematics, effector->bone, effector->tool, J + 3 * c * now.n, NULL);
         }
         assert_same(J, now.J, ROWS * now.n, "jacobian");
         poise_kinematics_destroy(kinematics);
@@ -196,7 +196,7 @@ TEST(point_tensor_agrees_with_plain)
         start(&now);
         poise_kinematics *kinematics = kinematics_at(&now);
         for (int c = 0; c < EFFECTORS; ++c) {
-            poise_kinematics_point_tensor(kinematics, now.effectors[c].bone, now.effectors[c].tool, K);
+            poise_kinematics_point_tensor(kinematics, now.effectors[c].bone, now.effectors[c].tool, K, NULL);
             plain_tensor(now.plain, now.J, c, plain_K);
             assert_same(K, plain_K, 3 * now.n * now.n, "tensor");
         }
@@ -220,18 +220,18 @@ TEST(cost_gradient_and_hessians_agree_with_plain)
             goals[c] = poise_goal_position(effector->bone, effector->tool, effector->goal);
             goals[c].weight = effector->weight;
         }
-        ck_assert_int_eq(poise_objective_create(now.model, 0, NULL, &objective), POISE_OK);
+        ck_assert_int_eq(poise_objective_create(now.model, 0, NULL, &objective, NULL), POISE_OK);
         ck_assert_int_eq(poise_objective_set_goals(objective, goals, EFFECTORS, NULL), POISE_OK);
-        ck_assert_int_eq(poise_objective_evaluate(objective, now.q, POISE_LEVEL_HESSIAN), POISE_OK);
+        ck_assert_int_eq(poise_objective_evaluate(objective, now.q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
         f = poise_objective_cost(objective);
         plain_f = plain_cost(now.plain);
         assert_same(&f, &plain_f, 1, "cost");
         plain_gradient(now.plain, now.J, g);
         assert_same(poise_objective_gradient(objective), g, now.n, "gradient");
-        ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, H), POISE_OK);
+        ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, H, NULL), POISE_OK);
         plain_hessian(now.plain, now.J, plain_H);
         assert_same(H, plain_H, now.n * now.n, "exact Hessian");
-        ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_GAUSS_NEWTON, H), POISE_OK);
+        ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_GAUSS_NEWTON, H, NULL), POISE_OK);
         plain_gauss_newton(now.plain, now.J, plain_H);
         assert_same(H, plain_H, now.n * now.n, "Gauss-Newton matrix");
         poise_objective_destroy(objective);

@@ -11,7 +11,7 @@
 static double *tensor_of(const figure *f, int body, poise_vec3 local)
 {
     double *K = malloc((size_t)(3 * f->nv * f->nv + 1) * sizeof *K);
-    ck_assert_int_eq(poise_kinematics_point_tensor(f->kin, body, local, K), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_point_tensor(f->kin, body, local, K, NULL), POISE_OK);
     return K;
 }
 
@@ -37,9 +37,9 @@ static int dof(const figure *f, const char *joint)
 static void jacobian_at(figure *f, const double *v, int body, poise_vec3 local, double *J)
 {
     double q[FIGURE_NUMBERS];
-    ck_assert_int_eq(poise_retract(f->model, f->q, v, q), POISE_OK);
-    ck_assert_int_eq(poise_kinematics_update(f->kin, q), POISE_OK);
-    ck_assert_int_eq(poise_kinematics_point_jacobian(f->kin, body, local, J), POISE_OK);
+    ck_assert_int_eq(poise_retract(f->model, f->q, v, q, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(f->kin, q, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_point_jacobian(f->kin, body, local, J, NULL), POISE_OK);
     for (int k = 0; k < poise_model_joint_count(f->model); ++k) {
         poise_joint_type type = poise_model_joint_type(f->model, k);
         if (type != POISE_JOINT_BALL_QUATERNION && type != POISE_JOINT_FREE) {
@@ -129,12 +129,12 @@ TEST(hessian_of_a_marker_is_its_jacobian_squared_and_its_residual_times_the_tens
         poise_goal goal = poise_goal_position(body, local, target);
         goal.weight = 0.5 + 0.1 * trial;
         poise_objective *objective;
-        ck_assert_int_eq(poise_objective_create(f.model, 0, NULL, &objective), POISE_OK);
+        ck_assert_int_eq(poise_objective_create(f.model, 0, NULL, &objective, NULL), POISE_OK);
         ck_assert_int_eq(poise_objective_set_goals(objective, &goal, 1, NULL), POISE_OK);
-        ck_assert_int_eq(poise_objective_evaluate(objective, f.q, POISE_LEVEL_HESSIAN), POISE_OK);
+        ck_assert_int_eq(poise_objective_evaluate(objective, f.q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
         double *H = malloc((size_t)(n * n + 1) * sizeof *H), *K = tensor_of(&f, body, local), J[3 * FIGURE_NUMBERS];
-        ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, H), POISE_OK);
-        ck_assert_int_eq(poise_kinematics_point_jacobian(f.kin, body, local, J), POISE_OK);
+        ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, H, NULL), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_point_jacobian(f.kin, body, local, J, NULL), POISE_OK);
         vec3 r = v3_sub(poise_kinematics_point(f.kin, body, local), target);
         for (int i = 0; i < n; ++i) {
             for (int j = 0; j < n; ++j) {
@@ -260,10 +260,10 @@ TEST(joints_on_different_branches_have_no_second_derivative)
                            poise_goal_position(2, v3(0, 1, 1), v3(-3, 3, 3))};
     poise_objective *objective;
     double H[49];
-    ck_assert_int_eq(poise_objective_create(f.model, 0, NULL, &objective), POISE_OK);
+    ck_assert_int_eq(poise_objective_create(f.model, 0, NULL, &objective, NULL), POISE_OK);
     ck_assert_int_eq(poise_objective_set_goals(objective, goals, 2, NULL), POISE_OK);
-    ck_assert_int_eq(poise_objective_evaluate(objective, f.q, POISE_LEVEL_HESSIAN), POISE_OK);
-    ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, H), POISE_OK);
+    ck_assert_int_eq(poise_objective_evaluate(objective, f.q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
+    ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, H, NULL), POISE_OK);
     double *K = tensor_of(&f, 1, v3(0, 1, 1));
     for (int left = 1; left < 4; ++left) {
         for (int right = 4; right < 7; ++right) {
@@ -295,10 +295,10 @@ TEST(a_root_translation_couples_with_rotations_in_the_hessian_but_not_in_the_ten
         goals[1].weight = 2.5;
         poise_objective *objective;
         double H[36];
-        ck_assert_int_eq(poise_objective_create(f.model, 0, NULL, &objective), POISE_OK);
+        ck_assert_int_eq(poise_objective_create(f.model, 0, NULL, &objective, NULL), POISE_OK);
         ck_assert_int_eq(poise_objective_set_goals(objective, goals, 2, NULL), POISE_OK);
-        ck_assert_int_eq(poise_objective_evaluate(objective, f.q, POISE_LEVEL_HESSIAN), POISE_OK);
-        ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, H), POISE_OK);
+        ck_assert_int_eq(poise_objective_evaluate(objective, f.q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
+        ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, H, NULL), POISE_OK);
         double *K = tensor_of(&f, 0, points[0]), coupling = 0.0;
         for (int i = 0; i < 3; ++i) {
             for (int j = 0; j < 6; ++j) {

@@ -50,7 +50,7 @@ static vec3 case_vector(size_t i)
 static poise_expmap made(vec3 v)
 {
     poise_expmap map;
-    ck_assert_int_eq(poise_expmap_make(v, &map), POISE_OK);
+    ck_assert_int_eq(poise_expmap_make(v, &map, NULL), POISE_OK);
     return map;
 }
 
@@ -223,7 +223,7 @@ static const vec3 basis_s = {0.6, 0.48, 0.64}, basis_t = {0.8, -0.36, -0.48};
 static poise_swing swung(double a, double b)
 {
     poise_swing swing;
-    ck_assert_int_eq(poise_swing_make(a, b, basis_s, basis_t, &swing), POISE_OK);
+    ck_assert_int_eq(poise_swing_make(a, b, basis_s, basis_t, &swing, NULL), POISE_OK);
     return swing;
 }
 
@@ -286,7 +286,7 @@ TEST(long_swings_are_shortened_in_their_plane)
     vec3 axes[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 0, 0}};
     for (int i = 0; i < 3; ++i) {
         poise_swing swing;
-        ck_assert_int_eq(poise_swing_make(4.0, 0.0, axes[i], axes[i + 1], &swing), POISE_OK);
+        ck_assert_int_eq(poise_swing_make(4.0, 0.0, axes[i], axes[i + 1], &swing, NULL), POISE_OK);
         ck_assert_double_le(fabs(swing.a - (4.0 - PZ_TWO_PI)), 8 * EPS);
         ck_assert_double_eq(swing.b, 0.0);
     }
@@ -366,20 +366,20 @@ TEST(numbers_that_are_not_finite_are_refused_and_nothing_is_written)
     memcpy(&swing_before, &swing, sizeof swing);
     for (int i = 0; i < 3; ++i) {
         double x = bad[i];
-        ck_assert_int_eq(poise_expmap_make(v3(x, 0, 0), &map), POISE_ERROR_ARGUMENT);
-        ck_assert_int_eq(poise_expmap_make(v3(0, x, 0), &map), POISE_ERROR_ARGUMENT);
-        ck_assert_int_eq(poise_expmap_make(v3(0, 0, x), &map), POISE_ERROR_ARGUMENT);
-        ck_assert_int_eq(poise_swing_make(x, 0, basis_s, basis_t, &swing), POISE_ERROR_ARGUMENT);
-        ck_assert_int_eq(poise_swing_make(0, x, basis_s, basis_t, &swing), POISE_ERROR_ARGUMENT);
-        ck_assert_int_eq(poise_swing_make(0, 0, v3(x, 0, 0), v3(0, 1, 0), &swing), POISE_ERROR_ARGUMENT);
-        ck_assert_int_eq(poise_swing_make(0, 0, v3(1, 0, 0), v3(0, 1, x), &swing), POISE_ERROR_ARGUMENT);
+        ck_assert_int_eq(poise_expmap_make(v3(x, 0, 0), &map, NULL), POISE_ERROR_ARGUMENT);
+        ck_assert_int_eq(poise_expmap_make(v3(0, x, 0), &map, NULL), POISE_ERROR_ARGUMENT);
+        ck_assert_int_eq(poise_expmap_make(v3(0, 0, x), &map, NULL), POISE_ERROR_ARGUMENT);
+        ck_assert_int_eq(poise_swing_make(x, 0, basis_s, basis_t, &swing, NULL), POISE_ERROR_ARGUMENT);
+        ck_assert_int_eq(poise_swing_make(0, x, basis_s, basis_t, &swing, NULL), POISE_ERROR_ARGUMENT);
+        ck_assert_int_eq(poise_swing_make(0, 0, v3(x, 0, 0), v3(0, 1, 0), &swing, NULL), POISE_ERROR_ARGUMENT);
+        ck_assert_int_eq(poise_swing_make(0, 0, v3(1, 0, 0), v3(0, 1, x), &swing, NULL), POISE_ERROR_ARGUMENT);
     }
     // finite coordinates whose vector is not
-    ck_assert_int_eq(poise_swing_make(1.7e308, 1.7e308, basis_s, basis_t, &swing), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_swing_make(1.7e308, 1.7e308, basis_s, basis_t, &swing, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_mem_eq(&map, &map_before, sizeof map);
     ck_assert_mem_eq(&swing, &swing_before, sizeof swing);
-    ck_assert_int_eq(poise_expmap_make(v3(0, 0, 0), NULL), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_swing_make(0, 0, basis_s, basis_t, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_expmap_make(v3(0, 0, 0), NULL, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_swing_make(0, 0, basis_s, basis_t, NULL, NULL), POISE_ERROR_ARGUMENT);
 }
 
 TEST(a_basis_that_is_not_orthonormal_is_refused)
@@ -388,11 +388,11 @@ TEST(a_basis_that_is_not_orthonormal_is_refused)
     memset(&swing, 0x5a, sizeof swing);
     memcpy(&before, &swing, sizeof swing);
     vec3 x = {1, 0, 0}, y = {0, 1, 0};
-    ck_assert_int_eq(poise_swing_make(0.1, 0.2, v3(1.0 + 2e-9, 0, 0), y, &swing), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_swing_make(0.1, 0.2, x, v3(0, 1.0 - 2e-9, 0), &swing), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_swing_make(0.1, 0.2, x, v3(2e-9, 1, 0), &swing), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_swing_make(0.1, 0.2, x, x, &swing), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_swing_make(0.1, 0.2, x, v3(0, 0, 0), &swing), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_swing_make(0.1, 0.2, v3(1.0 + 2e-9, 0, 0), y, &swing, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_swing_make(0.1, 0.2, x, v3(0, 1.0 - 2e-9, 0), &swing, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_swing_make(0.1, 0.2, x, v3(2e-9, 1, 0), &swing, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_swing_make(0.1, 0.2, x, x, &swing, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_swing_make(0.1, 0.2, x, v3(0, 0, 0), &swing, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_mem_eq(&swing, &before, sizeof swing);
-    ck_assert_int_eq(poise_swing_make(0.1, 0.2, v3(1.0 + 5e-10, 0, 0), v3(5e-10, 1, 0), &swing), POISE_OK);
+    ck_assert_int_eq(poise_swing_make(0.1, 0.2, v3(1.0 + 5e-10, 0, 0), v3(5e-10, 1, 0), &swing, NULL), POISE_OK);
 }

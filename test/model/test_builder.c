@@ -33,7 +33,7 @@ static void assert_error(const poise_error *error, poise_status status, const ch
 static poise_builder *new_builder(void)
 {
     poise_builder *builder = NULL;
-    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
     return builder;
 }
 
@@ -504,7 +504,7 @@ TEST(a_table_whose_tip_exists_already_leaves_none_of_its_rows_behind)
     assert_error(&error, POISE_ERROR_MODEL, "tool \"armtip\"", "there is a tool of that name already");
     poise_model *model = model_of(builder);
     ck_assert_int_eq(poise_model_joint_count(model), 1);
-    ck_assert_int_eq(poise_model_find_joint(model, "arm1"), POISE_WORLD);
+    ck_assert_int_eq(poise_model_find_joint(model, "arm1"), POISE_NONE);
     poise_model_destroy(model);
     poise_builder_destroy(builder);
 }
@@ -536,7 +536,7 @@ TEST(null_arguments_are_refused)
     poise_model *model = NULL;
     poise_error error = blank_error();
     poise_dh_row row = dh_row(1);
-    ck_assert_int_eq(poise_builder_create(NULL, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_builder_create(NULL, NULL, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_builder_add_joint(NULL, &joint, &error), POISE_ERROR_ARGUMENT);
     assert_error(&error, POISE_ERROR_ARGUMENT, "builder", "must not be NULL");
     ck_assert_int_eq(poise_builder_add_joint(builder, NULL, NULL), POISE_ERROR_ARGUMENT);

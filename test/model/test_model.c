@@ -66,10 +66,10 @@ static void assert_same_model(const poise_model *a, const poise_model *b)
     scene_random random = scene_random_make(7);
     scene_random_configuration(&random, a, q);
     poise_kinematics *kin_a, *kin_b;
-    ck_assert_int_eq(poise_kinematics_create(a, NULL, &kin_a), POISE_OK);
-    ck_assert_int_eq(poise_kinematics_create(b, NULL, &kin_b), POISE_OK);
-    ck_assert_int_eq(poise_kinematics_update(kin_a, q), POISE_OK);
-    ck_assert_int_eq(poise_kinematics_update(kin_b, q), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(a, NULL, &kin_a, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(b, NULL, &kin_b, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(kin_a, q, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(kin_b, q, NULL), POISE_OK);
     for (int k = 0; k < poise_model_joint_count(a); ++k) {
         poise_pose pose_a = poise_kinematics_body_pose(kin_a, k), pose_b = poise_kinematics_body_pose(kin_b, k);
         ck_assert_mem_eq(&pose_a, &pose_b, sizeof pose_a);
@@ -239,7 +239,7 @@ TEST(indices_out_of_range_give_nothing)
         ck_assert_int_eq(poise_model_joint_type(model, k), POISE_JOINT_FIXED);
         ck_assert_int_eq(poise_model_parent(model, k), POISE_WORLD);
         ck_assert_int_eq(poise_model_mimic(model, k), POISE_WORLD);
-        ck_assert_int_eq(poise_model_tool_body(model, k), POISE_WORLD);
+        ck_assert_int_eq(poise_model_tool_body(model, k), POISE_NONE);
         ck_assert_int_eq(poise_model_subtree(model, k), 0);
         ck_assert_int_eq(poise_model_path(model, k, path, 2), 0);
         ck_assert_int_eq(poise_model_joint_q(model, k, &count), 0);
@@ -260,13 +260,13 @@ TEST(a_null_model_is_an_empty_one)
     ck_assert_int_eq(poise_model_nq(NULL), 0);
     ck_assert_int_eq(poise_model_nv(NULL), 0);
     ck_assert_int_eq(poise_model_tool_count(NULL), 0);
-    ck_assert_int_eq(poise_model_find_joint(NULL, "a"), POISE_WORLD);
-    ck_assert_int_eq(poise_model_find_body(NULL, "a"), POISE_WORLD);
-    ck_assert_int_eq(poise_model_find_tool(NULL, "a"), POISE_WORLD);
+    ck_assert_int_eq(poise_model_find_joint(NULL, "a"), POISE_NONE);
+    ck_assert_int_eq(poise_model_find_body(NULL, "a"), POISE_NONE);
+    ck_assert_int_eq(poise_model_find_tool(NULL, "a"), POISE_NONE);
     ck_assert_ptr_null(poise_model_lower(NULL));
     ck_assert_ptr_null(poise_model_upper(NULL));
     ck_assert(!poise_model_within_limits(NULL, (double[]){0}));
-    ck_assert_int_eq(poise_model_clamp(NULL, (double[]){0}, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_model_clamp(NULL, (double[]){0}, NULL, NULL), POISE_ERROR_ARGUMENT);
     poise_model_neutral(NULL, NULL);
 }
 
@@ -321,12 +321,12 @@ TEST(every_one_of_thousands_of_names_is_found)
     }
     ck_assert(clock() - start < CLOCKS_PER_SEC / 2);
     ck_assert_int_eq(found, 2 * MANY);
-    ck_assert_int_eq(poise_model_find_joint(model, "joint number 20000"), POISE_WORLD);
-    ck_assert_int_eq(poise_model_find_joint(model, "body7"), POISE_WORLD);
-    ck_assert_int_eq(poise_model_find_body(model, "joint number 7"), POISE_WORLD);
-    ck_assert_int_eq(poise_model_find_joint(model, ""), POISE_WORLD);
-    ck_assert_int_eq(poise_model_find_joint(model, NULL), POISE_WORLD);
-    ck_assert_int_eq(poise_model_find_tool(model, "body7"), POISE_WORLD);
+    ck_assert_int_eq(poise_model_find_joint(model, "joint number 20000"), POISE_NONE);
+    ck_assert_int_eq(poise_model_find_joint(model, "body7"), POISE_NONE);
+    ck_assert_int_eq(poise_model_find_body(model, "joint number 7"), POISE_NONE);
+    ck_assert_int_eq(poise_model_find_joint(model, ""), POISE_NONE);
+    ck_assert_int_eq(poise_model_find_joint(model, NULL), POISE_NONE);
+    ck_assert_int_eq(poise_model_find_tool(model, "body7"), POISE_NONE);
     poise_model_destroy(model);
 }
 
@@ -516,8 +516,8 @@ static void check_table(scene_random *random, poise_dh_convention convention)
     ck_assert_double_eq(poise_model_lower(model)[3], -2.0);
     ck_assert_double_eq(poise_model_upper(model)[3], 5.0);
     poise_kinematics *kin;
-    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kin), POISE_OK);
-    ck_assert_int_eq(poise_kinematics_update(kin, q), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kin, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(kin, q, NULL), POISE_OK);
     poise_pose tip = poise_kinematics_tool_pose(kin, 0);
     double R[9], p[3] = {tip.position.x, tip.position.y, tip.position.z};
     poise_quat_to_matrix(tip.rotation, R);
@@ -559,7 +559,7 @@ TEST(a_table_hangs_on_its_parent)
     ck_assert_int_eq(poise_builder_add_dh(builder, "right", "base", POISE_DH_MODIFIED, &row, 1, NULL), POISE_OK);
     poise_model *model = model_and_done(builder);
     poise_kinematics *kin;
-    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kin), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kin, NULL), POISE_OK);
     ck_assert_int_eq(poise_model_parent(model, 1), 0);
     ck_assert_int_eq(poise_model_parent(model, 2), 0);
     ck_assert_double_eq(poise_kinematics_body_pose(kin, 1).position.x, 1.0); // classic: a comes after the joint

@@ -22,7 +22,7 @@ static actor make_actor(const char *scene)
 {
     actor a = {0};
     ck_assert_int_eq(scene_create(scene, NULL, &a.model, NULL), POISE_OK);
-    ck_assert_int_eq(poise_kinematics_create(a.model, NULL, &a.kinematics), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(a.model, NULL, &a.kinematics, NULL), POISE_OK);
     return a;
 }
 
@@ -35,7 +35,7 @@ static void end_actor(actor *a)
 static void play(actor *a, const char *motion, double t)
 {
     ck_assert_int_eq(scene_motion_pose(a->model, motion, t, a->q), POISE_OK);
-    ck_assert_int_eq(poise_kinematics_update(a->kinematics, a->q), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(a->kinematics, a->q, NULL), POISE_OK);
 }
 
 static poise_vec3 point(const actor *a, const char *body, double x, double y, double z)

@@ -21,9 +21,9 @@ static poise_model *make(const char *scene)
 static poise_kinematics *pose(const poise_model *model, const double *q)
 {
     poise_kinematics *kinematics = NULL;
-    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics, NULL), POISE_OK);
     if (q) {
-        ck_assert_int_eq(poise_kinematics_update(kinematics, q), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_update(kinematics, q, NULL), POISE_OK);
     }
     return kinematics;
 }
@@ -171,7 +171,7 @@ TEST(planar_scenes_turn_about_z_only_and_reach_as_far_as_their_links)
         poise_kinematics *kinematics = pose(model, NULL);
         poise_vec3 straight = {arms[i].reach, 0, 0};
         ck_assert_double_eq(distance(tool_position(model, kinematics, "tip"), straight), 0);
-        ck_assert_int_eq(poise_kinematics_update(kinematics, q), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_update(kinematics, q, NULL), POISE_OK);
 
         // p = sum of R(Theta_i) u_i, Theta_i the sum of the angles so far; five terms of rounding below 1e-15 each
         double x = 0, y = 0, angle = 0;
@@ -246,8 +246,8 @@ TEST(the_denavit_hartenberg_form_of_skeleton_c_is_skeleton_c)
         scene_random_configuration(&random, plain, q);
         memcpy(q_dh, q, sizeof q);
         q_dh[3] = -q[3];
-        poise_kinematics_update(a, q);
-        poise_kinematics_update(b, q_dh);
+        poise_kinematics_update(a, q, NULL);
+        poise_kinematics_update(b, q_dh, NULL);
         poise_pose tip = poise_kinematics_tool_pose(a, poise_model_find_tool(plain, "tip"));
         poise_pose tip_dh = poise_kinematics_tool_pose(b, poise_model_find_tool(table, "ctip"));
 
@@ -444,7 +444,7 @@ TEST(the_markers_determine_every_joint)
         poise_kinematics *kinematics = pose(model, q);
         memset(A, 0, sizeof A);
         for (int m = 0; m < 41; ++m) {
-            poise_kinematics_point_jacobian(kinematics, markers[m].body, markers[m].local, J);
+            poise_kinematics_point_jacobian(kinematics, markers[m].body, markers[m].local, J, NULL);
             for (int i = 0; i < DOFS; ++i) {
                 for (int j = 0; j < DOFS; ++j) {
                     A[i * DOFS + j] += J[i] * J[j] + J[DOFS + i] * J[DOFS + j] + J[2 * DOFS + i] * J[2 * DOFS + j];
@@ -492,7 +492,7 @@ TEST(the_light_of_a_sad_lamp_shines_down_and_of_a_proud_one_ahead)
     double height = tool_position(model, kinematics, "light").y;
     ck_assert_double_lt(poise_kinematics_direction(kinematics, shade, (poise_vec3){0, 1, 0}).y, -0.9);
     ck_assert_int_eq(scene_posture(model, "lamp", "proud", q), POISE_OK);
-    poise_kinematics_update(kinematics, q);
+    poise_kinematics_update(kinematics, q, NULL);
     ck_assert_double_gt(poise_kinematics_direction(kinematics, shade, (poise_vec3){0, 1, 0}).z, 0.9);
     ck_assert_double_gt(tool_position(model, kinematics, "light").y, height + 0.3);
     poise_kinematics_destroy(kinematics);

@@ -38,12 +38,12 @@ static subject *record(double common, double spread)
         s->placements[i] = (poise_placement){s->markers[i].name, s->markers[i].body, s->markers[i].local, 1.0};
     }
     poise_clip *clip;
-    poise_clip_create(FRAMES, nq, 0.02, NULL, &clip);
+    poise_clip_create(FRAMES, nq, 0.02, NULL, &clip, NULL);
     for (int f = 0; f < FRAMES; ++f) {
         scene_motion_pose(s->model, scene_motion_name(f * 4 / FRAMES), f * 0.02, clip->q + (size_t)f * (size_t)nq);
     }
     poise_scale metres = {1.0, POISE_UP_Y};
-    ck_assert_int_eq(poise_markers_from_clip(s->real, clip, metres, s->placements, MARKERS, NULL, &s->seen), POISE_OK);
+    ck_assert_int_eq(poise_markers_from_clip(s->real, clip, metres, s->placements, MARKERS, NULL, &s->seen, NULL), POISE_OK);
     poise_clip_destroy(clip);
     return s;
 }
@@ -203,7 +203,7 @@ static poise_model *bodies_called(const char *const *names, int count)
 {
     poise_builder *builder;
     poise_model *model;
-    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
     for (int i = 0; i < count; ++i) {
         poise_joint joint = poise_joint_default();
         joint.name = names[i];
@@ -224,7 +224,7 @@ TEST(markers_find_their_bodies_by_name_in_every_dialect)
     };
     static const char *const labels[7] = {"Daniel:LKNE", "RTHI", "LFHD", "RBWT", "L.Elbow", "RTOE", "Daniel:*1"};
     poise_markers *markers;
-    ck_assert_int_eq(poise_markers_create(1, 7, 100.0, labels, NULL, &markers), POISE_OK);
+    ck_assert_int_eq(poise_markers_create(1, 7, 100.0, labels, NULL, &markers, NULL), POISE_OK);
     for (int d = 0; d < 4; ++d) {
         poise_model *model = bodies_called(dialects[d], 6);
         poise_placement placements[7];
@@ -245,7 +245,7 @@ TEST(a_marker_without_its_body_is_left_out)
     static const char *const bodies[2] = {"rfemur", "tail"}, *const labels[3] = {"LKNE", "RKNE", "TAIL1"};
     poise_model *model = bodies_called(bodies, 2);
     poise_markers *markers;
-    ck_assert_int_eq(poise_markers_create(1, 3, 100.0, labels, NULL, &markers), POISE_OK);
+    ck_assert_int_eq(poise_markers_create(1, 3, 100.0, labels, NULL, &markers, NULL), POISE_OK);
     poise_placement placements[1];
     ck_assert_int_eq(poise_placements_by_name(model, markers, placements, 1), 1);
     ck_assert_str_eq(placements[0].label, "RKNE");

@@ -35,12 +35,13 @@ static take *record(const char *motion, int frames)
     for (int i = 0; i < MARKERS; ++i) {
         t->placements[i] = (poise_placement){t->markers[i].name, t->markers[i].body, t->markers[i].local, 1.0};
     }
-    ck_assert_int_eq(poise_clip_create(frames, t->nq, 1.0 / RATE, NULL, &t->truth), POISE_OK);
+    ck_assert_int_eq(poise_clip_create(frames, t->nq, 1.0 / RATE, NULL, &t->truth, NULL), POISE_OK);
     for (int f = 0; f < frames; ++f) {
         scene_motion_pose(t->model, motion, f / RATE, t->truth->q + (size_t)f * (size_t)t->nq);
     }
     poise_scale metres = {1.0, POISE_UP_Y};
-    ck_assert_int_eq(poise_markers_from_clip(t->model, t->truth, metres, t->placements, MARKERS, NULL, &t->seen), POISE_OK);
+    ck_assert_int_eq(poise_markers_from_clip(t->model, t->truth, metres, t->placements, MARKERS, NULL, &t->seen, NULL),
+                     POISE_OK);
     t->report = calloc((size_t)frames, sizeof *t->report);
     return t;
 }
@@ -81,11 +82,11 @@ static double worst_error(const take *t, int first, int end)
     poise_kinematics *kin[2];
     double worst = 0.0;
     for (int i = 0; i < 2; ++i) {
-        poise_kinematics_create(t->model, NULL, &kin[i]);
+        poise_kinematics_create(t->model, NULL, &kin[i], NULL);
     }
     for (int f = first; f < end; ++f) {
-        poise_kinematics_update(kin[0], t->truth->q + (size_t)f * (size_t)t->nq);
-        poise_kinematics_update(kin[1], t->found->q + (size_t)f * (size_t)t->nq);
+        poise_kinematics_update(kin[0], t->truth->q + (size_t)f * (size_t)t->nq, NULL);
+        poise_kinematics_update(kin[1], t->found->q + (size_t)f * (size_t)t->nq, NULL);
         for (int i = 0; i < MARKERS; ++i) {
             const poise_placement *p = &t->placements[i];
             poise_vec3 a = poise_kinematics_point(kin[0], p->body, p->local);
@@ -102,12 +103,12 @@ static double worst_error(const take *t, int first, int end)
 static double worst_jump(const take *t)
 {
     poise_kinematics *kin;
-    poise_kinematics_create(t->model, NULL, &kin);
+    poise_kinematics_create(t->model, NULL, &kin, NULL);
     int joints = poise_model_joint_count(t->model);
     poise_quat *last = calloc((size_t)joints, sizeof *last);
     double worst = 0.0;
     for (int f = 0; f < t->frames; ++f) {
-        poise_kinematics_update(kin, t->found->q + (size_t)f * (size_t)t->nq);
+        poise_kinematics_update(kin, t->found->q + (size_t)f * (size_t)t->nq, NULL);
         for (int k = 0; k < joints; ++k) {
             poise_quat q = poise_kinematics_body_pose(kin, k).rotation;
             double dot = fabs(q.x * last[k].x + q.y * last[k].y + q.z * last[k].z + q.w * last[k].w);
@@ -151,11 +152,11 @@ TEST(a_frame_at_a_time_gives_the_bits_of_one_chunk)
     double *q = calloc((size_t)t->nq, sizeof *q);
     poise_track_frame frame;
     for (int f = 30; f > 0; --f) { // as poise_track settles the first frame
-        poise_tracker_next(tracker, point(t, f, 0), q, &frame);
+        poise_tracker_next(tracker, point(t, f, 0), q, &frame, NULL);
         ck_assert_int_eq(frame.flags, f == 30 ? POISE_TRACK_RESTARTED : 0);
     }
     for (int f = 0; f < t->frames; ++f) {
-        ck_assert_int_eq(poise_tracker_next(tracker, point(t, f, 0), q, &frame), POISE_OK);
+        ck_assert_int_eq(poise_tracker_next(tracker, point(t, f, 0), q, &frame, NULL), POISE_OK);
         ck_assert_mem_eq(q, t->found->q + (size_t)f * (size_t)t->nq, (size_t)t->nq * sizeof *q);
         ck_assert_int_eq(frame.iterations, t->report[f].iterations);
     }
@@ -405,11 +406,11 @@ TEST(a_first_frame_that_is_held_keeps_the_limits)
     poise_vec3 unseen = poise_vec3_make(NAN, NAN, NAN);
     poise_track_frame frame;
     double q = 7.0;
-    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
     ck_assert_int_eq(poise_builder_add_dh(builder, "arm", NULL, POISE_DH_CLASSIC, &row, 1, NULL), POISE_OK);
     ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
     ck_assert_int_eq(poise_tracker_create(model, &place, 1, &options, NULL, &tracker, NULL), POISE_OK);
-    ck_assert_int_eq(poise_tracker_next(tracker, &unseen, &q, &frame), POISE_OK);
+    ck_assert_int_eq(poise_tracker_next(tracker, &unseen, &q, &frame, NULL), POISE_OK);
     ck_assert_int_ne(frame.flags & POISE_TRACK_HELD, 0);
     ck_assert_double_eq(q, 0.5);
     poise_tracker_destroy(tracker);

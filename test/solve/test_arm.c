@@ -48,7 +48,7 @@ static double disagreement(const test_arm *arm)
     pz_arm_chain chain = chain_of(arm);
     scene_random random = scene_random_make(5);
     poise_kinematics *kin;
-    ck_assert_int_eq(poise_kinematics_create(arm->model, NULL, &kin), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(arm->model, NULL, &kin, NULL), POISE_OK);
     double worst = 0.0;
     for (int k = 0; k < 200; ++k) {
         double q[ARM_LARGEST], B[9], b[3], L[9];
@@ -56,7 +56,7 @@ static double disagreement(const test_arm *arm)
         vec3 p;
         scene_random_configuration(&random, arm->model, q);
         pz_arm_chain_pose(&chain, q, &R, &p);
-        poise_kinematics_update(kin, q);
+        poise_kinematics_update(kin, q, NULL);
         poise_kinematics_body_frame(kin, arm->body, B, b);
         poise_quat_to_matrix(arm->tip.rotation, L);
         mat3 body = m3_from_rows(B), local = m3_from_rows(L), expected = m3_mul(&body, &local);
@@ -112,7 +112,7 @@ TEST(the_reach_of_slides_is_that_of_their_farther_limits)
     poise_builder *builder;
     test_arm arm = {.n = 3, .body = 2, .tip = poise_pose_identity()};
     char name[] = "a", parent[] = "a";
-    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
     for (int i = 0; i < 3; ++i) {
         poise_joint joint = poise_joint_default();
         name[0] = (char)('a' + i), parent[0] = (char)('a' + i - 1);
@@ -136,7 +136,7 @@ TEST(nearly_parallel_axes_keep_their_skew)
     for (size_t k = 0; k < TEST_COUNT(skews); ++k) {
         poise_builder *builder;
         test_arm arm = {.name = "skew", .n = 2, .body = 1, .tip = {{0, 0, 0, 1}, {0.3, 0.1, 1e3}}};
-        ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+        ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
         poise_joint joint = poise_joint_default();
         joint.type = POISE_JOINT_REVOLUTE;
         joint.name = "a";
@@ -506,7 +506,7 @@ TEST(a_descent_that_finds_no_step_traces_none)
         poise_goal goal = arm_goal(&arm, there);
         goal.target.position = v3_scale(goal.target.position, 5.0);
         goal.weight = 1e40;
-        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report, NULL), POISE_OK);
         for (int i = 0; i < report.traced; ++i) {
             ck_assert_double_le(trace[i].step, 1e20);
             without += trace[i].step == 0;

@@ -35,7 +35,7 @@ static int count_reached(const test_arm *arm, scene_random *random, int count, c
         scene_random_configuration(random, arm->model, there);
         scene_random_configuration(random, arm->model, q);
         poise_goal goal = arm_goal(arm, there);
-        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report, NULL), POISE_OK);
         ck_assert(poise_model_within_limits(arm->model, q));
         bool met = arm_meets(arm, &goal, q, 1e-6);
         ck_assert_msg(met == (report.outcome == POISE_OUTCOME_REACHED), "%s: %s, worst %g %g", arm->name, report.reason,
@@ -134,7 +134,7 @@ TEST(tight_tolerances_are_met)
         scene_random_configuration(&random, arm.model, there);
         scene_random_configuration(&random, arm.model, q);
         poise_goal goal = arm_goal(&arm, there);
-        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report, NULL), POISE_OK);
         ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
         ck_assert_double_le(report.worst_length, 1e-12);
         ck_assert_double_le(report.worst_angle, 1e-12);
@@ -152,7 +152,7 @@ TEST(zero_tolerance_ends_at_rounding)
     double there[ARM_LARGEST] = {0.3, 0.2, -0.4, 0.5, 0.6, 0.7}, q[ARM_LARGEST] = {0};
     poise_report report;
     poise_goal goal = arm_goal(&arm, there);
-    ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+    ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report, NULL), POISE_OK);
     ck_assert_double_le(report.worst_length, 1e-14);
     ck_assert_double_le(report.worst_angle, 1e-14);
     ck_assert_int_le(report.iterations, 200);
@@ -177,10 +177,10 @@ TEST(the_same_call_gives_the_same_bits)
         memcpy(again, q, sizeof q);
         memcpy(other, q, sizeof q);
         poise_goal goal = arm_goal(&arm, there), elsewhere = poise_goal_pose(2, poise_pose_identity(), goal.target);
-        ck_assert_int_eq(poise_solve(first, &goal, 1, q, &a), POISE_OK);
+        ck_assert_int_eq(poise_solve(first, &goal, 1, q, &a, NULL), POISE_OK);
         // another goal in between, on another body, must leave no trace
-        ck_assert_int_eq(poise_solve(second, &elsewhere, 1, other, NULL), POISE_OK);
-        ck_assert_int_eq(poise_solve(second, &goal, 1, again, &b), POISE_OK);
+        ck_assert_int_eq(poise_solve(second, &elsewhere, 1, other, NULL, NULL), POISE_OK);
+        ck_assert_int_eq(poise_solve(second, &goal, 1, again, &b, NULL), POISE_OK);
         ck_assert_mem_eq(q, again, (size_t)arm.n * sizeof *q);
         ck_assert_int_eq(a.iterations, b.iterations);
     }
@@ -205,8 +205,8 @@ TEST(a_start_near_the_target_is_not_overridden_by_the_table)
             q[i] = with_table[i] = there[i] + 0.02 * (scene_random_uniform(&random) - 0.5);
         }
         poise_goal goal = arm_goal(&arm, there);
-        ck_assert_int_eq(poise_solve(plain, &goal, 1, q, &report), POISE_OK);
-        ck_assert_int_eq(poise_solve(table, &goal, 1, with_table, NULL), POISE_OK);
+        ck_assert_int_eq(poise_solve(plain, &goal, 1, q, &report, NULL), POISE_OK);
+        ck_assert_int_eq(poise_solve(table, &goal, 1, with_table, NULL, NULL), POISE_OK);
         if (report.restarts == 0) {
             ck_assert_mem_eq(q, with_table, (size_t)arm.n * sizeof *q);
         }
@@ -231,7 +231,7 @@ TEST(hinges_without_limits_stay_within_half_a_turn_of_the_start)
             start[i] = q[i] = scene_random_range(&random, -50.0, 50.0);
         }
         poise_goal goal = arm_goal(&arm, there);
-        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report, NULL), POISE_OK);
         ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
         for (int i = 0; i < arm.n; ++i) {
             ck_assert_double_le(fabs(q[i] - start[i]), PI + 1e-12);
@@ -250,7 +250,7 @@ TEST(cost_is_that_of_the_objective)
     poise_solver_options options = options_for(3);
     poise_solver *solver = arm_solver(&arm, &options);
     poise_objective *objective;
-    ck_assert_int_eq(poise_objective_create(arm.model, 0, NULL, &objective), POISE_OK);
+    ck_assert_int_eq(poise_objective_create(arm.model, 0, NULL, &objective, NULL), POISE_OK);
     for (int k = 0; k < 100; ++k) {
         double there[ARM_LARGEST], q[ARM_LARGEST];
         poise_report report;
@@ -261,11 +261,11 @@ TEST(cost_is_that_of_the_objective)
         goal.rotation_weight = 0.2;
         goal.target.position.x *= k % 2 ? 1.0 : 3.0;
         poise_objective_set_goals(objective, &goal, 1, NULL);
-        poise_objective_evaluate(objective, q, POISE_LEVEL_COST);
+        poise_objective_evaluate(objective, q, POISE_LEVEL_COST, NULL);
         double start = poise_objective_cost(objective);
-        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report, NULL), POISE_OK);
         ck_assert_double_eq_tol(report.start_cost, start, 1e-13 * (1.0 + start));
-        poise_objective_evaluate(objective, q, POISE_LEVEL_COST);
+        poise_objective_evaluate(objective, q, POISE_LEVEL_COST, NULL);
         ck_assert_double_eq_tol(report.cost, poise_objective_cost(objective), 1e-15);
         poise_goal_error error = poise_objective_goal_error(objective, 0), told = poise_solver_goal_error(solver, 0);
         ck_assert_double_eq_tol(told.error, error.error, 1e-14);
@@ -302,7 +302,7 @@ TEST(what_is_reported_of_a_met_target_is_what_the_objective_says)
         options.position_tolerance = options.rotation_tolerance = 1e-2;
         poise_solver *solver = arm_solver(&arm, &options);
         poise_objective *objective;
-        ck_assert_int_eq(poise_objective_create(arm.model, 0, NULL, &objective), POISE_OK);
+        ck_assert_int_eq(poise_objective_create(arm.model, 0, NULL, &objective, NULL), POISE_OK);
         for (int k = 0; k < 100; ++k) {
             double there[ARM_LARGEST], q[ARM_LARGEST];
             poise_report report;
@@ -311,10 +311,10 @@ TEST(what_is_reported_of_a_met_target_is_what_the_objective_says)
             poise_goal goal = arm_goal(&arm, there);
             goal.weight = 3.0;
             goal.rotation_weight = 0.2;
-            ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+            ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report, NULL), POISE_OK);
             ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
             poise_objective_set_goals(objective, &goal, 1, NULL);
-            poise_objective_evaluate(objective, q, POISE_LEVEL_GRADIENT);
+            poise_objective_evaluate(objective, q, POISE_LEVEL_GRADIENT, NULL);
             poise_goal_error error = poise_objective_goal_error(objective, 0), told = poise_solver_goal_error(solver, 0);
             ck_assert_double_eq_tol(report.cost, poise_objective_cost(objective), 1e-15);
             ck_assert_double_eq_tol(report.gradient, projected_gradient(&arm, objective, q), 1e-13);
@@ -345,7 +345,7 @@ TEST(every_reachable_target_is_reached_whatever_the_ratio_of_weights)
         poise_goal goal = arm_goal(&arm, there);
         goal.weight = weights[k % 5][0];
         goal.rotation_weight = weights[k % 5][1];
-        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report, NULL), POISE_OK);
         ck_assert_msg(report.outcome == POISE_OUTCOME_REACHED, "weights %g and %g: %s", goal.weight, goal.rotation_weight,
                       report.reason);
     }
@@ -364,7 +364,7 @@ TEST(trace_records_the_way_to_the_answer)
     double there[ARM_LARGEST] = {0.3, 0.6, -0.4, 1.1, 0.6, 0.7, -0.2}, q[ARM_LARGEST] = {0.1, 0.2, 0.1, 0.5};
     poise_goal goal = arm_goal(&arm, there);
     poise_report report;
-    ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+    ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report, NULL), POISE_OK);
     ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
     ck_assert_int_gt(report.iterations, 2);
     ck_assert_int_eq(report.traced, report.iterations);
@@ -392,7 +392,7 @@ TEST(an_iteration_that_raises_the_cost_is_not_called_accepted)
         scene_random_configuration(&random, arm.model, q);
         poise_goal goal = arm_goal(&arm, there);
         goal.rotation_tolerance.x = t % 2 ? 0.05 : 0.0;
-        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report, NULL), POISE_OK);
         ck_assert_int_gt(report.traced, 0);
         if (fabs(trace[0].cost - report.start_cost) > 1e-12 * report.start_cost) { // the two may round in another order
             ck_assert_int_eq(trace[0].accepted, trace[0].cost < report.start_cost);
@@ -424,10 +424,10 @@ TEST(the_closest_pose_is_a_minimum_for_the_general_method)
             poise_goal goal = arm_goal(&arm, there);
             goal.target.position.x *= 2.5, goal.target.position.y *= 2.5, goal.target.position.z *= 2.5;
             goal.rotation_weight = k % 3 ? 1.0 : 0.05;
-            ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+            ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report, NULL), POISE_OK);
             ck_assert(report.outcome == POISE_OUTCOME_CLOSEST || report.outcome == POISE_OUTCOME_REACHED);
             ck_assert(poise_model_within_limits(arm.model, q));
-            ck_assert_int_eq(poise_solve(general, &goal, 1, q, &further), POISE_OK);
+            ck_assert_int_eq(poise_solve(general, &goal, 1, q, &further, NULL), POISE_OK);
             ck_assert_double_ge(further.cost, report.cost - 1e-9);
         }
         poise_solver_destroy(solver);
@@ -460,18 +460,18 @@ TEST(huge_and_broken_targets_do_no_harm)
         double q[ARM_LARGEST] = {0};
         poise_report report;
         goal.target.position = poise_vec3_make(sizes[k], -sizes[k], 0.5 * sizes[k]);
-        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report, NULL), POISE_OK);
         ck_assert(poise_model_within_limits(arm.model, q));
         ck_assert_int_ne(report.outcome, POISE_OUTCOME_REACHED);
     }
     double q[ARM_LARGEST] = {0.5}, before[ARM_LARGEST] = {0.5};
     goal.target.position.y = NAN;
-    ck_assert_int_eq(poise_solve(solver, &goal, 1, q, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_solve(solver, &goal, 1, q, NULL, NULL), POISE_ERROR_ARGUMENT);
     goal.target.position.y = INFINITY;
-    ck_assert_int_eq(poise_solve(solver, &goal, 1, q, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_solve(solver, &goal, 1, q, NULL, NULL), POISE_ERROR_ARGUMENT);
     goal = arm_goal(&arm, there);
     goal.target.rotation.w = NAN;
-    ck_assert_int_eq(poise_solve(solver, &goal, 1, q, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_solve(solver, &goal, 1, q, NULL, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_mem_eq(q, before, sizeof q);
     poise_solver_destroy(solver);
     arm_destroy(&arm);
@@ -497,7 +497,7 @@ TEST(five_joints_reach_every_pose_up_to_roll)
             goal.target.rotation =
                 poise_quat_multiply(goal.target.rotation, poise_quat_from_axis_angle(poise_vec3_make(0, 0, 1), roll));
             goal.rotation_tolerance.z = INFINITY;
-            ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+            ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report, NULL), POISE_OK);
             ck_assert_msg(report.outcome == POISE_OUTCOME_REACHED, "arm %d target %d: %s", k, t, report.reason);
             ck_assert(poise_model_within_limits(arm.model, q));
             poise_pose at = arm_pose(&arm, q);
@@ -527,7 +527,7 @@ TEST(finite_bands_are_met_and_used)
         poise_goal goal = arm_goal(&arm, there);
         goal.tolerance = poise_vec3_make(0.01, 0, INFINITY);
         goal.rotation_tolerance = poise_vec3_make(0.05, 0.1, t % 2 ? 0.0 : INFINITY);
-        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report, NULL), POISE_OK);
         ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
         poise_goal_error error = poise_solver_goal_error(solver, 0);
         ck_assert(error.error <= 1e-6 && error.rotation_error <= 1e-6);
@@ -552,9 +552,9 @@ TEST(bands_out_of_reach_end_at_a_closest_pose)
         poise_goal goal = arm_goal(&arm, there);
         goal.target.position.x += 3.0;
         goal.rotation_tolerance.z = INFINITY;
-        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report, NULL), POISE_OK);
         ck_assert_int_eq(report.outcome, POISE_OUTCOME_CLOSEST);
-        ck_assert_int_eq(poise_solve(general, &goal, 1, q, &further), POISE_OK);
+        ck_assert_int_eq(poise_solve(general, &goal, 1, q, &further, NULL), POISE_OK);
         ck_assert_double_ge(further.cost, report.cost - 1e-9);
     }
     poise_solver_destroy(solver);
@@ -572,11 +572,11 @@ TEST(joints_beside_the_chain_keep_their_values)
     poise_solver *solver = arm_solver(&arm, &options);
     double there[ARM_LARGEST] = {0.4, 0.5, 0.6, 0.7, 0.1, 0.2, 0.3}, q[ARM_LARGEST] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7};
     poise_kinematics *kin;
-    ck_assert_int_eq(poise_kinematics_create(arm.model, NULL, &kin), POISE_OK);
-    poise_kinematics_update(kin, there);
+    ck_assert_int_eq(poise_kinematics_create(arm.model, NULL, &kin, NULL), POISE_OK);
+    poise_kinematics_update(kin, there, NULL);
     poise_goal goal = poise_goal_pose(3, poise_pose_identity(), poise_kinematics_body_pose(kin, 3));
     poise_report report;
-    ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+    ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report, NULL), POISE_OK);
     ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
     ck_assert(q[4] == 0.5 && q[5] == 0.6 && q[6] == 0.7);
     poise_kinematics_destroy(kin);
@@ -594,7 +594,7 @@ TEST(a_locked_joint_keeps_its_value)
     double there[ARM_LARGEST] = {0.4, 0.5, 0.3, 0.7, 0.1, 0.2, 0.3}, q[ARM_LARGEST] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7};
     poise_goal goal = arm_goal(&arm, there);
     poise_report report;
-    ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report), POISE_OK);
+    ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report, NULL), POISE_OK);
     ck_assert(q[2] == 0.3);
     ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
     poise_solver_destroy(solver);

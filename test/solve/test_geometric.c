@@ -85,7 +85,7 @@ static poise_model *boxed_joint(poise_joint_type type, double swing, double box)
     for (int i = 0; i < 3 && isfinite(box); ++i) {
         joint.lower[i] = -box, joint.upper[i] = 0.9 * box;
     }
-    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
     ck_assert_int_eq(poise_builder_add_joint(builder, &base, NULL), POISE_OK);
     ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
     ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
@@ -168,7 +168,7 @@ TEST(no_small_step_of_a_rotation_vector_within_its_limits_helps_after_a_run)
             for (int i = 0; i < 3; ++i) {
                 near[i] = q[i] + scene_random_range(&random, -1e-3, 1e-3);
             }
-            poise_model_clamp(b.model, near, NULL);
+            poise_model_clamp(b.model, near, NULL, NULL);
             // slopes of up to 10 over 1e-3 would show as 1e-2; what projected gradients leave is below 1e-6 of that
             ck_assert_double_le(report.cost, bench_cost(&b, goals, 2, near) + 1e-8);
         }
@@ -187,12 +187,12 @@ TEST(a_ball_with_one_marker_does_not_twist)
         poise_vec3 local = v3_scale(scene_random_direction(&random), 0.01);
         double q[4], turned;
         scene_random_configuration(&random, b.model, q);
-        poise_kinematics_update(b.kinematics, q);
+        poise_kinematics_update(b.kinematics, q, NULL);
         poise_quat before = poise_kinematics_body_pose(b.kinematics, 1).rotation;
         vec3 x = poise_kinematics_direction(b.kinematics, 1, local);
         poise_goal goal = poise_goal_position(1, local, random_vector(&random, 1.0));
         ck_assert_int_eq(bench_solve(&b, &goal, 1, q, NULL), POISE_OK);
-        poise_kinematics_update(b.kinematics, q);
+        poise_kinematics_update(b.kinematics, q, NULL);
         quat after = poise_kinematics_body_pose(b.kinematics, 1).rotation;
         vec3 turn = so3_log(quat_mul(after, quat_conj(before)));
         turned = v3_dot(turn, x) / 0.01;
@@ -211,7 +211,7 @@ TEST(a_rotation_vector_takes_the_other_way_round_when_its_limits_ask_for_it)
         joint.name = "ball";
         joint.type = POISE_JOINT_BALL_EXPMAP;
         joint.lower[0] = -0.5, joint.upper[0] = 3.2;
-        ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+        ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
         ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
         ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
         poise_builder_destroy(builder);
@@ -238,7 +238,7 @@ TEST(a_ball_does_not_twist_for_a_marker_that_a_joint_below_has_moved)
         upper.name = "upper", lower.name = "lower", lower.parent = "upper";
         upper.type = lower.type = POISE_JOINT_BALL_QUATERNION;
         lower.offset.position = poise_vec3_make(0.6, 0.64, 0.48);
-        ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+        ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
         ck_assert_int_eq(poise_builder_add_joint(builder, &upper, NULL), POISE_OK);
         ck_assert_int_eq(poise_builder_add_joint(builder, &lower, NULL), POISE_OK);
         ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
@@ -248,7 +248,7 @@ TEST(a_ball_does_not_twist_for_a_marker_that_a_joint_below_has_moved)
         double q[8] = {0, 0, 0, 1, 0, 0, 0, 1};
         poise_goal goal = poise_goal_position(1, v3_neg(lower.offset.position), random_vector(&random, 1.0));
         ck_assert_int_eq(bench_solve(&b, &goal, 1, q, NULL), POISE_OK);
-        poise_kinematics_update(b.kinematics, q);
+        poise_kinematics_update(b.kinematics, q, NULL);
         vec3 tip = poise_kinematics_point(b.kinematics, 1, goal.local.position),
              turn = so3_log((quat){q[0], q[1], q[2], q[3]});
         ck_assert_double_gt(v3_norm(turn), 1e-3);
@@ -300,7 +300,7 @@ static void naive_sweep(bench *b, const poise_goal *goal, bool from_root, double
 {
     for (int i = 0; i < b->nv; ++i) {
         int k = from_root ? i : b->nv - 1 - i;
-        poise_kinematics_update(b->kinematics, q);
+        poise_kinematics_update(b->kinematics, q, NULL);
         poise_joint joint = poise_model_joint(b->model, k);
         vec3 a = poise_kinematics_direction(b->kinematics, k, joint.axis);
         vec3 p = poise_kinematics_body_pose(b->kinematics, k).position;
@@ -531,7 +531,7 @@ TEST(the_size_of_a_pull_bounds_its_moments)
     bench b;
     bench_over(&b, single_joint(POISE_JOINT_BALL_QUATERNION, INFINITY), POISE_METHOD_CCD);
     poise_solver *solver;
-    ck_assert_int_eq(poise_solver_create(b.model, &b.options, NULL, &solver), POISE_OK);
+    ck_assert_int_eq(poise_solver_create(b.model, &b.options, NULL, &solver, NULL), POISE_OK);
     for (int round = 0; round < 500; ++round) {
         poise_goal goal = bench_random_goal(&random, b.model, true);
         double q[4], square = 0.0;
@@ -541,7 +541,7 @@ TEST(the_size_of_a_pull_bounds_its_moments)
                                   random_vector(&random, 0.01));
         }
         scene_random_configuration(&random, b.model, q);
-        ck_assert_int_eq(pz_solve_begin(solver, &goal, 1, q), POISE_OK);
+        ck_assert_int_eq(pz_solve_begin(solver, &goal, 1, q, NULL), POISE_OK);
         ck_assert(isfinite(pz_try(solver, q, POISE_LEVEL_HESSIAN)));
         pz_accept(solver);
         pz_pull_goals(solver, 0.0, pulls);

@@ -39,7 +39,7 @@ static poise_model *moved_model(poise_pose T, const poise_model *model)
 {
     poise_builder *builder = NULL;
     poise_model *moved = NULL;
-    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
     for (int k = 0; k < poise_model_joint_count(model); ++k) {
         poise_joint joint = poise_model_joint(model, k);
         if (!joint.parent) {
@@ -74,10 +74,10 @@ static problem *moved_problem(poise_pose T, const problem *p)
 static double largest_distance(poise_pose T, const problem *p, const double *q, const problem *moved, const double *q_moved)
 {
     poise_kinematics *kin = NULL, *other = NULL;
-    ck_assert_int_eq(poise_kinematics_create(p->model, NULL, &kin), POISE_OK);
-    ck_assert_int_eq(poise_kinematics_create(moved->model, NULL, &other), POISE_OK);
-    ck_assert_int_eq(poise_kinematics_update(kin, q), POISE_OK);
-    ck_assert_int_eq(poise_kinematics_update(other, q_moved), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(p->model, NULL, &kin, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(moved->model, NULL, &other, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(kin, q, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(other, q_moved, NULL), POISE_OK);
     double largest = 0.0;
     for (int k = 0; k < poise_model_joint_count(p->model); ++k) {
         poise_pose a = poise_pose_multiply(T, poise_kinematics_body_pose(kin, k)), b = poise_kinematics_body_pose(other, k);
@@ -169,8 +169,8 @@ static void solve_markers(const poise_model *model, const poise_goal *goals, int
     poise_solver_options options = poise_solver_options_default();
     poise_solver *solver = NULL;
     poise_report report;
-    ck_assert_int_eq(poise_solver_create(model, &options, NULL, &solver), POISE_OK);
-    ck_assert_int_eq(poise_solve(solver, goals, count, q, &report), POISE_OK);
+    ck_assert_int_eq(poise_solver_create(model, &options, NULL, &solver, NULL), POISE_OK);
+    ck_assert_int_eq(poise_solve(solver, goals, count, q, &report, NULL), POISE_OK);
     ck_assert_int_eq(report.outcome, POISE_OUTCOME_CLOSEST);
     poise_solver_destroy(solver);
 }
@@ -192,7 +192,7 @@ TEST(a_figure_with_a_free_root_follows_its_markers_anywhere)
     poise_goal goals[MARKERS];
     ck_assert_int_eq(scene_create("humanoid-quaternion", NULL, &model, NULL), POISE_OK);
     ck_assert_int_eq(poise_model_joint_type(model, 0), POISE_JOINT_FREE);
-    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kin), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kin, NULL), POISE_OK);
     int count = scene_markers("humanoid-quaternion", markers, MARKERS);
     scene_random random = scene_random_make(77);
     for (int round = 0; round < 20; ++round) {
@@ -200,7 +200,7 @@ TEST(a_figure_with_a_free_root_follows_its_markers_anywhere)
         poise_quat turn = scene_random_rotation(&random);
         poise_pose T = {turn, random_vector(&random, 3.0)};
         ck_assert_int_eq(scene_motion_pose(model, "walk", 0.05 * round, q), POISE_OK);
-        ck_assert_int_eq(poise_kinematics_update(kin, q), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_update(kin, q, NULL), POISE_OK);
         for (int i = 0; i < count; ++i) {
             poise_vec3 x = poise_kinematics_point(kin, markers[i].body, markers[i].local),
                        noise = random_vector(&random, 0.01);
@@ -216,7 +216,7 @@ TEST(a_figure_with_a_free_root_follows_its_markers_anywhere)
         }
         solve_markers(model, goals, count, moved);
         move_root(model, poise_pose_inverse(T), moved);
-        ck_assert_int_eq(poise_difference(model, q, moved, apart), POISE_OK);
+        ck_assert_int_eq(poise_difference(model, q, moved, apart, NULL), POISE_OK);
         for (int i = 0; i < poise_model_nv(model); ++i) {
             ck_assert_msg(fabs(apart[i]) <= POINT, "frame %d, component %d: %g", round, i, apart[i]);
         }

@@ -67,14 +67,14 @@ static void add_everything(works *w)
 static void make_everything(works *w, const poise_allocator *allocator)
 {
     poise_error error;
-    TRY(poise_builder_create(allocator, &w->builder), NULL, w->builder)
+    TRY(poise_builder_create(allocator, &w->builder, NULL), NULL, w->builder)
     add_everything(w);
     if (w->failures > 1) {
         return;
     }
     TRY(poise_model_create(w->builder, allocator, &w->model, &error), &error, w->model)
-    TRY(poise_kinematics_create(w->model, allocator, &w->kinematics), NULL, w->kinematics)
-    TRY(poise_objective_create(w->model, 2, allocator, &w->objective), NULL, w->objective)
+    TRY(poise_kinematics_create(w->model, allocator, &w->kinematics, NULL), NULL, w->kinematics)
+    TRY(poise_objective_create(w->model, 2, allocator, &w->objective, NULL), NULL, w->objective)
 }
 
 static void destroy_everything(works *w)
@@ -95,8 +95,8 @@ static void assert_same(const works *a, const works *b)
     double q[FIGURE_NUMBERS * 4];
     ck_assert_int_le(poise_model_nq(a->model), FIGURE_NUMBERS * 4);
     scene_random_configuration(&random, a->model, q);
-    ck_assert_int_eq(poise_kinematics_update(a->kinematics, q), POISE_OK);
-    ck_assert_int_eq(poise_kinematics_update(b->kinematics, q), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(a->kinematics, q, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(b->kinematics, q, NULL), POISE_OK);
     for (int k = 0; k < count; ++k) {
         poise_pose one = poise_kinematics_body_pose(a->kinematics, k), two = poise_kinematics_body_pose(b->kinematics, k);
         ck_assert_mem_eq(&one, &two, sizeof one);
@@ -164,9 +164,9 @@ TEST(a_model_kinematics_and_objective_are_one_allocation_each)
     works w = {.builder = builder};
     ck_assert_int_eq(poise_model_create(builder, &allocator, &w.model, NULL), POISE_OK);
     ck_assert_int_eq(m.live, 1); // what ordering took is back
-    ck_assert_int_eq(poise_kinematics_create(w.model, &allocator, &w.kinematics), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(w.model, &allocator, &w.kinematics, NULL), POISE_OK);
     ck_assert_int_eq(m.live, 2);
-    ck_assert_int_eq(poise_objective_create(w.model, 3, &allocator, &w.objective), POISE_OK);
+    ck_assert_int_eq(poise_objective_create(w.model, 3, &allocator, &w.objective, NULL), POISE_OK);
     ck_assert_int_eq(m.live, 3);
     destroy_everything(&w);
     ck_assert_int_eq(m.live, 0);
@@ -177,7 +177,7 @@ TEST(a_refused_description_leaks_nothing)
     meter m = {0};
     poise_allocator allocator = {meter_allocate, meter_release, &m};
     poise_builder *builder;
-    ck_assert_int_eq(poise_builder_create(&allocator, &builder), POISE_OK);
+    ck_assert_int_eq(poise_builder_create(&allocator, &builder, NULL), POISE_OK);
     add_plain(builder, "a", NULL, POISE_JOINT_REVOLUTE);
     poise_joint joint = joint_of("b", "a", POISE_JOINT_REVOLUTE);
     joint.mimic = "a";
@@ -207,13 +207,13 @@ TEST(memory_of_the_exact_size_serves_at_every_alignment)
         poise_kinematics *kin = NULL;
         memset(block, 0xa5, larger + 128);
         ck_assert_int_eq(poise_kinematics_init(model, base + shift, kin_size, &kin), POISE_OK);
-        ck_assert_int_eq(poise_kinematics_update(kin, q), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_update(kin, q, NULL), POISE_OK);
         ck_assert_int_eq(base[shift + kin_size], 0xa5); // nothing beyond the end, nor before the start
         ck_assert_int_eq((base + shift)[-1], 0xa5);
         poise_objective *objective = NULL;
         memset(block, 0xa5, larger + 128);
         ck_assert_int_eq(poise_objective_init(model, 2, base + shift, size, &objective), POISE_OK);
-        ck_assert_int_eq(poise_objective_evaluate(objective, q, POISE_LEVEL_HESSIAN), POISE_OK);
+        ck_assert_int_eq(poise_objective_evaluate(objective, q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
         ck_assert_int_eq(base[shift + size], 0xa5);
         ck_assert_int_eq((base + shift)[-1], 0xa5);
     }
@@ -254,15 +254,15 @@ TEST(sizes_and_makers_refuse_what_makes_no_sense)
     ck_assert_int_eq(poise_kinematics_init(NULL, memory, sizeof memory, &kin), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_kinematics_init(model, NULL, 1 << 20, &kin), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_kinematics_init(model, memory, sizeof memory, NULL), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_kinematics_create(NULL, NULL, &kin), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_kinematics_create(model, NULL, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_kinematics_create(NULL, NULL, &kin, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, NULL, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_objective_init(NULL, 0, memory, sizeof memory, &objective), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_objective_init(model, -1, memory, sizeof memory, &objective), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_objective_init(model, 0, NULL, 1 << 20, &objective), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_objective_init(model, 0, memory, sizeof memory, NULL), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_objective_create(NULL, 0, NULL, &objective), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_objective_create(model, -1, NULL, &objective), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_objective_create(model, 0, NULL, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_objective_create(NULL, 0, NULL, &objective, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_objective_create(model, -1, NULL, &objective, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_objective_create(model, 0, NULL, NULL, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_ptr_null(kin);
     ck_assert_ptr_null(objective);
     poise_kinematics_destroy(NULL);
@@ -326,22 +326,22 @@ static void use_kinematics(const figure *f, answers *a)
 {
     poise_vec3 x = {0.1, 0.2, 0.3}, center;
     double R[9], p[3];
-    poise_kinematics_update(f->kin, f->q);
+    poise_kinematics_update(f->kin, f->q, NULL);
     poise_kinematics_body_pose(f->kin, 2);
     poise_kinematics_tool_pose(f->kin, 1);
     poise_kinematics_body_frame(f->kin, 2, R, p);
     poise_kinematics_point(f->kin, 2, x);
     poise_kinematics_direction(f->kin, 2, x);
     poise_kinematics_mass_center(f->kin, &center);
-    poise_kinematics_point_jacobian(f->kin, 2, x, a->J);
-    poise_kinematics_direction_jacobian(f->kin, 2, x, a->J);
-    poise_kinematics_frame_jacobian(f->kin, 2, x, a->J);
-    poise_kinematics_mass_center_jacobian(f->kin, a->J);
-    poise_kinematics_point_tensor(f->kin, 2, x, a->K);
-    poise_retract(f->model, f->q, a->v, a->q);
-    poise_difference(f->model, f->q, a->q, a->y);
+    poise_kinematics_point_jacobian(f->kin, 2, x, a->J, NULL);
+    poise_kinematics_direction_jacobian(f->kin, 2, x, a->J, NULL);
+    poise_kinematics_frame_jacobian(f->kin, 2, x, a->J, NULL);
+    poise_kinematics_mass_center_jacobian(f->kin, a->J, NULL);
+    poise_kinematics_point_tensor(f->kin, 2, x, a->K, NULL);
+    poise_retract(f->model, f->q, a->v, a->q, NULL);
+    poise_difference(f->model, f->q, a->q, a->y, NULL);
     poise_reparameterise(f->model, a->q);
-    poise_model_clamp(f->model, a->q, NULL);
+    poise_model_clamp(f->model, a->q, NULL, NULL);
     poise_model_within_limits(f->model, a->q);
     poise_model_find_joint(f->model, "j3");
 }
@@ -352,15 +352,15 @@ static int use_objective(const figure *f, poise_objective *objective, const rand
     poise_definiteness definiteness;
     int sound = poise_objective_set_goals(objective, goals->goals, count, NULL) == POISE_OK;
     for (int level = POISE_LEVEL_COST; level <= POISE_LEVEL_HESSIAN; ++level) {
-        sound += poise_objective_evaluate(objective, f->q, (poise_level)level) == POISE_OK;
+        sound += poise_objective_evaluate(objective, f->q, (poise_level)level, NULL) == POISE_OK;
     }
     for (int k = 0; k < 2; ++k) {
         poise_hessian kind = (poise_hessian)k;
-        sound += poise_objective_hessian(objective, kind, a->H) == POISE_OK;
-        sound += poise_objective_multiply(objective, kind, a->v, a->y) == POISE_OK;
+        sound += poise_objective_hessian(objective, kind, a->H, NULL) == POISE_OK;
+        sound += poise_objective_multiply(objective, kind, a->v, a->y, NULL) == POISE_OK;
         sound += poise_objective_diagonal(objective, kind, a->y) == POISE_OK;
         sound += poise_objective_packed(objective, kind, a->rows) == POISE_OK;
-        sound += poise_objective_definiteness(objective, kind, 1e-9, a->work, &definiteness) == POISE_OK;
+        sound += poise_objective_definiteness(objective, kind, 1e-9, a->work, &definiteness, NULL) == POISE_OK;
     }
     for (int i = 0; i < count; ++i) {
         poise_objective_goal_error(objective, i);
@@ -384,7 +384,7 @@ TEST(after_creation_nothing_allocates)
     poise_objective *objective;
     calls = 0;
     counting = true;
-    poise_objective_create(f.model, RANDOM_COUPLED, NULL, &objective);
+    poise_objective_create(f.model, RANDOM_COUPLED, NULL, &objective, NULL);
     counting = false;
     ck_assert_int_eq(calls, 1); // the count works
     calls = 0;
@@ -433,16 +433,16 @@ static void *work(void *argument)
     double *H = malloc(n * n * sizeof *H), q[FIGURE_NUMBERS];
     poise_kinematics *kin = NULL;
     poise_objective *objective = NULL;
-    bool sound = H && poise_kinematics_create(w->model, NULL, &kin) == POISE_OK &&
-                 poise_objective_create(w->model, RANDOM_COUPLED, NULL, &objective) == POISE_OK &&
+    bool sound = H && poise_kinematics_create(w->model, NULL, &kin, NULL) == POISE_OK &&
+                 poise_objective_create(w->model, RANDOM_COUPLED, NULL, &objective, NULL) == POISE_OK &&
                  poise_objective_set_goals(objective, w->goals, RANDOM_GOALS, NULL) == POISE_OK;
     scene_random random = scene_random_make(99);
     uint64_t h = 14695981039346656037u;
     for (int round = 0; sound && round < ROUNDS; ++round) {
         scene_random_configuration(&random, w->model, q);
-        sound = poise_kinematics_update(kin, q) == POISE_OK &&
-                poise_objective_evaluate(objective, q, POISE_LEVEL_HESSIAN) == POISE_OK &&
-                poise_objective_hessian(objective, POISE_HESSIAN_EXACT, H) == POISE_OK;
+        sound = poise_kinematics_update(kin, q, NULL) == POISE_OK &&
+                poise_objective_evaluate(objective, q, POISE_LEVEL_HESSIAN, NULL) == POISE_OK &&
+                poise_objective_hessian(objective, POISE_HESSIAN_EXACT, H, NULL) == POISE_OK;
         for (int k = 0; sound && k < poise_model_joint_count(w->model); ++k) {
             poise_pose pose = poise_kinematics_body_pose(kin, k);
             h = hash(h, &pose, sizeof pose);

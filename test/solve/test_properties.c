@@ -199,18 +199,18 @@ TEST(joints_that_no_goal_sees_stay_put)
 static void check_repeats(problem *p, const answer *a, const char *name)
 {
     poise_solver *solver = NULL;
-    ck_assert_int_eq(poise_solver_create(p->model, &p->options, NULL, &solver), POISE_OK);
+    ck_assert_int_eq(poise_solver_create(p->model, &p->options, NULL, &solver, NULL), POISE_OK);
     answer first = problem_solve_with(p, solver), second = problem_solve_with(p, solver);
     ck_assert_msg(answers_are_equal(p, a, &first), "%s: another solver", name);
     ck_assert_msg(answers_are_equal(p, a, &second), "%s: the second time", name);
     poise_goal other = p->goals[0];
     double q[PROBLEM_NUMBERS] = {0};
     poise_model_neutral(p->model, q);
-    poise_model_clamp(p->model, q, NULL);
+    poise_model_clamp(p->model, q, NULL, NULL);
     other.target.position = poise_vec3_make(0.3, -0.7, 1.1);
-    poise_solve(solver, &other, 1, q, NULL);
+    poise_solve(solver, &other, 1, q, NULL, NULL);
     other.target.position = poise_vec3_make(1e300, -0.7, 1.1);
-    poise_solve(solver, &other, 1, q, NULL);
+    poise_solve(solver, &other, 1, q, NULL, NULL);
     answer third = problem_solve_with(p, solver);
     ck_assert_msg(answers_are_equal(p, a, &third), "%s: after another problem", name);
     poise_solver_destroy(solver);
@@ -248,7 +248,7 @@ static void check_allocations(problem *p, const answer *a, const char *name)
     poise_solver *solver = NULL;
     p->options.restarts = 2;
     int before = allocations_so_far();
-    ck_assert_int_eq(poise_solver_create(p->model, &p->options, NULL, &solver), POISE_OK);
+    ck_assert_int_eq(poise_solver_create(p->model, &p->options, NULL, &solver, NULL), POISE_OK);
     ck_assert_int_gt(allocations_so_far(), before);
     before = allocations_so_far();
     answer again = problem_solve_with(p, solver);

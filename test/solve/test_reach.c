@@ -49,7 +49,7 @@ TEST(target_out_of_reach_stretches_the_arm_towards_it)
         ck_assert_int_eq(bench_solve(&b, &goal, 1, q, &report), POISE_OK);
         // 10 away, 5 long
         ck_assert_double_eq_tol(report.worst_length, 5.0, 1e-6);
-        poise_kinematics_update(b.kinematics, q);
+        poise_kinematics_update(b.kinematics, q, NULL);
         poise_vec3 tip = poise_kinematics_point(b.kinematics, goal.body, goal.local.position);
         ck_assert_double_le(distance(tip, poise_vec3_make(-3, 4, 0)), 1e-3);
         bench_close(&b);
@@ -155,7 +155,7 @@ TEST(hand_and_foot_of_the_humanoids_reach_where_a_motion_has_them)
             double q[LARGEST], there[LARGEST];
             poise_model_neutral(b.model, q);
             ck_assert_int_eq(scene_motion_pose(b.model, "kick", 0.9, there), POISE_OK);
-            poise_kinematics_update(b.kinematics, there);
+            poise_kinematics_update(b.kinematics, there, NULL);
             int hand = poise_model_find_body(b.model, "left_hand"), foot = poise_model_find_body(b.model, "right_foot");
             poise_goal goals[2] = {
                 poise_goal_position(hand, poise_vec3_make(0, 0, 0), poise_kinematics_body_pose(b.kinematics, hand).position),
@@ -229,7 +229,7 @@ static poise_model *ball_chain(poise_joint_type type, int count)
     poise_builder *builder;
     poise_model *model = NULL;
     char name[16], parent[16];
-    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
     for (int i = 0; i < count; ++i) {
         snprintf(name, sizeof name, "b%d", i);
         snprintf(parent, sizeof parent, "b%d", i - 1);
@@ -265,7 +265,7 @@ TEST(fabrik_reaches_with_ten_balls_in_few_iterations_and_bones_keep_their_length
         ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
         ck_assert_int_le(report.iterations, 30);
         iterations += report.iterations;
-        poise_kinematics_update(b.kinematics, q);
+        poise_kinematics_update(b.kinematics, q, NULL);
         for (int k = 1; k < 10; ++k) {
             poise_vec3 from = poise_kinematics_body_pose(b.kinematics, k - 1).position;
             ck_assert_double_eq_tol(distance(from, poise_kinematics_body_pose(b.kinematics, k).position), 0.1, 1e-15);
@@ -339,7 +339,7 @@ TEST(fabrik_reaches_with_a_hand_though_some_iterations_are_worse_than_the_last)
         poise_model_neutral(b.model, q);
         scene_random_configuration(&random, b.model, there);
         memcpy(there, q, 7 * sizeof *q);
-        poise_kinematics_update(b.kinematics, there);
+        poise_kinematics_update(b.kinematics, there, NULL);
         poise_vec3 target = poise_kinematics_body_pose(b.kinematics, hand).position;
         poise_goal goal = poise_goal_position(hand, poise_vec3_make(0, 0, 0), target);
         poise_report report;

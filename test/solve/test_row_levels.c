@@ -24,8 +24,8 @@ static void hand_gaze_posture(scene_random *random, const poise_model *model, co
     int hand = poise_model_find_body(model, "left_hand"), head = poise_model_find_body(model, "head");
     scene_random_configuration(random, model, there);
     memcpy(there, stand, 6 * sizeof *there); // the root stays
-    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics), POISE_OK);
-    ck_assert_int_eq(poise_kinematics_update(kinematics, there), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(kinematics, there, NULL), POISE_OK);
     poise_vec3 local = {0, -0.05, 0}, gaze = {scene_random_range(random, -1, 1), 1.4, 1.5};
     out->goals[0] = poise_goal_position(hand, local, poise_kinematics_point(kinematics, hand, local));
     out->goals[1] = poise_goal_aim(head, poise_vec3_make(0, 0.1, 0), poise_vec3_make(0, 0, 1), gaze);
@@ -46,7 +46,7 @@ TEST(lower_levels_leave_the_levels_above_alone)
     scene_random random = scene_random_make(3);
     double stand[MOST];
     poise_model_neutral(model, stand);
-    ck_assert_int_eq(poise_model_clamp(model, stand, NULL), POISE_OK);
+    ck_assert_int_eq(poise_model_clamp(model, stand, NULL, NULL), POISE_OK);
     static levels l;
     for (int trial = 0; trial < 10; ++trial) {
         hand_gaze_posture(&random, model, stand, &l);
@@ -90,7 +90,7 @@ TEST(a_level_whose_step_crosses_bounds_comes_to_rest)
     scene_random random = scene_random_make(26);
     double stand[MOST], q[MOST];
     poise_model_neutral(model, stand);
-    ck_assert_int_eq(poise_model_clamp(model, stand, NULL), POISE_OK);
+    ck_assert_int_eq(poise_model_clamp(model, stand, NULL, NULL), POISE_OK);
     memcpy(q, stand, sizeof q);
     static levels l;
     hand_gaze_posture(&random, model, stand, &l);
@@ -155,7 +155,7 @@ TEST(a_level_below_one_that_cannot_be_met_uses_its_own_joints)
     poise_model *model = scene("humanoid");
     double stand[MOST], q[MOST];
     poise_model_neutral(model, stand);
-    ck_assert_int_eq(poise_model_clamp(model, stand, NULL), POISE_OK);
+    ck_assert_int_eq(poise_model_clamp(model, stand, NULL, NULL), POISE_OK);
     memcpy(q, stand, sizeof q);
     scene_random random = scene_random_make(3);
     static levels l;
@@ -230,8 +230,8 @@ TEST(a_branch_beside_one_that_reaches_in_vain_reaches_its_target)
     int first = poise_model_joint_q(model, poise_model_find_joint(model, "right1"), NULL);
     alone[first] = -0.9, alone[first + 1] = 1.1, alone[first + 2] = 0.4; // where the right branch can be, beside it
     poise_kinematics *kinematics;
-    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics), POISE_OK);
-    ck_assert_int_eq(poise_kinematics_update(kinematics, alone), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(kinematics, alone, NULL), POISE_OK);
     goals[1].target.position = poise_kinematics_tool_pose(kinematics, right).position;
     solve(solver, goals, 2, start);
     ck_assert_double_eq_tol(poise_solver_goal_error(solver, 0).error, error, LEVEL_BOUND);
@@ -252,7 +252,7 @@ TEST(a_greedy_level_below_takes_nothing_from_the_level_above)
     scene_random random = scene_random_make(29);
     int tool = poise_model_find_tool(model, "tip"), at_bound = 0, converged = 0;
     poise_kinematics *kinematics;
-    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics, NULL), POISE_OK);
     for (int trial = 0; trial < 40; ++trial) {
         double there[7], q[7], posture[7];
         poise_goal goals[5];
@@ -261,7 +261,7 @@ TEST(a_greedy_level_below_takes_nothing_from_the_level_above)
             posture[i] = 3.0 * (scene_random_index(&random, 2) ? lower[i] : upper[i]); // beyond the limits
         }
         near_by(&random, model, there, 0.3, q);
-        ck_assert_int_eq(poise_kinematics_update(kinematics, there), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_update(kinematics, there, NULL), POISE_OK);
         goals_at(model, there, goals);
         if (trial % 2) {
             goals[0] = poise_goal_pose(goals[0].body, poise_model_tool_pose(model, tool),
@@ -346,9 +346,10 @@ TEST(the_null_space_motion_ends_where_the_posture_gradient_does)
         memcpy(ends[m], q, sizeof q);
         solve_once(model, &options, goals, 2, ends[m]);
         poise_kinematics *kinematics;
-        ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics), POISE_OK);
-        ck_assert_int_eq(poise_kinematics_update(kinematics, ends[m]), POISE_OK);
-        ck_assert_int_eq(poise_kinematics_point_jacobian(kinematics, goals[0].body, goals[0].local.position, J), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics, NULL), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_update(kinematics, ends[m], NULL), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_point_jacobian(kinematics, goals[0].body, goals[0].local.position, J, NULL),
+                         POISE_OK);
         // three dofs and the two equations of the plane: the null vector of columns a, b, c
         for (int a = 0; a < 3; ++a) {
             double z[3], sum = 0.0, size = 0.0;
@@ -399,7 +400,7 @@ static poise_model *eight_hinges(scene_random random, int beside)
     poise_builder *builder;
     poise_model *model = NULL;
     char name[8], parent[8] = "";
-    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
     for (int i = 0; i < 8 + beside; ++i) {
         poise_joint joint = poise_joint_default();
         snprintf(name, sizeof name, "h%d", i);

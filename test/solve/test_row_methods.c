@@ -88,7 +88,7 @@ TEST(targets_without_measure_leave_finite_numbers_within_limits)
                 double q[MOST], posture[MOST];
                 poise_goal goals[6];
                 poise_model_neutral(model, q);
-                ck_assert_int_eq(poise_model_clamp(model, q, NULL), POISE_OK);
+                ck_assert_int_eq(poise_model_clamp(model, q, NULL, NULL), POISE_OK);
                 memcpy(posture, q, sizeof posture);
                 int count = goals_at(model, q, goals);
                 goals[0].target.position = poise_vec3_make(far[i], -far[i], 0.5 * far[i]);
@@ -315,13 +315,15 @@ TEST(methods_over_rows_refuse_callbacks_and_too_many_rows)
         options.max_rows = 2;
         poise_solver *solver = solver_for(model, &options);
         poise_report report;
+        poise_error error;
         bool by_rows = m >= FIRST_BY_ROWS;
-        ck_assert_int_eq(poise_solve(solver, &callback, 1, q, &report), by_rows ? POISE_ERROR_UNSUPPORTED : POISE_OK);
-        ck_assert(!by_rows || strstr(poise_solver_error(solver), "callback"));
+        ck_assert_int_eq(poise_solve(solver, &callback, 1, q, &report, &error),
+                         by_rows ? POISE_ERROR_UNSUPPORTED : POISE_OK);
+        ck_assert(!by_rows || strstr(error.text, "callback"));
         ck_assert(!by_rows || memcmp(q, before, sizeof q) == 0);
         memcpy(q, before, sizeof q);
-        ck_assert_int_eq(poise_solve(solver, goals, count, q, &report), by_rows ? POISE_ERROR_ARGUMENT : POISE_OK);
-        ck_assert(!by_rows || strstr(poise_solver_error(solver), "max_rows"));
+        ck_assert_int_eq(poise_solve(solver, goals, count, q, &report, &error), by_rows ? POISE_ERROR_ARGUMENT : POISE_OK);
+        ck_assert(!by_rows || strstr(error.text, "max_rows"));
         ck_assert(!by_rows || memcmp(q, before, sizeof q) == 0);
         poise_solver_destroy(solver);
         options.max_rows = 3;
@@ -329,7 +331,7 @@ TEST(methods_over_rows_refuse_callbacks_and_too_many_rows)
         goals[1] = goals[0];
         options.max_rows = 5; // room for either, not for both
         solver = solver_for(model, &options);
-        ck_assert_int_eq(poise_solve(solver, goals, 2, q, &report), by_rows ? POISE_ERROR_ARGUMENT : POISE_OK);
+        ck_assert_int_eq(poise_solve(solver, goals, 2, q, &report, NULL), by_rows ? POISE_ERROR_ARGUMENT : POISE_OK);
         poise_solver_destroy(solver);
     }
     poise_model_destroy(model);

@@ -98,12 +98,12 @@ static void band_of(int n, int half, const double *A, double *rows)
     }
 }
 
-static void check_band(const poise_objective *objective, poise_hessian kind, int half)
+static void check_band(poise_objective *objective, poise_hessian kind, int half)
 {
     int n = objective->kin.model->nv;
     double *H = calloc((size_t)(n * n), sizeof *H), *rows = calloc((size_t)(n * n + n), sizeof *rows), largest = 0.0;
     pz_band band = {n, half, rows};
-    ck_assert_int_eq(poise_objective_hessian(objective, kind, H), POISE_OK);
+    ck_assert_int_eq(poise_objective_hessian(objective, kind, H, NULL), POISE_OK);
     pz_band_of_hessian(objective, kind, &band);
     for (int i = 0; i < n * n; ++i) {
         largest = fmax(largest, fabs(H[i]));
@@ -126,10 +126,10 @@ TEST(band_is_that_of_the_dense_hessian)
         random_goals *goals = malloc(sizeof *goals);
         random_goals_make(&random, f.model, goals);
         poise_objective *objective;
-        ck_assert_int_eq(poise_objective_create(f.model, RANDOM_COUPLED, NULL, &objective), POISE_OK);
+        ck_assert_int_eq(poise_objective_create(f.model, RANDOM_COUPLED, NULL, &objective, NULL), POISE_OK);
         int count = round % 3 ? RANDOM_GOALS : RANDOM_GOALS - RANDOM_COUPLED;
         ck_assert_int_eq(poise_objective_set_goals(objective, goals->goals, count, NULL), POISE_OK);
-        ck_assert_int_eq(poise_objective_evaluate(objective, f.q, POISE_LEVEL_HESSIAN), POISE_OK);
+        ck_assert_int_eq(poise_objective_evaluate(objective, f.q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
         for (int kind = 0; kind < 2; ++kind) {
             check_band(objective, (poise_hessian)kind, 0);
             check_band(objective, (poise_hessian)kind, 3);
@@ -342,10 +342,10 @@ static double searched(double stand_in, double lower, pz_wolfe conditions, doubl
     poise_solver *solver;
     poise_goal goal = poise_goal_callback(0, parabola, &stand_in);
     double q[1] = {1.0};
-    ck_assert_int_eq(poise_solver_create(model, &options, NULL, &solver), POISE_OK);
+    ck_assert_int_eq(poise_solver_create(model, &options, NULL, &solver, NULL), POISE_OK);
     ck_assert_int_eq(poise_objective_set_goals(solver->at, &goal, 1, NULL), POISE_OK);
     ck_assert_int_eq(poise_objective_set_goals(solver->trial, &goal, 1, NULL), POISE_OK);
-    ck_assert_int_eq(poise_objective_evaluate(solver->at, q, POISE_LEVEL_HESSIAN), POISE_OK);
+    ck_assert_int_eq(poise_objective_evaluate(solver->at, q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
     pz_line *line = solver->method;
     pz_make_metric(solver, line->D);
     pz_line_hold(solver, line);
@@ -476,11 +476,11 @@ TEST(where_a_hessian_is_indefinite_the_tree_finds_a_direction_of_negative_curvat
         int n = f.nv;
         poise_solver_options options = poise_solver_options_default();
         poise_solver *solver;
-        ck_assert_int_eq(poise_solver_create(f.model, &options, NULL, &solver), POISE_OK);
+        ck_assert_int_eq(poise_solver_create(f.model, &options, NULL, &solver, NULL), POISE_OK);
         poise_goal goal = poise_goal_position(poise_model_joint_count(f.model) - 1, random_vector(&random, 1.0),
                                               random_vector(&random, 0.3));
         ck_assert_int_eq(poise_objective_set_goals(solver->at, &goal, 1, NULL), POISE_OK);
-        ck_assert_int_eq(poise_objective_evaluate(solver->at, f.q, POISE_LEVEL_HESSIAN), POISE_OK);
+        ck_assert_int_eq(poise_objective_evaluate(solver->at, f.q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
         pz_arena arena = pz_arena_counting();
         pz_tree_step_lay_out(solver, &arena);
         void *memory = calloc(1, pz_arena_bytes(&arena));
@@ -495,7 +495,7 @@ TEST(where_a_hessian_is_indefinite_the_tree_finds_a_direction_of_negative_curvat
         }
         x[n] = 1.5;
         if (pz_tree_curvature(tree, solver->at, 1e-3, D, hold, zeros, x)) {
-            ck_assert_int_eq(poise_objective_hessian(solver->at, POISE_HESSIAN_EXACT, H), POISE_OK);
+            ck_assert_int_eq(poise_objective_hessian(solver->at, POISE_HESSIAN_EXACT, H, NULL), POISE_OK);
             times(n, H, x, y);
             ck_assert_double_lt(inner(n, x, y) + 1e-3 * inner(n, x, x), 1e-12);
             for (int i = 0; i < n; ++i) {
@@ -531,20 +531,20 @@ static void make_edge_scene(edge_scene *e, double at)
     add(builder, &joint);
     e->model = model_and_done(builder);
     poise_solver_options options = poise_solver_options_default();
-    ck_assert_int_eq(poise_solver_create(e->model, &options, NULL, &e->solver), POISE_OK);
+    ck_assert_int_eq(poise_solver_create(e->model, &options, NULL, &e->solver, NULL), POISE_OK);
     e->q[0] = 2.0 * cos(at), e->q[1] = 2.0 * sin(at), e->q[2] = 0.3;
     poise_kinematics *kin;
-    ck_assert_int_eq(poise_kinematics_create(e->model, NULL, &kin), POISE_OK);
-    ck_assert_int_eq(poise_kinematics_update(kin, e->q), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(e->model, NULL, &kin, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(kin, e->q, NULL), POISE_OK);
     for (int i = 0; i < 2; ++i) {
         poise_vec3 local = poise_vec3_make(0.2 * i, 0.1, 0.7);
         e->goals[i] = poise_goal_position(0, local, poise_kinematics_point(kin, 0, local));
     }
     poise_kinematics_destroy(kin);
-    ck_assert_int_eq(poise_model_clamp(e->model, e->q, NULL), POISE_OK);
+    ck_assert_int_eq(poise_model_clamp(e->model, e->q, NULL, NULL), POISE_OK);
     ck_assert_int_eq(poise_objective_set_goals(e->solver->at, e->goals, 2, NULL), POISE_OK);
     ck_assert_int_eq(poise_objective_set_goals(e->solver->trial, e->goals, 2, NULL), POISE_OK);
-    ck_assert_int_eq(poise_objective_evaluate(e->solver->at, e->q, POISE_LEVEL_HESSIAN), POISE_OK);
+    ck_assert_int_eq(poise_objective_evaluate(e->solver->at, e->q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
 }
 
 static void destroy_edge_scene(edge_scene *e)
@@ -572,7 +572,7 @@ TEST(stiffened_hessian_is_the_second_difference_along_the_edge)
         ck_assert_double_eq_tol(g[0], tangent[0], 1e-15);
         ck_assert_double_eq_tol(g[1], tangent[1], 1e-15);
         ck_assert_int_eq(pz_stiffen_edges(e.solver, 0.0), 1);
-        ck_assert_int_eq(poise_objective_hessian(e.solver->at, POISE_HESSIAN_EXACT, H), POISE_OK);
+        ck_assert_int_eq(poise_objective_hessian(e.solver->at, POISE_HESSIAN_EXACT, H, NULL), POISE_OK);
         double middle = poise_objective_cost(e.solver->at);
         double along = cost_along(&e, tangent, h) + cost_along(&e, tangent, -h) - 2.0 * middle;
         double expected = i % 2 ? H[0] : H[4];
@@ -588,10 +588,10 @@ TEST(spring_acts_across_the_edge_only)
     make_edge_scene(&e, 0.7);
     double before[9], after[9], spring = 50.0;
     pz_stiffen_edges(e.solver, 0.0);
-    poise_objective_hessian(e.solver->at, POISE_HESSIAN_GAUSS_NEWTON, before);
+    poise_objective_hessian(e.solver->at, POISE_HESSIAN_GAUSS_NEWTON, before, NULL);
     pz_stiffen_edges(e.solver, spring); // the curvature once more, and the spring
     pz_stiffen_edges(e.solver, 0.0);
-    poise_objective_hessian(e.solver->at, POISE_HESSIAN_GAUSS_NEWTON, after);
+    poise_objective_hessian(e.solver->at, POISE_HESSIAN_GAUSS_NEWTON, after, NULL);
     double r[2] = {e.q[0] / 0.81, e.q[1] / 0.16}, length = sqrt(r[0] * r[0] + r[1] * r[1]);
     double n[2] = {r[0] / length, r[1] / length}, t[2] = {-n[1], n[0]}, across = 0.0, mixed = 0.0;
     for (int i = 0; i < 2; ++i) {
@@ -610,7 +610,7 @@ TEST(step_out_of_an_ellipse_is_clipped_at_its_edge)
     edge_scene e;
     make_edge_scene(&e, 0.7);
     double inside[3] = {0.1, 0.05, 0.0}, step[3] = {1.5, 0.8, 0.2}, full[3], q[3];
-    ck_assert_int_eq(poise_objective_evaluate(e.solver->at, inside, POISE_LEVEL_HESSIAN), POISE_OK);
+    ck_assert_int_eq(poise_objective_evaluate(e.solver->at, inside, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
     memcpy(full, step, sizeof full);
     for (int way = -1; way <= 1; way += 2) { // outwards, and across
         double to[3] = {way * step[0], way * step[1], way * step[2]}, room = pz_room_of_swings(e.solver, NULL, to);

@@ -8,7 +8,7 @@
 static poise_solver *solver_for(const poise_model *model, const poise_solver_options *options)
 {
     poise_solver *solver = NULL;
-    ck_assert_int_eq(poise_solver_create(model, options, NULL, &solver), POISE_OK);
+    ck_assert_int_eq(poise_solver_create(model, options, NULL, &solver, NULL), POISE_OK);
     return solver;
 }
 
@@ -17,7 +17,7 @@ static poise_report solve(const poise_model *model, const poise_solver_options *
 {
     poise_solver *solver = solver_for(model, options);
     poise_report report;
-    ck_assert_int_eq(poise_solve(solver, goals, count, q, &report), POISE_OK);
+    ck_assert_int_eq(poise_solve(solver, goals, count, q, &report, NULL), POISE_OK);
     poise_solver_destroy(solver);
     return report;
 }
@@ -87,8 +87,8 @@ TEST(a_model_without_freedom_takes_no_more_levels_than_fit)
         goals[i] = poise_goal_posture(q, 1.0);
         goals[i].priority = i;
     }
-    ck_assert_int_eq(poise_solve(solver, goals, 200, q, NULL), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_solve(solver, goals, 6, q, NULL), POISE_OK);
+    ck_assert_int_eq(poise_solve(solver, goals, 200, q, NULL, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_solve(solver, goals, 6, q, NULL, NULL), POISE_OK);
     poise_solver_destroy(solver);
     poise_model_destroy(model);
 }
@@ -107,7 +107,7 @@ TEST(a_rotation_vector_with_a_locked_part_keeps_its_form)
         double start[6] = {0}, q[6], there[3] = {1.6, 0.9, 3.0}; // of length 3.5
         start[first] = 0.5, start[first + 1] = 0.3, start[first + 2] = 3.0;
         poise_expmap map;
-        ck_assert_int_eq(poise_expmap_make(poise_vec3_make(there[0], there[1], there[2]), &map), POISE_OK);
+        ck_assert_int_eq(poise_expmap_make(poise_vec3_make(there[0], there[1], there[2]), &map, NULL), POISE_OK);
         ck_assert(map.reparameterised);
         poise_goal goal = poise_goal_orientation(0, map.q);
         bool locked[6] = {false};
@@ -211,7 +211,7 @@ TEST(the_closest_pose_is_stationary_by_the_diagonal_there)
     poise_model *model = model_and_done(builder);
     poise_goal goal = poise_goal_position(1, poise_vec3_make(0, 0, 0), poise_vec3_make(0.5, 0, 0));
     poise_objective *objective = NULL;
-    ck_assert_int_eq(poise_objective_create(model, 0, NULL, &objective), POISE_OK);
+    ck_assert_int_eq(poise_objective_create(model, 0, NULL, &objective, NULL), POISE_OK);
     ck_assert_int_eq(poise_objective_set_goals(objective, &goal, 1, NULL), POISE_OK);
     for (int m = 0; m < POISE_METHOD_COUNT; ++m) {
         if (is_geometric(m)) {
@@ -222,7 +222,7 @@ TEST(the_closest_pose_is_stationary_by_the_diagonal_there)
         double q[2] = {0.9, 30.0}, G[2];
         poise_report report = solve(model, &options, &goal, 1, q);
         ck_assert_int_eq(report.outcome, POISE_OUTCOME_CLOSEST);
-        ck_assert_int_eq(poise_objective_evaluate(objective, q, POISE_LEVEL_HESSIAN), POISE_OK);
+        ck_assert_int_eq(poise_objective_evaluate(objective, q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
         ck_assert_int_eq(poise_objective_diagonal(objective, POISE_HESSIAN_GAUSS_NEWTON, G), POISE_OK);
         double g = fabs(poise_objective_gradient(objective)[0]), f = poise_objective_cost(objective);
         ck_assert_double_eq(q[1], 1.0);
@@ -257,7 +257,7 @@ TEST(a_search_that_cannot_begin_traces_a_step_of_zero)
     poise_goal goal = poise_goal_position(0, poise_vec3_make(1, 0, 0), poise_vec3_make(0, 1e10, 0));
     double q = 0.0;
     poise_report report;
-    ck_assert_int_eq(poise_solve(solver, &goal, 1, &q, &report), POISE_OK);
+    ck_assert_int_eq(poise_solve(solver, &goal, 1, &q, &report, NULL), POISE_OK);
     ck_assert_int_eq(report.traced, 1);
     ck_assert(!trace[0].accepted);
     ck_assert_double_eq(trace[0].step, 0.0);
@@ -363,21 +363,21 @@ TEST(an_aligned_root_puts_every_marker_where_only_the_root_was_wrong)
         poise_report report;
         poise_goal goals[4];
         double there[9], q[9], ignored[9];
-        ck_assert_int_eq(poise_solver_create(model, &options, NULL, &solver), POISE_OK);
-        ck_assert_int_eq(poise_kinematics_create(model, NULL, &kin), POISE_OK);
+        ck_assert_int_eq(poise_solver_create(model, &options, NULL, &solver, NULL), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_create(model, NULL, &kin, NULL), POISE_OK);
         scene_random_configuration(&random, model, there);
         scene_random_configuration(&random, model, q);
         memcpy(ignored, there, sizeof ignored);
         q[model->nq - 2] = there[model->nq - 2], q[model->nq - 1] = there[model->nq - 1];
-        ck_assert_int_eq(poise_kinematics_update(kin, there), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_update(kin, there, NULL), POISE_OK);
         for (int i = 0; i < 4; ++i) {
             poise_vec3 local = random_vector(&random, 1.0);
             goals[i] = poise_goal_position(i % 3, local, poise_kinematics_point(kin, i % 3, local));
         }
-        ck_assert_int_eq(poise_solve(solver, goals, 4, ignored, &report), POISE_OK); // takes the goals
-        ck_assert_int_eq(poise_kinematics_update(kin, q), POISE_OK);
+        ck_assert_int_eq(poise_solve(solver, goals, 4, ignored, &report, NULL), POISE_OK); // takes the goals
+        ck_assert_int_eq(poise_kinematics_update(kin, q, NULL), POISE_OK);
         ck_assert(pz_align_root(solver, kin, q));
-        ck_assert_int_eq(poise_kinematics_update(kin, q), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_update(kin, q, NULL), POISE_OK);
         for (int i = 0; i < 4; ++i) {
             poise_vec3 at = poise_kinematics_point(kin, goals[i].body, goals[i].local.position);
             poise_vec3 to = goals[i].target.position;
@@ -402,7 +402,7 @@ TEST(a_tolerance_of_conjugate_gradients_is_positive)
         poise_solver_options options = options_for(POISE_METHOD_TRUST_REGION);
         poise_solver *solver = NULL;
         options.cg_tolerance = bad[i];
-        ck_assert_int_eq(poise_solver_create(model, &options, NULL, &solver), POISE_ERROR_ARGUMENT);
+        ck_assert_int_eq(poise_solver_create(model, &options, NULL, &solver, NULL), POISE_ERROR_ARGUMENT);
         ck_assert_ptr_null(solver);
     }
     poise_model_destroy(model);

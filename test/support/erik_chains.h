@@ -53,7 +53,7 @@ static inline poise_model *chain_make(scene_random *random, chain_kind kind, int
     poise_builder *builder;
     poise_model *model = NULL;
     char name[16] = "", parent[16] = "";
-    if (poise_builder_create(NULL, &builder) != POISE_OK) {
+    if (poise_builder_create(NULL, &builder, NULL) != POISE_OK) {
         return NULL;
     }
     for (int i = 0; i < count; ++i) {
@@ -109,7 +109,7 @@ static inline rig rig_of(poise_model *model, const poise_erik_options *options)
     poise_error error = {0};
     poise_status status = poise_erik_create(model, &r.options, NULL, &r.erik, &error);
     ck_assert_msg(status == POISE_OK, "%s", error.text);
-    ck_assert_int_eq(poise_kinematics_create(model, NULL, &r.kinematics), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &r.kinematics, NULL), POISE_OK);
     return r;
 }
 
@@ -144,14 +144,14 @@ static inline void rig_destroy(rig *r)
 
 static inline poise_quat end_rotation(rig *r, const double *q)
 {
-    ck_assert_int_eq(poise_kinematics_update(r->kinematics, q), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(r->kinematics, q, NULL), POISE_OK);
     return poise_quat_multiply(poise_kinematics_body_pose(r->kinematics, r->options.body).rotation, r->options.tip.rotation);
 }
 
 static inline poise_erik_report solve(rig *r, const double *posture, poise_quat target, double *q)
 {
     poise_erik_report report;
-    ck_assert_int_eq(poise_erik_solve(r->erik, posture, target, q, &report), POISE_OK);
+    ck_assert_int_eq(poise_erik_solve(r->erik, posture, target, q, &report, NULL), POISE_OK);
     return report;
 }
 

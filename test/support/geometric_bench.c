@@ -23,7 +23,7 @@ void bench_over(bench *b, poise_model *model, poise_method method)
     b->options.trace_capacity = LARGEST;
     b->options.locked = b->locked;
     b->options.max_iterations = 200;
-    ck_assert_int_eq(poise_kinematics_create(model, NULL, &b->kinematics), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &b->kinematics, NULL), POISE_OK);
 }
 
 void bench_open(bench *b, const char *scene, poise_method method)
@@ -42,11 +42,12 @@ void bench_close(bench *b)
 poise_status bench_solve(bench *b, const poise_goal *goals, int count, double *q, poise_report *report)
 {
     poise_solver *solver;
-    ck_assert_int_eq(poise_solver_create(b->model, &b->options, NULL, &solver), POISE_OK);
+    ck_assert_int_eq(poise_solver_create(b->model, &b->options, NULL, &solver, NULL), POISE_OK);
     int before = allocations_so_far();
-    poise_status status = poise_solve(solver, goals, count, q, report);
+    poise_error error = {.text = ""};
+    poise_status status = poise_solve(solver, goals, count, q, report, &error);
     ck_assert_int_eq(allocations_so_far(), before);
-    ck_assert_int_eq(status == POISE_OK, poise_solver_error(solver)[0] == '\0');
+    ck_assert_int_eq(status == POISE_OK, error.text[0] == '\0');
     poise_solver_destroy(solver);
     return status;
 }
@@ -54,9 +55,9 @@ poise_status bench_solve(bench *b, const poise_goal *goals, int count, double *q
 double bench_cost(const bench *b, const poise_goal *goals, int count, const double *q)
 {
     poise_objective *objective;
-    ck_assert_int_eq(poise_objective_create(b->model, 0, NULL, &objective), POISE_OK);
+    ck_assert_int_eq(poise_objective_create(b->model, 0, NULL, &objective, NULL), POISE_OK);
     ck_assert_int_eq(poise_objective_set_goals(objective, goals, count, NULL), POISE_OK);
-    ck_assert_int_eq(poise_objective_evaluate(objective, q, POISE_LEVEL_COST), POISE_OK);
+    ck_assert_int_eq(poise_objective_evaluate(objective, q, POISE_LEVEL_COST, NULL), POISE_OK);
     double cost = poise_objective_cost(objective);
     poise_objective_destroy(objective);
     return cost;
@@ -68,7 +69,7 @@ poise_goal bench_tool_goal(bench *b, const char *name, const double *q, poise_go
     ck_assert_int_ge(tool, 0);
     int body = poise_model_tool_body(b->model, tool);
     poise_pose local = poise_model_tool_pose(b->model, tool);
-    poise_kinematics_update(b->kinematics, q);
+    poise_kinematics_update(b->kinematics, q, NULL);
     poise_pose target = poise_kinematics_tool_pose(b->kinematics, tool);
     poise_vec3 y = {0, 1, 0};
     if (kind == POISE_GOAL_POSE) {

@@ -44,8 +44,8 @@ static inline void io_same_models(const poise_model *a, const poise_model *b)
 static inline poise_vec3 io_place(const poise_model *model, const poise_clip *clip, int frame, const char *name)
 {
     poise_kinematics *kinematics;
-    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics), POISE_OK);
-    ck_assert_int_eq(poise_kinematics_update(kinematics, clip->q + (size_t)frame * (size_t)clip->nq), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(kinematics, clip->q + (size_t)frame * (size_t)clip->nq, NULL), POISE_OK);
     int joint = poise_model_find_joint(model, name), tool = poise_model_find_tool(model, name);
     ck_assert_msg(joint >= 0 || tool >= 0, "no %s", name);
     poise_pose pose =

@@ -55,7 +55,7 @@ static poise_model *turning_model(scene_random *random, int joints, bool limited
         POISE_JOINT_SWING_TWIST, POISE_JOINT_BALL_QUATERNION, POISE_JOINT_BALL_EXPMAP};
     poise_builder *builder = NULL;
     poise_model *model = NULL;
-    bool sound = poise_builder_create(NULL, &builder) == POISE_OK;
+    bool sound = poise_builder_create(NULL, &builder, NULL) == POISE_OK;
     for (int i = 0; i < joints && sound; ++i) {
         char name[16], parent[16];
         bool is_free = i == 0 && scene_random_index(random, 2) == 0;
@@ -147,7 +147,7 @@ static poise_model *arm_model(scene_random *random, int joints)
     poise_builder *builder = NULL;
     poise_model *model = NULL;
     char name[16], parent[16];
-    bool sound = poise_builder_create(NULL, &builder) == POISE_OK;
+    bool sound = poise_builder_create(NULL, &builder, NULL) == POISE_OK;
     for (int i = 0; i < joints && sound; ++i) {
         bool slides = scene_random_index(random, 6) == 0;
         poise_joint joint = random_joint(random, slides ? POISE_JOINT_PRISMATIC : POISE_JOINT_REVOLUTE);
@@ -170,14 +170,14 @@ problem *problem_make_arm(scene_random *random, int joints)
 {
     problem *p = open_problem(POISE_METHOD_AUTO);
     poise_kinematics *kin = NULL;
-    if (!p || !take_model(p, arm_model(random, joints)) || poise_kinematics_create(p->model, NULL, &kin) != POISE_OK) {
+    if (!p || !take_model(p, arm_model(random, joints)) || poise_kinematics_create(p->model, NULL, &kin, NULL) != POISE_OK) {
         problem_destroy(p);
         return NULL;
     }
     double there[PROBLEM_NUMBERS];
     scene_random_configuration(random, p->model, there);
     scene_random_configuration(random, p->model, p->start);
-    poise_kinematics_update(kin, there);
+    poise_kinematics_update(kin, there, NULL);
     poise_pose target = poise_kinematics_body_pose(kin, joints - 1), tip = poise_pose_from_position(0.1, 0.0, 0.05);
     target = poise_pose_multiply(target, tip);
     double stretch = scene_random_index(random, 3) == 0 ? 1.5 : 1.0;
@@ -208,14 +208,14 @@ answer problem_solve_with(const problem *p, poise_solver *solver)
 {
     answer a = {.status = POISE_OK};
     memcpy(a.q, p->start, sizeof a.q);
-    a.status = poise_solve(solver, p->goals, p->count, a.q, &a.report);
+    a.status = poise_solve(solver, p->goals, p->count, a.q, &a.report, &a.error);
     return a;
 }
 
 answer problem_solve(problem *p)
 {
     poise_solver *solver = NULL;
-    answer a = {.status = poise_solver_create(p->model, &p->options, NULL, &solver)};
+    answer a = {.status = poise_solver_create(p->model, &p->options, NULL, &solver, NULL)};
     if (a.status == POISE_OK) {
         a = problem_solve_with(p, solver);
     }

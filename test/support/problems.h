@@ -25,6 +25,7 @@ typedef struct problem {
 // What a solve gave.
 typedef struct answer {
     poise_status status;
+    poise_error error; // the reason, where status is not POISE_OK
     double q[PROBLEM_NUMBERS];
     poise_report report;
 } answer;

@@ -105,7 +105,7 @@ static bool add_joints(scene_random *random, poise_builder *builder, int count, 
 poise_builder *random_builder(scene_random *random, int count, unsigned features)
 {
     poise_builder *builder;
-    if (count < 1 || count > RANDOM_MODEL_LARGEST || poise_builder_create(NULL, &builder) != POISE_OK) {
+    if (count < 1 || count > RANDOM_MODEL_LARGEST || poise_builder_create(NULL, &builder, NULL) != POISE_OK) {
         return NULL;
     }
     if (!add_joints(random, builder, count, features)) {

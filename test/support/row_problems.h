@@ -26,14 +26,15 @@ static inline poise_model *scene(const char *name)
 static inline poise_solver *solver_for(const poise_model *model, const poise_solver_options *options)
 {
     poise_solver *solver;
-    ck_assert_int_eq(poise_solver_create(model, options, NULL, &solver), POISE_OK);
+    ck_assert_int_eq(poise_solver_create(model, options, NULL, &solver, NULL), POISE_OK);
     return solver;
 }
 
 static inline poise_report solve(poise_solver *solver, const poise_goal *goals, int count, double *q)
 {
     poise_report report;
-    ck_assert_msg(poise_solve(solver, goals, count, q, &report) == POISE_OK, "%s", poise_solver_error(solver));
+    poise_error error;
+    ck_assert_msg(poise_solve(solver, goals, count, q, &report, &error) == POISE_OK, "%s", error.text);
     return report;
 }
 
@@ -77,8 +78,8 @@ static inline int goals_at(const poise_model *model, const double *q, poise_goal
 {
     static const char *const bodies[5] = {"head", "left_hand", "right_hand", "left_foot", "right_foot"};
     poise_kinematics *kinematics;
-    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics), POISE_OK);
-    ck_assert_int_eq(poise_kinematics_update(kinematics, q), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(kinematics, q, NULL), POISE_OK);
     poise_vec3 local = {0, 0, 0};
     int count = poise_model_find_tool(model, "tip") >= 0 ? 1 : 5;
     for (int i = 0; i < count; ++i) {
@@ -96,15 +97,15 @@ static inline void near_by(scene_random *random, const poise_model *model, const
     for (int i = 0; i < poise_model_nv(model); ++i) {
         step[i] = scene_random_range(random, -size, size);
     }
-    ck_assert_int_eq(poise_retract(model, q, step, out), POISE_OK);
-    ck_assert_int_eq(poise_model_clamp(model, out, NULL), POISE_OK);
+    ck_assert_int_eq(poise_retract(model, q, step, out, NULL), POISE_OK);
+    ck_assert_int_eq(poise_model_clamp(model, out, NULL, NULL), POISE_OK);
 }
 
 static inline double error_of(const poise_model *model, const poise_goal *goal, const double *q)
 {
     poise_kinematics *kinematics;
-    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics), POISE_OK);
-    ck_assert_int_eq(poise_kinematics_update(kinematics, q), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(kinematics, q, NULL), POISE_OK);
     poise_vec3 x = poise_kinematics_point(kinematics, goal->body, goal->local.position), t = goal->target.position;
     poise_kinematics_destroy(kinematics);
     return sqrt((x.x - t.x) * (x.x - t.x) + (x.y - t.y) * (x.y - t.y) + (x.z - t.z) * (x.z - t.z));

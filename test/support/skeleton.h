@@ -10,7 +10,7 @@
 static inline poise_builder *new_builder(void)
 {
     poise_builder *builder = NULL;
-    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
     return builder;
 }
 
@@ -65,7 +65,7 @@ typedef struct figure {
 
 static inline void update(figure *f)
 {
-    ck_assert_int_eq(poise_kinematics_update(f->kin, f->q), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(f->kin, f->q, NULL), POISE_OK);
 }
 
 // At the neutral configuration. The figure owns the model.
@@ -74,7 +74,7 @@ static inline figure figure_of(poise_model *model)
     ck_assert_ptr_nonnull(model);
     figure f = {.model = model, .nq = poise_model_nq(model), .nv = poise_model_nv(model)};
     ck_assert_int_le(f.nq, FIGURE_NUMBERS);
-    ck_assert_int_eq(poise_kinematics_create(model, NULL, &f.kin), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &f.kin, NULL), POISE_OK);
     poise_model_neutral(model, f.q);
     return f;
 }

@@ -56,7 +56,7 @@ test_arm arm_random(scene_random *random, int n, unsigned features)
     poise_builder *builder;
     test_arm arm = {.name = "random", .n = n};
     char name[16], parent[16] = "", still[16];
-    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
     for (int i = 0; i < n; ++i) {
         poise_joint joint = random_joint_of_arm(random, features);
         snprintf(name, sizeof name, "j%d", i);
@@ -82,7 +82,7 @@ test_arm arm_planar(int n)
     poise_builder *builder;
     test_arm arm = {.name = "planar", .n = n, .body = n - 1, .tip = {{0, 0, 0, 1}, {0.2, 0, 0}}};
     char name[16], parent[16] = "";
-    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
     for (int i = 0; i < n; ++i) {
         poise_joint joint = poise_joint_default();
         snprintf(name, sizeof name, "j%d", i);
@@ -164,7 +164,7 @@ test_arm arm_of_file(const char *name)
         return arm;
     }
     poise_builder *builder;
-    ck_assert_int_eq(poise_builder_create(NULL, &builder), POISE_OK);
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
     while (fgets(line, sizeof line, file)) {
         int used = 0;
         if (sscanf(line, "%15s%n", word, &used) == 1 && strcmp(word, "joint") == 0) {
@@ -194,8 +194,8 @@ void arm_destroy(test_arm *arm)
 poise_pose arm_pose(const test_arm *arm, const double *q)
 {
     poise_kinematics *kinematics;
-    ck_assert_int_eq(poise_kinematics_create(arm->model, NULL, &kinematics), POISE_OK);
-    ck_assert_int_eq(poise_kinematics_update(kinematics, q), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(arm->model, NULL, &kinematics, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(kinematics, q, NULL), POISE_OK);
     poise_pose pose = poise_pose_multiply(poise_kinematics_body_pose(kinematics, arm->body), arm->tip);
     poise_kinematics_destroy(kinematics);
     return pose;
@@ -216,7 +216,7 @@ void arm_pose_error(poise_pose a, poise_pose b, double *distance, double *angle)
 poise_solver *arm_solver(const test_arm *arm, const poise_solver_options *options)
 {
     poise_solver *solver;
-    ck_assert_int_eq(poise_solver_create(arm->model, options, NULL, &solver), POISE_OK);
+    ck_assert_int_eq(poise_solver_create(arm->model, options, NULL, &solver, NULL), POISE_OK);
     return solver;
 }
 

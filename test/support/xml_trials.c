@@ -158,8 +158,8 @@ static poise_pose pose_of(const poise_model *model, const double *q, int body, i
 {
     const double nothing = 0;
     poise_kinematics *kinematics;
-    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics), POISE_OK);
-    ck_assert_int_eq(poise_kinematics_update(kinematics, q ? q : &nothing), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(kinematics, q ? q : &nothing, NULL), POISE_OK);
     poise_pose pose =
         body >= 0 ? poise_kinematics_body_pose(kinematics, body) : poise_kinematics_tool_pose(kinematics, tool);
     poise_kinematics_destroy(kinematics);

@@ -65,7 +65,7 @@ poise_erik *WEB_EXPORT(web_erik_create)(const poise_model *model, double *number
 static poise_status put_erik_report(poise_status status, double *numbers, const poise_erik_report *r)
 {
     if (status != POISE_OK) {
-        return web_fail(status, "posture, target or q hold a number that is not finite, or a zero quaternion");
+        return status;
     }
     web_row row = {numbers};
     web_put(&row, r->outcome);
@@ -86,14 +86,15 @@ poise_status WEB_EXPORT(web_erik_solve)(poise_erik *erik, const double *posture,
                                         double *q, double *report)
 {
     poise_erik_report r = {.reason = ""};
-    return put_erik_report(poise_erik_solve(erik, posture, (poise_quat){x, y, z, w}, q, &r), report, &r);
+    return put_erik_report(poise_erik_solve(erik, posture, (poise_quat){x, y, z, w}, q, &r, web_error_clear()), report, &r);
 }
 
 poise_status WEB_EXPORT(web_erik_measure)(poise_erik *erik, const double *posture, double x, double y, double z, double w,
                                           const double *q, double *report)
 {
     poise_erik_report r = {.reason = ""};
-    return put_erik_report(poise_erik_measure(erik, posture, (poise_quat){x, y, z, w}, q, &r), report, &r);
+    return put_erik_report(poise_erik_measure(erik, posture, (poise_quat){x, y, z, w}, q, &r, web_error_clear()), report,
+                           &r);
 }
 
 // The misfit, or -1 with an error. `positions` has three numbers for each of `count` points.
@@ -107,13 +108,9 @@ double WEB_EXPORT(web_erik_from_positions)(poise_erik *erik, const double *posit
         points[i] = poise_vec3_make(positions[3 * i], positions[3 * i + 1], positions[3 * i + 2]);
     }
     double misfit = 0.0;
-    poise_status status = poise_erik_posture_from_positions(erik, points, count, posture, &misfit);
+    poise_status status = poise_erik_posture_from_positions(erik, points, count, posture, &misfit, web_error_clear());
     web_release(points);
-    if (status != POISE_OK) {
-        web_fail(status, "one point for each joint of the chain and one for the tip, all finite");
-        return -1.0;
-    }
-    return misfit;
+    return status == POISE_OK ? misfit : -1.0;
 }
 
 // ---- The successor -------------------------------------------------------------------------------------------------------
@@ -173,7 +170,7 @@ poise_expressive *WEB_EXPORT(web_expressive_create)(const poise_model *model, do
 static poise_status put_report(poise_status status, double *numbers, const poise_expressive_report *r)
 {
     if (status != POISE_OK) {
-        return web_fail(status, "a number is not finite, a goal makes no sense, or there are more goals than max_goals");
+        return status;
     }
     web_row row = {numbers};
     web_put(&row, r->outcome);
@@ -192,7 +189,7 @@ poise_status WEB_EXPORT(web_expressive_solve)(poise_expressive *expressive, cons
                                               const double *posture, double *q, double *report)
 {
     poise_expressive_report r;
-    return put_report(poise_expressive_solve(expressive, goals, count, posture, q, &r), report, &r);
+    return put_report(poise_expressive_solve(expressive, goals, count, posture, q, &r, web_error_clear()), report, &r);
 }
 
 poise_status WEB_EXPORT(web_expressive_warp)(poise_expressive *expressive, const poise_goal *goals, int count,
@@ -200,7 +197,8 @@ poise_status WEB_EXPORT(web_expressive_warp)(poise_expressive *expressive, const
                                              double *q, double *report)
 {
     poise_expressive_report r;
-    poise_status status = poise_expressive_warp(expressive, goals, count, posture, filter, dt, answer, q, &r);
+    poise_status status =
+        poise_expressive_warp(expressive, goals, count, posture, filter, dt, answer, q, &r, web_error_clear());
     return put_report(status, report, &r);
 }
 
@@ -239,22 +237,17 @@ poise_filter *WEB_EXPORT(web_filter_create)(double *numbers, int count)
         joints[i].soft = web_get(&row);
     }
     poise_filter *filter = NULL;
-    poise_status status = poise_filter_create(joints, count, NULL, &filter);
+    poise_filter_create(joints, count, NULL, &filter, web_error_clear());
     web_release(joints);
-    if (status != POISE_OK) {
-        web_fail(status, status == POISE_ERROR_MEMORY ? "out of memory" : "a joint of the filter is out of range");
-    }
     return filter;
 }
 
 poise_status WEB_EXPORT(web_filter_reset)(poise_filter *filter, const double *x)
 {
-    poise_status status = poise_filter_reset(filter, x);
-    return status == POISE_OK ? status : web_fail(status, "a position is not finite");
+    return poise_filter_reset(filter, x, web_error_clear());
 }
 
 poise_status WEB_EXPORT(web_filter_step)(poise_filter *filter, const double *setpoints, double dt, double *x)
 {
-    poise_status status = poise_filter_step(filter, setpoints, dt, x);
-    return status == POISE_OK ? status : web_fail(status, "the time step is not a number above 0");
+    return poise_filter_step(filter, setpoints, dt, x, web_error_clear());
 }

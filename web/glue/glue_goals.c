@@ -159,10 +159,7 @@ poise_status WEB_EXPORT(web_goal_check)(const poise_goal *goals, int goal, const
 poise_objective *WEB_EXPORT(web_objective_create)(const poise_model *model, int coupled_goals)
 {
     poise_objective *objective = NULL;
-    poise_status status = poise_objective_create(model, coupled_goals, NULL, &objective);
-    if (status != POISE_OK) {
-        web_fail(status, "the number of coupled goals is negative, or memory is short");
-    }
+    poise_objective_create(model, coupled_goals, NULL, &objective, web_error_clear());
     return objective;
 }
 
@@ -173,30 +170,20 @@ poise_status WEB_EXPORT(web_objective_goals)(poise_objective *objective, const p
 
 poise_status WEB_EXPORT(web_objective_evaluate)(poise_objective *objective, const double *q, poise_level level)
 {
-    poise_status status = poise_objective_evaluate(objective, q, level);
-    return status == POISE_OK ? status
-                              : web_fail(status, status == POISE_ERROR_NUMERIC
-                                                     ? "the cost is too large for a number"
-                                                     : "q holds a number that is not finite, or a zero quaternion");
+    return poise_objective_evaluate(objective, q, level, web_error_clear());
 }
 
-static poise_status need_hessian(poise_status status)
+poise_status WEB_EXPORT(web_objective_hessian)(poise_objective *objective, poise_hessian kind, double *H)
 {
-    return status == POISE_OK ? status : web_fail(status, "evaluate up to the Hessian first");
-}
-
-poise_status WEB_EXPORT(web_objective_hessian)(const poise_objective *objective, poise_hessian kind, double *H)
-{
-    return need_hessian(poise_objective_hessian(objective, kind, H));
+    return poise_objective_hessian(objective, kind, H, web_error_clear());
 }
 
 // A poise_definiteness, or -1 with an error. `work` holds nv (nv + 2) numbers.
-int WEB_EXPORT(web_objective_definiteness)(const poise_objective *objective, poise_hessian kind, double tolerance,
-                                           double *work)
+int WEB_EXPORT(web_objective_definiteness)(poise_objective *objective, poise_hessian kind, double tolerance, double *work)
 {
     poise_definiteness answer = POISE_DEFINITE_POSITIVE;
-    poise_status status = poise_objective_definiteness(objective, kind, tolerance, work, &answer);
-    return need_hessian(status) == POISE_OK ? (int)answer : -1;
+    poise_error *error = web_error_clear();
+    return poise_objective_definiteness(objective, kind, tolerance, work, &answer, error) == POISE_OK ? (int)answer : -1;
 }
 
 static void put_error(web_row *row, poise_goal_error error)
@@ -215,7 +202,7 @@ void WEB_EXPORT(web_objective_errors)(const poise_objective *objective, int coun
     }
 }
 
-void WEB_EXPORT(web_solver_errors)(const poise_solver *solver, int count, double *errors)
+void WEB_EXPORT(web_solver_errors)(poise_solver *solver, int count, double *errors)
 {
     web_row row = {errors};
     for (int i = 0; i < count; ++i) {

@@ -10,9 +10,7 @@
 poise_builder *WEB_EXPORT(web_builder_create)(void)
 {
     poise_builder *builder = NULL;
-    if (poise_builder_create(NULL, &builder) != POISE_OK) {
-        web_fail(POISE_ERROR_MEMORY, "out of memory");
-    }
+    poise_builder_create(NULL, &builder, web_error_clear());
     return builder;
 }
 
@@ -151,7 +149,7 @@ void WEB_EXPORT(web_tool_pose)(const poise_model *model, int tool, double *pose)
 int WEB_EXPORT(web_clamp)(const poise_model *model, double *q)
 {
     int moved = 0;
-    return poise_model_clamp(model, q, &moved) == POISE_OK ? moved : -1;
+    return poise_model_clamp(model, q, &moved, NULL) == POISE_OK ? moved : -1;
 }
 
 // A new model with bones `scale` (one number for each joint) as long.
@@ -167,10 +165,7 @@ poise_model *WEB_EXPORT(web_model_rescale)(const poise_model *model, const doubl
 poise_kinematics *WEB_EXPORT(web_kinematics_create)(const poise_model *model)
 {
     poise_kinematics *kinematics = NULL;
-    poise_status status = poise_kinematics_create(model, NULL, &kinematics);
-    if (status != POISE_OK) {
-        web_fail(status, "out of memory");
-    }
+    poise_kinematics_create(model, NULL, &kinematics, web_error_clear());
     return kinematics;
 }
 
@@ -178,9 +173,9 @@ poise_kinematics *WEB_EXPORT(web_kinematics_create)(const poise_model *model)
 poise_status WEB_EXPORT(web_forward)(poise_kinematics *kinematics, const poise_model *model, const double *q, double *poses,
                                      double *tools)
 {
-    poise_status status = poise_kinematics_update(kinematics, q);
+    poise_status status = poise_kinematics_update(kinematics, q, web_error_clear());
     if (status != POISE_OK) {
-        return web_fail(status, "q holds a number that is not finite, or a zero quaternion");
+        return status;
     }
     web_row row = {poses};
     for (int body = 0; body < poise_model_joint_count(model); ++body) {
@@ -218,20 +213,23 @@ poise_status WEB_EXPORT(web_jacobian)(const poise_kinematics *kinematics, jacobi
                                       double z, double *J)
 {
     poise_vec3 local = poise_vec3_make(x, y, z);
-    poise_status status = kind == JACOBIAN_POINT       ? poise_kinematics_point_jacobian(kinematics, body, local, J)
-                          : kind == JACOBIAN_DIRECTION ? poise_kinematics_direction_jacobian(kinematics, body, local, J)
-                          : kind == JACOBIAN_FRAME     ? poise_kinematics_frame_jacobian(kinematics, body, local, J)
-                                                       : poise_kinematics_mass_center_jacobian(kinematics, J);
-    return status == POISE_OK
-               ? status
-               : web_fail(status, status == POISE_ERROR_UNSUPPORTED ? "the model has no mass" : "there is no such body");
+    poise_error *error = web_error_clear();
+    switch (kind) {
+    case JACOBIAN_POINT:
+        return poise_kinematics_point_jacobian(kinematics, body, local, J, error);
+    case JACOBIAN_DIRECTION:
+        return poise_kinematics_direction_jacobian(kinematics, body, local, J, error);
+    case JACOBIAN_FRAME:
+        return poise_kinematics_frame_jacobian(kinematics, body, local, J, error);
+    default:
+        return poise_kinematics_mass_center_jacobian(kinematics, J, error);
+    }
 }
 
 poise_status WEB_EXPORT(web_point_tensor)(const poise_kinematics *kinematics, int body, double x, double y, double z,
                                           double *K)
 {
-    poise_status status = poise_kinematics_point_tensor(kinematics, body, poise_vec3_make(x, y, z), K);
-    return status == POISE_OK ? status : web_fail(status, "there is no such body");
+    return poise_kinematics_point_tensor(kinematics, body, poise_vec3_make(x, y, z), K, web_error_clear());
 }
 
 // ---- Rotations -----------------------------------------------------------------------------------------------------------

@@ -6,10 +6,7 @@
 poise_clip *WEB_EXPORT(web_clip_create)(int frames, int nq, double frame_time, double start_time)
 {
     poise_clip *clip = NULL;
-    poise_status status = poise_clip_create(frames, nq, frame_time, NULL, &clip);
-    if (status != POISE_OK) {
-        web_fail(status, "a count is negative, frame_time is not above 0, or memory is short");
-    } else {
+    if (poise_clip_create(frames, nq, frame_time, NULL, &clip, web_error_clear()) == POISE_OK) {
         clip->start_time = start_time;
     }
     return clip;
@@ -28,27 +25,20 @@ void WEB_EXPORT(web_clip_facts)(const poise_clip *clip, double *numbers)
 
 poise_status WEB_EXPORT(web_clip_sample)(const poise_clip *clip, const poise_model *model, double time, double *q)
 {
-    poise_status status = poise_clip_sample(clip, model, time, q);
-    return status == POISE_OK ? status : web_fail(status, "the clip is empty or of another model, or time is not finite");
+    return poise_clip_sample(clip, model, time, q, web_error_clear());
 }
 
 poise_clip *WEB_EXPORT(web_clip_trim)(const poise_clip *clip, int first, int count)
 {
     poise_clip *trimmed = NULL;
-    poise_status status = poise_clip_trim(clip, first, count, NULL, &trimmed);
-    if (status != POISE_OK) {
-        web_fail(status, "frames out of range");
-    }
+    poise_clip_trim(clip, first, count, NULL, &trimmed, web_error_clear());
     return trimmed;
 }
 
 poise_clip *WEB_EXPORT(web_clip_resample)(const poise_clip *clip, const poise_model *model, double frame_time)
 {
     poise_clip *resampled = NULL;
-    poise_status status = poise_clip_resample(clip, model, frame_time, NULL, &resampled);
-    if (status != POISE_OK) {
-        web_fail(status, "the clip is of another model, or frame_time is not above 0");
-    }
+    poise_clip_resample(clip, model, frame_time, NULL, &resampled, web_error_clear());
     return resampled;
 }
 
@@ -58,10 +48,7 @@ poise_markers *WEB_EXPORT(web_markers_create)(int frames, int count, double rate
                                               double metres, poise_up up)
 {
     poise_markers *markers = NULL;
-    poise_status status = poise_markers_create(frames, count, rate, labels, NULL, &markers);
-    if (status != POISE_OK) {
-        web_fail(status, "a count is negative, the rate is not above 0, or memory is short");
-    } else {
+    if (poise_markers_create(frames, count, rate, labels, NULL, &markers, web_error_clear()) == POISE_OK) {
         markers->first_frame = first_frame;
         markers->scale = (poise_scale){metres, up};
     }
@@ -86,27 +73,20 @@ void WEB_EXPORT(web_markers_facts)(const poise_markers *markers, double *numbers
 poise_markers *WEB_EXPORT(web_markers_trim)(const poise_markers *markers, int first, int count)
 {
     poise_markers *trimmed = NULL;
-    poise_status status = poise_markers_trim(markers, first, count, NULL, &trimmed);
-    if (status != POISE_OK) {
-        web_fail(status, "frames out of range");
-    }
+    poise_markers_trim(markers, first, count, NULL, &trimmed, web_error_clear());
     return trimmed;
 }
 
 poise_markers *WEB_EXPORT(web_markers_resample)(const poise_markers *markers, double rate)
 {
     poise_markers *resampled = NULL;
-    poise_status status = poise_markers_resample(markers, rate, NULL, &resampled);
-    if (status != POISE_OK) {
-        web_fail(status, "the rate is not above 0");
-    }
+    poise_markers_resample(markers, rate, NULL, &resampled, web_error_clear());
     return resampled;
 }
 
 poise_status WEB_EXPORT(web_markers_rescale)(poise_markers *markers, double metres, poise_up up)
 {
-    poise_status status = poise_markers_rescale(markers, (poise_scale){metres, up});
-    return status == POISE_OK ? status : web_fail(status, "the scale of the recording, or the one asked for, is unknown");
+    return poise_markers_rescale(markers, (poise_scale){metres, up}, web_error_clear());
 }
 
 poise_markers *WEB_EXPORT(web_markers_from_clip)(const poise_model *model, const poise_clip *clip, double metres,
@@ -114,10 +94,7 @@ poise_markers *WEB_EXPORT(web_markers_from_clip)(const poise_model *model, const
 {
     poise_markers *markers = NULL;
     poise_scale scale = {metres, up};
-    poise_status status = poise_markers_from_clip(model, clip, scale, points, count, NULL, &markers);
-    if (status != POISE_OK) {
-        web_fail(status, "the clip is of another model, or a body is out of range");
-    }
+    poise_markers_from_clip(model, clip, scale, points, count, NULL, &markers, web_error_clear());
     return markers;
 }
 
@@ -205,20 +182,18 @@ poise_tracker *WEB_EXPORT(web_tracker_create)(const poise_model *model, const po
 
 poise_status WEB_EXPORT(web_tracker_reset)(poise_tracker *tracker, const double *q)
 {
-    poise_status status = poise_tracker_reset(tracker, q);
-    return status == POISE_OK ? status : web_fail(status, "q holds a number that is not finite, or a zero quaternion");
+    return poise_tracker_reset(tracker, q, web_error_clear());
 }
 
 // `seen`: three numbers for each placement.
 poise_status WEB_EXPORT(web_tracker_next)(poise_tracker *tracker, const double *seen, double *q, double *numbers)
 {
     poise_track_frame frame;
-    poise_status status = poise_tracker_next(tracker, (const poise_vec3 *)(const void *)seen, q, &frame);
-    if (status != POISE_OK) {
-        return web_fail(status, "the frame could not be tracked");
+    poise_status status = poise_tracker_next(tracker, (const poise_vec3 *)(const void *)seen, q, &frame, web_error_clear());
+    if (status == POISE_OK) {
+        put_frame(&(web_row){numbers}, &frame);
     }
-    put_frame(&(web_row){numbers}, &frame);
-    return POISE_OK;
+    return status;
 }
 
 // `numbers` takes 8 for each frame.

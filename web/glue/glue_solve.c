@@ -67,10 +67,7 @@ poise_solver *WEB_EXPORT(web_solver_create)(const poise_model *model, double *nu
 {
     poise_solver_options options = web_get_solver_options(&(web_row){numbers});
     poise_solver *solver = NULL;
-    poise_status status = poise_solver_create(model, &options, NULL, &solver);
-    if (status != POISE_OK) {
-        web_fail(status, status == POISE_ERROR_MEMORY ? "out of memory" : "the solver's options make no sense");
-    }
+    poise_solver_create(model, &options, NULL, &solver, web_error_clear());
     return solver;
 }
 
@@ -97,12 +94,11 @@ static void put_report(web_row *row, const poise_report *r)
 poise_status WEB_EXPORT(web_solve)(poise_solver *solver, const poise_goal *goals, int count, double *q, double *numbers)
 {
     poise_report report;
-    poise_status status = poise_solve(solver, goals, count, q, &report);
-    if (status != POISE_OK) {
-        return web_fail(status, poise_solver_error(solver));
+    poise_status status = poise_solve(solver, goals, count, q, &report, web_error_clear());
+    if (status == POISE_OK) {
+        put_report(&(web_row){numbers}, &report);
     }
-    put_report(&(web_row){numbers}, &report);
-    return POISE_OK;
+    return status;
 }
 
 // How many answers, or -1 with an error.
@@ -111,9 +107,7 @@ int WEB_EXPORT(web_solve_all)(poise_solver *solver, const poise_goal *goal, cons
 {
     poise_report report;
     int count = 0;
-    poise_status status = poise_solve_all(solver, goal, q_start, solutions, capacity, &count, &report);
-    if (status != POISE_OK) {
-        web_fail(status, poise_solver_error(solver));
+    if (poise_solve_all(solver, goal, q_start, solutions, capacity, &count, &report, web_error_clear()) != POISE_OK) {
         return -1;
     }
     put_report(&(web_row){numbers}, &report);

@@ -205,7 +205,7 @@ export class Model extends Handle {
 
     #find(call: string, what: string, name: string): number {
         const index = this.module.withTexts([name], (text = 0) => this.module.call(call, this.address, text));
-        if (index === WORLD) {
+        if (index < 0) {
             throw new PoiseError('not found', `there is no ${what} "${name}"`);
         }
         return index;

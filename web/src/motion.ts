@@ -158,7 +158,8 @@ export class Markers extends Handle {
 
     /** Index by label, with or without the subject's name in front of a colon; WORLD when there is none. */
     find(label: string): number {
-        return this.module.withTexts([label], (text = 0) => this.module.call('poise_markers_find', this.address, text)) | 0;
+        const index = this.module.withTexts([label], (text = 0) => this.module.call('poise_markers_find', this.address, text)) | 0;
+        return index < 0 ? WORLD : index;
     }
 
     trim(first: number, count: number): Markers {

@@ -39,7 +39,7 @@ void pattern(const poise_model *model, int seed, double *q)
     for (int i = 0; i < poise_model_nq(model); ++i) {
         q[i] += ((i * 7 + seed * 3) % 11 - 5) / 10.0;
     }
-    poise_model_clamp(model, q, NULL);
+    poise_model_clamp(model, q, NULL, NULL);
 }
 
 static void put_kinematics(const char *scene)
@@ -48,18 +48,18 @@ static void put_kinematics(const char *scene)
     poise_kinematics *kinematics = NULL;
     static double q[NUMBERS], matrix[6 * NUMBERS];
     if (scene_create(scene, NULL, &model, NULL) != POISE_OK ||
-        poise_kinematics_create(model, NULL, &kinematics) != POISE_OK) {
+        poise_kinematics_create(model, NULL, &kinematics, NULL) != POISE_OK) {
         return;
     }
     int bodies = poise_model_joint_count(model), nv = poise_model_nv(model);
     pattern(model, 1, q);
-    poise_kinematics_update(kinematics, q);
+    poise_kinematics_update(kinematics, q, NULL);
     put_name(scene, "poses");
     for (int body = 0; body < bodies; ++body) {
         put_pose(poise_kinematics_body_pose(kinematics, body));
     }
     put_name(scene, "jacobian");
-    poise_kinematics_frame_jacobian(kinematics, bodies - 1, poise_vec3_make(0.1, 0.2, 0.3), matrix);
+    poise_kinematics_frame_jacobian(kinematics, bodies - 1, poise_vec3_make(0.1, 0.2, 0.3), matrix, NULL);
     put_all(matrix, 6 * nv);
     poise_kinematics_destroy(kinematics);
     poise_model_destroy(model);

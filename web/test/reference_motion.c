@@ -19,7 +19,7 @@ static poise_clip *make_walk(const poise_model *model)
 {
     poise_clip *clip = NULL;
     int nq = poise_model_nq(model);
-    if (poise_clip_create(FRAMES, nq, 1.0 / 64.0, NULL, &clip) == POISE_OK) {
+    if (poise_clip_create(FRAMES, nq, 1.0 / 64.0, NULL, &clip, NULL) == POISE_OK) {
         for (int f = 0; f < FRAMES; ++f) {
             scene_motion_pose(model, "walk", f / 64.0, clip->q + f * nq);
         }
@@ -41,13 +41,13 @@ void put_tracking(void)
     poise_tracker_options options = poise_tracker_options_default();
     poise_scale scale = {1.0, POISE_UP_Y};
     put_name("humanoid", "tracker");
-    put(poise_markers_from_clip(model, clip, scale, placements, count, NULL, &seen));
+    put(poise_markers_from_clip(model, clip, scale, placements, count, NULL, &seen, NULL));
     put(poise_tracker_create(model, placements, count, &options, NULL, &tracker, NULL));
     for (int f = 0; f < FRAMES; ++f) {
         poise_vec3 *frame = seen->position + f * count;
         frame[f % count].x += 0.01 * f;
         poise_track_frame r;
-        poise_tracker_next(tracker, frame, q, &r);
+        poise_tracker_next(tracker, frame, q, &r, NULL);
         put_all(q, nq);
         put_all((const double[]){r.iterations, r.seen, r.let_go, r.rms, r.worst, r.turn}, 6);
     }
@@ -89,11 +89,11 @@ static void put_erik(const char *scene)
         poise_expressive_report e;
         pattern(model, i, posture);
         poise_model_neutral(model, q);
-        poise_erik_solve(erik, posture, target, q, &r);
+        poise_erik_solve(erik, posture, target, q, &r, NULL);
         put_all(q, nq);
         put_erik_report(&r);
         poise_goal goal = poise_goal_orientation(poise_model_joint_count(model) - 1, target);
-        poise_expressive_solve(expressive, &goal, 1, posture, q, &e);
+        poise_expressive_solve(expressive, &goal, 1, posture, q, &e, NULL);
         put_all(q, nq);
         put_all((const double[]){e.outcome, e.error, e.goal, e.posture, e.worst_angle, e.candidates, e.evaluations}, 7);
     }
@@ -113,11 +113,11 @@ static void put_filter(void)
     poise_filter *filter = NULL;
     double x[3] = {0.1, 0.2, 0.3};
     put_name("filter", "steps");
-    put(poise_filter_create(joints, 3, NULL, &filter));
-    poise_filter_reset(filter, x);
+    put(poise_filter_create(joints, 3, NULL, &filter, NULL));
+    poise_filter_reset(filter, x, NULL);
     for (int i = 0; i < 120; ++i) {
         double to = i < 40 ? 1.0 : i < 80 ? -0.5 : 0.25;
-        poise_filter_step(filter, (const double[]){to, to, to}, 1.0 / 64.0, x);
+        poise_filter_step(filter, (const double[]){to, to, to}, 1.0 / 64.0, x, NULL);
         put_all(x, 3);
         put(poise_filter_time_left(filter, 0));
     }
@@ -176,7 +176,7 @@ void put_files(void)
     }
     int count = place_markers();
     file.clip = make_walk(file.model);
-    poise_markers_from_clip(file.model, file.clip, file.scale, placements, count, NULL, &file.markers);
+    poise_markers_from_clip(file.model, file.clip, file.scale, placements, count, NULL, &file.markers, NULL);
     static const poise_format formats[] = {POISE_FORMAT_BVH, POISE_FORMAT_ASF,  POISE_FORMAT_C3D, POISE_FORMAT_TRC,
                                            POISE_FORMAT_MOT, POISE_FORMAT_GLTF, POISE_FORMAT_GLB, POISE_FORMAT_JSON};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; ++i) {

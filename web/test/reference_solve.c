@@ -6,11 +6,11 @@ static int make_goals(const poise_model *model, poise_goal *goals)
 {
     static double q[NUMBERS];
     poise_kinematics *kinematics = NULL;
-    if (poise_kinematics_create(model, NULL, &kinematics) != POISE_OK) {
+    if (poise_kinematics_create(model, NULL, &kinematics, NULL) != POISE_OK) {
         return 0;
     }
     pattern(model, 2, q);
-    poise_kinematics_update(kinematics, q);
+    poise_kinematics_update(kinematics, q, NULL);
     int count = 0, last = poise_model_joint_count(model) - 1;
     poise_vec3 local = poise_vec3_make(0.05, -0.02, 0.01);
     for (int body = 2; body < last && count < GOALS - 1; body += 3) {
@@ -32,13 +32,13 @@ static void put_solve(const char *scene, const poise_model *model, const poise_g
     options.trace_capacity = 20;
     poise_solver *solver = NULL;
     put_name(scene, poise_method_name(method));
-    if (poise_solver_create(model, &options, NULL, &solver) != POISE_OK) {
+    if (poise_solver_create(model, &options, NULL, &solver, NULL) != POISE_OK) {
         return;
     }
     static double q[NUMBERS];
     pattern(model, 1, q);
     poise_report r;
-    poise_status status = poise_solve(solver, goals, count, q, &r);
+    poise_status status = poise_solve(solver, goals, count, q, &r, NULL);
     put(status);
     if (status == POISE_OK) {
         put_all(q, poise_model_nq(model));
@@ -66,18 +66,18 @@ static void put_all_solutions(void)
     options.restarts = 60;
     static double q[NUMBERS], solutions[MOST * NUMBERS];
     if (scene_create("arm6", NULL, &model, NULL) != POISE_OK ||
-        poise_solver_create(model, &options, NULL, &solver) != POISE_OK ||
-        poise_kinematics_create(model, NULL, &kinematics) != POISE_OK) {
+        poise_solver_create(model, &options, NULL, &solver, NULL) != POISE_OK ||
+        poise_kinematics_create(model, NULL, &kinematics, NULL) != POISE_OK) {
         return;
     }
     pattern(model, 2, q);
-    poise_kinematics_update(kinematics, q);
+    poise_kinematics_update(kinematics, q, NULL);
     int tool = 0, found = 0;
     poise_goal goal = poise_goal_pose(poise_model_tool_body(model, tool), poise_model_tool_pose(model, tool),
                                       poise_kinematics_tool_pose(kinematics, tool));
     pattern(model, 1, q);
     put_name("arm6", "all");
-    put(poise_solve_all(solver, &goal, q, solutions, MOST, &found, NULL));
+    put(poise_solve_all(solver, &goal, q, solutions, MOST, &found, NULL, NULL));
     put_all(solutions, found * poise_model_nq(model));
     poise_kinematics_destroy(kinematics);
     poise_solver_destroy(solver);
@@ -135,7 +135,7 @@ void put_objectives(void)
     static double q[NUMBERS], posture[NUMBERS], before[NUMBERS], H[NUMBERS * NUMBERS];
     static poise_goal goals[GOALS];
     if (scene_create("humanoid", NULL, &model, NULL) != POISE_OK ||
-        poise_objective_create(model, 2, NULL, &objective) != POISE_OK) {
+        poise_objective_create(model, 2, NULL, &objective, NULL) != POISE_OK) {
         return;
     }
     int nv = poise_model_nv(model);
@@ -145,11 +145,11 @@ void put_objectives(void)
     int count = make_all_kinds(posture, before, goals);
     put_name("humanoid", "objective");
     put(poise_objective_set_goals(objective, goals, count, NULL));
-    put(poise_objective_evaluate(objective, q, POISE_LEVEL_HESSIAN));
+    put(poise_objective_evaluate(objective, q, POISE_LEVEL_HESSIAN, NULL));
     put(poise_objective_cost(objective));
     put_all(poise_objective_gradient(objective), nv);
     for (int kind = POISE_HESSIAN_EXACT; kind <= POISE_HESSIAN_GAUSS_NEWTON; ++kind) {
-        poise_objective_hessian(objective, (poise_hessian)kind, H);
+        poise_objective_hessian(objective, (poise_hessian)kind, H, NULL);
         put_all(H, nv * nv);
     }
     for (int i = 0; i < count; ++i) {

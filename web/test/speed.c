@@ -28,7 +28,7 @@ static poise_status see_frames(poise_kinematics *kinematics)
     poise_status status = POISE_OK;
     for (int f = 0; f < FRAMES && status == POISE_OK; ++f) {
         status = scene_motion_pose(work.model, "walk", f / 60.0, q);
-        status = status == POISE_OK ? poise_kinematics_update(kinematics, q) : status;
+        status = status == POISE_OK ? poise_kinematics_update(kinematics, q, NULL) : status;
         for (int m = 0; m < work.count; ++m) {
             poise_vec3 p = poise_kinematics_point(kinematics, work.markers[m].body, work.markers[m].local);
             double off = 0.002 * ((f * 7 + m * 13) % 11 - 5) / 5.0;
@@ -44,8 +44,8 @@ int speed_prepare(void)
     options.gradient_tolerance = 1e-4; // as a tracker has it
     poise_kinematics *kinematics = NULL;
     poise_status status = scene_create("humanoid", NULL, &work.model, NULL);
-    status = status == POISE_OK ? poise_solver_create(work.model, &options, NULL, &work.solver) : status;
-    status = status == POISE_OK ? poise_kinematics_create(work.model, NULL, &kinematics) : status;
+    status = status == POISE_OK ? poise_solver_create(work.model, &options, NULL, &work.solver, NULL) : status;
+    status = status == POISE_OK ? poise_kinematics_create(work.model, NULL, &kinematics, NULL) : status;
     if (status != POISE_OK || poise_model_nq(work.model) > NUMBERS) {
         return 1;
     }
@@ -71,7 +71,7 @@ double speed_run(int rounds)
                 goals[m] = poise_goal_position(work.markers[m].body, work.markers[m].local, work.seen[f][m]);
             }
             poise_report report;
-            poise_solve(work.solver, goals, work.count, q, &report);
+            poise_solve(work.solver, goals, work.count, q, &report, NULL);
             sum += report.cost + q[f % nq];
         }
     }

@@ -2,6 +2,7 @@
 #include "express/erik/erik_state.h"
 
 #include "base/error.h"
+#include "model/model_error.h"
 
 // ---- Options and memory --------------------------------------------------------------------------------------------------
 
@@ -214,10 +215,16 @@ void pz_erik_hand_out(poise_erik *erik, double *q, poise_erik_report *report)
 }
 
 poise_status poise_erik_solve(poise_erik *erik, const double *posture, poise_quat target, double *q,
-                              poise_erik_report *report)
+                              poise_erik_report *report, poise_error *error)
 {
-    if (!erik || !posture || !q || !pz_model_accepts(erik->model, q) || !pz_erik_take(erik, posture, target)) {
-        return POISE_ERROR_ARGUMENT;
+    if (!erik || !posture) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "erik and posture must not be NULL");
+    }
+    if (!q || !pz_model_accepts(erik->model, q)) {
+        return pz_refuse_q(erik->model, q, "q", error);
+    }
+    if (!pz_erik_take(erik, posture, target)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "posture and target must be finite, and target must not be zero");
     }
     pz_erik_begin(erik);
     erik->report.outcome = pz_erik_run(erik);
@@ -229,10 +236,16 @@ poise_status poise_erik_solve(poise_erik *erik, const double *posture, poise_qua
 }
 
 poise_status poise_erik_measure(poise_erik *erik, const double *posture, poise_quat target, const double *q,
-                                poise_erik_report *report)
+                                poise_erik_report *report, poise_error *error)
 {
-    if (!erik || !posture || !q || !report || !pz_model_accepts(erik->model, q) || !pz_erik_take(erik, posture, target)) {
-        return POISE_ERROR_ARGUMENT;
+    if (!erik || !posture || !report) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "erik, report and posture must not be NULL");
+    }
+    if (!q || !pz_model_accepts(erik->model, q)) {
+        return pz_refuse_q(erik->model, q, "q", error);
+    }
+    if (!pz_erik_take(erik, posture, target)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "posture and target must be finite, and target must not be zero");
     }
     for (int k = 0; k < erik->chain.count; ++k) {
         erik->best[k] = q[erik->chain.links[k].q];

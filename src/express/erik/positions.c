@@ -8,6 +8,7 @@
 //
 // and the best a = atan2(C, B) is the global optimum of that joint. The sum never falls; it may end at a bend to the wrong
 // side, so that several starts are tried.
+#include "base/error.h"
 #include "express/erik/erik_state.h"
 
 #include <string.h>
@@ -88,14 +89,16 @@ static double fit(const pz_chain *chain, const vec3 *u, pz_chain_pose *pose, dou
 }
 
 poise_status poise_erik_posture_from_positions(poise_erik *erik, const poise_vec3 *positions, int count, double *posture,
-                                               double *misfit)
+                                               double *misfit, poise_error *error)
 {
     if (!erik || !positions || !posture || count != erik->chain.count + 1) {
-        return POISE_ERROR_ARGUMENT;
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                            "erik, positions and posture must not be NULL, and count must be %d",
+                            erik ? erik->chain.count + 1 : 0);
     }
     for (int i = 0; i < count; ++i) {
         if (!v3_is_finite(positions[i])) {
-            return POISE_ERROR_ARGUMENT;
+            return pz_error_set(error, POISE_ERROR_ARGUMENT, "positions[%d] must be finite", i);
         }
     }
     const pz_chain *chain = &erik->chain;

@@ -2,6 +2,7 @@
 #include "express/successor/expressive_state.h"
 
 #include "base/error.h"
+#include "model/model_error.h"
 
 #include <string.h>
 
@@ -329,7 +330,7 @@ static bool consider_others(poise_expressive *e, double bar)
     }
     if (e->found_count == 0 || e->facing < 0) {
         memcpy(e->q_seed, e->posture, bytes);
-        poise_model_clamp(e->model, e->q_seed, NULL);
+        poise_model_clamp(e->model, e->q_seed, NULL, NULL);
         left |= consider(e, e->q_seed, COARSE, 0.0, left ? e->best : bar);
     }
     if ((e->options.use_erik || !is_met(e, &e->report)) && e->facing >= 0) {
@@ -337,35 +338,45 @@ static bool consider_others(poise_expressive *e, double bar)
         const poise_goal *goal = &e->goals[e->facing];
         quat tip = quat_mul(quat_mul(e->target, quat_conj(quat_normalize(goal->local.rotation))),
                             quat_normalize(e->options.tip.rotation));
-        poise_erik_solve(e->erik, e->posture, tip, e->q_seed, NULL);
+        poise_erik_solve(e->erik, e->posture, tip, e->q_seed, NULL, NULL);
         left |= consider(e, e->q_seed, FINE, 0.0, left ? e->best : bar);
     }
     return left;
 }
 
-static poise_status begin(poise_expressive *e, const poise_goal *goals, int count, const double *posture, const double *q)
+static poise_status begin(poise_expressive *e, const poise_goal *goals, int count, const double *posture, const double *q,
+                          poise_error *error)
 {
-    if (count < 0 || count > e->options.max_goals || (count > 0 && !goals) || !posture || !q ||
-        !pz_model_accepts(e->model, posture)) {
-        return POISE_ERROR_ARGUMENT;
+    if (count < 0 || (count > 0 && !goals)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "goals must not be NULL, and count must be >= 0");
+    }
+    if (count > e->options.max_goals) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "%d goals, but options.max_goals is %d: raise it", count,
+                            e->options.max_goals);
+    }
+    if (!posture || !pz_model_accepts(e->model, posture)) {
+        return pz_refuse_q(e->model, posture, "posture", error);
     }
     for (int i = 0; i < count; ++i) {
         e->goals[i] = goals[i];
     }
     e->goal_count = count;
-    poise_status status = pz_solve_begin(e->solver, e->goals, count, q);
+    poise_status status = pz_solve_begin(e->solver, e->goals, count, q, error);
     if (status != POISE_OK) {
         return status;
     }
     pz_terms_take(e, posture);
-    return find_facing(e) ? POISE_OK : POISE_ERROR_ARGUMENT;
+    return find_facing(e)
+               ? POISE_OK
+               : pz_error_set(error, POISE_ERROR_ARGUMENT, "the orientation goal's target must be finite, not zero");
 }
 
 poise_status poise_expressive_solve(poise_expressive *expressive, const poise_goal *goals, int count, const double *posture,
-                                    double *q, poise_expressive_report *report)
+                                    double *q, poise_expressive_report *report, poise_error *error)
 {
     poise_expressive *e = expressive;
-    poise_status status = e ? begin(e, goals, count, posture, q) : POISE_ERROR_ARGUMENT;
+    poise_status status = e ? begin(e, goals, count, posture, q, error)
+                            : pz_error_set(error, POISE_ERROR_ARGUMENT, "expressive must not be NULL");
     if (status != POISE_OK) {
         return status;
     }
@@ -374,7 +385,7 @@ poise_status poise_expressive_solve(poise_expressive *expressive, const poise_go
     e->best = INFINITY;
     if (!e->options.warm) {
         memcpy(e->solver->q_start, posture, bytes);
-        poise_model_clamp(e->model, e->solver->q_start, NULL);
+        poise_model_clamp(e->model, e->solver->q_start, NULL, NULL);
     }
     memcpy(e->q_best, e->solver->q_start, bytes);
     e->candidates = 0;
@@ -398,11 +409,11 @@ poise_status poise_expressive_solve(poise_expressive *expressive, const poise_go
 
 poise_status poise_expressive_warp(poise_expressive *expressive, const poise_goal *goals, int count, const double *posture,
                                    poise_filter *filter, double dt, double *answer, double *q,
-                                   poise_expressive_report *report)
+                                   poise_expressive_report *report, poise_error *error)
 {
     if (!filter || !q || !(dt > 0.0) || !is_finite(dt)) {
-        return POISE_ERROR_ARGUMENT;
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "filter and q must not be NULL, and dt must be finite and > 0");
     }
-    poise_status status = poise_expressive_solve(expressive, goals, count, posture, answer, report);
-    return status == POISE_OK ? poise_filter_step(filter, answer, dt, q) : status;
+    poise_status status = poise_expressive_solve(expressive, goals, count, posture, answer, report, error);
+    return status == POISE_OK ? poise_filter_step(filter, answer, dt, q, error) : status;
 }

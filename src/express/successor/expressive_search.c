@@ -56,7 +56,7 @@ static void linearise(poise_expressive *e, const blend *b)
     const poise_solver *s = e->solver;
     size_t n = (size_t)e->model->nv;
     double mean = 0.0;
-    poise_objective_hessian(s->at, POISE_HESSIAN_GAUSS_NEWTON, e->H);
+    poise_objective_hessian(s->at, POISE_HESSIAN_GAUSS_NEWTON, e->H, NULL);
     for (size_t i = 0; i < n * n; ++i) {
         e->H[i] *= b->goals;
     }

@@ -293,7 +293,8 @@ static poise_status read_clip(amc *file)
 {
     int most = frames_at_most(file), frames = 0;
     poise_clip *clip;
-    if (poise_clip_create(most, poise_model_nq(file->model), file->frame_time, file->input->allocator, &clip) != POISE_OK) {
+    if (poise_clip_create(most, poise_model_nq(file->model), file->frame_time, file->input->allocator, &clip, NULL) !=
+        POISE_OK) {
         return pz_input_no_memory(file->input);
     }
     file->input->file->clip = clip;
@@ -302,7 +303,7 @@ static poise_status read_clip(amc *file)
         return status;
     }
     double start = clip->start_time;
-    status = poise_clip_trim(clip, 0, frames, file->input->allocator, &file->input->file->clip);
+    status = poise_clip_trim(clip, 0, frames, file->input->allocator, &file->input->file->clip, NULL);
     poise_clip_destroy(clip);
     if (status != POISE_OK) {
         file->input->file->clip = NULL;

@@ -564,7 +564,7 @@ static poise_status add_bone(asf *file, poise_builder *builder, int index)
 static poise_status build(asf *file)
 {
     poise_builder *builder;
-    if (poise_builder_create(file->input->allocator, &builder) != POISE_OK) {
+    if (poise_builder_create(file->input->allocator, &builder, NULL) != POISE_OK) {
         return pz_input_no_memory(file->input);
     }
     poise_status status = POISE_OK;

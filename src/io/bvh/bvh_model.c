@@ -390,7 +390,7 @@ poise_status pz_bvh_model(bvh *file, const double *first)
     for (size_t c = 0; c < columns; ++c) {
         b.column_joint[c] = -1;
     }
-    poise_status status = poise_builder_create(file->input->allocator, &b.builder);
+    poise_status status = poise_builder_create(file->input->allocator, &b.builder, NULL);
     if (status != POISE_OK) {
         return pz_input_no_memory(file->input);
     }

@@ -257,7 +257,7 @@ poise_status pz_bvh_rows(bvh *file, const bvh_motion *motion)
         return POISE_OK; // nothing moves
     }
     poise_clip *clip;
-    poise_status status = poise_clip_create(most, nq, motion->frame_time, input->allocator, &clip);
+    poise_status status = poise_clip_create(most, nq, motion->frame_time, input->allocator, &clip, NULL);
     if (status != POISE_OK) {
         return pz_input_no_memory(input);
     }
@@ -274,7 +274,7 @@ poise_status pz_bvh_rows(bvh *file, const bvh_motion *motion)
         return POISE_OK;
     }
     if (frames > 0) {
-        status = poise_clip_trim(clip, 0, frames, input->allocator, &input->file->clip);
+        status = poise_clip_trim(clip, 0, frames, input->allocator, &input->file->clip, NULL);
     }
     poise_clip_destroy(clip);
     return status == POISE_OK ? POISE_OK : pz_input_no_memory(input);

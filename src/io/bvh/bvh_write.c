@@ -164,7 +164,7 @@ static poise_status plan_all(writing *w)
     if (computed > 0) {
         pz_output_warn(w->output, "%d joints are not made of BVH channels; their motion is written as angles Z X Y",
                        computed);
-        if (poise_kinematics_create(w->model, w->output->allocator, &w->kinematics) != POISE_OK) {
+        if (poise_kinematics_create(w->model, w->output->allocator, &w->kinematics, NULL) != POISE_OK) {
             return pz_error_set(w->output->error, POISE_ERROR_MEMORY, "out of memory");
         }
     }
@@ -381,7 +381,7 @@ static poise_status put_motion(writing *w)
     for (int f = 0; clip && f < clip->frames && !w->output->failed; ++f) {
         const double *q = clip->q + (size_t)f * (size_t)clip->nq;
         poise_status status = pz_check_finite(w->output, clip, f);
-        if (status == POISE_OK && w->kinematics && poise_kinematics_update(w->kinematics, q) != POISE_OK) {
+        if (status == POISE_OK && w->kinematics && poise_kinematics_update(w->kinematics, q, NULL) != POISE_OK) {
             status = pz_error_set(w->output->error, POISE_ERROR_ARGUMENT, "frame %d: a zero quaternion", f);
         }
         if (status != POISE_OK) {

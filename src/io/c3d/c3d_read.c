@@ -132,7 +132,7 @@ poise_status pz_read_c3d(pz_input *input)
         return pz_input_no_memory(input);
     }
     poise_markers *markers = NULL;
-    if (poise_markers_create(frames, c3d.points, c3d.rate, labels, input->allocator, &markers) != POISE_OK) {
+    if (poise_markers_create(frames, c3d.points, c3d.rate, labels, input->allocator, &markers, NULL) != POISE_OK) {
         return pz_input_no_memory(input);
     }
     input->file->markers = markers;

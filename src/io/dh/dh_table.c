@@ -465,7 +465,7 @@ static poise_status read_lines(table *t)
 poise_status pz_read_dh(pz_input *input)
 {
     table t = {.input = input, .pending = poise_pose_identity()};
-    if (poise_builder_create(input->allocator, &t.builder) != POISE_OK) {
+    if (poise_builder_create(input->allocator, &t.builder, NULL) != POISE_OK) {
         return pz_input_no_memory(input);
     }
     poise_status status = read_lines(&t);

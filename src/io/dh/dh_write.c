@@ -39,7 +39,7 @@ typedef struct chain {
     screw *screws; // count + 2: [0] to the first axis, [count] to the tip, [count + 1] the last screw about z
     int count;
     poise_pose tip;
-    int tip_tool; // POISE_WORLD: the frame of the last body
+    int tip_tool; // POISE_NONE: the frame of the last body
     double size;  // of the chain
 } chain;
 
@@ -124,12 +124,12 @@ static double length_of(poise_vec3 v)
 // The tip: the tool "<last body>.tip", or else the first tool of the last body, or else the body.
 static int find_tip(const chain *c, int last)
 {
-    int found = POISE_WORLD;
+    int found = POISE_NONE;
     for (int i = 0; i < poise_model_tool_count(c->model); ++i) {
         const char *name = poise_model_tool_name(c->model, i), *body = poise_model_body_name(c->model, last);
         size_t length = strlen(body);
         bool is_tip = strncmp(name, body, length) == 0 && strcmp(name + length, ".tip") == 0;
-        if (poise_model_tool_body(c->model, i) == last && (found == POISE_WORLD || is_tip)) {
+        if (poise_model_tool_body(c->model, i) == last && (found == POISE_NONE || is_tip)) {
             found = i;
         }
     }
@@ -157,7 +157,7 @@ static poise_status gather(chain *c)
         return refuse(c, "the model has no joint that moves%s%s", "", "");
     }
     c->tip_tool = find_tip(c, joints - 1);
-    poise_pose tool = c->tip_tool == POISE_WORLD ? poise_pose_identity() : poise_model_tool_pose(c->model, c->tip_tool);
+    poise_pose tool = c->tip_tool == POISE_NONE ? poise_pose_identity() : poise_model_tool_pose(c->model, c->tip_tool);
     c->tip = poise_pose_multiply(pose, tool);
     c->size += length_of(tool.position);
     c->lines[c->count] = (line){-1, c->tip.position, poise_quat_rotate(c->tip.rotation, (poise_vec3){0, 0, 1})};
@@ -336,7 +336,7 @@ static void warn_of_losses(const chain *c)
         has_mass = has_mass || joint.mass > 0.0;
         has_bodies = has_bodies || strcmp(joint.name, joint.body) != 0;
     }
-    int tools = poise_model_tool_count(c->model) - (c->tip_tool != POISE_WORLD);
+    int tools = poise_model_tool_count(c->model) - (c->tip_tool != POISE_NONE);
     if (tools > 0) {
         pz_output_warn(c->output, "%d tools beside the tip are left out", tools);
     }

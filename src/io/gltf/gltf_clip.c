@@ -419,7 +419,7 @@ static poise_status make_clip(pz_gltf *gltf, const pz_item *animation, const cha
         pz_json_warn(animation, "keys without a common spacing, or curves between them: sampled every %g s", g.spacing);
     }
     poise_clip *clip = NULL;
-    if (poise_clip_create(g.frames, nq, g.spacing, input->allocator, &clip) != POISE_OK) {
+    if (poise_clip_create(g.frames, nq, g.spacing, input->allocator, &clip, NULL) != POISE_OK) {
         return pz_input_no_memory(input);
     }
     input->file->clip = clip;

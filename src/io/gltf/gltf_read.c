@@ -177,7 +177,7 @@ static poise_status build_model(pz_gltf *gltf)
         return POISE_OK;
     }
     poise_builder *builder = NULL;
-    poise_status status = poise_builder_create(input->allocator, &builder);
+    poise_status status = poise_builder_create(input->allocator, &builder, NULL);
     if (status != POISE_OK) {
         return pz_input_no_memory(input);
     }

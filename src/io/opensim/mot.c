@@ -431,7 +431,7 @@ poise_status pz_read_mot(pz_input *input)
         return pz_input_no_memory(input);
     }
     poise_clip *clip = NULL;
-    if (poise_clip_create((int)m.row_count, poise_model_nq(m.model), 1.0, input->allocator, &clip) != POISE_OK) {
+    if (poise_clip_create((int)m.row_count, poise_model_nq(m.model), 1.0, input->allocator, &clip, NULL) != POISE_OK) {
         return pz_input_no_memory(input);
     }
     input->file->clip = clip;

@@ -317,7 +317,8 @@ static poise_status make_markers(trc *t)
     }
     const char **labels = labels_of(t, count);
     poise_markers *markers = NULL;
-    if (!labels || poise_markers_create((int)t->row_count, (int)count, t->rate, labels, t->input->allocator, &markers)) {
+    if (!labels ||
+        poise_markers_create((int)t->row_count, (int)count, t->rate, labels, t->input->allocator, &markers, NULL)) {
         return pz_input_no_memory(t->input);
     }
     t->input->file->markers = markers;

@@ -93,11 +93,11 @@ static poise_status read_bodies(const pz_item *item, const poise_model *model, p
     if (tool.value) {
         const char *name = NULL;
         status = pz_json_string(&tool, &name);
-        int index = status == POISE_OK ? poise_model_find_tool(model, name) : POISE_WORLD;
-        if (status == POISE_OK && index == POISE_WORLD) {
+        int index = status == POISE_OK ? poise_model_find_tool(model, name) : POISE_NONE;
+        if (status == POISE_OK && index == POISE_NONE) {
             status = pz_json_fail(&tool, POISE_ERROR_NOT_FOUND, "the model has no tool \"%s\"", name);
         }
-        goal->body = index != POISE_WORLD ? poise_model_tool_body(model, index) : 0;
+        goal->body = index != POISE_NONE ? poise_model_tool_body(model, index) : 0;
         goal->local = poise_model_tool_pose(model, index);
     } else if (body.value || needs_body(goal->kind)) {
         status = pz_json_body(&body, model, &goal->body);

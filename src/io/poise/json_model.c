@@ -112,7 +112,7 @@ poise_status pz_json_body(const pz_item *item, const poise_model *model, int *bo
         return status;
     }
     int found = poise_model_find_body(model, name);
-    if (found == POISE_WORLD) {
+    if (found == POISE_NONE) {
         return pz_json_fail(item, POISE_ERROR_NOT_FOUND, "the model has no body \"%s\"", name);
     }
     *body = found;
@@ -264,7 +264,7 @@ poise_status pz_json_read_model(const pz_item *item, poise_model **model)
     }
     pz_input *input = item->json->input;
     poise_builder *builder = NULL;
-    if (poise_builder_create(input->allocator, &builder) != POISE_OK) {
+    if (poise_builder_create(input->allocator, &builder, NULL) != POISE_OK) {
         return pz_input_no_memory(input);
     }
     pz_item joints = pz_json_get(item, "joints"), tools = pz_json_get(item, "tools");

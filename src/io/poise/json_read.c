@@ -89,7 +89,7 @@ static poise_status read_clip(const pz_item *item)
         status = pz_json_need_length(&row, (size_t)of.nq);
     }
     if (status == POISE_OK &&
-        poise_clip_create(frames, of.nq, frame_time, input->allocator, &input->file->clip) != POISE_OK) {
+        poise_clip_create(frames, of.nq, frame_time, input->allocator, &input->file->clip, NULL) != POISE_OK) {
         return pz_input_no_memory(input);
     }
     for (int f = 0; f < frames && status == POISE_OK; ++f) {
@@ -170,7 +170,7 @@ static poise_status read_positions(const pz_item *item, const char *const *label
     if (status != POISE_OK) {
         return status;
     }
-    if (poise_markers_create(frames, count, rate, labels, input->allocator, &input->file->markers) != POISE_OK) {
+    if (poise_markers_create(frames, count, rate, labels, input->allocator, &input->file->markers, NULL) != POISE_OK) {
         return pz_input_no_memory(input);
     }
     for (int f = 0; f < frames && status == POISE_OK; ++f) {

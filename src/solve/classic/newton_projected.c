@@ -94,7 +94,7 @@ static int free_hessian(poise_solver *solver, projected_scratch *s)
 {
     int n = solver->model->nv, m = 0;
     pz_stiffen_edges(solver, 0.0);
-    poise_objective_hessian(solver->at, POISE_HESSIAN_EXACT, s->V);
+    poise_objective_hessian(solver->at, POISE_HESSIAN_EXACT, s->V, NULL);
     project_hessian(solver, s->V);
     for (int i = 0; i < n; ++i) {
         // a row of zeros belongs to what no goal sees: left out, no eigenvector mixes it in by rounding

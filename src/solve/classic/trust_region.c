@@ -138,7 +138,7 @@ static void multiply_scaled(const void *user, const double *x, double *y)
 {
     const region *r = user;
     int n = r->solver->model->nv;
-    poise_objective_multiply(r->solver->at, POISE_HESSIAN_EXACT, step_of(r, x, r->product), y);
+    poise_objective_multiply(r->solver->at, POISE_HESSIAN_EXACT, step_of(r, x, r->product), y, NULL);
     if (r->has_edges) {
         pz_project_on_swings(r->solver, y);
     }

@@ -27,14 +27,14 @@ poise_status pz_geometric_check_model(poise_solver *solver)
 {
     const char *name = poise_method_name(solver->options.method);
     if (solver->options.prior > 0) {
-        return pz_error_set(&solver->error, POISE_ERROR_UNSUPPORTED, "%s has no use for a prior: set options.prior to 0",
+        return pz_error_set(solver->error, POISE_ERROR_UNSUPPORTED, "%s has no use for a prior: set options.prior to 0",
                             name);
     }
     const poise_model *model = solver->model;
     for (int i = 0; i < solver->goal_count && model->has_mimic; ++i) {
         for (int k = solver->goals[i].body; k != POISE_WORLD; k = model->joints[k].parent) {
             if (model->joints[k].mimic != POISE_WORLD) {
-                return pz_error_set(&solver->error, POISE_ERROR_UNSUPPORTED,
+                return pz_error_set(solver->error, POISE_ERROR_UNSUPPORTED,
                                     "goal %d: joint \"%s\" above it mimics another one, but %s moves one joint at a time", i,
                                     model->given[k].name, name);
             }
@@ -49,13 +49,13 @@ poise_status pz_geometric_check(poise_solver *solver)
     for (int i = 0; i < solver->goal_count; ++i) {
         const poise_goal *goal = &solver->goals[i];
         if (goal->kind > POISE_GOAL_AIM) {
-            return pz_error_set(&solver->error, POISE_ERROR_UNSUPPORTED,
+            return pz_error_set(solver->error, POISE_ERROR_UNSUPPORTED,
                                 "goal %d (%s): %s serves position, direction, orientation, pose and aim goals", i,
                                 poise_goal_kind_name(goal->kind), name);
         }
         bool turns = goal->kind == POISE_GOAL_ORIENTATION || goal->kind == POISE_GOAL_POSE;
         if (turns && pz_has_band(goal->rotation_tolerance)) {
-            return pz_error_set(&solver->error, POISE_ERROR_UNSUPPORTED,
+            return pz_error_set(solver->error, POISE_ERROR_UNSUPPORTED,
                                 "goal %d (%s): %s has no rotation_tolerance; to free a turn use a direction goal", i,
                                 poise_goal_kind_name(goal->kind), name);
         }

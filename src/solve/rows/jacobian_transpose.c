@@ -43,7 +43,7 @@ double pz_transpose_length(const poise_solver *solver, double *p, double *Gp)
         p[i] = largest > 0 ? solver->gradient[i] / largest
                            : 0.0; // alpha does not depend on the length of p, and nothing overflows
     }
-    poise_objective_multiply(solver->at, POISE_HESSIAN_GAUSS_NEWTON, p, Gp);
+    poise_objective_multiply(solver->at, POISE_HESSIAN_GAUSS_NEWTON, p, Gp, NULL);
     double curvature = pz_dot(p, Gp, nv), alpha = curvature > 0 ? pz_dot(p, p, nv) / curvature : 0.0;
     return is_finite(alpha) ? alpha : 0.0;
 }

@@ -141,7 +141,7 @@ static double predicted_decrease(poise_solver *solver, pz_damped *d)
         }
         return decrease;
     }
-    poise_objective_multiply(solver->at, d->exact ? POISE_HESSIAN_EXACT : POISE_HESSIAN_GAUSS_NEWTON, x, d->product);
+    poise_objective_multiply(solver->at, d->exact ? POISE_HESSIAN_EXACT : POISE_HESSIAN_GAUSS_NEWTON, x, d->product, NULL);
     for (int i = 0; i < solver->model->nv; ++i) {
         decrease -= x[i] * (g[i] + 0.5 * d->product[i]);
     }

@@ -401,7 +401,7 @@ static bool solve_dense(pz_tree_step *t, const sweep *s)
 {
     size_t n = (size_t)s->o->kin.model->nv, m = 0;
     double *H = t->dense;
-    poise_objective_hessian(s->o, s->kind, H);
+    pz_objective_hessian(s->o, s->kind, H);
     for (size_t i = 0; i < n; ++i) {
         if (!s->hold[i]) {
             t->free_dof[m++] = (int)i;
