@@ -67,7 +67,7 @@ static poise_solver *make_solver(const hdm05_task *task, const poise_solver_opti
 static poise_report solve_frame(contest *c, poise_solver *solver, int frame, result *r)
 {
     poise_report report;
-    poise_why error;
+    poise_error why;
     poise_goal goals[HDM05_MARKERS]; // as a program has them that reads frame by frame
     memcpy(goals, c->goals + (size_t)frame * HDM05_MARKERS, sizeof goals);
     double before = bench_now();

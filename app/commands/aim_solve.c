@@ -373,7 +373,7 @@ static poise_status solve_orientation(aim_solver *s, poise_quat wanted, const do
 {
     poise_erik_report now;
     poise_status status = s->settings.method == AIM_ERIK
-                              ? poise_erik_solve(s->erik, posture, wanted, q, &now)
+                              ? poise_erik_solve(s->erik, posture, wanted, q, &now, NULL)
                               : two_task_solve(s->erik, &s->settings.two_task, posture, wanted, q, &now);
     now.iterations += report->iterations;
     *report = status == POISE_OK ? now : *report;

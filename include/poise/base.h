@@ -1,8 +1,9 @@
 // Poise: status codes, error text, allocator, version.
 //
-// Every Poise call that can fail returns a poise_status. On any status but POISE_OK the outputs are untouched. Calls that
-// read a description (a model builder, a file) also fill a poise_error owned by the caller: a text that names the thing and
-// the fix, and the line and column where there is one. The library never aborts, prints, or keeps global state.
+// A call that can refuse returns a poise_status and takes a `poise_error *error` last. On any status but POISE_OK the
+// outputs are untouched and the error, unless it is NULL, says what is wrong and how to fix it, with line and column where
+// the input is a text. A call that succeeds does not look at the error, so it costs nothing. The library never aborts,
+// prints, or keeps global state.
 #ifndef POISE_BASE_H
 #define POISE_BASE_H
 
@@ -16,7 +17,7 @@ extern "C" {
 
 // Version of this header. The build reads these three lines; poise_version() reports what the library was built from.
 #define POISE_VERSION_MAJOR 0
-#define POISE_VERSION_MINOR 1
+#define POISE_VERSION_MINOR 2
 #define POISE_VERSION_PATCH 0
 
 // Marks what the shared library exports; everything else stays hidden.
@@ -34,7 +35,7 @@ typedef enum poise_status {
     POISE_ERROR_MODEL,       // the description of a skeleton does not hold together
     POISE_ERROR_NOT_FOUND,   // no joint, body or tool has that name
     POISE_ERROR_NUMERIC,     // a matrix that must be positive definite is not
-    POISE_ERROR_UNSUPPORTED, // a right question that this call cannot answer for this model
+    POISE_ERROR_UNSUPPORTED, // valid, but not supported by this call for this model
     POISE_ERROR_FORMAT,      // the bytes are not what their format asks for
     POISE_ERROR_DEVICE,      // there is no such device, or it failed (cuda.h)
     POISE_STATUS_COUNT

@@ -2,7 +2,7 @@
 //
 //   poise_expressive_options options = poise_expressive_options_default();
 //   poise_expressive_create(model, &options, NULL, &expressive, &error);
-//   poise_expressive_solve(expressive, goals, count, posture, q, &report, &error);     // q: the last answer in, the next one out
+//   poise_expressive_solve(expressive, goals, count, posture, q, &report, &error); // q: last answer in, next one out
 //
 // Finds the q within the limits that meets the goals (an orientation, a gaze, a reach, several of them on several bodies)
 // with the least change of shape. The model may be a tree and have joints of any type. Two measures of shape are on offer:

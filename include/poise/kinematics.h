@@ -4,7 +4,7 @@
 // allocates but poise_kinematics_create.
 //
 // Columns of a Jacobian belong to the nv components of a step: column i is the derivative along
-// poise_retract(model, q, e_i t, &error) at t = 0. Matrices are row-major. Columns of joints that do not move the body are zero.
+// poise_retract(model, q, e_i t) at t = 0. Matrices are row-major. Columns of joints that do not move the body are zero.
 #ifndef POISE_KINEMATICS_H
 #define POISE_KINEMATICS_H
 
@@ -88,8 +88,8 @@ POISE_API poise_status poise_kinematics_point_tensor(const poise_kinematics *kin
 POISE_API poise_status poise_retract(const poise_model *model, const double *q, const double *v, double *q_out,
                                      poise_error *error);
 
-// The step v with poise_retract(q_from, v, &error) = q_to; for exponential maps up to reparameterisation, for quaternions the
-// shorter way. POISE_ERROR_ARGUMENT, as there, and when two values are further apart than a number can say.
+// The step v with poise_retract(q_from, v) = q_to; for exponential maps up to reparameterisation, for quaternions the
+// shorter way. POISE_ERROR_ARGUMENT, as there, and when two values are too far apart to represent.
 POISE_API poise_status poise_difference(const poise_model *model, const double *q_from, const double *q_to, double *v,
                                         poise_error *error);
 

@@ -167,8 +167,8 @@ POISE_API poise_status poise_solver_create(const poise_model *model, const poise
                                            const poise_allocator *allocator, poise_solver **solver, poise_error *error);
 POISE_API void poise_solver_destroy(poise_solver *solver); // of _create only; NULL is allowed
 
-// Improve q (nq numbers) for these goals. `report` may be NULL. On any status but POISE_OK q is untouched: a goal is not
-// sound (see poise_solver_error), q is not finite, or the method cannot serve these goals.
+// Improve q (nq numbers) for these goals. `report` may be NULL. On any status but POISE_OK q is untouched, and `error` names
+// the goal that is not sound or that the method does not serve, or the coordinate of q that is not finite.
 POISE_API poise_status poise_solve(poise_solver *solver, const poise_goal *goals, int count, double *q, poise_report *report,
                                    poise_error *error);
 
@@ -182,9 +182,6 @@ POISE_API poise_status poise_solve(poise_solver *solver, const poise_goal *goals
 POISE_API poise_status poise_solve_all(poise_solver *solver, const poise_goal *goal, const double *q_start,
                                        double *solutions, int capacity, int *count, poise_report *report,
                                        poise_error *error);
-
-// Why the last call failed, in words; empty after a success. Valid until the next call.
-POISE_API const char *poise_solver_error(const poise_solver *solver);
 
 // The error of goal i at the answer of the last call, whose goals must still be valid.
 POISE_API poise_goal_error poise_solver_goal_error(poise_solver *solver, int goal);

@@ -109,18 +109,18 @@ TEST(numbers_that_are_not_finite_leave_everything_alone)
         }
         memcpy(before, q, sizeof q);
         poise_erik_report report = {.iterations = 77};
-        ck_assert_int_eq(poise_erik_solve(r.erik, posture, t, q, &report), POISE_ERROR_ARGUMENT);
+        ck_assert_int_eq(poise_erik_solve(r.erik, posture, t, q, &report, NULL), POISE_ERROR_ARGUMENT);
         ck_assert_int_eq(two_task_solve(r.erik, NULL, posture, t, q, &report), POISE_ERROR_ARGUMENT);
-        ck_assert_int_eq(poise_erik_measure(r.erik, posture, t, q, &report), POISE_ERROR_ARGUMENT);
+        ck_assert_int_eq(poise_erik_measure(r.erik, posture, t, q, &report, NULL), POISE_ERROR_ARGUMENT);
         ck_assert(memcmp(before, q, sizeof q) == 0 && report.iterations == 77);
     }
     double posture[5] = {0}, q[5] = {0};
     poise_erik_report report;
-    ck_assert_int_eq(poise_erik_solve(NULL, posture, target, q, &report), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_erik_solve(r.erik, NULL, target, q, &report), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_erik_solve(r.erik, posture, target, NULL, &report), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_erik_solve(r.erik, posture, target, q, NULL), POISE_OK);
-    ck_assert_int_eq(poise_erik_measure(r.erik, posture, target, q, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_erik_solve(NULL, posture, target, q, &report, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_erik_solve(r.erik, NULL, target, q, &report, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_erik_solve(r.erik, posture, target, NULL, &report, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_erik_solve(r.erik, posture, target, q, NULL, NULL), POISE_OK);
+    ck_assert_int_eq(poise_erik_measure(r.erik, posture, target, q, NULL, NULL), POISE_ERROR_ARGUMENT);
     two_task_options two = two_task_options_default();
     two.longest_step = 0.0;
     ck_assert_int_eq(two_task_solve(r.erik, &two, posture, target, q, NULL), POISE_ERROR_ARGUMENT);
@@ -226,9 +226,9 @@ TEST(solving_allocates_nothing)
     // counted between assertions, which allocate
     int before = allocations_so_far();
     poise_status status[3] = {
-        poise_erik_solve(r.erik, posture, (poise_quat){0.5, 0.5, -0.5, 0.5}, q, &report),
-        poise_erik_measure(r.erik, posture, (poise_quat){0, 0, 0, 1}, q, &report),
-        poise_erik_posture_from_positions(r.erik, positions, 9, posture, NULL),
+        poise_erik_solve(r.erik, posture, (poise_quat){0.5, 0.5, -0.5, 0.5}, q, &report, NULL),
+        poise_erik_measure(r.erik, posture, (poise_quat){0, 0, 0, 1}, q, &report, NULL),
+        poise_erik_posture_from_positions(r.erik, positions, 9, posture, NULL, NULL),
     };
     int after = allocations_so_far();
     ck_assert_int_eq(after, before);

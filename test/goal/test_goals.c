@@ -128,7 +128,7 @@ TEST(an_unknown_kind_is_refused)
     poise_error error;
     poise_goal goal = sound_goal(POISE_GOAL_KIND_COUNT);
     ck_assert_int_eq(poise_goal_check(&goal, model, &error), POISE_ERROR_ARGUMENT);
-    ck_assert_str_eq(error.text, "unknown goal kind 13");
+    ck_assert_str_eq(error.text, "unknown goal: kind 13 does not exist");
     ck_assert_str_eq(poise_goal_kind_name(POISE_GOAL_KIND_COUNT), "unknown");
     ck_assert_str_eq(poise_goal_kind_name((poise_goal_kind)-1), "unknown");
     poise_model_destroy(model);

@@ -71,7 +71,7 @@ TEST(goals_that_are_refused_leave_the_old_ones_in_place)
     bad[2].weight = -1;
     poise_error error = {0};
     ck_assert_int_eq(poise_objective_set_goals(objective, bad, 3, &error), POISE_ERROR_ARGUMENT);
-    ck_assert_str_eq(error.text, "orientation goal: weights must be finite and >= 0");
+    ck_assert_str_eq(error.text, "goal 2 (orientation): weights must be finite and >= 0");
     ck_assert_int_eq(poise_objective_set_goals(objective, NULL, 3, &error), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_objective_set_goals(objective, bad, -1, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_objective_set_goals(NULL, bad, 1, NULL), POISE_ERROR_ARGUMENT);

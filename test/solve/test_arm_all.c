@@ -3,6 +3,7 @@
 #include "support/test_main.h"
 
 #include <math.h>
+#include <string.h>
 
 #define PI 3.14159265358979323846
 
