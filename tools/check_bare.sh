@@ -1,0 +1,57 @@
+#!/bin/bash
+# First contact: run commands of the README in a clone on a bare Debian 12 that has make and git and nothing else, and print what
+# each installs and how long it takes.
+#
+#   check_bare.sh [COMMAND...]      default: 'make demo'; each command is one argument, such as 'make demo' 'make test'
+#
+# The bare system is made with debootstrap in a temporary folder; BASE names a folder to keep it in for the next time. The clone
+# holds what is committed. Exits with 77, skipped, without root or debootstrap.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+if [ "$(id -u)" -ne 0 ] || ! command -v debootstrap >/dev/null; then
+    echo "skipped: needs root and debootstrap"
+    exit 77
+fi
+[ $# -gt 0 ] || set -- "make demo"
+
+place=$(mktemp -d)
+bare=$place/bare
+clean_up() {
+    ! mountpoint -q "$bare/proc" || umount "$bare/proc"
+    rm -rf "$place"
+}
+trap clean_up EXIT
+base=${BASE:-$place/base}
+if [ ! -d "$base" ]; then
+    debootstrap --variant=minbase bookworm "$base" >"$place/log" || { tail "$place/log" && exit 1; }
+fi
+cp -a "$base" "$bare"
+cp /etc/resolv.conf "$bare/etc/"
+cp -r /etc/apt/apt.conf.d "$bare/etc/apt/" # a proxy, perhaps
+rm -f "$bare"/etc/apt/apt.conf.d/*clean
+mount -t proc proc "$bare/proc"
+
+inside() {
+    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 ${JOBS:+JOBS=$JOBS} chroot "$bare" sh -c "$1"
+}
+# packages installed, and the megabytes that they take
+packages() {
+    inside "dpkg-query -W -f='\${Installed-Size}\n'" | awk '{ sum += $1 } END { printf "%d %d\n", NR, sum / 1024 }'
+}
+inside "apt-get -q update && apt-get -q -y install --no-install-recommends make git" >"$place/log" 2>&1 ||
+    { tail "$place/log" && exit 1; }
+git -c safe.directory='*' clone -q . "$bare/poise"
+
+status=0
+summary=""
+for command; do
+    read -r count size < <(packages)
+    start=$SECONDS
+    echo "== $command"
+    inside "cd /poise && $command" || status=1
+    seconds=$((SECONDS - start))
+    read -r count_after size_after < <(packages)
+    summary+=$(printf '%-12s %5d packages %6d MB %6d s' "$command" $((count_after - count)) $((size_after - size)) $seconds)$'\n'
+done
+printf '%s' "$summary"
+exit $status
