@@ -6,6 +6,8 @@ configure = tools/configure.sh $(2) --preset $(1)
 # once more, when packages may have been added since
 refresh   = cmake $(1) >/dev/null
 
+MAKEFLAGS += --no-print-directory
+
 .PHONY: all demo test check bench coverage format install uninstall package reference web clean help determinism endurance \
 	fuzz nightly
 
@@ -75,7 +77,7 @@ uninstall:
 # with the studio, unless its build lacks something and says so
 package:
 	@tools/setup.sh package
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) all
 	web/build.sh && web/studio/build.sh $(CURDIR)/build/studio || test $$? -eq 77
 	cd build && cpack
 

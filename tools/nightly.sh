@@ -61,6 +61,7 @@ valgrind_rest() {
 
 jobs=${JOBS:-$(nproc)}
 wanted=$*
+check bare tools/check_bare.sh 'make demo' 'make test'
 check fuzz tools/fuzz.sh 60
 check tidy tools/check_tidy.sh build
 check asan asan

@@ -1,17 +1,19 @@
 #!/bin/sh
-# Build the studio into a folder: build.sh [FOLDER], by default dist. Needs the package of web/build.sh. Exits with 77, skipped,
-# where node is missing or old, or npm cannot fetch what package-lock.json lists.
+# Build the studio into a folder: build.sh [FOLDER] [OPTIONS], by default dist. Needs the package of web/build.sh. Options of esbuild,
+# such as --watch, run it once more with them (npm run dev). Exits with 77, skipped, where node is missing or old, or npm cannot
+# fetch what package-lock.json lists.
 set -eu
 cd "$(dirname "$0")"
 to=${1-dist}
+[ $# -eq 0 ] || shift
 
 skip() {
     echo "skipped: $*"
     exit 77
 }
 command -v node >/dev/null && command -v npm >/dev/null || skip "no node or npm (Debian: nodejs npm)"
-node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)' ||
-    skip "node $(node --version) is too old for the studio's build, which asks for 20.19"
+node -e 'process.exit(parseInt(process.versions.node) >= 18 ? 0 : 1)' ||
+    skip "node $(node --version) is too old: the build of the studio needs 18"
 test -f ../dist/index.js || skip "the package poise-ik is not built (web/build.sh)"
 
 # the packages of the lock file, once
@@ -25,8 +27,20 @@ if ! cmp -s package-lock.json node_modules/.poise-lock; then
     fi
     cp package-lock.json node_modules/.poise-lock
 fi
+
+# bundle FOLDER OPTIONS...: studio.js and studio.css, which index.html names and which find the engine beside themselves
+bundle() {
+    folder=$1
+    shift
+    node_modules/.bin/esbuild src/main.ts --bundle --format=esm --target=es2022 --outfile="$folder/studio.js" \
+        --alias:poise-ik=../dist/index.js '--external:node:*' --log-level=warning "$@"
+}
 node_modules/.bin/tsc --noEmit
-node_modules/.bin/vite build --logLevel warn --outDir "$to.new" --emptyOutDir
+rm -rf "$to.new"
+mkdir -p "$to.new"
+cp index.html public/* ../dist/poise.wasm.gz "$to.new/"
+bundle "$to.new" --minify
 rm -rf "$to"
 mv "$to.new" "$to"
 echo "studio: $(du -sk "$to" | cut -f1) kB in $to"
+[ $# -eq 0 ] || bundle "$to" --sourcemap --log-level=info "$@"
