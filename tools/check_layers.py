@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Which folder may include which. Reads every #include of the C and C++ files and fails on a breach.
+"""Which folder may include which. Reads every #include of the C and C++ files and fails on a breach, and on a permission below
+that names nothing or that no file uses.
 
 check_layers.py [ROOT]
 """
@@ -110,12 +111,32 @@ def check_client(root, source, quoted, name):
     return f"{folder}/ may include public headers and " + ", ".join(allowed)
 
 
-def check_file(root, source):
+def check_tables(root, included):
+    """Permissions that name nothing, and those of CLIENTS and single headers that no file uses. `included`: (folder, path) pairs."""
+    found = []
+    for layer, others in LAYERS.items():
+        for name in [layer, *others]:
+            if not os.path.exists(os.path.join(root, "src", name)):
+                found.append(f"LAYERS[{layer}]: there is no src/{name}")
+            elif "/" in name and ("src/" + layer, "src/" + name) not in included:
+                found.append(f"LAYERS[{layer}]: nothing in src/{layer} includes {name}")
+    for folder, others in CLIENTS.items():
+        if not os.path.isdir(os.path.join(root, folder)):
+            found.append(f"CLIENTS: there is no folder {folder}")
+        for name in others:
+            if not any(who == folder and (path + "/").startswith(name + "/") for who, path in included):
+                found.append(f"CLIENTS[{folder}]: nothing in {folder}/ includes {name}")
+    return [f"tools/check_layers.py: {entry}" for entry in found]
+
+
+def check_file(root, source, included):
     with open(os.path.join(root, source), encoding="utf-8") as file:
         text = file.read()
     found = []
     for match in INCLUDE.finditer(text):
         quoted, name = match[1] == '"', match[2]
+        parts = source.split("/")
+        included.add(("/".join(parts[:2]) if parts[0] == "src" else parts[0], owner(root, source, name)))
         if name.startswith("poise/") and not os.path.isfile(os.path.join(root, "include", name)):
             reason = "no such public header"
         elif source.startswith("include/"):
@@ -132,11 +153,12 @@ def check_file(root, source):
 
 def main():
     root = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-    files, breaches = 0, []
+    files, breaches, included = 0, [], set()
     for folder in ["include", "src", *CLIENTS]:
         for source in sources(root, folder):
             files += 1
-            breaches += check_file(root, source)
+            breaches += check_file(root, source, included)
+    breaches += check_tables(root, {pair for pair in included if pair[1]})
     for breach in breaches:
         print(breach)
     print(f"{files} files, {len(breaches)} breaches")

@@ -33,9 +33,10 @@ if ! command -v clang >/dev/null; then
     exit 77
 fi
 
-all=$(sed -n 's/^add_fuzz(fuzz_\([a-z0-9_]*\).*/\1/p' fuzz/CMakeLists.txt)
+[ $# -gt 0 ] || set -- fuzz/fuzz_*.c
 targets=""
-for name in "${@:-$all}"; do
+for name; do
+    name=$(basename "$name" .c)
     targets="$targets ${name#fuzz_}"
 done
 tools/configure.sh "$build" -S . -B "$build" -DCMAKE_C_COMPILER=clang -DPOISE_BUILD_FUZZ=ON -DBUILD_TESTING=OFF \
