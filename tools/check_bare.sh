@@ -32,7 +32,7 @@ rm -f "$bare"/etc/apt/apt.conf.d/*clean
 mount -t proc proc "$bare/proc"
 
 inside() {
-    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 ${JOBS:+JOBS=$JOBS} chroot "$bare" sh -c "$1"
+    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/ LANG=C.UTF-8 ${JOBS:+JOBS=$JOBS} chroot "$bare" sh -c "$1"
 }
 # packages installed, and the megabytes that they take
 packages() {
