@@ -11,9 +11,9 @@
 set -eu
 
 # Each need is a package, or COMMAND=PACKAGE,PACKAGE... where the command may come from elsewhere.
-for_tool="cmake=cmake cc=gcc,libc6-dev pkg-config=pkg-config libexpat1-dev libjansson-dev"
+for_tool="cmake=cmake cc=gcc,libc6-dev pkg-config=pkg-config libjansson-dev"
 for_package="file=file dpkg-shlibdeps=dpkg-dev"
-for_test="ninja=ninja-build python3=python3 c++=g++ check liblapack-dev liblapacke-dev $for_package"
+for_test="ninja=ninja-build python3=python3 c++=g++ check libexpat1-dev liblapack-dev liblapacke-dev $for_package"
 for_web="clang=clang wasm-ld=lld node=nodejs npm=npm"
 for_all="clang-format=clang-format clang-tidy=clang-tidy libclang-rt-14-dev cppcheck=cppcheck doxygen=doxygen groff=groff
     valgrind=valgrind chromium|google-chrome=chromium liborocos-kdl-dev libopenmpi-dev mpirun=openmpi-bin"
@@ -59,19 +59,19 @@ fi
 
 # cannot REASON: go on without the packages if the tool can be built all the same
 cannot() {
-    echo "setup: $1, so these Debian packages were not installed: $missing"
+    echo "setup: missing, and not installed because $1 (Debian's names): $missing"
     if [ -n "$(lacking $for_tool)" ]; then
-        echo "setup: with CMake and a C compiler in place, no more is needed for: cmake -B build && cmake --build build --target poise"
+        echo "setup: the tool alone needs CMake and a C compiler, then: cmake -B build && cmake --build build --target poise"
         exit 1
     fi
-    echo "setup: going on without them; tests that need them are left out"
+    echo "setup: going on without; what needs them is left out"
     exit 0
 }
 
 command -v apt-get >/dev/null || cannot "this is not Debian or Ubuntu"
 as_root=""
 if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null || cannot "this needs root or sudo"
+    command -v sudo >/dev/null || cannot "that needs root or sudo"
     as_root="sudo"
 fi
 export DEBIAN_FRONTEND=noninteractive
