@@ -73,7 +73,7 @@ __device__ static int least_of(int a, int b)
 template <int N>
 __device__ __noinline__ bool run_search(const pz_arm_chain *chain, const pz_arm_target *target, int most, pz_arm_run *run)
 {
-    return N ? search(chain, target, most, run, N, false) : search(chain, target, most, run, chain->n, true);
+    return N ? arm_search(chain, target, most, run, N, false) : arm_search(chain, target, most, run, chain->n, true);
 }
 
 // The descent of arm_finish.c, step for step, with its points and models by value: pointers to them would keep them
@@ -91,7 +91,7 @@ __device__ __forceinline__ pz_arm_end descend(const pz_arm_chain *chain, const p
     look(chain, target, N, false, run, W, &at);
     for (;; ++k) {
         if (accepted) {
-            if (arm_is_met(&at.error, target)) {
+            if (arm_target_is_met(&at.error, target)) {
                 end = PZ_ARM_MET;
                 break;
             }
@@ -209,10 +209,9 @@ __device__ __forceinline__ bool is_met_near(const pz_cuda_task &task, const pz_a
     }
     arm_open(&task.chain, N, start, run);
     arm_begin(&task.chain, N, q, run);
-    arm_forward(&task.chain, N, false, run->q, &frames);
-    arm_error error = arm_error_at(&frames, target);
+    arm_error error = arm_look(&task.chain, N, false, run->q, target, &frames);
     run->r = error.rr, run->e = error.e;
-    return arm_is_met(&error, target);
+    return arm_target_is_met(&error, target);
 }
 
 // From where a search in single precision came near, to the tolerance.
@@ -229,7 +228,7 @@ __device__ __forceinline__ bool settle(const pz_cuda_task &task, const pz_arm_ta
     run->iterations = run->evaluations = 0;
     arm_open(&task.chain, N, start, run);
     arm_begin(&task.chain, N, q, run);
-    return inlined ? search(&task.chain, target, PZ_SETTLE_MOST, run, N, false)
+    return inlined ? arm_search(&task.chain, target, PZ_SETTLE_MOST, run, N, false)
                    : run_search<N>(&task.chain, target, PZ_SETTLE_MOST, run);
 }
 

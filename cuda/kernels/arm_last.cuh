@@ -113,8 +113,8 @@ __device__ __forceinline__ void run_searches(const pz_cuda_task &task, int most,
 {
     const pz_arm_chain *chain = &task.chain;
     const pz_arm_target *target = &shared->target;
-    int n = N ? N : chain->n, number = -1, k = 0, longest = least_of(PZ_ARM_SEARCH_ITERATIONS, task.max_iterations);
-    double f1 = INFINITY, f2 = INFINITY, f3 = INFINITY;
+    int n = N ? N : chain->n, number = -1, longest = least_of(PZ_ARM_SEARCH_ITERATIONS, task.max_iterations);
+    arm_progress progress = arm_progress_begin();
     lane_state state = LANE_SEARCHES;
     bool has_ended = true, met = false; // there is none to hand in at first
     for (;;) {
@@ -128,8 +128,7 @@ __device__ __forceinline__ void run_searches(const pz_cuda_task &task, int most,
                 }
             }
             arm_begin(chain, n, number == 0 ? start : q, run);
-            k = 0;
-            f1 = f2 = f3 = INFINITY;
+            progress = arm_progress_begin();
         }
         int first_met = (threadIdx.x & 31u) == 0 ? atomicMin(&shared->first_met, INT_MAX) : 0;
         state = number > __shfl_sync(WHOLE_WARP, first_met, 0) ? LANE_IS_DONE : state;
@@ -147,18 +146,15 @@ __device__ __forceinline__ void run_searches(const pz_cuda_task &task, int most,
             }
         } else if (state == LANE_SEARCHES) {
             arm_frames frames;
-            arm_forward(chain, n, N == 0, run->q, &frames);
-            arm_error error = arm_error_at(&frames, target);
-            double f = 0.5 * error.rr + error.e;
-            met = arm_is_met(&error, target);
-            if (met || (k >= ARM_FIRST_LOOK && !(f <= ARM_CREEPS * f3)) || k == longest) {
+            arm_error error = arm_look(chain, n, N == 0, run->q, target, &frames);
+            double f = arm_energy(&error);
+            met = arm_target_is_met(&error, target);
+            if (arm_ends(&progress, f, met, longest)) {
                 run->f = f, run->r = error.rr, run->e = error.e;
                 has_ended = met || !(f < PZ_ARM_NEAR_ZERO);
                 state = has_ended ? state : LANE_WAITS;
             } else {
-                f3 = f2, f2 = f1, f1 = f;
-                k += 1;
-                take_step(chain, n, N == 0, &frames, &error, ARM_DAMPING * f + ARM_DAMPING_LEAST, run);
+                arm_take_step(chain, n, N == 0, &frames, &error, arm_damping(f), run);
             }
         }
         if (met) {

@@ -7,7 +7,7 @@
 #include "base/cpu.h"
 #include "batch/batch_engine.h"
 
-#define LEAST_JOINTS 6 // shorter chains take another step (solve/arm/arm_search.c)
+#define LEAST_JOINTS 6 // shorter chains take another step (solve/arm/arm_search.h)
 #define FEW          4 // a share of the lanes: with fewer busy than one in so many, one after another is faster
 
 typedef struct lane {
@@ -18,10 +18,11 @@ typedef struct lane {
 } lane;
 
 typedef struct engine {
-    pz_arm_lanes state; // first, to be aligned
-    lane lanes[PZ_LANES_MOST];
+    lane lanes[PZ_ARM_LANES_MOST];
     int width;
+    unsigned busy; // bits of the lanes that hold a search
     const pz_arm_kernel *kernel;
+    void *state; // of the kernel
     poise_solver *solver;
     const pz_arm_chain *chain;      // of the pass
     int most;                       // iterations of a search
@@ -61,7 +62,7 @@ static bool has_chain(const poise_model *model)
 // The widest registers that the processor has and the caller wants.
 static int lanes_of(const poise_model *model, const poise_batch_options *options)
 {
-    int wanted = options->lanes == 0 ? PZ_LANES_MOST : options->lanes;
+    int wanted = options->lanes == 0 ? PZ_ARM_LANES_MOST : options->lanes;
     int lanes = wanted >= 8 && pz_cpu_is_widest() ? 8 : wanted >= 4 && pz_cpu_is_wide() ? 4 : 1;
     bool fits = options->solver.method == POISE_METHOD_AUTO && pz_arm_options_fit(&options->solver) &&
                 !options->solver.seed_table && has_chain(model);
@@ -71,14 +72,18 @@ static int lanes_of(const poise_model *model, const poise_batch_options *options
 static void *lay_out(poise_solver *solver, const poise_batch_options *options, const poise_model *model, int lanes,
                      pz_arena *arena)
 {
+    const pz_arm_kernel *kernel = lanes == 8 ? &pz_arm_kernel_8 : &pz_arm_kernel_4;
     engine *e = pz_arena_take(arena, 1, sizeof *e);
+    void *state = pz_arena_take(arena, 1, kernel->size);
     double *starts = pz_arena_take(arena, (size_t)lanes * (size_t)model->nq, sizeof *starts);
-    if (e && starts) {
+    if (e && state && starts) {
         int most = options->solver.max_iterations;
         memset(e, 0, sizeof *e);
+        memset(state, 0, kernel->size);
         e->solver = solver;
         e->width = lanes;
-        e->kernel = lanes == 8 ? &pz_arm_kernel_8 : &pz_arm_kernel_4;
+        e->kernel = kernel;
+        e->state = state;
         e->most = most < PZ_ARM_SEARCH_ITERATIONS ? most : PZ_ARM_SEARCH_ITERATIONS;
         for (int l = 0; l < lanes; ++l) {
             e->lanes[l].q_start = starts + l * model->nq;
@@ -93,69 +98,18 @@ static bool serves(void *scratch, const poise_problem *problem)
     return problem->goal_count == 1 && problem->goals && problem->goals->kind == POISE_GOAL_POSE;
 }
 
-// ---- Lanes ---------------------------------------------------------------------------------------------------------------
-
-static void put_target(engine *e, int l)
-{
-    const pz_arm_target *target = &e->lanes[l].call.target;
-    const pz_arm_run *run = &e->lanes[l].call.run;
-    const double u[9] = {target->u.x.x, target->u.x.y, target->u.x.z, target->u.y.x, target->u.y.y,
-                         target->u.y.z, target->u.z.x, target->u.z.y, target->u.z.z};
-    pz_arm_lanes *state = &e->state;
-    for (int i = 0; i < 9; ++i) {
-        state->u[i][l] = u[i];
-    }
-    state->t[0][l] = target->t.x, state->t[1][l] = target->t.y, state->t[2][l] = target->t.z;
-    state->most_r[l] = target->most_r, state->most_e[l] = target->most_e;
-    state->W[l] = target->W, state->cost[l] = target->cost;
-    for (int i = 0; i < e->chain->n; ++i) {
-        state->lower[i][l] = run->lower[i], state->upper[i][l] = run->upper[i], state->middle[i][l] = run->middle[i];
-    }
-}
-
-// Begin the search that the call at hand wants next.
-static void begin_search(engine *e, int l)
-{
-    pz_arm_lanes *state = &e->state;
-    const pz_arm_run *run = &e->lanes[l].call.run;
-    pz_arm_begin_search(e->solver);
-    for (int i = 0; i < e->chain->n; ++i) {
-        state->q[i][l] = run->q[i], state->side[i][l] = run->side[i];
-    }
-    state->k[l] = 0.0;
-    state->f1[l] = state->f2[l] = state->f3[l] = INFINITY;
-}
-
-// Where the search stopped; before step() goes on.
-static void get_end(engine *e, int l)
-{
-    const pz_arm_lanes *state = &e->state;
-    pz_arm_run *run = &e->lanes[l].call.run;
-    for (int i = 0; i < e->chain->n; ++i) {
-        run->q[i] = state->q[i][l], run->side[i] = state->side[i][l];
-    }
-}
-
-// The rest of what pz_arm_search leaves in a run; after step().
-static void get_numbers(engine *e, int l)
-{
-    const pz_arm_lanes *state = &e->state;
-    pz_arm_run *run = &e->lanes[l].call.run;
-    int evaluations = (int)state->k[l];
-    run->f = state->f[l], run->r = state->rr[l], run->e = state->e[l];
-    run->first_r = state->first_r[l], run->first_e = state->first_e[l];
-    run->iterations += evaluations - 1;
-    run->evaluations += evaluations;
-    for (int i = 0; i < e->chain->n; ++i) {
-        run->g[i] = state->g[i][l];
-    }
-}
-
 // ---- Problems ------------------------------------------------------------------------------------------------------------
 
 static void solve_alone(const engine *e, poise_problem *p)
 {
     p->status = poise_solve(e->solver, p->goals, p->goal_count, p->q, &p->report, NULL);
+}
+
+// Begin the search that the current call wants next.
+static void begin_search(const engine *e, int l)
+{
+    pz_arm_begin_search(e->solver);
+    e->kernel->begin(e->state, l, e->chain, &e->lanes[l].call.run);
 }
 
 // Give the problem to the lane. False: it is solved already, or refused.
@@ -174,7 +128,7 @@ static bool take(engine *e, int l, poise_problem *p)
     }
     e->chain = chain;
     here->problem = p;
-    put_target(e, l);
+    e->kernel->aim(e->state, l, chain, &here->call.target, &here->call.run);
     begin_search(e, l);
     pz_solve_leave(e->solver, &here->waiting);
     return true;
@@ -196,10 +150,10 @@ static void fetch_ahead(const engine *e)
 
 static void refill(engine *e, int l)
 {
-    e->state.busy &= ~(1u << l);
+    e->busy &= ~(1u << l);
     while (e->next < e->queued) {
         if (take(e, l, e->queue[e->next++])) {
-            e->state.busy |= 1u << l;
+            e->busy |= 1u << l;
             fetch_ahead(e);
             return;
         }
@@ -223,7 +177,7 @@ static void settle(engine *e, int l, bool met)
     pz_solve_resume(solver, &here->waiting);
     pz_arm_take_up(solver, &here->call);
     bool over = pz_arm_end_search(solver, met);
-    bool alone = e->next == e->queued && count_bits(e->state.busy) * FEW <= e->width;
+    bool alone = e->next == e->queued && count_bits(e->busy) * FEW <= e->width;
     while (!over && alone) {
         pz_arm_begin_search(solver);
         over = pz_arm_end_search(solver, pz_arm_search(e->chain, &here->call.target, e->most, &here->call.run));
@@ -271,18 +225,18 @@ static void pass(engine *e)
     for (int l = 0; l < e->width; ++l) {
         refill(e, l);
     }
-    while (e->state.busy) {
-        pz_arm_seen seen = e->kernel->look(e->chain, e->most, &e->state);
-        unsigned stopped = seen.stopped & e->state.busy;
+    while (e->busy) {
+        pz_arm_seen seen = e->kernel->look(e->state, e->busy, e->chain, e->most);
+        unsigned stopped = seen.stopped & e->busy;
         for (int l = 0; stopped >> l; ++l) {
             if (stopped >> l & 1) {
-                get_end(e, l);
+                e->kernel->get_end(e->state, l, e->chain, &e->lanes[l].call.run);
             }
         }
-        e->kernel->step(e->chain, &e->state);
+        e->kernel->step(e->state, e->busy, e->chain);
         for (int l = 0; stopped >> l; ++l) {
             if (stopped >> l & 1) {
-                get_numbers(e, l);
+                e->kernel->get_numbers(e->state, l, e->chain, &e->lanes[l].call.run);
                 settle(e, l, seen.met >> l & 1);
             }
         }

@@ -108,6 +108,45 @@ REAL_FN pack3 pack3_apply(pack3 x, pack3 y, pack3 z, real3 v)
     return x * pack3_splat(v.x) + y * pack3_splat(v.y) + z * pack3_splat(v.z);
 }
 
+typedef struct pack33 {
+    pack3 x, y, z; // columns
+} pack33;
+
+typedef pack33 pack_sym; // all nine entries, by columns
+
+REAL_FN pack33 pack33_of(const real33 *A)
+{
+    return (pack33){pack3_of(A->x), pack3_of(A->y), pack3_of(A->z)};
+}
+
+REAL_FN real33 pack33_matrix(const pack33 *A)
+{
+    return (real33){pack3_vector(A->x), pack3_vector(A->y), pack3_vector(A->z)};
+}
+
+REAL_FN real_sym pack_sym_matrix(const pack_sym *A)
+{
+    return (real_sym){.xx = A->x[0], .xy = A->x[1], .xz = A->x[2], .yy = A->y[1], .yz = A->y[2], .zz = A->z[2]};
+}
+
+// s I
+REAL_FN pack_sym pack_sym_identity(real s)
+{
+    return (pack_sym){{s, 0, 0, 0}, {0, s, 0, 0}, {0, 0, s, 0}};
+}
+
+// A + u u^T
+REAL_FN pack_sym pack_sym_add_square(pack_sym A, pack3 u)
+{
+    return (pack_sym){pack3_mad(A.x, u[0], u), pack3_mad(A.y, u[1], u), pack3_mad(A.z, u[2], u)};
+}
+
+// A + u w^T
+REAL_FN pack33 pack33_add_outer(pack33 A, pack3 u, pack3 w)
+{
+    return (pack33){pack3_mad(A.x, w[0], u), pack3_mad(A.y, w[1], u), pack3_mad(A.z, w[2], u)};
+}
+
 #else
 
 typedef real3 pack3;
@@ -188,6 +227,39 @@ REAL_FN pack3 pack3_where(mask m, pack3 a)
 REAL_FN pack3 pack3_apply(pack3 x, pack3 y, pack3 z, real3 v)
 {
     return (pack3){x.x * v.x + y.x * v.y + z.x * v.z, x.y * v.x + y.y * v.y + z.y * v.z, x.z * v.x + y.z * v.y + z.z * v.z};
+}
+
+typedef real33 pack33;
+typedef real_sym pack_sym;
+
+REAL_FN pack33 pack33_of(const real33 *A)
+{
+    return *A;
+}
+
+REAL_FN real33 pack33_matrix(const pack33 *A)
+{
+    return *A;
+}
+
+REAL_FN real_sym pack_sym_matrix(const pack_sym *A)
+{
+    return *A;
+}
+
+REAL_FN pack_sym pack_sym_identity(real s)
+{
+    return real_sym_identity(s);
+}
+
+REAL_FN pack_sym pack_sym_add_square(pack_sym A, pack3 u)
+{
+    return real_sym_add_square(A, u);
+}
+
+REAL_FN pack33 pack33_add_outer(pack33 A, pack3 u, pack3 w)
+{
+    return (pack33){real3_mad(A.x, w.x, u), real3_mad(A.y, w.y, u), real3_mad(A.z, w.z, u)};
 }
 
 #endif

@@ -191,11 +191,16 @@ REAL_FN void real_sincos(real x, real *sine, real *cosine)
     pz_sincos(x, sine, cosine);
 }
 
-REAL_FN void real_sincos_array(int count, unsigned busy, const real *x, real *sine, real *cosine)
+// With REAL_PACKED the arrays have room for whole registers of four, and the rest of x is overwritten.
+REAL_FN void real_sincos_array(int count, unsigned busy, real *x, real *sine, real *cosine)
 {
     (void)busy;
 #ifdef REAL_PACKED
-    pz_sincos_array_wide((size_t)count, x, sine, cosine);
+    int full = (count + 3) / 4 * 4;
+    for (int i = count; i < full; ++i) {
+        x[i] = 0.0;
+    }
+    pz_sincos_array_wide((size_t)full, x, sine, cosine);
 #else
     pz_sincos_array((size_t)count, x, sine, cosine);
 #endif
@@ -222,8 +227,8 @@ REAL_KERNEL void real_far_angles(int count, unsigned far, const real *x, real *s
     }
 }
 
-// All angles; those of lanes that are not busy are of no account.
-REAL_FN void real_sincos_array(int count, unsigned busy, const real *x, real *sine, real *cosine)
+// Lanes that are not busy, by bits, need no right result.
+REAL_FN void real_sincos_array(int count, unsigned busy, real *x, real *sine, real *cosine)
 {
     word seen = bits_of(real_of(0x1.8p+52)); // ROUND_BITS
     for (int i = 0; i < count; ++i) {

@@ -185,6 +185,13 @@ REAL_FN real3 real_sym_apply(const real_sym *A, real3 v)
                    A->xz * v.x + A->yz * v.y + A->zz * v.z};
 }
 
+// One lane.
+REAL_FN sym3 real_sym_get(const real_sym *A, int lane)
+{
+    return (sym3){real_get(A->xx, lane), real_get(A->xy, lane), real_get(A->xz, lane),
+                  real_get(A->yy, lane), real_get(A->yz, lane), real_get(A->zz, lane)};
+}
+
 REAL_FN real33 real_sym_matrix(const real_sym *A)
 {
     return (real33){{A->xx, A->xy, A->xz}, {A->xy, A->yy, A->yz}, {A->xz, A->yz, A->zz}};

@@ -268,7 +268,7 @@ static double step_residual(scene_random *random, int rank, double lambda)
         b.X = (mat3){v3_mad(b.X.x, J.x, a), v3_mad(b.X.y, J.y, a), v3_mad(b.X.z, J.z, a)};
     }
     vec3 y, z;
-    arm_solve_blocks(&b, v3(-rho[0], -rho[1], -rho[2]), v3(-rho[3], -rho[4], -rho[5]), &y, &z);
+    arm_solve_blocks(&b, ARM_ALONE, v3(-rho[0], -rho[1], -rho[2]), v3(-rho[3], -rho[4], -rho[5]), &y, &z);
     for (int i = 0; i < 7; ++i) {
         x[i] = K[i][0] * y.x + K[i][1] * y.y + K[i][2] * y.z + K[i][3] * z.x + K[i][4] * z.y + K[i][5] * z.z;
         for (int j = 0; j < 6; ++j) {
@@ -308,9 +308,8 @@ static void check_first_step(const pz_arm_chain *chain, const pz_arm_target *tar
 {
     arm_frames frames;
     arm_column columns[ARM_LARGEST];
-    arm_forward(chain, chain->n, true, q, &frames);
-    arm_error error = arm_error_at(&frames, target);
-    double lambda = ARM_DAMPING * (0.5 * error.rr + error.e) + ARM_DAMPING_LEAST;
+    arm_error error = arm_look(chain, chain->n, true, q, target, &frames);
+    double lambda = arm_damping(arm_energy(&error));
     double kappa = sqrt(fmax(1.0 - 0.5 * error.e, ARM_KAPPA_LEAST)), x[ARM_LARGEST];
     pz_arm_run run;
     memset(&run, 0, sizeof run);

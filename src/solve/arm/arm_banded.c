@@ -6,8 +6,8 @@
 //   rho_k = dead(e_k)            row:  A_k . a_i                         e = 2 vec(conj(target) frame), goal/orientation.c
 //
 // and no row where the band holds. The step minimises |rho + K^T x|^2 + lambda |x|^2, K the n x 6 matrix of rows; search,
-// limits and damping are those of arm_search.c. What a search leaves is finished by the general method.
-#include "solve/arm/arm_kernel.h"
+// limits and damping are those of arm_search.h. What a search leaves is finished by the general method.
+#include "solve/arm/arm_search.h"
 
 typedef struct banded_point {
     arm_frames frames;
@@ -32,7 +32,7 @@ static mat3 active(const mat3 *M, vec3 x, vec3 tolerance)
 
 static void look(const pz_arm_chain *chain, const pz_arm_target *target, const double *q, banded_point *at)
 {
-    arm_forward(chain, chain->n, true, q, &at->frames);
+    arm_forward(chain, chain->n, true, ARM_ALONE, q, &at->frames);
     vec3 r = m3_apply_transposed(&target->u, v3_sub(at->frames.p, target->t)), left = beyond(r, target->tolerance);
     at->position = active(&target->u, r, target->tolerance);
 
@@ -94,27 +94,21 @@ static void find_step(int n, double (*K)[6], const double *rho, double lambda, d
 bool pz_arm_search_banded(const pz_arm_chain *chain, const pz_arm_target *target, int most, pz_arm_run *run)
 {
     banded_point at;
-    double f1 = INFINITY, f2 = INFINITY, f3 = INFINITY, lambda = 0.0;
-    for (int k = 0;; ++k) {
+    arm_progress progress = arm_progress_begin();
+    arm_joints joints = arm_joints_of(run);
+    double lambda = 0.0;
+    for (;;) {
         look(chain, target, run->q, &at);
         double f = 0.5 * (at.r + at.e), cost = 0.5 * (target->W * at.r + at.e);
         bool met = (at.r <= target->most_r && at.e <= target->most_e) || cost <= target->cost;
-        if (k == 0) {
-            run->first_r = at.r, run->first_e = 0.5 * at.e;
-        }
-        if (run->trace && k > 0) {
-            pz_arm_record(run, cost, lambda, false);
-        } else if (run->trace) {
-            run->best = min2(run->best, cost);
-        }
-        if (met || (k >= ARM_FIRST_LOOK && !(f <= ARM_CREEPS * f3)) || k == most) {
+        arm_note_iterate(progress.k, at.r, 0.5 * at.e, cost, lambda, run);
+        if (arm_ends(&progress, f, met, most)) {
             run->f = f, run->r = at.r, run->e = 0.5 * at.e;
-            run->iterations += k;
-            run->evaluations += k + 1;
+            run->iterations += (int)progress.k - 1;
+            run->evaluations += (int)progress.k;
             return met;
         }
-        f3 = f2, f2 = f1, f1 = f;
-        lambda = ARM_DAMPING * f + ARM_DAMPING_LEAST;
+        lambda = arm_damping(f);
         double K[PZ_ARM_MOST][6], x[PZ_ARM_MOST];
         run->slope = run->longest = 0.0;
         for (int i = 0; i < chain->n; ++i) {
@@ -123,6 +117,6 @@ bool pz_arm_search_banded(const pz_arm_chain *chain, const pz_arm_target *target
         }
         find_step(chain->n, K, at.rho, lambda, x);
         run->longest = pz_largest(x, chain->n);
-        arm_move(chain, chain->n, true, x, run);
+        arm_move(chain, chain->n, true, x, &joints);
     }
 }

@@ -211,7 +211,7 @@ bool pz_arm_chain_make(const poise_model *model, const pz_box *box, int body, co
 void pz_arm_chain_pose(const pz_arm_chain *chain, const double *q, mat3 *R, vec3 *p)
 {
     arm_frames frames;
-    arm_forward(chain, chain->n, chain->slides, q, &frames);
+    arm_forward(chain, chain->n, chain->slides, ARM_ALONE, q, &frames);
     mat3 turned = m3_mul(&chain->base, &frames.d);
     *R = m3_mul(&turned, &chain->tail);
     *p = v3_mad(chain->base_at, chain->unit, m3_apply(&chain->base, frames.p));

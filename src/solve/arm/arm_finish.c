@@ -124,18 +124,19 @@ PZ_INLINE double decrease(int n, double (*H)[PZ_ARM_MOST], const double *g, cons
 // Move q by x within the limits. x becomes the step that was taken; true when a joint was clamped.
 PZ_INLINE bool move(const pz_arm_chain *chain, int n, bool slides, pz_arm_run *run, double *x)
 {
+    arm_joints joints = arm_joints_of(run);
     bool clamped = false;
     for (int i = 0; i < n; ++i) {
         double rate = slides ? chain->rate[i] : 1.0, q = run->q[i] + rate * x[i];
         if (x[i] != 0 && !(q > run->lower[i] && q < run->upper[i])) {
             double at = run->q[i];
-            q = arm_bring_back(chain, run, i, q);
-            x[i] = run->side[i] != 0 ? (q - at) / rate : x[i];
+            arm_put(chain, &joints, i, q);
+            x[i] = run->side[i] != 0 ? (run->q[i] - at) / rate : x[i];
             clamped = clamped || run->side[i] != 0;
-        } else if (x[i] != 0) {
-            run->side[i] = 0.0;
+        } else {
+            run->q[i] = q;
+            run->side[i] = x[i] != 0 ? 0.0 : run->side[i];
         }
-        run->q[i] = q;
     }
     return clamped;
 }
@@ -175,8 +176,7 @@ typedef struct arm_descent {
 PZ_INLINE void look(const pz_arm_chain *chain, const pz_arm_target *target, int n, bool slides, const pz_arm_run *run,
                     double W, arm_point *point)
 {
-    arm_forward(chain, n, slides, run->q, &point->frames);
-    point->error = arm_error_at(&point->frames, target);
+    point->error = arm_look(chain, n, slides, run->q, target, &point->frames);
     point->f = 0.5 * W * point->error.rr + point->error.e;
 }
 
@@ -253,7 +253,7 @@ PZ_INLINE bool is_done(const pz_arm_chain *chain, const pz_arm_target *target, b
                        const pz_arm_run *run, arm_descent *d, pz_arm_end *end)
 {
     const arm_point *at = d->at;
-    if (arm_is_met(&at->error, target)) {
+    if (arm_target_is_met(&at->error, target)) {
         *end = PZ_ARM_MET;
         return true;
     }
@@ -325,8 +325,7 @@ double pz_arm_derivatives(const pz_arm_chain *chain, const pz_arm_target *target
     arm_frames frames;
     arm_model model;
     int n = chain->n;
-    arm_forward(chain, n, true, q, &frames);
-    arm_error error = arm_error_at(&frames, target);
+    arm_error error = arm_look(chain, n, true, q, target, &frames);
     make_columns(chain, n, true, &frames, &error, W, inside, &model);
     make_exact(n, &frames, &error, target, W, &model);
     memcpy(g, model.g, (size_t)n * sizeof *g);

@@ -1,13 +1,17 @@
-// The inner loops of an arm: forward sweep, error, columns of the Jacobian, the system of a step, limits. Inlined with a
-// constant number of joints wherever time counts.
+// The inner loops of an arm: forward sweep, error, columns of the Jacobian, the system of a step, limits.
+//
+// One text over reals (simd/real.h), compiled for one problem (arm_search.c), for one problem with a column of a frame in
+// each register (arm_search_wide.c), for lanes (batch/arm_lanes_4.c, _8.c) and for a graphics processor (cuda/kernels/).
+// All have the same bits. Functions are inlined with a constant number of joints n where time counts; `slides` is a
+// constant, too: false when all joints are hinges.
 #ifndef PZ_SOLVE_ARM_KERNEL_H
 #define PZ_SOLVE_ARM_KERNEL_H
 
-#include "base/cpu.h"
-#include "math/trig.h"
+#include "simd/pack3.h"
 #include "solve/arm/arm.h"
 
-// ---- Constants of the search (arm_search.c) ------------------------------------------------------------------------------
+// ---- Constants of the search (arm_search.h)
+// ------------------------------------------------------------------------------
 
 #define ARM_DAMPING       0.05 // lambda over f
 #define ARM_DAMPING_LEAST 1e-12
@@ -19,102 +23,138 @@
 #define ARM_SINGULAR_P 1e-6
 #define ARM_SINGULAR_S 1e-8
 
-// ---- Forward sweep and error ---------------------------------------------------------------------------------------------
+#define ARM_ALONE 1u // the only lane is busy
+
+// ---- Forward sweep and error
+// ---------------------------------------------------------------------------------------------
 
 // Where the chain is. The reference point is the origin of the first joint.
 typedef struct arm_frames {
-    vec3 a[PZ_ARM_MOST]; // z of joint i: its axis
-    vec3 o[PZ_ARM_MOST]; // its origin, over L
-    mat3 d;              // columns of the last frame, before the tail
-    vec3 p;              // origin of the goal's frame, over L
+    pack3 a[PZ_ARM_MOST]; // z of joint i: its axis
+    pack3 o[PZ_ARM_MOST]; // its origin, over L
+    pack33 d;             // columns of the last frame, before the tail
+    pack3 p;              // origin of the goal's frame, over L
 } arm_frames;
 
 // Columns x, y, z and origin p, joint by joint:
 //
 //   x' = c x + s y      y' = c y - s x      p += tx x' + ty y' + tz z      x = x'    y = ca y' + sa z    z = ca z - sa y'
-PZ_INLINE void arm_forward(const pz_arm_chain *chain, int n, bool slides, const double *q, arm_frames *frames)
+REAL_FN void arm_forward(const pz_arm_chain *chain, int n, bool slides, unsigned busy, const real *q, arm_frames *frames)
 {
-    double angle[PZ_ARM_MOST], sine[PZ_ARM_MOST], cosine[PZ_ARM_MOST];
+    real angle[PZ_ARM_MOST], sine[PZ_ARM_MOST], cosine[PZ_ARM_MOST], zero = real_of(0.0), one = real_of(1.0);
     int k = 0;
     do { // n >= 1
         angle[k] = (slides ? chain->turn[k] * q[k] : q[k]) + chain->offset[k];
     } while (++k < n);
-    pz_sincos_array((size_t)n, angle, sine, cosine);
-    vec3 x = {1, 0, 0}, y = {0, 1, 0}, z = {0, 0, 1}, p = {0, 0, 0};
+    real_sincos_array(n, busy, angle, sine, cosine);
+    pack3 x = pack3_of((real3){one, zero, zero}), y = pack3_of((real3){zero, one, zero});
+    pack3 z = pack3_of((real3){zero, zero, one}), p = pack3_of((real3){zero, zero, zero});
     for (int i = 0; i < n; ++i) {
         frames->a[i] = z;
         frames->o[i] = p;
-        double tz = slides ? chain->tz[i] + chain->slide[i] * q[i] : chain->tz[i];
-        vec3 across = v3_combine(cosine[i], y, -sine[i], x);
-        x = v3_combine(cosine[i], x, sine[i], y);
+        real tz = slides ? chain->tz[i] + chain->slide[i] * q[i] : real_of(chain->tz[i]);
+        pack3 across = pack3_differ(cosine[i], y, sine[i], x);
+        x = pack3_combine(cosine[i], x, sine[i], y);
         y = across;
-        p = v3_mad(v3_mad(v3_mad(p, chain->tx[i], x), chain->ty[i], y), tz, z);
+        p = pack3_mad(pack3_mad(pack3_mad(p, real_of(chain->tx[i]), x), real_of(chain->ty[i]), y), tz, z);
         if (i < n - 1) { // the tail holds the rest of the last one
-            y = v3_combine(chain->ca[i], across, chain->sa[i], z);
-            z = v3_combine(chain->ca[i], z, -chain->sa[i], across);
+            real ca = real_of(chain->ca[i]), sa = real_of(chain->sa[i]);
+            y = pack3_combine(ca, across, sa, z);
+            z = pack3_differ(ca, z, sa, across);
         }
     }
-    frames->d = (mat3){x, y, z};
+    frames->d = (pack33){x, y, z};
     frames->p = p;
 }
 
 // The error at a point. v is the torque of E: dE = a . v for a turn about a; it has the length sin(phi). Differences of
 // columns come first, so that nothing cancels near the target.
 typedef struct arm_error {
-    vec3 r;    // p - t
-    vec3 v;    // 1/2 sum u_k x (d_k - u_k)
-    double rr; // |r|^2
-    double e;  // E
+    real3 r; // p - t
+    real3 v; // 1/2 sum u_k x (d_k - u_k)
+    real rr; // |r|^2
+    real e;  // E
 } arm_error;
 
-PZ_INLINE arm_error arm_error_at(const arm_frames *frames, const pz_arm_target *target)
+REAL_FN arm_error arm_error_at(const arm_frames *frames, const pack33 *u, pack3 t)
 {
-    const mat3 *d = &frames->d, *u = &target->u;
-    vec3 r = v3_sub(frames->p, target->t);
-    vec3 ex = v3_sub(d->x, u->x), ey = v3_sub(d->y, u->y), ez = v3_sub(d->z, u->z);
-    vec3 twice = v3_add(v3_add(v3_cross(u->x, ex), v3_cross(u->y, ey)), v3_cross(u->z, ez));
-    // squares by component first: the order that suits registers of four (arm_search_wide.c)
-    double e = 0.25 * ((ex.x * ex.x + ey.x * ey.x + ez.x * ez.x) + (ex.y * ex.y + ey.y * ey.y + ez.y * ez.y) +
-                       (ex.z * ex.z + ey.z * ey.z + ez.z * ez.z));
-    return (arm_error){r, v3_scale(twice, 0.5), v3_dot(r, r), e};
+    const pack33 *d = &frames->d;
+    pack3 r = pack3_sub(frames->p, t);
+    pack3 ex = pack3_sub(d->x, u->x), ey = pack3_sub(d->y, u->y), ez = pack3_sub(d->z, u->z);
+    pack3 twice = pack3_add(pack3_add(pack3_cross(u->x, ex), pack3_cross(u->y, ey)), pack3_cross(u->z, ez));
+    // squares by component first: the order that suits one column to a register
+    pack3 squares = pack3_add(pack3_add(pack3_products(ex, ex), pack3_products(ey, ey)), pack3_products(ez, ez));
+    return (arm_error){pack3_vector(r), pack3_vector(pack3_scale(twice, real_of(0.5))), pack3_sum(pack3_products(r, r)),
+                       0.25 * pack3_sum(squares)};
 }
 
-PZ_INLINE bool arm_is_met(const arm_error *error, const pz_arm_target *target)
+// The energy of the search, W = 1.
+REAL_FN real arm_energy(const arm_error *error)
 {
-    return (error->rr <= target->most_r && 2.0 * error->e <= target->most_e) ||
-           0.5 * target->W * error->rr + error->e <= target->cost;
+    return 0.5 * error->rr + error->e;
+}
+
+REAL_FN mask arm_is_met(const arm_error *error, real most_r, real most_e, real W, real cost)
+{
+    mask near = (error->rr <= most_r) & (2.0 * error->e <= most_e);
+    return near | (0.5 * W * error->rr + error->e <= cost);
 }
 
 // One column of the Jacobian, per unit of a step: the turn and the shift of the goal's frame.
 typedef struct arm_column {
-    vec3 a; // axis of a hinge, 0 for a slide
-    vec3 J; // a x (p - o), or the axis of a slide
+    pack3 a; // axis of a hinge, 0 for a slide
+    pack3 J; // a x (p - o), or the axis of a slide
 } arm_column;
 
-PZ_INLINE arm_column arm_column_of(const pz_arm_chain *chain, bool slides, const arm_frames *frames, int i)
+REAL_FN arm_column arm_column_of(const pz_arm_chain *chain, bool slides, const arm_frames *frames, int i)
 {
-    vec3 a = frames->a[i];
+    pack3 a = frames->a[i];
     if (slides && chain->turn[i] == 0) {
-        return (arm_column){{0, 0, 0}, a};
+        return (arm_column){pack3_of(real3_zero()), a};
     }
-    return (arm_column){a, v3_cross(a, v3_sub(frames->p, frames->o[i]))};
+    return (arm_column){a, pack3_cross(a, pack3_sub(frames->p, frames->o[i]))};
 }
 
 // W J . r + a . v
-PZ_INLINE double arm_slope(const arm_column *column, double W, const arm_error *error)
+REAL_FN real arm_slope(const arm_column *column, real W, const arm_error *error)
 {
-    return W * v3_dot(column->J, error->r) + v3_dot(column->a, error->v);
+    return W * real3_dot(pack3_vector(column->J), error->r) + real3_dot(pack3_vector(column->a), error->v);
 }
 
-// Note in the run what is known at its q; where the target is met, the gradient of the goal's cost, too.
-PZ_INLINE void arm_note(const pz_arm_chain *chain, int n, bool slides, const arm_frames *frames, const arm_error *error,
-                        const pz_arm_target *target, bool met, pz_arm_run *run)
+// ---- When a search ends
+// --------------------------------------------------------------------------------------------------
+
+// How a search goes on: iterates so far, and f of the last three.
+typedef struct arm_progress {
+    real k, f1, f2, f3;
+} arm_progress;
+
+REAL_FN arm_progress arm_progress_begin(void)
 {
-    run->f = 0.5 * error->rr + error->e, run->r = error->rr, run->e = error->e;
-    for (int i = 0; met && i < n; ++i) {
-        arm_column column = arm_column_of(chain, slides, frames, i);
-        run->g[i] = arm_slope(&column, target->W, error);
-    }
+    real far = real_of(INFINITY);
+    return (arm_progress){real_of(0.0), far, far, far};
+}
+
+// Does the search end at this iterate, where the energy is f? It has met its target, creeps, or has taken `most` steps.
+REAL_FN mask arm_ends(arm_progress *progress, real f, mask met, int most)
+{
+    real k = progress->k;
+    mask creeps = (k >= (double)ARM_FIRST_LOOK) & mask_not(f <= ARM_CREEPS * progress->f3);
+    *progress = (arm_progress){k + 1.0, f, progress->f1, progress->f2};
+    return met | creeps | (k == (double)most);
+}
+
+// ---- The system of a step (arm_search.h)
+// ---------------------------------------------------------------------------------
+
+REAL_FN real arm_damping(real f)
+{
+    return ARM_DAMPING * f + ARM_DAMPING_LEAST;
+}
+
+REAL_FN real arm_kappa(real e)
+{
+    return real_sqrt(real_max2(1.0 - 0.5 * e, real_of(ARM_KAPPA_LEAST)));
 }
 
 // Solve A x = b by Gauss and Jordan's elimination, A symmetric positive definite, b in column n. No back substitution: the
@@ -135,112 +175,180 @@ PZ_INLINE void arm_eliminate(int n, double A[][8])
     }
 }
 
-// ---- The 6 x 6 system of a step (arm_search.c) ---------------------------------------------------------------------------
-
 // The blocks of K K^T with its damping.
 typedef struct arm_blocks {
-    sym3 P; // sum a a^T + lambda/kappa I
-    sym3 Q; // sum J J^T + lambda I
-    mat3 X; // sum a J^T
+    real_sym P; // sum a a^T + lambda/kappa I
+    real_sym Q; // sum J J^T + lambda I
+    real33 X;   // sum a J^T
 } arm_blocks;
 
-// A^-1 from cofactors, one division. Cofactors cancel where A is near to singular: false when the determinant is not above
-// `share` times its bound, the product of the diagonal of B (Hadamard), where B is A or what A was made from by subtraction;
-// its relative error is about PZ_EPSILON/share.
-PZ_INLINE bool arm_invert(const sym3 *A, const sym3 *B, double share, sym3 *inverse)
+REAL_FN arm_blocks arm_blocks_of(int n, const arm_column *columns, real lambda, real inverse_kappa)
 {
-    double cx = A->yy * A->zz - A->yz * A->yz, cy = A->xz * A->yz - A->xy * A->zz, cz = A->xy * A->yz - A->xz * A->yy;
-    double det = A->xx * cx + A->xy * cy + A->xz * cz, d = 1.0 / det;
-    *inverse = (sym3){.xx = cx * d,
-                      .xy = cy * d,
-                      .xz = cz * d,
-                      .yy = (A->xx * A->zz - A->xz * A->xz) * d,
-                      .yz = (A->xy * A->xz - A->xx * A->yz) * d,
-                      .zz = (A->xx * A->yy - A->xy * A->xy) * d};
+    pack3 zero = pack3_of(real3_zero());
+    pack_sym P = pack_sym_identity(lambda * inverse_kappa), Q = pack_sym_identity(lambda);
+    pack33 X = {zero, zero, zero};
+    for (int i = 0; i < n; ++i) {
+        P = pack_sym_add_square(P, columns[i].a);
+        Q = pack_sym_add_square(Q, columns[i].J);
+        X = pack33_add_outer(X, columns[i].a, columns[i].J);
+    }
+    return (arm_blocks){pack_sym_matrix(&P), pack_sym_matrix(&Q), pack33_matrix(&X)};
+}
+
+// A^-1 from cofactors, one division. Cofactors cancel where A is near to singular: false when the determinant is not above
+// `share` times its bound, the product of the diagonal of B (Hadamard), where B is A or what A was made from by
+// subtraction; its relative error is about PZ_EPSILON/share.
+REAL_FN mask arm_invert(const real_sym *A, const real_sym *B, double share, real_sym *inverse)
+{
+    real cx = A->yy * A->zz - A->yz * A->yz, cy = A->xz * A->yz - A->xy * A->zz, cz = A->xy * A->yz - A->xz * A->yy;
+    real det = A->xx * cx + A->xy * cy + A->xz * cz, d = 1.0 / det;
+    *inverse = (real_sym){.xx = cx * d,
+                          .xy = cy * d,
+                          .xz = cz * d,
+                          .yy = (A->xx * A->zz - A->xz * A->xz) * d,
+                          .yz = (A->xy * A->xz - A->xx * A->yz) * d,
+                          .zz = (A->xx * A->yy - A->xy * A->xy) * d};
     return det > share * (B->xx * B->yy * B->zz);
 }
 
-// The same system without cofactors.
-static inline void arm_solve_singular(const arm_blocks *b, vec3 first, vec3 second, vec3 *y, vec3 *z)
+// The same system without cofactors, for the lanes of a set, which is bits.
+REAL_TARGET static inline void arm_solve_singular(const arm_blocks *b, real3 first, real3 second, unsigned set, real3 *y,
+                                                  real3 *z)
 {
-    const sym3 *Q = &b->Q, *P = &b->P;
-    const mat3 *X = &b->X;
-    double A[6][8] = {
-        {Q->xx, Q->xy, Q->xz, X->x.x, X->x.y, X->x.z, first.x},  {Q->xy, Q->yy, Q->yz, X->y.x, X->y.y, X->y.z, first.y},
-        {Q->xz, Q->yz, Q->zz, X->z.x, X->z.y, X->z.z, first.z},  {X->x.x, X->y.x, X->z.x, P->xx, P->xy, P->xz, second.x},
-        {X->x.y, X->y.y, X->z.y, P->xy, P->yy, P->yz, second.y}, {X->x.z, X->y.z, X->z.z, P->xz, P->yz, P->zz, second.z}};
-    arm_eliminate(6, A);
-    *y = v3(A[0][6], A[1][6], A[2][6]);
-    *z = v3(A[3][6], A[4][6], A[5][6]);
+    for (int l = 0; l < REAL_WIDTH; ++l) {
+        if (!(set >> l & 1u)) {
+            continue;
+        }
+        sym3 P = real_sym_get(&b->P, l), Q = real_sym_get(&b->Q, l);
+        vec3 x = real3_get(b->X.x, l), u = real3_get(b->X.y, l), w = real3_get(b->X.z, l);
+        vec3 c = real3_get(first, l), d = real3_get(second, l);
+        double A[6][8] = {{Q.xx, Q.xy, Q.xz, x.x, x.y, x.z, c.x}, {Q.xy, Q.yy, Q.yz, u.x, u.y, u.z, c.y},
+                          {Q.xz, Q.yz, Q.zz, w.x, w.y, w.z, c.z}, {x.x, u.x, w.x, P.xx, P.xy, P.xz, d.x},
+                          {x.y, u.y, w.y, P.xy, P.yy, P.yz, d.y}, {x.z, u.z, w.z, P.xz, P.yz, P.zz, d.z}};
+        arm_eliminate(6, A);
+        real3_set(y, l, v3(A[0][6], A[1][6], A[2][6]));
+        real3_set(z, l, v3(A[3][6], A[4][6], A[5][6]));
+    }
 }
 
 // By blocks: with Y = P^-1 X and the complement S = Q - X^T Y,
 //
 //   y = S^-1 (first - Y^T second)        z = P^-1 second - Y y
-PZ_INLINE void arm_solve_blocks(const arm_blocks *b, vec3 first, vec3 second, vec3 *y, vec3 *z)
+REAL_FN void arm_solve_blocks(const arm_blocks *b, unsigned busy, real3 first, real3 second, real3 *y, real3 *z)
 {
-    sym3 P, S;
-    const mat3 *X = &b->X;
-    bool regular = arm_invert(&b->P, &b->P, ARM_SINGULAR_P, &P);
-    mat3 Y = {sym3_apply(&P, X->x), sym3_apply(&P, X->y), sym3_apply(&P, X->z)};
-    sym3 complement = {.xx = b->Q.xx - v3_dot(X->x, Y.x),
-                       .xy = b->Q.xy - v3_dot(X->x, Y.y),
-                       .xz = b->Q.xz - v3_dot(X->x, Y.z),
-                       .yy = b->Q.yy - v3_dot(X->y, Y.y),
-                       .yz = b->Q.yz - v3_dot(X->y, Y.z),
-                       .zz = b->Q.zz - v3_dot(X->z, Y.z)};
-    regular = arm_invert(&complement, &b->Q, ARM_SINGULAR_S, &S) && regular;
-    *y = sym3_apply(&S, v3_sub(first, m3_apply_transposed(&Y, second)));
-    *z = v3_sub(sym3_apply(&P, second), m3_apply(&Y, *y));
-    if (!regular) {
-        arm_solve_singular(b, first, second, y, z);
+    real_sym P, S;
+    const real_sym *Q = &b->Q;
+    const real33 *X = &b->X;
+    mask regular = arm_invert(&b->P, &b->P, ARM_SINGULAR_P, &P);
+    real33 Y = {real_sym_apply(&P, X->x), real_sym_apply(&P, X->y), real_sym_apply(&P, X->z)};
+    real_sym complement = {.xx = Q->xx - real3_dot(X->x, Y.x),
+                           .xy = Q->xy - real3_dot(X->x, Y.y),
+                           .xz = Q->xz - real3_dot(X->x, Y.z),
+                           .yy = Q->yy - real3_dot(X->y, Y.y),
+                           .yz = Q->yz - real3_dot(X->y, Y.z),
+                           .zz = Q->zz - real3_dot(X->z, Y.z)};
+    regular &= arm_invert(&complement, Q, ARM_SINGULAR_S, &S);
+    *y = real_sym_apply(&S, real3_sub(first, real33_apply_transposed(&Y, second)));
+    *z = real3_sub(real_sym_apply(&P, second), real33_apply(&Y, *y));
+    unsigned singular = mask_bits(mask_not(regular)) & busy;
+    if (singular) {
+        arm_solve_singular(b, first, second, singular, y, z);
     }
 }
 
-// ---- Limits --------------------------------------------------------------------------------------------------------------
+// ---- Limits
+// --------------------------------------------------------------------------------------------------------------
+
+// Joints as they move: coordinates, at which limit they are (-1, 1, else 0), and their intervals.
+typedef struct arm_joints {
+    real *q, *side;
+    const real *lower, *upper, *middle;
+} arm_joints;
 
 // Is the joint at a limit that the descent direction -g points out of? Then its column is cleared, which holds it: its step
 // comes out as exactly 0, and no other joint sees it.
-PZ_INLINE bool arm_is_held(double side, double g)
+REAL_FN mask arm_is_held(real side, real g)
 {
-    return side * g < 0;
+    return side * g < 0.0;
 }
 
 // x rounded to an integer, |x| < 2^51.
-static inline double arm_round(double x)
+REAL_FN real arm_round(real x)
 {
     return (x + 0x1.8p52) - 0x1.8p52;
 }
 
-// q_i within its interval: a hinge that left it comes back by whole turns where that is possible, else it is clamped. Whole
-// turns, not one: near a singularity undamped steps are tens of radians.
-static inline double arm_bring_back(const pz_arm_chain *chain, pz_arm_run *run, int i, double q)
+// A hinge this close to the middle of its interval gains nothing by whole turns: half a turn, less some room for rounding.
+#define ARM_NO_TURN 3.14
+
+// Put q_i within its interval: a hinge that left it comes back by whole turns where that is possible, else it is clamped.
+// Whole turns, not one: near a singularity undamped steps are tens of radians. Below and above exclude each other, or both
+// limits are the same.
+REAL_FN void arm_put(const pz_arm_chain *chain, const arm_joints *joints, int i, real q)
 {
-    if (chain->turn[i] != 0) {
-        double turned = q - PZ_TWO_PI * arm_round((q - run->middle[i]) / PZ_TWO_PI);
-        q = turned > run->lower[i] && turned < run->upper[i] ? turned : q;
+    real lower = joints->lower[i], upper = joints->upper[i], middle = joints->middle[i];
+    mask below = q <= lower, above = q >= upper;
+    if (REAL_WIDTH == 1 && !mask_any(below | above)) { // most steps of a single problem
+        joints->q[i] = q;
+        joints->side[i] = real_of(0.0);
+        return;
     }
-    run->side[i] = q <= run->lower[i] ? -1.0 : q >= run->upper[i] ? 1.0 : 0.0;
-    return q <= run->lower[i] ? run->lower[i] : q >= run->upper[i] ? run->upper[i] : q;
+    if (chain->turn[i] != 0 && mask_any((below | above) & (real_fabs(q - middle) > ARM_NO_TURN))) {
+        real turned = q - PZ_TWO_PI * arm_round((q - middle) / PZ_TWO_PI);
+        q = real_select((below | above) & (turned > lower) & (turned < upper), turned, q);
+        below = q <= lower, above = q >= upper;
+    }
+    joints->q[i] = real_select(below, lower, real_select(above, upper, q));
+    joints->side[i] = real_select(below, real_of(-1.0), real_where(above, real_of(1.0)));
 }
 
-// Move run->q by the step x, within the limits.
-PZ_INLINE void arm_move(const pz_arm_chain *chain, int n, bool slides, const double *x, pz_arm_run *run)
+// Move by the step x, within the limits.
+REAL_FN void arm_move(const pz_arm_chain *chain, int n, bool slides, const real *x, const arm_joints *joints)
 {
     for (int i = 0; i < n; ++i) {
-        double q = run->q[i] + (slides ? chain->rate[i] * x[i] : x[i]);
-        bool inside = q > run->lower[i] && q < run->upper[i];
-        run->side[i] = 0.0;
-        run->q[i] = inside ? q : arm_bring_back(chain, run, i, q);
+        arm_put(chain, joints, i, joints->q[i] + (slides ? chain->rate[i] * x[i] : x[i]));
     }
 }
 
-// ---- Runs: begin and end -------------------------------------------------------------------------------------------------
+#if REAL_WIDTH == 1
+
+// ---- Runs: begin and end
+// -------------------------------------------------------------------------------------------------
+
+REAL_FN arm_joints arm_joints_of(pz_arm_run *run)
+{
+    return (arm_joints){run->q, run->side, run->lower, run->upper, run->middle};
+}
+
+REAL_FN bool arm_target_is_met(const arm_error *error, const pz_arm_target *target)
+{
+    return arm_is_met(error, target->most_r, target->most_e, target->W, target->cost);
+}
+
+// The error at q, and the frames there.
+REAL_FN arm_error arm_look(const pz_arm_chain *chain, int n, bool slides, const double *q, const pz_arm_target *target,
+                           arm_frames *frames)
+{
+    pack33 u = pack33_of(&target->u);
+    arm_forward(chain, n, slides, ARM_ALONE, q, frames);
+    return arm_error_at(frames, &u, pack3_of(target->t));
+}
+
+// Note in the run what is known at its q; where the target is met, the gradient of the goal's cost, too.
+REAL_FN void arm_note(const pz_arm_chain *chain, int n, bool slides, const arm_frames *frames, const arm_error *error,
+                      const pz_arm_target *target, bool met, pz_arm_run *run)
+{
+    run->f = arm_energy(error), run->r = error->rr, run->e = error->e;
+    for (int i = 0; met && i < n; ++i) {
+        arm_column column = arm_column_of(chain, slides, frames, i);
+        run->g[i] = arm_slope(&column, target->W, error);
+    }
+}
 
 // How far a hinge without limits may go before whole turns bring it back: more than half a turn, so that it is then inside.
 #define ARM_ROOM 8.0
 
-PZ_INLINE void arm_open(const pz_arm_chain *chain, int n, const double *q, pz_arm_run *run)
+REAL_FN void arm_open(const pz_arm_chain *chain, int n, const double *q, pz_arm_run *run)
 {
     for (int i = 0; i < n; ++i) {
         double lower = chain->lower[i], upper = chain->upper[i], middle = 0.5 * (lower + upper);
@@ -256,18 +364,17 @@ PZ_INLINE void arm_open(const pz_arm_chain *chain, int n, const double *q, pz_ar
     }
 }
 
-PZ_INLINE void arm_begin(const pz_arm_chain *chain, int n, const double *q, pz_arm_run *run)
+REAL_FN void arm_begin(const pz_arm_chain *chain, int n, const double *q, pz_arm_run *run)
 {
+    arm_joints joints = arm_joints_of(run);
     for (int i = 0; i < n; ++i) {
-        bool inside = q[i] > run->lower[i] && q[i] < run->upper[i];
-        run->side[i] = 0.0;
-        run->q[i] = inside ? q[i] : arm_bring_back(chain, run, i, q[i]);
+        arm_put(chain, &joints, i, q[i]);
     }
 }
 
 // Hinges moved by whole turns next to where they started, within their limits: if the nearest turn is beyond one limit, the
 // next one is not, since q is within both.
-PZ_INLINE void arm_turn_back(const pz_arm_chain *chain, int n, const double *q_start, double *q)
+REAL_FN void arm_turn_back(const pz_arm_chain *chain, int n, const double *q_start, double *q)
 {
     for (int i = 0; i < n; ++i) {
         double away = q[i] - q_start[i];
@@ -279,5 +386,7 @@ PZ_INLINE void arm_turn_back(const pz_arm_chain *chain, int n, const double *q_s
         q[i] = clamp(turned, chain->lower[i], chain->upper[i]);
     }
 }
+
+#endif
 
 #endif

@@ -55,7 +55,7 @@ bool pz_arm_table_make(const pz_arm_chain *chain, pz_arm_table *table)
         for (int i = 1; i < last; ++i) {
             q[i] = pz_arm_sequence_at(chain, i, inner.ratio[i - 1], entry + 1);
         }
-        arm_forward(chain, n, true, q, &frames);
+        arm_forward(chain, n, true, ARM_ALONE, q, &frames);
         make_feature(axis_point(chain, &frames.d, frames.p), frames.d.z, table->feature[entry], &table->azimuth[entry]);
     }
     return true;
@@ -108,6 +108,6 @@ void pz_arm_table_next(const pz_arm_chain *chain, const pz_arm_target *target, p
     memcpy(q, table->q[entry], (size_t)chain->n * sizeof *q);
     q[0] = clamp(q[0] + nearest_turn(table->aim - table->azimuth[entry]), chain->lower[0], chain->upper[0]);
     arm_frames frames;
-    arm_forward(chain, chain->n, true, q, &frames);
+    arm_forward(chain, chain->n, true, ARM_ALONE, q, &frames);
     q[last] = clamp(q[last] + best_turn(&frames.d, &target->u), chain->lower[last], chain->upper[last]);
 }
