@@ -5,7 +5,7 @@
 // A function of such a source does not return a struct from several places that is then looked at through its address: CUDA
 // 13.0 may give it the memory of another one that is still in use. It fills one that it is handed.
 //
-//   #include "device.h"
+//   #include "device_sources.h"
 //   #include "device_begin.h"
 //   #include "math/trig.c"
 //   #include "device_end.h"

@@ -5,6 +5,8 @@
 #ifndef PZ_BASE_CPU_H
 #define PZ_BASE_CPU_H
 
+#include "base/build.h"
+
 #include <stdbool.h>
 
 // For functions that both copies share: each must have its own code for them.
@@ -14,15 +16,6 @@
 #else
 #define PZ_INLINE         static inline
 #define PZ_FETCH(address) ((void)(address))
-#endif
-
-// Marks functions that also run on a graphics processor, where some sources are compiled a second time (cuda/kernels/).
-// The second: short, and called often.
-#ifndef PZ_DEVICE
-#define PZ_DEVICE
-#endif
-#ifndef PZ_DEVICE_SHORT
-#define PZ_DEVICE_SHORT PZ_DEVICE
 #endif
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__CUDACC__)

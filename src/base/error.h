@@ -4,6 +4,19 @@
 
 #include <poise/base.h>
 
+#include "base/build.h"
+
+#if !PZ_HAS_ERROR_TEXTS
+
+static inline poise_status pz_no_text(poise_status status)
+{
+    return status;
+}
+
+#define pz_error_set(error, status, ...) pz_no_text(status)
+
+#else
+
 #include <stdarg.h>
 
 #if defined(__GNUC__)
@@ -18,5 +31,7 @@
 poise_status pz_error_set(poise_error *error, poise_status status, const char *format, ...) PZ_PRINTF(3, 4);
 poise_status pz_error_set_list(poise_error *error, poise_status status, const char *format, va_list arguments)
     PZ_PRINTF(3, 0);
+
+#endif
 
 #endif

@@ -17,15 +17,11 @@
 #ifndef PZ_GOAL_MARKER_SUMS_H
 #define PZ_GOAL_MARKER_SUMS_H
 
+#include "base/build.h"
 #include "goal/goal_kind.h"
 
 // Fewer markers than this are cheaper one by one.
 #define PZ_CONDENSED_MARKERS 4
-
-// Markers that there is room for, per joint of the model. What does not fit is evaluated one by one.
-#ifndef PZ_MARKERS_PER_JOINT
-#define PZ_MARKERS_PER_JOINT 36
-#endif
 
 // Markers are taken four at a time; the places that a body leaves empty have weight 0.
 #define PZ_MARKER_LANES 4

@@ -1,7 +1,7 @@
 // Life of a solver, and the frame of a solve: limits, starts, report.
 #include "base/error.h"
 #include "model/model_error.h"
-#include "solve/arm/arm.h"
+#include "solve/arm/arm_entry.h"
 #include "solve/solver_state.h"
 
 #include <string.h>

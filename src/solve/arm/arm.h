@@ -13,7 +13,7 @@
 #ifndef PZ_SOLVE_ARM_H
 #define PZ_SOLVE_ARM_H
 
-#include "solve/solver_state.h"
+#include "solve/arm/arm_entry.h"
 
 // Joints that move; longer chains are better served by steps in O(N).
 #define PZ_ARM_MOST 16
@@ -181,14 +181,6 @@ PZ_DEVICE void pz_arm_keep_end(pz_arm_call *call);
 // Move hinges by whole turns next to where they started, within their limits.
 PZ_DEVICE void pz_arm_turn_back(const pz_arm_chain *chain, const double *q_start, double *q);
 
-typedef struct pz_arm pz_arm;
-
-pz_arm *pz_arm_lay_out(const poise_solver *solver, pz_arena *arena);
-
-// Solve the whole call, restarts included, into solver->q_best, with solver->at evaluated there or the answer measured, and
-// the report filled as run_all does. False, with nothing done: this is not one pose goal on such a chain.
-bool pz_arm_solve(poise_solver *solver);
-
 // The parts of pz_arm_solve, for who runs the searches side by side (batch/arm_lanes.c): prepare; then begin a search, run
 // it, end it, until the end of one says that it was the last; then conclude.
 
@@ -211,10 +203,6 @@ bool pz_arm_end_search(poise_solver *solver, bool met);
 
 // The answer: where the last search met the target, or the closest pose.
 void pz_arm_conclude(poise_solver *solver);
-
-// All distinct solutions that options.restarts searches find, nearest to solver->q_start first, into rows of nq numbers; the
-// first is in solver->q_best, too. Without any, as pz_arm_solve. False as there.
-bool pz_arm_solve_all(poise_solver *solver, double *solutions, int capacity, int *count);
 
 // Record an iteration after which W/2 |r|^2 + E is `f`, the goal's cost over rotation_weight. It counts as accepted when f
 // is the least so far.
