@@ -1,4 +1,5 @@
-// Memory in the sources of the library (device_sources.h): arenas, which C++ wants to know the types of, and copies of numbers.
+// Memory in the sources of the library (device_sources.h): arenas, which C++ wants to know the types of, and copies of
+// numbers.
 #ifndef POISE_CUDA_DEVICE_MEMORY_H
 #define POISE_CUDA_DEVICE_MEMORY_H
 

@@ -24,10 +24,11 @@
 #define PZ_HAS_ARMS 1
 #endif
 
-// Condensed markers that there is room for, per joint of the model (goal/marker_sums.h). What does not fit is evaluated one by
-// one.
+// Condensed markers that there is room for, per joint of the model (goal/marker_sums.h). What does not fit is evaluated one
+// by one.
 #ifndef PZ_MARKERS_PER_JOINT
 #define PZ_MARKERS_PER_JOINT 36
 #endif
+_Static_assert(PZ_MARKERS_PER_JOINT > 0, "there is room for some");
 
 #endif

@@ -146,7 +146,7 @@ static void take_point(pz_tree_lanes *t, pz_arena *arena)
     t->value = take(t, model->value_count, arena);
     t->sine = take(t, model->turn_count, arena);
     t->cosine = take(t, model->turn_count, arena);
-    t->blocks = take(t, 15 * model->block_count, arena);
+    t->blocks = take(t, 17 * model->block_count, arena);
     t->sums = take(t, 22 * model->joint_count, arena);
     t->gradient = take(t, model->nv, arena);
     t->diagonal = take(t, model->nv, arena);
@@ -327,11 +327,8 @@ static void put_condensed(pz_tree_lanes *t, int lane, int k, const pz_marker_set
         put3(t->place_t + lane, lanes, to, filled ? v3(set->t[0][from], set->t[1][from], set->t[2][from]) : zero);
         t->place_w[to * lanes + (size_t)lane] = filled ? set->w[from] : 0.0;
     }
-    double number[22] = {m->n};
-    memcpy(number + 1, &m->b, sizeof m->b);
-    memcpy(number + 4, &m->S, sizeof m->S);
-    memcpy(number + 10, &m->tau, sizeof m->tau);
-    memcpy(number + 13, &m->Y, sizeof m->Y);
+    double number[22];
+    memcpy(number, &m->moments, sizeof number);
     for (size_t i = 0; i < 22; ++i) {
         t->moment[((size_t)k * 22 + i) * lanes + (size_t)lane] = condensed ? number[i] : 0.0;
     }

@@ -57,14 +57,14 @@ typedef struct pz_tree_lanes {
     double *goal_l, *goal_t, *goal_w, *goal_cost; // 3, 3, 1, 1
     int64_t *goal_is_off;                         // counts as met
     double *place_l, *place_t, *place_w;          // 3, 3, 1
-    double *moment;                               // 22: n, b, S, tau, Y of pz_markers
+    double *moment;                               // 22: those of pz_moments
     double *body_cost;
     // the point
     double *q_at, *q_try; // nq
     double *origin;       // 3
     double *R, *p, *S;    // by joint 9, 3; by axis 6
     double *value, *sine, *cosine;
-    double *blocks; // 15: before, v, c, db, dc
+    double *blocks; // 17: those of pz_block
     double *sums;   // 22: of pz_sum
     double *gradient, *diagonal, *D;
     double *cost;

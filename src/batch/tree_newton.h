@@ -4,72 +4,36 @@
 #define PZ_BATCH_TREE_NEWTON_H
 
 #include "batch/tree_evaluate.h"
-
-#define GROUP 3
-
-#define LOWER(j, h) ((j) * ((j) + 1) / 2 + (h)) // place in a packed lower triangle
+#include "solve/tree/group_kernel.h"
 
 // ---- Forces --------------------------------------------------------------------------------------------------------------
 
-REAL_FN real6 lane_slide_force(real3 lever, real n, real3 v)
+// c of the axes of a group.
+REAL_FN void lane_forces(const pz_tree_lanes *t, const pz_lane_group *at, int count, mask exact, bool any_exact,
+                         real_wrench *c)
 {
-    return (real6){real3_cross(lever, v), real3_scale(v, n)};
-}
-
-// c of the axes of a group. What only the exact Hessian has is 0 in the other lanes, which leaves them with Gauss-Newton.
-REAL_FN void lane_forces(const pz_tree_lanes *t, const pz_lane_group *at, int count, mask exact, bool any_exact, real6 *c)
-{
-    const lane_sum *sum = LANE_SUMS + at->joint;
-    const real6 *S = LANE_S + at->axis;
-    real3 lever = sum->c;
-    real_sym T = sum->ww;
-    real3 n = real3_zero();
-    if (any_exact) {
-        lever = real3_sub(lever, real3_where(exact, sum->g.b));
-        T = real_sym_add(T, real_sym_where(exact, sum->K));
-        n = real3_where(exact, real3_scale(sum->g.a, real_of(0.5)));
-    }
+    const real_sum *sum = LANE_SUMS + at->joint;
+    const real_motion *S = LANE_S + at->axis;
+    real3 lever = sum_lever(sum, exact, any_exact);
     if (at->slides == count) {
         REAL_UNROLL
         for (int j = 0; j < count; ++j) {
-            c[j] = lane_slide_force(lever, sum->n, S[j].b);
+            c[j] = slide_force(lever, sum->n, S[j].v);
         }
         return;
     }
-    real3 p = LANE_P[at->joint], e = real3_mad(sum->c, -sum->n, p);
-    real d = -real3_dot(lever, p);
-    real33 turn = real_sym_matrix(&T);
-    if (any_exact) {
-        turn.x.y -= n.z, turn.x.z += n.y, turn.y.x += n.z, turn.y.z -= n.x, turn.z.x -= n.y, turn.z.y += n.x;
-    }
-    real33 M = {real3_mad(turn.x, lever.x, p), real3_mad(turn.y, lever.y, p), real3_mad(turn.z, lever.z, p)};
-    M.x.x += d, M.y.y += d, M.z.z += d;
+    turning_view view = view_of(sum, LANE_P[at->joint], exact, any_exact);
     REAL_UNROLL
     for (int j = 0; j < count; ++j) {
-        if (j < at->slides) {
-            c[j] = lane_slide_force(lever, sum->n, S[j].b);
-        } else {
-            c[j] = (real6){real33_apply(&M, S[j].a), real3_cross(S[j].a, e)};
-        }
+        c[j] = j < at->slides ? slide_force(lever, sum->n, S[j].v) : turn_force(&view, S[j].w);
     }
 }
 
 // The correction of a group's rotation block, 0 but for exact lanes.
 REAL_FN real_sym lane_correction(const pz_tree_lanes *t, const pz_lane_group *at, mask exact)
 {
-    const lane_block *block = (const lane_block *)t->blocks + at->block;
-    const real6 *S = LANE_S + at->axis;
-    real6 g = LANE_SUMS[at->joint].g;
-    real3 v = block->v;
-    real3 tau = real33_apply_transposed(&block->before, real3_sub(g.a, real3_cross(LANE_P[at->joint], g.b)));
-    real3 u = real3_combine(block->db, real3_cross(tau, v), block->dc, real3_cross(v, real3_cross(v, tau)));
-    u = real3_mad(u, -block->c, tau);
-    real_sym E = real_sym_add(real_sym_pair(v, u), real_sym_identity(block->c * real3_dot(tau, v)));
-    E.xy -= 0.5 * real6_power(real6_cross(S[0], S[1]), g);
-    if (at->block_count == 3) {
-        E.xz -= 0.5 * real6_power(real6_cross(S[0], S[2]), g);
-        E.yz -= 0.5 * real6_power(real6_cross(S[1], S[2]), g);
-    }
+    real_sym E = block_correction(LANE_BLOCKS + at->block, LANE_S + at->axis, at->block_count, LANE_P[at->joint],
+                                  LANE_SUMS[at->joint].g);
     return real_sym_where(exact, real_sym_add(real_sym_zero(), E));
 }
 
@@ -81,146 +45,48 @@ REAL_FN real lane_entry(const real_sym *block, int i, int j)
 
 // ---- Sweep up ------------------------------------------------------------------------------------------------------------
 
-typedef struct lane_group {
-    six_by_six Pi;
-    real6 pi, B[GROUP];
-    real L[6], gamma[GROUP];
-} lane_group;
-
-// A block is at the head of its group: the slides before it fill one of their own.
-REAL_FN void lane_add_block(const pz_lane_group *at, int count, const real_sym *E, real *L)
-{
-    L[LOWER(0, 0)] += E->xx;
-    L[LOWER(1, 0)] += E->xy;
-    L[LOWER(1, 1)] += E->yy;
-    if (count == 3 && at->block_count == 3) {
-        L[LOWER(2, 0)] += E->xz;
-        L[LOWER(2, 1)] += E->yz;
-        L[LOWER(2, 2)] += E->zz;
-    }
-}
-
-REAL_FN void lane_assemble(const pz_tree_lanes *t, const pz_lane_group *at, int count, real lambda, mask exact,
-                           bool any_exact, lane_group *w)
-{
-    const real6 *S = LANE_S + at->axis;
-    real6 c[GROUP];
-    lane_forces(t, at, count, exact, any_exact, c);
-    REAL_UNROLL
-    for (int j = 0; j < count; ++j) {
-        int i = at->axis + j;
-        w->B[j] = six_apply(c[j], &w->Pi, S[j]);
-        w->gamma[j] = LANE_REALS(gradient)[i] + six_dot(S[j], w->pi);
-        REAL_UNROLL
-        for (int h = 0; h <= j; ++h) {
-            w->L[LOWER(j, h)] = six_dot(S[h], w->B[j]);
-        }
-        w->L[LOWER(j, j)] += lambda * LANE_REALS(D)[i];
-    }
-    if (at->block >= 0 && count > 1) {
-        real_sym E = any_exact ? lane_correction(t, at, exact) : real_sym_zero();
-        lane_add_block(at, count, &E, w->L);
-    }
-}
-
-REAL_FN void lane_drop_held(const pz_tree_lanes *t, const pz_lane_group *at, int count, lane_group *w)
-{
-    real zero = real_of(0.0);
-    REAL_UNROLL
-    for (int j = 0; j < count; ++j) {
-        mask held = LANE_MASKS(hold)[at->axis + j];
-        real value = LANE_REALS(hold_value)[at->axis + j];
-        REAL_UNROLL
-        for (int h = 0; h < count; ++h) {
-            real *entry = h <= j ? &w->L[LOWER(j, h)] : &w->L[LOWER(h, j)];
-            w->gamma[h] = real_select(held, w->gamma[h] + *entry * value, w->gamma[h]);
-            *entry = real_select(held, zero, *entry);
-        }
-        w->pi = real6_select(held, real6_mad(w->pi, value, w->B[j]), w->pi);
-        w->B[j] = real6_select(held, real6_zero(), w->B[j]);
-        w->L[LOWER(j, j)] = real_select(held, real_of(1.0), w->L[LOWER(j, j)]);
-        w->gamma[j] = real_select(held, zero, w->gamma[j]);
-    }
-}
-
-REAL_FN mask lane_eliminate(int count, lane_group *w)
-{
-    real *L = w->L, *gamma = w->gamma;
-    mask is_positive = mask_all();
-    REAL_UNROLL
-    for (int j = 0; j < count; ++j) {
-        REAL_UNROLL
-        for (int h = 0; h < j; ++h) {
-            real l = L[LOWER(j, h)];
-            w->B[j] = real6_mad(w->B[j], -l, w->B[h]);
-            gamma[j] = gamma[j] - l * gamma[h];
-            REAL_UNROLL
-            for (int i = j; i < count; ++i) {
-                L[LOWER(i, j)] = L[LOWER(i, j)] - L[LOWER(i, h)] * l;
-            }
-        }
-        real pivot = L[LOWER(j, j)];
-        is_positive &= (mask)(pivot > real_of(0.0));
-        real inverse = 1.0 / real_sqrt(pivot);
-        L[LOWER(j, j)] = inverse;
-        REAL_UNROLL
-        for (int i = j + 1; i < count; ++i) {
-            L[LOWER(i, j)] = L[LOWER(i, j)] * inverse;
-        }
-        w->B[j] = real6_scale(w->B[j], inverse);
-        gamma[j] = gamma[j] * inverse;
-        six_subtract_square(&w->Pi, w->B[j]);
-        w->pi = real6_mad(w->pi, -gamma[j], w->B[j]);
-    }
-    return is_positive;
-}
-
 // Sums of a group to its parent's, which begin at 0.
-REAL_FN void lane_hand_up(pz_tree_lanes *t, const pz_lane_group *at, const lane_group *w)
+REAL_FN void lane_hand_up(pz_tree_lanes *t, const pz_lane_group *at, const group_work *w)
 {
     six_by_six *Pi = (six_by_six *)t->Pi + at->parent;
-    real6 *pi = (real6 *)t->pi + at->parent;
-    six_by_six zero = six_by_six_zero();
-    real6 none = real6_zero();
-    const six_by_six *to = at->is_last_child ? &zero : Pi;
-    REAL_UNROLL
-    for (int i = 0; i < 21; ++i) {
-        Pi->m[i] = to->m[i] + w->Pi.m[i];
-    }
-    *pi = real6_add(at->is_last_child ? none : *pi, w->pi);
+    six *pi = (six *)t->pi + at->parent;
+    *Pi = six_by_six_add(at->is_last_child ? six_by_six_zero() : *Pi, w->Pi);
+    *pi = six_add(at->is_last_child ? six_zero() : *pi, *w->pi);
 }
 
 REAL_FN mask lane_group_up(pz_tree_lanes *t, int g, int count, real lambda, mask exact, bool any_exact)
 {
     const pz_lane_group *at = &t->groups[g];
-    lane_group w;
-    if (at->is_leaf) {
-        w.Pi = six_by_six_zero();
-        w.pi = real6_zero();
-    } else {
-        w.Pi = ((const six_by_six *)t->Pi)[g];
-        w.pi = ((const real6 *)t->pi)[g];
-    }
-    lane_assemble(t, at, count, lambda, exact, any_exact, &w);
-    mask held = LANE_MASKS(hold)[at->axis];
+    six_by_six Pi = at->is_leaf ? six_by_six_zero() : ((const six_by_six *)t->Pi)[g];
+    six pi = at->is_leaf ? six_zero() : ((const six *)t->pi)[g], B[GROUP];
+    real L[GROUP_LOWER], gamma[GROUP], shift[GROUP];
+    group_work w = {&Pi, &pi, B, L, gamma};
+    real_wrench c[GROUP];
+    lane_forces(t, at, count, exact, any_exact, c);
     REAL_UNROLL
-    for (int j = 1; j < count; ++j) {
-        held |= LANE_MASKS(hold)[at->axis + j];
+    for (int j = 0; j < count; ++j) {
+        shift[j] = lambda * LANE_REALS(D)[at->axis + j];
     }
-    if (mask_any(held)) {
-        lane_drop_held(t, at, count, &w);
+    group_assemble(&w, count, (const real *)(LANE_S + at->axis), (const real *)c, LANE_REALS(gradient) + at->axis, shift);
+    if (at->block >= 0 && count > 1) {
+        real_sym E = any_exact ? lane_correction(t, at, exact) : real_sym_zero();
+        group_add_block(&w, count, &E, at->block_count);
     }
-    mask is_positive = lane_eliminate(count, &w);
+    const mask *hold = LANE_MASKS(hold) + at->axis;
+    if (mask_any(group_holds(count, hold))) {
+        group_drop_held(&w, count, hold, LANE_REALS(hold_value) + at->axis);
+    }
+    mask is_positive = group_eliminate(&w, count);
     if (at->parent >= 0) {
         lane_hand_up(t, at, &w);
     }
     REAL_UNROLL
     for (int j = 0; j < count; ++j) {
-        ((real6 *)t->B)[g * GROUP + j] = w.B[j];
-        LANE_REALS(gamma)[g * GROUP + j] = w.gamma[j];
+        ((six *)t->B)[g * GROUP + j] = B[j];
+        LANE_REALS(gamma)[g * GROUP + j] = gamma[j];
         REAL_UNROLL
         for (int h = 0; h <= j; ++h) {
-            LANE_REALS(L)[g * 6 + LOWER(j, h)] = w.L[LOWER(j, h)];
+            LANE_REALS(L)[g * GROUP_LOWER + LOWER(j, h)] = L[LOWER(j, h)];
         }
     }
     return is_positive;
@@ -254,26 +120,11 @@ REAL_KERNEL unsigned lane_sweep_up_gauss_newton(pz_tree_lanes *t)
 REAL_FN void lane_group_down(pz_tree_lanes *t, int g, int count)
 {
     const pz_lane_group *at = &t->groups[g];
-    const real *L = LANE_REALS(L) + g * 6;
-    real6 V = at->parent < 0 ? real6_zero() : ((const real6 *)t->V)[at->parent];
-    real x[GROUP];
-    REAL_UNROLL
-    for (int j = count - 1; j >= 0; --j) {
-        real y = six_dot(((const real6 *)t->B)[g * GROUP + j], V) + LANE_REALS(gamma)[g * GROUP + j];
-        REAL_UNROLL
-        for (int i = j + 1; i < count; ++i) {
-            y = y + L[LOWER(i, j)] * x[i];
-        }
-        x[j] = -y * L[LOWER(j, j)];
-    }
-    REAL_UNROLL
-    for (int j = 0; j < count; ++j) {
-        int i = at->axis + j;
-        real step = real_select(LANE_MASKS(hold)[i], LANE_REALS(hold_value)[i], x[j]);
-        LANE_REALS(x)[i] = step;
-        V = real6_mad(V, step, LANE_S[i]);
-    }
-    ((real6 *)t->V)[g] = V;
+    int i = at->axis;
+    six *V = (six *)t->V, above = at->parent < 0 ? six_zero() : V[at->parent];
+    V[g] =
+        group_down(count, (const six *)t->B + g * GROUP, LANE_REALS(L) + g * GROUP_LOWER, LANE_REALS(gamma) + g * GROUP,
+                   (const real *)(LANE_S + i), above, LANE_MASKS(hold) + i, LANE_REALS(hold_value) + i, LANE_REALS(x) + i);
 }
 
 REAL_KERNEL void lane_sweep_down(pz_tree_lanes *t)
@@ -352,22 +203,23 @@ REAL_KERNEL void lane_multiply(pz_tree_lanes *t, unsigned exact_lanes)
     mask exact = mask_of_bits(exact_lanes);
     real *y = LANE_REALS(product);
     const real *x = LANE_REALS(x);
-    real6 *V = (real6 *)t->axis_V, *U = (real6 *)t->axis_U;
+    real_motion *V = (real_motion *)t->axis_V;
+    real_wrench *U = (real_wrench *)t->axis_U;
     for (int i = 0; i < model->axis_count; ++i) {
         int parent = model->axes[i].parent;
         y[i] = 0.0 * x[i];
-        V[i] = real6_mad(parent < 0 ? real6_zero() : V[parent], x[i], LANE_S[i]);
-        U[i] = real6_zero();
+        V[i] = real_motion_mad(parent < 0 ? real_motion_zero() : V[parent], x[i], LANE_S[i]);
+        U[i] = real_wrench_zero();
     }
     for (int g = t->group_count - 1; g >= 0; --g) {
         const pz_lane_group *at = &t->groups[g];
-        real6 c[GROUP];
+        real_wrench c[GROUP];
         lane_forces(t, at, at->count, exact, true, c);
         for (int j = at->count - 1; j >= 0; --j) {
             int i = at->axis + j, parent = model->axes[i].parent;
-            y[i] = y[i] + (real6_power(V[i], c[j]) + real6_power(LANE_S[i], U[i]));
+            y[i] = y[i] + (real_power(V[i], c[j]) + real_power(LANE_S[i], U[i]));
             if (parent >= 0) {
-                U[parent] = real6_add(U[parent], real6_mad(U[i], x[i], c[j]));
+                U[parent] = real_wrench_add(U[parent], real_wrench_mad(U[i], x[i], c[j]));
             }
         }
     }
@@ -414,23 +266,6 @@ REAL_KERNEL void lane_shorten(real *q, int count, unsigned lanes)
     }
 }
 
-// so3_exp_quat; lanes whose square is not an ordinary number one by one.
-REAL_FN lane_quat lane_exp_quat(real3 v)
-{
-    real x = real3_dot(v, v), theta = real_sqrt(x), sine, cosine;
-    real_sincos(0.5 * theta, &sine, &cosine);
-    real3 u = real3_scale(v, sine / theta);
-    lane_quat q = {u.x, u.y, u.z, cosine};
-    mask is_ordinary = (mask)(x > real_of(1e-270)) & (mask)(x < real_of(1e290));
-    for (int i = 0; i < REAL_WIDTH; ++i) {
-        if (!is_ordinary[i]) {
-            quat one = so3_exp_quat(v3(v.x[i], v.y[i], v.z[i]));
-            q.x[i] = one.x, q.y[i] = one.y, q.z[i] = one.z, q.w[i] = one.w;
-        }
-    }
-    return q;
-}
-
 // Lanes that do not turn keep the bits of a unit quaternion.
 REAL_KERNEL void lane_keep_quaternion(const real *from, unsigned lanes, real *to)
 {
@@ -446,11 +281,8 @@ REAL_KERNEL void lane_retract_quaternion(const real *from, const real *dv, unsig
 {
     mask ready = mask_of_bits(ready_lanes);
     real3 v = {real_where(ready, dv[0]), real_where(ready, dv[1]), real_where(ready, dv[2])};
-    lane_quat b = lane_exp_quat(v);
-    lane_quat a = lane_quat_normalize((lane_quat){from[0], from[1], from[2], from[3]});
-    lane_quat r = {a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y, a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
-                   a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w, a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z};
-    r = lane_quat_normalize(r);
+    real_quat a = real_quat_normalize((real_quat){from[0], from[1], from[2], from[3]});
+    real_quat r = real_quat_normalize(real_quat_mul(a, real_exp_quat(v)));
     to[0] = r.x, to[1] = r.y, to[2] = r.z, to[3] = r.w;
     real zero = real_of(0.0);
     mask rests = ready & (mask)(v.x == zero) & (mask)(v.y == zero) & (mask)(v.z == zero);
@@ -535,10 +367,10 @@ REAL_FN void lane_diagonal(pz_tree_lanes *t)
 {
     for (int g = 0; g < t->group_count; ++g) {
         const pz_lane_group *at = &t->groups[g];
-        real6 c[GROUP];
+        real_wrench c[GROUP];
         lane_forces(t, at, at->count, mask_none(), false, c);
         for (int j = 0; j < at->count; ++j) {
-            LANE_REALS(product)[at->axis + j] = real6_power(LANE_S[at->axis + j], c[j]) + 0.0;
+            LANE_REALS(product)[at->axis + j] = real_power(LANE_S[at->axis + j], c[j]) + 0.0;
         }
     }
 }

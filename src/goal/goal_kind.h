@@ -29,6 +29,15 @@ typedef struct pz_sum {
     sym3 K; // what exact adds to ww: the sum of pz_turn_curvature
 } pz_sum;
 
+// Moments of the markers of one body (marker_sums.h).
+typedef struct pz_moments {
+    double n;
+    vec3 b;
+    sym3 S;
+    vec3 tau; // in the world
+    mat3 Y;   // columns belong to the components of t
+} pz_moments;
+
 // Second derivatives of goals that do not fit, in full.
 typedef struct pz_extra {
     sym6 exact; // beyond the terms of pz_sum

@@ -1,5 +1,6 @@
 #include "goal/marker_sums.h"
 
+#include "goal/sum_kernel.h"
 #include "simd/six.h"
 
 #include <string.h>
@@ -25,8 +26,8 @@ static void give_places(pz_marker_set *set, const poise_model *model, const pois
         if (pz_is_marker(&goals[i])) {
             pz_markers *m = &set->body[goals[i].body];
             m->count += 1;
-            m->n += goals[i].weight;
-            m->tau = v3_mad(m->tau, goals[i].weight, goals[i].target.position);
+            m->moments.n += goals[i].weight;
+            m->moments.tau = v3_mad(m->moments.tau, goals[i].weight, goals[i].target.position);
         }
     }
     int next = 0, room = model->joint_count * PZ_MARKERS_PER_JOINT;
@@ -40,7 +41,7 @@ static void give_places(pz_marker_set *set, const poise_model *model, const pois
         m->first = next;
         m->slots = (m->count + PZ_MARKER_LANES - 1) / PZ_MARKER_LANES * PZ_MARKER_LANES;
         next += m->slots;
-        m->tau = v3_scale(m->tau, 1.0 / m->n);
+        m->moments.tau = v3_scale(m->moments.tau, 1.0 / m->moments.n);
         for (int place = m->first; place < next; ++place) { // until they are filled
             set->l[0][place] = set->l[1][place] = set->l[2][place] = 0.0;
             set->t[0][place] = set->t[1][place] = set->t[2][place] = 0.0;
@@ -63,14 +64,14 @@ static void fill_place(pz_marker_set *set, const poise_model *model, const poise
     pz_markers *m = &set->body[goal->body];
     double w = goal->weight;
     vec3 l = joint->B_is_identity ? goal->local.position : m3_apply(&joint->B, goal->local.position);
-    vec3 t = v3_sub(goal->target.position, m->tau);
+    vec3 t = v3_sub(goal->target.position, m->moments.tau);
     int place = m->first + m->count++;
     set->l[0][place] = l.x, set->l[1][place] = l.y, set->l[2][place] = l.z;
     set->t[0][place] = t.x, set->t[1][place] = t.y, set->t[2][place] = t.z;
     set->w[place] = w;
-    m->b = v3_mad(m->b, w, l);
-    m->S = sym3_add(m->S, sym3_outer(w, l));
-    m->Y = outer_mad(m->Y, w, l, t);
+    m->moments.b = v3_mad(m->moments.b, w, l);
+    m->moments.S = sym3_add(m->moments.S, sym3_outer(w, l));
+    m->moments.Y = outer_mad(m->moments.Y, w, l, t);
 }
 
 void pz_markers_condense(pz_marker_set *set, const poise_model *model, const poise_goal *goals, int count)
@@ -139,40 +140,7 @@ PZ_WIDE static double body_cost_wide(const pz_marker_set *set, const pz_markers 
 #define body_cost_wide body_cost
 #endif
 
-// ---- Derivatives ---------------------------------------------------------------------------------------------------------
-
-// R S R^T: the columns of S turned, then their rows, of which six entries are needed
-static inline sym3 turned(const mat3 *R, const sym3 *S)
-{
-    vec3 x = m3_apply(R, v3(S->xx, S->xy, S->xz)), y = m3_apply(R, v3(S->xy, S->yy, S->yz));
-    vec3 z = m3_apply(R, v3(S->xz, S->yz, S->zz));
-    return (sym3){R->x.x * x.x + R->y.x * y.x + R->z.x * z.x, R->x.y * x.x + R->y.y * y.x + R->z.y * z.x,
-                  R->x.z * x.x + R->y.z * y.x + R->z.z * z.x, R->x.y * x.y + R->y.y * y.y + R->z.y * z.y,
-                  R->x.z * x.y + R->y.z * y.y + R->z.z * z.y, R->x.z * x.z + R->y.z * y.z + R->z.z * z.z};
-}
-
-static void add_derivatives(pz_evaluation *evaluation, int body, const pz_markers *m, vec3 tau)
-{
-    const mat3 *R = &evaluation->kin->R[body];
-    vec3 p = evaluation->kin->p[body];
-    vec3 Rb = m3_apply(R, m->b);
-    vec3 c = v3_mad(Rb, m->n, p);
-    sym3 P = sym3_add(turned(R, &m->S), sym3_add(sym3_outer(m->n, p), sym3_scale(sym3_pair(p, Rb), 2.0)));
-    mat3 RY = m3_mul(R, &m->Y);
-    mat3 Q = outer_mad(sym3_matrix(&P), -1.0, c, tau);
-    Q = (mat3){v3_sub(Q.x, RY.x), v3_sub(Q.y, RY.y), v3_sub(Q.z, RY.z)};
-
-    pz_sum *sum = &evaluation->sums[body];
-    vec3 torque = v3(Q.z.y - Q.y.z, Q.x.z - Q.z.x, Q.y.x - Q.x.y); // x x f, component by component of x f^T
-    sum->g = wrench_add(sum->g, (wrench){torque, v3_mad(c, -m->n, tau)});
-    if (evaluation->level == POISE_LEVEL_HESSIAN) {
-        double trace_Q = Q.x.x + Q.y.y + Q.z.z;
-        sum->n += m->n;
-        sum->c = v3_add(sum->c, c);
-        sum->ww = sym3_add(sum->ww, sym3_mad(sym3_identity(P.xx + P.yy + P.zz), -1.0, P));
-        sum->K = sym3_add(sum->K, sym3_add(sym3_of(&Q), sym3_identity(-trace_Q)));
-    }
-}
+// ---- Evaluation ----------------------------------------------------------------------------------------------------------
 
 void pz_markers_evaluate(const pz_marker_set *set, pz_evaluation *evaluation)
 {
@@ -182,11 +150,12 @@ void pz_markers_evaluate(const pz_marker_set *set, pz_evaluation *evaluation)
         if (m->count == 0) {
             continue;
         }
-        vec3 tau = v3_sub(m->tau, kin->origin), shift = v3_sub(kin->p[k], tau);
+        vec3 tau = v3_sub(m->moments.tau, kin->origin), shift = v3_sub(kin->p[k], tau);
         bool is_wide = kin->model->is_wide;
         evaluation->cost += is_wide ? body_cost_wide(set, m, &kin->R[k], shift) : body_cost(set, m, &kin->R[k], shift);
         if (evaluation->level != POISE_LEVEL_COST) {
-            add_derivatives(evaluation, k, m, tau);
+            sum_add_condensed(&evaluation->sums[k], &m->moments, &kin->R[k], kin->p[k], tau,
+                              evaluation->level == POISE_LEVEL_HESSIAN);
         }
     }
 }

@@ -30,11 +30,7 @@
 typedef struct pz_markers {
     int count;        // 0: none, or too few, or no room
     int first, slots; // places in the arrays, a multiple of PZ_MARKER_LANES
-    double n;
-    vec3 b;
-    sym3 S;
-    vec3 tau; // in the world
-    mat3 Y;   // columns belong to the components of t
+    pz_moments moments;
 } pz_markers;
 
 typedef struct pz_marker_set {

@@ -16,6 +16,7 @@
 #include "goal/objective_state.h"
 
 #include "base/error.h"
+#include "goal/sum_kernel.h"
 #include "model/model_error.h"
 
 #include <string.h>
@@ -235,62 +236,22 @@ static void add_gradient(poise_objective *o)
     }
 }
 
-// The sum of a joint as its turning axes see it, which all pass through p, so that v = p x w:
-//
-//   linear part of c    w x e        e = c - n p, the first moment about p       (w x c + n v)
-//   angular part        A w          A = ww + p c^T - (c . p) I                  (c x (p x w) = p (c . w) - w (c . p))
-//   exact               M w          M = A + K - [n]x/2 - p f^T + (p . f) I
-//
-// The exact one: K w - f x v/2 of the sum, and half of S x* g, add up to K w + w x n/2 + v x f, with
-// (p x w) x f = w (p . f) - p (w . f); the linear parts f x w/2 and w x f/2 cancel.
-typedef struct joint_view {
-    vec3 e;
-    mat3 M;
-} joint_view;
-
-// a + u w^T + d I
-static inline mat3 dyad_plus(const mat3 *a, vec3 u, vec3 w, double d)
-{
-    mat3 r = {v3_mad(a->x, w.x, u), v3_mad(a->y, w.y, u), v3_mad(a->z, w.z, u)};
-    r.x.x += d, r.y.y += d, r.z.z += d;
-    return r;
-}
-
-static inline joint_view view_of(const pz_sum *sum, vec3 p, poise_hessian kind)
-{
-    vec3 e = v3_mad(sum->c, -sum->n, p);
-    if (kind == POISE_HESSIAN_GAUSS_NEWTON) {
-        mat3 ww = sym3_matrix(&sum->ww);
-        return (joint_view){e, dyad_plus(&ww, p, sum->c, -v3_dot(sum->c, p))};
-    }
-    vec3 n = v3_scale(sum->g.n, 0.5), d = v3_sub(sum->c, sum->g.f);
-    sym3 T = sym3_add(sum->ww, sum->K);
-    mat3 turn = {{T.xx, T.xy - n.z, T.xz + n.y}, {T.xy + n.z, T.yy, T.yz - n.x}, {T.xz - n.y, T.yz + n.x, T.zz}};
-    return (joint_view){e, dyad_plus(&turn, p, d, -v3_dot(p, d))};
-}
-
-// Slides: w = 0, so that c = [c x v ; n v], and v x f beside it for exact.
-static wrench slide_force(const pz_sum *sum, vec3 v, poise_hessian kind)
-{
-    vec3 lever = kind == POISE_HESSIAN_EXACT ? v3_sub(sum->c, sum->g.f) : sum->c;
-    return (wrench){v3_cross(lever, v), v3_scale(v, sum->n)};
-}
-
 static void make_forces(const poise_objective *o, poise_hessian kind)
 {
     const poise_model *model = o->kin.model;
+    bool exact = kind == POISE_HESSIAN_EXACT;
     wrench *c = o->c[kind];
     for (int k = 0; k < model->joint_count; ++k) {
         const pz_joint *joint = &model->joints[k];
+        const pz_sum *sum = &o->sums[k];
         int i = joint->axis_begin;
         for (; i < joint->axis_begin + joint->slide_count; ++i) {
-            c[i] = slide_force(&o->sums[k], o->kin.S[i].v, kind);
+            c[i] = slide_force(sum_lever(sum, exact, exact), sum->n, o->kin.S[i].v);
         }
         if (i < joint->axis_end) {
-            joint_view view = view_of(&o->sums[k], o->kin.p[k], kind);
+            turning_view view = view_of(sum, o->kin.p[k], exact, exact);
             for (; i < joint->axis_end; ++i) {
-                vec3 w = o->kin.S[i].w;
-                c[i] = (wrench){m3_apply(&view.M, w), v3_cross(w, view.e)};
+                c[i] = turn_force(&view, o->kin.S[i].w);
             }
         }
     }
@@ -318,38 +279,17 @@ const wrench *pz_forces(const poise_objective *o, poise_hessian kind)
     return o->c[kind];
 }
 
-// g . sym(D_ij) for a block at p, R = before exp(v): with tau = before^T (n - p x f) the moment about p in the block's
-// frame, and the symmetric part of dJ_l/dv (kin/tensor.c) dotted with tau,
-//
-//   E = (v u^T + u v^T)/2 + c (tau . v) I,     u = db tau x v + dc v x (v x tau) - c tau
-//
-// less the half cross products g . (S_i x S_j)/2, i < j, that c_j holds.
-static void block_correction(poise_objective *o, const pz_step *step)
-{
-    const pz_block *block = &o->kin.blocks[step->block];
-    int joint = o->kin.model->axes[step->axis].joint;
-    wrench g = o->sums[joint].g;
-    vec3 v = block->v;
-    vec3 tau = m3_apply_transposed(&block->before, v3_sub(g.n, v3_cross(o->kin.p[joint], g.f)));
-    vec3 u = v3_combine(block->k.db, v3_cross(tau, v), block->k.dc, v3_cross(v, v3_cross(v, tau)));
-    u = v3_mad(u, -block->k.c, tau);
-    sym3 E = sym3_add(sym3_pair(v, u), sym3_identity(block->k.c * v3_dot(tau, v)));
-    const spatial *S = &o->kin.S[step->axis];
-    E.xy -= 0.5 * spatial_dot(spatial_cross(S[0], S[1]), g);
-    if (step->kind != PZ_SWING) {
-        E.xz -= 0.5 * spatial_dot(spatial_cross(S[0], S[2]), g);
-        E.yz -= 0.5 * spatial_dot(spatial_cross(S[1], S[2]), g);
-    }
-    sym3 *exact = &o->block[POISE_HESSIAN_EXACT][step->block];
-    *exact = sym3_add(*exact, E);
-}
-
+// What the exact Hessian has within rotation blocks.
 static void correct_blocks(poise_objective *o)
 {
     const poise_model *model = o->kin.model;
     for (int s = 0; model->block_count > 0 && s < model->step_count; ++s) {
-        if (pz_step_is_block(model->steps[s].kind)) {
-            block_correction(o, &model->steps[s]);
+        const pz_step *step = &model->steps[s];
+        if (pz_step_is_block(step->kind)) {
+            int joint = model->axes[step->axis].joint;
+            sym3 *exact = &o->block[POISE_HESSIAN_EXACT][step->block];
+            *exact = sym3_add(*exact, block_correction(&o->kin.blocks[step->block], &o->kin.S[step->axis],
+                                                       pz_step_nv(step->kind), o->kin.p[joint], o->sums[joint].g));
         }
     }
 }

@@ -5,7 +5,7 @@
 //   r = T dead(T^T (x - t)),   P = sum over the active components a of T_a T_a^T
 //
 // As rows: the components of dead(T^T (x - t)), those within the band 0; T = I without one.
-#include "goal/goal_kind.h"
+#include "goal/sum_kernel.h"
 
 static pz_residual banded(const poise_goal *goal, vec3 r)
 {
@@ -25,7 +25,7 @@ static pz_residual residual_at(const poise_kinematics *kin, const poise_goal *go
     return pz_has_band(goal->tolerance) ? banded(goal, r) : (pz_residual){r, sym3_identity(1.0)};
 }
 
-// A marker, the case that matters most: stiffness w in all directions, so that only moments are added.
+// A marker, the case that matters most.
 static void add_marker(pz_evaluation *evaluation, const poise_goal *goal, vec3 x, vec3 r)
 {
     double w = goal->weight;
@@ -35,14 +35,9 @@ static void add_marker(pz_evaluation *evaluation, const poise_goal *goal, vec3 x
     }
     pz_sum *sum = &evaluation->sums[goal->body];
     vec3 f = v3_scale(r, w);
-    sum->g = wrench_add(sum->g, (wrench){v3_cross(x, f), f});
+    sum_add_force(sum, x, f);
     if (evaluation->level == POISE_LEVEL_HESSIAN) {
-        sym3 P = sym3_outer(w, x);
-        sum->n += w;
-        sum->c = v3_mad(sum->c, w, x);
-        sum->ww = sym3_mad(sum->ww, -1.0, P); // w (|x|^2 I - x x^T)
-        sum->ww.xx += P.xx + P.yy + P.zz, sum->ww.yy += P.xx + P.yy + P.zz, sum->ww.zz += P.xx + P.yy + P.zz;
-        sum->K = sym3_add(sum->K, pz_turn_curvature(x, f));
+        sum_add_stiffness(sum, w, x, f);
     }
 }
 

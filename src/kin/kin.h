@@ -36,12 +36,9 @@ struct poise_kinematics {
 // Take the arrays of `kin` from an arena (see base/arena.h) and tie it to its model.
 PZ_DEVICE void pz_kin_layout(poise_kinematics *kin, const poise_model *model, pz_arena *arena);
 
-// One joint of the forward sweep, after its parent; and all of them with wider registers.
-PZ_DEVICE void pz_kin_sweep_joint(poise_kinematics *kin, int k);
-PZ_DEVICE void pz_kin_sweep_wide(poise_kinematics *kin);
-
-// The forward sweep for a q that pz_model_accepts; q may be kin->q.
+// The forward sweep for a q that pz_model_accepts; q may be kin->q. The second: of kin->q, with wider registers.
 PZ_DEVICE void pz_kin_sweep(poise_kinematics *kin, const double *q);
+PZ_DEVICE void pz_kin_sweep_wide(poise_kinematics *kin);
 
 // A point fixed in a body, relative to the reference point, and a direction. POISE_WORLD is a body that does not move.
 static inline vec3 pz_kin_direction(const poise_kinematics *kin, int body, vec3 local)

@@ -1,7 +1,10 @@
 #include "math/so3.h"
 
-#include "math/so3_series.h"
 #include "math/trig.h"
+
+typedef double number;
+#define NUMBER_INLINE PZ_INLINE
+#include "math/so3_series.h"
 
 // ---- Coefficients --------------------------------------------------------------------------------------------------------
 //
@@ -40,20 +43,6 @@
 // Below this, a sum of three squares may lose digits to underflow; angles are linear there to the last bit (1e-280 << u^2).
 #define TINY_SQUARE 1e-280
 
-// Even and odd terms in two chains each: half the latency.
-static inline so3_coefficients series_form(double x)
-{
-    double y = x * x;
-    double e4 = 0.0, o4 = 0.0, e5 = 0.0, o5 = 0.0;
-    for (int j = SO3_SERIES_TERMS - 2; j >= 0; j -= 2) {
-        e4 = SO3_SERIES_4[j] + y * e4, o4 = SO3_SERIES_4[j + 1] + y * o4;
-        e5 = SO3_SERIES_5[j] + y * e5, o5 = SO3_SERIES_5[j + 1] + y * o5;
-    }
-    double c4 = e4 - x * o4, c5 = e5 - x * o5;
-    double c = 1.0 / 6.0 - x * c5;
-    return (so3_coefficients){1.0 - x * c, 0.5 - x * c4, c, 2.0 * c4 - c, 3.0 * c5 - c4};
-}
-
 static inline so3_coefficients closed_form(double x, double h)
 {
     double sin_h, cos_h;
@@ -81,7 +70,14 @@ static double half_angle(vec3 v)
 static inline so3_coefficients coefficients(vec3 v)
 {
     double x = v3_dot(v, v);
-    return x <= SO3_SERIES_LIMIT ? series_form(x) : closed_form(x, half_angle(v));
+    so3_coefficients k;
+    if (x <= SO3_SERIES_LIMIT) {
+        so3_series_coefficients s = so3_series(x);
+        k = (so3_coefficients){s.a, s.b, s.c, s.db, s.dc};
+    } else {
+        k = closed_form(x, half_angle(v));
+    }
+    return k;
 }
 
 so3_coefficients so3_coefficients_of(vec3 v)

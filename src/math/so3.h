@@ -12,6 +12,9 @@
 
 #include "math/quat.h"
 
+#define SO3_SERIES_LIMIT 6.25  // of theta^2: the series up to here, closed forms beyond
+#define SO3_LONG_VECTOR  1e100 // sum of |components| from which a vector is shortened first: its squares would overflow
+
 typedef struct so3_coefficients {
     double a, b, c; // as above
     double db, dc;  // b'(theta)/theta and c'(theta)/theta

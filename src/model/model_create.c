@@ -199,10 +199,8 @@ static void add_joint(poise_model *model, const poise_builder *builder, const pz
     mat3 A = line_up(given, kinds);
     place(model, joint, given, &A);
     add_steps(model, k, kinds, count);
-    joint->only_turns = true;
     for (int s = 0; s < count; ++s) {
         joint->slide_count += pz_step_is_slide(kinds[s]);
-        joint->only_turns = joint->only_turns && pz_step_is_turn(kinds[s]);
     }
 
     joint->step_end = model->step_count;

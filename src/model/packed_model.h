@@ -91,8 +91,7 @@ typedef struct pz_joint {
     int step_begin, step_end;
     bool C_is_identity;
     bool B_is_identity;
-    bool only_turns; // all its steps are turns
-    int last_axis;   // the last axis at or above this joint, or -1
+    int last_axis; // the last axis at or above this joint, or -1
     int axis_begin, axis_end;
     int slide_count;    // axes that slide, which come first
     mat3 B;             // from the user's body frame to ours: user rotation = R B

@@ -100,6 +100,11 @@ static inline six six_mad(six u, double s, six v)
     return (six){u.a + t * v.a, u.b + t * v.b, u.c + t * v.c};
 }
 
+static inline six six_select(bool m, six u, six v)
+{
+    return m ? u : v;
+}
+
 // Even places, then odd ones.
 static inline double six_dot(six u, six v)
 {
@@ -179,6 +184,11 @@ REAL_FN six six_scale(six u, real s)
 REAL_FN six six_mad(six u, real s, six v)
 {
     return real6_mad(u, s, v);
+}
+
+REAL_FN six six_select(mask m, six u, six v)
+{
+    return real6_select(m, u, v);
 }
 
 // Even places, then odd ones.

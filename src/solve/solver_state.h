@@ -177,10 +177,10 @@ typedef struct pz_tree_step pz_tree_step;
 // A run of up to three axes of one joint that the step solves for together.
 typedef struct pz_group {
     int axis, count;
-    int block, block_axis; // rotation block among the axes, and its first axis's number in the group; -1
-    int block_count;
-    int parent; // group above, or -1
-    int depth;  // number of groups above
+    int block;       // rotation block that its axes begin with, or -1
+    int block_count; // axes of that
+    int parent;      // group above, or -1
+    int depth;       // number of groups above
 } pz_group;
 
 PZ_DEVICE const pz_group *pz_tree_groups(const pz_tree_step *tree, int *count);

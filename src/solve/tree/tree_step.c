@@ -17,12 +17,10 @@
 // it adds B x to pi and Delta x to the gammas of its group, and drops out. Where H has entries beside the tree (mimics,
 // goals that tie bodies together) the same system is solved densely.
 #include "math/dense.h"
-#include "simd/six.h"
 #include "solve/solver_state.h"
+#include "solve/tree/group_kernel.h"
 
 #include <string.h>
-
-#define GROUP 3
 
 typedef pz_group group;
 
@@ -33,7 +31,7 @@ struct pz_tree_step {
     six_by_six *Pi; // by depth of a group: sum over the subtrees below; groups come depth first, so one is at work at a time
     six *pi;
     six (*B)[GROUP];
-    double (*Delta)[GROUP * GROUP]; // Cholesky factor over the free axes, row-major
+    double (*L)[GROUP_LOWER]; // Cholesky factor over the free axes
     double (*gamma)[GROUP];
     six *V;        // by group: V after it
     double *dense; // nv x nv, or NULL when the tree is enough
@@ -59,7 +57,6 @@ static int cut_groups(const poise_model *model, group *groups, int *group_of_axi
             }
             if (pz_step_is_block(step->kind)) {
                 open.block = step->block;
-                open.block_axis = open.count;
                 open.block_count = nv;
             }
             open.count += nv;
@@ -88,7 +85,7 @@ pz_tree_step *pz_tree_step_lay_out(const poise_solver *solver, pz_arena *arena)
     t->Pi = pz_arena_take(arena, groups, sizeof *t->Pi);
     t->pi = pz_arena_take(arena, groups, sizeof *t->pi);
     t->B = pz_arena_take(arena, groups, sizeof *t->B);
-    t->Delta = pz_arena_take(arena, groups, sizeof *t->Delta);
+    t->L = pz_arena_take(arena, groups, sizeof *t->L);
     t->gamma = pz_arena_take(arena, groups, sizeof *t->gamma);
     t->V = pz_arena_take(arena, groups, sizeof *t->V);
     t->dense = NULL;
@@ -126,112 +123,23 @@ typedef struct sweep {
     double *x;
 } sweep;
 
-// Where a group is worked on: the sums over the subtrees below, and its own numbers.
-typedef struct work {
-    six_by_six *Pi;
-    six *pi, *B;
-    double *Delta, *gamma;
-} work;
-
-// B, Delta and gamma of a group, before held dofs drop out. Here and below `count` is that of the group, handed in as a
-// constant so that the loops unroll.
-static inline void assemble(const work *w, const sweep *s, const group *at, int count)
+PZ_INLINE bool work_on(const group_work *w, const sweep *s, const group *at, int count)
 {
-    const spatial *axis = &s->o->kin.S[at->axis];
-    const wrench *c = &s->o->c[s->kind][at->axis];
-    double *Delta = w->Delta;
-    six S[GROUP];
+    const poise_objective *o = s->o;
+    int first = at->axis;
+    double shift[GROUP];
     for (int j = 0; j < count; ++j) {
-        int i = at->axis + j;
-        S[j] = six_load((const double *)&axis[j]);
-        six B = six_apply(six_load((const double *)&c[j]), w->Pi, S[j]);
-        w->B[j] = B;
-        w->gamma[j] = s->o->gradient[i] + six_dot(S[j], *w->pi);
-        for (int h = 0; h <= j; ++h) {
-            Delta[j * GROUP + h] = six_dot(S[h], B);
-        }
-        Delta[j * GROUP + j] += s->o->diagonal[i] + s->lambda * s->D[i];
+        shift[j] = o->diagonal[first + j] + s->lambda * s->D[first + j];
     }
-    int first = at->block_axis, end = first + at->block_count;
-    for (int j = 0; at->block_count > 0 && j < count; ++j) {
-        for (int h = 0; h <= j; ++h) {
-            if (h >= first && j < end) {
-                Delta[j * GROUP + h] += pz_block_entry(&s->o->block[s->kind][at->block], h - first, j - first);
-            }
-        }
+    group_assemble(w, count, (const double *)&o->kin.S[first], (const double *)&o->c[s->kind][first], o->gradient + first,
+                   shift);
+    if (count > 1 && at->block_count > 0) {
+        group_add_block(w, count, &o->block[s->kind][at->block], at->block_count);
     }
-}
-
-// Let held dofs drop out: their x is known. A held row keeps a unit pivot and no entries, and its B no part in Pi.
-static inline void drop_held(const work *w, const sweep *s, const group *at, int count)
-{
-    double *Delta = w->Delta;
-    for (int j = 0; j < count; ++j) {
-        if (!s->hold[at->axis + j]) {
-            continue;
-        }
-        double value = s->hold_value[at->axis + j];
-        for (int h = 0; h < count; ++h) {
-            double *entry = h <= j ? &Delta[j * GROUP + h] : &Delta[h * GROUP + j];
-            w->gamma[h] += *entry * value;
-            *entry = 0.0;
-        }
-        *w->pi = six_mad(*w->pi, value, w->B[j]);
-        w->B[j] = six_zero();
-        Delta[j * GROUP + j] = 1.0;
-        w->gamma[j] = 0.0;
+    if (group_holds(count, s->hold + first)) {
+        group_drop_held(w, count, s->hold + first, s->hold_value + first);
     }
-}
-
-// Delta = L L^T in place; then B <- B L^-T, gamma <- L^-1 gamma, so that what follows needs no solve:
-// B Delta^-1 B^T = B' B'^T,   B Delta^-1 gamma = B' gamma'. False when a pivot is not > 0.
-static inline bool eliminate(const work *w, int count)
-{
-    double *L = w->Delta, *gamma = w->gamma;
-    six *B = w->B, pi = *w->pi;
-    for (int j = 0; j < count; ++j) {
-        for (int h = 0; h < j; ++h) {
-            double l = L[j * GROUP + h];
-            B[j] = six_mad(B[j], -l, B[h]);
-            gamma[j] -= l * gamma[h];
-            for (int i = j; i < count; ++i) {
-                L[i * GROUP + j] -= L[i * GROUP + h] * l;
-            }
-        }
-        double pivot = L[j * GROUP + j];
-        if (!(pivot > 0.0)) {
-            return false;
-        }
-        double inverse = 1.0 / sqrt(pivot);
-        L[j * GROUP + j] = inverse;
-        for (int i = j + 1; i < count; ++i) {
-            L[i * GROUP + j] *= inverse;
-        }
-        B[j] = six_scale(B[j], inverse);
-        gamma[j] *= inverse;
-        six_subtract_square(w->Pi, B[j]);
-        pi = six_mad(pi, -gamma[j], B[j]);
-    }
-    *w->pi = pi;
-    return true;
-}
-
-static inline bool holds_any(const sweep *s, const group *at, int count)
-{
-    bool any = false;
-    for (int i = at->axis; i < at->axis + count; ++i) {
-        any = any || s->hold[i];
-    }
-    return any;
-}
-
-static inline bool work_on(const work *w, const sweep *s, const group *at, int count)
-{
-    assemble(w, s, at, count);
-    if (holds_any(s, at, count)) {
-        drop_held(w, s, at, count);
-    }
-    return eliminate(w, count);
+    return group_eliminate(w, count);
 }
 
 static inline void hand_on(pz_tree_step *t, int depth, const six_by_six *Pi, six pi)
@@ -244,10 +152,10 @@ static inline void hand_on(pz_tree_step *t, int depth, const six_by_six *Pi, six
 
 #ifndef PZ_HAS_TWO
 
-static inline bool group_up(pz_tree_step *t, const sweep *s, int g, int count)
+PZ_INLINE bool group_up(pz_tree_step *t, const sweep *s, int g, int count)
 {
     const group *at = &t->groups[g];
-    work w = {&t->Pi[at->depth], &t->pi[at->depth], t->B[g], t->Delta[g], t->gamma[g]};
+    group_work w = {&t->Pi[at->depth], &t->pi[at->depth], t->B[g], t->L[g], t->gamma[g]};
     bool is_positive = work_on(&w, s, at, count);
     if (is_positive) {
         hand_on(t, at->depth, w.Pi, *w.pi);
@@ -263,14 +171,14 @@ static inline bool group_up(pz_tree_step *t, const sweep *s, int g, int count)
     const group *at = &t->groups[g];
     six_by_six Pi = t->Pi[at->depth];
     six pi = t->pi[at->depth], B[GROUP];
-    double Delta[GROUP * GROUP], gamma[GROUP];
-    work w = {&Pi, &pi, B, Delta, gamma};
+    double L[GROUP_LOWER], gamma[GROUP];
+    group_work w = {&Pi, &pi, B, L, gamma};
     bool is_positive = work_on(&w, s, at, count);
     for (int j = 0; j < count; ++j) {
         t->B[g][j] = B[j];
         t->gamma[g][j] = gamma[j];
         for (int h = 0; h <= j; ++h) {
-            t->Delta[g][j * GROUP + h] = Delta[j * GROUP + h];
+            t->L[g][LOWER(j, h)] = L[LOWER(j, h)];
         }
     }
     if (is_positive) {
@@ -302,38 +210,25 @@ static int sweep_up(pz_tree_step *t, const sweep *s)
 
 // ---- Sweep down ----------------------------------------------------------------------------------------------------------
 
-// y = B'^T V + gamma', then x = -L^-T y; L holds the inverses of its diagonal. A held x is known.
-static inline void group_down(pz_tree_step *t, const sweep *s, int g, six V, int count)
+PZ_INLINE void sweep_group_down(pz_tree_step *t, const sweep *s, int g, int count)
 {
     const group *at = &t->groups[g];
-    const double *L = t->Delta[g];
-    double x[GROUP];
-    for (int j = count - 1; j >= 0; --j) {
-        double y = six_dot(t->B[g][j], V) + t->gamma[g][j];
-        for (int i = j + 1; i < count; ++i) {
-            y += L[i * GROUP + j] * x[i];
-        }
-        x[j] = -y * L[j * GROUP + j];
-    }
-    for (int j = 0; j < count; ++j) {
-        int i = at->axis + j;
-        s->x[i] = s->hold[i] ? s->hold_value[i] : x[j];
-        V = six_mad(V, s->x[i], six_load((const double *)&s->o->kin.S[i]));
-    }
-    t->V[g] = V;
+    six V = at->parent < 0 ? six_zero() : t->V[at->parent];
+    int i = at->axis;
+    t->V[g] = group_down(count, t->B[g], t->L[g], t->gamma[g], (const double *)&s->o->kin.S[i], V, s->hold + i,
+                         s->hold_value + i, s->x + i);
 }
 
 static void sweep_down(pz_tree_step *t, const sweep *s)
 {
     for (int g = 0; g < t->group_count; ++g) {
-        const group *at = &t->groups[g];
-        six V = at->parent < 0 ? six_zero() : t->V[at->parent];
-        if (at->count == 1) {
-            group_down(t, s, g, V, 1);
-        } else if (at->count == 2) {
-            group_down(t, s, g, V, 2);
+        int count = t->groups[g].count;
+        if (count == 1) {
+            sweep_group_down(t, s, g, 1);
+        } else if (count == 2) {
+            sweep_group_down(t, s, g, 2);
         } else {
-            group_down(t, s, g, V, 3);
+            sweep_group_down(t, s, g, 3);
         }
     }
 }
@@ -345,9 +240,9 @@ static void sweep_down(pz_tree_step *t, const sweep *s)
 static void start_group(pz_tree_step *t, const sweep *s, int g)
 {
     const group *at = &t->groups[g];
-    const double *L = t->Delta[g];
+    const double *L = t->L[g];
     int j = 0;
-    while (j + 1 < at->count && L[j * GROUP + j] > 0.0) { // inverses of good pivots are positive
+    while (j + 1 < at->count && L[LOWER(j, j)] > 0.0) { // inverses of good pivots are positive
         j += 1;
     }
     double x[GROUP] = {0.0};
@@ -355,9 +250,9 @@ static void start_group(pz_tree_step *t, const sweep *s, int g)
     for (int h = j - 1; h >= 0; --h) {
         double y = 0.0;
         for (int i = h + 1; i <= j; ++i) {
-            y += L[i * GROUP + h] * x[i];
+            y += L[LOWER(i, h)] * x[i];
         }
-        x[h] = -y * L[h * GROUP + h];
+        x[h] = -y * L[LOWER(h, h)];
     }
     six V = six_zero();
     for (int i = 0; i < at->count; ++i) {
@@ -389,7 +284,7 @@ bool pz_tree_curvature(pz_tree_step *tree, const poise_objective *o, double lamb
         for (int j = 0; j < at->count; ++j) {
             tree->gamma[g][j] = 0.0;
         }
-        group_down(tree, &s, g, at->parent < 0 ? six_zero() : tree->V[at->parent], at->count);
+        sweep_group_down(tree, &s, g, at->count);
     }
     return true;
 }

@@ -1,0 +1,202 @@
+// The forward sweep: frames and motion axes, parents first, for 1, 4 or 8 configurations at once (simd/real.h).
+//
+// The columns of a frame and its origin are packs (simd/pack3.h): for one configuration each may be a register of four
+// (REAL_PACKED). The frame stays in registers from a joint to its first child.
+#ifndef PZ_KIN_FORWARD_KERNEL_H
+#define PZ_KIN_FORWARD_KERNEL_H
+
+#include "kin/kin.h"
+#include "simd/motion.h"
+#include "simd/pack3.h"
+#include "simd/rotation.h"
+
+// Angles of one configuration are taken in whole registers. What follows the last of them, slides or zeros, does not count.
+#define SWEEP_REGISTER 4
+#define SWEEP_SPARE    (SWEEP_REGISTER - 1)
+
+#if REAL_WIDTH == 1
+typedef pz_block real_block;
+typedef poise_kinematics real_kinematics;
+#else
+// pz_block and the part of poise_kinematics that the sweep knows.
+typedef struct real_block {
+    real33 before;
+    real3 v;
+    real_coefficients k;
+} real_block;
+
+typedef struct real_kinematics {
+    const poise_model *model;
+    real3 origin;
+    const real *q;
+    real33 *R;
+    real3 *p;
+    real_motion *S;
+    real_block *blocks;
+    real *value, *sine, *cosine;
+} real_kinematics;
+#endif
+
+typedef struct sweep_frame {
+    pack3 x, y, z, p; // columns, and the origin relative to the reference point
+} sweep_frame;
+
+// A rotation about the origin p: its axis as a twist about the reference point.
+REAL_FN void put_turn_axis(pack3 w, pack3 p, real_motion *S)
+{
+    pack3_store(w, &S->w);
+    pack3_store(pack3_cross(p, w), &S->v);
+}
+
+REAL_FN real_motion turn_axis(real3 w, real3 p)
+{
+    return (real_motion){w, real3_cross(p, w)};
+}
+
+// ---- Rotation blocks -----------------------------------------------------------------------------------------------------
+
+// exp(v) after the frame R: axes R J_l(v) e_i, i < count.
+REAL_FN void sweep_exponential(real33 *R, real3 v, int count, real3 p, real_block *block, real_motion *S)
+{
+    real_coefficients k = real_coefficients_of(&v);
+    real33 before = *R;
+    *block = (real_block){before, v, k};
+    real33 turned = real_so3_quadratic(k.a, k.b, v), J = real_so3_quadratic(k.b, k.c, v);
+    S[0] = turn_axis(real33_apply(&before, J.x), p);
+    S[1] = turn_axis(real33_apply(&before, J.y), p);
+    if (count == 3) {
+        S[2] = turn_axis(real33_apply(&before, J.z), p);
+    }
+    *R = real33_mul(&before, &turned);
+}
+
+// A quaternion after the frame R. Its step multiplies from the right, so its axes are the body's own.
+REAL_FN void sweep_quaternion(real33 *R, const real *c, real3 p, real_block *block, real_motion *S)
+{
+    real33 turned = real_quat_matrix(real_quat_normalize((real_quat){c[0], c[1], c[2], c[3]}));
+    *R = real33_mul(R, &turned);
+    real3 v = real3_zero();
+    real_coefficients k = real_coefficients_of(&v);
+    *block = (real_block){*R, v, k};
+    S[0] = turn_axis(R->x, p);
+    S[1] = turn_axis(R->y, p);
+    S[2] = turn_axis(R->z, p);
+}
+
+REAL_FN void sweep_block(real_kinematics *kin, const pz_step *step, sweep_frame *f)
+{
+    real_motion *S = &kin->S[step->axis];
+    real_block *block = &kin->blocks[step->block];
+    const real *q = kin->q + step->q;
+    real33 R = {pack3_vector(f->x), pack3_vector(f->y), pack3_vector(f->z)};
+    real3 p = pack3_vector(f->p);
+    if (step->kind == PZ_QUATERNION) {
+        sweep_quaternion(&R, q, p, block, S);
+    } else if (step->kind == PZ_EXPMAP) {
+        sweep_exponential(&R, (real3){q[0], q[1], q[2]}, 3, p, block, S);
+    } else {
+        sweep_exponential(&R, (real3){q[0], q[1], real_of(0.0)}, 2, p, block, S);
+    }
+    f->x = pack3_of(R.x), f->y = pack3_of(R.y), f->z = pack3_of(R.z);
+}
+
+// ---- Joints --------------------------------------------------------------------------------------------------------------
+
+// The steps that slide, which come first. Returns their displacement, and in *at the first step after them.
+REAL_FN pack3 sweep_slides(real_kinematics *kin, const sweep_frame *f, const pz_step **at, const pz_step *end)
+{
+    pack3 slid = pack3_of(real3_zero());
+    for (; *at < end && pz_step_is_slide((*at)->kind); ++*at) {
+        const pz_step *step = *at;
+        pack3 a = step->kind == PZ_SLIDE_X ? f->x : step->kind == PZ_SLIDE_Y ? f->y : f->z;
+        kin->S[step->axis].w = real3_zero();
+        pack3_store(a, &kin->S[step->axis].v);
+        slid = pack3_mad(slid, kin->value[step->value], a);
+    }
+    return slid;
+}
+
+// One turn: two columns change, u' = c u + s w, w' = c w - s u.
+REAL_FN void sweep_turn(sweep_frame *f, const pz_step *step, real s, real c, real_motion *S)
+{
+    pack3 x = f->x, y = f->y, z = f->z;
+    if (step->kind == PZ_TURN_X) {
+        put_turn_axis(x, f->p, S);
+        f->y = pack3_combine(c, y, s, z);
+        f->z = pack3_differ(c, z, s, y);
+    } else if (step->kind == PZ_TURN_Y) {
+        put_turn_axis(y, f->p, S);
+        f->z = pack3_combine(c, z, s, x);
+        f->x = pack3_differ(c, x, s, z);
+    } else {
+        put_turn_axis(z, f->p, S);
+        f->x = pack3_combine(c, x, s, y);
+        f->y = pack3_differ(c, y, s, x);
+    }
+}
+
+// A joint that hangs on the world. Body 0 is the reference point.
+REAL_FN void place_root(real_kinematics *kin, int k, sweep_frame *f, const pz_step **at, const pz_step *end)
+{
+    const pz_joint *joint = &kin->model->joints[k];
+    real33 C = real33_of(&joint->C);
+    f->x = pack3_of(C.x), f->y = pack3_of(C.y), f->z = pack3_of(C.z);
+    pack3 p = pack3_add(pack3_of(real3_of(joint->t)), sweep_slides(kin, f, at, end));
+    if (k == 0) {
+        pack3_store(p, &kin->origin);
+    }
+    f->p = pack3_sub(p, pack3_of(kin->origin));
+}
+
+// Any other joint, from the frame of its parent: p + R t, then R C, then slides.
+REAL_FN void place_child(real_kinematics *kin, int k, sweep_frame *f, const pz_step **at, const pz_step *end)
+{
+    const pz_joint *joint = &kin->model->joints[k];
+    f->p = pack3_add(f->p, pack3_apply(f->x, f->y, f->z, real3_of(joint->t)));
+    if (!joint->C_is_identity || joint->slide_count > 0) {
+        pack3 x = f->x, y = f->y, z = f->z;
+        f->x = pack3_apply(x, y, z, real3_of(joint->C.x));
+        f->y = pack3_apply(x, y, z, real3_of(joint->C.y));
+        f->z = pack3_apply(x, y, z, real3_of(joint->C.z));
+    }
+    if (joint->slide_count > 0) {
+        f->p = pack3_add(f->p, sweep_slides(kin, f, at, end));
+    }
+}
+
+// Angles and lengths of all steps that turn and slide, then joint by joint.
+REAL_FN void sweep_forward(real_kinematics *kin)
+{
+    const poise_model *model = kin->model;
+    for (int i = 0; i < model->value_count; ++i) {
+        kin->value[i] = model->value_factor[i] * kin->q[model->value_q[i]] + model->value_offset[i];
+    }
+    int turns = model->turn_count, angles = (turns + SWEEP_SPARE) / SWEEP_REGISTER * SWEEP_REGISTER;
+    real_sincos_array(REAL_WIDTH == 1 ? angles : turns, ~0u, kin->value, kin->sine, kin->cosine);
+    sweep_frame f = {0};
+    for (int k = 0; k < model->joint_count; ++k) {
+        const pz_joint *joint = &model->joints[k];
+        const pz_step *at = model->steps + joint->step_begin, *end = model->steps + joint->step_end;
+        if (joint->parent == POISE_WORLD) {
+            place_root(kin, k, &f, &at, end);
+        } else {
+            if (joint->parent != k - 1) { // else the parent's frame is at hand
+                const real33 *R = &kin->R[joint->parent];
+                f = (sweep_frame){pack3_load(&R->x), pack3_load(&R->y), pack3_load(&R->z),
+                                  pack3_load(&kin->p[joint->parent])};
+            }
+            place_child(kin, k, &f, &at, end);
+        }
+        for (; at < end; ++at) {
+            if (pz_step_is_block(at->kind)) {
+                sweep_block(kin, at, &f);
+            } else {
+                sweep_turn(&f, at, kin->sine[at->value], kin->cosine[at->value], &kin->S[at->axis]);
+            }
+        }
+        real33 *R = &kin->R[k];
+        pack3_store(f.x, &R->x), pack3_store(f.y, &R->y), pack3_store(f.z, &R->z), pack3_store(f.p, &kin->p[k]);
+    }
+}
+
+#endif

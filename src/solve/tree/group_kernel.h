@@ -1,0 +1,155 @@
+// The damped Newton step at one group of up to three axes, for 1, 4 or 8 problems at once (simd/real.h).
+//
+// tree_step.c derives the formulas. It and batch/tree_newton.h sweep along the tree and keep what the groups hand to each
+// other; what happens at a group is here. `count`, that of its axes, is a constant where these are called, so that the loops
+// unroll. Axes S and forces c are arrays of six reals each.
+#ifndef PZ_SOLVE_GROUP_KERNEL_H
+#define PZ_SOLVE_GROUP_KERNEL_H
+
+#include "simd/six.h"
+
+#define GROUP       3
+#define GROUP_LOWER 6                           // entries of a packed lower triangle
+#define LOWER(j, h) ((j) * ((j) + 1) / 2 + (h)) // place in it, h <= j
+
+// A group at work.
+typedef struct group_work {
+    six_by_six *Pi; // the sums over the subtrees below
+    six *pi;
+    six *B;      // GROUP
+    real *L;     // GROUP_LOWER: Delta, then its Cholesky factor with the inverses of its diagonal
+    real *gamma; // GROUP
+} group_work;
+
+// B = c + Pi S, Delta = S^T B + shift, gamma = g + S^T pi. `shift` is what H has on its diagonal alone, and lambda D.
+REAL_FN void group_assemble(const group_work *w, int count, const real *S, const real *c, const real *g, const real *shift)
+{
+    six axis[GROUP];
+    REAL_UNROLL
+    for (int j = 0; j < count; ++j) {
+        axis[j] = six_load(S + 6 * j);
+        six B = six_apply(six_load(c + 6 * j), w->Pi, axis[j]);
+        w->B[j] = B;
+        w->gamma[j] = g[j] + six_dot(axis[j], *w->pi);
+        REAL_UNROLL
+        for (int h = 0; h <= j; ++h) {
+            w->L[LOWER(j, h)] = six_dot(axis[h], B);
+        }
+        w->L[LOWER(j, j)] += shift[j];
+    }
+}
+
+// Delta += E, the correction of a rotation block of two or three axes at the head of the group. (Slides before a block fill
+// a group of their own.)
+REAL_FN void group_add_block(const group_work *w, int count, const real_sym *E, int block_count)
+{
+    real *L = w->L;
+    L[LOWER(0, 0)] += E->xx;
+    L[LOWER(1, 0)] += E->xy;
+    L[LOWER(1, 1)] += E->yy;
+    if (count == 3 && block_count == 3) {
+        L[LOWER(2, 0)] += E->xz;
+        L[LOWER(2, 1)] += E->yz;
+        L[LOWER(2, 2)] += E->zz;
+    }
+}
+
+REAL_FN mask group_holds(int count, const mask *hold)
+{
+    mask any = hold[0];
+    REAL_UNROLL
+    for (int j = 1; j < count; ++j) {
+        any |= hold[j];
+    }
+    return any;
+}
+
+// Let held dofs drop out: their x is known. A held row keeps a unit pivot and no entries, and its B no part in Pi.
+REAL_FN void group_drop_held(const group_work *w, int count, const mask *hold, const real *hold_value)
+{
+    real *L = w->L, *gamma = w->gamma, zero = real_of(0.0);
+    REAL_UNROLL
+    for (int j = 0; j < count; ++j) {
+        mask held = hold[j];
+        real value = hold_value[j];
+        if (!mask_any(held)) {
+            continue;
+        }
+        REAL_UNROLL
+        for (int h = 0; h < count; ++h) {
+            real *entry = h <= j ? &L[LOWER(j, h)] : &L[LOWER(h, j)];
+            gamma[h] = real_select(held, gamma[h] + *entry * value, gamma[h]);
+            *entry = real_select(held, zero, *entry);
+        }
+        *w->pi = six_select(held, six_mad(*w->pi, value, w->B[j]), *w->pi);
+        w->B[j] = six_select(held, six_zero(), w->B[j]);
+        L[LOWER(j, j)] = real_select(held, real_of(1.0), L[LOWER(j, j)]);
+        gamma[j] = real_select(held, zero, gamma[j]);
+    }
+}
+
+// Delta = L L^T in place; then B <- B L^-T, gamma <- L^-1 gamma, so that what follows needs no solve:
+//
+//   B Delta^-1 B^T = B' B'^T     B Delta^-1 gamma = B' gamma'     Pi <- Pi - B' B'^T     pi <- pi - B' gamma'
+//
+// Returns where every pivot is positive. One problem alone ends at the first that is not, which is left in its place.
+REAL_FN mask group_eliminate(const group_work *w, int count)
+{
+    real *L = w->L, *gamma = w->gamma;
+    six *B = w->B, pi = *w->pi;
+    mask is_positive = mask_all();
+    REAL_UNROLL
+    for (int j = 0; j < count; ++j) {
+        REAL_UNROLL
+        for (int h = 0; h < j; ++h) {
+            real l = L[LOWER(j, h)];
+            B[j] = six_mad(B[j], -l, B[h]);
+            gamma[j] = gamma[j] - l * gamma[h];
+            REAL_UNROLL
+            for (int i = j; i < count; ++i) {
+                L[LOWER(i, j)] = L[LOWER(i, j)] - L[LOWER(i, h)] * l;
+            }
+        }
+        real pivot = L[LOWER(j, j)];
+        is_positive &= pivot > real_of(0.0);
+        if (REAL_WIDTH == 1 && !mask_any(is_positive)) {
+            return is_positive;
+        }
+        real inverse = 1.0 / real_sqrt(pivot);
+        L[LOWER(j, j)] = inverse;
+        REAL_UNROLL
+        for (int i = j + 1; i < count; ++i) {
+            L[LOWER(i, j)] = L[LOWER(i, j)] * inverse;
+        }
+        B[j] = six_scale(B[j], inverse);
+        gamma[j] = gamma[j] * inverse;
+        six_subtract_square(w->Pi, B[j]);
+        pi = six_mad(pi, -gamma[j], B[j]);
+    }
+    *w->pi = pi;
+    return is_positive;
+}
+
+// From the root: y = B'^T V + gamma', then x = -L^-T y; a held x is known. Returns V + S x, V of the groups below.
+REAL_FN six group_down(int count, const six *B, const real *L, const real *gamma, const real *S, six V, const mask *hold,
+                       const real *hold_value, real *x)
+{
+    real free[GROUP];
+    REAL_UNROLL
+    for (int j = count - 1; j >= 0; --j) {
+        real y = six_dot(B[j], V) + gamma[j];
+        REAL_UNROLL
+        for (int i = j + 1; i < count; ++i) {
+            y = y + L[LOWER(i, j)] * free[i];
+        }
+        free[j] = -y * L[LOWER(j, j)];
+    }
+    REAL_UNROLL
+    for (int j = 0; j < count; ++j) {
+        x[j] = real_select(hold[j], hold_value[j], free[j]);
+        V = six_mad(V, x[j], six_load(S + 6 * j));
+    }
+    return V;
+}
+
+#endif
