@@ -4,6 +4,7 @@
 #define PZ_BATCH_TREE_NEWTON_H
 
 #include "batch/tree_evaluate.h"
+#include "solve/step_kernel.h"
 #include "solve/tree/group_kernel.h"
 
 // ---- Forces --------------------------------------------------------------------------------------------------------------
@@ -50,15 +51,23 @@ REAL_FN void lane_hand_up(pz_tree_lanes *t, const pz_lane_group *at, const group
 {
     six_by_six *Pi = (six_by_six *)t->Pi + at->parent;
     six *pi = (six *)t->pi + at->parent;
-    *Pi = six_by_six_add(at->is_last_child ? six_by_six_zero() : *Pi, w->Pi);
-    *pi = six_add(at->is_last_child ? six_zero() : *pi, *w->pi);
+    if (at->is_last_child) {
+        *Pi = six_by_six_zero();
+        *pi = six_zero();
+    }
+    *Pi = six_by_six_add(*Pi, w->Pi);
+    *pi = six_add(*pi, *w->pi);
 }
 
 REAL_FN mask lane_group_up(pz_tree_lanes *t, int g, int count, real lambda, mask exact, bool any_exact)
 {
     const pz_lane_group *at = &t->groups[g];
-    six_by_six Pi = at->is_leaf ? six_by_six_zero() : ((const six_by_six *)t->Pi)[g];
-    six pi = at->is_leaf ? six_zero() : ((const six *)t->pi)[g], B[GROUP];
+    six_by_six Pi = six_by_six_zero();
+    six pi = six_zero(), B[GROUP];
+    if (!at->is_leaf) {
+        Pi = ((const six_by_six *)t->Pi)[g];
+        pi = ((const six *)t->pi)[g];
+    }
     real L[GROUP_LOWER], gamma[GROUP], shift[GROUP];
     group_work w = {&Pi, &pi, B, L, gamma};
     real_wrench c[GROUP];
@@ -146,14 +155,9 @@ REAL_KERNEL void lane_sweep_down(pz_tree_lanes *t)
 REAL_FN mask lane_is_held(const pz_tree_lanes *t, int dof)
 {
     const pz_box *box = &t->solver->box[dof];
-    if (box->locked) {
-        return mask_all();
-    }
-    if (box->q < 0 || (box->lower == -INFINITY && box->upper == INFINITY)) {
-        return mask_none();
-    }
-    real q = LANE_REALS(q_at)[box->q], g = LANE_REALS(gradient)[dof], zero = real_of(0.0);
-    return ((mask)(q <= real_of(box->lower)) & (mask)(g >= zero)) | ((mask)(q >= real_of(box->upper)) & (mask)(g <= zero));
+    return box->locked        ? mask_all()
+           : box_is_open(box) ? mask_none()
+                              : box_holds(box, LANE_REALS(q_at)[box->q], LANE_REALS(gradient)[dof]);
 }
 
 REAL_FN void lane_begin_step(pz_tree_lanes *t, mask begin)
@@ -164,33 +168,14 @@ REAL_FN void lane_begin_step(pz_tree_lanes *t, mask begin)
     }
 }
 
-// Hold the dofs that leave their interval, in the lanes of `among`. Returns where there are any.
-REAL_FN mask lane_hold_leavers(pz_tree_lanes *t, mask among)
-{
-    mask any = mask_none();
-    for (int i = 0; i < t->model->nv; ++i) {
-        const pz_box *box = &t->solver->box[i];
-        if (box->q < 0 || (box->lower == -INFINITY && box->upper == INFINITY)) {
-            continue;
-        }
-        real q = LANE_REALS(q_at)[box->q], next = q + LANE_REALS(x)[i];
-        real lower = real_of(box->lower), upper = real_of(box->upper);
-        mask below = (mask)(next < lower), outside = below | (mask)(next > upper);
-        outside &= among & mask_not(LANE_MASKS(hold)[i]);
-        LANE_MASKS(hold)[i] |= outside;
-        real value = real_select(below, lower, upper) - q;
-        LANE_REALS(hold_value)[i] = real_select(outside, value, LANE_REALS(hold_value)[i]);
-        any |= outside;
-    }
-    return any;
-}
-
 REAL_KERNEL unsigned lane_solve(pz_tree_lanes *t, unsigned begin, unsigned exact, unsigned *leaving)
 {
     lane_begin_step(t, mask_of_bits(begin));
     unsigned is_positive = exact ? lane_sweep_up_exact(t, exact) : lane_sweep_up_gauss_newton(t);
     lane_sweep_down(t);
-    *leaving = mask_bits(lane_hold_leavers(t, mask_of_bits(is_positive)));
+    mask leaves = hold_leavers(t->model, t->solver->box, LANE_REALS(q_at), LANE_REALS(x), mask_of_bits(is_positive),
+                               LANE_MASKS(hold), LANE_REALS(hold_value));
+    *leaving = mask_bits(leaves);
     return is_positive;
 }
 
@@ -234,20 +219,16 @@ REAL_KERNEL void lane_multiply(pz_tree_lanes *t, unsigned exact_lanes)
     }
 }
 
-// predicted_decrease of solve/tree/damped_step.c.
+// The predicted decrease: for lanes of `newton` by their equation.
 REAL_FN void lane_predict(pz_tree_lanes *t, unsigned ready, unsigned newton, unsigned exact)
 {
-    real lambda = *(const real *)t->lambda, by_equation = real_of(0.0), by_product = real_of(0.0);
-    const real *x = LANE_REALS(x), *g = LANE_REALS(gradient), *D = LANE_REALS(D);
-    for (int i = 0; i < t->model->nv; ++i) {
-        real term = 0.5 * x[i] * (lambda * D[i] * x[i] - g[i]);
-        by_equation = by_equation + real_where(mask_not(LANE_MASKS(hold)[i]), term);
-    }
+    int nv = t->model->nv;
+    const real *x = LANE_REALS(x), *g = LANE_REALS(gradient);
+    real by_equation = decrease_by_equation(nv, x, g, *LANE_REALS(lambda), LANE_REALS(D), LANE_MASKS(hold));
+    real by_product = real_of(0.0);
     if (ready & ~newton) {
         lane_multiply(t, exact);
-        for (int i = 0; i < t->model->nv; ++i) {
-            by_product = by_product - x[i] * (g[i] + 0.5 * LANE_REALS(product)[i]);
-        }
+        by_product = decrease_by_product(nv, x, g, LANE_REALS(product));
     }
     *LANE_REALS(predicted) = real_select(mask_of_bits(newton), by_equation, by_product);
 }
@@ -328,14 +309,7 @@ REAL_FN mask lane_step_within(pz_tree_lanes *t, mask ready)
             lane_shorten(to, count, mask_bits(is_long));
         }
     }
-    for (int i = 0; i < model->nv; ++i) {
-        const pz_box *box = &t->solver->box[i];
-        if (box->q >= 0) {
-            real *to = LANE_REALS(q_try) + box->q;
-            real q = LANE_REALS(q_at)[box->q], next = box->keeps_form ? q + LANE_REALS(x)[i] : *to;
-            *to = box->locked ? q : real_clamp(next, box->lower, box->upper);
-        }
-    }
+    keep_in_boxes(model, t->solver->box, LANE_REALS(q_at), LANE_REALS(x), LANE_REALS(q_try));
     return strays & ready;
 }
 
@@ -379,28 +353,6 @@ REAL_FN void lane_take_diagonal(pz_tree_lanes *t, mask m)
 {
     for (int i = 0; i < t->model->nv; ++i) {
         LANE_REALS(diagonal)[i] = real_select(m, LANE_REALS(product)[i], LANE_REALS(diagonal)[i]);
-    }
-}
-
-// pz_make_metric
-REAL_FN void lane_make_metric(pz_tree_lanes *t, mask m)
-{
-    const poise_model *model = t->model;
-    const real *diagonal = LANE_REALS(diagonal);
-    real sum = real_of(0.0), zero = real_of(0.0), one = real_of(1.0);
-    int turns = 0;
-    for (int i = 0; i < model->nv; ++i) {
-        if (!pz_axis_slides(model, i)) {
-            sum = sum + diagonal[i];
-            turns += 1;
-        }
-    }
-    real mean = sum / (double)(turns > 0 ? turns : 1);
-    mean = real_select((mask)(mean > zero), mean, one);
-    for (int i = 0; i < model->nv; ++i) {
-        real own = diagonal[i], slide = real_select((mask)(own > zero), PZ_EPSILON * own, one);
-        real D = own + (pz_axis_slides(model, i) ? slide : mean);
-        LANE_REALS(D)[i] = real_select(m, D, LANE_REALS(D)[i]);
     }
 }
 
@@ -451,7 +403,7 @@ REAL_KERNEL unsigned lane_inspect(pz_tree_lanes *t, unsigned fresh, unsigned mov
     *met = mask_bits(lane_goals_are_met(t));
     if (fresh | metric) {
         lane_take_diagonal(t, mask_of_bits(metric));
-        lane_make_metric(t, mask_of_bits(fresh | metric));
+        make_metric(t->model, LANE_REALS(diagonal), mask_of_bits(fresh | metric), LANE_REALS(D));
     }
     return stationary;
 }

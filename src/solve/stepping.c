@@ -1,5 +1,5 @@
 // What methods share: evaluating, stepping within limits, stopping, counting.
-#include "solve/solver_state.h"
+#include "solve/step_kernel.h"
 
 #include <float.h>
 
@@ -46,15 +46,8 @@ void pz_refresh_diagonal(poise_solver *solver)
 
 void pz_step_within(const poise_solver *solver, const double *q, const double *step, double *q_out)
 {
-    const poise_model *model = solver->model;
-    pz_kin_retract(model, q, step, q_out);
-    for (int i = 0; i < model->nv; ++i) {
-        const pz_box *box = &solver->box[i];
-        if (box->q >= 0) {
-            double next = box->keeps_form ? q[box->q] + step[i] : q_out[box->q];
-            q_out[box->q] = box->locked ? q[box->q] : clamp(next, box->lower, box->upper);
-        }
-    }
+    pz_kin_retract(solver->model, q, step, q_out);
+    keep_in_boxes(solver->model, solver->box, q, step, q_out);
     if (solver->has_swings) {
         pz_keep_in_swings(solver, q_out);
     }
@@ -63,11 +56,7 @@ void pz_step_within(const poise_solver *solver, const double *q, const double *s
 bool pz_is_at_bound(const poise_solver *solver, int dof)
 {
     const pz_box *box = &solver->box[dof];
-    if (box->q < 0) {
-        return false;
-    }
-    double q = solver->at->kin.q[box->q], g = solver->at->gradient[dof];
-    return (q <= box->lower && g >= 0) || (q >= box->upper && g <= 0);
+    return box->q >= 0 && box_holds(box, solver->at->kin.q[box->q], solver->at->gradient[dof]);
 }
 
 bool pz_is_held(const poise_solver *solver, int dof)

@@ -8,6 +8,8 @@
 // it and the step is solved again. Swings at the edge of their ellipse are held to it by a spring (swing_limits.c).
 #include "solve/tree/damped_step.h"
 
+#include "solve/step_kernel.h"
+
 #include <string.h>
 
 #define SPRING 1e8 // across the active edge of a swing, beside the largest of D: a wall, and H keeps half its digits
@@ -25,25 +27,10 @@ pz_damped *pz_damped_lay_out(const poise_solver *solver, pz_arena *arena)
     return made;
 }
 
-// D_i = G_ii + mean over the turning dofs (a slide has its own unit: its own G_ii, or 1 where that is 0).
 void pz_make_metric(poise_solver *solver, double *D)
 {
-    const poise_model *model = solver->model;
     pz_refresh_diagonal(solver);
-    double sum = 0.0;
-    int turns = 0;
-    for (int i = 0; i < model->nv; ++i) {
-        if (!pz_axis_slides(model, model->dof_axis[i])) {
-            sum += solver->diagonal[i];
-            turns += 1;
-        }
-    }
-    double mean = turns > 0 ? sum / turns : 0.0;
-    mean = mean > 0 ? mean : 1.0;
-    for (int i = 0; i < model->nv; ++i) {
-        double own = solver->diagonal[i];
-        D[i] = own + (!pz_axis_slides(model, model->dof_axis[i]) ? mean : own > 0 ? PZ_EPSILON * own : 1.0);
-    }
+    make_metric(solver->model, solver->diagonal, true, D);
 }
 
 void pz_damped_refresh(pz_damped *d, poise_solver *solver, bool first)
@@ -55,25 +42,6 @@ void pz_damped_refresh(pz_damped *d, poise_solver *solver, bool first)
 }
 
 // ---- Step ----------------------------------------------------------------------------------------------------------------
-
-// Hold dofs that the step takes out of their interval, at the bound. Returns how many are new.
-static int hold_leavers(poise_solver *solver, pz_damped *d)
-{
-    int count = 0;
-    for (int i = 0; i < solver->model->nv; ++i) {
-        const pz_box *box = &solver->box[i];
-        if (box->q < 0 || d->hold[i]) {
-            continue;
-        }
-        double q = solver->at->kin.q[box->q], next = q + solver->step[i];
-        if (next < box->lower || next > box->upper) {
-            d->hold[i] = true;
-            d->hold_value[i] = (next < box->lower ? box->lower : box->upper) - q;
-            count += 1;
-        }
-    }
-    return count;
-}
 
 void pz_hold_at_bounds(const poise_solver *solver, pz_damped *d)
 {
@@ -120,7 +88,7 @@ static bool find_step(poise_solver *solver, pz_damped *d, bool exact)
             memset(solver->step, 0, (size_t)solver->model->nv * sizeof *solver->step);
             return false;
         }
-        leaves = hold_leavers(solver, d) > 0;
+        leaves = hold_leavers(solver->model, solver->box, solver->at->kin.q, solver->step, true, d->hold, d->hold_value);
         d->is_newton = d->is_newton && !leaves;
     }
     shorten(solver, d);
@@ -129,23 +97,15 @@ static bool find_step(poise_solver *solver, pz_damped *d, bool exact)
 
 // ---- Trial ---------------------------------------------------------------------------------------------------------------
 
-// Decrease of the quadratic model along the step, -(g . x + x . H x/2). A step that solves (H + lambda D) x = -g has
-// x . H x = -g . x - lambda x . D x; one that was held at a bound, or shortened, needs the product with H.
 static double predicted_decrease(poise_solver *solver, pz_damped *d)
 {
     const double *x = solver->step, *g = solver->at->gradient;
-    double decrease = 0.0;
+    int nv = solver->model->nv;
     if (d->is_newton) {
-        for (int i = 0; i < solver->model->nv; ++i) {
-            decrease += d->hold[i] ? 0.0 : 0.5 * x[i] * (d->damping.lambda * d->D[i] * x[i] - g[i]);
-        }
-        return decrease;
+        return decrease_by_equation(nv, x, g, d->damping.lambda, d->D, d->hold);
     }
     poise_objective_multiply(solver->at, d->exact ? POISE_HESSIAN_EXACT : POISE_HESSIAN_GAUSS_NEWTON, x, d->product, NULL);
-    for (int i = 0; i < solver->model->nv; ++i) {
-        decrease -= x[i] * (g[i] + 0.5 * d->product[i]);
-    }
-    return decrease;
+    return decrease_by_product(nv, x, g, d->product);
 }
 
 void pz_damped_step(poise_solver *solver, pz_damped *d, bool exact, pz_trial *trial)

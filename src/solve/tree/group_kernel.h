@@ -72,7 +72,7 @@ REAL_FN void group_drop_held(const group_work *w, int count, const mask *hold, c
     for (int j = 0; j < count; ++j) {
         mask held = hold[j];
         real value = hold_value[j];
-        if (!mask_any(held)) {
+        if (REAL_WIDTH == 1 && !mask_any(held)) {
             continue;
         }
         REAL_UNROLL
