@@ -47,7 +47,8 @@ __device__ static bool take_restart(worker *w)
     }
 }
 
-// A pass: threads without a run take one; then all go on by one iteration, and are together again before the next.
+// A pass is an iteration: threads without a run take one, the others find a step; then all evaluate a point, and judge it.
+// Each part is done by all that want it, and they are together again before the next.
 __device__ __noinline__ static void run_all_of(worker *w, bool first)
 {
     bool busy = false, more = true;
@@ -56,15 +57,23 @@ __device__ __noinline__ static void run_all_of(worker *w, bool first)
         if (idle == WHOLE_WARP && hungry == 0) {
             return;
         }
-        bool ended = false;
+        bool steps = busy, ended = false;
         if (!busy && more && __popc(idle) >= REFILL) {
             busy = more = first ? take_first(w) : take_restart(w);
-            ended = busy && !begin_run(w);
+            if (busy) {
+                begin_run(w);
+            }
         }
         __syncwarp();
         busy = busy && (first || !is_idle(w));
+        if (busy && steps) {
+            ended = !pz_auto_step(w->solver, &w->state);
+        }
+        __syncwarp();
+        double cost = busy && !ended ? evaluate(w) : 0.0;
+        __syncwarp();
         if (busy && !ended) {
-            ended = !pz_auto_iterate(w->solver, &w->state);
+            ended = !judge(w, cost);
         }
         __syncwarp();
         if (busy && ended) {

@@ -55,9 +55,8 @@ static inline void __threadfence()
 
 static void run(worker *w)
 {
-    bool goes_on = begin_run(w);
-    while (goes_on) {
-        goes_on = pz_auto_iterate(w->solver, &w->state);
+    begin_run(w);
+    while (judge(w, evaluate(w)) && pz_auto_step(w->solver, &w->state)) {
     }
 }
 

@@ -15,6 +15,7 @@ typedef struct worker {
     const pz_cuda_tree_work *work;
     poise_solver *solver;
     poise_goal *goals;
+    bool arrives;            // the run waits for the evaluation where it begins
     pz_auto state;           // of AUTO
     pz_cuda_tree_open *open; // the problem that a restart belongs to
     int problem, run;
@@ -61,14 +62,32 @@ __device__ static void take_problem(worker *w)
     pz_solve_begin(w->solver, w->goals, w->task->goal_count, q_of(w), NULL);
 }
 
-// Begin run number w->run of problem w->problem. False: it has ended where it began.
-__device__ __noinline__ static bool begin_run(worker *w)
+// Begin run number w->run of problem w->problem.
+__device__ __noinline__ static void begin_run(worker *w)
+{
+    take_problem(w);
+    pz_solve_start(w->solver, w->run);
+    pz_auto_begin(w->solver, &w->state);
+    w->arrives = true;
+}
+
+// Evaluate where the run begins, or where its step leads: in one place of the program, so that threads do it together.
+__device__ __forceinline__ static double evaluate(worker *w)
 {
     poise_solver *s = w->solver;
-    take_problem(w);
-    pz_solve_start(s, w->run);
-    pz_auto_begin(s, &w->state);
-    return pz_solver_arrive(s, s->q_try, &w->state.outcome);
+    const pz_damped *d = (const pz_damped *)s->method;
+    bool has_point = w->arrives || d->has_step;
+    return has_point ? pz_try(s, w->arrives ? s->q_try : d->q_trial, POISE_LEVEL_HESSIAN) : INFINITY;
+}
+
+// Go on from there. False: the run has ended.
+__device__ __noinline__ static bool judge(worker *w, double cost)
+{
+    if (w->arrives) {
+        w->arrives = false;
+        return pz_solver_arrive(w->solver, cost, &w->state.outcome);
+    }
+    return pz_auto_judge(w->solver, &w->state, cost);
 }
 
 // ---- Answers -------------------------------------------------------------------------------------------------------------

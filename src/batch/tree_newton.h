@@ -1,5 +1,6 @@
-// Kernels of tree_lanes.h: the damped Newton step. See solve/tree/, solve/stepping.c, goal/hessian.c and
-// kin/retract.c, which say what is done and why; here it is done in lanes.
+// Kernels of tree_lanes.h: the damped Newton step, by the texts that the step for one problem is made of
+// (solve/tree/group_kernel.h, solve/step_kernel.h, goal/sum_kernel.h). What is here for lanes alone: where numbers are kept,
+// and forces made as the sweep goes, since an array of them would not fit into the cache of eight problems.
 #ifndef PZ_BATCH_TREE_NEWTON_H
 #define PZ_BATCH_TREE_NEWTON_H
 

@@ -228,9 +228,8 @@ static poise_status take_goals(poise_solver *s, const poise_goal *goals, int cou
     return row->check ? row->check(s) : POISE_OK;
 }
 
-bool pz_solver_arrive(poise_solver *s, const double *q, poise_outcome *outcome)
+bool pz_solver_arrive(poise_solver *s, double cost, poise_outcome *outcome)
 {
-    double cost = pz_try(s, q, POISE_LEVEL_HESSIAN);
     s->iterations_left = s->options.max_iterations;
     pz_accept(s);
     if (!is_finite(cost)) {
@@ -253,7 +252,8 @@ bool pz_solver_arrive(poise_solver *s, const double *q, poise_outcome *outcome)
 poise_outcome pz_solver_run_from(poise_solver *s, const double *q)
 {
     poise_outcome outcome;
-    return pz_solver_arrive(s, q, &outcome) ? pz_method_row_of(s->options.method)->run(s) : outcome;
+    double cost = pz_try(s, q, POISE_LEVEL_HESSIAN);
+    return pz_solver_arrive(s, cost, &outcome) ? pz_method_row_of(s->options.method)->run(s) : outcome;
 }
 
 // A cold start: q_try, or q_try with the root aligned if that is better.

@@ -77,8 +77,8 @@ PZ_DEVICE poise_status pz_solver_check_options(const poise_model *model, const p
 // Run the method once from q (solver.c).
 PZ_DEVICE poise_outcome pz_solver_run_from(poise_solver *solver, const double *q);
 
-// Its beginning: evaluate at q, which becomes the current point. False when the run is over there.
-PZ_DEVICE bool pz_solver_arrive(poise_solver *solver, const double *q, poise_outcome *outcome);
+// Its beginning, where the trial has been evaluated at q: that becomes the current point. False when the run is over there.
+PZ_DEVICE bool pz_solver_arrive(poise_solver *solver, double cost, poise_outcome *outcome);
 
 // ---- The frame of a solve (solver.c) -------------------------------------------------------------------------------------
 

@@ -51,8 +51,8 @@ REAL_FN void keep_in_boxes(const poise_model *model, const pz_box *boxes, const 
     }
 }
 
-// The metric of the damping: D_i = G_ii + mean over the turning dofs (a slide has its own unit: its own G_ii, or 1 where that
-// is 0). Written where `among` is true.
+// The metric of the damping: D_i = G_ii + mean over the turning dofs (a slide has its own unit: its own G_ii, or 1 where
+// that is 0). Written where `among` is true.
 REAL_FN void make_metric(const poise_model *model, const real *diagonal, mask among, real *D)
 {
     real sum = real_of(0.0), zero = real_of(0.0), one = real_of(1.0);
@@ -73,8 +73,8 @@ REAL_FN void make_metric(const poise_model *model, const real *diagonal, mask am
 }
 
 // Decrease of the quadratic model along the step, -(g . x + x . H x/2), in two ways. A step that solves
-// (H + lambda D) x = -g over the free dofs has x . H x = -g . x - lambda x . D x; one that was held at a bound, or shortened,
-// needs the product H x.
+// (H + lambda D) x = -g over the free dofs has x . H x = -g . x - lambda x . D x; one that was held at a bound, or
+// shortened, needs the product H x.
 REAL_FN real decrease_by_equation(int nv, const real *x, const real *g, real lambda, const real *D, const mask *hold)
 {
     real decrease = real_of(0.0);

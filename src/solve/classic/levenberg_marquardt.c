@@ -31,14 +31,12 @@ poise_outcome pz_levenberg_marquardt_run(poise_solver *solver)
         }
         pz_trial trial;
         pz_damped_step(solver, d, false, &trial);
-        accepted = pz_is_accepted(&trial);
-        double length = pz_largest(solver->step, solver->model->nv);
-        bool more = pz_count_iteration(solver, d->damping.lambda, length, accepted, false);
+        accepted = pz_damped_judge(solver, d, pz_damped_evaluate(solver, d), &trial);
         d->damping = pz_damping_after(d->damping, &trial);
         if (pz_is_stuck(&trial, d->damping)) {
             return pz_stuck_outcome(&trial, &solver->report.reason);
         }
-        if (!more) {
+        if (solver->iterations_left == 0) {
             return accepted && pz_is_done(solver, &outcome) ? outcome : POISE_OUTCOME_BUDGET;
         }
     }

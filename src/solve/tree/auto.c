@@ -2,7 +2,7 @@
 //
 // Each iteration solves (H + lambda D) x = -g over the free dofs with the tree step, H exact if H + lambda D is positive
 // definite, else Gauss-Newton with the same lambda, which always is. damped_step.c has the metric D and the active set,
-// auto_policy.h everything that is decided, saddle.c the way out of a saddle.
+// auto_policy.h everything that is decided, saddle.c the way out of a saddle. The loop is at the end: step, evaluate, judge.
 #include "solve/arm/arm_entry.h"
 #include "solve/methods.h"
 #include "solve/tree/damped_step.h"
@@ -39,31 +39,41 @@ static bool is_end(poise_solver *solver, pz_auto *a)
     return !escape(solver, a) || solver->iterations_left == 0;
 }
 
-bool pz_auto_iterate(poise_solver *solver, pz_auto *a)
+void pz_auto_begin(poise_solver *solver, pz_auto *a)
+{
+    *a = pz_auto_start();
+    ((pz_damped *)solver->method)->damping = pz_damping_begin(&solver->options);
+}
+
+bool pz_auto_step(poise_solver *solver, pz_auto *a)
 {
     pz_damped *d = (pz_damped *)solver->method;
     if (a->is_fresh && is_end(solver, a)) {
         return false;
     }
-    // step, and judge it: a trial that lowers the cost becomes the current point
     if (a->is_fresh) {
         pz_damped_refresh(d, solver, a->is_first);
         a->is_first = false;
     }
-    pz_trial trial;
-    pz_damped_step(solver, d, pz_wants_exact(a), &trial);
-    pz_count_iteration(solver, d->damping.lambda, pz_largest(solver->step, solver->model->nv), pz_is_accepted(&trial),
-                       trial.exact);
+    pz_damped_step(solver, d, pz_wants_exact(a), &a->trial);
+    return true;
+}
+
+bool pz_auto_judge(poise_solver *solver, pz_auto *a, double cost)
+{
+    pz_damped *d = (pz_damped *)solver->method;
+    // judge: a trial that lowers the cost becomes the current point
+    pz_damped_judge(solver, d, cost, &a->trial);
     // adapt
-    d->damping = pz_damping_after(d->damping, &trial);
-    pz_auto_learn(a, &trial);
+    d->damping = pz_damping_after(d->damping, &a->trial);
+    pz_auto_learn(a, &a->trial);
     // escape
-    if (solver->iterations_left > 0 && pz_may_escape(a, &trial, d->damping) && escape(solver, a)) {
+    if (solver->iterations_left > 0 && pz_may_escape(a, &a->trial, d->damping) && escape(solver, a)) {
         a->is_fresh = a->falls_fast = true;
     }
     // stop
-    if (!a->is_fresh && pz_is_stuck(&trial, d->damping)) {
-        a->outcome = pz_stuck_outcome(&trial, &solver->report.reason);
+    if (!a->is_fresh && pz_is_stuck(&a->trial, d->damping)) {
+        a->outcome = pz_stuck_outcome(&a->trial, &solver->report.reason);
         return false;
     }
     if (solver->iterations_left == 0) {
@@ -74,17 +84,15 @@ bool pz_auto_iterate(poise_solver *solver, pz_auto *a)
     return true;
 }
 
-void pz_auto_begin(poise_solver *solver, pz_auto *a)
-{
-    *a = pz_auto_start();
-    ((pz_damped *)solver->method)->damping = pz_damping_begin(&solver->options);
-}
-
 poise_outcome pz_auto_run(poise_solver *solver)
 {
     pz_auto a;
     pz_auto_begin(solver, &a);
-    while (pz_auto_iterate(solver, &a)) {
+    while (pz_auto_step(solver, &a)) {
+        double cost = pz_damped_evaluate(solver, (pz_damped *)solver->method);
+        if (!pz_auto_judge(solver, &a, cost)) {
+            break;
+        }
     }
     return a.outcome;
 }

@@ -104,6 +104,7 @@ typedef struct pz_auto {
     bool falls_fast; // the last step left a small share of the cost
     bool is_minimum; // it led here with a positive definite H, so this is no saddle
     int escapes;     // from saddles, that are left
+    pz_trial trial;  // the step under way
     poise_outcome outcome;
 } pz_auto;
 

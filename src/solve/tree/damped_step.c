@@ -110,16 +110,28 @@ static double predicted_decrease(poise_solver *solver, pz_damped *d)
 
 void pz_damped_step(poise_solver *solver, pz_damped *d, bool exact, pz_trial *trial)
 {
-    bool found = find_step(solver, d, exact);
+    d->has_step = find_step(solver, d, exact);
     *trial = (pz_trial){
         .before = solver->at->cost, .after = INFINITY, .predicted = INFINITY, .wants_exact = exact, .exact = d->exact};
-    if (!found) {
-        return;
+    if (d->has_step) {
+        pz_step_within(solver, solver->at->kin.q, solver->step, d->q_trial);
+        trial->predicted = predicted_decrease(solver, d);
     }
-    pz_step_within(solver, solver->at->kin.q, solver->step, d->q_trial);
-    trial->predicted = predicted_decrease(solver, d);
-    trial->after = pz_try(solver, d->q_trial, POISE_LEVEL_HESSIAN);
-    if (pz_is_accepted(trial)) {
+}
+
+double pz_damped_evaluate(poise_solver *solver, const pz_damped *d)
+{
+    return d->has_step ? pz_try(solver, d->q_trial, POISE_LEVEL_HESSIAN) : INFINITY;
+}
+
+bool pz_damped_judge(poise_solver *solver, const pz_damped *d, double cost, pz_trial *trial)
+{
+    double length = pz_largest(solver->step, solver->model->nv);
+    trial->after = cost;
+    bool accepted = pz_is_accepted(trial);
+    if (accepted) {
         pz_accept(solver);
     }
+    pz_count_iteration(solver, d->damping.lambda, length, accepted, trial->exact);
+    return accepted;
 }

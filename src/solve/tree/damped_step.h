@@ -12,6 +12,7 @@ typedef struct pz_damped {
     double *hold_value; // nv: that step
     double *product;    // nv
     double *q_trial;    // nq
+    bool has_step;      // the last system could be solved
     bool has_edges;     // swings are held at the edge of their ellipse
     bool exact;         // the step is solved for with the exact Hessian
     bool is_newton;     // the step solves its system: nothing moved it to a bound or shortened it
@@ -30,10 +31,15 @@ PZ_DEVICE void pz_damped_refresh(pz_damped *d, poise_solver *solver, bool first)
 // Hold the dofs at a bound that descent would leave, where they are.
 PZ_DEVICE void pz_hold_at_bounds(const poise_solver *solver, pz_damped *d);
 
-// Try the step of (H + lambda D) x = -g within the limits, H exact if that is asked for and positive definite. A trial that
-// lowers the cost is accepted. solver->step is the step: zeros when no system could be solved, which only rounding can
-// cause.
+// The step of (H + lambda D) x = -g within the limits, H exact if that is asked for and positive definite: solver->step, and
+// d->q_trial where it leads. Without d->has_step no system could be solved, which only rounding can cause; it is 0 then.
 PZ_DEVICE void pz_damped_step(poise_solver *solver, pz_damped *d, bool exact, pz_trial *trial);
+
+// The cost where the step leads; infinite when there is none.
+PZ_DEVICE double pz_damped_evaluate(poise_solver *solver, const pz_damped *d);
+
+// Accept the trial if that lowers the cost, and count the iteration. True: it was accepted.
+PZ_DEVICE bool pz_damped_judge(poise_solver *solver, const pz_damped *d, double cost, pz_trial *trial);
 
 // Leave a saddle (saddle.c): where the exact Hessian is clearly indefinite, go along a direction of negative curvature, if
 // that lowers the cost by a good part. False: it does not, and the current point stays.
