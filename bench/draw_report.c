@@ -3,6 +3,7 @@
 
 #include "cli/command.h"
 #include "cli/json_output.h"
+#include "cli/memory.h"
 #include "cli/terminal.h"
 #include "cli/whole_files.h"
 #include "research/plot.h"
@@ -94,13 +95,10 @@ static plot *draw(const curves *c, const char *subtitle)
 static bool save(plot *p, const char *out)
 {
     text_file file;
-    bool works = p && text_open(&file);
-    if (works) {
-        bool is_whole = plot_write(p, file.stream);
-        works = text_close(&file, out) && is_whole;
-    }
+    text_open(&file);
+    need(p && plot_write(p, file.stream));
     plot_destroy(p);
-    return works;
+    return text_close(&file, out);
 }
 
 static bool draw_file(const char *name, const char *out)

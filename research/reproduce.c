@@ -3,6 +3,7 @@
 
 #include "reproduce.h"
 
+#include "cli/memory.h"
 #include "cli/ranks_seam.h"
 #include "cli/terminal.h"
 #include "cli/threads.h"
@@ -66,9 +67,7 @@ static bool close_file(reproduce *r, text_file *file, const char *suffix, const 
 static bool write_sheet(reproduce *r, const sheet *s, const char *suffix, bool times)
 {
     text_file file;
-    if (!text_open(&file)) {
-        return false;
-    }
+    text_open(&file);
     sheet_write(s, file.stream, times);
     return close_file(r, &file, suffix, times ? "-times.csv" : ".csv");
 }
@@ -106,15 +105,10 @@ bool reproduce_sheet(reproduce *r, sheet *s, const char *title, const char *suff
 bool reproduce_plot(reproduce *r, plot *p, const char *suffix)
 {
     text_file file;
-    bool works = p && text_open(&file);
-    if (works) {
-        bool is_whole = plot_write(p, file.stream);
-        works = close_file(r, &file, suffix, ".svg") && (is_whole || reproduce_no_memory());
-    } else if (!p) {
-        reproduce_no_memory();
-    }
+    text_open(&file);
+    need(p && plot_write(p, file.stream));
     plot_destroy(p);
-    return works;
+    return close_file(r, &file, suffix, ".svg");
 }
 
 const char *reproduce_foot(const reproduce *r)

@@ -129,8 +129,7 @@ void sheet_print(const sheet *s)
         }
         table_row(t, "%s", line);
     }
-    table_print(t, stdout);
-    table_destroy(t);
+    table_end(t, stdout);
 }
 
 static bool is_wanted(const sheet_column *c, bool times)

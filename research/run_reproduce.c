@@ -79,8 +79,7 @@ static app_exit list_experiments(bool json)
     if (json) {
         return json_print(json_pack("{s:o}", "experiments", list)) ? APP_DONE : APP_BAD;
     }
-    table_print(t, stdout);
-    table_destroy(t);
+    table_end(t, stdout);
     printf("\npoise reproduce NAME... makes them again, poise reproduce all makes all of them.\n");
     return APP_DONE;
 }

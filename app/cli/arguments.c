@@ -3,6 +3,7 @@
 
 #include "command.h"
 #include "load.h"
+#include "memory.h"
 #include "terminal.h"
 
 #include <limits.h>
@@ -213,20 +214,11 @@ static bool check_count(const arguments *args)
 
 arguments *arguments_parse(const app_command *command, int count, char **words)
 {
-    arguments *args = calloc(1, sizeof *args);
+    arguments *args = needed(calloc(1, sizeof *args));
     size_t room = (size_t)(count > 0 ? count : 1);
-    if (args) {
-        args->command = command;
-        args->words = words;
-        args->word_count = count;
-        args->argument = calloc(room, sizeof *args->argument);
-        args->given = calloc(room, sizeof *args->given);
-    }
-    if (!args || !args->argument || !args->given) {
-        complain("no memory left");
-        arguments_destroy(args);
-        return NULL;
-    }
+    *args = (arguments){.command = command, .words = words, .word_count = count};
+    args->argument = needed(calloc(room, sizeof *args->argument));
+    args->given = needed(calloc(room, sizeof *args->given));
     if (!read_words(args, count, words) || !check_count(args)) {
         arguments_destroy(args);
         return NULL;

@@ -1,6 +1,7 @@
 // JSON for machines.
 #include "json_output.h"
 
+#include "joint_names.h"
 #include "terminal.h"
 
 #include <math.h>
@@ -52,6 +53,28 @@ json_t *json_from_text(const char *text)
     value = json_string(plain);
     free(plain);
     return value;
+}
+
+json_t *json_from_times(const latency *times)
+{
+    const double us = 1e6;
+    return json_pack("{s:o, s:o, s:o, s:o}", "mean", json_from_number(us * latency_mean(times)), "p50",
+                     json_from_number(us * latency_quantile(times, 0.5)), "p99",
+                     json_from_number(us * latency_quantile(times, 0.99)), "max", json_from_number(us * times->largest));
+}
+
+json_t *json_from_limits(const poise_model *model, int (*side)(const void *user, int i), const void *user)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < poise_model_nq(model); ++i) {
+        int at = side(user, i), place, k = model_joint_of(model, i, &place);
+        if (at != 0) {
+            json_array_append_new(list,
+                                  json_pack("{s:o, s:i, s:s}", "joint", json_from_text(poise_model_joint_name(model, k)),
+                                            "coordinate", i, "side", at < 0 ? "lower" : "upper"));
+        }
+    }
+    return list;
 }
 
 enum { DIGITS = 17 }; // as many as a double needs

@@ -1,4 +1,4 @@
-// Times, counted in boxes.
+// A latency histogram.
 #include "latency.h"
 
 #include <math.h>

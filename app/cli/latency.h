@@ -1,4 +1,4 @@
-// Times, counted in boxes: quantiles of any number of them in fixed memory, to 1 percent.
+// A latency histogram: quantiles of any number of times in fixed memory, to 1 percent.
 #ifndef APP_LATENCY_H
 #define APP_LATENCY_H
 

@@ -1,6 +1,7 @@
 // The built-in scenes as if they were files.
 #include "load.h"
 
+#include "memory.h"
 #include "terminal.h"
 
 #include <scenes/recording.h>
@@ -17,7 +18,7 @@ typedef struct scene_parts {
 
 static void release(scene_parts *parts)
 {
-    for (int i = 0; parts->file.postures && i < parts->file.posture_count; ++i) {
+    for (int i = 0; i < parts->file.posture_count; ++i) {
         free((void *)parts->file.postures[i].q);
     }
     free(parts->file.postures);
@@ -28,38 +29,29 @@ static void release(scene_parts *parts)
     poise_model_destroy(parts->file.model);
 }
 
-static bool add_postures(scene_parts *parts, const char *scene)
+static void add_postures(scene_parts *parts, const char *scene)
 {
     poise_file *file = &parts->file;
-    int count = scene_posture_count(scene);
-    file->postures = calloc((size_t)count + 1, sizeof *file->postures);
-    for (int i = 0; file->postures && i < count; ++i) {
-        double *q = calloc((size_t)poise_model_nq(file->model) + 1, sizeof *q);
-        const char *name = scene_posture_name(scene, i);
-        file->postures[i] = (poise_posture){.name = name, .q = q};
-        file->posture_count = i + 1;
-        if (!q || scene_posture(file->model, scene, name, q) != POISE_OK) {
-            return false;
-        }
+    file->posture_count = scene_posture_count(scene);
+    file->postures = needed(calloc((size_t)file->posture_count + 1, sizeof *file->postures));
+    for (int i = 0; i < file->posture_count; ++i) {
+        double *q = needed(calloc((size_t)poise_model_nq(file->model) + 1, sizeof *q));
+        file->postures[i] = (poise_posture){.name = scene_posture_name(scene, i), .q = q};
+        need(scene_posture(file->model, scene, file->postures[i].name, q) == POISE_OK);
     }
-    return file->postures != NULL;
 }
 
-static bool add_placements(scene_parts *parts, const char *scene)
+static void add_placements(scene_parts *parts, const char *scene)
 {
     poise_file *file = &parts->file;
     int count = scene_marker_count(scene);
-    parts->places = calloc((size_t)count + 1, sizeof *parts->places);
-    file->placements = calloc((size_t)count + 1, sizeof *file->placements);
-    if (!parts->places || !file->placements) {
-        return false;
-    }
+    parts->places = needed(calloc((size_t)count + 1, sizeof *parts->places));
+    file->placements = needed(calloc((size_t)count + 1, sizeof *file->placements));
     file->placement_count = scene_markers(scene, parts->places, count);
     for (int i = 0; i < count; ++i) {
         const scene_marker *m = &parts->places[i];
         file->placements[i] = (poise_placement){.label = m->name, .body = m->body, .local = m->local, .weight = 1};
     }
-    return true;
 }
 
 // False after a line on standard error: "scene" exists, its motion may not.
@@ -144,9 +136,9 @@ poise_file *load_scene(const char *name)
                  near ? "did you mean \"scene:" : "\"poise info scene:\" lists them", near ? near : "", near ? "\"?" : "");
         return NULL;
     }
-    if (!add_postures(&parts, scene) || !add_placements(&parts, scene)) {
-        complain("no memory left");
-    } else if (!slash || add_motion(&parts, scene, slash + 1)) {
+    add_postures(&parts, scene);
+    add_placements(&parts, scene);
+    if (!slash || add_motion(&parts, scene, slash + 1)) {
         file = own(&parts, scene);
     }
     release(&parts);

@@ -1,6 +1,7 @@
 // Where the program and what belongs to it lies.
 #include "programs.h"
 
+#include "memory.h"
 #include "terminal.h"
 
 #include <errno.h>
@@ -29,11 +30,7 @@ bool find_beside_program(const char *const *places, char *path, size_t size)
 
 void become_program(const char *path, const char *name, const char *command, int count, char *const *words)
 {
-    char **all = calloc((size_t)count + 3, sizeof *all);
-    if (!all) {
-        complain("no memory left");
-        return;
-    }
+    char **all = needed(calloc((size_t)count + 3, sizeof *all));
     int given = 0;
     all[given++] = (char *)name;
     if (command) {

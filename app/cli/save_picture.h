@@ -1,12 +1,25 @@
-// Pictures become files.
+// Pictures of skeletons, from an empty page to a file.
 #ifndef APP_SAVE_PICTURE_H
 #define APP_SAVE_PICTURE_H
 
-#include <poise/kinematics.h>
+#include <poise/io.h>
+#include <scenes/drawing.h>
 #include <scenes/picture.h>
 
-// Write the picture, if it is whole, and release it and the kinematics it was drawn with (each may be NULL: there was no
-// memory for it). False after one line on standard error.
+// Ink that all pictures share.
+#define INK      "#2f3b4a"
+#define PALE_INK "#7b8794"
+
+// A page with title and caption, and kinematics of the model to draw with.
+picture *begin_picture(int width, int height, const char *title, const char *caption, const poise_model *model,
+                       poise_kinematics **kinematics);
+
+// The page of a single skeleton: 760 x 640. show_box sets the view so that the box fills it but for `edge` pixels on each
+// side, and draws the ground below.
+enum { SKELETON_WIDTH = 760, SKELETON_HEIGHT = 640 };
+void show_box(picture *p, const poise_file *file, drawing_box *box, double edge);
+
+// Write the picture and release it and its kinematics. False after one line on standard error.
 bool save_picture(picture *p, poise_kinematics *kinematics, const char *name);
 
 #endif

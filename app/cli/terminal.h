@@ -44,15 +44,13 @@ void print_wrapped(FILE *stream, const char *text, int indent, int columns);
 
 // ---- Tables --------------------------------------------------------------------------------------------------------------
 
-// A table whose columns are as wide as they need to be. `head` holds the columns' names parted by tabs, with a '>' before
+// A table whose columns are as wide as they need to be. `head` holds the columns' names separated by tabs, with a '>' before
 // those that are flush right: "joint\ttype\t>lower\t>upper"; names that are all empty are not printed. Control characters
-// in cells are shown as '?'. On a terminal that is too narrow a last column that is flush left goes on below itself. Print,
-// then destroy.
+// in cells are shown as '?'. On a terminal that is too narrow a last column that is flush left goes on below itself.
 typedef struct table table;
 table *table_create(const char *head);
-void table_row(table *t, const char *format, ...) __attribute__((format(printf, 2, 3))); // cells parted by tabs
-void table_print(const table *t, FILE *stream);
-void table_destroy(table *t);
+void table_row(table *t, const char *format, ...) __attribute__((format(printf, 2, 3))); // cells separated by tabs
+void table_end(table *t, FILE *stream);                                                  // print it and release it
 
 // ---- Progress ------------------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,5 @@
 // Tables whose columns are as wide as they need to be.
+#include "memory.h"
 #include "terminal.h"
 
 #include <stdarg.h>
@@ -12,7 +13,6 @@ struct table {
     bool right[MOST_COLUMNS], has_head;
     char *head;
     char **cell; // rows x columns, each its own allocation
-    bool lost;   // there was no memory for a row
 };
 
 // Cut `text` at tabs into at most `most` cells in place; returns how many there are.
@@ -30,59 +30,28 @@ static int cut(char *text, char **cell, int most)
     return count;
 }
 
-static char *copy_text(const char *text)
-{
-    size_t size = strlen(text) + 1;
-    char *copy = malloc(size);
-    return copy ? memcpy(copy, text, size) : NULL;
-}
-
 table *table_create(const char *head)
 {
-    table *t = calloc(1, sizeof *t);
-    char *text = copy_text(head);
+    table *t = needed(calloc(1, sizeof *t));
     char *cell[MOST_COLUMNS];
-    if (!t || !text) {
-        free(t);
-        free(text);
-        return NULL;
-    }
-    t->head = text;
-    t->columns = cut(text, cell, MOST_COLUMNS);
+    t->head = needed(strdup(head));
+    t->columns = cut(t->head, cell, MOST_COLUMNS);
+    t->rows = 1;
     t->room = 16;
-    t->cell = calloc((size_t)(t->room * t->columns), sizeof *t->cell);
-    t->lost = !t->cell;
+    t->cell = needed(calloc((size_t)(t->room * t->columns), sizeof *t->cell));
     for (int i = 0; i < t->columns; ++i) {
         t->right[i] = cell[i][0] == '>';
-        if (!t->lost) {
-            t->cell[i] = copy_text(cell[i] + t->right[i]);
-            t->has_head = t->has_head || (t->cell[i] && t->cell[i][0]);
-        }
+        t->cell[i] = needed(strdup(cell[i] + t->right[i]));
+        t->has_head = t->has_head || t->cell[i][0];
     }
-    t->rows = 1;
     return t;
-}
-
-static bool grow(table *t)
-{
-    if (t->lost || t->rows < t->room) {
-        return !t->lost;
-    }
-    char **more = realloc(t->cell, sizeof *more * (size_t)(2 * t->room * t->columns));
-    if (!more) {
-        t->lost = true;
-        return false;
-    }
-    memset(more + t->room * t->columns, 0, sizeof *more * (size_t)(t->room * t->columns));
-    t->cell = more;
-    t->room *= 2;
-    return true;
 }
 
 void table_row(table *t, const char *format, ...)
 {
-    if (!t || !grow(t)) {
-        return;
+    if (t->rows == t->room) {
+        t->room *= 2;
+        t->cell = needed(realloc(t->cell, sizeof *t->cell * (size_t)(t->room * t->columns)));
     }
     char text[1024], *cell[MOST_COLUMNS];
     va_list values;
@@ -94,15 +63,14 @@ void table_row(table *t, const char *format, ...)
         text_make_printable(cell[i]);
     }
     for (int i = 0; i < t->columns; ++i) {
-        t->cell[t->rows * t->columns + i] = copy_text(i < count ? cell[i] : "");
+        t->cell[t->rows * t->columns + i] = needed(strdup(i < count ? cell[i] : ""));
     }
     t->rows += 1;
 }
 
 static const char *cell_text(const table *t, int row, int column)
 {
-    const char *text = t->cell[row * t->columns + column];
-    return text ? text : "";
+    return t->cell[row * t->columns + column];
 }
 
 // The last cell of a row on lines of its own width, each after `start` columns; the first stands where the cursor is.
@@ -150,12 +118,8 @@ static void print_row(const table *t, FILE *stream, int row, const int *width, i
     fputc('\n', stream);
 }
 
-void table_print(const table *t, FILE *stream)
+void table_end(table *t, FILE *stream)
 {
-    if (!t || t->lost) {
-        complain("no memory left for a table");
-        return;
-    }
     int width[MOST_COLUMNS] = {0};
     for (int row = 0; row < t->rows; ++row) {
         for (int i = 0; i < t->columns; ++i) {
@@ -172,14 +136,7 @@ void table_print(const table *t, FILE *stream)
     for (int row = 1; row < t->rows; ++row) {
         print_row(t, stream, row, width, columns);
     }
-}
-
-void table_destroy(table *t)
-{
-    if (!t) {
-        return;
-    }
-    for (int i = 0; t->cell && i < t->rows * t->columns; ++i) {
+    for (int i = 0; i < t->rows * t->columns; ++i) {
         free(t->cell[i]);
     }
     free(t->cell);

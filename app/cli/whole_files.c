@@ -1,6 +1,7 @@
 // Files, whole.
 #include "whole_files.h"
 
+#include "memory.h"
 #include "terminal.h"
 
 #include <errno.h>
@@ -193,14 +194,10 @@ bool file_write(const char *name, const void *bytes, size_t size)
     return works;
 }
 
-bool text_open(text_file *file)
+void text_open(text_file *file)
 {
     *file = (text_file){0};
-    file->stream = open_memstream(&file->text, &file->size);
-    if (!file->stream) {
-        complain("no memory left");
-    }
-    return file->stream != NULL;
+    file->stream = needed(open_memstream(&file->text, &file->size));
 }
 
 bool text_close(text_file *file, const char *name)

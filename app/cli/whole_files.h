@@ -36,7 +36,7 @@ typedef struct text_file {
     char *text;
     size_t size;
 } text_file;
-bool text_open(text_file *file);
+void text_open(text_file *file);
 bool text_close(text_file *file, const char *name); // writes as file_write does; releases the text in any case
 
 // Install what removes temporary files when the program is interrupted.

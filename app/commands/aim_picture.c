@@ -4,15 +4,12 @@
 #include "cli/joint_names.h"
 #include "cli/save_picture.h"
 
-#include <scenes/drawing.h>
-
 #include <math.h>
 #include <stdio.h>
 
-enum { WIDTH = 760, HEIGHT = 640, TOP = 80, EDGE = 40, MOST_POSES = 9 };
+enum { MOST_POSES = 9 };
 
-static const char *const ink = "#2f3b4a", *const pale = "#7b8794", *const bone = "#56748f", *const old_bone = "#d5dde5",
-                         *const joint = "#ffffff", *const ground = "#e3e8ed", *const amber = "#e8a33d";
+static const char *const bone = "#56748f", *const old_bone = "#d5dde5", *const joint = "#ffffff", *const amber = "#e8a33d";
 
 static const double *answer(const aim_job *job, int i)
 {
@@ -47,10 +44,6 @@ static void draw_gaze(picture *p, const aim_job *job, const poise_kinematics *ki
 
 static void draw(picture *p, const aim_job *job, poise_kinematics *kinematics)
 {
-    poise_up side = job->file->scale.up;
-    poise_vec3 up = side == POISE_UP_Y   ? poise_vec3_make(0, 1, 0)
-                    : side == POISE_UP_Z ? poise_vec3_make(0, 0, 1)
-                                         : drawing_guess_up(job->model);
     drawing_box box = drawing_box_empty();
     poise_kinematics_update(kinematics, job->posture, NULL);
     drawing_box_add_skeleton(&box, job->model, kinematics);
@@ -62,12 +55,8 @@ static void draw(picture *p, const aim_job *job, poise_kinematics *kinematics)
             drawing_box_add(&box, target->vector);
         }
     }
-    double *floor = up.y > 0.5 ? &box.least.y : &box.least.z;
-    *floor = fmin(*floor, 0);
+    show_box(p, job->file, &box, 80);
     double far = 0.15 * fmax(box.most.x - box.least.x, fmax(box.most.y - box.least.y, box.most.z - box.least.z));
-    picture_view view = drawing_view(&box, up, WIDTH / 2.0, (HEIGHT + TOP) / 2.0, WIDTH - 4 * EDGE, HEIGHT - TOP - 3 * EDGE);
-    picture_set_view(p, &view);
-    drawing_ground(p, &box, up, *floor, ground);
     poise_kinematics_update(kinematics, job->posture, NULL);
     drawing_skeleton(p, job->model, kinematics, 5, old_bone, old_bone);
     for (int i = 0; i < pose_count(job); ++i) {
@@ -80,19 +69,16 @@ static void draw(picture *p, const aim_job *job, poise_kinematics *kinematics)
 
 bool aim_save_picture(const aim_job *job, const char *name)
 {
-    picture *p = picture_create(WIDTH, HEIGHT);
-    poise_kinematics *kinematics = NULL;
-    if (p && poise_kinematics_create(job->model, NULL, &kinematics, NULL) == POISE_OK) {
-        char caption[160];
-        double largest = 0;
-        for (int i = 0; i < job->path.count; ++i) {
-            largest = fmax(largest, job->results[i].angle);
-        }
-        snprintf(caption, sizeof caption, "%s, %d target%s, %.3f degrees left at most; pale: the posture", job->method,
-                 job->path.count, job->path.count == 1 ? "" : "s", largest * DEGREES_PER_RADIAN);
-        draw(p, job, kinematics);
-        picture_text(p, 30, 40, 20, PICTURE_LEFT, ink, "Holding a posture, facing a target");
-        picture_text(p, 30, 62, 13, PICTURE_LEFT, pale, caption);
+    poise_kinematics *kinematics;
+    char caption[160];
+    double largest = 0;
+    for (int i = 0; i < job->path.count; ++i) {
+        largest = fmax(largest, job->results[i].angle);
     }
+    snprintf(caption, sizeof caption, "%s, %d target%s, %.3f degrees left at most; pale: the posture", job->method,
+             job->path.count, job->path.count == 1 ? "" : "s", largest * DEGREES_PER_RADIAN);
+    picture *p = begin_picture(SKELETON_WIDTH, SKELETON_HEIGHT, "Holding a posture, facing a target", caption, job->model,
+                               &kinematics);
+    draw(p, job, kinematics);
     return save_picture(p, kinematics, name);
 }

@@ -5,6 +5,7 @@
 #include "cli/json_output.h"
 #include "cli/latency.h"
 #include "cli/load.h"
+#include "cli/memory.h"
 #include "cli/terminal.h"
 
 #include <math.h>
@@ -56,6 +57,17 @@ static void describe_target(const aim_target *t, char *text, size_t size)
     }
 }
 
+// "scene:lamp: light faces direction 1 0 1, holding curious"
+static void print_title(const aim_job *job)
+{
+    char target[96];
+    describe_target(job->path.targets, target, sizeof target);
+    if (job->is_path) {
+        snprintf(target, sizeof target, "%d targets", job->path.count);
+    }
+    printf("%s: %s faces %s, holding %s\n", job->file_name, job->end.name, target, job->posture_name);
+}
+
 static void print_joints(const aim_job *job)
 {
     table *t = table_create("joint\t>posture\t>answer\t>change\tlimit");
@@ -72,8 +84,7 @@ static void print_joints(const aim_job *job)
                   : job->q[i] >= upper[i] ? "at the upper"
                                           : "");
     }
-    table_print(t, stdout);
-    table_destroy(t);
+    table_end(t, stdout);
 }
 
 static void print_errors(const aim_result *r)
@@ -104,14 +115,8 @@ static void print_path(const aim_job *job)
 
 bool aim_print_text(const aim_job *job)
 {
-    char target[96];
     const aim_result *r = job->results;
-    if (job->is_path) {
-        snprintf(target, sizeof target, "%d targets", job->path.count);
-    } else {
-        describe_target(job->path.targets, target, sizeof target);
-    }
-    printf("%s: %s faces %s, holding %s\n", job->file_name, job->end.name, target, job->posture_name);
+    print_title(job);
     printf("  method       %s\n", job->method);
     if (job->is_path) {
         print_path(job);
@@ -133,45 +138,35 @@ static json_t *target_as_json(const aim_target *t)
                      t->kind == AIM_ORIENTATION ? json_from_quat(t->rotation) : json_from_vec3(t->vector));
 }
 
-// As the command solve lists them.
-static json_t *limits_as_json(const aim_job *job, const double *q)
+// A configuration and the model that it is of.
+typedef struct configuration {
+    const poise_model *model;
+    const double *q;
+} configuration;
+
+static int side_of_limit(const void *user, int i)
 {
-    const double *lower = poise_model_lower(job->model), *upper = poise_model_upper(job->model);
-    json_t *list = json_array();
-    for (int i = 0; i < poise_model_nq(job->model); ++i) {
-        if (q[i] <= lower[i] || q[i] >= upper[i]) {
-            int place, k = model_joint_of(job->model, i, &place);
-            json_array_append_new(list, json_pack("{s:o, s:i, s:s}", "joint",
-                                                  json_from_text(poise_model_joint_name(job->model, k)), "coordinate", i,
-                                                  "side", q[i] <= lower[i] ? "lower" : "upper"));
-        }
-    }
-    return list;
+    const configuration *c = user;
+    return c->q[i] <= poise_model_lower(c->model)[i] ? -1 : c->q[i] >= poise_model_upper(c->model)[i];
 }
 
 static void put_result(json_t *o, const aim_job *job, int i)
 {
     const aim_result *r = &job->results[i];
     int nq = poise_model_nq(job->model);
+    configuration c = {job->model, job->q + (size_t)i * (size_t)nq};
     json_object_set_new(o, "target", target_as_json(&job->path.targets[i]));
     json_object_set_new(o, "outcome", json_string(r->outcome));
     json_object_set_new(o, "within_threshold", json_boolean(r->within));
     json_object_set_new(o, "iterations", json_integer(r->iterations));
-    json_object_set_new(o, "q", json_from_numbers(job->q + (size_t)i * (size_t)nq, nq));
+    json_object_set_new(o, "q", json_from_numbers(c.q, nq));
     json_object_set_new(o, "angle", json_from_number(r->angle));
     json_object_set_new(o, "orientation_error", json_from_number(r->orientation));
     json_object_set_new(o, "posture_error", json_from_number(r->posture));
     json_object_set_new(o, "combined_error", json_from_number(r->error));
     json_object_set_new(o, "shape", json_from_number(r->shape));
-    json_object_set_new(o, "active_limits", limits_as_json(job, job->q + (size_t)i * (size_t)nq));
+    json_object_set_new(o, "active_limits", json_from_limits(job->model, side_of_limit, &c));
     json_object_set_new(o, "limits_hold", json_boolean(r->limits_hold));
-}
-
-static json_t *times_as_json(const latency *time)
-{
-    return json_pack("{s:o, s:o, s:o}", "mean", json_from_number(latency_mean(time) * 1e6), "p50",
-                     json_from_number(latency_quantile(time, 0.5) * 1e6), "p99",
-                     json_from_number(latency_quantile(time, 0.99) * 1e6));
 }
 
 static json_t *summary_as_json(const aim_job *job)
@@ -183,7 +178,7 @@ static json_t *summary_as_json(const aim_job *job)
                      json_from_number(s.largest_angle), "orientation_error", json_from_number(s.orientation),
                      "posture_error", json_from_number(s.posture), "combined_error", "mean", json_from_number(s.error),
                      "max", json_from_number(s.largest_error), "shape", json_from_number(s.shape), "iterations", "mean",
-                     json_from_number(s.iterations), "us_per_step", times_as_json(&s.time));
+                     json_from_number(s.iterations), "us_per_step", json_from_times(&s.time));
 }
 
 static json_t *begin_json(const aim_job *job)
@@ -224,21 +219,14 @@ struct aim_comparison {
 
 aim_comparison *aim_comparison_create(const aim_job *job, bool json)
 {
-    aim_comparison *c = calloc(1, sizeof *c);
-    if (!c) {
-        return NULL;
-    }
+    aim_comparison *c = needed(calloc(1, sizeof *c));
     if (json) {
         c->root = begin_json(job);
         c->list = json_array();
         return c;
     }
-    char target[96];
-    describe_target(job->path.targets, target, sizeof target);
-    if (job->is_path) {
-        snprintf(target, sizeof target, "%d targets", job->path.count);
-    }
-    printf("%s: %s faces %s, holding %s\n\n", job->file_name, job->end.name, target, job->posture_name);
+    print_title(job);
+    putchar('\n');
     c->table = table_create(job->is_path ? "method\t>faced\t>degrees\t>posture\t>combined\t>shape\t>jumps\t>steps\t>us"
                                          : "method\toutcome\t>degrees\t>posture\t>combined\t>shape\t>steps\t>us");
     return c;
@@ -260,9 +248,6 @@ static void add_row(table *t, const aim_job *job, const summary *s, const char *
 
 void aim_comparison_add(aim_comparison *c, const aim_job *job, const char *method, const char *reason)
 {
-    if (!c) {
-        return;
-    }
     summary s = reason ? (summary){0} : sum_up(job);
     if (c->list) {
         json_t *row = reason ? json_pack("{s:s}", "reason", reason) : summary_as_json(job);
@@ -279,22 +264,17 @@ void aim_comparison_add(aim_comparison *c, const aim_job *job, const char *metho
     }
 }
 
-bool aim_comparison_end(aim_comparison *c, bool print)
+bool aim_comparison_end(aim_comparison *c)
 {
-    bool works = c != NULL;
-    if (!c) {
-        complain("no memory left");
-    } else if (c->list) {
+    bool works = true;
+    if (c->list) {
         json_object_set_new(c->root, "methods", c->list);
-        works = !print || json_print(c->root);
-    } else if (print) {
-        table_print(c->table, stdout);
+        works = json_print(c->root);
+    } else {
+        table_end(c->table, stdout);
         printf(
             "\ndegrees: angle left; combined: that as an error, and 0.2 of the posture's;\nshape: mean turn of the bends, "
             "degrees; steps of expressive: evaluations\n");
-    }
-    if (c && c->table) {
-        table_destroy(c->table);
     }
     free(c);
     return works;
@@ -306,10 +286,7 @@ bool aim_save_motion(const aim_job *job, const char *name, double rate)
 {
     int nq = poise_model_nq(job->model);
     poise_clip *clip = NULL;
-    if (poise_clip_create(job->path.count, nq, 1 / rate, NULL, &clip, NULL) != POISE_OK) {
-        complain("no memory left");
-        return false;
-    }
+    need(poise_clip_create(job->path.count, nq, 1 / rate, NULL, &clip, NULL) == POISE_OK);
     memcpy(clip->q, job->q, (size_t)job->path.count * (size_t)nq * sizeof *clip->q);
     poise_file file = *job->file;
     file.clip = clip;

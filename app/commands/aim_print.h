@@ -30,6 +30,6 @@ bool aim_save_picture(const aim_job *job, const char *name);
 typedef struct aim_comparison aim_comparison;
 aim_comparison *aim_comparison_create(const aim_job *job, bool json);
 void aim_comparison_add(aim_comparison *comparison, const aim_job *job, const char *method, const char *reason);
-bool aim_comparison_end(aim_comparison *comparison, bool print);
+bool aim_comparison_end(aim_comparison *comparison); // prints it, and releases it
 
 #endif

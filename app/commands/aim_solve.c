@@ -2,6 +2,7 @@
 #include "aim_target.h"
 
 #include "cli/latency.h"
+#include "cli/memory.h"
 #include "cli/terminal.h"
 
 #include <math.h>
@@ -194,9 +195,7 @@ static bool create_parts(aim_solver *s, char *reason)
         return fail(s, &error, reason);
     }
     error = (poise_error){0};
-    if (poise_kinematics_create(s->model, NULL, &s->kinematics, NULL) != POISE_OK) {
-        return fail(s, &error, reason);
-    }
+    need(poise_kinematics_create(s->model, NULL, &s->kinematics, NULL) == POISE_OK);
     for (int warm = 0; warm < 2 && how->method == AIM_EXPRESSIVE; ++warm) {
         how->expressive.warm = warm == 1;
         if (poise_expressive_create(s->model, &how->expressive, NULL, warm ? &s->warm : &s->cold, &error) != POISE_OK) {
@@ -208,14 +207,8 @@ static bool create_parts(aim_solver *s, char *reason)
 
 aim_solver *aim_solver_create(const poise_model *model, const aim_end *end, const aim_settings *settings, char *reason)
 {
-    aim_solver *s = calloc(1, sizeof *s);
-    if (!s) {
-        complain("no memory left");
-        return NULL;
-    }
-    s->model = model;
-    s->end = *end;
-    s->settings = *settings;
+    aim_solver *s = needed(calloc(1, sizeof *s));
+    *s = (aim_solver){.model = model, .end = *end, .settings = *settings};
     if (!create_parts(s, reason)) {
         aim_solver_destroy(s);
         return NULL;

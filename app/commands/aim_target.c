@@ -1,9 +1,11 @@
 // What faces something, and what it faces.
 #include "aim_target.h"
 
+#include "cli/command.h"
 #include "cli/joint_names.h"
 #include "cli/json_output.h"
 #include "cli/load.h"
+#include "cli/memory.h"
 #include "cli/terminal.h"
 #include "cli/whole_files.h"
 
@@ -215,20 +217,13 @@ int aim_hold_goals(const aim_holds *holds, const poise_kinematics *kinematics, p
 
 // ---- Paths ---------------------------------------------------------------------------------------------------------------
 
-static bool add_target(aim_path *path, int *room, const aim_target *target)
+static void add_target(aim_path *path, int *room, const aim_target *target)
 {
     if (path->count == *room) {
-        int more = *room > 0 ? 2 * *room : 256;
-        aim_target *grown = realloc(path->targets, (size_t)more * sizeof *grown);
-        if (!grown) {
-            complain("no memory left");
-            return false;
-        }
-        path->targets = grown;
-        *room = more;
+        *room = *room > 0 ? 2 * *room : 256;
+        path->targets = needed(realloc(path->targets, (size_t)*room * sizeof *path->targets));
     }
     path->targets[path->count++] = *target;
-    return true;
 }
 
 // The axis that points upwards: as the file says, else as the skeleton looks.
@@ -260,9 +255,7 @@ static bool make_circle(const char *tilt_text, const poise_file *file, int steps
                        c * up.z + s * (cosine * a.z + sine * b.z)};
         aim_target target;
         aim_make_target(AIM_DIRECTION, d, 3, &target);
-        if (!add_target(path, &room, &target)) {
-            return false;
-        }
+        add_target(path, &room, &target);
     }
     return true;
 }
@@ -315,8 +308,8 @@ static bool read_lines(const char *name, const file_bytes *file, aim_path *path)
             complain("%s:%d: %s", name, number, wrong);
             return false;
         }
-        if (is_target && !add_target(path, &room, &target)) {
-            return false;
+        if (is_target) {
+            add_target(path, &room, &target);
         }
         bytes += size + 1;
     }
@@ -365,11 +358,39 @@ static bool read_json(const char *name, const file_bytes *file, aim_path *path)
         const char *wrong = read_item(json_array_get(list, i), &target);
         if (wrong) {
             complain("%s: target %d: %s", name, (int)i, wrong);
+            works = false;
+        } else {
+            add_target(path, &room, &target);
         }
-        works = !wrong && add_target(path, &room, &target);
     }
     json_decref(root);
     return works;
+}
+
+bool aim_read_path(const arguments *args, const aim_option options[3], const poise_file *model, aim_path *path)
+{
+    int given = option_given(args, "path");
+    aim_target target = {0};
+    for (int i = 0; i < 3; ++i) {
+        const char *text = option_text(args, options[i].name, NULL);
+        char where[32];
+        snprintf(where, sizeof where, "--%s", options[i].name);
+        given += text != NULL;
+        if (text && !aim_parse_target(where, options[i].kind, text, &target)) {
+            return false;
+        }
+    }
+    if (given != 1) {
+        complain("%s: say what to face with %s of --%s, --%s, --%s and --path", arguments_command(args)->name,
+                 given > 1 ? "only one" : "one", options[0].name, options[1].name, options[2].name);
+        return false;
+    }
+    if (option_given(args, "path")) {
+        return aim_load_path(option_text(args, "path", NULL), model, option_count(args, "steps", 120), path);
+    }
+    *path = (aim_path){.count = 1, .targets = needed(malloc(sizeof target))};
+    path->targets[0] = target;
+    return true;
 }
 
 // Straight lines between points; directions and quaternions the same, made unit, which is even enough for small steps.

@@ -58,6 +58,15 @@ typedef struct aim_path {
 // `steps` steps, the last where the first is. False after one line on standard error.
 bool aim_load_path(const char *name, const poise_file *model, int steps, aim_path *path);
 
+// An option that gives a single target.
+typedef struct aim_option {
+    const char *name;
+    aim_kind kind;
+} aim_option;
+
+// What the user wants to face, by one of these options or --path (with --steps). False after one line on standard error.
+bool aim_read_path(const arguments *args, const aim_option options[3], const poise_file *model, aim_path *path);
+
 // The target at a share of the way (0 to 1), between two of the path; where they are of two kinds, the first.
 aim_target aim_path_at(const aim_path *path, double share);
 

@@ -2,6 +2,7 @@
 #include "aim_print.h"
 #include "aim_target.h"
 #include "cli/load.h"
+#include "cli/memory.h"
 #include "cli/terminal.h"
 #include "commands.h"
 
@@ -9,38 +10,6 @@
 #include <string.h>
 
 // ---- The job -------------------------------------------------------------------------------------------------------------
-
-static bool read_target(const arguments *args, const poise_file *file, aim_path *path, bool *is_path)
-{
-    static const struct {
-        const char *option;
-        aim_kind kind;
-    } single[] = {{"orientation", AIM_ORIENTATION}, {"direction", AIM_DIRECTION}, {"at", AIM_POINT}};
-    int given = option_given(args, "path");
-    for (int i = 0; i < 3; ++i) {
-        given += option_given(args, single[i].option);
-    }
-    if (given != 1) {
-        complain("aim: say what to face with %s of --orientation, --direction, --at and --path",
-                 given > 1 ? "only one" : "one");
-        return false;
-    }
-    *is_path = option_given(args, "path");
-    if (*is_path) {
-        return aim_load_path(option_text(args, "path", NULL), file, option_count(args, "steps", 120), path);
-    }
-    *path = (aim_path){.count = 1, .targets = calloc(1, sizeof *path->targets)};
-    for (int i = 0; path->targets && i < 3; ++i) {
-        const char *text = option_text(args, single[i].option, NULL);
-        char where[32];
-        snprintf(where, sizeof where, "--%s", single[i].option);
-        if (text && !aim_parse_target(where, single[i].kind, text, path->targets)) {
-            free(path->targets);
-            path->targets = NULL;
-        }
-    }
-    return path->targets != NULL;
-}
 
 static bool read_settings(const arguments *args, aim_job *job)
 {
@@ -135,25 +104,21 @@ static app_exit run_all(const arguments *args, aim_job *job)
         }
         aim_solver_destroy(solver);
     }
-    return aim_comparison_end(comparison, works) && works ? APP_DONE : APP_BAD;
+    return works && aim_comparison_end(comparison) ? APP_DONE : APP_BAD;
 }
 
-static bool get_memory(aim_job *job)
+static void get_memory(aim_job *job)
 {
     size_t nq = (size_t)poise_model_nq(job->model), n = (size_t)job->path.count;
-    job->posture = calloc(nq + 1, sizeof *job->posture);
-    job->q = calloc(n * nq + 1, sizeof *job->q);
-    job->results = calloc(n, sizeof *job->results);
-    job->jumped = calloc(n, sizeof *job->jumped);
-    bool works = job->posture && job->q && job->results && job->jumped;
-    if (!works) {
-        complain("no memory left");
-    }
-    return works;
+    job->posture = needed(calloc(nq + 1, sizeof *job->posture));
+    job->q = needed(calloc(n * nq + 1, sizeof *job->q));
+    job->results = needed(calloc(n, sizeof *job->results));
+    job->jumped = needed(calloc(n, sizeof *job->jumped));
 }
 
 static app_exit run(const arguments *args)
 {
+    static const aim_option facing[3] = {{"orientation", AIM_ORIENTATION}, {"direction", AIM_DIRECTION}, {"at", AIM_POINT}};
     aim_job job = {.file_name = arguments_at(args, 0), .posture_name = option_text(args, "posture", "neutral")};
     poise_file *file = load_model(job.file_name, NULL);
     app_exit status = APP_BAD;
@@ -163,9 +128,12 @@ static app_exit run(const arguments *args)
     job.file = file;
     job.model = file->model;
     if (aim_find_end(file->model, option_text(args, "body", NULL), option_text(args, "axis", NULL), &job.end) &&
-        read_target(args, file, &job.path, &job.is_path) && read_settings(args, &job) && get_memory(&job) &&
-        load_posture(file, job.posture_name, job.posture)) {
-        status = option_given(args, "compare") ? run_all(args, &job) : run_one(args, &job);
+        aim_read_path(args, facing, file, &job.path) && read_settings(args, &job)) {
+        get_memory(&job);
+        job.is_path = option_given(args, "path");
+        if (load_posture(file, job.posture_name, job.posture)) {
+            status = option_given(args, "compare") ? run_all(args, &job) : run_one(args, &job);
+        }
     }
     free(job.path.targets);
     free(job.posture);

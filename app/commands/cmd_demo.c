@@ -105,8 +105,7 @@ static void print_people(const demo_tally *tallies, const char *folder, double s
         table_row(t, "%s\t%d/%d\t%s\t%.3g\t%.3g\t%s\t%.0f us\t%.0f us", job->job, job->solved, job->count, job->items,
                   job->mean * job->per_unit, job->most * job->per_unit, job->unit, 1e6 * job->mean_time, 1e6 * job->p99);
     }
-    table_print(t, stdout);
-    table_destroy(t);
+    table_end(t, stdout);
     printf("\ntrack   a body of 58 degrees of freedom follows 41 markers with %.0f mm of noise;\n"
            "        gaps in %d of %d frames, knees swapped in %d; errors are against the truth\n",
            NOISE * 1e3, cartwheel.r.gaps + walk.r.gaps, tallies[CARTWHEEL].count + tallies[WALK].count,

@@ -2,6 +2,7 @@
 #include "cli/joint_names.h"
 #include "cli/json_output.h"
 #include "cli/load.h"
+#include "cli/memory.h"
 #include "cli/terminal.h"
 #include "commands.h"
 
@@ -110,8 +111,7 @@ static void print_people(const job *j)
         print_pose_row(t, poise_model_body_name(model, k), parent < 0 ? "-" : poise_model_body_name(model, parent),
                        poise_kinematics_body_pose(j->kinematics, k));
     }
-    table_print(t, stdout);
-    table_destroy(t);
+    table_end(t, stdout);
     if (poise_model_tool_count(model) > 0) {
         putchar('\n');
         t = table_create("tool\ton body\t>x\t>y\t>z\t>roll\t>pitch\t>yaw");
@@ -119,8 +119,7 @@ static void print_people(const job *j)
             print_pose_row(t, poise_model_tool_name(model, i), poise_model_body_name(model, poise_model_tool_body(model, i)),
                            poise_kinematics_tool_pose(j->kinematics, i));
         }
-        table_print(t, stdout);
-        table_destroy(t);
+        table_end(t, stdout);
     }
     double metres = j->file->scale.metres;
     if (metres > 0) {
@@ -171,11 +170,7 @@ static app_exit print_machine(const job *j)
 
 static app_exit show(job *j, const arguments *args)
 {
-    poise_status status = poise_kinematics_create(j->model, NULL, &j->kinematics, NULL);
-    if (status != POISE_OK) {
-        complain("no memory left");
-        return APP_BAD;
-    }
+    need(poise_kinematics_create(j->model, NULL, &j->kinematics, NULL) == POISE_OK);
     app_exit result = APP_DONE;
     if (poise_kinematics_update(j->kinematics, j->q, NULL) != POISE_OK) {
         complain("%s: %s: a quaternion in it is zero", j->name, j->posture);
@@ -198,13 +193,8 @@ static app_exit run(const arguments *args)
         return APP_BAD;
     }
     j.model = j.file->model;
-    j.q = calloc((size_t)poise_model_nq(j.model) + 1, sizeof *j.q);
-    app_exit result = APP_BAD;
-    if (!j.q) {
-        complain("no memory left");
-    } else if (choose_q(&j, args)) {
-        result = show(&j, args);
-    }
+    j.q = needed(calloc((size_t)poise_model_nq(j.model) + 1, sizeof *j.q));
+    app_exit result = choose_q(&j, args) ? show(&j, args) : APP_BAD;
     free(j.q);
     poise_file_destroy(j.file);
     return result;

@@ -82,8 +82,7 @@ static void print_joints(const poise_model *model)
                   parent == POISE_WORLD ? "-" : poise_model_body_name(model, parent),
                   poise_joint_type_name(poise_model_joint_type(model, k)), dofs, limits);
     }
-    table_print(t, stdout);
-    table_destroy(t);
+    table_end(t, stdout);
 }
 
 static int limited_coordinates(const poise_model *model)
@@ -155,9 +154,10 @@ static void print_summary(const contents *c)
 static void print_list(const char *before, const void *user, const char *(*at)(const void *user, int index), int count)
 {
     text_file text;
-    if (count == 0 || !text_open(&text)) {
+    if (count == 0) {
         return;
     }
+    text_open(&text);
     for (int i = 0; i < count; ++i) {
         fprintf(text.stream, "%s%s", i == 0 ? before : ", ", at(user, i));
     }
@@ -325,8 +325,7 @@ static app_exit list_scenes(bool json)
     if (json) {
         return json_print(json_pack("{s:o}", "scenes", list)) ? APP_DONE : APP_BAD;
     }
-    table_print(t, stdout);
-    table_destroy(t);
+    table_end(t, stdout);
     return APP_DONE;
 }
 

@@ -1,4 +1,5 @@
 // poise solve: one pose that meets goals.
+#include "cli/memory.h"
 #include "cli/terminal.h"
 #include "commands.h"
 #include "solve_parts.h"
@@ -53,7 +54,7 @@ static bool lock_joints(solve_job *job, const arguments *args)
     return true;
 }
 
-static bool set_options(solve_job *job, const arguments *args)
+static void set_options(solve_job *job, const arguments *args)
 {
     poise_solver_options *o = &job->options;
     *o = poise_solver_options_default();
@@ -79,9 +80,8 @@ static bool set_options(solve_job *job, const arguments *args)
     if (option_given(args, "trace")) {
         double records = ((double)o->max_iterations + 1) * (o->restarts + 1.0);
         o->trace_capacity = records < MOST_TRACED ? (int)records : MOST_TRACED;
-        o->trace = job->trace = calloc((size_t)o->trace_capacity, sizeof *job->trace);
+        o->trace = job->trace = needed(calloc((size_t)o->trace_capacity, sizeof *job->trace));
     }
-    return !option_given(args, "trace") || job->trace;
 }
 
 // ---- Solving -------------------------------------------------------------------------------------------------------------
@@ -93,9 +93,9 @@ static bool find_all(solve_job *job, int capacity)
         complain("solve: %s", error.text);
         return false;
     }
-    job->solutions = calloc((size_t)capacity * (size_t)poise_model_nq(job->model) + 1, sizeof *job->solutions);
-    if (!job->solutions || job->list.count != 1) {
-        complain(job->solutions ? "solve: --all takes a single goal, a pose" : "no memory left");
+    job->solutions = needed(calloc((size_t)capacity * (size_t)poise_model_nq(job->model) + 1, sizeof *job->solutions));
+    if (job->list.count != 1) {
+        complain("solve: --all takes a single goal, a pose");
         return false;
     }
     poise_status status = poise_solve_all(job->solver, job->list.goals, job->q, job->solutions, capacity,
@@ -150,10 +150,10 @@ static bool solve(solve_job *job)
     if (job->reached || job->options.restarts == 0) {
         return true;
     }
-    double *q = calloc((size_t)poise_model_nq(job->model) + 1, sizeof *q);
+    double *q = needed(calloc((size_t)poise_model_nq(job->model) + 1, sizeof *q));
     poise_report first = job->report, report = {0};
     poise_solver *solver = NULL;
-    bool works = q && try(job, job->options.restarts, q, &solver, &report);
+    bool works = try(job, job->options.restarts, q, &solver, &report);
     if (works && report.cost < first.cost * (1 - 1e-6)) { // more than rounding
         poise_solver *other = job->solver;
         job->solver = solver;
@@ -180,32 +180,28 @@ static bool is_json(const char *name)
 static bool save(const solve_job *job, const char *name)
 {
     int nq = poise_model_nq(job->model), count = job->file->posture_count;
-    poise_posture *postures = calloc((size_t)count + 1, sizeof *postures);
+    poise_posture *postures = needed(calloc((size_t)count + 1, sizeof *postures));
     poise_clip *clip = NULL;
-    bool works = postures && poise_clip_create(1, nq, 1, NULL, &clip, NULL) == POISE_OK;
-    if (works) {
-        int kept = 0;
-        memcpy(clip->q, job->q, sizeof *job->q * (size_t)nq);
-        for (int i = 0; i < count; ++i) {
-            if (strcmp(job->file->postures[i].name, "solution") != 0) {
-                postures[kept++] = job->file->postures[i];
-            }
+    need(poise_clip_create(1, nq, 1, NULL, &clip, NULL) == POISE_OK);
+    int kept = 0;
+    memcpy(clip->q, job->q, sizeof *job->q * (size_t)nq);
+    for (int i = 0; i < count; ++i) {
+        if (strcmp(job->file->postures[i].name, "solution") != 0) {
+            postures[kept++] = job->file->postures[i];
         }
-        postures[kept++] = (poise_posture){.name = "solution", .q = job->q};
-        poise_file out = *job->file;
-        out.clip = clip;
-        out.markers = NULL;
-        bool json = is_json(name); // others would only warn
-        out.postures = json ? postures : NULL;
-        out.posture_count = json ? kept : 0;
-        out.goals = json ? job->list.goals : NULL;
-        out.goal_count = json ? job->list.count : 0;
-        out.placements = json ? out.placements : NULL;
-        out.placement_count = json ? out.placement_count : 0;
-        works = save_file(name, &out);
-    } else {
-        complain("no memory left");
     }
+    postures[kept++] = (poise_posture){.name = "solution", .q = job->q};
+    poise_file out = *job->file;
+    out.clip = clip;
+    out.markers = NULL;
+    bool json = is_json(name); // others would only warn
+    out.postures = json ? postures : NULL;
+    out.posture_count = json ? kept : 0;
+    out.goals = json ? job->list.goals : NULL;
+    out.goal_count = json ? job->list.count : 0;
+    out.placements = json ? out.placements : NULL;
+    out.placement_count = json ? out.placement_count : 0;
+    bool works = save_file(name, &out);
     poise_clip_destroy(clip);
     free(postures);
     return works;
@@ -234,13 +230,9 @@ static app_exit finish(solve_job *job, const arguments *args)
 static bool set_start(solve_job *job, const arguments *args)
 {
     size_t nq = (size_t)poise_model_nq(job->model), nv = (size_t)poise_model_nv(job->model);
-    job->start = calloc(nq + 1, sizeof *job->start);
-    job->q = calloc(nq + 1, sizeof *job->q);
-    job->locked = calloc(nv + 1, sizeof *job->locked);
-    if (!job->start || !job->q || !job->locked) {
-        complain("no memory left");
-        return false;
-    }
+    job->start = needed(calloc(nq + 1, sizeof *job->start));
+    job->q = needed(calloc(nq + 1, sizeof *job->q));
+    job->locked = needed(calloc(nv + 1, sizeof *job->locked));
     if (!load_posture(job->file, option_text(args, "from", "neutral"), job->start)) {
         return false;
     }
@@ -281,9 +273,8 @@ static app_exit run(const arguments *args)
     job.length_unit = job.file->scale.metres == 1 ? "m" : "units";
     app_exit result = APP_BAD;
     if (set_start(&job, args) && solve_collect_goals(&job, args) && lock_joints(&job, args)) {
-        if (!set_options(&job, args)) {
-            complain("no memory left");
-        } else if (option_given(args, "all") ? find_all(&job, option_count(args, "all", 1)) : solve(&job)) {
+        set_options(&job, args);
+        if (option_given(args, "all") ? find_all(&job, option_count(args, "all", 1)) : solve(&job)) {
             result = finish(&job, args);
         }
     }

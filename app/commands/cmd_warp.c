@@ -4,6 +4,7 @@
 #include "cli/json_output.h"
 #include "cli/latency.h"
 #include "cli/load.h"
+#include "cli/memory.h"
 #include "cli/terminal.h"
 #include "commands.h"
 #include "smooth.h"
@@ -34,41 +35,6 @@ typedef struct warp_figures {
 } warp_figures;
 
 // ---- The job -------------------------------------------------------------------------------------------------------------
-
-static bool read_path(const arguments *args, const poise_file *model, aim_path *path)
-{
-    static const struct {
-        const char *option;
-        aim_kind kind;
-    } single[] = {{"aim", AIM_POINT}, {"direction", AIM_DIRECTION}, {"orientation", AIM_ORIENTATION}};
-    int given = option_given(args, "path");
-    const char *text = NULL;
-    aim_target target = {0};
-    for (int i = 0; i < 3; ++i) {
-        char where[32];
-        snprintf(where, sizeof where, "--%s", single[i].option);
-        given += option_given(args, single[i].option);
-        if (option_given(args, single[i].option)) {
-            text = option_text(args, single[i].option, NULL);
-            if (!aim_parse_target(where, single[i].kind, text, &target)) {
-                return false;
-            }
-        }
-    }
-    if (given != 1) {
-        complain("warp: say what to face with %s of --aim, --direction, --orientation and --path",
-                 given > 1 ? "only one" : "one");
-        return false;
-    }
-    if (!text) {
-        return aim_load_path(option_text(args, "path", NULL), model, option_count(args, "steps", 120), path);
-    }
-    *path = (aim_path){.count = 1, .targets = malloc(sizeof target)};
-    if (path->targets) {
-        path->targets[0] = target;
-    }
-    return path->targets != NULL;
-}
 
 static bool is_quaternion(const poise_model *model, int i)
 {
@@ -106,13 +72,12 @@ static void run_frame(warp *w, int frame, double *answer, warp_figures *f)
     }
 }
 
-static bool run_frames(warp *w, warp_figures *f)
+static void run_frames(warp *w, warp_figures *f)
 {
     size_t nq = (size_t)w->clip->nq;
-    double *answer = calloc(nq + 1, sizeof *answer), *before = calloc(nq + 1, sizeof *before);
-    bool works = answer && before;
+    double *answer = needed(calloc(nq + 1, sizeof *answer)), *before = needed(calloc(nq + 1, sizeof *before));
     progress_start("warping", "frames", w->clip->frames);
-    for (int i = 0; i < w->clip->frames && works; ++i) {
+    for (int i = 0; i < w->clip->frames; ++i) {
         memcpy(before, answer, nq * sizeof *before);
         run_frame(w, i, answer, f);
         f->jumps += i > 0 && aim_has_jumped(w->model, before, answer);
@@ -121,7 +86,6 @@ static bool run_frames(warp *w, warp_figures *f)
     progress_end();
     free(answer);
     free(before);
-    return works;
 }
 
 // ---- Printing ------------------------------------------------------------------------------------------------------------
@@ -145,10 +109,6 @@ static void print_text(const char *name, const warp *w, const warp_figures *f)
 
 static bool print_json(const char *name, const warp *w, const warp_figures *f)
 {
-    json_t *time =
-        json_pack("{s:o, s:o, s:o, s:o}", "mean", json_from_number(latency_mean(&f->time) * 1e6), "p50",
-                  json_from_number(latency_quantile(&f->time, 0.5) * 1e6), "p99",
-                  json_from_number(latency_quantile(&f->time, 0.99) * 1e6), "max", json_from_number(f->time.largest * 1e6));
     json_t *angle = json_pack("{s:{s:o, s:o}, s:{s:o, s:o}, s:s}", "solved", "mean", json_from_number(f->answer), "max",
                               json_from_number(f->largest_answer), "filtered", "mean", json_from_number(f->shown), "max",
                               json_from_number(f->largest_shown), "unit", "degrees");
@@ -156,7 +116,7 @@ static bool print_json(const char *name, const warp *w, const warp_figures *f)
                                 "frames", w->clip->frames, "frame_time", json_from_number(w->clip->frame_time), "end",
                                 json_from_text(w->end.name), "reached", f->reached, "angle", angle, "jumps", f->jumps,
                                 "limit_violations", f->violations, "fastest", json_from_number(f->fastest), "budget_us",
-                                json_from_number(w->clip->frame_time * 1e6), "us_per_frame", time));
+                                json_from_number(w->clip->frame_time * 1e6), "us_per_frame", json_from_times(&f->time)));
 }
 
 // ---- The command ---------------------------------------------------------------------------------------------------------
@@ -178,11 +138,8 @@ static bool make_parts(const arguments *args, const poise_clip *clip, warp *w)
         }
     }
     double frame_time = option_given(args, "rate") ? 1 / rate : clip->frame_time;
-    if (poise_clip_resample(clip, w->model, frame_time, NULL, &w->clip, NULL) != POISE_OK ||
-        poise_clip_create(w->clip->frames, w->clip->nq, w->clip->frame_time, NULL, &w->out, NULL) != POISE_OK) {
-        complain("no memory left");
-        return false;
-    }
+    need(poise_clip_resample(clip, w->model, frame_time, NULL, &w->clip, NULL) == POISE_OK &&
+         poise_clip_create(w->clip->frames, w->clip->nq, w->clip->frame_time, NULL, &w->out, NULL) == POISE_OK);
     w->out->start_time = clip->start_time;
     w->smoother = smoother_create(w->model, option_text(args, "filter", NULL));
     w->solver = w->smoother ? aim_solver_create(w->model, &w->end, &w->settings, NULL) : NULL;
@@ -200,12 +157,14 @@ static void release_parts(warp *w)
 
 static app_exit run_warp(const arguments *args, const poise_file *model, const poise_file *motion)
 {
+    static const aim_option facing[3] = {{"aim", AIM_POINT}, {"direction", AIM_DIRECTION}, {"orientation", AIM_ORIENTATION}};
     warp w = {.model = model->model};
     static warp_figures f; // large
     f = (warp_figures){0};
     app_exit status = APP_BAD;
     if (aim_find_end(w.model, option_text(args, "body", NULL), option_text(args, "axis", NULL), &w.end) &&
-        read_path(args, model, &w.path) && make_parts(args, motion->clip, &w) && run_frames(&w, &f)) {
+        aim_read_path(args, facing, model, &w.path) && make_parts(args, motion->clip, &w)) {
+        run_frames(&w, &f);
         const char *output = option_text(args, "output", NULL);
         poise_file out = *model;
         out.clip = w.out;

@@ -1,6 +1,7 @@
 // The jobs of `poise demo`.
 #include "demo.h"
 
+#include "cli/latency.h"
 #include "cli/terminal.h"
 
 #include <poise/expressive.h>
@@ -10,14 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static double thread_seconds(void) // what others do on the machine does not count
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static int by_size(const void *a, const void *b)
 {
@@ -120,14 +113,14 @@ static bool aim_round(poise_expressive *expressive, demo_lamp *lamp, const doubl
                                             lamp->center.z + lamp->radius * cos(angle));
         poise_goal goal = poise_goal_aim(shade, from, along, target);
         poise_expressive_report report;
-        double start = thread_seconds();
+        double start = cpu_seconds_now();
         if (poise_expressive_solve(expressive, &goal, 1, rest, q, &report, NULL) != POISE_OK) {
             return fail(t, "a step could not be solved");
         }
         if (i < 0) {
             continue;
         }
-        times[i] = thread_seconds() - start;
+        times[i] = cpu_seconds_now() - start;
         lamp->target[i] = target;
         memcpy(lamp->clip->q + i * LAMP_NQ, q, sizeof q);
         tally_error(t, report.worst_angle, DEMO_STEPS);
@@ -211,11 +204,11 @@ static bool reach_all(poise_kinematics *kinematics, poise_solver *solver, demo_a
         arm->target[i] = random_pose(arm->model, kinematics, &random);
         poise_goal goal = tip_goal(arm->model, arm->target[i]);
         memcpy(arm->q[i], ready, sizeof ready);
-        double start = thread_seconds();
+        double start = cpu_seconds_now();
         if (poise_solve(solver, &goal, 1, arm->q[i], &report, &error) != POISE_OK) {
             return fail(t, error.text);
         }
-        times[i] = thread_seconds() - start;
+        times[i] = cpu_seconds_now() - start;
         arm->reached[i] = report.outcome == POISE_OUTCOME_REACHED;
         t->solved += arm->reached[i];
         t->outside += !poise_model_within_limits(arm->model, arm->q[i]);

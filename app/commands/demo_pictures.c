@@ -3,35 +3,18 @@
 
 #include "cli/save_picture.h"
 
-#include <scenes/picture.h>
-
 #include <math.h>
 #include <string.h>
 
 static const poise_vec3 X = {1, 0, 0}, Y = {0, 1, 0}, Z = {0, 0, 1};
 
-static const char *const ink = "#2f3b4a", *const pale_ink = "#7b8794", *const ground = "#cfd6dd", *const amber = "#e8a33d",
-                         *const red = "#d1495b", *const steel = "#56606c";
+static const char *const ground = "#cfd6dd", *const amber = "#e8a33d", *const red = "#d1495b", *const steel = "#56606c";
 
 enum { CARTWHEEL_POSES = 7, WALK_POSES = 8 };
 
 static poise_vec3 between(poise_vec3 a, poise_vec3 b, double share)
 {
     return poise_vec3_make(a.x + share * (b.x - a.x), a.y + share * (b.y - a.y), a.z + share * (b.z - a.z));
-}
-
-// A page with its title, and kinematics for what will be drawn on it; NULL when there is no memory.
-static picture *begin(int width, int height, const char *title, const char *caption, const poise_model *model,
-                      poise_kinematics **kinematics)
-{
-    picture *p = picture_create(width, height);
-    if (!p || poise_kinematics_create(model, NULL, kinematics, NULL) != POISE_OK) {
-        picture_destroy(p);
-        return NULL;
-    }
-    picture_text(p, 30, 40, 20, PICTURE_LEFT, ink, title);
-    picture_text(p, 30, 62, 13, PICTURE_LEFT, pale_ink, caption);
-    return p;
 }
 
 // ---- Body ----------------------------------------------------------------------------------------------------------------
@@ -84,7 +67,7 @@ static void draw_markers(picture *p, const demo_clip *c, int frame)
     for (int i = 0; i < seen->count; ++i) {
         size_t at = (size_t)frame * (size_t)seen->count + (size_t)i;
         if (!poise_markers_seen(seen, frame, i)) {
-            picture_ring(p, truth->position[at], 2.6, pale_ink);
+            picture_ring(p, truth->position[at], 2.6, PALE_INK);
         } else if (distance(seen->position[at], truth->position[at]) > 0.05) { // far beyond the noise
             picture_dot(p, seen->position[at], 4, red);
         } else {
@@ -111,7 +94,7 @@ static void write_time(picture *p, double x, double y, int frame, double rate)
 {
     char text[32];
     snprintf(text, sizeof text, "%.2f s", frame / rate);
-    picture_text(p, x, y, 12, PICTURE_MIDDLE, pale_ink, text);
+    picture_text(p, x, y, 12, PICTURE_MIDDLE, PALE_INK, text);
 }
 
 // The way there, which is the first half, at equal distances: the pelvis is where it has gone that share of the way.
@@ -153,20 +136,18 @@ static void draw_walk(picture *p, poise_kinematics *kinematics, const demo_clip 
 
 bool draw_tracking(const demo_clip *cartwheel, const demo_clip *walk, const char *path)
 {
-    poise_kinematics *kinematics = NULL;
-    picture *p = begin(1200, 815, "Track: a body of 58 degrees of freedom follows 41 markers",
-                       "A cartwheel and a stride, from recordings with noise, gaps and swapped labels.", cartwheel->r.model,
-                       &kinematics);
-    if (p) {
-        draw_cartwheel(p, kinematics, cartwheel);
-        draw_walk(p, kinematics, walk);
-        picture_page_dot(p, 40, 791, 2.8, amber);
-        picture_text(p, 50, 795, 12, PICTURE_LEFT, pale_ink, "marker, 3 mm noise");
-        picture_page_ring(p, 190, 791, 2.6, pale_ink);
-        picture_text(p, 200, 795, 12, PICTURE_LEFT, pale_ink, "missing: where it would be");
-        picture_page_dot(p, 390, 791, 4, red);
-        picture_text(p, 400, 795, 12, PICTURE_LEFT, pale_ink, "label on the wrong knee");
-    }
+    poise_kinematics *kinematics;
+    picture *p = begin_picture(1200, 815, "Track: a body of 58 degrees of freedom follows 41 markers",
+                               "A cartwheel and a stride, from recordings with noise, gaps and swapped labels.",
+                               cartwheel->r.model, &kinematics);
+    draw_cartwheel(p, kinematics, cartwheel);
+    draw_walk(p, kinematics, walk);
+    picture_page_dot(p, 40, 791, 2.8, amber);
+    picture_text(p, 50, 795, 12, PICTURE_LEFT, PALE_INK, "marker, 3 mm noise");
+    picture_page_ring(p, 190, 791, 2.6, PALE_INK);
+    picture_text(p, 200, 795, 12, PICTURE_LEFT, PALE_INK, "missing: where it would be");
+    picture_page_dot(p, 390, 791, 4, red);
+    picture_text(p, 400, 795, 12, PICTURE_LEFT, PALE_INK, "label on the wrong knee");
     return save_picture(p, kinematics, path);
 }
 
@@ -207,11 +188,11 @@ static void draw_lamp_pose(picture *p, const poise_model *model, const poise_kin
 // Pose beside pose, each with the whole circle.
 bool draw_lamp(const demo_lamp *lamp, const char *path)
 {
-    poise_kinematics *kinematics = NULL;
-    picture *p = begin(1200, 645, "Aim: a lamp lights its way round a circle and holds a posture",
-                       "Eight of 360 steps. The light meets its target exactly; the posture decides all the rest.",
-                       lamp->model, &kinematics);
-    for (int i = 0; p && i < LAMPS; ++i) {
+    poise_kinematics *kinematics;
+    picture *p = begin_picture(1200, 645, "Aim: a lamp lights its way round a circle and holds a posture",
+                               "Eight of 360 steps. The light meets its target exactly; the posture decides all the rest.",
+                               lamp->model, &kinematics);
+    for (int i = 0; i < LAMPS; ++i) {
         int step = i * DEMO_STEPS / LAMPS;
         char angle[32];
         picture_view view = picture_look(poise_vec3_make(-0.75, 0.5, 0.43), Y);
@@ -227,7 +208,7 @@ bool draw_lamp(const demo_lamp *lamp, const char *path)
         snprintf(angle, sizeof angle, "%d degrees", step);
         double x, y;
         picture_project(p, lamp->center, &x, &y);
-        picture_text(p, x, y + 78, 12, PICTURE_MIDDLE, pale_ink, angle);
+        picture_text(p, x, y + 78, 12, PICTURE_MIDDLE, PALE_INK, angle);
     }
     return save_picture(p, kinematics, path);
 }
@@ -311,23 +292,21 @@ static void draw_ways(picture *p, poise_kinematics *kinematics, const demo_arm *
 
 bool draw_arm(const demo_arm *arm, const char *path)
 {
-    poise_kinematics *kinematics = NULL;
-    picture *p = begin(1100, 640, "Reach: an arm of seven joints puts its hand at a pose",
-                       "Position and rotation, within limits; the triads are the targets.", arm->model, &kinematics);
-    if (p) {
-        picture_view view = picture_look(poise_vec3_make(0.5, -0.9, 0.42), Z);
-        view.scale = 350;
-        view.x = 290;
-        view.y = 495;
-        picture_set_view(p, &view);
-        draw_some_reaches(p, kinematics, arm);
-        picture_text(p, view.x, 615, 13, PICTURE_MIDDLE, pale_ink, "six of a thousand poses");
-        view.x = 800;
-        view.scale = 390;
-        view.y = 498;
-        picture_set_view(p, &view);
-        draw_ways(p, kinematics, arm);
-        picture_text(p, view.x, 615, 13, PICTURE_MIDDLE, pale_ink, "one pose in six ways");
-    }
+    poise_kinematics *kinematics;
+    picture *p = begin_picture(1100, 640, "Reach: an arm of seven joints puts its hand at a pose",
+                               "Position and rotation, within limits; the triads are the targets.", arm->model, &kinematics);
+    picture_view view = picture_look(poise_vec3_make(0.5, -0.9, 0.42), Z);
+    view.scale = 350;
+    view.x = 290;
+    view.y = 495;
+    picture_set_view(p, &view);
+    draw_some_reaches(p, kinematics, arm);
+    picture_text(p, view.x, 615, 13, PICTURE_MIDDLE, PALE_INK, "six of a thousand poses");
+    view.x = 800;
+    view.scale = 390;
+    view.y = 498;
+    picture_set_view(p, &view);
+    draw_ways(p, kinematics, arm);
+    picture_text(p, view.x, 615, 13, PICTURE_MIDDLE, PALE_INK, "one pose in six ways");
     return save_picture(p, kinematics, path);
 }

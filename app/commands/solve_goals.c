@@ -1,4 +1,5 @@
 // Where the goals of poise solve come from.
+#include "cli/memory.h"
 #include "cli/terminal.h"
 #include "cli/whole_files.h"
 #include "solve_parts.h"
@@ -29,10 +30,7 @@ static bool add_from_json(solve_job *job, const char *name, const poise_file *fi
     for (int i = 0; i < file->goal_count; ++i) {
         char text[256];
         goal_describe(&file->goals[i], job->model, text, sizeof text);
-        if (!goals_add(&job->list, &file->goals[i], text)) {
-            complain("no memory left");
-            return false;
-        }
+        need(goals_add(&job->list, &file->goals[i], text));
     }
     if (file->goal_count == 0) {
         complain("%s: holds no goals; they are a list \"goals\" of objects with a \"kind\"", name);
@@ -49,11 +47,7 @@ static bool add_from_text(solve_job *job, const char *name, const file_bytes *by
     for (int line = 1; at < end; ++line) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         size_t size = (size_t)((stop ? stop : end) - at);
-        char *text = strndup(at, size), error[ERROR_SIZE];
-        if (!text) {
-            complain("no memory left");
-            return false;
-        }
+        char *text = needed(strndup(at, size)), error[ERROR_SIZE];
         text[strcspn(text, "#")] = '\0';
         bool works = text[strspn(text, " \t\r;")] == '\0' || goals_parse(&job->list, &context, text, error, sizeof error);
         free(text);

@@ -2,15 +2,9 @@
 #include "cli/save_picture.h"
 #include "solve_parts.h"
 
-#include <scenes/drawing.h>
-
-#include <math.h>
 #include <stdio.h>
 
-enum { WIDTH = 760, HEIGHT = 640, TOP = 80, EDGE = 40 };
-
-static const char *const ink = "#2f3b4a", *const pale = "#7b8794", *const bone = "#56748f", *const old_bone = "#d5dde5",
-                         *const joint = "#ffffff", *const ground = "#e3e8ed", *const red = "#d1495b",
+static const char *const bone = "#56748f", *const old_bone = "#d5dde5", *const joint = "#ffffff", *const red = "#d1495b",
                          *const green = "#3c9d6b";
 
 static bool has_point(const poise_goal *goal)
@@ -47,10 +41,6 @@ static void draw_goal(picture *p, const solve_job *job, const poise_kinematics *
 
 static void draw(picture *p, const solve_job *job, poise_kinematics *kinematics)
 {
-    poise_up side = job->file->scale.up;
-    poise_vec3 up = side == POISE_UP_Y   ? poise_vec3_make(0, 1, 0)
-                    : side == POISE_UP_Z ? poise_vec3_make(0, 0, 1)
-                                         : drawing_guess_up(job->model);
     drawing_box box = drawing_box_empty();
     const double *poses[] = {job->start, job->q};
     for (int i = 0; i < 2; ++i) {
@@ -62,11 +52,7 @@ static void draw(picture *p, const solve_job *job, poise_kinematics *kinematics)
             drawing_box_add(&box, job->list.goals[i].target.position);
         }
     }
-    double *floor = up.y > 0.5 ? &box.least.y : &box.least.z;
-    *floor = fmin(*floor, 0);
-    picture_view view = drawing_view(&box, up, WIDTH / 2.0, (HEIGHT + TOP) / 2.0, WIDTH - 3 * EDGE, HEIGHT - TOP - 2 * EDGE);
-    picture_set_view(p, &view);
-    drawing_ground(p, &box, up, *floor, ground);
+    show_box(p, job->file, &box, 60);
     poise_kinematics_update(kinematics, job->start, NULL);
     drawing_skeleton(p, job->model, kinematics, 5, old_bone, old_bone);
     picture_next_figure(p);
@@ -79,19 +65,16 @@ static void draw(picture *p, const solve_job *job, poise_kinematics *kinematics)
 
 bool solve_save_picture(const solve_job *job, const char *name)
 {
-    picture *p = picture_create(WIDTH, HEIGHT);
-    poise_kinematics *kinematics = NULL;
-    if (p && poise_kinematics_create(job->model, NULL, &kinematics, NULL) == POISE_OK) {
-        char caption[160];
-        int missed = 0;
-        for (int i = 0; i < job->list.count; ++i) {
-            missed += !solve_goal_is_met(job, i);
-        }
-        snprintf(caption, sizeof caption, "%d goal%s, %d missed; pale: the start; rings: where goals are", job->list.count,
-                 job->list.count == 1 ? "" : "s", missed);
-        draw(p, job, kinematics);
-        picture_text(p, 30, 40, 20, PICTURE_LEFT, ink, job->reached ? "Reached" : "The closest pose");
-        picture_text(p, 30, 62, 13, PICTURE_LEFT, pale, caption);
+    poise_kinematics *kinematics;
+    char caption[160];
+    int missed = 0;
+    for (int i = 0; i < job->list.count; ++i) {
+        missed += !solve_goal_is_met(job, i);
     }
+    snprintf(caption, sizeof caption, "%d goal%s, %d missed; pale: the start; rings: where goals are", job->list.count,
+             job->list.count == 1 ? "" : "s", missed);
+    picture *p = begin_picture(SKELETON_WIDTH, SKELETON_HEIGHT, job->reached ? "Reached" : "The closest pose", caption,
+                               job->model, &kinematics);
+    draw(p, job, kinematics);
     return save_picture(p, kinematics, name);
 }

@@ -60,8 +60,7 @@ static void print_goals(const solve_job *job)
                   : solve_goal_is_met(job, i)       ? "met"
                                                     : "missed");
     }
-    table_print(t, stdout);
-    table_destroy(t);
+    table_end(t, stdout);
 }
 
 static void print_bound(char *text, size_t size, coordinate_unit unit, double bound)
@@ -88,8 +87,7 @@ static void print_joints(const solve_job *job, const double *q)
                   fabs(value) < 5e-5 ? 0 : value, lower, upper, unit == COORDINATE_LENGTH ? job->length_unit : units[unit],
                   note);
     }
-    table_print(t, stdout);
-    table_destroy(t);
+    table_end(t, stdout);
 }
 
 static void print_trace(const solve_job *job)
@@ -100,8 +98,7 @@ static void print_trace(const solve_job *job)
         table_row(t, "%d\t%.4e\t%.2e\t%.2e\t%.2e\t%s\t%s", i + 1, r->cost, r->gradient, r->damping, r->step,
                   r->accepted ? "yes" : "no", r->exact ? "exact" : "-");
     }
-    table_print(t, stdout);
-    table_destroy(t);
+    table_end(t, stdout);
     putchar('\n');
 }
 
@@ -165,9 +162,7 @@ static void print_why(const solve_job *job)
     enum { SHOWN = 6 };
     const poise_report *r = &job->report;
     text_file text;
-    if (!text_open(&text)) {
-        return;
-    }
+    text_open(&text);
     fprintf(text.stream, "This is the closest pose that was found: %s.", r->reason);
     int shown = 0;
     for (int i = 0; i < poise_model_nq(job->model) && shown < SHOWN; ++i) {
@@ -213,8 +208,7 @@ static void print_solutions(const solve_job *job)
     }
     printf("\n%d answer%s, nearest to the start first (degrees and length units)\n\n", job->solution_count,
            job->solution_count == 1 ? "" : "s");
-    table_print(t, stdout);
-    table_destroy(t);
+    table_end(t, stdout);
     if (shown < job->solution_count) {
         printf("and %d more, which --json prints\n", job->solution_count - shown);
     }
@@ -266,19 +260,9 @@ static json_t *goals_as_json(const solve_job *job)
     return list;
 }
 
-static json_t *limits_as_json(const solve_job *job)
+static int side_of_limit(const void *solver, int i)
 {
-    json_t *list = json_array();
-    for (int i = 0; i < poise_model_nq(job->model); ++i) {
-        int side = poise_solver_active_limit(job->solver, i);
-        if (side != 0) {
-            int place, k = model_joint_of(job->model, i, &place);
-            json_array_append_new(list, json_pack("{s:o, s:i, s:s}", "joint",
-                                                  json_from_text(poise_model_joint_name(job->model, k)), "coordinate", i,
-                                                  "side", side < 0 ? "lower" : "upper"));
-        }
-    }
-    return list;
+    return poise_solver_active_limit(solver, i);
 }
 
 static json_t *trace_as_json(const solve_job *job)
@@ -306,7 +290,7 @@ app_exit solve_print_machine(const solve_job *job)
                   "restarts", r->restarts, "start_cost", json_from_number(r->start_cost), "cost", json_from_number(r->cost),
                   "metres_per_unit", json_from_number(metres > 0 ? metres : NAN), "q", json_from_numbers(job->q, nq));
     json_object_set_new(o, "goals", goals_as_json(job));
-    json_object_set_new(o, "active_limits", limits_as_json(job));
+    json_object_set_new(o, "active_limits", json_from_limits(job->model, side_of_limit, job->solver));
     if (job->trace) {
         json_object_set_new(o, "trace", trace_as_json(job));
     }

@@ -1,6 +1,7 @@
 // A list of jobs in a file.
 #include "track_jobs.h"
 
+#include "cli/memory.h"
 #include "cli/terminal.h"
 #include "cli/whole_files.h"
 
@@ -53,16 +54,12 @@ static int compare_outs(const void *a, const void *b)
 // Two jobs with one OUT would take turns in writing it, or leave one of them out.
 static bool check_outs(const char *name, const track_list *list)
 {
-    struct track_line **sorted = malloc((size_t)list->count * sizeof *sorted);
-    bool works = sorted != NULL;
-    for (int i = 0; works && i < list->count; ++i) {
+    struct track_line **sorted = needed(malloc((size_t)list->count * sizeof *sorted));
+    bool works = true;
+    for (int i = 0; i < list->count; ++i) {
         sorted[i] = &list->job[i];
     }
-    if (works) {
-        qsort(sorted, (size_t)list->count, sizeof *sorted, compare_outs);
-    } else {
-        complain("no memory left");
-    }
+    qsort(sorted, (size_t)list->count, sizeof *sorted, compare_outs);
     for (int i = 1; works && i < list->count; ++i) {
         if (strcmp(sorted[i - 1]->out, sorted[i]->out) == 0) {
             complain("%s:%d: line %d has the same OUT, %s", name, sorted[i]->line, sorted[i - 1]->line, sorted[i]->out);
@@ -84,16 +81,11 @@ bool track_list_read(const char *name, track_list *list)
     for (size_t i = 0; i < file.size; ++i) {
         lines += ((const char *)file.bytes)[i] == '\n';
     }
-    list->text = malloc(file.size + 1);
-    list->job = calloc(lines, sizeof *list->job);
-    bool works = list->text && list->job;
-    if (works) {
-        memcpy(list->text, file.bytes, file.size);
-        list->text[file.size] = '\0';
-    } else {
-        complain("no memory left");
-    }
+    list->text = memcpy(needed(malloc(file.size + 1)), file.bytes, file.size);
+    list->text[file.size] = '\0';
+    list->job = needed(calloc(lines, sizeof *list->job));
     file_release(&file);
+    bool works = true;
     int number = 1;
     for (char *line = list->text, *end; works && line; line = end, ++number) {
         end = strchr(line, '\n');

@@ -3,6 +3,7 @@
 
 #include "cli/command.h"
 #include "cli/json_output.h"
+#include "cli/memory.h"
 #include "cli/terminal.h"
 #include "cli/whole_files.h"
 #include "track_page_text.h"
@@ -347,9 +348,7 @@ static void print_word(FILE *stream, const char *word)
 static json_t *command_as_json(const arguments *args)
 {
     text_file text;
-    if (!text_open(&text)) {
-        return NULL;
-    }
+    text_open(&text);
     const app_command *command = arguments_command(args);
     fprintf(text.stream, "poise %s", command->name);
     for (int i = 0; i < arguments_count(args); ++i) {
@@ -420,11 +419,8 @@ bool report_write(const track_result *r, const char *name, const arguments *args
     char *data = o ? json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS)) : NULL;
     json_decref(o);
     text_file file;
-    if (!data || !at || !text_open(&file)) {
-        complain("%s: no memory left for it", name);
-        free(data);
-        return false;
-    }
+    need(data && at);
+    text_open(&file);
     fwrite(page, 1, (size_t)(at - page), file.stream);
     print_data(file.stream, data);
     fputs(at + strlen(hole), file.stream);

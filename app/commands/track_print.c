@@ -58,8 +58,7 @@ static void print_frames(const track_result *r, FILE *stream)
         }
     }
     fputc('\n', stream);
-    table_print(t, stream);
-    table_destroy(t);
+    table_end(t, stream);
 }
 
 static void print_markers(const track_result *r, FILE *stream)
@@ -87,8 +86,7 @@ static void print_markers(const track_result *r, FILE *stream)
                   m->seen, m->let_go);
     }
     fputc('\n', stream);
-    table_print(t, stream);
-    table_destroy(t);
+    table_end(t, stream);
     free(shown);
 }
 

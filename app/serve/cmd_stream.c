@@ -1,6 +1,7 @@
 // poise stream: goals in, joint angles out, in real time.
 #include "cli/json_output.h"
 #include "cli/load.h"
+#include "cli/memory.h"
 #include "cli/terminal.h"
 #include "cli/whole_files.h"
 #include "commands/commands.h"
@@ -32,13 +33,6 @@ static void print_text(const stream_options *o, const stream_figures *f)
     print_times("solving", &f->solving);
 }
 
-static json_t *times(const latency *l)
-{
-    return json_pack("{s:o, s:o, s:o, s:o}", "mean", json_from_number(latency_mean(l) * 1e6), "p50",
-                     json_from_number(latency_quantile(l, 0.5) * 1e6), "p99",
-                     json_from_number(latency_quantile(l, 0.99) * 1e6), "max", json_from_number(l->largest * 1e6));
-}
-
 // Times differ from run to run: a replay, which does not, leaves them out.
 static bool print_json(const stream_options *o, const stream_figures *f)
 {
@@ -46,8 +40,8 @@ static bool print_json(const stream_options *o, const stream_figures *f)
                                 (json_int_t)f->sent, "missed", (json_int_t)f->missed, "lines", (json_int_t)f->lines, "bad",
                                 (json_int_t)f->bad, "solves", (json_int_t)f->solves, "failed", (json_int_t)f->failed);
     if (!o->replay) {
-        json_object_set_new(figures, "latency_us", times(&f->output));
-        json_object_set_new(figures, "solve_us", times(&f->solving));
+        json_object_set_new(figures, "latency_us", json_from_times(&f->output));
+        json_object_set_new(figures, "solve_us", json_from_times(&f->solving));
     }
     return json_print_line(json_pack("{s:o}", "figures", figures));
 }
@@ -128,12 +122,12 @@ static app_exit run_model(const arguments *args, const poise_file *file, stream_
     aim_end end;
     aim_holds holds;
     stream_task task;
-    double *posture = calloc((size_t)poise_model_nq(file->model) + 1, sizeof *posture);
+    double *posture = needed(calloc((size_t)poise_model_nq(file->model) + 1, sizeof *posture));
     const char *record = option_text(args, "record", NULL);
     app_exit status = APP_BAD;
-    bool works =
-        posture && aim_find_end(file->model, option_text(args, "body", NULL), option_text(args, "axis", NULL), &end) &&
-        aim_read_holds(args, file->model, &holds) && load_posture(file, option_text(args, "posture", "neutral"), posture);
+    bool works = aim_find_end(file->model, option_text(args, "body", NULL), option_text(args, "axis", NULL), &end) &&
+                 aim_read_holds(args, file->model, &holds) &&
+                 load_posture(file, option_text(args, "posture", "neutral"), posture);
     if (works && record) {
         o->record = fopen(record, "we");
         if (!o->record) {
@@ -141,7 +135,8 @@ static app_exit run_model(const arguments *args, const poise_file *file, stream_
             works = false;
         }
     }
-    if (works && task_init(&task, file, &end, &holds, posture)) {
+    if (works) {
+        task_init(&task, file, &end, &holds, posture);
         status = run_with(args, &task, o);
         task_release(&task);
     }

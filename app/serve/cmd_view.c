@@ -104,9 +104,10 @@ static app_exit serve(server *s, const arguments *args)
             return APP_BAD;
         }
         file_release(&bytes);
-        if (!secret_path(file, path, sizeof path) || !server_add_file(s, path, file)) {
+        if (!secret_path(file, path, sizeof path)) {
             return APP_BAD;
         }
+        server_add_file(s, path, file);
         char encoded[PATH_MAX];
         print_encoded(encoded, sizeof encoded, path);
         snprintf(query, sizeof query, "?file=%s", encoded);
@@ -133,7 +134,7 @@ static app_exit serve(server *s, const arguments *args)
 static app_exit run(const arguments *args)
 {
     server *s = server_create();
-    app_exit status = s ? serve(s, args) : APP_BAD;
+    app_exit status = serve(s, args);
     server_destroy(s);
     return status;
 }

@@ -1,6 +1,7 @@
 // A small web server for the studio.
 #include "server.h"
 
+#include "cli/memory.h"
 #include "cli/terminal.h"
 #include "cli/whole_files.h"
 
@@ -37,11 +38,7 @@ struct server {
 
 server *server_create(void)
 {
-    server *s = calloc(1, sizeof *s);
-    if (!s) {
-        complain("no memory left");
-        return NULL;
-    }
+    server *s = needed(calloc(1, sizeof *s));
     s->listener = -1;
     return s;
 }
@@ -62,25 +59,13 @@ void server_destroy(server *s)
     free(s);
 }
 
-bool server_add_file(server *s, const char *path, const char *file)
+void server_add_file(server *s, const char *path, const char *file)
 {
     if (s->count == s->room) {
-        int room = s->room > 0 ? 2 * s->room : 32;
-        entry *more = realloc(s->entries, sizeof *more * (size_t)room);
-        if (!more) {
-            complain("no memory left");
-            return false;
-        }
-        s->entries = more;
-        s->room = room;
+        s->room = s->room > 0 ? 2 * s->room : 32;
+        s->entries = needed(realloc(s->entries, sizeof *s->entries * (size_t)s->room));
     }
-    entry e = {.path = strdup(path), .file = strdup(file)};
-    s->entries[s->count++] = e;
-    if (!e.path || !e.file) {
-        complain("no memory left");
-        return false;
-    }
-    return true;
+    s->entries[s->count++] = (entry){.path = needed(strdup(path)), .file = needed(strdup(file))};
 }
 
 // The files below `folder`, whose paths begin with `path`. Links are not followed.
@@ -106,7 +91,7 @@ static bool add_below(server *s, const char *folder, const char *path)
         if (S_ISDIR(status.st_mode)) {
             works = add_below(s, inner, inner_path);
         } else if (S_ISREG(status.st_mode)) {
-            works = server_add_file(s, inner_path, inner);
+            server_add_file(s, inner_path, inner);
         }
     }
     closedir(listing);

@@ -11,7 +11,6 @@
 
 typedef struct server server;
 
-// NULL, with one line on standard error, when there is no memory.
 server *server_create(void);
 void server_destroy(server *s);
 
@@ -19,7 +18,7 @@ void server_destroy(server *s);
 bool server_add_folder(server *s, const char *folder);
 
 // One file, under `path` ("/file/walk.bvh"). It is read again for each request.
-bool server_add_file(server *s, const char *path, const char *file);
+void server_add_file(server *s, const char *path, const char *file);
 
 // Listen on 127.0.0.1 and this port; 0 for one that is free. Returns the port; 0 after one line on standard error.
 int server_listen(server *s, int port);

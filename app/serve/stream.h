@@ -54,7 +54,7 @@ typedef struct stream_task {
     int goal_count; // all, with the two above
 } stream_task;
 
-bool task_init(stream_task *task, const poise_file *file, const aim_end *end, const aim_holds *holds, const double *posture);
+void task_init(stream_task *task, const poise_file *file, const aim_end *end, const aim_holds *holds, const double *posture);
 void task_release(stream_task *task);
 
 // Do what the members of the object say, all of it or, when something is wrong, nothing: then false, and `wrong` (of

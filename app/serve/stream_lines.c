@@ -1,6 +1,7 @@
 // Lines from standard input or from datagrams, in bounded memory.
 #include "stream.h"
 
+#include "cli/memory.h"
 #include "cli/terminal.h"
 
 #include <arpa/inet.h>
@@ -41,11 +42,7 @@ static bool open_port(line_source *s, int port)
 
 line_source *lines_open(int port)
 {
-    line_source *s = malloc(sizeof *s);
-    if (!s) {
-        complain("no memory left");
-        return NULL;
-    }
+    line_source *s = needed(malloc(sizeof *s));
     memset(s, 0, offsetof(line_source, buffer));
     s->descriptor = STDIN_FILENO;
     s->port = -1;

@@ -4,6 +4,7 @@
 // record holds both, so that it replays to the same bytes.
 #include "stream.h"
 
+#include "cli/memory.h"
 #include "cli/terminal.h"
 
 #include <errno.h>
@@ -38,8 +39,7 @@ typedef struct loop {
     bool no_more, calm;  // no lines are left; the last solve left the answer where it was
     int64_t last_change; // tick of the last line that was taken
     bool closed;         // nobody reads what goes out
-    char *out;
-    size_t room;
+    char *out;           // room for a line of angles
 } loop;
 
 static volatile sig_atomic_t interrupted;
@@ -459,15 +459,10 @@ static bool create_solver(loop *l)
 static bool create_parts(loop *l)
 {
     size_t nq = (size_t)poise_model_nq(l->task->model);
-    l->answer = calloc(nq + 1, sizeof *l->answer);
-    l->before = calloc(nq + 1, sizeof *l->before);
-    l->q = calloc(nq + 1, sizeof *l->q);
-    l->room = (nq + 16) * NUMBER_SIZE;
-    l->out = malloc(l->room);
-    if (!l->answer || !l->before || !l->q || !l->out) {
-        complain("no memory left");
-        return false;
-    }
+    l->answer = needed(calloc(nq + 1, sizeof *l->answer));
+    l->before = needed(calloc(nq + 1, sizeof *l->before));
+    l->q = needed(calloc(nq + 1, sizeof *l->q));
+    l->out = needed(malloc((nq + 16) * NUMBER_SIZE));
     memcpy(l->answer, l->task->posture, nq * sizeof *l->answer);
     poise_model_clamp(l->task->model, l->answer, NULL, NULL);
     memcpy(l->q, l->answer, nq * sizeof *l->q);

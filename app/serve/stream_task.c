@@ -1,6 +1,7 @@
 // What lines ask for.
 #include "stream.h"
 
+#include "cli/memory.h"
 #include "cli/terminal.h"
 
 #include <math.h>
@@ -311,21 +312,14 @@ bool task_apply(stream_task *task, json_t *object, char *wrong)
 
 // ---- Life ----------------------------------------------------------------------------------------------------------------
 
-bool task_init(stream_task *task, const poise_file *file, const aim_end *end, const aim_holds *holds, const double *posture)
+void task_init(stream_task *task, const poise_file *file, const aim_end *end, const aim_holds *holds, const double *posture)
 {
     size_t size = (size_t)poise_model_nq(file->model) * sizeof *posture;
-    *task = (stream_task){.file = file, .model = file->model, .end = *end, .holds = *holds, .posture = malloc(size + 1)};
-    task->first_posture = malloc(size + 1);
-    if (!task->posture || !task->first_posture ||
-        poise_kinematics_create(file->model, NULL, &task->kinematics, NULL) != POISE_OK) {
-        complain("no memory left");
-        task_release(task);
-        return false;
-    }
-    memcpy(task->posture, posture, size);
-    memcpy(task->first_posture, posture, size);
+    *task = (stream_task){.file = file, .model = file->model, .end = *end, .holds = *holds};
+    task->posture = memcpy(needed(malloc(size + 1)), posture, size);
+    task->first_posture = memcpy(needed(malloc(size + 1)), posture, size);
+    need(poise_kinematics_create(file->model, NULL, &task->kinematics, NULL) == POISE_OK);
     task->goal_count = list_goals(task, &(change){0}, task->goals);
-    return true;
 }
 
 void task_release(stream_task *task)
