@@ -73,7 +73,7 @@ static const struct {
     option_kind kind;
     const char *help;
 } options[] = {
-    {"--peers", NULL, FLAG, "run the rivals too, where they are built in"},
+    {"--peers", NULL, FLAG, "run the baselines too, where they are built in"},
     {"--quick", NULL, FLAG, "all suites in seconds: to see that they work, not to quote"},
     {"--json", NULL, FLAG, "JSON instead of tables"},
     {"--markdown", NULL, FLAG, "Markdown instead of tables"},
@@ -86,7 +86,7 @@ static const struct {
     {"--rounds", "N", NUMBER, "runs, of which the fastest counts"},
     {"--threads", "N", NUMBER, "threads of arm-batches, marker-batches, erik, gpu-*"},
     {"--targets", "N", NUMBER, "arms, arm-batches, gpu-arms: targets"},
-    {"--peer-targets", "N", NUMBER, "arms: targets of slower rivals"},
+    {"--peer-targets", "N", NUMBER, "arms: targets of slower baselines"},
     {"--robots", "FOLDER", TEXT, "kinematics, arms, arm-batches, gpu-arms: panda.chain ..."},
     {"--skeleton", "FILE", TEXT, "markers, marker-batches: bodies and markers"},
     {"--frames", "N", NUMBER, "methods, markers, marker-batches, gpu-markers: frames"},

@@ -22,11 +22,11 @@ typedef struct row {
 
 struct bench_report {
     report_style style;
-    json_t *json, *suite; // suite: the one at hand
+    json_t *json, *suite; // suite: the current one
     const report_table *table;
     row *rows;
     int row_count, room;
-    char *notes[NOTES]; // of the table at hand
+    char *notes[NOTES]; // of the current table
     int note_count;
     double begin; // of the suite
     bool is_broken;

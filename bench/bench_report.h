@@ -43,7 +43,7 @@ typedef struct bench_report bench_report;
 bench_report *report_create(report_style style, const bench_machine *machine);
 bool report_finish(bench_report *r, const char *path);
 
-// A rival, and whether this program has it.
+// A baseline, and whether this program has it.
 void report_peer(bench_report *r, const char *name, const char *package, bool is_built, bool is_asked);
 
 void report_begin_suite(bench_report *r, const char *name, const char *summary);
@@ -61,7 +61,7 @@ void report_row(bench_report *r, const char *of, const char *method, int count, 
         __VA_ARGS__                                                                                                         \
     }
 
-// In words: below the table at hand, or below the suite's name; why a suite is skipped; what should hold, when it does not.
+// In words: below the current table, or below the suite's name; why a suite is skipped; what should hold, when it does not.
 void report_note(bench_report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void report_skip(bench_report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void report_promise(bench_report *r, bool is_held, const char *format, ...) __attribute__((format(printf, 3, 4)));

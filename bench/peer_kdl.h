@@ -1,4 +1,4 @@
-// Orocos KDL as a rival, behind a C interface. Built only where KDL is installed.
+// Orocos KDL as a baseline, behind a C interface. Built only where KDL is installed.
 #ifndef BENCH_PEER_KDL_H
 #define BENCH_PEER_KDL_H
 

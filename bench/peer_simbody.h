@@ -1,4 +1,4 @@
-// Simbody's Assembler with Markers as a rival, behind a C interface. Built only where Simbody is installed.
+// Simbody's Assembler with Markers as a baseline, behind a C interface. Built only where Simbody is installed.
 #ifndef BENCH_PEER_SIMBODY_H
 #define BENCH_PEER_SIMBODY_H
 

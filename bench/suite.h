@@ -53,7 +53,7 @@ bool bench_asks_for(const bench *b, const char *table);
 // Does this run take that method? A quick one leaves out those that factor all rows at once: a tenth of a second a frame.
 bool bench_takes(const bench *b, poise_method method);
 
-// The case at hand, on a terminal.
+// The current case, on a terminal.
 void bench_progress(const bench *b, const char *what);
 
 // Threads for work that uses several: --threads, or else one for each processor, eight at most.

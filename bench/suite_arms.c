@@ -328,7 +328,7 @@ void suite_arms(const bench *b)
     int count = arm_take_all(bench_text(b, "--robots", "../shared/chains"), arms);
     report_note(
         b->report,
-        "Within 1e-5 m and 1e-5 rad; %d targets, %d for rivals. With a table: starts from a table made with the solver.",
+        "Within 1e-5 m and 1e-5 rad; %d targets, %d for baselines. With a table: starts from a table made with the solver.",
         bench_number(b, "--targets", 10000, 200), bench_number(b, "--peer-targets", 1000, 20));
     run_seeds(b, arms, count);
     run_unreachable(b, arms, count);

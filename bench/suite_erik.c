@@ -1,4 +1,4 @@
-// The evaluation of ERIK and of its rival on skeletons A to G: the numbers of Tables 8 and 9 of Ribeiro & Paiva (2019),
+// The evaluation of ERIK and of its baseline on skeletons A to G: the numbers of Tables 8 and 9 of Ribeiro & Paiva (2019),
 // ours beside the printed ones.
 //
 // --full takes every posture at every orientation, 288,703,835 samples, and goes on where --progress left off. With

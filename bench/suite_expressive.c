@@ -22,9 +22,9 @@
 #define STEPS       360
 #define SEED        2019
 
-typedef enum rival { ERIK = 0, METRIC, SHAPE, RIVALS } rival;
+typedef enum contender { ERIK = 0, METRIC, SHAPE, CONTENDERS } contender;
 
-static const char *const rival_names[RIVALS] = {"erik", "metric", "shape"};
+static const char *const contender_names[CONTENDERS] = {"erik", "metric", "shape"};
 
 typedef struct tally {
     int64_t count, ok, aimed, steps, jumps, violations;
@@ -37,7 +37,7 @@ typedef struct setting {
     const evaluate_problem *problem;
     poise_model *model; // with the limits of this run
     poise_erik *erik;
-    poise_expressive *cold[RIVALS], *warm[RIVALS];
+    poise_expressive *cold[CONTENDERS], *warm[CONTENDERS];
     poise_erik_options options;
 } setting;
 
@@ -84,7 +84,7 @@ static double shape_error(const setting *s, const double *posture, const double 
     return (sum + fmin(as_is, other)) / weights / degree;
 }
 
-static void ask(const setting *s, rival who, bool is_path, const double *posture, poise_quat target, double *q, tally *t)
+static void ask(const setting *s, contender who, bool is_path, const double *posture, poise_quat target, double *q, tally *t)
 {
     poise_erik_report report;
     double begin = bench_now();
@@ -108,26 +108,26 @@ static void ask(const setting *s, rival who, bool is_path, const double *posture
 static void add_rows(const setting *s, const char *what, tally *all)
 {
     double first = NAN;
-    for (int who = 0; who < RIVALS; ++who) {
+    for (int who = 0; who < CONTENDERS; ++who) {
         tally *t = &all[who];
         double n = (double)t->count;
         char of[24];
         bench_times times = bench_times_of(t->us, (int)t->count);
         first = who == 0 ? times.mean : first;
         snprintf(of, sizeof of, "%c %s", s->problem->skeleton->letter, what);
-        report_row(s->bench->report, of, rival_names[who],
+        report_row(s->bench->report, of, contender_names[who],
                    REPORT_VALUES(100.0 * (double)t->ok / n, 100.0 * (double)t->aimed / n, t->error / n, t->orientation / n,
                                  t->shape / n, t->steps ? 100.0 * (double)t->jumps / (double)t->steps : NAN,
                                  (double)t->violations, times.mean, times.p99, times.most, times.mean / first));
-        report_promise(s->bench->report, t->violations == 0, "%s, %s: %lld answers outside the limits", of, rival_names[who],
-                       (long long)t->violations);
+        report_promise(s->bench->report, t->violations == 0, "%s, %s: %lld answers outside the limits", of,
+                       contender_names[who], (long long)t->violations);
         free(t->us);
     }
 }
 
 static void start_tally(tally *t, int64_t count)
 {
-    for (int who = 0; who < RIVALS; ++who) {
+    for (int who = 0; who < CONTENDERS; ++who) {
         t[who] = (tally){.us = bench_take((size_t)count, sizeof *t->us)};
     }
 }
@@ -149,7 +149,7 @@ static void take_posture(const setting *s, int64_t index, double *posture)
 
 static void run_samples(const setting *s, int64_t samples)
 {
-    tally t[RIVALS];
+    tally t[CONTENDERS];
     int64_t count = s->problem->posture_count;
     start_tally(t, samples);
     scene_random random = scene_random_make(SEED);
@@ -158,9 +158,9 @@ static void run_samples(const setting *s, int64_t samples)
         double psi[MOST_JOINTS], q[MOST_JOINTS];
         evaluate_draw(s->problem, SEED, i, &posture, &orientation);
         take_posture(s, samples < count ? scene_random_index(&random, (int)count) : posture, psi);
-        for (int who = 0; who < RIVALS; ++who) {
+        for (int who = 0; who < CONTENDERS; ++who) {
             memcpy(q, psi, sizeof q);
-            ask(s, (rival)who, false, psi, s->problem->orientations[orientation], q, &t[who]);
+            ask(s, (contender)who, false, psi, s->problem->orientations[orientation], q, &t[who]);
         }
     }
     add_rows(s, "samples", t);
@@ -183,7 +183,7 @@ static void run_path(const setting *s, int64_t index, scene_random *random, tall
     take_posture(s, index, psi);
     poise_quat start = scene_random_rotation(random);
     poise_quat turn = poise_quat_from_axis_angle(scene_random_direction(random), degree);
-    for (int who = 0; who < RIVALS; ++who) {
+    for (int who = 0; who < CONTENDERS; ++who) {
         poise_quat target = start;
         poise_goal goal = poise_goal_orientation(s->options.body, target);
         memcpy(q, psi, sizeof q);
@@ -192,7 +192,7 @@ static void run_path(const setting *s, int64_t index, scene_random *random, tall
         }
         for (int i = 0; i <= STEPS; ++i) {
             memcpy(before, q, sizeof before);
-            ask(s, (rival)who, true, psi, target, q, &t[who]);
+            ask(s, (contender)who, true, psi, target, q, &t[who]);
             t[who].steps += i > 0;
             t[who].jumps += i > 0 && has_jumped(before, q, n);
             target = poise_quat_multiply(turn, target);
@@ -202,7 +202,7 @@ static void run_path(const setting *s, int64_t index, scene_random *random, tall
 
 static void run_paths(const setting *s, int64_t paths)
 {
-    tally t[RIVALS];
+    tally t[CONTENDERS];
     start_tally(t, paths * (STEPS + 1));
     scene_random random = scene_random_make(SEED);
     for (int64_t i = 0; i < paths; ++i) {
@@ -211,14 +211,14 @@ static void run_paths(const setting *s, int64_t paths)
     add_rows(s, "paths", t);
 }
 
-static bool make_rivals(setting *s)
+static bool make_contenders(setting *s)
 {
     poise_expressive_options o = poise_expressive_options_default();
     o.body = s->options.body;
     o.tip = s->options.tip;
     o.aggravation = s->options.aggravation;
     bool done = poise_erik_create(s->model, &s->options, NULL, &s->erik, NULL) == POISE_OK;
-    for (int who = METRIC; who < RIVALS; ++who) {
+    for (int who = METRIC; who < CONTENDERS; ++who) {
         o.mode = who == METRIC ? POISE_EXPRESSIVE_METRIC : POISE_EXPRESSIVE_SHAPE;
         o.warm = false;
         done = poise_expressive_create(s->model, &o, NULL, &s->cold[who], NULL) == POISE_OK && done;
@@ -239,12 +239,12 @@ static void run_skeleton(const bench *b, int index, double aggravation, bool is_
     s.problem = problem;
     s.options = problem->options;
     s.model = is_narrow ? narrow_model(problem->model) : problem->model;
-    if (!s.model || !make_rivals(&s)) {
+    if (!s.model || !make_contenders(&s)) {
         bench_fail("skeleton %d cannot be made", index);
     }
     run_samples(&s, samples);
     run_paths(&s, paths);
-    for (int who = METRIC; who < RIVALS; ++who) {
+    for (int who = METRIC; who < CONTENDERS; ++who) {
         poise_expressive_destroy(s.cold[who]);
         poise_expressive_destroy(s.warm[who]);
     }

@@ -23,7 +23,7 @@
 typedef struct contest {
     const bench *bench;
     const hdm05_task *task;
-    poise_goal *goals; // frames x HDM05_MARKERS, of the kind at hand
+    poise_goal *goals; // frames x HDM05_MARKERS, of the current kind
     double *q;         // nq
     int frames;        // of the take, that are used
     double first;      // mean us of the table's first row

@@ -1,6 +1,6 @@
 // Forward kinematics and Jacobian of robot arms, against Orocos KDL: the tip's frame, and with it its 6 x n Jacobian.
 //
-// The error is the largest entry by which the tip's frame, and for a rival also its Jacobian, is off: from a forward
+// The error is the largest entry by which the tip's frame, and for a baseline also its Jacobian, is off: from a forward
 // kinematics written for the benchmark, and from Poise's Jacobian.
 #include "arm_task.h"
 #include "suite.h"

@@ -1,7 +1,7 @@
 // Marker tracking: a skeleton of 58 degrees of freedom follows 41 markers, 500 frames at 100 Hz.
 //
-// Frame 0 starts cold from the neutral pose, every other frame warm from the answer of the frame before. All rivals see the
-// same markers, without noise and with 3 mm of it. Every rival runs the whole sequence several times, in turn with the
+// Frame 0 starts cold from the neutral pose, every other frame warm from the answer of the frame before. All contenders see the
+// same markers, without noise and with 3 mm of it. Every contender runs the whole sequence several times, in turn with the
 // others, and the time of a frame is the least of its rounds; slow ones see the first frames only. Errors are distances
 // between the markers of the answer and those seen.
 #include "marker_task.h"
@@ -17,8 +17,8 @@
 #include <string.h>
 
 #define NOISE        0.003 // metres
-#define RIVALS       24
-#define BUDGET       1.5e9 // nanoseconds that a rival may take
+#define CONTENDERS   24
+#define BUDGET       1.5e9 // nanoseconds that a contender may take
 #define QUICK_BUDGET 2e7
 
 // Where Poise stops: markers met to a micrometre, or else residuals within a thousandth of orthogonal to all that the joints
@@ -33,14 +33,14 @@
 #define METHOD_ITERATIONS 200
 #define METHOD_PROOF      10
 
-// ---- Rivals --------------------------------------------------------------------------------------------------------------
+// ---- Contenders ----------------------------------------------------------------------------------------------------------
 
-typedef struct rival rival;
+typedef struct contender contender;
 
-struct rival {
+struct contender {
     char name[40];
-    poise_method method;                                         // of Poise's rows
-    void *(*create)(const rival *self, const marker_task *task); // NULL: cannot do it
+    poise_method method;                                             // of Poise's rows
+    void *(*create)(const contender *self, const marker_task *task); // NULL: cannot do it
     void (*destroy)(void *tracker);
     void (*observe)(void *tracker, const poise_vec3 *seen);
     int (*solve)(void *tracker, bool cold); // what is timed; returns iterations
@@ -72,7 +72,7 @@ static void poise_destroy(void *tracker)
     free(p);
 }
 
-static void *poise_create(const rival *self, const marker_task *task)
+static void *poise_create(const contender *self, const marker_task *task)
 {
     follower *p = bench_take(1, sizeof *p);
     p->task = task;
@@ -139,7 +139,7 @@ static void textbook_destroy(void *tracker)
     free(t);
 }
 
-static void *textbook_create(const rival *self, const marker_task *task)
+static void *textbook_create(const contender *self, const marker_task *task)
 {
     (void)self;
     textbook_tracker *t = bench_take(1, sizeof *t);
@@ -173,7 +173,7 @@ static void textbook_points(void *tracker, poise_vec3 *points)
 }
 
 #ifdef POISE_HAS_SIMBODY
-static void *simbody_create(const rival *self, const marker_task *task)
+static void *simbody_create(const contender *self, const marker_task *task)
 {
     (void)self;
     return peer_simbody_create(task->model, task->markers, task->marker_count, SIMBODY_ACCURACY);
@@ -202,8 +202,8 @@ static void simbody_points(void *tracker, poise_vec3 *points)
 
 // ---- Runs ----------------------------------------------------------------------------------------------------------------
 
-// The errors of one frame, into the sums of a rival.
-static void judge(rival *r, const marker_task *task, int frame, const poise_vec3 *points)
+// The errors of one frame, into the sums of a contender.
+static void judge(contender *r, const marker_task *task, int frame, const poise_vec3 *points)
 {
     const poise_vec3 *seen = marker_task_frame(task, frame);
     double sum = 0.0, worst = 0.0;
@@ -221,8 +221,8 @@ static void judge(rival *r, const marker_task *task, int frame, const poise_vec3
     r->worst = fmax(r->worst, sqrt(worst));
 }
 
-// Track the first frames. False when the rival cannot do this task.
-static bool run(rival *r, const marker_task *task, int frames)
+// Track the first frames. False when the contender cannot do this task.
+static bool run(contender *r, const marker_task *task, int frames)
 {
     double begin = bench_now();
     void *tracker = r->create(r, task);
@@ -247,35 +247,35 @@ static bool run(rival *r, const marker_task *task, int frames)
     return tracker != NULL;
 }
 
-static double rms(const rival *r, const marker_task *task, int frames)
+static double rms(const contender *r, const marker_task *task, int frames)
 {
     return sqrt(r->square_sum / ((double)task->marker_count * (frames - 1)));
 }
 
-static void add_rival(rival *rivals, int *count, rival r, const marker_task *task)
+static void add_contender(contender *contenders, int *count, contender r, const marker_task *task)
 {
     r.us = bench_take((size_t)task->frame_count, sizeof *r.us);
     r.frames = task->frame_count;
     for (int t = 0; t < task->frame_count; ++t) {
         r.us[t] = INFINITY;
     }
-    rivals[(*count)++] = r;
+    contenders[(*count)++] = r;
 }
 
-static rival poise_rival(poise_method method)
+static contender poise_contender(poise_method method)
 {
-    rival r = {.method = method,
-               .create = poise_create,
-               .destroy = poise_destroy,
-               .observe = poise_observe,
-               .solve = poise_follow,
-               .points = poise_points};
+    contender r = {.method = method,
+                   .create = poise_create,
+                   .destroy = poise_destroy,
+                   .observe = poise_observe,
+                   .solve = poise_follow,
+                   .points = poise_points};
     snprintf(r.name, sizeof r.name, "%s", poise_method_name(method));
     return r;
 }
 
 // So many of the frames as fit into the budget, by what the first of them took.
-static void ration(rival *r, int proof, double budget)
+static void ration(contender *r, int proof, double budget)
 {
     int most = (int)fmin(budget / (r->spent / proof), 1e6);
     most = most > proof ? most : proof;
@@ -283,20 +283,20 @@ static void ration(rival *r, int proof, double budget)
 }
 
 // AUTO, then what else Poise has that can do it: the first frames as well as AUTO does them.
-static void add_methods(const bench *b, rival *rivals, int *count, const marker_task *task)
+static void add_methods(const bench *b, contender *contenders, int *count, const marker_task *task)
 {
-    add_rival(rivals, count, poise_rival(POISE_METHOD_AUTO), task);
+    add_contender(contenders, count, poise_contender(POISE_METHOD_AUTO), task);
     int proof = b->is_quick ? 2 : task->frame_count < METHOD_PROOF ? task->frame_count : METHOD_PROOF;
-    run(&rivals[0], task, proof);
-    double bar = fmax(1.001 * rms(&rivals[0], task, proof), POSITION_TOLERANCE);
+    run(&contenders[0], task, proof);
+    double bar = fmax(1.001 * rms(&contenders[0], task, proof), POSITION_TOLERANCE);
     for (int m = POISE_METHOD_AUTO + 1; m < POISE_METHOD_COUNT; ++m) {
-        rival r = poise_rival((poise_method)m);
+        contender r = poise_contender((poise_method)m);
         bench_progress(b, r.name);
         if (!bench_takes(b, r.method)) {
             continue;
         }
-        add_rival(rivals, count, r, task);
-        rival *added = &rivals[*count - 1];
+        add_contender(contenders, count, r, task);
+        contender *added = &contenders[*count - 1];
         if (!run(added, task, proof)) {
             report_note(b->report, "%s: not for this task", added->name);
         } else if (!(rms(added, task, proof) <= bar)) {
@@ -311,29 +311,29 @@ static void add_methods(const bench *b, rival *rivals, int *count, const marker_
     }
 }
 
-static void add_peers(rival *rivals, int *count, const marker_task *task)
+static void add_peers(contender *contenders, int *count, const marker_task *task)
 {
-    rival textbook = {.name = "textbook dense LM",
-                      .create = textbook_create,
-                      .destroy = textbook_destroy,
-                      .observe = textbook_observe,
-                      .solve = textbook_track,
-                      .points = textbook_points};
-    add_rival(rivals, count, textbook, task);
+    contender textbook = {.name = "textbook dense LM",
+                          .create = textbook_create,
+                          .destroy = textbook_destroy,
+                          .observe = textbook_observe,
+                          .solve = textbook_track,
+                          .points = textbook_points};
+    add_contender(contenders, count, textbook, task);
 #ifdef POISE_HAS_SIMBODY
-    rival simbody = {.name = "Simbody Assembler",
-                     .create = simbody_create,
-                     .destroy = simbody_destroy,
-                     .observe = simbody_observe,
-                     .solve = simbody_track,
-                     .points = simbody_points};
-    add_rival(rivals, count, simbody, task);
+    contender simbody = {.name = "Simbody Assembler",
+                         .create = simbody_create,
+                         .destroy = simbody_destroy,
+                         .observe = simbody_observe,
+                         .solve = simbody_track,
+                         .points = simbody_points};
+    add_contender(contenders, count, simbody, task);
 #endif
 }
 
 // ---- Tables --------------------------------------------------------------------------------------------------------------
 
-static void add_row(const bench *b, rival *r, const char *of, const marker_task *task, double *first)
+static void add_row(const bench *b, contender *r, const char *of, const marker_task *task, double *first)
 {
     int n = r->frames - 1;
     if (r->us[0] == INFINITY) {
@@ -350,24 +350,24 @@ static void add_row(const bench *b, rival *r, const char *of, const marker_task 
 
 static void compete(const bench *b, const char *of, const marker_task *task)
 {
-    rival rivals[RIVALS];
+    contender contenders[CONTENDERS];
     int count = 0, rounds = bench_number(b, "--rounds", 3, 1);
     double first = NAN;
-    add_methods(b, rivals, &count, task);
+    add_methods(b, contenders, &count, task);
     if (b->with_peers) {
-        add_peers(rivals, &count, task);
+        add_peers(contenders, &count, task);
     }
     for (int round = 0; round < rounds; ++round) {
         for (int i = 0; i < count; ++i) {
-            bench_progress(b, rivals[i].name);
-            if (round == 0 || rivals[i].spent < BUDGET) {
-                run(&rivals[i], task, rivals[i].frames);
+            bench_progress(b, contenders[i].name);
+            if (round == 0 || contenders[i].spent < BUDGET) {
+                run(&contenders[i], task, contenders[i].frames);
             }
         }
     }
     for (int i = 0; i < count; ++i) {
-        add_row(b, &rivals[i], of, task, &first);
-        free(rivals[i].us);
+        add_row(b, &contenders[i], of, task, &first);
+        free(contenders[i].us);
     }
 }
 

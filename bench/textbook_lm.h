@@ -1,4 +1,4 @@
-// A rival: Levenberg-Marquardt with a dense Jacobian, as textbooks have it.
+// A baseline: Levenberg-Marquardt with a dense Jacobian, as textbooks have it.
 #ifndef BENCH_TEXTBOOK_LM_H
 #define BENCH_TEXTBOOK_LM_H
 

@@ -62,7 +62,7 @@ bool words_receive(void)
 
 void words_listen(int count)
 {
-    if (team_leads()) {
+    if (rank_leads()) {
         all.said = ranks_must(calloc((size_t)count + 1, sizeof *all.said));
         all.count = count;
         all.printed = 0;
@@ -74,7 +74,7 @@ void words_say(int piece, const char *messages, const char *output)
 {
     size_t size;
     char *message = pack(piece, messages, output, &size);
-    if (team_leads()) {
+    if (rank_leads()) {
         keep(message);
         return;
     }
@@ -86,7 +86,7 @@ void words_say(int piece, const char *messages, const char *output)
 
 void words_hear_out(void)
 {
-    for (bool waits = team_leads(); waits;) {
+    for (bool waits = rank_leads(); waits;) {
         pthread_mutex_lock(&all.lock);
         waits = all.printed < all.count;
         pthread_mutex_unlock(&all.lock);

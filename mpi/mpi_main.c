@@ -42,9 +42,9 @@ static bool launcher_has_terminal(int descriptor)
 static void find_terminals(const char *command)
 {
     bool is_list = strcmp(command, "track") == 0;
-    if (team_now()->size > 1 || getenv("PMIX_RANK") || getenv("PMI_RANK")) { // not from a shell
-        terminals_are(team_leads() && launcher_has_terminal(STDOUT_FILENO),
-                      team_leads() && !is_list && launcher_has_terminal(STDERR_FILENO));
+    if (ranks_current()->size > 1 || getenv("PMIX_RANK") || getenv("PMI_RANK")) { // not from a shell
+        terminals_are(rank_leads() && launcher_has_terminal(STDOUT_FILENO),
+                      rank_leads() && !is_list && launcher_has_terminal(STDERR_FILENO));
     }
 }
 

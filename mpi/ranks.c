@@ -1,4 +1,4 @@
-// The ranks of an MPI program as a team.
+// The ranks of an MPI program.
 //
 // Pieces are handed out by a counter in a window of rank 0's memory, which the others add to without asking
 // (MPI_Fetch_and_op). Where the network cannot do that by itself MPI does it when rank 0 calls in, so a thread of rank 0
@@ -46,7 +46,7 @@ void *ranks_must(void *memory)
 {
     if (!memory) {
         messages_to(NULL);
-        complain("rank %d: no memory left", team_now()->rank);
+        complain("rank %d: no memory left", ranks_current()->rank);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     return memory;
@@ -69,7 +69,7 @@ void ranks_meet(void)
     }
 }
 
-// ---- The team ------------------------------------------------------------------------------------------------------------
+// ---- The calls -----------------------------------------------------------------------------------------------------------
 
 // The counter's value before `operation` with `value`.
 static int count_with(int value, MPI_Op operation)
@@ -85,7 +85,7 @@ static int count_with(int value, MPI_Op operation)
 static void start(void)
 {
     ranks_meet(); // nobody counts any more
-    if (team_leads()) {
+    if (rank_leads()) {
         count_with(0, MPI_REPLACE);
     }
     ranks_meet();
@@ -123,7 +123,7 @@ static const char *last_complaint(void)
 static bool agree(bool works)
 {
     // rank 0 has complained itself; of the others the first tells it
-    int rank = team_now()->rank, size = team_now()->size;
+    int rank = ranks_current()->rank, size = ranks_current()->size;
     int first = size - most(works ? 0 : size - rank);
     if (first == size || first == 0) {
         return first == size;
@@ -151,11 +151,11 @@ static void share(void *bytes, size_t size)
     ranks_unlock();
 }
 
-// Items travel as they lie in memory: machines of a team are of one kind.
+// Items travel as they lie in memory: all machines are of one kind.
 static void collect(int count, const bool *mine, void *items, size_t size)
 {
     MPI_Datatype item;
-    int rank = team_now()->rank;
+    int rank = ranks_current()->rank;
     int *owner = ranks_must(malloc(((size_t)count + 1) * 2 * sizeof *owner)), *owners = owner + count + 1;
     for (int i = 0; i < count; ++i) {
         owner[i] = mine[i] ? rank : -1;
@@ -178,15 +178,15 @@ static void collect(int count, const bool *mine, void *items, size_t size)
     free(owner);
 }
 
-static team ranks = {.start = start,
-                     .next = next,
-                     .most = most,
-                     .agree = agree,
-                     .share = share,
-                     .collect = collect,
-                     .listen = words_listen,
-                     .say = words_say,
-                     .hear_out = words_hear_out};
+static ranks world = {.start = start,
+                      .next = next,
+                      .most = most,
+                      .agree = agree,
+                      .share = share,
+                      .collect = collect,
+                      .listen = words_listen,
+                      .say = words_say,
+                      .hear_out = words_hear_out};
 
 // ---- Start and end -------------------------------------------------------------------------------------------------------
 
@@ -222,7 +222,7 @@ static void share_processors(void)
 static void open_window(void)
 {
     int *counter;
-    MPI_Aint size = team_leads() ? (MPI_Aint)sizeof *counter : 0;
+    MPI_Aint size = rank_leads() ? (MPI_Aint)sizeof *counter : 0;
     MPI_Win_allocate(size, (int)sizeof *counter, MPI_INFO_NULL, MPI_COMM_WORLD, &counter, &window);
     MPI_Win_lock_all(0, window);
 }
@@ -231,13 +231,13 @@ bool ranks_start(int *count, char ***words)
 {
     int given;
     MPI_Init_thread(count, words, MPI_THREAD_SERIALIZED, &given);
-    MPI_Comm_rank(MPI_COMM_WORLD, &ranks.rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks.size);
-    if (ranks.size > 1) {
-        team_join(&ranks);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world.size);
+    if (world.size > 1) {
+        ranks_join(&world);
         share_processors();
     }
-    if (ranks.rank > 0) {
+    if (world.rank > 0) {
         hears = ranks_must(open_memstream(&heard, &heard_size));
         messages_to(hears);
         ranks_must(freopen("/dev/null", "w", stdout));
@@ -246,13 +246,13 @@ bool ranks_start(int *count, char ***words)
         complain("this MPI cannot serve a program with threads (MPI_THREAD_SERIALIZED)");
         return false;
     }
-    if (ranks.size > 1) {
+    if (world.size > 1) {
         open_window();
-        has_helper = team_leads() && pthread_create(&helper, NULL, help_others, NULL) == 0;
-        if (team_leads() && !has_helper) {
+        has_helper = rank_leads() && pthread_create(&helper, NULL, help_others, NULL) == 0;
+        if (rank_leads() && !has_helper) {
             complain("no thread can be started");
         }
-        return agree(has_helper || !team_leads());
+        return agree(has_helper || !rank_leads());
     }
     return true;
 }

@@ -1,10 +1,10 @@
-// The ranks of an MPI program as a team (app/cli/ranks_seam.h).
+// The ranks of an MPI program (app/cli/ranks_seam.h).
 #ifndef MPI_RANKS_H
 #define MPI_RANKS_H
 
 #include <app/cli/ranks_seam.h>
 
-// Start MPI and join its team. What rank 0 should print and no other goes, on the others, nowhere (standard output) or to a
+// Start MPI and join its ranks. What rank 0 alone should print goes, on the others, nowhere (standard output) or to a
 // stream that is kept (complaints). False, with one line on standard error, where MPI cannot serve threads.
 bool ranks_start(int *count, char ***words);
 

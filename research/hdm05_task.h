@@ -7,7 +7,7 @@
 // authors do, so that the pose of the AMC meets all markers; or fixed at the mean over all frames. With fixed places the
 // markers are those of the recording, which no pose meets, or where the AMC pose takes those places, which that pose does.
 //
-// Where the recording is not at hand, a motion of the humanoid of the scenes can stand in for it: as many markers, lengths
+// Where the recording is not available, a motion of the humanoid of the scenes can stand in for it: as many markers, lengths
 // in cm, 120 frames a second, Euler angles; its markers sit where they sit, so own and mean places are the same.
 #ifndef RESEARCH_HDM05_TASK_H
 #define RESEARCH_HDM05_TASK_H

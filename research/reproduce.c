@@ -16,12 +16,6 @@
 
 #define COLUMNS 80
 
-bool reproduce_no_memory(void)
-{
-    complain("no memory left");
-    return false;
-}
-
 double reproduce_now(void)
 {
     struct timespec t;
@@ -74,17 +68,13 @@ static bool write_sheet(reproduce *r, const sheet *s, const char *suffix, bool t
 
 bool reproduce_data(reproduce *r, sheet *s, const char *suffix)
 {
-    bool works = s ? write_sheet(r, s, suffix, false) && (!sheet_has_times(s) || write_sheet(r, s, suffix, true))
-                   : reproduce_no_memory();
+    bool works = write_sheet(r, s, suffix, false) && (!sheet_has_times(s) || write_sheet(r, s, suffix, true));
     sheet_destroy(s);
     return works;
 }
 
 bool reproduce_sheet(reproduce *r, sheet *s, const char *title, const char *suffix)
 {
-    if (!s) {
-        return reproduce_no_memory();
-    }
     if (r->result) {
         json_t *rows = sheet_json(s);
         json_array_append_new(json_object_get(r->result, "tables"), json_pack("{s:s?, s:o}", "title", title, "rows", rows));
@@ -188,14 +178,14 @@ static void run_shared_jobs(void *work, int piece, int worker)
     jobs *j = work;
     (void)piece;
     for (;;) {
-        int index = atomic_load(&j->failed) > 0 ? j->count : team_now()->next();
+        int index = atomic_load(&j->failed) > 0 ? j->count : ranks_current()->next();
         if (index >= j->count) {
             return;
         }
         if (!j->job(j->work, index)) {
             atomic_fetch_add(&j->failed, 1);
         }
-        if (worker == 0 && team_leads()) {
+        if (worker == 0 && rank_leads()) {
             progress_show(index); // those before it are done or at work
         }
     }
@@ -205,10 +195,10 @@ bool reproduce_shared_jobs(const reproduce *r, int count, reproduce_job job, voi
 {
     jobs j = {.job = job, .work = work, .count = count};
     int threads = r->threads;
-    team_now()->start();
+    ranks_current()->start();
     progress_start(r->now->name, "runs", count);
     threads_run(&threads, threads, run_shared_jobs, &j);
-    bool works = team_now()->agree(all_worked(r, &j));
+    bool works = ranks_current()->agree(all_worked(r, &j));
     progress_end();
     return works;
 }

@@ -21,7 +21,7 @@ typedef struct experiment {
     const char *source;                                    // author, year, number
     bool uses_data;                                        // of HDM05
     bool (*run)(reproduce *r, const struct experiment *e); // false after one line on standard error
-    bool is_shared; // `run` is for all processes of a team, or for a device; else rank 0 runs it alone, on its processors
+    bool is_shared; // all ranks run it, or a device; else rank 0 runs it alone, on its processors
 } experiment;
 
 extern const experiment hessian_experiments[]; // each list ends with a NULL name
@@ -39,9 +39,9 @@ struct reproduce {
     int threads;
     const device *device; // NULL: the processors
     const experiment *now;
-    json_t *result;  // of the experiment at hand; NULL for people
+    json_t *result;  // of the current experiment; NULL for people
     json_t *results; // NULL for people
-    char files[512]; // written by the experiment at hand
+    char files[512]; // written by the current experiment
     char foot[160];  // of its plots
     // kept for the next experiment
     hessian_study takes[REPRODUCE_TAKES];
@@ -78,15 +78,12 @@ const hessian_study *reproduce_take(reproduce *r, const char *name);
 typedef bool (*reproduce_job)(void *work, int index);
 bool reproduce_jobs(const reproduce *r, int count, reproduce_job job, void *work);
 
-// The same, together: each job is done by one process of the team, and what it gives stays there. False for all when one was
-// false; then no more jobs are begun where that was.
+// The same, collective: one rank does each job and keeps what it gives. False for all when one was false; that rank then
+// begins no more jobs.
 bool reproduce_shared_jobs(const reproduce *r, int count, reproduce_job job, void *work);
 
 // CPU time of the calling thread, in nanoseconds: other work on the machine does not count.
 double reproduce_now(void);
-
-// Out of memory, in words. Always false.
-bool reproduce_no_memory(void);
 
 void erik_run_destroy(struct erik_run *run); // NULL is allowed
 

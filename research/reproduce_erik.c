@@ -5,6 +5,7 @@
 // each process, and a run that was stopped goes on from there to the same bytes, with however many processes.
 #include "reproduce_erik.h"
 
+#include "cli/memory.h"
 #include "cli/ranks_seam.h"
 #include "cli/terminal.h"
 
@@ -83,20 +84,14 @@ static void name_rows(erik_run *run)
     }
 }
 
-// Problems and rows without results; aggravation 0: the usual one. NULL after one line on standard error.
+// Problems and rows without results; aggravation 0: the usual one.
 static erik_run *make_run(double aggravation)
 {
-    erik_run *run = calloc(1, sizeof *run);
+    erik_run *run = needed(calloc(1, sizeof *run));
     poise_erik_options options = poise_erik_options_default();
     options.aggravation = aggravation > 0.0 ? aggravation : options.aggravation;
-    bool works = run != NULL;
-    for (int i = 0; i < EVALUATE_SKELETONS && works; ++i) {
-        works = evaluate_problem_create(i, &options, EVALUATE_YXZ, ORIENTATION_FINEST, &run->problems[i]) == POISE_OK;
-    }
-    if (!works) {
-        erik_run_destroy(run);
-        reproduce_no_memory();
-        return NULL;
+    for (int i = 0; i < EVALUATE_SKELETONS; ++i) {
+        need(evaluate_problem_create(i, &options, EVALUATE_YXZ, ORIENTATION_FINEST, &run->problems[i]) == POISE_OK);
     }
     name_rows(run);
     return run;
@@ -161,7 +156,7 @@ static bool run_part(void *user, int index)
 }
 
 // The parts of rows first to last - 1: all samples where `samples` is 0.
-static bool cut_into_parts(const erik_run *run, int first, int last, int64_t samples, work *w)
+static void cut_into_parts(const erik_run *run, int first, int last, int64_t samples, work *w)
 {
     for (int i = first; i < last; ++i) {
         const evaluate_problem *problem = run->problems[run->rows[i].problem];
@@ -169,11 +164,7 @@ static bool cut_into_parts(const erik_run *run, int first, int last, int64_t sam
         int64_t whole = is_whole ? problem->posture_count : samples;
         int64_t size = is_whole ? POSTURES_PER_PART : SAMPLES_PER_PART;
         int count = (int)((whole + size - 1) / size);
-        part *parts = realloc(w->parts, (size_t)(w->count + count) * sizeof *parts);
-        if (!parts) {
-            return reproduce_no_memory();
-        }
-        w->parts = parts;
+        w->parts = needed(realloc(w->parts, (size_t)(w->count + count) * sizeof *w->parts));
         for (int k = 0; k < count; ++k) {
             int64_t from = k * size, to = from + size < whole ? from + size : whole;
             // fewer samples than postures are spread over all postures, which come in order of fineness
@@ -181,10 +172,9 @@ static bool cut_into_parts(const erik_run *run, int first, int last, int64_t sam
             w->parts[w->count++] = (part){&run->rows[i], i, {problem, from, to, is_whole, stride, SEED}};
         }
     }
-    w->results = calloc((size_t)w->count + 1, sizeof *w->results);
-    w->done = calloc((size_t)w->count + 1, sizeof *w->done);
-    w->mine = calloc((size_t)w->count + 1, sizeof *w->mine);
-    return (w->results && w->done && w->mine) || reproduce_no_memory();
+    w->results = needed(calloc((size_t)w->count + 1, sizeof *w->results));
+    w->done = needed(calloc((size_t)w->count + 1, sizeof *w->done));
+    w->mine = needed(calloc((size_t)w->count + 1, sizeof *w->mine));
 }
 
 // "NAME" or "NAME.3": the file of rank 0 or 3.
@@ -225,7 +215,7 @@ static int read_progress(const reproduce *r, const char *file_name, const char *
 static FILE *append_progress(const reproduce *r, const char *file_name, const char *name)
 {
     char path[1024], own[128];
-    snprintf(own, sizeof own, team_leads() ? "%s" : "%s.%d", file_name, team_now()->rank);
+    snprintf(own, sizeof own, rank_leads() ? "%s" : "%s.%d", file_name, ranks_current()->rank);
     FILE *file = path_join(path, sizeof path, r->out, own) ? evaluate_progress_append(path, name) : NULL;
     if (!file) {
         complain("%s: cannot be written", path);
@@ -239,17 +229,17 @@ static bool open_progress(const reproduce *r, const char *file_name, int64_t sam
     char name[256];
     snprintf(name, sizeof name, "poise %s %s, %" PRId64 " samples, parts of %d and %d", poise_version(), file_name, samples,
              POSTURES_PER_PART, SAMPLES_PER_PART);
-    int found = team_leads() ? read_progress(r, file_name, name, w) : 0;
-    if (!team_now()->agree(found >= 0)) {
+    int found = rank_leads() ? read_progress(r, file_name, name, w) : 0;
+    if (!ranks_current()->agree(found >= 0)) {
         return false;
     }
-    team_now()->share(w->done, (size_t)w->count * sizeof *w->done);
+    ranks_current()->share(w->done, (size_t)w->count * sizeof *w->done);
     w->file = append_progress(r, file_name, name);
     w->is_kept = true;
     if (found > 0 && !r->result) {
         printf("Going on: %d of %d parts are there from an earlier run.\n", found, w->count);
     }
-    return team_now()->agree(w->file != NULL);
+    return ranks_current()->agree(w->file != NULL);
 }
 
 static void close_work(const reproduce *r, work *w)
@@ -272,11 +262,11 @@ static bool run_rows(reproduce *r, erik_run *run, int first, int last, int64_t s
 {
     work w = {.device = run->rows[first].run.solver == EVALUATE_ERIK ? r->device : NULL};
     pthread_mutex_init(&w.lock, NULL);
-    bool works = team_now()->agree(cut_into_parts(run, first, last, samples, &w)) &&
-                 (!r->is_full || open_progress(r, file_name, samples, &w)) &&
-                 reproduce_shared_jobs(r, w.count, run_part, &w);
+    cut_into_parts(run, first, last, samples, &w);
+    bool works =
+        (!r->is_full || open_progress(r, file_name, samples, &w)) && reproduce_shared_jobs(r, w.count, run_part, &w);
     if (works) {
-        team_now()->collect(w.count, w.mine, w.results, sizeof *w.results);
+        ranks_current()->collect(w.count, w.mine, w.results, sizeof *w.results);
     }
     for (int i = first; i < last && works; ++i) {
         run->rows[i].results = empty_results(run->problems[run->rows[i].problem]);
@@ -293,9 +283,7 @@ static bool run_rows(reproduce *r, erik_run *run, int first, int last, int64_t s
 
 const erik_run *erik_results(reproduce *r, bool with_rivals)
 {
-    if (!team_now()->agree(erik_problems(r) != NULL)) {
-        return NULL;
-    }
+    erik_problems(r);
     erik_run *run = r->erik;
     int64_t samples = r->samples > 0 ? r->samples : r->is_full ? 0 : SAMPLES;
     int64_t rivals = samples > 0 ? (samples + RIVAL_SHARE - 1) / RIVAL_SHARE : FULL_RIVAL_SAMPLES;
@@ -305,7 +293,7 @@ const erik_run *erik_results(reproduce *r, bool with_rivals)
     if (run->has_erik && with_rivals && !run->has_rivals) {
         run->has_rivals = run_rows(r, run, ERIK_TWO_TASK, ERIK_ROWS, rivals, "erik-rivals.progress");
     }
-    if (!run->has_erik || (with_rivals && !run->has_rivals) || !team_leads()) {
+    if (!run->has_erik || (with_rivals && !run->has_rivals) || !rank_leads()) {
         return NULL;
     }
     reproduce_note(r,
@@ -568,9 +556,9 @@ static bool run_aggravation(reproduce *r, const experiment *e)
         char file[64];
         snprintf(file, sizeof file, "erik-aggravation-%g.progress", aggravations[k]);
         runs[k] = make_run(aggravations[k]);
-        works = team_now()->agree(runs[k] != NULL) && run_rows(r, runs[k], ERIK_A, ERIK_TWO_TASK, samples, file);
+        works = run_rows(r, runs[k], ERIK_A, ERIK_TWO_TASK, samples, file);
     }
-    works = works && team_leads() && print_aggravation(r, runs) && draw_aggravation(r, runs);
+    works = works && rank_leads() && print_aggravation(r, runs) && draw_aggravation(r, runs);
     for (int k = 0; k < AGGRAVATIONS; ++k) {
         erik_run_destroy(runs[k]);
     }

@@ -1,6 +1,8 @@
 // Ribeiro & Paiva 2019, Figs. 7 to 13.
 #include "reproduce_erik.h"
 
+#include "cli/memory.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,12 +78,11 @@ static bool draw_all_postures(reproduce *r, const evaluate_problem *problem, poi
     static const char *const names[5] = {"first segment", "second", "third", "fourth", "last"};
     static const char *const colors[5] = {PLOT_BLACK, PLOT_RED, PLOT_ORANGE, PLOT_GREEN, PLOT_SKY};
     size_t most = (size_t)problem->posture_count;
-    segment *segments = malloc(most * sizeof *segments);
-    double *x = malloc(2 * most * sizeof *x), *y = malloc(2 * most * sizeof *y);
-    bool works = segments && x && y;
+    segment *segments = needed(malloc(most * sizeof *segments));
+    double *x = needed(malloc(2 * most * sizeof *x)), *y = needed(malloc(2 * most * sizeof *y));
     plot *p = plot_create(r->now->title, "3789 postures laid over each other; the root does not turn", reproduce_foot(r), 3,
                           1, 240.0, 240.0);
-    for (int view = 0; view < 3 && works; ++view) {
+    for (int view = 0; view < 3; ++view) {
         plot_panel(
             p, view, 0,
             &(plot_panel_options){
@@ -106,11 +107,10 @@ static bool draw_all_postures(reproduce *r, const evaluate_problem *problem, poi
             }
         }
     }
-    works = (works || reproduce_no_memory()) && reproduce_plot(r, p, "");
     free(segments);
     free(x);
     free(y);
-    return works;
+    return reproduce_plot(r, p, "");
 }
 
 // The posture of the set that is nearest to three bends in degrees.
@@ -178,11 +178,9 @@ static bool write_postures(reproduce *r, const evaluate_problem *problem)
 bool erik_draw_postures(reproduce *r, const experiment *e)
 {
     const erik_run *run = erik_problems(r);
-    poise_kinematics *kinematics = NULL;
-    if (!run || poise_kinematics_create(run->problems[ERIK_C]->model, NULL, &kinematics, NULL) != POISE_OK) {
-        return run ? reproduce_no_memory() : false;
-    }
     const evaluate_problem *problem = run->problems[ERIK_C];
+    poise_kinematics *kinematics;
+    need(poise_kinematics_create(problem->model, NULL, &kinematics, NULL) == POISE_OK);
     bool is_all = strcmp(e->name, "erik-fig8") == 0;
     reproduce_note(r, "%d postures of skeleton C; the paper has 3789. Angles in radians.", (int)problem->posture_count);
     bool works = write_postures(r, problem) && (is_all ? draw_all_postures : draw_five_postures)(r, problem, kinematics);
@@ -237,11 +235,8 @@ bool erik_draw_orientations(reproduce *r, const experiment *e)
         {.key = "yaw", .format = "%.6f"}, {.key = "pitch", .format = "%.6f"}, {.key = "roll", .format = "%.6f"}, {0}};
     const int finest = 12;
     int count = (int)evaluate_grid_count(3, finest);
-    unsigned char *points = malloc((size_t)count * 4), *denominators = points ? points + (size_t)count * 3 : NULL;
+    unsigned char *points = needed(malloc((size_t)count * 4)), *denominators = points + (size_t)count * 3;
     (void)e;
-    if (!points) {
-        return reproduce_no_memory();
-    }
     evaluate_grid_points(3, finest, points, denominators);
     sheet *s = sheet_create(columns);
     for (int i = 0; i < count; ++i) {

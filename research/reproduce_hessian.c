@@ -1,10 +1,11 @@
 // Erleben & Andrews 2018, "Solving inverse kinematics using exact Hessian matrices": convergence (Figs. 3-5 and 7).
 //
-// Their Figs. 3-5 are of walking, punching and kicking in dg_03-02_01, Fig. 7 of mm_03-05_02; neither is at hand. Our own
+// Their Figs. 3-5 are of walking, punching and kicking in dg_03-02_01, Fig. 7 of mm_03-05_02; neither is available. Our own
 // walk, punch and kick and the recording dg_03-05_02 (the scene of Fig. 7 by another actor) take their places: curves can be
 // compared in shape only. Frames are counted from 1 in all output.
 #include "reproduce_hessian.h"
 
+#include "cli/memory.h"
 #include "cli/terminal.h"
 
 #include <math.h>
@@ -163,13 +164,8 @@ static bool run_panels(reproduce *r, const convergence_panel *panels, int panel_
         count += panels[i].count * HESSIAN_METHODS;
     }
     const size_t room = 201;
-    curve *curves = calloc((size_t)count + 1, sizeof *curves);
-    double *f = calloc((size_t)count * room + 1, sizeof *f);
-    if (!curves || !f) {
-        free(curves);
-        free(f);
-        return reproduce_no_memory();
-    }
+    curve *curves = needed(calloc((size_t)count + 1, sizeof *curves));
+    double *f = needed(calloc((size_t)count * room + 1, sizeof *f));
     int at = 0;
     for (int i = 0; i < panel_count; ++i) {
         for (int k = 0; k < panels[i].count * HESSIAN_METHODS; ++k, ++at) {

@@ -1,6 +1,7 @@
 // Erleben & Andrews 2018: calls until f < 1e-2 (Table 3), a whole motion (Table 4), conjugate gradients (Fig. 8).
 #include "reproduce_hessian.h"
 
+#include "cli/memory.h"
 #include "cli/terminal.h"
 
 #include <math.h>
@@ -271,7 +272,7 @@ static bool run_sequences(reproduce *r, const hessian_study *take, const char *s
            draw_sequences(r, jobs, row, count, suffix);
 }
 
-// What the authors print of recordings that are not at hand.
+// What the authors print of recordings that are not available.
 static bool print_missing(reproduce *r, const bool *is_there)
 {
     static const sheet_column columns[] = {{.key = "take", .head = "recording"},
@@ -458,11 +459,11 @@ static bool draw_sweep(reproduce *r, const sweep *w, const char *subtitle)
 bool hessian_sweep(reproduce *r, const experiment *e)
 {
     const hessian_study *take = reproduce_take(r, REPRODUCE_TAKE);
-    sweep *w = take ? calloc(1, sizeof *w) : NULL;
     (void)e;
-    if (!w) {
-        return take ? reproduce_no_memory() : false;
+    if (!take) {
+        return false;
     }
+    sweep *w = needed(calloc(1, sizeof *w));
     w->take = take;
     w->frame = take->task.has_flips ? HDM05_FLIPS_FIRST : take->task.frames / 2;
     for (int i = 0; i < SWEEP; ++i) {

@@ -2,6 +2,8 @@
 // descent in the plane.
 #include "reproduce_hessian.h"
 
+#include "cli/memory.h"
+
 #include <research/planar_study.h>
 
 #include <math.h>
@@ -313,12 +315,9 @@ static void draw_surface(plot *p, int goal, const map *m, double highest)
 
 bool hessian_definiteness(reproduce *r, const experiment *e)
 {
-    map *maps = calloc(GOALS, sizeof *maps);
+    map *maps = needed(calloc(GOALS, sizeof *maps));
     double highest = 0.0;
     (void)e;
-    if (!maps) {
-        return reproduce_no_memory();
-    }
     bool works = true;
     for (int g = 0; g < GOALS && works; ++g) {
         works = hessian_map(g + 1, MAP, maps[g].kind, maps[g].f, maps[g].smaller, maps[g].larger);
@@ -400,20 +399,15 @@ static void draw_arm(plot *p, const planar_run *run)
 
 static bool run_planar(reproduce *r, const experiment *e)
 {
-    planar_run *runs = calloc(PLANAR_METHODS, sizeof *runs);
-    bool works = runs != NULL;
+    planar_run *runs = needed(calloc(PLANAR_METHODS, sizeof *runs));
     (void)e;
-    for (int m = 0; m < PLANAR_METHODS && works; ++m) {
-        works = planar_descend((planar_method)m, &runs[m]);
-    }
-    if (!works) {
-        free(runs);
-        return reproduce_no_memory();
+    for (int m = 0; m < PLANAR_METHODS; ++m) {
+        need(planar_descend((planar_method)m, &runs[m]));
     }
     reproduce_note(
         r, "Five unit links, the tip to (1.5, 2.5). The notes print no numbers; their closed form of the derivative, "
            "R(pi/2) (p - p_j), is compared with the Jacobian of the library on the way.");
-    works = print_planar(r, runs);
+    bool works = print_planar(r, runs);
     plot *p = plot_create(r->now->title, NULL, reproduce_foot(r), 2, 1, 300.0, 245.0);
     draw_arm(p, &runs[PLANAR_LINE_SEARCH]);
     plot_panel(p, 1, 0,

@@ -1,5 +1,6 @@
 #include "result_table.h"
 
+#include "cli/memory.h"
 #include "cli/terminal.h"
 
 #include <math.h>
@@ -21,49 +22,35 @@ struct sheet {
 
 sheet *sheet_create(const sheet_column *columns)
 {
-    sheet *s = calloc(1, sizeof *s);
-    if (s) {
-        s->columns = columns;
-        while (columns[s->width].key && s->width < MOST_COLUMNS) {
-            s->width += 1;
-        }
+    sheet *s = needed(calloc(1, sizeof *s));
+    s->columns = columns;
+    while (columns[s->width].key && s->width < MOST_COLUMNS) {
+        s->width += 1;
     }
     return s;
 }
 
 void sheet_destroy(sheet *s)
 {
-    for (int i = 0; s && i < s->count; ++i) {
+    for (int i = 0; i < s->count; ++i) {
         free(s->cells[i].text);
     }
-    if (s) {
-        free(s->cells);
-    }
+    free(s->cells);
     free(s);
 }
 
 static void add(sheet *s, char *text, double number)
 {
-    if (s && s->count == s->room) {
-        int room = s->room ? 2 * s->room : 64;
-        cell *cells = realloc(s->cells, (size_t)room * sizeof *cells);
-        s->cells = cells ? cells : s->cells;
-        s->room = cells ? room : s->room;
-    }
-    if (!s || s->count == s->room) {
-        free(text);
-        return;
+    if (s->count == s->room) {
+        s->room = s->room ? 2 * s->room : 64;
+        s->cells = needed(realloc(s->cells, (size_t)s->room * sizeof *s->cells));
     }
     s->cells[s->count++] = (cell){text, number};
 }
 
 void sheet_text(sheet *s, const char *text)
 {
-    char *copy = malloc(strlen(text) + 1);
-    if (copy) {
-        memcpy(copy, text, strlen(text) + 1);
-    }
-    add(s, copy, NAN);
+    add(s, needed(strdup(text)), NAN);
 }
 
 void sheet_number(sheet *s, double number)
@@ -73,13 +60,13 @@ void sheet_number(sheet *s, double number)
 
 int sheet_rows(const sheet *s)
 {
-    return s && s->width > 0 ? s->count / s->width : 0;
+    return s->count / s->width;
 }
 
 bool sheet_has_times(const sheet *s)
 {
     bool has_times = false;
-    for (int i = 0; s && i < s->width; ++i) {
+    for (int i = 0; i < s->width; ++i) {
         has_times = has_times || s->columns[i].is_time;
     }
     return has_times;
@@ -111,7 +98,7 @@ void sheet_print(const sheet *s)
 {
     char line[1024] = "", text[256];
     size_t used = 0;
-    for (int i = 0; s && i < s->width; ++i) {
+    for (int i = 0; i < s->width; ++i) {
         if (s->columns[i].head) {
             used += (size_t)snprintf(line + used, sizeof line - used, "%s%s%s", used ? "\t" : "",
                                      s->columns[i].format ? ">" : "", s->columns[i].head);
@@ -152,7 +139,7 @@ static void write_text(FILE *stream, const char *text)
 void sheet_write(const sheet *s, FILE *stream, bool times)
 {
     const char *comma = "";
-    for (int i = 0; s && i < s->width; ++i) {
+    for (int i = 0; i < s->width; ++i) {
         if (is_wanted(&s->columns[i], times)) {
             fprintf(stream, "%s%s", comma, s->columns[i].key);
             comma = ",";

@@ -1,6 +1,7 @@
 // `poise reproduce` from its arguments to its exit status: which experiments, on what data, on which device.
 #include "run_reproduce.h"
 
+#include "cli/memory.h"
 #include "cli/programs.h"
 #include "cli/ranks_seam.h"
 #include "cli/terminal.h"
@@ -111,7 +112,7 @@ static void become_device_program(const arguments *args)
     char path[PATH_MAX];
     int count;
     char *const *words = arguments_words(args, &count);
-    if (!team_is_alone()) {
+    if (!ranks_are_unset()) {
         complain("--device cuda is for one process: poise reproduce, not poise-mpi");
     } else if (!find_beside_program(places, path, sizeof path)) {
         complain("there is no poise-cuda beside this program: build with a CUDA compiler, -DPOISE_BUILD_CUDA=ON");
@@ -140,10 +141,10 @@ static bool find_device(const arguments *args, const device **found)
 
 // ---- Running -------------------------------------------------------------------------------------------------------------
 
-// Rank 0 says whether an experiment worked; to it goes what the others of a team have found.
+// Rank 0 says whether an experiment worked: it gets what the other ranks have found.
 static bool run_mine(reproduce *r, const experiment *e)
 {
-    if (team_leads()) {
+    if (rank_leads()) {
         return e->run(r, e);
     }
     if (e->is_shared) {
@@ -164,7 +165,7 @@ static bool run_experiment(reproduce *r, const experiment *e, bool json)
         printf("%s%s: %s%s\n%s\n", style_code(STYLE_BOLD), e->name, e->title, style_code(STYLE_PLAIN), e->source);
     }
     double start = seconds_now();
-    bool works = team_now()->agree(run_mine(r, e));
+    bool works = ranks_current()->agree(run_mine(r, e));
     double seconds = seconds_now() - start;
     if (json) {
         json_object_set_new(r->result, "seconds", json_from_number(seconds));
@@ -205,7 +206,7 @@ static bool run_all(const arguments *args, reproduce *r)
     for (int i = 0; i < count && !is_all; ++i) {
         works = works && find_experiment(arguments_at(args, i)) != NULL;
     }
-    works = team_now()->agree(works && find_data(args, r) && folder_make(r->out));
+    works = ranks_current()->agree(works && find_data(args, r) && folder_make(r->out));
     r->results = json ? json_array() : NULL;
     for (int i = 0; i < count && works; ++i) {
         works = run_experiment(r, is_all ? experiment_at(i) : find_experiment(arguments_at(args, i)), json);
@@ -226,11 +227,7 @@ static app_exit run(const arguments *args)
     if (!find_device(args, &found)) {
         return APP_BAD;
     }
-    reproduce *r = calloc(1, sizeof *r);
-    if (!r) {
-        reproduce_no_memory();
-        return APP_BAD;
-    }
+    reproduce *r = needed(calloc(1, sizeof *r));
     r->device = found;
     r->out = option_text(args, "output", "reproduce");
     r->is_full = option_given(args, "full");

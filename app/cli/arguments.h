@@ -24,7 +24,7 @@ typedef struct app_option {
     app_option_kind kind;
     const char *value;      // what help calls the value: "FILE"; NULL for flags
     const char *help;       // one sentence without a full stop, with the default where there is one
-    const char *choices;    // words parted by spaces
+    const char *choices;    // words separated by spaces
     double lowest, highest; // of numbers and counts; both 0: any
     bool repeats;           // may be given more than once
 } app_option;

@@ -5,7 +5,7 @@
 
 // What help shows; poise-bench reads them itself, and has more.
 static const app_option options[] = {
-    {"peers", .help = "run the rivals too, where they are built in"},
+    {"peers", .help = "run the baselines too, where they are built in"},
     {"quick", .help = "all suites in seconds: to see that they work, not to quote"},
     {"list", .help = "name the suites and their tables"},
     {"tables", 0, OPTION_TEXT, "A,B", .help = "these tables of the suites only"},
@@ -31,7 +31,7 @@ const app_command cmd_bench = {
     .name = "bench",
     .synopsis = "[SUITE ...]",
     .most = -1,
-    .summary = "how fast and how good: tables, with rivals in the same run",
+    .summary = "how fast and how good: tables, with baselines in the same run",
     .description =
         "Runs suites of benchmarks, all unless some are named. Every row has quality beside speed. \"gpu\" stands "
         "for all suites of a CUDA device, gpu-arms and so on; without a device they say so.\n\n"

@@ -38,7 +38,7 @@ const app_command cmd_reproduce = {
         "A full ERIK evaluation leaves *.progress files in the output folder; stopped and run again it goes on where it "
         "was.\n\n"
         "With --device cuda the samples of ERIK are solved on a CUDA device, all 289 million of them in seconds, to the "
-        "same statistics; its rivals stay on the processors.",
+        "same statistics; its baselines stay on the processors.",
     .options = options,
     .examples = examples,
     .program = "poise-reproduce",

@@ -48,7 +48,7 @@ poise_format format_by_name(const char *name);
 bool save_file(const char *name, const poise_file *file);
 
 // The named posture of a file, one of its model's built-in ones, "neutral", "FILE", "FILE@FRAME" (a frame of a motion), or
-// numbers parted by spaces or commas. Fills q (nq numbers); false after one line on standard error.
+// numbers separated by spaces or commas. Fills q (nq numbers); false after one line on standard error.
 bool load_posture(const poise_file *model, const char *posture, double *q);
 
 // The scene of this name, without the prefix.

@@ -1,4 +1,4 @@
-// A process that is alone.
+// A single process.
 #include "ranks_seam.h"
 
 #include <stdatomic.h>
@@ -57,25 +57,25 @@ static void hear_out(void)
 {
 }
 
-static const team alone = {0, 1, start, next, most, agree, share, collect, listen, say, hear_out};
-static const team *joined = &alone;
+static const ranks alone = {0, 1, start, next, most, agree, share, collect, listen, say, hear_out};
+static const ranks *joined = &alone;
 
-const team *team_now(void)
+const ranks *ranks_current(void)
 {
     return joined;
 }
 
-void team_join(const team *t)
+void ranks_join(const ranks *r)
 {
-    joined = t;
+    joined = r;
 }
 
-bool team_leads(void)
+bool rank_leads(void)
 {
     return joined->rank == 0;
 }
 
-bool team_is_alone(void)
+bool ranks_are_unset(void)
 {
     return joined == &alone;
 }

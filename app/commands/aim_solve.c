@@ -120,7 +120,7 @@ static const char *put_value(aim_settings *settings, const setting *s, const cha
     return NULL;
 }
 
-// The names that a method has, parted by spaces.
+// The names that a method has, separated by spaces.
 static void list_settings(int method, char *text, size_t size)
 {
     size_t used = 0;

@@ -82,25 +82,25 @@ static app_exit run_all(const arguments *args, aim_job *job)
         aim_method method;
         poise_expressive_mode mode;
         int steps;
-    } rivals[] = {{"expressive metric", AIM_EXPRESSIVE, POISE_EXPRESSIVE_METRIC, 0},
-                  {"expressive shape", AIM_EXPRESSIVE, POISE_EXPRESSIVE_SHAPE, 0},
-                  {"erik", AIM_ERIK, 0, 0},
-                  {"two-task 100", AIM_TWO_TASK, 0, 100},
-                  {"two-task 200", AIM_TWO_TASK, 0, 200},
-                  {"two-task 400", AIM_TWO_TASK, 0, 400}};
-    enum { RIVALS = sizeof rivals / sizeof rivals[0] };
+    } methods[] = {{"expressive metric", AIM_EXPRESSIVE, POISE_EXPRESSIVE_METRIC, 0},
+                   {"expressive shape", AIM_EXPRESSIVE, POISE_EXPRESSIVE_SHAPE, 0},
+                   {"erik", AIM_ERIK, 0, 0},
+                   {"two-task 100", AIM_TWO_TASK, 0, 100},
+                   {"two-task 200", AIM_TWO_TASK, 0, 200},
+                   {"two-task 400", AIM_TWO_TASK, 0, 400}};
+    enum { METHODS = sizeof methods / sizeof methods[0] };
     bool works = true;
     aim_comparison *comparison = aim_comparison_create(job, arguments_json(args));
-    for (int i = 0; i < RIVALS && works; ++i) {
+    for (int i = 0; i < METHODS && works; ++i) {
         char reason[POISE_ERROR_TEXT_SIZE] = "";
         aim_settings settings = job->settings;
-        settings.method = rivals[i].method;
-        settings.expressive.mode = rivals[i].mode;
-        settings.two_task.max_iterations = rivals[i].steps > 0 ? rivals[i].steps : settings.two_task.max_iterations;
+        settings.method = methods[i].method;
+        settings.expressive.mode = methods[i].mode;
+        settings.two_task.max_iterations = methods[i].steps > 0 ? methods[i].steps : settings.two_task.max_iterations;
         aim_solver *solver = aim_solver_create(job->model, &job->end, &settings, reason);
         works = !solver || solve_path(job, solver);
         if (works) {
-            aim_comparison_add(comparison, job, rivals[i].name, solver ? NULL : reason);
+            aim_comparison_add(comparison, job, methods[i].name, solver ? NULL : reason);
         }
         aim_solver_destroy(solver);
     }
@@ -176,7 +176,7 @@ static const app_example examples[] = {
     {"Once around, as a motion", "poise aim scene:lamp -p curious --path circle:100 -o circle.json"},
     {"A path of one's own ...", "printf '%s\\n' direction 0,0,1 1,0,1 1,0,0 > look.csv"},
     {"... from direction to direction", "poise aim scene:lamp --path look.csv"},
-    {"ERIK and its rivals", "poise aim scene:erik-g -p bow --orientation 0.5,0,0,0.8 --compare"},
+    {"All methods side by side", "poise aim scene:erik-g -p bow --orientation 0.5,0,0,0.8 --compare"},
     {"Another posture than a named one", "poise aim scene:lamp -p circle.json@30 --direction 0,0,1 --json"},
     {0},
 };

@@ -171,8 +171,8 @@ static app_exit list_job(job *j, const struct track_line *line, int number, int 
     return status;
 }
 
-// A job of a team's list: rank 0 prints what it has to say, when its turn has come. `piece` counts the jobs to do.
-static app_exit team_job(job *j, const struct track_line *line, int number, int count, const arguments *args, int piece)
+// A job that several ranks share: rank 0 prints what it has to say when its turn comes. `piece` counts the jobs to do.
+static app_exit shared_job(job *j, const struct track_line *line, int number, int count, const arguments *args, int piece)
 {
     char *message = NULL, *output = NULL;
     size_t message_size, output_size;
@@ -185,7 +185,7 @@ static app_exit team_job(job *j, const struct track_line *line, int number, int 
     }
     bool is_whole = messages && fclose(messages) == 0;
     is_whole = stream && fclose(stream) == 0 && is_whole;
-    team_now()->say(piece, is_whole ? message : "poise: no memory left\n", is_whole ? output : "");
+    ranks_current()->say(piece, is_whole ? message : "poise: no memory left\n", is_whole ? output : "");
     free(message);
     free(output);
     return status;
@@ -197,7 +197,7 @@ static int *open_jobs(const track_list *list, bool force, int *count)
 {
     int *open = calloc((size_t)list->count + 1, sizeof *open);
     *count = 0;
-    for (int i = 0; open && team_leads() && i < list->count; ++i) {
+    for (int i = 0; open && rank_leads() && i < list->count; ++i) {
         if (force || access(list->job[i].out, F_OK) != 0) {
             open[(*count)++] = i;
         }
@@ -205,12 +205,12 @@ static int *open_jobs(const track_list *list, bool force, int *count)
     if (!open) {
         complain("no memory left");
     }
-    if (!team_now()->agree(open != NULL)) {
+    if (!ranks_current()->agree(open != NULL)) {
         free(open);
         return NULL;
     }
-    team_now()->share(count, sizeof *count);
-    team_now()->share(open, (size_t)*count * sizeof *open);
+    ranks_current()->share(count, sizeof *count);
+    ranks_current()->share(open, (size_t)*count * sizeof *open);
     return open;
 }
 
@@ -219,7 +219,7 @@ static app_exit run_jobs(job *j, const track_list *list, const int *open, int co
 {
     const char *reports = j->report;
     app_exit worst = APP_DONE;
-    for (int piece; (piece = team_now()->next()) < count;) {
+    for (int piece; (piece = ranks_current()->next()) < count;) {
         int i = open[piece];
         const struct track_line *line = &list->job[i];
         char page[PATH_MAX];
@@ -227,8 +227,8 @@ static app_exit run_jobs(job *j, const track_list *list, const int *open, int co
         j->wish.source = line->source;
         j->out = line->out;
         j->report = reports && report_name(reports, line->out, page, sizeof page) ? page : NULL;
-        app_exit status = team_now()->size > 1 ? team_job(j, line, i + 1, list->count, args, piece)
-                                               : list_job(j, line, i + 1, list->count, args, stdout);
+        app_exit status = ranks_current()->size > 1 ? shared_job(j, line, i + 1, list->count, args, piece)
+                                                    : list_job(j, line, i + 1, list->count, args, stdout);
         worst = status > worst ? status : worst;
     }
     j->report = reports;
@@ -241,13 +241,13 @@ static app_exit run_list(job *j, const arguments *args)
     int count = 0, *open = NULL;
     app_exit worst = APP_BAD;
     bool works = track_list_read(option_text(args, "jobs-from", NULL), &list) && (!j->report || folder_make(j->report));
-    works = team_now()->agree(works) && (open = open_jobs(&list, option_given(args, "force"), &count)) != NULL;
+    works = ranks_current()->agree(works) && (open = open_jobs(&list, option_given(args, "force"), &count)) != NULL;
     if (works) {
-        team_now()->start();
-        team_now()->listen(count);
+        ranks_current()->start();
+        ranks_current()->listen(count);
         worst = run_jobs(j, &list, open, count, args);
-        team_now()->hear_out();
-        worst = (app_exit)team_now()->most((int)worst);
+        ranks_current()->hear_out();
+        worst = (app_exit)ranks_current()->most((int)worst);
     }
     if (works && count < list.count && !arguments_json(args)) {
         printf("%d of %d jobs were done before; --force does them again\n", list.count - count, list.count);
@@ -264,7 +264,7 @@ static bool check_use(const arguments *args)
         complain("track: an argument is missing; the form is: poise track MODEL MARKERS_OR_MOTION");
         return false;
     }
-    if (!list && team_now()->size > 1) {
+    if (!list && ranks_current()->size > 1) {
         complain("track: processes share the jobs of a list; give one with --jobs-from");
         return false;
     }

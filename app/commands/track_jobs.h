@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-// One line of the list: MODEL MARKERS OUT, parted by blanks, or by tabs where the line has any (for names with blanks).
+// One line of the list: MODEL MARKERS OUT, separated by blanks, or by tabs where the line has any (for names with blanks).
 // Empty lines and lines that begin with # are passed over. No two jobs may have the same OUT.
 typedef struct track_list {
     struct track_line {
