@@ -1,8 +1,8 @@
 // Marker tracking: a skeleton of 58 degrees of freedom follows 41 markers, 500 frames at 100 Hz.
 //
-// Frame 0 starts cold from the neutral pose, every other frame warm from the answer of the frame before. All contenders see the
-// same markers, without noise and with 3 mm of it. Every contender runs the whole sequence several times, in turn with the
-// others, and the time of a frame is the least of its rounds; slow ones see the first frames only. Errors are distances
+// Frame 0 starts cold from the neutral pose, every other frame warm from the answer of the frame before. All contenders see
+// the same markers, without noise and with 3 mm of it. Every contender runs the whole sequence several times, in turn with
+// the others, and the time of a frame is the least of its rounds; slow ones see the first frames only. Errors are distances
 // between the markers of the answer and those seen.
 #include "marker_task.h"
 #include "suite.h"

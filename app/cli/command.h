@@ -6,7 +6,7 @@
 #include "arguments.h"
 
 // Exit status. DONE: the job is done. MISSED: it ran, and a goal was not reached. BAD: wrong use or input; one line on
-// standard error says what and how to mend it.
+// standard error says what is wrong and how to fix it.
 typedef enum app_exit { APP_DONE = 0, APP_MISSED = 1, APP_BAD = 2 } app_exit;
 
 typedef struct app_example {

@@ -55,6 +55,15 @@ json_t *json_from_text(const char *text)
     return value;
 }
 
+json_t *json_from_names(const void *user, const char *(*at)(const void *user, int index), int count)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < count; ++i) {
+        json_array_append_new(list, json_from_text(at(user, i)));
+    }
+    return list;
+}
+
 json_t *json_from_times(const latency *times)
 {
     const double us = 1e6;

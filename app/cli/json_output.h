@@ -13,8 +13,9 @@
 json_t *json_from_number(double number); // null when it is not finite
 json_t *json_from_numbers(const double *numbers, int count);
 json_t *json_from_vec3(poise_vec3 v);
-json_t *json_from_quat(poise_quat q);          // x y z w
-json_t *json_from_text(const char *text);      // bytes that are not UTF-8 become '?'; null for NULL
+json_t *json_from_quat(poise_quat q);     // x y z w
+json_t *json_from_text(const char *text); // bytes that are not UTF-8 become '?'; null for NULL
+json_t *json_from_names(const void *user, const char *(*at)(const void *user, int index), int count);
 json_t *json_from_times(const latency *times); // microseconds: mean, p50, p99, max
 
 // The list "active_limits": side(user, i) < 0 where coordinate i is at its lower limit, > 0 at its upper one, 0 at none.

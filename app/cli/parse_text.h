@@ -7,8 +7,8 @@
 // A finite number, the whole of `text`. False when it is not one.
 bool parse_number(const char *text, double *number);
 
-// The numbers in a text, separated by spaces or commas: how many there are, of which `numbers` takes up to `capacity`; -1 when
-// something else is in it.
+// The numbers in a text, separated by spaces or commas: how many there are, of which `numbers` takes up to `capacity`; -1
+// when something else is in it.
 int parse_numbers(const char *text, double *numbers, int capacity);
 
 // Among at(user, 0) ... at(user, count - 1) the name that is spelt most like `name`; NULL when none is near.

@@ -1,4 +1,4 @@
-// Where the program and what belongs to it lies.
+// Files and programs beside this one.
 #include "programs.h"
 
 #include "memory.h"

@@ -1,8 +1,8 @@
 // The ranks: processes that share one job. `poise` is a single process; `poise-mpi` runs as many as mpirun starts.
 //
 // All ranks run the same command on the same input. The pieces of the job are numbered, and one rank does each. Rank 0
-// leads: it alone prints, and writes what the job as a whole gives. All ranks make the calls marked "collective", in the same
-// order; those that come first wait.
+// leads: it alone prints, and writes what the job as a whole gives. All ranks make the calls marked "collective", in the
+// same order; those that come first wait.
 #ifndef APP_RANKS_SEAM_H
 #define APP_RANKS_SEAM_H
 

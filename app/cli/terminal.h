@@ -12,8 +12,8 @@
 // One line on standard error, "poise: ..." with a newline; control characters of what is printed are shown as '?'.
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-// Until called with NULL, complaints go to `text` instead, the last one stays: for callers that have a place of their own
-// to name.
+// Until called with NULL, complaints go to `text` instead, which keeps the last one: for callers that report them in their
+// own words.
 void complain_to(char *text, size_t size);
 
 // Complaints and warnings go to `stream` from now on; NULL: to standard error, as at first. Returns the stream before.
@@ -26,7 +26,7 @@ void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool is_terminal(FILE *stream);
 int terminal_columns(FILE *stream);
 
-// For a program whose output goes through another's: what lies at the end of standard output and of standard error.
+// For a program whose output passes through another: whether standard output and standard error end at a terminal.
 void terminals_are(bool output, bool error);
 
 // The control sequence for a style where colours are wanted on standard output, else "".
@@ -55,7 +55,7 @@ void table_end(table *t, FILE *stream);                                         
 // ---- Progress ------------------------------------------------------------------------------------------------------------
 
 // A bar with rate and time left, on standard error where that is a terminal; nothing otherwise. One at a time, from one
-// thread; progress_show may be called as often as one likes.
+// thread; progress_show may be called as often as you like.
 void progress_start(const char *job, const char *items, int64_t total);
 void progress_show(int64_t done);
 void progress_end(void);   // the bar is gone

@@ -194,6 +194,15 @@ bool file_write(const char *name, const void *bytes, size_t size)
     return works;
 }
 
+void text_print(text_file *file)
+{
+    need(fclose(file->stream) == 0);
+    text_make_printable(file->text);
+    putchar('\n');
+    print_wrapped(stdout, file->text, 0, terminal_columns(stdout));
+    free(file->text);
+}
+
 void text_open(text_file *file)
 {
     *file = (text_file){0};

@@ -30,7 +30,7 @@ bool path_join(char *path, size_t size, const char *folder, const char *name);
 // The part of a name after its last slash.
 const char *path_base(const char *name);
 
-// Text that grows in memory and then becomes a file: open, print to it, close.
+// Text that grows in memory and then becomes a file or a paragraph: open, write to the stream, then close or print.
 typedef struct text_file {
     FILE *stream; // print here
     char *text;
@@ -38,6 +38,7 @@ typedef struct text_file {
 } text_file;
 void text_open(text_file *file);
 bool text_close(text_file *file, const char *name); // writes as file_write does; releases the text in any case
+void text_print(text_file *file);                   // as a paragraph on standard output, after an empty line
 
 // Install what removes temporary files when the program is interrupted.
 void files_clean_up_on_signals(void);

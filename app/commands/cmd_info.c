@@ -9,7 +9,6 @@
 #include <scenes/scenes.h>
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 // What was read: the file, and the skeleton where that came from another one.
@@ -161,12 +160,7 @@ static void print_list(const char *before, const void *user, const char *(*at)(c
     for (int i = 0; i < count; ++i) {
         fprintf(text.stream, "%s%s", i == 0 ? before : ", ", at(user, i));
     }
-    if (fclose(text.stream) == 0) {
-        text_make_printable(text.text);
-        putchar('\n');
-        print_wrapped(stdout, text.text, 0, terminal_columns(stdout));
-    }
-    free(text.text);
+    text_print(&text);
 }
 
 static const char *posture_at(const void *file, int index)
@@ -257,15 +251,6 @@ static json_t *tools_as_json(const poise_model *model)
     return list;
 }
 
-static json_t *names_as_json(const char *const *names, int count)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < count; ++i) {
-        json_array_append_new(list, json_from_text(names[i]));
-    }
-    return list;
-}
-
 static json_t *warnings_as_json(const poise_file *file)
 {
     json_t *list = json_array();
@@ -293,17 +278,13 @@ static app_exit print_machine(const contents *c)
     json_object_set_new(o, "up", json_from_text(up_name(m ? m->scale.up : file->scale.up)));
     if (m) {
         json_object_set_new(o, "not_seen", json_from_number(share_missing(m)));
-        json_object_set_new(o, "marker_names", names_as_json(m->label, m->count));
+        json_object_set_new(o, "marker_names", json_from_names(m, marker_at, m->count));
     }
     if (c->model) {
         json_object_set_new(o, "joint_list", joints_as_json(c->model));
         json_object_set_new(o, "tools", tools_as_json(c->model));
     }
-    json_t *postures = json_array();
-    for (int i = 0; i < file->posture_count; ++i) {
-        json_array_append_new(postures, json_from_text(file->postures[i].name));
-    }
-    json_object_set_new(o, "postures", postures);
+    json_object_set_new(o, "postures", json_from_names(file, posture_at, file->posture_count));
     json_object_set_new(o, "warnings", warnings_as_json(file));
     json_object_set_new(o, "warnings_dropped", json_integer(file->warnings_dropped));
     return json_print(o) ? APP_DONE : APP_BAD;

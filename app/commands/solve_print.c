@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 // What has no weight does not count.
 static bool has_rotation(const poise_goal *goal)
@@ -179,12 +178,7 @@ static void print_why(const solve_job *job)
     } else if (job->options.restarts == 0) {
         fputs(" --restarts 50 tries from other poses.", text.stream);
     }
-    if (fclose(text.stream) == 0) {
-        text_make_printable(text.text);
-        putchar('\n');
-        print_wrapped(stdout, text.text, 0, terminal_columns(stdout));
-    }
-    free(text.text);
+    text_print(&text);
 }
 
 static void print_solutions(const solve_job *job)

@@ -171,7 +171,7 @@ static const app_option options[] = {
     {"filter", 'f', OPTION_TEXT, "LIMITS",
      .help = "limits of the motors, such as \"velocity=2 acceleration=10 jerk=100\" (these), or \"off\""},
     {"method", 0, OPTION_CHOICE, "METHOD", .choices = "expressive solve",
-     .help = "expressive, or solve: the ordinary solver, the posture a faint wish (expressive)"},
+     .help = "expressive, or solve: the ordinary solver, which prefers the posture a little (expressive)"},
     {"mode", 0, OPTION_CHOICE, "MODE", .choices = "metric shape",
      .help = "what expressive keeps: metric, how far joints bend; shape, which way as well (shape)"},
     {"posture-weight", 0, OPTION_NUMBER, "W", .lowest = 0, .highest = 1e6,
