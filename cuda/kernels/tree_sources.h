@@ -7,7 +7,7 @@
 
 #include "device_library.h"
 
-#include "device_two.h"
+#include "device_four.h"
 
 #include "tree_rows.h"
 

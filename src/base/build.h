@@ -19,6 +19,11 @@
 #define PZ_HAS_ERROR_TEXTS 1
 #endif
 
+// The compiler has vectors of doubles (GCC's vector extensions).
+#ifndef PZ_HAS_VECTORS
+#define PZ_HAS_VECTORS 1
+#endif
+
 // AUTO has a path of its own for pose goals on chains (solve/arm/arm_entry.h).
 #ifndef PZ_HAS_ARMS
 #define PZ_HAS_ARMS 1

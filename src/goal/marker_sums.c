@@ -1,7 +1,6 @@
 #include "goal/marker_sums.h"
 
 #include "goal/sum_kernel.h"
-#include "simd/six.h"
 
 #include <string.h>
 
@@ -94,34 +93,14 @@ void pz_markers_condense(pz_marker_set *set, const poise_model *model, const poi
 
 // ---- Cost ----------------------------------------------------------------------------------------------------------------
 
-// sum w |R l + shift - (t - tau)|^2 / 2 over one body's places, shift = p - tau, in four lanes that are added at the end.
-// The two versions do the same in the same order.
-static double body_cost(const pz_marker_set *set, const pz_markers *m, const mat3 *R, vec3 shift)
-{
-    two low = two_of(0.0), high = two_of(0.0);
-    for (int i = m->first; i < m->first + m->slots; i += 2) {
-        two l[3], t[3], w;
-        for (int k = 0; k < 3; ++k) {
-            memcpy(&l[k], set->l[k] + i, sizeof l[k]);
-            memcpy(&t[k], set->t[k] + i, sizeof t[k]);
-        }
-        memcpy(&w, set->w + i, sizeof w);
-        two rx = R->x.x * l[0] + R->y.x * l[1] + R->z.x * l[2] + shift.x - t[0];
-        two ry = R->x.y * l[0] + R->y.y * l[1] + R->z.y * l[2] + shift.y - t[1];
-        two rz = R->x.z * l[0] + R->y.z * l[1] + R->z.z * l[2] + shift.z - t[2];
-        two cost = w * (rx * rx + ry * ry + rz * rz);
-        low = (i - m->first) % PZ_MARKER_LANES == 0 ? low + cost : low;
-        high = (i - m->first) % PZ_MARKER_LANES == 0 ? high : high + cost;
-    }
-    return 0.5 * ((low[0] + low[1]) + (high[0] + high[1]));
-}
+#if PZ_HAS_VECTORS
+typedef double four __attribute__((vector_size(32))); // two of two where registers are no wider
+#endif
 
-#if PZ_HAS_WIDE
-typedef double four __attribute__((vector_size(32)));
-
-PZ_WIDE static double body_cost_wide(const pz_marker_set *set, const pz_markers *m, const mat3 *R, vec3 shift)
+// sum w |R l + shift - (t - tau)|^2 / 2 over one body's places, shift = p - tau, in four sums that are added at the end.
+PZ_INLINE double cost_by_fours(const pz_marker_set *set, const pz_markers *m, const mat3 *R, vec3 shift)
 {
-    four sum = {0, 0, 0, 0};
+    four sum = {0.0, 0.0, 0.0, 0.0};
     for (int i = m->first; i < m->first + m->slots; i += PZ_MARKER_LANES) {
         four l[3], t[3], w;
         for (int k = 0; k < 3; ++k) {
@@ -132,13 +111,21 @@ PZ_WIDE static double body_cost_wide(const pz_marker_set *set, const pz_markers 
         four rx = R->x.x * l[0] + R->y.x * l[1] + R->z.x * l[2] + shift.x - t[0];
         four ry = R->x.y * l[0] + R->y.y * l[1] + R->z.y * l[2] + shift.y - t[1];
         four rz = R->x.z * l[0] + R->y.z * l[1] + R->z.z * l[2] + shift.z - t[2];
-        sum += w * (rx * rx + ry * ry + rz * rz);
+        sum = sum + w * (rx * rx + ry * ry + rz * rz);
     }
     return 0.5 * ((sum[0] + sum[1]) + (sum[2] + sum[3]));
 }
-#else
-#define body_cost_wide body_cost
-#endif
+
+static double body_cost(const pz_marker_set *set, const pz_markers *m, const mat3 *R, vec3 shift)
+{
+    return cost_by_fours(set, m, R, shift);
+}
+
+// The same code for processors with wider registers (base/cpu.h).
+PZ_WIDE static double body_cost_wide(const pz_marker_set *set, const pz_markers *m, const mat3 *R, vec3 shift)
+{
+    return cost_by_fours(set, m, R, shift);
+}
 
 // ---- Evaluation ----------------------------------------------------------------------------------------------------------
 

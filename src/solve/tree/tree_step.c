@@ -150,7 +150,7 @@ static inline void hand_on(pz_tree_step *t, int depth, const six_by_six *Pi, six
     }
 }
 
-#ifndef PZ_HAS_TWO
+#if PZ_HAS_VECTORS
 
 PZ_INLINE bool group_up(pz_tree_step *t, const sweep *s, int g, int count)
 {
