@@ -26,7 +26,7 @@ static bool ready(const poise_objective *o, poise_hessian kind, const void *out,
 
 // ---- Rows of the packed Hessian ------------------------------------------------------------------------------------------
 //
-// Axes are in depth-first order, so the path to the root of the axis at hand is a stack: an axis of depth d is kept at place
+// Axes are in depth-first order, so the path to the root of the current axis is a stack: an axis of depth d is kept at place
 // d - 1, and the places below it hold its ancestors. Kept component by component, a row is six scaled sums of arrays. The
 // axis itself goes onto the stack after its own row, so that no load waits for a store.
 

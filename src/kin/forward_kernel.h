@@ -180,7 +180,7 @@ REAL_FN void sweep_forward(real_kinematics *kin)
         if (joint->parent == POISE_WORLD) {
             place_root(kin, k, &f, &at, end);
         } else {
-            if (joint->parent != k - 1) { // else the parent's frame is at hand
+            if (joint->parent != k - 1) { // else f is the parent's frame
                 const real33 *R = &kin->R[joint->parent];
                 f = (sweep_frame){pack3_load(&R->x), pack3_load(&R->y), pack3_load(&R->z),
                                   pack3_load(&kin->p[joint->parent])};
