@@ -23,7 +23,7 @@ import tempfile
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 LAYERS = ["kin", "goal", "solve", "express"]
 
-# Tests by layer, quick ones first. A test is looked up by the name of its program, test_<name>.
+# Suites by layer, quick ones first.
 TESTS = {
     "kin": ["kinematics", "retract", "tensor", "goals", "objective", "plain_model", "solver", "scenes", "derivatives"],
     "goal": ["goals", "objective", "rows", "solver", "derivatives", "second_order_parts", "invariance", "tracker", "properties"],
@@ -122,10 +122,16 @@ def draw(layers, count, seed):
     return chosen, total
 
 
-def commands_of(build, test):
-    """The command that links a test, from the build's own."""
-    out = subprocess.run(["ninja", "-C", build, "-t", "commands", "test_" + test], capture_output=True, text=True, check=False)
-    lines = [line for line in out.stdout.split("\n") if f"bin/test_{test} " in line and " -o " in line]
+def programs_of(build):
+    """The program that holds each suite, as CTest runs it."""
+    text = open(os.path.join(build, "test", "CTestTestfile.cmake"), encoding="utf-8").read()
+    return {name: os.path.basename(path) for path, name in re.findall(r'add_test\(.*? "(\S*/tests_\w+)" "(\w+)"\)', text)}
+
+
+def commands_of(build, program):
+    """The command that links a program, from the build's own."""
+    out = subprocess.run(["ninja", "-C", build, "-t", "commands", program], capture_output=True, text=True, check=False)
+    lines = [line for line in out.stdout.split("\n") if f"bin/{program} " in line and " -o " in line]
     return lines[-1] if lines else None
 
 
@@ -162,12 +168,12 @@ def run(mutant, build, links, compiles, timeout):
         for test in tests_for(path):
             if test not in links:
                 continue
-            link = re.sub(r" -o bin/test_\w+ ", f" {work}/mutant.o -o {work}/test ", links[test])
+            link = re.sub(r" -o bin/tests_\w+ ", f" {work}/mutant.o -o {work}/test ", links[test])
             made = subprocess.run(link, shell=True, cwd=build, capture_output=True, check=False)
             if made.returncode != 0:
                 return "does not link", made.stderr.decode()[-300:]
             try:
-                result = subprocess.run([f"{work}/test"], cwd=work, capture_output=True, timeout=timeout, check=False).returncode
+                result = subprocess.run([f"{work}/test", test], cwd=work, capture_output=True, timeout=timeout, check=False).returncode
             except subprocess.TimeoutExpired:
                 return "noticed", test + " (no end)"
             if result not in (0, 77):
@@ -232,7 +238,8 @@ def main():
         if verdict:
             counts[verdict] = counts.get(verdict, 0) + 1
     left = [m for m in chosen if (m[0], str(m[1] + 1), m[3].strip(), m[4].strip()) not in done]
-    links = {test: commands_of(given.build, test) for layer in layers for test in TESTS[layer]}
+    programs = programs_of(given.build)
+    links = {test: commands_of(given.build, programs[test]) for layer in layers for test in TESTS[layer] if test in programs}
     links = {test: link for test, link in links.items() if link}
     compiles = {path: compile_command(given.build, path) for path in {m[0] for m in chosen}}
     equal = known_equal()

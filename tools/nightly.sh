@@ -47,14 +47,14 @@ tsan() {
 # not know an instruction: 3.19 has no vmovq between two registers in its form 0xD6, which gcc uses in code for AVX2.
 valgrind_rest() {
     command -v valgrind >/dev/null || return 77
-    local status=0 tests="dense spectral"
-    if [ -x build/bin/test_io_mujoco ]; then
-        tests+=" io_mujoco"
+    local status=0 programs="lapack"
+    if [ -x build/bin/tests_mujoco ]; then
+        programs+=" mujoco"
     else
         echo "no MuJoCo here: its test is left out"
     fi
-    for test in $tests; do
-        valgrind -q --error-exitcode=9 "build/bin/test_$test" || status=1
+    for program in $programs; do
+        valgrind -q --error-exitcode=9 "build/bin/tests_$program" || status=1
     done
     return $status
 }

@@ -1,6 +1,6 @@
 // ASF and AMC: small files of our own.
+#include "documents.h"
 #include "support/io_check.h"
-#include "support/io_models.h"
 
 #include "io/io_core.h"
 
@@ -15,81 +15,9 @@
     "   position 0 0 0\n"                                                                                                   \
     "   orientation 0 0 0\n"
 
-static const char skeleton[] = "# a skeleton\n"
-                               ":version 1.10\n"
-                               ":name stick\n" UNITS ":documentation\n"
-                               "  begin nothing\n" ROOT ":bonedata\n"
-                               "  begin\n" // line 15
-                               "    id 1\n"
-                               "    name hip\n"
-                               "    direction 0.6 -0.8 0\n"
-                               "    length 2.5\n"
-                               "    axis 0 0 0 XYZ\n"
-                               "  end\n"
-                               "  begin\n" // line 22
-                               "    id 2\n"
-                               "    name thigh\n"
-                               "    direction 0.342 -0.9397 0\n"
-                               "    length 7.1\n"
-                               "    axis 10 -25.5 20 XYZ\n"
-                               "    dof rx ry rz\n"
-                               "    limits (-160.0 20.0)\n"
-                               "           (-70.0 70.0)\n"
-                               "           (-60.0 inf)\n"
-                               "  end\n"
-                               "  begin\n" // line 33
-                               "    id 3\n"
-                               "    name shin\n"
-                               "    direction 0.342 -0.9397 0\n"
-                               "    length 7\n"
-                               "    axis 0 0 20 XYZ\n"
-                               "    dof rx\n"
-                               "    limits (-10 170)\n"
-                               "  end\n"
-                               "  begin\n" // line 42
-                               "    id 4\n"
-                               "    name foot\n"
-                               "    direction 0 0 1\n"
-                               "    length 2\n"
-                               "    axis -90 7.62852e-016 20 XYZ\n"
-                               "    dof rx rz\n"
-                               "    limits (-45.0 90.0) (-70.0 20.0)\n"
-                               "  end\n"
-                               "  begin\n" // line 51
-                               "    id 5\n"
-                               "    name spine\n"
-                               "    direction 0 1 0\n"
-                               "    length 4\n"
-                               "    axis 30 40 50 ZXY\n"
-                               "    dof rz rx ry\n"
-                               "  end\n"
-                               ":hierarchy\n"
-                               "  begin\n"
-                               "    root hip spine\n"
-                               "    hip thigh\n"
-                               "    thigh shin\n"
-                               "    shin foot\n"
-                               "  end\n";
-
-static const char motion[] = "#!OML:ASF stick\n"
-                             ":FULLY-SPECIFIED\n"
-                             ":DEGREES\n"
-                             "1\n"
-                             "root 1 2 3 10 20 30\n"
-                             "spine 7 8 9\n"
-                             "thigh 1 2 3\n"
-                             "shin 45.5\n"
-                             "foot 5 6\n"
-                             "2\n"
-                             "root 1.5 2 3 10 20 370\n"
-                             "spine 7 8 9.123456\n"
-                             "thigh 1e-1 -2 3\n"
-                             "shin 46\n"
-                             "foot -5 6\n";
-
 TEST(bones_become_joints_with_axes_limits_and_tips)
 {
-    poise_file *file = io_read_text(skeleton, ASF, NULL);
+    poise_file *file = io_read_text(document_asf, ASF, NULL);
     ck_assert_int_eq(file->warning_count, 0);
     ck_assert_str_eq(file->title, "stick");
     ck_assert_double_eq(file->scale.metres, 0.0254 / 0.45);
@@ -130,8 +58,8 @@ TEST(bones_become_joints_with_axes_limits_and_tips)
 
 TEST(values_of_a_bone_are_innermost_first)
 {
-    poise_file *model = io_read_text(skeleton, ASF, NULL);
-    poise_file *file = io_read_text(motion, AMC, model->model);
+    poise_file *model = io_read_text(document_asf, ASF, NULL);
+    poise_file *file = io_read_text(document_amc, AMC, model->model);
     ck_assert_ptr_null(file->model);
     ck_assert_int_eq(file->clip->frames, 2);
     ck_assert_double_eq(file->clip->frame_time, 1.0 / 120.0);
@@ -142,41 +70,6 @@ TEST(values_of_a_bone_are_innermost_first)
                                  0.1 * d, 46 * d, 6 * d, -5 * d,  9.123456 * d, 8 * d,  7 * d};
     ck_assert_int_eq(file->clip->nq, 15);
     ck_assert_mem_eq(file->clip->q + 15, expected, sizeof expected);
-    poise_file_destroy(file);
-    poise_file_destroy(model);
-}
-
-static void check_asf_round_trip(const poise_file *file)
-{
-    io_bytes text = io_write(file, ASF, -1);
-    poise_file *again = io_read(text.bytes, text.size, ASF, NULL);
-    ck_assert_int_eq(again->warning_count, 0);
-    io_same_models(file->model, again->model);
-    ck_assert_double_eq(file->scale.metres, again->scale.metres);
-    poise_file_destroy(again);
-    poise_bytes_release(NULL, text.bytes);
-}
-
-TEST(written_files_read_back_to_the_same_bits)
-{
-    poise_file *model = io_read_text(skeleton, ASF, NULL);
-    check_asf_round_trip(model);
-    poise_file *file = io_read_text(motion, AMC, model->model);
-    uint64_t state = 9;
-    for (int i = 0; i < 15; ++i) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        file->clip->q[i] = ((double)(state >> 11) * 0x1p-53 - 0.5) * 7.0;
-    }
-    file->clip->frame_time = 0.01;
-    file->clip->start_time = 0.5;
-    poise_file writing = *file;
-    writing.model = model->model;
-    io_bytes text = io_write(&writing, AMC, 0);
-    poise_file *again = io_read(text.bytes, text.size, AMC, model->model);
-    ck_assert_int_eq(again->warning_count, 0);
-    io_same_clips(file->clip, again->clip);
-    poise_file_destroy(again);
-    poise_bytes_release(NULL, text.bytes);
     poise_file_destroy(file);
     poise_file_destroy(model);
 }
@@ -215,7 +108,7 @@ TEST(any_axes_and_ends_are_written_to_the_last_bit)
                  : i % 4 == 1 ? "ry rz"
                               : "rx ry rz");
         poise_file *file = io_read_text(text, ASF, NULL);
-        check_asf_round_trip(file);
+        io_round_trip(file, ASF, -1);
         check_directions(file);
         poise_file_destroy(file);
     }
@@ -239,64 +132,51 @@ TEST(radians_are_taken_as_they_are)
 
 #define BONE(statements) ROOT ":bonedata\nbegin\nname a\n" statements "end\n:hierarchy\nbegin\nroot a\nend\n"
 
-TEST(broken_skeletons_are_refused_with_their_line)
+static const io_case broken[] = {
+    {":version 1\n", 2, "needs a section :hierarchy"},
+    {":units\nlength 0\n", 2, "length must be above 0"},
+    {":root\norder TX TQ\n", 2, "order is made of"},
+    {":root\naxis XYY\n", 2, "axis is an order"},
+    {":root\nposition 0 0\n", 2, "position needs three numbers"},
+    {":root\norientation 0 0\n", 2, "orientation needs three angles"},
+    {":root\norder RX RY RZ TX TY TZ\n:hierarchy\n", 1, "order must be TX TY TZ"},
+    {":root\naxis ZYX\n:hierarchy\n", 1, "order must be TX TY TZ"},
+    {BONE("direction 0 1\n"), 9, "direction needs three numbers"},
+    {BONE("length x\n"), 9, "length needs a number"},
+    {BONE("axis 0 0 0\n"), 9, "axis needs three angles and an order"},
+    {BONE("dof rx tx\n"), 9, "only rx, ry and rz"},
+    {BONE("dof rx rx\n"), 9, "comes twice"},
+    {BONE("limits (1)\n"), 9, "pairs of numbers"},
+    {BONE("limits (1 2\n"), 10, "does not end with )"},
+    {BONE("name\n"), 9, "name needs a word"},
+    {BONE("direction 1e300 0 0\nlength 1e300\n"), 7, "not finite"},
+    {ROOT ":bonedata\nbegin\nend\n", 7, "without a name"},
+    {ROOT ":bonedata\nbegin\nname a\n", 9, "end is missing"},
+    {ROOT ":bonedata\nbone\n", 7, "expected begin"},
+    {ROOT ":bonedata\nbegin\nname root\nend\n:hierarchy\n", 7, "the name is taken"},
+    {ROOT ":hierarchy\nroot a\n", 7, "there is no bone \"a\""},
+    {ROOT ":bonedata\nbegin\nname a\nend\n:hierarchy\nroot a\na a\n", 12, "has two parents"},
+    {ROOT ":bonedata\nbegin\nname a\nend\n:hierarchy\na root\n", 11, "has no parent"},
+    {ROOT ":hierarchy\n:bonedata\n", 7, "must come before"},
+};
+
+TEST_ROWS(broken_skeletons_are_refused_with_their_line, TEST_COUNT(broken))
 {
-    static const struct {
-        const char *text;
-        int line;
-        const char *part;
-    } cases[] = {
-        {":version 1\n", 2, "needs a section :hierarchy"},
-        {":units\nlength 0\n", 2, "length must be above 0"},
-        {":root\norder TX TQ\n", 2, "order is made of"},
-        {":root\naxis XYY\n", 2, "axis is an order"},
-        {":root\nposition 0 0\n", 2, "position needs three numbers"},
-        {":root\norientation 0 0\n", 2, "orientation needs three angles"},
-        {":root\norder RX RY RZ TX TY TZ\n:hierarchy\n", 1, "order must be TX TY TZ"},
-        {":root\naxis ZYX\n:hierarchy\n", 1, "order must be TX TY TZ"},
-        {BONE("direction 0 1\n"), 9, "direction needs three numbers"},
-        {BONE("length x\n"), 9, "length needs a number"},
-        {BONE("axis 0 0 0\n"), 9, "axis needs three angles and an order"},
-        {BONE("dof rx tx\n"), 9, "only rx, ry and rz"},
-        {BONE("dof rx rx\n"), 9, "comes twice"},
-        {BONE("limits (1)\n"), 9, "pairs of numbers"},
-        {BONE("limits (1 2\n"), 10, "does not end with )"},
-        {BONE("name\n"), 9, "name needs a word"},
-        {BONE("direction 1e300 0 0\nlength 1e300\n"), 7, "not finite"},
-        {ROOT ":bonedata\nbegin\nend\n", 7, "without a name"},
-        {ROOT ":bonedata\nbegin\nname a\n", 9, "end is missing"},
-        {ROOT ":bonedata\nbone\n", 7, "expected begin"},
-        {ROOT ":bonedata\nbegin\nname root\nend\n:hierarchy\n", 7, "the name is taken"},
-        {ROOT ":hierarchy\nroot a\n", 7, "there is no bone \"a\""},
-        {ROOT ":bonedata\nbegin\nname a\nend\n:hierarchy\nroot a\na a\n", 12, "has two parents"},
-        {ROOT ":bonedata\nbegin\nname a\nend\n:hierarchy\na root\n", 11, "has no parent"},
-        {ROOT ":hierarchy\n:bonedata\n", 7, "must come before"},
-    };
-    for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
-        io_refused_text(cases[i].text, ASF, NULL, cases[i].line, cases[i].part);
-    }
+    io_case_refused(&broken[test_row], ASF, NULL);
 }
 
-TEST(odd_skeletons_are_read_with_a_warning)
+static const io_case odd[] = {
+    {":units\nangle gon\n" ROOT ":hierarchy\n", 2, "neither deg nor rad"},
+    {":skin\nx\n" ROOT ":hierarchy\n", 1, "\":skin\" is passed over"},
+    {BONE("bodymass 3\n"), 9, "\"bodymass\" is passed over"},
+    {BONE("dof rx\nlimits (1 2) (3 4)\n"), 7, "2 pairs of limits for 1"},
+    {BONE("dof rx\nlimits (2 1)\n"), 7, "above upper limit"},
+    {ROOT ":bonedata\nbegin\nname a\nend\n:hierarchy\n", 0, "1 bones are not below the root"},
+};
+
+TEST_ROWS(odd_skeletons_are_read_with_a_warning, TEST_COUNT(odd))
 {
-    static const struct {
-        const char *text;
-        int line;
-        const char *part;
-    } cases[] = {
-        {":units\nangle gon\n" ROOT ":hierarchy\n", 2, "neither deg nor rad"},
-        {":skin\nx\n" ROOT ":hierarchy\n", 1, "\":skin\" is passed over"},
-        {BONE("bodymass 3\n"), 9, "\"bodymass\" is passed over"},
-        {BONE("dof rx\nlimits (1 2) (3 4)\n"), 7, "2 pairs of limits for 1"},
-        {BONE("dof rx\nlimits (2 1)\n"), 7, "above upper limit"},
-        {ROOT ":bonedata\nbegin\nname a\nend\n:hierarchy\n", 0, "1 bones are not below the root"},
-    };
-    for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
-        poise_file *file = io_read_text(cases[i].text, ASF, NULL);
-        ck_assert_msg(io_warned(file, cases[i].line, cases[i].part), "%s: %s", cases[i].part,
-                      file->warning_count > 0 ? file->warnings[0].text : "no warning");
-        poise_file_destroy(file);
-    }
+    poise_file_destroy(io_case_warned(&odd[test_row], ASF, NULL));
 }
 
 TEST(odd_motions_are_read_with_a_warning)
@@ -323,7 +203,7 @@ TEST(odd_motions_are_read_with_a_warning)
          "shin 6\nspine 0 0 0\n",
          2, 8, "frame 3 comes where 2 should", 6},
     };
-    poise_file *model = io_read_text(skeleton, ASF, NULL);
+    poise_file *model = io_read_text(document_asf, ASF, NULL);
     for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
         poise_file *file = io_read_text(cases[i].text, AMC, model->model);
         ck_assert_msg(io_warned(file, cases[i].line, cases[i].part), "%s", cases[i].part);
@@ -336,8 +216,8 @@ TEST(odd_motions_are_read_with_a_warning)
 
 TEST(broken_motions_are_refused_with_their_line)
 {
-    poise_file *model = io_read_text(skeleton, ASF, NULL);
-    io_refused_text(motion, AMC, NULL, 0, "needs options.model");
+    poise_file *model = io_read_text(document_asf, ASF, NULL);
+    io_refused_text(document_amc, AMC, NULL, 0, "needs options.model");
     io_refused_text(":DEGREES\n", AMC, model->model, 2, "no frames");
     io_refused_text(":DEGREES\nroot 1\n2\n", AMC, model->model, 2, "expected the number of a frame");
     io_refused_text(":DEGREES\n1x\n", AMC, model->model, 2, "expected the number of a frame");
@@ -351,7 +231,7 @@ TEST(broken_motions_are_refused_with_their_line)
     poise_file file = {.format = AMC};
     ck_assert_int_eq(poise_model_create(builder, NULL, &file.model, NULL), POISE_OK);
     poise_builder_destroy(builder);
-    io_refused_text(motion, AMC, file.model, 0, "an AMC has no ball_quaternion joints");
+    io_refused_text(document_amc, AMC, file.model, 0, "an AMC has no ball_quaternion joints");
     io_write_refused(&file, ASF, "no ball_quaternion joints");
     io_write_refused(&file, AMC, "no clip");
     ck_assert_int_eq(poise_clip_create(1, 4, 1, NULL, &file.clip, NULL), POISE_OK);
@@ -414,72 +294,4 @@ TEST(other_skeletons_are_written_in_the_same_poses)
     poise_bytes_release(NULL, amc.bytes);
     poise_clip_destroy(file.clip);
     poise_model_destroy(file.model);
-}
-
-TEST(files_that_end_anywhere_are_survived)
-{
-    io_survives_cuts(skeleton, sizeof skeleton - 1, 1, ASF, NULL);
-    poise_file *model = io_read_text(skeleton, ASF, NULL);
-    io_survives_cuts(motion, sizeof motion - 1, 1, AMC, model->model);
-    poise_file_destroy(model);
-}
-
-TEST(every_failing_request_for_memory_is_survived)
-{
-    io_reads_without_memory(skeleton, sizeof skeleton - 1, ASF, NULL);
-    poise_file *model = io_read_text(skeleton, ASF, NULL);
-    io_writes_without_memory(model, ASF);
-    static const char cut[] =
-        ":DEGREES\n1\nroot 1 2 3 4 5 6\nspine 1 2 3\nthigh 1 2 3\nshin 1\nfoot 1 2\n2\nroot 1 2 3 4 5 6\n";
-    io_reads_without_memory(motion, sizeof motion - 1, AMC, model->model);
-    io_reads_without_memory(cut, sizeof cut - 1, AMC, model->model);
-    poise_file *clip = io_read_text(motion, AMC, model->model);
-    clip->model = model->model;
-    io_writes_without_memory(clip, AMC);
-    clip->model = NULL;
-    poise_file_destroy(clip);
-    poise_file_destroy(model);
-}
-
-static io_bytes many_bones(int bones, bool is_deep)
-{
-    size_t room = (size_t)bones * 160 + 2000;
-    char *text = malloc(room);
-    size_t at = (size_t)snprintf(text, room, "%s", UNITS ROOT ":bonedata\n");
-    for (int i = 0; i < bones; ++i) {
-        at += (size_t)snprintf(text + at, room - at,
-                               "begin\nname b%d\ndirection 0 1 0\nlength 1\naxis 0 0 20 XYZ\ndof rx\nend\n", i);
-    }
-    at += (size_t)snprintf(text + at, room - at, ":hierarchy\n");
-    for (int i = 0; i < bones; ++i) {
-        at += is_deep && i > 0 ? (size_t)snprintf(text + at, room - at, "b%d b%d\n", i - 1, i)
-                               : (size_t)snprintf(text + at, room - at, "root b%d\n", i);
-    }
-    return (io_bytes){(unsigned char *)text, at};
-}
-
-static io_bytes many_frames(int frames)
-{
-    size_t room = (size_t)frames * 100 + 100;
-    char *text = malloc(room);
-    size_t at = (size_t)snprintf(text, room, ":DEGREES\n");
-    for (int i = 0; i < frames; ++i) {
-        at += (size_t)snprintf(text + at, room - at,
-                               "%d\nroot 1.25 2 3 4.5 5 6\nspine 1 2 3.125\nthigh 1 2 3\nshin 1\nfoot 1 2\n", i + 1);
-    }
-    return (io_bytes){(unsigned char *)text, at};
-}
-
-TEST(time_grows_with_size)
-{
-    poise_file *model = io_read_text(skeleton, ASF, NULL);
-    io_bytes files[6] = {many_bones(1000, true),   many_bones(10000, true), many_bones(1000, false),
-                         many_bones(10000, false), many_frames(3000),       many_frames(30000)};
-    io_is_linear(files[0], files[1], ASF, NULL);
-    io_is_linear(files[2], files[3], ASF, NULL);
-    io_is_linear(files[4], files[5], AMC, model->model);
-    for (int i = 0; i < 6; ++i) {
-        free(files[i].bytes);
-    }
-    poise_file_destroy(model);
 }

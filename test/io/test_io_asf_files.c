@@ -1,6 +1,5 @@
 // ASF and AMC: files of others, and what is known of them.
 #include "support/io_check.h"
-#include "support/io_models.h"
 
 #include "io/io_core.h"
 
@@ -16,69 +15,31 @@ typedef struct fact {
     double place[6][3];                     // ends of rhand, ltoes and head, in the first frame and in the last
 } fact;
 
+// clang-format off
 static const fact facts[] = {
-    {"hdm05/HDM_dg_03-05_02_120.amc",
-     "hdm05/HDM_dg.asf",
-     3866,
-     {0.246661, 17.1291, 0.105887, -36.2074, -79.747, 29.9764},
-     {-4.60978, 17.1354, -3.41104, 337.118, -80.3342, -345.786},
-     {5.13978, -3.10589, -5.21813},
-     {{-2.476, 23.9975, -14.0622},
-      {-2.8039, 0.893, 3.185},
-      {1.0913, 29.7128, 0.4506},
-      {-6.2792, 18.9391, -15.1923},
-      {-8.1159, 0.8208, -0.0107},
-      {-4.0874, 29.7604, -2.9846}}},
-    {"hdm05/HDM_dg_01-03_01_120.amc",
-     "hdm05/HDM_dg.asf",
-     3498,
-     {0.997382, 17.529, 0.106659, -1.9181, -85.3197, -2.78175},
-     {1.95159, 17.5563, -1.34412, -365.676, 274.873, 1.64865},
-     {4.29362, -1.94367, 0.782172},
-     {{0.9368, 24.9602, -14.3801},
-      {-0.9613, 1.1534, 3.2267},
-      {1.7303, 30.1065, 0.5096},
-      {2.1869, 24.588, -15.729},
-      {0.1158, 1.1867, 1.1367},
-      {2.133, 30.1519, -0.8377}}},
-    {"asfamc/07_05-walk.amc",
-     "asfamc/07-walk.asf",
-     517,
-     {7.46593, 15.9937, -36.7321, 7.11356, 1.31487, -3.66776},
-     {10.1525, 16.8616, 36.9008, 6.61063, 4.13245, 2.32629},
-     {-4.29912, 0.189404, 0.939401},
-     {{2.8787, 14.5236, -33.5068},
-      {10.4841, 0.9621, -30.8593},
-      {7.5264, 27.0329, -37.4537},
-      {5.9243, 13.8988, 34.5104},
-      {12.1811, 1.3089, 31.7487},
-      {10.0253, 27.8931, 36.1447}}},
-    {"asfamc/09_06-run.amc",
-     "asfamc/09-run.asf",
-     141,
-     {0.0917792, 17.1113, -36.2281, 4.68854, 2.37172, 2.1196},
-     {0.63998, 17.9224, 38.9039, 3.54391, -5.10945, -5.92813},
-     {19.257, -1.22373, -5.06989},
-     {{-3.9893, 16.104, -34.1837},
-      {0.2276, 0.4101, -37.3469},
-      {0.9275, 27.849, -33.7802},
-      {-2.3267, 21.0955, 45.1543},
-      {1.8426, 2.5709, 39.804},
-      {0.6007, 28.9316, 40.17}}},
-    {"asfamc/11_01.amc",
-     "asfamc/11.asf",
-     597,
-     {12.2047, 17.4653, -40.3148, -9.79949, -39.9965, 3.92364},
-     {6.69603, 17.3735, 14.5524, 6.61973, 49.1494, 9.15263},
-     {12.3489, 1.31416, -8.89568},
-     {{8.0148, 14.0661, -41.0708},
-      {11.4466, 1.1198, -37.9398},
-      {11.8936, 28.9865, -39.0998},
-      {6.3358, 14.9848, 20.5941},
-      {5.4942, 0.8431, 12.1991},
-      {8.0576, 28.5573, 17.4473}}},
+    {"hdm05/HDM_dg_03-05_02_120.amc", "hdm05/HDM_dg.asf", 3866, {0.246661, 17.1291, 0.105887, -36.2074, -79.747, 29.9764},
+     {-4.60978, 17.1354, -3.41104, 337.118, -80.3342, -345.786}, {5.13978, -3.10589, -5.21813}, {{-2.476, 23.9975,
+     -14.0622}, {-2.8039, 0.893, 3.185}, {1.0913, 29.7128, 0.4506}, {-6.2792, 18.9391, -15.1923}, {-8.1159, 0.8208,
+     -0.0107}, {-4.0874, 29.7604, -2.9846}}},
+    {"hdm05/HDM_dg_01-03_01_120.amc", "hdm05/HDM_dg.asf", 3498, {0.997382, 17.529, 0.106659, -1.9181, -85.3197, -2.78175},
+     {1.95159, 17.5563, -1.34412, -365.676, 274.873, 1.64865}, {4.29362, -1.94367, 0.782172}, {{0.9368, 24.9602, -14.3801},
+     {-0.9613, 1.1534, 3.2267}, {1.7303, 30.1065, 0.5096}, {2.1869, 24.588, -15.729}, {0.1158, 1.1867, 1.1367}, {2.133,
+     30.1519, -0.8377}}},
+    {"asfamc/07_05-walk.amc", "asfamc/07-walk.asf", 517, {7.46593, 15.9937, -36.7321, 7.11356, 1.31487, -3.66776},
+     {10.1525, 16.8616, 36.9008, 6.61063, 4.13245, 2.32629}, {-4.29912, 0.189404, 0.939401}, {{2.8787, 14.5236, -33.5068},
+     {10.4841, 0.9621, -30.8593}, {7.5264, 27.0329, -37.4537}, {5.9243, 13.8988, 34.5104}, {12.1811, 1.3089, 31.7487},
+     {10.0253, 27.8931, 36.1447}}},
+    {"asfamc/09_06-run.amc", "asfamc/09-run.asf", 141, {0.0917792, 17.1113, -36.2281, 4.68854, 2.37172, 2.1196}, {0.63998,
+     17.9224, 38.9039, 3.54391, -5.10945, -5.92813}, {19.257, -1.22373, -5.06989}, {{-3.9893, 16.104, -34.1837}, {0.2276,
+     0.4101, -37.3469}, {0.9275, 27.849, -33.7802}, {-2.3267, 21.0955, 45.1543}, {1.8426, 2.5709, 39.804}, {0.6007,
+     28.9316, 40.17}}},
+    {"asfamc/11_01.amc", "asfamc/11.asf", 597, {12.2047, 17.4653, -40.3148, -9.79949, -39.9965, 3.92364}, {6.69603,
+     17.3735, 14.5524, 6.61973, 49.1494, 9.15263}, {12.3489, 1.31416, -8.89568}, {{8.0148, 14.0661, -41.0708}, {11.4466,
+     1.1198, -37.9398}, {11.8936, 28.9865, -39.0998}, {6.3358, 14.9848, 20.5941}, {5.4942, 0.8431, 12.1991}, {8.0576,
+     28.5573, 17.4473}}},
     {"asfamc/zeros.amc", "asfamc/07-walk.asf", 7, {0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0}, {0, 0, 0}, {{0}}},
 };
+// clang-format on
 
 static const char *const skeletons[] = {"hdm05/HDM_dg.asf", "asfamc/07-walk.asf", "asfamc/09-run.asf", "asfamc/11.asf"};
 
@@ -149,29 +110,6 @@ TEST_DATA(motions_hold_what_is_known_of_them, "data/asfamc")
     }
 }
 
-TEST_DATA(every_file_written_reads_back_to_the_same_bits, "data/asfamc")
-{
-    for (size_t i = 0; i < TEST_COUNT(facts); ++i) {
-        poise_file *skeleton = read_path(facts[i].skeleton, ASF, NULL);
-        io_bytes text = io_write(skeleton, ASF, 0);
-        poise_file *again = io_read(text.bytes, text.size, ASF, NULL);
-        io_same_models(skeleton->model, again->model);
-        ck_assert_double_eq(skeleton->scale.metres, again->scale.metres);
-        poise_bytes_release(NULL, text.bytes);
-
-        poise_file *file = read_path(facts[i].path, AMC, again->model), writing = *file;
-        writing.model = skeleton->model;
-        text = io_write(&writing, AMC, 0);
-        poise_file *clip = io_read(text.bytes, text.size, AMC, skeleton->model);
-        io_same_clips(file->clip, clip->clip);
-        poise_bytes_release(NULL, text.bytes);
-        poise_file_destroy(clip);
-        poise_file_destroy(file);
-        poise_file_destroy(again);
-        poise_file_destroy(skeleton);
-    }
-}
-
 // The clip as ASF and AMC, and as the BVH that others made of it: legs and spine agree. Index 0 of the BVH is a pose of its
 // own, so frame k here is frame k + 1 there.
 TEST_DATA(a_motion_is_the_same_in_two_formats, "data/asfamc")
@@ -231,18 +169,4 @@ TEST_DATA(bones_are_where_the_reference_has_them, "data/asfamc")
     poise_file_destroy(motion);
     poise_file_destroy(skeleton);
     json_decref(reference);
-}
-
-TEST_DATA(small_files_that_end_anywhere_are_survived, "data/asfamc")
-{
-    for (size_t i = 0; i < TEST_COUNT(skeletons); ++i) {
-        io_bytes bytes = io_load(skeletons[i]);
-        io_survives_cuts(bytes.bytes, bytes.size, 1, ASF, NULL);
-        free(bytes.bytes);
-    }
-    poise_file *skeleton = read_path("asfamc/07-walk.asf", ASF, NULL);
-    io_bytes bytes = io_load("asfamc/zeros.amc");
-    io_survives_cuts(bytes.bytes, bytes.size, 1, AMC, skeleton->model);
-    free(bytes.bytes);
-    poise_file_destroy(skeleton);
 }

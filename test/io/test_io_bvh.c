@@ -1,51 +1,14 @@
 // BVH: small files of our own.
+#include "documents.h"
 #include "support/io_check.h"
-#include "support/io_models.h"
 
 #include "io/io_core.h"
 
 #define BVH POISE_FORMAT_BVH
 
-static const char walker[] = "HIERARCHY\n"
-                             "ROOT hips\n"
-                             "{\n"
-                             "\tOFFSET 0 0 0\n"
-                             "\tCHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\n"
-                             "\tJOINT leg\n"
-                             "\t{\n"
-                             "\t\tOFFSET 1 -0.5 0.25\n"
-                             "\t\tCHANNELS 3 Yrotation Zrotation Xrotation\n"
-                             "\t\tJOINT knee\n"
-                             "\t\t{\n"
-                             "\t\t\tOFFSET 0 -4 0\n"
-                             "\t\t\tCHANNELS 1 Xrotation\n"
-                             "\t\t\tEnd Site\n"
-                             "\t\t\t{\n"
-                             "\t\t\t\tOFFSET 0 -4.5 1\n"
-                             "\t\t\t}\n"
-                             "\t\t}\n"
-                             "\t}\n"
-                             "\tJOINT arm\n"
-                             "\t{\n"
-                             "\t\tOFFSET -1 5 0\n"
-                             "\t\tCHANNELS 2 Zrotation Yrotation\n"
-                             "\t\tJOINT watch\n"
-                             "\t\t{\n"
-                             "\t\t\tOFFSET 0 -3 0\n"
-                             "\t\t\tCHANNELS 0\n"
-                             "\t\t}\n"
-                             "\t}\n"
-                             "}\n"
-                             "MOTION\n"
-                             "Frames: 3\n"
-                             "Frame Time: 0.04\n"
-                             "1 2 3 10 20 30 1 2 3 45 5 6\n"
-                             "1.5 2.5e0 -3.25 10.5 -20.123456 30 1 2 3 46 5 6.0001\n"
-                             "-1e-3 .5 7. 370 20 30 1 2 3 47 5 7\n";
-
 TEST(channels_become_joints_and_coordinates_outermost_first)
 {
-    poise_file *file = io_read_text(walker, BVH, NULL);
+    poise_file *file = io_read_text(document_bvh, BVH, NULL);
     static const poise_joint_type types[] = {POISE_JOINT_FREE_EULER, POISE_JOINT_BALL_EULER, POISE_JOINT_REVOLUTE,
                                              POISE_JOINT_UNIVERSAL, POISE_JOINT_FIXED};
     static const char *const names[] = {"hips", "leg", "knee", "arm", "watch"};
@@ -73,34 +36,6 @@ TEST(channels_become_joints_and_coordinates_outermost_first)
     ck_assert_int_eq(file->warning_count, 0);
     ck_assert_double_eq(file->scale.metres, 0);
     ck_assert_int_eq(file->scale.up, POISE_UP_UNKNOWN);
-    poise_file_destroy(file);
-}
-
-static void check_round_trip(const poise_file *file, int warnings)
-{
-    io_bytes text = io_write(file, BVH, warnings);
-    poise_file *again = io_read(text.bytes, text.size, BVH, NULL);
-    ck_assert_msg(again->warning_count == 0, "%s", again->warning_count > 0 ? again->warnings[0].text : "");
-    io_same_models(file->model, again->model);
-    ck_assert_int_eq(file->clip == NULL, again->clip == NULL);
-    if (file->clip) {
-        io_same_clips(file->clip, again->clip);
-    }
-    poise_file_destroy(again);
-    poise_bytes_release(NULL, text.bytes);
-}
-
-TEST(a_written_file_reads_back_to_the_same_bits)
-{
-    poise_file *file = io_read_text(walker, BVH, NULL);
-    check_round_trip(file, 0);
-    // numbers that no degrees of 17 digits give
-    uint64_t state = 5;
-    for (int i = 0; i < file->clip->frames * file->clip->nq; ++i) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        file->clip->q[i] = ((double)(state >> 11) * 0x1p-53 - 0.5) * 7.0;
-    }
-    check_round_trip(file, 0);
     poise_file_destroy(file);
 }
 
@@ -152,7 +87,7 @@ TEST(channels_that_no_joint_holds_become_chains)
         poise_vec3 p = io_place(file->model, file->clip, 0, "b");
         ck_assert(p.x == (strstr(cases[i].channels, "Xpos") ? 1 : 0) && p.y == (strstr(cases[i].channels, "Ypos") ? 2 : 0) &&
                   p.z == (strstr(cases[i].channels, "Zpos") ? 3 : 0));
-        check_round_trip(file, 0);
+        io_round_trip(file, BVH, 0);
         poise_file_destroy(file);
     }
 }
@@ -177,7 +112,7 @@ TEST(first_frame_decides_what_positions_mean)
         ck_assert_double_eq(poise_model_joint(file->model, 1).offset.position.y, cases[i].offset);
         ck_assert_double_eq(io_place(file->model, file->clip, 0, "b").y, cases[i].height);
         ck_assert_int_eq(io_warned(file, 2, "both an OFFSET and positions"), cases[i].option == POISE_BVH_DECIDE);
-        check_round_trip(file, 0);
+        io_round_trip(file, BVH, 0);
         poise_file_destroy(file);
     }
 }
@@ -191,18 +126,18 @@ TEST(a_joint_called_offset_stays_a_joint)
                      BVH, NULL);
     ck_assert_int_eq(poise_model_joint_count(file->model), 2);
     ck_assert_double_eq(poise_model_joint(file->model, 1).offset.position.y, 0);
-    check_round_trip(file, 0);
+    io_round_trip(file, BVH, 0);
     poise_file_destroy(file);
 }
 
 TEST(line_ends_and_spaces_do_not_matter)
 {
-    poise_file *plain = io_read_text(walker, BVH, NULL);
+    poise_file *plain = io_read_text(document_bvh, BVH, NULL);
     static const char *const ends[] = {"\r\n", "\r", " \t\n", "\n\n"};
     for (size_t e = 0; e < TEST_COUNT(ends); ++e) {
         char text[4096] = "\xef\xbb\xbf";
         size_t at = 3;
-        for (const char *c = walker; *c; ++c) {
+        for (const char *c = document_bvh; *c; ++c) {
             if (*c == '\n') {
                 at += (size_t)snprintf(text + at, sizeof text - at, "%s", ends[e]);
             } else if (*c == '\t') {
@@ -283,40 +218,35 @@ TEST(names_are_made_unique_and_may_hold_spaces)
     ck_assert_int_ge(poise_model_find_tool(file->model, "joint.tip"), 0);
     ck_assert_int_ge(poise_model_find_tool(file->model, "joint.tip2"), 0);
     ck_assert(io_warned(file, 6, "the name is taken") && io_warned(file, 10, "without a name"));
-    check_round_trip(file, 0);
+    io_round_trip(file, BVH, 0);
     poise_file_destroy(file);
 }
 
-TEST(broken_hierarchies_are_refused_with_their_line)
+static const io_case broken[] = {
+    {"", 1, "begins with the word HIERARCHY"},
+    {"\nHIERARCHI\n", 2, "begins with the word HIERARCHY"},
+    {"HIERARCHY\n", 2, "no ROOT"},
+    {"HIERARCHY\nJOINT a\n", 2, "expected ROOT or MOTION"},
+    {"HIERARCHY\nMOTION\n", 2, "expected ROOT or MOTION"},
+    {"HIERARCHY\nROOT a\nOFFSET", 3, "no { after it"},
+    {"HIERARCHY\nROOT a\n{\nOFFSET 0 0\n}\n", 4, "OFFSET needs three numbers"},
+    {"HIERARCHY\nROOT a\n{\nOFFSET 0 nan 0\n}\n", 4, "OFFSET needs three numbers"},
+    {"HIERARCHY\nROOT a\n{\nCHANNELS x\n}\n", 4, "CHANNELS comes once and needs a count"},
+    {"HIERARCHY\nROOT a\n{\nCHANNELS 0\nCHANNELS 0\n}\n", 5, "CHANNELS comes once"},
+    {"HIERARCHY\nROOT a\n{\nCHANNELS 2 Xposition\n}\n", 4, "announces 2 names, 1 follow"},
+    {"HIERARCHY\nROOT a\n{\nCHANNELS 2 Xposition Xposition\n}\n", 4, "comes twice"},
+    {"HIERARCHY\nROOT a\n{\nCHANNELS 4 Xrotation Yrotation Zrotation Xrotation\n}\n", 4, "more than three rotation"},
+    {"HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nJOINT b\n{\nOFFSET 0 0 0\n}\nCHANNELS 1 Xrotation\n}\n", 9,
+     "CHANNELS must come before"},
+    {"HIERARCHY\nROOT a\n{\nCOLOUR red\n}\n", 4, "expected OFFSET, CHANNELS, JOINT"},
+    {"HIERARCHY\nROOT a\n{\nEnd Site\n{\nCHANNELS 0\n}\n}\n", 6, "an End Site holds an OFFSET"},
+    {"HIERARCHY\nROOT a\n{\nEnd Site\n{\nOFFSET 0 0 0\n", 7, "} is missing"},
+    {"HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\n", 5, "the text ends within joint \"a\""},
+};
+
+TEST_ROWS(broken_hierarchies_are_refused_with_their_line, TEST_COUNT(broken))
 {
-    static const struct {
-        const char *text;
-        int line;
-        const char *part;
-    } cases[] = {
-        {"", 1, "begins with the word HIERARCHY"},
-        {"\nHIERARCHI\n", 2, "begins with the word HIERARCHY"},
-        {"HIERARCHY\n", 2, "no ROOT"},
-        {"HIERARCHY\nJOINT a\n", 2, "expected ROOT or MOTION"},
-        {"HIERARCHY\nMOTION\n", 2, "expected ROOT or MOTION"},
-        {"HIERARCHY\nROOT a\nOFFSET", 3, "no { after it"},
-        {"HIERARCHY\nROOT a\n{\nOFFSET 0 0\n}\n", 4, "OFFSET needs three numbers"},
-        {"HIERARCHY\nROOT a\n{\nOFFSET 0 nan 0\n}\n", 4, "OFFSET needs three numbers"},
-        {"HIERARCHY\nROOT a\n{\nCHANNELS x\n}\n", 4, "CHANNELS comes once and needs a count"},
-        {"HIERARCHY\nROOT a\n{\nCHANNELS 0\nCHANNELS 0\n}\n", 5, "CHANNELS comes once"},
-        {"HIERARCHY\nROOT a\n{\nCHANNELS 2 Xposition\n}\n", 4, "announces 2 names, 1 follow"},
-        {"HIERARCHY\nROOT a\n{\nCHANNELS 2 Xposition Xposition\n}\n", 4, "comes twice"},
-        {"HIERARCHY\nROOT a\n{\nCHANNELS 4 Xrotation Yrotation Zrotation Xrotation\n}\n", 4, "more than three rotation"},
-        {"HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nJOINT b\n{\nOFFSET 0 0 0\n}\nCHANNELS 1 Xrotation\n}\n", 9,
-         "CHANNELS must come before"},
-        {"HIERARCHY\nROOT a\n{\nCOLOUR red\n}\n", 4, "expected OFFSET, CHANNELS, JOINT"},
-        {"HIERARCHY\nROOT a\n{\nEnd Site\n{\nCHANNELS 0\n}\n}\n", 6, "an End Site holds an OFFSET"},
-        {"HIERARCHY\nROOT a\n{\nEnd Site\n{\nOFFSET 0 0 0\n", 7, "} is missing"},
-        {"HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\n", 5, "the text ends within joint \"a\""},
-    };
-    for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
-        io_refused_text(cases[i].text, BVH, NULL, cases[i].line, cases[i].part);
-    }
+    io_case_refused(&broken[test_row], BVH, NULL);
 }
 
 TEST(other_joints_are_written_as_angles_in_the_same_pose)
@@ -386,59 +316,4 @@ TEST(other_joints_are_written_as_angles_in_the_same_pose)
     poise_model_destroy(file.model);
     file.model = NULL;
     io_write_refused(&file, BVH, "no model");
-}
-
-TEST(files_that_end_anywhere_are_survived)
-{
-    io_survives_cuts(walker, sizeof walker - 1, 1, BVH, NULL);
-    const char *text = one_joint("0 94 0", "6 Xposition Yposition Zposition Zrotation Xrotation Yrotation", "1 88 3 4 5 6");
-    io_survives_cuts(text, strlen(text), 1, BVH, NULL);
-}
-
-TEST(every_failing_request_for_memory_is_survived)
-{
-    io_reads_without_memory(walker, sizeof walker - 1, BVH, NULL);
-    const char *text = one_joint("0 94 0", "2 Yposition Xrotation", "1 2 3"); // with warnings and a clip that is cut
-    io_reads_without_memory(text, strlen(text), BVH, NULL);
-    poise_file *file = io_read_text(walker, BVH, NULL);
-    io_writes_without_memory(file, BVH);
-    poise_file_destroy(file);
-}
-
-// `joints` joints below each other or side by side, and `rows` rows.
-static io_bytes generate(int joints, int rows, bool is_deep, bool same_names)
-{
-    size_t room = (size_t)joints * 120 + (size_t)rows * (size_t)joints * 12 + 200;
-    char *text = malloc(room);
-    size_t at = (size_t)snprintf(text, room, "HIERARCHY\n");
-    for (int j = 0; j < joints; ++j) {
-        at += (size_t)snprintf(text + at, room - at, "%s j%d {\nOFFSET 0 1 0\nCHANNELS 1 Zrotation\n%s",
-                               is_deep && j > 0 ? "JOINT" : "ROOT", same_names ? 0 : j, is_deep ? "" : "}\n");
-    }
-    for (int j = 0; is_deep && j < joints; ++j) {
-        text[at++] = '}';
-    }
-    at += (size_t)snprintf(text + at, room - at, "\nMOTION\nFrames: %d\nFrame Time: 1\n", rows);
-    for (int r = 0; r < rows; ++r) {
-        for (int j = 0; j < joints; ++j) {
-            at += (size_t)snprintf(text + at, room - at, "%d.%d ", (r + j) % 100, j % 1000);
-        }
-        text[at++] = '\n';
-    }
-    return (io_bytes){(unsigned char *)text, at};
-}
-
-static void check_linear(io_bytes small, io_bytes large)
-{
-    io_is_linear(small, large, BVH, NULL);
-    free(small.bytes);
-    free(large.bytes);
-}
-
-TEST(time_grows_with_size)
-{
-    check_linear(generate(30, 1000, true, false), generate(30, 10000, true, false));
-    check_linear(generate(2000, 2, false, false), generate(20000, 2, false, false));
-    check_linear(generate(2000, 2, true, false), generate(20000, 2, true, false));
-    check_linear(generate(1000, 2, false, true), generate(10000, 2, false, true));
 }

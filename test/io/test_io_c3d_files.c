@@ -98,13 +98,9 @@ static void check_fact(const c3d_fact *f)
     double metres = strcmp(f->unit, "mm") == 0 ? 0.001 : f->unit[0] == 'm' ? 1.0 : 0.0;
     ck_assert_msg(m->scale.metres == metres, "%s: %g metres", f->path, m->scale.metres);
 
-    // singles survive being written, bit for bit; so do integers times their scale where a single holds the product
+    // singles survive being written, bit for bit
     if (f->is_float && f->order != PZ_C3D_DEC) {
-        io_bytes again = io_write(file, POISE_FORMAT_C3D, 0);
-        poise_file *back = io_read(again.bytes, again.size, POISE_FORMAT_UNKNOWN, NULL);
-        io_same_markers(m, back->markers);
-        poise_file_destroy(back);
-        poise_bytes_release(NULL, again.bytes);
+        io_round_trip(&(poise_file){.markers = file->markers}, POISE_FORMAT_C3D, 0);
     }
     poise_file_destroy(file);
     free(bytes.bytes);
@@ -183,16 +179,6 @@ TEST_DATA(oddities_of_real_files_are_told, "data/c3d")
         free(bytes.bytes);
     }
     io_bytes empty = io_load("bad/c3d/Empty.c3d");
-    io_refused(empty.bytes, empty.size, POISE_FORMAT_C3D, NULL, 0, "0 bytes are less than the 512");
+    io_refused_text((char *)empty.bytes, POISE_FORMAT_C3D, NULL, 0, "0 bytes are less than the 512");
     free(empty.bytes);
-}
-
-TEST_DATA(a_small_real_file_survives_every_cut, "data/c3d")
-{
-    io_bytes bytes = io_load("c3d/btk_MyCube.c3d");
-    io_survives_cuts(bytes.bytes, bytes.size, 1, POISE_FORMAT_C3D, NULL);
-    free(bytes.bytes);
-    bytes = io_load("c3d/btk_PiG_FlatFoot-One.c3d");
-    io_survives_cuts(bytes.bytes, bytes.size, 7, POISE_FORMAT_C3D, NULL);
-    free(bytes.bytes);
 }

@@ -1,7 +1,6 @@
 // glTF on small files of our own: what every part of the format means, and what is written reads back.
 #include "support/gltf_text.h"
-#include "support/json_check.h"
-#include "support/test_main.h"
+#include "support/io_check.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,23 +13,13 @@
 
 static poise_file *read_or_fail(const char *text)
 {
-    poise_error error = {.text = ""};
-    poise_file *file = json_check_read(text, GLTF, &error);
-    ck_assert_msg(file != NULL, "line %d: %s", error.line, error.text);
-    return file;
+    return io_read_text(text, GLTF, NULL);
 }
 
 // World pose of a body at a configuration; NULL for the neutral one.
 static poise_pose pose_of(const poise_model *model, const double *q, int body)
 {
-    poise_kinematics *kinematics = NULL;
-    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics, NULL), POISE_OK);
-    if (q) {
-        ck_assert_int_eq(poise_kinematics_update(kinematics, q, NULL), POISE_OK);
-    }
-    poise_pose pose = poise_kinematics_body_pose(kinematics, body);
-    poise_kinematics_destroy(kinematics);
-    return pose;
+    return io_pose(model, q, poise_model_body_name(model, body));
 }
 
 static void check_vec3(poise_vec3 v, double x, double y, double z, double tolerance)
@@ -412,74 +401,66 @@ TEST(buffers_in_other_files_come_from_the_caller)
 #define ZEROS          ", {\"count\": 2, \"type\": \"VEC4\", \"componentType\": 5126}"
 #define ONLY(accessor) ACCESSOR(TURNS, accessor)
 
-TEST(every_mistake_has_its_line_its_place_and_a_fix)
+static const io_case mistakes[] = {
+    {"{\n", 2, "not JSON"},
+    {"[]", 1, "an array, where an object should be"},
+    {"{}", 1, "asset: missing"},
+    {"{\"asset\": {}}", 1, "asset.version: missing"},
+    {"{\"asset\": {\"version\": \"1.0\"}}", 1, "asset: version 1.0; only glTF 2.0"},
+    {"{\"asset\": {\"version\": \"2.0\"},\n\"scene\": 3}", 2, "scene: there is no scenes[3]; the file has 0"},
+    {"{\"asset\": {\"version\": \"2.0\"},\n\"nodes\": {}}", 2, "nodes: an object, where an array"},
+    {NODES("3"), 2, "nodes[0]: a number"},
+    {NODES("{\"name\": 3}"), 2, "nodes[0].name: a number, where a text"},
+    {NODES("{\"rotation\": [0, 0, 0]}"), 2, "nodes[0].rotation: 3 values, where there should be 4"},
+    {NODES("{},\n{\"rotation\": [0, 0, 0, 0]}"), 3, "nodes[1].rotation: a zero quaternion"},
+    {NODES("{\"translation\": [0, \"x\", 0]}"), 2, "nodes[0].translation[1]: a text, where a number"},
+    {NODES("{\"translation\": [0, 1e200, 0]}"), 2, "nodes[0]: joint \"node.0\""},
+    {NODES("{\"matrix\": [0]}"), 2, "nodes[0].matrix: 1 values, where there should be 16"},
+    {NODES("{\"children\": [7]}"), 2, "nodes[0].children[0]: there is no nodes[7]"},
+    {NODES("{\"children\": [0]}"), 2, "has a parent already"},
+    {NODES("{\"children\": [1]},\n{\"children\": [0]}"), 2, "its own ancestor"},
+    {NODES("{\"children\": [2]}, {\"children\":\n[2]}, {}"), 3, "nodes[2] has a parent already, nodes[0]"},
+    {"{\"asset\": {\"version\": \"2.0\"}, \"nodes\": [{}],\n\"skins\": [{\"joints\": [1]}]}", 2,
+     "skins[0].joints[0]: there is no"},
+    {ACCESSOR("3", TIMES), 2, "animations[0].channels[0]: a number"},
+    {ACCESSOR("{}", TIMES), 2, "channels[0].target: missing"},
+    {ACCESSOR("{\"target\": {\"node\": 0}}", TIMES), 2, "target.path: missing"},
+    {ACCESSOR("{\"target\": {\"node\": 9, \"path\": \"rotation\"}}", TIMES), 2, "target.node: there is no nodes[9]"},
+    {ACCESSOR("{\"target\": {\"node\": 0, \"path\": \"rotation\"}}", TIMES), 2, "channels[0].sampler: missing"},
+    {ACCESSOR("{\"sampler\": 1, \"target\": {\"node\": 0, \"path\": \"rotation\"}}", TIMES), 2, "there is no samplers[1]"},
+    {ONLY(""), 1, "samplers[0].input: there is no accessors[0]"},
+    {ONLY("{}"), 3, "accessors[0].type: missing"},
+    {ONLY("{\"type\": \"VEC9\", \"count\": 1, \"componentType\": 5126}"), 3, "accessors[0].type: VEC9 is no type"},
+    {ONLY("{\"type\": \"VEC3\", \"count\": 1, \"componentType\": 1}"), 3, "componentType: 1 is no component type"},
+    {ONLY("{\"type\": \"VEC3\", \"count\": 1, \"componentType\": 5126}"), 3, "accessors[0]: 3 numbers to an element"},
+    {ONLY("{\"type\": \"SCALAR\", \"count\": -1, \"componentType\": 5126}"), 3, "accessors[0].count: -1"},
+    {ONLY("{\"type\": \"SCALAR\", \"count\": 2000000000, \"componentType\": 5126}"), 3, "asks for 2e+09 numbers"},
+    {ONLY("{\"type\": \"SCALAR\", \"count\": 1, \"componentType\": 5126, \"bufferView\": 9}"), 3,
+     "there is no bufferViews[9]"},
+    {ONLY("{\"type\": \"SCALAR\", \"count\": 3, \"componentType\": 5126, \"bufferView\": 0}"), 3,
+     "3 elements end at byte 12 of a view that has 8"},
+    {ONLY("{\"type\": \"SCALAR\", \"count\": 1, \"componentType\": 5126, \"bufferView\": 1}"), 4,
+     "bufferViews[1]: bytes 0 to 99 of a buffer that has 8"},
+    {ONLY("{\"type\": \"SCALAR\", \"count\": 1, \"componentType\": 5120, \"bufferView\": 2}"), 6, "buffers[1]: no bytes"},
+    {ONLY("{\"type\": \"SCALAR\", \"count\": 1, \"componentType\": 5120, \"bufferView\": 3}"), 7,
+     "buffers[2].uri: character 2 of the data is not base64"},
+    {ONLY("{\"type\": \"SCALAR\", \"count\": 1, \"componentType\": 5120, \"bufferView\": 4}"), 7, "data that is not base64"},
+    {ONLY("{\"type\": \"SCALAR\", \"count\": 1, \"componentType\": 5126, \"sparse\": {\"count\": 1,"
+          "\"indices\": {\"bufferView\": 0, \"componentType\": 5121, \"byteOffset\": 6},\"values\": {\"bufferView\": "
+          "0}}}"),
+     3, "sparse.indices: there is no element 128 to replace; there are 1"},
+    {ONLY("{\"count\": 2, \"type\": \"SCALAR\", \"componentType\": 5126}" ZEROS), 1, "key 1 at 0 s comes after 0 s"},
+    {ONLY(TIMES ZEROS), 1, "samplers[0]: key 0 is a zero quaternion"},
+    {ONLY(TIMES ", {\"count\": 3, \"type\": \"VEC4\", \"componentType\": 5126}"), 1,
+     "2 times ask for 2 values; there are 3"},
+    {ONLY("{\"count\": 0, \"type\": \"SCALAR\", \"componentType\": 5126},"
+          "{\"count\": 0, \"type\": \"VEC4\", \"componentType\": 5126}"),
+     1, "there is no key"},
+};
+
+TEST_ROWS(every_mistake_has_its_line_its_place_and_a_fix, TEST_COUNT(mistakes))
 {
-    static const struct {
-        const char *text;
-        int line;
-        const char *words;
-    } cases[] = {
-        {"{\n", 2, "not JSON"},
-        {"[]", 1, "an array, where an object should be"},
-        {"{}", 1, "asset: missing"},
-        {"{\"asset\": {}}", 1, "asset.version: missing"},
-        {"{\"asset\": {\"version\": \"1.0\"}}", 1, "asset: version 1.0; only glTF 2.0"},
-        {"{\"asset\": {\"version\": \"2.0\"},\n\"scene\": 3}", 2, "scene: there is no scenes[3]; the file has 0"},
-        {"{\"asset\": {\"version\": \"2.0\"},\n\"nodes\": {}}", 2, "nodes: an object, where an array"},
-        {NODES("3"), 2, "nodes[0]: a number"},
-        {NODES("{\"name\": 3}"), 2, "nodes[0].name: a number, where a text"},
-        {NODES("{\"rotation\": [0, 0, 0]}"), 2, "nodes[0].rotation: 3 values, where there should be 4"},
-        {NODES("{},\n{\"rotation\": [0, 0, 0, 0]}"), 3, "nodes[1].rotation: a zero quaternion"},
-        {NODES("{\"translation\": [0, \"x\", 0]}"), 2, "nodes[0].translation[1]: a text, where a number"},
-        {NODES("{\"translation\": [0, 1e200, 0]}"), 2, "nodes[0]: joint \"node.0\""},
-        {NODES("{\"matrix\": [0]}"), 2, "nodes[0].matrix: 1 values, where there should be 16"},
-        {NODES("{\"children\": [7]}"), 2, "nodes[0].children[0]: there is no nodes[7]"},
-        {NODES("{\"children\": [0]}"), 2, "has a parent already"},
-        {NODES("{\"children\": [1]},\n{\"children\": [0]}"), 2, "its own ancestor"},
-        {NODES("{\"children\": [2]}, {\"children\":\n[2]}, {}"), 3, "nodes[2] has a parent already, nodes[0]"},
-        {"{\"asset\": {\"version\": \"2.0\"}, \"nodes\": [{}],\n\"skins\": [{\"joints\": [1]}]}", 2,
-         "skins[0].joints[0]: there is no"},
-        {ACCESSOR("3", TIMES), 2, "animations[0].channels[0]: a number"},
-        {ACCESSOR("{}", TIMES), 2, "channels[0].target: missing"},
-        {ACCESSOR("{\"target\": {\"node\": 0}}", TIMES), 2, "target.path: missing"},
-        {ACCESSOR("{\"target\": {\"node\": 9, \"path\": \"rotation\"}}", TIMES), 2, "target.node: there is no nodes[9]"},
-        {ACCESSOR("{\"target\": {\"node\": 0, \"path\": \"rotation\"}}", TIMES), 2, "channels[0].sampler: missing"},
-        {ACCESSOR("{\"sampler\": 1, \"target\": {\"node\": 0, \"path\": \"rotation\"}}", TIMES), 2,
-         "there is no samplers[1]"},
-        {ONLY(""), 1, "samplers[0].input: there is no accessors[0]"},
-        {ONLY("{}"), 3, "accessors[0].type: missing"},
-        {ONLY("{\"type\": \"VEC9\", \"count\": 1, \"componentType\": 5126}"), 3, "accessors[0].type: VEC9 is no type"},
-        {ONLY("{\"type\": \"VEC3\", \"count\": 1, \"componentType\": 1}"), 3, "componentType: 1 is no component type"},
-        {ONLY("{\"type\": \"VEC3\", \"count\": 1, \"componentType\": 5126}"), 3, "accessors[0]: 3 numbers to an element"},
-        {ONLY("{\"type\": \"SCALAR\", \"count\": -1, \"componentType\": 5126}"), 3, "accessors[0].count: -1"},
-        {ONLY("{\"type\": \"SCALAR\", \"count\": 2000000000, \"componentType\": 5126}"), 3, "asks for 2e+09 numbers"},
-        {ONLY("{\"type\": \"SCALAR\", \"count\": 1, \"componentType\": 5126, \"bufferView\": 9}"), 3,
-         "there is no bufferViews[9]"},
-        {ONLY("{\"type\": \"SCALAR\", \"count\": 3, \"componentType\": 5126, \"bufferView\": 0}"), 3,
-         "3 elements end at byte 12 of a view that has 8"},
-        {ONLY("{\"type\": \"SCALAR\", \"count\": 1, \"componentType\": 5126, \"bufferView\": 1}"), 4,
-         "bufferViews[1]: bytes 0 to 99 of a buffer that has 8"},
-        {ONLY("{\"type\": \"SCALAR\", \"count\": 1, \"componentType\": 5120, \"bufferView\": 2}"), 6,
-         "buffers[1]: no bytes"},
-        {ONLY("{\"type\": \"SCALAR\", \"count\": 1, \"componentType\": 5120, \"bufferView\": 3}"), 7,
-         "buffers[2].uri: character 2 of the data is not base64"},
-        {ONLY("{\"type\": \"SCALAR\", \"count\": 1, \"componentType\": 5120, \"bufferView\": 4}"), 7,
-         "data that is not base64"},
-        {ONLY("{\"type\": \"SCALAR\", \"count\": 1, \"componentType\": 5126, \"sparse\": {\"count\": 1,"
-              "\"indices\": {\"bufferView\": 0, \"componentType\": 5121, \"byteOffset\": 6},\"values\": {\"bufferView\": "
-              "0}}}"),
-         3, "sparse.indices: there is no element 128 to replace; there are 1"},
-        {ONLY("{\"count\": 2, \"type\": \"SCALAR\", \"componentType\": 5126}" ZEROS), 1, "key 1 at 0 s comes after 0 s"},
-        {ONLY(TIMES ZEROS), 1, "samplers[0]: key 0 is a zero quaternion"},
-        {ONLY(TIMES ", {\"count\": 3, \"type\": \"VEC4\", \"componentType\": 5126}"), 1,
-         "2 times ask for 2 values; there are 3"},
-        {ONLY("{\"count\": 0, \"type\": \"SCALAR\", \"componentType\": 5126},"
-              "{\"count\": 0, \"type\": \"VEC4\", \"componentType\": 5126}"),
-         1, "there is no key"},
-    };
-    for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
-        json_check_refused(cases[i].text, GLTF, cases[i].line, cases[i].words);
-    }
+    io_case_refused(&mistakes[test_row], GLTF, NULL);
 }
 
 TEST(every_mistake_in_the_numbers_has_its_place)
@@ -487,35 +468,35 @@ TEST(every_mistake_in_the_numbers_has_its_place)
     const float times[] = {0, 1}, r[] = {0, 0, 0, 1, 0, 0, 0, NAN},
                 opposite[] = {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0};
     char *text = gltf_text_animated(0, "rotation", "", times, 2, r, 4, 1, "");
-    json_check_refused(text, GLTF, 8, "accessors[1]: element 1 is not finite");
+    io_refused_text(text, GLTF, NULL, 8, "accessors[1]: element 1 is not finite");
     free(text);
     text = gltf_text_animated(0, "rotation", ", \"interpolation\": \"CUBICSPLINE\"", times, 2, opposite, 4, 3, "");
-    json_check_refused(text, GLTF, 5, "passes through a zero quaternion");
+    io_refused_text(text, GLTF, NULL, 5, "passes through a zero quaternion");
     free(text);
     text = gltf_text_animated(0, "rotation", ", \"interpolation\": \"SLERP\"", times, 2, r, 4, 1, "");
-    json_check_refused(text, GLTF, 6, "SLERP is none of LINEAR, STEP and CUBICSPLINE");
+    io_refused_text(text, GLTF, NULL, 6, "SLERP is none of LINEAR, STEP and CUBICSPLINE");
     free(text);
     const float far_apart[] = {0, 0.1f, 3e7f}, three[] = {0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1};
     text = gltf_text_animated(0, "rotation", "", far_apart, 3, three, 4, 1, "");
-    json_check_refused(text, GLTF, 5, "resample it");
+    io_refused_text(text, GLTF, NULL, 5, "resample it");
     free(text);
 }
 
 TEST(odd_things_are_warned_of_in_their_line)
 {
-    json_check_warned(NODES("{\"matrix\": [1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]}"), GLTF, 2, "shears");
-    json_check_warned(NODES("{\n\"rotation\": [0, 0, 0, 2]}"), GLTF, 3, "nodes[0].rotation: a quaternion of length 2");
-    json_check_warned("{\"asset\": {\"version\": \"2.0\"},\n\"extensionsRequired\": [\"KHR_x\"]}", GLTF, 2,
-                      "KHR_x is not known");
+    io_warned_text(NODES("{\"matrix\": [1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]}"), GLTF, 2, "shears");
+    io_warned_text(NODES("{\n\"rotation\": [0, 0, 0, 2]}"), GLTF, 3, "nodes[0].rotation: a quaternion of length 2");
+    io_warned_text("{\"asset\": {\"version\": \"2.0\"},\n\"extensionsRequired\": [\"KHR_x\"]}", GLTF, 2,
+                   "KHR_x is not known");
     const float times[] = {0, 1}, s[] = {1, 1, 1, 2, 1, 1}, r[] = {0, 0, 0, 1, 0, 0, 1, 0};
     char *text = gltf_text_animated(0, "scale", "", times, 2, s, 3, 1, "");
-    json_check_warned(text, GLTF, 5, "animations[0].channels[0]: an animated scale");
+    io_warned_text(text, GLTF, 5, "animations[0].channels[0]: an animated scale");
     free(text);
     text = gltf_text_animated(0, "rotation", "", times, 2, r, 4, 1, "");
     char twice[4096];
     char *comma = strstr(text, "}}],\n");
     snprintf(twice, sizeof twice, "%.*s}},\n{\"sampler\": 0, \"target\": {\"node\": 0, \"path\": \"rotation\"}}],\n%s",
              (int)(comma - text), text, comma + 5);
-    json_check_warned(twice, GLTF, 6, "another channel moves the same node");
+    io_warned_text(twice, GLTF, 6, "another channel moves the same node");
     free(text);
 }

@@ -1,6 +1,5 @@
 // glTF files of others: the facts of the manifest, and every body's pose against the matrices of the file, multiplied out.
-#include "support/json_check.h"
-#include "support/test_main.h"
+#include "support/io_check.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -15,6 +14,7 @@ typedef struct clip_fact {
     bool is_exact; // frames are the keys
 } clip_fact;
 
+// clang-format off
 static const struct {
     const char *path;
     int nodes, skin_joints;
@@ -22,45 +22,28 @@ static const struct {
     int clips;
     clip_fact clip[9];
 } facts[] = {
-    {"data/gltf/RiggedSimple.glb", 5, 2, "Bone", 1, {{50, 2.0833, 50, true}}},
-    {"data/gltf/RiggedFigure.glb", 22, 19, "torso_joint_1", 1, {{2, 1.25, 2, true}}},
-    {"data/gltf/CesiumMan.glb", 22, 19, "Skeleton_torso_joint_1", 1, {{48, 2, 48, true}}},
-    {"data/gltf/Fox.glb",
-     26,
-     24,
-     "_rootJoint",
-     3,
-     {{83, 3.4167, 83, true}, {18, 0.7083, 18, true}, {25, 1.1583, 71, false}}},
-    {"data/gltf/InterpolationTest.glb",
-     10,
-     0,
-     NULL,
-     9,
-     {{5, 2, 0, false},
-      {5, 2, 0, false},
-      {5, 2, 0, false},
-      {5, 2, 121, false},
-      {5, 2, 121, false},
-      {5, 2, 5, true},
-      {5, 2, 121, false},
-      {5, 2, 121, false},
-      {5, 2, 5, true}}},
-    {"data/gltf/SimpleSkin.gltf", 3, 2, NULL, 1, {{12, 5.5, 12, true}}},
+    {"gltf/RiggedSimple.glb", 5, 2, "Bone", 1, {{50, 2.0833, 50, true}}},
+    {"gltf/RiggedFigure.glb", 22, 19, "torso_joint_1", 1, {{2, 1.25, 2, true}}},
+    {"gltf/CesiumMan.glb", 22, 19, "Skeleton_torso_joint_1", 1, {{48, 2, 48, true}}},
+    {"gltf/Fox.glb", 26, 24, "_rootJoint", 3, {{83, 3.4167, 83, true}, {18, 0.7083, 18, true}, {25, 1.1583, 71, false}}},
+    {"gltf/InterpolationTest.glb", 10, 0, NULL, 9,
+     {{5, 2, 0, false}, {5, 2, 0, false}, {5, 2, 0, false}, {5, 2, 121, false}, {5, 2, 121, false}, {5, 2, 5, true},
+      {5, 2, 121, false}, {5, 2, 121, false}, {5, 2, 5, true}}},
+    {"gltf/SimpleSkin.gltf", 3, 2, NULL, 1, {{12, 5.5, 12, true}}},
 };
+// clang-format on
 
 static poise_file *read_shared(const char *path, int animation)
 {
-    size_t size = 0;
-    unsigned char *bytes = json_check_load(path, &size);
-    ck_assert_msg(bytes != NULL, "%s", path);
+    io_bytes file = io_load(path);
     poise_read_options options = poise_read_options_default();
     options.name = path;
     options.animation = animation;
-    poise_file *file = NULL;
+    poise_file *read = NULL;
     poise_error error = {.text = ""};
-    ck_assert_msg(poise_read(bytes, size, &options, NULL, &file, &error) == POISE_OK, "%s: %s", path, error.text);
-    free(bytes);
-    return file;
+    ck_assert_msg(poise_read(file.bytes, file.size, &options, NULL, &read, &error) == POISE_OK, "%s: %s", path, error.text);
+    free(file.bytes);
+    return read;
 }
 
 TEST_DATA(files_hold_what_the_manifest_says, "data/gltf")
@@ -154,8 +137,7 @@ typedef struct plain {
 
 static plain open_plain(const char *path)
 {
-    size_t size = 0;
-    plain p = {.bytes = json_check_load(path, &size)};
+    plain p = {.bytes = io_load(path).bytes};
     uint32_t length = 0;
     memcpy(&length, p.bytes + 12, 4);
     p.json = json_loadb((const char *)p.bytes + 20, length, 0, NULL);
@@ -243,13 +225,13 @@ TEST_DATA(bodies_are_where_the_matrices_of_the_file_put_them_at_every_key, "data
         const char *path;
         int animation, keys;
         double size;
-    } cases[] = {{"data/gltf/RiggedSimple.glb", 0, 50, 10},
-                 {"data/gltf/RiggedFigure.glb", 0, 2, 2},
-                 {"data/gltf/CesiumMan.glb", 0, 48, 2},
-                 {"data/gltf/Fox.glb", 0, 83, 200},
-                 {"data/gltf/Fox.glb", 1, 18, 200},
-                 {"data/gltf/InterpolationTest.glb", 5, 5, 10},
-                 {"data/gltf/InterpolationTest.glb", 8, 5, 10}};
+    } cases[] = {{"gltf/RiggedSimple.glb", 0, 50, 10},
+                 {"gltf/RiggedFigure.glb", 0, 2, 2},
+                 {"gltf/CesiumMan.glb", 0, 48, 2},
+                 {"gltf/Fox.glb", 0, 83, 200},
+                 {"gltf/Fox.glb", 1, 18, 200},
+                 {"gltf/InterpolationTest.glb", 5, 5, 10},
+                 {"gltf/InterpolationTest.glb", 8, 5, 10}};
     for (size_t c = 0; c < TEST_COUNT(cases); ++c) {
         poise_file *file = read_shared(cases[c].path, cases[c].animation);
         plain p = open_plain(cases[c].path);
@@ -382,16 +364,14 @@ TEST_DATA(known_bad_files_are_refused_or_read_with_a_warning_as_the_manifest_say
 {
     for (size_t i = 0; i < TEST_COUNT(bad); ++i) {
         char path[256];
-        snprintf(path, sizeof path, "data/bad/gltf/%s", bad[i].name);
-        size_t size = 0;
-        unsigned char *bytes = json_check_load(path, &size);
-        ck_assert_msg(bytes != NULL, "%s", path);
+        snprintf(path, sizeof path, "bad/gltf/%s", bad[i].name);
+        io_bytes bytes = io_load(path);
         poise_read_options options = poise_read_options_default();
         options.name = path;
         options.format = strstr(path, ".glb") ? POISE_FORMAT_GLB : POISE_FORMAT_GLTF;
         poise_file *file = NULL;
         poise_error error = {.text = ""};
-        bool is_read = poise_read(bytes, size, &options, NULL, &file, &error) == POISE_OK;
+        bool is_read = poise_read(bytes.bytes, bytes.size, &options, NULL, &file, &error) == POISE_OK;
         ck_assert_msg(is_read == bad[i].is_read, "%s: %s", bad[i].name, error.text);
         bool is_said = strstr(error.text, bad[i].words) != NULL;
         for (int k = 0; file && k < file->warning_count; ++k) {
@@ -400,26 +380,6 @@ TEST_DATA(known_bad_files_are_refused_or_read_with_a_warning_as_the_manifest_say
         ck_assert_msg(is_said, "%s: nobody says \"%s\"; %s", bad[i].name, bad[i].words, error.text);
         ck_assert_msg(!file || bad[i].words[0] || file->warning_count == 0, "%s: a warning", bad[i].name);
         poise_file_destroy(file);
-        free(bytes);
-    }
-}
-
-TEST_DATA(small_files_cut_at_any_byte_are_read_or_refused, "data/gltf")
-{
-    for (size_t i = 0; i < TEST_COUNT(bad); ++i) {
-        char path[256];
-        snprintf(path, sizeof path, "data/bad/gltf/%s", bad[i].name);
-        size_t size = 0;
-        unsigned char *bytes = json_check_load(path, &size);
-        json_check_truncations(bytes, size, strstr(path, ".glb") ? POISE_FORMAT_GLB : POISE_FORMAT_GLTF);
-        free(bytes);
-    }
-    static const char *const small[] = {"data/gltf/SimpleSkin.gltf", "data/gltf/RiggedSimple.glb",
-                                        "data/gltf/InterpolationTest.glb"};
-    for (size_t i = 0; i < TEST_COUNT(small); ++i) {
-        size_t size = 0;
-        unsigned char *bytes = json_check_load(small[i], &size);
-        json_check_truncations(bytes, size, strstr(small[i], ".glb") ? POISE_FORMAT_GLB : POISE_FORMAT_GLTF);
-        free(bytes);
+        free(bytes.bytes);
     }
 }

@@ -1,8 +1,7 @@
 // glTF that Poise writes reads back to the same motion; and glTF that is cut short, or read where memory runs out.
 #include "support/gltf_text.h"
-#include "support/json_check.h"
+#include "support/io_check.h"
 #include "support/random_model.h"
-#include "support/test_main.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,10 +11,7 @@
 
 static poise_file *read_or_fail(const char *text)
 {
-    poise_error error = {.text = ""};
-    poise_file *file = json_check_read(text, GLTF, &error);
-    ck_assert_msg(file != NULL, "line %d: %s", error.line, error.text);
-    return file;
+    return io_read_text(text, GLTF, NULL);
 }
 
 static void check_vec3(poise_vec3 v, double x, double y, double z, double tolerance)
@@ -130,7 +126,7 @@ TEST(floats_of_an_animation_come_back_with_their_bits)
             ck_assert_msg(file->clip->q[i] == again->clip->q[i] && file->clip->q[i] == third->clip->q[i], "number %d", i);
         }
         ck_assert(file->clip->frame_time == third->clip->frame_time && file->clip->start_time == third->clip->start_time);
-        json_check_same_model(again->model, third->model);
+        io_same_models(again->model, third->model);
         poise_file_destroy(third);
         poise_file_destroy(again);
         poise_file_destroy(file);
@@ -145,7 +141,7 @@ TEST(a_skeleton_without_a_clip_keeps_its_joints_and_tools)
                      "\"children\": [1, 2], \"rotation\": [0.1, 0.2, 0.3, 0.9]}, {\"name\": \"b\", \"children\": [3],"
                      "\"translation\": [0.1, 1e-20, 3]}, {\"name\": \"c\"}, {\"name\": \"b.tip\"}]}");
     poise_file *again = write_and_read(file, GLTF);
-    json_check_same(file, again);
+    io_same_files(file, again);
     poise_file_destroy(again);
     poise_file_destroy(file);
 }
@@ -185,17 +181,15 @@ TEST(what_cannot_be_written_is_refused_with_a_reason)
 
 // ---- Hostile input -------------------------------------------------------------------------------------------------------
 
-TEST(a_file_cut_at_any_byte_is_read_or_refused)
+// The header says so, so that chunks and numbers are cut and not the file.
+TEST(chunks_cut_at_any_byte_are_refused)
 {
     const float times[] = {0, 0.5f, 1}, r[] = {0, 0, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0};
     char *text = gltf_text_animated(0, "rotation", "", times, 3, r, 4, 1, "");
-    json_check_truncations(text, strlen(text), GLTF);
     poise_file *file = read_or_fail(text);
     void *bytes = NULL;
     size_t size = 0;
     ck_assert_int_eq(poise_write(file, GLB, NULL, &bytes, &size, NULL, NULL, NULL), POISE_OK);
-    json_check_truncations(bytes, size, GLB);
-    // the same with a header that says so, so that chunks and numbers are cut and not the file
     unsigned char *cut = malloc(size);
     for (size_t n = 20; n < size; ++n) {
         memcpy(cut, bytes, size);
@@ -210,56 +204,4 @@ TEST(a_file_cut_at_any_byte_is_read_or_refused)
     poise_bytes_release(NULL, bytes);
     poise_file_destroy(file);
     free(text);
-}
-
-TEST(a_failing_allocator_leaks_nothing_and_is_reported)
-{
-    const float times[] = {0, 0.5f, 1}, r[] = {0, 0, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0};
-    char *text = gltf_text_animated(0, "rotation", "", times, 3, r, 4, 1, "\"scenes\": [{\"name\": \"s\"}],\n");
-    ck_assert_int_gt(json_check_failing_allocator(text, strlen(text), GLTF), 8);
-    poise_file *file = read_or_fail(text);
-    void *bytes = NULL;
-    size_t size = 0;
-    ck_assert_int_eq(poise_write(file, GLB, NULL, &bytes, &size, NULL, NULL, NULL), POISE_OK);
-    ck_assert_int_gt(json_check_failing_allocator(bytes, size, GLB), 8);
-    poise_bytes_release(NULL, bytes);
-    poise_file_destroy(file);
-    free(text);
-}
-
-// A chain of nodes of two names, and an animation of many keys.
-static char *long_file(int nodes, int keys)
-{
-    float *times = malloc((size_t)keys * sizeof *times), *r = calloc((size_t)keys * 4, sizeof *r);
-    for (int i = 0; i < keys; ++i) {
-        times[i] = (float)i / 128;
-        r[4 * i + 3] = 1;
-    }
-    char *text = gltf_text_animated(0, "rotation", "", times, keys, r, 4, 1, "");
-    const char *from = "\"nodes\": [";
-    char *at = strstr(text, from), *all = malloc(strlen(text) + (size_t)nodes * 60 + 100), *to = all;
-    to += sprintf(to, "%.*s%s{\"name\": \"a\"}", (int)(at - text), text, from);
-    for (int i = 1; i < nodes; ++i) {
-        to += sprintf(to, ", {\"name\": \"%s\", \"children\": [%d]}", i % 2 ? "b" : "c", i + 1 < nodes ? i + 1 : 0);
-    }
-    sprintf(to, "],\n%s", strstr(at, "\"skins\""));
-    free(times);
-    free(r);
-    free(text);
-    return all;
-}
-
-TEST(ten_times_the_file_takes_ten_times_the_time)
-{
-    char *small = long_file(3000, 4000), *large = long_file(30000, 40000);
-    double ratio = 1e9;
-    for (int i = 0; i < 8 && ratio > 12; ++i) { // the machine may be busy
-        double measured = json_check_time(large, strlen(large), GLTF) / json_check_time(small, strlen(small), GLTF);
-        ratio = measured < ratio ? measured : ratio;
-    }
-    ratio *= (double)strlen(small) * 10 / (double)strlen(large);
-    // 12, and room for the caches that the larger one outgrows on a busy machine; quadratic time would be 100
-    ck_assert_msg(ratio <= 20, "%g times the time", ratio);
-    free(small);
-    free(large);
 }

@@ -1,7 +1,7 @@
-// The Poise JSON format: everything comes back with the same bits, every mistake gets a line and a fix.
-#include "support/json_check.h"
+// The Poise JSON format: document_json comes back with the same bits, every mistake gets a line and a fix.
+#include "documents.h"
+#include "support/io_check.h"
 #include "support/random_goals.h"
-#include "support/test_main.h"
 
 #include <locale.h>
 #include <math.h>
@@ -9,61 +9,9 @@
 
 #define JSON POISE_FORMAT_JSON
 
-// A file with everything in it, small enough to be cut at every byte.
-static const char everything[] =
-    "{ \"poise\": 1, \"title\": \"arm \\\"\\u00e9\\\"\", \"scale\": {\"metres\": 0.01, \"up\": \"z\"},\n"
-    "  \"model\": {\n"
-    "    \"joints\": [\n"
-    "      {\"name\": \"base\", \"type\": \"free\", \"mass\": 2},\n"
-    "      {\"name\": \"elbow\", \"body\": \"arm\", \"parent\": \"base\", \"type\": \"revolute\", \"position\": [0, 0, 1],\n"
-    "       \"axis\": [0, 3, 4], \"lower\": [-1.5], \"upper\": 2},\n"
-    "      {\"name\": \"wrist\", \"parent\": \"arm\", \"type\": \"swing_twist\", \"swing\": [0.5, 0.75],\n"
-    "       \"lower\": [null, null, -1], \"upper\": [null, null, 1], \"axes\": [0, 0, 1, 0], \"mass_center\": [0, 0, "
-    "1e-300]},\n"
-    "      {\"name\": \"finger\", \"parent\": \"wrist\", \"type\": \"prismatic\",\n"
-    "       \"mimic\": {\"joint\": \"elbow\", \"multiplier\": -0.1, \"offset\": 0.3}}],\n"
-    "    \"tools\": [{\"name\": \"tip\", \"body\": \"finger\", \"position\": [0.1, -0, 0.2]}] },\n"
-    "  \"clip\": {\"frame_time\": 0.01, \"start_time\": -1,\n"
-    "    \"q\": [[0, 0, 0, 0, 0, 0, 1, 0.1, 0, 0, 0],\n"
-    "          [1, 2, 3, 0, 0, 0.6, 0.8, 0.2, 0.1, -0.1, 5e-324]]},\n"
-    "  \"markers\": {\"rate\": 120, \"first_frame\": 7, \"scale\": {\"metres\": 0.001, \"up\": \"y\"}, \"labels\": [\"A\", "
-    "\"B\"],\n"
-    "    \"positions\": [[[1, 2, 3], null], [null, [0.1, 0.2, -0]]], \"residuals\": [[0.5, null], [-1, 0.125]]},\n"
-    "  \"postures\": {\"rest\": [0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0], \"bent\": [0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0]},\n"
-    "  \"goals\": [\n"
-    "    {\"kind\": \"position\", \"tool\": \"tip\", \"target\": {\"position\": [1, 1, 1]}, \"loss\": \"huber\", "
-    "\"loss_scale\": 0.1,\n"
-    "     \"tolerance\": [0, null, 0.1], \"priority\": 2, \"weight\": 0.5},\n"
-    "    {\"kind\": \"smoothness\", \"q\": [0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0], \"q_weights\": [1, 1, 1, 1, 1, 1, 1, 1, 1, "
-    "0]},\n"
-    "    {\"kind\": \"direction\", \"body\": \"arm\", \"axis\": [0, 0, 2], \"direction\": [1, 0, 0]}],\n"
-    "  \"placements\": [{\"label\": \"A\", \"body\": \"arm\", \"local\": [0.1, 0, 0], \"weight\": 2}, {\"label\": \"B\", "
-    "\"body\": \"wrist\"}]\n"
-    "}\n";
-
-// What poise_write makes of the file reads back to the same bits.
-static void check_round_trip(const poise_file *file)
-{
-    void *bytes = NULL;
-    size_t size = 0;
-    poise_error error = {.text = ""};
-    ck_assert_msg(poise_write(file, JSON, NULL, &bytes, &size, NULL, NULL, &error) == POISE_OK, "%s", error.text);
-    ck_assert_uint_eq(strlen(bytes), size);
-    poise_file *again = json_check_read(bytes, JSON, &error);
-    ck_assert_msg(again != NULL, "line %d: %s", error.line, error.text);
-    for (int i = 0; i < again->warning_count; ++i) {
-        ck_abort_msg("warned: %s", again->warnings[i].text);
-    }
-    json_check_same(file, again);
-    poise_bytes_release(NULL, bytes);
-    poise_file_destroy(again);
-}
-
 TEST(a_file_with_everything_reads_as_written_down)
 {
-    poise_error error = {.text = ""};
-    poise_file *file = json_check_read(everything, JSON, &error);
-    ck_assert_msg(file != NULL, "line %d: %s", error.line, error.text);
+    poise_file *file = io_read_text(document_json, JSON, NULL);
     ck_assert_int_eq(file->warning_count, 0);
     ck_assert_str_eq(file->title, "arm \"\xC3\xA9\"");
     ck_assert_int_eq(file->scale.up, POISE_UP_Z);
@@ -92,7 +40,7 @@ TEST(a_file_with_everything_reads_as_written_down)
     ck_assert(file->goals[2].axis.z == 1);
     ck_assert_int_eq(file->placement_count, 2);
     ck_assert(file->placements[0].weight == 2 && file->placements[1].local.x != file->placements[1].local.x);
-    check_round_trip(file);
+    io_round_trip(file, JSON, 0);
     poise_file_destroy(file);
 }
 
@@ -144,7 +92,7 @@ TEST(random_models_goals_and_clips_come_back_with_the_same_bits)
                            .posture_count = 1,
                            .scale = {1.0 / 3.0, POISE_UP_X}};
         ck_assert_int_ge(count, RANDOM_GOALS - 2);
-        check_round_trip(&file);
+        io_round_trip(&file, JSON, 0);
         poise_markers_destroy(markers);
         poise_clip_destroy(clip);
         poise_model_destroy(model);
@@ -154,7 +102,7 @@ TEST(random_models_goals_and_clips_come_back_with_the_same_bits)
 TEST(a_callback_goal_is_left_out_with_a_warning)
 {
     poise_error error = {.text = ""};
-    poise_file *file = json_check_read(everything, JSON, &error);
+    poise_file *file = io_read_text(document_json, JSON, NULL);
     poise_goal goal = poise_goal_callback(0, random_goals_spring, NULL);
     poise_file given = {.model = file->model, .goals = &goal, .goal_count = 1};
     poise_warning warnings[4];
@@ -172,7 +120,7 @@ TEST(a_callback_goal_is_left_out_with_a_warning)
 TEST(what_cannot_be_written_is_refused_with_a_reason)
 {
     poise_error error = {.text = ""};
-    poise_file *file = json_check_read(everything, JSON, &error);
+    poise_file *file = io_read_text(document_json, JSON, NULL);
     void *bytes = NULL;
     size_t size = 0;
     double q[11] = {0};
@@ -211,100 +159,94 @@ TEST(what_cannot_be_written_is_refused_with_a_reason)
 #define MODEL(joint) "{\"poise\": 1, \"model\": {\"joints\": [\n{\"name\": \"a\"},\n{\"name\": \"b\"" joint "}]}}"
 #define AFTER(part)  "{\"poise\": 1, \"model\": {\"joints\": [{\"name\": \"a\", \"type\": \"ball_quaternion\"}]},\n" part "}"
 
-TEST(every_mistake_has_its_line_its_place_and_a_fix)
+static const io_case mistakes[] = {
+    {"", 1, "not JSON"},
+    {"{\"poise\": 1,\n\"model\" 3}", 2, "not JSON: ':' expected"},
+    {"{\"poise\": 1,\n\"title\": \"a\",\n\"title\": \"b\"}", 3, "duplicate object key"},
+    {"{\"poise\": 1e999}", 1, "real number overflow"},
+    {"{\"poise\": 1} {", 1, "end of file expected"},
+    {"[]", 1, "an array, where an object should be"},
+    {"{}", 1, "poise: missing; a Poise file begins"},
+    {"{\"poise\": 2}", 1, "poise: version 2; only version 1"},
+    {"{\"poise\": 1.5}", 1, "whole number"},
+    {"{\"poise\": 1, \"title\": 3}", 1, "title: a number, where a text should be"},
+    {"{\"poise\": 1,\n\"scale\": {\n\"metres\": -1}}", 3, "scale.metres: -1 metres"},
+    {"{\"poise\": 1, \"scale\": {\"up\": \"w\"}}", 1, "scale.up: \"w\" is none of unknown, x, y, z"},
+    {"{\"poise\": 1, \"model\": []}", 1, "model: an array"},
+    {"{\"poise\": 1, \"model\": {}}", 1, "model.joints: missing; give an array"},
+    {"{\"poise\": 1, \"model\": {\"joints\": [3]}}", 1, "model.joints[0]: a number, where an object"},
+    {"{\"poise\": 1, \"model\": {\"joints\": [{}]}}", 1, "model.joints[0].name: missing"},
+    {MODEL(", \"type\": \"hinge\""), 3, "model.joints[1].type: \"hinge\" is none of fixed, revolute"},
+    {MODEL(",\n\"type\": \"revolute\", \"axis\": [0, 0, 0]"), 4,
+     "model.joints[1].axis: zero length; give a direction such as [0, 0, 1]"},
+    {MODEL(", \"rotation\": [0, 0, 0, 0]"), 3, "rotation: zero length; give a quaternion"},
+    {MODEL(", \"axis\": [0, 0]"), 3, "axis: 2 values, where there should be 3"},
+    {MODEL(", \"axis\": [0, 0, \"z\"]"), 3, "axis[2]: a text, where a number"},
+    {MODEL(", \"type\": \"revolute\", \"lower\": [1.2], \"upper\": [0.4]"), 3, "lower limit 1.2 is above upper limit 0.4"},
+    {MODEL(", \"type\": \"planar\", \"lower\": [1]"), 3, "lower: 1 values, where there should be 3"},
+    {MODEL(", \"type\": \"planar\", \"lower\": 1"), 3, "lower: a number, where an array"},
+    {MODEL(", \"mimic\": \"a\""), 3, "mimic: a text, where an object"},
+    {MODEL(", \"mimic\": {}"), 3, "mimic.joint: missing"},
+    {MODEL(", \"parent\": \"c\""), 1, "model: "},
+    {MODEL("}, {\"name\": \"a\""), 3, "\"a\""},
+    {MODEL(", \"order\": \"xxx\""), 3, "order: \"xxx\" is none of xyz"},
+    {AFTER("\"clip\": {\"q\": []}"), 2, "clip.frame_time: missing"},
+    {AFTER("\"clip\": {\"frame_time\": 0, \"q\": []}"), 2, "clip.frame_time: 0, where a number above 0"},
+    {AFTER("\"clip\": {\"frame_time\": 1, \"q\": [[0, 0, 0, 1],\n[0, 0, 0]]}"), 3, "clip.q[1]: 3 values"},
+    {AFTER("\"clip\": {\"frame_time\": 1, \"q\": [[0, 0, 0, null]]}"), 2, "clip.q[0][3]: missing"},
+    {AFTER("\"clip\": {\"frame_time\": 1, \"q\": [[0, 0, 0, 0]]}"), 2, "clip.q[0]: a quaternion is zero"},
+    {AFTER("\"markers\": {\"rate\": 1, \"labels\": [\"A\", 3], \"positions\": []}"), 2, "markers.labels[1]"},
+    {AFTER("\"markers\": {\"rate\": 1, \"labels\": [\"A\"], \"positions\": [[]]}"), 2, "markers.positions[0]: 0 values"},
+    {AFTER("\"markers\": {\"rate\": 1, \"labels\": [\"A\"], \"positions\": [[[1, 2]]]}"), 2, "positions[0][0]: 2 values"},
+    {AFTER("\"markers\": {\"rate\": 1, \"labels\": [\"A\"], \"positions\": [[null]], \"residuals\": [[1e300]]}"), 2,
+     "residuals[0][0]: 1e+300 is beyond"},
+    {AFTER("\"postures\": {\"rest\": [1]}"), 2, "postures.rest: 1 values, where there should be 4"},
+    {"{\"poise\": 1, \"postures\": {\"rest\": [1]}}", 1, "postures without a model"},
+    {"{\"poise\": 1, \"goals\": []}", 1, "goals without a model"},
+    {"{\"poise\": 1, \"placements\": []}", 1, "placements without a model"},
+    {AFTER("\"goals\": [{\"kind\": \"pull\"}]"), 2, "goals[0].kind: \"pull\" is none of position"},
+    {AFTER("\"goals\": [{}]"), 2, "goals[0].kind: missing"},
+    {AFTER("\"goals\": [{\"kind\": \"callback\", \"body\": \"a\"}]"), 2, "a function cannot be in a file"},
+    {AFTER("\"goals\": [{\"kind\": \"position\"}]"), 2, "goals[0].body: missing"},
+    {AFTER("\"goals\": [{\"kind\": \"position\", \"body\": \"hand\"}]"), 2, "the model has no body \"hand\""},
+    {AFTER("\"goals\": [{\"kind\": \"position\", \"tool\": \"tip\"}]"), 2, "the model has no tool \"tip\""},
+    {AFTER("\"goals\": [{\"kind\": \"position\", \"body\": \"a\", \"weight\": -1}]"), 2, "goals[0]: position goal"},
+    {AFTER("\"goals\": [{\"kind\": \"posture\", \"q\": [0]}]"), 2, "goals[0].q: 1 values, where there should be 4"},
+    {AFTER("\"goals\": [{\"kind\": \"position\", \"body\": \"a\", \"loss\": \"l1\"}]"), 2, "\"l1\" is none of none, huber"},
+    {AFTER("\"goals\": [{\"kind\": \"position\", \"body\": \"a\", \"priority\": 0.5}]"), 2, "goals[0].priority: 0.5"},
+    {AFTER("\"placements\": [{\"body\": \"a\"}]"), 2, "placements[0].label: missing"},
+    {AFTER("\"placements\": [{\"label\": \"L\", \"body\": \"b\"}]"), 2, "placements[0].body: the model has no body"},
+    {AFTER("\"placements\": [{\"label\": \"L\", \"body\": \"a\", \"weight\": -1}]"), 2, "a weight is 0 or more"},
+};
+
+TEST_ROWS(every_mistake_has_its_line_its_place_and_a_fix, TEST_COUNT(mistakes))
 {
-    static const struct {
-        const char *text;
-        int line;
-        const char *words;
-    } cases[] = {
-        {"", 1, "not JSON"},
-        {"{\"poise\": 1,\n\"model\" 3}", 2, "not JSON: ':' expected"},
-        {"{\"poise\": 1,\n\"title\": \"a\",\n\"title\": \"b\"}", 3, "duplicate object key"},
-        {"{\"poise\": 1e999}", 1, "real number overflow"},
-        {"{\"poise\": 1} {", 1, "end of file expected"},
-        {"[]", 1, "an array, where an object should be"},
-        {"{}", 1, "poise: missing; a Poise file begins"},
-        {"{\"poise\": 2}", 1, "poise: version 2; only version 1"},
-        {"{\"poise\": 1.5}", 1, "whole number"},
-        {"{\"poise\": 1, \"title\": 3}", 1, "title: a number, where a text should be"},
-        {"{\"poise\": 1,\n\"scale\": {\n\"metres\": -1}}", 3, "scale.metres: -1 metres"},
-        {"{\"poise\": 1, \"scale\": {\"up\": \"w\"}}", 1, "scale.up: \"w\" is none of unknown, x, y, z"},
-        {"{\"poise\": 1, \"model\": []}", 1, "model: an array"},
-        {"{\"poise\": 1, \"model\": {}}", 1, "model.joints: missing; give an array"},
-        {"{\"poise\": 1, \"model\": {\"joints\": [3]}}", 1, "model.joints[0]: a number, where an object"},
-        {"{\"poise\": 1, \"model\": {\"joints\": [{}]}}", 1, "model.joints[0].name: missing"},
-        {MODEL(", \"type\": \"hinge\""), 3, "model.joints[1].type: \"hinge\" is none of fixed, revolute"},
-        {MODEL(",\n\"type\": \"revolute\", \"axis\": [0, 0, 0]"), 4,
-         "model.joints[1].axis: zero length; give a direction such as [0, 0, 1]"},
-        {MODEL(", \"rotation\": [0, 0, 0, 0]"), 3, "rotation: zero length; give a quaternion"},
-        {MODEL(", \"axis\": [0, 0]"), 3, "axis: 2 values, where there should be 3"},
-        {MODEL(", \"axis\": [0, 0, \"z\"]"), 3, "axis[2]: a text, where a number"},
-        {MODEL(", \"type\": \"revolute\", \"lower\": [1.2], \"upper\": [0.4]"), 3,
-         "lower limit 1.2 is above upper limit 0.4"},
-        {MODEL(", \"type\": \"planar\", \"lower\": [1]"), 3, "lower: 1 values, where there should be 3"},
-        {MODEL(", \"type\": \"planar\", \"lower\": 1"), 3, "lower: a number, where an array"},
-        {MODEL(", \"mimic\": \"a\""), 3, "mimic: a text, where an object"},
-        {MODEL(", \"mimic\": {}"), 3, "mimic.joint: missing"},
-        {MODEL(", \"parent\": \"c\""), 1, "model: "},
-        {MODEL("}, {\"name\": \"a\""), 3, "\"a\""},
-        {MODEL(", \"order\": \"xxx\""), 3, "order: \"xxx\" is none of xyz"},
-        {AFTER("\"clip\": {\"q\": []}"), 2, "clip.frame_time: missing"},
-        {AFTER("\"clip\": {\"frame_time\": 0, \"q\": []}"), 2, "clip.frame_time: 0, where a number above 0"},
-        {AFTER("\"clip\": {\"frame_time\": 1, \"q\": [[0, 0, 0, 1],\n[0, 0, 0]]}"), 3, "clip.q[1]: 3 values"},
-        {AFTER("\"clip\": {\"frame_time\": 1, \"q\": [[0, 0, 0, null]]}"), 2, "clip.q[0][3]: missing"},
-        {AFTER("\"clip\": {\"frame_time\": 1, \"q\": [[0, 0, 0, 0]]}"), 2, "clip.q[0]: a quaternion is zero"},
-        {AFTER("\"markers\": {\"rate\": 1, \"labels\": [\"A\", 3], \"positions\": []}"), 2, "markers.labels[1]"},
-        {AFTER("\"markers\": {\"rate\": 1, \"labels\": [\"A\"], \"positions\": [[]]}"), 2, "markers.positions[0]: 0 values"},
-        {AFTER("\"markers\": {\"rate\": 1, \"labels\": [\"A\"], \"positions\": [[[1, 2]]]}"), 2,
-         "positions[0][0]: 2 values"},
-        {AFTER("\"markers\": {\"rate\": 1, \"labels\": [\"A\"], \"positions\": [[null]], \"residuals\": [[1e300]]}"), 2,
-         "residuals[0][0]: 1e+300 is beyond"},
-        {AFTER("\"postures\": {\"rest\": [1]}"), 2, "postures.rest: 1 values, where there should be 4"},
-        {"{\"poise\": 1, \"postures\": {\"rest\": [1]}}", 1, "postures without a model"},
-        {"{\"poise\": 1, \"goals\": []}", 1, "goals without a model"},
-        {"{\"poise\": 1, \"placements\": []}", 1, "placements without a model"},
-        {AFTER("\"goals\": [{\"kind\": \"pull\"}]"), 2, "goals[0].kind: \"pull\" is none of position"},
-        {AFTER("\"goals\": [{}]"), 2, "goals[0].kind: missing"},
-        {AFTER("\"goals\": [{\"kind\": \"callback\", \"body\": \"a\"}]"), 2, "a function cannot be in a file"},
-        {AFTER("\"goals\": [{\"kind\": \"position\"}]"), 2, "goals[0].body: missing"},
-        {AFTER("\"goals\": [{\"kind\": \"position\", \"body\": \"hand\"}]"), 2, "the model has no body \"hand\""},
-        {AFTER("\"goals\": [{\"kind\": \"position\", \"tool\": \"tip\"}]"), 2, "the model has no tool \"tip\""},
-        {AFTER("\"goals\": [{\"kind\": \"position\", \"body\": \"a\", \"weight\": -1}]"), 2, "goals[0]: position goal"},
-        {AFTER("\"goals\": [{\"kind\": \"posture\", \"q\": [0]}]"), 2, "goals[0].q: 1 values, where there should be 4"},
-        {AFTER("\"goals\": [{\"kind\": \"position\", \"body\": \"a\", \"loss\": \"l1\"}]"), 2,
-         "\"l1\" is none of none, huber"},
-        {AFTER("\"goals\": [{\"kind\": \"position\", \"body\": \"a\", \"priority\": 0.5}]"), 2, "goals[0].priority: 0.5"},
-        {AFTER("\"placements\": [{\"body\": \"a\"}]"), 2, "placements[0].label: missing"},
-        {AFTER("\"placements\": [{\"label\": \"L\", \"body\": \"b\"}]"), 2, "placements[0].body: the model has no body"},
-        {AFTER("\"placements\": [{\"label\": \"L\", \"body\": \"a\", \"weight\": -1}]"), 2, "a weight is 0 or more"},
-    };
-    for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
-        json_check_refused(cases[i].text, JSON, cases[i].line, cases[i].words);
-    }
+    io_case_refused(&mistakes[test_row], JSON, NULL);
 }
 
 TEST(a_syntax_error_has_a_column)
 {
     poise_error error = {.text = ""};
-    ck_assert(!json_check_read("{\"poise\": 1,\n  oops}", JSON, &error));
+    poise_read_options options = io_options(JSON, NULL);
+    poise_file *file = NULL;
+    ck_assert_int_eq(poise_read("{\"poise\": 1,\n  oops}", 20, &options, NULL, &file, &error), POISE_ERROR_FORMAT);
     ck_assert_int_eq(error.line, 2);
     ck_assert_int_eq(error.column, 6);
 }
 
 TEST(unknown_keys_are_warned_of_with_their_place_a_few_by_name)
 {
-    json_check_warned("{\"poise\": 1,\n\"colour\": 3}", JSON, 2, "colour: unknown key");
-    json_check_warned(MODEL(",\n\"limit\": [1, 2]"), JSON, 4, "model.joints[1].limit: unknown key");
-    json_check_warned(AFTER("\"goals\": [{\"kind\": \"position\", \"body\": \"a\", \"target\": {\"x\": 1}}]"), JSON, 2,
-                      "goals[0].target.x: unknown key");
-    json_check_warned("\xEF\xBB\xBF{\"poise\": 1}", JSON, 1, "byte order mark");
+    io_warned_text("{\"poise\": 1,\n\"colour\": 3}", JSON, 2, "colour: unknown key");
+    io_warned_text(MODEL(",\n\"limit\": [1, 2]"), JSON, 4, "model.joints[1].limit: unknown key");
+    io_warned_text(AFTER("\"goals\": [{\"kind\": \"position\", \"body\": \"a\", \"target\": {\"x\": 1}}]"), JSON, 2,
+                   "goals[0].target.x: unknown key");
+    io_warned_text("\xEF\xBB\xBF{\"poise\": 1}", JSON, 1, "byte order mark");
     char text[4096] = "{\"poise\": 1";
     for (int i = 0; i < 100; ++i) {
         snprintf(text + strlen(text), 32, ", \"k%d\": 0", i);
     }
     strcat(text, "}");
-    json_check_warned(text, JSON, 0, "and 92 more unknown keys");
+    io_warned_text(text, JSON, 0, "and 92 more unknown keys");
 }
 
 TEST(values_nested_too_deep_are_refused_and_do_not_eat_the_stack)
@@ -314,7 +256,7 @@ TEST(values_nested_too_deep_are_refused_and_do_not_eat_the_stack)
     memset(text, '[', depth);
     text[100] = '\n';
     text[depth] = '\0';
-    json_check_refused(text, JSON, 2, "nested deeper than 128");
+    io_refused_text(text, JSON, NULL, 2, "nested deeper than 128");
     free(text);
     char allowed[400] = "{\"poise\": 1, \"x\": ";
     for (int i = 0; i < 127; ++i) {
@@ -324,7 +266,7 @@ TEST(values_nested_too_deep_are_refused_and_do_not_eat_the_stack)
         strcat(allowed, "]");
     }
     strcat(allowed, "}");
-    json_check_warned(allowed, JSON, 1, "x: unknown key");
+    io_warned_text(allowed, JSON, 1, "x: unknown key");
 }
 
 TEST(a_name_that_is_not_utf8_is_written_as_latin1)
@@ -337,8 +279,7 @@ TEST(a_name_that_is_not_utf8_is_written_as_latin1)
     size_t size = 0;
     ck_assert_int_eq(poise_write(&file, JSON, NULL, &bytes, &size, warnings, &count, &error), POISE_OK);
     ck_assert_int_eq(count, 1);
-    poise_file *again = json_check_read(bytes, JSON, &error);
-    ck_assert_msg(again != NULL, "%s", error.text);
+    poise_file *again = io_read_text(bytes, JSON, NULL);
     ck_assert_str_eq(again->title, "K\xC3\xA4ptn \"\\\n\x7F \xC3\xA4 \xE2\x82\xAC \xC3\xAD\xC2\xA0\xC2\x80");
     poise_bytes_release(NULL, bytes);
     poise_file_destroy(again);
@@ -352,58 +293,10 @@ TEST(numbers_do_not_depend_on_the_locale)
     for (size_t i = 0; i < TEST_COUNT(names) && !set; ++i) {
         set = setlocale(LC_ALL, names[i]);
     }
-    poise_error error = {.text = ""};
-    poise_file *file = json_check_read(everything, JSON, &error);
-    ck_assert_msg(file != NULL, "%s: %s", set, error.text);
+    poise_file *file = io_read_text(document_json, JSON, NULL);
     ck_assert_msg(file->scale.metres == 0.01, "%s", set);
-    check_round_trip(file);
+    io_round_trip(file, JSON, 0);
     poise_file_destroy(file);
     printf("numbers read and written with the locale %s, decimal point \"%s\"\n", set, localeconv()->decimal_point);
     setlocale(LC_ALL, "C");
-}
-
-TEST(a_file_cut_at_any_byte_is_read_or_refused)
-{
-    json_check_truncations(everything, sizeof everything - 1, JSON);
-}
-
-TEST(a_failing_allocator_leaks_nothing_and_is_reported)
-{
-    int requests = json_check_failing_allocator(everything, sizeof everything - 1, JSON);
-    ck_assert_int_gt(requests, 10);
-}
-
-// A chain of joints with a clip and as many postures.
-static char *long_file(int joints)
-{
-    char *text = malloc((size_t)joints * 400 + 200), *at = text;
-    at += sprintf(at, "{\"poise\": 1, \"model\": {\"joints\": [{\"name\": \"j0\"}");
-    for (int i = 1; i < joints; ++i) {
-        at += sprintf(at, ", {\"name\": \"j%d\", \"parent\": \"j%d\", \"position\": [0.%d, 0, 1]}", i, i / 2, i);
-    }
-    at += sprintf(at, "]}, \"postures\": {\"p0\": []");
-    for (int i = 1; i < joints; ++i) {
-        at += sprintf(at, ", \"p%d\": []", i);
-    }
-    at += sprintf(at, "}, \"markers\": {\"rate\": 1, \"labels\": [\"A\"], \"positions\": [[null]");
-    for (int i = 1; i < joints; ++i) {
-        at += sprintf(at, ", [[%d.5, %d.25, 1e-%d]]", i, i, i % 300);
-    }
-    sprintf(at, "]}}");
-    return text;
-}
-
-TEST(ten_times_the_file_takes_ten_times_the_time)
-{
-    char *small = long_file(4000), *large = long_file(40000);
-    double ratio = 1e9;
-    for (int i = 0; i < 3 && ratio > 12; ++i) { // the machine may be busy
-        double measured = json_check_time(large, strlen(large), JSON) / json_check_time(small, strlen(small), JSON);
-        ratio = measured < ratio ? measured : ratio;
-    }
-    ratio *= (double)strlen(small) * 10 / (double)strlen(large);
-    // 12, and room for the caches that the larger one outgrows on a busy machine; quadratic time would be 100
-    ck_assert_msg(ratio <= 20, "%g times the time", ratio);
-    free(small);
-    free(large);
 }

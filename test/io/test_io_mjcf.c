@@ -1,5 +1,6 @@
 // MJCF: frames, chains of joints, default classes, includes, couplings, errors, hostile input.
-#include "support/xml_trials.h"
+#include "documents.h"
+#include "support/io_check.h"
 
 #include <math.h>
 
@@ -11,31 +12,16 @@
 #define BODY(inside)       WORLD("<body name='b'>" inside "</body>")
 #define WITH(more, inside) "<mujoco>" more "\n<worldbody>" inside "</worldbody></mujoco>"
 
-static const char everything[] =
-    "<mujoco model=\"all\">\n"
-    "  <compiler angle=\"radian\" eulerseq=\"zyx\" autolimits=\"true\"/>\n"
-    "  <default><joint axis=\"0 1 0\"/><default class=\"wide\"><joint range=\"-2 2\" pos=\"0 0 1\"/>\n"
-    "    <site euler=\"0 0 1\"/><default class=\"slim\"><joint range=\"-1 1\"/></default></default></default>\n"
-    "  <worldbody>\n"
-    "    <body name=\"torso\" pos=\"1 2 3\" childclass=\"wide\"><freejoint name=\"fly\"/><inertial pos=\"0 0 1\" "
-    "mass=\"3\"/>\n"
-    "      <site name=\"eye\" pos=\"0 1 0\"/><geom size=\"1\"/>\n"
-    "      <frame pos=\"0 0 1\" axisangle=\"0 0 1 0.5\"><body name=\"arm\" xyaxes=\"0 1 0 -1 0 0\">\n"
-    "        <joint name=\"a\"/><joint name=\"b\" class=\"slim\" axis=\"1 0 0\"/><joint type=\"slide\" class=\"main\"/>\n"
-    "        <body zaxis=\"1 0 0\"><joint type=\"ball\" name=\"c\" class=\"main\"/><site name=\"tip\" zaxis=\"0 0 "
-    "-1\"/></body>\n"
-    "      </body></frame>\n"
-    "      <body name=\"finger\"><joint name=\"d\" ref=\"0.5\"/></body>\n"
-    "    </body>\n"
-    "  </worldbody>\n"
-    "  <equality><joint joint1=\"d\" joint2=\"a\" polycoef=\"0.25 2 0 0 0\"/></equality>\n"
-    "</mujoco>\n";
+static poise_file *read_mjcf(const char *text)
+{
+    return io_read_text(text, MJCF, NULL);
+}
 
 // ---- What is read --------------------------------------------------------------------------------------------------------
 
 TEST(every_kind_of_element_comes_over)
 {
-    poise_file *file = trial_read(MJCF, everything);
+    poise_file *file = read_mjcf(document_mjcf);
     const poise_model *model = file->model;
     ck_assert_int_eq(file->warning_count, 0);
     ck_assert_str_eq(file->title, "all");
@@ -65,8 +51,8 @@ static poise_pose said_pose(const char *compiler, const char *attributes)
 {
     char text[512];
     snprintf(text, sizeof text, "<mujoco>%s<worldbody><body name='b' %s/></worldbody></mujoco>", compiler, attributes);
-    poise_file *file = trial_read(MJCF, text);
-    poise_pose pose = trial_body(file->model, NULL, "b");
+    poise_file *file = read_mjcf(text);
+    poise_pose pose = io_pose(file->model, NULL, "b");
     poise_file_destroy(file);
     return pose;
 }
@@ -103,43 +89,43 @@ TEST(orientations_mean_what_they_say)
     };
     for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
         poise_pose pose = {rows[i].rotation, {0, 0, 0}};
-        trial_same_pose(rows[i].attributes, said_pose(rows[i].compiler, rows[i].attributes), pose, 1e-15);
+        io_same_pose(rows[i].attributes, said_pose(rows[i].compiler, rows[i].attributes), pose, 1e-15);
     }
     ck_assert(said_pose("", "pos='1 2 -3'").position.z == -3);
 }
 
 TEST(a_hinge_turns_about_its_anchor)
 {
-    poise_file *file = trial_read(MJCF, BODY("<joint name='j' axis='0 0 1' pos='1 0 0'/><site name='s' pos='2 0 0'/>"));
+    poise_file *file = read_mjcf(BODY("<joint name='j' axis='0 0 1' pos='1 0 0'/><site name='s' pos='2 0 0'/>"));
     double q = 90 * DEGREE;
     poise_pose body = {turn(0, 0, 1, q), {1, -1, 0}}, site = {turn(0, 0, 1, q), {1, 1, 0}};
-    trial_same_pose("body", trial_body(file->model, &q, "b"), body, 1e-15);
-    trial_same_pose("site", trial_tool(file->model, &q, "s"), site, 1e-15);
+    io_same_pose("body", io_pose(file->model, &q, "b"), body, 1e-15);
+    io_same_pose("site", io_pose(file->model, &q, "s"), site, 1e-15);
     poise_file_destroy(file);
 }
 
 TEST(joints_of_a_body_act_one_after_the_other_in_its_own_frame)
 {
-    poise_file *file = trial_read(MJCF, WORLD("<body name='b' pos='0 0 5'><joint name='z' axis='0 0 1'/>"
-                                              "<joint name='s' type='slide' axis='2 0 0' pos='7 7 7'/><joint name='x'"
-                                              " axis='1 0 0' pos='0 1 0'/></body>"));
+    poise_file *file = read_mjcf(WORLD("<body name='b' pos='0 0 5'><joint name='z' axis='0 0 1'/>"
+                                       "<joint name='s' type='slide' axis='2 0 0' pos='7 7 7'/><joint name='x'"
+                                       " axis='1 0 0' pos='0 1 0'/></body>"));
     double q[3] = {90 * DEGREE, 3, 90 * DEGREE};
     // turned to y, slid 3 along it; then a quarter about the line through (0, 1, 0): the origin goes to (0, 1, -1)
     poise_quat rotation = poise_quat_multiply(turn(0, 0, 1, q[0]), turn(1, 0, 0, q[2]));
     poise_pose pose = {rotation, {-1, 3, 4}};
-    trial_same_pose("b", trial_body(file->model, q, "b"), pose, 2e-15); // of numbers up to 5
+    io_same_pose("b", io_pose(file->model, q, "b"), pose, 2e-15); // of numbers up to 5
     ck_assert_int_eq(poise_model_joint_q(file->model, poise_model_find_joint(file->model, "s"), NULL), 1);
     poise_file_destroy(file);
 }
 
 TEST(q_is_measured_from_zero_and_not_from_the_reference)
 {
-    poise_file *file = trial_read(MJCF, BODY("<joint name='h' ref='30' range='-10 70'/>"
-                                             "<joint name='s' type='slide' axis='0 0 4' ref='2' range='-1 5'/>"));
+    poise_file *file = read_mjcf(BODY("<joint name='h' ref='30' range='-10 70'/>"
+                                      "<joint name='s' type='slide' axis='0 0 4' ref='2' range='-1 5'/>"));
     double at_reference[2] = {30 * DEGREE, 2}, q[2] = {90 * DEGREE, 5};
     poise_pose moved = {turn(0, 0, 1, 60 * DEGREE), {0, 0, 3}};
-    trial_same_pose("reference", trial_body(file->model, at_reference, "b"), poise_pose_identity(), 1e-15);
-    trial_same_pose("moved", trial_body(file->model, q, "b"), moved, 1e-15);
+    io_same_pose("reference", io_pose(file->model, at_reference, "b"), poise_pose_identity(), 1e-15);
+    io_same_pose("moved", io_pose(file->model, q, "b"), moved, 1e-15);
     ck_assert(poise_model_lower(file->model)[0] == -10 * DEGREE && poise_model_upper(file->model)[0] == 70 * DEGREE);
     ck_assert(poise_model_lower(file->model)[1] == -1 && poise_model_upper(file->model)[1] == 5);
     poise_file_destroy(file);
@@ -147,17 +133,16 @@ TEST(q_is_measured_from_zero_and_not_from_the_reference)
 
 TEST(what_slides_needs_no_anchor)
 {
-    poise_file *file = trial_read(MJCF, BODY("<joint name='s' type='slide' pos='1 2 3'/>"));
+    poise_file *file = read_mjcf(BODY("<joint name='s' type='slide' pos='1 2 3'/>"));
     ck_assert_int_eq(poise_model_joint_count(file->model), 1);
     poise_file_destroy(file);
 }
 
 TEST(a_coupling_is_measured_from_the_references)
 {
-    poise_file *file =
-        trial_read(MJCF, WITH("<compiler angle='radian'/><equality><joint joint1='a' joint2='b' polycoef='3 4'/>"
-                              "</equality>",
-                              "<body><joint name='a' ref='0.5'/><joint name='b' ref='2'/></body>"));
+    poise_file *file = read_mjcf(WITH("<compiler angle='radian'/><equality><joint joint1='a' joint2='b' polycoef='3 4'/>"
+                                      "</equality>",
+                                      "<body><joint name='a' ref='0.5'/><joint name='b' ref='2'/></body>"));
     poise_joint a = poise_model_joint(file->model, poise_model_find_joint(file->model, "a"));
     ck_assert_str_eq(a.mimic, "b"); // a - 0.5 = 3 + 4 (b - 2)
     ck_assert(a.mimic_multiplier == 4 && a.mimic_offset == -4.5);
@@ -166,39 +151,38 @@ TEST(a_coupling_is_measured_from_the_references)
 
 TEST(a_free_body_is_where_q_says)
 {
-    poise_file *file = trial_read(MJCF, WORLD("<body name='b' pos='0 0 5' euler='90 0 0'><joint type='free'/></body>"));
+    poise_file *file = read_mjcf(WORLD("<body name='b' pos='0 0 5' euler='90 0 0'><joint type='free'/></body>"));
     double q[7] = {1, 2, 3, 0, 0, 1, 0};
     poise_pose pose = {{0, 0, 1, 0}, {1, 2, 3}};
-    trial_same_pose("b", trial_body(file->model, q, "b"), pose, 0);
+    io_same_pose("b", io_pose(file->model, q, "b"), pose, 0);
     poise_file_destroy(file);
 }
 
 TEST(frames_move_what_is_in_them)
 {
-    poise_file *file =
-        trial_read(MJCF, WORLD("<frame pos='1 0 0' euler='0 0 90'><frame pos='1 0 0'><body name='b' pos='1 0 0'>"
-                               "<frame pos='0 0 2' euler='90 0 0'><joint name='j' axis='0 0 1' pos='0 0 1'/>"
-                               "<site name='s' pos='0 1 0'/><inertial mass='1' pos='0 1 0'/></frame>"
-                               "<body name='c' pos='0 0 1'/></body></frame></frame>"));
+    poise_file *file = read_mjcf(WORLD("<frame pos='1 0 0' euler='0 0 90'><frame pos='1 0 0'><body name='b' pos='1 0 0'>"
+                                       "<frame pos='0 0 2' euler='90 0 0'><joint name='j' axis='0 0 1' pos='0 0 1'/>"
+                                       "<site name='s' pos='0 1 0'/><inertial mass='1' pos='0 1 0'/></frame>"
+                                       "<body name='c' pos='0 0 1'/></body></frame></frame>"));
     double q = 0, half = 180 * DEGREE;
     poise_pose b = {turn(0, 0, 1, 90 * DEGREE), {1, 2, 0}}, c = {b.rotation, {1, 2, 1}};
-    trial_same_pose("b", trial_body(file->model, &q, "b"), b, 1e-15);
-    trial_same_pose("c", trial_body(file->model, &q, "c"), c, 1e-15);
+    io_same_pose("b", io_pose(file->model, &q, "b"), b, 1e-15);
+    io_same_pose("c", io_pose(file->model, &q, "c"), c, 1e-15);
     poise_pose s = {poise_quat_multiply(b.rotation, turn(1, 0, 0, 90 * DEGREE)), {1, 2, 3}};
-    trial_same_pose("s", trial_tool(file->model, &q, "s"), s, 1e-15);
+    io_same_pose("s", io_pose(file->model, &q, "s"), s, 1e-15);
     poise_joint joint = poise_model_joint(file->model, poise_model_find_body(file->model, "b"));
     ck_assert_double_eq_tol(joint.mass_center.z, 3, 1e-15);
     // half a turn about -y of the body through (0, -1, 2) there
     poise_pose turned = {poise_quat_multiply(b.rotation, turn(0, -1, 0, half)), {1, 2, 4}};
-    trial_same_pose("turned", trial_body(file->model, &half, "b"), turned, 2e-15);
+    io_same_pose("turned", io_pose(file->model, &half, "b"), turned, 2e-15);
     poise_file_destroy(file);
 }
 
 TEST(a_site_between_two_points_is_in_the_middle)
 {
-    poise_file *file = trial_read(MJCF, BODY("<site name='s' fromto='0 0 0 -2 0 0'/>"));
+    poise_file *file = read_mjcf(BODY("<site name='s' fromto='0 0 0 -2 0 0'/>"));
     poise_pose pose = {turn(0, 1, 0, 90 * DEGREE), {-1, 0, 0}};
-    trial_same_pose("s", trial_tool(file->model, NULL, "s"), pose, 1e-15);
+    io_same_pose("s", io_pose(file->model, NULL, "s"), pose, 1e-15);
     poise_file_destroy(file);
 }
 
@@ -208,11 +192,11 @@ static bool is_limited(const char *more, const char *joint, const char *warning)
     char text[512];
     snprintf(text, sizeof text, "<mujoco>%s\n<worldbody><body><joint name='j' %s/></body></worldbody></mujoco>", more,
              joint);
-    poise_file *file = trial_read(MJCF, text);
+    poise_file *file = read_mjcf(text);
     bool limited = isfinite(poise_model_lower(file->model)[0]);
     ck_assert_int_eq(file->warning_count, warning != NULL);
     if (warning) {
-        trial_warned(file, 2, warning);
+        io_check_warned(file, 2, warning);
     }
     poise_file_destroy(file);
     return limited;
@@ -235,12 +219,12 @@ TEST(limits_are_in_force_when_the_file_says_so)
 
 TEST(classes_inherit_and_the_nearest_one_counts)
 {
-    poise_file *file = trial_read(
-        MJCF, "<mujoco><default class='all'><default class='one'><default class='two'><joint axis='1 0 0'/></default>"
-              "<joint ref='1'/></default><joint axis='0 1 0' type='slide'/></default><default class='main'>"
-              "<joint pos='1 1 1'/></default>\n<worldbody><body childclass='two'><joint name='a'/><frame childclass='one'>"
-              "<joint name='b'/><joint name='c' class='all'/></frame><body><joint name='d'/><joint name='e' class='main'/>"
-              "</body></body></worldbody></mujoco>");
+    poise_file *file = read_mjcf(
+        "<mujoco><default class='all'><default class='one'><default class='two'><joint axis='1 0 0'/></default>"
+        "<joint ref='1'/></default><joint axis='0 1 0' type='slide'/></default><default class='main'>"
+        "<joint pos='1 1 1'/></default>\n<worldbody><body childclass='two'><joint name='a'/><frame childclass='one'>"
+        "<joint name='b'/><joint name='c' class='all'/></frame><body><joint name='d'/><joint name='e' class='main'/>"
+        "</body></body></worldbody></mujoco>");
     const char *const names = "abcde";
     const double axis_x[] = {1, 0, 0, 1, 0}, ref[] = {1, 1, 0, 1, 0};
     double q[5] = {0};
@@ -251,14 +235,13 @@ TEST(classes_inherit_and_the_nearest_one_counts)
         ck_assert(joint.axis.x == axis_x[i]);
         q[i] = ref[i];
     }
-    trial_same_pose("at the references", trial_body(file->model, q, "body.2"), poise_pose_identity(), 0);
+    io_same_pose("at the references", io_pose(file->model, q, "body.2"), poise_pose_identity(), 0);
     poise_file_destroy(file);
 }
 
 TEST(what_has_no_name_gets_one_of_its_own)
 {
-    poise_file *file =
-        trial_read(MJCF, WORLD("<body><joint/><joint/><body name='body'/><body name=''><joint/></body></body>"));
+    poise_file *file = read_mjcf(WORLD("<body><joint/><joint/><body name='body'/><body name=''><joint/></body></body>"));
     for (int k = 0; k < poise_model_joint_count(file->model); ++k) {
         ck_assert_int_eq(poise_model_find_joint(file->model, poise_model_joint_name(file->model, k)), k);
         ck_assert_int_eq(poise_model_find_body(file->model, poise_model_body_name(file->model, k)), k);
@@ -270,17 +253,17 @@ TEST(what_has_no_name_gets_one_of_its_own)
 
 TEST(a_floating_root_is_free_if_the_options_say_so)
 {
-    poise_read_options options = poise_read_options_default();
+    poise_read_options options = io_options(MJCF, NULL);
     options.floating = true;
-    poise_file *file = trial_read_with(MJCF, WORLD("<body name='b' pos='1 2 3'><body><joint/></body></body>"), &options);
+    poise_file *file = io_read_with(WORLD("<body name='b' pos='1 2 3'><body><joint/></body></body>"), &options);
     ck_assert_int_eq(poise_model_joint_type(file->model, 0), POISE_JOINT_FREE);
     double q[8];
     poise_model_neutral(file->model, q);
     poise_pose pose = {{0, 0, 0, 1}, {1, 2, 3}}; // it starts where the file has it
-    trial_same_pose("b", trial_body(file->model, q, "b"), pose, 0);
+    io_same_pose("b", io_pose(file->model, q, "b"), pose, 0);
     poise_file_destroy(file);
-    file = trial_read_with(MJCF, BODY("<joint/>"), &options);
-    trial_warned(file, 2, "no body is made to float");
+    file = io_read_with(BODY("<joint/>"), &options);
+    io_check_warned(file, 2, "no body is made to float");
     poise_file_destroy(file);
 }
 
@@ -320,22 +303,21 @@ static const char *const includes[] = {
 
 TEST(includes_take_the_place_of_their_element)
 {
-    poise_read_options options = poise_read_options_default();
+    poise_read_options options = io_options(MJCF, NULL);
     options.load = load_from;
     options.user = (void *)(uintptr_t)includes;
     poise_file *file =
-        trial_read_with(MJCF,
-                        "<mujoco><include file='defaults.xml'/><worldbody><body name='b'><include file='arm.xml'/></body>"
-                        "<include file='empty.xml'/></worldbody></mujoco>",
-                        &options);
+        io_read_with("<mujoco><include file='defaults.xml'/><worldbody><body name='b'><include file='arm.xml'/></body>"
+                     "<include file='empty.xml'/></worldbody></mujoco>",
+                     &options);
     ck_assert_int_eq(file->warning_count, 0);
     ck_assert_int_eq(poise_model_joint_count(file->model), 3);
     ck_assert_str_eq(poise_model_body_name(file->model, 1), "hand");
     ck_assert_str_eq(poise_model_body_name(file->model, 2), "arm");
     ck_assert(poise_model_upper(file->model)[0] == 1);
     poise_file_destroy(file);
-    file = trial_read(MJCF, "<mujoco>\n<include file='x'/><worldbody><body/></worldbody></mujoco>");
-    trial_warned(file, 2, "\"x\" is not included: options.load can hand it out");
+    file = read_mjcf("<mujoco>\n<include file='x'/><worldbody><body/></worldbody></mujoco>");
+    io_check_warned(file, 2, "\"x\" is not included: options.load can hand it out");
     poise_file_destroy(file);
 }
 
@@ -353,8 +335,7 @@ TEST(errors_within_includes_name_the_file)
         {"robot.xml", POISE_ERROR_FORMAT, 2, "robot.xml: this is <robot>, not <mujocoinclude>"},
         {"bad.xml", POISE_ERROR_FORMAT, 3, "bad.xml: pos of <body> must be 3 finite numbers"},
     };
-    poise_read_options options = poise_read_options_default();
-    options.format = MJCF;
+    poise_read_options options = io_options(MJCF, NULL);
     options.load = load_from;
     options.user = (void *)(uintptr_t)includes;
     for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
@@ -370,154 +351,87 @@ TEST(errors_within_includes_name_the_file)
 
 // ---- Warnings and errors -------------------------------------------------------------------------------------------------
 
-typedef struct row {
-    const char *text;
-    poise_status status;
-    int line;
-    const char *words;
-} row;
-
 #define EQUALITY(inside) WITH("<equality>" inside "</equality>", "<body><joint name='a'/><joint name='b' ref='1'/></body>")
 
-static const row odd[] = {
-    {BODY("\n<hook/>"), POISE_OK, 3, "<hook> in <body> is not known"},
-    {WITH("\n<hook/>", "<body/>"), POISE_OK, 2, "<hook> in <mujoco> is not known"},
-    {BODY("\n<composite/>"), POISE_OK, 3, "<composite> is not read; bodies that it makes are missing"},
-    {BODY("\n<replicate count='3'><body/></replicate>"), POISE_OK, 3, "what <replicate> holds is read once"},
-    {WORLD("\n<body mocap='true'/>"), POISE_OK, 3, "a mocap body is fixed"},
-    {WORLD("\n<site name='s'/><body/>"), POISE_OK, 3, "site \"s\" is on the world"},
-    {BODY("\n<joint type='ball' range='0 1'/>"), POISE_OK, 3, "the range of a ball joint"},
-    {WORLD("\n<body><geom/></body>"), POISE_OK, 3, "geoms are not weighed"},
-    {EQUALITY("<connect/>"), POISE_OK, 1, "<connect> closes a loop"},
-    {EQUALITY("<joint joint1='a'/>"), POISE_OK, 1, "this coupling is not carried over"},
-    {EQUALITY("<joint joint1='a' joint2='a'/>"), POISE_OK, 1, "this coupling is not carried over"},
-    {EQUALITY("<joint joint1='a' joint2='b' polycoef='0 1 1'/>"), POISE_OK, 1, "this coupling is not carried over"},
-    {EQUALITY("<joint joint1='a' joint2='b'/><joint joint1='a' joint2='b'/>"), POISE_OK, 1, "this coupling is not"},
-    {EQUALITY("<joint joint1='a' joint2='b' active='false'/>"), POISE_OK, 0, NULL},
-    {EQUALITY("<joint joint1='a' joint2='b' polycoef='1'/>"), POISE_OK, 0, NULL},
-    {BODY("<geom/><camera/><light/><inertial mass='1'/><site/>"), POISE_OK, 0, NULL},
+static const io_case odd[] = {
+    {BODY("\n<hook/>"), 3, "<hook> in <body> is not known"},
+    {WITH("\n<hook/>", "<body/>"), 2, "<hook> in <mujoco> is not known"},
+    {BODY("\n<composite/>"), 3, "<composite> is not read; bodies that it makes are missing"},
+    {BODY("\n<replicate count='3'><body/></replicate>"), 3, "what <replicate> holds is read once"},
+    {WORLD("\n<body mocap='true'/>"), 3, "a mocap body is fixed"},
+    {WORLD("\n<site name='s'/><body/>"), 3, "site \"s\" is on the world"},
+    {BODY("\n<joint type='ball' range='0 1'/>"), 3, "the range of a ball joint"},
+    {WORLD("\n<body><geom/></body>"), 3, "geoms are not weighed"},
+    {EQUALITY("<connect/>"), 1, "<connect> closes a loop"},
+    {EQUALITY("<joint joint1='a'/>"), 1, "this coupling is not carried over"},
+    {EQUALITY("<joint joint1='a' joint2='a'/>"), 1, "this coupling is not carried over"},
+    {EQUALITY("<joint joint1='a' joint2='b' polycoef='0 1 1'/>"), 1, "this coupling is not carried over"},
+    {EQUALITY("<joint joint1='a' joint2='b'/><joint joint1='a' joint2='b'/>"), 1, "this coupling is not"},
+    {EQUALITY("<joint joint1='a' joint2='b' active='false'/>"), 0, NULL},
+    {EQUALITY("<joint joint1='a' joint2='b' polycoef='1'/>"), 0, NULL},
+    {BODY("<geom/><camera/><light/><inertial mass='1'/><site/>"), 0, NULL},
 };
 
-TEST(what_is_odd_is_read_with_a_warning_that_names_its_line)
+TEST_ROWS(what_is_odd_is_read_with_one_warning_that_names_its_line, TEST_COUNT(odd))
 {
-    for (size_t i = 0; i < TEST_COUNT(odd); ++i) {
-        poise_file *file = trial_read(MJCF, odd[i].text);
-        ck_assert_msg(file->warning_count == (odd[i].words != NULL), "%s", odd[i].text);
-        if (odd[i].words) {
-            trial_warned(file, odd[i].line, odd[i].words);
-        }
-        poise_file_destroy(file);
-    }
+    poise_file *file = io_case_warned(&odd[test_row], MJCF, NULL);
+    ck_assert_int_eq(file->warning_count, odd[test_row].words != NULL);
+    poise_file_destroy(file);
 }
 
-static const row bad[] = {
-    {"<robot/>", POISE_ERROR_FORMAT, 1, "this is <robot>, not <mujoco>"},
-    {"<mujoco/>", POISE_ERROR_MODEL, 1, "there is no <body>"},
-    {"<mujoco>\n<include/></mujoco>", POISE_ERROR_FORMAT, 2, "<include> names no file"},
-    {"<mujoco>\n<compiler angle='grad'/></mujoco>", POISE_ERROR_FORMAT, 2, "angle of <compiler> must be degree or radian"},
-    {"<mujoco>\n<compiler coordinate='global'/></mujoco>", POISE_ERROR_FORMAT, 2, "coordinate of <compiler> must be local"},
-    {"<mujoco>\n<compiler eulerseq='xyw'/></mujoco>", POISE_ERROR_FORMAT, 2, "eulerseq of <compiler> must be three"},
-    {"<mujoco>\n<compiler eulerseq='xyzx'/></mujoco>", POISE_ERROR_FORMAT, 2, "eulerseq of <compiler> must be three"},
-    {"<mujoco>\n<compiler autolimits='1'/></mujoco>", POISE_ERROR_FORMAT, 2, "autolimits of <compiler> must be true or"},
-    {"<mujoco><default>\n<default/></default></mujoco>", POISE_ERROR_FORMAT, 2, "<default> in <default> needs a name"},
-    {"<mujoco><default><default class='x'/>\n<default class='x'/></default></mujoco>", POISE_ERROR_FORMAT, 2,
-     "there is a default class \"x\" already"},
-    {"<mujoco><default><default class='x'/></default>\n<default class='x'/></mujoco>", POISE_ERROR_FORMAT, 2,
-     "there is a default class \"x\" already"},
-    {BODY("\n<joint class='x'/>"), POISE_ERROR_FORMAT, 3, "there is no default class \"x\" for <joint>"},
-    {BODY("\n<site name='s' class='x'/>"), POISE_ERROR_FORMAT, 3, "there is no default class \"x\" for <site>"},
-    {BODY("\n<body childclass='x'/>"), POISE_ERROR_FORMAT, 3, "there is no default class \"x\" for <body>"},
-    {WORLD("<body name='b'/>\n<body name='b'/>"), POISE_ERROR_MODEL, 3, "there is a body \"b\" already"},
-    {BODY("<joint name='j'/>\n<joint name='j'/>"), POISE_ERROR_MODEL, 3, "there is a joint \"j\" already"},
-    {BODY("<site name='j'/>\n<site name='j'/>"), POISE_ERROR_MODEL, 3, "there is a site \"j\" already"},
-    {WORLD("\n<joint/>"), POISE_ERROR_MODEL, 3, "the world has no joints"},
-    {BODY("\n<joint type='screw'/>"), POISE_ERROR_FORMAT, 3, "type of <joint> must be hinge"},
-    {BODY("\n<joint axis='0 0'/>"), POISE_ERROR_FORMAT, 3, "axis of <joint> must be 3 finite numbers"},
-    {BODY("\n<joint axis='0 0 0'/>"), POISE_ERROR_MODEL, 3, "axis is zero"},
-    {BODY("\n<joint limited='yes'/>"), POISE_ERROR_FORMAT, 3, "limited of <joint> must be true, false or auto"},
-    {BODY("\n<joint range='1'/>"), POISE_ERROR_FORMAT, 3, "range of <joint> must be 2 finite numbers"},
-    {BODY("\n<joint name='j' range='2 1' type='slide'/>"), POISE_ERROR_MODEL, 3, "lower limit 2 is above upper limit 1"},
-    {BODY("<body>\n<freejoint/></body>"), POISE_ERROR_MODEL, 3, "a free joint must be its only one"},
-    {BODY("<joint/>\n<freejoint/>"), POISE_ERROR_MODEL, 3, "a free joint must be its only one"},
-    {BODY("\n<inertial pos='x'/>"), POISE_ERROR_FORMAT, 3, "pos of <inertial>"},
-    {BODY("\n<inertial mass='x'/>"), POISE_ERROR_FORMAT, 3, "mass of <inertial>"},
-    {BODY("<inertial mass='-1'/>"), POISE_ERROR_MODEL, 2, "mass must be finite and not negative"},
-    {WORLD("\n<body quat='0 0 0 0'/>"), POISE_ERROR_FORMAT, 3, "quat of <body> is no orientation"},
-    {WORLD("\n<body axisangle='0 0 0 1'/>"), POISE_ERROR_FORMAT, 3, "axisangle of <body> is no orientation"},
-    {WORLD("\n<body xyaxes='1 0 0 2 0 0'/>"), POISE_ERROR_FORMAT, 3, "xyaxes of <body> is no orientation"},
-    {WORLD("\n<body xyaxes='0 0 0 2 0 0'/>"), POISE_ERROR_FORMAT, 3, "xyaxes of <body> is no orientation"},
-    {WORLD("\n<body zaxis='0 0 0'/>"), POISE_ERROR_FORMAT, 3, "zaxis of <body> is no orientation"},
-    {WORLD("\n<body euler='0 0 0' quat='1 0 0 0'/>"), POISE_ERROR_FORMAT, 3, "two orientations, quat and euler"},
-    {WORLD("\n<body euler='0 0'/>"), POISE_ERROR_FORMAT, 3, "euler of <body> must be 3 finite numbers"},
-    {BODY("\n<site name='s' fromto='0 0 0'/>"), POISE_ERROR_FORMAT, 3, "fromto of <site> must be 6 finite numbers"},
-    {EQUALITY("<joint joint1='x' joint2='b'/>"), POISE_ERROR_MODEL, 1, "joint1: there is no joint \"x\" to couple"},
-    {EQUALITY("<joint joint1='a' joint2='x'/>"), POISE_ERROR_MODEL, 1, "joint2: there is no joint \"x\" to couple"},
-    {EQUALITY("<joint joint1='a' joint2='b' polycoef='x'/>"), POISE_ERROR_FORMAT, 1, "polycoef of <joint> must be up to 5"},
-    {EQUALITY("<joint joint1='a' joint2='b'/><joint joint1='b' joint2='a'/>"), POISE_ERROR_MODEL, 2, "follows itself"},
+static const io_refusal bad[] = {
+    {{"<robot/>", 1, "this is <robot>, not <mujoco>"}, POISE_ERROR_FORMAT},
+    {{"<mujoco/>", 1, "there is no <body>"}, POISE_ERROR_MODEL},
+    {{"<mujoco>\n<include/></mujoco>", 2, "<include> names no file"}, POISE_ERROR_FORMAT},
+    {{"<mujoco>\n<compiler angle='grad'/></mujoco>", 2, "angle of <compiler> must be degree or radian"}, POISE_ERROR_FORMAT},
+    {{"<mujoco>\n<compiler coordinate='global'/></mujoco>", 2, "coordinate of <compiler> must be local"},
+     POISE_ERROR_FORMAT},
+    {{"<mujoco>\n<compiler eulerseq='xyw'/></mujoco>", 2, "eulerseq of <compiler> must be three"}, POISE_ERROR_FORMAT},
+    {{"<mujoco>\n<compiler eulerseq='xyzx'/></mujoco>", 2, "eulerseq of <compiler> must be three"}, POISE_ERROR_FORMAT},
+    {{"<mujoco>\n<compiler autolimits='1'/></mujoco>", 2, "autolimits of <compiler> must be true or"}, POISE_ERROR_FORMAT},
+    {{"<mujoco><default>\n<default/></default></mujoco>", 2, "<default> in <default> needs a name"}, POISE_ERROR_FORMAT},
+    {{"<mujoco><default><default class='x'/>\n<default class='x'/></default></mujoco>", 2,
+      "there is a default class \"x\" already"},
+     POISE_ERROR_FORMAT},
+    {{"<mujoco><default><default class='x'/></default>\n<default class='x'/></mujoco>", 2,
+      "there is a default class \"x\" already"},
+     POISE_ERROR_FORMAT},
+    {{BODY("\n<joint class='x'/>"), 3, "there is no default class \"x\" for <joint>"}, POISE_ERROR_FORMAT},
+    {{BODY("\n<site name='s' class='x'/>"), 3, "there is no default class \"x\" for <site>"}, POISE_ERROR_FORMAT},
+    {{BODY("\n<body childclass='x'/>"), 3, "there is no default class \"x\" for <body>"}, POISE_ERROR_FORMAT},
+    {{WORLD("<body name='b'/>\n<body name='b'/>"), 3, "there is a body \"b\" already"}, POISE_ERROR_MODEL},
+    {{BODY("<joint name='j'/>\n<joint name='j'/>"), 3, "there is a joint \"j\" already"}, POISE_ERROR_MODEL},
+    {{BODY("<site name='j'/>\n<site name='j'/>"), 3, "there is a site \"j\" already"}, POISE_ERROR_MODEL},
+    {{WORLD("\n<joint/>"), 3, "the world has no joints"}, POISE_ERROR_MODEL},
+    {{BODY("\n<joint type='screw'/>"), 3, "type of <joint> must be hinge"}, POISE_ERROR_FORMAT},
+    {{BODY("\n<joint axis='0 0'/>"), 3, "axis of <joint> must be 3 finite numbers"}, POISE_ERROR_FORMAT},
+    {{BODY("\n<joint axis='0 0 0'/>"), 3, "axis is zero"}, POISE_ERROR_MODEL},
+    {{BODY("\n<joint limited='yes'/>"), 3, "limited of <joint> must be true, false or auto"}, POISE_ERROR_FORMAT},
+    {{BODY("\n<joint range='1'/>"), 3, "range of <joint> must be 2 finite numbers"}, POISE_ERROR_FORMAT},
+    {{BODY("\n<joint name='j' range='2 1' type='slide'/>"), 3, "lower limit 2 is above upper limit 1"}, POISE_ERROR_MODEL},
+    {{BODY("<body>\n<freejoint/></body>"), 3, "a free joint must be its only one"}, POISE_ERROR_MODEL},
+    {{BODY("<joint/>\n<freejoint/>"), 3, "a free joint must be its only one"}, POISE_ERROR_MODEL},
+    {{BODY("\n<inertial pos='x'/>"), 3, "pos of <inertial>"}, POISE_ERROR_FORMAT},
+    {{BODY("\n<inertial mass='x'/>"), 3, "mass of <inertial>"}, POISE_ERROR_FORMAT},
+    {{BODY("<inertial mass='-1'/>"), 2, "mass must be finite and not negative"}, POISE_ERROR_MODEL},
+    {{WORLD("\n<body quat='0 0 0 0'/>"), 3, "quat of <body> is no orientation"}, POISE_ERROR_FORMAT},
+    {{WORLD("\n<body axisangle='0 0 0 1'/>"), 3, "axisangle of <body> is no orientation"}, POISE_ERROR_FORMAT},
+    {{WORLD("\n<body xyaxes='1 0 0 2 0 0'/>"), 3, "xyaxes of <body> is no orientation"}, POISE_ERROR_FORMAT},
+    {{WORLD("\n<body xyaxes='0 0 0 2 0 0'/>"), 3, "xyaxes of <body> is no orientation"}, POISE_ERROR_FORMAT},
+    {{WORLD("\n<body zaxis='0 0 0'/>"), 3, "zaxis of <body> is no orientation"}, POISE_ERROR_FORMAT},
+    {{WORLD("\n<body euler='0 0 0' quat='1 0 0 0'/>"), 3, "two orientations, quat and euler"}, POISE_ERROR_FORMAT},
+    {{WORLD("\n<body euler='0 0'/>"), 3, "euler of <body> must be 3 finite numbers"}, POISE_ERROR_FORMAT},
+    {{BODY("\n<site name='s' fromto='0 0 0'/>"), 3, "fromto of <site> must be 6 finite numbers"}, POISE_ERROR_FORMAT},
+    {{EQUALITY("<joint joint1='x' joint2='b'/>"), 1, "joint1: there is no joint \"x\" to couple"}, POISE_ERROR_MODEL},
+    {{EQUALITY("<joint joint1='a' joint2='x'/>"), 1, "joint2: there is no joint \"x\" to couple"}, POISE_ERROR_MODEL},
+    {{EQUALITY("<joint joint1='a' joint2='b' polycoef='x'/>"), 1, "polycoef of <joint> must be up to 5"},
+     POISE_ERROR_FORMAT},
+    {{EQUALITY("<joint joint1='a' joint2='b'/><joint joint1='b' joint2='a'/>"), 2, "follows itself"}, POISE_ERROR_MODEL},
 };
 
-TEST(each_error_names_its_line_and_the_fix)
+TEST_ROWS(each_error_names_its_line_and_the_fix, TEST_COUNT(bad))
 {
-    for (size_t i = 0; i < TEST_COUNT(bad); ++i) {
-        trial_refused(MJCF, bad[i].text, bad[i].status, bad[i].line, bad[i].words);
-    }
-}
-
-// ---- Hostile input -------------------------------------------------------------------------------------------------------
-
-TEST(a_text_that_is_cut_anywhere_gives_an_error_or_a_file)
-{
-    trial_cut(MJCF, everything, sizeof everything - 1);
-}
-
-TEST(a_lack_of_memory_is_reported_and_leaks_nothing)
-{
-    trial_without_memory(MJCF, everything);
-}
-
-// Limbs of fifty bodies within each other, nothing named.
-static char *write_limbs(int n)
-{
-    trial_text text = {0};
-    trial_put(&text, "<mujoco><worldbody>");
-    for (int i = 0; i < n; ++i) {
-        trial_put(&text, "<body pos='0 0 1'><joint pos='0 0 .1'/><joint axis='1 0 0'/><geom/><site name='s%d'/>\n", i);
-        if (i % 50 == 49 || i == n - 1) {
-            for (int k = i % 50; k >= 0; --k) {
-                trial_put(&text, "</body>");
-            }
-        }
-    }
-    trial_put(&text, "</worldbody></mujoco>");
-    return text.text;
-}
-
-// Classes within classes and bodies within bodies, as deep as it goes.
-static char *write_depth(int n)
-{
-    trial_text text = {0};
-    trial_put(&text, "<mujoco><default>");
-    for (int i = 0; i < n; ++i) {
-        trial_put(&text, "<default class='c%d'><joint axis='0 1 0'/>\n", i);
-    }
-    for (int i = 0; i < n; ++i) {
-        trial_put(&text, "</default>");
-    }
-    trial_put(&text, "</default><worldbody>");
-    for (int i = 0; i < n; ++i) {
-        trial_put(&text, "<body name='b%d' childclass='c%d'><joint/><frame pos='0 0 1'>", i, n - 1 - i);
-    }
-    for (int i = 0; i < n; ++i) {
-        trial_put(&text, "</frame></body>");
-    }
-    trial_put(&text, "</worldbody></mujoco>");
-    return text.text;
-}
-
-TEST(ten_times_the_bodies_take_ten_times_the_time)
-{
-    trial_linear_time(MJCF, write_limbs, 2000);
-    trial_linear_time(MJCF, write_depth, 490);
+    io_refusal_holds(&bad[test_row], MJCF);
 }
 
 // ---- Real files ----------------------------------------------------------------------------------------------------------
@@ -534,9 +448,8 @@ static int count_type(const poise_model *model, poise_joint_type type)
 // Every body of the file is in the model. Those between the joints of one are called after their joints.
 static void check_file(const char *path, const char *title, int bodies, int hinges, int sites, int warnings)
 {
-    size_t size;
-    char *text = trial_load(path, &size);
-    poise_file *file = trial_read(MJCF, text);
+    char *text = (char *)io_load(path).bytes;
+    poise_file *file = read_mjcf(text);
     ck_assert_str_eq(file->title, title);
     ck_assert_int_eq(count_type(file->model, POISE_JOINT_REVOLUTE), hinges);
     ck_assert_int_eq(count_type(file->model, POISE_JOINT_FREE), 1);
@@ -551,13 +464,12 @@ static void check_file(const char *path, const char *title, int bodies, int hing
         ++found;
     }
     ck_assert_int_eq(found, bodies);
-    trial_cut(MJCF, text, size);
     poise_file_destroy(file);
     free(text);
 }
 
 TEST_DATA(facts_of_real_files_hold, "data/mjcf")
 {
-    check_file("data/mjcf/humanoid.xml", "Humanoid", 16, 21, 0, 1);
-    check_file("data/mjcf/humanoid_CMU.xml", "humanoid_CMU", 31, 56, 5, 4);
+    check_file("mjcf/humanoid.xml", "Humanoid", 16, 21, 0, 1);
+    check_file("mjcf/humanoid_CMU.xml", "humanoid_CMU", 31, 56, 5, 4);
 }

@@ -1,4 +1,5 @@
 // MOT and STO: the facts of real files, dialects, names of coordinates, round trips, hostile bytes.
+#include "documents.h"
 #include "support/io_check.h"
 #include "support/skeleton.h"
 
@@ -21,8 +22,6 @@ enum { ROOT = 0, SLIDE = 6, KNEE = 7, NQ = 8 };
 
 #define HEAD "walk\nversion=1\nnRows=2\nnColumns=4\ninDegrees=yes\nendheader\n"
 
-static const char plain[] = HEAD "time\troot/ty\tslide\tknee\n0.5\t1\t2\t30\n0.75\t3\t4\t-60\n";
-
 static void check_plain(const poise_clip *clip)
 {
     ck_assert(clip->frames == 2 && clip->nq == NQ);
@@ -38,7 +37,7 @@ static void check_plain(const poise_clip *clip)
 TEST(dialects_give_the_same_clip)
 {
     static const char *const texts[] = {
-        plain,
+        document_mot,
         "walk\t\t\nnRows=2\t\t\nversion=1\nnColumns=4\ninDegrees=yes\n\nendheader\t\t\t\n\ntime\troot/ty\tslide\tknee\n"
         "0.5\t1\t2\t30\t\n\n0.75\t3\t4\t-60\n\n",
         "walk\r\nversion=1\r\ninDegrees=yes\r\nendheader\r\ntime root/ty slide knee\r\n  0.5 1 2 30\r\n 0.75 3 4 -60 \r\n",
@@ -125,15 +124,7 @@ TEST(errors_name_the_line_and_what_is_expected)
     for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
         io_refused_text(rows[i].text, POISE_FORMAT_MOT, model, rows[i].line, rows[i].part);
     }
-    io_refused_text(plain, POISE_FORMAT_MOT, NULL, 0, "set options.model");
-    poise_model_destroy(model);
-}
-
-TEST(a_small_file_survives_every_cut_and_every_failing_request)
-{
-    poise_model *model = small_model();
-    io_survives_cuts(plain, strlen(plain), 1, POISE_FORMAT_MOT, model);
-    io_reads_without_memory(plain, strlen(plain), POISE_FORMAT_MOT, model);
+    io_refused_text(document_mot, POISE_FORMAT_MOT, NULL, 0, "set options.model");
     poise_model_destroy(model);
 }
 
@@ -161,13 +152,7 @@ TEST(clips_of_every_joint_type_read_back_to_the_same_bits)
             clip->start_time = 0.0; // no row to say it
             clip->frame_time = 1.0;
         }
-        io_bytes bytes = io_write(&file, POISE_FORMAT_MOT, 0);
-        poise_file *back = io_read(bytes.bytes, bytes.size, POISE_FORMAT_UNKNOWN, model);
-        ck_assert_msg(back->warning_count == 0, "%s", back->warnings ? back->warnings[0].text : "");
-        io_same_clips(clip, back->clip);
-        ck_assert_str_eq(back->title, "a title");
-        poise_file_destroy(back);
-        poise_bytes_release(NULL, bytes.bytes);
+        io_round_trip(&file, POISE_FORMAT_MOT, 0);
         poise_clip_destroy(clip);
         poise_model_destroy(model);
     }
@@ -213,25 +198,9 @@ TEST(what_cannot_be_written_is_refused)
     ck_assert_int_eq(poise_clip_create(2, NQ, 0.01, NULL, &clip, NULL), POISE_OK);
     io_write_refused(&(poise_file){.clip = clip}, POISE_FORMAT_MOT, "the model is missing");
     io_write_refused(&(poise_file){.model = model}, POISE_FORMAT_MOT, "the clip is missing");
-    io_writes_without_memory(&(poise_file){.model = model, .clip = clip}, POISE_FORMAT_MOT);
     clip->nq = 3;
     io_write_refused(&(poise_file){.model = model, .clip = clip}, POISE_FORMAT_MOT, "3 coordinates, the model 8");
     poise_clip_destroy(clip);
-    poise_model_destroy(model);
-}
-
-TEST(time_grows_with_the_size)
-{
-    scene_random random = scene_random_make(3);
-    poise_model *model = random_model(&random, 30, RANDOM_PLAIN);
-    poise_clip *small = random_clip(model, 200, &random), *large = random_clip(model, 2000, &random);
-    io_bytes a = io_write(&(poise_file){.model = model, .clip = small}, POISE_FORMAT_MOT, 0);
-    io_bytes b = io_write(&(poise_file){.model = model, .clip = large}, POISE_FORMAT_MOT, 0);
-    io_is_linear(a, b, POISE_FORMAT_MOT, model);
-    poise_bytes_release(NULL, a.bytes);
-    poise_bytes_release(NULL, b.bytes);
-    poise_clip_destroy(small);
-    poise_clip_destroy(large);
     poise_model_destroy(model);
 }
 
@@ -304,12 +273,8 @@ TEST_DATA(real_files_hold_what_is_known_of_them, "data/opensim")
         }
         poise_file mine = *file;
         mine.model = model;
-        io_bytes again = io_write(&mine, POISE_FORMAT_MOT, 0);
-        poise_file *back = io_read(again.bytes, again.size, POISE_FORMAT_MOT, model);
-        io_same_clips(clip, back->clip);
-        io_survives_cuts(bytes.bytes, bytes.size, 97, POISE_FORMAT_MOT, model);
-        poise_file_destroy(back);
-        poise_bytes_release(NULL, again.bytes);
+        io_round_trip(&mine, POISE_FORMAT_MOT, 0);
+        io_survives_cuts(bytes, POISE_FORMAT_MOT, model);
         poise_file_destroy(file);
         poise_model_destroy(model);
         free(bytes.bytes);

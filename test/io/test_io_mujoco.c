@@ -1,6 +1,6 @@
 // Agreement with MuJoCo: the same file and the same joint values give the same poses of all bodies and sites, the same
 // limits, the same couplings. Files are made up at random; two are real.
-#include "support/xml_trials.h"
+#include "support/io_check.h"
 
 #include "scenes/random.h"
 
@@ -20,68 +20,68 @@ static double number(scene_random *random)
     return scene_random_range(random, -1, 1);
 }
 
-static void put_pose(trial_text *out, scene_random *random)
+static void put_pose(io_text *out, scene_random *random)
 {
     double a[7];
     for (int i = 0; i < 7; ++i) {
         a[i] = number(random);
     }
-    trial_put(out, " pos='%.17g %.17g %.17g'", a[4], a[5], a[6]);
+    io_put(out, " pos='%.17g %.17g %.17g'", a[4], a[5], a[6]);
     switch (scene_random_index(random, 6)) {
     case 0:
-        trial_put(out, " quat='%.17g %.17g %.17g %.17g'", a[0], a[1], a[2], a[3]);
+        io_put(out, " quat='%.17g %.17g %.17g %.17g'", a[0], a[1], a[2], a[3]);
         break;
     case 1:
-        trial_put(out, " axisangle='%.17g %.17g %.17g %.17g'", a[0], a[1], a[2], a[3]);
+        io_put(out, " axisangle='%.17g %.17g %.17g %.17g'", a[0], a[1], a[2], a[3]);
         break;
     case 2:
-        trial_put(out, " euler='%.17g %.17g %.17g'", 90 * a[0], 90 * a[1], 90 * a[2]);
+        io_put(out, " euler='%.17g %.17g %.17g'", 90 * a[0], 90 * a[1], 90 * a[2]);
         break;
     case 3:
-        trial_put(out, " xyaxes='%.17g %.17g %.17g %.17g %.17g %.17g'", a[0], a[1], a[2], a[3], a[4], a[5]);
+        io_put(out, " xyaxes='%.17g %.17g %.17g %.17g %.17g %.17g'", a[0], a[1], a[2], a[3], a[4], a[5]);
         break;
     case 4:
-        trial_put(out, " zaxis='%.17g %.17g %.17g'", a[0], a[1], a[2]);
+        io_put(out, " zaxis='%.17g %.17g %.17g'", a[0], a[1], a[2]);
         break;
     default:
         break;
     }
 }
 
-static void put_joint(trial_text *out, scene_random *random, int joint)
+static void put_joint(io_text *out, scene_random *random, int joint)
 {
     const char *const classes[] = {"", " class='main'", " class='one'", " class='two'"};
     double low = number(random);
-    trial_put(out, "<joint name='j%d'%s", joint, classes[scene_random_index(random, 4)]);
+    io_put(out, "<joint name='j%d'%s", joint, classes[scene_random_index(random, 4)]);
     if (scene_random_index(random, 3) > 0) {
-        trial_put(out, " axis='%.17g %.17g %.17g'", number(random), number(random), number(random));
+        io_put(out, " axis='%.17g %.17g %.17g'", number(random), number(random), number(random));
     }
     if (scene_random_index(random, 2)) {
-        trial_put(out, " pos='%.17g %.17g %.17g'", number(random), number(random), number(random));
+        io_put(out, " pos='%.17g %.17g %.17g'", number(random), number(random), number(random));
     }
     if (scene_random_index(random, 2)) {
-        trial_put(out, " ref='%.17g' range='%.17g %.17g' limited='true'", low + 0.5, low, low + 1);
+        io_put(out, " ref='%.17g' range='%.17g %.17g' limited='true'", low + 0.5, low, low + 1);
     }
     if (scene_random_index(random, 3) == 0) {
-        trial_put(out, " type='slide'");
+        io_put(out, " type='slide'");
     }
-    trial_put(out, "/>");
+    io_put(out, "/>");
 }
 
-static void put_body(trial_text *out, scene_random *random, int body, bool on_world, int *joints)
+static void put_body(io_text *out, scene_random *random, int body, bool on_world, int *joints)
 {
     const char *const classes[] = {"", " childclass='one'", " childclass='two'"};
-    trial_put(out, "<body name='b%d'%s", body, classes[scene_random_index(random, 3)]);
+    io_put(out, "<body name='b%d'%s", body, classes[scene_random_index(random, 3)]);
     put_pose(out, random);
-    trial_put(out, "><geom size='.1'/><site name='s%d'", body);
+    io_put(out, "><geom size='.1'/><site name='s%d'", body);
     put_pose(out, random);
-    trial_put(out, "/><site name='f%d' type='capsule' size='.1' fromto='%.17g 0 %.17g %.17g .5 .25'/>\n", body,
-              number(random), number(random), number(random));
+    io_put(out, "/><site name='f%d' type='capsule' size='.1' fromto='%.17g 0 %.17g %.17g .5 .25'/>\n", body, number(random),
+           number(random), number(random));
     int kind = scene_random_index(random, 6);
     if (kind == 0 && on_world) {
-        trial_put(out, "<freejoint name='j%d'/>", (*joints)++);
+        io_put(out, "<freejoint name='j%d'/>", (*joints)++);
     } else if (kind == 1) {
-        trial_put(out, "<joint type='ball' name='j%d' pos='0 .5 .25' limited='false'/>", (*joints)++);
+        io_put(out, "<joint type='ball' name='j%d' pos='0 .5 .25' limited='false'/>", (*joints)++);
     } else {
         for (int i = 0; i < kind - 2; ++i) {
             put_joint(out, random, (*joints)++);
@@ -93,26 +93,25 @@ static void put_body(trial_text *out, scene_random *random, int body, bool on_wo
 static char *write_file(scene_random *random)
 {
     static const char *const sequences[] = {"xyz", "zyx", "XYZ", "yXz", "ZxY", "xyx"};
-    trial_text out = {0};
-    trial_put(&out, "<mujoco model='random'><compiler eulerseq='%s' angle='%s'/>\n",
-              sequences[scene_random_index(random, 6)], scene_random_index(random, 2) ? "degree" : "radian");
-    trial_put(
-        &out,
-        "<default><joint axis='0 1 .5'/><default class='one'><joint pos='.1 .2 .3' axis='1 0 0'/><site quat='1 1 0 0'/>"
-        "<default class='two'><joint type='slide' ref='.25'/></default></default></default>\n<worldbody>");
+    io_text out = {0};
+    io_put(&out, "<mujoco model='random'><compiler eulerseq='%s' angle='%s'/>\n", sequences[scene_random_index(random, 6)],
+           scene_random_index(random, 2) ? "degree" : "radian");
+    io_put(&out,
+           "<default><joint axis='0 1 .5'/><default class='one'><joint pos='.1 .2 .3' axis='1 0 0'/><site quat='1 1 0 0'/>"
+           "<default class='two'><joint type='slide' ref='.25'/></default></default></default>\n<worldbody>");
     int depth = 0, joints = 0;
     for (int i = 0; i < BODIES; ++i) {
         int up = scene_random_index(random, 3) == 0 ? scene_random_index(random, depth + 1) : 0;
         for (; up > 0; --up, --depth) {
-            trial_put(&out, "</body>");
+            io_put(&out, "</body>");
         }
         put_body(&out, random, i, depth == 0, &joints);
         ++depth;
     }
     for (; depth > 0; --depth) {
-        trial_put(&out, "</body>");
+        io_put(&out, "</body>");
     }
-    trial_put(&out, "</worldbody></mujoco>");
+    io_put(&out, "</worldbody></mujoco>");
     return out.text;
 }
 
@@ -155,13 +154,13 @@ static void compare_poses(const mjModel *theirs, const mjData *data, const poise
 {
     for (int b = 1; b < theirs->nbody; ++b) {
         const char *name = mj_id2name(theirs, mjOBJ_BODY, b);
-        trial_same_pose(name, trial_body(model, q, name), pose_from(data->xpos + 3 * b, data->xquat + 4 * b), SAME);
+        io_same_pose(name, io_pose(model, q, name), pose_from(data->xpos + 3 * b, data->xquat + 4 * b), SAME);
     }
     for (int s = 0; s < theirs->nsite; ++s) {
         const char *name = mj_id2name(theirs, mjOBJ_SITE, s);
         mjtNum quaternion[4];
         mju_mat2Quat(quaternion, data->site_xmat + 9 * s);
-        trial_same_pose(name, trial_tool(model, q, name), pose_from(data->site_xpos + 3 * s, quaternion), SAME);
+        io_same_pose(name, io_pose(model, q, name), pose_from(data->site_xpos + 3 * s, quaternion), SAME);
     }
 }
 
@@ -214,10 +213,10 @@ static void compare(scene_random *random, const char *const *files)
 {
     mjModel *theirs = load_theirs(files);
     mjData *data = mj_makeData(theirs);
-    poise_read_options options = poise_read_options_default();
+    poise_read_options options = io_options(POISE_FORMAT_MJCF, NULL);
     options.load = load_ours;
     options.user = (void *)(uintptr_t)files;
-    poise_file *file = trial_read_with(POISE_FORMAT_MJCF, files[1], &options);
+    poise_file *file = io_read_with(files[1], &options);
     ck_assert_int_eq(poise_model_nq(file->model), theirs->nq);
     ck_assert_int_eq(poise_model_nv(file->model), theirs->nv);
     ck_assert_int_eq(poise_model_tool_count(file->model), theirs->nsite);
@@ -248,8 +247,7 @@ TEST(files_at_random_give_the_poses_of_mujoco)
 TEST_DATA(real_files_give_the_poses_of_mujoco, "data/mjcf")
 {
     scene_random random = scene_random_make(2);
-    size_t size;
-    char *humanoid = trial_load("data/mjcf/humanoid.xml", &size), *cmu = trial_load("data/mjcf/humanoid_CMU.xml", &size);
+    char *humanoid = (char *)io_load("mjcf/humanoid.xml").bytes, *cmu = (char *)io_load("mjcf/humanoid_CMU.xml").bytes;
     const char *const files[] = {"model.xml", humanoid, NULL};
     const char *const more[] = {"model.xml",
                                 cmu,

@@ -1,320 +1,114 @@
-// What tests of formats share: files beside the repository, reading and writing with every status checked, allocators that
-// fail, files that end too early.
+// What tests of formats share: files beside the repository, reading and writing with every status checked, files that must
+// be the same, and the hostile treatment that every reader must survive.
 #ifndef TEST_IO_CHECK_H
 #define TEST_IO_CHECK_H
 
-#include <poise/io.h>
-
 #include "test_main.h"
 
+#include <poise/io.h>
+#include <poise/poise.h>
+
 #include <string.h>
-#include <time.h>
 
 typedef struct io_bytes {
     unsigned char *bytes;
     size_t size;
 } io_bytes;
 
-// A file of the shared data; ends the test when it is not there.
-static inline io_bytes io_load(const char *path)
-{
-    char full[4096];
-    snprintf(full, sizeof full, "%s/data/%s", POISE_SHARED_DIR, path);
-    FILE *file = fopen(full, "rb");
-    ck_assert_msg(file != NULL, "%s", full);
-    fseek(file, 0, SEEK_END);
-    io_bytes got = {NULL, (size_t)ftell(file)};
-    rewind(file);
-    got.bytes = malloc(got.size + 1);
-    ck_assert_uint_eq(fread(got.bytes, 1, got.size, file), got.size);
-    fclose(file);
-    return got;
-}
+// A file of the shared data, with a zero behind it; ends the test when it is not there. Release with free.
+io_bytes io_load(const char *path);
 
-static inline poise_read_options io_options(poise_format format, const poise_model *model)
-{
-    poise_read_options options = poise_read_options_default();
-    options.format = format;
-    options.model = model;
-    return options;
-}
+// Text that grows. Release `text` with free.
+typedef struct io_text {
+    char *text;
+    size_t size, capacity;
+} io_text;
 
-static inline poise_file *io_read(const void *bytes, size_t size, poise_format format, const poise_model *model)
-{
-    poise_read_options options = io_options(format, model);
-    poise_file *file = NULL;
-    poise_error error = {0};
-    poise_status status = poise_read(bytes, size, &options, NULL, &file, &error);
-    ck_assert_msg(status == POISE_OK, "%s: line %d: %s", poise_status_name(status), error.line, error.text);
-    return file;
-}
+void io_put(io_text *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static inline poise_file *io_read_text(const char *text, poise_format format, const poise_model *model)
-{
-    return io_read(text, strlen(text), format, model);
-}
+// ---- Reading -------------------------------------------------------------------------------------------------------------
 
-// Reading must fail, on that line, with that in its message.
-static inline void io_refused(const void *bytes, size_t size, poise_format format, const poise_model *model, int line,
-                              const char *part)
-{
-    poise_read_options options = io_options(format, model);
-    poise_file *file = NULL;
-    poise_error error = {0};
-    poise_status status = poise_read(bytes, size, &options, NULL, &file, &error);
-    ck_assert_msg(status != POISE_OK, "read, but \"%s\" was expected", part);
-    ck_assert_ptr_null(file);
-    ck_assert_int_eq(error.status, status);
-    ck_assert_msg(strstr(error.text, part) != NULL, "\"%s\" has no \"%s\"", error.text, part);
-    ck_assert_msg(error.line == line, "\"%s\" on line %d, not %d", error.text, error.line, line);
-}
+poise_read_options io_options(poise_format format, const poise_model *model);
 
-static inline void io_refused_text(const char *text, poise_format format, const poise_model *model, int line,
-                                   const char *part)
-{
-    io_refused(text, strlen(text), format, model, line, part);
-}
+// Reading must work.
+poise_file *io_read(const void *bytes, size_t size, poise_format format, const poise_model *model);
+poise_file *io_read_text(const char *text, poise_format format, const poise_model *model);
+poise_file *io_read_with(const char *text, const poise_read_options *options);
+poise_file *io_read_shared(const char *path, poise_format format, const poise_model *model);
 
-// Is there a warning on that line (0: any) with that in its text?
-static inline bool io_warned(const poise_file *file, int line, const char *part)
-{
-    for (int i = 0; i < file->warning_count; ++i) {
-        if (strstr(file->warnings[i].text, part) && (line == 0 || file->warnings[i].line == line)) {
-            return true;
-        }
-    }
-    return false;
-}
+// A text that must be refused, or read with a warning.
+typedef struct io_case {
+    const char *text;
+    int line;          // of the error or warning
+    const char *words; // in it; NULL: no warning
+} io_case;
 
-// Writing must work, with so many warnings (-1: any number).
-static inline io_bytes io_write(const poise_file *file, poise_format format, int warnings)
-{
-    void *bytes = NULL;
-    size_t size = 0;
-    poise_error error = {0};
-    poise_warning said[8];
-    int count = 8;
-    poise_status status = poise_write(file, format, NULL, &bytes, &size, said, &count, &error);
-    ck_assert_msg(status == POISE_OK, "%s: %s", poise_status_name(status), error.text);
-    ck_assert_msg(warnings < 0 || count == warnings, "%d warnings; first: %s", count, count > 0 ? said[0].text : "");
-    return (io_bytes){bytes, size};
-}
+typedef struct io_refusal {
+    io_case what;
+    poise_status status;
+} io_refusal;
 
-// Writing must warn of that.
-static inline void io_write_warns(const poise_file *file, poise_format format, const char *part)
-{
-    void *bytes = NULL;
-    size_t size = 0;
-    poise_warning said[8];
-    int count = 8;
-    ck_assert_int_eq(poise_write(file, format, NULL, &bytes, &size, said, &count, NULL), POISE_OK);
-    bool found = false;
-    for (int i = 0; i < count && i < 8; ++i) {
-        found = found || strstr(said[i].text, part) != NULL;
-    }
-    ck_assert_msg(found, "no warning with \"%s\" among %d; first: %s", part, count, count > 0 ? said[0].text : "");
-    poise_bytes_release(NULL, bytes);
-}
+void io_case_refused(const io_case *c, poise_format format, const poise_model *model);
+void io_refusal_holds(const io_refusal *r, poise_format format);
+poise_file *io_case_warned(const io_case *c, poise_format format, const poise_model *model);
 
-static inline void io_write_refused(const poise_file *file, poise_format format, const char *part)
-{
-    void *bytes = NULL;
-    size_t size = 0;
-    poise_error error = {0};
-    ck_assert_int_ne(poise_write(file, format, NULL, &bytes, &size, NULL, NULL, &error), POISE_OK);
-    ck_assert_ptr_null(bytes);
-    ck_assert_msg(strstr(error.text, part) != NULL, "\"%s\" has no \"%s\"", error.text, part);
-}
+void io_refused(const void *bytes, size_t size, const poise_read_options *options, int line, const char *words);
+void io_refused_text(const char *text, poise_format format, const poise_model *model, int line, const char *words);
+
+// Is there a warning on that line (0: any) with that in its text? io_check_warned: there must be one, on just that line.
+bool io_warned(const poise_file *file, int line, const char *part);
+void io_check_warned(const poise_file *file, int line, const char *part);
+void io_warned_text(const char *text, poise_format format, int line, const char *part);
+
+// ---- Writing -------------------------------------------------------------------------------------------------------------
+
+// Writing must work, with so many warnings (-1: any number); must warn of that; must be refused for that.
+io_bytes io_write(const poise_file *file, poise_format format, int warnings);
+void io_write_warns(const poise_file *file, poise_format format, const char *part);
+void io_write_refused(const poise_file *file, poise_format format, const char *part);
+
+// What is written reads back to the same bits, without a warning; and is written to the same bytes again.
+void io_round_trip(const poise_file *file, poise_format format, int warnings);
 
 // ---- The same bits -------------------------------------------------------------------------------------------------------
 
-static inline void io_same_markers(const poise_markers *a, const poise_markers *b)
-{
-    ck_assert(a->frames == b->frames && a->count == b->count && a->first_frame == b->first_frame);
-    ck_assert_double_eq(a->rate, b->rate);
-    ck_assert_double_eq(a->scale.metres, b->scale.metres);
-    ck_assert_int_eq(a->scale.up, b->scale.up);
-    for (int i = 0; i < a->count; ++i) {
-        ck_assert_str_eq(a->label[i], b->label[i]);
-    }
-    for (int f = 0; f < a->frames; ++f) {
-        for (int i = 0; i < a->count; ++i) {
-            size_t k = (size_t)f * (size_t)a->count + (size_t)i;
-            bool is_seen = poise_markers_seen(a, f, i);
-            if (is_seen != poise_markers_seen(b, f, i) ||
-                (is_seen && memcmp(&a->position[k], &b->position[k], sizeof a->position[k]) != 0)) {
-                ck_abort_msg("frame %d, marker %d differs", f, i);
-            }
-            if (a->residual && b->residual && a->residual[k] != b->residual[k]) {
-                ck_abort_msg("residual of frame %d, marker %d: %g and %g", f, i, (double)a->residual[k],
-                             (double)b->residual[k]);
-            }
-        }
-    }
-}
+// Every number, name and size that counts has the same bits.
+void io_same_files(const poise_file *a, const poise_file *b);
+void io_same_models(const poise_model *a, const poise_model *b);
+void io_same_clips(const poise_clip *a, const poise_clip *b);
+void io_same_markers(const poise_markers *a, const poise_markers *b);
 
-static inline void io_same_clips(const poise_clip *a, const poise_clip *b)
-{
-    ck_assert(a->frames == b->frames && a->nq == b->nq);
-    ck_assert_double_eq(a->frame_time, b->frame_time);
-    ck_assert_double_eq(a->start_time, b->start_time);
-    ck_assert_mem_eq(a->q, b->q, (size_t)a->frames * (size_t)a->nq * sizeof *a->q);
-}
+// ---- Kinematics ----------------------------------------------------------------------------------------------------------
+
+// The pose of the body, or else the tool, of that name at q; q NULL: neutral.
+poise_pose io_pose(const poise_model *model, const double *q, const char *name);
+
+// Where it is in a frame of the clip.
+poise_vec3 io_place(const poise_model *model, const poise_clip *clip, int frame, const char *name);
+
+// Coordinates within `tolerance` of what is expected; of a quaternion the sign does not matter.
+void io_near(poise_vec3 p, const double expected[3], double tolerance, const char *what);
+void io_same_pose(const char *what, poise_pose a, poise_pose b, double tolerance);
 
 // ---- Hard times ----------------------------------------------------------------------------------------------------------
 
-typedef struct io_meter {
-    int requests, fail_at, live;
-} io_meter;
+// Numbers are finite and counts make sense.
+bool io_is_sound(const poise_file *file);
 
-static inline void *io_meter_allocate(void *user, size_t size)
-{
-    io_meter *m = user;
-    m->requests += 1;
-    if (m->requests == m->fail_at) {
-        return NULL;
-    }
-    void *memory = malloc(size);
-    m->live += memory != NULL;
-    return memory;
-}
+// The bytes cut at many places, at every one where they are few, each in memory of just that size: a sound file, or an error
+// in words with a place.
+void io_survives_cuts(io_bytes file, poise_format format, const poise_model *model);
 
-static inline void io_meter_release(void *user, void *memory)
-{
-    ((io_meter *)user)->live -= 1;
-    free(memory);
-}
+// Bytes replaced one by one, each by several others: the same.
+void io_survives_changes(io_bytes file, poise_format format, const poise_model *model);
 
-// Read with the n-th request for memory failing, for every n: MEMORY or, where only a warning was lost, OK; no leak.
-static inline void io_reads_without_memory(const void *bytes, size_t size, poise_format format, const poise_model *model)
-{
-    poise_read_options options = io_options(format, model);
-    int refused = 0;
-    for (int n = 1; n < 10000; ++n) {
-        io_meter m = {.fail_at = n};
-        poise_allocator allocator = {io_meter_allocate, io_meter_release, &m};
-        poise_file *file = NULL;
-        poise_error error = {0};
-        poise_status status = poise_read(bytes, size, &options, &allocator, &file, &error);
-        ck_assert_msg(status == POISE_OK || status == POISE_ERROR_MEMORY, "request %d: %s", n, error.text);
-        ck_assert_int_eq(file != NULL, status == POISE_OK);
-        refused += status != POISE_OK;
-        poise_file_destroy(file);
-        ck_assert_msg(m.live == 0, "request %d: %d blocks left", n, m.live);
-        if (m.requests < n) {
-            ck_assert_int_ge(refused, 2); // the set and the file at least
-            return;
-        }
-    }
-    ck_abort_msg("more than 10000 requests for memory");
-}
-
-static inline void io_writes_without_memory(const poise_file *file, poise_format format)
-{
-    for (int n = 1; n < 10000; ++n) {
-        io_meter m = {.fail_at = n};
-        poise_allocator allocator = {io_meter_allocate, io_meter_release, &m};
-        void *bytes = NULL;
-        size_t size;
-        poise_status status = poise_write(file, format, &allocator, &bytes, &size, NULL, NULL, NULL);
-        if (status == POISE_OK) {
-            poise_bytes_release(&allocator, bytes);
-            ck_assert_int_eq(m.live, 0);
-            ck_assert_int_lt(m.requests, n);
-            ck_assert_int_gt(n, 1);
-            return;
-        }
-        ck_assert_int_eq(status, POISE_ERROR_MEMORY);
-        ck_assert_ptr_null(bytes);
-        ck_assert_int_eq(m.live, 0);
-    }
-}
-
-static inline bool io_is_sound(const poise_file *file)
-{
-    const poise_clip *clip = file->clip;
-    for (size_t i = 0; clip && i < (size_t)clip->frames * (size_t)clip->nq; ++i) {
-        if (clip->q[i] - clip->q[i] != 0.0) {
-            return false;
-        }
-    }
-    return !file->markers || file->markers->rate > 0.0;
-}
-
-// Cut after every byte from `from` on, in steps: a sound file or an error in words. A copy of just the size lets a sanitizer
-// see reads beyond it.
-static inline void io_survives_cuts(const void *bytes, size_t size, size_t step, poise_format format,
-                                    const poise_model *model)
-{
-    poise_read_options options = io_options(format, model);
-    for (size_t cut = 0; cut <= size; cut += step) {
-        unsigned char *copy = malloc(cut > 0 ? cut : 1);
-        memcpy(copy, bytes, cut);
-        poise_file *file = NULL;
-        poise_error error = {0};
-        poise_status status = poise_read(copy, cut, &options, NULL, &file, &error);
-        ck_assert(status == POISE_OK ? file != NULL && io_is_sound(file) : file == NULL && error.text[0] != '\0');
-        poise_file_destroy(file);
-        free(copy);
-    }
-}
-
-// Memory that is there before the clock starts: new pages cost time of their own.
-typedef struct io_heap {
-    unsigned char *bytes;
-    size_t used, size;
-} io_heap;
-
-static inline void *io_heap_allocate(void *user, size_t size)
-{
-    io_heap *heap = user;
-    size = (size + 63) / 64 * 64;
-    void *memory = size <= heap->size - heap->used ? heap->bytes + heap->used : NULL;
-    heap->used += memory ? size : 0;
-    return memory;
-}
-
-static inline void io_heap_release(void *user, void *memory)
-{
-    (void)user;
-    (void)memory;
-}
-
-// Seconds of processor time of one read, the least of five.
-static inline double io_seconds(io_bytes file, poise_format format, const poise_model *model)
-{
-    poise_read_options options = io_options(format, model);
-    size_t room = (file.size < 2000000 ? 200 : 12) * file.size + 1000000; // models are larger than their text
-    io_heap heap = {malloc(room), 0, room};
-    poise_allocator allocator = {io_heap_allocate, io_heap_release, &heap};
-    memset(heap.bytes, 1, heap.size);
-    double least = 1e9;
-    for (int i = 0; i < 5; ++i) {
-        poise_file *read = NULL;
-        heap.used = 0;
-        clock_t start = clock();
-        ck_assert_int_eq(poise_read(file.bytes, file.size, &options, &allocator, &read, NULL), POISE_OK);
-        double took = (double)(clock() - start) / CLOCKS_PER_SEC;
-        least = took < least ? took : least;
-    }
-    free(heap.bytes);
-    return least;
-}
+// The n-th request for memory fails, for every n, once or for good: MEMORY or, where only a warning was lost, OK; outputs
+// untouched, no leak. Returns how many requests there are.
+int io_reads_without_memory(io_bytes file, poise_format format, const poise_model *model);
+int io_writes_without_memory(const poise_file *file, poise_format format);
 
 // Ten times the bytes take about ten times the time. What no longer fits in a cache may take twice as long for each byte, so
 // the bound is 20, far from the 100 of quadratic work; noise gets three chances.
-static inline void io_is_linear(io_bytes small, io_bytes large, poise_format format, const poise_model *model)
-{
-    double ratio = 0.0;
-    for (int attempt = 0; attempt < 3; ++attempt) {
-        double one = io_seconds(small, format, model);
-        double ten = io_seconds(large, format, model);
-        ratio = ten / (one > 1e-4 ? one : 1e-4);
-        if (ratio * ((double)small.size * 10 / (double)large.size) <= 20.0) {
-            return;
-        }
-    }
-    ck_abort_msg("%zu bytes take %g times the time of %zu", large.size, ratio, small.size);
-}
+void io_is_linear(io_bytes small, io_bytes large, poise_format format, const poise_model *model);
 
 #endif
