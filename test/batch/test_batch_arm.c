@@ -190,7 +190,6 @@ TEST(batches_on_robots_have_the_bits_of_single_solves)
             poise_solver_options options = options_for(restarts[k]);
             check_arm(&arm, &random, 200, &options);
         }
-        arm_destroy(&arm);
     }
 }
 
@@ -204,7 +203,6 @@ TEST(batches_on_our_arms_have_the_bits_of_single_solves)
             options.start = restarts == 10 ? POISE_START_COLD : POISE_START_WARM;
             check_arm(&arm, &random, 300, &options);
         }
-        arm_destroy(&arm);
     }
 }
 
@@ -218,7 +216,6 @@ TEST(batches_on_random_arms_have_the_bits_of_single_solves)
             test_arm arm = arm_random(&random, n, features[f]);
             poise_solver_options options = options_for(20);
             check_arm(&arm, &random, 40, &options);
-            arm_destroy(&arm);
         }
     }
 }
@@ -231,7 +228,6 @@ TEST(batches_on_planar_arms_have_the_bits_of_single_solves)
         test_arm arm = arm_planar(n);
         poise_solver_options options = options_for(10);
         check_arm(&arm, &random, 200, &options);
-        arm_destroy(&arm);
     }
 }
 
@@ -249,7 +245,6 @@ TEST(starts_many_turns_away_have_the_bits_of_single_solves)
     }
     check_widths(t, arm.model, "arm7, far turns", &options);
     free(t);
-    arm_destroy(&arm);
 }
 
 TEST(options_make_no_difference_between_batch_and_single)
@@ -267,7 +262,6 @@ TEST(options_make_no_difference_between_batch_and_single)
         options.method = k == 7 ? POISE_METHOD_LEVENBERG_MARQUARDT : POISE_METHOD_AUTO;
         check_arm(&arm, &random, 60, &options);
     }
-    arm_destroy(&arm);
 }
 
 // Goals with bands, losses, weights, other kinds, two goals, other frames and bodies, all in one batch.
@@ -322,7 +316,6 @@ TEST(mixed_batches_have_the_bits_of_single_solves)
         add_poses(t, &arm, &random, 40);
         check_widths(t, arm.model, arm.name, &options);
         free(t);
-        arm_destroy(&arm);
     }
 }
 
@@ -387,7 +380,6 @@ TEST(problems_that_are_not_sound_get_their_status_and_the_others_go_on)
     check_one(t, "beside one without a start", 4, &t->batch[4]);
     poise_batch_destroy(batch);
     free(t);
-    arm_destroy(&arm);
 }
 
 TEST(calls_that_make_no_sense_are_refused)
@@ -415,7 +407,6 @@ TEST(calls_that_make_no_sense_are_refused)
     ck_assert_int_eq(poise_batch_solve(batch, NULL, 0, NULL), POISE_OK);
     poise_batch_destroy(batch);
     poise_batch_destroy(NULL);
-    arm_destroy(&arm);
 }
 
 TEST(lanes_are_as_many_as_asked_for_at_most)
@@ -437,8 +428,6 @@ TEST(lanes_are_as_many_as_asked_for_at_most)
     ck_assert_int_eq(poise_batch_arm_lanes(batch), 1);
     poise_batch_destroy(batch);
     ck_assert_int_eq(poise_batch_arm_lanes(NULL), 1);
-    arm_destroy(&arm);
-    arm_destroy(&slides);
 }
 
 // ---- Sizes, order, workers -----------------------------------------------------------------------------------------------
@@ -472,7 +461,6 @@ TEST(sizes_and_order_make_no_difference)
     }
     poise_batch_destroy(batch);
     free(t);
-    arm_destroy(&arm);
 }
 
 // A loop that visits pieces in an order of its own, on workers by chance.
@@ -569,7 +557,6 @@ TEST(workers_make_no_difference)
         ck_assert_int_ge(order.calls, workers[w]); // there was something to spread
     }
     free(t);
-    arm_destroy(&arm);
 }
 
 // ---- Memory --------------------------------------------------------------------------------------------------------------
@@ -610,7 +597,6 @@ TEST(a_batch_is_one_allocation_and_survives_its_failure)
     ck_assert_int_eq(m.live, 1);
     poise_batch_destroy(batch);
     ck_assert_int_eq(m.live, 0);
-    arm_destroy(&arm);
 }
 
 TEST(solving_a_batch_allocates_nothing)
@@ -631,5 +617,4 @@ TEST(solving_a_batch_allocates_nothing)
     ck_assert_int_eq(after, before);
     poise_batch_destroy(batch);
     free(t);
-    arm_destroy(&arm);
 }

@@ -280,7 +280,6 @@ TEST(frames_of_a_chain_are_those_of_its_model)
             ck_assert(k == 0 || fabs(pz_bend(&r.erik->chain.links[k], r.erik->now.sine[k], r.erik->now.cosine[k]) -
                                      v3_dot(r.erik->now.Q[k].y, r.erik->now.Q[k + 1].y)) <= 1e-13);
         }
-        rig_destroy(&r);
     }
 }
 
@@ -297,7 +296,6 @@ TEST(skeletons_of_the_paper_are_straight_chains_with_twisters_where_they_turn_ab
     }
     ck_assert_int_eq(poise_erik_joint(r.erik, 8), POISE_WORLD);
     ck_assert_int_eq(poise_erik_joint(r.erik, -1), POISE_WORLD);
-    rig_destroy(&r);
 }
 
 // ---- Measures ------------------------------------------------------------------------------------------------------------
@@ -331,12 +329,10 @@ TEST(orientation_error_has_its_hand_values)
     }
     // without symmetry half a roll is the largest error there is, sqrt(2) sin(pi/4)
     r.options.symmetric_endpoint = false;
-    poise_erik_destroy(r.erik);
-    ck_assert_int_eq(poise_erik_create(r.model, &r.options, NULL, &r.erik, NULL), POISE_OK);
+    r = rig_of(r.model, &r.options);
     poise_quat half = poise_quat_multiply(end, poise_quat_from_axis_angle(v3(0, 1, 0), PZ_PI));
     ck_assert_double_eq_tol(measure(&r, q, half, q).orientation, 1.0, 1e-15);
     ck_assert_double_eq_tol(measure(&r, q, half, q).angle, PZ_PI, 1e-15);
-    rig_destroy(&r);
 }
 
 // Skeleton C bends at its joints 2, 3 and 4, which weigh 1 : a : a^2.
@@ -349,8 +345,7 @@ TEST(posture_error_has_its_hand_values)
     for (size_t i = 0; i < TEST_COUNT(aggravations); ++i) {
         double a = aggravations[i];
         r.options.aggravation = a;
-        poise_erik_destroy(r.erik);
-        ck_assert_int_eq(poise_erik_create(r.model, &r.options, NULL, &r.erik, NULL), POISE_OK);
+        r = rig_of(r.model, &r.options);
         poise_erik_report report = measure(&r, posture, end_rotation(&r, q), q);
         double expected = a > 1e100    ? bends[2]
                           : a < 1e-100 ? bends[0]
@@ -358,7 +353,6 @@ TEST(posture_error_has_its_hand_values)
         ck_assert_double_eq_tol(report.posture, expected, 1e-15);
         ck_assert_double_eq_tol(report.error, report.orientation + 0.2 * expected, 1e-15);
     }
-    rig_destroy(&r);
 }
 
 // The equations as they are printed: quaternions for (20), positions for (21), with the segments made unit. Chains whose
@@ -399,7 +393,6 @@ static void check_measures(const char *name)
         ck_assert_double_eq_tol(report.posture, sum / weights, 1e-14);
         ck_assert_double_eq_tol(report.orientation, z, 1e-14);
     }
-    rig_destroy(&r);
 }
 
 TEST(measures_agree_with_the_equations_over_positions_and_quaternions)
@@ -435,7 +428,6 @@ TEST(bwcd_turns_a_posture_to_any_direction)
             ck_assert(v3_norm(v3_sub(r.erik->now.Q[r.nq].y, r.erik->warped.Q[r.nq].y)) <= 1e-13);
         }
         ck_assert_msg(missed <= 5, "%s: %d of 500", names[s], missed);
-        rig_destroy(&r);
     }
 }
 
@@ -460,7 +452,6 @@ TEST(descents_within_limits_keep_them_and_never_end_farther_off)
             ck_assert_msg(!is_general || miss_of(r.erik, now) <= before + 1e-14, "from %g to %g", before,
                           miss_of(r.erik, now));
         }
-        rig_destroy(&r);
     }
 }
 
@@ -488,7 +479,6 @@ TEST(a_descent_takes_as_many_sweeps_as_it_may)
         for (int k = 0; k < r.nq; ++k) {
             ck_assert_double_eq_tol(now->theta[k], twice[k], 1e-12);
         }
-        rig_destroy(&r);
     }
 }
 
@@ -514,7 +504,6 @@ TEST(a_joint_that_no_position_can_tell_stays_where_the_fit_began)
         ck_assert_int_eq(poise_erik_posture_from_positions(e, positions, r.nq + 1, posture, &misfit, NULL), POISE_OK);
         ck_assert_double_le(misfit, 1e-6);
         ck_assert_double_eq(posture[r.nq - 1], ldexp(rint(ldexp(posture[r.nq - 1], 14)), -14));
-        rig_destroy(&r);
     }
 }
 
@@ -551,7 +540,6 @@ TEST(phases_leave_chains_within_limits)
             mat3 next = pz_turn(&e->chain.links[k], &e->now.Q[k], e->now.sine[k], e->now.cosine[k]);
             ck_assert_double_le(frame_distance(&next, &e->now.Q[k + 1]), 1e-13);
         }
-        rig_destroy(&r);
     }
 }
 
@@ -576,7 +564,6 @@ TEST(a_swing_below_a_twister_points_where_the_forward_phase_had_it)
         pz_backward_phase(e);
         ck_assert_double_le(v3_norm(v3_sub(e->now.Q[2].y, e->forward[2].y)), 1e-12);
     }
-    rig_destroy(&r);
 }
 
 // Hinges "j0" to "j3" without limits, segments along y: a twister, a swing about an axis askew to both, and two more.
@@ -627,7 +614,6 @@ TEST(a_twister_turns_the_swing_below_it_whose_axis_is_askew)
         bool is_within = fabs(v3_dot(e->chain.base.y, e->forward[2].y) - swing->A) < lever;
         can += is_within;
         met += is_within && v3_norm(v3_sub(e->now.Q[2].y, e->forward[2].y)) <= 1e-9;
-        rig_destroy(&r);
     }
     ck_assert_int_gt(can, 500);
     ck_assert_int_ge(100 * met, 99 * can);

@@ -1,6 +1,6 @@
 // The successor of ERIK: limits, errors against ERIK's, continuity, models of every kind, and what it promises as a call.
 #include "support/allocations.h"
-#include "support/test_main.h"
+#include "support/own.h"
 
 #include <poise/expressive.h>
 #include <poise/kinematics.h>
@@ -27,8 +27,7 @@ typedef struct setup {
 
 static setup set_up_model(poise_model *model, poise_expressive_mode mode, bool warm)
 {
-    setup s = {.model = model, .options = poise_expressive_options_default()};
-    ck_assert_ptr_nonnull(model);
+    setup s = {.model = own_model(model), .options = poise_expressive_options_default()};
     int tip = poise_model_find_tool(model, "tip");
     if (tip >= 0) {
         s.options.body = poise_model_tool_body(model, tip);
@@ -38,6 +37,8 @@ static setup set_up_model(poise_model *model, poise_expressive_mode mode, bool w
     s.options.warm = warm;
     ck_assert_int_eq(poise_kinematics_create(model, NULL, &s.kin, NULL), POISE_OK);
     ck_assert_int_eq(poise_expressive_create(model, &s.options, NULL, &s.expressive, NULL), POISE_OK);
+    own_kinematics(s.kin);
+    own_expressive(s.expressive);
     return s;
 }
 
@@ -46,13 +47,6 @@ static setup set_up(const char *scene, poise_expressive_mode mode, bool warm)
     poise_model *model = NULL;
     ck_assert_int_eq(scene_create(scene, NULL, &model, NULL), POISE_OK);
     return set_up_model(model, mode, warm);
-}
-
-static void tear_down(setup *s)
-{
-    poise_expressive_destroy(s->expressive);
-    poise_kinematics_destroy(s->kin);
-    poise_model_destroy(s->model);
 }
 
 static poise_quat rotation_at(const setup *s, const double *q)
@@ -136,7 +130,6 @@ static void compare_all(int skeleton, poise_expressive_mode mode, sums *erik_sum
         compare(problem, i, erik, &s, erik_sums, ours);
     }
     poise_erik_destroy(erik);
-    tear_down(&s);
     evaluate_problem_destroy(problem);
 }
 
@@ -183,7 +176,6 @@ TEST(reported_errors_are_those_of_the_answer)
         ck_assert_double_eq_tol(report.posture, measured.posture, 1e-12);
     }
     poise_erik_destroy(erik);
-    tear_down(&s);
 }
 
 // ---- The best there is ---------------------------------------------------------------------------------------------------
@@ -264,7 +256,6 @@ TEST(metric_mode_is_within_0_002_of_the_best_answer_on_c)
         most = fmax(most, report.error - best);
     }
     ck_assert_msg(gap <= 0.002, "mean gap %g, largest %g", gap, most);
-    tear_down(&s);
 }
 
 // ---- Reach ---------------------------------------------------------------------------------------------------------------
@@ -285,7 +276,6 @@ TEST(an_orientation_that_can_be_reached_is_met_to_1e_6)
                 ck_assert_msg(report.worst_angle <= 1e-6, "%s %d %d: %g", skeletons[i], mode, k, report.worst_angle);
                 ck_assert(poise_model_within_limits(s.model, q));
             }
-            tear_down(&s);
         }
     }
 }
@@ -303,7 +293,6 @@ TEST(a_posture_that_meets_the_goal_is_left_alone)
             ck_assert_int_eq(poise_expressive_solve(s.expressive, &goal, 1, posture, q, &report, NULL), POISE_OK);
             ck_assert_double_le(report.error, 1e-6);
         }
-        tear_down(&s);
     }
 }
 
@@ -353,7 +342,6 @@ TEST(limits_to_one_side_hold_exactly_and_errors_stay_below_eriks)
             }
             ck_assert_double_lt(sum[0], sum[1]);
             poise_erik_destroy(erik);
-            tear_down(&s);
         }
     }
 }
@@ -382,7 +370,6 @@ TEST(a_target_that_moves_by_a_degree_moves_no_joint_by_ten_near_the_posture)
                               scene_posture_name("lamp", i), k, largest_move(before, q, 6) / DEGREE);
             }
         }
-        tear_down(&s);
     }
 }
 
@@ -417,7 +404,6 @@ TEST(jumps_are_rarer_than_eriks_on_paths_round_the_world)
         }
         ck_assert_int_lt(jumps[1], jumps[0]);
         poise_erik_destroy(erik);
-        tear_down(&s);
     }
 }
 
@@ -447,7 +433,6 @@ TEST(a_humanoid_reaches_and_looks_while_it_walks)
                 ck_assert_double_le(report.worst_angle, 1e-6);
                 ck_assert_double_le(report.posture, 0.05);
             }
-            tear_down(&s);
         }
     }
 }
@@ -472,7 +457,6 @@ TEST(sliding_joints_take_part)
     }
     posture[0] = NAN; // of a model without a chain
     ck_assert_int_eq(poise_expressive_solve(s.expressive, NULL, 0, posture, q, NULL, NULL), POISE_ERROR_ARGUMENT);
-    tear_down(&s);
 }
 
 TEST(a_lamp_points_and_stands_where_it_is_told_at_once)
@@ -498,7 +482,6 @@ TEST(a_lamp_points_and_stands_where_it_is_told_at_once)
         met += report.worst_length <= 1e-6 && report.worst_angle <= 1e-6;
     }
     ck_assert_int_eq(met, 50);
-    tear_down(&s);
 }
 
 // ---- The call ------------------------------------------------------------------------------------------------------------
@@ -523,8 +506,6 @@ TEST(the_same_question_gives_the_same_bits)
         ck_assert_mem_eq(q, other, sizeof q);
         ck_assert(first.error == second.error && first.evaluations == second.evaluations);
     }
-    tear_down(&a);
-    tear_down(&b);
 }
 
 TEST(solving_allocates_nothing)
@@ -543,7 +524,6 @@ TEST(solving_allocates_nothing)
     }
     int after = allocations_so_far();
     ck_assert_int_eq(after, before);
-    tear_down(&s);
 }
 
 TEST(what_makes_no_sense_is_refused_and_changes_nothing)
@@ -565,7 +545,6 @@ TEST(what_makes_no_sense_is_refused_and_changes_nothing)
     posture[2] = 0.0;
     q[1] = NAN;
     ck_assert_int_eq(poise_expressive_solve(s.expressive, &goal, 1, posture, q, NULL, NULL), POISE_ERROR_ARGUMENT);
-    tear_down(&s);
 }
 
 TEST(options_that_make_no_sense_are_named)
@@ -618,5 +597,4 @@ TEST(a_warped_animation_keeps_the_limits_of_its_filter)
     ck_assert_int_eq(poise_expressive_warp(s.expressive, NULL, 0, posture, filter, NAN, answer, q, NULL, NULL),
                      POISE_ERROR_ARGUMENT);
     poise_filter_destroy(filter);
-    tear_down(&s);
 }

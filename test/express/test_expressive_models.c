@@ -31,7 +31,7 @@ TEST(random_models_and_goals_are_served_within_limits)
     static double posture[MOST], q[MOST];
     for (int i = 0; i < 60; ++i) {
         unsigned features = (i & 1 ? RANDOM_LIMITS : 0u) | (i & 2 ? RANDOM_MIMICS : 0u) | (i & 4 ? RANDOM_FOREST : 0u);
-        poise_model *model = random_model(&random, 1 + i % 12, features);
+        poise_model *model = own_model(random_model(&random, 1 + i % 12, features));
         poise_expressive_options options = poise_expressive_options_default();
         poise_expressive *expressive;
         poise_expressive_report report;
@@ -50,7 +50,6 @@ TEST(random_models_and_goals_are_served_within_limits)
             ck_assert(isfinite(report.error) && isfinite(report.posture));
         }
         poise_expressive_destroy(expressive);
-        poise_model_destroy(model);
     }
 }
 
@@ -59,7 +58,7 @@ TEST(without_goals_the_answer_is_the_posture_within_limits)
     scene_random random = scene_random_make(73);
     static double posture[MOST], q[MOST], v[MOST];
     for (int i = 0; i < 20; ++i) {
-        poise_model *model = random_model(&random, 1 + i % 8, RANDOM_LIMITS);
+        poise_model *model = own_model(random_model(&random, 1 + i % 8, RANDOM_LIMITS));
         poise_expressive_options options = poise_expressive_options_default();
         poise_expressive *expressive;
         options.mode = POISE_EXPRESSIVE_SHAPE;
@@ -73,7 +72,6 @@ TEST(without_goals_the_answer_is_the_posture_within_limits)
             ck_assert_double_le(fabs(v[k]), 1e-9); // starts there: only rounding of the clamp
         }
         poise_expressive_destroy(expressive);
-        poise_model_destroy(model);
     }
 }
 
@@ -82,7 +80,7 @@ TEST(targets_out_of_reach_and_out_of_this_world_leave_sound_answers)
     scene_random random = scene_random_make(79);
     static const double far[] = {1.0, 1e3, 1e9, 1e100, 1e160};
     static double posture[MOST], q[MOST];
-    poise_model *model = random_model(&random, 8, RANDOM_LIMITS);
+    poise_model *model = own_model(random_model(&random, 8, RANDOM_LIMITS));
     poise_expressive_options options = poise_expressive_options_default();
     poise_expressive *expressive;
     poise_expressive_report report;
@@ -98,7 +96,6 @@ TEST(targets_out_of_reach_and_out_of_this_world_leave_sound_answers)
         ck_assert(isfinite(report.error) && isfinite(report.goal) && isfinite(report.posture));
     }
     poise_expressive_destroy(expressive);
-    poise_model_destroy(model);
 }
 
 // Where the residuals r are zero, the Hessian of sum w (sqrt(r^2 + eps^2) - eps) is w/eps dr^2, so that the second
@@ -110,7 +107,7 @@ TEST(curvature_of_the_posture_error_is_its_second_difference_at_the_posture)
     static double posture[MOST], q[MOST], v[MOST], g[MOST], H[MOST * 64];
     const double h = 1e-3, eps = 1.0, factor = 0.7;
     for (int round = 0; round < 20; ++round) {
-        poise_model *model = random_model(&random, 2 + round % 6, 0u);
+        poise_model *model = own_model(random_model(&random, 2 + round % 6, 0u));
         poise_expressive_options options = poise_expressive_options_default();
         poise_expressive *e;
         options.mode = round % 2 ? POISE_EXPRESSIVE_METRIC : POISE_EXPRESSIVE_SHAPE;
@@ -139,7 +136,6 @@ TEST(curvature_of_the_posture_error_is_its_second_difference_at_the_posture)
             }
         }
         poise_expressive_destroy(e);
-        poise_model_destroy(model);
     }
 }
 
@@ -167,7 +163,6 @@ TEST(runs_bend_the_way_that_fits_best)
             e->run_sign[run] = -e->run_sign[run];
         }
         poise_expressive_destroy(e);
-        poise_model_destroy(model);
     }
     ck_assert_int_gt(turned, 20);
 }
@@ -193,14 +188,9 @@ static chain_case chain_case_make(poise_model *model)
     options.searches = 16;
     ck_assert_int_eq(poise_kinematics_create(model, NULL, &c.kin, NULL), POISE_OK);
     ck_assert_int_eq(poise_expressive_create(model, &options, NULL, &c.e, NULL), POISE_OK);
+    own_kinematics(c.kin);
+    own_expressive(c.e);
     return c;
-}
-
-static void chain_case_destroy(chain_case *c)
-{
-    poise_expressive_destroy(c->e);
-    poise_kinematics_destroy(c->kin);
-    poise_model_destroy(c->model);
 }
 
 static void find_candidates(chain_case *c, const double *posture, const double *there)
@@ -247,7 +237,6 @@ TEST(the_score_of_a_candidate_is_the_error_of_its_pose)
                           candidate->score, error_of(&c, q));
             by_two += candidate->second >= 0;
         }
-        chain_case_destroy(&c);
     }
     ck_assert_int_gt(by_two, 100);
 }
@@ -257,9 +246,7 @@ TEST(a_pose_that_differs_by_root_end_and_one_joint_is_found)
     static const char *const names[] = {"erik-c", "erik-d", "erik-e", "erik-f", "erik-g"};
     scene_random random = scene_random_make(97);
     for (int round = 0; round < 200; ++round) {
-        poise_model *model;
-        ck_assert_int_eq(scene_create(names[round % 5], NULL, &model, NULL), POISE_OK);
-        chain_case c = chain_case_make(model);
+        chain_case c = chain_case_make(scene(names[round % 5]));
         double posture[CHAIN_MOST], there[CHAIN_MOST], other[CHAIN_MOST];
         scene_random_configuration(&random, c.model, posture);
         scene_random_configuration(&random, c.model, other);
@@ -271,7 +258,6 @@ TEST(a_pose_that_differs_by_root_end_and_one_joint_is_found)
         find_candidates(&c, posture, there);
         ck_assert_msg(c.e->found[0].score <= error_of(&c, there) + SCORE_TOLERANCE, "%s: %g for %g", names[round % 5],
                       c.e->found[0].score, error_of(&c, there));
-        chain_case_destroy(&c);
     }
 }
 
@@ -292,7 +278,6 @@ TEST(where_root_and_end_do_no_joint_has_to_pay)
             is_there = is_there || (found->pattern == 0 && found->joint < 0 && found->score < SCORE_TOLERANCE);
         }
         ck_assert_msg(is_there, "chain %d", round);
-        chain_case_destroy(&c);
     }
 }
 
@@ -322,7 +307,6 @@ TEST(patterns_bend_links_as_much_as_the_posture_does)
                 seen += !at_limit && fabs(angle - was) > 0.1;
             }
         }
-        chain_case_destroy(&c);
     }
     ck_assert_int_gt(seen, 100);
 }
@@ -368,7 +352,6 @@ TEST(a_refinement_with_a_pull_ends_at_a_minimum)
                           least - refined_cost(c.e, q, pull));
             q[i / 2] = at;
         }
-        chain_case_destroy(&c);
     }
 }
 
@@ -411,7 +394,6 @@ TEST(a_step_of_a_refinement_solves_its_system_beside_joints_that_meet_a_limit)
         for (int i = 0; i < c.n * c.n; ++i) {
             ck_assert_double_eq_tol(e->H[i], H[i] + (i % (c.n + 1) == 0 ? pull : 0.0), 1e-12);
         }
-        chain_case_destroy(&c);
     }
     ck_assert_int_gt(stopped, 50);
 }

@@ -15,7 +15,7 @@ static poise_objective *new_objective(const poise_model *model, int coupled)
 {
     poise_objective *objective = NULL;
     ck_assert_int_eq(poise_objective_create(model, coupled, NULL, &objective, NULL), POISE_OK);
-    return objective;
+    return own_objective(objective);
 }
 
 static void set_goals(poise_objective *objective, const poise_goal *goals, int count)
@@ -39,6 +39,7 @@ typedef struct scene {
 static scene *new_scene(scene_random *random, unsigned features)
 {
     scene *s = malloc(sizeof *s);
+    test_own(free, s);
     s->f = random_figure(random, JOINTS, features);
     random_goals_make(random, s->f.model, &s->random);
     memcpy(s->goals, s->random.goals, sizeof s->random.goals);
@@ -49,12 +50,6 @@ static scene *new_scene(scene_random *random, unsigned features)
         s->goals[i].weight = scene_random_range(random, 0.0, 2.0);
     }
     return s;
-}
-
-static void destroy_scene(scene *s)
-{
-    release(&s->f);
-    free(s);
 }
 
 // ---- Goals it takes ------------------------------------------------------------------------------------------------------
@@ -79,8 +74,6 @@ TEST(goals_that_are_refused_leave_the_old_ones_in_place)
     evaluate(objective, s->f.q, POISE_LEVEL_HESSIAN);
     ck_assert_double_eq(poise_objective_cost(objective), cost);
     ck_assert_double_eq(poise_objective_gradient(objective)[0], first);
-    poise_objective_destroy(objective);
-    destroy_scene(s);
 }
 
 TEST(more_coupled_goals_than_room_are_refused)
@@ -94,8 +87,6 @@ TEST(more_coupled_goals_than_room_are_refused)
                   error.text);
     set_goals(objective, s->goals, RANDOM_GOALS - 1); // one of the three less
     evaluate(objective, s->f.q, POISE_LEVEL_HESSIAN);
-    poise_objective_destroy(objective);
-    destroy_scene(s);
 }
 
 TEST(new_goals_make_the_old_derivatives_unavailable)
@@ -110,8 +101,6 @@ TEST(new_goals_make_the_old_derivatives_unavailable)
     ck_assert_ptr_null(poise_objective_gradient(objective));
     ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, H, NULL), POISE_ERROR_ARGUMENT);
     free(H);
-    poise_objective_destroy(objective);
-    destroy_scene(s);
 }
 
 TEST(no_goals_cost_nothing)
@@ -133,8 +122,6 @@ TEST(no_goals_cost_nothing)
     poise_goal_error e = poise_objective_goal_error(objective, 0);
     ck_assert(e.error == 0 && e.unit == POISE_UNIT_NONE);
     free(work);
-    poise_objective_destroy(objective);
-    release(&f);
 }
 
 // ---- Sums ----------------------------------------------------------------------------------------------------------------
@@ -186,8 +173,6 @@ TEST(an_objective_is_the_sum_of_its_goals)
         }
         free(sum);
         free(H);
-        poise_objective_destroy(objective);
-        destroy_scene(s);
     }
 }
 
@@ -213,8 +198,6 @@ TEST(goals_of_weight_zero_add_nothing)
     }
     ck_assert_double_gt(poise_objective_goal_error(objective, 0).error, 0.0); // errors know no weight
     free(H);
-    poise_objective_destroy(objective);
-    destroy_scene(s);
 }
 
 TEST(every_level_gives_the_same_cost_and_gradient)
@@ -234,8 +217,6 @@ TEST(every_level_gives_the_same_cost_and_gradient)
         evaluate(objective, s->f.q, POISE_LEVEL_COST);
         ck_assert_double_eq(poise_objective_cost(objective), cost);
         ck_assert_ptr_null(poise_objective_gradient(objective));
-        poise_objective_destroy(objective);
-        destroy_scene(s);
     }
 }
 
@@ -309,8 +290,6 @@ TEST(goals_that_are_met_cost_nothing_and_pull_nowhere)
             poise_goal_error e = poise_objective_goal_error(objective, 0);
             ck_assert_msg(e.error <= 2e-13 && e.rotation_error <= 2e-13, "%s: %g, %g", kind, e.error, e.rotation_error);
         }
-        poise_objective_destroy(objective);
-        destroy_scene(s);
     }
 }
 
@@ -318,7 +297,7 @@ TEST(a_marker_at_its_own_place_costs_exactly_nothing)
 {
     poise_builder *builder = new_builder();
     add_plain(builder, "a", NULL, POISE_JOINT_FREE);
-    figure f = figure_of(model_and_done(builder));
+    figure f = figure_of(model_of(builder));
     poise_objective *objective = new_objective(f.model, 0);
     poise_goal goals[6];
     for (int i = 0; i < 6; ++i) { // enough for one body to be condensed
@@ -333,8 +312,6 @@ TEST(a_marker_at_its_own_place_costs_exactly_nothing)
             ck_assert_double_eq(poise_objective_gradient(objective)[k], 0.0);
         }
     }
-    poise_objective_destroy(objective);
-    release(&f);
 }
 
 // ---- Numbers that overflow -----------------------------------------------------------------------------------------------
@@ -364,7 +341,7 @@ TEST(targets_near_the_largest_number_are_reported_and_leave_no_nan)
     poise_joint joint = joint_of("a", NULL, POISE_JOINT_FREE_EULER);
     joint.mass = 1;
     add(builder, &joint);
-    figure f = figure_of(model_and_done(builder));
+    figure f = figure_of(model_of(builder));
     poise_objective *objective = new_objective(f.model, 1);
     double q[6] = {1e308, -1e308, 1e308, 0, 0, 0}, other[6] = {-1e308, 1e308, 1e308, 0, 0, 0};
     static const poise_vec3 far[] = {{1e308, 0, 0}, {1.7e308, -1.7e308, 1.7e308}, {1.7e308, 1.7e308, 0}};
@@ -399,8 +376,6 @@ TEST(targets_near_the_largest_number_are_reported_and_leave_no_nan)
         evaluate(objective, f.q, POISE_LEVEL_HESSIAN);
         ck_assert_double_eq_tol(poise_objective_cost(objective), 0.5 * (0.81 + 0.64 + 0.49), 1e-15);
     }
-    poise_objective_destroy(objective);
-    release(&f);
 }
 
 // The cost may be finite while the pull is not: a heavy goal on a long arm.
@@ -408,7 +383,7 @@ TEST(a_gradient_that_overflows_is_reported)
 {
     poise_builder *builder = new_builder();
     add_plain(builder, "a", NULL, POISE_JOINT_REVOLUTE);
-    figure f = figure_of(model_and_done(builder));
+    figure f = figure_of(model_of(builder));
     poise_objective *objective = new_objective(f.model, 0);
     poise_goal goal = poise_goal_position(0, v3(1e90, 0, 0), v3(1e90, 1, 0));
     goal.weight = 1e300;
@@ -417,8 +392,6 @@ TEST(a_gradient_that_overflows_is_reported)
     ck_assert_int_eq(poise_objective_evaluate(objective, f.q, POISE_LEVEL_GRADIENT, NULL), POISE_ERROR_NUMERIC);
     ck_assert_ptr_null(poise_objective_gradient(objective));
     ck_assert_int_eq(poise_objective_evaluate(objective, f.q, POISE_LEVEL_HESSIAN, NULL), POISE_ERROR_NUMERIC);
-    poise_objective_destroy(objective);
-    release(&f);
 }
 
 TEST(a_configuration_that_is_not_finite_leaves_the_last_evaluation)
@@ -440,8 +413,6 @@ TEST(a_configuration_that_is_not_finite_leaves_the_last_evaluation)
     ck_assert_ptr_nonnull(poise_objective_gradient(objective));
     poise_pose after = poise_kinematics_body_pose(poise_objective_kinematics(objective), JOINTS - 1);
     ck_assert_mem_eq(&pose, &after, sizeof pose);
-    poise_objective_destroy(objective);
-    destroy_scene(s);
 }
 
 // ---- Forms of the Hessian ------------------------------------------------------------------------------------------------
@@ -476,8 +447,6 @@ TEST(forms_of_the_hessian_refuse_what_they_cannot_answer)
     ck_assert_double_eq(work[0], -7);
     ck_assert_int_eq(definiteness, POISE_DEFINITE_NEGATIVE);
     free(work);
-    poise_objective_destroy(objective);
-    destroy_scene(s);
 }
 
 TEST(a_model_with_mimics_has_no_packed_form)
@@ -492,8 +461,6 @@ TEST(a_model_with_mimics_has_no_packed_form)
     ck_assert_uint_eq(poise_packed_size(f.model), 0);
     ck_assert_int_eq(poise_packed_depth(f.model, 0), 0);
     ck_assert_int_eq(poise_packed_parent(f.model, 0), POISE_WORLD);
-    poise_objective_destroy(objective);
-    release(&f);
 }
 
 // Everything about one evaluation: cost, gradient, Hessian, packed rows. Returns how many numbers.
@@ -507,7 +474,6 @@ static size_t everything(const scene *s, const poise_goal *goals, int count, dou
     memcpy(out + 1, poise_objective_gradient(objective), n * sizeof *out);
     ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, out + 1 + n, NULL), POISE_OK);
     ck_assert_int_eq(poise_objective_packed(objective, POISE_HESSIAN_EXACT, out + 1 + n + n * n), POISE_OK);
-    poise_objective_destroy(objective);
     return 1 + n + n * n + size;
 }
 
@@ -528,7 +494,6 @@ TEST(results_have_the_same_bits_with_wide_and_narrow_registers)
         ck_assert_mem_eq(chosen, narrow, numbers * sizeof *chosen);
         ck_assert_mem_eq(chosen + room, narrow + room, numbers * sizeof *chosen);
         free(chosen);
-        destroy_scene(s);
     }
 }
 
@@ -553,18 +518,12 @@ static two_links *new_two_links(double goal_x)
     joint.offset.position = v3(1, 0, 0);
     add(builder, &joint);
     two_links *t = malloc(sizeof *t);
-    t->f = figure_of(model_and_done(builder));
+    test_own(free, t);
+    t->f = figure_of(model_of(builder));
     t->objective = new_objective(t->f.model, 0);
     t->goal = poise_goal_position(1, v3(1, 0, 0), v3(goal_x, 0, 0));
     set_goals(t->objective, &t->goal, 1);
     return t;
-}
-
-static void destroy_two_links(two_links *t)
-{
-    poise_objective_destroy(t->objective);
-    release(&t->f);
-    free(t);
 }
 
 static poise_definiteness definiteness_at(two_links *t, poise_hessian kind, double a, double b)
@@ -598,7 +557,6 @@ TEST(definiteness_of_the_two_link_arm_is_that_of_its_closed_form)
             ck_assert_msg(definiteness_at(t, POISE_HESSIAN_EXACT, a, b) == expected, "goal %d, a %g, b %g", g, a, b);
             seen[expected] += 1;
         }
-        destroy_two_links(t);
     }
     ck_assert_int_gt(seen[POISE_DEFINITE_POSITIVE], GRID);
     ck_assert_int_gt(seen[POISE_DEFINITE_NEGATIVE], GRID);
@@ -613,19 +571,15 @@ TEST(at_a_solution_that_bends_the_arm_the_hessian_is_positive)
     ck_assert_double_eq_tol(poise_objective_cost(t->objective), 0.0, 1e-30);
     ck_assert_int_eq(definiteness_at(t, POISE_HESSIAN_EXACT, PI, 0.0), POISE_DEFINITE_NEGATIVE); // stretched away from it
     ck_assert_int_eq(definiteness_at(t, POISE_HESSIAN_EXACT, 0.0, 0.0), POISE_DEFINITE_INDEFINITE);
-    destroy_two_links(t);
 }
 
 TEST(at_the_end_of_its_reach_the_arm_is_singular_and_beyond_it_is_not)
 {
     two_links *t = new_two_links(2); // reached with the arm straight
     ck_assert_int_eq(definiteness_at(t, POISE_HESSIAN_EXACT, 0, 0), POISE_DEFINITE_SEMI_POSITIVE);
-    destroy_two_links(t);
     t = new_two_links(3); // out of reach: the residual pulls the arm straight
     ck_assert_int_eq(definiteness_at(t, POISE_HESSIAN_EXACT, 0, 0), POISE_DEFINITE_POSITIVE);
     ck_assert_int_eq(definiteness_at(t, POISE_HESSIAN_GAUSS_NEWTON, 0, 0), POISE_DEFINITE_SEMI_POSITIVE);
-    destroy_two_links(t);
     t = new_two_links(1); // g . x = g . u2 = 0 and cos(b) = 1: diag(0, -1)
     ck_assert_int_eq(definiteness_at(t, POISE_HESSIAN_EXACT, PI / 2, 0), POISE_DEFINITE_SEMI_NEGATIVE);
-    destroy_two_links(t);
 }

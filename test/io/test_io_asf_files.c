@@ -48,7 +48,6 @@ static poise_file *read_path(const char *path, poise_format format, const poise_
     io_bytes bytes = io_load(path);
     ck_assert_int_eq(poise_format_detect(bytes.bytes, bytes.size, NULL), format);
     poise_file *file = io_read(bytes.bytes, bytes.size, format, model);
-    free(bytes.bytes);
     return file;
 }
 
@@ -74,7 +73,6 @@ TEST_DATA(skeletons_hold_what_is_known_of_them, "data/asfamc")
         ck_assert_int_eq(poise_model_joint(file->model, 0).order, POISE_EULER_ZYX);
         ck_assert_str_eq(poise_model_joint_name(file->model, 1), "lhipjoint");
         ck_assert_int_ge(poise_model_find_joint(file->model, "rthumb"), 0);
-        poise_file_destroy(file);
     }
 }
 
@@ -105,8 +103,6 @@ TEST_DATA(motions_hold_what_is_known_of_them, "data/asfamc")
             poise_vec3 p = io_place(skeleton->model, file->clip, k < 3 ? 0 : f->frames - 1, ends[k % 3]);
             io_near(p, f->place[k], 1e-4, f->path);
         }
-        poise_file_destroy(file);
-        poise_file_destroy(skeleton);
     }
 }
 
@@ -133,9 +129,6 @@ TEST_DATA(a_motion_is_the_same_in_two_formats, "data/asfamc")
                 io_near(io_place(skeleton->model, amc->clip, f, joints[k][0]), expected, 1.5e-4, joints[k][0]);
             }
         }
-        poise_file_destroy(bvh);
-        poise_file_destroy(amc);
-        poise_file_destroy(skeleton);
     }
 }
 
@@ -166,7 +159,5 @@ TEST_DATA(bones_are_where_the_reference_has_them, "data/asfamc")
             io_near(poise_vec3_make(p.x * cm, p.y * cm, p.z * cm), expected, 2e-4, name);
         }
     }
-    poise_file_destroy(motion);
-    poise_file_destroy(skeleton);
     json_decref(reference);
 }

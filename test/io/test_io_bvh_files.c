@@ -126,8 +126,6 @@ TEST_DATA(files_hold_what_is_known_of_them, "data/bvh")
             io_near(io_place(file->model, file->clip, f->frames - 1, f->place[k].joint), f->place[k].position, 1e-4,
                     f->path);
         }
-        poise_file_destroy(file);
-        free(bytes.bytes);
     }
 }
 
@@ -156,8 +154,6 @@ TEST_DATA(orders_of_channels_are_counted_right, "data/bvh")
             ck_assert_msg(count == facts[i].orders[k].joints, "%s: %d joints %s", facts[i].path, count,
                           facts[i].orders[k].channels);
         }
-        poise_file_destroy(file);
-        free(bytes.bytes);
     }
 }
 
@@ -175,8 +171,6 @@ TEST_DATA(angles_are_degrees_times_the_constant, "data/bvh")
             ck_abort_msg("number %d: %a, expected %a", i, file->clip->q[i], number);
         }
     }
-    poise_file_destroy(file);
-    free(bytes.bytes);
 }
 
 TEST_DATA(dialects_of_positions_are_told_apart, "data/bvh")
@@ -200,8 +194,6 @@ TEST_DATA(dialects_of_positions_are_told_apart, "data/bvh")
         int joint = poise_model_find_joint(file->model, cases[i].joint);
         ck_assert_double_eq(poise_model_joint(file->model, joint).offset.position.y, cases[i].offset_y);
         ck_assert_int_eq(io_warned(file, 0, "both an OFFSET and positions"), cases[i].warns);
-        poise_file_destroy(file);
-        free(bytes.bytes);
     }
 }
 
@@ -210,6 +202,4 @@ TEST_DATA(a_row_too_many_is_left_out_with_a_warning, "data/bvh")
     io_bytes bytes = io_load("bvh/assimp_Boxing_Toes.bvh");
     poise_file *file = io_read(bytes.bytes, bytes.size, BVH, NULL);
     ck_assert(file->warning_count == 1 && io_warned(file, 0, "announces 3069, there are more"));
-    poise_file_destroy(file);
-    free(bytes.bytes);
 }

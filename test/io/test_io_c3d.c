@@ -46,7 +46,6 @@ TEST(every_order_and_kind_of_number_is_read_past_analog_samples_from_any_block)
             check_forged(file->markers);
             ck_assert_str_eq(file->markers->label[1], "s:two");
             ck_assert_str_eq(file->markers->label[2], "three");
-            poise_file_destroy(file);
         }
     }
 }
@@ -68,7 +67,6 @@ TEST(labels_may_be_few_many_or_in_several_lists)
         }
         ck_assert(io_warned(file, 0, "labels for 3 points"));
         ck_assert_int_eq(file->warning_count, 1);
-        poise_file_destroy(file);
     }
 }
 
@@ -86,7 +84,6 @@ TEST(units_and_the_upward_axis_are_read)
         poise_file *file = io_read(f.bytes, f.size, POISE_FORMAT_C3D, NULL);
         ck_assert_msg(file->markers->scale.metres == units[i].metres, "%s", units[i].unit);
         ck_assert_int_eq(io_warned(file, 0, "no unit of length"), units[i].metres == 0.0);
-        poise_file_destroy(file);
     }
     static const struct {
         const char *screen;
@@ -99,7 +96,6 @@ TEST(units_and_the_upward_axis_are_read)
         forge f = forge_file(r);
         poise_file *file = io_read(f.bytes, f.size, POISE_FORMAT_C3D, NULL);
         ck_assert_int_eq(file->markers->scale.up, screens[i].up);
-        poise_file_destroy(file);
     }
 }
 
@@ -135,7 +131,6 @@ TEST(long_recordings_are_counted_by_trial_or_long_frames)
         poise_file *file = io_read(f.bytes, f.size, POISE_FORMAT_C3D, NULL); // four are there
         ck_assert_int_eq(file->markers->frames, 4);
         ck_assert_int_eq(io_warned(file, 0, "the file ends after 4"), rows[i].announced > 4);
-        poise_file_destroy(file);
     }
 }
 
@@ -168,24 +163,20 @@ TEST(odd_headers_are_mended_with_a_warning)
     poise_file *file = io_read(g.bytes, g.size, POISE_FORMAT_C3D, NULL);
     ck_assert(io_warned(file, 0, "processor type 0"));
     check_forged(file->markers);
-    poise_file_destroy(file);
     g = f;
     memset(g.bytes + 20, 0, 4);
     file = io_read(g.bytes, g.size, POISE_FORMAT_C3D, NULL);
     ck_assert(io_warned(file, 0, "no frame rate; 1 is taken"));
     ck_assert_double_eq(file->markers->rate, 1.0);
-    poise_file_destroy(file);
     g = f;
     memset(g.bytes + 12, 0, 4);
     file = io_read(g.bytes, g.size, POISE_FORMAT_C3D, NULL);
     ck_assert(io_warned(file, 0, "no scale; 1 is taken"));
-    poise_file_destroy(file);
     g = f;
     forge_16(&g, 8, 3); // ends before it begins
     file = io_read(g.bytes, g.size, POISE_FORMAT_C3D, NULL);
     ck_assert(io_warned(file, 0, "the last frame, 3, comes before the first, 5"));
     ck_assert_int_eq(file->markers->frames, 0);
-    poise_file_destroy(file);
 }
 
 // ---- Writing -------------------------------------------------------------------------------------------------------------
@@ -294,8 +285,6 @@ TEST(long_and_many_labels_are_cut_with_a_warning)
     poise_file *back = io_read(bytes.bytes, bytes.size, POISE_FORMAT_C3D, NULL);
     ck_assert_uint_eq(strlen(back->markers->label[0]), 255);
     ck_assert_str_eq(back->markers->label[1], "b");
-    poise_file_destroy(back);
-    poise_bytes_release(NULL, bytes.bytes);
     poise_markers_destroy(markers);
     markers = markers_of(1, 65535, 100, NULL); // 5 letters each: more than the section holds
     file.markers = markers;
@@ -304,7 +293,5 @@ TEST(long_and_many_labels_are_cut_with_a_warning)
     back = io_read(bytes.bytes, bytes.size, POISE_FORMAT_C3D, NULL);
     back->markers->scale = markers->scale;
     io_same_markers(markers, back->markers); // labels left out are numbers again
-    poise_file_destroy(back);
-    poise_bytes_release(NULL, bytes.bytes);
     poise_markers_destroy(markers);
 }

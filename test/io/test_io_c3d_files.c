@@ -102,8 +102,6 @@ static void check_fact(const c3d_fact *f)
     if (f->is_float && f->order != PZ_C3D_DEC) {
         io_round_trip(&(poise_file){.markers = file->markers}, POISE_FORMAT_C3D, 0);
     }
-    poise_file_destroy(file);
-    free(bytes.bytes);
 }
 
 TEST_DATA(real_files_hold_what_is_known_of_them, "data/c3d")
@@ -131,10 +129,6 @@ static double difference(const char *a_path, const char *b_path)
             }
         }
     }
-    poise_file_destroy(first);
-    poise_file_destroy(second);
-    free(a.bytes);
-    free(b.bytes);
     return largest;
 }
 
@@ -175,10 +169,7 @@ TEST_DATA(oddities_of_real_files_are_told, "data/c3d")
         ck_assert_msg(io_warned(file, 0, rows[i].part), "%s: no warning with \"%s\" among %d, first: %s", rows[i].path,
                       rows[i].part, file->warning_count, file->warning_count ? file->warnings[0].text : "");
         ck_assert_int_le(file->warning_count, 8);
-        poise_file_destroy(file);
-        free(bytes.bytes);
     }
     io_bytes empty = io_load("bad/c3d/Empty.c3d");
     io_refused_text((char *)empty.bytes, POISE_FORMAT_C3D, NULL, 0, "0 bytes are less than the 512");
-    free(empty.bytes);
 }

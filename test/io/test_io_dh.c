@@ -58,7 +58,7 @@ static poise_model *built(poise_dh_convention convention)
 {
     poise_builder *builder = new_builder();
     ck_assert_int_eq(poise_builder_add_dh(builder, "joint", NULL, convention, arm, 4, NULL), POISE_OK);
-    return model_and_done(builder);
+    return model_of(builder);
 }
 
 #define ARM_ROWS                                                                                                            \
@@ -96,8 +96,6 @@ TEST(tables_give_the_chain_that_the_builder_makes_of_their_numbers)
         }
         ck_assert(poise_model_lower(file->model)[3] == -INFINITY && poise_model_upper(file->model)[3] == INFINITY);
         check_same_motion(file->model, "joint4.tip", expected, "jointtip", 1e-14); // angles of an ulp or two
-        poise_model_destroy(expected);
-        poise_file_destroy(file);
     }
 }
 
@@ -117,10 +115,8 @@ TEST(names_units_fixed_rows_and_symbols_are_read)
     ck_assert_double_eq_tol(tip.position.x, 0.0, 1e-12);
     ck_assert_double_eq_tol(tip.position.y, -30.0, 1e-12);
     ck_assert_double_eq_tol(tip.position.z, 160.0, 1e-12);
-    poise_file_destroy(file);
     file = io_read_text("a,alpha,d,theta\n1,0,0,0\n", POISE_FORMAT_UNKNOWN, NULL);
     ck_assert(io_warned(file, 1, "classic is taken"));
-    poise_file_destroy(file);
 }
 
 static const io_case mistakes[] = {
@@ -170,8 +166,6 @@ static void check_there_and_back(const poise_model *model, const char *tip, doub
         ck_assert_double_eq(poise_model_lower(model)[i], poise_model_lower(back->model)[i]);
         ck_assert_double_eq(poise_model_upper(model)[i], poise_model_upper(back->model)[i]);
     }
-    poise_bytes_release(NULL, bytes.bytes);
-    poise_file_destroy(back);
 }
 
 TEST(tables_come_back_as_they_were)
@@ -199,9 +193,6 @@ TEST(tables_come_back_as_they_were)
         poise_file *back = io_read(bytes.bytes, bytes.size, POISE_FORMAT_DH, NULL);
         const char *tip = i == 0 ? "j6.tip" : i == 1 ? "j7.tip" : "c.tip";
         check_same_motion(file->model, tip, back->model, tip, 1e-14);
-        poise_file_destroy(back);
-        poise_file_destroy(file);
-        poise_bytes_release(NULL, bytes.bytes);
     }
 }
 
@@ -242,10 +233,9 @@ TEST(chains_of_any_geometry_keep_the_motion_of_their_tip)
         if (trial % 2 == 0) {
             ck_assert_int_eq(poise_builder_add_tool(builder, &tool, NULL), POISE_OK);
         }
-        poise_model *model = model_and_done(builder);
+        poise_model *model = model_of(builder);
         // general axes that happen to be close to parallel make long normals; 1e-9 covers all of these chains
         check_there_and_back(model, "gripper", trial % 3 == 0 ? 1e-9 : AGREEMENT * 10, "# convention: ");
-        poise_model_destroy(model);
     }
 }
 
@@ -257,7 +247,6 @@ TEST(robots_of_the_scenes_keep_the_motion_of_their_tip)
         ck_assert_int_eq(scene_create(names[i], NULL, &model, NULL), POISE_OK);
         const char *tool = poise_model_tool_count(model) > 0 ? poise_model_tool_name(model, 0) : "";
         check_there_and_back(model, tool, AGREEMENT, "# convention: ");
-        poise_model_destroy(model);
     }
 }
 
@@ -281,15 +270,13 @@ TEST(what_is_no_chain_of_single_joints_is_refused_with_the_reason)
         joint.axis = (poise_vec3){sin(rows[i].tilt), 0, cos(rows[i].tilt)};
         joint.offset.position = (poise_vec3){1, 2, 3};
         add(builder, &joint);
-        poise_model *model = model_and_done(builder);
+        poise_model *model = model_of(builder);
         io_write_refused(&(poise_file){.model = model}, POISE_FORMAT_DH, rows[i].part);
-        poise_model_destroy(model);
     }
     poise_builder *builder = new_builder();
     add_plain(builder, "a", NULL, POISE_JOINT_FIXED);
-    poise_model *model = model_and_done(builder);
+    poise_model *model = model_of(builder);
     io_write_refused(&(poise_file){.model = model}, POISE_FORMAT_DH, "no joint that moves");
-    poise_model_destroy(model);
     io_write_refused(&(poise_file){0}, POISE_FORMAT_DH, "there is none");
 }
 
@@ -303,7 +290,7 @@ TEST(what_a_table_cannot_hold_is_told)
     poise_tool tip = {"arm.tip", "arm", {{0.6, 0, 0, 0.8}, {0.1, 0.2, 0.3}}}, other = {"eye", "arm", poise_pose_identity()};
     ck_assert_int_eq(poise_builder_add_tool(builder, &other, NULL), POISE_OK);
     ck_assert_int_eq(poise_builder_add_tool(builder, &tip, NULL), POISE_OK);
-    poise_model *model = model_and_done(builder);
+    poise_model *model = model_of(builder);
     poise_file file = {.model = model, .scale = {0.123, POISE_UP_UNKNOWN}};
     static const char *const parts[] = {"a comma or an end of line",         "1 tools beside the tip", "no masses",
                                         "bodies are called as their joints", "0.123 metres",           "rows of type fixed"};
@@ -311,5 +298,4 @@ TEST(what_a_table_cannot_hold_is_told)
         io_write_warns(&file, POISE_FORMAT_DH, parts[i]);
     }
     ck_assert_int_gt(io_writes_without_memory(&file, POISE_FORMAT_DH), 0);
-    poise_model_destroy(model);
 }

@@ -43,7 +43,6 @@ TEST(every_kind_of_element_comes_over)
     poise_joint d = poise_model_joint(model, poise_model_find_joint(model, "d"));
     ck_assert_str_eq(d.mimic, "a"); // d - 0.5 = 0.25 + 2 a
     ck_assert(d.mimic_multiplier == 2 && d.mimic_offset == 0.75);
-    poise_file_destroy(file);
 }
 
 // The pose of body b with the pose that its element says.
@@ -53,7 +52,6 @@ static poise_pose said_pose(const char *compiler, const char *attributes)
     snprintf(text, sizeof text, "<mujoco>%s<worldbody><body name='b' %s/></worldbody></mujoco>", compiler, attributes);
     poise_file *file = read_mjcf(text);
     poise_pose pose = io_pose(file->model, NULL, "b");
-    poise_file_destroy(file);
     return pose;
 }
 
@@ -101,7 +99,6 @@ TEST(a_hinge_turns_about_its_anchor)
     poise_pose body = {turn(0, 0, 1, q), {1, -1, 0}}, site = {turn(0, 0, 1, q), {1, 1, 0}};
     io_same_pose("body", io_pose(file->model, &q, "b"), body, 1e-15);
     io_same_pose("site", io_pose(file->model, &q, "s"), site, 1e-15);
-    poise_file_destroy(file);
 }
 
 TEST(joints_of_a_body_act_one_after_the_other_in_its_own_frame)
@@ -115,7 +112,6 @@ TEST(joints_of_a_body_act_one_after_the_other_in_its_own_frame)
     poise_pose pose = {rotation, {-1, 3, 4}};
     io_same_pose("b", io_pose(file->model, q, "b"), pose, 2e-15); // of numbers up to 5
     ck_assert_int_eq(poise_model_joint_q(file->model, poise_model_find_joint(file->model, "s"), NULL), 1);
-    poise_file_destroy(file);
 }
 
 TEST(q_is_measured_from_zero_and_not_from_the_reference)
@@ -128,14 +124,12 @@ TEST(q_is_measured_from_zero_and_not_from_the_reference)
     io_same_pose("moved", io_pose(file->model, q, "b"), moved, 1e-15);
     ck_assert(poise_model_lower(file->model)[0] == -10 * DEGREE && poise_model_upper(file->model)[0] == 70 * DEGREE);
     ck_assert(poise_model_lower(file->model)[1] == -1 && poise_model_upper(file->model)[1] == 5);
-    poise_file_destroy(file);
 }
 
 TEST(what_slides_needs_no_anchor)
 {
     poise_file *file = read_mjcf(BODY("<joint name='s' type='slide' pos='1 2 3'/>"));
     ck_assert_int_eq(poise_model_joint_count(file->model), 1);
-    poise_file_destroy(file);
 }
 
 TEST(a_coupling_is_measured_from_the_references)
@@ -146,7 +140,6 @@ TEST(a_coupling_is_measured_from_the_references)
     poise_joint a = poise_model_joint(file->model, poise_model_find_joint(file->model, "a"));
     ck_assert_str_eq(a.mimic, "b"); // a - 0.5 = 3 + 4 (b - 2)
     ck_assert(a.mimic_multiplier == 4 && a.mimic_offset == -4.5);
-    poise_file_destroy(file);
 }
 
 TEST(a_free_body_is_where_q_says)
@@ -155,7 +148,6 @@ TEST(a_free_body_is_where_q_says)
     double q[7] = {1, 2, 3, 0, 0, 1, 0};
     poise_pose pose = {{0, 0, 1, 0}, {1, 2, 3}};
     io_same_pose("b", io_pose(file->model, q, "b"), pose, 0);
-    poise_file_destroy(file);
 }
 
 TEST(frames_move_what_is_in_them)
@@ -175,7 +167,6 @@ TEST(frames_move_what_is_in_them)
     // half a turn about -y of the body through (0, -1, 2) there
     poise_pose turned = {poise_quat_multiply(b.rotation, turn(0, -1, 0, half)), {1, 2, 4}};
     io_same_pose("turned", io_pose(file->model, &half, "b"), turned, 2e-15);
-    poise_file_destroy(file);
 }
 
 TEST(a_site_between_two_points_is_in_the_middle)
@@ -183,7 +174,6 @@ TEST(a_site_between_two_points_is_in_the_middle)
     poise_file *file = read_mjcf(BODY("<site name='s' fromto='0 0 0 -2 0 0'/>"));
     poise_pose pose = {turn(0, 1, 0, 90 * DEGREE), {-1, 0, 0}};
     io_same_pose("s", io_pose(file->model, NULL, "s"), pose, 1e-15);
-    poise_file_destroy(file);
 }
 
 // Is the joint j of this body limited?
@@ -198,7 +188,6 @@ static bool is_limited(const char *more, const char *joint, const char *warning)
     if (warning) {
         io_check_warned(file, 2, warning);
     }
-    poise_file_destroy(file);
     return limited;
 }
 
@@ -236,7 +225,6 @@ TEST(classes_inherit_and_the_nearest_one_counts)
         q[i] = ref[i];
     }
     io_same_pose("at the references", io_pose(file->model, q, "body.2"), poise_pose_identity(), 0);
-    poise_file_destroy(file);
 }
 
 TEST(what_has_no_name_gets_one_of_its_own)
@@ -248,7 +236,6 @@ TEST(what_has_no_name_gets_one_of_its_own)
     }
     ck_assert_int_eq(poise_model_joint_count(file->model), 4);
     ck_assert_int_ge(poise_model_find_body(file->model, "body"), 0);
-    poise_file_destroy(file);
 }
 
 TEST(a_floating_root_is_free_if_the_options_say_so)
@@ -261,10 +248,8 @@ TEST(a_floating_root_is_free_if_the_options_say_so)
     poise_model_neutral(file->model, q);
     poise_pose pose = {{0, 0, 0, 1}, {1, 2, 3}}; // it starts where the file has it
     io_same_pose("b", io_pose(file->model, q, "b"), pose, 0);
-    poise_file_destroy(file);
     file = io_read_with(BODY("<joint/>"), &options);
     io_check_warned(file, 2, "no body is made to float");
-    poise_file_destroy(file);
 }
 
 // ---- Includes ------------------------------------------------------------------------------------------------------------
@@ -315,10 +300,8 @@ TEST(includes_take_the_place_of_their_element)
     ck_assert_str_eq(poise_model_body_name(file->model, 1), "hand");
     ck_assert_str_eq(poise_model_body_name(file->model, 2), "arm");
     ck_assert(poise_model_upper(file->model)[0] == 1);
-    poise_file_destroy(file);
     file = read_mjcf("<mujoco>\n<include file='x'/><worldbody><body/></worldbody></mujoco>");
     io_check_warned(file, 2, "\"x\" is not included: options.load can hand it out");
-    poise_file_destroy(file);
 }
 
 TEST(errors_within_includes_name_the_file)
@@ -376,7 +359,6 @@ TEST_ROWS(what_is_odd_is_read_with_one_warning_that_names_its_line, TEST_COUNT(o
 {
     poise_file *file = io_case_warned(&odd[test_row], MJCF, NULL);
     ck_assert_int_eq(file->warning_count, odd[test_row].words != NULL);
-    poise_file_destroy(file);
 }
 
 static const io_refusal bad[] = {
@@ -464,8 +446,6 @@ static void check_file(const char *path, const char *title, int bodies, int hing
         ++found;
     }
     ck_assert_int_eq(found, bodies);
-    poise_file_destroy(file);
-    free(text);
 }
 
 TEST_DATA(facts_of_real_files_hold, "data/mjcf")

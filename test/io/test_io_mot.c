@@ -15,7 +15,7 @@ static poise_model *small_model(void)
     poise_joint follower = joint_of("follower", "knee", POISE_JOINT_REVOLUTE);
     follower.mimic = "knee";
     add(builder, &follower);
-    return model_and_done(builder);
+    return model_of(builder);
 }
 
 enum { ROOT = 0, SLIDE = 6, KNEE = 7, NQ = 8 };
@@ -54,9 +54,7 @@ TEST(dialects_give_the_same_clip)
         ck_assert_msg(file->warning_count == 1 && io_warned(file, 0, "5 of 8 coordinates of the model have no column"),
                       "text %zu: %d warnings; %s", i, file->warning_count, file->warnings[0].text);
         check_plain(file->clip);
-        poise_file_destroy(file);
     }
-    poise_model_destroy(model);
 }
 
 TEST(oddities_are_told_on_their_line)
@@ -83,9 +81,7 @@ TEST(oddities_are_told_on_their_line)
         ck_assert_msg(io_warned(file, rows[i].line, rows[i].part), "row %zu: %d warnings, first on line %d: %s", i,
                       file->warning_count, file->warnings[0].line, file->warnings[0].text);
         ck_assert(io_is_sound(file));
-        poise_file_destroy(file);
     }
-    poise_model_destroy(model);
 }
 
 TEST(many_strange_columns_make_few_warnings)
@@ -101,8 +97,6 @@ TEST(many_strange_columns_make_few_warnings)
     ck_assert(io_warned(file, 7, "and 296 more columns"));
     ck_assert_int_le(file->warning_count, 8);
     ck_assert_int_eq(file->clip->frames, 0);
-    poise_file_destroy(file);
-    poise_model_destroy(model);
 }
 
 TEST(errors_name_the_line_and_what_is_expected)
@@ -125,7 +119,6 @@ TEST(errors_name_the_line_and_what_is_expected)
         io_refused_text(rows[i].text, POISE_FORMAT_MOT, model, rows[i].line, rows[i].part);
     }
     io_refused_text(document_mot, POISE_FORMAT_MOT, NULL, 0, "set options.model");
-    poise_model_destroy(model);
 }
 
 // ---- Writing -------------------------------------------------------------------------------------------------------------
@@ -145,7 +138,7 @@ TEST(clips_of_every_joint_type_read_back_to_the_same_bits)
 {
     scene_random random = scene_random_make(7);
     for (int trial = 0; trial < 20; ++trial) {
-        poise_model *model = random_model(&random, 40, RANDOM_MIMICS);
+        poise_model *model = own_model(random_model(&random, 40, RANDOM_MIMICS));
         poise_clip *clip = random_clip(model, trial == 0 ? 0 : trial == 1 ? 1 : 30, &random);
         poise_file file = {.model = model, .clip = clip, .title = "a title"};
         if (trial == 0) {
@@ -154,7 +147,6 @@ TEST(clips_of_every_joint_type_read_back_to_the_same_bits)
         }
         io_round_trip(&file, POISE_FORMAT_MOT, 0);
         poise_clip_destroy(clip);
-        poise_model_destroy(model);
     }
 }
 
@@ -168,7 +160,7 @@ TEST(coordinates_have_the_names_that_are_promised)
     add(builder, &euler);
     add_plain(builder, "d", "c", POISE_JOINT_SWING_TWIST);
     add_plain(builder, "e", "d", POISE_JOINT_REVOLUTE);
-    poise_model *model = model_and_done(builder);
+    poise_model *model = model_of(builder);
     poise_clip *clip = NULL;
     ck_assert_int_eq(poise_clip_create(0, poise_model_nq(model), 0.01, NULL, &clip, NULL), POISE_OK);
     io_bytes bytes = io_write(&(poise_file){.model = model, .clip = clip}, POISE_FORMAT_MOT, 0);
@@ -185,10 +177,7 @@ TEST(coordinates_have_the_names_that_are_promised)
     for (size_t i = 0; i < TEST_COUNT(coordinate); ++i) {
         ck_assert_double_eq(file->clip->q[coordinate[i]], i < 2 ? 90.0 : 90.0 * DEGREE);
     }
-    poise_file_destroy(file);
-    poise_bytes_release(NULL, bytes.bytes);
     poise_clip_destroy(clip);
-    poise_model_destroy(model);
 }
 
 TEST(what_cannot_be_written_is_refused)
@@ -201,7 +190,6 @@ TEST(what_cannot_be_written_is_refused)
     clip->nq = 3;
     io_write_refused(&(poise_file){.model = model, .clip = clip}, POISE_FORMAT_MOT, "3 coordinates, the model 8");
     poise_clip_destroy(clip);
-    poise_model_destroy(model);
 }
 
 // ---- Real files ----------------------------------------------------------------------------------------------------------
@@ -218,7 +206,7 @@ static poise_model *model_of_columns(const char *columns)
         add_plain(builder, name, before[0] ? before : NULL, slides ? POISE_JOINT_PRISMATIC : POISE_JOINT_REVOLUTE);
         snprintf(before, sizeof before, "%s", name);
     }
-    return model_and_done(builder);
+    return model_of(builder);
 }
 
 TEST_DATA(real_files_hold_what_is_known_of_them, "data/opensim")
@@ -275,8 +263,5 @@ TEST_DATA(real_files_hold_what_is_known_of_them, "data/opensim")
         mine.model = model;
         io_round_trip(&mine, POISE_FORMAT_MOT, 0);
         io_survives_cuts(bytes, POISE_FORMAT_MOT, model);
-        poise_file_destroy(file);
-        poise_model_destroy(model);
-        free(bytes.bytes);
     }
 }

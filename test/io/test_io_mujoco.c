@@ -228,7 +228,6 @@ static void compare(scene_random *random, const char *const *files)
         compare_poses(theirs, data, file->model, q);
     }
     free(q);
-    poise_file_destroy(file);
     mj_deleteData(data);
     mj_deleteModel(theirs);
 }
@@ -260,6 +259,4 @@ TEST_DATA(real_files_give_the_poses_of_mujoco, "data/mjcf")
                                 NULL};
     compare(&random, files);
     compare(&random, more);
-    free(humanoid);
-    free(cmu);
 }

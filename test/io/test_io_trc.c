@@ -49,7 +49,6 @@ TEST(dialects_give_the_same_markers)
         check_plain(file->markers);
         ck_assert_str_eq(file->markers->label[1], "s:right one");
         ck_assert_str_eq(file->title, "small.trc");
-        poise_file_destroy(file);
     }
 }
 
@@ -63,7 +62,6 @@ TEST(blanks_may_stand_for_tabs_and_cr_for_lf)
     ck_assert_int_eq(file->warning_count, 0);
     check_plain(file->markers);
     ck_assert_str_eq(file->markers->label[1], "right");
-    poise_file_destroy(file);
 }
 
 TEST(odd_headers_and_rows_are_told_on_their_line)
@@ -95,7 +93,6 @@ TEST(odd_headers_and_rows_are_told_on_their_line)
                       file->warning_count, file->warning_count ? file->warnings[0].line : 0,
                       file->warning_count ? file->warnings[0].text : "");
         ck_assert_msg(file->markers->frames == rows[i].frames && file->markers->count == rows[i].count, "row %zu", i);
-        poise_file_destroy(file);
     }
 }
 
@@ -109,7 +106,6 @@ TEST(many_bad_cells_make_few_warnings)
     poise_file *file = io_read_text(text, POISE_FORMAT_TRC, NULL);
     ck_assert_int_le(file->warning_count, 7);
     ck_assert(io_warned(file, 0, "and 496 more"));
-    poise_file_destroy(file);
 }
 
 static const io_case mistakes[] = {
@@ -192,8 +188,6 @@ TEST(what_a_trc_file_cannot_hold_is_told)
     poise_file *back = io_read(bytes.bytes, bytes.size, POISE_FORMAT_TRC, NULL);
     ck_assert_str_eq(back->markers->label[0], "a_b");
     ck_assert_str_eq(back->markers->label[1], "2");
-    poise_file_destroy(back);
-    poise_bytes_release(NULL, bytes.bytes);
     markers->scale = (poise_scale){0.123, POISE_UP_Z};
     io_write_warns(&file, POISE_FORMAT_TRC, "a unit of 0.123 metres");
     io_write_warns(&file, POISE_FORMAT_TRC, "which axis points upwards");
@@ -277,8 +271,6 @@ TEST_DATA(real_files_hold_what_is_known_of_them, "data/trc")
         ck_assert_int_eq(m->first_frame + m->frames - 1, f->last_frame);
         ck_assert_msg(file->warning_count == f->warnings, "%s: %d warnings, first: %s", f->path, file->warning_count,
                       file->warning_count ? file->warnings[0].text : "");
-        poise_file_destroy(file);
-        free(bytes.bytes);
     }
 }
 
@@ -302,10 +294,6 @@ TEST_DATA(a_walk_agrees_with_every_tenth_frame_of_its_c3d, "data/trc")
         }
     }
     ck_assert_int_eq(seen, 2403);
-    poise_file_destroy(trc);
-    poise_file_destroy(c3d);
-    free(a.bytes);
-    free(b.bytes);
 }
 
 TEST_DATA(bad_files_are_refused_in_words, "data/trc")
@@ -313,6 +301,4 @@ TEST_DATA(bad_files_are_refused_in_words, "data/trc")
     io_bytes empty = io_load("bad/trc/Empty.trc"), cut = io_load("bad/trc/Truncated.trc");
     io_refused_text((char *)empty.bytes, POISE_FORMAT_TRC, NULL, 1, "\"PathFileType\" expected");
     io_refused_text((char *)cut.bytes, POISE_FORMAT_TRC, NULL, 3, "ends before the values");
-    free(empty.bytes);
-    free(cut.bytes);
 }

@@ -41,7 +41,6 @@ TEST(every_kind_of_joint_comes_over_as_written)
     ck_assert(roll.type == POISE_JOINT_REVOLUTE && roll.axis.x == 1 && roll.upper[0] == INFINITY);
     ck_assert_int_eq(poise_model_joint_type(model, poise_model_find_joint(model, "fly")), POISE_JOINT_FREE);
     ck_assert_int_eq(poise_model_joint_type(model, poise_model_find_joint(model, "glide")), POISE_JOINT_PLANAR);
-    poise_file_destroy(file);
 }
 
 TEST(a_mimic_of_a_mimic_follows_the_joint_at_the_end)
@@ -53,7 +52,6 @@ TEST(a_mimic_of_a_mimic_follows_the_joint_at_the_end)
     poise_joint joint = poise_model_joint(model, slide); // 2 (3 q + 1) + 0.25
     ck_assert(joint.mimic_multiplier == 6 && joint.mimic_offset == 2.25);
     ck_assert(joint.lower[0] == 0 && joint.upper[0] == 0.5); // one limit alone: the other is 0
-    poise_file_destroy(file);
 }
 
 TEST(a_planar_joint_moves_across_its_axis_and_turns_about_it)
@@ -72,7 +70,6 @@ TEST(a_planar_joint_moves_across_its_axis_and_turns_about_it)
         ck_assert_double_eq_tol(p.x * p.x + p.y * p.y + p.z * p.z, 0.13, 1e-15);
         poise_pose same = {poise_quat_from_axis_angle(n, 0.5), {0, 0, 0}};
         io_same_pose(axes[i], io_pose(file->model, turned, "b"), same, 1e-15);
-        poise_file_destroy(file);
     }
 }
 
@@ -83,13 +80,11 @@ TEST(a_floating_root_is_free_if_the_options_say_so)
     poise_file *file = io_read_with(TWO("fixed", ""), &options);
     ck_assert_int_eq(poise_model_joint_type(file->model, 0), POISE_JOINT_FREE);
     ck_assert_int_eq(poise_model_nq(file->model), 7);
-    poise_file_destroy(file);
     file = io_read_with("<robot name='r'><link name='a'/><joint name='j' type='fixed'><parent link='world'/>"
                         "<child link='a'/></joint></robot>",
                         &options);
     ck_assert_int_eq(poise_model_nq(file->model), 0);
     io_check_warned(file, 1, "it is not made to float");
-    poise_file_destroy(file);
 }
 
 TEST(the_name_of_the_root_joint_is_new)
@@ -99,7 +94,6 @@ TEST(the_name_of_the_root_joint_is_new)
     ck_assert_ptr_null(file->title);
     ck_assert_str_eq(poise_model_joint_name(file->model, 0), "root.2");
     ck_assert_str_eq(poise_model_body_name(file->model, 0), "root");
-    poise_file_destroy(file);
 }
 
 TEST(frames_become_tools)
@@ -112,7 +106,6 @@ TEST(frames_become_tools)
     ck_assert_double_eq_tol(poise_quat_angle(pose.rotation), 1, 1e-15);
     io_check_warned(file, 3, "<frame> needs a name of its own");
     io_check_warned(file, 4, "<frame> needs a name of its own");
-    poise_file_destroy(file);
 }
 
 // ---- Warnings ------------------------------------------------------------------------------------------------------------
@@ -140,7 +133,7 @@ static const io_case odd[] = {
 
 TEST_ROWS(what_is_odd_is_read_with_a_warning_that_names_its_line, TEST_COUNT(odd))
 {
-    poise_file_destroy(io_case_warned(&odd[test_row], URDF, NULL));
+    io_case_warned(&odd[test_row], URDF, NULL);
 }
 
 TEST(the_same_warning_comes_three_times_and_is_then_counted)
@@ -155,7 +148,6 @@ TEST(the_same_warning_comes_three_times_and_is_then_counted)
     ck_assert_int_eq(file->warning_count, 4);
     io_check_warned(file, 4, "<hook>");
     io_check_warned(file, 0, "and 7 more unknown elements");
-    poise_file_destroy(file);
     free(text.text);
 }
 
@@ -170,11 +162,9 @@ TEST(limits_that_a_leader_cannot_meet_are_dropped_with_a_warning)
     poise_file *file = read_urdf(FOLLOWER("5", "6"));
     io_check_warned(file, 3, "its limits leave no value to \"lead\"");
     ck_assert(poise_model_lower(file->model)[0] == 0 && poise_model_upper(file->model)[0] == 1);
-    poise_file_destroy(file);
     file = read_urdf(FOLLOWER("-0.75", "-0.25"));
     ck_assert_int_eq(file->warning_count, 0);
     ck_assert(poise_model_lower(file->model)[0] == 0.25 && poise_model_upper(file->model)[0] == 0.75);
-    poise_file_destroy(file);
 }
 
 // ---- Errors --------------------------------------------------------------------------------------------------------------
@@ -305,8 +295,7 @@ static poise_file *read_shared(const char *folder, const char *name, poise_error
     poise_file *file = NULL;
     poise_status status = poise_read(bytes.bytes, bytes.size, &options, NULL, &file, error);
     ck_assert_int_eq(status == POISE_OK, file != NULL);
-    free(bytes.bytes);
-    return file;
+    return io_own(file);
 }
 
 static int count_type(const poise_model *model, poise_joint_type type)
@@ -386,7 +375,6 @@ TEST_DATA(facts_of_real_files_hold, "data/urdf")
             test_configuration(row, file->model, q);
             io_same_pose(row->file, io_pose(file->model, q, row->leaf), pose_from(row->p, row->q), 1e-6);
         }
-        poise_file_destroy(file);
     }
 }
 
@@ -428,6 +416,5 @@ TEST_DATA(bad_files_are_refused_or_read_with_a_warning, "data/urdf")
         ck_assert_msg(file ? io_warned(file, 0, row->words) : strstr(error.text, row->words) != NULL, "%s: %s", row->file,
                       error.text);
         ck_assert_msg(file || error.line == row->line, "%s: line %d", row->file, error.line);
-        poise_file_destroy(file);
     }
 }

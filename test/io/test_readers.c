@@ -15,11 +15,7 @@
 
 static poise_model *of_asf(void)
 {
-    poise_file *file = io_read_text(document_asf, POISE_FORMAT_ASF, NULL);
-    poise_model *model = file->model;
-    file->model = NULL;
-    poise_file_destroy(file);
-    return model;
+    return io_read_text(document_asf, POISE_FORMAT_ASF, NULL)->model;
 }
 
 static poise_model *of_mot(void)
@@ -28,14 +24,14 @@ static poise_model *of_mot(void)
     add_plain(builder, "root", NULL, POISE_JOINT_FREE_EULER);
     add_plain(builder, "slide", "root", POISE_JOINT_PRISMATIC);
     add_plain(builder, "knee", "slide", POISE_JOINT_REVOLUTE);
-    return model_and_done(builder);
+    return model_of(builder);
 }
 
 static poise_model *of_scene(const char *name)
 {
     poise_model *model;
     ck_assert_int_eq(scene_create(name, NULL, &model, NULL), POISE_OK);
-    return model;
+    return own_model(model);
 }
 
 static poise_model *of_arm(void)
@@ -45,24 +41,17 @@ static poise_model *of_arm(void)
 
 static poise_model *of_euler_asf(void) // the humanoid as an ASF has it
 {
-    poise_model *model = of_scene("humanoid-euler");
-    io_bytes bytes = io_write(&(poise_file){.model = model}, POISE_FORMAT_ASF, -1);
-    poise_file *file = io_read(bytes.bytes, bytes.size, POISE_FORMAT_ASF, NULL);
-    poise_model_destroy(model);
-    poise_bytes_release(NULL, bytes.bytes);
-    model = file->model;
-    file->model = NULL;
-    poise_file_destroy(file);
-    return model;
+    io_bytes bytes = io_write(&(poise_file){.model = of_scene("humanoid-euler")}, POISE_FORMAT_ASF, -1);
+    return io_read(bytes.bytes, bytes.size, POISE_FORMAT_ASF, NULL)->model;
 }
 
 // ---- Documents that are made ---------------------------------------------------------------------------------------------
 
 static io_bytes copy_of(const void *bytes, size_t size)
 {
-    io_bytes copy = {malloc(size + 1), size};
+    io_bytes copy = {malloc(size), size};
     memcpy(copy.bytes, bytes, size);
-    copy.bytes[size] = '\0';
+    test_own(free, copy.bytes);
     return copy;
 }
 
@@ -92,21 +81,14 @@ static io_bytes animated(int variant)
 {
     const float times[] = {0, 0.5f, 1}, r[] = {0, 0, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0};
     char *text = gltf_text_animated(0, "rotation", "", times, 3, r, 4, 1, "\"scenes\": [{\"name\": \"s\"}],\n");
-    io_bytes bytes = {(unsigned char *)text, strlen(text)};
-    if (variant == 1) { // the same as GLB
-        poise_file *file = io_read_text(text, POISE_FORMAT_GLTF, NULL);
-        io_bytes binary = io_write(file, POISE_FORMAT_GLB, -1);
-        free(text);
-        bytes = copy_of(binary.bytes, binary.size);
-        poise_bytes_release(NULL, binary.bytes);
-        poise_file_destroy(file);
-    }
-    return bytes;
+    bool is_binary = variant == 1;
+    return is_binary ? io_write(io_read_text(text, POISE_FORMAT_GLTF, NULL), POISE_FORMAT_GLB, -1)
+                     : (io_bytes){(unsigned char *)text, strlen(text)};
 }
 
 #define FRAMES 8
 
-// What a format can hold of a scene that walks. Release with drop_walk.
+// What a format can hold of a scene that walks.
 typedef struct walk {
     poise_file file;
     poise_posture posture;
@@ -123,7 +105,8 @@ static void make_walk(walk *w, poise_format format)
     poise_model *model = of_scene(is_arm ? "erik-c-dh" : is_euler ? "humanoid-euler" : "humanoid");
     poise_clip *clip;
     int nq = poise_model_nq(model);
-    ck_assert_int_eq(poise_clip_create(FRAMES, nq, 0.02, NULL, &clip), POISE_OK);
+    ck_assert_int_eq(poise_clip_create(FRAMES, nq, 0.02, NULL, &clip, NULL), POISE_OK);
+    own_clip(clip);
     for (int f = 0; f < FRAMES && !is_arm; ++f) {
         scene_motion_pose(model, "walk", f * 0.02, clip->q + (size_t)f * (size_t)nq);
     }
@@ -137,8 +120,9 @@ static void make_walk(walk *w, poise_format format)
     for (int i = 0; i < 41; ++i) {
         w->placements[i] = (poise_placement){sites[i].name, sites[i].body, sites[i].local, 1.0};
     }
-    ck_assert_int_eq(poise_markers_from_clip(model, clip, w->file.scale, w->placements, 41, NULL, &w->file.markers),
+    ck_assert_int_eq(poise_markers_from_clip(model, clip, w->file.scale, w->placements, 41, NULL, &w->file.markers, NULL),
                      POISE_OK);
+    own_markers(w->file.markers);
     if (format == POISE_FORMAT_JSON) {
         w->posture = (poise_posture){"stand", clip->q};
         w->goal = poise_goal_posture(clip->q, 1.0);
@@ -148,21 +132,11 @@ static void make_walk(walk *w, poise_format format)
     }
 }
 
-static void drop_walk(walk *w)
-{
-    poise_markers_destroy(w->file.markers);
-    poise_clip_destroy(w->file.clip);
-    poise_model_destroy(w->file.model);
-}
-
 static io_bytes walking(int format)
 {
     walk w;
     make_walk(&w, (poise_format)format);
-    io_bytes written = io_write(&w.file, (poise_format)format, -1), bytes = copy_of(written.bytes, written.size);
-    poise_bytes_release(NULL, written.bytes);
-    drop_walk(&w);
-    return bytes;
+    return io_write(&w.file, (poise_format)format, -1);
 }
 
 // ---- The table -----------------------------------------------------------------------------------------------------------
@@ -174,8 +148,8 @@ typedef struct document {
     const char *name;
     poise_format format;
     int written;
-    const char *text;          // or
-    io_bytes (*make)(int how); // bytes from malloc
+    const char *text; // or
+    io_bytes (*make)(int how);
     int how;
     poise_model *(*model)(void); // that it moves; NULL: none
 } document;
@@ -231,8 +205,6 @@ static void with_document(int row, void (*act)(io_bytes bytes, poise_format form
     io_bytes bytes = bytes_of(&documents[row]);
     poise_model *model = model_for(&documents[row]);
     act(bytes, documents[row].format, model);
-    poise_model_destroy(model);
-    free(bytes.bytes);
 }
 
 static void read_without_format(io_bytes bytes, poise_format format, const poise_model *model)
@@ -241,7 +213,6 @@ static void read_without_format(io_bytes bytes, poise_format format, const poise
     poise_file *file = io_read(bytes.bytes, bytes.size, POISE_FORMAT_UNKNOWN, model);
     ck_assert_int_eq(file->format, format);
     ck_assert(io_is_sound(file));
-    poise_file_destroy(file);
 }
 
 EACH_DOCUMENT(its_content_tells_its_format)
@@ -283,10 +254,8 @@ EACH_DOCUMENT(written_it_reads_back_to_the_same_bits)
     file.model = file.model ? file.model : model;
     if (d->written == ROUNDED) {
         io_bytes once = io_write(&file, d->format, -1);
-        poise_file_destroy(read);
         read = io_read(once.bytes, once.size, d->format, model);
         file = *read;
-        poise_bytes_release(NULL, once.bytes);
     }
     io_round_trip(&file, d->format, -1);
     io_writes_without_memory(&file, d->format);
@@ -298,9 +267,6 @@ EACH_DOCUMENT(written_it_reads_back_to_the_same_bits)
     if (has_euler) {
         io_round_trip(&file, d->format, -1);
     }
-    poise_file_destroy(read);
-    poise_model_destroy(model);
-    free(bytes.bytes);
 }
 
 // What a format does not hold as it is, is written all the same, or memory is missing.
@@ -317,7 +283,6 @@ TEST_ROWS(a_scene_is_written_or_memory_is_missing, POISE_FORMAT_COUNT - 1)
     walk w;
     make_walk(&w, format);
     ck_assert_int_gt(io_writes_without_memory(&w.file, format), 0);
-    drop_walk(&w);
 }
 
 // ---- Time in proportion --------------------------------------------------------------------------------------------------
@@ -513,7 +478,6 @@ static void grow_gltf(io_text *out, int n)
     }
     free(times);
     free(r);
-    free(text);
 }
 
 static const struct {
@@ -548,7 +512,6 @@ TEST_ROWS(ten_times_the_bytes_take_ten_times_the_time, TEST_COUNT(growths))
     growths[test_row].grow(&text[1], 10 * growths[test_row].n);
     io_bytes small = {(unsigned char *)text[0].text, text[0].size}, large = {(unsigned char *)text[1].text, text[1].size};
     io_is_linear(small, large, growths[test_row].format, model);
-    poise_model_destroy(model);
     free(text[0].text);
     free(text[1].text);
 }
@@ -558,7 +521,7 @@ TEST(ten_times_the_frames_of_a_c3d_take_ten_times_the_time)
     io_bytes bytes[2];
     for (int k = 0; k < 2; ++k) {
         poise_markers *markers;
-        ck_assert_int_eq(poise_markers_create(k == 0 ? 5000 : 50000, 40, 100, NULL, NULL, &markers), POISE_OK);
+        ck_assert_int_eq(poise_markers_create(k == 0 ? 5000 : 50000, 40, 100, NULL, NULL, &markers, NULL), POISE_OK);
         for (int i = 0; i < markers->frames * 40; ++i) {
             markers->position[i] = (poise_vec3){i % 1000, 0.5 * (i % 77), i % 7};
         }
@@ -566,8 +529,6 @@ TEST(ten_times_the_frames_of_a_c3d_take_ten_times_the_time)
         poise_markers_destroy(markers);
     }
     io_is_linear(bytes[0], bytes[1], POISE_FORMAT_C3D, NULL);
-    poise_bytes_release(NULL, bytes[0].bytes);
-    poise_bytes_release(NULL, bytes[1].bytes);
 }
 
 // ---- Files of others -----------------------------------------------------------------------------------------------------
@@ -609,16 +570,13 @@ static void check_there_and_back(io_bytes bytes, int row, const poise_model *mod
         poise_read(bytes.bytes, bytes.size, &options, NULL, &read, NULL) != POISE_OK) {
         return;
     }
-    poise_file file = *read;
+    poise_file file = *io_own(read);
     file.model = file.model ? file.model : (poise_model *)model;
     if (folders[row].written == ROUNDED) {
         io_bytes once = io_write(&file, format, -1);
-        poise_file_destroy(read);
-        file = *(read = io_read(once.bytes, once.size, format, NULL));
-        poise_bytes_release(NULL, once.bytes);
+        file = *io_read(once.bytes, once.size, format, NULL);
     }
     io_round_trip(&file, format, -1);
-    poise_file_destroy(read);
 }
 
 TEST_DATA_ROWS(files_of_others_survive_the_same, TEST_COUNT(folders), "data")
@@ -641,10 +599,8 @@ TEST_DATA_ROWS(files_of_others_survive_the_same, TEST_COUNT(folders), "data")
         io_survives_cuts(bytes, folders[test_row].format, model);
         io_survives_changes(bytes, folders[test_row].format, model);
         check_there_and_back(bytes, test_row, model);
-        free(bytes.bytes);
         found += 1;
     }
     ck_assert_msg(found > 0, "no %s in %s", folders[test_row].extension, folders[test_row].folder);
     closedir(folder);
-    poise_file_destroy(skeleton);
 }

@@ -136,7 +136,6 @@ TEST(bodies_are_where_the_product_of_poses_puts_them)
     for (int i = 0; i < 5 * MODELS; ++i) {
         figure f = random_figure(&random, JOINTS, RANDOM_FOREST | RANDOM_MIMICS);
         check_poses(&f);
-        release(&f);
     }
 }
 
@@ -152,11 +151,10 @@ TEST(every_joint_type_alone_moves_as_the_table_says)
                 joint.order = (poise_euler_order)trial;
             }
             add(builder, &joint);
-            figure f = figure_of(model_and_done(builder));
+            figure f = figure_of(model_of(builder));
             scene_random_configuration(&random, f.model, f.q);
             update(&f);
             check_poses(&f);
-            release(&f);
         }
     }
 }
@@ -183,7 +181,6 @@ TEST(tools_and_frames_agree_with_the_poses_of_their_bodies)
                 ck_assert_double_eq_tol(R[j], expected[j], POSE_BOUND(JOINTS));
             }
         }
-        release(&f);
     }
 }
 
@@ -202,7 +199,6 @@ TEST(bodies_out_of_range_do_not_move)
         ck_assert_mem_eq(&point, &x, sizeof x);
         ck_assert_mem_eq(&d, &x, sizeof x);
     }
-    release(&f);
 }
 
 // ---- Far from the origin -------------------------------------------------------------------------------------------------
@@ -225,7 +221,7 @@ TEST(a_root_at_a_million_costs_positions_their_last_unit_and_derivatives_nothing
             joint.parent = i == 1 ? "root" : parent;
             add(builder, &joint);
         }
-        figure f = figure_of(model_and_done(builder));
+        figure f = figure_of(model_of(builder));
         scene_random_configuration(&random, f.model, f.q);
         f.q[0] = f.q[1] = f.q[2] = 0.0;
         update(&f);
@@ -241,7 +237,6 @@ TEST(a_root_at_a_million_costs_positions_their_last_unit_and_derivatives_nothing
         ck_assert_double_le(fabs(far.x - near.x), 0.5 * unit);
         ck_assert_double_le(fabs(far.y - near.y), 0.5 * unit);
         ck_assert_double_le(fabs(far.z - near.z), 0.5 * unit);
-        release(&f);
     }
 }
 
@@ -261,7 +256,7 @@ TEST(in_the_plane_a_column_is_the_arm_turned_by_a_right_angle)
         joint.offset.position = poise_vec3_make(scene_random_range(&random, 0.2, 1.0), i == 0 ? 3.0 : 0.0, 0);
         add(builder, &joint);
     }
-    figure f = figure_of(model_and_done(builder));
+    figure f = figure_of(model_of(builder));
     for (int trial = 0; trial < MODELS; ++trial) {
         scene_random_configuration(&random, f.model, f.q);
         update(&f);
@@ -279,7 +274,6 @@ TEST(in_the_plane_a_column_is_the_arm_turned_by_a_right_angle)
             }
         }
     }
-    release(&f);
 }
 
 // ---- Jacobians against differences through a step ------------------------------------------------------------------------
@@ -357,7 +351,6 @@ TEST(point_jacobian_matches_differences)
         poise_vec3 local = random_vector(&random, 0.5);
         ck_assert_int_eq(poise_kinematics_point_jacobian(f.kin, body, local, J, NULL), POISE_OK);
         check_columns(&f, J, point_of, body, local, "point");
-        release(&f);
     }
 }
 
@@ -371,7 +364,6 @@ TEST(direction_jacobian_matches_differences)
         poise_vec3 local = random_vector(&random, 1.0);
         ck_assert_int_eq(poise_kinematics_direction_jacobian(f.kin, body, local, J, NULL), POISE_OK);
         check_columns(&f, J, direction_of, body, local, "direction");
-        release(&f);
     }
 }
 
@@ -383,7 +375,6 @@ TEST(mass_center_jacobian_matches_differences)
         double J[3 * NUMBERS];
         ck_assert_int_eq(poise_kinematics_mass_center_jacobian(f.kin, J, NULL), POISE_OK);
         check_columns(&f, J, mass_center_of, 0, v3(0, 0, 0), "centre of mass");
-        release(&f);
     }
 }
 
@@ -409,7 +400,6 @@ TEST(frame_jacobian_holds_velocity_and_angular_velocity)
             ck_assert_double_eq_tol(J[4 * n + i], 0.5 * (W.z.x - W.x.z), DIFFERENCE);
             ck_assert_double_eq_tol(J[5 * n + i], 0.5 * (W.x.y - W.y.x), DIFFERENCE);
         }
-        release(&f);
     }
 }
 
@@ -427,7 +417,6 @@ TEST(the_mass_center_is_the_weighted_mean_of_its_bodies)
         }
         ck_assert_double_eq_tol(poise_kinematics_mass_center(f.kin, &center), total, JOINTS * DBL_EPSILON * total);
         ck_assert_double_le(distance(center, v3_scale(sum, 1.0 / total)), 10 * JOINTS * DBL_EPSILON);
-        release(&f);
     }
 }
 
@@ -435,7 +424,7 @@ TEST(a_model_without_mass_has_no_mass_center)
 {
     poise_builder *builder = new_builder();
     add_plain(builder, "a", NULL, POISE_JOINT_FREE);
-    figure f = figure_of(model_and_done(builder));
+    figure f = figure_of(model_of(builder));
     poise_vec3 center = {9, 9, 9};
     double J[18];
     memset(J, 0x55, sizeof J);
@@ -445,7 +434,6 @@ TEST(a_model_without_mass_has_no_mass_center)
     for (size_t i = 0; i < sizeof J; ++i) {
         ck_assert_int_eq(((unsigned char *)J)[i], 0x55);
     }
-    release(&f);
 }
 
 // ---- Refusals ------------------------------------------------------------------------------------------------------------
@@ -482,7 +470,6 @@ TEST(update_refuses_what_is_not_a_configuration_and_keeps_the_last)
         poise_pose pose = poise_kinematics_body_pose(f.kin, k);
         ck_assert_mem_eq(&pose, &before[k], sizeof pose);
     }
-    release(&f);
 }
 
 typedef poise_status (*derivative)(const poise_kinematics *kin, int body, poise_vec3 local, double *out, poise_error *error);
@@ -507,5 +494,4 @@ TEST(derivatives_refuse_bad_arguments_and_write_nothing)
     ck_assert_int_eq(poise_kinematics_mass_center_jacobian(NULL, out, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_double_eq(out[0], -7);
     free(out);
-    release(&f);
 }

@@ -82,7 +82,6 @@ TEST(tensor_matches_differences_of_the_jacobian)
     for (int trial = 0; trial < MODELS; ++trial) {
         figure f = random_figure(&random, JOINTS, RANDOM_MIMICS);
         check_against_differences(&f, scene_random_index(&random, JOINTS), random_vector(&random, 0.5));
-        release(&f);
     }
 }
 
@@ -101,7 +100,7 @@ TEST(tensor_matches_differences_through_every_type_at_hard_values)
             joint.parent = (const char *[]){NULL, "a", "b"}[i];
             add(builder, &joint);
         }
-        figure f = figure_of(model_and_done(builder));
+        figure f = figure_of(model_of(builder));
         int count, first = poise_model_joint_q(f.model, 1, &count);
         if (type == POISE_JOINT_BALL_QUATERNION || type == POISE_JOINT_FREE) {
             poise_quat turn = poise_quat_from_axis_angle(v3(1, -1, 1), value);
@@ -112,7 +111,6 @@ TEST(tensor_matches_differences_through_every_type_at_hard_values)
         }
         update(&f);
         check_against_differences(&f, 2, v3(0.3, -0.4, 0.2));
-        release(&f);
     }
 }
 
@@ -147,7 +145,6 @@ TEST(hessian_of_a_marker_is_its_jacobian_squared_and_its_residual_times_the_tens
         free(H);
         free(K);
         poise_objective_destroy(objective);
-        release(&f);
     }
 }
 
@@ -168,7 +165,6 @@ TEST(tensor_is_symmetric_to_the_last_bit)
             }
         }
         free(K);
-        release(&f);
     }
 }
 
@@ -183,7 +179,7 @@ static figure pair_of(scene_random *random, poise_joint_type upper, poise_joint_
     joint.name = "lower";
     joint.parent = "upper";
     add(builder, &joint);
-    figure f = figure_of(model_and_done(builder));
+    figure f = figure_of(model_of(builder));
     pose_randomly(random, &f);
     return f;
 }
@@ -205,7 +201,6 @@ TEST(a_slider_above_a_hinge_has_no_second_derivative)
     }
     ck_assert_double_gt(v3_norm(entry(&f, K, 1, 1)), 0.1); // the hinge with itself: towards its axis
     free(K);
-    release(&f);
 }
 
 TEST(a_hinge_above_a_slider_turns_the_sliders_axis)
@@ -220,7 +215,6 @@ TEST(a_hinge_above_a_slider_turns_the_sliders_axis)
         vec3 k = entry(&f, K, 1, 1);
         ck_assert(k.x == 0 && k.y == 0 && k.z == 0); // a slider with itself
         free(K);
-        release(&f);
     }
 }
 
@@ -239,7 +233,6 @@ TEST(a_hinge_above_a_hinge_turns_the_velocity_of_the_lower_one)
         ck_assert_double_le(v3_norm(v3_sub(entry(&f, K, 0, 0), v3_cross(a_h, J_h))), 32 * DBL_EPSILON);
         ck_assert_double_le(v3_norm(v3_sub(entry(&f, K, 1, 1), v3_cross(a_k, J_k))), 32 * DBL_EPSILON);
         free(K);
-        release(&f);
     }
 }
 
@@ -253,7 +246,7 @@ TEST(joints_on_different_branches_have_no_second_derivative)
     joint = joint_of("right", "root", POISE_JOINT_BALL_EXPMAP);
     joint.offset.position = v3(-1, 0, 0);
     add(builder, &joint);
-    figure f = figure_of(model_and_done(builder));
+    figure f = figure_of(model_of(builder));
     scene_random random = scene_random_make(8);
     pose_randomly(&random, &f);
     poise_goal goals[2] = {poise_goal_position(1, v3(0, 1, 1), v3(3, 3, 3)),
@@ -275,7 +268,6 @@ TEST(joints_on_different_branches_have_no_second_derivative)
     }
     free(K);
     poise_objective_destroy(objective);
-    release(&f);
 }
 
 // Turning a ball below a moving root does not change how the root moves the point: K is 0. But J^T J couples the two, and
@@ -287,7 +279,7 @@ TEST(a_root_translation_couples_with_rotations_in_the_hessian_but_not_in_the_ten
     for (size_t t = 0; t < TEST_COUNT(roots); ++t) {
         poise_builder *builder = new_builder();
         add_plain(builder, "root", NULL, roots[t]);
-        figure f = figure_of(model_and_done(builder));
+        figure f = figure_of(model_of(builder));
         pose_randomly(&random, &f);
         poise_vec3 points[2] = {{0.3, 0.4, 0.5}, {-0.2, 0.6, 0.1}};
         poise_goal goals[2] = {poise_goal_position(0, points[0], v3(1, 2, 3)),
@@ -314,7 +306,6 @@ TEST(a_root_translation_couples_with_rotations_in_the_hessian_but_not_in_the_ten
         ck_assert_double_gt(coupling, 0.1);
         free(K);
         poise_objective_destroy(objective);
-        release(&f);
     }
 }
 
@@ -327,7 +318,7 @@ TEST(a_mimic_adds_its_own_second_derivative_to_its_leaders)
     joint.mimic = "leader";
     joint.mimic_multiplier = 2.0;
     add(builder, &joint);
-    figure f = figure_of(model_and_done(builder));
+    figure f = figure_of(model_of(builder));
     f.q[0] = 0.3;
     update(&f);
     // x = (cos q, sin q) + (cos 3q, sin 3q), so x'' = -(cos q + 9 cos 3q, sin q + 9 sin 3q)
@@ -337,5 +328,4 @@ TEST(a_mimic_adds_its_own_second_derivative_to_its_leaders)
     ck_assert_double_eq_tol(k.y, -(sin(0.3) + 9 * sin(0.9)), 64 * DBL_EPSILON);
     ck_assert_double_eq(k.z, 0.0);
     free(K);
-    release(&f);
 }

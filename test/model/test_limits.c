@@ -11,8 +11,7 @@
 static poise_model *limited_model(uint64_t seed)
 {
     scene_random random = scene_random_make(seed);
-    poise_model *model = random_model(&random, JOINTS, RANDOM_LIMITS | RANDOM_MIMICS);
-    ck_assert_ptr_nonnull(model);
+    poise_model *model = own_model(random_model(&random, JOINTS, RANDOM_LIMITS | RANDOM_MIMICS));
     return model;
 }
 
@@ -30,7 +29,7 @@ static poise_model *single(poise_joint_type type, double lower, double upper, do
     joint.swing[0] = swing_a;
     joint.swing[1] = swing_b;
     add(builder, &joint);
-    return model_and_done(builder);
+    return model_of(builder);
 }
 
 // Far outside as well as inside: each number uniform in one of several ranges. Quaternions are not unit.
@@ -61,7 +60,6 @@ TEST(after_a_clamp_every_limit_holds_exactly)
                 ck_assert(q[i] >= poise_model_lower(model)[i] && q[i] <= poise_model_upper(model)[i]);
             }
         }
-        poise_model_destroy(model);
     }
 }
 
@@ -81,7 +79,6 @@ TEST(a_second_clamp_changes_nothing)
             ck_assert_int_eq(moved, 0);
             ck_assert_mem_eq(again, q, bytes);
         }
-        poise_model_destroy(model);
     }
 }
 
@@ -101,7 +98,6 @@ TEST(a_configuration_inside_is_not_moved)
             ck_assert_int_eq(moved, 0);
             ck_assert_mem_eq(q, before, bytes);
         }
-        poise_model_destroy(model);
     }
 }
 
@@ -114,7 +110,6 @@ TEST(a_coordinate_outside_moves_to_the_limit_it_passed)
     ck_assert_int_eq(poise_model_clamp(model, q, &moved, NULL), POISE_OK);
     ck_assert(q[0] == -0.1 && q[1] == 0.2 && q[2] == 0.3);
     ck_assert_int_eq(moved, 1); // joints, not coordinates
-    poise_model_destroy(model);
 }
 
 TEST(the_limits_themselves_are_within_the_limits)
@@ -124,7 +119,6 @@ TEST(the_limits_themselves_are_within_the_limits)
     ck_assert(poise_model_within_limits(model, (double[]){0.3}));
     ck_assert(!poise_model_within_limits(model, (double[]){nextafter(-0.1, -1)}));
     ck_assert(!poise_model_within_limits(model, (double[]){nextafter(0.3, 1)}));
-    poise_model_destroy(model);
 }
 
 TEST(a_clamp_makes_quaternions_unit_and_keeps_the_rotation)
@@ -147,7 +141,6 @@ TEST(a_clamp_makes_quaternions_unit_and_keeps_the_rotation)
         ck_assert_double_eq_tol(q[6], unit.w, 8 * DBL_EPSILON);
         ck_assert_double_eq_tol(q[3] * q[3] + q[4] * q[4] + q[5] * q[5] + q[6] * q[6], 1.0, 8 * DBL_EPSILON);
     }
-    poise_model_destroy(model);
 }
 
 static void assert_clamp_refused(const poise_model *model, const double *q)
@@ -179,7 +172,6 @@ TEST(numbers_that_are_not_finite_are_outside_and_stay_as_they_are)
                 q[i] = held;
             }
         }
-        poise_model_destroy(model);
     }
 }
 
@@ -192,8 +184,6 @@ TEST(a_zero_quaternion_is_outside_and_stays_as_it_is)
     ck_assert(poise_model_within_limits(ball, (double[]){0, 5e-324, 0, 0}));
     ck_assert_int_eq(poise_model_clamp(ball, NULL, NULL, NULL), POISE_ERROR_ARGUMENT);
     ck_assert(!poise_model_within_limits(ball, NULL));
-    poise_model_destroy(ball);
-    poise_model_destroy(root);
 }
 
 // ---- Swing ---------------------------------------------------------------------------------------------------------------
@@ -227,7 +217,7 @@ TEST(a_swing_outside_its_ellipse_moves_along_the_ray_to_the_centre)
             ck_assert_double_le(fabs(cross), 32 * DBL_EPSILON * (fabs(q[0]) + fabs(q[1])));
             ck_assert(q[0] * (before[0] / size) >= 0 && q[1] * (before[1] / size) >= 0);
         }
-        poise_model_destroy(model);
+        test_sweep();
     }
 }
 
@@ -245,7 +235,7 @@ TEST(a_swing_keeps_to_its_box_and_its_ellipse_at_once)
     joint.lower[2] = -0.1;
     joint.upper[2] = 0.1;
     add(builder, &joint);
-    poise_model *model = model_and_done(builder);
+    poise_model *model = model_of(builder);
     scene_random random = scene_random_make(9);
     for (int trial = 0; trial < 5000; ++trial) {
         double q[3] = {scene_random_range(&random, -2, 2), scene_random_range(&random, -2, 2), 3};
@@ -253,7 +243,6 @@ TEST(a_swing_keeps_to_its_box_and_its_ellipse_at_once)
         ck_assert(poise_model_within_limits(model, q));
         ck_assert(q[0] >= -0.2 && q[0] <= 0.0 && q[1] <= 0.45 && q[2] == 0.1 && ellipse(q, 1.0, 0.5) <= 1.0);
     }
-    poise_model_destroy(model);
 }
 
 TEST(a_swing_without_an_ellipse_has_its_box_only)
@@ -261,7 +250,6 @@ TEST(a_swing_without_an_ellipse_has_its_box_only)
     poise_model *model = single(POISE_JOINT_SWING_TWIST, -10, 10, INFINITY, INFINITY);
     ck_assert(poise_model_within_limits(model, (double[]){10, -10, 10}));
     ck_assert(!poise_model_within_limits(model, (double[]){10.1, 0, 0}));
-    poise_model_destroy(model);
 }
 
 // ---- Mimics --------------------------------------------------------------------------------------------------------------
@@ -290,7 +278,7 @@ static poise_model *leader_and(follower f)
     joint.lower[0] = f.lower;
     joint.upper[0] = f.upper;
     add(builder, &joint);
-    return model_and_done(builder);
+    return model_of(builder);
 }
 
 static void assert_narrowed(follower f, double lower, double upper)
@@ -301,7 +289,6 @@ static void assert_narrowed(follower f, double lower, double upper)
     ck_assert_int_eq(poise_model_mimic(model, 1), 0);
     ck_assert_double_eq(poise_model_lower(model)[0], lower);
     ck_assert_double_eq(poise_model_upper(model)[0], upper);
-    poise_model_destroy(model);
 }
 
 TEST(a_mimic_with_a_positive_multiplier_narrows_its_leader)
@@ -340,11 +327,10 @@ TEST(two_mimics_narrow_one_leader_together)
         joint.upper[0] = i == 2 ? 0.5 : 1;
         add(builder, &joint);
     }
-    poise_model *model = model_and_done(builder);
+    poise_model *model = model_of(builder);
     ck_assert_int_eq(poise_model_mimic(model, 0), 1);
     ck_assert_double_eq(poise_model_lower(model)[0], -0.25);
     ck_assert_double_eq(poise_model_upper(model)[0], 0.5);
-    poise_model_destroy(model);
 }
 
 // What the forward sweep makes of the leader's coordinate; monotonic, so the ends stand for all between them.
@@ -365,6 +351,6 @@ TEST(a_leader_at_its_limits_holds_its_mimic_within_the_mimics_limits_exactly)
         double spare = 16 * DBL_EPSILON * (1.0 + 1.0 / fabs(f.multiplier));
         double least = fmin(at_low, at_high), most = fmax(at_low, at_high);
         ck_assert(low == -1 || high == 1 || (least - f.lower < spare && f.upper - most < spare));
-        poise_model_destroy(model);
+        test_sweep();
     }
 }

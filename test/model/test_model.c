@@ -12,8 +12,7 @@
 static poise_model *tree_of(uint64_t seed, unsigned features)
 {
     scene_random random = scene_random_make(seed);
-    poise_model *model = random_model(&random, JOINTS, features);
-    ck_assert_ptr_nonnull(model);
+    poise_model *model = own_model(random_model(&random, JOINTS, features));
     return model;
 }
 
@@ -32,7 +31,7 @@ static poise_model *rebuilt(const poise_model *model, const int *order)
         poise_tool tool = {poise_model_tool_name(model, i), body, poise_model_tool_pose(model, i)};
         ck_assert_int_eq(poise_builder_add_tool(builder, &tool, NULL), POISE_OK);
     }
-    return model_and_done(builder);
+    return model_of(builder);
 }
 
 static void assert_same_joint(const poise_model *a, const poise_model *b, int k)
@@ -116,8 +115,6 @@ TEST(joints_added_in_depth_first_order_keep_their_index)
         poise_model *model = tree_of(seed, RANDOM_LIMITS | RANDOM_MIMICS | RANDOM_FOREST);
         poise_model *again = rebuilt(model, order);
         assert_same_model(model, again);
-        poise_model_destroy(model);
-        poise_model_destroy(again);
     }
 }
 
@@ -132,8 +129,6 @@ TEST(joints_added_in_any_order_give_the_same_model_as_sorted)
         sort_siblings(model, order);
         poise_model *again = rebuilt(model, order);
         assert_same_model(model, again);
-        poise_model_destroy(model);
-        poise_model_destroy(again);
     }
 }
 
@@ -154,8 +149,6 @@ TEST(siblings_stand_in_the_order_in_which_they_were_added)
                 ck_assert(poise_model_parent(again, i) != poise_model_parent(again, j) || added[i] < added[j]);
             }
         }
-        poise_model_destroy(model);
-        poise_model_destroy(again);
     }
 }
 
@@ -183,7 +176,6 @@ TEST(a_subtree_is_the_run_of_indices_below_its_joint)
             }
             ck_assert_int_eq(count, poise_model_subtree(model, k));
         }
-        poise_model_destroy(model);
     }
 }
 
@@ -199,7 +191,6 @@ TEST(ancestor_queries_agree_with_walking_up)
             ck_assert(poise_model_is_ancestor(model, POISE_WORLD, b));
             ck_assert(!poise_model_is_ancestor(model, b, POISE_WORLD));
         }
-        poise_model_destroy(model);
     }
 }
 
@@ -223,7 +214,6 @@ TEST(a_path_leads_from_the_root_to_the_body)
             }
             ck_assert_int_eq(poise_model_path(model, b, NULL, 0), length);
         }
-        poise_model_destroy(model);
     }
 }
 
@@ -251,7 +241,6 @@ TEST(indices_out_of_range_give_nothing)
         ck_assert_double_eq(poise_model_tool_pose(model, k).rotation.w, 1.0);
     }
     ck_assert_int_eq(path[0], -7);
-    poise_model_destroy(model);
 }
 
 TEST(a_null_model_is_an_empty_one)
@@ -294,7 +283,7 @@ static double seconds_to_build(bool chain, poise_model **model)
         added += poise_builder_add_joint(builder, &joint, NULL) == POISE_OK;
     }
     ck_assert_int_eq(added, MANY);
-    *model = model_and_done(builder);
+    *model = model_of(builder);
     return (double)(clock() - start) / CLOCKS_PER_SEC;
 }
 
@@ -305,7 +294,6 @@ TEST(twenty_thousand_joints_build_in_less_than_a_second)
         poise_model *model;
         double seconds = seconds_to_build(chain, &model);
         ck_assert_msg(seconds < 1.0, "%.2f s", seconds);
-        poise_model_destroy(model);
     }
 }
 
@@ -327,7 +315,6 @@ TEST(every_one_of_thousands_of_names_is_found)
     ck_assert_int_eq(poise_model_find_joint(model, ""), POISE_NONE);
     ck_assert_int_eq(poise_model_find_joint(model, NULL), POISE_NONE);
     ck_assert_int_eq(poise_model_find_tool(model, "body7"), POISE_NONE);
-    poise_model_destroy(model);
 }
 
 TEST(names_are_copied)
@@ -343,12 +330,11 @@ TEST(names_are_copied)
     memset(name, '?', 5);
     memset(body, '?', 3);
     memset(tool_name, '?', 3);
-    poise_model *model = model_and_done(builder);
+    poise_model *model = model_of(builder);
     ck_assert_str_eq(poise_model_joint_name(model, 0), "hinge");
     ck_assert_str_eq(poise_model_body_name(model, 0), "arm");
     ck_assert_str_eq(poise_model_tool_name(model, 0), "tip");
     ck_assert_int_eq(poise_model_find_tool(model, "tip"), 0);
-    poise_model_destroy(model);
 }
 
 // ---- The table of joint types --------------------------------------------------------------------------------------------
@@ -380,11 +366,10 @@ TEST(every_type_has_the_coordinates_of_the_table)
         joint.name = "a";
         joint.type = (poise_joint_type)t;
         add(builder, &joint);
-        poise_model *model = model_and_done(builder);
+        poise_model *model = model_of(builder);
         ck_assert_str_eq(poise_joint_type_name(joint.type), joint_types[t].name);
         ck_assert_int_eq(poise_model_nq(model), joint_types[t].nq);
         ck_assert_int_eq(poise_model_nv(model), joint_types[t].nv);
-        poise_model_destroy(model);
     }
     ck_assert_str_eq(poise_joint_type_name(POISE_JOINT_TYPE_COUNT), "unknown");
     ck_assert_str_eq(poise_joint_type_name((poise_joint_type)-1), "unknown");
@@ -407,7 +392,6 @@ TEST(coordinates_follow_one_another_in_the_order_of_joints)
         }
         ck_assert_int_eq(poise_model_nq(model), q);
         ck_assert_int_eq(poise_model_nv(model), v);
-        poise_model_destroy(model);
     }
 }
 
@@ -426,7 +410,6 @@ TEST(the_neutral_configuration_is_zeros_and_identity_quaternions)
                 ck_assert_double_eq(q[first + i], has_quaternion && i == count - 1 ? 1.0 : 0.0);
             }
         }
-        poise_model_destroy(model);
     }
 }
 
@@ -442,7 +425,7 @@ TEST(a_description_comes_back_normalised)
     given.offset.rotation = (poise_quat){0, 4, 0, 3};
     given.lower[1] = -0.5;
     add(builder, &given);
-    poise_model *model = model_and_done(builder);
+    poise_model *model = model_of(builder);
     poise_joint joint = poise_model_joint(model, 0);
     ck_assert_str_eq(joint.name, "a");
     ck_assert_str_eq(joint.body, "a");
@@ -455,7 +438,6 @@ TEST(a_description_comes_back_normalised)
     ck_assert_mem_eq(&joint.offset.position, &given.offset.position, sizeof given.offset.position);
     ck_assert_mem_eq(joint.lower, given.lower, sizeof given.lower);
     ck_assert_double_eq(joint.mass, given.mass);
-    poise_model_destroy(model);
 }
 
 // ---- Denavit-Hartenberg --------------------------------------------------------------------------------------------------
@@ -509,7 +491,7 @@ static void check_table(scene_random *random, poise_dh_convention convention)
     }
     poise_builder *builder = new_builder();
     ck_assert_int_eq(poise_builder_add_dh(builder, "arm", NULL, convention, rows, DH_ROWS, NULL), POISE_OK);
-    poise_model *model = model_and_done(builder);
+    poise_model *model = model_of(builder);
     ck_assert_str_eq(poise_model_joint_name(model, 0), "arm1");
     ck_assert_int_eq(poise_model_find_body(model, "arm7"), 6);
     ck_assert_int_eq(poise_model_find_tool(model, "armtip"), 0);
@@ -528,7 +510,6 @@ static void check_table(scene_random *random, poise_dh_convention convention)
         ck_assert_double_eq_tol(p[i], expected.m[i][3], DH_BOUND);
     }
     poise_kinematics_destroy(kin);
-    poise_model_destroy(model);
 }
 
 TEST(a_classic_table_ends_at_the_product_of_its_matrices)
@@ -557,7 +538,7 @@ TEST(a_table_hangs_on_its_parent)
     poise_dh_row row = {.a = 2, .lower = -INFINITY, .upper = INFINITY};
     ck_assert_int_eq(poise_builder_add_dh(builder, "left", "base", POISE_DH_CLASSIC, &row, 1, NULL), POISE_OK);
     ck_assert_int_eq(poise_builder_add_dh(builder, "right", "base", POISE_DH_MODIFIED, &row, 1, NULL), POISE_OK);
-    poise_model *model = model_and_done(builder);
+    poise_model *model = model_of(builder);
     poise_kinematics *kin;
     ck_assert_int_eq(poise_kinematics_create(model, NULL, &kin, NULL), POISE_OK);
     ck_assert_int_eq(poise_model_parent(model, 1), 0);
@@ -567,5 +548,4 @@ TEST(a_table_hangs_on_its_parent)
     ck_assert_double_eq(poise_kinematics_body_pose(kin, 2).position.x, 3.0); // modified: before it
     ck_assert_double_eq(poise_kinematics_tool_pose(kin, 1).position.x, 3.0);
     poise_kinematics_destroy(kin);
-    poise_model_destroy(model);
 }

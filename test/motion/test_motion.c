@@ -48,7 +48,7 @@ static poise_model *mover(void)
     poise_joint stiff = joint_of("stiff", "ball", POISE_JOINT_REVOLUTE);
     stiff.lower[0] = -3, stiff.upper[0] = 3;
     add(builder, &stiff);
-    return model_and_done(builder);
+    return model_of(builder);
 }
 
 enum { SLIDE = 7, TURN, EULER, BALL = EULER + 3, STIFF = BALL + 3, NQ };
@@ -111,7 +111,6 @@ TEST(a_trimmed_clip_is_a_piece_of_it)
     ck_assert_int_eq(poise_clip_trim(clip, 4, 3, NULL, &piece, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_clip_trim(clip, -1, 3, NULL, &piece, NULL), POISE_ERROR_ARGUMENT);
     poise_clip_destroy(clip);
-    poise_model_destroy(model);
 }
 
 // q at a third of the way from a to b, each one coordinate.
@@ -138,7 +137,6 @@ TEST(angles_go_the_shorter_way_unless_their_limits_forbid_it)
     ck_assert_double_eq_tol(third(model, EULER + 1, 0.3, 0.6), 0.4, tolerance);
     ck_assert_double_eq_tol(third(model, STIFF, 2.9, -2.9), 2.9 - 5.8 / 3, tolerance);
     ck_assert_double_eq_tol(third(model, SLIDE, 30.0, -30.0), 10.0, tolerance * 10);
-    poise_model_destroy(model);
 }
 
 TEST(rotations_turn_at_constant_speed_along_the_great_arc)
@@ -165,7 +163,6 @@ TEST(rotations_turn_at_constant_speed_along_the_great_arc)
         ck_assert(q[BALL + 1] == 0.0 && q[BALL + 2] == 0.0);
     }
     poise_clip_destroy(clip);
-    poise_model_destroy(model);
 }
 
 TEST(samples_outside_a_clip_are_its_ends_and_on_frames_exact)
@@ -192,7 +189,6 @@ TEST(samples_outside_a_clip_are_its_ends_and_on_frames_exact)
     clip = clip_of(model, 0, 1.0);
     ck_assert_int_eq(poise_clip_sample(clip, model, 0.0, q, NULL), POISE_ERROR_ARGUMENT);
     poise_clip_destroy(clip);
-    poise_model_destroy(model);
 }
 
 TEST(resampling_keeps_the_length_and_every_common_frame)
@@ -220,7 +216,6 @@ TEST(resampling_keeps_the_length_and_every_common_frame)
     clip->q[60 * NQ] = INFINITY;
     ck_assert_int_eq(poise_clip_resample(clip, model, 1.0 / 30, NULL, &made, NULL), POISE_ERROR_ARGUMENT);
     poise_clip_destroy(clip);
-    poise_model_destroy(model);
 }
 
 // ---- Markers -------------------------------------------------------------------------------------------------------------

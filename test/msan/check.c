@@ -10,6 +10,7 @@
 struct TCase {
     const TTest *test;
     int from, to; // rows
+    SFun teardown;
     TCase *next;
 };
 
@@ -54,6 +55,12 @@ void _tcase_add_test(TCase *one, const TTest *test, int signal, int status, int 
     (void)signal, (void)status;
     one->test = test;
     one->from = from, one->to = to;
+}
+
+void tcase_add_checked_fixture(TCase *one, SFun setup, SFun teardown)
+{
+    (void)setup;
+    one->teardown = teardown;
 }
 
 void suite_add_tcase(Suite *suite, TCase *one)
@@ -110,6 +117,9 @@ void srunner_run_all(SRunner *runner, enum print_output mode)
                 one->test->fn(row);
             } else {
                 ++runner->failed;
+            }
+            if (one->teardown) {
+                one->teardown();
             }
         }
     }

@@ -79,7 +79,6 @@ TEST(normal_form_of_the_scenes_agrees_with_kinematics)
     for (size_t i = 0; i < TEST_COUNT(scenes); ++i) {
         test_arm arm = arm_of_scene(scenes[i]);
         ck_assert_msg(disagreement(&arm) < FORM_TOLERANCE, "%s: %g", scenes[i], disagreement(&arm));
-        arm_destroy(&arm);
     }
 }
 
@@ -89,7 +88,6 @@ TEST(normal_form_of_robots_agrees_with_kinematics)
         test_arm arm = arm_of_file(files[i]);
         if (arm.model) {
             ck_assert_msg(disagreement(&arm) < FORM_TOLERANCE, "%s: %g", files[i], disagreement(&arm));
-            arm_destroy(&arm);
         }
     }
 }
@@ -101,7 +99,6 @@ TEST(normal_form_of_random_arms_agrees_with_kinematics)
         unsigned features = (unsigned)k % 16;
         test_arm arm = arm_random(&random, 1 + k % ARM_LARGEST, features);
         ck_assert_msg(disagreement(&arm) < FORM_TOLERANCE, "arm %d: %g", k, disagreement(&arm));
-        arm_destroy(&arm);
     }
 }
 
@@ -151,7 +148,6 @@ TEST(nearly_parallel_axes_keep_their_skew)
         poise_builder_destroy(builder);
         // the tip is 1e3 away, which lets a skew of 1e-15 show at 1e-12; rounding of 1e3 allows a few 1e-13
         ck_assert_msg(disagreement(&arm) < 1e-12, "skew %g: %g", skews[k], disagreement(&arm));
-        arm_destroy(&arm);
     }
 }
 
@@ -168,7 +164,6 @@ TEST(other_joints_have_no_normal_form)
     make_boxes(&arm, box);
     box[2].locked = true;
     ck_assert(!pz_arm_chain_make(arm.model, box, arm.body, &arm.tip, &chain));
-    arm_destroy(&arm);
     ck_assert_int_eq(scene_create("chain-17", NULL, &model, NULL), POISE_OK);
     memset(box, 0, sizeof box);
     ck_assert(!pz_arm_chain_make(model, box, poise_model_joint_count(model) - 1, &local, &chain));
@@ -199,7 +194,6 @@ TEST(restarts_cover_the_limits_evenly)
             ck_assert_int_le(cells[i][c], 110);
         }
     }
-    arm_destroy(&arm);
 }
 
 // ---- Derivatives ---------------------------------------------------------------------------------------------------------
@@ -238,7 +232,6 @@ TEST(gradient_and_hessian_match_differences)
     for (int k = 0; k < 40; ++k) {
         test_arm arm = arm_random(&random, 1 + k % 9, (unsigned)k % 8);
         check_derivatives(&arm, &random);
-        arm_destroy(&arm);
     }
 }
 
@@ -343,7 +336,6 @@ TEST(the_first_step_of_a_search_solves_its_damped_system)
         scene_random_configuration(&random, arm.model, there);
         pz_arm_target target = target_of(&chain, there);
         check_first_step(&chain, &target, q);
-        arm_destroy(&arm);
     }
 }
 
@@ -389,7 +381,6 @@ TEST(the_slope_of_a_search_with_bands_matches_differences)
             largest = fmax(largest, fabs(above - below) / (2 * h));
         }
         ck_assert_msg(fabs(slope - largest) < 1e-4, "arm %d: %g for %g", k, slope, largest);
-        arm_destroy(&arm);
     }
 }
 
@@ -402,7 +393,6 @@ TEST(wide_registers_give_the_same_bits)
         test_arm arm = arm_random(&random, 6 + k % 5, k % 2 ? ARM_CONTINUOUS : ARM_RIGHT_ANGLES);
         pz_arm_chain chain = chain_of(&arm);
         if (!chain.is_wide) {
-            arm_destroy(&arm);
             return;
         }
         double q[ARM_LARGEST], there[ARM_LARGEST];
@@ -421,7 +411,6 @@ TEST(wide_registers_give_the_same_bits)
         ck_assert_mem_eq(&wide.f, &narrow.f, sizeof wide.f);
         ck_assert_mem_eq(wide.g, narrow.g, (size_t)chain.n * sizeof(double));
         ck_assert_int_eq(wide.iterations, narrow.iterations);
-        arm_destroy(&arm);
     }
 }
 
@@ -447,7 +436,6 @@ TEST(searches_from_nearby_meet_the_target)
         for (int i = 0; i < arm.n; ++i) {
             ck_assert(run.q[i] >= chain.lower[i] && run.q[i] <= chain.upper[i]);
         }
-        arm_destroy(&arm);
     }
     ck_assert_int_ge(met, count - 4); // a start near a singular pose may be dropped
 }
@@ -478,7 +466,6 @@ TEST(descent_ends_at_stationary_points)
             // gradient_tolerance 1e-9 times sqrt(2 f) times the length of a column, which is below 20
             ck_assert(held || fabs(g[i]) <= 1e-9 * sqrt(2 * after) * 20);
         }
-        arm_destroy(&arm);
     }
 }
 
@@ -512,8 +499,6 @@ TEST(a_descent_that_finds_no_step_traces_none)
         }
     }
     ck_assert_int_gt(without, 0);
-    poise_solver_destroy(solver);
-    arm_destroy(&arm);
 }
 
 // ---- Table ---------------------------------------------------------------------------------------------------------------
@@ -536,9 +521,7 @@ TEST(table_hands_out_the_nearest_entry_turned_to_the_target)
             ck_assert_double_eq_tol(q[i], there[i], 1e-9); // the azimuth of a point 0.01 from the axis loses two digits
         }
     }
-    arm_destroy(&arm);
     arm = arm_of_scene("gantry");
     chain = chain_of(&arm);
     ck_assert(!pz_arm_table_make(&chain, &table));
-    arm_destroy(&arm);
 }

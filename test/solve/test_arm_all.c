@@ -73,8 +73,6 @@ TEST(all_solutions_are_found_once_and_nearest_first)
         ck_assert_mem_eq(nearest, rows, (size_t)arm.n * sizeof *rows);
     }
     ck_assert_int_ge(several, 30);
-    poise_solver_destroy(solver);
-    arm_destroy(&arm);
 }
 
 TEST(all_solutions_of_the_unreachable_are_none)
@@ -99,6 +97,4 @@ TEST(all_solutions_of_the_unreachable_are_none)
     ck_assert_ptr_nonnull(strstr(error.text, "a pose goal on a chain"));
     ck_assert_int_eq(poise_solve_all(solver, &goal, start, rows, 0, &count, &report, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(count, -1);
-    poise_solver_destroy(solver);
-    arm_destroy(&arm);
 }

@@ -42,7 +42,6 @@ static int count_reached(const test_arm *arm, scene_random *random, int count, c
                       report.worst_length, report.worst_angle);
         reached += met;
     }
-    poise_solver_destroy(solver);
     return reached;
 }
 
@@ -56,7 +55,6 @@ TEST(every_reachable_target_of_our_arms_is_reached)
     for (size_t i = 0; i < TEST_COUNT(names); ++i) {
         test_arm arm = arm_of_scene(names[i]);
         ck_assert_int_eq(count_reached(&arm, &random, 2000, &options), 2000);
-        arm_destroy(&arm);
     }
 }
 
@@ -69,7 +67,6 @@ TEST(every_reachable_target_of_the_robots_is_reached)
         test_arm arm = arm_of_file(names[i]);
         if (arm.model) {
             ck_assert_int_eq(count_reached(&arm, &random, 500, &options), 500);
-            arm_destroy(&arm);
         }
     }
 }
@@ -83,7 +80,6 @@ TEST(every_reachable_target_of_random_arms_is_reached)
     for (int k = 0; k < 100; ++k) {
         test_arm arm = arm_random(&random, 6 + k % 2, features[k / 2 % 4]);
         ck_assert_int_eq(count_reached(&arm, &random, 40, &options), 40);
-        arm_destroy(&arm);
     }
 }
 
@@ -94,7 +90,6 @@ TEST(every_reachable_target_of_arms_with_slides_is_reached)
     for (int k = 0; k < 60; ++k) {
         test_arm arm = arm_random(&random, 3 + k % 7, ARM_SLIDES | (k % 2 ? ARM_CONTINUOUS : ARM_FIXED));
         ck_assert_int_eq(count_reached(&arm, &random, 20, &options), 20);
-        arm_destroy(&arm);
     }
 }
 
@@ -105,7 +100,6 @@ TEST(every_reachable_target_of_planar_arms_is_reached)
     for (int n = 3; n <= 9; ++n) {
         test_arm arm = arm_planar(n);
         ck_assert_int_eq(count_reached(&arm, &random, 200, &options), 200);
-        arm_destroy(&arm);
     }
 }
 
@@ -117,7 +111,6 @@ TEST(the_table_of_starts_reaches_every_target_too)
     for (int k = 0; k < 20; ++k) {
         test_arm arm = arm_random(&random, 6 + k % 2, k % 4 ? ARM_RIGHT_ANGLES : ARM_SLIDES);
         ck_assert_int_eq(count_reached(&arm, &random, 40, &options), 40);
-        arm_destroy(&arm);
     }
 }
 
@@ -139,8 +132,6 @@ TEST(tight_tolerances_are_met)
         ck_assert_double_le(report.worst_length, 1e-12);
         ck_assert_double_le(report.worst_angle, 1e-12);
     }
-    poise_solver_destroy(solver);
-    arm_destroy(&arm);
 }
 
 TEST(zero_tolerance_ends_at_rounding)
@@ -156,8 +147,6 @@ TEST(zero_tolerance_ends_at_rounding)
     ck_assert_double_le(report.worst_length, 1e-14);
     ck_assert_double_le(report.worst_angle, 1e-14);
     ck_assert_int_le(report.iterations, 200);
-    poise_solver_destroy(solver);
-    arm_destroy(&arm);
 }
 
 // ---- The same answer, always ---------------------------------------------------------------------------------------------
@@ -184,9 +173,6 @@ TEST(the_same_call_gives_the_same_bits)
         ck_assert_mem_eq(q, again, (size_t)arm.n * sizeof *q);
         ck_assert_int_eq(a.iterations, b.iterations);
     }
-    poise_solver_destroy(first);
-    poise_solver_destroy(second);
-    arm_destroy(&arm);
 }
 
 TEST(a_start_near_the_target_is_not_overridden_by_the_table)
@@ -211,9 +197,6 @@ TEST(a_start_near_the_target_is_not_overridden_by_the_table)
             ck_assert_mem_eq(q, with_table, (size_t)arm.n * sizeof *q);
         }
     }
-    poise_solver_destroy(plain);
-    poise_solver_destroy(table);
-    arm_destroy(&arm);
 }
 
 TEST(hinges_without_limits_stay_within_half_a_turn_of_the_start)
@@ -237,8 +220,6 @@ TEST(hinges_without_limits_stay_within_half_a_turn_of_the_start)
             ck_assert_double_le(fabs(q[i] - start[i]), PI + 1e-12);
         }
     }
-    poise_solver_destroy(solver);
-    arm_destroy(&arm);
 }
 
 // ---- What the report says ------------------------------------------------------------------------------------------------
@@ -273,8 +254,6 @@ TEST(cost_is_that_of_the_objective)
         ck_assert_double_eq_tol(report.worst_angle, error.rotation_error, 1e-14);
     }
     poise_objective_destroy(objective);
-    poise_solver_destroy(solver);
-    arm_destroy(&arm);
 }
 
 // The largest component of the gradient at q, but for joints at a limit that descent would leave.
@@ -324,8 +303,6 @@ TEST(what_is_reported_of_a_met_target_is_what_the_objective_says)
             ck_assert_mem_eq(&told.rotation_error, &error.rotation_error, sizeof told.error);
         }
         poise_objective_destroy(objective);
-        poise_solver_destroy(solver);
-        arm_destroy(&arm);
     }
 }
 
@@ -349,8 +326,6 @@ TEST(every_reachable_target_is_reached_whatever_the_ratio_of_weights)
         ck_assert_msg(report.outcome == POISE_OUTCOME_REACHED, "weights %g and %g: %s", goal.weight, goal.rotation_weight,
                       report.reason);
     }
-    poise_solver_destroy(solver);
-    arm_destroy(&arm);
 }
 
 TEST(trace_records_the_way_to_the_answer)
@@ -370,8 +345,6 @@ TEST(trace_records_the_way_to_the_answer)
     ck_assert_int_eq(report.traced, report.iterations);
     ck_assert_double_eq_tol(trace[report.traced - 1].cost, report.cost, 1e-15);
     ck_assert(trace[0].damping > 0 && trace[0].step > 0 && trace[0].gradient > 0);
-    poise_solver_destroy(solver);
-    arm_destroy(&arm);
 }
 
 // An iteration counts as accepted when the cost is the least so far, that of the start included.
@@ -400,8 +373,6 @@ TEST(an_iteration_that_raises_the_cost_is_not_called_accepted)
         }
     }
     ck_assert(raised[0] > 0 && raised[1] > 0);
-    poise_solver_destroy(solver);
-    arm_destroy(&arm);
 }
 
 // ---- Out of reach --------------------------------------------------------------------------------------------------------
@@ -430,9 +401,6 @@ TEST(the_closest_pose_is_a_minimum_for_the_general_method)
             ck_assert_int_eq(poise_solve(general, &goal, 1, q, &further, NULL), POISE_OK);
             ck_assert_double_ge(further.cost, report.cost - 1e-9);
         }
-        poise_solver_destroy(solver);
-        poise_solver_destroy(general);
-        arm_destroy(&arm);
     }
 }
 
@@ -445,7 +413,6 @@ TEST(without_restarts_the_report_is_honest)
     int reached = count_reached(&arm, &random, 1000, &options);
     ck_assert_int_ge(reached, 700); // one search alone solves four of five
     ck_assert_int_lt(reached, 1000);
-    arm_destroy(&arm);
 }
 
 TEST(huge_and_broken_targets_do_no_harm)
@@ -473,8 +440,6 @@ TEST(huge_and_broken_targets_do_no_harm)
     goal.target.rotation.w = NAN;
     ck_assert_int_eq(poise_solve(solver, &goal, 1, q, NULL, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_mem_eq(q, before, sizeof q);
-    poise_solver_destroy(solver);
-    arm_destroy(&arm);
 }
 
 // ---- Bands ---------------------------------------------------------------------------------------------------------------
@@ -508,8 +473,6 @@ TEST(five_joints_reach_every_pose_up_to_roll)
             ck_assert_double_le(sqrt(dx * dx + dy * dy + dz * dz), 1e-6);
             ck_assert_double_ge(a.x * b.x + a.y * b.y + a.z * b.z, 1.0 - 1e-11);
         }
-        poise_solver_destroy(solver);
-        arm_destroy(&arm);
     }
 }
 
@@ -533,8 +496,6 @@ TEST(finite_bands_are_met_and_used)
         ck_assert(error.error <= 1e-6 && error.rotation_error <= 1e-6);
         ck_assert(poise_model_within_limits(arm.model, q));
     }
-    poise_solver_destroy(solver);
-    arm_destroy(&arm);
 }
 
 TEST(bands_out_of_reach_end_at_a_closest_pose)
@@ -557,9 +518,6 @@ TEST(bands_out_of_reach_end_at_a_closest_pose)
         ck_assert_int_eq(poise_solve(general, &goal, 1, q, &further, NULL), POISE_OK);
         ck_assert_double_ge(further.cost, report.cost - 1e-9);
     }
-    poise_solver_destroy(solver);
-    poise_solver_destroy(general);
-    arm_destroy(&arm);
 }
 
 // ---- Beside the chain ----------------------------------------------------------------------------------------------------
@@ -580,8 +538,6 @@ TEST(joints_beside_the_chain_keep_their_values)
     ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
     ck_assert(q[4] == 0.5 && q[5] == 0.6 && q[6] == 0.7);
     poise_kinematics_destroy(kin);
-    poise_solver_destroy(solver);
-    arm_destroy(&arm);
 }
 
 TEST(a_locked_joint_keeps_its_value)
@@ -597,6 +553,4 @@ TEST(a_locked_joint_keeps_its_value)
     ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report, NULL), POISE_OK);
     ck_assert(q[2] == 0.3);
     ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
-    poise_solver_destroy(solver);
-    arm_destroy(&arm);
 }

@@ -63,7 +63,6 @@ TEST(one_sweep_of_one_coordinate_beats_a_grid_of_its_range)
             for (int i = 0; i < b.nv; ++i) {
                 try_one_coordinate(&b, &random, i);
             }
-            bench_close(&b);
         }
     }
 }
@@ -121,7 +120,6 @@ TEST(one_sweep_of_a_ball_beats_every_random_rotation)
         }
         // at the best rotation the gradient vanishes, to the rounding of sums of about 10
         ck_assert_double_le(report.gradient, 1e-12);
-        bench_close(&b);
     }
 }
 
@@ -147,7 +145,6 @@ TEST(free_swing_beats_a_grid_in_one_sweep_and_a_limited_one_ends_at_a_stationary
         }
         // projected gradients end where a further step would gain less than rounding of the energy: its root, 1e-7
         ck_assert_double_le(report.gradient, 1e-6);
-        bench_close(&b);
     }
 }
 
@@ -172,7 +169,6 @@ TEST(no_small_step_of_a_rotation_vector_within_its_limits_helps_after_a_run)
             // slopes of up to 10 over 1e-3 would show as 1e-2; what projected gradients leave is below 1e-6 of that
             ck_assert_double_le(report.cost, bench_cost(&b, goals, 2, near) + 1e-8);
         }
-        bench_close(&b);
     }
 }
 
@@ -197,7 +193,6 @@ TEST(a_ball_with_one_marker_does_not_twist)
         vec3 turn = so3_log(quat_mul(after, quat_conj(before)));
         turned = v3_dot(turn, x) / 0.01;
         ck_assert_double_le(fabs(turned), 1e-10); // errors of the moment: (0.4/0.01)^2 roundings
-        bench_close(&b);
     }
 }
 
@@ -222,7 +217,6 @@ TEST(a_rotation_vector_takes_the_other_way_round_when_its_limits_ask_for_it)
         poise_goal goal = poise_goal_orientation(0, so3_exp_quat(v3(-3, 0, 0)));
         ck_assert_int_eq(bench_solve(&b, &goal, 1, q, NULL), POISE_OK);
         ck_assert(q[0] == 3.2); // 2 pi - 3 = 3.28 is beyond
-        bench_close(&b);
     }
 }
 
@@ -253,7 +247,6 @@ TEST(a_ball_does_not_twist_for_a_marker_that_a_joint_below_has_moved)
              turn = so3_log((quat){q[0], q[1], q[2], q[3]});
         ck_assert_double_gt(v3_norm(turn), 1e-3);
         ck_assert_double_le(fabs(v3_dot(turn, tip)), 1e-13); // roundings of numbers below 10
-        bench_close(&b);
     }
 }
 
@@ -270,7 +263,6 @@ TEST(a_joint_that_no_goal_can_feel_stays_where_it_is)
         poise_goal goal = bench_tool_goal(&b, "tip", there, POISE_GOAL_POSITION);
         ck_assert_int_eq(bench_solve(&b, &goal, 1, q, NULL), POISE_OK);
         ck_assert(q[b.nv - 1] == last);
-        bench_close(&b);
     }
 }
 
@@ -291,7 +283,6 @@ TEST(free_root_is_laid_onto_its_markers_in_one_sweep)
         b.options.max_iterations = 1;
         ck_assert_int_eq(bench_solve(&b, goals, 6, q, &report), POISE_OK);
         ck_assert_double_le(report.gradient, 1e-13); // sums of six products below 1
-        bench_close(&b);
     }
 }
 
@@ -333,7 +324,6 @@ TEST(a_sweep_agrees_with_one_that_moves_all_bodies_after_every_joint)
             // rounding, magnified by joints whose lever is short: 1/0.02 per sweep
             ck_assert_double_le(fabs(remainder(q[i] - naive[i], 2 * PZ_PI)), 1e-8);
         }
-        bench_close(&b);
     }
 }
 
@@ -408,7 +398,6 @@ TEST(cost_never_rises_and_limits_and_locks_hold_on_random_problems)
         for (int i = 0; i < report.traced; ++i) {
             ck_assert_double_le(b.trace[i].step, b.options.step_limit * (1 + 1e-12)); // rounding of q + step - q
         }
-        bench_close(&b);
     }
 }
 
@@ -435,7 +424,6 @@ TEST(a_run_stalls_only_where_no_gradient_is_left)
         poise_report report;
         ck_assert_int_eq(bench_solve(&b, goals, 3, q, &report), POISE_OK);
         check_stall(&report);
-        bench_close(&b);
     }
 }
 
@@ -461,7 +449,6 @@ TEST(aims_at_near_points_do_not_stall_before_the_gradient_is_gone)
         for (int i = 1; i < report.traced; ++i) {
             held_back += b.trace[i].accepted && !b.trace[i - 1].accepted;
         }
-        bench_close(&b);
     }
     ck_assert_int_gt(held_back, 0); // else this has tested nothing
 }
@@ -491,7 +478,6 @@ TEST(no_number_that_is_not_finite_leaves_a_solve)
             ck_assert(isfinite(q[i]));
         }
         ck_assert(poise_model_within_limits(b.model, q));
-        bench_close(&b);
     }
 }
 
@@ -518,7 +504,6 @@ TEST(fabrik_is_never_worse_than_the_start_and_keeps_limits_on_random_problems)
         poise_report report;
         ck_assert_int_eq(bench_solve(&b, goals, 3, q, &report), POISE_OK);
         check_promises(&b, start, q, &report);
-        bench_close(&b);
     }
 }
 
@@ -552,7 +537,6 @@ TEST(the_size_of_a_pull_bounds_its_moments)
         ck_assert_double_ge(pulls[goal.body].size, sqrt(square) * (1.0 - 1e-13)); // roundings of the lengths
     }
     poise_solver_destroy(solver);
-    bench_close(&b);
 }
 
 // ---- Refusals ------------------------------------------------------------------------------------------------------------
@@ -567,7 +551,6 @@ static void expect_refusal(const char *scene, poise_method method, const poise_g
     memcpy(before, q, sizeof q);
     ck_assert_int_eq(bench_solve(&b, goal, 1, q, NULL), POISE_ERROR_UNSUPPORTED);
     ck_assert_mem_eq(q, before, (size_t)b.nq * sizeof *q);
-    bench_close(&b);
 }
 
 TEST(goals_and_joints_that_cannot_be_served_are_refused)
@@ -592,7 +575,6 @@ TEST(goals_and_joints_that_cannot_be_served_are_refused)
         bench b;
         bench_open(&b, "hand", geometric[m]);
         int tip = poise_model_joint_count(b.model) - 1; // of the last finger, below a mimic
-        bench_close(&b);
         poise_goal finger = poise_goal_position(tip, o, t);
         expect_refusal("hand", geometric[m], &finger, 0);
         poise_goal two[] = {poise_goal_position(1, o, t), finger}; // the second is none of the goals
@@ -600,7 +582,6 @@ TEST(goals_and_joints_that_cannot_be_served_are_refused)
         bench_open(&b, "hand", geometric[m]);
         poise_model_neutral(b.model, q);
         ck_assert_int_eq(bench_solve(&b, two, 1, q, NULL), POISE_OK);
-        bench_close(&b);
     }
     const poise_goal no_positions[] = {poise_goal_direction(3, z, z), poise_goal_orientation(3, poise_quat_identity()),
                                        poise_goal_pose(3, identity, identity), poise_goal_aim(3, o, z, t)};

@@ -403,7 +403,6 @@ TEST(after_creation_nothing_allocates)
     free(a.rows);
     free(a.work);
     free(goals);
-    release(&f);
 }
 
 // ---- Two threads ---------------------------------------------------------------------------------------------------------

@@ -32,7 +32,6 @@ TEST(elbow_of_two_links_has_the_angle_of_the_triangle)
         ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
         // |2 + 2 cos(elbow)| = d^2; an error of 1e-9 in d shows up as d 1e-9 in the cosine
         ck_assert_double_eq_tol(cos(q[1]), (d * d - 2) / 2, 4e-9);
-        bench_close(&b);
     }
 }
 
@@ -52,7 +51,6 @@ TEST(target_out_of_reach_stretches_the_arm_towards_it)
         poise_kinematics_update(b.kinematics, q, NULL);
         poise_vec3 tip = poise_kinematics_point(b.kinematics, goal.body, goal.local.position);
         ck_assert_double_le(distance(tip, poise_vec3_make(-3, 4, 0)), 1e-3);
-        bench_close(&b);
     }
 }
 
@@ -66,7 +64,6 @@ TEST(direction_that_points_away_is_turned_round)
         poise_report report;
         ck_assert_int_eq(bench_solve(&b, &goal, 1, q, &report), POISE_OK);
         ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
-        bench_close(&b);
     }
 }
 
@@ -81,7 +78,6 @@ TEST(start_that_no_sweep_improves_is_the_closest)
         poise_report report;
         ck_assert_int_eq(bench_solve(&b, &goal, 1, q, &report), POISE_OK);
         ck_assert_int_eq(report.outcome, POISE_OUTCOME_CLOSEST);
-        bench_close(&b);
     }
 }
 
@@ -103,7 +99,6 @@ static double share_reached(const char *scene, const char *tool, poise_goal_kind
         ck_assert_int_eq(bench_solve(&b, &goal, 1, q, &report), POISE_OK);
         reached += report.outcome == POISE_OUTCOME_REACHED;
     }
-    bench_close(&b);
     return (double)reached / rounds;
 }
 
@@ -140,7 +135,6 @@ TEST(three_branches_reach_three_targets_together)
             reached += report.outcome == POISE_OUTCOME_REACHED;
         }
         ck_assert_int_ge(reached, 25);
-        bench_close(&b);
     }
 }
 
@@ -165,7 +159,6 @@ TEST(hand_and_foot_of_the_humanoids_reach_where_a_motion_has_them)
             ck_assert_int_eq(bench_solve(&b, goals, 2, q, &report), POISE_OK);
             ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
             ck_assert(poise_model_within_limits(b.model, q));
-            bench_close(&b);
         }
     }
 }
@@ -189,7 +182,6 @@ TEST(lamp_aims_its_light_at_a_point)
             reached += report.outcome == POISE_OUTCOME_REACHED;
         }
         ck_assert_int_ge(reached, 90);
-        bench_close(&b);
     }
 }
 
@@ -215,7 +207,6 @@ TEST(bwcd_moves_joints_near_the_root_and_ccd_those_near_the_end)
                 moved += i * fabs(q[i] - start[i]);
             }
             mean[m] += moved / sum / 200;
-            bench_close(&b);
         }
     }
     // the mean number of the joint that moves, of 0 .. 4
@@ -270,7 +261,6 @@ TEST(fabrik_reaches_with_ten_balls_in_few_iterations_and_bones_keep_their_length
             poise_vec3 from = poise_kinematics_body_pose(b.kinematics, k - 1).position;
             ck_assert_double_eq_tol(distance(from, poise_kinematics_body_pose(b.kinematics, k).position), 0.1, 1e-15);
         }
-        bench_close(&b);
     }
     ck_assert_int_le(iterations, 5 * 200); // two each, but for targets near the edge of the reach
 }
@@ -298,7 +288,6 @@ TEST(fabrik_takes_the_same_way_in_every_plane)
             poise_goal goal = poise_goal_position(5, poise_vec3_make(0, 0.1, 0), target);
             over.options.max_iterations = 4; // few, so that rounding does not grow
             ck_assert_int_eq(bench_solve(&over, &goal, 1, q, &report[plane]), POISE_OK);
-            bench_close(&over);
         }
         ck_assert_int_eq(report[0].iterations, report[1].iterations);
         ck_assert_double_eq_tol(report[0].cost, report[1].cost, 1e-13); // costs below 1, a thousand roundings
@@ -321,7 +310,6 @@ TEST(fabrik_lets_a_free_root_go_along)
         ck_assert_int_eq(bench_solve(&b, &goal, 1, q, &report), POISE_OK);
         ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
         ck_assert_int_le(report.iterations, 2);
-        bench_close(&b);
     }
 }
 
@@ -351,5 +339,4 @@ TEST(fabrik_reaches_with_a_hand_though_some_iterations_are_worse_than_the_last)
     }
     ck_assert_int_ge(reached, 295);
     ck_assert_int_gt(worse, 0); // else patience has not been tested
-    bench_close(&b);
 }

@@ -46,7 +46,7 @@ static double angle_after_restarts(poise_method method, double start)
     hinge.lower[0] = -2.5;
     hinge.upper[0] = 2.5;
     add(builder, &hinge);
-    poise_model *model = model_and_done(builder);
+    poise_model *model = model_of(builder);
     double q = start, liked = -2.5, s, c;
     poise_sincos(3.0, &s, &c);
     poise_goal goals[2] = {poise_goal_position(0, poise_vec3_make(1, 0, 0), poise_vec3_make(c, s, 0)),
@@ -55,7 +55,6 @@ static double angle_after_restarts(poise_method method, double start)
     poise_solver_options options = options_for(method);
     options.restarts = 30;
     solve(model, &options, goals, 2, &q);
-    poise_model_destroy(model);
     return q;
 }
 
@@ -78,7 +77,7 @@ TEST(a_model_without_freedom_takes_no_more_levels_than_fit)
 {
     poise_builder *builder = new_builder();
     add_plain(builder, "still", NULL, POISE_JOINT_FIXED);
-    poise_model *model = model_and_done(builder);
+    poise_model *model = model_of(builder);
     poise_solver_options options = options_for(POISE_METHOD_PRIORITY);
     poise_solver *solver = solver_for(model, &options);
     poise_goal goals[200];
@@ -90,7 +89,6 @@ TEST(a_model_without_freedom_takes_no_more_levels_than_fit)
     ck_assert_int_eq(poise_solve(solver, goals, 200, q, NULL, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_solve(solver, goals, 6, q, NULL, NULL), POISE_OK);
     poise_solver_destroy(solver);
-    poise_model_destroy(model);
 }
 
 // ---- Locks ---------------------------------------------------------------------------------------------------------------
@@ -102,7 +100,7 @@ TEST(a_rotation_vector_with_a_locked_part_keeps_its_form)
     for (int round = 0; round < 2 * POISE_METHOD_COUNT; ++round) {
         poise_builder *builder = new_builder();
         add_plain(builder, "ball", NULL, types[round % 2]);
-        poise_model *model = model_and_done(builder);
+        poise_model *model = model_of(builder);
         int first = round % 2 ? 3 : 0, method = round / 2;
         double start[6] = {0}, q[6], there[3] = {1.6, 0.9, 3.0}; // of length 3.5
         start[first] = 0.5, start[first + 1] = 0.3, start[first + 2] = 3.0;
@@ -121,7 +119,6 @@ TEST(a_rotation_vector_with_a_locked_part_keeps_its_form)
                           report.reason);
             ck_assert_mem_eq(&q[first + 2], &start[first + 2], sizeof q[0]);
         }
-        poise_model_destroy(model);
     }
 }
 
@@ -139,7 +136,7 @@ static poise_model *bounded_swing(void)
     joint.swing[1] = B;
     joint.upper[0] = BOUND;
     add(builder, &joint);
-    return model_and_done(builder);
+    return model_of(builder);
 }
 
 // The point of the edge, within the bound, that is nearest to (x, y), by bisection of the slope along it.
@@ -177,7 +174,6 @@ static void check_corner(double x, double y, const double *start)
                       name, q[0], q[1], expected[0], expected[1]);
         ck_assert(poise_model_within_limits(model, q));
     }
-    poise_model_destroy(model);
 }
 
 static const double inside[3] = {0.1, -0.2, 0.3}, corner[3] = {BOUND, 0.6928203230275507, 0.3};
@@ -208,7 +204,7 @@ TEST(the_closest_pose_is_stationary_by_the_diagonal_there)
     slide.lower[0] = 1.0;
     slide.upper[0] = 1000.0;
     add(builder, &slide);
-    poise_model *model = model_and_done(builder);
+    poise_model *model = model_of(builder);
     poise_goal goal = poise_goal_position(1, poise_vec3_make(0, 0, 0), poise_vec3_make(0.5, 0, 0));
     poise_objective *objective = NULL;
     ck_assert_int_eq(poise_objective_create(model, 0, NULL, &objective, NULL), POISE_OK);
@@ -230,7 +226,6 @@ TEST(the_closest_pose_is_stationary_by_the_diagonal_there)
                       poise_method_name((poise_method)m), g / sqrt(2 * f * G[0]));
     }
     poise_objective_destroy(objective);
-    poise_model_destroy(model);
 }
 
 // ---- Trace ---------------------------------------------------------------------------------------------------------------
@@ -242,7 +237,7 @@ TEST(a_search_that_cannot_begin_traces_a_step_of_zero)
     poise_builder *builder = new_builder();
     poise_joint hinge = joint_of("hinge", NULL, POISE_JOINT_REVOLUTE);
     add(builder, &hinge);
-    poise_model *model = model_and_done(builder);
+    poise_model *model = model_of(builder);
     poise_trace trace[4];
     poise_solver_options options = options_for(POISE_METHOD_GRADIENT_DESCENT);
     options.damping = 1e300;
@@ -262,7 +257,6 @@ TEST(a_search_that_cannot_begin_traces_a_step_of_zero)
     ck_assert(!trace[0].accepted);
     ck_assert_double_eq(trace[0].step, 0.0);
     free(memory);
-    poise_model_destroy(model);
 }
 
 // ---- Saddles -------------------------------------------------------------------------------------------------------------
@@ -277,14 +271,13 @@ TEST(a_straight_arm_bends_to_reach_along_its_own_line)
         hinge.offset.position.x = i == 0 ? 0.0 : 1.0;
         add(builder, &hinge);
     }
-    poise_model *model = model_and_done(builder);
+    poise_model *model = model_of(builder);
     double q[3] = {0.0, 0.0, 0.0};
     poise_goal goal = poise_goal_position(2, poise_vec3_make(1, 0, 0), poise_vec3_make(1.5, 0, 0));
     poise_solver_options options = options_for(POISE_METHOD_AUTO);
     poise_report report = solve(model, &options, &goal, 1, q);
     ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
     ck_assert_double_lt(report.worst_length, 1e-6);
-    poise_model_destroy(model);
 }
 
 // A bone with two markers, half a turn off about its own length: the markers' pulls add up to none.
@@ -294,7 +287,7 @@ TEST(a_bone_half_a_turn_off_turns_back)
         poise_builder *builder = new_builder();
         poise_joint ball = joint_of("bone", NULL, (poise_joint_type)type);
         add(builder, &ball);
-        poise_model *model = model_and_done(builder);
+        poise_model *model = model_of(builder);
         double q[4];
         poise_model_neutral(model, q);
         poise_goal goals[3] = {
@@ -306,7 +299,6 @@ TEST(a_bone_half_a_turn_off_turns_back)
         poise_report report = solve(model, &options, goals, 3, q);
         ck_assert_msg(report.outcome == POISE_OUTCOME_REACHED, "%s: cost %g, %s",
                       poise_joint_type_name((poise_joint_type)type), report.cost, report.reason);
-        poise_model_destroy(model);
     }
 }
 
@@ -322,7 +314,7 @@ TEST(the_closest_pose_is_no_saddle)
             hinge.offset.position.x = i == 0 ? 0.0 : 1.0;
             add(builder, &hinge);
         }
-        poise_model *model = model_and_done(builder);
+        poise_model *model = model_of(builder);
         double q[4] = {0.1 * trial, 0.0, trial % 3 == 0 ? 0.0 : 3.14159265358979, 0.0}, angle = 0.1 * trial, s, c;
         poise_sincos(angle, &s, &c);
         double far = trial % 2 == 0 ? 6.0 : 2.2; // out of reach, or within
@@ -334,7 +326,6 @@ TEST(the_closest_pose_is_no_saddle)
             closest += 1;
             ck_assert_double_lt(report.cost, 0.5 * 4.0 + 1e-9); // stretched out towards it
         }
-        poise_model_destroy(model);
     }
     ck_assert_int_eq(closest, 25);
 }
@@ -356,7 +347,7 @@ TEST(an_aligned_root_puts_every_marker_where_only_the_root_was_wrong)
             joint.parent = k > 0 ? names[k - 1] : NULL;
             add(builder, &joint);
         }
-        poise_model *model = model_and_done(builder);
+        poise_model *model = model_of(builder);
         poise_solver_options options = poise_solver_options_default();
         poise_solver *solver;
         poise_kinematics *kin;
@@ -386,7 +377,6 @@ TEST(an_aligned_root_puts_every_marker_where_only_the_root_was_wrong)
         }
         poise_kinematics_destroy(kin);
         poise_solver_destroy(solver);
-        poise_model_destroy(model);
     }
 }
 
@@ -397,7 +387,7 @@ TEST(a_tolerance_of_conjugate_gradients_is_positive)
     static const double bad[] = {0.0, -1e-3, NAN};
     poise_builder *builder = new_builder();
     add_plain(builder, "hinge", NULL, POISE_JOINT_REVOLUTE);
-    poise_model *model = model_and_done(builder);
+    poise_model *model = model_of(builder);
     for (size_t i = 0; i < TEST_COUNT(bad); ++i) {
         poise_solver_options options = options_for(POISE_METHOD_TRUST_REGION);
         poise_solver *solver = NULL;
@@ -405,5 +395,4 @@ TEST(a_tolerance_of_conjugate_gradients_is_positive)
         ck_assert_int_eq(poise_solver_create(model, &options, NULL, &solver, NULL), POISE_ERROR_ARGUMENT);
         ck_assert_ptr_null(solver);
     }
-    poise_model_destroy(model);
 }

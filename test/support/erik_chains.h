@@ -4,9 +4,9 @@
 
 #include <poise/poise.h>
 
+#include "own.h"
 #include "scenes/random.h"
 #include "scenes/scenes.h"
-#include "test_main.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -80,7 +80,7 @@ static inline poise_model *chain_make(scene_random *random, chain_kind kind, int
     poise_builder_add_tool(builder, &tip, NULL);
     poise_model_create(builder, NULL, &model, NULL);
     poise_builder_destroy(builder);
-    return model;
+    return own_model(model);
 }
 
 // Options that aim the tool "tip".
@@ -110,6 +110,8 @@ static inline rig rig_of(poise_model *model, const poise_erik_options *options)
     poise_status status = poise_erik_create(model, &r.options, NULL, &r.erik, &error);
     ck_assert_msg(status == POISE_OK, "%s", error.text);
     ck_assert_int_eq(poise_kinematics_create(model, NULL, &r.kinematics, NULL), POISE_OK);
+    own_erik(r.erik);
+    own_kinematics(r.kinematics);
     return r;
 }
 
@@ -117,7 +119,7 @@ static inline poise_model *scene(const char *name)
 {
     poise_model *model;
     ck_assert_int_eq(scene_create(name, NULL, &model, NULL), POISE_OK);
-    return model;
+    return own_model(model);
 }
 
 static inline poise_erik_options scene_options(const poise_model *model)
@@ -133,13 +135,6 @@ static inline rig rig_of_scene(const char *name)
     poise_model *model = scene(name);
     poise_erik_options options = scene_options(model);
     return rig_of(model, &options);
-}
-
-static inline void rig_destroy(rig *r)
-{
-    poise_kinematics_destroy(r->kinematics);
-    poise_erik_destroy(r->erik);
-    poise_model_destroy(r->model);
 }
 
 static inline poise_quat end_rotation(rig *r, const double *q)

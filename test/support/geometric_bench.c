@@ -1,11 +1,8 @@
 #include "geometric_bench.h"
 #include "allocations.h"
+#include "own.h"
 
 #include <scenes/scenes.h>
-
-#include <check.h>
-
-// ---- Requests for memory -------------------------------------------------------------------------------------------------
 
 // ---- Bench ---------------------------------------------------------------------------------------------------------------
 
@@ -14,7 +11,6 @@ const poise_method geometric[3] = {POISE_METHOD_CCD, POISE_METHOD_BWCD, POISE_ME
 void bench_over(bench *b, poise_model *model, poise_method method)
 {
     *b = (bench){.model = model, .options = poise_solver_options_default()};
-    ck_assert_ptr_nonnull(model);
     b->nq = poise_model_nq(model);
     b->nv = poise_model_nv(model);
     ck_assert_int_lt(b->nq, LARGEST);
@@ -23,7 +19,9 @@ void bench_over(bench *b, poise_model *model, poise_method method)
     b->options.trace_capacity = LARGEST;
     b->options.locked = b->locked;
     b->options.max_iterations = 200;
+    own_model(model);
     ck_assert_int_eq(poise_kinematics_create(model, NULL, &b->kinematics, NULL), POISE_OK);
+    own_kinematics(b->kinematics);
 }
 
 void bench_open(bench *b, const char *scene, poise_method method)
@@ -31,12 +29,6 @@ void bench_open(bench *b, const char *scene, poise_method method)
     poise_model *model = NULL;
     ck_assert_int_eq(scene_create(scene, NULL, &model, NULL), POISE_OK);
     bench_over(b, model, method);
-}
-
-void bench_close(bench *b)
-{
-    poise_kinematics_destroy(b->kinematics);
-    poise_model_destroy(b->model);
 }
 
 poise_status bench_solve(bench *b, const poise_goal *goals, int count, double *q, poise_report *report)

@@ -18,10 +18,9 @@ typedef struct bench {
 // CCD, BWCD, FABRIK.
 extern const poise_method geometric[3];
 
-// Over a model, which the bench then owns, or over a scene. 200 iterations, a trace, nothing locked. Do not copy it.
+// Over a model or a scene, released after the test. 200 iterations, a trace, nothing locked. Do not copy it.
 void bench_over(bench *b, poise_model *model, poise_method method);
 void bench_open(bench *b, const char *scene, poise_method method);
-void bench_close(bench *b);
 
 // One solve with the options as they are. Asserts that no memory was asked for meanwhile, and that there is an error text
 // exactly when it failed. `report` may be NULL.

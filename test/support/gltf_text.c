@@ -1,7 +1,7 @@
 #include "gltf_text.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include "test_main.h"
+
 #include <string.h>
 
 char *gltf_text_uri(const void *bytes, size_t size)
@@ -54,5 +54,6 @@ char *gltf_text_animated(int node, const char *path, const char *more, const flo
         time_size, time_size, value_size, time_size + value_size, uri);
     free(uri);
     free(bytes);
+    test_own(free, text);
     return text;
 }

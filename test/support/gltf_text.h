@@ -7,9 +7,9 @@
 // The bytes as the value of a buffer's uri, from malloc.
 char *gltf_text_uri(const void *bytes, size_t size);
 
-// A file from malloc: two nodes, "a" and its child "b" at (0, 2, 0) turned by a quarter about x, in a skin. Node `node` has
-// one animation channel of `path` whose times and values are the floats given. `more` goes into the sampler, `extra` before
-// the accessors, at the outermost level; both may be "".
+// A file, released after the test: two nodes, "a" and its child "b" at (0, 2, 0) turned by a quarter about x, in a skin.
+// Node `node` has one animation channel of `path` whose times and values are the floats given. `more` goes into the sampler,
+// `extra` before the accessors, at the outermost level; both may be "".
 char *gltf_text_animated(int node, const char *path, const char *more, const float *times, int count, const float *values,
                          int components, int per_key, const char *extra);
 

@@ -19,6 +19,7 @@ io_bytes io_load(const char *path)
     ck_assert_uint_eq(fread(got.bytes, 1, got.size, file), got.size);
     got.bytes[got.size] = '\0';
     fclose(file);
+    test_own(free, got.bytes);
     return got;
 }
 
@@ -38,6 +39,16 @@ void io_put(io_text *out, const char *format, ...)
     out->size += (size_t)length;
 }
 
+static void destroy_file(void *file)
+{
+    poise_file_destroy(file);
+}
+
+static void release_bytes(void *bytes)
+{
+    poise_bytes_release(NULL, bytes);
+}
+
 // ---- Reading -------------------------------------------------------------------------------------------------------------
 
 poise_read_options io_options(poise_format format, const poise_model *model)
@@ -48,13 +59,24 @@ poise_read_options io_options(poise_format format, const poise_model *model)
     return options;
 }
 
+poise_file *io_own(poise_file *file)
+{
+    test_own(destroy_file, file);
+    return file;
+}
+
 static poise_file *read_or_fail(const void *bytes, size_t size, const poise_read_options *options)
 {
     poise_file *file = NULL;
     poise_error error = {0};
     poise_status status = poise_read(bytes, size, options, NULL, &file, &error);
     ck_assert_msg(status == POISE_OK, "%s: line %d: %s", poise_status_name(status), error.line, error.text);
-    return file;
+    return io_own(file);
+}
+
+poise_file *io_read_bytes(io_bytes bytes, const poise_read_options *options)
+{
+    return read_or_fail(bytes.bytes, bytes.size, options);
 }
 
 poise_file *io_read(const void *bytes, size_t size, poise_format format, const poise_model *model)
@@ -76,9 +98,7 @@ poise_file *io_read_with(const char *text, const poise_read_options *options)
 poise_file *io_read_shared(const char *path, poise_format format, const poise_model *model)
 {
     io_bytes bytes = io_load(path);
-    poise_file *file = io_read(bytes.bytes, bytes.size, format, model);
-    free(bytes.bytes);
-    return file;
+    return io_read(bytes.bytes, bytes.size, format, model);
 }
 
 void io_refused(const void *bytes, size_t size, const poise_read_options *options, int line, const char *words)
@@ -150,7 +170,7 @@ void io_check_warned(const poise_file *file, int line, const char *part)
 
 void io_warned_text(const char *text, poise_format format, int line, const char *part)
 {
-    poise_file_destroy(io_case_warned(&(io_case){text, line, part}, format, NULL));
+    io_case_warned(&(io_case){text, line, part}, format, NULL);
 }
 
 // ---- Writing -------------------------------------------------------------------------------------------------------------
@@ -165,6 +185,7 @@ io_bytes io_write(const poise_file *file, poise_format format, int warnings)
     poise_status status = poise_write(file, format, NULL, &bytes, &size, said, &count, &error);
     ck_assert_msg(status == POISE_OK, "%s: %s", poise_status_name(status), error.text);
     ck_assert_msg(warnings < 0 || count == warnings, "%d warnings; first: %s", count, count > 0 ? said[0].text : "");
+    test_own(release_bytes, bytes);
     return (io_bytes){bytes, size};
 }
 
@@ -210,9 +231,6 @@ void io_round_trip(const poise_file *file, poise_format format, int warnings)
     io_bytes again = io_write(&whole, format, -1);
     ck_assert_uint_eq(again.size, bytes.size);
     ck_assert(memcmp(again.bytes, bytes.bytes, bytes.size) == 0);
-    poise_bytes_release(NULL, again.bytes);
-    poise_bytes_release(NULL, bytes.bytes);
-    poise_file_destroy(back);
 }
 
 // ---- The same bits -------------------------------------------------------------------------------------------------------
@@ -371,9 +389,9 @@ void io_same_files(const poise_file *a, const poise_file *b)
 poise_pose io_pose(const poise_model *model, const double *q, const char *name)
 {
     poise_kinematics *kinematics;
-    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics, NULL), POISE_OK);
     if (q) {
-        ck_assert_int_eq(poise_kinematics_update(kinematics, q), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_update(kinematics, q, NULL), POISE_OK);
     }
     int body = poise_model_find_body(model, name), tool = poise_model_find_tool(model, name);
     ck_assert_msg(body >= 0 || tool >= 0, "no %s", name);

@@ -15,7 +15,9 @@ typedef struct io_bytes {
     size_t size;
 } io_bytes;
 
-// A file of the shared data, with a zero behind it; ends the test when it is not there. Release with free.
+// Bytes and files that come from here are released after the test.
+
+// A file of the shared data, with a zero behind it; ends the test when it is not there.
 io_bytes io_load(const char *path);
 
 // Text that grows. Release `text` with free.
@@ -34,7 +36,11 @@ poise_read_options io_options(poise_format format, const poise_model *model);
 poise_file *io_read(const void *bytes, size_t size, poise_format format, const poise_model *model);
 poise_file *io_read_text(const char *text, poise_format format, const poise_model *model);
 poise_file *io_read_with(const char *text, const poise_read_options *options);
+poise_file *io_read_bytes(io_bytes bytes, const poise_read_options *options);
 poise_file *io_read_shared(const char *path, poise_format format, const poise_model *model);
+
+// Hand a file that was read otherwise over to the runner; NULL is allowed.
+poise_file *io_own(poise_file *file);
 
 // A text that must be refused, or read with a warning.
 typedef struct io_case {

@@ -1,9 +1,10 @@
-// Building skeletons in tests: every step is checked, so that a test says only what it is about.
+// Building skeletons in tests: every step is checked, and builders, models and figures are released after the test, so that
+// a test says only what it is about.
 #ifndef TEST_SKELETON_H
 #define TEST_SKELETON_H
 
+#include "own.h"
 #include "random_model.h"
-#include "test_main.h"
 
 #include <string.h>
 
@@ -11,7 +12,7 @@ static inline poise_builder *new_builder(void)
 {
     poise_builder *builder = NULL;
     ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
-    return builder;
+    return own_builder(builder);
 }
 
 static inline poise_joint joint_of(const char *name, const char *parent, poise_joint_type type)
@@ -41,15 +42,7 @@ static inline poise_model *model_of(const poise_builder *builder)
     poise_model *model = NULL;
     poise_error error = {0};
     ck_assert_msg(poise_model_create(builder, NULL, &model, &error) == POISE_OK, "%s", error.text);
-    return model;
-}
-
-// The model of a builder that is not needed any more.
-static inline poise_model *model_and_done(poise_builder *builder)
-{
-    poise_model *model = model_of(builder);
-    poise_builder_destroy(builder);
-    return model;
+    return own_model(model);
 }
 
 // ---- A model with a configuration ----------------------------------------------------------------------------------------
@@ -68,13 +61,13 @@ static inline void update(figure *f)
     ck_assert_int_eq(poise_kinematics_update(f->kin, f->q, NULL), POISE_OK);
 }
 
-// At the neutral configuration. The figure owns the model.
+// At the neutral configuration.
 static inline figure figure_of(poise_model *model)
 {
-    ck_assert_ptr_nonnull(model);
     figure f = {.model = model, .nq = poise_model_nq(model), .nv = poise_model_nv(model)};
     ck_assert_int_le(f.nq, FIGURE_NUMBERS);
     ck_assert_int_eq(poise_kinematics_create(model, NULL, &f.kin, NULL), POISE_OK);
+    own_kinematics(f.kin);
     poise_model_neutral(model, f.q);
     return f;
 }
@@ -97,15 +90,9 @@ static inline void pose_randomly(scene_random *random, figure *f)
 
 static inline figure random_figure(scene_random *random, int count, unsigned features)
 {
-    figure f = figure_of(random_model(random, count, features));
+    figure f = figure_of(own_model(random_model(random, count, features)));
     pose_randomly(random, &f);
     return f;
-}
-
-static inline void release(figure *f)
-{
-    poise_kinematics_destroy(f->kin);
-    poise_model_destroy(f->model);
 }
 
 #endif

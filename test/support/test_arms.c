@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "own.h"
 #include "scenes/scenes.h"
-#include "test_main.h"
 
 #define PI 3.14159265358979323846
 
@@ -71,6 +71,7 @@ test_arm arm_random(scene_random *random, int n, unsigned features)
         memcpy(parent, name, sizeof parent);
     }
     ck_assert_int_eq(poise_model_create(builder, NULL, &arm.model, NULL), POISE_OK);
+    own_model(arm.model);
     poise_builder_destroy(builder);
     arm.body = poise_model_find_body(arm.model, parent);
     arm.tip = (poise_pose){scene_random_rotation(random), {0.1, 0.02, -0.05}};
@@ -97,6 +98,7 @@ test_arm arm_planar(int n)
         memcpy(parent, name, sizeof parent);
     }
     ck_assert_int_eq(poise_model_create(builder, NULL, &arm.model, NULL), POISE_OK);
+    own_model(arm.model);
     poise_builder_destroy(builder);
     return arm;
 }
@@ -105,6 +107,7 @@ test_arm arm_of_scene(const char *scene)
 {
     test_arm arm = {.name = scene};
     ck_assert_int_eq(scene_create(scene, NULL, &arm.model, NULL), POISE_OK);
+    own_model(arm.model);
     int tool = poise_model_find_tool(arm.model, "tip");
     ck_assert_int_ge(tool, 0);
     arm.n = poise_model_nq(arm.model);
@@ -177,16 +180,11 @@ test_arm arm_of_file(const char *name)
     }
     fclose(file);
     ck_assert_int_eq(poise_model_create(builder, NULL, &arm.model, NULL), POISE_OK);
+    own_model(arm.model);
     poise_builder_destroy(builder);
     arm.n = poise_model_nq(arm.model);
     arm.body = poise_model_find_body(arm.model, parent);
     return arm;
-}
-
-void arm_destroy(test_arm *arm)
-{
-    poise_model_destroy(arm->model);
-    arm->model = NULL;
 }
 
 // ---- Poses ---------------------------------------------------------------------------------------------------------------
@@ -217,7 +215,7 @@ poise_solver *arm_solver(const test_arm *arm, const poise_solver_options *option
 {
     poise_solver *solver;
     ck_assert_int_eq(poise_solver_create(arm->model, options, NULL, &solver, NULL), POISE_OK);
-    return solver;
+    return own_solver(solver);
 }
 
 bool arm_meets(const test_arm *arm, const poise_goal *goal, const double *q, double tolerance)

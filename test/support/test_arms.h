@@ -37,8 +37,6 @@ test_arm arm_of_scene(const char *scene);
 // The chain file of that name in the shared folder; model NULL when it is not there.
 test_arm arm_of_file(const char *name);
 
-void arm_destroy(test_arm *arm);
-
 // World pose of the tip by poise_kinematics.
 poise_pose arm_pose(const test_arm *arm, const double *q);
 
@@ -48,7 +46,7 @@ poise_goal arm_goal(const test_arm *arm, const double *q);
 // Distance and angle between two poses.
 void arm_pose_error(poise_pose a, poise_pose b, double *distance, double *angle);
 
-// A solver for the arm; and does q meet the goal, by poise_kinematics?
+// A solver for the arm, which like the arm is released after the test; and does q meet the goal, by poise_kinematics?
 poise_solver *arm_solver(const test_arm *arm, const poise_solver_options *options);
 bool arm_meets(const test_arm *arm, const poise_goal *goal, const double *q, double tolerance);
 

@@ -35,6 +35,33 @@ bool test_has_shared(const char *path)
     return file != NULL;
 }
 
+// ---- What belongs to the running test ------------------------------------------------------------------------------------
+
+typedef struct belonging {
+    void (*destroy)(void *what);
+    void *what;
+    struct belonging *before;
+} belonging;
+
+static belonging *latest;
+
+void test_own(void (*destroy)(void *what), void *what)
+{
+    belonging *one = malloc(sizeof *one);
+    *one = (belonging){destroy, what, latest};
+    latest = one;
+}
+
+void test_sweep(void)
+{
+    while (latest) {
+        belonging *one = latest;
+        latest = one->before;
+        one->destroy(one->what);
+        free(one);
+    }
+}
+
 // ---- Suites --------------------------------------------------------------------------------------------------------------
 
 // "so3" for ".../test_so3.c".
@@ -84,6 +111,7 @@ static void run_suite(const char *name, tally *sum)
             continue;
         }
         TCase *one = tcase_create(entry->test.name); // a case of its own, so that it can be picked by name
+        tcase_add_checked_fixture(one, NULL, test_sweep);
         tcase_add_loop_test(one, &entry->test, 0, entry->rows);
         suite_add_tcase(suite, one);
         own.run += 1;

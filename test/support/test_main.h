@@ -61,6 +61,11 @@ void test_register(test_entry *entry);
 #define TEST_DATA_ROWS(name, rows, data) TEST_OF(name, rows, data, NULL)
 #define TEST_IF(name, lack)              TEST_OF(name, 1, NULL, lack)
 
+// What a helper made for a test is released after it, the latest first, also when the test fails: helpers hand it over, so
+// that tests need not. A loop that makes a lot calls test_sweep at the end of each round.
+void test_own(void (*destroy)(void *what), void *what);
+void test_sweep(void);
+
 // Is the file or folder there, in the data beside the repository that a bare clone lacks?
 bool test_has_shared(const char *path);
 
