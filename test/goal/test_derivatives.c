@@ -132,6 +132,30 @@ typedef struct context {
     const double *posture, *before, *weights;
 } context;
 
+// A position alone, with either loss, and in a box of tolerance.
+static poise_goal position_variant(int tip, poise_quat turn, int variant)
+{
+    poise_goal goal = poise_goal_position(tip, local, target);
+    switch (variant) {
+    case 1:
+        goal.weight = 2.5;
+        goal.loss = POISE_LOSS_HUBER;
+        goal.loss_scale = 0.2;
+        break;
+    case 2:
+        goal.loss = POISE_LOSS_GEMAN_MCCLURE;
+        goal.loss_scale = 1.3;
+        break;
+    case 3:
+        goal.target.rotation = turn;
+        goal.tolerance = poise_vec3_make(0.1, INFINITY, 0.05);
+        break;
+    default:
+        break;
+    }
+    return goal;
+}
+
 static poise_goal goal_variant(const context *c, int variant)
 {
     int tip = poise_model_find_body(c->model, "wrist"), other = poise_model_find_body(c->model, "other");
@@ -139,25 +163,10 @@ static poise_goal goal_variant(const context *c, int variant)
     poise_quat turn = poise_quat_from_axis_angle(poise_vec3_make(1, -1, 2), 0.9);
     poise_pose frame = {poise_quat_from_axis_angle(poise_vec3_make(0, 1, 1), 0.3), local};
     poise_goal goal;
+    if (variant < 4) {
+        return position_variant(tip, turn, variant);
+    }
     switch (variant) {
-    case 0:
-        return poise_goal_position(tip, local, target);
-    case 1:
-        goal = poise_goal_position(tip, local, target);
-        goal.weight = 2.5;
-        goal.loss = POISE_LOSS_HUBER;
-        goal.loss_scale = 0.2;
-        return goal;
-    case 2:
-        goal = poise_goal_position(tip, local, target);
-        goal.loss = POISE_LOSS_GEMAN_MCCLURE;
-        goal.loss_scale = 1.3;
-        return goal;
-    case 3:
-        goal = poise_goal_position(tip, local, target);
-        goal.target.rotation = turn;
-        goal.tolerance = poise_vec3_make(0.1, INFINITY, 0.05);
-        return goal;
     case 4:
         return poise_goal_direction(tip, poise_vec3_make(1, 2, 3), poise_vec3_make(-1, 0.5, 1));
     case 5:
