@@ -29,10 +29,15 @@ cp -a "$base" "$bare"
 cp /etc/resolv.conf "$bare/etc/"
 cp -r /etc/apt/apt.conf.d "$bare/etc/apt/" # a proxy, perhaps
 rm -f "$bare"/etc/apt/apt.conf.d/*clean
+certificates=/etc/ssl/certs/ca-certificates.crt # and what it signs with
+if [ -f $certificates ]; then
+    mkdir -p "$bare/etc/ssl/certs"
+    cp -L $certificates "$bare$certificates"
+fi
 mount -t proc proc "$bare/proc"
 
 inside() {
-    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/ LANG=C.UTF-8 ${JOBS:+JOBS=$JOBS} chroot "$bare" sh -c "$1"
+    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/ LANG=C.UTF-8 NODE_EXTRA_CA_CERTS=$certificates ${JOBS:+JOBS=$JOBS} chroot "$bare" sh -c "$1"
 }
 # packages installed, and the megabytes that they take
 packages() {

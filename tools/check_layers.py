@@ -52,7 +52,7 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTIL
 def allowed_layers(layer):
     """The layers, and single headers of layers, that `layer` may include."""
     allowed = {layer}
-    for other in LAYERS[layer]:
+    for other in LAYERS.get(layer, []):
         allowed |= {other} if "/" in other else allowed_layers(other)
     return allowed
 
@@ -112,21 +112,18 @@ def check_client(root, source, quoted, name):
 
 
 def check_tables(root, included):
-    """Permissions that name nothing, and those of CLIENTS and single headers that no file uses. `included`: (folder, path) pairs."""
+    """Permissions that name nothing, and those below the level of a layer that no file uses. `included`: pairs of paths."""
+    def below(path, name):
+        return (path + "/").startswith(name + "/")
+
     found = []
     for layer, others in LAYERS.items():
-        for name in [layer, *others]:
-            if not os.path.exists(os.path.join(root, "src", name)):
-                found.append(f"LAYERS[{layer}]: there is no src/{name}")
-            elif "/" in name and ("src/" + layer, "src/" + name) not in included:
-                found.append(f"LAYERS[{layer}]: nothing in src/{layer} includes {name}")
-    for folder, others in CLIENTS.items():
-        if not os.path.isdir(os.path.join(root, folder)):
-            found.append(f"CLIENTS: there is no folder {folder}")
-        for name in others:
-            if not any(who == folder and (path + "/").startswith(name + "/") for who, path in included):
-                found.append(f"CLIENTS[{folder}]: nothing in {folder}/ includes {name}")
-    return [f"tools/check_layers.py: {entry}" for entry in found]
+        found += [f"there is no src/{name}" for name in [layer, *others] if not os.path.exists(os.path.join(root, "src", name))]
+    single = {f"src/{layer}": [f"src/{name}" for name in others if "/" in name] for layer, others in LAYERS.items()}
+    for who, others in [*single.items(), *CLIENTS.items(), *PRIVATE.items()]:
+        found += [f"nothing in {who} includes {name}" for name in others
+                  if not any(below(source, who) and below(target, name) for source, target in included)]
+    return [f"tools/check_layers.py: a permission without use: {entry}" for entry in found]
 
 
 def check_file(root, source, included):
@@ -135,8 +132,7 @@ def check_file(root, source, included):
     found = []
     for match in INCLUDE.finditer(text):
         quoted, name = match[1] == '"', match[2]
-        parts = source.split("/")
-        included.add(("/".join(parts[:2]) if parts[0] == "src" else parts[0], owner(root, source, name)))
+        included.add((source, owner(root, source, name)))
         if name.startswith("poise/") and not os.path.isfile(os.path.join(root, "include", name)):
             reason = "no such public header"
         elif source.startswith("include/"):
