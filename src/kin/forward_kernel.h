@@ -6,9 +6,9 @@
 #define PZ_KIN_FORWARD_KERNEL_H
 
 #include "kin/kin.h"
-#include "simd/motion.h"
+#include "simd/lane_motion.h"
+#include "simd/lane_rotation.h"
 #include "simd/pack3.h"
-#include "simd/rotation.h"
 
 // Angles of one configuration are taken in whole registers. What follows the last of them, slides or zeros, does not count.
 #define SWEEP_REGISTER 4

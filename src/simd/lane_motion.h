@@ -1,6 +1,6 @@
 // Motions and wrenches of reals (real.h), as math/spatial.h explains them; with the width 1 they are those.
-#ifndef PZ_SIMD_MOTION_H
-#define PZ_SIMD_MOTION_H
+#ifndef PZ_SIMD_LANE_MOTION_H
+#define PZ_SIMD_LANE_MOTION_H
 
 #include "simd/real3.h"
 

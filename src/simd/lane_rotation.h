@@ -1,7 +1,7 @@
 // Rotations of reals (real.h): the functions of math/quat.h and math/so3.h that kernels need. With the width 1 they are
 // those; in lanes they do the same in the same order.
-#ifndef PZ_SIMD_ROTATION_H
-#define PZ_SIMD_ROTATION_H
+#ifndef PZ_SIMD_LANE_ROTATION_H
+#define PZ_SIMD_LANE_ROTATION_H
 
 #include "math/so3.h"
 #include "simd/real3.h"
