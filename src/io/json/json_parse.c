@@ -55,22 +55,43 @@ static bool fail_memory(parser *p)
 
 // ---- Texts ---------------------------------------------------------------------------------------------------------------
 
-// The four digits behind \u; -1 if there are not four.
+static int digit_of(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+// The number of four hexadecimal digits; -1 if there are not four.
 static int32_t read_unit(const char *at, const char *end)
 {
     int32_t unit = 0;
     for (int i = 0; i < 4; ++i) {
-        char c = at + i < end ? at[i] : '\0';
-        int digit = c >= '0' && c <= '9'   ? c - '0'
-                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                           : -1;
+        int digit = at + i < end ? digit_of(at[i]) : -1;
         if (digit < 0) {
             return -1;
         }
         unit = unit * 16 + digit;
     }
     return unit;
+}
+
+// From the \ to behind the escape.
+static bool scan_escape(parser *p)
+{
+    p->at += 1;
+    char escape = p->at < p->end ? *p->at : '\0';
+    if (escape == 'u' && read_unit(p->at + 1, p->end) >= 0) {
+        p->at += 5;
+        return true;
+    }
+    bool is_known = escape != '\0' && strchr("\"\\/bfnrt", escape);
+    p->at += p->at < p->end;
+    if (escape == 'u') { // up to the first character that is wrong
+        while (p->at < p->end && digit_of(*p->at) >= 0) {
+            p->at += 1;
+        }
+        p->at += p->at < p->end;
+    }
+    return is_known || fail(p, "invalid escape");
 }
 
 static bool is_plain(char c)
@@ -97,12 +118,9 @@ static bool scan_text(parser *p)
             return fail(p, *p->at == '\n' ? "unexpected newline" : "control character in a string");
         }
         if (*p->at == '\\') {
-            p->at += 1;
-            char escape = p->at < p->end ? *p->at : '\0';
-            if (escape == 'u' ? read_unit(p->at + 1, p->end) < 0 : escape == '\0' || !strchr("\"\\/bfnrt", escape)) {
-                return fail(p, "invalid escape");
+            if (!scan_escape(p)) {
+                return false;
             }
-            p->at += escape == 'u' ? 5 : 1;
             continue;
         }
         size_t length = pz_utf8_length(p->at, p->end);

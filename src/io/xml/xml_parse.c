@@ -505,11 +505,15 @@ static bool skip_content(parser *p)
     return true;
 }
 
-// A quoted text of a document type.
+// A quoted text of a document type, with white space in front.
 static bool skip_literal(parser *p, const char *token)
 {
+    const char *from = p->text.at;
     if (!skip_to_one_of(p, token, "\"'")) {
         return false;
+    }
+    if (p->text.at == from) {
+        return fail_token(p, from);
     }
     char quote[2] = {*p->text.at++, '\0'};
     return skip_to(p, token, quote);
