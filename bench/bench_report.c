@@ -1,8 +1,8 @@
 #include "bench_report.h"
 
-#include <poise/base.h>
+#include "cli/json_output.h"
 
-#include <jansson.h>
+#include <poise/base.h>
 
 #include <ctype.h>
 #include <math.h>
@@ -22,7 +22,7 @@ typedef struct row {
 
 struct bench_report {
     report_style style;
-    json_t *json, *suite; // suite: the current one
+    json_node *json, *suite; // suite: the current one
     const report_table *table;
     row *rows;
     int row_count, room;
@@ -71,14 +71,14 @@ static char *format_words(const char *format, va_list arguments)
     return text;
 }
 
-static void remember(json_t *object, const char *key, const char *text)
+static void remember(json_node *object, const char *key, const char *text)
 {
-    json_t *list = json_object_get(object, key);
+    json_node *list = json_get(object, key);
     if (!list) {
-        list = json_array();
-        json_object_set_new(object, key, list);
+        list = json_new(JSON_ARRAY);
+        json_set(object, key, list);
     }
-    json_array_append_new(list, json_string(text));
+    json_append(list, json_from_text(text));
 }
 
 // ---- Cells ---------------------------------------------------------------------------------------------------------------
@@ -260,23 +260,23 @@ static void print_markdown(const bench_report *r)
     }
 }
 
-static json_t *json_of(const report_column *column, double value)
+static json_node *json_of(const report_column *column, double value)
 {
-    return column->form == REPORT_YES ? json_boolean(value != 0.0) : json_real(value);
+    return column->form == REPORT_YES ? json_from_bool(value != 0.0) : json_from_number(value);
 }
 
 static void keep_rows(bench_report *r)
 {
-    json_t *rows = json_object_get(r->suite, "rows");
+    json_node *rows = json_get(r->suite, "rows");
     for (int i = 0; i < r->row_count; ++i) {
         const row *from = &r->rows[i];
-        json_t *to = json_pack("{s:s, s:s, s:s}", "table", r->table->name, "case", from->of, "method", from->method);
+        json_node *to = json_make("{s:s, s:s, s:s}", "table", r->table->name, "case", from->of, "method", from->method);
         for (int k = 0; k < r->table->count; ++k) {
             if (isfinite(from->value[k])) {
-                json_object_set_new(to, r->table->columns[k].key, json_of(&r->table->columns[k], from->value[k]));
+                json_set(to, r->table->columns[k].key, json_of(&r->table->columns[k], from->value[k]));
             }
         }
-        json_array_append_new(rows, to);
+        json_append(rows, to);
     }
 }
 
@@ -336,8 +336,8 @@ void report_row(bench_report *r, const char *of, const char *method, int count, 
 
 void report_begin_suite(bench_report *r, const char *name, const char *summary)
 {
-    r->suite = json_pack("{s:s, s:s, s:[]}", "name", name, "summary", summary, "rows");
-    json_array_append_new(json_object_get(r->json, "suites"), r->suite);
+    r->suite = json_make("{s:s, s:s, s:[]}", "name", name, "summary", summary, "rows");
+    json_append(json_get(r->json, "suites"), r->suite);
     r->begin = bench_wall();
     if (r->style == REPORT_MARKDOWN) {
         printf("\n### %c%s\n\n%c%s.\n", toupper((unsigned char)name[0]), name + 1, toupper((unsigned char)summary[0]),
@@ -350,7 +350,7 @@ void report_begin_suite(bench_report *r, const char *name, const char *summary)
 void report_end_suite(bench_report *r)
 {
     end_table(r);
-    json_object_set_new(r->suite, "seconds", json_real((bench_wall() - r->begin) * 1e-9));
+    json_set(r->suite, "seconds", json_from_number((bench_wall() - r->begin) * 1e-9));
     r->suite = NULL;
 }
 
@@ -378,7 +378,7 @@ void report_skip(bench_report *r, const char *format, ...)
     va_start(arguments, format);
     char *text = format_words(format, arguments);
     va_end(arguments);
-    json_object_set_new(r->suite, "skipped", json_string(text));
+    json_set(r->suite, "skipped", json_from_text(text));
     if (r->style != REPORT_JSON) {
         printf("%sSkipped: ", r->style == REPORT_MARKDOWN ? "\n" : "");
         print_words(r, text, 0);
@@ -411,7 +411,7 @@ bench_report *report_create(report_style style, const bench_machine *m)
 {
     bench_report *r = bench_take(1, sizeof *r);
     r->style = style;
-    r->json = json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:[], s:[]}", "machine", m->processor, "cores", m->cores, "compiler",
+    r->json = json_make("{s:s, s:i, s:s, s:s, s:s, s:s, s:[], s:[]}", "machine", m->processor, "cores", m->cores, "compiler",
                         m->compiler, "flags", m->flags, "version", poise_version(), "date", m->date, "peers", "suites");
     char text[640];
     if (style != REPORT_JSON) {
@@ -424,9 +424,8 @@ bench_report *report_create(report_style style, const bench_machine *m)
 
 void report_peer(bench_report *r, const char *name, const char *package, bool is_built, bool is_asked)
 {
-    json_array_append_new(json_object_get(r->json, "peers"),
-                          json_pack("{s:s, s:b, s:b, s:s?}", "name", name, "built", is_built, "run", is_built && is_asked,
-                                    "package", package));
+    json_append(json_get(r->json, "peers"), json_make("{s:s, s:b, s:b, s:s}", "name", name, "built", is_built, "run",
+                                                      is_built && is_asked, "package", package));
     if (is_asked && !is_built && r->style != REPORT_JSON) {
         char text[256];
         snprintf(text, sizeof text, "Without %s, which is not built in: apt-get install %s, then build again.", name,
@@ -438,16 +437,17 @@ void report_peer(bench_report *r, const char *name, const char *package, bool is
 
 bool report_finish(bench_report *r, const char *path)
 {
-    size_t flags = JSON_INDENT(2) | JSON_REAL_PRECISION(FIGURES);
     if (r->style == REPORT_JSON) {
-        json_dumpf(r->json, stdout, flags);
+        json_write(stdout, r->json, JSON_INDENTED, FIGURES);
         printf("\n");
     }
-    if (path && json_dump_file(r->json, path, flags) != 0) {
+    FILE *file = path ? fopen(path, "w") : NULL;
+    bool works = !path || (file && json_write(file, r->json, JSON_INDENTED, FIGURES));
+    if ((file && fclose(file) != 0) || !works) {
         bench_fail("cannot write %s", path);
     }
     bool is_held = !r->is_broken;
-    json_decref(r->json);
+    json_release(r->json);
     free(r->rows);
     free(r);
     return is_held;

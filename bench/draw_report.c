@@ -39,13 +39,13 @@ static curve *find_curve(curves *c, const char *method)
     return &c->all[c->count++];
 }
 
-static void take_row(curves *c, const json_t *row)
+static void take_row(curves *c, const json_node *row)
 {
-    const char *of = json_string_value(json_object_get(row, "table"));
-    const char *robot = json_string_value(json_object_get(row, "case"));
-    const char *method = json_string_value(json_object_get(row, "method"));
-    double batch = json_number_value(json_object_get(row, "batch"));
-    double millions = json_number_value(json_object_get(row, "millions_per_second"));
+    const char *of = json_text_of(json_get(row, "table"));
+    const char *robot = json_text_of(json_get(row, "case"));
+    const char *method = json_text_of(json_get(row, "method"));
+    double batch = json_number_of(json_get(row, "batch"));
+    double millions = json_number_of(json_get(row, "millions_per_second"));
     if (!of || strcmp(of, "sizes") != 0 || !robot || !method || !(batch > 0.0) || !(millions > 0.0)) {
         return;
     }
@@ -57,18 +57,16 @@ static void take_row(curves *c, const json_t *row)
     }
 }
 
-static void take_curves(curves *c, const json_t *report)
+static void take_curves(curves *c, const json_node *report)
 {
-    size_t i, k;
-    json_t *suite, *row;
-    json_array_foreach(json_object_get(report, "suites"), i, suite)
-    {
-        json_array_foreach(json_object_get(suite, "rows"), k, row)
-        {
+    const json_node *suites = json_get(report, "suites");
+    for (const json_node *suite = suites ? suites->first : NULL; suite; suite = suite->next) {
+        const json_node *rows = json_get(suite, "rows"), *notes = json_get(suite, "notes");
+        for (const json_node *row = rows ? rows->first : NULL; row; row = row->next) {
             int before = c->count;
             take_row(c, row);
             if (c->count > before) {
-                c->device = json_string_value(json_array_get(json_object_get(suite, "notes"), 0));
+                c->device = json_text_of(notes ? notes->first : NULL);
             }
         }
     }
@@ -104,13 +102,14 @@ static bool save(plot *p, const char *out)
 static bool draw_file(const char *name, const char *out)
 {
     file_bytes file;
-    json_error_t error;
+    poise_error error;
+    size_t place;
     curves c = {.count = 0};
     char subtitle[512];
     if (!file_read(name, &file)) {
         return false;
     }
-    json_t *report = json_loadb(file.bytes, file.size, 0, &error);
+    json_node *report = json_read(file.bytes, file.size, &error, &place);
     file_release(&file);
     if (report) {
         take_curves(&c, report);
@@ -121,14 +120,13 @@ static bool draw_file(const char *name, const char *out)
     } else if (!works) {
         complain("%s: no rows of throughput against batch size; poise bench gpu-arms --save FILE has some", name);
     } else {
-        const char *machine = json_string_value(json_object_get(report, "machine"));
+        const char *machine = json_text_of(json_get(report, "machine"));
         const char *device = c.device ? c.device : "";
         snprintf(subtitle, sizeof subtitle, "%.*s; %s, %d cores; %.*s", (int)strcspn(c.robot, ","), c.robot,
-                 machine ? machine : "", (int)json_integer_value(json_object_get(report, "cores")),
-                 (int)strcspn(device, ",."), device);
+                 machine ? machine : "", (int)json_number_of(json_get(report, "cores")), (int)strcspn(device, ",."), device);
         works = save(draw(&c, subtitle), out);
     }
-    json_decref(report);
+    json_release(report);
     return works;
 }
 

@@ -1,8 +1,4 @@
 # poise_io: files. A library beside the core and, like it, without dependencies.
-find_package(PkgConfig)
-if(PKG_CONFIG_FOUND)
-    pkg_check_modules(POISE_JANSSON QUIET IMPORTED_TARGET GLOBAL jansson) # of the tool
-endif()
 
 # The private parts of the core that io uses. libpoise.so keeps them to itself, so libpoise_io.so has its own copy, hidden as
 # well; the static library takes them from libpoise.a.

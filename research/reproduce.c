@@ -33,7 +33,7 @@ void reproduce_note(reproduce *r, const char *format, ...)
     vsnprintf(text, sizeof text, format, values);
     va_end(values);
     if (r->result) {
-        json_array_append_new(json_object_get(r->result, "notes"), json_from_text(text));
+        json_append(json_get(r->result, "notes"), json_from_text(text));
     } else {
         print_wrapped(stdout, text, 0, COLUMNS);
     }
@@ -53,7 +53,7 @@ static bool close_file(reproduce *r, text_file *file, const char *suffix, const 
     size_t used = strlen(r->files);
     snprintf(r->files + used, sizeof r->files - used, "%s%s", used ? " " : "", name);
     if (r->result) {
-        json_array_append_new(json_object_get(r->result, "files"), json_from_text(path));
+        json_append(json_get(r->result, "files"), json_from_text(path));
     }
     return text_close(file, path);
 }
@@ -76,8 +76,8 @@ bool reproduce_data(reproduce *r, sheet *s, const char *suffix)
 bool reproduce_sheet(reproduce *r, sheet *s, const char *title, const char *suffix)
 {
     if (r->result) {
-        json_t *rows = sheet_json(s);
-        json_array_append_new(json_object_get(r->result, "tables"), json_pack("{s:s?, s:o}", "title", title, "rows", rows));
+        json_node *rows = sheet_json(s);
+        json_append(json_get(r->result, "tables"), json_make("{s:s, s:o}", "title", title, "rows", rows));
     } else {
         printf("\n");
         if (title) {

@@ -39,8 +39,8 @@ struct reproduce {
     int threads;
     const device *device; // NULL: the processors
     const experiment *now;
-    json_t *result;  // of the current experiment; NULL for people
-    json_t *results; // NULL for people
+    json_node *result;  // of the current experiment; NULL for people
+    json_node *results; // NULL for people
     char files[512]; // written by the current experiment
     char foot[160];  // of its plots
     // kept for the next experiment

@@ -165,16 +165,16 @@ void sheet_write(const sheet *s, FILE *stream, bool times)
     }
 }
 
-json_t *sheet_json(const sheet *s)
+json_node *sheet_json(const sheet *s)
 {
-    json_t *rows = json_array();
+    json_node *rows = json_new(JSON_ARRAY);
     for (int row = 0; row < sheet_rows(s); ++row) {
-        json_t *object = json_object();
+        json_node *object = json_new(JSON_OBJECT);
         for (int i = 0; i < s->width; ++i) {
             const cell *c = cell_at(s, row, i);
-            json_object_set_new(object, s->columns[i].key, c->text ? json_from_text(c->text) : json_from_number(c->number));
+            json_set(object, s->columns[i].key, c->text ? json_from_text(c->text) : json_from_number(c->number));
         }
-        json_array_append_new(rows, object);
+        json_append(rows, object);
     }
     return rows;
 }

@@ -35,6 +35,6 @@ void sheet_print(const sheet *s);
 void sheet_write(const sheet *s, FILE *stream, bool times);
 
 // An array of objects.
-json_t *sheet_json(const sheet *s);
+json_node *sheet_json(const sheet *s);
 
 #endif

@@ -65,20 +65,20 @@ static const experiment *find_experiment(const char *name)
 
 static app_exit list_experiments(bool json)
 {
-    json_t *list = json ? json_array() : NULL;
+    json_node *list = json ? json_new(JSON_ARRAY) : NULL;
     table *t = json ? NULL : table_create("name\twhat\tfrom");
     const experiment *e;
     for (int i = 0; (e = experiment_at(i)); ++i) {
         if (json) {
-            json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:b}", "name", e->name, "title", e->title, "source",
-                                                  e->source, "uses_data", e->uses_data));
+            json_append(list, json_make("{s:s, s:s, s:s, s:b}", "name", e->name, "title", e->title, "source", e->source,
+                                        "uses_data", e->uses_data));
         } else {
             const char *number = strrchr(e->source, ',');
             table_row(t, "%s\t%s\t%s", e->name, e->title, number ? number + 2 : "");
         }
     }
     if (json) {
-        return json_print(json_pack("{s:o}", "experiments", list)) ? APP_DONE : APP_BAD;
+        return json_print(json_make("{s:o}", "experiments", list)) ? APP_DONE : APP_BAD;
     }
     table_end(t, stdout);
     printf("\npoise reproduce NAME... makes them again, poise reproduce all makes all of them.\n");
@@ -159,7 +159,7 @@ static bool run_experiment(reproduce *r, const experiment *e, bool json)
     r->files[0] = '\0';
     snprintf(r->foot, sizeof r->foot, "After %s. Drawn by poise reproduce %s.", e->source, e->name);
     if (json) {
-        r->result = json_pack("{s:s, s:s, s:s, s:[], s:[], s:[]}", "name", e->name, "title", e->title, "source", e->source,
+        r->result = json_make("{s:s, s:s, s:s, s:[], s:[], s:[]}", "name", e->name, "title", e->title, "source", e->source,
                               "notes", "tables", "files");
     } else {
         printf("%s%s: %s%s\n%s\n", style_code(STYLE_BOLD), e->name, e->title, style_code(STYLE_PLAIN), e->source);
@@ -168,8 +168,8 @@ static bool run_experiment(reproduce *r, const experiment *e, bool json)
     bool works = ranks_current()->agree(run_mine(r, e));
     double seconds = seconds_now() - start;
     if (json) {
-        json_object_set_new(r->result, "seconds", json_from_number(seconds));
-        json_array_append_new(r->results, r->result);
+        json_set(r->result, "seconds", json_from_number(seconds));
+        json_append(r->results, r->result);
         r->result = NULL;
     } else if (works) {
         char text[1200];
@@ -207,14 +207,14 @@ static bool run_all(const arguments *args, reproduce *r)
         works = works && find_experiment(arguments_at(args, i)) != NULL;
     }
     works = ranks_current()->agree(works && find_data(args, r) && folder_make(r->out));
-    r->results = json ? json_array() : NULL;
+    r->results = json ? json_new(JSON_ARRAY) : NULL;
     for (int i = 0; i < count && works; ++i) {
         works = run_experiment(r, is_all ? experiment_at(i) : find_experiment(arguments_at(args, i)), json);
     }
     if (json && works) {
-        return json_print(json_pack("{s:o}", "reproduced", r->results));
+        return json_print(json_make("{s:o}", "reproduced", r->results));
     }
-    json_decref(r->results);
+    json_release(r->results);
     return works;
 }
 

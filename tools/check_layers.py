@@ -38,6 +38,7 @@ CLIENTS = {
 
 # Single files that need private headers.
 PRIVATE = {
+    "app/cli/json_tree.c": ["src/io"],  # reads JSON with the parser of the library
     "reference/two_task.c": ["src/express/erik", "src/math"],  # runs over the chain and the measures of ERIK
 }
 

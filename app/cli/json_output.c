@@ -1,146 +1,137 @@
-// JSON for machines.
+// Printing JSON.
 #include "json_output.h"
 
-#include "joint_names.h"
 #include "terminal.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-json_t *json_from_number(double number)
+static void put_text(FILE *stream, const char *text)
 {
-    return isfinite(number) ? json_real(number) : json_null();
-}
-
-json_t *json_from_numbers(const double *numbers, int count)
-{
-    json_t *array = json_array();
-    for (int i = 0; i < count; ++i) {
-        json_array_append_new(array, json_from_number(numbers[i]));
+    putc('"', stream);
+    for (const char *c = text; *c; ++c) {
+        static const char special[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
+        const char *at = strchr(special, *c);
+        if (at) {
+            fprintf(stream, "\\%c", names[at - special]);
+        } else if ((unsigned char)*c < 0x20) {
+            fprintf(stream, "\\u%04X", (unsigned)*c);
+        } else {
+            putc(*c, stream);
+        }
     }
-    return array;
+    putc('"', stream);
 }
 
-json_t *json_from_vec3(poise_vec3 v)
+// Always with a point or an exponent; that without a plus and leading zeros.
+static void put_real(FILE *stream, double number, int digits)
 {
-    return json_from_numbers((double[]){v.x, v.y, v.z}, 3);
-}
-
-json_t *json_from_quat(poise_quat q)
-{
-    return json_from_numbers((double[]){q.x, q.y, q.z, q.w}, 4);
-}
-
-json_t *json_from_text(const char *text)
-{
-    if (!text) {
-        return json_null();
+    char text[40];
+    snprintf(text, sizeof text, "%.*g", digits, number);
+    char *exponent = strchr(text, 'e');
+    if (!exponent) {
+        fprintf(stream, "%s%s", text, strchr(text, '.') ? "" : ".0");
+        return;
     }
-    json_t *value = json_string(text);
+    *exponent = '\0';
+    fprintf(stream, "%se%d", text, atoi(exponent + 1));
+}
+
+static void put_leaf(FILE *stream, const json_node *value, int digits)
+{
+    static const char *const words[] = {"null", "false", "true"};
+    if (value->kind == JSON_TEXT) {
+        put_text(stream, value->text);
+    } else if (value->kind == JSON_REAL) {
+        put_real(stream, value->number, digits);
+    } else if (value->kind == JSON_INTEGER) {
+        fprintf(stream, "%lld", value->integer);
+    } else {
+        fputs(words[value->kind], stream);
+    }
+}
+
+static bool has_lines(const json_node *list, json_layout layout, int depth)
+{
+    bool has_rows = list->kind == JSON_OBJECT || json_is(list->first, JSON_OBJECT);
+    return list->count > 0 && (layout == JSON_INDENTED || (layout == JSON_ROWS && has_rows && depth < 2));
+}
+
+static void put(FILE *stream, const json_node *value, json_layout layout, int depth, int digits)
+{
+    if (value->kind != JSON_ARRAY && value->kind != JSON_OBJECT) {
+        put_leaf(stream, value, digits);
+        return;
+    }
+    bool in_lines = has_lines(value, layout, depth);
+    int step = layout == JSON_INDENTED ? 2 : 1;
+    json_layout inner = layout == JSON_ROWS && !in_lines ? JSON_LINE : layout;
+    putc(value->kind == JSON_ARRAY ? '[' : '{', stream);
+    for (const json_node *child = value->first; child; child = child->next) {
+        if (in_lines) {
+            fprintf(stream, "\n%*s", step * (depth + 1), "");
+        }
+        if (child->key) {
+            put_text(stream, child->key);
+            fputs(layout == JSON_TIGHT ? ":" : ": ", stream);
+        }
+        put(stream, child, inner, depth + 1, digits);
+        if (child->next) {
+            fputs(in_lines || layout == JSON_TIGHT ? "," : ", ", stream);
+        }
+    }
+    if (in_lines) {
+        fprintf(stream, "\n%*s", step * depth, "");
+    }
+    putc(value->kind == JSON_ARRAY ? ']' : '}', stream);
+}
+
+bool json_write(FILE *stream, const json_node *value, json_layout layout, int digits)
+{
     if (value) {
-        return value;
+        put(stream, value, layout, 0, digits);
     }
-    size_t size = strlen(text) + 1;
-    char *plain = malloc(size);
-    if (!plain) {
-        return json_null();
-    }
-    for (size_t i = 0; i < size; ++i) {
-        plain[i] = (unsigned char)text[i] < 128 ? text[i] : '?';
-    }
-    value = json_string(plain);
-    free(plain);
-    return value;
+    return value && !ferror(stream);
 }
 
-json_t *json_from_names(const void *user, const char *(*at)(const void *user, int index), int count)
+char *json_to_text(const json_node *value, int digits)
 {
-    json_t *list = json_array();
-    for (int i = 0; i < count; ++i) {
-        json_array_append_new(list, json_from_text(at(user, i)));
+    char *text = NULL;
+    size_t size;
+    FILE *stream = value ? open_memstream(&text, &size) : NULL;
+    if (!stream) {
+        return NULL;
     }
-    return list;
+    bool works = json_write(stream, value, JSON_TIGHT, digits);
+    if (fclose(stream) != 0 || !works) {
+        free(text);
+        return NULL;
+    }
+    return text;
 }
 
-json_t *json_from_times(const latency *times)
+static bool finish(FILE *stream, json_node *value, json_layout layout)
 {
-    const double us = 1e6;
-    return json_pack("{s:o, s:o, s:o, s:o}", "mean", json_from_number(us * latency_mean(times)), "p50",
-                     json_from_number(us * latency_quantile(times, 0.5)), "p99",
-                     json_from_number(us * latency_quantile(times, 0.99)), "max", json_from_number(us * times->largest));
-}
-
-json_t *json_from_limits(const poise_model *model, int (*side)(const void *user, int i), const void *user)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < poise_model_nq(model); ++i) {
-        int at = side(user, i), place, k = model_joint_of(model, i, &place);
-        if (at != 0) {
-            json_array_append_new(list,
-                                  json_pack("{s:o, s:i, s:s}", "joint", json_from_text(poise_model_joint_name(model, k)),
-                                            "coordinate", i, "side", at < 0 ? "lower" : "upper"));
-        }
-    }
-    return list;
-}
-
-enum { DIGITS = 17 }; // as many as a double needs
-
-#define LEAVES (JSON_REAL_PRECISION(DIGITS) | JSON_ENCODE_ANY)
-
-// Print values down to `depth` containers over several lines, what is deeper on one line: a line for each member of the
-// outermost object and for each row of a list of objects, but not for each number.
-static bool print_lines(const json_t *value, int depth, int indent)
-{
-    bool is_list = json_is_array(value);
-    size_t count = is_list ? json_array_size(value) : json_object_size(value), i = 0;
-    bool has_rows = json_is_object(value) || (is_list && json_is_object(json_array_get(value, 0)));
-    if (depth == 0 || !has_rows || count == 0) {
-        return json_dumpf(value, stdout, LEAVES) == 0;
-    }
-    bool works = true;
-    void *member = is_list ? NULL : json_object_iter((json_t *)value);
-    puts(is_list ? "[" : "{");
-    for (; i < count && works; ++i) {
-        printf("%*s", indent + 1, "");
-        if (!is_list) {
-            json_t *key = json_string(json_object_iter_key(member));
-            works = key && json_dumpf(key, stdout, LEAVES) == 0;
-            json_decref(key);
-            fputs(": ", stdout);
-        }
-        works =
-            works && print_lines(is_list ? json_array_get(value, i) : json_object_iter_value(member), depth - 1, indent + 1);
-        puts(i + 1 < count ? "," : "");
-        member = is_list ? NULL : json_object_iter_next((json_t *)value, member);
-    }
-    printf("%*s%s", indent, "", is_list ? "]" : "}");
-    return works;
-}
-
-static bool finish(FILE *stream, json_t *value, bool works)
-{
+    bool works = json_write(stream, value, layout, JSON_DIGITS);
     if (!works) {
         complain("JSON could not be printed: no memory left, or standard output is closed");
     }
     putc('\n', stream);
-    json_decref(value);
+    json_release(value);
     return works;
 }
 
-bool json_print(json_t *value)
+bool json_print(json_node *value)
 {
-    return finish(stdout, value, value && print_lines(value, 2, 0));
+    return finish(stdout, value, JSON_ROWS);
 }
 
-bool json_write_line(FILE *stream, json_t *value)
+bool json_write_line(FILE *stream, json_node *value)
 {
-    return finish(stream, value, value && json_dumpf(value, stream, LEAVES | JSON_COMPACT) == 0);
+    return finish(stream, value, JSON_TIGHT);
 }
 
-bool json_print_line(json_t *value)
+bool json_print_line(json_node *value)
 {
     return json_write_line(stdout, value);
 }

@@ -131,10 +131,10 @@ bool aim_print_text(const aim_job *job)
 
 // ---- JSON ----------------------------------------------------------------------------------------------------------------
 
-static json_t *target_as_json(const aim_target *t)
+static json_node *target_as_json(const aim_target *t)
 {
     static const char *const names[] = {"orientation", "direction", "at"};
-    return json_pack("{s:o}", names[t->kind],
+    return json_make("{s:o}", names[t->kind],
                      t->kind == AIM_ORIENTATION ? json_from_quat(t->rotation) : json_from_vec3(t->vector));
 }
 
@@ -150,29 +150,29 @@ static int side_of_limit(const void *user, int i)
     return c->q[i] <= poise_model_lower(c->model)[i] ? -1 : c->q[i] >= poise_model_upper(c->model)[i];
 }
 
-static void put_result(json_t *o, const aim_job *job, int i)
+static void put_result(json_node *o, const aim_job *job, int i)
 {
     const aim_result *r = &job->results[i];
     int nq = poise_model_nq(job->model);
     configuration c = {job->model, job->q + (size_t)i * (size_t)nq};
-    json_object_set_new(o, "target", target_as_json(&job->path.targets[i]));
-    json_object_set_new(o, "outcome", json_string(r->outcome));
-    json_object_set_new(o, "within_threshold", json_boolean(r->within));
-    json_object_set_new(o, "iterations", json_integer(r->iterations));
-    json_object_set_new(o, "q", json_from_numbers(c.q, nq));
-    json_object_set_new(o, "angle", json_from_number(r->angle));
-    json_object_set_new(o, "orientation_error", json_from_number(r->orientation));
-    json_object_set_new(o, "posture_error", json_from_number(r->posture));
-    json_object_set_new(o, "combined_error", json_from_number(r->error));
-    json_object_set_new(o, "shape", json_from_number(r->shape));
-    json_object_set_new(o, "active_limits", json_from_limits(job->model, side_of_limit, &c));
-    json_object_set_new(o, "limits_hold", json_boolean(r->limits_hold));
+    json_set(o, "target", target_as_json(&job->path.targets[i]));
+    json_set(o, "outcome", json_from_text(r->outcome));
+    json_set(o, "within_threshold", json_from_bool(r->within));
+    json_set(o, "iterations", json_from_integer(r->iterations));
+    json_set(o, "q", json_from_numbers(c.q, nq));
+    json_set(o, "angle", json_from_number(r->angle));
+    json_set(o, "orientation_error", json_from_number(r->orientation));
+    json_set(o, "posture_error", json_from_number(r->posture));
+    json_set(o, "combined_error", json_from_number(r->error));
+    json_set(o, "shape", json_from_number(r->shape));
+    json_set(o, "active_limits", json_from_limits(job->model, side_of_limit, &c));
+    json_set(o, "limits_hold", json_from_bool(r->limits_hold));
 }
 
-static json_t *summary_as_json(const aim_job *job)
+static json_node *summary_as_json(const aim_job *job)
 {
     summary s = sum_up(job);
-    return json_pack("{s:i, s:i, s:i, s:i, s:i, s:{s:o, s:o}, s:o, s:o, s:{s:o, s:o}, s:o, s:{s:o}, s:o}", "steps",
+    return json_make("{s:i, s:i, s:i, s:i, s:i, s:{s:o, s:o}, s:o, s:o, s:{s:o, s:o}, s:o, s:{s:o}, s:o}", "steps",
                      job->path.count, "reached", s.reached, "within_threshold", s.within, "jumps", s.jumps,
                      "limit_violations", s.violations, "angle", "mean", json_from_number(s.angle), "max",
                      json_from_number(s.largest_angle), "orientation_error", json_from_number(s.orientation),
@@ -181,31 +181,30 @@ static json_t *summary_as_json(const aim_job *job)
                      json_from_number(s.iterations), "us_per_step", json_from_times(&s.time));
 }
 
-static json_t *begin_json(const aim_job *job)
+static json_node *begin_json(const aim_job *job)
 {
-    return json_pack("{s:o, s:o, s:o}", "model", json_from_text(job->file_name), "end", json_from_text(job->end.name),
+    return json_make("{s:o, s:o, s:o}", "model", json_from_text(job->file_name), "end", json_from_text(job->end.name),
                      "posture", json_from_numbers(job->posture, poise_model_nq(job->model)));
 }
 
 bool aim_print_json(const aim_job *job)
 {
-    json_t *o = begin_json(job);
-    json_object_set_new(o, "method", json_from_text(job->method));
+    json_node *o = begin_json(job);
+    json_set(o, "method", json_from_text(job->method));
     if (!job->is_path) {
         put_result(o, job, 0);
         return json_print(o);
     }
-    json_t *sums = summary_as_json(job), *steps = json_array();
+    json_node *sums = summary_as_json(job), *steps = json_new(JSON_ARRAY);
     for (int i = 0; i < job->path.count; ++i) {
-        json_t *step = json_object();
+        json_node *step = json_new(JSON_OBJECT);
         put_result(step, job, i);
-        json_object_set_new(step, "jump", json_boolean(job->jumped[i]));
-        json_array_append_new(steps, step);
+        json_set(step, "jump", json_from_bool(job->jumped[i]));
+        json_append(steps, step);
     }
-    json_object_set_new(sums, "steps", steps);
-    json_object_set_new(sums, "frames", json_integer(job->path.count));
-    json_object_update(o, sums);
-    json_decref(sums);
+    json_set(sums, "steps", steps);
+    json_set(sums, "frames", json_from_integer(job->path.count));
+    json_merge(o, sums);
     return json_print(o);
 }
 
@@ -213,8 +212,8 @@ bool aim_print_json(const aim_job *job)
 
 struct aim_comparison {
     bool warned;
-    table *table;        // for people, or
-    json_t *root, *list; // for machines
+    table *table;           // for people, or
+    json_node *root, *list; // for machines
 };
 
 aim_comparison *aim_comparison_create(const aim_job *job, bool json)
@@ -222,7 +221,7 @@ aim_comparison *aim_comparison_create(const aim_job *job, bool json)
     aim_comparison *c = needed(calloc(1, sizeof *c));
     if (json) {
         c->root = begin_json(job);
-        c->list = json_array();
+        c->list = json_new(JSON_ARRAY);
         return c;
     }
     print_title(job);
@@ -250,9 +249,9 @@ void aim_comparison_add(aim_comparison *c, const aim_job *job, const char *metho
 {
     summary s = reason ? (summary){0} : sum_up(job);
     if (c->list) {
-        json_t *row = reason ? json_pack("{s:s}", "reason", reason) : summary_as_json(job);
-        json_object_set_new(row, "method", json_string(method));
-        json_array_append_new(c->list, row);
+        json_node *row = reason ? json_make("{s:s}", "reason", reason) : summary_as_json(job);
+        json_set(row, "method", json_from_text(method));
+        json_append(c->list, row);
     } else if (reason) {
         table_row(c->table, "%s\tnot here", method);
         if (!c->warned) {
@@ -268,7 +267,7 @@ bool aim_comparison_end(aim_comparison *c)
 {
     bool works = true;
     if (c->list) {
-        json_object_set_new(c->root, "methods", c->list);
+        json_set(c->root, "methods", c->list);
         works = json_print(c->root);
     } else {
         table_end(c->table, stdout);

@@ -317,53 +317,53 @@ static bool read_lines(const char *name, const file_bytes *file, aim_path *path)
 }
 
 // An item of a JSON list: numbers, or an object with one member such as {"at": [1, 0, 0]}.
-static const char *read_item(json_t *item, aim_target *target)
+static const char *read_item(const json_node *item, aim_target *target)
 {
-    aim_kind kind = json_array_size(item) == 4 ? AIM_ORIENTATION : AIM_DIRECTION;
-    if (json_is_object(item)) {
-        const char *key = json_object_iter_key(json_object_iter(item));
-        if (json_object_size(item) != 1 || !aim_kind_by_name(key, strlen(key), &kind)) {
+    aim_kind kind = json_count(item) == 4 ? AIM_ORIENTATION : AIM_DIRECTION;
+    if (json_is(item, JSON_OBJECT)) {
+        const char *key = item->first ? item->first->key : "";
+        if (item->count != 1 || !aim_kind_by_name(key, strlen(key), &kind)) {
             return "is an object with another member than one of: orientation direction at";
         }
-        item = json_object_get(item, key);
+        item = item->first;
     }
     double numbers[4];
-    int count = (int)json_array_size(item);
-    for (int i = 0; i < count && i < 4; ++i) {
-        json_t *n = json_array_get(item, (size_t)i);
+    int i = 0;
+    for (const json_node *n = item->first; n && i < 4; n = n->next) {
         if (!json_is_number(n)) {
             return "something in it is not a number";
         }
-        numbers[i] = json_number_value(n);
+        numbers[i++] = n->number;
     }
-    return aim_make_target(kind, numbers, count, target);
+    return aim_make_target(kind, numbers, item->count, target);
 }
 
 static bool read_json(const char *name, const file_bytes *file, aim_path *path)
 {
-    json_error_t error;
-    int room = 0;
-    json_t *root = json_loadb(file->bytes, file->size, 0, &error), *list = root;
-    if (json_is_object(root)) {
-        list = json_object_get(root, "path");
+    poise_error error;
+    size_t place;
+    int room = 0, number = 0;
+    json_node *root = json_read(file->bytes, file->size, &error, &place), *list = root;
+    if (json_is(root, JSON_OBJECT)) {
+        list = json_get(root, "path");
     }
     if (!root) {
         complain("%s:%d:%d: %s", name, error.line, error.column, error.text);
-    } else if (!json_is_array(list)) {
+    } else if (!json_is(list, JSON_ARRAY)) {
         complain("%s: is neither a list of targets nor an object with a list called \"path\"", name);
     }
-    bool works = root && json_is_array(list);
-    for (size_t i = 0; works && i < json_array_size(list); ++i) {
+    bool works = root && json_is(list, JSON_ARRAY);
+    for (const json_node *item = works ? list->first : NULL; works && item; item = item->next, ++number) {
         aim_target target;
-        const char *wrong = read_item(json_array_get(list, i), &target);
+        const char *wrong = read_item(item, &target);
         if (wrong) {
-            complain("%s: target %d: %s", name, (int)i, wrong);
+            complain("%s: target %d: %s", name, number, wrong);
             works = false;
         } else {
             add_target(path, &room, &target);
         }
     }
-    json_decref(root);
+    json_release(root);
     return works;
 }
 

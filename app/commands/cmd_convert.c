@@ -152,17 +152,19 @@ static void print_people(const job *j)
 static app_exit print_machine(const job *j)
 {
     const poise_file *file = j->file;
-    json_t *losses = json_array();
+    json_node *losses = json_new(JSON_ARRAY);
     if (j->changed > 0) {
-        json_array_append_new(losses, json_sprintf("%d joints became Euler angles, without limits", j->changed));
+        char text[80];
+        snprintf(text, sizeof text, "%d joints became Euler angles, without limits", j->changed);
+        json_append(losses, json_from_text(text));
     }
     for (int i = 0; i < j->loss_count && i < MOST_LOSSES; ++i) {
-        json_array_append_new(losses, json_from_text(j->losses[i].text));
+        json_append(losses, json_from_text(j->losses[i].text));
     }
     bool clip = file->clip && holds_motion(j->format), markers = file->markers && holds_markers(j->format);
-    json_t *o =
-        json_pack("{s:o, s:o, s:s, s:I, s:i, s:i, s:i, s:o}", "input", json_from_text(j->input), "output",
-                  json_from_text(j->output), "format", poise_format_name(j->format), "bytes", (json_int_t)j->size, "joints",
+    json_node *o =
+        json_make("{s:o, s:o, s:s, s:I, s:i, s:i, s:i, s:o}", "input", json_from_text(j->input), "output",
+                  json_from_text(j->output), "format", poise_format_name(j->format), "bytes", (long long)j->size, "joints",
                   file->model && holds_skeleton(j->format) ? poise_model_joint_count(file->model) : 0, "frames",
                   clip      ? file->clip->frames
                   : markers ? file->markers->frames

@@ -124,18 +124,18 @@ static void print_people(const demo_tally *tallies, const char *folder, double s
 
 static bool print_machine(const demo_tally *tallies, const char *folder, int broken)
 {
-    json_t *jobs = json_array(), *names = json_array();
+    json_node *jobs = json_new(JSON_ARRAY), *names = json_new(JSON_ARRAY);
     for (int i = 0; i < JOBS; ++i) {
         const demo_tally *t = &tallies[i];
-        json_array_append_new(jobs, json_pack("{s:s, s:i, s:i, s:i, s:{s:f, s:f, s:s}, s:{s:f, s:f}}", "job", t->job,
-                                              "count", t->count, "solved", t->solved, "outside_limits", t->outside, "error",
-                                              "mean", t->mean * t->per_unit, "max", t->most * t->per_unit, "unit", t->unit,
-                                              "us", "mean", 1e6 * t->mean_time, "p99", 1e6 * t->p99));
+        json_append(jobs, json_make("{s:s, s:i, s:i, s:i, s:{s:f, s:f, s:s}, s:{s:f, s:f}}", "job", t->job, "count",
+                                    t->count, "solved", t->solved, "outside_limits", t->outside, "error", "mean",
+                                    t->mean * t->per_unit, "max", t->most * t->per_unit, "unit", t->unit, "us", "mean",
+                                    1e6 * t->mean_time, "p99", 1e6 * t->p99));
     }
     for (int i = 0; i < FILES; ++i) {
-        json_array_append_new(names, json_string(files[i]));
+        json_append(names, json_from_text(files[i]));
     }
-    return json_print(json_pack("{s:s, s:o, s:o, s:o, s:b}", "version", poise_version(), "jobs", jobs, "folder",
+    return json_print(json_make("{s:s, s:o, s:o, s:o, s:b}", "version", poise_version(), "jobs", jobs, "folder",
                                 json_from_text(folder), "files", names, "as_promised", broken == 0));
 }
 

@@ -130,7 +130,7 @@ static void print_people(const job *j)
 }
 
 // The tip of a body is the tool "<body>.tip", or one that is just called "tip".
-static json_t *tip_of(const job *j, int body)
+static json_node *tip_of(const job *j, int body)
 {
     char name[512];
     snprintf(name, sizeof name, "%s.tip", poise_model_body_name(j->model, body));
@@ -138,31 +138,30 @@ static json_t *tip_of(const job *j, int body)
     if (tool == POISE_NONE && plain != POISE_NONE && poise_model_tool_body(j->model, plain) == body) {
         tool = plain;
     }
-    return tool == POISE_NONE ? json_null() : json_from_vec3(poise_kinematics_tool_pose(j->kinematics, tool).position);
+    return tool == POISE_NONE ? json_new(JSON_NULL)
+                              : json_from_vec3(poise_kinematics_tool_pose(j->kinematics, tool).position);
 }
 
 static app_exit print_machine(const job *j)
 {
-    json_t *bodies = json_array(), *tools = json_array();
+    json_node *bodies = json_new(JSON_ARRAY), *tools = json_new(JSON_ARRAY);
     for (int k = 0; k < poise_model_joint_count(j->model); ++k) {
         poise_pose pose = poise_kinematics_body_pose(j->kinematics, k);
-        json_array_append_new(bodies,
-                              json_pack("{s:o, s:o, s:o, s:o}", "name", json_from_text(poise_model_body_name(j->model, k)),
-                                        "position", json_from_vec3(pose.position), "rotation", json_from_quat(pose.rotation),
-                                        "tip", tip_of(j, k)));
+        json_append(bodies, json_make("{s:o, s:o, s:o, s:o}", "name", json_from_text(poise_model_body_name(j->model, k)),
+                                      "position", json_from_vec3(pose.position), "rotation", json_from_quat(pose.rotation),
+                                      "tip", tip_of(j, k)));
     }
     for (int i = 0; i < poise_model_tool_count(j->model); ++i) {
         poise_pose pose = poise_kinematics_tool_pose(j->kinematics, i);
         const char *body = poise_model_body_name(j->model, poise_model_tool_body(j->model, i));
-        json_array_append_new(tools,
-                              json_pack("{s:o, s:o, s:o, s:o}", "name", json_from_text(poise_model_tool_name(j->model, i)),
-                                        "body", json_from_text(body), "position", json_from_vec3(pose.position), "rotation",
-                                        json_from_quat(pose.rotation)));
+        json_append(tools, json_make("{s:o, s:o, s:o, s:o}", "name", json_from_text(poise_model_tool_name(j->model, i)),
+                                     "body", json_from_text(body), "position", json_from_vec3(pose.position), "rotation",
+                                     json_from_quat(pose.rotation)));
     }
     double metres = j->file->scale.metres;
-    json_t *o = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "file", json_from_text(j->name), "posture",
-                          json_from_text(j->posture), "metres_per_unit", json_from_number(metres > 0 ? metres : NAN), "q",
-                          json_from_numbers(j->q, poise_model_nq(j->model)), "bodies", bodies, "tools", tools);
+    json_node *o = json_make("{s:o, s:o, s:o, s:o, s:o, s:o}", "file", json_from_text(j->name), "posture",
+                             json_from_text(j->posture), "metres_per_unit", json_from_number(metres > 0 ? metres : NAN), "q",
+                             json_from_numbers(j->q, poise_model_nq(j->model)), "bodies", bodies, "tools", tools);
     return json_print(o) ? APP_DONE : APP_BAD;
 }
 

@@ -61,27 +61,24 @@ void help_overview(FILE *stream)
 // For programs that make menus or check examples.
 static app_exit print_tables(void)
 {
-    json_t *commands = json_array();
+    json_node *commands = json_new(JSON_ARRAY);
     for (int i = 0; app_commands[i]; ++i) {
         const app_command *c = app_commands[i];
-        json_t *options = json_array(), *examples = json_array();
+        json_node *options = json_new(JSON_ARRAY), *examples = json_new(JSON_ARRAY);
         for (const app_option *o = c->options; o && o->name; ++o) {
-            json_array_append_new(options,
-                                  json_pack("{s:s, s:s?, s:s}", "name", o->name, "value", o->value, "help", o->help));
+            json_append(options, json_make("{s:s, s:s, s:s}", "name", o->name, "value", o->value, "help", o->help));
         }
         for (const app_example *e = c->examples; e && e->what; ++e) {
-            json_array_append_new(examples, json_pack("{s:s, s:s}", "what", e->what, "command", e->command));
+            json_append(examples, json_make("{s:s, s:s}", "what", e->what, "command", e->command));
         }
-        json_array_append_new(commands,
-                              json_pack("{s:s, s:s, s:s, s:o, s:o, s:b}", "name", c->name, "synopsis", c->synopsis,
+        json_append(commands, json_make("{s:s, s:s, s:s, s:o, s:o, s:b}", "name", c->name, "synopsis", c->synopsis,
                                         "summary", c->summary, "options", options, "examples", examples, "waits", c->waits));
     }
-    json_t *topics = json_array();
+    json_node *topics = json_new(JSON_ARRAY);
     for (int i = 0; app_topics[i]; ++i) {
-        json_array_append_new(topics,
-                              json_pack("{s:s, s:s}", "name", app_topics[i]->name, "summary", app_topics[i]->summary));
+        json_append(topics, json_make("{s:s, s:s}", "name", app_topics[i]->name, "summary", app_topics[i]->summary));
     }
-    return json_print(json_pack("{s:o, s:o}", "commands", commands, "topics", topics)) ? APP_DONE : APP_BAD;
+    return json_print(json_make("{s:o, s:o}", "commands", commands, "topics", topics)) ? APP_DONE : APP_BAD;
 }
 
 static app_exit run(const arguments *args)

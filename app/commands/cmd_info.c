@@ -221,43 +221,43 @@ static void print_people(const contents *c, bool brief)
 
 // ---- For machines --------------------------------------------------------------------------------------------------------
 
-static json_t *joints_as_json(const poise_model *model)
+static json_node *joints_as_json(const poise_model *model)
 {
-    json_t *list = json_array();
+    json_node *list = json_new(JSON_ARRAY);
     for (int k = 0; k < poise_model_joint_count(model); ++k) {
         int count, first = poise_model_joint_q(model, k, &count), dofs;
         poise_model_joint_v(model, k, &dofs);
         int parent = poise_model_parent(model, k);
-        json_array_append_new(
-            list, json_pack("{s:o, s:o, s:o, s:s, s:i, s:i, s:i, s:o, s:o}", "name",
-                            json_from_text(poise_model_joint_name(model, k)), "body",
-                            json_from_text(poise_model_body_name(model, k)), "parent",
-                            json_from_text(parent == POISE_WORLD ? NULL : poise_model_body_name(model, parent)), "type",
-                            poise_joint_type_name(poise_model_joint_type(model, k)), "first", first, "coordinates", count,
-                            "dofs", dofs, "lower", json_from_numbers(poise_model_lower(model) + first, count), "upper",
-                            json_from_numbers(poise_model_upper(model) + first, count)));
+        json_append(list,
+                    json_make("{s:o, s:o, s:o, s:s, s:i, s:i, s:i, s:o, s:o}", "name",
+                              json_from_text(poise_model_joint_name(model, k)), "body",
+                              json_from_text(poise_model_body_name(model, k)), "parent",
+                              json_from_text(parent == POISE_WORLD ? NULL : poise_model_body_name(model, parent)), "type",
+                              poise_joint_type_name(poise_model_joint_type(model, k)), "first", first, "coordinates", count,
+                              "dofs", dofs, "lower", json_from_numbers(poise_model_lower(model) + first, count), "upper",
+                              json_from_numbers(poise_model_upper(model) + first, count)));
     }
     return list;
 }
 
-static json_t *tools_as_json(const poise_model *model)
+static json_node *tools_as_json(const poise_model *model)
 {
-    json_t *list = json_array();
+    json_node *list = json_new(JSON_ARRAY);
     for (int i = 0; i < poise_model_tool_count(model); ++i) {
         const char *body = poise_model_body_name(model, poise_model_tool_body(model, i));
-        json_array_append_new(list, json_pack("{s:o, s:o}", "name", json_from_text(poise_model_tool_name(model, i)), "body",
-                                              json_from_text(body)));
+        json_append(list, json_make("{s:o, s:o}", "name", json_from_text(poise_model_tool_name(model, i)), "body",
+                                    json_from_text(body)));
     }
     return list;
 }
 
-static json_t *warnings_as_json(const poise_file *file)
+static json_node *warnings_as_json(const poise_file *file)
 {
-    json_t *list = json_array();
+    json_node *list = json_new(JSON_ARRAY);
     for (int i = 0; i < file->warning_count; ++i) {
         const poise_warning *w = &file->warnings[i];
-        json_array_append_new(list, json_pack("{s:o, s:o}", "line", w->line > 0 ? json_integer(w->line) : json_null(),
-                                              "text", json_from_text(w->text)));
+        json_append(list, json_make("{s:o, s:o}", "line", w->line > 0 ? json_from_integer(w->line) : json_new(JSON_NULL),
+                                    "text", json_from_text(w->text)));
     }
     return list;
 }
@@ -269,24 +269,24 @@ static app_exit print_machine(const contents *c)
     int frames = file->clip ? file->clip->frames : m ? m->frames : 0;
     double frame_time = file->clip ? file->clip->frame_time : m ? 1 / m->rate : NAN;
     double metres = m ? m->scale.metres : file->scale.metres; // 0: unknown
-    json_t *o = json_pack("{s:o, s:s, s:s, s:o, s:i, s:i, s:i, s:i, s:o, s:i}", "file", json_from_text(c->name), "format",
-                          format_name(c), "kind", kind(file), "title", json_from_text(file->title), "joints",
-                          c->model ? poise_model_joint_count(c->model) : 0, "dofs", c->model ? poise_model_nv(c->model) : 0,
-                          "coordinates", c->model ? poise_model_nq(c->model) : 0, "frames", frames, "frame_time",
-                          json_from_number(frame_time), "markers", m ? m->count : 0);
-    json_object_set_new(o, "metres_per_unit", json_from_number(metres > 0 ? metres : NAN));
-    json_object_set_new(o, "up", json_from_text(up_name(m ? m->scale.up : file->scale.up)));
+    json_node *o = json_make("{s:o, s:s, s:s, s:o, s:i, s:i, s:i, s:i, s:o, s:i}", "file", json_from_text(c->name), "format",
+                             format_name(c), "kind", kind(file), "title", json_from_text(file->title), "joints",
+                             c->model ? poise_model_joint_count(c->model) : 0, "dofs",
+                             c->model ? poise_model_nv(c->model) : 0, "coordinates", c->model ? poise_model_nq(c->model) : 0,
+                             "frames", frames, "frame_time", json_from_number(frame_time), "markers", m ? m->count : 0);
+    json_set(o, "metres_per_unit", json_from_number(metres > 0 ? metres : NAN));
+    json_set(o, "up", json_from_text(up_name(m ? m->scale.up : file->scale.up)));
     if (m) {
-        json_object_set_new(o, "not_seen", json_from_number(share_missing(m)));
-        json_object_set_new(o, "marker_names", json_from_names(m, marker_at, m->count));
+        json_set(o, "not_seen", json_from_number(share_missing(m)));
+        json_set(o, "marker_names", json_from_names(m, marker_at, m->count));
     }
     if (c->model) {
-        json_object_set_new(o, "joint_list", joints_as_json(c->model));
-        json_object_set_new(o, "tools", tools_as_json(c->model));
+        json_set(o, "joint_list", joints_as_json(c->model));
+        json_set(o, "tools", tools_as_json(c->model));
     }
-    json_object_set_new(o, "postures", json_from_names(file, posture_at, file->posture_count));
-    json_object_set_new(o, "warnings", warnings_as_json(file));
-    json_object_set_new(o, "warnings_dropped", json_integer(file->warnings_dropped));
+    json_set(o, "postures", json_from_names(file, posture_at, file->posture_count));
+    json_set(o, "warnings", warnings_as_json(file));
+    json_set(o, "warnings_dropped", json_from_integer(file->warnings_dropped));
     return json_print(o) ? APP_DONE : APP_BAD;
 }
 
@@ -294,17 +294,17 @@ static app_exit print_machine(const contents *c)
 
 static app_exit list_scenes(bool json)
 {
-    json_t *list = json ? json_array() : NULL;
+    json_node *list = json ? json_new(JSON_ARRAY) : NULL;
     table *t = json ? NULL : table_create("scene\twhat it is");
     for (int i = 0; i < scene_count(); ++i) {
         if (json) {
-            json_array_append_new(list, json_pack("{s:s, s:s}", "name", scene_name(i), "what", scene_description(i)));
+            json_append(list, json_make("{s:s, s:s}", "name", scene_name(i), "what", scene_description(i)));
         } else {
             table_row(t, "scene:%s\t%s", scene_name(i), scene_description(i));
         }
     }
     if (json) {
-        return json_print(json_pack("{s:o}", "scenes", list)) ? APP_DONE : APP_BAD;
+        return json_print(json_make("{s:o}", "scenes", list)) ? APP_DONE : APP_BAD;
     }
     table_end(t, stdout);
     return APP_DONE;

@@ -152,9 +152,9 @@ static app_exit list_job(job *j, const struct track_line *line, int number, int 
     bool works = do_job(j, &r, args);
     app_exit status = !works ? APP_BAD : r.held > 0 ? APP_MISSED : APP_DONE;
     if (arguments_json(args)) {
-        json_t *o = works ? track_as_json(&r, j->out, j->report)
-                          : json_pack("{s:o, s:o, s:o, s:b}", "model", json_from_text(line->model), "source",
-                                      json_from_text(line->source), "output", json_from_text(line->out), "failed", 1);
+        json_node *o = works ? track_as_json(&r, j->out, j->report)
+                             : json_make("{s:o, s:o, s:o, s:b}", "model", json_from_text(line->model), "source",
+                                         json_from_text(line->source), "output", json_from_text(line->out), "failed", 1);
         status = json_write_line(stream, o) ? status : APP_BAD;
     } else if (works) {
         const char *unit;

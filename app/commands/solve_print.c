@@ -234,22 +234,22 @@ void solve_print_people(const solve_job *job)
 
 // ---- For machines --------------------------------------------------------------------------------------------------------
 
-static json_t *goals_as_json(const solve_job *job)
+static json_node *goals_as_json(const solve_job *job)
 {
     static const char *const units[] = {
         [POISE_UNIT_LENGTH] = "length", [POISE_UNIT_ANGLE] = "radian", [POISE_UNIT_NONE] = "number"};
-    json_t *list = json_array();
+    json_node *list = json_new(JSON_ARRAY);
     for (int i = 0; i < job->list.count; ++i) {
         const poise_goal *goal = &job->list.goals[i];
         poise_goal_error e = poise_solver_goal_error(job->solver, i);
         bool wish = goal_is_wish(goal);
-        json_t *o = json_pack("{s:o, s:s, s:o, s:s, s:o}", "goal", json_from_text(job->list.texts[i]), "kind",
-                              poise_goal_kind_name(goal->kind), "error", json_from_number(e.error), "unit", units[e.unit],
-                              "met", wish ? json_null() : json_boolean(solve_goal_is_met(job, i)));
+        json_node *o = json_make("{s:o, s:s, s:o, s:s, s:o}", "goal", json_from_text(job->list.texts[i]), "kind",
+                                 poise_goal_kind_name(goal->kind), "error", json_from_number(e.error), "unit", units[e.unit],
+                                 "met", wish ? json_new(JSON_NULL) : json_from_bool(solve_goal_is_met(job, i)));
         if (has_rotation(goal)) {
-            json_object_set_new(o, "rotation_error", json_from_number(e.rotation_error));
+            json_set(o, "rotation_error", json_from_number(e.rotation_error));
         }
-        json_array_append_new(list, o);
+        json_append(list, o);
     }
     return list;
 }
@@ -259,15 +259,14 @@ static int side_of_limit(const void *solver, int i)
     return poise_solver_active_limit(solver, i);
 }
 
-static json_t *trace_as_json(const solve_job *job)
+static json_node *trace_as_json(const solve_job *job)
 {
-    json_t *list = json_array();
+    json_node *list = json_new(JSON_ARRAY);
     for (int i = 0; i < job->report.traced; ++i) {
         const poise_trace *r = &job->trace[i];
-        json_array_append_new(list,
-                              json_pack("{s:o, s:o, s:o, s:o, s:b, s:b}", "cost", json_from_number(r->cost), "gradient",
-                                        json_from_number(r->gradient), "damping", json_from_number(r->damping), "step",
-                                        json_from_number(r->step), "accepted", r->accepted, "exact", r->exact));
+        json_append(list, json_make("{s:o, s:o, s:o, s:o, s:b, s:b}", "cost", json_from_number(r->cost), "gradient",
+                                    json_from_number(r->gradient), "damping", json_from_number(r->damping), "step",
+                                    json_from_number(r->step), "accepted", r->accepted, "exact", r->exact));
     }
     return list;
 }
@@ -277,24 +276,23 @@ app_exit solve_print_machine(const solve_job *job)
     const poise_report *r = &job->report;
     int nq = poise_model_nq(job->model);
     double metres = job->file->scale.metres;
-    json_t *o =
-        json_pack("{s:o, s:s, s:b, s:s, s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:o}", "file", json_from_text(job->name),
+    json_node *o =
+        json_make("{s:o, s:s, s:b, s:s, s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:o}", "file", json_from_text(job->name),
                   "outcome", poise_outcome_name(r->outcome), "reached", job->reached, "reason", r->reason, "method",
                   poise_method_name(job->options.method), "iterations", r->iterations, "evaluations", r->evaluations,
                   "restarts", r->restarts, "start_cost", json_from_number(r->start_cost), "cost", json_from_number(r->cost),
                   "metres_per_unit", json_from_number(metres > 0 ? metres : NAN), "q", json_from_numbers(job->q, nq));
-    json_object_set_new(o, "goals", goals_as_json(job));
-    json_object_set_new(o, "active_limits", json_from_limits(job->model, side_of_limit, job->solver));
+    json_set(o, "goals", goals_as_json(job));
+    json_set(o, "active_limits", json_from_limits(job->model, side_of_limit, job->solver));
     if (job->trace) {
-        json_object_set_new(o, "trace", trace_as_json(job));
+        json_set(o, "trace", trace_as_json(job));
     }
     if (job->solutions) {
-        json_t *list = json_array();
+        json_node *list = json_new(JSON_ARRAY);
         for (int s = 0; s < job->solution_count; ++s) {
-            json_array_append_new(list,
-                                  json_pack("{s:o}", "q", json_from_numbers(job->solutions + (size_t)s * (size_t)nq, nq)));
+            json_append(list, json_make("{s:o}", "q", json_from_numbers(job->solutions + (size_t)s * (size_t)nq, nq)));
         }
-        json_object_set_new(o, "solutions", list);
+        json_set(o, "solutions", list);
     }
     return !json_print(o) ? APP_BAD : job->reached ? APP_DONE : APP_MISSED;
 }

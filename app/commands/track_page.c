@@ -45,10 +45,10 @@ static char *base64(const void *bytes, size_t size)
 }
 
 // Numbers of the page are little-endian, as are the machines that this runs on.
-static json_t *packed(const void *bytes, size_t size)
+static json_node *packed(const void *bytes, size_t size)
 {
     char *text = bytes ? base64(bytes, size) : NULL;
-    json_t *value = text ? json_string(text) : NULL;
+    json_node *value = text ? json_from_text(text) : NULL;
     free(text);
     return value;
 }
@@ -56,7 +56,7 @@ static json_t *packed(const void *bytes, size_t size)
 // ---- Curves --------------------------------------------------------------------------------------------------------------
 
 // One point for each `step` frames: the largest of them, and all their flags.
-static json_t *series_as_json(const track_result *r, double per)
+static json_node *series_as_json(const track_result *r, double per)
 {
     int frames = r->markers->frames, step = (frames + MOST_POINTS - 1) / MOST_POINTS, count = (frames + step - 1) / step;
     size_t n = (size_t)count;
@@ -70,9 +70,9 @@ static json_t *series_as_json(const track_result *r, double per)
         curves[2 * count + i] = fmaxf(curves[2 * count + i], (float)t->iterations);
         flags[i] |= (unsigned char)t->flags;
     }
-    json_t *o = json_pack("{s:i, s:o, s:o, s:o, s:o}", "step", step, "rms", packed(curves, 4 * n), "worst",
-                          packed(curves ? curves + n : NULL, 4 * n), "iterations",
-                          packed(curves ? curves + 2 * n : NULL, 4 * n), "flags", packed(flags, n));
+    json_node *o = json_make("{s:i, s:o, s:o, s:o, s:o}", "step", step, "rms", packed(curves, 4 * n), "worst",
+                             packed(curves ? curves + n : NULL, 4 * n), "iterations",
+                             packed(curves ? curves + 2 * n : NULL, 4 * n), "flags", packed(flags, n));
     free(curves);
     free(flags);
     return o;
@@ -161,7 +161,7 @@ static uint16_t quantise(double x, double low, double span)
     return (uint16_t)(65534 * (share < 0 ? 0 : share > 1 ? 1 : share) + 0.5);
 }
 
-static json_t *points_as_json(const playback *p, const double low[3], double span)
+static json_node *points_as_json(const playback *p, const double low[3], double span)
 {
     size_t count = (size_t)p->poses * (size_t)p->points;
     uint16_t *words = calloc(3 * count, sizeof *words);
@@ -170,42 +170,42 @@ static json_t *points_as_json(const playback *p, const double low[3], double spa
         words[3 * i + 1] = quantise(p->at[i].y, low[1], span);
         words[3 * i + 2] = quantise(p->at[i].z, low[2], span);
     }
-    json_t *o = packed(words, 6 * count);
+    json_node *o = packed(words, 6 * count);
     free(words);
     return o;
 }
 
 // Lines of the drawing: from each body to its parent, from each tool to its body.
-static json_t *bones_as_json(const poise_model *model)
+static json_node *bones_as_json(const poise_model *model)
 {
-    json_t *list = json_array();
+    json_node *list = json_new(JSON_ARRAY);
     int bodies = poise_model_joint_count(model);
     for (int k = 0; k < bodies; ++k) {
         if (poise_model_parent(model, k) != POISE_WORLD) {
-            json_array_append_new(list, json_pack("[i, i]", poise_model_parent(model, k), k));
+            json_append(list, json_make("[i, i]", poise_model_parent(model, k), k));
         }
     }
     for (int k = 0; k < poise_model_tool_count(model); ++k) {
-        json_array_append_new(list, json_pack("[i, i]", poise_model_tool_body(model, k), bodies + k));
+        json_append(list, json_make("[i, i]", poise_model_tool_body(model, k), bodies + k));
     }
     return list;
 }
 
-static json_t *play_as_json(const track_result *r)
+static json_node *play_as_json(const track_result *r)
 {
     playback p = {0};
     double low[3], span;
-    json_t *o = NULL;
+    json_node *o = NULL;
     if (play(r, &p)) {
-        json_t *names = json_array();
+        json_node *names = json_new(JSON_ARRAY);
         for (int k = 0; k < p.bodies; ++k) {
-            json_array_append_new(names, json_from_text(poise_model_body_name(r->model, k)));
+            json_append(names, json_from_text(poise_model_body_name(r->model, k)));
         }
         for (int k = 0; k < p.tools; ++k) {
-            json_array_append_new(names, json_from_text(poise_model_tool_name(r->model, k)));
+            json_append(names, json_from_text(poise_model_tool_name(r->model, k)));
         }
         span = box_of(&p, low);
-        o = json_pack("{s:i, s:i, s:i, s:o, s:o, s:o, s:f, s:o, s:o}", "step", p.step, "poses", p.poses, "markers",
+        o = json_make("{s:i, s:i, s:i, s:o, s:o, s:o, s:f, s:o, s:o}", "step", p.step, "poses", p.poses, "markers",
                       p.markers, "names", names, "bones", bones_as_json(r->model), "low", json_from_numbers(low, 3), "span",
                       span, "points", points_as_json(&p, low, span), "states",
                       packed(p.states, (size_t)p.poses * (size_t)p.markers));
@@ -257,7 +257,7 @@ static bool next_run(const track_result *r, int frame, flagged_run *run)
 }
 
 // Where there are too many runs, those with held frames and jumps come first.
-static json_t *flagged_as_json(const track_result *r, double per, int *frames, int *runs)
+static json_node *flagged_as_json(const track_result *r, double per, int *frames, int *runs)
 {
     flagged_run run;
     int bad = 0;
@@ -268,11 +268,11 @@ static json_t *flagged_as_json(const track_result *r, double per, int *frames, i
         bad += run.is_bad;
     }
     int others = bad < MOST_FLAGGED ? MOST_FLAGGED - bad : 0, room = MOST_FLAGGED;
-    json_t *list = json_array();
+    json_node *list = json_new(JSON_ARRAY);
     for (int f = 0; next_run(r, f, &run) && room > 0; f = run.last + 1) {
         if (run.is_bad || others > 0) {
-            json_array_append_new(
-                list, json_pack("[i, i, f, s]", r->first + run.first, r->first + run.last, run.rms * per, run.reason));
+            json_append(list,
+                        json_make("[i, i, f, s]", r->first + run.first, r->first + run.last, run.rms * per, run.reason));
             others -= !run.is_bad;
             room -= 1;
         }
@@ -280,22 +280,22 @@ static json_t *flagged_as_json(const track_result *r, double per, int *frames, i
     return list;
 }
 
-static json_t *markers_as_json(const track_result *r, double per)
+static json_node *markers_as_json(const track_result *r, double per)
 {
-    json_t *list = json_array();
+    json_node *list = json_new(JSON_ARRAY);
     for (int i = 0; i < r->placement_count; ++i) {
         const track_marker *m = &r->by_marker[i];
-        json_array_append_new(
-            list, json_pack("{s:o, s:o, s:f, s:f, s:i, s:i, s:i}", "name", json_from_text(r->placements[i].label), "body",
-                            json_from_text(poise_model_body_name(r->model, r->placements[i].body)), "mean", m->mean * per,
-                            "most", m->most * per, "worst_frame", m->worst_frame, "seen", m->seen, "let_go", m->let_go));
+        json_append(list,
+                    json_make("{s:o, s:o, s:f, s:f, s:i, s:i, s:i}", "name", json_from_text(r->placements[i].label), "body",
+                              json_from_text(poise_model_body_name(r->model, r->placements[i].body)), "mean", m->mean * per,
+                              "most", m->most * per, "worst_frame", m->worst_frame, "seen", m->seen, "let_go", m->let_go));
     }
     return list;
 }
 
-static json_t *summary_as_json(const track_result *r, double per)
+static json_node *summary_as_json(const track_result *r, double per)
 {
-    return json_pack("{s:f, s:f, s:o, s:i, s:i, s:i, s:f, s:i, s:f, s:f}", "mean", r->mean * per, "most", r->most * per,
+    return json_make("{s:f, s:f, s:o, s:i, s:i, s:i, s:f, s:i, s:f, s:f}", "mean", r->mean * per, "most", r->most * per,
                      "most_marker", json_from_text(r->placements[r->worst_marker].label), "most_frame",
                      r->first + r->worst_frame, "held", r->held, "outliers", r->outliers, "iterations", r->mean_iterations,
                      "most_iterations", r->most_iterations, "us", 1e6 * r->mean_time, "p99", 1e6 * r->p99);
@@ -345,7 +345,7 @@ static void print_word(FILE *stream, const char *word)
     fputc('\'', stream);
 }
 
-static json_t *command_as_json(const arguments *args)
+static json_node *command_as_json(const arguments *args)
 {
     text_file text;
     text_open(&text);
@@ -364,37 +364,38 @@ static json_t *command_as_json(const arguments *args)
             fprintf(text.stream, " --%s", o->name);
         }
     }
-    json_t *o = fclose(text.stream) == 0 ? json_from_text(text.text) : NULL;
+    json_node *o = fclose(text.stream) == 0 ? json_from_text(text.text) : NULL;
     free(text.text);
     return o;
 }
 
 // ---- The page ------------------------------------------------------------------------------------------------------------
 
-static json_t *data_of(const track_result *r, const arguments *args)
+static json_node *data_of(const track_result *r, const arguments *args)
 {
     const char *unit;
     double per = track_unit(r, &unit);
     int frames, runs;
-    json_t *flagged = flagged_as_json(r, per, &frames, &runs), *notes = json_array();
+    json_node *flagged = flagged_as_json(r, per, &frames, &runs), *notes = json_new(JSON_ARRAY);
     for (int i = 0; i < r->note_count; ++i) {
-        json_array_append_new(notes, json_from_text(r->note[i]));
+        json_append(notes, json_from_text(r->note[i]));
     }
-    json_t *o = json_pack("{s:s, s:o, s:o, s:o, s:s, s:s, s:i, s:i, s:f, s:i, s:i, s:i, s:b}", "version", poise_version(),
-                          "command", command_as_json(args), "model", json_from_text(r->model_name), "source",
-                          json_from_text(r->source_name), "method", poise_method_name(r->method), "unit", unit, "frames",
-                          r->markers->frames, "first", r->first, "rate", r->markers->rate, "dofs", poise_model_nv(r->model),
-                          "placed", r->placement_count, "up", (int)likely_up(r), "from_motion", (int)r->from_motion);
-    json_t *tables =
-        json_pack("{s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "notes", notes, "summary", summary_as_json(r, per), "flagged",
+    json_node *o =
+        json_make("{s:s, s:o, s:o, s:o, s:s, s:s, s:i, s:i, s:f, s:i, s:i, s:i, s:b}", "version", poise_version(), "command",
+                  command_as_json(args), "model", json_from_text(r->model_name), "source", json_from_text(r->source_name),
+                  "method", poise_method_name(r->method), "unit", unit, "frames", r->markers->frames, "first", r->first,
+                  "rate", r->markers->rate, "dofs", poise_model_nv(r->model), "placed", r->placement_count, "up",
+                  (int)likely_up(r), "from_motion", (int)r->from_motion);
+    json_node *tables =
+        json_make("{s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "notes", notes, "summary", summary_as_json(r, per), "flagged",
                   flagged, "flagged_frames", frames, "flagged_rows", runs, "markers", markers_as_json(r, per), "series",
                   series_as_json(r, per), "play", play_as_json(r));
-    bool whole = o && tables && json_object_update(o, tables) == 0;
-    json_decref(tables);
-    if (!whole) {
-        json_decref(o);
-        o = NULL;
+    if (!o || !tables) {
+        json_release(o);
+        json_release(tables);
+        return NULL;
     }
+    json_merge(o, tables);
     return o;
 }
 
@@ -415,9 +416,9 @@ bool report_write(const track_result *r, const char *name, const arguments *args
     enum { DIGITS = 6 };
     static const char hole[] = "@POISE_REPORT_DATA@";
     const char *page = (const char *)track_page_text, *at = strstr(page, hole);
-    json_t *o = data_of(r, args);
-    char *data = o ? json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS)) : NULL;
-    json_decref(o);
+    json_node *o = data_of(r, args);
+    char *data = json_to_text(o, DIGITS);
+    json_release(o);
     text_file file;
     need(data && at);
     text_open(&file);

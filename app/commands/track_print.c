@@ -156,77 +156,75 @@ void track_print(const track_result *r, const char *out, const char *report, FIL
 
 // ---- For machines --------------------------------------------------------------------------------------------------------
 
-static json_t *frames_with(const track_result *r, int flags)
+static json_node *frames_with(const track_result *r, int flags)
 {
-    json_t *list = json_array();
+    json_node *list = json_new(JSON_ARRAY);
     for (int f = 0; f < r->markers->frames; ++f) {
         if (r->frames[f].flags & flags) {
-            json_array_append_new(list, json_integer(r->first + f));
+            json_append(list, json_from_integer(r->first + f));
         }
     }
     return list;
 }
 
-static json_t *flagged_frames(const track_result *r)
+static json_node *flagged_frames(const track_result *r)
 {
-    json_t *list = json_array();
+    json_node *list = json_new(JSON_ARRAY);
     for (int f = 0; f < r->markers->frames; ++f) {
         char reason[128];
         if (r->frames[f].flags & ~POISE_TRACK_GAPS && (f > 0 || r->frames[f].flags & ~POISE_TRACK_RESTARTED)) {
             track_reason(r, f, reason, sizeof reason);
-            json_array_append_new(list, json_pack("{s:i, s:s}", "frame", r->first + f, "reason", reason));
+            json_append(list, json_make("{s:i, s:s}", "frame", r->first + f, "reason", reason));
         }
     }
     return list;
 }
 
-static json_t *markers_as_json(const track_result *r, double per)
+static json_node *markers_as_json(const track_result *r, double per)
 {
-    json_t *list = json_array();
+    json_node *list = json_new(JSON_ARRAY);
     for (int i = 0; i < r->placement_count; ++i) {
         const track_marker *m = &r->by_marker[i];
-        json_array_append_new(list,
-                              json_pack("{s:o, s:o, s:i, s:i, s:o, s:o}", "name", json_from_text(r->placements[i].label),
-                                        "body", json_from_text(poise_model_body_name(r->model, r->placements[i].body)),
-                                        "seen", m->seen, "let_go", m->let_go, "mean", json_from_number(m->mean * per), "max",
-                                        json_from_number(m->most * per)));
+        json_append(list, json_make("{s:o, s:o, s:i, s:i, s:o, s:o}", "name", json_from_text(r->placements[i].label), "body",
+                                    json_from_text(poise_model_body_name(r->model, r->placements[i].body)), "seen", m->seen,
+                                    "let_go", m->let_go, "mean", json_from_number(m->mean * per), "max",
+                                    json_from_number(m->most * per)));
     }
     return list;
 }
 
-json_t *track_as_json(const track_result *r, const char *out, const char *report)
+json_node *track_as_json(const track_result *r, const char *out, const char *report)
 {
     double per = r->scale.metres > 0 ? r->scale.metres : 1;
-    json_t *o = json_pack("{s:o, s:o, s:i, s:i, s:f, s:s, s:o}", "model", json_from_text(r->model_name), "source",
-                          json_from_text(r->source_name), "frames", r->markers->frames, "first_frame", r->first, "rate",
-                          r->markers->rate, "method", poise_method_name(r->method), "failed_frames",
-                          frames_with(r, POISE_TRACK_HELD));
-    json_object_set_new(o, "error",
-                        json_pack("{s:f, s:f, s:f, s:s, s:i, s:o}", "mean", r->mean * per, "max", r->most * per, "rms",
-                                  r->rms * per, "unit", r->scale.metres > 0 ? "m" : "unit", "frame",
-                                  r->first + r->worst_frame, "marker",
-                                  json_from_text(r->placements[r->worst_marker].label)));
-    json_object_set_new(o, "iterations", json_pack("{s:f, s:i}", "mean", r->mean_iterations, "max", r->most_iterations));
-    json_object_set_new(o, "us_per_frame",
-                        json_pack("{s:f, s:f, s:f}", "mean", 1e6 * r->mean_time, "p50", 1e6 * r->p50, "p99", 1e6 * r->p99));
-    json_object_set_new(o, "seconds", json_real(r->wall));
-    json_object_set_new(o, "threads", json_integer(r->threads));
-    json_object_set_new(o, "flags",
-                        json_pack("{s:i, s:i, s:i, s:i, s:i}", "held", r->held, "jump", r->jumps, "restarted", r->restarts,
-                                  "outliers", r->outliers, "gaps", r->gaps));
-    json_object_set_new(o, "flagged", flagged_frames(r));
-    json_object_set_new(o, "markers", markers_as_json(r, per));
-    json_object_set_new(o, "calibration",
-                        r->calibrated ? json_pack("{s:i, s:i, s:f, s:f}", "frames", r->calibration.frames, "rounds",
-                                                  r->calibration.rounds, "mean", r->calibration.mean * per, "scale",
-                                                  r->calibration.scale)
-                                      : json_null());
-    json_t *notes = json_array();
+    json_node *o = json_make("{s:o, s:o, s:i, s:i, s:f, s:s, s:o}", "model", json_from_text(r->model_name), "source",
+                             json_from_text(r->source_name), "frames", r->markers->frames, "first_frame", r->first, "rate",
+                             r->markers->rate, "method", poise_method_name(r->method), "failed_frames",
+                             frames_with(r, POISE_TRACK_HELD));
+    json_set(o, "error",
+             json_make("{s:f, s:f, s:f, s:s, s:i, s:o}", "mean", r->mean * per, "max", r->most * per, "rms", r->rms * per,
+                       "unit", r->scale.metres > 0 ? "m" : "unit", "frame", r->first + r->worst_frame, "marker",
+                       json_from_text(r->placements[r->worst_marker].label)));
+    json_set(o, "iterations", json_make("{s:f, s:i}", "mean", r->mean_iterations, "max", r->most_iterations));
+    json_set(o, "us_per_frame",
+             json_make("{s:f, s:f, s:f}", "mean", 1e6 * r->mean_time, "p50", 1e6 * r->p50, "p99", 1e6 * r->p99));
+    json_set(o, "seconds", json_from_number(r->wall));
+    json_set(o, "threads", json_from_integer(r->threads));
+    json_set(o, "flags",
+             json_make("{s:i, s:i, s:i, s:i, s:i}", "held", r->held, "jump", r->jumps, "restarted", r->restarts, "outliers",
+                       r->outliers, "gaps", r->gaps));
+    json_set(o, "flagged", flagged_frames(r));
+    json_set(o, "markers", markers_as_json(r, per));
+    json_set(o, "calibration",
+             r->calibrated
+                 ? json_make("{s:i, s:i, s:f, s:f}", "frames", r->calibration.frames, "rounds", r->calibration.rounds,
+                             "mean", r->calibration.mean * per, "scale", r->calibration.scale)
+                 : json_new(JSON_NULL));
+    json_node *notes = json_new(JSON_ARRAY);
     for (int i = 0; i < r->note_count; ++i) {
-        json_array_append_new(notes, json_from_text(r->note[i]));
+        json_append(notes, json_from_text(r->note[i]));
     }
-    json_object_set_new(o, "notes", notes);
-    json_object_set_new(o, "output", json_from_text(out));
-    json_object_set_new(o, "report", json_from_text(report));
+    json_set(o, "notes", notes);
+    json_set(o, "output", json_from_text(out));
+    json_set(o, "report", json_from_text(report));
     return o;
 }

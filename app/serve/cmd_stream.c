@@ -36,14 +36,14 @@ static void print_text(const stream_options *o, const stream_figures *f)
 // Times differ from run to run: a replay, which does not, leaves them out.
 static bool print_json(const stream_options *o, const stream_figures *f)
 {
-    json_t *figures = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "ticks", (json_int_t)f->ticks, "sent",
-                                (json_int_t)f->sent, "missed", (json_int_t)f->missed, "lines", (json_int_t)f->lines, "bad",
-                                (json_int_t)f->bad, "solves", (json_int_t)f->solves, "failed", (json_int_t)f->failed);
+    json_node *figures = json_make("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "ticks", (long long)f->ticks, "sent",
+                                   (long long)f->sent, "missed", (long long)f->missed, "lines", (long long)f->lines, "bad",
+                                   (long long)f->bad, "solves", (long long)f->solves, "failed", (long long)f->failed);
     if (!o->replay) {
-        json_object_set_new(figures, "latency_us", json_from_times(&f->output));
-        json_object_set_new(figures, "solve_us", json_from_times(&f->solving));
+        json_set(figures, "latency_us", json_from_times(&f->output));
+        json_set(figures, "solve_us", json_from_times(&f->solving));
     }
-    return json_print_line(json_pack("{s:o}", "figures", figures));
+    return json_print_line(json_make("{s:o}", "figures", figures));
 }
 
 // ---- The command ---------------------------------------------------------------------------------------------------------

@@ -118,7 +118,7 @@ static app_exit serve(server *s, const arguments *args)
     }
     snprintf(address, sizeof address, "http://127.0.0.1:%d/%s", port, query);
     if (arguments_json(args)) {
-        json_print_line(json_pack("{s:s, s:i}", "address", address, "port", port));
+        json_print_line(json_make("{s:s, s:i}", "address", address, "port", port));
     } else {
         printf("studio: %s\nCtrl-C ends it.\n", address);
     }

@@ -2,12 +2,12 @@
 #ifndef APP_STREAM_H
 #define APP_STREAM_H
 
+#include "cli/json_output.h"
 #include "cli/latency.h"
 #include "commands/aim_target.h"
 #include "commands/goal_language.h"
 #include "commands/smooth.h"
 
-#include <jansson.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -59,7 +59,7 @@ void task_release(stream_task *task);
 
 // Do what the members of the object say, all of it or, when something is wrong, nothing: then false, and `wrong` (of
 // POISE_ERROR_TEXT_SIZE) says what. Members that concern the clock are left to the caller.
-bool task_apply(stream_task *task, json_t *object, char *wrong);
+bool task_apply(stream_task *task, json_node *object, char *wrong);
 
 // ---- The loop: stream_loop.c ---------------------------------------------------------------------------------------------
 

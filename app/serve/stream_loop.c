@@ -33,7 +33,7 @@ typedef struct loop {
     int64_t tick, line;   // now; the last line in force
     int64_t solved;       // ticks of the solver's own rate that have been
     int64_t start;        // of the clock, nanoseconds
-    json_t *waiting;      // a line for a later tick
+    json_node *waiting;   // a line for a later tick
     int64_t waiting_number;
     bool told;           // that the goals in force cannot be solved for
     bool no_more, calm;  // no lines are left; the last solve left the answer where it was
@@ -65,16 +65,16 @@ static void send_line(loop *l, const char *text, size_t size)
     }
 }
 
-static void send_json(loop *l, json_t *value)
+static void send_json(loop *l, json_node *value)
 {
-    char *text = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    char *text = json_to_text(value, JSON_DIGITS);
     size_t size = text ? strlen(text) : 0;
     if (text) {
         text[size] = '\n'; // in place of its end
         send_line(l, text, size + 1);
     }
     free(text);
-    json_decref(value);
+    json_release(value);
 }
 
 // As few digits as give the same number back.
@@ -110,44 +110,41 @@ static void send_angles(loop *l)
 }
 
 // A line that stands in a record: when it was taken, as which line, and what it said.
-static void record(const loop *l, json_t *object, int64_t number)
+static void record(const loop *l, json_node *object, int64_t number)
 {
     if (!l->options->record) {
         return;
     }
-    json_t *copy = json_pack("{s:I, s:I}", "tick", (json_int_t)l->tick, "line", (json_int_t)number);
-    const char *name;
-    json_t *value;
-    json_object_foreach(object, name, value)
-    {
-        if (strcmp(name, "t") != 0 && strcmp(name, "tick") != 0 && strcmp(name, "line") != 0) {
-            json_object_set(copy, name, value);
+    json_node *copy = json_make("{s:I, s:I}", "tick", (long long)l->tick, "line", (long long)number);
+    for (const json_node *m = object->first; m; m = m->next) {
+        if (strcmp(m->key, "t") != 0 && strcmp(m->key, "tick") != 0 && strcmp(m->key, "line") != 0) {
+            json_set(copy, m->key, json_copy(m));
         }
     }
-    json_dumpf(copy, l->options->record, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    json_write(l->options->record, copy, JSON_TIGHT, JSON_DIGITS);
     fputc('\n', l->options->record);
-    json_decref(copy);
+    json_release(copy);
 }
 
 // Answer a line that is not used. In a record it stands with its answer, since its text may be anything.
 static void answer_bad(loop *l, const char *wrong, int64_t number)
 {
-    json_t *text = json_string_nocheck(wrong), *bad = json_pack("{s:O}", "bad", text);
+    json_node *bad = json_make("{s:s}", "bad", wrong);
     record(l, bad, number);
     l->figures->bad += 1;
-    send_json(l, json_pack("{s:o, s:I}", "error", text, "line", (json_int_t)number));
-    json_decref(bad);
+    send_json(l, json_make("{s:s, s:I}", "error", wrong, "line", (long long)number));
+    json_release(bad);
 }
 
 // ---- Lines in ------------------------------------------------------------------------------------------------------------
 
 // The tick that a line is for: the first one not before its time `t`. The present one where it says nothing; -1 when what it
 // says is no time.
-static int64_t tick_of(const loop *l, json_t *object)
+static int64_t tick_of(const loop *l, json_node *object)
 {
-    json_t *tick = json_object_get(object, "tick"), *t = json_object_get(object, "t");
+    json_node *tick = json_get(object, "tick"), *t = json_get(object, "t");
     const double rounding = 1e-6; // of a tick: t may be printed with few digits
-    double wanted = tick ? json_number_value(tick) : ceil(json_number_value(t) * l->options->rate - rounding);
+    double wanted = tick ? json_number_of(tick) : ceil(json_number_of(t) * l->options->rate - rounding);
     if (!tick && !t) {
         return l->tick;
     }
@@ -158,9 +155,9 @@ static int64_t tick_of(const loop *l, json_t *object)
 // Ticks that the clock passed over: the filter goes on, nothing is solved or sent.
 static void skip(loop *l, int64_t count)
 {
-    json_t *object = json_pack("{s:I}", "skip", (json_int_t)count);
+    json_node *object = json_make("{s:I}", "skip", (long long)count);
     record(l, object, 0);
-    json_decref(object);
+    json_release(object);
     for (int64_t i = 0; i < count && !interrupted; ++i) {
         smoother_step(l->smoother, l->answer, 1 / l->options->rate, l->q);
     }
@@ -169,22 +166,22 @@ static void skip(loop *l, int64_t count)
 }
 
 // What only a record says; true when the line was one of those.
-static bool take_from_record(loop *l, json_t *object, int64_t number)
+static bool take_from_record(loop *l, json_node *object, int64_t number)
 {
-    const char *bad = json_string_value(json_object_get(object, "bad"));
-    json_t *count = json_object_get(object, "skip");
-    if (!l->options->replay || (!bad && !json_is_integer(count))) {
+    const char *bad = json_text_of(json_get(object, "bad"));
+    json_node *count = json_get(object, "skip");
+    if (!l->options->replay || (!bad && !json_is(count, JSON_INTEGER))) {
         return false;
     }
     if (bad) {
         answer_bad(l, bad, number);
-    } else if (json_integer_value(count) > 0 && (double)json_integer_value(count) + (double)l->tick < most_ticks) {
-        skip(l, json_integer_value(count));
+    } else if (count->integer > 0 && count->number + (double)l->tick < most_ticks) {
+        skip(l, count->integer);
     }
     return true;
 }
 
-static void take_object(loop *l, json_t *object, int64_t number)
+static void take_object(loop *l, json_node *object, int64_t number)
 {
     char wrong[POISE_ERROR_TEXT_SIZE] = "";
     if (take_from_record(l, object, number)) {
@@ -203,26 +200,27 @@ static void take_object(loop *l, json_t *object, int64_t number)
 // One line of text: an object whose tick has come, one for a later tick (which waits), or something wrong.
 static void take_text(loop *l, const char *text, size_t size, int64_t number)
 {
-    json_error_t error;
+    poise_error error;
+    size_t place;
     char wrong[POISE_ERROR_TEXT_SIZE];
     if (strspn(text, " \t\r") >= size) {
         return;
     }
     l->figures->lines += 1;
-    json_t *object = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+    json_node *object = json_read(text, size, &error, &place);
     if (!object) {
-        snprintf(wrong, sizeof wrong, "not JSON: %.100s, at character %d", error.text, error.position);
+        snprintf(wrong, sizeof wrong, "not JSON: %.100s, at character %d", error.text, (int)place);
         text_make_printable(wrong);
         answer_bad(l, wrong, number);
         return;
     }
-    json_t *given = json_object_get(object, "line");
-    if (l->options->replay && json_is_integer(given)) {
-        number = json_integer_value(given);
+    json_node *given = json_get(object, "line");
+    if (l->options->replay && json_is(given, JSON_INTEGER)) {
+        number = given->integer;
     }
-    int64_t tick = json_is_object(object) ? tick_of(l, object) : l->tick;
+    int64_t tick = json_is(object, JSON_OBJECT) ? tick_of(l, object) : l->tick;
     double late = (double)(l->tick - tick) / l->options->rate;
-    if (!json_is_object(object)) {
+    if (!json_is(object, JSON_OBJECT)) {
         answer_bad(l, "not an object such as {\"aim\":[1,0,0]}", number);
     } else if (tick < 0) {
         answer_bad(l, "t: is no time in seconds from the start", number);
@@ -236,7 +234,7 @@ static void take_text(loop *l, const char *text, size_t size, int64_t number)
     } else {
         take_object(l, object, number);
     }
-    json_decref(object);
+    json_release(object);
 }
 
 // All lines for this tick that have come, up to a number that leaves time for the rest; others come next time.
@@ -251,10 +249,10 @@ static void take_lines(loop *l)
             return;
         }
         if (l->waiting) {
-            json_t *object = l->waiting;
+            json_node *object = l->waiting;
             l->waiting = NULL;
             take_object(l, object, l->waiting_number);
-            json_decref(object);
+            json_release(object);
             continue;
         }
         if (l->no_more || l->task->stops || interrupted || l->closed) {
@@ -309,7 +307,7 @@ static poise_status solve_once(loop *l)
 static void tell_failure(loop *l)
 {
     const char *reason = l->why.text[0] ? l->why.text : "these goals cannot be solved for together";
-    send_json(l, json_pack("{s:s, s:I}", "error", reason, "line", (json_int_t)l->line));
+    send_json(l, json_make("{s:s, s:I}", "error", reason, "line", (long long)l->line));
     l->told = true;
 }
 
@@ -408,24 +406,24 @@ static void run_tick(loop *l)
     l->tick += 1;
 }
 
-static json_t *labels(const poise_model *model)
+static json_node *labels(const poise_model *model)
 {
-    json_t *list = json_array();
+    json_node *list = json_new(JSON_ARRAY);
     for (int i = 0; i < poise_model_nq(model); ++i) {
         char label[128];
         coordinate_label(model, i, label, sizeof label);
-        json_t *text = json_string(label);
-        json_array_append_new(list, text ? text : json_null());
+        json_node *text = json_from_text(label);
+        json_append(list, text ? text : json_new(JSON_NULL));
     }
     return list;
 }
 
 static void send_greeting(loop *l)
 {
-    json_t *o = json_pack("{s:f, s:f, s:s, s:o}", "rate", l->options->rate, "solve_rate", l->options->solve_rate, "end",
-                          l->task->end.name, "coordinates", labels(l->task->model));
+    json_node *o = json_make("{s:f, s:f, s:s, s:o}", "rate", l->options->rate, "solve_rate", l->options->solve_rate, "end",
+                             l->task->end.name, "coordinates", labels(l->task->model));
     if (lines_port(l->source) >= 0) {
-        json_object_set_new(o, "port", json_integer(lines_port(l->source)));
+        json_set(o, "port", json_from_integer(lines_port(l->source)));
     }
     send_json(l, o);
 }
@@ -496,15 +494,15 @@ bool stream_run(stream_task *task, line_source *source, smoother *filter, const 
                 run_tick(&l);
             }
         }
-        json_t *stop = json_pack("{s:b}", "stop", 1);
+        json_node *stop = json_make("{s:b}", "stop", 1);
         record(&l, stop, 0);
-        json_decref(stop);
+        json_release(stop);
         figures->ticks = l.tick;
         figures->closed = l.closed;
     }
     poise_expressive_destroy(l.expressive);
     poise_solver_destroy(l.solver);
-    json_decref(l.waiting);
+    json_release(l.waiting);
     free(l.answer);
     free(l.before);
     free(l.q);

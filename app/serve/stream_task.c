@@ -38,32 +38,31 @@ typedef struct change {
 } change;
 
 // Up to `capacity` numbers of a list; -1 when it is none, or something in it is not a finite number.
-static int read_numbers(const json_t *list, double *numbers, int capacity)
+static int read_numbers(const json_node *list, double *numbers, int capacity)
 {
-    int count = (int)json_array_size(list);
-    if (!json_is_array(list)) {
+    int count = 0;
+    if (!json_is(list, JSON_ARRAY)) {
         return -1;
     }
-    for (int i = 0; i < count; ++i) {
-        json_t *n = json_array_get(list, (size_t)i);
-        if (!json_is_number(n) || !isfinite(json_number_value(n))) {
+    for (const json_node *n = list->first; n; n = n->next, ++count) {
+        if (!json_is_number(n)) {
             return -1;
         }
-        if (i < capacity) {
-            numbers[i] = json_number_value(n);
+        if (count < capacity) {
+            numbers[count] = n->number;
         }
     }
     return count;
 }
 
-static bool read_aim(const char *name, aim_kind kind, const json_t *value, change *c, char *wrong)
+static bool read_aim(const char *name, aim_kind kind, const json_node *value, change *c, char *wrong)
 {
     double numbers[4];
     if (c->aim) {
         return refuse(wrong, "only one of aim, direction and orientation fits into a line");
     }
     c->aim = true;
-    c->has_aim = !json_is_null(value);
+    c->has_aim = !json_is(value, JSON_NULL);
     if (!c->has_aim) {
         return true;
     }
@@ -72,11 +71,11 @@ static bool read_aim(const char *name, aim_kind kind, const json_t *value, chang
     return !reason || refuse(wrong, "%s: %s", name, reason);
 }
 
-static bool read_position(const json_t *value, change *c, char *wrong)
+static bool read_position(const json_node *value, change *c, char *wrong)
 {
     double n[3];
     c->position = true;
-    c->has_position = !json_is_null(value);
+    c->has_position = !json_is(value, JSON_NULL);
     if (c->has_position && read_numbers(value, n, 3) != 3) {
         return refuse(wrong, "position: is not a list of three numbers");
     }
@@ -84,12 +83,12 @@ static bool read_position(const json_t *value, change *c, char *wrong)
     return true;
 }
 
-static bool read_posture(const stream_task *task, const json_t *value, change *c, char *wrong)
+static bool read_posture(const stream_task *task, const json_node *value, change *c, char *wrong)
 {
     int nq = poise_model_nq(task->model), count;
-    const char *name = json_string_value(value);
+    const char *name = json_text_of(value);
     c->posture = true;
-    c->q = json_is_null(value) ? task->first_posture : NULL;
+    c->q = json_is(value, JSON_NULL) ? task->first_posture : NULL;
     for (int i = 0; name && i < task->file->posture_count; ++i) {
         c->q = strcmp(task->file->postures[i].name, name) == 0 ? task->file->postures[i].q : c->q;
     }
@@ -130,11 +129,11 @@ static bool posture_by_name(const void *user, const char *name, double *q, char 
     return false;
 }
 
-// Goals as objects, in the language of files: they are read as a file that holds nothing else.
-static bool read_objects(const stream_task *task, json_t *objects, change *c, char *wrong)
+// Goals as objects, which go, in the language of files: they are read as a file that holds nothing else.
+static bool read_objects(const stream_task *task, json_node *objects, change *c, char *wrong)
 {
-    json_t *root = json_pack("{s:i, s:O}", "poise", 1, "goals", objects);
-    char *text = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    json_node *root = json_make("{s:i, s:o}", "poise", 1, "goals", objects);
+    char *text = json_to_text(root, JSON_DIGITS);
     poise_read_options options = poise_read_options_default();
     poise_error error = {0};
     options.format = POISE_FORMAT_JSON;
@@ -147,42 +146,45 @@ static bool read_objects(const stream_task *task, json_t *objects, change *c, ch
         works = refuse(wrong, "goals: %s", c->file->warnings[0].text);
     }
     free(text);
-    json_decref(root);
+    json_release(root);
     return works;
 }
 
-static bool read_goals(const stream_task *task, json_t *value, change *c, char *wrong)
+static bool read_goals(const stream_task *task, const json_node *value, change *c, char *wrong)
 {
     goal_context context = {
         .model = task->model, .start = task->first_posture, .posture = posture_by_name, .user = task->file};
     bool works = true;
     c->goals = true;
-    if (json_is_null(value)) {
+    if (json_is(value, JSON_NULL)) {
         return true;
     }
-    if (!json_is_array(value)) {
+    if (!json_is(value, JSON_ARRAY)) {
         return refuse(wrong, "goals: is not a list");
     }
-    json_t *objects = json_array();
-    for (size_t i = 0; i < json_array_size(value) && works; ++i) {
-        json_t *item = json_array_get(value, i);
-        const char *text = json_string_value(item);
+    json_node *objects = json_new(JSON_ARRAY);
+    int i = 0;
+    for (const json_node *item = value->first; item && works; item = item->next, ++i) {
+        const char *text = json_text_of(item);
         char reason[200] = "";
-        if (json_is_object(item)) {
-            json_array_append(objects, item);
+        if (json_is(item, JSON_OBJECT)) {
+            json_append(objects, json_copy(item));
         } else if (!text || !goals_parse(&c->listed, &context, text, reason, sizeof reason)) {
-            works = refuse(wrong, "goals: item %d: %s", (int)i, text ? reason : "is neither words nor an object");
+            works = refuse(wrong, "goals: item %d: %s", i, text ? reason : "is neither words nor an object");
         }
     }
-    works = works && (json_array_size(objects) == 0 || read_objects(task, objects, c, wrong));
-    json_decref(objects);
+    if (works && json_count(objects) > 0) {
+        works = read_objects(task, objects, c, wrong);
+    } else {
+        json_release(objects);
+    }
     if (works && c->listed.count + (c->file ? c->file->goal_count : 0) > STREAM_MOST_GOALS - OWN_GOALS) {
         works = refuse(wrong, "goals: more than %d", STREAM_MOST_GOALS - OWN_GOALS);
     }
     return works;
 }
 
-static bool read_member(const stream_task *task, const char *name, json_t *value, change *c, char *wrong)
+static bool read_member(const stream_task *task, const char *name, const json_node *value, change *c, char *wrong)
 {
     static const char *const clock[] = {"t", "tick", "line"};
     aim_kind kind;
@@ -201,8 +203,8 @@ static bool read_member(const stream_task *task, const char *name, json_t *value
         return read_goals(task, value, c, wrong);
     }
     if (strcmp(name, "stop") == 0) {
-        c->stops = json_is_true(value);
-        return json_is_boolean(value) || refuse(wrong, "stop: is neither true nor false");
+        c->stops = json_is(value, JSON_TRUE);
+        return c->stops || json_is(value, JSON_FALSE) || refuse(wrong, "stop: is neither true nor false");
     }
     if (aim_kind_by_name(name, strlen(name), &kind)) {
         return read_aim(name, kind, value, c, wrong);
@@ -281,17 +283,12 @@ static void commit(stream_task *task, change *c)
     task->stops = task->stops || c->stops;
 }
 
-bool task_apply(stream_task *task, json_t *object, char *wrong)
+bool task_apply(stream_task *task, json_node *object, char *wrong)
 {
     change c = {0};
     bool sound = true;
-    const char *name;
-    json_t *value;
-    json_object_foreach(object, name, value)
-    {
-        if (sound) {
-            sound = read_member(task, name, value, &c, wrong);
-        }
+    for (const json_node *m = object->first; m && sound; m = m->next) {
+        sound = read_member(task, m->key, m, &c, wrong);
     }
     poise_goal goals[STREAM_MOST_GOALS];
     int count = sound ? list_goals(task, &c, goals) : 0;

@@ -92,8 +92,12 @@ static void skip_space(const char **text, size_t *size, story *s)
 // Where expat refuses and we do not: is it one of the cases that are meant?
 static bool is_lenient(const story *s, enum XML_Error code, const char *text, size_t size, const poise_file *file)
 {
-    XML_Index place = XML_GetCurrentByteIndex(s->parser);
-    bool is_foreign = place >= 0 && (size_t)place < size && (unsigned char)text[place] >= 0x80;
+    size_t place = (size_t)XML_GetCurrentByteIndex(s->parser), low = place;
+    bool is_wide = size > 1 && (text[0] == '\0' || text[1] == '\0' || (unsigned char)text[0] >= 0xFE);
+    bool is_big = size > 1 && (text[0] == '\0' || (unsigned char)text[0] == 0xFE);
+    low += is_wide && is_big;
+    bool is_foreign = low < size && (unsigned char)text[low] >= 0x80;
+    is_foreign = is_foreign || (is_wide && place + 1 < size && text[is_big ? place : place + 1] != '\0');
     for (int i = 0; i < file->warning_count; ++i) { // said to the user
         const char *warning = file->warnings[i].text;
         if (strstr(warning, "not all of the file is UTF-8") || strstr(warning, "zero bytes") ||
@@ -101,7 +105,7 @@ static bool is_lenient(const story *s, enum XML_Error code, const char *text, si
             return true;
         }
     }
-    bool is_half = size % 2 == 1 && (text[0] == '\0' || (size > 1 && (text[1] == '\0' || (unsigned char)text[0] >= 0xFE)));
+    bool is_half = is_wide && size % 2 == 1;
     bool ends_with_cr = size > 1 && (text[size - 1] == '\r' || text[size - 2] == '\r');
     return is_half || ends_with_cr // expat's line is not the last one
            || is_foreign           // names with any letter; bytes beyond US-ASCII

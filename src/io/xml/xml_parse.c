@@ -469,13 +469,14 @@ static bool skip_instruction(parser *p)
     if (!read_name(p, token, &target)) {
         return false;
     }
-    if (pz_word_is(target, "xml")) {
-        return fail(p, token, "the XML declaration is not at the start");
-    }
-    if (pz_word_is_like(target, "xml") || (!pz_xml_is_next(t, "?>") && !pz_xml_is_space(*t->at))) {
+    bool is_declaration = pz_word_is(target, "xml");
+    if ((!is_declaration && pz_word_is_like(target, "xml")) || (!pz_xml_is_next(t, "?>") && !pz_xml_is_space(*t->at))) {
         return fail_token(p, t->at);
     }
-    return skip_to(p, token, "?>");
+    if (!skip_to(p, token, "?>")) {
+        return false;
+    }
+    return !is_declaration || fail(p, token, "the XML declaration is not at the start");
 }
 
 // <![CDATA[ ... ]]>
