@@ -4,7 +4,6 @@
 #include "cli/memory.h"
 #include "cli/terminal.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

@@ -333,6 +333,8 @@ static bool read_list(parser *p, bool has_keys, char bracket, const char *messag
                 return fail_unexpected(p, "':' expected");
             }
             p->at += 1;
+        } else if (skip_space(p), p->at >= p->end) {
+            return fail_unexpected(p, message);
         }
         if (!read_value(p, &value) || !push(p, value)) {
             return false;
