@@ -41,8 +41,8 @@ struct reproduce {
     const experiment *now;
     json_node *result;  // of the current experiment; NULL for people
     json_node *results; // NULL for people
-    char files[512]; // written by the current experiment
-    char foot[160];  // of its plots
+    char files[512];    // written by the current experiment
+    char foot[160];     // of its plots
     // kept for the next experiment
     hessian_study takes[REPRODUCE_TAKES];
     bool has_take[REPRODUCE_TAKES];

@@ -251,8 +251,8 @@ json_node *json_from_names(const void *user, const char *(*at)(const void *user,
 json_node *json_from_times(const latency *times)
 {
     const double us = 1e6;
-    return json_make("{s:f, s:f, s:f, s:f}", "mean", us * latency_mean(times), "p50", us * latency_quantile(times, 0.5), "p99",
-                     us * latency_quantile(times, 0.99), "max", us * times->largest);
+    return json_make("{s:f, s:f, s:f, s:f}", "mean", us * latency_mean(times), "p50", us * latency_quantile(times, 0.5),
+                     "p99", us * latency_quantile(times, 0.99), "max", us * times->largest);
 }
 
 json_node *json_from_limits(const poise_model *model, int (*side)(const void *user, int i), const void *user)
@@ -261,8 +261,8 @@ json_node *json_from_limits(const poise_model *model, int (*side)(const void *us
     for (int i = 0; i < poise_model_nq(model); ++i) {
         int at = side(user, i), place, k = model_joint_of(model, i, &place);
         if (at != 0) {
-            json_append(list, json_make("{s:s, s:i, s:s}", "joint", poise_model_joint_name(model, k), "coordinate", i, "side",
-                                        at < 0 ? "lower" : "upper"));
+            json_append(list, json_make("{s:s, s:i, s:s}", "joint", poise_model_joint_name(model, k), "coordinate", i,
+                                        "side", at < 0 ? "lower" : "upper"));
         }
     }
     return list;

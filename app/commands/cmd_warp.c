@@ -110,8 +110,8 @@ static void print_text(const char *name, const warp *w, const warp_figures *f)
 static bool print_json(const char *name, const warp *w, const warp_figures *f)
 {
     json_node *angle = json_make("{s:{s:o, s:o}, s:{s:o, s:o}, s:s}", "solved", "mean", json_from_number(f->answer), "max",
-                              json_from_number(f->largest_answer), "filtered", "mean", json_from_number(f->shown), "max",
-                              json_from_number(f->largest_shown), "unit", "degrees");
+                                 json_from_number(f->largest_answer), "filtered", "mean", json_from_number(f->shown), "max",
+                                 json_from_number(f->largest_shown), "unit", "degrees");
     return json_print(json_make("{s:o, s:i, s:o, s:o, s:i, s:o, s:i, s:i, s:o, s:o, s:o}", "motion", json_from_text(name),
                                 "frames", w->clip->frames, "frame_time", json_from_number(w->clip->frame_time), "end",
                                 json_from_text(w->end.name), "reached", f->reached, "angle", angle, "jumps", f->jumps,

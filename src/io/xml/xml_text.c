@@ -139,7 +139,8 @@ static bool read_declaration(pz_xml_text *text, pz_word *encoding_name)
         while (next < PART_COUNT && !is_word(name.text, name.length, names[next])) {
             next = next == PART_VERSION ? PART_COUNT : next + 1; // the version must be there
         }
-        if (next == PART_COUNT) {
+        bool is_answer = pz_word_is(value, "yes") || pz_word_is(value, "no");
+        if (next == PART_COUNT || (next == PART_STANDALONE && !is_answer)) {
             return false;
         }
         if (next == PART_ENCODING) {
