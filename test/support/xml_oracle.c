@@ -126,6 +126,11 @@ verdict xml_against_expat(const void *bytes, size_t size, char reason[REASON_SIZ
     const char *text = bytes;
     size_t rest = size;
     skip_space(&text, &rest, &theirs);
+    if (rest >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) { // a byte order mark comes first, or is none
+        text = bytes;
+        rest = size;
+        theirs.lines_before = 0;
+    }
     theirs.parser = XML_ParserCreate(NULL);
     XML_SetUserData(theirs.parser, &theirs);
     XML_SetElementHandler(theirs.parser, on_start, on_end);
