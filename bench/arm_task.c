@@ -199,7 +199,7 @@ void arm_from_scene(const char *scene, arm *a)
     for (int k = 0; k < poise_model_joint_count(a->model) && k < ARM_MOST; ++k) {
         a->links[a->n++] = link_of(a->model, k);
     }
-    a->tip = frame_of(poise_model_tool_pose(a->model, poise_model_find_tool(a->model, "tip")));
+    a->tip = frame_of(poise_model_tool_info(a->model, poise_model_find_tool(a->model, "tip")).pose);
 }
 
 void arm_free(arm *a)

@@ -90,8 +90,8 @@ static void take_tools_as_markers(marker_task *task)
     task->marker_count = poise_model_tool_count(task->model);
     task->markers = take((size_t)task->marker_count, sizeof *task->markers);
     for (int i = 0; i < task->marker_count; ++i) {
-        task->markers[i].body = poise_model_tool_body(task->model, i);
-        task->markers[i].local = poise_model_tool_pose(task->model, i).position;
+        task->markers[i].body = poise_model_tool_info(task->model, i).body;
+        task->markers[i].local = poise_model_tool_info(task->model, i).pose.position;
     }
 }
 
@@ -117,8 +117,8 @@ static void swing_every_coordinate(marker_task *task)
 {
     scene_random random = scene_random_make(MOTION_SEED);
     for (int k = 0; k < poise_model_joint_count(task->model); ++k) {
-        poise_joint_type type = poise_model_joint_type(task->model, k);
-        int count, begin = poise_model_joint_q(task->model, k, &count);
+        poise_joint_type type = poise_model_joint_info(task->model, k).type;
+        int begin = poise_model_joint_info(task->model, k).q, count = poise_model_joint_info(task->model, k).nq;
         for (int i = 0; i < count; ++i) {
             double f = draw(&random, 0.3, 1.2), phase = draw(&random, 0.0, 2.0 * PI);
             double *q = task->truth + drawn_coordinate(type, begin, i);

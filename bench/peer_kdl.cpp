@@ -33,8 +33,10 @@ static KDL::Frame frame_of(const poise_pose &pose)
 peer_kdl *peer_kdl_create(const poise_model *model, int body, poise_pose tip)
 {
     peer_kdl *peer = new peer_kdl;
-    std::vector<int> path((size_t)poise_model_path(model, body, nullptr, 0));
-    poise_model_path(model, body, path.data(), (int)path.size());
+    std::vector<int> path;
+    for (int k = body; k != POISE_WORLD; k = poise_model_joint_info(model, k).parent) {
+        path.insert(path.begin(), k);
+    }
     for (int k : path) {
         poise_joint joint = poise_model_joint(model, k);
         KDL::Frame offset = frame_of(joint.offset);

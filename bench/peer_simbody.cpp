@@ -30,7 +30,7 @@ static bool add_body(peer_simbody *peer, const poise_model *model, int k)
     using namespace SimTK;
     poise_joint joint = poise_model_joint(model, k);
     const poise_quat &r = joint.offset.rotation;
-    int parent = poise_model_parent(model, k);
+    int parent = poise_model_joint_info(model, k).parent;
     MobilizedBody &above =
         parent < 0 ? (MobilizedBody &)peer->matter.updGround() : peer->matter.updMobilizedBody(peer->bodies[(size_t)parent]);
     Body::Rigid body(MassProperties(1, Vec3(0), Inertia(1)));

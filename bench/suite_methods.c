@@ -133,8 +133,8 @@ static poise_model *tighten(const poise_model *model)
     poise_builder_create(NULL, &builder, NULL);
     for (int k = 0; k < poise_model_joint_count(model); ++k) {
         poise_joint joint = poise_model_joint(model, k);
-        int count, first = poise_model_joint_q(model, k, &count);
-        for (int i = 0; poise_model_parent(model, k) != POISE_WORLD && i < count; ++i) {
+        int first = poise_model_joint_info(model, k).q, count = poise_model_joint_info(model, k).nq;
+        for (int i = 0; poise_model_joint_info(model, k).parent != POISE_WORLD && i < count; ++i) {
             double middle = 0.5 * (least[first + i] + most[first + i]), half = 0.5 * (most[first + i] - least[first + i]);
             joint.lower[i] = middle - SHARE * half;
             joint.upper[i] = middle + SHARE * half;

@@ -132,8 +132,8 @@ void suite_warps(const bench *b)
         bench_fail("no scene erik-g");
     }
     int tip = poise_model_find_tool(model, "tip");
-    options.body = poise_model_tool_body(model, tip);
-    options.tip = poise_model_tool_pose(model, tip);
+    options.body = poise_model_tool_info(model, tip).body;
+    options.tip = poise_model_tool_info(model, tip).pose;
     poise_filter *filter = make_filter(model);
     if (!filter || poise_expressive_create(model, &options, NULL, &expressive, NULL) != POISE_OK) {
         bench_fail("no solver for erik-g");

@@ -31,7 +31,7 @@ static void check_numbers(const poise_file *file)
         require(is_finite_pose(poise_model_joint(file->model, j).offset), "a joint's offset is not finite");
     }
     for (int t = 0; file->model && t < poise_model_tool_count(file->model); ++t) {
-        require(is_finite_pose(poise_model_tool_pose(file->model, t)), "a tool's pose is not finite");
+        require(is_finite_pose(poise_model_tool_info(file->model, t).pose), "a tool's pose is not finite");
     }
     if (file->clip) {
         size_t count = (size_t)file->clip->frames * (size_t)file->clip->nq;
@@ -53,7 +53,7 @@ static void check_same_joints(const poise_model *a, const poise_model *b)
         require(x.type == y.type && x.order == y.order, "type of a joint");
         require(memcmp(&x.offset, &y.offset, sizeof x.offset) == 0, "offset of a joint");
         require(memcmp(x.lower, y.lower, sizeof x.lower) == 0, "limits of a joint");
-        require(poise_model_parent(a, j) == poise_model_parent(b, j), "parent of a joint");
+        require(poise_model_joint_info(a, j).parent == poise_model_joint_info(b, j).parent, "parent of a joint");
     }
 }
 

@@ -57,7 +57,7 @@ static void check_written(const poise_file *file, poise_format format)
     require(poise_model_joint_count(again->model) == poise_model_joint_count(file->model));
     require(poise_model_tool_count(again->model) == poise_model_tool_count(file->model));
     for (int k = 0; k < poise_model_joint_count(file->model); ++k) {
-        require(strcmp(poise_model_body_name(file->model, k), poise_model_body_name(again->model, k)) == 0);
+        require(strcmp(poise_model_joint_info(file->model, k).body, poise_model_joint_info(again->model, k).body) == 0);
     }
     poise_file_destroy(again);
     poise_bytes_release(NULL, bytes);

@@ -64,12 +64,12 @@ plain_ik *plain_from_model(const poise_model *model, const plain_effector *effec
     int n = 0;
     for (int k = 0; k < count && known; ++k) {
         poise_joint joint = poise_model_joint(model, k);
-        int own;
-        bones[k] = plain_bone_fixed(poise_model_parent(model, k), joint.offset.position);
+        poise_joint_info info = poise_model_joint_info(model, k);
+        bones[k] = plain_bone_fixed(info.parent, joint.offset.position);
         poise_quat_to_matrix(unit(joint.offset.rotation), bones[k].rotation);
         // bones number their degrees of freedom one after the other; so must the model, for entries to compare
-        known = !joint.mimic && add_motion(&joint, &bones[k]) && (poise_model_joint_v(model, k, &own) == n || own == 0) &&
-                own == bones[k].dof_count;
+        known =
+            !joint.mimic && add_motion(&joint, &bones[k]) && (info.v == n || info.nv == 0) && info.nv == bones[k].dof_count;
         n += bones[k].dof_count;
     }
     plain_ik *ik = known ? plain_create(bones, count, effectors, effector_count) : NULL;

@@ -146,8 +146,8 @@ static poise_status find_joints(evaluate_problem *p)
 {
     int tip = poise_model_find_tool(p->model, "tip");
     poise_erik *erik;
-    p->options.body = poise_model_tool_body(p->model, tip);
-    p->options.tip = poise_model_tool_pose(p->model, tip);
+    p->options.body = poise_model_tool_info(p->model, tip).body;
+    p->options.tip = poise_model_tool_info(p->model, tip).pose;
     poise_status status = poise_erik_create(p->model, &p->options, NULL, &erik, NULL);
     if (status != POISE_OK) {
         return status;
@@ -156,7 +156,7 @@ static poise_status find_joints(evaluate_problem *p)
     for (int i = 0; i < n && p->swept < EVALUATE_MOST_DIMENSIONS; ++i) {
         bool is_at_end = i == 0 || i == n - 1;
         if (!(is_at_end && poise_erik_is_twister(erik, i))) {
-            p->joints[p->swept++] = poise_model_joint_q(p->model, poise_erik_joint(erik, i), NULL);
+            p->joints[p->swept++] = poise_model_joint_info(p->model, poise_erik_joint(erik, i)).q;
         }
     }
     poise_erik_destroy(erik);

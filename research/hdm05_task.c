@@ -129,9 +129,9 @@ static bool take_model(hdm05_task *task, const poise_model *read)
         return fail(task, POISE_ERROR_MEMORY, "the skeleton cannot be scaled");
     }
     for (int k = 0; k < joints; ++k) {
-        int count, first = poise_model_joint_v(task->model, k, &count);
+        int first = poise_model_joint_info(task->model, k).v, count = poise_model_joint_info(task->model, k).nv;
         for (int i = 0; i < count; ++i) {
-            task->locked[first + i] = strstr(poise_model_body_name(task->model, k), "thumb") != NULL;
+            task->locked[first + i] = strstr(poise_model_joint_info(task->model, k).body, "thumb") != NULL;
         }
     }
     for (int i = 0; i < HDM05_MARKERS; ++i) {

@@ -53,7 +53,7 @@ static void draw_frame(plot *p, int column, const drawn_frame *d)
     }
     plot_segments(p, (plot_style){.color = "#b8cfe0", .width = 1.0}, x, y, HDM05_MARKERS, NULL);
     for (int b = 0; b < bodies && count < MOST; ++b) {
-        int parent = poise_model_parent(task->model, b);
+        int parent = poise_model_joint_info(task->model, b).parent;
         if (parent != POISE_WORLD) {
             put_on_page(task, poise_kinematics_body_pose(task->kinematics, parent).position, root, &x[2 * count],
                         &y[2 * count]);

@@ -110,20 +110,20 @@ void drawing_skeleton(picture *p, const poise_model *model, const poise_kinemati
     double radius = thickness / fmax(scale_of(p), 1e-12);
     for (int k = 0; k < poise_model_joint_count(model); ++k) {
         poise_vec3 here = poise_kinematics_body_pose(kinematics, k).position;
-        int parent = poise_model_parent(model, k);
+        int parent = poise_model_joint_info(model, k).parent;
         if (parent != POISE_WORLD) {
             draw_bone(p, poise_kinematics_body_pose(kinematics, parent).position, here, radius, bone);
-        } else if (poise_model_joint_type(model, k) == POISE_JOINT_REVOLUTE) {
+        } else if (poise_model_joint_info(model, k).type == POISE_JOINT_REVOLUTE) {
             draw_bone(p, poise_vec3_make(0, 0, 0), here, radius, bone); // the foot of an arm
         }
-        if (poise_model_joint_type(model, k) != POISE_JOINT_FIXED) {
+        if (poise_model_joint_info(model, k).type != POISE_JOINT_FIXED) {
             double x, y;
             picture_project(p, here, &x, &y);
             picture_page_dot(p, x, y, 0.35 * thickness, joint);
         }
     }
     for (int i = 0; i < poise_model_tool_count(model); ++i) {
-        poise_vec3 from = poise_kinematics_body_pose(kinematics, poise_model_tool_body(model, i)).position;
+        poise_vec3 from = poise_kinematics_body_pose(kinematics, poise_model_tool_info(model, i).body).position;
         draw_bone(p, from, poise_kinematics_tool_pose(kinematics, i).position, 0.8 * radius, bone);
     }
 }

@@ -160,9 +160,10 @@ static bool is_humanoid(const poise_model *model)
     }
     for (int b = 0; b < BONE_COUNT; ++b) {
         bone_frame frame = scene_bone_frame((bone)b);
-        const char *name = poise_model_joint_name(model, b), *wanted = scene_bone_joint((bone)b);
+        const char *name = poise_model_joint_info(model, b).name, *wanted = scene_bone_joint((bone)b);
         size_t length = strlen(name), tail = strlen(wanted); // the joint's name may begin with its side
-        if (poise_model_parent(model, b) != frame.parent || length < tail || strcmp(name + length - tail, wanted) != 0) {
+        if (poise_model_joint_info(model, b).parent != frame.parent || length < tail ||
+            strcmp(name + length - tail, wanted) != 0) {
             return false;
         }
     }
@@ -176,8 +177,9 @@ poise_status scene_figure_write(const figure *f, const poise_model *model, doubl
     }
     for (int b = 0; b < BONE_COUNT; ++b) {
         int count = 0;
-        double *at_joint = q + poise_model_joint_q(model, b, &count);
-        poise_joint_type type = poise_model_joint_type(model, b);
+        double *at_joint = q + poise_model_joint_info(model, b).q;
+        count = poise_model_joint_info(model, b).nq;
+        poise_joint_type type = poise_model_joint_info(model, b).type;
         bone_kind kind = scene_bone_frame((bone)b).kind;
         if (kind == BONE_ROOT) {
             const double angle[3] = {f->heading, f->pitch, f->roll};

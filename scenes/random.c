@@ -125,11 +125,12 @@ void scene_random_configuration(scene_random *random, const poise_model *model, 
     const double *lower = poise_model_lower(model), *upper = poise_model_upper(model);
     for (int j = 0; j < poise_model_joint_count(model); ++j) {
         int count = 0;
-        int at = poise_model_joint_q(model, j, &count);
+        int at = poise_model_joint_info(model, j).q;
+        count = poise_model_joint_info(model, j).nq;
         if (count == 0) {
             continue;
         }
-        poise_joint_type type = poise_model_joint_type(model, j);
+        poise_joint_type type = poise_model_joint_info(model, j).type;
         bool slides = type == POISE_JOINT_PRISMATIC || type == POISE_JOINT_TRANSLATION || type == POISE_JOINT_PLANAR ||
                       type == POISE_JOINT_FREE || type == POISE_JOINT_FREE_EXPMAP || type == POISE_JOINT_FREE_EULER;
         int lengths = !slides ? 0 : type == POISE_JOINT_PLANAR ? 2 : count < 3 ? count : 3;

@@ -76,19 +76,19 @@ double value_for_people(coordinate_unit unit, double value)
 // Coordinates are in the order of the joints.
 int model_joint_of(const poise_model *model, int coordinate, int *place)
 {
-    int low = 0, high = poise_model_joint_count(model) - 1, count;
+    int low = 0, high = poise_model_joint_count(model) - 1;
     while (low < high) {
         int middle = (low + high + 1) / 2;
-        if (poise_model_joint_q(model, middle, &count) <= coordinate) {
+        if (poise_model_joint_info(model, middle).q <= coordinate) {
             low = middle;
         } else {
             high = middle - 1;
         }
     }
-    while (low > 0 && (poise_model_joint_q(model, low, &count), count == 0)) {
+    while (low > 0 && poise_model_joint_info(model, low).nq == 0) {
         low -= 1; // joints without coordinates begin where the next one does
     }
-    *place = coordinate - poise_model_joint_q(model, low, &count);
+    *place = coordinate - poise_model_joint_info(model, low).q;
     return low;
 }
 

@@ -261,7 +261,7 @@ json_node *json_from_limits(const poise_model *model, int (*side)(const void *us
     for (int i = 0; i < poise_model_nq(model); ++i) {
         int at = side(user, i), place, k = model_joint_of(model, i, &place);
         if (at != 0) {
-            json_append(list, json_make("{s:s, s:i, s:s}", "joint", poise_model_joint_name(model, k), "coordinate", i,
+            json_append(list, json_make("{s:s, s:i, s:s}", "joint", poise_model_joint_info(model, k).name, "coordinate", i,
                                         "side", at < 0 ? "lower" : "upper"));
         }
     }

@@ -14,7 +14,7 @@
 static const char *part_name(const void *model, int index)
 {
     int bodies = poise_model_joint_count(model);
-    return index < bodies ? poise_model_body_name(model, index) : poise_model_tool_name(model, index - bodies);
+    return index < bodies ? poise_model_joint_info(model, index).body : poise_model_tool_info(model, index - bodies).name;
 }
 
 int find_body(const poise_model *model, const char *name, poise_pose *local)
@@ -29,8 +29,8 @@ int find_body(const poise_model *model, const char *name, poise_pose *local)
     }
     int tool = poise_model_find_tool(model, name);
     if (tool != POISE_NONE) {
-        *local = poise_model_tool_pose(model, tool);
-        return poise_model_tool_body(model, tool);
+        *local = poise_model_tool_info(model, tool).pose;
+        return poise_model_tool_info(model, tool).body;
     }
     const char *near = nearest_name(name, part_name, model, poise_model_joint_count(model) + poise_model_tool_count(model));
     if (near) {

@@ -75,7 +75,7 @@ static void print_joints(const aim_job *job)
     for (int i = 0; i < poise_model_nq(job->model); ++i) {
         char name[96];
         int place;
-        poise_joint_type type = poise_model_joint_type(job->model, model_joint_of(job->model, i, &place));
+        poise_joint_type type = poise_model_joint_info(job->model, model_joint_of(job->model, i, &place)).type;
         coordinate_unit unit = joint_coordinate_unit(type, place);
         coordinate_label(job->model, i, name, sizeof name);
         double p = value_for_people(unit, job->posture[i]), q = value_for_people(unit, job->q[i]);

@@ -282,8 +282,7 @@ double aim_angle(aim_solver *solver, const aim_target *target, const double *q)
 
 static int joint_q(const aim_solver *s, int position)
 {
-    int count;
-    return poise_model_joint_q(s->model, poise_erik_joint(s->erik, position), &count);
+    return poise_model_joint_info(s->model, poise_erik_joint(s->erik, position)).q;
 }
 
 static double shape_error(const aim_solver *s, const double *posture, const double *q)

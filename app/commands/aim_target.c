@@ -36,7 +36,7 @@ static poise_vec3 last_segment(const poise_model *model, int body, poise_pose ti
 {
     poise_quat turn = poise_quat_identity();
     poise_vec3 way = tip.position;
-    for (int k = body; k != POISE_WORLD && length(way) == 0; k = poise_model_parent(model, k)) {
+    for (int k = body; k != POISE_WORLD && length(way) == 0; k = poise_model_joint_info(model, k).parent) {
         poise_pose offset = poise_model_joint(model, k).offset;
         turn = poise_quat_multiply(offset.rotation, turn); // from the end's body to the frame that the offset is given in
         way = poise_quat_rotate(poise_quat_conjugate(turn), offset.position);
@@ -50,11 +50,11 @@ bool aim_find_end(const poise_model *model, const char *name, const char *axis, 
     tool = tool == POISE_NONE && poise_model_tool_count(model) > 0 ? 0 : tool;
     *end = (aim_end){.name = name, .body = poise_model_joint_count(model) - 1, .tip = poise_pose_identity()};
     if (!name && tool != POISE_NONE) {
-        end->name = poise_model_tool_name(model, tool);
-        end->body = poise_model_tool_body(model, tool);
-        end->tip = poise_model_tool_pose(model, tool);
+        end->name = poise_model_tool_info(model, tool).name;
+        end->body = poise_model_tool_info(model, tool).body;
+        end->tip = poise_model_tool_info(model, tool).pose;
     } else if (!name) {
-        end->name = poise_model_body_name(model, end->body);
+        end->name = poise_model_joint_info(model, end->body).body;
     } else {
         end->body = find_body(model, name, &end->tip);
     }
@@ -185,7 +185,7 @@ bool aim_read_holds(const arguments *args, const poise_model *model, aim_holds *
     const char *name;
     *holds = (aim_holds){0};
     if (!option_given(args, "hold")) {
-        holds->count = is_free(poise_model_joint_type(model, 0)) ? 1 : 0;
+        holds->count = is_free(poise_model_joint_info(model, 0).type) ? 1 : 0;
         return true;
     }
     for (int i = 0; (name = option_text_at(args, "hold", i)); ++i) {

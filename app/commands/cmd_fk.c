@@ -37,7 +37,7 @@ static bool numbers_as_q(const job *j, const char *text, bool degrees)
     }
     for (int i = 0; degrees && i < nq; ++i) {
         int place, joint = model_joint_of(j->model, i, &place);
-        if (joint_coordinate_unit(poise_model_joint_type(j->model, joint), place) == COORDINATE_ANGLE) {
+        if (joint_coordinate_unit(poise_model_joint_info(j->model, joint).type, place) == COORDINATE_ANGLE) {
             j->q[i] /= DEGREES_PER_RADIAN;
         }
     }
@@ -107,8 +107,9 @@ static void print_people(const job *j)
     printf("%s: %s\n\n", j->name, j->posture);
     table *t = table_create("body\tparent\t>x\t>y\t>z\t>roll\t>pitch\t>yaw");
     for (int k = 0; k < poise_model_joint_count(model); ++k) {
-        int parent = poise_model_parent(model, k);
-        print_pose_row(t, poise_model_body_name(model, k), parent < 0 ? "-" : poise_model_body_name(model, parent),
+        int parent = poise_model_joint_info(model, k).parent;
+        print_pose_row(t, poise_model_joint_info(model, k).body,
+                       parent < 0 ? "-" : poise_model_joint_info(model, parent).body,
                        poise_kinematics_body_pose(j->kinematics, k));
     }
     table_end(t, stdout);
@@ -116,7 +117,8 @@ static void print_people(const job *j)
         putchar('\n');
         t = table_create("tool\ton body\t>x\t>y\t>z\t>roll\t>pitch\t>yaw");
         for (int i = 0; i < poise_model_tool_count(model); ++i) {
-            print_pose_row(t, poise_model_tool_name(model, i), poise_model_body_name(model, poise_model_tool_body(model, i)),
+            print_pose_row(t, poise_model_tool_info(model, i).name,
+                           poise_model_joint_info(model, poise_model_tool_info(model, i).body).body,
                            poise_kinematics_tool_pose(j->kinematics, i));
         }
         table_end(t, stdout);
@@ -133,9 +135,9 @@ static void print_people(const job *j)
 static json_node *tip_of(const job *j, int body)
 {
     char name[512];
-    snprintf(name, sizeof name, "%s.tip", poise_model_body_name(j->model, body));
+    snprintf(name, sizeof name, "%s.tip", poise_model_joint_info(j->model, body).body);
     int tool = poise_model_find_tool(j->model, name), plain = poise_model_find_tool(j->model, "tip");
-    if (tool == POISE_NONE && plain != POISE_NONE && poise_model_tool_body(j->model, plain) == body) {
+    if (tool == POISE_NONE && plain != POISE_NONE && poise_model_tool_info(j->model, plain).body == body) {
         tool = plain;
     }
     return tool == POISE_NONE ? json_new(JSON_NULL)
@@ -147,14 +149,14 @@ static app_exit print_machine(const job *j)
     json_node *bodies = json_new(JSON_ARRAY), *tools = json_new(JSON_ARRAY);
     for (int k = 0; k < poise_model_joint_count(j->model); ++k) {
         poise_pose pose = poise_kinematics_body_pose(j->kinematics, k);
-        json_append(bodies, json_make("{s:o, s:o, s:o, s:o}", "name", json_from_text(poise_model_body_name(j->model, k)),
+        json_append(bodies, json_make("{s:o, s:o, s:o, s:o}", "name", json_from_text(poise_model_joint_info(j->model, k).body),
                                       "position", json_from_vec3(pose.position), "rotation", json_from_quat(pose.rotation),
                                       "tip", tip_of(j, k)));
     }
     for (int i = 0; i < poise_model_tool_count(j->model); ++i) {
         poise_pose pose = poise_kinematics_tool_pose(j->kinematics, i);
-        const char *body = poise_model_body_name(j->model, poise_model_tool_body(j->model, i));
-        json_append(tools, json_make("{s:o, s:o, s:o, s:o}", "name", json_from_text(poise_model_tool_name(j->model, i)),
+        const char *body = poise_model_joint_info(j->model, poise_model_tool_info(j->model, i).body).body;
+        json_append(tools, json_make("{s:o, s:o, s:o, s:o}", "name", json_from_text(poise_model_tool_info(j->model, i).name),
                                      "body", json_from_text(body), "position", json_from_vec3(pose.position), "rotation",
                                      json_from_quat(pose.rotation)));
     }

@@ -45,7 +45,7 @@ static bool has_limit(double lower, double upper)
 // "-170..170" in degrees or length units, "free" without limits; one range for each coordinate that has one.
 static void print_limits(char *text, size_t size, const poise_model *model, int joint)
 {
-    int count, first = poise_model_joint_q(model, joint, &count);
+    int first = poise_model_joint_info(model, joint).q, count = poise_model_joint_info(model, joint).nq;
     const double *lower = poise_model_lower(model), *upper = poise_model_upper(model);
     poise_joint j = poise_model_joint(model, joint);
     size_t used = 0;
@@ -70,16 +70,16 @@ static void print_joints(const poise_model *model)
     for (int k = 0; k < poise_model_joint_count(model); ++k) {
         char limits[128];
         int dofs;
-        poise_model_joint_v(model, k, &dofs);
+        dofs = poise_model_joint_info(model, k).nv;
         print_limits(limits, sizeof limits, model, k);
-        int mimic = poise_model_mimic(model, k);
-        if (mimic != POISE_WORLD) {
-            snprintf(limits, sizeof limits, "follows %s", poise_model_joint_name(model, mimic));
+        int mimic = poise_model_joint_info(model, k).mimic;
+        if (mimic != POISE_NONE) {
+            snprintf(limits, sizeof limits, "follows %s", poise_model_joint_info(model, mimic).name);
         }
-        int parent = poise_model_parent(model, k);
-        table_row(t, "%s\t%s\t%s\t%d\t%s", poise_model_joint_name(model, k),
-                  parent == POISE_WORLD ? "-" : poise_model_body_name(model, parent),
-                  poise_joint_type_name(poise_model_joint_type(model, k)), dofs, limits);
+        int parent = poise_model_joint_info(model, k).parent;
+        table_row(t, "%s\t%s\t%s\t%d\t%s", poise_model_joint_info(model, k).name,
+                  parent == POISE_WORLD ? "-" : poise_model_joint_info(model, parent).body,
+                  poise_joint_type_name(poise_model_joint_info(model, k).type), dofs, limits);
     }
     table_end(t, stdout);
 }
@@ -175,7 +175,7 @@ static const char *marker_at(const void *markers, int index)
 
 static const char *tool_at(const void *model, int index)
 {
-    return poise_model_tool_name(model, index);
+    return poise_model_tool_info(model, index).name;
 }
 
 static void print_names(const contents *c)
@@ -225,15 +225,15 @@ static json_node *joints_as_json(const poise_model *model)
 {
     json_node *list = json_new(JSON_ARRAY);
     for (int k = 0; k < poise_model_joint_count(model); ++k) {
-        int count, first = poise_model_joint_q(model, k, &count), dofs;
-        poise_model_joint_v(model, k, &dofs);
-        int parent = poise_model_parent(model, k);
+        int first = poise_model_joint_info(model, k).q, count = poise_model_joint_info(model, k).nq, dofs;
+        dofs = poise_model_joint_info(model, k).nv;
+        int parent = poise_model_joint_info(model, k).parent;
         json_append(list,
                     json_make("{s:o, s:o, s:o, s:s, s:i, s:i, s:i, s:o, s:o}", "name",
-                              json_from_text(poise_model_joint_name(model, k)), "body",
-                              json_from_text(poise_model_body_name(model, k)), "parent",
-                              json_from_text(parent == POISE_WORLD ? NULL : poise_model_body_name(model, parent)), "type",
-                              poise_joint_type_name(poise_model_joint_type(model, k)), "first", first, "coordinates", count,
+                              json_from_text(poise_model_joint_info(model, k).name), "body",
+                              json_from_text(poise_model_joint_info(model, k).body), "parent",
+                              json_from_text(parent == POISE_WORLD ? NULL : poise_model_joint_info(model, parent).body), "type",
+                              poise_joint_type_name(poise_model_joint_info(model, k).type), "first", first, "coordinates", count,
                               "dofs", dofs, "lower", json_from_numbers(poise_model_lower(model) + first, count), "upper",
                               json_from_numbers(poise_model_upper(model) + first, count)));
     }
@@ -244,8 +244,8 @@ static json_node *tools_as_json(const poise_model *model)
 {
     json_node *list = json_new(JSON_ARRAY);
     for (int i = 0; i < poise_model_tool_count(model); ++i) {
-        const char *body = poise_model_body_name(model, poise_model_tool_body(model, i));
-        json_append(list, json_make("{s:o, s:o}", "name", json_from_text(poise_model_tool_name(model, i)), "body",
+        const char *body = poise_model_joint_info(model, poise_model_tool_info(model, i).body).body;
+        json_append(list, json_make("{s:o, s:o}", "name", json_from_text(poise_model_tool_info(model, i).name), "body",
                                     json_from_text(body)));
     }
     return list;

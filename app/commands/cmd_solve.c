@@ -46,7 +46,8 @@ static bool lock_joints(solve_job *job, const arguments *args)
         if (joint == POISE_NONE) {
             return false;
         }
-        int first = poise_model_joint_v(job->model, joint, &count);
+        int first = poise_model_joint_info(job->model, joint).v;
+        count = poise_model_joint_info(job->model, joint).nv;
         for (int k = 0; k < count; ++k) {
             job->locked[first + k] = true;
         }

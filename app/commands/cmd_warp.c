@@ -39,7 +39,7 @@ typedef struct warp_figures {
 static bool is_quaternion(const poise_model *model, int i)
 {
     int place, joint = model_joint_of(model, i, &place);
-    return joint_coordinate_unit(poise_model_joint_type(model, joint), place) == COORDINATE_NUMBER;
+    return joint_coordinate_unit(poise_model_joint_info(model, joint).type, place) == COORDINATE_NUMBER;
 }
 
 static void run_frame(warp *w, int frame, double *answer, warp_figures *f)

@@ -102,8 +102,8 @@ void demo_release(demo_clip *c)
 static bool aim_round(poise_expressive *expressive, demo_lamp *lamp, const double *rest, demo_tally *t)
 {
     static double times[DEMO_STEPS];
-    int light = poise_model_find_tool(lamp->model, "light"), shade = poise_model_tool_body(lamp->model, light);
-    poise_vec3 from = poise_model_tool_pose(lamp->model, light).position, along = poise_vec3_make(0, 1, 0);
+    int light = poise_model_find_tool(lamp->model, "light"), shade = poise_model_tool_info(lamp->model, light).body;
+    poise_vec3 from = poise_model_tool_info(lamp->model, light).pose.position, along = poise_vec3_make(0, 1, 0);
     double q[LAMP_NQ];
     memcpy(q, rest, sizeof q);
     progress_start(t->job, t->items, DEMO_STEPS);
@@ -161,8 +161,8 @@ bool demo_aim(demo_lamp *lamp, demo_tally *t)
                 poise_clip_create(DEMO_STEPS, LAMP_NQ, 1.0 / 60, NULL, &lamp->clip, NULL) == POISE_OK;
     if (good) {
         int light = poise_model_find_tool(lamp->model, "light");
-        options.body = poise_model_tool_body(lamp->model, light);
-        options.tip = poise_model_tool_pose(lamp->model, light);
+        options.body = poise_model_tool_info(lamp->model, light).body;
+        options.tip = poise_model_tool_info(lamp->model, light).pose;
         good = poise_expressive_create(lamp->model, &options, NULL, &expressive, NULL) == POISE_OK;
     }
     if (!good) {
@@ -190,7 +190,7 @@ static poise_pose random_pose(const poise_model *model, poise_kinematics *kinema
 static poise_goal tip_goal(const poise_model *model, poise_pose target)
 {
     int tip = poise_model_find_tool(model, "tip");
-    return poise_goal_pose(poise_model_tool_body(model, tip), poise_model_tool_pose(model, tip), target);
+    return poise_goal_pose(poise_model_tool_info(model, tip).body, poise_model_tool_info(model, tip).pose, target);
 }
 
 static bool reach_all(poise_kinematics *kinematics, poise_solver *solver, demo_arm *arm, demo_tally *t)

@@ -40,12 +40,12 @@ static double distance(poise_vec3 a, poise_vec3 b)
 static void draw_body(picture *p, const poise_model *model, const poise_kinematics *kinematics)
 {
     for (int k = 0; k < poise_model_joint_count(model); ++k) {
-        const char *name = poise_model_body_name(model, k), *color = body_color(name);
+        const char *name = poise_model_joint_info(model, k).body, *color = body_color(name);
         poise_vec3 from = poise_kinematics_body_pose(kinematics, k).position;
         poise_vec3 center = poise_kinematics_point(kinematics, k, poise_model_joint(model, k).mass_center);
-        int end = k + poise_model_subtree(model, k);
+        int end = k + poise_model_joint_info(model, k).subtree;
         for (int child = k + 1; child < end; ++child) {
-            if (poise_model_parent(model, child) == k) {
+            if (poise_model_joint_info(model, child).parent == k) {
                 poise_vec3 to = poise_kinematics_body_pose(kinematics, child).position;
                 double radius = bone_radius(model, k, distance(from, to));
                 picture_limb(p, from, radius, to, 0.6 * radius, color);

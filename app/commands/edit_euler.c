@@ -33,7 +33,7 @@ static poise_joint_type euler_type(poise_joint_type type)
 
 static bool changes(const poise_model *model, int joint)
 {
-    poise_joint_type type = poise_model_joint_type(model, joint);
+    poise_joint_type type = poise_model_joint_info(model, joint).type;
     return euler_type(type) != type;
 }
 
@@ -61,9 +61,9 @@ static poise_status change_model(const poise_model *model, poise_model **made)
         status = poise_builder_add_joint(builder, &joint, NULL);
     }
     for (int i = 0; i < poise_model_tool_count(model) && status == POISE_OK; ++i) {
-        poise_tool tool = {.name = poise_model_tool_name(model, i),
-                           .body = poise_model_body_name(model, poise_model_tool_body(model, i)),
-                           .pose = poise_model_tool_pose(model, i)};
+        poise_tool tool = {.name = poise_model_tool_info(model, i).name,
+                           .body = poise_model_joint_info(model, poise_model_tool_info(model, i).body).body,
+                           .pose = poise_model_tool_info(model, i).pose};
         status = poise_builder_add_tool(builder, &tool, NULL);
     }
     status = status == POISE_OK ? poise_model_create(builder, NULL, made, NULL) : status;
@@ -117,9 +117,10 @@ static void express(const poise_model *old, const poise_model *made, const poise
                     double *q)
 {
     for (int k = 0; k < poise_model_joint_count(old); ++k) {
-        int count, first = poise_model_joint_q(made, k, &count), parent = poise_model_parent(old, k);
+        int first = poise_model_joint_info(made, k).q, count = poise_model_joint_info(made, k).nq,
+            parent = poise_model_joint_info(old, k).parent;
         if (!changes(old, k)) {
-            memcpy(q + first, q_old + poise_model_joint_q(old, k, NULL), sizeof *q * (size_t)count);
+            memcpy(q + first, q_old + poise_model_joint_info(old, k).q, sizeof *q * (size_t)count);
             continue;
         }
         poise_pose frame = poise_model_joint(old, k).offset;

@@ -102,14 +102,14 @@ static poise_quat cycle(int turns)
 
 static bool is_length(const poise_model *model, int joint, int place)
 {
-    return joint_coordinate_unit(poise_model_joint_type(model, joint), place) == COORDINATE_LENGTH;
+    return joint_coordinate_unit(poise_model_joint_info(model, joint).type, place) == COORDINATE_LENGTH;
 }
 
 // Lengths in a configuration; the root's turn is in its offset.
 static void rescale_q(const poise_model *model, double factor, double *q)
 {
     for (int k = 0; k < poise_model_joint_count(model); ++k) {
-        int count, first = poise_model_joint_q(model, k, &count);
+        int first = poise_model_joint_info(model, k).q, count = poise_model_joint_info(model, k).nq;
         for (int i = 0; i < count; ++i) {
             q[first + i] *= is_length(model, k, i) ? factor : 1;
         }
@@ -121,7 +121,7 @@ static poise_joint rescaled_joint(const poise_model *model, int k, const rescali
     poise_joint joint = poise_model_joint(model, k);
     joint.offset.position = times(joint.offset.position, r->factor);
     joint.mass_center = times(joint.mass_center, r->factor);
-    if (poise_model_parent(model, k) == POISE_WORLD) {
+    if (poise_model_joint_info(model, k).parent == POISE_WORLD) {
         joint.offset = poise_pose_multiply((poise_pose){.rotation = r->turn}, joint.offset);
     }
     for (int i = 0; i < 7; ++i) {
@@ -129,8 +129,8 @@ static poise_joint rescaled_joint(const poise_model *model, int k, const rescali
         joint.lower[i] *= factor;
         joint.upper[i] *= factor;
     }
-    int other = poise_model_mimic(model, k);
-    if (other != POISE_WORLD) { // q = multiplier * q_other + offset, each in its own unit
+    int other = poise_model_joint_info(model, k).mimic;
+    if (other != POISE_NONE) { // q = multiplier * q_other + offset, each in its own unit
         double own = is_length(model, k, 0) ? r->factor : 1, others = is_length(model, other, 0) ? r->factor : 1;
         joint.mimic_multiplier *= own / others;
         joint.mimic_offset *= own;
@@ -147,9 +147,9 @@ static poise_status rescale_model(const poise_model *model, const rescaling *r, 
         status = poise_builder_add_joint(builder, &joint, NULL);
     }
     for (int i = 0; i < poise_model_tool_count(model) && status == POISE_OK; ++i) {
-        poise_tool tool = {.name = poise_model_tool_name(model, i),
-                           .body = poise_model_body_name(model, poise_model_tool_body(model, i)),
-                           .pose = poise_model_tool_pose(model, i)};
+        poise_tool tool = {.name = poise_model_tool_info(model, i).name,
+                           .body = poise_model_joint_info(model, poise_model_tool_info(model, i).body).body,
+                           .pose = poise_model_tool_info(model, i).pose};
         tool.pose.position = times(tool.pose.position, r->factor);
         status = poise_builder_add_tool(builder, &tool, NULL);
     }

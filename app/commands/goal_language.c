@@ -531,12 +531,12 @@ static const char *frame_name(const poise_goal *goal, const poise_model *model)
 {
     poise_vec3 p = goal->local.position;
     for (int i = 0; i < poise_model_tool_count(model); ++i) {
-        poise_vec3 t = poise_model_tool_pose(model, i).position;
-        if (poise_model_tool_body(model, i) == goal->body && t.x == p.x && t.y == p.y && t.z == p.z) {
-            return poise_model_tool_name(model, i);
+        poise_vec3 t = poise_model_tool_info(model, i).pose.position;
+        if (poise_model_tool_info(model, i).body == goal->body && t.x == p.x && t.y == p.y && t.z == p.z) {
+            return poise_model_tool_info(model, i).name;
         }
     }
-    return poise_model_body_name(model, goal->body);
+    return poise_model_joint_info(model, goal->body).body;
 }
 
 void goal_describe(const poise_goal *goal, const poise_model *model, char *text, size_t size)

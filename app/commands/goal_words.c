@@ -105,7 +105,7 @@ bool reader_angle_unit(reader *r, double *unit)
 static const char *part_name(const void *model, int index)
 {
     int bodies = poise_model_joint_count(model);
-    return index < bodies ? poise_model_body_name(model, index) : poise_model_tool_name(model, index - bodies);
+    return index < bodies ? poise_model_joint_info(model, index).body : poise_model_tool_info(model, index - bodies).name;
 }
 
 bool reader_body(reader *r, int *body, poise_pose *local)
@@ -120,8 +120,8 @@ bool reader_body(reader *r, int *body, poise_pose *local)
     *body = *body == POISE_NONE ? poise_model_find_joint(model, name) : *body;
     int tool = *body == POISE_NONE ? poise_model_find_tool(model, name) : POISE_NONE;
     if (tool != POISE_NONE) {
-        *body = poise_model_tool_body(model, tool);
-        *local = poise_model_tool_pose(model, tool);
+        *body = poise_model_tool_info(model, tool).body;
+        *local = poise_model_tool_info(model, tool).pose;
     }
     if (*body == POISE_NONE) {
         int parts = poise_model_joint_count(model) + poise_model_tool_count(model);

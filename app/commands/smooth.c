@@ -132,8 +132,8 @@ static void add_part(smoother *s, part_kind kind, int q, int count)
 
 static void add_joint(smoother *s, int joint)
 {
-    int count, q = poise_model_joint_q(s->model, joint, &count);
-    poise_joint_type type = poise_model_joint_type(s->model, joint);
+    int q = poise_model_joint_info(s->model, joint).q, count = poise_model_joint_info(s->model, joint).nq;
+    poise_joint_type type = poise_model_joint_info(s->model, joint).type;
     bool vector = type == POISE_JOINT_BALL_EXPMAP || type == POISE_JOINT_FREE_EXPMAP;
     bool quat = type == POISE_JOINT_BALL_QUATERNION || type == POISE_JOINT_FREE;
     int rotation = vector ? count - 3 : quat ? count - 4 : count; // where it begins; lengths come before

@@ -101,6 +101,6 @@ bool solve_collect_goals(solve_job *job, const arguments *args)
         return add_from_json(job, job->name, job->file);
     }
     complain("solve: no goals; give some, such as --goal \"position %s 0.4 0.1 0.3\" (\"poise help goals\")",
-             poise_model_body_name(job->model, poise_model_joint_count(job->model) - 1));
+             poise_model_joint_info(job->model, poise_model_joint_count(job->model) - 1).body);
     return false;
 }

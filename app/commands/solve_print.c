@@ -73,7 +73,7 @@ static void print_joints(const solve_job *job, const double *q)
     table *t = table_create("joint\t\t>value\t>lower\t>upper\t\t");
     for (int i = 0; i < poise_model_nq(model); ++i) {
         static const char *const units[] = {"", "", "deg"};
-        int place, k = model_joint_of(model, i, &place), dof = poise_model_joint_v(model, k, NULL);
+        int place, k = model_joint_of(model, i, &place), dof = poise_model_joint_info(model, k).v;
         poise_joint joint = poise_model_joint(model, k);
         coordinate_unit unit = joint_coordinate_unit(joint.type, place);
         char lower[32], upper[32];
@@ -108,10 +108,10 @@ static double reach_of(const poise_model *model, const poise_goal *goal, int *fi
     poise_vec3 v = goal->local.position;
     double length = hypot(hypot(v.x, v.y), v.z), sum = 0;
     *first = POISE_WORLD;
-    for (int k = goal->body; k != POISE_WORLD; k = poise_model_parent(model, k)) {
+    for (int k = goal->body; k != POISE_WORLD; k = poise_model_joint_info(model, k).parent) {
         poise_joint joint = poise_model_joint(model, k);
         int count;
-        poise_model_joint_q(model, k, &count);
+        count = poise_model_joint_info(model, k).nq;
         for (int i = 0; i < count; ++i) {
             if (joint_coordinate_unit(joint.type, i) == COORDINATE_LENGTH) {
                 return INFINITY;
@@ -149,7 +149,7 @@ static void add_out_of_reach(const solve_job *job, FILE *stream)
         double distance = hypot(hypot(to.x - from.x, to.y - from.y), to.z - from.z);
         if (distance > reach) {
             fprintf(stream, " Goal %d is %.4g %s from %s, and the chain from there is %.4g %s long.", i + 1, distance,
-                    job->length_unit, poise_model_joint_name(job->model, first), reach, job->length_unit);
+                    job->length_unit, poise_model_joint_info(job->model, first).name, reach, job->length_unit);
         }
     }
     poise_kinematics_destroy(kinematics);
@@ -167,7 +167,7 @@ static void print_why(const solve_job *job)
     for (int i = 0; i < poise_model_nq(job->model) && shown < SHOWN; ++i) {
         if (poise_solver_active_limit(job->solver, i) != 0) {
             int place, k = model_joint_of(job->model, i, &place);
-            fprintf(text.stream, "%s%s", shown == 0 ? " At a limit: " : ", ", poise_model_joint_name(job->model, k));
+            fprintf(text.stream, "%s%s", shown == 0 ? " At a limit: " : ", ", poise_model_joint_info(job->model, k).name);
             shown += 1;
         }
     }
@@ -191,14 +191,14 @@ static void print_solutions(const solve_job *job)
     table *t = table_create(head);
     for (int i = 0; i < nq; ++i) {
         int place, k = model_joint_of(job->model, i, &place);
-        coordinate_unit unit = joint_coordinate_unit(poise_model_joint_type(job->model, k), place);
+        coordinate_unit unit = joint_coordinate_unit(poise_model_joint_info(job->model, k).type, place);
         char row[256];
         size_t used = 0;
         for (int s = 0; s < shown; ++s) {
             double value = value_for_people(unit, job->solutions[s * nq + i]);
             used += (size_t)snprintf(row + used, sizeof row - used, "\t%.3f", fabs(value) < 5e-4 ? 0 : value);
         }
-        table_row(t, "%s%s", poise_model_joint_name(job->model, k), row);
+        table_row(t, "%s%s", poise_model_joint_info(job->model, k).name, row);
     }
     printf("\n%d answer%s, nearest to the start first (degrees and length units)\n\n", job->solution_count,
            job->solution_count == 1 ? "" : "s");

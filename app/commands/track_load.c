@@ -268,7 +268,7 @@ static bool places_of_source(track_result *r, const poise_file *source)
 {
     bool works = make_room(r, source->placement_count);
     for (int i = 0; works && i < source->placement_count; ++i) {
-        int body = poise_model_find_body(r->model, poise_model_body_name(source->model, source->placements[i].body));
+        int body = poise_model_find_body(r->model, poise_model_joint_info(source->model, source->placements[i].body).body);
         works = body == POISE_NONE || keep_place(r, &source->placements[i], body);
     }
     if (works && r->placement_count > 0) {

@@ -181,12 +181,12 @@ static json_node *bones_as_json(const poise_model *model)
     json_node *list = json_new(JSON_ARRAY);
     int bodies = poise_model_joint_count(model);
     for (int k = 0; k < bodies; ++k) {
-        if (poise_model_parent(model, k) != POISE_WORLD) {
-            json_append(list, json_make("[i, i]", poise_model_parent(model, k), k));
+        if (poise_model_joint_info(model, k).parent != POISE_WORLD) {
+            json_append(list, json_make("[i, i]", poise_model_joint_info(model, k).parent, k));
         }
     }
     for (int k = 0; k < poise_model_tool_count(model); ++k) {
-        json_append(list, json_make("[i, i]", poise_model_tool_body(model, k), bodies + k));
+        json_append(list, json_make("[i, i]", poise_model_tool_info(model, k).body, bodies + k));
     }
     return list;
 }
@@ -199,10 +199,10 @@ static json_node *play_as_json(const track_result *r)
     if (play(r, &p)) {
         json_node *names = json_new(JSON_ARRAY);
         for (int k = 0; k < p.bodies; ++k) {
-            json_append(names, json_from_text(poise_model_body_name(r->model, k)));
+            json_append(names, json_from_text(poise_model_joint_info(r->model, k).body));
         }
         for (int k = 0; k < p.tools; ++k) {
-            json_append(names, json_from_text(poise_model_tool_name(r->model, k)));
+            json_append(names, json_from_text(poise_model_tool_info(r->model, k).name));
         }
         span = box_of(&p, low);
         o = json_make("{s:i, s:i, s:i, s:o, s:o, s:o, s:f, s:o, s:o}", "step", p.step, "poses", p.poses, "markers",
@@ -287,7 +287,7 @@ static json_node *markers_as_json(const track_result *r, double per)
         const track_marker *m = &r->by_marker[i];
         json_append(list,
                     json_make("{s:o, s:o, s:f, s:f, s:i, s:i, s:i}", "name", json_from_text(r->placements[i].label), "body",
-                              json_from_text(poise_model_body_name(r->model, r->placements[i].body)), "mean", m->mean * per,
+                              json_from_text(poise_model_joint_info(r->model, r->placements[i].body).body), "mean", m->mean * per,
                               "most", m->most * per, "worst_frame", m->worst_frame, "seen", m->seen, "let_go", m->let_go));
     }
     return list;

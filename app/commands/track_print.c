@@ -82,8 +82,8 @@ static void print_markers(const track_result *r, FILE *stream)
         const track_marker *m = &r->by_marker[most];
         shown[most] = true;
         table_row(t, "%s\t%s\t%.3g\t%.3g\t%d\t%d\t%d", r->placements[most].label,
-                  poise_model_body_name(r->model, r->placements[most].body), m->mean * per, m->most * per, m->worst_frame,
-                  m->seen, m->let_go);
+                  poise_model_joint_info(r->model, r->placements[most].body).body, m->mean * per, m->most * per,
+                  m->worst_frame, m->seen, m->let_go);
     }
     fputc('\n', stream);
     table_end(t, stream);
@@ -186,7 +186,7 @@ static json_node *markers_as_json(const track_result *r, double per)
     for (int i = 0; i < r->placement_count; ++i) {
         const track_marker *m = &r->by_marker[i];
         json_append(list, json_make("{s:o, s:o, s:i, s:i, s:o, s:o}", "name", json_from_text(r->placements[i].label), "body",
-                                    json_from_text(poise_model_body_name(r->model, r->placements[i].body)), "seen", m->seen,
+                                    json_from_text(poise_model_joint_info(r->model, r->placements[i].body).body), "seen", m->seen,
                                     "let_go", m->let_go, "mean", json_from_number(m->mean * per), "max",
                                     json_from_number(m->most * per)));
     }

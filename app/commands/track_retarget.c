@@ -57,10 +57,10 @@ static int namesake(const poise_model *model, const char *name)
     int body = poise_model_find_body(model, name);
     body = body != POISE_NONE ? body : poise_model_find_joint(model, name);
     for (int k = 0; body == POISE_NONE && k < poise_model_joint_count(model); ++k) {
-        body = same_name(poise_model_body_name(model, k), name) ? k : body;
+        body = same_name(poise_model_joint_info(model, k).body, name) ? k : body;
     }
     for (int k = 0; body == POISE_NONE && k < poise_model_joint_count(model); ++k) {
-        body = same_name(poise_model_joint_name(model, k), name) ? k : body;
+        body = same_name(poise_model_joint_info(model, k).name, name) ? k : body;
     }
     return body;
 }
@@ -68,7 +68,7 @@ static int namesake(const poise_model *model, const char *name)
 // The body of `to` that belongs to the source's body k.
 static int partner(const track_wish *wish, const poise_model *from, int k, const poise_model *to)
 {
-    const char *body = poise_model_body_name(from, k), *joint = poise_model_joint_name(from, k);
+    const char *body = poise_model_joint_info(from, k).body, *joint = poise_model_joint_info(from, k).name;
     const char *named = named_partner(wish, body);
     named = named ? named : named_partner(wish, joint);
     if (named) {
@@ -83,7 +83,7 @@ static int tool_partner(const poise_model *model, const char *name)
 {
     int tool = poise_model_find_tool(model, name);
     for (int k = 0; tool == POISE_NONE && k < poise_model_tool_count(model); ++k) {
-        tool = same_name(poise_model_tool_name(model, k), name) ? k : tool;
+        tool = same_name(poise_model_tool_info(model, k).name, name) ? k : tool;
     }
     return tool;
 }
@@ -93,7 +93,7 @@ static void find_pairs(const track_wish *wish, const poise_model *from, const po
 {
     int bodies = poise_model_joint_count(from);
     for (int k = 0; k < bodies; ++k) {
-        const char *name = poise_model_body_name(from, k);
+        const char *name = poise_model_joint_info(from, k).body;
         int body = partner(wish, from, k, to);
         if (body != POISE_NONE) {
             p->list[p->count++] =
@@ -101,16 +101,16 @@ static void find_pairs(const track_wish *wish, const poise_model *from, const po
         }
     }
     for (int k = 0; k < poise_model_tool_count(from); ++k) {
-        const char *name = poise_model_tool_name(from, k);
+        const char *name = poise_model_tool_info(from, k).name;
         int tool = tool_partner(to, name);
         if (tool != POISE_NONE && poise_model_find_body(from, name) == POISE_NONE) {
             p->list[p->count++] = (pair){{.label = name,
-                                          .body = poise_model_tool_body(from, k),
-                                          .local = poise_model_tool_pose(from, k).position,
+                                          .body = poise_model_tool_info(from, k).body,
+                                          .local = poise_model_tool_info(from, k).pose.position,
                                           .weight = 1},
                                          {.label = name,
-                                          .body = poise_model_tool_body(to, tool),
-                                          .local = poise_model_tool_pose(to, tool).position,
+                                          .body = poise_model_tool_info(to, tool).body,
+                                          .local = poise_model_tool_info(to, tool).pose.position,
                                           .weight = 1}};
         }
     }
@@ -128,7 +128,7 @@ static double offset_length(const poise_model *model, int body)
 static double path_length(const poise_model *model, int ancestor, int body)
 {
     double length = 0;
-    for (; body != POISE_WORLD && body != ancestor; body = poise_model_parent(model, body)) {
+    for (; body != POISE_WORLD && body != ancestor; body = poise_model_joint_info(model, body).parent) {
         length += offset_length(model, body);
     }
     return body == ancestor ? length : 0;
@@ -137,7 +137,8 @@ static double path_length(const poise_model *model, int ancestor, int body)
 // The nearest body above `body` that is in a pair; -1: there is none.
 static int pair_above(const pairs *p, const poise_model *from, int body)
 {
-    for (int above = poise_model_parent(from, body); above != POISE_WORLD; above = poise_model_parent(from, above)) {
+    for (int above = poise_model_joint_info(from, body).parent; above != POISE_WORLD;
+         above = poise_model_joint_info(from, above).parent) {
         for (int i = 0; i < p->count; ++i) {
             if (p->list[i].from.body == above) {
                 return i;

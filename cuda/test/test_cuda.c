@@ -245,8 +245,8 @@ static void compare_erik(const char *scene, int count)
     ck_assert_int_eq(scene_create(scene, NULL, &model, NULL), POISE_OK);
     poise_erik_options options = poise_erik_options_default();
     int tip = poise_model_find_tool(model, "tip"), nq = poise_model_nq(model);
-    options.body = poise_model_tool_body(model, tip);
-    options.tip = poise_model_tool_pose(model, tip);
+    options.body = poise_model_tool_info(model, tip).body;
+    options.tip = poise_model_tool_info(model, tip).pose;
     poise_erik *host;
     poise_cuda_erik *device;
     poise_error error = {.text = ""};

@@ -52,8 +52,8 @@ static poise_model *make_model(const char *scene, double share, bool has_more)
     }
     int tip = poise_model_find_tool(model, "tip");
     poise_tool tool = {.name = "tip",
-                       .body = poise_model_body_name(model, poise_model_tool_body(model, tip)),
-                       .pose = poise_model_tool_pose(model, tip)};
+                       .body = poise_model_joint_info(model, poise_model_tool_info(model, tip).body).body,
+                       .pose = poise_model_tool_info(model, tip).pose};
     ck_assert_msg(poise_builder_add_tool(builder, &tool, &error) == POISE_OK, "%s", error.text);
     ck_assert_msg(poise_model_create(builder, NULL, &made, &error) == POISE_OK, "%s", error.text);
     poise_builder_destroy(builder);
@@ -66,8 +66,8 @@ static fixture make(const char *scene, double share, bool has_more, int count)
     fixture f = {.model = make_model(scene, share, has_more), .count = count};
     int tip = poise_model_find_tool(f.model, "tip");
     f.options = poise_expressive_options_default();
-    f.options.body = poise_model_tool_body(f.model, tip);
-    f.options.tip = poise_model_tool_pose(f.model, tip);
+    f.options.body = poise_model_tool_info(f.model, tip).body;
+    f.options.tip = poise_model_tool_info(f.model, tip).pose;
     f.nq = poise_model_nq(f.model);
     ck_assert_int_le(f.nq, MOST_Q);
     size_t many = (size_t)count, numbers = many * (size_t)f.nq;

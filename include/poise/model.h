@@ -155,7 +155,7 @@ POISE_API poise_status poise_model_create(const poise_builder *builder, const po
                                           poise_model **model, poise_error *error);
 POISE_API void poise_model_destroy(poise_model *model); // NULL is allowed
 
-// ---- Queries. Indices out of range give POISE_WORLD, 0, NULL or identity: nothing here can fail. -------------------------
+// ---- Queries -------------------------------------------------------------------------------------------------------------
 
 // How many joints (and bodies), coordinates, degrees of freedom and tools there are.
 POISE_API int poise_model_joint_count(const poise_model *model); // = body count
@@ -168,35 +168,33 @@ POISE_API int poise_model_find_joint(const poise_model *model, const char *name)
 POISE_API int poise_model_find_body(const poise_model *model, const char *name);
 POISE_API int poise_model_find_tool(const poise_model *model, const char *name);
 
-// Names, type and parent by index.
-POISE_API const char *poise_model_joint_name(const poise_model *model, int joint);
-POISE_API const char *poise_model_body_name(const poise_model *model, int body);
-POISE_API poise_joint_type poise_model_joint_type(const poise_model *model, int joint);
-POISE_API int poise_model_parent(const poise_model *model, int joint);
+// Joint k and its body, by index. Names are valid as long as the model.
+typedef struct poise_joint_info {
+    const char *name;      // of the joint
+    const char *body;      // name of its body
+    poise_joint_type type; // the table above
+    int parent;            // body, or POISE_WORLD for a root
+    int mimic;             // the joint it follows, or POISE_NONE
+    int subtree;           // joints in the subtree that it heads, itself included: k .. k+subtree-1
+    int q, nq;             // where its numbers start in q, and how many there are; none for a mimic
+    int v, nv;             // the same in a step
+} poise_joint_info;
+
+// Out of range: NULL names, FIXED, no parent, zeros.
+POISE_API poise_joint_info poise_model_joint_info(const poise_model *model, int joint);
 
 // The joint as it was described, names (parent's included) pointing into the model; the default joint out of range.
 POISE_API poise_joint poise_model_joint(const poise_model *model, int joint);
 
-// Number of joints in the subtree that `joint` heads, itself included.
-POISE_API int poise_model_subtree(const poise_model *model, int joint);
+// A tool by index.
+typedef struct poise_tool_info {
+    const char *name; // valid as long as the model
+    int body;         // that carries it
+    poise_pose pose;  // in the body's frame
+} poise_tool_info;
 
-// Does `ancestor` lie on the path from `body` to the root? True for body == ancestor. The world is everybody's ancestor.
-POISE_API bool poise_model_is_ancestor(const poise_model *model, int ancestor, int body);
-
-// The path from the root to `body`, both included. Writes at most `capacity` indices, returns the whole length.
-POISE_API int poise_model_path(const poise_model *model, int body, int *path, int capacity);
-
-// Where the joint's numbers start in q and in a step, and how many there are. A mimic joint has none.
-POISE_API int poise_model_joint_q(const poise_model *model, int joint, int *count);
-POISE_API int poise_model_joint_v(const poise_model *model, int joint, int *count);
-
-// The joint that `joint` mimics, or POISE_WORLD.
-POISE_API int poise_model_mimic(const poise_model *model, int joint);
-
-// Tools by index: name, the body that carries it, pose in the body's frame.
-POISE_API const char *poise_model_tool_name(const poise_model *model, int tool);
-POISE_API int poise_model_tool_body(const poise_model *model, int tool);
-POISE_API poise_pose poise_model_tool_pose(const poise_model *model, int tool);
+// Out of range: NULL, POISE_NONE and the identity.
+POISE_API poise_tool_info poise_model_tool_info(const poise_model *model, int tool);
 
 // ---- Configurations and limits -------------------------------------------------------------------------------------------
 

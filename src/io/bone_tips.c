@@ -29,10 +29,11 @@ bool pz_tips_find(pz_pool *pool, const poise_model *model, pz_tips *tips)
         tips->first[b] = -1;
     }
     for (int t = tools - 1; t >= 0; --t) { // from the last, so that lists run forwards
-        int body = poise_model_tool_body(model, t);
-        poise_quat r = poise_model_tool_pose(model, t).rotation;
+        int body = poise_model_tool_info(model, t).body;
+        poise_quat r = poise_model_tool_info(model, t).pose.rotation;
         bool is_turned = r.x != 0 || r.y != 0 || r.z != 0;
-        if (body >= 0 && !is_turned && is_tip_of(poise_model_tool_name(model, t), poise_model_body_name(model, body))) {
+        if (body >= 0 && !is_turned &&
+            is_tip_of(poise_model_tool_info(model, t).name, poise_model_joint_info(model, body).body)) {
             tips->next[t] = tips->first[body];
             tips->first[body] = t;
         } else {
@@ -44,8 +45,8 @@ bool pz_tips_find(pz_pool *pool, const poise_model *model, pz_tips *tips)
 
 bool pz_tip_is_child(const poise_model *model, int joint, poise_vec3 tip)
 {
-    int end = joint + poise_model_subtree(model, joint);
-    for (int child = joint + 1; child < end; child += poise_model_subtree(model, child)) {
+    int end = joint + poise_model_joint_info(model, joint).subtree;
+    for (int child = joint + 1; child < end; child += poise_model_joint_info(model, child).subtree) {
         poise_vec3 p = poise_model_joint(model, child).offset.position;
         if (p.x == tip.x && p.y == tip.y && p.z == tip.z) {
             return true;

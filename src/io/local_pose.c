@@ -27,9 +27,9 @@ bool pz_configurations_of(const poise_model *model, pz_pool *pool, pz_configurat
     // four coordinates to each
     out->quaternions = pz_pool_take(pool, (size_t)out->nq / 4, sizeof *out->quaternions);
     for (int k = 0; k < joints && out->quaternions; ++k) {
-        poise_joint_type type = poise_model_joint_type(model, k);
+        poise_joint_type type = poise_model_joint_info(model, k).type;
         if (type == POISE_JOINT_BALL_QUATERNION || type == POISE_JOINT_FREE) {
-            out->quaternions[out->count++] = poise_model_joint_q(model, k, NULL) + (type == POISE_JOINT_FREE ? 3 : 0);
+            out->quaternions[out->count++] = poise_model_joint_info(model, k).q + (type == POISE_JOINT_FREE ? 3 : 0);
         }
     }
     return out->quaternions != NULL;

@@ -68,70 +68,44 @@ int poise_model_find_tool(const poise_model *model, const char *name)
     return model ? find(&model->tool_names, name, pz_model_tool_name_at, model) : POISE_NONE;
 }
 
-const char *poise_model_joint_name(const poise_model *model, int joint)
-{
-    return has_joint(model, joint) ? model->given[joint].name : NULL;
-}
-
-const char *poise_model_body_name(const poise_model *model, int body)
-{
-    return has_joint(model, body) ? model->given[body].body : NULL;
-}
-
-const char *poise_model_tool_name(const poise_model *model, int tool)
-{
-    return has_tool(model, tool) ? model->tools[tool].name : NULL;
-}
-
-// ---- Joints --------------------------------------------------------------------------------------------------------------
+// ---- Joints and tools ----------------------------------------------------------------------------------------------------
 
 poise_joint poise_model_joint(const poise_model *model, int joint)
 {
     return has_joint(model, joint) ? model->given[joint] : poise_joint_default();
 }
 
-poise_joint_type poise_model_joint_type(const poise_model *model, int joint)
+poise_joint_info poise_model_joint_info(const poise_model *model, int joint)
 {
-    return has_joint(model, joint) ? model->given[joint].type : POISE_JOINT_FIXED;
-}
-
-int poise_model_parent(const poise_model *model, int joint)
-{
-    return has_joint(model, joint) ? model->joints[joint].parent : POISE_WORLD;
-}
-
-int poise_model_joint_q(const poise_model *model, int joint, int *count)
-{
-    bool there = has_joint(model, joint);
-    if (count) {
-        *count = there ? model->joints[joint].q_end - model->joints[joint].q_begin : 0;
+    if (!has_joint(model, joint)) {
+        return (poise_joint_info){.parent = POISE_WORLD, .mimic = POISE_NONE};
     }
-    return there ? model->joints[joint].q_begin : 0;
+    const pz_joint *j = &model->joints[joint];
+    return (poise_joint_info){.name = model->given[joint].name,
+                              .body = model->given[joint].body,
+                              .type = model->given[joint].type,
+                              .parent = j->parent,
+                              .mimic = j->mimic >= 0 ? j->mimic : POISE_NONE,
+                              .subtree = j->subtree,
+                              .q = j->q_begin,
+                              .nq = j->q_end - j->q_begin,
+                              .v = j->v_begin,
+                              .nv = j->v_end - j->v_begin};
 }
 
-int poise_model_joint_v(const poise_model *model, int joint, int *count)
+poise_tool_info poise_model_tool_info(const poise_model *model, int tool)
 {
-    bool there = has_joint(model, joint);
-    if (count) {
-        *count = there ? model->joints[joint].v_end - model->joints[joint].v_begin : 0;
+    if (!has_tool(model, tool)) {
+        return (poise_tool_info){.body = POISE_NONE, .pose = {{0, 0, 0, 1}, {0, 0, 0}}};
     }
-    return there ? model->joints[joint].v_begin : 0;
-}
-
-int poise_model_mimic(const poise_model *model, int joint)
-{
-    return has_joint(model, joint) ? model->joints[joint].mimic : POISE_WORLD;
+    return (poise_tool_info){
+        .name = model->tools[tool].name, .body = model->tool_body[tool], .pose = model->tools[tool].pose};
 }
 
 // ---- Tree ----------------------------------------------------------------------------------------------------------------
 
-int poise_model_subtree(const poise_model *model, int joint)
-{
-    return has_joint(model, joint) ? model->joints[joint].subtree : 0;
-}
-
 // Depth-first order: the subtree of a joint is a run of indices.
-bool poise_model_is_ancestor(const poise_model *model, int ancestor, int body)
+bool pz_model_is_ancestor(const poise_model *model, int ancestor, int body)
 {
     if (!has_joint(model, body)) {
         return false;
@@ -142,7 +116,7 @@ bool poise_model_is_ancestor(const poise_model *model, int ancestor, int body)
     return has_joint(model, ancestor) && ancestor <= body && body < ancestor + model->joints[ancestor].subtree;
 }
 
-int poise_model_path(const poise_model *model, int body, int *path, int capacity)
+int pz_model_path(const poise_model *model, int body, int *path, int capacity)
 {
     if (!has_joint(model, body)) {
         return 0;
@@ -158,16 +132,4 @@ int poise_model_path(const poise_model *model, int body, int *path, int capacity
         }
     }
     return length;
-}
-
-// ---- Tools ---------------------------------------------------------------------------------------------------------------
-
-int poise_model_tool_body(const poise_model *model, int tool)
-{
-    return has_tool(model, tool) ? model->tool_body[tool] : POISE_NONE;
-}
-
-poise_pose poise_model_tool_pose(const poise_model *model, int tool)
-{
-    return has_tool(model, tool) ? model->tools[tool].pose : (poise_pose){{0, 0, 0, 1}, {0, 0, 0}};
 }

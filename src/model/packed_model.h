@@ -166,6 +166,12 @@ PZ_DEVICE bool pz_model_at_swing_edge(const poise_model *model, const double *q,
 // Are all numbers of q finite and no quaternion zero?
 PZ_DEVICE bool pz_model_accepts(const poise_model *model, const double *q);
 
+// Does `ancestor` lie on the path from `body` to the root? True for body == ancestor. The world is everybody's ancestor.
+PZ_DEVICE bool pz_model_is_ancestor(const poise_model *model, int ancestor, int body);
+
+// The path from the root to `body`, both included. Writes at most `capacity` indices, returns the whole length.
+PZ_DEVICE int pz_model_path(const poise_model *model, int body, int *path, int capacity);
+
 // Names by position, for pz_names.
 PZ_DEVICE const char *pz_model_joint_name_at(const void *model, int position);
 PZ_DEVICE const char *pz_model_body_name_at(const void *model, int position);

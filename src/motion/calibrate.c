@@ -96,14 +96,14 @@ static vec3 offset_of(const calibration *c, int i)
 static vec3 guess_local(const poise_model *model, int body)
 {
     vec3 sum = v3(0.0, 0.0, 0.0);
-    int count = 0, end = body + poise_model_subtree(model, body);
-    for (int k = body + 1; k < end; k += poise_model_subtree(model, k)) {
+    int count = 0, end = body + poise_model_joint_info(model, body).subtree;
+    for (int k = body + 1; k < end; k += poise_model_joint_info(model, k).subtree) {
         sum = v3_add(sum, model->given[k].offset.position);
         count += 1;
     }
     for (int i = 0; i < poise_model_tool_count(model) && count == 0; ++i) {
-        if (poise_model_tool_body(model, i) == body) {
-            sum = poise_model_tool_pose(model, i).position;
+        if (poise_model_tool_info(model, i).body == body) {
+            sum = poise_model_tool_info(model, i).pose.position;
             count = 1;
         }
     }
@@ -281,13 +281,12 @@ static void hold_limited(const calibration *c, const double *q)
     size_t nv = (size_t)c->model->nv;
     const double *lower = poise_model_lower(c->model), *upper = poise_model_upper(c->model);
     for (int k = 0; k < c->model->joint_count && c->options.solver.use_limits; ++k) {
-        int nq_own, nv_own, at_q = poise_model_joint_q(c->model, k, &nq_own),
-                            at_v = poise_model_joint_v(c->model, k, &nv_own);
-        for (int i = 0; nq_own == nv_own && i < nq_own; ++i) {
-            double value = q[at_q + i];
-            if (value <= lower[at_q + i] || value >= upper[at_q + i]) {
+        poise_joint_info joint = poise_model_joint_info(c->model, k);
+        for (int i = 0; joint.nq == joint.nv && i < joint.nq; ++i) {
+            double value = q[joint.q + i];
+            if (value <= lower[joint.q + i] || value >= upper[joint.q + i]) {
                 for (size_t row = 0; row < 3; ++row) {
-                    c->J[row * nv + (size_t)(at_v + i)] = 0.0;
+                    c->J[row * nv + (size_t)(joint.v + i)] = 0.0;
                 }
             }
         }

@@ -10,8 +10,8 @@ static double body_scale(const poise_model *model, const double *scale, int body
 {
     double sum = 0.0;
     int count = 0;
-    int end = body + poise_model_subtree(model, body);
-    for (int k = body + 1; k < end; k += poise_model_subtree(model, k)) {
+    int end = body + poise_model_joint_info(model, body).subtree;
+    for (int k = body + 1; k < end; k += poise_model_joint_info(model, k).subtree) {
         sum += scale[k];
         count += 1;
     }
@@ -28,7 +28,7 @@ static poise_status add_all(const poise_model *model, const double *scale, poise
 {
     for (int k = 0; k < model->joint_count; ++k) {
         poise_joint joint = poise_model_joint(model, k);
-        double own = poise_model_parent(model, k) == POISE_WORLD ? 1.0 : scale[k];
+        double own = poise_model_joint_info(model, k).parent == POISE_WORLD ? 1.0 : scale[k];
         joint.offset = scaled(joint.offset, own);
         poise_pose center = scaled((poise_pose){.position = joint.mass_center}, body_scale(model, scale, k));
         joint.mass_center = center.position;
@@ -38,10 +38,10 @@ static poise_status add_all(const poise_model *model, const double *scale, poise
         }
     }
     for (int i = 0; i < poise_model_tool_count(model); ++i) {
-        int body = poise_model_tool_body(model, i);
-        poise_tool tool = {.name = poise_model_tool_name(model, i),
-                           .body = poise_model_body_name(model, body),
-                           .pose = scaled(poise_model_tool_pose(model, i), body_scale(model, scale, body))};
+        int body = poise_model_tool_info(model, i).body;
+        poise_tool tool = {.name = poise_model_tool_info(model, i).name,
+                           .body = poise_model_joint_info(model, body).body,
+                           .pose = scaled(poise_model_tool_info(model, i).pose, body_scale(model, scale, body))};
         poise_status status = poise_builder_add_tool(builder, &tool, error);
         if (status != POISE_OK) {
             return status;
@@ -59,7 +59,7 @@ poise_status poise_model_rescale(const poise_model *model, const double *scale, 
     for (int k = 0; k < model->joint_count; ++k) {
         if (!(scale[k] > 0) || !is_finite(scale[k])) {
             return pz_error_set(error, POISE_ERROR_ARGUMENT, "joint \"%s\": a scale must be > 0",
-                                poise_model_joint_name(model, k));
+                                poise_model_joint_info(model, k).name);
         }
     }
     poise_builder *builder;

@@ -118,7 +118,7 @@ TEST(slides_their_limits_and_followers_go_with_the_unit)
     ck_assert(file != NULL);
     poise_scale none = {0}, wanted = {.metres = 0.001};
     int lift = poise_model_find_joint(file->model, "lift"), place;
-    int i = poise_model_joint_q(file->model, lift, NULL);
+    int i = poise_model_joint_info(file->model, lift).q;
     double lower = poise_model_lower(file->model)[i];
     ck_assert(change_scale(file, "file", none, wanted));
     ck_assert_double_eq_tol(poise_model_lower(file->model)[i], 1000 * lower, 1e-12);
@@ -133,7 +133,7 @@ TEST(every_number_of_a_configuration_finds_its_joint)
     for (size_t s = 0; s < TEST_COUNT(scenes); ++s) {
         poise_file *file = load_scene(scenes[s]);
         for (int k = 0; k < poise_model_joint_count(file->model); ++k) {
-            int count, first = poise_model_joint_q(file->model, k, &count), place;
+            int first = poise_model_joint_info(file->model, k).q, count = poise_model_joint_info(file->model, k).nq, place;
             for (int i = 0; i < count; ++i) {
                 ck_assert_int_eq(model_joint_of(file->model, first + i, &place), k);
                 ck_assert_int_eq(place, i);

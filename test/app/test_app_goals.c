@@ -131,10 +131,10 @@ TEST(three_ways_to_write_a_rotation_agree)
 TEST(a_tool_is_a_frame_of_its_own)
 {
     int tool = poise_model_find_tool(arm, "tip");
-    poise_pose frame = poise_model_tool_pose(arm, tool);
+    poise_pose frame = poise_model_tool_info(arm, tool).pose;
     poise_goal g = parse(arm, "position tip 1 2 3 at 0 0 0.5");
     poise_vec3 point = poise_pose_transform(frame, poise_vec3_make(0, 0, 0.5));
-    ck_assert_int_eq(g.body, poise_model_tool_body(arm, tool));
+    ck_assert_int_eq(g.body, poise_model_tool_info(arm, tool).body);
     ck_assert(memcmp(&g.local.position, &point, sizeof point) == 0);
     poise_vec3 z = poise_quat_rotate(frame.rotation, poise_vec3_make(0, 0, 1));
     g = parse(arm, "aim tip to 1 2 3");

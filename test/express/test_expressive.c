@@ -30,8 +30,8 @@ static setup set_up_model(poise_model *model, poise_expressive_mode mode, bool w
     setup s = {.model = own_model(model), .options = poise_expressive_options_default()};
     int tip = poise_model_find_tool(model, "tip");
     if (tip >= 0) {
-        s.options.body = poise_model_tool_body(model, tip);
-        s.options.tip = poise_model_tool_pose(model, tip);
+        s.options.body = poise_model_tool_info(model, tip).body;
+        s.options.tip = poise_model_tool_info(model, tip).pose;
     }
     s.options.mode = mode;
     s.options.warm = warm;

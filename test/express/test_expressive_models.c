@@ -182,8 +182,8 @@ static chain_case chain_case_make(poise_model *model)
     poise_expressive_options options = poise_expressive_options_default();
     chain_case c = {.model = model, .n = poise_model_nq(model)};
     int tip = poise_model_find_tool(model, "tip");
-    options.body = poise_model_tool_body(model, tip);
-    options.tip = poise_model_tool_pose(model, tip);
+    options.body = poise_model_tool_info(model, tip).body;
+    options.tip = poise_model_tool_info(model, tip).pose;
     options.warm = options.symmetric_endpoint = false;
     options.searches = 16;
     ck_assert_int_eq(poise_kinematics_create(model, NULL, &c.kin, NULL), POISE_OK);

@@ -239,11 +239,12 @@ static void configure(const poise_model *model, size_t pose, double *q)
     for (int i = 0; i < poise_model_nq(model); ++i) {
         q[i] = random_in(-1.2, 1.2);
     }
-    int count = 0, first = poise_model_joint_q(model, poise_model_find_joint(model, "subject"), &count);
+    poise_joint_info root = poise_model_joint_info(model, poise_model_find_joint(model, "subject"));
+    int count = root.nq, first = root.q;
     if (pose >= HARD_COUNT) {
         return;
     }
-    poise_joint_type type = poise_model_joint_type(model, poise_model_find_joint(model, "subject"));
+    poise_joint_type type = poise_model_joint_info(model, poise_model_find_joint(model, "subject")).type;
     bool is_quaternion = type == POISE_JOINT_BALL_QUATERNION || type == POISE_JOINT_FREE;
     for (int i = 0; i < count && !is_quaternion; ++i) {
         q[first + i] = i == count / 2 || pose < 3 ? hard[pose] : 0.0;
@@ -254,8 +255,8 @@ static void configure(const poise_model *model, size_t pose, double *q)
         c[0] = turn.x, c[1] = turn.y, c[2] = turn.z, c[3] = turn.w;
     }
     if (pose == 0) {
-        q[poise_model_joint_q(model, poise_model_find_joint(model, "elbow"), NULL)] = 0.0;
-        q[poise_model_joint_q(model, poise_model_find_joint(model, "wrist"), NULL)] = 0.0;
+        q[poise_model_joint_info(model, poise_model_find_joint(model, "elbow")).q] = 0.0;
+        q[poise_model_joint_info(model, poise_model_find_joint(model, "wrist")).q] = 0.0;
     }
 }
 

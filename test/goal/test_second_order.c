@@ -91,8 +91,8 @@ TEST(arms_reach_targets_nearby)
     scene_random random = scene_random_make(1);
     for (int scene = 0; scene < 2; ++scene) {
         figure f = figure_of_scene(arms[scene]);
-        int body = poise_model_tool_body(f.model, 0);
-        poise_pose tip = poise_model_tool_pose(f.model, 0);
+        int body = poise_model_tool_info(f.model, 0).body;
+        poise_pose tip = poise_model_tool_info(f.model, 0).pose;
         for (int round = 0; round < 10 * (METHODS - 1); ++round) { // AUTO has another way with arms
             double q[FIGURE_NUMBERS];
             scene_random_configuration(&random, f.model, f.q);
@@ -280,8 +280,8 @@ TEST(a_step_of_trust_region_stops_short_of_a_bound)
 TEST(two_links_end_at_stationary_points_from_everywhere)
 {
     figure f = figure_of_scene("twolink");
-    int body = poise_model_tool_body(f.model, 0);
-    poise_vec3 tip = poise_model_tool_pose(f.model, 0).position;
+    int body = poise_model_tool_info(f.model, 0).body;
+    poise_vec3 tip = poise_model_tool_info(f.model, 0).pose.position;
     for (int m = 0; m < METHODS; ++m) {
         poise_solver_options options = options_for(methods[m], true);
         for (int start = 0; start < 144; ++start) {
@@ -387,8 +387,8 @@ TEST(projected_newton_converges_quadratically_with_a_residual)
 static void lock_some(scene_random *random, const poise_model *model, bool *locked)
 {
     for (int k = 0; k < poise_model_joint_count(model); ++k) {
-        int nv, nq, v = poise_model_joint_v(model, k, &nv);
-        poise_model_joint_q(model, k, &nq);
+        poise_joint_info info = poise_model_joint_info(model, k);
+        int nv = info.nv, nq = info.nq, v = info.v;
         bool all = scene_random_index(random, 6) == 0;
         for (int i = 0; i < nv; ++i) {
             locked[v + i] = nq > nv ? all : scene_random_index(random, 6) == 0;

@@ -30,9 +30,9 @@ TEST(bones_become_joints_with_axes_limits_and_tips)
                   {"foot", POISE_JOINT_UNIVERSAL, 3},   {"spine", POISE_JOINT_BALL_EULER, 0}};
     ck_assert_int_eq(poise_model_joint_count(file->model), 6);
     for (int j = 0; j < 6; ++j) {
-        ck_assert_str_eq(poise_model_joint_name(file->model, j), joints[j].name);
-        ck_assert_int_eq(poise_model_joint_type(file->model, j), joints[j].type);
-        ck_assert_int_eq(poise_model_parent(file->model, j), joints[j].parent);
+        ck_assert_str_eq(poise_model_joint_info(file->model, j).name, joints[j].name);
+        ck_assert_int_eq(poise_model_joint_info(file->model, j).type, joints[j].type);
+        ck_assert_int_eq(poise_model_joint_info(file->model, j).parent, joints[j].parent);
     }
     const double d = PZ_RADIANS_PER_DEGREE;
     poise_joint thigh = poise_model_joint(file->model, 2);
@@ -52,7 +52,7 @@ TEST(bones_become_joints_with_axes_limits_and_tips)
     ck_assert_double_eq_tol(foot.axis.y, 0.939692620785908, 1e-15);
     ck_assert_int_eq(poise_model_tool_count(file->model), 5);
     int tip = poise_model_find_tool(file->model, "spine.tip");
-    ck_assert_double_eq(poise_model_tool_pose(file->model, tip).position.y, 4);
+    ck_assert_double_eq(poise_model_tool_info(file->model, tip).pose.position.y, 4);
 }
 
 TEST(values_of_a_bone_are_innermost_first)

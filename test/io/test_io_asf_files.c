@@ -63,15 +63,15 @@ TEST_DATA(skeletons_hold_what_is_known_of_them, "data/asfamc")
         ck_assert_double_eq(file->scale.metres, 0.0254 / 0.45);
         int fixed = 0;
         for (int j = 0; j < 31; ++j) {
-            fixed += poise_model_joint_type(file->model, j) == POISE_JOINT_FIXED;
+            fixed += poise_model_joint_info(file->model, j).type == POISE_JOINT_FIXED;
         }
         ck_assert_int_eq(fixed, 2);
-        ck_assert_int_eq(poise_model_joint_type(file->model, poise_model_find_joint(file->model, "lhipjoint")),
+        ck_assert_int_eq(poise_model_joint_info(file->model, poise_model_find_joint(file->model, "lhipjoint")).type,
                          POISE_JOINT_FIXED);
-        ck_assert_int_eq(poise_model_joint_type(file->model, poise_model_find_joint(file->model, "rhipjoint")),
+        ck_assert_int_eq(poise_model_joint_info(file->model, poise_model_find_joint(file->model, "rhipjoint")).type,
                          POISE_JOINT_FIXED);
         ck_assert_int_eq(poise_model_joint(file->model, 0).order, POISE_EULER_ZYX);
-        ck_assert_str_eq(poise_model_joint_name(file->model, 1), "lhipjoint");
+        ck_assert_str_eq(poise_model_joint_info(file->model, 1).name, "lhipjoint");
         ck_assert_int_ge(poise_model_find_joint(file->model, "rthumb"), 0);
     }
 }
@@ -96,7 +96,7 @@ TEST_DATA(motions_hold_what_is_known_of_them, "data/asfamc")
         ck_assert_double_eq(file->clip->start_time, 0);
         check_row(file->clip->q, f->first, 3, 6);
         check_row(file->clip->q + (size_t)(f->frames - 1) * 62, f->last, 3, 6);
-        int lowerback = poise_model_joint_q(skeleton->model, poise_model_find_joint(skeleton->model, "lowerback"), NULL);
+        int lowerback = poise_model_joint_info(skeleton->model, poise_model_find_joint(skeleton->model, "lowerback")).q;
         check_row(file->clip->q + lowerback, f->lowerback, 0, 3);
         static const char *const ends[] = {"rhand.tip", "ltoes.tip", "head.tip"};
         for (int k = 0; k < 6 && f->place[0][0] != 0; ++k) {

@@ -14,8 +14,8 @@ TEST(channels_become_joints_and_coordinates_outermost_first)
     static const char *const names[] = {"hips", "leg", "knee", "arm", "watch"};
     ck_assert_int_eq(poise_model_joint_count(file->model), 5);
     for (int j = 0; j < 5; ++j) {
-        ck_assert_int_eq(poise_model_joint_type(file->model, j), types[j]);
-        ck_assert_str_eq(poise_model_joint_name(file->model, j), names[j]);
+        ck_assert_int_eq(poise_model_joint_info(file->model, j).type, types[j]);
+        ck_assert_str_eq(poise_model_joint_info(file->model, j).name, names[j]);
     }
     ck_assert_int_eq(poise_model_joint(file->model, 0).order, POISE_EULER_ZXY);
     ck_assert_int_eq(poise_model_joint(file->model, 1).order, POISE_EULER_YZX);
@@ -23,7 +23,7 @@ TEST(channels_become_joints_and_coordinates_outermost_first)
     ck_assert_double_eq(poise_model_joint(file->model, 3).axis.z, 1);
     ck_assert_double_eq(poise_model_joint(file->model, 3).axis2.y, 1);
     ck_assert_int_eq(poise_model_find_tool(file->model, "knee.tip"), 0);
-    ck_assert_double_eq(poise_model_tool_pose(file->model, 0).position.y, -4.5);
+    ck_assert_double_eq(poise_model_tool_info(file->model, 0).pose.position.y, -4.5);
 
     const double d = PZ_RADIANS_PER_DEGREE;
     const double expected[12] = {1.5,   2.5,   -3.25, 10.5 * d, -20.123456 * d, 30 * d,
@@ -77,11 +77,11 @@ TEST(channels_that_no_joint_holds_become_chains)
         int last = poise_model_joint_count(file->model) - 1;
         ck_assert_int_eq(last + 1, cases[i].joints);
         ck_assert_int_eq(file->clip->nq, cases[i].nq);
-        ck_assert_str_eq(poise_model_joint_name(file->model, 1), cases[i].first);
-        ck_assert_str_eq(poise_model_joint_name(file->model, last), "b");
-        ck_assert_int_eq(poise_model_joint_type(file->model, 1), cases[i].first_type);
-        ck_assert_int_eq(poise_model_joint_type(file->model, last), cases[i].last_type);
-        ck_assert_str_eq(poise_model_tool_name(file->model, 0), "b.tip");
+        ck_assert_str_eq(poise_model_joint_info(file->model, 1).name, cases[i].first);
+        ck_assert_str_eq(poise_model_joint_info(file->model, last).name, "b");
+        ck_assert_int_eq(poise_model_joint_info(file->model, 1).type, cases[i].first_type);
+        ck_assert_int_eq(poise_model_joint_info(file->model, last).type, cases[i].last_type);
+        ck_assert_str_eq(poise_model_tool_info(file->model, 0).name, "b.tip");
         // positions are 1 2 3 along x y z, whatever their order
         poise_vec3 p = io_place(file->model, file->clip, 0, "b");
         ck_assert(p.x == (strstr(cases[i].channels, "Xpos") ? 1 : 0) && p.y == (strstr(cases[i].channels, "Ypos") ? 2 : 0) &&
@@ -205,10 +205,10 @@ TEST(names_are_made_unique_and_may_hold_spaces)
                      "}\n}\n}\n}\nROOT c\n{\nOFFSET 1 0 0\n}\n",
                      BVH, NULL);
     ck_assert_int_eq(poise_model_joint_count(file->model), 4);
-    ck_assert_str_eq(poise_model_joint_name(file->model, 0), "a b");
-    ck_assert_str_eq(poise_model_joint_name(file->model, 1), "a b_2");
-    ck_assert_str_eq(poise_model_joint_name(file->model, 2), "joint");
-    ck_assert_int_eq(poise_model_parent(file->model, 3), POISE_WORLD);
+    ck_assert_str_eq(poise_model_joint_info(file->model, 0).name, "a b");
+    ck_assert_str_eq(poise_model_joint_info(file->model, 1).name, "a b_2");
+    ck_assert_str_eq(poise_model_joint_info(file->model, 2).name, "joint");
+    ck_assert_int_eq(poise_model_joint_info(file->model, 3).parent, POISE_WORLD);
     ck_assert_int_ge(poise_model_find_tool(file->model, "joint.tip"), 0);
     ck_assert_int_ge(poise_model_find_tool(file->model, "joint.tip2"), 0);
     ck_assert(io_warned(file, 6, "the name is taken") && io_warned(file, 10, "without a name"));

@@ -115,7 +115,7 @@ TEST_DATA(files_hold_what_is_known_of_them, "data/bvh")
         ck_assert_int_eq(poise_model_nq(file->model), f->channels);
         ck_assert_int_eq(file->clip->frames, f->frames);
         ck_assert_double_eq(file->clip->frame_time, f->frame_time);
-        ck_assert_str_eq(poise_model_joint_name(file->model, 0), f->root);
+        ck_assert_str_eq(poise_model_joint_info(file->model, 0).name, f->root);
         check_row(f, file->clip, 0, f->first);
         check_row(f, file->clip, f->frames - 1, f->last);
         const double *end = file->clip->q + (size_t)f->frames * (size_t)f->channels - 3;

@@ -160,7 +160,8 @@ static void check_there_and_back(const poise_model *model, const char *tip, doub
     ck_assert_double_eq(back->scale.metres, 0.001);
     ck_assert_int_eq(back->warning_count, 0);
     char name[128];
-    snprintf(name, sizeof name, "%s.tip", poise_model_body_name(back->model, poise_model_joint_count(back->model) - 1));
+    snprintf(name, sizeof name, "%s.tip",
+             poise_model_joint_info(back->model, poise_model_joint_count(back->model) - 1).body);
     check_same_motion(model, tip, back->model, name, tolerance);
     for (int i = 0; i < poise_model_nq(model); ++i) {
         ck_assert_double_eq(poise_model_lower(model)[i], poise_model_lower(back->model)[i]);
@@ -245,7 +246,7 @@ TEST(robots_of_the_scenes_keep_the_motion_of_their_tip)
     for (size_t i = 0; i < TEST_COUNT(names); ++i) {
         poise_model *model = NULL;
         ck_assert_int_eq(scene_create(names[i], NULL, &model, NULL), POISE_OK);
-        const char *tool = poise_model_tool_count(model) > 0 ? poise_model_tool_name(model, 0) : "";
+        const char *tool = poise_model_tool_count(model) > 0 ? poise_model_tool_info(model, 0).name : "";
         check_there_and_back(model, tool, AGREEMENT, "# convention: ");
     }
 }

@@ -19,7 +19,7 @@ static poise_file *read_or_fail(const char *text)
 // World pose of a body at a configuration; NULL for the neutral one.
 static poise_pose pose_of(const poise_model *model, const double *q, int body)
 {
-    return io_pose(model, q, poise_model_body_name(model, body));
+    return io_pose(model, q, poise_model_joint_info(model, body).body);
 }
 
 static void check_vec3(poise_vec3 v, double x, double y, double z, double tolerance)
@@ -49,8 +49,9 @@ TEST(nodes_become_joints_whose_neutral_pose_is_the_files)
               "{\"name\": \"hand\", \"translation\": [0.5, 0, 0]}, {\"name\": \"other root\"}"));
     ck_assert_int_eq(poise_model_joint_count(file->model), 5);
     ck_assert_int_eq(poise_model_nq(file->model), 0);
-    ck_assert_int_eq(poise_model_parent(file->model, poise_model_find_body(file->model, "other root")), POISE_WORLD);
-    ck_assert_str_eq(poise_model_body_name(file->model, 1), "arm"); // children in their order, depth first
+    ck_assert_int_eq(poise_model_joint_info(file->model, poise_model_find_body(file->model, "other root")).parent,
+                     POISE_WORLD);
+    ck_assert_str_eq(poise_model_joint_info(file->model, 1).body, "arm"); // children in their order, depth first
     int hand = poise_model_find_body(file->model, "hand");
     // cos = 0.8^2 - 0.6^2 = 0.28, sin = 2 * 0.6 * 0.8 = 0.96
     check_vec3(pose_of(file->model, NULL, hand).position, 1 + 0.5 * 0.28, 1 + 0.5 * 0.96, 0, 1e-15);
@@ -93,7 +94,7 @@ TEST(names_become_unique)
         read_or_fail(NODES("{\"name\": \"a\"}, {\"name\": \"a\"}, {}, {\"name\": \"a.1\"}, {\"name\": \"\"}"));
     static const char *const names[] = {"a", "a.1_", "node.2", "a.1", "node.4"};
     for (int i = 0; i < 5; ++i) {
-        ck_assert_str_eq(poise_model_joint_name(file->model, i), names[i]);
+        ck_assert_str_eq(poise_model_joint_info(file->model, i).name, names[i]);
     }
     ck_assert_int_eq(file->warning_count, 1);
 }
@@ -106,9 +107,9 @@ TEST(joints_of_skins_can_turn_and_tools_are_leaves_that_say_so)
                                     "\"tool\"}, \"translation\": [0, 1, 0]},"
                                     "{\"name\": \"b.tip\", \"translation\": [1, 0, 0]}]}");
     ck_assert_int_eq(poise_model_joint_count(file->model), 2);
-    ck_assert_int_eq(poise_model_joint_type(file->model, 1), POISE_JOINT_BALL_QUATERNION);
+    ck_assert_int_eq(poise_model_joint_info(file->model, 1).type, POISE_JOINT_BALL_QUATERNION);
     ck_assert_int_eq(poise_model_tool_count(file->model), 2);
-    ck_assert_int_eq(poise_model_tool_body(file->model, poise_model_find_tool(file->model, "b.tip")), 1);
+    ck_assert_int_eq(poise_model_tool_info(file->model, poise_model_find_tool(file->model, "b.tip")).body, 1);
 }
 
 // ---- Animations ----------------------------------------------------------------------------------------------------------
@@ -149,13 +150,13 @@ TEST(animated_joints_get_the_freedom_they_need_and_constant_channels_none)
     const float still[] = {0, 2, 0, 0, 2, 0}, moving[] = {0, 2, 0, 3, 2, 1}, turn[] = {0, 0, 0, 1, 0, 0, 1, 0};
     char *text = gltf_text_animated(1, "translation", "", times, 2, still, 3, 1, "");
     poise_file *file = read_or_fail(text);
-    ck_assert_int_eq(poise_model_joint_type(file->model, 0), POISE_JOINT_BALL_QUATERNION); // of the skin
-    ck_assert_int_eq(poise_model_joint_type(file->model, 1), POISE_JOINT_FIXED);
+    ck_assert_int_eq(poise_model_joint_info(file->model, 0).type, POISE_JOINT_BALL_QUATERNION); // of the skin
+    ck_assert_int_eq(poise_model_joint_info(file->model, 1).type, POISE_JOINT_FIXED);
     ck_assert(!file->clip);
 
     text = gltf_text_animated(1, "translation", "", times, 2, moving, 3, 1, "");
     file = read_or_fail(text);
-    ck_assert_int_eq(poise_model_joint_type(file->model, 1), POISE_JOINT_TRANSLATION);
+    ck_assert_int_eq(poise_model_joint_info(file->model, 1).type, POISE_JOINT_TRANSLATION);
     const double *q = file->clip->q + 7;
     ck_assert(q[4] == 3 && q[5] == 0 && q[6] == 1); // from rest, along the parent's axes
     poise_pose pose = pose_of(file->model, q, 1);
@@ -164,12 +165,12 @@ TEST(animated_joints_get_the_freedom_they_need_and_constant_channels_none)
 
     text = gltf_text_animated(0, "translation", "", times, 2, moving, 3, 1, "");
     file = read_or_fail(text);
-    ck_assert_int_eq(poise_model_joint_type(file->model, 0), POISE_JOINT_FREE);
+    ck_assert_int_eq(poise_model_joint_info(file->model, 0).type, POISE_JOINT_FREE);
     check_vec3(pose_of(file->model, file->clip->q, 0).position, 0, 2, 0, 0);
 
     text = gltf_text_animated(1, "rotation", "", times, 2, turn, 4, 1, "");
     file = read_or_fail(text);
-    ck_assert_int_eq(poise_model_joint_type(file->model, 1), POISE_JOINT_BALL_QUATERNION);
+    ck_assert_int_eq(poise_model_joint_info(file->model, 1).type, POISE_JOINT_BALL_QUATERNION);
     pose = pose_of(file->model, file->clip->q + 8, 1);
     ck_assert_double_lt(angle_between(pose.rotation, (poise_quat){0, 0, 1, 0}), 1e-15); // instead of the rest's
 }
@@ -349,7 +350,7 @@ TEST(buffers_in_other_files_come_from_the_caller)
     // nobody hands it in: the skeleton is read, the clip is not
     file = read_or_fail(text);
     ck_assert(file->model && !file->clip && file->warning_count == 1);
-    ck_assert_int_eq(poise_model_joint_type(file->model, 0), POISE_JOINT_BALL_QUATERNION);
+    ck_assert_int_eq(poise_model_joint_info(file->model, 0).type, POISE_JOINT_BALL_QUATERNION);
 }
 
 // ---- Mistakes ------------------------------------------------------------------------------------------------------------

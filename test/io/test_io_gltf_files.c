@@ -50,12 +50,12 @@ TEST_DATA(files_hold_what_the_manifest_says, "data/gltf")
             ck_assert_int_eq(poise_model_joint_count(file->model) + poise_model_tool_count(file->model), facts[i].nodes);
             int moving = 0;
             for (int k = 0; k < poise_model_joint_count(file->model); ++k) {
-                moving += poise_model_joint_type(file->model, k) != POISE_JOINT_FIXED;
+                moving += poise_model_joint_info(file->model, k).type != POISE_JOINT_FIXED;
             }
             ck_assert_int_ge(moving, facts[i].skin_joints);
             if (facts[i].first_joint) {
                 int first = poise_model_find_joint(file->model, facts[i].first_joint);
-                ck_assert_int_ne(poise_model_joint_type(file->model, first), POISE_JOINT_FIXED);
+                ck_assert_int_ne(poise_model_joint_info(file->model, first).type, POISE_JOINT_FIXED);
             }
             ck_assert_msg(file->clip ? file->clip->frames == fact.frames : fact.frames == 0, "%s, clip %d: %d frames",
                           facts[i].path, a, file->clip ? file->clip->frames : 0);

@@ -51,7 +51,7 @@ static void check_same_motion(const poise_file *a, const poise_file *b, double m
         ck_assert_int_eq(poise_kinematics_update(ka, a->clip->q + f * a->clip->nq, NULL), POISE_OK);
         ck_assert_int_eq(poise_kinematics_update(kb, b->clip->q + f * b->clip->nq, NULL), POISE_OK);
         for (int k = 0; k < poise_model_joint_count(a->model); ++k) {
-            int other = poise_model_find_body(b->model, poise_model_body_name(a->model, k));
+            int other = poise_model_find_body(b->model, poise_model_joint_info(a->model, k).body);
             poise_pose pa = poise_kinematics_body_pose(ka, k), pb = poise_kinematics_body_pose(kb, other);
             poise_vec3 p = pa.position;
             p = up == POISE_UP_Z ? poise_vec3_make(p.y, p.z, p.x) : p;

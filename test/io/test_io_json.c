@@ -24,7 +24,7 @@ TEST(a_file_with_everything_reads_as_written_down)
     ck_assert(wrist.lower[0] == -INFINITY && wrist.upper[1] == INFINITY && wrist.upper[2] == 1 && wrist.swing[1] == 0.75);
     ck_assert(wrist.mass_center.z == 1e-300);
     ck_assert(poise_model_joint(file->model, 3).mimic_multiplier == -0.1);
-    ck_assert(signbit(poise_model_tool_pose(file->model, 0).position.y));
+    ck_assert(signbit(poise_model_tool_info(file->model, 0).pose.position.y));
     ck_assert_int_eq(file->clip->frames, 2);
     ck_assert(file->clip->q[21] == 5e-324 && file->clip->start_time == -1);
     ck_assert(!poise_markers_seen(file->markers, 0, 1) && poise_markers_seen(file->markers, 1, 1));

@@ -39,7 +39,7 @@ TEST(every_kind_of_element_comes_over)
     poise_joint slide = poise_model_joint(model, poise_model_find_body(model, "arm"));
     ck_assert_str_eq(slide.name, "arm");
     ck_assert(slide.type == POISE_JOINT_PRISMATIC && slide.axis.y == 1 && slide.upper[0] == INFINITY);
-    ck_assert_str_eq(poise_model_body_name(model, poise_model_find_joint(model, "c")), "body");
+    ck_assert_str_eq(poise_model_joint_info(model, poise_model_find_joint(model, "c")).body, "body");
     poise_joint d = poise_model_joint(model, poise_model_find_joint(model, "d"));
     ck_assert_str_eq(d.mimic, "a"); // d - 0.5 = 0.25 + 2 a
     ck_assert(d.mimic_multiplier == 2 && d.mimic_offset == 0.75);
@@ -111,7 +111,7 @@ TEST(joints_of_a_body_act_one_after_the_other_in_its_own_frame)
     poise_quat rotation = poise_quat_multiply(turn(0, 0, 1, q[0]), turn(1, 0, 0, q[2]));
     poise_pose pose = {rotation, {-1, 3, 4}};
     io_same_pose("b", io_pose(file->model, q, "b"), pose, 2e-15); // of numbers up to 5
-    ck_assert_int_eq(poise_model_joint_q(file->model, poise_model_find_joint(file->model, "s"), NULL), 1);
+    ck_assert_int_eq(poise_model_joint_info(file->model, poise_model_find_joint(file->model, "s")).q, 1);
 }
 
 TEST(q_is_measured_from_zero_and_not_from_the_reference)
@@ -231,8 +231,8 @@ TEST(what_has_no_name_gets_one_of_its_own)
 {
     poise_file *file = read_mjcf(WORLD("<body><joint/><joint/><body name='body'/><body name=''><joint/></body></body>"));
     for (int k = 0; k < poise_model_joint_count(file->model); ++k) {
-        ck_assert_int_eq(poise_model_find_joint(file->model, poise_model_joint_name(file->model, k)), k);
-        ck_assert_int_eq(poise_model_find_body(file->model, poise_model_body_name(file->model, k)), k);
+        ck_assert_int_eq(poise_model_find_joint(file->model, poise_model_joint_info(file->model, k).name), k);
+        ck_assert_int_eq(poise_model_find_body(file->model, poise_model_joint_info(file->model, k).body), k);
     }
     ck_assert_int_eq(poise_model_joint_count(file->model), 4);
     ck_assert_int_ge(poise_model_find_body(file->model, "body"), 0);
@@ -243,7 +243,7 @@ TEST(a_floating_root_is_free_if_the_options_say_so)
     poise_read_options options = io_options(MJCF, NULL);
     options.floating = true;
     poise_file *file = io_read_with(WORLD("<body name='b' pos='1 2 3'><body><joint/></body></body>"), &options);
-    ck_assert_int_eq(poise_model_joint_type(file->model, 0), POISE_JOINT_FREE);
+    ck_assert_int_eq(poise_model_joint_info(file->model, 0).type, POISE_JOINT_FREE);
     double q[8];
     poise_model_neutral(file->model, q);
     poise_pose pose = {{0, 0, 0, 1}, {1, 2, 3}}; // it starts where the file has it
@@ -297,8 +297,8 @@ TEST(includes_take_the_place_of_their_element)
                      &options);
     ck_assert_int_eq(file->warning_count, 0);
     ck_assert_int_eq(poise_model_joint_count(file->model), 3);
-    ck_assert_str_eq(poise_model_body_name(file->model, 1), "hand");
-    ck_assert_str_eq(poise_model_body_name(file->model, 2), "arm");
+    ck_assert_str_eq(poise_model_joint_info(file->model, 1).body, "hand");
+    ck_assert_str_eq(poise_model_joint_info(file->model, 2).body, "arm");
     ck_assert(poise_model_upper(file->model)[0] == 1);
     file = read_mjcf("<mujoco>\n<include file='x'/><worldbody><body/></worldbody></mujoco>");
     io_check_warned(file, 2, "\"x\" is not included: options.load can hand it out");
@@ -422,7 +422,7 @@ static int count_type(const poise_model *model, poise_joint_type type)
 {
     int count = 0;
     for (int k = 0; k < poise_model_joint_count(model); ++k) {
-        count += poise_model_joint_type(model, k) == type;
+        count += poise_model_joint_info(model, k).type == type;
     }
     return count;
 }

@@ -130,7 +130,8 @@ static void random_values(scene_random *random, const mjModel *theirs, mjData *d
         mjtNum *to = data->qpos + theirs->jnt_qposadr[j];
         int ours = poise_model_find_joint(model, mj_id2name(theirs, mjOBJ_JOINT, j)), count;
         ck_assert_int_ge(ours, 0);
-        double *from = q + poise_model_joint_q(model, ours, &count);
+        double *from = q + poise_model_joint_info(model, ours).q;
+        count = poise_model_joint_info(model, ours).nq;
         int shift = theirs->jnt_type[j] == mjJNT_FREE ? 3 : 0;
         for (int i = 0; i < count; ++i) {
             from[i] = scene_random_range(random, -2, 2);

@@ -27,8 +27,8 @@ TEST(every_kind_of_joint_comes_over_as_written)
     ck_assert_str_eq(file->title, "all");
     ck_assert(file->scale.metres == 1.0 && file->scale.up == POISE_UP_Z);
     ck_assert_int_eq(poise_model_joint_count(model), 7);
-    ck_assert_str_eq(poise_model_body_name(model, 0), "base");
-    ck_assert_str_eq(poise_model_joint_name(model, 0), "root");
+    ck_assert_str_eq(poise_model_joint_info(model, 0).body, "base");
+    ck_assert_str_eq(poise_model_joint_info(model, 0).name, "root");
     poise_joint base = poise_model_joint(model, 0);
     ck_assert(base.mass == 2.5 && base.mass_center.x == 1 && base.mass_center.y == 2 && base.mass_center.z == 3);
     poise_joint turn = poise_model_joint(model, poise_model_find_joint(model, "turn"));
@@ -39,8 +39,8 @@ TEST(every_kind_of_joint_comes_over_as_written)
     ck_assert_double_eq_tol(turn.axis.y, 0.6, 1e-15); // the axis is made unit
     poise_joint roll = poise_model_joint(model, poise_model_find_joint(model, "roll"));
     ck_assert(roll.type == POISE_JOINT_REVOLUTE && roll.axis.x == 1 && roll.upper[0] == INFINITY);
-    ck_assert_int_eq(poise_model_joint_type(model, poise_model_find_joint(model, "fly")), POISE_JOINT_FREE);
-    ck_assert_int_eq(poise_model_joint_type(model, poise_model_find_joint(model, "glide")), POISE_JOINT_PLANAR);
+    ck_assert_int_eq(poise_model_joint_info(model, poise_model_find_joint(model, "fly")).type, POISE_JOINT_FREE);
+    ck_assert_int_eq(poise_model_joint_info(model, poise_model_find_joint(model, "glide")).type, POISE_JOINT_PLANAR);
 }
 
 TEST(a_mimic_of_a_mimic_follows_the_joint_at_the_end)
@@ -48,7 +48,7 @@ TEST(a_mimic_of_a_mimic_follows_the_joint_at_the_end)
     poise_file *file = read_urdf(document_urdf);
     const poise_model *model = file->model;
     int roll = poise_model_find_joint(model, "roll"), slide = poise_model_find_joint(model, "slide");
-    ck_assert_int_eq(poise_model_mimic(model, slide), roll);
+    ck_assert_int_eq(poise_model_joint_info(model, slide).mimic, roll);
     poise_joint joint = poise_model_joint(model, slide); // 2 (3 q + 1) + 0.25
     ck_assert(joint.mimic_multiplier == 6 && joint.mimic_offset == 2.25);
     ck_assert(joint.lower[0] == 0 && joint.upper[0] == 0.5); // one limit alone: the other is 0
@@ -78,7 +78,7 @@ TEST(a_floating_root_is_free_if_the_options_say_so)
     poise_read_options options = io_options(URDF, NULL);
     options.floating = true;
     poise_file *file = io_read_with(TWO("fixed", ""), &options);
-    ck_assert_int_eq(poise_model_joint_type(file->model, 0), POISE_JOINT_FREE);
+    ck_assert_int_eq(poise_model_joint_info(file->model, 0).type, POISE_JOINT_FREE);
     ck_assert_int_eq(poise_model_nq(file->model), 7);
     file = io_read_with("<robot name='r'><link name='a'/><joint name='j' type='fixed'><parent link='world'/>"
                         "<child link='a'/></joint></robot>",
@@ -92,8 +92,8 @@ TEST(the_name_of_the_root_joint_is_new)
     poise_file *file = read_urdf("<robot><link name='root'/><link name='b'/><joint name='root' type='fixed'>"
                                  "<parent link='root'/><child link='b'/></joint></robot>");
     ck_assert_ptr_null(file->title);
-    ck_assert_str_eq(poise_model_joint_name(file->model, 0), "root.2");
-    ck_assert_str_eq(poise_model_body_name(file->model, 0), "root");
+    ck_assert_str_eq(poise_model_joint_info(file->model, 0).name, "root.2");
+    ck_assert_str_eq(poise_model_joint_info(file->model, 0).body, "root");
 }
 
 TEST(frames_become_tools)
@@ -101,7 +101,7 @@ TEST(frames_become_tools)
     poise_file *file = read_urdf("<robot><link name='a'/>\n<frame name='tip' link='a' xyz='1 2 3' rpy='0 0 1'/>\n"
                                  "<frame name='tip' link='a'/>\n<frame name='x' link='nowhere'/></robot>");
     ck_assert_int_eq(poise_model_tool_count(file->model), 1);
-    poise_pose pose = poise_model_tool_pose(file->model, 0);
+    poise_pose pose = poise_model_tool_info(file->model, 0).pose;
     ck_assert(pose.position.x == 1 && pose.position.z == 3);
     ck_assert_double_eq_tol(poise_quat_angle(pose.rotation), 1, 1e-15);
     io_check_warned(file, 3, "<frame> needs a name of its own");
@@ -302,7 +302,7 @@ static int count_type(const poise_model *model, poise_joint_type type)
 {
     int count = 0;
     for (int k = 0; k < poise_model_joint_count(model); ++k) {
-        count += poise_model_joint_type(model, k) == type;
+        count += poise_model_joint_info(model, k).type == type;
     }
     return count;
 }
@@ -313,10 +313,10 @@ static void check_shape(const fact_row *row, const poise_model *model)
     int n = poise_model_joint_count(model), leaves = 0, depth = 0, mimics = 0;
     bool has_root = strcmp(row->root, "none declared") != 0;
     for (int k = 0; k < n; ++k) {
-        int length = poise_model_path(model, k, NULL, 0) - has_root;
+        int length = pz_model_path(model, k, NULL, 0) - has_root;
         depth = length > depth ? length : depth;
-        leaves += poise_model_subtree(model, k) == 1;
-        mimics += poise_model_mimic(model, k) >= 0;
+        leaves += poise_model_joint_info(model, k).subtree == 1;
+        mimics += poise_model_joint_info(model, k).mimic >= 0;
     }
     ck_assert_int_eq(n, row->links);
     ck_assert_int_eq(n - has_root, row->joints);
@@ -331,7 +331,7 @@ static void check_shape(const fact_row *row, const poise_model *model)
     ck_assert_int_eq(count_type(model, POISE_JOINT_PLANAR), row->kinds[PLANAR]);
     ck_assert_int_eq(count_type(model, POISE_JOINT_BALL_EXPMAP), row->kinds[SPHERICAL]);
     if (has_root) {
-        ck_assert_str_eq(poise_model_body_name(model, 0), row->root);
+        ck_assert_str_eq(poise_model_joint_info(model, 0).body, row->root);
     }
 }
 
@@ -340,7 +340,7 @@ static void test_configuration(const fact_row *row, const poise_model *model, do
 {
     poise_model_neutral(model, q);
     for (int k = 0; k < poise_model_joint_count(model); ++k) {
-        int count, at = poise_model_joint_q(model, k, &count);
+        int at = poise_model_joint_info(model, k).q, count = poise_model_joint_info(model, k).nq;
         if (count != 1) {
             continue;
         }

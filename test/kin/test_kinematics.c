@@ -1,5 +1,6 @@
 // Forward kinematics against plain products of poses; first and second derivatives against differences and closed forms.
 #include "math/quat.h"
+#include "model/packed_model.h"
 #include "support/skeleton.h"
 
 #include <float.h>
@@ -94,10 +95,10 @@ static poise_pose motion(const poise_joint *joint, const double *q)
 static poise_pose plain_pose(const figure *f, int k)
 {
     poise_joint joint = poise_model_joint(f->model, k);
-    int parent = poise_model_parent(f->model, k), leader = poise_model_mimic(f->model, k);
-    const double *q = f->q + poise_model_joint_q(f->model, leader == POISE_WORLD ? k : leader, NULL);
-    double followed = leader == POISE_WORLD ? 0.0 : joint.mimic_multiplier * q[0] + joint.mimic_offset;
-    poise_pose pose = motion(&joint, leader == POISE_WORLD ? q : &followed);
+    int parent = poise_model_joint_info(f->model, k).parent, leader = poise_model_joint_info(f->model, k).mimic;
+    const double *q = f->q + poise_model_joint_info(f->model, leader == POISE_NONE ? k : leader).q;
+    double followed = leader == POISE_NONE ? 0.0 : joint.mimic_multiplier * q[0] + joint.mimic_offset;
+    poise_pose pose = motion(&joint, leader == POISE_NONE ? q : &followed);
     bool has_axes =
         joint.type != POISE_JOINT_REVOLUTE && joint.type != POISE_JOINT_PRISMATIC && joint.type != POISE_JOINT_UNIVERSAL;
     if (has_axes) {
@@ -116,7 +117,7 @@ static void check_poses(const figure *f)
 {
     for (int k = 0; k < poise_model_joint_count(f->model); ++k) {
         poise_pose expected = plain_pose(f, k), pose = poise_kinematics_body_pose(f->kin, k);
-        int depth = poise_model_path(f->model, k, NULL, 0);
+        int depth = pz_model_path(f->model, k, NULL, 0);
         ck_assert_double_le(turn_between(pose.rotation, expected.rotation), POSE_BOUND(depth));
         ck_assert_double_le(distance(pose.position, expected.position), 3 * depth * POSE_BOUND(depth));
         ck_assert_double_le(fabs(quat_mul(pose.rotation, quat_conj(pose.rotation)).w - 1.0), 8 * DBL_EPSILON);
@@ -165,8 +166,8 @@ TEST(tools_and_frames_agree_with_the_poses_of_their_bodies)
     for (int i = 0; i < MODELS; ++i) {
         figure f = random_figure(&random, JOINTS, RANDOM_FOREST);
         for (int t = 0; t < poise_model_tool_count(f.model); ++t) {
-            poise_pose body = poise_kinematics_body_pose(f.kin, poise_model_tool_body(f.model, t));
-            poise_pose expected = poise_pose_multiply(body, poise_model_tool_pose(f.model, t));
+            poise_pose body = poise_kinematics_body_pose(f.kin, poise_model_tool_info(f.model, t).body);
+            poise_pose expected = poise_pose_multiply(body, poise_model_tool_info(f.model, t).pose);
             poise_pose tool = poise_kinematics_tool_pose(f.kin, t);
             ck_assert_mem_eq(&tool, &expected, sizeof tool);
         }
@@ -266,7 +267,7 @@ TEST(in_the_plane_a_column_is_the_arm_turned_by_a_right_angle)
             ck_assert_int_eq(poise_kinematics_point_jacobian(f.kin, i, tip, J, NULL), POISE_OK);
             for (int j = 0; j < BONES; ++j) {
                 poise_vec3 p_j = poise_kinematics_body_pose(f.kin, j).position;
-                bool moves = poise_model_is_ancestor(f.model, j, i);
+                bool moves = pz_model_is_ancestor(f.model, j, i);
                 // some ten additions of lengths up to 10
                 ck_assert_double_eq_tol(J[j], moves ? -(p_i.y - p_j.y) : 0.0, 64 * DBL_EPSILON);
                 ck_assert_double_eq_tol(J[BONES + j], moves ? p_i.x - p_j.x : 0.0, 64 * DBL_EPSILON);
@@ -455,11 +456,11 @@ TEST(update_refuses_what_is_not_a_configuration_and_keeps_the_last)
         }
     }
     for (int k = 0; k < JOINTS; ++k) {
-        poise_joint_type type = poise_model_joint_type(f.model, k);
+        poise_joint_type type = poise_model_joint_info(f.model, k).type;
         if (type == POISE_JOINT_BALL_QUATERNION || type == POISE_JOINT_FREE) {
             double q[NUMBERS];
             poise_model_neutral(f.model, q);
-            int count, first = poise_model_joint_q(f.model, k, &count);
+            int first = poise_model_joint_info(f.model, k).q, count = poise_model_joint_info(f.model, k).nq;
             q[first + count - 1] = 0.0;
             ck_assert_int_eq(poise_kinematics_update(f.kin, q, NULL), POISE_ERROR_ARGUMENT);
         }

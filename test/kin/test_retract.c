@@ -55,8 +55,8 @@ TEST(retracting_by_a_difference_arrives)
         ck_assert_int_eq(poise_difference(f.model, from, f.q, v, NULL), POISE_OK);
         ck_assert_int_eq(poise_retract(f.model, from, v, arrived, NULL), POISE_OK);
         for (int k = 0; k < JOINTS; ++k) {
-            int count, first = poise_model_joint_q(f.model, k, &count);
-            bool turned = has_quaternion(poise_model_joint_type(f.model, k)) &&
+            int first = poise_model_joint_info(f.model, k).q, count = poise_model_joint_info(f.model, k).nq;
+            bool turned = has_quaternion(poise_model_joint_info(f.model, k).type) &&
                           arrived[first + count - 1] * f.q[first + count - 1] < 0;
             for (int i = 0; i < count; ++i) { // q and -q are the same rotation
                 double sign = turned && i >= count - 4 ? -1.0 : 1.0;
@@ -75,8 +75,8 @@ TEST(a_step_of_zero_stays)
         double to[FIGURE_NUMBERS];
         ck_assert_int_eq(poise_retract(f.model, f.q, zero, to, NULL), POISE_OK);
         for (int k = 0; k < JOINTS; ++k) {
-            int count, first = poise_model_joint_q(f.model, k, &count);
-            int exact = count - (has_quaternion(poise_model_joint_type(f.model, k)) ? 4 : 0);
+            int first = poise_model_joint_info(f.model, k).q, count = poise_model_joint_info(f.model, k).nq;
+            int exact = count - (has_quaternion(poise_model_joint_info(f.model, k).type) ? 4 : 0);
             ck_assert_mem_eq(to + first, f.q + first, (size_t)exact * sizeof *to);
             // two normalisations of numbers up to 1
             ck_assert_double_le(largest_difference(to + first + exact, f.q + first + exact, count - exact), 4 * DBL_EPSILON);
@@ -251,8 +251,9 @@ TEST(every_body_keeps_its_pose_when_a_step_replaces_vectors)
         ck_assert_int_eq(poise_retract(f.model, f.q, v, to, NULL), POISE_OK);
         memcpy(plain, to, sizeof plain);
         for (int k = 0; k < JOINTS; ++k) { // the sum, for all but quaternions
-            int count, first = poise_model_joint_q(f.model, k, &count), dof = poise_model_joint_v(f.model, k, NULL);
-            for (int i = 0; i < count && !has_quaternion(poise_model_joint_type(f.model, k)); ++i) {
+            int first = poise_model_joint_info(f.model, k).q, count = poise_model_joint_info(f.model, k).nq,
+                dof = poise_model_joint_info(f.model, k).v;
+            for (int i = 0; i < count && !has_quaternion(poise_model_joint_info(f.model, k).type); ++i) {
                 plain[first + i] = f.q[first + i] + v[dof + i];
                 replaced += plain[first + i] != to[first + i];
             }
@@ -329,7 +330,7 @@ static poise_status step_of(const poise_model *model, double from, double by, do
 {
     double v[6];
     poise_model_neutral(model, q);
-    bool has_turn = has_quaternion(poise_model_joint_type(model, 0));
+    bool has_turn = has_quaternion(poise_model_joint_info(model, 0).type);
     for (int i = 0; i < poise_model_nq(model) - (has_turn ? 4 : 0); ++i) {
         q[i] = from;
     }

@@ -23,7 +23,7 @@ static vec3 entry(const figure *f, const double *K, int i, int j)
 
 static int dof(const figure *f, const char *joint)
 {
-    return poise_model_joint_v(f->model, poise_model_find_joint(f->model, joint), NULL);
+    return poise_model_joint_info(f->model, poise_model_find_joint(f->model, joint)).v;
 }
 
 // ---- Against differences of the Jacobian ---------------------------------------------------------------------------------
@@ -41,11 +41,11 @@ static void jacobian_at(figure *f, const double *v, int body, poise_vec3 local, 
     ck_assert_int_eq(poise_kinematics_update(f->kin, q, NULL), POISE_OK);
     ck_assert_int_eq(poise_kinematics_point_jacobian(f->kin, body, local, J, NULL), POISE_OK);
     for (int k = 0; k < poise_model_joint_count(f->model); ++k) {
-        poise_joint_type type = poise_model_joint_type(f->model, k);
+        poise_joint_type type = poise_model_joint_info(f->model, k).type;
         if (type != POISE_JOINT_BALL_QUATERNION && type != POISE_JOINT_FREE) {
             continue;
         }
-        int i = poise_model_joint_v(f->model, k, NULL) + (type == POISE_JOINT_FREE ? 3 : 0);
+        int i = poise_model_joint_info(f->model, k).v + (type == POISE_JOINT_FREE ? 3 : 0);
         mat3 J_l = so3_left_jacobian(v3(v[i], v[i + 1], v[i + 2]));
         for (int row = 0; row < 3; ++row) {
             double *r = J + row * f->nv + i;
@@ -101,7 +101,7 @@ TEST(tensor_matches_differences_through_every_type_at_hard_values)
             add(builder, &joint);
         }
         figure f = figure_of(model_of(builder));
-        int count, first = poise_model_joint_q(f.model, 1, &count);
+        int first = poise_model_joint_info(f.model, 1).q, count = poise_model_joint_info(f.model, 1).nq;
         if (type == POISE_JOINT_BALL_QUATERNION || type == POISE_JOINT_FREE) {
             poise_quat turn = poise_quat_from_axis_angle(v3(1, -1, 1), value);
             double *c = f.q + first + count - 4;

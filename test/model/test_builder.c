@@ -69,7 +69,7 @@ static void assert_only_root(poise_builder *builder)
     poise_model *model = model_of(builder);
     ck_assert_int_eq(poise_model_joint_count(model), 1);
     ck_assert_int_eq(poise_model_tool_count(model), 0);
-    ck_assert_str_eq(poise_model_joint_name(model, 0), "root");
+    ck_assert_str_eq(poise_model_joint_info(model, 0).name, "root");
     poise_model_destroy(model);
     add(builder, "elbow", "root", POISE_JOINT_REVOLUTE);
 }
@@ -287,7 +287,7 @@ TEST(a_tool_on_an_unknown_body_is_refused_by_the_model)
     assert_model_refused(builder, "tool \"tip\"", "there is no body \"elbow\" to carry it");
     add(builder, "elbow", "root", POISE_JOINT_REVOLUTE);
     poise_model *model = model_of(builder);
-    ck_assert_int_eq(poise_model_tool_body(model, 0), 1);
+    ck_assert_int_eq(poise_model_tool_info(model, 0).body, 1);
     poise_model_destroy(model);
     poise_builder_destroy(builder);
 }

@@ -286,7 +286,7 @@ static void assert_narrowed(follower f, double lower, double upper)
     poise_model *model = leader_and(f);
     ck_assert_int_eq(poise_model_nq(model), 1);
     ck_assert_int_eq(poise_model_nv(model), 1);
-    ck_assert_int_eq(poise_model_mimic(model, 1), 0);
+    ck_assert_int_eq(poise_model_joint_info(model, 1).mimic, 0);
     ck_assert_double_eq(poise_model_lower(model)[0], lower);
     ck_assert_double_eq(poise_model_upper(model)[0], upper);
 }
@@ -328,7 +328,7 @@ TEST(two_mimics_narrow_one_leader_together)
         add(builder, &joint);
     }
     poise_model *model = model_of(builder);
-    ck_assert_int_eq(poise_model_mimic(model, 0), 1);
+    ck_assert_int_eq(poise_model_joint_info(model, 0).mimic, 1);
     ck_assert_double_eq(poise_model_lower(model)[0], -0.25);
     ck_assert_double_eq(poise_model_upper(model)[0], 0.5);
 }

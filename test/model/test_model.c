@@ -1,5 +1,6 @@
 // The model: order and lookup of joints, the table of joint types, Denavit-Hartenberg chains. Limits: test_limits.c; what
 // the builder refuses: test_builder.c.
+#include "model/packed_model.h"
 #include "support/skeleton.h"
 
 #include <float.h>
@@ -27,8 +28,8 @@ static poise_model *rebuilt(const poise_model *model, const int *order)
         add(builder, &joint);
     }
     for (int i = 0; i < poise_model_tool_count(model); ++i) {
-        const char *body = poise_model_body_name(model, poise_model_tool_body(model, i));
-        poise_tool tool = {poise_model_tool_name(model, i), body, poise_model_tool_pose(model, i)};
+        const char *body = poise_model_joint_info(model, poise_model_tool_info(model, i).body).body;
+        poise_tool tool = {poise_model_tool_info(model, i).name, body, poise_model_tool_info(model, i).pose};
         ck_assert_int_eq(poise_builder_add_tool(builder, &tool, NULL), POISE_OK);
     }
     return model_of(builder);
@@ -36,17 +37,16 @@ static poise_model *rebuilt(const poise_model *model, const int *order)
 
 static void assert_same_joint(const poise_model *a, const poise_model *b, int k)
 {
-    int count_a, count_b;
-    ck_assert_str_eq(poise_model_joint_name(a, k), poise_model_joint_name(b, k));
-    ck_assert_str_eq(poise_model_body_name(a, k), poise_model_body_name(b, k));
-    ck_assert_int_eq(poise_model_joint_type(a, k), poise_model_joint_type(b, k));
-    ck_assert_int_eq(poise_model_parent(a, k), poise_model_parent(b, k));
-    ck_assert_int_eq(poise_model_subtree(a, k), poise_model_subtree(b, k));
-    ck_assert_int_eq(poise_model_mimic(a, k), poise_model_mimic(b, k));
-    ck_assert_int_eq(poise_model_joint_q(a, k, &count_a), poise_model_joint_q(b, k, &count_b));
-    ck_assert_int_eq(count_a, count_b);
-    ck_assert_int_eq(poise_model_joint_v(a, k, &count_a), poise_model_joint_v(b, k, &count_b));
-    ck_assert_int_eq(count_a, count_b);
+    ck_assert_str_eq(poise_model_joint_info(a, k).name, poise_model_joint_info(b, k).name);
+    ck_assert_str_eq(poise_model_joint_info(a, k).body, poise_model_joint_info(b, k).body);
+    ck_assert_int_eq(poise_model_joint_info(a, k).type, poise_model_joint_info(b, k).type);
+    ck_assert_int_eq(poise_model_joint_info(a, k).parent, poise_model_joint_info(b, k).parent);
+    ck_assert_int_eq(poise_model_joint_info(a, k).subtree, poise_model_joint_info(b, k).subtree);
+    ck_assert_int_eq(poise_model_joint_info(a, k).mimic, poise_model_joint_info(b, k).mimic);
+    ck_assert_int_eq(poise_model_joint_info(a, k).q, poise_model_joint_info(b, k).q);
+    ck_assert_int_eq(poise_model_joint_info(a, k).nq, poise_model_joint_info(b, k).nq);
+    ck_assert_int_eq(poise_model_joint_info(a, k).v, poise_model_joint_info(b, k).v);
+    ck_assert_int_eq(poise_model_joint_info(a, k).nv, poise_model_joint_info(b, k).nv);
 }
 
 // Same joints at the same places, same limits, and the same poses to the last bit.
@@ -98,7 +98,8 @@ static void sort_siblings(const poise_model *model, int *order)
 {
     for (int i = 0; i < JOINTS; ++i) {
         for (int j = i + 1; j < JOINTS; ++j) {
-            if (poise_model_parent(model, order[i]) == poise_model_parent(model, order[j]) && order[i] > order[j]) {
+            if (poise_model_joint_info(model, order[i]).parent == poise_model_joint_info(model, order[j]).parent &&
+                order[i] > order[j]) {
                 int held = order[i];
                 order[i] = order[j];
                 order[j] = held;
@@ -142,11 +143,12 @@ TEST(siblings_stand_in_the_order_in_which_they_were_added)
         shuffle(&random, order);
         poise_model *again = rebuilt(model, order);
         for (int i = 0; i < JOINTS; ++i) {
-            added[poise_model_find_joint(again, poise_model_joint_name(model, order[i]))] = i;
+            added[poise_model_find_joint(again, poise_model_joint_info(model, order[i]).name)] = i;
         }
         for (int i = 0; i < JOINTS; ++i) {
             for (int j = i + 1; j < JOINTS; ++j) {
-                ck_assert(poise_model_parent(again, i) != poise_model_parent(again, j) || added[i] < added[j]);
+                ck_assert(poise_model_joint_info(again, i).parent != poise_model_joint_info(again, j).parent ||
+                          added[i] < added[j]);
             }
         }
     }
@@ -157,7 +159,7 @@ TEST(siblings_stand_in_the_order_in_which_they_were_added)
 static bool is_above(const poise_model *model, int ancestor, int body)
 {
     while (body != POISE_WORLD && body != ancestor) {
-        body = poise_model_parent(model, body);
+        body = poise_model_joint_info(model, body).parent;
     }
     return body == ancestor;
 }
@@ -168,13 +170,13 @@ TEST(a_subtree_is_the_run_of_indices_below_its_joint)
         poise_model *model = tree_of(seed, RANDOM_FOREST);
         for (int k = 0; k < JOINTS; ++k) {
             int count = 0;
-            ck_assert_int_lt(poise_model_parent(model, k), k);
+            ck_assert_int_lt(poise_model_joint_info(model, k).parent, k);
             for (int b = 0; b < JOINTS; ++b) {
                 bool below = is_above(model, k, b);
                 count += below;
-                ck_assert_int_eq(below, b >= k && b < k + poise_model_subtree(model, k));
+                ck_assert_int_eq(below, b >= k && b < k + poise_model_joint_info(model, k).subtree);
             }
-            ck_assert_int_eq(count, poise_model_subtree(model, k));
+            ck_assert_int_eq(count, poise_model_joint_info(model, k).subtree);
         }
     }
 }
@@ -185,11 +187,11 @@ TEST(ancestor_queries_agree_with_walking_up)
         poise_model *model = tree_of(seed, RANDOM_FOREST);
         for (int b = 0; b < JOINTS; ++b) {
             for (int a = 0; a < JOINTS; ++a) {
-                ck_assert_int_eq(poise_model_is_ancestor(model, a, b), is_above(model, a, b));
+                ck_assert_int_eq(pz_model_is_ancestor(model, a, b), is_above(model, a, b));
             }
-            ck_assert(poise_model_is_ancestor(model, b, b));
-            ck_assert(poise_model_is_ancestor(model, POISE_WORLD, b));
-            ck_assert(!poise_model_is_ancestor(model, b, POISE_WORLD));
+            ck_assert(pz_model_is_ancestor(model, b, b));
+            ck_assert(pz_model_is_ancestor(model, POISE_WORLD, b));
+            ck_assert(!pz_model_is_ancestor(model, b, POISE_WORLD));
         }
     }
 }
@@ -199,20 +201,20 @@ TEST(a_path_leads_from_the_root_to_the_body)
     for (uint64_t seed = 0; seed < TREES; ++seed) {
         poise_model *model = tree_of(seed, RANDOM_FOREST);
         for (int b = 0; b < JOINTS; ++b) {
-            int path[JOINTS + 1], length = poise_model_path(model, b, path, JOINTS + 1);
+            int path[JOINTS + 1], length = pz_model_path(model, b, path, JOINTS + 1);
             ck_assert_int_eq(path[length - 1], b);
-            ck_assert_int_eq(poise_model_parent(model, path[0]), POISE_WORLD);
+            ck_assert_int_eq(poise_model_joint_info(model, path[0]).parent, POISE_WORLD);
             for (int i = 1; i < length; ++i) {
-                ck_assert_int_eq(poise_model_parent(model, path[i]), path[i - 1]);
+                ck_assert_int_eq(poise_model_joint_info(model, path[i]).parent, path[i - 1]);
             }
             for (int capacity = 0; capacity <= length; ++capacity) { // a short list gets the part nearest the root
                 int part[JOINTS + 1];
                 memset(part, 0x55, sizeof part);
-                ck_assert_int_eq(poise_model_path(model, b, part, capacity), length);
+                ck_assert_int_eq(pz_model_path(model, b, part, capacity), length);
                 ck_assert_mem_eq(part, path, (size_t)capacity * sizeof *path);
                 ck_assert_int_eq(part[capacity], 0x55555555);
             }
-            ck_assert_int_eq(poise_model_path(model, b, NULL, 0), length);
+            ck_assert_int_eq(pz_model_path(model, b, NULL, 0), length);
         }
     }
 }
@@ -222,23 +224,23 @@ TEST(indices_out_of_range_give_nothing)
     poise_model *model = tree_of(3, RANDOM_PLAIN);
     int path[2] = {-7, -7};
     for (int i = 0; i < 4; ++i) {
-        int k = (int[]){-1, -2, JOINTS, 1 << 30}[i], count = 9;
-        ck_assert_ptr_null(poise_model_joint_name(model, k));
-        ck_assert_ptr_null(poise_model_body_name(model, k));
-        ck_assert_ptr_null(poise_model_tool_name(model, k));
-        ck_assert_int_eq(poise_model_joint_type(model, k), POISE_JOINT_FIXED);
-        ck_assert_int_eq(poise_model_parent(model, k), POISE_WORLD);
-        ck_assert_int_eq(poise_model_mimic(model, k), POISE_WORLD);
-        ck_assert_int_eq(poise_model_tool_body(model, k), POISE_NONE);
-        ck_assert_int_eq(poise_model_subtree(model, k), 0);
-        ck_assert_int_eq(poise_model_path(model, k, path, 2), 0);
-        ck_assert_int_eq(poise_model_joint_q(model, k, &count), 0);
-        ck_assert_int_eq(count, 0);
-        ck_assert_int_eq(poise_model_joint_v(model, k, NULL), 0);
-        ck_assert(!poise_model_is_ancestor(model, k == -1 ? -2 : k, 0));
-        ck_assert(!poise_model_is_ancestor(model, 0, k));
+        int k = (int[]){-1, -2, JOINTS, 1 << 30}[i];
+        ck_assert_ptr_null(poise_model_joint_info(model, k).name);
+        ck_assert_ptr_null(poise_model_joint_info(model, k).body);
+        ck_assert_ptr_null(poise_model_tool_info(model, k).name);
+        ck_assert_int_eq(poise_model_joint_info(model, k).type, POISE_JOINT_FIXED);
+        ck_assert_int_eq(poise_model_joint_info(model, k).parent, POISE_WORLD);
+        ck_assert_int_eq(poise_model_joint_info(model, k).mimic, POISE_NONE);
+        ck_assert_int_eq(poise_model_tool_info(model, k).body, POISE_NONE);
+        ck_assert_int_eq(poise_model_joint_info(model, k).subtree, 0);
+        ck_assert_int_eq(pz_model_path(model, k, path, 2), 0);
+        ck_assert_int_eq(poise_model_joint_info(model, k).q, 0);
+        ck_assert_int_eq(poise_model_joint_info(model, k).nq, 0);
+        ck_assert_int_eq(poise_model_joint_info(model, k).v, 0);
+        ck_assert(!pz_model_is_ancestor(model, k == -1 ? -2 : k, 0));
+        ck_assert(!pz_model_is_ancestor(model, 0, k));
         ck_assert_ptr_null(poise_model_joint(model, k).name);
-        ck_assert_double_eq(poise_model_tool_pose(model, k).rotation.w, 1.0);
+        ck_assert_double_eq(poise_model_tool_info(model, k).pose.rotation.w, 1.0);
     }
     ck_assert_int_eq(path[0], -7);
 }
@@ -304,8 +306,8 @@ TEST(every_one_of_thousands_of_names_is_found)
     clock_t start = clock();
     int found = 0;
     for (int k = 0; k < MANY; ++k) {
-        found += poise_model_find_joint(model, poise_model_joint_name(model, k)) == k;
-        found += poise_model_find_body(model, poise_model_body_name(model, k)) == k;
+        found += poise_model_find_joint(model, poise_model_joint_info(model, k).name) == k;
+        found += poise_model_find_body(model, poise_model_joint_info(model, k).body) == k;
     }
     ck_assert(clock() - start < CLOCKS_PER_SEC / 2);
     ck_assert_int_eq(found, 2 * MANY);
@@ -331,9 +333,9 @@ TEST(names_are_copied)
     memset(body, '?', 3);
     memset(tool_name, '?', 3);
     poise_model *model = model_of(builder);
-    ck_assert_str_eq(poise_model_joint_name(model, 0), "hinge");
-    ck_assert_str_eq(poise_model_body_name(model, 0), "arm");
-    ck_assert_str_eq(poise_model_tool_name(model, 0), "tip");
+    ck_assert_str_eq(poise_model_joint_info(model, 0).name, "hinge");
+    ck_assert_str_eq(poise_model_joint_info(model, 0).body, "arm");
+    ck_assert_str_eq(poise_model_tool_info(model, 0).name, "tip");
     ck_assert_int_eq(poise_model_find_tool(model, "tip"), 0);
 }
 
@@ -381,13 +383,13 @@ TEST(coordinates_follow_one_another_in_the_order_of_joints)
         poise_model *model = tree_of(seed, RANDOM_MIMICS);
         int q = 0, v = 0, count;
         for (int k = 0; k < JOINTS; ++k) {
-            bool own = poise_model_mimic(model, k) == POISE_WORLD;
-            int type = (int)poise_model_joint_type(model, k);
-            ck_assert_int_eq(poise_model_joint_q(model, k, &count), q);
-            ck_assert_int_eq(count, own ? joint_types[type].nq : 0);
+            bool own = poise_model_joint_info(model, k).mimic == POISE_NONE;
+            int type = (int)poise_model_joint_info(model, k).type;
+            ck_assert_int_eq(poise_model_joint_info(model, k).q, q);
+            ck_assert_int_eq(poise_model_joint_info(model, k).nq, own ? joint_types[type].nq : 0);
             q += count;
-            ck_assert_int_eq(poise_model_joint_v(model, k, &count), v);
-            ck_assert_int_eq(count, own ? joint_types[type].nv : 0);
+            ck_assert_int_eq(poise_model_joint_info(model, k).v, v);
+            ck_assert_int_eq(poise_model_joint_info(model, k).nv, own ? joint_types[type].nv : 0);
             v += count;
         }
         ck_assert_int_eq(poise_model_nq(model), q);
@@ -403,9 +405,9 @@ TEST(the_neutral_configuration_is_zeros_and_identity_quaternions)
         memset(q, 0x55, sizeof q);
         poise_model_neutral(model, q);
         for (int k = 0; k < JOINTS; ++k) {
-            poise_joint_type type = poise_model_joint_type(model, k);
+            poise_joint_type type = poise_model_joint_info(model, k).type;
             bool has_quaternion = type == POISE_JOINT_BALL_QUATERNION || type == POISE_JOINT_FREE;
-            int count, first = poise_model_joint_q(model, k, &count);
+            int first = poise_model_joint_info(model, k).q, count = poise_model_joint_info(model, k).nq;
             for (int i = 0; i < count; ++i) {
                 ck_assert_double_eq(q[first + i], has_quaternion && i == count - 1 ? 1.0 : 0.0);
             }
@@ -492,7 +494,7 @@ static void check_table(scene_random *random, poise_dh_convention convention)
     poise_builder *builder = new_builder();
     ck_assert_int_eq(poise_builder_add_dh(builder, "arm", NULL, convention, rows, DH_ROWS, NULL), POISE_OK);
     poise_model *model = model_of(builder);
-    ck_assert_str_eq(poise_model_joint_name(model, 0), "arm1");
+    ck_assert_str_eq(poise_model_joint_info(model, 0).name, "arm1");
     ck_assert_int_eq(poise_model_find_body(model, "arm7"), 6);
     ck_assert_int_eq(poise_model_find_tool(model, "armtip"), 0);
     ck_assert_double_eq(poise_model_lower(model)[3], -2.0);
@@ -541,8 +543,8 @@ TEST(a_table_hangs_on_its_parent)
     poise_model *model = model_of(builder);
     poise_kinematics *kin;
     ck_assert_int_eq(poise_kinematics_create(model, NULL, &kin, NULL), POISE_OK);
-    ck_assert_int_eq(poise_model_parent(model, 1), 0);
-    ck_assert_int_eq(poise_model_parent(model, 2), 0);
+    ck_assert_int_eq(poise_model_joint_info(model, 1).parent, 0);
+    ck_assert_int_eq(poise_model_joint_info(model, 2).parent, 0);
     ck_assert_double_eq(poise_kinematics_body_pose(kin, 1).position.x, 1.0); // classic: a comes after the joint
     ck_assert_double_eq(poise_kinematics_tool_pose(kin, 0).position.x, 3.0);
     ck_assert_double_eq(poise_kinematics_body_pose(kin, 2).position.x, 3.0); // modified: before it

@@ -189,7 +189,7 @@ TEST(half_a_period_later_the_walk_is_its_mirror_image)
         play(&b, "walk", duration * i / 50 + 0.5 * duration);
         for (int k = 0; k < BODIES; ++k) {
             char name[64];
-            const char *body = poise_model_body_name(a.model, k);
+            const char *body = poise_model_joint_info(a.model, k).body;
             bool left = strncmp(body, "left_", 5) == 0, right = strncmp(body, "right_", 6) == 0;
             snprintf(name, sizeof name, "%s%s", left ? "right_" : right ? "left_" : "", body + (left ? 5 : right ? 6 : 0));
             poise_vec3 p = poise_kinematics_body_pose(a.kinematics, k).position, image = {-p.x, p.y, p.z};

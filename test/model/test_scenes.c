@@ -1,4 +1,5 @@
 // The scenes: they build, they are what they say they are, and their markers, postures and random numbers hold up.
+#include "model/packed_model.h"
 #include "scenes/random.h"
 #include "scenes/scenes.h"
 #include "support/test_main.h"
@@ -273,10 +274,10 @@ TEST(fingers_of_the_hand_close_towards_the_palm_and_their_last_joints_follow)
         snprintf(middle, sizeof middle, "%s_middle", fingers[i]);
         snprintf(last, sizeof last, "%s_last", fingers[i]);
         int m = poise_model_find_joint(model, middle), l = poise_model_find_joint(model, last);
-        ck_assert_int_eq(poise_model_mimic(model, l), m);
+        ck_assert_int_eq(poise_model_joint_info(model, l).mimic, m);
 
         double q[17] = {0};
-        q[poise_model_joint_q(model, m, NULL)] = 0.9;
+        q[poise_model_joint_info(model, m).q] = 0.9;
         poise_kinematics *bent = pose(model, q);
         poise_vec3 from = tool_position(model, open, fingers[i]), to = tool_position(model, bent, fingers[i]);
         ck_assert_double_gt(to.x, from.x + 0.015); // the palm looks along +x
@@ -304,12 +305,12 @@ TEST(trees_and_chains_have_the_size_of_their_name_and_markers_at_their_leaves)
         ck_assert_int_eq(poise_model_nv(model), rows[i].size);
         int depth = 0, leaves = 0;
         for (int j = 0; j < rows[i].size; ++j) {
-            int length = poise_model_path(model, j, NULL, 0);
+            int length = pz_model_path(model, j, NULL, 0);
             depth = length > depth ? length : depth;
-            leaves += poise_model_subtree(model, j) == 1;
+            leaves += poise_model_joint_info(model, j).subtree == 1;
             char name[16];
             snprintf(name, sizeof name, "j%d", j);
-            ck_assert_str_eq(poise_model_joint_name(model, j), name); // the numbering is depth-first
+            ck_assert_str_eq(poise_model_joint_info(model, j).name, name); // the numbering is depth-first
         }
         ck_assert_int_eq(depth, rows[i].depth);
 
@@ -317,7 +318,7 @@ TEST(trees_and_chains_have_the_size_of_their_name_and_markers_at_their_leaves)
         int count = scene_markers(rows[i].scene, markers, 512);
         ck_assert_int_eq(count, leaves);
         for (int m = 0; m < count; ++m) {
-            ck_assert_int_eq(poise_model_subtree(model, markers[m].body), 1);
+            ck_assert_int_eq(poise_model_joint_info(model, markers[m].body).subtree, 1);
             ck_assert(m == 0 || markers[m].body > markers[m - 1].body);
         }
         poise_model_destroy(model);
@@ -358,11 +359,12 @@ TEST(the_humanoids_use_the_joint_types_they_are_named_after)
     static const poise_joint_type hip[] = {POISE_JOINT_SWING_TWIST, POISE_JOINT_BALL_EULER, POISE_JOINT_BALL_QUATERNION};
     for (size_t i = 0; i < TEST_COUNT(humanoids); ++i) {
         poise_model *model = make(humanoids[i]);
-        ck_assert_int_eq(poise_model_joint_type(model, 0), root[i]);
-        ck_assert_int_eq(poise_model_joint_type(model, poise_model_find_joint(model, "left_hip")), hip[i]);
-        ck_assert_int_eq(poise_model_joint_type(model, poise_model_find_joint(model, "right_knee")), POISE_JOINT_REVOLUTE);
+        ck_assert_int_eq(poise_model_joint_info(model, 0).type, root[i]);
+        ck_assert_int_eq(poise_model_joint_info(model, poise_model_find_joint(model, "left_hip")).type, hip[i]);
+        ck_assert_int_eq(poise_model_joint_info(model, poise_model_find_joint(model, "right_knee")).type,
+                         POISE_JOINT_REVOLUTE);
         for (int j = 1; j < poise_model_joint_count(model); ++j) { // all but the root and quaternions have limits
-            int count, at = poise_model_joint_q(model, j, &count);
+            int at = poise_model_joint_info(model, j).q, count = poise_model_joint_info(model, j).nq;
             poise_joint joint = poise_model_joint(model, j);
             for (int c = 0; c < count && joint.type != POISE_JOINT_BALL_QUATERNION; ++c) {
                 bool ellipse = c < 2 && isfinite(joint.swing[c]);
@@ -387,7 +389,7 @@ TEST(the_41_markers_sit_on_the_body_and_mirror_each_other)
         for (int k = 0; k < i; ++k) {
             ck_assert_str_ne(markers[i].name, markers[k].name);
         }
-        const char *body = poise_model_body_name(model, markers[i].body);
+        const char *body = poise_model_joint_info(model, markers[i].body).body;
         ck_assert_int_eq(strncmp(markers[i].name, "left_", 5) == 0, strncmp(body, "left_", 5) == 0);
         ck_assert_int_eq(strncmp(markers[i].name, "right_", 6) == 0, strncmp(body, "right_", 6) == 0);
 
@@ -591,7 +593,7 @@ TEST(random_configurations_fill_the_limits)
         }
     }
     for (int j = 1; j < poise_model_joint_count(model); ++j) {
-        int count, at = poise_model_joint_q(model, j, &count);
+        int at = poise_model_joint_info(model, j).q, count = poise_model_joint_info(model, j).nq;
         poise_joint joint = poise_model_joint(model, j);
         for (int c = 0; c < count; ++c) {
             bool ellipse = c < 2 && isfinite(joint.swing[c]);

@@ -232,7 +232,7 @@ TEST(markers_find_their_bodies_by_name_in_every_dialect)
         for (int i = 0; i < 6; ++i) {
             ck_assert_str_eq(placements[i].label, labels[i]);
             ck_assert_msg(placements[i].body == poise_model_find_body(model, dialects[d][i]), "%s on %s", labels[i],
-                          poise_model_body_name(model, placements[i].body));
+                          poise_model_joint_info(model, placements[i].body).body);
             ck_assert(isnan(placements[i].local.x));
         }
         poise_model_destroy(model);

@@ -333,7 +333,8 @@ TEST(a_sweep_agrees_with_one_that_moves_all_bodies_after_every_joint)
 static void check_locks(const bench *b, const double *start, const double *q)
 {
     for (int k = 0; k < poise_model_joint_count(b->model); ++k) {
-        int nq, nv, first = poise_model_joint_q(b->model, k, &nq), v = poise_model_joint_v(b->model, k, &nv);
+        poise_joint_info info = poise_model_joint_info(b->model, k);
+        int nq = info.nq, nv = info.nv, first = info.q, v = info.v;
         int plain = nq > nv ? nv - 3 : nv; // slides come before a quaternion
         for (int i = 0; i < plain; ++i) {
             ck_assert(!b->locked[v + i] || q[first + i] == start[first + i]);

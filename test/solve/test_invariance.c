@@ -191,7 +191,7 @@ TEST(a_figure_with_a_free_root_follows_its_markers_anywhere)
     scene_marker markers[MARKERS];
     poise_goal goals[MARKERS];
     ck_assert_int_eq(scene_create("humanoid-quaternion", NULL, &model, NULL), POISE_OK);
-    ck_assert_int_eq(poise_model_joint_type(model, 0), POISE_JOINT_FREE);
+    ck_assert_int_eq(poise_model_joint_info(model, 0).type, POISE_JOINT_FREE);
     ck_assert_int_eq(poise_kinematics_create(model, NULL, &kin, NULL), POISE_OK);
     int count = scene_markers("humanoid-quaternion", markers, MARKERS);
     scene_random random = scene_random_make(77);

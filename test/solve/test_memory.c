@@ -100,8 +100,8 @@ static void assert_same(const works *a, const works *b)
     for (int k = 0; k < count; ++k) {
         poise_pose one = poise_kinematics_body_pose(a->kinematics, k), two = poise_kinematics_body_pose(b->kinematics, k);
         ck_assert_mem_eq(&one, &two, sizeof one);
-        ck_assert_str_eq(poise_model_joint_name(a->model, k), poise_model_joint_name(b->model, k));
-        ck_assert_int_eq(poise_model_find_body(b->model, poise_model_body_name(a->model, k)), k);
+        ck_assert_str_eq(poise_model_joint_info(a->model, k).name, poise_model_joint_info(b->model, k).name);
+        ck_assert_int_eq(poise_model_find_body(b->model, poise_model_joint_info(a->model, k).body), k);
     }
     for (int t = 0; t < poise_model_tool_count(a->model); ++t) {
         poise_pose one = poise_kinematics_tool_pose(a->kinematics, t), two = poise_kinematics_tool_pose(b->kinematics, t);

@@ -1,4 +1,5 @@
 // What every method promises, on thousands of random problems: trees of every joint type, every kind of goal.
+#include "model/packed_model.h"
 #include "support/allocations.h"
 #include "support/problems.h"
 #include "support/test_main.h"
@@ -104,7 +105,7 @@ TEST(accepted_costs_never_rise_without_limits)
 
 static bool is_quaternion(const problem *p, int joint)
 {
-    poise_joint_type type = poise_model_joint_type(p->model, joint);
+    poise_joint_type type = poise_model_joint_info(p->model, joint).type;
     return type == POISE_JOINT_BALL_QUATERNION || type == POISE_JOINT_FREE;
 }
 
@@ -112,12 +113,13 @@ static void check_locks(problem *p, const answer *a, const char *name)
 {
     ck_assert_msg(poise_model_within_limits(p->model, a->q), "%s", name);
     for (int k = 0; k < poise_model_joint_count(p->model); ++k) {
-        int nq, nv, q = poise_model_joint_q(p->model, k, &nq), v = poise_model_joint_v(p->model, k, &nv);
+        poise_joint_info info = poise_model_joint_info(p->model, k);
+        int nv = info.nv, q = info.q, v = info.v;
         int turn = is_quaternion(p, k) ? nv - 3 : nv; // where the quaternion begins, which is locked as a whole
         for (int i = 0; i < turn; ++i) {
             ck_assert_msg(!p->locked[v + i] || memcmp(&a->q[q + i], &p->start[q + i], sizeof(double)) == 0,
                           "%s: joint %d of type %s moves", name, k,
-                          poise_joint_type_name(poise_model_joint_type(p->model, k)));
+                          poise_joint_type_name(poise_model_joint_info(p->model, k).type));
         }
         if (turn < nv && (p->locked[v + turn] || p->locked[v + turn + 1] || p->locked[v + turn + 2])) {
             ck_assert_msg(memcmp(&a->q[q + turn], &p->start[q + turn], 4 * sizeof(double)) == 0, "%s: joint %d turns", name,
@@ -159,12 +161,11 @@ static void find_seen(const problem *p, bool *seen)
             const poise_goal *g = &p->goals[i];
             bool over_all =
                 g->kind == POISE_GOAL_POSTURE || g->kind == POISE_GOAL_SMOOTHNESS || g->kind == POISE_GOAL_CENTER_OF_MASS;
-            bool over_other =
-                g->kind == POISE_GOAL_RELATIVE && g->body2 >= 0 && poise_model_is_ancestor(p->model, k, g->body2);
-            if (over_all || over_other || poise_model_is_ancestor(p->model, k, g->body)) {
+            bool over_other = g->kind == POISE_GOAL_RELATIVE && g->body2 >= 0 && pz_model_is_ancestor(p->model, k, g->body2);
+            if (over_all || over_other || pz_model_is_ancestor(p->model, k, g->body)) {
                 seen[k] = true;
-                int leader = poise_model_mimic(p->model, k);
-                seen[leader == POISE_WORLD ? k : leader] = true;
+                int leader = poise_model_joint_info(p->model, k).mimic;
+                seen[leader == POISE_NONE ? k : leader] = true;
             }
         }
     }
@@ -177,12 +178,12 @@ static void check_unseen(problem *p, const answer *a, const char *name)
     bool seen[PROBLEM_NUMBERS];
     find_seen(p, seen);
     for (int k = 0; k < poise_model_joint_count(p->model); ++k) {
-        int nq, q = poise_model_joint_q(p->model, k, &nq);
+        int q = poise_model_joint_info(p->model, k).q, nq = poise_model_joint_info(p->model, k).nq;
         if (seen[k] || nq == 0) {
             continue;
         }
         ck_assert_msg(memcmp(&a->q[q], &p->start[q], (size_t)nq * sizeof(double)) == 0, "%s: joint %d of type %s moves",
-                      name, k, poise_joint_type_name(poise_model_joint_type(p->model, k)));
+                      name, k, poise_joint_type_name(poise_model_joint_info(p->model, k).type));
         unseen_joints += 1;
     }
 }

@@ -170,13 +170,13 @@ TEST(lamp_aims_its_light_at_a_point)
         bench b;
         bench_open(&b, "lamp", geometric[m]);
         int tool = poise_model_find_tool(b.model, "light"), reached = 0;
-        poise_vec3 local = poise_model_tool_pose(b.model, tool).position, y = {0, 1, 0};
+        poise_vec3 local = poise_model_tool_info(b.model, tool).pose.position, y = {0, 1, 0};
         for (int round = 0; round < 100; ++round) {
             double q[LARGEST];
             ck_assert_int_eq(scene_posture(b.model, "lamp", "curious", q), POISE_OK);
             poise_vec3 at = random_vector(&random, 0.5);
             at.y = 0.05;
-            poise_goal goal = poise_goal_aim(poise_model_tool_body(b.model, tool), local, y, at);
+            poise_goal goal = poise_goal_aim(poise_model_tool_info(b.model, tool).body, local, y, at);
             poise_report report;
             ck_assert_int_eq(bench_solve(&b, &goal, 1, q, &report), POISE_OK);
             reached += report.outcome == POISE_OUTCOME_REACHED;

@@ -214,9 +214,9 @@ TEST(a_branch_beside_one_that_reaches_in_vain_reaches_its_target)
     double alone[MOST], q[MOST] = {0.1, 0.2, 0.3, -0.2, 0.1, 0, 0, 0, 0.2, 0.3, -0.2}, start[MOST];
     memcpy(start, q, sizeof start);
     poise_goal goals[2] = {
-        poise_goal_position(poise_model_tool_body(model, left), poise_model_tool_pose(model, left).position,
+        poise_goal_position(poise_model_tool_info(model, left).body, poise_model_tool_info(model, left).pose.position,
                             poise_vec3_make(-3, 5, 0)),
-        poise_goal_position(poise_model_tool_body(model, right), poise_model_tool_pose(model, right).position,
+        poise_goal_position(poise_model_tool_info(model, right).body, poise_model_tool_info(model, right).pose.position,
                             poise_vec3_make(0, 0, 0)),
     };
     goals[1].priority = 1;
@@ -227,7 +227,7 @@ TEST(a_branch_beside_one_that_reaches_in_vain_reaches_its_target)
     double error = poise_solver_goal_error(solver, 0).error;
     ck_assert_double_gt(error, 0.5);
     memcpy(alone, q, sizeof alone);
-    int first = poise_model_joint_q(model, poise_model_find_joint(model, "right1"), NULL);
+    int first = poise_model_joint_info(model, poise_model_find_joint(model, "right1")).q;
     alone[first] = -0.9, alone[first + 1] = 1.1, alone[first + 2] = 0.4; // where the right branch can be, beside it
     poise_kinematics *kinematics;
     ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics, NULL), POISE_OK);
@@ -264,7 +264,7 @@ TEST(a_greedy_level_below_takes_nothing_from_the_level_above)
         ck_assert_int_eq(poise_kinematics_update(kinematics, there, NULL), POISE_OK);
         goals_at(model, there, goals);
         if (trial % 2) {
-            goals[0] = poise_goal_pose(goals[0].body, poise_model_tool_pose(model, tool),
+            goals[0] = poise_goal_pose(goals[0].body, poise_model_tool_info(model, tool).pose,
                                        poise_kinematics_tool_pose(kinematics, tool));
         }
         goals[1] = poise_goal_posture(posture, 1.0);

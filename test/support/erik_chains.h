@@ -88,8 +88,8 @@ static inline poise_erik_options chain_options(const poise_model *model)
 {
     poise_erik_options options = poise_erik_options_default();
     int tool = poise_model_find_tool(model, "tip");
-    options.body = poise_model_tool_body(model, tool);
-    options.tip = poise_model_tool_pose(model, tool);
+    options.body = poise_model_tool_info(model, tool).body;
+    options.tip = poise_model_tool_info(model, tool).pose;
     return options;
 }
 
@@ -125,8 +125,8 @@ static inline poise_model *scene(const char *name)
 static inline poise_erik_options scene_options(const poise_model *model)
 {
     poise_erik_options options = poise_erik_options_default();
-    options.body = poise_model_tool_body(model, 0);
-    options.tip = poise_model_tool_pose(model, 0);
+    options.body = poise_model_tool_info(model, 0).body;
+    options.tip = poise_model_tool_info(model, 0).pose;
     return options;
 }
 

@@ -59,8 +59,8 @@ poise_goal bench_tool_goal(bench *b, const char *name, const double *q, poise_go
 {
     int tool = poise_model_find_tool(b->model, name);
     ck_assert_int_ge(tool, 0);
-    int body = poise_model_tool_body(b->model, tool);
-    poise_pose local = poise_model_tool_pose(b->model, tool);
+    int body = poise_model_tool_info(b->model, tool).body;
+    poise_pose local = poise_model_tool_info(b->model, tool).pose;
     poise_kinematics_update(b->kinematics, q, NULL);
     poise_pose target = poise_kinematics_tool_pose(b->kinematics, tool);
     poise_vec3 y = {0, 1, 0};

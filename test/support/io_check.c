@@ -288,9 +288,9 @@ void io_same_models(const poise_model *a, const poise_model *b)
         same_joint(&one, &other);
     }
     for (int i = 0; i < poise_model_tool_count(a); ++i) {
-        poise_pose one = poise_model_tool_pose(a, i), other = poise_model_tool_pose(b, i);
-        same_text(poise_model_tool_name(a, i), poise_model_tool_name(b, i));
-        ck_assert_int_eq(poise_model_tool_body(a, i), poise_model_tool_body(b, i));
+        poise_pose one = poise_model_tool_info(a, i).pose, other = poise_model_tool_info(b, i).pose;
+        same_text(poise_model_tool_info(a, i).name, poise_model_tool_info(b, i).name);
+        ck_assert_int_eq(poise_model_tool_info(a, i).body, poise_model_tool_info(b, i).body);
         same_numbers(&one.rotation.x, &other.rotation.x, 7, "tool");
     }
 }

@@ -69,8 +69,8 @@ static inline bool all_are_finite(const double *x, int count)
 static inline int tip_body(const poise_model *model, poise_vec3 *local)
 {
     int tool = poise_model_find_tool(model, "tip");
-    *local = poise_model_tool_pose(model, tool).position;
-    return poise_model_tool_body(model, tool);
+    *local = poise_model_tool_info(model, tool).pose.position;
+    return poise_model_tool_info(model, tool).body;
 }
 
 // POSITION goals for the tip of an arm, or for head, hands and feet, at where they are at q. Returns how many.

@@ -78,8 +78,8 @@ static inline void pose_randomly(scene_random *random, figure *f)
 {
     scene_random_configuration(random, f->model, f->q);
     for (int k = 0; k < poise_model_joint_count(f->model); ++k) {
-        poise_joint_type type = poise_model_joint_type(f->model, k);
-        int first = poise_model_joint_q(f->model, k, NULL) + (type == POISE_JOINT_FREE_EXPMAP ? 3 : 0);
+        poise_joint_type type = poise_model_joint_info(f->model, k).type;
+        int first = poise_model_joint_info(f->model, k).q + (type == POISE_JOINT_FREE_EXPMAP ? 3 : 0);
         bool is_vector = type == POISE_JOINT_BALL_EXPMAP || type == POISE_JOINT_FREE_EXPMAP;
         for (int i = 0; i < (is_vector ? 3 : type == POISE_JOINT_SWING_TWIST ? 2 : 0); ++i) {
             f->q[first + i] *= 0.95;

@@ -111,8 +111,8 @@ test_arm arm_of_scene(const char *scene)
     int tool = poise_model_find_tool(arm.model, "tip");
     ck_assert_int_ge(tool, 0);
     arm.n = poise_model_nq(arm.model);
-    arm.body = poise_model_tool_body(arm.model, tool);
-    arm.tip = poise_model_tool_pose(arm.model, tool);
+    arm.body = poise_model_tool_info(arm.model, tool).body;
+    arm.tip = poise_model_tool_info(arm.model, tool).pose;
     return arm;
 }
 

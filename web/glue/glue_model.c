@@ -128,21 +128,42 @@ poise_model *WEB_EXPORT(web_scene_create)(const char *name)
 void WEB_EXPORT(web_model_table)(const poise_model *model, int32_t *table)
 {
     for (int joint = 0; joint < poise_model_joint_count(model); ++joint, table += 8) {
-        int nq = 0, nv = 0;
-        table[0] = (int32_t)poise_model_joint_type(model, joint);
-        table[1] = poise_model_parent(model, joint);
-        table[2] = poise_model_joint_q(model, joint, &nq);
-        table[3] = nq;
-        table[4] = poise_model_joint_v(model, joint, &nv);
-        table[5] = nv;
-        table[6] = poise_model_mimic(model, joint);
-        table[7] = poise_model_subtree(model, joint);
+        poise_joint_info info = poise_model_joint_info(model, joint);
+        const int row[8] = {(int)info.type,
+                            info.parent,
+                            info.q,
+                            info.nq,
+                            info.v,
+                            info.nv,
+                            info.mimic == POISE_NONE ? POISE_WORLD : info.mimic,
+                            info.subtree};
+        for (int i = 0; i < 8; ++i) {
+            table[i] = row[i];
+        }
     }
 }
 
-void WEB_EXPORT(web_tool_pose)(const poise_model *model, int tool, double *pose)
+const char *WEB_EXPORT(web_joint_name)(const poise_model *model, int joint)
 {
-    web_put_pose(&(web_row){pose}, poise_model_tool_pose(model, tool));
+    return poise_model_joint_info(model, joint).name;
+}
+
+const char *WEB_EXPORT(web_body_name)(const poise_model *model, int body)
+{
+    return poise_model_joint_info(model, body).body;
+}
+
+// Fills the pose and returns the name.
+const char *WEB_EXPORT(web_tool)(const poise_model *model, int tool, double *pose)
+{
+    poise_tool_info info = poise_model_tool_info(model, tool);
+    web_put_pose(&(web_row){pose}, info.pose);
+    return info.name;
+}
+
+int WEB_EXPORT(web_tool_body)(const poise_model *model, int tool)
+{
+    return poise_model_tool_info(model, tool).body;
 }
 
 // Joints moved, or -1 when a number is not finite or a quaternion is zero.

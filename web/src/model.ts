@@ -296,8 +296,8 @@ function readJoints(module: Module, model: Address): Joint[] {
         const { offset, axis, axis2, axes, order, mass, massCenter } = getFields<Joint>(module, row, jointFields);
         return {
             index, parent, q, nq, v, nv, mimic, subtree, offset, axis, axis2, axes, order, mass, massCenter,
-            name: module.string(module.call('poise_model_joint_name', model, index)),
-            body: module.string(module.call('poise_model_body_name', model, index)),
+            name: module.string(module.call('web_joint_name', model, index)),
+            body: module.string(module.call('web_body_name', model, index)),
             type: jointTypes[type] ?? 'fixed',
             swing: [row[SWING] as number, row[SWING + 1] as number] as const,
         };
@@ -306,11 +306,11 @@ function readJoints(module: Module, model: Address): Joint[] {
 
 function readTools(module: Module, model: Address): Tool[] {
     return Array.from({ length: module.call('poise_model_tool_count', model) }, (_, index) => {
-        module.call('web_tool_pose', model, index, module.scratch);
+        const name = module.string(module.call('web_tool', model, index, module.scratch));
         return {
             index,
-            name: module.string(module.call('poise_model_tool_name', model, index)),
-            body: module.call('poise_model_tool_body', model, index),
+            name,
+            body: module.call('web_tool_body', model, index),
             pose: poseAt(module.view(module.scratch, 7), 0),
         };
     });

@@ -73,7 +73,7 @@ static void put_all_solutions(void)
     pattern(model, 2, q);
     poise_kinematics_update(kinematics, q, NULL);
     int tool = 0, found = 0;
-    poise_goal goal = poise_goal_pose(poise_model_tool_body(model, tool), poise_model_tool_pose(model, tool),
+    poise_goal goal = poise_goal_pose(poise_model_tool_info(model, tool).body, poise_model_tool_info(model, tool).pose,
                                       poise_kinematics_tool_pose(kinematics, tool));
     pattern(model, 1, q);
     put_name("arm6", "all");

@@ -77,7 +77,7 @@ static void read_model(const poise_model *model, const poise_erik_options *optio
     mat3 turn = m3_identity();
     vec3 way = v3(0, 0, 0);
     for (int k = 0; k <= end + 1; ++k) {
-        if (k <= end && !poise_model_is_ancestor(model, k, end)) {
+        if (k <= end && !pz_model_is_ancestor(model, k, end)) {
             continue;
         }
         poise_pose offset = k <= end ? model->given[k].offset : options->tip;

@@ -10,14 +10,14 @@
 
 bool pz_asf_columns(const poise_model *model, int joint, asf_columns *columns)
 {
-    int count;
-    *columns = (asf_columns){.first = poise_model_joint_q(model, joint, &count)};
-    switch (poise_model_joint_type(model, joint)) {
+    poise_joint_info info = poise_model_joint_info(model, joint);
+    *columns = (asf_columns){.first = info.q};
+    switch (info.type) {
     case POISE_JOINT_FIXED:
     case POISE_JOINT_REVOLUTE:
     case POISE_JOINT_UNIVERSAL:
     case POISE_JOINT_BALL_EULER:
-        columns->angles = count; // 0 for one that mimics
+        columns->angles = info.nq; // 0 for one that mimics
         return true;
     case POISE_JOINT_TRANSLATION:
         columns->positions = 3;
@@ -26,14 +26,15 @@ bool pz_asf_columns(const poise_model *model, int joint, asf_columns *columns)
         columns->positions = columns->angles = 3;
         return true;
     default:
-        return count == 0;
+        return info.nq == 0;
     }
 }
 
 int pz_asf_root(const poise_model *model)
 {
     poise_joint first = poise_model_joint(model, 0);
-    bool is_root = poise_model_joint_count(model) > 0 && poise_model_subtree(model, 0) == poise_model_joint_count(model) &&
+    bool is_root = poise_model_joint_count(model) > 0 &&
+                   poise_model_joint_info(model, 0).subtree == poise_model_joint_count(model) &&
                    first.type == POISE_JOINT_FREE_EULER && first.order <= POISE_EULER_ZYX && first.axes.x == 0 &&
                    first.axes.y == 0 && first.axes.z == 0;
     return is_root ? 0 : -1;
@@ -74,8 +75,8 @@ static poise_status prepare(amc *file)
         if (!pz_asf_columns(file->model, j, &file->columns[j])) {
             return pz_input_fail(file->input, POISE_ERROR_UNSUPPORTED, 0,
                                  "joint \"%s\" of options.model: an AMC has no %s joints; read the model from its ASF",
-                                 poise_model_joint_name(file->model, j),
-                                 poise_joint_type_name(poise_model_joint_type(file->model, j)));
+                                 poise_model_joint_info(file->model, j).name,
+                                 poise_joint_type_name(poise_model_joint_info(file->model, j).type));
         }
         file->moving += file->columns[j].positions + file->columns[j].angles > 0 ? 1 : 0;
         file->next[j] = j + 1 < joints ? j + 1 : 0;
@@ -121,7 +122,7 @@ static void take_header(amc *file)
 static int joint_called(amc *file, pz_word word)
 {
     int guess = file->next[file->last];
-    if (pz_word_is(word, poise_model_joint_name(file->model, guess))) {
+    if (pz_word_is(word, poise_model_joint_info(file->model, guess).name)) {
         file->last = guess;
         return guess;
     }
@@ -185,7 +186,7 @@ static void take_values(amc *file, int joint, double *q)
     bool is_more = pz_scan_word_in_line(&file->scan, &rest);
     if ((count < expected || is_more) && pz_is_among_first(&file->wrong_counts)) {
         pz_input_warn(file->input, file->scan.line, "bone \"%s\": %s than %d values",
-                      poise_model_joint_name(file->model, joint), is_more ? "more" : "fewer", expected);
+                      poise_model_joint_info(file->model, joint).name, is_more ? "more" : "fewer", expected);
     }
     file->seen += expected > 0 && count > 0 ? 1 : 0;
 }
@@ -358,7 +359,7 @@ static void put_frame(const poise_model *model, const double *q, pz_output *outp
         if (j == root) {
             pz_put(output, ASF_ROOT);
         } else {
-            pz_asf_put_name(output, poise_model_joint_name(model, j));
+            pz_asf_put_name(output, poise_model_joint_info(model, j).name);
         }
         for (int i = 0; i < columns.positions; ++i) {
             pz_put(output, " ");
@@ -386,8 +387,8 @@ poise_status pz_write_amc(const poise_file *file, pz_output *output)
         asf_columns columns;
         if (!pz_asf_columns(file->model, j, &columns)) {
             status = pz_error_set(output->error, POISE_ERROR_UNSUPPORTED, "joint \"%s\": an AMC has no %s joints",
-                                  poise_model_joint_name(file->model, j),
-                                  poise_joint_type_name(poise_model_joint_type(file->model, j)));
+                                  poise_model_joint_info(file->model, j).name,
+                                  poise_joint_type_name(poise_model_joint_info(file->model, j).type));
         }
     }
     if (status != POISE_OK) {

@@ -41,7 +41,7 @@ static bool same_point(poise_vec3 a, poise_vec3 b)
 // Where the joint begins, from its parent's origin, in the world's axes at rest.
 static poise_vec3 start_of(const asf_writing *w, int joint)
 {
-    int parent = poise_model_parent(w->model, joint);
+    int parent = poise_model_joint_info(w->model, joint).parent;
     poise_vec3 p = poise_model_joint(w->model, joint).offset.position;
     return parent < 0 ? p : turned(w->rest[parent], p);
 }
@@ -50,23 +50,23 @@ static poise_vec3 start_of(const asf_writing *w, int joint)
 static void place_end(asf_writing *w, int body)
 {
     const poise_model *model = w->model;
-    int last = body + poise_model_subtree(model, body), tip = w->tips.first[body];
+    int last = body + poise_model_joint_info(model, body).subtree, tip = w->tips.first[body];
     poise_vec3 zero = poise_vec3_make(0, 0, 0);
-    poise_vec3 end = tip >= 0          ? turned(w->rest[body], poise_model_tool_pose(model, tip).position)
+    poise_vec3 end = tip >= 0          ? turned(w->rest[body], poise_model_tool_info(model, tip).pose.position)
                      : body + 1 < last ? start_of(w, body + 1)
                                        : zero;
     end = body == w->root ? zero : end;
     bool agree = true;
-    for (int child = body + 1; child < last; child += poise_model_subtree(model, child)) {
+    for (int child = body + 1; child < last; child += poise_model_joint_info(model, child).subtree) {
         agree = agree && same_point(start_of(w, child), end);
     }
     w->end[body] = agree ? end : zero;
-    for (int child = body + 1; child < last; child += poise_model_subtree(model, child)) {
+    for (int child = body + 1; child < last; child += poise_model_joint_info(model, child).subtree) {
         w->has_base[child] = !same_point(start_of(w, child), w->end[body]);
     }
     if (!agree && tip >= 0 && body != w->root) {
         pz_output_warn(w->output, "body \"%s\": its tip is left out, since its children begin elsewhere",
-                       poise_model_body_name(model, body));
+                       poise_model_joint_info(model, body).body);
     }
 }
 
@@ -82,7 +82,7 @@ static poise_status plan(asf_writing *w)
     w->root = pz_asf_root(w->model);
     for (int j = 0; j < (int)joints; ++j) {
         poise_joint joint = poise_model_joint(w->model, j);
-        int parent = poise_model_parent(w->model, j);
+        int parent = poise_model_joint_info(w->model, j).parent;
         poise_quat own = j == w->root ? poise_quat_identity() : joint.offset.rotation;
         w->rest[j] = parent < 0 ? own : is_identity(own) ? w->rest[parent] : poise_quat_multiply(w->rest[parent], own);
         w->has_base[j] = parent < 0 && j != w->root && !same_point(joint.offset.position, poise_vec3_make(0, 0, 0));
@@ -317,7 +317,7 @@ static void put_bone(asf_writing *w, int index, int *id)
     begin_bone(w, ++*id, joint.name, "");
     put_vector(w, w->end[index]);
     int axis[3], count;
-    poise_model_joint_q(w->model, index, &count);
+    count = poise_model_joint_info(w->model, index).nq;
     put_axes(w, frame_of(w, index, &joint, axis));
     if (count > 0) {
         static const char *const names[] = {" rx", " ry", " rz"};
@@ -338,27 +338,27 @@ static void put_hierarchy(asf_writing *w)
     int joints = poise_model_joint_count(model);
     pz_put(w->output, ":hierarchy\n  begin\n");
     for (int body = w->root < 0 ? -1 : 0; body < joints; ++body) {
-        int last = body < 0 ? joints : body + poise_model_subtree(model, body);
-        for (int child = body + 1; child < last; child += poise_model_subtree(model, child)) {
+        int last = body < 0 ? joints : body + poise_model_joint_info(model, body).subtree;
+        for (int child = body + 1; child < last; child += poise_model_joint_info(model, child).subtree) {
             pz_put(w->output, child == body + 1 ? "    " : " ");
             if (child == body + 1) {
                 if (body == w->root) {
                     pz_put(w->output, ASF_ROOT);
                 } else {
-                    pz_asf_put_name(w->output, poise_model_joint_name(model, body));
+                    pz_asf_put_name(w->output, poise_model_joint_info(model, body).name);
                 }
                 pz_put(w->output, " ");
             }
-            pz_asf_put_name(w->output, poise_model_joint_name(model, child));
+            pz_asf_put_name(w->output, poise_model_joint_info(model, child).name);
             pz_put(w->output, w->has_base[child] ? ".base" : "");
         }
         pz_put(w->output, body + 1 < last ? "\n" : "");
-        for (int child = body + 1; child < last; child += poise_model_subtree(model, child)) {
+        for (int child = body + 1; child < last; child += poise_model_joint_info(model, child).subtree) {
             if (w->has_base[child]) {
                 pz_put(w->output, "    ");
-                pz_asf_put_name(w->output, poise_model_joint_name(model, child));
+                pz_asf_put_name(w->output, poise_model_joint_info(model, child).name);
                 pz_put(w->output, ".base ");
-                pz_asf_put_name(w->output, poise_model_joint_name(model, child));
+                pz_asf_put_name(w->output, poise_model_joint_info(model, child).name);
                 pz_put(w->output, "\n");
             }
         }
@@ -424,8 +424,9 @@ static poise_status write_all(asf_writing *w, const poise_file *file)
     pz_warn_of_losses(file, w->output, &w->tips);
     if (w->root < 0) {
         pz_output_warn(w->output, "the model has no root of six free coordinates; the file gets one, \"root\", above it");
-    } else if (strcmp(poise_model_joint_name(w->model, w->root), ASF_ROOT) != 0) {
-        pz_output_warn(w->output, "joint \"%s\" is called \"root\" in the file", poise_model_joint_name(w->model, w->root));
+    } else if (strcmp(poise_model_joint_info(w->model, w->root).name, ASF_ROOT) != 0) {
+        pz_output_warn(w->output, "joint \"%s\" is called \"root\" in the file",
+                       poise_model_joint_info(w->model, w->root).name);
     }
     put_head(file, w->output);
     put_root(w);

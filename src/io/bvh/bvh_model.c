@@ -364,7 +364,7 @@ static void aim_columns(building *b)
     const poise_model *model = b->file->input->file->model;
     for (size_t c = 0; c < b->file->channel_count; ++c) {
         int joint = b->column_joint[c];
-        b->file->target[c] = joint < 0 ? -1 : poise_model_joint_q(model, joint, NULL) + b->column_coordinate[c];
+        b->file->target[c] = joint < 0 ? -1 : poise_model_joint_info(model, joint).q + b->column_coordinate[c];
     }
 }
 

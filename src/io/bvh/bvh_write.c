@@ -142,7 +142,7 @@ static void plan_joint(writing *w, int index, int *computed)
     poise_vec3 o = joint.offset.position;
     plan *p = &w->plans[index];
     *p = (plan){.offset = {o.x, o.y, o.z}};
-    if (!plan_direct(&joint, poise_model_joint_q(w->model, index, NULL), p)) {
+    if (!plan_direct(&joint, poise_model_joint_info(w->model, index).q, p)) {
         plan_computed(&joint, p);
         *computed += 1;
     }
@@ -222,8 +222,8 @@ static void put_channels(pz_output *output, int depth, const plan *p)
 static bool looks_like_holder(const writing *w, int joint)
 {
     int child = joint + 1;
-    const char *name = poise_model_joint_name(w->model, joint), *below = poise_model_joint_name(w->model, child);
-    if (w->plans[joint].columns > 0 || poise_model_parent(w->model, child) != joint) {
+    const char *name = poise_model_joint_info(w->model, joint).name, *below = poise_model_joint_info(w->model, child).name;
+    if (w->plans[joint].columns > 0 || poise_model_joint_info(w->model, child).parent != joint) {
         return false;
     }
     const double *o = w->plans[child].offset;
@@ -235,7 +235,7 @@ static bool looks_like_holder(const writing *w, int joint)
 static void put_sites(writing *w, int joint, int depth)
 {
     for (int t = w->tips.first[joint]; t >= 0; t = w->tips.next[t]) {
-        poise_vec3 p = poise_model_tool_pose(w->model, t).position;
+        poise_vec3 p = poise_model_tool_info(w->model, t).pose.position;
         double offset[3] = {p.x, p.y, p.z};
         if (t == w->tips.first[joint] && pz_tip_is_child(w->model, joint, p)) {
             continue;
@@ -268,8 +268,8 @@ static poise_status put_hierarchy(writing *w)
     pz_put(w->output, "HIERARCHY\n");
     for (int j = 0; j < joints; ++j) {
         const plan *p = &w->plans[j];
-        int parent = poise_model_parent(w->model, j);
-        const char *kind = parent < 0 ? "ROOT " : "JOINT ", *name = poise_model_joint_name(w->model, j);
+        int parent = poise_model_joint_info(w->model, j).parent;
+        const char *kind = parent < 0 ? "ROOT " : "JOINT ", *name = poise_model_joint_info(w->model, j).name;
         close_blocks(w->output, &depth, parent < 0 ? 0 : below[parent]);
         if (p->has_holder) {
             open_block(w->output, depth, kind, name, BVH_OFFSET_SUFFIX);
@@ -328,7 +328,7 @@ static double next_to(double angle, double last)
 static void compute(writing *w, int joint, double position[3], double angle[3])
 {
     double R[9], P[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, p[3], o[3] = {0, 0, 0}, L[9];
-    int parent = poise_model_parent(w->model, joint);
+    int parent = poise_model_joint_info(w->model, joint).parent;
     poise_kinematics_body_frame(w->kinematics, joint, R, p);
     if (parent >= 0) {
         poise_kinematics_body_frame(w->kinematics, parent, P, o);

@@ -94,7 +94,7 @@ static poise_status refuse(const chain *c, const char *format, const char *a, co
 
 static const char *line_name(const chain *c, int i)
 {
-    return i >= c->count ? "the tip" : i < 0 ? "the world" : poise_model_joint_name(c->model, c->lines[i].joint);
+    return i >= c->count ? "the tip" : i < 0 ? "the world" : poise_model_joint_info(c->model, c->lines[i].joint).name;
 }
 
 // ---- From model to lines -------------------------------------------------------------------------------------------------
@@ -102,7 +102,7 @@ static const char *line_name(const chain *c, int i)
 static poise_status check_joint(const chain *c, int k)
 {
     poise_joint joint = poise_model_joint(c->model, k);
-    if (poise_model_parent(c->model, k) != k - 1) {
+    if (poise_model_joint_info(c->model, k).parent != k - 1) {
         return refuse(c, "joint \"%s\": a Denavit-Hartenberg table holds one chain, and here it branches%s", joint.name, "");
     }
     if (joint.type != POISE_JOINT_FIXED && joint.type != POISE_JOINT_REVOLUTE && joint.type != POISE_JOINT_PRISMATIC) {
@@ -126,10 +126,10 @@ static int find_tip(const chain *c, int last)
 {
     int found = POISE_NONE;
     for (int i = 0; i < poise_model_tool_count(c->model); ++i) {
-        const char *name = poise_model_tool_name(c->model, i), *body = poise_model_body_name(c->model, last);
+        const char *name = poise_model_tool_info(c->model, i).name, *body = poise_model_joint_info(c->model, last).body;
         size_t length = strlen(body);
         bool is_tip = strncmp(name, body, length) == 0 && strcmp(name + length, ".tip") == 0;
-        if (poise_model_tool_body(c->model, i) == last && (found == POISE_NONE || is_tip)) {
+        if (poise_model_tool_info(c->model, i).body == last && (found == POISE_NONE || is_tip)) {
             found = i;
         }
     }
@@ -157,7 +157,7 @@ static poise_status gather(chain *c)
         return refuse(c, "the model has no joint that moves%s%s", "", "");
     }
     c->tip_tool = find_tip(c, joints - 1);
-    poise_pose tool = c->tip_tool == POISE_NONE ? poise_pose_identity() : poise_model_tool_pose(c->model, c->tip_tool);
+    poise_pose tool = c->tip_tool == POISE_NONE ? poise_pose_identity() : poise_model_tool_info(c->model, c->tip_tool).pose;
     c->tip = poise_pose_multiply(pose, tool);
     c->size += length_of(tool.position);
     c->lines[c->count] = (line){-1, c->tip.position, poise_quat_rotate(c->tip.rotation, (poise_vec3){0, 0, 1})};

@@ -337,8 +337,8 @@ static poise_status fill(pz_gltf *gltf, const pz_item *item, const channel *c, c
     const poise_model *model = gltf->input->file->model;
     poise_clip *clip = gltf->input->file->clip;
     const pz_gltf_node *node = &gltf->nodes[c->node];
-    bool is_free = poise_model_joint_type(model, node->joint) == POISE_JOINT_FREE;
-    int begin = poise_model_joint_q(model, node->joint, NULL) + (is_free && c->what == PATH_ROTATION ? 3 : 0);
+    bool is_free = poise_model_joint_info(model, node->joint).type == POISE_JOINT_FREE;
+    int begin = poise_model_joint_info(model, node->joint).q + (is_free && c->what == PATH_ROTATION ? 3 : 0);
     quat back = quat_conj(node->rotation);
     size_t key = 0;
     for (int f = 0; f < clip->frames; ++f) {

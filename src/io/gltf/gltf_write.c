@@ -28,16 +28,16 @@ typedef struct document {
 static poise_pose node_transform(const document *doc, int k, const double *q)
 {
     poise_joint joint = poise_model_joint(doc->model, k);
-    int mimic = poise_model_mimic(doc->model, k);
+    int mimic = poise_model_joint_info(doc->model, k).mimic;
     double value = 0;
-    const double *at = q + poise_model_joint_q(doc->model, mimic == POISE_WORLD ? k : mimic, NULL);
-    if (mimic != POISE_WORLD) {
+    const double *at = q + poise_model_joint_info(doc->model, mimic == POISE_NONE ? k : mimic).q;
+    if (mimic != POISE_NONE) {
         value = joint.mimic_multiplier * at[0] + joint.mimic_offset;
         at = &value;
     }
     poise_pose local = pz_local_pose(&joint, at);
     vec3 p = v3_scale(local.position, doc->metres);
-    if (poise_model_parent(doc->model, k) == POISE_WORLD) {
+    if (poise_model_joint_info(doc->model, k).parent == POISE_WORLD) {
         if (doc->file->scale.up == POISE_UP_Z) { // x y z become z x y
             p = v3(p.y, p.z, p.x);
             local.rotation = quat_mul((quat){-0.5, -0.5, -0.5, 0.5}, local.rotation);
@@ -52,7 +52,7 @@ static poise_pose node_transform(const document *doc, int k, const double *q)
 // Which part of a node's transform a joint may change. Turns go about the joint's origin, which stays.
 static bool part_is_free(const poise_model *model, int k, bool rotation)
 {
-    switch (poise_model_joint_type(model, k)) {
+    switch (poise_model_joint_info(model, k).type) {
     case POISE_JOINT_FIXED:
         return false;
     case POISE_JOINT_PRISMATIC:
@@ -99,13 +99,13 @@ static void put_transform(document *doc, poise_pose pose)
 // Children of joint k: its child joints, then its tools. Tools come after all joints in the list of nodes.
 static void put_children(document *doc, int k, const int *first_tool, const int *next_tool)
 {
-    int end = k + poise_model_subtree(doc->model, k), joints = poise_model_joint_count(doc->model);
+    int end = k + poise_model_joint_info(doc->model, k).subtree, joints = poise_model_joint_count(doc->model);
     if (end == k + 1 && first_tool[k] == POISE_WORLD) {
         return;
     }
     pz_json_key(&doc->writer, "children");
     pz_json_open_flat(&doc->writer, "[");
-    for (int child = k + 1; child < end; child += poise_model_subtree(doc->model, child)) {
+    for (int child = k + 1; child < end; child += poise_model_joint_info(doc->model, child).subtree) {
         pz_json_put_integer(&doc->writer, child);
     }
     for (int tool = first_tool[k]; tool != POISE_WORLD; tool = next_tool[tool]) {
@@ -116,10 +116,10 @@ static void put_children(document *doc, int k, const int *first_tool, const int 
 
 static void put_tool(document *doc, int tool)
 {
-    poise_pose pose = poise_model_tool_pose(doc->model, tool);
+    poise_pose pose = poise_model_tool_info(doc->model, tool).pose;
     pose.position = v3_scale(pose.position, doc->metres);
     pz_json_open_flat(&doc->writer, "{");
-    put_key_text(&doc->writer, "name", poise_model_tool_name(doc->model, tool));
+    put_key_text(&doc->writer, "name", poise_model_tool_info(doc->model, tool).name);
     put_transform(doc, pose);
     pz_json_key(&doc->writer, "extras");
     pz_json_open(&doc->writer, "{");
@@ -140,7 +140,7 @@ static poise_status put_nodes(document *doc, pz_pool *pool, const double *neutra
         first_tool[k] = POISE_WORLD;
     }
     for (int tool = tools - 1; tool >= 0; --tool) {
-        int body = poise_model_tool_body(doc->model, tool);
+        int body = poise_model_tool_info(doc->model, tool).body;
         next_tool[tool] = first_tool[body];
         first_tool[body] = tool;
     }
@@ -148,7 +148,7 @@ static poise_status put_nodes(document *doc, pz_pool *pool, const double *neutra
     pz_json_open(&doc->writer, "[");
     for (int k = 0; k < joints; ++k) {
         pz_json_open_flat(&doc->writer, "{");
-        put_key_text(&doc->writer, "name", poise_model_body_name(doc->model, k));
+        put_key_text(&doc->writer, "name", poise_model_joint_info(doc->model, k).body);
         put_transform(doc, node_transform(doc, k, neutral));
         put_children(doc, k, first_tool, next_tool);
         pz_json_close_flat(&doc->writer, "}");
@@ -173,7 +173,7 @@ static void put_scene_and_skin(document *doc)
     }
     pz_json_key(writer, "nodes");
     pz_json_open(writer, "[");
-    for (int k = 0; k < joints; k += poise_model_subtree(doc->model, k)) {
+    for (int k = 0; k < joints; k += poise_model_joint_info(doc->model, k).subtree) {
         pz_json_put_integer(writer, k);
     }
     pz_json_close(writer, "]");

@@ -97,8 +97,8 @@ static poise_status read_bodies(const pz_item *item, const poise_model *model, p
         if (status == POISE_OK && index == POISE_NONE) {
             status = pz_json_fail(&tool, POISE_ERROR_NOT_FOUND, "the model has no tool \"%s\"", name);
         }
-        goal->body = index != POISE_NONE ? poise_model_tool_body(model, index) : 0;
-        goal->local = poise_model_tool_pose(model, index);
+        goal->body = index != POISE_NONE ? poise_model_tool_info(model, index).body : 0;
+        goal->local = poise_model_tool_info(model, index).pose;
     } else if (body.value || needs_body(goal->kind)) {
         status = pz_json_body(&body, model, &goal->body);
     }
@@ -229,10 +229,10 @@ static void put_goal(pz_json_writer *writer, const poise_goal *goal, const poise
     pz_json_open_flat(writer, "{");
     put_name(writer, "kind", kind_name((int)goal->kind));
     if (needs_body(goal->kind)) {
-        put_name(writer, "body", poise_model_body_name(model, goal->body));
+        put_name(writer, "body", poise_model_joint_info(model, goal->body).body);
     }
     if (goal->kind == POISE_GOAL_RELATIVE && goal->body2 != POISE_WORLD) {
-        put_name(writer, "body2", poise_model_body_name(model, goal->body2));
+        put_name(writer, "body2", poise_model_joint_info(model, goal->body2).body);
     }
     if (goal->priority != 0) {
         pz_json_key(writer, "priority");

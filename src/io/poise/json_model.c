@@ -386,9 +386,9 @@ void pz_json_put_model(pz_json_writer *writer, const poise_model *model)
         pz_json_open(writer, "[");
         for (int i = 0; i < poise_model_tool_count(model); ++i) {
             pz_json_open_flat(writer, "{");
-            put_key_text(writer, "name", poise_model_tool_name(model, i));
-            put_key_text(writer, "body", poise_model_body_name(model, poise_model_tool_body(model, i)));
-            pz_json_put_pose(writer, poise_model_tool_pose(model, i));
+            put_key_text(writer, "name", poise_model_tool_info(model, i).name);
+            put_key_text(writer, "body", poise_model_joint_info(model, poise_model_tool_info(model, i).body).body);
+            pz_json_put_pose(writer, poise_model_tool_info(model, i).pose);
             pz_json_close_flat(writer, "}");
         }
         pz_json_close(writer, "]");

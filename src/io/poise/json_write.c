@@ -109,7 +109,7 @@ static void put_placements(pz_json_writer *writer, const poise_file *file)
         pz_json_key(writer, "label");
         pz_json_put_text(writer, p->label);
         pz_json_key(writer, "body");
-        pz_json_put_text(writer, poise_model_body_name(file->model, p->body));
+        pz_json_put_text(writer, poise_model_joint_info(file->model, p->body).body);
         if (v3_is_finite(p->local)) {
             pz_json_key(writer, "local");
             pz_json_put_numbers(writer, (double[]){p->local.x, p->local.y, p->local.z}, 3);

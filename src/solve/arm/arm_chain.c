@@ -103,7 +103,7 @@ static void put_tail(pz_arm_chain *chain, int i, const constant *link, double ps
 
 static bool walk(const poise_model *model, const pz_box *box, int body, const poise_pose *local, pz_arm_chain *chain)
 {
-    int path[8 * PZ_ARM_MOST], count = poise_model_path(model, body, path, 8 * PZ_ARM_MOST);
+    int path[8 * PZ_ARM_MOST], count = pz_model_path(model, body, path, 8 * PZ_ARM_MOST);
     if (count > 8 * PZ_ARM_MOST) {
         return false;
     }
