@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) kernel(const __grid_constant_
     __align__(PZ_ALIGNMENT) unsigned char scratch[BYTES];
     int64_t first = (int64_t)blockIdx.x * THREADS + threadIdx.x, stride = (int64_t)gridDim.x * THREADS;
     if (size) {
-        *size = poise_expressive_size(task.model, &task.options);
+        *size = pz_expressive_size(task.model, &task.options);
         return;
     }
     bool is_list = batch.summary == NULL;
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) kernel(const __grid_constant_
         begin_sums(&sums, own);
     }
     poise_expressive *e;
-    poise_expressive_init(task.model, &task.options, scratch, BYTES, &e, NULL); // the host has seen to it that it fits
+    pz_expressive_init(task.model, &task.options, scratch, BYTES, &e, NULL); // the host has seen to it that it fits
     e->options.warm = is_list && task.options.warm;
     poise_model_neutral(task.model, e->q_best);
     poise_goal goal = task.goal;

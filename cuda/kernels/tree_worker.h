@@ -36,7 +36,8 @@ __device__ __noinline__ static bool open_worker(const pz_cuda_tree_task *task, c
         w->goals[i] = task->goals[i];
     }
     size_t left = (size_t)task->size - goals;
-    if (poise_solver_init(task->model, &task->options, memory + goals, left, &w->solver) != POISE_OK) {
+    w->solver = pz_solver_init(task->model, &task->options, memory + goals, left);
+    if (!w->solver) {
         return false;
     }
     w->solver->box = (pz_box *)task->box;

@@ -59,7 +59,7 @@ static poise_status check_goals(const poise_model *model, const poise_goal *goal
 
 static poise_status check_options(const poise_model *model, const poise_solver_options *o, int goals, poise_error *error)
 {
-    if (poise_solver_size(model, o) == 0) {
+    if (pz_solver_check_options(model, o, NULL) != POISE_OK) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "a solver with these options could not be made");
     }
     if (o->method != POISE_METHOD_AUTO || o->prior > 0 || o->trace) {
@@ -172,7 +172,7 @@ size_t pz_cuda_tree_size(const poise_model *model, int goal_count, const poise_s
     size_t room = rounded(joints * (PZ_MARKERS_PER_JOINT + spare) * sizeof(double));
     size_t own_room = rounded(joints * (PZ_CUDA_MARKERS_PER_JOINT + spare) * sizeof(double));
     size_t goals = rounded((size_t)goal_count * sizeof(poise_goal));
-    return poise_solver_size(model, options) - 14 * (room - own_room) + goals; // 7 arrays in two objectives
+    return pz_solver_size(model, options) - 14 * (room - own_room) + goals; // 7 arrays in two objectives
 }
 
 static cudaError_t take(void **memory, size_t count, size_t size)

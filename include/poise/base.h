@@ -63,6 +63,25 @@ typedef struct poise_allocator {
     void *user;                                 // handed to both
 } poise_allocator;
 
+// Memory of the caller's that create calls may use instead of the heap. Every create call makes one allocation, so one
+// block can hold a model and all that works on it, and nothing needs to be released:
+//
+//   static unsigned char block[1 << 20];
+//   poise_memory memory = {.base = block, .size = sizeof block};
+//   poise_allocator own = poise_memory_allocator(&memory);
+//   poise_solver_create(model, &options, &own, &solver, &error);    // memory.used: bytes taken so far
+//
+// When the memory is too small the call returns POISE_ERROR_MEMORY, and `used` says how much would have been enough. So
+// {.base = NULL, .size = 0} asks for the size. Set `used` to 0 to use the memory again.
+typedef struct poise_memory {
+    void *base;  // any alignment
+    size_t size; // bytes there
+    size_t used; // bytes asked for so far, padding included
+} poise_memory;
+
+// An allocator that hands out `memory`, which must outlive all that is made with it. Its release does nothing.
+POISE_API poise_allocator poise_memory_allocator(poise_memory *memory);
+
 // "major.minor.patch" of the library. Never NULL.
 POISE_API const char *poise_version(void);
 

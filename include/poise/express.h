@@ -92,14 +92,6 @@ typedef struct poise_erik_report {
 // A chain made ready for ERIK, with its memory: opaque.
 typedef struct poise_erik poise_erik;
 
-// Bytes that poise_erik_init needs; 0 when the model has no such chain or the options make no sense.
-POISE_API size_t poise_erik_size(const poise_model *model, const poise_erik_options *options);
-
-// Over the caller's memory (any alignment); model and memory must outlive it. The options are copied. `error` (may be NULL)
-// names the joint that cannot be served, or the option that makes no sense.
-POISE_API poise_status poise_erik_init(const poise_model *model, const poise_erik_options *options, void *memory,
-                                       size_t size, poise_erik **erik, poise_error *error);
-
 // Over memory from `allocator` (NULL: malloc).
 POISE_API poise_status poise_erik_create(const poise_model *model, const poise_erik_options *options,
                                          const poise_allocator *allocator, poise_erik **erik, poise_error *error);

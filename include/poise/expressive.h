@@ -86,14 +86,6 @@ typedef struct poise_expressive_report {
 // A model made ready for expressive solves, with its memory and its last answer: opaque.
 typedef struct poise_expressive poise_expressive;
 
-// Bytes that poise_expressive_init needs; 0 when the options make no sense for the model.
-POISE_API size_t poise_expressive_size(const poise_model *model, const poise_expressive_options *options);
-
-// Over the caller's memory (any alignment); model and memory must outlive it. The options are copied. `error` (may be NULL)
-// names the option that makes no sense.
-POISE_API poise_status poise_expressive_init(const poise_model *model, const poise_expressive_options *options, void *memory,
-                                             size_t size, poise_expressive **expressive, poise_error *error);
-
 // Over memory from `allocator` (NULL: malloc).
 POISE_API poise_status poise_expressive_create(const poise_model *model, const poise_expressive_options *options,
                                                const poise_allocator *allocator, poise_expressive **expressive,

@@ -17,14 +17,6 @@ extern "C" {
 // World poses of all bodies of one model at one configuration: opaque.
 typedef struct poise_kinematics poise_kinematics;
 
-// Bytes of memory that poise_kinematics_init needs; 0 when model is NULL.
-POISE_API size_t poise_kinematics_size(const poise_model *model);
-
-// Use `memory` (any alignment, at least poise_kinematics_size bytes, owned by the caller) for kinematics of `model`, which
-// must outlive it. The configuration is the neutral one.
-POISE_API poise_status poise_kinematics_init(const poise_model *model, void *memory, size_t size,
-                                             poise_kinematics **kinematics);
-
 // The same over memory from `allocator` (NULL: malloc).
 POISE_API poise_status poise_kinematics_create(const poise_model *model, const poise_allocator *allocator,
                                                poise_kinematics **kinematics, poise_error *error);

@@ -49,14 +49,6 @@ typedef struct poise_goal_error {
 
 // ---- Life ----------------------------------------------------------------------------------------------------------------
 
-// Bytes for an objective over `model`. `coupled_goals` is how many RELATIVE and CENTER_OF_MASS goals there may be at a time;
-// of all other goals there may be any number. 0 when an argument makes no sense.
-POISE_API size_t poise_objective_size(const poise_model *model, int coupled_goals);
-
-// Over the caller's memory, which must be at least that large (any alignment); model and memory must outlive it.
-POISE_API poise_status poise_objective_init(const poise_model *model, int coupled_goals, void *memory, size_t size,
-                                            poise_objective **objective);
-
 // Over memory from `allocator` (NULL: malloc).
 POISE_API poise_status poise_objective_create(const poise_model *model, int coupled_goals, const poise_allocator *allocator,
                                               poise_objective **objective, poise_error *error);

@@ -155,13 +155,6 @@ typedef struct poise_report {
 // Scratch memory of solves over one model: opaque.
 typedef struct poise_solver poise_solver;
 
-// Bytes that poise_solver_init needs; 0 when the options make no sense.
-POISE_API size_t poise_solver_size(const poise_model *model, const poise_solver_options *options);
-
-// Over the caller's memory (any alignment); model and memory must outlive it. The options are copied.
-POISE_API poise_status poise_solver_init(const poise_model *model, const poise_solver_options *options, void *memory,
-                                         size_t size, poise_solver **solver);
-
 // Over memory from `allocator` (NULL: malloc).
 POISE_API poise_status poise_solver_create(const poise_model *model, const poise_solver_options *options,
                                            const poise_allocator *allocator, poise_solver **solver, poise_error *error);

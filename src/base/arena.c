@@ -58,3 +58,18 @@ void pz_release(const poise_allocator *allocator, void *memory)
         free(memory);
     }
 }
+
+void *pz_owned_take(pz_owned *owned, const poise_allocator *allocator, size_t size)
+{
+    *owned = (pz_owned){.memory = size > 0 ? pz_allocate(allocator, size) : NULL};
+    if (allocator) {
+        owned->allocator = *allocator;
+    }
+    return owned->memory;
+}
+
+void pz_owned_release(const pz_owned *owned)
+{
+    poise_allocator allocator = owned->allocator; // the object that holds it goes
+    pz_release(allocator.release ? &allocator : NULL, owned->memory);
+}

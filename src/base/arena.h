@@ -30,6 +30,16 @@ PZ_DEVICE void *pz_arena_take(pz_arena *arena, size_t count, size_t element);
 // Bytes that a request for all that was counted needs, whatever the alignment of the memory.
 PZ_DEVICE size_t pz_arena_bytes(const pz_arena *arena);
 
+// Where the memory of an object came from, for its _destroy. All zeros: from somebody who keeps it.
+typedef struct pz_owned {
+    void *memory;
+    poise_allocator allocator; // no functions: malloc
+} pz_owned;
+
+// `size` bytes from `allocator` (NULL: malloc), remembered in *owned; NULL when there are none, or size is 0.
+PZ_DEVICE void *pz_owned_take(pz_owned *owned, const poise_allocator *allocator, size_t size);
+PZ_DEVICE void pz_owned_release(const pz_owned *owned);
+
 // Memory from `allocator` or malloc, and back.
 PZ_DEVICE void *pz_allocate(const poise_allocator *allocator, size_t size);
 PZ_DEVICE void pz_release(const poise_allocator *allocator, void *memory);

@@ -19,9 +19,7 @@ typedef struct worker {
 struct poise_batch {
     const poise_model *model;
     poise_batch_options options;
-    void *memory; // what _destroy releases
-    poise_allocator allocator;
-    bool has_allocator;
+    pz_owned owned;
     int lanes[ENGINES];
     worker *workers;
     poise_problem *problems; // of the call at hand
@@ -53,12 +51,9 @@ static poise_status check_options(const poise_model *model, const poise_batch_op
 static void lay_out_worker(const poise_batch *batch, worker *w, pz_arena *arena)
 {
     const poise_solver_options *options = &batch->options.solver;
-    size_t size = poise_solver_size(batch->model, options);
+    size_t size = pz_solver_size(batch->model, options);
     void *memory = pz_arena_take(arena, size, 1);
-    w->solver = NULL;
-    if (memory) {
-        poise_solver_init(batch->model, options, memory, size, &w->solver);
-    }
+    w->solver = memory ? pz_solver_init(batch->model, options, memory, size) : NULL;
     for (int e = 0; e <= ENGINES; ++e) {
         w->queue[e] = pz_arena_take(arena, PZ_PIECE, sizeof *w->queue[e]);
     }
@@ -94,32 +89,25 @@ poise_status poise_batch_create(const poise_model *model, const poise_batch_opti
     if (!batch) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "batch must not be NULL");
     }
-    poise_batch plan = {.model = model, .options = *options, .has_allocator = allocator != NULL};
-    if (allocator) {
-        plan.allocator = *allocator;
-    }
+    poise_batch plan = {.model = model, .options = *options};
     for (int e = 0; e < ENGINES; ++e) {
         plan.lanes[e] = engine_rows[e]->lanes(model, options);
     }
     pz_arena counting = pz_arena_counting();
     lay_out(&plan, &counting);
     size_t size = pz_arena_bytes(&counting);
-    void *memory = counting.full ? NULL : pz_allocate(allocator, size);
-    if (!memory) {
+    if (!pz_owned_take(&plan.owned, allocator, size)) {
         return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory: the batch needs %g bytes", (double)size);
     }
-    pz_arena arena = pz_arena_over(memory, size);
-    poise_batch *made = lay_out(&plan, &arena);
-    made->memory = memory;
-    *batch = made;
+    pz_arena arena = pz_arena_over(plan.owned.memory, size);
+    *batch = lay_out(&plan, &arena);
     return POISE_OK;
 }
 
 void poise_batch_destroy(poise_batch *batch)
 {
     if (batch) {
-        poise_allocator allocator = batch->allocator;
-        pz_release(batch->has_allocator ? &allocator : NULL, batch->memory);
+        pz_owned_release(&batch->owned);
     }
 }
 

@@ -60,11 +60,8 @@ void pz_objective_lay_out(poise_objective *o, const poise_model *model, int coup
     o->U = pz_arena_take(arena, axes, sizeof *o->U);
 }
 
-size_t poise_objective_size(const poise_model *model, int coupled_goals)
+size_t pz_objective_size(const poise_model *model, int coupled_goals)
 {
-    if (!model || coupled_goals < 0) {
-        return 0;
-    }
     poise_objective blank;
     pz_arena arena = pz_arena_counting();
     pz_arena_take(&arena, 1, sizeof blank);
@@ -72,24 +69,15 @@ size_t poise_objective_size(const poise_model *model, int coupled_goals)
     return pz_arena_bytes(&arena);
 }
 
-poise_status poise_objective_init(const poise_model *model, int coupled_goals, void *memory, size_t size,
-                                  poise_objective **objective)
+poise_objective *pz_objective_init(const poise_model *model, int coupled_goals, void *memory, size_t size)
 {
-    if (!model || coupled_goals < 0 || !memory || !objective) {
-        return POISE_ERROR_ARGUMENT;
-    }
-    size_t needed = poise_objective_size(model, coupled_goals);
-    if (needed == 0 || size < needed) {
-        return POISE_ERROR_MEMORY;
-    }
     pz_arena arena = pz_arena_over(memory, size);
     poise_objective *o = pz_arena_take(&arena, 1, sizeof *o);
     *o = (poise_objective){.level = POISE_LEVEL_COST};
     pz_objective_lay_out(o, model, coupled_goals, &arena);
     poise_model_neutral(model, o->kin.q);
     pz_kin_sweep(&o->kin, o->kin.q);
-    *objective = o;
-    return POISE_OK;
+    return o;
 }
 
 poise_status poise_objective_create(const poise_model *model, int coupled_goals, const poise_allocator *allocator,
@@ -99,31 +87,20 @@ poise_status poise_objective_create(const poise_model *model, int coupled_goals,
         return pz_error_set(error, POISE_ERROR_ARGUMENT,
                             "model and objective must not be NULL, and coupled_goals must be >= 0");
     }
-    size_t size = poise_objective_size(model, coupled_goals);
-    void *memory = size ? pz_allocate(allocator, size) : NULL;
-    if (!memory) {
+    pz_owned owned;
+    size_t size = pz_objective_size(model, coupled_goals);
+    if (!pz_owned_take(&owned, allocator, size)) {
         return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory: the objective needs %g bytes", (double)size);
     }
-    poise_objective *o;
-    poise_status status = poise_objective_init(model, coupled_goals, memory, size, &o);
-    if (status != POISE_OK) {
-        pz_release(allocator, memory);
-        return status;
-    }
-    o->memory = memory;
-    o->has_allocator = allocator != NULL;
-    if (allocator) {
-        o->allocator = *allocator;
-    }
-    *objective = o;
+    *objective = pz_objective_init(model, coupled_goals, owned.memory, size);
+    (*objective)->owned = owned;
     return POISE_OK;
 }
 
 void poise_objective_destroy(poise_objective *objective)
 {
     if (objective) {
-        poise_allocator allocator = objective->allocator;
-        pz_release(objective->has_allocator ? &allocator : NULL, objective->memory);
+        pz_owned_release(&objective->owned);
     }
 }
 

@@ -14,9 +14,7 @@
 // Exact and Gauss-Newton side by side, indexed by poise_hessian.
 struct poise_objective {
     poise_kinematics kin;
-    void *memory; // of _create: what _destroy releases
-    poise_allocator allocator;
-    bool has_allocator;
+    pz_owned owned;
     const poise_goal *goals;
     int goal_count;
     const poise_goal *prior; // one more goal, or NULL
@@ -66,5 +64,9 @@ static inline double pz_block_entry(const sym3 *block, int i, int j)
     static const int place[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
     return m[place[i][j]];
 }
+
+// An objective over memory of pz_objective_size bytes.
+PZ_DEVICE size_t pz_objective_size(const poise_model *model, int coupled_goals);
+PZ_DEVICE poise_objective *pz_objective_init(const poise_model *model, int coupled_goals, void *memory, size_t size);
 
 #endif

@@ -20,9 +20,7 @@ typedef struct pz_block {
 
 struct poise_kinematics {
     const poise_model *model;
-    void *memory; // of _create: what _destroy releases
-    poise_allocator allocator;
-    bool has_allocator;
+    pz_owned owned;
     vec3 origin; // the reference point, in the world
     double *q;   // the configuration
     mat3 *R;     // by joint: world rotation of our body frame
@@ -85,5 +83,9 @@ static inline int pz_kin_last_axis(const poise_kinematics *kin, int body)
 
 // POISE_OK when a derivative of the point `local` of `body` can be written to `out`; otherwise the reason is in `error`.
 poise_status pz_kin_check(const poise_kinematics *kin, int body, vec3 local, const double *out, poise_error *error);
+
+// Kinematics over memory of pz_kinematics_size bytes.
+PZ_DEVICE size_t pz_kinematics_size(const poise_model *model);
+PZ_DEVICE poise_kinematics *pz_kinematics_init(const poise_model *model, void *memory, size_t size);
 
 #endif

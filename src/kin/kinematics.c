@@ -6,11 +6,8 @@
 
 // ---- Life ----------------------------------------------------------------------------------------------------------------
 
-size_t poise_kinematics_size(const poise_model *model)
+size_t pz_kinematics_size(const poise_model *model)
 {
-    if (!model) {
-        return 0;
-    }
     poise_kinematics blank;
     pz_arena arena = pz_arena_counting();
     pz_arena_take(&arena, 1, sizeof blank);
@@ -18,22 +15,15 @@ size_t poise_kinematics_size(const poise_model *model)
     return pz_arena_bytes(&arena);
 }
 
-poise_status poise_kinematics_init(const poise_model *model, void *memory, size_t size, poise_kinematics **kinematics)
+poise_kinematics *pz_kinematics_init(const poise_model *model, void *memory, size_t size)
 {
-    if (!model || !memory || !kinematics) {
-        return POISE_ERROR_ARGUMENT;
-    }
-    if (size < poise_kinematics_size(model)) { // whatever the alignment: luck is no contract
-        return POISE_ERROR_MEMORY;
-    }
     pz_arena arena = pz_arena_over(memory, size);
     poise_kinematics *kin = pz_arena_take(&arena, 1, sizeof *kin);
     *kin = (poise_kinematics){0};
     pz_kin_layout(kin, model, &arena);
     poise_model_neutral(model, kin->q);
     pz_kin_sweep(kin, kin->q);
-    *kinematics = kin;
-    return POISE_OK;
+    return kin;
 }
 
 poise_status poise_kinematics_create(const poise_model *model, const poise_allocator *allocator,
@@ -42,31 +32,20 @@ poise_status poise_kinematics_create(const poise_model *model, const poise_alloc
     if (!model || !kinematics) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "model and kinematics must not be NULL");
     }
-    size_t size = poise_kinematics_size(model);
-    void *memory = size ? pz_allocate(allocator, size) : NULL;
-    if (!memory) {
+    pz_owned owned;
+    size_t size = pz_kinematics_size(model);
+    if (!pz_owned_take(&owned, allocator, size)) {
         return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory: kinematics need %g bytes", (double)size);
     }
-    poise_kinematics *kin;
-    poise_status status = poise_kinematics_init(model, memory, size, &kin);
-    if (status != POISE_OK) {
-        pz_release(allocator, memory);
-        return status;
-    }
-    kin->memory = memory;
-    kin->has_allocator = allocator != NULL;
-    if (allocator) {
-        kin->allocator = *allocator;
-    }
-    *kinematics = kin;
+    *kinematics = pz_kinematics_init(model, owned.memory, size);
+    (*kinematics)->owned = owned;
     return POISE_OK;
 }
 
 void poise_kinematics_destroy(poise_kinematics *kinematics)
 {
     if (kinematics) {
-        poise_allocator allocator = kinematics->allocator;
-        pz_release(kinematics->has_allocator ? &allocator : NULL, kinematics->memory);
+        pz_owned_release(&kinematics->owned);
     }
 }
 

@@ -502,7 +502,7 @@ static poise_status check(const calibration *c, const double *q_start, bool want
 {
     const poise_calibration_options *o = &c->options;
     if ((unsigned)o->scaling > POISE_SCALING_SEGMENTS || !(o->scale_prior >= 0) || o->rounds < 1 || !(o->tolerance >= 0) ||
-        poise_solver_size(c->model, &o->solver) == 0) {
+        pz_solver_check_options(c->model, &o->solver, NULL) != POISE_OK) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "an option of the calibration or its solver is out of range");
     }
     if (o->scaling != POISE_SCALING_NONE && !wants_model) {

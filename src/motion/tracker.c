@@ -55,13 +55,9 @@ static poise_solver *lay_out_solver(const poise_tracker *plan, poise_start start
     poise_solver_options options = plan->options.solver;
     options.start = start;
     options.restarts = start == POISE_START_COLD ? plan->options.restarts : 0;
-    size_t size = poise_solver_size(plan->model, &options);
+    size_t size = pz_solver_size(plan->model, &options);
     void *memory = pz_arena_take(arena, size, 1);
-    poise_solver *solver = NULL;
-    if (memory) {
-        poise_solver_init(plan->model, &options, memory, size, &solver);
-    }
-    return solver;
+    return memory ? pz_solver_init(plan->model, &options, memory, size) : NULL;
 }
 
 poise_tracker *pz_tracker_lay_out(const poise_tracker *plan, pz_arena *arena)
@@ -85,7 +81,7 @@ poise_tracker *pz_tracker_lay_out(const poise_tracker *plan, pz_arena *arena)
 
 static bool options_make_sense(const poise_model *model, const poise_tracker_options *o)
 {
-    return poise_solver_size(model, &o->solver) > 0 && o->restarts >= 0 && o->least_markers >= 0 && o->outlier >= 0 &&
+    return pz_solver_check_options(model, &o->solver, NULL) == POISE_OK && o->restarts >= 0 && o->least_markers >= 0 && o->outlier >= 0 &&
            o->smoothness >= 0 && is_finite(o->smoothness) && o->max_turn > 0 && o->chunk >= 1 && o->workers >= 1;
 }
 

@@ -131,11 +131,8 @@ static void make_boxes(poise_solver *s)
     }
 }
 
-size_t poise_solver_size(const poise_model *model, const poise_solver_options *options)
+size_t pz_solver_size(const poise_model *model, const poise_solver_options *options)
 {
-    if (pz_solver_check_options(model, options, NULL) != POISE_OK) {
-        return 0;
-    }
     poise_solver blank;
     pz_arena arena = pz_arena_counting();
     pz_arena_take(&arena, 1, sizeof blank);
@@ -143,25 +140,20 @@ size_t poise_solver_size(const poise_model *model, const poise_solver_options *o
     return pz_arena_bytes(&arena);
 }
 
-poise_status poise_solver_init(const poise_model *model, const poise_solver_options *options, void *memory, size_t size,
-                               poise_solver **solver)
+poise_solver *pz_solver_init(const poise_model *model, const poise_solver_options *options, void *memory, size_t size)
 {
-    if (pz_solver_check_options(model, options, NULL) != POISE_OK || !memory || !solver) {
-        return POISE_ERROR_ARGUMENT;
-    }
     pz_arena arena = pz_arena_over(memory, size);
     poise_solver *s = pz_arena_take(&arena, 1, sizeof *s);
     if (!s) {
-        return POISE_ERROR_MEMORY;
+        return NULL;
     }
     *s = (poise_solver){.model = model};
     lay_out(s, model, options, &arena);
     if (arena.full) {
-        return POISE_ERROR_MEMORY;
+        return NULL;
     }
     make_boxes(s);
-    *solver = s;
-    return POISE_OK;
+    return s;
 }
 
 poise_status poise_solver_create(const poise_model *model, const poise_solver_options *options,
@@ -174,31 +166,20 @@ poise_status poise_solver_create(const poise_model *model, const poise_solver_op
     if (!solver) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "solver must not be NULL");
     }
-    size_t size = poise_solver_size(model, options);
-    void *memory = size ? pz_allocate(allocator, size) : NULL;
-    if (!memory) {
+    pz_owned owned;
+    size_t size = pz_solver_size(model, options);
+    if (!pz_owned_take(&owned, allocator, size)) {
         return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory: the solver needs %g bytes", (double)size);
     }
-    poise_solver *s;
-    status = poise_solver_init(model, options, memory, size, &s);
-    if (status != POISE_OK) {
-        pz_release(allocator, memory);
-        return status;
-    }
-    s->memory = memory;
-    s->has_allocator = allocator != NULL;
-    if (allocator) {
-        s->allocator = *allocator;
-    }
-    *solver = s;
+    *solver = pz_solver_init(model, options, owned.memory, size);
+    (*solver)->owned = owned;
     return POISE_OK;
 }
 
 void poise_solver_destroy(poise_solver *solver)
 {
     if (solver) {
-        poise_allocator allocator = solver->allocator;
-        pz_release(solver->has_allocator ? &allocator : NULL, solver->memory);
+        pz_owned_release(&solver->owned);
     }
 }
 

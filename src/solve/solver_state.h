@@ -28,9 +28,7 @@ typedef struct pz_box {
 
 struct poise_solver {
     const poise_model *model;
-    void *memory; // of _create: what _destroy releases
-    poise_allocator allocator;
-    bool has_allocator;
+    pz_owned owned;
     poise_solver_options options;
     poise_error *error; // of the current call; may be NULL
     const poise_goal *goals;
@@ -73,6 +71,11 @@ const pz_method_row *pz_method_row_of(poise_method method); // NULL outside the 
 // POISE_OK when a solver of this model can be made with these options; otherwise `error` names the option (solver.c).
 PZ_DEVICE poise_status pz_solver_check_options(const poise_model *model, const poise_solver_options *options,
                                                poise_error *error);
+
+// A solver over memory of pz_solver_size bytes; NULL when it does not fit. The options have been checked.
+PZ_DEVICE size_t pz_solver_size(const poise_model *model, const poise_solver_options *options);
+PZ_DEVICE poise_solver *pz_solver_init(const poise_model *model, const poise_solver_options *options, void *memory,
+                                       size_t size);
 
 // Run the method once from q (solver.c).
 PZ_DEVICE poise_outcome pz_solver_run_from(poise_solver *solver, const double *q);

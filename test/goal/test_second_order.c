@@ -1,4 +1,5 @@
 // The second-order methods: LEVENBERG_MARQUARDT, BFGS, LBFGS, TRUST_REGION, NEWTON_PROJECTED, with AUTO beside them.
+#include "solve/solver_state.h"
 #include "support/random_goals.h"
 #include "support/skeleton.h"
 
@@ -437,14 +438,13 @@ TEST(solvers_keep_to_the_memory_they_asked_for)
     for (int m = 0; m < METHODS; ++m) {
         poise_solver_options options = options_for(methods[m], true);
         options.max_iterations = 20;
-        size_t size = poise_solver_size(f.model, &options);
+        size_t size = pz_solver_size(f.model, &options);
         ck_assert_uint_gt(size, 0);
         unsigned char *memory = malloc(size + 64); // exactly, and a fence
         memset(memory + size, 0xa5, 64);
         double q[FIGURE_NUMBERS];
-        poise_solver *solver;
-        ck_assert_int_eq(poise_solver_init(f.model, &options, memory, size / 2, &solver), POISE_ERROR_MEMORY);
-        ck_assert_int_eq(poise_solver_init(f.model, &options, memory, size, &solver), POISE_OK);
+        ck_assert_ptr_null(pz_solver_init(f.model, &options, memory, size / 2));
+        poise_solver *solver = pz_solver_init(f.model, &options, memory, size);
         ck_assert_int_eq(scene_motion_pose(f.model, "punch", 0.1, q), POISE_OK);
         ck_assert_int_eq(poise_solve(solver, goals, count, q, NULL, NULL), POISE_OK);
         for (int i = 0; i < 64; ++i) {

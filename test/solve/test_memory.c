@@ -194,28 +194,57 @@ TEST(a_refused_description_leaks_nothing)
 
 // ---- Memory handed in ----------------------------------------------------------------------------------------------------
 
+// Everything that works on a model, made with one allocator.
+typedef struct workers {
+    poise_kinematics *kin;
+    poise_objective *objective;
+    poise_solver *solver;
+    poise_batch *batch;
+    poise_filter *filter;
+} workers;
+
+static poise_status make_workers(const poise_model *model, const poise_allocator *own, workers *w, poise_error *error)
+{
+    poise_solver_options options = poise_solver_options_default();
+    poise_batch_options batch = poise_batch_options_default();
+    poise_filter_joint joint = poise_filter_joint_default();
+    poise_status statuses[] = {
+        poise_kinematics_create(model, own, &w->kin, error),        poise_objective_create(model, 2, own, &w->objective, error),
+        poise_solver_create(model, &options, own, &w->solver, error), poise_batch_create(model, &batch, own, &w->batch, error),
+        poise_filter_create(&joint, 1, own, &w->filter, error),
+    };
+    for (size_t i = 0; i < TEST_COUNT(statuses); ++i) {
+        if (statuses[i] != POISE_OK) {
+            return statuses[i];
+        }
+    }
+    return POISE_OK;
+}
+
 TEST(memory_of_the_exact_size_serves_at_every_alignment)
 {
     scene_random random = scene_random_make(4);
     poise_model *model = random_model(&random, 12, RANDOM_PLAIN);
-    size_t kin_size = poise_kinematics_size(model), size = poise_objective_size(model, 2);
-    size_t larger = kin_size > size ? kin_size : size;
-    unsigned char *block = malloc(larger + 128), *base = block + (64 - (uintptr_t)block % 64);
     double q[FIGURE_NUMBERS];
     scene_random_configuration(&random, model, q);
+    workers w = {0};
+    poise_memory asked = {.base = NULL};
+    poise_allocator counting = poise_memory_allocator(&asked);
+    ck_assert_int_eq(make_workers(model, &counting, &w, NULL), POISE_ERROR_MEMORY);
+    unsigned char *block = malloc(asked.used + 128), *base = block + (64 - (uintptr_t)block % 64);
     for (size_t shift = 0; shift < 64; ++shift) {
-        poise_kinematics *kin = NULL;
-        memset(block, 0xa5, larger + 128);
-        ck_assert_int_eq(poise_kinematics_init(model, base + shift, kin_size, &kin), POISE_OK);
-        ck_assert_int_eq(poise_kinematics_update(kin, q, NULL), POISE_OK);
-        ck_assert_int_eq(base[shift + kin_size], 0xa5); // nothing beyond the end, nor before the start
+        memset(block, 0xa5, asked.used + 128);
+        poise_memory memory = {.base = base + shift, .size = asked.used};
+        poise_allocator own = poise_memory_allocator(&memory);
+        ck_assert_int_eq(make_workers(model, &own, &w, NULL), POISE_OK);
+        ck_assert_uint_eq(memory.used, asked.used);
+        ck_assert_int_eq(poise_kinematics_update(w.kin, q, NULL), POISE_OK);
+        ck_assert_int_eq(poise_objective_evaluate(w.objective, q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
+        ck_assert_int_eq(poise_solve(w.solver, NULL, 0, q, NULL, NULL), POISE_OK);
+        ck_assert_int_eq(base[shift + asked.used], 0xa5); // nothing beyond the end, nor before the start
         ck_assert_int_eq((base + shift)[-1], 0xa5);
-        poise_objective *objective = NULL;
-        memset(block, 0xa5, larger + 128);
-        ck_assert_int_eq(poise_objective_init(model, 2, base + shift, size, &objective), POISE_OK);
-        ck_assert_int_eq(poise_objective_evaluate(objective, q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
-        ck_assert_int_eq(base[shift + size], 0xa5);
-        ck_assert_int_eq((base + shift)[-1], 0xa5);
+        poise_kinematics_destroy(w.kin); // allowed, and does nothing
+        poise_batch_destroy(w.batch);
     }
     free(block);
     poise_model_destroy(model);
@@ -225,41 +254,32 @@ TEST(memory_that_is_one_byte_short_is_refused_at_every_alignment)
 {
     scene_random random = scene_random_make(5);
     poise_model *model = random_model(&random, 12, RANDOM_PLAIN);
-    size_t kin_size = poise_kinematics_size(model), size = poise_objective_size(model, 2);
-    unsigned char *block = malloc(kin_size + size + 128), *base = block + (64 - (uintptr_t)block % 64);
-    poise_kinematics *kin = NULL;
-    poise_objective *objective = NULL;
+    workers w = {0};
+    poise_memory asked = {.base = NULL};
+    poise_allocator counting = poise_memory_allocator(&asked);
+    ck_assert_int_eq(make_workers(model, &counting, &w, NULL), POISE_ERROR_MEMORY);
+    unsigned char *block = malloc(asked.used + 128);
     for (size_t shift = 0; shift < 64; ++shift) {
-        ck_assert_int_eq(poise_kinematics_init(model, base + shift, kin_size - 1, &kin), POISE_ERROR_MEMORY);
-        ck_assert_int_eq(poise_kinematics_init(model, base + shift, 0, &kin), POISE_ERROR_MEMORY);
-        ck_assert_int_eq(poise_objective_init(model, 2, base + shift, size - 1, &objective), POISE_ERROR_MEMORY);
-        ck_assert_int_eq(poise_objective_init(model, 2, base + shift, 0, &objective), POISE_ERROR_MEMORY);
+        poise_memory memory = {.base = block + shift, .size = asked.used - 1};
+        poise_allocator own = poise_memory_allocator(&memory);
+        poise_error error = {0};
+        w.filter = NULL;
+        ck_assert_int_eq(make_workers(model, &own, &w, &error), POISE_ERROR_MEMORY);
+        ck_assert_ptr_null(w.filter); // the last one made
+        ck_assert_ptr_nonnull(strstr(error.text, "out of memory"));
     }
-    ck_assert_ptr_null(kin);
-    ck_assert_ptr_null(objective);
     free(block);
     poise_model_destroy(model);
 }
 
-TEST(sizes_and_makers_refuse_what_makes_no_sense)
+TEST(makers_refuse_what_makes_no_sense)
 {
     scene_random random = scene_random_make(6);
     poise_model *model = random_model(&random, 5, RANDOM_PLAIN);
     poise_kinematics *kin = NULL;
     poise_objective *objective = NULL;
-    unsigned char memory[16];
-    ck_assert_uint_eq(poise_kinematics_size(NULL), 0);
-    ck_assert_uint_eq(poise_objective_size(NULL, 0), 0);
-    ck_assert_uint_eq(poise_objective_size(model, -1), 0);
-    ck_assert_int_eq(poise_kinematics_init(NULL, memory, sizeof memory, &kin), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_kinematics_init(model, NULL, 1 << 20, &kin), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_kinematics_init(model, memory, sizeof memory, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_kinematics_create(NULL, NULL, &kin, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_kinematics_create(model, NULL, NULL, NULL), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_objective_init(NULL, 0, memory, sizeof memory, &objective), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_objective_init(model, -1, memory, sizeof memory, &objective), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_objective_init(model, 0, NULL, 1 << 20, &objective), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_objective_init(model, 0, memory, sizeof memory, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_objective_create(NULL, 0, NULL, &objective, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_objective_create(model, -1, NULL, &objective, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_objective_create(model, 0, NULL, NULL, NULL), POISE_ERROR_ARGUMENT);

@@ -1,4 +1,5 @@
 // What every method promises, on thousands of random problems: trees of every joint type, every kind of goal.
+#include "solve/solver_state.h"
 #include "model/packed_model.h"
 #include "support/allocations.h"
 #include "support/problems.h"
@@ -224,12 +225,11 @@ TEST(answers_do_not_depend_on_what_was_solved_before)
 
 static void check_memory(problem *p, const answer *a, const char *name)
 {
-    size_t size = poise_solver_size(p->model, &p->options), shift = (size_t)(a->report.evaluations % 61) + 1;
+    size_t size = pz_solver_size(p->model, &p->options), shift = (size_t)(a->report.evaluations % 61) + 1;
     unsigned char *block = malloc(size + 128), *memory = block + shift;
     ck_assert_ptr_nonnull(block);
     memset(block, shift % 2 ? 0xff : 0xa5, size + 128); // as numbers: NaN, and -1e-130
-    poise_solver *solver = NULL;
-    ck_assert_int_eq(poise_solver_init(p->model, &p->options, memory, size, &solver), POISE_OK);
+    poise_solver *solver = pz_solver_init(p->model, &p->options, memory, size);
     answer b = problem_solve_with(p, solver);
     ck_assert_msg(answers_are_equal(p, a, &b), "%s", name);
     ck_assert_int_eq(memory[-1], shift % 2 ? 0xff : 0xa5);
@@ -275,11 +275,10 @@ TEST(a_first_step_that_fails_leaves_no_trace)
     p->options.max_iterations = 15;
     answer a = problem_solve(p);
     for (int i = 0; i < 3; ++i) {
-        size_t size = poise_solver_size(p->model, &p->options);
+        size_t size = pz_solver_size(p->model, &p->options);
         void *memory = malloc(size);
-        poise_solver *solver = NULL;
-        memset(memory, bytes[i], size);
-        ck_assert_int_eq(poise_solver_init(p->model, &p->options, memory, size, &solver), POISE_OK);
+            memset(memory, bytes[i], size);
+        poise_solver *solver = pz_solver_init(p->model, &p->options, memory, size);
         answer b = problem_solve_with(p, solver);
         ck_assert_msg(answers_are_equal(p, &a, &b), "memory full of %02x", (unsigned)bytes[i]);
         free(memory);

@@ -113,36 +113,24 @@ static size_t planned_size(const poise_erik *plan)
     return pz_arena_bytes(&counting);
 }
 
-size_t poise_erik_size(const poise_model *model, const poise_erik_options *options)
+size_t pz_erik_size(const poise_model *model, const poise_erik_options *options)
 {
     poise_erik plan = {0};
     return plan_for(model, options, &plan, NULL) == POISE_OK ? planned_size(&plan) : 0;
 }
 
-poise_status poise_erik_init(const poise_model *model, const poise_erik_options *options, void *memory, size_t size,
-                             poise_erik **erik, poise_error *error)
+poise_erik *pz_erik_init(const poise_model *model, const poise_erik_options *options, void *memory, size_t size)
 {
     poise_erik plan = {0};
-    poise_status status = plan_for(model, options, &plan, error);
-    if (status != POISE_OK) {
-        return status;
-    }
-    if (!memory || !erik) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "memory and erik must not be NULL");
-    }
-    size_t needed = planned_size(&plan);
-    if (needed == 0 || size < needed) {
-        return pz_error_set(error, POISE_ERROR_MEMORY, "the memory handed in is too small");
-    }
+    plan_for(model, options, &plan, NULL);
     pz_arena arena = pz_arena_over(memory, size);
-    *erik = lay_out(&plan, &arena);
-    return POISE_OK;
+    return lay_out(&plan, &arena);
 }
 
 poise_status poise_erik_create(const poise_model *model, const poise_erik_options *options, const poise_allocator *allocator,
                                poise_erik **erik, poise_error *error)
 {
-    poise_erik plan = {0}, *made = NULL;
+    poise_erik plan = {0};
     poise_status status = plan_for(model, options, &plan, error);
     if (status != POISE_OK) {
         return status;
@@ -150,27 +138,20 @@ poise_status poise_erik_create(const poise_model *model, const poise_erik_option
     if (!erik) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "erik must not be NULL");
     }
+    pz_owned owned;
     size_t size = planned_size(&plan);
-    void *memory = size ? pz_allocate(allocator, size) : NULL;
-    if (!memory) {
-        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    if (!pz_owned_take(&owned, allocator, size)) {
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory: ERIK needs %g bytes", (double)size);
     }
-    poise_erik_init(model, options, memory, size, &made, NULL);
-    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the arguments were checked, the size is right
-    made->memory = memory;
-    made->has_allocator = allocator != NULL;
-    if (allocator) {
-        made->allocator = *allocator;
-    }
-    *erik = made;
+    *erik = pz_erik_init(model, options, owned.memory, size);
+    (*erik)->owned = owned;
     return POISE_OK;
 }
 
 void poise_erik_destroy(poise_erik *erik)
 {
     if (erik) {
-        poise_allocator allocator = erik->allocator;
-        pz_release(erik->has_allocator ? &allocator : NULL, erik->memory);
+        pz_owned_release(&erik->owned);
     }
 }
 

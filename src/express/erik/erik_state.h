@@ -16,9 +16,7 @@ typedef struct pz_measure {
 struct poise_erik {
     const poise_model *model;
     poise_erik_options options;
-    void *memory; // of _create: what _destroy releases
-    poise_allocator allocator;
-    bool has_allocator;
+    pz_owned owned;
     pz_chain chain;
     double *psi;          // target posture: angles
     double *psi_bend;     // cosine of the bend at each joint
@@ -87,5 +85,9 @@ PZ_DEVICE bool pz_erik_begin(poise_erik *erik);
 
 // Keep the candidate if it is the best so far; is it good enough?
 PZ_DEVICE bool pz_erik_test(poise_erik *erik);
+
+// ERIK over memory of pz_erik_size bytes; 0 when the model has no such chain or the options make no sense.
+PZ_DEVICE size_t pz_erik_size(const poise_model *model, const poise_erik_options *options);
+PZ_DEVICE poise_erik *pz_erik_init(const poise_model *model, const poise_erik_options *options, void *memory, size_t size);
 
 #endif

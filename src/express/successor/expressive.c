@@ -101,7 +101,7 @@ static poise_expressive *lay_out(const poise_model *model, const poise_expressiv
     poise_solver_options solving = solver_options(options);
     poise_erik_options chain = erik_options(options);
     size_t nv = (size_t)model->nv, nq = (size_t)model->nq, terms = (size_t)pz_terms_count(model);
-    size_t solver_size = poise_solver_size(model, &solving), erik_size = poise_erik_size(model, &chain);
+    size_t solver_size = pz_solver_size(model, &solving), erik_size = pz_erik_size(model, &chain);
     void *solver = pz_arena_take(arena, solver_size, 1), *erik = pz_arena_take(arena, erik_size, 1);
     made.goals = pz_arena_take(arena, (size_t)options->max_goals, sizeof *made.goals);
     made.terms = pz_arena_take(arena, terms, sizeof *made.terms);
@@ -123,9 +123,9 @@ static poise_expressive *lay_out(const poise_model *model, const poise_expressiv
         return NULL;
     }
     *e = made;
-    poise_solver_init(model, &solving, solver, solver_size, &e->solver);
+    e->solver = pz_solver_init(model, &solving, solver, solver_size);
     if (erik_size > 0) {
-        poise_erik_init(model, &chain, erik, erik_size, &e->erik, NULL);
+        e->erik = pz_erik_init(model, &chain, erik, erik_size);
         e->end = options->body == POISE_WORLD ? model->joint_count - 1 : options->body;
         e->roll = quat_rotate(quat_normalize(options->tip.rotation), m3_apply_transposed(&e->erik->chain.E, v3(0, 1, 0)));
     }
@@ -133,33 +133,18 @@ static poise_expressive *lay_out(const poise_model *model, const poise_expressiv
     return e;
 }
 
-size_t poise_expressive_size(const poise_model *model, const poise_expressive_options *options)
+size_t pz_expressive_size(const poise_model *model, const poise_expressive_options *options)
 {
-    if (check_options(model, options, NULL) != POISE_OK) {
-        return 0;
-    }
     pz_arena arena = pz_arena_counting();
     lay_out(model, options, &arena);
     return pz_arena_bytes(&arena);
 }
 
-poise_status poise_expressive_init(const poise_model *model, const poise_expressive_options *options, void *memory,
-                                   size_t size, poise_expressive **expressive, poise_error *error)
+poise_expressive *pz_expressive_init(const poise_model *model, const poise_expressive_options *options, void *memory,
+                                     size_t size)
 {
-    poise_status status = check_options(model, options, error);
-    if (status != POISE_OK) {
-        return status;
-    }
-    if (!memory || !expressive) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "memory and expressive must not be NULL");
-    }
     pz_arena arena = pz_arena_over(memory, size);
-    poise_expressive *made = lay_out(model, options, &arena);
-    if (!made) {
-        return pz_error_set(error, POISE_ERROR_MEMORY, "the memory handed in is too small");
-    }
-    *expressive = made;
-    return POISE_OK;
+    return lay_out(model, options, &arena);
 }
 
 poise_status poise_expressive_create(const poise_model *model, const poise_expressive_options *options,
@@ -172,28 +157,20 @@ poise_status poise_expressive_create(const poise_model *model, const poise_expre
     if (!expressive) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "expressive must not be NULL");
     }
-    size_t size = poise_expressive_size(model, options);
-    void *memory = size ? pz_allocate(allocator, size) : NULL;
-    if (!memory) {
-        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    pz_owned owned;
+    size_t size = pz_expressive_size(model, options);
+    if (!pz_owned_take(&owned, allocator, size)) {
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory: expressive solving needs %g bytes", (double)size);
     }
-    poise_expressive *made = NULL;
-    poise_expressive_init(model, options, memory, size, &made, NULL);
-    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the arguments were checked, the size is right
-    made->memory = memory;
-    made->has_allocator = allocator != NULL;
-    if (allocator) {
-        made->allocator = *allocator;
-    }
-    *expressive = made;
+    *expressive = pz_expressive_init(model, options, owned.memory, size);
+    (*expressive)->owned = owned;
     return POISE_OK;
 }
 
 void poise_expressive_destroy(poise_expressive *expressive)
 {
     if (expressive) {
-        poise_allocator allocator = expressive->allocator;
-        pz_release(expressive->has_allocator ? &allocator : NULL, expressive->memory);
+        pz_owned_release(&expressive->owned);
     }
 }
 

@@ -41,9 +41,7 @@ typedef struct pz_candidate {
 struct poise_expressive {
     const poise_model *model;
     poise_expressive_options options;
-    void *memory; // of _create: what _destroy releases
-    poise_allocator allocator;
-    bool has_allocator;
+    pz_owned owned;
     poise_solver *solver; // objectives, limits, steps within them
     poise_erik *erik;     // NULL where there is no chain
     int end;              // body of the chain's end
@@ -109,5 +107,10 @@ PZ_DEVICE void pz_expressive_find(poise_expressive *e);
 
 // The configuration of a candidate into q, which has the values of joints beside the chain.
 PZ_DEVICE void pz_expressive_place(const poise_expressive *e, const pz_candidate *candidate, double *q);
+
+// The same for poise_expressive; NULL when it does not fit. The options have been checked.
+PZ_DEVICE size_t pz_expressive_size(const poise_model *model, const poise_expressive_options *options);
+PZ_DEVICE poise_expressive *pz_expressive_init(const poise_model *model, const poise_expressive_options *options,
+                                               void *memory, size_t size);
 
 #endif
