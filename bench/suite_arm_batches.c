@@ -204,7 +204,7 @@ static void run_arm(const bench *b, const arm *a, const char *name, seed_kind ki
     int reached = solve_single(a, &w, &ns[0]);
     for (int lanes = 4; lanes <= 8; lanes += 4) {
         poise_batch *batch = make_batch(a, &w, lanes, &crews[0]);
-        if (poise_batch_arm_lanes(batch) == lanes) {
+        if (poise_batch_lane_counts(batch).arms == lanes) {
             ns[lanes / 4] = time_parts(run_batch, batch, &w);
             is_same = is_same && has_same_bits(&w);
         }

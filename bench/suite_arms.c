@@ -78,7 +78,7 @@ static poise_solver *make_solver(const plan *p, int restarts, int iterations)
     options.rotation_tolerance = TOLERANCE;
     options.restarts = restarts;
     options.max_iterations = iterations;
-    options.seed_table = p->has_table;
+    options.arm.seed_table = p->has_table;
     poise_solver *solver;
     if (poise_solver_create(p->arm->model, &options, NULL, &solver, NULL) != POISE_OK) {
         bench_fail("%s: no solver", p->arm->name);

@@ -52,7 +52,7 @@ static void composite_packed(void *user, int round)
 {
     problem *p = user;
     poise_objective_evaluate(p->objective, pose_of(p, round), POISE_LEVEL_HESSIAN, NULL);
-    poise_objective_packed(p->objective, POISE_HESSIAN_EXACT, p->packed);
+    poise_objective_packed(p->objective, POISE_HESSIAN_EXACT, p->packed, NULL);
     bench_use(p->packed[0]);
 }
 
@@ -121,7 +121,7 @@ static problem make_problem(const char *scene, int markers)
     for (size_t i = 0; i < n; ++i) {
         p.x[i] = 1.0;
     }
-    p.packed = bench_take(poise_packed_size(p.model), sizeof *p.packed);
+    p.packed = bench_take(poise_model_packed_row(p.model, poise_model_nv(p.model)).begin, sizeof *p.packed);
     return p;
 }
 

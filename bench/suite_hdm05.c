@@ -49,7 +49,7 @@ static poise_solver_options paper_options(const hdm05_task *task)
     options.gradient_tolerance = 1e-12;
     options.position_tolerance = 0.0;
     options.coupled_goals = 0;
-    options.max_rows = 3 * HDM05_MARKERS;
+    options.rows.max_rows = 3 * HDM05_MARKERS;
     options.locked = task->locked;
     return options;
 }
@@ -179,7 +179,7 @@ static void run_batch(contest *c)
     int count = c->frames - 1, rounds = bench_number(c->bench, "--rounds", 5, 1), below = 0;
     poise_batch_options options = poise_batch_options_default();
     options.solver = paper_options(task);
-    options.solver.max_rows = poise_solver_options_default().max_rows;
+    options.solver.rows.max_rows = poise_solver_options_default().rows.max_rows;
     options.solver.max_iterations = 10;
     poise_batch *batch;
     poise_problem *problems = bench_take((size_t)count, sizeof *problems);
@@ -203,8 +203,8 @@ static void run_batch(contest *c)
         error += sqrt(2.0 * problems[i].report.cost);
     }
     report_row(c->bench->report, "10 iter.", "auto",
-               REPORT_VALUES(count, poise_batch_tree_lanes(batch), 100.0 * below / count, error / count, least / count / 1e3,
-                             count / (least / 1e9)));
+               REPORT_VALUES(count, poise_batch_lane_counts(batch).trees, 100.0 * below / count, error / count,
+                             least / count / 1e3, count / (least / 1e9)));
     poise_batch_destroy(batch);
     free(problems);
     free(q);

@@ -85,7 +85,7 @@ static void *poise_create(const contender *self, const marker_task *task)
     options.gradient_tolerance = GRADIENT_TOLERANCE;
     options.coupled_goals = 0;
     options.max_iterations = METHOD_ITERATIONS;
-    options.max_rows = 3 * task->marker_count;
+    options.rows.max_rows = 3 * task->marker_count;
     poise_status status = poise_kinematics_create(task->model, NULL, &p->kinematics, NULL);
     status = status ? status : poise_solver_create(task->model, &options, NULL, &p->warm, NULL);
     options.start = POISE_START_COLD;

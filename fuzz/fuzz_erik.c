@@ -27,8 +27,8 @@ static void check_chain(const task *t, const poise_erik *erik, const double *q)
 {
     const double *lower = poise_model_lower(t->model), *upper = poise_model_upper(t->model);
     for (int k = 0; k < poise_erik_joint_count(erik); ++k) {
-        int at = poise_model_joint_info(t->model, poise_erik_joint(erik, k)).q,
-            count = poise_model_joint_info(t->model, poise_erik_joint(erik, k)).nq;
+        int at = poise_model_joint_info(t->model, poise_erik_joint(erik, k).index).q,
+            count = poise_model_joint_info(t->model, poise_erik_joint(erik, k).index).nq;
         fuzz_require(count == 0 || (q[at] >= lower[at] && q[at] <= upper[at]), "a joint is outside of its limits");
     }
 }

@@ -26,7 +26,7 @@ static void take_options(fuzz_bytes *bytes, task *t)
     o->max_iterations = 1 + fuzz_index(bytes, 24);
     o->start = (poise_start)(features & 1);
     o->use_limits = !(features & 2);
-    o->seed_table = features & 4;
+    o->arm.seed_table = features & 4;
     o->restarts = features & 8 ? fuzz_index(bytes, 3) : 0;
     if (features & 16) {
         o->cost_tolerance = fuzz_number_or(bytes, o->cost_tolerance);
@@ -38,12 +38,12 @@ static void take_options(fuzz_bytes *bytes, task *t)
     }
     if (features & 32) {
         o->coupled_goals = fuzz_index(bytes, 8) - 1;
-        o->max_rows = fuzz_index(bytes, 64) - 1;
-        o->memory = fuzz_index(bytes, 12) - 1;
-        o->band = fuzz_index(bytes, 12) - 1;
+        o->rows.max_rows = fuzz_index(bytes, 64) - 1;
+        o->lbfgs.memory = fuzz_index(bytes, 12) - 1;
+        o->trust_region.band = fuzz_index(bytes, 12) - 1;
         o->damping = fuzz_number_or(bytes, o->damping);
-        o->clamp = fuzz_number_or(bytes, o->clamp);
-        o->cg_tolerance = fuzz_number_or(bytes, o->cg_tolerance);
+        o->rows.clamp = fuzz_number_or(bytes, o->rows.clamp);
+        o->trust_region.cg_tolerance = fuzz_number_or(bytes, o->trust_region.cg_tolerance);
     }
     for (int i = 0; i < FUZZ_NUMBERS && (features & 64); ++i) {
         t->locked[i] = fuzz_byte(bytes) & 1;

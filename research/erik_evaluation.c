@@ -155,8 +155,8 @@ static poise_status find_joints(evaluate_problem *p)
     int n = poise_erik_joint_count(erik);
     for (int i = 0; i < n && p->swept < EVALUATE_MOST_DIMENSIONS; ++i) {
         bool is_at_end = i == 0 || i == n - 1;
-        if (!(is_at_end && poise_erik_is_twister(erik, i))) {
-            p->joints[p->swept++] = poise_model_joint_info(p->model, poise_erik_joint(erik, i)).q;
+        if (!(is_at_end && poise_erik_joint(erik, i).is_twister)) {
+            p->joints[p->swept++] = poise_model_joint_info(p->model, poise_erik_joint(erik, i).index).q;
         }
     }
     poise_erik_destroy(erik);

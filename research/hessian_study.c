@@ -103,8 +103,8 @@ static poise_solver_options make_options(const desk *d)
     options.gradient_tolerance = 1e-12; // the authors stop by f alone
     options.position_tolerance = 0.0;
     options.coupled_goals = 0;
-    options.band = d->run->band;
-    options.cg_tolerance = d->run->cg_tolerance;
+    options.trust_region.band = d->run->band;
+    options.trust_region.cg_tolerance = d->run->cg_tolerance;
     options.locked = d->study->task.locked;
     options.trace = d->trace;
     options.trace_capacity = d->run->max_iterations;

@@ -12,8 +12,8 @@ int main(void)
     if (scene_create("arm7", NULL, &arm, NULL) || poise_solver_create(arm, &options, NULL, &solver, NULL)) {
         return 1;
     }
-    int hand = poise_model_find_body(arm, "wrist_roll");
-    poise_goal goal = poise_goal_position(hand, poise_vec3_make(0, 0, 0.06), poise_vec3_make(0.4, 0.2, 0.5));
+    poise_goal goal = poise_goal_position(0, poise_vec3_make(0, 0, 0), poise_vec3_make(0.4, 0.2, 0.5));
+    poise_goal_at_tool(&goal, arm, "tip", NULL);
     double q[7] = {0.1, 0.4, 0.1, -1.2, 0.1, 0.9, 0.1}; // where to start; then the answer
     poise_report report = {.outcome = POISE_OUTCOME_COUNT};
     poise_solve(solver, &goal, 1, q, &report, NULL);

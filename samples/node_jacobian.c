@@ -117,7 +117,7 @@ static void node_contribution(double jacobian[ROWS][DOFS], transform_stack *stac
     stack_translate(stack, tree[i].translation);
     for (int j = 0; j < 3; ++j) {
         double dR[9];
-        poise_expmap_partial(map, j, dR);
+        poise_quat_partial(map->q, map->dq[j], dR);
         stack_push(stack);
         stack_concat(stack, dR, zero, 0); // the derivative of the constant corner is 0: the translation above drops out
         for (int e = 0; e < EFFECTORS; ++e) {
@@ -146,7 +146,7 @@ static void visit(double jacobian[ROWS][DOFS], transform_stack *stack, int i, ef
         printf("%s: reparameterised to |v| = %.3f\n", tree[i].name, map.theta);
     }
     double R[9];
-    poise_expmap_rotation(&map, R);
+    poise_quat_to_matrix(map.q, R);
     stack_push(stack);
     stack_translate(stack, tree[i].translation);
     stack_concat(stack, R, zero, 1);

@@ -282,14 +282,14 @@ double aim_angle(aim_solver *solver, const aim_target *target, const double *q)
 
 static int joint_q(const aim_solver *s, int position)
 {
-    return poise_model_joint_info(s->model, poise_erik_joint(s->erik, position)).q;
+    return poise_model_joint_info(s->model, poise_erik_joint(s->erik, position).index).q;
 }
 
 static double shape_error(const aim_solver *s, const double *posture, const double *q)
 {
     double sum = 0, weights = 0, power = 1, as_is = 0, other = 0;
     for (int k = 0; k < poise_erik_joint_count(s->erik); ++k) {
-        if (poise_erik_is_twister(s->erik, k)) {
+        if (poise_erik_joint(s->erik, k).is_twister) {
             sum += fmin(as_is, other);
             as_is = other = 0;
             continue;

@@ -74,7 +74,7 @@ static void set_options(solve_job *job, const arguments *args)
     }
     double tolerance = option_number(args, "tolerance", wishes > 0 ? TOLERANCE_WITH_WISHES : o->position_tolerance);
     o->position_tolerance = o->rotation_tolerance = tolerance;
-    o->max_rows = 6 * job->list.count + (wishes + 1) * poise_model_nv(job->model);
+    o->rows.max_rows = 6 * job->list.count + (wishes + 1) * poise_model_nv(job->model);
     for (int i = 0; i < poise_model_nv(job->model); ++i) {
         o->locked = job->locked[i] ? job->locked : o->locked;
     }

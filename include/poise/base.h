@@ -4,6 +4,10 @@
 // outputs are untouched and the error, unless it is NULL, says what is wrong and how to fix it, with line and column where
 // the input is a text. A call that succeeds does not look at the error, so it costs nothing. The library never aborts,
 // prints, or keeps global state.
+//
+// **Threads.** A model is constant and shared by any number of threads. Everything else that has a create call belongs to
+// one thread at a time; make one for each thread. Plain structs (goals, options, clips, markers) follow C's own rule: any
+// number may read while nobody writes. Each header repeats what holds for its own objects.
 #ifndef POISE_BASE_H
 #define POISE_BASE_H
 

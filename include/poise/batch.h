@@ -14,7 +14,7 @@
 //
 // **Threads.** The library starts none. A batch of several workers is spread by a function of the caller's: a loop, a thread
 // pool, OpenMP. Poise hands it a number of pieces, each of which may run on any thread at any time, as long as no two run at
-// once with the same worker number.
+// once with the same worker number. A batch serves one poise_batch_solve at a time, called from any thread.
 #ifndef POISE_BATCH_H
 #define POISE_BATCH_H
 
@@ -56,7 +56,7 @@ POISE_API poise_batch_options poise_batch_options_default(void);
 typedef struct poise_batch poise_batch;
 
 // Scratch memory for batches on this model, one allocation from `allocator` (NULL: malloc). The model must outlive it; the
-// options are copied. A batch is used by one call at a time.
+// options are copied.
 POISE_API poise_status poise_batch_create(const poise_model *model, const poise_batch_options *options,
                                           const poise_allocator *allocator, poise_batch **batch, poise_error *error);
 POISE_API void poise_batch_destroy(poise_batch *batch); // NULL is allowed
@@ -64,9 +64,13 @@ POISE_API void poise_batch_destroy(poise_batch *batch); // NULL is allowed
 // Solve all problems; allocates nothing. POISE_OK when every problem was given an answer or a status of its own.
 POISE_API poise_status poise_batch_solve(poise_batch *batch, poise_problem *problems, int count, poise_error *error);
 
-// Problems side by side for arms and for trees: 1 where there are no lanes for such problems on this model and machine.
-POISE_API int poise_batch_arm_lanes(const poise_batch *batch);
-POISE_API int poise_batch_tree_lanes(const poise_batch *batch);
+// How many problems are solved side by side; 1 where there are no lanes for such problems on this model and machine.
+typedef struct poise_batch_lanes {
+    int arms;  // one POSE goal on a robot arm
+    int trees; // POSITION goals on a tree
+} poise_batch_lanes;
+
+POISE_API poise_batch_lanes poise_batch_lane_counts(const poise_batch *batch);
 
 #ifdef __cplusplus
 }

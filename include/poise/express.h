@@ -28,8 +28,8 @@
 // where bend_k is the angle between segments k - 1 and k and a is `aggravation`. The measure sees how far a joint bends and
 // not which way.
 //
-// A poise_erik is scratch memory for one thread. Solving allocates nothing, reads no clock, and gives the same bits for the
-// same input. Limits hold exactly in what comes back.
+// **Threads.** A poise_erik belongs to one thread at a time. Solving allocates nothing, reads no clock, and gives the
+// same bits for the same input. Limits hold exactly in what comes back.
 #ifndef POISE_EXPRESS_H
 #define POISE_EXPRESS_H
 
@@ -92,15 +92,21 @@ typedef struct poise_erik_report {
 // A chain made ready for ERIK, with its memory: opaque.
 typedef struct poise_erik poise_erik;
 
-// Over memory from `allocator` (NULL: malloc).
+// ERIK for a chain of `model`, which must outlive it; the options are copied. One allocation from `allocator` (NULL:
+// malloc). `error` names the joint that cannot be served, or the option that makes no sense.
 POISE_API poise_status poise_erik_create(const poise_model *model, const poise_erik_options *options,
                                          const poise_allocator *allocator, poise_erik **erik, poise_error *error);
-POISE_API void poise_erik_destroy(poise_erik *erik); // of _create only; NULL is allowed
+POISE_API void poise_erik_destroy(poise_erik *erik); // NULL is allowed
 
-// The joints of the chain, from the root: how many, which ones (POISE_WORLD out of range), and whether they twist.
+// A joint of the chain.
+typedef struct poise_erik_link {
+    int index;       // of the joint in the model
+    bool is_twister; // it turns about its own segment
+} poise_erik_link;
+
+// How many joints the chain has, and which ones, from the root. Out of range: POISE_NONE.
 POISE_API int poise_erik_joint_count(const poise_erik *erik);
-POISE_API int poise_erik_joint(const poise_erik *erik, int position);
-POISE_API bool poise_erik_is_twister(const poise_erik *erik, int position);
+POISE_API poise_erik_link poise_erik_joint(const poise_erik *erik, int position);
 
 // Find q (nq numbers; joints beside the chain are left alone, those of the chain are not started from) whose shape is that
 // of `posture` (nq numbers, which need not keep the limits) and whose end has the world rotation `target` (any length but

@@ -25,9 +25,9 @@
 //
 // **Continuity.** With `warm` the refined last answer stands unless another candidate is better by more than `gain`.
 //
-// A poise_expressive is scratch memory for one thread. Solving allocates nothing, reads no clock, and gives the same bits
-// for the same input. Limits hold exactly in what comes back. Steps solve dense systems of nv unknowns: made for models of
-// up to about a hundred degrees of freedom.
+// **Threads.** A poise_expressive belongs to one thread at a time. Solving allocates nothing, reads no clock, and gives
+// the same bits for the same input. Limits hold exactly in what comes back. Steps solve dense systems of nv unknowns:
+// made for models of up to about a hundred degrees of freedom.
 #ifndef POISE_EXPRESSIVE_H
 #define POISE_EXPRESSIVE_H
 
@@ -86,11 +86,12 @@ typedef struct poise_expressive_report {
 // A model made ready for expressive solves, with its memory and its last answer: opaque.
 typedef struct poise_expressive poise_expressive;
 
-// Over memory from `allocator` (NULL: malloc).
+// For `model`, which must outlive it; the options are copied. One allocation from `allocator` (NULL: malloc). `error` names
+// the option that makes no sense.
 POISE_API poise_status poise_expressive_create(const poise_model *model, const poise_expressive_options *options,
                                                const poise_allocator *allocator, poise_expressive **expressive,
                                                poise_error *error);
-POISE_API void poise_expressive_destroy(poise_expressive *expressive); // of _create only; NULL is allowed
+POISE_API void poise_expressive_destroy(poise_expressive *expressive); // NULL is allowed
 
 // Meet the goals (count of them; see goal.h) in the shape of `posture` (nq numbers, which need not keep the limits). q (nq
 // numbers) holds the last answer and takes the next one. `report` may be NULL. POISE_ERROR_ARGUMENT, with q untouched: NULL,

@@ -12,6 +12,8 @@
 // Shape, after the Nutty Motion Filter of Ribeiro & Paiva 2019 (section 3.7): `smoothness` makes a heavy, gentle character
 // by lowering the accelerations that are planned with, `responsiveness` gives them back, `soft` slows the way to the ends of
 // the range. The limits hold for any values.
+//
+// **Threads.** A poise_filter belongs to one thread at a time.
 #ifndef POISE_FILTER_H
 #define POISE_FILTER_H
 

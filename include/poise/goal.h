@@ -2,6 +2,7 @@
 //
 // A goal is a plain struct: fill one with a constructor below, change what you like, hand an array of them to an objective
 // or a solver. Nothing is registered. Pointers inside a goal (q, q_weights, user) must stay valid while it is in use.
+// Threads may share goals that nobody writes to; a CALLBACK function is called on the thread that solves.
 //
 // Every goal is an energy E >= 0, zero when the goal is met, near that half a weight times the square of its error, in
 // length units or radians. So a weight trades square metres against square radians.
@@ -83,8 +84,8 @@ typedef bool (*poise_goal_function)(void *user, const poise_pose *pose, poise_bo
 // One goal. Make it with a constructor below, then change what you like.
 typedef struct poise_goal {
     poise_goal_kind kind;          // what it asks for
-    int body;                      // index; not for POSTURE, SMOOTHNESS, CENTER_OF_MASS
-    int body2;                     // RELATIVE: the body to follow; POISE_WORLD holds it against the world
+    int body;                      // index; not for POSTURE, SMOOTHNESS, CENTER_OF_MASS. POISE_NONE is refused.
+    int body2;                     // RELATIVE: the body to follow; POISE_WORLD: the world. POISE_NONE is refused.
     int priority;                  // 0 first; for solvers with strict levels. Others add all goals up.
     double weight;                 // >= 0; of lengths, or of the only error there is
     poise_loss loss;               // NONE: the square of the error
@@ -145,6 +146,15 @@ POISE_API poise_goal poise_goal_center_of_mass(poise_vec3 target);
 
 // The energy that `function` gives for `body`.
 POISE_API poise_goal poise_goal_callback(int body, poise_goal_function function, void *user);
+
+// Place a goal at a tool of the model, by its name: `body` becomes the tool's body, and `local` and `axis`, which have been
+// in the tool's frame, are turned into that of the body. So the tip of an arm at a point is
+//
+//   poise_goal reach = poise_goal_position(0, poise_vec3_make(0, 0, 0), target);
+//   poise_goal_at_tool(&reach, arm, "tip", &error);
+//
+// POISE_ERROR_NOT_FOUND, with the goal untouched, when there is no such tool; POISE_ERROR_ARGUMENT for goals without a body.
+POISE_API poise_status poise_goal_at_tool(poise_goal *goal, const poise_model *model, const char *tool, poise_error *error);
 
 // Check one goal against a model: indices in range, numbers finite, directions unit to 1e-6, weights and bands >= 0. Fills
 // `error` (may be NULL) with the reason. Solvers call this themselves.

@@ -5,10 +5,10 @@
 //   poise_read(bytes, size, &options, NULL, &file, &error);      // file->model, file->clip, file->markers
 //   poise_write(file, POISE_FORMAT_BVH, NULL, &bytes, &size, NULL, NULL, &error);
 //
-// Everything works on memory: the caller opens files. Reading takes time and memory in proportion to the input, whatever the
-// bytes, and gives either a whole file or an error with a line (of a text) or byte (of a binary) and a fix. What a file
-// holds and Poise cannot carry is a warning, with its line. Numbers are read and written exactly: a file that Poise wrote
-// reads back to the same bits, in every locale.
+// Everything works on memory: the caller opens files. Any number of threads may read and write at once. Reading takes
+// time and memory in proportion to the input, whatever the bytes, and gives either a whole file or an error with a line
+// (of a text) or byte (of a binary) and a fix. What a file holds and Poise cannot carry is a warning, with its line.
+// Numbers are read and written exactly: a file that Poise wrote reads back to the same bits, in every locale.
 //
 // | format     | read                      | write                                       |
 // |------------|---------------------------|---------------------------------------------|

@@ -1,7 +1,10 @@
 // Poise: where everything is, and how it moves: forward kinematics, Jacobians, second derivatives, steps.
 //
-// A poise_kinematics is scratch memory for one thread: bind it to a model, update it with a configuration, ask. Nothing here
-// allocates but poise_kinematics_create.
+// Bind a poise_kinematics to a model, update it with a configuration, ask. Nothing here allocates but
+// poise_kinematics_create.
+//
+// **Threads.** One thread at a time updates a poise_kinematics. Between updates any number may ask it: calls that take it
+// const write nothing in it.
 //
 // Columns of a Jacobian belong to the nv components of a step: column i is the derivative along
 // poise_retract(model, q, e_i t) at t = 0. Matrices are row-major. Columns of joints that do not move the body are zero.
@@ -17,10 +20,11 @@ extern "C" {
 // World poses of all bodies of one model at one configuration: opaque.
 typedef struct poise_kinematics poise_kinematics;
 
-// The same over memory from `allocator` (NULL: malloc).
+// Kinematics of `model`, which must outlive it, at the neutral configuration. One allocation from `allocator` (NULL:
+// malloc).
 POISE_API poise_status poise_kinematics_create(const poise_model *model, const poise_allocator *allocator,
                                                poise_kinematics **kinematics, poise_error *error);
-POISE_API void poise_kinematics_destroy(poise_kinematics *kinematics); // of _create only; NULL is allowed
+POISE_API void poise_kinematics_destroy(poise_kinematics *kinematics); // NULL is allowed
 
 // The forward sweep for the configuration `q` (nq numbers): every body's pose and every motion axis, O(joints).
 // Quaternions in q need not be unit. Fails on a number that is not finite or a zero quaternion; the last good state then
@@ -84,11 +88,6 @@ POISE_API poise_status poise_retract(const poise_model *model, const double *q, 
 // shorter way. POISE_ERROR_ARGUMENT, as there, and when two values are too far apart to represent.
 POISE_API poise_status poise_difference(const poise_model *model, const double *q_from, const double *q_to, double *v,
                                         poise_error *error);
-
-// Shorten every exponential map in q whose length exceeds pi, by v <- (1 - 2 pi / |v|) v, or by more turns where it is
-// longer still; the pose does not change. Joints with finite limits on their rotation vector are left alone. Returns how
-// many joints changed; 0 for NULL arguments.
-POISE_API int poise_reparameterise(const poise_model *model, double *q);
 
 #ifdef __cplusplus
 }

@@ -27,6 +27,8 @@
 //
 // A revolute or prismatic joint may also mimic another one: q = multiplier * q_other + offset, with no coordinate of its
 // own.
+//
+// **Threads.** A builder belongs to one thread at a time. A model never changes: any number of threads may use it at once.
 #ifndef POISE_MODEL_H
 #define POISE_MODEL_H
 

@@ -7,6 +7,9 @@
 //   EXACT         the second derivative of f along steps: H_ij = d2 f(retract(q, v)) / dv_i dv_j at v = 0
 //   GAUSS_NEWTON  J^T W J: positive semidefinite always, equal to EXACT where the goals are met
 //
+// **Threads.** A poise_objective belongs to one thread at a time, questions included: a Hessian is made when it is asked
+// for.
+//
 // Without goals that tie several bodies together and without mimic joints, H_ij is zero unless one of i, j is an ancestor of
 // the other, and the packed form holds just those entries.
 #ifndef POISE_OBJECTIVE_H
@@ -49,10 +52,11 @@ typedef struct poise_goal_error {
 
 // ---- Life ----------------------------------------------------------------------------------------------------------------
 
-// Over memory from `allocator` (NULL: malloc).
+// An objective over `model`, which must outlive it, without goals. `coupled_goals` is how many RELATIVE and CENTER_OF_MASS
+// goals there may be at a time; of all other goals there may be any number. One allocation from `allocator` (NULL: malloc).
 POISE_API poise_status poise_objective_create(const poise_model *model, int coupled_goals, const poise_allocator *allocator,
                                               poise_objective **objective, poise_error *error);
-POISE_API void poise_objective_destroy(poise_objective *objective); // of _create only; NULL is allowed
+POISE_API void poise_objective_destroy(poise_objective *objective); // NULL is allowed
 
 // Use these goals from now on. They are checked here, not copied: the array must stay valid and unchanged until the next
 // call. Fails on the first bad goal, and then keeps the goals it had. `error` may be NULL.
@@ -72,9 +76,6 @@ POISE_API double poise_objective_cost(const poise_objective *objective);
 // The gradient, nv numbers. Valid until the next evaluation; NULL when the last one stopped at COST.
 POISE_API const double *poise_objective_gradient(const poise_objective *objective);
 
-// The poses and axes of the last evaluation.
-POISE_API const poise_kinematics *poise_objective_kinematics(const poise_objective *objective);
-
 // The error of goal i of the array that was set.
 POISE_API poise_goal_error poise_objective_goal_error(const poise_objective *objective, int goal);
 
@@ -88,19 +89,21 @@ POISE_API poise_status poise_objective_hessian(poise_objective *objective, poise
 POISE_API poise_status poise_objective_multiply(poise_objective *objective, poise_hessian kind, const double *x, double *y,
                                                 poise_error *error);
 
-// The diagonal of H, nv numbers, in O(joints).
-POISE_API poise_status poise_objective_diagonal(poise_objective *objective, poise_hessian kind, double *diagonal);
+// The packed Hessian: row i holds the entries H_hi for h on the path from the root to i, root first, i last; rows lie one
+// after the other. POISE_ERROR_UNSUPPORTED with mimic joints or coupled goals, where H has other entries.
+POISE_API poise_status poise_objective_packed(poise_objective *objective, poise_hessian kind, double *rows,
+                                              poise_error *error);
 
-// The packed Hessian: row i holds the entries H_hi for h on the path from the root to i, root first, i last. Row i begins at
-// poise_packed_row(model, i) and has poise_packed_depth(model, i) numbers; poise_packed_size(model) is the number of all.
-// POISE_ERROR_UNSUPPORTED with mimic joints or coupled goals, where H has other entries.
-POISE_API poise_status poise_objective_packed(poise_objective *objective, poise_hessian kind, double *rows);
-POISE_API size_t poise_packed_size(const poise_model *model);
-POISE_API size_t poise_packed_row(const poise_model *model, int dof);
-POISE_API int poise_packed_depth(const poise_model *model, int dof);
+// Row i of the packed Hessian.
+typedef struct poise_packed_row {
+    size_t begin; // where it begins
+    int count;    // numbers in it
+    int parent;   // the component of a step before i on its path to the root; POISE_WORLD at the root
+} poise_packed_row;
 
-// The component of a step that comes before `dof` on its path to the root; POISE_WORLD at the root.
-POISE_API int poise_packed_parent(const poise_model *model, int dof);
+// Row `dof` in [0, nv). At nv, `begin` is the number of all entries: the size of the packed Hessian. All 0 with mimic
+// joints.
+POISE_API poise_packed_row poise_model_packed_row(const poise_model *model, int dof);
 
 // The signs of the eigenvalues of H; |eigenvalue| <= tolerance * largest |eigenvalue| counts as zero. `work` holds
 // nv * (nv + 2) numbers.

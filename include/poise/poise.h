@@ -1,4 +1,5 @@
-// Poise: inverse kinematics with exact second derivatives. This header includes all the others.
+// Poise: inverse kinematics with exact second derivatives. This header includes all the others but cuda.h, whose library
+// is made only where there is a CUDA compiler. What io.h declares is in a library of its own, poise_io.
 #ifndef POISE_POISE_H
 #define POISE_POISE_H
 
@@ -8,6 +9,7 @@
 #include <poise/expressive.h>
 #include <poise/filter.h>
 #include <poise/goal.h>
+#include <poise/io.h>
 #include <poise/kinematics.h>
 #include <poise/math.h>
 #include <poise/model.h>

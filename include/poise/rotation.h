@@ -50,22 +50,14 @@ POISE_API poise_status poise_swing_make(double a, double b, poise_vec3 s, poise_
 // The exponential map of a unit quaternion, |v| <= pi. The inverse of poise_expmap_make.
 POISE_API poise_vec3 poise_expmap_from_quat(poise_quat rotation);
 
-// R, row-major.
-POISE_API void poise_expmap_rotation(const poise_expmap *map, double R[9]);
-
-// dR / dv_i, row-major; i in 0..2. Not a rotation.
-POISE_API void poise_expmap_partial(const poise_expmap *map, int i, double dR[9]);
-
-// dR / da (i = 0) or dR / db (i = 1), row-major.
-POISE_API void poise_swing_partial(const poise_swing *swing, int i, double dR[9]);
+// dR, row-major: the derivative of the rotation matrix of the unit quaternion `q` along `dq`. With dq = map.dq[i] it is
+// dR / dv_i, with swing.dq[0] and [1] dR / da and dR / db. R itself: poise_quat_to_matrix(map.q, R). Not a rotation.
+POISE_API void poise_quat_partial(poise_quat q, poise_quat dq, double dR[9]);
 
 // v', the rate of v that turns the body at the angular velocity `omega`, given in the frame that v is given in: for
-// integrating a rotation as an exponential map.
+// integrating a rotation as an exponential map. For a swing, a' and b' are its components along s and t: that drops the
+// twist part of omega by projection on the swing plane.
 POISE_API poise_vec3 poise_expmap_rate(const poise_expmap *map, poise_vec3 omega);
-
-// (a', b') that turns the limb as omega does, as far as a swing can: the twist part of omega is dropped by projection of
-// v' on the swing plane. rate[0] = a', rate[1] = b'.
-POISE_API void poise_swing_rate(const poise_swing *swing, poise_vec3 omega, double rate[2]);
 
 #ifdef __cplusplus
 }

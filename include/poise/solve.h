@@ -4,9 +4,10 @@
 //   poise_solver_create(model, &options, NULL, &solver, &error);
 //   poise_solve(solver, goals, count, q, &report, &error);          // as often as you like: q in, better q out
 //
-// A solver is scratch memory for one thread. poise_solve allocates nothing, reads no clock, starts no thread; its budgets
-// are counts. Limits hold exactly in the q that comes back, whatever happens. Missing a goal is not an error: the call
-// returns POISE_OK and the report says how near it came, and why it stopped.
+// **Threads.** A solver belongs to one thread at a time; solvers of one model work side by side. poise_solve allocates
+// nothing, reads no clock, starts no thread; its budgets are counts. Limits hold exactly in the q that comes back,
+// whatever happens. Missing a goal is not an error: the call returns POISE_OK and the report says how near it came, and
+// why it stopped.
 //
 // **Robot arms.** One POSE goal on a chain of up to 16 revolute and prismatic joints (fixed ones do not count; no mimic, no
 // locked joint, no prior, no step limit) takes a path of its own inside AUTO: searches of a few microseconds, the first from
@@ -99,6 +100,25 @@ typedef enum poise_start {
     POISE_START_COLD      // q may be far off: a free root is aligned with the markers first, and steps begin carefully
 } poise_start;
 
+// Options of single methods.
+typedef struct poise_arm_options {
+    bool seed_table; // false: restarts begin near the target first, by a table of 64 poses (2)
+} poise_arm_options;
+
+typedef struct poise_row_options {
+    int max_rows; // 0: residual rows that the goals of a call may have; 0 for 6 per joint and 1 per dof
+    double clamp; // 0: longest residual of a goal that a step is computed for; 0 for none
+} poise_row_options;
+
+typedef struct poise_lbfgs_options {
+    int memory; // 8: steps remembered
+} poise_lbfgs_options;
+
+typedef struct poise_trust_region_options {
+    int band;            // 8: half-bandwidth of the preconditioner
+    double cg_tolerance; // 0.1: where the conjugate gradients stop
+} poise_trust_region_options;
+
 // Fill with poise_solver_options_default(), change what you like.
 typedef struct poise_solver_options {
     poise_method method;       // AUTO
@@ -107,28 +127,25 @@ typedef struct poise_solver_options {
     int max_iterations;        // 100; for each start
     int restarts;              // 0: how often to start again from elsewhere when the goals are not met
     uint64_t seed;             // 1: where restarts begin
-    bool seed_table;           // false; AUTO on arms: restarts begin near the target first, by a table of 64 poses (4)
     double cost_tolerance;     // 0: stop when the cost is at or below this
-    double gradient_tolerance; // 1e-9: stop when the projected gradient is below this, relative to its scale (3)
+    double gradient_tolerance; // 1e-9: stop when the projected gradient is below this, relative to its scale (1)
     double position_tolerance; // 1e-6: a length error below this counts as met
     double rotation_tolerance; // 1e-6: an angle below this counts as met
     double prior;              // 0: weight of a pull towards the start, as a POSTURE goal of that weight
     double step_limit;         // infinity: longest step of any coordinate in one iteration
+    double damping;            // 0: lambda or step length to begin with; 0 lets the method choose
     int coupled_goals;         // 2: RELATIVE and CENTER_OF_MASS goals that a call may have
-    int max_rows;              // 0: residual rows the methods marked (1) may meet; 0 for 6 per joint and 1 per dof
-    int memory;                // 8: steps that LBFGS remembers
-    double damping;            // 0: lambda to begin with; 0 lets the method choose
-    double clamp;              // 0: longest residual of a goal that a step is computed for; 0 for none
-    int band;                  // 8: half-bandwidth of the TRUST_REGION preconditioner
-    double cg_tolerance;       // 0.1: where its conjugate gradients stop
-    const bool *locked; // NULL: nv flags; a locked coordinate keeps its value, a quaternion as a whole. Must stay valid.
-    poise_trace *trace; // NULL: where to record iterations; must stay valid
-    int trace_capacity; // records that fit; later iterations are not recorded
+    const bool *locked;     // NULL: nv flags; a locked coordinate keeps its value, a quaternion as a whole. Must stay valid.
+    poise_trace *trace;     // NULL: where to record iterations; must stay valid
+    int trace_capacity;     // records that fit; later iterations are not recorded
+    poise_arm_options arm;  // AUTO on robot arms
+    poise_row_options rows; // the methods marked "rows" above
+    poise_lbfgs_options lbfgs;               // LBFGS
+    poise_trust_region_options trust_region; // TRUST_REGION
 } poise_solver_options;
-// (3) |projected gradient_i| <= gradient_tolerance * sqrt(2 cost) * sqrt(H_ii of Gauss-Newton), for every i: the cosine
-// between
-//     the residuals and what coordinate i can do about them.
-// (4) The caller's start is always tried first and never replaced. Which of several answers a restart finds depends on it.
+// (1) |projected gradient_i| <= gradient_tolerance * sqrt(2 cost) * sqrt(H_ii of Gauss-Newton), for every i: the cosine
+//     between the residuals and what coordinate i can do about them.
+// (2) The caller's start is always tried first and never replaced. Which of several answers a restart finds depends on it.
 
 // The defaults that stand beside the members.
 POISE_API poise_solver_options poise_solver_options_default(void);
@@ -155,10 +172,10 @@ typedef struct poise_report {
 // Scratch memory of solves over one model: opaque.
 typedef struct poise_solver poise_solver;
 
-// Over memory from `allocator` (NULL: malloc).
+// A solver for `model`, which must outlive it; the options are copied. One allocation from `allocator` (NULL: malloc).
 POISE_API poise_status poise_solver_create(const poise_model *model, const poise_solver_options *options,
                                            const poise_allocator *allocator, poise_solver **solver, poise_error *error);
-POISE_API void poise_solver_destroy(poise_solver *solver); // of _create only; NULL is allowed
+POISE_API void poise_solver_destroy(poise_solver *solver); // NULL is allowed
 
 // Improve q (nq numbers) for these goals. `report` may be NULL. On any status but POISE_OK q is untouched, and `error` names
 // the goal that is not sound or that the method does not serve, or the coordinate of q that is not finite.

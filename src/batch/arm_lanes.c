@@ -65,7 +65,7 @@ static int lanes_of(const poise_model *model, const poise_batch_options *options
     int wanted = options->lanes == 0 ? PZ_ARM_LANES_MOST : options->lanes;
     int lanes = wanted >= 8 && pz_cpu_is_widest() ? 8 : wanted >= 4 && pz_cpu_is_wide() ? 4 : 1;
     bool fits = options->solver.method == POISE_METHOD_AUTO && pz_arm_options_fit(&options->solver) &&
-                !options->solver.seed_table && has_chain(model);
+                !options->solver.arm.seed_table && has_chain(model);
     return fits ? lanes : 1;
 }
 

@@ -111,14 +111,9 @@ void poise_batch_destroy(poise_batch *batch)
     }
 }
 
-int poise_batch_arm_lanes(const poise_batch *batch)
+poise_batch_lanes poise_batch_lane_counts(const poise_batch *batch)
 {
-    return batch ? batch->lanes[0] : 1;
-}
-
-int poise_batch_tree_lanes(const poise_batch *batch)
-{
-    return batch ? batch->lanes[1] : 1;
+    return batch ? (poise_batch_lanes){.arms = batch->lanes[0], .trees = batch->lanes[1]} : (poise_batch_lanes){1, 1};
 }
 
 // ---- Solving -------------------------------------------------------------------------------------------------------------

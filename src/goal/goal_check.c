@@ -115,3 +115,26 @@ poise_status poise_goal_check(const poise_goal *goal, const poise_model *model, 
     poise_status status = check_geometry(goal, row->needs, error);
     return status == POISE_OK && (row->needs & PZ_NEEDS_Q) ? check_configuration(goal, model, error) : status;
 }
+
+poise_status poise_goal_at_tool(poise_goal *goal, const poise_model *model, const char *tool, poise_error *error)
+{
+    if (!goal || !model || !tool) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "goal, model and tool must not be NULL");
+    }
+    const pz_goal_row *row = pz_goal_row_of(goal->kind);
+    if (!row || !(row->needs & PZ_NEEDS_BODY)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "a %s goal has no body that could carry the tool \"%s\"",
+                            poise_goal_kind_name(goal->kind), tool);
+    }
+    int index = poise_model_find_tool(model, tool);
+    if (index == POISE_NONE) {
+        return pz_error_set(error, POISE_ERROR_NOT_FOUND, "the model has no tool \"%s\"; it has %d tools%s%s%s", tool,
+                            model->tool_count, model->tool_count > 0 ? ", the first is \"" : "",
+                            model->tool_count > 0 ? model->tools[0].name : "", model->tool_count > 0 ? "\"" : "");
+    }
+    poise_tool_info info = poise_model_tool_info(model, index);
+    goal->body = info.body;
+    goal->local = poise_pose_multiply(info.pose, goal->local);
+    goal->axis = poise_quat_rotate(info.pose.rotation, goal->axis);
+    return POISE_OK;
+}

@@ -80,13 +80,15 @@ PZ_WIDE static void pack_rows_wide(const poise_objective *o, poise_hessian kind,
     pack_rows(o, kind, rows);
 }
 
-poise_status poise_objective_packed(poise_objective *objective, poise_hessian kind, double *rows)
+poise_status poise_objective_packed(poise_objective *objective, poise_hessian kind, double *rows, poise_error *error)
 {
-    if (!ready(objective, kind, rows, NULL)) {
+    if (!ready(objective, kind, rows, error)) {
         return POISE_ERROR_ARGUMENT;
     }
     if (objective->kin.model->has_mimic || objective->row_count > 0) {
-        return POISE_ERROR_UNSUPPORTED;
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED,
+                            "with %s H has entries outside the packed form: use poise_objective_hessian",
+                            objective->kin.model->has_mimic ? "mimic joints" : "coupled goals");
     }
     if (objective->kin.model->is_wide) {
         pack_rows_wide(objective, kind, rows);
@@ -290,7 +292,7 @@ static void tree_diagonal(const poise_objective *o, poise_hessian kind, double *
     }
 }
 
-poise_status poise_objective_diagonal(poise_objective *objective, poise_hessian kind, double *diagonal)
+poise_status pz_objective_diagonal(const poise_objective *objective, poise_hessian kind, double *diagonal)
 {
     if (!ready(objective, kind, diagonal, NULL)) {
         return POISE_ERROR_ARGUMENT;
@@ -314,27 +316,14 @@ poise_status poise_objective_diagonal(poise_objective *objective, poise_hessian 
 
 // ---- The packed form -----------------------------------------------------------------------------------------------------
 
-static bool has_dof(const poise_model *model, int dof)
+poise_packed_row poise_model_packed_row(const poise_model *model, int dof)
 {
-    return model && !model->has_mimic && dof >= 0 && dof < model->nv;
-}
-
-size_t poise_packed_size(const poise_model *model)
-{
-    return model && !model->has_mimic ? model->packed_row[model->axis_count] : 0;
-}
-
-size_t poise_packed_row(const poise_model *model, int dof)
-{
-    return has_dof(model, dof) ? model->packed_row[dof] : 0;
-}
-
-int poise_packed_depth(const poise_model *model, int dof)
-{
-    return has_dof(model, dof) ? model->axes[dof].depth : 0;
-}
-
-int poise_packed_parent(const poise_model *model, int dof)
-{
-    return has_dof(model, dof) ? model->axes[dof].parent : POISE_WORLD;
+    if (!model || model->has_mimic || dof < 0 || dof > model->nv) {
+        return (poise_packed_row){.parent = POISE_WORLD};
+    }
+    if (dof == model->nv) {
+        return (poise_packed_row){.begin = model->packed_row[model->axis_count], .parent = POISE_WORLD};
+    }
+    const pz_axis *axis = &model->axes[dof];
+    return (poise_packed_row){model->packed_row[dof], axis->depth, axis->parent};
 }

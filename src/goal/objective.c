@@ -324,11 +324,6 @@ const double *poise_objective_gradient(const poise_objective *objective)
     return objective && objective->level != POISE_LEVEL_COST ? objective->gradient : NULL;
 }
 
-const poise_kinematics *poise_objective_kinematics(const poise_objective *objective)
-{
-    return objective ? &objective->kin : NULL;
-}
-
 poise_goal_error poise_objective_goal_error(const poise_objective *objective, int goal)
 {
     if (!objective || goal < 0 || goal >= objective->goal_count) {

@@ -88,4 +88,9 @@ poise_status pz_kin_check(const poise_kinematics *kin, int body, vec3 local, con
 PZ_DEVICE size_t pz_kinematics_size(const poise_model *model);
 PZ_DEVICE poise_kinematics *pz_kinematics_init(const poise_model *model, void *memory, size_t size);
 
+// Shorten every exponential map in q whose length exceeds pi, by v <- (1 - 2 pi / |v|) v, or by more turns where it is
+// longer still; the pose does not change. Joints with finite limits on their rotation vector are left alone. Returns how
+// many joints changed; 0 for NULL arguments.
+PZ_DEVICE int pz_kin_reparameterise(const poise_model *model, double *q);
+
 #endif

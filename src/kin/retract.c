@@ -43,7 +43,7 @@ static bool reparameterise(const poise_model *model, const pz_step *step, double
     return true;
 }
 
-int poise_reparameterise(const poise_model *model, double *q)
+int pz_kin_reparameterise(const poise_model *model, double *q)
 {
     if (!model || !q || !pz_model_accepts(model, q)) {
         return 0;

@@ -139,16 +139,10 @@ poise_vec3 poise_expmap_from_quat(poise_quat rotation)
     return so3_log(rotation);
 }
 
-void poise_expmap_rotation(const poise_expmap *map, double R[9])
-{
-    mat3 A = quat_matrix(map->q);
-    m3_to_rows(&A, R);
-}
-
 // The derivative of R(q) = the matrix of quadratic forms in quat_matrix, along dq:
 //
 //   d(1 - 2 (y^2 + z^2)) = -4 (y dy + z dz),    d(2 (x y - w z)) = 2 (x dy + y dx - w dz - z dw),   and so on
-static void rotation_derivative(poise_quat q, poise_quat d, double dR[9])
+void poise_quat_partial(poise_quat q, poise_quat d, double dR[9])
 {
     double xx = 4.0 * q.x * d.x, yy = 4.0 * q.y * d.y, zz = 4.0 * q.z * d.z;
     double xy = 2.0 * (q.x * d.y + q.y * d.x), wz = 2.0 * (q.w * d.z + q.z * d.w);
@@ -157,16 +151,6 @@ static void rotation_derivative(poise_quat q, poise_quat d, double dR[9])
     dR[0] = -(yy + zz), dR[1] = xy - wz, dR[2] = xz + wy;
     dR[3] = xy + wz, dR[4] = -(xx + zz), dR[5] = yz - wx;
     dR[6] = xz - wy, dR[7] = yz + wx, dR[8] = -(xx + yy);
-}
-
-void poise_expmap_partial(const poise_expmap *map, int i, double dR[9])
-{
-    rotation_derivative(map->q, map->dq[i], dR);
-}
-
-void poise_swing_partial(const poise_swing *swing, int i, double dR[9])
-{
-    rotation_derivative(swing->map.q, swing->dq[i], dR);
 }
 
 // omega = J_l(v) v' (so3.h), so v' = J_l^-1 omega = omega - v x omega / 2 + e v x (v x omega) with
@@ -183,11 +167,4 @@ poise_vec3 poise_expmap_rate(const poise_expmap *map, poise_vec3 omega)
     double e = -half_sinc_slope(x, g, map->cos_half) / g;
     vec3 cross = v3_cross(v, omega);
     return v3_mad(v3_mad(omega, -0.5, cross), e, v3_cross(v, cross));
-}
-
-void poise_swing_rate(const poise_swing *swing, poise_vec3 omega, double rate[2])
-{
-    vec3 dv = poise_expmap_rate(&swing->map, omega);
-    rate[0] = v3_dot(swing->s, dv);
-    rate[1] = v3_dot(swing->t, dv);
 }

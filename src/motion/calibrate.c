@@ -20,6 +20,7 @@
 #include "math/dense.h"
 #include "math/vec3.h"
 #include "model/packed_model.h"
+#include "solve/solver_state.h"
 
 #include <string.h>
 

@@ -81,8 +81,9 @@ poise_tracker *pz_tracker_lay_out(const poise_tracker *plan, pz_arena *arena)
 
 static bool options_make_sense(const poise_model *model, const poise_tracker_options *o)
 {
-    return pz_solver_check_options(model, &o->solver, NULL) == POISE_OK && o->restarts >= 0 && o->least_markers >= 0 && o->outlier >= 0 &&
-           o->smoothness >= 0 && is_finite(o->smoothness) && o->max_turn > 0 && o->chunk >= 1 && o->workers >= 1;
+    return pz_solver_check_options(model, &o->solver, NULL) == POISE_OK && o->restarts >= 0 && o->least_markers >= 0 &&
+           o->outlier >= 0 && o->smoothness >= 0 && is_finite(o->smoothness) && o->max_turn > 0 && o->chunk >= 1 &&
+           o->workers >= 1;
 }
 
 static poise_status check(const poise_model *model, const poise_placement *placements, int count,

@@ -18,9 +18,9 @@ poise_solver_options poise_solver_options_default(void)
                                   .rotation_tolerance = 1e-6,
                                   .step_limit = INFINITY,
                                   .coupled_goals = 2,
-                                  .memory = 8,
-                                  .band = 8,
-                                  .cg_tolerance = 0.1};
+                                  .lbfgs.memory = 8,
+                                  .trust_region.band = 8,
+                                  .trust_region.cg_tolerance = 0.1};
 }
 
 // ---- Life ----------------------------------------------------------------------------------------------------------------
@@ -45,12 +45,12 @@ poise_status pz_solver_check_options(const poise_model *model, const poise_solve
         {o->prior >= 0 && is_finite(o->prior), "prior must be finite and >= 0"},
         {o->step_limit > 0, "step_limit must be > 0"},
         {o->coupled_goals >= 0, "coupled_goals must be >= 0"},
-        {o->max_rows >= 0, "max_rows must be >= 0"},
-        {o->memory > 0, "memory must be > 0"},
+        {o->rows.max_rows >= 0, "rows.max_rows must be >= 0"},
+        {o->lbfgs.memory > 0, "lbfgs.memory must be > 0"},
         {o->damping >= 0 && is_finite(o->damping), "damping must be finite and >= 0"},
-        {o->clamp >= 0, "clamp must be >= 0"},
-        {o->band >= 0, "band must be >= 0"},
-        {o->cg_tolerance > 0, "cg_tolerance must be > 0"},
+        {o->rows.clamp >= 0, "rows.clamp must be >= 0"},
+        {o->trust_region.band >= 0, "trust_region.band must be >= 0"},
+        {o->trust_region.cg_tolerance > 0, "trust_region.cg_tolerance must be > 0"},
         {o->trace_capacity >= 0, "trace_capacity must be >= 0"},
     };
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; ++i) {

@@ -37,7 +37,7 @@ void pz_accept(poise_solver *solver)
 void pz_refresh_diagonal(poise_solver *solver)
 {
     if (!solver->diagonal_is_fresh) {
-        poise_objective_diagonal(solver->at, POISE_HESSIAN_GAUSS_NEWTON, solver->diagonal);
+        pz_objective_diagonal(solver->at, POISE_HESSIAN_GAUSS_NEWTON, solver->diagonal);
         solver->diagonal_is_fresh = true;
     }
 }

@@ -253,7 +253,7 @@ TEST(options_make_no_difference_between_batch_and_single)
     test_arm arm = arm_of_scene("arm7");
     for (int k = 0; k < 8; ++k) {
         poise_solver_options options = options_for(20);
-        options.seed_table = k == 0;
+        options.arm.seed_table = k == 0;
         options.max_iterations = k == 1 ? 1 : k == 2 ? 7 : 100;
         options.cost_tolerance = k == 3 ? 1e-3 : 0.0;
         options.seed = k == 4 ? 77 : 1;
@@ -415,19 +415,19 @@ TEST(lanes_are_as_many_as_asked_for_at_most)
     poise_solver_options options = options_for(0);
     for (int lanes = 1; lanes <= 9; ++lanes) {
         poise_batch *batch = batch_for(arm.model, &options, lanes);
-        int got = poise_batch_arm_lanes(batch);
+        int got = poise_batch_lane_counts(batch).arms;
         ck_assert(got == 1 || got == 4 || got == 8);
         ck_assert_int_le(got, lanes);
         poise_batch_destroy(batch);
     }
     poise_batch *batch = batch_for(slides.model, &options, 0);
-    ck_assert_int_eq(poise_batch_arm_lanes(batch), 1);
+    ck_assert_int_eq(poise_batch_lane_counts(batch).arms, 1);
     poise_batch_destroy(batch);
-    options.seed_table = true;
+    options.arm.seed_table = true;
     batch = batch_for(arm.model, &options, 0);
-    ck_assert_int_eq(poise_batch_arm_lanes(batch), 1);
+    ck_assert_int_eq(poise_batch_lane_counts(batch).arms, 1);
     poise_batch_destroy(batch);
-    ck_assert_int_eq(poise_batch_arm_lanes(NULL), 1);
+    ck_assert_int_eq(poise_batch_lane_counts(NULL).arms, 1);
 }
 
 // ---- Sizes, order, workers -----------------------------------------------------------------------------------------------

@@ -198,7 +198,7 @@ static void check_lanes(bunch *b, const poise_batch_options *base, int lanes, bo
     options.lanes = lanes;
     ck_assert_int_eq(poise_batch_create(b->model, &options, NULL, &batch, NULL), POISE_OK);
     if (machine_has_lanes()) {
-        ck_assert_int_eq(poise_batch_tree_lanes(batch) > 1, expects_lanes);
+        ck_assert_int_eq(poise_batch_lane_counts(batch).trees > 1, expects_lanes);
     }
     rewind_bunch(b);
     ck_assert_int_eq(poise_batch_solve(batch, b->problems, b->count, NULL), POISE_OK);

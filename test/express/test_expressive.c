@@ -74,7 +74,7 @@ static double shape_error(const poise_erik *erik, double aggravation, const doub
 {
     double sum = 0.0, weights = 0.0, power = 1.0, as_is = 0.0, other = 0.0;
     for (int k = 0; k < poise_erik_joint_count(erik); ++k) {
-        if (poise_erik_is_twister(erik, k)) {
+        if (poise_erik_joint(erik, k).is_twister) {
             sum += fmin(as_is, other);
             as_is = other = 0.0;
             continue;

@@ -1,4 +1,5 @@
 // Every goal kind through every joint type: gradient and Hessian against differences, at random and at hard configurations.
+#include "goal/objective_state.h"
 #include "support/derivative_check.h"
 #include "support/test_main.h"
 
@@ -296,7 +297,7 @@ static void check_goal(const context *c, poise_objective *objective, int variant
     poise_error error = {0};
     ck_assert_msg(poise_objective_set_goals(objective, &goal, 1, &error) == POISE_OK, "%s", error.text);
     ck_assert_int_eq(poise_objective_evaluate(objective, q, POISE_LEVEL_COST, NULL), POISE_OK);
-    if (crosses_band_edge(poise_objective_kinematics(objective), &goal)) {
+    if (crosses_band_edge((&objective->kin), &goal)) {
         edges_met += 1;
         return;
     }

@@ -121,6 +121,33 @@ REFUSES(a_negative_posture_weight_is_refused, POISE_GOAL_POSTURE, "every weight 
         double w[6] = {1, 1, 1, 1, 1, -1};
         goal.q_weights = w)
 
+TEST(a_goal_at_a_tool_is_a_goal_at_its_frame_on_the_body)
+{
+    poise_builder *builder = new_builder();
+    poise_joint hinge = joint_of("hinge", NULL, POISE_JOINT_REVOLUTE);
+    add(builder, &hinge);
+    poise_quat quarter = poise_quat_from_axis_angle(poise_vec3_make(0, 0, 1), 1.5707963267948966);
+    poise_tool tool = {.name = "tip", .body = "hinge", .pose = {quarter, {0.5, 0.25, 0}}};
+    ck_assert_int_eq(poise_builder_add_tool(builder, &tool, NULL), POISE_OK);
+    poise_model *model = model_and_done(builder);
+    poise_goal goal = poise_goal_pose(POISE_NONE, poise_pose_identity(), poise_pose_identity());
+    ck_assert_int_eq(poise_goal_at_tool(&goal, model, "tip", NULL), POISE_OK);
+    ck_assert_int_eq(goal.body, 0);
+    ck_assert_mem_eq(&goal.local, &tool.pose, sizeof tool.pose);
+    goal = poise_goal_aim(POISE_NONE, poise_vec3_make(0.1, 0, 0), poise_vec3_make(1, 0, 0), poise_vec3_make(1, 1, 1));
+    ck_assert_int_eq(poise_goal_at_tool(&goal, model, "tip", NULL), POISE_OK);
+    ck_assert_double_eq_tol(goal.local.position.y, 0.35, 1e-15);
+    ck_assert_double_eq_tol(goal.axis.y, 1.0, 1e-15);
+    poise_goal before = goal;
+    poise_error error;
+    ck_assert_int_eq(poise_goal_at_tool(&goal, model, "tpi", &error), POISE_ERROR_NOT_FOUND);
+    ck_assert_str_eq(error.text, "the model has no tool \"tpi\"; it has 1 tools, the first is \"tip\"");
+    ck_assert_mem_eq(&goal, &before, sizeof goal);
+    goal = poise_goal_center_of_mass(poise_vec3_make(0, 0, 0));
+    ck_assert_int_eq(poise_goal_at_tool(&goal, model, "tip", &error), POISE_ERROR_ARGUMENT);
+    poise_model_destroy(model);
+}
+
 TEST(an_unknown_kind_is_refused)
 {
     poise_model *model = new_arm(1.0);

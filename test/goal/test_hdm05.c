@@ -1,5 +1,6 @@
 // Positions, cost, Jacobian, gradient and Hessian against the reference numbers of the exact-Hessian paper's own data: plain
 // and Poise, each from the same skeleton described in its own way.
+#include "goal/objective_state.h"
 #include "reference/plain.h"
 #include "support/hdm05_reference.h"
 #include "support/test_main.h"
@@ -169,7 +170,7 @@ static void use_poise(const double *x, const poise_vec3 *tool, const poise_vec3 
     to_own_order(x, q);
     ck_assert_int_eq(poise_objective_set_goals(objective, goals, MARKERS, NULL), POISE_OK);
     ck_assert_int_eq(poise_objective_evaluate(objective, q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
-    const poise_kinematics *kinematics = poise_objective_kinematics(objective);
+    const poise_kinematics *kinematics = (&objective->kin);
     for (int b = 0; b < HDM05_BONES; ++b) {
         poise_kinematics_body_frame(kinematics, b, out->rotation + 9 * b, out->position + 3 * b);
     }

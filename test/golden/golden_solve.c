@@ -74,7 +74,7 @@ static void solve_arms(golden_result *r, bool wide)
         if (p) {
             p->model->is_wide = p->model->is_wide && wide;
             p->options.restarts = i % 3 == 0 ? 0 : 10;
-            p->options.seed_table = i % 2 == 0;
+            p->options.arm.seed_table = i % 2 == 0;
             p->options.trace = i % 4 == 0 ? p->trace : NULL; // without one the searches may use wide registers
             answer a = problem_solve(p);
             take_answer(r, p, &a);

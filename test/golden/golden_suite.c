@@ -84,7 +84,7 @@ static uint64_t tree_problem(int i)
         p->options.restarts = i % 7 == 0 ? 2 : 0;
         bool is_geometric = p->options.method >= POISE_METHOD_CCD && p->options.method <= POISE_METHOD_FABRIK;
         p->options.prior = i % 11 == 0 && !is_geometric ? 0.01 : 0.0;
-        p->options.max_rows += p->nv; // of the prior
+        p->options.rows.max_rows += p->nv; // of the prior
         p->options.step_limit = i % 13 == 0 ? 0.2 : p->options.step_limit;
     }
     return hash_problem(p, false);
@@ -96,7 +96,7 @@ static uint64_t arm_problem(int i)
     problem *p = problem_make_arm(&random, 3 + i % 7);
     if (p) {
         p->options.restarts = i % 3 == 0 ? 0 : 10;
-        p->options.seed_table = i % 2 == 0;
+        p->options.arm.seed_table = i % 2 == 0;
         p->options.trace = i % 4 == 0 ? p->trace : NULL;
     }
     return hash_problem(p, i % 5 == 0);

@@ -1,4 +1,5 @@
 // Steps: retract and difference undo each other, quaternions stay unit, long rotation vectors are replaced by short ones.
+#include "kin/kin.h"
 #include "math/quat.h"
 #include "support/skeleton.h"
 
@@ -168,9 +169,9 @@ TEST(bad_arguments_write_nothing)
     ck_assert_int_eq(poise_retract(f.model, bad, v, out, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_difference(f.model, bad, f.q, out, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_difference(f.model, f.q, bad, out, NULL), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_reparameterise(f.model, bad), 0);
-    ck_assert_int_eq(poise_reparameterise(f.model, NULL), 0);
-    ck_assert_int_eq(poise_reparameterise(NULL, f.q), 0);
+    ck_assert_int_eq(pz_kin_reparameterise(f.model, bad), 0);
+    ck_assert_int_eq(pz_kin_reparameterise(f.model, NULL), 0);
+    ck_assert_int_eq(pz_kin_reparameterise(NULL, f.q), 0);
     ck_assert_double_eq(out[0], -7);
 }
 
@@ -213,7 +214,7 @@ TEST(long_vectors_become_short_and_the_pose_stays)
         }
         memcpy(before, q, sizeof q);
         poise_pose pose = pose_at(&f, q);
-        ck_assert_int_eq(poise_reparameterise(f.model, q), 1);
+        ck_assert_int_eq(pz_kin_reparameterise(f.model, q), 1);
         ck_assert_double_le(length(q + first, count), PI);
         poise_pose after = pose_at(&f, q);
         // the angle of a long vector has units of size * epsilon
@@ -224,7 +225,7 @@ TEST(long_vectors_become_short_and_the_pose_stays)
                 ck_assert_double_eq_tol(q[first + i], (1 - 2 * PI / size) * before[first + i], 16 * DBL_EPSILON * size);
             }
         }
-        ck_assert_int_eq(poise_reparameterise(f.model, q), 0);
+        ck_assert_int_eq(pz_kin_reparameterise(f.model, q), 0);
     }
 }
 
@@ -235,7 +236,7 @@ TEST(short_vectors_are_left_alone)
         figure f = random_figure(&random, JOINTS, RANDOM_PLAIN);
         double before[FIGURE_NUMBERS];
         memcpy(before, f.q, sizeof before);
-        ck_assert_int_eq(poise_reparameterise(f.model, f.q), 0);
+        ck_assert_int_eq(pz_kin_reparameterise(f.model, f.q), 0);
         ck_assert_mem_eq(before, f.q, (size_t)f.nq * sizeof *before);
     }
 }
@@ -259,7 +260,7 @@ TEST(every_body_keeps_its_pose_when_a_step_replaces_vectors)
             }
         }
         memcpy(before, to, sizeof before);
-        ck_assert_int_eq(poise_reparameterise(f.model, to), 0);
+        ck_assert_int_eq(pz_kin_reparameterise(f.model, to), 0);
         ck_assert_mem_eq(before, to, (size_t)f.nq * sizeof *to);
         poise_pose expected[JOINTS];
         ck_assert_int_eq(poise_kinematics_update(f.kin, plain, NULL), POISE_OK);
@@ -301,7 +302,7 @@ TEST(vectors_with_limits_are_left_alone)
             v[first] = 2.0;
             ck_assert_int_eq(poise_retract(f.model, q, v, q, NULL), POISE_OK);
             ck_assert_double_eq(q[first], 5.0);
-            ck_assert_int_eq(poise_reparameterise(f.model, q), 0);
+            ck_assert_int_eq(pz_kin_reparameterise(f.model, q), 0);
             ck_assert_double_eq(q[first], 5.0);
         }
     }
@@ -318,7 +319,7 @@ TEST(limits_on_other_coordinates_do_not_keep_a_vector_long)
     add(builder, &joint);
     figure f = figure_of(model_of(builder));
     double q[9] = {0, 0, 0, 5, 0, 0, 0, 5, 0};
-    ck_assert_int_eq(poise_reparameterise(f.model, q), 2);
+    ck_assert_int_eq(pz_kin_reparameterise(f.model, q), 2);
     ck_assert_double_eq_tol(q[3], 5 - 2 * PI, 16 * DBL_EPSILON);
     ck_assert_double_eq_tol(q[7], 5 - 2 * PI, 16 * DBL_EPSILON);
 }

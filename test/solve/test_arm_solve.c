@@ -107,7 +107,7 @@ TEST(the_table_of_starts_reaches_every_target_too)
 {
     scene_random random = scene_random_make(5);
     poise_solver_options options = options_for(300);
-    options.seed_table = true;
+    options.arm.seed_table = true;
     for (int k = 0; k < 20; ++k) {
         test_arm arm = arm_random(&random, 6 + k % 2, k % 4 ? ARM_RIGHT_ANGLES : ARM_SLIDES);
         ck_assert_int_eq(count_reached(&arm, &random, 40, &options), 40);
@@ -155,7 +155,7 @@ TEST(the_same_call_gives_the_same_bits)
 {
     scene_random random = scene_random_make(7);
     poise_solver_options options = options_for(300);
-    options.seed_table = true;
+    options.arm.seed_table = true;
     test_arm arm = arm_of_scene("arm7");
     poise_solver *first = arm_solver(&arm, &options), *second = arm_solver(&arm, &options);
     for (int k = 0; k < 300; ++k) {
@@ -181,7 +181,7 @@ TEST(a_start_near_the_target_is_not_overridden_by_the_table)
     poise_solver_options options = options_for(50);
     test_arm arm = arm_of_scene("arm6");
     poise_solver *plain = arm_solver(&arm, &options);
-    options.seed_table = true;
+    options.arm.seed_table = true;
     poise_solver *table = arm_solver(&arm, &options);
     for (int k = 0; k < 100; ++k) {
         double there[ARM_LARGEST], q[ARM_LARGEST], with_table[ARM_LARGEST];

@@ -95,12 +95,12 @@ static void spoil_options(scene_random *random, problem *p)
     poise_solver_options *o = &p->options;
     bool is_geometric = o->method == POISE_METHOD_CCD || o->method == POISE_METHOD_BWCD || o->method == POISE_METHOD_FABRIK;
     double *fields[] = {&o->damping,
-                        &o->clamp,
+                        &o->rows.clamp,
                         &o->step_limit,
                         &o->position_tolerance,
                         &o->cost_tolerance,
                         &o->gradient_tolerance,
-                        is_geometric ? &o->clamp : &o->prior};
+                        is_geometric ? &o->rows.clamp : &o->prior};
     *fields[scene_random_index(random, (int)TEST_COUNT(fields))] = any_positive(random);
     o->restarts = scene_random_index(random, 3);
     o->use_limits = scene_random_index(random, 3) > 0;

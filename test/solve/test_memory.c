@@ -1,6 +1,7 @@
 // Memory: allocations that fail, memory handed in, no allocation where none is promised, one model in two threads.
 //
 // The linker sends malloc, calloc, realloc and free of this program and of the library to the __wrap_ functions below.
+#include "goal/objective_state.h"
 #include "support/meter.h"
 #include "support/random_goals.h"
 #include "support/skeleton.h"
@@ -209,8 +210,10 @@ static poise_status make_workers(const poise_model *model, const poise_allocator
     poise_batch_options batch = poise_batch_options_default();
     poise_filter_joint joint = poise_filter_joint_default();
     poise_status statuses[] = {
-        poise_kinematics_create(model, own, &w->kin, error),        poise_objective_create(model, 2, own, &w->objective, error),
-        poise_solver_create(model, &options, own, &w->solver, error), poise_batch_create(model, &batch, own, &w->batch, error),
+        poise_kinematics_create(model, own, &w->kin, error),
+        poise_objective_create(model, 2, own, &w->objective, error),
+        poise_solver_create(model, &options, own, &w->solver, error),
+        poise_batch_create(model, &batch, own, &w->batch, error),
         poise_filter_create(&joint, 1, own, &w->filter, error),
     };
     for (size_t i = 0; i < TEST_COUNT(statuses); ++i) {
@@ -360,7 +363,7 @@ static void use_kinematics(const figure *f, answers *a)
     poise_kinematics_point_tensor(f->kin, 2, x, a->K, NULL);
     poise_retract(f->model, f->q, a->v, a->q, NULL);
     poise_difference(f->model, f->q, a->q, a->y, NULL);
-    poise_reparameterise(f->model, a->q);
+    pz_kin_reparameterise(f->model, a->q);
     poise_model_clamp(f->model, a->q, NULL, NULL);
     poise_model_within_limits(f->model, a->q);
     poise_model_find_joint(f->model, "j3");
@@ -378,8 +381,8 @@ static int use_objective(const figure *f, poise_objective *objective, const rand
         poise_hessian kind = (poise_hessian)k;
         sound += poise_objective_hessian(objective, kind, a->H, NULL) == POISE_OK;
         sound += poise_objective_multiply(objective, kind, a->v, a->y, NULL) == POISE_OK;
-        sound += poise_objective_diagonal(objective, kind, a->y) == POISE_OK;
-        sound += poise_objective_packed(objective, kind, a->rows) == POISE_OK;
+        sound += pz_objective_diagonal(objective, kind, a->y) == POISE_OK;
+        sound += poise_objective_packed(objective, kind, a->rows, NULL) == POISE_OK;
         sound += poise_objective_definiteness(objective, kind, 1e-9, a->work, &definiteness, NULL) == POISE_OK;
     }
     for (int i = 0; i < count; ++i) {
@@ -398,7 +401,7 @@ TEST(after_creation_nothing_allocates)
     answers a = {.H = malloc(n * n * sizeof(double)),
                  .K = malloc(3 * n * n * sizeof(double)),
                  .J = malloc(6 * n * sizeof(double)),
-                 .rows = malloc(poise_packed_size(f.model) * sizeof(double)),
+                 .rows = malloc(poise_model_packed_row(f.model, poise_model_nv(f.model)).begin * sizeof(double)),
                  .work = malloc(n * (n + 2) * sizeof(double))};
     random_step(&random, f.model, 1.0, a.v);
     poise_objective *objective;

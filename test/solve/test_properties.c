@@ -1,6 +1,6 @@
 // What every method promises, on thousands of random problems: trees of every joint type, every kind of goal.
-#include "solve/solver_state.h"
 #include "model/packed_model.h"
+#include "solve/solver_state.h"
 #include "support/allocations.h"
 #include "support/problems.h"
 #include "support/test_main.h"
@@ -277,7 +277,7 @@ TEST(a_first_step_that_fails_leaves_no_trace)
     for (int i = 0; i < 3; ++i) {
         size_t size = pz_solver_size(p->model, &p->options);
         void *memory = malloc(size);
-            memset(memory, bytes[i], size);
+        memset(memory, bytes[i], size);
         poise_solver *solver = pz_solver_init(p->model, &p->options, memory, size);
         answer b = problem_solve_with(p, solver);
         ck_assert_msg(answers_are_equal(p, &a, &b), "memory full of %02x", (unsigned)bytes[i]);

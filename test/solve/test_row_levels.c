@@ -163,7 +163,7 @@ TEST(a_level_below_one_that_cannot_be_met_uses_its_own_joints)
     l.goals[0].target.position = poise_vec3_make(3, 1.2, 0.4);
     l.goals[1].target.position = poise_vec3_make(0.4, 1.4, 2);
     poise_solver_options options = options_for(POISE_METHOD_PRIORITY, 400);
-    options.clamp = 0.2; // or the damping, which grows with the residual, makes it slow
+    options.rows.clamp = 0.2; // or the damping, which grows with the residual, makes it slow
     bool locked[MOST] = {true, true, true, true, true, true};
     options.locked = locked;
     poise_solver *solver = solver_for(model, &options);

@@ -312,7 +312,7 @@ TEST(methods_over_rows_refuse_callbacks_and_too_many_rows)
     for (size_t m = 0; m < METHODS; ++m) {
         memcpy(q, before, sizeof q);
         poise_solver_options options = options_for(methods[m], 10);
-        options.max_rows = 2;
+        options.rows.max_rows = 2;
         poise_solver *solver = solver_for(model, &options);
         poise_report report;
         poise_error error;
@@ -326,10 +326,10 @@ TEST(methods_over_rows_refuse_callbacks_and_too_many_rows)
         ck_assert(!by_rows || strstr(error.text, "max_rows"));
         ck_assert(!by_rows || memcmp(q, before, sizeof q) == 0);
         poise_solver_destroy(solver);
-        options.max_rows = 3;
+        options.rows.max_rows = 3;
         solve_once(model, &options, goals, count, q);
         goals[1] = goals[0];
-        options.max_rows = 5; // room for either, not for both
+        options.rows.max_rows = 5; // room for either, not for both
         solver = solver_for(model, &options);
         ck_assert_int_eq(poise_solve(solver, goals, 2, q, &report, NULL), by_rows ? POISE_ERROR_ARGUMENT : POISE_OK);
         poise_solver_destroy(solver);
@@ -442,13 +442,13 @@ TEST(the_residual_is_clamped_before_a_damped_step)
     ck_assert_double_gt(length, 0.2);
     poise_solver_options options = options_for(POISE_METHOD_DAMPED_LEAST_SQUARES, 1);
     options.damping = 0.25;
-    options.clamp = 0.1;
+    options.rows.clamp = 0.1;
     planar clamped = p;
     clamped.e[0] *= 0.1 / length;
     clamped.e[1] *= 0.1 / length;
     damped_by_hand(&clamped, 0.25, step);
     check_step(model, &p, options, step, 0.25);
-    options.clamp = 2.0 * length; // no effect
+    options.rows.clamp = 2.0 * length; // no effect
     damped_by_hand(&p, 0.25, step);
     check_step(model, &p, options, step, 0.25);
     poise_model_destroy(model);

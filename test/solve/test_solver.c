@@ -219,7 +219,7 @@ TEST(the_closest_pose_is_stationary_by_the_diagonal_there)
         poise_report report = solve(model, &options, &goal, 1, q);
         ck_assert_int_eq(report.outcome, POISE_OUTCOME_CLOSEST);
         ck_assert_int_eq(poise_objective_evaluate(objective, q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
-        ck_assert_int_eq(poise_objective_diagonal(objective, POISE_HESSIAN_GAUSS_NEWTON, G), POISE_OK);
+        ck_assert_int_eq(pz_objective_diagonal(objective, POISE_HESSIAN_GAUSS_NEWTON, G), POISE_OK);
         double g = fabs(poise_objective_gradient(objective)[0]), f = poise_objective_cost(objective);
         ck_assert_double_eq(q[1], 1.0);
         ck_assert_msg(g <= options.gradient_tolerance * sqrt(2 * f * G[0]), "%s: cosine %g",
@@ -390,7 +390,7 @@ TEST(a_tolerance_of_conjugate_gradients_is_positive)
     for (size_t i = 0; i < TEST_COUNT(bad); ++i) {
         poise_solver_options options = options_for(POISE_METHOD_TRUST_REGION);
         poise_solver *solver = NULL;
-        options.cg_tolerance = bad[i];
+        options.trust_region.cg_tolerance = bad[i];
         ck_assert_int_eq(poise_solver_create(model, &options, NULL, &solver, NULL), POISE_ERROR_ARGUMENT);
         ck_assert_ptr_null(solver);
     }

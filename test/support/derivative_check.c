@@ -1,4 +1,5 @@
 #include "derivative_check.h"
+#include "goal/objective_state.h"
 
 #include "math/dense.h"
 #include "math/so3.h"
@@ -103,7 +104,7 @@ static void compare_forms(poise_objective *o, const poise_model *model, const do
         }
         errors->product = fmax(errors->product, fabs(dense - y[i]) / scale);
     }
-    ck_assert_int_eq(poise_objective_diagonal(o, POISE_HESSIAN_EXACT, y), POISE_OK);
+    ck_assert_int_eq(pz_objective_diagonal(o, POISE_HESSIAN_EXACT, y), POISE_OK);
     for (size_t i = 0; i < n; ++i) {
         errors->diagonal = fmax(errors->diagonal, fabs(H[i * n + i] - y[i]) / scale);
     }
@@ -113,12 +114,14 @@ static void compare_forms(poise_objective *o, const poise_model *model, const do
 static void compare_packed(poise_objective *o, const poise_model *model, const double *H, derivative_errors *errors)
 {
     size_t n = (size_t)model->nv;
-    double *rows = malloc((poise_packed_size(model) + 1) * sizeof *rows), *unpacked = calloc(n * n, sizeof *unpacked);
-    if (poise_objective_packed(o, POISE_HESSIAN_EXACT, rows) == POISE_OK) {
+    double *rows = malloc((poise_model_packed_row(model, poise_model_nv(model)).begin + 1) * sizeof *rows),
+           *unpacked = calloc(n * n, sizeof *unpacked);
+    if (poise_objective_packed(o, POISE_HESSIAN_EXACT, rows, NULL) == POISE_OK) {
         for (int i = 0; i < model->nv; ++i) {
             int h = i;
-            for (int d = poise_packed_depth(model, i) - 1; d >= 0; --d, h = poise_packed_parent(model, h)) {
-                double entry = rows[poise_packed_row(model, i) + (size_t)d];
+            for (int d = poise_model_packed_row(model, i).count - 1; d >= 0;
+                 --d, h = poise_model_packed_row(model, h).parent) {
+                double entry = rows[poise_model_packed_row(model, i).begin + (size_t)d];
                 unpacked[(size_t)i * n + (size_t)h] = entry;
                 unpacked[(size_t)h * n + (size_t)i] = entry;
             }

@@ -131,7 +131,7 @@ problem *problem_make(scene_random *random, poise_method method, int joints, uns
         return NULL;
     }
     pick_goals(random, p, features);
-    p->options.max_rows = p->count * (6 + p->nv);
+    p->options.rows.max_rows = p->count * (6 + p->nv);
     scene_random_configuration(random, p->model, p->start);
     for (int i = 0; i < p->nv && (features & PROBLEM_LOCKS); ++i) {
         p->locked[i] = scene_random_index(random, 4) == 0;

@@ -61,6 +61,17 @@ poise_erik *WEB_EXPORT(web_erik_create)(const poise_model *model, double *number
     return erik;
 }
 
+// A joint of the chain: its index in the model, and 1 where it is a twister.
+int WEB_EXPORT(web_erik_joint)(const poise_erik *erik, int position)
+{
+    return poise_erik_joint(erik, position).index;
+}
+
+int WEB_EXPORT(web_erik_is_twister)(const poise_erik *erik, int position)
+{
+    return poise_erik_joint(erik, position).is_twister;
+}
+
 // Row: the members of poise_erik_report in their order; the reason as an address.
 static poise_status put_erik_report(poise_status status, double *numbers, const poise_erik_report *r)
 {

@@ -102,8 +102,8 @@ export class Erik extends Handle {
         super(module, address, () => module.call('poise_erik_destroy', address), [model]);
         this.model = model;
         this.chain = Array.from({ length: module.call('poise_erik_joint_count', address) }, (_, i) => ({
-            joint: module.call('poise_erik_joint', address, i),
-            isTwister: module.call('poise_erik_is_twister', address, i) !== 0,
+            joint: module.call('web_erik_joint', address, i),
+            isTwister: module.call('web_erik_is_twister', address, i) !== 0,
         }));
     }
 

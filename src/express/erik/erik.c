@@ -160,14 +160,13 @@ int poise_erik_joint_count(const poise_erik *erik)
     return erik ? erik->chain.count : 0;
 }
 
-int poise_erik_joint(const poise_erik *erik, int position)
+poise_erik_link poise_erik_joint(const poise_erik *erik, int position)
 {
-    return erik && position >= 0 && position < erik->chain.count ? erik->chain.links[position].joint : POISE_WORLD;
-}
-
-bool poise_erik_is_twister(const poise_erik *erik, int position)
-{
-    return erik && position >= 0 && position < erik->chain.count && erik->chain.links[position].kind == PZ_LINK_TWISTER;
+    if (!erik || position < 0 || position >= erik->chain.count) {
+        return (poise_erik_link){.index = POISE_NONE, .is_twister = false};
+    }
+    const pz_link *link = &erik->chain.links[position];
+    return (poise_erik_link){.index = link->joint, .is_twister = link->kind == PZ_LINK_TWISTER};
 }
 
 // ---- Solve and measure ---------------------------------------------------------------------------------------------------

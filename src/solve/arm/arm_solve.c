@@ -23,7 +23,7 @@ struct pz_arm {
 pz_arm *pz_arm_lay_out(const poise_solver *solver, pz_arena *arena)
 {
     pz_arm *arm = pz_arena_take(arena, 1, sizeof *arm);
-    pz_arm_table *table = solver->options.seed_table ? pz_arena_take(arena, 1, sizeof *table) : NULL;
+    pz_arm_table *table = solver->options.arm.seed_table ? pz_arena_take(arena, 1, sizeof *table) : NULL;
     if (arm) {
         double sine, cosine, tolerance = min2(solver->options.rotation_tolerance, PZ_PI);
         pz_sincos(0.5 * tolerance, &sine, &cosine);

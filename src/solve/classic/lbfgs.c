@@ -29,7 +29,7 @@ typedef struct lbfgs_scratch {
 
 void *pz_lbfgs_lay_out(poise_solver *solver, pz_arena *arena)
 {
-    size_t n = (size_t)solver->model->nv, m = (size_t)solver->options.memory;
+    size_t n = (size_t)solver->model->nv, m = (size_t)solver->options.lbfgs.memory;
     lbfgs_scratch blank = {0}, *scratch = pz_arena_take(arena, 1, sizeof *scratch);
     lbfgs_scratch *s = scratch ? scratch : &blank;
     pz_line_lay_out(&s->line, solver, arena);
@@ -44,7 +44,7 @@ void *pz_lbfgs_lay_out(poise_solver *solver, pz_arena *arena)
 // Pair number k counted back from the newest, 0.
 static int place(const poise_solver *solver, const lbfgs_scratch *s, int k)
 {
-    int m = solver->options.memory;
+    int m = solver->options.lbfgs.memory;
     return (s->newest + m - k) % m;
 }
 
@@ -118,7 +118,7 @@ static void find_direction(poise_solver *solver, lbfgs_scratch *s)
 // Keep the step just taken, over the oldest when the memory is full.
 static void learn(const poise_solver *solver, lbfgs_scratch *s)
 {
-    int m = solver->options.memory;
+    int m = solver->options.lbfgs.memory;
     if (s->line.has_jumped) {
         s->count = 0;
         return;

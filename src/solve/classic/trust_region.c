@@ -62,7 +62,8 @@ typedef struct region {
 void *pz_trust_region_lay_out(poise_solver *solver, pz_arena *arena)
 {
     size_t n = (size_t)solver->model->nv;
-    int half = solver->options.band < solver->model->nv ? solver->options.band : solver->model->nv - 1;
+    int half =
+        solver->options.trust_region.band < solver->model->nv ? solver->options.trust_region.band : solver->model->nv - 1;
     half = half > 0 ? half : 0;
     region blank = {0}, *scratch = pz_arena_take(arena, 1, sizeof *scratch);
     region *r = scratch ? scratch : &blank;
@@ -293,7 +294,7 @@ static bool find_step(poise_solver *solver, region *r)
 {
     int n = solver->model->nv;
     pz_quadratic m = {n, multiply_scaled, r, r->g, &r->factor};
-    pz_steihaug(&m, r->radius, solver->options.cg_tolerance, CG_PER_DOF * n + CG_MORE, r->work, r->s, NULL);
+    pz_steihaug(&m, r->radius, solver->options.trust_region.cg_tolerance, CG_PER_DOF * n + CG_MORE, r->work, r->s, NULL);
     double hit = room_of_all(solver, r, NULL, r->s);
     r->value = 0.0;
     consider(solver, r, NULL, r->s, hit > 1.0 ? 1.0 : r->theta * hit);

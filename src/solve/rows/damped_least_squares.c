@@ -18,7 +18,7 @@
 // sum_k (u_k . e)^2, since the rest takes no part in x but would damp it for good where goals cannot be met.
 // options.damping > 0 is lambda itself, in the units of s: roots of weights times lengths.
 //
-// options.clamp cuts the residual of every goal first (Buss 2009). The cost never rises: a step that would raise it is
+// options.rows.clamp cuts the residual of every goal first (Buss 2009). The cost never rises: a step that would raise it is
 // shortened (levels.c).
 #include "solve/methods.h"
 #include "solve/rows/residual_rows.h"

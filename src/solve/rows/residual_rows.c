@@ -23,7 +23,7 @@
 
 static int capacity_of(const poise_solver *s)
 {
-    return s->options.max_rows > 0 ? s->options.max_rows : 6 * s->model->joint_count + s->model->nv;
+    return s->options.rows.max_rows > 0 ? s->options.rows.max_rows : 6 * s->model->joint_count + s->model->nv;
 }
 
 static size_t swing_count(const poise_model *model)
@@ -153,7 +153,7 @@ static void gather_goal(const poise_solver *s, const poise_kinematics *kin, cons
     int first = rows->count;
     double *r = rows->r + first;
     int count = pz_goal_row_of(goal->kind)->rows(kin, goal, r, rows->J + (size_t)first * (size_t)rows->nv);
-    clamp_goal(r, count, s->options.clamp, rows->wanted + first);
+    clamp_goal(r, count, s->options.rows.clamp, rows->wanted + first);
     int size = block_size(goal, count);
     for (int i = 0; i < count; ++i) {
         rows->block[first + i] = first + i - i % size;

@@ -78,7 +78,7 @@ typedef struct pz_row_method {
 
 // ---- Rows (rows.c) -------------------------------------------------------------------------------------------------------
 
-// Take memory for the rows that options.max_rows allows (see base/arena.h).
+// Take memory for the rows that options.rows.max_rows allows (see base/arena.h).
 void *pz_rows_lay_out(poise_solver *solver, pz_arena *arena, pz_level_rule rule);
 
 // The rows of all levels, from poses and axes.
