@@ -56,7 +56,7 @@ static poise_cuda *make_cuda(const arm *a, int capacity, int restarts)
     options.capacity = capacity;
     options.solver.restarts = restarts;
     options.solver.position_tolerance = options.solver.rotation_tolerance = ARM_TOLERANCE;
-    if (poise_cuda_create(a->model, &goal, &options, &cuda, &error) != POISE_OK) {
+    if (poise_cuda_create(a->model, &goal, 1, &options, &cuda, &error) != POISE_OK) {
         bench_fail("%s: %s", a->name, error.text);
     }
     return cuda;
@@ -112,12 +112,13 @@ typedef double (*call_function)(stand *s, void *solver, int first, int count);
 static double call_device(stand *s, void *solver, int first, int count)
 {
     float ms = 0;
+    poise_error error = {.text = ""};
     size_t at = (size_t)first * (size_t)s->arm->n, size = (size_t)count * (size_t)s->arm->n * sizeof *s->device_q;
     device_check(cudaMemcpyAsync(s->device_q + at, s->device_starts + at, size, cudaMemcpyDeviceToDevice, NULL), "starts");
     device_check(cudaEventRecord(s->begin, NULL), "event");
-    if (poise_cuda_queue_poses(solver, s->device_targets + first, s->device_q + at, s->device_answers + first, count,
-                               NULL) != POISE_OK) {
-        bench_fail("%s: %s", s->arm->name, poise_cuda_error(solver));
+    if (poise_cuda_queue_poses(solver, s->device_targets + first, s->device_q + at, s->device_answers + first, count, NULL,
+                               &error) != POISE_OK) {
+        bench_fail("%s: %s", s->arm->name, error.text);
     }
     device_check(cudaEventRecord(s->end, NULL), "event");
     device_check(cudaEventSynchronize(s->end), "solving");
@@ -168,9 +169,11 @@ static double call_from_host(stand *s, void *solver, int first, int count)
 {
     size_t at = (size_t)first * (size_t)s->arm->n;
     memcpy(s->batch.q + at, s->starts + at, (size_t)count * (size_t)s->arm->n * sizeof *s->batch.q);
+    poise_error error = {.text = ""};
     double start = bench_wall();
-    if (poise_cuda_solve_poses(solver, s->batch.targets + first, s->batch.q + at, s->answers + first, count) != POISE_OK) {
-        bench_fail("%s: %s", s->arm->name, poise_cuda_error(solver));
+    if (poise_cuda_solve_poses(solver, s->batch.targets + first, s->batch.q + at, s->answers + first, count, &error) !=
+        POISE_OK) {
+        bench_fail("%s: %s", s->arm->name, error.text);
     }
     return (bench_wall() - start) * 1e-6;
 }

@@ -103,17 +103,18 @@ typedef struct skeleton_run {
 } skeleton_run;
 
 // Postures i with i % every == 0 on the device; seconds.
-static double run_on_device(poise_cuda_erik *erik, const evaluate_problem *p, int64_t every, double *postures,
+static double run_on_device(poise_cuda *erik, const evaluate_problem *p, int64_t every, double *postures,
                             pz_cuda_erik_summary *summary)
 {
     int nq = poise_model_nq(p->model);
     int64_t count = 0;
+    poise_error error = {.text = ""};
     double start = bench_wall();
     for (int64_t i = 0; i < p->posture_count; i += every) {
         evaluate_posture(p, i, postures + count++ * nq);
     }
-    if (pz_cuda_erik_evaluate(erik, postures, count, p->orientations, p->orientation_count, summary) != POISE_OK) {
-        bench_fail("%c: %s", p->skeleton->letter, poise_cuda_erik_error(erik));
+    if (pz_cuda_evaluate(erik, postures, count, p->orientations, p->orientation_count, summary, &error) != POISE_OK) {
+        bench_fail("%c: %s", p->skeleton->letter, error.text);
     }
     return (bench_wall() - start) * 1e-9;
 }
@@ -123,9 +124,9 @@ static skeleton_run run_skeleton(const bench *b, int index, int64_t postures_com
     poise_erik_options options = poise_erik_options_default();
     poise_error error = {.text = ""};
     evaluate_problem *p;
-    poise_cuda_erik *erik;
+    poise_cuda *erik;
     if (evaluate_problem_create(index, &options, EVALUATE_YXZ, ORIENTATION_FINEST, &p) != POISE_OK ||
-        poise_cuda_erik_create(p->model, &p->options, 0, p->posture_count, p->orientation_count, &erik, &error) !=
+        poise_cuda_create_erik(p->model, &p->options, 0, p->posture_count, p->orientation_count, &erik, &error) !=
             POISE_OK) {
         bench_fail("skeleton %d: %s", index, error.text);
     }
@@ -141,7 +142,7 @@ static skeleton_run run_skeleton(const bench *b, int index, int64_t postures_com
     run.comparison = compare(&some, &host, (bench_wall() - start) * 1e-9);
     run.compared = host.error.count;
     free(postures);
-    poise_cuda_erik_destroy(erik);
+    poise_cuda_destroy(erik);
     evaluate_problem_destroy(p);
     return run;
 }

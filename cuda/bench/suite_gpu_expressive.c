@@ -82,23 +82,22 @@ static double run_on_device(const work *w, pz_cuda_erik_summary *summary)
 {
     const evaluate_problem *p = w->problem;
     int nq = poise_model_nq(p->model);
-    poise_cuda_expressive *device;
+    poise_cuda *device;
     poise_error error = {.text = ""};
     double *postures = bench_take((size_t)(w->count * nq), sizeof *postures);
     for (int i = 0; i < w->count; ++i) {
         evaluate_posture(p, i * w->every, postures + i * nq);
     }
-    if (poise_cuda_expressive_create(p->model, &w->options, 0, w->count, p->orientation_count, &device, &error) !=
+    if (poise_cuda_create_expressive(p->model, &w->options, 0, w->count, p->orientation_count, &device, &error) !=
         POISE_OK) {
         bench_fail("%c: %s", p->skeleton->letter, error.text);
     }
     double start = bench_wall();
-    if (pz_cuda_expressive_evaluate(device, postures, w->count, p->orientations, p->orientation_count, summary) !=
-        POISE_OK) {
-        bench_fail("%c: %s", p->skeleton->letter, poise_cuda_expressive_error(device));
+    if (pz_cuda_evaluate(device, postures, w->count, p->orientations, p->orientation_count, summary, &error) != POISE_OK) {
+        bench_fail("%c: %s", p->skeleton->letter, error.text);
     }
     double seconds = (bench_wall() - start) * 1e-9;
-    poise_cuda_expressive_destroy(device);
+    poise_cuda_destroy(device);
     free(postures);
     return seconds;
 }

@@ -32,7 +32,7 @@ typedef struct frames {
     double *start;       // nq: the T-pose
     double *q;           // count x nq
     poise_cuda_tree_answer *answers;
-    poise_cuda_tree *tree;
+    poise_cuda *tree;
     // on the device
     poise_vec3 *device_targets;
     double *device_starts, *device_q;
@@ -87,7 +87,7 @@ static void put_frames(frames *f)
 
 static void open_device(frames *f)
 {
-    poise_cuda_options options = poise_cuda_tree_options_default();
+    poise_cuda_options options = poise_cuda_options_default();
     poise_goal *goals = bench_take((size_t)f->marker_count, sizeof *goals);
     poise_error error = {.text = ""};
     for (int k = 0; k < f->marker_count; ++k) {
@@ -96,7 +96,7 @@ static void open_device(frames *f)
     options.solver = solver_options();
     options.capacity = f->count;
     options.host_memory = false;
-    if (poise_cuda_tree_create(f->model, goals, f->marker_count, &options, &f->tree, &error) != POISE_OK) {
+    if (poise_cuda_create(f->model, goals, f->marker_count, &options, &f->tree, &error) != POISE_OK) {
         bench_fail("%s", error.text);
     }
     free(goals);
@@ -125,7 +125,7 @@ static frames make_frames(int count, double noise)
 
 static void free_frames(frames *f)
 {
-    poise_cuda_tree_destroy(f->tree);
+    poise_cuda_destroy(f->tree);
     cudaFree(f->device_targets), cudaFree(f->device_starts), cudaFree(f->device_q), cudaFree(f->device_answers);
     poise_model_destroy(f->model);
     free(f->markers), free(f->targets), free(f->start), free(f->q), free(f->answers);
@@ -143,11 +143,12 @@ static double time_device(frames *f, int size, int rounds)
     device_check(cudaEventCreate(&end), "an event");
     for (int i = 0; i < rounds; ++i) {
         float ms;
+        poise_error error = {.text = ""};
         device_check(cudaMemcpy(f->device_q, f->device_starts, bytes, cudaMemcpyDeviceToDevice), "starts");
         device_check(cudaEventRecord(begin, NULL), "an event");
-        if (poise_cuda_tree_queue(f->tree, f->device_targets, NULL, f->device_q, f->device_answers, size, NULL) !=
+        if (poise_cuda_queue_markers(f->tree, f->device_targets, NULL, f->device_q, f->device_answers, size, NULL, &error) !=
             POISE_OK) {
-            bench_fail("%s", poise_cuda_tree_error(f->tree));
+            bench_fail("%s", error.text);
         }
         device_check(cudaEventRecord(end, NULL), "an event");
         device_check(cudaEventSynchronize(end), "solving");

@@ -46,16 +46,17 @@ __device__ __forceinline__ void lay_out(const pz_cuda_erik_task &task, memory *m
 }
 
 // As poise_erik_solve.
-__device__ __noinline__ poise_cuda_erik_answer solve(const double *posture, poise_quat target, poise_erik *erik)
+__device__ __noinline__ poise_cuda_posture_answer solve(const double *posture, poise_quat target, poise_erik *erik)
 {
     pz_erik_take(erik, posture, target);
     pz_erik_begin(erik);
-    poise_cuda_erik_answer answer;
+    poise_cuda_posture_answer answer = {};
     answer.outcome = pz_erik_run(erik);
     answer.iterations = erik->report.iterations;
     answer.error = erik->best_measure.error;
-    answer.orientation = erik->best_measure.orientation;
+    answer.goal = erik->best_measure.orientation;
     answer.posture = erik->best_measure.posture;
+    answer.angle = erik->best_measure.angle;
     return answer;
 }
 
@@ -83,11 +84,11 @@ __global__ void __launch_bounds__(THREADS)
     int64_t stride = (int64_t)gridDim.x * THREADS;
     for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < batch.count; i += stride) {
         int64_t posture = i / batch.target_count, target = i % batch.target_count;
-        poise_cuda_erik_answer a = solve(batch.postures + posture * task.nq, batch.targets[target], &erik);
+        poise_cuda_posture_answer a = solve(batch.postures + posture * task.nq, batch.targets[target], &erik);
         add_sample(&sums, own,
-                   sample_numbers{{a.error, a.orientation, weight * a.posture, (double)a.iterations},
+                   sample_numbers{{a.error, a.goal, weight * a.posture, (double)a.iterations},
                                   a.error <= threshold,
-                                  a.orientation <= threshold,
+                                  a.goal <= threshold,
                                   is_outside(task, m.best)});
     }
     hand_in(&sums, own, &batch.summary[blockIdx.x]);
@@ -99,10 +100,10 @@ __global__ void __launch_bounds__(THREADS)
     memory m;
     poise_erik erik;
     lay_out(task, &m, &erik);
-    poise_cuda_erik_answer *answers = (poise_cuda_erik_answer *)batch.answers;
+    poise_cuda_posture_answer *answers = (poise_cuda_posture_answer *)batch.answers;
     int64_t stride = (int64_t)gridDim.x * THREADS;
     for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < batch.count; i += stride) {
-        poise_cuda_erik_answer a = solve(batch.postures + i * task.nq, batch.targets[i], &erik);
+        poise_cuda_posture_answer a = solve(batch.postures + i * task.nq, batch.targets[i], &erik);
         if (answers) {
             answers[i] = a;
         }

@@ -14,22 +14,22 @@
 // ---- One sample ----------------------------------------------------------------------------------------------------------
 
 // As poise_expressive_solve. A sample whose numbers are not sound is left alone.
-__device__ __noinline__ static poise_cuda_expressive_answer solve(poise_expressive *e, poise_goal *goal,
-                                                                  const double *posture, poise_quat target, double *q)
+__device__ __noinline__ static poise_cuda_posture_answer solve(poise_expressive *e, poise_goal *goal, const double *posture,
+                                                               poise_quat target, double *q)
 {
     poise_expressive_report r;
     goal->target.rotation = quat_normalize(target);
     if (poise_expressive_solve(e, goal, 1, posture, q, &r, NULL) != POISE_OK) {
-        return poise_cuda_expressive_answer{.error = INFINITY, .goal = INFINITY, .outcome = POISE_OUTCOME_STALLED};
+        return poise_cuda_posture_answer{.error = INFINITY, .goal = INFINITY, .outcome = POISE_OUTCOME_STALLED};
     }
-    return poise_cuda_expressive_answer{.error = r.error,
-                                        .goal = r.goal,
-                                        .posture = r.posture,
-                                        .angle = r.worst_angle,
-                                        .candidates = r.candidates,
-                                        .evaluations = r.evaluations,
-                                        .outcome = r.outcome,
-                                        .kept_branch = r.kept_branch};
+    return poise_cuda_posture_answer{.error = r.error,
+                                     .goal = r.goal,
+                                     .posture = r.posture,
+                                     .angle = r.worst_angle,
+                                     .iterations = r.evaluations,
+                                     .candidates = r.candidates,
+                                     .outcome = r.outcome,
+                                     .kept_branch = r.kept_branch};
 }
 
 __device__ static bool is_outside(const poise_model *model, const double *q)
@@ -64,23 +64,22 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) kernel(const __grid_constant_
     if (!is_list) {
         begin_sums(&sums, own);
     }
-    poise_expressive *e;
-    pz_expressive_init(task.model, &task.options, scratch, BYTES, &e, NULL); // the host has seen to it that it fits
+    poise_expressive *e = pz_expressive_init(task.model, &task.options, scratch, BYTES); // the host has seen to it that it fits
     e->options.warm = is_list && task.options.warm;
     poise_model_neutral(task.model, e->q_best);
     poise_goal goal = task.goal;
-    poise_cuda_expressive_answer *answers = (poise_cuda_expressive_answer *)batch.answers;
+    poise_cuda_posture_answer *answers = (poise_cuda_posture_answer *)batch.answers;
     double threshold = task.options.threshold, weight = task.options.posture_weight;
     for (int64_t i = first; i < batch.count; i += stride) {
         int64_t posture = is_list ? i : i / batch.target_count, target = is_list ? i : i % batch.target_count;
         double *q = is_list ? batch.q + i * task.nq : e->q_best;
-        poise_cuda_expressive_answer a = solve(e, &goal, batch.postures + posture * task.nq, batch.targets[target], q);
+        poise_cuda_posture_answer a = solve(e, &goal, batch.postures + posture * task.nq, batch.targets[target], q);
         if (answers) {
             answers[i] = a;
         }
         if (!is_list) {
             add_sample(&sums, own,
-                       sample_numbers{{a.error, a.goal, weight * a.posture, (double)a.evaluations},
+                       sample_numbers{{a.error, a.goal, weight * a.posture, (double)a.iterations},
                                       a.error <= threshold,
                                       a.goal <= threshold,
                                       is_outside(task.model, q)});

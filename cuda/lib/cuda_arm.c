@@ -2,6 +2,7 @@
 #include "cuda_arm.h"
 
 #include "arm_host.h"
+#include "cuda_engines.h"
 #include "explain.h"
 
 #include "base/error.h"
@@ -17,7 +18,7 @@
 #define HOST_MOST     12
 #define HOST_SEARCHES 16
 
-struct poise_cuda {
+struct pz_cuda_arm {
     int device, nq;
     poise_goal goal;
     pz_cuda_task task;
@@ -37,28 +38,7 @@ struct poise_cuda {
     poise_cuda_answer *staged_answers;
     int *staged_from; // number of the problem in the call
     int staged_count;
-    poise_error error;
 };
-
-// ---- Options and errors --------------------------------------------------------------------------------------------------
-
-int poise_cuda_device_count(void)
-{
-    int count = 0;
-    return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
-}
-
-poise_cuda_options poise_cuda_options_default(void)
-{
-    poise_cuda_options options = {.solver = poise_solver_options_default(), .capacity = 1 << 20, .host_memory = true};
-    options.solver.restarts = 300;
-    return options;
-}
-
-const char *poise_cuda_error(const poise_cuda *cuda)
-{
-    return cuda ? cuda->error.text : "";
-}
 
 // ---- Making one ----------------------------------------------------------------------------------------------------------
 
@@ -68,7 +48,7 @@ static cudaError_t take(void **memory, size_t count, size_t size)
 }
 
 // All memory of the device, and the counters at 0.
-static cudaError_t take_memory(poise_cuda *cuda, const poise_cuda_options *options)
+static cudaError_t take_memory(pz_cuda_arm *cuda, const poise_cuda_options *options)
 {
     size_t many = (size_t)options->capacity, nq = (size_t)cuda->nq, n = (size_t)cuda->task.chain.n;
     size_t staged = many < STAGED ? many : STAGED;
@@ -95,7 +75,7 @@ static cudaError_t take_memory(poise_cuda *cuda, const poise_cuda_options *optio
     return e;
 }
 
-static poise_status make_all(poise_cuda *cuda, const poise_model *model, const poise_cuda_options *options,
+static poise_status make_all(pz_cuda_arm *cuda, const poise_model *model, const poise_cuda_options *options,
                              poise_error *error)
 {
     int processors = 0;
@@ -120,8 +100,8 @@ static poise_status make_all(poise_cuda *cuda, const poise_model *model, const p
     return status ? status : pz_cuda_explain(take_memory(cuda, options), "memory for the batch", error);
 }
 
-poise_status poise_cuda_create(const poise_model *model, const poise_goal *goal, const poise_cuda_options *options,
-                               poise_cuda **cuda, poise_error *error)
+poise_status pz_cuda_arm_create(const poise_model *model, const poise_goal *goal, const poise_cuda_options *options,
+                                pz_cuda_arm **cuda, poise_error *error)
 {
     if (!model || !goal || !options || !cuda || options->capacity < 1) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, goal, options, cuda must not be NULL, capacity at least 1");
@@ -129,7 +109,7 @@ poise_status poise_cuda_create(const poise_model *model, const poise_goal *goal,
     if (poise_cuda_device_count() <= options->device || options->device < 0) {
         return pz_error_set(error, POISE_ERROR_DEVICE, "there is no CUDA device %d, or no driver for it", options->device);
     }
-    poise_cuda *made = calloc(1, sizeof *made);
+    pz_cuda_arm *made = calloc(1, sizeof *made);
     if (!made) {
         return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     }
@@ -138,14 +118,14 @@ poise_status poise_cuda_create(const poise_model *model, const poise_goal *goal,
     made->goal = *goal;
     poise_status status = make_all(made, model, options, error);
     if (status != POISE_OK) {
-        poise_cuda_destroy(made);
+        pz_cuda_arm_destroy(made);
         return status;
     }
     *cuda = made;
     return POISE_OK;
 }
 
-void poise_cuda_destroy(poise_cuda *cuda)
+void pz_cuda_arm_destroy(pz_cuda_arm *cuda)
 {
     if (!cuda) {
         return;
@@ -170,7 +150,7 @@ void poise_cuda_destroy(poise_cuda *cuda)
 
 // ---- Batches -------------------------------------------------------------------------------------------------------------
 
-static cudaError_t queue(poise_cuda *cuda, const poise_pose *targets, double *q, poise_cuda_answer *answers, int count,
+static cudaError_t queue(pz_cuda_arm *cuda, const poise_pose *targets, double *q, poise_cuda_answer *answers, int count,
                          cudaStream_t stream)
 {
     cudaError_t e = cudaSuccess;
@@ -183,22 +163,18 @@ static cudaError_t queue(poise_cuda *cuda, const poise_pose *targets, double *q,
     return e;
 }
 
-poise_status poise_cuda_queue_poses(poise_cuda *cuda, const poise_pose *targets, double *q, poise_cuda_answer *answers,
-                                    int count, void *stream)
+poise_status pz_cuda_arm_queue(pz_cuda_arm *cuda, const poise_pose *targets, double *q, poise_cuda_answer *answers,
+                               int count, void *stream, poise_error *error)
 {
-    if (!cuda) {
-        return POISE_ERROR_ARGUMENT;
-    }
-    cuda->error.text[0] = '\0';
     if (count < 0 || (count > 0 && (!targets || !q))) {
-        return pz_error_set(&cuda->error, POISE_ERROR_ARGUMENT, "targets and q must not be NULL, count not negative");
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "targets and q must not be NULL, count not negative");
     }
     cudaError_t e = cudaSetDevice(cuda->device);
-    return pz_cuda_explain(e ? e : queue(cuda, targets, q, answers, count, stream), "solving", &cuda->error);
+    return pz_cuda_explain(e ? e : queue(cuda, targets, q, answers, count, stream), "solving", error);
 }
 
 // From host memory through the device and back.
-static cudaError_t round_trip(poise_cuda *cuda, const poise_pose *targets, double *q, poise_cuda_answer *answers, int count)
+static cudaError_t round_trip(pz_cuda_arm *cuda, const poise_pose *targets, double *q, poise_cuda_answer *answers, int count)
 {
     size_t many = (size_t)count, numbers = many * (size_t)cuda->nq;
     cudaStream_t stream = cuda->stream;
@@ -216,13 +192,13 @@ static cudaError_t round_trip(poise_cuda *cuda, const poise_pose *targets, doubl
 // ---- From host memory ----------------------------------------------------------------------------------------------------
 
 // The answer of the host, which is that of the device. False: it has none after few searches.
-static bool is_settled_by_host(const poise_cuda *cuda, const poise_pose *target, double *q, poise_cuda_answer *answer)
+static bool is_settled_by_host(const pz_cuda_arm *cuda, const poise_pose *target, double *q, poise_cuda_answer *answer)
 {
     return pz_cuda_host_solve(&cuda->task, cuda->has_fast ? &cuda->fast : NULL, target, HOST_SEARCHES, q, answer);
 }
 
 // Put a problem where the device can read it; there is room.
-static void stage(poise_cuda *cuda, int from, const poise_pose *target, const double *q)
+static void stage(pz_cuda_arm *cuda, int from, const poise_pose *target, const double *q)
 {
     int k = cuda->staged_count++;
     cuda->staged_from[k] = from;
@@ -230,7 +206,7 @@ static void stage(poise_cuda *cuda, int from, const poise_pose *target, const do
     memcpy(cuda->staged_q + (size_t)k * (size_t)cuda->nq, q, (size_t)cuda->nq * sizeof *q);
 }
 
-static cudaError_t solve_staged(poise_cuda *cuda)
+static cudaError_t solve_staged(pz_cuda_arm *cuda)
 {
     if (cuda->staged_count == 0) {
         return cudaSuccess;
@@ -240,7 +216,7 @@ static cudaError_t solve_staged(poise_cuda *cuda)
 }
 
 // One part of a batch in host memory, which may lie anywhere: a small one is copied to where the device can read it at once.
-static cudaError_t solve_part(poise_cuda *cuda, const poise_pose *targets, double *q, poise_cuda_answer *answers, int count,
+static cudaError_t solve_part(pz_cuda_arm *cuda, const poise_pose *targets, double *q, poise_cuda_answer *answers, int count,
                               bool by_host)
 {
     size_t nq = (size_t)cuda->nq;
@@ -275,21 +251,17 @@ static bool is_sound(const poise_pose *target)
     return v3_is_finite(target->position) && fabs(square - 1.0) < 1e-5;
 }
 
-poise_status poise_cuda_solve_poses(poise_cuda *cuda, const poise_pose *targets, double *q, poise_cuda_answer *answers,
-                                    int count)
+poise_status pz_cuda_arm_solve_poses(pz_cuda_arm *cuda, const poise_pose *targets, double *q, poise_cuda_answer *answers,
+                                     int count, poise_error *error)
 {
-    if (!cuda) {
-        return POISE_ERROR_ARGUMENT;
-    }
-    cuda->error.text[0] = '\0';
     if (count < 0 || (count > 0 && (!targets || !q)) || !cuda->targets) {
-        return pz_error_set(&cuda->error, POISE_ERROR_ARGUMENT,
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
                             "targets and q must not be NULL, count not negative, options.host_memory true");
     }
     size_t nq = (size_t)cuda->nq;
     for (int i = 0; i < count; ++i) {
         if (!is_sound(&targets[i]) || !all_finite(q + (size_t)i * nq, nq)) {
-            return pz_error_set(&cuda->error, POISE_ERROR_ARGUMENT,
+            return pz_error_set(error, POISE_ERROR_ARGUMENT,
                                 "problem %d: numbers must be finite and the rotation a unit quaternion", i);
         }
     }
@@ -300,7 +272,7 @@ poise_status poise_cuda_solve_poses(poise_cuda *cuda, const poise_pose *targets,
         e = solve_part(cuda, targets + done, q + (size_t)done * nq, answers ? answers + done : NULL, part, by_host);
         done += part;
     }
-    return pz_cuda_explain(e, "solving", &cuda->error);
+    return pz_cuda_explain(e, "solving", error);
 }
 
 // ---- Problems of batch.h -------------------------------------------------------------------------------------------------
@@ -310,7 +282,7 @@ static bool is_same(poise_vec3 a, poise_vec3 b)
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
-static bool is_ours(const poise_cuda *cuda, const poise_problem *problem)
+static bool is_ours(const pz_cuda_arm *cuda, const poise_problem *problem)
 {
     const poise_goal *goal = problem->goals, *own = &cuda->goal;
     return problem->goal_count == 1 && goal && goal->kind == POISE_GOAL_POSE && goal->body == own->body &&
@@ -333,7 +305,7 @@ static void fill(const poise_cuda_answer *answer, poise_report *report)
 }
 
 // Up to STAGED problems for the device from `problems` on; how many were looked at.
-static int solve_problems(poise_cuda *cuda, poise_problem *problems, int count, bool by_host, cudaError_t *e)
+static int solve_problems(pz_cuda_arm *cuda, poise_problem *problems, int count, bool by_host, cudaError_t *e)
 {
     size_t nq = (size_t)cuda->nq;
     int room = cuda->work.capacity < STAGED ? cuda->work.capacity : STAGED, seen = 0;
@@ -358,14 +330,10 @@ static int solve_problems(poise_cuda *cuda, poise_problem *problems, int count, 
     return seen;
 }
 
-poise_status poise_cuda_solve(poise_cuda *cuda, poise_problem *problems, int count)
+poise_status pz_cuda_arm_solve(pz_cuda_arm *cuda, poise_problem *problems, int count, poise_error *error)
 {
-    if (!cuda) {
-        return POISE_ERROR_ARGUMENT;
-    }
-    cuda->error.text[0] = '\0';
     if (count < 0 || (count > 0 && !problems) || !cuda->targets) {
-        return pz_error_set(&cuda->error, POISE_ERROR_ARGUMENT,
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
                             "problems must not be NULL, count not negative, options.host_memory true");
     }
     bool by_host = cuda->host_serves && count <= HOST_MOST;
@@ -373,5 +341,5 @@ poise_status poise_cuda_solve(poise_cuda *cuda, poise_problem *problems, int cou
     for (int done = 0; done < count && !e;) {
         done += solve_problems(cuda, problems + done, count - done, by_host, &e);
     }
-    return pz_cuda_explain(e, "solving", &cuda->error);
+    return pz_cuda_explain(e, "solving", error);
 }

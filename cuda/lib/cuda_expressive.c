@@ -1,6 +1,7 @@
 // ERIK's successor on a CUDA device, the host's part.
 #include "cuda_expressive.h"
 
+#include "cuda_engines.h"
 #include "device_model.h"
 #include "explain.h"
 
@@ -9,16 +10,11 @@
 
 #include <stdlib.h>
 
-struct poise_cuda_expressive {
+typedef struct engine {
     pz_cuda_samples samples;
     pz_cuda_expressive_task task;
     poise_model *model; // in device memory
-};
-
-const char *poise_cuda_expressive_error(const poise_cuda_expressive *expressive)
-{
-    return expressive ? expressive->samples.error.text : "";
-}
+} engine;
 
 // ---- Making one ----------------------------------------------------------------------------------------------------------
 
@@ -49,7 +45,7 @@ static poise_status check_task(const poise_model *model, const poise_expressive_
     return POISE_OK;
 }
 
-static poise_status make_task(const poise_model *model, const poise_expressive_options *options, poise_cuda_expressive *made,
+static poise_status make_task(const poise_model *model, const poise_expressive_options *options, engine *made,
                               poise_error *error)
 {
     pz_cuda_expressive_task *task = &made->task;
@@ -72,14 +68,14 @@ static poise_status make_task(const poise_model *model, const poise_expressive_o
 }
 
 // Launched once with nothing to do, the kernels have their local memory.
-static cudaError_t take_stacks(const poise_cuda_expressive *made)
+static cudaError_t take_stacks(const engine *made)
 {
     pz_cuda_samples_batch none = {.target_count = 1, .summary = made->samples.summaries};
     cudaError_t error = pz_cuda_expressive_launch(&made->task, &none, made->samples.blocks, NULL);
     return error ? error : cudaDeviceSynchronize();
 }
 
-static poise_status make_all(const poise_model *model, const poise_expressive_options *options, poise_cuda_expressive *made,
+static poise_status make_all(const poise_model *model, const poise_expressive_options *options, engine *made,
                              poise_error *error)
 {
     poise_status status = make_task(model, options, made, error);
@@ -90,26 +86,33 @@ static poise_status make_all(const poise_model *model, const poise_expressive_op
     return status ? status : pz_cuda_explain(take_stacks(made), "memory for the threads", error);
 }
 
-poise_status poise_cuda_expressive_create(const poise_model *model, const poise_expressive_options *options, int device,
-                                          int64_t postures, int64_t targets, poise_cuda_expressive **expressive,
-                                          poise_error *error)
+static void destroy(pz_cuda_samples *samples)
 {
-    if (!model || !options || !expressive || postures < 1 || targets < 1) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT,
-                            "model, options, expressive must not be NULL, both counts at least 1");
+    engine *made = (engine *)(void *)samples; // its first member
+    pz_cuda_samples_release(samples);
+    (void)cudaFree(made->model);
+    free(made);
+}
+
+poise_status pz_cuda_expressive_create(const poise_model *model, const poise_expressive_options *options, int device,
+                                       int64_t postures, int64_t targets, pz_cuda_samples **samples, poise_error *error)
+{
+    if (!model || !options || !samples || postures < 1 || targets < 1) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, options, cuda must not be NULL, both counts at least 1");
     }
     poise_status status = check_task(model, options, error);
     status = status ? status : pz_cuda_samples_open(device, error);
     if (status != POISE_OK) {
         return status;
     }
-    poise_cuda_expressive *made = calloc(1, sizeof *made);
+    engine *made = calloc(1, sizeof *made);
     if (!made) {
         return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     }
-    made->samples = (pz_cuda_samples){.launch = pz_cuda_expressive_launch,
+    made->samples = (pz_cuda_samples){.release = destroy,
+                                      .launch = pz_cuda_expressive_launch,
                                       .task = &made->task,
-                                      .answer_size = sizeof(poise_cuda_expressive_answer),
+                                      .answer_size = sizeof(poise_cuda_posture_answer),
                                       .reads_q = true,
                                       .device = device,
                                       .nq = model->nq,
@@ -117,44 +120,9 @@ poise_status poise_cuda_expressive_create(const poise_model *model, const poise_
                                       .most_targets = targets};
     status = make_all(model, options, made, error);
     if (status != POISE_OK) {
-        poise_cuda_expressive_destroy(made);
+        destroy(&made->samples);
         return status;
     }
-    *expressive = made;
+    *samples = &made->samples;
     return POISE_OK;
-}
-
-void poise_cuda_expressive_destroy(poise_cuda_expressive *expressive)
-{
-    if (expressive) {
-        pz_cuda_samples_release(&expressive->samples);
-        (void)cudaFree(expressive->model);
-        free(expressive);
-    }
-}
-
-// ---- Samples -------------------------------------------------------------------------------------------------------------
-
-poise_status poise_cuda_expressive_solve(poise_cuda_expressive *expressive, const double *postures,
-                                         const poise_quat *targets, double *q, poise_cuda_expressive_answer *answers,
-                                         int64_t count)
-{
-    return expressive ? pz_cuda_samples_solve(&expressive->samples, postures, targets, q, answers, count)
-                      : POISE_ERROR_ARGUMENT;
-}
-
-poise_status poise_cuda_expressive_queue(poise_cuda_expressive *expressive, const double *postures,
-                                         const poise_quat *targets, double *q, poise_cuda_expressive_answer *answers,
-                                         int64_t count, void *stream)
-{
-    return expressive ? pz_cuda_samples_queue(&expressive->samples, postures, targets, q, answers, count, stream)
-                      : POISE_ERROR_ARGUMENT;
-}
-
-poise_status pz_cuda_expressive_evaluate(poise_cuda_expressive *expressive, const double *postures, int64_t posture_count,
-                                         const poise_quat *targets, int64_t target_count, pz_cuda_erik_summary *summary)
-{
-    return expressive
-               ? pz_cuda_samples_evaluate(&expressive->samples, postures, posture_count, targets, target_count, summary)
-               : POISE_ERROR_ARGUMENT;
 }

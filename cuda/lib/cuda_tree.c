@@ -1,6 +1,7 @@
 // Marker problems on a CUDA device, the host's part: what is made once, copies, statuses.
 #include "cuda_tree.h"
 
+#include "cuda_engines.h"
 #include "explain.h"
 
 #include "base/error.h"
@@ -11,7 +12,7 @@
 
 #define STAGED 4096 // problems of batch.h that go to the device at once
 
-struct poise_cuda_tree {
+struct pz_cuda_tree {
     int device, blocks, goal_count;
     size_t nq;
     poise_goal *goals; // in host memory
@@ -28,18 +29,7 @@ struct poise_cuda_tree {
     poise_vec3 *staged_targets;
     double *staged_weights, *staged_q;
     poise_cuda_tree_answer *staged_answers;
-    poise_error error;
 };
-
-poise_cuda_options poise_cuda_tree_options_default(void)
-{
-    return (poise_cuda_options){.solver = poise_solver_options_default(), .capacity = 1 << 17, .host_memory = true};
-}
-
-const char *poise_cuda_tree_error(const poise_cuda_tree *tree)
-{
-    return tree ? tree->error.text : "";
-}
 
 // ---- What is served ------------------------------------------------------------------------------------------------------
 
@@ -51,7 +41,9 @@ static poise_status check_goals(const poise_model *model, const poise_goal *goal
             return status;
         }
         if (goals[i].kind != POISE_GOAL_POSITION) {
-            return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "goal %d: the device serves POSITION goals", i);
+            return pz_error_set(error, POISE_ERROR_UNSUPPORTED,
+                                "goal %d (%s): the device serves one POSE goal, or POSITION goals", i,
+                                poise_goal_kind_name(goals[i].kind));
         }
     }
     return POISE_OK;
@@ -114,7 +106,7 @@ static const poise_model *put_model(image *im, const poise_model *model)
     return put(im, &m, sizeof m);
 }
 
-static void put_all(image *im, const poise_cuda_tree *tree, const poise_solver *solver, pz_cuda_tree_task *task)
+static void put_all(image *im, const pz_cuda_tree *tree, const poise_solver *solver, pz_cuda_tree_task *task)
 {
     const poise_solver_options *options = &solver->options;
     int groups;
@@ -127,7 +119,7 @@ static void put_all(image *im, const poise_cuda_tree *tree, const poise_solver *
         options->locked ? put(im, options->locked, (size_t)tree->model->nv * sizeof *options->locked) : NULL;
 }
 
-static cudaError_t put_constants(poise_cuda_tree *tree, const poise_solver *solver)
+static cudaError_t put_constants(pz_cuda_tree *tree, const poise_solver *solver)
 {
     image im = {.used = 0};
     put_all(&im, tree, solver, &tree->task);
@@ -146,7 +138,7 @@ static cudaError_t put_constants(poise_cuda_tree *tree, const poise_solver *solv
 }
 
 // Model, goals, and what a solver on the host has made of the options.
-static poise_status make_constants(poise_cuda_tree *tree, const poise_solver_options *options, poise_error *error)
+static poise_status make_constants(pz_cuda_tree *tree, const poise_solver_options *options, poise_error *error)
 {
     poise_solver *solver;
     poise_status status = poise_solver_create(tree->model, options, NULL, &solver, NULL);
@@ -180,7 +172,7 @@ static cudaError_t take(void **memory, size_t count, size_t size)
     return cudaMalloc(memory, count * size);
 }
 
-static cudaError_t take_memory(poise_cuda_tree *t, const poise_cuda_options *options)
+static cudaError_t take_memory(pz_cuda_tree *t, const poise_cuda_options *options)
 {
     size_t many = (size_t)options->capacity, goals = (size_t)t->goal_count, staged = many < STAGED ? many : STAGED;
     pz_cuda_tree_work *w = &t->work;
@@ -205,14 +197,14 @@ static cudaError_t take_memory(poise_cuda_tree *t, const poise_cuda_options *opt
 }
 
 // An empty batch: the driver takes the local memory of all threads before the first call.
-static cudaError_t run_empty(poise_cuda_tree *t)
+static cudaError_t run_empty(pz_cuda_tree *t)
 {
     pz_cuda_tree_batch none = {.count = 0};
     cudaError_t e = pz_cuda_tree_launch(&t->task, &none, &t->work, 1, t->stream);
     return e ? e : cudaStreamSynchronize(t->stream);
 }
 
-static poise_status make_all(poise_cuda_tree *tree, const poise_cuda_options *options, poise_error *error)
+static poise_status make_all(pz_cuda_tree *tree, const poise_cuda_options *options, poise_error *error)
 {
     poise_solver_options solver = options->solver;
     solver.coupled_goals = 0; // there are none
@@ -238,8 +230,8 @@ static poise_status make_all(poise_cuda_tree *tree, const poise_cuda_options *op
     return status ? status : pz_cuda_explain(run_empty(tree), "memory for the threads", error);
 }
 
-poise_status poise_cuda_tree_create(const poise_model *model, const poise_goal *goals, int goal_count,
-                                    const poise_cuda_options *options, poise_cuda_tree **tree, poise_error *error)
+poise_status pz_cuda_tree_create(const poise_model *model, const poise_goal *goals, int goal_count,
+                                 const poise_cuda_options *options, pz_cuda_tree **tree, poise_error *error)
 {
     if (!model || !goals || goal_count < 1 || !options || !tree || options->capacity < 1) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT,
@@ -253,7 +245,7 @@ poise_status poise_cuda_tree_create(const poise_model *model, const poise_goal *
     if (poise_cuda_device_count() <= options->device || options->device < 0) {
         return pz_error_set(error, POISE_ERROR_DEVICE, "there is no CUDA device %d, or no driver for it", options->device);
     }
-    poise_cuda_tree *made = calloc(1, sizeof *made);
+    pz_cuda_tree *made = calloc(1, sizeof *made);
     poise_goal *own = malloc((size_t)goal_count * sizeof *own);
     if (!made || !own) {
         free(made);
@@ -268,14 +260,14 @@ poise_status poise_cuda_tree_create(const poise_model *model, const poise_goal *
     made->nq = (size_t)model->nq;
     status = make_all(made, options, error);
     if (status != POISE_OK) {
-        poise_cuda_tree_destroy(made);
+        pz_cuda_tree_destroy(made);
         return status;
     }
     *tree = made;
     return POISE_OK;
 }
 
-void poise_cuda_tree_destroy(poise_cuda_tree *tree)
+void pz_cuda_tree_destroy(pz_cuda_tree *tree)
 {
     if (!tree) {
         return;
@@ -299,7 +291,7 @@ void poise_cuda_tree_destroy(poise_cuda_tree *tree)
 
 // ---- Batches -------------------------------------------------------------------------------------------------------------
 
-static cudaError_t queue(poise_cuda_tree *t, const poise_vec3 *targets, const double *weights, double *q,
+static cudaError_t queue(pz_cuda_tree *t, const poise_vec3 *targets, const double *weights, double *q,
                          poise_cuda_tree_answer *answers, int count, cudaStream_t stream)
 {
     cudaError_t e = cudaSuccess;
@@ -317,18 +309,14 @@ static cudaError_t queue(poise_cuda_tree *t, const poise_vec3 *targets, const do
     return e;
 }
 
-poise_status poise_cuda_tree_queue(poise_cuda_tree *tree, const poise_vec3 *targets, const double *weights, double *q,
-                                   poise_cuda_tree_answer *answers, int count, void *stream)
+poise_status pz_cuda_tree_queue(pz_cuda_tree *tree, const poise_vec3 *targets, const double *weights, double *q,
+                                poise_cuda_tree_answer *answers, int count, void *stream, poise_error *error)
 {
-    if (!tree) {
-        return POISE_ERROR_ARGUMENT;
-    }
-    tree->error.text[0] = '\0';
     if (count < 0 || (count > 0 && (!targets || !q))) {
-        return pz_error_set(&tree->error, POISE_ERROR_ARGUMENT, "targets and q must not be NULL, count not negative");
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "targets and q must not be NULL, count not negative");
     }
     cudaError_t e = cudaSetDevice(tree->device);
-    return pz_cuda_explain(e ? e : queue(tree, targets, weights, q, answers, count, stream), "solving", &tree->error);
+    return pz_cuda_explain(e ? e : queue(tree, targets, weights, q, answers, count, stream), "solving", error);
 }
 
 // ---- Problems of batch.h -------------------------------------------------------------------------------------------------
@@ -339,7 +327,7 @@ static bool is_same(poise_vec3 a, poise_vec3 b)
 }
 
 // The goals of this tree, but for targets and weights?
-static bool is_ours(const poise_cuda_tree *t, const poise_problem *problem)
+static bool is_ours(const pz_cuda_tree *t, const poise_problem *problem)
 {
     bool ours = problem->goals && problem->goal_count == t->goal_count;
     for (int i = 0; i < t->goal_count && ours; ++i) {
@@ -353,7 +341,7 @@ static bool is_ours(const poise_cuda_tree *t, const poise_problem *problem)
     return ours;
 }
 
-static bool is_sound(const poise_cuda_tree *t, const poise_problem *problem)
+static bool is_sound(const pz_cuda_tree *t, const poise_problem *problem)
 {
     bool sound = pz_model_accepts(t->model, problem->q);
     for (int i = 0; i < t->goal_count && sound; ++i) {
@@ -362,7 +350,7 @@ static bool is_sound(const poise_cuda_tree *t, const poise_problem *problem)
     return sound;
 }
 
-static cudaError_t round_trip(poise_cuda_tree *t, int count)
+static cudaError_t round_trip(pz_cuda_tree *t, int count)
 {
     size_t many = (size_t)count, points = many * (size_t)t->goal_count, numbers = many * t->nq;
     cudaStream_t stream = t->stream;
@@ -378,7 +366,7 @@ static cudaError_t round_trip(poise_cuda_tree *t, int count)
 }
 
 // The words of poise_solve for how it ended.
-static const char *reason_of(const poise_cuda_tree *t, const poise_cuda_tree_answer *a)
+static const char *reason_of(const pz_cuda_tree *t, const poise_cuda_tree_answer *a)
 {
     bool ran = a->iterations > 0;
     switch (a->outcome) {
@@ -393,7 +381,7 @@ static const char *reason_of(const poise_cuda_tree *t, const poise_cuda_tree_ans
     }
 }
 
-static void fill(const poise_cuda_tree *t, const poise_cuda_tree_answer *a, poise_report *report)
+static void fill(const pz_cuda_tree *t, const poise_cuda_tree_answer *a, poise_report *report)
 {
     *report = (poise_report){.outcome = a->outcome,
                              .reason = reason_of(t, a),
@@ -409,7 +397,7 @@ static void fill(const poise_cuda_tree *t, const poise_cuda_tree_answer *a, pois
                              .worst_length = a->worst_length};
 }
 
-static void stage(poise_cuda_tree *t, const poise_problem *p, int place)
+static void stage(pz_cuda_tree *t, const poise_problem *p, int place)
 {
     size_t first = (size_t)place * (size_t)t->goal_count;
     for (int i = 0; i < t->goal_count; ++i) {
@@ -420,7 +408,7 @@ static void stage(poise_cuda_tree *t, const poise_problem *p, int place)
 }
 
 // Up to STAGED problems from `problems` on; how many were looked at.
-static int solve_staged(poise_cuda_tree *t, poise_problem *problems, int count, cudaError_t *e)
+static int solve_staged(pz_cuda_tree *t, poise_problem *problems, int count, cudaError_t *e)
 {
     int staged = t->work.capacity < STAGED ? t->work.capacity : STAGED, seen = 0, taken = 0;
     for (; seen < count && taken < staged; ++seen) {
@@ -441,19 +429,15 @@ static int solve_staged(poise_cuda_tree *t, poise_problem *problems, int count, 
     return seen;
 }
 
-poise_status poise_cuda_tree_solve(poise_cuda_tree *tree, poise_problem *problems, int count)
+poise_status pz_cuda_tree_solve(pz_cuda_tree *tree, poise_problem *problems, int count, poise_error *error)
 {
-    if (!tree) {
-        return POISE_ERROR_ARGUMENT;
-    }
-    tree->error.text[0] = '\0';
     if (count < 0 || (count > 0 && !problems) || !tree->targets) {
-        return pz_error_set(&tree->error, POISE_ERROR_ARGUMENT,
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
                             "problems must not be NULL, count not negative, options.host_memory true");
     }
     cudaError_t e = cudaSetDevice(tree->device);
     for (int done = 0; done < count && !e;) {
         done += solve_staged(tree, problems + done, count - done, &e);
     }
-    return pz_cuda_explain(e, "solving", &tree->error);
+    return pz_cuda_explain(e, "solving", error);
 }

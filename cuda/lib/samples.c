@@ -59,15 +59,14 @@ static bool are_sound(const double *postures, int64_t posture_count, int nq, con
 }
 
 static poise_status check(pz_cuda_samples *s, const double *postures, int64_t posture_count, const poise_quat *targets,
-                          int64_t target_count, bool has_output)
+                          int64_t target_count, bool has_output, poise_error *error)
 {
-    s->error.text[0] = '\0';
     if (posture_count < 0 || target_count < 0 || posture_count > s->most_postures || target_count > s->most_targets ||
         !has_output || ((posture_count > 0 || target_count > 0) && (!postures || !targets))) {
-        return pz_error_set(&s->error, POISE_ERROR_ARGUMENT, "no pointer may be NULL, no count above what it was made for");
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "no pointer may be NULL, no count above what it was made for");
     }
     if (!are_sound(postures, posture_count, s->nq, targets, target_count)) {
-        return pz_error_set(&s->error, POISE_ERROR_ARGUMENT, "numbers must be finite and no target a zero quaternion");
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "numbers must be finite and no target a zero quaternion");
     }
     return POISE_OK;
 }
@@ -82,14 +81,14 @@ static cudaError_t bring(pz_cuda_samples *s, const double *postures, int64_t pos
 }
 
 poise_status pz_cuda_samples_solve(pz_cuda_samples *s, const double *postures, const poise_quat *targets, double *q,
-                                   void *answers, int64_t count)
+                                   void *answers, int64_t count, poise_error *error)
 {
-    poise_status status = check(s, postures, count, targets, count, q || count == 0);
+    poise_status status = check(s, postures, count, targets, count, q || count == 0, error);
     if (status != POISE_OK || count == 0) {
         return status;
     }
     if (s->reads_q && !all_finite(q, (size_t)count * (size_t)s->nq)) {
-        return pz_error_set(&s->error, POISE_ERROR_ARGUMENT, "q must hold finite numbers");
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "q must hold finite numbers");
     }
     size_t size = (size_t)count * (size_t)s->nq * sizeof *q;
     pz_cuda_samples_batch batch = {
@@ -101,15 +100,14 @@ poise_status pz_cuda_samples_solve(pz_cuda_samples *s, const double *postures, c
     if (!e && answers) {
         e = cudaMemcpy(answers, s->answers, (size_t)count * s->answer_size, cudaMemcpyDeviceToHost);
     }
-    return pz_cuda_explain(e, "solving", &s->error);
+    return pz_cuda_explain(e, "solving", error);
 }
 
 poise_status pz_cuda_samples_queue(pz_cuda_samples *s, const double *postures, const poise_quat *targets, double *q,
-                                   void *answers, int64_t count, void *stream)
+                                   void *answers, int64_t count, void *stream, poise_error *error)
 {
-    s->error.text[0] = '\0';
     if (count < 0 || (count > 0 && (!postures || !targets || !q))) {
-        return pz_error_set(&s->error, POISE_ERROR_ARGUMENT, "no pointer but answers may be NULL, and no count below 0");
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "no pointer but answers may be NULL, and no count below 0");
     }
     if (count == 0) {
         return POISE_OK;
@@ -117,7 +115,7 @@ poise_status pz_cuda_samples_queue(pz_cuda_samples *s, const double *postures, c
     pz_cuda_samples_batch batch = {.postures = postures, .targets = targets, .count = count, .q = q, .answers = answers};
     cudaError_t e = cudaSetDevice(s->device);
     e = e ? e : s->launch(s->task, &batch, s->blocks, (cudaStream_t)stream);
-    return pz_cuda_explain(e, "queueing the samples", &s->error);
+    return pz_cuda_explain(e, "queueing the samples", error);
 }
 
 // ---- Sums ----------------------------------------------------------------------------------------------------------------
@@ -149,9 +147,10 @@ static void merge_all(pz_cuda_erik_summary *summary, const pz_cuda_erik_summary 
 }
 
 poise_status pz_cuda_samples_evaluate(pz_cuda_samples *s, const double *postures, int64_t posture_count,
-                                      const poise_quat *targets, int64_t target_count, pz_cuda_erik_summary *summary)
+                                      const poise_quat *targets, int64_t target_count, pz_cuda_erik_summary *summary,
+                                      poise_error *error)
 {
-    poise_status status = check(s, postures, posture_count, targets, target_count, summary != NULL);
+    poise_status status = check(s, postures, posture_count, targets, target_count, summary != NULL, error);
     if (status != POISE_OK) {
         return status;
     }
@@ -173,5 +172,5 @@ poise_status pz_cuda_samples_evaluate(pz_cuda_samples *s, const double *postures
     for (int b = 0; b < s->blocks && batch.count > 0 && !e; ++b) {
         merge_all(summary, &s->host_summaries[b]);
     }
-    return pz_cuda_explain(e, "solving", &s->error);
+    return pz_cuda_explain(e, "solving", error);
 }

@@ -25,6 +25,7 @@ typedef cudaError_t (*pz_cuda_launch)(const void *task, const pz_cuda_samples_ba
 
 // Memory for calls from the host. What is above `postures` is the owner's to fill.
 typedef struct pz_cuda_samples {
+    void (*release)(struct pz_cuda_samples *samples); // the engine that begins with it
     pz_cuda_launch launch;
     const void *task;
     size_t answer_size;
@@ -37,7 +38,6 @@ typedef struct pz_cuda_samples {
     void *answers;
     pz_cuda_erik_summary *summaries; // one for each block
     pz_cuda_erik_summary *host_summaries;
-    poise_error error; // of the last call
 } pz_cuda_samples;
 
 // Choose the device, after a look whether it is there.
@@ -49,10 +49,11 @@ void pz_cuda_samples_release(pz_cuda_samples *s);
 
 // The calls of cuda.h and cuda_evaluate.h.
 poise_status pz_cuda_samples_solve(pz_cuda_samples *s, const double *postures, const poise_quat *targets, double *q,
-                                   void *answers, int64_t count);
+                                   void *answers, int64_t count, poise_error *error);
 poise_status pz_cuda_samples_queue(pz_cuda_samples *s, const double *postures, const poise_quat *targets, double *q,
-                                   void *answers, int64_t count, void *stream);
+                                   void *answers, int64_t count, void *stream, poise_error *error);
 poise_status pz_cuda_samples_evaluate(pz_cuda_samples *s, const double *postures, int64_t posture_count,
-                                      const poise_quat *targets, int64_t target_count, pz_cuda_erik_summary *summary);
+                                      const poise_quat *targets, int64_t target_count, pz_cuda_erik_summary *summary,
+                                      poise_error *error);
 
 #endif

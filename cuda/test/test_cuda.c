@@ -26,7 +26,7 @@ static poise_cuda *open_device(const fixture *f, const poise_cuda_options *optio
 {
     poise_error error = {.text = ""};
     poise_cuda *cuda;
-    poise_status status = poise_cuda_create(f->model, &f->goal, options, &cuda, &error);
+    poise_status status = poise_cuda_create(f->model, &f->goal, 1, options, &cuda, &error);
     ck_assert_msg(status == POISE_OK, "%s", error.text);
     return cuda;
 }
@@ -41,7 +41,7 @@ static void solve_and_judge(const char *scene, int count)
     poise_kinematics *kinematics;
     ck_assert_int_eq(poise_kinematics_create(f.model, NULL, &kinematics, NULL), POISE_OK);
     begin(&f);
-    ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets, f.q, f.answers, f.count), POISE_OK);
+    ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets, f.q, f.answers, f.count, NULL), POISE_OK);
     for (int i = 0; i < f.count; ++i) {
         judge(&f, kinematics, i);
     }
@@ -64,7 +64,7 @@ TEST_IF(answers_do_not_depend_on_the_batch, no_device)
     poise_cuda_options options = options_for(6000);
     poise_cuda *cuda = open_device(&f, &options);
     begin(&f);
-    ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets, f.q, f.answers, f.count), POISE_OK);
+    ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets, f.q, f.answers, f.count, NULL), POISE_OK);
     size_t size = (size_t)f.count * (size_t)f.nq * sizeof *f.q;
     double *whole = malloc(size);
     ck_assert(whole != NULL);
@@ -73,7 +73,7 @@ TEST_IF(answers_do_not_depend_on_the_batch, no_device)
     for (int k = 0, i = 0; i < f.count; ++k) {
         int part = sizes[k % 5] < f.count - i ? sizes[k % 5] : f.count - i;
         memcpy(f.q + i * f.nq, f.starts + i * f.nq, (size_t)(part * f.nq) * sizeof *f.q);
-        ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets + i, f.q + i * f.nq, NULL, part), POISE_OK);
+        ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets + i, f.q + i * f.nq, NULL, part, NULL), POISE_OK);
         i += part;
     }
     ck_assert(memcmp(whole, f.q, size) == 0);
@@ -91,7 +91,7 @@ static void compare_closest(const char *scene, int count, int restarts)
     poise_solver *solver;
     ck_assert_int_eq(poise_solver_create(f.model, &options.solver, NULL, &solver, NULL), POISE_OK);
     begin(&f);
-    ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets, f.q, f.answers, f.count), POISE_OK);
+    ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets, f.q, f.answers, f.count, NULL), POISE_OK);
     int missed = 0;
     for (int i = 0; i < count; ++i) {
         poise_report report;
@@ -127,7 +127,7 @@ TEST_IF(device_memory_on_a_stream_gives_the_same_as_host_memory, no_device)
     poise_cuda_options options = options_for(2100); // in parts
     poise_cuda *cuda = open_device(&f, &options);
     begin(&f);
-    ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets, f.q, f.answers, f.count), POISE_OK);
+    ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets, f.q, f.answers, f.count, NULL), POISE_OK);
     size_t size = (size_t)f.count * (size_t)f.nq * sizeof *f.q, poses = (size_t)f.count * sizeof *f.targets;
     double *q, *back = malloc(size);
     poise_pose *targets;
@@ -138,7 +138,7 @@ TEST_IF(device_memory_on_a_stream_gives_the_same_as_host_memory, no_device)
     ck_assert_int_eq(cudaStreamCreate(&stream), cudaSuccess);
     ck_assert_int_eq(cudaMemcpyAsync(q, f.starts, size, cudaMemcpyHostToDevice, stream), cudaSuccess);
     ck_assert_int_eq(cudaMemcpyAsync(targets, f.targets, poses, cudaMemcpyHostToDevice, stream), cudaSuccess);
-    ck_assert_int_eq(poise_cuda_queue_poses(cuda, targets, q, NULL, f.count, stream), POISE_OK);
+    ck_assert_int_eq(poise_cuda_queue_poses(cuda, targets, q, NULL, f.count, stream, NULL), POISE_OK);
     ck_assert_int_eq(cudaMemcpyAsync(back, q, size, cudaMemcpyDeviceToHost, stream), cudaSuccess);
     ck_assert_int_eq(cudaStreamSynchronize(stream), cudaSuccess);
     ck_assert(memcmp(back, f.q, size) == 0);
@@ -171,7 +171,7 @@ static void compare_with_host(const char *scene, int count, int beyond, int rest
     bool has_fast = pz_fast_chain_make(&task, &fast);
     if (pz_cuda_host_serves(has_fast ? &fast : NULL)) {
         begin(&f);
-        ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets, f.q, f.answers, f.count), POISE_OK);
+        ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets, f.q, f.answers, f.count, NULL), POISE_OK);
         for (int i = 0; i < count; ++i) {
             poise_cuda_answer answer;
             double *q = f.starts + i * f.nq;
@@ -213,7 +213,7 @@ TEST_IF(problems_of_a_batch_get_reports_and_unsound_ones_their_status, no_device
     goals[1].weight *= 2.0;
     goals[2].target.position.x = NAN;
     problems[3].q = NULL;
-    ck_assert_int_eq(poise_cuda_solve(cuda, problems, COUNT), POISE_OK);
+    ck_assert_int_eq(poise_cuda_solve(cuda, problems, COUNT, NULL), POISE_OK);
     ck_assert_int_eq(problems[1].status, POISE_ERROR_UNSUPPORTED);
     ck_assert_int_eq(problems[2].status, POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(problems[3].status, POISE_ERROR_ARGUMENT);
@@ -229,7 +229,7 @@ TEST_IF(problems_of_a_batch_get_reports_and_unsound_ones_their_status, no_device
     poise_report report = problems[COUNT - 1].report;
     memcpy(q, problems[COUNT - 1].q, (size_t)f.nq * sizeof *q);
     memcpy(problems[COUNT - 1].q, f.starts + (COUNT - 1) * f.nq, (size_t)f.nq * sizeof *q);
-    ck_assert_int_eq(poise_cuda_solve(cuda, problems + COUNT - 1, 1), POISE_OK);
+    ck_assert_int_eq(poise_cuda_solve(cuda, problems + COUNT - 1, 1, NULL), POISE_OK);
     ck_assert(memcmp(q, problems[COUNT - 1].q, (size_t)f.nq * sizeof *q) == 0);
     ck_assert(memcmp(&report, &problems[COUNT - 1].report, sizeof report) == 0);
     free(goals), free(problems);
@@ -248,14 +248,14 @@ static void compare_erik(const char *scene, int count)
     options.body = poise_model_tool_info(model, tip).body;
     options.tip = poise_model_tool_info(model, tip).pose;
     poise_erik *host;
-    poise_cuda_erik *device;
+    poise_cuda *device;
     poise_error error = {.text = ""};
     ck_assert_int_eq(poise_erik_create(model, &options, NULL, &host, NULL), POISE_OK);
-    poise_status status = poise_cuda_erik_create(model, &options, 0, count, count, &device, &error);
+    poise_status status = poise_cuda_create_erik(model, &options, 0, count, count, &device, &error);
     ck_assert_msg(status == POISE_OK, "%s", error.text);
     double *postures = malloc((size_t)(count * nq) * sizeof *postures), *q = malloc((size_t)(count * nq) * sizeof *q);
     poise_quat *targets = malloc((size_t)count * sizeof *targets);
-    poise_cuda_erik_answer *answers = malloc((size_t)count * sizeof *answers);
+    poise_cuda_posture_answer *answers = malloc((size_t)count * sizeof *answers);
     ck_assert(postures && q && targets && answers);
     scene_random random = scene_random_make(10);
     for (int i = 0; i < count; ++i) {
@@ -263,9 +263,9 @@ static void compare_erik(const char *scene, int count)
         targets[i] = scene_random_rotation(&random);
     }
     memcpy(q, postures, (size_t)(count * nq) * sizeof *q);
-    ck_assert_int_eq(poise_cuda_erik_solve(device, postures, targets, q, answers, count), POISE_OK);
+    ck_assert_int_eq(poise_cuda_solve_postures(device, postures, targets, q, answers, count, NULL), POISE_OK);
     pz_cuda_erik_summary summary;
-    ck_assert_int_eq(pz_cuda_erik_evaluate(device, postures, 10, targets, count, &summary), POISE_OK);
+    ck_assert_int_eq(pz_cuda_evaluate(device, postures, 10, targets, count, &summary, NULL), POISE_OK);
     ck_assert_int_eq(summary.error.count, 10 * count);
     ck_assert_int_eq(summary.outside, 0);
     double expected[MOST_Q];
@@ -274,12 +274,12 @@ static void compare_erik(const char *scene, int count)
         memcpy(expected, postures + i * nq, (size_t)nq * sizeof *expected);
         ck_assert_int_eq(poise_erik_solve(host, postures + i * nq, targets[i], expected, &report, NULL), POISE_OK);
         ck_assert(memcmp(expected, q + i * nq, (size_t)nq * sizeof *q) == 0);
-        ck_assert(report.error == answers[i].error && report.orientation == answers[i].orientation);
+        ck_assert(report.error == answers[i].error && report.orientation == answers[i].goal);
         ck_assert(report.posture == answers[i].posture && report.iterations == answers[i].iterations);
         ck_assert_int_eq(report.outcome, answers[i].outcome);
     }
     free(postures), free(q), free(targets), free(answers);
-    poise_cuda_erik_destroy(device);
+    poise_cuda_destroy(device);
     poise_erik_destroy(host);
     poise_model_destroy(model);
 }
@@ -301,11 +301,14 @@ TEST_IF(numbers_that_are_not_finite_are_refused_and_nothing_is_touched, no_devic
     poise_cuda *cuda = open_device(&f, &options);
     begin(&f);
     f.targets[7].rotation.w = 2.0;
-    ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets, f.q, f.answers, f.count), POISE_ERROR_ARGUMENT);
-    ck_assert(strstr(poise_cuda_error(cuda), "problem 7") != NULL);
+    poise_error error = {.text = ""};
+    ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets, f.q, f.answers, f.count, &error), POISE_ERROR_ARGUMENT);
+    ck_assert(strstr(error.text, "problem 7") != NULL);
+    ck_assert_int_eq(poise_cuda_queue_markers(cuda, NULL, NULL, f.q, NULL, 0, NULL, &error), POISE_ERROR_UNSUPPORTED);
+    ck_assert(strstr(error.text, "position goals") != NULL);
     ck_assert(memcmp(f.q, f.starts, (size_t)(f.count * f.nq) * sizeof *f.q) == 0);
-    ck_assert_int_eq(poise_cuda_solve_poses(cuda, NULL, f.q, NULL, 1), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_cuda_solve_poses(cuda, NULL, NULL, NULL, 0), POISE_OK);
+    ck_assert_int_eq(poise_cuda_solve_poses(cuda, NULL, f.q, NULL, 1, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_cuda_solve_poses(cuda, NULL, NULL, NULL, 0, NULL), POISE_OK);
     poise_cuda_destroy(cuda);
     release(&f);
 }
@@ -316,12 +319,12 @@ TEST_IF(too_large_a_capacity_says_that_memory_is_short, no_device)
     poise_cuda_options options = options_for(INT32_MAX);
     poise_error error = {.text = ""};
     poise_cuda *cuda = NULL;
-    ck_assert_int_eq(poise_cuda_create(f.model, &f.goal, &options, &cuda, &error), POISE_ERROR_MEMORY);
+    ck_assert_int_eq(poise_cuda_create(f.model, &f.goal, 1, &options, &cuda, &error), POISE_ERROR_MEMORY);
     ck_assert(strstr(error.text, "out of memory") != NULL && cuda == NULL);
     options = options_for(10); // and the device still works
     cuda = open_device(&f, &options);
     begin(&f);
-    ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets, f.q, f.answers, 1), POISE_OK);
+    ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets, f.q, f.answers, 1, NULL), POISE_OK);
     poise_cuda_destroy(cuda);
     release(&f);
 }
@@ -332,12 +335,12 @@ TEST_IF(goals_and_chains_that_are_not_served_are_named, no_device)
     poise_cuda_options options = options_for(10);
     poise_error error = {.text = ""};
     poise_cuda *cuda = NULL;
-    poise_goal banded = f.goal, point = poise_goal_position(f.goal.body, f.goal.local.position, poise_vec3_make(0, 0, 0));
+    poise_goal banded = f.goal, other = poise_goal_orientation(f.goal.body, poise_quat_identity());
     banded.tolerance = poise_vec3_make(0.1, 0, 0);
-    ck_assert_int_eq(poise_cuda_create(f.model, &banded, &options, &cuda, &error), POISE_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(poise_cuda_create(f.model, &banded, 1, &options, &cuda, &error), POISE_ERROR_UNSUPPORTED);
     ck_assert(strstr(error.text, "bands") != NULL);
-    ck_assert_int_eq(poise_cuda_create(f.model, &point, &options, &cuda, &error), POISE_ERROR_UNSUPPORTED);
-    ck_assert_int_eq(poise_cuda_create(f.model, &f.goal, NULL, &cuda, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_cuda_create(f.model, &other, 1, &options, &cuda, &error), POISE_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(poise_cuda_create(f.model, &f.goal, 1, NULL, &cuda, &error), POISE_ERROR_ARGUMENT);
     release(&f);
 }
 
@@ -348,7 +351,7 @@ TEST(a_device_that_is_not_there_is_said_to_be_missing)
     poise_error error = {.text = ""};
     poise_cuda *cuda = NULL;
     options.device = poise_cuda_device_count();
-    ck_assert_int_eq(poise_cuda_create(f.model, &f.goal, &options, &cuda, &error), POISE_ERROR_DEVICE);
+    ck_assert_int_eq(poise_cuda_create(f.model, &f.goal, 1, &options, &cuda, &error), POISE_ERROR_DEVICE);
     ck_assert(strstr(error.text, "no CUDA device") != NULL && cuda == NULL);
     release(&f);
 }

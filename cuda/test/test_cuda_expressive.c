@@ -25,7 +25,7 @@ typedef struct fixture {
     int nq, count;
     double *postures, *starts, *q;
     poise_quat *targets;
-    poise_cuda_expressive_answer *answers;
+    poise_cuda_posture_answer *answers;
 } fixture;
 
 // The skeleton with `share` of its limits and, on request, a hinge and a slide beside its chain.
@@ -102,11 +102,11 @@ static void begin(fixture *f)
     memset(f->answers, 0xff, (size_t)f->count * sizeof *f->answers);
 }
 
-static poise_cuda_expressive *open_device(const fixture *f)
+static poise_cuda *open_device(const fixture *f)
 {
     poise_error error = {.text = ""};
-    poise_cuda_expressive *device;
-    poise_status status = poise_cuda_expressive_create(f->model, &f->options, 0, f->count, f->count, &device, &error);
+    poise_cuda *device;
+    poise_status status = poise_cuda_create_expressive(f->model, &f->options, 0, f->count, f->count, &device, &error);
     ck_assert_msg(status == POISE_OK, "%s", error.text);
     return device;
 }
@@ -123,25 +123,25 @@ static poise_goal goal_of(const fixture *f, int i)
 static void compare_with_host(fixture *f)
 {
     poise_expressive *host;
-    poise_cuda_expressive *device = open_device(f);
+    poise_cuda *device = open_device(f);
     ck_assert_int_eq(poise_expressive_create(f->model, &f->options, NULL, &host, NULL), POISE_OK);
     begin(f);
-    ck_assert_int_eq(poise_cuda_expressive_solve(device, f->postures, f->targets, f->q, f->answers, f->count), POISE_OK);
+    ck_assert_int_eq(poise_cuda_solve_postures(device, f->postures, f->targets, f->q, f->answers, f->count, NULL), POISE_OK);
     for (int i = 0; i < f->count; ++i) {
         double q[MOST_Q];
         poise_expressive_report r;
         poise_goal goal = goal_of(f, i);
-        const poise_cuda_expressive_answer *a = &f->answers[i];
+        const poise_cuda_posture_answer *a = &f->answers[i];
         memcpy(q, f->starts + i * f->nq, (size_t)f->nq * sizeof *q);
         ck_assert_int_eq(poise_expressive_solve(host, &goal, 1, f->postures + i * f->nq, q, &r, NULL), POISE_OK);
         ck_assert(memcmp(q, f->q + i * f->nq, (size_t)f->nq * sizeof *q) == 0);
         ck_assert(poise_model_within_limits(f->model, f->q + i * f->nq));
         ck_assert(a->error == r.error && a->goal == r.goal && a->posture == r.posture && a->angle == r.worst_angle);
-        ck_assert(a->candidates == r.candidates && a->evaluations == r.evaluations);
+        ck_assert(a->candidates == r.candidates && a->iterations == r.evaluations);
         ck_assert(a->outcome == r.outcome && a->kept_branch == r.kept_branch);
     }
     poise_expressive_destroy(host);
-    poise_cuda_expressive_destroy(device);
+    poise_cuda_destroy(device);
 }
 
 TEST_IF(answers_have_the_bits_of_the_host_within_wide_and_narrow_limits, no_device)
@@ -176,9 +176,9 @@ TEST_IF(other_options_and_joints_beside_the_chain_have_the_bits_of_the_host, no_
 TEST_IF(answers_do_not_depend_on_the_batch, no_device)
 {
     fixture f = make("erik-f", 1.0, false, 3000);
-    poise_cuda_expressive *device = open_device(&f);
+    poise_cuda *device = open_device(&f);
     begin(&f);
-    ck_assert_int_eq(poise_cuda_expressive_solve(device, f.postures, f.targets, f.q, f.answers, f.count), POISE_OK);
+    ck_assert_int_eq(poise_cuda_solve_postures(device, f.postures, f.targets, f.q, f.answers, f.count, NULL), POISE_OK);
     size_t size = (size_t)(f.count * f.nq) * sizeof *f.q;
     double *whole = malloc(size);
     ck_assert(whole != NULL);
@@ -188,12 +188,13 @@ TEST_IF(answers_do_not_depend_on_the_batch, no_device)
     for (int k = 0, i = 0; i < f.count; ++k) {
         int part = sizes[k % 4] < f.count - i ? sizes[k % 4] : f.count - i;
         ck_assert_int_eq(
-            poise_cuda_expressive_solve(device, f.postures + i * f.nq, f.targets + i, f.q + i * f.nq, NULL, part), POISE_OK);
+            poise_cuda_solve_postures(device, f.postures + i * f.nq, f.targets + i, f.q + i * f.nq, NULL, part, NULL),
+            POISE_OK);
         i += part;
     }
     ck_assert(memcmp(whole, f.q, size) == 0);
     free(whole);
-    poise_cuda_expressive_destroy(device);
+    poise_cuda_destroy(device);
     release(&f);
 }
 
@@ -208,11 +209,11 @@ static void *copied(const void *from, size_t size)
 TEST_IF(device_memory_on_a_stream_gives_the_same_as_host_memory, no_device)
 {
     fixture f = make("erik-c", 1.0, false, 2000);
-    poise_cuda_expressive *device = open_device(&f);
+    poise_cuda *device = open_device(&f);
     poise_erik_options options = poise_erik_options_default();
     options.body = f.options.body, options.tip = f.options.tip;
-    poise_cuda_erik *erik;
-    ck_assert_int_eq(poise_cuda_erik_create(f.model, &options, 0, f.count, f.count, &erik, NULL), POISE_OK);
+    poise_cuda *erik;
+    ck_assert_int_eq(poise_cuda_create_erik(f.model, &options, 0, f.count, f.count, &erik, NULL), POISE_OK);
     size_t size = (size_t)(f.count * f.nq) * sizeof *f.q;
     double *postures = copied(f.postures, size), *q = copied(f.starts, size), *back = malloc(size);
     poise_quat *targets = copied(f.targets, (size_t)f.count * sizeof *targets);
@@ -221,20 +222,20 @@ TEST_IF(device_memory_on_a_stream_gives_the_same_as_host_memory, no_device)
     ck_assert_int_eq(cudaStreamCreate(&stream), cudaSuccess);
     for (int is_erik = 0; is_erik < 2; ++is_erik) { // ERIK goes on from what the successor left, which does not matter to it
         begin(&f);
-        poise_status there = is_erik ? poise_cuda_erik_queue(erik, postures, targets, q, NULL, f.count, stream)
-                                     : poise_cuda_expressive_queue(device, postures, targets, q, NULL, f.count, stream);
+        poise_status there = is_erik ? poise_cuda_queue_postures(erik, postures, targets, q, NULL, f.count, stream, NULL)
+                                     : poise_cuda_queue_postures(device, postures, targets, q, NULL, f.count, stream, NULL);
         ck_assert_int_eq(there, POISE_OK);
         ck_assert_int_eq(cudaMemcpyAsync(back, q, size, cudaMemcpyDeviceToHost, stream), cudaSuccess);
         ck_assert_int_eq(cudaStreamSynchronize(stream), cudaSuccess);
-        poise_status here = is_erik ? poise_cuda_erik_solve(erik, f.postures, f.targets, f.q, NULL, f.count)
-                                    : poise_cuda_expressive_solve(device, f.postures, f.targets, f.q, NULL, f.count);
+        poise_status here = is_erik ? poise_cuda_solve_postures(erik, f.postures, f.targets, f.q, NULL, f.count, NULL)
+                                    : poise_cuda_solve_postures(device, f.postures, f.targets, f.q, NULL, f.count, NULL);
         ck_assert_int_eq(here, POISE_OK);
         ck_assert(memcmp(back, f.q, size) == 0);
     }
     (void)cudaFree(postures), (void)cudaFree(q), (void)cudaFree(targets), (void)cudaStreamDestroy(stream);
     free(back);
-    poise_cuda_erik_destroy(erik);
-    poise_cuda_expressive_destroy(device);
+    poise_cuda_destroy(erik);
+    poise_cuda_destroy(device);
     release(&f);
 }
 
@@ -243,21 +244,21 @@ TEST_IF(an_evaluation_sums_up_what_single_samples_give, no_device)
     enum { POSTURES = 20, TARGETS = 25 };
     fixture f = make("erik-d", 1.0, false, POSTURES * TARGETS);
     f.options.warm = false;
-    poise_cuda_expressive *device = open_device(&f);
+    poise_cuda *device = open_device(&f);
     pz_cuda_erik_summary summary;
-    ck_assert_int_eq(pz_cuda_expressive_evaluate(device, f.postures, POSTURES, f.targets, TARGETS, &summary), POISE_OK);
+    ck_assert_int_eq(pz_cuda_evaluate(device, f.postures, POSTURES, f.targets, TARGETS, &summary, NULL), POISE_OK);
     for (int i = f.count - 1; i >= 0; --i) { // from the end, as sources come before what they are copied to
         memmove(f.postures + i * f.nq, f.postures + i / TARGETS * f.nq, (size_t)f.nq * sizeof *f.postures);
         f.targets[i] = f.targets[i % TARGETS];
     }
     begin(&f);
-    ck_assert_int_eq(poise_cuda_expressive_solve(device, f.postures, f.targets, f.q, f.answers, f.count), POISE_OK);
+    ck_assert_int_eq(poise_cuda_solve_postures(device, f.postures, f.targets, f.q, f.answers, f.count, NULL), POISE_OK);
     double error = 0, posture = 0, evaluations = 0, most = 0;
     int reached = 0;
     for (int i = 0; i < f.count; ++i) {
         error += f.answers[i].error / f.count;
         posture += f.options.posture_weight * f.answers[i].posture / f.count;
-        evaluations += (double)f.answers[i].evaluations / f.count;
+        evaluations += (double)f.answers[i].iterations / f.count;
         most = fmax(most, f.answers[i].error);
         reached += f.answers[i].outcome == POISE_OUTCOME_REACHED;
     }
@@ -269,7 +270,7 @@ TEST_IF(an_evaluation_sums_up_what_single_samples_give, no_device)
     ck_assert_double_le(fabs(summary.error.mean - error), 1e-13);
     ck_assert_double_le(fabs(summary.posture.mean - posture), 1e-13);
     ck_assert_double_le(fabs(summary.iterations.mean - evaluations), 1e-11);
-    poise_cuda_expressive_destroy(device);
+    poise_cuda_destroy(device);
     release(&f);
 }
 
@@ -278,28 +279,31 @@ TEST_IF(an_evaluation_sums_up_what_single_samples_give, no_device)
 TEST_IF(numbers_that_are_not_finite_are_refused_and_nothing_is_touched, no_device)
 {
     fixture f = make("erik-c", 1.0, false, 10);
-    poise_cuda_expressive *device = open_device(&f);
+    poise_cuda *device = open_device(&f);
     size_t size = (size_t)(f.count * f.nq) * sizeof *f.q;
     pz_cuda_erik_summary summary;
+    poise_error error = {.text = ""};
     begin(&f);
     f.targets[7] = (poise_quat){0, 0, 0, 0};
-    ck_assert_int_eq(poise_cuda_expressive_solve(device, f.postures, f.targets, f.q, NULL, f.count), POISE_ERROR_ARGUMENT);
-    ck_assert(strstr(poise_cuda_expressive_error(device), "zero quaternion") != NULL);
+    ck_assert_int_eq(poise_cuda_solve_postures(device, f.postures, f.targets, f.q, NULL, f.count, &error),
+                     POISE_ERROR_ARGUMENT);
+    ck_assert(strstr(error.text, "zero quaternion") != NULL);
     f.targets[7].w = 2.0; // any length but 0
     f.q[3] = NAN;
-    ck_assert_int_eq(poise_cuda_expressive_solve(device, f.postures, f.targets, f.q, NULL, f.count), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_cuda_solve_postures(device, f.postures, f.targets, f.q, NULL, f.count, NULL),
+                     POISE_ERROR_ARGUMENT);
     f.q[3] = f.starts[3];
     ck_assert(memcmp(f.q, f.starts, size) == 0);
-    ck_assert_int_eq(poise_cuda_expressive_solve(device, f.postures, f.targets, f.q, NULL, f.count), POISE_OK);
+    ck_assert_int_eq(poise_cuda_solve_postures(device, f.postures, f.targets, f.q, NULL, f.count, NULL), POISE_OK);
     f.postures[5] = INFINITY;
-    ck_assert_int_eq(pz_cuda_expressive_evaluate(device, f.postures, 2, f.targets, 2, &summary), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(pz_cuda_expressive_evaluate(device, f.postures, 11, f.targets, 2, &summary), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_cuda_expressive_solve(device, NULL, f.targets, f.q, NULL, 1), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_cuda_expressive_solve(device, NULL, NULL, NULL, NULL, 0), POISE_OK);
-    ck_assert_int_eq(poise_cuda_expressive_queue(device, NULL, NULL, NULL, NULL, 1, NULL), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_cuda_expressive_queue(NULL, NULL, NULL, NULL, NULL, 1, NULL), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_cuda_erik_queue(NULL, NULL, NULL, NULL, NULL, 0, NULL), POISE_ERROR_ARGUMENT);
-    poise_cuda_expressive_destroy(device);
+    ck_assert_int_eq(pz_cuda_evaluate(device, f.postures, 2, f.targets, 2, &summary, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(pz_cuda_evaluate(device, f.postures, 11, f.targets, 2, &summary, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_cuda_solve_postures(device, NULL, f.targets, f.q, NULL, 1, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_cuda_solve_postures(device, NULL, NULL, NULL, NULL, 0, NULL), POISE_OK);
+    ck_assert_int_eq(poise_cuda_queue_postures(device, NULL, NULL, NULL, NULL, 1, NULL, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_cuda_queue_postures(NULL, NULL, NULL, NULL, NULL, 1, NULL, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_cuda_queue_postures(NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL), POISE_ERROR_ARGUMENT);
+    poise_cuda_destroy(device);
     release(&f);
 }
 
@@ -307,10 +311,10 @@ static void refuse(const char *scene, poise_status expected, const char *text)
 {
     poise_model *model;
     poise_expressive_options options = poise_expressive_options_default();
-    poise_cuda_expressive *device = NULL;
+    poise_cuda *device = NULL;
     poise_error error = {.text = ""};
     ck_assert_int_eq(scene_create(scene, NULL, &model, NULL), POISE_OK);
-    ck_assert_int_eq(poise_cuda_expressive_create(model, &options, 0, 10, 10, &device, &error), expected);
+    ck_assert_int_eq(poise_cuda_create_expressive(model, &options, 0, 10, 10, &device, &error), expected);
     ck_assert_msg(strstr(error.text, text) != NULL, "%s", error.text);
     ck_assert(device == NULL);
     poise_model_destroy(model);
@@ -319,16 +323,16 @@ static void refuse(const char *scene, poise_status expected, const char *text)
 TEST(models_options_and_devices_that_are_not_served_are_named)
 {
     fixture f = make("erik-c", 1.0, false, 1);
-    poise_cuda_expressive *device = NULL;
+    poise_cuda *device = NULL;
     poise_error error = {.text = ""};
     refuse("chain-20", POISE_ERROR_UNSUPPORTED, "up to 16 joints");
     refuse("scara", POISE_ERROR_UNSUPPORTED, "revolute");
     int missing = poise_cuda_device_count();
-    ck_assert_int_eq(poise_cuda_expressive_create(f.model, &f.options, missing, 1, 1, &device, &error), POISE_ERROR_DEVICE);
+    ck_assert_int_eq(poise_cuda_create_expressive(f.model, &f.options, missing, 1, 1, &device, &error), POISE_ERROR_DEVICE);
     ck_assert(strstr(error.text, "no CUDA device") != NULL);
-    ck_assert_int_eq(poise_cuda_expressive_create(f.model, &f.options, 0, 0, 1, &device, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_cuda_create_expressive(f.model, &f.options, 0, 0, 1, &device, &error), POISE_ERROR_ARGUMENT);
     f.options.gain = -1.0;
-    ck_assert_int_eq(poise_cuda_expressive_create(f.model, &f.options, 0, 1, 1, &device, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_cuda_create_expressive(f.model, &f.options, 0, 1, 1, &device, &error), POISE_ERROR_ARGUMENT);
     ck_assert(strstr(error.text, "gain") != NULL && device == NULL);
     release(&f);
 }

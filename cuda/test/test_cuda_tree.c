@@ -225,38 +225,38 @@ TEST(the_order_of_restarts_does_not_matter)
 TEST(what_is_not_served_is_named)
 {
     fixture f = make("humanoid", 1, 0, 0.0);
-    poise_cuda_options options = poise_cuda_tree_options_default();
+    poise_cuda_options options = poise_cuda_options_default();
     poise_error error = {.text = ""};
-    poise_cuda_tree *tree = NULL;
+    poise_cuda *tree = NULL;
     poise_model *hand;
     poise_goal other = poise_goal_orientation(1, (poise_quat){0, 0, 0, 1});
-    ck_assert_int_eq(poise_cuda_tree_create(f.model, &other, 1, &options, &tree, &error), POISE_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(poise_cuda_create(f.model, &other, 1, &options, &tree, &error), POISE_ERROR_UNSUPPORTED);
     ck_assert(strstr(error.text, "POSITION") != NULL);
     options.solver.prior = 1.0;
-    ck_assert_int_eq(poise_cuda_tree_create(f.model, f.goals, 1, &options, &tree, &error), POISE_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(poise_cuda_create(f.model, f.goals, 1, &options, &tree, &error), POISE_ERROR_UNSUPPORTED);
     ck_assert(strstr(error.text, "prior") != NULL);
     options.solver.prior = 0.0;
     ck_assert_int_eq(scene_create("hand", NULL, &hand, NULL), POISE_OK);
-    ck_assert_int_eq(poise_cuda_tree_create(hand, f.goals, 1, &options, &tree, &error), POISE_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(poise_cuda_create(hand, f.goals, 1, &options, &tree, &error), POISE_ERROR_UNSUPPORTED);
     ck_assert(strstr(error.text, "mimic") != NULL);
     options.device = poise_cuda_device_count();
-    ck_assert_int_eq(poise_cuda_tree_create(f.model, f.goals, 1, &options, &tree, &error), POISE_ERROR_DEVICE);
+    ck_assert_int_eq(poise_cuda_create(f.model, f.goals, 1, &options, &tree, &error), POISE_ERROR_DEVICE);
     ck_assert(strstr(error.text, "no CUDA device") != NULL && tree == NULL);
-    ck_assert_int_eq(poise_cuda_tree_create(f.model, f.goals, 0, &options, &tree, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_cuda_create(f.model, f.goals, 0, &options, &tree, &error), POISE_ERROR_ARGUMENT);
     poise_model_destroy(hand);
     release(&f);
 }
 
 // ---- The device ----------------------------------------------------------------------------------------------------------
 
-static poise_cuda_tree *open_device(const fixture *f, int capacity)
+static poise_cuda *open_device(const fixture *f, int capacity)
 {
-    poise_cuda_options options = poise_cuda_tree_options_default();
+    poise_cuda_options options = poise_cuda_options_default();
     poise_error error = {.text = ""};
-    poise_cuda_tree *tree;
+    poise_cuda *tree;
     options.solver = f->options;
     options.capacity = capacity;
-    poise_status status = poise_cuda_tree_create(f->model, f->goals, f->goal_count, &options, &tree, &error);
+    poise_status status = poise_cuda_create(f->model, f->goals, f->goal_count, &options, &tree, &error);
     ck_assert_msg(status == POISE_OK, "%s", error.text);
     return tree;
 }
@@ -264,10 +264,10 @@ static poise_cuda_tree *open_device(const fixture *f, int capacity)
 static void solve_on_device(const char *scene, int count, int restarts, double noise, int capacity)
 {
     fixture f = make(scene, count, restarts, noise);
-    poise_cuda_tree *tree = open_device(&f, capacity);
-    ck_assert_int_eq(poise_cuda_tree_solve(tree, f.problems, f.count), POISE_OK);
+    poise_cuda *tree = open_device(&f, capacity);
+    ck_assert_int_eq(poise_cuda_solve(tree, f.problems, f.count, NULL), POISE_OK);
     compare_problems(&f);
-    poise_cuda_tree_destroy(tree);
+    poise_cuda_destroy(tree);
     release(&f);
 }
 
@@ -288,7 +288,7 @@ TEST_IF(parts_of_a_batch_give_the_same, no_device)
 TEST_IF(device_memory_on_a_stream_gives_the_same, no_device)
 {
     fixture f = make("humanoid", 100, 4, 0.0);
-    poise_cuda_tree *tree = open_device(&f, 1000);
+    poise_cuda *tree = open_device(&f, 1000);
     size_t many = (size_t)f.count, goals = many * (size_t)f.goal_count, numbers = many * (size_t)f.nq;
     poise_vec3 *targets;
     double *weights, *q;
@@ -302,24 +302,24 @@ TEST_IF(device_memory_on_a_stream_gives_the_same, no_device)
     cudaMemcpyAsync(targets, f.targets, goals * sizeof *targets, cudaMemcpyHostToDevice, stream);
     cudaMemcpyAsync(weights, f.weights, goals * sizeof *weights, cudaMemcpyHostToDevice, stream);
     cudaMemcpyAsync(q, f.starts, numbers * sizeof *q, cudaMemcpyHostToDevice, stream);
-    ck_assert_int_eq(poise_cuda_tree_queue(tree, targets, weights, q, answers, f.count, stream), POISE_OK);
+    ck_assert_int_eq(poise_cuda_queue_markers(tree, targets, weights, q, answers, f.count, stream, NULL), POISE_OK);
     cudaMemcpyAsync(f.q, q, numbers * sizeof *q, cudaMemcpyDeviceToHost, stream);
     cudaMemcpyAsync(f.answers, answers, many * sizeof *answers, cudaMemcpyDeviceToHost, stream);
     ck_assert_int_eq(cudaStreamSynchronize(stream), cudaSuccess);
     compare_answers(&f);
     cudaFree(targets), cudaFree(weights), cudaFree(q), cudaFree(answers);
     cudaStreamDestroy(stream);
-    poise_cuda_tree_destroy(tree);
+    poise_cuda_destroy(tree);
     release(&f);
 }
 
 TEST_IF(unsound_problems_get_their_status_and_the_others_go_on, no_device)
 {
     fixture f = make("humanoid", 6, 0, 0.0);
-    poise_cuda_tree *tree = open_device(&f, 10);
+    poise_cuda *tree = open_device(&f, 10);
     f.goals[2 * f.goal_count].target.position.x = 1.0 / 0.0;
     f.goals[4 * f.goal_count].body += 1;
-    ck_assert_int_eq(poise_cuda_tree_solve(tree, f.problems, f.count), POISE_OK);
+    ck_assert_int_eq(poise_cuda_solve(tree, f.problems, f.count, NULL), POISE_OK);
     for (int i = 0; i < f.count; ++i) {
         poise_status expected = i == 2 ? POISE_ERROR_ARGUMENT : i == 4 ? POISE_ERROR_UNSUPPORTED : POISE_OK;
         ck_assert_int_eq(f.problems[i].status, expected);
@@ -329,21 +329,22 @@ TEST_IF(unsound_problems_get_their_status_and_the_others_go_on, no_device)
             ck_assert(memcmp(f.q + i * f.nq, f.starts + i * f.nq, (size_t)f.nq * sizeof *f.q) == 0);
         }
     }
-    ck_assert_int_eq(poise_cuda_tree_solve(tree, NULL, 1), POISE_ERROR_ARGUMENT);
-    ck_assert(strstr(poise_cuda_tree_error(tree), "problems") != NULL);
-    poise_cuda_tree_destroy(tree);
+    poise_error error = {.text = ""};
+    ck_assert_int_eq(poise_cuda_solve(tree, NULL, 1, &error), POISE_ERROR_ARGUMENT);
+    ck_assert(strstr(error.text, "problems") != NULL);
+    poise_cuda_destroy(tree);
     release(&f);
 }
 
 TEST_IF(too_large_a_capacity_says_that_memory_is_short, no_device)
 {
     fixture f = make("humanoid", 1, 0, 0.0);
-    poise_cuda_options options = poise_cuda_tree_options_default();
+    poise_cuda_options options = poise_cuda_options_default();
     poise_error error = {.text = ""};
-    poise_cuda_tree *tree = NULL;
+    poise_cuda *tree = NULL;
     options.capacity = INT32_MAX;
     options.solver.restarts = 20;
-    ck_assert_int_eq(poise_cuda_tree_create(f.model, f.goals, f.goal_count, &options, &tree, &error), POISE_ERROR_MEMORY);
+    ck_assert_int_eq(poise_cuda_create(f.model, f.goals, f.goal_count, &options, &tree, &error), POISE_ERROR_MEMORY);
     ck_assert(strstr(error.text, "out of memory") != NULL && tree == NULL);
     release(&f);
 }

@@ -18,7 +18,7 @@
 
 typedef struct made {
     const evaluate_problem *problem;
-    poise_cuda_erik *erik;
+    poise_cuda *erik;
 } made;
 
 static struct {
@@ -53,7 +53,7 @@ static const char *name(void)
 static void release(void)
 {
     for (int i = 0; i < state.count; ++i) {
-        poise_cuda_erik_destroy(state.all[i].erik);
+        poise_cuda_destroy(state.all[i].erik);
     }
     state.count = 0;
 }
@@ -69,7 +69,7 @@ static bool fail(const char *why)
 }
 
 // Under the lock. NULL after one line on standard error.
-static poise_cuda_erik *erik_of(const evaluate_problem *problem)
+static poise_cuda *erik_of(const evaluate_problem *problem)
 {
     for (int i = 0; i < state.count; ++i) {
         if (state.all[i].problem == problem) {
@@ -77,11 +77,11 @@ static poise_cuda_erik *erik_of(const evaluate_problem *problem)
         }
     }
     poise_error error = {.text = ""};
-    poise_cuda_erik *erik;
+    poise_cuda *erik;
     if (state.count == EVALUATE_SKELETONS) {
         release();
     }
-    if (poise_cuda_erik_create(problem->model, &problem->options, 0, MOST, MOST, &erik, &error) != POISE_OK) {
+    if (poise_cuda_create_erik(problem->model, &problem->options, 0, MOST, MOST, &erik, &error) != POISE_OK) {
         fail(error.text);
         return NULL;
     }
@@ -94,17 +94,18 @@ static poise_cuda_erik *erik_of(const evaluate_problem *problem)
 typedef struct list {
     double *postures, *q;
     poise_quat *targets;
-    poise_cuda_erik_answer *answers;
+    poise_cuda_posture_answer *answers;
 } list;
 
 static bool solve_list(const evaluate_problem *problem, const list *l, int64_t count, double *us)
 {
     pthread_mutex_lock(&state.lock);
     double start = seconds_now();
-    poise_cuda_erik *erik = erik_of(problem);
+    poise_cuda *erik = erik_of(problem);
     bool works = erik != NULL;
-    if (works && poise_cuda_erik_solve(erik, l->postures, l->targets, l->q, l->answers, count) != POISE_OK) {
-        works = fail(poise_cuda_erik_error(erik));
+    poise_error error = {.text = ""};
+    if (works && poise_cuda_solve_postures(erik, l->postures, l->targets, l->q, l->answers, count, &error) != POISE_OK) {
+        works = fail(error.text);
     }
     *us = (seconds_now() - start) * 1e6 / (double)count;
     pthread_mutex_unlock(&state.lock);
@@ -127,9 +128,9 @@ static bool solve_some(const evaluate_stretch *s, const list *l, int64_t first, 
         return false;
     }
     for (int64_t i = 0; i < count; ++i) {
-        const poise_cuda_erik_answer *a = &l->answers[i];
+        const poise_cuda_posture_answer *a = &l->answers[i];
         poise_erik_report report = {
-            .error = a->error, .orientation = a->orientation, .posture = a->posture, .iterations = a->iterations};
+            .error = a->error, .orientation = a->goal, .posture = a->posture, .iterations = a->iterations};
         evaluate_add(s->problem, &report, l->q + i * nq, us, results);
     }
     return true;
@@ -185,11 +186,12 @@ static bool solve_whole(const evaluate_stretch *s, evaluate_results *results)
     pz_cuda_erik_summary sum;
     pthread_mutex_lock(&state.lock);
     double start = seconds_now();
-    poise_cuda_erik *erik = erik_of(problem);
+    poise_cuda *erik = erik_of(problem);
     bool works = erik != NULL;
-    if (works &&
-        pz_cuda_erik_evaluate(erik, postures, count, problem->orientations, problem->orientation_count, &sum) != POISE_OK) {
-        works = fail(poise_cuda_erik_error(erik));
+    poise_error error = {.text = ""};
+    if (works && pz_cuda_evaluate(erik, postures, count, problem->orientations, problem->orientation_count, &sum, &error) !=
+                     POISE_OK) {
+        works = fail(error.text);
     }
     double us = (seconds_now() - start) * 1e6 / (double)evaluate_stretch_count(s);
     pthread_mutex_unlock(&state.lock);

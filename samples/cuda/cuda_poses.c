@@ -63,8 +63,8 @@ static int solve_on_device(poise_cuda *cuda, const poise_pose *host_targets, poi
         return 0;
     }
     (void)cudaMemcpy(targets, host_targets, COUNT * sizeof *targets, cudaMemcpyHostToDevice);
-    (void)cudaMemset(q, 0, COUNT * JOINTS * sizeof *q);               // starts
-    poise_cuda_queue_poses(cuda, targets, q, answers, count, stream); // device memory, asynchronous
+    (void)cudaMemset(q, 0, COUNT * JOINTS * sizeof *q);                     // starts
+    poise_cuda_queue_poses(cuda, targets, q, answers, count, stream, NULL); // device memory, asynchronous
     (void)cudaStreamSynchronize(stream);
     (void)cudaMemcpy(host_answers, answers, COUNT * sizeof *answers, cudaMemcpyDeviceToHost);
     (void)cudaFree(targets), (void)cudaFree(q), (void)cudaFree(answers), (void)cudaStreamDestroy(stream);
@@ -85,7 +85,7 @@ static int solve_problems(poise_cuda *cuda, const poise_goal *goal, const poise_
             q[i * JOINTS + k] = 0.0;
         }
     }
-    poise_cuda_solve(cuda, problems, count); // the structs of batch.h
+    poise_cuda_solve(cuda, problems, count, NULL); // the structs of batch.h
     for (int i = 0; i < COUNT; ++i) {
         reached += problems[i].report.outcome == POISE_OUTCOME_REACHED;
     }
@@ -108,13 +108,14 @@ int main(void)
     make_targets(model, body, tip, targets);
 
     poise_cuda_options options = poise_cuda_options_default();
+    options.solver.restarts = 300;                                       // reach every pose that can be
     poise_goal goal = poise_goal_pose(body, tip, poise_pose_identity()); // its target does not matter
-    if (poise_cuda_create(model, &goal, &options, &cuda, &error) != POISE_OK) {
+    if (poise_cuda_create(model, &goal, 1, &options, &cuda, &error) != POISE_OK) {
         printf("%s\n", error.text);
         poise_model_destroy(model);
         return 1;
     }
-    poise_cuda_solve_poses(cuda, targets, q, answers, count); // host memory
+    poise_cuda_solve_poses(cuda, targets, q, answers, count, NULL); // host memory
     printf("%d of %d reached from host memory\n", count_reached(answers), COUNT);
     printf("%d of %d reached in device memory\n", solve_on_device(cuda, targets, answers), COUNT);
     printf("%d of %d reached as problems\n", solve_problems(cuda, &goal, targets, q), COUNT);

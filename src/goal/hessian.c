@@ -11,15 +11,13 @@
 // False, with the reason in `error`, when there is no Hessian of this kind to hand out.
 static bool ready(const poise_objective *o, poise_hessian kind, const void *out, poise_error *error)
 {
-    if (!o || !out || (unsigned)kind > POISE_HESSIAN_GAUSS_NEWTON) {
-        pz_error_set(error, POISE_ERROR_ARGUMENT,
-                     "objective and output must not be NULL, and kind must be one of poise_hessian");
-        return false;
-    }
-    if (o->level != POISE_LEVEL_HESSIAN) {
-        pz_error_set(error, POISE_ERROR_ARGUMENT,
-                     "the last evaluation was not at POISE_LEVEL_HESSIAN: evaluate there first");
-        return false;
+    bool exists = o && out && (unsigned)kind <= POISE_HESSIAN_GAUSS_NEWTON;
+    if (!exists || o->level != POISE_LEVEL_HESSIAN) {
+        poise_status status =
+            pz_error_set(error, POISE_ERROR_ARGUMENT,
+                         exists ? "the last evaluation was not at POISE_LEVEL_HESSIAN: evaluate there first"
+                                : "objective and output must not be NULL, and kind must be one of poise_hessian");
+        return status == POISE_OK;
     }
     return pz_forces(o, kind) != NULL;
 }

@@ -18,9 +18,8 @@ poise_solver_options poise_solver_options_default(void)
                                   .rotation_tolerance = 1e-6,
                                   .step_limit = INFINITY,
                                   .coupled_goals = 2,
-                                  .lbfgs.memory = 8,
-                                  .trust_region.band = 8,
-                                  .trust_region.cg_tolerance = 0.1};
+                                  .lbfgs = {.memory = 8},
+                                  .trust_region = {.band = 8, .cg_tolerance = 0.1}};
 }
 
 // ---- Life ----------------------------------------------------------------------------------------------------------------

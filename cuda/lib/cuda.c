@@ -1,0 +1,167 @@
+// poise_cuda: one object for every kind of problem, which hands its calls to the engine that serves it.
+#include "cuda_engines.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+
+struct poise_cuda {
+    // one of these, by what it was made for
+    pz_cuda_arm *arm;
+    pz_cuda_tree *tree;
+    pz_cuda_samples *samples;
+};
+
+int poise_cuda_device_count(void)
+{
+    int count = 0;
+    return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
+poise_cuda_options poise_cuda_options_default(void)
+{
+    return (poise_cuda_options){.solver = poise_solver_options_default(), .host_memory = true};
+}
+
+// ---- Life ----------------------------------------------------------------------------------------------------------------
+
+static poise_status hand_out(const poise_cuda *made, poise_cuda **cuda, poise_error *error)
+{
+    *cuda = malloc(sizeof **cuda);
+    if (!*cuda) {
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    }
+    **cuda = *made;
+    return POISE_OK;
+}
+
+static void release(const poise_cuda *cuda)
+{
+    pz_cuda_arm_destroy(cuda->arm);
+    pz_cuda_tree_destroy(cuda->tree);
+    if (cuda->samples) {
+        cuda->samples->release(cuda->samples);
+    }
+}
+
+// The object for an engine that has been made, unless `status` says that it has not.
+static poise_status finish(poise_status status, const poise_cuda *made, poise_cuda **cuda, poise_error *error)
+{
+    if (status != POISE_OK) {
+        return status;
+    }
+    poise_cuda *whole = NULL;
+    status = hand_out(made, &whole, error);
+    if (status != POISE_OK) {
+        release(made);
+        return status;
+    }
+    *cuda = whole;
+    return POISE_OK;
+}
+
+poise_status poise_cuda_create(const poise_model *model, const poise_goal *goals, int goal_count,
+                               const poise_cuda_options *options, poise_cuda **cuda, poise_error *error)
+{
+    if (!model || !goals || goal_count < 1 || !options || !cuda || options->capacity < 0) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                            "model, goals, options and cuda must not be NULL, goal_count at least 1, capacity not negative");
+    }
+    poise_cuda made = {.arm = NULL};
+    poise_cuda_options all = *options;
+    bool is_pose = goals[0].kind == POISE_GOAL_POSE && goal_count == 1;
+    all.capacity = all.capacity > 0 ? all.capacity : is_pose ? 1 << 20 : 1 << 17;
+    poise_status status = is_pose ? pz_cuda_arm_create(model, goals, &all, &made.arm, error)
+                                  : pz_cuda_tree_create(model, goals, goal_count, &all, &made.tree, error);
+    return finish(status, &made, cuda, error);
+}
+
+poise_status poise_cuda_create_erik(const poise_model *model, const poise_erik_options *options, int device,
+                                    int64_t postures, int64_t targets, poise_cuda **cuda, poise_error *error)
+{
+    poise_cuda made = {.arm = NULL};
+    if (!cuda) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "cuda must not be NULL");
+    }
+    poise_status status = pz_cuda_erik_create(model, options, device, postures, targets, &made.samples, error);
+    return finish(status, &made, cuda, error);
+}
+
+poise_status poise_cuda_create_expressive(const poise_model *model, const poise_expressive_options *options, int device,
+                                          int64_t postures, int64_t targets, poise_cuda **cuda, poise_error *error)
+{
+    poise_cuda made = {.arm = NULL};
+    if (!cuda) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "cuda must not be NULL");
+    }
+    poise_status status = pz_cuda_expressive_create(model, options, device, postures, targets, &made.samples, error);
+    return finish(status, &made, cuda, error);
+}
+
+void poise_cuda_destroy(poise_cuda *cuda)
+{
+    if (cuda) {
+        release(cuda);
+        free(cuda);
+    }
+}
+
+// ---- Calls ---------------------------------------------------------------------------------------------------------------
+
+static poise_status refuse(const poise_cuda *cuda, const char *needs, poise_error *error)
+{
+    return cuda ? pz_error_set(error, POISE_ERROR_UNSUPPORTED, "this poise_cuda was not made for %s", needs)
+                : pz_error_set(error, POISE_ERROR_ARGUMENT, "cuda must not be NULL");
+}
+
+poise_status poise_cuda_solve(poise_cuda *cuda, poise_problem *problems, int count, poise_error *error)
+{
+    if (!cuda || cuda->samples) {
+        return refuse(cuda, "problems of goals", error);
+    }
+    return cuda->arm ? pz_cuda_arm_solve(cuda->arm, problems, count, error)
+                     : pz_cuda_tree_solve(cuda->tree, problems, count, error);
+}
+
+poise_status poise_cuda_solve_poses(poise_cuda *cuda, const poise_pose *targets, double *q, poise_cuda_answer *answers,
+                                    int count, poise_error *error)
+{
+    return cuda && cuda->arm ? pz_cuda_arm_solve_poses(cuda->arm, targets, q, answers, count, error)
+                             : refuse(cuda, "a pose goal", error);
+}
+
+poise_status poise_cuda_queue_poses(poise_cuda *cuda, const poise_pose *targets, double *q, poise_cuda_answer *answers,
+                                    int count, void *stream, poise_error *error)
+{
+    return cuda && cuda->arm ? pz_cuda_arm_queue(cuda->arm, targets, q, answers, count, stream, error)
+                             : refuse(cuda, "a pose goal", error);
+}
+
+poise_status poise_cuda_queue_markers(poise_cuda *cuda, const poise_vec3 *targets, const double *weights, double *q,
+                                      poise_cuda_tree_answer *answers, int count, void *stream, poise_error *error)
+{
+    return cuda && cuda->tree ? pz_cuda_tree_queue(cuda->tree, targets, weights, q, answers, count, stream, error)
+                              : refuse(cuda, "position goals", error);
+}
+
+poise_status poise_cuda_solve_postures(poise_cuda *cuda, const double *postures, const poise_quat *targets, double *q,
+                                       poise_cuda_posture_answer *answers, int64_t count, poise_error *error)
+{
+    return cuda && cuda->samples ? pz_cuda_samples_solve(cuda->samples, postures, targets, q, answers, count, error)
+                                 : refuse(cuda, "postures", error);
+}
+
+poise_status poise_cuda_queue_postures(poise_cuda *cuda, const double *postures, const poise_quat *targets, double *q,
+                                       poise_cuda_posture_answer *answers, int64_t count, void *stream, poise_error *error)
+{
+    return cuda && cuda->samples ? pz_cuda_samples_queue(cuda->samples, postures, targets, q, answers, count, stream, error)
+                                 : refuse(cuda, "postures", error);
+}
+
+poise_status pz_cuda_evaluate(poise_cuda *cuda, const double *postures, int64_t posture_count, const poise_quat *targets,
+                              int64_t target_count, pz_cuda_erik_summary *summary, poise_error *error)
+{
+    return cuda && cuda->samples
+               ? pz_cuda_samples_evaluate(cuda->samples, postures, posture_count, targets, target_count, summary, error)
+               : refuse(cuda, "postures", error);
+}
