@@ -64,7 +64,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) kernel(const __grid_constant_
     if (!is_list) {
         begin_sums(&sums, own);
     }
-    poise_expressive *e = pz_expressive_init(task.model, &task.options, scratch, BYTES); // the host has seen to it that it fits
+    poise_expressive *e =
+        pz_expressive_init(task.model, &task.options, scratch, BYTES); // the host has seen to it that it fits
     e->options.warm = is_list && task.options.warm;
     poise_model_neutral(task.model, e->q_best);
     poise_goal goal = task.goal;

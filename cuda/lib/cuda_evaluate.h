@@ -31,8 +31,8 @@ typedef struct pz_cuda_erik_summary {
     int64_t outside;                                            // answers outside the limits
 } pz_cuda_erik_summary;
 
-// Every posture at every target, summed up: posture_count x target_count samples. Nothing else is kept of them. The successor
-// solves them cold, whatever its options say.
+// Every posture at every target, summed up: posture_count x target_count samples. Nothing else is kept of them. The
+// successor solves them cold, whatever its options say.
 poise_status pz_cuda_evaluate(poise_cuda *cuda, const double *postures, int64_t posture_count, const poise_quat *targets,
                               int64_t target_count, pz_cuda_erik_summary *summary, poise_error *error);
 

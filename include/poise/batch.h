@@ -64,12 +64,13 @@ POISE_API void poise_batch_destroy(poise_batch *batch); // NULL is allowed
 // Solve all problems; allocates nothing. POISE_OK when every problem was given an answer or a status of its own.
 POISE_API poise_status poise_batch_solve(poise_batch *batch, poise_problem *problems, int count, poise_error *error);
 
-// How many problems are solved side by side; 1 where there are no lanes for such problems on this model and machine.
+// Numbers of lanes.
 typedef struct poise_batch_lanes {
     int arms;  // one POSE goal on a robot arm
     int trees; // POSITION goals on a tree
 } poise_batch_lanes;
 
+// How many problems are solved side by side; 1 where there are no lanes for such problems on this model and machine.
 POISE_API poise_batch_lanes poise_batch_lane_counts(const poise_batch *batch);
 
 #ifdef __cplusplus

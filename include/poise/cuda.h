@@ -134,10 +134,10 @@ POISE_API poise_status poise_cuda_queue_markers(poise_cuda *cuda, const poise_ve
 POISE_API poise_status poise_cuda_create_erik(const poise_model *model, const poise_erik_options *options, int device,
                                               int64_t postures, int64_t targets, poise_cuda **cuda, poise_error *error);
 
-// Its successor. One orientation of the end, `options->body` with the frame `options->tip`, is the goal; METRIC and SHAPE,
-// warm and cold. Options as for poise_expressive_create; max_goals and coupled_goals do not matter. The model needs the chain
-// of express.h; joints beside it may turn and slide. Others are refused (POISE_ERROR_UNSUPPORTED). The driver takes 43 KB,
-// or 84 for longer chains, for each thread that the device can hold: some GB.
+// Its successor. One orientation of the end, `options->body` with the frame `options->tip`, is the goal; METRIC and
+// SHAPE, warm and cold. Options as for poise_expressive_create; max_goals and coupled_goals do not matter. The model
+// needs the chain of express.h; joints beside it may turn and slide. Others are refused (POISE_ERROR_UNSUPPORTED). The
+// driver takes 43 KB, or 84 for longer chains, for each thread that the device can hold: some GB.
 POISE_API poise_status poise_cuda_create_expressive(const poise_model *model, const poise_expressive_options *options,
                                                     int device, int64_t postures, int64_t targets, poise_cuda **cuda,
                                                     poise_error *error);
@@ -159,8 +159,9 @@ POISE_API poise_status poise_cuda_solve_postures(poise_cuda *cuda, const double 
                                                  double *q, poise_cuda_posture_answer *answers, int64_t count,
                                                  poise_error *error);
 
-// The same in device memory, with any count: queues the work on `stream` and returns. Numbers are taken as they come: they
-// must be finite, and no target zero. The successor leaves a sample that is not sound alone: STALLED, with an infinite error.
+// The same in device memory, with any count: queues the work on `stream` and returns. Numbers are taken as they come:
+// they must be finite, and no target zero. The successor leaves a sample that is not sound alone: STALLED, with an
+// infinite error.
 POISE_API poise_status poise_cuda_queue_postures(poise_cuda *cuda, const double *postures, const poise_quat *targets,
                                                  double *q, poise_cuda_posture_answer *answers, int64_t count, void *stream,
                                                  poise_error *error);

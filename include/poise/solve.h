@@ -100,20 +100,23 @@ typedef enum poise_start {
     POISE_START_COLD      // q may be far off: a free root is aligned with the markers first, and steps begin carefully
 } poise_start;
 
-// Options of single methods.
+// Options of AUTO on robot arms.
 typedef struct poise_arm_options {
     bool seed_table; // false: restarts begin near the target first, by a table of 64 poses (2)
 } poise_arm_options;
 
+// Options of the methods over residual rows.
 typedef struct poise_row_options {
     int max_rows; // 0: residual rows that the goals of a call may have; 0 for 6 per joint and 1 per dof
     double clamp; // 0: longest residual of a goal that a step is computed for; 0 for none
 } poise_row_options;
 
+// Options of LBFGS.
 typedef struct poise_lbfgs_options {
     int memory; // 8: steps remembered
 } poise_lbfgs_options;
 
+// Options of TRUST_REGION.
 typedef struct poise_trust_region_options {
     int band;            // 8: half-bandwidth of the preconditioner
     double cg_tolerance; // 0.1: where the conjugate gradients stop

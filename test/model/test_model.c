@@ -381,16 +381,16 @@ TEST(coordinates_follow_one_another_in_the_order_of_joints)
 {
     for (uint64_t seed = 0; seed < TREES; ++seed) {
         poise_model *model = tree_of(seed, RANDOM_MIMICS);
-        int q = 0, v = 0, count;
+        int q = 0, v = 0;
         for (int k = 0; k < JOINTS; ++k) {
             bool own = poise_model_joint_info(model, k).mimic == POISE_NONE;
             int type = (int)poise_model_joint_info(model, k).type;
             ck_assert_int_eq(poise_model_joint_info(model, k).q, q);
             ck_assert_int_eq(poise_model_joint_info(model, k).nq, own ? joint_types[type].nq : 0);
-            q += count;
+            q += poise_model_joint_info(model, k).nq;
             ck_assert_int_eq(poise_model_joint_info(model, k).v, v);
             ck_assert_int_eq(poise_model_joint_info(model, k).nv, own ? joint_types[type].nv : 0);
-            v += count;
+            v += poise_model_joint_info(model, k).nv;
         }
         ck_assert_int_eq(poise_model_nq(model), q);
         ck_assert_int_eq(poise_model_nv(model), v);
