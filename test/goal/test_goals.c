@@ -129,7 +129,7 @@ TEST(a_goal_at_a_tool_is_a_goal_at_its_frame_on_the_body)
     poise_quat quarter = poise_quat_from_axis_angle(poise_vec3_make(0, 0, 1), 1.5707963267948966);
     poise_tool tool = {.name = "tip", .body = "hinge", .pose = {quarter, {0.5, 0.25, 0}}};
     ck_assert_int_eq(poise_builder_add_tool(builder, &tool, NULL), POISE_OK);
-    poise_model *model = model_and_done(builder);
+    poise_model *model = model_of(builder);
     poise_goal goal = poise_goal_pose(POISE_NONE, poise_pose_identity(), poise_pose_identity());
     ck_assert_int_eq(poise_goal_at_tool(&goal, model, "tip", NULL), POISE_OK);
     ck_assert_int_eq(goal.body, 0);
@@ -145,7 +145,6 @@ TEST(a_goal_at_a_tool_is_a_goal_at_its_frame_on_the_body)
     ck_assert_mem_eq(&goal, &before, sizeof goal);
     goal = poise_goal_center_of_mass(poise_vec3_make(0, 0, 0));
     ck_assert_int_eq(poise_goal_at_tool(&goal, model, "tip", &error), POISE_ERROR_ARGUMENT);
-    poise_model_destroy(model);
 }
 
 TEST(an_unknown_kind_is_refused)

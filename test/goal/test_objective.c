@@ -474,7 +474,7 @@ static size_t everything(const scene *s, const poise_goal *goals, int count, dou
     out[0] = poise_objective_cost(objective);
     memcpy(out + 1, poise_objective_gradient(objective), n * sizeof *out);
     ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, out + 1 + n, NULL), POISE_OK);
-    ck_assert_int_eq(poise_objective_packed(objective, POISE_HESSIAN_EXACT, out + 1 + n + n * n), POISE_OK);
+    ck_assert_int_eq(poise_objective_packed(objective, POISE_HESSIAN_EXACT, out + 1 + n + n * n, NULL), POISE_OK);
     return 1 + n + n * n + size;
 }
 
