@@ -149,9 +149,10 @@ static app_exit print_machine(const job *j)
     json_node *bodies = json_new(JSON_ARRAY), *tools = json_new(JSON_ARRAY);
     for (int k = 0; k < poise_model_joint_count(j->model); ++k) {
         poise_pose pose = poise_kinematics_body_pose(j->kinematics, k);
-        json_append(bodies, json_make("{s:o, s:o, s:o, s:o}", "name", json_from_text(poise_model_joint_info(j->model, k).body),
-                                      "position", json_from_vec3(pose.position), "rotation", json_from_quat(pose.rotation),
-                                      "tip", tip_of(j, k)));
+        json_append(bodies,
+                    json_make("{s:o, s:o, s:o, s:o}", "name", json_from_text(poise_model_joint_info(j->model, k).body),
+                              "position", json_from_vec3(pose.position), "rotation", json_from_quat(pose.rotation), "tip",
+                              tip_of(j, k)));
     }
     for (int i = 0; i < poise_model_tool_count(j->model); ++i) {
         poise_pose pose = poise_kinematics_tool_pose(j->kinematics, i);

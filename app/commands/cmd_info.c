@@ -232,9 +232,10 @@ static json_node *joints_as_json(const poise_model *model)
                     json_make("{s:o, s:o, s:o, s:s, s:i, s:i, s:i, s:o, s:o}", "name",
                               json_from_text(poise_model_joint_info(model, k).name), "body",
                               json_from_text(poise_model_joint_info(model, k).body), "parent",
-                              json_from_text(parent == POISE_WORLD ? NULL : poise_model_joint_info(model, parent).body), "type",
-                              poise_joint_type_name(poise_model_joint_info(model, k).type), "first", first, "coordinates", count,
-                              "dofs", dofs, "lower", json_from_numbers(poise_model_lower(model) + first, count), "upper",
+                              json_from_text(parent == POISE_WORLD ? NULL : poise_model_joint_info(model, parent).body),
+                              "type", poise_joint_type_name(poise_model_joint_info(model, k).type), "first", first,
+                              "coordinates", count, "dofs", dofs, "lower",
+                              json_from_numbers(poise_model_lower(model) + first, count), "upper",
                               json_from_numbers(poise_model_upper(model) + first, count)));
     }
     return list;

@@ -285,10 +285,10 @@ static json_node *markers_as_json(const track_result *r, double per)
     json_node *list = json_new(JSON_ARRAY);
     for (int i = 0; i < r->placement_count; ++i) {
         const track_marker *m = &r->by_marker[i];
-        json_append(list,
-                    json_make("{s:o, s:o, s:f, s:f, s:i, s:i, s:i}", "name", json_from_text(r->placements[i].label), "body",
-                              json_from_text(poise_model_joint_info(r->model, r->placements[i].body).body), "mean", m->mean * per,
-                              "most", m->most * per, "worst_frame", m->worst_frame, "seen", m->seen, "let_go", m->let_go));
+        json_append(list, json_make("{s:o, s:o, s:f, s:f, s:i, s:i, s:i}", "name", json_from_text(r->placements[i].label),
+                                    "body", json_from_text(poise_model_joint_info(r->model, r->placements[i].body).body),
+                                    "mean", m->mean * per, "most", m->most * per, "worst_frame", m->worst_frame, "seen",
+                                    m->seen, "let_go", m->let_go));
     }
     return list;
 }

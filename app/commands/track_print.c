@@ -186,8 +186,8 @@ static json_node *markers_as_json(const track_result *r, double per)
     for (int i = 0; i < r->placement_count; ++i) {
         const track_marker *m = &r->by_marker[i];
         json_append(list, json_make("{s:o, s:o, s:i, s:i, s:o, s:o}", "name", json_from_text(r->placements[i].label), "body",
-                                    json_from_text(poise_model_joint_info(r->model, r->placements[i].body).body), "seen", m->seen,
-                                    "let_go", m->let_go, "mean", json_from_number(m->mean * per), "max",
+                                    json_from_text(poise_model_joint_info(r->model, r->placements[i].body).body), "seen",
+                                    m->seen, "let_go", m->let_go, "mean", json_from_number(m->mean * per), "max",
                                     json_from_number(m->most * per)));
     }
     return list;
