@@ -72,9 +72,9 @@ verdict json_against_jansson(const void *bytes, size_t size, char reason[REASON_
     } else if (status == POISE_ERROR_FORMAT && !theirs) {
         v = error.line == said.line ? VERDICT_SAME : VERDICT_DIFFERENT;
     }
-    // we look for keys that come twice when the object is complete; jansson has no line for a zero
-    bool is_meant =
-        strstr(error.text, "nested deeper") || (!theirs && (said.line < 0 || strstr(said.text, "duplicate object key")));
+    // we look for keys that come twice when the object is complete; jansson passes over a zero behind a number
+    bool is_meant = strstr(error.text, "nested deeper") || memchr(bytes, '\0', size) ||
+                    (!theirs && strstr(said.text, "duplicate object key"));
     if (v == VERDICT_DIFFERENT && status == POISE_ERROR_FORMAT && is_meant) {
         v = VERDICT_OURS;
     }

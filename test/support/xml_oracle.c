@@ -147,8 +147,8 @@ verdict xml_against_expat(const void *bytes, size_t size, char reason[REASON_SIZ
         v = strcmp(ours.text, theirs.text) == 0 ? VERDICT_SAME : VERDICT_DIFFERENT;
     } else if (status == POISE_ERROR_FORMAT && !works) {
         // expat looks at references last, and takes quoted text before the root as one token
-        bool is_earlier = error.line < line &&
-                          (strstr(error.text, "entity") || strstr(error.text, "character number") || theirs.size == 0);
+        bool is_earlier = strstr(error.text, "entity") || strstr(error.text, "character number") ||
+                          (error.line < line && theirs.size == 0);
         bool is_meant = is_earlier || is_lenient(&theirs, code, text, rest, &file);
         v = error.line == line ? VERDICT_SAME : is_meant ? VERDICT_OURS : VERDICT_DIFFERENT;
     } else if (status == POISE_OK && is_lenient(&theirs, code, text, rest, &file)) {
