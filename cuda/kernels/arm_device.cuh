@@ -62,11 +62,6 @@ __device__ double pz_largest(const double *x, int n)
     return 0.0;
 }
 
-__device__ static int least_of(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 // ---- Search and descent --------------------------------------------------------------------------------------------------
 
 // The library's search and descent with a constant number of joints; N = 0: any chain.
@@ -76,89 +71,11 @@ __device__ __noinline__ bool run_search(const pz_arm_chain *chain, const pz_arm_
     return N ? arm_search(chain, target, most, run, N, false) : arm_search(chain, target, most, run, chain->n, true);
 }
 
-// The descent of arm_finish.c, step for step, with its points and models by value: pointers to them would keep them
-// out of registers.
-template <int N>
-__device__ __forceinline__ pz_arm_end descend(const pz_arm_chain *chain, const pz_arm_target *target, bool zero, int most,
-                                              pz_arm_run *run)
-{
-    arm_point at;
-    arm_model m;
-    double W = zero ? 1.0 : target->W, lambda = zero ? LAMBDA_NEAR : LAMBDA_FAR, growth = 2.0, x[PZ_ARM_MOST];
-    int blind_left = BLIND_STEPS, k = 0;
-    pz_arm_end end = PZ_ARM_BUDGET;
-    bool accepted = true;
-    look(chain, target, N, false, run, W, &at);
-    for (;; ++k) {
-        if (accepted) {
-            if (arm_target_is_met(&at.error, target)) {
-                end = PZ_ARM_MET;
-                break;
-            }
-            make_columns(chain, N, false, &at.frames, &at.error, W, run->side, &m);
-            if (!zero && is_stationary(N, &m, W, at.f, target->stationary)) {
-                end = PZ_ARM_CLOSEST;
-                break;
-            }
-            make_exact(N, &at.frames, &at.error, target, W, &m);
-        }
-        if (k == most) {
-            break;
-        }
-        double q[N], side[N], predicted, before = at.f;
-        for (int i = 0; i < N; ++i) {
-            q[i] = run->q[i], side[i] = run->side[i];
-        }
-        bool exact = solve(N, m.exact, m.g, lambda, x), has_step = exact, clamped;
-        if (exact) {
-            clamped = move(chain, N, false, run, x);
-            predicted = decrease(N, m.exact, m.g, x);
-        } else {
-            make_gauss_newton(N, W, &m);
-            has_step = solve(N, m.gauss_newton, m.g, lambda, x);
-            for (int i = 0; i < N; ++i) {
-                x[i] = has_step ? x[i] : 0.0;
-            }
-            clamped = move(chain, N, false, run, x);
-            predicted = decrease(N, m.gauss_newton, m.g, x);
-        }
-        arm_point trial;
-        look(chain, target, N, false, run, W, &trial);
-        double noise = ROUNDING * (before + W * chain->reach * sqrt(at.error.rr) + sqrt(at.error.e));
-        bool blind = has_step && fabs(predicted) <= noise;
-        accepted = trial.f < before || (blind && trial.f <= before + noise);
-        blind_left -= blind;
-        if (accepted) {
-            at = trial;
-            double shrink = blind ? 1.0 : 2.0 * (before - at.f) / predicted - 1.0;
-            lambda = max2(lambda * max2(SHRINK_MOST, 1.0 - shrink * shrink * shrink), LAMBDA_LEAST);
-            growth = 2.0;
-        } else {
-            for (int i = 0; i < N; ++i) {
-                run->q[i] = q[i], run->side[i] = side[i];
-            }
-            lambda *= growth;
-            growth *= 2.0;
-        }
-        bool hopeless = zero && exact && !clamped && predicted < HOPELESS * before;
-        if (hopeless || blind_left < 0 || lambda > LAMBDA_MOST) {
-            end = hopeless ? PZ_ARM_GAVE_UP : blind_left < 0 ? PZ_ARM_CLOSEST : PZ_ARM_STALLED;
-            break;
-        }
-    }
-    run->f = 0.5 * at.error.rr + at.error.e, run->r = at.error.rr, run->e = at.error.e;
-    return end;
-}
-
 template <int N>
 __device__ __noinline__ pz_arm_end run_finish(const pz_arm_chain *chain, const pz_arm_target *target, bool zero, int most,
                                               pz_arm_run *run)
 {
-    if constexpr (N != 0) {
-        return descend<N>(chain, target, zero, most, run);
-    } else {
-        return finish(chain, target, zero, most, run, chain->n, true);
-    }
+    return N ? finish(chain, target, zero, most, run, N, false) : finish(chain, target, zero, most, run, chain->n, true);
 }
 
 // ---- Answers -------------------------------------------------------------------------------------------------------------
@@ -242,7 +159,7 @@ __device__ __forceinline__ void leave_to_last(const pz_cuda_work &work, int inde
 // Searches up to the one before `number` have failed.
 __device__ __forceinline__ void leave(const pz_cuda_work &work, int index, int number, int restarts)
 {
-    if (number > least_of(restarts, PZ_FAST_SEARCHES - 1)) {
+    if (number > least(restarts, PZ_FAST_SEARCHES - 1)) {
         leave_to_last(work, index);
         return;
     }

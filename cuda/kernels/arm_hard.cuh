@@ -20,14 +20,14 @@ template <int N>
 __device__ bool search_side_by_side(const pz_cuda_task &task, const pz_fast_chain &chain, const fast_target &aim,
                                     const pz_cuda_batch &batch, int index, int from)
 {
-    int lane = (int)(threadIdx.x & 31u), most = least_of(task.restarts, PZ_FAST_SEARCHES - 1);
+    int lane = (int)(threadIdx.x & 31u), most = least(task.restarts, PZ_FAST_SEARCHES - 1);
     for (int number = from + lane; __any_sync(WHOLE_WARP, number <= most); number += 32) {
         fast_run run = {};
         pz_arm_run exact;
         fast_end end = FAST_GOES_ON;
         bool met = false, is_resolved = number > most;
         unsigned open, met_by = 0;
-        fast_begin(&chain, N, least_of(number, most), batch.q + (size_t)index * (size_t)task.nq, &run);
+        fast_begin(&chain, N, least(number, most), batch.q + (size_t)index * (size_t)task.nq, &run);
         do {
             if (!is_resolved && end == FAST_GOES_ON) {
                 fast_point at;

@@ -87,8 +87,8 @@ __device__ __forceinline__ void note_end(int n, double cost, int number, const d
 
 // Lanes whose search ended hand in what it came to, one after the other.
 template <int N>
-__device__ __forceinline__ void hand_in(bool has_ended, bool met, int n, int number, double W, const pz_arm_run *run,
-                                        shared_call<N> *own)
+__device__ __forceinline__ void hand_in(bool has_ended, bool met, int n, int number, const pz_arm_target *target,
+                                        const pz_arm_run *run, shared_call<N> *own)
 {
     unsigned lane = threadIdx.x & 31u;
     for (unsigned left = __ballot_sync(WHOLE_WARP, has_ended); left; left &= left - 1u) {
@@ -96,7 +96,7 @@ __device__ __forceinline__ void hand_in(bool has_ended, bool met, int n, int num
             if (met) {
                 note_met(n, number, run, own);
             } else {
-                note_end(n, 0.5 * W * run->r + run->e, number, run->q, own);
+                note_end(n, pz_arm_cost(target, run), number, run->q, own);
             }
         }
         __syncwarp();
@@ -113,7 +113,7 @@ __device__ __forceinline__ void run_searches(const pz_cuda_task &task, int most,
 {
     const pz_arm_chain *chain = &task.chain;
     const pz_arm_target *target = &shared->target;
-    int n = N ? N : chain->n, number = -1, longest = least_of(PZ_ARM_SEARCH_ITERATIONS, task.max_iterations);
+    int n = N ? N : chain->n, number = -1, longest = pz_arm_search_most(task.max_iterations);
     arm_progress progress = arm_progress_begin();
     lane_state state = LANE_SEARCHES;
     bool has_ended = true, met = false; // there is none to hand in at first
@@ -140,7 +140,7 @@ __device__ __forceinline__ void run_searches(const pz_cuda_task &task, int most,
         has_ended = met = false;
         if (!searching || __popc(waiting) >= WAITING) {
             if (state == LANE_WAITS) {
-                int longer = least_of(PZ_ARM_FINISH_ITERATIONS, task.max_iterations);
+                int longer = pz_arm_finish_most(task.max_iterations);
                 met = run_finish<N>(chain, target, true, longer, run) == PZ_ARM_MET;
                 has_ended = true;
             }
@@ -151,7 +151,7 @@ __device__ __forceinline__ void run_searches(const pz_cuda_task &task, int most,
             met = arm_target_is_met(&error, target);
             if (arm_ends(&progress, f, met, longest)) {
                 run->f = f, run->r = error.rr, run->e = error.e;
-                has_ended = met || !(f < PZ_ARM_NEAR_ZERO);
+                has_ended = met || !pz_arm_is_near_zero(run);
                 state = has_ended ? state : LANE_WAITS;
             } else {
                 arm_take_step(chain, n, N == 0, &frames, &error, arm_damping(f), run);
@@ -160,7 +160,7 @@ __device__ __forceinline__ void run_searches(const pz_cuda_task &task, int most,
         if (met) {
             atomicMin(&shared->first_met, number);
         }
-        hand_in(has_ended, met, n, number, target->W, run, own);
+        hand_in(has_ended, met, n, number, target, run, own);
     }
 }
 
@@ -184,7 +184,7 @@ __device__ __forceinline__ int find_closest(const pz_cuda_task &task, const team
     if (t.rank < count) {
         arm_begin(&task.chain, N ? N : task.chain.n, t.rank == 0 ? start : shared->end_q[t.rank - 1], run);
         shared->end[t.rank] = run_finish<N>(&task.chain, &shared->target, false, task.max_iterations, run);
-        shared->cost[t.rank] = 0.5 * task.target.W * run->r + run->e;
+        shared->cost[t.rank] = pz_arm_cost(&task.target, run);
     }
     meet(t);
     for (int k = 1; k < count && shared->end[best] != PZ_ARM_MET; ++k) {
@@ -212,8 +212,7 @@ __device__ __forceinline__ void solve_last(const pz_cuda_task &task, const pz_cu
         own->met = INT_MAX;
     }
     meet(t);
-    bool is_far_off = pz_arm_is_out_of_reach(&task.chain, &shared->target);
-    int most = is_far_off ? least_of(task.restarts, PZ_ARM_FAR_SEARCHES) : task.restarts;
+    int most = pz_arm_last_search(&task.chain, &shared->target, task.restarts);
     run.trace = NULL;
     run.iterations = run.evaluations = 0;
     arm_open(&task.chain, n, start, &run);
@@ -235,7 +234,7 @@ __device__ __forceinline__ void solve_last(const pz_cuda_task &task, const pz_cu
     meet(t);
     int best = find_closest<N>(task, t, shared, start, &run);
     if (t.rank == best) {
-        hand_out<N>(task, batch, index, start, pz_cuda_outcome_of(shared->end[best]), most, &run);
+        hand_out<N>(task, batch, index, start, pz_arm_outcome(shared->end[best]), most, &run);
     }
 }
 

@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(THREADS, 4)
     search_kernel(const __grid_constant__ pz_fast_chain chain, pz_cuda_work work, pz_cuda_batch batch, int nq, int restarts)
 {
     portion own = {0, 0};
-    int index = -1, number = 0, most = least_of(restarts, SOLO_SEARCHES - 1);
+    int index = -1, number = 0, most = least(restarts, SOLO_SEARCHES - 1);
     bool there_is_more = true;
     fast_run run = {};
     fast_target target = {};

@@ -3,23 +3,11 @@
 
 #include "arm_fast.h"
 
-// A target at hand.
-typedef struct host_call {
-    const pz_cuda_task *task;
-    double start[PZ_ARM_MOST]; // within the limits
-    pz_arm_call arm;           // its target, run and ends
-} host_call;
-
-static int least(int a, int b)
+static void hand_out(const pz_cuda_task *task, pz_arm_call *call, poise_outcome outcome, int number, double *q,
+                     poise_cuda_answer *answer)
 {
-    return a < b ? a : b;
-}
-
-static void hand_out(host_call *call, poise_outcome outcome, int number, double *q, poise_cuda_answer *answer)
-{
-    const pz_cuda_task *task = call->task;
-    pz_arm_run *run = &call->arm.run;
-    pz_arm_turn_back(&task->chain, call->start, run->q);
+    pz_arm_run *run = &call->run;
+    pz_arm_turn_back(&task->chain, call->q_start, run->q);
     for (int i = 0; i < task->chain.n; ++i) {
         q[task->chain.q[i]] = run->q[i];
     }
@@ -63,29 +51,26 @@ PZ_FUSED static bool has_aim(const pz_fast_chain *fast, const poise_pose *pose, 
 }
 
 // From where a search came near, to the tolerance: it begins with a look, which is all that most of them need.
-static bool settle(const fast_run *near, host_call *call)
+static bool settle(const pz_arm_chain *chain, const fast_run *near, pz_arm_call *call)
 {
     double q[PZ_ARM_MOST];
-    const pz_arm_chain *chain = &call->task->chain;
     for (int i = 0; i < chain->n; ++i) {
         q[i] = pz_fast_coordinate(chain, i, near->q[i]);
     }
-    pz_arm_begin(chain, q, &call->arm.run);
-    return pz_arm_search(chain, &call->arm.target, PZ_SETTLE_MOST, &call->arm.run);
+    pz_arm_begin(chain, q, &call->run);
+    return pz_arm_search(chain, &call->target, PZ_SETTLE_MOST, &call->run);
 }
 
 // The number of the first of `count` searches that meets the target; -1: none.
-static int search_fast(const pz_fast_chain *fast, const poise_pose *pose, const double *q, int count, host_call *call)
+static int search_fast(const pz_arm_chain *chain, const pz_fast_chain *fast, const poise_pose *pose, const double *q,
+                       int count, pz_arm_call *call)
 {
     fast_target aim;
     fast_run run;
-    int m = 0;
-    if (!has_aim(fast, pose, &aim)) {
-        return -1;
-    }
-    for (; m < count; ++m) {
-        bool near = call->task->chain.n == 6 ? comes_near_6(fast, &aim, m, q, &run) : comes_near_7(fast, &aim, m, q, &run);
-        if (near && settle(&run, call)) {
+    bool has_one = has_aim(fast, pose, &aim);
+    for (int m = 0; has_one && m < count; ++m) {
+        bool near = chain->n == 6 ? comes_near_6(fast, &aim, m, q, &run) : comes_near_7(fast, &aim, m, q, &run);
+        if (near && settle(chain, &run, call)) {
             return m;
         }
     }
@@ -94,63 +79,45 @@ static int search_fast(const pz_fast_chain *fast, const poise_pose *pose, const 
 
 // ---- The library's algorithm ---------------------------------------------------------------------------------------------
 
-// Search number m, as solve/arm/arm_solve.c has it.
-static bool search(host_call *call, int m)
+// Search number m.
+static bool search(const pz_cuda_task *task, pz_arm_call *call, int m)
 {
-    const pz_cuda_task *task = call->task;
-    pz_arm_run *run = &call->arm.run;
+    const pz_arm_chain *chain = &task->chain;
     double q[PZ_ARM_MOST];
     if (m > 0) {
-        pz_arm_restart(&task->chain, task->first_start + m, q);
+        pz_arm_restart(chain, task->first_start + m, q);
     }
-    pz_arm_begin(&task->chain, m == 0 ? call->start : q, run);
-    return pz_arm_search(&task->chain, &call->arm.target, least(PZ_ARM_SEARCH_ITERATIONS, task->max_iterations), run) ||
-           (run->f < PZ_ARM_NEAR_ZERO &&
-            pz_arm_finish(&task->chain, &call->arm.target, true, least(PZ_ARM_FINISH_ITERATIONS, task->max_iterations),
-                          run) == PZ_ARM_MET);
+    pz_arm_begin(chain, m == 0 ? call->q_start : q, &call->run);
+    return pz_arm_search(chain, &call->target, pz_arm_search_most(task->max_iterations), &call->run) ||
+           pz_arm_finish_search(chain, &call->target, task->max_iterations, &call->run);
 }
 
-// As find_closest of solve/arm/arm_solve.c.
-static pz_arm_end find_closest(host_call *call)
+static double minimise(void *context, pz_arm_call *call, const double *q, pz_arm_end *end)
 {
-    const pz_cuda_task *task = call->task;
-    int count = task->only_near ? 0 : call->arm.end_count;
-    pz_arm_run best = call->arm.run, *run = &call->arm.run;
-    pz_arm_end best_end = PZ_ARM_BUDGET;
-    double least_cost = INFINITY;
-    for (int k = -1; k < count && (k < 0 || best_end != PZ_ARM_MET); ++k) {
-        pz_arm_begin(&task->chain, k < 0 ? call->start : call->arm.ends[k].q, run);
-        pz_arm_end end = pz_arm_finish(&task->chain, &call->arm.target, false, task->max_iterations, run);
-        double cost = 0.5 * call->arm.target.W * run->r + run->e;
-        if (k < 0 || end == PZ_ARM_MET || cost < least_cost) {
-            best = *run;
-            best_end = end;
-            least_cost = cost;
-        }
-    }
-    *run = best;
-    return best_end;
+    const pz_cuda_task *task = context;
+    pz_arm_begin(&task->chain, q, &call->run);
+    *end = pz_arm_finish(&task->chain, &call->target, false, task->max_iterations, &call->run);
+    return pz_arm_cost(&call->target, &call->run);
 }
 
-static bool solve_last(host_call *call, int patience, double *q, poise_cuda_answer *answer)
+static bool solve_last(const pz_cuda_task *task, pz_arm_call *call, int patience, double *q, poise_cuda_answer *answer)
 {
-    const pz_cuda_task *task = call->task;
-    bool is_far = pz_arm_is_out_of_reach(&task->chain, &call->arm.target);
-    int most = is_far ? least(task->restarts, PZ_ARM_FAR_SEARCHES) : task->restarts;
-    if (is_far && patience <= most) {
+    int most = pz_arm_last_search(&task->chain, &call->target, task->restarts);
+    if (patience <= most && pz_arm_is_out_of_reach(&task->chain, &call->target)) {
         return false;
     }
     for (int m = 0; m <= most; ++m) {
         if (m == patience) {
             return false;
         }
-        if (search(call, m)) {
-            hand_out(call, POISE_OUTCOME_REACHED, m, q, answer);
+        if (search(task, call, m)) {
+            hand_out(task, call, POISE_OUTCOME_REACHED, m, q, answer);
             return true;
         }
-        pz_arm_keep_end(&call->arm);
+        pz_arm_keep_end(call);
     }
-    hand_out(call, pz_cuda_outcome_of(find_closest(call)), most, q, answer);
+    pz_arm_end end = pz_arm_find_closest(call, task->only_near, minimise, (void *)task);
+    hand_out(task, call, pz_arm_outcome(end), most, q, answer);
     return true;
 }
 
@@ -165,27 +132,26 @@ bool pz_cuda_host_solve(const pz_cuda_task *task, const pz_fast_chain *fast, con
                         poise_cuda_answer *answer)
 {
     const pz_arm_chain *chain = &task->chain;
-    host_call call;
-    call.task = task;
-    call.arm.target = task->target;
-    call.arm.end_count = 0;
-    call.arm.run.iterations = call.arm.run.evaluations = 0;
-    call.arm.run.trace = NULL;
-    pz_arm_aim(chain, pose, &call.arm.target);
+    pz_arm_call call;
+    call.target = task->target;
+    call.end_count = 0;
+    call.run.iterations = call.run.evaluations = 0;
+    call.run.trace = NULL;
+    pz_arm_aim(chain, pose, &call.target);
     for (int i = 0; i < chain->n; ++i) {
-        call.start[i] = clamp(q[chain->q[i]], chain->lower[i], chain->upper[i]);
+        call.q_start[i] = clamp(q[chain->q[i]], chain->lower[i], chain->upper[i]);
     }
-    pz_arm_open(chain, call.start, &call.arm.run);
+    pz_arm_open(chain, call.q_start, &call.run);
     if (fast) {
         int count = least(task->restarts, PZ_FAST_SEARCHES - 1) + 1;
-        int met = search_fast(fast, pose, q, least(count, patience), &call);
+        int met = search_fast(chain, fast, pose, q, least(count, patience), &call);
         if (met >= 0) {
-            hand_out(&call, POISE_OUTCOME_REACHED, met, q, answer);
+            hand_out(task, &call, POISE_OUTCOME_REACHED, met, q, answer);
             return true;
         }
         if (patience < count) {
             return false;
         }
     }
-    return solve_last(&call, patience, q, answer);
+    return solve_last(task, &call, patience, q, answer);
 }

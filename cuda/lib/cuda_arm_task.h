@@ -51,26 +51,17 @@ PZ_BOTH double pz_fast_coordinate(const pz_arm_chain *chain, int i, float near)
     return PZ_PI * (double)near - chain->offset[i];
 }
 
-// How a target ended where the run is. Angles and lengths as is_reached of solve/arm/arm_solve.c has them.
+// How a target ended where the run is.
 PZ_BOTH poise_cuda_answer pz_cuda_answer_of(const pz_cuda_task *task, const pz_arm_run *run, poise_outcome outcome,
                                             int number)
 {
-    double e = 0.5 * run->e;
     poise_cuda_answer answer;
     answer.outcome = outcome;
     answer.restarts = number;
-    answer.cost = task->weight * (0.5 * task->target.W * run->r + run->e);
+    answer.cost = task->weight * pz_arm_cost(&task->target, run);
     answer.length = task->chain.unit * sqrt(run->r);
-    answer.angle = 2.0 * pz_atan2(sqrt(e), sqrt(max2(1.0 - e, 0.0)));
+    answer.angle = pz_arm_angle(run->e);
     return answer;
-}
-
-PZ_BOTH poise_outcome pz_cuda_outcome_of(pz_arm_end end)
-{
-    return end == PZ_ARM_MET       ? POISE_OUTCOME_REACHED
-           : end == PZ_ARM_CLOSEST ? POISE_OUTCOME_CLOSEST
-           : end == PZ_ARM_BUDGET  ? POISE_OUTCOME_BUDGET
-                                   : POISE_OUTCOME_STALLED;
 }
 
 #ifdef __cplusplus

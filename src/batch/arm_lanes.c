@@ -77,14 +77,13 @@ static void *lay_out(poise_solver *solver, const poise_batch_options *options, c
     void *state = pz_arena_take(arena, 1, kernel->size);
     double *starts = pz_arena_take(arena, (size_t)lanes * (size_t)model->nq, sizeof *starts);
     if (e && state && starts) {
-        int most = options->solver.max_iterations;
         memset(e, 0, sizeof *e);
         memset(state, 0, kernel->size);
         e->solver = solver;
         e->width = lanes;
         e->kernel = kernel;
         e->state = state;
-        e->most = most < PZ_ARM_SEARCH_ITERATIONS ? most : PZ_ARM_SEARCH_ITERATIONS;
+        e->most = pz_arm_search_most(options->solver.max_iterations);
         for (int l = 0; l < lanes; ++l) {
             e->lanes[l].q_start = starts + l * model->nq;
         }

@@ -23,8 +23,7 @@ typedef struct lanes_state {
     real g[PZ_ARM_MOST]; // W J . r + a . v, held or not
 } lanes_state;
 
-// ---- One lane
-// ------------------------------------------------------------------------------------------------------------
+// ---- One lane ------------------------------------------------------------------------------------------------------------
 
 REAL_TARGET static void aim_lane(void *lanes, int l, const pz_arm_chain *chain, const pz_arm_target *target,
                                  const pz_arm_run *run)
@@ -72,8 +71,7 @@ REAL_TARGET static void get_numbers(const void *lanes, int l, const pz_arm_chain
     }
 }
 
-// ---- All lanes
-// -----------------------------------------------------------------------------------------------------------
+// ---- All lanes -----------------------------------------------------------------------------------------------------------
 
 REAL_FN pz_arm_seen look(lanes_state *s, unsigned busy, const pz_arm_chain *chain, int n, int most)
 {
@@ -104,8 +102,7 @@ REAL_FN void step(lanes_state *s, unsigned busy, const pz_arm_chain *chain, int 
     arm_move(chain, n, false, x, &joints);
 }
 
-// ---- Instances
-// -----------------------------------------------------------------------------------------------------------
+// ---- Instances -----------------------------------------------------------------------------------------------------------
 
 REAL_TARGET static pz_arm_seen look_all(void *lanes, unsigned busy, const pz_arm_chain *chain, int most)
 {

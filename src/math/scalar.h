@@ -25,6 +25,11 @@ static inline double max2(double a, double b)
     return a > b ? a : b;
 }
 
+static inline int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
 static inline double clamp(double x, double lower, double upper)
 {
     return x < lower ? lower : x > upper ? upper : x;

@@ -39,11 +39,6 @@ static int chunk_count(const recording *r)
     return r->markers->frames / r->chunk + (r->markers->frames % r->chunk > 0);
 }
 
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 static double *frame_q(const recording *r, int frame)
 {
     return r->clip->q + (size_t)frame * (size_t)r->nq;

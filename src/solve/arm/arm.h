@@ -55,8 +55,8 @@ void pz_arm_chain_pose(const pz_arm_chain *chain, const double *q, mat3 *R, vec3
 void pz_arm_sequence(pz_arm_chain *chain);
 PZ_DEVICE double pz_arm_sequence_at(const pz_arm_chain *chain, int i, double ratio, int m);
 
-// Where restart number `restart` >= 1 begins. Each seed has points of the sequence for itself, after the number below; there
-// are as many seeds with their own that the number stays below 2^28.
+// Where restart number `restart` >= 1 begins. Each seed has points of the sequence for itself, after the number below;
+// there are as many seeds with their own that the number stays below 2^28.
 #define PZ_ARM_STARTS_PER_SEED 4096
 #define PZ_ARM_SEEDS           65536
 static inline int pz_arm_first_start(uint64_t seed)
@@ -157,6 +157,16 @@ void pz_arm_table_next(const pz_arm_chain *chain, const pz_arm_target *target, p
 #define PZ_ARM_NEAR_ZERO         1e-4 // energy below which a search that was dropped is finished
 #define PZ_ARM_ENDS              16 // of all searches: where the closest pose is looked for when none of them met the target
 
+// Iterations of one search and of the descent that finishes it.
+static inline int pz_arm_search_most(int max_iterations)
+{
+    return least(PZ_ARM_SEARCH_ITERATIONS, max_iterations);
+}
+static inline int pz_arm_finish_most(int max_iterations)
+{
+    return least(PZ_ARM_FINISH_ITERATIONS, max_iterations);
+}
+
 // Where a search ended.
 typedef struct pz_arm_stop {
     double cost; // W/2 |r|^2 + E
@@ -175,8 +185,34 @@ typedef struct pz_arm_call {
     bool met;
 } pz_arm_call;
 
+// W/2 |r|^2 + E at the run's q, the goal's cost over rotation_weight.
+static inline double pz_arm_cost(const pz_arm_target *target, const pz_arm_run *run)
+{
+    return 0.5 * target->W * run->r + run->e;
+}
+
+// The angle phi between the frames, from E = 2 sin^2(phi/2).
+PZ_DEVICE double pz_arm_angle(double e);
+
+// The number of the last search where `restarts` are wanted: a target out of reach gets fewer.
+PZ_DEVICE int pz_arm_last_search(const pz_arm_chain *chain, const pz_arm_target *target, int restarts);
+
+// A search that ended near a zero is finished by descent. Is that so? And then: does it meet the target now?
+static inline bool pz_arm_is_near_zero(const pz_arm_run *run)
+{
+    return run->f < PZ_ARM_NEAR_ZERO;
+}
+bool pz_arm_finish_search(const pz_arm_chain *chain, const pz_arm_target *target, int max_iterations, pz_arm_run *run);
+
 // Keep where the search ended, if it is among the best.
 PZ_DEVICE void pz_arm_keep_end(pz_arm_call *call);
+
+// Descend from call->q_start and then, unless `only_near`, from the ends that were kept, until one meets the target. The
+// best is left in call->run. `minimise` descends from q into call->run and returns the cost over rotation_weight.
+typedef double (*pz_arm_minimise)(void *context, pz_arm_call *call, const double *q, pz_arm_end *end);
+pz_arm_end pz_arm_find_closest(pz_arm_call *call, bool only_near, pz_arm_minimise minimise, void *context);
+
+PZ_DEVICE poise_outcome pz_arm_outcome(pz_arm_end end);
 
 // Move hinges by whole turns next to where they started, within their limits.
 PZ_DEVICE void pz_arm_turn_back(const pz_arm_chain *chain, const double *q_start, double *q);
@@ -197,8 +233,8 @@ void pz_arm_take_up(poise_solver *solver, pz_arm_call *call);
 // Put the start of search number call->search into call->run.
 void pz_arm_begin_search(const poise_solver *solver);
 
-// After pz_arm_search or its like: finish by descent what it left near a zero. True when this was the last search; otherwise
-// call->search is the number of the next.
+// After pz_arm_search or its like: finish by descent what it left near a zero. True when this was the last search;
+// otherwise call->search is the number of the next.
 bool pz_arm_end_search(poise_solver *solver, bool met);
 
 // The answer: where the last search met the target, or the closest pose.

@@ -78,8 +78,8 @@ static bool add_joint(const poise_model *model, const pz_box *box, const pz_join
     return true;
 }
 
-// The constant M, t after joint i, i >= 0, into its numbers. `psi` is what the joint before left over, and becomes what this
-// one leaves.
+// The constant M, t after joint i, i >= 0, into its numbers. `psi` is what the joint before left over, and becomes what
+// this one leaves.
 static void put_link(pz_arm_chain *chain, int i, const constant *link, double *psi)
 {
     double phi, s, c, left;

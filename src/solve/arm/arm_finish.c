@@ -161,13 +161,14 @@ typedef struct arm_point {
     double f;
 } arm_point;
 
-// A descent as it goes on: the point at hand, the trial, the model, the damping.
+// A descent as it goes on: the current point, the model there, the damping, the last step. By value and without pointers
+// into itself, so that a graphics processor can hold it in registers.
 typedef struct arm_descent {
-    arm_point points[2], *at, *trial;
+    arm_point at;
     arm_model model;
     double W, lambda, growth;
     double x[PZ_ARM_MOST], predicted;
-    bool exact, clamped, has_gauss_newton;
+    bool exact, clamped;
     bool has_step; // else x = 0, and more damping is needed
     bool blind;    // the step promises less than the rounding of f hides
     int blind_left;
@@ -180,49 +181,45 @@ PZ_INLINE void look(const pz_arm_chain *chain, const pz_arm_target *target, int 
     point->f = 0.5 * W * point->error.rr + point->error.e;
 }
 
-// The step for the damping at hand, exact if that is positive definite. Rounding can take that from Gauss-Newton, too, where
-// weights are so large that the damping is lost beside them.
+// The step for the current damping, exact if that is positive definite. Rounding can take that from Gauss-Newton, too,
+// where weights are so large that the damping is lost beside them.
 PZ_INLINE void find_step(int n, arm_descent *d)
 {
     arm_model *m = &d->model;
     d->has_step = d->exact = solve(n, m->exact, m->g, d->lambda, d->x);
-    if (d->exact) {
-        return;
-    }
-    if (!d->has_gauss_newton) {
+    if (!d->exact) {
         make_gauss_newton(n, d->W, m);
-        d->has_gauss_newton = true;
-    }
-    d->has_step = solve(n, m->gauss_newton, m->g, d->lambda, d->x);
-    for (int i = 0; i < n && !d->has_step; ++i) {
-        d->x[i] = 0.0;
+        d->has_step = solve(n, m->gauss_newton, m->g, d->lambda, d->x);
+        for (int i = 0; i < n; ++i) {
+            d->x[i] = d->has_step ? d->x[i] : 0.0;
+        }
     }
 }
 
-// Try the step: true when the trial is the point at hand now. A step that promises less than f can show is taken on trust a
+// Try the step: true when the trial is the current point now. A step that promises less than f can show is taken on trust a
 // few times, as long as f does not visibly rise: the last steps of Newton's method, which make the gradient vanish. What f
 // cannot show is the rounding of |r|^2, r of size `reach`, and of E.
 PZ_INLINE bool try_step(const pz_arm_chain *chain, const pz_arm_target *target, int n, bool slides, pz_arm_run *run,
                         arm_descent *d)
 {
-    double q[PZ_ARM_MOST], side[PZ_ARM_MOST];
-    memcpy(q, run->q, sizeof q);
-    memcpy(side, run->side, sizeof side);
+    double q[PZ_ARM_MOST], side[PZ_ARM_MOST], f = d->at.f;
+    arm_model *m = &d->model;
+    arm_point trial;
+    for (int i = 0; i < n; ++i) {
+        q[i] = run->q[i], side[i] = run->side[i];
+    }
     d->clamped = move(chain, n, slides, run, d->x);
-    d->predicted = decrease(n, d->exact ? d->model.exact : d->model.gauss_newton, d->model.g, d->x);
-    look(chain, target, n, slides, run, d->W, d->trial);
-    const arm_error *error = &d->at->error;
-    double f = d->at->f, after = d->trial->f;
-    double noise = ROUNDING * (f + d->W * chain->reach * sqrt(error->rr) + sqrt(error->e));
+    d->predicted = d->exact ? decrease(n, m->exact, m->g, d->x) : decrease(n, m->gauss_newton, m->g, d->x);
+    look(chain, target, n, slides, run, d->W, &trial);
+    double noise = ROUNDING * (f + d->W * chain->reach * sqrt(d->at.error.rr) + sqrt(d->at.error.e));
     d->blind = d->has_step && fabs(d->predicted) <= noise;
-    if (after < f || (d->blind && after <= f + noise)) {
-        arm_point *was = d->at;
-        d->at = d->trial;
-        d->trial = was;
+    if (trial.f < f || (d->blind && trial.f <= f + noise)) {
+        d->at = trial;
         return true;
     }
-    memcpy(run->q, q, sizeof q);
-    memcpy(run->side, side, sizeof side);
+    for (int i = 0; i < n; ++i) {
+        run->q[i] = q[i], run->side[i] = side[i];
+    }
     return false;
 }
 
@@ -231,7 +228,7 @@ PZ_INLINE bool adapt(arm_descent *d, bool accepted, double before)
 {
     d->blind_left -= d->blind;
     if (accepted) {
-        double shrink = d->blind ? 1.0 : 2.0 * (before - d->at->f) / d->predicted - 1.0;
+        double shrink = d->blind ? 1.0 : 2.0 * (before - d->at.f) / d->predicted - 1.0;
         d->lambda = max2(d->lambda * max2(SHRINK_MOST, 1.0 - shrink * shrink * shrink), LAMBDA_LEAST);
         d->growth = 2.0;
     } else {
@@ -245,14 +242,14 @@ static void record(const arm_descent *d, int n, double lambda, pz_arm_run *run)
 {
     run->slope = pz_largest(d->model.g, n);
     run->longest = pz_largest(d->x, n);
-    pz_arm_record(run, d->at->f, lambda, d->exact);
+    pz_arm_record(run, d->at.f, lambda, d->exact);
 }
 
 // May the descent stop here? Otherwise the model is made.
 PZ_INLINE bool is_done(const pz_arm_chain *chain, const pz_arm_target *target, bool zero, int n, bool slides,
                        const pz_arm_run *run, arm_descent *d, pz_arm_end *end)
 {
-    const arm_point *at = d->at;
+    const arm_point *at = &d->at;
     if (arm_target_is_met(&at->error, target)) {
         *end = PZ_ARM_MET;
         return true;
@@ -263,7 +260,6 @@ PZ_INLINE bool is_done(const pz_arm_chain *chain, const pz_arm_target *target, b
         return true;
     }
     make_exact(n, &at->frames, &at->error, target, d->W, &d->model);
-    d->has_gauss_newton = false;
     return false;
 }
 
@@ -271,16 +267,15 @@ PZ_INLINE pz_arm_end finish(const pz_arm_chain *chain, const pz_arm_target *targ
                             int n, bool slides)
 {
     arm_descent d;
-    d.at = &d.points[0], d.trial = &d.points[1];
     d.W = zero ? 1.0 : target->W;
     d.lambda = zero ? LAMBDA_NEAR : LAMBDA_FAR, d.growth = 2.0;
     d.blind_left = BLIND_STEPS;
-    look(chain, target, n, slides, run, d.W, d.at);
+    look(chain, target, n, slides, run, d.W, &d.at);
     pz_arm_end end = PZ_ARM_BUDGET;
     bool accepted = true;
     int k = 0;
     while (!(accepted && is_done(chain, target, zero, n, slides, run, &d, &end)) && k < most) {
-        double before = d.at->f, lambda = d.lambda;
+        double before = d.at.f, lambda = d.lambda;
         find_step(n, &d);
         accepted = try_step(chain, target, n, slides, run, &d);
         bool hopeless = zero && d.exact && !d.clamped && d.predicted < HOPELESS * before;
@@ -294,7 +289,7 @@ PZ_INLINE pz_arm_end finish(const pz_arm_chain *chain, const pz_arm_target *targ
             break;
         }
     }
-    arm_note(chain, n, slides, &d.at->frames, &d.at->error, target, end == PZ_ARM_MET, run);
+    arm_note(chain, n, slides, &d.at.frames, &d.at.error, target, end == PZ_ARM_MET, run);
     run->iterations += k;
     run->evaluations += k + 1;
     return end;

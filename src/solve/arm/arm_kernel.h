@@ -10,8 +10,7 @@
 #include "simd/pack3.h"
 #include "solve/arm/arm.h"
 
-// ---- Constants of the search (arm_search.h)
-// ------------------------------------------------------------------------------
+// ---- Constants of the search (arm_search.h) ------------------------------------------------------------------------------
 
 #define ARM_DAMPING       0.05 // lambda over f
 #define ARM_DAMPING_LEAST 1e-12
@@ -25,8 +24,7 @@
 
 #define ARM_ALONE 1u // the only lane is busy
 
-// ---- Forward sweep and error
-// ---------------------------------------------------------------------------------------------
+// ---- Forward sweep and error ---------------------------------------------------------------------------------------------
 
 // Where the chain is. The reference point is the origin of the first joint.
 typedef struct arm_frames {
@@ -121,8 +119,7 @@ REAL_FN real arm_slope(const arm_column *column, real W, const arm_error *error)
     return W * real3_dot(pack3_vector(column->J), error->r) + real3_dot(pack3_vector(column->a), error->v);
 }
 
-// ---- When a search ends
-// --------------------------------------------------------------------------------------------------
+// ---- When a search ends --------------------------------------------------------------------------------------------------
 
 // How a search goes on: iterates so far, and f of the last three.
 typedef struct arm_progress {
@@ -144,8 +141,7 @@ REAL_FN mask arm_ends(arm_progress *progress, real f, mask met, int most)
     return met | creeps | (k == (double)most);
 }
 
-// ---- The system of a step (arm_search.h)
-// ---------------------------------------------------------------------------------
+// ---- The system of a step (arm_search.h) ---------------------------------------------------------------------------------
 
 REAL_FN real arm_damping(real f)
 {
@@ -256,8 +252,7 @@ REAL_FN void arm_solve_blocks(const arm_blocks *b, unsigned busy, real3 first, r
     }
 }
 
-// ---- Limits
-// --------------------------------------------------------------------------------------------------------------
+// ---- Limits --------------------------------------------------------------------------------------------------------------
 
 // Joints as they move: coordinates, at which limit they are (-1, 1, else 0), and their intervals.
 typedef struct arm_joints {
@@ -312,8 +307,7 @@ REAL_FN void arm_move(const pz_arm_chain *chain, int n, bool slides, const real 
 
 #if REAL_WIDTH == 1
 
-// ---- Runs: begin and end
-// -------------------------------------------------------------------------------------------------
+// ---- Runs: begin and end -------------------------------------------------------------------------------------------------
 
 REAL_FN arm_joints arm_joints_of(pz_arm_run *run)
 {

@@ -1,5 +1,5 @@
 // What a solve on an arm does around its searches: where they begin, what they aim at, which ends are kept. Nothing here
-// knows of a solver, so that others than arm.c can use it.
+// knows of a solver, so that others than arm_solve.c can use it.
 #include "solve/arm/arm_kernel.h"
 
 // ---- Restarts ------------------------------------------------------------------------------------------------------------
@@ -56,11 +56,29 @@ bool pz_arm_is_out_of_reach(const pz_arm_chain *chain, const pz_arm_target *targ
     return !target->has_band && v3_dot(target->t, target->t) > most * most;
 }
 
+int pz_arm_last_search(const pz_arm_chain *chain, const pz_arm_target *target, int restarts)
+{
+    return pz_arm_is_out_of_reach(chain, target) ? least(restarts, PZ_ARM_FAR_SEARCHES) : restarts;
+}
+
 // ---- Ends ----------------------------------------------------------------------------------------------------------------
+
+double pz_arm_angle(double e)
+{
+    return 2.0 * pz_atan2(sqrt(0.5 * e), sqrt(max2(1.0 - 0.5 * e, 0.0)));
+}
+
+poise_outcome pz_arm_outcome(pz_arm_end end)
+{
+    return end == PZ_ARM_MET       ? POISE_OUTCOME_REACHED
+           : end == PZ_ARM_CLOSEST ? POISE_OUTCOME_CLOSEST
+           : end == PZ_ARM_BUDGET  ? POISE_OUTCOME_BUDGET
+                                   : POISE_OUTCOME_STALLED;
+}
 
 void pz_arm_keep_end(pz_arm_call *call)
 {
-    double cost = 0.5 * call->target.W * call->run.r + call->run.e;
+    double cost = pz_arm_cost(&call->target, &call->run);
     if (!is_finite(cost) || (call->end_count == PZ_ARM_ENDS && !(cost < call->ends[PZ_ARM_ENDS - 1].cost))) {
         return;
     }

@@ -75,8 +75,8 @@ static bool make_chain(const poise_solver *solver, pz_arm *arm)
     return arm->fits;
 }
 
-// The square of a tolerance, a little less so that rounding elsewhere does not undo it, and never less than what rounding of
-// numbers of size `size` allows.
+// The square of a tolerance, a little less so that rounding elsewhere does not undo it, and never less than what rounding
+// of numbers of size `size` allows.
 static double square_of(double tolerance, double size)
 {
     double rounding = 16.0 * PZ_EPSILON * size;
@@ -110,11 +110,6 @@ static bool make_target(const poise_solver *solver, pz_arm *arm)
     return max2(target->W, 1.0) * farthest < FARTHEST; // W may underflow to 0: the search has its own
 }
 
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 const pz_arm_chain *pz_arm_prepare(poise_solver *solver, pz_arm_call *call)
 {
     pz_arm *arm = solver->arm;
@@ -133,10 +128,7 @@ const pz_arm_chain *pz_arm_prepare(poise_solver *solver, pz_arm_call *call)
     call->run.best = INFINITY;
     call->run.trace = solver->options.trace && solver->options.trace_capacity > 0 ? solver : NULL;
     call->end_count = call->search = 0;
-    call->last_search = solver->options.restarts;
-    if (pz_arm_is_out_of_reach(chain, &call->target)) {
-        call->last_search = least(call->last_search, PZ_ARM_FAR_SEARCHES);
-    }
+    call->last_search = pz_arm_last_search(chain, &call->target, solver->options.restarts);
     call->met = false;
     pz_arm_open(chain, call->q_start, &call->run);
     return chain;
@@ -210,19 +202,22 @@ static pz_arm_end run_general(poise_solver *solver, pz_arm *arm)
 // Look for a zero from where the search begins.
 static bool look_for_zero(const poise_solver *solver, pz_arm *arm)
 {
-    int most = least(PZ_ARM_SEARCH_ITERATIONS, solver->options.max_iterations);
+    int most = pz_arm_search_most(solver->options.max_iterations);
     pz_arm_call *call = arm->call;
     return call->target.has_band ? pz_arm_search_banded(&arm->chain, &call->target, most, &call->run)
                                  : pz_arm_search(&arm->chain, &call->target, most, &call->run);
 }
 
-// A search that was dropped near a zero is finished by descent.
+bool pz_arm_finish_search(const pz_arm_chain *chain, const pz_arm_target *target, int max_iterations, pz_arm_run *run)
+{
+    return !target->has_band && pz_arm_is_near_zero(run) &&
+           pz_arm_finish(chain, target, true, pz_arm_finish_most(max_iterations), run) == PZ_ARM_MET;
+}
+
 static bool finish_search(const poise_solver *solver, pz_arm *arm, bool met)
 {
-    int most = least(PZ_ARM_FINISH_ITERATIONS, solver->options.max_iterations);
     pz_arm_call *call = arm->call;
-    return met || (!call->target.has_band && call->run.f < PZ_ARM_NEAR_ZERO &&
-                   pz_arm_finish(&arm->chain, &call->target, true, most, &call->run) == PZ_ARM_MET);
+    return met || pz_arm_finish_search(&arm->chain, &call->target, solver->options.max_iterations, &call->run);
 }
 
 static bool search(const poise_solver *solver, pz_arm *arm, int m)
@@ -255,38 +250,42 @@ bool pz_arm_end_search(poise_solver *solver, bool met)
 
 // ---- The closest pose ----------------------------------------------------------------------------------------------------
 
-// Minimise from q. Returns the cost over rotation_weight; the end is in run->q.
-static double minimise(poise_solver *solver, pz_arm *arm, const double *q, pz_arm_end *end)
+pz_arm_end pz_arm_find_closest(pz_arm_call *call, bool only_near, pz_arm_minimise minimise, void *context)
 {
-    pz_arm_call *call = arm->call;
-    int most = solver->options.max_iterations;
+    pz_arm_end end, best_end;
+    double best = minimise(context, call, call->q_start, &best_end);
+    pz_arm_run closest = call->run;
+    for (int k = 0; k < call->end_count && !only_near && best_end != PZ_ARM_MET; ++k) {
+        double cost = minimise(context, call, call->ends[k].q, &end);
+        if (end == PZ_ARM_MET || cost < best) {
+            best = cost;
+            best_end = end;
+            closest = call->run;
+        }
+    }
+    closest.iterations = call->run.iterations, closest.evaluations = call->run.evaluations, closest.best = call->run.best;
+    call->run = closest;
+    return best_end;
+}
+
+static double minimise(void *context, pz_arm_call *call, const double *q, pz_arm_end *end)
+{
+    poise_solver *solver = context;
+    pz_arm *arm = solver->arm;
     pz_arm_begin(&arm->chain, q, &call->run);
     if (!call->target.has_band) {
-        *end = pz_arm_finish(&arm->chain, &call->target, false, most, &call->run);
-        return 0.5 * call->target.W * call->run.r + call->run.e;
+        *end = pz_arm_finish(&arm->chain, &call->target, false, solver->options.max_iterations, &call->run);
+        return pz_arm_cost(&call->target, &call->run);
     }
     *end = run_general(solver, arm);
     return solver->at->cost / solver->goals[0].rotation_weight;
 }
 
 // A warm start without restarts wants the closest pose near it. Otherwise the best ends of the searches are tried, too.
-static pz_arm_end find_closest(poise_solver *solver, pz_arm *arm)
+static pz_arm_end find_closest(poise_solver *solver)
 {
-    pz_arm_call *call = arm->call;
-    pz_arm_end end, best_end;
-    double best = minimise(solver, arm, call->q_start, &best_end), q[PZ_ARM_MOST];
-    memcpy(q, call->run.q, sizeof q);
     bool only_near = solver->options.restarts == 0 && solver->options.start == POISE_START_WARM;
-    for (int k = 0; k < call->end_count && !only_near && best_end != PZ_ARM_MET; ++k) {
-        double cost = minimise(solver, arm, call->ends[k].q, &end);
-        if (end == PZ_ARM_MET || cost < best) {
-            best = cost;
-            best_end = end;
-            memcpy(q, call->run.q, sizeof q);
-        }
-    }
-    memcpy(call->run.q, q, sizeof q);
-    return best_end;
+    return pz_arm_find_closest(solver->arm->call, only_near, minimise, solver);
 }
 
 // ---- Answer --------------------------------------------------------------------------------------------------------------
@@ -306,17 +305,17 @@ static double slope_of(const pz_arm *arm)
 }
 
 // Measure an answer without a band by the chain's own numbers, which are those of the general objective up to rounding:
-// r is over L, E = 2 sin^2(phi/2), energies are over rotation_weight. True when the goal is met.
+// r is over L, energies are over rotation_weight. True when the goal is met.
 static bool is_reached(poise_solver *solver, const pz_arm *arm)
 {
     const pz_arm_call *call = arm->call;
     const poise_solver_options *options = &solver->options;
     poise_report *report = &solver->report;
-    double w = solver->goals[0].rotation_weight, e = 0.5 * call->run.e;
-    report->cost = w * (0.5 * call->target.W * call->run.r + call->run.e);
+    double w = solver->goals[0].rotation_weight;
+    report->cost = w * pz_arm_cost(&call->target, &call->run);
     report->gradient = w * slope_of(arm);
     report->worst_length = arm->chain.unit * sqrt(call->run.r);
-    report->worst_angle = 2.0 * pz_atan2(sqrt(e), sqrt(max2(1.0 - e, 0.0)));
+    report->worst_angle = pz_arm_angle(call->run.e);
     solver->is_measured =
         (report->worst_length <= options->position_tolerance && report->worst_angle <= options->rotation_tolerance) ||
         report->cost <= options->cost_tolerance;
@@ -342,17 +341,16 @@ static void conclude(poise_solver *solver, pz_arm *arm, pz_arm_end end)
     if (pz_is_done(solver, &report->outcome)) {
         return;
     }
-    bool budget = end == PZ_ARM_BUDGET, closest = end == PZ_ARM_CLOSEST;
-    report->outcome = budget ? POISE_OUTCOME_BUDGET : closest ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_STALLED;
-    report->reason = budget    ? "the iterations were used up"
-                     : closest ? "no direction within the limits comes closer"
-                               : "steps no longer change the cost";
+    report->outcome = end == PZ_ARM_MET ? POISE_OUTCOME_STALLED : pz_arm_outcome(end);
+    report->reason = end == PZ_ARM_BUDGET    ? "the iterations were used up"
+                     : end == PZ_ARM_CLOSEST ? "no direction within the limits comes closer"
+                                             : "steps no longer change the cost";
 }
 
 void pz_arm_conclude(poise_solver *solver)
 {
     pz_arm *arm = solver->arm;
-    conclude(solver, arm, arm->call->met ? PZ_ARM_MET : find_closest(solver, arm));
+    conclude(solver, arm, arm->call->met ? PZ_ARM_MET : find_closest(solver));
 }
 
 bool pz_arm_solve(poise_solver *solver)
@@ -447,7 +445,7 @@ bool pz_arm_solve_all(poise_solver *solver, double *solutions, int capacity, int
         }
         pz_arm_measure(&arm->chain, &arm->own.target, &arm->own.run);
     }
-    conclude(solver, arm, found > 0 ? PZ_ARM_MET : find_closest(solver, arm));
+    conclude(solver, arm, found > 0 ? PZ_ARM_MET : find_closest(solver));
     *count = found;
     return true;
 }
