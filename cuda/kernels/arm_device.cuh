@@ -31,6 +31,7 @@ __device__ __forceinline__ void pz_sincos_array(size_t count, const double *x, d
     }
 }
 
+#define ARM_REPORTS false
 #include "solve/arm/arm_finish.c"
 #include "solve/arm/arm_runs.c"
 #include "solve/arm/arm_search.c"
@@ -44,7 +45,7 @@ __device__ __forceinline__ void pz_sincos_array(size_t count, const double *x, d
 #define WARPS      (THREADS / 32)
 #define WHOLE_WARP 0xffffffffu
 
-// no traces and no wide registers here
+// never called: no traces and no wide registers here
 __device__ void pz_arm_record(pz_arm_run *run, double f, double damping, bool exact)
 {
     (void)run, (void)f, (void)damping, (void)exact;

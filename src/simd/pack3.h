@@ -114,9 +114,10 @@ typedef struct pack33 {
 
 typedef pack33 pack_sym; // all nine entries, by columns
 
-REAL_FN pack33 pack33_of(const real33 *A)
+// Reads 8 bytes beyond, as pack3_load.
+REAL_FN pack33 pack33_load(const real33 *from)
 {
-    return (pack33){pack3_of(A->x), pack3_of(A->y), pack3_of(A->z)};
+    return (pack33){pack3_load(&from->x), pack3_load(&from->y), pack3_load(&from->z)};
 }
 
 REAL_FN real33 pack33_matrix(const pack33 *A)
@@ -132,7 +133,9 @@ REAL_FN real_sym pack_sym_matrix(const pack_sym *A)
 // s I
 REAL_FN pack_sym pack_sym_identity(real s)
 {
-    return (pack_sym){{s, 0, 0, 0}, {0, s, 0, 0}, {0, 0, s, 0}};
+    typedef int64_t choice __attribute__((vector_size(32)));
+    choice all = (choice)pack3_splat(s), x = {-1, 0, 0, 0}, y = {0, -1, 0, 0}, z = {0, 0, -1, 0};
+    return (pack_sym){(pack3)(all & x), (pack3)(all & y), (pack3)(all & z)};
 }
 
 // A + u u^T
@@ -232,9 +235,9 @@ REAL_FN pack3 pack3_apply(pack3 x, pack3 y, pack3 z, real3 v)
 typedef real33 pack33;
 typedef real_sym pack_sym;
 
-REAL_FN pack33 pack33_of(const real33 *A)
+REAL_FN pack33 pack33_load(const real33 *from)
 {
-    return *A;
+    return *from;
 }
 
 REAL_FN real33 pack33_matrix(const pack33 *A)

@@ -281,7 +281,7 @@ PZ_INLINE pz_arm_end finish(const pz_arm_chain *chain, const pz_arm_target *targ
         bool hopeless = zero && d.exact && !d.clamped && d.predicted < HOPELESS * before;
         bool can_move = adapt(&d, accepted, before);
         k += 1;
-        if (run->trace && !zero) {
+        if (ARM_REPORTS && run->trace && !zero) {
             record(&d, n, lambda, run);
         }
         if (hopeless || !can_move) {

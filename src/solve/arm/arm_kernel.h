@@ -24,6 +24,11 @@
 
 #define ARM_ALONE 1u // the only lane is busy
 
+// Are runs asked for a trace, and for the gradient where the target is met? A graphics processor has no use for them.
+#ifndef ARM_REPORTS
+#define ARM_REPORTS true
+#endif
+
 // ---- Forward sweep and error ---------------------------------------------------------------------------------------------
 
 // Where the chain is. The reference point is the origin of the first joint.
@@ -323,9 +328,9 @@ REAL_FN bool arm_target_is_met(const arm_error *error, const pz_arm_target *targ
 REAL_FN arm_error arm_look(const pz_arm_chain *chain, int n, bool slides, const double *q, const pz_arm_target *target,
                            arm_frames *frames)
 {
-    pack33 u = pack33_of(&target->u);
+    pack33 u = pack33_load(&target->u);
     arm_forward(chain, n, slides, ARM_ALONE, q, frames);
-    return arm_error_at(frames, &u, pack3_of(target->t));
+    return arm_error_at(frames, &u, pack3_load(&target->t));
 }
 
 // Note in the run what is known at its q; where the target is met, the gradient of the goal's cost, too.
@@ -333,7 +338,7 @@ REAL_FN void arm_note(const pz_arm_chain *chain, int n, bool slides, const arm_f
                       const pz_arm_target *target, bool met, pz_arm_run *run)
 {
     run->f = arm_energy(error), run->r = error->rr, run->e = error->e;
-    for (int i = 0; met && i < n; ++i) {
+    for (int i = 0; ARM_REPORTS && met && i < n; ++i) {
         arm_column column = arm_column_of(chain, slides, frames, i);
         run->g[i] = arm_slope(&column, target->W, error);
     }

@@ -82,7 +82,7 @@ REAL_FN void arm_take_step(const pz_arm_chain *chain, int n, bool slides, const 
     } else {
         arm_block_step(n, columns, ARM_ALONE, error, lambda, 1.0 / kappa, x);
     }
-    if (run->trace) {
+    if (ARM_REPORTS && run->trace) {
         arm_note_step(n, columns, error, x, run);
     }
     arm_joints joints = arm_joints_of(run);
@@ -95,9 +95,9 @@ REAL_FN void arm_note_iterate(double k, double rr, double e, double cost, double
     if (k == 0) {
         run->first_r = rr, run->first_e = e;
     }
-    if (run->trace && k > 0) {
+    if (ARM_REPORTS && run->trace && k > 0) {
         pz_arm_record(run, cost, lambda, false);
-    } else if (run->trace) {
+    } else if (ARM_REPORTS && run->trace) {
         run->best = min2(run->best, cost);
     }
 }
