@@ -55,20 +55,24 @@ static void take_markers(subject *s)
 
 static void calibrate(subject *s, poise_scaling scaling, const char *name)
 {
-    poise_calibration_options options = poise_calibration_options_default();
-    options.scaling = scaling;
-    options.solver.use_limits = false;
     poise_placement placements[HDM05_MARKERS];
     memcpy(placements, s->placements, sizeof placements);
+    poise_calibration problem = poise_calibration_default();
+    problem.model = s->task.model;
+    problem.placements = placements;
+    problem.placement_count = HDM05_MARKERS;
+    problem.markers = s->markers;
+    problem.frame_count = s->frames / bench_number(s->bench, "--every", 10, 10);
+    problem.q = s->q;
+    problem.scaling = scaling;
+    problem.solver.use_limits = false;
     poise_model *fitted;
     memcpy(s->q, hdm05_pose(&s->task, 0), (size_t)s->task.nq * sizeof *s->q);
-    poise_calibration report;
+    poise_calibration_report report;
     poise_error error;
     bench_progress(s->bench, name);
     double before = bench_now();
-    if (poise_calibrate(s->task.model, placements, HDM05_MARKERS, s->markers, NULL,
-                        s->frames / bench_number(s->bench, "--every", 10, 10), s->q, &options, NULL, &fitted, &report,
-                        &error) != POISE_OK) {
+    if (poise_calibrate(&problem, NULL, &fitted, &report, &error) != POISE_OK) {
         bench_fail("%s", error.text);
     }
     double seconds = (bench_now() - before) / 1e9;
@@ -140,14 +144,18 @@ static void measure(const subject *s, const poise_clip *clip, const poise_track_
 static void track(subject *s, const char *name)
 {
     poise_track_frame *report = bench_take((size_t)s->frames, sizeof *report);
-    poise_tracker_options options = poise_tracker_options_default();
-    options.solver.use_limits = false;
+    poise_track_problem problem = poise_track_problem_default();
+    problem.model = s->model;
+    problem.placements = s->placements;
+    problem.placement_count = HDM05_MARKERS;
+    problem.markers = s->markers;
+    problem.q_start = s->q;
+    problem.solver.use_limits = false;
     poise_clip *clip;
     poise_error error;
     bench_progress(s->bench, name);
     double before = bench_now();
-    if (poise_track(s->model, s->placements, HDM05_MARKERS, s->markers, s->q, &options, NULL, &clip, report, &error) !=
-        POISE_OK) {
+    if (poise_track(&problem, NULL, &clip, report, &error) != POISE_OK) {
         bench_fail("%s", error.text);
     }
     double us = (bench_now() - before) / 1e3 / s->frames;

@@ -36,23 +36,26 @@ static void take_markers(fuzz_bytes *bytes, task *t)
 
 static void follow(fuzz_bytes *bytes, const task *t)
 {
-    poise_tracker_options options = poise_tracker_options_default();
+    poise_track_problem problem = poise_track_problem_default();
+    problem.model = t->model;
+    problem.placements = t->placements;
+    problem.placement_count = t->count;
+    problem.markers = t->markers;
     int features = fuzz_byte(bytes);
-    options.solver.max_iterations = 1 + fuzz_index(bytes, 12);
-    options.restarts = fuzz_index(bytes, 3);
-    options.least_markers = fuzz_index(bytes, 5);
-    options.robust = features & 1;
-    options.chunk = 1 + fuzz_index(bytes, 4);
+    problem.solver.max_iterations = 1 + fuzz_index(bytes, 12);
+    problem.restarts = fuzz_index(bytes, 3);
+    problem.least_markers = fuzz_index(bytes, 5);
+    problem.robust = features & 1;
+    problem.chunk = 1 + fuzz_index(bytes, 4);
     if (features & 2) {
-        options.outlier = fuzz_number(bytes);
-        options.smoothness = fuzz_number(bytes);
-        options.max_turn = fuzz_number(bytes);
+        problem.outlier = fuzz_number(bytes);
+        problem.smoothness = fuzz_number(bytes);
+        problem.max_turn = fuzz_number(bytes);
     }
     poise_clip *clip = NULL;
     poise_track_frame frames[FRAMES];
     poise_error error = {.text = ""};
-    poise_status status =
-        poise_track(t->model, t->placements, t->count, t->markers, NULL, &options, NULL, &clip, frames, &error);
+    poise_status status = poise_track(&problem, NULL, &clip, frames, &error);
     if (status != POISE_OK) {
         fuzz_require(!clip && error.text[0] != '\0', "an error without a text");
         return;
@@ -68,15 +71,19 @@ static void follow(fuzz_bytes *bytes, const task *t)
 
 static void calibrate(fuzz_bytes *bytes, task *t)
 {
-    poise_calibration_options options = poise_calibration_options_default();
-    options.solver.max_iterations = 1 + fuzz_index(bytes, 6);
-    options.rounds = 1 + fuzz_index(bytes, 3);
-    options.scaling = (poise_scaling)fuzz_index(bytes, 3);
-    options.scale_prior = fuzz_number_or(bytes, options.scale_prior);
+    poise_calibration problem = poise_calibration_default();
+    problem.model = t->model;
+    problem.placements = t->placements;
+    problem.placement_count = t->count;
+    problem.markers = t->markers;
+    problem.frame_count = t->frames;
+    problem.solver.max_iterations = 1 + fuzz_index(bytes, 6);
+    problem.rounds = 1 + fuzz_index(bytes, 3);
+    problem.scaling = (poise_scaling)fuzz_index(bytes, 3);
+    problem.scale_prior = fuzz_number_or(bytes, problem.scale_prior);
     poise_model *fitted = NULL;
     poise_error error = {.text = ""};
-    poise_status status = poise_calibrate(t->model, t->placements, t->count, t->markers, NULL, t->frames, NULL, &options,
-                                          NULL, &fitted, NULL, &error);
+    poise_status status = poise_calibrate(&problem, NULL, &fitted, NULL, &error);
     fuzz_require(status == POISE_OK || (!fitted && error.text[0] != '\0'), "an error without a text");
     for (int i = 0; i < t->count && status == POISE_OK; ++i) {
         poise_vec3 p = t->placements[i].local;

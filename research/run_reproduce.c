@@ -54,7 +54,7 @@ static const experiment *find_experiment(const char *name)
             return e;
         }
     }
-    const char *near = nearest_name(name, experiment_name, NULL, experiment_count());
+    const char *near = poise_nearest_name(name, experiment_name, NULL, experiment_count());
     if (near) {
         complain("there is no experiment \"%s\"; did you mean \"%s\"?", name, near);
     } else {

@@ -5,6 +5,7 @@ set(poise_sources
     src/base/arena.c
     src/base/error.c
     src/base/names.c
+    src/base/nearest_name.c
     src/base/big_integer.c
     src/base/status.c
     src/math/expmap.c
@@ -105,9 +106,12 @@ set(poise_sources
     src/express/successor/expressive_terms.c
     src/motion/clip.c
     src/motion/markers.c
+    src/motion/units.c
     src/motion/tracker.c
     src/motion/track.c
+    src/motion/track_measure.c
     src/motion/points.c
+    src/motion/retarget.c
     src/motion/marker_names.c
     src/motion/rescale.c
     src/motion/calibrate.c

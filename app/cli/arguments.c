@@ -129,7 +129,7 @@ static void complain_of_option(const app_command *command, const char *word, siz
     }
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)length, word);
-    const char *near = length > 2 ? nearest_name(name + 2, option_name, command, count) : NULL;
+    const char *near = length > 2 ? poise_nearest_name(name + 2, option_name, command, count) : NULL;
     if (near) {
         complain("%s: no option %s; did you mean --%s?", command->name, name, near);
     } else {

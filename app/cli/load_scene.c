@@ -131,7 +131,7 @@ poise_file *load_scene(const char *name)
     poise_file *file = NULL;
     if (scene_create(scene, NULL, &parts.file.model, NULL) != POISE_OK) {
         parts.file.model = NULL;
-        const char *near = nearest_name(scene, scene_at, NULL, scene_count());
+        const char *near = poise_nearest_name(scene, scene_at, NULL, scene_count());
         complain("scene:%s: no such scene; %s%s%s", scene,
                  near ? "did you mean \"scene:" : "\"poise info scene:\" lists them", near ? near : "", near ? "\"?" : "");
         return NULL;

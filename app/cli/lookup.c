@@ -10,35 +10,14 @@
 
 // ---- Bodies --------------------------------------------------------------------------------------------------------------
 
-// Bodies first, then tools.
-static const char *part_name(const void *model, int index)
-{
-    int bodies = poise_model_joint_count(model);
-    return index < bodies ? poise_model_joint_info(model, index).body : poise_model_tool_info(model, index - bodies).name;
-}
-
 int find_body(const poise_model *model, const char *name, poise_pose *local)
 {
-    *local = poise_pose_identity();
-    int body = poise_model_find_body(model, name);
-    if (body == POISE_NONE) {
-        body = poise_model_find_joint(model, name);
+    poise_error error;
+    int body = poise_model_find_part(model, name, local, &error);
+    if (body < 0) {
+        complain("%s%s", error.text, strchr(error.text, ';') ? "" : "; \"poise info\" lists them");
     }
-    if (body != POISE_NONE) {
-        return body;
-    }
-    int tool = poise_model_find_tool(model, name);
-    if (tool != POISE_NONE) {
-        *local = poise_model_tool_info(model, tool).pose;
-        return poise_model_tool_info(model, tool).body;
-    }
-    const char *near = nearest_name(name, part_name, model, poise_model_joint_count(model) + poise_model_tool_count(model));
-    if (near) {
-        complain("no body or tool is called \"%s\"; did you mean \"%s\"?", name, near);
-    } else {
-        complain("no body or tool is called \"%s\"; \"poise info\" lists them", name);
-    }
-    return POISE_NONE;
+    return body;
 }
 
 // ---- Postures ------------------------------------------------------------------------------------------------------------
@@ -99,7 +78,7 @@ bool load_posture(const poise_file *model, const char *posture, double *q)
     if (strchr(posture, '.') || strchr(posture, '/') || strcmp(posture, "-") == 0) {
         return frame_of_motion(model, posture, 0, q);
     }
-    const char *near = nearest_name(posture, posture_name, model, model->posture_count);
+    const char *near = poise_nearest_name(posture, posture_name, model, model->posture_count);
     complain("no posture is called \"%s\"%s%s%s; \"neutral\", FILE@FRAME or %d numbers will do, too", posture,
              near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "", nq);
     return false;

@@ -1,4 +1,4 @@
-// Words that users type: numbers, and names that are nearly right.
+// Numbers that users type.
 #ifndef APP_PARSE_TEXT_H
 #define APP_PARSE_TEXT_H
 
@@ -10,8 +10,5 @@ bool parse_number(const char *text, double *number);
 // The numbers in a text, separated by spaces or commas: how many there are, of which `numbers` takes up to `capacity`; -1
 // when something else is in it.
 int parse_numbers(const char *text, double *numbers, int capacity);
-
-// Among at(user, 0) ... at(user, count - 1) the name that is spelt most like `name`; NULL when none is near.
-const char *nearest_name(const char *name, const char *(*at)(const void *user, int index), const void *user, int count);
 
 #endif

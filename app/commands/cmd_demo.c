@@ -108,8 +108,8 @@ static void print_people(const demo_tally *tallies, const char *folder, double s
     table_end(t, stdout);
     printf("\ntrack   a body of 58 degrees of freedom follows 41 markers with %.0f mm of noise;\n"
            "        gaps in %d of %d frames, knees swapped in %d; errors are against the truth\n",
-           NOISE * 1e3, cartwheel.r.gaps + walk.r.gaps, tallies[CARTWHEEL].count + tallies[WALK].count,
-           cartwheel.r.outliers + walk.r.outliers);
+           NOISE * 1e3, cartwheel.r.sum.gaps + walk.r.sum.gaps, tallies[CARTWHEEL].count + tallies[WALK].count,
+           cartwheel.r.sum.outliers + walk.r.sum.outliers);
     printf("aim     a lamp lights its way round a circle and holds a posture: its joints are\n"
            "        %.0f degrees off it at most, on average, and move %.2f degrees a step at most\n",
            lamp.largest_bend * DEGREES, lamp.largest_step * DEGREES);

@@ -31,7 +31,7 @@ void complain_of_command(const char *name)
     while (app_commands[count]) {
         count += 1;
     }
-    const char *near = nearest_name(name, command_name, NULL, count);
+    const char *near = poise_nearest_name(name, command_name, NULL, count);
     if (near) {
         complain("there is no command \"%s\"; did you mean \"%s\"?", name, near);
     } else {

@@ -1,5 +1,6 @@
 // poise solve: one pose that meets goals.
 #include "cli/memory.h"
+#include "cli/method_names.h"
 #include "cli/terminal.h"
 #include "commands.h"
 #include "solve_parts.h"
@@ -14,26 +15,14 @@ enum { RESTARTS = 30, MOST_TRACED = 100000, MOST_ANSWERS = 1000 };
 
 // ---- Setting up ----------------------------------------------------------------------------------------------------------
 
-static poise_method method_by_name(const char *name)
-{
-    for (int i = 0; i < POISE_METHOD_COUNT; ++i) {
-        if (strcmp(poise_method_name((poise_method)i), name) == 0) {
-            return (poise_method)i;
-        }
-    }
-    return POISE_METHOD_NEWTON_PROJECTED; // "newton", the only choice that is no method's own name
-}
-
 // Strict priorities are what the method PRIORITY is for.
-static poise_method choose_method(const solve_job *job, const arguments *args)
+static bool choose_method(const solve_job *job, const arguments *args, poise_method *method)
 {
     const char *name = option_text(args, "method", NULL);
     for (int i = 0; i < job->list.count && !name; ++i) {
-        if (job->list.goals[i].priority > 0) {
-            return POISE_METHOD_PRIORITY;
-        }
+        name = job->list.goals[i].priority > 0 ? "priority" : NULL;
     }
-    return name ? method_by_name(name) : POISE_METHOD_AUTO;
+    return method_by_name(name ? name : "auto", method);
 }
 
 static bool lock_joints(solve_job *job, const arguments *args)
@@ -55,11 +44,10 @@ static bool lock_joints(solve_job *job, const arguments *args)
     return true;
 }
 
-static void set_options(solve_job *job, const arguments *args)
+static bool set_options(solve_job *job, const arguments *args)
 {
     poise_solver_options *o = &job->options;
     *o = poise_solver_options_default();
-    o->method = choose_method(job, args);
     o->start = option_given(args, "from") ? POISE_START_WARM : POISE_START_COLD;
     o->use_limits = strcmp(option_text(args, "limits", "on"), "on") == 0;
     o->max_iterations = option_count(args, "iterations", o->max_iterations);
@@ -83,6 +71,7 @@ static void set_options(solve_job *job, const arguments *args)
         o->trace_capacity = records < MOST_TRACED ? (int)records : MOST_TRACED;
         o->trace = job->trace = needed(calloc((size_t)o->trace_capacity, sizeof *job->trace));
     }
+    return choose_method(job, args, &o->method);
 }
 
 // ---- Solving -------------------------------------------------------------------------------------------------------------
@@ -274,8 +263,8 @@ static app_exit run(const arguments *args)
     job.length_unit = job.file->scale.metres == 1 ? "m" : "units";
     app_exit result = APP_BAD;
     if (set_start(&job, args) && solve_collect_goals(&job, args) && lock_joints(&job, args)) {
-        set_options(&job, args);
-        if (option_given(args, "all") ? find_all(&job, option_count(args, "all", 1)) : solve(&job)) {
+        bool all = option_given(args, "all");
+        if (set_options(&job, args) && (all ? find_all(&job, option_count(args, "all", 1)) : solve(&job))) {
             result = finish(&job, args);
         }
     }
@@ -289,9 +278,7 @@ static const app_option options[] = {
     {"goals", 0, OPTION_FILE, "FILE", .help = "goals from a file: in words, a line each, or Poise's JSON (.json)"},
     {"from", 0, OPTION_TEXT, "POSTURE",
      .help = "where to start: a posture by name, FILE@FRAME or numbers; the default is neutral"},
-    {"method", 0, OPTION_CHOICE, "METHOD",
-     .choices = "auto newton trust_region levenberg_marquardt bfgs lbfgs damped_least_squares selectively_damped "
-                "pseudo_inverse jacobian_transpose gradient_descent priority ccd bwcd fabrik",
+    {"method", 0, OPTION_CHOICE, "METHOD", .choices = METHODS_COMMON " priority ccd bwcd fabrik",
      .help = "how to solve; auto is the best of them, others are for comparing"},
     {"limits", 0, OPTION_CHOICE, "on|off", .choices = "on off", .help = "heed the joints' limits"},
     {"lock", 0, OPTION_TEXT, "JOINT", .repeats = true, .help = "keep this joint as it is at the start"},

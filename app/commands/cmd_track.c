@@ -1,4 +1,5 @@
 // poise track: a whole clip, from markers or another skeleton's motion.
+#include "cli/method_names.h"
 #include "cli/ranks_seam.h"
 #include "cli/terminal.h"
 #include "cli/threads.h"
@@ -21,16 +22,6 @@ typedef struct job {
 
 // ---- Wishes --------------------------------------------------------------------------------------------------------------
 
-static poise_method method_by_name(const char *name)
-{
-    for (int i = 0; i < POISE_METHOD_COUNT; ++i) {
-        if (strcmp(poise_method_name((poise_method)i), name) == 0) {
-            return (poise_method)i;
-        }
-    }
-    return POISE_METHOD_NEWTON_PROJECTED; // "newton", the only choice that is no method's own name
-}
-
 static track_calibrate calibrate_by_name(const char *name)
 {
     static const char *const names[] = {"", "none", "places", "uniform", "segments"};
@@ -46,13 +37,14 @@ static poise_up up_by_name(const char *name)
     return name[0] == 'x' ? POISE_UP_X : name[0] == 'y' ? POISE_UP_Y : name[0] == 'z' ? POISE_UP_Z : POISE_UP_UNKNOWN;
 }
 
-// `pairs` has room for as many as the command line has words, and NULL.
+// `pairs` has room for as many as the command line has.
 static track_wish wish_of(const arguments *args, const char **pairs)
 {
     track_wish w = track_wish_default();
     w.source_model = option_text(args, "source-model", NULL);
     w.placements = option_text(args, "placements", NULL);
-    for (int i = 0; (pairs[i] = option_text_at(args, "pair", i)) != NULL; ++i) {
+    for (const char *pair; (pair = option_text_at(args, "pair", w.pair_count)) != NULL;) {
+        pairs[w.pair_count++] = pair;
     }
     w.pairs = pairs;
     w.scale = (poise_scale){option_number(args, "unit", 0), up_by_name(option_text(args, "up", ""))};
@@ -65,7 +57,6 @@ static track_wish wish_of(const arguments *args, const char **pairs)
     w.rate = option_number(args, "rate", 0);
     w.calibrate = calibrate_by_name(option_text(args, "calibrate", ""));
     w.calibration_frames = option_count(args, "calibration-frames", w.calibration_frames);
-    w.track.solver.method = method_by_name(option_text(args, "method", "auto"));
     w.track.chunk = option_count(args, "chunk", w.track.chunk);
     w.track.robust = !option_given(args, "no-robust");
     w.track.outlier = option_number(args, "outlier", 0);
@@ -112,15 +103,15 @@ static app_exit run_one(job *j, const arguments *args)
 {
     track_result r = {0};
     bool works = do_job(j, &r, args);
-    app_exit status = !works ? APP_BAD : r.held > 0 ? APP_MISSED : APP_DONE;
+    app_exit status = !works ? APP_BAD : r.sum.held > 0 ? APP_MISSED : APP_DONE;
     bool to_output = j->out && strcmp(j->out, "-") == 0;
     if (works && arguments_json(args)) {
         status = json_print(track_as_json(&r, j->out, j->report)) ? status : APP_BAD;
     } else if (works) {
         track_print(&r, to_output ? NULL : j->out, j->report, to_output ? stderr : stdout);
     }
-    if (works && r.held > 0) {
-        warn("%d of %d frames could not be trusted and hold the last good pose", r.held, r.markers->frames);
+    if (works && r.sum.held > 0) {
+        warn("%d of %d frames could not be trusted and hold the last good pose", r.sum.held, r.markers->frames);
     }
     track_release(&r);
     return status;
@@ -150,7 +141,7 @@ static app_exit list_job(job *j, const struct track_line *line, int number, int 
     char what[160];
     track_result r = {0};
     bool works = do_job(j, &r, args);
-    app_exit status = !works ? APP_BAD : r.held > 0 ? APP_MISSED : APP_DONE;
+    app_exit status = !works ? APP_BAD : r.sum.held > 0 ? APP_MISSED : APP_DONE;
     if (arguments_json(args)) {
         json_node *o = works ? track_as_json(&r, j->out, j->report)
                              : json_make("{s:o, s:o, s:o, s:b}", "model", json_from_text(line->model), "source",
@@ -159,8 +150,8 @@ static app_exit list_job(job *j, const struct track_line *line, int number, int 
     } else if (works) {
         const char *unit;
         double per = track_unit(&r, &unit);
-        snprintf(what, sizeof what, "%d frames, %d held, mean error %.3g %s, %.0f us a frame", r.markers->frames, r.held,
-                 r.mean * per, unit, 1e6 * r.mean_time);
+        snprintf(what, sizeof what, "%d frames, %d held, mean error %.3g %s, %.0f us a frame", r.markers->frames, r.sum.held,
+                 r.sum.mean * per, unit, 1e6 * r.mean_time);
         say_job(stream, number, count, line->out, what);
     } else {
         snprintf(what, sizeof what, "failed (line %d of the list)", line->line);
@@ -282,7 +273,7 @@ static bool check_use(const arguments *args)
 static app_exit run(const arguments *args)
 {
     enum { MOST_PAIRS = 1000 };
-    static const char *pairs[MOST_PAIRS + 1];
+    static const char *pairs[MOST_PAIRS];
     if (!check_use(args)) {
         return APP_BAD;
     }
@@ -294,6 +285,9 @@ static app_exit run(const arguments *args)
              .report = option_text(args, "report", NULL),
              .model_out = option_text(args, "save-model", NULL),
              .wish = wish_of(args, pairs)};
+    if (!method_by_name(option_text(args, "method", "auto"), &j.wish.track.solver.method)) {
+        return APP_BAD;
+    }
     if (option_given(args, "jobs-from")) {
         return run_list(&j, args);
     }
@@ -306,10 +300,7 @@ static const app_option options[] = {
     {"output", 'o', OPTION_FILE, "OUT", .help = "write the motion: .bvh .amc .mot .glb .gltf .json"},
     {"report", 0, OPTION_FILE, "R.html", .help = "write a page with errors over time, per marker, and playback"},
     {"save-model", 0, OPTION_FILE, "FILE", .help = "write the skeleton as fitted, with its marker places (.json)"},
-    {"method", 0, OPTION_CHOICE, "NAME",
-     .choices = "auto newton trust_region levenberg_marquardt bfgs lbfgs damped_least_squares selectively_damped "
-                "pseudo_inverse jacobian_transpose gradient_descent ccd fabrik",
-     .help = "solver of each frame (auto)"},
+    {"method", 0, OPTION_CHOICE, "NAME", .choices = METHODS_COMMON " ccd fabrik", .help = "solver of each frame (auto)"},
     {"calibrate", 0, OPTION_CHOICE, "WHAT", .choices = "none places uniform segments",
      .help = "find marker places, and one factor for all bones or one for each (places where some are not known)"},
     {"calibration-frames", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 10000, .help = "frames to calibrate on (50)"},

@@ -58,7 +58,8 @@ static bool compare_with_truth(const demo_clip *c, demo_tally *t)
         poise_kinematics_update(kinematics, q, NULL);
         t->outside += !poise_model_within_limits(r->model, q);
         for (int i = 0; i < truth->count; ++i) {
-            poise_vec3 a = truth->position[(size_t)f * (size_t)truth->count + (size_t)r->marker[i]];
+            int marker = poise_markers_find(truth, r->placements[i].label);
+            poise_vec3 a = truth->position[(size_t)f * (size_t)truth->count + (size_t)marker];
             poise_vec3 b = poise_kinematics_point(kinematics, r->placements[i].body, r->placements[i].local);
             tally_error(t, hypot(hypot(a.x - b.x, a.y - b.y), a.z - b.z), (double)truth->frames * truth->count);
         }
@@ -83,7 +84,7 @@ bool demo_track(const char *motion, demo_clip *c, demo_tally *t)
         return false;
     }
     t->count = c->r.markers->frames;
-    t->solved = t->count - c->r.held;
+    t->solved = t->count - c->r.sum.held;
     t->mean_time = c->r.mean_time;
     t->p99 = c->r.p99;
     return compare_with_truth(c, t);

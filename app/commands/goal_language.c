@@ -190,7 +190,7 @@ static const kind_row *take_kind(reader *r)
             return &kinds[i];
         }
     }
-    const char *near = nearest_name(word, kind_name, NULL, KINDS);
+    const char *near = poise_nearest_name(word, kind_name, NULL, KINDS);
     reader_fail(r, r->next, "there is no goal \"%s\"; %s%s%s", word,
                 near ? "did you mean \"" : "\"poise help goals\" lists them", near ? near : "", near ? "\"?" : "");
     return NULL;
@@ -353,7 +353,7 @@ static bool read_option(reader *r, const kind_row *kind, poise_goal *goal, unsig
     if (parse_number(word, &number)) {
         return reader_fail(r, r->next, "%s is one number too many", word);
     }
-    const char *near = nearest_name(word, option_name, NULL, OPTIONS);
+    const char *near = poise_nearest_name(word, option_name, NULL, OPTIONS);
     return reader_fail(r, r->next, "\"%s\" is no option of a goal; %s%s%s", word,
                        near ? "did you mean \"" : "\"poise help goals\" lists them", near ? near : "", near ? "\"?" : "");
 }

@@ -125,7 +125,7 @@ bool reader_body(reader *r, int *body, poise_pose *local)
     }
     if (*body == POISE_NONE) {
         int parts = poise_model_joint_count(model) + poise_model_tool_count(model);
-        const char *near = nearest_name(name, part_name, model, parts);
+        const char *near = poise_nearest_name(name, part_name, model, parts);
         return reader_fail(r, r->next, "no body or tool is called \"%s\"%s%s%s", name, near ? "; did you mean \"" : "",
                            near ? near : "", near ? "\"?" : "");
     }

@@ -3,14 +3,13 @@
 
 #include "cli/terminal.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 track_wish track_wish_default(void)
 {
-    return (track_wish){.last = -1, .calibration_frames = 50, .track = poise_tracker_options_default(), .threads = 1};
+    return (track_wish){.last = -1, .calibration_frames = 50, .track = poise_track_problem_default(), .threads = 1};
 }
 
 void track_note(track_result *r, const char *format, ...)
@@ -27,20 +26,18 @@ void track_note(track_result *r, const char *format, ...)
 
 void track_release(track_result *r)
 {
-    for (int i = 0; r->label && i < r->placement_count; ++i) {
-        free(r->label[i]);
-    }
-    free(r->label);
     free(r->placements);
-    free(r->marker);
     free(r->q_start);
     free(r->frames);
     free(r->seconds);
+    free(r->distances);
     free(r->by_marker);
     poise_clip_destroy(r->clip);
     poise_markers_destroy(r->markers);
     poise_model_destroy(r->fitted);
     poise_file_destroy(r->skeleton);
+    poise_file_destroy(r->source);
+    poise_file_destroy(r->places);
     *r = (track_result){0};
 }
 
@@ -52,144 +49,36 @@ static bool no_memory(void)
 
 // ---- Units ---------------------------------------------------------------------------------------------------------------
 
-typedef struct box {
-    double low[3], high[3];
-} box;
-
-static const box empty_box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-
-static void box_add(box *b, poise_vec3 p)
-{
-    const double x[3] = {p.x, p.y, p.z};
-    for (int i = 0; i < 3; ++i) {
-        b->low[i] = fmin(b->low[i], x[i]);
-        b->high[i] = fmax(b->high[i], x[i]);
-    }
-}
-
-static double box_size(const box *b)
-{
-    double x = b->high[0] - b->low[0], y = b->high[1] - b->low[1], z = b->high[2] - b->low[2];
-    return x >= 0 ? hypot(hypot(x, y), z) : 0;
-}
-
-// From corner to corner of the skeleton in its neutral pose; 0 when that cannot be had.
-static double skeleton_size(const poise_model *model)
-{
-    poise_kinematics *kinematics;
-    double *q = calloc((size_t)poise_model_nq(model) + 1, sizeof *q);
-    if (!q || poise_kinematics_create(model, NULL, &kinematics, NULL) != POISE_OK) {
-        free(q);
-        return 0;
-    }
-    box b = empty_box;
-    poise_model_neutral(model, q);
-    poise_kinematics_update(kinematics, q, NULL);
-    for (int k = 0; k < poise_model_joint_count(model); ++k) {
-        box_add(&b, poise_kinematics_body_pose(kinematics, k).position);
-    }
-    for (int k = 0; k < poise_model_tool_count(model); ++k) {
-        box_add(&b, poise_kinematics_tool_pose(kinematics, k).position);
-    }
-    poise_kinematics_destroy(kinematics);
-    free(q);
-    return box_size(&b);
-}
-
-// The same of the markers: the largest of some frames.
-static double markers_size(const poise_markers *m)
-{
-    enum { LOOKS = 50 };
-    double most = 0;
-    for (int i = 0; i < LOOKS && i < m->frames; ++i) {
-        box b = empty_box;
-        int frame = (int)((int64_t)i * m->frames / (m->frames < LOOKS ? m->frames : LOOKS));
-        for (int k = 0; k < m->count; ++k) {
-            if (poise_markers_seen(m, frame, k)) {
-                box_add(&b, m->position[(size_t)frame * (size_t)m->count + (size_t)k]);
-            }
-        }
-        most = fmax(most, box_size(&b));
-    }
-    return most;
-}
-
-// The unit, in metres, that makes something of this size, in units, as large as `metres`; 0 when none comes within a factor
-// of 2.5. Common ones only: metre, decimetre, centimetre, millimetre, inch, foot.
-static double guess_unit(double size, double metres)
-{
-    static const double units[] = {1, 0.1, 0.01, 0.001, 0.0254, 0.3048};
-    double best = 0, least = log(2.5);
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; ++i) {
-        double off = fabs(log(size * units[i] / metres));
-        if (off < least) {
-            least = off;
-            best = units[i];
-        }
-    }
-    return best;
-}
-
-// Where the unit of the skeleton or of the markers is not known, say which one it must be for both to have one size.
-static void complete_units(track_result *r)
-{
-    poise_scale *marks = &r->markers->scale, *bones = &r->scale;
-    if ((marks->metres > 0) == (bones->metres > 0) && marks->metres > 0) {
-        return;
-    }
-    double mark_size = markers_size(r->markers), bone_size = skeleton_size(r->model);
-    bool sized = mark_size > 0 && bone_size > 0;
-    double known = bones->metres > 0 ? bones->metres : marks->metres;
-    double guess = !sized              ? 0
-                   : bones->metres > 0 ? guess_unit(mark_size, bone_size * bones->metres)
-                   : marks->metres > 0 ? guess_unit(bone_size, mark_size * marks->metres)
-                                       : guess_unit(mark_size, bone_size);
-    const char *whose = bones->metres > 0 ? "the markers" : marks->metres > 0 ? "the skeleton" : "neither";
-    if (known > 0 && guess > 0) {
-        *(bones->metres > 0 ? &marks->metres : &bones->metres) = guess;
-        track_note(r, "the unit of %s is taken as %g m, by its size; see --unit", whose, guess);
-    } else if (known > 0) {
-        *(bones->metres > 0 ? &marks->metres : &bones->metres) = known;
-        track_note(r, "the unit of %s is not known and taken as %g m; see --unit", whose, known);
-    } else if (guess > 0 && guess != 1) { // both unknown: only the ratio counts
-        marks->metres = guess;
-        bones->metres = 1;
-        track_note(r, "no file says its unit: markers times %g, by their size; see --unit", guess);
-    }
-}
-
 static const char *up_name(poise_up up)
 {
     static const char *const names[] = {"?", "x", "y", "z"};
     return names[up];
 }
 
-// Bring the markers into the units and axes of the skeleton. An axis that only one of them knows is both's; what neither
-// knows is left alone.
+// Bring the markers into the units and axes of the skeleton, and say how.
 static bool match_scale(track_result *r)
 {
-    complete_units(r);
-    poise_scale from = r->markers->scale, to = r->scale;
-    if (from.metres != to.metres) {
-        track_note(r, "markers times %g: from units of %g m to %g m", from.metres / to.metres, from.metres, to.metres);
-    }
-    from.up = from.up != POISE_UP_UNKNOWN ? from.up : to.up;
-    to.up = to.up != POISE_UP_UNKNOWN ? to.up : from.up;
-    r->scale.up = to.up;
-    if (from.up != to.up) {
-        track_note(r, "markers turned from %s up to %s up", up_name(from.up), up_name(to.up));
-    }
-    if (to.metres == 0) {
-        from.metres = to.metres = 1;
-    }
-    if (to.up == POISE_UP_UNKNOWN) {
-        from.up = to.up = POISE_UP_Y;
-    }
-    r->markers->scale = from;
-    if ((from.metres != to.metres || from.up != to.up) && poise_markers_rescale(r->markers, to, NULL) != POISE_OK) {
+    poise_scale_match m;
+    if (poise_markers_match(r->markers, r->model, &r->scale, &m, NULL) != POISE_OK) {
         return no_memory();
     }
-    r->markers->scale = r->scale;
+    double unknown = m.markers_unknown ? m.from.metres : r->scale.metres;
+    const char *whose = m.markers_unknown ? "the markers" : "the skeleton";
+    if (m.markers_unknown && m.model_unknown) {
+        if (m.by_size) {
+            track_note(r, "no file says its unit: markers times %g, by their size; see --unit", unknown);
+        }
+    } else if (m.markers_unknown || m.model_unknown) {
+        track_note(r, "the unit of %s is %s %g m%s; see --unit", whose, m.by_size ? "taken as" : "not known and taken as",
+                   unknown, m.by_size ? ", by its size" : "");
+    }
+    if (m.from.metres != r->scale.metres) {
+        track_note(r, "markers times %g: from units of %g m to %g m", m.from.metres / r->scale.metres, m.from.metres,
+                   r->scale.metres);
+    }
+    if (m.from.up != r->scale.up) {
+        track_note(r, "markers turned from %s up to %s up", up_name(m.from.up), up_name(r->scale.up));
+    }
     return true;
 }
 
@@ -230,104 +119,79 @@ static bool choose_frames(const track_wish *wish, track_result *r)
 
 // ---- Marker places -------------------------------------------------------------------------------------------------------
 
-static bool make_room(track_result *r, int count)
+static bool keep_places(track_result *r, const poise_placement *places, int count)
 {
-    size_t n = (size_t)count + 1;
-    r->placements = calloc(n, sizeof *r->placements);
-    r->label = calloc(n, sizeof *r->label);
-    return (r->placements && r->label) || no_memory();
-}
-
-// Keep a place with a copy of its label.
-static bool keep_place(track_result *r, const poise_placement *place, int body)
-{
-    size_t size = strlen(place->label) + 1;
-    char *label = malloc(size);
-    if (!label) {
+    r->placements = calloc((size_t)count + 1, sizeof *r->placements);
+    if (!r->placements) {
         return no_memory();
     }
-    memcpy(label, place->label, size);
-    r->label[r->placement_count] = label;
-    r->placements[r->placement_count] = *place;
-    r->placements[r->placement_count].label = label;
-    r->placements[r->placement_count++].body = body;
+    memcpy(r->placements, places, (size_t)count * sizeof *places);
+    r->placement_count = count;
     return true;
 }
 
-static bool keep_places(track_result *r, const poise_placement *places, int count)
+// Places on the bodies of another file's skeleton, where this one has bodies of the same names.
+static bool places_of_source(track_result *r, const poise_file *source, const char *name)
 {
-    bool works = make_room(r, count);
-    for (int i = 0; works && i < count; ++i) {
-        works = keep_place(r, &places[i], places[i].body);
+    if (!keep_places(r, source->placements, source->placement_count)) {
+        return false;
     }
-    return works;
-}
-
-// Places on the bodies of the source's own skeleton, where this one has bodies of the same names.
-static bool places_of_source(track_result *r, const poise_file *source)
-{
-    bool works = make_room(r, source->placement_count);
-    for (int i = 0; works && i < source->placement_count; ++i) {
-        int body = poise_model_find_body(r->model, poise_model_joint_info(source->model, source->placements[i].body).body);
-        works = body == POISE_NONE || keep_place(r, &source->placements[i], body);
+    r->placement_count = 0;
+    for (int i = 0; i < source->placement_count; ++i) {
+        poise_placement place = source->placements[i];
+        place.body = poise_model_find_body(r->model, poise_model_joint_info(source->model, place.body).body);
+        if (place.body >= 0) {
+            r->placements[r->placement_count++] = place;
+        }
     }
-    if (works && r->placement_count > 0) {
-        track_note(r, "marker places from %s, by the names of bodies", r->source_name);
+    if (r->placement_count > 0) {
+        track_note(r, "marker places from %s, by the names of bodies", name);
     }
-    return works;
+    return true;
 }
 
 static bool places_by_name(track_result *r)
 {
     int capacity = r->markers->count;
-    poise_placement *places = calloc((size_t)capacity + 1, sizeof *places);
-    if (!places) {
+    free(r->placements);
+    r->placements = calloc((size_t)capacity + 1, sizeof *r->placements);
+    if (!r->placements) {
         return no_memory();
     }
-    int count = poise_placements_by_name(r->model, r->markers, places, capacity);
-    bool works = count > 0 && keep_places(r, places, count);
-    if (works) {
-        track_note(r, "%d of %d markers placed by common names, then calibrated", count, capacity);
-    } else if (count <= 0) {
+    r->placement_count = poise_placements_by_name(r->model, r->markers, r->placements, capacity);
+    if (r->placement_count == 0) {
         complain("%s: none of its markers has a place on %s; give them with --placements FILE.json", r->source_name,
                  r->model_name);
+        return false;
     }
-    free(places);
-    return works;
+    track_note(r, "%d of %d markers placed by common names, then calibrated", r->placement_count, capacity);
+    return true;
 }
 
 static bool places_of_file(const char *name, track_result *r)
 {
     load_options options = {.model = r->model};
-    poise_file *file = load_file(name, &options);
+    const poise_file *file = r->places = load_file(name, &options);
     if (!file) {
         return false;
     }
-    bool works = file->placement_count > 0;
-    if (!works) {
+    if (file->placement_count == 0) {
         complain("%s: holds no marker places; it needs \"placements\", see docs/formats.md", name);
-    } else if (file->model) { // its indices belong to its own skeleton
-        r->source_name = name;
-        works = places_of_source(r, file);
-    } else {
-        works = keep_places(r, file->placements, file->placement_count);
+        return false;
     }
-    poise_file_destroy(file);
-    return works;
+    // the indices of a file that holds a skeleton belong to that one
+    return file->model ? places_of_source(r, file, name) : keep_places(r, file->placements, file->placement_count);
 }
 
-static bool find_places(const track_wish *wish, track_result *r, const poise_file *source)
+static bool find_places(const track_wish *wish, track_result *r)
 {
     if (wish->placements) {
-        const char *name = r->source_name;
-        bool works = places_of_file(wish->placements, r);
-        r->source_name = name;
-        return works;
+        return places_of_file(wish->placements, r);
     }
     if (r->skeleton->placement_count > 0) {
         return keep_places(r, r->skeleton->placements, r->skeleton->placement_count);
     }
-    if (source->placement_count > 0 && source->model && !places_of_source(r, source)) {
+    if (r->source->placement_count > 0 && r->source->model && !places_of_source(r, r->source, r->source_name)) {
         return false;
     }
     return r->placement_count > 0 || places_by_name(r);
@@ -337,13 +201,8 @@ static bool find_places(const track_wish *wish, track_result *r, const poise_fil
 static bool find_markers(track_result *r)
 {
     int found = 0;
-    r->marker = calloc((size_t)r->placement_count + 1, sizeof *r->marker);
-    if (!r->marker) {
-        return no_memory();
-    }
     for (int i = 0; i < r->placement_count; ++i) {
-        r->marker[i] = poise_markers_find(r->markers, r->placements[i].label);
-        found += r->marker[i] != POISE_NONE;
+        found += poise_markers_find(r->markers, r->placements[i].label) >= 0;
     }
     if (found == 0) {
         complain("%s: has none of the %d markers that %s places, such as \"%s\"", r->source_name, r->placement_count,
@@ -369,8 +228,52 @@ static void prefer(poise_scale *scale, poise_scale wanted)
     scale->up = wanted.up != POISE_UP_UNKNOWN ? wanted.up : scale->up;
 }
 
-static bool take_source(const track_wish *wish, track_result *r, poise_file *source, const poise_file *other)
+// The points that a motion's skeleton and this one have in common, as markers.
+static bool take_motion(const track_wish *wish, track_result *r, const poise_model *model)
 {
+    poise_retarget_problem problem = {.from = model,
+                                      .clip = r->source->clip,
+                                      .from_scale = r->source->scale,
+                                      .to = r->model,
+                                      .to_scale = r->scale,
+                                      .pairs = wish->pairs,
+                                      .pair_count = wish->pair_count,
+                                      .keep_size = wish->keep_size};
+    size_t most = (size_t)poise_model_joint_count(model) + (size_t)poise_model_tool_count(model);
+    poise_retarget_report report;
+    poise_error error;
+    r->from_motion = true;
+    r->placements = calloc(most + 1, sizeof *r->placements);
+    if (!r->placements) {
+        return no_memory();
+    }
+    poise_status status = poise_retarget_points(&problem, NULL, &r->markers, r->placements, &report, &error);
+    if (status != POISE_OK) {
+        complain("%s: %s", status == POISE_ERROR_ARGUMENT ? "track" : r->source_name, error.text);
+        return false;
+    }
+    r->placement_count = report.points;
+    r->scale = report.scale;
+    track_note(r, "%d points followed, by the names of bodies and tools", report.points);
+    if (report.factor != 1) {
+        track_note(r, "motion times %.6g, to the size of the skeleton%s", report.factor,
+                   wish->keep_size ? "'s units" : "; --keep-size leaves it");
+    }
+    if (report.is_turned) {
+        track_note(r, "motion turned so that up is up");
+    }
+    if (!choose_frames(wish, r)) {
+        return false;
+    }
+    for (int i = 0; i < r->placement_count; ++i) {
+        r->placements[i].label = r->markers->label[i]; // those of all frames may be gone
+    }
+    return true;
+}
+
+static bool take_source(const track_wish *wish, track_result *r, const poise_file *other)
+{
+    poise_file *source = r->source;
     const poise_model *model = source->model ? source->model : other ? other->model : NULL;
     bool use_markers = source->markers && !wish->use_bodies;
     prefer(&source->scale, wish->source_scale);
@@ -381,13 +284,12 @@ static bool take_source(const track_wish *wish, track_result *r, poise_file *sou
         return false;
     }
     if (!use_markers) {
-        r->from_motion = true;
-        return track_take_motion(wish, r, source, model) && choose_frames(wish, r) && find_markers(r);
+        return take_motion(wish, r, model) && find_markers(r);
     }
     r->markers = source->markers;
     prefer(&r->markers->scale, wish->source_scale);
     source->markers = NULL;
-    return choose_frames(wish, r) && match_scale(r) && find_places(wish, r, source) && find_markers(r);
+    return choose_frames(wish, r) && match_scale(r) && find_places(wish, r) && find_markers(r);
 }
 
 bool track_load(const track_wish *wish, track_result *r)
@@ -401,12 +303,12 @@ bool track_load(const track_wish *wish, track_result *r)
     r->model = r->skeleton->model;
     r->scale = r->skeleton->scale;
     prefer(&r->scale, wish->scale);
-    poise_file *source, *other;
-    if (!load_any(wish->source, wish->source_model, NULL, &source, &other)) {
+    poise_file *other;
+    if (!load_any(wish->source, wish->source_model, NULL, &r->source, &other)) {
+        r->source = NULL;
         return false;
     }
-    bool works = take_source(wish, r, source, other);
-    poise_file_destroy(source);
+    bool works = take_source(wish, r, other);
     poise_file_destroy(other);
     return works;
 }

@@ -100,12 +100,12 @@ static void play_pose(const track_result *r, const poise_kinematics *kinematics,
     poise_vec3 *seen = at + p->bodies + p->tools, *found = seen + p->markers;
     for (int i = 0; i < p->markers; ++i) {
         found[i] = poise_kinematics_point(kinematics, r->placements[i].body, r->placements[i].local);
-        bool is_seen = r->marker[i] != POISE_NONE && poise_markers_seen(r->markers, frame, r->marker[i]);
+        double distance = r->distances[(size_t)frame * (size_t)p->markers + (size_t)i];
         seen[i] = found[i];
-        if (is_seen) {
-            seen[i] = r->markers->position[(size_t)frame * (size_t)r->markers->count + (size_t)r->marker[i]];
-            double d = hypot(hypot(seen[i].x - found[i].x, seen[i].y - found[i].y), seen[i].z - found[i].z);
-            state[i] = track_is_let_go(&r->frames[frame], d) ? 2 : 1;
+        if (!isnan(distance)) {
+            int marker = poise_markers_find(r->markers, r->placements[i].label);
+            seen[i] = r->markers->position[(size_t)frame * (size_t)r->markers->count + (size_t)marker];
+            state[i] = poise_track_lets_go(&r->frames[frame], distance) ? 2 : 1;
         }
     }
 }
@@ -284,21 +284,22 @@ static json_node *markers_as_json(const track_result *r, double per)
 {
     json_node *list = json_new(JSON_ARRAY);
     for (int i = 0; i < r->placement_count; ++i) {
-        const track_marker *m = &r->by_marker[i];
+        const poise_marker_error *m = &r->by_marker[i];
         json_append(list, json_make("{s:o, s:o, s:f, s:f, s:i, s:i, s:i}", "name", json_from_text(r->placements[i].label),
                                     "body", json_from_text(poise_model_joint_info(r->model, r->placements[i].body).body),
-                                    "mean", m->mean * per, "most", m->most * per, "worst_frame", m->worst_frame, "seen",
-                                    m->seen, "let_go", m->let_go));
+                                    "mean", m->mean * per, "most", m->worst * per, "worst_frame", r->first + m->worst_frame,
+                                    "seen", m->seen, "let_go", m->let_go));
     }
     return list;
 }
 
 static json_node *summary_as_json(const track_result *r, double per)
 {
-    return json_make("{s:f, s:f, s:o, s:i, s:i, s:i, s:f, s:i, s:f, s:f}", "mean", r->mean * per, "most", r->most * per,
-                     "most_marker", json_from_text(r->placements[r->worst_marker].label), "most_frame",
-                     r->first + r->worst_frame, "held", r->held, "outliers", r->outliers, "iterations", r->mean_iterations,
-                     "most_iterations", r->most_iterations, "us", 1e6 * r->mean_time, "p99", 1e6 * r->p99);
+    return json_make("{s:f, s:f, s:o, s:i, s:i, s:i, s:f, s:i, s:f, s:f}", "mean", r->sum.mean * per, "most",
+                     r->sum.worst * per, "most_marker", json_from_text(r->placements[r->sum.worst_marker].label),
+                     "most_frame", r->first + r->sum.worst_frame, "held", r->sum.held, "outliers", r->sum.outliers,
+                     "iterations", r->sum.mean_iterations, "most_iterations", r->sum.most_iterations, "us",
+                     1e6 * r->mean_time, "p99", 1e6 * r->p99);
 }
 
 // Which way is up, for playback, where no file says it: along the axis on which bodies stay nearest to 0 from above, as they

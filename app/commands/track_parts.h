@@ -20,48 +20,40 @@ typedef enum track_calibrate {
 
 // What is wanted. Fill with track_wish_default(), change what you like.
 typedef struct track_wish {
-    const char *model, *source;  // names as load.h takes them
-    const char *source_model;    // skeleton of a motion that holds none; NULL: none
-    const char *placements;      // NULL: those of the skeleton's file, or of the source's, or by common names
-    const char *const *pairs;    // "source=target": bodies that belong together though their names differ; NULL ends it
-    poise_scale scale;           // of the skeleton where its file says nothing, or something else; 0: as the file says
-    poise_scale source_scale;    // of the source, likewise
-    bool floating, use_bodies;   // let the root move; follow the bodies of a source that has markers, too
-    bool keep_size;              // do not scale another skeleton's motion to the size of this one
-    int first, last;             // frames of the recording; last < 0: to its end
-    double rate;                 // frames per second; 0: as recorded
-    track_calibrate calibrate;   // DECIDE
-    int calibration_frames;      // 50
-    poise_tracker_options track; // threads are set by `threads`
-    int threads;                 // 1
+    const char *model, *source; // names as load.h takes them
+    const char *source_model;   // skeleton of a motion that holds none; NULL: none
+    const char *placements;     // NULL: those of the skeleton's file, or of the source's, or by common names
+    const char *const *pairs;   // "source=target": bodies that belong together though their names differ
+    int pair_count;
+    poise_scale scale;         // of the skeleton where its file says nothing, or something else; 0: as the file says
+    poise_scale source_scale;  // of the source, likewise
+    bool floating, use_bodies; // let the root move; follow the bodies of a source that has markers, too
+    bool keep_size;            // do not scale another skeleton's motion to the size of this one
+    int first, last;           // frames of the recording; last < 0: to its end
+    double rate;               // frames per second; 0: as recorded
+    track_calibrate calibrate; // DECIDE
+    int calibration_frames;    // 50
+    poise_track_problem track; // its options; threads are set by `threads`
+    int threads;               // 1
 } track_wish;
 
 track_wish track_wish_default(void);
-
-// What became of one marker. Lengths in units of the skeleton.
-typedef struct track_marker {
-    int seen, let_go; // frames
-    double mean, most;
-    int worst_frame; // of the recording
-} track_marker;
 
 enum { TRACK_NOTES = 12, TRACK_NOTE_SIZE = 240 };
 
 // A recording and what it became.
 typedef struct track_result {
     const char *model_name, *source_name;
-    poise_file *skeleton;     // as read
-    poise_model *fitted;      // with its bones scaled; NULL: not scaled
-    const poise_model *model; // of the two the one that was tracked
-    poise_scale scale;        // of all lengths here
-    poise_markers *markers;   // frames wanted, in the skeleton's units and axes
+    poise_file *skeleton, *source, *places; // as read: labels of the placements point into them, or into `markers`
+    poise_model *fitted;                    // with its bones scaled; NULL: not scaled
+    const poise_model *model;               // of the two the one that was tracked
+    poise_scale scale;                      // of all lengths here
+    poise_markers *markers;                 // frames wanted, in the skeleton's units and axes
     poise_placement *placements;
-    int *marker; // by placement: index in `markers`, POISE_NONE when it is not there
-    char **label;
     int placement_count;
     int first; // frame of the recording that is frame 0 here
     bool from_motion, calibrated;
-    poise_calibration calibration;
+    poise_calibration_report calibration;
     double *q_start;
     poise_clip *clip;
     poise_track_frame *frames;
@@ -70,12 +62,9 @@ typedef struct track_result {
     int threads;
     poise_method method;
     // measured
-    track_marker *by_marker;       // by placement
-    double mean, rms, most;        // distance of the markers that were seen and not let go, in frames that were not held
-    int worst_frame, worst_marker; // frame here, placement
-    int held, jumps, outliers, restarts, gaps; // frames
-    double mean_iterations;
-    int most_iterations;
+    double *distances;             // frames x placements
+    poise_marker_error *by_marker; // by placement
+    poise_track_summary sum;
     double mean_time, p50, p99;              // seconds
     char note[TRACK_NOTES][TRACK_NOTE_SIZE]; // what was decided for the user
     int note_count;
@@ -94,19 +83,10 @@ void track_release(track_result *r);
 
 void track_note(track_result *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// Points of the bodies of a motion, and where they are on the skeleton: fills markers and placements.
-bool track_take_motion(const track_wish *wish, track_result *r, const poise_file *source, const poise_model *model);
-
 // Lengths as people read them: a number to multiply by, and its unit.
 double track_unit(const track_result *r, const char **unit);
 
 // What was special about a frame, in words. "" for nothing.
 void track_reason(const track_result *r, int frame, char *text, size_t size);
-
-// Did the tracker let a marker at this distance go?
-static inline bool track_is_let_go(const poise_track_frame *frame, double distance)
-{
-    return frame->let_go > 0 && distance > frame->worst * (1 + 1e-9);
-}
 
 #endif

@@ -79,11 +79,11 @@ static void print_markers(const track_result *r, FILE *stream)
         if (most < 0) {
             break;
         }
-        const track_marker *m = &r->by_marker[most];
+        const poise_marker_error *m = &r->by_marker[most];
         shown[most] = true;
         table_row(t, "%s\t%s\t%.3g\t%.3g\t%d\t%d\t%d", r->placements[most].label,
-                  poise_model_joint_info(r->model, r->placements[most].body).body, m->mean * per, m->most * per,
-                  m->worst_frame, m->seen, m->let_go);
+                  poise_model_joint_info(r->model, r->placements[most].body).body, m->mean * per, m->worst * per,
+                  r->first + m->worst_frame, m->seen, m->let_go);
     }
     fputc('\n', stream);
     table_end(t, stream);
@@ -95,12 +95,12 @@ static void print_counts(const track_result *r, FILE *stream)
     const struct {
         int count;
         const char *what;
-    } counts[] = {{r->jumps, "with a jump"},
-                  {r->restarts - ((r->frames[0].flags & POISE_TRACK_RESTARTED) != 0), "found afresh"},
-                  {r->outliers, "with markers let go"},
-                  {r->gaps, "with gaps"}};
-    const char *bad = r->held > 0 && stream == stdout ? style_code(STYLE_BAD) : "";
-    fprintf(stream, "  frames      %d tracked, %s%d held%s\n", r->markers->frames - r->held, bad, r->held,
+    } counts[] = {{r->sum.jumps, "with a jump"},
+                  {r->sum.restarts - ((r->frames[0].flags & POISE_TRACK_RESTARTED) != 0), "found afresh"},
+                  {r->sum.outliers, "with markers let go"},
+                  {r->sum.gaps, "with gaps"}};
+    const char *bad = r->sum.held > 0 && stream == stdout ? style_code(STYLE_BAD) : "";
+    fprintf(stream, "  frames      %d tracked, %s%d held%s\n", r->markers->frames - r->sum.held, bad, r->sum.held,
             bad[0] ? style_code(STYLE_PLAIN) : "");
     const char *before = "  among them  ";
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i) {
@@ -117,7 +117,7 @@ static void print_calibration(const track_result *r, FILE *stream)
     const char *unit;
     double per = track_unit(r, &unit);
     if (r->calibrated) {
-        const poise_calibration *c = &r->calibration;
+        const poise_calibration_report *c = &r->calibration;
         fprintf(stream, "  calibrated  on %d frames, mean %.3g %s", c->frames, c->mean * per, unit);
         if (r->fitted) {
             fprintf(stream, ", bones scaled by %.3f", c->scale);
@@ -141,9 +141,9 @@ void track_print(const track_result *r, const char *out, const char *report, FIL
     }
     print_calibration(r, stream);
     print_counts(r, stream);
-    fprintf(stream, "  error       mean %.3g %s, largest %.3g %s (%s, frame %d)\n", r->mean * per, unit, r->most * per, unit,
-            r->placements[r->worst_marker].label, r->first + r->worst_frame);
-    fprintf(stream, "  iterations  mean %.1f, largest %d, method %s\n", r->mean_iterations, r->most_iterations,
+    fprintf(stream, "  error       mean %.3g %s, largest %.3g %s (%s, frame %d)\n", r->sum.mean * per, unit,
+            r->sum.worst * per, unit, r->placements[r->sum.worst_marker].label, r->first + r->sum.worst_frame);
+    fprintf(stream, "  iterations  mean %.1f, largest %d, method %s\n", r->sum.mean_iterations, r->sum.most_iterations,
             poise_method_name(r->method));
     fprintf(stream, "  time        %.0f us a frame (p50 %.0f, p99 %.0f); %.2f s in all, %d thread%s\n", 1e6 * r->mean_time,
             1e6 * r->p50, 1e6 * r->p99, r->wall, r->threads, r->threads == 1 ? "" : "s");
@@ -184,11 +184,11 @@ static json_node *markers_as_json(const track_result *r, double per)
 {
     json_node *list = json_new(JSON_ARRAY);
     for (int i = 0; i < r->placement_count; ++i) {
-        const track_marker *m = &r->by_marker[i];
+        const poise_marker_error *m = &r->by_marker[i];
         json_append(list, json_make("{s:o, s:o, s:i, s:i, s:o, s:o}", "name", json_from_text(r->placements[i].label), "body",
                                     json_from_text(poise_model_joint_info(r->model, r->placements[i].body).body), "seen",
                                     m->seen, "let_go", m->let_go, "mean", json_from_number(m->mean * per), "max",
-                                    json_from_number(m->most * per)));
+                                    json_from_number(m->worst * per)));
     }
     return list;
 }
@@ -201,17 +201,17 @@ json_node *track_as_json(const track_result *r, const char *out, const char *rep
                              r->markers->rate, "method", poise_method_name(r->method), "failed_frames",
                              frames_with(r, POISE_TRACK_HELD));
     json_set(o, "error",
-             json_make("{s:f, s:f, s:f, s:s, s:i, s:o}", "mean", r->mean * per, "max", r->most * per, "rms", r->rms * per,
-                       "unit", r->scale.metres > 0 ? "m" : "unit", "frame", r->first + r->worst_frame, "marker",
-                       json_from_text(r->placements[r->worst_marker].label)));
-    json_set(o, "iterations", json_make("{s:f, s:i}", "mean", r->mean_iterations, "max", r->most_iterations));
+             json_make("{s:f, s:f, s:f, s:s, s:i, s:o}", "mean", r->sum.mean * per, "max", r->sum.worst * per, "rms",
+                       r->sum.rms * per, "unit", r->scale.metres > 0 ? "m" : "unit", "frame", r->first + r->sum.worst_frame,
+                       "marker", json_from_text(r->placements[r->sum.worst_marker].label)));
+    json_set(o, "iterations", json_make("{s:f, s:i}", "mean", r->sum.mean_iterations, "max", r->sum.most_iterations));
     json_set(o, "us_per_frame",
              json_make("{s:f, s:f, s:f}", "mean", 1e6 * r->mean_time, "p50", 1e6 * r->p50, "p99", 1e6 * r->p99));
     json_set(o, "seconds", json_from_number(r->wall));
     json_set(o, "threads", json_from_integer(r->threads));
     json_set(o, "flags",
-             json_make("{s:i, s:i, s:i, s:i, s:i}", "held", r->held, "jump", r->jumps, "restarted", r->restarts, "outliers",
-                       r->outliers, "gaps", r->gaps));
+             json_make("{s:i, s:i, s:i, s:i, s:i}", "held", r->sum.held, "jump", r->sum.jumps, "restarted", r->sum.restarts,
+                       "outliers", r->sum.outliers, "gaps", r->sum.gaps));
     json_set(o, "flagged", flagged_frames(r));
     json_set(o, "markers", markers_as_json(r, per));
     json_set(o, "calibration",

@@ -52,22 +52,26 @@ static bool calibrate(const track_wish *wish, track_result *r)
     if (wanted == TRACK_CALIBRATE_NONE) {
         return true;
     }
-    poise_calibration_options options = poise_calibration_options_default();
-    options.scaling = scaling_of(wanted);
+    poise_calibration problem = poise_calibration_default();
+    problem.model = r->model;
+    problem.placements = r->placements;
+    problem.placement_count = r->placement_count;
+    problem.markers = r->markers;
+    problem.q = r->q_start;
+    problem.frame_count = wish->calibration_frames < r->markers->frames ? wish->calibration_frames : r->markers->frames;
+    problem.scaling = scaling_of(wanted);
     poise_error error = {0};
-    int frames = wish->calibration_frames < r->markers->frames ? wish->calibration_frames : r->markers->frames;
-    progress_start("calibrating", "frames", frames);
+    progress_start("calibrating", "frames", problem.frame_count);
     progress_show(0);
     poise_model *fitted = NULL;
-    poise_status status = poise_calibrate(r->model, r->placements, r->placement_count, r->markers, NULL, frames, r->q_start,
-                                          &options, NULL, &fitted, &r->calibration, &error);
+    poise_status status = poise_calibrate(&problem, NULL, &fitted, &r->calibration, &error);
     progress_end();
     if (status != POISE_OK) {
         complain("%s: the markers could not be calibrated: %s", r->source_name, error.text);
         return false;
     }
     r->calibrated = true;
-    if (options.scaling == POISE_SCALING_NONE) {
+    if (problem.scaling == POISE_SCALING_NONE) {
         poise_model_destroy(fitted);
     } else {
         r->fitted = fitted;
@@ -129,90 +133,33 @@ static void on_frame(void *user, int frame, int worker)
 
 static bool track(const track_wish *wish, track_result *r, watch *w)
 {
-    poise_tracker_options options = wish->track;
-    w->threads = wish->threads < MOST_WORKERS ? wish->threads : MOST_WORKERS;
-    options.workers = w->threads;
-    options.parallel_for = run_watched;
-    options.on_frame = on_frame;
-    options.user = w;
-    r->threads = w->threads;
-    r->method = options.solver.method;
+    poise_track_problem problem = wish->track;
+    problem.model = r->model;
+    problem.placements = r->placements;
+    problem.placement_count = r->placement_count;
+    problem.markers = r->markers;
+    problem.q_start = r->q_start;
+    problem.workers = r->threads = w->threads = wish->threads < MOST_WORKERS ? wish->threads : MOST_WORKERS;
+    problem.parallel_for = run_watched;
+    problem.on_frame = on_frame;
+    problem.user = w;
+    r->method = problem.solver.method;
     poise_error error = {0};
     progress_start("tracking", "frames", r->markers->frames);
     double start = seconds_now();
-    poise_status status = poise_track(r->model, r->placements, r->placement_count, r->markers, r->q_start, &options, NULL,
-                                      &r->clip, r->frames, &error);
+    poise_status status = poise_track(&problem, NULL, &r->clip, r->frames, &error);
     r->wall = seconds_now() - start;
     progress_end();
     if (status != POISE_OK) {
         r->clip = NULL;
         complain("%s: %s", r->source_name, error.text);
+        return false;
     }
-    return status == POISE_OK;
+    r->sum = (poise_track_summary){.distances = r->distances, .markers = r->by_marker};
+    return poise_track_measure(&problem, r->clip, r->frames, NULL, &r->sum, NULL) == POISE_OK || no_memory();
 }
 
-// ---- Measuring -----------------------------------------------------------------------------------------------------------
-
-static double distance(poise_vec3 a, poise_vec3 b)
-{
-    return hypot(hypot(a.x - b.x, a.y - b.y), a.z - b.z);
-}
-
-typedef struct sums {
-    double length, square;
-    int64_t count;
-} sums;
-
-static void measure_frame(track_result *r, const poise_kinematics *kinematics, int frame, sums *all)
-{
-    const poise_track_frame *f = &r->frames[frame];
-    for (int i = 0; i < r->placement_count; ++i) {
-        int marker = r->marker[i];
-        if (marker == POISE_NONE || !poise_markers_seen(r->markers, frame, marker) || r->placements[i].weight <= 0) {
-            continue;
-        }
-        track_marker *m = &r->by_marker[i];
-        poise_vec3 seen = r->markers->position[(size_t)frame * (size_t)r->markers->count + (size_t)marker];
-        double d = distance(seen, poise_kinematics_point(kinematics, r->placements[i].body, r->placements[i].local));
-        m->seen += 1;
-        if (f->flags & POISE_TRACK_HELD) {
-            continue;
-        }
-        if (track_is_let_go(f, d)) {
-            m->let_go += 1;
-            continue;
-        }
-        m->mean += d; // the sum, until all are in
-        if (d > m->most) {
-            m->most = d;
-            m->worst_frame = r->first + frame;
-        }
-        if (d > r->most) {
-            r->most = d;
-            r->worst_frame = frame;
-            r->worst_marker = i;
-        }
-        all->length += d;
-        all->square += d * d;
-        all->count += 1;
-    }
-}
-
-static void count_flags(track_result *r)
-{
-    double iterations = 0;
-    for (int f = 0; f < r->markers->frames; ++f) {
-        const poise_track_frame *t = &r->frames[f];
-        r->held += (t->flags & POISE_TRACK_HELD) != 0;
-        r->jumps += (t->flags & POISE_TRACK_JUMP) != 0;
-        r->outliers += (t->flags & POISE_TRACK_OUTLIERS) != 0;
-        r->restarts += (t->flags & POISE_TRACK_RESTARTED) != 0;
-        r->gaps += (t->flags & POISE_TRACK_GAPS) != 0;
-        iterations += t->iterations;
-        r->most_iterations = t->iterations > r->most_iterations ? t->iterations : r->most_iterations;
-    }
-    r->mean_iterations = iterations / r->markers->frames;
-}
+// ---- Times --------------------------------------------------------------------------------------------------------------
 
 static int by_size(const void *a, const void *b)
 {
@@ -238,45 +185,24 @@ static bool measure_times(track_result *r, const watch *w)
     return true;
 }
 
-static bool measure(track_result *r)
-{
-    poise_kinematics *kinematics;
-    if (poise_kinematics_create(r->model, NULL, &kinematics, NULL) != POISE_OK) {
-        return no_memory();
-    }
-    sums all = {0};
-    for (int f = 0; f < r->markers->frames; ++f) {
-        poise_kinematics_update(kinematics, r->clip->q + (size_t)f * (size_t)r->clip->nq, NULL);
-        measure_frame(r, kinematics, f, &all);
-    }
-    poise_kinematics_destroy(kinematics);
-    for (int i = 0; i < r->placement_count; ++i) {
-        track_marker *m = &r->by_marker[i];
-        m->mean = m->mean / fmax(m->seen - m->let_go, 1);
-    }
-    r->mean = all.count > 0 ? all.length / (double)all.count : 0;
-    r->rms = all.count > 0 ? sqrt(all.square / (double)all.count) : 0;
-    count_flags(r);
-    return true;
-}
-
 bool track_run(const track_wish *wish, track_result *r)
 {
     size_t frames = (size_t)r->markers->frames;
     r->q_start = calloc((size_t)poise_model_nq(r->model) + 1, sizeof *r->q_start);
     r->frames = calloc(frames, sizeof *r->frames);
     r->seconds = calloc(frames, sizeof *r->seconds);
+    r->distances = calloc(frames * (size_t)r->placement_count, sizeof *r->distances);
     r->by_marker = calloc((size_t)r->placement_count, sizeof *r->by_marker);
     watch *w = calloc(1, sizeof *w);
     atomic_llong *nanoseconds = calloc(frames, sizeof *nanoseconds);
-    if (!r->q_start || !r->frames || !r->seconds || !r->by_marker || !w || !nanoseconds) {
+    if (!r->q_start || !r->frames || !r->seconds || !r->distances || !r->by_marker || !w || !nanoseconds) {
         free(w);
         free(nanoseconds);
         return no_memory();
     }
     w->nanoseconds = nanoseconds;
     poise_model_neutral(r->model, r->q_start);
-    bool works = calibrate(wish, r) && track(wish, r, w) && measure(r) && measure_times(r, w);
+    bool works = calibrate(wish, r) && track(wish, r, w) && measure_times(r, w);
     free(nanoseconds);
     free(w);
     return works;
@@ -290,7 +216,7 @@ double track_unit(const track_result *r, const char **unit)
     return r->scale.metres > 0 ? 1000 * r->scale.metres : 1;
 }
 
-// Add words to a list parted by commas; what does not fit is left out.
+// Add words to a list separated by commas; what does not fit is left out.
 static void say(char *text, size_t size, const char *format, ...)
 {
     size_t used = strlen(text);

@@ -86,6 +86,11 @@ typedef struct poise_memory {
 // An allocator that hands out `memory`, which must outlive all that is made with it. Its release does nothing.
 POISE_API poise_allocator poise_memory_allocator(poise_memory *memory);
 
+// For "did you mean": of the names at(user, 0) ... at(user, count - 1) the one that is spelt most like `name`; NULL when
+// none is near.
+POISE_API const char *poise_nearest_name(const char *name, const char *(*at)(const void *user, int index), const void *user,
+                                         int count);
+
 // "major.minor.patch" of the library. Never NULL.
 POISE_API const char *poise_version(void);
 

@@ -1,11 +1,15 @@
 // Poise: following recordings. From markers, frame by frame, to a motion of a skeleton.
 //
-//   poise_tracker_options options = poise_tracker_options_default();
-//   poise_track(model, placements, count, markers, NULL, &options, NULL, &clip, frames, &error);
+//   poise_track_problem problem = poise_track_problem_default();
+//   problem.model = model;
+//   problem.placements = placements; // poise_placements_by_name, or from a file
+//   problem.placement_count = count;
+//   problem.markers = markers; // in the model's units and axes: poise_markers_match
+//   poise_track(&problem, NULL, &clip, frames, &error);
 //
 // or, for data that arrives as it is recorded, one frame at a time and in constant memory:
 //
-//   poise_tracker_create(model, placements, count, &options, NULL, &tracker, &error);
+//   poise_tracker_create(&problem, NULL, &tracker, &error);
 //   poise_tracker_next(tracker, seen, q, &frame, &error);
 //
 // The first frame is found from a cold start: the root aligned with the markers, with restarts. Every other frame starts
@@ -43,34 +47,38 @@ typedef struct poise_track_frame {
     double turn;           // largest rotation of any body since the last frame, radians
 } poise_track_frame;
 
-// Fill with poise_tracker_options_default(), change what you like.
-typedef struct poise_tracker_options {
-    poise_solver_options solver; // of every frame; its start and restarts are set by the tracker. gradient_tolerance 1e-4
-    int restarts;                // 8: of a cold start
-    int least_markers;           // 3: with fewer seen a frame is held
-    bool robust;                 // true: let markers go that are far off
-    double outlier;              // 0: how far that is, in length units; 0 for a tenth of the skeleton's reach, or six times
-                                 // the frame's median where that is more
-    double smoothness;           // 0: weight of staying near the last frame (goal SMOOTHNESS), against markers of weight 1
-    double max_turn;             // 0.5 rad: more than this in one frame, with gaps or outliers, is not believed
-    int chunk;                   // 500: frames that poise_track gives to one worker; the answer depends on it
-    int workers;                 // 1: as in batch.h
+// What to follow, and how. Fill with poise_track_problem_default(), set model, placements and markers, change what you like.
+typedef struct poise_track_problem {
+    const poise_model *model;          // the skeleton that is to follow
+    const poise_placement *placements; // where the markers sit; their labels must stay valid
+    int placement_count;               // how many there are
+    const poise_markers *markers; // the recording, in length units of the model; poise_tracker_create takes no notice of it
+    const double *q_start;        // NULL, the neutral configuration: where a cold start begins; nq numbers
+    poise_solver_options solver;  // of every frame; its start and restarts are set by the tracker. gradient_tolerance 1e-4
+    int restarts;                 // 8: of a cold start
+    int least_markers;            // 3: with fewer seen a frame is held
+    bool robust;                  // true: let markers go that are far off
+    double outlier;               // 0: how far that is, in length units; 0 for a tenth of the skeleton's reach, or six times
+                                  // the frame's median where that is more
+    double smoothness;            // 0: weight of staying near the last frame (goal SMOOTHNESS), against markers of weight 1
+    double max_turn;              // 0.5 rad: more than this in one frame, with gaps or outliers, is not believed
+    int chunk;                    // 500: frames that poise_track gives to one worker; the answer depends on it
+    int workers;                  // 1: as in batch.h
     poise_parallel_for parallel_for;                     // NULL: the calling thread does it all
     void *user;                                          // handed to parallel_for and on_frame
     void (*on_frame)(void *user, int frame, int worker); // NULL; poise_track calls it after each pass over a frame, on the
                                                          // thread that made it; frames around seams see several passes
-} poise_tracker_options;
+} poise_track_problem;
 
-// The defaults that stand beside the members.
-POISE_API poise_tracker_options poise_tracker_options_default(void);
+// The defaults that stand beside the members; model, placements and markers are NULL.
+POISE_API poise_track_problem poise_track_problem_default(void);
 
 // A tracker between two frames: opaque.
 typedef struct poise_tracker poise_tracker;
 
 // A tracker for these markers; one allocation. Placements are copied, their labels not. ARGUMENT, with a reason in `error`
 // (may be NULL): a body is out of range, a number is not finite, a weight is negative, the options make no sense.
-POISE_API poise_status poise_tracker_create(const poise_model *model, const poise_placement *placements, int count,
-                                            const poise_tracker_options *options, const poise_allocator *allocator,
+POISE_API poise_status poise_tracker_create(const poise_track_problem *problem, const poise_allocator *allocator,
                                             poise_tracker **tracker, poise_error *error);
 POISE_API void poise_tracker_destroy(poise_tracker *tracker); // NULL is allowed
 
@@ -83,16 +91,45 @@ POISE_API poise_status poise_tracker_next(poise_tracker *tracker, const poise_ve
                                           poise_track_frame *frame, poise_error *error);
 
 // Track a whole recording into a new clip. Markers are found by the placements' labels; one that is not there counts as
-// never seen. `frames` (may be NULL) takes markers->frames records. `q_start` (may be NULL) is where the cold start begins.
+// never seen. `frames` (may be NULL) takes markers->frames records.
 //
-// The recording is cut into chunks of options->chunk frames, which workers track on their own, each from a cold start a few
-// frames ahead. Around a seam both neighbours track, and their poses go over into each other; where they found different
-// poses, the later chunk is tracked again from the end of the earlier one. So the answer does not depend on the number of
-// workers.
-POISE_API poise_status poise_track(const poise_model *model, const poise_placement *placements, int count,
-                                   const poise_markers *markers, const double *q_start, const poise_tracker_options *options,
-                                   const poise_allocator *allocator, poise_clip **clip, poise_track_frame *frames,
-                                   poise_error *error);
+// The recording is cut into chunks, which workers track on their own, each from a cold start a few frames ahead. Around a
+// seam both neighbours track, and their poses go over into each other; where they found different poses, the later chunk is
+// tracked again from the end of the earlier one. So the answer does not depend on the number of workers.
+POISE_API poise_status poise_track(const poise_track_problem *problem, const poise_allocator *allocator, poise_clip **clip,
+                                   poise_track_frame *frames, poise_error *error);
+
+// ---- How well it went ----------------------------------------------------------------------------------------------------
+
+// What became of one marker over a clip. Distances in length units, over frames in which it was seen and not let go and
+// which were not held.
+typedef struct poise_marker_error {
+    int seen, let_go;   // frames
+    double mean, worst; // distance from its place
+    int worst_frame;    // where the largest is
+} poise_marker_error;
+
+// How a clip follows its markers. Distances as above. Start with {0}.
+typedef struct poise_track_summary {
+    double *distances;             // NULL, or room for markers->frames x placement_count: NaN where a marker was not seen
+    poise_marker_error *markers;   // NULL, or room for placement_count: by placement
+    double mean, rms, worst;       // of all markers
+    int worst_frame, worst_marker; // where the largest is: frame, placement
+    int held, jumps, outliers, restarts, gaps; // frames with the flag
+    double mean_iterations;                    // of a frame
+    int most_iterations;                       // of a frame
+} poise_track_summary;
+
+// Was a marker at this distance among those that the tracker let go in the frame?
+static inline bool poise_track_lets_go(const poise_track_frame *frame, double distance)
+{
+    return frame->let_go > 0 && distance > frame->worst * (1 + 1e-9);
+}
+
+// Measure the clip, and its frames, that poise_track made of `problem`.
+POISE_API poise_status poise_track_measure(const poise_track_problem *problem, const poise_clip *clip,
+                                           const poise_track_frame *frames, const poise_allocator *allocator,
+                                           poise_track_summary *summary, poise_error *error);
 
 // ---- Markers from a motion -----------------------------------------------------------------------------------------------
 
@@ -101,6 +138,54 @@ POISE_API poise_status poise_track(const poise_model *model, const poise_placeme
 POISE_API poise_status poise_markers_from_clip(const poise_model *model, const poise_clip *clip, poise_scale scale,
                                                const poise_placement *points, int count, const poise_allocator *allocator,
                                                poise_markers **markers, poise_error *error);
+
+// Another skeleton's motion to follow. Start with {0}.
+typedef struct poise_retarget_problem {
+    const poise_model *from;  // the skeleton that moves
+    const poise_clip *clip;   // its motion
+    poise_scale from_scale;   // of its lengths and axes
+    const poise_model *to;    // the skeleton that is to follow
+    poise_scale to_scale;     // of its lengths and axes
+    const char *const *pairs; // "SOURCE=TARGET": bodies that belong together though their names differ
+    int pair_count;           // how many there are
+    bool keep_size;           // convert units only; false: scale the motion to the size of the skeleton that follows
+} poise_retarget_problem;
+
+// How the motion came over.
+typedef struct poise_retarget_report {
+    int points;        // that both skeletons have: placements filled
+    double factor;     // that lengths were multiplied by
+    bool is_turned;    // the upward axes differed
+    poise_scale scale; // of the markers: `to_scale`, with an upward axis that only the motion knows
+} poise_retarget_report;
+
+// The points that two skeletons have in common, as markers that one makes and the other can be tracked on: the origins of
+// bodies, and tools, of the same name. Case, punctuation and what stands before a colon do not count.
+//
+// *markers are the points' paths in the units, axes and size of `to`; `placements` says where they sit on it, with labels
+// that point into *markers, and has room for as many as `from` has joints and tools. `report` may be NULL. NOT_FOUND, with
+// the fix in `error`, where fewer than 3 points are common; ARGUMENT where a pair names nothing. Then `placements` may have
+// been written to.
+POISE_API poise_status poise_retarget_points(const poise_retarget_problem *problem, const poise_allocator *allocator,
+                                             poise_markers **markers, poise_placement *placements,
+                                             poise_retarget_report *report, poise_error *error);
+
+// ---- Units and axes ------------------------------------------------------------------------------------------------------
+
+// How poise_markers_match found the units.
+typedef struct poise_scale_match {
+    poise_scale from;     // of the markers before, with what was found out
+    bool markers_unknown; // their unit was not known
+    bool model_unknown;   // nor was the model's
+    bool by_size;         // an unknown unit is the one that makes recording and skeleton equally large
+} poise_scale_match;
+
+// Bring a recording, in place, into the units and axes of a model, which *scale says; what it does not say is filled in.
+// Where only one of them has a unit, the other's is found by size: that of metre, decimetre, centimetre, millimetre, inch
+// and foot that makes both as large, to a factor of 2.5; where none does, the same unit. An upward axis that only one of
+// them has is both's. What neither has stays unknown. `match` (may be NULL) says what was done.
+POISE_API poise_status poise_markers_match(poise_markers *markers, const poise_model *model, poise_scale *scale,
+                                           poise_scale_match *match, poise_error *error);
 
 // ---- Markers by name -----------------------------------------------------------------------------------------------------
 
@@ -126,40 +211,43 @@ typedef enum poise_scaling {
 POISE_API poise_status poise_model_rescale(const poise_model *model, const double *scale, const poise_allocator *allocator,
                                            poise_model **rescaled, poise_error *error);
 
-// Fill with poise_calibration_options_default(), change what you like.
-typedef struct poise_calibration_options {
-    poise_solver_options solver; // of the poses
-    poise_scaling scaling;       // NONE
-    double scale_prior;          // 0.001: how strongly a bone's factor is held to the common one, beside its markers
-    int rounds;                  // 50: at most; as many again for SEGMENTS, which begins with UNIFORM
-    double tolerance;            // 1e-4: stop when a round lowers the squared error by less than this share
-} poise_calibration_options;
+// What to fit, and how. Fill with poise_calibration_default(), set model, placements, markers and frame_count, change what
+// you like.
+typedef struct poise_calibration {
+    const poise_model *model;     // the skeleton
+    poise_placement *placements;  // label, body and weight of each marker; takes `local`. One that is not finite on the way
+    int placement_count;          // in is guessed to begin with
+    const poise_markers *markers; // the recording, in length units of the model
+    const int *frames;            // NULL: which frames to use; NULL for frame_count of them, evenly spread
+    int frame_count;              // 0: how many
+    double *q;                    // NULL: a pose like that of the first of them (nq numbers), which becomes that pose as
+                                  // fitted: where to begin tracking
+    poise_solver_options solver;  // of the poses
+    poise_scaling scaling;        // NONE
+    double scale_prior;           // 0.001: how strongly a bone's factor is held to the common one, beside its markers
+    int rounds;                   // 50: at most; as many again for SEGMENTS, which begins with UNIFORM
+    double tolerance;             // 1e-4: stop when a round lowers the squared error by less than this share
+} poise_calibration;
 
-// The defaults that stand beside the members.
-POISE_API poise_calibration_options poise_calibration_options_default(void);
+// The defaults that stand beside the members; model, placements and markers are NULL.
+POISE_API poise_calibration poise_calibration_default(void);
 
 // What a calibration came to.
-typedef struct poise_calibration {
+typedef struct poise_calibration_report {
     int frames;   // used
     int rounds;   // done
     int points;   // marker positions used
     double rms;   // distance of the markers, over those frames
     double mean;  // the same, not squared
     double scale; // the common factor; 1 without scaling
-} poise_calibration;
+} poise_calibration_report;
 
 // Find where markers sit on their bodies, and how long the bones are, from a recording: poses, offsets and factors that fit
-// the markers best, in turn until they agree.
-//
-// `placements` gives label, body and weight of each marker, and takes `local`; a `local` that is not finite on the way in is
-// guessed to begin with. `frames` lists the frames to use (NULL: `frame_count` of them, evenly spread). `q` (nq numbers; may
-// be NULL) is a pose like that of the first of them, and becomes that pose as fitted: where to begin tracking. *fitted (may
-// be NULL without scaling) is the model with its bones scaled; release it with poise_model_destroy. NUMERIC: the markers do
-// not determine it.
-POISE_API poise_status poise_calibrate(const poise_model *model, poise_placement *placements, int count,
-                                       const poise_markers *markers, const int *frames, int frame_count, double *q,
-                                       const poise_calibration_options *options, const poise_allocator *allocator,
-                                       poise_model **fitted, poise_calibration *report, poise_error *error);
+// the markers best, in turn until they agree. *fitted (may be NULL without scaling) is the model with its bones scaled;
+// release it with poise_model_destroy. `report` may be NULL. NUMERIC: the markers do not determine it. On failure the
+// placements and q are untouched.
+POISE_API poise_status poise_calibrate(const poise_calibration *problem, const poise_allocator *allocator,
+                                       poise_model **fitted, poise_calibration_report *report, poise_error *error);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,7 @@
 #include "model/packed_model.h"
 
+#include "base/error.h"
+
 static bool has_joint(const poise_model *model, int joint)
 {
     return model && joint >= 0 && joint < model->joint_count;
@@ -66,6 +68,37 @@ int poise_model_find_body(const poise_model *model, const char *name)
 int poise_model_find_tool(const poise_model *model, const char *name)
 {
     return model ? find(&model->tool_names, name, pz_model_tool_name_at, model) : POISE_NONE;
+}
+
+// Bodies first, then tools.
+static const char *part_name(const void *user, int index)
+{
+    const poise_model *model = user;
+    return index < model->joint_count ? model->given[index].body : model->tools[index - model->joint_count].name;
+}
+
+int poise_model_find_part(const poise_model *model, const char *name, poise_pose *local, poise_error *error)
+{
+    if (!model || !name) {
+        pz_error_set(error, POISE_ERROR_ARGUMENT, "model and name must not be NULL");
+        return POISE_NONE;
+    }
+    int body = poise_model_find_body(model, name), tool = -1;
+    body = body < 0 ? poise_model_find_joint(model, name) : body;
+    if (body < 0) {
+        tool = poise_model_find_tool(model, name);
+        body = tool < 0 ? -1 : poise_model_tool_info(model, tool).body;
+    }
+    if (body < 0) {
+        const char *near = poise_nearest_name(name, part_name, model, model->joint_count + model->tool_count);
+        pz_error_set(error, POISE_ERROR_NOT_FOUND, "no body or tool is called \"%s\"%s%s%s", name,
+                     near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+        return POISE_NONE;
+    }
+    if (local) {
+        *local = tool < 0 ? poise_pose_identity() : model->tools[tool].pose;
+    }
+    return body;
 }
 
 // ---- Joints and tools ----------------------------------------------------------------------------------------------------

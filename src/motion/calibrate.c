@@ -37,7 +37,7 @@ typedef struct calibration {
     const poise_markers *markers;
     const int *chosen; // frames, or NULL
     int frame_count;
-    poise_calibration_options options;
+    poise_calibration problem;
     const poise_allocator *allocator;
     int *index;       // by placement: marker, or POISE_NONE
     int *unknown;     // by joint: number of its factor; 0 is the common one, -1 none
@@ -62,13 +62,13 @@ typedef struct calibration {
     int points;
 } calibration;
 
-poise_calibration_options poise_calibration_options_default(void)
+poise_calibration poise_calibration_default(void)
 {
-    poise_calibration_options options = {
+    poise_calibration problem = {
         .solver = poise_solver_options_default(), .scale_prior = 1e-3, .rounds = 50, .tolerance = 1e-4};
-    options.solver.gradient_tolerance = 1e-6;
-    options.solver.coupled_goals = 0;
-    return options;
+    problem.solver.gradient_tolerance = 1e-6;
+    problem.solver.coupled_goals = 0;
+    return problem;
 }
 
 static int frame_number(const calibration *c, int i)
@@ -78,7 +78,7 @@ static int frame_number(const calibration *c, int i)
 
 static bool is_seen(const calibration *c, int frame, int i, vec3 *x)
 {
-    if (c->index[i] == POISE_NONE || c->placements[i].weight == 0.0) {
+    if (c->index[i] < 0 || c->placements[i].weight == 0.0) {
         return false;
     }
     *x = c->markers->position[(size_t)frame * (size_t)c->markers->count + (size_t)c->index[i]];
@@ -190,7 +190,7 @@ static poise_status solve_pose(calibration *c, poise_solver *solver, int frame, 
 // Poses for z: the first time cold and each from the frame before, later each from its own last one.
 static poise_status solve_poses(calibration *c, const poise_model *scaled, const double *q_start)
 {
-    poise_solver_options options = c->options.solver;
+    poise_solver_options options = c->problem.solver;
     options.start = q_start ? POISE_START_COLD : POISE_START_WARM;
     options.restarts = q_start ? 8 : 0;
     poise_solver *solver;
@@ -281,7 +281,7 @@ static void hold_limited(const calibration *c, const double *q)
 {
     size_t nv = (size_t)c->model->nv;
     const double *lower = poise_model_lower(c->model), *upper = poise_model_upper(c->model);
-    for (int k = 0; k < c->model->joint_count && c->options.solver.use_limits; ++k) {
+    for (int k = 0; k < c->model->joint_count && c->problem.solver.use_limits; ++k) {
         poise_joint_info joint = poise_model_joint_info(c->model, k);
         for (int i = 0; joint.nq == joint.nv && i < joint.nq; ++i) {
             double value = q[joint.q + i];
@@ -342,7 +342,7 @@ static void add_prior(const calibration *c)
         vec3 offset = c->model->given[k].offset.position;
         int u = c->unknown[k];
         if (u > 0) {
-            double pull = c->options.scale_prior * c->points * v3_dot(offset, offset), apart = c->z[u] - c->z[0];
+            double pull = c->problem.scale_prior * c->points * v3_dot(offset, offset), apart = c->z[u] - c->z[0];
             c->N[(size_t)u * n + (size_t)u] += pull;
             c->N[(size_t)u * n] -= pull;
             c->N[0] += pull;
@@ -402,7 +402,7 @@ static double cost_of(const calibration *c)
         if (c->unknown[k] > 0) {
             vec3 offset = c->model->given[k].offset.position;
             double apart = c->z[c->unknown[k]] - c->z[0];
-            cost += c->options.scale_prior * c->points * v3_dot(offset, offset) * apart * apart;
+            cost += c->problem.scale_prior * c->points * v3_dot(offset, offset) * apart * apart;
         }
     }
     return cost;
@@ -440,7 +440,7 @@ static poise_status run_round(calibration *c, const double *q_start, double befo
 
 // Rounds until they no longer help; the best constants are in z, their poses in q, their model in *fitted. With q_start the
 // first one begins there, otherwise at the poses at hand.
-static poise_status run_rounds(calibration *c, const double *q_start, poise_model **fitted, poise_calibration *report,
+static poise_status run_rounds(calibration *c, const double *q_start, poise_model **fitted, poise_calibration_report *report,
                                poise_error *error)
 {
     double best = INFINITY, lambda = LAMBDA;
@@ -453,14 +453,14 @@ static poise_status run_rounds(calibration *c, const double *q_start, poise_mode
         }
         double cost = cost_of(c);
         bool is_better = cost < best;
-        go_on = round < c->options.rounds && (round == 1 || !is_better || best - cost > c->options.tolerance * best);
+        go_on = round < c->problem.rounds && (round == 1 || !is_better || best - cost > c->problem.tolerance * best);
         if (is_better) {
             best = cost;
-            *report = (poise_calibration){.frames = c->frame_count,
-                                          .points = c->points,
-                                          .rms = c->points > 0 ? sqrt(c->square / c->points) : 0.0,
-                                          .mean = c->points > 0 ? c->sum / c->points : 0.0,
-                                          .scale = c->factors > 0 ? c->z[0] : 1.0};
+            *report = (poise_calibration_report){.frames = c->frame_count,
+                                                 .points = c->points,
+                                                 .rms = c->points > 0 ? sqrt(c->square / c->points) : 0.0,
+                                                 .mean = c->points > 0 ? c->sum / c->points : 0.0,
+                                                 .scale = c->factors > 0 ? c->z[0] : 1.0};
         }
         poise_model_destroy(is_better ? *fitted : scaled);
         *fitted = is_better ? scaled : *fitted;
@@ -501,7 +501,7 @@ static void lay_out(calibration *c, pz_arena *arena)
 
 static poise_status check(const calibration *c, const double *q_start, bool wants_model, poise_error *error)
 {
-    const poise_calibration_options *o = &c->options;
+    const poise_calibration *o = &c->problem;
     if ((unsigned)o->scaling > POISE_SCALING_SEGMENTS || !(o->scale_prior >= 0) || o->rounds < 1 || !(o->tolerance >= 0) ||
         pz_solver_check_options(c->model, &o->solver, NULL) != POISE_OK) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "an option of the calibration or its solver is out of range");
@@ -528,21 +528,23 @@ static poise_status check(const calibration *c, const double *q_start, bool want
     return POISE_OK;
 }
 
-poise_status poise_calibrate(const poise_model *model, poise_placement *placements, int count, const poise_markers *markers,
-                             const int *frames, int frame_count, double *q, const poise_calibration_options *options,
-                             const poise_allocator *allocator, poise_model **fitted, poise_calibration *report,
-                             poise_error *error)
+poise_status poise_calibrate(const poise_calibration *problem, const poise_allocator *allocator, poise_model **fitted,
+                             poise_calibration_report *report, poise_error *error)
 {
-    if (!model || count < 1 || !placements || !markers || frame_count < 1) {
+    if (!problem || !problem->model || problem->placement_count < 1 || !problem->placements || !problem->markers ||
+        problem->frame_count < 1) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, placements, markers and frames must be there");
     }
+    const poise_model *model = problem->model;
+    double *q = problem->q;
+    int frame_count = problem->frame_count;
     calibration c = {.model = model,
-                     .placements = placements,
-                     .count = count,
-                     .markers = markers,
-                     .chosen = frames,
+                     .placements = problem->placements,
+                     .count = problem->placement_count,
+                     .markers = problem->markers,
+                     .chosen = problem->frames,
                      .frame_count = frame_count,
-                     .options = options ? *options : poise_calibration_options_default(),
+                     .problem = *problem,
                      .allocator = allocator};
     poise_status status = check(&c, q, fitted != NULL, error);
     if (status != POISE_OK) {
@@ -563,17 +565,17 @@ poise_status poise_calibrate(const poise_model *model, poise_placement *placemen
         memcpy(start, q, (size_t)model->nq * sizeof *start);
     }
     poise_model *made = NULL;
-    poise_calibration done = {.frames = frame_count};
-    begin(&c, c.options.scaling == POISE_SCALING_NONE ? POISE_SCALING_NONE : POISE_SCALING_UNIFORM);
+    poise_calibration_report done = {.frames = frame_count};
+    begin(&c, c.problem.scaling == POISE_SCALING_NONE ? POISE_SCALING_NONE : POISE_SCALING_UNIFORM);
     status = run_rounds(&c, start, &made, &done, error);
-    if (status == POISE_OK && c.options.scaling == POISE_SCALING_SEGMENTS) {
+    if (status == POISE_OK && c.problem.scaling == POISE_SCALING_SEGMENTS) {
         part_factors(&c);
         int before = done.rounds;
         status = run_rounds(&c, NULL, &made, &done, error);
         done.rounds += before;
     }
-    for (int i = 0; i < count && status == POISE_OK; ++i) {
-        placements[i].local = offset_of(&c, i);
+    for (int i = 0; i < c.count && status == POISE_OK; ++i) {
+        problem->placements[i].local = offset_of(&c, i);
     }
     if (status == POISE_OK && q) {
         memcpy(q, c.q, (size_t)model->nq * sizeof *q);

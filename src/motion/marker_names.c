@@ -6,10 +6,7 @@
 #include <poise/track.h>
 
 #include "math/scalar.h"
-
-#include <string.h>
-
-#define LONGEST 64 // characters of a name that are looked at
+#include "motion/plain_name.h"
 
 typedef enum part {
     HEAD,
@@ -65,27 +62,8 @@ static const struct {
     {"mt5", TOES},          {"toelat", TOES},       {"toemed", TOES},      {"toetip", TOES},
 };
 
-typedef struct name {
-    char text[LONGEST];
-    size_t length;
-} name;
-
-// Letters and digits in lower case; of a label what follows its last colon.
-static name plain(const char *text)
-{
-    const char *colon = strrchr(text, ':');
-    name n = {.length = 0};
-    for (const char *c = colon ? colon + 1 : text; *c && n.length + 1 < LONGEST; ++c) {
-        char lower = *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
-        if ((lower >= 'a' && lower <= 'z') || (lower >= '0' && lower <= '9')) {
-            n.text[n.length++] = lower;
-        }
-    }
-    return n;
-}
-
 // Is `n` the word `word` with `side` ("l", "left", "") before or after it?
-static bool is_with_side(const name *n, const char *word, const char *side)
+static bool is_with_side(const pz_plain_name *n, const char *word, const char *side)
 {
     size_t w = strlen(word), s = strlen(side);
     if (n->length != w + s) {
@@ -96,7 +74,7 @@ static bool is_with_side(const name *n, const char *word, const char *side)
     return before || after;
 }
 
-static bool is_on_side(const name *n, const char *word, char side)
+static bool is_on_side(const pz_plain_name *n, const char *word, char side)
 {
     if (side == 0) {
         return is_with_side(n, word, "");
@@ -105,7 +83,7 @@ static bool is_on_side(const name *n, const char *word, char side)
 }
 
 // The part and side that a label names. False when the table has no such label.
-static bool find_label(const name *n, part *found, char *side)
+static bool find_label(const pz_plain_name *n, part *found, char *side)
 {
     static const char sides[3] = {0, 'l', 'r'};
     for (size_t s = 0; s < 3; ++s) {
@@ -126,7 +104,7 @@ static int find_body(const poise_model *model, part wanted, char side)
     for (size_t i = 0; i < 8 && body_names[wanted][i]; ++i) {
         for (int pass = 0; pass < 2; ++pass) {
             for (int k = 0; k < poise_model_joint_count(model); ++k) {
-                name n = plain(poise_model_joint_info(model, k).body);
+                pz_plain_name n = pz_plain_name_of(poise_model_joint_info(model, k).body);
                 if (is_on_side(&n, body_names[wanted][i], pass == 0 ? side : 0)) {
                     return k;
                 }
@@ -141,7 +119,7 @@ int poise_placements_by_name(const poise_model *model, const poise_markers *mark
 {
     int count = 0;
     for (int i = 0; model && markers && i < markers->count; ++i) {
-        name n = plain(markers->label[i]);
+        pz_plain_name n = pz_plain_name_of(markers->label[i]);
         part wanted;
         char side;
         int body = find_label(&n, &wanted, &side) ? find_body(model, wanted, side) : POISE_NONE;

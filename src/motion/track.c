@@ -54,12 +54,12 @@ static void next(const recording *r, int worker, int number, double *q, poise_tr
 {
     const poise_vec3 *row = r->markers->position + (size_t)number * (size_t)r->markers->count;
     for (int i = 0; i < r->count; ++i) {
-        r->seen[worker][i] = r->index[i] == POISE_NONE ? v3(NAN, NAN, NAN) : row[r->index[i]];
+        r->seen[worker][i] = r->index[i] < 0 ? v3(NAN, NAN, NAN) : row[r->index[i]];
     }
     poise_tracker *tracker = r->trackers[worker];
     poise_tracker_next(tracker, r->seen[worker], q, frame, NULL);
-    if (tracker->options.on_frame) {
-        tracker->options.on_frame(tracker->options.user, number, worker);
+    if (tracker->problem.on_frame) {
+        tracker->problem.on_frame(tracker->problem.user, number, worker);
     }
 }
 
@@ -190,13 +190,13 @@ static void lay_out(recording *r, int workers, pz_arena *arena)
     }
 }
 
-static void track_all(recording *r, const poise_tracker_options *options)
+static void track_all(recording *r, const poise_track_problem *problem)
 {
     int chunks = chunk_count(r);
-    if (options->parallel_for) {
-        options->parallel_for(options->user, chunks, run_chunk, r);
+    if (problem->parallel_for) {
+        problem->parallel_for(problem->user, chunks, run_chunk, r);
     }
-    for (int c = 0; c < chunks && !options->parallel_for; ++c) {
+    for (int c = 0; c < chunks && !problem->parallel_for; ++c) {
         run_chunk(r, c, 0);
     }
     for (int c = 1; c < chunks; ++c) {
@@ -204,45 +204,59 @@ static void track_all(recording *r, const poise_tracker_options *options)
     }
 }
 
-poise_status poise_track(const poise_model *model, const poise_placement *placements, int count,
-                         const poise_markers *markers, const double *q_start, const poise_tracker_options *options,
-                         const poise_allocator *allocator, poise_clip **clip, poise_track_frame *frames, poise_error *error)
+// The trackers of all workers but the first, which is there already. *made counts those that are.
+static poise_status make_trackers(const poise_track_problem *problem, const poise_allocator *allocator, recording *r,
+                                  int *made, poise_error *error)
 {
-    if (!model || !markers || !clip || count < 0 || (count > 0 && !placements)) {
+    poise_status status = POISE_OK;
+    for (*made = 1; *made < problem->workers && status == POISE_OK; *made += status == POISE_OK) {
+        status = poise_tracker_create(problem, allocator, &r->trackers[*made], error);
+    }
+    return status;
+}
+
+static void find_markers(const poise_track_problem *problem, recording *r)
+{
+    for (int i = 0; i < r->count; ++i) {
+        const char *label = problem->placements[i].label;
+        r->index[i] = label ? poise_markers_find(problem->markers, label) : POISE_NONE;
+    }
+}
+
+poise_status poise_track(const poise_track_problem *problem, const poise_allocator *allocator, poise_clip **clip,
+                         poise_track_frame *frames, poise_error *error)
+{
+    if (!problem || !problem->markers || !clip) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, placements, markers and clip must not be NULL");
     }
-    if (q_start && !pz_model_accepts(model, q_start)) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "q_start must hold nq finite numbers and no zero quaternion");
-    }
-    poise_tracker_options used = options ? *options : poise_tracker_options_default();
-    recording r = {.markers = markers, .q_start = q_start, .count = count, .nq = model->nq, .chunk = used.chunk};
     poise_tracker *first;
-    poise_status status = poise_tracker_create(model, placements, count, &used, allocator, &first, error);
+    poise_status status = poise_tracker_create(problem, allocator, &first, error);
     if (status != POISE_OK) {
         return status;
     }
-    r.frames = frames;
+    const poise_markers *markers = problem->markers;
+    recording r = {.markers = markers,
+                   .q_start = problem->q_start,
+                   .count = problem->placement_count,
+                   .nq = problem->model->nq,
+                   .chunk = problem->chunk,
+                   .frames = frames};
     pz_arena counting = pz_arena_counting();
-    lay_out(&r, used.workers, &counting);
+    lay_out(&r, problem->workers, &counting);
     size_t size = pz_arena_bytes(&counting);
     void *memory = size ? pz_allocate(allocator, size) : NULL;
-    status = memory ? poise_clip_create(markers->frames, model->nq, 1.0 / markers->rate, allocator, &r.clip, NULL)
+    status = memory ? poise_clip_create(markers->frames, r.nq, 1.0 / markers->rate, allocator, &r.clip, NULL)
                     : POISE_ERROR_MEMORY;
     int made = 1;
     if (status == POISE_OK) {
         pz_arena arena = pz_arena_over(memory, size);
-        r.frames = frames;
-        lay_out(&r, used.workers, &arena);
+        lay_out(&r, problem->workers, &arena);
         r.trackers[0] = first;
-        for (; made < used.workers && status == POISE_OK; made += status == POISE_OK) {
-            status = poise_tracker_create(model, placements, count, &used, allocator, &r.trackers[made], error);
-        }
+        status = make_trackers(problem, allocator, &r, &made, error);
     }
     if (status == POISE_OK) {
-        for (int i = 0; i < count; ++i) {
-            r.index[i] = placements[i].label ? poise_markers_find(markers, placements[i].label) : POISE_NONE;
-        }
-        track_all(&r, &used);
+        find_markers(problem, &r);
+        track_all(&r, problem);
         *clip = r.clip;
     } else {
         poise_clip_destroy(r.clip);

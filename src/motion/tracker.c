@@ -27,18 +27,18 @@
 #define GAP_MOST       1e-3  // of the squared reach, against markers of weight 1
 #define FARTHEST       1e100 // a marker beyond is not a measurement, and its square would overflow
 
-poise_tracker_options poise_tracker_options_default(void)
+poise_track_problem poise_track_problem_default(void)
 {
-    poise_tracker_options options = {.solver = poise_solver_options_default(),
-                                     .restarts = 8,
-                                     .least_markers = 3,
-                                     .robust = true,
-                                     .max_turn = 0.5,
-                                     .chunk = 500,
-                                     .workers = 1};
-    options.solver.gradient_tolerance = 1e-4;
-    options.solver.coupled_goals = 0;
-    return options;
+    poise_track_problem problem = {.solver = poise_solver_options_default(),
+                                   .restarts = 8,
+                                   .least_markers = 3,
+                                   .robust = true,
+                                   .max_turn = 0.5,
+                                   .chunk = 500,
+                                   .workers = 1};
+    problem.solver.gradient_tolerance = 1e-4;
+    problem.solver.coupled_goals = 0;
+    return problem;
 }
 
 // ---- Life ----------------------------------------------------------------------------------------------------------------
@@ -52,9 +52,9 @@ static pz_track_pose lay_out_pose(const poise_model *model, int count, pz_arena 
 
 static poise_solver *lay_out_solver(const poise_tracker *plan, poise_start start, pz_arena *arena)
 {
-    poise_solver_options options = plan->options.solver;
+    poise_solver_options options = plan->problem.solver;
     options.start = start;
-    options.restarts = start == POISE_START_COLD ? plan->options.restarts : 0;
+    options.restarts = start == POISE_START_COLD ? plan->problem.restarts : 0;
     size_t size = pz_solver_size(plan->model, &options);
     void *memory = pz_arena_take(arena, size, 1);
     return memory ? pz_solver_init(plan->model, &options, memory, size) : NULL;
@@ -79,28 +79,31 @@ poise_tracker *pz_tracker_lay_out(const poise_tracker *plan, pz_arena *arena)
     return tracker;
 }
 
-static bool options_make_sense(const poise_model *model, const poise_tracker_options *o)
+static bool options_make_sense(const poise_track_problem *p)
 {
-    return pz_solver_check_options(model, &o->solver, NULL) == POISE_OK && o->restarts >= 0 && o->least_markers >= 0 &&
-           o->outlier >= 0 && o->smoothness >= 0 && is_finite(o->smoothness) && o->max_turn > 0 && o->chunk >= 1 &&
-           o->workers >= 1;
+    return pz_solver_check_options(p->model, &p->solver, NULL) == POISE_OK && p->restarts >= 0 && p->least_markers >= 0 &&
+           p->outlier >= 0 && p->smoothness >= 0 && is_finite(p->smoothness) && p->max_turn > 0 && p->chunk >= 1 &&
+           p->workers >= 1;
 }
 
-static poise_status check(const poise_model *model, const poise_placement *placements, int count,
-                          const poise_tracker_options *options, poise_error *error)
+static poise_status check(const poise_track_problem *problem, poise_error *error)
 {
-    if (!model || count < 0 || (count > 0 && !placements)) {
+    if (!problem || !problem->model || problem->placement_count < 0 ||
+        (problem->placement_count > 0 && !problem->placements)) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "model and placements must not be NULL, count not negative");
     }
-    if (!options_make_sense(model, options)) {
+    if (!options_make_sense(problem)) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "an option of the tracker or its solver is out of range");
     }
-    for (int i = 0; i < count; ++i) {
-        const poise_placement *p = &placements[i];
+    if (problem->q_start && !pz_model_accepts(problem->model, problem->q_start)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "q_start must hold nq finite numbers and no zero quaternion");
+    }
+    for (int i = 0; i < problem->placement_count; ++i) {
+        const poise_placement *p = &problem->placements[i];
         poise_goal goal = poise_goal_position(p->body, p->local, v3(0.0, 0.0, 0.0));
         goal.weight = p->weight;
         poise_error why;
-        if (poise_goal_check(&goal, model, &why) != POISE_OK) {
+        if (poise_goal_check(&goal, problem->model, &why) != POISE_OK) {
             return pz_error_set(error, POISE_ERROR_ARGUMENT, "marker \"%s\" (number %d): %s", p->label ? p->label : "", i,
                                 why.text);
         }
@@ -126,19 +129,15 @@ static double reach_of(poise_tracker *t)
     return most > 0 ? most : 1.0;
 }
 
-poise_status poise_tracker_create(const poise_model *model, const poise_placement *placements, int count,
-                                  const poise_tracker_options *options, const poise_allocator *allocator,
+poise_status poise_tracker_create(const poise_track_problem *problem, const poise_allocator *allocator,
                                   poise_tracker **tracker, poise_error *error)
 {
-    poise_tracker plan = {.model = model,
-                          .options = options ? *options : poise_tracker_options_default(),
-                          .count = count,
-                          .has_allocator = allocator != NULL};
-    poise_status status = tracker ? check(model, placements, count, &plan.options, error)
-                                  : pz_error_set(error, POISE_ERROR_ARGUMENT, "tracker must not be NULL");
-    if (status != POISE_OK) {
-        return status;
+    poise_status status = check(problem, error);
+    if (status != POISE_OK || !tracker) {
+        return tracker ? status : pz_error_set(error, POISE_ERROR_ARGUMENT, "tracker must not be NULL");
     }
+    poise_tracker plan = {
+        .model = problem->model, .problem = *problem, .count = problem->placement_count, .has_allocator = allocator != NULL};
     if (allocator) {
         plan.allocator = *allocator;
     }
@@ -152,14 +151,14 @@ poise_status poise_tracker_create(const poise_model *model, const poise_placemen
     pz_arena arena = pz_arena_over(memory, size);
     poise_tracker *t = pz_tracker_lay_out(&plan, &arena);
     t->memory = memory;
-    for (int i = 0; i < count; ++i) {
-        t->placements[i] = placements[i];
-        t->goals[i] = poise_goal_position(placements[i].body, placements[i].local, v3(0.0, 0.0, 0.0));
+    for (int i = 0; i < t->count; ++i) {
+        t->placements[i] = problem->placements[i];
+        t->goals[i] = poise_goal_position(t->placements[i].body, t->placements[i].local, v3(0.0, 0.0, 0.0));
     }
     // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the arena has the size that was counted
     poise_objective_set_goals(t->warm->trial, t->goals, 0, NULL);
     t->reach = reach_of(t);
-    poise_tracker_reset(t, NULL, NULL);
+    poise_tracker_reset(t, problem->q_start, NULL);
     *tracker = t;
     return POISE_OK;
 }
@@ -274,7 +273,7 @@ static double median_error(poise_tracker *t, const double *error)
 // How far a marker may be off.
 static double outlier_distance(poise_tracker *t, const double *error)
 {
-    double given = t->options.outlier;
+    double given = t->problem.outlier;
     return given > 0 ? given : max2(OUTLIER_REACH * t->reach, OUTLIER_MEDIAN * median_error(t, error));
 }
 
@@ -300,7 +299,7 @@ static int measure(const poise_tracker *t, double distance, pz_track_pose *pose)
     return frame->let_go;
 }
 
-// A pose for the frame at hand from `q`: with all markers, then, where some are far off, with a loss that lets them go.
+// A pose for the current frame from `q`: with all markers, then, where some are far off, with a loss that lets them go.
 static void attempt(poise_tracker *t, bool is_cold, const double *q, double calm, pz_track_pose *pose)
 {
     size_t bytes = (size_t)t->model->nq * sizeof *q;
@@ -310,7 +309,7 @@ static void attempt(poise_tracker *t, bool is_cold, const double *q, double calm
         t->goals[i].loss = POISE_LOSS_NONE;
     }
     solve(t, is_cold ? t->cold : t->warm, calm, pose);
-    if (!t->options.robust) {
+    if (!t->problem.robust) {
         measure(t, INFINITY, pose);
         return;
     }
@@ -394,7 +393,7 @@ static void tame_jump(poise_tracker *t, double most, bool is_doubtful)
 static double calm_weight(const poise_tracker *t, int seen)
 {
     double ratio = t->usual / GAP_TURN, most = GAP_MOST * t->reach * t->reach;
-    return t->options.smoothness + (seen < t->count ? min2(ratio * ratio, most) : 0.0);
+    return t->problem.smoothness + (seen < t->count ? min2(ratio * ratio, most) : 0.0);
 }
 
 static void find_frame(poise_tracker *t, int seen)
@@ -410,7 +409,7 @@ static void find_frame(poise_tracker *t, int seen)
     try_again(t, seen);
     frame->turn = pz_largest_turn(t->model, t->last.R, t->now.R);
     bool is_doubtful = seen < t->count || frame->let_go > 0 || is_poor(t, frame, seen);
-    double most = t->options.max_turn * (1 + t->held); // the pose may have gone on while it was held
+    double most = t->problem.max_turn * (1 + t->held); // the pose may have gone on while it was held
     if (frame->turn > most) {
         tame_jump(t, most, is_doubtful);
     }
@@ -422,7 +421,7 @@ static void find_frame(poise_tracker *t, int seen)
 void pz_tracker_keep_limits(const poise_tracker *t, double *q)
 {
     int moved;
-    if (t->options.solver.use_limits && !poise_model_within_limits(t->model, q)) {
+    if (t->problem.solver.use_limits && !poise_model_within_limits(t->model, q)) {
         poise_model_clamp(t->model, q, &moved, NULL);
     }
 }
@@ -450,7 +449,7 @@ poise_status poise_tracker_next(poise_tracker *tracker, const poise_vec3 *seen, 
     poise_track_frame scratch, *out = frame ? frame : &scratch;
     int count = take(t, seen);
     int gaps = count < t->count ? POISE_TRACK_GAPS : 0;
-    if (count < t->options.least_markers) {
+    if (count < t->problem.least_markers) {
         hold(t, &(poise_track_frame){.flags = gaps, .seen = count}, q, out);
         return POISE_OK;
     }

@@ -6,7 +6,7 @@
 
 #include "solve/solver_state.h"
 
-// A pose for the frame at hand.
+// A pose for the current frame.
 typedef struct pz_track_pose {
     double *q;     // nq
     mat3 *R;       // by joint: world rotations
@@ -16,7 +16,7 @@ typedef struct pz_track_pose {
 
 struct poise_tracker {
     const poise_model *model;
-    poise_tracker_options options;
+    poise_track_problem problem;
     void *memory; // what _destroy releases
     poise_allocator allocator;
     bool has_allocator;
@@ -32,7 +32,7 @@ struct poise_tracker {
     int strays;               // frames in a row that let markers go
     double *q_start;          // nq: where a cold start begins
     pz_track_pose last;       // good frame
-    pz_track_pose now, other; // tries for the frame at hand
+    pz_track_pose now, other; // tries for the current frame
 };
 
 // Where everything lies; a counting arena gives the size.

@@ -128,25 +128,6 @@ TEST(wrong_use_is_refused_with_the_reason)
     refuse("a|-n|1|--number|1", "--number is given twice");
 }
 
-static const char *name_at(const void *user, int index)
-{
-    return ((const char *const *)user)[index];
-}
-
-TEST(a_name_with_letters_wrong_is_recognised_and_another_is_not)
-{
-    static const char *const names[] = {"position", "pose", "posture"};
-    static const struct {
-        const char *typed, *meant; // NULL: nothing near
-    } cases[] = {{"positoin", "position"}, {"psoe", "pose"},         {"posure", "posture"}, {"Pose", "pose"},
-                 {"poses", "pose"},        {"position", "position"}, {"direction", NULL},   {"x", NULL}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
-        const char *found = nearest_name(cases[i].typed, name_at, names, 3);
-        ck_assert_msg(cases[i].meant ? found && strcmp(found, cases[i].meant) == 0 : !found, "%s: %s", cases[i].typed,
-                      found ? found : "nothing");
-    }
-}
-
 TEST(lists_of_numbers_take_spaces_and_commas_and_nothing_else)
 {
     double n[3] = {0};

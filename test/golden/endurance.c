@@ -163,7 +163,11 @@ static void soak(double seconds)
     for (int i = 0; i < MARKERS; ++i) {
         placements[i] = (poise_placement){sites[i].name, sites[i].body, sites[i].local, 1.0};
     }
-    if (poise_tracker_create(model, placements, MARKERS, NULL, NULL, &tracker, NULL) != POISE_OK) {
+    poise_track_problem task = poise_track_problem_default();
+    task.model = model;
+    task.placements = placements;
+    task.placement_count = MARKERS;
+    if (poise_tracker_create(&task, NULL, &tracker, NULL) != POISE_OK) {
         exit(EXIT_FAILURE);
     }
     time_t end = time(NULL) + (time_t)seconds;

@@ -341,13 +341,17 @@ static poise_markers *record(const poise_model *model, const poise_placement *pl
 
 static uint64_t calibrate(const poise_model *model, poise_placement *placements, const poise_markers *markers)
 {
-    poise_calibration_options options = poise_calibration_options_default();
-    poise_calibration report = {0};
+    poise_calibration fit = poise_calibration_default();
+    poise_calibration_report report = {0};
     poise_model *fitted = NULL;
-    options.scaling = POISE_SCALING_SEGMENTS;
-    options.rounds = 4;
-    if (poise_calibrate(model, placements, MARKERS, markers, NULL, 10, NULL, &options, NULL, &fitted, &report, NULL) !=
-        POISE_OK) {
+    fit.model = model;
+    fit.placements = placements;
+    fit.placement_count = MARKERS;
+    fit.markers = markers;
+    fit.frame_count = 10;
+    fit.scaling = POISE_SCALING_SEGMENTS;
+    fit.rounds = 4;
+    if (poise_calibrate(&fit, NULL, &fitted, &report, NULL) != POISE_OK) {
         return 0;
     }
     uint64_t hash = golden_hash_numbers(GOLDEN_START, &report.rms, 1);
@@ -375,14 +379,17 @@ uint64_t golden_suite_track(const golden_spread *spread)
             placements[i] = (poise_placement){sites[i].name, sites[i].body, sites[i].local, 1.0};
         }
         poise_markers *markers = record(model, placements);
-        poise_tracker_options options = poise_tracker_options_default();
-        options.chunk = 40;
-        options.workers = spread->workers;
-        options.parallel_for = spread->parallel_for;
-        options.user = spread->user;
-        options.smoothness = s == 1 ? 0.01 : 0.0;
-        if (markers &&
-            poise_track(model, placements, MARKERS, markers, NULL, &options, NULL, &clip, NULL, NULL) == POISE_OK) {
+        poise_track_problem task = poise_track_problem_default();
+        task.model = model;
+        task.placements = placements;
+        task.placement_count = MARKERS;
+        task.markers = markers;
+        task.chunk = 40;
+        task.workers = spread->workers;
+        task.parallel_for = spread->parallel_for;
+        task.user = spread->user;
+        task.smoothness = s == 1 ? 0.01 : 0.0;
+        if (markers && poise_track(&task, NULL, &clip, NULL, NULL) == POISE_OK) {
             hashes[2 * s] = golden_hash_numbers(GOLDEN_START, clip->q, clip->frames * clip->nq);
             hashes[2 * s + 1] = calibrate(model, placements, markers);
         }

@@ -273,12 +273,22 @@ static poise_status markers_from_clip(const poise_allocator *a, poise_error *e)
     FINISH(status, made, poise_markers_destroy);
 }
 
+static poise_track_problem tracking(void)
+{
+    poise_track_problem problem = poise_track_problem_default();
+    problem.model = stage.model;
+    problem.placements = stage.placements;
+    problem.placement_count = MARKERS;
+    problem.markers = stage.markers;
+    return problem;
+}
+
 static poise_status tracker_create(const poise_allocator *a, poise_error *e)
 {
     poise_tracker *made = UNTOUCHED;
-    poise_tracker_options options = poise_tracker_options_default();
-    options.smoothness = 0.1;
-    poise_status status = poise_tracker_create(stage.model, stage.placements, MARKERS, &options, a, &made, e);
+    poise_track_problem problem = tracking();
+    problem.smoothness = 0.1;
+    poise_status status = poise_tracker_create(&problem, a, &made, e);
     FINISH(status, made, poise_tracker_destroy);
 }
 
@@ -288,16 +298,35 @@ static poise_status track(const poise_allocator *a, poise_error *e)
     poise_track_frame frames[FRAMES];
     memset(frames, 0x5a, sizeof frames);
     poise_track_frame before = frames[0];
-    poise_tracker_options options = poise_tracker_options_default();
-    options.chunk = 4;
-    options.workers = 2;
-    options.restarts = 1;
-    poise_status status =
-        poise_track(stage.model, stage.placements, MARKERS, stage.markers, stage.q, &options, a, &made, frames, e);
+    poise_track_problem problem = tracking();
+    problem.q_start = stage.q;
+    problem.chunk = 4;
+    problem.workers = 2;
+    problem.restarts = 1;
+    poise_status status = poise_track(&problem, a, &made, frames, e);
     if (status != POISE_OK) {
         ck_assert_mem_eq(&frames[0], &before, sizeof before);
     }
     FINISH(status, made, poise_clip_destroy);
+}
+
+static poise_status track_measure(const poise_allocator *a, poise_error *e)
+{
+    poise_track_frame frames[FRAMES] = {{0}};
+    poise_track_problem problem = tracking();
+    poise_track_summary summary = {.held = -7};
+    poise_status status = poise_track_measure(&problem, stage.clip, frames, a, &summary, e);
+    ck_assert(status == POISE_OK || summary.held == -7);
+    return status;
+}
+
+static poise_status retarget_points(const poise_allocator *a, poise_error *e)
+{
+    poise_markers *made = UNTOUCHED;
+    static poise_placement placements[NUMBERS];
+    poise_retarget_problem problem = {.from = stage.model, .clip = stage.clip, .to = stage.model};
+    poise_status status = poise_retarget_points(&problem, a, &made, placements, NULL, e);
+    FINISH(status, made, poise_markers_destroy);
 }
 
 static poise_status calibrate(const poise_allocator *a, poise_error *e)
@@ -306,13 +335,18 @@ static poise_status calibrate(const poise_allocator *a, poise_error *e)
     poise_placement placements[MARKERS];
     memcpy(placements, stage.placements, sizeof placements);
     placements[3].local.x = NAN;
-    poise_calibration_options options = poise_calibration_options_default();
-    options.rounds = 1;
-    options.scaling = POISE_SCALING_SEGMENTS;
-    options.solver.max_iterations = 5;
-    poise_calibration report = {.frames = -7};
-    poise_status status =
-        poise_calibrate(stage.model, placements, MARKERS, stage.markers, NULL, 2, stage.q, &options, a, &made, &report, e);
+    poise_calibration problem = poise_calibration_default();
+    problem.model = stage.model;
+    problem.placements = placements;
+    problem.placement_count = MARKERS;
+    problem.markers = stage.markers;
+    problem.frame_count = 2;
+    problem.q = stage.q;
+    problem.rounds = 1;
+    problem.scaling = POISE_SCALING_SEGMENTS;
+    problem.solver.max_iterations = 5;
+    poise_calibration_report report = {.frames = -7};
+    poise_status status = poise_calibrate(&problem, a, &made, &report, e);
     if (status != POISE_OK) {
         ck_assert(isnan(placements[3].local.x) && report.frames == -7);
         for (int i = 0; i < 3; ++i) {
@@ -352,8 +386,10 @@ static const struct {
     {"poise_model_rescale", model_rescale, true},
     {"poise_objective_create", objective_create, false},
     {"poise_read", NULL, true},
+    {"poise_retarget_points", retarget_points, true},
     {"poise_solver_create", solver_create, false},
     {"poise_track", track, true},
+    {"poise_track_measure", track_measure, true},
     {"poise_tracker_create", tracker_create, true},
     {"poise_write", NULL, true},
 };

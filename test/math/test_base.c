@@ -312,3 +312,22 @@ TEST(memory_comes_from_the_allocator_given_and_goes_back_to_it)
     pz_release(NULL, memory);
     ck_assert_int_eq(count.taken, 1);
 }
+
+static const char *name_at(const void *user, int index)
+{
+    return ((const char *const *)user)[index];
+}
+
+TEST(a_name_with_letters_wrong_is_recognised_and_another_is_not)
+{
+    static const char *const names[] = {"position", "pose", "posture"};
+    static const struct {
+        const char *typed, *meant; // NULL: nothing near
+    } cases[] = {{"positoin", "position"}, {"psoe", "pose"},         {"posure", "posture"}, {"Pose", "pose"},
+                 {"poses", "pose"},        {"position", "position"}, {"direction", NULL},   {"x", NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        const char *found = poise_nearest_name(cases[i].typed, name_at, names, 3);
+        ck_assert_msg(cases[i].meant ? found && strcmp(found, cases[i].meant) == 0 : !found, "%s: %s", cases[i].typed,
+                      found ? found : "nothing");
+    }
+}

@@ -70,16 +70,26 @@ static double distance(poise_vec3 a, poise_vec3 b)
     return sqrt((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y) + (a.z - b.z) * (a.z - b.z));
 }
 
-static poise_calibration calibrate(const subject *s, poise_scaling scaling, int rounds, poise_placement *placements,
-                                   poise_model **fitted)
+static poise_calibration problem_of(const subject *s, poise_placement *placements)
 {
-    poise_calibration_options options = poise_calibration_options_default();
-    options.scaling = scaling;
-    options.rounds = rounds;
-    poise_calibration report;
+    poise_calibration problem = poise_calibration_default();
+    problem.model = s->model;
+    problem.placements = placements;
+    problem.placement_count = MARKERS;
+    problem.markers = s->seen;
+    problem.frame_count = USED;
+    return problem;
+}
+
+static poise_calibration_report calibrate(const subject *s, poise_scaling scaling, int rounds, poise_placement *placements,
+                                          poise_model **fitted)
+{
+    poise_calibration problem = problem_of(s, placements);
+    problem.scaling = scaling;
+    problem.rounds = rounds;
+    poise_calibration_report report;
     poise_error error = {.text = ""};
-    poise_status status =
-        poise_calibrate(s->model, placements, MARKERS, s->seen, NULL, USED, NULL, &options, NULL, fitted, &report, &error);
+    poise_status status = poise_calibrate(&problem, NULL, fitted, &report, &error);
     ck_assert_msg(status == POISE_OK, "%s", error.text);
     return report;
 }
@@ -89,7 +99,7 @@ TEST(offsets_that_nobody_measured_are_found)
     subject *s = record(1.0, 0.0);
     poise_placement placements[MARKERS];
     forget_offsets(s, placements);
-    poise_calibration report = calibrate(s, POISE_SCALING_NONE, 60, placements, NULL);
+    poise_calibration_report report = calibrate(s, POISE_SCALING_NONE, 60, placements, NULL);
     ck_assert_int_eq(report.frames, USED);
     ck_assert_int_eq(report.points, USED * MARKERS);
     ck_assert_double_lt(report.rms, 1e-3);
@@ -106,7 +116,7 @@ TEST(known_offsets_stay_where_they_are)
     subject *s = record(1.0, 0.0);
     poise_placement placements[MARKERS];
     memcpy(placements, s->placements, sizeof placements);
-    poise_calibration report = calibrate(s, POISE_SCALING_NONE, 5, placements, NULL);
+    poise_calibration_report report = calibrate(s, POISE_SCALING_NONE, 5, placements, NULL);
     ck_assert_double_lt(report.rms, 1e-6);
     for (int i = 0; i < MARKERS; ++i) {
         ck_assert_double_lt(distance(placements[i].local, s->placements[i].local), 1e-4);
@@ -120,7 +130,7 @@ TEST(one_factor_for_all_bones_is_found)
     poise_placement placements[MARKERS];
     memcpy(placements, s->placements, sizeof placements);
     poise_model *fitted = NULL;
-    poise_calibration report = calibrate(s, POISE_SCALING_UNIFORM, 60, placements, &fitted);
+    poise_calibration_report report = calibrate(s, POISE_SCALING_UNIFORM, 60, placements, &fitted);
     ck_assert_double_eq_tol(report.scale, 1.15, 0.01);
     ck_assert_double_lt(report.rms, 1e-3);
     poise_model_destroy(fitted);
@@ -133,7 +143,7 @@ TEST(bones_of_different_lengths_are_found)
     poise_placement placements[MARKERS];
     memcpy(placements, s->placements, sizeof placements);
     poise_model *fitted = NULL;
-    poise_calibration report = calibrate(s, POISE_SCALING_SEGMENTS, 60, placements, &fitted);
+    poise_calibration_report report = calibrate(s, POISE_SCALING_SEGMENTS, 60, placements, &fitted);
     ck_assert_double_lt(report.rms, 2e-3);
     // bones between two joints that bend, with markers beyond: thigh and upper arm
     static const char *const bones[] = {"left_shin", "right_shin", "left_ulna", "right_ulna"};
@@ -161,7 +171,7 @@ TEST(gaps_are_passed_over)
     }
     poise_placement placements[MARKERS];
     memcpy(placements, s->placements, sizeof placements);
-    poise_calibration report = calibrate(s, POISE_SCALING_NONE, 5, placements, NULL);
+    poise_calibration_report report = calibrate(s, POISE_SCALING_NONE, 5, placements, NULL);
     ck_assert_int_gt(lost, 0);
     ck_assert_int_lt(report.points, USED * MARKERS);
     ck_assert_double_lt(report.rms, 1e-6);
@@ -175,19 +185,17 @@ TEST(wrong_use_is_refused_with_a_reason)
     memcpy(placements, s->placements, sizeof placements);
     poise_error error;
     int frame = FRAMES;
-    ck_assert_int_eq(
-        poise_calibrate(s->model, placements, MARKERS, s->seen, &frame, 1, NULL, NULL, NULL, NULL, NULL, &error),
-        POISE_ERROR_ARGUMENT);
+    poise_calibration problem = problem_of(s, placements);
+    problem.frames = &frame;
+    problem.frame_count = 1;
+    ck_assert_int_eq(poise_calibrate(&problem, NULL, NULL, NULL, &error), POISE_ERROR_ARGUMENT);
     ck_assert_str_eq(error.text, "frame 240: the recording has 240");
-    poise_calibration_options options = poise_calibration_options_default();
-    options.scaling = POISE_SCALING_UNIFORM;
-    ck_assert_int_eq(
-        poise_calibrate(s->model, placements, MARKERS, s->seen, NULL, USED, NULL, &options, NULL, NULL, NULL, &error),
-        POISE_ERROR_ARGUMENT);
+    problem = problem_of(s, placements);
+    problem.scaling = POISE_SCALING_UNIFORM;
+    ck_assert_int_eq(poise_calibrate(&problem, NULL, NULL, NULL, &error), POISE_ERROR_ARGUMENT);
     placements[7].body = -1;
-    ck_assert_int_eq(
-        poise_calibrate(s->model, placements, MARKERS, s->seen, NULL, USED, NULL, NULL, NULL, NULL, NULL, &error),
-        POISE_ERROR_ARGUMENT);
+    problem.scaling = POISE_SCALING_NONE;
+    ck_assert_int_eq(poise_calibrate(&problem, NULL, NULL, NULL, &error), POISE_ERROR_ARGUMENT);
     ck_assert_ptr_nonnull(strstr(error.text, placements[7].label));
     double scale[64] = {0.0};
     poise_model *model = NULL;

@@ -66,13 +66,25 @@ static void lose(take *t, int frame, int marker)
     *point(t, frame, marker) = (poise_vec3){NAN, NAN, NAN};
 }
 
-static void track(take *t, const poise_tracker_options *options)
+// Tracking all that was recorded.
+static poise_track_problem problem_of(const take *t)
 {
+    poise_track_problem problem = poise_track_problem_default();
+    problem.model = t->model;
+    problem.placements = t->placements;
+    problem.placement_count = MARKERS;
+    problem.markers = t->seen;
+    return problem;
+}
+
+// NULL for the defaults.
+static void track(take *t, const poise_track_problem *given)
+{
+    poise_track_problem problem = given ? *given : problem_of(t);
     poise_clip_destroy(t->found);
     t->found = NULL;
     poise_error error = {.text = ""};
-    poise_status status =
-        poise_track(t->model, t->placements, MARKERS, t->seen, NULL, options, NULL, &t->found, t->report, &error);
+    poise_status status = poise_track(&problem, NULL, &t->found, t->report, &error);
     ck_assert_msg(status == POISE_OK, "%s", error.text);
 }
 
@@ -148,7 +160,8 @@ TEST(a_frame_at_a_time_gives_the_bits_of_one_chunk)
     take *t = record("kick", 120);
     track(t, NULL);
     poise_tracker *tracker;
-    ck_assert_int_eq(poise_tracker_create(t->model, t->placements, MARKERS, NULL, NULL, &tracker, NULL), POISE_OK);
+    poise_track_problem problem = problem_of(t);
+    ck_assert_int_eq(poise_tracker_create(&problem, NULL, &tracker, NULL), POISE_OK);
     double *q = calloc((size_t)t->nq, sizeof *q);
     poise_track_frame frame;
     for (int f = 30; f > 0; --f) { // as poise_track settles the first frame
@@ -315,7 +328,7 @@ TEST(the_answer_does_not_depend_on_the_number_of_workers)
     blur(t);
     lose_at_random(t, 0.1, 3);
     shake(t, 0.003, 5); // what a tracker takes for the usual error is then not 0, and counts at gaps
-    poise_tracker_options options = poise_tracker_options_default();
+    poise_track_problem options = problem_of(t);
     options.chunk = 60;
     track(t, &options);
     size_t bytes = (size_t)t->frames * (size_t)t->nq * sizeof(double);
@@ -344,7 +357,7 @@ static void count_pass(void *user, int frame, int worker)
 TEST(every_frame_is_announced_and_those_around_seams_more_than_once)
 {
     take *t = record("walk", 400);
-    poise_tracker_options options = poise_tracker_options_default();
+    poise_track_problem options = problem_of(t);
     options.chunk = 150;
     options.on_frame = count_pass;
     memset(passes, 0, sizeof passes);
@@ -361,7 +374,7 @@ TEST(seams_leave_markers_met_and_bodies_calm)
 {
     for (int m = 0; m < scene_motion_count(); ++m) {
         take *t = record(scene_motion_name(m), 400);
-        poise_tracker_options options = poise_tracker_options_default();
+        poise_track_problem options = problem_of(t);
         options.chunk = 1000;
         track(t, &options);
         double calm = worst_jump(t);
@@ -378,7 +391,7 @@ TEST(a_marker_beyond_all_numbers_leaves_the_figures_finite)
     take *t = record("walk", 4);
     t->placements[5].local = poise_vec3_make(1.7e308, 1.7e308, -1.7e308); // its place in the world overflows
     t->placements[6].local.x = 1e200;                                     // its square does
-    poise_tracker_options options = poise_tracker_options_default();
+    poise_track_problem options = problem_of(t);
     for (int robust = 0; robust < 2; ++robust) {
         options.robust = robust;
         track(t, &options);
@@ -400,7 +413,7 @@ TEST(a_first_frame_that_is_held_keeps_the_limits)
     poise_builder *builder;
     poise_model *model;
     poise_tracker *tracker;
-    poise_tracker_options options = poise_tracker_options_default();
+    poise_track_problem options = poise_track_problem_default();
     poise_dh_row row = {.a = 1.0, .lower = 0.5, .upper = 1.0};
     poise_placement place = {"tip", 0, poise_vec3_make(1.0, 0.0, 0.0), 1.0};
     poise_vec3 unseen = poise_vec3_make(NAN, NAN, NAN);
@@ -409,7 +422,10 @@ TEST(a_first_frame_that_is_held_keeps_the_limits)
     ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
     ck_assert_int_eq(poise_builder_add_dh(builder, "arm", NULL, POISE_DH_CLASSIC, &row, 1, NULL), POISE_OK);
     ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
-    ck_assert_int_eq(poise_tracker_create(model, &place, 1, &options, NULL, &tracker, NULL), POISE_OK);
+    options.model = model;
+    options.placements = &place;
+    options.placement_count = 1;
+    ck_assert_int_eq(poise_tracker_create(&options, NULL, &tracker, NULL), POISE_OK);
     ck_assert_int_eq(poise_tracker_next(tracker, &unseen, &q, &frame, NULL), POISE_OK);
     ck_assert_int_ne(frame.flags & POISE_TRACK_HELD, 0);
     ck_assert_double_eq(q, 0.5);
@@ -425,21 +441,24 @@ TEST(wrong_use_is_refused_with_a_reason)
     poise_tracker *tracker = NULL;
     poise_placement wrong = t->placements[3];
     wrong.body = 1000;
-    ck_assert_int_eq(poise_tracker_create(t->model, &wrong, 1, NULL, NULL, &tracker, &error), POISE_ERROR_ARGUMENT);
+    poise_track_problem problem = problem_of(t);
+    problem.placements = &wrong;
+    problem.placement_count = 1;
+    ck_assert_int_eq(poise_tracker_create(&problem, NULL, &tracker, &error), POISE_ERROR_ARGUMENT);
     ck_assert_ptr_nonnull(strstr(error.text, wrong.label));
     wrong = t->placements[3];
     wrong.weight = -1.0;
-    ck_assert_int_eq(poise_tracker_create(t->model, &wrong, 1, NULL, NULL, &tracker, &error), POISE_ERROR_ARGUMENT);
-    poise_tracker_options options = poise_tracker_options_default();
-    options.max_turn = 0.0;
-    ck_assert_int_eq(poise_tracker_create(t->model, t->placements, 1, &options, NULL, &tracker, &error),
-                     POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_tracker_create(&problem, NULL, &tracker, &error), POISE_ERROR_ARGUMENT);
+    problem = problem_of(t);
+    problem.max_turn = 0.0;
+    ck_assert_int_eq(poise_tracker_create(&problem, NULL, &tracker, &error), POISE_ERROR_ARGUMENT);
     ck_assert_ptr_null(tracker);
     poise_clip *clip = NULL;
     double *q = calloc((size_t)t->nq, sizeof *q);
     q[0] = NAN;
-    ck_assert_int_eq(poise_track(t->model, t->placements, MARKERS, t->seen, q, NULL, NULL, &clip, NULL, &error),
-                     POISE_ERROR_ARGUMENT);
+    problem = problem_of(t);
+    problem.q_start = q;
+    ck_assert_int_eq(poise_track(&problem, NULL, &clip, NULL, &error), POISE_ERROR_ARGUMENT);
     ck_assert_ptr_null(clip);
     free(q);
     forget(t);
@@ -452,8 +471,9 @@ TEST(one_skeleton_follows_another_by_the_points_of_its_bodies)
     ck_assert_int_eq(scene_create("humanoid-euler", NULL, &other, NULL), POISE_OK);
     poise_clip *followed;
     poise_track_frame frames[100];
-    ck_assert_int_eq(poise_track(other, t->placements, MARKERS, t->seen, NULL, NULL, NULL, &followed, frames, NULL),
-                     POISE_OK);
+    poise_track_problem problem = problem_of(t);
+    problem.model = other;
+    ck_assert_int_eq(poise_track(&problem, NULL, &followed, frames, NULL), POISE_OK);
     for (int f = 0; f < t->frames; ++f) {
         ck_assert_double_lt(frames[f].worst, 2e-6);
     }

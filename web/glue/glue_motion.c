@@ -1,6 +1,8 @@
 // Clips, markers, tracking and calibration.
 #include "glue.h"
 
+#include <string.h>
+
 // ---- Clips ---------------------------------------------------------------------------------------------------------------
 
 poise_clip *WEB_EXPORT(web_clip_create)(int frames, int nq, double frame_time, double start_time)
@@ -89,6 +91,55 @@ poise_status WEB_EXPORT(web_markers_rescale)(poise_markers *markers, double metr
     return poise_markers_rescale(markers, (poise_scale){metres, up}, web_error_clear());
 }
 
+// Row: metres and up of the model on the way in and out, then metres and up of the markers before, whether their unit was
+// unknown, whether the model's was, whether it was found by size.
+poise_status WEB_EXPORT(web_markers_match)(poise_markers *markers, const poise_model *model, double *numbers)
+{
+    poise_scale scale = {numbers[0], (poise_up)(int)numbers[1]};
+    poise_scale_match match;
+    poise_status status = poise_markers_match(markers, model, &scale, &match, web_error_clear());
+    if (status == POISE_OK) {
+        web_row row = {numbers};
+        web_put(&row, scale.metres);
+        web_put(&row, scale.up);
+        web_put(&row, match.from.metres);
+        web_put(&row, match.from.up);
+        web_put(&row, match.markers_unknown);
+        web_put(&row, match.model_unknown);
+        web_put(&row, match.by_size);
+    }
+    return status;
+}
+
+// Row in: addresses of model and clip, metres, up, address of the other model, metres, up, address of the pairs, their
+// number, whether the size is kept. Row out: points, factor, whether it is turned, metres, up. `placements` has room
+// for all joints and tools.
+poise_markers *WEB_EXPORT(web_retarget_points)(double *numbers, poise_placement *placements)
+{
+    web_row row = {numbers};
+    poise_retarget_problem problem = {.from = web_get_address(&row)};
+    problem.clip = web_get_address(&row);
+    problem.from_scale.metres = web_get(&row);
+    problem.from_scale.up = (poise_up)web_get_int(&row);
+    problem.to = web_get_address(&row);
+    problem.to_scale.metres = web_get(&row);
+    problem.to_scale.up = (poise_up)web_get_int(&row);
+    problem.pairs = web_get_address(&row);
+    problem.pair_count = web_get_int(&row);
+    problem.keep_size = web_get_bool(&row);
+    poise_markers *markers = NULL;
+    poise_retarget_report report;
+    if (poise_retarget_points(&problem, NULL, &markers, placements, &report, web_error_clear()) == POISE_OK) {
+        row.at = numbers;
+        web_put(&row, report.points);
+        web_put(&row, report.factor);
+        web_put(&row, report.is_turned);
+        web_put(&row, report.scale.metres);
+        web_put(&row, report.scale.up);
+    }
+    return markers;
+}
+
 poise_markers *WEB_EXPORT(web_markers_from_clip)(const poise_model *model, const poise_clip *clip, double metres,
                                                  poise_up up, const poise_placement *points, int count)
 {
@@ -132,7 +183,7 @@ void WEB_EXPORT(web_placement_get)(const poise_placement *placements, int placem
 // Row: the solver's options (23), then restarts, least markers, robust, outlier, smoothness, largest turn, chunk.
 void WEB_EXPORT(web_tracker_defaults)(double *numbers)
 {
-    poise_tracker_options o = poise_tracker_options_default();
+    poise_track_problem o = poise_track_problem_default();
     web_row row = {numbers};
     web_put_solver_options(&row, &o.solver);
     web_put(&row, o.restarts);
@@ -144,9 +195,9 @@ void WEB_EXPORT(web_tracker_defaults)(double *numbers)
     web_put(&row, o.chunk);
 }
 
-static poise_tracker_options get_options(web_row *row)
+static poise_track_problem get_problem(web_row *row)
 {
-    poise_tracker_options o = poise_tracker_options_default();
+    poise_track_problem o = poise_track_problem_default();
     o.solver = web_get_solver_options(row);
     o.restarts = web_get_int(row);
     o.least_markers = web_get_int(row);
@@ -174,9 +225,12 @@ static void put_frame(web_row *row, const poise_track_frame *frame)
 poise_tracker *WEB_EXPORT(web_tracker_create)(const poise_model *model, const poise_placement *placements, int count,
                                               double *options)
 {
-    poise_tracker_options o = get_options(&(web_row){options});
+    poise_track_problem problem = get_problem(&(web_row){options});
+    problem.model = model;
+    problem.placements = placements;
+    problem.placement_count = count;
     poise_tracker *tracker = NULL;
-    poise_tracker_create(model, placements, count, &o, NULL, &tracker, web_error_clear());
+    poise_tracker_create(&problem, NULL, &tracker, web_error_clear());
     return tracker;
 }
 
@@ -196,22 +250,37 @@ poise_status WEB_EXPORT(web_tracker_next)(poise_tracker *tracker, const double *
     return status;
 }
 
-// `numbers` takes 8 for each frame.
+// `numbers` takes 8 for each frame, `distances` one for each frame and placement, `summary` the members of
+// poise_track_summary in their order.
 poise_clip *WEB_EXPORT(web_track)(const poise_model *model, const poise_placement *placements, int count,
-                                  const poise_markers *markers, const double *q_start, double *options, double *numbers)
+                                  const poise_markers *markers, const double *q_start, double *options, double *numbers,
+                                  double *distances, double *summary)
 {
     poise_track_frame *frames = web_take((size_t)markers->frames, sizeof *frames);
     if (!frames) {
         return NULL;
     }
-    poise_tracker_options o = get_options(&(web_row){options});
+    poise_track_problem problem = get_problem(&(web_row){options});
+    problem.model = model;
+    problem.placements = placements;
+    problem.placement_count = count;
+    problem.markers = markers;
+    problem.q_start = q_start;
     poise_clip *clip = NULL;
-    poise_status status =
-        poise_track(model, placements, count, markers, q_start, &o, NULL, &clip, frames, web_error_clear());
+    poise_track_summary sum = {.distances = distances};
+    poise_status status = poise_track(&problem, NULL, &clip, frames, web_error_clear());
+    if (status == POISE_OK && poise_track_measure(&problem, clip, frames, NULL, &sum, web_error_clear()) != POISE_OK) {
+        poise_clip_destroy(clip);
+        clip = NULL;
+    }
     web_row row = {numbers};
-    for (int i = 0; status == POISE_OK && i < markers->frames; ++i) {
+    for (int i = 0; clip && i < markers->frames; ++i) {
         put_frame(&row, &frames[i]);
     }
+    const double members[] = {sum.mean,         sum.rms,  sum.worst,           sum.worst_frame,
+                              sum.worst_marker, sum.held, sum.jumps,           sum.outliers,
+                              sum.restarts,     sum.gaps, sum.mean_iterations, sum.most_iterations};
+    memcpy(summary, members, sizeof members);
     web_release(frames);
     return clip;
 }
@@ -221,7 +290,7 @@ poise_clip *WEB_EXPORT(web_track)(const poise_model *model, const poise_placemen
 // Row: the solver's options (23), then scaling, its prior, rounds, tolerance.
 void WEB_EXPORT(web_calibration_defaults)(double *numbers)
 {
-    poise_calibration_options o = poise_calibration_options_default();
+    poise_calibration o = poise_calibration_default();
     web_row row = {numbers};
     web_put_solver_options(&row, &o.solver);
     web_put(&row, o.scaling);
@@ -236,15 +305,21 @@ poise_model *WEB_EXPORT(web_calibrate)(const poise_model *model, poise_placement
                                        double *options, double *numbers)
 {
     web_row row = {options};
-    poise_calibration_options o = {.solver = web_get_solver_options(&row)};
-    o.scaling = (poise_scaling)web_get_int(&row);
-    o.scale_prior = web_get(&row);
-    o.rounds = web_get_int(&row);
-    o.tolerance = web_get(&row);
+    poise_calibration problem = {.model = model,
+                                 .placements = placements,
+                                 .placement_count = count,
+                                 .markers = markers,
+                                 .frames = frames,
+                                 .frame_count = frame_count,
+                                 .q = q,
+                                 .solver = web_get_solver_options(&row)};
+    problem.scaling = (poise_scaling)web_get_int(&row);
+    problem.scale_prior = web_get(&row);
+    problem.rounds = web_get_int(&row);
+    problem.tolerance = web_get(&row);
     poise_model *fitted = NULL;
-    poise_calibration report;
-    poise_status status = poise_calibrate(model, placements, count, markers, frames, frame_count, q, &o, NULL, &fitted,
-                                          &report, web_error_clear());
+    poise_calibration_report report;
+    poise_status status = poise_calibrate(&problem, NULL, &fitted, &report, web_error_clear());
     if (status == POISE_OK) {
         row.at = numbers;
         web_put(&row, report.frames);

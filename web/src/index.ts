@@ -26,10 +26,10 @@ export {
     Erik, Expressive, MotionFilter, type ErikOptions, type ErikReport, type ExpressiveOptions, type ExpressiveReport,
     type FilterJoint,
 } from './express.js';
-export { Clip, Markers } from './motion.js';
+export { Clip, Markers, type ScaleMatch } from './motion.js';
 export {
-    calibrate, markersFromClip, placementsByName, track, Tracker, type Calibration, type CalibrationOptions,
-    type Placement, type TrackerOptions, type TrackFrame,
+    calibrate, markersFromClip, placementsByName, retarget, track, Tracker, type Calibration, type CalibrationOptions,
+    type Placement, type Retargeted, type Tracked, type TrackerOptions, type TrackFrame, type TrackSummary,
 } from './track.js';
 export type { FileContent, PoiseFile, Posture, ReadOptions, Warning } from './files.js';
 export { Scene, type Motion, type SceneInfo } from './scenes.js';

@@ -82,6 +82,19 @@ export class Clip extends Handle {
     }
 }
 
+/** How a recording came into the units and axes of a model. */
+export interface ScaleMatch {
+    /** Of the model and, now, of the recording. */
+    readonly scale: Scale;
+    /** Of the recording before, with what was found out. */
+    readonly from: Scale;
+    /** The unit of the markers was not known, or that of the model. */
+    readonly markersUnknown: boolean;
+    readonly modelUnknown: boolean;
+    /** An unknown unit is the one that makes both equally large. */
+    readonly bySize: boolean;
+}
+
 /** A time series of labelled points, as a motion capture system records them. */
 export class Markers extends Handle {
     readonly frames: number;
@@ -174,6 +187,25 @@ export class Markers extends Handle {
     /** Turn and scale all points in place, into another unit and another upward axis. */
     rescale(scale: Scale): void {
         this.module.check(this.module.call('web_markers_rescale', this.address, scale.metres, ups.indexOf(scale.up)));
+    }
+
+    /**
+     * Into the units and axes of a model, in place; what its scale does not say is found out: a unit by comparing sizes, an
+     * upward axis from the one that has it. Returns the model's scale, completed, and what was done.
+     */
+    match(model: Model, scale: Scale): ScaleMatch {
+        const module = this.module;
+        module.put(module.scratch, [scale.metres, ups.indexOf(scale.up), 0, 0, 0, 0, 0], 7);
+        module.check(module.call('web_markers_match', this.address, model.address, module.scratch));
+        const [metres = 0, up = 0, fromMetres = 0, fromUp = 0, markersUnknown, modelUnknown, bySize] =
+            module.view(module.scratch, 7).slice();
+        return {
+            scale: { metres, up: ups[up] ?? 'unknown' },
+            from: { metres: fromMetres, up: ups[fromUp] ?? 'unknown' },
+            markersUnknown: markersUnknown === 1,
+            modelUnknown: modelUnknown === 1,
+            bySize: bySize === 1,
+        };
     }
 
     /** The labels that placements name, in their order: index of each in this recording, WORLD where it is not there. */

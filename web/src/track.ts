@@ -183,10 +183,43 @@ export class Tracker extends Handle {
     }
 }
 
+/**
+ * How a clip follows its markers. Distances are of markers that were seen and not let go, in frames that are not held; flags
+ * count frames.
+ */
+export interface TrackSummary {
+    readonly mean: number;
+    readonly rms: number;
+    readonly worst: number;
+    readonly worstFrame: number;
+    /** Of the placements. */
+    readonly worstMarker: number;
+    readonly held: number;
+    readonly jumps: number;
+    readonly outliers: number;
+    readonly restarts: number;
+    readonly gaps: number;
+    readonly meanIterations: number;
+    readonly mostIterations: number;
+}
+
+const summaryFields: readonly Field[] = ([
+    'mean', 'rms', 'worst', 'worstFrame', 'worstMarker', 'held', 'jumps', 'outliers', 'restarts', 'gaps', 'meanIterations',
+    'mostIterations',
+] as const).map((name) => [name, 'number']);
+
+export interface Tracked {
+    clip: Clip;
+    frames: TrackFrame[];
+    /** Of every marker from its place: frames x placements, NaN where it was not seen. */
+    distances: Float64Array;
+    summary: TrackSummary;
+}
+
 /** Track a whole recording into a new clip. `start`: where the cold start begins. */
 export function track(
     model: Model, placements: readonly Placement[], markers: Markers, options: TrackerOptions & { start?: Numbers } = {},
-): { clip: Clip; frames: TrackFrame[] } {
+): Tracked {
     const { start, ...plain } = options;
     const module = model.module;
     const list = placementsIn(module, placements);
@@ -198,12 +231,19 @@ export function track(
         owned.push(q);
         const frames = module.allocate(8 * FRAME * Math.max(markers.frames, 1));
         owned.push(frames);
+        const points = markers.frames * placements.length;
+        const distances = module.allocate(8 * Math.max(points, 1));
+        owned.push(distances);
         const address = module.need(
-            module.call('web_track', model.address, list.address, placements.length, markers.address, q, row, frames),
+            module.call('web_track', model.address, list.address, placements.length, markers.address, q, row, frames, distances,
+                module.scratch),
         );
+        const summary = getFields<TrackSummary>(module, module.view(module.scratch, summaryFields.length), summaryFields);
         const numbers = module.copyOut(frames, FRAME * markers.frames);
         return {
             clip: new Clip(module, address),
+            distances: module.copyOut(distances, points),
+            summary,
             frames: Array.from({ length: markers.frames }, (_, i) =>
                 frameAt(module, numbers.subarray(i * FRAME, (i + 1) * FRAME)),
             ),
@@ -317,5 +357,49 @@ export function markersFromClip(
         return new Markers(module, module.need(address));
     } finally {
         list.release();
+    }
+}
+
+/** What `retarget` came to. */
+export interface Retargeted {
+    /** The points' paths, in the units, axes and size of the skeleton that follows. */
+    readonly markers: Markers;
+    /** Where they sit on it. */
+    readonly placements: Placement[];
+    /** That lengths were multiplied by. */
+    readonly factor: number;
+    /** The upward axes differed. */
+    readonly isTurned: boolean;
+    readonly scale: Scale;
+}
+
+/**
+ * Another skeleton's motion as markers to track: the points of bodies and tools that both have by name. `pairs`,
+ * "SOURCE=TARGET", name bodies that belong together though their names differ; `keepSize` converts units only.
+ */
+export function retarget(
+    from: { model: Model; clip: Clip; scale: Scale }, to: { model: Model; scale: Scale },
+    options: { pairs?: readonly string[]; keepSize?: boolean } = {},
+): Retargeted {
+    const module = to.model.module;
+    const { pairs = [], keepSize = false } = options;
+    const list = module.need(module.call('web_placements_create', from.model.joints.length + from.model.tools.length));
+    try {
+        return module.withTexts(pairs, (...texts) => {
+            const pairList = module.allocate(4 * Math.max(texts.length, 1));
+            new Uint32Array(module.bytes.buffer, pairList, texts.length).set(texts);
+            module.put(module.scratch, [
+                from.model.address, from.clip.address, from.scale.metres, ups.indexOf(from.scale.up), to.model.address,
+                to.scale.metres, ups.indexOf(to.scale.up), pairList, texts.length, keepSize ? 1 : 0,
+            ], 10);
+            const address = module.call('web_retarget_points', module.scratch, list);
+            module.release(pairList);
+            const markers = new Markers(module, module.need(address));
+            const [points = 0, factor = 1, turned = 0, metres = 0, up = 0] = module.view(module.scratch, 5).slice();
+            const scale: Scale = { metres, up: ups[up] ?? 'unknown' };
+            return { markers, placements: placementsOut(module, list, points), factor, isTurned: turned !== 0, scale };
+        });
+    } finally {
+        module.release(list);
     }
 }

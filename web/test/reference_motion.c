@@ -38,11 +38,15 @@ void put_tracking(void)
     }
     int count = place_markers(), nq = poise_model_nq(model);
     poise_clip *clip = make_walk(model);
-    poise_tracker_options options = poise_tracker_options_default();
+    poise_track_problem problem = poise_track_problem_default();
     poise_scale scale = {1.0, POISE_UP_Y};
     put_name("humanoid", "tracker");
     put(poise_markers_from_clip(model, clip, scale, placements, count, NULL, &seen, NULL));
-    put(poise_tracker_create(model, placements, count, &options, NULL, &tracker, NULL));
+    problem.model = model;
+    problem.placements = placements;
+    problem.placement_count = count;
+    problem.markers = seen;
+    put(poise_tracker_create(&problem, NULL, &tracker, NULL));
     for (int f = 0; f < FRAMES; ++f) {
         poise_vec3 *frame = seen->position + f * count;
         frame[f % count].x += 0.01 * f;
@@ -53,7 +57,7 @@ void put_tracking(void)
     }
     poise_clip *tracked = NULL;
     put_name("humanoid", "track");
-    put(poise_track(model, placements, count, seen, NULL, &options, NULL, &tracked, NULL, NULL));
+    put(poise_track(&problem, NULL, &tracked, NULL, NULL));
     put_all(tracked->q, FRAMES * nq);
     poise_clip_destroy(tracked);
     poise_tracker_destroy(tracker);

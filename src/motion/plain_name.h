@@ -1,0 +1,29 @@
+// Names of bodies and markers as people compare them.
+#ifndef PZ_MOTION_PLAIN_NAME_H
+#define PZ_MOTION_PLAIN_NAME_H
+
+#include <stddef.h>
+#include <string.h>
+
+#define PZ_NAME_LONGEST 64 // characters of a name that are looked at
+
+typedef struct pz_plain_name {
+    char text[PZ_NAME_LONGEST];
+    size_t length;
+} pz_plain_name;
+
+// Letters and digits in lower case, without the subject before a colon: "mixamorig:Left_Arm" is "leftarm".
+static inline pz_plain_name pz_plain_name_of(const char *text)
+{
+    const char *colon = strrchr(text, ':');
+    pz_plain_name n = {.length = 0};
+    for (const char *c = colon ? colon + 1 : text; *c && n.length + 1 < PZ_NAME_LONGEST; ++c) {
+        char lower = *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
+        if ((lower >= 'a' && lower <= 'z') || (lower >= '0' && lower <= '9')) {
+            n.text[n.length++] = lower;
+        }
+    }
+    return n;
+}
+
+#endif
