@@ -1,7 +1,7 @@
 // Any bytes as goals in words, for a small arm: goals that the library accepts, or a reason.
 #include "fuzz.h"
 
-#include <app/commands/goal_language.h>
+#include <poise/io.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,28 +34,32 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static poise_model *model;
     model = model ? model : make_model();
-    char *text = malloc(size + 1), error[256] = "";
+    char *text = malloc(size + 1);
+    poise_error error = {.text = ""};
     if (!text) {
         return 0;
     }
     memcpy(text, data, size);
     text[size] = '\0';
-    goal_list list = {0};
-    goal_context context = {.model = model};
-    bool works = goals_parse(&list, &context, text, error, sizeof error);
-    if (works ? error[0] != '\0' || list.count == 0 : error[0] == '\0') {
+    poise_goal_list *list = NULL;
+    poise_goal_words words = {.model = model};
+    if (poise_goal_list_create(NULL, &list, NULL) != POISE_OK) {
+        abort();
+    }
+    bool works = poise_goal_list_parse(list, &words, text, &error) == POISE_OK;
+    if (works ? error.text[0] != '\0' || list->count == 0 : error.text[0] == '\0') {
         fprintf(stderr, "broken: %s\n", works ? "goals without words" : "refused without a reason");
         abort();
     }
-    for (int i = 0; i < list.count; ++i) {
+    for (int i = 0; i < list->count; ++i) {
         char shown[256];
-        goal_describe(&list.goals[i], model, shown, sizeof shown);
-        if (poise_goal_check(&list.goals[i], model, NULL) != POISE_OK) {
+        poise_goal_describe(&list->goals[i], model, shown, sizeof shown);
+        if (poise_goal_check(&list->goals[i], model, NULL) != POISE_OK) {
             fprintf(stderr, "broken: the library does not take goal %d\n", i + 1);
             abort();
         }
     }
-    goals_release(&list);
+    poise_goal_list_destroy(list);
     free(text);
     return 0;
 }

@@ -168,6 +168,9 @@ set(poise_io_sources
     src/io/poise/json_goals.c
     src/io/poise/json_read.c
     src/io/poise/json_write.c
+    src/io/goals/goal_words.c
+    src/io/goals/goal_text.c
+    src/io/goals/goal_list.c
     src/io/gltf/gltf_buffer.c
     src/io/gltf/gltf_nodes.c
     src/io/gltf/gltf_clip.c

@@ -19,8 +19,8 @@ enum { RESTARTS = 30, MOST_TRACED = 100000, MOST_ANSWERS = 1000 };
 static bool choose_method(const solve_job *job, const arguments *args, poise_method *method)
 {
     const char *name = option_text(args, "method", NULL);
-    for (int i = 0; i < job->list.count && !name; ++i) {
-        name = job->list.goals[i].priority > 0 ? "priority" : NULL;
+    for (int i = 0; i < job->list->count && !name; ++i) {
+        name = job->list->goals[i].priority > 0 ? "priority" : NULL;
     }
     return method_by_name(name ? name : "auto", method);
 }
@@ -55,14 +55,14 @@ static bool set_options(solve_job *job, const arguments *args)
     o->seed = (uint64_t)option_count(args, "seed", 1);
     o->coupled_goals = 0;
     int wishes = 0;
-    for (int i = 0; i < job->list.count; ++i) {
-        poise_goal_kind kind = job->list.goals[i].kind;
+    for (int i = 0; i < job->list->count; ++i) {
+        poise_goal_kind kind = job->list->goals[i].kind;
         o->coupled_goals += kind == POISE_GOAL_RELATIVE || kind == POISE_GOAL_CENTER_OF_MASS;
-        wishes += goal_is_wish(&job->list.goals[i]);
+        wishes += goal_is_wish(&job->list->goals[i]);
     }
     double tolerance = option_number(args, "tolerance", wishes > 0 ? TOLERANCE_WITH_WISHES : o->position_tolerance);
     o->position_tolerance = o->rotation_tolerance = tolerance;
-    o->rows.max_rows = 6 * job->list.count + (wishes + 1) * poise_model_nv(job->model);
+    o->rows.max_rows = 6 * job->list->count + (wishes + 1) * poise_model_nv(job->model);
     for (int i = 0; i < poise_model_nv(job->model); ++i) {
         o->locked = job->locked[i] ? job->locked : o->locked;
     }
@@ -84,11 +84,11 @@ static bool find_all(solve_job *job, int capacity)
         return false;
     }
     job->solutions = needed(calloc((size_t)capacity * (size_t)poise_model_nq(job->model) + 1, sizeof *job->solutions));
-    if (job->list.count != 1) {
+    if (job->list->count != 1) {
         complain("solve: --all takes a single goal, a pose");
         return false;
     }
-    poise_status status = poise_solve_all(job->solver, job->list.goals, job->q, job->solutions, capacity,
+    poise_status status = poise_solve_all(job->solver, job->list->goals, job->q, job->solutions, capacity,
                                           &job->solution_count, &job->report, &error);
     if (status != POISE_OK) {
         complain("solve: --all: %s", error.text);
@@ -103,7 +103,7 @@ static bool find_all(solve_job *job, int capacity)
 
 static bool is_reached(const solve_job *job)
 {
-    for (int i = 0; i < job->list.count; ++i) {
+    for (int i = 0; i < job->list->count; ++i) {
         if (!solve_goal_is_met(job, i)) {
             return false;
         }
@@ -122,7 +122,7 @@ static bool try(solve_job *job, int restarts, double *q, poise_solver **solver, 
         return false;
     }
     memcpy(q, job->start, sizeof *q * (size_t)poise_model_nq(job->model));
-    if (poise_solve(*solver, job->list.goals, job->list.count, q, report, &error) != POISE_OK) {
+    if (poise_solve(*solver, job->list->goals, job->list->count, q, report, &error) != POISE_OK) {
         complain("solve: method %s: %s", poise_method_name(options.method), error.text);
         return false;
     }
@@ -187,8 +187,8 @@ static bool save(const solve_job *job, const char *name)
     bool json = is_json(name); // others would only warn
     out.postures = json ? postures : NULL;
     out.posture_count = json ? kept : 0;
-    out.goals = json ? job->list.goals : NULL;
-    out.goal_count = json ? job->list.count : 0;
+    out.goals = json ? job->list->goals : NULL;
+    out.goal_count = json ? job->list->count : 0;
     out.placements = json ? out.placements : NULL;
     out.placement_count = json ? out.placement_count : 0;
     bool works = save_file(name, &out);
@@ -233,7 +233,7 @@ static bool set_start(solve_job *job, const arguments *args)
 static void release(solve_job *job)
 {
     poise_solver_destroy(job->solver);
-    goals_release(&job->list);
+    poise_goal_list_destroy(job->list);
     free(job->start);
     free(job->q);
     free(job->locked);

@@ -7,21 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ERROR_SIZE = 1024 };
-
-// A posture by its name in the file, or from another file; goal_context.posture.
-static bool find_posture(const void *user, const char *name, double *q, char *error, size_t size)
+// A posture by its name in the file, or from another file; poise_goal_words.posture.
+static bool find_posture(const void *user, const char *name, double *q, poise_error *error)
 {
     const poise_file *file = user;
-    complain_to(error, size);
+    complain_to(error->text, sizeof error->text);
     bool works = load_posture(file, name, q);
     complain_to(NULL, 0);
     return works;
 }
 
-static goal_context context_of(const solve_job *job)
+static bool add_words(solve_job *job, const char *text, poise_error *error)
 {
-    return (goal_context){.model = job->model, .start = job->start, .posture = find_posture, .user = job->file};
+    poise_goal_words words = {.model = job->model, .q_start = job->start, .posture = find_posture, .user = job->file};
+    return poise_goal_list_parse(job->list, &words, text, error) == POISE_OK;
 }
 
 // Goals that a file in JSON holds; the list points into it.
@@ -29,8 +28,8 @@ static bool add_from_json(solve_job *job, const char *name, const poise_file *fi
 {
     for (int i = 0; i < file->goal_count; ++i) {
         char text[256];
-        goal_describe(&file->goals[i], job->model, text, sizeof text);
-        need(goals_add(&job->list, &file->goals[i], text));
+        poise_goal_describe(&file->goals[i], job->model, text, sizeof text);
+        need(poise_goal_list_add(job->list, &file->goals[i], text, NULL) == POISE_OK);
     }
     if (file->goal_count == 0) {
         complain("%s: holds no goals; they are a list \"goals\" of objects with a \"kind\"", name);
@@ -42,25 +41,25 @@ static bool add_from_json(solve_job *job, const char *name, const poise_file *fi
 static bool add_from_text(solve_job *job, const char *name, const file_bytes *bytes)
 {
     const char *at = bytes->bytes, *end = at + bytes->size;
-    goal_context context = context_of(job);
-    int before = job->list.count;
+    int before = job->list->count;
     for (int line = 1; at < end; ++line) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         size_t size = (size_t)((stop ? stop : end) - at);
-        char *text = needed(strndup(at, size)), error[ERROR_SIZE];
+        char *text = needed(strndup(at, size));
+        poise_error error;
         text[strcspn(text, "#")] = '\0';
-        bool works = text[strspn(text, " \t\r;")] == '\0' || goals_parse(&job->list, &context, text, error, sizeof error);
+        bool works = text[strspn(text, " \t\r;")] == '\0' || add_words(job, text, &error);
         free(text);
         if (!works) {
-            complain("%s:%d: %s", name, line, error);
+            complain("%s:%d: %s", name, line, error.text);
             return false;
         }
         at += size + 1;
     }
-    if (job->list.count == before) {
+    if (job->list->count == before) {
         complain("%s: holds no goals; \"poise help goals\" says how to write them", name);
     }
-    return job->list.count > before;
+    return job->list->count > before;
 }
 
 static bool add_from_file(solve_job *job, const char *name)
@@ -83,18 +82,18 @@ static bool add_from_file(solve_job *job, const char *name)
 bool solve_collect_goals(solve_job *job, const arguments *args)
 {
     const char *text, *file = option_text(args, "goals", NULL);
-    goal_context context = context_of(job);
+    need(poise_goal_list_create(NULL, &job->list, NULL) == POISE_OK);
     for (int i = 0; (text = option_text_at(args, "goal", i)); ++i) {
-        char error[ERROR_SIZE];
-        if (!goals_parse(&job->list, &context, text, error, sizeof error)) {
-            complain("%s", error);
+        poise_error error;
+        if (!add_words(job, text, &error)) {
+            complain("%s", error.text);
             return false;
         }
     }
     if (file && !add_from_file(job, file)) {
         return false;
     }
-    if (job->list.count > 0) {
+    if (job->list->count > 0) {
         return true;
     }
     if (job->file->goal_count > 0) {

@@ -5,14 +5,19 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/load.h"
-#include "goal_language.h"
+
+// Is it a wish, which pulls on the answer and is never met exactly (POSTURE, SMOOTHNESS)?
+static inline bool goal_is_wish(const poise_goal *goal)
+{
+    return goal->kind == POISE_GOAL_POSTURE || goal->kind == POISE_GOAL_SMOOTHNESS;
+}
 
 typedef struct solve_job {
     const char *name;
     poise_file *file;      // with the model
     poise_file *goal_file; // --goals in JSON; NULL: none
     const poise_model *model;
-    goal_list list;
+    poise_goal_list *list;
     double *start, *q; // nq numbers
     bool *locked;      // nv flags
     poise_solver_options options;

@@ -26,7 +26,7 @@ static bool has_point(const poise_goal *goal)
 // A ring where the goal is, and a dashed line to it from the point that should go there.
 static void draw_goal(picture *p, const solve_job *job, const poise_kinematics *kinematics, int index)
 {
-    const poise_goal *goal = &job->list.goals[index];
+    const poise_goal *goal = &job->list->goals[index];
     if (!has_point(goal)) {
         return;
     }
@@ -47,9 +47,9 @@ static void draw(picture *p, const solve_job *job, poise_kinematics *kinematics)
         poise_kinematics_update(kinematics, poses[i], NULL);
         drawing_box_add_skeleton(&box, job->model, kinematics);
     }
-    for (int i = 0; i < job->list.count; ++i) {
-        if (has_point(&job->list.goals[i])) {
-            drawing_box_add(&box, job->list.goals[i].target.position);
+    for (int i = 0; i < job->list->count; ++i) {
+        if (has_point(&job->list->goals[i])) {
+            drawing_box_add(&box, job->list->goals[i].target.position);
         }
     }
     show_box(p, job->file, &box, 60);
@@ -58,7 +58,7 @@ static void draw(picture *p, const solve_job *job, poise_kinematics *kinematics)
     picture_next_figure(p);
     poise_kinematics_update(kinematics, job->q, NULL);
     drawing_skeleton(p, job->model, kinematics, 7, bone, joint);
-    for (int i = 0; i < job->list.count; ++i) {
+    for (int i = 0; i < job->list->count; ++i) {
         draw_goal(p, job, kinematics, i);
     }
 }
@@ -68,11 +68,11 @@ bool solve_save_picture(const solve_job *job, const char *name)
     poise_kinematics *kinematics;
     char caption[160];
     int missed = 0;
-    for (int i = 0; i < job->list.count; ++i) {
+    for (int i = 0; i < job->list->count; ++i) {
         missed += !solve_goal_is_met(job, i);
     }
-    snprintf(caption, sizeof caption, "%d goal%s, %d missed; pale: the start; rings: where goals are", job->list.count,
-             job->list.count == 1 ? "" : "s", missed);
+    snprintf(caption, sizeof caption, "%d goal%s, %d missed; pale: the start; rings: where goals are", job->list->count,
+             job->list->count == 1 ? "" : "s", missed);
     picture *p = begin_picture(SKELETON_WIDTH, SKELETON_HEIGHT, job->reached ? "Reached" : "The closest pose", caption,
                                job->model, &kinematics);
     draw(p, job, kinematics);

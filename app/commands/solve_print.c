@@ -17,14 +17,14 @@ static bool has_rotation(const poise_goal *goal)
 static poise_goal_error counted_error(const solve_job *job, int goal)
 {
     poise_goal_error e = poise_solver_goal_error(job->solver, goal);
-    e.error = job->list.goals[goal].weight > 0 ? e.error : 0;
-    e.rotation_error = has_rotation(&job->list.goals[goal]) ? e.rotation_error : 0;
+    e.error = job->list->goals[goal].weight > 0 ? e.error : 0;
+    e.rotation_error = has_rotation(&job->list->goals[goal]) ? e.rotation_error : 0;
     return e;
 }
 
 bool solve_goal_is_met(const solve_job *job, int goal)
 {
-    if (goal_is_wish(&job->list.goals[goal])) {
+    if (goal_is_wish(&job->list->goals[goal])) {
         return true;
     }
     poise_goal_error e = counted_error(job, goal);
@@ -42,7 +42,7 @@ static void print_error(char *text, size_t size, const solve_job *job, int goal)
     double error = e.unit == POISE_UNIT_ANGLE ? e.error * DEGREES_PER_RADIAN : e.error;
     const char *unit = e.unit == POISE_UNIT_ANGLE ? " degrees" : e.unit == POISE_UNIT_LENGTH ? job->length_unit : "";
     int used = snprintf(text, size, "%.3g%s%s", error < 1e-9 ? 0 : error, *unit && *unit != ' ' ? " " : "", unit);
-    if (has_rotation(&job->list.goals[goal]) && used > 0 && (size_t)used < size) {
+    if (has_rotation(&job->list->goals[goal]) && used > 0 && (size_t)used < size) {
         double angle = e.rotation_error * DEGREES_PER_RADIAN;
         snprintf(text + used, size - (size_t)used, ", %.3g degrees", angle < 1e-9 ? 0 : angle);
     }
@@ -51,13 +51,13 @@ static void print_error(char *text, size_t size, const solve_job *job, int goal)
 static void print_goals(const solve_job *job)
 {
     table *t = table_create("goal\t>error\t");
-    for (int i = 0; i < job->list.count; ++i) {
+    for (int i = 0; i < job->list->count; ++i) {
         char error[96];
         print_error(error, sizeof error, job, i);
-        table_row(t, "%s\t%s\t%s", job->list.texts[i], error,
-                  goal_is_wish(&job->list.goals[i]) ? "wish"
-                  : solve_goal_is_met(job, i)       ? "met"
-                                                    : "missed");
+        table_row(t, "%s\t%s\t%s", job->list->texts[i], error,
+                  goal_is_wish(&job->list->goals[i]) ? "wish"
+                  : solve_goal_is_met(job, i)        ? "met"
+                                                     : "missed");
     }
     table_end(t, stdout);
 }
@@ -135,8 +135,8 @@ static void add_out_of_reach(const solve_job *job, FILE *stream)
         return; // it is only a remark
     }
     poise_kinematics_update(kinematics, job->q, NULL);
-    for (int i = 0; i < job->list.count; ++i) {
-        const poise_goal *goal = &job->list.goals[i];
+    for (int i = 0; i < job->list->count; ++i) {
+        const poise_goal *goal = &job->list->goals[i];
         if ((goal->kind != POISE_GOAL_POSITION && goal->kind != POISE_GOAL_POSE) || solve_goal_is_met(job, i)) {
             continue;
         }
@@ -239,11 +239,11 @@ static json_node *goals_as_json(const solve_job *job)
     static const char *const units[] = {
         [POISE_UNIT_LENGTH] = "length", [POISE_UNIT_ANGLE] = "radian", [POISE_UNIT_NONE] = "number"};
     json_node *list = json_new(JSON_ARRAY);
-    for (int i = 0; i < job->list.count; ++i) {
-        const poise_goal *goal = &job->list.goals[i];
+    for (int i = 0; i < job->list->count; ++i) {
+        const poise_goal *goal = &job->list->goals[i];
         poise_goal_error e = poise_solver_goal_error(job->solver, i);
         bool wish = goal_is_wish(goal);
-        json_node *o = json_make("{s:o, s:s, s:o, s:s, s:o}", "goal", json_from_text(job->list.texts[i]), "kind",
+        json_node *o = json_make("{s:o, s:s, s:o, s:s, s:o}", "goal", json_from_text(job->list->texts[i]), "kind",
                                  poise_goal_kind_name(goal->kind), "error", json_from_number(e.error), "unit", units[e.unit],
                                  "met", wish ? json_new(JSON_NULL) : json_from_bool(solve_goal_is_met(job, i)));
         if (has_rotation(goal)) {

@@ -5,7 +5,6 @@
 #include "cli/json_output.h"
 #include "cli/latency.h"
 #include "commands/aim_target.h"
-#include "commands/goal_language.h"
 #include "commands/smooth.h"
 
 #include <stdint.h>
@@ -48,8 +47,8 @@ typedef struct stream_task {
     bool has_aim, has_position, stops;
     aim_target aim;
     poise_vec3 position;
-    goal_list listed;      // of the member "goals": those in words ...
-    poise_file *goal_file; // ... and the others; NULL: none
+    poise_goal_list *listed; // of the member "goals": those in words ...
+    poise_file *goal_file;   // ... and the others; NULL: none
     poise_goal goals[STREAM_MOST_GOALS];
     int goal_count; // all, with the two above
 } stream_task;

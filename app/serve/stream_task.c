@@ -30,10 +30,10 @@ typedef struct change {
     bool has_aim, has_position, stops;
     aim_target target;
     poise_vec3 place;
-    const double *q;  // the posture, or ...
-    double *numbers;  // ... as a list, to be freed
-    goal_list listed; // goals in words
-    poise_file *file; // goals as objects
+    const double *q;         // the posture, or ...
+    double *numbers;         // ... as a list, to be freed
+    poise_goal_list *listed; // goals in words
+    poise_file *file;        // goals as objects
 } change;
 
 // Up to `capacity` numbers of a list; -1 when it is none, or something in it is not a finite number.
@@ -115,7 +115,7 @@ static bool read_posture(const stream_task *task, const json_node *value, change
     return sound || refuse(wrong, "posture: a quaternion in it is zero");
 }
 
-static bool posture_by_name(const void *user, const char *name, double *q, char *error, size_t size)
+static bool posture_by_name(const void *user, const char *name, double *q, poise_error *error)
 {
     const poise_file *file = user;
     for (int i = 0; i < file->posture_count; ++i) {
@@ -124,7 +124,7 @@ static bool posture_by_name(const void *user, const char *name, double *q, char 
             return true;
         }
     }
-    snprintf(error, size, "no posture is called \"%.80s\"", name);
+    snprintf(error->text, sizeof error->text, "no posture is called \"%.80s\"", name);
     return false;
 }
 
@@ -151,8 +151,8 @@ static bool read_objects(const stream_task *task, json_node *objects, change *c,
 
 static bool read_goals(const stream_task *task, const json_node *value, change *c, char *wrong)
 {
-    goal_context context = {
-        .model = task->model, .start = task->first_posture, .posture = posture_by_name, .user = task->file};
+    poise_goal_words words = {
+        .model = task->model, .q_start = task->first_posture, .posture = posture_by_name, .user = task->file};
     bool works = true;
     c->goals = true;
     if (json_is(value, JSON_NULL)) {
@@ -161,15 +161,16 @@ static bool read_goals(const stream_task *task, const json_node *value, change *
     if (!json_is(value, JSON_ARRAY)) {
         return refuse(wrong, "goals: is not a list");
     }
+    need(poise_goal_list_create(NULL, &c->listed, NULL) == POISE_OK);
     json_node *objects = json_new(JSON_ARRAY);
     int i = 0;
     for (const json_node *item = value->first; item && works; item = item->next, ++i) {
         const char *text = json_text_of(item);
-        char reason[200] = "";
+        poise_error reason;
         if (json_is(item, JSON_OBJECT)) {
             json_append(objects, json_copy(item));
-        } else if (!text || !goals_parse(&c->listed, &context, text, reason, sizeof reason)) {
-            works = refuse(wrong, "goals: item %d: %s", i, text ? reason : "is neither words nor an object");
+        } else if (!text || poise_goal_list_parse(c->listed, &words, text, &reason) != POISE_OK) {
+            works = refuse(wrong, "goals: item %d: %s", i, text ? reason.text : "is neither words nor an object");
         }
     }
     if (works && json_count(objects) > 0) {
@@ -177,7 +178,7 @@ static bool read_goals(const stream_task *task, const json_node *value, change *
     } else {
         json_release(objects);
     }
-    if (works && c->listed.count + (c->file ? c->file->goal_count : 0) > STREAM_MOST_GOALS - OWN_GOALS) {
+    if (works && c->listed->count + (c->file ? c->file->goal_count : 0) > STREAM_MOST_GOALS - OWN_GOALS) {
         works = refuse(wrong, "goals: more than %d", STREAM_MOST_GOALS - OWN_GOALS);
     }
     return works;
@@ -232,7 +233,7 @@ static int list_goals(const stream_task *task, const change *c, poise_goal *goal
 {
     int count = 0;
     bool has_aim = c->aim ? c->has_aim : task->has_aim, has_position = c->position ? c->has_position : task->has_position;
-    const goal_list *listed = c->goals ? &c->listed : &task->listed;
+    const poise_goal_list *listed = c->goals ? c->listed : task->listed;
     const poise_file *file = c->goals ? c->file : task->goal_file;
     if (has_aim) {
         goals[count++] = aim_goal(&task->end, c->aim ? &c->target : &task->aim);
@@ -241,7 +242,7 @@ static int list_goals(const stream_task *task, const change *c, poise_goal *goal
         goals[count++] =
             poise_goal_position(task->end.body, task->end.tip.position, c->position ? c->place : task->position);
     }
-    for (int i = 0; i < listed->count; ++i) {
+    for (int i = 0; listed && i < listed->count; ++i) {
         goals[count++] = listed->goals[i];
     }
     for (int i = 0; file && i < file->goal_count; ++i) {
@@ -272,7 +273,7 @@ static void commit(stream_task *task, change *c)
         memmove(task->posture, c->q, (size_t)poise_model_nq(task->model) * sizeof *task->posture);
     }
     if (c->goals) {
-        goal_list listed = task->listed;
+        poise_goal_list *listed = task->listed;
         poise_file *file = task->goal_file;
         task->listed = c->listed;
         task->goal_file = c->file;
@@ -301,7 +302,7 @@ bool task_apply(stream_task *task, json_node *object, char *wrong)
         task->goal_count = count;
     }
     free(c.numbers);
-    goals_release(&c.listed);
+    poise_goal_list_destroy(c.listed);
     poise_file_destroy(c.file);
     return sound;
 }
@@ -322,7 +323,7 @@ void task_release(stream_task *task)
 {
     free(task->posture);
     free(task->first_posture);
-    goals_release(&task->listed);
+    poise_goal_list_destroy(task->listed);
     poise_file_destroy(task->goal_file);
     poise_kinematics_destroy(task->kinematics);
 }

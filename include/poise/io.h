@@ -132,6 +132,44 @@ POISE_API poise_status poise_write(const poise_file *file, poise_format format, 
 // Release what poise_write made; the same allocator.
 POISE_API void poise_bytes_release(const poise_allocator *allocator, void *bytes);
 
+// ---- Goals in words ------------------------------------------------------------------------------------------------------
+
+// What words may refer to. Start with {0} and the model.
+typedef struct poise_goal_words {
+    const poise_model *model; // whose bodies, joints and tools are named
+    const double *q_start;    // NULL, the neutral configuration: where "stay" stays; nq numbers
+
+    // NULL: "neutral" and numbers are all the postures there are. Otherwise the posture of this name, into q (nq numbers).
+    // Without an answer it may have put a reason into `error`.
+    bool (*posture)(const void *user, const char *name, double *q, poise_error *error);
+    const void *user; // handed to it
+} poise_goal_words;
+
+// Goals, and the words they came from. Read it as you like; all its memory is the list's own.
+typedef struct poise_goal_list {
+    int count;          // how many there are
+    poise_goal *goals;  // what they point to is the list's, too, but for goals that poise_goal_list_add took
+    const char **texts; // of each, as it was written
+} poise_goal_list;
+
+// An empty list. All that it will hold comes from `allocator` (NULL: malloc) and goes with it.
+POISE_API poise_status poise_goal_list_create(const poise_allocator *allocator, poise_goal_list **list, poise_error *error);
+POISE_API void poise_goal_list_destroy(poise_goal_list *list); // NULL is allowed
+
+// Add the goals of a text, separated by semicolons: "position hand 0.4 0.1 0.3 weight 2; aim head to 1 0 1.5". `poise help
+// goals` explains the language. FORMAT, with a reason in `error` such as `goal 2, word 3: no body or tool is called "hnad";
+// did you mean "hand"?`; the list then has the goals before that one. Goals are counted through the whole list.
+POISE_API poise_status poise_goal_list_parse(poise_goal_list *list, const poise_goal_words *words, const char *text,
+                                             poise_error *error);
+
+// Add a goal that came from elsewhere, with a copy of `text`; what the goal points to must stay valid.
+POISE_API poise_status poise_goal_list_add(poise_goal_list *list, const poise_goal *goal, const char *text,
+                                           poise_error *error);
+
+// What a goal is about, in words such as poise_goal_list_parse takes: "position hand 0.4 0.1 0.3". Cut to `size` bytes, the
+// zero at the end included.
+POISE_API void poise_goal_describe(const poise_goal *goal, const poise_model *model, char *text, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -358,6 +358,20 @@ static poise_status calibrate(const poise_allocator *a, poise_error *e)
     FINISH(status, made, poise_model_destroy);
 }
 
+static poise_status goal_list_create(const poise_allocator *a, poise_error *e)
+{
+    poise_goal_list *made = UNTOUCHED;
+    poise_goal_words words = {.model = stage.model};
+    poise_status status = poise_goal_list_create(a, &made, e);
+    if (status != POISE_OK) {
+        ck_assert_ptr_eq(made, UNTOUCHED);
+        return status;
+    }
+    status = poise_goal_list_parse(made, &words, "stay; posture neutral weight 2; stay", e);
+    poise_goal_list_destroy(made);
+    return status;
+}
+
 // ---- The table -----------------------------------------------------------------------------------------------------------
 
 typedef poise_status (*attempt)(const poise_allocator *allocator, poise_error *error);
@@ -377,6 +391,7 @@ static const struct {
     {"poise_erik_create", erik_create, true},
     {"poise_expressive_create", expressive_create, true},
     {"poise_filter_create", filter_create, false},
+    {"poise_goal_list_create", goal_list_create, true},
     {"poise_kinematics_create", kinematics_create, false},
     {"poise_markers_create", markers_create, false},
     {"poise_markers_from_clip", markers_from_clip, false},

@@ -209,3 +209,28 @@ void WEB_EXPORT(web_solver_errors)(poise_solver *solver, int count, double *erro
         put_error(&row, poise_solver_goal_error(solver, i));
     }
 }
+
+// ---- Words ---------------------------------------------------------------------------------------------------------------
+
+// The goals of a text; `q_start` may be 0. Released with poise_goal_list_destroy. 0 where words make no sense.
+poise_goal_list *WEB_EXPORT(web_goals_parse)(const poise_model *model, const char *text, const double *q_start)
+{
+    poise_goal_list *list = NULL;
+    poise_goal_words words = {.model = model, .q_start = q_start};
+    if (poise_goal_list_create(NULL, &list, web_error_clear()) == POISE_OK &&
+        poise_goal_list_parse(list, &words, text, web_error_clear()) != POISE_OK) {
+        poise_goal_list_destroy(list);
+        list = NULL;
+    }
+    return list;
+}
+
+int WEB_EXPORT(web_goal_list_count)(const poise_goal_list *list)
+{
+    return list->count;
+}
+
+const poise_goal *WEB_EXPORT(web_goal_list_goals)(const poise_goal_list *list)
+{
+    return list->goals;
+}

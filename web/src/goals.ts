@@ -295,3 +295,22 @@ export function readGoals(module: Module, address: Address, count: number, nq: n
         };
     });
 }
+
+/**
+ * Goals in words, as `poise solve` takes them: "position hand 0.4 0.1 0.3 weight 2; aim head to 1 0 1.5". `start` is where
+ * "stay" stays; left out: the neutral configuration. Throws a PoiseError that points at the word it does not understand.
+ */
+export function parseGoals(model: Model, text: string, start?: Numbers): Goal[] {
+    const module = model.module;
+    const parse = (at: Address): Goal[] =>
+        module.withTexts([text], (words = 0) => {
+            const list = module.need(module.call('web_goals_parse', model.address, words, at));
+            try {
+                const count = module.call('web_goal_list_count', list);
+                return readGoals(module, module.call('web_goal_list_goals', list), count, model.nq, model.nv);
+            } finally {
+                module.call('poise_goal_list_destroy', list);
+            }
+        });
+    return start ? module.withNumbers(start, model.nq, parse) : parse(0);
+}

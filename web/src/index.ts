@@ -17,7 +17,7 @@ export {
     type ToolDescription,
 } from './model.js';
 export { Kinematics } from './kinematics.js';
-export { goals, GoalSet, type BodyEnergy, type Goal, type GoalExtras } from './goals.js';
+export { goals, GoalSet, parseGoals, type BodyEnergy, type Goal, type GoalExtras } from './goals.js';
 export {
     Solver, type GoalError, type Report, type SolverExtras, type SolverOptions, type TraceEntry,
 } from './solver.js';

@@ -394,8 +394,9 @@ export function retarget(
             ], 10);
             const address = module.call('web_retarget_points', module.scratch, list);
             module.release(pairList);
-            const markers = new Markers(module, module.need(address));
+            module.need(address);
             const [points = 0, factor = 1, turned = 0, metres = 0, up = 0] = module.view(module.scratch, 5).slice();
+            const markers = new Markers(module, address);
             const scale: Scale = { metres, up: ups[up] ?? 'unknown' };
             return { markers, placements: placementsOut(module, list, points), factor, isTurned: turned !== 0, scale };
         });

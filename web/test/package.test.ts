@@ -217,6 +217,48 @@ test('markers that are calibrated fit', () => {
     result.model.dispose();
 });
 
+test('a recording comes into the units and axes of a model, and is tracked and measured', () => {
+    using scene = poise.scene('humanoid');
+    const { model } = scene;
+    using clip = ik.Clip.create(poise, Array.from({ length: 6 }, (_, f) => scene.motion('walk', f / 60)), 1 / 60);
+    using markers = ik.markersFromClip(model, clip, scene.markers, { metres: 1, up: 'y' });
+    const before = markers.positions.slice();
+    const millimetres = before.map((x) => 1000 * x);
+    using recorded = ik.Markers.create(poise, markers.labels, millimetres, 60, { metres: 0, up: 'unknown' });
+    const match = recorded.match(model, { metres: 1, up: 'y' });
+    assert.deepEqual(match, {
+        scale: { metres: 1, up: 'y' }, from: { metres: 0.001, up: 'y' }, markersUnknown: true, modelUnknown: false, bySize: true,
+    });
+    assert.ok(recorded.positions.every((x, i) => Math.abs(x - before[i]!) < 1e-9));
+    const tracked = ik.track(model, scene.markers, recorded);
+    using found = tracked.clip;
+    assert.equal(found.frames, 6);
+    assert.equal(tracked.distances.length, 6 * scene.markers.length);
+    assert.ok(tracked.summary.worst < 1e-4 && tracked.summary.held === 0, JSON.stringify(tracked.summary));
+});
+
+test('one skeleton follows the motion of another by the names of bodies', () => {
+    using from = poise.scene('humanoid');
+    using to = poise.scene('humanoid-euler');
+    using arm = poise.scene('arm7');
+    using clip = ik.Clip.create(poise, [from.motion('kick', 0), from.motion('kick', 0.1)], 0.1);
+    const motion = { model: from.model, clip, scale: { metres: 1, up: 'y' } as const };
+    const points = ik.retarget(motion, { model: to.model, scale: { metres: 0.01, up: 'z' } }, { keepSize: true });
+    using markers = points.markers;
+    assert.ok(Math.abs(points.factor - 100) < 1e-9 && points.isTurned && points.scale.up === 'z');
+    assert.equal(markers.count, points.placements.length);
+    assert.throws(() => ik.retarget(motion, { model: arm.model, scale: { metres: 1, up: 'z' } }), /only 0 of its 29 bodies/);
+    assert.throws(() => ik.retarget(motion, { model: to.model, scale: { metres: 1, up: 'z' } }, { pairs: ['head'] }), /SOURCE=TARGET/);
+});
+
+test('goals are read from words', () => {
+    using scene = poise.scene('arm7');
+    const list = ik.parseGoals(scene.model, 'position tip 0.4 0.1 0.3 weight 2; stay', scene.model.neutral());
+    assert.deepEqual(list.map((goal) => goal.kind), ['position', 'smoothness']);
+    assert.deepEqual([list[0]?.weight, list[0]?.target?.position], [2, [0.4, 0.1, 0.3]]);
+    assert.throws(() => ik.parseGoals(scene.model, 'position tpi 1 2 3'), /word 2: .* did you mean "tip"/);
+});
+
 test('the example of the README runs', async () => {
     const text = readFileSync(sourceFile('README.md'), 'utf8');
     const example = /```js\n([^]*?)```/.exec(text)?.[1];

@@ -536,6 +536,9 @@ export class App {
       frameTimes: () => [...this.frameTimes],
       heap: () => this.poise.heap,
       size: () => this.session?.size(),
+      standing: () => this.session?.standing(),
+      metres: () => this.session?.stage.scale.metres,
+      markerError: () => this.session?.markerError(),
       selected: () => this.viewport.selectedTarget,
     };
   }

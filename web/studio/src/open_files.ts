@@ -186,13 +186,9 @@ class Opening {
   /** Markers on the skeleton that came with them; without one the built-in body takes them on where their names are known. */
   #recording(name: string, markers: Markers): Stage {
     const stage = this.#stage;
-    if (markers.scale.metres > 0 && markers.scale.up !== 'unknown') {
-      markers.rescale(stage && stage.scale.metres > 0 ? stage.scale : { metres: 1, up: 'y' });
-    }
-    const scale: Scale = stage?.scale ?? (markers.scale.metres > 0 ? markers.scale : { metres: 0, up: 'z' });
-    const base = { title: name, scale, postures: stage?.postures ?? [], clip: null, markers };
+    const base = { title: name, postures: stage?.postures ?? [], clip: null, markers };
     if (stage && stage.placements.length > 0) {
-      return { ...stage, ...base };
+      return { ...stage, ...base, scale: markers.match(stage.model, stage.scale).scale };
     }
     const scene = this.poise.scene('humanoid');
     this.#keep(scene.model);
@@ -204,16 +200,21 @@ class Opening {
     if (placed.length < LEAST_MARKERS) {
       this.#notes.push(`${name}: the names of its ${markers.count} markers do not say where they sit, so they are shown without a body`);
       const model = this.#keep(this.poise.model({ joints: [{ name: 'world', type: 'fixed' }] }));
-      return { ...base, model, placements: [] };
+      const known = markers.scale;
+      const wanted: Scale = { metres: known.metres > 0 ? 1 : 0, up: known.up === 'unknown' ? 'z' : 'y' };
+      return { ...base, model, placements: [], scale: markers.match(model, wanted).scale };
     }
-    return { ...base, ...this.#fit(name, body, placed, markers) };
+    const { scale } = markers.match(body, stage?.scale ?? { metres: 1, up: 'y' });
+    return { ...base, scale, ...this.#fit(name, body, placed, markers) };
   }
 
   #fit(name: string, body: Model, placed: readonly Placement[], markers: Markers): { model: Model; placements: Placement[]; q: Float64Array } {
     const q = body.neutral();
     const fit = calibrate(body, placed, markers, FIT_FRAMES, q, { scaling: 'segments' });
-    const left = `${(1000 * markers.scale.metres * fit.rms).toFixed(1)} mm`;
-    this.#notes.push(`${name}: ${placed.length} of ${markers.count} markers placed on the built-in body by their names; it fits to ${left}`);
+    const { metres } = markers.scale;
+    const left = metres > 0 ? `${(1000 * metres * fit.rms).toFixed(1)} mm` : fit.rms.toPrecision(3);
+    const whose = this.#stage ? 'skeleton' : 'built-in body';
+    this.#notes.push(`${name}: ${placed.length} of ${markers.count} markers placed on the ${whose} by their names; it fits to ${left}`);
     return { model: this.#keep(fit.model), placements: fit.placements, q };
   }
 

@@ -136,3 +136,18 @@ test('files of others open', { skip, timeout: 120_000 }, async () => {
   }
   await finish();
 });
+
+// The unit of its C3D (mm) and of its ASF (2.22 inches) are known, the upward axis of neither is.
+test('a skeleton and a recording in other units stand in one place', { skip: skip || !existsSync(join(data, 'hdm05')), timeout: 120_000 }, async () => {
+  const { page, finish } = await open('?scene=arm6');
+  const files = ['HDM_dg.asf', 'HDM_dg_01-03_01_120.c3d'].map((name) => load(join(data, 'hdm05', name)));
+  for (const dropped of [files, files.slice(1)]) {
+    await drop(page, ...dropped);
+    const { text, bad } = await notice(page);
+    assert.ok(!bad, text);
+    const [metres, points, error] = [await probe(page, 'metres'), await probe(page, 'standing'), await probe(page, 'markerError')];
+    assert.ok(Math.max(...points.map(Math.abs)) * metres < 10, `${Math.max(...points.map(Math.abs)) * metres} m away`);
+    assert.ok(error * metres < 0.05, `markers are ${error * metres} m off`);
+  }
+  await finish();
+});

@@ -1,7 +1,7 @@
 // Goals in words: every kind means the goal of the library that it names, and what is not understood is pointed at.
 #include "support/test_main.h"
 
-#include <app/commands/goal_language.h>
+#include <poise/io.h>
 #include <scenes/scenes.h>
 
 #include <math.h>
@@ -19,10 +19,10 @@ __attribute__((constructor)) static void make_models(void)
     scene_create("humanoid", NULL, &body, NULL);
 }
 
-static bool give_posture(const void *user, const char *name, double *q, char *error, size_t size)
+static bool give_posture(const void *user, const char *name, double *q, poise_error *error)
 {
     if (strcmp(name, "bent") != 0) {
-        snprintf(error, size, "there is no %s", name);
+        snprintf(error->text, sizeof error->text, "there is no %s", name);
         return false;
     }
     for (int i = 0; i < poise_model_nq(user); ++i) {
@@ -31,32 +31,40 @@ static bool give_posture(const void *user, const char *name, double *q, char *er
     return true;
 }
 
-static goal_context context_of(const poise_model *model)
+static poise_goal_words words_of(const poise_model *model)
 {
-    return (goal_context){.model = model, .start = start, .posture = give_posture, .user = model};
+    return (poise_goal_words){.model = model, .q_start = start, .posture = give_posture, .user = model};
+}
+
+static poise_goal_list *make_list(void)
+{
+    poise_goal_list *list;
+    ck_assert_int_eq(poise_goal_list_create(NULL, &list, NULL), POISE_OK);
+    return list;
 }
 
 // The only goal of a text; its numbers are kept until the next one.
 static poise_goal parse(const poise_model *model, const char *text)
 {
-    static goal_list list;
-    char error[1024] = "";
-    goal_context context = context_of(model);
-    goals_release(&list);
-    bool works = goals_parse(&list, &context, text, error, sizeof error);
-    ck_assert_msg(works && list.count == 1, "%s: %s", text, error);
-    ck_assert_str_eq(list.texts[0], text);
-    return list.goals[0];
+    static poise_goal_list *list;
+    poise_error error = {.text = ""};
+    poise_goal_words words = words_of(model);
+    poise_goal_list_destroy(list);
+    list = make_list();
+    poise_status status = poise_goal_list_parse(list, &words, text, &error);
+    ck_assert_msg(status == POISE_OK && list->count == 1, "%s: %s", text, error.text);
+    ck_assert_str_eq(list->texts[0], text);
+    return list->goals[0];
 }
 
 static void refuse(const char *text, const char *why)
 {
-    goal_list list = {0};
-    char error[1024] = "";
-    goal_context context = context_of(arm);
-    ck_assert_msg(!goals_parse(&list, &context, text, error, sizeof error), "%s: was taken", text);
-    ck_assert_msg(strstr(error, why) != NULL, "%s: said \"%s\", not \"%s\"", text, error, why);
-    goals_release(&list);
+    poise_goal_list *list = make_list();
+    poise_error error = {.text = ""};
+    poise_goal_words words = words_of(arm);
+    ck_assert_msg(poise_goal_list_parse(list, &words, text, &error) == POISE_ERROR_FORMAT, "%s: was taken", text);
+    ck_assert_msg(strstr(error.text, why) != NULL, "%s: said \"%s\", not \"%s\"", text, error.text, why);
+    poise_goal_list_destroy(list);
 }
 
 // Two goals that the solvers cannot tell apart.
@@ -145,30 +153,49 @@ TEST(wishes_hold_numbers_of_their_own)
 {
     start[0] = 0.75;
     poise_goal g = parse(arm, "stay weight 0.5");
-    ck_assert(g.kind == POISE_GOAL_SMOOTHNESS && g.q && g.q != start && g.q[0] == 0.75 && goal_is_wish(&g));
+    ck_assert(g.kind == POISE_GOAL_SMOOTHNESS && g.q && g.q != start && g.q[0] == 0.75);
     g = parse(arm, "posture neutral");
-    ck_assert(g.kind == POISE_GOAL_POSTURE && g.q[0] == 0 && goal_is_wish(&g));
+    ck_assert(g.kind == POISE_GOAL_POSTURE && g.q[0] == 0);
     g = parse(arm, "posture bent");
     ck_assert(g.q[5] == 0.5);
     g = parse(arm, "posture 1 2 3 4 5 -6 weight 0.1");
     ck_assert(g.q[5] == -6 && g.weight == 0.1);
 }
 
-TEST(semicolons_part_goals_and_quotes_keep_spaces)
+TEST(semicolons_separate_goals_and_quotes_keep_spaces)
 {
-    goal_list list = {0};
-    char error[256];
-    goal_context context = context_of(arm);
-    ck_assert(goals_parse(&list, &context, " position 'elbow' 1 2 3 ;; aim \"elbow\" to 0 0 1; ", error, sizeof error));
-    ck_assert_int_eq(list.count, 2);
-    ck_assert_str_eq(list.texts[0], "position 'elbow' 1 2 3");
-    ck_assert_str_eq(list.texts[1], "aim \"elbow\" to 0 0 1");
-    ck_assert(goals_parse(&list, &context, "stay", error, sizeof error));
-    ck_assert_int_eq(list.count, 3);
-    ck_assert(!goals_parse(&list, &context, "stay; stay now", error, sizeof error));
-    ck_assert_str_eq(error, "goal 5, word 2: \"now\" is no option of a goal; \"poise help goals\" lists them");
-    ck_assert_int_eq(list.count, 4);
-    goals_release(&list);
+    poise_goal_list *list = make_list();
+    poise_error error;
+    poise_goal_words words = words_of(arm);
+    const char *two = " position 'elbow' 1 2 3 ;; aim \"elbow\" to 0 0 1; ";
+    ck_assert_int_eq(poise_goal_list_parse(list, &words, two, &error), POISE_OK);
+    ck_assert_int_eq(list->count, 2);
+    ck_assert_str_eq(list->texts[0], "position 'elbow' 1 2 3");
+    ck_assert_str_eq(list->texts[1], "aim \"elbow\" to 0 0 1");
+    ck_assert_int_eq(poise_goal_list_parse(list, &words, "stay", &error), POISE_OK);
+    ck_assert_int_eq(list->count, 3);
+    ck_assert_int_eq(poise_goal_list_parse(list, &words, "stay; stay now", &error), POISE_ERROR_FORMAT);
+    ck_assert_str_eq(error.text, "goal 5, word 2: \"now\" is no option of a goal; \"poise help goals\" lists them");
+    ck_assert_int_eq(list->count, 4);
+    poise_goal_list_destroy(list);
+}
+
+// More goals than a list begins with room for; one that was added keeps its text.
+TEST(a_list_grows_and_takes_goals_from_elsewhere)
+{
+    poise_goal_list *list = make_list();
+    poise_goal_words words = {.model = arm};
+    poise_goal mine = poise_goal_position(1, (poise_vec3){0, 0, 0}, (poise_vec3){1, 2, 3});
+    for (int i = 0; i < 50; ++i) {
+        ck_assert_int_eq(poise_goal_list_parse(list, &words, "posture 1 2 3 4 5 6", NULL), POISE_OK);
+        ck_assert_int_eq(poise_goal_list_add(list, &mine, " mine ", NULL), POISE_OK);
+    }
+    ck_assert_int_eq(list->count, 100);
+    ck_assert(list->goals[98].q[5] == 6 && list->goals[1].target.position.z == 3);
+    ck_assert_str_eq(list->texts[99], "mine");
+    ck_assert_int_eq(poise_goal_list_parse(NULL, &words, "stay", NULL), POISE_ERROR_ARGUMENT);
+    poise_goal_list_destroy(list);
+    poise_goal_list_destroy(NULL);
 }
 
 TEST(what_is_not_understood_is_pointed_at)
@@ -201,7 +228,7 @@ TEST(a_description_reads_back_as_the_goal)
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i) {
         char text[256];
         poise_goal g = parse(arm, texts[i]);
-        goal_describe(&g, arm, text, sizeof text);
+        poise_goal_describe(&g, arm, text, sizeof text);
         ck_assert_str_eq(text, texts[i]);
     }
 }
@@ -214,19 +241,20 @@ TEST(words_in_any_order_do_no_harm)
                                         "",         "free",   "tolerance", "1e999",   "stay",     "\x80"};
     enum { WORDS = sizeof words / sizeof words[0], ROUNDS = 20000 };
     unsigned long state = 1;
-    goal_context context = context_of(arm);
+    poise_goal_words language = words_of(arm);
     int taken = 0;
     for (int round = 0; round < ROUNDS; ++round) {
-        char text[256] = "", error[256] = "";
+        char text[256] = "";
+        poise_error error = {.text = ""};
         for (int i = 0; i <= round % 8; ++i) {
             state = state * 6364136223846793005ul + 1442695040888963407ul;
             strcat(strcat(text, words[(state >> 33) % WORDS]), " ");
         }
-        goal_list list = {0};
-        bool works = goals_parse(&list, &context, text, error, sizeof error);
-        ck_assert_msg(works == !error[0], "%s", text);
+        poise_goal_list *list = make_list();
+        bool works = poise_goal_list_parse(list, &language, text, &error) == POISE_OK;
+        ck_assert_msg(works == !error.text[0], "%s", text);
         taken += works;
-        goals_release(&list);
+        poise_goal_list_destroy(list);
     }
     ck_assert_int_gt(taken, 0);
 }
