@@ -42,6 +42,10 @@
 #if REAL_WIDTH == 1
 typedef double real;
 typedef bool mask;
+#ifdef __clang__ // masks of one lane are joined as those of many are
+#pragma clang diagnostic ignored "-Wunknown-warning-option"
+#pragma clang diagnostic ignored "-Wbitwise-instead-of-logical"
+#endif
 #else
 typedef double real __attribute__((vector_size(8 * REAL_WIDTH)));
 typedef int64_t mask __attribute__((vector_size(8 * REAL_WIDTH))); // -1: true, 0: false
