@@ -13,7 +13,8 @@ set -eu
 # Each need is a package, or COMMAND=PACKAGE,PACKAGE... where the command may come from elsewhere.
 for_tool="cmake=cmake cc=gcc,libc6-dev"
 for_package="file=file dpkg-shlibdeps=dpkg-dev"
-for_test="pkg-config=pkg-config libexpat1-dev libjansson-dev ninja=ninja-build python3=python3 c++=g++ check libexpat1-dev liblapack-dev liblapacke-dev $for_package"
+for_test="ninja=ninja-build python3=python3 c++=g++ pkg-config=pkg-config check libexpat1-dev libjansson-dev
+    liblapack-dev liblapacke-dev $for_package"
 for_web="clang=clang wasm-ld=lld node=nodejs npm=npm"
 for_all="clang-format=clang-format clang-tidy=clang-tidy libclang-rt-14-dev cppcheck=cppcheck doxygen=doxygen groff=groff
     valgrind=valgrind chromium|google-chrome=chromium liborocos-kdl-dev libopenmpi-dev mpirun=openmpi-bin"
