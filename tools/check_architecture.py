@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""docs/architecture.md tells the truth.
+
+Every file that the page names exists. Every "how to add" recipe names one thing that was added that way, and the files that
+know that thing are exactly the ones the recipe lists: a place that grows a switch over goals, joints, methods, formats or
+commands fails here.
+
+A recipe is a heading "### A ...", a line `Traced on: `WORD`, `WORD``, and a list whose items begin with a file name. Files
+under src/, include/, app/ and web/ that hold one of the words must be in the list.
+
+check_architecture.py [ROOT]
+"""
+import os
+import re
+import sys
+
+PAGE = "docs/architecture.md"
+FOLDERS = ["include", "src", "app", "web/glue", "web/src", "web/studio/src"]
+PATH = re.compile(r"`((?:include|src|app|web|research|reference|scenes|samples|bench|cuda|mpi|test|fuzz|tools|docs|cmake)/"
+                  r"[\w./-]*)`")
+
+
+def sources(root):
+    for folder in FOLDERS:
+        for path, folders, files in os.walk(os.path.join(root, folder)):
+            folders[:] = [name for name in folders if name not in ("node_modules", "dist")]
+            for name in files:
+                if name.endswith((".c", ".h", ".ts", ".cmake", ".txt")):
+                    yield os.path.relpath(os.path.join(path, name), root)
+
+
+def missing_paths(root, text):
+    for number, line in enumerate(text.split("\n"), 1):
+        for path in PATH.findall(line):
+            if not os.path.exists(os.path.join(root, path)):
+                yield f"{PAGE}:{number}: there is no {path}"
+
+
+def recipes(text):
+    """Title, words and listed files of each recipe."""
+    for section in re.split(r"^### ", text, flags=re.MULTILINE)[1:]:
+        traced = re.search(r"^Traced on: (.*)$", section, re.MULTILINE)
+        if traced:
+            words = re.findall(r"`([^`]+)`", traced[1])
+            listed = re.findall(r"^(?:\d+\.|-) `([^`]+)`", section, re.MULTILINE)
+            yield section.split("\n", 1)[0], words, listed
+
+
+def check_recipe(root, title, words, listed):
+    found = set()
+    for path in sources(root):
+        with open(os.path.join(root, path), encoding="utf-8") as file:
+            text = file.read()
+        if any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) for word in words):
+            found.add(path)
+    for path in sorted(found - set(listed)):
+        yield f"{PAGE}: {title}: {path} knows {' or '.join(words)}, and the recipe does not list it"
+    for path in listed:
+        if path not in found:
+            yield f"{PAGE}: {title}: lists {path}, which does not know {' or '.join(words)}"
+
+
+def main():
+    root = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+    with open(os.path.join(root, PAGE), encoding="utf-8") as file:
+        text = file.read()
+    breaches = list(missing_paths(root, text))
+    count = 0
+    for title, words, listed in recipes(text):
+        count += 1
+        breaches += check_recipe(root, title, words, listed)
+    if count < 5:
+        breaches.append(f"{PAGE}: {count} recipes; goal, joint, method, format and command are five")
+    for breach in breaches:
+        print(breach)
+    print(f"{count} recipes, {len(breaches)} breaches")
+    return 1 if breaches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
