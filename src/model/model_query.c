@@ -73,7 +73,7 @@ int poise_model_find_tool(const poise_model *model, const char *name)
 // Bodies first, then tools.
 static const char *part_name(const void *user, int index)
 {
-    const poise_model *model = user;
+    const poise_model *model = (const poise_model *)user;
     return index < model->joint_count ? model->given[index].body : model->tools[index - model->joint_count].name;
 }
 
