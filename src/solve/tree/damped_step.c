@@ -17,13 +17,17 @@
 pz_damped *pz_damped_lay_out(const poise_solver *solver, pz_arena *arena)
 {
     size_t n = (size_t)solver->model->nv;
-    pz_damped blank = {0}, *made = pz_arena_take(arena, 1, sizeof *made), *d = made ? made : &blank;
-    d->D = pz_arena_take(arena, n, sizeof *d->D);
-    d->hold = pz_arena_take(arena, n, sizeof *d->hold);
-    d->hold_value = pz_arena_take(arena, n, sizeof *d->hold_value);
-    d->product = pz_arena_take(arena, n, sizeof *d->product);
-    d->q_trial = pz_arena_take(arena, (size_t)solver->model->nq, sizeof *d->q_trial);
-    d->tree = pz_tree_step_lay_out(solver, arena);
+    // by value: CUDA 13.0 loses what is stored through a pointer that may be one to a local
+    pz_damped d = {0}, *made = pz_arena_take(arena, 1, sizeof *made);
+    d.D = pz_arena_take(arena, n, sizeof *d.D);
+    d.hold = pz_arena_take(arena, n, sizeof *d.hold);
+    d.hold_value = pz_arena_take(arena, n, sizeof *d.hold_value);
+    d.product = pz_arena_take(arena, n, sizeof *d.product);
+    d.q_trial = pz_arena_take(arena, (size_t)solver->model->nq, sizeof *d.q_trial);
+    d.tree = pz_tree_step_lay_out(solver, arena);
+    if (made) {
+        *made = d;
+    }
     return made;
 }
 
