@@ -168,7 +168,7 @@ typedef struct arm_descent {
     arm_model model;
     double W, lambda, growth;
     double x[PZ_ARM_MOST], predicted;
-    bool exact, clamped;
+    bool exact, clamped, has_gauss_newton;
     bool has_step; // else x = 0, and more damping is needed
     bool blind;    // the step promises less than the rounding of f hides
     int blind_left;
@@ -181,6 +181,19 @@ PZ_INLINE void look(const pz_arm_chain *chain, const pz_arm_target *target, int 
     point->f = 0.5 * W * point->error.rr + point->error.e;
 }
 
+// The frames that a chain of n joints has, not all that there is room for.
+PZ_INLINE void copy_point(int n, const arm_point *from, arm_point *to)
+{
+    for (int i = 0; i < n; ++i) {
+        to->frames.a[i] = from->frames.a[i];
+        to->frames.o[i] = from->frames.o[i];
+    }
+    to->frames.d = from->frames.d;
+    to->frames.p = from->frames.p;
+    to->error = from->error;
+    to->f = from->f;
+}
+
 // The step for the current damping, exact if that is positive definite. Rounding can take that from Gauss-Newton, too,
 // where weights are so large that the damping is lost beside them.
 PZ_INLINE void find_step(int n, arm_descent *d)
@@ -188,7 +201,10 @@ PZ_INLINE void find_step(int n, arm_descent *d)
     arm_model *m = &d->model;
     d->has_step = d->exact = solve(n, m->exact, m->g, d->lambda, d->x);
     if (!d->exact) {
-        make_gauss_newton(n, d->W, m);
+        if (!d->has_gauss_newton) {
+            make_gauss_newton(n, d->W, m);
+            d->has_gauss_newton = true;
+        }
         d->has_step = solve(n, m->gauss_newton, m->g, d->lambda, d->x);
         for (int i = 0; i < n; ++i) {
             d->x[i] = d->has_step ? d->x[i] : 0.0;
@@ -214,7 +230,7 @@ PZ_INLINE bool try_step(const pz_arm_chain *chain, const pz_arm_target *target, 
     double noise = ROUNDING * (f + d->W * chain->reach * sqrt(d->at.error.rr) + sqrt(d->at.error.e));
     d->blind = d->has_step && fabs(d->predicted) <= noise;
     if (trial.f < f || (d->blind && trial.f <= f + noise)) {
-        d->at = trial;
+        copy_point(n, &trial, &d->at);
         return true;
     }
     for (int i = 0; i < n; ++i) {
@@ -260,6 +276,7 @@ PZ_INLINE bool is_done(const pz_arm_chain *chain, const pz_arm_target *target, b
         return true;
     }
     make_exact(n, &at->frames, &at->error, target, d->W, &d->model);
+    d->has_gauss_newton = false;
     return false;
 }
 
