@@ -8,7 +8,7 @@ import re
 import sys
 
 FILE_LINES = 700
-FUNCTION_LINES = 75
+FUNCTION_LINES = 60
 COLUMNS = 125
 FOLDERS = ["include", "src", "app", "web", "scenes", "reference", "research", "samples", "bench", "fuzz", "test", "cuda", "mpi"]
 

@@ -528,6 +528,21 @@ static poise_status check(const calibration *c, const double *q_start, bool want
     return POISE_OK;
 }
 
+// With one factor for all bones first; then, where that is asked for, with one for each.
+static poise_status fit(calibration *c, const double *start, poise_model **made, poise_calibration_report *done,
+                        poise_error *error)
+{
+    begin(c, c->problem.scaling == POISE_SCALING_NONE ? POISE_SCALING_NONE : POISE_SCALING_UNIFORM);
+    poise_status status = run_rounds(c, start, made, done, error);
+    if (status == POISE_OK && c->problem.scaling == POISE_SCALING_SEGMENTS) {
+        part_factors(c);
+        int before = done->rounds;
+        status = run_rounds(c, NULL, made, done, error);
+        done->rounds += before;
+    }
+    return status;
+}
+
 poise_status poise_calibrate(const poise_calibration *problem, const poise_allocator *allocator, poise_model **fitted,
                              poise_calibration_report *report, poise_error *error)
 {
@@ -566,14 +581,7 @@ poise_status poise_calibrate(const poise_calibration *problem, const poise_alloc
     }
     poise_model *made = NULL;
     poise_calibration_report done = {.frames = frame_count};
-    begin(&c, c.problem.scaling == POISE_SCALING_NONE ? POISE_SCALING_NONE : POISE_SCALING_UNIFORM);
-    status = run_rounds(&c, start, &made, &done, error);
-    if (status == POISE_OK && c.problem.scaling == POISE_SCALING_SEGMENTS) {
-        part_factors(&c);
-        int before = done.rounds;
-        status = run_rounds(&c, NULL, &made, &done, error);
-        done.rounds += before;
-    }
+    status = fit(&c, start, &made, &done, error);
     for (int i = 0; i < c.count && status == POISE_OK; ++i) {
         problem->placements[i].local = offset_of(&c, i);
     }
