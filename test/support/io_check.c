@@ -484,7 +484,7 @@ void io_survives_changes(io_bytes file, poise_format format, const poise_model *
     memcpy(copy, file.bytes, file.size);
     for (size_t at = 0; at < file.size; at += step) {
         for (int k = 0; k < 3; ++k, ++count) {
-            copy[at] = k == 0 ? file.bytes[at] ^ (unsigned char)(1u << (count / 3 % 8)) : others[count % sizeof others];
+            copy[at] = (unsigned char)(k == 0 ? file.bytes[at] ^ 1u << (count / 3 % 8) : others[count % sizeof others]);
             survives(copy, file.size, &options, at);
         }
         copy[at] = file.bytes[at];
