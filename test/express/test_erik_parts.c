@@ -587,7 +587,7 @@ static poise_model *askew_chain(scene_random *random)
     ck_assert_int_eq(poise_builder_add_tool(builder, &tip, NULL), POISE_OK);
     ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
     poise_builder_destroy(builder);
-    return model;
+    return own_model(model);
 }
 
 // Where the swing can have the latitude that is asked for, the twister turns it to the place. The twister turns by less than

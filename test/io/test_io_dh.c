@@ -248,6 +248,7 @@ TEST(robots_of_the_scenes_keep_the_motion_of_their_tip)
         ck_assert_int_eq(scene_create(names[i], NULL, &model, NULL), POISE_OK);
         const char *tool = poise_model_tool_count(model) > 0 ? poise_model_tool_info(model, 0).name : "";
         check_there_and_back(model, tool, AGREEMENT, "# convention: ");
+        poise_model_destroy(model);
     }
 }
 

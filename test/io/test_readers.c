@@ -93,6 +93,7 @@ typedef struct walk {
     poise_file file;
     poise_posture posture;
     poise_goal goal;
+    scene_marker sites[41]; // the names of the placements
     poise_placement placements[41];
 } walk;
 
@@ -115,8 +116,8 @@ static void make_walk(walk *w, poise_format format)
     if (!has_markers) {
         return;
     }
-    scene_marker sites[41];
-    ck_assert_int_eq(scene_markers("humanoid", sites, 41), 41);
+    const scene_marker *sites = w->sites;
+    ck_assert_int_eq(scene_markers("humanoid", w->sites, 41), 41);
     for (int i = 0; i < 41; ++i) {
         w->placements[i] = (poise_placement){sites[i].name, sites[i].body, sites[i].local, 1.0};
     }

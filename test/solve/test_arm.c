@@ -148,6 +148,7 @@ TEST(nearly_parallel_axes_keep_their_skew)
         poise_builder_destroy(builder);
         // the tip is 1e3 away, which lets a skew of 1e-15 show at 1e-12; rounding of 1e3 allows a few 1e-13
         ck_assert_msg(disagreement(&arm) < 1e-12, "skew %g: %g", skews[k], disagreement(&arm));
+        poise_model_destroy(arm.model);
     }
 }
 
