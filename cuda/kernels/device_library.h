@@ -1,6 +1,6 @@
 // What the parts of the library for a device begin with (tree_sources.h, expressive_sources.h): the switches of
-// base/build.h, memory, mathematics, kinematics, and stubs for what no problem on a device has. device_solver.h has the rest
-// that they share; between the two each of them says which goals and methods it has.
+// base/build.h, memory, mathematics, kinematics, and empty bodies for what no problem on a device has. device_solver.h has
+// the rest that they share; between the two each of them says which goals and methods it has.
 #ifndef POISE_CUDA_DEVICE_LIBRARY_H
 #define POISE_CUDA_DEVICE_LIBRARY_H
 

@@ -62,7 +62,7 @@ static bool goal_fits(const poise_solver *solver)
            goal->loss == POISE_LOSS_NONE;
 }
 
-// The chain for the goal, made anew when its body or frame is another than last time.
+// The chain for the goal, rebuilt when its body or frame is another than last time.
 static bool make_chain(const poise_solver *solver, pz_arm *arm)
 {
     const poise_goal *goal = solver->goals;

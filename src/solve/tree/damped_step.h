@@ -24,7 +24,7 @@ PZ_DEVICE pz_damped *pz_damped_lay_out(const poise_solver *solver, pz_arena *are
 // D at the current point (nv numbers > 0): Marquardt's scaling with a floor.
 PZ_DEVICE void pz_make_metric(poise_solver *solver, double *D);
 
-// D for the next step, made anew where the damping is strong enough for it to matter; and springs at edges of swings.
+// D for the next step, rebuilt where the damping is strong enough for it to matter; and springs at edges of swings.
 // Once for each point.
 PZ_DEVICE void pz_damped_refresh(pz_damped *d, poise_solver *solver, bool first);
 
