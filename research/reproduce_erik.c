@@ -20,13 +20,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ORIENTATION_FINEST 12
-#define SAMPLES            100000 // of each skeleton, unless told
-#define RIVAL_SHARE        50     // rivals are slower by that much
-#define FULL_RIVAL_SAMPLES 100000
-#define POSTURES_PER_PART  50
-#define SAMPLES_PER_PART   2500
-#define SEED               2019
+#define ORIENTATION_FINEST    12
+#define SAMPLES               100000 // of each skeleton, unless told
+#define BASELINE_SHARE        50     // baselines are slower by that much
+#define FULL_BASELINE_SAMPLES 100000
+#define POSTURES_PER_PART     50
+#define SAMPLES_PER_PART      2500
+#define SEED                  2019
 
 typedef struct part {
     const erik_row *row;
@@ -281,19 +281,19 @@ static bool run_rows(reproduce *r, erik_run *run, int first, int last, int64_t s
     return works;
 }
 
-const erik_run *erik_results(reproduce *r, bool with_rivals)
+const erik_run *erik_results(reproduce *r, bool with_baselines)
 {
     erik_problems(r);
     erik_run *run = r->erik;
     int64_t samples = r->samples > 0 ? r->samples : r->is_full ? 0 : SAMPLES;
-    int64_t rivals = samples > 0 ? (samples + RIVAL_SHARE - 1) / RIVAL_SHARE : FULL_RIVAL_SAMPLES;
+    int64_t baselines = samples > 0 ? (samples + BASELINE_SHARE - 1) / BASELINE_SHARE : FULL_BASELINE_SAMPLES;
     if (!run->has_erik) {
         run->has_erik = run_rows(r, run, ERIK_A, ERIK_TWO_TASK, samples, "erik-evaluation.progress");
     }
-    if (run->has_erik && with_rivals && !run->has_rivals) {
-        run->has_rivals = run_rows(r, run, ERIK_TWO_TASK, ERIK_ROWS, rivals, "erik-rivals.progress");
+    if (run->has_erik && with_baselines && !run->has_baselines) {
+        run->has_baselines = run_rows(r, run, ERIK_TWO_TASK, ERIK_ROWS, baselines, "erik-baselines.progress");
     }
-    if (!run->has_erik || (with_rivals && !run->has_rivals) || !rank_leads()) {
+    if (!run->has_erik || (with_baselines && !run->has_baselines) || !rank_leads()) {
         return NULL;
     }
     reproduce_note(r,
@@ -327,7 +327,7 @@ static void draw_pair(plot *p, double at, double printed, double ours)
 static bool draw_iterations(reproduce *r, const erik_run *run)
 {
     static const char *const skeletons[] = {"A", "B", "C", "D", "E", "F", "G"};
-    static const char *const rivals[] = {"DLS100", "DLS200", "DLS400"};
+    static const char *const baselines[] = {"DLS100", "DLS200", "DLS400"};
     plot *p = plot_create(r->now->title, "Mean iterations of a sample", reproduce_foot(r), 2, 1, 320.0, 220.0);
     plot_panel(p, 0, 0,
                &(plot_panel_options){.title = "ERIK on skeletons A to G",
@@ -338,7 +338,7 @@ static bool draw_iterations(reproduce *r, const erik_run *run)
     }
     plot_panel(p, 1, 0,
                &(plot_panel_options){.title = "two-task damped least squares on C",
-                                     .x = {.names = rivals, .name_count = 3},
+                                     .x = {.names = baselines, .name_count = 3},
                                      .y = {.label = NULL}});
     for (int i = 0; i < 3; ++i) {
         const erik_row *row = &run->rows[ERIK_TWO_TASK + i];
@@ -566,16 +566,15 @@ static bool run_aggravation(reproduce *r, const experiment *e)
 }
 
 const experiment erik_experiments[] = {
-    {"erik-table8", "Iterations and time of ERIK and its rival", ERIK_SOURCE ", Table 8", false, table8, true},
-    {"erik-table9", "Errors of ERIK and its rival on skeleton C", ERIK_SOURCE ", Table 9", false, table9, true},
+    {"erik-table8", "Iterations and time of ERIK and DLS", ERIK_SOURCE ", Table 8", false, table8, true},
+    {"erik-table9", "Errors of ERIK and DLS on skeleton C", ERIK_SOURCE ", Table 9", false, table9, true},
     {"erik-fig7", "Five postures of skeleton C", ERIK_SOURCE ", Fig. 7", false, erik_draw_postures, false},
     {"erik-fig8", "All postures of skeleton C", ERIK_SOURCE ", Fig. 8", false, erik_draw_postures, false},
     {"erik-fig9", "All target orientations", ERIK_SOURCE ", Fig. 9", false, erik_draw_orientations, false},
-    {"erik-fig10", "Orientation errors of ERIK and its rival", ERIK_SOURCE ", Fig. 10", false, erik_draw_filter, true},
+    {"erik-fig10", "Orientation errors of ERIK and DLS", ERIK_SOURCE ", Fig. 10", false, erik_draw_filter, true},
     {"erik-fig11", "Distributions of the errors, skeletons B to G", ERIK_SOURCE ", Fig. 11", false, erik_draw_normals, true},
     {"erik-fig12", "Histograms of the errors, skeletons A to G", ERIK_SOURCE ", Fig. 12", false, erik_draw_histograms, true},
-    {"erik-fig13", "Distributions of the errors of ERIK and its rival", ERIK_SOURCE ", Fig. 13", false, erik_draw_normals,
-     true},
+    {"erik-fig13", "Distributions of the errors of ERIK and DLS", ERIK_SOURCE ", Fig. 13", false, erik_draw_normals, true},
     {"erik-aggravation", "Errors and iterations against the aggravation", ERIK_SOURCE ", eq. 21", false, run_aggravation,
      true},
     {0},

@@ -29,15 +29,15 @@ typedef struct erik_row {
 typedef struct erik_run {
     evaluate_problem *problems[EVALUATE_SKELETONS];
     erik_row rows[ERIK_ROWS];
-    bool has_erik, has_rivals;
+    bool has_erik, has_baselines;
 } erik_run;
 
 extern const char *const erik_colors[EVALUATE_SKELETONS];
 
-// Problems alone, and with the results of ERIK, and with those of its rivals. NULL after one line on standard error. The
+// Problems alone, and with the results of ERIK, and with those of its baselines. NULL after one line on standard error. The
 // second is together, and for rank 0 alone it is not NULL.
 const erik_run *erik_problems(reproduce *r);
-const erik_run *erik_results(reproduce *r, bool with_rivals);
+const erik_run *erik_results(reproduce *r, bool with_baselines);
 
 // reproduce_erik_figures.c
 bool erik_draw_postures(reproduce *r, const experiment *e);

@@ -376,31 +376,31 @@ bool erik_draw_histograms(reproduce *r, const experiment *e)
 // Figs. 11 and 13.
 bool erik_draw_normals(reproduce *r, const experiment *e)
 {
-    bool is_rivals = strcmp(e->name, "erik-fig13") == 0;
-    const erik_run *run = erik_results(r, is_rivals);
+    bool is_baselines = strcmp(e->name, "erik-fig13") == 0;
+    const erik_run *run = erik_results(r, is_baselines);
     if (!run) {
         return false;
     }
     const erik_row *rows[EVALUATE_SKELETONS];
     const char *colors[EVALUATE_SKELETONS], *names[EVALUATE_SKELETONS];
-    static const char *const rival_colors[4] = {PLOT_BLUE, PLOT_ORANGE, PLOT_RED, PLOT_BLACK};
-    static const char *const rival_names[4] = {"ERIK", "DLS100", "DLS200", "DLS400"};
-    int count = is_rivals ? 4 : EVALUATE_SKELETONS - 1;
+    static const char *const baseline_colors[4] = {PLOT_BLUE, PLOT_ORANGE, PLOT_RED, PLOT_BLACK};
+    static const char *const baseline_names[4] = {"ERIK", "DLS100", "DLS200", "DLS400"};
+    int count = is_baselines ? 4 : EVALUATE_SKELETONS - 1;
     for (int i = 0; i < count; ++i) {
-        rows[i] = &run->rows[!is_rivals ? i + 1 : i == 0 ? ERIK_C : ERIK_TWO_TASK + i - 1];
-        colors[i] = is_rivals ? rival_colors[i] : erik_colors[i + 1];
-        names[i] = is_rivals ? rival_names[i] : skeleton_names[i + 1];
+        rows[i] = &run->rows[!is_baselines ? i + 1 : i == 0 ? ERIK_C : ERIK_TWO_TASK + i - 1];
+        colors[i] = is_baselines ? baseline_colors[i] : erik_colors[i + 1];
+        names[i] = is_baselines ? baseline_names[i] : skeleton_names[i + 1];
     }
     plot *p = plot_create(r->now->title, "Normal distributions with the mean and the standard deviation of the errors",
                           reproduce_foot(r), 3, 1, 250.0, 220.0);
     for (int k = 0; k < 3; ++k) {
-        double to = is_rivals ? 0.2 : 0.12;
+        double to = is_baselines ? 0.2 : 0.12;
         plot_panel(p, k, 0,
                    &(plot_panel_options){.title = measure_titles[k],
                                          .x = {.label = "error", .from = 0.0, .to = to, .step = 0.04},
                                          .y = {.label = k == 0 ? "density" : NULL}});
         for (int i = 0; i < count; ++i) {
-            double width = is_rivals && i > 0 ? 6.9 - 1.9 * i : 2.0; // the rivals hide each other
+            double width = is_baselines && i > 0 ? 6.9 - 1.9 * i : 2.0; // the baselines hide each other
             draw_normal(p, (plot_style){.color = colors[i], .width = width}, measure(rows[i], k), to, names[i]);
         }
         draw_threshold(p);
@@ -427,7 +427,7 @@ bool erik_draw_filter(reproduce *r, const experiment *e)
                    "The filter leaves out samples whose orientation error without the posture task is above 0.12; it keeps "
                    "%.1f %%, in the paper 71.3 %%.",
                    100.0 * (double)left->orientation.count / fmax(whole, 1.0));
-    plot *p = plot_create(r->now->title, "Skeleton C; the rival after its filter", reproduce_foot(r), 2, 1, 330.0, 230.0);
+    plot *p = plot_create(r->now->title, "Skeleton C; the baseline after its filter", reproduce_foot(r), 2, 1, 330.0, 230.0);
     for (int panel = 0; panel < 2; ++panel) {
         plot_panel(p, panel, 0,
                    &(plot_panel_options){.title = panel == 0 ? "histogram" : "normal distribution",

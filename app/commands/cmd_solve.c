@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOLERANCE_WITH_WISHES 1e-3 // wishes keep goals from being met exactly
+#define TOLERANCE_WITH_SOFT_GOALS 1e-3 // soft goals keep others from being met exactly
 
 enum { RESTARTS = 30, MOST_TRACED = 100000, MOST_ANSWERS = 1000 };
 
@@ -54,15 +54,15 @@ static bool set_options(solve_job *job, const arguments *args)
     o->restarts = option_count(args, "restarts", RESTARTS);
     o->seed = (uint64_t)option_count(args, "seed", 1);
     o->coupled_goals = 0;
-    int wishes = 0;
+    int soft_goals = 0;
     for (int i = 0; i < job->list->count; ++i) {
         poise_goal_kind kind = job->list->goals[i].kind;
         o->coupled_goals += kind == POISE_GOAL_RELATIVE || kind == POISE_GOAL_CENTER_OF_MASS;
-        wishes += goal_is_wish(&job->list->goals[i]);
+        soft_goals += goal_is_soft(&job->list->goals[i]);
     }
-    double tolerance = option_number(args, "tolerance", wishes > 0 ? TOLERANCE_WITH_WISHES : o->position_tolerance);
+    double tolerance = option_number(args, "tolerance", soft_goals > 0 ? TOLERANCE_WITH_SOFT_GOALS : o->position_tolerance);
     o->position_tolerance = o->rotation_tolerance = tolerance;
-    o->rows.max_rows = 6 * job->list->count + (wishes + 1) * poise_model_nv(job->model);
+    o->rows.max_rows = 6 * job->list->count + (soft_goals + 1) * poise_model_nv(job->model);
     for (int i = 0; i < poise_model_nv(job->model); ++i) {
         o->locked = job->locked[i] ? job->locked : o->locked;
     }
@@ -129,7 +129,7 @@ static bool try(solve_job *job, int restarts, double *q, poise_solver **solver, 
     return true;
 }
 
-// First from the start alone: that the answer is near it is worth more than a wish (goal_is_wish) met a little better. Other
+// First from the start alone: an answer near it is worth more than a soft goal (goal_is_soft) met a little better. Other
 // starts are for goals that are missed; their answer is taken where it is closer.
 static bool solve(solve_job *job)
 {
@@ -287,7 +287,7 @@ static const app_option options[] = {
      .help = "how often to begin elsewhere while goals are missed; the default is 30"},
     {"seed", 0, OPTION_COUNT, "N", .highest = INT_MAX, .help = "where restarts begin; the default is 1"},
     {"tolerance", 0, OPTION_NUMBER, "T", .highest = 1e9,
-     .help = "an error up to this, in length units or radians, is met; the default is 1e-6, or 1e-3 where wishes pull"},
+     .help = "an error up to this, in length units or radians, is met; the default is 1e-6, or 1e-3 with soft goals"},
     {"all", 0, OPTION_COUNT, "N", .lowest = 1, .highest = MOST_ANSWERS,
      .help = "up to N different answers to one pose of an arm"},
     {"trace", .help = "print what each iteration did"},
@@ -319,7 +319,7 @@ const app_command cmd_solve = {
         "Finds joint values that meet all goals, or come as close as the skeleton can. Goals are written in "
         "words (\"poise help goals\"); without any, those in MODEL's own file are used.\n\n"
         "The exit status is 0 when every goal is met, 1 when the closest pose misses one; the pose is printed and "
-        "written all the same. Wishes (posture, stay) pull on the answer and are not counted. Goals with a "
+        "written all the same. Soft goals (posture, stay) pull on the answer and are not counted. Goals with a "
         "priority other than 0 are solved level by level, by the method priority.",
     .options = options,
     .examples = examples,

@@ -17,10 +17,10 @@
 // One job: what to follow, and what to write.
 typedef struct job {
     const char *out, *report, *model_out; // NULL: not wanted
-    track_wish wish;
+    track_request request;
 } job;
 
-// ---- Wishes --------------------------------------------------------------------------------------------------------------
+// ---- Request -------------------------------------------------------------------------------------------------------------
 
 static track_calibrate calibrate_by_name(const char *name)
 {
@@ -38,9 +38,9 @@ static poise_up up_by_name(const char *name)
 }
 
 // `pairs` has room for as many as the command line has.
-static track_wish wish_of(const arguments *args, const char **pairs)
+static track_request request_of(const arguments *args, const char **pairs)
 {
-    track_wish w = track_wish_default();
+    track_request w = track_request_default();
     w.source_model = option_text(args, "source-model", NULL);
     w.placements = option_text(args, "placements", NULL);
     for (const char *pair; (pair = option_text_at(args, "pair", w.pair_count)) != NULL;) {
@@ -90,13 +90,13 @@ static bool write_results(const job *j, const track_result *r, const arguments *
 // Fill r. False after one line on standard error.
 static bool do_job(const job *j, track_result *r, const arguments *args)
 {
-    bool works = track_load(&j->wish, r);
+    bool works = track_load(&j->request, r);
     if (works && r->scale.metres > 0) { // the option is in metres, whatever the skeleton's unit
         job scaled = *j;
-        scaled.wish.track.outlier /= r->scale.metres;
-        return (!j->out || track_can_write(r, j->out)) && track_run(&scaled.wish, r) && write_results(j, r, args);
+        scaled.request.track.outlier /= r->scale.metres;
+        return (!j->out || track_can_write(r, j->out)) && track_run(&scaled.request, r) && write_results(j, r, args);
     }
-    return works && (!j->out || track_can_write(r, j->out)) && track_run(&j->wish, r) && write_results(j, r, args);
+    return works && (!j->out || track_can_write(r, j->out)) && track_run(&j->request, r) && write_results(j, r, args);
 }
 
 static app_exit run_one(job *j, const arguments *args)
@@ -214,8 +214,8 @@ static app_exit run_jobs(job *j, const track_list *list, const int *open, int co
         int i = open[piece];
         const struct track_line *line = &list->job[i];
         char page[PATH_MAX];
-        j->wish.model = line->model;
-        j->wish.source = line->source;
+        j->request.model = line->model;
+        j->request.source = line->source;
         j->out = line->out;
         j->report = reports && report_name(reports, line->out, page, sizeof page) ? page : NULL;
         app_exit status = ranks_current()->size > 1 ? shared_job(j, line, i + 1, list->count, args, piece)
@@ -284,15 +284,15 @@ static app_exit run(const arguments *args)
     job j = {.out = option_text(args, "output", NULL),
              .report = option_text(args, "report", NULL),
              .model_out = option_text(args, "save-model", NULL),
-             .wish = wish_of(args, pairs)};
-    if (!method_by_name(option_text(args, "method", "auto"), &j.wish.track.solver.method)) {
+             .request = request_of(args, pairs)};
+    if (!method_by_name(option_text(args, "method", "auto"), &j.request.track.solver.method)) {
         return APP_BAD;
     }
     if (option_given(args, "jobs-from")) {
         return run_list(&j, args);
     }
-    j.wish.model = arguments_at(args, 0);
-    j.wish.source = arguments_at(args, 1);
+    j.request.model = arguments_at(args, 0);
+    j.request.source = arguments_at(args, 1);
     return run_one(&j, args);
 }
 

@@ -76,11 +76,11 @@ bool demo_track(const char *motion, demo_clip *c, demo_tally *t)
     snprintf(clean, sizeof clean, "scene:humanoid/%s", motion);
     snprintf(name, sizeof noisy[0], "scene:humanoid/%s/noisy", motion);
     c->motion = motion;
-    track_wish wish = track_wish_default();
-    wish.model = "scene:humanoid";
-    wish.source = name;
+    track_request request = track_request_default();
+    request.model = "scene:humanoid";
+    request.source = name;
     c->clean = load_file(clean, NULL);
-    if (!c->clean || !track_load(&wish, &c->r) || !track_run(&wish, &c->r)) {
+    if (!c->clean || !track_load(&request, &c->r) || !track_run(&request, &c->r)) {
         return false;
     }
     t->count = c->r.markers->frames;

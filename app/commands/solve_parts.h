@@ -6,8 +6,8 @@
 #include "cli/command.h"
 #include "cli/load.h"
 
-// Is it a wish, which pulls on the answer and is never met exactly (POSTURE, SMOOTHNESS)?
-static inline bool goal_is_wish(const poise_goal *goal)
+// Is it a soft goal, which pulls on the answer and is never met exactly (POSTURE, SMOOTHNESS)?
+static inline bool goal_is_soft(const poise_goal *goal)
 {
     return goal->kind == POISE_GOAL_POSTURE || goal->kind == POISE_GOAL_SMOOTHNESS;
 }
@@ -23,7 +23,7 @@ typedef struct solve_job {
     poise_solver_options options;
     poise_solver *solver;
     poise_report report;
-    bool reached;            // every goal that is not a wish is met
+    bool reached;            // every goal that is not soft is met
     double *solutions;       // of --all, solution_count x nq
     int solution_count;      //
     poise_trace *trace;      // NULL: not wanted
@@ -33,7 +33,7 @@ typedef struct solve_job {
 // All goals of the command line, of --goals, or of the model's own file. False after one line on standard error.
 bool solve_collect_goals(solve_job *job, const arguments *args);
 
-// Is goal i met? One that is a wish is always.
+// Is goal i met? A soft goal always is.
 bool solve_goal_is_met(const solve_job *job, int goal);
 
 void solve_print_people(const solve_job *job);

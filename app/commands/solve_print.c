@@ -24,7 +24,7 @@ static poise_goal_error counted_error(const solve_job *job, int goal)
 
 bool solve_goal_is_met(const solve_job *job, int goal)
 {
-    if (goal_is_wish(&job->list->goals[goal])) {
+    if (goal_is_soft(&job->list->goals[goal])) {
         return true;
     }
     poise_goal_error e = counted_error(job, goal);
@@ -55,7 +55,7 @@ static void print_goals(const solve_job *job)
         char error[96];
         print_error(error, sizeof error, job, i);
         table_row(t, "%s\t%s\t%s", job->list->texts[i], error,
-                  goal_is_wish(&job->list->goals[i]) ? "wish"
+                  goal_is_soft(&job->list->goals[i]) ? "soft"
                   : solve_goal_is_met(job, i)        ? "met"
                                                      : "missed");
     }
@@ -242,10 +242,10 @@ static json_node *goals_as_json(const solve_job *job)
     for (int i = 0; i < job->list->count; ++i) {
         const poise_goal *goal = &job->list->goals[i];
         poise_goal_error e = poise_solver_goal_error(job->solver, i);
-        bool wish = goal_is_wish(goal);
+        bool soft = goal_is_soft(goal);
         json_node *o = json_make("{s:o, s:s, s:o, s:s, s:o}", "goal", json_from_text(job->list->texts[i]), "kind",
                                  poise_goal_kind_name(goal->kind), "error", json_from_number(e.error), "unit", units[e.unit],
-                                 "met", wish ? json_new(JSON_NULL) : json_from_bool(solve_goal_is_met(job, i)));
+                                 "met", soft ? json_new(JSON_NULL) : json_from_bool(solve_goal_is_met(job, i)));
         if (has_rotation(goal)) {
             json_set(o, "rotation_error", json_from_number(e.rotation_error));
         }

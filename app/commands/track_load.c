@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-track_wish track_wish_default(void)
+track_request track_request_default(void)
 {
-    return (track_wish){.last = -1, .calibration_frames = 50, .track = poise_track_problem_default(), .threads = 1};
+    return (track_request){.last = -1, .calibration_frames = 50, .track = poise_track_problem_default(), .threads = 1};
 }
 
 void track_note(track_result *r, const char *format, ...)
@@ -84,32 +84,32 @@ static bool match_scale(track_result *r)
 
 // ---- Frames --------------------------------------------------------------------------------------------------------------
 
-static bool choose_frames(const track_wish *wish, track_result *r)
+static bool choose_frames(const track_request *request, track_result *r)
 {
-    int frames = r->markers->frames, last = wish->last < 0 ? frames - 1 : wish->last;
+    int frames = r->markers->frames, last = request->last < 0 ? frames - 1 : request->last;
     if (frames == 0) {
         complain("%s: has no frames", r->source_name);
         return false;
     }
-    if (wish->first >= frames || last >= frames || wish->first > last) {
-        complain("%s: has frames 0 to %d; --first %d --last %d is no part of that", r->source_name, frames - 1, wish->first,
-                 last);
+    if (request->first >= frames || last >= frames || request->first > last) {
+        complain("%s: has frames 0 to %d; --first %d --last %d is no part of that", r->source_name, frames - 1,
+                 request->first, last);
         return false;
     }
     poise_markers *part = NULL;
-    if ((wish->first > 0 || last < frames - 1)) {
-        if (poise_markers_trim(r->markers, wish->first, last - wish->first + 1, NULL, &part, NULL) != POISE_OK) {
+    if ((request->first > 0 || last < frames - 1)) {
+        if (poise_markers_trim(r->markers, request->first, last - request->first + 1, NULL, &part, NULL) != POISE_OK) {
             return no_memory();
         }
         poise_markers_destroy(r->markers);
         r->markers = part;
-        r->first = wish->first;
+        r->first = request->first;
     }
-    if (wish->rate > 0 && wish->rate != r->markers->rate) {
-        if (poise_markers_resample(r->markers, wish->rate, NULL, &part, NULL) != POISE_OK) {
+    if (request->rate > 0 && request->rate != r->markers->rate) {
+        if (poise_markers_resample(r->markers, request->rate, NULL, &part, NULL) != POISE_OK) {
             return no_memory();
         }
-        track_note(r, "resampled from %g to %g per second; frames are counted after that", r->markers->rate, wish->rate);
+        track_note(r, "resampled from %g to %g per second; frames are counted after that", r->markers->rate, request->rate);
         poise_markers_destroy(r->markers);
         r->markers = part;
         r->first = 0;
@@ -183,10 +183,10 @@ static bool places_of_file(const char *name, track_result *r)
     return file->model ? places_of_source(r, file, name) : keep_places(r, file->placements, file->placement_count);
 }
 
-static bool find_places(const track_wish *wish, track_result *r)
+static bool find_places(const track_request *request, track_result *r)
 {
-    if (wish->placements) {
-        return places_of_file(wish->placements, r);
+    if (request->placements) {
+        return places_of_file(request->placements, r);
     }
     if (r->skeleton->placement_count > 0) {
         return keep_places(r, r->skeleton->placements, r->skeleton->placement_count);
@@ -229,16 +229,16 @@ static void prefer(poise_scale *scale, poise_scale wanted)
 }
 
 // The points that a motion's skeleton and this one have in common, as markers.
-static bool take_motion(const track_wish *wish, track_result *r, const poise_model *model)
+static bool take_motion(const track_request *request, track_result *r, const poise_model *model)
 {
     poise_retarget_problem problem = {.from = model,
                                       .clip = r->source->clip,
                                       .from_scale = r->source->scale,
                                       .to = r->model,
                                       .to_scale = r->scale,
-                                      .pairs = wish->pairs,
-                                      .pair_count = wish->pair_count,
-                                      .keep_size = wish->keep_size};
+                                      .pairs = request->pairs,
+                                      .pair_count = request->pair_count,
+                                      .keep_size = request->keep_size};
     size_t most = (size_t)poise_model_joint_count(model) + (size_t)poise_model_tool_count(model);
     poise_retarget_report report;
     poise_error error;
@@ -257,12 +257,12 @@ static bool take_motion(const track_wish *wish, track_result *r, const poise_mod
     track_note(r, "%d points followed, by the names of bodies and tools", report.points);
     if (report.factor != 1) {
         track_note(r, "motion times %.6g, to the size of the skeleton%s", report.factor,
-                   wish->keep_size ? "'s units" : "; --keep-size leaves it");
+                   request->keep_size ? "'s units" : "; --keep-size leaves it");
     }
     if (report.is_turned) {
         track_note(r, "motion turned so that up is up");
     }
-    if (!choose_frames(wish, r)) {
+    if (!choose_frames(request, r)) {
         return false;
     }
     for (int i = 0; i < r->placement_count; ++i) {
@@ -271,12 +271,12 @@ static bool take_motion(const track_wish *wish, track_result *r, const poise_mod
     return true;
 }
 
-static bool take_source(const track_wish *wish, track_result *r, const poise_file *other)
+static bool take_source(const track_request *request, track_result *r, const poise_file *other)
 {
     poise_file *source = r->source;
     const poise_model *model = source->model ? source->model : other ? other->model : NULL;
-    bool use_markers = source->markers && !wish->use_bodies;
-    prefer(&source->scale, wish->source_scale);
+    bool use_markers = source->markers && !request->use_bodies;
+    prefer(&source->scale, request->source_scale);
     if (!use_markers && !(source->clip && model)) {
         complain("%s: holds %s to follow; markers come from C3D, TRC and JSON, motions from BVH, AMC, MOT, glTF and JSON",
                  r->source_name,
@@ -284,31 +284,31 @@ static bool take_source(const track_wish *wish, track_result *r, const poise_fil
         return false;
     }
     if (!use_markers) {
-        return take_motion(wish, r, model) && find_markers(r);
+        return take_motion(request, r, model) && find_markers(r);
     }
     r->markers = source->markers;
-    prefer(&r->markers->scale, wish->source_scale);
+    prefer(&r->markers->scale, request->source_scale);
     source->markers = NULL;
-    return choose_frames(wish, r) && match_scale(r) && find_places(wish, r) && find_markers(r);
+    return choose_frames(request, r) && match_scale(r) && find_places(request, r) && find_markers(r);
 }
 
-bool track_load(const track_wish *wish, track_result *r)
+bool track_load(const track_request *request, track_result *r)
 {
-    *r = (track_result){.model_name = wish->model, .source_name = wish->source};
-    load_options options = {.floating = wish->floating};
-    r->skeleton = load_model(wish->model, &options);
+    *r = (track_result){.model_name = request->model, .source_name = request->source};
+    load_options options = {.floating = request->floating};
+    r->skeleton = load_model(request->model, &options);
     if (!r->skeleton) {
         return false;
     }
     r->model = r->skeleton->model;
     r->scale = r->skeleton->scale;
-    prefer(&r->scale, wish->scale);
+    prefer(&r->scale, request->scale);
     poise_file *other;
-    if (!load_any(wish->source, wish->source_model, NULL, &r->source, &other)) {
+    if (!load_any(request->source, request->source_model, NULL, &r->source, &other)) {
         r->source = NULL;
         return false;
     }
-    bool works = take_source(wish, r, other);
+    bool works = take_source(request, r, other);
     poise_file_destroy(other);
     return works;
 }

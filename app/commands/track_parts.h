@@ -18,8 +18,8 @@ typedef enum track_calibrate {
     TRACK_CALIBRATE_SEGMENTS
 } track_calibrate;
 
-// What is wanted. Fill with track_wish_default(), change what you like.
-typedef struct track_wish {
+// What is wanted. Fill with track_request_default(), change what you like.
+typedef struct track_request {
     const char *model, *source; // names as load.h takes them
     const char *source_model;   // skeleton of a motion that holds none; NULL: none
     const char *placements;     // NULL: those of the skeleton's file, or of the source's, or by common names
@@ -35,9 +35,9 @@ typedef struct track_wish {
     int calibration_frames;    // 50
     poise_track_problem track; // its options; threads are set by `threads`
     int threads;               // 1
-} track_wish;
+} track_request;
 
-track_wish track_wish_default(void);
+track_request track_request_default(void);
 
 enum { TRACK_NOTES = 12, TRACK_NOTE_SIZE = 240 };
 
@@ -71,8 +71,8 @@ typedef struct track_result {
 } track_result;
 
 // All three: false after one line on standard error. Release the result with track_release in any case.
-bool track_load(const track_wish *wish, track_result *r);
-bool track_run(const track_wish *wish, track_result *r);
+bool track_load(const track_request *request, track_result *r);
+bool track_run(const track_request *request, track_result *r);
 bool track_write(const track_result *r, const char *name);
 
 // Can a motion of this skeleton be written under that name? Asked before the work begins. False after one line on standard

@@ -38,10 +38,10 @@ static poise_scaling scaling_of(track_calibrate wanted)
                                                 : POISE_SCALING_NONE;
 }
 
-static bool calibrate(const track_wish *wish, track_result *r)
+static bool calibrate(const track_request *request, track_result *r)
 {
     bool known = all_places_known(r);
-    track_calibrate wanted = wish->calibrate;
+    track_calibrate wanted = request->calibrate;
     if (wanted == TRACK_CALIBRATE_DECIDE) {
         wanted = known ? TRACK_CALIBRATE_NONE : TRACK_CALIBRATE_PLACES;
     }
@@ -58,7 +58,8 @@ static bool calibrate(const track_wish *wish, track_result *r)
     problem.placement_count = r->placement_count;
     problem.markers = r->markers;
     problem.q = r->q_start;
-    problem.frame_count = wish->calibration_frames < r->markers->frames ? wish->calibration_frames : r->markers->frames;
+    problem.frame_count =
+        request->calibration_frames < r->markers->frames ? request->calibration_frames : r->markers->frames;
     problem.scaling = scaling_of(wanted);
     poise_error error = {0};
     progress_start("calibrating", "frames", problem.frame_count);
@@ -131,15 +132,15 @@ static void on_frame(void *user, int frame, int worker)
     }
 }
 
-static bool track(const track_wish *wish, track_result *r, watch *w)
+static bool track(const track_request *request, track_result *r, watch *w)
 {
-    poise_track_problem problem = wish->track;
+    poise_track_problem problem = request->track;
     problem.model = r->model;
     problem.placements = r->placements;
     problem.placement_count = r->placement_count;
     problem.markers = r->markers;
     problem.q_start = r->q_start;
-    problem.workers = r->threads = w->threads = wish->threads < MOST_WORKERS ? wish->threads : MOST_WORKERS;
+    problem.workers = r->threads = w->threads = request->threads < MOST_WORKERS ? request->threads : MOST_WORKERS;
     problem.parallel_for = run_watched;
     problem.on_frame = on_frame;
     problem.user = w;
@@ -185,7 +186,7 @@ static bool measure_times(track_result *r, const watch *w)
     return true;
 }
 
-bool track_run(const track_wish *wish, track_result *r)
+bool track_run(const track_request *request, track_result *r)
 {
     size_t frames = (size_t)r->markers->frames;
     r->q_start = calloc((size_t)poise_model_nq(r->model) + 1, sizeof *r->q_start);
@@ -202,7 +203,7 @@ bool track_run(const track_wish *wish, track_result *r)
     }
     w->nanoseconds = nanoseconds;
     poise_model_neutral(r->model, r->q_start);
-    bool works = calibrate(wish, r) && track(wish, r, w) && measure_times(r, w);
+    bool works = calibrate(request, r) && track(request, r, w) && measure_times(r, w);
     free(nanoseconds);
     free(w);
     return works;

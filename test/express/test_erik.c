@@ -254,7 +254,7 @@ TEST(iterations_end_by_threshold_by_tricks_or_by_budget)
 
 // ---- Two tasks -----------------------------------------------------------------------------------------------------------
 
-// One step of the rival from the zero pose of skeleton C, whose axes are then y, x, x, z, y: J1 J1^T = diag(2, 2, 1), and
+// One step of the baseline from the zero pose of skeleton C, whose axes are then y, x, x, z, y: J1 J1^T = diag(2, 2, 1), and
 // the null space is spanned by joints 1 and 5, and 2 and 3, against each other. Only the second of these moves what counts
 // as posture.
 static void one_step(bool use_posture, poise_vec3 e, const double posture[5], double q[5])

@@ -1,4 +1,4 @@
-// The numbers of the evaluation of ERIK and of its rival.
+// The numbers of the evaluation of ERIK and of its baseline.
 #include "research/erik_evaluation.h"
 #include "support/test_main.h"
 
@@ -107,7 +107,7 @@ TEST(two_tasks_are_worse_than_erik_at_every_cap)
     }
 }
 
-// Without the posture task the rival is plain damped least squares, which aims most targets.
+// Without the posture task the baseline is plain damped least squares, which aims most targets.
 TEST(the_first_of_two_tasks_aims_and_the_second_holds_the_posture)
 {
     poise_erik_options options = poise_erik_options_default();

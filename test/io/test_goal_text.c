@@ -149,7 +149,7 @@ TEST(a_tool_is_a_frame_of_its_own)
     ck_assert(memcmp(&g.axis, &z, sizeof z) == 0);
 }
 
-TEST(wishes_hold_numbers_of_their_own)
+TEST(soft_goals_hold_numbers_of_their_own)
 {
     start[0] = 0.75;
     poise_goal g = parse(arm, "stay weight 0.5");
