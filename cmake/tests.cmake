@@ -31,6 +31,8 @@ endif()
 # a sample exits with a failure when it misses its goal
 if(TARGET hello_ik)
     add_test(NAME sample_gradient_descent_2d COMMAND gradient_descent_2d)
+    add_test(NAME sample_node_jacobian COMMAND node_jacobian)
+    add_test(NAME sample_spinning_top COMMAND spinning_top)
     add_test(NAME sample_hello_ik COMMAND hello_ik)
 endif()
 set(tools ${PROJECT_SOURCE_DIR}/tools)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""docs/architecture.md tells the truth.
+"""docs/architecture.md and docs/papers.md tell the truth.
 
-Every file that the page names exists. Every "how to add" recipe names one thing that was added that way, and the files that
+Every file that the pages name exists, and every test that docs/papers.md names in the last column of its tables. Every "how to add" recipe names one thing that was added that way, and the files that
 know that thing are exactly the ones the recipe lists: a place that grows a switch over goals, joints, methods, formats or
 commands fails here.
 
@@ -15,6 +15,7 @@ import re
 import sys
 
 PAGE = "docs/architecture.md"
+PAPERS = "docs/papers.md"
 FOLDERS = ["include", "src", "app", "web/glue", "web/src", "web/studio/src"]
 PATH = re.compile(r"`((?:include|src|app|web|research|reference|scenes|samples|bench|cuda|mpi|test|fuzz|tools|docs|cmake)/"
                   r"[\w./-]*)`")
@@ -29,11 +30,37 @@ def sources(root):
                     yield os.path.relpath(os.path.join(path, name), root)
 
 
-def missing_paths(root, text):
+def missing_paths(root, page, text):
     for number, line in enumerate(text.split("\n"), 1):
         for path in PATH.findall(line):
             if not os.path.exists(os.path.join(root, path)):
-                yield f"{PAGE}:{number}: there is no {path}"
+                yield f"{page}:{number}: there is no {path}"
+
+
+def test_names(root):
+    """What ctest or a test program calls a test: TEST(name), NAME name in CMake, a transcript app_name."""
+    names = set()
+    for folder in ["test", "cmake"]:
+        for path, _, files in os.walk(os.path.join(root, folder)):
+            for file in files:
+                if file.endswith((".c", ".cmake", "CMakeLists.txt")):
+                    with open(os.path.join(path, file), encoding="utf-8") as stream:
+                        names.update(re.findall(r"(?:TEST\w*\(|NAME )(\w+)", stream.read()))
+                elif file.endswith(".txt"):
+                    names.add("app_" + file[:-4])
+    return names
+
+
+def missing_tests(root, text):
+    names = test_names(root)
+    for number, line in enumerate(text.split("\n"), 1):
+        cells = line.split("|")
+        words = re.findall(r"`(\w+)`", cells[-2]) if len(cells) > 3 else []
+        if len(cells) > 3 and not words and cells[-2].strip() not in ("test", "---"):
+            yield f"{PAPERS}:{number}: no test"
+        for word in words:
+            if word not in names:
+                yield f"{PAPERS}:{number}: there is no test {word}"
 
 
 def recipes(text):
@@ -64,7 +91,10 @@ def main():
     root = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
     with open(os.path.join(root, PAGE), encoding="utf-8") as file:
         text = file.read()
-    breaches = list(missing_paths(root, text))
+    with open(os.path.join(root, PAPERS), encoding="utf-8") as file:
+        papers = file.read()
+    breaches = list(missing_paths(root, PAGE, text)) + list(missing_paths(root, PAPERS, papers))
+    breaches += missing_tests(root, papers)
     count = 0
     for title, words, listed in recipes(text):
         count += 1
