@@ -196,7 +196,7 @@ void arm_from_scene(const char *scene, arm *a)
     if (scene_create(scene, NULL, &a->model, NULL) != POISE_OK) {
         bench_fail("no scene %s", scene);
     }
-    for (int k = 0; k < poise_model_joint_count(a->model) && k < ARM_MOST; ++k) {
+    for (int k = 0; k < poise_model_info(a->model).joints && k < ARM_MOST; ++k) {
         a->links[a->n++] = link_of(a->model, k);
     }
     a->tip = frame_of(poise_model_tool_info(a->model, poise_model_find_tool(a->model, "tip")).pose);

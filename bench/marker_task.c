@@ -77,8 +77,8 @@ static void read_lines(FILE *file, poise_builder *builder)
 static void take_model(marker_task *task, poise_model *model, int frames)
 {
     task->model = model;
-    task->nq = poise_model_nq(model);
-    task->nv = poise_model_nv(model);
+    task->nq = poise_model_info(model).nq;
+    task->nv = poise_model_info(model).nv;
     task->frame_count = frames;
     task->q = take((size_t)task->nq, sizeof *task->q);
     poise_model_neutral(model, task->q);
@@ -87,7 +87,7 @@ static void take_model(marker_task *task, poise_model *model, int frames)
 
 static void take_tools_as_markers(marker_task *task)
 {
-    task->marker_count = poise_model_tool_count(task->model);
+    task->marker_count = poise_model_info(task->model).tools;
     task->markers = take((size_t)task->marker_count, sizeof *task->markers);
     for (int i = 0; i < task->marker_count; ++i) {
         task->markers[i].body = poise_model_tool_info(task->model, i).body;
@@ -116,7 +116,7 @@ static double draw(scene_random *random, double low, double high)
 static void swing_every_coordinate(marker_task *task)
 {
     scene_random random = scene_random_make(MOTION_SEED);
-    for (int k = 0; k < poise_model_joint_count(task->model); ++k) {
+    for (int k = 0; k < poise_model_info(task->model).joints; ++k) {
         poise_joint_type type = poise_model_joint_info(task->model, k).type;
         int begin = poise_model_joint_info(task->model, k).q, count = poise_model_joint_info(task->model, k).nq;
         for (int i = 0; i < count; ++i) {

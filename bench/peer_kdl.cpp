@@ -96,8 +96,8 @@ void peer_kdl_use_inverse(peer_kdl *peer, const poise_model *model, double toler
     unsigned n = peer->chain.getNrOfJoints();
     KDL::JntArray lower(n), upper(n);
     for (unsigned i = 0; i < n; ++i) { // as large as a joint without limits may be
-        lower(i) = std::max(poise_model_lower(model)[i], -1e9);
-        upper(i) = std::min(poise_model_upper(model)[i], 1e9);
+        lower(i) = std::max(poise_model_info(model).lower[i], -1e9);
+        upper(i) = std::min(poise_model_info(model).upper[i], 1e9);
     }
     Eigen::Matrix<double, 6, 1> weights = Eigen::Matrix<double, 6, 1>::Ones();
     peer->answer.resize(n);

@@ -52,7 +52,7 @@ static bool add_body(peer_simbody *peer, const poise_model *model, int k)
 peer_simbody *peer_simbody_create(const poise_model *model, const scene_marker *markers, int count, double accuracy)
 {
     std::unique_ptr<peer_simbody> peer(new peer_simbody);
-    for (int k = 0; k < poise_model_joint_count(model); ++k) {
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
         if (!add_body(peer.get(), model, k)) {
             return nullptr;
         }

@@ -84,7 +84,7 @@ static void place_markers(problem *p, const char *scene, scene_random *random)
     scene_marker *set = bench_take((size_t)p->markers, sizeof *set);
     int given = scene_markers(scene, set, p->markers);
     for (int i = 0; i < p->markers; ++i) {
-        int spread = (int)((int64_t)(i - given) * poise_model_joint_count(p->model) / (p->markers - given + 1));
+        int spread = (int)((int64_t)(i - given) * poise_model_info(p->model).joints / (p->markers - given + 1));
         int body = i < given ? set[i].body : spread;
         poise_vec3 local = i < given ? set[i].local : poise_vec3_make(0.1 * scene_random_normal(random), 0.05, 0.1);
         poise_vec3 target = poise_vec3_make(scene_random_normal(random), scene_random_normal(random), 1.0);
@@ -103,8 +103,8 @@ static problem make_problem(const char *scene, int markers)
     if (scene_create(scene, NULL, &p.model, NULL) != POISE_OK) {
         bench_fail("no scene %s", scene);
     }
-    p.nq = poise_model_nq(p.model);
-    p.nv = poise_model_nv(p.model);
+    p.nq = poise_model_info(p.model).nq;
+    p.nv = poise_model_info(p.model).nv;
     size_t n = (size_t)p.nv;
     p.goals = bench_take((size_t)markers, sizeof *p.goals);
     place_markers(&p, scene, &random);
@@ -121,7 +121,7 @@ static problem make_problem(const char *scene, int markers)
     for (size_t i = 0; i < n; ++i) {
         p.x[i] = 1.0;
     }
-    p.packed = bench_take(poise_model_packed_row(p.model, poise_model_nv(p.model)).begin, sizeof *p.packed);
+    p.packed = bench_take(poise_model_packed_row(p.model, poise_model_info(p.model).nv).begin, sizeof *p.packed);
     return p;
 }
 

@@ -51,7 +51,7 @@ static poise_model *narrow_model(const poise_model *model)
     if (poise_builder_create(NULL, &builder, NULL) != POISE_OK) {
         return NULL;
     }
-    int n = poise_model_joint_count(model);
+    int n = poise_model_info(model).joints;
     for (int i = 0; i < n; ++i) {
         poise_joint joint = poise_model_joint(model, i);
         bool twists = joint.axis.y != 0.0;
@@ -137,10 +137,10 @@ static void start_tally(tally *t, int64_t count)
 // A posture of the set, its grid laid over the limits of this run's model.
 static void take_posture(const setting *s, int64_t index, double *posture)
 {
-    const double *lower = poise_model_lower(s->problem->model), *upper = poise_model_upper(s->problem->model);
-    const double *from = poise_model_lower(s->model), *to = poise_model_upper(s->model);
+    const double *lower = poise_model_info(s->problem->model).lower, *upper = poise_model_info(s->problem->model).upper;
+    const double *from = poise_model_info(s->model).lower, *to = poise_model_info(s->model).upper;
     evaluate_posture(s->problem, index, posture);
-    for (int i = 0; i < poise_model_nq(s->model) && s->model != s->problem->model; ++i) {
+    for (int i = 0; i < poise_model_info(s->model).nq && s->model != s->problem->model; ++i) {
         double share = (posture[i] - lower[i]) / (upper[i] - lower[i]);
         posture[i] = from[i] + share * (to[i] - from[i]);
     }
@@ -178,7 +178,7 @@ static bool has_jumped(const double *before, const double *now, int n)
 
 static void run_path(const setting *s, int64_t index, scene_random *random, tally *t)
 {
-    int n = poise_model_nq(s->model);
+    int n = poise_model_info(s->model).nq;
     double psi[MOST_JOINTS], q[MOST_JOINTS], before[MOST_JOINTS];
     take_posture(s, index, psi);
     poise_quat start = scene_random_rotation(random);

@@ -120,7 +120,7 @@ static void start_cold(problem *p, int frames)
 static poise_model *tighten(const poise_model *model)
 {
     double least[MOST_NQ], most[MOST_NQ], q[MOST_NQ];
-    int nq = poise_model_nq(model);
+    int nq = poise_model_info(model).nq;
     for (int frame = 0; frame < frames_of("walk"); ++frame) {
         scene_motion_pose(model, "walk", frame / RATE, q);
         for (int i = 0; i < nq; ++i) {
@@ -131,7 +131,7 @@ static poise_model *tighten(const poise_model *model)
     poise_builder *builder;
     poise_model *tight;
     poise_builder_create(NULL, &builder, NULL);
-    for (int k = 0; k < poise_model_joint_count(model); ++k) {
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
         poise_joint joint = poise_model_joint(model, k);
         int first = poise_model_joint_info(model, k).q, count = poise_model_joint_info(model, k).nq;
         for (int i = 0; poise_model_joint_info(model, k).parent != POISE_WORLD && i < count; ++i) {

@@ -35,7 +35,7 @@ static work make(const char *scene)
     if (scene_create(scene, NULL, &w.model, NULL) != POISE_OK) {
         bench_fail("%s: cannot be solved", w.scene);
     }
-    w.nq = poise_model_nq(w.model);
+    w.nq = poise_model_info(w.model).nq;
     w.start = bench_take((size_t)w.nq, sizeof *w.start);
     w.q = bench_take((size_t)w.nq, sizeof *w.q);
     scene_random random = scene_random_make(1);
@@ -118,7 +118,7 @@ static void add_row(const bench *b, const char *scene, bool is_first, double *at
     run(&w, 0);
     int few = w.iterations, before = w.evaluations;
     run(&w, 1);
-    int many = w.iterations, dofs = poise_model_nv(w.model);
+    int many = w.iterations, dofs = poise_model_info(w.model).nv;
     if (many <= few) {
         bench_fail("%s: no iterations to time", scene);
     }

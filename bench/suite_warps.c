@@ -54,8 +54,8 @@ static poise_filter *make_filter(const poise_model *model)
     poise_filter *filter = NULL;
     for (int j = 0; j < JOINTS; ++j) {
         joints[j] = poise_filter_joint_default();
-        joints[j].lower = poise_model_lower(model)[j];
-        joints[j].upper = poise_model_upper(model)[j];
+        joints[j].lower = poise_model_info(model).lower[j];
+        joints[j].upper = poise_model_info(model).upper[j];
         joints[j].velocity = VELOCITY;
         joints[j].acceleration = 40.0;
         joints[j].jerk = 800.0;

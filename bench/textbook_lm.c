@@ -33,7 +33,7 @@ struct textbook_lm {
 
 textbook_lm *textbook_lm_create(const poise_model *model, const scene_marker *markers, int count)
 {
-    size_t n = (size_t)poise_model_nv(model), nq = (size_t)poise_model_nq(model);
+    size_t n = (size_t)poise_model_info(model).nv, nq = (size_t)poise_model_info(model).nq;
     size_t stride = (n + VECTOR - 1) / VECTOR * VECTOR, numbers = stride * (2 * n + 5) + nq + 3 * n;
     size_t bytes = (numbers + VECTOR - 1) / VECTOR * VECTOR * sizeof(double);
     textbook_lm *lm = calloc(1, sizeof *lm);
@@ -190,7 +190,7 @@ static double improve(textbook_lm *lm, const poise_vec3 *seen, double stop, doub
             poise_retract(lm->model, q, lm->d, lm->q, NULL);
             double next = cost(lm, seen, lm->q);
             if (next <= *f) {
-                memcpy(q, lm->q, (size_t)poise_model_nq(lm->model) * sizeof *q);
+                memcpy(q, lm->q, (size_t)poise_model_info(lm->model).nq * sizeof *q);
                 *f = next;
                 *lambda = fmax(*lambda * 0.1, LAMBDA_LEAST);
                 return step;

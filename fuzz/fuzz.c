@@ -27,10 +27,10 @@ static bool is_finite_pose(poise_pose pose)
 
 static void check_numbers(const poise_file *file)
 {
-    for (int j = 0; file->model && j < poise_model_joint_count(file->model); ++j) {
+    for (int j = 0; file->model && j < poise_model_info(file->model).joints; ++j) {
         require(is_finite_pose(poise_model_joint(file->model, j).offset), "a joint's offset is not finite");
     }
-    for (int t = 0; file->model && t < poise_model_tool_count(file->model); ++t) {
+    for (int t = 0; file->model && t < poise_model_info(file->model).tools; ++t) {
         require(is_finite_pose(poise_model_tool_info(file->model, t).pose), "a tool's pose is not finite");
     }
     if (file->clip) {
@@ -48,7 +48,7 @@ static void check_numbers(const poise_file *file)
 // Formats that hold a skeleton as it is give every joint back.
 static void check_same_joints(const poise_model *a, const poise_model *b)
 {
-    for (int j = 0; j < poise_model_joint_count(a); ++j) {
+    for (int j = 0; j < poise_model_info(a).joints; ++j) {
         poise_joint x = poise_model_joint(a, j), y = poise_model_joint(b, j);
         require(x.type == y.type && x.order == y.order, "type of a joint");
         require(memcmp(&x.offset, &y.offset, sizeof x.offset) == 0, "offset of a joint");
@@ -61,8 +61,8 @@ static void check_same(const poise_file *a, const poise_file *b)
 {
     require(!a->model == !b->model && !a->clip == !b->clip && !a->markers == !b->markers, "a part was lost");
     if (a->model) {
-        require(poise_model_joint_count(a->model) == poise_model_joint_count(b->model), "joints");
-        require(poise_model_nq(a->model) == poise_model_nq(b->model), "nq");
+        require(poise_model_info(a->model).joints == poise_model_info(b->model).joints, "joints");
+        require(poise_model_info(a->model).nq == poise_model_info(b->model).nq, "nq");
         if (a->format == POISE_FORMAT_BVH || a->format == POISE_FORMAT_ASF) {
             check_same_joints(a->model, b->model);
         }

@@ -25,7 +25,7 @@ static void check(const task *t, poise_status status, const double *q, double er
 // Joints of the chain keep their limits; those beside it are the caller's.
 static void check_chain(const task *t, const poise_erik *erik, const double *q)
 {
-    const double *lower = poise_model_lower(t->model), *upper = poise_model_upper(t->model);
+    const double *lower = poise_model_info(t->model).lower, *upper = poise_model_info(t->model).upper;
     for (int k = 0; k < poise_erik_joint_count(erik); ++k) {
         int at = poise_model_joint_info(t->model, poise_erik_joint(erik, k).index).q,
             count = poise_model_joint_info(t->model, poise_erik_joint(erik, k).index).nq;

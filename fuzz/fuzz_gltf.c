@@ -29,7 +29,7 @@ static void require(bool condition)
 
 static void check_finite(const poise_file *file)
 {
-    for (int j = 0; file->model && j < poise_model_joint_count(file->model); ++j) {
+    for (int j = 0; file->model && j < poise_model_info(file->model).joints; ++j) {
         poise_pose pose = poise_model_joint(file->model, j).offset;
         require(isfinite(pose.position.x) && isfinite(pose.position.y) && isfinite(pose.position.z));
         require(isfinite(pose.rotation.x) && isfinite(pose.rotation.w));
@@ -54,9 +54,9 @@ static void check_written(const poise_file *file, poise_format format)
     options.format = format;
     poise_file *again = NULL;
     require(poise_read(bytes, size, &options, NULL, &again, &error) == POISE_OK);
-    require(poise_model_joint_count(again->model) == poise_model_joint_count(file->model));
-    require(poise_model_tool_count(again->model) == poise_model_tool_count(file->model));
-    for (int k = 0; k < poise_model_joint_count(file->model); ++k) {
+    require(poise_model_info(again->model).joints == poise_model_info(file->model).joints);
+    require(poise_model_info(again->model).tools == poise_model_info(file->model).tools);
+    for (int k = 0; k < poise_model_info(file->model).joints; ++k) {
         require(strcmp(poise_model_joint_info(file->model, k).body, poise_model_joint_info(again->model, k).body) == 0);
     }
     poise_file_destroy(again);

@@ -22,7 +22,7 @@ static void take_markers(fuzz_bytes *bytes, task *t)
     t->count = 1 + fuzz_index(bytes, MARKERS);
     t->frames = 1 + fuzz_index(bytes, FRAMES);
     for (int i = 0; i < t->count; ++i) {
-        int body = fuzz_index(bytes, poise_model_joint_count(t->model));
+        int body = fuzz_index(bytes, poise_model_info(t->model).joints);
         poise_vec3 local = fuzz_vec3(bytes);
         t->placements[i] = (poise_placement){labels[i], body, local, fuzz_number_or(bytes, 1.0)};
     }

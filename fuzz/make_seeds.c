@@ -74,7 +74,7 @@ static void put_scene(const char *scene)
     poise_clip *clip = NULL;
     poise_markers *markers = NULL;
     if (scene_create(scene, NULL, &model, NULL) != POISE_OK ||
-        poise_clip_create(FRAMES, poise_model_nq(model), 0.01, NULL, &clip, NULL) != POISE_OK ||
+        poise_clip_create(FRAMES, poise_model_info(model).nq, 0.01, NULL, &clip, NULL) != POISE_OK ||
         poise_markers_create(FRAMES, 2, 100.0, NULL, NULL, &markers, NULL) != POISE_OK) {
         exit(EXIT_FAILURE);
     }

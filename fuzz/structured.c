@@ -185,14 +185,14 @@ void fuzz_configuration(fuzz_bytes *bytes, const poise_model *model, double *q)
 {
     poise_model_neutral(model, q);
     int features = fuzz_byte(bytes);
-    for (int i = 0; i < poise_model_nq(model) && (features & 1); ++i) {
+    for (int i = 0; i < poise_model_info(model).nq && (features & 1); ++i) {
         q[i] = fuzz_number_or(bytes, q[i]);
     }
 }
 
 void fuzz_check_answer(const poise_model *model, const double *q, bool limited)
 {
-    for (int i = 0; i < poise_model_nq(model); ++i) {
+    for (int i = 0; i < poise_model_info(model).nq; ++i) {
         fuzz_require(isfinite(q[i]), "a number of the answer is not finite");
     }
     fuzz_require(!limited || poise_model_within_limits(model, q), "the answer is outside of the limits");

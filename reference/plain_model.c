@@ -58,7 +58,7 @@ static bool add_motion(const poise_joint *joint, plain_bone *bone)
 
 plain_ik *plain_from_model(const poise_model *model, const plain_effector *effectors, int effector_count)
 {
-    int count = poise_model_joint_count(model);
+    int count = poise_model_info(model).joints;
     plain_bone *bones = malloc(((size_t)count + 1) * sizeof *bones);
     bool known = bones != NULL;
     int n = 0;

@@ -235,7 +235,7 @@ void evaluate_problem_destroy(evaluate_problem *problem)
 void evaluate_posture(const evaluate_problem *problem, int64_t index, double *q)
 {
     const unsigned char *point = problem->postures + index * problem->swept;
-    const double *lower = poise_model_lower(problem->model), *upper = poise_model_upper(problem->model);
+    const double *lower = poise_model_info(problem->model).lower, *upper = poise_model_info(problem->model).upper;
     int denominator = problem->posture_denominators[index];
     poise_model_neutral(problem->model, q);
     for (int i = 0; i < problem->swept; ++i) {
@@ -303,7 +303,7 @@ void evaluate_sample(const evaluate_problem *problem, const evaluate_run *run, p
     poise_quat target = problem->orientations[orientation];
     poise_erik_report report;
     evaluate_posture(problem, posture, psi);
-    memcpy(q, psi, (size_t)poise_model_nq(problem->model) * sizeof *q);
+    memcpy(q, psi, (size_t)poise_model_info(problem->model).nq * sizeof *q);
     if (run->filter > 0.0) {
         evaluate_run first = *run;
         first.max_iterations = 100; // the filter is that of the shortest run

@@ -109,8 +109,8 @@ static bool make_room(hdm05_task *task)
 // What follows from task->model.
 static bool take_sizes(hdm05_task *task)
 {
-    task->nq = poise_model_nq(task->model);
-    task->nv = poise_model_nv(task->model);
+    task->nq = poise_model_info(task->model).nq;
+    task->nv = poise_model_info(task->model).nv;
     task->locked = calloc((size_t)task->nv, sizeof *task->locked);
     return task->locked && poise_kinematics_create(task->model, NULL, &task->kinematics, NULL) == POISE_OK;
 }
@@ -118,7 +118,7 @@ static bool take_sizes(hdm05_task *task)
 // The skeleton in cm.
 static bool take_model(hdm05_task *task, const poise_model *read)
 {
-    int joints = poise_model_joint_count(read);
+    int joints = poise_model_info(read).joints;
     double *scale = malloc((size_t)joints * sizeof *scale);
     for (int k = 0; scale && k < joints; ++k) {
         scale[k] = CM_PER_UNIT;
@@ -240,7 +240,7 @@ static poise_status make_humanoid(const poise_model *humanoid, poise_model **mod
 {
     poise_builder *builder = NULL;
     poise_status status = poise_builder_create(NULL, &builder, NULL);
-    for (int k = 0; k < poise_model_joint_count(humanoid) && status == POISE_OK; ++k) {
+    for (int k = 0; k < poise_model_info(humanoid).joints && status == POISE_OK; ++k) {
         poise_joint joint = poise_model_joint(humanoid, k), none = poise_joint_default();
         joint.offset.position = in_cm(joint.offset.position);
         memcpy(joint.lower, none.lower, sizeof joint.lower);

@@ -26,7 +26,7 @@ static poise_model *make_limited(const hdm05_task *task)
     poise_builder *builder = NULL;
     poise_model *model = NULL;
     poise_status status = poise_builder_create(NULL, &builder, NULL);
-    for (int k = 0; k < poise_model_joint_count(task->model) && status == POISE_OK; ++k) {
+    for (int k = 0; k < poise_model_info(task->model).joints && status == POISE_OK; ++k) {
         poise_joint joint = poise_model_joint(task->model, k);
         int first = poise_model_joint_info(task->model, k).q, count = poise_model_joint_info(task->model, k).nq;
         for (int i = 0; i < count; ++i) {

@@ -20,7 +20,7 @@ enum { MOST_POINTS = EVALUATE_MOST_DIMENSIONS + 3 };
 static int place_joints(const evaluate_problem *problem, poise_kinematics *kinematics, int64_t i, poise_vec3 *points)
 {
     double q[EVALUATE_MOST_DIMENSIONS + 2];
-    int joints = poise_model_joint_count(problem->model);
+    int joints = poise_model_info(problem->model).joints;
     evaluate_posture(problem, i, q);
     poise_kinematics_update(kinematics, q, NULL);
     for (int k = 0; k < joints; ++k) {

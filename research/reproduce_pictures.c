@@ -35,7 +35,7 @@ static void draw_frame(plot *p, int column, const drawn_frame *d)
     const hdm05_task *task = &d->take->task;
     enum { MOST = 128 };
     double x[2 * MOST], y[2 * MOST];
-    int bodies = poise_model_joint_count(task->model), count = 0;
+    int bodies = poise_model_info(task->model).joints, count = 0;
     poise_kinematics_update(task->kinematics, hdm05_pose(task, d->frame), NULL);
     poise_vec3 root = poise_kinematics_body_pose(task->kinematics, 0).position;
     plot_panel(p, column, 0,

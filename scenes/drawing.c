@@ -28,10 +28,10 @@ void drawing_box_add(drawing_box *box, poise_vec3 v)
 
 void drawing_box_add_skeleton(drawing_box *box, const poise_model *model, const poise_kinematics *kinematics)
 {
-    for (int k = 0; k < poise_model_joint_count(model); ++k) {
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
         drawing_box_add(box, poise_kinematics_body_pose(kinematics, k).position);
     }
-    for (int i = 0; i < poise_model_tool_count(model); ++i) {
+    for (int i = 0; i < poise_model_info(model).tools; ++i) {
         drawing_box_add(box, poise_kinematics_tool_pose(kinematics, i).position);
     }
 }
@@ -108,7 +108,7 @@ void drawing_skeleton(picture *p, const poise_model *model, const poise_kinemati
                       const char *bone, const char *joint)
 {
     double radius = thickness / fmax(scale_of(p), 1e-12);
-    for (int k = 0; k < poise_model_joint_count(model); ++k) {
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
         poise_vec3 here = poise_kinematics_body_pose(kinematics, k).position;
         int parent = poise_model_joint_info(model, k).parent;
         if (parent != POISE_WORLD) {
@@ -122,7 +122,7 @@ void drawing_skeleton(picture *p, const poise_model *model, const poise_kinemati
             picture_page_dot(p, x, y, 0.35 * thickness, joint);
         }
     }
-    for (int i = 0; i < poise_model_tool_count(model); ++i) {
+    for (int i = 0; i < poise_model_info(model).tools; ++i) {
         poise_vec3 from = poise_kinematics_body_pose(kinematics, poise_model_tool_info(model, i).body).position;
         draw_bone(p, from, poise_kinematics_tool_pose(kinematics, i).position, 0.8 * radius, bone);
     }

@@ -183,7 +183,7 @@ poise_status scene_posture(const poise_model *model, const char *scene, const ch
     }
     const chain *c = find_chain(scene);
     int count = c ? (int)strlen(c->axes) : 6;
-    if (poise_model_nq(model) != count) {
+    if (poise_model_info(model).nq != count) {
         return POISE_ERROR_ARGUMENT;
     }
     for (int i = 0; i < count; ++i) {

@@ -155,7 +155,7 @@ static void write_rotation(poise_joint_type type, const double angle[3], poise_q
 
 static bool is_humanoid(const poise_model *model)
 {
-    if (poise_model_joint_count(model) != BONE_COUNT || poise_model_nv(model) != 58) {
+    if (poise_model_info(model).joints != BONE_COUNT || poise_model_info(model).nv != 58) {
         return false;
     }
     for (int b = 0; b < BONE_COUNT; ++b) {

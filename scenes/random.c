@@ -122,8 +122,8 @@ static void write_swing_twist(scene_random *random, const double half_axes[2], c
 
 void scene_random_configuration(scene_random *random, const poise_model *model, double *q)
 {
-    const double *lower = poise_model_lower(model), *upper = poise_model_upper(model);
-    for (int j = 0; j < poise_model_joint_count(model); ++j) {
+    const double *lower = poise_model_info(model).lower, *upper = poise_model_info(model).upper;
+    for (int j = 0; j < poise_model_info(model).joints; ++j) {
         int count = 0;
         int at = poise_model_joint_info(model, j).q;
         count = poise_model_joint_info(model, j).nq;

@@ -113,7 +113,7 @@ poise_status scene_record(const poise_model *model, const char *scene, const cha
     }
     int frames = (int)(how->periods * duration * how->rate + 0.5);
     poise_clip *film;
-    poise_status status = poise_clip_create(frames, poise_model_nq(model), 1 / how->rate, NULL, &film, NULL);
+    poise_status status = poise_clip_create(frames, poise_model_info(model).nq, 1 / how->rate, NULL, &film, NULL);
     if (status != POISE_OK) {
         return status;
     }

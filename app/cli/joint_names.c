@@ -76,7 +76,7 @@ double value_for_people(coordinate_unit unit, double value)
 // Coordinates are in the order of the joints.
 int model_joint_of(const poise_model *model, int coordinate, int *place)
 {
-    int low = 0, high = poise_model_joint_count(model) - 1;
+    int low = 0, high = poise_model_info(model).joints - 1;
     while (low < high) {
         int middle = (low + high + 1) / 2;
         if (poise_model_joint_info(model, middle).q <= coordinate) {

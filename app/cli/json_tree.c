@@ -258,7 +258,7 @@ json_node *json_from_times(const latency *times)
 json_node *json_from_limits(const poise_model *model, int (*side)(const void *user, int i), const void *user)
 {
     json_node *list = json_new(JSON_ARRAY);
-    for (int i = 0; i < poise_model_nq(model); ++i) {
+    for (int i = 0; i < poise_model_info(model).nq; ++i) {
         int at = side(user, i), place, k = model_joint_of(model, i, &place);
         if (at != 0) {
             json_append(list, json_make("{s:s, s:i, s:s}", "joint", poise_model_joint_info(model, k).name, "coordinate", i,

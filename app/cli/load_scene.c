@@ -35,7 +35,7 @@ static void add_postures(scene_parts *parts, const char *scene)
     file->posture_count = scene_posture_count(scene);
     file->postures = needed(calloc((size_t)file->posture_count + 1, sizeof *file->postures));
     for (int i = 0; i < file->posture_count; ++i) {
-        double *q = needed(calloc((size_t)poise_model_nq(file->model) + 1, sizeof *q));
+        double *q = needed(calloc((size_t)poise_model_info(file->model).nq + 1, sizeof *q));
         file->postures[i] = (poise_posture){.name = scene_posture_name(scene, i), .q = q};
         need(scene_posture(file->model, scene, file->postures[i].name, q) == POISE_OK);
     }

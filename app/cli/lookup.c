@@ -27,7 +27,7 @@ static bool frame_of_motion(const poise_file *model, const char *name, int frame
     load_options options = {.model = model->model};
     poise_file *file = load_file(name, &options);
     bool works = false;
-    int nq = poise_model_nq(model->model);
+    int nq = poise_model_info(model->model).nq;
     if (file && file->clip && file->clip->nq != nq) {
         complain("%s: its motion has %d coordinates, the skeleton has %d", name, file->clip->nq, nq);
     } else if (file && file->clip && frame < file->clip->frames) {
@@ -49,7 +49,7 @@ static const char *posture_name(const void *file, int index)
 
 bool load_posture(const poise_file *model, const char *posture, double *q)
 {
-    int nq = poise_model_nq(model->model);
+    int nq = poise_model_info(model->model).nq;
     if (strcmp(posture, "neutral") == 0) {
         poise_model_neutral(model->model, q);
         return true;

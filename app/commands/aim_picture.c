@@ -13,7 +13,7 @@ static const char *const bone = "#56748f", *const old_bone = "#d5dde5", *const j
 
 static const double *answer(const aim_job *job, int i)
 {
-    return job->q + (size_t)i * (size_t)poise_model_nq(job->model);
+    return job->q + (size_t)i * (size_t)poise_model_info(job->model).nq;
 }
 
 // How many answers of a path are drawn, evenly spread; the last of a closed path is the first again.

@@ -71,8 +71,8 @@ static void print_title(const aim_job *job)
 static void print_joints(const aim_job *job)
 {
     table *t = table_create("joint\t>posture\t>answer\t>change\tlimit");
-    const double *lower = poise_model_lower(job->model), *upper = poise_model_upper(job->model);
-    for (int i = 0; i < poise_model_nq(job->model); ++i) {
+    const double *lower = poise_model_info(job->model).lower, *upper = poise_model_info(job->model).upper;
+    for (int i = 0; i < poise_model_info(job->model).nq; ++i) {
         char name[96];
         int place;
         poise_joint_type type = poise_model_joint_info(job->model, model_joint_of(job->model, i, &place)).type;
@@ -147,13 +147,13 @@ typedef struct configuration {
 static int side_of_limit(const void *user, int i)
 {
     const configuration *c = user;
-    return c->q[i] <= poise_model_lower(c->model)[i] ? -1 : c->q[i] >= poise_model_upper(c->model)[i];
+    return c->q[i] <= poise_model_info(c->model).lower[i] ? -1 : c->q[i] >= poise_model_info(c->model).upper[i];
 }
 
 static void put_result(json_node *o, const aim_job *job, int i)
 {
     const aim_result *r = &job->results[i];
-    int nq = poise_model_nq(job->model);
+    int nq = poise_model_info(job->model).nq;
     configuration c = {job->model, job->q + (size_t)i * (size_t)nq};
     json_set(o, "target", target_as_json(&job->path.targets[i]));
     json_set(o, "outcome", json_from_text(r->outcome));
@@ -184,7 +184,7 @@ static json_node *summary_as_json(const aim_job *job)
 static json_node *begin_json(const aim_job *job)
 {
     return json_make("{s:o, s:o, s:o}", "model", json_from_text(job->file_name), "end", json_from_text(job->end.name),
-                     "posture", json_from_numbers(job->posture, poise_model_nq(job->model)));
+                     "posture", json_from_numbers(job->posture, poise_model_info(job->model).nq));
 }
 
 bool aim_print_json(const aim_job *job)
@@ -283,7 +283,7 @@ bool aim_comparison_end(aim_comparison *c)
 
 bool aim_save_motion(const aim_job *job, const char *name, double rate)
 {
-    int nq = poise_model_nq(job->model);
+    int nq = poise_model_info(job->model).nq;
     poise_clip *clip = NULL;
     need(poise_clip_create(job->path.count, nq, 1 / rate, NULL, &clip, NULL) == POISE_OK);
     memcpy(clip->q, job->q, (size_t)job->path.count * (size_t)nq * sizeof *clip->q);

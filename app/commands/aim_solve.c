@@ -327,7 +327,7 @@ static void measure(aim_solver *s, const aim_target *target, const double *postu
 
 bool aim_has_jumped(const poise_model *model, const double *before, const double *q)
 {
-    for (int i = 0; i < poise_model_nq(model); ++i) {
+    for (int i = 0; i < poise_model_info(model).nq; ++i) {
         if (fabs(q[i] - before[i]) > jump) {
             return true;
         }
@@ -444,7 +444,7 @@ bool aim_solve(aim_solver *solver, const aim_target *target, const double *postu
     double posture_error = NAN, begin = cpu_seconds_now();
     *result = (aim_result){.outcome = "failed"};
     if (!follows) {
-        memcpy(q, posture, (size_t)poise_model_nq(solver->model) * sizeof *q);
+        memcpy(q, posture, (size_t)poise_model_info(solver->model).nq * sizeof *q);
         poise_model_clamp(solver->model, q, NULL, NULL);
     }
     if (solver->settings.method == AIM_EXPRESSIVE) {

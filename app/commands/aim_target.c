@@ -47,8 +47,8 @@ static poise_vec3 last_segment(const poise_model *model, int body, poise_pose ti
 bool aim_find_end(const poise_model *model, const char *name, const char *axis, aim_end *end)
 {
     int tool = poise_model_find_tool(model, "tip");
-    tool = tool == POISE_NONE && poise_model_tool_count(model) > 0 ? 0 : tool;
-    *end = (aim_end){.name = name, .body = poise_model_joint_count(model) - 1, .tip = poise_pose_identity()};
+    tool = tool == POISE_NONE && poise_model_info(model).tools > 0 ? 0 : tool;
+    *end = (aim_end){.name = name, .body = poise_model_info(model).joints - 1, .tip = poise_pose_identity()};
     if (!name && tool != POISE_NONE) {
         end->name = poise_model_tool_info(model, tool).name;
         end->body = poise_model_tool_info(model, tool).body;

@@ -36,7 +36,7 @@ static bool read_settings(const arguments *args, aim_job *job)
 // Solve the whole path; false when a solve could not be made.
 static bool solve_path(aim_job *job, aim_solver *solver)
 {
-    size_t nq = (size_t)poise_model_nq(job->model);
+    size_t nq = (size_t)poise_model_info(job->model).nq;
     for (int i = 0; i < job->path.count; ++i) {
         double *q = job->q + (size_t)i * nq;
         if (i > 0) {
@@ -109,7 +109,7 @@ static app_exit run_all(const arguments *args, aim_job *job)
 
 static void get_memory(aim_job *job)
 {
-    size_t nq = (size_t)poise_model_nq(job->model), n = (size_t)job->path.count;
+    size_t nq = (size_t)poise_model_info(job->model).nq, n = (size_t)job->path.count;
     job->posture = needed(calloc(nq + 1, sizeof *job->posture));
     job->q = needed(calloc(n * nq + 1, sizeof *job->q));
     job->results = needed(calloc(n, sizeof *job->results));

@@ -138,7 +138,7 @@ static void print_people(const job *j)
     const poise_file *file = j->file;
     printf("%s: %s", j->output, poise_format_name(j->format));
     if (file->model && holds_skeleton(j->format)) {
-        printf(", %d joints", poise_model_joint_count(file->model));
+        printf(", %d joints", poise_model_info(file->model).joints);
     }
     if (file->clip && holds_motion(j->format)) {
         printf(", %d frames at %.6g per second", file->clip->frames, 1 / file->clip->frame_time);
@@ -165,7 +165,7 @@ static app_exit print_machine(const job *j)
     json_node *o =
         json_make("{s:o, s:o, s:s, s:I, s:i, s:i, s:i, s:o}", "input", json_from_text(j->input), "output",
                   json_from_text(j->output), "format", poise_format_name(j->format), "bytes", (long long)j->size, "joints",
-                  file->model && holds_skeleton(j->format) ? poise_model_joint_count(file->model) : 0, "frames",
+                  file->model && holds_skeleton(j->format) ? poise_model_info(file->model).joints : 0, "frames",
                   clip      ? file->clip->frames
                   : markers ? file->markers->frames
                             : 0,

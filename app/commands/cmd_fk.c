@@ -26,7 +26,7 @@ typedef struct job {
 // Coordinates as numbers on the command line; angles in degrees where the user says so.
 static bool numbers_as_q(const job *j, const char *text, bool degrees)
 {
-    int nq = poise_model_nq(j->model), count = parse_numbers(text, j->q, nq);
+    int nq = poise_model_info(j->model).nq, count = parse_numbers(text, j->q, nq);
     if (count != nq) {
         if (count < 0) {
             complain("--q \"%s\": holds something that is not a number", text);
@@ -106,17 +106,17 @@ static void print_people(const job *j)
     const poise_model *model = j->model;
     printf("%s: %s\n\n", j->name, j->posture);
     table *t = table_create("body\tparent\t>x\t>y\t>z\t>roll\t>pitch\t>yaw");
-    for (int k = 0; k < poise_model_joint_count(model); ++k) {
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
         int parent = poise_model_joint_info(model, k).parent;
         print_pose_row(t, poise_model_joint_info(model, k).body,
                        parent < 0 ? "-" : poise_model_joint_info(model, parent).body,
                        poise_kinematics_body_pose(j->kinematics, k));
     }
     table_end(t, stdout);
-    if (poise_model_tool_count(model) > 0) {
+    if (poise_model_info(model).tools > 0) {
         putchar('\n');
         t = table_create("tool\ton body\t>x\t>y\t>z\t>roll\t>pitch\t>yaw");
-        for (int i = 0; i < poise_model_tool_count(model); ++i) {
+        for (int i = 0; i < poise_model_info(model).tools; ++i) {
             print_pose_row(t, poise_model_tool_info(model, i).name,
                            poise_model_joint_info(model, poise_model_tool_info(model, i).body).body,
                            poise_kinematics_tool_pose(j->kinematics, i));
@@ -147,14 +147,14 @@ static json_node *tip_of(const job *j, int body)
 static app_exit print_machine(const job *j)
 {
     json_node *bodies = json_new(JSON_ARRAY), *tools = json_new(JSON_ARRAY);
-    for (int k = 0; k < poise_model_joint_count(j->model); ++k) {
+    for (int k = 0; k < poise_model_info(j->model).joints; ++k) {
         poise_pose pose = poise_kinematics_body_pose(j->kinematics, k);
         json_append(bodies,
                     json_make("{s:o, s:o, s:o, s:o}", "name", json_from_text(poise_model_joint_info(j->model, k).body),
                               "position", json_from_vec3(pose.position), "rotation", json_from_quat(pose.rotation), "tip",
                               tip_of(j, k)));
     }
-    for (int i = 0; i < poise_model_tool_count(j->model); ++i) {
+    for (int i = 0; i < poise_model_info(j->model).tools; ++i) {
         poise_pose pose = poise_kinematics_tool_pose(j->kinematics, i);
         const char *body = poise_model_joint_info(j->model, poise_model_tool_info(j->model, i).body).body;
         json_append(tools, json_make("{s:o, s:o, s:o, s:o}", "name", json_from_text(poise_model_tool_info(j->model, i).name),
@@ -164,7 +164,7 @@ static app_exit print_machine(const job *j)
     double metres = j->file->scale.metres;
     json_node *o = json_make("{s:o, s:o, s:o, s:o, s:o, s:o}", "file", json_from_text(j->name), "posture",
                              json_from_text(j->posture), "metres_per_unit", json_from_number(metres > 0 ? metres : NAN), "q",
-                             json_from_numbers(j->q, poise_model_nq(j->model)), "bodies", bodies, "tools", tools);
+                             json_from_numbers(j->q, poise_model_info(j->model).nq), "bodies", bodies, "tools", tools);
     return json_print(o) ? APP_DONE : APP_BAD;
 }
 
@@ -195,7 +195,7 @@ static app_exit run(const arguments *args)
         return APP_BAD;
     }
     j.model = j.file->model;
-    j.q = needed(calloc((size_t)poise_model_nq(j.model) + 1, sizeof *j.q));
+    j.q = needed(calloc((size_t)poise_model_info(j.model).nq + 1, sizeof *j.q));
     app_exit result = choose_q(&j, args) ? show(&j, args) : APP_BAD;
     free(j.q);
     poise_file_destroy(j.file);

@@ -46,7 +46,7 @@ static bool has_limit(double lower, double upper)
 static void print_limits(char *text, size_t size, const poise_model *model, int joint)
 {
     int first = poise_model_joint_info(model, joint).q, count = poise_model_joint_info(model, joint).nq;
-    const double *lower = poise_model_lower(model), *upper = poise_model_upper(model);
+    const double *lower = poise_model_info(model).lower, *upper = poise_model_info(model).upper;
     poise_joint j = poise_model_joint(model, joint);
     size_t used = 0;
     text[0] = '\0';
@@ -67,7 +67,7 @@ static void print_limits(char *text, size_t size, const poise_model *model, int 
 static void print_joints(const poise_model *model)
 {
     table *t = table_create("joint\tparent\ttype\t>dofs\tlimits (degrees, length units)");
-    for (int k = 0; k < poise_model_joint_count(model); ++k) {
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
         char limits[128];
         int dofs;
         dofs = poise_model_joint_info(model, k).nv;
@@ -87,8 +87,8 @@ static void print_joints(const poise_model *model)
 static int limited_coordinates(const poise_model *model)
 {
     int count = 0;
-    for (int i = 0; i < poise_model_nq(model); ++i) {
-        count += has_limit(poise_model_lower(model)[i], poise_model_upper(model)[i]);
+    for (int i = 0; i < poise_model_info(model).nq; ++i) {
+        count += has_limit(poise_model_info(model).lower[i], poise_model_info(model).upper[i]);
     }
     return count;
 }
@@ -121,7 +121,8 @@ static void print_summary(const contents *c)
         printf("  title      %s\n", file->title);
     }
     if (c->model) {
-        int joints = poise_model_joint_count(c->model), dofs = poise_model_nv(c->model), nq = poise_model_nq(c->model);
+        int joints = poise_model_info(c->model).joints, dofs = poise_model_info(c->model).nv,
+            nq = poise_model_info(c->model).nq;
         printf("  skeleton   %d joint%s, %d degree%s of freedom%s\n", joints, joints == 1 ? "" : "s", dofs,
                dofs == 1 ? "" : "s", c->skeleton ? ", from another file" : "");
         printf("  numbers    %d for a posture, %d with limits\n", nq, limited_coordinates(c->model));
@@ -181,7 +182,7 @@ static const char *tool_at(const void *model, int index)
 static void print_names(const contents *c)
 {
     const poise_file *file = c->file;
-    print_list("tools: ", c->model, tool_at, c->model ? poise_model_tool_count(c->model) : 0);
+    print_list("tools: ", c->model, tool_at, c->model ? poise_model_info(c->model).tools : 0);
     print_list("postures: ", file, posture_at, file->posture_count);
     print_list("markers: ", file->markers, marker_at, file->markers ? file->markers->count : 0);
 }
@@ -224,7 +225,7 @@ static void print_people(const contents *c, bool brief)
 static json_node *joints_as_json(const poise_model *model)
 {
     json_node *list = json_new(JSON_ARRAY);
-    for (int k = 0; k < poise_model_joint_count(model); ++k) {
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
         int first = poise_model_joint_info(model, k).q, count = poise_model_joint_info(model, k).nq, dofs;
         dofs = poise_model_joint_info(model, k).nv;
         int parent = poise_model_joint_info(model, k).parent;
@@ -235,8 +236,8 @@ static json_node *joints_as_json(const poise_model *model)
                               json_from_text(parent == POISE_WORLD ? NULL : poise_model_joint_info(model, parent).body),
                               "type", poise_joint_type_name(poise_model_joint_info(model, k).type), "first", first,
                               "coordinates", count, "dofs", dofs, "lower",
-                              json_from_numbers(poise_model_lower(model) + first, count), "upper",
-                              json_from_numbers(poise_model_upper(model) + first, count)));
+                              json_from_numbers(poise_model_info(model).lower + first, count), "upper",
+                              json_from_numbers(poise_model_info(model).upper + first, count)));
     }
     return list;
 }
@@ -244,7 +245,7 @@ static json_node *joints_as_json(const poise_model *model)
 static json_node *tools_as_json(const poise_model *model)
 {
     json_node *list = json_new(JSON_ARRAY);
-    for (int i = 0; i < poise_model_tool_count(model); ++i) {
+    for (int i = 0; i < poise_model_info(model).tools; ++i) {
         const char *body = poise_model_joint_info(model, poise_model_tool_info(model, i).body).body;
         json_append(list, json_make("{s:o, s:o}", "name", json_from_text(poise_model_tool_info(model, i).name), "body",
                                     json_from_text(body)));
@@ -270,11 +271,11 @@ static app_exit print_machine(const contents *c)
     int frames = file->clip ? file->clip->frames : m ? m->frames : 0;
     double frame_time = file->clip ? file->clip->frame_time : m ? 1 / m->rate : NAN;
     double metres = m ? m->scale.metres : file->scale.metres; // 0: unknown
-    json_node *o = json_make("{s:o, s:s, s:s, s:o, s:i, s:i, s:i, s:i, s:o, s:i}", "file", json_from_text(c->name), "format",
-                             format_name(c), "kind", kind(file), "title", json_from_text(file->title), "joints",
-                             c->model ? poise_model_joint_count(c->model) : 0, "dofs",
-                             c->model ? poise_model_nv(c->model) : 0, "coordinates", c->model ? poise_model_nq(c->model) : 0,
-                             "frames", frames, "frame_time", json_from_number(frame_time), "markers", m ? m->count : 0);
+    json_node *o = json_make(
+        "{s:o, s:s, s:s, s:o, s:i, s:i, s:i, s:i, s:o, s:i}", "file", json_from_text(c->name), "format", format_name(c),
+        "kind", kind(file), "title", json_from_text(file->title), "joints", c->model ? poise_model_info(c->model).joints : 0,
+        "dofs", c->model ? poise_model_info(c->model).nv : 0, "coordinates", c->model ? poise_model_info(c->model).nq : 0,
+        "frames", frames, "frame_time", json_from_number(frame_time), "markers", m ? m->count : 0);
     json_set(o, "metres_per_unit", json_from_number(metres > 0 ? metres : NAN));
     json_set(o, "up", json_from_text(up_name(m ? m->scale.up : file->scale.up)));
     if (m) {

@@ -62,8 +62,8 @@ static bool set_options(solve_job *job, const arguments *args)
     }
     double tolerance = option_number(args, "tolerance", soft_goals > 0 ? TOLERANCE_WITH_SOFT_GOALS : o->position_tolerance);
     o->position_tolerance = o->rotation_tolerance = tolerance;
-    o->rows.max_rows = 6 * job->list->count + (soft_goals + 1) * poise_model_nv(job->model);
-    for (int i = 0; i < poise_model_nv(job->model); ++i) {
+    o->rows.max_rows = 6 * job->list->count + (soft_goals + 1) * poise_model_info(job->model).nv;
+    for (int i = 0; i < poise_model_info(job->model).nv; ++i) {
         o->locked = job->locked[i] ? job->locked : o->locked;
     }
     if (option_given(args, "trace")) {
@@ -83,7 +83,7 @@ static bool find_all(solve_job *job, int capacity)
         complain("solve: %s", error.text);
         return false;
     }
-    job->solutions = needed(calloc((size_t)capacity * (size_t)poise_model_nq(job->model) + 1, sizeof *job->solutions));
+    job->solutions = needed(calloc((size_t)capacity * (size_t)poise_model_info(job->model).nq + 1, sizeof *job->solutions));
     if (job->list->count != 1) {
         complain("solve: --all takes a single goal, a pose");
         return false;
@@ -95,7 +95,7 @@ static bool find_all(solve_job *job, int capacity)
         return false;
     }
     if (job->solution_count > 0) {
-        memcpy(job->q, job->solutions, sizeof *job->q * (size_t)poise_model_nq(job->model));
+        memcpy(job->q, job->solutions, sizeof *job->q * (size_t)poise_model_info(job->model).nq);
     }
     job->reached = job->solution_count > 0;
     return true;
@@ -121,7 +121,7 @@ static bool try(solve_job *job, int restarts, double *q, poise_solver **solver, 
         complain("solve: %s", error.text);
         return false;
     }
-    memcpy(q, job->start, sizeof *q * (size_t)poise_model_nq(job->model));
+    memcpy(q, job->start, sizeof *q * (size_t)poise_model_info(job->model).nq);
     if (poise_solve(*solver, job->list->goals, job->list->count, q, report, &error) != POISE_OK) {
         complain("solve: method %s: %s", poise_method_name(options.method), error.text);
         return false;
@@ -140,7 +140,7 @@ static bool solve(solve_job *job)
     if (job->reached || job->options.restarts == 0) {
         return true;
     }
-    double *q = needed(calloc((size_t)poise_model_nq(job->model) + 1, sizeof *q));
+    double *q = needed(calloc((size_t)poise_model_info(job->model).nq + 1, sizeof *q));
     poise_report first = job->report, report = {0};
     poise_solver *solver = NULL;
     bool works = try(job, job->options.restarts, q, &solver, &report);
@@ -148,7 +148,7 @@ static bool solve(solve_job *job)
         poise_solver *other = job->solver;
         job->solver = solver;
         solver = other;
-        memcpy(job->q, q, sizeof *q * (size_t)poise_model_nq(job->model));
+        memcpy(job->q, q, sizeof *q * (size_t)poise_model_info(job->model).nq);
         job->report = report;
         job->reached = is_reached(job);
     }
@@ -169,7 +169,7 @@ static bool is_json(const char *name)
 // The answer as a motion of one frame and, where the format holds postures, as the posture "solution", with the goals.
 static bool save(const solve_job *job, const char *name)
 {
-    int nq = poise_model_nq(job->model), count = job->file->posture_count;
+    int nq = poise_model_info(job->model).nq, count = job->file->posture_count;
     poise_posture *postures = needed(calloc((size_t)count + 1, sizeof *postures));
     poise_clip *clip = NULL;
     need(poise_clip_create(1, nq, 1, NULL, &clip, NULL) == POISE_OK);
@@ -219,7 +219,7 @@ static app_exit finish(solve_job *job, const arguments *args)
 
 static bool set_start(solve_job *job, const arguments *args)
 {
-    size_t nq = (size_t)poise_model_nq(job->model), nv = (size_t)poise_model_nv(job->model);
+    size_t nq = (size_t)poise_model_info(job->model).nq, nv = (size_t)poise_model_info(job->model).nv;
     job->start = needed(calloc(nq + 1, sizeof *job->start));
     job->q = needed(calloc(nq + 1, sizeof *job->q));
     job->locked = needed(calloc(nv + 1, sizeof *job->locked));

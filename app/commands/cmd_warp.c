@@ -193,9 +193,9 @@ static app_exit run(const arguments *args)
     }
     if (motion && !motion->clip) {
         complain("%s: holds no motion; a motion comes from BVH, AMC, MOT, glTF or JSON", name);
-    } else if (motion && motion->clip->nq != poise_model_nq(model->model)) {
+    } else if (motion && motion->clip->nq != poise_model_info(model->model).nq) {
         complain("%s: its motion has %d numbers a frame, the skeleton %s takes %d", name, motion->clip->nq,
-                 arguments_at(args, 0), poise_model_nq(model->model));
+                 arguments_at(args, 0), poise_model_info(model->model).nq);
     } else if (motion && motion->clip->frames == 0) {
         complain("%s: its motion has no frames", name);
     } else if (motion) {

@@ -157,7 +157,7 @@ bool demo_aim(demo_lamp *lamp, demo_tally *t)
     double rest[LAMP_NQ];
     lamp->center = poise_vec3_make(0, 0, 0.42);
     lamp->radius = 0.3;
-    bool good = scene_create("lamp", NULL, &lamp->model, NULL) == POISE_OK && poise_model_nq(lamp->model) == LAMP_NQ &&
+    bool good = scene_create("lamp", NULL, &lamp->model, NULL) == POISE_OK && poise_model_info(lamp->model).nq == LAMP_NQ &&
                 scene_posture(lamp->model, "lamp", "curious", rest) == POISE_OK &&
                 poise_clip_create(DEMO_STEPS, LAMP_NQ, 1.0 / 60, NULL, &lamp->clip, NULL) == POISE_OK;
     if (good) {
@@ -258,7 +258,7 @@ bool demo_reach(demo_arm *arm, demo_tally *t)
     poise_solver_options options = poise_solver_options_default();
     options.start = POISE_START_COLD;
     options.restarts = 50;
-    bool made = scene_create("arm7", NULL, &arm->model, NULL) == POISE_OK && poise_model_nq(arm->model) == ARM_NQ &&
+    bool made = scene_create("arm7", NULL, &arm->model, NULL) == POISE_OK && poise_model_info(arm->model).nq == ARM_NQ &&
                 poise_kinematics_create(arm->model, NULL, &kinematics, NULL) == POISE_OK &&
                 poise_solver_create(arm->model, &options, NULL, &solver, NULL) == POISE_OK;
     bool good = made ? reach_all(kinematics, solver, arm, t) && reach_in_ways(solver, arm, t) : fail(t, "no memory left");

@@ -39,7 +39,7 @@ static double distance(poise_vec3 a, poise_vec3 b)
 // A bone from each joint to the joints on it; where there are none, to the far side of the centre of mass.
 static void draw_body(picture *p, const poise_model *model, const poise_kinematics *kinematics)
 {
-    for (int k = 0; k < poise_model_joint_count(model); ++k) {
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
         const char *name = poise_model_joint_info(model, k).body, *color = body_color(name);
         poise_vec3 from = poise_kinematics_body_pose(kinematics, k).position;
         poise_vec3 center = poise_kinematics_point(kinematics, k, poise_model_joint(model, k).mass_center);

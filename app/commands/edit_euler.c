@@ -56,11 +56,11 @@ static poise_status change_model(const poise_model *model, poise_model **made)
 {
     poise_builder *builder = NULL;
     poise_status status = poise_builder_create(NULL, &builder, NULL);
-    for (int k = 0; k < poise_model_joint_count(model) && status == POISE_OK; ++k) {
+    for (int k = 0; k < poise_model_info(model).joints && status == POISE_OK; ++k) {
         poise_joint joint = changed_joint(model, k);
         status = poise_builder_add_joint(builder, &joint, NULL);
     }
-    for (int i = 0; i < poise_model_tool_count(model) && status == POISE_OK; ++i) {
+    for (int i = 0; i < poise_model_info(model).tools && status == POISE_OK; ++i) {
         poise_tool tool = {.name = poise_model_tool_info(model, i).name,
                            .body = poise_model_joint_info(model, poise_model_tool_info(model, i).body).body,
                            .pose = poise_model_tool_info(model, i).pose};
@@ -116,7 +116,7 @@ static void angles_of(poise_quat rotation, double angle[3])
 static void express(const poise_model *old, const poise_model *made, const poise_kinematics *kinematics, const double *q_old,
                     double *q)
 {
-    for (int k = 0; k < poise_model_joint_count(old); ++k) {
+    for (int k = 0; k < poise_model_info(old).joints; ++k) {
         int first = poise_model_joint_info(made, k).q, count = poise_model_joint_info(made, k).nq,
             parent = poise_model_joint_info(old, k).parent;
         if (!changes(old, k)) {
@@ -143,7 +143,7 @@ static poise_status change_clip(const poise_clip *clip, const poise_model *old, 
                                 poise_clip **changed)
 {
     poise_kinematics *kinematics = NULL;
-    size_t nq = (size_t)poise_model_nq(made);
+    size_t nq = (size_t)poise_model_info(made).nq;
     poise_status status = poise_kinematics_create(old, NULL, &kinematics, NULL);
     if (status == POISE_OK) {
         status = poise_clip_create(clip->frames, (int)nq, clip->frame_time, NULL, changed, NULL);
@@ -168,7 +168,7 @@ static poise_status change_clip(const poise_clip *clip, const poise_model *old, 
 bool change_to_euler(poise_file *file, const char *name, int *count)
 {
     *count = 0;
-    for (int k = 0; k < poise_model_joint_count(file->model); ++k) {
+    for (int k = 0; k < poise_model_info(file->model).joints; ++k) {
         *count += changes(file->model, k);
     }
     if (*count == 0) {

@@ -108,7 +108,7 @@ static bool is_length(const poise_model *model, int joint, int place)
 // Lengths in a configuration; the root's turn is in its offset.
 static void rescale_q(const poise_model *model, double factor, double *q)
 {
-    for (int k = 0; k < poise_model_joint_count(model); ++k) {
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
         int first = poise_model_joint_info(model, k).q, count = poise_model_joint_info(model, k).nq;
         for (int i = 0; i < count; ++i) {
             q[first + i] *= is_length(model, k, i) ? factor : 1;
@@ -142,11 +142,11 @@ static poise_status rescale_model(const poise_model *model, const rescaling *r, 
 {
     poise_builder *builder = NULL;
     poise_status status = poise_builder_create(NULL, &builder, NULL);
-    for (int k = 0; k < poise_model_joint_count(model) && status == POISE_OK; ++k) {
+    for (int k = 0; k < poise_model_info(model).joints && status == POISE_OK; ++k) {
         poise_joint joint = rescaled_joint(model, k, r);
         status = poise_builder_add_joint(builder, &joint, NULL);
     }
-    for (int i = 0; i < poise_model_tool_count(model) && status == POISE_OK; ++i) {
+    for (int i = 0; i < poise_model_info(model).tools && status == POISE_OK; ++i) {
         poise_tool tool = {.name = poise_model_tool_info(model, i).name,
                            .body = poise_model_joint_info(model, poise_model_tool_info(model, i).body).body,
                            .pose = poise_model_tool_info(model, i).pose};

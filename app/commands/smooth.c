@@ -115,7 +115,7 @@ static bool read_text(const smoother *s, const char *text, poise_filter_joint *j
 
 static bool is_limited(const smoother *s, int first, int count)
 {
-    const double *lower = poise_model_lower(s->model), *upper = poise_model_upper(s->model);
+    const double *lower = poise_model_info(s->model).lower, *upper = poise_model_info(s->model).upper;
     for (int i = first; i < first + count; ++i) {
         if (isfinite(lower[i]) || isfinite(upper[i])) {
             return true;
@@ -164,8 +164,8 @@ static bool make_filter(smoother *s, const char *text)
     }
     for (int k = 0; k < s->part_count; ++k) {
         if (s->parts[k].kind == PART_PLAIN) {
-            joints[s->parts[k].x].lower = poise_model_lower(s->model)[s->parts[k].q];
-            joints[s->parts[k].x].upper = poise_model_upper(s->model)[s->parts[k].q];
+            joints[s->parts[k].x].lower = poise_model_info(s->model).lower[s->parts[k].q];
+            joints[s->parts[k].x].upper = poise_model_info(s->model).upper[s->parts[k].q];
         }
     }
     bool works = read_text(s, text, joints);
@@ -183,7 +183,7 @@ static bool make_filter(smoother *s, const char *text)
 smoother *smoother_create(const poise_model *model, const char *text)
 {
     smoother *s = calloc(1, sizeof *s);
-    size_t room = (size_t)poise_model_nq(model) + 1;
+    size_t room = (size_t)poise_model_info(model).nq + 1;
     if (s) {
         s->model = model;
         s->parts = calloc(room, sizeof *s->parts);
@@ -197,7 +197,7 @@ smoother *smoother_create(const poise_model *model, const char *text)
         smoother_destroy(s);
         return NULL;
     }
-    for (int k = 0; k < poise_model_joint_count(model); ++k) {
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
         add_joint(s, k);
     }
     if ((!text || strcmp(text, "off") != 0) && !make_filter(s, text)) {
@@ -301,7 +301,7 @@ static void from_filter(const smoother *s, const double *x, double *q)
 
 void smoother_reset(smoother *s, const double *q)
 {
-    memcpy(s->reference, q, (size_t)poise_model_nq(s->model) * sizeof *q);
+    memcpy(s->reference, q, (size_t)poise_model_info(s->model).nq * sizeof *q);
     poise_model_clamp(s->model, s->reference, NULL, NULL);
     memset(s->setpoint, 0, (size_t)s->count * sizeof *s->setpoint);
     to_filter(s, s->reference, s->setpoint);
@@ -315,7 +315,7 @@ void smoother_step(smoother *s, const double *setpoint, double dt, double *q)
 {
     to_filter(s, setpoint, s->setpoint);
     if (!s->filter) {
-        memcpy(q, setpoint, (size_t)poise_model_nq(s->model) * sizeof *q);
+        memcpy(q, setpoint, (size_t)poise_model_info(s->model).nq * sizeof *q);
         return;
     }
     poise_filter_step(s->filter, s->setpoint, dt, s->x, NULL);

@@ -100,6 +100,6 @@ bool solve_collect_goals(solve_job *job, const arguments *args)
         return add_from_json(job, job->name, job->file);
     }
     complain("solve: no goals; give some, such as --goal \"position %s 0.4 0.1 0.3\" (\"poise help goals\")",
-             poise_model_joint_info(job->model, poise_model_joint_count(job->model) - 1).body);
+             poise_model_joint_info(job->model, poise_model_info(job->model).joints - 1).body);
     return false;
 }

@@ -71,14 +71,14 @@ static void print_joints(const solve_job *job, const double *q)
 {
     const poise_model *model = job->model;
     table *t = table_create("joint\t\t>value\t>lower\t>upper\t\t");
-    for (int i = 0; i < poise_model_nq(model); ++i) {
+    for (int i = 0; i < poise_model_info(model).nq; ++i) {
         static const char *const units[] = {"", "", "deg"};
         int place, k = model_joint_of(model, i, &place), dof = poise_model_joint_info(model, k).v;
         poise_joint joint = poise_model_joint(model, k);
         coordinate_unit unit = joint_coordinate_unit(joint.type, place);
         char lower[32], upper[32];
-        print_bound(lower, sizeof lower, unit, poise_model_lower(model)[i]);
-        print_bound(upper, sizeof upper, unit, poise_model_upper(model)[i]);
+        print_bound(lower, sizeof lower, unit, poise_model_info(model).lower[i]);
+        print_bound(upper, sizeof upper, unit, poise_model_info(model).upper[i]);
         int side = poise_solver_active_limit(job->solver, i);
         double value = value_for_people(unit, q[i]);
         const char *note = job->locked[dof] ? "locked" : side < 0 ? "at its lower limit" : side > 0 ? "at its limit" : "";
@@ -164,7 +164,7 @@ static void print_why(const solve_job *job)
     text_open(&text);
     fprintf(text.stream, "This is the closest pose that was found: %s.", r->reason);
     int shown = 0;
-    for (int i = 0; i < poise_model_nq(job->model) && shown < SHOWN; ++i) {
+    for (int i = 0; i < poise_model_info(job->model).nq && shown < SHOWN; ++i) {
         if (poise_solver_active_limit(job->solver, i) != 0) {
             int place, k = model_joint_of(job->model, i, &place);
             fprintf(text.stream, "%s%s", shown == 0 ? " At a limit: " : ", ", poise_model_joint_info(job->model, k).name);
@@ -183,7 +183,7 @@ static void print_why(const solve_job *job)
 
 static void print_solutions(const solve_job *job)
 {
-    int nq = poise_model_nq(job->model);
+    int nq = poise_model_info(job->model).nq;
     enum { SHOWN = 8 };
     int shown = job->solution_count < SHOWN ? job->solution_count : SHOWN;
     char head[] = "joint\t>1\t>2\t>3\t>4\t>5\t>6\t>7\t>8";
@@ -274,7 +274,7 @@ static json_node *trace_as_json(const solve_job *job)
 app_exit solve_print_machine(const solve_job *job)
 {
     const poise_report *r = &job->report;
-    int nq = poise_model_nq(job->model);
+    int nq = poise_model_info(job->model).nq;
     double metres = job->file->scale.metres;
     json_node *o =
         json_make("{s:o, s:s, s:b, s:s, s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:o}", "file", json_from_text(job->name),

@@ -239,7 +239,7 @@ static bool take_motion(const track_request *request, track_result *r, const poi
                                       .pairs = request->pairs,
                                       .pair_count = request->pair_count,
                                       .keep_size = request->keep_size};
-    size_t most = (size_t)poise_model_joint_count(model) + (size_t)poise_model_tool_count(model);
+    size_t most = (size_t)poise_model_info(model).joints + (size_t)poise_model_info(model).tools;
     poise_retarget_report report;
     poise_error error;
     r->from_motion = true;

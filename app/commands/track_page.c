@@ -112,8 +112,8 @@ static void play_pose(const track_result *r, const poise_kinematics *kinematics,
 
 static bool play(const track_result *r, playback *p)
 {
-    p->bodies = poise_model_joint_count(r->model);
-    p->tools = poise_model_tool_count(r->model);
+    p->bodies = poise_model_info(r->model).joints;
+    p->tools = poise_model_info(r->model).tools;
     p->markers = r->placement_count;
     p->points = p->bodies + p->tools + 2 * p->markers;
     int most = PLAYBACK_BYTES / (6 * p->points + p->markers) + 1, frames = r->markers->frames;
@@ -179,13 +179,13 @@ static json_node *points_as_json(const playback *p, const double low[3], double 
 static json_node *bones_as_json(const poise_model *model)
 {
     json_node *list = json_new(JSON_ARRAY);
-    int bodies = poise_model_joint_count(model);
+    int bodies = poise_model_info(model).joints;
     for (int k = 0; k < bodies; ++k) {
         if (poise_model_joint_info(model, k).parent != POISE_WORLD) {
             json_append(list, json_make("[i, i]", poise_model_joint_info(model, k).parent, k));
         }
     }
-    for (int k = 0; k < poise_model_tool_count(model); ++k) {
+    for (int k = 0; k < poise_model_info(model).tools; ++k) {
         json_append(list, json_make("[i, i]", poise_model_tool_info(model, k).body, bodies + k));
     }
     return list;
@@ -385,7 +385,7 @@ static json_node *data_of(const track_result *r, const arguments *args)
         json_make("{s:s, s:o, s:o, s:o, s:s, s:s, s:i, s:i, s:f, s:i, s:i, s:i, s:b}", "version", poise_version(), "command",
                   command_as_json(args), "model", json_from_text(r->model_name), "source", json_from_text(r->source_name),
                   "method", poise_method_name(r->method), "unit", unit, "frames", r->markers->frames, "first", r->first,
-                  "rate", r->markers->rate, "dofs", poise_model_nv(r->model), "placed", r->placement_count, "up",
+                  "rate", r->markers->rate, "dofs", poise_model_info(r->model).nv, "placed", r->placement_count, "up",
                   (int)likely_up(r), "from_motion", (int)r->from_motion);
     json_node *tables =
         json_make("{s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "notes", notes, "summary", summary_as_json(r, per), "flagged",

@@ -131,8 +131,8 @@ void track_print(const track_result *r, const char *out, const char *report, FIL
     const char *unit, *bold = stream == stdout ? style_code(STYLE_BOLD) : "";
     double per = track_unit(r, &unit);
     fprintf(stream, "%s%s follows %s%s\n", bold, r->model_name, r->source_name, bold[0] ? style_code(STYLE_PLAIN) : "");
-    fprintf(stream, "  skeleton    %d joints, %d degrees of freedom\n", poise_model_joint_count(r->model),
-            poise_model_nv(r->model));
+    fprintf(stream, "  skeleton    %d joints, %d degrees of freedom\n", poise_model_info(r->model).joints,
+            poise_model_info(r->model).nv);
     fprintf(stream, "  recording   %d frame%s, %.6g per second, %d %s\n", r->markers->frames,
             r->markers->frames == 1 ? "" : "s", r->markers->rate, r->markers->count,
             r->from_motion ? "points of bodies" : "markers");

@@ -189,7 +189,7 @@ static bool measure_times(track_result *r, const watch *w)
 bool track_run(const track_request *request, track_result *r)
 {
     size_t frames = (size_t)r->markers->frames;
-    r->q_start = calloc((size_t)poise_model_nq(r->model) + 1, sizeof *r->q_start);
+    r->q_start = calloc((size_t)poise_model_info(r->model).nq + 1, sizeof *r->q_start);
     r->frames = calloc(frames, sizeof *r->frames);
     r->seconds = calloc(frames, sizeof *r->seconds);
     r->distances = calloc(frames * (size_t)r->placement_count, sizeof *r->distances);
@@ -292,7 +292,7 @@ bool track_can_write(const track_result *r, const char *name)
         return false;
     }
     poise_clip *clip;
-    if (poise_clip_create(1, poise_model_nq(r->model), 1, NULL, &clip, NULL) != POISE_OK) {
+    if (poise_clip_create(1, poise_model_info(r->model).nq, 1, NULL, &clip, NULL) != POISE_OK) {
         return no_memory();
     }
     poise_model_neutral(r->model, clip->q);

@@ -122,7 +122,7 @@ static app_exit run_model(const arguments *args, const poise_file *file, stream_
     aim_end end;
     aim_holds holds;
     stream_task task;
-    double *posture = needed(calloc((size_t)poise_model_nq(file->model) + 1, sizeof *posture));
+    double *posture = needed(calloc((size_t)poise_model_info(file->model).nq + 1, sizeof *posture));
     const char *record = option_text(args, "record", NULL);
     app_exit status = APP_BAD;
     bool works = aim_find_end(file->model, option_text(args, "body", NULL), option_text(args, "axis", NULL), &end) &&

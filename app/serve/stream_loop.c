@@ -95,7 +95,7 @@ static void send_angles(loop *l)
     c += sprintf(c, "{\"tick\":%lld,\"t\":", (long long)l->tick);
     c += print_number(c, (double)l->tick / l->options->rate);
     c += sprintf(c, ",\"line\":%lld,\"q\":[", (long long)l->line);
-    for (int i = 0; i < poise_model_nq(l->task->model); ++i) {
+    for (int i = 0; i < poise_model_info(l->task->model).nq; ++i) {
         *c = ',';
         c += i > 0;
         c += print_number(c, l->q[i]);
@@ -316,7 +316,7 @@ static void solve_when_due(loop *l)
 {
     const double still = 1e-5; // radians or length units: less than what a motor resolves
     int64_t due = (int64_t)floor((double)l->tick * (l->options->solve_rate / l->options->rate)) + 1;
-    size_t nq = (size_t)poise_model_nq(l->task->model);
+    size_t nq = (size_t)poise_model_info(l->task->model).nq;
     if (due <= l->solved) {
         return;
     }
@@ -409,7 +409,7 @@ static void run_tick(loop *l)
 static json_node *labels(const poise_model *model)
 {
     json_node *list = json_new(JSON_ARRAY);
-    for (int i = 0; i < poise_model_nq(model); ++i) {
+    for (int i = 0; i < poise_model_info(model).nq; ++i) {
         char label[128];
         coordinate_label(model, i, label, sizeof label);
         json_node *text = json_from_text(label);
@@ -456,7 +456,7 @@ static bool create_solver(loop *l)
 
 static bool create_parts(loop *l)
 {
-    size_t nq = (size_t)poise_model_nq(l->task->model);
+    size_t nq = (size_t)poise_model_info(l->task->model).nq;
     l->answer = needed(calloc(nq + 1, sizeof *l->answer));
     l->before = needed(calloc(nq + 1, sizeof *l->before));
     l->q = needed(calloc(nq + 1, sizeof *l->q));

@@ -84,7 +84,7 @@ static bool read_position(const json_node *value, change *c, char *wrong)
 
 static bool read_posture(const stream_task *task, const json_node *value, change *c, char *wrong)
 {
-    int nq = poise_model_nq(task->model), count;
+    int nq = poise_model_info(task->model).nq, count;
     const char *name = json_text_of(value);
     c->posture = true;
     c->q = json_is(value, JSON_NULL) ? task->first_posture : NULL;
@@ -120,7 +120,7 @@ static bool posture_by_name(const void *user, const char *name, double *q, poise
     const poise_file *file = user;
     for (int i = 0; i < file->posture_count; ++i) {
         if (strcmp(file->postures[i].name, name) == 0) {
-            memcpy(q, file->postures[i].q, (size_t)poise_model_nq(file->model) * sizeof *q);
+            memcpy(q, file->postures[i].q, (size_t)poise_model_info(file->model).nq * sizeof *q);
             return true;
         }
     }
@@ -270,7 +270,7 @@ static void commit(stream_task *task, change *c)
         task->position = c->place;
     }
     if (c->posture) {
-        memmove(task->posture, c->q, (size_t)poise_model_nq(task->model) * sizeof *task->posture);
+        memmove(task->posture, c->q, (size_t)poise_model_info(task->model).nq * sizeof *task->posture);
     }
     if (c->goals) {
         poise_goal_list *listed = task->listed;
@@ -311,7 +311,7 @@ bool task_apply(stream_task *task, json_node *object, char *wrong)
 
 void task_init(stream_task *task, const poise_file *file, const aim_end *end, const aim_holds *holds, const double *posture)
 {
-    size_t size = (size_t)poise_model_nq(file->model) * sizeof *posture;
+    size_t size = (size_t)poise_model_info(file->model).nq * sizeof *posture;
     *task = (stream_task){.file = file, .model = file->model, .end = *end, .holds = *holds};
     task->posture = memcpy(needed(malloc(size + 1)), posture, size);
     task->first_posture = memcpy(needed(malloc(size + 1)), posture, size);

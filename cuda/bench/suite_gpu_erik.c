@@ -106,7 +106,7 @@ typedef struct skeleton_run {
 static double run_on_device(poise_cuda *erik, const evaluate_problem *p, int64_t every, double *postures,
                             pz_cuda_erik_summary *summary)
 {
-    int nq = poise_model_nq(p->model);
+    int nq = poise_model_info(p->model).nq;
     int64_t count = 0;
     poise_error error = {.text = ""};
     double start = bench_wall();
@@ -131,7 +131,7 @@ static skeleton_run run_skeleton(const bench *b, int index, int64_t postures_com
         bench_fail("skeleton %d: %s", index, error.text);
     }
     skeleton_run run = {.letter = {p->skeleton->letter, '\0'}};
-    double *postures = bench_take((size_t)(p->posture_count * poise_model_nq(p->model)), sizeof *postures);
+    double *postures = bench_take((size_t)(p->posture_count * poise_model_info(p->model).nq), sizeof *postures);
     int64_t every = p->posture_count > postures_compared ? p->posture_count / postures_compared : 1;
     pz_cuda_erik_summary some;
     run_on_device(erik, p, p->posture_count, postures, &some); // loads the program

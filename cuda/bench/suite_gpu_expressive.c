@@ -81,7 +81,7 @@ static double run_on_host(work *w, int threads, evaluate_results *all)
 static double run_on_device(const work *w, pz_cuda_erik_summary *summary)
 {
     const evaluate_problem *p = w->problem;
-    int nq = poise_model_nq(p->model);
+    int nq = poise_model_info(p->model).nq;
     poise_cuda *device;
     poise_error error = {.text = ""};
     double *postures = bench_take((size_t)(w->count * nq), sizeof *postures);

@@ -109,7 +109,7 @@ static frames make_frames(int count, double noise)
     if (scene_create(SCENE, NULL, &f.model, &error) != POISE_OK) {
         bench_fail("%s", error.text);
     }
-    f.nq = poise_model_nq(f.model);
+    f.nq = poise_model_info(f.model).nq;
     f.markers = bench_take((size_t)f.marker_count, sizeof *f.markers);
     scene_markers(SCENE, f.markers, f.marker_count);
     f.targets = bench_take((size_t)count * (size_t)f.marker_count, sizeof *f.targets);

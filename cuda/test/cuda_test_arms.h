@@ -30,9 +30,9 @@ static inline fixture make(const char *scene, int count, int beyond, uint64_t se
 {
     fixture f = {.count = count};
     ck_assert_int_eq(scene_create(scene, NULL, &f.model, NULL), POISE_OK);
-    f.nq = poise_model_nq(f.model);
+    f.nq = poise_model_info(f.model).nq;
     int tool = poise_model_find_tool(f.model, "tip");
-    int body = tool >= 0 ? poise_model_tool_info(f.model, tool).body : poise_model_joint_count(f.model) - 1;
+    int body = tool >= 0 ? poise_model_tool_info(f.model, tool).body : poise_model_info(f.model).joints - 1;
     poise_pose local = tool >= 0 ? poise_model_tool_info(f.model, tool).pose : poise_pose_from_position(0.1, 0.05, 0.2);
     f.goal = poise_goal_pose(body, local, poise_pose_identity());
     size_t many = (size_t)count, numbers = many * (size_t)f.nq;
@@ -98,7 +98,7 @@ static inline void begin(fixture *f)
 // The error of an answer by the library's kinematics, and its limits.
 static inline void judge(const fixture *f, poise_kinematics *kinematics, int i)
 {
-    const double *q = f->q + i * f->nq, *lower = poise_model_lower(f->model), *upper = poise_model_upper(f->model);
+    const double *q = f->q + i * f->nq, *lower = poise_model_info(f->model).lower, *upper = poise_model_info(f->model).upper;
     for (int k = 0; k < f->nq; ++k) {
         ck_assert(q[k] >= lower[k] && q[k] <= upper[k]);
     }

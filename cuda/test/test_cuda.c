@@ -244,7 +244,7 @@ static void compare_erik(const char *scene, int count)
     poise_model *model;
     ck_assert_int_eq(scene_create(scene, NULL, &model, NULL), POISE_OK);
     poise_erik_options options = poise_erik_options_default();
-    int tip = poise_model_find_tool(model, "tip"), nq = poise_model_nq(model);
+    int tip = poise_model_find_tool(model, "tip"), nq = poise_model_info(model).nq;
     options.body = poise_model_tool_info(model, tip).body;
     options.tip = poise_model_tool_info(model, tip).pose;
     poise_erik *host;

@@ -36,7 +36,7 @@ static poise_model *make_model(const char *scene, double share, bool has_more)
     poise_error error = {.text = ""};
     ck_assert_int_eq(scene_create(scene, NULL, &model, NULL), POISE_OK);
     ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
-    for (int k = 0; k < poise_model_joint_count(model); ++k) {
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
         poise_joint joint = poise_model_joint(model, k);
         joint.lower[0] *= share, joint.upper[0] *= share;
         ck_assert_msg(poise_builder_add_joint(builder, &joint, &error) == POISE_OK, "%s", error.text);
@@ -68,7 +68,7 @@ static fixture make(const char *scene, double share, bool has_more, int count)
     f.options = poise_expressive_options_default();
     f.options.body = poise_model_tool_info(f.model, tip).body;
     f.options.tip = poise_model_tool_info(f.model, tip).pose;
-    f.nq = poise_model_nq(f.model);
+    f.nq = poise_model_info(f.model).nq;
     ck_assert_int_le(f.nq, MOST_Q);
     size_t many = (size_t)count, numbers = many * (size_t)f.nq;
     f.postures = malloc(numbers * sizeof *f.postures);

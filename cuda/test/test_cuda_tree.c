@@ -42,7 +42,7 @@ static void *take(size_t count, size_t size)
 static scene_marker *markers_of(const char *scene, const poise_model *model, int *count)
 {
     *count = scene_marker_count(scene);
-    int bodies = poise_model_joint_count(model), made = *count > 0 ? *count : 2 * bodies;
+    int bodies = poise_model_info(model).joints, made = *count > 0 ? *count : 2 * bodies;
     scene_marker *markers = take((size_t)made, sizeof *markers);
     for (int i = 0; i < made; ++i) {
         markers[i].body = i / 2 % bodies;
@@ -98,7 +98,7 @@ static fixture make(const char *scene, int count, int restarts, double noise)
     f.options.restarts = restarts;
     f.options.coupled_goals = 0;
     ck_assert_int_eq(scene_create(scene, NULL, &f.model, NULL), POISE_OK);
-    f.nq = poise_model_nq(f.model);
+    f.nq = poise_model_info(f.model).nq;
     scene_marker *markers = markers_of(scene, f.model, &f.goal_count);
     size_t many = (size_t)count, goals = many * (size_t)f.goal_count, numbers = many * (size_t)f.nq;
     f.goals = take(goals, sizeof *f.goals);

@@ -159,11 +159,18 @@ POISE_API void poise_model_destroy(poise_model *model); // NULL is allowed
 
 // ---- Queries -------------------------------------------------------------------------------------------------------------
 
-// How many joints (and bodies), coordinates, degrees of freedom and tools there are.
-POISE_API int poise_model_joint_count(const poise_model *model); // = body count
-POISE_API int poise_model_nq(const poise_model *model);
-POISE_API int poise_model_nv(const poise_model *model);
-POISE_API int poise_model_tool_count(const poise_model *model);
+// Sizes and limits.
+typedef struct poise_model_summary {
+    int joints;          // and bodies: each joint moves one
+    int tools;           // how many
+    int nq;              // numbers of a configuration
+    int nv;              // degrees of freedom: numbers of a step
+    const double *lower; // limits by coordinate, nq each; -infinity and infinity where there is none. A mimic narrows the
+    const double *upper; // limits of the joint it follows, so that both hold. Valid as long as the model.
+} poise_model_summary;
+
+// Zeros and NULL without a model.
+POISE_API poise_model_summary poise_model_info(const poise_model *model);
 
 // Index by name; POISE_NONE when nothing has that name.
 POISE_API int poise_model_find_joint(const poise_model *model, const char *name);
@@ -207,11 +214,6 @@ POISE_API poise_tool_info poise_model_tool_info(const poise_model *model, int to
 
 // The neutral configuration: zeros and identity quaternions. It may lie outside the limits.
 POISE_API void poise_model_neutral(const poise_model *model, double *q);
-
-// Lower and upper limits by coordinate, nq each; -infinity and infinity where there is none. Valid as long as the model.
-// A mimic narrows the limits of the joint it follows, so that both hold.
-POISE_API const double *poise_model_lower(const poise_model *model);
-POISE_API const double *poise_model_upper(const poise_model *model);
 
 // Do all limits hold exactly? Quaternions must be finite and not zero.
 POISE_API bool poise_model_within_limits(const poise_model *model, const double *q);

@@ -115,7 +115,7 @@ static bool solve_list(const evaluate_problem *problem, const list *l, int64_t c
 // Samples from `first` on.
 static bool solve_some(const evaluate_stretch *s, const list *l, int64_t first, int64_t count, evaluate_results *results)
 {
-    int nq = poise_model_nq(s->problem->model);
+    int nq = poise_model_info(s->problem->model).nq;
     double us;
     for (int64_t i = 0; i < count; ++i) {
         int64_t posture, orientation;
@@ -139,7 +139,7 @@ static bool solve_some(const evaluate_stretch *s, const list *l, int64_t first, 
 static bool solve_samples(const evaluate_stretch *s, evaluate_results *results)
 {
     int64_t count = evaluate_stretch_count(s), room = count < MOST ? count : MOST;
-    size_t numbers = (size_t)(room * poise_model_nq(s->problem->model));
+    size_t numbers = (size_t)(room * poise_model_info(s->problem->model).nq);
     list l = {.postures = malloc(numbers * sizeof *l.postures),
               .q = malloc(numbers * sizeof *l.q),
               .targets = malloc((size_t)room * sizeof *l.targets),
@@ -173,7 +173,7 @@ _Static_assert(EVALUATE_BINS == PZ_CUDA_BINS, "histograms are copied");
 static bool solve_whole(const evaluate_stretch *s, evaluate_results *results)
 {
     const evaluate_problem *problem = s->problem;
-    int nq = poise_model_nq(problem->model);
+    int nq = poise_model_info(problem->model).nq;
     int64_t count = s->to - s->from;
     double *postures = malloc((size_t)(count * nq) * sizeof *postures);
     if (!postures) {

@@ -18,7 +18,7 @@ static bool is_tip_of(const char *tool, const char *body)
 
 bool pz_tips_find(pz_pool *pool, const poise_model *model, pz_tips *tips)
 {
-    int bodies = poise_model_joint_count(model), tools = poise_model_tool_count(model);
+    int bodies = poise_model_info(model).joints, tools = poise_model_info(model).tools;
     tips->first = pz_pool_take(pool, (size_t)bodies, sizeof *tips->first);
     tips->next = pz_pool_take(pool, (size_t)tools, sizeof *tips->next);
     tips->others = 0;
@@ -70,9 +70,9 @@ poise_status pz_check_model(const poise_file *file, pz_output *output, const cha
     if (!file->model) {
         return pz_error_set(output->error, POISE_ERROR_ARGUMENT, "%s: there is no model to write", format);
     }
-    if (file->clip && file->clip->nq != poise_model_nq(file->model)) {
+    if (file->clip && file->clip->nq != poise_model_info(file->model).nq) {
         return pz_error_set(output->error, POISE_ERROR_ARGUMENT, "%s: the clip has %d numbers a frame, its model %d", format,
-                            file->clip->nq, poise_model_nq(file->model));
+                            file->clip->nq, poise_model_info(file->model).nq);
     }
     return POISE_OK;
 }
@@ -99,7 +99,7 @@ void pz_warn_of_losses(const poise_file *file, pz_output *output, const pz_tips 
     if (file->clip && file->clip->start_time != 0) {
         pz_output_warn(output, "the start time of %g s is left out", file->clip->start_time);
     }
-    int masses = 0, joints = poise_model_joint_count(file->model);
+    int masses = 0, joints = poise_model_info(file->model).joints;
     for (int j = 0; j < joints; ++j) {
         masses += poise_model_joint(file->model, j).mass != 0 ? 1 : 0;
     }

@@ -22,8 +22,8 @@ const char *pz_euler_name(int order)
 
 bool pz_configurations_of(const poise_model *model, pz_pool *pool, pz_configurations *out)
 {
-    int joints = poise_model_joint_count(model);
-    *out = (pz_configurations){.nq = poise_model_nq(model)};
+    int joints = poise_model_info(model).joints;
+    *out = (pz_configurations){.nq = poise_model_info(model).nq};
     // four coordinates to each
     out->quaternions = pz_pool_take(pool, (size_t)out->nq / 4, sizeof *out->quaternions);
     for (int k = 0; k < joints && out->quaternions; ++k) {

@@ -19,16 +19,6 @@ void poise_model_neutral(const poise_model *model, double *q)
     }
 }
 
-const double *poise_model_lower(const poise_model *model)
-{
-    return model ? model->lower : NULL;
-}
-
-const double *poise_model_upper(const poise_model *model)
-{
-    return model ? model->upper : NULL;
-}
-
 // ---- Swing ---------------------------------------------------------------------------------------------------------------
 
 // (a/A)^2 + (b/B)^2; 0 without a limit.

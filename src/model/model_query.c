@@ -14,24 +14,14 @@ static bool has_tool(const poise_model *model, int tool)
 
 // ---- Counts and names ----------------------------------------------------------------------------------------------------
 
-int poise_model_joint_count(const poise_model *model)
+poise_model_summary poise_model_info(const poise_model *model)
 {
-    return model ? model->joint_count : 0;
-}
-
-int poise_model_nq(const poise_model *model)
-{
-    return model ? model->nq : 0;
-}
-
-int poise_model_nv(const poise_model *model)
-{
-    return model ? model->nv : 0;
-}
-
-int poise_model_tool_count(const poise_model *model)
-{
-    return model ? model->tool_count : 0;
+    poise_model_summary none = {0, 0, 0, 0, NULL, NULL};
+    if (!model) {
+        return none;
+    }
+    poise_model_summary info = {model->joint_count, model->tool_count, model->nq, model->nv, model->lower, model->upper};
+    return info;
 }
 
 const char *pz_model_joint_name_at(const void *model, int position)

@@ -102,7 +102,7 @@ static vec3 guess_local(const poise_model *model, int body)
         sum = v3_add(sum, model->given[k].offset.position);
         count += 1;
     }
-    for (int i = 0; i < poise_model_tool_count(model) && count == 0; ++i) {
+    for (int i = 0; i < poise_model_info(model).tools && count == 0; ++i) {
         if (poise_model_tool_info(model, i).body == body) {
             sum = poise_model_tool_info(model, i).pose.position;
             count = 1;
@@ -280,7 +280,7 @@ static void add_floor(double *M, size_t n)
 static void hold_limited(const calibration *c, const double *q)
 {
     size_t nv = (size_t)c->model->nv;
-    const double *lower = poise_model_lower(c->model), *upper = poise_model_upper(c->model);
+    const double *lower = poise_model_info(c->model).lower, *upper = poise_model_info(c->model).upper;
     for (int k = 0; k < c->model->joint_count && c->problem.solver.use_limits; ++k) {
         poise_joint_info joint = poise_model_joint_info(c->model, k);
         for (int i = 0; joint.nq == joint.nv && i < joint.nq; ++i) {

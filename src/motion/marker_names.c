@@ -103,7 +103,7 @@ static int find_body(const poise_model *model, part wanted, char side)
 {
     for (size_t i = 0; i < 8 && body_names[wanted][i]; ++i) {
         for (int pass = 0; pass < 2; ++pass) {
-            for (int k = 0; k < poise_model_joint_count(model); ++k) {
+            for (int k = 0; k < poise_model_info(model).joints; ++k) {
                 pz_plain_name n = pz_plain_name_of(poise_model_joint_info(model, k).body);
                 if (is_on_side(&n, body_names[wanted][i], pass == 0 ? side : 0)) {
                     return k;

@@ -37,7 +37,7 @@ static poise_status add_all(const poise_model *model, const double *scale, poise
             return status;
         }
     }
-    for (int i = 0; i < poise_model_tool_count(model); ++i) {
+    for (int i = 0; i < poise_model_info(model).tools; ++i) {
         int body = poise_model_tool_info(model, i).body;
         poise_tool tool = {.name = poise_model_tool_info(model, i).name,
                            .body = poise_model_joint_info(model, body).body,

@@ -68,7 +68,7 @@ static int partner(const poise_retarget_problem *problem, int k)
 static int tool_partner(const poise_model *model, const char *name)
 {
     int tool = poise_model_find_tool(model, name);
-    for (int k = 0; tool < 0 && k < poise_model_tool_count(model); ++k) {
+    for (int k = 0; tool < 0 && k < poise_model_info(model).tools; ++k) {
         tool = same_name(poise_model_tool_info(model, k).name, name) ? k : tool;
     }
     return tool;
@@ -91,7 +91,7 @@ static void find_pairs(const poise_retarget_problem *problem, pairs *p)
             p->list[p->count++] = (pair){{.label = name, .body = k, .weight = 1.0}, {.body = body, .weight = 1.0}};
         }
     }
-    for (int k = 0; k < poise_model_tool_count(from); ++k) {
+    for (int k = 0; k < poise_model_info(from).tools; ++k) {
         const char *name = poise_model_tool_info(from, k).name;
         int tool = tool_partner(to, name);
         if (tool >= 0 && poise_model_find_body(from, name) < 0) {

@@ -34,7 +34,7 @@ static double skeleton_size(poise_kinematics *kin, double *q)
     for (int k = 0; k < model->joint_count; ++k) {
         box_add(&b, poise_kinematics_body_pose(kin, k).position);
     }
-    for (int k = 0; k < poise_model_tool_count(model); ++k) {
+    for (int k = 0; k < poise_model_info(model).tools; ++k) {
         box_add(&b, poise_kinematics_tool_pose(kin, k).position);
     }
     return box_size(&b);

@@ -17,7 +17,7 @@ typedef struct places {
 
 static places places_of(const poise_file *file)
 {
-    places p = {.frames = file->clip->frames, .bodies = poise_model_joint_count(file->model)};
+    places p = {.frames = file->clip->frames, .bodies = poise_model_info(file->model).joints};
     poise_kinematics *kinematics = NULL;
     p.pose = calloc((size_t)(p.frames * p.bodies), sizeof *p.pose);
     ck_assert(p.pose && poise_kinematics_create(file->model, NULL, &kinematics, NULL) == POISE_OK);
@@ -119,9 +119,9 @@ TEST(slides_their_limits_and_followers_go_with_the_unit)
     poise_scale none = {0}, wanted = {.metres = 0.001};
     int lift = poise_model_find_joint(file->model, "lift"), place;
     int i = poise_model_joint_info(file->model, lift).q;
-    double lower = poise_model_lower(file->model)[i];
+    double lower = poise_model_info(file->model).lower[i];
     ck_assert(change_scale(file, "file", none, wanted));
-    ck_assert_double_eq_tol(poise_model_lower(file->model)[i], 1000 * lower, 1e-12);
+    ck_assert_double_eq_tol(poise_model_info(file->model).lower[i], 1000 * lower, 1e-12);
     ck_assert_int_eq(model_joint_of(file->model, i, &place), lift);
     ck_assert_int_eq(place, 0);
     poise_file_destroy(file);
@@ -132,7 +132,7 @@ TEST(every_number_of_a_configuration_finds_its_joint)
     static const char *const scenes[] = {"hand", "humanoid", "humanoid-quaternion", "gantry"};
     for (size_t s = 0; s < TEST_COUNT(scenes); ++s) {
         poise_file *file = load_scene(scenes[s]);
-        for (int k = 0; k < poise_model_joint_count(file->model); ++k) {
+        for (int k = 0; k < poise_model_info(file->model).joints; ++k) {
             int first = poise_model_joint_info(file->model, k).q, count = poise_model_joint_info(file->model, k).nq, place;
             for (int i = 0; i < count; ++i) {
                 ck_assert_int_eq(model_joint_of(file->model, first + i, &place), k);

@@ -31,7 +31,7 @@ static task *task_make(const poise_model *model)
 {
     task *t = calloc(1, sizeof *t);
     ck_assert_ptr_nonnull(t);
-    t->nq = poise_model_nq(model);
+    t->nq = poise_model_info(model).nq;
     return t;
 }
 
@@ -52,7 +52,7 @@ static void place_start(const test_arm *arm, scene_random *random, start_kind ki
     double elsewhere[ARM_LARGEST];
     scene_random_configuration(random, arm->model, elsewhere);
     for (int i = 0; i < arm->n; ++i) {
-        double lower = poise_model_lower(arm->model)[i], upper = poise_model_upper(arm->model)[i];
+        double lower = poise_model_info(arm->model).lower[i], upper = poise_model_info(arm->model).upper[i];
         bool limited = isfinite(lower) && isfinite(upper);
         double u = scene_random_range(random, -0.1, 0.1);
         q[i] = kind == START_MID      ? (limited ? 0.5 * (lower + upper) : 0.0)

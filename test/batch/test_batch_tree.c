@@ -38,7 +38,7 @@ typedef struct bunch {
 
 static bunch make_bunch(poise_model *model, int count)
 {
-    bunch b = {.model = model, .count = count, .nq = poise_model_nq(model)};
+    bunch b = {.model = model, .count = count, .nq = poise_model_info(model).nq};
     size_t numbers = (size_t)count * (size_t)b.nq;
     b.goals = calloc((size_t)count * MOST_MARKERS, sizeof *b.goals);
     b.start = calloc(numbers, sizeof *b.start);
@@ -117,7 +117,7 @@ static bunch random_bunch(poise_model *model, int marker_count, int count, const
     bunch b = make_bunch(model, count);
     scene_random random = scene_random_make(seed);
     scene_marker markers[MOST_MARKERS] = {{.body = 0}};
-    int joints = poise_model_joint_count(model);
+    int joints = poise_model_info(model).joints;
     for (int m = 0; m < marker_count; ++m) { // several on one body every now and then
         bool again = m > 0 && scene_random_index(&random, 2) == 0;
         markers[m].body = again ? markers[m - 1].body : scene_random_index(&random, joints);
@@ -309,7 +309,7 @@ TEST(locked_joints_keep_their_values_in_lanes)
         bool locked[1024] = {false};
         bunch b = humanoid_bunch(humanoids[h], 25, &(recipe){.start = 0.2, .noise = 0.01}, 7);
         scene_random random = scene_random_make(3);
-        for (int i = 0; i < poise_model_nv(b.model); ++i) {
+        for (int i = 0; i < poise_model_info(b.model).nv; ++i) {
             locked[i] = scene_random_index(&random, 4) == 0;
         }
         options.solver.locked = locked;
@@ -345,14 +345,14 @@ TEST(random_trees_have_the_bits_of_single_solves)
     for (int trial = 0; trial < 60; ++trial) {
         unsigned features = trial % 2 == 0 ? RANDOM_PLAIN : RANDOM_FOREST;
         poise_model *model = random_model(&random, 1 + scene_random_index(&random, 25), features);
-        for (int i = 0; i < poise_model_nv(model); ++i) {
+        for (int i = 0; i < poise_model_info(model).nv; ++i) {
             locked[i] = scene_random_index(&random, 5) == 0;
         }
         options.solver.locked = trial % 5 == 0 ? locked : NULL;
         int markers = 1 + scene_random_index(&random, MOST_MARKERS);
         options.solver.start = trial % 3 == 0 ? POISE_START_COLD : POISE_START_WARM;
         bunch b = random_bunch(model, markers, 18, trial % 4 < 2 ? &near : &far, (uint64_t)trial);
-        check(&b, &options, poise_model_nv(model) > 0);
+        check(&b, &options, poise_model_info(model).nv > 0);
         poise_model_destroy(model);
         free_bunch(&b);
     }
@@ -367,7 +367,7 @@ TEST(random_trees_with_limits_have_the_bits_of_single_solves)
     for (int trial = 0; trial < 60; ++trial) {
         poise_model *model = random_model(&random, 1 + scene_random_index(&random, 12), RANDOM_LIMITS | RANDOM_FOREST);
         bunch b = random_bunch(model, 12, 18, &r, (uint64_t)trial);
-        check(&b, &options, poise_model_nv(model) > 0);
+        check(&b, &options, poise_model_info(model).nv > 0);
         poise_model_destroy(model);
         free_bunch(&b);
     }

@@ -60,7 +60,7 @@ TEST(postures_reach_both_limits_and_leave_the_ends_alone)
     poise_erik_options options = poise_erik_options_default();
     evaluate_problem *problem;
     ck_assert_int_eq(evaluate_problem_create(2, &options, EVALUATE_YXZ, 2, &problem), POISE_OK);
-    const double *lower = poise_model_lower(problem->model), *upper = poise_model_upper(problem->model);
+    const double *lower = poise_model_info(problem->model).lower, *upper = poise_model_info(problem->model).upper;
     bool at_lower[5] = {false}, at_upper[5] = {false};
     for (int64_t i = 0; i < problem->posture_count; ++i) {
         double q[5];

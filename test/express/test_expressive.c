@@ -304,7 +304,7 @@ static poise_model *narrow_model(const char *scene)
     poise_builder *builder;
     ck_assert_int_eq(scene_create(scene, NULL, &model, NULL), POISE_OK);
     ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
-    for (int i = 0; i < poise_model_joint_count(model); ++i) {
+    for (int i = 0; i < poise_model_info(model).joints; ++i) {
         poise_joint joint = poise_model_joint(model, i);
         bool twists = joint.axis.y != 0.0;
         joint.lower[0] = !twists ? 0.0 : i == 0 ? -60.0 * DEGREE : joint.lower[0];
@@ -326,7 +326,7 @@ TEST(limits_to_one_side_hold_exactly_and_errors_stay_below_eriks)
             poise_erik *erik;
             scene_random random = scene_random_make(43);
             double posture[8], q[8] = {0}, other[8] = {0}, sum[2] = {0};
-            s.options.body = poise_model_joint_count(s.model) - 1;
+            s.options.body = poise_model_info(s.model).joints - 1;
             options.body = s.options.body;
             ck_assert_int_eq(poise_erik_create(s.model, &options, NULL, &erik, NULL), POISE_OK);
             for (int k = 0; k < 150; ++k) {
@@ -442,7 +442,7 @@ TEST(sliding_joints_take_part)
 {
     setup s = set_up("gantry", POISE_EXPRESSIVE_SHAPE, true);
     scene_random random = scene_random_make(23);
-    int body = poise_model_joint_count(s.model) - 1;
+    int body = poise_model_info(s.model).joints - 1;
     double posture[MOST], there[MOST], q[MOST];
     poise_model_neutral(s.model, q);
     for (int i = 0; i < 50; ++i) {
@@ -576,8 +576,8 @@ TEST(a_warped_animation_keeps_the_limits_of_its_filter)
     const double dt = 1e-3;
     for (int i = 0; i < 8; ++i) {
         joints[i] = poise_filter_joint_default();
-        joints[i].lower = poise_model_lower(s.model)[i];
-        joints[i].upper = poise_model_upper(s.model)[i];
+        joints[i].lower = poise_model_info(s.model).lower[i];
+        joints[i].upper = poise_model_info(s.model).upper[i];
     }
     ck_assert_int_eq(poise_filter_create(joints, 8, NULL, &filter, NULL), POISE_OK);
     for (int k = 0; k < 1500; ++k) {

@@ -16,7 +16,7 @@
 
 static bool is_sound(const poise_model *model, const double *q)
 {
-    for (int i = 0; i < poise_model_nq(model); ++i) {
+    for (int i = 0; i < poise_model_info(model).nq; ++i) {
         if (!isfinite(q[i])) {
             return false;
         }
@@ -68,7 +68,7 @@ TEST(without_goals_the_answer_is_the_posture_within_limits)
         poise_model_neutral(model, q);
         ck_assert_int_eq(poise_expressive_solve(expressive, NULL, 0, posture, q, NULL, NULL), POISE_OK);
         ck_assert_int_eq(poise_difference(model, posture, q, v, NULL), POISE_OK);
-        for (int k = 0; k < poise_model_nv(model); ++k) {
+        for (int k = 0; k < poise_model_info(model).nv; ++k) {
             ck_assert_double_le(fabs(v[k]), 1e-9); // starts there: only rounding of the clamp
         }
         poise_expressive_destroy(expressive);
@@ -112,7 +112,7 @@ TEST(curvature_of_the_posture_error_is_its_second_difference_at_the_posture)
         poise_expressive *e;
         options.mode = round % 2 ? POISE_EXPRESSIVE_METRIC : POISE_EXPRESSIVE_SHAPE;
         ck_assert_int_eq(poise_expressive_create(model, &options, NULL, &e, NULL), POISE_OK);
-        int n = poise_model_nv(model);
+        int n = poise_model_info(model).nv;
         ck_assert_int_le(n * n, (int)TEST_COUNT(H));
         ck_assert_int_eq(pz_terms_count(model), e->term_count);
         scene_random_configuration(&random, model, posture);
@@ -180,7 +180,7 @@ typedef struct chain_case {
 static chain_case chain_case_make(poise_model *model)
 {
     poise_expressive_options options = poise_expressive_options_default();
-    chain_case c = {.model = model, .n = poise_model_nq(model)};
+    chain_case c = {.model = model, .n = poise_model_info(model).nq};
     int tip = poise_model_find_tool(model, "tip");
     options.body = poise_model_tool_info(model, tip).body;
     options.tip = poise_model_tool_info(model, tip).pose;
@@ -300,7 +300,8 @@ TEST(patterns_bend_links_as_much_as_the_posture_does)
             for (int k = 1; k < chain->count - 1; ++k) {
                 const pz_link *link = &chain->links[k];
                 double angle = q[link->q], was = posture[link->q];
-                bool at_limit = angle <= poise_model_lower(c.model)[link->q] || angle >= poise_model_upper(c.model)[link->q];
+                bool at_limit =
+                    angle <= poise_model_info(c.model).lower[link->q] || angle >= poise_model_info(c.model).upper[link->q];
                 double bend = pz_bend(link, sin(angle), cos(angle)), expected = pz_bend(link, sin(was), cos(was));
                 ck_assert_msg(at_limit || fabs(bend - expected) < 1e-13, "chain %d, link %d: %g for %g", round, k, bend,
                               expected);
@@ -319,7 +320,7 @@ static double refined_cost(poise_expressive *e, const double *q, double pull)
     double square = 0.0;
     poise_solver *s = e->solver;
     double goals = pz_try(s, q, POISE_LEVEL_COST), posture = pz_terms_cost(e, q, 1e-3, 0.0, NULL, NULL);
-    for (int i = 0; i < poise_model_nq(e->model); ++i) {
+    for (int i = 0; i < poise_model_info(e->model).nq; ++i) {
         square += (q[i] - s->q_start[i]) * (q[i] - s->q_start[i]);
     }
     return 100.0 * e->options.goal_weight * goals + e->options.posture_weight * posture + 0.5 * pull * square;
@@ -347,7 +348,7 @@ TEST(a_refinement_with_a_pull_ends_at_a_minimum)
         double least = refined_cost(c.e, q, pull);
         for (int i = 0; i < 2 * c.n; ++i) {
             double at = q[i / 2], to = at + (i % 2 ? h : -h);
-            q[i / 2] = fmin(fmax(to, poise_model_lower(c.model)[i / 2]), poise_model_upper(c.model)[i / 2]);
+            q[i / 2] = fmin(fmax(to, poise_model_info(c.model).lower[i / 2]), poise_model_info(c.model).upper[i / 2]);
             ck_assert_msg(refined_cost(c.e, q, pull) >= least - 1e-9, "chain %d, joint %d: %g below", round, i / 2,
                           least - refined_cost(c.e, q, pull));
             q[i / 2] = at;

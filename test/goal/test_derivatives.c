@@ -237,7 +237,7 @@ static const double hard[] = {0.0, 1e-9, 1e-5, 1.5707963267948966, 3.14159165358
 // and wrist at 0, comes with the first.
 static void configure(const poise_model *model, size_t pose, double *q)
 {
-    for (int i = 0; i < poise_model_nq(model); ++i) {
+    for (int i = 0; i < poise_model_info(model).nq; ++i) {
         q[i] = random_in(-1.2, 1.2);
     }
     poise_joint_info root = poise_model_joint_info(model, poise_model_find_joint(model, "subject"));
@@ -325,7 +325,7 @@ static void check_subject(subject s, const char *what)
         configure(model, pose, q);
         configure(model, HARD_COUNT, posture);
         configure(model, HARD_COUNT, before);
-        for (int i = 0; i < poise_model_nv(model); ++i) {
+        for (int i = 0; i < poise_model_info(model).nv; ++i) {
             weights[i] = random_in(0, 2);
         }
         context c = {model, posture, before, weights};

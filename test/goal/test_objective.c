@@ -459,7 +459,7 @@ TEST(a_model_with_mimics_has_no_packed_form)
     evaluate(objective, f.q, POISE_LEVEL_HESSIAN);
     ck_assert_int_eq(poise_objective_packed(objective, POISE_HESSIAN_EXACT, rows, NULL), POISE_ERROR_UNSUPPORTED);
     ck_assert_double_eq(rows[0], -7);
-    ck_assert_uint_eq(poise_model_packed_row(f.model, poise_model_nv(f.model)).begin, 0);
+    ck_assert_uint_eq(poise_model_packed_row(f.model, poise_model_info(f.model).nv).begin, 0);
     ck_assert_int_eq(poise_model_packed_row(f.model, 0).count, 0);
     ck_assert_int_eq(poise_model_packed_row(f.model, 0).parent, POISE_WORLD);
 }
@@ -468,7 +468,7 @@ TEST(a_model_with_mimics_has_no_packed_form)
 static size_t everything(const scene *s, const poise_goal *goals, int count, double *out)
 {
     poise_objective *objective = new_objective(s->f.model, 0);
-    size_t n = (size_t)s->f.nv, size = poise_model_packed_row(s->f.model, poise_model_nv(s->f.model)).begin;
+    size_t n = (size_t)s->f.nv, size = poise_model_packed_row(s->f.model, poise_model_info(s->f.model).nv).begin;
     set_goals(objective, goals, count);
     evaluate(objective, s->f.q, POISE_LEVEL_HESSIAN);
     out[0] = poise_objective_cost(objective);

@@ -198,10 +198,10 @@ static void check_goal(const poise_model *model, const poise_goal *goal, const d
     ck_assert_msg(poise_objective_set_goals(o, goal, 1, &error) == POISE_OK, "%s", error.text);
     ck_assert_int_eq(poise_objective_evaluate(o, q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
     residuals here = rows_at((&o->kin), goal);
-    ck_assert_int_eq(here.count, expected_rows(goal, poise_model_nv(model)));
+    ck_assert_int_eq(here.count, expected_rows(goal, poise_model_info(model).nv));
     check_energy(o, goal, &here);
-    check_gradient(o, goal, &here, poise_model_nv(model));
-    check_square(o, goal, &here, poise_model_nv(model));
+    check_gradient(o, goal, &here, poise_model_info(model).nv);
+    check_square(o, goal, &here, poise_model_info(model).nv);
     check_differences(kin, goal, &here, q);
     poise_kinematics_destroy(kin);
     poise_objective_destroy(o);
@@ -211,7 +211,7 @@ static void check_all_goals(scene_random *random, const poise_model *model)
 {
     static random_goals goals;
     double q[2 * MOST_NV];
-    ck_assert_int_le(poise_model_nv(model), MOST_NV);
+    ck_assert_int_le(poise_model_info(model).nv, MOST_NV);
     random_goals_make(random, model, &goals);
     scene_random_configuration(random, model, q);
     for (int i = 0; i < RANDOM_GOALS; ++i) {
@@ -251,7 +251,7 @@ TEST(rows_in_random_trees_fit_the_objective_and_differences)
     scene_random random = scene_random_make(43);
     for (int i = 0; i < 20; ++i) {
         poise_model *model = random_model(&random, 8, RANDOM_MIMICS | RANDOM_FOREST);
-        if (poise_model_nv(model) > 0 && poise_model_nv(model) <= MOST_NV && model->total_mass > 0) {
+        if (poise_model_info(model).nv > 0 && poise_model_info(model).nv <= MOST_NV && model->total_mass > 0) {
             check_all_goals(&random, model);
         }
         poise_model_destroy(model);
@@ -271,7 +271,7 @@ TEST(an_aim_at_its_own_point_has_zero_rows)
     for (int i = 0; i < here.count; ++i) {
         ck_assert_double_eq(here.r[i], 0.0);
     }
-    for (int i = 0; i < here.count * poise_model_nv(model); ++i) {
+    for (int i = 0; i < here.count * poise_model_info(model).nv; ++i) {
         ck_assert_double_eq(here.J[i], 0.0);
     }
     poise_kinematics_destroy(kin);

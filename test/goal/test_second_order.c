@@ -166,7 +166,7 @@ TEST(all_methods_end_at_the_minimum_of_auto_when_markers_are_noisy)
 static figure tightened(const poise_model *model, double share)
 {
     poise_builder *builder = new_builder();
-    for (int k = 0; k < poise_model_joint_count(model); ++k) {
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
         poise_joint joint = poise_model_joint(model, k);
         for (int i = 0; i < 7; ++i) {
             double middle = 0.5 * (joint.lower[i] + joint.upper[i]), half = 0.5 * (joint.upper[i] - joint.lower[i]);
@@ -387,7 +387,7 @@ TEST(projected_newton_converges_quadratically_with_a_residual)
 // Lock some dofs; of a quaternion all or none, since steps about two of its axes add up to turns about the third.
 static void lock_some(scene_random *random, const poise_model *model, bool *locked)
 {
-    for (int k = 0; k < poise_model_joint_count(model); ++k) {
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
         poise_joint_info info = poise_model_joint_info(model, k);
         int nv = info.nv, nq = info.nq, v = info.v;
         bool all = scene_random_index(random, 6) == 0;

@@ -181,7 +181,7 @@ static void soak(double seconds)
         }
         poise_track_frame frame;
         poise_tracker_next(tracker, seen, q, &frame, NULL);
-        for (int i = 0; i < poise_model_nq(model); ++i) {
+        for (int i = 0; i < poise_model_info(model).nq; ++i) {
             atomic_fetch_add(&not_finite, !isfinite(q[i]));
         }
         atomic_fetch_add(&outside, !poise_model_within_limits(model, q));

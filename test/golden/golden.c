@@ -271,7 +271,7 @@ static bench *open_bench(scene_random *random, unsigned features, bool wide)
     }
     b->model = random_model(random, JOINTS, features);
     b->model->is_wide = b->model->is_wide && wide;
-    size_t n = (size_t)poise_model_nv(b->model);
+    size_t n = (size_t)poise_model_info(b->model).nv;
     b->matrix = malloc((3 * n * n + 1) * sizeof *b->matrix);
     if (!b->matrix || poise_kinematics_create(b->model, NULL, &b->kin, NULL) != POISE_OK ||
         poise_objective_create(b->model, RANDOM_COUPLED, NULL, &b->objective, NULL) != POISE_OK) {
@@ -283,14 +283,14 @@ static bench *open_bench(scene_random *random, unsigned features, bool wide)
 
 static void take_kinematics(golden_result *r, scene_random *random, bench *b)
 {
-    size_t nq = (size_t)poise_model_nq(b->model), n = (size_t)poise_model_nv(b->model);
+    size_t nq = (size_t)poise_model_info(b->model).nq, n = (size_t)poise_model_info(b->model).nv;
     scene_random_configuration(random, b->model, b->q);
     take_array(r, b->q, nq);
     golden_require(r, poise_kinematics_update(b->kin, b->q, NULL) == POISE_OK);
     for (int k = 0; k < JOINTS; ++k) {
         take_pose(r, poise_kinematics_body_pose(b->kin, k));
     }
-    for (int t = 0; t < poise_model_tool_count(b->model); ++t) {
+    for (int t = 0; t < poise_model_info(b->model).tools; ++t) {
         take_pose(r, poise_kinematics_tool_pose(b->kin, t));
     }
     int body = scene_random_index(random, JOINTS);
@@ -311,7 +311,7 @@ static void take_kinematics(golden_result *r, scene_random *random, bench *b)
 
 static void take_steps(golden_result *r, scene_random *random, bench *b)
 {
-    size_t nq = (size_t)poise_model_nq(b->model), n = (size_t)poise_model_nv(b->model);
+    size_t nq = (size_t)poise_model_info(b->model).nq, n = (size_t)poise_model_info(b->model).nv;
     double to[RANDOM_GOAL_NUMBERS];
     for (int step = 0; step < 6; ++step) {
         random_step(random, b->model, step < 3 ? 0.3 : 5.0, b->v);
@@ -345,7 +345,7 @@ static void kinematics_of(golden_result *r, bool wide)
 
 static void take_hessians(golden_result *r, bench *b)
 {
-    size_t n = (size_t)poise_model_nv(b->model);
+    size_t n = (size_t)poise_model_info(b->model).nv;
     for (int k = 0; k < 2; ++k) {
         poise_hessian kind = (poise_hessian)k;
         golden_require(r, poise_objective_hessian(b->objective, kind, b->matrix, NULL) == POISE_OK);
@@ -364,7 +364,7 @@ static void take_packed(golden_result *r, bench *b)
     poise_status status = poise_objective_packed(b->objective, POISE_HESSIAN_EXACT, b->matrix, NULL);
     golden_require(r, status == POISE_OK || (status == POISE_ERROR_UNSUPPORTED && b->model->has_mimic));
     if (status == POISE_OK) {
-        take_array(r, b->matrix, poise_model_packed_row(b->model, poise_model_nv(b->model)).begin);
+        take_array(r, b->matrix, poise_model_packed_row(b->model, poise_model_info(b->model).nv).begin);
     }
 }
 
@@ -376,7 +376,7 @@ static void take_objective(golden_result *r, bench *b, const poise_goal *goals, 
     const double *gradient = poise_objective_gradient(b->objective);
     golden_require(r, gradient != NULL);
     if (gradient) {
-        take_array(r, gradient, (size_t)poise_model_nv(b->model));
+        take_array(r, gradient, (size_t)poise_model_info(b->model).nv);
     }
     for (int i = 0; i < count; ++i) {
         poise_goal_error e = poise_objective_goal_error(b->objective, i);

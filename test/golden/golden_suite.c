@@ -120,9 +120,9 @@ static uint64_t erik_problem(int i, const poise_model *model, const double *post
     poise_erik_report report = {0};
     bool works = poise_erik_create(model, &options, NULL, &erik, NULL) == POISE_OK &&
                  poise_erik_solve(erik, posture, target, q, &report, NULL) == POISE_OK;
-    uint64_t hash = hash_erik(golden_hash_numbers(GOLDEN_START, q, poise_model_nq(model)), &report);
+    uint64_t hash = hash_erik(golden_hash_numbers(GOLDEN_START, q, poise_model_info(model).nq), &report);
     works = works && two_task_solve(erik, NULL, posture, target, q, &report) == POISE_OK;
-    hash = hash_erik(golden_hash_numbers(hash, q, poise_model_nq(model)), &report);
+    hash = hash_erik(golden_hash_numbers(hash, q, poise_model_info(model).nq), &report);
     poise_erik_destroy(erik);
     return works ? hash : 0;
 }
@@ -135,12 +135,12 @@ static uint64_t expressive_problem(int i, const poise_model *model, const double
     options.use_erik = i % 8 == 0;
     poise_expressive *expressive = NULL;
     poise_expressive_report r = {0};
-    poise_goal goal = poise_goal_orientation(poise_model_joint_count(model) - 1, target);
+    poise_goal goal = poise_goal_orientation(poise_model_info(model).joints - 1, target);
     bool works = poise_expressive_create(model, &options, NULL, &expressive, NULL) == POISE_OK &&
                  poise_expressive_solve(expressive, &goal, 1, posture, q, &r, NULL) == POISE_OK;
     poise_expressive_destroy(expressive);
     double numbers[] = {r.outcome, r.error, r.goal, r.posture, r.worst_angle, r.candidates, r.evaluations};
-    uint64_t hash = golden_hash_numbers(GOLDEN_START, q, poise_model_nq(model));
+    uint64_t hash = golden_hash_numbers(GOLDEN_START, q, poise_model_info(model).nq);
     return works ? golden_hash_numbers(hash, numbers, (int)(sizeof numbers / sizeof numbers[0])) : 0;
 }
 
@@ -207,7 +207,7 @@ uint64_t golden_suite_problem(int i)
 static void make_batch(const poise_model *model, bool is_arm, poise_goal *goals, double *q)
 {
     scene_random random = scene_random_make(77);
-    int joints = poise_model_joint_count(model), nq = poise_model_nq(model);
+    int joints = poise_model_info(model).joints, nq = poise_model_info(model).nq;
     poise_kinematics *kinematics = NULL;
     double there[MOST];
     if (poise_kinematics_create(model, NULL, &kinematics, NULL) != POISE_OK) {
@@ -248,7 +248,7 @@ typedef struct batch_run {
 static uint64_t run_batch(const poise_model *model, bool is_arm, poise_method method, const golden_spread *spread,
                           batch_run *r)
 {
-    int nq = poise_model_nq(model);
+    int nq = poise_model_info(model).nq;
     poise_batch_options options = poise_batch_options_default();
     options.solver.method = method;
     options.solver.max_iterations = 20;
@@ -300,7 +300,7 @@ uint64_t golden_suite_batch(const golden_spread *spread)
         poise_model *model = NULL;
         hashes[i] = 0;
         if (r.goals && r.start && r.q && r.problems && scene_create(rows[i].scene, NULL, &model, NULL) == POISE_OK &&
-            poise_model_nq(model) <= 64) {
+            poise_model_info(model).nq <= 64) {
             hashes[i] = run_batch(model, rows[i].is_arm, rows[i].method, spread, &r);
         }
         poise_model_destroy(model);
@@ -322,7 +322,7 @@ static poise_markers *record(const poise_model *model, const poise_placement *pl
     poise_markers *markers = NULL;
     scene_random random = scene_random_make(5);
     poise_scale metres = {1.0, POISE_UP_Y};
-    int nq = poise_model_nq(model);
+    int nq = poise_model_info(model).nq;
     if (poise_clip_create(FRAMES, nq, 0.02, NULL, &clip, NULL) == POISE_OK) {
         for (int f = 0; f < FRAMES; ++f) {
             scene_motion_pose(model, f < FRAMES / 2 ? "walk" : "kick", f * 0.02, clip->q + (size_t)f * (size_t)nq);

@@ -9,7 +9,7 @@
 
 static uint64_t hash_model(uint64_t hash, const poise_model *model)
 {
-    for (int k = 0; k < poise_model_joint_count(model); ++k) {
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
         poise_joint joint = poise_model_joint(model, k);
         hash = golden_hash(hash, &joint.offset, sizeof joint.offset);
         hash = golden_hash(hash, joint.lower, sizeof joint.lower);
@@ -57,7 +57,7 @@ static uint64_t scene_files(const char *scene)
     poise_markers *markers = NULL;
     uint64_t hash = 0;
     if (scene_create(scene, NULL, &model, NULL) == POISE_OK &&
-        poise_clip_create(FRAMES, poise_model_nq(model), 0.01, NULL, &clip, NULL) == POISE_OK &&
+        poise_clip_create(FRAMES, poise_model_info(model).nq, 0.01, NULL, &clip, NULL) == POISE_OK &&
         poise_markers_create(FRAMES, 3, 120.0, NULL, NULL, &markers, NULL) == POISE_OK) {
         for (int f = 0; f < FRAMES; ++f) {
             double *q = clip->q + (size_t)f * (size_t)clip->nq;

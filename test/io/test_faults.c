@@ -33,7 +33,7 @@ static struct stage {
 
 static poise_clip *walk(const poise_model *model)
 {
-    int nq = poise_model_nq(model);
+    int nq = poise_model_info(model).nq;
     poise_clip *clip;
     ck_assert_int_eq(poise_clip_create(FRAMES, nq, 0.02, NULL, &clip, NULL), POISE_OK);
     for (int f = 0; f < FRAMES; ++f) {
@@ -47,7 +47,7 @@ static void open_stage(void)
     memset(&stage, 0, sizeof stage);
     ck_assert_int_eq(scene_create("humanoid", NULL, &stage.model, NULL), POISE_OK);
     ck_assert_int_eq(scene_create("erik-c-dh", NULL, &stage.arm, NULL), POISE_OK);
-    ck_assert_int_le(poise_model_nq(stage.model), NUMBERS);
+    ck_assert_int_le(poise_model_info(stage.model).nq, NUMBERS);
     ck_assert_int_eq(scene_markers("humanoid", stage.sites, MARKERS), MARKERS);
     for (int i = 0; i < MARKERS; ++i) {
         stage.placements[i] = (poise_placement){stage.sites[i].name, stage.sites[i].body, stage.sites[i].local, 1.0};
@@ -59,7 +59,7 @@ static void open_stage(void)
         POISE_OK);
     memcpy(stage.q, stage.clip->q, (size_t)stage.clip->nq * sizeof *stage.q);
     ck_assert_int_eq(poise_builder_create(NULL, &stage.builder, NULL), POISE_OK);
-    for (int k = 0; k < poise_model_joint_count(stage.model); ++k) {
+    for (int k = 0; k < poise_model_info(stage.model).joints; ++k) {
         poise_joint joint = poise_model_joint(stage.model, k);
         ck_assert_int_eq(poise_builder_add_joint(stage.builder, &joint, NULL), POISE_OK);
     }
@@ -207,7 +207,7 @@ static poise_status model_rescale(const poise_allocator *a, poise_error *e)
 {
     poise_model *made = UNTOUCHED;
     double scale[NUMBERS];
-    for (int k = 0; k < poise_model_joint_count(stage.model); ++k) {
+    for (int k = 0; k < poise_model_info(stage.model).joints; ++k) {
         scale[k] = 1.1;
     }
     poise_status status = poise_model_rescale(stage.model, scale, a, &made, e);

@@ -25,7 +25,7 @@ static bool give_posture(const void *user, const char *name, double *q, poise_er
         snprintf(error->text, sizeof error->text, "there is no %s", name);
         return false;
     }
-    for (int i = 0; i < poise_model_nq(user); ++i) {
+    for (int i = 0; i < poise_model_info(user).nq; ++i) {
         q[i] = 0.1 * i;
     }
     return true;

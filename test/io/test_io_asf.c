@@ -28,7 +28,7 @@ TEST(bones_become_joints_with_axes_limits_and_tips)
     } joints[] = {{"root", POISE_JOINT_FREE_EULER, -1}, {"hip", POISE_JOINT_FIXED, 0},
                   {"thigh", POISE_JOINT_BALL_EULER, 1}, {"shin", POISE_JOINT_REVOLUTE, 2},
                   {"foot", POISE_JOINT_UNIVERSAL, 3},   {"spine", POISE_JOINT_BALL_EULER, 0}};
-    ck_assert_int_eq(poise_model_joint_count(file->model), 6);
+    ck_assert_int_eq(poise_model_info(file->model).joints, 6);
     for (int j = 0; j < 6; ++j) {
         ck_assert_str_eq(poise_model_joint_info(file->model, j).name, joints[j].name);
         ck_assert_int_eq(poise_model_joint_info(file->model, j).type, joints[j].type);
@@ -50,7 +50,7 @@ TEST(bones_become_joints_with_axes_limits_and_tips)
     // C = Rz(20) Rx(-90): x goes to (cos 20, sin 20, 0), z to (-sin 20, cos 20, 0), here the outer axis
     ck_assert_double_eq_tol(foot.axis2.x, 0.939692620785908, 1e-15);
     ck_assert_double_eq_tol(foot.axis.y, 0.939692620785908, 1e-15);
-    ck_assert_int_eq(poise_model_tool_count(file->model), 5);
+    ck_assert_int_eq(poise_model_info(file->model).tools, 5);
     int tip = poise_model_find_tool(file->model, "spine.tip");
     ck_assert_double_eq(poise_model_tool_info(file->model, tip).pose.position.y, 4);
 }

@@ -56,9 +56,9 @@ TEST_DATA(skeletons_hold_what_is_known_of_them, "data/asfamc")
     for (size_t i = 0; i < TEST_COUNT(skeletons); ++i) {
         poise_file *file = read_path(skeletons[i], ASF, NULL);
         ck_assert_int_eq(file->warning_count, 0);
-        ck_assert_int_eq(poise_model_joint_count(file->model), 31);
-        ck_assert_int_eq(poise_model_nq(file->model), 62);
-        ck_assert_int_eq(poise_model_tool_count(file->model), 30);
+        ck_assert_int_eq(poise_model_info(file->model).joints, 31);
+        ck_assert_int_eq(poise_model_info(file->model).nq, 62);
+        ck_assert_int_eq(poise_model_info(file->model).tools, 30);
         ck_assert_str_eq(file->title, "VICON");
         ck_assert_double_eq(file->scale.metres, 0.0254 / 0.45);
         int fixed = 0;

@@ -12,7 +12,7 @@ TEST(channels_become_joints_and_coordinates_outermost_first)
     static const poise_joint_type types[] = {POISE_JOINT_FREE_EULER, POISE_JOINT_BALL_EULER, POISE_JOINT_REVOLUTE,
                                              POISE_JOINT_UNIVERSAL, POISE_JOINT_FIXED};
     static const char *const names[] = {"hips", "leg", "knee", "arm", "watch"};
-    ck_assert_int_eq(poise_model_joint_count(file->model), 5);
+    ck_assert_int_eq(poise_model_info(file->model).joints, 5);
     for (int j = 0; j < 5; ++j) {
         ck_assert_int_eq(poise_model_joint_info(file->model, j).type, types[j]);
         ck_assert_str_eq(poise_model_joint_info(file->model, j).name, names[j]);
@@ -74,7 +74,7 @@ TEST(channels_that_no_joint_holds_become_chains)
     };
     for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
         poise_file *file = io_read_text(one_joint("0 0 0", cases[i].channels, cases[i].rows), BVH, NULL);
-        int last = poise_model_joint_count(file->model) - 1;
+        int last = poise_model_info(file->model).joints - 1;
         ck_assert_int_eq(last + 1, cases[i].joints);
         ck_assert_int_eq(file->clip->nq, cases[i].nq);
         ck_assert_str_eq(poise_model_joint_info(file->model, 1).name, cases[i].first);
@@ -122,7 +122,7 @@ TEST(a_joint_called_offset_stays_a_joint)
         io_read_text("HIERARCHY\nROOT b.offset\n{\nOFFSET 1 2 3\nCHANNELS 0\nJOINT b\n{\nOFFSET 0 1 0\n"
                      "CHANNELS 3 Xposition Yposition Zposition\n}\n}\nMOTION\nFrames: 1\nFrame Time: 1\n0 1 0\n",
                      BVH, NULL);
-    ck_assert_int_eq(poise_model_joint_count(file->model), 2);
+    ck_assert_int_eq(poise_model_info(file->model).joints, 2);
     ck_assert_double_eq(poise_model_joint(file->model, 1).offset.position.y, 0);
     io_round_trip(file, BVH, 0);
 }
@@ -204,7 +204,7 @@ TEST(names_are_made_unique_and_may_hold_spaces)
                      "JOINT {\nOFFSET 0 0 0\nCHANNELS 0\nEnd Site\n{\nOFFSET 0 0 1\n}\nEnd Site\n{\nOFFSET 0 0 2\n"
                      "}\n}\n}\n}\nROOT c\n{\nOFFSET 1 0 0\n}\n",
                      BVH, NULL);
-    ck_assert_int_eq(poise_model_joint_count(file->model), 4);
+    ck_assert_int_eq(poise_model_info(file->model).joints, 4);
     ck_assert_str_eq(poise_model_joint_info(file->model, 0).name, "a b");
     ck_assert_str_eq(poise_model_joint_info(file->model, 1).name, "a b_2");
     ck_assert_str_eq(poise_model_joint_info(file->model, 2).name, "joint");
@@ -277,7 +277,7 @@ static poise_model *build_other_joints(void)
 TEST(other_joints_are_written_as_angles_in_the_same_pose)
 {
     poise_file file = {.format = BVH, .model = build_other_joints()};
-    ck_assert_int_eq(poise_clip_create(40, poise_model_nq(file.model), 0.1, NULL, &file.clip, NULL), POISE_OK);
+    ck_assert_int_eq(poise_clip_create(40, poise_model_info(file.model).nq, 0.1, NULL, &file.clip, NULL), POISE_OK);
     for (int f = 0; f < 40; ++f) {
         double *q = file.clip->q + f * file.clip->nq;
         poise_quat turn = poise_quat_from_axis_angle(poise_vec3_make(0.1, 1, 0.2), 0.3 * f);

@@ -110,9 +110,9 @@ TEST_DATA(files_hold_what_is_known_of_them, "data/bvh")
         io_bytes bytes = io_load(f->path);
         ck_assert_int_eq(poise_format_detect(bytes.bytes, bytes.size, NULL), BVH);
         poise_file *file = io_read(bytes.bytes, bytes.size, BVH, NULL);
-        ck_assert_int_eq(poise_model_joint_count(file->model), f->joints);
-        ck_assert_int_eq(poise_model_tool_count(file->model), f->sites);
-        ck_assert_int_eq(poise_model_nq(file->model), f->channels);
+        ck_assert_int_eq(poise_model_info(file->model).joints, f->joints);
+        ck_assert_int_eq(poise_model_info(file->model).tools, f->sites);
+        ck_assert_int_eq(poise_model_info(file->model).nq, f->channels);
         ck_assert_int_eq(file->clip->frames, f->frames);
         ck_assert_double_eq(file->clip->frame_time, f->frame_time);
         ck_assert_str_eq(poise_model_joint_info(file->model, 0).name, f->root);
@@ -145,7 +145,7 @@ TEST_DATA(orders_of_channels_are_counted_right, "data/bvh")
         poise_file *file = io_read(bytes.bytes, bytes.size, BVH, NULL);
         for (int k = 0; k < 4 && facts[i].orders[k].channels; ++k) {
             int count = 0;
-            for (int j = 0; j < poise_model_joint_count(file->model); ++j) {
+            for (int j = 0; j < poise_model_info(file->model).joints; ++j) {
                 poise_joint joint = poise_model_joint(file->model, j);
                 char text[8];
                 spell(&joint, facts[i].orders[0].channels[0] >= 'x', text);

@@ -16,7 +16,7 @@ static poise_pose tip_pose(const poise_model *model, const char *tool, const dou
     ck_assert_int_eq(poise_kinematics_update(k, q, NULL), POISE_OK);
     int found = poise_model_find_tool(model, tool);
     poise_pose pose = found >= 0 ? poise_kinematics_tool_pose(k, found)
-                                 : poise_kinematics_body_pose(k, poise_model_joint_count(model) - 1);
+                                 : poise_kinematics_body_pose(k, poise_model_info(model).joints - 1);
     poise_kinematics_destroy(k);
     return pose;
 }
@@ -33,13 +33,13 @@ static double apart(poise_pose a, poise_pose b)
 static void check_same_motion(const poise_model *a, const char *a_tip, const poise_model *b, const char *b_tip,
                               double tolerance)
 {
-    ck_assert_int_eq(poise_model_nq(a), poise_model_nq(b));
+    ck_assert_int_eq(poise_model_info(a).nq, poise_model_info(b).nq);
     scene_random random = scene_random_make(11);
     double q[FIGURE_NUMBERS] = {0};
     for (int trial = 0; trial < 20; ++trial) {
         double off = apart(tip_pose(a, a_tip, q), tip_pose(b, b_tip, q));
         ck_assert_msg(off <= tolerance, "tips are %g apart at configuration %d", off, trial);
-        for (int i = 0; i < poise_model_nq(a); ++i) {
+        for (int i = 0; i < poise_model_info(a).nq; ++i) {
             q[i] = scene_random_range(&random, -PI, PI);
         }
     }
@@ -86,7 +86,7 @@ TEST(tables_give_the_chain_that_the_builder_makes_of_their_numbers)
         poise_file *file = io_read_text(rows[i].text, POISE_FORMAT_DH, NULL);
         ck_assert_msg(file->warning_count == 0, "table %zu: %s", i, file->warnings ? file->warnings[0].text : "");
         poise_model *expected = built(rows[i].convention);
-        ck_assert_int_eq(poise_model_joint_count(file->model), 4);
+        ck_assert_int_eq(poise_model_info(file->model).joints, 4);
         for (int k = 0; k < 4; ++k) {
             poise_joint a = poise_model_joint(file->model, k), b = poise_model_joint(expected, k);
             ck_assert_str_eq(a.name, b.name);
@@ -94,7 +94,7 @@ TEST(tables_give_the_chain_that_the_builder_makes_of_their_numbers)
             ck_assert_double_eq_tol(k == 3 ? 0 : a.lower[0], k == 3 ? 0 : b.lower[0], 1e-15);
             ck_assert_double_eq_tol(k == 3 ? 0 : a.upper[0], k == 3 ? 0 : b.upper[0], 1e-15);
         }
-        ck_assert(poise_model_lower(file->model)[3] == -INFINITY && poise_model_upper(file->model)[3] == INFINITY);
+        ck_assert(poise_model_info(file->model).lower[3] == -INFINITY && poise_model_info(file->model).upper[3] == INFINITY);
         check_same_motion(file->model, "joint4.tip", expected, "jointtip", 1e-14); // angles of an ulp or two
     }
 }
@@ -161,11 +161,11 @@ static void check_there_and_back(const poise_model *model, const char *tip, doub
     ck_assert_int_eq(back->warning_count, 0);
     char name[128];
     snprintf(name, sizeof name, "%s.tip",
-             poise_model_joint_info(back->model, poise_model_joint_count(back->model) - 1).body);
+             poise_model_joint_info(back->model, poise_model_info(back->model).joints - 1).body);
     check_same_motion(model, tip, back->model, name, tolerance);
-    for (int i = 0; i < poise_model_nq(model); ++i) {
-        ck_assert_double_eq(poise_model_lower(model)[i], poise_model_lower(back->model)[i]);
-        ck_assert_double_eq(poise_model_upper(model)[i], poise_model_upper(back->model)[i]);
+    for (int i = 0; i < poise_model_info(model).nq; ++i) {
+        ck_assert_double_eq(poise_model_info(model).lower[i], poise_model_info(back->model).lower[i]);
+        ck_assert_double_eq(poise_model_info(model).upper[i], poise_model_info(back->model).upper[i]);
     }
 }
 
@@ -246,7 +246,7 @@ TEST(robots_of_the_scenes_keep_the_motion_of_their_tip)
     for (size_t i = 0; i < TEST_COUNT(names); ++i) {
         poise_model *model = NULL;
         ck_assert_int_eq(scene_create(names[i], NULL, &model, NULL), POISE_OK);
-        const char *tool = poise_model_tool_count(model) > 0 ? poise_model_tool_info(model, 0).name : "";
+        const char *tool = poise_model_info(model).tools > 0 ? poise_model_tool_info(model, 0).name : "";
         check_there_and_back(model, tool, AGREEMENT, "# convention: ");
         poise_model_destroy(model);
     }

@@ -47,8 +47,8 @@ TEST(nodes_become_joints_whose_neutral_pose_is_the_files)
         NODES("{\"name\": \"root\", \"children\": [2, 1], \"translation\": [1, 0, 0]}, {\"name\": \"late\"},\n"
               "{\"name\": \"arm\", \"rotation\": [0, 0, 0.6, 0.8], \"translation\": [0, 1, 0], \"children\": [3]},\n"
               "{\"name\": \"hand\", \"translation\": [0.5, 0, 0]}, {\"name\": \"other root\"}"));
-    ck_assert_int_eq(poise_model_joint_count(file->model), 5);
-    ck_assert_int_eq(poise_model_nq(file->model), 0);
+    ck_assert_int_eq(poise_model_info(file->model).joints, 5);
+    ck_assert_int_eq(poise_model_info(file->model).nq, 0);
     ck_assert_int_eq(poise_model_joint_info(file->model, poise_model_find_body(file->model, "other root")).parent,
                      POISE_WORLD);
     ck_assert_str_eq(poise_model_joint_info(file->model, 1).body, "arm"); // children in their order, depth first
@@ -106,9 +106,9 @@ TEST(joints_of_skins_can_turn_and_tools_are_leaves_that_say_so)
                                     "{\"name\": \"b\", \"children\": [3]}, {\"name\": \"eye\", \"extras\": {\"poise\": "
                                     "\"tool\"}, \"translation\": [0, 1, 0]},"
                                     "{\"name\": \"b.tip\", \"translation\": [1, 0, 0]}]}");
-    ck_assert_int_eq(poise_model_joint_count(file->model), 2);
+    ck_assert_int_eq(poise_model_info(file->model).joints, 2);
     ck_assert_int_eq(poise_model_joint_info(file->model, 1).type, POISE_JOINT_BALL_QUATERNION);
-    ck_assert_int_eq(poise_model_tool_count(file->model), 2);
+    ck_assert_int_eq(poise_model_info(file->model).tools, 2);
     ck_assert_int_eq(poise_model_tool_info(file->model, poise_model_find_tool(file->model, "b.tip")).body, 1);
 }
 
@@ -230,7 +230,7 @@ TEST(one_of_several_animations_is_chosen)
     for (options.animation = 0; options.animation < 2; ++options.animation) {
         ck_assert_int_eq(poise_read(more, strlen(more), &options, NULL, &file, &error), POISE_OK);
         ck_assert_int_eq(file->clip != NULL, options.animation == 1);
-        ck_assert_int_eq(poise_model_nq(file->model), 4); // the model does not depend on it
+        ck_assert_int_eq(poise_model_info(file->model).nq, 4); // the model does not depend on it
         poise_file_destroy(file);
     }
     ck_assert_int_eq(poise_read(more, strlen(more), &options, NULL, &file, &error), POISE_ERROR_ARGUMENT);

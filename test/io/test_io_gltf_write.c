@@ -50,7 +50,7 @@ static void check_same_motion(const poise_file *a, const poise_file *b, double m
     for (int f = 0; f < a->clip->frames; ++f) {
         ck_assert_int_eq(poise_kinematics_update(ka, a->clip->q + f * a->clip->nq, NULL), POISE_OK);
         ck_assert_int_eq(poise_kinematics_update(kb, b->clip->q + f * b->clip->nq, NULL), POISE_OK);
-        for (int k = 0; k < poise_model_joint_count(a->model); ++k) {
+        for (int k = 0; k < poise_model_info(a->model).joints; ++k) {
             int other = poise_model_find_body(b->model, poise_model_joint_info(a->model, k).body);
             poise_pose pa = poise_kinematics_body_pose(ka, k), pb = poise_kinematics_body_pose(kb, other);
             poise_vec3 p = pa.position;
@@ -70,7 +70,7 @@ TEST(joints_of_every_type_move_the_same_after_writing_and_reading)
     scene_random random = scene_random_make(7);
     for (int round = 0; round < 20; ++round) {
         poise_model *model = random_model(&random, 30, RANDOM_MIMICS | RANDOM_FOREST);
-        int nq = poise_model_nq(model);
+        int nq = poise_model_info(model).nq;
         poise_clip *clip = NULL;
         ck_assert_int_eq(poise_clip_create(4, nq, 1.0 / 120, NULL, &clip, NULL), POISE_OK);
         for (int f = 0; f < 4; ++f) {
@@ -85,7 +85,7 @@ TEST(joints_of_every_type_move_the_same_after_writing_and_reading)
         poise_file *again = write_and_read(&file, round % 4 < 2 ? GLTF : GLB);
         check_same_motion(&file, again, file.scale.metres, file.scale.up, turned ? 0.3 : 30); // 30 joints of about 1
         ck_assert(again->clip->frame_time == clip->frame_time && again->clip->start_time == 0);
-        ck_assert_int_eq(poise_model_tool_count(again->model), poise_model_tool_count(model));
+        ck_assert_int_eq(poise_model_info(again->model).tools, poise_model_info(model).tools);
         ck_assert_str_eq(again->title, "t");
         ck_assert_int_eq(again->warning_count, 0);
         poise_clip_destroy(clip);

@@ -16,7 +16,7 @@ TEST(a_file_with_everything_reads_as_written_down)
     ck_assert_str_eq(file->title, "arm \"\xC3\xA9\"");
     ck_assert_int_eq(file->scale.up, POISE_UP_Z);
     ck_assert(file->scale.metres == 0.01);
-    ck_assert_int_eq(poise_model_nq(file->model), 11);
+    ck_assert_int_eq(poise_model_info(file->model).nq, 11);
     poise_joint elbow = poise_model_joint(file->model, 1);
     ck_assert_str_eq(elbow.body, "arm");
     ck_assert(elbow.axis.y == 0.6 && elbow.axis.z == 0.8 && elbow.lower[0] == -1.5 && elbow.upper[0] == 2);
@@ -58,7 +58,7 @@ TEST(random_models_goals_and_clips_come_back_with_the_same_bits)
         poise_model *model = random_model(&random, 1 + round, RANDOM_LIMITS | RANDOM_MIMICS | RANDOM_FOREST);
         random_goals goals;
         random_goals_make(&random, model, &goals);
-        int nq = poise_model_nq(model);
+        int nq = poise_model_info(model).nq;
         poise_clip *clip = NULL;
         ck_assert_int_eq(poise_clip_create(3, nq, 1.0 / 3.0, NULL, &clip, NULL), POISE_OK);
         for (int f = 0; f < 3; ++f) {

@@ -26,8 +26,8 @@ TEST(every_kind_of_element_comes_over)
     ck_assert_int_eq(file->warning_count, 0);
     ck_assert_str_eq(file->title, "all");
     ck_assert(file->scale.metres == 1.0 && file->scale.up == POISE_UP_Z);
-    ck_assert_int_eq(poise_model_nq(model), 7 + 2 + 1 + 4);
-    ck_assert_int_eq(poise_model_tool_count(model), 2);
+    ck_assert_int_eq(poise_model_info(model).nq, 7 + 2 + 1 + 4);
+    ck_assert_int_eq(poise_model_info(model).tools, 2);
     poise_joint torso = poise_model_joint(model, poise_model_find_body(model, "torso"));
     ck_assert_str_eq(torso.name, "fly");
     ck_assert(torso.type == POISE_JOINT_FREE && torso.mass == 3 && torso.mass_center.z == 1);
@@ -122,14 +122,15 @@ TEST(q_is_measured_from_zero_and_not_from_the_reference)
     poise_pose moved = {turn(0, 0, 1, 60 * DEGREE), {0, 0, 3}};
     io_same_pose("reference", io_pose(file->model, at_reference, "b"), poise_pose_identity(), 1e-15);
     io_same_pose("moved", io_pose(file->model, q, "b"), moved, 1e-15);
-    ck_assert(poise_model_lower(file->model)[0] == -10 * DEGREE && poise_model_upper(file->model)[0] == 70 * DEGREE);
-    ck_assert(poise_model_lower(file->model)[1] == -1 && poise_model_upper(file->model)[1] == 5);
+    ck_assert(poise_model_info(file->model).lower[0] == -10 * DEGREE &&
+              poise_model_info(file->model).upper[0] == 70 * DEGREE);
+    ck_assert(poise_model_info(file->model).lower[1] == -1 && poise_model_info(file->model).upper[1] == 5);
 }
 
 TEST(what_slides_needs_no_anchor)
 {
     poise_file *file = read_mjcf(BODY("<joint name='s' type='slide' pos='1 2 3'/>"));
-    ck_assert_int_eq(poise_model_joint_count(file->model), 1);
+    ck_assert_int_eq(poise_model_info(file->model).joints, 1);
 }
 
 TEST(a_coupling_is_measured_from_the_references)
@@ -183,7 +184,7 @@ static bool is_limited(const char *more, const char *joint, const char *warning)
     snprintf(text, sizeof text, "<mujoco>%s\n<worldbody><body><joint name='j' %s/></body></worldbody></mujoco>", more,
              joint);
     poise_file *file = read_mjcf(text);
-    bool limited = isfinite(poise_model_lower(file->model)[0]);
+    bool limited = isfinite(poise_model_info(file->model).lower[0]);
     ck_assert_int_eq(file->warning_count, warning != NULL);
     if (warning) {
         io_check_warned(file, 2, warning);
@@ -230,11 +231,11 @@ TEST(classes_inherit_and_the_nearest_one_counts)
 TEST(what_has_no_name_gets_one_of_its_own)
 {
     poise_file *file = read_mjcf(WORLD("<body><joint/><joint/><body name='body'/><body name=''><joint/></body></body>"));
-    for (int k = 0; k < poise_model_joint_count(file->model); ++k) {
+    for (int k = 0; k < poise_model_info(file->model).joints; ++k) {
         ck_assert_int_eq(poise_model_find_joint(file->model, poise_model_joint_info(file->model, k).name), k);
         ck_assert_int_eq(poise_model_find_body(file->model, poise_model_joint_info(file->model, k).body), k);
     }
-    ck_assert_int_eq(poise_model_joint_count(file->model), 4);
+    ck_assert_int_eq(poise_model_info(file->model).joints, 4);
     ck_assert_int_ge(poise_model_find_body(file->model, "body"), 0);
 }
 
@@ -296,10 +297,10 @@ TEST(includes_take_the_place_of_their_element)
                      "<include file='empty.xml'/></worldbody></mujoco>",
                      &options);
     ck_assert_int_eq(file->warning_count, 0);
-    ck_assert_int_eq(poise_model_joint_count(file->model), 3);
+    ck_assert_int_eq(poise_model_info(file->model).joints, 3);
     ck_assert_str_eq(poise_model_joint_info(file->model, 1).body, "hand");
     ck_assert_str_eq(poise_model_joint_info(file->model, 2).body, "arm");
-    ck_assert(poise_model_upper(file->model)[0] == 1);
+    ck_assert(poise_model_info(file->model).upper[0] == 1);
     file = read_mjcf("<mujoco>\n<include file='x'/><worldbody><body/></worldbody></mujoco>");
     io_check_warned(file, 2, "\"x\" is not included: options.load can hand it out");
 }
@@ -421,7 +422,7 @@ TEST_ROWS(each_error_names_its_line_and_the_fix, TEST_COUNT(bad))
 static int count_type(const poise_model *model, poise_joint_type type)
 {
     int count = 0;
-    for (int k = 0; k < poise_model_joint_count(model); ++k) {
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
         count += poise_model_joint_info(model, k).type == type;
     }
     return count;
@@ -435,8 +436,8 @@ static void check_file(const char *path, const char *title, int bodies, int hing
     ck_assert_str_eq(file->title, title);
     ck_assert_int_eq(count_type(file->model, POISE_JOINT_REVOLUTE), hinges);
     ck_assert_int_eq(count_type(file->model, POISE_JOINT_FREE), 1);
-    ck_assert_int_eq(poise_model_nv(file->model), hinges + 6);
-    ck_assert_int_eq(poise_model_tool_count(file->model), sites);
+    ck_assert_int_eq(poise_model_info(file->model).nv, hinges + 6);
+    ck_assert_int_eq(poise_model_info(file->model).tools, sites);
     ck_assert_int_eq(file->warning_count, warnings);
     int found = 0;
     for (const char *at = strstr(text, "<body name=\""); at; at = strstr(at + 1, "<body name=\"")) {

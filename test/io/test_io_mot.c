@@ -126,7 +126,7 @@ TEST(errors_name_the_line_and_what_is_expected)
 static poise_clip *random_clip(const poise_model *model, int frames, scene_random *random)
 {
     poise_clip *clip = NULL;
-    ck_assert_int_eq(poise_clip_create(frames, poise_model_nq(model), 1.0 / 119.88, NULL, &clip, NULL), POISE_OK);
+    ck_assert_int_eq(poise_clip_create(frames, poise_model_info(model).nq, 1.0 / 119.88, NULL, &clip, NULL), POISE_OK);
     clip->start_time = 0.1;
     for (int f = 0; f < frames; ++f) {
         scene_random_configuration(random, model, clip->q + (size_t)f * (size_t)clip->nq);
@@ -162,7 +162,7 @@ TEST(coordinates_have_the_names_that_are_promised)
     add_plain(builder, "e", "d", POISE_JOINT_REVOLUTE);
     poise_model *model = model_of(builder);
     poise_clip *clip = NULL;
-    ck_assert_int_eq(poise_clip_create(0, poise_model_nq(model), 0.01, NULL, &clip, NULL), POISE_OK);
+    ck_assert_int_eq(poise_clip_create(0, poise_model_info(model).nq, 0.01, NULL, &clip, NULL), POISE_OK);
     io_bytes bytes = io_write(&(poise_file){.model = model, .clip = clip}, POISE_FORMAT_MOT, 0);
     ck_assert_str_eq((char *)bytes.bytes,
                      "motion\nversion=1\nnRows=0\nnColumns=17\ninDegrees=yes\nframe_time=0.01\nendheader\n"

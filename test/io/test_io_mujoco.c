@@ -218,9 +218,9 @@ static void compare(scene_random *random, const char *const *files)
     options.load = load_ours;
     options.user = (void *)(uintptr_t)files;
     poise_file *file = io_read_with(files[1], &options);
-    ck_assert_int_eq(poise_model_nq(file->model), theirs->nq);
-    ck_assert_int_eq(poise_model_nv(file->model), theirs->nv);
-    ck_assert_int_eq(poise_model_tool_count(file->model), theirs->nsite);
+    ck_assert_int_eq(poise_model_info(file->model).nq, theirs->nq);
+    ck_assert_int_eq(poise_model_info(file->model).nv, theirs->nv);
+    ck_assert_int_eq(poise_model_info(file->model).tools, theirs->nsite);
     compare_limits(theirs, file->model);
     double *q = malloc(sizeof *q * (size_t)(theirs->nq + 1));
     for (int i = 0; i < 10; ++i) {

@@ -27,7 +27,7 @@ TEST(every_kind_of_joint_comes_over_as_written)
     ck_assert_int_eq(file->warning_count, 0);
     ck_assert_str_eq(file->title, "all");
     ck_assert(file->scale.metres == 1.0 && file->scale.up == POISE_UP_Z);
-    ck_assert_int_eq(poise_model_joint_count(model), 7);
+    ck_assert_int_eq(poise_model_info(model).joints, 7);
     ck_assert_str_eq(poise_model_joint_info(model, 0).body, "base");
     ck_assert_str_eq(poise_model_joint_info(model, 0).name, "root");
     poise_joint base = poise_model_joint(model, 0);
@@ -80,11 +80,11 @@ TEST(a_floating_root_is_free_if_the_options_say_so)
     options.floating = true;
     poise_file *file = io_read_with(TWO("fixed", ""), &options);
     ck_assert_int_eq(poise_model_joint_info(file->model, 0).type, POISE_JOINT_FREE);
-    ck_assert_int_eq(poise_model_nq(file->model), 7);
+    ck_assert_int_eq(poise_model_info(file->model).nq, 7);
     file = io_read_with("<robot name='r'><link name='a'/><joint name='j' type='fixed'><parent link='world'/>"
                         "<child link='a'/></joint></robot>",
                         &options);
-    ck_assert_int_eq(poise_model_nq(file->model), 0);
+    ck_assert_int_eq(poise_model_info(file->model).nq, 0);
     io_check_warned(file, 1, "it is not made to float");
 }
 
@@ -101,7 +101,7 @@ TEST(frames_become_tools)
 {
     poise_file *file = read_urdf("<robot><link name='a'/>\n<frame name='tip' link='a' xyz='1 2 3' rpy='0 0 1'/>\n"
                                  "<frame name='tip' link='a'/>\n<frame name='x' link='nowhere'/></robot>");
-    ck_assert_int_eq(poise_model_tool_count(file->model), 1);
+    ck_assert_int_eq(poise_model_info(file->model).tools, 1);
     poise_pose pose = poise_model_tool_info(file->model, 0).pose;
     ck_assert(pose.position.x == 1 && pose.position.z == 3);
     ck_assert_double_eq_tol(poise_quat_angle(pose.rotation), 1, 1e-15);
@@ -162,10 +162,10 @@ TEST(limits_that_a_leader_cannot_meet_are_dropped_with_a_warning)
 {
     poise_file *file = read_urdf(FOLLOWER("5", "6"));
     io_check_warned(file, 3, "its limits leave no value to \"lead\"");
-    ck_assert(poise_model_lower(file->model)[0] == 0 && poise_model_upper(file->model)[0] == 1);
+    ck_assert(poise_model_info(file->model).lower[0] == 0 && poise_model_info(file->model).upper[0] == 1);
     file = read_urdf(FOLLOWER("-0.75", "-0.25"));
     ck_assert_int_eq(file->warning_count, 0);
-    ck_assert(poise_model_lower(file->model)[0] == 0.25 && poise_model_upper(file->model)[0] == 0.75);
+    ck_assert(poise_model_info(file->model).lower[0] == 0.25 && poise_model_info(file->model).upper[0] == 0.75);
 }
 
 // ---- Errors --------------------------------------------------------------------------------------------------------------
@@ -302,7 +302,7 @@ static poise_file *read_shared(const char *folder, const char *name, poise_error
 static int count_type(const poise_model *model, poise_joint_type type)
 {
     int count = 0;
-    for (int k = 0; k < poise_model_joint_count(model); ++k) {
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
         count += poise_model_joint_info(model, k).type == type;
     }
     return count;
@@ -311,7 +311,7 @@ static int count_type(const poise_model *model, poise_joint_type type)
 // Joints below the body of the root, longest path in joints; a root on the link "world" counts as one.
 static void check_shape(const fact_row *row, const poise_model *model)
 {
-    int n = poise_model_joint_count(model), leaves = 0, depth = 0, mimics = 0;
+    int n = poise_model_info(model).joints, leaves = 0, depth = 0, mimics = 0;
     bool has_root = strcmp(row->root, "none declared") != 0;
     for (int k = 0; k < n; ++k) {
         int length = pz_model_path(model, k, NULL, 0) - has_root;
@@ -324,7 +324,7 @@ static void check_shape(const fact_row *row, const poise_model *model)
     ck_assert_int_eq(leaves, row->leaves);
     ck_assert_int_eq(depth, row->depth);
     ck_assert_int_eq(mimics, row->mimics);
-    ck_assert_int_eq(poise_model_nv(model) - 3 * row->kinds[SPHERICAL] + mimics, row->dofs);
+    ck_assert_int_eq(poise_model_info(model).nv - 3 * row->kinds[SPHERICAL] + mimics, row->dofs);
     ck_assert_int_eq(count_type(model, POISE_JOINT_FIXED) - has_root, row->kinds[FIXED]);
     ck_assert_int_eq(count_type(model, POISE_JOINT_REVOLUTE), row->kinds[REVOLUTE] + row->kinds[CONTINUOUS]);
     ck_assert_int_eq(count_type(model, POISE_JOINT_PRISMATIC), row->kinds[PRISMATIC]);
@@ -340,7 +340,7 @@ static void check_shape(const fact_row *row, const poise_model *model)
 static void test_configuration(const fact_row *row, const poise_model *model, double *q)
 {
     poise_model_neutral(model, q);
-    for (int k = 0; k < poise_model_joint_count(model); ++k) {
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
         int at = poise_model_joint_info(model, k).q, count = poise_model_joint_info(model, k).nq;
         if (count != 1) {
             continue;
@@ -369,7 +369,7 @@ TEST_DATA(facts_of_real_files_hold, "data/urdf")
         check_shape(row, file->model);
         if (row->leaf) {
             double q[64];
-            ck_assert_int_le(poise_model_nq(file->model), 64);
+            ck_assert_int_le(poise_model_info(file->model).nq, 64);
             poise_model_neutral(file->model, q);
             // the facts have six decimals: half a unit of the last, and of a quaternion made unit a little more
             io_same_pose(row->file, io_pose(file->model, q, row->leaf), pose_from(row->p0, row->q0), 1e-6);

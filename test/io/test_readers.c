@@ -105,7 +105,7 @@ static void make_walk(walk *w, poise_format format)
     *w = (walk){.file = {.scale = {1.0, POISE_UP_Y}}};
     poise_model *model = of_scene(is_arm ? "erik-c-dh" : is_euler ? "humanoid-euler" : "humanoid");
     poise_clip *clip;
-    int nq = poise_model_nq(model);
+    int nq = poise_model_info(model).nq;
     ck_assert_int_eq(poise_clip_create(FRAMES, nq, 0.02, NULL, &clip, NULL), POISE_OK);
     own_clip(clip);
     for (int f = 0; f < FRAMES && !is_arm; ++f) {

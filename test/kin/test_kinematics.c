@@ -115,7 +115,7 @@ static poise_pose plain_pose(const figure *f, int k)
 
 static void check_poses(const figure *f)
 {
-    for (int k = 0; k < poise_model_joint_count(f->model); ++k) {
+    for (int k = 0; k < poise_model_info(f->model).joints; ++k) {
         poise_pose expected = plain_pose(f, k), pose = poise_kinematics_body_pose(f->kin, k);
         int depth = pz_model_path(f->model, k, NULL, 0);
         ck_assert_double_le(turn_between(pose.rotation, expected.rotation), POSE_BOUND(depth));
@@ -165,7 +165,7 @@ TEST(tools_and_frames_agree_with_the_poses_of_their_bodies)
     scene_random random = scene_random_make(3);
     for (int i = 0; i < MODELS; ++i) {
         figure f = random_figure(&random, JOINTS, RANDOM_FOREST);
-        for (int t = 0; t < poise_model_tool_count(f.model); ++t) {
+        for (int t = 0; t < poise_model_info(f.model).tools; ++t) {
             poise_pose body = poise_kinematics_body_pose(f.kin, poise_model_tool_info(f.model, t).body);
             poise_pose expected = poise_pose_multiply(body, poise_model_tool_info(f.model, t).pose);
             poise_pose tool = poise_kinematics_tool_pose(f.kin, t);

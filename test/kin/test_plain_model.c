@@ -128,7 +128,7 @@ static void start(twin *now)
     random_effectors(now->effectors);
     now->plain = plain_from_model(now->model, now->effectors, EFFECTORS);
     ck_assert_ptr_nonnull(now->plain);
-    now->n = poise_model_nv(now->model);
+    now->n = poise_model_info(now->model).nv;
     ck_assert_int_eq(now->plain->dof_count, now->n);
     for (int i = 0; i < now->n; ++i) {
         now->q[i] = 3.0 * uniform();

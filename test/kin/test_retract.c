@@ -332,10 +332,10 @@ static poise_status step_of(const poise_model *model, double from, double by, do
     double v[6];
     poise_model_neutral(model, q);
     bool has_turn = has_quaternion(poise_model_joint_info(model, 0).type);
-    for (int i = 0; i < poise_model_nq(model) - (has_turn ? 4 : 0); ++i) {
+    for (int i = 0; i < poise_model_info(model).nq - (has_turn ? 4 : 0); ++i) {
         q[i] = from;
     }
-    for (int i = 0; i < poise_model_nv(model); ++i) {
+    for (int i = 0; i < poise_model_info(model).nv; ++i) {
         v[i] = by;
     }
     memset(to, 0x5a, 7 * sizeof *to);
@@ -352,7 +352,7 @@ TEST(long_steps_give_finite_numbers_or_are_refused)
         for (size_t i = 0; i < TEST_COUNT(sizes); ++i) {
             double q[7], to[7];
             ck_assert_int_eq(step_of(model, 0.5, -sizes[i], q, to), POISE_OK);
-            for (int k = 0; k < poise_model_nq(model); ++k) {
+            for (int k = 0; k < poise_model_info(model).nq; ++k) {
                 ck_assert_msg(isfinite(to[k]), "%s, %g", poise_joint_type_name((poise_joint_type)type), sizes[i]);
             }
         }

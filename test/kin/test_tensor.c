@@ -40,7 +40,7 @@ static void jacobian_at(figure *f, const double *v, int body, poise_vec3 local, 
     ck_assert_int_eq(poise_retract(f->model, f->q, v, q, NULL), POISE_OK);
     ck_assert_int_eq(poise_kinematics_update(f->kin, q, NULL), POISE_OK);
     ck_assert_int_eq(poise_kinematics_point_jacobian(f->kin, body, local, J, NULL), POISE_OK);
-    for (int k = 0; k < poise_model_joint_count(f->model); ++k) {
+    for (int k = 0; k < poise_model_info(f->model).joints; ++k) {
         poise_joint_type type = poise_model_joint_info(f->model, k).type;
         if (type != POISE_JOINT_BALL_QUATERNION && type != POISE_JOINT_FREE) {
             continue;

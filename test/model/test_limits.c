@@ -36,7 +36,7 @@ static poise_model *single(poise_joint_type type, double lower, double upper, do
 static void wild_configuration(scene_random *random, const poise_model *model, double *q)
 {
     static const double sizes[] = {0.1, 1, 10, 1e6, 1e200};
-    for (int i = 0; i < poise_model_nq(model); ++i) {
+    for (int i = 0; i < poise_model_info(model).nq; ++i) {
         double size = sizes[scene_random_index(random, (int)TEST_COUNT(sizes))];
         q[i] = scene_random_range(random, -size, size);
     }
@@ -56,8 +56,8 @@ TEST(after_a_clamp_every_limit_holds_exactly)
             ck_assert_int_eq(poise_model_clamp(model, q, &moved, NULL), POISE_OK);
             ck_assert(poise_model_within_limits(model, q));
             ck_assert(moved >= 0 && moved <= JOINTS);
-            for (int i = 0; i < poise_model_nq(model); ++i) {
-                ck_assert(q[i] >= poise_model_lower(model)[i] && q[i] <= poise_model_upper(model)[i]);
+            for (int i = 0; i < poise_model_info(model).nq; ++i) {
+                ck_assert(q[i] >= poise_model_info(model).lower[i] && q[i] <= poise_model_info(model).upper[i]);
             }
         }
     }
@@ -72,7 +72,7 @@ TEST(a_second_clamp_changes_nothing)
             double q[NUMBERS], again[NUMBERS];
             wild_configuration(&random, model, q);
             ck_assert_int_eq(poise_model_clamp(model, q, NULL, NULL), POISE_OK);
-            size_t bytes = (size_t)poise_model_nq(model) * sizeof *q;
+            size_t bytes = (size_t)poise_model_info(model).nq * sizeof *q;
             memcpy(again, q, bytes);
             int moved = -1;
             ck_assert_int_eq(poise_model_clamp(model, again, &moved, NULL), POISE_OK);
@@ -91,7 +91,7 @@ TEST(a_configuration_inside_is_not_moved)
             double q[NUMBERS], before[NUMBERS];
             scene_random_configuration(&random, model, q);
             ck_assert(poise_model_within_limits(model, q));
-            size_t bytes = (size_t)poise_model_nq(model) * sizeof *q;
+            size_t bytes = (size_t)poise_model_info(model).nq * sizeof *q;
             memcpy(before, q, bytes);
             int moved = -1;
             ck_assert_int_eq(poise_model_clamp(model, q, &moved, NULL), POISE_OK);
@@ -146,7 +146,7 @@ TEST(a_clamp_makes_quaternions_unit_and_keeps_the_rotation)
 static void assert_clamp_refused(const poise_model *model, const double *q)
 {
     double before[NUMBERS], after[NUMBERS];
-    size_t bytes = (size_t)poise_model_nq(model) * sizeof *q;
+    size_t bytes = (size_t)poise_model_info(model).nq * sizeof *q;
     memcpy(before, q, bytes);
     memcpy(after, q, bytes);
     int moved = -7;
@@ -164,7 +164,7 @@ TEST(numbers_that_are_not_finite_are_outside_and_stay_as_they_are)
         scene_random random = scene_random_make(seed);
         double q[NUMBERS];
         wild_configuration(&random, model, q);
-        for (int i = 0; i < poise_model_nq(model); ++i) {
+        for (int i = 0; i < poise_model_info(model).nq; ++i) {
             for (size_t k = 0; k < TEST_COUNT(bad); ++k) {
                 double held = q[i];
                 q[i] = bad[k];
@@ -284,11 +284,11 @@ static poise_model *leader_and(follower f)
 static void assert_narrowed(follower f, double lower, double upper)
 {
     poise_model *model = leader_and(f);
-    ck_assert_int_eq(poise_model_nq(model), 1);
-    ck_assert_int_eq(poise_model_nv(model), 1);
+    ck_assert_int_eq(poise_model_info(model).nq, 1);
+    ck_assert_int_eq(poise_model_info(model).nv, 1);
     ck_assert_int_eq(poise_model_joint_info(model, 1).mimic, 0);
-    ck_assert_double_eq(poise_model_lower(model)[0], lower);
-    ck_assert_double_eq(poise_model_upper(model)[0], upper);
+    ck_assert_double_eq(poise_model_info(model).lower[0], lower);
+    ck_assert_double_eq(poise_model_info(model).upper[0], upper);
 }
 
 TEST(a_mimic_with_a_positive_multiplier_narrows_its_leader)
@@ -329,8 +329,8 @@ TEST(two_mimics_narrow_one_leader_together)
     }
     poise_model *model = model_of(builder);
     ck_assert_int_eq(poise_model_joint_info(model, 0).mimic, 1);
-    ck_assert_double_eq(poise_model_lower(model)[0], -0.25);
-    ck_assert_double_eq(poise_model_upper(model)[0], 0.5);
+    ck_assert_double_eq(poise_model_info(model).lower[0], -0.25);
+    ck_assert_double_eq(poise_model_info(model).upper[0], 0.5);
 }
 
 // What the forward sweep makes of the leader's coordinate; monotonic, so the ends stand for all between them.
@@ -343,7 +343,7 @@ TEST(a_leader_at_its_limits_holds_its_mimic_within_the_mimics_limits_exactly)
         f.lower = middle - scene_random_range(&random, 0, 0.3);
         f.upper = middle + scene_random_range(&random, 0, 0.3);
         poise_model *model = leader_and(f);
-        double low = poise_model_lower(model)[0], high = poise_model_upper(model)[0];
+        double low = poise_model_info(model).lower[0], high = poise_model_info(model).upper[0];
         double at_low = f.multiplier * low + f.offset, at_high = f.multiplier * high + f.offset;
         ck_assert_msg(at_low >= f.lower && at_low <= f.upper && at_high >= f.lower && at_high <= f.upper,
                       "trial %d: %.17g and %.17g against %.17g .. %.17g", trial, at_low, at_high, f.lower, f.upper);

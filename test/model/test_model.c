@@ -23,11 +23,11 @@ static poise_model *tree_of(uint64_t seed, unsigned features)
 static poise_model *rebuilt(const poise_model *model, const int *order)
 {
     poise_builder *builder = new_builder();
-    for (int i = 0; i < poise_model_joint_count(model); ++i) {
+    for (int i = 0; i < poise_model_info(model).joints; ++i) {
         poise_joint joint = poise_model_joint(model, order[i]);
         add(builder, &joint);
     }
-    for (int i = 0; i < poise_model_tool_count(model); ++i) {
+    for (int i = 0; i < poise_model_info(model).tools; ++i) {
         const char *body = poise_model_joint_info(model, poise_model_tool_info(model, i).body).body;
         poise_tool tool = {poise_model_tool_info(model, i).name, body, poise_model_tool_info(model, i).pose};
         ck_assert_int_eq(poise_builder_add_tool(builder, &tool, NULL), POISE_OK);
@@ -52,15 +52,15 @@ static void assert_same_joint(const poise_model *a, const poise_model *b, int k)
 // Same joints at the same places, same limits, and the same poses to the last bit.
 static void assert_same_model(const poise_model *a, const poise_model *b)
 {
-    ck_assert_int_eq(poise_model_joint_count(a), poise_model_joint_count(b));
-    ck_assert_int_eq(poise_model_nq(a), poise_model_nq(b));
-    ck_assert_int_eq(poise_model_nv(a), poise_model_nv(b));
-    for (int k = 0; k < poise_model_joint_count(a); ++k) {
+    ck_assert_int_eq(poise_model_info(a).joints, poise_model_info(b).joints);
+    ck_assert_int_eq(poise_model_info(a).nq, poise_model_info(b).nq);
+    ck_assert_int_eq(poise_model_info(a).nv, poise_model_info(b).nv);
+    for (int k = 0; k < poise_model_info(a).joints; ++k) {
         assert_same_joint(a, b, k);
     }
-    size_t bytes = (size_t)poise_model_nq(a) * sizeof(double);
-    ck_assert_mem_eq(poise_model_lower(a), poise_model_lower(b), bytes);
-    ck_assert_mem_eq(poise_model_upper(a), poise_model_upper(b), bytes);
+    size_t bytes = (size_t)poise_model_info(a).nq * sizeof(double);
+    ck_assert_mem_eq(poise_model_info(a).lower, poise_model_info(b).lower, bytes);
+    ck_assert_mem_eq(poise_model_info(a).upper, poise_model_info(b).upper, bytes);
     double q[7 * JOINTS];
     scene_random random = scene_random_make(7);
     scene_random_configuration(&random, a, q);
@@ -69,7 +69,7 @@ static void assert_same_model(const poise_model *a, const poise_model *b)
     ck_assert_int_eq(poise_kinematics_create(b, NULL, &kin_b, NULL), POISE_OK);
     ck_assert_int_eq(poise_kinematics_update(kin_a, q, NULL), POISE_OK);
     ck_assert_int_eq(poise_kinematics_update(kin_b, q, NULL), POISE_OK);
-    for (int k = 0; k < poise_model_joint_count(a); ++k) {
+    for (int k = 0; k < poise_model_info(a).joints; ++k) {
         poise_pose pose_a = poise_kinematics_body_pose(kin_a, k), pose_b = poise_kinematics_body_pose(kin_b, k);
         ck_assert_mem_eq(&pose_a, &pose_b, sizeof pose_a);
     }
@@ -247,15 +247,15 @@ TEST(indices_out_of_range_give_nothing)
 
 TEST(a_null_model_is_an_empty_one)
 {
-    ck_assert_int_eq(poise_model_joint_count(NULL), 0);
-    ck_assert_int_eq(poise_model_nq(NULL), 0);
-    ck_assert_int_eq(poise_model_nv(NULL), 0);
-    ck_assert_int_eq(poise_model_tool_count(NULL), 0);
+    ck_assert_int_eq(poise_model_info(NULL).joints, 0);
+    ck_assert_int_eq(poise_model_info(NULL).nq, 0);
+    ck_assert_int_eq(poise_model_info(NULL).nv, 0);
+    ck_assert_int_eq(poise_model_info(NULL).tools, 0);
     ck_assert_int_eq(poise_model_find_joint(NULL, "a"), POISE_NONE);
     ck_assert_int_eq(poise_model_find_body(NULL, "a"), POISE_NONE);
     ck_assert_int_eq(poise_model_find_tool(NULL, "a"), POISE_NONE);
-    ck_assert_ptr_null(poise_model_lower(NULL));
-    ck_assert_ptr_null(poise_model_upper(NULL));
+    ck_assert_ptr_null(poise_model_info(NULL).lower);
+    ck_assert_ptr_null(poise_model_info(NULL).upper);
     ck_assert(!poise_model_within_limits(NULL, (double[]){0}));
     ck_assert_int_eq(poise_model_clamp(NULL, (double[]){0}, NULL, NULL), POISE_ERROR_ARGUMENT);
     poise_model_neutral(NULL, NULL);
@@ -370,8 +370,8 @@ TEST(every_type_has_the_coordinates_of_the_table)
         add(builder, &joint);
         poise_model *model = model_of(builder);
         ck_assert_str_eq(poise_joint_type_name(joint.type), joint_types[t].name);
-        ck_assert_int_eq(poise_model_nq(model), joint_types[t].nq);
-        ck_assert_int_eq(poise_model_nv(model), joint_types[t].nv);
+        ck_assert_int_eq(poise_model_info(model).nq, joint_types[t].nq);
+        ck_assert_int_eq(poise_model_info(model).nv, joint_types[t].nv);
     }
     ck_assert_str_eq(poise_joint_type_name(POISE_JOINT_TYPE_COUNT), "unknown");
     ck_assert_str_eq(poise_joint_type_name((poise_joint_type)-1), "unknown");
@@ -392,8 +392,8 @@ TEST(coordinates_follow_one_another_in_the_order_of_joints)
             ck_assert_int_eq(poise_model_joint_info(model, k).nv, own ? joint_types[type].nv : 0);
             v += poise_model_joint_info(model, k).nv;
         }
-        ck_assert_int_eq(poise_model_nq(model), q);
-        ck_assert_int_eq(poise_model_nv(model), v);
+        ck_assert_int_eq(poise_model_info(model).nq, q);
+        ck_assert_int_eq(poise_model_info(model).nv, v);
     }
 }
 
@@ -497,8 +497,8 @@ static void check_table(scene_random *random, poise_dh_convention convention)
     ck_assert_str_eq(poise_model_joint_info(model, 0).name, "arm1");
     ck_assert_int_eq(poise_model_find_body(model, "arm7"), 6);
     ck_assert_int_eq(poise_model_find_tool(model, "armtip"), 0);
-    ck_assert_double_eq(poise_model_lower(model)[3], -2.0);
-    ck_assert_double_eq(poise_model_upper(model)[3], 5.0);
+    ck_assert_double_eq(poise_model_info(model).lower[3], -2.0);
+    ck_assert_double_eq(poise_model_info(model).upper[3], 5.0);
     poise_kinematics *kin;
     ck_assert_int_eq(poise_kinematics_create(model, NULL, &kin, NULL), POISE_OK);
     ck_assert_int_eq(poise_kinematics_update(kin, q, NULL), POISE_OK);

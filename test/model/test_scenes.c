@@ -49,7 +49,7 @@ TEST(every_scene_of_the_table_builds_and_contains_its_neutral_configuration)
     for (int i = 0; i < scene_count(); ++i) {
         ck_assert_ptr_nonnull(scene_description(i));
         poise_model *model = make(scene_name(i));
-        double *q = calloc((size_t)poise_model_nq(model), sizeof *q);
+        double *q = calloc((size_t)poise_model_info(model).nq, sizeof *q);
         poise_model_neutral(model, q);
         ck_assert_msg(poise_model_within_limits(model, q), "%s", scene_name(i));
         poise_kinematics_destroy(pose(model, q));
@@ -94,9 +94,9 @@ TEST(scenes_have_the_sizes_that_their_descriptions_name)
     for (size_t i = 0; i < TEST_COUNT(sizes); ++i) {
         ck_assert_str_eq(sizes[i].scene, scene_name((int)i));
         poise_model *model = make(sizes[i].scene);
-        ck_assert_int_eq(poise_model_joint_count(model), sizes[i].joints);
-        ck_assert_int_eq(poise_model_nq(model), sizes[i].nq);
-        ck_assert_int_eq(poise_model_nv(model), sizes[i].nv);
+        ck_assert_int_eq(poise_model_info(model).joints, sizes[i].joints);
+        ck_assert_int_eq(poise_model_info(model).nq, sizes[i].nq);
+        ck_assert_int_eq(poise_model_info(model).nv, sizes[i].nv);
         poise_model_destroy(model);
     }
 }
@@ -176,7 +176,7 @@ TEST(planar_scenes_turn_about_z_only_and_reach_as_far_as_their_links)
 
         // p = sum of R(Theta_i) u_i, Theta_i the sum of the angles so far; five terms of rounding below 1e-15 each
         double x = 0, y = 0, angle = 0;
-        for (int k = 0; k < poise_model_nq(model); ++k) {
+        for (int k = 0; k < poise_model_info(model).nq; ++k) {
             angle += q[k];
             x += cos(angle);
             y += sin(angle);
@@ -223,10 +223,10 @@ TEST(erik_skeletons_stand_straight_at_rest_and_keep_the_ranges_of_the_paper)
         poise_model *model = make(rows[i].scene);
         poise_kinematics *kinematics = pose(model, NULL);
         ck_assert_double_le(distance(tool_position(model, kinematics, "tip"), (poise_vec3){0, rows[i].height, 0}), 1e-14);
-        for (int j = 0; j < poise_model_nq(model); ++j) {
+        for (int j = 0; j < poise_model_info(model).nq; ++j) {
             poise_joint joint = poise_model_joint(model, j);
-            ck_assert_double_eq(poise_model_lower(model)[j], -rows[i].range);
-            ck_assert_double_eq(poise_model_upper(model)[j], rows[i].range);
+            ck_assert_double_eq(poise_model_info(model).lower[j], -rows[i].range);
+            ck_assert_double_eq(poise_model_info(model).upper[j], rows[i].range);
             poise_vec3 axis = {rows[i].axes[j] == 'x', rows[i].axes[j] == 'y', rows[i].axes[j] == 'z'};
             ck_assert_double_eq(distance(joint.axis, axis), 0);
         }
@@ -302,7 +302,7 @@ TEST(trees_and_chains_have_the_size_of_their_name_and_markers_at_their_leaves)
                 {"tree-2000", 2000, 50}, {"chain-1", 1, 1}, {"chain-100", 100, 100}};
     for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
         poise_model *model = make(rows[i].scene);
-        ck_assert_int_eq(poise_model_nv(model), rows[i].size);
+        ck_assert_int_eq(poise_model_info(model).nv, rows[i].size);
         int depth = 0, leaves = 0;
         for (int j = 0; j < rows[i].size; ++j) {
             int length = pz_model_path(model, j, NULL, 0);
@@ -363,13 +363,13 @@ TEST(the_humanoids_use_the_joint_types_they_are_named_after)
         ck_assert_int_eq(poise_model_joint_info(model, poise_model_find_joint(model, "left_hip")).type, hip[i]);
         ck_assert_int_eq(poise_model_joint_info(model, poise_model_find_joint(model, "right_knee")).type,
                          POISE_JOINT_REVOLUTE);
-        for (int j = 1; j < poise_model_joint_count(model); ++j) { // all but the root and quaternions have limits
+        for (int j = 1; j < poise_model_info(model).joints; ++j) { // all but the root and quaternions have limits
             int at = poise_model_joint_info(model, j).q, count = poise_model_joint_info(model, j).nq;
             poise_joint joint = poise_model_joint(model, j);
             for (int c = 0; c < count && joint.type != POISE_JOINT_BALL_QUATERNION; ++c) {
                 bool ellipse = c < 2 && isfinite(joint.swing[c]);
-                ck_assert(ellipse ||
-                          (isfinite(poise_model_lower(model)[at + c]) && isfinite(poise_model_upper(model)[at + c])));
+                ck_assert(ellipse || (isfinite(poise_model_info(model).lower[at + c]) &&
+                                      isfinite(poise_model_info(model).upper[at + c])));
             }
         }
         poise_model_destroy(model);
@@ -592,7 +592,7 @@ TEST(random_configurations_fill_the_limits)
             high[c] = fmax(high[c], q[c]);
         }
     }
-    for (int j = 1; j < poise_model_joint_count(model); ++j) {
+    for (int j = 1; j < poise_model_info(model).joints; ++j) {
         int at = poise_model_joint_info(model, j).q, count = poise_model_joint_info(model, j).nq;
         poise_joint joint = poise_model_joint(model, j);
         for (int c = 0; c < count; ++c) {

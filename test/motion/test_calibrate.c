@@ -27,7 +27,7 @@ static subject *record(double common, double spread)
     subject *s = calloc(1, sizeof *s);
     scene_random random = scene_random_make(11);
     ck_assert_int_eq(scene_create("humanoid", NULL, &s->model, NULL), POISE_OK);
-    int joints = poise_model_joint_count(s->model), nq = poise_model_nq(s->model);
+    int joints = poise_model_info(s->model).joints, nq = poise_model_info(s->model).nq;
     ck_assert_int_le(joints, 64);
     for (int k = 0; k < joints; ++k) {
         s->scale[k] = common * scene_random_range(&random, 1.0 - spread, 1.0 + spread);

@@ -56,7 +56,7 @@ enum { SLIDE = 7, TURN, EULER, BALL = EULER + 3, STIFF = BALL + 3, NQ };
 static poise_clip *clip_of(const poise_model *model, int frames, double frame_time)
 {
     poise_clip *clip = NULL;
-    ck_assert_int_eq(poise_clip_create(frames, poise_model_nq(model), frame_time, NULL, &clip, NULL), POISE_OK);
+    ck_assert_int_eq(poise_clip_create(frames, poise_model_info(model).nq, frame_time, NULL, &clip, NULL), POISE_OK);
     for (int f = 0; f < frames; ++f) {
         poise_model_neutral(model, clip->q + (size_t)f * (size_t)clip->nq);
     }
@@ -129,7 +129,7 @@ TEST(angles_go_the_shorter_way_unless_their_limits_forbid_it)
 {
     const double tolerance = 1e-14; // a few roundings of angles up to 360 degrees
     poise_model *model = mover();
-    ck_assert_int_eq(poise_model_nq(model), NQ);
+    ck_assert_int_eq(poise_model_info(model).nq, NQ);
     ck_assert_double_eq_tol(third(model, TURN, 3.0, -3.0), 3.0 + (2 * PI - 6.0) / 3, tolerance);
     ck_assert_double_eq_tol(third(model, TURN, -3.0, 3.0), -3.0 - (2 * PI - 6.0) / 3, tolerance);
     ck_assert_double_eq_tol(third(model, TURN, 0.0, 4 * PI + 0.3), 0.1, 3 * tolerance);

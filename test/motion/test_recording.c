@@ -28,7 +28,7 @@ static take record(const char *scene, poise_scale scale)
     for (int i = 0; i < t.count; ++i) {
         t.placements[i] = (poise_placement){t.sites[i].name, t.sites[i].body, t.sites[i].local, 1.0};
     }
-    int nq = poise_model_nq(t.model);
+    int nq = poise_model_info(t.model).nq;
     ck_assert_int_eq(poise_clip_create(FRAMES, nq, 1.0 / 120, NULL, &t.clip, NULL), POISE_OK);
     for (int f = 0; f < FRAMES; ++f) {
         scene_motion_pose(t.model, "walk", f / 120.0, t.clip->q + f * nq);
@@ -132,7 +132,7 @@ TEST(a_motion_comes_over_to_a_skeleton_of_another_size_unit_and_axis)
         poise_retarget_report report;
         problem.keep_size = keep;
         ck_assert_int_eq(poise_retarget_points(&problem, NULL, &markers, placements, &report, NULL), POISE_OK);
-        ck_assert_int_eq(report.points, poise_model_joint_count(t.model) + poise_model_tool_count(t.model));
+        ck_assert_int_eq(report.points, poise_model_info(t.model).joints + poise_model_info(t.model).tools);
         ck_assert_double_eq_tol(report.factor, keep ? 100.0 : 2.0, 1e-9);
         ck_assert(report.is_turned && markers->scale.metres == 0.01 && markers->scale.up == POISE_UP_Z);
         for (int i = 0; i < report.points; ++i) {

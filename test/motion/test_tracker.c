@@ -30,7 +30,7 @@ static take *record(const char *motion, int frames)
     take *t = calloc(1, sizeof *t);
     t->frames = frames;
     ck_assert_int_eq(scene_create(SKELETON, NULL, &t->model, NULL), POISE_OK);
-    t->nq = poise_model_nq(t->model);
+    t->nq = poise_model_info(t->model).nq;
     ck_assert_int_eq(scene_markers(SKELETON, t->markers, MARKERS), MARKERS);
     for (int i = 0; i < MARKERS; ++i) {
         t->placements[i] = (poise_placement){t->markers[i].name, t->markers[i].body, t->markers[i].local, 1.0};
@@ -116,7 +116,7 @@ static double worst_jump(const take *t)
 {
     poise_kinematics *kin;
     poise_kinematics_create(t->model, NULL, &kin, NULL);
-    int joints = poise_model_joint_count(t->model);
+    int joints = poise_model_info(t->model).joints;
     poise_quat *last = calloc((size_t)joints, sizeof *last);
     double worst = 0.0;
     for (int f = 0; f < t->frames; ++f) {

@@ -13,7 +13,8 @@ static const char *const scenes[] = {"arm6", "arm7", "scara", "gantry"};
 static void make_boxes(const test_arm *arm, pz_box *box)
 {
     for (int i = 0; i < arm->n; ++i) {
-        box[i] = (pz_box){.lower = poise_model_lower(arm->model)[i], .upper = poise_model_upper(arm->model)[i], .q = i};
+        box[i] =
+            (pz_box){.lower = poise_model_info(arm->model).lower[i], .upper = poise_model_info(arm->model).upper[i], .q = i};
     }
 }
 
@@ -159,7 +160,7 @@ TEST(other_joints_have_no_normal_form)
     static pz_box box[1024];
     poise_pose local = poise_pose_identity();
     ck_assert_int_eq(scene_create("humanoid", NULL, &model, NULL), POISE_OK);
-    ck_assert(!pz_arm_chain_make(model, box, poise_model_joint_count(model) - 1, &local, &chain));
+    ck_assert(!pz_arm_chain_make(model, box, poise_model_info(model).joints - 1, &local, &chain));
     poise_model_destroy(model);
     test_arm arm = arm_of_scene("arm6");
     make_boxes(&arm, box);
@@ -167,7 +168,7 @@ TEST(other_joints_have_no_normal_form)
     ck_assert(!pz_arm_chain_make(arm.model, box, arm.body, &arm.tip, &chain));
     ck_assert_int_eq(scene_create("chain-17", NULL, &model, NULL), POISE_OK);
     memset(box, 0, sizeof box);
-    ck_assert(!pz_arm_chain_make(model, box, poise_model_joint_count(model) - 1, &local, &chain));
+    ck_assert(!pz_arm_chain_make(model, box, poise_model_info(model).joints - 1, &local, &chain));
     poise_model_destroy(model);
 }
 

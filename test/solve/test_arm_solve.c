@@ -262,7 +262,7 @@ static double projected_gradient(const test_arm *arm, const poise_objective *obj
     const double *g = poise_objective_gradient(objective);
     double largest = 0.0;
     for (int i = 0; i < arm->n; ++i) {
-        double lower = poise_model_lower(arm->model)[i], upper = poise_model_upper(arm->model)[i];
+        double lower = poise_model_info(arm->model).lower[i], upper = poise_model_info(arm->model).upper[i];
         bool held = (q[i] <= lower && g[i] >= 0) || (q[i] >= upper && g[i] <= 0);
         largest = held ? largest : fmax(largest, fabs(g[i]));
     }

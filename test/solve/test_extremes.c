@@ -204,7 +204,7 @@ TEST(answers_do_not_depend_on_the_scale_of_weights)
         double expected[PROBLEM_NUMBERS], q[PROBLEM_NUMBERS];
         poise_goal goals[3];
         for (int i = 0; i < 3; ++i) {
-            int body = scene_random_index(&random, poise_model_joint_count(model));
+            int body = scene_random_index(&random, poise_model_info(model).joints);
             poise_vec3 point = random_vector(&random, 0.1), target = random_vector(&random, 2.0);
             goals[i] = poise_goal_position(body, point, target);
         }

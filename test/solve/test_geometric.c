@@ -43,7 +43,7 @@ static void try_one_coordinate(bench *b, scene_random *random, int coordinate)
     b->options.max_iterations = 1;
     poise_report report;
     ck_assert_int_eq(bench_solve(b, goals, 3, q, &report), POISE_OK);
-    double lower = poise_model_lower(b->model)[coordinate], upper = poise_model_upper(b->model)[coordinate];
+    double lower = poise_model_info(b->model).lower[coordinate], upper = poise_model_info(b->model).upper[coordinate];
     double from = isfinite(lower) ? lower : start[coordinate] - PZ_PI, to = isfinite(upper) ? upper : from + 2 * PZ_PI;
     for (int k = 0; k <= 200; ++k) {
         start[coordinate] = from + (to - from) * k / 200;
@@ -332,7 +332,7 @@ TEST(a_sweep_agrees_with_one_that_moves_all_bodies_after_every_joint)
 // Locked coordinates have the value they had; a quaternion is locked as a whole.
 static void check_locks(const bench *b, const double *start, const double *q)
 {
-    for (int k = 0; k < poise_model_joint_count(b->model); ++k) {
+    for (int k = 0; k < poise_model_info(b->model).joints; ++k) {
         poise_joint_info info = poise_model_joint_info(b->model, k);
         int nq = info.nq, nv = info.nv, first = info.q, v = info.v;
         int plain = nq > nv ? nv - 3 : nv; // slides come before a quaternion
@@ -575,7 +575,7 @@ TEST(goals_and_joints_that_cannot_be_served_are_refused)
         expect_refusal("arm7", geometric[m], &position, 0.1);
         bench b;
         bench_open(&b, "hand", geometric[m]);
-        int tip = poise_model_joint_count(b.model) - 1; // of the last finger, below a mimic
+        int tip = poise_model_info(b.model).joints - 1; // of the last finger, below a mimic
         poise_goal finger = poise_goal_position(tip, o, t);
         expect_refusal("hand", geometric[m], &finger, 0);
         poise_goal two[] = {poise_goal_position(1, o, t), finger}; // the second is none of the goals

@@ -40,7 +40,7 @@ static poise_model *moved_model(poise_pose T, const poise_model *model)
     poise_builder *builder = NULL;
     poise_model *moved = NULL;
     ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
-    for (int k = 0; k < poise_model_joint_count(model); ++k) {
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
         poise_joint joint = poise_model_joint(model, k);
         if (!joint.parent) {
             joint.offset = poise_pose_multiply(T, joint.offset);
@@ -79,7 +79,7 @@ static double largest_distance(poise_pose T, const problem *p, const double *q, 
     ck_assert_int_eq(poise_kinematics_update(kin, q, NULL), POISE_OK);
     ck_assert_int_eq(poise_kinematics_update(other, q_moved, NULL), POISE_OK);
     double largest = 0.0;
-    for (int k = 0; k < poise_model_joint_count(p->model); ++k) {
+    for (int k = 0; k < poise_model_info(p->model).joints; ++k) {
         poise_pose a = poise_pose_multiply(T, poise_kinematics_body_pose(kin, k)), b = poise_kinematics_body_pose(other, k);
         double x = a.position.x - b.position.x, y = a.position.y - b.position.y, z = a.position.z - b.position.z;
         double angle = poise_quat_angle(poise_quat_multiply(poise_quat_conjugate(a.rotation), b.rotation));
@@ -217,7 +217,7 @@ TEST(a_figure_with_a_free_root_follows_its_markers_anywhere)
         solve_markers(model, goals, count, moved);
         move_root(model, poise_pose_inverse(T), moved);
         ck_assert_int_eq(poise_difference(model, q, moved, apart, NULL), POISE_OK);
-        for (int i = 0; i < poise_model_nv(model); ++i) {
+        for (int i = 0; i < poise_model_info(model).nv; ++i) {
             ck_assert_msg(fabs(apart[i]) <= POINT, "frame %d, component %d: %g", round, i, apart[i]);
         }
     }

@@ -89,12 +89,12 @@ static void destroy_everything(works *w)
 // Same joints, and the same poses to the last bit.
 static void assert_same(const works *a, const works *b)
 {
-    int count = poise_model_joint_count(a->model);
-    ck_assert_int_eq(poise_model_joint_count(b->model), count);
-    ck_assert_int_eq(poise_model_tool_count(b->model), poise_model_tool_count(a->model));
+    int count = poise_model_info(a->model).joints;
+    ck_assert_int_eq(poise_model_info(b->model).joints, count);
+    ck_assert_int_eq(poise_model_info(b->model).tools, poise_model_info(a->model).tools);
     scene_random random = scene_random_make(2);
     double q[FIGURE_NUMBERS * 4];
-    ck_assert_int_le(poise_model_nq(a->model), FIGURE_NUMBERS * 4);
+    ck_assert_int_le(poise_model_info(a->model).nq, FIGURE_NUMBERS * 4);
     scene_random_configuration(&random, a->model, q);
     ck_assert_int_eq(poise_kinematics_update(a->kinematics, q, NULL), POISE_OK);
     ck_assert_int_eq(poise_kinematics_update(b->kinematics, q, NULL), POISE_OK);
@@ -104,7 +104,7 @@ static void assert_same(const works *a, const works *b)
         ck_assert_str_eq(poise_model_joint_info(a->model, k).name, poise_model_joint_info(b->model, k).name);
         ck_assert_int_eq(poise_model_find_body(b->model, poise_model_joint_info(a->model, k).body), k);
     }
-    for (int t = 0; t < poise_model_tool_count(a->model); ++t) {
+    for (int t = 0; t < poise_model_info(a->model).tools; ++t) {
         poise_pose one = poise_kinematics_tool_pose(a->kinematics, t), two = poise_kinematics_tool_pose(b->kinematics, t);
         ck_assert_mem_eq(&one, &two, sizeof one);
     }
@@ -401,7 +401,7 @@ TEST(after_creation_nothing_allocates)
     answers a = {.H = malloc(n * n * sizeof(double)),
                  .K = malloc(3 * n * n * sizeof(double)),
                  .J = malloc(6 * n * sizeof(double)),
-                 .rows = malloc(poise_model_packed_row(f.model, poise_model_nv(f.model)).begin * sizeof(double)),
+                 .rows = malloc(poise_model_packed_row(f.model, poise_model_info(f.model).nv).begin * sizeof(double)),
                  .work = malloc(n * (n + 2) * sizeof(double))};
     random_step(&random, f.model, 1.0, a.v);
     poise_objective *objective;
@@ -451,7 +451,7 @@ typedef struct worker {
 static void *work(void *argument)
 {
     worker *w = argument;
-    size_t n = (size_t)poise_model_nv(w->model);
+    size_t n = (size_t)poise_model_info(w->model).nv;
     double *H = malloc(n * n * sizeof *H), q[FIGURE_NUMBERS];
     poise_kinematics *kin = NULL;
     poise_objective *objective = NULL;
@@ -465,7 +465,7 @@ static void *work(void *argument)
         sound = poise_kinematics_update(kin, q, NULL) == POISE_OK &&
                 poise_objective_evaluate(objective, q, POISE_LEVEL_HESSIAN, NULL) == POISE_OK &&
                 poise_objective_hessian(objective, POISE_HESSIAN_EXACT, H, NULL) == POISE_OK;
-        for (int k = 0; sound && k < poise_model_joint_count(w->model); ++k) {
+        for (int k = 0; sound && k < poise_model_info(w->model).joints; ++k) {
             poise_pose pose = poise_kinematics_body_pose(kin, k);
             h = hash(h, &pose, sizeof pose);
         }

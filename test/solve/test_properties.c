@@ -113,7 +113,7 @@ static bool is_quaternion(const problem *p, int joint)
 static void check_locks(problem *p, const answer *a, const char *name)
 {
     ck_assert_msg(poise_model_within_limits(p->model, a->q), "%s", name);
-    for (int k = 0; k < poise_model_joint_count(p->model); ++k) {
+    for (int k = 0; k < poise_model_info(p->model).joints; ++k) {
         poise_joint_info info = poise_model_joint_info(p->model, k);
         int nv = info.nv, q = info.q, v = info.v;
         int turn = is_quaternion(p, k) ? nv - 3 : nv; // where the quaternion begins, which is locked as a whole
@@ -157,7 +157,7 @@ TEST(limits_hold_for_starts_outside_of_them)
 static void find_seen(const problem *p, bool *seen)
 {
     memset(seen, 0, PROBLEM_NUMBERS * sizeof *seen);
-    for (int k = 0; k < poise_model_joint_count(p->model); ++k) {
+    for (int k = 0; k < poise_model_info(p->model).joints; ++k) {
         for (int i = 0; i < p->count; ++i) {
             const poise_goal *g = &p->goals[i];
             bool over_all =
@@ -178,7 +178,7 @@ static void check_unseen(problem *p, const answer *a, const char *name)
 {
     bool seen[PROBLEM_NUMBERS];
     find_seen(p, seen);
-    for (int k = 0; k < poise_model_joint_count(p->model); ++k) {
+    for (int k = 0; k < poise_model_info(p->model).joints; ++k) {
         int q = poise_model_joint_info(p->model, k).q, nq = poise_model_joint_info(p->model, k).nq;
         if (seen[k] || nq == 0) {
             continue;

@@ -246,7 +246,7 @@ TEST(a_branch_beside_one_that_reaches_in_vain_reaches_its_target)
 TEST(a_greedy_level_below_takes_nothing_from_the_level_above)
 {
     poise_model *model = scene("arm7");
-    const double *lower = poise_model_lower(model), *upper = poise_model_upper(model);
+    const double *lower = poise_model_info(model).lower, *upper = poise_model_info(model).upper;
     poise_solver_options options = strict_options(POISE_METHOD_PRIORITY);
     poise_solver *solver = solver_for(model, &options);
     scene_random random = scene_random_make(29);

@@ -96,7 +96,7 @@ TEST(targets_without_measure_leave_finite_numbers_within_limits)
                 goals[count].priority = 1;
                 poise_solver_options options = options_for(methods[m], 30);
                 poise_report report = solve_once(model, &options, goals, count + 1, q);
-                ck_assert_msg(all_are_finite(q, poise_model_nq(model)), "%s, %s, %g", names[n],
+                ck_assert_msg(all_are_finite(q, poise_model_info(model).nq), "%s, %s, %g", names[n],
                               poise_method_name(methods[m]), far[i]);
                 ck_assert(poise_model_within_limits(model, q));
                 ck_assert(!isnan(report.cost) && !isnan(report.gradient));
@@ -166,7 +166,7 @@ TEST(locked_coordinates_keep_their_bits)
     static const char *const names[] = {"arm7", "humanoid"};
     for (size_t n = 0; n < TEST_COUNT(names); ++n) {
         poise_model *model = scene(names[n]);
-        int nv = poise_model_nv(model);
+        int nv = poise_model_info(model).nv;
         bool locked[MOST];
         for (int i = 0; i < nv; ++i) {
             locked[i] = i % 3 == 1;
@@ -340,7 +340,7 @@ TEST(methods_over_rows_refuse_callbacks_and_too_many_rows)
 TEST(the_default_number_of_rows_holds_a_pose_for_every_body_and_a_posture)
 {
     poise_model *model = scene("humanoid");
-    int bodies = poise_model_joint_count(model);
+    int bodies = poise_model_info(model).joints;
     double q[MOST], posture[MOST];
     poise_goal goals[MOST];
     poise_model_neutral(model, posture);

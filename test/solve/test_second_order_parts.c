@@ -475,7 +475,7 @@ TEST(where_a_hessian_is_indefinite_the_tree_finds_a_direction_of_negative_curvat
         poise_solver_options options = poise_solver_options_default();
         poise_solver *solver;
         ck_assert_int_eq(poise_solver_create(f.model, &options, NULL, &solver, NULL), POISE_OK);
-        poise_goal goal = poise_goal_position(poise_model_joint_count(f.model) - 1, random_vector(&random, 1.0),
+        poise_goal goal = poise_goal_position(poise_model_info(f.model).joints - 1, random_vector(&random, 1.0),
                                               random_vector(&random, 0.3));
         ck_assert_int_eq(poise_objective_set_goals(solver->at, &goal, 1, NULL), POISE_OK);
         ck_assert_int_eq(poise_objective_evaluate(solver->at, f.q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);

@@ -114,7 +114,7 @@ static void compare_forms(poise_objective *o, const poise_model *model, const do
 static void compare_packed(poise_objective *o, const poise_model *model, const double *H, derivative_errors *errors)
 {
     size_t n = (size_t)model->nv;
-    double *rows = malloc((poise_model_packed_row(model, poise_model_nv(model)).begin + 1) * sizeof *rows),
+    double *rows = malloc((poise_model_packed_row(model, poise_model_info(model).nv).begin + 1) * sizeof *rows),
            *unpacked = calloc(n * n, sizeof *unpacked);
     if (poise_objective_packed(o, POISE_HESSIAN_EXACT, rows, NULL) == POISE_OK) {
         for (int i = 0; i < model->nv; ++i) {

@@ -105,7 +105,7 @@ typedef struct rig {
 
 static inline rig rig_of(poise_model *model, const poise_erik_options *options)
 {
-    rig r = {.model = model, .options = *options, .nq = poise_model_nq(model)};
+    rig r = {.model = model, .options = *options, .nq = poise_model_info(model).nq};
     poise_error error = {0};
     poise_status status = poise_erik_create(model, &r.options, NULL, &r.erik, &error);
     ck_assert_msg(status == POISE_OK, "%s", error.text);

@@ -11,8 +11,8 @@ const poise_method geometric[3] = {POISE_METHOD_CCD, POISE_METHOD_BWCD, POISE_ME
 void bench_over(bench *b, poise_model *model, poise_method method)
 {
     *b = (bench){.model = model, .options = poise_solver_options_default()};
-    b->nq = poise_model_nq(model);
-    b->nv = poise_model_nv(model);
+    b->nq = poise_model_info(model).nq;
+    b->nv = poise_model_info(model).nv;
     ck_assert_int_lt(b->nq, LARGEST);
     b->options.method = method;
     b->options.trace = b->trace;
@@ -73,7 +73,7 @@ poise_goal bench_tool_goal(bench *b, const char *name, const double *q, poise_go
 
 poise_goal bench_random_goal(scene_random *random, const poise_model *model, bool with_aim)
 {
-    int body = scene_random_index(random, poise_model_joint_count(model));
+    int body = scene_random_index(random, poise_model_info(model).joints);
     poise_pose local = {scene_random_rotation(random), random_vector(random, 0.4)};
     poise_pose target = {scene_random_rotation(random), random_vector(random, 2.0)};
     poise_vec3 axis = scene_random_direction(random), direction = scene_random_direction(random);

@@ -281,13 +281,13 @@ static void same_joint(const poise_joint *a, const poise_joint *b)
 void io_same_models(const poise_model *a, const poise_model *b)
 {
     ck_assert(!a == !b);
-    ck_assert_int_eq(poise_model_joint_count(a), poise_model_joint_count(b));
-    ck_assert_int_eq(poise_model_tool_count(a), poise_model_tool_count(b));
-    for (int k = 0; k < poise_model_joint_count(a); ++k) {
+    ck_assert_int_eq(poise_model_info(a).joints, poise_model_info(b).joints);
+    ck_assert_int_eq(poise_model_info(a).tools, poise_model_info(b).tools);
+    for (int k = 0; k < poise_model_info(a).joints; ++k) {
         poise_joint one = poise_model_joint(a, k), other = poise_model_joint(b, k);
         same_joint(&one, &other);
     }
-    for (int i = 0; i < poise_model_tool_count(a); ++i) {
+    for (int i = 0; i < poise_model_info(a).tools; ++i) {
         poise_pose one = poise_model_tool_info(a, i).pose, other = poise_model_tool_info(b, i).pose;
         same_text(poise_model_tool_info(a, i).name, poise_model_tool_info(b, i).name);
         ck_assert_int_eq(poise_model_tool_info(a, i).body, poise_model_tool_info(b, i).body);
@@ -346,9 +346,9 @@ static void same_goal(const poise_goal *a, const poise_goal *b, const poise_mode
     same_numbers(&a->distance, &b->distance, 1, "distance");
     same_numbers(&a->rotation_weight, &b->rotation_weight, 1, "rotation_weight");
     same_numbers(&a->rotation_tolerance.x, &b->rotation_tolerance.x, 3, "rotation_tolerance");
-    same_numbers(a->q, b->q, poise_model_nq(model), "q");
-    same_numbers(a->q_before, b->q_before, poise_model_nq(model), "q_before");
-    same_numbers(a->q_weights, b->q_weights, poise_model_nv(model), "q_weights");
+    same_numbers(a->q, b->q, poise_model_info(model).nq, "q");
+    same_numbers(a->q_before, b->q_before, poise_model_info(model).nq, "q_before");
+    same_numbers(a->q_weights, b->q_weights, poise_model_info(model).nv, "q_weights");
 }
 
 void io_same_files(const poise_file *a, const poise_file *b)
@@ -371,7 +371,7 @@ void io_same_files(const poise_file *a, const poise_file *b)
     ck_assert_int_eq(a->posture_count, b->posture_count);
     for (int i = 0; i < a->posture_count; ++i) {
         same_text(a->postures[i].name, b->postures[i].name);
-        same_numbers(a->postures[i].q, b->postures[i].q, poise_model_nq(a->model), "posture");
+        same_numbers(a->postures[i].q, b->postures[i].q, poise_model_info(a->model).nq, "posture");
     }
     ck_assert_int_eq(a->placement_count, b->placement_count);
     for (int i = 0; i < a->placement_count; ++i) {
@@ -438,7 +438,7 @@ bool io_is_sound(const poise_file *file)
         }
     }
     bool has_rate = !file->markers || (file->markers->rate > 0.0 && isfinite(file->markers->rate));
-    return has_rate && (!clip || clip->frame_time > 0.0) && (!file->model || poise_model_joint_count(file->model) > 0);
+    return has_rate && (!clip || clip->frame_time > 0.0) && (!file->model || poise_model_info(file->model).joints > 0);
 }
 
 // An error has words and a place: a line of a text, a byte of a binary, or the name of what is missing.

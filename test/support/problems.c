@@ -88,10 +88,10 @@ static poise_model *model_for(scene_random *random, poise_method method, int joi
     for (;;) { // one with mass and freedom
         poise_model *model = random_model(random, joints, kind);
         bool has_mass = false;
-        for (int k = 0; model && k < poise_model_joint_count(model); ++k) {
+        for (int k = 0; model && k < poise_model_info(model).joints; ++k) {
             has_mass = has_mass || poise_model_joint(model, k).mass > 0;
         }
-        if (!model || (has_mass && poise_model_nv(model) > 0)) {
+        if (!model || (has_mass && poise_model_info(model).nv > 0)) {
             return model;
         }
         poise_model_destroy(model);
@@ -117,8 +117,8 @@ static problem *open_problem(poise_method method)
 static bool take_model(problem *p, poise_model *model)
 {
     p->model = model;
-    p->nq = poise_model_nq(model);
-    p->nv = poise_model_nv(model);
+    p->nq = poise_model_info(model).nq;
+    p->nv = poise_model_info(model).nv;
     return model && p->nq <= PROBLEM_NUMBERS;
 }
 

@@ -35,8 +35,8 @@ static poise_pose random_pose(scene_random *random, double size)
 // One goal of each kind on random bodies, without losses or bands.
 static poise_goal plain_goal(scene_random *random, const poise_model *model, poise_goal_kind kind, random_goals *out)
 {
-    int body = scene_random_index(random, poise_model_joint_count(model));
-    int other = scene_random_index(random, poise_model_joint_count(model));
+    int body = scene_random_index(random, poise_model_info(model).joints);
+    int other = scene_random_index(random, poise_model_info(model).joints);
     poise_pose local = random_pose(random, 0.4), target = random_pose(random, 2.0);
     poise_vec3 axis = scene_random_direction(random), direction = scene_random_direction(random);
     switch (kind) {
@@ -95,7 +95,7 @@ void random_goals_make(scene_random *random, const poise_model *model, random_go
         POISE_GOAL_RELATIVE, POISE_GOAL_CENTER_OF_MASS};
     scene_random_configuration(random, model, out->posture);
     scene_random_configuration(random, model, out->before);
-    for (int i = 0; i < poise_model_nv(model); ++i) {
+    for (int i = 0; i < poise_model_info(model).nv; ++i) {
         out->weights[i] = scene_random_range(random, 0, 2);
     }
     for (int i = 0; i < 6; ++i) {

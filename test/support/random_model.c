@@ -128,7 +128,7 @@ poise_model *random_model(scene_random *random, int count, unsigned features)
 
 void random_step(scene_random *random, const poise_model *model, double size, double *v)
 {
-    for (int i = 0; i < poise_model_nv(model); ++i) {
+    for (int i = 0; i < poise_model_info(model).nv; ++i) {
         v[i] = scene_random_range(random, -size, size);
     }
 }

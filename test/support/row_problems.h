@@ -19,7 +19,7 @@ static inline poise_model *scene(const char *name)
     poise_model *model;
     poise_error error = {0};
     ck_assert_msg(scene_create(name, NULL, &model, &error) == POISE_OK, "%s: %s", name, error.text);
-    ck_assert_int_le(poise_model_nq(model), MOST);
+    ck_assert_int_le(poise_model_info(model).nq, MOST);
     return model;
 }
 
@@ -94,7 +94,7 @@ static inline int goals_at(const poise_model *model, const double *q, poise_goal
 static inline void near_by(scene_random *random, const poise_model *model, const double *q, double size, double *out)
 {
     double step[MOST];
-    for (int i = 0; i < poise_model_nv(model); ++i) {
+    for (int i = 0; i < poise_model_info(model).nv; ++i) {
         step[i] = scene_random_range(random, -size, size);
     }
     ck_assert_int_eq(poise_retract(model, q, step, out, NULL), POISE_OK);

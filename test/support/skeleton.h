@@ -64,7 +64,7 @@ static inline void update(figure *f)
 // At the neutral configuration.
 static inline figure figure_of(poise_model *model)
 {
-    figure f = {.model = model, .nq = poise_model_nq(model), .nv = poise_model_nv(model)};
+    figure f = {.model = model, .nq = poise_model_info(model).nq, .nv = poise_model_info(model).nv};
     ck_assert_int_le(f.nq, FIGURE_NUMBERS);
     ck_assert_int_eq(poise_kinematics_create(model, NULL, &f.kin, NULL), POISE_OK);
     own_kinematics(f.kin);
@@ -77,7 +77,7 @@ static inline figure figure_of(poise_model *model)
 static inline void pose_randomly(scene_random *random, figure *f)
 {
     scene_random_configuration(random, f->model, f->q);
-    for (int k = 0; k < poise_model_joint_count(f->model); ++k) {
+    for (int k = 0; k < poise_model_info(f->model).joints; ++k) {
         poise_joint_type type = poise_model_joint_info(f->model, k).type;
         int first = poise_model_joint_info(f->model, k).q + (type == POISE_JOINT_FREE_EXPMAP ? 3 : 0);
         bool is_vector = type == POISE_JOINT_BALL_EXPMAP || type == POISE_JOINT_FREE_EXPMAP;

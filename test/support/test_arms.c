@@ -110,7 +110,7 @@ test_arm arm_of_scene(const char *scene)
     own_model(arm.model);
     int tool = poise_model_find_tool(arm.model, "tip");
     ck_assert_int_ge(tool, 0);
-    arm.n = poise_model_nq(arm.model);
+    arm.n = poise_model_info(arm.model).nq;
     arm.body = poise_model_tool_info(arm.model, tool).body;
     arm.tip = poise_model_tool_info(arm.model, tool).pose;
     return arm;
@@ -182,7 +182,7 @@ test_arm arm_of_file(const char *name)
     ck_assert_int_eq(poise_model_create(builder, NULL, &arm.model, NULL), POISE_OK);
     own_model(arm.model);
     poise_builder_destroy(builder);
-    arm.n = poise_model_nq(arm.model);
+    arm.n = poise_model_info(arm.model).nq;
     arm.body = poise_model_find_body(arm.model, parent);
     return arm;
 }

@@ -123,11 +123,24 @@ poise_model *WEB_EXPORT(web_scene_create)(const char *name)
 
 // ---- Asking --------------------------------------------------------------------------------------------------------------
 
+// Row: joints, tools, nq, nv, the addresses of the lower and the upper limits.
+void WEB_EXPORT(web_model_info)(const poise_model *model, double *numbers)
+{
+    web_row row = {numbers};
+    poise_model_summary info = poise_model_info(model);
+    web_put(&row, info.joints);
+    web_put(&row, info.tools);
+    web_put(&row, info.nq);
+    web_put(&row, info.nv);
+    web_put_address(&row, info.lower);
+    web_put_address(&row, info.upper);
+}
+
 // Eight numbers for each joint: type, parent, where its numbers start in q, how many, the same for a step, the joint it
 // mimics, joints in its subtree.
 void WEB_EXPORT(web_model_table)(const poise_model *model, int32_t *table)
 {
-    for (int joint = 0; joint < poise_model_joint_count(model); ++joint, table += 8) {
+    for (int joint = 0; joint < poise_model_info(model).joints; ++joint, table += 8) {
         poise_joint_info info = poise_model_joint_info(model, joint);
         const int row[8] = {(int)info.type,
                             info.parent,
@@ -199,11 +212,11 @@ poise_status WEB_EXPORT(web_forward)(poise_kinematics *kinematics, const poise_m
         return status;
     }
     web_row row = {poses};
-    for (int body = 0; body < poise_model_joint_count(model); ++body) {
+    for (int body = 0; body < poise_model_info(model).joints; ++body) {
         web_put_pose(&row, poise_kinematics_body_pose(kinematics, body));
     }
     row.at = tools;
-    for (int tool = 0; tool < poise_model_tool_count(model); ++tool) {
+    for (int tool = 0; tool < poise_model_info(model).tools; ++tool) {
         web_put_pose(&row, poise_kinematics_tool_pose(kinematics, tool));
     }
     return POISE_OK;

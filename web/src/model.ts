@@ -166,12 +166,14 @@ export class Model extends Handle {
     /** @internal */
     constructor(module: Module, address: Address) {
         super(module, address, () => module.call('poise_model_destroy', address));
-        this.nq = module.call('poise_model_nq', address);
-        this.nv = module.call('poise_model_nv', address);
-        this.joints = readJoints(module, address);
-        this.tools = readTools(module, address);
-        this.lower = module.copyOut(module.call('poise_model_lower', address), this.nq);
-        this.upper = module.copyOut(module.call('poise_model_upper', address), this.nq);
+        module.call('web_model_info', address, module.scratch);
+        const [joints = 0, tools = 0, nq = 0, nv = 0, lower = 0, upper = 0] = module.view(module.scratch, 6).slice();
+        this.nq = nq;
+        this.nv = nv;
+        this.joints = readJoints(module, address, joints);
+        this.tools = readTools(module, address, tools);
+        this.lower = module.copyOut(lower, nq);
+        this.upper = module.copyOut(upper, nq);
     }
 
     /** Make a model of a description. Throws when it does not hold together, and names the joint. */
@@ -282,8 +284,7 @@ export class Model extends Handle {
     }
 }
 
-function readJoints(module: Module, model: Address): Joint[] {
-    const count = module.call('poise_model_joint_count', model);
+function readJoints(module: Module, model: Address, count: number): Joint[] {
     const table = module.allocate(8 * 4 * Math.max(count, 1));
     module.call('web_model_table', model, table);
     const ints = new Int32Array(module.bytes.buffer, table, 8 * count).slice();
@@ -304,8 +305,8 @@ function readJoints(module: Module, model: Address): Joint[] {
     });
 }
 
-function readTools(module: Module, model: Address): Tool[] {
-    return Array.from({ length: module.call('poise_model_tool_count', model) }, (_, index) => {
+function readTools(module: Module, model: Address, count: number): Tool[] {
+    return Array.from({ length: count }, (_, index) => {
         const name = module.string(module.call('web_tool', model, index, module.scratch));
         return {
             index,

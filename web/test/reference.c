@@ -36,7 +36,7 @@ void put_pose(poise_pose pose)
 void pattern(const poise_model *model, int seed, double *q)
 {
     poise_model_neutral(model, q);
-    for (int i = 0; i < poise_model_nq(model); ++i) {
+    for (int i = 0; i < poise_model_info(model).nq; ++i) {
         q[i] += ((i * 7 + seed * 3) % 11 - 5) / 10.0;
     }
     poise_model_clamp(model, q, NULL, NULL);
@@ -51,7 +51,7 @@ static void put_kinematics(const char *scene)
         poise_kinematics_create(model, NULL, &kinematics, NULL) != POISE_OK) {
         return;
     }
-    int bodies = poise_model_joint_count(model), nv = poise_model_nv(model);
+    int bodies = poise_model_info(model).joints, nv = poise_model_info(model).nv;
     pattern(model, 1, q);
     poise_kinematics_update(kinematics, q, NULL);
     put_name(scene, "poses");

@@ -18,7 +18,7 @@ static int place_markers(void)
 static poise_clip *make_walk(const poise_model *model)
 {
     poise_clip *clip = NULL;
-    int nq = poise_model_nq(model);
+    int nq = poise_model_info(model).nq;
     if (poise_clip_create(FRAMES, nq, 1.0 / 64.0, NULL, &clip, NULL) == POISE_OK) {
         for (int f = 0; f < FRAMES; ++f) {
             scene_motion_pose(model, "walk", f / 64.0, clip->q + f * nq);
@@ -36,7 +36,7 @@ void put_tracking(void)
     if (scene_create("humanoid", NULL, &model, NULL) != POISE_OK) {
         return;
     }
-    int count = place_markers(), nq = poise_model_nq(model);
+    int count = place_markers(), nq = poise_model_info(model).nq;
     poise_clip *clip = make_walk(model);
     poise_track_problem problem = poise_track_problem_default();
     poise_scale scale = {1.0, POISE_UP_Y};
@@ -85,7 +85,7 @@ static void put_erik(const char *scene)
         poise_expressive_create(model, &other, NULL, &expressive, NULL) != POISE_OK) {
         return;
     }
-    int nq = poise_model_nq(model);
+    int nq = poise_model_info(model).nq;
     put_name(scene, "erik");
     for (int i = 0; i < 5; ++i) {
         poise_quat target = poise_quat_from_axis_angle(poise_vec3_make(1, i - 2, 0.5), 0.3 + 0.4 * i);
@@ -96,7 +96,7 @@ static void put_erik(const char *scene)
         poise_erik_solve(erik, posture, target, q, &r, NULL);
         put_all(q, nq);
         put_erik_report(&r);
-        poise_goal goal = poise_goal_orientation(poise_model_joint_count(model) - 1, target);
+        poise_goal goal = poise_goal_orientation(poise_model_info(model).joints - 1, target);
         poise_expressive_solve(expressive, &goal, 1, posture, q, &e, NULL);
         put_all(q, nq);
         put_all((const double[]){e.outcome, e.error, e.goal, e.posture, e.worst_angle, e.candidates, e.evaluations}, 7);
@@ -159,7 +159,7 @@ static void put_file(const poise_file *file, poise_format format, const poise_mo
     options.format = format;
     put(poise_read(bytes, size, &options, NULL, &again, NULL));
     if (again) {
-        put(again->model ? poise_model_nq(again->model) : -1);
+        put(again->model ? poise_model_info(again->model).nq : -1);
         put(again->warning_count);
         if (again->clip) {
             put_all(again->clip->q, again->clip->frames * again->clip->nq);

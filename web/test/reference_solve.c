@@ -11,7 +11,7 @@ static int make_goals(const poise_model *model, poise_goal *goals)
     }
     pattern(model, 2, q);
     poise_kinematics_update(kinematics, q, NULL);
-    int count = 0, last = poise_model_joint_count(model) - 1;
+    int count = 0, last = poise_model_info(model).joints - 1;
     poise_vec3 local = poise_vec3_make(0.05, -0.02, 0.01);
     for (int body = 2; body < last && count < GOALS - 1; body += 3) {
         goals[count++] = poise_goal_position(body, local, poise_kinematics_point(kinematics, body, local));
@@ -41,7 +41,7 @@ static void put_solve(const char *scene, const poise_model *model, const poise_g
     poise_status status = poise_solve(solver, goals, count, q, &r, NULL);
     put(status);
     if (status == POISE_OK) {
-        put_all(q, poise_model_nq(model));
+        put_all(q, poise_model_info(model).nq);
         put_all((const double[]){r.outcome, r.iterations, r.evaluations, r.restarts, r.traced, r.active_limits,
                                  r.moved_joints, r.start_cost, r.cost, r.gradient, r.distance, r.worst_length,
                                  r.worst_angle},
@@ -78,7 +78,7 @@ static void put_all_solutions(void)
     pattern(model, 1, q);
     put_name("arm6", "all");
     put(poise_solve_all(solver, &goal, q, solutions, MOST, &found, NULL, NULL));
-    put_all(solutions, found * poise_model_nq(model));
+    put_all(solutions, found * poise_model_info(model).nq);
     poise_kinematics_destroy(kinematics);
     poise_solver_destroy(solver);
     poise_model_destroy(model);
@@ -138,7 +138,7 @@ void put_objectives(void)
         poise_objective_create(model, 2, NULL, &objective, NULL) != POISE_OK) {
         return;
     }
-    int nv = poise_model_nv(model);
+    int nv = poise_model_info(model).nv;
     pattern(model, 3, posture);
     pattern(model, 4, before);
     pattern(model, 1, q);

@@ -46,7 +46,7 @@ int speed_prepare(void)
     poise_status status = scene_create("humanoid", NULL, &work.model, NULL);
     status = status == POISE_OK ? poise_solver_create(work.model, &options, NULL, &work.solver, NULL) : status;
     status = status == POISE_OK ? poise_kinematics_create(work.model, NULL, &kinematics, NULL) : status;
-    if (status != POISE_OK || poise_model_nq(work.model) > NUMBERS) {
+    if (status != POISE_OK || poise_model_info(work.model).nq > NUMBERS) {
         return 1;
     }
     work.count = scene_markers("humanoid", work.markers, MARKERS);
@@ -59,7 +59,7 @@ int speed_prepare(void)
 double speed_run(int rounds)
 {
     double sum = 0.0;
-    int nq = poise_model_nq(work.model);
+    int nq = poise_model_info(work.model).nq;
     for (int round = 0; round < rounds; ++round) {
         double q[NUMBERS];
         for (int i = 0; i < nq; ++i) {

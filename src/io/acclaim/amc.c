@@ -33,8 +33,8 @@ bool pz_asf_columns(const poise_model *model, int joint, asf_columns *columns)
 int pz_asf_root(const poise_model *model)
 {
     poise_joint first = poise_model_joint(model, 0);
-    bool is_root = poise_model_joint_count(model) > 0 &&
-                   poise_model_joint_info(model, 0).subtree == poise_model_joint_count(model) &&
+    bool is_root = poise_model_info(model).joints > 0 &&
+                   poise_model_joint_info(model, 0).subtree == poise_model_info(model).joints &&
                    first.type == POISE_JOINT_FREE_EULER && first.order <= POISE_EULER_ZYX && first.axes.x == 0 &&
                    first.axes.y == 0 && first.axes.z == 0;
     return is_root ? 0 : -1;
@@ -65,7 +65,7 @@ typedef struct amc {
 
 static poise_status prepare(amc *file)
 {
-    int joints = poise_model_joint_count(file->model);
+    int joints = poise_model_info(file->model).joints;
     file->columns = pz_pool_take(&file->input->pool, (size_t)joints, sizeof *file->columns);
     file->next = pz_pool_take(&file->input->pool, (size_t)joints + 1, sizeof *file->next);
     if (!file->columns || !file->next) {
@@ -194,7 +194,7 @@ static void take_values(amc *file, int joint, double *q)
 // The lines of a frame after its number, into q.
 static void take_frame(amc *file, double *q)
 {
-    int joints = poise_model_joint_count(file->model);
+    int joints = poise_model_info(file->model).joints;
     file->last = joints;
     file->seen = 0;
     for (;;) {
@@ -294,7 +294,7 @@ static poise_status read_clip(amc *file)
 {
     int most = frames_at_most(file), frames = 0;
     poise_clip *clip;
-    if (poise_clip_create(most, poise_model_nq(file->model), file->frame_time, file->input->allocator, &clip, NULL) !=
+    if (poise_clip_create(most, poise_model_info(file->model).nq, file->frame_time, file->input->allocator, &clip, NULL) !=
         POISE_OK) {
         return pz_input_no_memory(file->input);
     }
@@ -320,7 +320,7 @@ poise_status pz_read_amc(pz_input *input)
     if (!file.model) {
         return pz_input_fail(input, POISE_ERROR_ARGUMENT, 0, "an AMC needs options.model, read from its ASF");
     }
-    if (poise_model_joint_count(file.model) == 0) {
+    if (poise_model_info(file.model).joints == 0) {
         return pz_input_fail(input, POISE_ERROR_ARGUMENT, 0, "options.model has no joints");
     }
     poise_status status = prepare(&file);
@@ -349,7 +349,7 @@ poise_status pz_read_amc(pz_input *input)
 
 static void put_frame(const poise_model *model, const double *q, pz_output *output)
 {
-    int joints = poise_model_joint_count(model), root = pz_asf_root(model);
+    int joints = poise_model_info(model).joints, root = pz_asf_root(model);
     for (int j = 0; j < joints; ++j) {
         asf_columns columns;
         pz_asf_columns(model, j, &columns);
@@ -383,7 +383,7 @@ poise_status pz_write_amc(const poise_file *file, pz_output *output)
     if (!clip) {
         return pz_error_set(output->error, POISE_ERROR_ARGUMENT, "AMC: there is no clip to write");
     }
-    for (int j = 0; status == POISE_OK && j < poise_model_joint_count(file->model); ++j) {
+    for (int j = 0; status == POISE_OK && j < poise_model_info(file->model).joints; ++j) {
         asf_columns columns;
         if (!pz_asf_columns(file->model, j, &columns)) {
             status = pz_error_set(output->error, POISE_ERROR_UNSUPPORTED, "joint \"%s\": an AMC has no %s joints",

@@ -72,7 +72,7 @@ static void place_end(asf_writing *w, int body)
 
 static poise_status plan(asf_writing *w)
 {
-    size_t joints = (size_t)poise_model_joint_count(w->model);
+    size_t joints = (size_t)poise_model_info(w->model).joints;
     w->rest = pz_pool_take(&w->pool, joints, sizeof *w->rest);
     w->end = pz_pool_take(&w->pool, joints, sizeof *w->end);
     w->has_base = pz_pool_take(&w->pool, joints, sizeof *w->has_base);
@@ -335,7 +335,7 @@ static void put_bone(asf_writing *w, int index, int *id)
 static void put_hierarchy(asf_writing *w)
 {
     const poise_model *model = w->model;
-    int joints = poise_model_joint_count(model);
+    int joints = poise_model_info(model).joints;
     pz_put(w->output, ":hierarchy\n  begin\n");
     for (int body = w->root < 0 ? -1 : 0; body < joints; ++body) {
         int last = body < 0 ? joints : body + poise_model_joint_info(model, body).subtree;
@@ -432,7 +432,7 @@ static poise_status write_all(asf_writing *w, const poise_file *file)
     put_root(w);
     pz_put(w->output, ":bonedata\n");
     int id = 0;
-    for (int j = w->root + 1; j < poise_model_joint_count(w->model) && !w->output->failed; ++j) {
+    for (int j = w->root + 1; j < poise_model_info(w->model).joints && !w->output->failed; ++j) {
         put_bone(w, j, &id);
     }
     put_hierarchy(w);

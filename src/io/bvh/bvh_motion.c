@@ -252,7 +252,7 @@ poise_status pz_bvh_rows(bvh *file, const bvh_motion *motion)
         pz_input_warn(input, r.scan.line, "the first line does not hold %d numbers; rows are taken across lines",
                       (int)file->channel_count);
     }
-    int most = frames_at_most(file, motion), nq = poise_model_nq(input->file->model), frames = 0;
+    int most = frames_at_most(file, motion), nq = poise_model_info(input->file->model).nq, frames = 0;
     if (nq == 0) {
         return POISE_OK; // nothing moves
     }

@@ -153,7 +153,7 @@ static void plan_joint(writing *w, int index, int *computed)
 
 static poise_status plan_all(writing *w)
 {
-    int joints = poise_model_joint_count(w->model), computed = 0;
+    int joints = poise_model_info(w->model).joints, computed = 0;
     w->plans = pz_pool_take(&w->pool, (size_t)joints, sizeof *w->plans);
     if (!w->plans || !pz_tips_find(&w->pool, w->model, &w->tips)) {
         return pz_error_set(w->output->error, POISE_ERROR_MEMORY, "out of memory");
@@ -260,7 +260,7 @@ static void close_blocks(pz_output *output, int *depth, int to)
 static poise_status put_hierarchy(writing *w)
 {
     static const double zero[3] = {0, 0, 0};
-    int joints = poise_model_joint_count(w->model), depth = 0;
+    int joints = poise_model_info(w->model).joints, depth = 0;
     int *below = pz_pool_take(&w->pool, (size_t)joints, sizeof *below); // depth of what a joint holds
     if (!below) {
         return pz_error_set(w->output->error, POISE_ERROR_MEMORY, "out of memory");
@@ -347,7 +347,7 @@ static void compute(writing *w, int joint, double position[3], double angle[3])
 
 static void put_row(writing *w, const double *q)
 {
-    int joints = poise_model_joint_count(w->model);
+    int joints = poise_model_info(w->model).joints;
     const char *space = "";
     for (int j = 0; j < joints; ++j) {
         const plan *p = &w->plans[j];
@@ -394,9 +394,9 @@ static poise_status put_motion(writing *w)
 
 static void warn_of_limits(const writing *w)
 {
-    const double *lower = poise_model_lower(w->model), *upper = poise_model_upper(w->model);
+    const double *lower = poise_model_info(w->model).lower, *upper = poise_model_info(w->model).upper;
     int limits = 0;
-    for (int i = 0; i < poise_model_nq(w->model); ++i) {
+    for (int i = 0; i < poise_model_info(w->model).nq; ++i) {
         limits += lower[i] - lower[i] == 0.0 || upper[i] - upper[i] == 0.0 ? 1 : 0;
     }
     if (limits > 0) {

@@ -125,7 +125,7 @@ static double length_of(poise_vec3 v)
 static int find_tip(const chain *c, int last)
 {
     int found = POISE_NONE;
-    for (int i = 0; i < poise_model_tool_count(c->model); ++i) {
+    for (int i = 0; i < poise_model_info(c->model).tools; ++i) {
         const char *name = poise_model_tool_info(c->model, i).name, *body = poise_model_joint_info(c->model, last).body;
         size_t length = strlen(body);
         bool is_tip = strncmp(name, body, length) == 0 && strcmp(name + length, ".tip") == 0;
@@ -139,7 +139,7 @@ static int find_tip(const chain *c, int last)
 static poise_status gather(chain *c)
 {
     poise_pose pose = poise_pose_identity();
-    int joints = poise_model_joint_count(c->model);
+    int joints = poise_model_info(c->model).joints;
     for (int k = 0; k < joints; ++k) {
         poise_status status = check_joint(c, k);
         if (status != POISE_OK) {
@@ -331,12 +331,12 @@ static void put_table(const chain *c, poise_scale scale)
 static void warn_of_losses(const chain *c)
 {
     bool has_mass = false, has_bodies = false;
-    for (int k = 0; k < poise_model_joint_count(c->model); ++k) {
+    for (int k = 0; k < poise_model_info(c->model).joints; ++k) {
         poise_joint joint = poise_model_joint(c->model, k);
         has_mass = has_mass || joint.mass > 0.0;
         has_bodies = has_bodies || strcmp(joint.name, joint.body) != 0;
     }
-    int tools = poise_model_tool_count(c->model) - (c->tip_tool != POISE_NONE);
+    int tools = poise_model_info(c->model).tools - (c->tip_tool != POISE_NONE);
     if (tools > 0) {
         pz_output_warn(c->output, "%d tools beside the tip are left out", tools);
     }
@@ -353,7 +353,7 @@ poise_status pz_write_dh(const poise_file *file, pz_output *output)
     if (!file->model) {
         return pz_error_set(output->error, POISE_ERROR_ARGUMENT, "a Denavit-Hartenberg table holds a model; there is none");
     }
-    size_t joints = (size_t)poise_model_joint_count(file->model);
+    size_t joints = (size_t)poise_model_info(file->model).joints;
     pz_pool pool = {.allocator = output->allocator};
     chain c = {.model = file->model, .output = output};
     c.lines = pz_pool_take(&pool, joints + 1, sizeof *c.lines);

@@ -410,7 +410,7 @@ static poise_status make_clip(pz_gltf *gltf, const pz_item *animation, const cha
     pz_input *input = gltf->input;
     grid g;
     poise_status status = make_grid(animation, channels, count, &g);
-    int nq = poise_model_nq(input->file->model);
+    int nq = poise_model_info(input->file->model).nq;
     status = status == POISE_OK ? pz_gltf_charge(gltf, animation, (double)g.frames * nq) : status;
     if (status != POISE_OK) {
         return status;

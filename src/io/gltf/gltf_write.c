@@ -99,7 +99,7 @@ static void put_transform(document *doc, poise_pose pose)
 // Children of joint k: its child joints, then its tools. Tools come after all joints in the list of nodes.
 static void put_children(document *doc, int k, const int *first_tool, const int *next_tool)
 {
-    int end = k + poise_model_joint_info(doc->model, k).subtree, joints = poise_model_joint_count(doc->model);
+    int end = k + poise_model_joint_info(doc->model, k).subtree, joints = poise_model_info(doc->model).joints;
     if (end == k + 1 && first_tool[k] == POISE_WORLD) {
         return;
     }
@@ -130,7 +130,7 @@ static void put_tool(document *doc, int tool)
 
 static poise_status put_nodes(document *doc, pz_pool *pool, const double *neutral)
 {
-    int joints = poise_model_joint_count(doc->model), tools = poise_model_tool_count(doc->model);
+    int joints = poise_model_info(doc->model).joints, tools = poise_model_info(doc->model).tools;
     int *first_tool = pz_pool_take(pool, (size_t)joints, sizeof *first_tool);
     int *next_tool = pz_pool_take(pool, (size_t)tools, sizeof *next_tool);
     if (!first_tool || !next_tool) {
@@ -163,7 +163,7 @@ static poise_status put_nodes(document *doc, pz_pool *pool, const double *neutra
 static void put_scene_and_skin(document *doc)
 {
     pz_json_writer *writer = &doc->writer;
-    int joints = poise_model_joint_count(doc->model), moving = 0;
+    int joints = poise_model_info(doc->model).joints, moving = 0;
     put_key_integer(writer, "scene", 0);
     pz_json_key(writer, "scenes");
     pz_json_open_flat(writer, "[");
@@ -220,7 +220,7 @@ static void put_float(document *doc, double value)
 static void find_moving_parts(document *doc, const double *neutral)
 {
     const poise_clip *clip = doc->file->clip;
-    for (int k = 0; k < poise_model_joint_count(doc->model); ++k) {
+    for (int k = 0; k < poise_model_info(doc->model).joints; ++k) {
         poise_pose rest = node_transform(doc, k, neutral);
         bool turns = part_is_free(doc->model, k, true), slides = part_is_free(doc->model, k, false);
         bool turned = false, slid = false;
@@ -278,7 +278,7 @@ typedef void (*channel_function)(document *doc, int joint, bool rotation, int ch
 
 static void for_each_channel(document *doc, channel_function each)
 {
-    int joints = poise_model_joint_count(doc->model), channel = 0;
+    int joints = poise_model_info(doc->model).joints, channel = 0;
     for (int k = 0; k < joints; ++k) {
         for (int rotation = 1; rotation >= 0; --rotation) {
             if (doc->moves[2 * k + rotation]) {
@@ -368,7 +368,7 @@ static void put_views(document *doc)
     pz_json_key(&doc->writer, "bufferViews");
     pz_json_open(&doc->writer, "[");
     put_view(doc, 0, offset);
-    for (int k = 0; k < poise_model_joint_count(doc->model); ++k) {
+    for (int k = 0; k < poise_model_info(doc->model).joints; ++k) {
         for (int rotation = 1; rotation >= 0; --rotation) {
             if (doc->moves[2 * k + rotation]) {
                 size_t size = frames * (rotation ? 16 : 12);
@@ -415,8 +415,8 @@ static void put_buffer(document *doc, bool embed)
 static poise_status put_document(document *doc, pz_pool *pool, bool embed)
 {
     const poise_clip *clip = doc->file->clip;
-    double *neutral = pz_pool_take(pool, (size_t)poise_model_nq(doc->model), sizeof *neutral);
-    doc->moves = pz_pool_take(pool, 2 * (size_t)poise_model_joint_count(doc->model), sizeof *doc->moves);
+    double *neutral = pz_pool_take(pool, (size_t)poise_model_info(doc->model).nq, sizeof *neutral);
+    doc->moves = pz_pool_take(pool, 2 * (size_t)poise_model_info(doc->model).joints, sizeof *doc->moves);
     if (!neutral || !doc->moves) {
         return POISE_ERROR_MEMORY;
     }
@@ -495,9 +495,9 @@ static poise_status check_file(const poise_file *file, pz_output *output)
         return pz_error_set(output->error, POISE_ERROR_UNSUPPORTED, "glTF holds skeletons: the file has no model");
     }
     const poise_clip *clip = file->clip;
-    if (clip && clip->nq != poise_model_nq(file->model)) {
+    if (clip && clip->nq != poise_model_info(file->model).nq) {
         return pz_error_set(output->error, POISE_ERROR_ARGUMENT, "the clip has %d coordinates to a frame, the model %d",
-                            clip->nq, poise_model_nq(file->model));
+                            clip->nq, poise_model_info(file->model).nq);
     }
     poise_status status = clip ? check_frames(file, output) : POISE_OK;
     if (status != POISE_OK) {

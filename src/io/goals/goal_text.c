@@ -85,7 +85,7 @@ static bool read_relative(pz_reader *r, poise_goal *goal)
 // Room for nq numbers that the list keeps; NULL when there is no memory.
 static double *keep_numbers(pz_reader *r)
 {
-    return pz_pool_take(r->kept, (size_t)poise_model_nq(r->words->model), sizeof(double));
+    return pz_pool_take(r->kept, (size_t)poise_model_info(r->words->model).nq, sizeof(double));
 }
 
 static bool read_stay(pz_reader *r, poise_goal *goal)
@@ -96,7 +96,7 @@ static bool read_stay(pz_reader *r, poise_goal *goal)
     }
     poise_model_neutral(r->words->model, q);
     if (r->words->q_start) {
-        memcpy(q, r->words->q_start, sizeof *q * (size_t)poise_model_nq(r->words->model));
+        memcpy(q, r->words->q_start, sizeof *q * (size_t)poise_model_info(r->words->model).nq);
     }
     goal->q = q;
     return true;
@@ -105,7 +105,7 @@ static bool read_stay(pz_reader *r, poise_goal *goal)
 // "posture NAME", or a number for each coordinate.
 static bool read_posture(pz_reader *r, poise_goal *goal)
 {
-    int nq = poise_model_nq(r->words->model);
+    int nq = poise_model_info(r->words->model).nq;
     double *q = keep_numbers(r), number;
     const char *word = pz_reader_peek(r);
     if (!word) {
@@ -384,7 +384,7 @@ bool pz_goal_read(pz_reader *r, poise_goal *goal)
 static const char *frame_name(const poise_goal *goal, const poise_model *model)
 {
     poise_vec3 p = goal->local.position;
-    for (int i = 0; i < poise_model_tool_count(model); ++i) {
+    for (int i = 0; i < poise_model_info(model).tools; ++i) {
         poise_vec3 t = poise_model_tool_info(model, i).pose.position;
         if (poise_model_tool_info(model, i).body == goal->body && t.x == p.x && t.y == p.y && t.z == p.z) {
             return poise_model_tool_info(model, i).name;

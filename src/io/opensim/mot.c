@@ -108,7 +108,7 @@ static char *whole_name(pz_pool *pool, const char *joint, const char *part)
 
 static bool name_coordinates(pz_pool *pool, const poise_model *model, coordinates *all)
 {
-    size_t most = 2 * (size_t)poise_model_nq(model) + 1;
+    size_t most = 2 * (size_t)poise_model_info(model).nq + 1;
     all->names.capacity = pz_names_capacity(most);
     all->names.slots = pz_pool_take(pool, all->names.capacity, sizeof *all->names.slots);
     all->list = pz_pool_take(pool, most, sizeof *all->list);
@@ -116,7 +116,7 @@ static bool name_coordinates(pz_pool *pool, const poise_model *model, coordinate
         return false;
     }
     memset(all->names.slots, 0, all->names.capacity * sizeof *all->names.slots);
-    for (int k = 0; k < poise_model_joint_count(model); ++k) {
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
         poise_joint joint = poise_model_joint(model, k);
         int first = poise_model_joint_info(model, k).q, count = poise_model_joint_info(model, k).nq;
         for (int i = 0; i < count; ++i) {
@@ -257,7 +257,7 @@ static poise_status add_column(mot *m, const coordinates *all, pz_word cell, int
 // Coordinates without a column, or with several.
 static poise_status check_columns(mot *m, int line)
 {
-    size_t nq = (size_t)poise_model_nq(m->model);
+    size_t nq = (size_t)poise_model_info(m->model).nq;
     int *uses = pz_pool_take(&m->input->pool, nq, sizeof *uses);
     if (!uses) {
         return pz_input_no_memory(m->input);
@@ -431,7 +431,7 @@ poise_status pz_read_mot(pz_input *input)
         return pz_input_no_memory(input);
     }
     poise_clip *clip = NULL;
-    if (poise_clip_create((int)m.row_count, poise_model_nq(m.model), 1.0, input->allocator, &clip, NULL) != POISE_OK) {
+    if (poise_clip_create((int)m.row_count, poise_model_info(m.model).nq, 1.0, input->allocator, &clip, NULL) != POISE_OK) {
         return pz_input_no_memory(input);
     }
     input->file->clip = clip;
@@ -469,7 +469,7 @@ static void put_head(const poise_file *file, pz_output *output)
 // The names of the columns; angle[i] tells whether coordinate i is one.
 static void put_columns(const poise_model *model, bool *angle, pz_output *output)
 {
-    for (int k = 0; k < poise_model_joint_count(model); ++k) {
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
         poise_joint joint = poise_model_joint(model, k);
         int first = poise_model_joint_info(model, k).q, count = poise_model_joint_info(model, k).nq;
         for (int i = 0; i < count; ++i) {
@@ -493,9 +493,9 @@ poise_status pz_write_mot(const poise_file *file, pz_output *output)
         return pz_error_set(output->error, POISE_ERROR_ARGUMENT,
                             "a MOT file holds a clip and needs its model; %s is missing", clip ? "the model" : "the clip");
     }
-    if (clip->nq != poise_model_nq(file->model)) {
+    if (clip->nq != poise_model_info(file->model).nq) {
         return pz_error_set(output->error, POISE_ERROR_ARGUMENT, "the clip has %d coordinates, the model %d", clip->nq,
-                            poise_model_nq(file->model));
+                            poise_model_info(file->model).nq);
     }
     pz_pool pool = {.allocator = output->allocator};
     bool *angle = pz_pool_take(&pool, (size_t)clip->nq, sizeof *angle);

@@ -124,7 +124,7 @@ static poise_status read_goal(const pz_item *item, const poise_model *model, poi
         "loss",      "loss_scale", "local",           "target",   "axis",      "direction",
         "tolerance", "distance",   "rotation_weight", "q_before", "q_weights", "rotation_tolerance",
         "q"};
-    int kind = POISE_GOAL_POSITION, loss = POISE_LOSS_NONE, nq = poise_model_nq(model);
+    int kind = POISE_GOAL_POSITION, loss = POISE_LOSS_NONE, nq = poise_model_info(model).nq;
     pz_item kind_at = pz_json_get(item, "kind");
     const char *text = NULL;
     poise_status status = pz_json_need_object(item);
@@ -143,7 +143,7 @@ static poise_status read_goal(const pz_item *item, const poise_model *model, poi
     status = status == POISE_OK ? read_pose(item, "target", &goal->target) : status;
     status = status == POISE_OK ? read_list(item, "q", nq, &goal->q) : status;
     status = status == POISE_OK ? read_list(item, "q_before", nq, &goal->q_before) : status;
-    status = status == POISE_OK ? read_list(item, "q_weights", poise_model_nv(model), &goal->q_weights) : status;
+    status = status == POISE_OK ? read_list(item, "q_weights", poise_model_info(model).nv, &goal->q_weights) : status;
     if (status != POISE_OK) {
         return status;
     }
@@ -244,9 +244,9 @@ static void put_goal(pz_json_writer *writer, const poise_goal *goal, const poise
     put_members(writer, goal, &usual);
     put_frame(writer, "local", goal->local);
     put_frame(writer, "target", goal->target);
-    put_list(writer, "q", has_q ? goal->q : NULL, poise_model_nq(model));
-    put_list(writer, "q_before", has_q ? goal->q_before : NULL, poise_model_nq(model));
-    put_list(writer, "q_weights", has_q ? goal->q_weights : NULL, poise_model_nv(model));
+    put_list(writer, "q", has_q ? goal->q : NULL, poise_model_info(model).nq);
+    put_list(writer, "q_before", has_q ? goal->q_before : NULL, poise_model_info(model).nq);
+    put_list(writer, "q_weights", has_q ? goal->q_weights : NULL, poise_model_info(model).nv);
     pz_json_close_flat(writer, "}");
 }
 

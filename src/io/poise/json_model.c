@@ -376,15 +376,15 @@ void pz_json_put_model(pz_json_writer *writer, const poise_model *model)
     pz_json_open(writer, "{");
     pz_json_key(writer, "joints");
     pz_json_open(writer, "[");
-    for (int k = 0; k < poise_model_joint_count(model); ++k) {
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
         poise_joint joint = poise_model_joint(model, k);
         put_joint(writer, &joint);
     }
     pz_json_close(writer, "]");
-    if (poise_model_tool_count(model) > 0) {
+    if (poise_model_info(model).tools > 0) {
         pz_json_key(writer, "tools");
         pz_json_open(writer, "[");
-        for (int i = 0; i < poise_model_tool_count(model); ++i) {
+        for (int i = 0; i < poise_model_info(model).tools; ++i) {
             pz_json_open_flat(writer, "{");
             put_key_text(writer, "name", poise_model_tool_info(model, i).name);
             put_key_text(writer, "body", poise_model_joint_info(model, poise_model_tool_info(model, i).body).body);

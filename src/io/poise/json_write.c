@@ -94,7 +94,7 @@ static void put_postures(pz_json_writer *writer, const poise_file *file)
     pz_json_open(writer, "{");
     for (int i = 0; i < file->posture_count; ++i) {
         pz_json_key(writer, file->postures[i].name);
-        pz_json_put_numbers(writer, file->postures[i].q, (size_t)poise_model_nq(file->model));
+        pz_json_put_numbers(writer, file->postures[i].q, (size_t)poise_model_info(file->model).nq);
     }
     pz_json_close(writer, "}");
 }
@@ -191,7 +191,7 @@ static poise_status check_with_model(const poise_file *file, pz_output *output)
     }
     for (int i = 0; i < file->placement_count; ++i) {
         const poise_placement *p = &file->placements[i];
-        if (!p->label || p->body < 0 || p->body >= poise_model_joint_count(model) || !(p->weight >= 0) ||
+        if (!p->label || p->body < 0 || p->body >= poise_model_info(model).joints || !(p->weight >= 0) ||
             !is_finite(p->weight)) {
             return refuse(output, "placement", i, "it needs a label, a body and a finite weight, 0 or more");
         }
@@ -214,9 +214,9 @@ poise_status pz_write_json(const poise_file *file, pz_output *output)
     if (status == POISE_OK && !(file->scale.metres >= 0 && is_finite(file->scale.metres))) {
         status = pz_error_set(output->error, POISE_ERROR_ARGUMENT, "scale: metres to a unit must be finite, 0 or more");
     }
-    if (status == POISE_OK && file->clip && file->model && file->clip->nq != poise_model_nq(file->model)) {
+    if (status == POISE_OK && file->clip && file->model && file->clip->nq != poise_model_info(file->model).nq) {
         status = pz_error_set(output->error, POISE_ERROR_ARGUMENT, "the clip has %d coordinates to a frame, the model %d",
-                              file->clip->nq, poise_model_nq(file->model));
+                              file->clip->nq, poise_model_info(file->model).nq);
     }
     if (status != POISE_OK) {
         return status;
