@@ -29,7 +29,7 @@ static const bench_suite suites[] = {
     {"arms", "robot arms, 6D pose, thousands of random targets", "mid rand near far restarts million", suite_arms},
     {"arm-batches", "the same by the thousand: lanes and threads", "mid rand near sizes", suite_arm_batches},
     {"markers", "a whole body that follows 41 markers", "clean noise", suite_markers},
-    {"marker-batches", "frames on their own by the thousand: lanes and threads", "clean noise", suite_marker_batches},
+    {"marker-batches", "frames on their own by the thousand: lanes and threads", "clean noise cold", suite_marker_batches},
     {"hdm05", "a recorded motion, all methods and starts", "warm amc batch made cold limits fixed", suite_hdm05},
     {"fits", "a skeleton fitted to a recording, spoilt recordings tracked", "calibration tracking", suite_fits},
     {"files", "reading and writing of motion files", "formats", suite_files},
