@@ -3,8 +3,8 @@ import { Handle } from './handle.js';
 import type { Address, Module } from './module.js';
 import type { Model } from './model.js';
 import { PoiseError } from './errors.js';
-import { getFields, optionsRow, setFields, widthOf, type Field } from './rows.js';
-import { outcomes, type MutableNumbers, type Numbers, type Outcome, type Pose, type Quat, type Vec3 } from './values.js';
+import { getStruct, layoutOf, newStruct, newStructs, setStruct } from './structs.js';
+import type { MutableNumbers, Numbers, Outcome, Pose, Quat, Vec3 } from './values.js';
 
 // ---- ERIK ----
 
@@ -66,28 +66,13 @@ export interface ErikReport {
     readonly activeLimits: number;
 }
 
-const erikFields: readonly Field[] = [
-    ['body', 'number'], ['tip', 'pose'], ['orientationWeight', 'number'], ['postureWeight', 'number'],
-    ['threshold', 'number'], ['aggravation', 'number'], ['maxIterations', 'number'], ['maxSweeps', 'number'],
-    ['precision', 'number'], ['stall', 'number'], ['disturbance', 'number'], ['window', 'number'], ['tolerance', 'number'],
-    ['symmetricEndpoint', 'flag'], ['avoidEdges', 'flag'], ['offsetTrick', 'flag'], ['ccdTrick', 'flag'],
-    ['exactOrientation', 'flag'], ['restarts', 'number'],
-];
-
-const erikReportFields: readonly Field[] = [
-    ['outcome', outcomes], ['reason', 'text'], ['iterations', 'number'], ['usedOffset', 'flag'], ['usedCcd', 'flag'],
-    ['exact', 'flag'], ['error', 'number'], ['orientation', 'number'], ['posture', 'number'], ['angle', 'number'],
-    ['activeLimits', 'number'],
-];
-
-function create(model: Model, call: string, defaults: string, fields: readonly Field[], options: object): Address {
+/** What `call` makes of a model and options. */
+function create(model: Model, call: string, struct: string, options: object): Address {
     const module = model.module;
-    const row = optionsRow(module, defaults, fields, options);
-    try {
-        return module.need(module.call(call, model.address, row));
-    } finally {
-        module.release(row);
-    }
+    return module.scoped((keep) => {
+        const row = keep(newStruct(module, struct, `${struct}_default`, options));
+        return module.make(call, [model.address, row]);
+    });
 }
 
 /** ERIK (Ribeiro & Paiva 2019): hold a posture while the end of a chain of hinges faces where it is told to. */
@@ -98,27 +83,24 @@ export class Erik extends Handle {
 
     constructor(model: Model, options: ErikOptions = {}) {
         const module = model.module;
-        const address = create(model, 'web_erik_create', 'web_erik_defaults', erikFields, options);
+        const address = create(model, 'poise_erik_create', 'poise_erik_options', options);
         super(module, address, () => module.call('poise_erik_destroy', address), [model]);
         this.model = model;
-        this.chain = Array.from({ length: module.call('poise_erik_joint_count', address) }, (_, i) => ({
-            joint: module.call('web_erik_joint', address, i),
-            isTwister: module.call('web_erik_is_twister', address, i) !== 0,
-        }));
+        this.chain = Array.from({ length: module.call('poise_erik_joint_count', address) }, (_, i) => {
+            module.call('poise_erik_joint', module.scratch, address, i);
+            const link = getStruct<{ index: number; isTwister: boolean }>(module, 'poise_erik_link', module.scratch);
+            return { joint: link.index, isTwister: link.isTwister };
+        });
     }
 
     /** Find q whose shape is that of the posture and whose end has the world rotation `target`. */
     solve(posture: Numbers, target: Quat, q: MutableNumbers): ErikReport {
-        return this.#run(posture, q, (p, at) =>
-            this.module.call('web_erik_solve', this.address, p, ...target, at, this.module.scratch),
-        );
+        return this.#run('poise_erik_solve', posture, target, q);
     }
 
     /** The errors of any q. */
     measure(posture: Numbers, target: Quat, q: Numbers): ErikReport {
-        return this.#run(posture, Float64Array.from(q), (p, at) =>
-            this.module.call('web_erik_measure', this.address, p, ...target, at, this.module.scratch),
-        );
+        return this.#run('poise_erik_measure', posture, target, Float64Array.from(q));
     }
 
     /**
@@ -126,21 +108,22 @@ export class Erik extends Handle {
      * chain's joints are set in `posture`; returns the root mean square of the angles left.
      */
     postureFromPositions(positions: readonly Vec3[], posture: MutableNumbers): number {
-        const misfit = this.module.withNumbers(positions.flat(), 3 * positions.length, (points) =>
-            this.module.withMutable(posture, this.model.nq, (at) =>
-                this.module.call('web_erik_from_positions', this.address, points, positions.length, at),
+        const { module, model } = this;
+        return module.withNumbers(positions.flat(), 3 * positions.length, (points) =>
+            module.withMutable(posture, model.nq, (at) =>
+                module.answer('number', 'poise_erik_posture_from_positions', this.address, points, positions.length, at),
             ),
         );
-        this.module.check(misfit < 0 ? 1 : 0);
-        return misfit;
     }
 
-    #run(posture: Numbers, q: MutableNumbers, call: (posture: Address, q: Address) => number): ErikReport {
-        const module = this.module;
-        module.withNumbers(posture, this.model.nq, (p) =>
-            module.withMutable(q, this.model.nq, (at) => module.check(call(p, at))),
+    #run(call: string, posture: Numbers, target: Quat, q: MutableNumbers): ErikReport {
+        const { module, model } = this;
+        module.withNumbers(posture, model.nq, (p) =>
+            module.withMutable(q, model.nq, (at) =>
+                module.run(call, this.address, p, module.byValue(target), at, module.scratch),
+            ),
         );
-        return getFields(module, module.view(module.scratch, widthOf(erikReportFields)), erikReportFields);
+        return getStruct(module, 'poise_erik_report', module.scratch);
     }
 }
 
@@ -199,19 +182,6 @@ export interface ExpressiveReport {
     readonly keptBranch: boolean;
 }
 
-const expressiveFields: readonly Field[] = [
-    ['mode', ['metric', 'shape']], ['body', 'number'], ['tip', 'pose'], ['goalWeight', 'number'],
-    ['postureWeight', 'number'], ['threshold', 'number'], ['aggravation', 'number'], ['lengthScale', 'number'],
-    ['symmetricEndpoint', 'flag'], ['warm', 'flag'], ['exact', 'flag'], ['gain', 'number'], ['inertia', 'number'],
-    ['searches', 'number'], ['maxIterations', 'number'], ['maxGoals', 'number'], ['coupledGoals', 'number'],
-    ['useErik', 'flag'],
-];
-
-const expressiveReportFields: readonly Field[] = [
-    ['outcome', outcomes], ['error', 'number'], ['goal', 'number'], ['posture', 'number'], ['worstLength', 'number'],
-    ['worstAngle', 'number'], ['candidates', 'number'], ['evaluations', 'number'], ['keptBranch', 'flag'],
-];
-
 /** Meet goals with the least change of shape: the successor of ERIK, over any goals, trees and joints. */
 export class Expressive extends Handle {
     readonly model: Model;
@@ -219,7 +189,7 @@ export class Expressive extends Handle {
 
     constructor(model: Model, options: ExpressiveOptions = {}) {
         const module = model.module;
-        const address = create(model, 'web_expressive_create', 'web_expressive_defaults', expressiveFields, options);
+        const address = create(model, 'poise_expressive_create', 'poise_expressive_options', options);
         super(module, address, () => module.call('poise_expressive_destroy', address), [model]);
         this.model = model;
         this.#own = new GoalSet(module);
@@ -231,9 +201,7 @@ export class Expressive extends Handle {
         const set = this.#own.holding(goals);
         module.withNumbers(posture, this.model.nq, (p) =>
             module.withMutable(q, this.model.nq, (at) =>
-                module.check(
-                    module.call('web_expressive_solve', this.address, set.address, set.length, p, at, module.scratch),
-                ),
+                module.run('poise_expressive_solve', this.address, set.address, set.length, p, at, module.scratch),
             ),
         );
         return this.#report();
@@ -250,10 +218,8 @@ export class Expressive extends Handle {
         const { module, model } = this;
         const set = this.#own.holding(goals);
         const run = (p: Address, a: Address, at: Address) =>
-            module.check(
-                module.call('web_expressive_warp', this.address, set.address, set.length, p, filter.address, dt, a, at,
-                    module.scratch),
-            );
+            module.run('poise_expressive_warp', this.address, set.address, set.length, p, filter.address, dt, a, at,
+                module.scratch);
         module.withNumbers(posture, model.nq, (p) =>
             module.withMutable(answer, model.nq, (a) => module.withMutable(q, model.nq, (at) => run(p, a, at))),
         );
@@ -266,8 +232,7 @@ export class Expressive extends Handle {
     }
 
     #report(): ExpressiveReport {
-        const row = this.module.view(this.module.scratch, widthOf(expressiveReportFields));
-        return getFields(this.module, row, expressiveReportFields);
+        return getStruct(this.module, 'poise_expressive_report', this.module.scratch);
     }
 }
 
@@ -293,23 +258,16 @@ export interface FilterJoint {
     soft?: number;
 }
 
-const filterFields: readonly Field[] = [
-    ['lower', 'number'], ['upper', 'number'], ['velocity', 'number'], ['acceleration', 'number'], ['jerk', 'number'],
-    ['smoothness', 'number'], ['responsiveness', 'number'], ['soft', 'number'],
-];
-
 function createFilter(module: Module, joints: readonly FilterJoint[]): Address {
-    const width = widthOf(filterFields);
-    const memory = module.allocate(8 * width * joints.length);
-    try {
+    return module.scoped((keep) => {
+        const list = keep(newStructs(module, 'poise_filter_joint', joints.length));
         joints.forEach((joint, i) => {
-            module.call('web_filter_defaults', memory + 8 * width * i);
-            setFields(module.view(memory + 8 * width * i, width), filterFields, joint);
+            const at = list + i * layoutOf(module, 'poise_filter_joint').size;
+            module.call('poise_filter_joint_default', at);
+            setStruct(module, 'poise_filter_joint', at, joint);
         });
-        return module.need(module.call('web_filter_create', memory, joints.length));
-    } finally {
-        module.release(memory);
-    }
+        return module.make('poise_filter_create', [list, joints.length]);
+    });
 }
 
 /** Set-points in, at any rate and with any jumps; smooth motion out, within limits of velocity, acceleration and jerk. */
@@ -337,25 +295,24 @@ export class MotionFilter extends Handle {
     /** Come to rest at x, clamped to the limits. */
     reset(x: Numbers): void {
         const module = this.module;
-        module.withNumbers(x, this.count, (at) => module.check(module.call('web_filter_reset', this.address, at)));
+        module.withNumbers(x, this.count, (at) => module.run('poise_filter_reset', this.address, at));
     }
 
     /** Go on by dt seconds towards the set-points. Returns the positions: a view, valid until the next call. */
     step(setpoints: Numbers, dt: number): Float64Array {
         const module = this.module;
         module.put(this.#setpoints, setpoints, this.count);
-        module.check(module.call('web_filter_step', this.address, this.#setpoints, dt, this.#x));
+        module.run('poise_filter_step', this.address, this.#setpoints, dt, this.#x);
         return module.view(this.#x, this.count);
     }
 
     /** Positions, velocities and accelerations after the last step. */
     state(): { x: Float64Array; velocity: Float64Array; acceleration: Float64Array } {
-        const size = 8 * this.count;
-        const memory = this.module.allocate(3 * size);
-        this.module.call('poise_filter_state', this.address, memory, memory + size, memory + 2 * size);
-        const [x, velocity, acceleration] = [0, 1, 2].map((i) => this.module.copyOut(memory + i * size, this.count));
-        this.module.release(memory);
-        return { x: x!, velocity: velocity!, acceleration: acceleration! };
+        const { count, module } = this;
+        const all = module.filled(3 * count, (at) =>
+            module.call('poise_filter_state', this.address, at, at + 8 * count, at + 16 * count),
+        );
+        return { x: all.slice(0, count), velocity: all.slice(count, 2 * count), acceleration: all.slice(2 * count) };
     }
 
     /** Seconds until a joint comes to rest at its set-point. */

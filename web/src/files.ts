@@ -2,8 +2,9 @@ import { GoalSet, readGoals, type Goal } from './goals.js';
 import type { Address, Module } from './module.js';
 import { Model } from './model.js';
 import { Clip, Markers } from './motion.js';
-import { placementsIn, placementsOut, type Placement } from './track.js';
-import { formats, ups, type Format, type Numbers, type Scale } from './values.js';
+import { getStruct, getStructs, layoutOf, memberAt, newStruct, newStructs, setStruct } from './structs.js';
+import { placementsIn, type Placement } from './track.js';
+import { formats, type Format, type Numbers, type Scale } from './values.js';
 
 /** Something odd that did not keep a file from being read, or that could not be written. */
 export interface Warning {
@@ -66,8 +67,6 @@ export interface FileContent {
     title?: string | null;
 }
 
-const positionRules = ['decide', 'replace', 'add'];
-
 /** @internal The format of these bytes, by their beginning or the extension of the name. */
 export function detectFormat(module: Module, bytes: Uint8Array, name?: string): Format {
     return withBytes(module, bytes, (at) =>
@@ -78,73 +77,73 @@ export function detectFormat(module: Module, bytes: Uint8Array, name?: string): 
 }
 
 function withBytes<T>(module: Module, bytes: Uint8Array, use: (address: Address) => T): T {
-    const at = module.allocate(Math.max(bytes.length, 1));
-    try {
+    return module.scoped((keep) => {
+        const at = keep(module.allocate(bytes.length));
         module.bytes.set(bytes, at);
         return use(at);
-    } finally {
-        module.release(at);
-    }
+    });
 }
 
 /** @internal */
 export function readFile(module: Module, bytes: Uint8Array, options: ReadOptions): PoiseFile {
-    const outer = module.host.load;
-    module.host.load = options.load ?? null;
+    const { name, model, load, ...plain } = options;
+    const { host } = module;
+    const outer = host.load;
+    host.load = load ?? null;
     try {
         return withBytes(module, bytes, (at) =>
-            module.withTexts([options.name], (name = 0) => {
-                const row = [
-                    formats.indexOf(options.format ?? 'unknown'), name, options.model?.address ?? 0,
-                    positionRules.indexOf(options.positions ?? 'decide'), options.animation ?? 0, options.floating ? 1 : 0,
-                    options.load ? 1 : 0,
-                ];
-                module.put(module.scratch, row, row.length);
-                const file = module.call('web_read', at, bytes.length, module.scratch);
-                if (module.host.thrown && file !== 0) {
-                    module.call('poise_file_destroy', file);
-                }
-                return takeFile(module, module.need(file), options.model);
+            module.scoped((keep) => {
+                const own = { name: keep(module.text(name)), model: model?.address, load: load && module.call('web_load') };
+                const row = keep(newStruct(module, 'poise_read_options', 'poise_read_options_default', plain, own));
+                return takeFile(module, module.make('poise_read', [at, bytes.length, row], [], 'poise_file_destroy'), model);
             }),
         );
     } finally {
-        module.host.load = outer;
+        host.load = outer;
+        host.loaded.splice(0).forEach((memory) => module.release(memory));
     }
 }
 
-function readWarnings(module: Module, list: Address, count: number): Warning[] {
-    return Array.from({ length: count }, (_, i) => ({
-        line: module.call('web_warning_line', list, i),
-        text: module.string(module.call('web_warning_text', list, i)),
-    }));
+/** A poise_file. */
+interface FileStruct {
+    format: Format;
+    model: Address;
+    clip: Address;
+    markers: Address;
+    goals: Address;
+    goalCount: number;
+    postures: Address;
+    postureCount: number;
+    placements: Address;
+    placementCount: number;
+    scale: Scale;
+    title: string | null;
+    warnings: Address;
+    warningCount: number;
+    warningsDropped: number;
 }
 
-/** Everything out of the file of the C side, which ends here. */
-function takeFile(module: Module, file: Address, other: Model | undefined): PoiseFile {
-    module.call('web_file_take', file, module.scratch);
-    const [
-        format = 0, modelAt = 0, clipAt = 0, markersAt = 0, goalsAt = 0, goalCount = 0, posturesAt = 0, postureCount = 0,
-        placementsAt = 0, placementCount = 0, metres = 0, up = 0, title = 0, warningCount = 0, warningsDropped = 0,
-    ] = module.view(module.scratch, 15).slice();
-    const model = modelAt ? new Model(module, modelAt) : null;
-    const clip = clipAt ? new Clip(module, clipAt) : null;
-    const markers = markersAt ? new Markers(module, markersAt) : null;
+/** Everything out of the file of the C side, which ends here; model, clip and markers go on. */
+function takeFile(module: Module, address: Address, other: Model | undefined): PoiseFile {
+    const file = getStruct<FileStruct>(module, 'poise_file', address);
+    setStruct(module, 'poise_file', address, {}, { model: 0, clip: 0, markers: 0 });
+    const model = file.model ? new Model(module, file.model) : null;
+    const clip = file.clip ? new Clip(module, file.clip) : null;
+    const markers = file.markers ? new Markers(module, file.markers) : null;
     const { nq, nv } = model ?? other ?? { nq: 0, nv: 0 };
     const dispose = () => [model, clip, markers].forEach((part) => part?.dispose());
+    const postures = getStructs<{ name: string; q: Address }>(module, 'poise_posture', file.postures, file.postureCount);
     const result: PoiseFile = {
-        format: formats[format] ?? 'unknown', model, clip, markers,
-        goals: readGoals(module, goalsAt, goalCount, nq, nv),
-        postures: Array.from({ length: postureCount }, (_, i) => ({
-            name: module.string(module.call('web_posture_name', posturesAt, i)),
-            q: module.copyOut(module.call('web_posture_q', posturesAt, i), nq),
-        })),
-        placements: placementsOut(module, placementsAt, placementCount),
-        scale: { metres, up: ups[up] ?? 'unknown' },
-        title: title ? module.string(title) : null,
-        warnings: readWarnings(module, module.call('web_file_warnings', file), warningCount),
-        warningsDropped, dispose, [Symbol.dispose]: dispose,
+        format: file.format, model, clip, markers,
+        goals: readGoals(module, file.goals, file.goalCount, nq, nv),
+        postures: postures.map(({ name, q }) => ({ name, q: module.copyOut(q, nq) })),
+        placements: getStructs(module, 'poise_placement', file.placements, file.placementCount),
+        scale: file.scale,
+        title: file.title,
+        warnings: getStructs(module, 'poise_warning', file.warnings, file.warningCount),
+        warningsDropped: file.warningsDropped, dispose, [Symbol.dispose]: dispose,
     };
-    module.call('poise_file_destroy', file);
+    module.call('poise_file_destroy', address);
     return result;
 }
 
@@ -152,37 +151,33 @@ const WARNINGS = 100; // of a write that are reported
 
 /** @internal */
 export function writeFile(module: Module, content: FileContent, format: Format): { bytes: Uint8Array; warnings: Warning[] } {
-    const owned: Address[] = [];
-    const keep = (memory: Address): Address => {
-        owned.push(memory);
-        return memory;
-    };
     const goals = new GoalSet(module, content.goals ?? []);
-    const placements = placementsIn(module, content.placements ?? []);
+    const { postures = [], placements = [], scale } = content;
     try {
-        const postures = keep(module.need(module.call('web_postures_create', content.postures?.length ?? 0)));
-        content.postures?.forEach((posture, i) =>
-            module.call('web_posture_set', postures, i, keep(module.text(posture.name)), keep(module.copyIn(posture.q))),
-        );
-        const title = keep(module.text(content.title));
-        const warnings = keep(module.need(module.call('web_warnings_create', WARNINGS)));
-        const sizes = keep(module.allocate(8));
-        const row = [
-            formats.indexOf(format), content.model?.address ?? 0, content.clip?.address ?? 0, content.markers?.address ?? 0,
-            goals.length ? goals.address : 0, goals.length, postures, content.postures?.length ?? 0, placements.address,
-            content.placements?.length ?? 0, content.scale?.metres ?? 0, ups.indexOf(content.scale?.up ?? 'unknown'), title,
-        ];
-        module.put(module.scratch, row, row.length);
-        new Int32Array(module.bytes.buffer, sizes, 1)[0] = WARNINGS;
-        const bytes = keep(module.need(module.call('web_write', module.scratch, warnings, sizes)));
-        const [size = 0, count = 0] = new Int32Array(module.bytes.buffer, sizes, 2);
-        return {
-            bytes: module.bytes.slice(bytes, bytes + size),
-            warnings: readWarnings(module, warnings, Math.min(count, WARNINGS)),
-        };
+        return module.scoped((keep) => {
+            const list = keep(newStructs(module, 'poise_posture', postures.length));
+            postures.forEach(({ name, q }, i) =>
+                setStruct(module, 'poise_posture', list + i * layoutOf(module, 'poise_posture').size, {}, {
+                    name: keep(module.text(name)), q: keep(module.copyIn(q)),
+                }),
+            );
+            const warnings = keep(newStructs(module, 'poise_warning', WARNINGS));
+            const [sizeAt, countAt] = [keep(module.allocate(4)), keep(module.ints([WARNINGS]))];
+            const file = keep(newStruct(module, 'poise_file', null, { format, scale }, {
+                model: content.model?.address, clip: content.clip?.address, markers: content.markers?.address,
+                goals: goals.length ? goals.address : 0, goalCount: goals.length, postures: list,
+                postureCount: postures.length, placements: placementsIn(module, placements, keep),
+                placementCount: placements.length, title: keep(module.text(content.title)),
+            }));
+            const code = module.data.getInt32(memberAt(module, 'poise_file', file, 'format'), true);
+            const bytes = keep(module.make('poise_write', [file, code], [sizeAt, warnings, countAt]));
+            const [size, count] = [module.data.getUint32(sizeAt, true), module.data.getInt32(countAt, true)];
+            return {
+                bytes: module.bytes.slice(bytes, bytes + size),
+                warnings: getStructs<Warning>(module, 'poise_warning', warnings, Math.min(count, WARNINGS)),
+            };
+        });
     } finally {
-        owned.forEach((memory) => module.release(memory));
-        placements.release();
         goals.dispose();
     }
 }

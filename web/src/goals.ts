@@ -3,9 +3,9 @@ import { Handle } from './handle.js';
 import type { Address, Module } from './module.js';
 import type { Model } from './model.js';
 import type { Poise } from './poise.js';
-import { getFields, setFields, widthOf, type Field } from './rows.js';
+import { getStruct, getStructs, layoutOf, memberAt, newStruct, newStructs, poseOf, setStruct } from './structs.js';
 import {
-    goalKinds, identityPose, losses, type GoalKind, type Loss, type Numbers, type Pose, type Quat, type Vec3,
+    goalKinds, identityPose, type GoalKind, type Loss, type Numbers, type Pose, type Quat, type Vec3,
 } from './values.js';
 
 /**
@@ -118,20 +118,13 @@ export const goals = {
         ({ kind: 'callback', body, energy, ...extras }),
 };
 
-const goalFields: readonly Field[] = [
-    ['kind', goalKinds], ['body', 'number'], ['body2', 'number'], ['priority', 'number'], ['weight', 'number'],
-    ['loss', losses], ['lossScale', 'number'], ['tolerance', 'vec3'], ['local', 'pose'], ['target', 'pose'],
-    ['axis', 'vec3'], ['direction', 'vec3'], ['distance', 'number'], ['rotationWeight', 'number'],
-    ['rotationTolerance', 'vec3'], ['qAt', 'number'], ['qBeforeAt', 'number'], ['qWeightsAt', 'number'], ['user', 'number'],
-];
-const ROW = widthOf(goalFields);
-const POINTERS = ROW - 4; // the addresses of q, q_before and q_weights, then the number of the function
+const GOAL = 'poise_goal';
+const ROTATION = 32; // bytes of the rotation of a pose, in front of its position
 
 let nextEnergy = 1;
 
 function fillEnergy(energy: (pose: Pose) => BodyEnergy | null, pose: Float64Array, out: Float64Array): boolean {
-    const [x = 0, y = 0, z = 0, qx = 0, qy = 0, qz = 0, qw = 1] = pose;
-    const answer = energy({ position: [x, y, z], rotation: [qx, qy, qz, qw] });
+    const answer = energy(poseOf(pose));
     if (!answer) {
         return false;
     }
@@ -166,22 +159,20 @@ function setGoal(module: Module, owned: Owned, index: number, goal: Goal): void 
         owned.memory.push(memory);
         return memory;
     };
-    const pointers = [keep(q), keep(qBefore), keep(qWeights), 0];
-    if (energy) {
-        const id = nextEnergy++;
-        owned.energies.push(id);
-        module.host.energies.set(id, (pose, out) => fillEnergy(energy, pose, out));
-        pointers[3] = id;
-    }
     const kind = goalKinds.indexOf(goal.kind);
     if (kind < 0) {
         throw new PoiseError('argument', `goal ${index}: "${goal.kind}" is no kind of goal`);
     }
-    module.call('web_goal_default', kind, module.scratch);
-    const row = module.view(module.scratch, ROW);
-    setFields(row, goalFields, plain);
-    row.set(pointers, POINTERS);
-    module.call('web_goal_set', owned.address, index, module.scratch);
+    const own = { q: keep(q), qBefore: keep(qBefore), qWeights: keep(qWeights), user: 0 };
+    if (energy) {
+        own.user = nextEnergy++;
+        owned.energies.push(own.user);
+        module.host.energies.set(own.user, (pose, out) => fillEnergy(energy, pose, out));
+    }
+    const address = owned.address + index * layoutOf(module, GOAL).size;
+    module.call('poise_goal_default', address, kind);
+    setStruct(module, GOAL, address, plain, own);
+    module.call('web_goal_complete', address);
 }
 
 /**
@@ -233,7 +224,7 @@ export class GoalSet extends Handle {
         if (list.length > this.#capacity || owned.address === 0) {
             this.module.release(owned.address);
             owned.address = 0;
-            owned.address = this.module.need(this.module.call('web_goals_create', list.length));
+            owned.address = newStructs(this.module, GOAL, list.length);
             this.#capacity = list.length;
         }
         list.forEach((goal, index) => setGoal(this.module, owned, index, goal));
@@ -241,18 +232,18 @@ export class GoalSet extends Handle {
     }
 
     /** Move the target of a goal. */
-    setPosition(goal: number, [x, y, z]: Vec3): void {
-        this.module.call('web_goal_position', this.#at(goal), goal, x, y, z);
+    setPosition(goal: number, position: Vec3): void {
+        this.module.put(this.#at(goal, 'target') + ROTATION, position, 3);
     }
 
     /** Turn the target of a goal. */
-    setRotation(goal: number, [x, y, z, w]: Quat): void {
-        this.module.call('web_goal_rotation', this.#at(goal), goal, x, y, z, w);
+    setRotation(goal: number, rotation: Quat): void {
+        this.module.call('web_goal_rotation', this.#at(goal), this.module.byValue(rotation));
     }
 
     /** Weights of a goal; 0 leaves it out. */
     setWeight(goal: number, weight: number, rotationWeight = weight): void {
-        this.module.call('web_goal_weight', this.#at(goal), goal, weight, rotationWeight);
+        setStruct(this.module, GOAL, this.#at(goal), { weight, rotationWeight });
     }
 
     /** Targets of goals first, first + 1, ..., three numbers each. A point that is not finite gets weight 0, others 1. */
@@ -260,40 +251,40 @@ export class GoalSet extends Handle {
         const count = Math.floor(points.length / 3);
         if (count > 0) {
             this.#at(first + count - 1);
-            const set = this.#at(first);
-            this.module.withNumbers(points, 3 * count, (from) =>
-                this.module.call('web_goal_points', set, first, count, from),
-            );
+        }
+        for (let i = 0; i < count; ++i) {
+            const point = [points[3 * i], points[3 * i + 1], points[3 * i + 2]] as unknown as Vec3;
+            const isSeen = point.every(Number.isFinite);
+            this.module.put(this.#at(first + i, 'weight'), [isSeen ? 1 : 0], 1);
+            if (isSeen) {
+                this.setPosition(first + i, point);
+            }
         }
     }
 
     /** Throws when a goal does not suit a model, with the reason. Solvers do this themselves. */
     check(goal: number, model: Model): void {
-        this.module.check(this.module.call('web_goal_check', this.#at(goal), goal, model.address));
+        this.module.run('poise_goal_check', this.#at(goal), model.address);
     }
 
-    #at(goal: number): Address {
+    #at(goal: number, member?: string): Address {
         if (!(goal >= 0 && goal < this.length)) {
             throw new PoiseError('argument', `there is no goal ${goal}: there are ${this.length}`);
         }
-        return this.address;
+        const at = this.address + goal * layoutOf(this.module, GOAL).size;
+        return member ? memberAt(this.module, GOAL, at, member) : at;
     }
 }
 
 /** @internal The goals at an address, as objects, with copies of what they point to. */
 export function readGoals(module: Module, address: Address, count: number, nq: number, nv: number): Goal[] {
-    return Array.from({ length: count }, (_, index) => {
-        module.call('web_goal_get', address, index, module.scratch);
-        const row = module.view(module.scratch, ROW).slice();
-        type Row = Goal & { qAt: Address; qBeforeAt: Address; qWeightsAt: Address; user: number };
-        const { qAt, qBeforeAt, qWeightsAt, user: _user, ...goal } = getFields<Row>(module, row, goalFields);
-        return {
-            ...goal,
-            ...(qAt ? { q: module.copyOut(qAt, nq) } : {}),
-            ...(qBeforeAt ? { qBefore: module.copyOut(qBeforeAt, nq) } : {}),
-            ...(qWeightsAt ? { qWeights: module.copyOut(qWeightsAt, nv) } : {}),
-        };
-    });
+    type Struct = Omit<Goal, 'q'> & { q: Address; qBefore: Address; qWeights: Address; user: Address };
+    return getStructs<Struct>(module, GOAL, address, count).map(({ q, qBefore, qWeights, user: _user, ...goal }) => ({
+        ...goal,
+        ...(q ? { q: module.copyOut(q, nq) } : {}),
+        ...(qBefore ? { qBefore: module.copyOut(qBefore, nq) } : {}),
+        ...(qWeights ? { qWeights: module.copyOut(qWeights, nv) } : {}),
+    }));
 }
 
 /**
@@ -302,15 +293,16 @@ export function readGoals(module: Module, address: Address, count: number, nq: n
  */
 export function parseGoals(model: Model, text: string, start?: Numbers): Goal[] {
     const module = model.module;
-    const parse = (at: Address): Goal[] =>
-        module.withTexts([text], (words = 0) => {
-            const list = module.need(module.call('web_goals_parse', model.address, words, at));
-            try {
-                const count = module.call('web_goal_list_count', list);
-                return readGoals(module, module.call('web_goal_list_goals', list), count, model.nq, model.nv);
-            } finally {
-                module.call('poise_goal_list_destroy', list);
-            }
+    const list = module.make('poise_goal_list_create');
+    try {
+        return module.scoped((keep) => {
+            const qStart = start ? keep(module.copyIn(start, model.nq)) : 0;
+            const words = keep(newStruct(module, 'poise_goal_words', null, {}, { model: model.address, qStart }));
+            module.run('poise_goal_list_parse', list, words, keep(module.text(text)));
+            const { goals: at, count } = getStruct<{ goals: Address; count: number }>(module, 'poise_goal_list', list);
+            return readGoals(module, at, count, model.nq, model.nv);
         });
-    return start ? module.withNumbers(start, model.nq, parse) : parse(0);
+    } finally {
+        module.call('poise_goal_list_destroy', list);
+    }
 }

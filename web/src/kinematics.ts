@@ -1,10 +1,8 @@
 import { Handle } from './handle.js';
 import type { Address } from './module.js';
 import type { Model } from './model.js';
-import { poseAt, vec3At } from './rows.js';
+import { quatAt, vec3At } from './structs.js';
 import type { Numbers, Pose, Vec3 } from './values.js';
-
-const jacobians = { point: 0, direction: 1, frame: 2, massCenter: 3 } as const;
 
 /** Where everything is, and how it moves, at one configuration. Columns of a Jacobian are the nv components of a step. */
 export class Kinematics extends Handle {
@@ -15,7 +13,7 @@ export class Kinematics extends Handle {
 
     constructor(model: Model) {
         const module = model.module;
-        const address = module.need(module.call('web_kinematics_create', model.address));
+        const address = module.make('poise_kinematics_create', [model.address]);
         const poses = module.allocate(56 * model.joints.length);
         const tools = module.allocate(56 * model.tools.length);
         const q = module.allocate(8 * model.nq);
@@ -40,7 +38,7 @@ export class Kinematics extends Handle {
         } else {
             module.put(at, q, this.model.nq);
         }
-        module.check(module.call('web_forward', this.address, this.model.address, at, this.#poses, this.#tools));
+        module.run('web_forward', this.address, this.model.address, at, this.#poses, this.#tools);
         return this;
     }
 
@@ -58,70 +56,68 @@ export class Kinematics extends Handle {
     }
 
     bodyPose(body: number): Pose {
-        return poseAt(this.poses, 7 * body);
+        return poseAt(this.poses, body);
     }
 
     toolPose(tool: number): Pose {
-        return poseAt(this.toolPoses, 7 * tool);
+        return poseAt(this.toolPoses, tool);
     }
 
     /** World position of a point fixed in a body. */
     point(body: number, local: Vec3): Vec3 {
-        this.module.call('web_point', this.address, body, ...local, this.module.scratch);
-        return vec3At(this.module.view(this.module.scratch, 3), 0);
+        return this.#carried('poise_kinematics_point', body, local);
     }
 
     /** World components of a direction fixed in a body. */
     direction(body: number, local: Vec3): Vec3 {
-        this.module.call('web_direction', this.address, body, ...local, this.module.scratch);
-        return vec3At(this.module.view(this.module.scratch, 3), 0);
+        return this.#carried('poise_kinematics_direction', body, local);
     }
 
     /** Total mass and centre of mass; 0 and the origin where there is no mass. */
     massCenter(): { mass: number; center: Vec3 } {
-        const mass = this.module.call('web_mass_center', this.address, this.module.scratch);
+        const mass = this.module.call('poise_kinematics_mass_center', this.address, this.module.scratch);
         return { mass, center: vec3At(this.module.view(this.module.scratch, 3), 0) };
     }
 
     /** 3 x nv, row by row: of the world position of a point fixed in a body. */
     pointJacobian(body: number, local: Vec3): Float64Array {
-        return this.#jacobian('point', 3, body, local);
+        return this.#derivative('poise_kinematics_point_jacobian', 3 * this.model.nv, body, local);
     }
 
     /** 3 x nv: of the world components of a direction fixed in a body. */
     directionJacobian(body: number, local: Vec3): Float64Array {
-        return this.#jacobian('direction', 3, body, local);
+        return this.#derivative('poise_kinematics_direction_jacobian', 3 * this.model.nv, body, local);
     }
 
     /** 6 x nv: velocity of the point, then angular velocity of the body. */
     frameJacobian(body: number, local: Vec3): Float64Array {
-        return this.#jacobian('frame', 6, body, local);
+        return this.#derivative('poise_kinematics_frame_jacobian', 6 * this.model.nv, body, local);
     }
 
     /** 3 x nv: of the centre of mass. */
     massCenterJacobian(): Float64Array {
-        return this.#jacobian('massCenter', 3, 0, [0, 0, 0]);
+        return this.module.filled(3 * this.model.nv, (J) =>
+            this.module.run('poise_kinematics_mass_center_jacobian', this.address, J),
+        );
     }
 
     /** 3 x nv x nv: second derivatives of the world position of a point along steps. */
     pointTensor(body: number, local: Vec3): Float64Array {
-        const nv = this.model.nv;
-        return this.#filled(3 * nv * nv, (K) => this.module.call('web_point_tensor', this.address, body, ...local, K));
+        return this.#derivative('poise_kinematics_point_tensor', 3 * this.model.nv ** 2, body, local);
     }
 
-    #jacobian(kind: keyof typeof jacobians, rows: number, body: number, local: Vec3): Float64Array {
-        return this.#filled(rows * this.model.nv, (J) =>
-            this.module.call('web_jacobian', this.address, jacobians[kind], body, ...local, J),
-        );
+    #carried(call: string, body: number, local: Vec3): Vec3 {
+        const { module } = this;
+        module.call(call, module.scratch, this.address, body, module.byValue(local));
+        return vec3At(module.view(module.scratch, 3), 0);
     }
 
-    #filled(count: number, fill: (address: Address) => number): Float64Array {
-        const memory = this.module.allocate(8 * count);
-        try {
-            this.module.check(fill(memory));
-            return this.module.copyOut(memory, count);
-        } finally {
-            this.module.release(memory);
-        }
+    #derivative(call: string, count: number, body: number, local: Vec3): Float64Array {
+        const { module } = this;
+        return module.filled(count, (out) => module.run(call, this.address, body, module.byValue(local), out));
     }
+}
+
+function poseAt(poses: Float64Array, index: number): Pose {
+    return { position: vec3At(poses, 7 * index), rotation: quatAt(poses, 7 * index + 3) };
 }

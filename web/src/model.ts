@@ -2,9 +2,9 @@ import { PoiseError } from './errors.js';
 import { Handle } from './handle.js';
 import type { Address, Module } from './module.js';
 import type { Poise } from './poise.js';
-import { getFields, poseAt, setFields, widthOf, type Field } from './rows.js';
+import { getStruct, layoutOf, newStruct, newStructs, setStruct } from './structs.js';
 import {
-    eulerOrders, jointTypes, WORLD, type EulerOrder, type JointType, type MutableNumbers, type Numbers, type Pose,
+    WORLD, type EulerOrder, type JointType, type MutableNumbers, type Numbers, type Pose,
     type Quat, type Vec3,
 } from './values.js';
 
@@ -108,49 +108,35 @@ export interface Tool {
     readonly pose: Pose;
 }
 
-const jointFields: readonly Field[] = [
-    ['type', jointTypes], ['offset', 'pose'], ['axis', 'vec3'], ['axis2', 'vec3'], ['axes', 'quat'], ['order', eulerOrders],
-    ['lower0', 'vec3'], ['lower3', 'quat'], ['upper0', 'vec3'], ['upper3', 'quat'], ['swing0', 'number'],
-    ['swing1', 'number'], ['mimicMultiplier', 'number'], ['mimicOffset', 'number'], ['mass', 'number'],
-    ['massCenter', 'vec3'],
-];
-const LOWER = 19; // where lower, upper and swing begin in such a row
-const UPPER = 26;
-const SWING = 33;
-
 function addJoint(module: Module, builder: Address, joint: JointDescription): void {
-    const { name, body, parent, mimic, lower, upper, swing, ...rest } = joint;
-    const row = module.view(module.scratch, widthOf(jointFields));
-    module.call('web_joint', 0, WORLD, module.scratch);
-    setFields(row, jointFields, rest);
-    row.set(Array.from(lower ?? []).slice(0, 7), LOWER);
-    row.set(Array.from(upper ?? []).slice(0, 7), UPPER);
-    row.set(swing ?? [], SWING);
-    const numbers = row.slice(); // texts may move the memory
-    module.withTexts([name, body, parent, mimic], (...texts) => {
-        module.put(module.scratch, numbers, numbers.length);
-        module.check(module.call('web_builder_joint', builder, ...texts, module.scratch));
+    const { name, body, parent, mimic, ...plain } = joint;
+    module.scoped((keep) => {
+        const text = (value: string | null | undefined) => keep(module.text(value));
+        const texts = { name: text(name), body: text(body), parent: text(parent), mimic: text(mimic) };
+        const at = keep(newStruct(module, 'poise_joint', 'poise_joint_default', plain, texts));
+        module.run('poise_builder_add_joint', builder, at);
     });
 }
 
 function addChain(module: Module, builder: Address, chain: DhDescription): void {
-    const numbers = chain.rows.flatMap((row) => [
-        row.a ?? 0, row.alpha ?? 0, row.d ?? 0, row.theta ?? 0, row.prismatic ? 1 : 0, row.lower ?? -Infinity,
-        row.upper ?? Infinity,
-    ]);
     const convention = chain.convention === 'modified' ? 1 : 0;
-    module.withTexts([chain.prefix, chain.parent], (prefix = 0, parent = 0) =>
-        module.withNumbers(numbers, numbers.length, (rows) =>
-            module.check(module.call('web_builder_dh', builder, prefix, parent, convention, rows, chain.rows.length)),
-        ),
-    );
+    module.scoped((keep) => {
+        const rows = keep(newStructs(module, 'poise_dh_row', chain.rows.length));
+        chain.rows.forEach((row, i) =>
+            setStruct(module, 'poise_dh_row', rows + i * layoutOf(module, 'poise_dh_row').size, {
+                lower: -Infinity, upper: Infinity, ...row,
+            }),
+        );
+        const [prefix, parent] = [keep(module.text(chain.prefix)), keep(module.text(chain.parent))];
+        module.run('poise_builder_add_dh', builder, prefix, parent, convention, rows, chain.rows.length);
+    });
 }
 
-function addTool(module: Module, builder: Address, tool: ToolDescription): void {
-    const numbers = [...tool.pose.position, ...tool.pose.rotation];
-    module.withTexts([tool.name, tool.body], (name = 0, body = 0) =>
-        module.withNumbers(numbers, 7, (pose) => module.check(module.call('web_builder_tool', builder, name, body, pose))),
-    );
+function addTool(module: Module, builder: Address, { name, body, pose }: ToolDescription): void {
+    module.scoped((keep) => {
+        const texts = { name: keep(module.text(name)), body: keep(module.text(body)) };
+        module.run('poise_builder_add_tool', builder, keep(newStruct(module, 'poise_tool', null, { pose }, texts)));
+    });
 }
 
 /** A skeleton: a tree of joints. It does not change; kinematics, solvers and clips refer to it. */
@@ -166,25 +152,25 @@ export class Model extends Handle {
     /** @internal */
     constructor(module: Module, address: Address) {
         super(module, address, () => module.call('poise_model_destroy', address));
-        module.call('web_model_info', address, module.scratch);
-        const [joints = 0, tools = 0, nq = 0, nv = 0, lower = 0, upper = 0] = module.view(module.scratch, 6).slice();
-        this.nq = nq;
-        this.nv = nv;
-        this.joints = readJoints(module, address, joints);
-        this.tools = readTools(module, address, tools);
-        this.lower = module.copyOut(lower, nq);
-        this.upper = module.copyOut(upper, nq);
+        module.call('poise_model_info', module.scratch, address);
+        const info = getStruct<Summary>(module, 'poise_model_summary', module.scratch);
+        this.nq = info.nq;
+        this.nv = info.nv;
+        this.joints = readJoints(module, address, info.joints);
+        this.tools = readTools(module, address, info.tools);
+        this.lower = module.copyOut(info.lower, this.nq);
+        this.upper = module.copyOut(info.upper, this.nq);
     }
 
     /** Make a model of a description. Throws when it does not hold together, and names the joint. */
     static create(poise: Poise, description: ModelDescription): Model {
         const module = poise.module;
-        const builder = module.need(module.call('web_builder_create'));
+        const builder = module.make('poise_builder_create');
         try {
             description.joints?.forEach((joint) => addJoint(module, builder, joint));
             description.chains?.forEach((chain) => addChain(module, builder, chain));
             description.tools?.forEach((tool) => addTool(module, builder, tool));
-            return new Model(module, module.need(module.call('web_model_create', builder)));
+            return new Model(module, module.make('poise_model_create', [builder]));
         } finally {
             module.call('poise_builder_destroy', builder);
         }
@@ -215,7 +201,7 @@ export class Model extends Handle {
 
     /** The neutral configuration: zeros and identity quaternions. It may lie outside the limits. */
     neutral(): Float64Array {
-        return this.#fill(this.nq, (q) => this.module.call('poise_model_neutral', this.address, q));
+        return this.module.filled(this.nq, (q) => this.module.call('poise_model_neutral', this.address, q));
     }
 
     /** Do all limits hold exactly? */
@@ -226,11 +212,8 @@ export class Model extends Handle {
 
     /** Move q to the nearest values within the limits. Returns how many joints were moved. */
     clamp(q: MutableNumbers): number {
-        const moved = this.module.withMutable(q, this.nq, (at) => this.module.call('web_clamp', this.address, at));
-        if (moved < 0) {
-            throw new PoiseError('argument', 'q holds a number that is not finite, or a zero quaternion');
-        }
-        return moved;
+        const { module } = this;
+        return module.withMutable(q, this.nq, (at) => module.answer('int', 'poise_model_clamp', this.address, at));
     }
 
     /** q after the step v (nv numbers). Limits are not looked at. */
@@ -247,31 +230,17 @@ export class Model extends Handle {
         const module = this.module;
         return module.withNumbers(q, this.nq, (a) =>
             module.withNumbers(other, otherCount, (b) =>
-                this.#fill(count, (out) => {
-                    if (module.call(call, this.address, a, b, out) !== 0) {
-                        throw new PoiseError('argument', 'a number is not finite, or a quaternion is zero');
-                    }
-                }),
+                module.filled(count, (out) => module.run(call, this.address, a, b, out)),
             ),
         );
     }
 
-    #fill(count: number, fill: (address: Address) => unknown): Float64Array {
-        const address = this.module.allocate(8 * count);
-        try {
-            fill(address);
-            return this.module.copyOut(address, count);
-        } finally {
-            this.module.release(address);
-        }
-    }
-
     /** A new model with the bone above each joint `scale[joint]` times as long. */
     rescale(scale: Numbers): Model {
-        const rescaled = this.module.withNumbers(scale, this.joints.length, (at) =>
-            this.module.call('web_model_rescale', this.address, at),
+        const { module } = this;
+        return module.withNumbers(scale, this.joints.length, (at) =>
+            new Model(module, module.make('poise_model_rescale', [this.address, at])),
         );
-        return new Model(this.module, this.module.need(rescaled));
     }
 
     /** The joints from the root to a body, both included. */
@@ -284,35 +253,23 @@ export class Model extends Handle {
     }
 }
 
-function readJoints(module: Module, model: Address, count: number): Joint[] {
-    const table = module.allocate(8 * 4 * Math.max(count, 1));
-    module.call('web_model_table', model, table);
-    const ints = new Int32Array(module.bytes.buffer, table, 8 * count).slice();
-    module.release(table);
-    return Array.from({ length: count }, (_, index) => {
-        const row8 = ints.subarray(8 * index);
-        const [type = 0, parent = WORLD, q = 0, nq = 0, v = 0, nv = 0, mimic = WORLD, subtree = 1] = row8;
-        module.call('web_joint', model, index, module.scratch);
-        const row = module.view(module.scratch, widthOf(jointFields));
-        const { offset, axis, axis2, axes, order, mass, massCenter } = getFields<Joint>(module, row, jointFields);
-        return {
-            index, parent, q, nq, v, nv, mimic, subtree, offset, axis, axis2, axes, order, mass, massCenter,
-            name: module.string(module.call('web_joint_name', model, index)),
-            body: module.string(module.call('web_body_name', model, index)),
-            type: jointTypes[type] ?? 'fixed',
-            swing: [row[SWING] as number, row[SWING + 1] as number] as const,
-        };
+type Summary = { joints: number; tools: number; nq: number; nv: number; lower: Address; upper: Address };
+
+function readJoints(module: Module, model: Address, length: number): Joint[] {
+    return Array.from({ length }, (_, index) => {
+        module.call('poise_model_joint', module.scratch, model, index);
+        const { offset, axis, axis2, axes, order, swing, mass, massCenter } =
+            getStruct<Joint>(module, 'poise_joint', module.scratch);
+        module.call('poise_model_joint_info', module.scratch, model, index);
+        const info = getStruct<Omit<Joint, 'index'>>(module, 'poise_joint_info', module.scratch);
+        const mimic = Math.max(info.mimic, WORLD);
+        return { index, ...info, mimic, offset, axis, axis2, axes, order, swing, mass, massCenter };
     });
 }
 
-function readTools(module: Module, model: Address, count: number): Tool[] {
-    return Array.from({ length: count }, (_, index) => {
-        const name = module.string(module.call('web_tool', model, index, module.scratch));
-        return {
-            index,
-            name,
-            body: module.call('web_tool_body', model, index),
-            pose: poseAt(module.view(module.scratch, 7), 0),
-        };
+function readTools(module: Module, model: Address, length: number): Tool[] {
+    return Array.from({ length }, (_, index) => {
+        module.call('poise_model_tool_info', module.scratch, model, index);
+        return { index, ...getStruct<Omit<Tool, 'index'>>(module, 'poise_tool_info', module.scratch) };
     });
 }

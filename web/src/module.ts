@@ -1,6 +1,7 @@
 // One instance of the wasm module: its memory, its functions, its error.
 import { PoiseError } from './errors.js';
-import { statuses, type Numbers } from './values.js';
+import { getStruct, newStructs, type Layout } from './structs.js';
+import { statuses, type Numbers, type Status } from './values.js';
 
 /** An address in the module's memory; 0 is none. */
 export type Address = number;
@@ -14,23 +15,32 @@ export interface Host {
     readonly energies: Map<number, (pose: Float64Array, out: Float64Array) => boolean>;
     /** Other files that the one being read names; null outside of a read. */
     load: ((name: string) => Uint8Array | null | undefined) | null;
+    /** Memory of those, given back when the read ends. */
+    readonly loaded: Address[];
     /** What a callback threw; thrown on when the call of the library has returned. */
     thrown: { error: unknown } | null;
 }
 
-const SCRATCH = 256; // numbers; the largest row has 40
+const SCRATCH = 256; // numbers; the largest struct has 60
+const VALUE = 4; // numbers of the largest struct that goes in by value
 const ENERGY = 79; // numbers of a poise_body_energy
 
 export class Module {
     readonly calls: Exports;
     readonly host: Host;
-    /** Room for one row of numbers: options in, a report out. Used within one call of this side only. */
+    /** Room for one struct: what a call fills or returns. Used within one call of this side only. */
     readonly scratch: Address;
+    /** @internal Layouts of structs, as far as they were asked for. */
+    readonly layouts = new Map<string, Layout>();
+    readonly #value: Address;
+    readonly #made: Address;
+    readonly #error: Address;
     readonly #memory: WebAssembly.Memory;
     readonly #decoder = new TextDecoder();
     readonly #encoder = new TextEncoder();
     #f64: Float64Array<ArrayBuffer>;
     #bytes: Uint8Array<ArrayBuffer>;
+    #data: DataView;
 
     constructor(instance: WebAssembly.Instance, host: Host) {
         this.#memory = instance.exports['memory'] as WebAssembly.Memory;
@@ -38,7 +48,11 @@ export class Module {
         this.host = host;
         this.#f64 = new Float64Array(this.#memory.buffer);
         this.#bytes = new Uint8Array(this.#memory.buffer);
+        this.#data = new DataView(this.#memory.buffer);
         this.scratch = this.allocate(8 * SCRATCH);
+        this.#value = this.allocate(8 * VALUE);
+        this.#made = this.allocate(8);
+        this.#error = newStructs(this, 'poise_error');
     }
 
     /** Call a function of the C side by name. */
@@ -48,6 +62,38 @@ export class Module {
             throw new Error(`poise.wasm has no function ${name}`);
         }
         return f(...values);
+    }
+
+    /** The same for a function that can fail: the error is its last argument, and is thrown. */
+    run(name: string, ...values: number[]): void {
+        this.check(this.call(name, ...values, this.#error));
+    }
+
+    /**
+     * What a function makes, which takes an allocator and a place for it behind `values`, then `more`, then the error.
+     * `discard` destroys it when a callback has thrown.
+     */
+    make(name: string, values: readonly number[] = [], more: readonly number[] = [], discard?: string): Address {
+        this.data.setUint32(this.#made, 0, true);
+        const status = this.call(name, ...values, 0, this.#made, ...more, this.#error);
+        const made = this.data.getUint32(this.#made, true);
+        if (this.host.thrown && made !== 0 && discard) {
+            this.call(discard, made);
+        }
+        this.check(status);
+        return made;
+    }
+
+    /** The number that a function which can fail writes behind `values`, as its last argument before the error. */
+    answer(kind: 'int' | 'number', name: string, ...values: number[]): number {
+        this.run(name, ...values, this.#made);
+        return kind === 'int' ? this.data.getInt32(this.#made, true) : this.data.getFloat64(this.#made, true);
+    }
+
+    /** The address of a struct of numbers that goes in by value. */
+    byValue(values: Numbers): Address {
+        this.put(this.#value, values, values.length);
+        return this.#value;
     }
 
     // ---- Memory. Views are made anew when the memory has grown, which detaches the old ones. ----
@@ -67,6 +113,13 @@ export class Module {
         return this.#bytes;
     }
 
+    get data(): DataView {
+        if (this.#data.buffer !== this.#memory.buffer) {
+            this.#data = new DataView(this.#memory.buffer);
+        }
+        return this.#data;
+    }
+
     /** `count` doubles at an address, valid until the memory grows. */
     view(address: Address, count: number): Float64Array<ArrayBuffer> {
         return new Float64Array(this.#memory.buffer, address >>> 0, count);
@@ -78,7 +131,11 @@ export class Module {
     }
 
     allocate(size: number): Address {
-        return this.need(this.call('web_allocate', size));
+        const address = this.call('web_allocate', size) >>> 0;
+        if (address === 0) {
+            throw new PoiseError('memory', 'out of memory');
+        }
+        return address;
     }
 
     release(address: Address): void {
@@ -131,17 +188,38 @@ export class Module {
         return at === 0 ? '' : this.#decoder.decode(this.bytes.subarray(at, this.bytes.indexOf(0, at)));
     }
 
+    /** Run with memory that `keep` takes over and that is given back at the end. */
+    scoped<T>(use: (keep: (memory: Address) => Address) => T): T {
+        const owned: Address[] = [];
+        try {
+            return use((memory) => {
+                owned.push(memory);
+                return memory;
+            });
+        } finally {
+            owned.forEach((memory) => this.release(memory));
+        }
+    }
+
     /** Give texts to a function, and take their memory back. */
     withTexts<T>(texts: readonly (string | null | undefined)[], use: (...addresses: Address[]) => T): T {
-        const addresses: Address[] = [];
-        try {
-            for (const text of texts) {
-                addresses.push(this.text(text));
-            }
-            return use(...addresses);
-        } finally {
-            addresses.forEach((address) => this.release(address));
-        }
+        return this.scoped((keep) => use(...texts.map((text) => keep(this.text(text)))));
+    }
+
+    /** `count` numbers that a function fills. */
+    filled(count: number, fill: (address: Address) => unknown): Float64Array<ArrayBuffer> {
+        return this.scoped((keep) => {
+            const address = keep(this.allocate(8 * count));
+            fill(address);
+            return this.copyOut(address, count);
+        });
+    }
+
+    /** New memory that holds 32-bit numbers. */
+    ints(values: readonly number[]): Address {
+        const address = this.allocate(4 * values.length);
+        new Int32Array(this.bytes.buffer, address, values.length).set(values);
+        return address;
     }
 
     /** Give numbers to a function, in place where they lie in memory already. */
@@ -149,12 +227,7 @@ export class Module {
         if (this.owns(values) && values.length >= count) {
             return use(values.byteOffset);
         }
-        const address = this.copyIn(values, count);
-        try {
-            return use(address);
-        } finally {
-            this.release(address);
-        }
+        return this.scoped((keep) => use(keep(this.copyIn(values, count))));
     }
 
     /** The same for numbers that the function changes. */
@@ -174,28 +247,20 @@ export class Module {
 
     // ---- Errors ----
 
-    /** The error of the last failed call. */
-    error(): PoiseError {
-        const address = this.call('web_error') >>> 0;
-        const [status = 0, line = 0, column = 0] = new Int32Array(this.#memory.buffer, address, 3);
-        return new PoiseError(statuses[status] ?? 'argument', this.string(address + 12), line, column);
-    }
-
-    /** Throw unless a status is 0. */
-    check(status: number): void {
+    /** Throw unless a status is 0: the error of the last call, or this text where the function gives none. */
+    check(status: number, text?: string): void {
         this.rethrow();
         if (status !== 0) {
-            throw this.error();
+            const error = getStruct<{ status: number; line: number; column: number; text: string }>(
+                this, 'poise_error', this.#error,
+            );
+            throw text === undefined ? new PoiseError(this.#statusOf(error.status), error.text, error.line, error.column)
+                : new PoiseError(this.#statusOf(status), text);
         }
     }
 
-    /** Throw if an address is 0. */
-    need(address: Address): Address {
-        this.rethrow();
-        if (address === 0) {
-            throw this.error();
-        }
-        return address >>> 0;
+    #statusOf(status: number): Status {
+        return statuses[status] ?? 'argument';
     }
 
     /** Throw what a callback has thrown. */
@@ -232,7 +297,8 @@ export function imports(host: Host, module: () => Module): WebAssembly.Imports {
                     if (!bytes) {
                         return 0;
                     }
-                    const address = m.allocate(Math.max(bytes.length, 1));
+                    const address = m.allocate(bytes.length);
+                    host.loaded.push(address);
                     m.bytes.set(bytes, address);
                     new Uint32Array(m.bytes.buffer, size >>> 0, 1)[0] = bytes.length;
                     return address;

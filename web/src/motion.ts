@@ -3,7 +3,26 @@ import { Handle } from './handle.js';
 import type { Address, Module } from './module.js';
 import type { Model } from './model.js';
 import type { Poise } from './poise.js';
-import { ups, WORLD, type Numbers, type Scale } from './values.js';
+import { getStruct, newStruct, setStruct } from './structs.js';
+import { WORLD, type Numbers, type Scale } from './values.js';
+
+interface ClipStruct {
+    frames: number;
+    nq: number;
+    frameTime: number;
+    startTime: number;
+    q: Address;
+}
+
+interface MarkersStruct {
+    frames: number;
+    count: number;
+    rate: number;
+    firstFrame: number;
+    scale: Scale;
+    position: Address;
+    label: Address;
+}
 
 /** A time series of configurations of one model. */
 export class Clip extends Handle {
@@ -18,8 +37,7 @@ export class Clip extends Handle {
     /** @internal */
     constructor(module: Module, address: Address) {
         super(module, address, () => module.call('poise_clip_destroy', address));
-        module.call('web_clip_facts', address, module.scratch);
-        const [frames = 0, nq = 0, frameTime = 0, startTime = 0, q = 0] = module.view(module.scratch, 5);
+        const { frames, nq, frameTime, startTime, q } = getStruct<ClipStruct>(module, 'poise_clip', address);
         this.frames = frames;
         this.nq = nq;
         this.frameTime = frameTime;
@@ -33,7 +51,9 @@ export class Clip extends Handle {
     ): Clip {
         const [count, nq] = 'nq' in frames ? [frames.frames, frames.nq] : [frames.length, frames[0]?.length ?? 0];
         const module = poise.module;
-        const clip = new Clip(module, module.need(module.call('web_clip_create', count, nq, frameTime, startTime)));
+        const address = module.make('poise_clip_create', [count, nq, frameTime]);
+        setStruct(module, 'poise_clip', address, { startTime });
+        const clip = new Clip(module, address);
         if (!('nq' in frames)) {
             frames.forEach((q, i) => module.put(clip.#q + 8 * nq * i, q, nq));
         }
@@ -61,24 +81,18 @@ export class Clip extends Handle {
 
     /** The configuration at a time, in seconds from startTime on: between frames, each joint on its shortest way. */
     sample(model: Model, time: number): Float64Array {
-        const memory = this.module.allocate(8 * this.nq);
-        try {
-            this.module.check(this.module.call('web_clip_sample', this.address, model.address, time, memory));
-            return this.module.copyOut(memory, this.nq);
-        } finally {
-            this.module.release(memory);
-        }
+        const { module } = this;
+        return module.filled(this.nq, (q) => module.run('poise_clip_sample', this.address, model.address, time, q));
     }
 
     /** A new clip of frames first, first + 1, ... */
     trim(first: number, count: number): Clip {
-        return new Clip(this.module, this.module.need(this.module.call('web_clip_trim', this.address, first, count)));
+        return new Clip(this.module, this.module.make('poise_clip_trim', [this.address, first, count]));
     }
 
     /** A new clip of the same length in time with another step between frames. */
     resample(model: Model, frameTime: number): Clip {
-        const address = this.module.call('web_clip_resample', this.address, model.address, frameTime);
-        return new Clip(this.module, this.module.need(address));
+        return new Clip(this.module, this.module.make('poise_clip_resample', [this.address, model.address, frameTime]));
     }
 }
 
@@ -109,13 +123,13 @@ export class Markers extends Handle {
     /** @internal */
     constructor(module: Module, address: Address) {
         super(module, address, () => module.call('poise_markers_destroy', address));
-        const [frames = 0, count = 0, rate = 0, firstFrame = 0, , , positions = 0, , labels = 0] = facts(module, address);
+        const { frames, count, rate, firstFrame, position, label } = facts(module, address);
         this.frames = frames;
         this.count = count;
         this.rate = rate;
         this.firstFrame = firstFrame;
-        this.#positions = positions;
-        const texts = new Uint32Array(module.bytes.buffer, labels, count);
+        this.#positions = position;
+        const texts = new Uint32Array(module.bytes.buffer, label, count);
         this.labels = Array.from(texts, (text) => module.string(text));
     }
 
@@ -126,18 +140,12 @@ export class Markers extends Handle {
     ): Markers {
         const module = poise.module;
         const frames = labels.length === 0 ? 0 : Math.floor(positions.length / (3 * labels.length));
-        const address = module.withTexts(labels, (...texts) => {
-            const list = module.allocate(4 * Math.max(texts.length, 1));
-            new Uint32Array(module.bytes.buffer, list, texts.length).set(texts);
-            try {
-                return module.need(
-                    module.call('web_markers_create', frames, labels.length, rate, list, firstFrame, scale.metres,
-                        ups.indexOf(scale.up)),
-                );
-            } finally {
-                module.release(list);
-            }
-        });
+        const address = module.withTexts(labels, (...texts) =>
+            module.scoped((keep) =>
+                module.make('poise_markers_create', [frames, labels.length, rate, keep(module.ints(texts))]),
+            ),
+        );
+        setStruct(module, 'poise_markers', address, { firstFrame, scale });
         const markers = new Markers(module, address);
         module.put(markers.#positions, positions, frames * labels.length * 3);
         return markers;
@@ -145,8 +153,7 @@ export class Markers extends Handle {
 
     /** What lengths mean. */
     get scale(): Scale {
-        const row = facts(this.module, this.address);
-        return { metres: row[4] ?? 0, up: ups[row[5] ?? 0] ?? 'unknown' };
+        return facts(this.module, this.address).scale;
     }
 
     /** All points, row by row: a view of the module's memory. Ask again after other calls. */
@@ -176,17 +183,20 @@ export class Markers extends Handle {
     }
 
     trim(first: number, count: number): Markers {
-        return new Markers(this.module, this.module.need(this.module.call('web_markers_trim', this.address, first, count)));
+        return new Markers(this.module, this.module.make('poise_markers_trim', [this.address, first, count]));
     }
 
     /** The same recording at another rate: straight lines between frames. */
     resample(rate: number): Markers {
-        return new Markers(this.module, this.module.need(this.module.call('web_markers_resample', this.address, rate)));
+        return new Markers(this.module, this.module.make('poise_markers_resample', [this.address, rate]));
     }
 
     /** Turn and scale all points in place, into another unit and another upward axis. */
     rescale(scale: Scale): void {
-        this.module.check(this.module.call('web_markers_rescale', this.address, scale.metres, ups.indexOf(scale.up)));
+        const { module } = this;
+        module.scoped((keep) =>
+            module.run('poise_markers_rescale', this.address, keep(newStruct(module, 'poise_scale', null, scale))),
+        );
     }
 
     /**
@@ -195,17 +205,12 @@ export class Markers extends Handle {
      */
     match(model: Model, scale: Scale): ScaleMatch {
         const module = this.module;
-        module.put(module.scratch, [scale.metres, ups.indexOf(scale.up), 0, 0, 0, 0, 0], 7);
-        module.check(module.call('web_markers_match', this.address, model.address, module.scratch));
-        const [metres = 0, up = 0, fromMetres = 0, fromUp = 0, markersUnknown, modelUnknown, bySize] =
-            module.view(module.scratch, 7).slice();
-        return {
-            scale: { metres, up: ups[up] ?? 'unknown' },
-            from: { metres: fromMetres, up: ups[fromUp] ?? 'unknown' },
-            markersUnknown: markersUnknown === 1,
-            modelUnknown: modelUnknown === 1,
-            bySize: bySize === 1,
-        };
+        return module.scoped((keep) => {
+            const at = keep(newStruct(module, 'poise_scale', null, scale));
+            module.run('poise_markers_match', this.address, model.address, at, module.scratch);
+            const match = getStruct<ScaleMatch>(module, 'poise_scale_match', module.scratch);
+            return { ...match, scale: getStruct<Scale>(module, 'poise_scale', at) };
+        });
     }
 
     /** The labels that placements name, in their order: index of each in this recording, WORLD where it is not there. */
@@ -215,7 +220,6 @@ export class Markers extends Handle {
     }
 }
 
-function facts(module: Module, address: Address): Float64Array {
-    module.call('web_markers_facts', address, module.scratch);
-    return module.view(module.scratch, 9).slice();
+function facts(module: Module, address: Address): MarkersStruct {
+    return getStruct(module, 'poise_markers', address);
 }

@@ -1,6 +1,5 @@
 import { GoalSet, type Goal } from './goals.js';
 import { Handle } from './handle.js';
-import type { Address } from './module.js';
 import type { Model } from './model.js';
 import { goalErrors, type GoalError } from './solver.js';
 import type { Numbers } from './values.js';
@@ -24,7 +23,7 @@ export class Objective extends Handle {
     /** `coupledGoals`: how many goals of the kinds relative and center_of_mass there may be. */
     constructor(model: Model, goals: readonly Goal[] = [], coupledGoals = 2) {
         const module = model.module;
-        const address = module.need(module.call('web_objective_create', model.address, coupledGoals));
+        const address = module.make('poise_objective_create', [model.address, coupledGoals]);
         super(module, address, () => module.call('poise_objective_destroy', address), [model]);
         this.model = model;
         this.#goals = new GoalSet(module);
@@ -38,16 +37,16 @@ export class Objective extends Handle {
 
     /** Use these goals from now on. Throws on the first that does not suit the model. */
     setGoals(goals: readonly Goal[]): void {
-        this.module.call('web_objective_goals', this.address, 0, 0);
+        this.module.run('poise_objective_set_goals', this.address, 0, 0);
         this.#goals.replace(goals);
-        this.module.check(this.module.call('web_objective_goals', this.address, this.#goals.address, goals.length));
+        this.module.run('poise_objective_set_goals', this.address, this.#goals.address, goals.length);
     }
 
     /** Evaluate at q and return the cost. */
     evaluate(q: Numbers, level: Level = 'cost'): number {
         const module = this.module;
         module.withNumbers(q, this.model.nq, (at) =>
-            module.check(module.call('web_objective_evaluate', this.address, at, levels.indexOf(level))),
+            module.run('poise_objective_evaluate', this.address, at, levels.indexOf(level)),
         );
         return module.call('poise_objective_cost', this.address);
     }
@@ -60,40 +59,28 @@ export class Objective extends Handle {
 
     /** nv x nv; needs an evaluation up to the Hessian. */
     hessian(kind: HessianKind = 'exact'): Float64Array {
-        const count = this.model.nv * this.model.nv;
-        return this.#with(count, (H) => {
-            this.module.check(this.module.call('web_objective_hessian', this.address, kinds.indexOf(kind), H));
-            return this.module.copyOut(H, count);
-        });
+        return this.module.filled(this.model.nv ** 2, (H) =>
+            this.module.run('poise_objective_hessian', this.address, kinds.indexOf(kind), H),
+        );
     }
 
     /** Signs of the eigenvalues; those up to `tolerance` times the largest count as 0. */
     definiteness(kind: HessianKind = 'exact', tolerance = 1e-12): Definiteness {
-        const nv = this.model.nv;
-        const answer = this.#with(nv * (nv + 2), (work) =>
-            this.module.call('web_objective_definiteness', this.address, kinds.indexOf(kind), tolerance, work),
-        );
-        this.module.check(answer < 0 ? 1 : 0);
-        return definitenesses[answer] as Definiteness;
+        const { module, model } = this;
+        return module.scoped((keep) => {
+            const work = keep(module.allocate(8 * model.nv * (model.nv + 2)));
+            const call = 'poise_objective_definiteness';
+            return definitenesses[module.answer('int', call, this.address, kinds.indexOf(kind), tolerance, work)]!;
+        });
     }
 
     /** The error of each goal at the last evaluation. */
     goalErrors(): GoalError[] {
-        const count = this.#goals.length;
-        return goalErrors(this.module, count, (out) => this.module.call('web_objective_errors', this.address, count, out));
+        return goalErrors(this, 'poise_objective_goal_error', this.#goals.length);
     }
 
     override dispose(): void {
         this.#goals.dispose();
         super.dispose();
-    }
-
-    #with<T>(count: number, use: (address: Address) => T): T {
-        const memory = this.module.allocate(8 * count);
-        try {
-            return use(memory);
-        } finally {
-            this.module.release(memory);
-        }
     }
 }

@@ -4,7 +4,7 @@ import {
 import { Model, type ModelDescription } from './model.js';
 import { imports, Module, type Host } from './module.js';
 import { listScenes, Scene, type SceneInfo } from './scenes.js';
-import { quatAt } from './rows.js';
+import { quatAt } from './structs.js';
 import type { Format, Quat, Vec3 } from './values.js';
 
 /** Where the wasm comes from: its bytes (gzipped or not), a compiled module, a response, or an address to fetch. */
@@ -68,7 +68,7 @@ function toBytes(bytes: Uint8Array | ArrayBuffer | string): Uint8Array {
 /** Make an instance. Without a source the package's own wasm is fetched, or read from disk under node. */
 export async function load(source?: WasmSource): Promise<Poise> {
     const compiled = await compile(source ?? new URL('./poise.wasm.gz', import.meta.url));
-    const host: Host = { energies: new Map(), load: null, thrown: null };
+    const host: Host = { energies: new Map(), load: null, loaded: [], thrown: null };
     let module: Module | undefined;
     const instance = await WebAssembly.instantiate(compiled, imports(host, () => module as Module));
     module = new Module(instance, host);
@@ -114,7 +114,7 @@ async function unzip(bytes: Uint8Array<ArrayBuffer>): Promise<ArrayBuffer> {
 }
 
 /** The rotation by an angle about an axis of any length, by the library's own functions. */
-export function quatFromAxisAngle(poise: Poise, [x, y, z]: Vec3, angle: number): Quat {
-    poise.module.call('web_quat_from_axis_angle', x, y, z, angle, poise.module.scratch);
-    return quatAt(poise.module.view(poise.module.scratch, 4), 0);
+export function quatFromAxisAngle({ module }: Poise, axis: Vec3, angle: number): Quat {
+    module.call('poise_quat_from_axis_angle', module.scratch, module.byValue(axis), angle);
+    return quatAt(module.view(module.scratch, 4), 0);
 }

@@ -1,6 +1,8 @@
 import type { Address, Module } from './module.js';
 import { Model } from './model.js';
+import { getStructs, newStructs } from './structs.js';
 import type { Placement } from './track.js';
+import type { Vec3 } from './values.js';
 
 /** A built-in scene by name. */
 export interface SceneInfo {
@@ -15,8 +17,6 @@ export interface Motion {
     readonly duration: number;
 }
 
-const NAME = 32; // bytes of a marker's name
-
 /** @internal The names that a function gives for 0, 1, ... until it gives none. */
 export function listNames(module: Module, name: (index: number) => Address): string[] {
     const names: string[] = [];
@@ -28,25 +28,20 @@ export function listNames(module: Module, name: (index: number) => Address): str
 
 /** @internal */
 export function listScenes(module: Module): SceneInfo[] {
-    return listNames(module, (i) => module.call('web_scene_name', i)).map((name, i) => ({
+    return listNames(module, (i) => module.call('scene_name', i)).map((name, i) => ({
         name,
-        description: module.string(module.call('web_scene_description', i)),
+        description: module.string(module.call('scene_description', i)),
     }));
 }
 
 function readMarkers(module: Module, scene: Address): Placement[] {
-    const count = module.call('web_scene_markers', scene, 0, 0, 0);
-    const names = module.allocate(NAME * Math.max(count, 1));
-    const numbers = module.allocate(32 * Math.max(count, 1));
-    module.call('web_scene_markers', scene, count, names, numbers);
-    const rows = module.copyOut(numbers, 4 * count);
-    const markers = Array.from({ length: count }, (_, i) => {
-        const [body = 0, x = 0, y = 0, z = 0] = rows.subarray(4 * i);
-        return { label: module.string(names + NAME * i), body, local: [x, y, z] as const, weight: 1 };
+    const count = module.call('scene_marker_count', scene);
+    return module.scoped((keep) => {
+        const list = keep(newStructs(module, 'scene_marker', count));
+        module.call('scene_markers', scene, list, count);
+        const markers = getStructs<{ name: string; body: number; local: Vec3 }>(module, 'scene_marker', list, count);
+        return markers.map(({ name, body, local }) => ({ label: name, body, local, weight: 1 }));
     });
-    module.release(names);
-    module.release(numbers);
-    return markers;
 }
 
 /** A built-in skeleton with its markers, postures and motions. */
@@ -66,9 +61,9 @@ export class Scene {
         this.#module = module;
         this.name = name;
         const made = module.withTexts([name], (text = 0) => ({
-            model: new Model(module, module.need(module.call('web_scene_create', text))),
+            model: new Model(module, module.make('scene_create', [text])),
             markers: readMarkers(module, text),
-            postures: listNames(module, (i) => module.call('web_scene_posture_name', text, i)),
+            postures: listNames(module, (i) => module.call('scene_posture_name', text, i)),
         }));
         this.model = made.model;
         this.markers = made.markers;
@@ -78,15 +73,15 @@ export class Scene {
 
     /** The configuration of a posture. */
     posture(name: string): Float64Array {
-        return this.#fill([this.name, name], (texts, q) =>
-            this.#module.call('web_scene_posture', this.model.address, ...texts, q),
+        return this.#fill([this.name, name], 'the scene has no such posture, or the model is another one', (texts, q) =>
+            this.#module.call('scene_posture', this.model.address, ...texts, q),
         );
     }
 
     /** The configuration of a motion at a time in seconds, taken modulo its duration. */
     motion(name: string, time: number): Float64Array {
-        return this.#fill([name], ([text = 0], q) =>
-            this.#module.call('web_motion_pose', this.model.address, text, time, q),
+        return this.#fill([name], 'there is no such motion, or the model is not a humanoid', ([text = 0], q) =>
+            this.#module.call('scene_motion_pose', this.model.address, text, time, q),
         );
     }
 
@@ -99,23 +94,17 @@ export class Scene {
         this.dispose();
     }
 
-    #fill(names: readonly string[], fill: (texts: Address[], q: Address) => number): Float64Array {
+    #fill(names: readonly string[], otherwise: string, fill: (texts: Address[], q: Address) => number): Float64Array {
         const module = this.#module;
-        return module.withTexts(names, (...texts) => {
-            const q = module.allocate(8 * this.model.nq);
-            try {
-                module.check(fill(texts, q));
-                return module.copyOut(q, this.model.nq);
-            } finally {
-                module.release(q);
-            }
-        });
+        return module.withTexts(names, (...texts) =>
+            module.filled(this.model.nq, (q) => module.check(fill(texts, q), otherwise)),
+        );
     }
 }
 
 function listMotions(module: Module): Motion[] {
-    return listNames(module, (i) => module.call('web_motion_name', i)).map((name) => ({
+    return listNames(module, (i) => module.call('scene_motion_name', i)).map((name) => ({
         name,
-        duration: module.withTexts([name], (text = 0) => module.call('web_motion_duration', text)),
+        duration: module.withTexts([name], (text = 0) => module.call('scene_motion_duration', text)),
     }));
 }

@@ -3,8 +3,8 @@ import { GoalSet, type Goal } from './goals.js';
 import { Handle } from './handle.js';
 import type { Address, Module } from './module.js';
 import type { Model } from './model.js';
-import { getFields, optionsRow, widthOf, type Field } from './rows.js';
-import { methods, outcomes, type Method, type MutableNumbers, type Numbers, type Outcome } from './values.js';
+import { getStruct, getStructs, newStruct, newStructs } from './structs.js';
+import type { Method, MutableNumbers, Numbers, Outcome } from './values.js';
 
 /** Options of a solver; defaults in brackets. `solve.h` of the C library says more. */
 export interface SolverOptions {
@@ -102,50 +102,12 @@ export interface GoalError {
     readonly rotationError: number;
 }
 
-/** @internal */
-export const solverFields: readonly Field[] = [
-    ['method', methods], ['start', ['warm', 'cold']], ['useLimits', 'flag'], ['maxIterations', 'number'],
-    ['restarts', 'number'], ['seed', 'number'], ['seedTable', 'flag'], ['costTolerance', 'number'],
-    ['gradientTolerance', 'number'], ['positionTolerance', 'number'], ['rotationTolerance', 'number'], ['prior', 'number'],
-    ['stepLimit', 'number'], ['coupledGoals', 'number'], ['maxRows', 'number'], ['memory', 'number'],
-    ['damping', 'number'], ['clamp', 'number'], ['band', 'number'], ['cgTolerance', 'number'],
-];
-/** @internal Behind those: locked, trace, trace capacity. */
-export const SOLVER_ROW = widthOf(solverFields) + 3;
-
-const reportFields: readonly Field[] = [
-    ['outcome', outcomes], ['iterations', 'number'], ['evaluations', 'number'], ['restarts', 'number'],
-    ['traced', 'number'], ['activeLimits', 'number'], ['movedJoints', 'number'], ['startCost', 'number'],
-    ['cost', 'number'], ['gradient', 'number'], ['distance', 'number'], ['worstLength', 'number'],
-    ['worstAngle', 'number'], ['reason', 'text'],
-];
-
-const traceFields: readonly Field[] = [
-    ['cost', 'number'], ['gradient', 'number'], ['damping', 'number'], ['step', 'number'], ['accepted', 'flag'],
-    ['exact', 'flag'],
-];
-
-const errorFields: readonly Field[] = [
-    ['error', 'number'], ['unit', ['length', 'angle', 'none']], ['rotationError', 'number'],
-];
-
-function rows<T>(module: Module, fields: readonly Field[], count: number, fill: (address: Address) => unknown): T[] {
-    const width = widthOf(fields);
-    const address = module.allocate(8 * width * count);
-    try {
-        fill(address);
-        const numbers = module.view(address, width * count);
-        return Array.from({ length: count }, (_, i) =>
-            getFields<T>(module, numbers.subarray(i * width, (i + 1) * width), fields),
-        );
-    } finally {
-        module.release(address);
-    }
-}
-
-/** @internal The errors of goals, by a function of the C side that fills three numbers for each. */
-export function goalErrors(module: Module, count: number, fill: (address: Address) => unknown): GoalError[] {
-    return rows(module, errorFields, count, fill);
+/** @internal The errors of `count` goals, by a function of the C side. */
+export function goalErrors({ module, address }: Handle, call: string, count: number): GoalError[] {
+    return Array.from({ length: count }, (_, i) => {
+        module.call(call, module.scratch, address, i);
+        return getStruct(module, 'poise_goal_error', module.scratch);
+    });
 }
 
 /** Memory of a solver besides its own. */
@@ -166,20 +128,18 @@ function makeParts(module: Module, model: Model, extras: SolverExtras): Parts {
         module.bytes.set(Array.from(extras.locked, (flag) => (flag ? 1 : 0)), parts.locked);
     }
     if (extras.trace) {
-        parts.trace = module.need(module.call('web_trace_create', extras.trace));
+        parts.trace = newStructs(module, 'poise_trace', extras.trace);
     }
     return parts;
 }
 
 function makeSolver(model: Model, parts: Parts, options: SolverOptions, capacity: number): Address {
     const module = model.module;
-    const row = optionsRow(module, 'web_solver_defaults', solverFields, options, 3);
-    try {
-        module.put(row + 8 * (SOLVER_ROW - 3), [parts.locked, parts.trace, capacity], 3);
-        return module.need(module.call('web_solver_create', model.address, row));
-    } finally {
-        module.release(row);
-    }
+    return module.scoped((keep) => {
+        const own = { locked: parts.locked, trace: parts.trace, traceCapacity: capacity };
+        const row = keep(newStruct(module, 'poise_solver_options', 'poise_solver_options_default', options, own));
+        return module.make('poise_solver_create', [model.address, row]);
+    });
 }
 
 /**
@@ -225,7 +185,7 @@ export class Solver extends Handle {
         const set = this.#own.holding(goals);
         const module = this.module;
         const run = (at: Address) =>
-            module.check(module.call('web_solve', this.address, set.address, set.length, at, module.scratch));
+            module.run('poise_solve', this.address, set.address, set.length, at, module.scratch);
         if (q) {
             module.withMutable(q, this.model.nq, run);
         } else {
@@ -240,39 +200,33 @@ export class Solver extends Handle {
         const set = this.#own.holding([goal]);
         const module = this.module;
         const nq = this.model.nq;
-        const memory = module.allocate(8 * nq * capacity);
-        try {
-            const count = module.withNumbers(start, nq, (from) =>
-                module.call('web_solve_all', this.address, set.address, from, memory, capacity, module.scratch),
+        return module.scoped((keep) => {
+            const memory = keep(module.allocate(8 * nq * capacity));
+            const countAt = keep(module.allocate(4));
+            module.withNumbers(start, nq, (from) =>
+                module.run('poise_solve_all', this.address, set.address, from, memory, capacity, countAt, module.scratch),
             );
-            module.check(count < 0 ? 1 : 0);
             this.#count = 1;
-            const report = this.#report();
-            return { solutions: Array.from({ length: count }, (_, i) => module.copyOut(memory + 8 * nq * i, nq)), report };
-        } finally {
-            module.release(memory);
-        }
+            const count = module.data.getInt32(countAt, true);
+            const solutions = Array.from({ length: count }, (_, i) => module.copyOut(memory + 8 * nq * i, nq));
+            return { solutions, report: this.#report() };
+        });
     }
 
     /** The error of each goal at the answer of the last solve. */
     goalErrors(): GoalError[] {
-        const count = this.#count;
-        return goalErrors(this.module, count, (out) => this.module.call('web_solver_errors', this.address, count, out));
+        return goalErrors(this, 'poise_solver_goal_error', this.#count);
     }
 
     /** For each coordinate of the last answer: -1 at its lower limit, 1 at its upper or at the edge of a swing, 0 inside. */
     activeLimits(): Int8Array {
-        const memory = this.module.allocate(this.model.nq);
-        this.module.call('web_active_limits', this.address, this.model.nq, memory);
-        const flags = new Int8Array(this.module.bytes.buffer, memory, this.model.nq).slice();
-        this.module.release(memory);
-        return flags;
+        const { address, model, module } = this;
+        return Int8Array.from({ length: model.nq }, (_, i) => module.call('poise_solver_active_limit', address, i));
     }
 
     /** The iterations of the last solve, as many as the option `trace` has room for. */
     trace(): TraceEntry[] {
-        const count = this.#traced;
-        return rows(this.module, traceFields, count, (out) => this.module.call('web_trace', this.#parts.trace, count, out));
+        return getStructs(this.module, 'poise_trace', this.#parts.trace, this.#traced);
     }
 
     override dispose(): void {
@@ -281,8 +235,7 @@ export class Solver extends Handle {
     }
 
     #report(): Report {
-        const row = this.module.view(this.module.scratch, widthOf(reportFields));
-        const report = getFields<Report>(this.module, row, reportFields);
+        const report = getStruct<Report>(this.module, 'poise_report', this.module.scratch);
         this.#traced = report.traced;
         return report;
     }

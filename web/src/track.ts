@@ -3,9 +3,9 @@ import { Handle } from './handle.js';
 import type { Address, Module } from './module.js';
 import { Model } from './model.js';
 import { Clip, Markers } from './motion.js';
-import { getFields, optionsRow, setFields, vec3At, widthOf, type Field } from './rows.js';
-import { solverFields, SOLVER_ROW, type SolverOptions } from './solver.js';
-import { outcomes, ups, type MutableNumbers, type Numbers, type Outcome, type Scale, type Vec3 } from './values.js';
+import type { SolverOptions } from './solver.js';
+import { getStruct, getStructs, layoutOf, newStruct, newStructs, setStruct } from './structs.js';
+import type { MutableNumbers, Numbers, Outcome, Scale, Vec3 } from './values.js';
 
 /** Where a marker sits. */
 export interface Placement {
@@ -60,60 +60,32 @@ export interface TrackFrame {
     readonly turn: number;
 }
 
-const trackerFields: readonly Field[] = [
-    ['restarts', 'number'], ['leastMarkers', 'number'], ['robust', 'flag'], ['outlier', 'number'],
-    ['smoothness', 'number'], ['maxTurn', 'number'], ['chunk', 'number'],
-];
+type FrameStruct = TrackFrame & { flags: number };
 
-const frameFields: readonly Field[] = [
-    ['flags', 'number'], ['outcome', outcomes], ['iterations', 'number'], ['seen', 'number'], ['letGo', 'number'],
-    ['rms', 'number'], ['worst', 'number'], ['turn', 'number'],
-];
-const FRAME = widthOf(frameFields);
-
-function frameAt(module: Module, row: Float64Array): TrackFrame {
-    const { flags, ...rest } = getFields<TrackFrame & { flags: number }>(module, row, frameFields);
+function frameOf({ flags, ...rest }: FrameStruct): TrackFrame {
     const has = (bit: number) => (flags & bit) !== 0;
     return { ...rest, gaps: has(1), outliers: has(2), restarted: has(4), jump: has(8), held: has(16) };
 }
 
-/** The row of options that hold a solver's options and some of their own. */
-function nestedRow(
-    module: Module, defaults: string, fields: readonly Field[], options: { solver?: SolverOptions },
+type Keep = (memory: Address) => Address;
+
+/** @internal Placements in the module's memory, with their labels, all of it for `keep`. */
+export function placementsIn(module: Module, placements: readonly Placement[], keep: Keep): Address {
+    const address = keep(newStructs(module, 'poise_placement', placements.length));
+    placements.forEach(({ label, body, local, weight = 1 }, i) =>
+        setStruct(module, 'poise_placement', address + i * layoutOf(module, 'poise_placement').size, { body, local, weight }, {
+            label: keep(module.text(label)),
+        }),
+    );
+    return address;
+}
+
+/** What to track, as a poise_track_problem. */
+function problemOf(
+    model: Model, placements: readonly Placement[], list: Address, options: TrackerOptions, own: object = {},
 ): Address {
-    const { solver = {}, ...own } = options;
-    const row = optionsRow(module, defaults, solverFields, solver, SOLVER_ROW - widthOf(solverFields) + widthOf(fields));
-    try {
-        setFields(module.view(row + 8 * SOLVER_ROW, widthOf(fields)), fields, own);
-    } catch (error) {
-        module.release(row);
-        throw error;
-    }
-    return row;
-}
-
-/** @internal Placements in the module's memory, with their labels. */
-export function placementsIn(module: Module, placements: readonly Placement[]): { address: Address; release: () => void } {
-    const labels = placements.map((placement) => module.text(placement.label));
-    const address = module.need(module.call('web_placements_create', placements.length));
-    placements.forEach(({ body, local, weight }, i) => {
-        module.put(module.scratch, [labels[i] as number, body, ...local, weight ?? 1], 6);
-        module.call('web_placement_set', address, i, module.scratch);
-    });
-    return { address, release: () => [address, ...labels].forEach((memory) => module.release(memory)) };
-}
-
-/** @internal */
-export function placementsOut(module: Module, address: Address, count: number): Placement[] {
-    return Array.from({ length: count }, (_, i) => {
-        module.call('web_placement_get', address, i, module.scratch);
-        const row = module.view(module.scratch, 6).slice();
-        return {
-            label: module.string(row[0] as number),
-            body: row[1] as number,
-            local: vec3At(row, 2),
-            weight: row[5] as number,
-        };
+    return newStruct(model.module, 'poise_track_problem', 'poise_track_problem_default', options, {
+        model: model.address, placements: list, placementCount: placements.length, ...own,
     });
 }
 
@@ -126,24 +98,22 @@ export class Tracker extends Handle {
 
     constructor(model: Model, placements: readonly Placement[], options: TrackerOptions = {}) {
         const module = model.module;
-        const list = placementsIn(module, placements);
+        const owned: Address[] = [];
+        const keep: Keep = (memory) => (owned.push(memory), memory);
+        const release = () => owned.forEach((memory) => module.release(memory));
         let address: Address;
         try {
-            const row = nestedRow(module, 'web_tracker_defaults', trackerFields, options);
-            address = module.call('web_tracker_create', model.address, list.address, placements.length, row);
-            module.release(row);
-            module.need(address);
+            const problem = keep(problemOf(model, placements, placementsIn(module, placements, keep), options));
+            address = module.make('poise_tracker_create', [problem]);
         } catch (error) {
-            list.release();
+            release();
             throw error;
         }
-        const seen = module.allocate(24 * placements.length);
-        const q = module.allocate(8 * model.nq);
+        const seen = keep(module.allocate(24 * placements.length));
+        const q = keep(module.allocate(8 * model.nq));
         super(module, address, () => {
             module.call('poise_tracker_destroy', address);
-            module.release(seen);
-            module.release(q);
-            list.release();
+            release();
         }, [model]);
         this.model = model;
         this.placements = placements.map((placement) => ({ ...placement }));
@@ -160,7 +130,7 @@ export class Tracker extends Handle {
     /** Forget the past: the next frame is found from a cold start at q, or at the neutral configuration. */
     reset(q?: Numbers): void {
         const module = this.module;
-        const run = (at: Address) => module.check(module.call('web_tracker_reset', this.address, at));
+        const run = (at: Address) => module.run('poise_tracker_reset', this.address, at);
         if (q) {
             module.withNumbers(q, this.model.nq, run);
         } else {
@@ -178,8 +148,8 @@ export class Tracker extends Handle {
         } else {
             module.put(at, points, count);
         }
-        module.check(module.call('web_tracker_next', this.address, at, this.#q, module.scratch));
-        return frameAt(module, module.view(module.scratch, FRAME));
+        module.run('poise_tracker_next', this.address, at, this.#q, module.scratch);
+        return frameOf(getStruct(module, 'poise_track_frame', module.scratch));
     }
 }
 
@@ -203,11 +173,6 @@ export interface TrackSummary {
     readonly mostIterations: number;
 }
 
-const summaryFields: readonly Field[] = ([
-    'mean', 'rms', 'worst', 'worstFrame', 'worstMarker', 'held', 'jumps', 'outliers', 'restarts', 'gaps', 'meanIterations',
-    'mostIterations',
-] as const).map((name) => [name, 'number']);
-
 export interface Tracked {
     clip: Clip;
     frames: TrackFrame[];
@@ -222,36 +187,29 @@ export function track(
 ): Tracked {
     const { start, ...plain } = options;
     const module = model.module;
-    const list = placementsIn(module, placements);
-    const owned: Address[] = [];
-    try {
-        const row = nestedRow(module, 'web_tracker_defaults', trackerFields, plain);
-        owned.push(row);
-        const q = start ? module.copyIn(start, model.nq) : 0;
-        owned.push(q);
-        const frames = module.allocate(8 * FRAME * Math.max(markers.frames, 1));
-        owned.push(frames);
+    return module.scoped((keep) => {
+        const list = placementsIn(module, placements, keep);
+        const qStart = start ? keep(module.copyIn(start, model.nq)) : 0;
+        const problem = keep(problemOf(model, placements, list, plain, { markers: markers.address, qStart }));
+        const frames = keep(newStructs(module, 'poise_track_frame', markers.frames));
         const points = markers.frames * placements.length;
-        const distances = module.allocate(8 * Math.max(points, 1));
-        owned.push(distances);
-        const address = module.need(
-            module.call('web_track', model.address, list.address, placements.length, markers.address, q, row, frames, distances,
-                module.scratch),
-        );
-        const summary = getFields<TrackSummary>(module, module.view(module.scratch, summaryFields.length), summaryFields);
-        const numbers = module.copyOut(frames, FRAME * markers.frames);
+        const distances = keep(module.allocate(8 * points));
+        const sum = keep(newStruct(module, 'poise_track_summary', null, {}, { distances }));
+        const clip = new Clip(module, module.make('poise_track', [problem], [frames]));
+        try {
+            module.run('poise_track_measure', problem, clip.address, frames, 0, sum);
+        } catch (error) {
+            clip.dispose();
+            throw error;
+        }
+        const { distances: _at, ...summary } = getStruct<TrackSummary & { distances: Address }>(module, 'poise_track_summary', sum);
         return {
-            clip: new Clip(module, address),
+            clip,
             distances: module.copyOut(distances, points),
             summary,
-            frames: Array.from({ length: markers.frames }, (_, i) =>
-                frameAt(module, numbers.subarray(i * FRAME, (i + 1) * FRAME)),
-            ),
+            frames: getStructs<FrameStruct>(module, 'poise_track_frame', frames, markers.frames).map(frameOf),
         };
-    } finally {
-        owned.forEach((memory) => module.release(memory));
-        list.release();
-    }
+    });
 }
 
 /** Options of a calibration; defaults in brackets. */
@@ -282,10 +240,6 @@ export interface Calibration {
     readonly model: Model;
 }
 
-const calibrationFields: readonly Field[] = [
-    ['scaling', ['none', 'uniform', 'segments']], ['scalePrior', 'number'], ['rounds', 'number'], ['tolerance', 'number'],
-];
-
 /**
  * Find where markers sit on their bodies, and how long the bones are, from a recording. `frames`: which frames to use, or how
  * many, evenly spread. `q`, a pose like that of the first of them, becomes that pose as fitted.
@@ -295,36 +249,24 @@ export function calibrate(
     options: CalibrationOptions = {},
 ): Calibration {
     const module = model.module;
-    const list = placementsIn(module, placements);
-    const owned: Address[] = [];
-    const keep = (memory: Address): Address => {
-        owned.push(memory);
-        return memory;
-    };
-    const run = (at: Address): Address => {
-        const row = keep(nestedRow(module, 'web_calibration_defaults', calibrationFields, options));
-        let chosen = 0;
-        if (typeof frames !== 'number') {
-            chosen = keep(module.allocate(4 * Math.max(frames.length, 1)));
-            new Int32Array(module.bytes.buffer, chosen, frames.length).set(frames);
-        }
-        const count = typeof frames === 'number' ? frames : frames.length;
-        const fitted = module.call('web_calibrate', model.address, list.address, placements.length, markers.address, chosen,
-            count, at, row, module.scratch);
-        return module.need(fitted);
-    };
-    try {
+    return module.scoped((keep) => {
+        const list = placementsIn(module, placements, keep);
+        const chosen = typeof frames === 'number' ? 0 : keep(module.ints(frames));
+        const report = keep(newStructs(module, 'poise_calibration_report'));
+        const run = (at: Address): Address => {
+            const problem = keep(newStruct(module, 'poise_calibration', 'poise_calibration_default', options, {
+                model: model.address, placements: list, placementCount: placements.length, markers: markers.address, q: at,
+                frames: chosen, frameCount: typeof frames === 'number' ? frames : frames.length,
+            }));
+            return module.make('poise_calibrate', [problem], [report]);
+        };
         const fitted = q ? module.withMutable(q, model.nq, run) : run(0);
-        const [used = 0, rounds = 0, points = 0, rms = 0, mean = 0, scale = 1] = module.view(module.scratch, 6).slice();
         return {
-            frames: used, rounds, points, rms, mean, scale,
-            placements: placementsOut(module, list.address, placements.length),
+            ...getStruct<Calibration>(module, 'poise_calibration_report', report),
+            placements: getStructs(module, 'poise_placement', list, placements.length),
             model: new Model(module, fitted),
         };
-    } finally {
-        owned.forEach((memory) => module.release(memory));
-        list.release();
-    }
+    });
 }
 
 /**
@@ -333,13 +275,11 @@ export function calibrate(
  */
 export function placementsByName(model: Model, markers: Markers): Placement[] {
     const module = model.module;
-    const list = module.need(module.call('web_placements_create', markers.count));
-    try {
+    return module.scoped((keep) => {
+        const list = keep(newStructs(module, 'poise_placement', markers.count));
         const count = module.call('poise_placements_by_name', model.address, markers.address, list, markers.count);
-        return placementsOut(module, list, Math.min(count, markers.count));
-    } finally {
-        module.release(list);
-    }
+        return getStructs(module, 'poise_placement', list, Math.min(count, markers.count));
+    });
 }
 
 /** The paths that points of a model's bodies take in a clip, as markers. */
@@ -350,14 +290,12 @@ export function markersFromClip(
     if (clip.nq !== model.nq) {
         throw new PoiseError('argument', `the clip has ${clip.nq} numbers a frame, the model ${model.nq}`);
     }
-    const list = placementsIn(module, points);
-    try {
-        const address = module.call('web_markers_from_clip', model.address, clip.address, scale.metres,
-            ups.indexOf(scale.up), list.address, points.length);
-        return new Markers(module, module.need(address));
-    } finally {
-        list.release();
-    }
+    return module.scoped((keep) => {
+        const at = keep(newStruct(module, 'poise_scale', null, scale));
+        const list = placementsIn(module, points, keep);
+        const made = module.make('poise_markers_from_clip', [model.address, clip.address, at, list, points.length]);
+        return new Markers(module, made);
+    });
 }
 
 /** What `retarget` came to. */
@@ -383,24 +321,17 @@ export function retarget(
 ): Retargeted {
     const module = to.model.module;
     const { pairs = [], keepSize = false } = options;
-    const list = module.need(module.call('web_placements_create', from.model.joints.length + from.model.tools.length));
-    try {
-        return module.withTexts(pairs, (...texts) => {
-            const pairList = module.allocate(4 * Math.max(texts.length, 1));
-            new Uint32Array(module.bytes.buffer, pairList, texts.length).set(texts);
-            module.put(module.scratch, [
-                from.model.address, from.clip.address, from.scale.metres, ups.indexOf(from.scale.up), to.model.address,
-                to.scale.metres, ups.indexOf(to.scale.up), pairList, texts.length, keepSize ? 1 : 0,
-            ], 10);
-            const address = module.call('web_retarget_points', module.scratch, list);
-            module.release(pairList);
-            module.need(address);
-            const [points = 0, factor = 1, turned = 0, metres = 0, up = 0] = module.view(module.scratch, 5).slice();
-            const markers = new Markers(module, address);
-            const scale: Scale = { metres, up: ups[up] ?? 'unknown' };
-            return { markers, placements: placementsOut(module, list, points), factor, isTurned: turned !== 0, scale };
-        });
-    } finally {
-        module.release(list);
-    }
+    return module.scoped((keep) => {
+        const list = keep(newStructs(module, 'poise_placement', from.model.joints.length + from.model.tools.length));
+        const problem = keep(newStruct(module, 'poise_retarget_problem', null,
+            { fromScale: from.scale, toScale: to.scale, pairCount: pairs.length, keepSize },
+            {
+                from: from.model.address, clip: from.clip.address, to: to.model.address,
+                pairs: keep(module.ints(pairs.map((pair) => keep(module.text(pair))))),
+            }));
+        const report = keep(newStructs(module, 'poise_retarget_report'));
+        const markers = new Markers(module, module.make('poise_retarget_points', [problem], [list, report]));
+        const { points, ...rest } = getStruct<Retargeted & { points: number }>(module, 'poise_retarget_report', report);
+        return { ...rest, markers, placements: getStructs(module, 'poise_placement', list, points) };
+    });
 }

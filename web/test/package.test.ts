@@ -16,14 +16,15 @@ const isError = (status: string, text: RegExp, line?: number) => (error: unknown
 };
 
 test('the names of all enumerations are those of the C library', () => {
-    const lists = [ik.statuses, ik.jointTypes, ik.goalKinds, ik.methods, ik.outcomes, ik.formats];
-    lists.forEach((list, kind) => {
-        const names: string[] = [];
-        for (let at = poise.module.call('web_name', kind, 0); at !== 0; at = poise.module.call('web_name', kind, names.length)) {
-            names.push(poise.module.string(at));
-        }
-        assert.deepEqual(names, [...list]);
-    });
+    const lists = {
+        poise_status_name: ik.statuses, poise_joint_type_name: ik.jointTypes, poise_goal_kind_name: ik.goalKinds,
+        poise_method_name: ik.methods, poise_outcome_name: ik.outcomes, poise_format_name: ik.formats,
+    };
+    for (const [call, list] of Object.entries(lists)) {
+        const name = (i: number) => poise.module.string(poise.module.call(call, i));
+        assert.deepEqual(list.map((_, i) => name(i)), [...list]);
+        assert.match(name(list.length), /unknown/, `${call}: there is one more`);
+    }
 });
 
 test('the module is small enough, and one thread does', () => {

@@ -1,0 +1,56 @@
+// Memory, files that others name, and all poses at once.
+#include "glue.h"
+
+#include <stdlib.h>
+
+// Zeroed; NULL where memory is short.
+void *WEB_EXPORT(web_allocate)(size_t size)
+{
+    return calloc(size > 0 ? size : 1, 1);
+}
+
+void WEB_EXPORT(web_release)(void *memory)
+{
+    free(memory);
+}
+
+// The host puts the bytes of the file that is named into memory of its own and returns their address, 0 if it has no such
+// file; *size is their number.
+WEB_IMPORT(load) unsigned char *web_host_load(const char *name, size_t *size);
+
+static poise_status load(void *user, const char *name, const void **bytes, size_t *size)
+{
+    (void)user;
+    *bytes = web_host_load(name, size);
+    return *bytes ? POISE_OK : POISE_ERROR_NOT_FOUND;
+}
+
+// What poise_read_options.load takes.
+poise_load WEB_EXPORT(web_load)(void)
+{
+    return load;
+}
+
+static double *put_pose(double *at, poise_pose pose)
+{
+    const double numbers[7] = {pose.position.x, pose.position.y, pose.position.z, pose.rotation.x,
+                               pose.rotation.y, pose.rotation.z, pose.rotation.w};
+    for (int i = 0; i < 7; ++i) {
+        *at++ = numbers[i];
+    }
+    return at;
+}
+
+// Update for q, then fill `poses` and `tools`: seven numbers for each body and each tool, position and quaternion x y z w.
+poise_status WEB_EXPORT(web_forward)(poise_kinematics *kinematics, const poise_model *model, const double *q, double *poses,
+                                     double *tools, poise_error *error)
+{
+    poise_status status = poise_kinematics_update(kinematics, q, error);
+    for (int body = 0; status == POISE_OK && body < poise_model_info(model).joints; ++body) {
+        poses = put_pose(poses, poise_kinematics_body_pose(kinematics, body));
+    }
+    for (int tool = 0; status == POISE_OK && tool < poise_model_info(model).tools; ++tool) {
+        tools = put_pose(tools, poise_kinematics_tool_pose(kinematics, tool));
+    }
+    return status;
+}

@@ -1,0 +1,126 @@
+// Structs of the library as the host sees them (web/src/structs.ts): name, kind and place of the members that it uses.
+#include "glue.h"
+
+#include "scenes/scenes.h"
+
+// What a member is. The same list is in web/src/structs.ts.
+typedef enum web_kind {
+    KIND_NUMBER,
+    KIND_INT, // enumerations, too
+    KIND_FLAG,
+    KIND_LONG,
+    KIND_ADDRESS,
+    KIND_TEXT,  // address of characters
+    KIND_CHARS, // characters
+    KIND_VEC3,
+    KIND_QUAT,
+    KIND_POSE,
+    KIND_NUMBERS,
+    KIND_SCALE,
+    KIND_SOLVER
+} web_kind;
+
+typedef struct web_member {
+    const char *name;
+    int kind, offset, size;
+} web_member;
+
+typedef struct web_struct {
+    int size, count;
+    const web_member *members;
+} web_struct;
+
+// clang-format off
+#define KIND_OF(pointer) _Generic((pointer), double *: KIND_NUMBER, int *: KIND_INT, unsigned *: KIND_INT, \
+    bool *: KIND_FLAG, uint64_t *: KIND_LONG, const char **: KIND_TEXT, char (*)[POISE_ERROR_TEXT_SIZE]: KIND_CHARS, \
+    char (*)[32]: KIND_CHARS, poise_vec3 *: KIND_VEC3, poise_quat *: KIND_QUAT, poise_pose *: KIND_POSE, \
+    double (*)[7]: KIND_NUMBERS, double (*)[2]: KIND_NUMBERS, poise_scale *: KIND_SCALE, \
+    poise_solver_options *: KIND_SOLVER, default: KIND_ADDRESS)
+// clang-format on
+
+// One member of the struct that STRUCT is about.
+#define M(member)                                                                                                           \
+    {                                                                                                                       \
+#member, KIND_OF(&((T *)0)->member), offsetof(T, member), sizeof((T *)0)->member                                    \
+    }
+
+// A function web_layout_... for the host.
+#define STRUCT(type, ...)                                                                                                   \
+    const web_struct *WEB_EXPORT(web_layout_##type)(void)                                                                   \
+    {                                                                                                                       \
+        typedef type T;                                                                                                     \
+        static const web_member members[] = {__VA_ARGS__};                                                                  \
+        static const web_struct layout = {sizeof(T), sizeof members / sizeof *members, members};                            \
+        return &layout;                                                                                                     \
+    }
+
+STRUCT(poise_error, M(status), M(line), M(column), M(text))
+STRUCT(poise_scale, M(metres), M(up))
+
+// ---- Models --------------------------------------------------------------------------------------------------------------
+
+STRUCT(poise_joint, M(name), M(body), M(parent), M(type), M(offset), M(axis), M(axis2), M(axes), M(order), M(lower),
+       M(upper), M(swing), M(mimic), M(mimic_multiplier), M(mimic_offset), M(mass), M(mass_center))
+STRUCT(poise_tool, M(name), M(body), M(pose))
+STRUCT(poise_dh_row, M(a), M(alpha), M(d), M(theta), M(prismatic), M(lower), M(upper))
+STRUCT(poise_model_summary, M(joints), M(tools), M(nq), M(nv), M(lower), M(upper))
+STRUCT(poise_joint_info, M(name), M(body), M(type), M(parent), M(mimic), M(subtree), M(q), M(nq), M(v), M(nv))
+STRUCT(poise_tool_info, M(name), M(body), M(pose))
+STRUCT(scene_marker, M(name), M(body), M(local))
+
+// ---- Solving -------------------------------------------------------------------------------------------------------------
+
+STRUCT(poise_goal, M(kind), M(body), M(body2), M(priority), M(weight), M(loss), M(loss_scale), M(tolerance), M(local),
+       M(target), M(axis), M(direction), M(distance), M(rotation_weight), M(rotation_tolerance), M(q), M(q_before),
+       M(q_weights), M(user))
+STRUCT(poise_goal_error, M(error), M(unit), M(rotation_error))
+STRUCT(poise_goal_words, M(model), M(q_start))
+STRUCT(poise_goal_list, M(count), M(goals))
+STRUCT(poise_solver_options, M(method), M(start), M(use_limits), M(max_iterations), M(restarts), M(seed), M(cost_tolerance),
+       M(gradient_tolerance), M(position_tolerance), M(rotation_tolerance), M(prior), M(step_limit), M(damping),
+       M(coupled_goals), M(locked), M(trace), M(trace_capacity), M(arm.seed_table), M(rows.max_rows), M(rows.clamp),
+       M(lbfgs.memory), M(trust_region.band), M(trust_region.cg_tolerance))
+STRUCT(poise_report, M(outcome), M(reason), M(iterations), M(evaluations), M(restarts), M(traced), M(active_limits),
+       M(moved_joints), M(start_cost), M(cost), M(gradient), M(distance), M(worst_length), M(worst_angle))
+STRUCT(poise_trace, M(cost), M(gradient), M(damping), M(step), M(accepted), M(exact))
+
+// ---- Expressive solving --------------------------------------------------------------------------------------------------
+
+STRUCT(poise_erik_options, M(body), M(tip), M(orientation_weight), M(posture_weight), M(threshold), M(aggravation),
+       M(max_iterations), M(max_sweeps), M(precision), M(stall), M(disturbance), M(window), M(tolerance),
+       M(symmetric_endpoint), M(avoid_edges), M(offset_trick), M(ccd_trick), M(exact_orientation), M(restarts))
+STRUCT(poise_erik_report, M(outcome), M(reason), M(iterations), M(used_offset), M(used_ccd), M(exact), M(error),
+       M(orientation), M(posture), M(angle), M(active_limits))
+STRUCT(poise_erik_link, M(index), M(is_twister))
+STRUCT(poise_expressive_options, M(mode), M(body), M(tip), M(goal_weight), M(posture_weight), M(threshold), M(aggravation),
+       M(length_scale), M(symmetric_endpoint), M(warm), M(exact), M(gain), M(inertia), M(searches), M(max_iterations),
+       M(max_goals), M(coupled_goals), M(use_erik))
+STRUCT(poise_expressive_report, M(outcome), M(error), M(goal), M(posture), M(worst_length), M(worst_angle), M(candidates),
+       M(evaluations), M(kept_branch))
+STRUCT(poise_filter_joint, M(lower), M(upper), M(velocity), M(acceleration), M(jerk), M(smoothness), M(responsiveness),
+       M(soft))
+
+// ---- Motion --------------------------------------------------------------------------------------------------------------
+
+STRUCT(poise_clip, M(frames), M(nq), M(frame_time), M(start_time), M(q))
+STRUCT(poise_markers, M(frames), M(count), M(rate), M(first_frame), M(scale), M(position), M(label))
+STRUCT(poise_placement, M(label), M(body), M(local), M(weight))
+STRUCT(poise_posture, M(name), M(q))
+STRUCT(poise_track_problem, M(model), M(placements), M(placement_count), M(markers), M(q_start), M(solver), M(restarts),
+       M(least_markers), M(robust), M(outlier), M(smoothness), M(max_turn), M(chunk))
+STRUCT(poise_track_frame, M(flags), M(outcome), M(iterations), M(seen), M(let_go), M(rms), M(worst), M(turn))
+STRUCT(poise_track_summary, M(distances), M(mean), M(rms), M(worst), M(worst_frame), M(worst_marker), M(held), M(jumps),
+       M(outliers), M(restarts), M(gaps), M(mean_iterations), M(most_iterations))
+STRUCT(poise_retarget_problem, M(from), M(clip), M(from_scale), M(to), M(to_scale), M(pairs), M(pair_count), M(keep_size))
+STRUCT(poise_retarget_report, M(points), M(factor), M(is_turned), M(scale))
+STRUCT(poise_scale_match, M(from), M(markers_unknown), M(model_unknown), M(by_size))
+STRUCT(poise_calibration, M(model), M(placements), M(placement_count), M(markers), M(frames), M(frame_count), M(q),
+       M(solver), M(scaling), M(scale_prior), M(rounds), M(tolerance))
+STRUCT(poise_calibration_report, M(frames), M(rounds), M(points), M(rms), M(mean), M(scale))
+
+// ---- Files ---------------------------------------------------------------------------------------------------------------
+
+STRUCT(poise_read_options, M(format), M(name), M(model), M(positions), M(animation), M(floating), M(load))
+STRUCT(poise_file, M(format), M(model), M(clip), M(markers), M(goals), M(goal_count), M(postures), M(posture_count),
+       M(placements), M(placement_count), M(scale), M(title), M(warnings), M(warning_count), M(warnings_dropped))
+STRUCT(poise_warning, M(line), M(text))
