@@ -6,7 +6,8 @@ know that thing are exactly the ones the recipe lists: a place that grows a swit
 commands fails here.
 
 A recipe is a heading "### A ...", a line `Traced on: `WORD`, `WORD``, and a list whose items begin with a file name. Files
-under src/, include/, app/ and web/ that hold one of the words must be in the list.
+under src/, include/, app/ and web/ that hold one of the words must be in the list. So must the table under test/ by which a
+suite checks the new one, unless TABLED lacks the recipe; other tests need not.
 
 check_architecture.py [ROOT]
 """
@@ -17,6 +18,7 @@ import sys
 PAGE = "docs/architecture.md"
 PAPERS = "docs/papers.md"
 FOLDERS = ["include", "src", "app", "web/glue", "web/src", "web/studio/src"]
+TABLED = ["A method", "A file format"]
 PATH = re.compile(r"`((?:include|src|app|web|research|reference|scenes|samples|bench|cuda|mpi|test|fuzz|tools|docs|cmake)/"
                   r"[\w./-]*)`")
 
@@ -75,7 +77,10 @@ def recipes(text):
 
 def check_recipe(root, title, words, listed):
     found = set()
-    for path in sources(root):
+    tables = [path for path in listed if path.startswith("test/")]
+    if not tables and title in TABLED:
+        yield f"{PAGE}: {title}: lists no table under test/"
+    for path in list(sources(root)) + tables:
         with open(os.path.join(root, path), encoding="utf-8") as file:
             text = file.read()
         if any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) for word in words):

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Mutation check: break one formula at a time and see whether the tests notice.
 
-mutate.py [--seed N] [--count N] [--layers kin,goal,...] [--build BUILD] [--report FILE] [--list] [--only FILE:LINE]
+mutate.py [--seed N] [--count N] [--folders kin,goal,...] [--build BUILD] [--report FILE] [--list] [--only FILE:LINE] [--again]
 
-Takes the sources of the layers, finds every place where a formula could be wrong by a sign, a neighbour, an axis, an operand or
+Takes the sources of the folders, finds every place where a formula could be wrong by a sign, a neighbour, an axis, an operand or
 a missing term, and draws --count of them by --seed, as many from each source as its share. Each is compiled alone, linked before
-the library of BUILD (a release build with its tests), and the unit tests of its layer are run until one fails. One that all
-tests pass survives: either no test looks, or the change makes no difference (tools/mutants_equal.txt holds those, each with its
-reason). The golden hash is left out: it notices any changed bit, whether right or wrong.
+the libraries of BUILD (a release build with its tests), and the unit tests of its folder are run until one fails. One that may
+step past the end of an array is compiled with the address sanitizer. One that all tests pass survives: either no test looks, or
+the change makes no difference (tools/mutants_equal.txt holds those, each with its reason). The golden hash is left out: it
+notices any changed bit, whether right or wrong.
+
+--report FILE appends to the file and does not run again what it holds; --again runs its survivors, and nothing else.
 
 Exits with 1 when a mutant survives that is not listed.
 """
@@ -21,32 +24,46 @@ import sys
 import tempfile
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-LAYERS = ["kin", "goal", "solve", "express"]
+FOLDERS = ["base", "math", "model", "kin", "goal", "solve", "express", "motion", "batch", "io"]
 
-# Suites by layer, quick ones first.
+# Suites by folder or source, the longest prefix first; within a row the quick ones first. Those of the prefixes above follow.
+# app_*: what the command prints, by the transcripts.
 TESTS = {
-    "kin": ["kinematics", "retract", "tensor", "goals", "objective", "plain_model", "solver", "scenes", "derivatives"],
-    "goal": ["goals", "objective", "rows", "solver", "derivatives", "second_order_parts", "invariance", "tracker", "properties"],
-    "solve": ["solver", "second_order_parts", "rows", "second_order", "arm", "arm_solve", "arm_all", "row_methods", "row_levels",
-              "geometric", "reach", "extremes", "batch_arm", "batch_tree", "invariance", "properties", "tracker"],
+    "base": ["base", "builder", "io_number"],
+    "math": ["math", "trig", "so3", "expmap", "base", "dense", "spectral", "kinematics", "retract", "joints", "goals", "methods"],
+    "model": ["builder", "model", "limits", "joints", "scenes", "kinematics", "retract", "methods", "io_json", "io_dh"],
+    "kin": ["kinematics", "retract", "joints", "tensor", "goals", "objective", "plain_model", "solver", "scenes", "batch_tree"],
+    "goal": ["goals", "objective", "rows", "solver", "second_order_parts", "row_methods", "methods", "tracker", "hdm05"],
+    "solve": ["solver", "second_order_parts", "rows", "second_order", "arm", "row_methods", "row_levels", "geometric", "reach",
+              "batch_arm", "batch_tree", "methods", "tracker"],
+    "solve/arm": ["arm", "arm_solve", "arm_all", "batch_arm", "methods"],
+    "solve/rows": ["rows", "row_methods", "row_levels", "methods"],
+    "solve/geometric": ["geometric", "reach", "methods"],
+    "solve/classic": ["second_order_parts", "second_order", "solver", "methods"],
+    "solve/tree": ["second_order_parts", "second_order", "solver", "methods", "batch_tree"],
     "express": ["filter", "erik_parts", "erik_contract", "expressive_models", "erik", "expressive", "erik_paper"],
+    "express/filter.c": ["filter"],
+    "express/erik": ["erik_parts", "erik_contract", "erik"],
+    "express/successor": ["expressive_models", "expressive"],
+    "motion": ["motion", "calibrate", "tracker", "recording", "app_track", "app_convert", "app_smooth", "app_change"],
+    "batch": ["batch_arm", "batch_tree", "arm_batch"],
+    "io": ["readers", "io_detect", "joints", "goals", "faults", "app_convert"],
+    "io/acclaim": ["io_asf", "io_asf_files"],
+    "io/bvh": ["io_bvh", "io_bvh_files"],
+    "io/c3d": ["io_c3d", "io_c3d_files"],
+    "io/dh": ["io_dh"],
+    "io/gltf": ["io_gltf", "io_gltf_write", "io_gltf_files"],
+    "io/goals": ["goal_text", "goals"],
+    "io/json": ["parsers", "io_json", "io_gltf"],
+    "io/mjcf": ["io_mjcf", "mujoco"],
+    "io/opensim": ["io_trc", "io_mot"],
+    "io/poise": ["io_json"],
+    "io/text": ["io_number", "io_trc", "io_bvh"],
+    "io/urdf": ["io_urdf"],
+    "io/xml": ["parsers", "io_urdf"],
 }
-# Sources whose own tests come first.
-OWN = {
-    "arm": ["arm", "arm_solve", "arm_all", "batch_arm"],
-    "rows": ["rows", "row_methods", "row_levels"],
-    "levels": ["row_levels", "row_methods"],
-    "pseudo_inverse": ["row_methods"], "selectively_damped": ["row_methods"], "priority": ["row_levels"],
-    "damped_least_squares": ["row_methods"], "jacobian_transpose": ["row_methods"],
-    "ccd": ["geometric", "reach"], "bwcd": ["geometric", "reach"], "fabrik": ["geometric", "reach"],
-    "geometric": ["geometric", "reach"], "best_move": ["geometric", "reach"], "pull": ["geometric", "reach"],
-    "tree_step": ["second_order", "second_order_parts"], "edges": ["second_order", "second_order_parts"],
-    "filter": ["filter"], "erik": ["erik_contract", "erik"], "expressive": ["expressive_models", "expressive"],
-    "damped": ["second_order_parts", "second_order"], "trust_region": ["second_order_parts", "second_order"],
-    "steihaug": ["second_order_parts", "second_order"], "banded": ["second_order_parts", "second_order"],
-    "bfgs": ["second_order_parts", "second_order"], "lbfgs": ["second_order_parts", "second_order"],
-    "newton_projected": ["second_order_parts", "second_order"], "line_search": ["second_order_parts", "second_order"],
-}
+# A header of formulas is compiled into every source that includes it, if these are so few.
+INCLUDERS = 8
 
 # What may be wrong: (name, pattern, replacement). The pattern is matched in lines of code without comments and strings.
 CHANGES = [
@@ -93,25 +110,31 @@ def formula_lines(path):
             yield number, line
 
 
-def candidates(layers):
+def sources(folder):
+    for path, folders, files in os.walk(os.path.join(ROOT, "src", folder)):
+        folders.sort()
+        for name in sorted(files):
+            if name.endswith((".c", ".h")):
+                yield os.path.relpath(os.path.join(path, name), ROOT)
+
+
+def candidates(folders, objects):
+    """Mutants by source; of headers those that few sources include."""
     found = {}
-    for layer in layers:
-        for name in sorted(os.listdir(os.path.join(ROOT, "src", layer))):
-            path = os.path.join("src", layer, name)
-            if not name.endswith(".c"):
-                continue
-            for number, line in formula_lines(os.path.join(ROOT, path)):
-                code = NOISE.sub(lambda m: " " * len(m.group()), line)
-                for kind, pattern, replacement in CHANGES:
-                    for match in re.finditer(pattern, code):
-                        new = line[:match.start()] + match.expand(replacement) + line[match.end():]
-                        found.setdefault(path, []).append((path, number, kind, line, new))
+    for path in (path for folder in folders for path in sources(folder)):
+        if not 0 < len(objects.get(path, [])) <= INCLUDERS:
+            continue
+        for number, line in formula_lines(os.path.join(ROOT, path)):
+            code = NOISE.sub(lambda m: " " * len(m.group()), line)
+            for kind, pattern, replacement in CHANGES:
+                for match in re.finditer(pattern, code):
+                    new = line[:match.start()] + match.expand(replacement) + line[match.end():]
+                    found.setdefault(path, []).append((path, number, kind, line, new))
     return found
 
 
-def draw(layers, count, seed):
+def draw(found, count, seed):
     """`count` mutants, from each source in proportion to what it offers, at least one from each."""
-    found = candidates(layers)
     total = sum(len(v) for v in found.values())
     chosen = []
     for path in sorted(found):
@@ -119,61 +142,115 @@ def draw(layers, count, seed):
         share = max(1, round(count * len(found[path]) / total))
         chosen += pick.sample(found[path], min(share, len(found[path])))
     random.Random(seed).shuffle(chosen)
-    return chosen, total
+    return chosen[:count]
 
 
-def programs_of(build):
-    """The program that holds each suite, as CTest runs it."""
-    text = open(os.path.join(build, "test", "CTestTestfile.cmake"), encoding="utf-8").read()
-    return {name: os.path.basename(path) for path, name in re.findall(r'add_test\(.*? "(\S*/tests_\w+)" "(\w+)"\)', text)}
+def ninja(build, *words):
+    return subprocess.run(["ninja", "-C", build, "-t", *words], capture_output=True, text=True, check=False).stdout.split("\n")
 
 
-def commands_of(build, program):
-    """The command that links a program, from the build's own."""
-    out = subprocess.run(["ninja", "-C", build, "-t", "commands", program], capture_output=True, text=True, check=False)
-    lines = [line for line in out.stdout.split("\n") if f"bin/{program} " in line and " -o " in line]
-    return lines[-1] if lines else None
+class Build:
+    """What a finished build knows: how each source is compiled, which ones a header goes into, how each suite is run."""
+
+    def __init__(self, folder):
+        self.folder = os.path.abspath(folder)
+        self.compiles = {}
+        for line in ninja(self.folder, "commands", "poise_static") + ninja(self.folder, "commands", "poise_io_static"):
+            match = re.search(r" -o (\S+) -c (\S+)$", line)
+            if match:
+                self.compiles[match.group(1)] = (os.path.relpath(match.group(2), ROOT), line)
+        self.objects = self.includers()
+        self.tests = self.suites()
+        self.links = {}
+
+    def includers(self):
+        found, current = {}, None
+        for line in ninja(self.folder, "deps"):
+            if line and not line.startswith(" "):
+                current = line.split(":")[0]
+            elif line.strip() and current in self.compiles:
+                path = os.path.relpath(os.path.join(self.folder, line.strip()), ROOT)
+                if path.startswith("src/"):
+                    found.setdefault(path, set()).add(current)
+        return found
+
+    def suites(self):
+        """The program and the words after it, by the suite's name."""
+        found = {}
+        for path, _, files in os.walk(os.path.join(self.folder, "test")):
+            if "CTestTestfile.cmake" in files:
+                text = open(os.path.join(path, "CTestTestfile.cmake"), encoding="utf-8").read()
+                for name, words in re.findall(r"add_test\(\[=\[(\w+)\]=\] (.*)\)", text):
+                    words = re.findall(r'"([^"]*)"', words)
+                    program = next((w for w in words if re.search(r"/bin/(tests_\w+|poise)$", w)), None)
+                    if program:
+                        found[name] = (program, words)
+        return found
+
+    def link(self, program):
+        """The command that links a program, from the build's own."""
+        if program not in self.links:
+            name = os.path.relpath(program, self.folder)
+            lines = [line for line in ninja(self.folder, "commands", name) if f" -o {name} " in line]
+            self.links[program] = lines[-1] if lines else None
+        return self.links[program]
 
 
 def tests_for(path):
-    layer, stem = path.split("/")[1], os.path.basename(path)[:-2]
-    first = next((tests for name, tests in OWN.items() if stem == name or stem.startswith(name + "_")), [])
-    return first + [test for test in TESTS[layer] if test not in first]
+    """From those of the source itself to those of its folder."""
+    inner = path[len("src/"):]
+    rows = [row for row in TESTS if inner == row or inner.startswith(row + "/")]
+    names = [name for row in sorted(rows, key=len, reverse=True) for name in TESTS[row]]
+    return list(dict.fromkeys(names))
 
 
-def compile_command(build, path):
-    out = subprocess.run(["ninja", "-C", build, "-t", "commands", "poise_static"], capture_output=True, text=True, check=False)
-    for line in out.stdout.split("\n"):
-        if line.endswith(path):
-            return line
-    return None
-
-
-def run(mutant, build, links, compiles, timeout):
-    """What became of a mutant: (verdict, test)."""
+def compile_mutant(mutant, build, work, sanitize):
+    """Compiles what holds the changed line, in a tree of links to the sources; the objects, or None."""
     path, number, _, _, new = mutant
+    subprocess.run(["cp", "-rs", os.path.join(ROOT, "src"), work], check=True)
+    lines = open(os.path.join(ROOT, path), encoding="utf-8").read().split("\n")
+    lines[number] = new
+    os.remove(os.path.join(work, path))
+    with open(os.path.join(work, path), "w", encoding="utf-8") as file:
+        file.write("\n".join(lines))
+    objects = []
+    for made in sorted(build.objects[path]):
+        source, command = build.compiles[made]
+        objects.append(f"{work}/{len(objects)}.o")
+        # -O1 gives the same bits and builds in half the time
+        command = re.sub(r" -MD -MT \S+ -MF \S+", "", command).replace(" -Werror", "").replace("ccache ", "")
+        command = command.replace(f"-I{ROOT}/src", f"-I{work}/src")
+        command = re.sub(r" -o \S+ -c \S+$", f" -O1 -w {sanitize} -o {objects[-1]} -c {work}/{source}", command)
+        if subprocess.run(command, shell=True, cwd=build.folder, capture_output=True, check=False).returncode != 0:
+            return None
+    return objects
+
+
+def run(mutant, build, timeout):
+    """What became of a mutant: (verdict, test)."""
+    sanitize = "-fsanitize=address" if mutant[2] == "bound" else ""
     with tempfile.TemporaryDirectory() as work:
-        lines = open(os.path.join(ROOT, path), encoding="utf-8").read().split("\n")
-        lines[number] = new
-        source = os.path.join(work, os.path.basename(path))
-        with open(source, "w", encoding="utf-8") as file:
-            file.write("\n".join(lines))
-        # -O1 gives the same bits and builds in half the time; headers beside the source are found by -I
-        made = compiles[path]
-        made = re.sub(r" -MD -MT \S+ -MF \S+", "", made)
-        made = re.sub(r" -o \S+ -c \S+$", f" -O1 -w -I{ROOT}/{os.path.dirname(path)} -o {work}/mutant.o -c {source}", made)
-        made = made.replace(" -Werror", "")
-        if subprocess.run(made, shell=True, cwd=build, capture_output=True, check=False).returncode != 0:
+        objects = compile_mutant(mutant, build, work, sanitize)
+        if objects is None:
             return "does not compile", ""
-        for test in tests_for(path):
-            if test not in links:
+        linked = {}
+        for test in tests_for(mutant[0]):
+            if test not in build.tests:
                 continue
-            link = re.sub(r" -o bin/tests_\w+ ", f" {work}/mutant.o -o {work}/test ", links[test])
-            made = subprocess.run(link, shell=True, cwd=build, capture_output=True, check=False)
-            if made.returncode != 0:
-                return "does not link", made.stderr.decode()[-300:]
+            program, words = build.tests[test]
+            if mutant[0].startswith("src/io/") and "libpoise_io.a" not in build.link(program):
+                continue
+            own = linked.setdefault(program, os.path.join(work, str(len(linked)), os.path.basename(program)))
+            if not os.path.exists(own):
+                os.mkdir(os.path.dirname(own))
+                link = re.sub(r" -o \S+ ", f" {sanitize} {' '.join(objects)} -o {own} ", build.link(program), count=1)
+                made = subprocess.run(link, shell=True, cwd=build.folder, capture_output=True, check=False)
+                if made.returncode != 0:
+                    return "does not link", made.stderr.decode()[-300:]
+            words = [own if word == program else word for word in words]
+            environment = dict(os.environ, ASAN_OPTIONS="detect_leaks=0")
             try:
-                result = subprocess.run([f"{work}/test", test], cwd=work, capture_output=True, timeout=timeout, check=False).returncode
+                result = subprocess.run(words, cwd=work, capture_output=True, timeout=timeout, check=False, env=environment).returncode
             except subprocess.TimeoutExpired:
                 return "noticed", test + " (no end)"
             if result not in (0, 77):
@@ -203,29 +280,43 @@ def verdicts_in(report):
     lines = open(report, encoding="utf-8").read().split("\n")
     found = {}
     for i, line in enumerate(lines):
-        match = re.match(r"(noticed|survived|equal|does not compile) +(\S+?):(\d+) ", line + " ")
+        match = re.match(r"(noticed|survived|equal|does not compile|does not link) +(\S+?):(\d+) ", line + " ")
         if match and i + 2 < len(lines):
             found[(match.group(2), match.group(3), lines[i + 1].strip(), lines[i + 2].strip())] = match.group(1)
     return found
 
 
+def key_of(mutant):
+    path, number, _, line, new = mutant
+    return path, str(number + 1), line.strip(), new.strip()
+
+
+def choose(given, build):
+    """The mutants to look at, and how many there are in all."""
+    folders = given.folders.split(",")
+    if given.only:
+        path, line = given.only.rsplit(":", 1)
+        found = candidates([os.path.dirname(path)[len("src/"):]], build.objects)
+        return [m for m in found.get(path, []) if m[1] + 1 == int(line)], 0
+    found = candidates(folders, build.objects)
+    return draw(found, given.count, given.seed), sum(len(v) for v in found.values())
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=120)
-    parser.add_argument("--layers", default=",".join(LAYERS))
+    parser.add_argument("--count", type=int, default=150)
+    parser.add_argument("--folders", default=",".join(FOLDERS))
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout", type=int, default=180)
     parser.add_argument("--report", help="append to this file; what it holds already is not run again")
+    parser.add_argument("--again", action="store_true", help="run what survived in the report")
     parser.add_argument("--only", help="FILE:LINE: every mutant of that line")
     parser.add_argument("--list", action="store_true")
     given = parser.parse_args()
-    layers = given.layers.split(",")
-    chosen, total = draw(layers, given.count, given.seed)
-    if given.only:
-        path, line = given.only.rsplit(":", 1)
-        chosen = [m for m in candidates(layers).get(path, []) if m[1] + 1 == int(line)]
+    build = Build(given.build)
+    chosen, total = choose(given, build)
     if given.list:
         for path, number, kind, line, new in chosen:
             print(f"{path}:{number + 1}: {kind}\n  {line.strip()}\n  {new.strip()}")
@@ -233,19 +324,15 @@ def main():
     done, counts = {}, {}
     if given.report and os.path.exists(given.report):
         done = verdicts_in(given.report)
-    for path, number, kind, line, new in chosen:
-        verdict = done.get((path, str(number + 1), line.strip(), new.strip()))
-        if verdict:
+    left = [m for m in chosen if (done.get(key_of(m)) == "survived" if given.again else key_of(m) not in done)]
+    for mutant in chosen:
+        if mutant not in left and key_of(mutant) in done:
+            verdict = done[key_of(mutant)]
             counts[verdict] = counts.get(verdict, 0) + 1
-    left = [m for m in chosen if (m[0], str(m[1] + 1), m[3].strip(), m[4].strip()) not in done]
-    programs = programs_of(given.build)
-    links = {test: commands_of(given.build, programs[test]) for layer in layers for test in TESTS[layer] if test in programs}
-    links = {test: link for test, link in links.items() if link}
-    compiles = {path: compile_command(given.build, path) for path in {m[0] for m in chosen}}
     equal = known_equal()
     report = open(given.report, "a", encoding="utf-8") if given.report else sys.stdout
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
-        futures = {pool.submit(run, m, given.build, links, compiles, given.timeout): m for m in left}
+        futures = {pool.submit(run, m, build, given.timeout): m for m in left}
         for future in concurrent.futures.as_completed(futures):
             path, number, kind, line, new = futures[future]
             verdict, test = future.result()
@@ -253,7 +340,8 @@ def main():
                 verdict = "equal"
             counts[verdict] = counts.get(verdict, 0) + 1
             print(f"{verdict:9} {path}:{number + 1} {kind} {test}\n    {line.strip()}\n    {new.strip()}", file=report, flush=True)
-    print(f"{len(chosen)} of {total} mutants: " + ", ".join(f"{n} {v}" for v, n in sorted(counts.items())), file=report, flush=True)
+    print(f"{len(chosen)} of {total} mutants, seed {given.seed}: " + ", ".join(f"{n} {v}" for v, n in sorted(counts.items())),
+          file=report, flush=True)
     return 1 if counts.get("survived") else 0
 
 

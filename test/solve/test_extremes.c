@@ -93,14 +93,13 @@ static void spoil_numbers(scene_random *random, double *x, int count)
 static void spoil_options(scene_random *random, problem *p)
 {
     poise_solver_options *o = &p->options;
-    bool is_geometric = o->method == POISE_METHOD_CCD || o->method == POISE_METHOD_BWCD || o->method == POISE_METHOD_FABRIK;
     double *fields[] = {&o->damping,
                         &o->rows.clamp,
                         &o->step_limit,
                         &o->position_tolerance,
                         &o->cost_tolerance,
                         &o->gradient_tolerance,
-                        is_geometric ? &o->rows.clamp : &o->prior};
+                        method_is_geometric((int)o->method) ? &o->rows.clamp : &o->prior};
     *fields[scene_random_index(random, (int)TEST_COUNT(fields))] = any_positive(random);
     o->restarts = scene_random_index(random, 3);
     o->use_limits = scene_random_index(random, 3) > 0;
@@ -182,11 +181,9 @@ TEST(nothing_but_finite_numbers_comes_back_on_arms)
     check_method(POISE_METHOD_AUTO, true);
 }
 
-TEST(nothing_but_finite_numbers_comes_back_from_all_methods)
+TEST_ROWS(nothing_but_finite_numbers_comes_back, POISE_METHOD_COUNT)
 {
-    for (int m = 0; m < POISE_METHOD_COUNT; ++m) {
-        check_method((poise_method)m, false);
-    }
+    check_method((poise_method)test_row, false);
 }
 
 // Weights have no unit: with all of them multiplied the answer is the same, up to what doubles can square. Powers of

@@ -329,37 +329,6 @@ TEST(a_sweep_agrees_with_one_that_moves_all_bodies_after_every_joint)
 
 // ---- Promises ------------------------------------------------------------------------------------------------------------
 
-// Locked coordinates have the value they had; a quaternion is locked as a whole.
-static void check_locks(const bench *b, const double *start, const double *q)
-{
-    for (int k = 0; k < poise_model_info(b->model).joints; ++k) {
-        poise_joint_info info = poise_model_joint_info(b->model, k);
-        int nq = info.nq, nv = info.nv, first = info.q, v = info.v;
-        int plain = nq > nv ? nv - 3 : nv; // slides come before a quaternion
-        for (int i = 0; i < plain; ++i) {
-            ck_assert(!b->locked[v + i] || q[first + i] == start[first + i]);
-        }
-        if (nq > nv && (b->locked[v + plain] || b->locked[v + plain + 1] || b->locked[v + plain + 2])) {
-            ck_assert_mem_eq(q + first + plain, start + first + plain, 4 * sizeof *q);
-        }
-    }
-}
-
-// Costs of CCD and BWCD fall from one record to the next; for FABRIK the answer is not worse than the start.
-static void check_promises(const bench *b, const double *start, const double *q, const poise_report *report)
-{
-    double last = report->start_cost;
-    for (int i = 0; i < report->traced && b->options.method != POISE_METHOD_FABRIK; ++i) {
-        ck_assert_double_le(b->trace[i].cost, last);
-        last = b->trace[i].cost;
-    }
-    ck_assert_double_le(report->cost, report->start_cost);
-    ck_assert_int_le(report->iterations, b->options.max_iterations);
-    ck_assert(poise_model_within_limits(b->model, q));
-    ck_assert(isfinite(report->cost) && isfinite(report->gradient) && isfinite(report->distance));
-    check_locks(b, start, q);
-}
-
 static void add_trimmings(scene_random *random, poise_goal *goal)
 {
     if (goal->kind != POISE_GOAL_POSITION && goal->kind != POISE_GOAL_POSE) {
@@ -369,36 +338,6 @@ static void add_trimmings(scene_random *random, poise_goal *goal)
     goal->loss_scale = scene_random_range(random, 0.1, 1.0);
     if (scene_random_index(random, 3) == 0) {
         goal->tolerance = poise_vec3_make(0.1, scene_random_index(random, 2) ? INFINITY : 0.0, 0.3);
-    }
-}
-
-TEST(cost_never_rises_and_limits_and_locks_hold_on_random_problems)
-{
-    scene_random random = scene_random_make(7);
-    for (int round = 0; round < 1500; ++round) {
-        poise_method method = geometric[round % 2];
-        bench b;
-        bench_over(&b, random_model(&random, 1 + scene_random_index(&random, 12), RANDOM_LIMITS | RANDOM_FOREST), method);
-        poise_goal goals[4];
-        int count = 1 + scene_random_index(&random, 4);
-        for (int i = 0; i < count; ++i) {
-            goals[i] = bench_random_goal(&random, b.model, round % 4 > 1);
-            add_trimmings(&random, &goals[i]);
-        }
-        for (int i = 0; i < b.nv; ++i) {
-            b.locked[i] = scene_random_index(&random, 8) == 0;
-        }
-        b.options.max_iterations = 20;
-        b.options.step_limit = round % 5 ? INFINITY : 0.3;
-        double q[LARGEST], start[LARGEST];
-        scene_random_configuration(&random, b.model, q);
-        memcpy(start, q, sizeof q);
-        poise_report report;
-        ck_assert_int_eq(bench_solve(&b, goals, count, q, &report), POISE_OK);
-        check_promises(&b, start, q, &report);
-        for (int i = 0; i < report.traced; ++i) {
-            ck_assert_double_le(b.trace[i].step, b.options.step_limit * (1 + 1e-12)); // rounding of q + step - q
-        }
     }
 }
 
@@ -454,60 +393,6 @@ TEST(aims_at_near_points_do_not_stall_before_the_gradient_is_gone)
     ck_assert_int_gt(held_back, 0); // else this has tested nothing
 }
 
-TEST(no_number_that_is_not_finite_leaves_a_solve)
-{
-    static const double sizes[] = {0, 1e-300, 1e-160, 1e-8, 1e8, 1e150, 1e300};
-    static const char *const scenes[] = {"humanoid", "humanoid-quaternion", "arm7", "gantry"};
-    scene_random random = scene_random_make(23);
-    for (int round = 0; round < 3 * 4 * 7 * 7; ++round) {
-        bench b;
-        bool is_fabrik = round % 3 == 2;
-        bench_open(&b, scenes[round / 3 % (is_fabrik ? 3 : 4)], geometric[round % 3]);
-        double target = sizes[round / 12 % 7], weight = sizes[round / 84 % 7], q[LARGEST];
-        poise_goal goals[3];
-        for (int i = 0; i < 3; ++i) {
-            goals[i] = bench_random_goal(&random, b.model, true);
-            goals[i].kind = is_fabrik ? POISE_GOAL_POSITION : goals[i].kind;
-            goals[i].weight = weight;
-            goals[i].target.position = v3_scale(goals[i].target.position, target);
-        }
-        scene_random_configuration(&random, b.model, q);
-        b.options.max_iterations = 3;
-        poise_report report;
-        ck_assert_int_eq(bench_solve(&b, goals, 3, q, &report), POISE_OK);
-        for (int i = 0; i < b.nq; ++i) {
-            ck_assert(isfinite(q[i]));
-        }
-        ck_assert(poise_model_within_limits(b.model, q));
-    }
-}
-
-TEST(fabrik_is_never_worse_than_the_start_and_keeps_limits_on_random_problems)
-{
-    static const char *const scenes[] = {"humanoid", "humanoid-quaternion", "tree2d", "arm7", "tree-62"};
-    scene_random random = scene_random_make(8);
-    for (int round = 0; round < 200; ++round) {
-        bench b;
-        bench_open(&b, scenes[round % 5], POISE_METHOD_FABRIK);
-        poise_goal goals[3];
-        for (int i = 0; i < 3; ++i) {
-            goals[i] = bench_random_goal(&random, b.model, false);
-            goals[i] = poise_goal_position(goals[i].body, random_vector(&random, 0.1), random_vector(&random, 1.5));
-            add_trimmings(&random, &goals[i]);
-        }
-        for (int i = 0; i < b.nv; ++i) {
-            b.locked[i] = i >= 6 && scene_random_index(&random, 8) == 0;
-        }
-        b.options.max_iterations = 30;
-        double q[LARGEST], start[LARGEST];
-        scene_random_configuration(&random, b.model, q);
-        memcpy(start, q, sizeof q);
-        poise_report report;
-        ck_assert_int_eq(bench_solve(&b, goals, 3, q, &report), POISE_OK);
-        check_promises(&b, start, q, &report);
-    }
-}
-
 // ---- Pulls ---------------------------------------------------------------------------------------------------------------
 
 // M is a sum of products of a point and its target, or of a force, and `size` the sum of their lengths: no shorter.
@@ -541,53 +426,3 @@ TEST(the_size_of_a_pull_bounds_its_moments)
 }
 
 // ---- Refusals ------------------------------------------------------------------------------------------------------------
-
-static void expect_refusal(const char *scene, poise_method method, const poise_goal *goal, double prior)
-{
-    bench b;
-    bench_open(&b, scene, method);
-    b.options.prior = prior;
-    double q[LARGEST], before[LARGEST];
-    poise_model_neutral(b.model, q);
-    memcpy(before, q, sizeof q);
-    ck_assert_int_eq(bench_solve(&b, goal, 1, q, NULL), POISE_ERROR_UNSUPPORTED);
-    ck_assert_mem_eq(q, before, (size_t)b.nq * sizeof *q);
-}
-
-TEST(goals_and_joints_that_cannot_be_served_are_refused)
-{
-    poise_vec3 o = poise_vec3_make(0, 0, 0), z = {0, 0, 1}, t = {0.3, 0.2, 0.1};
-    poise_pose identity = poise_pose_identity();
-    double posture[LARGEST] = {0};
-    poise_goal position = poise_goal_position(3, o, t), banded = poise_goal_orientation(3, poise_quat_identity());
-    banded.rotation_tolerance = poise_vec3_make(0, 0, INFINITY);
-    const poise_goal refused[] = {poise_goal_plane(3, o, t, z),
-                                  poise_goal_line(3, o, t, z),
-                                  poise_goal_distance(3, o, t, 0.1),
-                                  poise_goal_posture(posture, 1),
-                                  poise_goal_smoothness(posture, NULL, 1),
-                                  poise_goal_relative(3, identity, 1, identity),
-                                  banded};
-    for (int m = 0; m < 3; ++m) {
-        for (size_t i = 0; i < sizeof refused / sizeof refused[0]; ++i) {
-            expect_refusal("arm7", geometric[m], &refused[i], 0);
-        }
-        expect_refusal("arm7", geometric[m], &position, 0.1);
-        bench b;
-        bench_open(&b, "hand", geometric[m]);
-        int tip = poise_model_info(b.model).joints - 1; // of the last finger, below a mimic
-        poise_goal finger = poise_goal_position(tip, o, t);
-        expect_refusal("hand", geometric[m], &finger, 0);
-        poise_goal two[] = {poise_goal_position(1, o, t), finger}; // the second is none of the goals
-        double q[LARGEST];
-        bench_open(&b, "hand", geometric[m]);
-        poise_model_neutral(b.model, q);
-        ck_assert_int_eq(bench_solve(&b, two, 1, q, NULL), POISE_OK);
-    }
-    const poise_goal no_positions[] = {poise_goal_direction(3, z, z), poise_goal_orientation(3, poise_quat_identity()),
-                                       poise_goal_pose(3, identity, identity), poise_goal_aim(3, o, z, t)};
-    for (size_t i = 0; i < sizeof no_positions / sizeof no_positions[0]; ++i) {
-        expect_refusal("arm7", POISE_METHOD_FABRIK, &no_positions[i], 0);
-    }
-    expect_refusal("scara", POISE_METHOD_FABRIK, &position, 0);
-}

@@ -6,30 +6,48 @@
 
 // ---- Goals ---------------------------------------------------------------------------------------------------------------
 
-static bool is_geometric(poise_method method)
+const method_facts facts_of[POISE_METHOD_COUNT] = {
+    [POISE_METHOD_AUTO] = {.name = "auto"},
+    [POISE_METHOD_GRADIENT_DESCENT] = {.name = "gradient_descent"},
+    [POISE_METHOD_JACOBIAN_TRANSPOSE] = {.name = "jacobian_transpose"},
+    [POISE_METHOD_PSEUDO_INVERSE] = {.name = "pseudo_inverse", .rows = true, .null_space = true},
+    [POISE_METHOD_DAMPED_LEAST_SQUARES] = {.name = "damped_least_squares", .rows = true},
+    [POISE_METHOD_SELECTIVELY_DAMPED] = {.name = "selectively_damped", .rows = true, .open_steps = true},
+    [POISE_METHOD_PRIORITY] = {.name = "priority", .rows = true, .levels = true},
+    [POISE_METHOD_CCD] = {.name = "ccd", .axes = true},
+    [POISE_METHOD_BWCD] = {.name = "bwcd", .axes = true},
+    [POISE_METHOD_FABRIK] = {.name = "fabrik", .points = true, .open_steps = true},
+    [POISE_METHOD_LEVENBERG_MARQUARDT] = {.name = "levenberg_marquardt"},
+    [POISE_METHOD_BFGS] = {.name = "bfgs"},
+    [POISE_METHOD_LBFGS] = {.name = "lbfgs"},
+    [POISE_METHOD_TRUST_REGION] = {.name = "trust_region"},
+    [POISE_METHOD_NEWTON_PROJECTED] = {.name = "newton_projected"},
+};
+
+static bool has_rotation_band(const poise_goal *goal)
 {
-    return method == POISE_METHOD_CCD || method == POISE_METHOD_BWCD || method == POISE_METHOD_FABRIK;
+    return goal->rotation_tolerance.x > 0 || goal->rotation_tolerance.y > 0 || goal->rotation_tolerance.z > 0;
 }
 
-static bool has_rows(poise_method method)
+bool method_serves(int method, const poise_goal *goal)
 {
-    return method >= POISE_METHOD_PSEUDO_INVERSE && method <= POISE_METHOD_PRIORITY;
+    const method_facts *facts = &facts_of[method];
+    bool is_axis = goal->kind == POISE_GOAL_DIRECTION || goal->kind == POISE_GOAL_ORIENTATION ||
+                   goal->kind == POISE_GOAL_POSE || goal->kind == POISE_GOAL_AIM;
+    if (facts->points || facts->axes) {
+        return goal->kind == POISE_GOAL_POSITION || (facts->axes && is_axis && !has_rotation_band(goal));
+    }
+    return goal->kind != POISE_GOAL_CALLBACK || !facts->rows;
 }
 
-static bool serves(poise_method method, const poise_goal *goal, unsigned features)
+// What is drawn decides the golden hash: points with a band for rotations, which they do not use, are not.
+static bool is_wanted(poise_method method, const poise_goal *goal, unsigned features)
 {
     bool over_q = goal->kind == POISE_GOAL_POSTURE || goal->kind == POISE_GOAL_SMOOTHNESS;
-    bool has_band = goal->rotation_tolerance.x > 0 || goal->rotation_tolerance.y > 0 || goal->rotation_tolerance.z > 0;
-    if (method == POISE_METHOD_FABRIK) {
-        return goal->kind == POISE_GOAL_POSITION;
-    }
-    if (is_geometric(method)) {
-        return goal->kind <= POISE_GOAL_AIM && !has_band;
-    }
-    if ((features & PROBLEM_ONE_LEVEL) && method == POISE_METHOD_PSEUDO_INVERSE && over_q) {
-        return false;
-    }
-    return goal->kind != POISE_GOAL_CALLBACK || !(has_rows(method) || (features & PROBLEM_FIXED));
+    bool is_odd = facts_of[method].axes && has_rotation_band(goal);
+    bool is_low = (features & PROBLEM_ONE_LEVEL) && facts_of[method].null_space && over_q;
+    bool is_callback = (features & PROBLEM_FIXED) && goal->kind == POISE_GOAL_CALLBACK;
+    return method_serves((int)method, goal) && !is_odd && !is_low && !is_callback;
 }
 
 static void pick_goals(scene_random *random, problem *p, unsigned features)
@@ -38,7 +56,7 @@ static void pick_goals(scene_random *random, problem *p, unsigned features)
     int wanted = 1 + scene_random_index(random, 4);
     for (int tries = 0; tries < 100 && p->count < wanted; ++tries) {
         const poise_goal *goal = &p->all.goals[scene_random_index(random, RANDOM_GOALS)];
-        if (serves(p->options.method, goal, features)) {
+        if (is_wanted(p->options.method, goal, features)) {
             p->goals[p->count++] = *goal;
         }
     }
@@ -79,10 +97,10 @@ static poise_model *turning_model(scene_random *random, int joints, bool limited
 static poise_model *model_for(scene_random *random, poise_method method, int joints, unsigned features)
 {
     bool limited = features & PROBLEM_LIMITS;
-    if (method == POISE_METHOD_FABRIK) {
+    if (facts_of[method].points) {
         return turning_model(random, joints, limited);
     }
-    bool follows = !is_geometric(method) && scene_random_index(random, 3) == 0;
+    bool follows = !method_is_geometric((int)method) && scene_random_index(random, 3) == 0;
     bool has_roots = scene_random_index(random, 4) == 0;
     unsigned kind = (limited ? RANDOM_LIMITS : 0) | (follows ? RANDOM_MIMICS : 0) | (has_roots ? RANDOM_FOREST : 0);
     for (;;) { // one with mass and freedom
@@ -190,6 +208,46 @@ problem *problem_make_arm(scene_random *random, int joints)
     }
     p->count = 1;
     p->options.start = scene_random_index(random, 4) == 0 ? POISE_START_COLD : POISE_START_WARM;
+    poise_kinematics_destroy(kin);
+    return p;
+}
+
+static poise_model *limb_model(scene_random *random, poise_joint_type type, bool is_mimic)
+{
+    static const char *const names[] = {"base", "joint", "tip"};
+    poise_builder *builder = NULL;
+    poise_model *model = NULL;
+    bool sound = poise_builder_create(NULL, &builder, NULL) == POISE_OK;
+    for (int i = 0; i < 3 && sound; ++i) {
+        poise_joint joint = random_joint(random, i == 1 ? type : POISE_JOINT_REVOLUTE);
+        joint.name = names[i];
+        joint.parent = i == 0 ? NULL : names[i - 1];
+        joint.mimic = i == 1 && is_mimic ? names[0] : NULL;
+        sound = poise_builder_add_joint(builder, &joint, NULL) == POISE_OK;
+    }
+    sound = sound && poise_model_create(builder, NULL, &model, NULL) == POISE_OK;
+    poise_builder_destroy(builder);
+    return sound ? model : NULL;
+}
+
+problem *problem_make_limb(scene_random *random, poise_method method, poise_joint_type type, bool is_mimic)
+{
+    problem *p = open_problem(method);
+    poise_kinematics *kin = NULL;
+    if (!p || !take_model(p, limb_model(random, type, is_mimic)) ||
+        poise_kinematics_create(p->model, NULL, &kin, NULL) != POISE_OK) {
+        problem_destroy(p);
+        return NULL;
+    }
+    double there[PROBLEM_NUMBERS], step[PROBLEM_NUMBERS];
+    poise_vec3 local = random_vector(random, 0.5);
+    scene_random_configuration(random, p->model, p->start);
+    random_step(random, p->model, 0.2, step);
+    poise_retract(p->model, p->start, step, there, NULL);
+    poise_kinematics_update(kin, there, NULL);
+    p->goals[0] = poise_goal_position(2, local, poise_kinematics_point(kin, 2, local));
+    p->count = 1;
+    p->options.max_iterations = 1000;
     poise_kinematics_destroy(kin);
     return p;
 }

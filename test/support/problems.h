@@ -30,6 +30,27 @@ typedef struct answer {
     poise_report report;
 } answer;
 
+// What tests must know of a method; one row for each, in problems.c.
+typedef struct method_facts {
+    const char *name;
+    bool points;     // serves POSITION goals alone, on joints that turn; slides only in a free root
+    bool axes;       // serves points and axes: POSITION, DIRECTION, ORIENTATION, POSE and AIM, without bands for rotations
+    bool rows;       // serves what has residual rows: not CALLBACK
+    bool null_space; // POSTURE and SMOOTHNESS stand below the other goals: the cost may rise for them
+    bool levels;     // serves goal.priority
+    bool open_steps; // a step may not be unique: equal singular values, a twist that is left open
+} method_facts;
+
+extern const method_facts facts_of[POISE_METHOD_COUNT];
+
+static inline bool method_is_geometric(int method)
+{
+    return facts_of[method].points || facts_of[method].axes;
+}
+
+// Does the method serve such a goal?
+bool method_serves(int method, const poise_goal *goal);
+
 typedef enum problem_feature {
     PROBLEM_PLAIN = 0,
     PROBLEM_LIMITS = 1,
@@ -44,6 +65,10 @@ problem *problem_make(scene_random *random, poise_method method, int joints, uns
 
 // A pose goal on an arm of `joints` hinges and slides, for AUTO: near the reach, or a little out of it.
 problem *problem_make_arm(scene_random *random, int joints);
+
+// A hinge, a joint of the type, a hinge, and a POSITION goal for a point of the last where a small step takes it. The joint
+// may follow the first.
+problem *problem_make_limb(scene_random *random, poise_method method, poise_joint_type type, bool is_mimic);
 
 void problem_destroy(problem *p);
 
