@@ -31,7 +31,10 @@ double pz_swing_excess(const poise_joint *given, const double *q)
 // Beyond this the squares of a swing may overflow. Any swing of length 4 is outside still.
 #define LONG_SWING 1e100
 
-// Shrink along the ray to the centre. Rounding may leave the result a hair outside, so shrink on until it is inside.
+#define SHRINKING 64 // rounds
+
+// Shrink along the ray to the centre. Rounding may leave the result a hair outside, so shrink on until it is inside. An
+// ellipse of denormal numbers has no points but its centre.
 static void clamp_swing(const poise_joint *given, double *q)
 {
     double largest = max2(fabs(q[0]), fabs(q[1]));
@@ -40,9 +43,9 @@ static void clamp_swing(const poise_joint *given, double *q)
         q[1] = 4.0 * (q[1] / largest);
     }
     double size = sqrt(pz_swing_excess(given, q));
-    while (pz_swing_excess(given, q) > 1.0) {
-        q[0] /= size;
-        q[1] /= size;
+    for (int round = 0; !(pz_swing_excess(given, q) <= 1.0); ++round) {
+        q[0] = round < SHRINKING ? q[0] / size : 0.0;
+        q[1] = round < SHRINKING ? q[1] / size : 0.0;
         size = 1.0 + PZ_EPSILON;
     }
 }

@@ -360,6 +360,35 @@ static void describe(poise_solver *s)
     }
 }
 
+// Are all numbers of q finite and within the limits?
+static bool holds_limits(const poise_solver *s, const double *q)
+{
+    const poise_model *model = s->model;
+    bool holds = true;
+    for (int i = 0; i < model->nq; ++i) {
+        bool inside = !s->options.use_limits || (model->lower[i] <= q[i] && q[i] <= model->upper[i]);
+        holds = holds && inside && is_finite(q[i]);
+    }
+    return holds && (!s->has_swings || poise_model_within_limits(model, q));
+}
+
+// Limits hold in every answer, whatever a method did: what left them is moved back, or given up for the start where that is
+// not better.
+static void hold_limits(poise_solver *s)
+{
+    if (holds_limits(s, s->q_best)) {
+        return;
+    }
+    bool is_better = poise_model_clamp(s->model, s->q_best, NULL, NULL) == POISE_OK &&
+                     pz_try(s, s->q_best, POISE_LEVEL_COST) < s->report.start_cost;
+    if (!is_better) {
+        copy(s->q_best, s->q_start, s->model->nq);
+    }
+    s->is_measured = false;
+    s->report.outcome = POISE_OUTCOME_STALLED;
+    s->report.reason = "the method left the limits; its answer was moved back inside";
+}
+
 // Is the start within the limits, at a glance? Swings and quaternions need a closer look.
 static bool is_inside(const poise_solver *s)
 {
@@ -393,6 +422,7 @@ poise_status pz_solve_begin(poise_solver *s, const poise_goal *goals, int count,
 
 void pz_solve_end(poise_solver *s, double *q, poise_report *report)
 {
+    hold_limits(s);
     describe(s);
     copy(q, s->q_best, s->model->nq);
     if (report) {

@@ -221,6 +221,20 @@ TEST(a_swing_outside_its_ellipse_moves_along_the_ray_to_the_centre)
     }
 }
 
+TEST(an_ellipse_of_denormal_numbers_is_no_endless_loop)
+{
+    static const double axes[] = {5e-324, 1e-320, 1e-310, 2.3e-308, 1e-300};
+    for (size_t i = 0; i < TEST_COUNT(axes); ++i) {
+        for (size_t j = 0; j < TEST_COUNT(axes); ++j) {
+            poise_model *model = single(POISE_JOINT_SWING_TWIST, -INFINITY, INFINITY, axes[i], axes[j]);
+            double q[3] = {axes[j] * 3, -axes[i] * 2, 0.7}, far[3] = {0.5, -1e300, 0.7};
+            ck_assert_int_eq(poise_model_clamp(model, q, NULL, NULL), POISE_OK);
+            ck_assert_int_eq(poise_model_clamp(model, far, NULL, NULL), POISE_OK);
+            ck_assert(poise_model_within_limits(model, q) && poise_model_within_limits(model, far));
+        }
+    }
+}
+
 TEST(a_swing_keeps_to_its_box_and_its_ellipse_at_once)
 {
     poise_builder *builder = new_builder();

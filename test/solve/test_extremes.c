@@ -1,6 +1,7 @@
 // No numbers but finite ones come back, whatever goes in: targets, weights and starts at the ends of what doubles can hold.
 #include "scenes/scenes.h"
 #include "support/problems.h"
+#include "support/skeleton.h"
 #include "support/test_main.h"
 
 #include <math.h>
@@ -184,6 +185,37 @@ TEST(nothing_but_finite_numbers_comes_back_on_arms)
 TEST_ROWS(nothing_but_finite_numbers_comes_back, POISE_METHOD_COUNT)
 {
     check_method((poise_method)test_row, false);
+}
+
+// A swing with an ellipse far within its box, from a start at its corner.
+TEST(every_method_keeps_a_swing_in_its_ellipse)
+{
+    poise_builder *builder = new_builder();
+    poise_joint joint = poise_joint_default();
+    joint.name = "a";
+    joint.type = POISE_JOINT_SWING_TWIST;
+    joint.swing[0] = joint.swing[1] = 0.3;
+    joint.lower[0] = joint.lower[1] = 0.0;
+    joint.upper[0] = joint.upper[1] = 1000.0;
+    add(builder, &joint);
+    poise_model *model = model_of(builder);
+    scene_random random = scene_random_make(12);
+    for (int m = 0; m < POISE_METHOD_COUNT; ++m) {
+        poise_solver_options options = poise_solver_options_default();
+        options.method = (poise_method)m;
+        poise_solver *solver = NULL;
+        ck_assert_int_eq(poise_solver_create(model, &options, NULL, &solver, NULL), POISE_OK);
+        for (int trial = 0; trial < 300; ++trial) {
+            poise_vec3 local = random_vector(&random, 1.0), target = random_vector(&random, 1.0);
+            poise_goal goal = poise_goal_position(0, local, target);
+            double q[3] = {scene_random_range(&random, 0, 0.3), scene_random_range(&random, 0, 0.3), 0.1};
+            poise_status status = poise_solve(solver, &goal, 1, q, NULL, NULL);
+            ck_assert(status == POISE_OK || status == POISE_ERROR_UNSUPPORTED);
+            ck_assert_msg(status != POISE_OK || poise_model_within_limits(model, q), "%s: swing %g %g",
+                          poise_method_name((poise_method)m), q[0], q[1]);
+        }
+        poise_solver_destroy(solver);
+    }
 }
 
 // Weights have no unit: with all of them multiplied the answer is the same, up to what doubles can square. Powers of

@@ -344,7 +344,7 @@ static bool try_step(poise_solver *solver, region *r)
 
 // ---- Inside and back -----------------------------------------------------------------------------------------------------
 
-// Move the point at hand strictly inside its intervals. What no goal sees stays.
+// Move the current point strictly inside its intervals. What no goal sees stays.
 static void move_inside(poise_solver *solver, region *r)
 {
     const double *q = solver->at->kin.q;
@@ -358,6 +358,9 @@ static void move_inside(poise_solver *solver, region *r)
             r->q_trial[box->q] = clamp(q[box->q], box->lower + off, box->upper - off);
             has_moved = has_moved || r->q_trial[box->q] != q[box->q];
         }
+    }
+    if (solver->has_swings) {
+        pz_keep_in_swings(solver, r->q_trial);
     }
     if (has_moved && is_finite(pz_try(solver, r->q_trial, POISE_LEVEL_HESSIAN))) {
         pz_accept(solver);
