@@ -177,7 +177,7 @@ static frame frame_of(poise_pose pose)
 
 static link link_of(const poise_model *model, int k)
 {
-    poise_joint joint = poise_model_joint(model, k);
+    poise_joint joint = *poise_model_joint_info(model, k).given;
     double length = sqrt(joint.axis.x * joint.axis.x + joint.axis.y * joint.axis.y + joint.axis.z * joint.axis.z);
     link l = {.slides = joint.type == POISE_JOINT_PRISMATIC,
               .continuous = !(joint.lower[0] > -INFINITY && joint.upper[0] < INFINITY),

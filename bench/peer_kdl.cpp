@@ -38,7 +38,7 @@ peer_kdl *peer_kdl_create(const poise_model *model, int body, poise_pose tip)
         path.insert(path.begin(), k);
     }
     for (int k : path) {
-        poise_joint joint = poise_model_joint(model, k);
+        poise_joint joint = *poise_model_joint_info(model, k).given;
         KDL::Frame offset = frame_of(joint.offset);
         KDL::Vector axis = offset.M * KDL::Vector(joint.axis.x, joint.axis.y, joint.axis.z);
         KDL::Joint::JointType type = joint.type == POISE_JOINT_PRISMATIC ? KDL::Joint::TransAxis : KDL::Joint::RotAxis;

@@ -28,7 +28,7 @@ static SimTK::Vec3 vec_of(const poise_vec3 &v)
 static bool add_body(peer_simbody *peer, const poise_model *model, int k)
 {
     using namespace SimTK;
-    poise_joint joint = poise_model_joint(model, k);
+    poise_joint joint = *poise_model_joint_info(model, k).given;
     const poise_quat &r = joint.offset.rotation;
     int parent = poise_model_joint_info(model, k).parent;
     MobilizedBody &above =

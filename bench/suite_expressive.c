@@ -53,7 +53,7 @@ static poise_model *narrow_model(const poise_model *model)
     }
     int n = poise_model_info(model).joints;
     for (int i = 0; i < n; ++i) {
-        poise_joint joint = poise_model_joint(model, i);
+        poise_joint joint = *poise_model_joint_info(model, i).given;
         bool twists = joint.axis.y != 0.0;
         joint.lower[0] = !twists ? 0.0 : i == 0 ? -60.0 * degree : joint.lower[0];
         joint.upper[0] = !twists ? 100.0 * degree : i == 0 ? 60.0 * degree : joint.upper[0];

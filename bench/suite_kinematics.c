@@ -38,7 +38,7 @@ static void poise_jacobian(void *user, int round)
 {
     work *w = user;
     poise_kinematics_update(w->kinematics, w->poses[round % POSES], NULL);
-    poise_kinematics_frame_jacobian(w->kinematics, w->arm->n - 1, w->tip.position, w->J, NULL);
+    poise_kinematics_jacobian(w->kinematics, w->arm->n - 1, w->tip.position, w->J, w->J + 3 * w->arm->n, NULL);
     bench_use(w->J[0]);
 }
 

@@ -132,7 +132,7 @@ static poise_model *tighten(const poise_model *model)
     poise_model *tight;
     poise_builder_create(NULL, &builder, NULL);
     for (int k = 0; k < poise_model_info(model).joints; ++k) {
-        poise_joint joint = poise_model_joint(model, k);
+        poise_joint joint = *poise_model_joint_info(model, k).given;
         int first = poise_model_joint_info(model, k).q, count = poise_model_joint_info(model, k).nq;
         for (int i = 0; poise_model_joint_info(model, k).parent != POISE_WORLD && i < count; ++i) {
             double middle = 0.5 * (least[first + i] + most[first + i]), half = 0.5 * (most[first + i] - least[first + i]);

@@ -160,7 +160,7 @@ static void linearise(textbook_lm *lm, const poise_vec3 *seen)
     memset(lm->g, 0, n * sizeof *lm->g);
     for (int i = 0; i < lm->marker_count; ++i) {
         poise_vec3 r = residual(lm, seen, i);
-        poise_kinematics_point_jacobian(lm->kinematics, lm->markers[i].body, lm->markers[i].local, lm->columns, NULL);
+        poise_kinematics_jacobian(lm->kinematics, lm->markers[i].body, lm->markers[i].local, lm->columns, NULL, NULL);
         for (size_t row = 0; row < 3; ++row) {
             memcpy(lm->J + row * stride, lm->columns + row * n, n * sizeof *lm->J);
         }

@@ -28,7 +28,7 @@ static bool is_finite_pose(poise_pose pose)
 static void check_numbers(const poise_file *file)
 {
     for (int j = 0; file->model && j < poise_model_info(file->model).joints; ++j) {
-        require(is_finite_pose(poise_model_joint(file->model, j).offset), "a joint's offset is not finite");
+        require(is_finite_pose(poise_model_joint_info(file->model, j).given->offset), "a joint's offset is not finite");
     }
     for (int t = 0; file->model && t < poise_model_info(file->model).tools; ++t) {
         require(is_finite_pose(poise_model_tool_info(file->model, t).pose), "a tool's pose is not finite");
@@ -49,7 +49,7 @@ static void check_numbers(const poise_file *file)
 static void check_same_joints(const poise_model *a, const poise_model *b)
 {
     for (int j = 0; j < poise_model_info(a).joints; ++j) {
-        poise_joint x = poise_model_joint(a, j), y = poise_model_joint(b, j);
+        poise_joint x = *poise_model_joint_info(a, j).given, y = *poise_model_joint_info(b, j).given;
         require(x.type == y.type && x.order == y.order, "type of a joint");
         require(memcmp(&x.offset, &y.offset, sizeof x.offset) == 0, "offset of a joint");
         require(memcmp(x.lower, y.lower, sizeof x.lower) == 0, "limits of a joint");

@@ -30,7 +30,7 @@ static void require(bool condition)
 static void check_finite(const poise_file *file)
 {
     for (int j = 0; file->model && j < poise_model_info(file->model).joints; ++j) {
-        poise_pose pose = poise_model_joint(file->model, j).offset;
+        poise_pose pose = poise_model_joint_info(file->model, j).given->offset;
         require(isfinite(pose.position.x) && isfinite(pose.position.y) && isfinite(pose.position.z));
         require(isfinite(pose.rotation.x) && isfinite(pose.rotation.w));
     }

@@ -12,7 +12,7 @@ static poise_model *make_model(void)
     static const char *const names[] = {"base", "arm", "left hand"};
     poise_builder *builder = NULL;
     poise_model *model = NULL;
-    poise_tool tool = {.name = "tip", .body = "left hand", .pose = poise_pose_from_position(0, 0, 1)};
+    poise_tool tool = {.name = "tip", .body = "left hand", .pose = (poise_pose){{0, 0, 0, 1}, {0, 0, 1}}};
     bool works = poise_builder_create(NULL, &builder, NULL) == POISE_OK;
     for (int k = 0; k < 3 && works; ++k) {
         poise_joint joint = poise_joint_default();

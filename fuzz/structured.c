@@ -63,7 +63,7 @@ poise_quat fuzz_quat(fuzz_bytes *bytes)
 {
     int kind = fuzz_byte(bytes);
     if (kind < 64) {
-        return poise_quat_identity();
+        return poise_pose_identity().rotation;
     }
     poise_vec3 v = fuzz_vec3(bytes);
     double w = fuzz_number(bytes);

@@ -63,7 +63,7 @@ plain_ik *plain_from_model(const poise_model *model, const plain_effector *effec
     bool known = bones != NULL;
     int n = 0;
     for (int k = 0; k < count && known; ++k) {
-        poise_joint joint = poise_model_joint(model, k);
+        poise_joint joint = *poise_model_joint_info(model, k).given;
         poise_joint_info info = poise_model_joint_info(model, k);
         bones[k] = plain_bone_fixed(info.parent, joint.offset.position);
         poise_quat_to_matrix(unit(joint.offset.rotation), bones[k].rotation);

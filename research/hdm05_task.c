@@ -241,7 +241,7 @@ static poise_status make_humanoid(const poise_model *humanoid, poise_model **mod
     poise_builder *builder = NULL;
     poise_status status = poise_builder_create(NULL, &builder, NULL);
     for (int k = 0; k < poise_model_info(humanoid).joints && status == POISE_OK; ++k) {
-        poise_joint joint = poise_model_joint(humanoid, k), none = poise_joint_default();
+        poise_joint joint = *poise_model_joint_info(humanoid, k).given, none = poise_joint_default();
         joint.offset.position = in_cm(joint.offset.position);
         memcpy(joint.lower, none.lower, sizeof joint.lower);
         memcpy(joint.upper, none.upper, sizeof joint.upper);

@@ -27,7 +27,7 @@ static poise_model *make_limited(const hdm05_task *task)
     poise_model *model = NULL;
     poise_status status = poise_builder_create(NULL, &builder, NULL);
     for (int k = 0; k < poise_model_info(task->model).joints && status == POISE_OK; ++k) {
-        poise_joint joint = poise_model_joint(task->model, k);
+        poise_joint joint = *poise_model_joint_info(task->model, k).given;
         int first = poise_model_joint_info(task->model, k).q, count = poise_model_joint_info(task->model, k).nq;
         for (int i = 0; i < count; ++i) {
             find_range(task, first + i, joint.parent == NULL, &joint.lower[i], &joint.upper[i]);

@@ -13,7 +13,7 @@ static double look(poise_kinematics *arm, const double *q, planar_run *run, doub
 {
     double J[3 * PLANAR_LINKS];
     poise_kinematics_update(arm, q, NULL);
-    poise_kinematics_point_jacobian(arm, PLANAR_LINKS - 1, tip, J, NULL);
+    poise_kinematics_jacobian(arm, PLANAR_LINKS - 1, tip, J, NULL, NULL);
     poise_vec3 p = poise_kinematics_point(arm, PLANAR_LINKS - 1, tip);
     double rx = p.x - PLANAR_TARGET_X, ry = p.y - PLANAR_TARGET_Y;
     int n = run->count;

@@ -23,7 +23,7 @@ static poise_status make_arm(poise_builder *builder, poise_model **model)
         joint.type = POISE_JOINT_REVOLUTE;
         joint.name = names[i];
         joint.parent = i > 0 ? names[i - 1] : NULL;
-        joint.offset = poise_pose_from_position(i > 0 ? 1 : 0, 0, 0);
+        joint.offset = (poise_pose){{0, 0, 0, 1}, {i > 0 ? 1 : 0, 0, 0}};
         poise_builder_add_joint(builder, &joint, NULL);
     }
     return poise_model_create(builder, NULL, model, NULL);
@@ -34,7 +34,7 @@ static double energy(poise_kinematics *arm, const double *q, double *gradient)
 {
     double J[3 * LINKS];
     poise_kinematics_update(arm, q, NULL);
-    poise_kinematics_point_jacobian(arm, LINKS - 1, tip, J, NULL);
+    poise_kinematics_jacobian(arm, LINKS - 1, tip, J, NULL, NULL);
     poise_vec3 p = poise_kinematics_point(arm, LINKS - 1, tip);
     double x = p.x - target.x, y = p.y - target.y;
     for (int j = 0; j < LINKS; ++j) {
@@ -47,7 +47,7 @@ static double energy(poise_kinematics *arm, const double *q, double *gradient)
 static double closed_form_error(const poise_kinematics *arm)
 {
     double J[3 * LINKS], worst = 0;
-    poise_kinematics_point_jacobian(arm, LINKS - 1, tip, J, NULL);
+    poise_kinematics_jacobian(arm, LINKS - 1, tip, J, NULL, NULL);
     poise_vec3 p = poise_kinematics_point(arm, LINKS - 1, tip);
     for (int j = 0; j < LINKS; ++j) {
         poise_vec3 center = poise_kinematics_body_pose(arm, j).position;

@@ -196,7 +196,7 @@ static double compare(const poise_kinematics *kinematics, double jacobian[ROWS][
     double worst = 0;
     for (int e = 0; e < EFFECTORS; ++e) {
         double J[3][DOFS];
-        if (poise_kinematics_point_jacobian(kinematics, tips[e].body, tips[e].coords, J[0], NULL) != POISE_OK) {
+        if (poise_kinematics_jacobian(kinematics, tips[e].body, tips[e].coords, J[0], NULL, NULL) != POISE_OK) {
             return INFINITY;
         }
         for (int row = 0; row < 3; ++row) {

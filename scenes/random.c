@@ -143,7 +143,7 @@ void scene_random_configuration(scene_random *random, const poise_model *model, 
         } else if (type == POISE_JOINT_BALL_EXPMAP || type == POISE_JOINT_FREE_EXPMAP) {
             write_expmap(random, lower + turn, upper + turn, q + turn);
         } else if (type == POISE_JOINT_SWING_TWIST) {
-            poise_joint joint = poise_model_joint(model, j);
+            poise_joint joint = *poise_model_joint_info(model, j).given;
             write_swing_twist(random, joint.swing, lower + at, upper + at, q + at);
         }
     }

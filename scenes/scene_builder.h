@@ -19,7 +19,7 @@ static inline poise_vec3 vec(double x, double y, double z)
 
 static inline poise_pose at(double x, double y, double z)
 {
-    return poise_pose_from_position(x, y, z);
+    return (poise_pose){{0, 0, 0, 1}, {x, y, z}};
 }
 
 // A scene under construction. After the first failure the functions below do nothing, so a scene adds its joints without

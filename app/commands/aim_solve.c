@@ -315,7 +315,7 @@ static void measure(aim_solver *s, const aim_target *target, const double *postu
     r->shape = NAN;
     if (s->erik) {
         poise_erik_report report;
-        poise_erik_measure(s->erik, posture, poise_quat_identity(), q, &report, NULL);
+        poise_erik_measure(s->erik, posture, poise_pose_identity().rotation, q, &report, NULL);
         r->posture = report.posture;
         r->shape = shape_error(s, posture, q);
     }

@@ -34,10 +34,10 @@ static poise_vec3 unit(poise_vec3 v)
 // in a skeleton that is a point, y of the tip.
 static poise_vec3 last_segment(const poise_model *model, int body, poise_pose tip)
 {
-    poise_quat turn = poise_quat_identity();
+    poise_quat turn = poise_pose_identity().rotation;
     poise_vec3 way = tip.position;
     for (int k = body; k != POISE_WORLD && length(way) == 0; k = poise_model_joint_info(model, k).parent) {
-        poise_pose offset = poise_model_joint(model, k).offset;
+        poise_pose offset = poise_model_joint_info(model, k).given->offset;
         turn = poise_quat_multiply(offset.rotation, turn); // from the end's body to the frame that the offset is given in
         way = poise_quat_rotate(poise_quat_conjugate(turn), offset.position);
     }
@@ -81,7 +81,7 @@ bool aim_find_end(const poise_model *model, const char *name, const char *axis, 
 void coordinate_label(const poise_model *model, int i, char *label, size_t size)
 {
     int place;
-    poise_joint joint = poise_model_joint(model, model_joint_of(model, i, &place));
+    poise_joint joint = *poise_model_joint_info(model, model_joint_of(model, i, &place)).given;
     const char *name = joint_coordinate_name(&joint, place);
     snprintf(label, size, "%s%s%s", joint.name, name[0] ? " " : "", name);
 }
@@ -104,7 +104,7 @@ const char *aim_make_target(aim_kind kind, const double *numbers, int count, aim
     for (int i = 0; i < count && i < 4; ++i) {
         largest = fmax(largest, fabs(numbers[i]));
     }
-    *target = (aim_target){.kind = kind, .rotation = poise_quat_identity()};
+    *target = (aim_target){.kind = kind, .rotation = poise_pose_identity().rotation};
     if (kind == AIM_ORIENTATION) {
         if (count != 3 && count != 4) {
             return "an orientation is four numbers x y z w, or three degrees of roll, pitch and yaw";

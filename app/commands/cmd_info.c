@@ -47,7 +47,7 @@ static void print_limits(char *text, size_t size, const poise_model *model, int 
 {
     int first = poise_model_joint_info(model, joint).q, count = poise_model_joint_info(model, joint).nq;
     const double *lower = poise_model_info(model).lower, *upper = poise_model_info(model).upper;
-    poise_joint j = poise_model_joint(model, joint);
+    poise_joint j = *poise_model_joint_info(model, joint).given;
     size_t used = 0;
     text[0] = '\0';
     for (int i = 0; i < count && used < size; ++i) {

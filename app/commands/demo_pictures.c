@@ -28,7 +28,7 @@ static const char *body_color(const char *name)
 // A bone is as thick as a cylinder of water of its mass would be, drawn leaner.
 static double bone_radius(const poise_model *model, int k, double length)
 {
-    return fmin(0.7 * sqrt(poise_model_joint(model, k).mass / (1000 * PI * fmax(length, 0.06))), 0.07);
+    return fmin(0.7 * sqrt(poise_model_joint_info(model, k).given->mass / (1000 * PI * fmax(length, 0.06))), 0.07);
 }
 
 static double distance(poise_vec3 a, poise_vec3 b)
@@ -42,7 +42,7 @@ static void draw_body(picture *p, const poise_model *model, const poise_kinemati
     for (int k = 0; k < poise_model_info(model).joints; ++k) {
         const char *name = poise_model_joint_info(model, k).body, *color = body_color(name);
         poise_vec3 from = poise_kinematics_body_pose(kinematics, k).position;
-        poise_vec3 center = poise_kinematics_point(kinematics, k, poise_model_joint(model, k).mass_center);
+        poise_vec3 center = poise_kinematics_point(kinematics, k, poise_model_joint_info(model, k).given->mass_center);
         int end = k + poise_model_joint_info(model, k).subtree;
         for (int child = k + 1; child < end; ++child) {
             if (poise_model_joint_info(model, child).parent == k) {

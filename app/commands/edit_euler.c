@@ -39,12 +39,12 @@ static bool changes(const poise_model *model, int joint)
 
 static poise_joint changed_joint(const poise_model *model, int k)
 {
-    poise_joint joint = poise_model_joint(model, k);
+    poise_joint joint = *poise_model_joint_info(model, k).given;
     if (changes(model, k)) {
         poise_joint plain = poise_joint_default();
         joint.type = euler_type(joint.type);
         joint.order = POISE_EULER_XYZ;
-        joint.axes = poise_quat_identity();
+        joint.axes = poise_pose_identity().rotation;
         memcpy(joint.lower, plain.lower, sizeof joint.lower); // limits of a rotation vector are none of its angles
         memcpy(joint.upper, plain.upper, sizeof joint.upper);
         memcpy(joint.swing, plain.swing, sizeof joint.swing);
@@ -123,7 +123,7 @@ static void express(const poise_model *old, const poise_model *made, const poise
             memcpy(q + first, q_old + poise_model_joint_info(old, k).q, sizeof *q * (size_t)count);
             continue;
         }
-        poise_pose frame = poise_model_joint(old, k).offset;
+        poise_pose frame = poise_model_joint_info(old, k).given->offset;
         if (parent != POISE_WORLD) {
             frame = poise_pose_multiply(poise_kinematics_body_pose(kinematics, parent), frame);
         }

@@ -95,7 +95,7 @@ static poise_vec3 times(poise_vec3 v, double s)
 // The turns of poise_markers_rescale: x to y to z to x, as often as it takes. By 120 degrees about (1, 1, 1).
 static poise_quat cycle(int turns)
 {
-    return turns == 0   ? poise_quat_identity()
+    return turns == 0   ? poise_pose_identity().rotation
            : turns == 1 ? (poise_quat){0.5, 0.5, 0.5, 0.5}
                         : (poise_quat){-0.5, -0.5, -0.5, 0.5};
 }
@@ -118,7 +118,7 @@ static void rescale_q(const poise_model *model, double factor, double *q)
 
 static poise_joint rescaled_joint(const poise_model *model, int k, const rescaling *r)
 {
-    poise_joint joint = poise_model_joint(model, k);
+    poise_joint joint = *poise_model_joint_info(model, k).given;
     joint.offset.position = times(joint.offset.position, r->factor);
     joint.mass_center = times(joint.mass_center, r->factor);
     if (poise_model_joint_info(model, k).parent == POISE_WORLD) {

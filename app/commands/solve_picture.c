@@ -33,7 +33,7 @@ static void draw_goal(picture *p, const solve_job *job, const poise_kinematics *
     const char *color = solve_goal_is_met(job, index) ? green : red;
     poise_vec3 from = poise_kinematics_point(kinematics, goal->body, goal->local.position);
     if (goal->kind == POISE_GOAL_CENTER_OF_MASS) {
-        poise_kinematics_mass_center(kinematics, &from);
+        poise_kinematics_mass_center(kinematics, &from, NULL);
     }
     picture_ring(p, goal->target.position, 8, color);
     picture_line(p, PICTURE_PAGE, from, goal->target.position, 1.2, color, "5 4");

@@ -74,7 +74,7 @@ static void print_joints(const solve_job *job, const double *q)
     for (int i = 0; i < poise_model_info(model).nq; ++i) {
         static const char *const units[] = {"", "", "deg"};
         int place, k = model_joint_of(model, i, &place), dof = poise_model_joint_info(model, k).v;
-        poise_joint joint = poise_model_joint(model, k);
+        poise_joint joint = *poise_model_joint_info(model, k).given;
         coordinate_unit unit = joint_coordinate_unit(joint.type, place);
         char lower[32], upper[32];
         print_bound(lower, sizeof lower, unit, poise_model_info(model).lower[i]);
@@ -109,7 +109,7 @@ static double reach_of(const poise_model *model, const poise_goal *goal, int *fi
     double length = hypot(hypot(v.x, v.y), v.z), sum = 0;
     *first = POISE_WORLD;
     for (int k = goal->body; k != POISE_WORLD; k = poise_model_joint_info(model, k).parent) {
-        poise_joint joint = poise_model_joint(model, k);
+        poise_joint joint = *poise_model_joint_info(model, k).given;
         int count;
         count = poise_model_joint_info(model, k).nq;
         for (int i = 0; i < count; ++i) {

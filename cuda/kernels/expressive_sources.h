@@ -9,11 +9,6 @@
 #include "math/math.c"
 #include "model/model_query.c"
 
-poise_joint poise_joint_default(void) // of queries that nobody makes
-{
-    return poise_joint{};
-}
-
 // One kind of goal. Its row is a constant, so that no call goes through a pointer.
 #include "goal/marker_sums.h"
 

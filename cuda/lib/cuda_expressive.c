@@ -53,7 +53,7 @@ static poise_status make_task(const poise_model *model, const poise_expressive_o
     task->options = *options;
     task->options.max_goals = 1;
     task->options.coupled_goals = 0;
-    task->goal = poise_goal_orientation(body, poise_quat_identity());
+    task->goal = poise_goal_orientation(body, poise_pose_identity().rotation);
     task->goal.local.rotation = quat_normalize(options->tip.rotation);
     task->nq = model->nq;
     poise_status status = pz_cuda_explain(pz_cuda_model_copy(model, &made->model), "memory for the model", error);

@@ -33,7 +33,7 @@ static inline fixture make(const char *scene, int count, int beyond, uint64_t se
     f.nq = poise_model_info(f.model).nq;
     int tool = poise_model_find_tool(f.model, "tip");
     int body = tool >= 0 ? poise_model_tool_info(f.model, tool).body : poise_model_info(f.model).joints - 1;
-    poise_pose local = tool >= 0 ? poise_model_tool_info(f.model, tool).pose : poise_pose_from_position(0.1, 0.05, 0.2);
+    poise_pose local = tool >= 0 ? poise_model_tool_info(f.model, tool).pose : (poise_pose){{0, 0, 0, 1}, {0.1, 0.05, 0.2}};
     f.goal = poise_goal_pose(body, local, poise_pose_identity());
     size_t many = (size_t)count, numbers = many * (size_t)f.nq;
     f.targets = malloc(many * sizeof *f.targets);

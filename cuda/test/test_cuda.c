@@ -335,7 +335,7 @@ TEST_IF(goals_and_chains_that_are_not_served_are_named, no_device)
     poise_cuda_options options = options_for(10);
     poise_error error = {.text = ""};
     poise_cuda *cuda = NULL;
-    poise_goal banded = f.goal, other = poise_goal_orientation(f.goal.body, poise_quat_identity());
+    poise_goal banded = f.goal, other = poise_goal_orientation(f.goal.body, poise_pose_identity().rotation);
     banded.tolerance = poise_vec3_make(0.1, 0, 0);
     ck_assert_int_eq(poise_cuda_create(f.model, &banded, 1, &options, &cuda, &error), POISE_ERROR_UNSUPPORTED);
     ck_assert(strstr(error.text, "bands") != NULL);

@@ -37,14 +37,14 @@ static poise_model *make_model(const char *scene, double share, bool has_more)
     ck_assert_int_eq(scene_create(scene, NULL, &model, NULL), POISE_OK);
     ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
     for (int k = 0; k < poise_model_info(model).joints; ++k) {
-        poise_joint joint = poise_model_joint(model, k);
+        poise_joint joint = *poise_model_joint_info(model, k).given;
         joint.lower[0] *= share, joint.upper[0] *= share;
         ck_assert_msg(poise_builder_add_joint(builder, &joint, &error) == POISE_OK, "%s", error.text);
     }
     for (int k = 0; k < 2 && has_more; ++k) {
         poise_joint joint = poise_joint_default();
         joint.name = k ? "slide" : "hinge";
-        joint.parent = k ? "hinge" : poise_model_joint(model, 1).name;
+        joint.parent = k ? "hinge" : poise_model_joint_info(model, 1).given->name;
         joint.type = k ? POISE_JOINT_PRISMATIC : POISE_JOINT_REVOLUTE;
         joint.axis = poise_vec3_make(1, 0, 0);
         joint.lower[0] = -0.5, joint.upper[0] = 0.7;

@@ -45,26 +45,20 @@ POISE_API poise_vec3 poise_kinematics_point(const poise_kinematics *kinematics, 
 // World components of the direction `local` fixed in `body`.
 POISE_API poise_vec3 poise_kinematics_direction(const poise_kinematics *kinematics, int body, poise_vec3 local);
 
-// Total mass and world position of the centre of mass. Without any mass: 0, and the origin.
-POISE_API double poise_kinematics_mass_center(const poise_kinematics *kinematics, poise_vec3 *center);
+// Total mass, world position of the centre of mass and its Jacobian J (3 x nv); both may be NULL. Without any mass: 0, the
+// origin, and J left alone.
+POISE_API double poise_kinematics_mass_center(const poise_kinematics *kinematics, poise_vec3 *center, double *J);
 
 // ---- First derivatives ---------------------------------------------------------------------------------------------------
 
-// J (3 x nv): of the world position of a point fixed in `body`.
-POISE_API poise_status poise_kinematics_point_jacobian(const poise_kinematics *kinematics, int body, poise_vec3 local,
-                                                       double *J, poise_error *error);
+// J (3 x nv): of the world position of a point fixed in `body`. J_turn (3 x nv): of the body's rotation, as angular velocity
+// in world axes. One of them may be NULL; at J and J + 3 nv they are the 6 x nv Jacobian of the frame.
+POISE_API poise_status poise_kinematics_jacobian(const poise_kinematics *kinematics, int body, poise_vec3 local, double *J,
+                                                 double *J_turn, poise_error *error);
 
 // J (3 x nv): of the world components of a direction fixed in `body`.
 POISE_API poise_status poise_kinematics_direction_jacobian(const poise_kinematics *kinematics, int body, poise_vec3 local,
                                                            double *J, poise_error *error);
-
-// J (6 x nv): rows 0-2 the velocity of the point `local`, rows 3-5 the angular velocity of the body, both in world axes.
-POISE_API poise_status poise_kinematics_frame_jacobian(const poise_kinematics *kinematics, int body, poise_vec3 local,
-                                                       double *J, poise_error *error);
-
-// J (3 x nv): of the centre of mass. POISE_ERROR_UNSUPPORTED when the model has no mass.
-POISE_API poise_status poise_kinematics_mass_center_jacobian(const poise_kinematics *kinematics, double *J,
-                                                             poise_error *error);
 
 // ---- Second derivatives --------------------------------------------------------------------------------------------------
 

@@ -30,9 +30,6 @@ typedef struct poise_pose {
 // The vector (x, y, z).
 POISE_API poise_vec3 poise_vec3_make(double x, double y, double z);
 
-// The rotation that does nothing.
-POISE_API poise_quat poise_quat_identity(void);
-
 // Rotation by `angle` about `axis`, which need not be a unit vector. A zero axis gives the identity.
 POISE_API poise_quat poise_quat_from_axis_angle(poise_vec3 axis, double angle);
 
@@ -59,11 +56,8 @@ POISE_API poise_vec3 poise_quat_rotate(poise_quat rotation, poise_vec3 v);
 // The angle of the rotation, in [0, pi]; accurate for angles near 0 and near pi.
 POISE_API double poise_quat_angle(poise_quat rotation);
 
-// The pose that does nothing.
+// The pose that does nothing; its `rotation` is the identity, too.
 POISE_API poise_pose poise_pose_identity(void);
-
-// A pose that only translates.
-POISE_API poise_pose poise_pose_from_position(double x, double y, double z);
 
 // The product a b: first b, then a.
 POISE_API poise_pose poise_pose_multiply(poise_pose a, poise_pose b);

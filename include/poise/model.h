@@ -184,21 +184,19 @@ POISE_API int poise_model_find_part(const poise_model *model, const char *name, 
 
 // Joint k and its body, by index. Names are valid as long as the model.
 typedef struct poise_joint_info {
-    const char *name;      // of the joint
-    const char *body;      // name of its body
-    poise_joint_type type; // the table above
-    int parent;            // body, or POISE_WORLD for a root
-    int mimic;             // the joint it follows, or POISE_NONE
-    int subtree;           // joints in the subtree that it heads, itself included: k .. k+subtree-1
-    int q, nq;             // where its numbers start in q, and how many there are; none for a mimic
-    int v, nv;             // the same in a step
+    const char *name;         // of the joint
+    const char *body;         // name of its body
+    poise_joint_type type;    // the table above
+    int parent;               // body, or POISE_WORLD for a root
+    int mimic;                // the joint it follows, or POISE_NONE
+    int subtree;              // joints in the subtree that it heads, itself included: k .. k+subtree-1
+    int q, nq;                // where its numbers start in q, and how many there are; none for a mimic
+    int v, nv;                // the same in a step
+    const poise_joint *given; // as it was described, names (the parent's included) pointing into the model
 } poise_joint_info;
 
 // Out of range: NULL names, FIXED, no parent, zeros.
 POISE_API poise_joint_info poise_model_joint_info(const poise_model *model, int joint);
-
-// The joint as it was described, names (parent's included) pointing into the model; the default joint out of range.
-POISE_API poise_joint poise_model_joint(const poise_model *model, int joint);
 
 // A tool by index.
 typedef struct poise_tool_info {

@@ -47,7 +47,7 @@ bool pz_tip_is_child(const poise_model *model, int joint, poise_vec3 tip)
 {
     int end = joint + poise_model_joint_info(model, joint).subtree;
     for (int child = joint + 1; child < end; child += poise_model_joint_info(model, child).subtree) {
-        poise_vec3 p = poise_model_joint(model, child).offset.position;
+        poise_vec3 p = poise_model_joint_info(model, child).given->offset.position;
         if (p.x == tip.x && p.y == tip.y && p.z == tip.z) {
             return true;
         }
@@ -101,7 +101,7 @@ void pz_warn_of_losses(const poise_file *file, pz_output *output, const pz_tips 
     }
     int masses = 0, joints = poise_model_info(file->model).joints;
     for (int j = 0; j < joints; ++j) {
-        masses += poise_model_joint(file->model, j).mass != 0 ? 1 : 0;
+        masses += poise_model_joint_info(file->model, j).given->mass != 0 ? 1 : 0;
     }
     if (masses > 0) {
         pz_output_warn(output, "the masses of %d bodies are left out", masses);

@@ -124,17 +124,3 @@ vec3 pz_kin_mass_center(const poise_kinematics *kin)
     }
     return sum;
 }
-
-double poise_kinematics_mass_center(const poise_kinematics *kinematics, poise_vec3 *center)
-{
-    if (!kinematics || kinematics->model->total_mass == 0) {
-        if (center) {
-            *center = v3(0, 0, 0);
-        }
-        return 0.0;
-    }
-    if (center) {
-        *center = v3_add(kinematics->origin, pz_kin_mass_center(kinematics));
-    }
-    return kinematics->model->total_mass;
-}

@@ -9,15 +9,10 @@ poise_vec3 poise_vec3_make(double x, double y, double z)
     return v3(x, y, z);
 }
 
-poise_quat poise_quat_identity(void)
-{
-    return (poise_quat){0.0, 0.0, 0.0, 1.0};
-}
-
 poise_quat poise_quat_from_axis_angle(poise_vec3 axis, double angle)
 {
     if (axis.x == 0.0 && axis.y == 0.0 && axis.z == 0.0) {
-        return poise_quat_identity();
+        return (quat){0, 0, 0, 1};
     }
     if (!v3_is_finite(axis)) {
         return (poise_quat){NAN, NAN, NAN, NAN}; // no direction: nothing that could pass for a rotation
@@ -74,12 +69,7 @@ double poise_quat_angle(poise_quat rotation)
 
 poise_pose poise_pose_identity(void)
 {
-    return poise_pose_from_position(0.0, 0.0, 0.0);
-}
-
-poise_pose poise_pose_from_position(double x, double y, double z)
-{
-    return (poise_pose){poise_quat_identity(), v3(x, y, z)};
+    return (poise_pose){{0, 0, 0, 1}, {0.0, 0.0, 0.0}};
 }
 
 poise_pose poise_pose_multiply(poise_pose a, poise_pose b)

@@ -93,11 +93,6 @@ int poise_model_find_part(const poise_model *model, const char *name, poise_pose
 
 // ---- Joints and tools ----------------------------------------------------------------------------------------------------
 
-poise_joint poise_model_joint(const poise_model *model, int joint)
-{
-    return has_joint(model, joint) ? model->given[joint] : poise_joint_default();
-}
-
 poise_joint_info poise_model_joint_info(const poise_model *model, int joint)
 {
     if (!has_joint(model, joint)) {
@@ -113,7 +108,8 @@ poise_joint_info poise_model_joint_info(const poise_model *model, int joint)
                               .q = j->q_begin,
                               .nq = j->q_end - j->q_begin,
                               .v = j->v_begin,
-                              .nv = j->v_end - j->v_begin};
+                              .nv = j->v_end - j->v_begin,
+                              .given = &model->given[joint]};
 }
 
 poise_tool_info poise_model_tool_info(const poise_model *model, int tool)

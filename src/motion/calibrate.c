@@ -326,7 +326,7 @@ static void add_frame(const calibration *c, const poise_kinematics *kin, int fra
             int body = c->placements[i].body;
             vec3 local = offset_of(c, i);
             make_rows(c, kin, i);
-            poise_kinematics_point_jacobian(kin, body, local, c->J, NULL);
+            poise_kinematics_jacobian(kin, body, local, c->J, NULL, NULL);
             hold_limited(c, q);
             add_marker(c, c->placements[i].weight, v3_sub(x, poise_kinematics_point(kin, body, local)));
         }

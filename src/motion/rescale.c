@@ -27,7 +27,7 @@ static poise_pose scaled(poise_pose pose, double s)
 static poise_status add_all(const poise_model *model, const double *scale, poise_builder *builder, poise_error *error)
 {
     for (int k = 0; k < model->joint_count; ++k) {
-        poise_joint joint = poise_model_joint(model, k);
+        poise_joint joint = *poise_model_joint_info(model, k).given;
         double own = poise_model_joint_info(model, k).parent == POISE_WORLD ? 1.0 : scale[k];
         joint.offset = scaled(joint.offset, own);
         poise_pose center = scaled((poise_pose){.position = joint.mass_center}, body_scale(model, scale, k));

@@ -63,7 +63,7 @@ TEST(bodies_stay_where_they_are_when_joints_become_euler_angles)
         ck_assert_int_gt(count, 5);
         places after = places_of(file);
         double place, angle;
-        compare(&before, &after, 1, poise_quat_identity(), &place, &angle);
+        compare(&before, &after, 1, poise_pose_identity().rotation, &place, &angle);
         ck_assert_double_le(place, 1e-12); // 12 joints deep, bones below a metre, angles good to 1e-14 away from b = pi/2
         ck_assert_double_le(angle, 1e-12);
         ck_assert(change_to_euler(file, "file", &count) && count == 0);

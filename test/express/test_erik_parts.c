@@ -583,7 +583,7 @@ static poise_model *askew_chain(scene_random *random)
         joint.offset.position = v3(0, i > 0 ? 0.3 : 0.0, 0);
         ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
     }
-    poise_tool tip = {"tip", "j3", poise_pose_from_position(0, 0.2, 0)};
+    poise_tool tip = {"tip", "j3", (poise_pose){{0, 0, 0, 1}, {0, 0.2, 0}}};
     ck_assert_int_eq(poise_builder_add_tool(builder, &tip, NULL), POISE_OK);
     ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
     poise_builder_destroy(builder);

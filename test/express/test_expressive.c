@@ -305,7 +305,7 @@ static poise_model *narrow_model(const char *scene)
     ck_assert_int_eq(scene_create(scene, NULL, &model, NULL), POISE_OK);
     ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
     for (int i = 0; i < poise_model_info(model).joints; ++i) {
-        poise_joint joint = poise_model_joint(model, i);
+        poise_joint joint = *poise_model_joint_info(model, i).given;
         bool twists = joint.axis.y != 0.0;
         joint.lower[0] = !twists ? 0.0 : i == 0 ? -60.0 * DEGREE : joint.lower[0];
         joint.upper[0] = !twists ? 100.0 * DEGREE : i == 0 ? 60.0 * DEGREE : joint.upper[0];
@@ -530,7 +530,7 @@ TEST(solving_allocates_nothing)
 TEST(what_makes_no_sense_is_refused_and_changes_nothing)
 {
     setup s = set_up("erik-c", POISE_EXPRESSIVE_METRIC, true);
-    poise_quat target = poise_quat_identity();
+    poise_quat target = poise_pose_identity().rotation;
     poise_goal goal = poise_goal_orientation(s.options.body, target), bad = goal;
     double posture[5] = {0}, q[5] = {0.1, 0.2, 0.3, 0.4, 0.5}, was[5];
     memcpy(was, q, sizeof q);

@@ -177,7 +177,7 @@ static void use_poise(const double *x, const poise_vec3 *tool, const poise_vec3 
     out->f = poise_objective_cost(objective);
     for (int m = 0; m < MARKERS; ++m) {
         out->distance[m] = poise_objective_goal_error(objective, m).error;
-        ck_assert_int_eq(poise_kinematics_point_jacobian(kinematics, data->marker_bone[m], tool[m], J + 3 * m * N, NULL),
+        ck_assert_int_eq(poise_kinematics_jacobian(kinematics, data->marker_bone[m], tool[m], J + 3 * m * N, NULL, NULL),
                          POISE_OK);
     }
     columns_to_x(J, ROWS, out->J);

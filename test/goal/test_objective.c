@@ -258,7 +258,7 @@ static bool meet(const figure *f, poise_goal *goal)
                            : poise_pose_multiply(poise_pose_inverse(poise_kinematics_body_pose(f->kin, goal->body2)), frame);
         return true;
     case POISE_GOAL_CENTER_OF_MASS:
-        poise_kinematics_mass_center(f->kin, &goal->target.position);
+        poise_kinematics_mass_center(f->kin, &goal->target.position, NULL);
         return true;
     case POISE_GOAL_CALLBACK:
     case POISE_GOAL_KIND_COUNT:

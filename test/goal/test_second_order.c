@@ -167,7 +167,7 @@ static figure tightened(const poise_model *model, double share)
 {
     poise_builder *builder = new_builder();
     for (int k = 0; k < poise_model_info(model).joints; ++k) {
-        poise_joint joint = poise_model_joint(model, k);
+        poise_joint joint = *poise_model_joint_info(model, k).given;
         for (int i = 0; i < 7; ++i) {
             double middle = 0.5 * (joint.lower[i] + joint.upper[i]), half = 0.5 * (joint.upper[i] - joint.lower[i]);
             joint.lower[i] = isfinite(half) ? middle - share * half : joint.lower[i];

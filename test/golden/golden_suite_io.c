@@ -10,7 +10,7 @@
 static uint64_t hash_model(uint64_t hash, const poise_model *model)
 {
     for (int k = 0; k < poise_model_info(model).joints; ++k) {
-        poise_joint joint = poise_model_joint(model, k);
+        poise_joint joint = *poise_model_joint_info(model, k).given;
         hash = golden_hash(hash, &joint.offset, sizeof joint.offset);
         hash = golden_hash(hash, joint.lower, sizeof joint.lower);
         hash = golden_hash(hash, joint.upper, sizeof joint.upper);

@@ -35,16 +35,16 @@ TEST(bones_become_joints_with_axes_limits_and_tips)
         ck_assert_int_eq(poise_model_joint_info(file->model, j).parent, joints[j].parent);
     }
     const double d = PZ_RADIANS_PER_DEGREE;
-    poise_joint thigh = poise_model_joint(file->model, 2);
+    poise_joint thigh = *poise_model_joint_info(file->model, 2).given;
     ck_assert_int_eq(thigh.order, POISE_EULER_ZYX);
     ck_assert_double_eq(thigh.lower[2], -160.0 * d); // rx is the innermost
     ck_assert_double_eq(thigh.upper[2], 20.0 * d);
     ck_assert_double_eq(thigh.lower[0], -60.0 * d);
     ck_assert(thigh.upper[0] > 1e300);
     ck_assert_double_eq(thigh.offset.position.x, 0.6 * 2.5);
-    ck_assert_int_eq(poise_model_joint(file->model, 5).order, POISE_EULER_YXZ);
-    ck_assert_double_eq(poise_model_joint(file->model, 5).offset.position.y, 0);
-    poise_joint foot = poise_model_joint(file->model, 4);
+    ck_assert_int_eq(poise_model_joint_info(file->model, 5).given->order, POISE_EULER_YXZ);
+    ck_assert_double_eq(poise_model_joint_info(file->model, 5).given->offset.position.y, 0);
+    poise_joint foot = *poise_model_joint_info(file->model, 4).given;
     ck_assert_double_eq(foot.lower[0], -70.0 * d);
     ck_assert_double_eq(foot.lower[1], -45.0 * d);
     // C = Rz(20) Rx(-90): x goes to (cos 20, sin 20, 0), z to (-sin 20, cos 20, 0), here the outer axis
@@ -115,8 +115,8 @@ TEST(radians_are_taken_as_they_are)
                                     "axis 0 0 0.5 XYZ\ndof rz\nlimits (-1 1.25)\nend\n:hierarchy\nroot a\n",
                                     ASF, NULL);
     ck_assert_double_eq(file->scale.metres, 0);
-    ck_assert_double_eq(poise_model_joint(file->model, 1).upper[0], 1.25);
-    ck_assert_double_eq_tol(poise_model_joint(file->model, 1).axes.z, 0.24740395925452294, 1e-16); // sin 0.25
+    ck_assert_double_eq(poise_model_joint_info(file->model, 1).given->upper[0], 1.25);
+    ck_assert_double_eq_tol(poise_model_joint_info(file->model, 1).given->axes.z, 0.24740395925452294, 1e-16); // sin 0.25
     poise_file *clip = io_read_text(":RADIANS\n5\nroot 0 0 0 0 0 1\na 0.25\n", AMC, file->model);
     ck_assert_double_eq(clip->clip->q[3], 1);
     ck_assert_double_eq(clip->clip->q[6], 0.25);
@@ -253,7 +253,7 @@ TEST(other_skeletons_are_written_in_the_same_poses)
             (poise_pose){poise_quat_from_axis_angle(poise_vec3_make(1, i, 0), 0.3 + i), poise_vec3_make(i, 1, -2)};
         ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
     }
-    poise_tool tip = {.name = "hand.tip", .body = "hand", .pose = poise_pose_from_position(0, 0.5, 0.25)};
+    poise_tool tip = {.name = "hand.tip", .body = "hand", .pose = (poise_pose){{0, 0, 0, 1}, {0, 0.5, 0.25}}};
     ck_assert_int_eq(poise_builder_add_tool(builder, &tip, NULL), POISE_OK);
     poise_file file = {.format = ASF};
     ck_assert_int_eq(poise_model_create(builder, NULL, &file.model, NULL), POISE_OK);

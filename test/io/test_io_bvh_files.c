@@ -146,7 +146,7 @@ TEST_DATA(orders_of_channels_are_counted_right, "data/bvh")
         for (int k = 0; k < 4 && facts[i].orders[k].channels; ++k) {
             int count = 0;
             for (int j = 0; j < poise_model_info(file->model).joints; ++j) {
-                poise_joint joint = poise_model_joint(file->model, j);
+                poise_joint joint = *poise_model_joint_info(file->model, j).given;
                 char text[8];
                 spell(&joint, facts[i].orders[0].channels[0] >= 'x', text);
                 count += strcmp(text, facts[i].orders[k].channels) == 0;
@@ -192,7 +192,7 @@ TEST_DATA(dialects_of_positions_are_told_apart, "data/bvh")
         io_bytes bytes = io_load(cases[i].path);
         poise_file *file = io_read(bytes.bytes, bytes.size, BVH, NULL);
         int joint = poise_model_find_joint(file->model, cases[i].joint);
-        ck_assert_double_eq(poise_model_joint(file->model, joint).offset.position.y, cases[i].offset_y);
+        ck_assert_double_eq(poise_model_joint_info(file->model, joint).given->offset.position.y, cases[i].offset_y);
         ck_assert_int_eq(io_warned(file, 0, "both an OFFSET and positions"), cases[i].warns);
     }
 }

@@ -17,13 +17,13 @@ TEST(a_file_with_everything_reads_as_written_down)
     ck_assert_int_eq(file->scale.up, POISE_UP_Z);
     ck_assert(file->scale.metres == 0.01);
     ck_assert_int_eq(poise_model_info(file->model).nq, 11);
-    poise_joint elbow = poise_model_joint(file->model, 1);
+    poise_joint elbow = *poise_model_joint_info(file->model, 1).given;
     ck_assert_str_eq(elbow.body, "arm");
     ck_assert(elbow.axis.y == 0.6 && elbow.axis.z == 0.8 && elbow.lower[0] == -1.5 && elbow.upper[0] == 2);
-    poise_joint wrist = poise_model_joint(file->model, 2);
+    poise_joint wrist = *poise_model_joint_info(file->model, 2).given;
     ck_assert(wrist.lower[0] == -INFINITY && wrist.upper[1] == INFINITY && wrist.upper[2] == 1 && wrist.swing[1] == 0.75);
     ck_assert(wrist.mass_center.z == 1e-300);
-    ck_assert(poise_model_joint(file->model, 3).mimic_multiplier == -0.1);
+    ck_assert(poise_model_joint_info(file->model, 3).given->mimic_multiplier == -0.1);
     ck_assert(signbit(poise_model_tool_info(file->model, 0).pose.position.y));
     ck_assert_int_eq(file->clip->frames, 2);
     ck_assert(file->clip->q[21] == 5e-324 && file->clip->start_time == -1);

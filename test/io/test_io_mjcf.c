@@ -28,19 +28,19 @@ TEST(every_kind_of_element_comes_over)
     ck_assert(file->scale.metres == 1.0 && file->scale.up == POISE_UP_Z);
     ck_assert_int_eq(poise_model_info(model).nq, 7 + 2 + 1 + 4);
     ck_assert_int_eq(poise_model_info(model).tools, 2);
-    poise_joint torso = poise_model_joint(model, poise_model_find_body(model, "torso"));
+    poise_joint torso = *poise_model_joint_info(model, poise_model_find_body(model, "torso")).given;
     ck_assert_str_eq(torso.name, "fly");
     ck_assert(torso.type == POISE_JOINT_FREE && torso.mass == 3 && torso.mass_center.z == 1);
-    poise_joint a = poise_model_joint(model, poise_model_find_joint(model, "a"));
-    poise_joint b = poise_model_joint(model, poise_model_find_joint(model, "b"));
+    poise_joint a = *poise_model_joint_info(model, poise_model_find_joint(model, "a")).given;
+    poise_joint b = *poise_model_joint_info(model, poise_model_find_joint(model, "b")).given;
     ck_assert(a.axis.y == 1 && a.lower[0] == -2 && a.upper[0] == 2); // of its class
     ck_assert(b.axis.x == 1 && b.lower[0] == -1 && b.upper[0] == 1);
     ck_assert_str_eq(b.parent, a.body);
-    poise_joint slide = poise_model_joint(model, poise_model_find_body(model, "arm"));
+    poise_joint slide = *poise_model_joint_info(model, poise_model_find_body(model, "arm")).given;
     ck_assert_str_eq(slide.name, "arm");
     ck_assert(slide.type == POISE_JOINT_PRISMATIC && slide.axis.y == 1 && slide.upper[0] == INFINITY);
     ck_assert_str_eq(poise_model_joint_info(model, poise_model_find_joint(model, "c")).body, "body");
-    poise_joint d = poise_model_joint(model, poise_model_find_joint(model, "d"));
+    poise_joint d = *poise_model_joint_info(model, poise_model_find_joint(model, "d")).given;
     ck_assert_str_eq(d.mimic, "a"); // d - 0.5 = 0.25 + 2 a
     ck_assert(d.mimic_multiplier == 2 && d.mimic_offset == 0.75);
 }
@@ -138,7 +138,7 @@ TEST(a_coupling_is_measured_from_the_references)
     poise_file *file = read_mjcf(WITH("<compiler angle='radian'/><equality><joint joint1='a' joint2='b' polycoef='3 4'/>"
                                       "</equality>",
                                       "<body><joint name='a' ref='0.5'/><joint name='b' ref='2'/></body>"));
-    poise_joint a = poise_model_joint(file->model, poise_model_find_joint(file->model, "a"));
+    poise_joint a = *poise_model_joint_info(file->model, poise_model_find_joint(file->model, "a")).given;
     ck_assert_str_eq(a.mimic, "b"); // a - 0.5 = 3 + 4 (b - 2)
     ck_assert(a.mimic_multiplier == 4 && a.mimic_offset == -4.5);
 }
@@ -163,7 +163,7 @@ TEST(frames_move_what_is_in_them)
     io_same_pose("c", io_pose(file->model, &q, "c"), c, 1e-15);
     poise_pose s = {poise_quat_multiply(b.rotation, turn(1, 0, 0, 90 * DEGREE)), {1, 2, 3}};
     io_same_pose("s", io_pose(file->model, &q, "s"), s, 1e-15);
-    poise_joint joint = poise_model_joint(file->model, poise_model_find_body(file->model, "b"));
+    poise_joint joint = *poise_model_joint_info(file->model, poise_model_find_body(file->model, "b")).given;
     ck_assert_double_eq_tol(joint.mass_center.z, 3, 1e-15);
     // half a turn about -y of the body through (0, -1, 2) there
     poise_pose turned = {poise_quat_multiply(b.rotation, turn(0, -1, 0, half)), {1, 2, 4}};
@@ -220,7 +220,7 @@ TEST(classes_inherit_and_the_nearest_one_counts)
     double q[5] = {0};
     for (int i = 0; i < 5; ++i) {
         char name[2] = {names[i], '\0'};
-        poise_joint joint = poise_model_joint(file->model, poise_model_find_joint(file->model, name));
+        poise_joint joint = *poise_model_joint_info(file->model, poise_model_find_joint(file->model, name)).given;
         ck_assert_int_eq(joint.type, POISE_JOINT_PRISMATIC);
         ck_assert(joint.axis.x == axis_x[i]);
         q[i] = ref[i];

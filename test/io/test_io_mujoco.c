@@ -168,7 +168,8 @@ static void compare_poses(const mjModel *theirs, const mjData *data, const poise
 static void compare_limits(const mjModel *theirs, const poise_model *model)
 {
     for (int j = 0; j < theirs->njnt; ++j) {
-        poise_joint joint = poise_model_joint(model, poise_model_find_joint(model, mj_id2name(theirs, mjOBJ_JOINT, j)));
+        poise_joint joint =
+            *poise_model_joint_info(model, poise_model_find_joint(model, mj_id2name(theirs, mjOBJ_JOINT, j))).given;
         if (!theirs->jnt_limited[j] || theirs->jnt_type[j] == mjJNT_BALL) {
             ck_assert(isinf(joint.lower[0]) && isinf(joint.upper[0]));
             continue;

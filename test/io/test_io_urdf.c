@@ -30,15 +30,15 @@ TEST(every_kind_of_joint_comes_over_as_written)
     ck_assert_int_eq(poise_model_info(model).joints, 7);
     ck_assert_str_eq(poise_model_joint_info(model, 0).body, "base");
     ck_assert_str_eq(poise_model_joint_info(model, 0).name, "root");
-    poise_joint base = poise_model_joint(model, 0);
+    poise_joint base = *poise_model_joint_info(model, 0).given;
     ck_assert(base.mass == 2.5 && base.mass_center.x == 1 && base.mass_center.y == 2 && base.mass_center.z == 3);
-    poise_joint turn = poise_model_joint(model, poise_model_find_joint(model, "turn"));
+    poise_joint turn = *poise_model_joint_info(model, poise_model_find_joint(model, "turn")).given;
     ck_assert_str_eq(turn.body, "a");
     ck_assert(turn.lower[0] == -1.5 && turn.upper[0] == 2 && turn.offset.position.y == 0.2);
     poise_quat rotation = poise_quat_from_roll_pitch_yaw(0.4, 0.5, 0.6);
     ck_assert_mem_eq(&turn.offset.rotation, &rotation, sizeof rotation);
     ck_assert_double_eq_tol(turn.axis.y, 0.6, 1e-15); // the axis is made unit
-    poise_joint roll = poise_model_joint(model, poise_model_find_joint(model, "roll"));
+    poise_joint roll = *poise_model_joint_info(model, poise_model_find_joint(model, "roll")).given;
     ck_assert(roll.type == POISE_JOINT_REVOLUTE && roll.axis.x == 1 && roll.upper[0] == INFINITY);
     ck_assert_int_eq(poise_model_joint_info(model, poise_model_find_joint(model, "fly")).type, POISE_JOINT_FREE);
     ck_assert_int_eq(poise_model_joint_info(model, poise_model_find_joint(model, "glide")).type, POISE_JOINT_PLANAR);
@@ -50,7 +50,7 @@ TEST(a_mimic_of_a_mimic_follows_the_joint_at_the_end)
     const poise_model *model = file->model;
     int roll = poise_model_find_joint(model, "roll"), slide = poise_model_find_joint(model, "slide");
     ck_assert_int_eq(poise_model_joint_info(model, slide).mimic, roll);
-    poise_joint joint = poise_model_joint(model, slide); // 2 (3 q + 1) + 0.25
+    poise_joint joint = *poise_model_joint_info(model, slide).given; // 2 (3 q + 1) + 0.25
     ck_assert(joint.mimic_multiplier == 6 && joint.mimic_offset == 2.25);
     ck_assert(joint.lower[0] == 0 && joint.upper[0] == 0.5); // one limit alone: the other is 0
 }
@@ -345,7 +345,7 @@ static void test_configuration(const fact_row *row, const poise_model *model, do
         if (count != 1) {
             continue;
         }
-        poise_joint joint = poise_model_joint(model, k);
+        poise_joint joint = *poise_model_joint_info(model, k).given;
         bool is_limited = isfinite(joint.lower[0]) && isfinite(joint.upper[0]);
         q[at] = is_limited                   ? joint.lower[0] + 0.75 * (joint.upper[0] - joint.lower[0])
                 : row->kinds[CONTINUOUS] > 0 ? 0.3

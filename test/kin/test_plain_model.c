@@ -179,7 +179,7 @@ TEST(point_jacobian_agrees_with_plain)
         poise_kinematics *kinematics = kinematics_at(&now);
         for (int c = 0; c < EFFECTORS; ++c) {
             const plain_effector *effector = &now.effectors[c];
-            poise_kinematics_point_jacobian(kinematics, effector->bone, effector->tool, J + 3 * c * now.n, NULL);
+            poise_kinematics_jacobian(kinematics, effector->bone, effector->tool, J + 3 * c * now.n, NULL, NULL);
         }
         assert_same(J, now.J, ROWS * now.n, "jacobian");
         poise_kinematics_destroy(kinematics);

@@ -39,7 +39,7 @@ static void jacobian_at(figure *f, const double *v, int body, poise_vec3 local, 
     double q[FIGURE_NUMBERS];
     ck_assert_int_eq(poise_retract(f->model, f->q, v, q, NULL), POISE_OK);
     ck_assert_int_eq(poise_kinematics_update(f->kin, q, NULL), POISE_OK);
-    ck_assert_int_eq(poise_kinematics_point_jacobian(f->kin, body, local, J, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_jacobian(f->kin, body, local, J, NULL, NULL), POISE_OK);
     for (int k = 0; k < poise_model_info(f->model).joints; ++k) {
         poise_joint_type type = poise_model_joint_info(f->model, k).type;
         if (type != POISE_JOINT_BALL_QUATERNION && type != POISE_JOINT_FREE) {
@@ -132,7 +132,7 @@ TEST(hessian_of_a_marker_is_its_jacobian_squared_and_its_residual_times_the_tens
         ck_assert_int_eq(poise_objective_evaluate(objective, f.q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
         double *H = malloc((size_t)(n * n + 1) * sizeof *H), *K = tensor_of(&f, body, local), J[3 * FIGURE_NUMBERS];
         ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, H, NULL), POISE_OK);
-        ck_assert_int_eq(poise_kinematics_point_jacobian(f.kin, body, local, J, NULL), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_jacobian(f.kin, body, local, J, NULL, NULL), POISE_OK);
         vec3 r = v3_sub(poise_kinematics_point(f.kin, body, local), target);
         for (int i = 0; i < n; ++i) {
             for (int j = 0; j < n; ++j) {
@@ -187,7 +187,7 @@ static figure pair_of(scene_random *random, poise_joint_type upper, poise_joint_
 // World axis of a revolute or prismatic joint.
 static vec3 world_axis(const figure *f, int k)
 {
-    return poise_kinematics_direction(f->kin, k, poise_model_joint(f->model, k).axis);
+    return poise_kinematics_direction(f->kin, k, poise_model_joint_info(f->model, k).given->axis);
 }
 
 TEST(a_slider_above_a_hinge_has_no_second_derivative)

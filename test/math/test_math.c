@@ -198,14 +198,14 @@ TEST(pose_times_its_inverse_is_the_identity)
         poise_pose left = poise_pose_multiply(inverse, a), right = poise_pose_multiply(a, inverse);
         ck_assert_double_le(v3_norm(left.position), 16 * EPS);
         ck_assert_double_le(v3_norm(right.position), 16 * EPS);
-        ck_assert_double_le(turn(left.rotation, poise_quat_identity()), 2 * EPS);
-        ck_assert_double_le(turn(right.rotation, poise_quat_identity()), 2 * EPS);
+        ck_assert_double_le(turn(left.rotation, poise_pose_identity().rotation), 2 * EPS);
+        ck_assert_double_le(turn(right.rotation, poise_pose_identity().rotation), 2 * EPS);
     }
 }
 
 TEST(constructors_give_what_they_say)
 {
-    vec3 v = poise_vec3_make(1, 2, 3), p = poise_pose_transform(poise_pose_from_position(1, 2, 3), v);
+    vec3 v = poise_vec3_make(1, 2, 3), p = poise_pose_transform((poise_pose){{0, 0, 0, 1}, {1, 2, 3}}, v);
     ck_assert(v.x == 1.0 && v.y == 2.0 && v.z == 3.0);
     ck_assert(p.x == 2.0 && p.y == 4.0 && p.z == 6.0);
     vec3 same = poise_pose_transform(poise_pose_identity(), v);

@@ -24,7 +24,7 @@ static poise_model *rebuilt(const poise_model *model, const int *order)
 {
     poise_builder *builder = new_builder();
     for (int i = 0; i < poise_model_info(model).joints; ++i) {
-        poise_joint joint = poise_model_joint(model, order[i]);
+        poise_joint joint = *poise_model_joint_info(model, order[i]).given;
         add(builder, &joint);
     }
     for (int i = 0; i < poise_model_info(model).tools; ++i) {
@@ -239,7 +239,7 @@ TEST(indices_out_of_range_give_nothing)
         ck_assert_int_eq(poise_model_joint_info(model, k).v, 0);
         ck_assert(!pz_model_is_ancestor(model, k == -1 ? -2 : k, 0));
         ck_assert(!pz_model_is_ancestor(model, 0, k));
-        ck_assert_ptr_null(poise_model_joint(model, k).name);
+        ck_assert_ptr_null(poise_model_joint_info(model, k).given);
         ck_assert_double_eq(poise_model_tool_info(model, k).pose.rotation.w, 1.0);
     }
     ck_assert_int_eq(path[0], -7);
@@ -428,7 +428,7 @@ TEST(a_description_comes_back_normalised)
     given.lower[1] = -0.5;
     add(builder, &given);
     poise_model *model = model_of(builder);
-    poise_joint joint = poise_model_joint(model, 0);
+    poise_joint joint = *poise_model_joint_info(model, 0).given;
     ck_assert_str_eq(joint.name, "a");
     ck_assert_str_eq(joint.body, "a");
     ck_assert_ptr_null(joint.parent);

@@ -292,7 +292,7 @@ static void naive_sweep(bench *b, const poise_goal *goal, bool from_root, double
     for (int i = 0; i < b->nv; ++i) {
         int k = from_root ? i : b->nv - 1 - i;
         poise_kinematics_update(b->kinematics, q, NULL);
-        poise_joint joint = poise_model_joint(b->model, k);
+        poise_joint joint = *poise_model_joint_info(b->model, k).given;
         vec3 a = poise_kinematics_direction(b->kinematics, k, joint.axis);
         vec3 p = poise_kinematics_body_pose(b->kinematics, k).position;
         vec3 x = v3_sub(poise_kinematics_point(b->kinematics, goal->body, goal->local.position), p);

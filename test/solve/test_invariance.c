@@ -41,7 +41,7 @@ static poise_model *moved_model(poise_pose T, const poise_model *model)
     poise_model *moved = NULL;
     ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
     for (int k = 0; k < poise_model_info(model).joints; ++k) {
-        poise_joint joint = poise_model_joint(model, k);
+        poise_joint joint = *poise_model_joint_info(model, k).given;
         if (!joint.parent) {
             joint.offset = poise_pose_multiply(T, joint.offset);
         }
@@ -172,7 +172,7 @@ static void solve_markers(const poise_model *model, const poise_goal *goals, int
 // The root's pose in the world is O Q, O its offset and Q of the coordinates x y z and a quaternion: T O Q = O (O^-1 T O) Q.
 static void move_root(const poise_model *model, poise_pose T, double *q)
 {
-    poise_pose O = poise_model_joint(model, 0).offset, Q = {{q[3], q[4], q[5], q[6]}, {q[0], q[1], q[2]}};
+    poise_pose O = poise_model_joint_info(model, 0).given->offset, Q = {{q[3], q[4], q[5], q[6]}, {q[0], q[1], q[2]}};
     Q = poise_pose_multiply(poise_pose_multiply(poise_pose_inverse(O), poise_pose_multiply(T, O)), Q);
     q[0] = Q.position.x, q[1] = Q.position.y, q[2] = Q.position.z;
     q[3] = Q.rotation.x, q[4] = Q.rotation.y, q[5] = Q.rotation.z, q[6] = Q.rotation.w;

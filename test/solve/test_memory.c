@@ -355,11 +355,9 @@ static void use_kinematics(const figure *f, answers *a)
     poise_kinematics_body_frame(f->kin, 2, R, p);
     poise_kinematics_point(f->kin, 2, x);
     poise_kinematics_direction(f->kin, 2, x);
-    poise_kinematics_mass_center(f->kin, &center);
-    poise_kinematics_point_jacobian(f->kin, 2, x, a->J, NULL);
+    poise_kinematics_mass_center(f->kin, &center, a->J);
+    poise_kinematics_jacobian(f->kin, 2, x, a->J, a->J + 3 * poise_model_info(f->model).nv, NULL);
     poise_kinematics_direction_jacobian(f->kin, 2, x, a->J, NULL);
-    poise_kinematics_frame_jacobian(f->kin, 2, x, a->J, NULL);
-    poise_kinematics_mass_center_jacobian(f->kin, a->J, NULL);
     poise_kinematics_point_tensor(f->kin, 2, x, a->K, NULL);
     poise_retract(f->model, f->q, a->v, a->q, NULL);
     poise_difference(f->model, f->q, a->q, a->y, NULL);

@@ -348,7 +348,7 @@ TEST(the_null_space_motion_ends_where_the_posture_gradient_does)
         poise_kinematics *kinematics;
         ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics, NULL), POISE_OK);
         ck_assert_int_eq(poise_kinematics_update(kinematics, ends[m], NULL), POISE_OK);
-        ck_assert_int_eq(poise_kinematics_point_jacobian(kinematics, goals[0].body, goals[0].local.position, J, NULL),
+        ck_assert_int_eq(poise_kinematics_jacobian(kinematics, goals[0].body, goals[0].local.position, J, NULL, NULL),
                          POISE_OK);
         // three dofs and the two equations of the plane: the null vector of columns a, b, c
         for (int a = 0; a < 3; ++a) {

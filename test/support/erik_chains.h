@@ -73,7 +73,7 @@ static inline poise_model *chain_make(scene_random *random, chain_kind kind, int
         poise_builder_add_joint(builder, &joint, NULL);
         memcpy(parent, name, sizeof parent);
     }
-    poise_tool tip = {"tip", parent, poise_pose_from_position(0, 0.2, 0)};
+    poise_tool tip = {"tip", parent, (poise_pose){{0, 0, 0, 1}, {0, 0.2, 0}}};
     if (kind == CHAIN_GENERAL) {
         tip.pose = (poise_pose){scene_random_rotation(random), scene_random_direction(random)};
     }

@@ -284,7 +284,7 @@ void io_same_models(const poise_model *a, const poise_model *b)
     ck_assert_int_eq(poise_model_info(a).joints, poise_model_info(b).joints);
     ck_assert_int_eq(poise_model_info(a).tools, poise_model_info(b).tools);
     for (int k = 0; k < poise_model_info(a).joints; ++k) {
-        poise_joint one = poise_model_joint(a, k), other = poise_model_joint(b, k);
+        poise_joint one = *poise_model_joint_info(a, k).given, other = *poise_model_joint_info(b, k).given;
         same_joint(&one, &other);
     }
     for (int i = 0; i < poise_model_info(a).tools; ++i) {

@@ -107,7 +107,7 @@ static poise_model *model_for(scene_random *random, poise_method method, int joi
         poise_model *model = random_model(random, joints, kind);
         bool has_mass = false;
         for (int k = 0; model && k < poise_model_info(model).joints; ++k) {
-            has_mass = has_mass || poise_model_joint(model, k).mass > 0;
+            has_mass = has_mass || poise_model_joint_info(model, k).given->mass > 0;
         }
         if (!model || (has_mass && poise_model_info(model).nv > 0)) {
             return model;
@@ -196,7 +196,7 @@ problem *problem_make_arm(scene_random *random, int joints)
     scene_random_configuration(random, p->model, there);
     scene_random_configuration(random, p->model, p->start);
     poise_kinematics_update(kin, there, NULL);
-    poise_pose target = poise_kinematics_body_pose(kin, joints - 1), tip = poise_pose_from_position(0.1, 0.0, 0.05);
+    poise_pose target = poise_kinematics_body_pose(kin, joints - 1), tip = (poise_pose){{0, 0, 0, 1}, {0.1, 0.0, 0.05}};
     target = poise_pose_multiply(target, tip);
     double stretch = scene_random_index(random, 3) == 0 ? 1.5 : 1.0;
     target.position.x *= stretch;

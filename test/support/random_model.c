@@ -21,7 +21,7 @@ static poise_quat random_axes(scene_random *random)
         return scene_random_rotation(random);
     }
     // the cyclic exchanges of x, y and z, exact as matrices
-    return turn == 0 ? poise_quat_identity() : (poise_quat){0.5, 0.5, 0.5, turn == 1 ? 0.5 : -0.5};
+    return turn == 0 ? poise_pose_identity().rotation : (poise_quat){0.5, 0.5, 0.5, turn == 1 ? 0.5 : -0.5};
 }
 
 poise_joint random_joint(scene_random *random, poise_joint_type type)

@@ -64,7 +64,7 @@ STRUCT(poise_joint, M(name), M(body), M(parent), M(type), M(offset), M(axis), M(
 STRUCT(poise_tool, M(name), M(body), M(pose))
 STRUCT(poise_dh_row, M(a), M(alpha), M(d), M(theta), M(prismatic), M(lower), M(upper))
 STRUCT(poise_model_summary, M(joints), M(tools), M(nq), M(nv), M(lower), M(upper))
-STRUCT(poise_joint_info, M(name), M(body), M(type), M(parent), M(mimic), M(subtree), M(q), M(nq), M(v), M(nv))
+STRUCT(poise_joint_info, M(name), M(body), M(type), M(parent), M(mimic), M(subtree), M(q), M(nq), M(v), M(nv), M(given))
 STRUCT(poise_tool_info, M(name), M(body), M(pose))
 STRUCT(scene_marker, M(name), M(body), M(local))
 

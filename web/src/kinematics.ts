@@ -1,3 +1,4 @@
+import { PoiseError } from './errors.js';
 import { Handle } from './handle.js';
 import type { Address } from './module.js';
 import type { Model } from './model.js';
@@ -75,13 +76,13 @@ export class Kinematics extends Handle {
 
     /** Total mass and centre of mass; 0 and the origin where there is no mass. */
     massCenter(): { mass: number; center: Vec3 } {
-        const mass = this.module.call('poise_kinematics_mass_center', this.address, this.module.scratch);
+        const mass = this.module.call('poise_kinematics_mass_center', this.address, this.module.scratch, 0);
         return { mass, center: vec3At(this.module.view(this.module.scratch, 3), 0) };
     }
 
     /** 3 x nv, row by row: of the world position of a point fixed in a body. */
     pointJacobian(body: number, local: Vec3): Float64Array {
-        return this.#derivative('poise_kinematics_point_jacobian', 3 * this.model.nv, body, local);
+        return this.#jacobian(3, body, local);
     }
 
     /** 3 x nv: of the world components of a direction fixed in a body. */
@@ -91,14 +92,16 @@ export class Kinematics extends Handle {
 
     /** 6 x nv: velocity of the point, then angular velocity of the body. */
     frameJacobian(body: number, local: Vec3): Float64Array {
-        return this.#derivative('poise_kinematics_frame_jacobian', 6 * this.model.nv, body, local);
+        return this.#jacobian(6, body, local);
     }
 
     /** 3 x nv: of the centre of mass. */
     massCenterJacobian(): Float64Array {
-        return this.module.filled(3 * this.model.nv, (J) =>
-            this.module.run('poise_kinematics_mass_center_jacobian', this.address, J),
-        );
+        return this.module.filled(3 * this.model.nv, (J) => {
+            if (this.module.call('poise_kinematics_mass_center', this.address, 0, J) === 0) {
+                throw new PoiseError('unsupported', 'the model has no mass: give its joints a mass');
+            }
+        });
     }
 
     /** 3 x nv x nv: second derivatives of the world position of a point along steps. */
@@ -110,6 +113,13 @@ export class Kinematics extends Handle {
         const { module } = this;
         module.call(call, module.scratch, this.address, body, module.byValue(local));
         return vec3At(module.view(module.scratch, 3), 0);
+    }
+
+    #jacobian(rows: 3 | 6, body: number, local: Vec3): Float64Array {
+        const { module, model: { nv } } = this;
+        return module.filled(rows * nv, (J) =>
+            module.run('poise_kinematics_jacobian', this.address, body, module.byValue(local), J, rows === 6 ? J + 24 * nv : 0),
+        );
     }
 
     #derivative(call: string, count: number, body: number, local: Vec3): Float64Array {

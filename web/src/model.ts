@@ -257,11 +257,9 @@ type Summary = { joints: number; tools: number; nq: number; nv: number; lower: A
 
 function readJoints(module: Module, model: Address, length: number): Joint[] {
     return Array.from({ length }, (_, index) => {
-        module.call('poise_model_joint', module.scratch, model, index);
-        const { offset, axis, axis2, axes, order, swing, mass, massCenter } =
-            getStruct<Joint>(module, 'poise_joint', module.scratch);
         module.call('poise_model_joint_info', module.scratch, model, index);
-        const info = getStruct<Omit<Joint, 'index'>>(module, 'poise_joint_info', module.scratch);
+        const { given, ...info } = getStruct<Omit<Joint, 'index'> & { given: Address }>(module, 'poise_joint_info', module.scratch);
+        const { offset, axis, axis2, axes, order, swing, mass, massCenter } = getStruct<Joint>(module, 'poise_joint', given);
         const mimic = Math.max(info.mimic, WORLD);
         return { index, ...info, mimic, offset, axis, axis2, axes, order, swing, mass, massCenter };
     });

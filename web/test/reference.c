@@ -59,7 +59,7 @@ static void put_kinematics(const char *scene)
         put_pose(poise_kinematics_body_pose(kinematics, body));
     }
     put_name(scene, "jacobian");
-    poise_kinematics_frame_jacobian(kinematics, bodies - 1, poise_vec3_make(0.1, 0.2, 0.3), matrix, NULL);
+    poise_kinematics_jacobian(kinematics, bodies - 1, poise_vec3_make(0.1, 0.2, 0.3), matrix, matrix + 3 * nv, NULL);
     put_all(matrix, 6 * nv);
     poise_kinematics_destroy(kinematics);
     poise_model_destroy(model);

@@ -32,11 +32,10 @@ bool pz_asf_columns(const poise_model *model, int joint, asf_columns *columns)
 
 int pz_asf_root(const poise_model *model)
 {
-    poise_joint first = poise_model_joint(model, 0);
-    bool is_root = poise_model_info(model).joints > 0 &&
-                   poise_model_joint_info(model, 0).subtree == poise_model_info(model).joints &&
-                   first.type == POISE_JOINT_FREE_EULER && first.order <= POISE_EULER_ZYX && first.axes.x == 0 &&
-                   first.axes.y == 0 && first.axes.z == 0;
+    poise_joint_info info = poise_model_joint_info(model, 0);
+    bool is_root = info.type == POISE_JOINT_FREE_EULER && info.subtree == poise_model_info(model).joints &&
+                   info.given->order <= POISE_EULER_ZYX && info.given->axes.x == 0 && info.given->axes.y == 0 &&
+                   info.given->axes.z == 0;
     return is_root ? 0 : -1;
 }
 

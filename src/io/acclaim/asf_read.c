@@ -37,7 +37,7 @@ poise_quat pz_asf_axes(const int order[3], const double angle[3])
     if (order[0] == 0 && order[1] == 1 && order[2] == 2) {
         return poise_quat_from_roll_pitch_yaw(angle[0], angle[1], angle[2]);
     }
-    poise_quat C = poise_quat_identity();
+    poise_quat C = poise_pose_identity().rotation;
     for (int i = 0; i < 3; ++i) {
         poise_vec3 axis = poise_vec3_make(order[i] == 0, order[i] == 1, order[i] == 2);
         C = poise_quat_multiply(poise_quat_from_axis_angle(axis, angle[i]), C);
@@ -497,7 +497,7 @@ static poise_joint joint_of(asf *file, const bone *b)
     joint.name = b->name;
     joint.parent = parent->name;
     poise_vec3 end = b->parent == 0 ? poise_vec3_make(0, 0, 0) : tip_of(parent);
-    joint.offset = poise_pose_from_position(end.x, end.y, end.z);
+    joint.offset = (poise_pose){{0, 0, 0, 1}, {end.x, end.y, end.z}};
     joint.axes = b->has_axes ? b->axes : pz_asf_axes(b->order, b->angle);
     if (b->dofs == 1) {
         joint.type = POISE_JOINT_REVOLUTE;
@@ -551,7 +551,7 @@ static poise_status add_bone(asf *file, poise_builder *builder, int index)
         poise_vec3 end = tip_of(b);
         poise_tool tip = {.name = tip_name(&file->input->pool, b->name),
                           .body = b->name,
-                          .pose = poise_pose_from_position(end.x, end.y, end.z)};
+                          .pose = (poise_pose){{0, 0, 0, 1}, {end.x, end.y, end.z}}};
         status = tip.name ? poise_builder_add_tool(builder, &tip, file->input->error) : pz_input_no_memory(file->input);
     }
     if (status != POISE_OK && file->input->error && status != POISE_ERROR_MEMORY) {

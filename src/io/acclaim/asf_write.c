@@ -42,7 +42,7 @@ static bool same_point(poise_vec3 a, poise_vec3 b)
 static poise_vec3 start_of(const asf_writing *w, int joint)
 {
     int parent = poise_model_joint_info(w->model, joint).parent;
-    poise_vec3 p = poise_model_joint(w->model, joint).offset.position;
+    poise_vec3 p = poise_model_joint_info(w->model, joint).given->offset.position;
     return parent < 0 ? p : turned(w->rest[parent], p);
 }
 
@@ -81,9 +81,9 @@ static poise_status plan(asf_writing *w)
     }
     w->root = pz_asf_root(w->model);
     for (int j = 0; j < (int)joints; ++j) {
-        poise_joint joint = poise_model_joint(w->model, j);
+        poise_joint joint = *poise_model_joint_info(w->model, j).given;
         int parent = poise_model_joint_info(w->model, j).parent;
-        poise_quat own = j == w->root ? poise_quat_identity() : joint.offset.rotation;
+        poise_quat own = j == w->root ? poise_pose_identity().rotation : joint.offset.rotation;
         w->rest[j] = parent < 0 ? own : is_identity(own) ? w->rest[parent] : poise_quat_multiply(w->rest[parent], own);
         w->has_base[j] = parent < 0 && j != w->root && !same_point(joint.offset.position, poise_vec3_make(0, 0, 0));
         asf_columns columns;
@@ -308,7 +308,7 @@ static void put_limits(asf_writing *w, const poise_joint *joint, int count)
 
 static void put_bone(asf_writing *w, int index, int *id)
 {
-    poise_joint joint = poise_model_joint(w->model, index);
+    poise_joint joint = *poise_model_joint_info(w->model, index).given;
     if (w->has_base[index]) {
         begin_bone(w, ++*id, joint.name, ".base");
         put_vector(w, start_of(w, index));
@@ -398,7 +398,7 @@ static void put_root(asf_writing *w)
     poise_joint root = poise_joint_default();
     root.order = POISE_EULER_ZYX;
     if (w->root >= 0) {
-        root = poise_model_joint(w->model, w->root);
+        root = *poise_model_joint_info(w->model, w->root).given;
     }
     const double p[3] = {root.offset.position.x, root.offset.position.y, root.offset.position.z};
     double degrees[3];

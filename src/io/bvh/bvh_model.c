@@ -300,7 +300,7 @@ static poise_status add_file_joint(building *b, int index)
     split s = {.name = joint->name,
                .line = joint->line,
                .parent = joint->parent < 0 ? NULL : b->body[joint->parent],
-               .offset = poise_pose_from_position(joint->offset[0], joint->offset[1], joint->offset[2]),
+               .offset = (poise_pose){{0, 0, 0, 1}, {joint->offset[0], joint->offset[1], joint->offset[2]}},
                .position_column = {-1, -1, -1},
                .positions = joint->position_count,
                .rotations = joint->rotation_count};
@@ -336,7 +336,7 @@ static poise_status add_site(building *b, const bvh_site *site)
         return pz_input_no_memory(b->file->input);
     }
     poise_tool tool = {
-        .name = name, .body = body, .pose = poise_pose_from_position(site->offset[0], site->offset[1], site->offset[2])};
+        .name = name, .body = body, .pose = (poise_pose){{0, 0, 0, 1}, {site->offset[0], site->offset[1], site->offset[2]}}};
     return poise_builder_add_tool(b->builder, &tool, b->file->input->error);
 }
 

@@ -138,7 +138,7 @@ static void plan_computed(const poise_joint *joint, plan *p)
 
 static void plan_joint(writing *w, int index, int *computed)
 {
-    poise_joint joint = poise_model_joint(w->model, index);
+    poise_joint joint = *poise_model_joint_info(w->model, index).given;
     poise_vec3 o = joint.offset.position;
     plan *p = &w->plans[index];
     *p = (plan){.offset = {o.x, o.y, o.z}};

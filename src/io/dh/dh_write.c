@@ -101,7 +101,7 @@ static const char *line_name(const chain *c, int i)
 
 static poise_status check_joint(const chain *c, int k)
 {
-    poise_joint joint = poise_model_joint(c->model, k);
+    poise_joint joint = *poise_model_joint_info(c->model, k).given;
     if (poise_model_joint_info(c->model, k).parent != k - 1) {
         return refuse(c, "joint \"%s\": a Denavit-Hartenberg table holds one chain, and here it branches%s", joint.name, "");
     }
@@ -145,7 +145,7 @@ static poise_status gather(chain *c)
         if (status != POISE_OK) {
             return status;
         }
-        poise_joint joint = poise_model_joint(c->model, k);
+        poise_joint joint = *poise_model_joint_info(c->model, k).given;
         pose = poise_pose_multiply(pose, joint.offset);
         c->size += length_of(joint.offset.position);
         if (joint.type != POISE_JOINT_FIXED) {
@@ -258,7 +258,7 @@ static void put_limit(pz_output *output, double value, bool is_angle)
 // One row of a screw about x and one about z; joint -1: fixed.
 static void put_row(const chain *c, int k, screw about_x, screw about_z)
 {
-    poise_joint joint = poise_model_joint(c->model, k);
+    poise_joint joint = k < 0 ? poise_joint_default() : *poise_model_joint_info(c->model, k).given;
     bool is_angle = joint.type == POISE_JOINT_REVOLUTE;
     double numbers[4] = {about_x.a, about_x.alpha, about_z.d, about_z.theta};
     if (k >= 0 && put_name(c->output, joint.name)) {
@@ -332,7 +332,7 @@ static void warn_of_losses(const chain *c)
 {
     bool has_mass = false, has_bodies = false;
     for (int k = 0; k < poise_model_info(c->model).joints; ++k) {
-        poise_joint joint = poise_model_joint(c->model, k);
+        poise_joint joint = *poise_model_joint_info(c->model, k).given;
         has_mass = has_mass || joint.mass > 0.0;
         has_bodies = has_bodies || strcmp(joint.name, joint.body) != 0;
     }

@@ -27,7 +27,7 @@ typedef struct document {
 // The local transform of joint k at the configuration q, in metres, with y upwards by a cyclic change of axes.
 static poise_pose node_transform(const document *doc, int k, const double *q)
 {
-    poise_joint joint = poise_model_joint(doc->model, k);
+    poise_joint joint = *poise_model_joint_info(doc->model, k).given;
     int mimic = poise_model_joint_info(doc->model, k).mimic;
     double value = 0;
     const double *at = q + poise_model_joint_info(doc->model, mimic == POISE_NONE ? k : mimic).q;

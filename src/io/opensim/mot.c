@@ -117,7 +117,7 @@ static bool name_coordinates(pz_pool *pool, const poise_model *model, coordinate
     }
     memset(all->names.slots, 0, all->names.capacity * sizeof *all->names.slots);
     for (int k = 0; k < poise_model_info(model).joints; ++k) {
-        poise_joint joint = poise_model_joint(model, k);
+        poise_joint joint = *poise_model_joint_info(model, k).given;
         int first = poise_model_joint_info(model, k).q, count = poise_model_joint_info(model, k).nq;
         for (int i = 0; i < count; ++i) {
             const char *part = part_name(&joint, i);
@@ -470,7 +470,7 @@ static void put_head(const poise_file *file, pz_output *output)
 static void put_columns(const poise_model *model, bool *angle, pz_output *output)
 {
     for (int k = 0; k < poise_model_info(model).joints; ++k) {
-        poise_joint joint = poise_model_joint(model, k);
+        poise_joint joint = *poise_model_joint_info(model, k).given;
         int first = poise_model_joint_info(model, k).q, count = poise_model_joint_info(model, k).nq;
         for (int i = 0; i < count; ++i) {
             const char *part = part_name(&joint, i);

@@ -377,7 +377,7 @@ void pz_json_put_model(pz_json_writer *writer, const poise_model *model)
     pz_json_key(writer, "joints");
     pz_json_open(writer, "[");
     for (int k = 0; k < poise_model_info(model).joints; ++k) {
-        poise_joint joint = poise_model_joint(model, k);
+        poise_joint joint = *poise_model_joint_info(model, k).given;
         put_joint(writer, &joint);
     }
     pz_json_close(writer, "]");
