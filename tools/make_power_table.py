@@ -1,37 +1,57 @@
 #!/usr/bin/env python3
-"""Write src/io/text/power_table.h: the leading 128 bits of the powers of ten that reading and writing doubles needs.
+"""Write src/io/text/power_table.h: the powers of five from which reading and writing doubles makes powers of ten.
 
     tools/make_power_table.py > src/io/text/power_table.h
 """
 FIRST, LAST = -342, 350  # 10^-342 times 19 digits is below every double; 10^350 times a double gives 18 digits or more
+STEP = 28  # 5^27 has 63 bits
 
 
-def leading_bits(q):
-    """floor of 10^q 2^(127 - floor(log2 10^q)): the top bit is set."""
+def leading_bits(q, count):
+    """floor of 10^q 2^(count - 1 - floor(log2 10^q)): the top bit is set."""
     power = 10 ** abs(q)
     if q >= 0:
-        shift = 128 - power.bit_length()
+        shift = count - power.bit_length()
         return power << shift if shift >= 0 else power >> -shift
-    shift = power.bit_length() + 127
+    shift = power.bit_length() + count - 1
     bits = (1 << shift) // power
-    return bits if bits < 1 << 128 else bits >> 1
+    return bits if bits < 1 << count else bits >> 1
 
 
-print("""// Written by tools/make_power_table.py.
-//
-// Row q - PZ_POWER_FIRST: the leading 128 bits of 10^q, cut off, high half first. Exact for 0 <= q <= 55, as 5^55 < 2^128.
+def from_tables(q):
+    """As pz_power10 does it: 192 bits times 64, of which the leading 128 are kept."""
+    base, rest = q // STEP * STEP, q % STEP
+    product = leading_bits(base, 192) * 5 ** rest
+    return product >> (product.bit_length() - 128)
+
+
+def words(bits, count):
+    return ", ".join(f"0x{bits >> 64 * i & (2 ** 64 - 1):016x}" for i in reversed(range(count)))
+
+
+assert all(from_tables(q) == leading_bits(q, 128) for q in range(FIRST, LAST + 1))
+bases = range(FIRST // STEP, LAST // STEP + 1)
+print(f"""// Written by tools/make_power_table.py.
 #ifndef PZ_IO_POWER_TABLE_H
 #define PZ_IO_POWER_TABLE_H
 
 #include <stdint.h>
-""")
-print(f"#define PZ_POWER_FIRST (-{-FIRST})")
-print(f"#define PZ_POWER_LAST  {LAST}\n")
-print("static const uint64_t power_table[PZ_POWER_LAST - PZ_POWER_FIRST + 1][2] = {")
-for q in range(FIRST, LAST + 1):
-    bits = leading_bits(q)
-    assert bits.bit_length() == 128
-    print(f"    {{0x{bits >> 64:016x}, 0x{bits & (2 ** 64 - 1):016x}}},")
+
+#define PZ_POWER_FIRST (-{-FIRST})
+#define PZ_POWER_LAST  {LAST}
+#define PZ_POWER_STEP  {STEP}
+#define PZ_POWER_BASES {-bases[0]} // below 10^0
+
+// 5^r, shifted up until its top bit is set
+static const uint64_t small_fives[PZ_POWER_STEP] = {{""")
+print(",\n".join(f"    {words(leading_bits(r, 64), 1)}" for r in range(STEP)))
+print("""};
+
+// Row k + PZ_POWER_BASES: the leading 192 bits of 10^(k PZ_POWER_STEP), cut off. With them the leading 128 bits of all powers
+// come out right, which the program that writes this checks.
+static const uint64_t base_powers[][3] = {""")
+for k in bases:
+    print(f"    {{{words(leading_bits(STEP * k, 192), 3)}}},")
 print("""};
 
 #endif""")

@@ -11,10 +11,22 @@
 #include "base/big_integer.h"
 #include "io/text/power_table.h"
 
+// 10^q = 10^b 10^r with b a multiple of PZ_POWER_STEP and 0 <= r < PZ_POWER_STEP: 192 bits of 10^b times 5^r.
 u128 pz_power10(int q)
 {
-    const uint64_t *row = power_table[q - PZ_POWER_FIRST];
-    return (u128){row[0], row[1]};
+    int row = (q + PZ_POWER_BASES * PZ_POWER_STEP) / PZ_POWER_STEP;
+    int r = q + PZ_POWER_BASES * PZ_POWER_STEP - row * PZ_POWER_STEP;
+    uint64_t five = small_fives[r];
+    if (row == PZ_POWER_BASES) {
+        return (u128){five, 0};
+    }
+    const uint64_t *base = base_powers[row];
+    u128 high = u128_multiply(base[0], five), middle = u128_multiply(base[1], five), low = u128_multiply(base[2], five);
+    uint64_t third = middle.lo + low.hi;
+    uint64_t carry = third < low.hi ? 1 : 0; // middle.hi + 1 has room: it is below 2^64 - 1
+    uint64_t second = high.lo + middle.hi + carry;
+    uint64_t first = high.hi + (second < high.lo ? 1 : 0);
+    return first >> 63 ? (u128){first, second} : (u128){first << 1 | second >> 63, second << 1 | third >> 63};
 }
 
 // With w shifted up by s until its top bit is set, p = floor(log2 10^q) and T the leading 128 bits of 10^q,
