@@ -100,12 +100,11 @@ __global__ void __launch_bounds__(THREADS)
     memory m;
     poise_erik erik;
     lay_out(task, &m, &erik);
-    poise_cuda_posture_answer *answers = (poise_cuda_posture_answer *)batch.answers;
     int64_t stride = (int64_t)gridDim.x * THREADS;
     for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < batch.count; i += stride) {
         poise_cuda_posture_answer a = solve(batch.postures + i * task.nq, batch.targets[i], &erik);
-        if (answers) {
-            answers[i] = a;
+        if (batch.answers) {
+            batch.answers[i] = a;
         }
         for (int k = 0; k < task.count; ++k) {
             batch.q[i * task.nq + task.links[k].q] = m.best[k];

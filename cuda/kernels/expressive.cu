@@ -69,14 +69,13 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) kernel(const __grid_constant_
     e->options.warm = is_list && task.options.warm;
     poise_model_neutral(task.model, e->q_best);
     poise_goal goal = task.goal;
-    poise_cuda_posture_answer *answers = (poise_cuda_posture_answer *)batch.answers;
     double threshold = task.options.threshold, weight = task.options.posture_weight;
     for (int64_t i = first; i < batch.count; i += stride) {
         int64_t posture = is_list ? i : i / batch.target_count, target = is_list ? i : i % batch.target_count;
         double *q = is_list ? batch.q + i * task.nq : e->q_best;
         poise_cuda_posture_answer a = solve(e, &goal, batch.postures + posture * task.nq, batch.targets[target], q);
-        if (answers) {
-            answers[i] = a;
+        if (batch.answers) {
+            batch.answers[i] = a;
         }
         if (!is_list) {
             add_sample(&sums, own,

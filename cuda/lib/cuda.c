@@ -25,23 +25,11 @@ poise_cuda_options poise_cuda_options_default(void)
 
 // ---- Life ----------------------------------------------------------------------------------------------------------------
 
-static poise_status hand_out(const poise_cuda *made, poise_cuda **cuda, poise_error *error)
-{
-    *cuda = malloc(sizeof **cuda);
-    if (!*cuda) {
-        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
-    }
-    **cuda = *made;
-    return POISE_OK;
-}
-
 static void release(const poise_cuda *cuda)
 {
     pz_cuda_arm_destroy(cuda->arm);
     pz_cuda_tree_destroy(cuda->tree);
-    if (cuda->samples) {
-        cuda->samples->release(cuda->samples);
-    }
+    pz_cuda_samples_destroy(cuda->samples);
 }
 
 // The object for an engine that has been made, unless `status` says that it has not.
@@ -50,12 +38,12 @@ static poise_status finish(poise_status status, const poise_cuda *made, poise_cu
     if (status != POISE_OK) {
         return status;
     }
-    poise_cuda *whole = NULL;
-    status = hand_out(made, &whole, error);
-    if (status != POISE_OK) {
+    poise_cuda *whole = malloc(sizeof *whole);
+    if (!whole) {
         release(made);
-        return status;
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     }
+    *whole = *made;
     *cuda = whole;
     return POISE_OK;
 }

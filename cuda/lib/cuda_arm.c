@@ -3,7 +3,6 @@
 
 #include "arm_host.h"
 #include "cuda_engines.h"
-#include "explain.h"
 
 #include "base/error.h"
 #include "model/packed_model.h"
@@ -19,7 +18,8 @@
 #define HOST_SEARCHES 16
 
 struct pz_cuda_arm {
-    int device, nq;
+    pz_cuda_room room;
+    int nq;
     poise_goal goal;
     pz_cuda_task task;
     pz_fast_chain fast;
@@ -27,8 +27,7 @@ struct pz_cuda_arm {
     bool host_serves; // the host can give the device's answers
     pz_cuda_work work;
     pz_cuda_grids grids;
-    cudaStream_t stream; // of calls with host memory
-    // device memory for these
+    // device memory for calls with host memory
     poise_pose *targets;
     double *q;
     poise_cuda_answer *answers;
@@ -42,44 +41,38 @@ struct pz_cuda_arm {
 
 // ---- Making one ----------------------------------------------------------------------------------------------------------
 
-static cudaError_t take(void **memory, size_t count, size_t size)
-{
-    return cudaMalloc(memory, count * size);
-}
-
 // All memory of the device, and the counters at 0.
 static cudaError_t take_memory(pz_cuda_arm *cuda, const poise_cuda_options *options)
 {
     size_t many = (size_t)options->capacity, nq = (size_t)cuda->nq, n = (size_t)cuda->task.chain.n;
     size_t staged = many < STAGED ? many : STAGED;
     pz_cuda_work *w = &cuda->work;
+    pz_cuda_room *room = &cuda->room;
     w->capacity = options->capacity;
-    cudaError_t e = take((void **)&w->counters, 1, sizeof *w->counters);
-    e = e ? e : cudaMemset(w->counters, 0, sizeof *w->counters);
-    e = e ? e : take((void **)&w->last, many, sizeof *w->last);
+    w->counters = pz_cuda_take(room, 1, sizeof *w->counters);
+    w->last = pz_cuda_take(room, many, sizeof *w->last);
     if (cuda->has_fast) {
-        e = e ? e : take((void **)&w->near, many * n, sizeof *w->near);
-        e = e ? e : take((void **)&w->near_from, many, sizeof *w->near_from);
-        e = e ? e : take((void **)&w->rest, many, sizeof *w->rest);
-        e = e ? e : take((void **)&w->hard, many, sizeof *w->hard);
-        e = e ? e : take((void **)&w->hard_from, many, sizeof *w->hard_from);
+        w->near = pz_cuda_take(room, many * n, sizeof *w->near);
+        w->near_from = pz_cuda_take(room, many, sizeof *w->near_from);
+        w->rest = pz_cuda_take(room, many, sizeof *w->rest);
+        w->hard = pz_cuda_take(room, many, sizeof *w->hard);
+        w->hard_from = pz_cuda_take(room, many, sizeof *w->hard_from);
     }
     if (options->host_memory) {
-        e = e ? e : take((void **)&cuda->targets, many, sizeof *cuda->targets);
-        e = e ? e : take((void **)&cuda->q, many * nq, sizeof *cuda->q);
-        e = e ? e : take((void **)&cuda->answers, many, sizeof *cuda->answers);
-        e = e ? e : cudaMallocHost((void **)&cuda->staged_targets, staged * sizeof *cuda->staged_targets);
-        e = e ? e : cudaMallocHost((void **)&cuda->staged_q, staged * nq * sizeof *cuda->staged_q);
-        e = e ? e : cudaMallocHost((void **)&cuda->staged_answers, staged * sizeof *cuda->staged_answers);
+        cuda->targets = pz_cuda_take(room, many, sizeof *cuda->targets);
+        cuda->q = pz_cuda_take(room, many * nq, sizeof *cuda->q);
+        cuda->answers = pz_cuda_take(room, many, sizeof *cuda->answers);
+        cuda->staged_targets = pz_cuda_take_host(room, staged, sizeof *cuda->staged_targets);
+        cuda->staged_q = pz_cuda_take_host(room, staged * nq, sizeof *cuda->staged_q);
+        cuda->staged_answers = pz_cuda_take_host(room, staged, sizeof *cuda->staged_answers);
     }
-    return e;
+    return room->error ? room->error : cudaMemset(w->counters, 0, sizeof *w->counters);
 }
 
 static poise_status make_all(pz_cuda_arm *cuda, const poise_model *model, const poise_cuda_options *options,
                              poise_error *error)
 {
-    int processors = 0;
-    poise_status status = pz_cuda_explain(cudaSetDevice(options->device), "choosing the device", error);
+    poise_status status = pz_cuda_open(&cuda->room, options->device, error);
     status = status ? status : pz_cuda_task_make(model, &cuda->goal, &options->solver, &cuda->task, error);
     if (status != POISE_OK) {
         return status;
@@ -90,13 +83,8 @@ static poise_status make_all(pz_cuda_arm *cuda, const poise_model *model, const 
     if (!cuda->staged_from) {
         return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     }
-    status = pz_cuda_explain(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, options->device),
-                             "asking the device", error);
-    status = status ? status
-                    : pz_cuda_explain(pz_cuda_arm_grids(cuda->has_fast ? cuda->task.chain.n : 0, processors, &cuda->grids),
-                                      "loading the program of the device", error);
-    status = status ? status
-                    : pz_cuda_explain(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking), "a stream", error);
+    cudaError_t e = pz_cuda_arm_grids(cuda->has_fast ? cuda->task.chain.n : 0, cuda->room.processors, &cuda->grids);
+    status = pz_cuda_explain(e, "loading the program of the device", error);
     return status ? status : pz_cuda_explain(take_memory(cuda, options), "memory for the batch", error);
 }
 
@@ -106,14 +94,10 @@ poise_status pz_cuda_arm_create(const poise_model *model, const poise_goal *goal
     if (!model || !goal || !options || !cuda || options->capacity < 1) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, goal, options, cuda must not be NULL, capacity at least 1");
     }
-    if (poise_cuda_device_count() <= options->device || options->device < 0) {
-        return pz_error_set(error, POISE_ERROR_DEVICE, "there is no CUDA device %d, or no driver for it", options->device);
-    }
     pz_cuda_arm *made = calloc(1, sizeof *made);
     if (!made) {
         return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     }
-    made->device = options->device;
     made->nq = model->nq;
     made->goal = *goal;
     poise_status status = make_all(made, model, options, error);
@@ -130,20 +114,7 @@ void pz_cuda_arm_destroy(pz_cuda_arm *cuda)
     if (!cuda) {
         return;
     }
-    (void)cudaSetDevice(cuda->device);
-    void *device_memory[] = {
-        cuda->work.counters,  cuda->work.last, cuda->work.near, cuda->work.near_from, cuda->work.rest, cuda->work.hard,
-        cuda->work.hard_from, cuda->targets,   cuda->q,         cuda->answers};
-    void *host_memory[] = {cuda->staged_targets, cuda->staged_q, cuda->staged_answers};
-    for (size_t i = 0; i < sizeof device_memory / sizeof device_memory[0]; ++i) {
-        (void)cudaFree(device_memory[i]);
-    }
-    for (size_t i = 0; i < sizeof host_memory / sizeof host_memory[0]; ++i) {
-        (void)cudaFreeHost(host_memory[i]);
-    }
-    if (cuda->stream) {
-        (void)cudaStreamDestroy(cuda->stream);
-    }
+    pz_cuda_close(&cuda->room);
     free(cuda->staged_from);
     free(cuda);
 }
@@ -169,7 +140,7 @@ poise_status pz_cuda_arm_queue(pz_cuda_arm *cuda, const poise_pose *targets, dou
     if (count < 0 || (count > 0 && (!targets || !q))) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "targets and q must not be NULL, count not negative");
     }
-    cudaError_t e = cudaSetDevice(cuda->device);
+    cudaError_t e = cudaSetDevice(cuda->room.device);
     return pz_cuda_explain(e ? e : queue(cuda, targets, q, answers, count, stream), "solving", error);
 }
 
@@ -177,7 +148,7 @@ poise_status pz_cuda_arm_queue(pz_cuda_arm *cuda, const poise_pose *targets, dou
 static cudaError_t round_trip(pz_cuda_arm *cuda, const poise_pose *targets, double *q, poise_cuda_answer *answers, int count)
 {
     size_t many = (size_t)count, numbers = many * (size_t)cuda->nq;
-    cudaStream_t stream = cuda->stream;
+    cudaStream_t stream = cuda->room.stream;
     cudaError_t e = cudaMemcpyAsync(cuda->targets, targets, many * sizeof *targets, cudaMemcpyHostToDevice, stream);
     e = e ? e : cudaMemcpyAsync(cuda->q, q, numbers * sizeof *q, cudaMemcpyHostToDevice, stream);
     e = e ? e : queue(cuda, cuda->targets, cuda->q, answers ? cuda->answers : NULL, count, stream);
@@ -211,7 +182,7 @@ static cudaError_t solve_staged(pz_cuda_arm *cuda)
     if (cuda->staged_count == 0) {
         return cudaSuccess;
     }
-    cudaError_t e = cudaSetDevice(cuda->device);
+    cudaError_t e = cudaSetDevice(cuda->room.device);
     return e ? e : round_trip(cuda, cuda->staged_targets, cuda->staged_q, cuda->staged_answers, cuda->staged_count);
 }
 
@@ -221,7 +192,7 @@ static cudaError_t solve_part(pz_cuda_arm *cuda, const poise_pose *targets, doub
 {
     size_t nq = (size_t)cuda->nq;
     if (count > STAGED) {
-        cudaError_t e = cudaSetDevice(cuda->device);
+        cudaError_t e = cudaSetDevice(cuda->room.device);
         return e ? e : round_trip(cuda, targets, q, answers, count);
     }
     cuda->staged_count = 0;

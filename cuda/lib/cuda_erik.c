@@ -2,11 +2,9 @@
 #include "cuda_erik.h"
 
 #include "cuda_engines.h"
-#include "explain.h"
 
 #include "base/error.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct engine {
@@ -36,43 +34,27 @@ static poise_status make_task(const poise_model *model, const poise_erik_options
                                     "the device serves chains of up to %d joints, without exact_orientation", PZ_CUDA_LINKS);
 }
 
-static void destroy(pz_cuda_samples *samples)
-{
-    engine *made = (engine *)(void *)samples; // its first member
-    pz_cuda_samples_release(samples);
-    free(made);
-}
-
 poise_status pz_cuda_erik_create(const poise_model *model, const poise_erik_options *options, int device, int64_t postures,
                                  int64_t targets, pz_cuda_samples **samples, poise_error *error)
 {
     if (!model || !options || !samples || postures < 1 || targets < 1) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, options, cuda must not be NULL, both counts at least 1");
     }
-    poise_status status = pz_cuda_samples_open(device, error);
+    pz_cuda_samples *made = NULL;
+    poise_status status = pz_cuda_samples_open(sizeof(engine), model, device, postures, targets, &made, error);
     if (status != POISE_OK) {
         return status;
     }
-    engine *made = calloc(1, sizeof *made);
-    if (!made) {
-        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
-    }
-    made->samples = (pz_cuda_samples){.release = destroy,
-                                      .launch = pz_cuda_erik_launch,
-                                      .task = &made->task,
-                                      .answer_size = sizeof(poise_cuda_posture_answer),
-                                      .device = device,
-                                      .nq = model->nq,
-                                      .most_postures = postures,
-                                      .most_targets = targets};
-    status = make_task(model, options, &made->task, error);
-    status = status ? status
-                    : pz_cuda_explain(pz_cuda_erik_grid(&made->samples.blocks), "loading the program of the device", error);
-    status = status ? status : pz_cuda_samples_make(&made->samples, error);
+    pz_cuda_erik_task *task = &((engine *)(void *)made)->task;
+    made->launch = pz_cuda_erik_launch;
+    made->task = task;
+    status = make_task(model, options, task, error);
+    status = status ? status : pz_cuda_explain(pz_cuda_erik_grid(&made->blocks), "loading the program of the device", error);
+    status = status ? status : pz_cuda_samples_make(made, error);
     if (status != POISE_OK) {
-        destroy(&made->samples);
+        pz_cuda_samples_destroy(made);
         return status;
     }
-    *samples = &made->samples;
+    *samples = made;
     return POISE_OK;
 }

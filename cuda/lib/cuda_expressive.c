@@ -2,18 +2,14 @@
 #include "cuda_expressive.h"
 
 #include "cuda_engines.h"
-#include "device_model.h"
-#include "explain.h"
 
 #include "base/error.h"
 #include "model/packed_model.h"
 
-#include <stdlib.h>
-
 typedef struct engine {
     pz_cuda_samples samples;
     pz_cuda_expressive_task task;
-    poise_model *model; // in device memory
+    const poise_model *model;
 } engine;
 
 // ---- Making one ----------------------------------------------------------------------------------------------------------
@@ -45,6 +41,12 @@ static poise_status check_task(const poise_model *model, const poise_expressive_
     return POISE_OK;
 }
 
+static void put_model(pz_cuda_image *image, void *user)
+{
+    engine *made = user;
+    made->task.model = pz_cuda_put_model(image, made->model);
+}
+
 static poise_status make_task(const poise_model *model, const poise_expressive_options *options, engine *made,
                               poise_error *error)
 {
@@ -56,11 +58,12 @@ static poise_status make_task(const poise_model *model, const poise_expressive_o
     task->goal = poise_goal_orientation(body, poise_pose_identity().rotation);
     task->goal.local.rotation = quat_normalize(options->tip.rotation);
     task->nq = model->nq;
-    poise_status status = pz_cuda_explain(pz_cuda_model_copy(model, &made->model), "memory for the model", error);
-    task->model = made->model;
-    status = status
-                 ? status
-                 : pz_cuda_explain(pz_cuda_expressive_room(task, &task->room), "loading the program of the device", error);
+    made->model = model;
+    poise_status status = pz_cuda_make_image(&made->samples.room, put_model, made, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    status = pz_cuda_explain(pz_cuda_expressive_room(task, &task->room), "loading the program of the device", error);
     if (!status && task->room == 0) {
         return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "the model is too large for the device's threads");
     }
@@ -86,43 +89,27 @@ static poise_status make_all(const poise_model *model, const poise_expressive_op
     return status ? status : pz_cuda_explain(take_stacks(made), "memory for the threads", error);
 }
 
-static void destroy(pz_cuda_samples *samples)
-{
-    engine *made = (engine *)(void *)samples; // its first member
-    pz_cuda_samples_release(samples);
-    (void)cudaFree(made->model);
-    free(made);
-}
-
 poise_status pz_cuda_expressive_create(const poise_model *model, const poise_expressive_options *options, int device,
                                        int64_t postures, int64_t targets, pz_cuda_samples **samples, poise_error *error)
 {
     if (!model || !options || !samples || postures < 1 || targets < 1) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, options, cuda must not be NULL, both counts at least 1");
     }
+    pz_cuda_samples *made = NULL;
     poise_status status = check_task(model, options, error);
-    status = status ? status : pz_cuda_samples_open(device, error);
+    status = status ? status : pz_cuda_samples_open(sizeof(engine), model, device, postures, targets, &made, error);
     if (status != POISE_OK) {
         return status;
     }
-    engine *made = calloc(1, sizeof *made);
-    if (!made) {
-        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
-    }
-    made->samples = (pz_cuda_samples){.release = destroy,
-                                      .launch = pz_cuda_expressive_launch,
-                                      .task = &made->task,
-                                      .answer_size = sizeof(poise_cuda_posture_answer),
-                                      .reads_q = true,
-                                      .device = device,
-                                      .nq = model->nq,
-                                      .most_postures = postures,
-                                      .most_targets = targets};
-    status = make_all(model, options, made, error);
+    engine *whole = (engine *)(void *)made; // which it begins
+    made->launch = pz_cuda_expressive_launch;
+    made->task = &whole->task;
+    made->reads_q = true;
+    status = make_all(model, options, whole, error);
     if (status != POISE_OK) {
-        destroy(&made->samples);
+        pz_cuda_samples_destroy(made);
         return status;
     }
-    *samples = &made->samples;
+    *samples = made;
     return POISE_OK;
 }

@@ -2,7 +2,6 @@
 #include "cuda_tree.h"
 
 #include "cuda_engines.h"
-#include "explain.h"
 
 #include "base/error.h"
 #include "solve/tree/damped_step.h"
@@ -13,15 +12,14 @@
 #define STAGED 4096 // problems of batch.h that go to the device at once
 
 struct pz_cuda_tree {
-    int device, blocks, goal_count;
+    pz_cuda_room room;
+    int blocks, goal_count;
     size_t nq;
     poise_goal *goals; // in host memory
     const poise_model *model;
     pz_cuda_tree_task task;
     pz_cuda_tree_work work;
-    void *constants;     // device memory: model, goals, locks
-    cudaStream_t stream; // of calls with host memory
-    // device memory for these
+    // device memory for calls with host memory
     poise_vec3 *targets;
     double *weights, *q;
     poise_cuda_tree_answer *answers;
@@ -69,75 +67,28 @@ static poise_status check_options(const poise_model *model, const poise_solver_o
 
 // ---- Constants -----------------------------------------------------------------------------------------------------------
 
-// What goes to the device at once: a host copy and where it will lie.
-typedef struct image {
-    unsigned char *host, *device; // NULL: count only
-    size_t used;
-} image;
+// Model, goals, and what a solver on the host has made of the options.
+typedef struct constants {
+    pz_cuda_tree *tree;
+    const poise_solver *solver;
+} constants;
 
-// Take `size` bytes from `from`; where they will be on the device.
-static void *put(image *im, const void *from, size_t size)
+static void put_all(pz_cuda_image *image, void *user)
 {
-    size_t at = im->used;
-    im->used += (size + 63) / 64 * 64;
-    if (im->host && size > 0) {
-        memcpy(im->host + at, from, size);
-    }
-    return im->device + at;
-}
-
-// The model with its arrays; names stay behind.
-static const poise_model *put_model(image *im, const poise_model *model)
-{
-    poise_model m = *model;
-    size_t values = (size_t)m.value_count, nq = (size_t)m.nq, joints = (size_t)m.joint_count;
-    m.is_wide = false;
-    m.joints = put(im, m.joints, joints * sizeof *m.joints);
-    m.steps = put(im, m.steps, (size_t)m.step_count * sizeof *m.steps);
-    m.axes = put(im, m.axes, (size_t)m.axis_count * sizeof *m.axes);
-    m.packed_row = put(im, m.packed_row, ((size_t)m.axis_count + 1) * sizeof *m.packed_row);
-    m.dof_axis = put(im, m.dof_axis, (size_t)m.nv * sizeof *m.dof_axis);
-    m.value_q = put(im, m.value_q, values * sizeof *m.value_q);
-    m.value_factor = put(im, m.value_factor, values * sizeof *m.value_factor);
-    m.value_offset = put(im, m.value_offset, values * sizeof *m.value_offset);
-    m.lower = put(im, m.lower, nq * sizeof *m.lower);
-    m.upper = put(im, m.upper, nq * sizeof *m.upper);
-    m.given = put(im, m.given, joints * sizeof *m.given);
-    return put(im, &m, sizeof m);
-}
-
-static void put_all(image *im, const pz_cuda_tree *tree, const poise_solver *solver, pz_cuda_tree_task *task)
-{
+    const constants *of = user;
+    const poise_solver *solver = of->solver;
     const poise_solver_options *options = &solver->options;
+    pz_cuda_tree_task *task = &of->tree->task;
+    size_t nv = (size_t)of->tree->model->nv;
     int groups;
     const pz_group *group = pz_tree_groups(((const pz_damped *)solver->method)->tree, &groups);
-    task->box = put(im, solver->box, (size_t)tree->model->nv * sizeof *solver->box);
-    task->groups = put(im, group, (size_t)groups * sizeof *group);
-    task->model = put_model(im, tree->model);
-    task->goals = put(im, tree->goals, (size_t)tree->goal_count * sizeof *tree->goals);
-    task->options.locked =
-        options->locked ? put(im, options->locked, (size_t)tree->model->nv * sizeof *options->locked) : NULL;
+    task->box = pz_cuda_put(image, solver->box, nv, sizeof *solver->box);
+    task->groups = pz_cuda_put(image, group, (size_t)groups, sizeof *group);
+    task->model = pz_cuda_put_model(image, of->tree->model);
+    task->goals = pz_cuda_put(image, of->tree->goals, (size_t)of->tree->goal_count, sizeof *of->tree->goals);
+    task->options.locked = options->locked ? pz_cuda_put(image, options->locked, nv, sizeof *options->locked) : NULL;
 }
 
-static cudaError_t put_constants(pz_cuda_tree *tree, const poise_solver *solver)
-{
-    image im = {.used = 0};
-    put_all(&im, tree, solver, &tree->task);
-    cudaError_t e = cudaMalloc(&tree->constants, im.used);
-    if (e) {
-        return e;
-    }
-    im = (image){.host = calloc(im.used, 1), .device = tree->constants};
-    if (!im.host) {
-        return cudaErrorMemoryAllocation;
-    }
-    put_all(&im, tree, solver, &tree->task);
-    e = cudaMemcpy(tree->constants, im.host, im.used, cudaMemcpyHostToDevice);
-    free(im.host);
-    return e;
-}
-
-// Model, goals, and what a solver on the host has made of the options.
 static poise_status make_constants(pz_cuda_tree *tree, const poise_solver_options *options, poise_error *error)
 {
     poise_solver *solver;
@@ -145,7 +96,7 @@ static poise_status make_constants(pz_cuda_tree *tree, const poise_solver_option
     if (status != POISE_OK) {
         return pz_error_set(error, status, "a solver with these options could not be made");
     }
-    status = pz_cuda_explain(put_constants(tree, solver), "memory for the model", error);
+    status = pz_cuda_make_image(&tree->room, put_all, &(constants){tree, solver}, error);
     poise_solver_destroy(solver);
     return status;
 }
@@ -167,41 +118,37 @@ size_t pz_cuda_tree_size(const poise_model *model, int goal_count, const poise_s
     return pz_solver_size(model, options) - 14 * (room - own_room) + goals; // 7 arrays in two objectives
 }
 
-static cudaError_t take(void **memory, size_t count, size_t size)
-{
-    return cudaMalloc(memory, count * size);
-}
-
 static cudaError_t take_memory(pz_cuda_tree *t, const poise_cuda_options *options)
 {
     size_t many = (size_t)options->capacity, goals = (size_t)t->goal_count, staged = many < STAGED ? many : STAGED;
     pz_cuda_tree_work *w = &t->work;
+    pz_cuda_room *room = &t->room;
     w->capacity = options->capacity;
-    cudaError_t e = take((void **)&w->counters, 1, sizeof *w->counters);
+    w->counters = pz_cuda_take(room, 1, sizeof *w->counters);
     if (options->solver.restarts > 0) {
-        e = e ? e : take((void **)&w->open, many, sizeof *w->open);
-        e = e ? e : take((void **)&w->runs, many * ((size_t)options->solver.restarts + 1), sizeof *w->runs);
-        e = e ? e : take((void **)&w->best, many * t->nq, sizeof *w->best);
+        w->open = pz_cuda_take(room, many, sizeof *w->open);
+        w->runs = pz_cuda_take(room, many * ((size_t)options->solver.restarts + 1), sizeof *w->runs);
+        w->best = pz_cuda_take(room, many * t->nq, sizeof *w->best);
     }
     if (options->host_memory) {
-        e = e ? e : take((void **)&t->targets, staged * goals, sizeof *t->targets);
-        e = e ? e : take((void **)&t->weights, staged * goals, sizeof *t->weights);
-        e = e ? e : take((void **)&t->q, staged * t->nq, sizeof *t->q);
-        e = e ? e : take((void **)&t->answers, staged, sizeof *t->answers);
-        e = e ? e : cudaMallocHost((void **)&t->staged_targets, staged * goals * sizeof *t->staged_targets);
-        e = e ? e : cudaMallocHost((void **)&t->staged_weights, staged * goals * sizeof *t->staged_weights);
-        e = e ? e : cudaMallocHost((void **)&t->staged_q, staged * t->nq * sizeof *t->staged_q);
-        e = e ? e : cudaMallocHost((void **)&t->staged_answers, staged * sizeof *t->staged_answers);
+        t->targets = pz_cuda_take(room, staged * goals, sizeof *t->targets);
+        t->weights = pz_cuda_take(room, staged * goals, sizeof *t->weights);
+        t->q = pz_cuda_take(room, staged * t->nq, sizeof *t->q);
+        t->answers = pz_cuda_take(room, staged, sizeof *t->answers);
+        t->staged_targets = pz_cuda_take_host(room, staged * goals, sizeof *t->staged_targets);
+        t->staged_weights = pz_cuda_take_host(room, staged * goals, sizeof *t->staged_weights);
+        t->staged_q = pz_cuda_take_host(room, staged * t->nq, sizeof *t->staged_q);
+        t->staged_answers = pz_cuda_take_host(room, staged, sizeof *t->staged_answers);
     }
-    return e;
+    return room->error;
 }
 
 // An empty batch: the driver takes the local memory of all threads before the first call.
 static cudaError_t run_empty(pz_cuda_tree *t)
 {
     pz_cuda_tree_batch none = {.count = 0};
-    cudaError_t e = pz_cuda_tree_launch(&t->task, &none, &t->work, 1, t->stream);
-    return e ? e : cudaStreamSynchronize(t->stream);
+    cudaError_t e = pz_cuda_tree_launch(&t->task, &none, &t->work, 1, t->room.stream);
+    return e ? e : cudaStreamSynchronize(t->room.stream);
 }
 
 static poise_status make_all(pz_cuda_tree *tree, const poise_cuda_options *options, poise_error *error)
@@ -209,23 +156,16 @@ static poise_status make_all(pz_cuda_tree *tree, const poise_cuda_options *optio
     poise_solver_options solver = options->solver;
     solver.coupled_goals = 0; // there are none
     size_t size = pz_cuda_tree_size(tree->model, tree->goal_count, &solver);
-    int processors = 0, room = size < INT32_MAX ? pz_cuda_tree_room((int)size) : 0;
+    int room = size < INT32_MAX ? pz_cuda_tree_room((int)size) : 0;
     if (room == 0) {
         return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "a problem of this model and these goals is too large: %g kB",
                             (double)size / 1024.0);
     }
     tree->task =
         (pz_cuda_tree_task){.options = solver, .goal_count = tree->goal_count, .nq = tree->model->nq, .size = (int)size};
-    poise_status status = pz_cuda_explain(cudaSetDevice(tree->device), "choosing the device", error);
-    if (status != POISE_OK) {
-        return status;
-    }
-    cudaError_t asked = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, tree->device);
-    asked = asked ? asked : pz_cuda_tree_grid(room, processors, &tree->blocks);
-    status = pz_cuda_explain(asked, "loading the program of the device", error);
+    cudaError_t asked = pz_cuda_tree_grid(room, tree->room.processors, &tree->blocks);
+    poise_status status = pz_cuda_explain(asked, "loading the program of the device", error);
     status = status ? status : make_constants(tree, &solver, error);
-    status = status ? status
-                    : pz_cuda_explain(cudaStreamCreateWithFlags(&tree->stream, cudaStreamNonBlocking), "a stream", error);
     status = status ? status : pz_cuda_explain(take_memory(tree, options), "memory for the batch", error);
     return status ? status : pz_cuda_explain(run_empty(tree), "memory for the threads", error);
 }
@@ -242,9 +182,6 @@ poise_status pz_cuda_tree_create(const poise_model *model, const poise_goal *goa
     if (status != POISE_OK) {
         return status;
     }
-    if (poise_cuda_device_count() <= options->device || options->device < 0) {
-        return pz_error_set(error, POISE_ERROR_DEVICE, "there is no CUDA device %d, or no driver for it", options->device);
-    }
     pz_cuda_tree *made = calloc(1, sizeof *made);
     poise_goal *own = malloc((size_t)goal_count * sizeof *own);
     if (!made || !own) {
@@ -253,12 +190,12 @@ poise_status pz_cuda_tree_create(const poise_model *model, const poise_goal *goa
         return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     }
     memcpy(own, goals, (size_t)goal_count * sizeof *own);
-    made->device = options->device;
     made->model = model;
     made->goals = own;
     made->goal_count = goal_count;
     made->nq = (size_t)model->nq;
-    status = make_all(made, options, error);
+    status = pz_cuda_open(&made->room, options->device, error);
+    status = status ? status : make_all(made, options, error);
     if (status != POISE_OK) {
         pz_cuda_tree_destroy(made);
         return status;
@@ -272,19 +209,7 @@ void pz_cuda_tree_destroy(pz_cuda_tree *tree)
     if (!tree) {
         return;
     }
-    (void)cudaSetDevice(tree->device);
-    void *device_memory[] = {tree->constants, tree->work.counters, tree->work.open, tree->work.runs, tree->work.best,
-                             tree->targets,   tree->weights,       tree->q,         tree->answers};
-    void *host_memory[] = {tree->staged_targets, tree->staged_weights, tree->staged_q, tree->staged_answers};
-    for (size_t i = 0; i < sizeof device_memory / sizeof device_memory[0]; ++i) {
-        (void)cudaFree(device_memory[i]);
-    }
-    for (size_t i = 0; i < sizeof host_memory / sizeof host_memory[0]; ++i) {
-        (void)cudaFreeHost(host_memory[i]);
-    }
-    if (tree->stream) {
-        (void)cudaStreamDestroy(tree->stream);
-    }
+    pz_cuda_close(&tree->room);
     free(tree->goals);
     free(tree);
 }
@@ -315,7 +240,7 @@ poise_status pz_cuda_tree_queue(pz_cuda_tree *tree, const poise_vec3 *targets, c
     if (count < 0 || (count > 0 && (!targets || !q))) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "targets and q must not be NULL, count not negative");
     }
-    cudaError_t e = cudaSetDevice(tree->device);
+    cudaError_t e = cudaSetDevice(tree->room.device);
     return pz_cuda_explain(e ? e : queue(tree, targets, weights, q, answers, count, stream), "solving", error);
 }
 
@@ -353,7 +278,7 @@ static bool is_sound(const pz_cuda_tree *t, const poise_problem *problem)
 static cudaError_t round_trip(pz_cuda_tree *t, int count)
 {
     size_t many = (size_t)count, points = many * (size_t)t->goal_count, numbers = many * t->nq;
-    cudaStream_t stream = t->stream;
+    cudaStream_t stream = t->room.stream;
     cudaError_t e =
         cudaMemcpyAsync(t->targets, t->staged_targets, points * sizeof *t->targets, cudaMemcpyHostToDevice, stream);
     e = e ? e : cudaMemcpyAsync(t->weights, t->staged_weights, points * sizeof(double), cudaMemcpyHostToDevice, stream);
@@ -435,7 +360,7 @@ poise_status pz_cuda_tree_solve(pz_cuda_tree *tree, poise_problem *problems, int
         return pz_error_set(error, POISE_ERROR_ARGUMENT,
                             "problems must not be NULL, count not negative, options.host_memory true");
     }
-    cudaError_t e = cudaSetDevice(tree->device);
+    cudaError_t e = cudaSetDevice(tree->room.device);
     for (int done = 0; done < count && !e;) {
         done += solve_staged(tree, problems + done, count - done, &e);
     }

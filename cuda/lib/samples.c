@@ -1,49 +1,51 @@
 // Samples on a CUDA device: memory, copies, sums of blocks, statuses.
 #include "samples.h"
 
-#include "explain.h"
-
 #include "base/error.h"
 #include "math/quat.h"
+#include "model/packed_model.h"
 
-poise_status pz_cuda_samples_open(int device, poise_error *error)
+#include <stdlib.h>
+
+poise_status pz_cuda_samples_open(size_t size, const poise_model *model, int device, int64_t postures, int64_t targets,
+                                  pz_cuda_samples **samples, poise_error *error)
 {
-    if (poise_cuda_device_count() <= device || device < 0) {
-        return pz_error_set(error, POISE_ERROR_DEVICE, "there is no CUDA device %d, or no driver for it", device);
+    pz_cuda_samples *made = calloc(1, size);
+    if (!made) {
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     }
-    return pz_cuda_explain(cudaSetDevice(device), "choosing the device", error);
-}
-
-static cudaError_t take_memory(pz_cuda_samples *s)
-{
-    size_t postures = (size_t)s->most_postures, targets = (size_t)s->most_targets, nq = (size_t)s->nq;
-    size_t samples = postures < targets ? postures : targets; // of a list
-    cudaError_t error = cudaMalloc((void **)&s->postures, postures * nq * sizeof *s->postures);
-    error = error ? error : cudaMalloc((void **)&s->targets, targets * sizeof *s->targets);
-    error = error ? error : cudaMalloc((void **)&s->q, samples * nq * sizeof *s->q);
-    error = error ? error : cudaMalloc(&s->answers, samples * s->answer_size);
-    error = error ? error : cudaMalloc((void **)&s->summaries, (size_t)s->blocks * sizeof *s->summaries);
-    return error ? error : cudaMallocHost((void **)&s->host_summaries, (size_t)s->blocks * sizeof *s->host_summaries);
+    poise_status status = pz_cuda_open(&made->room, device, error);
+    if (status != POISE_OK) {
+        free(made);
+        return status;
+    }
+    made->nq = model->nq;
+    made->most_postures = postures;
+    made->most_targets = targets;
+    *samples = made;
+    return POISE_OK;
 }
 
 poise_status pz_cuda_samples_make(pz_cuda_samples *s, poise_error *error)
 {
-    int processors = 0;
-    cudaError_t asked = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, s->device);
-    s->blocks *= processors;
-    poise_status status = pz_cuda_explain(asked, "asking the device", error);
-    return status ? status : pz_cuda_explain(take_memory(s), "memory for the samples", error);
+    size_t postures = (size_t)s->most_postures, targets = (size_t)s->most_targets, nq = (size_t)s->nq;
+    size_t samples = postures < targets ? postures : targets; // of a list
+    s->blocks *= s->room.processors;
+    s->postures = pz_cuda_take(&s->room, postures * nq, sizeof *s->postures);
+    s->targets = pz_cuda_take(&s->room, targets, sizeof *s->targets);
+    s->q = pz_cuda_take(&s->room, samples * nq, sizeof *s->q);
+    s->answers = pz_cuda_take(&s->room, samples, sizeof *s->answers);
+    s->summaries = pz_cuda_take(&s->room, (size_t)s->blocks, sizeof *s->summaries);
+    s->host_summaries = pz_cuda_take_host(&s->room, (size_t)s->blocks, sizeof *s->host_summaries);
+    return pz_cuda_explain(s->room.error, "memory for the samples", error);
 }
 
-void pz_cuda_samples_release(pz_cuda_samples *s)
+void pz_cuda_samples_destroy(pz_cuda_samples *s)
 {
-    (void)cudaSetDevice(s->device);
-    (void)cudaFree(s->postures);
-    (void)cudaFree(s->targets);
-    (void)cudaFree(s->q);
-    (void)cudaFree(s->answers);
-    (void)cudaFree(s->summaries);
-    (void)cudaFreeHost(s->host_summaries);
+    if (s) {
+        pz_cuda_close(&s->room);
+        free(s);
+    }
 }
 
 // ---- Lists ---------------------------------------------------------------------------------------------------------------
@@ -75,13 +77,13 @@ static cudaError_t bring(pz_cuda_samples *s, const double *postures, int64_t pos
                          int64_t target_count)
 {
     size_t numbers = (size_t)posture_count * (size_t)s->nq;
-    cudaError_t error = cudaSetDevice(s->device);
+    cudaError_t error = cudaSetDevice(s->room.device);
     error = error ? error : cudaMemcpy(s->postures, postures, numbers * sizeof *postures, cudaMemcpyHostToDevice);
     return error ? error : cudaMemcpy(s->targets, targets, (size_t)target_count * sizeof *targets, cudaMemcpyHostToDevice);
 }
 
 poise_status pz_cuda_samples_solve(pz_cuda_samples *s, const double *postures, const poise_quat *targets, double *q,
-                                   void *answers, int64_t count, poise_error *error)
+                                   poise_cuda_posture_answer *answers, int64_t count, poise_error *error)
 {
     poise_status status = check(s, postures, count, targets, count, q || count == 0, error);
     if (status != POISE_OK || count == 0) {
@@ -98,13 +100,13 @@ poise_status pz_cuda_samples_solve(pz_cuda_samples *s, const double *postures, c
     e = e ? e : s->launch(s->task, &batch, s->blocks, NULL);
     e = e ? e : cudaMemcpy(q, s->q, size, cudaMemcpyDeviceToHost);
     if (!e && answers) {
-        e = cudaMemcpy(answers, s->answers, (size_t)count * s->answer_size, cudaMemcpyDeviceToHost);
+        e = cudaMemcpy(answers, s->answers, (size_t)count * sizeof *answers, cudaMemcpyDeviceToHost);
     }
     return pz_cuda_explain(e, "solving", error);
 }
 
 poise_status pz_cuda_samples_queue(pz_cuda_samples *s, const double *postures, const poise_quat *targets, double *q,
-                                   void *answers, int64_t count, void *stream, poise_error *error)
+                                   poise_cuda_posture_answer *answers, int64_t count, void *stream, poise_error *error)
 {
     if (count < 0 || (count > 0 && (!postures || !targets || !q))) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "no pointer but answers may be NULL, and no count below 0");
@@ -113,7 +115,7 @@ poise_status pz_cuda_samples_queue(pz_cuda_samples *s, const double *postures, c
         return POISE_OK;
     }
     pz_cuda_samples_batch batch = {.postures = postures, .targets = targets, .count = count, .q = q, .answers = answers};
-    cudaError_t e = cudaSetDevice(s->device);
+    cudaError_t e = cudaSetDevice(s->room.device);
     e = e ? e : s->launch(s->task, &batch, s->blocks, (cudaStream_t)stream);
     return pz_cuda_explain(e, "queueing the samples", error);
 }
