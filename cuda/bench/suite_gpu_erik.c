@@ -8,15 +8,11 @@
 #include "bench_device.h"
 
 #include <bench/thread_pool.h>
-#include <cuda/lib/cuda_evaluate.h>
-#include <research/erik_evaluation.h>
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ORIENTATION_FINEST 12
-#define TOLERANCE          1e-12 // of every statistic
 
 // ---- On the host ---------------------------------------------------------------------------------------------------------
 
@@ -60,46 +56,13 @@ static evaluate_results run_on_host(const evaluate_problem *problem, int64_t eve
 
 // ---- Device and host -----------------------------------------------------------------------------------------------------
 
-typedef struct comparison {
-    double seconds; // of the host
-    double largest; // difference of a mean, deviation, least or most
-    int64_t bins;   // samples that lie in other bins
-    int64_t counts; // of samples, solved, aimed, outside: differences
-} comparison;
-
-static double deviation(const pz_cuda_statistics *s)
-{
-    return s->count > 0 ? sqrt(s->squares / (double)s->count) : 0.0;
-}
-
-static void compare_one(const pz_cuda_statistics *a, const evaluate_statistics *b, comparison *c)
-{
-    c->largest = fmax(c->largest, fabs(a->mean - b->mean));
-    c->largest = fmax(c->largest, fabs(deviation(a) - evaluate_statistics_deviation(b)));
-    c->largest = fmax(c->largest, fmax(fabs(a->least - b->least), fabs(a->most - b->most)));
-    for (int i = 0; i <= PZ_CUDA_BINS; ++i) {
-        c->bins += llabs((long long)(a->bins[i] - b->bins[i]));
-    }
-}
-
-static comparison compare(const pz_cuda_erik_summary *a, const evaluate_results *b, double seconds)
-{
-    comparison c = {.seconds = seconds};
-    compare_one(&a->error, &b->error, &c);
-    compare_one(&a->orientation, &b->orientation, &c);
-    compare_one(&a->posture, &b->posture, &c);
-    compare_one(&a->iterations, &b->iterations, &c);
-    c.counts = llabs((long long)(a->error.count - b->error.count)) + llabs((long long)(a->reached - b->reached)) +
-               llabs((long long)(a->aimed - b->aimed)) + llabs((long long)(a->outside - b->violations));
-    return c;
-}
-
 typedef struct skeleton_run {
     char letter[2];
     pz_cuda_erik_summary summary;
     double seconds;
-    int64_t compared; // samples
-    comparison comparison;
+    int64_t compared;    // samples
+    double host_seconds; // of those
+    device_difference difference;
 } skeleton_run;
 
 // Postures i with i % every == 0 on the device; seconds.
@@ -139,7 +102,8 @@ static skeleton_run run_skeleton(const bench *b, int index, int64_t postures_com
     run_on_device(erik, p, every, postures, &some);
     double start = bench_wall();
     evaluate_results host = run_on_host(p, every, device_threads(b));
-    run.comparison = compare(&some, &host, (bench_wall() - start) * 1e-9);
+    run.host_seconds = (bench_wall() - start) * 1e-9;
+    run.difference = device_compare(&some, &host);
     run.compared = host.error.count;
     free(postures);
     poise_cuda_destroy(erik);
@@ -169,15 +133,16 @@ static void add_samples(const bench *b, const skeleton_run *runs, int count)
     report_begin_table(b->report, &table);
     for (int i = 0; i < count; ++i) {
         const pz_cuda_erik_summary *s = &runs[i].summary;
-        const comparison *c = &runs[i].comparison;
-        double n = (double)s->error.count, rate = n / runs[i].seconds, host_rate = (double)runs[i].compared / c->seconds;
+        const device_difference *d = &runs[i].difference;
+        double n = (double)s->error.count, rate = n / runs[i].seconds,
+               host_rate = (double)runs[i].compared / runs[i].host_seconds;
         report_row(b->report, runs[i].letter, "poise",
                    REPORT_VALUES(n, 100.0 * (double)s->reached / n, 100.0 * (double)s->aimed / n, (double)s->outside,
-                                 runs[i].seconds, rate * 1e-6, rate / host_rate, (double)runs[i].compared, c->seconds,
-                                 c->largest, (double)c->bins, (double)c->counts));
+                                 runs[i].seconds, rate * 1e-6, rate / host_rate, (double)runs[i].compared,
+                                 runs[i].host_seconds, d->largest, (double)d->bins, (double)d->counts));
         report_promise(b->report, s->outside == 0, "%s: %lld answers outside the limits", runs[i].letter,
                        (long long)s->outside);
-        report_promise(b->report, c->largest <= TOLERANCE && c->bins == 0 && c->counts == 0,
+        report_promise(b->report, d->largest <= DEVICE_TOLERANCE && d->bins == 0 && d->counts == 0,
                        "%s: the device's statistics are not the host's", runs[i].letter);
         seconds += runs[i].seconds;
         samples += n;
@@ -202,9 +167,9 @@ static void add_statistics(const bench *b, const skeleton_run *runs, int count)
     for (int i = 0; i < count; ++i) {
         const pz_cuda_erik_summary *s = &runs[i].summary;
         report_row(b->report, runs[i].letter, "poise",
-                   REPORT_VALUES(s->error.mean, deviation(&s->error), s->orientation.mean, deviation(&s->orientation),
-                                 s->posture.mean, deviation(&s->posture), s->iterations.mean, deviation(&s->iterations),
-                                 s->iterations.most));
+                   REPORT_VALUES(s->error.mean, device_deviation(&s->error), s->orientation.mean,
+                                 device_deviation(&s->orientation), s->posture.mean, device_deviation(&s->posture),
+                                 s->iterations.mean, device_deviation(&s->iterations), s->iterations.most));
     }
 }
 

@@ -3,15 +3,11 @@
 #include "bench_device.h"
 
 #include <bench/thread_pool.h>
-#include <cuda/lib/cuda_evaluate.h>
-#include <research/erik_evaluation.h>
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ORIENTATION_FINEST 12
-#define TOLERANCE          1e-12 // of every statistic
 
 // Postures 0, every, 2 every ... at all orientations.
 typedef struct work {
@@ -102,32 +98,6 @@ static double run_on_device(const work *w, pz_cuda_erik_summary *summary)
     return seconds;
 }
 
-static double deviation(const pz_cuda_statistics *s)
-{
-    return s->count > 0 ? sqrt(s->squares / (double)s->count) : 0.0;
-}
-
-// Largest difference of a mean, deviation, least or most; *other counts samples that lie in other bins.
-static double difference(const pz_cuda_statistics *a, const evaluate_statistics *b, int64_t *other)
-{
-    double d = fmax(fabs(a->mean - b->mean), fabs(deviation(a) - evaluate_statistics_deviation(b)));
-    for (int i = 0; i <= PZ_CUDA_BINS; ++i) {
-        *other += llabs((long long)(a->bins[i] - b->bins[i]));
-    }
-    return fmax(d, fmax(fabs(a->least - b->least), fabs(a->most - b->most)));
-}
-
-static double compare(const pz_cuda_erik_summary *a, const evaluate_results *b, int64_t *other)
-{
-    double d = difference(&a->error, &b->error, other);
-    d = fmax(d, difference(&a->orientation, &b->orientation, other));
-    d = fmax(d, difference(&a->posture, &b->posture, other));
-    d = fmax(d, difference(&a->iterations, &b->iterations, other));
-    *other += llabs((long long)(a->error.count - b->error.count)) + llabs((long long)(a->reached - b->reached)) +
-              llabs((long long)(a->aimed - b->aimed)) + llabs((long long)(a->outside - b->violations));
-    return d;
-}
-
 // ---- The table -----------------------------------------------------------------------------------------------------------
 
 static void run_problem(const bench *b, const evaluate_problem *p, poise_expressive_mode mode)
@@ -146,15 +116,16 @@ static void run_problem(const bench *b, const evaluate_problem *p, poise_express
     bench_progress(b, name);
     pz_cuda_erik_summary s;
     evaluate_results host;
-    int64_t other = 0;
     double seconds = run_on_device(&w, &s), core = run_on_host(&w, device_threads(b), &host);
-    double n = (double)s.error.count, largest = compare(&s, &host, &other);
+    device_difference d = device_compare(&s, &host);
+    double n = (double)s.error.count, other = (double)(d.bins + d.counts);
     report_row(b->report, name, "poise",
                REPORT_VALUES(n, 100.0 * (double)s.reached / n, 100.0 * (double)s.aimed / n, (double)s.outside, s.error.mean,
                              s.orientation.mean, s.posture.mean, s.iterations.mean, seconds, n / seconds * 1e-6,
-                             core / seconds, core / n * 1e6, largest, (double)other));
+                             core / seconds, core / n * 1e6, d.largest, other));
     report_promise(b->report, s.outside == 0, "%s: %lld answers outside the limits", name, (long long)s.outside);
-    report_promise(b->report, largest <= TOLERANCE && other == 0, "%s: the device's statistics are not the host's", name);
+    report_promise(b->report, d.largest <= DEVICE_TOLERANCE && other == 0, "%s: the device's statistics are not the host's",
+                   name);
     free(w.cpu), free(w.results);
 }
 
