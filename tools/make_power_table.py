@@ -47,8 +47,8 @@ static const uint64_t small_fives[PZ_POWER_STEP] = {{""")
 print(",\n".join(f"    {words(leading_bits(r, 64), 1)}" for r in range(STEP)))
 print("""};
 
-// Row k + PZ_POWER_BASES: the leading 192 bits of 10^(k PZ_POWER_STEP), cut off. With them the leading 128 bits of all powers
-// come out right, which the program that writes this checks.
+// Row k + PZ_POWER_BASES: the leading 192 bits of 10^(k PZ_POWER_STEP), cut off. With them the leading 128 bits of all
+// powers come out right, which the program that writes this checks.
 static const uint64_t base_powers[][3] = {""")
 for k in bases:
     print(f"    {{{words(leading_bits(STEP * k, 192), 3)}}},")

@@ -1,5 +1,5 @@
-// Samples of expressive inverse kinematics on the device, postures at targets: what the host does alike for ERIK (cuda_erik.c)
-// and for its successor (cuda_expressive.c).
+// Samples of expressive inverse kinematics on the device, postures at targets: what the host does alike for ERIK
+// (cuda_erik.c) and for its successor (cuda_expressive.c).
 #ifndef POISE_CUDA_SAMPLES_H
 #define POISE_CUDA_SAMPLES_H
 

@@ -70,29 +70,15 @@ static bool part_is_free(const poise_model *model, int k, bool rotation)
 
 // ---- Nodes ---------------------------------------------------------------------------------------------------------------
 
-static void put_key_integer(pz_json_writer *writer, const char *key, long long value)
-{
-    pz_json_key(writer, key);
-    pz_json_put_integer(writer, value);
-}
-
-static void put_key_text(pz_json_writer *writer, const char *key, const char *text)
-{
-    pz_json_key(writer, key);
-    pz_json_put_text(writer, text);
-}
-
 static void put_transform(document *doc, poise_pose pose)
 {
     vec3 p = pose.position;
     quat r = pose.rotation;
     if (p.x != 0 || p.y != 0 || p.z != 0) {
-        pz_json_key(&doc->writer, "translation");
-        pz_json_put_numbers(&doc->writer, (double[]){p.x, p.y, p.z}, 3);
+        pz_json_put_numbers(&doc->writer, "translation", (double[]){p.x, p.y, p.z}, 3);
     }
     if (r.x != 0 || r.y != 0 || r.z != 0) {
-        pz_json_key(&doc->writer, "rotation");
-        pz_json_put_numbers(&doc->writer, (double[]){r.x, r.y, r.z, r.w}, 4);
+        pz_json_put_numbers(&doc->writer, "rotation", (double[]){r.x, r.y, r.z, r.w}, 4);
     }
 }
 
@@ -103,13 +89,12 @@ static void put_children(document *doc, int k, const int *first_tool, const int 
     if (end == k + 1 && first_tool[k] == POISE_WORLD) {
         return;
     }
-    pz_json_key(&doc->writer, "children");
-    pz_json_open_flat(&doc->writer, "[");
+    pz_json_open_flat(&doc->writer, "children", "[");
     for (int child = k + 1; child < end; child += poise_model_joint_info(doc->model, child).subtree) {
-        pz_json_put_integer(&doc->writer, child);
+        pz_json_put_integer(&doc->writer, NULL, child);
     }
     for (int tool = first_tool[k]; tool != POISE_WORLD; tool = next_tool[tool]) {
-        pz_json_put_integer(&doc->writer, joints + tool);
+        pz_json_put_integer(&doc->writer, NULL, joints + tool);
     }
     pz_json_close_flat(&doc->writer, "]");
 }
@@ -118,12 +103,11 @@ static void put_tool(document *doc, int tool)
 {
     poise_pose pose = poise_model_tool_info(doc->model, tool).pose;
     pose.position = v3_scale(pose.position, doc->metres);
-    pz_json_open_flat(&doc->writer, "{");
-    put_key_text(&doc->writer, "name", poise_model_tool_info(doc->model, tool).name);
+    pz_json_open_flat(&doc->writer, NULL, "{");
+    pz_json_put_text(&doc->writer, "name", poise_model_tool_info(doc->model, tool).name);
     put_transform(doc, pose);
-    pz_json_key(&doc->writer, "extras");
-    pz_json_open(&doc->writer, "{");
-    put_key_text(&doc->writer, "poise", "tool");
+    pz_json_open(&doc->writer, "extras", "{");
+    pz_json_put_text(&doc->writer, "poise", "tool");
     pz_json_close(&doc->writer, "}");
     pz_json_close_flat(&doc->writer, "}");
 }
@@ -144,11 +128,10 @@ static poise_status put_nodes(document *doc, pz_pool *pool, const double *neutra
         next_tool[tool] = first_tool[body];
         first_tool[body] = tool;
     }
-    pz_json_key(&doc->writer, "nodes");
-    pz_json_open(&doc->writer, "[");
+    pz_json_open(&doc->writer, "nodes", "[");
     for (int k = 0; k < joints; ++k) {
-        pz_json_open_flat(&doc->writer, "{");
-        put_key_text(&doc->writer, "name", poise_model_joint_info(doc->model, k).body);
+        pz_json_open_flat(&doc->writer, NULL, "{");
+        pz_json_put_text(&doc->writer, "name", poise_model_joint_info(doc->model, k).body);
         put_transform(doc, node_transform(doc, k, neutral));
         put_children(doc, k, first_tool, next_tool);
         pz_json_close_flat(&doc->writer, "}");
@@ -164,17 +147,15 @@ static void put_scene_and_skin(document *doc)
 {
     pz_json_writer *writer = &doc->writer;
     int joints = poise_model_info(doc->model).joints, moving = 0;
-    put_key_integer(writer, "scene", 0);
-    pz_json_key(writer, "scenes");
-    pz_json_open_flat(writer, "[");
-    pz_json_open(writer, "{");
+    pz_json_put_integer(writer, "scene", 0);
+    pz_json_open_flat(writer, "scenes", "[");
+    pz_json_open(writer, NULL, "{");
     if (doc->file->title) {
-        put_key_text(writer, "name", doc->file->title);
+        pz_json_put_text(writer, "name", doc->file->title);
     }
-    pz_json_key(writer, "nodes");
-    pz_json_open(writer, "[");
+    pz_json_open(writer, "nodes", "[");
     for (int k = 0; k < joints; k += poise_model_joint_info(doc->model, k).subtree) {
-        pz_json_put_integer(writer, k);
+        pz_json_put_integer(writer, NULL, k);
     }
     pz_json_close(writer, "]");
     pz_json_close(writer, "}");
@@ -185,14 +166,12 @@ static void put_scene_and_skin(document *doc)
     if (moving == 0) {
         return;
     }
-    pz_json_key(writer, "skins");
-    pz_json_open_flat(writer, "[");
-    pz_json_open(writer, "{");
-    pz_json_key(writer, "joints");
-    pz_json_open(writer, "[");
+    pz_json_open_flat(writer, "skins", "[");
+    pz_json_open(writer, NULL, "{");
+    pz_json_open(writer, "joints", "[");
     for (int k = 0; k < joints; ++k) {
         if (part_is_free(doc->model, k, true)) {
-            pz_json_put_integer(writer, k);
+            pz_json_put_integer(writer, NULL, k);
         }
     }
     pz_json_close(writer, "]");
@@ -259,16 +238,14 @@ static void put_channel_numbers(document *doc, int k, bool rotation)
 static void put_accessor(document *doc, int view, const char *type, double least, double most)
 {
     pz_json_writer *writer = &doc->writer;
-    pz_json_open_flat(writer, "{");
-    put_key_integer(writer, "bufferView", view);
-    put_key_integer(writer, "componentType", 5126);
-    put_key_integer(writer, "count", doc->file->clip->frames);
-    put_key_text(writer, "type", type);
+    pz_json_open_flat(writer, NULL, "{");
+    pz_json_put_integer(writer, "bufferView", view);
+    pz_json_put_integer(writer, "componentType", 5126);
+    pz_json_put_integer(writer, "count", doc->file->clip->frames);
+    pz_json_put_text(writer, "type", type);
     if (view == 0) {
-        pz_json_key(writer, "min");
-        pz_json_put_numbers(writer, &least, 1);
-        pz_json_key(writer, "max");
-        pz_json_put_numbers(writer, &most, 1);
+        pz_json_put_numbers(writer, "min", &least, 1);
+        pz_json_put_numbers(writer, "max", &most, 1);
     }
     pz_json_close_flat(writer, "}");
 }
@@ -296,12 +273,11 @@ static void numbers_of_channel(document *doc, int joint, bool rotation, int chan
 
 static void target_of_channel(document *doc, int joint, bool rotation, int channel)
 {
-    pz_json_open_flat(&doc->writer, "{");
-    put_key_integer(&doc->writer, "sampler", channel);
-    pz_json_key(&doc->writer, "target");
-    pz_json_open(&doc->writer, "{");
-    put_key_integer(&doc->writer, "node", joint);
-    put_key_text(&doc->writer, "path", rotation ? "rotation" : "translation");
+    pz_json_open_flat(&doc->writer, NULL, "{");
+    pz_json_put_integer(&doc->writer, "sampler", channel);
+    pz_json_open(&doc->writer, "target", "{");
+    pz_json_put_integer(&doc->writer, "node", joint);
+    pz_json_put_text(&doc->writer, "path", rotation ? "rotation" : "translation");
     pz_json_close(&doc->writer, "}");
     pz_json_close_flat(&doc->writer, "}");
 }
@@ -309,9 +285,9 @@ static void target_of_channel(document *doc, int joint, bool rotation, int chann
 static void sampler_of_channel(document *doc, int joint, bool rotation, int channel)
 {
     (void)joint, (void)rotation;
-    pz_json_open_flat(&doc->writer, "{");
-    put_key_integer(&doc->writer, "input", 0);
-    put_key_integer(&doc->writer, "output", channel + 1);
+    pz_json_open_flat(&doc->writer, NULL, "{");
+    pz_json_put_integer(&doc->writer, "input", 0);
+    pz_json_put_integer(&doc->writer, "output", channel + 1);
     pz_json_close_flat(&doc->writer, "}");
 }
 
@@ -323,10 +299,10 @@ static void accessor_of_channel(document *doc, int joint, bool rotation, int cha
 
 static void put_view(document *doc, size_t offset, size_t size)
 {
-    pz_json_open_flat(&doc->writer, "{");
-    put_key_integer(&doc->writer, "buffer", 0);
-    put_key_integer(&doc->writer, "byteOffset", (long long)offset);
-    put_key_integer(&doc->writer, "byteLength", (long long)size);
+    pz_json_open_flat(&doc->writer, NULL, "{");
+    pz_json_put_integer(&doc->writer, "buffer", 0);
+    pz_json_put_integer(&doc->writer, "byteOffset", (long long)offset);
+    pz_json_put_integer(&doc->writer, "byteLength", (long long)size);
     pz_json_close_flat(&doc->writer, "}");
 }
 
@@ -335,28 +311,21 @@ static void put_animation(document *doc)
     const poise_clip *clip = doc->file->clip;
     pz_json_writer *writer = &doc->writer;
     double last = doc->start + (clip->frames - 1) * clip->frame_time;
-    pz_json_key(writer, "animations");
-    pz_json_open(writer, "[");
-    pz_json_open(writer, "{");
-    pz_json_key(writer, "extras");
-    pz_json_open_flat(writer, "{");
-    pz_json_key(writer, "frame_time");
-    pz_json_put_number(writer, clip->frame_time);
-    pz_json_key(writer, "start_time");
-    pz_json_put_number(writer, doc->start);
+    pz_json_open(writer, "animations", "[");
+    pz_json_open(writer, NULL, "{");
+    pz_json_open_flat(writer, "extras", "{");
+    pz_json_put_number(writer, "frame_time", clip->frame_time);
+    pz_json_put_number(writer, "start_time", doc->start);
     pz_json_close_flat(writer, "}");
-    pz_json_key(writer, "channels");
-    pz_json_open(writer, "[");
+    pz_json_open(writer, "channels", "[");
     for_each_channel(doc, target_of_channel);
     pz_json_close(writer, "]");
-    pz_json_key(writer, "samplers");
-    pz_json_open(writer, "[");
+    pz_json_open(writer, "samplers", "[");
     for_each_channel(doc, sampler_of_channel);
     pz_json_close(writer, "]");
     pz_json_close(writer, "}");
     pz_json_close(writer, "]");
-    pz_json_key(writer, "accessors");
-    pz_json_open(writer, "[");
+    pz_json_open(writer, "accessors", "[");
     put_accessor(doc, 0, "SCALAR", (double)(float)doc->start, (double)(float)last);
     for_each_channel(doc, accessor_of_channel);
     pz_json_close(writer, "]");
@@ -365,8 +334,7 @@ static void put_animation(document *doc)
 static void put_views(document *doc)
 {
     size_t frames = (size_t)doc->file->clip->frames, offset = 4 * frames;
-    pz_json_key(&doc->writer, "bufferViews");
-    pz_json_open(&doc->writer, "[");
+    pz_json_open(&doc->writer, "bufferViews", "[");
     put_view(doc, 0, offset);
     for (int k = 0; k < poise_model_info(doc->model).joints; ++k) {
         for (int rotation = 1; rotation >= 0; --rotation) {
@@ -397,13 +365,11 @@ static void put_base64(pz_output *output, const unsigned char *bytes, size_t siz
 
 static void put_buffer(document *doc, bool embed)
 {
-    pz_json_key(&doc->writer, "buffers");
-    pz_json_open(&doc->writer, "[");
-    pz_json_open_flat(&doc->writer, "{");
-    put_key_integer(&doc->writer, "byteLength", (long long)doc->binary.size);
+    pz_json_open(&doc->writer, "buffers", "[");
+    pz_json_open_flat(&doc->writer, NULL, "{");
+    pz_json_put_integer(&doc->writer, "byteLength", (long long)doc->binary.size);
     if (embed) {
-        pz_json_key(&doc->writer, "uri");
-        doc->writer.after_key = false;
+        pz_json_begin(&doc->writer, "uri");
         pz_put(doc->writer.output, "\"data:application/octet-stream;base64,");
         put_base64(doc->writer.output, doc->binary.bytes, doc->binary.size);
         pz_put(doc->writer.output, "\"");
@@ -421,11 +387,10 @@ static poise_status put_document(document *doc, pz_pool *pool, bool embed)
         return POISE_ERROR_MEMORY;
     }
     poise_model_neutral(doc->model, neutral);
-    pz_json_open(&doc->writer, "{");
-    pz_json_key(&doc->writer, "asset");
-    pz_json_open_flat(&doc->writer, "{");
-    put_key_text(&doc->writer, "version", "2.0");
-    put_key_text(&doc->writer, "generator", "Poise");
+    pz_json_open(&doc->writer, NULL, "{");
+    pz_json_open_flat(&doc->writer, "asset", "{");
+    pz_json_put_text(&doc->writer, "version", "2.0");
+    pz_json_put_text(&doc->writer, "generator", "Poise");
     pz_json_close_flat(&doc->writer, "}");
     put_scene_and_skin(doc);
     poise_status status = put_nodes(doc, pool, neutral);

@@ -81,19 +81,19 @@ typedef struct pz_json_writer {
     pz_output *output;
     int depth;
     bool has_before; // a value came before in the present object or array
-    bool after_key;
-    int flat; // > 0: on one line
+    int flat;        // > 0: on one line
 } pz_json_writer;
 
-void pz_json_open(pz_json_writer *writer, const char *bracket);  // "{" or "["
-void pz_json_close(pz_json_writer *writer, const char *bracket); // "}" or "]"
-void pz_json_open_flat(pz_json_writer *writer, const char *bracket);
+// Each takes the key of a member; NULL in an array. pz_json_begin is for a value that the caller writes.
+void pz_json_begin(pz_json_writer *writer, const char *key);
+void pz_json_open(pz_json_writer *writer, const char *key, const char *bracket); // "{" or "["
+void pz_json_close(pz_json_writer *writer, const char *bracket);                 // "}" or "]"
+void pz_json_open_flat(pz_json_writer *writer, const char *key, const char *bracket);
 void pz_json_close_flat(pz_json_writer *writer, const char *bracket);
-void pz_json_key(pz_json_writer *writer, const char *key);
-void pz_json_put_text(pz_json_writer *writer, const char *text);
-void pz_json_put_number(pz_json_writer *writer, double value); // null where not finite
-void pz_json_put_integer(pz_json_writer *writer, long long value);
-void pz_json_put_numbers(pz_json_writer *writer, const double *values, size_t count); // an array on one line
-void pz_json_put_null(pz_json_writer *writer);
+void pz_json_put_text(pz_json_writer *writer, const char *key, const char *text);
+void pz_json_put_number(pz_json_writer *writer, const char *key, double value); // null where not finite
+void pz_json_put_integer(pz_json_writer *writer, const char *key, long long value);
+void pz_json_put_numbers(pz_json_writer *writer, const char *key, const double *values, size_t count); // on one line
+void pz_json_put_null(pz_json_writer *writer, const char *key);
 
 #endif

@@ -6,58 +6,6 @@
 
 #include <string.h>
 
-static void new_line(pz_json_writer *writer)
-{
-    pz_put(writer->output, "\n");
-    for (int i = 0; i < writer->depth; ++i) {
-        pz_put(writer->output, "  ");
-    }
-}
-
-// What goes between values.
-static void before_value(pz_json_writer *writer)
-{
-    if (writer->after_key) {
-        writer->after_key = false;
-    } else if (writer->depth > 0) {
-        pz_put(writer->output, !writer->has_before ? "" : writer->flat > 0 ? ", " : ",");
-        if (writer->flat == 0) {
-            new_line(writer);
-        }
-    }
-    writer->has_before = true;
-}
-
-void pz_json_open(pz_json_writer *writer, const char *bracket)
-{
-    before_value(writer);
-    pz_put(writer->output, bracket);
-    writer->depth += 1;
-    writer->has_before = false;
-}
-
-void pz_json_close(pz_json_writer *writer, const char *bracket)
-{
-    writer->depth -= 1;
-    if (writer->has_before && writer->flat == 0) {
-        new_line(writer);
-    }
-    pz_put(writer->output, bracket);
-    writer->has_before = true;
-}
-
-void pz_json_open_flat(pz_json_writer *writer, const char *bracket)
-{
-    pz_json_open(writer, bracket);
-    writer->flat += 1;
-}
-
-void pz_json_close_flat(pz_json_writer *writer, const char *bracket)
-{
-    pz_json_close(writer, bracket);
-    writer->flat -= 1;
-}
-
 static void put_escaped(pz_output *output, unsigned char c)
 {
     static const char digits[] = "0123456789abcdef";
@@ -90,47 +38,92 @@ static void put_string(pz_output *output, const char *text)
     }
 }
 
-void pz_json_key(pz_json_writer *writer, const char *key)
+static void new_line(pz_json_writer *writer)
 {
-    before_value(writer);
-    put_string(writer->output, key);
-    pz_put(writer->output, ": ");
-    writer->after_key = true;
+    pz_put(writer->output, "\n");
+    for (int i = 0; i < writer->depth; ++i) {
+        pz_put(writer->output, "  ");
+    }
 }
 
-void pz_json_put_text(pz_json_writer *writer, const char *text)
+void pz_json_begin(pz_json_writer *writer, const char *key)
 {
-    before_value(writer);
+    if (writer->depth > 0) {
+        pz_put(writer->output, !writer->has_before ? "" : writer->flat > 0 ? ", " : ",");
+        if (writer->flat == 0) {
+            new_line(writer);
+        }
+    }
+    writer->has_before = true;
+    if (key) {
+        put_string(writer->output, key);
+        pz_put(writer->output, ": ");
+    }
+}
+
+void pz_json_open(pz_json_writer *writer, const char *key, const char *bracket)
+{
+    pz_json_begin(writer, key);
+    pz_put(writer->output, bracket);
+    writer->depth += 1;
+    writer->has_before = false;
+}
+
+void pz_json_close(pz_json_writer *writer, const char *bracket)
+{
+    writer->depth -= 1;
+    if (writer->has_before && writer->flat == 0) {
+        new_line(writer);
+    }
+    pz_put(writer->output, bracket);
+    writer->has_before = true;
+}
+
+void pz_json_open_flat(pz_json_writer *writer, const char *key, const char *bracket)
+{
+    pz_json_open(writer, key, bracket);
+    writer->flat += 1;
+}
+
+void pz_json_close_flat(pz_json_writer *writer, const char *bracket)
+{
+    pz_json_close(writer, bracket);
+    writer->flat -= 1;
+}
+
+void pz_json_put_text(pz_json_writer *writer, const char *key, const char *text)
+{
+    pz_json_begin(writer, key);
     put_string(writer->output, text);
 }
 
-void pz_json_put_number(pz_json_writer *writer, double value)
+void pz_json_put_number(pz_json_writer *writer, const char *key, double value)
 {
     if (!is_finite(value)) {
-        pz_json_put_null(writer);
+        pz_json_put_null(writer, key);
         return;
     }
-    before_value(writer);
+    pz_json_begin(writer, key);
     pz_put_number(writer->output, value);
 }
 
-void pz_json_put_integer(pz_json_writer *writer, long long value)
+void pz_json_put_integer(pz_json_writer *writer, const char *key, long long value)
 {
-    before_value(writer);
+    pz_json_begin(writer, key);
     pz_put_integer(writer->output, value);
 }
 
-void pz_json_put_numbers(pz_json_writer *writer, const double *values, size_t count)
+void pz_json_put_numbers(pz_json_writer *writer, const char *key, const double *values, size_t count)
 {
-    pz_json_open_flat(writer, "[");
+    pz_json_open_flat(writer, key, "[");
     for (size_t i = 0; i < count; ++i) {
-        pz_json_put_number(writer, values[i]);
+        pz_json_put_number(writer, NULL, values[i]);
     }
     pz_json_close_flat(writer, "]");
 }
 
-void pz_json_put_null(pz_json_writer *writer)
+void pz_json_put_null(pz_json_writer *writer, const char *key)
 {
-    before_value(writer);
+    pz_json_begin(writer, key);
     pz_put(writer->output, "null");
 }

@@ -187,11 +187,10 @@ static void put_members(pz_json_writer *writer, const poise_goal *goal, const po
         if (pz_same_numbers(values, others, m->count) || (m->what != A_BAND && !all_finite(values, m->count))) {
             continue;
         }
-        pz_json_key(writer, m->name);
         if (m->count == 1) {
-            pz_json_put_number(writer, values[0]);
+            pz_json_put_number(writer, m->name, values[0]);
         } else {
-            pz_json_put_numbers(writer, values, m->count);
+            pz_json_put_numbers(writer, m->name, values, m->count);
         }
     }
 }
@@ -201,8 +200,7 @@ static void put_frame(pz_json_writer *writer, const char *key, poise_pose pose)
     poise_pose identity = poise_pose_identity();
     bool is_finite_pose = quat_is_finite(pose.rotation) && v3_is_finite(pose.position);
     if (is_finite_pose && memcmp(&pose, &identity, sizeof pose) != 0) {
-        pz_json_key(writer, key);
-        pz_json_open(writer, "{");
+        pz_json_open(writer, key, "{");
         pz_json_put_pose(writer, pose);
         pz_json_close(writer, "}");
     }
@@ -211,35 +209,27 @@ static void put_frame(pz_json_writer *writer, const char *key, poise_pose pose)
 static void put_list(pz_json_writer *writer, const char *key, const double *list, int count)
 {
     if (list) {
-        pz_json_key(writer, key);
-        pz_json_put_numbers(writer, list, (size_t)count);
+        pz_json_put_numbers(writer, key, list, (size_t)count);
     }
-}
-
-static void put_name(pz_json_writer *writer, const char *key, const char *name)
-{
-    pz_json_key(writer, key);
-    pz_json_put_text(writer, name);
 }
 
 static void put_goal(pz_json_writer *writer, const poise_goal *goal, const poise_model *model)
 {
     poise_goal usual = poise_goal_default(goal->kind);
     bool has_q = goal->kind == POISE_GOAL_POSTURE || goal->kind == POISE_GOAL_SMOOTHNESS;
-    pz_json_open_flat(writer, "{");
-    put_name(writer, "kind", kind_name((int)goal->kind));
+    pz_json_open_flat(writer, NULL, "{");
+    pz_json_put_text(writer, "kind", kind_name((int)goal->kind));
     if (needs_body(goal->kind)) {
-        put_name(writer, "body", poise_model_joint_info(model, goal->body).body);
+        pz_json_put_text(writer, "body", poise_model_joint_info(model, goal->body).body);
     }
     if (goal->kind == POISE_GOAL_RELATIVE && goal->body2 != POISE_WORLD) {
-        put_name(writer, "body2", poise_model_joint_info(model, goal->body2).body);
+        pz_json_put_text(writer, "body2", poise_model_joint_info(model, goal->body2).body);
     }
     if (goal->priority != 0) {
-        pz_json_key(writer, "priority");
-        pz_json_put_integer(writer, goal->priority);
+        pz_json_put_integer(writer, "priority", goal->priority);
     }
     if (goal->loss != POISE_LOSS_NONE) {
-        put_name(writer, "loss", loss_name((int)goal->loss));
+        pz_json_put_text(writer, "loss", loss_name((int)goal->loss));
     }
     put_members(writer, goal, &usual);
     put_frame(writer, "local", goal->local);
@@ -252,7 +242,7 @@ static void put_goal(pz_json_writer *writer, const poise_goal *goal, const poise
 
 void pz_json_put_goals(pz_json_writer *writer, const poise_file *file, const poise_model *model)
 {
-    pz_json_open(writer, "[");
+    pz_json_open(writer, "goals", "[");
     for (int i = 0; i < file->goal_count; ++i) {
         if (file->goals[i].kind == POISE_GOAL_CALLBACK) {
             pz_output_warn(writer->output, "goal %d is a function, which cannot be in a file; left out", i);

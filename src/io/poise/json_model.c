@@ -59,12 +59,10 @@ void pz_json_put_pose(pz_json_writer *writer, poise_pose pose)
     double p[3] = {pose.position.x, pose.position.y, pose.position.z};
     double r[4] = {pose.rotation.x, pose.rotation.y, pose.rotation.z, pose.rotation.w};
     if (!pz_same_numbers(p, (double[]){0, 0, 0}, 3)) {
-        pz_json_key(writer, "position");
-        pz_json_put_numbers(writer, p, 3);
+        pz_json_put_numbers(writer, "position", p, 3);
     }
     if (!pz_same_numbers(r, (double[]){0, 0, 0, 1}, 4)) {
-        pz_json_key(writer, "rotation");
-        pz_json_put_numbers(writer, r, 4);
+        pz_json_put_numbers(writer, "rotation", r, 4);
     }
 }
 
@@ -286,8 +284,7 @@ poise_status pz_json_read_model(const pz_item *item, poise_model **model)
 
 static void put_vec3(pz_json_writer *writer, const char *key, vec3 v)
 {
-    pz_json_key(writer, key);
-    pz_json_put_numbers(writer, (double[]){v.x, v.y, v.z}, 3);
+    pz_json_put_numbers(writer, key, (double[]){v.x, v.y, v.z}, 3);
 }
 
 static void put_limit(pz_json_writer *writer, const char *key, const double *limit, size_t count)
@@ -297,21 +294,8 @@ static void put_limit(pz_json_writer *writer, const char *key, const double *lim
         is_limited = is_limited || is_finite(limit[i]);
     }
     if (is_limited) {
-        pz_json_key(writer, key);
-        pz_json_put_numbers(writer, limit, count);
+        pz_json_put_numbers(writer, key, limit, count);
     }
-}
-
-static void put_key_number(pz_json_writer *writer, const char *key, double value)
-{
-    pz_json_key(writer, key);
-    pz_json_put_number(writer, value);
-}
-
-static void put_key_text(pz_json_writer *writer, const char *key, const char *text)
-{
-    pz_json_key(writer, key);
-    pz_json_put_text(writer, text);
 }
 
 static void put_axes(pz_json_writer *writer, const poise_joint *joint)
@@ -325,45 +309,42 @@ static void put_axes(pz_json_writer *writer, const poise_joint *joint)
     }
     double axes[4] = {joint->axes.x, joint->axes.y, joint->axes.z, joint->axes.w};
     if (!pz_same_numbers(axes, (double[]){0, 0, 0, 1}, 4)) {
-        pz_json_key(writer, "axes");
-        pz_json_put_numbers(writer, axes, 4);
+        pz_json_put_numbers(writer, "axes", axes, 4);
     }
     if (joint->type == POISE_JOINT_BALL_EULER || joint->type == POISE_JOINT_FREE_EULER) {
-        put_key_text(writer, "order", pz_euler_name((int)joint->order));
+        pz_json_put_text(writer, "order", pz_euler_name((int)joint->order));
     }
 }
 
 static void put_joint(pz_json_writer *writer, const poise_joint *joint)
 {
     size_t count = (size_t)pz_joint_coordinates(joint->type);
-    pz_json_open_flat(writer, "{");
-    put_key_text(writer, "name", joint->name);
+    pz_json_open_flat(writer, NULL, "{");
+    pz_json_put_text(writer, "name", joint->name);
     if (joint->body && strcmp(joint->body, joint->name) != 0) {
-        put_key_text(writer, "body", joint->body);
+        pz_json_put_text(writer, "body", joint->body);
     }
     if (joint->parent) {
-        put_key_text(writer, "parent", joint->parent);
+        pz_json_put_text(writer, "parent", joint->parent);
     }
-    put_key_text(writer, "type", type_name((int)joint->type));
+    pz_json_put_text(writer, "type", type_name((int)joint->type));
     pz_json_put_pose(writer, joint->offset);
     put_axes(writer, joint);
     put_limit(writer, "lower", joint->lower, count);
     put_limit(writer, "upper", joint->upper, count);
     if (is_finite(joint->swing[0])) {
-        pz_json_key(writer, "swing");
-        pz_json_put_numbers(writer, joint->swing, 2);
+        pz_json_put_numbers(writer, "swing", joint->swing, 2);
     }
     if (joint->mimic) {
-        pz_json_key(writer, "mimic");
-        pz_json_open(writer, "{");
-        put_key_text(writer, "joint", joint->mimic);
-        put_key_number(writer, "multiplier", joint->mimic_multiplier);
-        put_key_number(writer, "offset", joint->mimic_offset);
+        pz_json_open(writer, "mimic", "{");
+        pz_json_put_text(writer, "joint", joint->mimic);
+        pz_json_put_number(writer, "multiplier", joint->mimic_multiplier);
+        pz_json_put_number(writer, "offset", joint->mimic_offset);
         pz_json_close(writer, "}");
     }
     double center[3] = {joint->mass_center.x, joint->mass_center.y, joint->mass_center.z};
     if (!pz_same_numbers(&joint->mass, (double[]){0}, 1)) {
-        put_key_number(writer, "mass", joint->mass);
+        pz_json_put_number(writer, "mass", joint->mass);
     }
     if (!pz_same_numbers(center, (double[]){0, 0, 0}, 3)) {
         put_vec3(writer, "mass_center", joint->mass_center);
@@ -373,21 +354,19 @@ static void put_joint(pz_json_writer *writer, const poise_joint *joint)
 
 void pz_json_put_model(pz_json_writer *writer, const poise_model *model)
 {
-    pz_json_open(writer, "{");
-    pz_json_key(writer, "joints");
-    pz_json_open(writer, "[");
+    pz_json_open(writer, "model", "{");
+    pz_json_open(writer, "joints", "[");
     for (int k = 0; k < poise_model_info(model).joints; ++k) {
         poise_joint joint = *poise_model_joint_info(model, k).given;
         put_joint(writer, &joint);
     }
     pz_json_close(writer, "]");
     if (poise_model_info(model).tools > 0) {
-        pz_json_key(writer, "tools");
-        pz_json_open(writer, "[");
+        pz_json_open(writer, "tools", "[");
         for (int i = 0; i < poise_model_info(model).tools; ++i) {
-            pz_json_open_flat(writer, "{");
-            put_key_text(writer, "name", poise_model_tool_info(model, i).name);
-            put_key_text(writer, "body", poise_model_joint_info(model, poise_model_tool_info(model, i).body).body);
+            pz_json_open_flat(writer, NULL, "{");
+            pz_json_put_text(writer, "name", poise_model_tool_info(model, i).name);
+            pz_json_put_text(writer, "body", poise_model_joint_info(model, poise_model_tool_info(model, i).body).body);
             pz_json_put_pose(writer, poise_model_tool_info(model, i).pose);
             pz_json_close_flat(writer, "}");
         }

@@ -7,27 +7,20 @@ static void put_scale(pz_json_writer *writer, poise_scale scale)
     if (scale.metres == 0 && scale.up == POISE_UP_UNKNOWN) {
         return;
     }
-    pz_json_key(writer, "scale");
-    pz_json_open_flat(writer, "{");
-    pz_json_key(writer, "metres");
-    pz_json_put_number(writer, scale.metres);
-    pz_json_key(writer, "up");
-    pz_json_put_text(writer, names[(unsigned)scale.up <= POISE_UP_Z ? scale.up : POISE_UP_UNKNOWN]);
+    pz_json_open_flat(writer, "scale", "{");
+    pz_json_put_number(writer, "metres", scale.metres);
+    pz_json_put_text(writer, "up", names[(unsigned)scale.up <= POISE_UP_Z ? scale.up : POISE_UP_UNKNOWN]);
     pz_json_close_flat(writer, "}");
 }
 
 static void put_clip(pz_json_writer *writer, const poise_clip *clip)
 {
-    pz_json_key(writer, "clip");
-    pz_json_open(writer, "{");
-    pz_json_key(writer, "frame_time");
-    pz_json_put_number(writer, clip->frame_time);
-    pz_json_key(writer, "start_time");
-    pz_json_put_number(writer, clip->start_time);
-    pz_json_key(writer, "q");
-    pz_json_open(writer, "[");
+    pz_json_open(writer, "clip", "{");
+    pz_json_put_number(writer, "frame_time", clip->frame_time);
+    pz_json_put_number(writer, "start_time", clip->start_time);
+    pz_json_open(writer, "q", "[");
     for (int f = 0; f < clip->frames; ++f) {
-        pz_json_put_numbers(writer, clip->q + (size_t)f * (size_t)clip->nq, (size_t)clip->nq);
+        pz_json_put_numbers(writer, NULL, clip->q + (size_t)f * (size_t)clip->nq, (size_t)clip->nq);
     }
     pz_json_close(writer, "]");
     pz_json_close(writer, "}");
@@ -35,16 +28,15 @@ static void put_clip(pz_json_writer *writer, const poise_clip *clip)
 
 static void put_positions(pz_json_writer *writer, const poise_markers *markers)
 {
-    pz_json_key(writer, "positions");
-    pz_json_open(writer, "[");
+    pz_json_open(writer, "positions", "[");
     for (int f = 0; f < markers->frames; ++f) {
-        pz_json_open_flat(writer, "[");
+        pz_json_open_flat(writer, NULL, "[");
         for (int i = 0; i < markers->count; ++i) {
             poise_vec3 p = markers->position[(size_t)f * (size_t)markers->count + (size_t)i];
             if (poise_markers_seen(markers, f, i)) {
-                pz_json_put_numbers(writer, (double[]){p.x, p.y, p.z}, 3);
+                pz_json_put_numbers(writer, NULL, (double[]){p.x, p.y, p.z}, 3);
             } else {
-                pz_json_put_null(writer);
+                pz_json_put_null(writer, NULL);
             }
         }
         pz_json_close_flat(writer, "]");
@@ -54,12 +46,11 @@ static void put_positions(pz_json_writer *writer, const poise_markers *markers)
 
 static void put_residuals(pz_json_writer *writer, const poise_markers *markers)
 {
-    pz_json_key(writer, "residuals");
-    pz_json_open(writer, "[");
+    pz_json_open(writer, "residuals", "[");
     for (int f = 0; f < markers->frames; ++f) {
-        pz_json_open_flat(writer, "[");
+        pz_json_open_flat(writer, NULL, "[");
         for (int i = 0; i < markers->count; ++i) {
-            pz_json_put_number(writer, (double)markers->residual[(size_t)f * (size_t)markers->count + (size_t)i]);
+            pz_json_put_number(writer, NULL, (double)markers->residual[(size_t)f * (size_t)markers->count + (size_t)i]);
         }
         pz_json_close_flat(writer, "]");
     }
@@ -68,17 +59,13 @@ static void put_residuals(pz_json_writer *writer, const poise_markers *markers)
 
 static void put_markers(pz_json_writer *writer, const poise_markers *markers)
 {
-    pz_json_key(writer, "markers");
-    pz_json_open(writer, "{");
-    pz_json_key(writer, "rate");
-    pz_json_put_number(writer, markers->rate);
-    pz_json_key(writer, "first_frame");
-    pz_json_put_integer(writer, markers->first_frame);
+    pz_json_open(writer, "markers", "{");
+    pz_json_put_number(writer, "rate", markers->rate);
+    pz_json_put_integer(writer, "first_frame", markers->first_frame);
     put_scale(writer, markers->scale);
-    pz_json_key(writer, "labels");
-    pz_json_open_flat(writer, "[");
+    pz_json_open_flat(writer, "labels", "[");
     for (int i = 0; i < markers->count; ++i) {
-        pz_json_put_text(writer, markers->label[i]);
+        pz_json_put_text(writer, NULL, markers->label[i]);
     }
     pz_json_close_flat(writer, "]");
     put_positions(writer, markers);
@@ -90,33 +77,26 @@ static void put_markers(pz_json_writer *writer, const poise_markers *markers)
 
 static void put_postures(pz_json_writer *writer, const poise_file *file)
 {
-    pz_json_key(writer, "postures");
-    pz_json_open(writer, "{");
+    pz_json_open(writer, "postures", "{");
     for (int i = 0; i < file->posture_count; ++i) {
-        pz_json_key(writer, file->postures[i].name);
-        pz_json_put_numbers(writer, file->postures[i].q, (size_t)poise_model_info(file->model).nq);
+        pz_json_put_numbers(writer, file->postures[i].name, file->postures[i].q, (size_t)poise_model_info(file->model).nq);
     }
     pz_json_close(writer, "}");
 }
 
 static void put_placements(pz_json_writer *writer, const poise_file *file)
 {
-    pz_json_key(writer, "placements");
-    pz_json_open(writer, "[");
+    pz_json_open(writer, "placements", "[");
     for (int i = 0; i < file->placement_count; ++i) {
         const poise_placement *p = &file->placements[i];
-        pz_json_open_flat(writer, "{");
-        pz_json_key(writer, "label");
-        pz_json_put_text(writer, p->label);
-        pz_json_key(writer, "body");
-        pz_json_put_text(writer, poise_model_joint_info(file->model, p->body).body);
+        pz_json_open_flat(writer, NULL, "{");
+        pz_json_put_text(writer, "label", p->label);
+        pz_json_put_text(writer, "body", poise_model_joint_info(file->model, p->body).body);
         if (v3_is_finite(p->local)) {
-            pz_json_key(writer, "local");
-            pz_json_put_numbers(writer, (double[]){p->local.x, p->local.y, p->local.z}, 3);
+            pz_json_put_numbers(writer, "local", (double[]){p->local.x, p->local.y, p->local.z}, 3);
         }
         if (!pz_same_numbers(&p->weight, (double[]){1}, 1)) {
-            pz_json_key(writer, "weight");
-            pz_json_put_number(writer, p->weight);
+            pz_json_put_number(writer, "weight", p->weight);
         }
         pz_json_close_flat(writer, "}");
     }
@@ -222,16 +202,13 @@ poise_status pz_write_json(const poise_file *file, pz_output *output)
         return status;
     }
     pz_json_writer writer = {.output = output};
-    pz_json_open(&writer, "{");
-    pz_json_key(&writer, "poise");
-    pz_json_put_integer(&writer, PZ_JSON_VERSION);
+    pz_json_open(&writer, NULL, "{");
+    pz_json_put_integer(&writer, "poise", PZ_JSON_VERSION);
     if (file->title) {
-        pz_json_key(&writer, "title");
-        pz_json_put_text(&writer, file->title);
+        pz_json_put_text(&writer, "title", file->title);
     }
     put_scale(&writer, file->scale);
     if (file->model) {
-        pz_json_key(&writer, "model");
         pz_json_put_model(&writer, file->model);
     }
     if (file->clip) {
@@ -244,7 +221,6 @@ poise_status pz_write_json(const poise_file *file, pz_output *output)
         put_postures(&writer, file);
     }
     if (file->goal_count > 0) {
-        pz_json_key(&writer, "goals");
         pz_json_put_goals(&writer, file, file->model);
     }
     if (file->placement_count > 0) {

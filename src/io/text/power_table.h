@@ -17,8 +17,8 @@ static const uint64_t small_fives[PZ_POWER_STEP] = {
     0xde0b6b3a76400000, 0x8ac7230489e80000, 0xad78ebc5ac620000, 0xd8d726b7177a8000, 0x878678326eac9000, 0xa968163f0a57b400,
     0xd3c21bcecceda100, 0x84595161401484a0, 0xa56fa5b99019a5c8, 0xcecb8f27f4200f3a};
 
-// Row k + PZ_POWER_BASES: the leading 192 bits of 10^(k PZ_POWER_STEP), cut off. With them the leading 128 bits of all powers
-// come out right, which the program that writes this checks.
+// Row k + PZ_POWER_BASES: the leading 192 bits of 10^(k PZ_POWER_STEP), cut off. With them the leading 128 bits of all
+// powers come out right, which the program that writes this checks.
 static const uint64_t base_powers[][3] = {
     {0xe1afa13afbd14d6d, 0x82189c09a3a1ec21, 0x7a43516213c7e04c},
     {0xe3e27a444d8d98b7, 0xfd1b1b2308169b25, 0x363b1f2c568dc3e2},
