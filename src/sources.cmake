@@ -112,8 +112,12 @@ set(poise_sources
     src/motion/track_measure.c
     src/motion/points.c
     src/motion/retarget.c
-    src/motion/marker_names.c
+    src/motion/anatomy.c
+    src/motion/marker_sets.c
+    src/motion/marker_table.c
+    src/motion/places.c
     src/motion/rescale.c
+    src/motion/calibrate_equations.c
     src/motion/calibrate.c
     src/batch/arm_lanes_4.c
     src/batch/arm_lanes_8.c

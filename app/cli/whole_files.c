@@ -29,6 +29,7 @@ static bool read_all(int descriptor, const char *name, size_t expected, file_byt
     while (bytes) {
         ssize_t got = read(descriptor, bytes + size, room - size);
         if (got == 0) {
+            bytes[size] = '\0';
             *file = (file_bytes){.bytes = bytes, .size = size};
             return true;
         }

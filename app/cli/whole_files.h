@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-// The bytes of a file.
+// The bytes of a file, with a zero after the last one that the size does not count.
 typedef struct file_bytes {
     void *bytes;
     size_t size;

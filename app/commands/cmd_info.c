@@ -312,11 +312,29 @@ static app_exit list_scenes(bool json)
     return APP_DONE;
 }
 
+// The built-in table of marker places.
+static app_exit print_marker_sets(bool json)
+{
+    json_node *list = json ? json_new(JSON_ARRAY) : NULL;
+    const char *text;
+    for (int i = 0; (text = poise_marker_sets(i)) != NULL; ++i) {
+        if (json) {
+            json_append(list, json_from_text(text));
+        } else {
+            fputs(text, stdout);
+        }
+    }
+    return !json || json_print(json_make("{s:o}", "marker_sets", list)) ? APP_DONE : APP_BAD;
+}
+
 static app_exit run(const arguments *args)
 {
     contents c = {.name = arguments_at(args, 0)};
     if (strcmp(c.name, SCENE_PREFIX) == 0) {
         return list_scenes(arguments_json(args));
+    }
+    if (strcmp(c.name, "markers:") == 0) {
+        return print_marker_sets(arguments_json(args));
     }
     load_options options = {.floating = option_given(args, "floating"), .quiet = true};
     if (!load_any(c.name, option_text(args, "model", NULL), &options, &c.file, &c.skeleton)) {
@@ -345,6 +363,7 @@ static const app_example examples[] = {
     {"A built-in robot arm", "poise info scene:arm7"},
     {"A motion, in a few lines", "poise info scene:humanoid/walk --brief"},
     {"All scenes", "poise info scene:"},
+    {"Where markers of common sets sit", "poise info markers:"},
     {0},
 };
 

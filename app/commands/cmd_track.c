@@ -43,6 +43,7 @@ static track_request request_of(const arguments *args, const char **pairs)
     track_request w = track_request_default();
     w.source_model = option_text(args, "source-model", NULL);
     w.placements = option_text(args, "placements", NULL);
+    w.labels = option_text(args, "labels", NULL);
     for (const char *pair; (pair = option_text_at(args, "pair", w.pair_count)) != NULL;) {
         pairs[w.pair_count++] = pair;
     }
@@ -305,6 +306,7 @@ static const app_option options[] = {
      .help = "find marker places, and one factor for all bones or one for each (places where some are not known)"},
     {"calibration-frames", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 10000, .help = "frames to calibrate on (50)"},
     {"placements", 0, OPTION_FILE, "FILE", .help = "JSON that says which marker sits where"},
+    {"labels", 0, OPTION_FILE, "FILE", .help = "a table of marker names and places beside the built-in one (help markers)"},
     {"first", 0, OPTION_COUNT, "K", .lowest = 0, .highest = INT_MAX, .help = "first frame, counted from 0 (0)"},
     {"last", 0, OPTION_COUNT, "K", .lowest = 0, .highest = INT_MAX, .help = "last frame (the recording's last)"},
     {"rate", 0, OPTION_NUMBER, "R", .lowest = 1e-3, .highest = 1e6, .help = "resample to R frames per second"},
@@ -353,8 +355,9 @@ const app_command cmd_track = {
         "AMC, "
         "MOT, glTF, JSON). Gaps and single bad frames do not stop it: markers that fit no pose are let go, and a frame that "
         "cannot be trusted holds the last good pose and is listed.\n\n"
-        "Where markers sit comes from --placements, else from MODEL's file, else from common names (Plug-in Gait, OpenSim) "
-        "with calibration. Units and upward axes are brought together, and the output says how. Of a motion, bodies and "
+        "Where markers sit comes from --placements, else from MODEL's file, else from anatomy by their common names (see "
+        "poise help markers) with calibration. Units and upward axes are brought together, and the output says how. Of a "
+        "motion, bodies and "
         "tools of the same name are followed, scaled to the size of MODEL.\n\n"
         "Errors are distances between markers that were seen and where the motion puts them, without those let go and "
         "without held frames. Times are processor time spent on each frame, all passes over it included. Long "

@@ -25,6 +25,7 @@ const app_command *const app_commands[] = {
 const app_topic *const app_topics[] = {
     &topic_goals,
     &topic_formats,
+    &topic_markers,
     &topic_scenes,
     NULL,
 };

@@ -20,6 +20,7 @@ extern const app_command cmd_warp;
 
 extern const app_topic topic_formats;
 extern const app_topic topic_goals;
+extern const app_topic topic_markers;
 extern const app_topic topic_scenes;
 
 // All of them, in the order of help; both end with NULL.

@@ -2,10 +2,14 @@
 #include "track_parts.h"
 
 #include "cli/terminal.h"
+#include "cli/whole_files.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define KNOWN 0.01 // of the stature: how far a marker may be from the place that a file gives it
 
 track_request track_request_default(void)
 {
@@ -27,6 +31,7 @@ void track_note(track_result *r, const char *format, ...)
 void track_release(track_result *r)
 {
     free(r->placements);
+    free(r->priors);
     free(r->q_start);
     free(r->frames);
     free(r->seconds);
@@ -150,22 +155,87 @@ static bool places_of_source(track_result *r, const poise_file *source, const ch
     return true;
 }
 
-static bool places_by_name(track_result *r)
+// Leave out places whose markers the recording does not have.
+static void drop_absent(track_result *r)
 {
-    int capacity = r->markers->count;
-    free(r->placements);
-    r->placements = calloc((size_t)capacity + 1, sizeof *r->placements);
-    if (!r->placements) {
-        return no_memory();
+    int kept = 0;
+    for (int i = 0; i < r->placement_count; ++i) {
+        if (poise_markers_find(r->markers, r->placements[i].label) >= 0) {
+            r->placements[kept++] = r->placements[i];
+        }
     }
-    r->placement_count = poise_placements_by_name(r->model, r->markers, r->placements, capacity);
-    if (r->placement_count == 0) {
+    if (kept < r->placement_count) {
+        track_note(r, "%d of %d places have no marker in the recording", r->placement_count - kept, r->placement_count);
+    }
+    r->placement_count = kept;
+}
+
+// Places that a file knows are held where they are beside those that are calibrated; where all are known, nothing is.
+static void hold_known(track_result *r, int known)
+{
+    double deviation = KNOWN * r->anatomy.stature;
+    for (int i = 0; i < known && r->priors; ++i) {
+        poise_vec3 place = r->placements[i].local;
+        if (isfinite(place.x) && isfinite(place.y) && isfinite(place.z)) {
+            r->priors[i] = (poise_place_prior){place, {1, 0, 0}, deviation, deviation};
+        }
+    }
+    if (r->placement_count == known) {
+        free(r->priors);
+        r->priors = NULL;
+    }
+}
+
+// Places by common names, beside those that the skeleton's file knows; `rows` go before the built-in one.
+static bool add_named(const track_request *request, track_result *r, const char *rows)
+{
+    int capacity = r->markers->count, known = r->placement_count;
+    size_t room = (size_t)known + (size_t)capacity + 1;
+    poise_placement *all = realloc(r->placements, room * sizeof *all);
+    poise_placement *named = calloc((size_t)capacity + 1, sizeof *named);
+    poise_place_prior *priors = calloc((size_t)capacity + 1, sizeof *priors);
+    r->placements = all ? all : r->placements;
+    r->priors = calloc(room, sizeof *r->priors);
+    poise_error error;
+    bool works = all && named && priors && r->priors;
+    if (!works) {
+        no_memory();
+    } else if (poise_places_by_name(r->model, r->markers, rows, named, priors, capacity, &r->anatomy, &error) != POISE_OK) {
+        complain("%s: %s", request->labels, error.text);
+        works = false;
+    }
+    for (int i = 0; works && i < r->anatomy.placed; ++i) {
+        bool is_new = true;
+        for (int k = 0; k < known && is_new; ++k) {
+            is_new =
+                poise_markers_find(r->markers, r->placements[k].label) != poise_markers_find(r->markers, named[i].label);
+        }
+        if (is_new) {
+            r->placements[r->placement_count] = named[i];
+            r->priors[r->placement_count++] = priors[i];
+        }
+    }
+    free(named);
+    free(priors);
+    hold_known(r, known);
+    if (works && r->placement_count == 0) {
         complain("%s: none of its markers has a place on %s; give them with --placements FILE.json", r->source_name,
                  r->model_name);
+    } else if (works && r->placement_count > known) {
+        track_note(r, "%d of %d markers placed by common names, then calibrated", r->placement_count - known, capacity);
+    }
+    return works && r->placement_count > 0;
+}
+
+static bool places_by_name(const track_request *request, track_result *r)
+{
+    file_bytes file = {.bytes = NULL};
+    if (request->labels && !file_read(request->labels, &file)) {
         return false;
     }
-    track_note(r, "%d of %d markers placed by common names, then calibrated", r->placement_count, capacity);
-    return true;
+    bool works = add_named(request, r, file.bytes);
+    file_release(&file);
+    return works;
 }
 
 static bool places_of_file(const char *name, track_result *r)
@@ -188,13 +258,15 @@ static bool find_places(const track_request *request, track_result *r)
     if (request->placements) {
         return places_of_file(request->placements, r);
     }
-    if (r->skeleton->placement_count > 0) {
-        return keep_places(r, r->skeleton->placements, r->skeleton->placement_count);
-    }
-    if (r->source->placement_count > 0 && r->source->model && !places_of_source(r, r->source, r->source_name)) {
+    if (r->skeleton->placement_count > 0 && !keep_places(r, r->skeleton->placements, r->skeleton->placement_count)) {
         return false;
     }
-    return r->placement_count > 0 || places_by_name(r);
+    if (r->placement_count == 0 && r->source->placement_count > 0 && r->source->model &&
+        !places_of_source(r, r->source, r->source_name)) {
+        return false;
+    }
+    drop_absent(r);
+    return places_by_name(request, r);
 }
 
 // Find the markers of the places, and speak of those that have none.

@@ -23,6 +23,7 @@ typedef struct track_request {
     const char *model, *source; // names as load.h takes them
     const char *source_model;   // skeleton of a motion that holds none; NULL: none
     const char *placements;     // NULL: those of the skeleton's file, or of the source's, or by common names
+    const char *labels;         // NULL: a file with a table of marker names and places before the built-in one
     const char *const *pairs;   // "source=target": bodies that belong together though their names differ
     int pair_count;
     poise_scale scale;         // of the skeleton where its file says nothing, or something else; 0: as the file says
@@ -50,7 +51,9 @@ typedef struct track_result {
     poise_scale scale;                      // of all lengths here
     poise_markers *markers;                 // frames wanted, in the skeleton's units and axes
     poise_placement *placements;
+    poise_place_prior *priors; // by placement: what anatomy says; NULL: it says nothing
     int placement_count;
+    poise_places_report anatomy;
     int first; // frame of the recording that is frame 0 here
     bool from_motion, calibrated;
     poise_calibration_report calibration;

@@ -21,12 +21,13 @@ static bool no_memory(void)
 
 // ---- Calibrating ---------------------------------------------------------------------------------------------------------
 
+// Is every place measured, not only what anatomy says?
 static bool all_places_known(const track_result *r)
 {
     bool known = true;
     for (int i = 0; i < r->placement_count; ++i) {
         poise_vec3 p = r->placements[i].local;
-        known = known && isfinite(p.x) && isfinite(p.y) && isfinite(p.z);
+        known = known && isfinite(p.x) && isfinite(p.y) && isfinite(p.z) && !(r->priors && r->priors[i].along > 0);
     }
     return known;
 }
@@ -57,6 +58,7 @@ static bool calibrate(const track_request *request, track_result *r)
     problem.placements = r->placements;
     problem.placement_count = r->placement_count;
     problem.markers = r->markers;
+    problem.priors = r->priors;
     problem.q = r->q_start;
     problem.frame_count =
         request->calibration_frames < r->markers->frames ? request->calibration_frames : r->markers->frames;
@@ -146,11 +148,16 @@ static bool track(const track_request *request, track_result *r, watch *w)
     problem.user = w;
     r->method = problem.solver.method;
     poise_error error = {0};
+    double *posture = r->priors ? calloc((size_t)poise_model_info(r->model).nv + 1, sizeof *posture) : NULL;
+    if (posture && poise_posture_weights(r->model, 0, posture, NULL) == POISE_OK) {
+        problem.posture = posture;
+    }
     progress_start("tracking", "frames", r->markers->frames);
     double start = seconds_now();
     poise_status status = poise_track(&problem, NULL, &r->clip, r->frames, &error);
     r->wall = seconds_now() - start;
     progress_end();
+    free(posture);
     if (status != POISE_OK) {
         r->clip = NULL;
         complain("%s: %s", r->source_name, error.text);

@@ -2,7 +2,7 @@
 //
 //   poise_track_problem problem = poise_track_problem_default();
 //   problem.model = model;
-//   problem.placements = placements; // poise_placements_by_name, or from a file
+//   problem.placements = placements; // poise_places_by_name, or from a file
 //   problem.placement_count = count;
 //   problem.markers = markers; // in the model's units and axes: poise_markers_match
 //   poise_track(&problem, NULL, &clip, frames, &error);
@@ -61,6 +61,8 @@ typedef struct poise_track_problem {
     double outlier;               // 0: how far that is, in length units; 0 for a tenth of the skeleton's reach, or six times
                                   // the frame's median where that is more
     double smoothness;            // 0: weight of staying near the last frame (goal SMOOTHNESS), against markers of weight 1
+    const double *posture;        // NULL: nv weights >= 0 of the neutral configuration against markers of weight 1, such as
+                                  // poise_posture_weights gives: they hold what no marker sees
     double max_turn;              // 0.5 rad: more than this in one frame, with gaps or outliers, is not believed
     int chunk;                    // 500: frames that poise_track gives to one worker; the answer depends on it
     int workers;                  // 1: as in batch.h
@@ -178,23 +180,61 @@ typedef struct poise_scale_match {
     bool markers_unknown; // their unit was not known
     bool model_unknown;   // nor was the model's
     bool by_size;         // an unknown unit is the one that makes recording and skeleton equally large
+    bool up_by_figure;    // an unknown upward axis is the one along which the person, or the skeleton, stands
 } poise_scale_match;
 
 // Bring a recording, in place, into the units and axes of a model, which *scale says; what it does not say is filled in.
 // Where only one of them has a unit, the other's is found by size: that of metre, decimetre, centimetre, millimetre, inch
-// and foot that makes both as large, to a factor of 2.5; where none does, the same unit. An upward axis that only one of
-// them has is both's. What neither has stays unknown. `match` (may be NULL) says what was done.
+// and foot that makes both as large, to a factor of 2.5; where none does, the same unit. Sizes are compared by distances
+// between markers that keep them where their names are known (poise_places_by_name), otherwise by the boxes around markers
+// and bodies. An upward axis that is not known is the one along which the person stands, or the skeleton, by their parts'
+// names; where those do not tell and only one of them has an axis, it is both's. What neither has stays unknown. `match`
+// (may be NULL) says what was done.
 POISE_API poise_status poise_markers_match(poise_markers *markers, const poise_model *model, poise_scale *scale,
                                            poise_scale_match *match, poise_error *error);
 
 // ---- Markers by name -----------------------------------------------------------------------------------------------------
 
-// Place the markers whose labels belong to a common set (Plug-in Gait and its relatives, OpenSim's) on the bodies of a human
-// skeleton, by the names that bodies have in ASF/AMC, BVH, OpenSim or our own humanoid. Writes at most `capacity`
-// placements, in the order of the markers, with a `local` that is not finite: calibrate to find it. Labels point into
-// `markers`. Returns how many markers were recognised.
-POISE_API int poise_placements_by_name(const poise_model *model, const poise_markers *markers, poise_placement *placements,
-                                       int capacity);
+// What is known of a marker's place before the recording is looked at.
+typedef struct poise_place_prior {
+    poise_vec3 place; // where it should be, in the body's frame
+    poise_vec3 axis;  // unit vector in the body's frame, along which it deviates by
+    double along;     // so much (standard deviation, in length units), and
+    double across;    // so much at right angles to it. Not > 0: nothing is known
+} poise_place_prior;
+
+// What names tell of a recording and a skeleton.
+typedef struct poise_places_report {
+    int placed;     // markers that were recognised: placements filled, where there is room
+    double stature; // of the skeleton by its legs, in length units; 0: its bodies' names tell no human skeleton
+    double size;    // of the person that was recorded against the skeleton: median ratio of distances between markers that
+                    // keep them; 0: no such markers
+    int pairs;      // distances that it is the median of
+    poise_up up;    // of the recording: the axis along which heads and shoulders are above feet; UNKNOWN: it does not tell
+    poise_up model_up; // of the skeleton, in its neutral configuration, likewise
+} poise_places_report;
+
+// Place the markers whose labels belong to a common set (Plug-in Gait and its relatives, Helen Hayes, CAST and clusters,
+// OpenSim's, OpenPose's and others) on the bodies of a human skeleton, by the names that bodies have in ASF/AMC, BVH,
+// OpenSim, glTF or our own humanoid. Case, punctuation and a subject before a colon do not count; RKNE, R.Knee, Knee_R and
+// RightKnee are one name.
+//
+// `table` (may be NULL) is text of your own in the format that `poise help markers` explains; its rows go before the
+// built-in ones, poise_marker_sets. Writes at most `capacity` placements and priors (which may be NULL), in the order of
+// the markers; labels point into `markers`. `local` is where anatomy has the marker; it is not finite, and its prior says
+// nothing, where the skeleton has the body but does not tell its frame. `report` may be NULL. FORMAT: the table makes no
+// sense, with its line in `error`.
+POISE_API poise_status poise_places_by_name(const poise_model *model, const poise_markers *markers, const char *table,
+                                            poise_placement *placements, poise_place_prior *priors, int capacity,
+                                            poise_places_report *report, poise_error *error);
+
+// How strongly a calibration with priors holds the joints of a human skeleton to the neutral configuration, beside markers
+// of weight 1 that miss their places by `noise` (length units; 0: 0.006 of the stature): (noise/deviation)^2 with deviations
+// of 0.15 rad for spine, neck and clavicles, 0.5 rad elsewhere, and none at the root. Fills nv weights.
+POISE_API poise_status poise_posture_weights(const poise_model *model, double noise, double *weights, poise_error *error);
+
+// The built-in table, as text in sections; NULL beyond the last.
+POISE_API const char *poise_marker_sets(int section);
 
 // ---- Fitting a skeleton to its markers -----------------------------------------------------------------------------------
 
@@ -224,9 +264,14 @@ typedef struct poise_calibration {
                                   // fitted: where to begin tracking
     poise_solver_options solver;  // of the poses
     poise_scaling scaling;        // NONE
-    double scale_prior;           // 0.001: how strongly a bone's factor is held to the common one, beside its markers
-    int rounds;                   // 50: at most; as many again for SEGMENTS, which begins with UNIFORM
-    double tolerance;             // 1e-4: stop when a round lowers the squared error by less than this share
+    const poise_place_prior *priors; // NULL: places are free, which fits markers best and puts joints anywhere; otherwise
+                                     // what is known of each, as poise_places_by_name gives it
+    double noise;                    // 0: what a marker misses its place by in one frame, beside the priors; 0 for 0.006 of
+                                     // the stature
+    double scale_prior;              // 0.001: without priors, how strongly a bone's factor is held to the common one
+    double bone_deviation; // 0.03: with priors, of a bone's factor from the common one, and of that from 1; left = right
+    int rounds;            // 50: at most; as many again for SEGMENTS, which begins with UNIFORM
+    double tolerance;      // 1e-4: stop when a round lowers the squared error by less than this share
 } poise_calibration;
 
 // The defaults that stand beside the members; model, placements and markers are NULL.

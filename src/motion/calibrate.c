@@ -13,6 +13,14 @@
 //
 // damped as in Levenberg and Marquardt's method. Coordinates at a limit do not follow. Bones are held to a common factor s,
 // an unknown itself, by scale_prior/2 P |c_a|^2 (s_a - s)^2 with P the number of points.
+//
+// With priors on places, the cost has three more terms, each against the noise n of a marker in a frame:
+//
+//   F sum_m (l_m - t_m)^T P_m (l_m - t_m)        places: P_m = (n/along)^2 on the axis, (n/across)^2 across, F frames
+//   sum_f sum_j (n/sigma_j)^2 (q_fj - neutral_j)^2   posture
+//   F (n/d)^2 ((s - 1)^2 + sum_a (|c_a|/(0.15 stature))^2 (s_a - s)^2), left = right   bones, d their deviation
+//
+// F because the errors of frames are not independent: flesh moves. So a prior does not fade with more frames.
 #include <poise/track.h>
 
 #include "base/arena.h"
@@ -20,75 +28,27 @@
 #include "math/dense.h"
 #include "math/vec3.h"
 #include "model/packed_model.h"
+#include "motion/anatomy.h"
+#include "motion/calibrate_state.h"
 #include "solve/solver_state.h"
 
 #include <string.h>
 
-#define FLOOR       1e-9 // of the largest diagonal entry, added to G and N: nothing else may hold an unknown
-#define SCALE_LEAST 0.1  // factors beyond are not of this skeleton
+#define SCALE_LEAST 0.1 // factors beyond are not of this skeleton
 #define SCALE_MOST  10.0
 #define LAMBDA      1e-3 // damping to begin with, and
 #define LAMBDA_MOST 1e9  // where steps change nothing
 
-typedef struct calibration {
-    const poise_model *model; // unscaled
-    const poise_placement *placements;
-    int count;
-    const poise_markers *markers;
-    const int *chosen; // frames, or NULL
-    int frame_count;
-    poise_calibration problem;
-    const poise_allocator *allocator;
-    int *index;       // by placement: marker, or POISE_NONE
-    int *unknown;     // by joint: number of its factor; 0 is the common one, -1 none
-    int factors;      // number of unknown factors
-    int n;            // unknowns: factors, then offsets
-    double *z;        // n: constants at hand
-    double *z_best;   // n: those of N and b
-    double *scale;    // by joint, of z
-    double *q;        // frame_count x nq: poses of z
-    double *q_best;   // poses of z_best
-    double *N, *b;    // n x n, n
-    double *step;     // n
-    double *factored; // n x n: N, damped
-    double *A;        // 3 x n: of one marker, row by row
-    double *J;        // 3 x nv
-    double *G;        // nv x nv: of one frame
-    double *C;        // n x nv: transposed, row by unknown
-    double *X;        // nv
-    poise_goal *goals;
-    double square, sum; // of the distances for z
-    double weighted;    // square, by the markers' weights
-    int points;
-} calibration;
-
 poise_calibration poise_calibration_default(void)
 {
-    poise_calibration problem = {
-        .solver = poise_solver_options_default(), .scale_prior = 1e-3, .rounds = 50, .tolerance = 1e-4};
+    poise_calibration problem = {.solver = poise_solver_options_default(),
+                                 .scale_prior = 1e-3,
+                                 .bone_deviation = 0.03,
+                                 .rounds = 50,
+                                 .tolerance = 1e-4};
     problem.solver.gradient_tolerance = 1e-6;
     problem.solver.coupled_goals = 0;
     return problem;
-}
-
-static int frame_number(const calibration *c, int i)
-{
-    return c->chosen ? c->chosen[i] : (int)((long long)i * c->markers->frames / c->frame_count);
-}
-
-static bool is_seen(const calibration *c, int frame, int i, vec3 *x)
-{
-    if (c->index[i] < 0 || c->placements[i].weight == 0.0) {
-        return false;
-    }
-    *x = c->markers->position[(size_t)frame * (size_t)c->markers->count + (size_t)c->index[i]];
-    return v3_is_finite(*x);
-}
-
-static vec3 offset_of(const calibration *c, int i)
-{
-    const double *l = c->z + c->factors + 3 * i;
-    return v3(l[0], l[1], l[2]);
 }
 
 // ---- Unknowns ------------------------------------------------------------------------------------------------------------
@@ -118,7 +78,7 @@ static bool is_bone(const poise_model *model, int k)
 }
 
 // Number the unknowns and set them to what is known.
-static void begin(calibration *c, poise_scaling scaling)
+static void begin(pz_calibration *c, poise_scaling scaling)
 {
     c->factors = scaling == POISE_SCALING_NONE ? 0 : 1;
     for (int k = 0; k < c->model->joint_count; ++k) {
@@ -134,18 +94,22 @@ static void begin(calibration *c, poise_scaling scaling)
     for (int i = 0; i < c->count; ++i) {
         const poise_placement *p = &c->placements[i];
         c->index[i] = p->label ? poise_markers_find(c->markers, p->label) : POISE_NONE;
-        vec3 local = v3_is_finite(p->local) ? p->local : guess_local(c->model, p->body);
+        bool has_prior = c->problem.priors && c->problem.priors[i].along > 0;
+        vec3 guess = has_prior ? c->problem.priors[i].place : guess_local(c->model, p->body);
+        vec3 local = v3_is_finite(p->local) ? p->local : guess;
         memcpy(c->z + c->factors + 3 * i, &local, sizeof local);
     }
 }
 
 // From one factor for all bones to one for each, all equal to begin with.
-static void part_factors(calibration *c)
+static void part_factors(pz_calibration *c)
 {
     double common = c->z[0];
     int before = c->factors;
     for (int k = 0; k < c->model->joint_count; ++k) {
-        c->unknown[k] = c->unknown[k] >= 0 ? c->factors++ : -1;
+        int twin = c->problem.priors ? pz_mirror_body(c->model, k) : POISE_NONE;
+        bool has_twin = twin >= 0 && twin < k && c->unknown[twin] > 0 && c->unknown[k] >= 0;
+        c->unknown[k] = has_twin ? c->unknown[twin] : c->unknown[k] >= 0 ? c->factors++ : -1;
     }
     memmove(c->z + c->factors, c->z + before, (size_t)(3 * c->count) * sizeof *c->z);
     for (int i = 0; i < c->factors; ++i) {
@@ -155,7 +119,7 @@ static void part_factors(calibration *c)
 }
 
 // A model with the bones of z.
-static poise_status make_model(calibration *c, poise_model **scaled, poise_error *error)
+static poise_status make_model(pz_calibration *c, poise_model **scaled, poise_error *error)
 {
     for (int k = 0; k < c->model->joint_count; ++k) {
         c->scale[k] = c->unknown[k] >= 0 ? c->z[c->unknown[k]] : 1.0;
@@ -165,31 +129,94 @@ static poise_status make_model(calibration *c, poise_model **scaled, poise_error
 
 // ---- Poses ---------------------------------------------------------------------------------------------------------------
 
-// Solve one frame into q, and add up its errors.
-static poise_status solve_pose(calibration *c, poise_solver *solver, int frame, double *q)
+// The goals of a frame; returns how many.
+static int make_goals(pz_calibration *c, int frame)
 {
     int goals = 0;
     for (int i = 0; i < c->count; ++i) {
         vec3 x;
-        if (is_seen(c, frame, i, &x)) {
-            c->goals[goals] = poise_goal_position(c->placements[i].body, offset_of(c, i), x);
+        if (pz_calibration_sees(c, frame, i, &x)) {
+            c->goals[goals] = poise_goal_position(c->placements[i].body, pz_calibration_offset(c, i), x);
             c->goals[goals++].weight = c->placements[i].weight;
         }
     }
-    poise_status status = poise_solve(solver, c->goals, goals, q, NULL, NULL);
-    for (int i = 0; i < goals && status == POISE_OK; ++i) {
+    return goals;
+}
+
+// Solve the frame of these goals into q.
+static poise_status solve_goals(pz_calibration *c, poise_solver *solver, int goals, double *q, poise_report *report)
+{
+    if (!c->problem.priors) {
+        return poise_solve(solver, c->goals, goals, q, report, NULL);
+    }
+    c->goals[goals] = poise_goal_posture(c->neutral, 1.0);
+    c->goals[goals].q_weights = c->posture;
+    return poise_solve(solver, c->goals, goals + 1, q, report, NULL);
+}
+
+// Add up the errors of the frame that was solved last.
+static void add_errors(pz_calibration *c, poise_solver *solver, int goals, double cost)
+{
+    for (int i = 0; i < goals; ++i) {
         double e = poise_solver_goal_error(solver, i).error;
         c->square += e * e;
-        c->weighted += c->goals[i].weight * e * e;
+        c->weighted += c->problem.priors ? 0.0 : c->goals[i].weight * e * e;
         c->sum += e;
         c->points += 1;
+    }
+    c->weighted += c->problem.priors ? 2.0 * cost : 0.0; // with the posture's share
+}
+
+// Solve one frame into q, and add up its errors.
+static poise_status solve_pose(pz_calibration *c, poise_solver *solver, int frame, double *q)
+{
+    int goals = make_goals(c, frame);
+    poise_report report;
+    poise_status status = solve_goals(c, solver, goals, q, &report);
+    if (status == POISE_OK) {
+        add_errors(c, solver, goals, report.cost);
     }
     return status;
 }
 
-// Poses for z: the first time cold and each from the frame before, later each from its own last one.
-static poise_status solve_poses(calibration *c, const poise_model *scaled, const double *q_start)
+// The first poses under priors: each cold from `q_start` and warm from the frame before; the cheaper one stays.
+static poise_status find_poses(pz_calibration *c, const poise_model *model, const double *q_start)
 {
+    poise_solver_options options = c->problem.solver;
+    poise_solver *cold = NULL, *warm = NULL;
+    options.start = POISE_START_COLD;
+    options.restarts = 8;
+    poise_status status = poise_solver_create(model, &options, c->allocator, &cold, NULL);
+    options.start = POISE_START_WARM;
+    options.restarts = 0;
+    status = status == POISE_OK ? poise_solver_create(model, &options, c->allocator, &warm, NULL) : status;
+    size_t nq = (size_t)model->nq;
+    for (int f = 0; f < c->frame_count && status == POISE_OK; ++f) {
+        double *q = c->q + (size_t)f * nq, *other = c->q_best;
+        int goals = make_goals(c, pz_calibration_frame(c, f));
+        poise_report report, second = {.cost = INFINITY};
+        memcpy(q, q_start, nq * sizeof *q);
+        status = solve_goals(c, cold, goals, q, &report);
+        if (status == POISE_OK && f > 0) {
+            memcpy(other, q - nq, nq * sizeof *q);
+            status = solve_goals(c, warm, goals, other, &second);
+        }
+        if (status == POISE_OK && second.cost < report.cost) {
+            memcpy(q, other, nq * sizeof *q);
+        }
+    }
+    poise_solver_destroy(cold);
+    poise_solver_destroy(warm);
+    return status;
+}
+
+// Poses for z: the first time cold and each from the frame before, later each from its own last one.
+static poise_status solve_poses(pz_calibration *c, const poise_model *scaled, const double *q_start)
+{
+    if (q_start && c->problem.priors) {
+        poise_status status = find_poses(c, scaled, q_start);
+        return status == POISE_OK ? solve_poses(c, scaled, NULL) : status;
+    }
     poise_solver_options options = c->problem.solver;
     options.start = q_start ? POISE_START_COLD : POISE_START_WARM;
     options.restarts = q_start ? 8 : 0;
@@ -206,176 +233,14 @@ static poise_status solve_poses(calibration *c, const poise_model *scaled, const
         if (q_start) {
             memcpy(q, f == 0 ? q_start : q - nq, nq * sizeof *q);
         }
-        status = solve_pose(c, solver, frame_number(c, f), q);
+        status = solve_pose(c, solver, pz_calibration_frame(c, f), q);
     }
     poise_solver_destroy(solver);
     return status;
 }
 
-// ---- Normal equations ----------------------------------------------------------------------------------------------------
-
-// A of one marker; kin is of the scaled model.
-static void make_rows(const calibration *c, const poise_kinematics *kin, int i)
-{
-    int body = c->placements[i].body;
-    size_t n = (size_t)c->n, at = (size_t)(c->factors + 3 * i);
-    memset(c->A, 0, 3 * n * sizeof *c->A);
-    for (int k = body; c->model->joints[k].parent != POISE_WORLD; k = c->model->joints[k].parent) {
-        int u = c->unknown[k];
-        if (u >= 0) {
-            vec3 bone = poise_kinematics_direction(kin, c->model->joints[k].parent, c->model->given[k].offset.position);
-            c->A[(size_t)u] += bone.x;
-            c->A[n + (size_t)u] += bone.y;
-            c->A[2 * n + (size_t)u] += bone.z;
-        }
-    }
-    for (size_t j = 0; j < 3; ++j) {
-        vec3 axis = poise_kinematics_direction(kin, body, v3(j == 0, j == 1, j == 2));
-        c->A[at + j] = axis.x;
-        c->A[n + at + j] = axis.y;
-        c->A[2 * n + at + j] = axis.z;
-    }
-}
-
-// Add one marker to N, b, G and C; w its weight, r its residual. A has few entries that are not zero.
-static void add_marker(const calibration *c, double w, vec3 r)
-{
-    size_t n = (size_t)c->n, nv = (size_t)c->model->nv;
-    const double residual[3] = {r.x, r.y, r.z};
-    for (size_t row = 0; row < 3; ++row) {
-        const double *A = c->A + row * n, *J = c->J + row * nv;
-        for (size_t i = 0; i < n; ++i) {
-            double a = w * A[i];
-            if (a == 0.0) {
-                continue;
-            }
-            c->b[i] += a * residual[row];
-            for (size_t j = 0; j <= i; ++j) {
-                c->N[i * n + j] += a * A[j];
-            }
-            for (size_t j = 0; j < nv; ++j) {
-                c->C[i * nv + j] += a * J[j];
-            }
-        }
-        for (size_t i = 0; i < nv; ++i) {
-            for (size_t j = 0; j <= i; ++j) {
-                c->G[i * nv + j] += w * J[i] * J[j];
-            }
-        }
-    }
-}
-
-static void add_floor(double *M, size_t n)
-{
-    double largest = 0.0;
-    for (size_t i = 0; i < n; ++i) {
-        largest = max2(largest, M[i * n + i]);
-    }
-    for (size_t i = 0; i < n; ++i) {
-        M[i * n + i] += FLOOR * (largest > 0 ? largest : 1.0);
-    }
-}
-
-// Columns of coordinates at a limit, which do not follow.
-static void hold_limited(const calibration *c, const double *q)
-{
-    size_t nv = (size_t)c->model->nv;
-    const double *lower = poise_model_info(c->model).lower, *upper = poise_model_info(c->model).upper;
-    for (int k = 0; k < c->model->joint_count && c->problem.solver.use_limits; ++k) {
-        poise_joint_info joint = poise_model_joint_info(c->model, k);
-        for (int i = 0; joint.nq == joint.nv && i < joint.nq; ++i) {
-            double value = q[joint.q + i];
-            if (value <= lower[joint.q + i] || value >= upper[joint.q + i]) {
-                for (size_t row = 0; row < 3; ++row) {
-                    c->J[row * nv + (size_t)(joint.v + i)] = 0.0;
-                }
-            }
-        }
-    }
-}
-
-// N -= C^T G^-1 C, lower triangle, for one frame.
-static void take_off_poses(const calibration *c)
-{
-    size_t n = (size_t)c->n, nv = (size_t)c->model->nv;
-    add_floor(c->G, nv);
-    if (!pz_cholesky((int)nv, c->G)) {
-        return; // a frame without markers
-    }
-    for (size_t i = 0; i < n; ++i) {
-        memcpy(c->X, c->C + i * nv, nv * sizeof *c->X);
-        pz_cholesky_solve((int)nv, c->G, c->X);
-        for (size_t j = 0; j <= i; ++j) {
-            double dot = 0.0;
-            for (size_t k = 0; k < nv; ++k) {
-                dot += c->X[k] * c->C[j * nv + k];
-            }
-            c->N[i * n + j] -= dot;
-        }
-    }
-}
-
-static void add_frame(const calibration *c, const poise_kinematics *kin, int frame, const double *q)
-{
-    size_t n = (size_t)c->n, nv = (size_t)c->model->nv;
-    memset(c->G, 0, nv * nv * sizeof *c->G);
-    memset(c->C, 0, n * nv * sizeof *c->C);
-    for (int i = 0; i < c->count; ++i) {
-        vec3 x;
-        if (is_seen(c, frame, i, &x)) {
-            int body = c->placements[i].body;
-            vec3 local = offset_of(c, i);
-            make_rows(c, kin, i);
-            poise_kinematics_jacobian(kin, body, local, c->J, NULL, NULL);
-            hold_limited(c, q);
-            add_marker(c, c->placements[i].weight, v3_sub(x, poise_kinematics_point(kin, body, local)));
-        }
-    }
-    take_off_poses(c);
-}
-
-// The pull of each bone's factor to the common one.
-static void add_prior(const calibration *c)
-{
-    size_t n = (size_t)c->n;
-    for (int k = 0; k < c->model->joint_count; ++k) {
-        vec3 offset = c->model->given[k].offset.position;
-        int u = c->unknown[k];
-        if (u > 0) {
-            double pull = c->problem.scale_prior * c->points * v3_dot(offset, offset), apart = c->z[u] - c->z[0];
-            c->N[(size_t)u * n + (size_t)u] += pull;
-            c->N[(size_t)u * n] -= pull;
-            c->N[0] += pull;
-            c->b[u] -= pull * apart;
-            c->b[0] += pull * apart;
-        }
-    }
-}
-
-// N and b for z and its poses.
-static poise_status make_equations(const calibration *c, const poise_model *scaled)
-{
-    size_t n = (size_t)c->n;
-    poise_kinematics *kin;
-    poise_status status = poise_kinematics_create(scaled, c->allocator, &kin, NULL);
-    if (status != POISE_OK) {
-        return status;
-    }
-    memset(c->N, 0, n * n * sizeof *c->N);
-    memset(c->b, 0, n * sizeof *c->b);
-    for (int f = 0; f < c->frame_count && status == POISE_OK; ++f) {
-        const double *q = c->q + (size_t)f * (size_t)scaled->nq;
-        status = poise_kinematics_update(kin, q, NULL);
-        add_frame(c, kin, frame_number(c, f), q);
-    }
-    poise_kinematics_destroy(kin);
-    add_prior(c);
-    add_floor(c->N, n);
-    return status;
-}
-
 // z = z_best + (N + lambda diag N)^-1 b. False when N is not positive definite.
-static bool step_from_best(calibration *c, double lambda)
+static bool step_from_best(pz_calibration *c, double lambda)
 {
     size_t n = (size_t)c->n;
     memcpy(c->factored, c->N, n * n * sizeof *c->N);
@@ -394,24 +259,16 @@ static bool step_from_best(calibration *c, double lambda)
     return true;
 }
 
-// What is minimised: squared distances by weight, and the pulls of the prior.
-static double cost_of(const calibration *c)
+// What is minimised: squared distances by weight, and the pulls of the priors.
+static double cost_of(const pz_calibration *c)
 {
-    double cost = c->weighted;
-    for (int k = 0; k < c->model->joint_count; ++k) {
-        if (c->unknown[k] > 0) {
-            vec3 offset = c->model->given[k].offset.position;
-            double apart = c->z[c->unknown[k]] - c->z[0];
-            cost += c->problem.scale_prior * c->points * v3_dot(offset, offset) * apart * apart;
-        }
-    }
-    return cost;
+    return c->weighted + pz_calibration_prior_cost(c);
 }
 
 // ---- Rounds --------------------------------------------------------------------------------------------------------------
 
 // Where a round's result goes when it is the best so far, and back.
-static void keep(calibration *c, bool restore)
+static void keep(pz_calibration *c, bool restore)
 {
     size_t z = (size_t)c->n * sizeof *c->z, q = (size_t)c->frame_count * (size_t)c->model->nq * sizeof *c->q;
     memcpy(restore ? c->z : c->z_best, restore ? c->z_best : c->z, z);
@@ -420,7 +277,8 @@ static void keep(calibration *c, bool restore)
 
 // One model and its poses for z, and, if they are better than `before`, the equations for the next step. The model is the
 // caller's on success only.
-static poise_status run_round(calibration *c, const double *q_start, double before, poise_model **scaled, poise_error *error)
+static poise_status run_round(pz_calibration *c, const double *q_start, double before, poise_model **scaled,
+                              poise_error *error)
 {
     poise_status status = make_model(c, scaled, error);
     if (status != POISE_OK) {
@@ -428,7 +286,7 @@ static poise_status run_round(calibration *c, const double *q_start, double befo
     }
     status = solve_poses(c, *scaled, q_start);
     if (status == POISE_OK && cost_of(c) < before) {
-        status = make_equations(c, *scaled);
+        status = pz_calibration_equations(c, *scaled);
         keep(c, false);
     }
     if (status != POISE_OK) {
@@ -440,8 +298,8 @@ static poise_status run_round(calibration *c, const double *q_start, double befo
 
 // Rounds until they no longer help; the best constants are in z, their poses in q, their model in *fitted. With q_start the
 // first one begins there, otherwise at the poses at hand.
-static poise_status run_rounds(calibration *c, const double *q_start, poise_model **fitted, poise_calibration_report *report,
-                               poise_error *error)
+static poise_status run_rounds(pz_calibration *c, const double *q_start, poise_model **fitted,
+                               poise_calibration_report *report, poise_error *error)
 {
     double best = INFINITY, lambda = LAMBDA;
     bool go_on = true;
@@ -475,7 +333,7 @@ static poise_status run_rounds(calibration *c, const double *q_start, poise_mode
 
 // ---- The call ------------------------------------------------------------------------------------------------------------
 
-static void lay_out(calibration *c, pz_arena *arena)
+static void lay_out(pz_calibration *c, pz_arena *arena)
 {
     size_t count = (size_t)c->count, joints = (size_t)c->model->joint_count, nv = (size_t)c->model->nv;
     size_t most = joints + 1 + 3 * count, row = most * sizeof(double); // unknowns
@@ -497,12 +355,15 @@ static void lay_out(calibration *c, pz_arena *arena)
     c->q = pz_arena_take(arena, poses, (size_t)c->model->nq * sizeof *c->q);
     c->q_best = pz_arena_take(arena, poses, (size_t)c->model->nq * sizeof *c->q);
     c->goals = pz_arena_take(arena, count + 1, sizeof *c->goals);
+    c->neutral = pz_arena_take(arena, (size_t)c->model->nq, sizeof *c->neutral);
+    c->posture = pz_arena_take(arena, nv, sizeof *c->posture);
 }
 
-static poise_status check(const calibration *c, const double *q_start, bool wants_model, poise_error *error)
+static poise_status check(const pz_calibration *c, const double *q_start, bool wants_model, poise_error *error)
 {
     const poise_calibration *o = &c->problem;
-    if ((unsigned)o->scaling > POISE_SCALING_SEGMENTS || !(o->scale_prior >= 0) || o->rounds < 1 || !(o->tolerance >= 0) ||
+    if ((unsigned)o->scaling > POISE_SCALING_SEGMENTS || !(o->scale_prior >= 0) || !(o->bone_deviation > 0) ||
+        !(o->noise >= 0) || o->rounds < 1 || !(o->tolerance >= 0) ||
         pz_solver_check_options(c->model, &o->solver, NULL) != POISE_OK) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "an option of the calibration or its solver is out of range");
     }
@@ -513,7 +374,7 @@ static poise_status check(const calibration *c, const double *q_start, bool want
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "q must hold nq finite numbers and no zero quaternion");
     }
     for (int i = 0; i < c->frame_count; ++i) {
-        int f = frame_number(c, i);
+        int f = pz_calibration_frame(c, i);
         if (f < 0 || f >= c->markers->frames) {
             return pz_error_set(error, POISE_ERROR_ARGUMENT, "frame %d: the recording has %d", f, c->markers->frames);
         }
@@ -528,8 +389,24 @@ static poise_status check(const calibration *c, const double *q_start, bool want
     return POISE_OK;
 }
 
+// What priors are measured in, and the posture that poses are held to.
+static poise_status set_posture(pz_calibration *c, poise_error *error)
+{
+    pz_anatomy anatomy;
+    if (pz_anatomy_of(c->model, c->allocator, &anatomy) != POISE_OK) {
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    }
+    c->stature = anatomy.stature > 0 ? anatomy.stature : 1.0;
+    c->noise = c->problem.noise > 0 ? c->problem.noise : PZ_NOISE_SHARE * c->stature;
+    int moved;
+    poise_model_neutral(c->model, c->neutral);
+    poise_model_clamp(c->model, c->neutral, &moved, NULL);
+    pz_anatomy_posture(&anatomy, c->model, c->noise, c->posture);
+    return POISE_OK;
+}
+
 // With one factor for all bones first; then, where that is asked for, with one for each.
-static poise_status fit(calibration *c, const double *start, poise_model **made, poise_calibration_report *done,
+static poise_status fit(pz_calibration *c, const double *start, poise_model **made, poise_calibration_report *done,
                         poise_error *error)
 {
     begin(c, c->problem.scaling == POISE_SCALING_NONE ? POISE_SCALING_NONE : POISE_SCALING_UNIFORM);
@@ -553,14 +430,14 @@ poise_status poise_calibrate(const poise_calibration *problem, const poise_alloc
     const poise_model *model = problem->model;
     double *q = problem->q;
     int frame_count = problem->frame_count;
-    calibration c = {.model = model,
-                     .placements = problem->placements,
-                     .count = problem->placement_count,
-                     .markers = problem->markers,
-                     .chosen = problem->frames,
-                     .frame_count = frame_count,
-                     .problem = *problem,
-                     .allocator = allocator};
+    pz_calibration c = {.model = model,
+                        .placements = problem->placements,
+                        .count = problem->placement_count,
+                        .markers = problem->markers,
+                        .chosen = problem->frames,
+                        .frame_count = frame_count,
+                        .problem = *problem,
+                        .allocator = allocator};
     poise_status status = check(&c, q, fitted != NULL, error);
     if (status != POISE_OK) {
         return status;
@@ -581,9 +458,10 @@ poise_status poise_calibrate(const poise_calibration *problem, const poise_alloc
     }
     poise_model *made = NULL;
     poise_calibration_report done = {.frames = frame_count};
-    status = fit(&c, start, &made, &done, error);
+    status = problem->priors ? set_posture(&c, error) : POISE_OK;
+    status = status != POISE_OK ? status : fit(&c, start, &made, &done, error);
     for (int i = 0; i < c.count && status == POISE_OK; ++i) {
-        problem->placements[i].local = offset_of(&c, i);
+        problem->placements[i].local = pz_calibration_offset(&c, i);
     }
     if (status == POISE_OK && q) {
         memcpy(q, c.q, (size_t)model->nq * sizeof *q);

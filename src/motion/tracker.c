@@ -65,7 +65,9 @@ poise_tracker *pz_tracker_lay_out(const poise_tracker *plan, pz_arena *arena)
     size_t count = (size_t)plan->count;
     poise_tracker made = *plan, *tracker = pz_arena_take(arena, 1, sizeof *tracker);
     made.placements = pz_arena_take(arena, count, sizeof *made.placements);
-    made.goals = pz_arena_take(arena, count + 1, sizeof *made.goals);
+    made.goals = pz_arena_take(arena, count + 2, sizeof *made.goals);
+    made.neutral = pz_arena_take(arena, (size_t)plan->model->nq, sizeof *made.neutral);
+    made.posture = pz_arena_take(arena, plan->problem.posture ? (size_t)plan->model->nv : 0, sizeof *made.posture);
     made.sorted = pz_arena_take(arena, count, sizeof *made.sorted);
     made.q_start = pz_arena_take(arena, (size_t)plan->model->nq, sizeof *made.q_start);
     made.last = lay_out_pose(plan->model, plan->count, arena);
@@ -97,6 +99,11 @@ static poise_status check(const poise_track_problem *problem, poise_error *error
     }
     if (problem->q_start && !pz_model_accepts(problem->model, problem->q_start)) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "q_start must hold nq finite numbers and no zero quaternion");
+    }
+    for (int i = 0; problem->posture && i < problem->model->nv; ++i) {
+        if (!(problem->posture[i] >= 0) || !is_finite(problem->posture[i])) {
+            return pz_error_set(error, POISE_ERROR_ARGUMENT, "posture[%d] must be finite and >= 0", i);
+        }
     }
     for (int i = 0; i < problem->placement_count; ++i) {
         const poise_placement *p = &problem->placements[i];
@@ -158,6 +165,12 @@ poise_status poise_tracker_create(const poise_track_problem *problem, const pois
     // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the arena has the size that was counted
     poise_objective_set_goals(t->warm->trial, t->goals, 0, NULL);
     t->reach = reach_of(t);
+    int moved;
+    poise_model_neutral(t->model, t->neutral);
+    poise_model_clamp(t->model, t->neutral, &moved, NULL);
+    if (problem->posture) {
+        memcpy(t->posture, problem->posture, (size_t)t->model->nv * sizeof *t->posture);
+    }
     poise_tracker_reset(t, problem->q_start, NULL);
     *tracker = t;
     return POISE_OK;
@@ -221,6 +234,10 @@ static void solve(poise_tracker *t, poise_solver *solver, double calm, pz_track_
     int count = t->count;
     if (calm > 0) {
         t->goals[count++] = poise_goal_smoothness(t->last.q, NULL, calm);
+    }
+    if (t->problem.posture) {
+        t->goals[count] = poise_goal_posture(t->neutral, 1.0);
+        t->goals[count++].q_weights = t->posture;
     }
     poise_report report;
     if (poise_solve(solver, t->goals, count, pose->q, &report, NULL) != POISE_OK) {

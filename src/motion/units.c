@@ -4,6 +4,8 @@
 #include "base/error.h"
 #include "kin/kin.h"
 
+#define PAIRS 3 // distances of named markers that tell a size
+
 // ---- Sizes ---------------------------------------------------------------------------------------------------------------
 
 typedef struct box {
@@ -96,12 +98,16 @@ static void complete_units(double mark_size, double bone_size, poise_scale *mark
     }
 }
 
-static poise_status find_units(const poise_markers *markers, const poise_model *model, poise_scale *marks,
-                               poise_scale *bones, poise_scale_match *match)
+static poise_status find_units(const poise_markers *markers, const poise_model *model, const poise_places_report *names,
+                               poise_scale *marks, poise_scale *bones, poise_scale_match *match)
 {
     match->markers_unknown = !(marks->metres > 0);
     match->model_unknown = !(bones->metres > 0);
     if (!match->markers_unknown && !match->model_unknown) {
+        return POISE_OK;
+    }
+    if (names->pairs >= PAIRS) {
+        complete_units(names->size, 1.0, marks, bones, match);
         return POISE_OK;
     }
     const poise_allocator *allocator = markers->has_allocator ? &markers->allocator : NULL;
@@ -116,6 +122,15 @@ static poise_status find_units(const poise_markers *markers, const poise_model *
         pz_release(allocator, q);
     }
     return status;
+}
+
+// An upward axis that is not known, by the figure.
+static void take_up(const poise_places_report *names, poise_up *up, poise_up by_figure, poise_scale_match *match)
+{
+    if (*up == POISE_UP_UNKNOWN && names->placed > 0 && by_figure != POISE_UP_UNKNOWN) {
+        *up = by_figure;
+        match->up_by_figure = true;
+    }
 }
 
 static bool makes_sense(poise_scale scale)
@@ -140,10 +155,17 @@ poise_status poise_markers_match(poise_markers *markers, const poise_model *mode
     }
     poise_scale_match found = {.by_size = false};
     poise_scale from = markers->scale, to = *scale;
-    poise_status status = find_units(markers, model, &from, &to, &found);
+    poise_places_report names = {.pairs = 0};
+    poise_status status = POISE_OK;
+    if (!(from.metres > 0) || !(to.metres > 0) || from.up == POISE_UP_UNKNOWN || to.up == POISE_UP_UNKNOWN) {
+        status = poise_places_by_name(model, markers, NULL, NULL, NULL, 0, &names, NULL);
+    }
+    status = status == POISE_OK ? find_units(markers, model, &names, &from, &to, &found) : status;
     if (status != POISE_OK) {
         return pz_error_set(error, status, "out of memory");
     }
+    take_up(&names, &from.up, names.up, &found);
+    take_up(&names, &to.up, names.model_up, &found);
     from.up = from.up != POISE_UP_UNKNOWN ? from.up : to.up;
     to.up = to.up != POISE_UP_UNKNOWN ? to.up : from.up;
     found.from = from;

@@ -236,7 +236,9 @@ TEST(markers_find_their_bodies_by_name_in_every_dialect)
     for (int d = 0; d < 4; ++d) {
         poise_model *model = bodies_called(dialects[d], 6);
         poise_placement placements[7];
-        ck_assert_int_eq(poise_placements_by_name(model, markers, placements, 7), 6);
+        poise_places_report report;
+        ck_assert_int_eq(poise_places_by_name(model, markers, NULL, placements, NULL, 7, &report, NULL), POISE_OK);
+        ck_assert_int_eq(report.placed, 6);
         for (int i = 0; i < 6; ++i) {
             ck_assert_str_eq(placements[i].label, labels[i]);
             ck_assert_msg(placements[i].body == poise_model_find_body(model, dialects[d][i]), "%s on %s", labels[i],
@@ -255,9 +257,11 @@ TEST(a_marker_without_its_body_is_left_out)
     poise_markers *markers;
     ck_assert_int_eq(poise_markers_create(1, 3, 100.0, labels, NULL, &markers, NULL), POISE_OK);
     poise_placement placements[1];
-    ck_assert_int_eq(poise_placements_by_name(model, markers, placements, 1), 1);
+    poise_places_report report;
+    ck_assert_int_eq(poise_places_by_name(model, markers, NULL, placements, NULL, 1, &report, NULL), POISE_OK);
+    ck_assert_int_eq(report.placed, 1);
     ck_assert_str_eq(placements[0].label, "RKNE");
-    ck_assert_int_eq(poise_placements_by_name(NULL, markers, placements, 1), 0);
+    ck_assert_int_eq(poise_places_by_name(NULL, markers, NULL, placements, NULL, 1, &report, NULL), POISE_ERROR_ARGUMENT);
     poise_markers_destroy(markers);
     poise_model_destroy(model);
 }

@@ -107,15 +107,17 @@ STRUCT(poise_markers, M(frames), M(count), M(rate), M(first_frame), M(scale), M(
 STRUCT(poise_placement, M(label), M(body), M(local), M(weight))
 STRUCT(poise_posture, M(name), M(q))
 STRUCT(poise_track_problem, M(model), M(placements), M(placement_count), M(markers), M(q_start), M(solver), M(restarts),
-       M(least_markers), M(robust), M(outlier), M(smoothness), M(max_turn), M(chunk))
+       M(least_markers), M(robust), M(outlier), M(smoothness), M(posture), M(max_turn), M(chunk))
 STRUCT(poise_track_frame, M(flags), M(outcome), M(iterations), M(seen), M(let_go), M(rms), M(worst), M(turn))
 STRUCT(poise_track_summary, M(distances), M(mean), M(rms), M(worst), M(worst_frame), M(worst_marker), M(held), M(jumps),
        M(outliers), M(restarts), M(gaps), M(mean_iterations), M(most_iterations))
 STRUCT(poise_retarget_problem, M(from), M(clip), M(from_scale), M(to), M(to_scale), M(pairs), M(pair_count), M(keep_size))
 STRUCT(poise_retarget_report, M(points), M(factor), M(is_turned), M(scale))
-STRUCT(poise_scale_match, M(from), M(markers_unknown), M(model_unknown), M(by_size))
+STRUCT(poise_scale_match, M(from), M(markers_unknown), M(model_unknown), M(by_size), M(up_by_figure))
 STRUCT(poise_calibration, M(model), M(placements), M(placement_count), M(markers), M(frames), M(frame_count), M(q),
-       M(solver), M(scaling), M(scale_prior), M(rounds), M(tolerance))
+       M(solver), M(scaling), M(priors), M(noise), M(scale_prior), M(bone_deviation), M(rounds), M(tolerance))
+STRUCT(poise_place_prior, M(place), M(axis), M(along), M(across))
+STRUCT(poise_places_report, M(placed), M(stature), M(size), M(pairs), M(up), M(model_up))
 STRUCT(poise_calibration_report, M(frames), M(rounds), M(points), M(rms), M(mean), M(scale))
 
 // ---- Files ---------------------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ export {
 export { Clip, Markers, type ScaleMatch } from './motion.js';
 export {
     calibrate, markersFromClip, placementsByName, retarget, track, Tracker, type Calibration, type CalibrationOptions,
-    type Placement, type Retargeted, type Tracked, type TrackerOptions, type TrackFrame, type TrackSummary,
+    type Placement, type PlacePrior, type Retargeted, type Tracked, type TrackerOptions, type TrackFrame, type TrackSummary,
 } from './track.js';
 export type { FileContent, PoiseFile, Posture, ReadOptions, Warning } from './files.js';
 export { Scene, type Motion, type SceneInfo } from './scenes.js';

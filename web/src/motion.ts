@@ -107,6 +107,8 @@ export interface ScaleMatch {
     readonly modelUnknown: boolean;
     /** An unknown unit is the one that makes both equally large. */
     readonly bySize: boolean;
+    /** An unknown upward axis is the one along which the person, or the skeleton, stands. */
+    readonly upByFigure: boolean;
 }
 
 /** A time series of labelled points, as a motion capture system records them. */

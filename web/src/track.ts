@@ -7,6 +7,17 @@ import type { SolverOptions } from './solver.js';
 import { getStruct, getStructs, layoutOf, newStruct, newStructs, setStruct } from './structs.js';
 import type { MutableNumbers, Numbers, Outcome, Scale, Vec3 } from './values.js';
 
+/** What is known of a marker's place before the recording is looked at. */
+export interface PlacePrior {
+    /** Where it should be, in the body's frame. */
+    place: Vec3;
+    /** Unit vector in the body's frame. */
+    axis: Vec3;
+    /** Standard deviations along and across that axis. */
+    along: number;
+    across: number;
+}
+
 /** Where a marker sits. */
 export interface Placement {
     label: string;
@@ -15,6 +26,8 @@ export interface Placement {
     local: Vec3;
     /** [1] */
     weight?: number;
+    /** What anatomy says of it: `calibrate` holds the place near. */
+    prior?: PlacePrior;
 }
 
 /** Options of a tracker; defaults in brackets. `track.h` of the C library says more. */
@@ -253,9 +266,10 @@ export function calibrate(
         const list = placementsIn(module, placements, keep);
         const chosen = typeof frames === 'number' ? 0 : keep(module.ints(frames));
         const report = keep(newStructs(module, 'poise_calibration_report'));
+        const priors = placements.some(({ prior }) => prior) ? priorsIn(module, placements, keep) : 0;
         const run = (at: Address): Address => {
             const problem = keep(newStruct(module, 'poise_calibration', 'poise_calibration_default', options, {
-                model: model.address, placements: list, placementCount: placements.length, markers: markers.address, q: at,
+                model: model.address, placements: list, priors, placementCount: placements.length, markers: markers.address, q: at,
                 frames: chosen, frameCount: typeof frames === 'number' ? frames : frames.length,
             }));
             return module.make('poise_calibrate', [problem], [report]);
@@ -269,16 +283,31 @@ export function calibrate(
     });
 }
 
+/** @internal */
+function priorsIn(module: Module, placements: readonly Placement[], keep: Keep): Address {
+    const at = keep(newStructs(module, 'poise_place_prior', placements.length));
+    placements.forEach(({ prior }, i) => {
+        setStruct(module, 'poise_place_prior', at + i * layoutOf(module, 'poise_place_prior').size, { ...prior });
+    });
+    return at;
+}
+
 /**
- * Place the markers whose labels belong to a common set on the bodies of a human skeleton, by name. Their `local` is NaN:
- * calibrate to find it.
+ * Place the markers whose labels belong to a common set on the bodies of a human skeleton, by name and anatomy; calibrate to
+ * fit them. `table` is text of your own that goes before the built-in marker sets (`poise help markers` explains it).
  */
-export function placementsByName(model: Model, markers: Markers): Placement[] {
+export function placementsByName(model: Model, markers: Markers, table?: string): Placement[] {
     const module = model.module;
     return module.scoped((keep) => {
         const list = keep(newStructs(module, 'poise_placement', markers.count));
-        const count = module.call('poise_placements_by_name', model.address, markers.address, list, markers.count);
-        return getStructs(module, 'poise_placement', list, Math.min(count, markers.count));
+        const priors = keep(newStructs(module, 'poise_place_prior', markers.count));
+        const report = keep(newStructs(module, 'poise_places_report'));
+        const text = table === undefined ? 0 : keep(module.text(table));
+        module.run('poise_places_by_name', model.address, markers.address, text, list, priors, markers.count, report);
+        const { placed } = getStruct<{ placed: number }>(module, 'poise_places_report', report);
+        const known = getStructs<PlacePrior>(module, 'poise_place_prior', priors, placed);
+        const placements = getStructs<Placement>(module, 'poise_placement', list, placed);
+        return placements.map((placement, i) => (known[i]!.along > 0 ? { ...placement, prior: known[i]! } : placement));
     });
 }
 

@@ -1,0 +1,38 @@
+// The table of marker places: lines of text, looked up by label.
+#ifndef PZ_MOTION_MARKER_TABLE_H
+#define PZ_MOTION_MARKER_TABLE_H
+
+#include "motion/anatomy.h"
+
+#include <poise/motion.h>
+
+enum { PZ_MARKER_SETS = 4 };
+
+extern const char *const pz_marker_sets[PZ_MARKER_SETS]; // the built-in table, by sections
+
+// What a row says of a marker.
+typedef struct pz_marker_row {
+    pz_part part;
+    pz_side side;         // of the label
+    double from;          // 0 at the part's origin, 1 at its end
+    double offset[3];     // along, forward, outward; thousandths of the stature
+    double along, across; // deviations, likewise
+} pz_marker_row;
+
+// A table before the built-in one, for one skeleton and recording.
+typedef struct pz_marker_table {
+    const char *own; // NULL: none
+    const poise_model *model;
+    const poise_markers *markers;
+} pz_marker_table;
+
+// What is wrong with a table: POISE_ERROR_FORMAT with the line in `error`.
+poise_status pz_marker_table_check(const char *text, poise_error *error);
+
+// The row of a label; false when no row that holds here names it.
+bool pz_marker_table_find(const pz_marker_table *table, const char *label, pz_marker_row *row);
+
+// Do markers of these two labels keep their distance, by a line "stiff" of the table?
+bool pz_marker_table_stiff(const pz_marker_table *table, const char *a, const char *b);
+
+#endif

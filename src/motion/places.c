@@ -1,0 +1,247 @@
+// Where markers sit, by their names and the skeleton's anatomy.
+#include <poise/track.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "kin/kin.h"
+#include "motion/marker_table.h"
+
+#define LOOKS    50     // frames in which distances are measured
+#define SURE     25.0   // thousandths of the stature: places that deviate by less tell a size
+#define LEAST    0.08   // of the stature: shorter distances do not
+#define CLEAR    1.5    // times as far along one axis as along others: that one is up
+#define PARTS_OF 1000.0 // of the stature: a unit of the table
+
+// A marker that was placed.
+typedef struct placed {
+    int marker, body;
+    pz_part part;
+    bool is_sure; // its place is known well enough to tell a size
+    vec3 world;   // in the neutral configuration
+} placed;
+
+typedef struct placing {
+    const poise_model *model;
+    const poise_markers *markers;
+    pz_marker_table table;
+    pz_anatomy anatomy;
+    poise_kinematics *kin; // at the neutral configuration
+    placed *placed;
+    int count;
+} placing;
+
+static vec3 to_local(const poise_kinematics *kin, int body, vec3 direction)
+{
+    return poise_quat_rotate(poise_quat_conjugate(poise_kinematics_body_pose(kin, body).rotation), direction);
+}
+
+// The place of a row on its part, and how sure it is.
+static poise_place_prior prior_of(const placing *p, const pz_segment *part, const pz_marker_row *row, vec3 *world)
+{
+    double unit = p->anatomy.stature / PARTS_OF;
+    vec3 at = v3_mad(part->origin, row->from, v3_sub(part->end, part->origin));
+    for (int i = 0; i < 3; ++i) {
+        at = v3_mad(at, unit * row->offset[i], part->axis[i]);
+    }
+    *world = at;
+    vec3 origin = poise_kinematics_body_pose(p->kin, part->body).position;
+    return (poise_place_prior){.place = to_local(p->kin, part->body, v3_sub(at, origin)),
+                               .axis = to_local(p->kin, part->body, part->axis[0]),
+                               .along = unit * row->along,
+                               .across = unit * row->across};
+}
+
+// Is there an earlier marker of this label?
+static bool is_repeated(const poise_markers *markers, int marker)
+{
+    return poise_markers_find(markers, markers->label[marker]) != marker;
+}
+
+static void place_all(placing *p, poise_placement *placements, poise_place_prior *priors, int capacity)
+{
+    for (int i = 0; i < p->markers->count; ++i) {
+        const char *label = p->markers->label[i];
+        pz_marker_row row;
+        if (!pz_marker_table_find(&p->table, label, &row) || is_repeated(p->markers, i)) {
+            continue;
+        }
+        const pz_segment *part = &p->anatomy.part[row.part][row.side];
+        if (part->body < 0) {
+            continue;
+        }
+        placed made = {.marker = i, .body = part->body, .part = row.part};
+        poise_place_prior prior = {.place = {NAN, NAN, NAN}};
+        if (p->anatomy.stature > 0) {
+            prior = prior_of(p, part, &row, &made.world);
+            made.is_sure = row.along <= SURE && row.across <= SURE;
+        }
+        if (p->count < capacity && placements) {
+            placements[p->count] = (poise_placement){label, part->body, prior.place, 1.0};
+        }
+        if (p->count < capacity && priors) {
+            priors[p->count] = prior;
+        }
+        p->placed[p->count++] = made;
+    }
+}
+
+// ---- Size ----------------------------------------------------------------------------------------------------------------
+
+static int by_value(const double *x, int n, double value)
+{
+    int less = 0;
+    for (int i = 0; i < n; ++i) {
+        less += x[i] < value;
+    }
+    return less;
+}
+
+// The middle one of n > 0 numbers.
+static double middle_of(const double *x, int n)
+{
+    for (int i = 0; i < n; ++i) {
+        int less = by_value(x, n, x[i]), equal = 0;
+        for (int k = 0; k < n; ++k) {
+            equal += x[k] == x[i];
+        }
+        if (less <= n / 2 && n / 2 < less + equal) {
+            return x[i];
+        }
+    }
+    return x[0];
+}
+
+// The median distance of two markers over some frames; 0 when they are never seen together.
+static double distance_of(const poise_markers *m, int a, int b)
+{
+    double seen[LOOKS];
+    int count = 0, looks = m->frames < LOOKS ? m->frames : LOOKS;
+    for (int i = 0; i < looks; ++i) {
+        int frame = (int)((int64_t)i * m->frames / looks);
+        if (poise_markers_seen(m, frame, a) && poise_markers_seen(m, frame, b)) {
+            const poise_vec3 *row = m->position + (size_t)frame * (size_t)m->count;
+            seen[count++] = v3_norm(v3_sub(row[a], row[b]));
+        }
+    }
+    return count > 0 ? middle_of(seen, count) : 0.0;
+}
+
+// Do these two keep their distance, and is it long and sure enough to tell a size?
+static bool tells_size(const placing *p, const placed *a, const placed *b)
+{
+    const char *const *label = p->markers->label;
+    return a->is_sure && b->is_sure && v3_norm(v3_sub(a->world, b->world)) >= LEAST * p->anatomy.stature &&
+           (a->body == b->body || pz_marker_table_stiff(&p->table, label[a->marker], label[b->marker]) ||
+            pz_marker_table_stiff(&p->table, label[b->marker], label[a->marker]));
+}
+
+// The median, over pairs of markers that keep their distance, of the recorded distance against that of their places.
+static poise_status size_of(const placing *p, const poise_allocator *allocator, poise_places_report *report)
+{
+    size_t sure = 0;
+    for (int i = 0; i < p->count; ++i) {
+        sure += p->placed[i].is_sure;
+    }
+    double *ratio = pz_allocate(allocator, (sure * sure / 2 + 1) * sizeof *ratio);
+    if (!ratio) {
+        return POISE_ERROR_MEMORY;
+    }
+    for (int i = 0; i < p->count; ++i) {
+        for (int k = 0; k < i; ++k) {
+            const placed *a = &p->placed[k], *b = &p->placed[i];
+            double seen = tells_size(p, a, b) ? distance_of(p->markers, a->marker, b->marker) : 0.0;
+            if (seen > 0) {
+                ratio[report->pairs++] = seen / v3_norm(v3_sub(a->world, b->world));
+            }
+        }
+    }
+    report->size = report->pairs > 0 ? middle_of(ratio, report->pairs) : 0.0;
+    pz_release(allocator, ratio);
+    return POISE_OK;
+}
+
+// ---- Up ------------------------------------------------------------------------------------------------------------------
+
+// How high a part is when a person stands: 2 head and shoulders, 1 hips, 0 feet; -1 does not tell.
+static int height_of(pz_part part)
+{
+    return part == PZ_HEAD || part == PZ_THORAX || part == PZ_CLAVICLE ? 2
+           : part == PZ_PELVIS                                         ? 1
+           : part == PZ_FOOT || part == PZ_SHANK                       ? 0
+                                                                       : -1;
+}
+
+// From the lowest of these heights that is seen in the frame to the highest; false when there is only one.
+static bool upwards_in(const placing *p, int frame, vec3 *difference)
+{
+    vec3 sum[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    int seen[3] = {0, 0, 0};
+    for (int i = 0; i < p->count; ++i) {
+        int height = height_of(p->placed[i].part), marker = p->placed[i].marker;
+        if (height >= 0 && poise_markers_seen(p->markers, frame, marker)) {
+            const poise_vec3 *row = p->markers->position + (size_t)frame * (size_t)p->markers->count;
+            sum[height] = v3_add(sum[height], row[marker]);
+            seen[height] += 1;
+        }
+    }
+    int low = seen[0] > 0 ? 0 : 1, high = seen[2] > 0 ? 2 : 1;
+    if (low == high || seen[low] == 0 || seen[high] == 0) {
+        return false;
+    }
+    *difference = v3_sub(v3_scale(sum[high], 1.0 / seen[high]), v3_scale(sum[low], 1.0 / seen[low]));
+    return true;
+}
+
+// The axis that a direction points along, clearly and not backwards.
+static poise_up axis_of(vec3 u)
+{
+    double x = fabs(u.x), y = fabs(u.y), z = fabs(u.z);
+    return u.x > CLEAR * max2(y, z)   ? POISE_UP_X
+           : u.y > CLEAR * max2(x, z) ? POISE_UP_Y
+           : u.z > CLEAR * max2(x, y) ? POISE_UP_Z
+                                      : POISE_UP_UNKNOWN;
+}
+
+static poise_up up_of(const placing *p)
+{
+    int looks = p->markers->frames < LOOKS ? p->markers->frames : LOOKS;
+    vec3 sum = v3(0, 0, 0), difference;
+    for (int i = 0; i < looks; ++i) {
+        if (upwards_in(p, (int)((int64_t)i * p->markers->frames / looks), &difference)) {
+            sum = v3_add(sum, difference);
+        }
+    }
+    return axis_of(sum);
+}
+
+poise_status poise_places_by_name(const poise_model *model, const poise_markers *markers, const char *table,
+                                  poise_placement *placements, poise_place_prior *priors, int capacity,
+                                  poise_places_report *report, poise_error *error)
+{
+    if (!model || !markers || capacity < 0) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model and markers must not be NULL, capacity not negative");
+    }
+    poise_status status = pz_marker_table_check(table, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    const poise_allocator *allocator = markers->has_allocator ? &markers->allocator : NULL;
+    placing p = {.model = model, .markers = markers, .table = {table, model, markers}};
+    size_t count = (size_t)markers->count + 1;
+    p.placed = pz_allocate(allocator, count * sizeof *p.placed);
+    if (!p.placed || pz_anatomy_of(model, allocator, &p.anatomy) != POISE_OK ||
+        poise_kinematics_create(model, allocator, &p.kin, NULL) != POISE_OK) {
+        status = POISE_ERROR_MEMORY;
+    } else {
+        place_all(&p, placements, priors, capacity);
+        poise_places_report made = {
+            .placed = p.count, .stature = p.anatomy.stature, .up = up_of(&p), .model_up = axis_of(p.anatomy.up)};
+        status = size_of(&p, allocator, &made);
+        if (status == POISE_OK && report) {
+            *report = made;
+        }
+        poise_kinematics_destroy(p.kin);
+    }
+    pz_release(allocator, p.placed);
+    return status == POISE_OK ? status : pz_error_set(error, status, "out of memory");
+}

@@ -1,0 +1,184 @@
+// Markers by name: every spelling of a label, tables of one's own, places that follow the body.
+#include "support/own.h"
+#include "support/test_main.h"
+
+#include <poise/track.h>
+#include <scenes/scenes.h>
+
+#include <math.h>
+#include <string.h>
+
+static poise_model *humanoid(void)
+{
+    poise_model *model = NULL;
+    ck_assert_int_eq(scene_create("humanoid", NULL, &model, NULL), POISE_OK);
+    return own_model(model);
+}
+
+static poise_markers *labelled(const char *const *labels, int count)
+{
+    poise_markers *markers = NULL;
+    ck_assert_int_eq(poise_markers_create(1, count, 100.0, labels, NULL, &markers, NULL), POISE_OK);
+    return markers;
+}
+
+// ---- Labels --------------------------------------------------------------------------------------------------------------
+
+static const struct {
+    const char *label, *body; // NULL: no place
+} spellings[] = {
+    {"RKNE", "right_thigh"},
+    {"R.Knee", "right_thigh"},
+    {"Right_Knee", "right_thigh"},
+    {"KneeR", "right_thigh"},
+    {"knee_r", "right_thigh"},
+    {"RightKnee", "right_thigh"},
+    {"Anna:RKNE", "right_thigh"},
+    {"R Knee Lat", "right_thigh"},
+    {"r_knee_study", "right_thigh"}, // OpenCap
+    {"r_mankle_study", "right_shin"},
+    {"L_calc_study", "left_foot"},
+    {"C7_study", "thorax"},
+    {"r.ASIS_study", "pelvis"},
+    {"LASI", "pelvis"}, // Plug-in Gait
+    {"SACR", "pelvis"},
+    {"T10", "thorax"},
+    {"CLAV", "thorax"},
+    {"LSHO", "left_clavicle"},
+    {"RWRA", "right_radius"},
+    {"LFIN", "left_hand"},
+    {"LBHD", "head"},
+    {"RTIB", "right_shin"},
+    {"RHEE", "right_foot"},
+    {"LTH3", "left_thigh"}, // clusters
+    {"RSK1", "right_shin"},
+    {"ArmL1", "left_upper_arm"},
+    {"ForearmR2", "right_ulna"},
+    {"PV1", "pelvis"},
+    {"RLFC", "right_thigh"}, // Calibrated Anatomical System Technique and OpenSim
+    {"LMMAL", "left_shin"},
+    {"RHJC", "pelvis"},
+    {"R.Thigh.Front", "right_thigh"}, // gait2354
+    {"L.Midfoot.Sup", "left_foot"},
+    {"R.Acromium", "right_clavicle"},
+    {"Top.Head", "head"},
+    {"V.Sacral", "pelvis"},
+    {"LateralEpicondyleL", "left_upper_arm"},
+    {"RFAradius", "right_radius"},
+    {"HEEL", NULL}, // of which side?
+    {"LHipAngles", NULL},
+    {"LFEO", NULL},
+    {"*12", NULL},
+    {"Probe1", NULL},
+    {"", NULL},
+};
+
+TEST_ROWS(labels_find_their_bodies_however_they_are_spelt, TEST_COUNT(spellings))
+{
+    const poise_model *model = humanoid();
+    poise_markers *markers = labelled(&spellings[test_row].label, 1);
+    poise_placement placement;
+    poise_place_prior prior;
+    poise_places_report report;
+    ck_assert_int_eq(poise_places_by_name(model, markers, NULL, &placement, &prior, 1, &report, NULL), POISE_OK);
+    ck_assert_msg(report.placed == (spellings[test_row].body != NULL), "%s", spellings[test_row].label);
+    if (report.placed == 1) {
+        const char *body = poise_model_joint_info(model, placement.body).body;
+        ck_assert_msg(strcmp(body, spellings[test_row].body) == 0, "%s on %s", spellings[test_row].label, body);
+        ck_assert(isfinite(placement.local.x) && placement.local.x == prior.place.x && prior.along > 0 && prior.across > 0);
+    }
+    poise_markers_destroy(markers);
+}
+
+TEST(keypoints_are_joints_where_the_recording_has_them_all)
+{
+    static const char *const labels[] = {"RKnee", "Nose", "LHip", "RHip"};
+    const poise_model *model = humanoid();
+    poise_placement placements[4];
+    for (int all = 0; all < 2; ++all) {
+        poise_markers *markers = labelled(labels, all ? 4 : 1);
+        ck_assert_int_eq(poise_places_by_name(model, markers, NULL, placements, NULL, 4, NULL, NULL), POISE_OK);
+        ck_assert(all ? fabs(placements[0].local.x) < 1e-9 : placements[0].local.x < -0.03); // on the joint, or outside it
+        poise_markers_destroy(markers);
+    }
+}
+
+// ---- Tables --------------------------------------------------------------------------------------------------------------
+
+TEST(a_table_of_ones_own_goes_before_the_built_in_one)
+{
+    static const char *const labels[] = {"RKNE", "Hat", "R-Gadget7"};
+    static const char table[] = "# mine\n"
+                                "KNE thigh 0.5 0 0 0 10 10\n"
+                                "set hats if Hat on pelvis\n"
+                                "Hat head 0 200 0 0 30 20 # high\r\n"
+                                "set others if Scarf\n"
+                                "Gadget# hand 1 0 0 0 5 5\n"
+                                "set *\n"
+                                "Gadget# foot 0 0 0 0 5 5\n";
+    const poise_model *model = humanoid();
+    poise_markers *markers = labelled(labels, 3);
+    poise_placement placements[3];
+    poise_places_report report;
+    ck_assert_int_eq(poise_places_by_name(model, markers, table, placements, NULL, 3, &report, NULL), POISE_OK);
+    ck_assert_int_eq(report.placed, 3);
+    ck_assert_double_eq_tol(placements[0].local.y, -0.2125, 1e-9); // half way down a thigh of 0.425 m
+    ck_assert_double_eq_tol(placements[1].local.y, 0.2 * report.stature, 1e-9);
+    ck_assert_str_eq(poise_model_joint_info(model, placements[2].body).body, "right_foot");
+    poise_markers_destroy(markers);
+}
+
+static const char *const wrong_tables[] = {"\nKNE thigh 0.5 0 0 0 10\n",   "\nKNE thugh 0.5 0 0 0 10 10\n",
+                                           "\nthigh 0.5 0 0 0 10 10\n",    "\nKNE thigh 0.5 0 0 x 10 10\n",
+                                           "\nKNE thigh 0.5 0 0 0 0 10\n", "\nstiff KNE\n"};
+
+TEST_ROWS(a_table_that_makes_no_sense_is_refused_with_its_line, TEST_COUNT(wrong_tables))
+{
+    static const char *const labels[] = {"RKNE"};
+    poise_markers *markers = labelled(labels, 1);
+    poise_error error;
+    ck_assert_int_eq(poise_places_by_name(humanoid(), markers, wrong_tables[test_row], NULL, NULL, 0, NULL, &error),
+                     POISE_ERROR_FORMAT);
+    ck_assert_msg(strstr(error.text, "line 2"), "%s", error.text);
+    poise_markers_destroy(markers);
+}
+
+TEST(every_line_of_the_built_in_table_makes_sense)
+{
+    static const char *const labels[] = {"x"};
+    poise_markers *markers = labelled(labels, 1);
+    poise_error error = {.text = ""};
+    int sections = 0;
+    for (const char *text; (text = poise_marker_sets(sections)) != NULL; ++sections) {
+        ck_assert_msg(poise_places_by_name(humanoid(), markers, text, NULL, NULL, 0, NULL, &error) == POISE_OK, "%s",
+                      error.text);
+    }
+    ck_assert_int_ge(sections, 2);
+    poise_markers_destroy(markers);
+}
+
+// ---- Size and upright ----------------------------------------------------------------------------------------------------
+
+TEST(size_and_upward_axis_are_told_by_the_markers)
+{
+    static const char *const labels[] = {"LASI", "RASI", "LPSI", "RPSI", "LKNE", "LANK", "RKNE", "RANK", "C7", "CLAV"};
+    enum { COUNT = sizeof labels / sizeof labels[0] };
+    const poise_model *model = humanoid();
+    poise_markers *markers = labelled(labels, COUNT);
+    poise_placement placements[COUNT];
+    ck_assert_int_eq(poise_places_by_name(model, markers, NULL, placements, NULL, COUNT, NULL, NULL), POISE_OK);
+    poise_kinematics *kin;
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kin, NULL), POISE_OK);
+    for (int i = 0; i < COUNT; ++i) {
+        poise_vec3 p = poise_kinematics_point(kin, placements[i].body, placements[i].local);
+        markers->position[i] = (poise_vec3){1.1 * p.z + 5, 1.1 * p.x, 1.1 * p.y}; // z up, 10 % larger
+    }
+    poise_places_report report;
+    ck_assert_int_eq(poise_places_by_name(model, markers, NULL, NULL, NULL, 0, &report, NULL), POISE_OK);
+    ck_assert_double_eq_tol(report.size, 1.1, 1e-9);
+    ck_assert_int_ge(report.pairs, 6);
+    ck_assert(report.up == POISE_UP_Z && report.model_up == POISE_UP_Y);
+    ck_assert_double_eq_tol(report.stature, 0.84 / 0.491, 1e-9);
+    poise_kinematics_destroy(kin);
+    poise_markers_destroy(markers);
+}
