@@ -13,15 +13,9 @@ static const char *name_at(const void *set, int position)
 
 bool pz_name_set_make(pz_pool *pool, size_t most, pz_name_set *set)
 {
-    size_t capacity = pz_names_capacity(most);
-    int32_t *slots = most < INT32_MAX / 2 ? pz_pool_take(pool, capacity, sizeof *slots) : NULL;
-    const char **list = slots ? pz_pool_take(pool, most, sizeof *list) : NULL;
-    if (!list) {
-        return false;
-    }
-    memset(slots, 0, capacity * sizeof *slots);
-    *set = (pz_name_set){.names = {slots, capacity}, .list = list, .next = 2};
-    return true;
+    const char **list = most < INT32_MAX / 2 ? pz_pool_take(pool, most, sizeof *list) : NULL;
+    *set = (pz_name_set){.list = list, .next = 2};
+    return list && pz_pool_names(pool, most, &set->names);
 }
 
 int pz_name_set_find(const pz_name_set *set, const char *name)

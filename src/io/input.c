@@ -53,6 +53,27 @@ void pz_input_warn(pz_input *input, int line, const char *format, ...)
     file->warning_count += 1;
 }
 
+void pz_causes_close(pz_input *input, const pz_cause *causes, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        if (causes[i].count > PZ_WARNINGS_EACH) {
+            pz_input_warn(input, 0, "and %d more %s", causes[i].count - PZ_WARNINGS_EACH, causes[i].what);
+        }
+    }
+}
+
+poise_status pz_input_keep_clip(pz_input *input, poise_clip *clip, int frames)
+{
+    input->file->clip = clip;
+    if (frames == clip->frames) {
+        return POISE_OK;
+    }
+    poise_status status = poise_clip_trim(clip, 0, frames, input->allocator, &input->file->clip, NULL);
+    input->file->clip = status == POISE_OK ? input->file->clip : NULL;
+    poise_clip_destroy(clip);
+    return status == POISE_OK ? POISE_OK : pz_input_no_memory(input);
+}
+
 // ---- Files ---------------------------------------------------------------------------------------------------------------
 
 // A file as it is handed out: one allocation with its warnings and title.

@@ -10,6 +10,7 @@
 #include <poise/io.h>
 
 #include "base/error.h"
+#include "base/names.h"
 
 // ---- Memory (pool.c) -----------------------------------------------------------------------------------------------------
 
@@ -25,6 +26,9 @@ void pz_pool_release(pz_pool *pool);
 // A growing array in a pool: make room for one more element after `count`, doubling *capacity; returns the array (moved if
 // need be) or NULL.
 void *pz_pool_grow(pz_pool *pool, void *array, size_t count, size_t *capacity, size_t element);
+
+// An empty index for `count` names; false: out of memory.
+bool pz_pool_names(pz_pool *pool, size_t count, pz_names *names);
 
 // A zero-terminated copy.
 char *pz_pool_copy(pz_pool *pool, const char *text, size_t length);
@@ -51,13 +55,24 @@ poise_status pz_input_no_memory(pz_input *input);
 // Note something odd; out of memory here drops the warning, and never the read.
 void pz_input_warn(pz_input *input, int line, const char *format, ...) PZ_PRINTF(3, 4);
 
-// For what may be odd a million times: count, and warn while this is true. At the end one warning "and N more" does.
+// One reason for warnings that may come up a million times. The first few are said, the rest is counted.
+typedef struct pz_cause {
+    const char *what; // in the plural, for "and 17 more joints without a limit"
+    int count;
+} pz_cause;
+
 #define PZ_WARNINGS_EACH 3
-static inline bool pz_is_among_first(int *count)
+static inline bool pz_is_among_first(pz_cause *cause)
 {
-    *count += *count < INT32_MAX ? 1 : 0;
-    return *count <= PZ_WARNINGS_EACH;
+    cause->count += cause->count < INT32_MAX ? 1 : 0;
+    return cause->count <= PZ_WARNINGS_EACH;
 }
+
+// Say how many were not said.
+void pz_causes_close(pz_input *input, const pz_cause *causes, size_t count);
+
+// The file's clip: the first `frames` of one that was made larger, which goes over to the input.
+poise_status pz_input_keep_clip(pz_input *input, poise_clip *clip, int frames);
 
 // ---- Text (scan.c) -------------------------------------------------------------------------------------------------------
 

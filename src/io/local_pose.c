@@ -20,6 +20,18 @@ const char *pz_euler_name(int order)
     return names[order];
 }
 
+bool pz_euler_find(const int axis[3], poise_euler_order *order)
+{
+    for (int i = 0; i < POISE_EULER_ORDER_COUNT; ++i) {
+        const char *name = pz_euler_name(i);
+        if (name[0] == 'x' + axis[0] && name[1] == 'x' + axis[1] && name[2] == 'x' + axis[2]) {
+            *order = (poise_euler_order)i;
+            return true;
+        }
+    }
+    return false;
+}
+
 bool pz_configurations_of(const poise_model *model, pz_pool *pool, pz_configurations *out)
 {
     int joints = poise_model_info(model).joints;

@@ -11,6 +11,9 @@ int pz_joint_coordinates(poise_joint_type type);
 // "xyz" for POISE_EULER_XYZ; the order must be one of the enumeration.
 const char *pz_euler_name(int order);
 
+// The order of turns about these axes (0, 1, 2), outermost first; false when one comes twice in a row.
+bool pz_euler_find(const int axis[3], poise_euler_order *order);
+
 // What configurations of a model must be: found once, so that checking one takes time for its numbers only, and not for all
 // the joints that have none.
 typedef struct pz_configurations {

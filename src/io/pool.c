@@ -71,6 +71,16 @@ void *pz_pool_grow(pz_pool *pool, void *array, size_t count, size_t *capacity, s
     return larger;
 }
 
+bool pz_pool_names(pz_pool *pool, size_t count, pz_names *names)
+{
+    names->capacity = pz_names_capacity(count);
+    names->slots = pz_pool_take(pool, names->capacity, sizeof *names->slots);
+    if (names->slots) {
+        memset(names->slots, 0, names->capacity * sizeof *names->slots);
+    }
+    return names->slots != NULL;
+}
+
 char *pz_pool_copy(pz_pool *pool, const char *text, size_t length)
 {
     char *copy = pz_pool_take(pool, length + 1, 1);

@@ -48,6 +48,8 @@ void pz_asf_put_name(pz_output *output, const char *name)
 
 // ---- Reading -------------------------------------------------------------------------------------------------------------
 
+enum { UNKNOWN_BONES, BAD_VALUES, WRONG_COUNTS, MISSING_BONES, ODD_NUMBERS, CAUSES };
+
 typedef struct amc {
     pz_input *input;
     const poise_model *model;
@@ -59,7 +61,7 @@ typedef struct amc {
     int moving;           // joints with columns
     int last;             // joint of the last line; joints: none yet in this frame
     int seen;             // moving joints of this frame
-    int unknown_bones, bad_values, wrong_counts, missing_bones, odd_numbers;
+    pz_cause causes[CAUSES];
 } amc;
 
 static poise_status prepare(amc *file)
@@ -162,7 +164,7 @@ static bool take_value(amc *file, bool is_angle, double *value)
     }
     pz_word word;
     bool is_there = pz_scan_word_in_line(&file->scan, &word);
-    if (is_there && pz_is_among_first(&file->bad_values)) {
+    if (is_there && pz_is_among_first(&file->causes[BAD_VALUES])) {
         pz_input_warn(file->input, file->scan.line, "a value that is no finite number; the one of the frame before is kept");
     }
     return is_there;
@@ -183,7 +185,7 @@ static void take_values(amc *file, int joint, double *q)
     }
     pz_word rest;
     bool is_more = pz_scan_word_in_line(&file->scan, &rest);
-    if ((count < expected || is_more) && pz_is_among_first(&file->wrong_counts)) {
+    if ((count < expected || is_more) && pz_is_among_first(&file->causes[WRONG_COUNTS])) {
         pz_input_warn(file->input, file->scan.line, "bone \"%s\": %s than %d values",
                       poise_model_joint_info(file->model, joint).name, is_more ? "more" : "fewer", expected);
     }
@@ -209,7 +211,7 @@ static void take_frame(amc *file, double *q)
         int joint = word.text[0] == '#' ? -1 : joint_called(file, word);
         if (joint >= 0) {
             take_values(file, joint, q);
-        } else if (word.text[0] != '#' && pz_is_among_first(&file->unknown_bones)) {
+        } else if (word.text[0] != '#' && pz_is_among_first(&file->causes[UNKNOWN_BONES])) {
             pz_input_warn(file->input, file->scan.line, "a bone that the model does not have is passed over");
         }
         pz_scan_line(&file->scan, &rest);
@@ -237,25 +239,12 @@ static int frames_at_most(const amc *file)
 
 static void warn_of_frame(amc *file, int line, int number, int expected)
 {
-    if (number != expected && pz_is_among_first(&file->odd_numbers)) {
+    if (number != expected && pz_is_among_first(&file->causes[ODD_NUMBERS])) {
         pz_input_warn(file->input, line, "frame %d comes where %d should", number, expected);
     }
-    if (file->seen < file->moving && pz_is_among_first(&file->missing_bones)) {
+    if (file->seen < file->moving && pz_is_among_first(&file->causes[MISSING_BONES])) {
         pz_input_warn(file->input, line, "frame %d: %d bones are missing; %s", number, file->moving - file->seen,
                       2 * file->seen < file->moving ? "left out" : "they stay as in the frame before");
-    }
-}
-
-static void warn_of_rest(amc *file)
-{
-    const int counts[] = {file->unknown_bones, file->bad_values, file->wrong_counts, file->missing_bones, file->odd_numbers};
-    static const char *const what[] = {"lines of bones that the model does not have", "values that are no finite numbers",
-                                       "bones with a wrong number of values", "frames with bones missing",
-                                       "frames with an odd number"};
-    for (int i = 0; i < 5; ++i) {
-        if (counts[i] > PZ_WARNINGS_EACH) {
-            pz_input_warn(file->input, 0, "and %d more %s", counts[i] - PZ_WARNINGS_EACH, what[i]);
-        }
     }
 }
 
@@ -299,23 +288,19 @@ static poise_status read_clip(amc *file)
     }
     file->input->file->clip = clip;
     poise_status status = take_frames(file, clip, &frames);
-    if (status != POISE_OK || frames == most) {
-        return status;
-    }
-    double start = clip->start_time;
-    status = poise_clip_trim(clip, 0, frames, file->input->allocator, &file->input->file->clip, NULL);
-    poise_clip_destroy(clip);
-    if (status != POISE_OK) {
-        file->input->file->clip = NULL;
-        return pz_input_no_memory(file->input);
-    }
-    file->input->file->clip->start_time = start;
-    return POISE_OK;
+    return status == POISE_OK ? pz_input_keep_clip(file->input, clip, frames) : status;
 }
 
 poise_status pz_read_amc(pz_input *input)
 {
-    amc file = {.input = input, .model = input->options->model, .scan = pz_scan_over(input->bytes, input->size)};
+    amc file = {.input = input,
+                .model = input->options->model,
+                .scan = pz_scan_over(input->bytes, input->size),
+                .causes = {[UNKNOWN_BONES].what = "lines of bones that the model does not have",
+                           [BAD_VALUES].what = "values that are no finite numbers",
+                           [WRONG_COUNTS].what = "bones with a wrong number of values",
+                           [MISSING_BONES].what = "frames with bones missing",
+                           [ODD_NUMBERS].what = "frames with an odd number"}};
     if (!file.model) {
         return pz_input_fail(input, POISE_ERROR_ARGUMENT, 0, "an AMC needs options.model, read from its ASF");
     }
@@ -336,7 +321,7 @@ poise_status pz_read_amc(pz_input *input)
     }
     status = read_clip(&file);
     if (status == POISE_OK) {
-        warn_of_rest(&file);
+        pz_causes_close(input, file.causes, CAUSES);
         if (input->file->clip->frames == 0) {
             status = pz_input_fail(input, POISE_ERROR_FORMAT, file.scan.line, "no frames");
         }

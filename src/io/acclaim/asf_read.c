@@ -1,7 +1,7 @@
 // ASF (Acclaim skeleton): reading. Sections begin with a colon; a line is a statement.
 #include "io/acclaim/asf.h"
-
-#include "base/names.h"
+#include "io/local_pose.h"
+#include "io/text/cells.h"
 
 #include <string.h>
 
@@ -29,7 +29,7 @@ typedef struct asf {
     poise_pose root_pose;
     int root_axis[3], root_order[6], root_orders; // order: 0 1 2 positions, 3 4 5 rotations
     bool has_hierarchy;
-    int passed_over; // statements
+    pz_cause passed_over; // statements
 } asf;
 
 poise_quat pz_asf_axes(const int order[3], const double angle[3])
@@ -107,11 +107,9 @@ static void skip_line(asf *file)
 static void pass_over(asf *file, pz_word word)
 {
     if (pz_is_among_first(&file->passed_over)) {
-        char text[32];
-        size_t length = word.length < sizeof text ? word.length : sizeof text - 1;
-        memcpy(text, word.text, length);
-        text[length] = '\0';
-        pz_input_warn(file->input, file->scan.line, "\"%s\" is passed over", text);
+        char text[PZ_SAID_SIZE];
+        word.length = word.length < 31 ? word.length : 31;
+        pz_input_warn(file->input, file->scan.line, "\"%s\" is passed over", pz_word_said(word, text));
     }
     skip_line(file);
 }
@@ -367,12 +365,9 @@ static const char *bone_name(const void *owner, int position)
 
 static poise_status index_bones(asf *file, pz_names *names)
 {
-    names->capacity = pz_names_capacity(file->count);
-    names->slots = pz_pool_take(&file->input->pool, names->capacity, sizeof *names->slots);
-    if (!names->slots) {
+    if (!pz_pool_names(&file->input->pool, file->count, names)) {
         return pz_input_no_memory(file->input);
     }
-    memset(names->slots, 0, names->capacity * sizeof *names->slots);
     for (size_t i = 0; i < file->count; ++i) {
         if (pz_names_find(names, file->bones[i].name, bone_name, file) >= 0) {
             return pz_input_fail(file->input, POISE_ERROR_FORMAT, file->bones[i].line, "bone \"%s\": the name is taken",
@@ -464,12 +459,9 @@ static poise_vec3 tip_of(const bone *b)
 // The order of Rc Rb Ra, axes given innermost first.
 static poise_euler_order outermost_first(const int axis[3])
 {
-    static const poise_euler_order orders[3][3] = {
-        [0] = {[1] = POISE_EULER_XYZ, [2] = POISE_EULER_XZY},
-        [1] = {[0] = POISE_EULER_YXZ, [2] = POISE_EULER_YZX},
-        [2] = {[0] = POISE_EULER_ZXY, [1] = POISE_EULER_ZYX},
-    };
-    return orders[axis[2]][axis[1]];
+    poise_euler_order order = POISE_EULER_XYZ;
+    pz_euler_find((const int[]){axis[2], axis[1], axis[0]}, &order);
+    return order;
 }
 
 static poise_vec3 turned(poise_quat C, int axis)
@@ -620,6 +612,7 @@ poise_status pz_read_asf(pz_input *input)
 {
     asf file = {.input = input,
                 .scan = pz_scan_over(input->bytes, input->size),
+                .passed_over.what = "words are passed over",
                 .root_pose = poise_pose_identity(),
                 .root_axis = {0, 1, 2},
                 .root_order = {0, 1, 2, 3, 4, 5},
@@ -646,9 +639,7 @@ poise_status pz_read_asf(pz_input *input)
     if (!file.has_hierarchy) {
         return pz_input_fail(input, POISE_ERROR_FORMAT, file.scan.line, "an ASF needs a section :hierarchy");
     }
-    if (file.passed_over > PZ_WARNINGS_EACH) {
-        pz_input_warn(input, 0, "and %d more words are passed over", file.passed_over - PZ_WARNINGS_EACH);
-    }
+    pz_causes_close(input, &file.passed_over, 1);
     input->file->scale.metres = file.length_unit > 0 ? 0.0254 / file.length_unit : 0.0; // 1 / length inches
     return build(&file);
 }

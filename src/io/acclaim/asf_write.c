@@ -6,6 +6,7 @@
 #include "io/acclaim/asf.h"
 
 #include "io/bone_tips.h"
+#include "io/local_pose.h"
 
 #include <math.h>
 #include <string.h>
@@ -252,16 +253,11 @@ static void put_axes(asf_writing *w, poise_quat C)
 // frame in which these are x, or z and x.
 static poise_quat frame_of(const asf_writing *w, int index, const poise_joint *joint, int axis[3])
 {
-    static const char letters[][4] = {
-        [POISE_EULER_XYZ] = "XYZ", [POISE_EULER_XZY] = "XZY", [POISE_EULER_YXZ] = "YXZ", [POISE_EULER_YZX] = "YZX",
-        [POISE_EULER_ZXY] = "ZXY", [POISE_EULER_ZYX] = "ZYX", [POISE_EULER_XYX] = "XYX", [POISE_EULER_XZX] = "XZX",
-        [POISE_EULER_YXY] = "YXY", [POISE_EULER_YZY] = "YZY", [POISE_EULER_ZXZ] = "ZXZ", [POISE_EULER_ZYZ] = "ZYZ",
-    };
     poise_quat rest = w->rest[index], C = joint->axes;
     int count = joint->type == POISE_JOINT_UNIVERSAL ? 2 : joint->type == POISE_JOINT_REVOLUTE ? 1 : 0;
     const poise_vec3 own[2] = {joint->axis, joint->axis2};
     for (int i = 0; i < 3 && joint->type == POISE_JOINT_BALL_EULER; ++i) {
-        axis[i] = letters[joint->order][i] - 'X';
+        axis[i] = pz_euler_name((int)joint->order)[i] - 'x';
     }
     bool is_named = true;
     for (int i = 0; i < count; ++i) {

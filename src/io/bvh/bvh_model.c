@@ -11,8 +11,7 @@
 //   rotations with an axis twice in a row     REVOLUTE each     called "<name>.1", "<name>.2" and "<name>"
 //   none                                      FIXED
 #include "io/bvh/bvh.h"
-
-#include "base/names.h"
+#include "io/local_pose.h"
 
 #include <string.h>
 
@@ -108,7 +107,7 @@ typedef struct building {
     const char **body;      // by joint of the file: its body in the model
     int *column_joint;      // by column: joint of the model, -1: none
     int *column_coordinate; // by column: number within the joint's coordinates
-    int renamed;
+    pz_cause renamed;
 } building;
 
 static const char *name_at(const void *owner, int position)
@@ -180,23 +179,6 @@ static poise_status add_joint(building *b, poise_joint joint, const char *name, 
 static poise_vec3 axis_vector(int axis)
 {
     return poise_vec3_make(axis == 0, axis == 1, axis == 2);
-}
-
-// The order of three rotations; false when an axis comes twice in a row.
-static bool euler_order(const int axis[3], poise_euler_order *order)
-{
-    static const char letters[][4] = {
-        [POISE_EULER_XYZ] = "XYZ", [POISE_EULER_XZY] = "XZY", [POISE_EULER_YXZ] = "YXZ", [POISE_EULER_YZX] = "YZX",
-        [POISE_EULER_ZXY] = "ZXY", [POISE_EULER_ZYX] = "ZYX", [POISE_EULER_XYX] = "XYX", [POISE_EULER_XZX] = "XZX",
-        [POISE_EULER_YXY] = "YXY", [POISE_EULER_YZY] = "YZY", [POISE_EULER_ZXZ] = "ZXZ", [POISE_EULER_ZYZ] = "ZYZ",
-    };
-    for (int i = 0; i < POISE_EULER_ORDER_COUNT; ++i) {
-        if (letters[i][0] == 'X' + axis[0] && letters[i][1] == 'X' + axis[1] && letters[i][2] == 'X' + axis[2]) {
-            *order = (poise_euler_order)i;
-            return true;
-        }
-    }
-    return false;
 }
 
 // A joint of the file, its columns in order, as joints of the model.
@@ -283,7 +265,7 @@ static poise_status add_rotations(building *b, split *s, const int axis[3], bool
     }
     if (count == 3) {
         joint.type = s->positions == 3 ? POISE_JOINT_FREE_EULER : POISE_JOINT_BALL_EULER;
-        euler_order(axis, &joint.order);
+        pz_euler_find(axis, &joint.order);
         joint.axis = poise_joint_default().axis;
         joint.axis2 = poise_joint_default().axis2;
     }
@@ -315,7 +297,7 @@ static poise_status add_file_joint(building *b, int index)
         }
     }
     poise_euler_order order;
-    bool is_chain = (rotations == 2 && axis[0] == axis[1]) || (rotations == 3 && !euler_order(axis, &order));
+    bool is_chain = (rotations == 2 && axis[0] == axis[1]) || (rotations == 3 && !pz_euler_find(axis, &order));
     poise_status status = POISE_OK;
     if (s.positions > 0 && !(s.positions == 3 && rotations == 3 && !is_chain)) {
         status = add_positions(b, &s, rotations == 0);
@@ -376,17 +358,16 @@ poise_status pz_bvh_model(bvh *file, const double *first)
     size_t most = file->joint_count + file->channel_count;
     size_t columns = file->channel_count;
     pz_pool *pool = &file->input->pool;
-    building b = {.file = file, .names.capacity = pz_names_capacity(most)};
-    b.names.slots = pz_pool_take(pool, b.names.capacity, sizeof *b.names.slots);
+    building b = {.file = file, .renamed.what = "joints whose name is taken"};
     b.name = pz_pool_take(pool, most, sizeof *b.name);
     b.body = pz_pool_take(pool, file->joint_count, sizeof *b.body);
     b.column_joint = pz_pool_take(pool, columns, sizeof *b.column_joint);
     b.column_coordinate = pz_pool_take(pool, columns, sizeof *b.column_coordinate);
     file->target = pz_pool_take(pool, columns, sizeof *file->target);
-    if (!b.names.slots || !b.name || !b.body || !b.column_joint || !b.column_coordinate || !file->target) {
+    if (!pz_pool_names(pool, most, &b.names) || !b.name || !b.body || !b.column_joint || !b.column_coordinate ||
+        !file->target) {
         return pz_input_no_memory(file->input);
     }
-    memset(b.names.slots, 0, b.names.capacity * sizeof *b.names.slots);
     for (size_t c = 0; c < columns; ++c) {
         b.column_joint[c] = -1;
     }
@@ -396,9 +377,7 @@ poise_status pz_bvh_model(bvh *file, const double *first)
     }
     status = add_all(&b);
     poise_builder_destroy(b.builder);
-    if (b.renamed > PZ_WARNINGS_EACH) {
-        pz_input_warn(file->input, 0, "and %d more joints whose name is taken", b.renamed - PZ_WARNINGS_EACH);
-    }
+    pz_causes_close(file->input, &b.renamed, 1);
     if (status == POISE_OK) {
         aim_columns(&b);
     }

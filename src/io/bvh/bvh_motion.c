@@ -3,6 +3,7 @@
 // A row is a line. Where the first line does not hold one number for each channel, numbers are taken one after the other,
 // wherever lines end. What is no finite number, or missing from a row, keeps the value of the frame before.
 #include "io/bvh/bvh.h"
+#include "io/text/cells.h"
 
 #include <string.h>
 
@@ -110,12 +111,14 @@ double *pz_bvh_first_frame(bvh *file, const bvh_motion *motion)
     return first;
 }
 
+enum { BAD_CELLS, SHORT_ROWS, LONG_ROWS, CAUSES };
+
 // How a file's rows are read.
 typedef struct row_reader {
     bvh *file;
     pz_scan scan;
     bool by_line; // a row ends with its line
-    int bad_cells, short_rows, long_rows;
+    pz_cause causes[CAUSES];
 } row_reader;
 
 // A cell that is no plain number: passed over, with a warning, its value stays as it is.
@@ -123,13 +126,11 @@ static void pass_bad_cell(row_reader *r)
 {
     pz_word word;
     pz_scan_word_in_line(&r->scan, &word);
-    if (pz_is_among_first(&r->bad_cells)) {
-        char text[24];
-        size_t length = word.length < sizeof text ? word.length : sizeof text - 1;
-        memcpy(text, word.text, length);
-        text[length] = '\0';
+    if (pz_is_among_first(&r->causes[BAD_CELLS])) {
+        char text[PZ_SAID_SIZE];
+        word.length = word.length < 23 ? word.length : 23;
         pz_input_warn(r->file->input, r->scan.line, "\"%s\" is not a finite number; the value of the frame before is kept",
-                      text);
+                      pz_word_said(word, text));
     }
 }
 
@@ -190,14 +191,14 @@ static bool read_row(row_reader *r, double *row)
     pz_word rest;
     if (cells < count) {
         bool is_kept = r->scan.at < r->scan.end && 2 * cells >= count;
-        if (pz_is_among_first(&r->short_rows)) {
+        if (pz_is_among_first(&r->causes[SHORT_ROWS])) {
             pz_input_warn(r->file->input, r->scan.line, "a row of %d numbers instead of %d; %s", (int)cells, (int)count,
                           is_kept ? "the others are those of the frame before" : "left out");
         }
         return is_kept;
     }
     if (r->by_line && pz_scan_word_in_line(&r->scan, &rest)) {
-        if (pz_is_among_first(&r->long_rows)) {
+        if (pz_is_among_first(&r->causes[LONG_ROWS])) {
             pz_input_warn(r->file->input, r->scan.line, "a row of more than %d numbers; the others are left out",
                           (int)count);
         }
@@ -221,14 +222,7 @@ static bool first_line_is_a_row(const bvh *file, const bvh_motion *motion)
 static void warn_of_counts(row_reader *r, const bvh_motion *motion, int frames)
 {
     pz_input *input = r->file->input;
-    int *const counts[] = {&r->bad_cells, &r->short_rows, &r->long_rows};
-    static const char *const what[] = {"cells that are not finite numbers", "rows that are too short",
-                                       "rows that are too long"};
-    for (int i = 0; i < 3; ++i) {
-        if (*counts[i] > PZ_WARNINGS_EACH) {
-            pz_input_warn(input, 0, "and %d more %s", *counts[i] - PZ_WARNINGS_EACH, what[i]);
-        }
-    }
+    pz_causes_close(input, r->causes, CAUSES);
     if (motion->frames >= 0 && frames < motion->frames) {
         pz_input_warn(input, r->scan.line, "Frames: announces %d, there are %d", motion->frames, frames);
     } else if (motion->frames >= 0 && next_row(r)) {
@@ -247,7 +241,12 @@ static int frames_at_most(const bvh *file, const bvh_motion *motion)
 poise_status pz_bvh_rows(bvh *file, const bvh_motion *motion)
 {
     pz_input *input = file->input;
-    row_reader r = {.file = file, .scan = motion->rows, .by_line = first_line_is_a_row(file, motion)};
+    row_reader r = {.file = file,
+                    .scan = motion->rows,
+                    .by_line = first_line_is_a_row(file, motion),
+                    .causes = {[BAD_CELLS].what = "cells that are not finite numbers",
+                               [SHORT_ROWS].what = "rows that are too short",
+                               [LONG_ROWS].what = "rows that are too long"}};
     if (!r.by_line && motion->frames > 0) {
         pz_input_warn(input, r.scan.line, "the first line does not hold %d numbers; rows are taken across lines",
                       (int)file->channel_count);
@@ -269,13 +268,9 @@ poise_status pz_bvh_rows(bvh *file, const bvh_motion *motion)
         frames += read_row(&r, row) ? 1 : 0;
     }
     warn_of_counts(&r, motion, frames);
-    if (frames == most) {
-        input->file->clip = clip;
+    if (frames == 0) {
+        poise_clip_destroy(clip);
         return POISE_OK;
     }
-    if (frames > 0) {
-        status = poise_clip_trim(clip, 0, frames, input->allocator, &input->file->clip, NULL);
-    }
-    poise_clip_destroy(clip);
-    return status == POISE_OK ? POISE_OK : pz_input_no_memory(input);
+    return pz_input_keep_clip(input, clip, frames);
 }

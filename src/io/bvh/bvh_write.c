@@ -9,6 +9,7 @@
 #include "io/bvh/bvh.h"
 
 #include "io/bone_tips.h"
+#include "io/local_pose.h"
 
 #include <math.h>
 #include <string.h>
@@ -71,13 +72,8 @@ static void add_positions(plan *p, int q)
 
 static void add_euler(plan *p, poise_euler_order order, int q)
 {
-    static const char letters[][4] = {
-        [POISE_EULER_XYZ] = "XYZ", [POISE_EULER_XZY] = "XZY", [POISE_EULER_YXZ] = "YXZ", [POISE_EULER_YZX] = "YZX",
-        [POISE_EULER_ZXY] = "ZXY", [POISE_EULER_ZYX] = "ZYX", [POISE_EULER_XYX] = "XYX", [POISE_EULER_XZX] = "XZX",
-        [POISE_EULER_YXY] = "YXY", [POISE_EULER_YZY] = "YZY", [POISE_EULER_ZXZ] = "ZXZ", [POISE_EULER_ZYZ] = "ZYZ",
-    };
     for (int i = 0; i < 3; ++i) {
-        add_column(p, BVH_ROTATION, letters[order][i] - 'X', q + i);
+        add_column(p, BVH_ROTATION, pz_euler_name((int)order)[i] - 'x', q + i);
     }
 }
 

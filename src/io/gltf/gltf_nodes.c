@@ -239,13 +239,11 @@ static poise_status name_nodes(pz_gltf *gltf, const pz_item *nodes)
 {
     pz_pool *pool = &gltf->input->pool;
     size_t count = (size_t)gltf->node_count;
-    pz_names names = {.capacity = pz_names_capacity(count)};
-    names.slots = pz_pool_take(pool, names.capacity, sizeof *names.slots);
+    pz_names names;
     bool *is_named = pz_pool_take(pool, count, sizeof *is_named);
-    if (!names.slots || !is_named) {
+    if (!is_named || !pz_pool_names(pool, count, &names)) {
         return pz_input_no_memory(gltf->input);
     }
-    memset(names.slots, 0, names.capacity * sizeof *names.slots);
     for (int pass = 0, doubles = 0; pass < 2; ++pass) {
         for (int i = 0; i < gltf->node_count; ++i) {
             pz_gltf_node *node = &gltf->nodes[i];

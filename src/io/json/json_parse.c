@@ -394,15 +394,8 @@ static bool read_object(parser *p, pz_json_value *object)
         return fail_memory(p);
     }
     *members = (pz_json_members){.pairs = pop(p, first)};
-    if (count > FEW) {
-        members->names.capacity = pz_names_capacity((size_t)count);
-        members->names.slots = pz_pool_take(p->pool, members->names.capacity, sizeof *members->names.slots);
-    }
-    if (!members->pairs || (count > FEW && !members->names.slots)) {
+    if (!members->pairs || (count > FEW && !pz_pool_names(p->pool, (size_t)count, &members->names))) {
         return fail_memory(p);
-    }
-    if (count > FEW) {
-        memset(members->names.slots, 0, members->names.capacity * sizeof *members->names.slots);
     }
     for (int i = 0; i < count; ++i) {
         if (find_key(members, i, key_at(members->pairs, i)) >= 0) {

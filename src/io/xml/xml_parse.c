@@ -286,13 +286,8 @@ static int find_repeated(parser *p, const pz_xml_node *node)
 {
     pz_names names = {.capacity = 0};
     int count = (int)p->attribute_count;
-    if (count > FEW) {
-        names.capacity = pz_names_capacity((size_t)count);
-        names.slots = pz_pool_take(&p->text.input->pool, names.capacity, sizeof *names.slots);
-        if (!names.slots) {
-            return -2;
-        }
-        memset(names.slots, 0, names.capacity * sizeof *names.slots);
+    if (count > FEW && !pz_pool_names(&p->text.input->pool, (size_t)count, &names)) {
+        return -2;
     }
     for (int i = 0; i < count; ++i) {
         const char *name = name_at(node, i);

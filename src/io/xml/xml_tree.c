@@ -1,10 +1,7 @@
 // Questions to a tree of elements.
 #include "io/xml/xml_tree.h"
 
-#include <limits.h>
 #include <string.h>
-
-#define SAID_MOST 3 // warnings of one cause
 
 // ---- Asking --------------------------------------------------------------------------------------------------------------
 
@@ -128,11 +125,8 @@ poise_status pz_xml_fail(pz_input *input, const pz_xml_node *node, poise_status 
 
 void pz_xml_warn(pz_input *input, pz_cause *cause, const pz_xml_node *node, const char *format, ...)
 {
-    if (cause) {
-        cause->count += cause->count < INT_MAX;
-        if (cause->count > SAID_MOST) {
-            return;
-        }
+    if (cause && !pz_is_among_first(cause)) {
+        return;
     }
     poise_error said = {.line = 0};
     va_list arguments;
@@ -143,14 +137,5 @@ void pz_xml_warn(pz_input *input, pz_cause *cause, const pz_xml_node *node, cons
         pz_input_warn(input, node->line, "%s: %s", node->file, said.text);
     } else {
         pz_input_warn(input, node->line, "%s", said.text);
-    }
-}
-
-void pz_causes_close(pz_input *input, const pz_cause *causes, size_t count)
-{
-    for (size_t i = 0; i < count; ++i) {
-        if (causes[i].count > SAID_MOST) {
-            pz_input_warn(input, 0, "and %d more %s", causes[i].count - SAID_MOST, causes[i].what);
-        }
     }
 }

@@ -67,16 +67,7 @@ poise_status pz_xml_numbers_of(pz_input *input, const pz_xml_node *node, const c
 poise_status pz_xml_fail(pz_input *input, const pz_xml_node *node, poise_status status, const char *format, ...)
     PZ_PRINTF(4, 5);
 
-// One reason for warnings that may come up often. The first few are said, the rest is counted.
-typedef struct pz_cause {
-    const char *what; // in the plural, for "and 17 more joints without a limit"
-    int count;
-} pz_cause;
-
 // `cause` may be NULL: always said.
 void pz_xml_warn(pz_input *input, pz_cause *cause, const pz_xml_node *node, const char *format, ...) PZ_PRINTF(4, 5);
-
-// Say how many were not said.
-void pz_causes_close(pz_input *input, const pz_cause *causes, size_t count);
 
 #endif
