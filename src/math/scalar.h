@@ -51,4 +51,13 @@ static inline bool all_finite(const double *x, size_t count)
     return sum == 0.0;
 }
 
+// The next of a sequence of numbers that look random, uniform in [0, 1): splitmix64 (Steele, Lea & Flood 2014).
+static inline double next_uniform(uint64_t *state)
+{
+    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
 #endif

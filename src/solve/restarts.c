@@ -136,21 +136,6 @@ bool pz_align_root(const poise_solver *s, const poise_kinematics *kin, double *q
 #define MIDDLE 0.7         // that part of a range
 #define TURN   (2 * PZ_PI) // hinges gain nothing beyond
 
-// splitmix64 (Steele, Lea, Flood 2014)
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = (*state += UINT64_C(0x9E3779B97F4A7C15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return z ^ (z >> 31);
-}
-
-// Uniform in [0, 1).
-static double next_uniform(uint64_t *state)
-{
-    return (double)(next_random(state) >> 11) * 0x1p-53;
-}
-
 // A sum of twelve uniform numbers: mean 0, deviation 1, no logarithm.
 static double next_normal(uint64_t *state)
 {

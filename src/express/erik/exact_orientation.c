@@ -21,15 +21,6 @@
 #define ITERATIONS 60
 #define FIRST_SEED 0x9e3779b97f4a7c15u
 
-// Splitmix64 (Steele, Lea & Flood 2014): uniform in [0, 1).
-static double next_uniform(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)((z ^ (z >> 31)) >> 11) * (1.0 / 9007199254740992.0);
-}
-
 // The rotation left, in the world: to the target, or to its twin by half a roll where that is allowed and nearer.
 static vec3 rotation_left(const poise_erik *erik)
 {
