@@ -3,12 +3,14 @@
 #include <poise/io.h>
 #include <scenes/scenes.h>
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define CM_PER_UNIT (2.5189 / 0.45)
+#define CM_PER_MM   ((double)0.1f) // the scale of the C3D, single precision, by which the authors' program multiplies
 
 static const struct {
     const char *label, *bone;
@@ -71,6 +73,15 @@ static void *load(const char *path, size_t *size)
     return bytes;
 }
 
+// The bytes of a file, with a 0 after the last.
+static char *load_text(const char *folder, const char *name, const char *extension)
+{
+    char path[1024];
+    size_t size;
+    snprintf(path, sizeof path, "%s/%s%s", folder, name, extension);
+    return load(path, &size);
+}
+
 // NULL, with the reason in task->error, when it cannot be read.
 static poise_file *read_one(hdm05_task *task, const char *folder, const char *name, const char *extension,
                             const poise_model *model)
@@ -115,13 +126,32 @@ static bool take_sizes(hdm05_task *task)
     return task->locked && poise_kinematics_create(task->model, NULL, &task->kinematics, NULL) == POISE_OK;
 }
 
-// The skeleton in cm.
-static bool take_model(hdm05_task *task, const poise_model *read)
+// The length of the direction that an ASF gives a bone, a unit vector of six digits; 1 of the root, which has none.
+static double direction_length(const char *asf, const char *bone)
+{
+    char word[64];
+    int used = 0;
+    bool is_here = false;
+    for (const char *at = asf; sscanf(at, "%63s%n", word, &used) == 1; at += used) {
+        double x, y, z;
+        if (strcmp(word, "name") == 0 && sscanf(at + used, "%63s", word) == 1) {
+            is_here = strcmp(word, bone) == 0;
+        } else if (is_here && strcmp(word, "direction") == 0 && sscanf(at + used, "%lf %lf %lf", &x, &y, &z) == 3) {
+            return sqrt(x * x + y * y + z * z);
+        }
+    }
+    return 1.0;
+}
+
+// The skeleton in cm, its bones as long as the ASF says: directions are normalised, as in the authors' program.
+static bool take_model(hdm05_task *task, const poise_model *read, const char *asf)
 {
     int joints = poise_model_info(read).joints;
     double *scale = malloc((size_t)joints * sizeof *scale);
     for (int k = 0; scale && k < joints; ++k) {
-        scale[k] = CM_PER_UNIT;
+        int parent = poise_model_joint_info(read, k).parent;
+        const char *bone = parent >= 0 ? poise_model_joint_info(read, parent).body : "";
+        scale[k] = CM_PER_UNIT / direction_length(asf, bone);
     }
     poise_status status = scale ? poise_model_rescale(read, scale, NULL, &task->model, NULL) : POISE_ERROR_MEMORY;
     free(scale);
@@ -170,7 +200,8 @@ static bool take_markers(hdm05_task *task, const poise_markers *markers)
         }
         for (int f = 0; f < task->frames; ++f) {
             poise_vec3 p = markers->position[(size_t)f * (size_t)markers->count + (size_t)m];
-            task->target[(size_t)f * HDM05_MARKERS + (size_t)i] = poise_vec3_make(p.y / 10.0, p.z / 10.0, p.x / 10.0);
+            task->target[(size_t)f * HDM05_MARKERS + (size_t)i] =
+                poise_vec3_make(CM_PER_MM * p.y, CM_PER_MM * p.z, CM_PER_MM * p.x);
         }
     }
     return true;
@@ -197,7 +228,9 @@ bool hdm05_read(const char *folder, const char *skeleton, const char *take, hdm0
 {
     *task = (hdm05_task){.has_flips = strstr(take, "dg_03-05_02") != NULL};
     poise_file *asf = read_one(task, folder, skeleton, ".asf", NULL);
-    bool works = asf && take_model(task, asf->model);
+    char *text = asf ? load_text(folder, skeleton, ".asf") : NULL;
+    bool works = text && take_model(task, asf->model, text);
+    free(text);
     poise_file *amc = works ? read_one(task, folder, take, ".amc", asf->model) : NULL;
     poise_file *c3d = amc ? read_one(task, folder, take, ".c3d", NULL) : NULL;
     works = works && amc && c3d;
