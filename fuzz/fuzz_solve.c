@@ -44,6 +44,8 @@ static void take_options(fuzz_bytes *bytes, task *t)
         o->damping = fuzz_number_or(bytes, o->damping);
         o->rows.clamp = fuzz_number_or(bytes, o->rows.clamp);
         o->trust_region.cg_tolerance = fuzz_number_or(bytes, o->trust_region.cg_tolerance);
+        o->trust_region.cg_iterations = fuzz_index(bytes, 12) - 1;
+        o->trust_region.nearest = fuzz_index(bytes, 2) == 1;
     }
     for (int i = 0; i < FUZZ_NUMBERS && (features & 64); ++i) {
         t->locked[i] = fuzz_byte(bytes) & 1;

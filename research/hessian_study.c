@@ -71,16 +71,22 @@ void hessian_study_destroy(hessian_study *study)
 
 hessian_run hessian_run_default(poise_method method, int max_iterations)
 {
-    return (hessian_run){
-        .method = method, .max_iterations = max_iterations, .tolerance = HDM05_FTOL, .band = 24, .cg_tolerance = 0.1};
+    return (hessian_run){.method = method,
+                         .max_iterations = max_iterations,
+                         .tolerance = HDM05_FTOL,
+                         .band = 24,
+                         .cg_tolerance = 0.1,
+                         .cg_iterations = 58 * 58};
 }
 
 // What a solve of one thread needs.
 typedef struct desk {
     const hessian_study *study;
     const hessian_run *run;
-    poise_solver *solver;
+    poise_solver *solver;       // NULL: a solver of the paper, over
+    poise_objective *objective; // this
     poise_trace *trace;
+    double *history; // f of the paper's solvers
     double *q;
     poise_goal goals[HDM05_MARKERS]; // of the last solve, which errors of goals are asked of afterwards
 } desk;
@@ -88,7 +94,9 @@ typedef struct desk {
 static void clear(desk *d)
 {
     poise_solver_destroy(d->solver);
+    poise_objective_destroy(d->objective);
     free(d->trace);
+    free(d->history);
     free(d->q);
 }
 
@@ -103,8 +111,11 @@ static poise_solver_options make_options(const desk *d)
     options.gradient_tolerance = 1e-12; // the authors stop by f alone
     options.position_tolerance = 0.0;
     options.coupled_goals = 0;
+    options.damping = d->run->damping;
     options.trust_region.band = d->run->band;
     options.trust_region.cg_tolerance = d->run->cg_tolerance;
+    options.trust_region.cg_iterations = d->run->cg_iterations;
+    options.trust_region.nearest = d->run->nearest;
     options.locked = d->study->task.locked;
     options.trace = d->trace;
     options.trace_capacity = d->run->max_iterations;
@@ -115,14 +126,45 @@ static bool set_up(const hessian_study *study, const hessian_run *run, desk *d)
 {
     *d = (desk){.study = study, .run = run};
     d->trace = calloc((size_t)run->max_iterations + 1, sizeof *d->trace);
+    d->history = calloc((size_t)run->max_iterations + 1, sizeof *d->history);
     d->q = calloc((size_t)study->task.nq + 1, sizeof *d->q);
     poise_solver_options options = make_options(d);
     const poise_model *model = run->has_limits ? study->limited : study->task.model;
-    if (d->trace && d->q && poise_solver_create(model, &options, NULL, &d->solver, NULL) == POISE_OK) {
-        return true;
+    bool works = d->trace && d->history && d->q;
+    if (works && run->paper != PAPER_NONE) {
+        works = !run->has_limits && poise_objective_create(model, 0, NULL, &d->objective, NULL) == POISE_OK;
+    } else if (works) {
+        works = poise_solver_create(model, &options, NULL, &d->solver, NULL) == POISE_OK;
     }
-    clear(d);
-    return false;
+    if (!works) {
+        clear(d);
+    }
+    return works;
+}
+
+// A solver of the paper, with a report and a trace of what the experiments look at.
+static poise_status solve_as_paper(desk *d, poise_report *report)
+{
+    paper_problem problem = {.objective = d->objective,
+                             .n = d->study->task.nq,
+                             .locked = d->study->task.locked,
+                             .max_iterations = d->run->max_iterations,
+                             .tolerance = d->run->tolerance};
+    paper_result result;
+    if (poise_objective_set_goals(d->objective, d->goals, HDM05_MARKERS, NULL) != POISE_OK ||
+        !paper_solve(d->run->paper, &problem, d->q, d->history, &result) ||
+        poise_objective_evaluate(d->objective, d->q, POISE_LEVEL_COST, NULL) != POISE_OK) {
+        return POISE_ERROR_NUMERIC;
+    }
+    for (int k = 0; k < result.iterations; ++k) {
+        d->trace[k] = (poise_trace){.cost = d->history[k + 1]};
+    }
+    *report = (poise_report){.iterations = result.iterations,
+                             .evaluations = result.evaluations,
+                             .traced = result.iterations,
+                             .start_cost = d->history[0],
+                             .cost = result.f};
+    return POISE_OK;
 }
 
 // Solve a frame from d->q. Returns nanoseconds; negative on failure.
@@ -130,10 +172,19 @@ static double solve(desk *d, poise_solver *solver, int frame, poise_report *repo
 {
     hdm05_goals(&d->study->task, frame, HDM05_OWN_PLACES, d->goals);
     double before = d->run->now ? d->run->now() : 0.0;
-    if (poise_solve(solver, d->goals, HDM05_MARKERS, d->q, report, NULL) != POISE_OK) {
+    poise_status status =
+        solver ? poise_solve(solver, d->goals, HDM05_MARKERS, d->q, report, NULL) : solve_as_paper(d, report);
+    if (status != POISE_OK) {
         return -1.0;
     }
     return d->run->now ? d->run->now() - before : 0.0;
+}
+
+// The distance of a marker after the last solve.
+static double distance(desk *d, int marker)
+{
+    return d->solver ? poise_solver_goal_error(d->solver, marker).error
+                     : poise_objective_goal_error(d->objective, marker).error;
 }
 
 static void start_at(const desk *d, int frame, bool from_zero)
@@ -186,7 +237,7 @@ static bool add_frame(desk *d, int frame, hessian_sums *sums)
     sums->iterations += report.iterations;
     sums->evaluations += report.evaluations;
     for (int i = 0; i < HDM05_MARKERS; ++i) {
-        sums->distances += poise_solver_goal_error(d->solver, i).error;
+        sums->distances += distance(d, i);
     }
     return true;
 }

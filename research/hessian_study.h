@@ -7,6 +7,7 @@
 #define RESEARCH_HESSIAN_STUDY_H
 
 #include "hdm05_task.h"
+#include "paper_solvers.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,16 +28,21 @@ void hessian_study_destroy(hessian_study *study);
 
 typedef struct hessian_run {
     poise_method method;
+    paper_solver paper; // in its place; PAPER_NONE: the method. Without limits
     int max_iterations;
     double tolerance; // f at which to stop
+    double damping;   // to begin with; 0: the method's own for starts nearby
     int band;         // of the trust region's preconditioner
     double cg_tolerance;
+    int cg_iterations; // most for one step; 0: the solver's own
+    bool nearest;      // the nearest semidefinite matrix inside the trust region
     bool has_limits;
     bool is_cold;        // tell the solver that it starts from far off
     double (*now)(void); // nanoseconds; NULL: no times
 } hessian_run;
 
-// The authors' settings: band 24, tolerance of conjugate gradients 0.1, f down to 1e-2; no limits.
+// The authors' settings: band 24, tolerance of conjugate gradients 0.1, as many of them as degrees of freedom squared, f down
+// to 1e-2; no limits.
 hessian_run hessian_run_default(poise_method method, int max_iterations);
 
 // f at the start and after each iteration in f[0 .. *count - 1], which has room for max_iterations + 1, from the pose of the

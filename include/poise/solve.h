@@ -120,6 +120,8 @@ typedef struct poise_lbfgs_options {
 typedef struct poise_trust_region_options {
     int band;            // 8: half-bandwidth of the preconditioner
     double cg_tolerance; // 0.1: where the conjugate gradients stop
+    int cg_iterations;   // 0: most of them for one step; 0 for 4 nv + 10
+    bool nearest;        // false; true: the positive semidefinite matrix nearest to the scaled Hessian in its place, O(nv^3)
 } poise_trust_region_options;
 
 // Fill with poise_solver_options_default(), change what you like.
@@ -136,7 +138,7 @@ typedef struct poise_solver_options {
     double rotation_tolerance; // 1e-6: an angle below this counts as met
     double prior;              // 0: weight of a pull towards the start, as a POSTURE goal of that weight
     double step_limit;      // infinity: longest step of any coordinate in one iteration; out of a saddle AUTO may go further
-    double damping;         // 0: lambda or step length to begin with; 0 lets the method choose
+    double damping;         // 0: lambda, step length or trust radius (3) to begin with; 0 lets the method choose
     int coupled_goals;      // 2: RELATIVE and CENTER_OF_MASS goals that a call may have
     const bool *locked;     // NULL: nv flags; a locked coordinate keeps its value, a quaternion as a whole. Must stay valid.
     poise_trace *trace;     // NULL: where to record iterations; must stay valid
@@ -149,6 +151,7 @@ typedef struct poise_solver_options {
 // (1) |projected gradient_i| <= gradient_tolerance * sqrt(2 cost) * sqrt(H_ii of Gauss-Newton), for every i: the cosine
 //     between the residuals and what coordinate i can do about them.
 // (2) The caller's start is always tried first and never replaced. Which of several answers a restart finds depends on it.
+// (3) Of TRUST_REGION, in units of sqrt(2 cost): about the share of the residual that the first step may change.
 
 // The defaults that stand beside the members.
 POISE_API poise_solver_options poise_solver_options_default(void);

@@ -50,6 +50,7 @@ poise_status pz_solver_check_options(const poise_model *model, const poise_solve
         {o->rows.clamp >= 0, "rows.clamp must be >= 0"},
         {o->trust_region.band >= 0, "trust_region.band must be >= 0"},
         {o->trust_region.cg_tolerance > 0, "trust_region.cg_tolerance must be > 0"},
+        {o->trust_region.cg_iterations >= 0, "trust_region.cg_iterations must be >= 0"},
         {o->trace_capacity >= 0, "trace_capacity must be >= 0"},
     };
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; ++i) {

@@ -391,12 +391,14 @@ TEST(options_of_single_methods_may_be_extreme)
     poise_goal goals[MARKERS];
     ck_assert_int_eq(scene_motion_pose(f.model, "walk", 0.2, f.q), POISE_OK);
     int count = marker_goals(&f, "humanoid-quaternion", 0.0, &random, goals);
-    for (int variant = 0; variant < 5; ++variant) {
+    for (int variant = 0; variant < 7; ++variant) {
         double q[FIGURE_NUMBERS];
         poise_solver_options options = options_for(variant < 2 ? POISE_METHOD_LBFGS : POISE_METHOD_TRUST_REGION, true);
         options.lbfgs.memory = variant == 0 ? 1 : 100;
         options.trust_region.band = variant == 2 ? 0 : 1000;
         options.trust_region.cg_tolerance = variant == 3 ? 1e-14 : 0.9;
+        options.trust_region.cg_iterations = variant == 5 ? 1 : 0;
+        options.trust_region.nearest = variant == 6;
         ck_assert_int_eq(scene_motion_pose(f.model, "walk", 0.2 - 1.0 / 30.0, q), POISE_OK);
         poise_report report = solve(&f, &options, goals, count, q);
         ck_assert_msg(report.outcome == POISE_OUTCOME_REACHED, "variant %d: %s, off by %g", variant,

@@ -48,6 +48,10 @@ export interface SolverOptions {
     band?: number;
     /** [0.1] where its conjugate gradients stop. */
     cgTolerance?: number;
+    /** [0] most of them for one step; 0: four for each degree of freedom. */
+    cgIterations?: number;
+    /** [false] use the positive semidefinite matrix nearest to the Hessian in trust_region. */
+    nearest?: boolean;
 }
 
 /** What a solver keeps besides its options. */

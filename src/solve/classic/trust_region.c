@@ -12,6 +12,10 @@
 //   minimise  psi(s^) = g^ . s^ + s^ . (D^-1 H D^-1 + E) s^/2   over |s^| <= radius,      g^ = D^-1 g
 //   E_i = |g_i|/(w_i M_i) where b_i < w_i, else 0               (their C = D E D)
 //
+// options.trust_region.nearest: D^-1 H D^-1 gives way to the nearest positive semidefinite matrix (Higham 1988; section 6.7
+// of Erleben & Andrews, for starts far off), dense and in O(n^3). psi is convex then, and saddles do not attract; nor are they
+// left along negative curvature, which psi no longer shows.
+//
 // The points stay strictly inside the limits. Where the step s^ would leave them, the best by psi of four is taken: s^
 // as far as its first bound; from there on with the components that hit reversed (the reflection); s^ with each
 // component stopped on its own; and the same of the scaled gradient -g^. All end a share 1 - theta before a bound, and
@@ -53,6 +57,8 @@ typedef struct region {
     double *work;    // 4 nv
     double *q_trial; // nq
     pz_band band, factor;
+    double *S;     // nv x nv: the nearest semidefinite matrix; NULL: D^-1 H D^-1 itself, by products
+    double *V, *w; // nv x nv, nv: for its eigenvalues
     double radius, theta;
     double value;   // psi(best)
     bool is_cut;    // s^ leaves the limits
@@ -75,6 +81,12 @@ void *pz_trust_region_lay_out(poise_solver *solver, pz_arena *arena)
     r->q_trial = pz_arena_take(arena, (size_t)solver->model->nq, sizeof *r->q_trial);
     r->band = (pz_band){solver->model->nv, half, pz_arena_take(arena, n, (size_t)(half + 1) * sizeof(double))};
     r->factor = (pz_band){solver->model->nv, half, pz_arena_take(arena, n, (size_t)(half + 1) * sizeof(double))};
+    r->S = NULL;
+    if (solver->options.trust_region.nearest) {
+        r->S = pz_arena_take(arena, n * n, sizeof *r->S);
+        r->V = pz_arena_take(arena, n * n, sizeof *r->V);
+        r->w = pz_arena_take(arena, n, sizeof *r->w);
+    }
     return scratch;
 }
 
@@ -134,11 +146,42 @@ static const double *step_of(const region *r, const double *x, double *out)
     return out;
 }
 
-// y = (D^-1 P H P D^-1 + E) x
+// S = D^-1 P H P D^-1, then the nearest semidefinite matrix. Rows of P H P are products with columns of P, which makes that
+// of a held dof 0.
+static void make_nearest(const poise_solver *solver, region *r)
+{
+    int n = solver->model->nv;
+    for (int i = 0; i < n; ++i) {
+        double *row = r->S + (size_t)i * (size_t)n;
+        memset(r->direction, 0, (size_t)n * sizeof *r->direction);
+        r->direction[i] = 1.0;
+        poise_objective_multiply(solver->at, POISE_HESSIAN_EXACT, step_of(r, r->direction, r->product), row, NULL);
+        if (r->has_edges) {
+            pz_project_on_swings(solver, row);
+        }
+        for (int j = 0; j < n; ++j) {
+            row[j] *= r->inverse[j];
+        }
+    }
+    for (int i = 0; i < n; ++i) { // the lower triangle is what is read: symmetric to the last bit
+        for (int j = 0; j < i; ++j) {
+            r->S[(size_t)j * (size_t)n + (size_t)i] = r->S[(size_t)i * (size_t)n + (size_t)j];
+        }
+    }
+    pz_nearest_semidefinite(n, r->S, r->V, r->w, r->work);
+}
+
+// y = (D^-1 P H P D^-1 + E) x, or (S + E) x
 static void multiply_scaled(const void *user, const double *x, double *y)
 {
     const region *r = user;
     int n = r->solver->model->nv;
+    if (r->S) {
+        for (int i = 0; i < n; ++i) {
+            y[i] = pz_dot(r->S + (size_t)i * (size_t)n, x, n) + r->E[i] * x[i];
+        }
+        return;
+    }
     poise_objective_multiply(r->solver->at, POISE_HESSIAN_EXACT, step_of(r, x, r->product), y, NULL);
     if (r->has_edges) {
         pz_project_on_swings(r->solver, y);
@@ -148,19 +191,32 @@ static void multiply_scaled(const void *user, const double *x, double *y)
     }
 }
 
+// The band of D^-1 H D^-1 or S.
+static void fill_band(const poise_solver *solver, region *r)
+{
+    int n = r->band.n, half = r->band.half;
+    if (!r->S) {
+        pz_band_of_hessian(solver->at, POISE_HESSIAN_EXACT, &r->band);
+    }
+    for (int i = 0; i < n; ++i) {
+        double *row = r->band.rows + (size_t)i * (size_t)(half + 1);
+        for (int j = i > half ? i - half : 0; j <= i; ++j) {
+            double *entry = &row[half - (i - j)];
+            *entry = r->S ? r->S[(size_t)i * (size_t)n + (size_t)j] : *entry * (r->inverse[i] * r->inverse[j]);
+        }
+    }
+}
+
 // The band of the same matrix, plus the least multiple of the identity found that makes it positive definite (Nocedal &
 // Wright 2006, algorithm 3.3). A held dof has an empty row: 1 on its diagonal.
 static void make_preconditioner(const poise_solver *solver, region *r)
 {
     int n = r->band.n, half = r->band.half;
     size_t width = (size_t)(half + 1);
-    pz_band_of_hessian(solver->at, POISE_HESSIAN_EXACT, &r->band);
+    fill_band(solver, r);
     double least = INFINITY;
     for (int i = 0; i < n; ++i) {
         double *row = r->band.rows + (size_t)i * width;
-        for (int j = i > half ? i - half : 0; j <= i; ++j) {
-            row[half - (i - j)] *= r->inverse[i] * r->inverse[j];
-        }
         row[half] += r->inverse[i] > 0 ? r->E[i] : 1.0;
         least = min2(least, row[half]);
     }
@@ -294,7 +350,9 @@ static bool find_step(poise_solver *solver, region *r)
 {
     int n = solver->model->nv;
     pz_quadratic m = {n, multiply_scaled, r, r->g, &r->factor};
-    pz_steihaug(&m, r->radius, solver->options.trust_region.cg_tolerance, CG_PER_DOF * n + CG_MORE, r->work, r->s, NULL);
+    int most = solver->options.trust_region.cg_iterations;
+    most = most > 0 ? most : CG_PER_DOF * n + CG_MORE;
+    pz_steihaug(&m, r->radius, solver->options.trust_region.cg_tolerance, most, r->work, r->s, NULL);
     double hit = room_of_all(solver, r, NULL, r->s);
     r->value = 0.0;
     consider(solver, r, NULL, r->s, hit > 1.0 ? 1.0 : r->theta * hit);
@@ -415,6 +473,13 @@ static poise_outcome give_up(poise_solver *solver, region *r, double start_cost,
     return pz_is_done(solver, &better) ? better : outcome;
 }
 
+// In units of |r|.
+static double first_radius(const poise_solver_options *options)
+{
+    double usual = options->start == POISE_START_COLD ? RADIUS_COLD : RADIUS_WARM;
+    return options->damping > 0 ? options->damping : usual;
+}
+
 poise_outcome pz_trust_region_run(poise_solver *solver)
 {
     region *r = solver->method;
@@ -425,7 +490,7 @@ poise_outcome pz_trust_region_run(poise_solver *solver)
     }
     r->solver = solver;
     move_inside(solver, r);
-    r->radius = (solver->options.start == POISE_START_COLD ? RADIUS_COLD : RADIUS_WARM) * residual_size(solver);
+    r->radius = first_radius(&solver->options) * residual_size(solver);
     bool fresh = true;
     for (;;) {
         if (fresh && pz_is_done(solver, &outcome)) {
@@ -435,6 +500,9 @@ poise_outcome pz_trust_region_run(poise_solver *solver)
             make_scaling(solver, r);
             if (has_settled(solver, r) && put_onto_bounds(solver, r)) {
                 continue;
+            }
+            if (r->S) {
+                make_nearest(solver, r);
             }
             make_preconditioner(solver, r);
         }
