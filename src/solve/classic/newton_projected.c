@@ -1,16 +1,20 @@
-// NEWTON_PROJECTED: Newton's method with the exact Hessian brought to the nearest positive semidefinite matrix.
+// NEWTON_PROJECTED: Newton's method with the exact Hessian brought to the nearest positive definite matrix.
 //
-//   H = V^T diag(w) V (rows of V the eigenvectors)      H+ = V^T diag(max(w, 0)) V
+//   H^ = D^-1/2 H D^-1/2 = V^T diag(w) V (rows of V the eigenvectors)      H+ = V^T diag(max(w, delta)) V
 //
-// is nearest to H in the Frobenius norm (N. Higham, "Computing a nearest symmetric positive semidefinite matrix", 1988,
-// theorem 2.1; used by Erleben & Andrews 2019, section 6.7). H+ x = -g has no solution where an eigenvalue was cut to 0,
-// so
+// H+ is nearest to H^ in the Frobenius norm among the matrices whose eigenvalues are at least delta (S. Cheng & N. Higham,
+// "A modified Cholesky algorithm based on a symmetric indefinite factorization", 1998, section 3; delta = 0: N. Higham,
+// "Computing a nearest symmetric positive semidefinite matrix", 1988, which Erleben & Andrews 2019, section 6.7, use: that
+// is options.trust_region.nearest). A line search needs delta > 0, since H+ x = -g has no solution where an eigenvalue is 0:
 //
-//   d = -sum over k of v_k (v_k . g) / max(w_k, floor),      floor = max(FLOOR w_max, -w_min)
+//   x = -D^-1/2 sum over k of v_k (v_k . D^-1/2 g) / max(w_k, delta),      delta = max(FLOOR w_max, -w_min)
 //
-// The negative part of H is the size of what the residuals add to J^T J. Eigenvalues below that size say nothing about
-// how far to go, and as the residuals vanish so does the floor, down to rounding: the method stays quadratic. Then
-// backtracking along the path projected onto the limits (line_search.c), with held dofs left out of H (Bertsekas 1982).
+// The negative part of H^ is the size of what the residuals add to J^T J. Eigenvalues below that size say nothing about
+// how far to go, and as the residuals vanish so does delta, down to rounding: the method stays quadratic. D is the metric of
+// the damped methods. Without it lengths and angles would be compared: of markers in cm, turns have eigenvalues a thousand
+// times those of the root's translation, which delta would then all but hold fast.
+//
+// Then backtracking along the path projected onto the limits (line_search.c), with held dofs left out of H (Bertsekas 1982).
 // Dense: O(n^3).
 #include "solve/classic/line_search.h"
 #include "solve/classic/second_order.h"
@@ -29,7 +33,8 @@ typedef struct projected_scratch {
     double *w;       // nv
     double *work;    // nv
     int *free_dof;   // nv
-    double *descent; // nv: -g over the free dofs
+    double *root;    // nv: D^-1/2 over the free dofs
+    double *descent; // nv: -D^-1/2 g over the free dofs
 } projected_scratch;
 
 void *pz_newton_projected_lay_out(poise_solver *solver, pz_arena *arena)
@@ -42,6 +47,7 @@ void *pz_newton_projected_lay_out(poise_solver *solver, pz_arena *arena)
     s->w = pz_arena_take(arena, n, sizeof *s->w);
     s->work = pz_arena_take(arena, n, sizeof *s->work);
     s->free_dof = pz_arena_take(arena, n, sizeof *s->free_dof);
+    s->root = pz_arena_take(arena, n, sizeof *s->root);
     s->descent = pz_arena_take(arena, n, sizeof *s->descent);
     return scratch;
 }
@@ -89,7 +95,7 @@ static void project_hessian(const poise_solver *solver, double *H)
     }
 }
 
-// The Hessian over the free dofs, at the front of V. Returns how many there are.
+// H^ over the free dofs, at the front of V. Returns how many there are.
 static int free_hessian(poise_solver *solver, projected_scratch *s)
 {
     int n = solver->model->nv, m = 0;
@@ -99,13 +105,14 @@ static int free_hessian(poise_solver *solver, projected_scratch *s)
     for (int i = 0; i < n; ++i) {
         // a row of zeros belongs to what no goal sees: left out, no eigenvector mixes it in by rounding
         if (!s->line.hold[i] && (solver->gradient[i] != 0 || pz_largest(row(s->V, n, i), n) > 0)) {
-            s->descent[m] = -solver->gradient[i];
+            s->root[m] = 1.0 / sqrt(s->line.D[i]);
+            s->descent[m] = -s->root[m] * solver->gradient[i];
             s->free_dof[m++] = i;
         }
     }
     for (int a = 0; a < m; ++a) { // rows move up and left, never over one that is still to be read
         for (int b = 0; b <= a; ++b) {
-            row(s->V, m, a)[b] = row(s->V, n, s->free_dof[a])[s->free_dof[b]];
+            row(s->V, m, a)[b] = s->root[a] * s->root[b] * row(s->V, n, s->free_dof[a])[s->free_dof[b]];
         }
     }
     return m;
@@ -122,12 +129,12 @@ static bool find_direction(poise_solver *solver, projected_scratch *s)
     if (!pz_symmetric_eigen(m, s->V, s->w, true, s->work)) {
         return false;
     }
-    double floor = max2(FLOOR * max2(s->w[m - 1], -s->w[0]), -s->w[0]);
-    for (int k = 0; k < m && floor > 0; ++k) {
+    double delta = max2(FLOOR * max2(s->w[m - 1], -s->w[0]), -s->w[0]);
+    for (int k = 0; k < m && delta > 0; ++k) {
         const double *v = row(s->V, m, k);
-        double share = pz_dot(v, s->descent, m) / max2(s->w[k], floor);
+        double share = pz_dot(v, s->descent, m) / max2(s->w[k], delta);
         for (int a = 0; a < m; ++a) {
-            d[s->free_dof[a]] += share * v[a];
+            d[s->free_dof[a]] += share * s->root[a] * v[a];
         }
     }
     pz_project_on_swings(solver, d);
