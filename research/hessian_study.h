@@ -7,7 +7,7 @@
 #define RESEARCH_HESSIAN_STUDY_H
 
 #include "hdm05_task.h"
-#include "paper_solvers.h"
+#include <research/hessian/paper_solvers.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,8 +41,8 @@ typedef struct hessian_run {
     double (*now)(void); // nanoseconds; NULL: no times
 } hessian_run;
 
-// The authors' settings: band 24, tolerance of conjugate gradients 0.1, as many of them as degrees of freedom squared, f down
-// to 1e-2; no limits.
+// The authors' settings: band 24, tolerance of conjugate gradients 0.1, as many of them as degrees of freedom squared, f
+// down to 1e-2; no limits.
 hessian_run hessian_run_default(poise_method method, int max_iterations);
 
 // f at the start and after each iteration in f[0 .. *count - 1], which has room for max_iterations + 1, from the pose of the

@@ -3,9 +3,9 @@
 // re-implementation; reference/hessianik_reference.json of the shared folder holds both.
 #include "support/test_main.h"
 
+#include "research/hessian/paper_solvers.h"
+#include "research/hessian/symmetric.h"
 #include "research/hessian_study.h"
-#include "research/paper_solvers.h"
-#include "research/symmetric.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -123,8 +123,8 @@ TEST_OF(single_frames_have_the_printed_digits, SOLVERS, NULL, lack)
     ck_assert_uint_ge(json_array_size(table), 276);
 }
 
-// Long series of eleven frames, of which the first 40 iterations are printed with seven digits. Below 1e-9 f is the square of
-// what rounding leaves.
+// Long series of eleven frames, of which the first 40 iterations are printed with seven digits. Below 1e-9 f is the square
+// of what rounding leaves.
 TEST_OF(long_series_have_the_printed_digits, SOLVERS, NULL, lack)
 {
     static const struct {

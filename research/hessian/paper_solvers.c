@@ -8,7 +8,8 @@
 // LM as LMFsolve, with f = |r|^2/2, A = J^T J, g = J^T r:
 //
 //   (A + l D) d = -g,  l = 1 at first,  D = diag(A) of the start
-//   gain R = (f - f(new))/(-g . d - d . A d/2):  l/2 above 3/4;  l times 2 - 2 (f(new) - f)/(g . d), kept in [2, 10], below 1/4
+//   gain R = (f - f(new))/(-g . d - d . A d/2)
+//   l/2 where R is above 3/4;  l times 2 - 2 (f(new) - f)/(g . d), kept in [2, 10], where it is below 1/4
 //   accepted when f falls; every trial is an iteration, and the start is not tested for convergence
 #include "paper_solvers.h"
 
