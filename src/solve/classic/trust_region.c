@@ -13,7 +13,7 @@
 //   E_i = |g_i|/(w_i M_i) where b_i < w_i, else 0               (their C = D E D)
 //
 // options.trust_region.nearest: D^-1 H D^-1 gives way to the nearest positive semidefinite matrix (Higham 1988; section 6.7
-// of Erleben & Andrews, for starts far off), dense and in O(n^3). psi is convex then, and saddles do not attract; nor are they
+// of Erleben & Andrews, for starts far off), dense and in O(n^3). psi is convex then: saddles do not attract, nor are they
 // left along negative curvature, which psi no longer shows.
 //
 // The points stay strictly inside the limits. Where the step s^ would leave them, the best by psi of four is taken: s^
