@@ -83,6 +83,7 @@ set(poise_sources
     src/solve/classic/steihaug.c
     src/solve/classic/trust_region.c
     src/solve/classic/newton_projected.c
+    src/solve/classic/conjugate_gradient.c
     src/solve/geometric/rigid_fit.c
     src/solve/geometric/best_move.c
     src/solve/geometric/geometric.c

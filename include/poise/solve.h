@@ -35,6 +35,7 @@
 // | BFGS, LBFGS           | any goals          | projection, active set                            |
 // | TRUST_REGION          | any goals          | interior-reflective (Coleman & Li)                |
 // | NEWTON_PROJECTED      | any goals          | projection, active set                            |
+// | CONJUGATE_GRADIENT    | any goals          | projection, active set                            |
 //
 // (1) rows: the goal can be written as residuals; every kind but CALLBACK.
 // (2) POSITION, DIRECTION, ORIENTATION, POSE and AIM goals, without bands for rotations; no prior; no mimic joint above a
@@ -66,6 +67,7 @@ typedef enum poise_method {
     POISE_METHOD_LBFGS,
     POISE_METHOD_TRUST_REGION,
     POISE_METHOD_NEWTON_PROJECTED,
+    POISE_METHOD_CONJUGATE_GRADIENT,
     POISE_METHOD_COUNT
 } poise_method;
 

@@ -22,6 +22,8 @@ static const pz_method_row table[POISE_METHOD_COUNT] = {
     [POISE_METHOD_LBFGS] = {"lbfgs", pz_lbfgs_lay_out, pz_lbfgs_run, NULL, NULL},
     [POISE_METHOD_TRUST_REGION] = {"trust_region", pz_trust_region_lay_out, pz_trust_region_run, NULL, NULL},
     [POISE_METHOD_NEWTON_PROJECTED] = {"newton_projected", pz_newton_projected_lay_out, pz_newton_projected_run, NULL, NULL},
+    [POISE_METHOD_CONJUGATE_GRADIENT] = {"conjugate_gradient", pz_conjugate_gradient_lay_out, pz_conjugate_gradient_run,
+                                         NULL, NULL},
 };
 
 const pz_method_row *pz_method_row_of(poise_method method)

@@ -49,6 +49,9 @@ poise_outcome pz_trust_region_run(poise_solver *solver);
 void *pz_newton_projected_lay_out(poise_solver *solver, pz_arena *arena);
 poise_outcome pz_newton_projected_run(poise_solver *solver);
 
+void *pz_conjugate_gradient_lay_out(poise_solver *solver, pz_arena *arena);
+poise_outcome pz_conjugate_gradient_run(poise_solver *solver);
+
 void *pz_geometric_lay_out(poise_solver *solver, pz_arena *arena); // of CCD and BWCD
 poise_status pz_geometric_check(poise_solver *solver);
 poise_outcome pz_ccd_run(poise_solver *solver);

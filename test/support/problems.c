@@ -22,6 +22,7 @@ const method_facts facts_of[POISE_METHOD_COUNT] = {
     [POISE_METHOD_LBFGS] = {.name = "lbfgs"},
     [POISE_METHOD_TRUST_REGION] = {.name = "trust_region"},
     [POISE_METHOD_NEWTON_PROJECTED] = {.name = "newton_projected"},
+    [POISE_METHOD_CONJUGATE_GRADIENT] = {.name = "conjugate_gradient"},
 };
 
 static bool has_rotation_band(const poise_goal *goal)

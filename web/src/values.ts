@@ -62,6 +62,7 @@ export type Loss = (typeof losses)[number];
 export const methods = [
     'auto', 'gradient_descent', 'jacobian_transpose', 'pseudo_inverse', 'damped_least_squares', 'selectively_damped',
     'priority', 'ccd', 'bwcd', 'fabrik', 'levenberg_marquardt', 'bfgs', 'lbfgs', 'trust_region', 'newton_projected',
+    'conjugate_gradient',
 ] as const;
 
 /** How to solve. `auto` is the one to use; the others are there to be compared. */

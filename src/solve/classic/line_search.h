@@ -1,4 +1,4 @@
-// Search along a direction within the limits: what BFGS, LBFGS and NEWTON_PROJECTED share.
+// Search along a direction within the limits: what BFGS, LBFGS, CONJUGATE_GRADIENT and NEWTON_PROJECTED share.
 #ifndef PZ_SOLVE_LINE_SEARCH_H
 #define PZ_SOLVE_LINE_SEARCH_H
 

@@ -20,6 +20,7 @@ const methodNames: Record<Method, string> = {
   lbfgs: 'L-BFGS',
   trust_region: 'Trust region',
   newton_projected: 'Newton, projected',
+  conjugate_gradient: 'Conjugate gradients',
 };
 
 export const nameOfMethod = (method: Method): string => methodNames[method];
