@@ -12,7 +12,6 @@
 
 #include "batch/batch_engine.h"
 
-#define PZ_MOST_LANES  8
 #define PZ_NEAR_EDGE   (1.0 - 1e-9) // of a swing's ellipse: what rounding may put at the edge is beyond
 #define PZ_LONG_SQUARE 1e100        // a swing this far off would be brought back, ellipse or not
 

@@ -60,26 +60,6 @@ void pz_objective_lay_out(poise_objective *o, const poise_model *model, int coup
     o->U = pz_arena_take(arena, axes, sizeof *o->U);
 }
 
-size_t pz_objective_size(const poise_model *model, int coupled_goals)
-{
-    poise_objective blank;
-    pz_arena arena = pz_arena_counting();
-    pz_arena_take(&arena, 1, sizeof blank);
-    pz_objective_lay_out(&blank, model, coupled_goals, &arena);
-    return pz_arena_bytes(&arena);
-}
-
-poise_objective *pz_objective_init(const poise_model *model, int coupled_goals, void *memory, size_t size)
-{
-    pz_arena arena = pz_arena_over(memory, size);
-    poise_objective *o = pz_arena_take(&arena, 1, sizeof *o);
-    *o = (poise_objective){.level = POISE_LEVEL_COST};
-    pz_objective_lay_out(o, model, coupled_goals, &arena);
-    poise_model_neutral(model, o->kin.q);
-    pz_kin_sweep(&o->kin, o->kin.q);
-    return o;
-}
-
 poise_status poise_objective_create(const poise_model *model, int coupled_goals, const poise_allocator *allocator,
                                     poise_objective **objective, poise_error *error)
 {
@@ -87,13 +67,22 @@ poise_status poise_objective_create(const poise_model *model, int coupled_goals,
         return pz_error_set(error, POISE_ERROR_ARGUMENT,
                             "model and objective must not be NULL, and coupled_goals must be >= 0");
     }
+    poise_objective blank, *o = NULL;
     pz_owned owned;
-    size_t size = pz_objective_size(model, coupled_goals);
+    pz_arena arena = pz_arena_counting();
+    pz_arena_take(&arena, 1, sizeof blank);
+    pz_objective_lay_out(&blank, model, coupled_goals, &arena);
+    size_t size = pz_arena_bytes(&arena);
     if (!pz_owned_take(&owned, allocator, size)) {
         return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory: the objective needs %g bytes", (double)size);
     }
-    *objective = pz_objective_init(model, coupled_goals, owned.memory, size);
-    (*objective)->owned = owned;
+    arena = pz_arena_over(owned.memory, size);
+    o = pz_arena_take(&arena, 1, sizeof *o);
+    *o = (poise_objective){.level = POISE_LEVEL_COST, .owned = owned};
+    pz_objective_lay_out(o, model, coupled_goals, &arena);
+    poise_model_neutral(model, o->kin.q);
+    pz_kin_sweep(&o->kin, o->kin.q);
+    *objective = o;
     return POISE_OK;
 }
 

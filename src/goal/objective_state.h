@@ -65,10 +65,6 @@ static inline double pz_block_entry(const sym3 *block, int i, int j)
     return m[place[i][j]];
 }
 
-// An objective over memory of pz_objective_size bytes.
-PZ_DEVICE size_t pz_objective_size(const poise_model *model, int coupled_goals);
-PZ_DEVICE poise_objective *pz_objective_init(const poise_model *model, int coupled_goals, void *memory, size_t size);
-
 // The diagonal of H, nv numbers, in O(joints). POISE_ERROR_ARGUMENT as for poise_objective_hessian.
 PZ_DEVICE poise_status pz_objective_diagonal(const poise_objective *o, poise_hessian kind, double *diagonal);
 

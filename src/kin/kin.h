@@ -84,10 +84,6 @@ static inline int pz_kin_last_axis(const poise_kinematics *kin, int body)
 // POISE_OK when a derivative of the point `local` of `body` can be written to `out`; otherwise the reason is in `error`.
 poise_status pz_kin_check(const poise_kinematics *kin, int body, vec3 local, const double *out, poise_error *error);
 
-// Kinematics over memory of pz_kinematics_size bytes.
-PZ_DEVICE size_t pz_kinematics_size(const poise_model *model);
-PZ_DEVICE poise_kinematics *pz_kinematics_init(const poise_model *model, void *memory, size_t size);
-
 // Shorten every exponential map in q whose length exceeds pi, by v <- (1 - 2 pi / |v|) v, or by more turns where it is
 // longer still; the pose does not change. Joints with finite limits on their rotation vector are left alone. Returns how
 // many joints changed; 0 for NULL arguments.

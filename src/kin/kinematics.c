@@ -6,39 +6,27 @@
 
 // ---- Life ----------------------------------------------------------------------------------------------------------------
 
-size_t pz_kinematics_size(const poise_model *model)
-{
-    poise_kinematics blank;
-    pz_arena arena = pz_arena_counting();
-    pz_arena_take(&arena, 1, sizeof blank);
-    pz_kin_layout(&blank, model, &arena);
-    return pz_arena_bytes(&arena);
-}
-
-poise_kinematics *pz_kinematics_init(const poise_model *model, void *memory, size_t size)
-{
-    pz_arena arena = pz_arena_over(memory, size);
-    poise_kinematics *kin = pz_arena_take(&arena, 1, sizeof *kin);
-    *kin = (poise_kinematics){0};
-    pz_kin_layout(kin, model, &arena);
-    poise_model_neutral(model, kin->q);
-    pz_kin_sweep(kin, kin->q);
-    return kin;
-}
-
 poise_status poise_kinematics_create(const poise_model *model, const poise_allocator *allocator,
                                      poise_kinematics **kinematics, poise_error *error)
 {
     if (!model || !kinematics) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "model and kinematics must not be NULL");
     }
-    pz_owned owned;
-    size_t size = pz_kinematics_size(model);
-    if (!pz_owned_take(&owned, allocator, size)) {
+    poise_kinematics blank = {0}, *kin = NULL;
+    pz_arena arena = pz_arena_counting();
+    pz_arena_take(&arena, 1, sizeof blank);
+    pz_kin_layout(&blank, model, &arena);
+    size_t size = pz_arena_bytes(&arena);
+    if (!pz_owned_take(&blank.owned, allocator, size)) {
         return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory: kinematics need %g bytes", (double)size);
     }
-    *kinematics = pz_kinematics_init(model, owned.memory, size);
-    (*kinematics)->owned = owned;
+    arena = pz_arena_over(blank.owned.memory, size);
+    kin = pz_arena_take(&arena, 1, sizeof *kin);
+    *kin = (poise_kinematics){.owned = blank.owned};
+    pz_kin_layout(kin, model, &arena);
+    poise_model_neutral(model, kin->q);
+    pz_kin_sweep(kin, kin->q);
+    *kinematics = kin;
     return POISE_OK;
 }
 

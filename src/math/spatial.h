@@ -18,16 +18,6 @@ typedef struct wrench {
     vec3 f; // force
 } wrench;
 
-static inline spatial spatial_add(spatial a, spatial b)
-{
-    return (spatial){v3_add(a.w, b.w), v3_add(a.v, b.v)};
-}
-
-static inline spatial spatial_scale(spatial a, double s)
-{
-    return (spatial){v3_scale(a.w, s), v3_scale(a.v, s)};
-}
-
 // a + s b
 static inline spatial spatial_mad(spatial a, double s, spatial b)
 {
@@ -37,11 +27,6 @@ static inline spatial spatial_mad(spatial a, double s, spatial b)
 static inline wrench wrench_add(wrench a, wrench b)
 {
     return (wrench){v3_add(a.n, b.n), v3_add(a.f, b.f)};
-}
-
-static inline wrench wrench_scale(wrench a, double s)
-{
-    return (wrench){v3_scale(a.n, s), v3_scale(a.f, s)};
 }
 
 // a + s b
@@ -60,13 +45,6 @@ static inline double spatial_dot(spatial m, wrench g)
 static inline spatial spatial_cross(spatial a, spatial b)
 {
     return (spatial){v3_cross(a.w, b.w), v3_add(v3_cross(a.w, b.v), v3_cross(a.v, b.w))};
-}
-
-// m x* g = (w x n + v x f, w x f): the rate of a wrench g that is fixed in a body moving with m.
-// (m x* g) . b = -g . (m x b) for every motion b, since power does not depend on who watches.
-static inline wrench spatial_cross_force(spatial m, wrench g)
-{
-    return (wrench){v3_add(v3_cross(m.w, g.n), v3_cross(m.v, g.f)), v3_cross(m.w, g.f)};
 }
 
 #endif

@@ -9,11 +9,6 @@ typedef struct sym3 {
     double xx, xy, xz, yy, yz, zz;
 } sym3;
 
-static inline sym3 sym3_zero(void)
-{
-    return (sym3){0, 0, 0, 0, 0, 0};
-}
-
 static inline sym3 sym3_identity(double s)
 {
     return (sym3){s, 0, 0, s, 0, s};

@@ -244,20 +244,9 @@ TEST(motion_cross_product_is_a_lie_bracket)
     for (int i = 0; i < 50; ++i) {
         spatial a = random_motion(&state), b = random_motion(&state), c = random_motion(&state);
         ck_assert_double_le(motion_length(spatial_cross(a, a)), 4 * EPS);
-        spatial jacobi = spatial_add(spatial_cross(a, spatial_cross(b, c)), spatial_cross(b, spatial_cross(c, a)));
+        spatial jacobi = spatial_mad(spatial_cross(a, spatial_cross(b, c)), 1.0, spatial_cross(b, spatial_cross(c, a)));
         jacobi = spatial_mad(jacobi, 1.0, spatial_cross(c, spatial_cross(a, b)));
         ck_assert_double_le(motion_length(jacobi), 64 * EPS); // 6 triple products of vectors up to sqrt(3) long
-    }
-}
-
-TEST(force_cross_product_is_dual_to_the_motion_cross_product)
-{
-    uint64_t state = 7654321u;
-    for (int i = 0; i < 50; ++i) {
-        spatial a = random_motion(&state), b = random_motion(&state), g = random_motion(&state);
-        wrench f = {g.w, g.v};
-        double sum = spatial_dot(b, spatial_cross_force(a, f)) + spatial_dot(spatial_cross(a, b), f);
-        ck_assert_double_le(fabs(sum), 64 * EPS);
     }
 }
 
@@ -279,9 +268,9 @@ TEST(motion_cross_product_is_the_rate_of_a_carried_motion)
 TEST(wrench_sums_are_by_component)
 {
     wrench a = {{1, 2, 3}, {4, 5, 6}}, b = {{-1, 0, 1}, {2, 0, -2}};
-    wrench sum = wrench_add(a, wrench_scale(b, 2.0)), same = wrench_mad(a, 2.0, b);
+    wrench sum = wrench_add(wrench_add(a, b), b), same = wrench_mad(a, 2.0, b);
     ck_assert_double_eq(distance(sum.n, v3(-1, 2, 5)) + distance(sum.f, v3(8, 5, 2)), 0.0);
     ck_assert_double_eq(distance(sum.n, same.n) + distance(sum.f, same.f), 0.0);
-    spatial m = spatial_scale((spatial){{1, 0, 0}, {0, 1, 0}}, 2.0);
+    spatial m = {{2, 0, 0}, {0, 2, 0}};
     ck_assert_double_eq(spatial_dot(m, a), 2.0 + 10.0);
 }

@@ -218,16 +218,6 @@ size_t pz_json_length(const pz_item *item)
     return pz_json_is(item->value, PZ_JSON_ARRAY) ? item->value->count : 0;
 }
 
-bool pz_json_is_object(const pz_item *item)
-{
-    return pz_json_is(item->value, PZ_JSON_OBJECT);
-}
-
-bool pz_json_is_array(const pz_item *item)
-{
-    return pz_json_is(item->value, PZ_JSON_ARRAY);
-}
-
 bool pz_json_is_number(const pz_item *item)
 {
     return pz_json_is(item->value, PZ_JSON_NUMBER);

@@ -484,21 +484,3 @@ const pz_json_value *pz_json_find(const pz_json_value *object, const char *key)
     int i = find_key(object->is.members, (int)object->count, key);
     return i < 0 ? NULL : &object->is.members->pairs[2 * (size_t)i + 1];
 }
-
-size_t pz_json_size(const char *text, const pz_json_value *value)
-{
-    const char *from = text + value->place, *at = from;
-    int depth = 0;
-    bool is_text = false;
-    do { // the text is known to be JSON
-        if (is_text) {
-            is_text = *at != '"';
-            at += *at == '\\';
-        } else {
-            is_text = *at == '"';
-            depth += (*at == '[' || *at == '{') - (*at == ']' || *at == '}');
-        }
-        at += 1;
-    } while (is_text || depth > 0 || (value->type <= PZ_JSON_NUMBER && *at && !strchr(",]} \t\r\n", *at)));
-    return (size_t)(at - from);
-}

@@ -53,7 +53,4 @@ const char *pz_json_as_text(const pz_json_value *value);                        
 const pz_json_value *pz_json_element(const pz_json_value *array, size_t index);  // NULL when there is none
 const pz_json_value *pz_json_find(const pz_json_value *object, const char *key); // NULL when there is none
 
-// Bytes of a value in the text that it was parsed from.
-size_t pz_json_size(const char *text, const pz_json_value *value);
-
 #endif
