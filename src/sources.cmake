@@ -17,6 +17,7 @@ set(poise_sources
     src/math/dense.c
     src/math/spectral.c
     src/model/joint_table.c
+    src/model/coordinates.c
     src/model/joint_check.c
     src/model/builder.c
     src/model/dh.c
@@ -101,6 +102,7 @@ set(poise_sources
     src/express/erik/erik_run.c
     src/express/erik/erik.c
     src/express/filter.c
+    src/express/filter_map.c
     src/express/successor/expressive.c
     src/express/successor/expressive_search.c
     src/express/successor/expressive_seeds.c
@@ -139,6 +141,8 @@ set(poise_io_sources
     src/io/input.c
     src/io/output.c
     src/io/detect.c
+    src/io/edit_euler.c
+    src/io/edit_file.c
     src/io/formats.c
     src/io/xml/xml_tree.c
     src/io/xml/xml_text.c

@@ -1,7 +1,7 @@
 // JSON as a tree of values.
 #include "json_output.h"
 
-#include "joint_names.h"
+#include "degrees.h"
 
 #include "io/json/json_value.h"
 #include "io/text/utf8.h"
@@ -259,10 +259,11 @@ json_node *json_from_limits(const poise_model *model, int (*side)(const void *us
 {
     json_node *list = json_new(JSON_ARRAY);
     for (int i = 0; i < poise_model_info(model).nq; ++i) {
-        int at = side(user, i), place, k = model_joint_of(model, i, &place);
+        int at = side(user, i);
         if (at != 0) {
-            json_append(list, json_make("{s:s, s:i, s:s}", "joint", poise_model_joint_info(model, k).name, "coordinate", i,
-                                        "side", at < 0 ? "lower" : "upper"));
+            const char *joint = poise_model_joint_info(model, poise_model_coordinate(model, i).joint).name;
+            json_append(list,
+                        json_make("{s:s, s:i, s:s}", "joint", joint, "coordinate", i, "side", at < 0 ? "lower" : "upper"));
         }
     }
     return list;

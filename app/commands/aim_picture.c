@@ -1,7 +1,7 @@
 // The picture of the command aim: the posture pale, the answer over it, and where it looks.
 #include "aim_print.h"
 
-#include "cli/joint_names.h"
+#include "cli/degrees.h"
 #include "cli/save_picture.h"
 
 #include <math.h>

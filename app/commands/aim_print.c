@@ -1,7 +1,7 @@
 // What the command aim found: tables, JSON, motions.
 #include "aim_print.h"
 
-#include "cli/joint_names.h"
+#include "cli/degrees.h"
 #include "cli/json_output.h"
 #include "cli/latency.h"
 #include "cli/load.h"
@@ -74,9 +74,7 @@ static void print_joints(const aim_job *job)
     const double *lower = poise_model_info(job->model).lower, *upper = poise_model_info(job->model).upper;
     for (int i = 0; i < poise_model_info(job->model).nq; ++i) {
         char name[96];
-        int place;
-        poise_joint_type type = poise_model_joint_info(job->model, model_joint_of(job->model, i, &place)).type;
-        coordinate_unit unit = joint_coordinate_unit(type, place);
+        poise_unit unit = poise_model_coordinate(job->model, i).unit;
         coordinate_label(job->model, i, name, sizeof name);
         double p = value_for_people(unit, job->posture[i]), q = value_for_people(unit, job->q[i]);
         table_row(t, "%s\t%.2f\t%.2f\t%+.2f\t%s", name, p, q, q - p,

@@ -2,7 +2,7 @@
 #include "aim_target.h"
 
 #include "cli/command.h"
-#include "cli/joint_names.h"
+#include "cli/degrees.h"
 #include "cli/json_output.h"
 #include "cli/load.h"
 #include "cli/memory.h"
@@ -80,10 +80,8 @@ bool aim_find_end(const poise_model *model, const char *name, const char *axis, 
 
 void coordinate_label(const poise_model *model, int i, char *label, size_t size)
 {
-    int place;
-    poise_joint joint = *poise_model_joint_info(model, model_joint_of(model, i, &place)).given;
-    const char *name = joint_coordinate_name(&joint, place);
-    snprintf(label, size, "%s%s%s", joint.name, name[0] ? " " : "", name);
+    poise_coordinate c = poise_model_coordinate(model, i);
+    snprintf(label, size, "%s%s%s", poise_model_joint_info(model, c.joint).name, c.label[0] ? " " : "", c.label);
 }
 
 // ---- Targets -------------------------------------------------------------------------------------------------------------

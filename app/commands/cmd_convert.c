@@ -4,7 +4,6 @@
 #include "cli/terminal.h"
 #include "cli/whole_files.h"
 #include "commands.h"
-#include "edit_file.h"
 
 #include <limits.h>
 #include <string.h>
@@ -49,21 +48,26 @@ static void join_skeleton(job *j)
 
 static bool change(job *j, const arguments *args)
 {
-    poise_file *file = j->file;
     int first = option_count(args, "from", 0), last = option_count(args, "to", -1);
-    poise_scale assumed = {unit_of(option_text(args, "from-unit", NULL)), up_of(option_text(args, "from-up", NULL))};
-    poise_scale wanted = {unit_of(option_text(args, "unit", NULL)), up_of(option_text(args, "up", NULL))};
-    if ((option_given(args, "from") || option_given(args, "to")) && !change_frames(file, j->input, first, last)) {
-        return false;
+    poise_edit edit = {
+        .first = first,
+        .count = !option_given(args, "to") ? 0
+                 : last < first            ? last - first
+                                           : last - first + 1, // below 0 is refused
+        .rate = option_given(args, "rate") ? option_number(args, "rate", 0) : 0,
+        .assumed = {unit_of(option_text(args, "from-unit", NULL)), up_of(option_text(args, "from-up", NULL))},
+        .scale = {unit_of(option_text(args, "unit", NULL)), up_of(option_text(args, "up", NULL))},
+        .euler = j->format == POISE_FORMAT_ASF || j->format == POISE_FORMAT_AMC,
+    };
+    poise_error error;
+    poise_status status = poise_file_edit(j->file, &edit, &j->changed, &error);
+    if (status == POISE_ERROR_UNSUPPORTED) {
+        bool is_unit = strstr(error.text, "unit") != NULL;
+        complain("%s: %s; say it with --from-%s", j->input, error.text, is_unit ? "unit" : "up");
+    } else if (status != POISE_OK) {
+        complain("%s: %s", j->input, error.text);
     }
-    if (option_given(args, "rate") && !change_rate(file, j->input, file->model, option_number(args, "rate", 0))) {
-        return false;
-    }
-    if (!change_scale(file, j->input, assumed, wanted)) {
-        return false;
-    }
-    bool acclaim = j->format == POISE_FORMAT_ASF || j->format == POISE_FORMAT_AMC;
-    return !acclaim || !file->model || change_to_euler(file, j->input, &j->changed);
+    return status == POISE_OK;
 }
 
 // ---- Writing -------------------------------------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 // poise fk: forward kinematics, where every body is.
-#include "cli/joint_names.h"
+#include "cli/degrees.h"
 #include "cli/json_output.h"
 #include "cli/load.h"
 #include "cli/memory.h"
@@ -36,10 +36,7 @@ static bool numbers_as_q(const job *j, const char *text, bool degrees)
         return false;
     }
     for (int i = 0; degrees && i < nq; ++i) {
-        int place, joint = model_joint_of(j->model, i, &place);
-        if (joint_coordinate_unit(poise_model_joint_info(j->model, joint).type, place) == COORDINATE_ANGLE) {
-            j->q[i] /= DEGREES_PER_RADIAN;
-        }
+        j->q[i] /= poise_model_coordinate(j->model, i).unit == POISE_UNIT_ANGLE ? DEGREES_PER_RADIAN : 1;
     }
     return true;
 }
@@ -93,8 +90,8 @@ static bool choose_q(job *j, const arguments *args)
 
 static void print_pose_row(table *t, const char *name, const char *other, poise_pose pose)
 {
-    poise_vec3 p = pose.position, turn = roll_pitch_yaw(pose.rotation);
-    double n[6] = {p.x, p.y, p.z, turn.x, turn.y, turn.z};
+    poise_vec3 p = pose.position, turn = poise_quat_to_roll_pitch_yaw(pose.rotation);
+    double n[6] = {p.x, p.y, p.z, turn.x * DEGREES_PER_RADIAN, turn.y * DEGREES_PER_RADIAN, turn.z * DEGREES_PER_RADIAN};
     for (int i = 0; i < 6; ++i) {
         n[i] = fabs(n[i]) < (i < 3 ? 5e-7 : 5e-4) ? 0 : n[i]; // what rounds to zero has no sign
     }

@@ -1,5 +1,5 @@
 // poise info: what is in a file.
-#include "cli/joint_names.h"
+#include "cli/degrees.h"
 #include "cli/json_output.h"
 #include "cli/load.h"
 #include "cli/terminal.h"
@@ -53,7 +53,7 @@ static void print_limits(char *text, size_t size, const poise_model *model, int 
     for (int i = 0; i < count && used < size; ++i) {
         double l = lower[first + i], u = upper[first + i];
         if (has_limit(l, u)) {
-            coordinate_unit unit = joint_coordinate_unit(j.type, i);
+            poise_unit unit = poise_model_coordinate(model, first + i).unit;
             used += (size_t)snprintf(text + used, size - used, "%s%.4g..%.4g", used > 0 ? "  " : "",
                                      value_for_people(unit, l), value_for_people(unit, u));
         }

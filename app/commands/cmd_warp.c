@@ -1,6 +1,6 @@
 // poise warp: an animation whose end faces something.
 #include "aim_target.h"
-#include "cli/joint_names.h"
+#include "cli/degrees.h"
 #include "cli/json_output.h"
 #include "cli/latency.h"
 #include "cli/load.h"
@@ -38,8 +38,7 @@ typedef struct warp_figures {
 
 static bool is_quaternion(const poise_model *model, int i)
 {
-    int place, joint = model_joint_of(model, i, &place);
-    return joint_coordinate_unit(poise_model_joint_info(model, joint).type, place) == COORDINATE_NUMBER;
+    return poise_model_coordinate(model, i).unit == POISE_UNIT_NONE;
 }
 
 static void run_frame(warp *w, int frame, double *answer, warp_figures *f)

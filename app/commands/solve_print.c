@@ -1,5 +1,5 @@
 // What poise solve prints.
-#include "cli/joint_names.h"
+#include "cli/degrees.h"
 #include "cli/json_output.h"
 #include "cli/terminal.h"
 #include "cli/whole_files.h"
@@ -62,7 +62,7 @@ static void print_goals(const solve_job *job)
     table_end(t, stdout);
 }
 
-static void print_bound(char *text, size_t size, coordinate_unit unit, double bound)
+static void print_bound(char *text, size_t size, poise_unit unit, double bound)
 {
     snprintf(text, size, isfinite(bound) ? "%.6g" : "-", value_for_people(unit, bound));
 }
@@ -72,19 +72,20 @@ static void print_joints(const solve_job *job, const double *q)
     const poise_model *model = job->model;
     table *t = table_create("joint\t\t>value\t>lower\t>upper\t\t");
     for (int i = 0; i < poise_model_info(model).nq; ++i) {
-        static const char *const units[] = {"", "", "deg"};
-        int place, k = model_joint_of(model, i, &place), dof = poise_model_joint_info(model, k).v;
-        poise_joint joint = *poise_model_joint_info(model, k).given;
-        coordinate_unit unit = joint_coordinate_unit(joint.type, place);
+        poise_coordinate c = poise_model_coordinate(model, i);
+        poise_joint_info joint = poise_model_joint_info(model, c.joint);
+        const char *unit = c.unit == POISE_UNIT_LENGTH ? job->length_unit : c.unit == POISE_UNIT_ANGLE ? "deg" : "";
         char lower[32], upper[32];
-        print_bound(lower, sizeof lower, unit, poise_model_info(model).lower[i]);
-        print_bound(upper, sizeof upper, unit, poise_model_info(model).upper[i]);
+        print_bound(lower, sizeof lower, c.unit, poise_model_info(model).lower[i]);
+        print_bound(upper, sizeof upper, c.unit, poise_model_info(model).upper[i]);
         int side = poise_solver_active_limit(job->solver, i);
-        double value = value_for_people(unit, q[i]);
-        const char *note = job->locked[dof] ? "locked" : side < 0 ? "at its lower limit" : side > 0 ? "at its limit" : "";
-        table_row(t, "%s\t%s\t%.4f\t%s\t%s\t%s\t%s", place == 0 ? joint.name : "", joint_coordinate_name(&joint, place),
-                  fabs(value) < 5e-5 ? 0 : value, lower, upper, unit == COORDINATE_LENGTH ? job->length_unit : units[unit],
-                  note);
+        double value = value_for_people(c.unit, q[i]);
+        const char *note = job->locked[joint.v] ? "locked"
+                           : side < 0           ? "at its lower limit"
+                           : side > 0           ? "at its limit"
+                                                : "";
+        table_row(t, "%s\t%s\t%.4f\t%s\t%s\t%s\t%s", c.place == 0 ? joint.name : "", c.label, fabs(value) < 5e-5 ? 0 : value,
+                  lower, upper, unit, note);
     }
     table_end(t, stdout);
 }
@@ -109,11 +110,10 @@ static double reach_of(const poise_model *model, const poise_goal *goal, int *fi
     double length = hypot(hypot(v.x, v.y), v.z), sum = 0;
     *first = POISE_WORLD;
     for (int k = goal->body; k != POISE_WORLD; k = poise_model_joint_info(model, k).parent) {
-        poise_joint joint = *poise_model_joint_info(model, k).given;
-        int count;
-        count = poise_model_joint_info(model, k).nq;
-        for (int i = 0; i < count; ++i) {
-            if (joint_coordinate_unit(joint.type, i) == COORDINATE_LENGTH) {
+        poise_joint_info info = poise_model_joint_info(model, k);
+        poise_joint joint = *info.given;
+        for (int i = 0; i < info.nq; ++i) {
+            if (poise_model_coordinate(model, info.q + i).unit == POISE_UNIT_LENGTH) {
                 return INFINITY;
             }
         }
@@ -166,7 +166,7 @@ static void print_why(const solve_job *job)
     int shown = 0;
     for (int i = 0; i < poise_model_info(job->model).nq && shown < SHOWN; ++i) {
         if (poise_solver_active_limit(job->solver, i) != 0) {
-            int place, k = model_joint_of(job->model, i, &place);
+            int k = poise_model_coordinate(job->model, i).joint;
             fprintf(text.stream, "%s%s", shown == 0 ? " At a limit: " : ", ", poise_model_joint_info(job->model, k).name);
             shown += 1;
         }
@@ -190,15 +190,14 @@ static void print_solutions(const solve_job *job)
     head[5 + 3 * shown] = '\0'; // a tab, a sign and a digit for each
     table *t = table_create(head);
     for (int i = 0; i < nq; ++i) {
-        int place, k = model_joint_of(job->model, i, &place);
-        coordinate_unit unit = joint_coordinate_unit(poise_model_joint_info(job->model, k).type, place);
+        poise_coordinate c = poise_model_coordinate(job->model, i);
         char row[256];
         size_t used = 0;
         for (int s = 0; s < shown; ++s) {
-            double value = value_for_people(unit, job->solutions[s * nq + i]);
+            double value = value_for_people(c.unit, job->solutions[s * nq + i]);
             used += (size_t)snprintf(row + used, sizeof row - used, "\t%.3f", fabs(value) < 5e-4 ? 0 : value);
         }
-        table_row(t, "%s%s", poise_model_joint_info(job->model, k).name, row);
+        table_row(t, "%s%s", poise_model_joint_info(job->model, c.joint).name, row);
     }
     printf("\n%d answer%s, nearest to the start first (degrees and length units)\n\n", job->solution_count,
            job->solution_count == 1 ? "" : "s");

@@ -44,6 +44,15 @@ typedef struct poise_filter poise_filter;
 // A filter at rest at 0, or at the nearest number within the limits. One allocation. ARGUMENT: a number is out of range.
 POISE_API poise_status poise_filter_create(const poise_filter_joint *joints, int count, const poise_allocator *allocator,
                                            poise_filter **filter, poise_error *error);
+
+// A filter for configurations of `model`, which must outlive it: poise_filter_reset and _step then take and give nq numbers.
+// `joints` has one entry for each joint of the model (NULL: defaults); the limits are the model's. Rotations as quaternions
+// go as the three numbers of the rotation vector from the pose of the last reset; rotation vectors and hinges without limits
+// take the nearest of the numbers that mean the same. Where a swing is limited by an ellipse, the ellipse comes before the
+// limits of velocity, acceleration and jerk.
+POISE_API poise_status poise_filter_create_for_model(const poise_model *model, const poise_filter_joint *joints,
+                                                     const poise_allocator *allocator, poise_filter **filter,
+                                                     poise_error *error);
 POISE_API void poise_filter_destroy(poise_filter *filter); // NULL is allowed
 
 // Come to rest at x (count numbers), clamped to the limits.
@@ -54,7 +63,10 @@ POISE_API poise_status poise_filter_reset(poise_filter *filter, const double *x,
 POISE_API poise_status poise_filter_step(poise_filter *filter, const double *setpoints, double dt, double *x,
                                          poise_error *error);
 
-// The state after the last step; each may be NULL.
+// Has every joint come to rest at its set-point, or nearly so (1e-5 away, 1e-3 per second)?
+POISE_API bool poise_filter_rests(const poise_filter *filter);
+
+// The state after the last step, of the numbers that are filtered; each may be NULL.
 POISE_API void poise_filter_state(const poise_filter *filter, double *x, double *velocity, double *acceleration);
 
 // Seconds until a joint comes to rest at its set-point; 0 when it has.

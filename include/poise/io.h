@@ -123,6 +123,21 @@ POISE_API poise_status poise_read(const void *bytes, size_t size, const poise_re
 // Release a file that poise_read made, with all its parts. To keep a part, take it out first: set its pointer to NULL.
 POISE_API void poise_file_destroy(poise_file *file); // NULL is allowed
 
+// What poise_file_edit does, in this order. Start with {0}, which changes nothing.
+typedef struct poise_edit {
+    int first, count;    // keep this many frames from `first` on; count 0: all from there on
+    double rate;         // frames per second; 0: as they are
+    poise_scale assumed; // what lengths and axes mean where the file itself does not say
+    poise_scale scale;   // what they are to mean; 0 and UNKNOWN: as they are
+    bool euler; // ball joints and free joints of every kind as Euler angles, for formats that have nothing else. The
+                // motion stays; limits of those joints, and the file's postures and goals, are left out.
+} poise_edit;
+
+// Change a file that poise_read made, in place: clip, markers, model, goals, postures and placements stay consistent. Where
+// *euler_joints is not NULL it says how many joints became Euler angles. UNSUPPORTED: a unit or an upward axis is asked
+// for, and neither the file nor `assumed` says what it is now. After any error the file can only be destroyed.
+POISE_API poise_status poise_file_edit(poise_file *file, const poise_edit *edit, int *euler_joints, poise_error *error);
+
 // Write. *bytes comes from `allocator` (NULL: malloc) and is released with poise_bytes_release; it ends with a zero that
 // *size does not count. `warnings` may be NULL; otherwise it takes up to `*warning_count` of what could not be carried over,
 // and *warning_count says how many there are.

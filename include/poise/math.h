@@ -44,6 +44,10 @@ POISE_API void poise_quat_to_matrix(poise_quat rotation, double matrix[9]);
 // Rz(yaw) Ry(pitch) Rx(roll).
 POISE_API poise_quat poise_quat_from_roll_pitch_yaw(double roll, double pitch, double yaw);
 
+// The inverse: (roll, pitch, yaw) of a unit quaternion. Upright or upside down, where only a sum of yaw and roll is
+// determined, roll is 0.
+POISE_API poise_vec3 poise_quat_to_roll_pitch_yaw(poise_quat rotation);
+
 // The product a b: first b, then a.
 POISE_API poise_quat poise_quat_multiply(poise_quat a, poise_quat b);
 

@@ -198,6 +198,24 @@ typedef struct poise_joint_info {
 // Out of range: NULL names, FIXED, no parent, zeros.
 POISE_API poise_joint_info poise_model_joint_info(const poise_model *model, int joint);
 
+// What a number measures.
+typedef enum poise_unit { POISE_UNIT_LENGTH = 0, POISE_UNIT_ANGLE, POISE_UNIT_NONE } poise_unit;
+
+// One number of a configuration.
+typedef struct poise_coordinate {
+    int joint;         // that it belongs to
+    int place;         // among the numbers of that joint
+    const char *name;  // in files: "tx", "rz", "qw", "angle"
+    const char *label; // for people: "x", "turn Z", "quat w"; "" where the joint has only one
+    poise_unit unit;   // NONE for a component of a quaternion
+} poise_coordinate;
+
+// Coordinate i of a configuration. Out of range: POISE_NONE and NULL names.
+POISE_API poise_coordinate poise_model_coordinate(const poise_model *model, int coordinate);
+
+// The same of a joint that is described; `joint` is POISE_NONE.
+POISE_API poise_coordinate poise_joint_coordinate(const poise_joint *joint, int place);
+
 // A tool by index.
 typedef struct poise_tool_info {
     const char *name; // valid as long as the model

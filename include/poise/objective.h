@@ -40,9 +40,6 @@ typedef enum poise_definiteness {
     POISE_DEFINITE_SEMI_NEGATIVE  // some 0, the rest < 0
 } poise_definiteness;
 
-// What an error is measured in.
-typedef enum poise_unit { POISE_UNIT_LENGTH = 0, POISE_UNIT_ANGLE, POISE_UNIT_NONE } poise_unit;
-
 // How far one goal is from being met, beyond its tolerance and without its weight or loss.
 typedef struct poise_goal_error {
     double error;          // in `unit`

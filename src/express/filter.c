@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "express/filter_map.h"
 #include "math/exponential.h"
 #include "math/scalar.h"
 
@@ -43,6 +44,7 @@ typedef struct joint {
 struct poise_filter {
     poise_allocator allocator;
     bool has_allocator;
+    pz_filter_map *map; // NULL: numbers, not configurations of a model
     int count;
     joint joints[];
 };
@@ -235,6 +237,11 @@ poise_status poise_filter_step(poise_filter *filter, const double *setpoints, do
     if (!(dt > 0) || !is_finite(dt)) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "dt is %g: it must be finite and > 0", dt);
     }
+    double *q = x;
+    if (filter->map) {
+        setpoints = pz_filter_map_in(filter->map, setpoints);
+        x = pz_filter_map_scratch(filter->map);
+    }
     for (int i = 0; i < filter->count; ++i) {
         joint *j = &filter->joints[i];
         if (is_finite(setpoints[i])) {
@@ -243,7 +250,22 @@ poise_status poise_filter_step(poise_filter *filter, const double *setpoints, do
         go_on(j, dt);
         x[i] = j->at.x;
     }
+    if (filter->map) {
+        pz_filter_map_out(filter->map, x, q);
+    }
     return POISE_OK;
+}
+
+bool poise_filter_rests(const poise_filter *filter)
+{
+    const double near = 1e-5, slow = 1e-3;
+    for (int i = 0; filter && i < filter->count; ++i) {
+        const joint *j = &filter->joints[i];
+        if (fabs(j->at.x - j->setpoint) > near || fabs(j->at.v) > slow) {
+            return false;
+        }
+    }
+    return true;
 }
 
 void poise_filter_state(const poise_filter *filter, double *x, double *velocity, double *acceleration)
@@ -331,9 +353,45 @@ poise_status poise_filter_create(const poise_filter_joint *joints, int count, co
     return POISE_OK;
 }
 
+poise_status poise_filter_create_for_model(const poise_model *model, const poise_filter_joint *joints,
+                                           const poise_allocator *allocator, poise_filter **filter, poise_error *error)
+{
+    if (!model || !filter) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model and filter must not be NULL");
+    }
+    for (int k = 0; joints && k < poise_model_info(model).joints; ++k) {
+        poise_filter_joint free_of_limits = joints[k];
+        free_of_limits.lower = free_of_limits.upper = 0; // the model has them
+        const char *rule = broken_rule(&free_of_limits);
+        if (rule) {
+            return pz_error_set(error, POISE_ERROR_ARGUMENT, "joint \"%s\": %s", poise_model_joint_info(model, k).name,
+                                rule);
+        }
+    }
+    pz_filter_map *map = pz_filter_map_create(model, allocator);
+    int count = map ? pz_filter_map_count(map) : 0;
+    poise_filter_joint *numbers = map ? pz_allocate(allocator, ((size_t)count + 1) * sizeof *numbers) : NULL;
+    poise_filter *made = NULL;
+    if (!numbers) {
+        pz_filter_map_destroy(map);
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    }
+    pz_filter_map_joints(map, joints, numbers);
+    poise_status status = poise_filter_create(numbers, count, allocator, &made, error);
+    pz_release(allocator, numbers);
+    if (status != POISE_OK) {
+        pz_filter_map_destroy(map);
+        return status;
+    }
+    made->map = map;
+    *filter = made;
+    return POISE_OK;
+}
+
 void poise_filter_destroy(poise_filter *filter)
 {
     if (filter) {
+        pz_filter_map_destroy(filter->map);
         poise_allocator allocator = filter->allocator;
         pz_release(filter->has_allocator ? &allocator : NULL, filter);
     }
@@ -341,6 +399,9 @@ void poise_filter_destroy(poise_filter *filter)
 
 poise_status poise_filter_reset(poise_filter *filter, const double *x, poise_error *error)
 {
+    if (filter && filter->map && x) {
+        x = pz_filter_map_reset(filter->map, x);
+    }
     if (!filter || !x || !all_finite(x, (size_t)filter->count)) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "filter must not be NULL, and x must hold %d finite numbers",
                             filter ? filter->count : 0);

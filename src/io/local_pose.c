@@ -1,16 +1,15 @@
 #include "io/local_pose.h"
 
-// ---- What the library's own joint table says, which only the core sees ---------------------------------------------------
+// ---- What joints are made of  ---------------------------------------------------
 
 int pz_joint_coordinates(poise_joint_type type)
 {
-    static const int counts[POISE_JOINT_TYPE_COUNT] = {
-        [POISE_JOINT_REVOLUTE] = 1,    [POISE_JOINT_PRISMATIC] = 1,   [POISE_JOINT_UNIVERSAL] = 2,
-        [POISE_JOINT_BALL_EULER] = 3,  [POISE_JOINT_BALL_EXPMAP] = 3, [POISE_JOINT_BALL_QUATERNION] = 4,
-        [POISE_JOINT_SWING_TWIST] = 3, [POISE_JOINT_TRANSLATION] = 3, [POISE_JOINT_PLANAR] = 3,
-        [POISE_JOINT_FREE] = 7,        [POISE_JOINT_FREE_EXPMAP] = 6, [POISE_JOINT_FREE_EULER] = 6,
-    };
-    return (unsigned)type < POISE_JOINT_TYPE_COUNT ? counts[type] : 0;
+    poise_joint joint = {.type = type};
+    int count = 0;
+    while (poise_joint_coordinate(&joint, count).name) {
+        count += 1;
+    }
+    return count;
 }
 
 const char *pz_euler_name(int order)

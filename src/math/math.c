@@ -46,6 +46,20 @@ poise_quat poise_quat_from_roll_pitch_yaw(double roll, double pitch, double yaw)
                         cx * cy * cz + sx * sy * sz};
 }
 
+// R = Rz(yaw) Ry(pitch) Rx(roll), row-major:
+//
+//   R10 = sin(yaw) cos(pitch)   R00 = cos(yaw) cos(pitch)   R20 = -sin(pitch)   R21 = cos(pitch) sin(roll)   R22 = cos cos
+poise_vec3 poise_quat_to_roll_pitch_yaw(poise_quat rotation)
+{
+    double R[9];
+    poise_quat_to_matrix(rotation, R);
+    double cosine = sqrt(R[0] * R[0] + R[3] * R[3]);
+    bool is_level = cosine > 1e-9; // R is good to 1e-15
+    double roll = is_level ? pz_atan2(R[7], R[8]) : 0;
+    double yaw = is_level ? pz_atan2(R[3], R[0]) : pz_atan2(-R[1], R[4]);
+    return v3(roll, pz_atan2(-R[6], cosine), yaw);
+}
+
 poise_quat poise_quat_multiply(poise_quat a, poise_quat b)
 {
     return quat_mul(a, b);

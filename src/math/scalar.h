@@ -35,6 +35,16 @@ static inline double clamp(double x, double lower, double upper)
     return x < lower ? lower : x > upper ? upper : x;
 }
 
+// floor(x).
+static inline double round_down(double x)
+{
+    if (!(fabs(x) < 4503599627370496.0)) { // 2^52: whole already, or NaN
+        return x;
+    }
+    double whole = (double)(int64_t)x;
+    return whole > x ? whole - 1.0 : whole;
+}
+
 // Neither NaN nor infinite: x - x is 0 for those numbers only.
 static inline bool is_finite(double x)
 {

@@ -11,58 +11,14 @@
 //
 // A column is a coordinate of the model: "<joint>/<coordinate>", or the name of the joint alone where it has one coordinate.
 //
-// | type                      | coordinates                                                                  |
-// |---------------------------|------------------------------------------------------------------------------|
-// | REVOLUTE, PRISMATIC       | angle; length                                                                |
-// | UNIVERSAL                 | angle1 angle2                                                                |
-// | BALL_EULER                | rx ry rz in the order of the joint; a second turn about an axis is rx2, ...  |
-// | BALL_EXPMAP               | vx vy vz                                                                     |
-// | BALL_QUATERNION           | qx qy qz qw                                                                  |
-// | SWING_TWIST               | swing1 swing2 twist                                                          |
-// | TRANSLATION               | tx ty tz                                                                     |
-// | PLANAR                    | tx ty rz                                                                     |
-// | FREE, _EXPMAP, _EULER     | tx ty tz, then as the ball                                                   |
+// Coordinates are called as poise_model_coordinate has them: tx ty tz, rx ry rz in the order of the joint (a second turn
+// about an axis is rx2, ...), vx vy vz, qx qy qz qw, swing1 swing2 twist, angle1 angle2.
 //
 // Angles and rotation vectors are in degrees where inDegrees=yes; lengths and quaternions are as they are.
 #include "base/names.h"
 #include "io/text/cells.h"
 
-#define GRUMBLES   4 // warnings of one kind
-#define NAME_PARTS 7 // coordinates of a joint at most
-
-// ---- Names of coordinates ------------------------------------------------------------------------------------------------
-
-static const char *const part_names[POISE_JOINT_TYPE_COUNT][NAME_PARTS] = {
-    [POISE_JOINT_REVOLUTE] = {"angle"},
-    [POISE_JOINT_PRISMATIC] = {"length"},
-    [POISE_JOINT_UNIVERSAL] = {"angle1", "angle2"},
-    [POISE_JOINT_BALL_EXPMAP] = {"vx", "vy", "vz"},
-    [POISE_JOINT_BALL_QUATERNION] = {"qx", "qy", "qz", "qw"},
-    [POISE_JOINT_SWING_TWIST] = {"swing1", "swing2", "twist"},
-    [POISE_JOINT_TRANSLATION] = {"tx", "ty", "tz"},
-    [POISE_JOINT_PLANAR] = {"tx", "ty", "rz"},
-    [POISE_JOINT_FREE] = {"tx", "ty", "tz", "qx", "qy", "qz", "qw"},
-    [POISE_JOINT_FREE_EXPMAP] = {"tx", "ty", "tz", "vx", "vy", "vz"},
-    [POISE_JOINT_FREE_EULER] = {"tx", "ty", "tz"},
-};
-
-static const char *const euler_names[POISE_EULER_ORDER_COUNT][3] = {
-    {"rx", "ry", "rz"},  {"rx", "rz", "ry"},  {"ry", "rx", "rz"},  {"ry", "rz", "rx"},
-    {"rz", "rx", "ry"},  {"rz", "ry", "rx"},  {"rx", "ry", "rx2"}, {"rx", "rz", "rx2"},
-    {"ry", "rx", "ry2"}, {"ry", "rz", "ry2"}, {"rz", "rx", "rz2"}, {"rz", "ry", "rz2"},
-};
-
-static const char *part_name(const poise_joint *joint, int part)
-{
-    bool is_euler = joint->type == POISE_JOINT_BALL_EULER || (joint->type == POISE_JOINT_FREE_EULER && part >= 3);
-    return is_euler ? euler_names[joint->order][part % 3] : part_names[joint->type][part];
-}
-
-// Lengths are t. and length, parts of a quaternion q.; all else is an angle.
-static bool is_angle(const char *part)
-{
-    return part[0] != 't' && part[0] != 'q' && part[0] != 'l' ? true : strcmp(part, "twist") == 0;
-}
+#define GRUMBLES 4 // warnings of one kind
 
 // ---- Names to coordinates ------------------------------------------------------------------------------------------------
 
@@ -116,19 +72,16 @@ static bool name_coordinates(pz_pool *pool, const poise_model *model, coordinate
         return false;
     }
     memset(all->names.slots, 0, all->names.capacity * sizeof *all->names.slots);
-    for (int k = 0; k < poise_model_info(model).joints; ++k) {
-        poise_joint joint = *poise_model_joint_info(model, k).given;
-        int first = poise_model_joint_info(model, k).q, count = poise_model_joint_info(model, k).nq;
-        for (int i = 0; i < count; ++i) {
-            const char *part = part_name(&joint, i);
-            char *name = whole_name(pool, joint.name, part);
-            if (!name) {
-                return false;
-            }
-            add_coordinate(all, name, first + i, is_angle(part));
-            if (count == 1) {
-                add_coordinate(all, joint.name, first, is_angle(part));
-            }
+    for (int i = 0; i < poise_model_info(model).nq; ++i) {
+        poise_coordinate c = poise_model_coordinate(model, i);
+        poise_joint_info joint = poise_model_joint_info(model, c.joint);
+        char *name = whole_name(pool, joint.name, c.name);
+        if (!name) {
+            return false;
+        }
+        add_coordinate(all, name, i, c.unit == POISE_UNIT_ANGLE);
+        if (joint.nq == 1) {
+            add_coordinate(all, joint.name, i, c.unit == POISE_UNIT_ANGLE);
         }
     }
     return true;
@@ -469,18 +422,15 @@ static void put_head(const poise_file *file, pz_output *output)
 // The names of the columns; angle[i] tells whether coordinate i is one.
 static void put_columns(const poise_model *model, bool *angle, pz_output *output)
 {
-    for (int k = 0; k < poise_model_info(model).joints; ++k) {
-        poise_joint joint = *poise_model_joint_info(model, k).given;
-        int first = poise_model_joint_info(model, k).q, count = poise_model_joint_info(model, k).nq;
-        for (int i = 0; i < count; ++i) {
-            const char *part = part_name(&joint, i);
-            angle[first + i] = is_angle(part);
-            pz_put(output, "\t");
-            put_name(output, joint.name);
-            if (count > 1) {
-                pz_put(output, "/");
-                pz_put(output, part);
-            }
+    for (int i = 0; i < poise_model_info(model).nq; ++i) {
+        poise_coordinate c = poise_model_coordinate(model, i);
+        poise_joint_info joint = poise_model_joint_info(model, c.joint);
+        angle[i] = c.unit == POISE_UNIT_ANGLE;
+        pz_put(output, "\t");
+        put_name(output, joint.name);
+        if (joint.nq > 1) {
+            pz_put(output, "/");
+            pz_put(output, c.name);
         }
     }
     pz_put(output, "\n");

@@ -1,13 +1,15 @@
 // Changes to files: the figure stays where it is when its joints, units, axes, rate or frames change.
 #include "support/test_main.h"
 
-#include <app/cli/joint_names.h>
 #include <app/cli/load.h>
-#include <app/cli/terminal.h>
-#include <app/commands/edit_file.h>
 
 #include <math.h>
 #include <string.h>
+
+static bool edited(poise_file *file, poise_edit edit, poise_error *error)
+{
+    return poise_file_edit(file, &edit, NULL, error) == POISE_OK;
+}
 
 // Where every body is, in every frame.
 typedef struct places {
@@ -59,14 +61,15 @@ TEST(bodies_stay_where_they_are_when_joints_become_euler_angles)
         ck_assert(file != NULL);
         places before = places_of(file);
         int count = 0;
-        ck_assert(change_to_euler(file, "file", &count));
+        const poise_edit edit = {.euler = true};
+        ck_assert_int_eq(poise_file_edit(file, &edit, &count, NULL), POISE_OK);
         ck_assert_int_gt(count, 5);
         places after = places_of(file);
         double place, angle;
         compare(&before, &after, 1, poise_pose_identity().rotation, &place, &angle);
         ck_assert_double_le(place, 1e-12); // 12 joints deep, bones below a metre, angles good to 1e-14 away from b = pi/2
         ck_assert_double_le(angle, 1e-12);
-        ck_assert(change_to_euler(file, "file", &count) && count == 0);
+        ck_assert(poise_file_edit(file, &edit, &count, NULL) == POISE_OK && count == 0);
         free(before.pose);
         free(after.pose);
         poise_file_destroy(file);
@@ -77,8 +80,7 @@ TEST(bodies_stay_where_they_are_when_joints_become_euler_angles)
 TEST(euler_angles_go_on_without_leaps)
 {
     poise_file *file = load_scene("humanoid/cartwheel");
-    int count;
-    ck_assert(file && change_to_euler(file, "file", &count));
+    ck_assert(file && edited(file, (poise_edit){.euler = true}, NULL));
     for (int f = 1; f < file->clip->frames; ++f) {
         const double *q = file->clip->q + f * file->clip->nq;
         for (int i = 0; i < file->clip->nq; ++i) {
@@ -95,8 +97,8 @@ TEST(other_units_and_another_axis_move_the_figure_as_a_whole)
     ck_assert(file != NULL);
     places before = places_of(file);
     poise_vec3 marker = file->markers->position[0], local = file->placements[0].local;
-    poise_scale none = {0}, wanted = {.metres = 0.01, .up = POISE_UP_Z};
-    ck_assert(change_scale(file, "file", none, wanted));
+    poise_scale wanted = {.metres = 0.01, .up = POISE_UP_Z};
+    ck_assert(edited(file, (poise_edit){.scale = wanted}, NULL));
     places after = places_of(file);
     double place, angle;
     compare(&before, &after, 100, (poise_quat){0.5, 0.5, 0.5, 0.5}, &place, &angle);
@@ -116,14 +118,14 @@ TEST(slides_their_limits_and_followers_go_with_the_unit)
 {
     poise_file *file = load_scene("scara");
     ck_assert(file != NULL);
-    poise_scale none = {0}, wanted = {.metres = 0.001};
-    int lift = poise_model_find_joint(file->model, "lift"), place;
+    poise_scale wanted = {.metres = 0.001};
+    int lift = poise_model_find_joint(file->model, "lift");
     int i = poise_model_joint_info(file->model, lift).q;
     double lower = poise_model_info(file->model).lower[i];
-    ck_assert(change_scale(file, "file", none, wanted));
+    ck_assert(edited(file, (poise_edit){.scale = wanted}, NULL));
     ck_assert_double_eq_tol(poise_model_info(file->model).lower[i], 1000 * lower, 1e-12);
-    ck_assert_int_eq(model_joint_of(file->model, i, &place), lift);
-    ck_assert_int_eq(place, 0);
+    poise_coordinate c = poise_model_coordinate(file->model, i);
+    ck_assert(c.joint == lift && c.place == 0 && c.unit == POISE_UNIT_LENGTH);
     poise_file_destroy(file);
 }
 
@@ -133,32 +135,35 @@ TEST(every_number_of_a_configuration_finds_its_joint)
     for (size_t s = 0; s < TEST_COUNT(scenes); ++s) {
         poise_file *file = load_scene(scenes[s]);
         for (int k = 0; k < poise_model_info(file->model).joints; ++k) {
-            int first = poise_model_joint_info(file->model, k).q, count = poise_model_joint_info(file->model, k).nq, place;
+            int first = poise_model_joint_info(file->model, k).q, count = poise_model_joint_info(file->model, k).nq;
             for (int i = 0; i < count; ++i) {
-                ck_assert_int_eq(model_joint_of(file->model, first + i, &place), k);
-                ck_assert_int_eq(place, i);
+                poise_coordinate c = poise_model_coordinate(file->model, first + i);
+                ck_assert(c.joint == k && c.place == i);
+                ck_assert_str_eq(c.name, poise_joint_coordinate(poise_model_joint_info(file->model, k).given, i).name);
             }
         }
+        ck_assert_int_eq(poise_model_coordinate(file->model, poise_model_info(file->model).nq).joint, POISE_NONE);
         poise_file_destroy(file);
     }
 }
 
 TEST(frames_that_are_not_there_and_scales_that_are_not_known_are_refused)
 {
-    char said[256] = "";
+    poise_error error;
     poise_file *file = load_scene("humanoid/walk");
-    poise_scale none = {0}, centimetres = {.metres = 0.01}, upwards = {.up = POISE_UP_Z};
-    complain_to(said, sizeof said);
-    ck_assert(!change_frames(file, "file", 0, file->clip->frames));
-    ck_assert_ptr_nonnull(strstr(said, "only 0 to 131"));
-    file->scale = file->markers->scale = none;
-    ck_assert(!change_scale(file, "file", none, centimetres));
-    ck_assert_ptr_nonnull(strstr(said, "--from-unit"));
-    ck_assert(!change_scale(file, "file", none, upwards));
-    ck_assert_ptr_nonnull(strstr(said, "--from-up"));
-    ck_assert(change_scale(file, "file", none, none));
-    ck_assert(change_frames(file, "file", 10, 20) && file->clip->frames == 11 && file->markers->frames == 11);
-    ck_assert(change_rate(file, "file", file->model, 12) && file->clip->frames == 2 && file->markers->frames == 2);
-    complain_to(NULL, 0);
+    ck_assert(!edited(file, (poise_edit){.count = file->clip->frames + 1}, &error));
+    ck_assert_ptr_nonnull(strstr(error.text, "frames 0 to 132 are not in it, only 0 to 131"));
+    ck_assert(!edited(file, (poise_edit){.first = 50, .count = -30}, &error));
+    ck_assert_ptr_nonnull(strstr(error.text, "frames 50 to 20"));
+    ck_assert(!edited(file, (poise_edit){.rate = NAN}, &error));
+    file->scale = file->markers->scale = (poise_scale){0};
+    ck_assert(!edited(file, (poise_edit){.scale = {.metres = 0.01}}, &error) && error.status == POISE_ERROR_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(error.text, "unit"));
+    ck_assert(!edited(file, (poise_edit){.scale = {.up = POISE_UP_Z}}, &error) && error.status == POISE_ERROR_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(error.text, "axis"));
+    ck_assert(edited(file, (poise_edit){0}, &error));
+    ck_assert(edited(file, (poise_edit){.first = 10, .count = 11}, &error));
+    ck_assert(file->clip->frames == 11 && file->markers->frames == 11);
+    ck_assert(edited(file, (poise_edit){.rate = 12}, &error) && file->clip->frames == 2 && file->markers->frames == 2);
     poise_file_destroy(file);
 }

@@ -1,4 +1,4 @@
-// The tool's motion filter over whole configurations, and its counting of times.
+// The motion filter over whole configurations; the command's switch for it, and its counting of times.
 #include "support/test_main.h"
 
 #include <app/cli/latency.h>
@@ -59,16 +59,20 @@ static void follow(poise_joint_type type)
 {
     const double dt = 0.01, speed = 1;
     poise_model *model = single_joint(type);
-    smoother *s = smoother_create(model, "velocity=3 acceleration=20 jerk=400");
+    poise_filter *s = NULL;
+    poise_filter_joint manners = poise_filter_joint_default();
+    manners.velocity = 3;
+    manners.acceleration = 20;
+    manners.jerk = 400;
+    ck_assert_int_eq(poise_filter_create_for_model(model, &manners, NULL, &s, NULL), POISE_OK);
     double q[4], last[4], setpoint[4], fastest = 0, furthest = 0;
-    ck_assert_ptr_nonnull(s);
     setpoint_at(type, 0, false, setpoint);
-    smoother_reset(s, setpoint);
-    smoother_step(s, setpoint, dt, q);
+    poise_filter_reset(s, setpoint, NULL);
+    poise_filter_step(s, setpoint, dt, q, NULL);
     for (int i = 0; i * dt * speed < 6 * PI; ++i) {
         memcpy(last, q, sizeof q);
         setpoint_at(type, speed * i * dt, i % 3 == 1, setpoint);
-        smoother_step(s, setpoint, dt, q);
+        poise_filter_step(s, setpoint, dt, q, NULL);
         fastest = fmax(fastest, turned(model, last, q) / dt);
         furthest = i * dt > 2 ? fmax(furthest, turned(model, q, setpoint)) : furthest;
     }
@@ -76,12 +80,12 @@ static void follow(poise_joint_type type)
     // rotation behind by half a turn; while it catches up it may go faster than the set-point
     ck_assert_double_le(furthest, 0.5);
     ck_assert_double_le(fastest, 2.5);
-    for (int i = 0; i < 500 && !smoother_rests(s); ++i) {
-        smoother_step(s, setpoint, dt, q);
+    for (int i = 0; i < 500 && !poise_filter_rests(s); ++i) {
+        poise_filter_step(s, setpoint, dt, q, NULL);
     }
-    ck_assert(smoother_rests(s));
+    ck_assert(poise_filter_rests(s));
     ck_assert_double_le(turned(model, q, setpoint), 3e-5); // 1e-5 on each of three numbers
-    smoother_destroy(s);
+    poise_filter_destroy(s);
     poise_model_destroy(model);
 }
 
@@ -98,6 +102,28 @@ TEST(rotation_vectors_without_limits_are_followed_through_whole_turns)
 TEST(hinges_without_limits_are_followed_through_whole_turns)
 {
     follow(POISE_JOINT_REVOLUTE);
+}
+
+TEST(what_is_no_configuration_is_refused_or_leaves_the_last_set_point)
+{
+    poise_model *model = single_joint(POISE_JOINT_BALL_QUATERNION);
+    poise_filter *filter = NULL;
+    poise_error error;
+    poise_filter_joint bad = poise_filter_joint_default();
+    bad.jerk = 0;
+    ck_assert_int_eq(poise_filter_create_for_model(NULL, NULL, NULL, &filter, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_filter_create_for_model(model, &bad, NULL, &filter, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_str_eq(error.text, "joint \"joint\": jerk must be finite and > 0");
+    ck_assert_int_eq(poise_filter_create_for_model(model, NULL, NULL, &filter, &error), POISE_OK);
+    double zero[4] = {0}, turned_x[4] = {1, 0, 0, 0}, broken[4] = {NAN, 0, 0, 1}, q[4];
+    ck_assert_int_eq(poise_filter_reset(filter, zero, &error), POISE_ERROR_ARGUMENT);
+    ck_assert(poise_filter_rests(filter));
+    for (int i = 0; i < 1000; ++i) { // 10 s for half a turn
+        ck_assert_int_eq(poise_filter_step(filter, i == 0 ? turned_x : broken, 0.01, q, &error), POISE_OK);
+    }
+    ck_assert_double_eq_tol(fabs(q[0]), 1, 1e-9);
+    poise_filter_destroy(filter);
+    poise_model_destroy(model);
 }
 
 TEST(switched_off_it_gives_setpoints_back_to_the_bit)

@@ -6,14 +6,11 @@
 //
 // so a, b, c come from the poses of the old model. A rotation has two triples, (a, b, c) and (a + pi, pi - b, c + pi), and
 // whole turns of each; the one next to the frame before is taken, so that a motion goes on without jumps.
-#include "edit_file.h"
+#include "io/edit_file.h"
 
-#include "cli/terminal.h"
+#include "math/scalar.h"
 
-#include <math.h>
-#include <string.h>
-
-#define TURN 6.283185307179586
+#define TURN PZ_TWO_PI
 
 // The type that holds the same motion in Euler angles; the type itself where it need not change.
 static poise_joint_type euler_type(poise_joint_type type)
@@ -37,8 +34,9 @@ static bool changes(const poise_model *model, int joint)
     return euler_type(type) != type;
 }
 
-static poise_joint changed_joint(const poise_model *model, int k)
+static poise_joint changed_joint(const poise_model *model, int k, const void *user)
 {
+    (void)user;
     poise_joint joint = *poise_model_joint_info(model, k).given;
     if (changes(model, k)) {
         poise_joint plain = poise_joint_default();
@@ -52,30 +50,11 @@ static poise_joint changed_joint(const poise_model *model, int k)
     return joint;
 }
 
-static poise_status change_model(const poise_model *model, poise_model **made)
-{
-    poise_builder *builder = NULL;
-    poise_status status = poise_builder_create(NULL, &builder, NULL);
-    for (int k = 0; k < poise_model_info(model).joints && status == POISE_OK; ++k) {
-        poise_joint joint = changed_joint(model, k);
-        status = poise_builder_add_joint(builder, &joint, NULL);
-    }
-    for (int i = 0; i < poise_model_info(model).tools && status == POISE_OK; ++i) {
-        poise_tool tool = {.name = poise_model_tool_info(model, i).name,
-                           .body = poise_model_joint_info(model, poise_model_tool_info(model, i).body).body,
-                           .pose = poise_model_tool_info(model, i).pose};
-        status = poise_builder_add_tool(builder, &tool, NULL);
-    }
-    status = status == POISE_OK ? poise_model_create(builder, NULL, made, NULL) : status;
-    poise_builder_destroy(builder);
-    return status;
-}
-
 // ---- Angles --------------------------------------------------------------------------------------------------------------
 
 static double next_to(double angle, double last)
 {
-    return angle + TURN * floor((last - angle) / TURN + 0.5);
+    return angle + TURN * round_down((last - angle) / TURN + 0.5);
 }
 
 static double distance(const double a[3], const double b[3])
@@ -94,7 +73,7 @@ static void angles_of(poise_quat rotation, double angle[3])
     double R[9], last[3], one[3], other[3];
     memcpy(last, angle, sizeof last);
     poise_quat_to_matrix(rotation, R);
-    double cosine = hypot(R[5], R[8]);
+    double cosine = sqrt(R[5] * R[5] + R[8] * R[8]);
     one[1] = poise_atan2(R[2], cosine);
     if (cosine > 1e-9) { // below, the sines above are rounding errors: R is good to 1e-15
         one[0] = poise_atan2(-R[5], R[8]);
@@ -140,18 +119,18 @@ static void express(const poise_model *old, const poise_model *made, const poise
 // ---- Files ---------------------------------------------------------------------------------------------------------------
 
 static poise_status change_clip(const poise_clip *clip, const poise_model *old, const poise_model *made,
-                                poise_clip **changed)
+                                poise_clip **changed, poise_error *error)
 {
     poise_kinematics *kinematics = NULL;
     size_t nq = (size_t)poise_model_info(made).nq;
-    poise_status status = poise_kinematics_create(old, NULL, &kinematics, NULL);
+    poise_status status = poise_kinematics_create(old, NULL, &kinematics, error);
     if (status == POISE_OK) {
-        status = poise_clip_create(clip->frames, (int)nq, clip->frame_time, NULL, changed, NULL);
+        status = poise_clip_create(clip->frames, (int)nq, clip->frame_time, NULL, changed, error);
     }
     for (int f = 0; f < clip->frames && status == POISE_OK; ++f) {
         const double *from = clip->q + (size_t)f * (size_t)clip->nq;
         double *to = (*changed)->q + (size_t)f * nq;
-        status = poise_kinematics_update(kinematics, from, NULL);
+        status = poise_kinematics_update(kinematics, from, error);
         if (f > 0) {
             memcpy(to, to - nq, nq * sizeof *to);
         }
@@ -165,31 +144,30 @@ static poise_status change_clip(const poise_clip *clip, const poise_model *old, 
 }
 
 // Postures and goals, which neither ASF nor AMC holds, are left out.
-bool change_to_euler(poise_file *file, const char *name, int *count)
+poise_status pz_edit_euler(poise_file *file, int *count, poise_error *error)
 {
     *count = 0;
     for (int k = 0; k < poise_model_info(file->model).joints; ++k) {
         *count += changes(file->model, k);
     }
     if (*count == 0) {
-        return true;
+        return POISE_OK;
     }
     poise_model *made = NULL;
     poise_clip *clip = NULL;
-    poise_status status = change_model(file->model, &made);
+    poise_status status = pz_edit_model(file->model, changed_joint, NULL, 1, &made, error);
     if (status == POISE_OK && file->clip) {
-        status = change_clip(file->clip, file->model, made, &clip);
+        status = change_clip(file->clip, file->model, made, &clip, error);
     }
     if (status != POISE_OK) {
-        complain("%s: %s", name, status == POISE_ERROR_MEMORY ? "no memory left for it" : "a number in it is not finite");
         poise_clip_destroy(clip);
         poise_model_destroy(made);
-        return false;
+        return status;
     }
     poise_clip_destroy(file->clip);
     poise_model_destroy(file->model);
     file->clip = clip;
     file->model = made;
     file->posture_count = file->goal_count = 0;
-    return true;
+    return POISE_OK;
 }
