@@ -83,7 +83,7 @@ REAL_FN void sweep_quaternion(real33 *R, const real *c, real3 p, real_block *blo
     S[2] = turn_axis(R->z, p);
 }
 
-REAL_FN void sweep_block(real_kinematics *kin, const pz_step *step, sweep_frame *f)
+REAL_KERNEL void sweep_block(real_kinematics *kin, const pz_step *step, sweep_frame *f)
 {
     real_motion *S = &kin->S[step->axis];
     real_block *block = &kin->blocks[step->block];
@@ -117,22 +117,12 @@ REAL_FN pack3 sweep_slides(real_kinematics *kin, const sweep_frame *f, const pz_
 }
 
 // One turn: two columns change, u' = c u + s w, w' = c w - s u.
-REAL_FN void sweep_turn(sweep_frame *f, const pz_step *step, real s, real c, real_motion *S)
+REAL_FN void turn_columns(pack3 axis, pack3 p, real s, real c, pack3 *u, pack3 *w, real_motion *S)
 {
-    pack3 x = f->x, y = f->y, z = f->z;
-    if (step->kind == PZ_TURN_X) {
-        put_turn_axis(x, f->p, S);
-        f->y = pack3_combine(c, y, s, z);
-        f->z = pack3_differ(c, z, s, y);
-    } else if (step->kind == PZ_TURN_Y) {
-        put_turn_axis(y, f->p, S);
-        f->z = pack3_combine(c, z, s, x);
-        f->x = pack3_differ(c, x, s, z);
-    } else {
-        put_turn_axis(z, f->p, S);
-        f->x = pack3_combine(c, x, s, y);
-        f->y = pack3_differ(c, y, s, x);
-    }
+    pack3 turned = pack3_combine(c, *u, s, *w);
+    *w = pack3_differ(c, *w, s, *u);
+    *u = turned;
+    put_turn_axis(axis, p, S);
 }
 
 // A joint that hangs on the world. Body 0 is the reference point.
@@ -189,9 +179,19 @@ REAL_FN void sweep_forward(real_kinematics *kin)
         }
         for (; at < end; ++at) {
             if (pz_step_is_block(at->kind)) {
-                sweep_block(kin, at, &f);
+                sweep_frame turned = f; // f itself stays in registers
+                sweep_block(kin, at, &turned);
+                f = turned;
+                continue;
+            }
+            real s = kin->sine[at->value], c = kin->cosine[at->value];
+            real_motion *S = &kin->S[at->axis];
+            if (at->kind == PZ_TURN_Z) {
+                turn_columns(f.z, f.p, s, c, &f.x, &f.y, S);
+            } else if (at->kind == PZ_TURN_Y) {
+                turn_columns(f.y, f.p, s, c, &f.z, &f.x, S);
             } else {
-                sweep_turn(&f, at, kin->sine[at->value], kin->cosine[at->value], &kin->S[at->axis]);
+                turn_columns(f.x, f.p, s, c, &f.y, &f.z, S);
             }
         }
         real33 *R = &kin->R[k];

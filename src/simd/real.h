@@ -139,6 +139,8 @@ REAL_FN real real_select(mask m, real a, real b)
 {
 #if REAL_WIDTH == 1
     return m ? a : b;
+#elif REAL_WIDTH == 8 && !defined(__clang__) // by a register of bits, as comparisons make them
+    return __builtin_ia32_blendmpd_512_mask(b, a, (unsigned char)mask_bits(m));
 #else
     return (real)((m & (mask)a) | (~m & (mask)b));
 #endif
@@ -184,6 +186,16 @@ REAL_FN real real_clamp(real x, double lower, double upper)
 {
     real low = real_of(lower), high = real_of(upper);
     return real_select(x < low, low, real_select(x > high, high, x));
+}
+
+// Is x strictly between in all lanes?
+REAL_FN bool real_all_between(real x, real lower, real upper)
+{
+#if REAL_WIDTH == 1
+    return x > lower && x < upper;
+#else
+    return !mask_any((x <= lower) | (x >= upper));
+#endif
 }
 
 // ---- Sine and cosine -----------------------------------------------------------------------------------------------------

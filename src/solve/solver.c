@@ -4,6 +4,7 @@
 #include "solve/arm/arm_entry.h"
 #include "solve/solver_state.h"
 
+#include <float.h>
 #include <string.h>
 
 poise_solver_options poise_solver_options_default(void)
@@ -365,12 +366,13 @@ static void describe(poise_solver *s)
 static bool holds_limits(const poise_solver *s, const double *q)
 {
     const poise_model *model = s->model;
-    bool holds = true;
+    const double *lower = model->lower, *upper = model->upper;
+    bool is_free = !s->options.use_limits;
+    int inside = 0;
     for (int i = 0; i < model->nq; ++i) {
-        bool inside = !s->options.use_limits || (model->lower[i] <= q[i] && q[i] <= model->upper[i]);
-        holds = holds && inside && is_finite(q[i]);
+        inside += (fabs(q[i]) <= DBL_MAX) & (is_free | ((lower[i] <= q[i]) & (q[i] <= upper[i])));
     }
-    return holds && (!s->has_swings || poise_model_within_limits(model, q));
+    return inside == model->nq && (!s->has_swings || poise_model_within_limits(model, q));
 }
 
 // Limits hold in every answer, whatever a method did: what left them is moved back, or given up for the start where that is
@@ -423,7 +425,9 @@ poise_status pz_solve_begin(poise_solver *s, const poise_goal *goals, int count,
 
 void pz_solve_end(poise_solver *s, double *q, poise_report *report)
 {
-    hold_limits(s);
+    if (!s->is_measured) { // else it comes from the path for arms, whose every move ends within the limits
+        hold_limits(s);
+    }
     describe(s);
     copy(q, s->q_best, s->model->nq);
     if (report) {

@@ -287,12 +287,12 @@ REAL_FN real arm_round(real x)
 REAL_FN void arm_put(const pz_arm_chain *chain, const arm_joints *joints, int i, real q)
 {
     real lower = joints->lower[i], upper = joints->upper[i], middle = joints->middle[i];
-    mask below = q <= lower, above = q >= upper;
-    if (REAL_WIDTH == 1 && !mask_any(below | above)) { // most steps of a single problem
+    if (REAL_WIDTH == 1 && real_all_between(q, lower, upper)) { // most steps of a single problem
         joints->q[i] = q;
         joints->side[i] = real_of(0.0);
         return;
     }
+    mask below = q <= lower, above = q >= upper;
     if (chain->turn[i] != 0 && mask_any((below | above) & (real_fabs(q - middle) > ARM_NO_TURN))) {
         real turned = q - PZ_TWO_PI * arm_round((q - middle) / PZ_TWO_PI);
         q = real_select((below | above) & (turned > lower) & (turned < upper), turned, q);

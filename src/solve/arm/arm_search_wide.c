@@ -7,16 +7,22 @@
 #define REAL_PACKED
 #include "solve/arm/arm_search.h"
 
+// Each number of joints has code of its own, apart from the others, so that registers are kept for one of them.
+#define SEARCH(name, n)                                                                                                     \
+    REAL_KERNEL bool name(const pz_arm_chain *chain, const pz_arm_target *target, int most, pz_arm_run *run)                \
+    {                                                                                                                       \
+        return arm_search(chain, target, most, run, n, false);                                                              \
+    }
+
+SEARCH(search_6, 6)
+SEARCH(search_7, 7)
+SEARCH(search_more, chain->n)
+
 PZ_WIDE bool pz_arm_search_wide(const pz_arm_chain *chain, const pz_arm_target *target, int most, pz_arm_run *run)
 {
-    switch (chain->n) {
-    case 6:
-        return arm_search(chain, target, most, run, 6, false);
-    case 7:
-        return arm_search(chain, target, most, run, 7, false);
-    default:
-        return arm_search(chain, target, most, run, chain->n, false);
-    }
+    return chain->n == 6   ? search_6(chain, target, most, run)
+           : chain->n == 7 ? search_7(chain, target, most, run)
+                           : search_more(chain, target, most, run);
 }
 
 #else
