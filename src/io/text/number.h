@@ -13,7 +13,7 @@ typedef struct u128 {
 
 static inline u128 u128_multiply(uint64_t a, uint64_t b)
 {
-#if defined(__SIZEOF_INT128__)
+#if defined(__SIZEOF_INT128__) && !defined(__wasm__) // which has no such product
     __extension__ typedef unsigned __int128 wide;
     wide product = (wide)a * b;
     return (u128){(uint64_t)(product >> 64), (uint64_t)product};
