@@ -218,7 +218,7 @@ poise_status two_task_solve(poise_erik *erik, const two_task_options *options, c
     if (o.correct_flip && erik->options.symmetric_endpoint) {
         correct_flip(erik);
     }
-    pz_erik_begin(erik);
+    pz_erik_begin(erik, false);
     bool is_done = judge(erik, o.use_posture), goes_on = true;
     while (!is_done && goes_on && erik->report.iterations < o.max_iterations) {
         erik->report.iterations += 1;

@@ -49,7 +49,7 @@ __device__ __forceinline__ void lay_out(const pz_cuda_erik_task &task, memory *m
 __device__ __noinline__ poise_cuda_posture_answer solve(const double *posture, poise_quat target, poise_erik *erik)
 {
     pz_erik_take(erik, posture, target);
-    pz_erik_begin(erik);
+    pz_erik_begin(erik, false);
     poise_cuda_posture_answer answer = {};
     answer.outcome = pz_erik_run(erik);
     answer.iterations = erik->report.iterations;

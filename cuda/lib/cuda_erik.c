@@ -22,7 +22,7 @@ static poise_status make_task(const poise_model *model, const poise_erik_options
         return status;
     }
     int count = host->chain.count;
-    bool is_served = count <= PZ_CUDA_LINKS && !options->exact_orientation;
+    bool is_served = count <= PZ_CUDA_LINKS && !options->exact_orientation && !options->warm;
     if (is_served) {
         *task = (pz_cuda_erik_task){
             .options = host->options, .nq = model->nq, .count = count, .base = host->chain.base, .E = host->chain.E};
@@ -31,7 +31,8 @@ static poise_status make_task(const poise_model *model, const poise_erik_options
     poise_erik_destroy(host);
     return is_served ? POISE_OK
                      : pz_error_set(error, POISE_ERROR_UNSUPPORTED,
-                                    "the device serves chains of up to %d joints, without exact_orientation", PZ_CUDA_LINKS);
+                                    "the device serves chains of up to %d joints, without exact_orientation or warm",
+                                    PZ_CUDA_LINKS);
 }
 
 poise_status pz_cuda_erik_create(const poise_model *model, const poise_erik_options *options, int device, int64_t postures,

@@ -130,7 +130,7 @@ POISE_API poise_status poise_cuda_queue_markers(poise_cuda *cuda, const poise_ve
 // ---- Postures ------------------------------------------------------------------------------------------------------------
 
 // ERIK. `postures`, `targets`: the most of each that a call with host memory may have. Options as for poise_erik_create,
-// without exact_orientation. Errors as for poise_cuda_create.
+// without exact_orientation and warm. Errors as for poise_cuda_create.
 POISE_API poise_status poise_cuda_create_erik(const poise_model *model, const poise_erik_options *options, int device,
                                               int64_t postures, int64_t targets, poise_cuda **cuda, poise_error *error);
 

@@ -6,8 +6,9 @@
 //
 // **ERIK** (T. Ribeiro & A. Paiva, "Expressive Inverse Kinematics Solving in Real-time for Virtual and Robotic Interactive
 // Characters", 2019). The posture is warped until its end points at the target, limits or not (BWCD). A forward phase, end
-// to root, and a backward phase, root to end, turn the warped shape into angles within the limits; BWCD within limits then
-// aims the end once more. Whatever is within `threshold` is returned. Where errors stop changing two tricks follow: first
+// to root, and a backward phase, root to end, bring the candidate's frames to the warped shape and that to angles within the
+// limits; BWCD within limits then aims the end once more. Whatever is within `threshold` is returned. Iterations go on from
+// the candidate. Where errors stop changing two tricks follow: first
 // the target is turned by a little and the posture warped again, then CCD aims what was found, and the zero pose if that
 // fails. The best candidate is returned, judged by the caller's posture and target.
 //
@@ -64,10 +65,18 @@ typedef struct poise_erik_options {
     bool avoid_edges;          // true: keep off the limits while solving [AvoidEdges]
     bool offset_trick;         // true: [NonConvOffsetTrick]
     bool ccd_trick;            // true: [NonConvCCDTrick]
-    bool exact_orientation;    // false: finish with the orientation to rounding (1), which the paper leaves within threshold
+    bool warm;                 // false: q comes in as the previous solution, from which the solve goes on (1)
+                               // [PreviousSolution]
+    double gain;               // 0.01: warm: least advantage for which what follows the previous solution is left; >= 0
+    bool exact_orientation;    // false: finish with the orientation to rounding (2), which the paper leaves within threshold
     int restarts;              // 30: searches for the exact orientation from elsewhere within the limits
 } poise_erik_options;
-// (1) A damped Newton search within the limits from the answer; where it ends short, from the posture, from the zero pose
+// (1) For a target or a posture that moves. Every joint goes a tenth of the way to the posture, in the branch of the
+//     previous solution, and BWCD aims the end from there, without half turns of twisters. Where that is within the
+//     threshold it is the answer, so that nothing jumps; else the iterations run, from the previous solution's frames. A
+//     posture that changes is met over some calls. Without it every solve begins at the zero pose and knows nothing of the
+//     one before, as in the paper's evaluation.
+// (2) A damped Newton search within the limits from the answer; where it ends short, from the posture, from the zero pose
 //     and from a fixed sequence of `restarts` poses until one gets there. Reached when the angle is below 1e-9. The result
 //     replaces the answer where its orientation is better, whatever that costs the posture.
 
@@ -78,7 +87,8 @@ POISE_API poise_erik_options poise_erik_options_default(void);
 typedef struct poise_erik_report {
     poise_outcome outcome; // REACHED: error <= threshold; STALLED: not, and tricks did not help; BUDGET: max_iterations
     const char *reason;    // in words; a constant
-    int iterations;        // forward and backward phases
+    int iterations;        // forward and backward phases; 0: the previous solution could be followed without
+    bool followed;         // warm: what follows the previous solution is the answer
     bool used_offset;      // the offset trick was tried
     bool used_ccd;         // the CCD trick was tried
     bool exact;            // exact_orientation: it was reached
@@ -108,8 +118,8 @@ typedef struct poise_erik_link {
 POISE_API int poise_erik_joint_count(const poise_erik *erik);
 POISE_API poise_erik_link poise_erik_joint(const poise_erik *erik, int position);
 
-// Find q (nq numbers; joints beside the chain are left alone, those of the chain are not started from) whose shape is that
-// of `posture` (nq numbers, which need not keep the limits) and whose end has the world rotation `target` (any length but
+// Find q (nq numbers; joints beside the chain are left alone, those of the chain are started from if `warm`) whose shape is
+// that of `posture` (nq numbers, which need not keep the limits) and whose end has the world rotation `target` (any length but
 // 0). `report` may be NULL. POISE_ERROR_ARGUMENT, with q untouched: NULL, a number that is not finite, a zero quaternion.
 POISE_API poise_status poise_erik_solve(poise_erik *erik, const double *posture, poise_quat target, double *q,
                                         poise_erik_report *report, poise_error *error);

@@ -447,7 +447,11 @@ TEST(descents_within_limits_keep_them_and_never_end_farther_off)
             ck_assert(pz_erik_take(r.erik, q, scene_random_rotation(&random)));
             pz_chain_set(&r.erik->chain, q, now);
             double before = miss_of(r.erik, now);
-            (way == 0 ? pz_bwcd_solution : pz_ccd_solution)(r.erik, now);
+            if (way == 0) {
+                pz_bwcd_solution(r.erik, now, NULL);
+            } else {
+                pz_ccd_solution(r.erik, now);
+            }
             ck_assert(poise_model_within_limits(r.model, now->theta));
             ck_assert_msg(!is_general || miss_of(r.erik, now) <= before + 1e-14, "from %g to %g", before,
                           miss_of(r.erik, now));

@@ -5,27 +5,66 @@
 // turn does to e is known without the frames below: rot(r, turn) e.
 #include "express/erik/erik_state.h"
 
+// How descents treat limits.
+typedef enum bounds {
+    BOUNDS_NONE,   // the posture has none
+    BOUNDS_CYCLE,  // within; twisters may be half a turn off
+    BOUNDS_NEAREST // within, at the nearer one where an angle is outside
+} bounds;
+
+// An angle less the whole steps in it: from -step/2 to step/2.
+static double angle_between_turns(double angle, double step)
+{
+    double steps = angle / step;
+    return fabs(steps) < 1e15 ? angle - step * (double)(int64_t)(steps < 0.0 ? steps - 0.5 : steps + 0.5) : 0.0;
+}
+
 // (1 - cos of the angle between them)/2
 static double miss(vec3 e, vec3 d)
 {
     return 0.5 * (1.0 - v3_dot(e, d));
 }
 
-void pz_twist_end(const poise_erik *erik, pz_chain_pose *pose)
+// Of the angles that do the same at the end, each `step` from the next: those within the limits before the others, and of
+// them the one nearest to `near`.
+static double twist_near(const pz_link *link, double angle, double step, double near)
+{
+    double nearest = near + angle_between_turns(angle - near, step), best = clamp(nearest, link->lower, link->upper);
+    double least = fabs(best - nearest);
+    for (int side = -1; side <= 1; side += 2) {
+        double other = nearest + side * step, held = clamp(other, link->lower, link->upper);
+        if (fabs(held - other) < least) {
+            least = fabs(held - other);
+            best = held;
+        }
+    }
+    return best;
+}
+
+void pz_twist_end(const poise_erik *erik, pz_chain_pose *pose, const double *near)
 {
     int k = erik->chain.count - 1;
     const pz_link *link = &erik->chain.links[k];
     if (link->kind != PZ_LINK_TWISTER) {
         return;
     }
-    double twist = pz_twist_to(&pose->Q[k + 1], &erik->t);
-    pz_set_angle(pose, k, pz_limit_end_twist(link, pose->theta[k] + link->sign * twist, erik->options.symmetric_endpoint));
+    bool half_turns = erik->options.symmetric_endpoint;
+    double angle = pose->theta[k] + link->sign * pz_twist_to(&pose->Q[k + 1], &erik->t);
+    pz_set_angle(pose, k,
+                 near ? twist_near(link, angle, half_turns ? PZ_PI : PZ_TWO_PI, near[k])
+                      : pz_limit_end_twist(link, angle, half_turns));
     pz_chain_forward(&erik->chain, k, pose);
 }
 
-static double limited(const poise_erik *erik, int k, double angle)
+static double limited(const poise_erik *erik, int k, double angle, bounds how)
 {
     const pz_link *link = &erik->chain.links[k];
+    if (how == BOUNDS_NONE) {
+        return angle;
+    }
+    if (how == BOUNDS_NEAREST) {
+        return clamp(angle, link->lower, link->upper);
+    }
     if (link->kind == PZ_LINK_TWISTER) {
         return pz_limit_twist(link, angle, k < erik->chain.count - 1 || erik->options.symmetric_endpoint);
     }
@@ -43,7 +82,7 @@ static void move_joint(pz_chain_pose *pose, int k, double angle, vec3 r, vec3 *e
 }
 
 // One sweep from the root; true when the end points at the target. Frames are right afterwards.
-static bool sweep_from_root(const poise_erik *erik, pz_chain_pose *pose, bool use_limits)
+static bool sweep_from_root(const poise_erik *erik, pz_chain_pose *pose, bounds how)
 {
     const pz_chain *chain = &erik->chain;
     vec3 e = pose->Q[chain->count].y, d = erik->t.y;
@@ -57,8 +96,7 @@ static bool sweep_from_root(const poise_erik *erik, pz_chain_pose *pose, bool us
         vec3 r = pz_link_axis(link, &pose->Q[k]);
         double turn;
         if (pz_angle_about(r, e, d, &turn)) {
-            double angle = pose->theta[k] + turn;
-            move_joint(pose, k, use_limits ? limited(erik, k, angle) : angle, r, &e);
+            move_joint(pose, k, limited(erik, k, pose->theta[k] + turn, how), r, &e);
             first = k < first ? k : first;
         }
         if (k >= first) {
@@ -71,21 +109,21 @@ static bool sweep_from_root(const poise_erik *erik, pz_chain_pose *pose, bool us
 void pz_bwcd_posture(const poise_erik *erik, pz_chain_pose *pose)
 {
     for (int i = 0; i < erik->options.max_sweeps; ++i) {
-        if (sweep_from_root(erik, pose, false)) {
+        if (sweep_from_root(erik, pose, BOUNDS_NONE)) {
             return;
         }
     }
 }
 
 // Limits can hold the end where it is: a sweep that moves nothing will not be followed by one that does.
-void pz_bwcd_solution(const poise_erik *erik, pz_chain_pose *pose)
+void pz_bwcd_solution(const poise_erik *erik, pz_chain_pose *pose, const double *near)
 {
     for (int i = 0; i < erik->options.max_sweeps; ++i) {
-        if (sweep_from_root(erik, pose, true)) {
+        if (sweep_from_root(erik, pose, near ? BOUNDS_NEAREST : BOUNDS_CYCLE)) {
             break;
         }
     }
-    pz_twist_end(erik, pose);
+    pz_twist_end(erik, pose, near);
 }
 
 // One sweep from the end: the axes of the joints above are not changed by those below.
@@ -100,7 +138,7 @@ static bool sweep_from_end(const poise_erik *erik, pz_chain_pose *pose, double *
         vec3 r = pz_link_axis(link, &pose->Q[k]);
         double turn;
         if (miss(e, d) > o->precision && pz_angle_about(r, e, d, &turn)) {
-            double angle = limited(erik, k, pose->theta[k] + turn);
+            double angle = limited(erik, k, pose->theta[k] + turn, BOUNDS_CYCLE);
             move_joint(pose, k, o->avoid_edges ? pz_avoid_edge(link, angle, o->disturbance) : angle, r, &e);
         }
         is_done = miss(e, d) <= o->precision;
@@ -119,5 +157,5 @@ void pz_ccd_solution(const poise_erik *erik, pz_chain_pose *pose)
         }
         last = missed;
     }
-    pz_twist_end(erik, pose);
+    pz_twist_end(erik, pose, NULL);
 }

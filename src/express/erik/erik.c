@@ -25,6 +25,7 @@ poise_erik_options poise_erik_options_default(void)
                                 .avoid_edges = true,
                                 .offset_trick = true,
                                 .ccd_trick = true,
+                                .gain = 0.01,
                                 .exact_orientation = false,
                                 .restarts = 30};
 }
@@ -51,6 +52,7 @@ static poise_status check_options(const poise_erik_options *o, poise_error *erro
         {"disturbance must be >= 0", pz_is_amount(o->disturbance)},
         {"window must be from 2 to 64", is_count(o->window, 2) && o->window <= PZ_LARGEST_WINDOW},
         {"tolerance must be >= 0", pz_is_amount(o->tolerance)},
+        {"gain must be >= 0", pz_is_amount(o->gain)},
         {"restarts must be >= 0", is_count(o->restarts, 0)},
         {"tip must be finite, its rotation not zero",
          v3_is_finite(o->tip.position) && quat_is_finite(o->tip.rotation) &&
@@ -76,6 +78,7 @@ static poise_erik *lay_out(const poise_erik *plan, pz_arena *arena)
     made.now = pz_chain_pose_lay_out((int)n, arena);
     made.forward = pz_arena_take(arena, n + 1, sizeof *made.forward);
     made.best = pz_arena_take(arena, n, sizeof *made.best);
+    made.previous = pz_arena_take(arena, n, sizeof *made.previous);
     made.errors = pz_arena_take(arena, (size_t)plan->options.window, sizeof *made.errors);
     made.work = pz_arena_take(arena, 3 * n, sizeof *made.work);
     if (erik && !arena->full) {
@@ -206,7 +209,11 @@ poise_status poise_erik_solve(poise_erik *erik, const double *posture, poise_qua
     if (!pz_erik_take(erik, posture, target)) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "posture and target must be finite, and target must not be zero");
     }
-    pz_erik_begin(erik);
+    for (int k = 0; k < erik->chain.count; ++k) {
+        const pz_link *link = &erik->chain.links[k];
+        erik->previous[k] = clamp(q[link->q], link->lower, link->upper);
+    }
+    pz_erik_begin(erik, erik->options.warm);
     erik->report.outcome = pz_erik_run(erik);
     if (erik->options.exact_orientation) {
         pz_erik_finish(erik);

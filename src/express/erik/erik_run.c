@@ -17,6 +17,7 @@ bool pz_erik_test(poise_erik *erik)
     pz_measure m = pz_erik_measure(erik, &erik->now);
     if (m.error <= erik->best_measure.error) {
         erik->best_measure = m;
+        erik->report.followed = false;
         memcpy(erik->best, erik->now.theta, (size_t)erik->chain.count * sizeof *erik->best);
     }
     return m.error <= erik->options.threshold;
@@ -31,11 +32,16 @@ static void take_zero_pose(poise_erik *erik)
     pz_chain_forward(&erik->chain, 0, &erik->now);
 }
 
-bool pz_erik_begin(poise_erik *erik)
+bool pz_erik_begin(poise_erik *erik, bool warm)
 {
     erik->report = (poise_erik_report){.outcome = POISE_OUTCOME_STALLED};
     erik->error_count = 0;
-    take_zero_pose(erik);
+    erik->is_empty = !warm;
+    if (erik->is_empty) {
+        take_zero_pose(erik);
+    } else {
+        pz_chain_set(&erik->chain, erik->previous, &erik->now);
+    }
     erik->best_measure = pz_erik_measure(erik, &erik->now);
     return pz_erik_test(erik);
 }
@@ -47,10 +53,9 @@ static void warp_posture(poise_erik *erik)
     pz_bwcd_posture(erik, &erik->warped);
 }
 
-// Joints of the warped posture at a limit or beyond are brought inside. The end then no longer points at the target, and
-// the first iteration gets a shape with less in it that cannot be done; where that fails, the posture that the offset trick
-// warps anew is left as it comes. (Alg. 3 has it once, before the iterations. Doing it again loses 7 % of the successes on
-// skeleton C, 7 % on G; never doing it dead-locks 4 % of C at limits that are singular, such as a quarter turn.)
+// Joints of the warped posture at a limit or beyond are brought inside: a shape with less in it that cannot be done. Once,
+// before the iterations, as Alg. 3 has it. Where they fail, the posture that the offset trick warps anew is left as it
+// comes; with its joints brought inside, too, the trick would lose more than it gains (7 % of the successes on skeleton E).
 static void avoid_posture_edges(poise_erik *erik)
 {
     for (int k = 0; k < erik->chain.count; ++k) {
@@ -58,6 +63,46 @@ static void avoid_posture_edges(poise_erik *erik)
         pz_set_angle(&erik->warped, k, inside);
     }
     pz_chain_forward(&erik->chain, 0, &erik->warped);
+}
+
+// ---- The previous solution -----------------------------------------------------------------------------------------------
+
+// The angle of a joint in the posture as the previous solution bends: of the two that bend as much, and of an inner twister
+// and its half turns, the one nearest to `was`. Twisters at either end are set by the target.
+static double posture_angle(const poise_erik *erik, int k, double was)
+{
+    const pz_link *link = &erik->chain.links[k];
+    double psi = erik->psi[k], angle = was, least = INFINITY;
+    bool is_twister = link->kind == PZ_LINK_TWISTER;
+    if (is_twister && (k == 0 || k == erik->chain.count - 1)) {
+        return was;
+    }
+    for (int i = -2; i <= 2; ++i) {
+        double other = is_twister ? psi + i * PZ_PI : i % 2 == 0 ? psi : 2.0 * link->theta0 - psi;
+        double held = pz_limit_angle(link, other), left = fabs(held - was);
+        if (left < least && (!is_twister || held == other)) {
+            least = left;
+            angle = held;
+        }
+    }
+    return angle;
+}
+
+// Go on from the previous solution: every joint a share of the way to the posture, in the branch where it is, then BWCD
+// without a half turn. True when that is good enough.
+static bool follow_previous(poise_erik *erik)
+{
+    const double share = 0.1;
+    for (int k = 0; k < erik->chain.count; ++k) {
+        double was = erik->previous[k];
+        pz_set_angle(&erik->now, k, was + share * (posture_angle(erik, k, was) - was));
+    }
+    pz_chain_forward(&erik->chain, 0, &erik->now);
+    pz_bwcd_solution(erik, &erik->now, erik->previous);
+    erik->best_measure.error = INFINITY;
+    bool is_good = pz_erik_test(erik);
+    erik->report.followed = true;
+    return is_good;
 }
 
 // ---- Non-convergence -----------------------------------------------------------------------------------------------------
@@ -96,7 +141,6 @@ static void offset_target(poise_erik *erik)
                          pz_rotate_about(r, s, c, erik->t.z)};
     }
     erik->report.used_offset = true;
-    erik->error_count = 0;
     warp_posture(erik);
 }
 
@@ -119,41 +163,52 @@ static bool iterate(poise_erik *erik)
 {
     pz_forward_phase(erik);
     pz_backward_phase(erik);
+    erik->is_empty = false;
     if (pz_erik_test(erik)) {
         return true;
     }
-    pz_bwcd_solution(erik, &erik->now);
+    pz_bwcd_solution(erik, &erik->now, NULL);
     return pz_erik_test(erik);
 }
 
-poise_outcome pz_erik_run(poise_erik *erik)
+// Iterations and tricks, from the candidate.
+static poise_outcome run_iterations(poise_erik *erik)
 {
     const poise_erik_options *o = &erik->options;
-    bool has_changed = true; // posture or target; while they have not, an iteration would repeat the last one to the bit
-    double error = 0.0;
-    warp_posture(erik);
-    if (o->avoid_edges) {
-        avoid_posture_edges(erik);
-    }
     for (erik->report.iterations = 1; erik->report.iterations <= o->max_iterations; ++erik->report.iterations) {
-        if (has_changed) {
-            if (iterate(erik)) {
-                return POISE_OUTCOME_REACHED;
-            }
-            error = pz_erik_measure(erik, &erik->now).error;
-            has_changed = false;
+        if (iterate(erik)) {
+            return POISE_OUTCOME_REACHED;
         }
-        erik->errors[erik->error_count++ % o->window] = error;
+        erik->errors[erik->error_count++ % o->window] = pz_erik_measure(erik, &erik->now).error;
         if (!is_not_converging(erik)) {
             continue;
         }
-        if (o->offset_trick && !erik->report.used_offset) {
-            offset_target(erik);
-            has_changed = true;
-        } else {
+        if (!o->offset_trick || erik->report.used_offset) {
             return o->ccd_trick && try_ccd(erik) ? POISE_OUTCOME_REACHED : POISE_OUTCOME_STALLED;
         }
+        offset_target(erik);
     }
     erik->report.iterations = o->max_iterations;
     return POISE_OUTCOME_BUDGET;
+}
+
+// What follows the previous solution stands unless the iterations find something better by the gain.
+poise_outcome pz_erik_run(poise_erik *erik)
+{
+    bool is_warm = erik->options.warm;
+    if (is_warm && follow_previous(erik)) {
+        return POISE_OUTCOME_REACHED;
+    }
+    pz_measure followed = erik->best_measure;
+    if (is_warm) {
+        erik->best_measure.error -= erik->options.gain;
+        pz_chain_set(&erik->chain, erik->previous, &erik->now);
+    }
+    warp_posture(erik);
+    if (erik->options.avoid_edges) {
+        avoid_posture_edges(erik);
+    }
+    poise_outcome outcome = run_iterations(erik);
+    erik->best_measure = erik->report.followed ? followed : erik->best_measure;
+    return outcome;
 }

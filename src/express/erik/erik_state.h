@@ -24,6 +24,8 @@ struct poise_erik {
     mat3 t;               // the target worked with, which the offset trick turns
     pz_chain_pose warped; // Psi: the posture turned towards t, limits or not
     pz_chain_pose now;    // Theta: the candidate
+    bool is_empty;        // it is the zero pose that a solve begins with: the paper's empty solution
+    double *previous;     // angles of the previous solution
     mat3 *forward;        // count + 1: frames as the forward phase left them
     double *best;         // angles of the best candidate
     pz_measure best_measure;
@@ -46,15 +48,16 @@ PZ_DEVICE pz_measure pz_erik_measure(const poise_erik *erik, const pz_chain_pose
 
 // ---- Descents (descent.c) ------------------------------------------------------------------------------------------------
 
-// BWCD from the root to the end: on the posture, without limits, or on the candidate, within.
+// BWCD from the root to the end: on the posture, without limits, or on the candidate, within. `near`: angles to stay near,
+// so that no twister takes half a turn but the end's, where that is nearer; NULL: none.
 PZ_DEVICE void pz_bwcd_posture(const poise_erik *erik, pz_chain_pose *pose);
-PZ_DEVICE void pz_bwcd_solution(const poise_erik *erik, pz_chain_pose *pose);
+PZ_DEVICE void pz_bwcd_solution(const poise_erik *erik, pz_chain_pose *pose, const double *near);
 
 // CCD from the end to the root, within limits.
 PZ_DEVICE void pz_ccd_solution(const poise_erik *erik, pz_chain_pose *pose);
 
 // Twist of the last joint towards t; nothing where it is not a twister.
-PZ_DEVICE void pz_twist_end(const poise_erik *erik, pz_chain_pose *pose);
+PZ_DEVICE void pz_twist_end(const poise_erik *erik, pz_chain_pose *pose, const double *near);
 
 // ---- Phases (phases.c) ---------------------------------------------------------------------------------------------------
 
@@ -80,8 +83,8 @@ PZ_DEVICE poise_outcome pz_erik_run(poise_erik *erik);
 // Hand the best candidate out (erik.c).
 PZ_DEVICE void pz_erik_hand_out(poise_erik *erik, double *q, poise_erik_report *report);
 
-// The zero pose is the first candidate; is it good enough?
-PZ_DEVICE bool pz_erik_begin(poise_erik *erik);
+// The first candidate: the zero pose, or the previous solution; is it good enough?
+PZ_DEVICE bool pz_erik_begin(poise_erik *erik, bool warm);
 
 // Keep the candidate if it is the best so far; is it good enough?
 PZ_DEVICE bool pz_erik_test(poise_erik *erik);

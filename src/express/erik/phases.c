@@ -1,14 +1,11 @@
 // The forward and backward phases: from the frames of a warped posture to angles within the limits (Ribeiro & Paiva 2019,
 // Alg. 8 to 18).
 //
-// Forward, from the end to the root: every joint takes its frame from the warped posture, finds the angle that would lead
-// from there to the frame of the joint after it, and is moved to where that angle does lead there. The root comes off its
-// place. Backward, from the root to the end: every joint is put where the one before ends, and aims at where the forward
+// Forward, from the end to the root: every joint turns its frame of the candidate into that of the warped posture, finds the
+// angle that would lead from there to the frame of the joint after it, and is moved to where that angle does lead there. The
+// root comes off its place. Backward, from the root to the end: every joint is put where the one before ends, and aims at where the forward
 // phase had the joint after it. A swing below a twister may use it: what the swing cannot do in its own plane, the twister
 // turns that plane to.
-//
-// Neither reads the candidate of the iteration before, so an iteration with the same posture and target repeats the last
-// one to the bit.
 #include "express/erik/erik_state.h"
 
 // ---- Forward -------------------------------------------------------------------------------------------------------------
@@ -28,6 +25,40 @@ static double forward_angle(const poise_erik *erik, int k, const mat3 *Q, const 
     return pz_limit_angle(link, angle[0]);
 }
 
+// PitchRA: the axis, in the frame of joint k > 0, by which a frame's roll is told. A twister has none of its own.
+static vec3 pitch_axis(const pz_chain *chain, int k)
+{
+    return chain->links[chain->links[k].kind == PZ_LINK_TWISTER ? k - 1 : k].R;
+}
+
+// The angle that rolls the pitch axis `from` to `to`. It is measured about the direction that the candidate's segment has,
+// which is that of the frame only where the joint is straight: so iterations differ, until they agree. An empty solution
+// has no direction: the projections are then the axes themselves, and the angle has no sign.
+static double roll_angle(const poise_erik *erik, int k, vec3 from, vec3 to)
+{
+    double angle;
+    if (erik->is_empty) {
+        return pz_atan2(v3_norm(v3_cross(from, to)), v3_dot(from, to));
+    }
+    return pz_angle_about(erik->now.Q[k + 1].y, from, to, &angle) ? angle : 0.0;
+}
+
+// The frame that joint k > 0 starts from (Alg. 8, lines 4 to 9): the candidate's, turned the shortest way until its y is
+// that of the warped posture, then rolled about y.
+static mat3 start_frame(const poise_erik *erik, int k)
+{
+    const mat3 *P = &erik->warped.Q[k], *Q = &erik->now.Q[k];
+    vec3 n = v3_cross(Q->y, P->y), axis = pitch_axis(&erik->chain, k);
+    double s = v3_norm(n), c = v3_dot(Q->y, P->y);
+    mat3 F = c < 0.0 ? (mat3){Q->x, v3_scale(Q->y, -1.0), v3_scale(Q->z, -1.0)} : *Q; // half a turn about x
+    if (s > 1e-9) {
+        n = v3_scale(n, 1.0 / s);
+        F = (mat3){pz_rotate_about(n, s, c, Q->x), pz_rotate_about(n, s, c, Q->y), pz_rotate_about(n, s, c, Q->z)};
+    }
+    pz_sincos(roll_angle(erik, k, m3_apply(&F, axis), m3_apply(P, axis)), &s, &c);
+    return (mat3){pz_rotate_about(F.y, s, c, F.x), F.y, pz_rotate_about(F.y, s, c, F.z)};
+}
+
 void pz_forward_phase(poise_erik *erik)
 {
     const pz_chain *chain = &erik->chain;
@@ -36,12 +67,12 @@ void pz_forward_phase(poise_erik *erik)
     mat3 T = erik->t;
     for (int k = n - 1; k >= 0; --k) {
         const pz_link *link = &chain->links[k];
-        const mat3 *Q = k > 0 ? &erik->warped.Q[k] : &chain->base;
-        double angle = forward_angle(erik, k, Q, &T);
+        mat3 Q = k > 0 ? start_frame(erik, k) : chain->base;
+        double angle = forward_angle(erik, k, &Q, &T);
         pz_set_angle(now, k, erik->options.avoid_edges ? pz_avoid_edge(link, angle, erik->options.disturbance) : angle);
         if (k == n - 1) {
-            erik->forward[n] = pz_turn(link, Q, now->sine[k], now->cosine[k]);
-            T = *Q;
+            erik->forward[n] = pz_turn(link, &Q, now->sine[k], now->cosine[k]);
+            T = Q;
         } else {
             T = pz_turn_back(link, &T, now->sine[k], now->cosine[k]);
         }
