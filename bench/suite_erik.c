@@ -289,7 +289,11 @@ static void add_two_tasks(plan *p, const settings *s)
     for (int caps = 100; caps <= 400; caps *= 2) {
         for (int k = 0; k < 3; ++k) {
             char name[24];
-            evaluate_run run = {EVALUATE_TWO_TASK, caps, kinds[k].flip, kinds[k].filter ? 3 * 0.04 : 0.0, bench_now};
+            evaluate_run run = {.solver = EVALUATE_TWO_TASK,
+                                .max_iterations = caps,
+                                .correct_flip = kinds[k].flip,
+                                .filter = kinds[k].filter ? 3 * 0.04 : 0.0,
+                                .now = bench_now};
             snprintf(name, sizeof name, "2 tasks %d%s", caps, kinds[k].name);
             add_row(p, s, p->problems[2], run, s->two_task, evaluate_printed_two_task(caps), name);
         }

@@ -144,8 +144,24 @@ static bool second_task(const poise_erik *erik, int rank, double longest, two_ta
     return true;
 }
 
-// Of the target and its twin the one that the posture, turned at the root towards it, is nearer to. (The paper flips by the
-// side that the target faces, which holds for one skeleton in its own frame.)
+static void flip(poise_erik *erik)
+{
+    erik->t.x = v3_neg(erik->t.x);
+    erik->t.z = v3_neg(erik->t.z);
+}
+
+// The paper's rule (section 4.0.4), in the frame in which the chain stands along y and leans forward to z: bent forward, an
+// end that has not been rolled has its z down; bent backward, up.
+static void correct_flip_as_printed(poise_erik *erik)
+{
+    const mat3 *base = &erik->chain.base;
+    bool faces_forward = v3_dot(erik->t.y, base->z) >= 0.0, is_up = v3_dot(erik->t.z, base->y) > 0.0;
+    if (faces_forward == is_up) {
+        flip(erik);
+    }
+}
+
+// Of the target and its twin the one that the posture, turned at the root towards it, is nearer to: for any skeleton.
 static void correct_flip(poise_erik *erik)
 {
     const pz_chain *chain = &erik->chain;
@@ -160,8 +176,7 @@ static void correct_flip(poise_erik *erik)
     const mat3 *Q = &erik->warped.Q[chain->count];
     // with q the rotation between them: w^2 - y^2 = (M_xx + M_zz)/2
     if (v3_dot(Q->x, erik->t.x) + v3_dot(Q->z, erik->t.z) < 0.0) {
-        erik->t.x = v3_neg(erik->t.x);
-        erik->t.z = v3_neg(erik->t.z);
+        flip(erik);
     }
 }
 
@@ -215,7 +230,9 @@ poise_status two_task_solve(poise_erik *erik, const two_task_options *options, c
     if (!w.A) {
         return POISE_ERROR_MEMORY;
     }
-    if (o.correct_flip && erik->options.symmetric_endpoint) {
+    if (o.flip_as_printed && erik->options.symmetric_endpoint) {
+        correct_flip_as_printed(erik);
+    } else if (o.correct_flip && erik->options.symmetric_endpoint) {
         correct_flip(erik);
     }
     pz_erik_begin(erik, false);

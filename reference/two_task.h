@@ -16,12 +16,14 @@
 
 // Fill with two_task_options_default(), change what you like.
 typedef struct two_task_options {
-    int max_iterations;  // 100
-    bool use_posture;    // true: false leaves the second task out, and only the orientation decides when to stop
-    bool correct_flip;   // true: of the target and its twin by half a roll aim at the one that the posture, turned at the
-                         // root towards the target, is nearer to; needs symmetric_endpoint
-    double longest_step; // 0.3 rad: bound of each task's step, for its damping; > 0
-    double error_clamp;  // 0.5 rad: longest rotation that a step is computed for; > 0
+    int max_iterations;   // 100
+    bool use_posture;     // true: false leaves the second task out, and only the orientation decides when to stop
+    bool correct_flip;    // true: of the target and its twin by half a roll aim at the one that the posture, turned at the
+                          // root towards the target, is nearer to; needs symmetric_endpoint
+    bool flip_as_printed; // false: choose the twin as the paper does instead: a target that faces forward has its z down,
+                          // one that faces backward up, which suits its skeleton C
+    double longest_step;  // 0.3 rad: bound of each task's step, for its damping; > 0
+    double error_clamp;   // 0.5 rad: longest rotation that a step is computed for; > 0
 } two_task_options;
 
 // The defaults that stand beside the members.

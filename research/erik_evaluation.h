@@ -16,7 +16,7 @@ extern "C" {
 typedef struct evaluate_printed {
     int64_t postures, samples;
     double iterations, iterations_deviation, iterations_most; // Table 8
-    double milliseconds;
+    double milliseconds, least_milliseconds, most_milliseconds, milliseconds_deviation;
     double error, error_deviation;             // Table 9: skeleton C only
     double orientation, orientation_deviation; //
     double posture, posture_deviation;         // weighted by 0.2
@@ -63,7 +63,8 @@ typedef enum evaluate_solver {
 typedef struct evaluate_run {
     evaluate_solver solver;
     int max_iterations;  // two tasks
-    bool correct_flip;   // two tasks
+    bool correct_flip;   // two tasks: by the posture
+    bool as_printed;     // two tasks: by the side that the target faces, as the paper has it
     double filter;       // two tasks: leave samples out whose orientation error without posture task is above this; 0: none
     double (*now)(void); // nanoseconds; NULL: no times
 } evaluate_run;

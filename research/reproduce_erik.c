@@ -14,19 +14,16 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <inttypes.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define ORIENTATION_FINEST    12
-#define SAMPLES               100000 // of each skeleton, unless told
-#define BASELINE_SHARE        50     // baselines are slower by that much
-#define FULL_BASELINE_SAMPLES 100000
-#define POSTURES_PER_PART     50
-#define SAMPLES_PER_PART      2500
-#define SEED                  2019
+#define ORIENTATION_FINEST 12
+#define BASELINE_SHARE     50 // baselines are slower by that much
+#define POSTURES_PER_PART  50
+#define SAMPLES_PER_PART   2500
+#define SEED               2019
 
 typedef struct part {
     const erik_row *row;
@@ -70,28 +67,26 @@ static void name_rows(erik_run *run)
     }
     for (int i = ERIK_TWO_TASK; i < ERIK_ROWS; ++i) {
         erik_row *row = &run->rows[i];
-        bool has_posture = i < ERIK_NO_POSTURE;
-        int most = has_posture ? 100 << (i - ERIK_TWO_TASK) : 100;
+        bool has_posture = i < ERIK_NO_POSTURE, as_printed = i >= ERIK_AS_PRINTED && has_posture;
+        int most = has_posture ? 100 << ((i - ERIK_TWO_TASK) % 3) : 100;
         double filter = 3.0 * run->problems[ERIK_C]->options.threshold; // the paper's
         row->problem = ERIK_C;
         row->printed = has_posture ? evaluate_printed_two_task(most) : NULL;
         row->run = (evaluate_run){.solver = has_posture ? EVALUATE_TWO_TASK : EVALUATE_TWO_TASK_NO_POSTURE,
                                   .max_iterations = most,
                                   .correct_flip = true,
+                                  .as_printed = as_printed,
                                   .filter = filter,
                                   .now = reproduce_now};
-        snprintf(row->name, sizeof row->name, "DLS%d%s", most, has_posture ? "" : "_nopost");
+        snprintf(row->name, sizeof row->name, "DLS%d%s", most, !has_posture ? "_nopost" : as_printed ? " printed" : "");
     }
 }
 
-// Problems and rows without results; aggravation 0: the usual one.
-static erik_run *make_run(double aggravation)
+erik_run *erik_make_run(const poise_erik_options *options)
 {
     erik_run *run = needed(calloc(1, sizeof *run));
-    poise_erik_options options = poise_erik_options_default();
-    options.aggravation = aggravation > 0.0 ? aggravation : options.aggravation;
     for (int i = 0; i < EVALUATE_SKELETONS; ++i) {
-        need(evaluate_problem_create(i, &options, EVALUATE_YXZ, ORIENTATION_FINEST, &run->problems[i]) == POISE_OK);
+        need(evaluate_problem_create(i, options, EVALUATE_YXZ, ORIENTATION_FINEST, &run->problems[i]) == POISE_OK);
     }
     name_rows(run);
     return run;
@@ -99,7 +94,8 @@ static erik_run *make_run(double aggravation)
 
 const erik_run *erik_problems(reproduce *r)
 {
-    r->erik = r->erik ? r->erik : make_run(0.0);
+    poise_erik_options options = poise_erik_options_default();
+    r->erik = r->erik ? r->erik : erik_make_run(&options);
     return r->erik;
 }
 
@@ -257,8 +253,7 @@ static void close_work(const reproduce *r, work *w)
     free(w->mine);
 }
 
-// Together; the results are rank 0's.
-static bool run_rows(reproduce *r, erik_run *run, int first, int last, int64_t samples, const char *file_name)
+bool erik_run_rows(reproduce *r, erik_run *run, int first, int last, int64_t samples, const char *file_name)
 {
     work w = {.device = run->rows[first].run.solver == EVALUATE_ERIK ? r->device : NULL};
     pthread_mutex_init(&w.lock, NULL);
@@ -285,289 +280,32 @@ const erik_run *erik_results(reproduce *r, bool with_baselines)
 {
     erik_problems(r);
     erik_run *run = r->erik;
-    int64_t samples = r->samples > 0 ? r->samples : r->is_full ? 0 : SAMPLES;
-    int64_t baselines = samples > 0 ? (samples + BASELINE_SHARE - 1) / BASELINE_SHARE : FULL_BASELINE_SAMPLES;
+    int64_t samples = r->samples > 0 ? r->samples : r->is_full ? 0 : ERIK_SAMPLES;
+    int64_t baselines = samples > 0 ? (samples + BASELINE_SHARE - 1) / BASELINE_SHARE : 0;
     if (!run->has_erik) {
-        run->has_erik = run_rows(r, run, ERIK_A, ERIK_TWO_TASK, samples, "erik-evaluation.progress");
+        run->has_erik = erik_run_rows(r, run, ERIK_A, ERIK_TWO_TASK, samples, "erik-evaluation.progress");
     }
     if (run->has_erik && with_baselines && !run->has_baselines) {
-        run->has_baselines = run_rows(r, run, ERIK_TWO_TASK, ERIK_ROWS, baselines, "erik-baselines.progress");
+        run->has_baselines = erik_run_rows(r, run, ERIK_TWO_TASK, ERIK_ROWS, baselines, "erik-baselines.progress");
     }
     if (!run->has_erik || (with_baselines && !run->has_baselines) || !rank_leads()) {
         return NULL;
     }
     reproduce_note(r,
                    "%s%" PRId64 " samples of %s: postures in unions of grids as the paper has them, %" PRId64
-                   " orientations R_y R_x R_z (the paper's 7609 are not known), aggravation %g.%s",
+                   " orientations R_y R_x R_z (the paper's 7609 are not known), one setting for all.%s",
                    samples > 0 ? "" : "All there are, ", run->rows[ERIK_C].results.error.count,
                    samples > 0 ? "each skeleton" : "skeleton C", run->problems[0]->orientation_count,
-                   run->problems[0]->options.aggravation, samples > 0 && !r->is_full ? " --full takes them all." : "");
+                   samples > 0 && !r->is_full ? " --full takes them all." : "");
     if (r->device) {
         reproduce_note(r, "ERIK on %s: the time of a sample there is its share of the time of all.", r->device->name());
     }
     return run;
 }
 
-// ---- Tables --------------------------------------------------------------------------------------------------------------
-
-static double or_nothing(double printed)
-{
-    return printed != 0.0 ? printed : NAN;
-}
-
-// Printed and ours side by side at place `at`.
-static void draw_pair(plot *p, double at, double printed, double ours)
-{
-    if (printed > 0.0) {
-        plot_bar(p, (plot_style){.fill = PLOT_GREY}, at - 0.36, 0.0, at - 0.02, printed, "printed");
-    }
-    plot_bar(p, (plot_style){.fill = PLOT_BLUE}, at + 0.02, 0.0, at + 0.36, ours, "here");
-}
-
-static bool draw_iterations(reproduce *r, const erik_run *run)
-{
-    static const char *const skeletons[] = {"A", "B", "C", "D", "E", "F", "G"};
-    static const char *const baselines[] = {"DLS100", "DLS200", "DLS400"};
-    plot *p = plot_create(r->now->title, "Mean iterations of a sample", reproduce_foot(r), 2, 1, 320.0, 220.0);
-    plot_panel(p, 0, 0,
-               &(plot_panel_options){.title = "ERIK on skeletons A to G",
-                                     .x = {.names = skeletons, .name_count = 7},
-                                     .y = {.label = "iterations"}});
-    for (int i = 0; i < EVALUATE_SKELETONS; ++i) {
-        draw_pair(p, i, run->rows[i].printed->iterations, run->rows[i].results.iterations.mean);
-    }
-    plot_panel(p, 1, 0,
-               &(plot_panel_options){.title = "two-task damped least squares on C",
-                                     .x = {.names = baselines, .name_count = 3},
-                                     .y = {.label = NULL}});
-    for (int i = 0; i < 3; ++i) {
-        const erik_row *row = &run->rows[ERIK_TWO_TASK + i];
-        draw_pair(p, i, row->printed->iterations, row->results.iterations.mean);
-    }
-    return reproduce_plot(r, p, "");
-}
-
-static bool draw_errors(reproduce *r, const erik_run *run)
-{
-    static const char *const solvers[] = {"ERIK", "DLS100", "DLS200", "DLS400"};
-    static const char *const titles[] = {"combined error", "orientation error", "posture error × 0.2"};
-    plot *p = plot_create(r->now->title, "Mean errors", reproduce_foot(r), 3, 1, 240.0, 200.0);
-    for (int k = 0; k < 3; ++k) {
-        plot_panel(p, k, 0,
-                   &(plot_panel_options){.title = titles[k],
-                                         .x = {.names = solvers, .name_count = 4},
-                                         .y = {.from = 0.0, .to = 0.1, .step = 0.02}});
-        for (int i = 0; i < 4; ++i) {
-            const erik_row *row = &run->rows[i == 0 ? ERIK_C : ERIK_TWO_TASK + i - 1];
-            const evaluate_printed *q = row->printed;
-            const evaluate_results *x = &row->results;
-            draw_pair(p, i,
-                      k == 0   ? q->error
-                      : k == 1 ? q->orientation
-                               : q->posture,
-                      k == 0   ? x->error.mean
-                      : k == 1 ? x->orientation.mean
-                               : x->posture.mean);
-        }
-    }
-    return reproduce_plot(r, p, "");
-}
-
-static bool table8(reproduce *r, const experiment *e)
-{
-    static const sheet_column columns[] = {
-        {.key = "run", .head = "run"},
-        {.key = "samples", .head = "samples", .format = "%.0f"},
-        {.key = "printed_iterations", .head = "mean", .format = "%.2f"},
-        {.key = "iterations", .head = "ours", .format = "%.2f"},
-        {.key = "printed_iterations_deviation", .head = "SD", .format = "%.2f"},
-        {.key = "iterations_deviation", .head = "ours", .format = "%.2f"},
-        {.key = "printed_iterations_most", .head = "max", .format = "%.0f"},
-        {.key = "iterations_most", .head = "ours", .format = "%.0f"},
-        {.key = "left_out", .head = NULL, .format = "%.0f"},
-        {.key = "printed_milliseconds", .head = "ms", .format = "%.0f", .is_time = true},
-        {.key = "microseconds", .head = "ours, us", .format = "%.4g", .is_time = true},
-        {0},
-    };
-    const erik_run *run = erik_results(r, true);
-    sheet *s = run ? sheet_create(columns) : NULL;
-    (void)e;
-    for (int i = 0; s && i < ERIK_NO_POSTURE; ++i) {
-        const evaluate_results *x = &run->rows[i].results;
-        const evaluate_printed *p = run->rows[i].printed;
-        sheet_text(s, run->rows[i].name);
-        sheet_number(s, (double)x->iterations.count);
-        sheet_number(s, p->iterations);
-        sheet_number(s, x->iterations.mean);
-        sheet_number(s, p->iterations_deviation);
-        sheet_number(s, evaluate_statistics_deviation(&x->iterations));
-        sheet_number(s, p->iterations_most);
-        sheet_number(s, x->iterations.most);
-        sheet_number(s, (double)x->left_out);
-        sheet_number(s, p->milliseconds);
-        sheet_number(s, x->time.mean);
-    }
-    return run && reproduce_sheet(r, s, "Iterations, and time of a sample: printed, then ours", "") &&
-           draw_iterations(r, run);
-}
-
-static void add_errors(sheet *s, const erik_row *row)
-{
-    static const char *const names[3] = {"combined", "orientation", "posture x 0.2"};
-    const evaluate_printed *p = row->printed;
-    const evaluate_statistics *x[3] = {&row->results.error, &row->results.orientation, &row->results.posture};
-    const double printed[3][2] = {
-        {p->error, p->error_deviation}, {p->orientation, p->orientation_deviation}, {p->posture, p->posture_deviation}};
-    for (int k = 0; k < 3; ++k) {
-        sheet_text(s, row->problem == ERIK_C && row->run.solver == EVALUATE_ERIK ? "ERIK" : row->name);
-        sheet_text(s, names[k]);
-        sheet_number(s, or_nothing(printed[k][0]));
-        sheet_number(s, x[k]->mean);
-        sheet_number(s, or_nothing(printed[k][1]));
-        sheet_number(s, evaluate_statistics_deviation(x[k]));
-        sheet_number(s, x[k]->most);
-        sheet_number(s, (double)x[k]->count);
-    }
-}
-
-static bool print_skeletons(reproduce *r, const erik_run *run)
-{
-    static const sheet_column columns[] = {
-        {.key = "skeleton", .head = "skeleton"},
-        {.key = "combined", .head = "combined", .format = "%.4f"},
-        {.key = "orientation", .head = "orientation", .format = "%.4f"},
-        {.key = "posture", .head = "posture x 0.2", .format = "%.4f"},
-        {.key = "reached_percent", .head = "<= 0.04 %", .format = "%.2f"},
-        {.key = "aimed_percent", .head = "aimed %", .format = "%.2f"},
-        {.key = "limits_broken", .head = "broken", .format = "%.0f"},
-        {0},
-    };
-    sheet *s = sheet_create(columns);
-    for (int i = 0; i < EVALUATE_SKELETONS; ++i) {
-        const evaluate_results *x = &run->rows[i].results;
-        double share = 100.0 / (double)x->error.count;
-        sheet_text(s, run->rows[i].name);
-        sheet_number(s, x->error.mean);
-        sheet_number(s, x->orientation.mean);
-        sheet_number(s, x->posture.mean);
-        sheet_number(s, share * (double)x->reached);
-        sheet_number(s, share * (double)x->aimed);
-        sheet_number(s, (double)x->violations);
-    }
-    return reproduce_sheet(r, s, "ERIK on all skeletons, ours (the paper prints figures only)", "-skeletons");
-}
-
-static bool table9(reproduce *r, const experiment *e)
-{
-    static const sheet_column columns[] = {
-        {.key = "solver", .head = "solver"},
-        {.key = "error", .head = "error"},
-        {.key = "printed_mean", .head = "mean", .format = "%.6f"},
-        {.key = "mean", .head = "ours", .format = "%.6f"},
-        {.key = "printed_deviation", .head = "SD", .format = "%.6f"},
-        {.key = "deviation", .head = "ours", .format = "%.6f"},
-        {.key = "most", .head = "max", .format = "%.4f"},
-        {.key = "samples", .head = NULL, .format = "%.0f"},
-        {0},
-    };
-    const erik_run *run = erik_results(r, true);
-    sheet *s = run ? sheet_create(columns) : NULL;
-    (void)e;
-    if (!run) {
-        return false;
-    }
-    add_errors(s, &run->rows[ERIK_C]);
-    for (int i = ERIK_TWO_TASK; i < ERIK_NO_POSTURE; ++i) {
-        add_errors(s, &run->rows[i]);
-    }
-    return reproduce_sheet(r, s, "Errors on skeleton C: printed, then ours", "") && print_skeletons(r, run) &&
-           draw_errors(r, run);
-}
-
-// ---- The aggravation -----------------------------------------------------------------------------------------------------
-
-enum { AGGRAVATIONS = 4 };
-static const double aggravations[AGGRAVATIONS] = {1.0, 1.25, 1.5, 2.0};
-
-static bool print_aggravation(reproduce *r, erik_run *const *runs)
-{
-    static const sheet_column columns[] = {
-        {.key = "skeleton", .head = ""},
-        {.key = "printed_iterations", .head = "iter.", .format = "%.2f"},
-        {.key = "iterations_1", .head = "1.0", .format = "%.2f"},
-        {.key = "iterations_1.25", .head = "1.25", .format = "%.2f"},
-        {.key = "iterations_1.5", .head = "1.5", .format = "%.2f"},
-        {.key = "iterations_2", .head = "2.0", .format = "%.2f"},
-        {.key = "printed_combined", .head = "error", .format = "%.4f"},
-        {.key = "combined_1", .head = "1.0", .format = "%.4f"},
-        {.key = "combined_1.25", .head = "1.25", .format = "%.4f"},
-        {.key = "combined_1.5", .head = "1.5", .format = "%.4f"},
-        {.key = "combined_2", .head = "2.0", .format = "%.4f"},
-        {0},
-    };
-    sheet *s = sheet_create(columns);
-    for (int i = 0; i < EVALUATE_SKELETONS; ++i) {
-        const evaluate_printed *printed = runs[0]->rows[i].printed;
-        sheet_text(s, runs[0]->rows[i].name);
-        sheet_number(s, printed->iterations);
-        for (int k = 0; k < AGGRAVATIONS; ++k) {
-            sheet_number(s, runs[k]->rows[i].results.iterations.mean);
-        }
-        sheet_number(s, or_nothing(printed->error));
-        for (int k = 0; k < AGGRAVATIONS; ++k) {
-            sheet_number(s, runs[k]->rows[i].results.error.mean);
-        }
-    }
-    return reproduce_sheet(r, s, "Mean iterations and combined error: printed, then ours at four aggravations", "");
-}
-
-static bool draw_aggravation(reproduce *r, erik_run *const *runs)
-{
-    plot *p = plot_create(r->now->title, "How much more a bend counts than the one before it; 1.5 is the default here",
-                          reproduce_foot(r), 2, 1, 300.0, 230.0);
-    for (int panel = 0; panel < 2; ++panel) {
-        plot_panel(p, panel, 0,
-                   &(plot_panel_options){.title = panel == 0 ? "combined error" : "iterations, % off the printed ones",
-                                         .x = {.label = "aggravation", .from = 0.9, .to = 2.1, .step = 0.5},
-                                         .y = {.from = panel == 0 ? 0.0 : -40.0, .to = panel == 0 ? 0.05 : 40.0}});
-        for (int i = 1; i < EVALUATE_SKELETONS; ++i) {
-            double y[AGGRAVATIONS];
-            for (int k = 0; k < AGGRAVATIONS; ++k) {
-                const erik_row *row = &runs[k]->rows[i];
-                y[k] = panel == 0 ? row->results.error.mean
-                                  : 100.0 * (row->results.iterations.mean / row->printed->iterations - 1.0);
-            }
-            plot_style look = {.color = erik_colors[i], .width = 2.0, .size = 6.0};
-            plot_line(p, look, aggravations, y, AGGRAVATIONS, runs[0]->rows[i].name);
-            plot_points(p, look, aggravations, y, AGGRAVATIONS, NULL);
-        }
-    }
-    return reproduce_plot(r, p, "");
-}
-
-static bool run_aggravation(reproduce *r, const experiment *e)
-{
-    erik_run *runs[AGGRAVATIONS] = {NULL};
-    int64_t samples = r->samples > 0 ? r->samples : r->is_full ? 10 * SAMPLES : SAMPLES / 5;
-    bool works = true;
-    (void)e;
-    reproduce_note(r, "%" PRId64 " samples of each skeleton. The paper does not give its aggravation.", samples);
-    for (int k = 0; k < AGGRAVATIONS && works; ++k) {
-        char file[64];
-        snprintf(file, sizeof file, "erik-aggravation-%g.progress", aggravations[k]);
-        runs[k] = make_run(aggravations[k]);
-        works = run_rows(r, runs[k], ERIK_A, ERIK_TWO_TASK, samples, file);
-    }
-    works = works && rank_leads() && print_aggravation(r, runs) && draw_aggravation(r, runs);
-    for (int k = 0; k < AGGRAVATIONS; ++k) {
-        erik_run_destroy(runs[k]);
-    }
-    return works;
-}
-
 const experiment erik_experiments[] = {
-    {"erik-table8", "Iterations and time of ERIK and DLS", ERIK_SOURCE ", Table 8", false, table8, true},
-    {"erik-table9", "Errors of ERIK and DLS on skeleton C", ERIK_SOURCE ", Table 9", false, table9, true},
+    {"erik-table8", "Iterations and time of ERIK and DLS", ERIK_SOURCE ", Table 8", false, erik_print_iterations, true},
+    {"erik-table9", "Errors of ERIK and DLS on skeleton C", ERIK_SOURCE ", Table 9", false, erik_print_errors, true},
     {"erik-fig7", "Five postures of skeleton C", ERIK_SOURCE ", Fig. 7", false, erik_draw_postures, false},
     {"erik-fig8", "All postures of skeleton C", ERIK_SOURCE ", Fig. 8", false, erik_draw_postures, false},
     {"erik-fig9", "All target orientations", ERIK_SOURCE ", Fig. 9", false, erik_draw_orientations, false},
@@ -575,7 +313,8 @@ const experiment erik_experiments[] = {
     {"erik-fig11", "Distributions of the errors, skeletons B to G", ERIK_SOURCE ", Fig. 11", false, erik_draw_normals, true},
     {"erik-fig12", "Histograms of the errors, skeletons A to G", ERIK_SOURCE ", Fig. 12", false, erik_draw_histograms, true},
     {"erik-fig13", "Distributions of the errors of ERIK and DLS", ERIK_SOURCE ", Fig. 13", false, erik_draw_normals, true},
-    {"erik-aggravation", "Errors and iterations against the aggravation", ERIK_SOURCE ", eq. 21", false, run_aggravation,
-     true},
+    {"erik-aggravation", "Errors and iterations against the aggravation", ERIK_SOURCE ", eq. 21", false,
+     erik_print_aggravation, true},
+    {"erik-fit", "One setting against all that is printed", ERIK_SOURCE ", Tables 8 and 9", false, erik_print_fit, true},
     {0},
 };

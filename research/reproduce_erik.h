@@ -8,13 +8,17 @@
 
 #define ERIK_SOURCE "Ribeiro & Paiva 2019"
 
-// Rows: ERIK on skeletons A to G; damped least squares with two tasks on C, with the paper's flip correction and filter, at
-// three limits of iterations; the same without the posture task.
+#define ERIK_SAMPLES 100000 // of each skeleton, unless told
+
+// Rows: ERIK on skeletons A to G; damped least squares with two tasks on C, with the paper's filter, at three limits of
+// iterations, first with the target flipped to suit the posture, then as the paper flips it; the same without the posture
+// task.
 enum {
     ERIK_A = 0,
     ERIK_C = 2,
     ERIK_TWO_TASK = EVALUATE_SKELETONS, // 100, 200, 400
-    ERIK_NO_POSTURE = ERIK_TWO_TASK + 3,
+    ERIK_AS_PRINTED = ERIK_TWO_TASK + 3,
+    ERIK_NO_POSTURE = ERIK_AS_PRINTED + 3,
     ERIK_ROWS
 };
 
@@ -38,6 +42,19 @@ extern const char *const erik_colors[EVALUATE_SKELETONS];
 // second is together, and for rank 0 alone it is not NULL.
 const erik_run *erik_problems(reproduce *r);
 const erik_run *erik_results(reproduce *r, bool with_baselines);
+
+// Problems and rows of a setting, without results; and the results of rows first to last - 1, all samples where `samples` is
+// 0. The latter is together, and the results are rank 0's.
+erik_run *erik_make_run(const poise_erik_options *options);
+bool erik_run_rows(reproduce *r, erik_run *run, int first, int last, int64_t samples, const char *file_name);
+
+// reproduce_erik_tables.c
+bool erik_print_iterations(reproduce *r, const experiment *e);
+bool erik_print_errors(reproduce *r, const experiment *e);
+
+// reproduce_erik_fit.c
+bool erik_print_aggravation(reproduce *r, const experiment *e);
+bool erik_print_fit(reproduce *r, const experiment *e);
 
 // reproduce_erik_figures.c
 bool erik_draw_postures(reproduce *r, const experiment *e);

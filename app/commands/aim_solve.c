@@ -24,6 +24,7 @@ aim_settings aim_settings_default(const aim_end *end)
                       .two_task = two_task_options_default()};
     s.expressive.body = s.erik.body = end->body;
     s.expressive.tip = s.erik.tip = end->tip;
+    s.erik.warm = true; // along a path
     return s;
 }
 
@@ -63,11 +64,14 @@ static const setting settings_table[] = {
     {"avoid_edges", FOR_ERIK, VALUE_FLAG, IN_ERIK(avoid_edges)},
     {"offset_trick", FOR_ERIK, VALUE_FLAG, IN_ERIK(offset_trick)},
     {"ccd_trick", FOR_ERIK, VALUE_FLAG, IN_ERIK(ccd_trick)},
+    {"warm", FOR_ERIK, VALUE_FLAG, IN_ERIK(warm)},
+    {"gain", FOR_ERIK, VALUE_NUMBER, IN_ERIK(gain)},
     {"exact_orientation", FOR_ERIK, VALUE_FLAG, IN_ERIK(exact_orientation)},
     {"restarts", FOR_ERIK, VALUE_COUNT, IN_ERIK(restarts)},
     {"max_iterations", FOR_TWO_TASK, VALUE_COUNT, IN_TWO_TASK(max_iterations)},
     {"use_posture", FOR_TWO_TASK, VALUE_FLAG, IN_TWO_TASK(use_posture)},
     {"correct_flip", FOR_TWO_TASK, VALUE_FLAG, IN_TWO_TASK(correct_flip)},
+    {"flip_as_printed", FOR_TWO_TASK, VALUE_FLAG, IN_TWO_TASK(flip_as_printed)},
     {"longest_step", FOR_TWO_TASK, VALUE_NUMBER, IN_TWO_TASK(longest_step)},
     {"error_clamp", FOR_TWO_TASK, VALUE_NUMBER, IN_TWO_TASK(error_clamp)},
     {"max_iterations", FOR_EXPRESSIVE, VALUE_COUNT, IN_EXPRESSIVE(max_iterations)},
@@ -168,6 +172,7 @@ struct aim_solver {
     aim_settings settings;
     poise_kinematics *kinematics;
     poise_erik *erik;              // NULL: no chain of hinges
+    poise_erik *follower;          // of ERIK: from the last answer
     poise_expressive *cold, *warm; // of EXPRESSIVE only
 };
 
@@ -187,9 +192,13 @@ static bool create_parts(aim_solver *s, char *reason)
     poise_error error = {0};
     aim_settings *how = &s->settings;
     how->expressive.symmetric_endpoint = how->erik.symmetric_endpoint = how->symmetric;
-    bool has_chain = poise_erik_create(s->model, &how->erik, NULL, &s->erik, &error) == POISE_OK;
+    poise_erik_options cold = how->erik;
+    cold.warm = false;
+    bool has_chain = poise_erik_create(s->model, &cold, NULL, &s->erik, &error) == POISE_OK;
     if (!has_chain) {
         s->erik = NULL;
+    } else if (how->method == AIM_ERIK && how->erik.warm) {
+        need(poise_erik_create(s->model, &how->erik, NULL, &s->follower, NULL) == POISE_OK);
     }
     if (!has_chain && (how->method != AIM_EXPRESSIVE || error.status == POISE_ERROR_ARGUMENT)) {
         return fail(s, &error, reason);
@@ -222,6 +231,7 @@ void aim_solver_destroy(aim_solver *solver)
         poise_expressive_destroy(solver->cold);
         poise_expressive_destroy(solver->warm);
         poise_erik_destroy(solver->erik);
+        poise_erik_destroy(solver->follower);
         poise_kinematics_destroy(solver->kinematics);
         free(solver);
     }
@@ -360,12 +370,13 @@ static poise_quat facing(const aim_solver *s, poise_vec3 direction)
     return poise_quat_multiply(arc(axis, direction), tip_rotation(s));
 }
 
-static poise_status solve_orientation(aim_solver *s, poise_quat wanted, const double *posture, double *q,
+static poise_status solve_orientation(aim_solver *s, poise_quat wanted, const double *posture, bool follows, double *q,
                                       poise_erik_report *report)
 {
     poise_erik_report now;
+    poise_erik *erik = follows && s->follower ? s->follower : s->erik;
     poise_status status = s->settings.method == AIM_ERIK
-                              ? poise_erik_solve(s->erik, posture, wanted, q, &now, NULL)
+                              ? poise_erik_solve(erik, posture, wanted, q, &now, NULL)
                               : two_task_solve(s->erik, &s->settings.two_task, posture, wanted, q, &now);
     now.iterations += report->iterations;
     *report = status == POISE_OK ? now : *report;
@@ -374,7 +385,7 @@ static poise_status solve_orientation(aim_solver *s, poise_quat wanted, const do
 
 // The direction to a point depends on where the tip comes to lie: a fixed point d = direction from the tip of the answer to
 // d. Steps towards it, shorter where they lead away, until the angle left is small; then the best of them once more.
-static poise_status solve_point(aim_solver *s, const aim_target *target, const double *posture, double *q,
+static poise_status solve_point(aim_solver *s, const aim_target *target, const double *posture, bool follows, double *q,
                                 poise_erik_report *report)
 {
     enum { ROUNDS = 40 };
@@ -384,7 +395,7 @@ static poise_status solve_point(aim_solver *s, const aim_target *target, const d
     poise_vec3 d = unit(wanted_direction(s, target), from), best = d, wanted = d; // wanted: from the tip of the best
     poise_quat rest = tip_rotation(s);
     for (int i = 0; i < ROUNDS && least > settled; ++i) {
-        poise_status status = solve_orientation(s, poise_quat_multiply(arc(from, d), rest), posture, q, report);
+        poise_status status = solve_orientation(s, poise_quat_multiply(arc(from, d), rest), posture, follows, q, report);
         if (status != POISE_OK) {
             return status;
         }
@@ -402,21 +413,21 @@ static poise_status solve_point(aim_solver *s, const aim_target *target, const d
                             share * wanted.z + keep * best.z);
         d = unit(d, from);
     }
-    return solve_orientation(s, poise_quat_multiply(arc(from, best), rest), posture, q, report);
+    return solve_orientation(s, poise_quat_multiply(arc(from, best), rest), posture, follows, q, report);
 }
 
 // ERIK and two tasks take orientations.
-static poise_status solve_chain(aim_solver *s, const aim_target *target, const double *posture, double *q,
+static poise_status solve_chain(aim_solver *s, const aim_target *target, const double *posture, bool follows, double *q,
                                 poise_erik_report *report)
 {
     poise_kinematics_update(s->kinematics, posture, NULL);
     switch (target->kind) {
     case AIM_POINT:
-        return solve_point(s, target, posture, q, report);
+        return solve_point(s, target, posture, follows, q, report);
     case AIM_DIRECTION:
-        return solve_orientation(s, facing(s, target->vector), posture, q, report);
+        return solve_orientation(s, facing(s, target->vector), posture, follows, q, report);
     default:
-        return solve_orientation(s, target->rotation, posture, q, report);
+        return solve_orientation(s, target->rotation, posture, follows, q, report);
     }
 }
 
@@ -453,7 +464,7 @@ bool aim_solve(aim_solver *solver, const aim_target *target, const double *postu
         }
     } else {
         poise_erik_report report = {0};
-        if (solve_chain(solver, target, posture, q, &report) != POISE_OK) {
+        if (solve_chain(solver, target, posture, follows, q, &report) != POISE_OK) {
             return false;
         }
         result->outcome = poise_outcome_name(report.outcome);

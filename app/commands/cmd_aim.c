@@ -191,8 +191,8 @@ const app_command cmd_aim = {
         "Finds joint values within the limits whose end faces a direction, a place or has an orientation, with the "
         "least change of a posture. Methods: expressive, for any skeleton, from the last answer along a path, in two "
         "measures of shape; erik (Ribeiro & Paiva 2019), for chains of hinges; two-task, the damped least squares that "
-        "paper compares with. The last two take each target by itself, and orientations only: a place within their reach "
-        "may be missed.\n\n"
+        "paper compares with. The last two take orientations only: a place within their reach may be missed. Along a path "
+        "erik goes on from its last answer (warm), two-task takes each target by itself.\n\n"
         "The combined error is that of the paper: orientation_weight (1) times sqrt(2) sin(angle / 4), plus "
         "posture_weight (0.2) times the weighted mean change of the cosines of the bends. A target is reached when the "
         "first part is within the threshold (0.04, or 6.5 degrees); exit status 1 when one is not.\n\n"
@@ -201,18 +201,19 @@ const app_command cmd_aim = {
         "numbers, or of objects such as {\"at\": [1, 0, 0]}.\n\n"
         "Settings of all methods, with defaults:\n"
         "  orientation_weight=1 posture_weight=0.2 threshold=0.04\n"
-        "  aggravation=1.5 (how much more a bend counts than the one before it)\n"
+        "  aggravation=1.46 (how much more a bend counts than the one before it)\n"
         "  symmetric_endpoint=on (the end may be rolled by half a turn)\n"
         "of expressive:\n"
         "  max_iterations=25 searches=4 gain=0.005 inertia=0.05\n"
         "  exact=on length_scale=1 use_erik=off\n"
         "of erik:\n"
-        "  max_iterations=30 max_sweeps=20 precision=1e-4 stall=1e-6\n"
-        "  disturbance=0.02 window=3 tolerance=1e-4 avoid_edges=on\n"
-        "  offset_trick=on ccd_trick=on exact_orientation=off restarts=30\n"
+        "  max_iterations=13 max_sweeps=20 precision=4.8e-4 stall=1e-6\n"
+        "  disturbance=0.046 window=4 tolerance=1e-9 avoid_edges=on\n"
+        "  offset_trick=on ccd_trick=on warm=on gain=0.01\n"
+        "  exact_orientation=off restarts=30\n"
         "of two-task:\n"
         "  max_iterations=100 use_posture=on correct_flip=on\n"
-        "  longest_step=0.3 error_clamp=0.5\n",
+        "  flip_as_printed=off longest_step=0.3 error_clamp=0.5\n",
     .options = options,
     .examples = examples,
     .run = run,

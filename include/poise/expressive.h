@@ -53,7 +53,7 @@ typedef struct poise_expressive_options {
     double goal_weight;         // 1; > 0
     double posture_weight;      // 0.2
     double threshold;           // 0.04: an error up to this counts as reached
-    double aggravation;         // 1.5: how much more a bend counts than the one before it on the chain; > 0
+    double aggravation;         // 1.46: how much more a bend counts than the one before it on the chain; > 0
     double length_scale;        // 1: length that counts as an error of 1; > 0
     bool symmetric_endpoint; // true: an ORIENTATION goal on `body` may be met rolled by half a turn about the last segment
     bool warm;               // true: q comes in as the last answer; false: only joints that nothing decides keep their q

@@ -23,21 +23,28 @@ static evaluate_results sample(int skeleton, const poise_erik_options *options, 
     return results;
 }
 
-// 10,000 samples: the standard error of a mean is about 1 %.
+// One setting, the defaults: all seven means within 10 %, deviations and maxima near, C's errors within one printed
+// deviation and its combined error within 10 %. 40,000 samples: the standard error of a mean is about half a percent.
 TEST(errors_and_iterations_are_those_of_the_paper)
 {
     poise_erik_options options = poise_erik_options_default();
     const evaluate_run run = {.solver = EVALUATE_ERIK};
-    options.aggravation = 1.25;
     for (int s = 0; s < EVALUATE_SKELETONS; ++s) {
         const evaluate_printed *printed = &evaluate_skeleton_at(s)->printed;
-        evaluate_results results = sample(s, &options, &run, 10000);
+        evaluate_results results = sample(s, &options, &run, 40000);
         double ratio = results.iterations.mean / printed->iterations;
-        ck_assert_msg(ratio > 0.85 && ratio < 1.15, "%c: %g iterations", evaluate_skeleton_at(s)->letter,
-                      results.iterations.mean);
+        double spread = evaluate_statistics_deviation(&results.iterations) / printed->iterations_deviation;
+        char letter = evaluate_skeleton_at(s)->letter;
+        ck_assert_msg(ratio > 0.9 && ratio < 1.1, "%c: %g iterations", letter, results.iterations.mean);
+        ck_assert_msg(spread > 0.85 && spread < 1.15, "%c: deviation %g of the printed one", letter, spread);
+        ck_assert_msg(results.iterations.most > 6 && results.iterations.most <= 13, "%c: %g iterations at most", letter,
+                      results.iterations.most);
         ck_assert_int_eq(results.violations, 0);
-        ck_assert_msg(printed->error == 0.0 || fabs(results.error.mean / printed->error - 1.0) < 0.1, "error %g",
-                      results.error.mean);
+        if (printed->error > 0.0) {
+            ck_assert_double_lt(fabs(results.error.mean / printed->error - 1.0), 0.1);
+            ck_assert_double_lt(fabs(results.orientation.mean - printed->orientation), printed->orientation_deviation);
+            ck_assert_double_lt(fabs(results.posture.mean - printed->posture), printed->posture_deviation);
+        }
     }
 }
 
@@ -48,17 +55,15 @@ TEST(skeletons_come_in_the_order_of_the_paper)
     poise_erik_options options = poise_erik_options_default();
     const evaluate_run run = {.solver = EVALUATE_ERIK};
     evaluate_results r[EVALUATE_SKELETONS];
-    for (int s = 0; s < EVALUATE_SKELETONS; ++s) {
-        r[s] = sample(s, &options, &run, 15000);
-    }
     enum { A, B, C, D, E, F, G };
+    for (int s = 0; s < EVALUATE_SKELETONS; ++s) {
+        r[s] = sample(s, &options, &run, s >= D && s <= F ? 60000 : 15000);
+    }
     const int order[] = {A, B, C, E, D, F, G};
     for (int i = 1; i < EVALUATE_SKELETONS; ++i) {
         const evaluate_results *worse = &r[order[i - 1]], *better = &r[order[i]];
         ck_assert_msg(better->error.mean < worse->error.mean, "error: %c before %c", 'A' + order[i], 'A' + order[i - 1]);
-        // D and E differ by half a percent here, less than samples tell
-        double slack = order[i] == D ? 1.02 : 1.0;
-        ck_assert_msg(better->posture.mean < slack * worse->posture.mean, "posture: %c before %c", 'A' + order[i],
+        ck_assert_msg(better->posture.mean < worse->posture.mean, "posture: %c before %c", 'A' + order[i],
                       'A' + order[i - 1]);
     }
     ck_assert_double_lt(r[D].orientation.mean, r[F].orientation.mean);
@@ -78,17 +83,22 @@ TEST(every_extension_helps)
         poise_erik_options without = options;
         bool *const extensions[] = {&without.symmetric_endpoint, &without.offset_trick, &without.avoid_edges,
                                     &without.ccd_trick};
-        const double least_loss[] = {0.25, 0.03, 0.005, 0.0};
+        const double least_loss[] = {0.25, 0.005, -0.02, 0.0}; // edges are avoided for the orientation's sake, see below
         *extensions[i] = false;
         evaluate_results results = sample(2, &without, &run, 5000);
         ck_assert_msg((double)(all - results.reached) / 5000 >= least_loss[i] - 0.003, "extension %d: %lld, without %lld", i,
                       (long long)all, (long long)results.reached);
     }
+    // edges are singular for C: without keeping off them its orientation suffers
+    poise_erik_options on_edges = options;
+    on_edges.avoid_edges = false;
+    double off_edges = sample(2, &options, &run, 5000).orientation.mean;
+    ck_assert_double_gt(sample(2, &on_edges, &run, 5000).orientation.mean, 1.5 * off_edges);
     // CCD is for what the rest cannot aim
     evaluate_results with = sample(6, &options, &run, 5000);
     options.ccd_trick = false;
     evaluate_results without = sample(6, &options, &run, 5000);
-    ck_assert_int_gt(with.aimed, without.aimed + 12);
+    ck_assert_int_gt(with.aimed, without.aimed + 5);
 }
 
 TEST(two_tasks_are_worse_than_erik_at_every_cap)

@@ -518,6 +518,15 @@ static double frame_distance(const mat3 *a, const mat3 *b)
     return v3_norm(v3_sub(a->x, b->x)) + v3_norm(v3_sub(a->y, b->y)) + v3_norm(v3_sub(a->z, b->z));
 }
 
+// The posture warped, and as a candidate as it is.
+static void begin_phases(poise_erik *e, const double *q)
+{
+    pz_chain_set(&e->chain, q, &e->warped);
+    pz_chain_set(&e->chain, q, &e->now);
+    pz_bwcd_posture(e, &e->warped);
+    e->is_empty = false;
+}
+
 // Forward, every joint is put where its angle leads to the joint after it; backward, the root is back in its place.
 TEST(phases_leave_chains_within_limits)
 {
@@ -528,15 +537,14 @@ TEST(phases_leave_chains_within_limits)
         double q[CHAIN_MOST];
         scene_random_configuration(&random, r.model, q);
         ck_assert(pz_erik_take(e, q, scene_random_rotation(&random)));
-        pz_chain_set(&e->chain, q, &e->warped);
-        pz_bwcd_posture(e, &e->warped);
+        begin_phases(e, q);
         pz_forward_phase(e);
         ck_assert(poise_model_within_limits(r.model, e->now.theta));
         for (int k = 0; k < r.nq; ++k) {
             mat3 next = pz_turn(&e->chain.links[k], &e->forward[k], e->now.sine[k], e->now.cosine[k]);
             ck_assert_double_le(frame_distance(&next, &e->forward[k + 1]), 1e-13);
         }
-        ck_assert_double_le(frame_distance(&e->forward[r.nq - 1], &e->warped.Q[r.nq - 1]), 0.0);
+        ck_assert_double_le(v3_norm(v3_sub(e->forward[r.nq - 1].y, e->warped.Q[r.nq - 1].y)), 1e-12);
         pz_backward_phase(e);
         ck_assert(poise_model_within_limits(r.model, e->now.theta));
         ck_assert_double_le(frame_distance(&e->now.Q[0], &e->chain.base), 0.0);
@@ -557,8 +565,7 @@ TEST(a_swing_below_a_twister_points_where_the_forward_phase_had_it)
         double q[5];
         scene_random_configuration(&random, r.model, q);
         ck_assert(pz_erik_take(e, q, scene_random_rotation(&random)));
-        pz_chain_set(&e->chain, q, &e->warped);
-        pz_bwcd_posture(e, &e->warped);
+        begin_phases(e, q);
         // the root of the forward phase is off its place: turn all it left, so that the root has to follow
         pz_forward_phase(e);
         mat3 away = frame_of(scene_random_rotation(&random));
@@ -607,8 +614,7 @@ TEST(a_twister_turns_the_swing_below_it_whose_axis_is_askew)
         double q[4], lever = sqrt(swing->B * swing->B + swing->C_sine * swing->C_sine);
         scene_random_configuration(&random, r.model, q);
         ck_assert(pz_erik_take(e, q, scene_random_rotation(&random)));
-        pz_chain_set(&e->chain, q, &e->warped);
-        pz_bwcd_posture(e, &e->warped);
+        begin_phases(e, q);
         pz_forward_phase(e);
         mat3 away = frame_of(scene_random_rotation(&random));
         for (int k = 0; k <= r.nq; ++k) {

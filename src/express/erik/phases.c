@@ -3,9 +3,9 @@
 //
 // Forward, from the end to the root: every joint turns its frame of the candidate into that of the warped posture, finds the
 // angle that would lead from there to the frame of the joint after it, and is moved to where that angle does lead there. The
-// root comes off its place. Backward, from the root to the end: every joint is put where the one before ends, and aims at where the forward
-// phase had the joint after it. A swing below a twister may use it: what the swing cannot do in its own plane, the twister
-// turns that plane to.
+// root comes off its place. Backward, from the root to the end: every joint is put where the one before ends, and aims at
+// where the forward phase had the joint after it. A swing below a twister may use it: what the swing cannot do in its own
+// plane, the twister turns that plane to.
 #include "express/erik/erik_state.h"
 
 // ---- Forward -------------------------------------------------------------------------------------------------------------
@@ -25,10 +25,13 @@ static double forward_angle(const poise_erik *erik, int k, const mat3 *Q, const 
     return pz_limit_angle(link, angle[0]);
 }
 
-// PitchRA: the axis, in the frame of joint k > 0, by which a frame's roll is told. A twister has none of its own.
+// PitchRA: the axis, in the frame of joint k > 0, by which a frame's roll is told. A twister goes by the joint before it.
 static vec3 pitch_axis(const pz_chain *chain, int k)
 {
-    return chain->links[chain->links[k].kind == PZ_LINK_TWISTER ? k - 1 : k].R;
+    const pz_link *link = &chain->links[k], *parent = &chain->links[k - 1];
+    return link->kind != PZ_LINK_TWISTER ? link->R
+           : parent->C_is_identity       ? parent->R
+                                         : m3_apply_transposed(&parent->C, parent->R);
 }
 
 // The angle that rolls the pitch axis `from` to `to`. It is measured about the direction that the candidate's segment has,

@@ -24,7 +24,7 @@ poise_expressive_options poise_expressive_options_default(void)
                                       .goal_weight = 1.0,
                                       .posture_weight = 0.2,
                                       .threshold = 0.04,
-                                      .aggravation = 1.5,
+                                      .aggravation = 1.46,
                                       .length_scale = 1.0,
                                       .symmetric_endpoint = true,
                                       .warm = true,
