@@ -295,22 +295,27 @@ static int joint_q(const aim_solver *s, int position)
     return poise_model_joint_info(s->model, poise_erik_joint(s->erik, position).index).q;
 }
 
+// Runs of swings bend as the posture does or, where the twister before them is half a turn off against it, the other way:
+// the least mean over both, run by run. Twisters at root and end are free.
 static double shape_error(const aim_solver *s, const double *posture, const double *q)
 {
-    double sum = 0, weights = 0, power = 1, as_is = 0, other = 0;
-    for (int k = 0; k < poise_erik_joint_count(s->erik); ++k) {
-        if (poise_erik_joint(s->erik, k).is_twister) {
-            sum += fmin(as_is, other);
-            as_is = other = 0;
+    int count = poise_erik_joint_count(s->erik);
+    double weights = 0, power = 1, least[2] = {0, poise_erik_joint(s->erik, 0).is_twister ? 0 : INFINITY};
+    for (int k = 0; k < count; ++k) {
+        int i = joint_q(s, k);
+        if (!poise_erik_joint(s->erik, k).is_twister) {
+            least[0] += power * fabs(q[i] - posture[i]);
+            least[1] += power * fabs(q[i] + posture[i]);
+            weights += power;
+            power *= s->settings.erik.aggravation;
             continue;
         }
-        int i = joint_q(s, k);
-        as_is += power * fabs(q[i] - posture[i]);
-        other += power * fabs(q[i] + posture[i]);
-        weights += power;
-        power *= s->settings.erik.aggravation;
+        bool is_inner = weights > 0 && k < count - 1, is_half = fabs(cos(0.5 * (q[i] - posture[i]))) < sqrt(0.5);
+        double same = is_inner && is_half ? INFINITY : 0, other = is_inner && !is_half ? INFINITY : 0;
+        double to[2] = {fmin(least[0] + same, least[1] + other), fmin(least[1] + same, least[0] + other)};
+        memcpy(least, to, sizeof least);
     }
-    return weights > 0 ? (sum + fmin(as_is, other)) / weights : 0;
+    return weights > 0 ? fmin(least[0], least[1]) / weights : 0;
 }
 
 // `posture_error`: of the successor, for skeletons that the paper's measure does not know.

@@ -115,8 +115,8 @@ typedef struct aim_result {
     bool limits_hold;
     double seconds; // of CPU time that it took
 } aim_result;
-// (1) Weighted as the posture error is. A run of bends between two twisters may go the other way as a whole: that is half a
-//     turn of the twister before it.
+// (1) Weighted as the posture error is. A run of bends between two twisters may go the other way as a whole with half a turn
+//     of the twister before it.
 
 typedef struct aim_solver aim_solver;
 

@@ -130,7 +130,6 @@ static bool make_parts(const arguments *args, const poise_clip *clip, warp *w)
     }
     bool metric = strcmp(option_text(args, "mode", "shape"), "metric") == 0;
     w->settings.expressive.mode = metric ? POISE_EXPRESSIVE_METRIC : POISE_EXPRESSIVE_SHAPE;
-    w->settings.expressive.gain = 0.01; // a motion would rather stay than save a little
     for (int i = 0; (set = option_text_at(args, "set", i)); ++i) {
         if (!aim_set(&w->settings, set)) {
             return false;

@@ -59,7 +59,7 @@ static bool read_options(const arguments *args, stream_options *o)
                           .ordinary = !expressive,
                           .json = arguments_json(args),
                           .reply = option_given(args, "reply"),
-                          .gain = option_number(args, "gain", 0.01),
+                          .gain = option_number(args, "gain", poise_expressive_options_default().gain),
                           .posture_weight = option_number(args, "posture-weight", expressive ? 0.2 : 1e-4)};
     o->solve_rate = option_number(args, "solve-rate", o->rate);
     bool metric = strcmp(option_text(args, "mode", "shape"), "metric") == 0;
@@ -177,7 +177,7 @@ static const app_option options[] = {
     {"posture-weight", 0, OPTION_NUMBER, "W", .lowest = 0, .highest = 1e6,
      .help = "of the posture against the goals (0.2; solve: 1e-4)"},
     {"gain", 0, OPTION_NUMBER, "G", .lowest = 0, .highest = 1e6,
-     .help = "least advantage for which expressive leaves its last answer (0.01)"},
+     .help = "least advantage for which expressive leaves its last answer (0.02)"},
     AIM_OPTION_BODY,
     AIM_OPTION_AXIS,
     AIM_OPTION_HOLD,

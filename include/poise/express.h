@@ -69,7 +69,7 @@ typedef struct poise_erik_options {
     bool ccd_trick;          // true: [NonConvCCDTrick]
     bool warm;               // false: q comes in as the previous solution, from which the solve goes on (1)
                              // [PreviousSolution]
-    double gain;             // 0.01: warm: least advantage for which what follows the previous solution is left; >= 0
+    double gain;             // 0.02: warm: least advantage for which what follows the previous solution is left; >= 0
     bool exact_orientation;  // false: finish with the orientation to rounding (2), which the paper leaves within threshold
     int restarts;            // 30: searches for the exact orientation from elsewhere within the limits
 } poise_erik_options;
@@ -121,8 +121,9 @@ POISE_API int poise_erik_joint_count(const poise_erik *erik);
 POISE_API poise_erik_link poise_erik_joint(const poise_erik *erik, int position);
 
 // Find q (nq numbers; joints beside the chain are left alone, those of the chain are started from if `warm`) whose shape
-// is that of `posture` (nq numbers, which need not keep the limits) and whose end has the world rotation `target` (any length but
-// 0). `report` may be NULL. POISE_ERROR_ARGUMENT, with q untouched: NULL, a number that is not finite, a zero quaternion.
+// is that of `posture` (nq numbers, which need not keep the limits) and whose end has the world rotation `target` (any
+// length but 0). `report` may be NULL. POISE_ERROR_ARGUMENT, with q untouched: NULL, a number that is not finite, a zero
+// quaternion.
 POISE_API poise_status poise_erik_solve(poise_erik *erik, const double *posture, poise_quat target, double *q,
                                         poise_erik_report *report, poise_error *error);
 

@@ -8,15 +8,17 @@
 // with the least change of shape. The model may be a tree and have joints of any type. Two measures of shape are on offer:
 //
 //   METRIC  the posture error of the paper, see express.h: how far joints bend, not which way
-//   SHAPE   the mean of |angle - angle of the posture| / pi: bends keep their direction. A run of swings between two
-//           twisters of the chain may bend the other way as a whole: that is half a turn of the twister before it.
+//   SHAPE   the mean of |angle - angle of the posture| / pi, where what a joint bends beyond straight, to the side that
+//           the posture does not, counts up to three times: bends keep their direction. A run of swings between two
+//           twisters of the chain may bend the other way as a whole where its twisters turn by half a turn: that is the
+//           same shape. Twisters inside the chain count as the swing before them does; those at root and end are free.
 //
 //   error = goal_weight * goal + posture_weight * posture
 //   goal  = sum over goals of sqrt(2) sin(phi / 4) for an angle phi that is left, and of length / length_scale
 //
 // **Joints.** Those from the root to `body`, where they are all revolute, form the chain of express.h: swings count with
-// the weights of the paper, twisters are free. Joints beside it, and all joints where there is no such chain, count alike
-// with the angle or length between them and the posture (METRIC: a hinge by its cosine).
+// the weights of the paper, twisters are free but in SHAPE, inside the chain. Joints beside it, and all joints where there
+// is no such chain, count alike with the angle or length between them and the posture (METRIC: a hinge by its cosine).
 //
 // **How.** Candidates first: the last answer; the posture; on a chain with an orientation goal at its end every pattern of
 // bends with the posture's cosines, turned at root and end in closed form, and with one joint that pays for what is left.
@@ -58,7 +60,7 @@ typedef struct poise_expressive_options {
     bool symmetric_endpoint; // true: an ORIENTATION goal on `body` may be met rolled by half a turn about the last segment
     bool warm;               // true: q comes in as the last answer; false: only joints that nothing decides keep their q
     bool exact;              // true: candidates that meet the goals come before those that do not, whatever their error
-    double gain;             // 0.005: least advantage for which the last answer is left
+    double gain;             // 0.02: least advantage for which the last answer is left
     double inertia;     // 0.05: on the way of the last answer, half this times its square (radians, lengths) is an error
     int searches;       // 4: candidates refined, besides the last answer; 0 to 16
     int max_iterations; // 25: steps of each refinement; >= 1

@@ -25,7 +25,7 @@ poise_erik_options poise_erik_options_default(void)
                                 .avoid_edges = true,
                                 .offset_trick = true,
                                 .ccd_trick = true,
-                                .gain = 0.01,
+                                .gain = 0.02,
                                 .exact_orientation = false,
                                 .restarts = 30};
 }

@@ -29,7 +29,7 @@ poise_expressive_options poise_expressive_options_default(void)
                                       .symmetric_endpoint = true,
                                       .warm = true,
                                       .exact = true,
-                                      .gain = 0.005,
+                                      .gain = 0.02,
                                       .inertia = 0.05,
                                       .searches = 4,
                                       .max_iterations = 25,
@@ -107,6 +107,7 @@ static poise_expressive *lay_out(const poise_model *model, const poise_expressiv
     made.terms = pz_arena_take(arena, terms, sizeof *made.terms);
     made.term_of = pz_arena_take(arena, terms, sizeof *made.term_of);
     made.run_sign = pz_arena_take(arena, terms, sizeof *made.run_sign);
+    made.signs = pz_arena_take(arena, terms, sizeof *made.signs);
     made.theta = pz_arena_take(arena, terms, sizeof *made.theta);
     made.link_cost = pz_arena_take(arena, 2 * terms, sizeof *made.link_cost);
     made.H = pz_arena_take(arena, nv * nv, sizeof *made.H);

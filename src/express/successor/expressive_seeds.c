@@ -70,6 +70,31 @@ static void find_units(const poise_expressive *e, units *u)
     u->count = 0;
 }
 
+// Inner twisters turn by half a turn between a swing that bends as the posture does and one that bends the other way, where
+// their limits allow that.
+static void turn_twisters(const poise_expressive *e, double *theta)
+{
+    const pz_chain *chain = &e->erik->chain;
+    bool was_turned = false;
+    int twister = -1;
+    for (int k = 0; k < chain->count; ++k) {
+        const pz_link *link = &chain->links[k];
+        double psi = e->erik->psi[k];
+        if (!is_swing(link)) {
+            twister = k > 0 ? k : twister;
+            continue;
+        }
+        bool is_turned = fabs(theta[k] - mirror(link, psi)) < fabs(theta[k] - psi);
+        if (twister > 0 && is_turned != was_turned) {
+            const pz_link *inner = &chain->links[twister];
+            double angle = pz_near_center(inner, e->erik->psi[twister] + PZ_PI);
+            theta[twister] = angle >= inner->lower && angle <= inner->upper ? angle : theta[twister];
+        }
+        was_turned = is_turned;
+        twister = -1;
+    }
+}
+
 // The angles of a pattern within the limits.
 static void set_pattern(const poise_expressive *e, const units *u, unsigned bits, double *theta)
 {
@@ -83,43 +108,12 @@ static void set_pattern(const poise_expressive *e, const units *u, unsigned bits
         }
         theta[k] = pz_limit_angle(link, angle);
     }
+    if (e->options.mode == POISE_EXPRESSIVE_SHAPE) {
+        turn_twisters(e, theta);
+    }
 }
 
 // ---- Scores --------------------------------------------------------------------------------------------------------------
-
-// What a link at `angle` adds to the posture error, bent as the posture is and bent the other way.
-static void set_cost(const poise_expressive *e, int k, double angle, double cost[2])
-{
-    const pz_term *term = &e->terms[e->term_of[k]];
-    if (!(term->weight > 0.0)) {
-        cost[0] = cost[1] = 0.0;
-    } else if (term->kind == PZ_TERM_MIRROR) {
-        cost[0] = term->weight * fabs(angle - term->psi) / term->scale;
-        cost[1] = term->weight * fabs(angle - term->mirrored) / term->scale;
-    } else {
-        double sine, cosine;
-        pz_sincos(angle, &sine, &cosine);
-        cost[0] = cost[1] = term->weight * 0.5 * fabs(pz_bend(&e->erik->chain.links[k], sine, cosine) - term->psi);
-    }
-}
-
-// The chain's part of the posture error, from the costs of its links: runs bend as is better for them.
-static double posture_error(const poise_expressive *e)
-{
-    double sum = 0.0, as_is = 0.0, other = 0.0;
-    int run = -1;
-    for (int k = 0; k < e->erik->chain.count; ++k) {
-        const pz_term *term = &e->terms[e->term_of[k]];
-        if (term->run >= 0 && term->run != run) {
-            sum += min2(as_is, other);
-            as_is = other = 0.0;
-            run = term->run;
-        }
-        as_is += e->link_cost[2 * k];
-        other += e->link_cost[2 * k + 1];
-    }
-    return sum + min2(as_is, other);
-}
 
 // sqrt(1 - |w|) of the rotation M = tau^T Q, 4 w^2 = 1 + tr M; half a roll about y has 4 w^2 = 1 + M_yy - M_xx - M_zz.
 static double orientation_error(const poise_expressive *e, const mat3 *Q)
@@ -176,10 +170,10 @@ static double posture_with(const poise_expressive *e, const pz_candidate *made)
         was[2 * i] = cost[0];
         was[2 * i + 1] = cost[1];
         if (places[i] >= 0) {
-            set_cost(e, places[i], angles[i], cost);
+            pz_terms_link_cost(e, places[i], angles[i], cost);
         }
     }
-    double posture = posture_error(e);
+    double posture = pz_terms_least(e, NULL);
     for (int i = 0; i < 3; ++i) {
         if (places[i] >= 0) {
             memcpy(e->link_cost + 2 * places[i], was + 2 * i, 2 * sizeof *was);
@@ -298,7 +292,7 @@ static void begin_pattern(poise_expressive *e, const units *u, unsigned bits)
     const pz_chain *chain = &e->erik->chain;
     set_pattern(e, u, bits, e->theta);
     for (int k = 0; k < chain->count; ++k) {
-        set_cost(e, k, e->theta[k], e->link_cost + 2 * k);
+        pz_terms_link_cost(e, k, e->theta[k], e->link_cost + 2 * k);
     }
 }
 
@@ -334,7 +328,7 @@ static void find_other(poise_expressive *e, const units *u)
         pz_candidate made = {.pattern = bits, .joint = -1, .second = -1, .root = e->theta[0], .end = e->theta[n - 1]};
         pz_expressive_place(e, &made, e->q_trial);
         double cost = pz_try(s, e->q_trial, POISE_LEVEL_COST), angle = is_finite(cost) ? sqrt(2.0 * cost) : INFINITY;
-        made.score = e->options.goal_weight * 0.35 * angle + e->options.posture_weight * posture_error(e);
+        made.score = e->options.goal_weight * 0.35 * angle + e->options.posture_weight * pz_terms_least(e, NULL);
         keep(e, &made);
     }
 }

@@ -13,7 +13,8 @@
 typedef enum pz_term_kind {
     PZ_TERM_STEP = 0, // |step to the posture| / scale
     PZ_TERM_BEND,     // |cos(bend) - cos(bend of the posture)| / 2
-    PZ_TERM_MIRROR    // |angle -+ angle of the posture| / scale, the sign that of the run
+    PZ_TERM_MIRROR,   // |angle -+ angle of the posture| / scale, the sign that of the run
+    PZ_TERM_TWIST     // the same of an inner twister, half a turn off between runs of two signs
 } pz_term_kind;
 
 typedef struct pz_term {
@@ -27,7 +28,7 @@ typedef struct pz_term {
     double A, B, C;  // bend = A + B cos + C sin
     double theta0;   // where the bend is least
     double psi;      // of the posture: the bend, or the angle
-    double mirrored; // the angle that bends as much the other way
+    double mirrored; // the angle that bends as much the other way; of a twist, the angle to hold, as the signs have it
 } pz_term;
 
 // A chain pose by what differs from the posture with a pattern of bends.
@@ -57,6 +58,7 @@ struct poise_expressive {
     int *term_of; // by link
     bool has_steps;
     double *run_sign;      // +1 or -1, by run
+    unsigned char *signs;  // by link, scratch: bit s, the best sign before a link that has the sign s after it
     const double *posture; // the caller's
 
     double *H, *A;                                 // nv x nv
@@ -81,6 +83,14 @@ PZ_DEVICE void pz_terms_make(poise_expressive *e);
 
 // Take the posture of a call.
 PZ_DEVICE void pz_terms_take(poise_expressive *e, const double *posture);
+
+// What a link at `angle` adds to the posture error: a swing, bent as the posture is and bent the other way; a twister,
+// between two runs of one sign and of two.
+PZ_DEVICE void pz_terms_link_cost(const poise_expressive *e, int link, double angle, double cost[2]);
+
+// The least sum of these (e->link_cost, two for each link) over the signs of the runs, and e->signs, from which the signs
+// are read backwards from *last, which may be NULL.
+PZ_DEVICE double pz_terms_least(const poise_expressive *e, int *last);
 
 // The signs of the runs that fit q best.
 PZ_DEVICE void pz_terms_choose_signs(poise_expressive *e, const double *q);

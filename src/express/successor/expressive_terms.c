@@ -27,11 +27,24 @@ static const pz_link *link_of(const poise_expressive *e, int q, int *place)
     return NULL;
 }
 
-// A joint of the chain: only swings count.
+// The swing before link k, or -1.
+static int swing_before(const pz_chain *chain, int k)
+{
+    do {
+        k -= 1;
+    } while (k >= 0 && chain->links[k].kind == PZ_LINK_TWISTER);
+    return k;
+}
+
+// A joint of the chain: swings count, and in SHAPE twisters between them.
 static void describe_link(const poise_expressive *e, const pz_link *link, pz_term *term)
 {
-    term->kind = e->options.mode == POISE_EXPRESSIVE_SHAPE ? PZ_TERM_MIRROR : PZ_TERM_BEND;
-    term->weight = link->weight;
+    const pz_chain *chain = &e->erik->chain;
+    bool is_shape = e->options.mode == POISE_EXPRESSIVE_SHAPE, is_twister = link->kind == PZ_LINK_TWISTER;
+    int before = swing_before(chain, term->link);
+    bool counts = is_twister && is_shape && before >= 0 && term->link < chain->count - 1;
+    term->kind = !is_shape ? PZ_TERM_BEND : is_twister ? PZ_TERM_TWIST : PZ_TERM_MIRROR;
+    term->weight = counts ? chain->links[before].weight : link->weight;
     term->A = link->A;
     term->B = link->B;
     term->C = link->C_sine;
@@ -108,20 +121,104 @@ void pz_terms_take(poise_expressive *e, const double *posture)
     }
 }
 
-void pz_terms_choose_signs(poise_expressive *e, const double *q)
+// ---- Signs ---------------------------------------------------------------------------------------------------------------
+
+// Of the angles that differ from `target` by whole turns the one nearest to `angle`.
+static double nearest_turn(double angle, double target)
 {
-    for (int run = 0; run < e->run_count; ++run) {
-        double as_is = 0.0, other = 0.0;
-        for (int i = 0; i < e->term_count; ++i) {
-            const pz_term *term = &e->terms[i];
-            if (term->run == run && term->kind == PZ_TERM_MIRROR) {
-                as_is += term->weight * fabs(q[term->q] - term->psi);
-                other += term->weight * fabs(q[term->q] - term->mirrored);
-            }
-        }
-        e->run_sign[run] = other < as_is ? -1.0 : 1.0;
+    double turns = (angle - target) / PZ_TWO_PI;
+    if (!(fabs(turns) < 1e9)) {
+        return target;
+    }
+    return target + PZ_TWO_PI * (double)(int64_t)(turns < 0.0 ? turns - 0.5 : turns + 0.5);
+}
+
+// |angle - target|, and from just before straight, theta0, on that much more steeply: a bend keeps its direction while
+// another joint can pay for it. A posture that is nearly straight has no direction to keep. *slope takes the derivative's
+// size.
+static double bend_cost(const pz_term *term, double target, double angle, double *slope)
+{
+    const double steepest = 2.0, straight = 0.2, margin = 0.1; // times; radians; share of those
+    double bend = target - term->theta0, at_least = margin * min2(fabs(bend), straight);
+    double other_side = at_least - (bend > 0.0 ? angle - term->theta0 : term->theta0 - angle);
+    double extra = steepest * min2(fabs(bend) / straight, 1.0);
+    *slope = other_side > 0.0 ? 1.0 + extra : 1.0;
+    return fabs(angle - target) + (other_side > 0.0 ? extra * other_side : 0.0);
+}
+
+void pz_terms_link_cost(const poise_expressive *e, int link, double angle, double cost[2])
+{
+    const pz_term *term = &e->terms[e->term_of[link]];
+    cost[0] = cost[1] = 0.0;
+    if (!(term->weight > 0.0)) {
+        return;
+    }
+    if (term->kind == PZ_TERM_MIRROR) {
+        double slope;
+        cost[0] = term->weight * bend_cost(term, term->psi, angle, &slope) / term->scale;
+        cost[1] = term->weight * bend_cost(term, term->mirrored, angle, &slope) / term->scale;
+    } else if (term->kind == PZ_TERM_TWIST) {
+        cost[0] = term->weight * fabs(angle - nearest_turn(angle, term->psi)) / term->scale;
+        cost[1] = term->weight * fabs(angle - nearest_turn(angle, term->psi + PZ_PI)) / term->scale;
+    } else {
+        double sine, cosine;
+        pz_sincos(angle, &sine, &cosine);
+        cost[0] = cost[1] = term->weight * 0.5 * fabs(pz_bend(&e->erik->chain.links[link], sine, cosine) - term->psi);
     }
 }
+
+// By the least cost of each sign, link for link. A twister that counts keeps the sign or, half a turn off, changes it; one
+// that does not, at the root or the end, does either. A chain without one at its root cannot bend the other way at first.
+double pz_terms_least(const poise_expressive *e, int *last)
+{
+    const pz_chain *chain = &e->erik->chain;
+    double least[2] = {0.0, chain->links[0].kind == PZ_LINK_TWISTER ? 0.0 : INFINITY};
+    for (int k = 0; k < chain->count; ++k) {
+        const double *cost = e->link_cost + 2 * k;
+        bool is_twister = chain->links[k].kind == PZ_LINK_TWISTER;
+        bool is_free = is_twister && !(e->terms[e->term_of[k]].weight > 0.0);
+        double after[2];
+        e->signs[k] = 0;
+        for (int s = 0; s < 2; ++s) {
+            double keep = least[s] + (is_twister ? is_free ? 0.0 : cost[0] : cost[s]);
+            double change = is_twister ? least[1 - s] + (is_free ? 0.0 : cost[1]) : INFINITY;
+            int from = change < keep ? 1 - s : s;
+            after[s] = min2(keep, change);
+            e->signs[k] = (unsigned char)(e->signs[k] | from << s);
+        }
+        least[0] = after[0];
+        least[1] = after[1];
+    }
+    if (last) {
+        *last = least[1] < least[0] ? 1 : 0;
+    }
+    return min2(least[0], least[1]);
+}
+
+void pz_terms_choose_signs(poise_expressive *e, const double *q)
+{
+    if (!e->erik || e->options.mode != POISE_EXPRESSIVE_SHAPE) {
+        return;
+    }
+    const pz_chain *chain = &e->erik->chain;
+    int sign;
+    for (int k = 0; k < chain->count; ++k) {
+        pz_terms_link_cost(e, k, q[chain->links[k].q], e->link_cost + 2 * k);
+    }
+    pz_terms_least(e, &sign);
+    for (int k = chain->count - 1; k >= 0; --k) {
+        pz_term *term = &e->terms[e->term_of[k]];
+        int before = e->signs[k] >> sign & 1;
+        if (term->kind == PZ_TERM_TWIST) {
+            term->mirrored = nearest_turn(q[term->q], term->psi + (before != sign ? PZ_PI : 0.0));
+        } else {
+            e->run_sign[term->run] = sign ? -1.0 : 1.0;
+        }
+        sign = before;
+    }
+}
+
+// ---- Values --------------------------------------------------------------------------------------------------------------
 
 // |r| of a term and, for one number, r and dr.
 static double residual(const poise_expressive *e, const pz_term *term, const double *q, double *r, double *dr)
@@ -133,10 +230,17 @@ static double residual(const poise_expressive *e, const pz_term *term, const dou
         *r = 0.5 * (term->A + term->B * cosine + term->C * sine - term->psi);
         *dr = 0.5 * (term->C * cosine - term->B * sine);
         return fabs(*r);
-    case PZ_TERM_MIRROR:
-        *r = (q[term->q] - (e->run_sign[term->run] < 0.0 ? term->mirrored : term->psi)) / term->scale;
+    case PZ_TERM_TWIST:
+        *r = (q[term->q] - term->mirrored) / term->scale;
         *dr = 1.0 / term->scale;
         return fabs(*r);
+    case PZ_TERM_MIRROR: {
+        double target = e->run_sign[term->run] < 0.0 ? term->mirrored : term->psi, slope;
+        double cost = bend_cost(term, target, q[term->q], &slope) / term->scale;
+        *r = q[term->q] < target ? -cost : cost;
+        *dr = slope / term->scale;
+        return cost;
+    }
     default:
         for (int i = 0; i < term->count; ++i) {
             square += e->difference[term->dof + i] * e->difference[term->dof + i];
