@@ -1,7 +1,7 @@
 // Forward kinematics against plain products of poses; first and second derivatives against differences and closed forms.
 #include "math/quat.h"
 #include "model/packed_model.h"
-#include "support/skeleton.h"
+#include "support/derivative_check.h"
 
 #include <float.h>
 
@@ -277,132 +277,16 @@ TEST(in_the_plane_a_column_is_the_arm_turned_by_a_right_angle)
     }
 }
 
-// ---- Jacobians against differences through a step ------------------------------------------------------------------------
+// ---- Derivatives ---------------------------------------------------------------------------------------------------------
 
-// Fourth order, h = 1e-3: truncation h^4 x^(5)/30 with fifth derivatives below ten arm lengths, rounding 2e-16 * 10 / h.
-#define STEP       1e-3
-#define DIFFERENCE 2e-11
-
-typedef void (*quantity)(const figure *f, int body, poise_vec3 local, double out[9]);
-
-static void point_of(const figure *f, int body, poise_vec3 local, double out[9])
-{
-    poise_vec3 x = poise_kinematics_point(f->kin, body, local);
-    out[0] = x.x, out[1] = x.y, out[2] = x.z;
-}
-
-static void direction_of(const figure *f, int body, poise_vec3 local, double out[9])
-{
-    poise_vec3 x = poise_kinematics_direction(f->kin, body, local);
-    out[0] = x.x, out[1] = x.y, out[2] = x.z;
-}
-
-static void mass_center_of(const figure *f, int body, poise_vec3 local, double out[9])
-{
-    (void)body, (void)local;
-    poise_vec3 x;
-    poise_kinematics_mass_center(f->kin, &x, NULL);
-    out[0] = x.x, out[1] = x.y, out[2] = x.z;
-}
-
-static void rotation_of(const figure *f, int body, poise_vec3 local, double out[9])
-{
-    (void)local;
-    double p[3];
-    poise_kinematics_body_frame(f->kin, body, out, p);
-}
-
-// d quantity / dv_i at v = 0, at the figure's q; leaves the kinematics at q.
-static void differences(figure *f, quantity of, int body, poise_vec3 local, int i, double out[9])
-{
-    double v[FIGURE_NUMBERS] = {0}, q[FIGURE_NUMBERS], value[4][9] = {{0}};
-    memcpy(q, f->q, sizeof q);
-    for (int k = 0; k < 4; ++k) {
-        v[i] = STEP * (double[]){1, -1, 2, -2}[k];
-        ck_assert_int_eq(poise_retract(f->model, q, v, f->q, NULL), POISE_OK);
-        update(f);
-        of(f, body, local, value[k]);
-    }
-    memcpy(f->q, q, sizeof q);
-    update(f);
-    for (int r = 0; r < 9; ++r) {
-        out[r] = (8 * (value[0][r] - value[1][r]) - (value[2][r] - value[3][r])) / (12 * STEP);
-    }
-}
-
-static void check_columns(figure *f, const double *J, quantity of, int body, poise_vec3 local, const char *what)
-{
-    for (int i = 0; i < f->nv; ++i) {
-        double d[9];
-        differences(f, of, body, local, i, d);
-        for (int r = 0; r < 3; ++r) {
-            ck_assert_msg(fabs(J[r * f->nv + i] - d[r]) <= DIFFERENCE, "%s: column %d row %d: %.15g, differences %.15g",
-                          what, i, r, J[r * f->nv + i], d[r]);
-        }
-    }
-}
-
-TEST(point_jacobian_matches_differences)
+// Of each type of joint: test_joints.c.
+TEST(derivatives_in_random_trees_match_differences)
 {
     scene_random random = scene_random_make(7);
     for (int i = 0; i < MODELS; ++i) {
-        figure f = random_figure(&random, JOINTS, RANDOM_MIMICS | RANDOM_FOREST);
-        double J[3 * NUMBERS];
-        int body = scene_random_index(&random, JOINTS);
-        poise_vec3 local = random_vector(&random, 0.5);
-        ck_assert_int_eq(poise_kinematics_jacobian(f.kin, body, local, J, NULL, NULL), POISE_OK);
-        check_columns(&f, J, point_of, body, local, "point");
-    }
-}
-
-TEST(direction_jacobian_matches_differences)
-{
-    scene_random random = scene_random_make(8);
-    for (int i = 0; i < MODELS; ++i) {
-        figure f = random_figure(&random, JOINTS, RANDOM_MIMICS | RANDOM_FOREST);
-        double J[3 * NUMBERS];
-        int body = scene_random_index(&random, JOINTS);
-        poise_vec3 local = random_vector(&random, 1.0);
-        ck_assert_int_eq(poise_kinematics_direction_jacobian(f.kin, body, local, J, NULL), POISE_OK);
-        check_columns(&f, J, direction_of, body, local, "direction");
-    }
-}
-
-TEST(mass_center_jacobian_matches_differences)
-{
-    scene_random random = scene_random_make(9);
-    for (int i = 0; i < MODELS; ++i) {
-        figure f = random_figure(&random, JOINTS, RANDOM_MIMICS | RANDOM_FOREST);
-        double J[3 * NUMBERS];
-        ck_assert_double_gt(poise_kinematics_mass_center(f.kin, NULL, J), 0);
-        check_columns(&f, J, mass_center_of, 0, v3(0, 0, 0), "centre of mass");
-    }
-}
-
-// Rows 3-5 are the angular velocity: dR = [w]x R, so [w]x = dR R^T.
-TEST(frame_jacobian_holds_velocity_and_angular_velocity)
-{
-    scene_random random = scene_random_make(10);
-    for (int trial = 0; trial < MODELS; ++trial) {
-        figure f = random_figure(&random, JOINTS, RANDOM_MIMICS | RANDOM_FOREST);
-        double J[6 * NUMBERS], J_point[3 * NUMBERS], rows[9], unused[3];
-        int body = scene_random_index(&random, JOINTS), n = f.nv;
-        poise_vec3 local = random_vector(&random, 0.5);
-        ck_assert_int_eq(poise_kinematics_jacobian(f.kin, body, local, J, J + 3 * n, NULL), POISE_OK);
-        ck_assert_int_eq(poise_kinematics_jacobian(f.kin, body, local, J_point, NULL, NULL), POISE_OK);
-        ck_assert_mem_eq(J, J_point, (size_t)(3 * n) * sizeof *J);
-        ck_assert_int_eq(poise_kinematics_jacobian(f.kin, body, local, NULL, J_point, NULL), POISE_OK);
-        ck_assert_mem_eq(J + 3 * n, J_point, (size_t)(3 * n) * sizeof *J);
-        poise_kinematics_body_frame(f.kin, body, rows, unused);
-        mat3 R = m3_from_rows(rows), R_transposed = m3_transpose(&R);
-        for (int i = 0; i < n; ++i) {
-            double d[9];
-            differences(&f, rotation_of, body, local, i, d);
-            mat3 dR = m3_from_rows(d), W = m3_mul(&dR, &R_transposed);
-            ck_assert_double_eq_tol(J[3 * n + i], 0.5 * (W.y.z - W.z.y), DIFFERENCE);
-            ck_assert_double_eq_tol(J[4 * n + i], 0.5 * (W.z.x - W.x.z), DIFFERENCE);
-            ck_assert_double_eq_tol(J[5 * n + i], 0.5 * (W.x.y - W.y.x), DIFFERENCE);
-        }
+        figure f = random_figure(&random, JOINTS / 2, RANDOM_MIMICS | RANDOM_FOREST);
+        int body = scene_random_index(&random, JOINTS / 2);
+        check_motion(&f, body, random_vector(&random, 0.5));
     }
 }
 

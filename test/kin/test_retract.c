@@ -14,36 +14,10 @@ static bool has_quaternion(poise_joint_type type)
     return type == POISE_JOINT_BALL_QUATERNION || type == POISE_JOINT_FREE;
 }
 
-static double largest_difference(const double *a, const double *b, int count)
-{
-    double largest = 0.0;
-    for (int i = 0; i < count; ++i) {
-        largest = fmax(largest, fabs(a[i] - b[i]));
-    }
-    return largest;
-}
-
 // ---- There and back ------------------------------------------------------------------------------------------------------
 
 // Coordinates up to 4 lose their last unit to a sum and a difference; a logarithm of an exponential about as much.
 #define ROUND_TRIP 3e-15
-
-TEST(difference_gives_back_the_step_of_a_retraction)
-{
-    scene_random random = scene_random_make(1);
-    for (int trial = 0; trial < 4 * MODELS; ++trial) {
-        figure f = figure_of(own_model(random_model(&random, JOINTS, RANDOM_MIMICS)));
-        double v[FIGURE_NUMBERS], back[FIGURE_NUMBERS], to[FIGURE_NUMBERS];
-        scene_random_configuration(&random, f.model, f.q);
-        for (int i = 0; i < f.nq; ++i) {
-            f.q[i] *= 0.5; // rotation vectors stay below pi after the step; quaternions need not be unit
-        }
-        random_step(&random, f.model, trial % 2 ? 0.8 : 1e-3, v);
-        ck_assert_int_eq(poise_retract(f.model, f.q, v, to, NULL), POISE_OK);
-        ck_assert_int_eq(poise_difference(f.model, f.q, to, back, NULL), POISE_OK);
-        ck_assert_double_le(largest_difference(v, back, f.nv), ROUND_TRIP);
-    }
-}
 
 TEST(retracting_by_a_difference_arrives)
 {
@@ -64,40 +38,6 @@ TEST(retracting_by_a_difference_arrives)
                 ck_assert_double_eq_tol(sign * arrived[first + i], f.q[first + i], ROUND_TRIP);
             }
         }
-    }
-}
-
-TEST(a_step_of_zero_stays)
-{
-    scene_random random = scene_random_make(3);
-    static const double zero[FIGURE_NUMBERS];
-    for (int trial = 0; trial < MODELS; ++trial) {
-        figure f = random_figure(&random, JOINTS, RANDOM_MIMICS);
-        double to[FIGURE_NUMBERS];
-        ck_assert_int_eq(poise_retract(f.model, f.q, zero, to, NULL), POISE_OK);
-        for (int k = 0; k < JOINTS; ++k) {
-            int first = poise_model_joint_info(f.model, k).q, count = poise_model_joint_info(f.model, k).nq;
-            int exact = count - (has_quaternion(poise_model_joint_info(f.model, k).type) ? 4 : 0);
-            ck_assert_mem_eq(to + first, f.q + first, (size_t)exact * sizeof *to);
-            // two normalisations of numbers up to 1
-            ck_assert_double_le(largest_difference(to + first + exact, f.q + first + exact, count - exact), 4 * DBL_EPSILON);
-        }
-        double v[FIGURE_NUMBERS];
-        ck_assert_int_eq(poise_difference(f.model, f.q, f.q, v, NULL), POISE_OK);
-        ck_assert_double_le(largest_difference(v, zero, f.nv), 4 * DBL_EPSILON);
-    }
-}
-
-TEST(a_step_may_be_taken_in_place)
-{
-    scene_random random = scene_random_make(4);
-    for (int trial = 0; trial < MODELS; ++trial) {
-        figure f = random_figure(&random, JOINTS, RANDOM_MIMICS);
-        double v[FIGURE_NUMBERS], to[FIGURE_NUMBERS];
-        random_step(&random, f.model, 4.0, v);
-        ck_assert_int_eq(poise_retract(f.model, f.q, v, to, NULL), POISE_OK);
-        ck_assert_int_eq(poise_retract(f.model, f.q, v, f.q, NULL), POISE_OK);
-        ck_assert_mem_eq(f.q, to, (size_t)f.nq * sizeof *to);
     }
 }
 
@@ -277,35 +217,6 @@ TEST(every_body_keeps_its_pose_when_a_step_replaces_vectors)
         }
     }
     ck_assert_int_gt(replaced, MODELS);
-}
-
-TEST(vectors_with_limits_are_left_alone)
-{
-    for (size_t kind = 0; kind < TEST_COUNT(vectors); ++kind) {
-        int first = vectors[kind].first;
-        // one limit on one number of the vector is enough; a swing may have an ellipse instead
-        for (int variant = 0; variant < 3; ++variant) {
-            poise_joint joint = joint_of("a", NULL, vectors[kind].type);
-            bool has_ellipse = variant == 2 && vectors[kind].type == POISE_JOINT_SWING_TWIST;
-            if (has_ellipse) {
-                joint.swing[0] = joint.swing[1] = 1.0;
-            } else if (variant == 1) {
-                joint.lower[first] = -50;
-            } else {
-                joint.upper[first + vectors[kind].count - 1] = 50;
-            }
-            poise_builder *builder = new_builder();
-            add(builder, &joint);
-            figure f = figure_of(model_of(builder));
-            double q[7] = {0}, v[6] = {0};
-            q[first] = 3.0;
-            v[first] = 2.0;
-            ck_assert_int_eq(poise_retract(f.model, q, v, q, NULL), POISE_OK);
-            ck_assert_double_eq(q[first], 5.0);
-            ck_assert_int_eq(pz_kin_reparameterise(f.model, q), 0);
-            ck_assert_double_eq(q[first], 5.0);
-        }
-    }
 }
 
 TEST(limits_on_other_coordinates_do_not_keep_a_vector_long)

@@ -360,23 +360,6 @@ static const struct {
     [POISE_JOINT_FREE_EULER] = {"free_euler", 6, 6},
 };
 
-TEST(every_type_has_the_coordinates_of_the_table)
-{
-    for (int t = 0; t < POISE_JOINT_TYPE_COUNT; ++t) {
-        poise_builder *builder = new_builder();
-        poise_joint joint = poise_joint_default();
-        joint.name = "a";
-        joint.type = (poise_joint_type)t;
-        add(builder, &joint);
-        poise_model *model = model_of(builder);
-        ck_assert_str_eq(poise_joint_type_name(joint.type), joint_types[t].name);
-        ck_assert_int_eq(poise_model_info(model).nq, joint_types[t].nq);
-        ck_assert_int_eq(poise_model_info(model).nv, joint_types[t].nv);
-    }
-    ck_assert_str_eq(poise_joint_type_name(POISE_JOINT_TYPE_COUNT), "unknown");
-    ck_assert_str_eq(poise_joint_type_name((poise_joint_type)-1), "unknown");
-}
-
 TEST(coordinates_follow_one_another_in_the_order_of_joints)
 {
     for (uint64_t seed = 0; seed < TREES; ++seed) {
@@ -394,24 +377,6 @@ TEST(coordinates_follow_one_another_in_the_order_of_joints)
         }
         ck_assert_int_eq(poise_model_info(model).nq, q);
         ck_assert_int_eq(poise_model_info(model).nv, v);
-    }
-}
-
-TEST(the_neutral_configuration_is_zeros_and_identity_quaternions)
-{
-    for (uint64_t seed = 0; seed < TREES; ++seed) {
-        poise_model *model = tree_of(seed, RANDOM_MIMICS);
-        double q[7 * JOINTS];
-        memset(q, 0x55, sizeof q);
-        poise_model_neutral(model, q);
-        for (int k = 0; k < JOINTS; ++k) {
-            poise_joint_type type = poise_model_joint_info(model, k).type;
-            bool has_quaternion = type == POISE_JOINT_BALL_QUATERNION || type == POISE_JOINT_FREE;
-            int first = poise_model_joint_info(model, k).q, count = poise_model_joint_info(model, k).nq;
-            for (int i = 0; i < count; ++i) {
-                ck_assert_double_eq(q[first + i], has_quaternion && i == count - 1 ? 1.0 : 0.0);
-            }
-        }
     }
 }
 

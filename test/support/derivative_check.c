@@ -2,6 +2,7 @@
 #include "goal/objective_state.h"
 
 #include "math/dense.h"
+#include "math/mat3.h"
 #include "math/so3.h"
 #include "model/packed_model.h"
 
@@ -153,4 +154,150 @@ derivative_errors check_derivatives(poise_objective *objective, const poise_mode
     free(H);
     free(work);
     return errors;
+}
+
+// ---- Motion --------------------------------------------------------------------------------------------------------------
+
+// Fourth order, h = 1e-3: truncation h^4 x^(5)/30 with fifth derivatives below ten arm lengths, rounding 2e-16 * 10 / h.
+#define DIFFERENCE 2e-11
+
+typedef void (*quantity)(const figure *f, int body, poise_vec3 local, double out[9]);
+
+static void point_of(const figure *f, int body, poise_vec3 local, double out[9])
+{
+    poise_vec3 x = poise_kinematics_point(f->kin, body, local);
+    out[0] = x.x, out[1] = x.y, out[2] = x.z;
+}
+
+static void direction_of(const figure *f, int body, poise_vec3 local, double out[9])
+{
+    poise_vec3 x = poise_kinematics_direction(f->kin, body, local);
+    out[0] = x.x, out[1] = x.y, out[2] = x.z;
+}
+
+static void mass_center_of(const figure *f, int body, poise_vec3 local, double out[9])
+{
+    (void)body, (void)local;
+    poise_vec3 x;
+    poise_kinematics_mass_center(f->kin, &x, NULL);
+    out[0] = x.x, out[1] = x.y, out[2] = x.z;
+}
+
+static void rotation_of(const figure *f, int body, poise_vec3 local, double out[9])
+{
+    (void)local;
+    double p[3];
+    poise_kinematics_body_frame(f->kin, body, out, p);
+}
+
+// d quantity / dv_i at v = 0, at the figure's q; leaves the kinematics at q.
+static void differences(figure *f, quantity of, int body, poise_vec3 local, int i, double out[9])
+{
+    double v[FIGURE_NUMBERS] = {0}, q[FIGURE_NUMBERS], value[4][9] = {{0}};
+    memcpy(q, f->q, sizeof q);
+    for (int k = 0; k < 4; ++k) {
+        v[i] = DIFFERENCE_STEP * (double[]){1, -1, 2, -2}[k];
+        ck_assert_int_eq(poise_retract(f->model, q, v, f->q, NULL), POISE_OK);
+        update(f);
+        of(f, body, local, value[k]);
+    }
+    memcpy(f->q, q, sizeof q);
+    update(f);
+    for (int r = 0; r < 9; ++r) {
+        out[r] = (8 * (value[0][r] - value[1][r]) - (value[2][r] - value[3][r])) / (12 * DIFFERENCE_STEP);
+    }
+}
+
+static void check_rows(figure *f, const double *J, quantity of, int body, poise_vec3 local, const char *what)
+{
+    for (int i = 0; i < f->nv; ++i) {
+        double d[9];
+        differences(f, of, body, local, i, d);
+        for (int r = 0; r < 3; ++r) {
+            ck_assert_msg(fabs(J[r * f->nv + i] - d[r]) <= DIFFERENCE, "%s: column %d row %d: %.15g, differences %.15g",
+                          what, i, r, J[r * f->nv + i], d[r]);
+        }
+    }
+}
+
+#define TENSOR_DIFFERENCE 5e-11
+
+// d point(retract(q, v)) / dv at v. The Jacobian at the new place refers to a step from there; for a quaternion
+// q exp(v + d) = q exp(v) exp(J_r(v) d), J_r(v) = J_l(v)^T, so its columns are multiplied by J_r.
+static void jacobian_at(figure *f, const double *v, int body, poise_vec3 local, double *J)
+{
+    double q[FIGURE_NUMBERS];
+    ck_assert_int_eq(poise_retract(f->model, f->q, v, q, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(f->kin, q, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_jacobian(f->kin, body, local, J, NULL, NULL), POISE_OK);
+    for (int k = 0; k < poise_model_info(f->model).joints; ++k) {
+        poise_joint_type type = poise_model_joint_info(f->model, k).type;
+        if (type != POISE_JOINT_BALL_QUATERNION && type != POISE_JOINT_FREE) {
+            continue;
+        }
+        int i = poise_model_joint_info(f->model, k).v + (type == POISE_JOINT_FREE ? 3 : 0);
+        mat3 J_l = so3_left_jacobian(v3(v[i], v[i + 1], v[i + 2]));
+        for (int row = 0; row < 3; ++row) {
+            double *r = J + row * f->nv + i;
+            vec3 turned = m3_apply(&J_l, v3(r[0], r[1], r[2])); // (r J_r)^T = J_l r^T
+            r[0] = turned.x, r[1] = turned.y, r[2] = turned.z;
+        }
+    }
+}
+
+static void check_tensor(figure *f, int body, poise_vec3 local)
+{
+    int n = f->nv;
+    double *K = malloc((size_t)(3 * n * n + 1) * sizeof *K), *J = malloc((size_t)(12 * n + 1) * sizeof *J);
+    ck_assert_int_eq(poise_kinematics_point_tensor(f->kin, body, local, K, NULL), POISE_OK);
+    for (int j = 0; j < n; ++j) {
+        double v[FIGURE_NUMBERS] = {0};
+        for (int k = 0; k < 4; ++k) {
+            v[j] = DIFFERENCE_STEP * (double[]){1, -1, 2, -2}[k];
+            jacobian_at(f, v, body, local, J + 3 * n * k);
+        }
+        for (int i = 0; i < 3 * n; ++i) {
+            double d = (8 * (J[i] - J[3 * n + i]) - (J[6 * n + i] - J[9 * n + i])) / (12 * DIFFERENCE_STEP);
+            ck_assert_msg(fabs(K[i * n + j] - d) <= TENSOR_DIFFERENCE, "row %d, %d, %d: %.15g, differences %.15g", i / n,
+                          i % n, j, K[i * n + j], d);
+        }
+    }
+    update(f);
+    free(K);
+    free(J);
+}
+
+// Rows 3-5 of the frame's Jacobian are the angular velocity: dR = [w]x R, so [w]x = dR R^T.
+static void check_turning(figure *f, const double *J, int body, poise_vec3 local)
+{
+    double rows[9], unused[3];
+    int n = f->nv;
+    poise_kinematics_body_frame(f->kin, body, rows, unused);
+    mat3 R = m3_from_rows(rows), R_transposed = m3_transpose(&R);
+    for (int i = 0; i < n; ++i) {
+        double d[9];
+        differences(f, rotation_of, body, local, i, d);
+        mat3 dR = m3_from_rows(d), W = m3_mul(&dR, &R_transposed);
+        ck_assert_double_eq_tol(J[3 * n + i], 0.5 * (W.y.z - W.z.y), DIFFERENCE);
+        ck_assert_double_eq_tol(J[4 * n + i], 0.5 * (W.z.x - W.x.z), DIFFERENCE);
+        ck_assert_double_eq_tol(J[5 * n + i], 0.5 * (W.x.y - W.y.x), DIFFERENCE);
+    }
+}
+
+void check_motion(figure *f, int body, poise_vec3 local)
+{
+    double J[6 * FIGURE_NUMBERS], J_point[3 * FIGURE_NUMBERS];
+    ck_assert_int_eq(poise_kinematics_jacobian(f->kin, body, local, J_point, NULL, NULL), POISE_OK);
+    check_rows(f, J_point, point_of, body, local, "point");
+    ck_assert_int_eq(poise_kinematics_jacobian(f->kin, body, local, J, J + 3 * f->nv, NULL), POISE_OK);
+    ck_assert_mem_eq(J, J_point, (size_t)(3 * f->nv) * sizeof *J);
+    ck_assert_int_eq(poise_kinematics_jacobian(f->kin, body, local, NULL, J_point, NULL), POISE_OK);
+    ck_assert_mem_eq(J + 3 * f->nv, J_point, (size_t)(3 * f->nv) * sizeof *J);
+    check_turning(f, J, body, local);
+    ck_assert_int_eq(poise_kinematics_direction_jacobian(f->kin, body, local, J, NULL), POISE_OK);
+    check_rows(f, J, direction_of, body, local, "direction");
+    if (poise_kinematics_mass_center(f->kin, NULL, J) > 0.0) {
+        check_rows(f, J, mass_center_of, body, local, "centre of mass");
+    }
+    check_tensor(f, body, local);
 }

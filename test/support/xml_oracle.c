@@ -89,6 +89,21 @@ static void skip_space(const char **text, size_t *size, story *s)
     }
 }
 
+// Is half a surrogate pair there? expat takes whatever comes behind the first half of one as the second.
+static bool has_half_pair(const char *text, size_t size, bool is_big)
+{
+    bool is_open = false;
+    for (size_t i = is_big ? 0 : 1; i < size; i += 2) {
+        unsigned char high = (unsigned char)text[i];
+        bool is_second = high >= 0xDC && high <= 0xDF;
+        if (is_open != is_second) {
+            return true;
+        }
+        is_open = high >= 0xD8 && high <= 0xDB;
+    }
+    return is_open;
+}
+
 // Where expat refuses and we do not: is it one of the cases that are meant?
 static bool is_lenient(const story *s, enum XML_Error code, const char *text, size_t size, const poise_file *file)
 {
@@ -105,7 +120,7 @@ static bool is_lenient(const story *s, enum XML_Error code, const char *text, si
             return true;
         }
     }
-    bool is_half = is_wide && size % 2 == 1;
+    bool is_half = is_wide && (size % 2 == 1 || has_half_pair(text, size, is_big));
     bool ends_with_cr = size > 1 && (text[size - 1] == '\r' || text[size - 2] == '\r');
     return is_half || ends_with_cr // expat's line is not the last one
            || is_foreign           // names with any letter; bytes beyond US-ASCII
