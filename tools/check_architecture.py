@@ -18,7 +18,7 @@ import sys
 PAGE = "docs/architecture.md"
 PAPERS = "docs/papers.md"
 FOLDERS = ["include", "src", "app", "web/glue", "web/src", "web/studio/src"]
-TABLED = ["A joint type", "A method", "A file format"]
+TABLED = ["A goal", "A joint type", "A method", "A file format"]
 PATH = re.compile(r"`((?:include|src|app|web|research|reference|scenes|samples|bench|cuda|mpi|test|fuzz|tools|docs|cmake)/"
                   r"[\w./-]*)`")
 

@@ -31,7 +31,7 @@
 // beyond it only the excess counts. Infinity frees an axis: a 5-DoF arm that may roll about the target's z has
 // rotation_tolerance = (0, 0, infinity).
 //
-// **Losses** (POSITION, PLANE, LINE, DISTANCE), with s the squared error and k = loss_scale in length units:
+// **Losses** (POSITION and that of POSE, PLANE, LINE, DISTANCE), s the squared error and k = loss_scale in length units:
 //   NONE            rho = s
 //   HUBER           rho = s up to k^2, then 2 k sqrt(s) - k^2: a far marker pulls with constant force
 //   GEMAN_MCCLURE   rho = s k^2 / (s + k^2): a far marker lets go

@@ -115,6 +115,28 @@ TEST(a_long_way_takes_the_least_time_there_is)
     ck_assert_double_eq(poise_filter_time_left(NULL, 0), 0.0);
 }
 
+// In the first moments only the jerk acts, x = J t^3/6: eased by k = 1 - smoothness (1 - responsiveness), J is k^2 as large.
+// Later the acceleration is k times as large.
+TEST(smoothness_eases_the_jerk_by_its_square_and_the_acceleration_by_itself)
+{
+    for (int i = 0; i < 12; ++i) {
+        poise_filter_joint joint = poise_filter_joint_default();
+        joint.smoothness = 0.3 * (i % 4);
+        joint.responsiveness = 0.4 * (i / 4);
+        poise_filter *filter = make(joint);
+        double k = 1.0 - joint.smoothness * (1.0 - joint.responsiveness), s = 50.0, x = 0.0, a = 0.0;
+        ck_assert_int_eq(poise_filter_step(filter, &s, 1e-3, &x, NULL), POISE_OK);
+        ck_assert_double_eq_tol(x, joint.jerk * k * k * 1e-9 / 6, 1e-15);
+        for (int step = (int)(1e3 * joint.acceleration / (k * joint.jerk)) + 5; step > 0;
+             --step) { // the jerk has done its part
+            poise_filter_step(filter, &s, 1e-3, &x, NULL);
+        }
+        poise_filter_state(filter, NULL, NULL, &a);
+        ck_assert_double_eq_tol(a, k * joint.acceleration, 1e-9);
+        poise_filter_destroy(filter);
+    }
+}
+
 TEST(every_shape_settles_without_passing_the_set_point)
 {
     for (int k = 0; k < 20; ++k) {

@@ -177,30 +177,6 @@ TEST(an_objective_is_the_sum_of_its_goals)
     }
 }
 
-TEST(goals_of_weight_zero_add_nothing)
-{
-    scene_random random = scene_random_make(6);
-    scene *s = new_scene(&random, RANDOM_MIMICS);
-    poise_objective *objective = new_objective(s->f.model, RANDOM_COUPLED);
-    for (int i = 0; i < GOALS; ++i) {
-        s->goals[i].weight = s->goals[i].rotation_weight = 0.0;
-    }
-    set_goals(objective, s->goals, GOALS);
-    evaluate(objective, s->f.q, POISE_LEVEL_HESSIAN);
-    ck_assert_double_eq(poise_objective_cost(objective), 0.0);
-    int n = s->f.nv;
-    double *H = malloc((size_t)(n * n) * sizeof *H);
-    for (int kind = 0; kind < 2; ++kind) {
-        ck_assert_int_eq(poise_objective_hessian(objective, (poise_hessian)kind, H, NULL), POISE_OK);
-        for (int i = 0; i < n * n; ++i) {
-            ck_assert_double_eq(H[i], 0.0);
-            ck_assert_double_eq(poise_objective_gradient(objective)[i % n], 0.0);
-        }
-    }
-    ck_assert_double_gt(poise_objective_goal_error(objective, 0).error, 0.0); // errors know no weight
-    free(H);
-}
-
 TEST(every_level_gives_the_same_cost_and_gradient)
 {
     scene_random random = scene_random_make(7);
@@ -222,77 +198,6 @@ TEST(every_level_gives_the_same_cost_and_gradient)
 }
 
 // ---- Goals that are met --------------------------------------------------------------------------------------------------
-
-// Turn a goal into one that holds at the figure's pose. False for kinds that cannot be met here (a spring without rest).
-static bool meet(const figure *f, poise_goal *goal)
-{
-    poise_pose frame = poise_pose_multiply(poise_kinematics_body_pose(f->kin, goal->body), goal->local);
-    switch (goal->kind) {
-    case POISE_GOAL_POSITION:
-    case POISE_GOAL_PLANE:
-    case POISE_GOAL_LINE:
-        goal->target.position = frame.position;
-        return true;
-    case POISE_GOAL_ORIENTATION:
-    case POISE_GOAL_POSE:
-        goal->target = frame;
-        return true;
-    case POISE_GOAL_DIRECTION:
-        goal->direction = poise_kinematics_direction(f->kin, goal->body, goal->axis);
-        return true;
-    case POISE_GOAL_AIM:
-        goal->target.position = v3_mad(frame.position, 2.0, poise_kinematics_direction(f->kin, goal->body, goal->axis));
-        return true;
-    case POISE_GOAL_DISTANCE:
-        goal->distance = v3_norm(v3_sub(frame.position, goal->target.position));
-        return true;
-    case POISE_GOAL_POSTURE:
-        goal->q = f->q;
-        return true;
-    case POISE_GOAL_SMOOTHNESS:
-        goal->q = goal->q_before = f->q;
-        return true;
-    case POISE_GOAL_RELATIVE:
-        goal->target = goal->body2 == POISE_WORLD
-                           ? frame
-                           : poise_pose_multiply(poise_pose_inverse(poise_kinematics_body_pose(f->kin, goal->body2)), frame);
-        return true;
-    case POISE_GOAL_CENTER_OF_MASS:
-        poise_kinematics_mass_center(f->kin, &goal->target.position, NULL);
-        return true;
-    case POISE_GOAL_CALLBACK:
-    case POISE_GOAL_KIND_COUNT:
-        break;
-    }
-    return false;
-}
-
-// A goal is met to the rounding of the poses, some 1e-14 of lengths near 10: the pull is that times weights and arms, the
-// cost its square.
-TEST(goals_that_are_met_cost_nothing_and_pull_nowhere)
-{
-    scene_random random = scene_random_make(8);
-    for (int trial = 0; trial < MODELS; ++trial) {
-        scene *s = new_scene(&random, RANDOM_PLAIN);
-        poise_objective *objective = new_objective(s->f.model, 1);
-        for (int i = 0; i < RANDOM_GOALS; ++i) {
-            poise_goal goal = s->goals[i];
-            if (!meet(&s->f, &goal)) {
-                continue;
-            }
-            set_goals(objective, &goal, 1);
-            evaluate(objective, s->f.q, POISE_LEVEL_GRADIENT);
-            const char *kind = poise_goal_kind_name(goal.kind);
-            ck_assert_msg(poise_objective_cost(objective) <= 1e-26, "%s: cost %g", kind, poise_objective_cost(objective));
-            for (int k = 0; k < s->f.nv; ++k) {
-                double g = poise_objective_gradient(objective)[k];
-                ck_assert_msg(fabs(g) <= 2e-12, "%s: gradient %g", kind, g);
-            }
-            poise_goal_error e = poise_objective_goal_error(objective, 0);
-            ck_assert_msg(e.error <= 2e-13 && e.rotation_error <= 2e-13, "%s: %g, %g", kind, e.error, e.rotation_error);
-        }
-    }
-}
 
 TEST(a_marker_at_its_own_place_costs_exactly_nothing)
 {

@@ -1,50 +1,18 @@
 // Residual rows of every goal kind through every joint type: their squares are the energy, J^T r the gradient, J the
 // derivative of r, and J^T J the Gauss-Newton Hessian.
+#include "support/goal_facts.h"
+#include "support/joint_facts.h"
 #include "support/random_goals.h"
-#include "support/test_main.h"
 
 #include "goal/objective_state.h"
 #include "math/so3.h"
 #include "solve/rows/residual_rows.h"
 
+#include <float.h>
 #include <math.h>
 
 #define MOST_NV   40
 #define MOST_ROWS 40
-
-// ---- Models: the joint under test in the middle of a limb, a branch beside it --------------------------------------------
-
-static void add(poise_builder *builder, poise_joint joint, const char *name, const char *parent)
-{
-    poise_error error = {0};
-    joint.name = name;
-    joint.parent = parent;
-    ck_assert_msg(poise_builder_add_joint(builder, &joint, &error) == POISE_OK, "%s", error.text);
-}
-
-static poise_model *limb(scene_random *random, poise_joint_type type, int order, bool mimic)
-{
-    poise_builder *builder;
-    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
-    poise_joint subject = random_joint(random, type);
-    subject.order = (poise_euler_order)order;
-    subject.mass = 1.0;
-    if (mimic) {
-        subject.mimic = "base";
-        subject.mimic_multiplier = -1.7;
-        subject.mimic_offset = 0.3;
-    }
-    add(builder, random_joint(random, POISE_JOINT_REVOLUTE), "base", NULL);
-    add(builder, subject, "subject", "base");
-    add(builder, random_joint(random, POISE_JOINT_REVOLUTE), "elbow", "subject");
-    add(builder, random_joint(random, POISE_JOINT_PRISMATIC), "slide", "elbow");
-    add(builder, random_joint(random, POISE_JOINT_REVOLUTE), "other", "base");
-    poise_model *model;
-    poise_error error = {0};
-    ck_assert_msg(poise_model_create(builder, NULL, &model, &error) == POISE_OK, "%s", error.text);
-    poise_builder_destroy(builder);
-    return model;
-}
 
 // ---- Checks of one goal --------------------------------------------------------------------------------------------------
 
@@ -76,19 +44,8 @@ static residuals rows_at(const poise_kinematics *kin, const poise_goal *goal)
 
 static int expected_rows(const poise_goal *goal, int nv)
 {
-    switch (goal->kind) {
-    case POISE_GOAL_PLANE:
-    case POISE_GOAL_DISTANCE:
-        return 1;
-    case POISE_GOAL_POSE:
-    case POISE_GOAL_RELATIVE:
-        return 6;
-    case POISE_GOAL_POSTURE:
-    case POISE_GOAL_SMOOTHNESS:
-        return nv;
-    default:
-        return 3;
-    }
+    int rows = goal_rows[goal->kind].rows;
+    return rows == ROW_PER_DOF ? nv : rows;
 }
 
 // r . r/2 against the energy; with a loss w/2 rho'(s) s instead, s from the error that the goal reports.
@@ -207,13 +164,11 @@ static void check_goal(const poise_model *model, const poise_goal *goal, const d
     poise_objective_destroy(o);
 }
 
-static void check_all_goals(scene_random *random, const poise_model *model)
+static void check_all_goals(scene_random *random, const poise_model *model, const double *q)
 {
     static random_goals goals;
-    double q[2 * MOST_NV];
     ck_assert_int_le(poise_model_info(model).nv, MOST_NV);
     random_goals_make(random, model, &goals);
-    scene_random_configuration(random, model, q);
     for (int i = 0; i < RANDOM_GOALS; ++i) {
         if (goals.goals[i].kind != POISE_GOAL_CALLBACK) {
             check_goal(model, &goals.goals[i], q);
@@ -223,26 +178,15 @@ static void check_all_goals(scene_random *random, const poise_model *model)
 
 // ---- Tests ---------------------------------------------------------------------------------------------------------------
 
-TEST(rows_of_every_goal_through_every_joint_type_fit_the_objective_and_differences)
+TEST_EACH_JOINT(rows_of_every_goal_fit_the_objective_and_differences)
 {
-    scene_random random = scene_random_make(41);
-    for (int type = 0; type < POISE_JOINT_TYPE_COUNT; ++type) {
-        bool is_euler = type == POISE_JOINT_BALL_EULER || type == POISE_JOINT_FREE_EULER;
-        for (int order = 0; order < (is_euler ? POISE_EULER_ORDER_COUNT : 4); ++order) {
-            poise_model *model = limb(&random, (poise_joint_type)type, order, false);
-            check_all_goals(&random, model);
-            poise_model_destroy(model);
-        }
-    }
-}
-
-TEST(rows_through_mimic_joints_fit_the_objective_and_differences)
-{
-    scene_random random = scene_random_make(42);
-    for (int i = 0; i < 8; ++i) {
-        poise_model *model = limb(&random, i % 2 ? POISE_JOINT_PRISMATIC : POISE_JOINT_REVOLUTE, 0, true);
-        check_all_goals(&random, model);
-        poise_model_destroy(model);
+    scene_random random = scene_random_make(41 + (uint64_t)test_row);
+    const joint_facts *row = &joint_rows[test_row];
+    poise_model *model = limb_of_row(row);
+    double q[LIMB_LENGTH];
+    for (int pose = HARD_POSES; pose < LIMB_POSES; ++pose) {
+        pose_limb(row, model, &random, pose, q);
+        check_all_goals(&random, model, q);
     }
 }
 
@@ -252,30 +196,34 @@ TEST(rows_in_random_trees_fit_the_objective_and_differences)
     for (int i = 0; i < 20; ++i) {
         poise_model *model = random_model(&random, 8, RANDOM_MIMICS | RANDOM_FOREST);
         if (poise_model_info(model).nv > 0 && poise_model_info(model).nv <= MOST_NV && model->total_mass > 0) {
-            check_all_goals(&random, model);
+            double q[2 * MOST_NV];
+            scene_random_configuration(&random, model, q);
+            check_all_goals(&random, model, q);
         }
         poise_model_destroy(model);
     }
 }
 
-TEST(an_aim_at_its_own_point_has_zero_rows)
+// A slide along x from the origin, where the point is: the distance is 0 to the last bit. An aim has nothing to say then; a
+// distance takes x for the direction to go.
+TEST(at_its_own_point_an_aim_has_zero_rows_and_a_distance_that_of_x)
 {
-    scene_random random = scene_random_make(44);
-    poise_model *model = limb(&random, POISE_JOINT_REVOLUTE, 0, false);
-    poise_kinematics *kin;
-    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kin, NULL), POISE_OK);
-    // the origin of the root is the reference point: the distance is 0 to the last bit
-    poise_vec3 origin = {0, 0, 0}, target = poise_kinematics_point(kin, 0, origin);
-    poise_goal goal = poise_goal_aim(0, origin, poise_vec3_make(1, 0, 0), target);
-    residuals here = rows_at(kin, &goal);
+    poise_builder *builder = new_builder();
+    poise_joint slide = joint_of("slide", NULL, POISE_JOINT_PRISMATIC);
+    slide.axis = poise_vec3_make(0.6, 0.8, 0);
+    add(builder, &slide);
+    figure f = figure_of(model_of(builder));
+    poise_vec3 origin = {0, 0, 0};
+    poise_goal aim = poise_goal_aim(0, origin, poise_vec3_make(1, 0, 0), origin), far = aim;
+    residuals here = rows_at(f.kin, &aim);
     for (int i = 0; i < here.count; ++i) {
-        ck_assert_double_eq(here.r[i], 0.0);
+        ck_assert(here.r[i] == 0.0 && here.J[i] == 0.0);
     }
-    for (int i = 0; i < here.count * poise_model_info(model).nv; ++i) {
-        ck_assert_double_eq(here.J[i], 0.0);
-    }
-    poise_kinematics_destroy(kin);
-    poise_model_destroy(model);
+    far = poise_goal_distance(0, origin, origin, 0.25);
+    far.weight = 4.0;
+    here = rows_at(f.kin, &far);
+    ck_assert_double_eq_tol(here.r[0], -2.0 * 0.25, 4 * DBL_EPSILON);
+    ck_assert_double_eq_tol(here.J[0], 2.0 * 0.6, 4 * DBL_EPSILON);
 }
 
 // Errors below the rounding of the farthest coordinate, whichever it is, are none: 64 eps of it.
@@ -288,8 +236,10 @@ TEST(a_level_is_met_within_the_rounding_of_the_figures_size)
         hinge.type = far.type = POISE_JOINT_REVOLUTE;
         far.offset.position = poise_vec3_make(axis == 0 ? 1e6 : 0.0, axis == 1 ? 1e6 : 0.0, axis == 2 ? 1e6 : 0.0);
         ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
-        add(builder, hinge, "near", NULL);
-        add(builder, far, "far", "near");
+        hinge.name = "near";
+        far.name = "far", far.parent = "near";
+        add(builder, &hinge);
+        add(builder, &far);
         ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
         poise_builder_destroy(builder);
         poise_solver_options options = poise_solver_options_default();

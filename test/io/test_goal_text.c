@@ -1,5 +1,6 @@
 // Goals in words: every kind means the goal of the library that it names, and what is not understood is pointed at.
-#include "support/test_main.h"
+#include "support/goal_facts.h"
+#include "support/io_check.h"
 
 #include <poise/io.h>
 #include <scenes/scenes.h>
@@ -111,6 +112,41 @@ TEST(each_kind_is_the_goal_of_its_constructor)
     }
     poise_goal balance = parse(body, "balance 0.1 0.2 0.3"), mass = poise_goal_center_of_mass(p);
     check_same(&balance, &mass);
+}
+
+// Every kind, with every option that it takes, from words through a file and back to the same bits; options that it does not
+// take are refused, and so is a kind that has no words.
+TEST_ROWS(every_kind_goes_through_words_and_files, POISE_GOAL_KIND_COUNT)
+{
+    const goal_facts *facts = &goal_rows[test_row];
+    const poise_model *model = test_row == POISE_GOAL_CENTER_OF_MASS ? body : arm;
+    const struct {
+        const char *words;
+        bool is_taken;
+    } options[] = {
+        {"", true},
+        {" weight 2.5 priority 3", true},
+        {" huber 0.5", facts->takes_loss},
+        {" geman-mcclure 0.25", facts->takes_loss},
+        {" tolerance 0.1 free 0.5", facts->takes_band},
+        {" rotation-tolerance 5 free 10 deg", facts->takes_rotation_band},
+    };
+    for (size_t i = 0; i < TEST_COUNT(options) && facts->words; ++i) {
+        char text[256];
+        poise_error error = {.text = ""};
+        poise_goal_words words = words_of(model);
+        snprintf(text, sizeof text, "%s%s", facts->words, options[i].words);
+        poise_goal_list *list = make_list();
+        poise_status status = poise_goal_list_parse(list, &words, text, &error);
+        ck_assert_msg((status == POISE_OK) == options[i].is_taken, "%s: %s", text, error.text);
+        if (status == POISE_OK) {
+            ck_assert_int_eq(list->goals[0].kind, test_row);
+            poise_file file = {
+                .model = (poise_model *)model, .goals = list->goals, .goal_count = 1, .scale = {1.0, POISE_UP_Y}};
+            io_round_trip(&file, POISE_FORMAT_JSON, 0);
+        }
+        poise_goal_list_destroy(list);
+    }
 }
 
 TEST(options_set_their_members)

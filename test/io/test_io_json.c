@@ -1,5 +1,6 @@
 // The Poise JSON format: document_json comes back with the same bits, every mistake gets a line and a fix.
 #include "documents.h"
+#include "support/goal_facts.h"
 #include "support/io_check.h"
 #include "support/random_goals.h"
 
@@ -102,7 +103,7 @@ TEST(a_callback_goal_is_left_out_with_a_warning)
 {
     poise_error error = {.text = ""};
     poise_file *file = io_read_text(document_json, JSON, NULL);
-    poise_goal goal = poise_goal_callback(0, random_goals_spring, NULL);
+    poise_goal goal = poise_goal_callback(0, goal_spring, NULL);
     poise_file given = {.model = file->model, .goals = &goal, .goal_count = 1};
     poise_warning warnings[4];
     int count = 4;

@@ -177,6 +177,24 @@ TEST(written_files_read_back_to_the_same_bits)
     }
 }
 
+// Frame numbers and times count from the first frame, as the header has it; times before frame 1 from 0.
+TEST(a_written_file_is_this_text)
+{
+    poise_file *file = io_read_text(document_trc, POISE_FORMAT_TRC, NULL);
+    io_bytes bytes = io_write(file, POISE_FORMAT_TRC, 0);
+    ck_assert_str_eq((const char *)bytes.bytes, START "Frame#\tTime\tleft\t\t\ts:right one\n" AXES
+                                                      "\n7\t0.12\t1\t2\t3\t4\t5\t6\n8\t0.14\t\t\t\t-40\t5.25\t6\n");
+    file->markers->first_frame = -3;
+    bytes = io_write(file, POISE_FORMAT_TRC, 0);
+    ck_assert_ptr_nonnull(strstr((const char *)bytes.bytes, "\n-3\t0\t1\t2\t3\t4\t5\t6\n-2\t0.02\t"));
+}
+
+TEST(a_file_without_rows_begins_where_its_header_says)
+{
+    poise_file *file = io_read_text(HEAD KEYS "50\t50\t0\t2\tmm\t50\t7\t0\n" NAMES AXES, POISE_FORMAT_TRC, NULL);
+    ck_assert(file->markers->frames == 0 && file->markers->first_frame == 7);
+}
+
 TEST(what_a_trc_file_cannot_hold_is_told)
 {
     const char *labels[] = {"a\tb", ""};

@@ -178,6 +178,34 @@ TEST(gaps_are_passed_over)
     forget(s);
 }
 
+// Every length of a bone grows with it, the place of its mass too; the mass does not.
+TEST(a_rescaled_model_has_longer_bones_and_masses_further_out)
+{
+    poise_builder *builder = NULL;
+    poise_model *model = NULL, *twice = NULL;
+    poise_joint joint = poise_joint_default();
+    joint.name = "bone";
+    joint.type = POISE_JOINT_REVOLUTE;
+    joint.mass = 3.0;
+    joint.mass_center = poise_vec3_make(0.1, -0.2, 0.3);
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
+    ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    joint.name = "end";
+    joint.parent = "bone";
+    joint.offset.position = poise_vec3_make(1.0, 0.5, 0.25);
+    ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
+    ck_assert_int_eq(poise_model_rescale(model, (double[]){2.0, 2.0}, NULL, &twice, NULL), POISE_OK);
+    for (int k = 0; k < 2; ++k) {
+        const poise_joint *a = poise_model_joint_info(model, k).given, *b = poise_model_joint_info(twice, k).given;
+        ck_assert(b->mass == 3.0 && b->offset.position.x == 2 * a->offset.position.x);
+        ck_assert(b->mass_center.x == 0.2 && b->mass_center.y == -0.4 && b->mass_center.z == 0.6);
+    }
+    poise_model_destroy(model);
+    poise_model_destroy(twice);
+    poise_builder_destroy(builder);
+}
+
 TEST(wrong_use_is_refused_with_a_reason)
 {
     subject *s = record(1.0, 0.0);

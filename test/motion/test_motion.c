@@ -319,6 +319,9 @@ TEST(trimmed_markers_keep_numbers_labels_and_residuals)
     ck_assert_float_eq(piece->residual[5], 4.0f);
     poise_markers_destroy(piece);
     ck_assert_int_eq(m.live, 0);
+    ck_assert_int_eq(poise_markers_trim(markers, 6, 0, NULL, &piece, NULL), POISE_OK); // nothing is a piece, too
+    ck_assert_int_eq(piece->frames, 0);
+    poise_markers_destroy(piece);
     ck_assert_int_eq(poise_markers_trim(markers, 2, 5, NULL, &piece, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_markers_trim(markers, -2, 1, NULL, &piece, NULL), POISE_ERROR_ARGUMENT);
     release_walk(markers);

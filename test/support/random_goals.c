@@ -1,30 +1,8 @@
 #include "random_goals.h"
 
-#include <math.h>
+#include "goal_facts.h"
 
-// With d = R z the derivatives of d . a by a turn omega are: first d x a, second (d a^T + a d^T)/2 - (d . a) I.
-bool random_goals_spring(void *user, const poise_pose *pose, poise_body_energy *out)
-{
-    const double *a = user, *b = a + 3;
-    poise_vec3 p = pose->position, d = poise_quat_rotate(pose->rotation, poise_vec3_make(0, 0, 1));
-    double D[3] = {d.x, d.y, d.z}, P[3] = {p.x, p.y, p.z};
-    double da = D[0] * a[0] + D[1] * a[1] + D[2] * a[2], pb = P[0] * b[0] + P[1] * b[1] + P[2] * b[2];
-    double t[3] = {D[1] * a[2] - D[2] * a[1], D[2] * a[0] - D[0] * a[2], D[0] * a[1] - D[1] * a[0]}; // d x a
-    out->energy = 0.5 * (P[0] * P[0] + P[1] * P[1] + P[2] * P[2]) + da * pb;
-    out->gauss_newton[0] = 0.0;
-    for (int i = 0; i < 3; ++i) {
-        out->gradient[i] = t[i] * pb;
-        out->gradient[3 + i] = P[i] + da * b[i];
-        for (int j = 0; j < 3; ++j) {
-            out->hessian[6 * i + j] = pb * (0.5 * (D[i] * a[j] + D[j] * a[i]) - (i == j ? da : 0.0));
-            out->hessian[6 * i + 3 + j] = t[i] * b[j];
-            out->hessian[6 * (3 + j) + i] = t[i] * b[j];
-        }
-        out->hessian[6 * (3 + i) + 3 + i] = 1.0;
-        out->gauss_newton[6 * (3 + i) + 3 + i] = 1.0;
-    }
-    return true;
-}
+#include <math.h>
 
 static poise_pose random_pose(scene_random *random, double size)
 {
@@ -32,43 +10,17 @@ static poise_pose random_pose(scene_random *random, double size)
     return (poise_pose){rotation, random_vector(random, size)};
 }
 
-// One goal of each kind on random bodies, without losses or bands.
+// One goal of a kind on random bodies, without losses or bands.
 static poise_goal plain_goal(scene_random *random, const poise_model *model, poise_goal_kind kind, random_goals *out)
 {
-    int body = scene_random_index(random, poise_model_info(model).joints);
-    int other = scene_random_index(random, poise_model_info(model).joints);
-    poise_pose local = random_pose(random, 0.4), target = random_pose(random, 2.0);
-    poise_vec3 axis = scene_random_direction(random), direction = scene_random_direction(random);
-    switch (kind) {
-    case POISE_GOAL_POSITION:
-        return poise_goal_position(body, local.position, target.position);
-    case POISE_GOAL_DIRECTION:
-        return poise_goal_direction(body, axis, direction);
-    case POISE_GOAL_ORIENTATION:
-        return poise_goal_orientation(body, target.rotation);
-    case POISE_GOAL_POSE:
-        return poise_goal_pose(body, local, target);
-    case POISE_GOAL_AIM:
-        return poise_goal_aim(body, local.position, axis, target.position);
-    case POISE_GOAL_PLANE:
-        return poise_goal_plane(body, local.position, target.position, direction);
-    case POISE_GOAL_LINE:
-        return poise_goal_line(body, local.position, target.position, direction);
-    case POISE_GOAL_DISTANCE:
-        return poise_goal_distance(body, local.position, target.position, 0.7);
-    case POISE_GOAL_POSTURE:
-        return poise_goal_posture(out->posture, 1.0);
-    case POISE_GOAL_SMOOTHNESS:
-        return poise_goal_smoothness(out->posture, out->before, 1.0);
-    case POISE_GOAL_RELATIVE:
-        return poise_goal_relative(body, local, other, target);
-    case POISE_GOAL_CENTER_OF_MASS:
-        return poise_goal_center_of_mass(target.position);
-    case POISE_GOAL_CALLBACK:
-    case POISE_GOAL_KIND_COUNT:
-        break;
-    }
-    return poise_goal_callback(body, random_goals_spring, out->numbers);
+    goal_parts parts = {.distance = 0.7, .posture = out->posture, .before = out->before, .numbers = out->numbers};
+    parts.body = scene_random_index(random, poise_model_info(model).joints);
+    parts.body2 = scene_random_index(random, poise_model_info(model).joints);
+    parts.local = random_pose(random, 0.4);
+    parts.target = random_pose(random, 2.0);
+    parts.axis = scene_random_direction(random);
+    parts.direction = scene_random_direction(random);
+    return goal_rows[kind].make(&parts);
 }
 
 static poise_goal with_loss(poise_goal goal, poise_loss loss, double scale)

@@ -20,7 +20,4 @@ typedef struct random_goals {
 // Fill all goals for a model, which must have mass. Bodies, points, targets and weights are random.
 void random_goals_make(scene_random *random, const poise_model *model, random_goals *out);
 
-// The energy behind the CALLBACK goal: E = |p|^2/2 + (R z . a) (p . b) with a, b the six numbers that `user` points to.
-bool random_goals_spring(void *user, const poise_pose *pose, poise_body_energy *out);
-
 #endif

@@ -141,7 +141,9 @@ verdict xml_against_expat(const void *bytes, size_t size, char reason[REASON_SIZ
     const char *text = bytes;
     size_t rest = size;
     skip_space(&text, &rest, &theirs);
-    if (rest >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) { // a byte order mark comes first, or is none
+    bool is_marked = rest >= 3 && (memcmp(text, "\xEF\xBB\xBF", 3) == 0 || memcmp(text, "\xFF\xFE", 2) == 0 ||
+                                   memcmp(text, "\xFE\xFF", 2) == 0);
+    if (is_marked) { // a byte order mark comes first, or is none
         text = bytes;
         rest = size;
         theirs.lines_before = 0;

@@ -146,7 +146,7 @@ static const kind_row kinds[] = {
     {"position", POISE_GOAL_POSITION, true, TAKES_AT | TAKES_BAND | TAKES_LOSS, read_point},
     {"direction", POISE_GOAL_DIRECTION, true, TAKES_AXIS, read_direction},
     {"orientation", POISE_GOAL_ORIENTATION, true, TAKES_TURN_BAND, read_orientation},
-    {"pose", POISE_GOAL_POSE, true, TAKES_AT | TAKES_TURN | TAKES_BAND | TAKES_TURN_BAND, read_pose},
+    {"pose", POISE_GOAL_POSE, true, TAKES_AT | TAKES_TURN | TAKES_BAND | TAKES_TURN_BAND | TAKES_LOSS, read_pose},
     {"aim", POISE_GOAL_AIM, true, TAKES_AT | TAKES_AXIS, read_point},
     {"plane", POISE_GOAL_PLANE, true, TAKES_AT | TAKES_LOSS, read_plane},
     {"line", POISE_GOAL_LINE, true, TAKES_AT | TAKES_LOSS, read_line},
