@@ -37,7 +37,7 @@ static void run_erik(fuzz_bytes *bytes, const task *t)
 {
     poise_erik_options options = poise_erik_options_default();
     int features = fuzz_byte(bytes);
-    options.body = fuzz_index(bytes, FUZZ_JOINTS + 1) - 1;
+    options.body = fuzz_index(bytes, FUZZ_JOINTS + 2) - 2; // POISE_NONE, the world, a body
     options.tip = features & 1 ? fuzz_pose(bytes) : options.tip;
     options.max_iterations = 1 + fuzz_index(bytes, 12);
     options.max_sweeps = 1 + fuzz_index(bytes, 8);
@@ -80,7 +80,7 @@ static void run_expressive(fuzz_bytes *bytes, const task *t)
     poise_expressive_options options = poise_expressive_options_default();
     int features = fuzz_byte(bytes);
     options.mode = (poise_expressive_mode)(features & 1);
-    options.body = fuzz_index(bytes, FUZZ_JOINTS + 1) - 1;
+    options.body = fuzz_index(bytes, FUZZ_JOINTS + 2) - 2; // POISE_NONE, the world, a body
     options.warm = features & 2;
     options.exact = features & 4;
     options.use_erik = features & 8;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Files and functions stay small enough to read. Tables (initialisers at file scope) do not count.
+"""Files, functions and folders stay small enough to read. Tables (initialisers at file scope) do not count.
 
 check_sizes.py [ROOT]
 """
@@ -9,6 +9,8 @@ import sys
 
 FILE_LINES = 700
 FUNCTION_LINES = 60
+FOLDER_FILES = 45
+SOURCES = (".c", ".h", ".cpp", ".cu", ".cuh", ".ts", ".css", ".html", ".txt", ".sh")
 COLUMNS = 125
 FOLDERS = ["include", "src", "app", "web", "scenes", "reference", "research", "samples", "bench", "fuzz", "test", "cuda", "mpi"]
 
@@ -71,6 +73,11 @@ def main():
     files, longest, breaches = 0, 0, []
     for folder in FOLDERS:
         for path, _, names in os.walk(os.path.join(root, folder)):
+            if os.sep + "node_modules" in path or "corpus" in path:
+                continue
+            sources = [name for name in names if name.endswith(SOURCES)]
+            if len(sources) > FOLDER_FILES:
+                breaches.append(f"{os.path.relpath(path, root)}: {len(sources)} files, the limit is {FOLDER_FILES}")
             for name in sorted(names):
                 if not name.endswith((".c", ".h", ".cpp", ".cu", ".cuh")):
                     continue

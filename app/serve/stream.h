@@ -34,7 +34,7 @@ void lines_reply(const line_source *source, const char *text, size_t size);
 
 // ---- What they ask for: stream_task.c ------------------------------------------------------------------------------------
 
-enum { STREAM_MOST_GOALS = 64 };
+enum { STREAM_MOST_GOALS = 64, STREAM_MOST_COUPLED = 8 };
 
 // What is to be done until another line says otherwise.
 typedef struct stream_task {

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_LINES_A_TICK = 64, NUMBER_SIZE = 32, MOST_COUPLED = 8 };
+enum { MOST_LINES_A_TICK = 64, NUMBER_SIZE = 32 };
 
 static const double most_ticks = 9007199254740992.0; // 2^53: counts up to here are exact as doubles
 
@@ -435,7 +435,7 @@ static bool create_solver(loop *l)
     if (l->options->ordinary) {
         poise_solver_options o = poise_solver_options_default();
         o.max_iterations = 50;
-        o.coupled_goals = MOST_COUPLED;
+        o.coupled_goals = STREAM_MOST_COUPLED;
         status = poise_solver_create(l->task->model, &o, NULL, &l->solver, NULL);
     } else {
         poise_expressive_options o = poise_expressive_options_default();
@@ -445,7 +445,7 @@ static bool create_solver(loop *l)
         o.gain = l->options->gain;
         o.posture_weight = l->options->posture_weight;
         o.max_goals = STREAM_MOST_GOALS;
-        o.coupled_goals = MOST_COUPLED;
+        o.coupled_goals = STREAM_MOST_COUPLED;
         status = poise_expressive_create(l->task->model, &o, NULL, &l->expressive, &error);
     }
     if (status != POISE_OK) {

@@ -292,9 +292,15 @@ bool task_apply(stream_task *task, json_node *object, char *wrong)
     }
     poise_goal goals[STREAM_MOST_GOALS];
     int count = sound ? list_goals(task, &c, goals) : 0;
+    int coupled = 0;
     for (int i = 0; i < count && sound; ++i) {
         poise_error error = {0};
+        coupled += goals[i].kind == POISE_GOAL_RELATIVE || goals[i].kind == POISE_GOAL_CENTER_OF_MASS;
         sound = poise_goal_check(&goals[i], task->model, &error) == POISE_OK || refuse(wrong, "%s", error.text);
+    }
+    if (sound && coupled > STREAM_MOST_COUPLED) {
+        sound = refuse(wrong, "%d goals tie bodies together (relative, balance); at most %d at a time", coupled,
+                       STREAM_MOST_COUPLED);
     }
     if (sound) {
         commit(task, &c);

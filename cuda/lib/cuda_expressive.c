@@ -51,7 +51,7 @@ static poise_status make_task(const poise_model *model, const poise_expressive_o
                               poise_error *error)
 {
     pz_cuda_expressive_task *task = &made->task;
-    int body = options->body == POISE_WORLD ? model->joint_count - 1 : options->body;
+    int body = options->body == POISE_NONE ? model->joint_count - 1 : options->body;
     task->options = *options;
     task->options.max_goals = 1;
     task->options.coupled_goals = 0;

@@ -48,7 +48,7 @@ extern "C" {
 // order (docs/expressive.md; `poise reproduce erik-fit`).
 // Fill with poise_erik_options_default(), change what you like.
 typedef struct poise_erik_options {
-    int body;       // POISE_WORLD: the end; by default the last body of the model
+    int body;       // POISE_NONE: the end; by default the last body of the model
     poise_pose tip; // identity: frame of the end in that body, whose rotation is aimed; its place ends the last segment
     double orientation_weight; // 1   [OrientationErrorWeight]
     double posture_weight;     // 0.2 [PostureErrorWeight]

@@ -50,7 +50,7 @@ typedef enum poise_expressive_mode {
 // Fill with poise_expressive_options_default(), change what you like.
 typedef struct poise_expressive_options {
     poise_expressive_mode mode; // METRIC
-    int body;                   // POISE_WORLD: end of the chain; by default the last body of the model
+    int body;                   // POISE_NONE: end of the chain; by default the last body of the model
     poise_pose tip;             // identity: frame of the end in that body; its place ends the last segment
     double goal_weight;         // 1; > 0
     double posture_weight;      // 0.2

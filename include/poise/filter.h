@@ -66,11 +66,10 @@ POISE_API poise_status poise_filter_step(poise_filter *filter, const double *set
 // Has every joint come to rest at its set-point, or nearly so (1e-5 away, 1e-3 per second)?
 POISE_API bool poise_filter_rests(const poise_filter *filter);
 
-// The state after the last step, of the numbers that are filtered; each may be NULL.
-POISE_API void poise_filter_state(const poise_filter *filter, double *x, double *velocity, double *acceleration);
-
-// Seconds until a joint comes to rest at its set-point; 0 when it has.
-POISE_API double poise_filter_time_left(const poise_filter *filter, int joint);
+// The state after the last step, of the numbers that are filtered; each may be NULL. `time_left`: seconds until a joint
+// comes to rest at its set-point, 0 when it has.
+POISE_API void poise_filter_state(const poise_filter *filter, double *x, double *velocity, double *acceleration,
+                                  double *time_left);
 
 #ifdef __cplusplus
 }

@@ -268,7 +268,7 @@ bool poise_filter_rests(const poise_filter *filter)
     return true;
 }
 
-void poise_filter_state(const poise_filter *filter, double *x, double *velocity, double *acceleration)
+void poise_filter_state(const poise_filter *filter, double *x, double *velocity, double *acceleration, double *time_left)
 {
     for (int i = 0; filter && i < filter->count; ++i) {
         const state *s = &filter->joints[i].at;
@@ -281,12 +281,10 @@ void poise_filter_state(const poise_filter *filter, double *x, double *velocity,
         if (acceleration) {
             acceleration[i] = s->a;
         }
+        if (time_left) {
+            time_left[i] = filter->joints[i].left;
+        }
     }
-}
-
-double poise_filter_time_left(const poise_filter *filter, int number)
-{
-    return filter && number >= 0 && number < filter->count ? filter->joints[number].left : 0.0;
 }
 
 // ---- Life ----------------------------------------------------------------------------------------------------------------

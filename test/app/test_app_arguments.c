@@ -2,8 +2,10 @@
 #include "support/test_main.h"
 
 #include <app/cli/command.h>
+#include <app/cli/method_names.h>
 #include <app/cli/terminal.h>
 
+#include <stdio.h>
 #include <string.h>
 
 static const app_option options[] = {
@@ -138,4 +140,25 @@ TEST(lists_of_numbers_take_spaces_and_commas_and_nothing_else)
     ck_assert_int_eq(parse_numbers("1 nan", n, 3), -1);
     double number;
     ck_assert(!parse_number("1 ", &number) && !parse_number("", &number) && parse_number("-0x1p3", &number));
+}
+
+// ---- Methods -------------------------------------------------------------------------------------------------------------
+
+// The choices of --method are the library's methods, each once, whatever is added there.
+TEST(every_method_of_the_library_can_be_chosen)
+{
+    static const char choices[] = " " METHODS_COMMON " priority ccd bwcd fabrik ";
+    int words = 0;
+    for (const char *at = choices; (at = strchr(at + 1, ' ')); ++words) {
+    }
+    ck_assert_int_eq(words, POISE_METHOD_COUNT);
+    for (int i = 0; i < POISE_METHOD_COUNT; ++i) {
+        poise_method method = POISE_METHOD_COUNT;
+        char word[64];
+        const char *name = i == POISE_METHOD_NEWTON_PROJECTED ? "newton" : poise_method_name((poise_method)i);
+        snprintf(word, sizeof word, " %s ", name);
+        ck_assert_msg(strstr(choices, word) != NULL, "%s is no choice", word);
+        word[strlen(word) - 1] = '\0';
+        ck_assert(method_by_name(word + 1, &method) && (int)method == i);
+    }
 }

@@ -232,6 +232,19 @@ TEST(a_syntax_error_has_a_column)
     ck_assert_int_eq(error.column, 6);
 }
 
+// A goal that is well written and makes no sense is a mistake of the file, at a place, like any other.
+TEST(a_goal_that_makes_no_sense_is_a_mistake_of_the_file)
+{
+    static const char text[] = "{\"poise\": 1, \"model\": {\"joints\": [{\"name\": \"a\", \"type\": \"revolute\"}]},\n"
+                               "\"goals\": [{\"kind\": \"position\", \"body\": \"a\",\n \"weight\": -1}]}";
+    poise_error error = {.text = ""};
+    poise_read_options options = io_options(JSON, NULL);
+    poise_file *file = NULL;
+    ck_assert_int_eq(poise_read(text, sizeof text - 1, &options, NULL, &file, &error), POISE_ERROR_FORMAT);
+    ck_assert_int_eq(error.line, 2);
+    ck_assert_msg(strstr(error.text, "goals[0]") && strstr(error.text, "weight"), "%s", error.text);
+}
+
 TEST(unknown_keys_are_warned_of_with_their_place_a_few_by_name)
 {
     io_warned_text("{\"poise\": 1,\n\"colour\": 3}", JSON, 2, "colour: unknown key");

@@ -258,7 +258,7 @@ export interface FilterJoint {
     soft?: number;
 }
 
-function createFilter(module: Module, joints: readonly FilterJoint[]): Address {
+function createFilter(module: Module, joints: readonly FilterJoint[], model?: Model): Address {
     return module.scoped((keep) => {
         const list = keep(newStructs(module, 'poise_filter_joint', joints.length));
         joints.forEach((joint, i) => {
@@ -266,7 +266,9 @@ function createFilter(module: Module, joints: readonly FilterJoint[]): Address {
             module.call('poise_filter_joint_default', at);
             setStruct(module, 'poise_filter_joint', at, joint);
         });
-        return module.make('poise_filter_create', [list, joints.length]);
+        return model
+            ? module.make('poise_filter_create_for_model', [model.address, joints.length > 0 ? list : 0])
+            : module.make('poise_filter_create', [list, joints.length]);
     });
 }
 
@@ -276,18 +278,25 @@ export class MotionFilter extends Handle {
     readonly #setpoints: Address;
     readonly #x: Address;
 
-    /** `owner`: the instance, or any model of it. */
-    constructor(owner: { readonly module: Module }, joints: readonly FilterJoint[]) {
+    /**
+     * `owner`: the instance, or any model of it. With `model`, whole configurations are filtered within its limits, and there is
+     * one entry of `joints` for each of its joints, or none.
+     */
+    constructor(owner: { readonly module: Module }, joints: readonly FilterJoint[], model?: Model) {
         const module = owner.module;
-        const address = createFilter(module, joints);
-        const setpoints = module.allocate(8 * joints.length);
-        const x = module.allocate(8 * joints.length);
+        if (model && joints.length > 0 && joints.length !== model.joints.length) {
+            throw new PoiseError('argument', `${joints.length} joints for a model that has ${model.joints.length}`);
+        }
+        const count = model ? model.nq : joints.length;
+        const address = createFilter(module, joints, model);
+        const setpoints = module.allocate(8 * count);
+        const x = module.allocate(8 * count);
         super(module, address, () => {
             module.call('poise_filter_destroy', address);
             module.release(setpoints);
             module.release(x);
-        });
-        this.count = joints.length;
+        }, model ? [model] : []);
+        this.count = count;
         this.#setpoints = setpoints;
         this.#x = x;
     }
@@ -306,13 +315,19 @@ export class MotionFilter extends Handle {
         return module.view(this.#x, this.count);
     }
 
-    /** Positions, velocities and accelerations after the last step. */
-    state(): { x: Float64Array; velocity: Float64Array; acceleration: Float64Array } {
+    /** Positions, velocities, accelerations and seconds until rest after the last step. */
+    state(): { x: Float64Array; velocity: Float64Array; acceleration: Float64Array; timeLeft: Float64Array } {
         const { count, module } = this;
-        const all = module.filled(3 * count, (at) =>
-            module.call('poise_filter_state', this.address, at, at + 8 * count, at + 16 * count),
+        const all = module.filled(4 * count, (at) =>
+            module.call('poise_filter_state', this.address, at, at + 8 * count, at + 16 * count, at + 24 * count),
         );
-        return { x: all.slice(0, count), velocity: all.slice(count, 2 * count), acceleration: all.slice(2 * count) };
+        const part = (i: number) => all.slice(i * count, (i + 1) * count);
+        return { x: part(0), velocity: part(1), acceleration: part(2), timeLeft: part(3) };
+    }
+
+    /** Has every joint come to rest at its set-point, or nearly so? */
+    get rests(): boolean {
+        return this.module.call('poise_filter_rests', this.address) !== 0;
     }
 
     /** Seconds until a joint comes to rest at its set-point. */
@@ -320,6 +335,6 @@ export class MotionFilter extends Handle {
         if (!(joint >= 0 && joint < this.count)) {
             throw new PoiseError('argument', `there is no joint ${joint}`);
         }
-        return this.module.call('poise_filter_time_left', this.address, joint);
+        return this.state().timeLeft[joint] as number;
     }
 }

@@ -19,7 +19,23 @@ export interface Posture {
     q: Numbers;
 }
 
+/** Changes to a file as it is read, in this order. What is left out stays as it is. */
+export interface Edit {
+    /** Keep `count` frames from `first` on; all from there on without `count`. */
+    first?: number;
+    count?: number;
+    /** Frames per second. */
+    rate?: number;
+    /** What lengths and axes mean where the file itself does not say. */
+    assumed?: Scale;
+    /** What they are to mean; 0 and 'unknown': as they are. */
+    scale?: Scale;
+    /** Ball and free joints as Euler angles. */
+    euler?: boolean;
+}
+
 export interface ReadOptions {
+    edit?: Edit;
     /** Of the file, for detection and messages. */
     name?: string;
     /** Left out: by the file's beginning, or its name. */
@@ -86,7 +102,7 @@ function withBytes<T>(module: Module, bytes: Uint8Array, use: (address: Address)
 
 /** @internal */
 export function readFile(module: Module, bytes: Uint8Array, options: ReadOptions): PoiseFile {
-    const { name, model, load, ...plain } = options;
+    const { name, model, load, edit, ...plain } = options;
     const { host } = module;
     const outer = host.load;
     host.load = load ?? null;
@@ -95,13 +111,28 @@ export function readFile(module: Module, bytes: Uint8Array, options: ReadOptions
             module.scoped((keep) => {
                 const own = { name: keep(module.text(name)), model: model?.address, load: load && module.call('web_load') };
                 const row = keep(newStruct(module, 'poise_read_options', 'poise_read_options_default', plain, own));
-                return takeFile(module, module.make('poise_read', [at, bytes.length, row], [], 'poise_file_destroy'), model);
+                const file = module.make('poise_read', [at, bytes.length, row], [], 'poise_file_destroy');
+                if (edit) {
+                    editFile(module, file, edit);
+                }
+                return takeFile(module, file, model);
             }),
         );
     } finally {
         host.load = outer;
         host.loaded.splice(0).forEach((memory) => module.release(memory));
     }
+}
+
+function editFile(module: Module, file: Address, edit: Edit): void {
+    module.scoped((keep) => {
+        try {
+            module.run('poise_file_edit', file, keep(newStruct(module, 'poise_edit', null, edit)), 0);
+        } catch (error) {
+            module.call('poise_file_destroy', file);
+            throw error;
+        }
+    });
 }
 
 /** A poise_file. */

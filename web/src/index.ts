@@ -31,7 +31,7 @@ export {
     calibrate, markersFromClip, placementsByName, retarget, track, Tracker, type Calibration, type CalibrationOptions,
     type Placement, type PlacePrior, type Retargeted, type Tracked, type TrackerOptions, type TrackFrame, type TrackSummary,
 } from './track.js';
-export type { FileContent, PoiseFile, Posture, ReadOptions, Warning } from './files.js';
+export type { Edit, FileContent, PoiseFile, Posture, ReadOptions, Warning } from './files.js';
 export { Scene, type Motion, type SceneInfo } from './scenes.js';
 export {
     eulerOrders, formats, goalKinds, identityPose, jointTypes, losses, methods, outcomes, statuses, ups, WORLD,

@@ -253,6 +253,33 @@ test('one skeleton follows the motion of another by the names of bodies', () => 
     assert.throws(() => ik.retarget(motion, { model: to.model, scale: { metres: 1, up: 'z' } }, { pairs: ['head'] }), /SOURCE=TARGET/);
 });
 
+test('a file is edited as it is read', () => {
+    using scene = poise.scene('humanoid-quaternion');
+    using walk = ik.Clip.create(poise, Array.from({ length: 21 }, (_, i) => scene.motion('walk', i / 20)), 0.05);
+    const { bytes } = poise.write({ model: scene.model, clip: walk, scale: { metres: 1, up: 'y' } }, 'json');
+    const name = 'walk.json';
+    using file = poise.read(bytes, { name, edit: { first: 5, count: 11, rate: 10, scale: { metres: 0.01, up: 'z' }, euler: true } });
+    assert.equal(file.clip?.frames, 6);
+    assert.deepEqual(file.scale, { metres: 0.01, up: 'z' });
+    assert.ok(file.model?.joints.every((joint) => !['free', 'ball_quaternion'].includes(joint.type)));
+    assert.throws(() => poise.read(bytes, { name, edit: { first: 30 } }), /frames 30 to 20 are not in it, only 0 to 20/);
+});
+
+test('whole configurations are filtered', () => {
+    using scene = poise.scene('humanoid-quaternion');
+    const { model } = scene;
+    using filter = new ik.MotionFilter(model, [], model);
+    const pose = scene.motion('walk', 0.3);
+    filter.reset(model.neutral());
+    for (let i = 0; i < 1000 && (i < 2 || !filter.rests); ++i) {
+        filter.step(pose, 0.01);
+    }
+    const q = filter.step(pose, 0.01).slice();
+    assert.ok(filter.rests && model.isWithinLimits(q));
+    assert.ok(model.difference(q, pose).every((step) => Math.abs(step) < 1e-3));
+    assert.throws(() => new ik.MotionFilter(model, [{}], model), /1 joints for a model/);
+});
+
 test('goals are read from words', () => {
     using scene = poise.scene('arm7');
     const list = ik.parseGoals(scene.model, 'position tip 0.4 0.1 0.3 weight 2; stay', scene.model.neutral());

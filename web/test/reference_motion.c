@@ -123,7 +123,9 @@ static void put_filter(void)
         double to = i < 40 ? 1.0 : i < 80 ? -0.5 : 0.25;
         poise_filter_step(filter, (const double[]){to, to, to}, 1.0 / 64.0, x, NULL);
         put_all(x, 3);
-        put(poise_filter_time_left(filter, 0));
+        double left[8];
+        poise_filter_state(filter, NULL, NULL, NULL, left);
+        put(left[0]);
     }
     poise_filter_destroy(filter);
 }

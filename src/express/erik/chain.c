@@ -12,7 +12,7 @@
 
 static int end_body(const poise_model *model, const poise_erik_options *options)
 {
-    return options->body == POISE_WORLD ? model->joint_count - 1 : options->body;
+    return options->body == POISE_NONE ? model->joint_count - 1 : options->body;
 }
 
 static bool is_hinge(const poise_model *model, int k)
@@ -22,7 +22,7 @@ static bool is_hinge(const poise_model *model, int k)
 
 int pz_chain_measure(const poise_model *model, const poise_erik_options *options, poise_error *error)
 {
-    if (options->body < POISE_WORLD || options->body >= model->joint_count) {
+    if (options->body != POISE_NONE && (options->body < 0 || options->body >= model->joint_count)) {
         pz_error_set(error, POISE_ERROR_ARGUMENT, "there is no body %d", options->body);
         return 0;
     }

@@ -8,7 +8,7 @@
 
 poise_erik_options poise_erik_options_default(void)
 {
-    return (poise_erik_options){.body = POISE_WORLD,
+    return (poise_erik_options){.body = POISE_NONE,
                                 .tip = poise_pose_identity(),
                                 .orientation_weight = 1.0,
                                 .posture_weight = 0.2,

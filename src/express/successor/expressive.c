@@ -19,7 +19,7 @@
 poise_expressive_options poise_expressive_options_default(void)
 {
     return (poise_expressive_options){.mode = POISE_EXPRESSIVE_METRIC,
-                                      .body = POISE_WORLD,
+                                      .body = POISE_NONE,
                                       .tip = poise_pose_identity(),
                                       .goal_weight = 1.0,
                                       .posture_weight = 0.2,
@@ -48,7 +48,7 @@ static poise_status check_options(const poise_model *model, const poise_expressi
         bool is_sound;
     } checks[] = {
         {"there is no such mode", (unsigned)o->mode < POISE_EXPRESSIVE_MODE_COUNT},
-        {"there is no such body", o->body >= POISE_WORLD && o->body < model->joint_count},
+        {"there is no such body", o->body == POISE_NONE || (o->body >= 0 && o->body < model->joint_count)},
         {"tip must be finite, its rotation not zero",
          v3_is_finite(o->tip.position) && quat_is_finite(r) && fabs(r.x) + fabs(r.y) + fabs(r.z) + fabs(r.w) > 0.0},
         {"goal_weight must be > 0", pz_is_amount(o->goal_weight) && o->goal_weight > 0.0},
@@ -127,7 +127,7 @@ static poise_expressive *lay_out(const poise_model *model, const poise_expressiv
     e->solver = pz_solver_init(model, &solving, solver, solver_size);
     if (erik_size > 0) {
         e->erik = pz_erik_init(model, &chain, erik, erik_size);
-        e->end = options->body == POISE_WORLD ? model->joint_count - 1 : options->body;
+        e->end = options->body == POISE_NONE ? model->joint_count - 1 : options->body;
         e->roll = quat_rotate(quat_normalize(options->tip.rotation), m3_apply_transposed(&e->erik->chain.E, v3(0, 1, 0)));
     }
     pz_terms_make(e);

@@ -150,7 +150,7 @@ static poise_status read_goal(const pz_item *item, const poise_model *model, poi
     pz_json_warn_unknown(item, known, PZ_COUNT(known));
     poise_error said = {.line = 0};
     status = poise_goal_check(goal, model, &said);
-    return status == POISE_OK ? status : pz_json_fail_as(item, status, &said);
+    return status == POISE_OK ? status : pz_json_fail(item, POISE_ERROR_FORMAT, "%s", said.text);
 }
 
 poise_status pz_json_read_goals(const pz_item *item, const poise_model *model)
