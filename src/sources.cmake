@@ -52,6 +52,7 @@ set(poise_sources
     src/goal/marker_sums.c
     src/goal/objective.c
     src/goal/hessian.c
+    src/goal/inverse_diagonal.c
     src/solve/method_table.c
     src/solve/stepping.c
     src/solve/restarts.c
@@ -122,6 +123,8 @@ set(poise_sources
     src/motion/rescale.c
     src/motion/calibrate_equations.c
     src/motion/calibrate.c
+    src/motion/uncertainty.c
+    src/motion/verdict.c
     src/batch/arm_lanes_4.c
     src/batch/arm_lanes_8.c
     src/batch/arm_lanes.c

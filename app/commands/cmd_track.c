@@ -16,7 +16,8 @@
 
 // One job: what to follow, and what to write.
 typedef struct job {
-    const char *out, *report, *model_out; // NULL: not wanted
+    const char *out, *report, *model_out, *deviations; // NULL: not wanted
+    poise_verdict_level accept;                        // the worst verdict of exit status 0
     track_request request;
 } job;
 
@@ -35,6 +36,49 @@ static track_calibrate calibrate_by_name(const char *name)
 static poise_up up_by_name(const char *name)
 {
     return name[0] == 'x' ? POISE_UP_X : name[0] == 'y' ? POISE_UP_Y : name[0] == 'z' ? POISE_UP_Z : POISE_UP_UNKNOWN;
+}
+
+static poise_verdict_level level_by_name(const char *name)
+{
+    return name[0] == 'g' ? POISE_VERDICT_GOOD : name[0] == 'd' ? POISE_VERDICT_DOUBTFUL : POISE_VERDICT_FAILED;
+}
+
+// "miss=0.02" or "miss=0.02,0.03". False after one line on standard error.
+static bool read_threshold(const char *text, poise_thresholds *thresholds)
+{
+    const char *equals = strchr(text, '=');
+    for (int i = 0; i < POISE_FINDING_JOINT && equals; ++i) {
+        const char *name = poise_finding_name((poise_finding_kind)i);
+        char *end;
+        double doubtful = strtod(equals + 1, &end), failed = thresholds->failed[i];
+        bool works = end > equals + 1;
+        if (works && *end == ',') {
+            const char *second = end + 1;
+            failed = strtod(second, &end);
+            works = end > second;
+        }
+        if (strlen(name) == (size_t)(equals - text) && strncmp(name, text, strlen(name)) == 0 && works && *end == '\0' &&
+            doubtful >= 0) {
+            thresholds->doubtful[i] = doubtful;
+            thresholds->failed[i] = failed > doubtful ? failed : doubtful;
+            return true;
+        }
+    }
+    complain(
+        "track: --threshold \"%s\" is not WHAT=NUMBER or WHAT=NUMBER,NUMBER with WHAT one of: miss places moved unequal "
+        "size stretched unseen held let_go",
+        text);
+    return false;
+}
+
+static bool read_thresholds(const arguments *args, poise_thresholds *thresholds)
+{
+    bool works = true;
+    const char *text;
+    for (int i = 0; works && (text = option_text_at(args, "threshold", i)) != NULL; ++i) {
+        works = read_threshold(text, thresholds);
+    }
+    return works;
 }
 
 // `pairs` has room for as many as the command line has.
@@ -85,7 +129,16 @@ static bool write_results(const job *j, const track_result *r, const arguments *
             return false;
         }
     }
+    if (j->deviations && !track_write_deviations(r, j->deviations)) {
+        return false;
+    }
     return !j->out || track_write(r, j->out);
+}
+
+// The exit status of a job that was done.
+static app_exit exit_of(const job *j, const track_result *r)
+{
+    return r->verdict.level > j->accept ? APP_MISSED : APP_DONE;
 }
 
 // Fill r. False after one line on standard error.
@@ -104,7 +157,7 @@ static app_exit run_one(job *j, const arguments *args)
 {
     track_result r = {0};
     bool works = do_job(j, &r, args);
-    app_exit status = !works ? APP_BAD : r.sum.held > 0 ? APP_MISSED : APP_DONE;
+    app_exit status = works ? exit_of(j, &r) : APP_BAD;
     bool to_output = j->out && strcmp(j->out, "-") == 0;
     if (works && arguments_json(args)) {
         status = json_print(track_as_json(&r, j->out, j->report)) ? status : APP_BAD;
@@ -142,7 +195,7 @@ static app_exit list_job(job *j, const struct track_line *line, int number, int 
     char what[160];
     track_result r = {0};
     bool works = do_job(j, &r, args);
-    app_exit status = !works ? APP_BAD : r.sum.held > 0 ? APP_MISSED : APP_DONE;
+    app_exit status = works ? exit_of(j, &r) : APP_BAD;
     if (arguments_json(args)) {
         json_node *o = works ? track_as_json(&r, j->out, j->report)
                              : json_make("{s:o, s:o, s:o, s:b}", "model", json_from_text(line->model), "source",
@@ -151,8 +204,9 @@ static app_exit list_job(job *j, const struct track_line *line, int number, int 
     } else if (works) {
         const char *unit;
         double per = track_unit(&r, &unit);
-        snprintf(what, sizeof what, "%d frames, %d held, mean error %.3g %s, %.0f us a frame", r.markers->frames, r.sum.held,
-                 r.sum.mean * per, unit, 1e6 * r.mean_time);
+        snprintf(what, sizeof what, "%s, %d frames, %d held, mean error %.3g %s, %.0f us a frame",
+                 poise_verdict_name(r.verdict.level), r.markers->frames, r.sum.held, r.sum.mean * per, unit,
+                 1e6 * r.mean_time);
         say_job(stream, number, count, line->out, what);
     } else {
         snprintf(what, sizeof what, "failed (line %d of the list)", line->line);
@@ -285,8 +339,11 @@ static app_exit run(const arguments *args)
     job j = {.out = option_text(args, "output", NULL),
              .report = option_text(args, "report", NULL),
              .model_out = option_text(args, "save-model", NULL),
+             .deviations = option_text(args, "deviations", NULL),
+             .accept = level_by_name(option_text(args, "accept", "good")),
              .request = request_of(args, pairs)};
-    if (!method_by_name(option_text(args, "method", "auto"), &j.request.track.solver.method)) {
+    if (!method_by_name(option_text(args, "method", "auto"), &j.request.track.solver.method) ||
+        !read_thresholds(args, &j.request.thresholds)) {
         return APP_BAD;
     }
     if (option_given(args, "jobs-from")) {
@@ -301,6 +358,14 @@ static const app_option options[] = {
     {"output", 'o', OPTION_FILE, "OUT", .help = "write the motion: .bvh .amc .mot .glb .gltf .json"},
     {"report", 0, OPTION_FILE, "R.html", .help = "write a page with errors over time, per marker, and playback"},
     {"save-model", 0, OPTION_FILE, "FILE", .help = "write the skeleton as fitted, with its marker places (.json)"},
+    {"deviations", 0, OPTION_FILE, "FILE.csv",
+     .help = "write the standard deviation of every joint angle by frame, in degrees"},
+    {"accept", 0, OPTION_CHOICE, "VERDICT", .choices = "good doubtful failed",
+     .help = "the worst verdict that exits with 0 (good)"},
+    {"threshold", 0, OPTION_TEXT, "WHAT=D[,F]", .repeats = true,
+     .help = "beyond D a track is doubtful, beyond F failed; WHAT is miss (0.010,0.015 of the stature), places (0.7,1 "
+             "deviations), moved (1.2,2.5), unequal (0.027,0.048), size (1.25,1.6), stretched (1.15,1.35), unseen "
+             "(0.55,0.75), held (0,0.5) or let_go (0.2)"},
     {"method", 0, OPTION_CHOICE, "NAME", .choices = METHODS_COMMON " ccd fabrik", .help = "solver of each frame (auto)"},
     {"calibrate", 0, OPTION_CHOICE, "WHAT", .choices = "none places uniform segments",
      .help = "find marker places, and one factor for all bones or one for each (places where some are not known)"},
@@ -365,7 +430,10 @@ const app_command cmd_track = {
         "With --jobs-from, one job after another is done and one that fails does not stop the others; jobs whose OUT is "
         "there are passed over, so that a list can be taken up again. --report then names a folder. Many machines share a "
         "list with poise-mpi (docs/scale.md); no job may need the OUT of another then.\n\n"
-        "Exit status: 0, every frame was tracked; 1, frames were held; 2, wrong use or input.",
+        "The verdict is good, doubtful or failed, with the reasons: markers that miss their places, places far from where "
+        "anatomy has them or unequal on the two sides, bones stretched, joints that no marker determines, frames held. A "
+        "small error alone is no proof that the skeleton is where the person was.\n\n"
+        "Exit status: 0, the verdict is good, or what --accept says; 1, it is worse; 2, wrong use or input.",
     .options = options,
     .examples = examples,
     .run = run,

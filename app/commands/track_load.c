@@ -13,7 +13,11 @@
 
 track_request track_request_default(void)
 {
-    return (track_request){.last = -1, .calibration_frames = 50, .track = poise_track_problem_default(), .threads = 1};
+    return (track_request){.last = -1,
+                           .calibration_frames = 50,
+                           .thresholds = poise_verdict_problem_default().thresholds,
+                           .track = poise_track_problem_default(),
+                           .threads = 1};
 }
 
 void track_note(track_result *r, const char *format, ...)
@@ -37,6 +41,7 @@ void track_release(track_result *r)
     free(r->seconds);
     free(r->distances);
     free(r->by_marker);
+    free(r->findings);
     poise_clip_destroy(r->clip);
     poise_markers_destroy(r->markers);
     poise_model_destroy(r->fitted);
@@ -164,23 +169,24 @@ static void drop_absent(track_result *r)
             r->placements[kept++] = r->placements[i];
         }
     }
-    if (kept < r->placement_count) {
+    if (kept > 0 && kept < r->placement_count) {
         track_note(r, "%d of %d places have no marker in the recording", r->placement_count - kept, r->placement_count);
     }
     r->placement_count = kept;
 }
 
-// Places that a file knows are held where they are beside those that are calibrated; where all are known, nothing is.
+// Places that a file knows are held where they are where others, or bones, are calibrated.
 static void hold_known(track_result *r, int known)
 {
     double deviation = KNOWN * r->anatomy.stature;
     for (int i = 0; i < known && r->priors; ++i) {
         poise_vec3 place = r->placements[i].local;
         if (isfinite(place.x) && isfinite(place.y) && isfinite(place.z)) {
-            r->priors[i] = (poise_place_prior){place, {1, 0, 0}, deviation, deviation};
+            r->priors[i] = (poise_place_prior){.place = place, .axis = {1, 0, 0}, .along = deviation, .across = deviation};
         }
     }
-    if (r->placement_count == known) {
+    r->named = r->placement_count - known;
+    if (!(deviation > 0) && r->named == 0) { // no human skeleton
         free(r->priors);
         r->priors = NULL;
     }

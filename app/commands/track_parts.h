@@ -6,7 +6,7 @@
 
 #include "cli/load.h"
 
-#include <poise/track.h>
+#include <poise/verdict.h>
 
 #include <stdio.h>
 
@@ -26,16 +26,17 @@ typedef struct track_request {
     const char *labels;         // NULL: a file with a table of marker names and places before the built-in one
     const char *const *pairs;   // "source=target": bodies that belong together though their names differ
     int pair_count;
-    poise_scale scale;         // of the skeleton where its file says nothing, or something else; 0: as the file says
-    poise_scale source_scale;  // of the source, likewise
-    bool floating, use_bodies; // let the root move; follow the bodies of a source that has markers, too
-    bool keep_size;            // do not scale another skeleton's motion to the size of this one
-    int first, last;           // frames of the recording; last < 0: to its end
-    double rate;               // frames per second; 0: as recorded
-    track_calibrate calibrate; // DECIDE
-    int calibration_frames;    // 50
-    poise_track_problem track; // its options; threads are set by `threads`
-    int threads;               // 1
+    poise_scale scale;           // of the skeleton where its file says nothing, or something else; 0: as the file says
+    poise_scale source_scale;    // of the source, likewise
+    bool floating, use_bodies;   // let the root move; follow the bodies of a source that has markers, too
+    bool keep_size;              // do not scale another skeleton's motion to the size of this one
+    int first, last;             // frames of the recording; last < 0: to its end
+    double rate;                 // frames per second; 0: as recorded
+    track_calibrate calibrate;   // DECIDE
+    int calibration_frames;      // 50
+    poise_thresholds thresholds; // of the verdict
+    poise_track_problem track;   // its options; threads are set by `threads`
+    int threads;                 // 1
 } track_request;
 
 track_request track_request_default(void);
@@ -53,6 +54,7 @@ typedef struct track_result {
     poise_placement *placements;
     poise_place_prior *priors; // by placement: what anatomy says; NULL: it says nothing
     int placement_count;
+    int named; // of those: places that come from common names
     poise_places_report anatomy;
     int first; // frame of the recording that is frame 0 here
     bool from_motion, calibrated;
@@ -68,15 +70,24 @@ typedef struct track_result {
     double *distances;             // frames x placements
     poise_marker_error *by_marker; // by placement
     poise_track_summary sum;
+    poise_verdict verdict;
+    poise_finding *findings;                 // verdict.count
     double mean_time, p50, p99;              // seconds
     char note[TRACK_NOTES][TRACK_NOTE_SIZE]; // what was decided for the user
     int note_count;
 } track_result;
 
-// All three: false after one line on standard error. Release the result with track_release in any case.
+// All of these: false after one line on standard error. Release the result with track_release in any case.
 bool track_load(const track_request *request, track_result *r);
 bool track_run(const track_request *request, track_result *r);
+bool track_judge(const track_request *request, track_result *r);
 bool track_write(const track_result *r, const char *name);
+
+// Standard deviations of all joint angles by frame, as CSV.
+bool track_write_deviations(const track_result *r, const char *name);
+
+// The model, placements and markers that were tracked.
+poise_track_problem track_problem_of(const track_result *r);
 
 // Can a motion of this skeleton be written under that name? Asked before the work begins. False after one line on standard
 // error that says which formats can hold it.

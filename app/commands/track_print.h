@@ -7,6 +7,7 @@
 
 // `out` and `report` are the names of what was written; NULL: nothing.
 void track_print(const track_result *r, const char *out, const char *report, FILE *stream);
+json_node *track_verdict_as_json(const track_result *r);
 json_node *track_as_json(const track_result *r, const char *out, const char *report);
 
 #endif

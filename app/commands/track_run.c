@@ -11,7 +11,9 @@
 #include <string.h>
 #include <time.h>
 
-#define DEGREES (180 / 3.14159265358979323846)
+#define DEGREES    (180 / 3.14159265358979323846)
+#define SIZE_PAIRS 3    // distances between markers that tell a size, and
+#define SIZE_SLACK 0.07 // how far from the skeleton's it may be for that to stay as it is
 
 static bool no_memory(void)
 {
@@ -24,10 +26,10 @@ static bool no_memory(void)
 // Is every place measured, not only what anatomy says?
 static bool all_places_known(const track_result *r)
 {
-    bool known = true;
+    bool known = r->named == 0;
     for (int i = 0; i < r->placement_count; ++i) {
         poise_vec3 p = r->placements[i].local;
-        known = known && isfinite(p.x) && isfinite(p.y) && isfinite(p.z) && !(r->priors && r->priors[i].along > 0);
+        known = known && isfinite(p.x) && isfinite(p.y) && isfinite(p.z);
     }
     return known;
 }
@@ -58,11 +60,14 @@ static bool calibrate(const track_request *request, track_result *r)
     problem.placements = r->placements;
     problem.placement_count = r->placement_count;
     problem.markers = r->markers;
-    problem.priors = r->priors;
     problem.q = r->q_start;
     problem.frame_count =
         request->calibration_frames < r->markers->frames ? request->calibration_frames : r->markers->frames;
     problem.scaling = scaling_of(wanted);
+    problem.priors = r->named > 0 || problem.scaling != POISE_SCALING_NONE ? r->priors : NULL;
+    if (r->named > 0 && r->anatomy.pairs >= SIZE_PAIRS && fabs(r->anatomy.size - 1) > SIZE_SLACK) {
+        problem.size = r->anatomy.size;
+    }
     poise_error error = {0};
     progress_start("calibrating", "frames", problem.frame_count);
     progress_show(0);
@@ -74,7 +79,10 @@ static bool calibrate(const track_request *request, track_result *r)
         return false;
     }
     r->calibrated = true;
-    if (problem.scaling == POISE_SCALING_NONE) {
+    if (problem.size != 1) {
+        track_note(r, "the skeleton times %.3f, to the size of the recorded person", problem.size);
+    }
+    if (problem.scaling == POISE_SCALING_NONE && problem.size == 1) {
         poise_model_destroy(fitted);
     } else {
         r->fitted = fitted;
@@ -148,7 +156,7 @@ static bool track(const track_request *request, track_result *r, watch *w)
     problem.user = w;
     r->method = problem.solver.method;
     poise_error error = {0};
-    double *posture = r->priors ? calloc((size_t)poise_model_info(r->model).nv + 1, sizeof *posture) : NULL;
+    double *posture = r->named > 0 ? calloc((size_t)poise_model_info(r->model).nv + 1, sizeof *posture) : NULL;
     if (posture && poise_posture_weights(r->model, 0, posture, NULL) == POISE_OK) {
         problem.posture = posture;
     }
@@ -210,7 +218,7 @@ bool track_run(const track_request *request, track_result *r)
     }
     w->nanoseconds = nanoseconds;
     poise_model_neutral(r->model, r->q_start);
-    bool works = calibrate(request, r) && track(request, r, w) && measure_times(r, w);
+    bool works = calibrate(request, r) && track(request, r, w) && measure_times(r, w) && track_judge(request, r);
     free(nanoseconds);
     free(w);
     return works;

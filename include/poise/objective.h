@@ -10,8 +10,8 @@
 // **Threads.** A poise_objective belongs to one thread at a time, questions included: a Hessian is made when it is asked
 // for.
 //
-// Without goals that tie several bodies together and without mimic joints, H_ij is zero unless one of i, j is an ancestor of
-// the other, and the packed form holds just those entries.
+// Without goals that tie several bodies together and without mimic joints, H_ij is zero unless one of i, j is an ancestor
+// of the other, and the packed form holds just those entries.
 #ifndef POISE_OBJECTIVE_H
 #define POISE_OBJECTIVE_H
 
@@ -47,7 +47,8 @@ typedef struct poise_goal_error {
     double rotation_error; // radians; POSE and RELATIVE only, else 0
 } poise_goal_error;
 
-// ---- Life ----------------------------------------------------------------------------------------------------------------
+// ---- Life
+// ----------------------------------------------------------------------------------------------------------------
 
 // An objective over `model`, which must outlive it, without goals. `coupled_goals` is how many RELATIVE and CENTER_OF_MASS
 // goals there may be at a time; of all other goals there may be any number. One allocation from `allocator` (NULL: malloc).
@@ -60,7 +61,8 @@ POISE_API void poise_objective_destroy(poise_objective *objective); // NULL is a
 POISE_API poise_status poise_objective_set_goals(poise_objective *objective, const poise_goal *goals, int count,
                                                  poise_error *error);
 
-// ---- Evaluation ----------------------------------------------------------------------------------------------------------
+// ---- Evaluation
+// ----------------------------------------------------------------------------------------------------------
 
 // Evaluate at `q` up to `level`. Fails on numbers that are not finite; the last good evaluation then stays. A cost or
 // gradient too large for a double comes back as an infinite cost with POISE_ERROR_NUMERIC, and without derivatives.
@@ -76,7 +78,8 @@ POISE_API const double *poise_objective_gradient(const poise_objective *objectiv
 // The error of goal i of the array that was set.
 POISE_API poise_goal_error poise_objective_goal_error(const poise_objective *objective, int goal);
 
-// ---- Hessian; these need an evaluation at POISE_LEVEL_HESSIAN, else POISE_ERROR_ARGUMENT ---------------------------------
+// ---- Hessian; these need an evaluation at POISE_LEVEL_HESSIAN, else POISE_ERROR_ARGUMENT
+// ---------------------------------
 
 // H (nv x nv, row-major), symmetric to the last bit. O(sum of depths), plus nv^2 for each coupled goal.
 POISE_API poise_status poise_objective_hessian(poise_objective *objective, poise_hessian kind, double *H,
@@ -101,6 +104,13 @@ typedef struct poise_packed_row {
 // Row `dof` in [0, nv). At nv, `begin` is the number of all entries: the size of the packed Hessian. All 0 with mimic
 // joints.
 POISE_API poise_packed_row poise_model_packed_row(const poise_model *model, int dof);
+
+// The diagonal of H^-1 (nv numbers), in O(sum of squared depths) through the tree's factor, without forming H^-1; O(nv^3)
+// with mimic joints or coupled goals. Infinite for a component that no goal determines. Where f is half the sum of squared
+// residuals, each over its standard deviation, these are the variances of the answer: how sure each joint angle is. `work`
+// holds nv * (2 nv + 2) numbers. NUMERIC: H is not positive semidefinite here; GAUSS_NEWTON always is.
+POISE_API poise_status poise_objective_inverse_diagonal(poise_objective *objective, poise_hessian kind, double *work,
+                                                        double *diagonal, poise_error *error);
 
 // The signs of the eigenvalues of H; |eigenvalue| <= tolerance * largest |eigenvalue| counts as zero. `work` holds
 // nv * (nv + 2) numbers.

@@ -18,5 +18,6 @@
 #include <poise/rotation.h>
 #include <poise/solve.h>
 #include <poise/track.h>
+#include <poise/verdict.h>
 
 #endif

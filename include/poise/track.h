@@ -197,10 +197,11 @@ POISE_API poise_status poise_markers_match(poise_markers *markers, const poise_m
 
 // What is known of a marker's place before the recording is looked at.
 typedef struct poise_place_prior {
-    poise_vec3 place; // where it should be, in the body's frame
-    poise_vec3 axis;  // unit vector in the body's frame, along which it deviates by
-    double along;     // so much (standard deviation, in length units), and
-    double across;    // so much at right angles to it. Not > 0: nothing is known
+    poise_vec3 place;   // where it should be, in the body's frame
+    poise_vec3 axis;    // unit vector in the body's frame, along which it deviates by
+    double along;       // so much (standard deviation, in length units), and
+    double across;      // so much at right angles to it. Not > 0: nothing is known
+    poise_vec3 outward; // unit vector across the axis that is mirrored on the other side of the body; 0: not known
 } poise_place_prior;
 
 // What names tell of a recording and a skeleton.
@@ -264,6 +265,8 @@ typedef struct poise_calibration {
                                   // fitted: where to begin tracking
     poise_solver_options solver;  // of the poses
     poise_scaling scaling;        // NONE
+    double size;                  // 1: of the person against the skeleton (poise_places_report): what bones, and priors on
+                                  // places, are multiplied by to begin with
     const poise_place_prior *priors; // NULL: places are free, which fits markers best and puts joints anywhere; otherwise
                                      // what is known of each, as poise_places_by_name gives it
     double noise;                    // 0: what a marker misses its place by in one frame, beside the priors; 0 for 0.006 of
@@ -284,7 +287,8 @@ typedef struct poise_calibration_report {
     int points;   // marker positions used
     double rms;   // distance of the markers, over those frames
     double mean;  // the same, not squared
-    double scale; // the common factor; 1 without scaling
+    double scale; // the common factor; `size` without scaling
+    double size;  // that it began with, and that priors on places were multiplied by
 } poise_calibration_report;
 
 // Find where markers sit on their bodies, and how long the bones are, from a recording: poses, offsets and factors that fit

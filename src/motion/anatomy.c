@@ -511,3 +511,30 @@ poise_status pz_anatomy_of(const poise_model *model, const poise_allocator *allo
     poise_kinematics_destroy(kin);
     return POISE_OK;
 }
+
+poise_status pz_skeleton_size(const poise_model *model, const poise_allocator *allocator, double *size)
+{
+    pz_anatomy anatomy;
+    poise_kinematics *kin;
+    poise_status status = pz_anatomy_of(model, allocator, &anatomy);
+    if (status != POISE_OK || anatomy.stature > 0) {
+        *size = anatomy.stature;
+        return status;
+    }
+    status = poise_kinematics_create(model, allocator, &kin, NULL);
+    if (status != POISE_OK) {
+        return status;
+    }
+    vec3 mean = v3(0, 0, 0);
+    int joints = poise_model_info(model).joints;
+    double most = 0.0;
+    for (int k = 0; k < joints; ++k) {
+        mean = v3_mad(mean, 1.0 / joints, place_of(kin, k));
+    }
+    for (int k = 0; k < joints; ++k) {
+        most = max2(most, v3_norm(v3_sub(place_of(kin, k), mean)));
+    }
+    poise_kinematics_destroy(kin);
+    *size = most > 0 ? 2.0 * most : 1.0;
+    return POISE_OK;
+}

@@ -54,6 +54,9 @@ void pz_anatomy_posture(const pz_anatomy *anatomy, const poise_model *model, dou
 // The body of the other side, by its name; POISE_NONE where there is none.
 int pz_mirror_body(const poise_model *model, int body);
 
+// How large a skeleton is: its stature, or twice the largest distance of a body from the mean of all. MEMORY may be short.
+poise_status pz_skeleton_size(const poise_model *model, const poise_allocator *allocator, double *size);
+
 // Does the skeleton have a body of this name, in whatever case and punctuation?
 bool pz_model_has_body(const poise_model *model, const char *name, size_t length);
 

@@ -30,18 +30,23 @@
 #include "model/packed_model.h"
 #include "motion/anatomy.h"
 #include "motion/calibrate_state.h"
+#include "motion/tracker.h"
 #include "solve/solver_state.h"
 
 #include <string.h>
 
-#define SCALE_LEAST 0.1 // factors beyond are not of this skeleton
-#define SCALE_MOST  10.0
-#define LAMBDA      1e-3 // damping to begin with, and
-#define LAMBDA_MOST 1e9  // where steps change nothing
+#define STRAY_MEDIAN 6.0  // times the median distance of a frame's markers, and
+#define STRAY_SHARE  0.06 // of the stature: beyond both a marker strays,
+#define STRAY_OFTEN  3    // but for one that does in more than a third of the frames
+#define SCALE_LEAST  0.1  // factors beyond are not of this skeleton
+#define SCALE_MOST   10.0
+#define LAMBDA       1e-3 // damping to begin with, and
+#define LAMBDA_MOST  1e9  // where steps change nothing
 
 poise_calibration poise_calibration_default(void)
 {
     poise_calibration problem = {.solver = poise_solver_options_default(),
+                                 .size = 1.0,
                                  .scale_prior = 1e-3,
                                  .bone_deviation = 0.03,
                                  .rounds = 50,
@@ -89,14 +94,14 @@ static void begin(pz_calibration *c, poise_scaling scaling)
     }
     c->n = c->factors + 3 * c->count;
     for (int i = 0; i < c->factors; ++i) {
-        c->z[i] = 1.0;
+        c->z[i] = c->problem.size;
     }
     for (int i = 0; i < c->count; ++i) {
         const poise_placement *p = &c->placements[i];
         c->index[i] = p->label ? poise_markers_find(c->markers, p->label) : POISE_NONE;
         bool has_prior = c->problem.priors && c->problem.priors[i].along > 0;
         vec3 guess = has_prior ? c->problem.priors[i].place : guess_local(c->model, p->body);
-        vec3 local = v3_is_finite(p->local) ? p->local : guess;
+        vec3 local = v3_scale(v3_is_finite(p->local) ? p->local : guess, c->problem.size);
         memcpy(c->z + c->factors + 3 * i, &local, sizeof local);
     }
 }
@@ -122,7 +127,8 @@ static void part_factors(pz_calibration *c)
 static poise_status make_model(pz_calibration *c, poise_model **scaled, poise_error *error)
 {
     for (int k = 0; k < c->model->joint_count; ++k) {
-        c->scale[k] = c->unknown[k] >= 0 ? c->z[c->unknown[k]] : 1.0;
+        double fixed = is_bone(c->model, k) ? c->problem.size : 1.0;
+        c->scale[k] = c->unknown[k] >= 0 ? c->z[c->unknown[k]] : fixed;
     }
     return poise_model_rescale(c->model, c->scale, c->allocator, scaled, error);
 }
@@ -130,12 +136,12 @@ static poise_status make_model(pz_calibration *c, poise_model **scaled, poise_er
 // ---- Poses ---------------------------------------------------------------------------------------------------------------
 
 // The goals of a frame; returns how many.
-static int make_goals(pz_calibration *c, int frame)
+static int make_goals(pz_calibration *c, int f)
 {
     int goals = 0;
     for (int i = 0; i < c->count; ++i) {
         vec3 x;
-        if (pz_calibration_sees(c, frame, i, &x)) {
+        if (pz_calibration_sees(c, f, i, &x)) {
             c->goals[goals] = poise_goal_position(c->placements[i].body, pz_calibration_offset(c, i), x);
             c->goals[goals++].weight = c->placements[i].weight;
         }
@@ -168,15 +174,51 @@ static void add_errors(pz_calibration *c, poise_solver *solver, int goals, doubl
 }
 
 // Solve one frame into q, and add up its errors.
-static poise_status solve_pose(pz_calibration *c, poise_solver *solver, int frame, double *q)
+static poise_status solve_pose(pz_calibration *c, poise_solver *solver, int f, double *q)
 {
-    int goals = make_goals(c, frame);
+    int goals = make_goals(c, f);
     poise_report report;
     poise_status status = solve_goals(c, solver, goals, q, &report);
     if (status == POISE_OK) {
         add_errors(c, solver, goals, report.cost);
     }
     return status;
+}
+
+// Mark the markers of frame f that are much farther off than the others, such as swapped ones, in the pose that was solved
+// last; true when there are some.
+static bool find_strays(pz_calibration *c, poise_solver *solver, int f)
+{
+    int n = 0, strays = 0;
+    vec3 x;
+    for (int i = 0; i < c->count; ++i) {
+        n += pz_calibration_sees(c, f, i, &x);
+    }
+    for (int k = 0; k < n; ++k) {
+        c->step[k] = poise_solver_goal_error(solver, k).error;
+    }
+    double limit = max2(STRAY_MEDIAN * (n > 0 ? pz_middle_of(c->step, n) : 0.0), STRAY_SHARE * c->stature);
+    for (int i = 0, k = 0; i < c->count; ++i) {
+        if (pz_calibration_sees(c, f, i, &x) && poise_solver_goal_error(solver, k++).error > limit) {
+            c->strays[(size_t)f * (size_t)c->count + (size_t)i] = 1;
+            strays += 1;
+        }
+    }
+    return strays > 0;
+}
+
+// A marker that strays often sits elsewhere than thought: that is for its place to show.
+static void believe_regulars(pz_calibration *c)
+{
+    for (int i = 0; i < c->count; ++i) {
+        int often = 0;
+        for (int f = 0; f < c->frame_count; ++f) {
+            often += c->strays[(size_t)f * (size_t)c->count + (size_t)i];
+        }
+        for (int f = 0; f < c->frame_count && often * STRAY_OFTEN > c->frame_count; ++f) {
+            c->strays[(size_t)f * (size_t)c->count + (size_t)i] = 0;
+        }
+    }
 }
 
 // The first poses under priors: each cold from `q_start` and warm from the frame before; the cheaper one stays.
@@ -193,7 +235,7 @@ static poise_status find_poses(pz_calibration *c, const poise_model *model, cons
     size_t nq = (size_t)model->nq;
     for (int f = 0; f < c->frame_count && status == POISE_OK; ++f) {
         double *q = c->q + (size_t)f * nq, *other = c->q_best;
-        int goals = make_goals(c, pz_calibration_frame(c, f));
+        int goals = make_goals(c, f);
         poise_report report, second = {.cost = INFINITY};
         memcpy(q, q_start, nq * sizeof *q);
         status = solve_goals(c, cold, goals, q, &report);
@@ -201,8 +243,12 @@ static poise_status find_poses(pz_calibration *c, const poise_model *model, cons
             memcpy(other, q - nq, nq * sizeof *q);
             status = solve_goals(c, warm, goals, other, &second);
         }
-        if (status == POISE_OK && second.cost < report.cost) {
+        bool is_warm = second.cost < report.cost;
+        if (status == POISE_OK && is_warm) {
             memcpy(q, other, nq * sizeof *q);
+        }
+        if (status == POISE_OK && find_strays(c, is_warm ? warm : cold, f)) {
+            status = solve_goals(c, warm, make_goals(c, f), q, &report);
         }
     }
     poise_solver_destroy(cold);
@@ -215,6 +261,7 @@ static poise_status solve_poses(pz_calibration *c, const poise_model *scaled, co
 {
     if (q_start && c->problem.priors) {
         poise_status status = find_poses(c, scaled, q_start);
+        believe_regulars(c);
         return status == POISE_OK ? solve_poses(c, scaled, NULL) : status;
     }
     poise_solver_options options = c->problem.solver;
@@ -233,7 +280,7 @@ static poise_status solve_poses(pz_calibration *c, const poise_model *scaled, co
         if (q_start) {
             memcpy(q, f == 0 ? q_start : q - nq, nq * sizeof *q);
         }
-        status = solve_pose(c, solver, pz_calibration_frame(c, f), q);
+        status = solve_pose(c, solver, f, q);
     }
     poise_solver_destroy(solver);
     return status;
@@ -318,7 +365,8 @@ static poise_status run_rounds(pz_calibration *c, const double *q_start, poise_m
                                                  .points = c->points,
                                                  .rms = c->points > 0 ? sqrt(c->square / c->points) : 0.0,
                                                  .mean = c->points > 0 ? c->sum / c->points : 0.0,
-                                                 .scale = c->factors > 0 ? c->z[0] : 1.0};
+                                                 .scale = c->factors > 0 ? c->z[0] : c->problem.size,
+                                                 .size = c->problem.size};
         }
         poise_model_destroy(is_better ? *fitted : scaled);
         *fitted = is_better ? scaled : *fitted;
@@ -355,6 +403,7 @@ static void lay_out(pz_calibration *c, pz_arena *arena)
     c->q = pz_arena_take(arena, poses, (size_t)c->model->nq * sizeof *c->q);
     c->q_best = pz_arena_take(arena, poses, (size_t)c->model->nq * sizeof *c->q);
     c->goals = pz_arena_take(arena, count + 1, sizeof *c->goals);
+    c->strays = pz_arena_take(arena, (size_t)c->frame_count, count * sizeof *c->strays);
     c->neutral = pz_arena_take(arena, (size_t)c->model->nq, sizeof *c->neutral);
     c->posture = pz_arena_take(arena, nv, sizeof *c->posture);
 }
@@ -363,11 +412,11 @@ static poise_status check(const pz_calibration *c, const double *q_start, bool w
 {
     const poise_calibration *o = &c->problem;
     if ((unsigned)o->scaling > POISE_SCALING_SEGMENTS || !(o->scale_prior >= 0) || !(o->bone_deviation > 0) ||
-        !(o->noise >= 0) || o->rounds < 1 || !(o->tolerance >= 0) ||
+        !(o->noise >= 0) || !(o->size >= SCALE_LEAST) || !(o->size <= SCALE_MOST) || o->rounds < 1 || !(o->tolerance >= 0) ||
         pz_solver_check_options(c->model, &o->solver, NULL) != POISE_OK) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "an option of the calibration or its solver is out of range");
     }
-    if (o->scaling != POISE_SCALING_NONE && !wants_model) {
+    if ((o->scaling != POISE_SCALING_NONE || o->size != 1.0) && !wants_model) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "scaling makes a new model: fitted must not be NULL");
     }
     if (q_start && !pz_model_accepts(c->model, q_start)) {
@@ -396,7 +445,7 @@ static poise_status set_posture(pz_calibration *c, poise_error *error)
     if (pz_anatomy_of(c->model, c->allocator, &anatomy) != POISE_OK) {
         return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     }
-    c->stature = anatomy.stature > 0 ? anatomy.stature : 1.0;
+    c->stature = (anatomy.stature > 0 ? anatomy.stature : 1.0) * c->problem.size;
     c->noise = c->problem.noise > 0 ? c->problem.noise : PZ_NOISE_SHARE * c->stature;
     int moved;
     poise_model_neutral(c->model, c->neutral);
@@ -452,6 +501,7 @@ poise_status poise_calibrate(const poise_calibration *problem, const poise_alloc
     pz_arena arena = pz_arena_over(memory, size);
     lay_out(&c, &arena);
     double *start = c.q + (size_t)frame_count * (size_t)model->nq;
+    memset(c.strays, 0, (size_t)frame_count * (size_t)c.count);
     poise_model_neutral(model, start);
     if (q) {
         memcpy(start, q, (size_t)model->nq * sizeof *start);

@@ -112,14 +112,14 @@ static void take_off_poses(const pz_calibration *c)
     }
 }
 
-static void add_frame(const pz_calibration *c, const poise_kinematics *kin, int frame, const double *q)
+static void add_frame(const pz_calibration *c, const poise_kinematics *kin, int f, const double *q)
 {
     size_t n = (size_t)c->n, nv = (size_t)c->model->nv;
     memset(c->G, 0, nv * nv * sizeof *c->G);
     memset(c->C, 0, n * nv * sizeof *c->C);
     for (int i = 0; i < c->count; ++i) {
         vec3 x;
-        if (pz_calibration_sees(c, frame, i, &x)) {
+        if (pz_calibration_sees(c, f, i, &x)) {
             int body = c->placements[i].body;
             vec3 local = pz_calibration_offset(c, i);
             make_rows(c, kin, i);
@@ -143,14 +143,14 @@ static double bone_pull(const pz_calibration *c, int k)
     return c->frame_count * pull * pull * square;
 }
 
-// How strongly the common factor is held to 1.
+// How strongly the common factor is held to the size.
 static double common_pull(const pz_calibration *c)
 {
     double pull = c->problem.priors ? c->noise / c->problem.bone_deviation : 0.0;
     return c->frame_count * pull * pull;
 }
 
-// The pull of each bone's factor to the common one, and of that to 1.
+// The pull of each bone's factor to the common one, and of that to the size that was given.
 static void add_bone_prior(const pz_calibration *c)
 {
     size_t n = (size_t)c->n;
@@ -167,7 +167,7 @@ static void add_bone_prior(const pz_calibration *c)
     }
     if (c->factors > 0) {
         c->N[0] += common_pull(c);
-        c->b[0] -= common_pull(c) * (c->z[0] - 1.0);
+        c->b[0] -= common_pull(c) * (c->z[0] - c->problem.size);
     }
 }
 
@@ -179,13 +179,13 @@ static bool place_pull(const pz_calibration *c, int i, double P[9], vec3 *pull, 
     if (!(prior->along > 0) || !(prior->across > 0)) {
         return false;
     }
-    double along = c->noise / prior->along, across = c->noise / prior->across;
+    double along = c->noise / (c->problem.size * prior->along), across = c->noise / (c->problem.size * prior->across);
     double u = c->frame_count * across * across, v = c->frame_count * along * along - u;
     const double a[3] = {prior->axis.x, prior->axis.y, prior->axis.z};
     for (int k = 0; k < 9; ++k) {
         P[k] = (k % 4 == 0 ? u : 0.0) + v * a[k / 3] * a[k % 3];
     }
-    vec3 off = v3_sub(pz_calibration_offset(c, i), prior->place);
+    vec3 off = v3_sub(pz_calibration_offset(c, i), v3_scale(prior->place, c->problem.size));
     *pull = v3(P[0] * off.x + P[1] * off.y + P[2] * off.z, P[3] * off.x + P[4] * off.y + P[5] * off.z,
                P[6] * off.x + P[7] * off.y + P[8] * off.z);
     *energy = v3_dot(off, *pull);
@@ -220,7 +220,7 @@ double pz_calibration_prior_cost(const pz_calibration *c)
         }
     }
     if (c->factors > 0) {
-        cost += common_pull(c) * (c->z[0] - 1.0) * (c->z[0] - 1.0);
+        cost += common_pull(c) * (c->z[0] - c->problem.size) * (c->z[0] - c->problem.size);
     }
     for (int i = 0; c->problem.priors && i < c->count; ++i) {
         cost += place_pull(c, i, P, &pull, &energy) ? energy : 0.0;
@@ -242,7 +242,7 @@ poise_status pz_calibration_equations(const pz_calibration *c, const poise_model
     for (int f = 0; f < c->frame_count && status == POISE_OK; ++f) {
         const double *q = c->q + (size_t)f * (size_t)scaled->nq;
         status = poise_kinematics_update(kin, q, NULL);
-        add_frame(c, kin, pz_calibration_frame(c, f), q);
+        add_frame(c, kin, f, q);
     }
     poise_kinematics_destroy(kin);
     add_bone_prior(c);

@@ -34,6 +34,7 @@ typedef struct pz_calibration {
     double *C;             // n x nv: transposed, row by unknown
     double *X;             // nv
     poise_goal *goals;     // one per marker, and room for POSTURE
+    unsigned char *strays; // frame_count x count: not 0 where a marker fits no pose that the others do
     double *neutral;       // nq: posture that poses are held to, and
     double *posture;       // nv: how strongly
     double noise, stature; // what a marker misses its place by; of the skeleton
@@ -47,11 +48,13 @@ static inline int pz_calibration_frame(const pz_calibration *c, int i)
     return c->chosen ? c->chosen[i] : (int)((long long)i * c->markers->frames / c->frame_count);
 }
 
-static inline bool pz_calibration_sees(const pz_calibration *c, int frame, int i, vec3 *x)
+// Where marker i is in the f-th of the frames used; false where it was not seen, or is not believed.
+static inline bool pz_calibration_sees(const pz_calibration *c, int f, int i, vec3 *x)
 {
-    if (c->index[i] < 0 || c->placements[i].weight == 0.0) {
+    if (c->index[i] < 0 || c->placements[i].weight == 0.0 || c->strays[(size_t)f * (size_t)c->count + (size_t)i]) {
         return false;
     }
+    int frame = pz_calibration_frame(c, f);
     *x = c->markers->position[(size_t)frame * (size_t)c->markers->count + (size_t)c->index[i]];
     return v3_is_finite(*x);
 }

@@ -76,7 +76,7 @@ const char *const pz_marker_sets[PZ_MARKER_SETS] = {
     "TA# TR# TRUNK# THX# Chest#             thorax   0      -30 -20 0    90 70\n"
     "L1 LV1 L3 L5 LV5                       pelvis   0      110 -62 0    60 30\n"
     "# shoulder\n"
-    "SHO ACR Acromium Acromion Shoulder SAE AC AcromionClavicular ShoulderTop clavicle 1 27 -2 -6 15 14\n"
+    "SHO ACR Acromium Acromion Shoulder SAE AC AcromionClavicular ShoulderTop clavicle 1 27 -2 -6 18 16\n"
     "ANG AnglAcr AA AI                      clavicle 1      20 -22 2     18 16\n"
     "CLA ClavLat SHF                        clavicle 1      18 12 -20    25 20\n"
     "ShoulderBack SHB                       clavicle 1      5 -38 -5     25 20\n"

@@ -13,6 +13,8 @@
 #include "math/scalar.h"
 #include "motion/plain_name.h"
 
+#define CLUSTER 45.0 // thousandths of the stature: places that deviate by more are those of clusters
+
 enum { MOST_WORDS = 40, NUMBERS = 6, LINE_LONGEST = 512 };
 
 typedef struct word {
@@ -286,7 +288,8 @@ static bool row_has_side(const pz_marker_row *row)
 // Does this row name the reading?
 static bool row_names(const line *l, const pz_marker_row *row, const reading *r)
 {
-    bool may_have_either = row->part == PZ_PELVIS; // a row at the hips serves the middle and, at its hip, either side
+    // a row at the hips serves the middle and, at its hip, either side; so does a cluster anywhere on the trunk
+    bool may_have_either = row->part == PZ_PELVIS || (!pz_part_has_sides(row->part) && row->across >= CLUSTER);
     if (row_has_side(row) != (r->side != PZ_MIDDLE) && !(may_have_either && !row_has_side(row))) {
         return false;
     }
@@ -361,4 +364,18 @@ bool pz_marker_table_stiff(const pz_marker_table *table, const char *a, const ch
         is_stiff = stiff_in(pz_marker_sets[i], ra, na, rb, nb);
     }
     return is_stiff;
+}
+
+bool pz_labels_mirror(const char *a, const char *b)
+{
+    reading ra[8], rb[8];
+    int na = read_label(a, ra), nb = read_label(b, rb);
+    for (int i = 0; i < na * nb; ++i) {
+        const reading *x = &ra[i / nb], *y = &rb[i % nb];
+        if (x->side + y->side == PZ_LEFT + PZ_RIGHT && x->side != y->side && x->side != PZ_MIDDLE && y->side != PZ_MIDDLE &&
+            x->name.length == y->name.length && memcmp(x->name.text, y->name.text, x->name.length) == 0) {
+            return true;
+        }
+    }
+    return false;
 }

@@ -32,6 +32,9 @@ poise_status pz_marker_table_check(const char *text, poise_error *error);
 // The row of a label; false when no row that holds here names it.
 bool pz_marker_table_find(const pz_marker_table *table, const char *label, pz_marker_row *row);
 
+// Is one of these labels the other's on the other side of the body?
+bool pz_labels_mirror(const char *a, const char *b);
+
 // Do markers of these two labels keep their distance, by a line "stiff" of the table?
 bool pz_marker_table_stiff(const pz_marker_table *table, const char *a, const char *b);
 

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "kin/kin.h"
 #include "motion/marker_table.h"
+#include "motion/plain_name.h"
 
 #define LOOKS    50     // frames in which distances are measured
 #define SURE     25.0   // thousandths of the stature: places that deviate by less tell a size
@@ -16,8 +17,9 @@
 typedef struct placed {
     int marker, body;
     pz_part part;
-    bool is_sure; // its place is known well enough to tell a size
-    vec3 world;   // in the neutral configuration
+    bool is_sure;    // its place is known well enough to tell a size
+    double variance; // of that place
+    vec3 world;      // in the neutral configuration
 } placed;
 
 typedef struct placing {
@@ -47,6 +49,7 @@ static poise_place_prior prior_of(const placing *p, const pz_segment *part, cons
     vec3 origin = poise_kinematics_body_pose(p->kin, part->body).position;
     return (poise_place_prior){.place = to_local(p->kin, part->body, v3_sub(at, origin)),
                                .axis = to_local(p->kin, part->body, part->axis[0]),
+                               .outward = to_local(p->kin, part->body, part->axis[2]),
                                .along = unit * row->along,
                                .across = unit * row->across};
 }
@@ -57,12 +60,31 @@ static bool is_repeated(const poise_markers *markers, int marker)
     return poise_markers_find(markers, markers->label[marker]) != marker;
 }
 
+// Is this one of four labels LFEO, LFEA, LFEL, LFEP? Those are the frames of segments that Plug-in Gait computes, no
+// markers.
+static bool is_frame(const poise_markers *markers, const char *label)
+{
+    static const char ends[] = "OALP";
+    char other[PZ_NAME_LONGEST];
+    size_t length = strlen(label);
+    if (length < 2 || length >= sizeof other || !strchr(ends, label[length - 1])) {
+        return false;
+    }
+    memcpy(other, label, length + 1);
+    bool is_whole = true;
+    for (int i = 0; i < 4 && is_whole; ++i) {
+        other[length - 1] = ends[i];
+        is_whole = poise_markers_find(markers, other) >= 0;
+    }
+    return is_whole;
+}
+
 static void place_all(placing *p, poise_placement *placements, poise_place_prior *priors, int capacity)
 {
     for (int i = 0; i < p->markers->count; ++i) {
         const char *label = p->markers->label[i];
         pz_marker_row row;
-        if (!pz_marker_table_find(&p->table, label, &row) || is_repeated(p->markers, i)) {
+        if (!pz_marker_table_find(&p->table, label, &row) || is_repeated(p->markers, i) || is_frame(p->markers, label)) {
             continue;
         }
         const pz_segment *part = &p->anatomy.part[row.part][row.side];
@@ -74,6 +96,7 @@ static void place_all(placing *p, poise_placement *placements, poise_place_prior
         if (p->anatomy.stature > 0) {
             prior = prior_of(p, part, &row, &made.world);
             made.is_sure = row.along <= SURE && row.across <= SURE;
+            made.variance = prior.along * prior.along + 2.0 * prior.across * prior.across;
         }
         if (p->count < capacity && placements) {
             placements[p->count] = (poise_placement){label, part->body, prior.place, 1.0};
@@ -85,42 +108,41 @@ static void place_all(placing *p, poise_placement *placements, poise_place_prior
     }
 }
 
-// ---- Size ----------------------------------------------------------------------------------------------------------------
+// ---- Size
+// ----------------------------------------------------------------------------------------------------------------
 
-static int by_value(const double *x, int n, double value)
+// A number that counts by its weight.
+typedef struct weighted {
+    double value, weight;
+} weighted;
+
+// The middle one of n > 0 numbers: the least whose weight, with that of those below, is half of all.
+static double middle_of(const weighted *x, int n)
 {
-    int less = 0;
+    double all = 0.0, best = INFINITY;
     for (int i = 0; i < n; ++i) {
-        less += x[i] < value;
+        all += x[i].weight;
     }
-    return less;
-}
-
-// The middle one of n > 0 numbers.
-static double middle_of(const double *x, int n)
-{
     for (int i = 0; i < n; ++i) {
-        int less = by_value(x, n, x[i]), equal = 0;
+        double below = 0.0;
         for (int k = 0; k < n; ++k) {
-            equal += x[k] == x[i];
+            below += x[k].value <= x[i].value ? x[k].weight : 0.0;
         }
-        if (less <= n / 2 && n / 2 < less + equal) {
-            return x[i];
-        }
+        best = below >= 0.5 * all ? min2(best, x[i].value) : best;
     }
-    return x[0];
+    return best;
 }
 
 // The median distance of two markers over some frames; 0 when they are never seen together.
 static double distance_of(const poise_markers *m, int a, int b)
 {
-    double seen[LOOKS];
+    weighted seen[LOOKS];
     int count = 0, looks = m->frames < LOOKS ? m->frames : LOOKS;
     for (int i = 0; i < looks; ++i) {
         int frame = (int)((int64_t)i * m->frames / looks);
         if (poise_markers_seen(m, frame, a) && poise_markers_seen(m, frame, b)) {
             const poise_vec3 *row = m->position + (size_t)frame * (size_t)m->count;
-            seen[count++] = v3_norm(v3_sub(row[a], row[b]));
+            seen[count++] = (weighted){v3_norm(v3_sub(row[a], row[b])), 1.0};
         }
     }
     return count > 0 ? middle_of(seen, count) : 0.0;
@@ -135,14 +157,15 @@ static bool tells_size(const placing *p, const placed *a, const placed *b)
             pz_marker_table_stiff(&p->table, label[b->marker], label[a->marker]));
 }
 
-// The median, over pairs of markers that keep their distance, of the recorded distance against that of their places.
+// The median, over pairs of markers that keep their distance, of the recorded distance against that of their places; a pair
+// counts by the square of its distance over the deviation of that.
 static poise_status size_of(const placing *p, const poise_allocator *allocator, poise_places_report *report)
 {
     size_t sure = 0;
     for (int i = 0; i < p->count; ++i) {
         sure += p->placed[i].is_sure;
     }
-    double *ratio = pz_allocate(allocator, (sure * sure / 2 + 1) * sizeof *ratio);
+    weighted *ratio = pz_allocate(allocator, (sure * sure / 2 + 1) * sizeof *ratio);
     if (!ratio) {
         return POISE_ERROR_MEMORY;
     }
@@ -151,7 +174,9 @@ static poise_status size_of(const placing *p, const poise_allocator *allocator, 
             const placed *a = &p->placed[k], *b = &p->placed[i];
             double seen = tells_size(p, a, b) ? distance_of(p->markers, a->marker, b->marker) : 0.0;
             if (seen > 0) {
-                ratio[report->pairs++] = seen / v3_norm(v3_sub(a->world, b->world));
+                double nominal = v3_norm(v3_sub(a->world, b->world));
+                double weight = nominal * nominal / (a->variance + b->variance);
+                ratio[report->pairs++] = (weighted){seen / nominal, weight};
             }
         }
     }
@@ -160,7 +185,8 @@ static poise_status size_of(const placing *p, const poise_allocator *allocator, 
     return POISE_OK;
 }
 
-// ---- Up ------------------------------------------------------------------------------------------------------------------
+// ---- Up
+// ------------------------------------------------------------------------------------------------------------------
 
 // How high a part is when a person stands: 2 head and shoulders, 1 hips, 0 feet; -1 does not tell.
 static int height_of(pz_part part)

@@ -252,7 +252,7 @@ static void solve(poise_tracker *t, poise_solver *solver, double calm, pz_track_
 }
 
 // The middle one of n > 0 numbers, which change places (C. A. R. Hoare, "Algorithm 65: find", 1961).
-static double median(double *x, int n)
+double pz_middle_of(double *x, int n)
 {
     int low = 0, high = n - 1, middle = n / 2;
     while (low < high) {
@@ -284,7 +284,7 @@ static double median_error(poise_tracker *t, const double *error)
             t->sorted[n++] = error[i];
         }
     }
-    return n > 0 ? median(t->sorted, n) : 0.0;
+    return n > 0 ? pz_middle_of(t->sorted, n) : 0.0;
 }
 
 // How far a marker may be off.

@@ -46,6 +46,9 @@ void pz_tracker_keep_limits(const poise_tracker *tracker, double *q);
 // poise_tracker_next from the pose q instead of the last one's, as if that had been found in the last frame.
 void pz_tracker_go_on_from(poise_tracker *tracker, const double *q);
 
+// The middle one of n > 0 numbers, which change places.
+double pz_middle_of(double *x, int n);
+
 // The largest rotation between two poses of a model, by the world rotations of their bodies.
 double pz_largest_turn(const poise_model *model, const mat3 *from, const mat3 *to);
 

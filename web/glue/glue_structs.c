@@ -117,7 +117,7 @@ STRUCT(poise_retarget_report, M(points), M(factor), M(is_turned), M(scale))
 STRUCT(poise_scale_match, M(from), M(markers_unknown), M(model_unknown), M(by_size), M(up_by_figure))
 STRUCT(poise_calibration, M(model), M(placements), M(placement_count), M(markers), M(frames), M(frame_count), M(q),
        M(solver), M(scaling), M(priors), M(noise), M(scale_prior), M(bone_deviation), M(rounds), M(tolerance))
-STRUCT(poise_place_prior, M(place), M(axis), M(along), M(across))
+STRUCT(poise_place_prior, M(place), M(axis), M(along), M(across), M(outward))
 STRUCT(poise_places_report, M(placed), M(stature), M(size), M(pairs), M(up), M(model_up))
 STRUCT(poise_calibration_report, M(frames), M(rounds), M(points), M(rms), M(mean), M(scale))
 

@@ -16,6 +16,8 @@ export interface PlacePrior {
     /** Standard deviations along and across that axis. */
     along: number;
     across: number;
+    /** Unit vector across the axis that is mirrored on the other side of the body. */
+    outward: Vec3;
 }
 
 /** Where a marker sits. */

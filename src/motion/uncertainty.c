@@ -1,0 +1,152 @@
+// How sure the joint angles of a track are.
+//
+// Markers that miss their places independently by n in each coordinate move the answer by dq = H^-1 J^T dx, hence
+//
+//   Cov q = n^2 H^-1
+//
+// with weights as inverse variances, and H at the answer: exact, or Gauss-Newton where that is a saddle.
+//
+// n comes from what the markers miss by: n^2 = sum w r^2/(3 markers - degrees of freedom that they determine), over all
+// frames.
+#include "motion/uncertainty.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "math/vec3.h"
+#include "model/packed_model.h"
+#include "motion/anatomy.h"
+
+typedef struct measuring {
+    const poise_track_problem *problem;
+    const poise_clip *clip;
+    const poise_track_frame *frames;
+    poise_objective *objective;
+    poise_goal *goals;
+    int *index; // by placement: marker, or POISE_NONE
+    double *work;
+    double square;  // sum w r^2
+    double freedom; // 3 markers - determined degrees of freedom, summed
+    double size;    // of the skeleton
+    int rows;       // frames measured
+} measuring;
+
+// The goals of a frame: markers that were seen and not let go. Returns how many.
+static int make_goals(const measuring *m, const poise_kinematics *kin, int frame)
+{
+    const poise_markers *markers = m->problem->markers;
+    const poise_track_frame *f = m->frames ? &m->frames[frame] : NULL;
+    int count = 0;
+    for (int i = 0; i < m->problem->placement_count; ++i) {
+        const poise_placement *p = &m->problem->placements[i];
+        if (m->index[i] < 0 || !(p->weight > 0) || !poise_markers_seen(markers, frame, m->index[i])) {
+            continue;
+        }
+        vec3 x = markers->position[(size_t)frame * (size_t)markers->count + (size_t)m->index[i]];
+        double distance = v3_norm(v3_sub(x, poise_kinematics_point(kin, p->body, p->local)));
+        if (!f || !poise_track_lets_go(f, distance)) {
+            m->goals[count] = poise_goal_position(p->body, p->local, x);
+            m->goals[count++].weight = p->weight;
+        }
+    }
+    return count;
+}
+
+// Variances of one frame in units of n^2 into `row`; infinite throughout where the frame was held.
+static poise_status measure_frame(measuring *m, poise_kinematics *kin, int frame, double *row)
+{
+    const double *q = m->clip->q + (size_t)frame * (size_t)m->clip->nq;
+    int nv = m->problem->model->nv;
+    if (m->frames && (m->frames[frame].flags & POISE_TRACK_HELD)) {
+        for (int i = 0; i < nv; ++i) {
+            row[i] = INFINITY;
+        }
+        return POISE_OK;
+    }
+    poise_status status = poise_kinematics_update(kin, q, NULL);
+    int count = status == POISE_OK ? make_goals(m, kin, frame) : 0;
+    status = status == POISE_OK ? poise_objective_set_goals(m->objective, m->goals, count, NULL) : status;
+    status = status == POISE_OK ? poise_objective_evaluate(m->objective, q, POISE_LEVEL_HESSIAN, NULL) : status;
+    if (status != POISE_OK) {
+        return status;
+    }
+    status = poise_objective_inverse_diagonal(m->objective, POISE_HESSIAN_EXACT, m->work, row, NULL);
+    if (status == POISE_ERROR_NUMERIC) {
+        status = poise_objective_inverse_diagonal(m->objective, POISE_HESSIAN_GAUSS_NEWTON, m->work, row, NULL);
+    }
+    int determined = 0;
+    for (int i = 0; i < nv && status == POISE_OK; ++i) {
+        determined += row[i] < INFINITY;
+    }
+    m->square += 2.0 * poise_objective_cost(m->objective);
+    m->freedom += max2(3.0 * count - determined, 0.0);
+    return status;
+}
+
+// Variances into deviations.
+static void finish(const measuring *m, double noise, double *deviation, poise_uncertainty_report *report)
+{
+    size_t all = (size_t)m->rows * (size_t)m->problem->model->nv;
+    bool is_told = m->freedom > 0;
+    report->noise = noise > 0 ? noise : is_told ? sqrt(m->square / m->freedom) : PZ_NOISE_SHARE * m->size;
+    for (size_t i = 0; i < all; ++i) {
+        deviation[i] = deviation[i] < INFINITY ? report->noise * sqrt(max2(deviation[i], 0.0)) : INFINITY;
+    }
+}
+
+static poise_status check(const poise_track_problem *problem, const poise_clip *clip, const double *deviation,
+                          poise_error *error)
+{
+    if (!problem || !problem->model || !problem->markers || (problem->placement_count > 0 && !problem->placements) ||
+        !clip || !deviation) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, placements, markers, clip and deviation must not be NULL");
+    }
+    if (clip->nq != problem->model->nq || clip->frames != problem->markers->frames) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "the clip is of another model or recording");
+    }
+    return POISE_OK;
+}
+
+poise_status poise_track_uncertainty(const poise_track_problem *problem, const poise_clip *clip,
+                                     const poise_track_frame *frames, double noise, const poise_allocator *allocator,
+                                     double *deviation, poise_uncertainty_report *report, poise_error *error)
+{
+    return pz_track_deviations(problem, clip, frames, 1, noise, allocator, deviation, report, error);
+}
+
+poise_status pz_track_deviations(const poise_track_problem *problem, const poise_clip *clip, const poise_track_frame *frames,
+                                 int every, double noise, const poise_allocator *allocator, double *deviation,
+                                 poise_uncertainty_report *report, poise_error *error)
+{
+    poise_status status = check(problem, clip, deviation, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    size_t count = (size_t)problem->placement_count, nv = (size_t)problem->model->nv;
+    measuring m = {.problem = problem, .clip = clip, .frames = frames};
+    poise_kinematics *kin = NULL;
+    m.goals = pz_allocate(allocator, (count + 1) * sizeof *m.goals);
+    m.index = pz_allocate(allocator, (count + 1) * sizeof *m.index);
+    m.work = pz_allocate(allocator, (nv + 1) * (2 * nv + 2) * sizeof *m.work);
+    status =
+        m.goals && m.index && m.work ? poise_kinematics_create(problem->model, allocator, &kin, NULL) : POISE_ERROR_MEMORY;
+    status = status == POISE_OK ? poise_objective_create(problem->model, 0, allocator, &m.objective, NULL) : status;
+    status = status == POISE_OK ? pz_skeleton_size(problem->model, allocator, &m.size) : status;
+    for (size_t i = 0; i < count && status == POISE_OK; ++i) {
+        const char *label = problem->placements[i].label;
+        m.index[i] = label ? poise_markers_find(problem->markers, label) : POISE_NONE;
+    }
+    for (int f = 0; f < clip->frames && status == POISE_OK; f += every) {
+        status = measure_frame(&m, kin, f, deviation + (size_t)(f / every) * nv);
+        m.rows += 1;
+    }
+    if (status == POISE_OK) {
+        poise_uncertainty_report scratch;
+        finish(&m, noise, deviation, report ? report : &scratch);
+    }
+    poise_objective_destroy(m.objective);
+    poise_kinematics_destroy(kin);
+    pz_release(allocator, m.work);
+    pz_release(allocator, m.index);
+    pz_release(allocator, m.goals);
+    return status == POISE_OK ? status : pz_error_set(error, status, "%s", poise_status_name(status));
+}

@@ -1,0 +1,12 @@
+// Deviations of some frames of a track.
+#ifndef PZ_MOTION_UNCERTAINTY_H
+#define PZ_MOTION_UNCERTAINTY_H
+
+#include <poise/verdict.h>
+
+// poise_track_uncertainty of every so many frames: a row for each of them.
+poise_status pz_track_deviations(const poise_track_problem *problem, const poise_clip *clip, const poise_track_frame *frames,
+                                 int every, double noise, const poise_allocator *allocator, double *deviation,
+                                 poise_uncertainty_report *report, poise_error *error);
+
+#endif

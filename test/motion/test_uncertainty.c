@@ -1,0 +1,213 @@
+// How sure joint angles are, against sampled noise.
+#include "support/own.h"
+#include "support/test_main.h"
+
+#include <poise/verdict.h>
+#include <scenes/random.h>
+#include <scenes/scenes.h>
+
+#include <math.h>
+#include <string.h>
+
+enum { MARKERS = 41, SAMPLES = 3000 };
+
+// ---- The diagonal of the inverse -----------------------------------------------------------------------------------------
+
+static const char *const scenes[] = {"humanoid", "humanoid-euler", "humanoid-quaternion", "hand", "arm7"};
+
+// Solve H x = e_i by conjugate gradients: no code in common with the factor.
+static double inverse_at(const double *H, int n, int i)
+{
+    double *x = calloc((size_t)(4 * n), sizeof *x), *r = x + n, *p = r + n, *y = p + n, rr = 1;
+    r[i] = p[i] = 1;
+    for (int round = 0; round < 40 * n && rr > 1e-26; ++round) {
+        double py = 0, next = 0;
+        for (int a = 0; a < n; ++a) {
+            y[a] = 0;
+            for (int b = 0; b < n; ++b) {
+                y[a] += H[a * n + b] * p[b];
+            }
+            py += p[a] * y[a];
+        }
+        for (int a = 0; a < n; ++a) {
+            x[a] += rr / py * p[a];
+            r[a] -= rr / py * y[a];
+            next += r[a] * r[a];
+        }
+        for (int a = 0; a < n; ++a) {
+            p[a] = r[a] + next / rr * p[a];
+        }
+        rr = next;
+    }
+    double found = x[i];
+    free(x);
+    return found;
+}
+
+TEST_ROWS(the_diagonal_of_the_inverse_is_that_of_the_whole_inverse, 2 * TEST_COUNT(scenes))
+{
+    const char *scene = scenes[test_row / 2];
+    poise_model *model = NULL;
+    ck_assert_int_eq(scene_create(scene, NULL, &model, NULL), POISE_OK);
+    own_model(model);
+    poise_objective *objective = NULL;
+    ck_assert_int_eq(poise_objective_create(model, 1, NULL, &objective, NULL), POISE_OK);
+    own_objective(objective);
+    int nv = poise_model_info(model).nv, nq = poise_model_info(model).nq, count = 0;
+    double *q = calloc((size_t)nq, sizeof *q), *H = calloc((size_t)(nv * nv), sizeof *H);
+    double *work = calloc((size_t)(nv * (2 * nv + 2)), sizeof *work), *diagonal = calloc((size_t)nv, sizeof *diagonal);
+    poise_model_neutral(model, q);
+    poise_goal goals[64];
+    for (int k = 0; k < poise_model_info(model).joints && count < 60; ++k) {
+        goals[count++] = poise_goal_position(k, (poise_vec3){0.05, 0.1, 0.02 * k}, (poise_vec3){0.1, 1, 0.1});
+        goals[count - 1].loss = POISE_LOSS_NONE;
+    }
+    goals[count++] = poise_goal_posture(q, 0.05);
+    if (test_row % 2 == 1) { // coupled: other entries than the tree's
+        goals[count] = poise_goal_default(POISE_GOAL_RELATIVE);
+        goals[count].body = poise_model_info(model).joints - 1;
+        goals[count++].body2 = poise_model_info(model).joints / 2;
+    }
+    ck_assert_int_eq(poise_objective_set_goals(objective, goals, count, NULL), POISE_OK);
+    ck_assert_int_eq(poise_objective_evaluate(objective, q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
+    ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_GAUSS_NEWTON, H, NULL), POISE_OK);
+    ck_assert_int_eq(poise_objective_inverse_diagonal(objective, POISE_HESSIAN_GAUSS_NEWTON, work, diagonal, NULL),
+                     POISE_OK);
+    for (int i = 0; i < nv; ++i) {
+        double whole = inverse_at(H, nv, i);
+        ck_assert_msg(fabs(diagonal[i] - whole) <= 1e-6 * whole, "%s %d: %g, %g", scene, i, diagonal[i], whole);
+    }
+    free(q);
+    free(H);
+    free(work);
+    free(diagonal);
+}
+
+// ---- Sampled noise -------------------------------------------------------------------------------------------------------
+
+// A walking pose of the humanoid with its markers, each sample of which has noise of its own.
+typedef struct samples {
+    poise_model *model;
+    poise_placement placements[MARKERS];
+    int count, nq, nv;
+    double q[64];
+    poise_markers *markers;
+} samples;
+
+static samples sample_pose(double noise, int count)
+{
+    samples s = {.count = count};
+    scene_marker sites[MARKERS];
+    ck_assert_int_eq(scene_create("humanoid", NULL, &s.model, NULL), POISE_OK);
+    own_model(s.model);
+    scene_markers("humanoid", sites, MARKERS);
+    const char *labels[MARKERS];
+    for (int i = 0; i < count; ++i) {
+        s.placements[i] = (poise_placement){sites[i].name, sites[i].body, sites[i].local, 1.0};
+        labels[i] = sites[i].name;
+    }
+    s.nq = poise_model_info(s.model).nq;
+    s.nv = poise_model_info(s.model).nv;
+    scene_motion_pose(s.model, "walk", 0.3, s.q);
+    for (int i = 0; i < s.nq; ++i) { // away from all limits
+        double low = poise_model_info(s.model).lower[i], high = poise_model_info(s.model).upper[i];
+        s.q[i] = isfinite(low) && isfinite(high) ? fmin(fmax(s.q[i], low + 0.2 * (high - low)), high - 0.2 * (high - low))
+                                                 : s.q[i];
+    }
+    ck_assert_int_eq(poise_markers_create(SAMPLES, count, 100, labels, NULL, &s.markers, NULL), POISE_OK);
+    for (int i = 0; i < count; ++i) {
+        s.placements[i].label = s.markers->label[i]; // which stay
+    }
+    poise_kinematics *kin;
+    ck_assert_int_eq(poise_kinematics_create(s.model, NULL, &kin, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(kin, s.q, NULL), POISE_OK);
+    scene_random random = scene_random_make(7);
+    for (int k = 0; k < SAMPLES * count; ++k) {
+        poise_vec3 p = poise_kinematics_point(kin, s.placements[k % count].body, s.placements[k % count].local);
+        s.markers->position[k] =
+            (poise_vec3){p.x + noise * scene_random_normal(&random), p.y + noise * scene_random_normal(&random),
+                         p.z + noise * scene_random_normal(&random)};
+    }
+    poise_kinematics_destroy(kin);
+    return s;
+}
+
+static poise_track_problem problem_of(const samples *s)
+{
+    poise_track_problem problem = poise_track_problem_default();
+    problem.model = s->model;
+    problem.placements = s->placements;
+    problem.placement_count = s->count;
+    problem.markers = s->markers;
+    return problem;
+}
+
+TEST(deviations_are_those_of_sampled_noise)
+{
+    const double noise = 0.001;
+    samples s = sample_pose(noise, MARKERS);
+    poise_track_problem problem = problem_of(&s);
+    poise_clip *clip = NULL;
+    ck_assert_int_eq(poise_clip_create(SAMPLES, s.nq, 0.01, NULL, &clip, NULL), POISE_OK);
+    own_clip(clip);
+    poise_solver_options options = poise_solver_options_default();
+    options.gradient_tolerance = 1e-10;
+    poise_solver *solver = NULL;
+    ck_assert_int_eq(poise_solver_create(s.model, &options, NULL, &solver, NULL), POISE_OK);
+    own_solver(solver);
+    double *sum = calloc((size_t)(3 * s.nv), sizeof *sum), *square = sum + s.nv, *v = square + s.nv;
+    for (int f = 0; f < SAMPLES; ++f) { // each from the true pose: independent samples
+        poise_goal goals[MARKERS];
+        double *q = clip->q + f * s.nq;
+        for (int i = 0; i < MARKERS; ++i) {
+            goals[i] =
+                poise_goal_position(s.placements[i].body, s.placements[i].local, s.markers->position[f * MARKERS + i]);
+        }
+        memcpy(q, s.q, (size_t)s.nq * sizeof *q);
+        ck_assert_int_eq(poise_solve(solver, goals, MARKERS, q, NULL, NULL), POISE_OK);
+        ck_assert_int_eq(poise_difference(s.model, s.q, q, v, NULL), POISE_OK);
+        for (int i = 0; i < s.nv; ++i) {
+            sum[i] += v[i] / SAMPLES;
+            square[i] += v[i] * v[i] / SAMPLES;
+        }
+    }
+    double *deviation = calloc((size_t)(SAMPLES * s.nv), sizeof *deviation);
+    poise_uncertainty_report report;
+    ck_assert_int_eq(poise_track_uncertainty(&problem, clip, NULL, 0, NULL, deviation, &report, NULL), POISE_OK);
+    ck_assert_double_eq_tol(report.noise, noise, 0.02 * noise); // found by what the markers miss by
+    for (int i = 0; i < s.nv; ++i) {
+        double sampled = sqrt(square[i] - sum[i] * sum[i]), predicted = 0;
+        for (int f = 0; f < SAMPLES; ++f) {
+            predicted += deviation[f * s.nv + i] / SAMPLES;
+        }
+        ck_assert_msg(fabs(predicted / sampled - 1) <= 0.05, "%d: predicted %g, sampled %g", i, predicted, sampled);
+    }
+    free(deviation);
+    free(sum);
+    poise_markers_destroy(s.markers);
+}
+
+TEST(what_no_marker_sees_is_not_sure_at_all)
+{
+    samples s = sample_pose(0.001, 4); // on the pelvis alone
+    poise_track_problem problem = problem_of(&s);
+    poise_clip *clip = NULL;
+    ck_assert_int_eq(poise_clip_create(SAMPLES, s.nq, 0.01, NULL, &clip, NULL), POISE_OK);
+    own_clip(clip);
+    for (int f = 0; f < SAMPLES; ++f) {
+        memcpy(clip->q + f * s.nq, s.q, (size_t)s.nq * sizeof *s.q);
+    }
+    poise_track_frame *frames = calloc(SAMPLES, sizeof *frames);
+    frames[1].flags = POISE_TRACK_HELD;
+    double *deviation = calloc((size_t)(SAMPLES * s.nv), sizeof *deviation);
+    ck_assert_int_eq(poise_track_uncertainty(&problem, clip, frames, 0.001, NULL, deviation, NULL, NULL), POISE_OK);
+    for (int i = 0; i < s.nv; ++i) {
+        ck_assert(i < 6 ? deviation[i] < 0.05 : isinf(deviation[i])); // the root, and everything else
+        ck_assert(isinf(deviation[s.nv + i]));                        // a frame that was held
+    }
+    poise_error error;
+    ck_assert_int_eq(poise_track_uncertainty(&problem, NULL, NULL, 0, NULL, deviation, NULL, &error), POISE_ERROR_ARGUMENT);
+    free(deviation);
+    free(frames);
+    poise_markers_destroy(s.markers);
+}

@@ -1,0 +1,221 @@
+// Verdicts: what is right is good, and what is wrong is told by name.
+#include "support/own.h"
+#include "support/test_main.h"
+
+#include <poise/verdict.h>
+#include <scenes/random.h>
+#include <scenes/scenes.h>
+
+#include <math.h>
+#include <string.h>
+
+enum { FRAMES = 120, MOST = 64, FINDINGS = 128 };
+
+static const char *const gait[] = {"LFHD", "RFHD", "LBHD", "RBHD", "C7",   "T10",  "CLAV", "STRN", "LSHO", "LUPA",
+                                   "LELB", "LFRM", "LWRA", "LWRB", "LFIN", "RSHO", "RUPA", "RELB", "RFRM", "RWRA",
+                                   "RWRB", "RFIN", "LASI", "RASI", "LPSI", "RPSI", "LTHI", "LKNE", "LTIB", "LANK",
+                                   "LHEE", "LTOE", "RTHI", "RKNE", "RTIB", "RANK", "RHEE", "RTOE"};
+
+// A walk of the humanoid as these markers record it, with noise, each at its anatomical place give or take a little.
+typedef struct take {
+    poise_model *model;
+    poise_markers *markers;
+    poise_placement placements[MOST];
+    poise_place_prior priors[MOST];
+    poise_places_report places;
+    poise_calibration_report calibration;
+    poise_track_frame frames[FRAMES];
+    poise_track_problem problem;
+    poise_clip *clip;
+    poise_verdict verdict;
+    poise_finding findings[FINDINGS];
+} take;
+
+static take *record(const char *const *labels, int count)
+{
+    take *t = calloc(1, sizeof *t);
+    test_own(free, t);
+    ck_assert_int_eq(scene_create("humanoid", NULL, &t->model, NULL), POISE_OK);
+    own_model(t->model);
+    poise_markers *names;
+    ck_assert_int_eq(poise_markers_create(1, count, 100, labels, NULL, &names, NULL), POISE_OK);
+    ck_assert_int_eq(poise_places_by_name(t->model, names, NULL, t->placements, t->priors, MOST, &t->places, NULL),
+                     POISE_OK);
+    ck_assert_int_eq(t->places.placed, count);
+    scene_random random = scene_random_make(5);
+    for (int i = 0; i < count; ++i) { // a person's places are not the table's
+        poise_vec3 *p = &t->placements[i].local;
+        double off = 0.4 * t->priors[i].across;
+        *p = (poise_vec3){p->x + off * scene_random_normal(&random), p->y + off * scene_random_normal(&random),
+                          p->z + off * scene_random_normal(&random)};
+    }
+    poise_clip *walk;
+    int nq = poise_model_info(t->model).nq;
+    ck_assert_int_eq(poise_clip_create(FRAMES, nq, 0.01, NULL, &walk, NULL), POISE_OK);
+    for (int f = 0; f < FRAMES; ++f) {
+        scene_motion_pose(t->model, "walk", 0.01 * f, walk->q + f * nq);
+    }
+    ck_assert_int_eq(
+        poise_markers_from_clip(t->model, walk, (poise_scale){1, POISE_UP_Y}, t->placements, count, NULL, &t->markers, NULL),
+        POISE_OK);
+    for (int i = 0; i < FRAMES * count; ++i) {
+        poise_vec3 *p = &t->markers->position[i];
+        *p = (poise_vec3){p->x + 0.002 * scene_random_normal(&random), p->y + 0.002 * scene_random_normal(&random),
+                          p->z + 0.002 * scene_random_normal(&random)};
+    }
+    poise_clip_destroy(walk);
+    poise_markers_destroy(names);
+    return t;
+}
+
+static void exchange(take *t, const char *a, const char *b)
+{
+    int i = poise_markers_find(t->markers, a), k = poise_markers_find(t->markers, b);
+    for (int f = 0; f < FRAMES; ++f) {
+        poise_vec3 *row = t->markers->position + f * t->markers->count, kept = row[i];
+        row[i] = row[k];
+        row[k] = kept;
+    }
+}
+
+// Place, calibrate, track and judge, as a user does; `free_places` calibrates without priors.
+static void follow(take *t, bool free_places, const poise_thresholds *thresholds)
+{
+    ck_assert_int_eq(poise_places_by_name(t->model, t->markers, NULL, t->placements, t->priors, MOST, &t->places, NULL),
+                     POISE_OK);
+    poise_calibration fit = poise_calibration_default();
+    fit.model = t->model;
+    fit.placements = t->placements;
+    fit.placement_count = t->places.placed;
+    fit.priors = free_places ? NULL : t->priors;
+    fit.markers = t->markers;
+    fit.frame_count = 30;
+    ck_assert_int_eq(poise_calibrate(&fit, NULL, NULL, &t->calibration, NULL), POISE_OK);
+    t->problem = poise_track_problem_default();
+    t->problem.model = t->model;
+    t->problem.placements = t->placements;
+    t->problem.placement_count = t->places.placed;
+    t->problem.markers = t->markers;
+    double posture[64];
+    ck_assert_int_eq(poise_posture_weights(t->model, 0, posture, NULL), POISE_OK);
+    t->problem.posture = posture;
+    ck_assert_int_eq(poise_track(&t->problem, NULL, &t->clip, t->frames, NULL), POISE_OK);
+    t->problem.posture = NULL;
+    poise_verdict_problem problem = poise_verdict_problem_default();
+    problem.track = &t->problem;
+    problem.clip = t->clip;
+    problem.frames = t->frames;
+    problem.priors = t->priors;
+    problem.places = &t->places;
+    problem.calibration = &t->calibration;
+    problem.thresholds = thresholds ? *thresholds : problem.thresholds;
+    poise_error error = {.text = ""};
+    ck_assert_msg(poise_verdict_find(&problem, NULL, &t->verdict, t->findings, FINDINGS, &error) == POISE_OK, "%s",
+                  error.text);
+    ck_assert_int_le(t->verdict.count, FINDINGS);
+    for (int i = 1; i < t->verdict.count; ++i) { // the worst first
+        ck_assert_int_le(t->findings[i].level, t->findings[i - 1].level);
+    }
+    poise_clip_destroy(t->clip);
+    poise_markers_destroy(t->markers);
+}
+
+// Is there a finding of this kind, at least as bad, and by this name?
+static bool finds(const take *t, poise_finding_kind kind, poise_verdict_level level, const char *name)
+{
+    for (int i = 0; i < t->verdict.count; ++i) {
+        const poise_finding *f = &t->findings[i];
+        if (f->kind == kind && f->level >= level && (!name || (f->name && strcmp(f->name, name) == 0))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+TEST(a_good_recording_is_good)
+{
+    take *t = record(gait, TEST_COUNT(gait));
+    follow(t, false, NULL);
+    ck_assert_msg(t->verdict.level == POISE_VERDICT_GOOD, "places %g, moved %g, miss %g, unequal %g, unseen %g",
+                  t->verdict.worst[POISE_FINDING_PLACES], t->verdict.worst[POISE_FINDING_MOVED],
+                  t->verdict.worst[POISE_FINDING_MISS], t->verdict.worst[POISE_FINDING_UNEQUAL],
+                  t->verdict.worst[POISE_FINDING_UNSEEN]);
+    ck_assert(finds(t, POISE_FINDING_JOINT, POISE_VERDICT_GOOD, "left_thumb")); // no marker is there
+    ck_assert(!finds(t, POISE_FINDING_JOINT, POISE_VERDICT_GOOD, "left_knee"));
+}
+
+TEST(five_markers_do_not_make_a_good_body)
+{
+    static const char *const five[] = {"LASI", "RASI", "LKNE", "RANK", "C7"};
+    take *t = record(five, 5);
+    follow(t, false, NULL);
+    ck_assert_int_ge(t->verdict.level, POISE_VERDICT_DOUBTFUL);
+    ck_assert(finds(t, POISE_FINDING_UNSEEN, POISE_VERDICT_DOUBTFUL, NULL));
+    ck_assert(finds(t, POISE_FINDING_JOINT, POISE_VERDICT_GOOD, "left_elbow"));
+}
+
+static const struct {
+    const char *a, *b;
+} swaps[] = {{"LKNE", "RKNE"}, {"LASI", "RASI"}, {"LELB", "LUPA"}, {"LANK", "LTIB"}, {"LHEE", "LTOE"}};
+
+TEST_ROWS(labels_that_are_exchanged_are_told_by_name, TEST_COUNT(swaps))
+{
+    take *t = record(gait, TEST_COUNT(gait));
+    exchange(t, swaps[test_row].a, swaps[test_row].b);
+    follow(t, false, NULL);
+    ck_assert_int_ge(t->verdict.level, POISE_VERDICT_DOUBTFUL);
+    bool by_name = false;
+    for (int k = 0; k < 2; ++k) {
+        const char *name = k == 0 ? swaps[test_row].a : swaps[test_row].b;
+        by_name = by_name || finds(t, POISE_FINDING_MOVED, POISE_VERDICT_DOUBTFUL, name) ||
+                  finds(t, POISE_FINDING_UNEQUAL, POISE_VERDICT_DOUBTFUL, name) ||
+                  finds(t, POISE_FINDING_LET_GO, POISE_VERDICT_DOUBTFUL, name);
+    }
+    ck_assert_msg(by_name, "%s and %s", swaps[test_row].a, swaps[test_row].b);
+}
+
+TEST(thresholds_are_the_callers)
+{
+    take *t = record(gait, TEST_COUNT(gait));
+    poise_thresholds strict = poise_verdict_problem_default().thresholds;
+    strict.doubtful[POISE_FINDING_MISS] = 1e-6;
+    strict.failed[POISE_FINDING_MISS] = 2e-6;
+    follow(t, false, &strict);
+    ck_assert_int_eq(t->verdict.level, POISE_VERDICT_FAILED);
+    ck_assert(t->findings[0].kind == POISE_FINDING_MISS && t->findings[0].level == POISE_VERDICT_FAILED);
+}
+
+TEST(places_that_were_fitted_freely_are_not_trusted)
+{
+    take *t = record(gait, TEST_COUNT(gait));
+    follow(t, true, NULL);
+    ck_assert_int_ge(t->verdict.level, POISE_VERDICT_DOUBTFUL);
+}
+
+TEST(findings_are_told_in_words)
+{
+    static const struct {
+        poise_finding finding;
+        const char *text;
+    } rows[] = {
+        {{POISE_FINDING_MOVED, POISE_VERDICT_FAILED, "RFIN", 3.14159},
+         "RFIN was moved to 3.1 deviations from where anatomy has it"},
+        {{POISE_FINDING_UNSEEN, POISE_VERDICT_DOUBTFUL, NULL, 0.74},
+         "markers do not determine 74 % of the degrees of freedom"},
+        {{POISE_FINDING_HELD, POISE_VERDICT_DOUBTFUL, NULL, 0.004},
+         "0.4 % of the frames could not be trusted and hold the last good pose"},
+        {{POISE_FINDING_SIZE, POISE_VERDICT_DOUBTFUL, NULL, 1.305},
+         "person and skeleton differ in size by a factor of 1.31"},
+        {{POISE_FINDING_STRETCHED, POISE_VERDICT_DOUBTFUL, "left_shin", 1.04},
+         "the bone to left_shin was scaled by a factor of 1.04 against the others"},
+    };
+    char text[160], little[10];
+    for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
+        poise_finding_describe(&rows[i].finding, text, sizeof text);
+        ck_assert_str_eq(text, rows[i].text);
+    }
+    poise_finding_describe(&rows[0].finding, little, sizeof little);
+    ck_assert_str_eq(little, "RFIN was ");
+    ck_assert_str_eq(poise_verdict_name(POISE_VERDICT_DOUBTFUL), "doubtful");
+    ck_assert_str_eq(poise_finding_name(POISE_FINDING_LET_GO), "let_go");
+}
