@@ -193,6 +193,21 @@ static void fill(plain_ik *ik, const plain_bone *bones, const plain_effector *ef
     make_chains(ik);
 }
 
+int plain_leaf_effectors(const plain_bone *bones, int bone_count, plain_effector *effectors)
+{
+    int count = 0;
+    for (int k = 0; k < bone_count; ++k) {
+        bool has_children = false;
+        for (int child = k + 1; child < bone_count; ++child) {
+            has_children = has_children || bones[child].parent == k;
+        }
+        if (!has_children) {
+            effectors[count++] = (plain_effector){.bone = k, .weight = 1.0};
+        }
+    }
+    return count;
+}
+
 plain_ik *plain_create(const plain_bone *bones, int bone_count, const plain_effector *effectors, int effector_count)
 {
     if (!description_holds(bones, bone_count, effectors, effector_count)) {

@@ -85,6 +85,11 @@ void plain_bone_add_euler(plain_bone *bone, poise_euler_order order, const doubl
 // Add slides along x, y, z of the joint's frame.
 void plain_bone_add_translation(plain_bone *bone);
 
+// Algorithm 1, lines 1-6: the bones without children, which the paper takes for end-effectors. Fills an effector with no
+// tool, its goal at the origin and weight 1 for each, in the order of the bones; `effectors` has room for bone_count.
+// Returns how many there are.
+int plain_leaf_effectors(const plain_bone *bones, int bone_count, plain_effector *effectors);
+
 // A skeleton with its effectors; everything is copied. NULL when memory is out, or when a parent does not come before its
 // bone, an effector names no bone, or a bone is spoilt. Release with plain_destroy (NULL is allowed).
 plain_ik *plain_create(const plain_bone *bones, int bone_count, const plain_effector *effectors, int effector_count);

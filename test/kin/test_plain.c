@@ -451,6 +451,35 @@ TEST(different_branches_have_no_entry)
     plain_destroy(ik);
 }
 
+// A trunk that forks twice: bones 2, 4 and 5 have no children. With those for effectors the derivatives are right, and every
+// chain ends at its leaf.
+TEST(leaves_of_a_tree_are_its_end_effectors)
+{
+    static const int parents[6] = {PLAIN_WORLD, 0, 1, 1, 3, 0}, leaves[3] = {2, 4, 5};
+    state = 12;
+    plain_bone bones[6];
+    plain_effector effectors[6];
+    for (int k = 0; k < 6; ++k) {
+        bones[k] = random_bone(parents[k], 3);
+    }
+    ck_assert_int_eq(plain_leaf_effectors(bones, 6, effectors), 3);
+    for (int c = 0; c < 3; ++c) {
+        ck_assert_int_eq(effectors[c].bone, leaves[c]);
+        ck_assert_double_eq(effectors[c].weight, 1.0);
+        effectors[c].goal = (poise_vec3){0.3 * c, 1.0, -0.2};
+    }
+    plain_ik *ik = plain_create(bones, 6, effectors, 3);
+    double q[36];
+    random_vector_of(ik->dof_count, 3.0, q);
+    assert_hessian(ik, q, "hessian of three leaves");
+    for (int c = 0; c < 3; ++c) {
+        int last = ik->chain[ik->chain_start[c + 1] - 1];
+        ck_assert_int_ge(last, ik->first_dof[leaves[c]]);
+        ck_assert_int_lt(last, ik->first_dof[leaves[c]] + bones[leaves[c]].dof_count);
+    }
+    plain_destroy(ik);
+}
+
 TEST(effector_on_an_inner_bone_ignores_the_bones_below_it)
 {
     state = 11;
