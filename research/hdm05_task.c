@@ -226,7 +226,7 @@ static void find_places(hdm05_task *task)
 
 bool hdm05_read(const char *folder, const char *skeleton, const char *take, hdm05_task *task)
 {
-    *task = (hdm05_task){.has_flips = strstr(take, "dg_03-05_02") != NULL};
+    *task = (hdm05_task){.is_recording = true, .has_flips = strstr(take, "dg_03-05_02") != NULL};
     poise_file *asf = read_one(task, folder, skeleton, ".asf", NULL);
     char *text = asf ? load_text(folder, skeleton, ".asf") : NULL;
     bool works = text && take_model(task, asf->model, text);

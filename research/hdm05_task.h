@@ -37,6 +37,7 @@ typedef struct hdm05_task {
     char label[HDM05_MARKERS][32];  // without the subject's name
     int body[HDM05_MARKERS];
     bool *locked;                 // nv: the thumbs; none of the humanoid's
+    bool is_recording;            // read, not made
     bool has_flips;               // dg_03-05_02, the take with the frames above
     poise_kinematics *kinematics; // scratch
 } hdm05_task;
@@ -67,6 +68,13 @@ void hdm05_goals(const hdm05_task *task, int frame, hdm05_kind kind, poise_goal 
 
 // The authors' start from nothing: all angles zero, the root at the mean of the markers.
 void hdm05_zero(const hdm05_task *task, int frame, double *q);
+
+// Does this frame, counted from 0, come before the AMC jumps for the first time? After that a solver that follows its own
+// answers may stay in another basin for good.
+static inline bool hdm05_is_before_flip(int frame)
+{
+    return frame + 1 < HDM05_FLIPS_FIRST;
+}
 
 // Is this frame, counted from 0, outside the window in which the AMC jumps?
 static inline bool hdm05_is_calm(int frame)

@@ -111,6 +111,7 @@ static poise_solver_options make_options(const desk *d)
     options.gradient_tolerance = 1e-12; // the authors stop by f alone
     options.position_tolerance = 0.0;
     options.coupled_goals = 0;
+    options.restarts = d->run->restarts;
     options.damping = d->run->damping;
     options.trust_region.band = d->run->band;
     options.trust_region.cg_tolerance = d->run->cg_tolerance;
@@ -227,13 +228,13 @@ static bool add_frame(desk *d, int frame, hessian_sums *sums)
         return false;
     }
     double error = sqrt(2.0 * report.cost);
-    bool is_calm = !d->study->task.has_flips || hdm05_is_calm(frame);
+    bool is_before = !d->study->task.has_flips || hdm05_is_before_flip(frame);
     sums->time += time;
     sums->frames += 1;
-    sums->calm += is_calm;
+    sums->before += is_before;
     sums->below += report.cost <= HDM05_FTOL;
     sums->error += error;
-    sums->calm_error += is_calm ? error : 0.0;
+    sums->before_error += is_before ? error : 0.0;
     sums->iterations += report.iterations;
     sums->evaluations += report.evaluations;
     for (int i = 0; i < HDM05_MARKERS; ++i) {
@@ -253,6 +254,23 @@ bool hessian_frames(const hessian_study *study, const hessian_run *run, int ever
     for (int f = 1; f < study->task.frames && works; f += every) {
         start_at(&d, f, false);
         works = add_frame(&d, f, sums);
+    }
+    clear(&d);
+    return works;
+}
+
+bool hessian_listed(const hessian_study *study, const hessian_run *run, const int *frames, int count, hessian_sums *sums)
+{
+    desk d;
+    *sums = (hessian_sums){.frames = 0};
+    if (!set_up(study, run, &d)) {
+        return false;
+    }
+    bool works = true;
+    for (int i = 0; i < count && works; ++i) {
+        works = frames[i] <= study->task.frames;
+        start_at(&d, frames[i] - 1, false);
+        works = works && add_frame(&d, frames[i] - 1, sums);
     }
     clear(&d);
     return works;

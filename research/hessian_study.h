@@ -38,6 +38,7 @@ typedef struct hessian_run {
     bool nearest;      // the nearest semidefinite matrix inside the trust region
     bool has_limits;
     bool is_cold;        // tell the solver that it starts from far off
+    int restarts;        // from elsewhere, where f is not reached
     double (*now)(void); // nanoseconds; NULL: no times
 } hessian_run;
 
@@ -49,18 +50,19 @@ hessian_run hessian_run_default(poise_method method, int max_iterations);
 // frame before or from zero. False on failure.
 bool hessian_curve(const hessian_study *study, const hessian_run *run, int frame, bool from_zero, double *f, int *count);
 
-// Sums over frames. "Calm" leaves out the window in which the take dg_03-05_02 flips.
+// Sums over frames. "Before" are those before the take dg_03-05_02 flips; all frames of others.
 typedef struct hessian_sums {
-    int frames, calm, below; // below: f <= 1e-2
-    double error;            // |r|, the length of the stacked residual, cm
-    double calm_error;
+    int frames, before, below; // below: f <= 1e-2
+    double error;              // |r|, the length of the stacked residual, cm
+    double before_error;
     double distances; // sum of the distances of the markers, cm
     double iterations, evaluations;
     double time; // nanoseconds
 } hessian_sums;
 
-// One frame in `every`, each from the pose of the frame before.
+// One frame in `every`, each from the pose of the frame before; or `count` frames of a list, counted from 1.
 bool hessian_frames(const hessian_study *study, const hessian_run *run, int every, hessian_sums *sums);
+bool hessian_listed(const hessian_study *study, const hessian_run *run, const int *frames, int count, hessian_sums *sums);
 
 // Where the first frame of a sequence starts: its pose, as in the authors' program; zero, as they write; zero, but told to
 // be far off, for AUTO alone, which then aligns the root and starts again from elsewhere if it must.

@@ -108,28 +108,36 @@ const char *reproduce_foot(const reproduce *r)
 
 // ---- Takes ---------------------------------------------------------------------------------------------------------------
 
+bool reproduce_has_take(const reproduce *r, const char *name)
+{
+    char path[1024], file_name[96];
+    snprintf(file_name, sizeof file_name, "HDM_%.64s_120.c3d", name);
+    FILE *file = r->data && path_join(path, sizeof path, r->data, file_name) ? fopen(path, "rb") : NULL;
+    if (file) {
+        fclose(file);
+    }
+    return file != NULL;
+}
+
 const hessian_study *reproduce_take(reproduce *r, const char *name)
 {
-    static const char *const names[REPRODUCE_TAKES] = {"walk", "punch", "kick", "cartwheel", REPRODUCE_TAKE};
-    bool is_recording = strcmp(name, REPRODUCE_TAKE) == 0;
-    if (is_recording && !r->data) {
-        reproduce_note(r, "There is no recording (--data FOLDER); our own motion \"cartwheel\" stands in for HDM05 %s.",
-                       REPRODUCE_TAKE);
-        name = "cartwheel";
-        is_recording = false;
-    }
-    int i = 0;
-    while (i < REPRODUCE_TAKES - 1 && strcmp(name, names[i]) != 0) {
-        ++i;
-    }
-    if (!r->has_take[i]) {
-        if (!hessian_study_create(is_recording ? r->data : NULL, name, &r->takes[i])) {
-            complain("%s", r->takes[i].task.error.text);
-            return NULL;
+    bool is_motion = strchr(name, '_') == NULL;
+    for (int i = 0; i < r->take_count; ++i) {
+        if (strcmp(r->takes[i].name, name) == 0) {
+            return &r->takes[i];
         }
-        r->has_take[i] = true;
     }
-    return &r->takes[i];
+    if (r->take_count == REPRODUCE_TAKES) {
+        complain("%s: no room for one more take", name);
+        return NULL;
+    }
+    hessian_study *study = &r->takes[r->take_count];
+    if (!hessian_study_create(is_motion ? NULL : r->data, name, study)) {
+        complain("%s", study->task.error.text);
+        return NULL;
+    }
+    r->take_count += 1;
+    return study;
 }
 
 // ---- Threads -------------------------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ extern const experiment hessian_experiments[]; // each list ends with a NULL nam
 extern const experiment erik_experiments[];
 extern const experiment picture_experiments[];
 
-#define REPRODUCE_TAKES 5 // walk, punch, kick, cartwheel, dg_03-05_02
+#define REPRODUCE_TAKES 8 // kept at a time: four motions of ours, recordings
 
 struct reproduce {
     const char *out;  // folder
@@ -45,7 +45,7 @@ struct reproduce {
     char foot[160];     // of its plots
     // kept for the next experiment
     hessian_study takes[REPRODUCE_TAKES];
-    bool has_take[REPRODUCE_TAKES];
+    int take_count;
     struct erik_run *erik;
 };
 
@@ -69,10 +69,13 @@ const char *reproduce_foot(const reproduce *r);
 
 // ---- What experiments need -----------------------------------------------------------------------------------------------
 
-// A take, read or made once: a motion of the humanoid, or a recording "dg_03-05_02", in whose place "cartwheel" comes, with
-// a note, where there is no data. NULL after one line on standard error.
-#define REPRODUCE_TAKE "dg_03-05_02"
+// A take, read or made once: a motion of the humanoid ("walk"), or a recording of the folder ("dg_03-05_02"). NULL after one
+// line on standard error.
+#define REPRODUCE_TAKE "dg_03-05_02" // the one that the authors give away with their program
 const hessian_study *reproduce_take(reproduce *r, const char *name);
+
+// Is there such a recording in the folder?
+bool reproduce_has_take(const reproduce *r, const char *name);
 
 // `count` jobs on all threads, with a progress bar; false when one of them was false.
 typedef bool (*reproduce_job)(void *work, int index);

@@ -1,8 +1,8 @@
 // Erleben & Andrews 2018, "Solving inverse kinematics using exact Hessian matrices": convergence (Figs. 3-5 and 7).
 //
-// Their Figs. 3-5 are of walking, punching and kicking in dg_03-02_01, Fig. 7 of mm_03-05_02; neither is available. Our own
-// walk, punch and kick and the recording dg_03-05_02 (the scene of Fig. 7 by another actor) take their places: curves can be
-// compared in shape only. Frames are counted from 1 in all output.
+// Their Figs. 3-5 are of walking, punching and kicking in dg_03-02_01, Fig. 7 of mm_03-05_02: hessian/paper_scenes.c says
+// what stands in where these are not at hand; curves can be compared in shape only then. Frames are counted from 1 in all
+// output.
 #include "reproduce_hessian.h"
 
 #include "cli/memory.h"
@@ -12,24 +12,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The authors' three solvers, and the product's own. Their quasi-Newton method is BFGS, their exact one a trust region.
-const poise_method hessian_methods[HESSIAN_METHODS] = {POISE_METHOD_BFGS, POISE_METHOD_TRUST_REGION,
-                                                       POISE_METHOD_LEVENBERG_MARQUARDT, POISE_METHOD_AUTO};
-const char *const hessian_colors[HESSIAN_METHODS] = {PLOT_ORANGE, PLOT_BLUE, PLOT_GREEN, PLOT_RED};
+const hessian_row hessian_rows[HESSIAN_ROWS] = {
+    [HESSIAN_BFGS] = {"bfgs as fminunc", POISE_METHOD_BFGS, PAPER_BFGS, false, 0.0, PLOT_ORANGE, false},
+    [HESSIAN_EXACT] = {"trust_region", POISE_METHOD_TRUST_REGION, PAPER_NONE, false, 0.1, PLOT_BLUE, false},
+    [HESSIAN_LM] = {"lm as LMFsolve", POISE_METHOD_LEVENBERG_MARQUARDT, PAPER_LM, false, 0.0, PLOT_GREEN, false},
+    {"auto", POISE_METHOD_AUTO, PAPER_NONE, false, 0.0, PLOT_RED, false},
+    {"bfgs", POISE_METHOD_BFGS, PAPER_NONE, false, 0.0, PLOT_ORANGE, true},
+    {"trust_region, nearest", POISE_METHOD_TRUST_REGION, PAPER_NONE, true, 0.1, PLOT_BLUE, true},
+    {"levenberg_marquardt", POISE_METHOD_LEVENBERG_MARQUARDT, PAPER_NONE, false, 1.0, PLOT_GREEN, true},
+    {"conjugate_gradient", POISE_METHOD_CONJUGATE_GRADIENT, PAPER_NONE, false, 0.0, PLOT_PURPLE, true},
+};
 
-enum { MOST_FRAMES = 16, MOST_PANELS = 4 };
+hessian_run hessian_run_of(const hessian_row *row, int max_iterations, bool has_limits, bool from_zero)
+{
+    hessian_run run = hessian_run_default(row->method, max_iterations);
+    run.paper = row->paper;
+    run.nearest = row->nearest;
+    run.has_limits = has_limits;
+    run.damping = from_zero ? row->far_damping : 0.0;
+    run.is_cold = from_zero && row->method == POISE_METHOD_AUTO; // it is made to be told so
+    return run;
+}
+
+bool hessian_row_serves(const hessian_row *row, bool has_limits)
+{
+    return !has_limits || row->paper == PAPER_NONE;
+}
+
+enum { MOST_FRAMES = 16 };
 
 // One panel: frames of a take, all from zero or from the pose before, with or without limits.
 typedef struct convergence_panel {
     char title[96];
     const hessian_study *take;
     bool has_limits, from_zero;
-    int frames[MOST_FRAMES], count;
+    int frames[MOST_FRAMES], count; // counted from 1
 } convergence_panel;
 
 typedef struct curve {
     const convergence_panel *panel;
-    int frame, method;
+    int frame, row;
     double *f; // room for iterations + 1
     int count;
     double reached; // the first iteration after which f <= 1e-2; infinity: none
@@ -43,10 +65,9 @@ static int iterations_of(const convergence_panel *p)
 static bool run_curve(void *work, int index)
 {
     curve *c = (curve *)work + index;
-    hessian_run run = hessian_run_default(hessian_methods[c->method], iterations_of(c->panel));
+    hessian_run run =
+        hessian_run_of(&hessian_rows[c->row], iterations_of(c->panel), c->panel->has_limits, c->panel->from_zero);
     run.tolerance = 1e-20; // far below what the authors stop at, so that the rate at the end can be seen
-    run.has_limits = c->panel->has_limits;
-    run.is_cold = c->panel->from_zero && run.method == POISE_METHOD_AUTO; // it is made to be told so
     if (!hessian_curve(c->panel->take, &run, c->frame - 1, c->panel->from_zero, c->f, &c->count)) {
         return false;
     }
@@ -77,7 +98,7 @@ static bool write_curves(reproduce *r, const curve *curves, int count)
             sheet_number(s, c->frame);
             sheet_text(s, c->panel->from_zero ? "zero" : "previous");
             sheet_text(s, c->panel->has_limits ? "range" : "none");
-            sheet_text(s, poise_method_name(hessian_methods[c->method]));
+            sheet_text(s, hessian_rows[c->row].name);
             sheet_number(s, k);
             sheet_number(s, c->f[k]);
         }
@@ -99,18 +120,21 @@ static bool print_curves(reproduce *r, const convergence_panel *panels, int pane
     reproduce_note(
         r, "Frames, those that get below f = 1e-2, after how many iterations on average, and the largest f at the end:");
     for (int p = 0; p < panel_count; ++p) {
-        for (int m = 0; m < HESSIAN_METHODS; ++m) {
+        for (int m = 0, shown = 0; m < HESSIAN_ROWS; ++m) {
             double below = 0.0, sum = 0.0, worst = 0.0;
+            if (!hessian_row_serves(&hessian_rows[m], panels[p].has_limits)) {
+                continue;
+            }
             for (int i = 0; i < count; ++i) {
-                if (curves[i].panel == &panels[p] && curves[i].method == m) {
+                if (curves[i].panel == &panels[p] && curves[i].row == m) {
                     bool is_below = isfinite(curves[i].reached);
                     below += is_below;
                     sum += is_below ? curves[i].reached : 0.0;
                     worst = fmax(worst, curves[i].f[curves[i].count - 1]);
                 }
             }
-            sheet_text(s, m == 0 ? panels[p].title : "");
-            sheet_text(s, poise_method_name(hessian_methods[m]));
+            sheet_text(s, shown++ == 0 ? panels[p].title : "");
+            sheet_text(s, hessian_rows[m].name);
             sheet_number(s, panels[p].count);
             sheet_number(s, below);
             sheet_number(s, below > 0.0 ? sum / below : NAN);
@@ -127,8 +151,9 @@ static void draw_curve(plot *p, const curve *c)
         x[k] = k;
         y[k] = fmax(c->f[k], 1e-30);
     }
-    plot_line(p, (plot_style){.color = hessian_colors[c->method], .width = 1.3, .opacity = 0.75}, x, y, c->count,
-              poise_method_name(hessian_methods[c->method]));
+    const hessian_row *row = &hessian_rows[c->row];
+    plot_line(p, (plot_style){.color = row->color, .width = 1.3, .opacity = 0.75, .is_dashed = row->is_dashed}, x, y,
+              c->count, row->name);
 }
 
 static bool draw_curves(reproduce *r, const convergence_panel *panels, int panel_count, const curve *curves, int count,
@@ -159,20 +184,23 @@ static bool draw_curves(reproduce *r, const convergence_panel *panels, int panel
 
 static bool run_panels(reproduce *r, const convergence_panel *panels, int panel_count, const char *subtitle)
 {
-    int count = 0;
+    int most = 0, count = 0;
     for (int i = 0; i < panel_count; ++i) {
-        count += panels[i].count * HESSIAN_METHODS;
+        most += panels[i].count * HESSIAN_ROWS;
     }
     const size_t room = 201;
-    curve *curves = needed(calloc((size_t)count + 1, sizeof *curves));
-    double *f = needed(calloc((size_t)count * room + 1, sizeof *f));
-    int at = 0;
+    curve *curves = needed(calloc((size_t)most + 1, sizeof *curves));
+    double *f = needed(calloc((size_t)most * room + 1, sizeof *f));
     for (int i = 0; i < panel_count; ++i) {
-        for (int k = 0; k < panels[i].count * HESSIAN_METHODS; ++k, ++at) {
-            curves[at] = (curve){.panel = &panels[i],
-                                 .frame = panels[i].frames[k % panels[i].count],
-                                 .method = k / panels[i].count,
-                                 .f = f + (size_t)at * room};
+        for (int k = 0; k < panels[i].count * HESSIAN_ROWS; ++k) {
+            int row = k / panels[i].count;
+            if (hessian_row_serves(&hessian_rows[row], panels[i].has_limits)) {
+                curves[count] = (curve){.panel = &panels[i],
+                                        .frame = panels[i].frames[k % panels[i].count],
+                                        .row = row,
+                                        .f = f + (size_t)count * room};
+                count += 1;
+            }
         }
     }
     bool works = reproduce_jobs(r, count, run_curve, curves) && print_curves(r, panels, panel_count, curves, count) &&
@@ -184,45 +212,54 @@ static bool run_panels(reproduce *r, const convergence_panel *panels, int panel_
 
 // ---- Which frames --------------------------------------------------------------------------------------------------------
 
-// `count` frames, counted from 1: by a fixed rule in a long recording, spread over a short motion.
-static void choose_frames(convergence_panel *p, int count, int first, int apart)
+// The authors' frames; else `count` of them, by a fixed rule in a long recording, spread over a short motion.
+static void choose_frames(reproduce *r, convergence_panel *p, const scene_take *take, int count, int first, int apart)
 {
-    const hdm05_task *task = &p->take->task;
-    bool is_long = first + apart * (count - 1) < task->frames;
-    p->count = count < MOST_FRAMES ? count : MOST_FRAMES;
+    int frames = take->study->task.frames;
+    bool is_long = first + apart * (count - 1) < frames;
+    p->take = take->study;
+    p->count = take->frames ? take->count : count;
+    p->count = r->samples > 0 && r->samples < p->count ? r->samples
+               : r->samples > 0 && !take->frames       ? r->samples
+                                                       : p->count;
+    p->count = p->count < MOST_FRAMES ? p->count : MOST_FRAMES;
     for (int i = 0; i < p->count; ++i) {
-        p->frames[i] = is_long ? first + apart * i : 2 + (task->frames - 2) * (2 * i + 1) / (2 * p->count);
+        p->frames[i] = take->frames ? take->frames[i]
+                       : is_long    ? first + apart * i
+                                    : 2 + (frames - 2) * (2 * i + 1) / (2 * p->count);
     }
 }
+
+static const char *const far_note =
+    " From zero each method has the damping that it needs there: LMFsolve and levenberg_marquardt begin with 1, "
+    "trust_region "
+    "with a tenth of the residual for its radius; auto is told that it starts from far off, and aligns the root first.";
 
 // Figs. 3, 4 and 5.
 static bool run_motions(reproduce *r, const experiment *e)
 {
-    static const char *const names[MOST_PANELS] = {"walk", "punch", "kick", REPRODUCE_TAKE};
     bool has_limits = strcmp(e->name, "hessian-fig4") == 0, from_zero = strcmp(e->name, "hessian-fig5") == 0;
-    convergence_panel panels[MOST_PANELS];
-    for (int i = 0; i < MOST_PANELS; ++i) {
+    convergence_panel panels[PAPER_SCENES];
+    scene_take takes[PAPER_SCENES];
+    if (!reproduce_scenes(r, PAPER_WALKING, PAPER_SCENES, takes)) {
+        return false;
+    }
+    for (int i = 0; i < PAPER_SCENES; ++i) {
         convergence_panel *p = &panels[i];
-        *p = (convergence_panel){.take = reproduce_take(r, names[i]), .has_limits = has_limits, .from_zero = from_zero};
-        if (!p->take) {
-            return false;
-        }
-        bool is_recording = p->take->task.has_flips;
-        snprintf(p->title, sizeof p->title, is_recording ? "HDM05 %s" : "our %s", p->take->name);
-        choose_frames(p, r->samples > 0 ? r->samples : is_recording ? 10 : 5, 200, 380);
-        if (is_recording && p->count < MOST_FRAMES) {
+        *p = (convergence_panel){.has_limits = has_limits, .from_zero = from_zero};
+        snprintf(p->title, sizeof p->title, "%s", takes[i].title);
+        choose_frames(r, p, &takes[i], takes[i].study->task.is_recording ? 10 : 5, 200, 380);
+        if (takes[i].study->task.has_flips && p->count < MOST_FRAMES) {
             p->frames[p->count++] = HDM05_FLIPS_FIRST;
         }
     }
-    reproduce_note(r,
-                   "f after each iteration, %s, %s limits. The authors show frames of dg_03-02_01, which is not at "
-                   "hand.%s",
+    reproduce_note(r, "f after each iteration, %s, %s limits.%s",
                    from_zero ? "all angles zero at first" : "from the pose of the frame before",
                    has_limits ? "with" : "without",
-                   has_limits  ? " Their Levenberg-Marquardt has no limits; ours has."
-                   : from_zero ? " AUTO is told that it starts from far off, and aligns the root first."
+                   has_limits  ? " The authors' Levenberg-Marquardt has no limits; ours has."
+                   : from_zero ? far_note
                                : "");
-    return run_panels(r, panels, MOST_PANELS,
+    return run_panels(r, panels, PAPER_SCENES,
                       from_zero    ? "f after each iteration; every frame starts with all angles zero, without limits"
                       : has_limits ? "f after each iteration; every frame starts at the pose before, with limits"
                                    : "f after each iteration; every frame starts at the pose before, without limits");
@@ -232,27 +269,26 @@ static bool run_motions(reproduce *r, const experiment *e)
 static bool run_take(reproduce *r, const experiment *e)
 {
     static const char *const titles[3] = {"without limits", "with limits", "from zero"};
-    const hessian_study *take = reproduce_take(r, REPRODUCE_TAKE);
     convergence_panel panels[3];
+    scene_take take;
     (void)e;
-    for (int i = 0; i < 3 && take; ++i) {
-        panels[i] = (convergence_panel){.take = take, .has_limits = i == 1, .from_zero = i == 2};
-        snprintf(panels[i].title, sizeof panels[i].title, "%s", titles[i]);
-        choose_frames(&panels[i], r->samples > 0 ? r->samples : 5, 500, 700);
-    }
-    if (!take) {
+    if (!reproduce_scenes(r, PAPER_WORKOUT, 1, &take)) {
         return false;
     }
-    reproduce_note(
-        r, "The authors show mm_03-05_02, the same exercises by another actor, which is not at hand. From zero AUTO is "
-           "told that it starts from far off, and aligns the root first.");
+    for (int i = 0; i < 3; ++i) {
+        panels[i] = (convergence_panel){.has_limits = i == 1, .from_zero = i == 2};
+        snprintf(panels[i].title, sizeof panels[i].title, "%s", titles[i]);
+        choose_frames(r, &panels[i], &take, 5, 500, 700);
+    }
+    reproduce_note(r, "f after each iteration in frames of %s.%s", take.study->name, far_note);
     return run_panels(r, panels, 3, "f after each iteration in frames of a workout; limits in the middle only");
 }
 
 const experiment hessian_experiments[] = {
     {"hessian-table3", "Calls of the function until f < 1e-2", HESSIAN_SOURCE ", Table 3", true, hessian_table3, false},
     {"hessian-table4", "Error and time over a whole motion", HESSIAN_SOURCE ", Table 4", true, hessian_table4, false},
-    {"hessian-fig2", "Frames of walking, punching and kicking", HESSIAN_SOURCE ", Fig. 2", false, hessian_frames_drawn,
+    {"hessian-times", "Time of an evaluation and of a solve", HESSIAN_SOURCE ", section 6.2", true, hessian_times, false},
+    {"hessian-fig2", "Frames of walking, punching and kicking", HESSIAN_SOURCE ", Fig. 2", true, hessian_frames_drawn,
      false},
     {"hessian-fig3", "Convergence without limits", HESSIAN_SOURCE ", Fig. 3", true, run_motions, false},
     {"hessian-fig4", "Convergence with limits", HESSIAN_SOURCE ", Fig. 4", true, run_motions, false},
@@ -260,7 +296,9 @@ const experiment hessian_experiments[] = {
     {"hessian-fig6", "Frames of a workout", HESSIAN_SOURCE ", Fig. 6", true, hessian_frames_drawn, false},
     {"hessian-fig7", "Convergence in a workout", HESSIAN_SOURCE ", Fig. 7", true, run_take, false},
     {"hessian-fig8", "Conjugate gradients: band against tolerance", HESSIAN_SOURCE ", Fig. 8", true, hessian_sweep, false},
+    {"hessian-definiteness", "Definiteness along a motion", HESSIAN_SOURCE ", section 6.7", true, hessian_definiteness,
+     false},
     {"hessian-a9", "The arm of two links", HESSIAN_SOURCE ", Fig. A.9", false, hessian_arm, false},
-    {"hessian-a10", "Definiteness of its Hessian", HESSIAN_SOURCE ", Fig. A.10", false, hessian_definiteness, false},
+    {"hessian-a10", "Definiteness of its Hessian", HESSIAN_SOURCE ", Fig. A.10", false, hessian_arm_definiteness, false},
     {0},
 };

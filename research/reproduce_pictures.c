@@ -25,7 +25,7 @@ typedef struct drawn_frame {
 // A figure seen from its left and front, without perspective: a recording's 28 degrees, our own motions 62 degrees off z.
 static void put_on_page(const hdm05_task *task, poise_vec3 p, poise_vec3 root, double *x, double *y)
 {
-    const double c = task->has_flips ? 0.88 : 0.47, s = task->has_flips ? 0.47 : 0.88;
+    const double c = task->is_recording ? 0.88 : 0.47, s = task->is_recording ? 0.47 : 0.88;
     *x = c * (p.x - root.x) + s * (p.z - root.z);
     *y = p.y + 0.12 * (s * (p.x - root.x) - c * (p.z - root.z));
 }
@@ -97,26 +97,29 @@ static bool write_frames(reproduce *r, const drawn_frame *frames, int count)
 
 bool hessian_frames_drawn(reproduce *r, const experiment *e)
 {
-    static const char *const motions[] = {"walk", "punch", "kick"};
-    static const double moments[] = {0.06, 0.38, 0.42}; // of the period
+    static const double moments[] = {0.06, 0.38, 0.42}; // of the period of our own motions
     bool is_workout = strcmp(e->name, "hessian-fig6") == 0;
     int count = is_workout ? 5 : 3;
     drawn_frame frames[5];
-    const hessian_study *take = is_workout ? reproduce_take(r, REPRODUCE_TAKE) : NULL;
+    scene_take takes[3];
+    if (!reproduce_scenes(r, is_workout ? PAPER_WORKOUT : PAPER_WALKING, is_workout ? 1 : 3, takes)) {
+        return false;
+    }
     for (int i = 0; i < count; ++i) {
-        frames[i].take = is_workout ? take : reproduce_take(r, motions[i]);
-        if (!frames[i].take) {
-            return false;
-        }
-        int length = frames[i].take->task.frames;
+        const scene_take *take = &takes[is_workout ? 0 : i];
+        int length = take->study->task.frames;
         bool is_long = length > 500 + 700 * 4;
-        frames[i].frame = !is_workout ? (int)(moments[i] * length) : is_long ? 499 + 700 * i : length * (2 * i + 1) / 10;
-        snprintf(frames[i].title, sizeof frames[i].title, "%s%sframe %d", is_workout ? "" : motions[i],
+        frames[i].take = take->study;
+        frames[i].frame = take->frames  ? take->frames[0] - 1
+                          : !is_workout ? (int)(moments[i] * length)
+                          : is_long     ? 499 + 700 * i
+                                        : length * (2 * i + 1) / 10;
+        snprintf(frames[i].title, sizeof frames[i].title, "%s%sframe %d", is_workout ? "" : take->motion,
                  is_workout ? "" : ", ", frames[i].frame + 1);
     }
-    reproduce_note(r, "%s",
-                   is_workout ? "The frames that Fig. 7 is about. The authors show mm_03-05_02, which is not at hand."
-                              : "Our own motions in place of the authors' recording dg_03-02_01, which is not at hand.");
+    if (is_workout) {
+        reproduce_note(r, "The frames that Fig. 7 is about.");
+    }
     plot *p = plot_create(r->now->title, NULL, reproduce_foot(r), count, 1, 170.0, 210.0);
     for (int i = 0; i < count; ++i) {
         draw_frame(p, i, &frames[i]);
@@ -313,7 +316,7 @@ static void draw_surface(plot *p, int goal, const map *m, double highest)
     }
 }
 
-bool hessian_definiteness(reproduce *r, const experiment *e)
+bool hessian_arm_definiteness(reproduce *r, const experiment *e)
 {
     map *maps = needed(calloc(GOALS, sizeof *maps));
     double highest = 0.0;
@@ -347,72 +350,80 @@ bool hessian_definiteness(reproduce *r, const experiment *e)
 
 static const char *const planar_names[PLANAR_METHODS] = {"gradient, steps of 0.02", "gradient, line search", "auto"};
 static const char *const planar_colors[PLANAR_METHODS] = {PLOT_GREEN, PLOT_BLUE, PLOT_RED};
+static const char *const skeleton_names[PLANAR_SKELETONS] = {"arm", "tree"};
 
-static bool print_planar(reproduce *r, const planar_run *runs)
+static bool print_planar(reproduce *r, planar_run runs[][PLANAR_METHODS])
 {
-    static const sheet_column columns[] = {{.key = "method", .head = "method"},
+    static const sheet_column columns[] = {{.key = "skeleton", .head = "skeleton"},
+                                           {.key = "method", .head = "method"},
                                            {.key = "iterations", .head = "iterations to 1e-6", .format = "%.0f"},
                                            {.key = "difference", .head = "closed form - Jacobian", .format = "%.1e"},
                                            {0}};
-    static const sheet_column steps[] = {{.key = "method"},
+    static const sheet_column steps[] = {{.key = "skeleton"},
+                                         {.key = "method"},
                                          {.key = "iteration", .format = "%.0f"},
                                          {.key = "distance", .format = "%.3e"},
                                          {.key = "tip_x", .format = "%.6f"},
                                          {.key = "tip_y", .format = "%.6f"},
                                          {0}};
     sheet *s = sheet_create(columns), *all = sheet_create(steps);
-    for (int m = 0; m < PLANAR_METHODS; ++m) {
-        sheet_text(s, planar_names[m]);
-        sheet_number(s, runs[m].count - 1);
-        sheet_number(s, runs[m].difference);
-        for (int k = 0; k < runs[m].count; ++k) {
-            sheet_text(all, planar_names[m]);
+    for (int i = 0; i < PLANAR_SKELETONS * PLANAR_METHODS; ++i) {
+        const planar_run *run = &runs[i / PLANAR_METHODS][i % PLANAR_METHODS];
+        sheet_text(s, skeleton_names[i / PLANAR_METHODS]);
+        sheet_text(s, planar_names[i % PLANAR_METHODS]);
+        sheet_number(s, run->count - 1);
+        sheet_number(s, run->difference);
+        for (int k = 0; k < run->count; ++k) {
+            sheet_text(all, skeleton_names[i / PLANAR_METHODS]);
+            sheet_text(all, planar_names[i % PLANAR_METHODS]);
             sheet_number(all, k);
-            sheet_number(all, runs[m].distance[k]);
-            sheet_number(all, runs[m].x[k][PLANAR_LINKS]);
-            sheet_number(all, runs[m].y[k][PLANAR_LINKS]);
+            sheet_number(all, run->distance[k]);
+            sheet_number(all, run->x[k][run->joints]);
+            sheet_number(all, run->y[k][run->joints]);
         }
     }
     bool works = reproduce_sheet(r, s, NULL, "");
     return reproduce_data(r, all, "-steps") && works;
 }
 
-static void draw_arm(plot *p, const planar_run *run)
+// The skeleton on its way: every node with its parent.
+static void draw_skeleton(plot *p, int row, const planar_run *run)
 {
-    plot_panel(p, 0, 0,
-               &(plot_panel_options){.title = "the arm under line search",
-                                     .is_equal = true,
-                                     .x = {.label = "x", .from = -1.0, .to = 5.0, .step = 1.0},
-                                     .y = {.label = "y", .from = -0.5, .to = 5.0, .step = 1.0}});
+    static const char *const titles[PLANAR_SKELETONS] = {"the arm under line search", "the tree under line search"};
+    bool is_arm = row == PLANAR_ARM;
+    plot_panel(
+        p, 0, row,
+        &(plot_panel_options){.title = titles[row],
+                              .is_equal = true,
+                              .x = {.label = "x", .from = is_arm ? -1.0 : -3.2, .to = is_arm ? 5.0 : 2.8, .step = 1.0},
+                              .y = {.label = "y", .from = -0.5, .to = 5.0, .step = 1.0}});
     int last = run->count - 1, shown[6] = {0, 1, 2, 4, 8, last};
     for (int i = 0; i < 6; ++i) {
-        int k = shown[i] < last ? shown[i] : last;
+        int k = shown[i] < last ? shown[i] : last, links = 0;
+        double x[2 * PLANAR_NODES], y[2 * PLANAR_NODES];
+        for (int n = 0; n < run->joints + run->tips; ++n) {
+            if (run->parent[n] >= 0) {
+                x[2 * links] = run->x[k][run->parent[n]];
+                y[2 * links] = run->y[k][run->parent[n]];
+                x[2 * links + 1] = run->x[k][n];
+                y[2 * links + 1] = run->y[k][n];
+                links += 1;
+            }
+        }
         double pale = i == 5 ? 1.0 : 0.18 + 0.1 * i;
-        plot_line(p, (plot_style){.color = PLOT_BLUE, .width = i == 5 ? 5.0 : 3.0, .opacity = pale}, run->x[k], run->y[k],
-                  PLANAR_LINKS + 1, NULL);
+        plot_segments(p, (plot_style){.color = PLOT_BLUE, .width = i == 5 ? 5.0 : 3.0, .opacity = pale}, x, y, links, NULL);
     }
-    plot_points(p, (plot_style){.color = PLOT_BLACK, .size = 7.0}, run->x[last], run->y[last], PLANAR_LINKS, NULL);
-    const double x = PLANAR_TARGET_X, y = PLANAR_TARGET_Y;
-    plot_points(p, (plot_style){.color = PLOT_ORANGE, .size = 10.0}, &x, &y, 1, "target");
-    plot_text(p, PLOT_BLACK, 11.0, PLOT_START, run->x[0][PLANAR_LINKS], run->y[0][PLANAR_LINKS], -8, 12, "start");
+    plot_points(p, (plot_style){.color = PLOT_BLACK, .size = 7.0}, run->x[last], run->y[last], run->joints, NULL);
+    plot_points(p, (plot_style){.color = PLOT_ORANGE, .size = 10.0}, run->target_x, run->target_y, run->tips, "targets");
+    plot_text(p, PLOT_BLACK, 11.0, PLOT_START, run->x[0][run->joints], run->y[0][run->joints], -8, 12, "start");
 }
 
-static bool run_planar(reproduce *r, const experiment *e)
+static void draw_descent(plot *p, int row, planar_run runs[PLANAR_METHODS])
 {
-    planar_run *runs = needed(calloc(PLANAR_METHODS, sizeof *runs));
-    (void)e;
-    for (int m = 0; m < PLANAR_METHODS; ++m) {
-        need(planar_descend((planar_method)m, &runs[m]));
-    }
-    reproduce_note(
-        r, "Five unit links, the tip to (1.5, 2.5). The notes print no numbers; their closed form of the derivative, "
-           "R(pi/2) (p - p_j), is compared with the Jacobian of the library on the way.");
-    bool works = print_planar(r, runs);
-    plot *p = plot_create(r->now->title, NULL, reproduce_foot(r), 2, 1, 300.0, 245.0);
-    draw_arm(p, &runs[PLANAR_LINE_SEARCH]);
-    plot_panel(p, 1, 0,
-               &(plot_panel_options){.title = "distance of the tip from the target",
-                                     .x = {.label = "iteration", .from = 1.0, .to = 300.0, .is_log = true},
+    plot_panel(p, 1, row,
+               &(plot_panel_options){.title = row == PLANAR_ARM ? "distance of the tip from the target"
+                                                                : "distance of the three tips from their targets",
+                                     .x = {.label = "iteration", .from = 1.0, .to = 5000.0, .is_log = true},
                                      .y = {.label = "distance", .from = 1e-8, .to = 10.0, .is_log = true}});
     for (int m = 0; m < PLANAR_METHODS; ++m) {
         double x[PLANAR_MOST + 1], y[PLANAR_MOST + 1];
@@ -422,13 +433,35 @@ static bool run_planar(reproduce *r, const experiment *e)
         }
         plot_line(p, (plot_style){.color = planar_colors[m], .width = 2.0}, x, y, runs[m].count, planar_names[m]);
     }
+}
+
+static bool run_planar(reproduce *r, const experiment *e)
+{
+    planar_run(*runs)[PLANAR_METHODS] = needed(calloc(PLANAR_SKELETONS, sizeof *runs));
+    (void)e;
+    for (int i = 0; i < PLANAR_SKELETONS * PLANAR_METHODS; ++i) {
+        need(planar_descend((planar_skeleton)(i / PLANAR_METHODS), (planar_method)(i % PLANAR_METHODS),
+                            &runs[i / PLANAR_METHODS][i % PLANAR_METHODS]));
+    }
+    reproduce_note(
+        r,
+        "An arm of five unit links, its tip to (1.5, 2.5); and a tree, a trunk of two links with three branches of three, "
+        "its tips to three targets at once. The notes print no numbers; their closed form of the derivative, "
+        "R(pi/2) (p - p_j) for joints above the tip and 0 for others, is compared with the Jacobian of the library on the "
+        "way.");
+    bool works = print_planar(r, runs);
+    plot *p = plot_create(r->now->title, NULL, reproduce_foot(r), 2, 2, 300.0, 245.0);
+    for (int i = 0; i < PLANAR_SKELETONS; ++i) {
+        draw_skeleton(p, i, &runs[i][PLANAR_LINE_SEARCH]);
+        draw_descent(p, i, runs[i]);
+    }
     works = reproduce_plot(r, p, "") && works;
     free(runs);
     return works;
 }
 
 const experiment picture_experiments[] = {
-    {"notes-2d", "Gradient descent of an arm in the plane", "notes on inverse kinematics in the plane", false, run_planar,
+    {"notes-2d", "Gradient descent of an arm and a tree", "notes on inverse kinematics in the plane", false, run_planar,
      false},
     {0},
 };

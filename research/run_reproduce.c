@@ -12,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DATA      "../shared/data/hdm05"
-#define DATA_FILE "HDM_dg.asf"
+#define DATA "../shared/data/hdm05"
 
 static const experiment *const lists[] = {hessian_experiments, erik_experiments, picture_experiments};
 enum { LISTS = sizeof lists / sizeof lists[0] };
@@ -182,14 +181,26 @@ static bool run_experiment(reproduce *r, const experiment *e, bool json)
     return works;
 }
 
+// Does the folder have the skeleton of one of the authors' actors? `path` is the last one tried.
+static bool has_actor(const char *folder, char *path, size_t size)
+{
+    static const char *const skeletons[] = {"HDM_mm.asf", "HDM_bk.asf", "HDM_dg.asf"};
+    FILE *file = NULL;
+    for (int i = 0; i < 3 && !file; ++i) {
+        file = path_join(path, size, folder, skeletons[i]) ? fopen(path, "rb") : NULL;
+    }
+    if (file) {
+        fclose(file);
+    }
+    return file != NULL;
+}
+
 // The folder of recordings: as given, or the usual one where it is there.
 static bool find_data(const arguments *args, reproduce *r)
 {
     char path[1024];
     const char *folder = option_text(args, "data", DATA);
-    FILE *file = path_join(path, sizeof path, folder, DATA_FILE) ? fopen(path, "rb") : NULL;
-    if (file) {
-        fclose(file);
+    if (has_actor(folder, path, sizeof path)) {
         r->data = folder;
     } else if (option_given(args, "data")) {
         complain("%s: cannot be read; --data names a folder with recordings of HDM05", path);
@@ -235,10 +246,8 @@ static app_exit run(const arguments *args)
     r->samples = option_count(args, "samples", 0);
     r->threads = option_count(args, "threads", threads_available());
     bool works = run_all(args, r);
-    for (int i = 0; i < REPRODUCE_TAKES; ++i) {
-        if (r->has_take[i]) {
-            hessian_study_destroy(&r->takes[i]);
-        }
+    for (int i = 0; i < r->take_count; ++i) {
+        hessian_study_destroy(&r->takes[i]);
     }
     erik_run_destroy(r->erik);
     free(r);

@@ -6,9 +6,9 @@ cd "$(dirname "$0")/.."
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "$poise" reproduce hessian-fig3 hessian-fig5 --samples 3 -o "$folder" >/dev/null
-"$poise" reproduce notes-2d erik-fig12 erik-table9 erik-aggravation -o "$folder" >/dev/null
+"$poise" reproduce hessian-definiteness notes-2d erik-fig12 erik-table9 erik-aggravation -o "$folder" >/dev/null
 mkdir -p docs/pictures
 "$poise" bench --draw docs/pictures/scale.json -o docs/pictures/scale.svg # measured: tools/update_scale.py --device
-for name in hessian-fig3 hessian-fig5 notes-2d erik-fig12 erik-table9 erik-aggravation; do
+for name in hessian-fig3 hessian-fig5 hessian-definiteness-gimbal notes-2d erik-fig12 erik-table9 erik-aggravation; do
     cp "$folder/$name.svg" docs/pictures/
 done

@@ -5,7 +5,9 @@
 
 static const app_option options[] = {
     {"data", 0, OPTION_FILE, "FOLDER",
-     .help = "recordings of HDM05; by default ../shared/data/hdm05 where it is there, else our own motions"},
+     .help =
+         "recordings of HDM05 (HDM_dg.asf, HDM_dg_03-02_01_120.amc and .c3d ...); what is not there is replaced, and the "
+         "output says by what"},
     {"output", 'o', OPTION_FILE, "FOLDER", .help = "where CSV and SVG files go (reproduce)"},
     {"full", .help = "all frames and samples; the ERIK evaluation goes on where it was stopped"},
     {"every", 0, OPTION_COUNT, "K", .lowest = 1, .highest = 1000000,
