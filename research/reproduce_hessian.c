@@ -256,7 +256,7 @@ static bool run_motions(reproduce *r, const experiment *e)
     reproduce_note(r, "f after each iteration, %s, %s limits.%s",
                    from_zero ? "all angles zero at first" : "from the pose of the frame before",
                    has_limits ? "with" : "without",
-                   has_limits  ? " The authors' Levenberg-Marquardt has no limits; ours has."
+                   has_limits  ? " The baselines as the authors ran them know no limits."
                    : from_zero ? far_note
                                : "");
     return run_panels(r, panels, PAPER_SCENES,

@@ -75,8 +75,8 @@ static bool print_calls(reproduce *r, const frames_job *jobs)
     for (int i = 0; i < PAPER_SCENES * HESSIAN_ROWS; ++i) {
         const frames_job *j = &jobs[i];
         int motion = i / HESSIAN_ROWS, m = i % HESSIAN_ROWS;
-        sheet_text(s, m == 0 ? printed_calls[motion].motion : "");
-        sheet_text(s, m == 0 ? j->take->name : "");
+        sheet_text(s, printed_calls[motion].motion);
+        sheet_text(s, j->take->name);
         sheet_text(s, hessian_rows[m].name);
         sheet_number(s, m < HESSIAN_PRINTED ? printed_calls[motion].calls[m] : NAN);
         sheet_number(s, mean(j->sums.evaluations, j->sums.frames));
@@ -92,25 +92,24 @@ static bool print_calls(reproduce *r, const frames_job *jobs)
 static bool draw_calls(reproduce *r, const frames_job *jobs)
 {
     static const char *const names[] = {"walking", "punching", "kicking", "workout"};
-    plot *p =
-        plot_create(r->now->title,
-                    "Calls for each frame until f < 10⁻² cm²: printed (pale, left) and here; variants of our own are paler",
-                    reproduce_foot(r), 1, 1, 700.0, 260.0);
+    static const char *const colors[HESSIAN_ROWS] = {PLOT_ORANGE, PLOT_BLUE, PLOT_GREEN, PLOT_RED,
+                                                     PLOT_BLACK,  PLOT_SKY,  PLOT_GREY,  PLOT_PURPLE};
+    plot *p = plot_create(r->now->title, "Calls for each frame until f < 10⁻² cm²: printed (pale, left) and here",
+                          reproduce_foot(r), 1, 1, 700.0, 260.0);
     plot_panel(p, 0, 0,
                &(plot_panel_options){.x = {.names = names, .name_count = COUNT(names)},
                                      .y = {.label = "calls", .is_log = true, .from = 1.0, .to = 1000.0}});
     for (int i = 0; i < PAPER_SCENES * HESSIAN_ROWS; ++i) {
         int motion = i / HESSIAN_ROWS, m = i % HESSIAN_ROWS;
         double left = motion - 0.44 + 0.11 * m;
-        const hessian_row *row = &hessian_rows[m];
         bool is_printed = m < HESSIAN_PRINTED;
         if (is_printed) {
-            plot_bar(p, (plot_style){.fill = row->color, .opacity = 0.35}, left + 0.005, 1.0, left + 0.05,
+            plot_bar(p, (plot_style){.fill = colors[m], .opacity = 0.35}, left + 0.005, 1.0, left + 0.05,
                      printed_calls[motion].calls[m], NULL);
         }
-        plot_bar(p, (plot_style){.fill = row->color, .opacity = row->is_dashed ? 0.6 : 1.0},
-                 left + (is_printed ? 0.055 : 0.015), 1.0, left + (is_printed ? 0.1 : 0.095),
-                 mean(jobs[i].sums.evaluations, jobs[i].sums.frames), row->name);
+        plot_bar(p, (plot_style){.fill = colors[m]}, left + (is_printed ? 0.055 : 0.015), 1.0,
+                 left + (is_printed ? 0.1 : 0.095), mean(jobs[i].sums.evaluations, jobs[i].sums.frames),
+                 hessian_rows[m].name);
     }
     return reproduce_plot(r, p, "");
 }
