@@ -29,7 +29,7 @@ CLIENTS = {
     "web": ["scenes"],
     "scenes": [],
     "reference": [],
-    "research": ["scenes", "app/cli", "reference/two_task.h", "cuda/lib/cuda_evaluate.h"],
+    "research": ["scenes", "app/cli", "reference", "cuda/lib/cuda_evaluate.h"],
     "samples": ["scenes"],
     "bench": ["scenes", "reference", "research", "app/cli"],
     "mpi": ["app", "research"],
