@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof(a)[0]))
 
