@@ -115,6 +115,10 @@ TEST(numbers_that_are_not_finite_leave_everything_alone)
     }
     double posture[5] = {0}, q[5] = {0};
     poise_erik_report report;
+    for (int i = 0; i < 4; ++i) { // one number is enough for a rotation
+        poise_quat half = {i == 0, i == 1, i == 2, i == 3};
+        ck_assert_int_eq(poise_erik_solve(r.erik, posture, half, q, &report, NULL), POISE_OK);
+    }
     ck_assert_int_eq(poise_erik_solve(NULL, posture, target, q, &report, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_erik_solve(r.erik, NULL, target, q, &report, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_erik_solve(r.erik, posture, target, NULL, &report, NULL), POISE_ERROR_ARGUMENT);

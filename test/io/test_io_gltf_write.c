@@ -120,6 +120,17 @@ TEST(floats_of_an_animation_come_back_with_their_bits)
     }
 }
 
+// Readers allocate by it: the accessor of times says where they begin and end.
+TEST(the_times_of_an_animation_have_their_bounds)
+{
+    const float times[] = {0.5f, 0.75f, 1}, r[] = {0, 0, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0};
+    io_bytes bytes = io_write(read_or_fail(gltf_text_animated(0, "rotation", "", times, 3, r, 4, 1, "")), GLTF, -1);
+    const char *low = strstr((const char *)bytes.bytes, "\"min\""), *high = strstr((const char *)bytes.bytes, "\"max\"");
+    ck_assert(low && high);
+    ck_assert_double_eq(strtod(low + strcspn(low, "[") + 1, NULL), 0.5);
+    ck_assert_double_eq(strtod(high + strcspn(high, "[") + 1, NULL), 1.0);
+}
+
 TEST(a_skeleton_without_a_clip_keeps_its_joints_and_tools)
 {
     poise_file *file =

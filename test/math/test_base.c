@@ -331,3 +331,18 @@ TEST(a_name_with_letters_wrong_is_recognised_and_another_is_not)
                       found ? found : "nothing");
     }
 }
+
+// Up to 40 letters; beyond that words are far from each other.
+TEST(names_are_compared_up_to_forty_letters)
+{
+    static const char forty[] = "abcdefghijklmnopqrstuvwxyzabcdefghijklmn";
+    char name[48], typed[48];
+    for (int longer = 0; longer < 2; ++longer) {
+        snprintf(name, sizeof name, "%s%s", forty, longer ? "o" : "");
+        snprintf(typed, sizeof typed, "%s", name);
+        typed[7] = '?';
+        const char *const names[] = {name};
+        ck_assert_int_eq((int)strlen(name), 40 + longer);
+        ck_assert_ptr_eq(poise_nearest_name(typed, name_at, names, 1), longer ? NULL : name);
+    }
+}

@@ -219,3 +219,28 @@ TEST(what_was_moved_is_measured_and_what_was_let_go_or_held_is_not)
     free(distances);
     forget(&t);
 }
+
+// Placements in memory of just their size: a step beyond them is seen.
+TEST(markers_of_a_clip_are_made_of_the_placements_that_there_are)
+{
+    poise_model *model = NULL;
+    poise_clip *clip = NULL;
+    poise_markers *markers = NULL;
+    ck_assert_int_eq(scene_create("arm6", NULL, &model, NULL), POISE_OK);
+    ck_assert_int_eq(poise_clip_create(2, poise_model_info(model).nq, 0.02, NULL, &clip, NULL), POISE_OK);
+    for (int count = 0; count < 4; ++count) {
+        poise_placement *places = calloc((size_t)count + (count == 0), sizeof *places);
+        for (int i = 0; i < count; ++i) {
+            places[i] = (poise_placement){i % 2 ? "a" : NULL, i, poise_vec3_make(0.1, 0, 0), 1.0};
+        }
+        ck_assert_int_eq(
+            poise_markers_from_clip(model, clip, (poise_scale){1.0, POISE_UP_Z}, places, count, NULL, &markers, NULL),
+            POISE_OK);
+        ck_assert_int_eq(markers->count, count);
+        ck_assert(count < 2 || strcmp(markers->label[1], "a") == 0);
+        poise_markers_destroy(markers);
+        free(places);
+    }
+    poise_clip_destroy(clip);
+    poise_model_destroy(model);
+}

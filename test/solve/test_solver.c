@@ -382,3 +382,15 @@ TEST(a_tolerance_of_conjugate_gradients_is_positive)
         ck_assert_ptr_null(solver);
     }
 }
+
+TEST(before_a_solve_and_without_a_solver_there_are_no_errors)
+{
+    poise_builder *builder = new_builder();
+    add_plain(builder, "hinge", NULL, POISE_JOINT_REVOLUTE);
+    poise_solver_options options = options_for(POISE_METHOD_AUTO);
+    poise_solver *solver = solver_for(model_of(builder), &options);
+    poise_goal_error a = poise_solver_goal_error(NULL, 0), b = poise_solver_goal_error(solver, 0);
+    ck_assert(a.error == 0 && a.unit == POISE_UNIT_NONE && b.error == 0 && b.unit == POISE_UNIT_NONE);
+    ck_assert(poise_solver_active_limit(NULL, 0) == 0 && poise_solver_active_limit(solver, 0) == 0);
+    poise_solver_destroy(solver);
+}

@@ -2,6 +2,7 @@
 
 #include "meter.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <time.h>
@@ -463,15 +464,36 @@ static void survives(const unsigned char *bytes, size_t size, const poise_read_o
     poise_file_destroy(file);
 }
 
+// Does a number, a word or a mark end there?
+static bool is_boundary(const unsigned char *bytes, size_t at)
+{
+    return isalnum(bytes[at - 1]) == 0 || isalnum(bytes[at]) == 0;
+}
+
+static void survives_cut(io_bytes file, size_t cut, const poise_read_options *options)
+{
+    unsigned char *part = malloc(cut + (cut == 0)); // so that a step beyond the end is seen
+    memcpy(part, file.bytes, cut);
+    poise_format_detect(part, cut, NULL);
+    survives(part, cut, options, cut);
+    free(part);
+}
+
 void io_survives_cuts(io_bytes file, poise_format format, const poise_model *model)
 {
     poise_read_options options = io_options(format, model);
-    size_t step = file.size <= 4096 ? 1 : 1 + file.size * file.size / 4000000; // 2 MB are read in all, or a little more
-    for (size_t cut = 0; cut <= file.size; cut += step) {
-        unsigned char *part = malloc(cut + (cut == 0)); // so that a step beyond the end is seen
-        memcpy(part, file.bytes, cut);
-        survives(part, cut, &options, cut);
-        free(part);
+    size_t ends = 0, seen = 0;
+    for (size_t i = 1; i < file.size; ++i) {
+        ends += is_boundary(file.bytes, i);
+    }
+    // every byte, or every end of a token, or as many of these as make 4 MB to read, and those near both ends
+    size_t step = file.size <= 12000 ? 1 : 1 + ends * file.size / 8000000;
+    for (size_t cut = 0; cut <= file.size; ++cut) {
+        bool is_end = cut > 0 && cut < file.size && is_boundary(file.bytes, cut) && seen++ % step == 0;
+        bool is_outer = cut < 64 || (cut + 64 > file.size && file.size < 1000000);
+        if (file.size <= 4096 || is_end || is_outer || cut == file.size) {
+            survives_cut(file, cut, &options);
+        }
     }
 }
 

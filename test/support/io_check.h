@@ -101,8 +101,8 @@ void io_same_pose(const char *what, poise_pose a, poise_pose b, double tolerance
 // Numbers are finite and counts make sense.
 bool io_is_sound(const poise_file *file);
 
-// The bytes cut at many places, at every one where they are few, each in memory of just that size: a sound file, or an error
-// in words with a place.
+// The bytes cut at every place up to 4 kB, at every end of a token up to 12 kB, at many of those beyond, each in memory of
+// just that size: a sound file, or an error in words with a place.
 void io_survives_cuts(io_bytes file, poise_format format, const poise_model *model);
 
 // Bytes replaced one by one, each by several others: the same.
