@@ -10,7 +10,8 @@ step past the end of an array, and any in a reader, is compiled with the address
 the change makes no difference (tools/mutants_equal.txt holds those, each with its reason). The golden hash is left out: it
 notices any changed bit, whether right or wrong.
 
---report FILE appends to the file and does not run again what it holds; --again runs its survivors, and nothing else.
+--report FILE appends to the file and does not run again what it holds; --again runs its survivors, and nothing else; --chosen FILE
+runs mutants that somebody chose.
 
 Exits with 1 when a mutant survives that is not listed.
 """
@@ -33,7 +34,7 @@ TESTS = {
     "math": ["math", "trig", "so3", "expmap", "base", "dense", "spectral", "filter", "kinematics", "retract", "joints", "goal_kinds", "methods"],
     "model": ["builder", "model", "limits", "joints", "scenes", "kinematics", "retract", "methods", "io_json", "io_dh"],
     "kin": ["kinematics", "retract", "joints", "tensor", "goal_kinds", "objective", "plain_model", "solver", "scenes", "batch_tree"],
-    "goal": ["goals", "goal_kinds", "objective", "rows", "solver", "second_order_parts", "row_methods", "methods", "tracker", "hdm05"],
+    "goal": ["goals", "goal_kinds", "objective", "rows", "solver", "second_order_parts", "row_methods", "joints", "methods", "tracker", "hdm05"],
     "solve": ["solver", "second_order_parts", "rows", "second_order", "arm", "row_methods", "row_levels", "geometric", "reach",
               "batch_arm", "batch_tree", "methods", "tracker"],
     "solve/arm": ["arm", "arm_solve", "arm_all", "batch_arm", "methods"],
@@ -291,6 +292,20 @@ def key_of(mutant):
     return path, str(number + 1), line.strip(), new.strip()
 
 
+def chosen_in(path):
+    """Mutants that somebody chose: source | line | changed. A line that is no longer there is an error."""
+    found = []
+    for text in open(path, encoding="utf-8"):
+        parts = [part.strip() for part in text.split(" | ")]
+        if len(parts) >= 3 and not text.startswith("#"):
+            lines = open(os.path.join(ROOT, parts[0]), encoding="utf-8").read().split("\n")
+            number = next((i for i, line in enumerate(lines) if line.strip() == parts[1]), None)
+            if number is None:
+                sys.exit(f"{path}: {parts[0]} has no line \"{parts[1]}\"")
+            found.append((parts[0], number, "chosen", lines[number], parts[2]))
+    return found
+
+
 def choose(given, build):
     """The mutants to look at, and how many there are in all."""
     folders = given.folders.split(",")
@@ -298,6 +313,8 @@ def choose(given, build):
         path, line = given.only.rsplit(":", 1)
         found = candidates([os.path.dirname(path)[len("src/"):]], build.objects)
         return [m for m in found.get(path, []) if m[1] + 1 == int(line)], 0
+    if given.chosen:
+        return chosen_in(given.chosen), 0
     found = candidates(folders, build.objects)
     if given.again:  # by their text: lines may have moved since
         survived = {(key[0], key[2], key[3]) for key, verdict in verdicts_in(given.report).items() if verdict == "survived"}
@@ -316,6 +333,7 @@ def main():
     parser.add_argument("--timeout", type=int, default=180)
     parser.add_argument("--report", help="append to this file; what it holds already is not run again")
     parser.add_argument("--again", action="store_true", help="run what survived in the report")
+    parser.add_argument("--chosen", help="run those of this file, such as tools/mutants_chosen.txt")
     parser.add_argument("--only", help="FILE:LINE: every mutant of that line")
     parser.add_argument("--list", action="store_true")
     given = parser.parse_args()

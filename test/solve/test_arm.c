@@ -198,6 +198,39 @@ TEST(restarts_cover_the_limits_evenly)
     }
 }
 
+// Where a limit is missing restarts lie within a turn of the other or of 0; for a slide, within the chain's length, to which
+// a slide adds half its range if it has one.
+TEST(restarts_keep_to_limits_of_one_side)
+{
+    for (int sides = 0; sides < 4; ++sides) {
+        for (int slides = 0; slides < 2; ++slides) {
+            test_arm arm = arm_of_scene("gantry");
+            pz_arm_chain plain = chain_of(&arm), chain;
+            int joint = 0;
+            while ((plain.turn[joint] == 0) != (slides == 1)) {
+                joint += 1;
+            }
+            static pz_box box[1024];
+            make_boxes(&arm, box);
+            double lower = 0.25, upper = 0.75, links = 0.0, others = 0.0;
+            for (int i = 0; i < plain.n; ++i) {
+                links +=
+                    plain.unit * sqrt(plain.tx[i] * plain.tx[i] + plain.ty[i] * plain.ty[i] + plain.tz[i] * plain.tz[i]);
+                others += plain.turn[i] == 0 && i != joint ? 0.5 * (plain.upper[i] - plain.lower[i]) : 0.0;
+            }
+            box[joint].lower = sides & 1 ? lower : -INFINITY;
+            box[joint].upper = sides & 2 ? upper : INFINITY;
+            ck_assert(pz_arm_chain_make(arm.model, box, arm.body, &arm.tip, &chain));
+            double length = links + others + (slides && sides == 3 ? 0.25 : 0.0),
+                   half = slides ? length : 3.14159265358979323846;
+            double first = sides & 1 ? lower : sides & 2 ? upper - 2 * half : -half;
+            ck_assert_double_eq_tol(chain.unit, 0.3 * length, 1e-12);
+            ck_assert_double_eq_tol(chain.first[joint], first, 1e-12);
+            ck_assert_double_eq_tol(chain.span[joint], sides == 3 ? 0.5 : 2 * half, 1e-12);
+        }
+    }
+}
+
 // ---- Derivatives ---------------------------------------------------------------------------------------------------------
 
 // Central differences of the energy and of the gradient, per unit of a step. For f the error is h^2/6 f''' + eps f/h, for g

@@ -508,6 +508,46 @@ TEST(where_a_hessian_is_indefinite_the_tree_finds_a_direction_of_negative_curvat
     ck_assert_int_gt(found, 50);
 }
 
+// (H + lambda D) x = -g over the free dofs, with the others held at values of their own: up and down the tree or, where
+// joints follow others, by the dense matrix.
+TEST(a_step_solves_the_damped_system_around_held_dofs)
+{
+    scene_random random = scene_random_make(18);
+    for (int round = 0; round < 100; ++round) {
+        figure f = random_figure(&random, 2 + round % 6, round % 2 ? RANDOM_MIMICS : RANDOM_PLAIN);
+        int n = f.nv;
+        poise_solver_options options = poise_solver_options_default();
+        poise_solver *solver;
+        ck_assert_int_eq(poise_solver_create(f.model, &options, NULL, &solver, NULL), POISE_OK);
+        poise_goal goal = poise_goal_position(poise_model_info(f.model).joints - 1, random_vector(&random, 1.0),
+                                              random_vector(&random, 0.3));
+        ck_assert_int_eq(poise_objective_set_goals(solver->at, &goal, 1, NULL), POISE_OK);
+        ck_assert_int_eq(poise_objective_evaluate(solver->at, f.q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
+        pz_arena arena = pz_arena_counting();
+        pz_tree_step_lay_out(solver, &arena);
+        void *memory = calloc(1, pz_arena_bytes(&arena));
+        arena = pz_arena_over(memory, pz_arena_bytes(&arena));
+        pz_tree_step *tree = pz_tree_step_lay_out(solver, &arena);
+        double D[MOST], value[MOST], x[MOST] = {0}, H[MOST * MOST], y[MOST];
+        bool hold[MOST];
+        ck_assert_int_lt(n, MOST);
+        for (int i = 0; i < n; ++i) {
+            D[i] = scene_random_range(&random, 0.5, 2.0);
+            hold[i] = scene_random_index(&random, 3) == 0;
+            value[i] = scene_random_range(&random, -0.3, 0.3);
+        }
+        ck_assert(pz_tree_solve(tree, solver->at, POISE_HESSIAN_GAUSS_NEWTON, 0.1, D, hold, value, x));
+        ck_assert_int_eq(poise_objective_hessian(solver->at, POISE_HESSIAN_GAUSS_NEWTON, H, NULL), POISE_OK);
+        times(n, H, x, y);
+        for (int i = 0; i < n; ++i) {
+            double rest = y[i] + 0.1 * D[i] * x[i] + poise_objective_gradient(solver->at)[i];
+            ck_assert_msg(hold[i] ? x[i] == value[i] : fabs(rest) <= 1e-11, "round %d, dof %d: %g", round, i, rest);
+        }
+        free(memory);
+        poise_solver_destroy(solver);
+    }
+}
+
 // ---- Edges of swings -----------------------------------------------------------------------------------------------------
 
 // One swing at the edge of its ellipse, with two markers that pull it outwards. Do not copy it: the solver points into it.
