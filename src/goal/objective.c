@@ -78,7 +78,7 @@ poise_status poise_objective_create(const poise_model *model, int coupled_goals,
     }
     arena = pz_arena_over(owned.memory, size);
     o = pz_arena_take(&arena, 1, sizeof *o);
-    *o = (poise_objective){.level = POISE_LEVEL_COST, .owned = owned};
+    *o = (poise_objective){.owned = owned, .level = POISE_LEVEL_COST};
     pz_objective_lay_out(o, model, coupled_goals, &arena);
     poise_model_neutral(model, o->kin.q);
     pz_kin_sweep(&o->kin, o->kin.q);
