@@ -104,6 +104,7 @@ set(poise_sources
     src/express/erik/erik.c
     src/express/filter.c
     src/express/filter_map.c
+    src/express/nutty_filter.c
     src/express/successor/expressive.c
     src/express/successor/expressive_search.c
     src/express/successor/expressive_seeds.c

@@ -181,6 +181,30 @@ bool load_any(const char *name, const char *model_name, const load_options *opti
     return found != NULL;
 }
 
+poise_file *load_motion_for(const char *name, const poise_file *model, const char *model_name)
+{
+    load_options options = {.model = model->model};
+    poise_file *motion = load_file(name, &options);
+    int nq = poise_model_info(model->model).nq;
+    if (!motion) {
+        return NULL;
+    }
+    if (!motion->clip) {
+        complain("%s: holds no motion; a motion comes from BVH, AMC, MOT, glTF or JSON", name);
+    } else if (motion->clip->nq != nq) {
+        complain(
+            "%s: moves another skeleton, with %d numbers a frame where %s takes %d; bring it over first: poise track %s "
+            "%s -o motion.json",
+            name, motion->clip->nq, model_name, nq, model_name, name);
+    } else if (motion->clip->frames == 0) {
+        complain("%s: its motion has no frames", name);
+    } else {
+        return motion;
+    }
+    poise_file_destroy(motion);
+    return NULL;
+}
+
 bool load_motion(const char *name, const char *model_name, poise_file **motion, poise_file **skeleton)
 {
     if (!load_any(name, model_name, NULL, motion, skeleton)) {

@@ -40,6 +40,10 @@ bool load_any(const char *name, const char *model_name, const load_options *opti
 // The same, and there is a motion in it, and a model in one of the two.
 bool load_motion(const char *name, const char *model_name, poise_file **motion, poise_file **skeleton);
 
+// A motion of the skeleton in `model`, which is called `model_name`. One of another skeleton is refused with the command
+// that brings it over. NULL after one line on standard error.
+poise_file *load_motion_for(const char *name, const poise_file *model, const char *model_name);
+
 // The format that a file of this name is written in. UNKNOWN, with one line on standard error, when its extension says
 // nothing that can be written.
 poise_format format_by_name(const char *name);

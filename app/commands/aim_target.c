@@ -44,16 +44,60 @@ static poise_vec3 last_segment(const poise_model *model, int body, poise_pose ti
     return length(way) > 0 ? unit(way) : poise_quat_rotate(tip.rotation, poise_vec3_make(0, 1, 0));
 }
 
+// Joints that move, and bodies, from the root to a body.
+static void count_way(const poise_model *model, int body, int *moving, int *bodies)
+{
+    *moving = *bodies = 0;
+    for (int k = body; k != POISE_WORLD; k = poise_model_joint_info(model, k).parent) {
+        *moving += poise_model_joint_info(model, k).nv > 0;
+        *bodies += 1;
+    }
+}
+
+// The leaf with the most joints that move above it, of those the one with the most bodies. Where there are others, they are
+// named, since the choice is a guess.
+static int deepest_tip(const poise_model *model)
+{
+    int count = poise_model_info(model).joints, best = count - 1, most = -1, longest = 0, leaves = 0;
+    char others[160] = "";
+    for (int k = 0; k < count; ++k) {
+        int moving, bodies;
+        count_way(model, k, &moving, &bodies);
+        if (poise_model_joint_info(model, k).subtree == 1 && moving > 0) {
+            bool is_deeper = moving > most || (moving == most && bodies > longest);
+            best = is_deeper ? k : best;
+            longest = is_deeper ? bodies : longest;
+            most = is_deeper ? moving : most;
+            leaves += 1;
+        }
+    }
+    for (int k = 0; k < count && leaves > 1; ++k) {
+        int moving, bodies;
+        count_way(model, k, &moving, &bodies);
+        size_t used = strlen(others);
+        if (k != best && poise_model_joint_info(model, k).subtree == 1 && moving > 0 && used + 64 < sizeof others) {
+            snprintf(others + used, sizeof others - used, "%s%.40s", used > 0 ? ", " : "",
+                     poise_model_joint_info(model, k).body);
+        }
+    }
+    if (others[0]) {
+        warn("%s is aimed, the end with the most joints; -b chooses another: %s", poise_model_joint_info(model, best).body,
+             others);
+    }
+    return best;
+}
+
 bool aim_find_end(const poise_model *model, const char *name, const char *axis, aim_end *end)
 {
     int tool = poise_model_find_tool(model, "tip");
     tool = tool == POISE_NONE && poise_model_info(model).tools > 0 ? 0 : tool;
-    *end = (aim_end){.name = name, .body = poise_model_info(model).joints - 1, .tip = poise_pose_identity()};
+    *end = (aim_end){.name = name, .tip = poise_pose_identity()};
     if (!name && tool != POISE_NONE) {
         end->name = poise_model_tool_info(model, tool).name;
         end->body = poise_model_tool_info(model, tool).body;
         end->tip = poise_model_tool_info(model, tool).pose;
     } else if (!name) {
+        end->body = deepest_tip(model);
         end->name = poise_model_joint_info(model, end->body).body;
     } else {
         end->body = find_body(model, name, &end->tip);

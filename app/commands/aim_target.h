@@ -19,9 +19,9 @@ typedef struct aim_end {
     poise_vec3 axis;
 } aim_end;
 
-// By the name of a tool, body or joint; NULL for the tool "tip", the first tool, or the last body. `axis` holds three
-// numbers; NULL for the direction of the last segment: from the body's joint to the tip. False after one line on standard
-// error.
+// By the name of a tool, body or joint; NULL for the tool "tip", the first tool, or the leaf with the most joints above it.
+// `axis` holds three numbers; NULL for the direction of the last segment: from the body's joint to the tip. False after one
+// line on standard error.
 bool aim_find_end(const poise_model *model, const char *name, const char *axis, aim_end *end);
 
 typedef enum aim_kind {
@@ -141,7 +141,7 @@ bool aim_has_jumped(const poise_model *model, const double *before, const double
 #define AIM_OPTION_BODY                                                                                                     \
     {                                                                                                                       \
         .name = "body", .letter = 'b', .kind = OPTION_TEXT, .value = "NAME",                                                \
-        .help = "the tool or body that faces the target (the tool \"tip\", or the first one)"                               \
+        .help = "the tool or body that faces the target (the tool \"tip\", the first one, or the end with most joints)"     \
     }
 #define AIM_OPTION_AXIS                                                                                                     \
     {                                                                                                                       \

@@ -17,6 +17,7 @@
 
 typedef struct warp {
     const poise_model *model;
+    double metres;    // for each unit of its lengths; 0: unknown
     poise_clip *clip; // what is played, at the rate of the output
     poise_clip *out;
     aim_end end;
@@ -28,6 +29,7 @@ typedef struct warp {
 
 typedef struct warp_figures {
     int reached, jumps, violations;
+    int kept;                                            // frames that face the target after the filter, too
     double answer, largest_answer, shown, largest_shown; // degrees left, of what was solved and of what comes out
     double fastest;                                      // rad/s, or length units
     char fastest_joint[96];
@@ -57,6 +59,7 @@ static void run_frame(warp *w, int frame, double *answer, warp_figures *f)
     latency_add(&f->time, cpu_seconds_now() - begin);
     double shown = aim_angle(w->solver, &target, q) * DEGREES;
     f->reached += solved && r.faces;
+    f->kept += sqrt(2) * sin(shown / DEGREES / 4) <= w->settings.erik.threshold;
     f->violations += !poise_model_within_limits(w->model, q);
     f->answer += r.angle * DEGREES / w->clip->frames;
     f->largest_answer = fmax(f->largest_answer, r.angle * DEGREES);
@@ -94,7 +97,7 @@ static void print_text(const char *name, const warp *w, const warp_figures *f)
     double budget = w->clip->frame_time * 1e6, p99 = latency_quantile(&f->time, 0.99) * 1e6;
     printf("%s: %d frames, %.4g per second; %s faces its target\n", name, w->clip->frames, 1 / w->clip->frame_time,
            w->end.name);
-    printf("  reached      %d of %d frames\n", f->reached, w->clip->frames);
+    printf("  reached      %d of %d frames, %d after the filter\n", f->reached, w->clip->frames, f->kept);
     printf("  angle left   %.3f degrees mean, %.3f largest, before the filter\n", f->answer, f->largest_answer);
     printf("               %.3f degrees mean, %.3f largest, after it\n", f->shown, f->largest_shown);
     printf("  jumps        %d answers move a joint by more than 20 degrees\n", f->jumps);
@@ -111,9 +114,10 @@ static bool print_json(const char *name, const warp *w, const warp_figures *f)
     json_node *angle = json_make("{s:{s:o, s:o}, s:{s:o, s:o}, s:s}", "solved", "mean", json_from_number(f->answer), "max",
                                  json_from_number(f->largest_answer), "filtered", "mean", json_from_number(f->shown), "max",
                                  json_from_number(f->largest_shown), "unit", "degrees");
-    return json_print(json_make("{s:o, s:i, s:o, s:o, s:i, s:o, s:i, s:i, s:o, s:o, s:o}", "motion", json_from_text(name),
-                                "frames", w->clip->frames, "frame_time", json_from_number(w->clip->frame_time), "end",
-                                json_from_text(w->end.name), "reached", f->reached, "angle", angle, "jumps", f->jumps,
+    return json_print(json_make("{s:o, s:i, s:o, s:o, s:i, s:i, s:o, s:i, s:i, s:o, s:o, s:o}", "motion",
+                                json_from_text(name), "frames", w->clip->frames, "frame_time",
+                                json_from_number(w->clip->frame_time), "end", json_from_text(w->end.name), "reached",
+                                f->reached, "reached_filtered", f->kept, "angle", angle, "jumps", f->jumps,
                                 "limit_violations", f->violations, "fastest", json_from_number(f->fastest), "budget_us",
                                 json_from_number(w->clip->frame_time * 1e6), "us_per_frame", json_from_times(&f->time)));
 }
@@ -128,6 +132,7 @@ static bool make_parts(const arguments *args, const poise_clip *clip, warp *w)
     if (!aim_read_holds(args, w->model, &w->settings.holds)) {
         return false;
     }
+    w->settings.method = strcmp(option_text(args, "method", "expressive"), "erik") == 0 ? AIM_ERIK : AIM_EXPRESSIVE;
     bool metric = strcmp(option_text(args, "mode", "shape"), "metric") == 0;
     w->settings.expressive.mode = metric ? POISE_EXPRESSIVE_METRIC : POISE_EXPRESSIVE_SHAPE;
     for (int i = 0; (set = option_text_at(args, "set", i)); ++i) {
@@ -139,7 +144,7 @@ static bool make_parts(const arguments *args, const poise_clip *clip, warp *w)
     need(poise_clip_resample(clip, w->model, frame_time, NULL, &w->clip, NULL) == POISE_OK &&
          poise_clip_create(w->clip->frames, w->clip->nq, w->clip->frame_time, NULL, &w->out, NULL) == POISE_OK);
     w->out->start_time = clip->start_time;
-    w->smoother = smoother_create(w->model, option_text(args, "filter", NULL));
+    w->smoother = smoother_create(w->model, w->metres, option_text(args, "filter", NULL));
     w->solver = w->smoother ? aim_solver_create(w->model, &w->end, &w->settings, NULL) : NULL;
     return w->solver != NULL;
 }
@@ -156,7 +161,7 @@ static void release_parts(warp *w)
 static app_exit run_warp(const arguments *args, const poise_file *model, const poise_file *motion)
 {
     static const aim_option facing[3] = {{"aim", AIM_POINT}, {"direction", AIM_DIRECTION}, {"orientation", AIM_ORIENTATION}};
-    warp w = {.model = model->model};
+    warp w = {.model = model->model, .metres = model->scale.metres};
     static warp_figures f; // large
     f = (warp_figures){0};
     app_exit status = APP_BAD;
@@ -182,23 +187,9 @@ static app_exit run_warp(const arguments *args, const poise_file *model, const p
 
 static app_exit run(const arguments *args)
 {
-    const char *name = arguments_at(args, 1);
-    poise_file *model = load_model(arguments_at(args, 0), NULL), *motion = NULL;
-    app_exit status = APP_BAD;
-    if (model) {
-        load_options options = {.model = model->model};
-        motion = load_file(name, &options);
-    }
-    if (motion && !motion->clip) {
-        complain("%s: holds no motion; a motion comes from BVH, AMC, MOT, glTF or JSON", name);
-    } else if (motion && motion->clip->nq != poise_model_info(model->model).nq) {
-        complain("%s: its motion has %d numbers a frame, the skeleton %s takes %d", name, motion->clip->nq,
-                 arguments_at(args, 0), poise_model_info(model->model).nq);
-    } else if (motion && motion->clip->frames == 0) {
-        complain("%s: its motion has no frames", name);
-    } else if (motion) {
-        status = run_warp(args, model, motion);
-    }
+    poise_file *model = load_model(arguments_at(args, 0), NULL);
+    poise_file *motion = model ? load_motion_for(arguments_at(args, 1), model, arguments_at(args, 0)) : NULL;
+    app_exit status = motion ? run_warp(args, model, motion) : APP_BAD;
     poise_file_destroy(motion);
     poise_file_destroy(model);
     return status;
@@ -216,8 +207,10 @@ static const app_option options[] = {
      .help = "limits of the motors, such as \"velocity=2 acceleration=10 jerk=100\" (these), or \"off\""},
     {"rate", 'r', OPTION_NUMBER, "HZ", .lowest = 1e-3, .highest = 1e6,
      .help = "frames for each second of the output (as the motion)"},
+    {"method", 0, OPTION_CHOICE, "METHOD", .choices = "expressive erik",
+     .help = "how to solve, see \"poise help aim\" (expressive)"},
     {"mode", 0, OPTION_CHOICE, "MODE", .choices = "metric shape",
-     .help = "what to keep: metric, how far joints bend; shape, which way as well (shape)"},
+     .help = "what expressive keeps: metric, how far joints bend; shape, which way as well (shape)"},
     {"set", 0, OPTION_TEXT, "NAME=VALUE", .repeats = true, .help = "a setting of the method, see \"poise help aim\""},
     AIM_OPTION_BODY,
     AIM_OPTION_AXIS,
@@ -229,6 +222,7 @@ static const app_option options[] = {
 static const app_example examples[] = {
     {"Make a motion to begin with", "poise aim scene:lamp -p curious --path circle:100 -o circle.json"},
     {"The same gesture, eyes on one place", "poise warp scene:lamp circle.json --aim 0.4,0.2,0.3 -o look.json"},
+    {"With ERIK in place of its successor", "poise warp scene:lamp circle.json --aim 2,0.2,0.3 --method erik"},
     {"For motors at 1000 Hz", "poise warp scene:lamp circle.json --aim 0.4,0.2,0.3 -r 1000 -f jerk=800"},
     {"A walk that looks to the side", "poise warp scene:humanoid scene:humanoid/walk -b eyes --axis 0,0,1 --aim 3,1,3"},
     {0},
@@ -247,8 +241,10 @@ const app_command cmd_warp = {
         "LIMITS are words name=number, separated by spaces or commas, for all joints, or JOINT.name=number for one: "
         "velocity "
         "(2), acceleration (10) and "
-        "jerk (100) in radians, or length units, and seconds; smoothness (0) makes a heavy, gentle character, "
-        "responsiveness (0) takes some of that back, soft (0) slows the way to the ends of the range.\n\n"
+        "jerk (100) in radians, or metres, and seconds; smoothness (0) makes a heavy, gentle character, responsiveness (0) "
+        "takes some of that back, soft (0) slows the way to the ends of the range. Where a skeleton's unit of length is not "
+        "known its size stands for a metre. \"nutty\" is the filter of Ribeiro & Paiva (eq. 23), which swings and creeps. A "
+        "root that moves freely is no motor: it is filtered only if named, as in root.velocity=2.\n\n"
         "Prints what is left of the angle, jumps, limits that were broken (none are) and the time for a frame beside the "
         "time that a frame has. Exit status 1 when a frame cannot face its target.",
     .options = options,

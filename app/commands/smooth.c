@@ -30,13 +30,38 @@ static bool set_member(poise_filter_joint *joint, const char *name, double value
     return false;
 }
 
-// One word "velocity=2" or "elbow.velocity=2".
+static bool moves_freely(const poise_model *model, int joint)
+{
+    poise_joint_info info = poise_model_joint_info(model, joint);
+    return info.parent == POISE_WORLD &&
+           (info.type == POISE_JOINT_FREE || info.type == POISE_JOINT_FREE_EXPMAP || info.type == POISE_JOINT_FREE_EULER);
+}
+
+// "nutty" or "optimal": the mode of all joints that are filtered. False when it is neither.
+static bool set_mode(const poise_model *model, const char *word, poise_filter_joint *joints)
+{
+    bool is_nutty = strcmp(word, "nutty") == 0;
+    if (!is_nutty && strcmp(word, "optimal") != 0) {
+        return false;
+    }
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
+        if (joints[k].mode != POISE_FILTER_OFF) {
+            joints[k].mode = is_nutty ? POISE_FILTER_NUTTY : POISE_FILTER_TIME_OPTIMAL;
+        }
+    }
+    return true;
+}
+
+// One word "velocity=2" or "elbow.velocity=2"; a root that moves freely is filtered once it is named so.
 static bool read_word(const poise_model *model, char *word, poise_filter_joint *joints)
 {
+    if (set_mode(model, word, joints)) {
+        return true;
+    }
     char *equals = strchr(word, '='), *name = word;
     double value;
     if (!equals || !parse_number(equals + 1, &value)) {
-        complain("--filter: \"%s\" is not of the form name=number", word);
+        complain("--filter: \"%s\" is neither of the form name=number nor one of: nutty optimal", word);
         return false;
     }
     *equals = '\0';
@@ -59,6 +84,7 @@ static bool read_word(const poise_model *model, char *word, poise_filter_joint *
     for (int k = 0; k < poise_model_info(model).joints; ++k) {
         if (!dot || k == joint) {
             set_member(&joints[k], name, value);
+            joints[k].mode = dot && joints[k].mode == POISE_FILTER_OFF ? POISE_FILTER_TIME_OPTIMAL : joints[k].mode;
         }
     }
     return true;
@@ -80,13 +106,15 @@ static bool read_text(const poise_model *model, const char *text, poise_filter_j
 
 // ---- Filtering -----------------------------------------------------------------------------------------------------------
 
-static bool make_filter(smoother *s, const char *text)
+static bool make_filter(smoother *s, double metres, const char *text)
 {
     int count = poise_model_info(s->model).joints;
     poise_filter_joint *joints = calloc((size_t)count, sizeof *joints);
     poise_error error = {.text = "no memory left"};
     for (int k = 0; joints && k < count; ++k) {
         joints[k] = poise_filter_joint_default();
+        joints[k].mode = moves_freely(s->model, k) ? POISE_FILTER_OFF : POISE_FILTER_TIME_OPTIMAL;
+        joints[k].length_unit = metres > 0 ? 1 / metres : 0;
     }
     bool works = joints && read_text(s->model, text, joints);
     if (works && poise_filter_create_for_model(s->model, joints, NULL, &s->filter, &error) != POISE_OK) {
@@ -97,7 +125,7 @@ static bool make_filter(smoother *s, const char *text)
     return works;
 }
 
-smoother *smoother_create(const poise_model *model, const char *text)
+smoother *smoother_create(const poise_model *model, double metres, const char *text)
 {
     smoother *s = calloc(1, sizeof *s);
     if (!s) {
@@ -105,7 +133,7 @@ smoother *smoother_create(const poise_model *model, const char *text)
         return NULL;
     }
     s->model = model;
-    if ((!text || strcmp(text, "off") != 0) && !make_filter(s, text)) {
+    if ((!text || strcmp(text, "off") != 0) && !make_filter(s, metres, text)) {
         smoother_destroy(s);
         return NULL;
     }

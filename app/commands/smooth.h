@@ -7,9 +7,11 @@
 typedef struct smoother smoother;
 
 // `text` holds words "velocity=2", "acceleration=10", "jerk=100", "smoothness=0", "responsiveness=0", "soft=0", separated by
-// spaces or commas, for all joints, or "JOINT.velocity=1" for one; later words come first. NULL: defaults. "off": set-points
-// come out as they are. NULL after one line on standard error.
-smoother *smoother_create(const poise_model *model, const char *text);
+// spaces or commas, for all joints, or "JOINT.velocity=1" for one; later words come first; "nutty" is the paper's filter. A
+// root that moves freely is left alone unless it is named. Lengths count in metres, of which a unit of the model has
+// `metres`, or, where that is 0, in the size of the model. NULL: defaults. "off": set-points come out as they are. NULL
+// after one line on standard error.
+smoother *smoother_create(const poise_model *model, double metres, const char *text);
 void smoother_destroy(smoother *s); // NULL is allowed
 
 // As poise_filter_reset, _step and _rests.

@@ -50,17 +50,19 @@ static bool print_json(const stream_options *o, const stream_figures *f)
 
 static bool read_options(const arguments *args, stream_options *o)
 {
-    bool expressive = strcmp(option_text(args, "method", "expressive"), "expressive") == 0;
+    const char *method = option_text(args, "method", "expressive");
+    bool ordinary = strcmp(method, "solve") == 0;
     *o = (stream_options){.rate = option_number(args, "rate", 100),
                           .duration = option_number(args, "duration", INFINITY),
                           .settle = option_number(args, "settle", 10),
                           .late = option_number(args, "late", 0.25),
                           .replay = option_given(args, "replay"),
-                          .ordinary = !expressive,
+                          .ordinary = ordinary,
+                          .erik = strcmp(method, "erik") == 0,
                           .json = arguments_json(args),
                           .reply = option_given(args, "reply"),
                           .gain = option_number(args, "gain", poise_expressive_options_default().gain),
-                          .posture_weight = option_number(args, "posture-weight", expressive ? 0.2 : 1e-4)};
+                          .posture_weight = option_number(args, "posture-weight", ordinary ? 1e-4 : 0.2)};
     o->solve_rate = option_number(args, "solve-rate", o->rate);
     bool metric = strcmp(option_text(args, "mode", "shape"), "metric") == 0;
     o->mode = metric ? POISE_EXPRESSIVE_METRIC : POISE_EXPRESSIVE_SHAPE;
@@ -100,8 +102,9 @@ static app_exit run_with(const arguments *args, stream_task *task, const stream_
 {
     static stream_figures figures; // large
     figures = (stream_figures){0};
-    line_source *source = lines_open(option_given(args, "port") ? option_count(args, "port", 0) : -1);
-    smoother *s = source ? smoother_create(task->model, option_text(args, "filter", NULL)) : NULL;
+    line_source *source = lines_open(option_text(args, "address", "127.0.0.1"),
+                                     option_given(args, "port") ? option_count(args, "port", 0) : -1);
+    smoother *s = source ? smoother_create(task->model, task->file->scale.metres, option_text(args, "filter", NULL)) : NULL;
     bool works = s != NULL;
     if (works) {
         ask_for_priority(args);
@@ -117,17 +120,77 @@ static app_exit run_with(const arguments *args, stream_task *task, const stream_
     return works ? APP_DONE : APP_BAD;
 }
 
+// One "JOINT=SCALE" or "JOINT=SCALE,OFFSET" of --servo.
+static bool read_servo(const poise_model *model, const char *text, double *scale, double *offset)
+{
+    const char *equals = strrchr(text, '=');
+    char name[128];
+    double numbers[2] = {1, 0};
+    int count = equals ? parse_numbers(equals + 1, numbers, 2) : -1;
+    snprintf(name, sizeof name, "%.*s", equals ? (int)(equals - text) : 0, text);
+    int joint = poise_model_find_joint(model, name);
+    if (joint == POISE_NONE || poise_model_joint_info(model, joint).nq != 1) {
+        complain("--servo %s: \"%s\" is no joint with one number; \"poise info\" lists them", text, name);
+        return false;
+    }
+    if (count < 1 || count > 2 || numbers[0] == 0) {
+        complain("--servo %s: after \"=\" comes a scale other than 0, and an offset if there is one", text);
+        return false;
+    }
+    scale[poise_model_joint_info(model, joint).q] = numbers[0];
+    offset[poise_model_joint_info(model, joint).q] = count == 2 ? numbers[1] : 0;
+    return true;
+}
+
+static bool read_servos(const arguments *args, stream_task *task)
+{
+    size_t nq = (size_t)poise_model_info(task->model).nq;
+    const char *text;
+    if (!option_given(args, "servo")) {
+        return true;
+    }
+    task->servo_scale = needed(calloc(nq + 1, sizeof *task->servo_scale));
+    task->servo_offset = needed(calloc(nq + 1, sizeof *task->servo_offset));
+    for (size_t i = 0; i < nq; ++i) {
+        task->servo_scale[i] = 1;
+    }
+    for (int i = 0; (text = option_text_at(args, "servo", i)); ++i) {
+        if (!read_servo(task->model, text, task->servo_scale, task->servo_offset)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The animation of --motion; true with *motion NULL where there is none, false after one line on standard error.
+static bool load_track(const arguments *args, const poise_file *file, poise_file **motion)
+{
+    const char *name = option_text(args, "motion", NULL);
+    *motion = NULL;
+    if (!name) {
+        return true;
+    }
+    *motion = load_motion_for(name, file, arguments_at(args, 0));
+    return *motion != NULL;
+}
+
 static app_exit run_model(const arguments *args, const poise_file *file, stream_options *o)
 {
     aim_end end;
     aim_holds holds;
     stream_task task;
+    poise_file *motion = NULL;
     double *posture = needed(calloc((size_t)poise_model_info(file->model).nq + 1, sizeof *posture));
     const char *record = option_text(args, "record", NULL);
     app_exit status = APP_BAD;
     bool works = aim_find_end(file->model, option_text(args, "body", NULL), option_text(args, "axis", NULL), &end) &&
                  aim_read_holds(args, file->model, &holds) &&
-                 load_posture(file, option_text(args, "posture", "neutral"), posture);
+                 load_posture(file, option_text(args, "posture", "neutral"), posture) && load_track(args, file, &motion);
+    if (works && motion) {
+        o->motion = motion->clip;
+        o->repeats = option_given(args, "loop");
+        memcpy(posture, motion->clip->q, (size_t)motion->clip->nq * sizeof *posture);
+    }
     if (works && record) {
         o->record = fopen(record, "we");
         if (!o->record) {
@@ -137,7 +200,7 @@ static app_exit run_model(const arguments *args, const poise_file *file, stream_
     }
     if (works) {
         task_init(&task, file, &end, &holds, posture);
-        status = run_with(args, &task, o);
+        status = read_servos(args, &task) ? run_with(args, &task, o) : APP_BAD;
         task_release(&task);
     }
     if (o->record && fclose(o->record) != 0) {
@@ -145,6 +208,7 @@ static app_exit run_model(const arguments *args, const poise_file *file, stream_
         status = APP_BAD;
     }
     free(posture);
+    poise_file_destroy(motion);
     return status;
 }
 
@@ -168,10 +232,13 @@ static const app_option options[] = {
      .help = "solves for each second (as the rate)"},
     {"posture", 'p', OPTION_TEXT, "POSTURE",
      .help = "where to begin and what to hold: a name, FILE@FRAME, or numbers (\"neutral\")"},
+    {"motion", 0, OPTION_FILE, "FILE", .help = "an animation to play: its pose at each tick is the posture to hold"},
+    {"loop", .help = "begin the animation again when it has ended"},
     {"filter", 'f', OPTION_TEXT, "LIMITS",
      .help = "limits of the motors, such as \"velocity=2 acceleration=10 jerk=100\" (these), or \"off\""},
-    {"method", 0, OPTION_CHOICE, "METHOD", .choices = "expressive solve",
-     .help = "expressive, or solve: the ordinary solver, which prefers the posture a little (expressive)"},
+    {"method", 0, OPTION_CHOICE, "METHOD", .choices = "expressive erik solve",
+     .help = "expressive; erik, for a chain of hinges; or solve: the ordinary solver, which prefers the posture a little "
+             "(expressive)"},
     {"mode", 0, OPTION_CHOICE, "MODE", .choices = "metric shape",
      .help = "what expressive keeps: metric, how far joints bend; shape, which way as well (shape)"},
     {"posture-weight", 0, OPTION_NUMBER, "W", .lowest = 0, .highest = 1e6,
@@ -182,7 +249,11 @@ static const app_option options[] = {
     AIM_OPTION_AXIS,
     AIM_OPTION_HOLD,
     {"port", 0, OPTION_COUNT, "N", .lowest = 0, .highest = 65535,
-     .help = "take lines from datagrams to 127.0.0.1, port N, instead of standard input; 0: any that is free"},
+     .help = "take lines from datagrams to this port instead of standard input; 0: any that is free"},
+    {"address", 0, OPTION_TEXT, "IP",
+     .help = "of this machine that datagrams come to; 0.0.0.0: all (127.0.0.1, which no other machine can reach)"},
+    {"servo", 0, OPTION_TEXT, "JOINT=SCALE[,OFFSET]", .repeats = true,
+     .help = "what a motor calls an angle: scale times angle, plus offset; in q, and in postures that come in"},
     {"reply", .help = "send lines out to the sender of the last datagram, too"},
     {"realtime", .help = "run by the clock; this is what it does anyway"},
     {"replay", .help = "run by the times in the lines, as fast as possible"},
@@ -202,6 +273,9 @@ static const app_example examples[] = {
     {"... as fast as possible", "poise stream scene:lamp --replay < in.jsonl"},
     {"Record a run ...", "poise stream scene:lamp -d 1 --record run.jsonl < in.jsonl > out"},
     {"... and play it back to the same bytes", "poise stream scene:lamp --replay < run.jsonl | cmp - out"},
+    {"An animation to play ...", "poise aim scene:lamp -p curious --path circle:100 -o circle.json"},
+    {"... while it looks at a place, for a motor in degrees, reversed",
+     "echo '{\"aim\":[2,0.1,0.3]}' | poise stream scene:lamp --motion circle.json --method erik --servo turn=-57.3 -d 1"},
     {"Goals in words", "echo '{\"goals\":[\"position tip 0.4 0.1 0.5\"]}' > arm.jsonl"},
     {"A robot arm, solved 50 times a second, sent 500 times",
      "poise stream scene:arm7 -r 500 --solve-rate 50 -d 0.2 < arm.jsonl"},

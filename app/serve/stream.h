@@ -16,9 +16,9 @@ enum { STREAM_LONGEST_LINE = 1 << 20 };
 
 typedef struct line_source line_source;
 
-// From standard input, or, with a port of 0 (any) or above, from datagrams to 127.0.0.1. NULL after one line on standard
-// error.
-line_source *lines_open(int port);
+// From standard input, or, with a port of 0 (any) or above, from datagrams to the address `host`. NULL after one line on
+// standard error.
+line_source *lines_open(const char *host, int port);
 void lines_close(line_source *source); // NULL is allowed
 
 int lines_port(const line_source *source); // that was bound; -1: standard input
@@ -42,8 +42,9 @@ typedef struct stream_task {
     const poise_model *model;
     aim_end end;
     aim_holds holds;
-    poise_kinematics *kinematics;    // scratch
-    double *posture, *first_posture; // nq
+    poise_kinematics *kinematics;       // scratch
+    double *posture, *first_posture;    // nq
+    double *servo_scale, *servo_offset; // nq: what a motor calls an angle is scale * angle + offset; NULL: the angle
     bool has_aim, has_position, stops;
     aim_target aim;
     poise_vec3 position;
@@ -56,6 +57,9 @@ typedef struct stream_task {
 void task_init(stream_task *task, const poise_file *file, const aim_end *end, const aim_holds *holds, const double *posture);
 void task_release(stream_task *task);
 
+// Hold another posture from now on (nq numbers).
+void task_set_posture(stream_task *task, const double *posture);
+
 // Do what the members of the object say, all of it or, when something is wrong, nothing: then false, and `wrong` (of
 // POISE_ERROR_TEXT_SIZE) says what. Members that concern the clock are left to the caller.
 bool task_apply(stream_task *task, json_node *object, char *wrong);
@@ -63,13 +67,16 @@ bool task_apply(stream_task *task, json_node *object, char *wrong);
 // ---- The loop: stream_loop.c ---------------------------------------------------------------------------------------------
 
 typedef struct stream_options {
-    double rate, solve_rate; // Hz
-    double duration;         // seconds; infinity: until it ends by itself
-    double settle;           // seconds that it may take to come to rest after the last line
-    double late;             // seconds by which a line may be late
-    bool replay, ordinary;   // a virtual clock; the ordinary solver instead of the expressive one
-    bool json, reply;        // figures as JSON; lines out go to the sender of datagrams, too
-    FILE *record;            // NULL: none
+    double rate, solve_rate;  // Hz
+    double duration;          // seconds; infinity: until it ends by itself
+    double settle;            // seconds that it may take to come to rest after the last line
+    double late;              // seconds by which a line may be late
+    bool replay;              // a virtual clock
+    bool ordinary, erik;      // the ordinary solver, or ERIK, instead of the expressive one
+    bool json, reply;         // figures as JSON; lines out go to the sender of datagrams, too
+    FILE *record;             // NULL: none
+    const poise_clip *motion; // an animation whose poses are the posture to hold; NULL: none
+    bool repeats;             // it begins again when it has ended
     poise_expressive_mode mode;
     double gain, posture_weight;
 } stream_options;

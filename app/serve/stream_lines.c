@@ -25,28 +25,31 @@ struct line_source {
     char buffer[ROOM];
 };
 
-static bool open_port(line_source *s, int port)
+static bool open_port(line_source *s, const char *host, int port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     socklen_t size = sizeof address;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (inet_pton(AF_INET, host, &address.sin_addr) != 1) {
+        complain("--address %s: is no address such as 127.0.0.1, or 0.0.0.0 for all of this machine's", host);
+        return false;
+    }
     s->descriptor = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (s->descriptor < 0 || bind(s->descriptor, (struct sockaddr *)&address, size) != 0 ||
         getsockname(s->descriptor, (struct sockaddr *)&address, &size) != 0) {
-        complain("port %d on 127.0.0.1 cannot be used: %s", port, strerror(errno));
+        complain("port %d on %s cannot be used: %s", port, host, strerror(errno));
         return false;
     }
     s->port = ntohs(address.sin_port);
     return true;
 }
 
-line_source *lines_open(int port)
+line_source *lines_open(const char *host, int port)
 {
     line_source *s = needed(malloc(sizeof *s));
     memset(s, 0, offsetof(line_source, buffer));
     s->descriptor = STDIN_FILENO;
     s->port = -1;
-    if (port >= 0 && !open_port(s, port)) {
+    if (port >= 0 && !open_port(s, host, port)) {
         lines_close(s);
         return NULL;
     }

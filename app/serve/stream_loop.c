@@ -27,6 +27,7 @@ typedef struct loop {
     stream_figures *figures;
     poise_expressive *expressive;
     poise_solver *solver; // or this one
+    aim_solver *aim;      // or ERIK's
     poise_error why;      // the last solve failed
     double *answer, *before, *q;
     double angle, length; // what the answer leaves of its goals
@@ -39,6 +40,7 @@ typedef struct loop {
     bool no_more, calm;  // no lines are left; the last solve left the answer where it was
     int64_t last_change; // tick of the last line that was taken
     bool closed;         // nobody reads what goes out
+    bool motion_ended;   // the animation stands at its last frame
     char *out;           // room for a line of angles
 } loop;
 
@@ -98,7 +100,8 @@ static void send_angles(loop *l)
     for (int i = 0; i < poise_model_info(l->task->model).nq; ++i) {
         *c = ',';
         c += i > 0;
-        c += print_number(c, l->q[i]);
+        const stream_task *t = l->task;
+        c += print_number(c, t->servo_scale ? t->servo_scale[i] * l->q[i] + t->servo_offset[i] : l->q[i]);
     }
     c += sprintf(c, "],\"angle\":");
     c += print_number(c, l->angle);
@@ -278,9 +281,35 @@ static void take_lines(loop *l)
 
 // ---- Solving -------------------------------------------------------------------------------------------------------------
 
+// ERIK faces one target; without one the posture is the answer.
+static poise_status solve_by_erik(loop *l)
+{
+    stream_task *task = l->task;
+    aim_result result = {0};
+    if (task->has_position || task->listed || task->goal_file) {
+        snprintf(l->why.text, sizeof l->why.text,
+                 "erik faces a place, a direction or an orientation, and nothing else; "
+                 "leave --method out for other goals");
+        return POISE_ERROR_UNSUPPORTED;
+    }
+    if (!task->has_aim) {
+        memcpy(l->answer, task->posture, (size_t)poise_model_info(task->model).nq * sizeof *l->answer);
+        poise_model_clamp(task->model, l->answer, NULL, NULL);
+    } else if (!aim_solve(l->aim, &task->aim, task->posture, true, l->answer, &result)) {
+        snprintf(l->why.text, sizeof l->why.text, "its numbers are too large");
+        return POISE_ERROR_ARGUMENT;
+    }
+    l->angle = result.angle;
+    l->length = 0;
+    return POISE_OK;
+}
+
 static poise_status solve_once(loop *l)
 {
     stream_task *task = l->task;
+    if (l->aim) {
+        return solve_by_erik(l);
+    }
     if (l->expressive) {
         poise_expressive_report report;
         poise_status status =
@@ -311,6 +340,21 @@ static void tell_failure(loop *l)
     l->told = true;
 }
 
+// The animation's pose at this tick is the posture to hold.
+static void play_motion(loop *l)
+{
+    const poise_clip *clip = l->options->motion;
+    if (!clip) {
+        return;
+    }
+    double last = (clip->frames - 1) * clip->frame_time, t = (double)l->tick / l->options->rate;
+    t = l->options->repeats && last > 0 ? t - last * floor(t / last) : fmin(t, last);
+    if (poise_clip_sample(clip, l->task->model, t, l->before, NULL) == POISE_OK) {
+        task_set_posture(l->task, l->before);
+    }
+    l->motion_ended = !l->options->repeats && t >= last;
+}
+
 // At the first tick, and whenever the solver's own clock has gone on.
 static void solve_when_due(loop *l)
 {
@@ -321,6 +365,7 @@ static void solve_when_due(loop *l)
         return;
     }
     l->solved = due;
+    play_motion(l);
     memcpy(l->before, l->answer, nq * sizeof *l->before);
     double begin = seconds_now();
     bool works = solve_once(l) == POISE_OK;
@@ -386,7 +431,7 @@ static bool is_over(const loop *l)
         return t >= o->duration;
     }
     bool rests = l->calm && smoother_rests(l->smoother);
-    return l->no_more && !l->waiting && (rests || t - ended > o->settle);
+    return l->no_more && (!o->motion || l->motion_ended) && !l->waiting && (rests || t - ended > o->settle);
 }
 
 // ---- The whole -----------------------------------------------------------------------------------------------------------
@@ -437,6 +482,12 @@ static bool create_solver(loop *l)
         o.max_iterations = 50;
         o.coupled_goals = STREAM_MOST_COUPLED;
         status = poise_solver_create(l->task->model, &o, NULL, &l->solver, NULL);
+    } else if (l->options->erik) {
+        aim_settings settings = aim_settings_default(&l->task->end);
+        settings.method = AIM_ERIK;
+        settings.erik.posture_weight = l->options->posture_weight;
+        l->aim = aim_solver_create(l->task->model, &l->task->end, &settings, NULL);
+        return l->aim != NULL;
     } else {
         poise_expressive_options o = poise_expressive_options_default();
         o.mode = l->options->mode;
@@ -502,6 +553,7 @@ bool stream_run(stream_task *task, line_source *source, smoother *filter, const 
     }
     poise_expressive_destroy(l.expressive);
     poise_solver_destroy(l.solver);
+    aim_solver_destroy(l.aim);
     json_release(l.waiting);
     free(l.answer);
     free(l.before);

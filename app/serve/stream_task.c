@@ -111,6 +111,9 @@ static bool read_posture(const stream_task *task, const json_node *value, change
     if (count != nq) {
         return refuse(wrong, "posture: neither a name nor a list of %d numbers", nq);
     }
+    for (int i = 0; i < nq && task->servo_scale; ++i) {
+        c->numbers[i] = (c->numbers[i] - task->servo_offset[i]) / task->servo_scale[i];
+    }
     bool sound = poise_kinematics_update(task->kinematics, c->numbers, NULL) == POISE_OK;
     return sound || refuse(wrong, "posture: a quaternion in it is zero");
 }
@@ -325,10 +328,18 @@ void task_init(stream_task *task, const poise_file *file, const aim_end *end, co
     task->goal_count = list_goals(task, &(change){0}, task->goals);
 }
 
+void task_set_posture(stream_task *task, const double *posture)
+{
+    memcpy(task->posture, posture, (size_t)poise_model_info(task->model).nq * sizeof *posture);
+    task->goal_count = list_goals(task, &(change){0}, task->goals);
+}
+
 void task_release(stream_task *task)
 {
     free(task->posture);
     free(task->first_posture);
+    free(task->servo_scale);
+    free(task->servo_offset);
     poise_goal_list_destroy(task->listed);
     poise_file_destroy(task->goal_file);
     poise_kinematics_destroy(task->kinematics);

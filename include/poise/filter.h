@@ -11,7 +11,8 @@
 //
 // Shape, after the Nutty Motion Filter of Ribeiro & Paiva 2019 (section 3.7): `smoothness` makes a heavy, gentle character
 // by lowering the accelerations that are planned with, `responsiveness` gives them back, `soft` slows the way to the ends of
-// the range. The limits hold for any values.
+// the range. The limits hold for any values. That paper's own filter (eq. 23) is a mode beside this one: it swings and
+// creeps as a character would, and keeps acceleration and jerk within their limits only nearly.
 //
 // **Threads.** A poise_filter belongs to one thread at a time.
 #ifndef POISE_FILTER_H
@@ -23,6 +24,14 @@
 extern "C" {
 #endif
 
+// How a joint goes to its set-point.
+typedef enum poise_filter_mode {
+    POISE_FILTER_TIME_OPTIMAL = 0, // as fast as the limits allow
+    POISE_FILTER_NUTTY,            // eq. 23: smoothness is its sigma, responsiveness its rho (< 1), soft its beta (0: 1)
+    POISE_FILTER_OFF,              // it is there at once; the range holds
+    POISE_FILTER_MODE_COUNT
+} poise_filter_mode;
+
 // One joint. Fill with poise_filter_joint_default(), change what you like. Units: those of the coordinate, and seconds.
 typedef struct poise_filter_joint {
     double lower, upper;   // -infinity, infinity
@@ -33,6 +42,9 @@ typedef struct poise_filter_joint {
     double responsiveness; // 0: in [0, 1]; how much of the smoothness to take back
     double soft; // 0: exponent of the slowing near an end of the range, >= 0; 1 slows everywhere but in the middle,
                  // 10 near the ends only; 0: none
+    poise_filter_mode mode; // TIME_OPTIMAL
+    double length_unit;     // 0: of a model's lengths, how many make the one that the limits count in, such as 100 for
+                            // centimetres and limits in metres; 0: the model's size, the longest way from its root to a leaf
 } poise_filter_joint;
 
 // The defaults that stand beside the members.
@@ -47,13 +59,18 @@ POISE_API poise_status poise_filter_create(const poise_filter_joint *joints, int
 
 // A filter for configurations of `model`, which must outlive it: poise_filter_reset and _step then take and give nq numbers.
 // `joints` has one entry for each joint of the model (NULL: defaults); the limits are the model's. Rotations as quaternions
-// go as the three numbers of the rotation vector from the pose of the last reset; rotation vectors and hinges without limits
-// take the nearest of the numbers that mean the same. Where a swing is limited by an ellipse, the ellipse comes before the
-// limits of velocity, acceleration and jerk.
+// go as the three numbers of the rotation vector from the pose of the last reset; rotation vectors, Euler angles and hinges
+// without limits take the nearest of the numbers that mean the same. Where a swing is limited by an ellipse, the ellipse
+// comes before the limits of velocity, acceleration and jerk.
 POISE_API poise_status poise_filter_create_for_model(const poise_model *model, const poise_filter_joint *joints,
                                                      const poise_allocator *allocator, poise_filter **filter,
                                                      poise_error *error);
 POISE_API void poise_filter_destroy(poise_filter *filter); // NULL is allowed
+
+// Other limits, another character or another mode for one joint, at any time: the motion goes on from where it is. `number`
+// is that of a joint of the model, or, without a model, of a joint of the filter.
+POISE_API poise_status poise_filter_set_joint(poise_filter *filter, int number, const poise_filter_joint *limits,
+                                              poise_error *error);
 
 // Come to rest at x (count numbers), clamped to the limits.
 POISE_API poise_status poise_filter_reset(poise_filter *filter, const double *x, poise_error *error);

@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "express/filter_map.h"
+#include "express/nutty_filter.h"
 #include "math/exponential.h"
 #include "math/scalar.h"
 
@@ -207,9 +208,25 @@ static void choose_plan(const joint *j, piece plan[PIECES])
     }
 }
 
+// By eq. 23, or at once.
+static void go_otherwise(joint *j, double dt)
+{
+    state *s = &j->at;
+    if (j->limits.mode == POISE_FILTER_NUTTY) {
+        pz_nutty_step(&j->limits, j->setpoint, dt, &s->x, &s->v, &s->a);
+    } else {
+        *s = (state){.x = j->setpoint};
+    }
+    j->left = s->x == j->setpoint ? 0.0 : dt;
+}
+
 static void go_on(joint *j, double dt)
 {
     piece plan[PIECES];
+    if (j->limits.mode != POISE_FILTER_TIME_OPTIMAL) {
+        go_otherwise(j, dt);
+        return;
+    }
     choose_plan(j, plan);
     j->left = 0.0;
     double rest = dt;
@@ -291,8 +308,7 @@ void poise_filter_state(const poise_filter *filter, double *x, double *velocity,
 
 poise_filter_joint poise_filter_joint_default(void)
 {
-    return (poise_filter_joint){
-        .lower = -INFINITY, .upper = INFINITY, .velocity = 2.0, .acceleration = 10.0, .jerk = 100.0, .responsiveness = 0.5};
+    return (poise_filter_joint){.lower = -INFINITY, .upper = INFINITY, .velocity = 2.0, .acceleration = 10.0, .jerk = 100.0};
 }
 
 static bool is_rate(double x)
@@ -314,6 +330,9 @@ static const char *broken_rule(const poise_filter_joint *l)
         {l->smoothness >= 0 && l->smoothness < 1, "smoothness must be in [0, 1)"},
         {l->responsiveness >= 0 && l->responsiveness <= 1, "responsiveness must be in [0, 1]"},
         {l->soft >= 0 && is_finite(l->soft), "soft must be finite and >= 0"},
+        {(unsigned)l->mode < POISE_FILTER_MODE_COUNT, "there is no such mode"},
+        {l->mode != POISE_FILTER_NUTTY || l->responsiveness < 1, "responsiveness must be below 1 in the nutty mode"},
+        {l->length_unit >= 0 && is_finite(l->length_unit), "length_unit must be finite and >= 0"},
     };
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; ++i) {
         if (!checks[i].is_sound) {
@@ -383,6 +402,43 @@ poise_status poise_filter_create_for_model(const poise_model *model, const poise
     }
     made->map = map;
     *filter = made;
+    return POISE_OK;
+}
+
+// The state moves into the new limits.
+static void set_number(joint *j, const poise_filter_joint *limits)
+{
+    j->limits = *limits;
+    j->setpoint = clamp(j->setpoint, limits->lower, limits->upper);
+    j->at.x = clamp(j->at.x, limits->lower, limits->upper);
+    j->at.v = clamp(j->at.v, -limits->velocity, limits->velocity);
+    j->at.a = clamp(j->at.a, -limits->acceleration, limits->acceleration);
+}
+
+poise_status poise_filter_set_joint(poise_filter *filter, int number, const poise_filter_joint *limits, poise_error *error)
+{
+    if (!filter || !limits) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "filter and limits must not be NULL");
+    }
+    int count = filter->map ? pz_filter_map_joint_count(filter->map) : filter->count;
+    poise_filter_joint checked = *limits;
+    if (filter->map) {
+        checked.lower = checked.upper = 0; // the model has them
+    }
+    const char *rule = number < 0 || number >= count ? "there is no such joint" : broken_rule(&checked);
+    if (rule) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "filter joint %d: %s", number, rule);
+    }
+    if (!filter->map) {
+        set_number(&filter->joints[number], limits);
+        return POISE_OK;
+    }
+    for (int i = 0; i < filter->count; ++i) {
+        poise_filter_joint own;
+        if (pz_filter_map_number(filter->map, i, limits, &own) == number) {
+            set_number(&filter->joints[i], &own);
+        }
+    }
     return POISE_OK;
 }
 

@@ -1,7 +1,9 @@
-// Every number of a configuration is filtered by itself, but for three kinds:
+// Every number of a configuration is filtered by itself, but for four kinds:
 //
 //   a hinge without limits              the nearest of the angles that mean the same, q + 2 pi k
 //   a rotation vector without limits    the nearest of the vectors that mean the same, v (1 + 2 pi k / |v|)
+//   Euler angles without limits         the nearest of the triples that mean the same: whole turns, and (a + pi, pi - b,
+//                                       c + pi), or (a + pi, -b, c + pi) where the first axis comes again
 //   a quaternion                        the rotation vector from the pose of the last reset, likewise the nearest
 //
 // Where a swing is limited by an ellipse, which no filter of single numbers knows, the ellipse comes before the limits of
@@ -15,6 +17,7 @@
 typedef enum part_kind {
     PART_PLAIN,  // one number as it is
     PART_TURNS,  // a hinge without limits: one number, and whole turns
+    PART_EULER,  // Euler angles without limits: three, and those that mean the same
     PART_VECTOR, // a rotation vector without limits: three, and whole turns
     PART_QUAT    // a quaternion: four numbers become three
 } part_kind;
@@ -22,13 +25,15 @@ typedef enum part_kind {
 typedef struct part {
     part_kind kind;
     int joint;
-    int q, x; // where it begins in a configuration, and in what is filtered
+    int q, x;                  // where it begins in a configuration, and in what is filtered
+    bool is_length, is_proper; // a length; Euler angles whose first axis comes again
 } part;
 
 struct pz_filter_map {
     pz_owned owned;
     const poise_model *model;
     int part_count, count; // parts; numbers that are filtered
+    double size;           // of the model: the longest way from the root to a leaf; 1 where it has none
     part *parts;
     double *reference;    // nq: the pose of the last reset
     double *setpoint, *x; // count each: the last set-points, scratch
@@ -56,15 +61,23 @@ static void add_part(pz_filter_map *map, part_kind kind, int joint, int q, int c
 static void add_joint(pz_filter_map *map, int joint)
 {
     poise_joint_info info = poise_model_joint_info(map->model, joint);
+    bool is_euler = info.type == POISE_JOINT_BALL_EULER || info.type == POISE_JOINT_FREE_EULER;
     bool vector = info.type == POISE_JOINT_BALL_EXPMAP || info.type == POISE_JOINT_FREE_EXPMAP;
     bool is_quat = info.type == POISE_JOINT_BALL_QUATERNION || info.type == POISE_JOINT_FREE;
-    int rotation = vector ? info.nq - 3 : is_quat ? info.nq - 4 : info.nq; // where it begins; lengths come before
+    is_euler = is_euler && info.nq >= 3 && !is_limited(map->model, info.q + info.nq - 3, 3);
+    int rotation = vector || is_euler ? info.nq - 3
+                   : is_quat          ? info.nq - 4
+                                      : info.nq; // where it begins; lengths come before
     rotation = rotation < 0 ? 0 : rotation;
     for (int i = 0; i < rotation; ++i) {
         bool turns = info.type == POISE_JOINT_REVOLUTE && !is_limited(map->model, info.q, 1);
         add_part(map, turns ? PART_TURNS : PART_PLAIN, joint, info.q + i, 1);
+        map->parts[map->part_count - 1].is_length = poise_model_coordinate(map->model, info.q + i).unit == POISE_UNIT_LENGTH;
     }
-    if (info.nq > 0 && is_quat) {
+    if (is_euler) {
+        add_part(map, PART_EULER, joint, info.q + rotation, 3);
+        map->parts[map->part_count - 1].is_proper = info.given->order >= POISE_EULER_XYX;
+    } else if (info.nq > 0 && is_quat) {
         add_part(map, PART_QUAT, joint, info.q + rotation, 3);
     } else if (info.nq > 0 && vector && !is_limited(map->model, info.q + rotation, 3)) {
         add_part(map, PART_VECTOR, joint, info.q + rotation, 3);
@@ -73,6 +86,20 @@ static void add_joint(pz_filter_map *map, int joint)
             add_part(map, PART_PLAIN, joint, info.q + i, 1);
         }
     }
+}
+
+// The longest way from the root to a joint, along the offsets at rest.
+static double size_of(const poise_model *model)
+{
+    double longest = 0.0;
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
+        double way = 0.0;
+        for (int i = k; i != POISE_WORLD; i = poise_model_joint_info(model, i).parent) {
+            way += v3_norm(poise_model_joint_info(model, i).given->offset.position);
+        }
+        longest = max2(longest, way);
+    }
+    return longest > 0.0 ? longest : 1.0;
 }
 
 static pz_filter_map *lay_out(pz_arena *arena, size_t nq)
@@ -106,6 +133,7 @@ pz_filter_map *pz_filter_map_create(const poise_model *model, const poise_alloca
     for (int k = 0; k < info.joints; ++k) {
         add_joint(map, k);
     }
+    map->size = size_of(model);
     poise_model_neutral(model, map->reference);
     pz_filter_map_reset(map, map->reference);
     return map;
@@ -124,16 +152,39 @@ int pz_filter_map_count(const pz_filter_map *map)
     return map->count;
 }
 
-void pz_filter_map_joints(const pz_filter_map *map, const poise_filter_joint *joints, poise_filter_joint *numbers)
+int pz_filter_map_joint_count(const pz_filter_map *map)
+{
+    return poise_model_info(map->model).joints;
+}
+
+static const part *part_of(const pz_filter_map *map, int i)
+{
+    int k = 0;
+    while (k + 1 < map->part_count && map->parts[k + 1].x <= i) {
+        k += 1;
+    }
+    return &map->parts[k];
+}
+
+int pz_filter_map_number(const pz_filter_map *map, int i, const poise_filter_joint *joint, poise_filter_joint *number)
 {
     poise_model_summary info = poise_model_info(map->model);
-    for (int k = 0; k < map->part_count; ++k) {
-        const part *p = &map->parts[k];
-        for (int i = p->x; i < (k + 1 < map->part_count ? map->parts[k + 1].x : map->count); ++i) {
-            numbers[i] = joints ? joints[p->joint] : poise_filter_joint_default();
-            numbers[i].lower = p->kind == PART_PLAIN ? info.lower[p->q] : -INFINITY;
-            numbers[i].upper = p->kind == PART_PLAIN ? info.upper[p->q] : INFINITY;
-        }
+    const part *p = part_of(map, i);
+    double unit = p->is_length ? joint->length_unit > 0.0 ? joint->length_unit : map->size : 1.0;
+    *number = *joint;
+    number->lower = p->kind == PART_PLAIN ? info.lower[p->q] : -INFINITY;
+    number->upper = p->kind == PART_PLAIN ? info.upper[p->q] : INFINITY;
+    number->velocity *= unit;
+    number->acceleration *= unit;
+    number->jerk *= unit;
+    return p->joint;
+}
+
+void pz_filter_map_joints(const pz_filter_map *map, const poise_filter_joint *joints, poise_filter_joint *numbers)
+{
+    poise_filter_joint usual = poise_filter_joint_default();
+    for (int i = 0; i < map->count; ++i) {
+        pz_filter_map_number(map, i, joints ? &joints[part_of(map, i)->joint] : &usual, &numbers[i]);
     }
 }
 
@@ -175,6 +226,24 @@ static void unwrap(double *v, const double *near)
     }
 }
 
+static double near_turn(double angle, double near)
+{
+    return angle + PZ_TWO_PI * round_down((near - angle) / PZ_TWO_PI + 0.5);
+}
+
+// Of the Euler angles of one rotation those nearest to `near`.
+static void unwrap_euler(const part *p, double *v, const double *near)
+{
+    double other[3] = {v[0] + PZ_PI, p->is_proper ? -v[1] : PZ_PI - v[1], v[2] + PZ_PI};
+    for (int i = 0; i < 3; ++i) {
+        v[i] = near_turn(v[i], near[i]);
+        other[i] = near_turn(other[i], near[i]);
+    }
+    if (distance2(other, near) < distance2(v, near)) {
+        memcpy(v, other, sizeof other);
+    }
+}
+
 static quat quat_at(const double *q)
 {
     return (quat){q[0], q[1], q[2], q[3]};
@@ -193,7 +262,12 @@ const double *pz_filter_map_in(pz_filter_map *map, const double *q)
             to[0] = q[p->q];
             break;
         case PART_TURNS:
-            to[0] = q[p->q] + PZ_TWO_PI * round_down((to[0] - q[p->q]) / PZ_TWO_PI + 0.5);
+            to[0] = near_turn(q[p->q], to[0]);
+            break;
+        case PART_EULER:
+            memcpy(last, to, sizeof last);
+            memcpy(to, q + p->q, sizeof last);
+            unwrap_euler(p, to, last);
             break;
         default:
             memcpy(last, to, sizeof last);
@@ -230,7 +304,7 @@ void pz_filter_map_out(const pz_filter_map *map, const double *x, double *q)
             quat turn = poise_quat_from_axis_angle(v, v3_norm(v)), r = quat_mul(quat_at(map->reference + p->q), turn);
             memcpy(q + p->q, (double[]){r.x, r.y, r.z, r.w}, 4 * sizeof *q);
         } else {
-            memcpy(q + p->q, from, (p->kind == PART_VECTOR ? 3 : 1) * sizeof *q);
+            memcpy(q + p->q, from, (p->kind == PART_VECTOR || p->kind == PART_EULER ? 3 : 1) * sizeof *q);
         }
     }
     if (!poise_model_within_limits(map->model, q)) {

@@ -13,7 +13,12 @@ void pz_filter_map_destroy(pz_filter_map *map); // NULL is allowed
 // How many numbers there are; and the limits and manners of each, `joints` having one for each joint of the model (NULL:
 // defaults).
 int pz_filter_map_count(const pz_filter_map *map);
+int pz_filter_map_joint_count(const pz_filter_map *map); // of the model
+int pz_filter_map_number(const pz_filter_map *map, int i, const poise_filter_joint *joint,
+                         poise_filter_joint *number); // (1)
 void pz_filter_map_joints(const pz_filter_map *map, const poise_filter_joint *joints, poise_filter_joint *numbers);
+
+// (1) The limits of number i, if `joint` is those of its joint, which is returned.
 
 // Rotations count from q on, moved into the limits; the numbers are then those of q. NULL when q is no configuration.
 const double *pz_filter_map_reset(pz_filter_map *map, const double *q);

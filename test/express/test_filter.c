@@ -266,3 +266,82 @@ TEST(nothing_is_written_behind_the_last_joint)
     }
     poise_filter_destroy(filter);
 }
+
+// ---- The paper's own filter ----------------------------------------------------------------------------------------------
+
+// Eq. 23: a unit step is met without passing it by much, within the limit of velocity, and never leaves the range; the
+// smoother character takes longer.
+TEST(the_nutty_filter_goes_to_its_set_point_as_its_character_says)
+{
+    const double dt = 0.02, smoothness[] = {0.0, 0.5, 0.8};
+    double times[3];
+    for (int k = 0; k < 3; ++k) {
+        poise_filter_joint joint = poise_filter_joint_default();
+        joint.mode = POISE_FILTER_NUTTY;
+        joint.smoothness = smoothness[k];
+        joint.responsiveness = 0.5;
+        joint.lower = -2.0;
+        joint.upper = 2.0;
+        poise_filter *filter = make(joint);
+        double s = 1.0, x = 0.0, last = 0.0, most = 0.0;
+        times[k] = INFINITY;
+        for (int i = 0; i < 2000; ++i) {
+            ck_assert_int_eq(poise_filter_step(filter, &s, dt, &x, NULL), POISE_OK);
+            ck_assert_double_le(fabs(x - last) / dt, joint.velocity * (1.0 + 1e-9));
+            times[k] = isfinite(times[k]) || x < 0.9 ? times[k] : i * dt;
+            most = fmax(most, x);
+            last = x;
+        }
+        ck_assert_double_lt(most, 1.3);
+        ck_assert_msg(fabs(x - 1.0) < 0.1, "smoothness %g: ends at %g", smoothness[k], x);
+        s = 50.0;
+        for (int i = 0; i < 1000; ++i) {
+            ck_assert_int_eq(poise_filter_step(filter, &s, dt, &x, NULL), POISE_OK);
+            ck_assert_double_le(x, 2.0);
+        }
+        poise_filter_destroy(filter);
+    }
+    ck_assert_msg(times[0] <= times[1] && times[1] <= times[2], "%g %g %g s", times[0], times[1], times[2]);
+}
+
+// Limits, character and mode may change while a joint moves: it goes on from where it is.
+TEST(a_joint_may_change_its_manners_on_the_way)
+{
+    poise_filter_joint joint = poise_filter_joint_default();
+    poise_filter *filter = make(joint);
+    double s = 10.0, x = 0.0, v, last = 0.0;
+    for (int i = 0; i < 3000; ++i) {
+        if (i % 100 == 50) {
+            joint.mode = i % 300 == 50 ? POISE_FILTER_NUTTY : POISE_FILTER_TIME_OPTIMAL;
+            joint.velocity = i % 200 == 50 ? 0.5 : 2.0;
+            joint.smoothness = 0.3;
+            ck_assert_int_eq(poise_filter_set_joint(filter, 0, &joint, NULL), POISE_OK);
+        }
+        ck_assert_int_eq(poise_filter_step(filter, &s, 0.01, &x, NULL), POISE_OK);
+        poise_filter_state(filter, NULL, &v, NULL, NULL);
+        ck_assert_double_le(fabs(x - last), 0.01 * 2.0 * (1.0 + 1e-9));
+        ck_assert_double_le(fabs(v), joint.velocity * (1.0 + 1e-9));
+        last = x;
+    }
+    ck_assert_double_gt(x, 9.0);
+    joint.mode = POISE_FILTER_OFF;
+    ck_assert_int_eq(poise_filter_set_joint(filter, 0, &joint, NULL), POISE_OK);
+    s = -3.0;
+    ck_assert_int_eq(poise_filter_step(filter, &s, 0.01, &x, NULL), POISE_OK);
+    ck_assert_double_eq(x, -3.0);
+    ck_assert_int_eq(poise_filter_set_joint(filter, 1, &joint, NULL), POISE_ERROR_ARGUMENT);
+    joint.mode = POISE_FILTER_NUTTY;
+    joint.responsiveness = 1.0;
+    ck_assert_int_eq(poise_filter_set_joint(filter, 0, &joint, NULL), POISE_ERROR_ARGUMENT);
+    poise_filter_destroy(filter);
+}
+
+// As the header says them.
+TEST(defaults_are_those_of_the_header)
+{
+    poise_filter_joint joint = poise_filter_joint_default();
+    ck_assert_double_eq(joint.smoothness, 0.0);
+    ck_assert_double_eq(joint.responsiveness, 0.0);
+    ck_assert_double_eq(joint.soft, 0.0);
+    ck_assert_int_eq(joint.mode, POISE_FILTER_TIME_OPTIMAL);
+}

@@ -129,7 +129,7 @@ TEST(what_is_no_configuration_is_refused_or_leaves_the_last_set_point)
 TEST(switched_off_it_gives_setpoints_back_to_the_bit)
 {
     poise_model *model = single_joint(POISE_JOINT_BALL_QUATERNION);
-    smoother *s = smoother_create(model, "off");
+    smoother *s = smoother_create(model, 1, "off");
     double q[4], setpoint[4] = {0.1, 0.2, 0.3, sqrt(1 - 0.14)};
     ck_assert_ptr_nonnull(s);
     smoother_reset(s, setpoint);
@@ -157,4 +157,57 @@ TEST(quantiles_of_times_are_right_to_a_percent)
         latency_add(&l, scene_random_range(&random, -1, 1e5));
     }
     ck_assert_double_le(latency_quantile(&l, 0.5), 6e-3);
+}
+
+// Euler angles that wrap, or change to the triple that means the same, are no turn: a slow rotation stays slow.
+TEST(euler_angles_are_filtered_as_the_rotation_that_they_are)
+{
+    poise_model *model = single_joint(POISE_JOINT_BALL_EULER);
+    poise_filter *filter = NULL;
+    double q[3] = {0, 0, 0}, at[3] = {3.0, 0.3, -3.0}, worst = 0;
+    ck_assert_int_eq(poise_filter_create_for_model(model, NULL, NULL, &filter, NULL), POISE_OK);
+    ck_assert_int_eq(poise_filter_reset(filter, at, NULL), POISE_OK);
+    for (int i = 0; i < 1000; ++i) {
+        double angle = 3.0 + 0.0005 * i, setpoint[3] = {angle > PI ? angle - 2 * PI : angle, 0.3, -3.0};
+        if (i % 7 == 3) {
+            memcpy(setpoint, (double[]){setpoint[0] - PI, PI - setpoint[1], setpoint[2] + PI}, sizeof setpoint);
+        }
+        ck_assert_int_eq(poise_filter_step(filter, setpoint, 0.01, q, NULL), POISE_OK);
+        worst = fmax(worst, turned(model, setpoint, q));
+    }
+    ck_assert_msg(worst < 0.05, "%g rad behind", worst);
+    poise_filter_destroy(filter);
+    poise_model_destroy(model);
+}
+
+// A skeleton in centimetres is as quick as the same one in metres: lengths count in its size, or in the unit that is given.
+TEST(limits_of_lengths_count_in_the_size_of_the_skeleton)
+{
+    for (int k = 0; k < 2; ++k) {
+        double unit = k == 0 ? 1 : 100, q[2] = {0}, at[2] = {0, 0};
+        poise_builder *builder = NULL;
+        poise_model *model = NULL;
+        poise_filter *filter = NULL;
+        poise_joint slide = poise_joint_default(), next = poise_joint_default();
+        slide.name = "slide";
+        slide.type = POISE_JOINT_PRISMATIC;
+        next.name = "next";
+        next.parent = "slide";
+        next.type = POISE_JOINT_REVOLUTE;
+        next.offset.position = poise_vec3_make(0, unit, 0);
+        ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
+        ck_assert_int_eq(poise_builder_add_joint(builder, &slide, NULL), POISE_OK);
+        ck_assert_int_eq(poise_builder_add_joint(builder, &next, NULL), POISE_OK);
+        ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
+        poise_builder_destroy(builder);
+        ck_assert_int_eq(poise_filter_create_for_model(model, NULL, NULL, &filter, NULL), POISE_OK);
+        ck_assert_int_eq(poise_filter_reset(filter, at, NULL), POISE_OK);
+        at[0] = 100 * unit;
+        for (int i = 0; i < 100; ++i) {
+            ck_assert_int_eq(poise_filter_step(filter, at, 0.01, q, NULL), POISE_OK);
+        }
+        ck_assert_double_eq_tol(q[0] / unit, 1.7, 0.3); // a second at 2 a second, less the time to get there
+        poise_filter_destroy(filter);
+        poise_model_destroy(model);
+    }
 }
