@@ -1,5 +1,5 @@
 // Following a recording: how far the result can be trusted.
-#include "track_parts.h"
+#include "track_print.h"
 
 #include "cli/degrees.h"
 #include "cli/terminal.h"
@@ -105,24 +105,67 @@ static void print_rows(FILE *stream, const track_result *r, const double *deviat
     fputc('\n', stream);
 }
 
-bool track_write_deviations(const track_result *r, const char *name)
+// Deviations of all frames; NULL after one line on standard error.
+static double *deviations_of(const track_result *r)
 {
     poise_track_problem track = track_problem_of(r);
     size_t count = (size_t)r->clip->frames * (size_t)poise_model_info(r->model).nv;
     double *deviation = calloc(count + 1, sizeof *deviation);
     poise_error error = {0};
     if (!deviation) {
-        return no_memory();
-    }
-    bool works = poise_track_uncertainty(&track, r->clip, r->frames, 0, NULL, deviation, NULL, &error) == POISE_OK;
-    if (works) {
-        text_file file;
-        text_open(&file);
-        print_rows(file.stream, r, deviation);
-        works = text_close(&file, name);
-    } else {
+        no_memory();
+    } else if (poise_track_uncertainty(&track, r->clip, r->frames, 0, NULL, deviation, NULL, &error) != POISE_OK) {
         complain("%s: %s", r->source_name, error.text);
+        free(deviation);
+        deviation = NULL;
     }
+    return deviation;
+}
+
+bool track_write_deviations(const track_result *r, const char *name)
+{
+    double *deviation = deviations_of(r);
+    if (!deviation) {
+        return false;
+    }
+    text_file file;
+    text_open(&file);
+    print_rows(file.stream, r, deviation);
     free(deviation);
-    return works;
+    return text_close(&file, name);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+json_node *track_sureness_as_json(const track_result *r)
+{
+    int frames = r->clip->frames, nv = poise_model_info(r->model).nv;
+    double *deviation = deviations_of(r), *worst = calloc((size_t)frames + 1, sizeof *worst);
+    json_node *list = json_new(JSON_ARRAY);
+    for (int k = 0; deviation && worst && k < poise_model_info(r->model).joints; ++k) {
+        poise_joint_info joint = poise_model_joint_info(r->model, k);
+        int angles = 0;
+        for (int f = 0; f < frames; ++f) {
+            worst[f] = 0;
+        }
+        for (int i = 0; i < joint.nv; ++i) {
+            bool is_angle = joint.nq != joint.nv || poise_joint_coordinate(joint.given, i).unit == POISE_UNIT_ANGLE;
+            for (int f = 0; is_angle && f < frames; ++f) {
+                worst[f] = fmax(worst[f], deviation[(size_t)f * (size_t)nv + (size_t)(joint.v + i)]);
+            }
+            angles += is_angle;
+        }
+        qsort(worst, (size_t)frames, sizeof *worst, by_size);
+        if (angles > 0 && frames > 0) {
+            json_append(list, json_make("[o, o]", json_from_text(joint.name),
+                                        json_from_number(DEGREES_PER_RADIAN * worst[frames / 2])));
+        }
+    }
+    free(worst);
+    free(deviation);
+    return list;
 }

@@ -103,7 +103,7 @@ static const struct {
     [POISE_FINDING_UNSEEN] = {"markers do not determine ~ % of the degrees of freedom", 100, 0},
     [POISE_FINDING_HELD] = {"~ % of the frames could not be trusted and hold the last good pose", 100, 1},
     [POISE_FINDING_LET_GO] = {"@ fitted no pose in ~ % of the frames", 100, 0},
-    [POISE_FINDING_JOINT] = {"no marker determines @", 1, 0},
+    [POISE_FINDING_JOINT] = {"markers do not determine @", 1, 0},
     [POISE_FINDING_LEFT_OUT] = {"@ was left out: nothing says where it sits", 1, 0},
 };
 

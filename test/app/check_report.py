@@ -62,6 +62,8 @@ def check_page(path):
 
 def check_data(data, frames, markers):
     series, play = data["series"], data["play"]
+    if data["verdict"]["level"] != "good" or data["verdict"]["left_out"] or dict(data["sure"])["left_knee"] > 5:
+        sys.exit(f"the verdict is {data['verdict']}, the angles are known to {data['sure']}")
     points = -(-frames // series["step"])
     rms = struct.unpack(f"<{points}f", base64.b64decode(series["rms"]))
     if not all(0 <= x < 100 for x in rms) or len(base64.b64decode(series["flags"])) != points:
