@@ -47,8 +47,7 @@ typedef struct poise_goal_error {
     double rotation_error; // radians; POSE and RELATIVE only, else 0
 } poise_goal_error;
 
-// ---- Life
-// ----------------------------------------------------------------------------------------------------------------
+// ---- Life ----------------------------------------------------------------------------------------------------------------
 
 // An objective over `model`, which must outlive it, without goals. `coupled_goals` is how many RELATIVE and CENTER_OF_MASS
 // goals there may be at a time; of all other goals there may be any number. One allocation from `allocator` (NULL: malloc).
@@ -61,8 +60,7 @@ POISE_API void poise_objective_destroy(poise_objective *objective); // NULL is a
 POISE_API poise_status poise_objective_set_goals(poise_objective *objective, const poise_goal *goals, int count,
                                                  poise_error *error);
 
-// ---- Evaluation
-// ----------------------------------------------------------------------------------------------------------
+// ---- Evaluation ----------------------------------------------------------------------------------------------------------
 
 // Evaluate at `q` up to `level`. Fails on numbers that are not finite; the last good evaluation then stays. A cost or
 // gradient too large for a double comes back as an infinite cost with POISE_ERROR_NUMERIC, and without derivatives.
@@ -78,8 +76,7 @@ POISE_API const double *poise_objective_gradient(const poise_objective *objectiv
 // The error of goal i of the array that was set.
 POISE_API poise_goal_error poise_objective_goal_error(const poise_objective *objective, int goal);
 
-// ---- Hessian; these need an evaluation at POISE_LEVEL_HESSIAN, else POISE_ERROR_ARGUMENT
-// ---------------------------------
+// ---- Hessian; these need an evaluation at POISE_LEVEL_HESSIAN, else POISE_ERROR_ARGUMENT ---------------------------------
 
 // H (nv x nv, row-major), symmetric to the last bit. O(sum of depths), plus nv^2 for each coupled goal.
 POISE_API poise_status poise_objective_hessian(poise_objective *objective, poise_hessian kind, double *H,

@@ -19,8 +19,7 @@
 extern "C" {
 #endif
 
-// ---- Uncertainty
-// ---------------------------------------------------------------------------------------------------------
+// ---- Uncertainty ---------------------------------------------------------------------------------------------------------
 
 // What the deviations were computed from.
 typedef struct poise_uncertainty_report {
@@ -42,8 +41,7 @@ POISE_API poise_status poise_track_uncertainty(const poise_track_problem *proble
                                                const poise_allocator *allocator, double *deviation,
                                                poise_uncertainty_report *report, poise_error *error);
 
-// ---- Verdict
-// -------------------------------------------------------------------------------------------------------------
+// ---- Verdict -------------------------------------------------------------------------------------------------------------
 
 // How far a track can be trusted.
 typedef enum poise_verdict_level {

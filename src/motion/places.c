@@ -108,8 +108,7 @@ static void place_all(placing *p, poise_placement *placements, poise_place_prior
     }
 }
 
-// ---- Size
-// ----------------------------------------------------------------------------------------------------------------
+// ---- Size ----------------------------------------------------------------------------------------------------------------
 
 // A number that counts by its weight.
 typedef struct weighted {
@@ -185,8 +184,7 @@ static poise_status size_of(const placing *p, const poise_allocator *allocator, 
     return POISE_OK;
 }
 
-// ---- Up
-// ------------------------------------------------------------------------------------------------------------------
+// ---- Up ------------------------------------------------------------------------------------------------------------------
 
 // How high a part is when a person stands: 2 head and shoulders, 1 hips, 0 feet; -1 does not tell.
 static int height_of(pz_part part)

@@ -128,6 +128,13 @@ static poise_status filter_create(const poise_allocator *a, poise_error *e)
     FINISH(status, made, poise_filter_destroy);
 }
 
+static poise_status filter_create_for_model(const poise_allocator *a, poise_error *e)
+{
+    poise_filter *made = UNTOUCHED;
+    poise_status status = poise_filter_create_for_model(stage.model, NULL, a, &made, e);
+    FINISH(status, made, poise_filter_destroy);
+}
+
 static poise_status kinematics_create(const poise_allocator *a, poise_error *e)
 {
     (void)e;
@@ -320,6 +327,31 @@ static poise_status track_measure(const poise_allocator *a, poise_error *e)
     return status;
 }
 
+static poise_status track_uncertainty(const poise_allocator *a, poise_error *e)
+{
+    poise_track_problem problem = tracking();
+    double *deviation = malloc((size_t)stage.clip->frames * (size_t)poise_model_info(stage.model).nv * sizeof *deviation);
+    ck_assert_ptr_nonnull(deviation);
+    poise_uncertainty_report report = {.noise = -7};
+    poise_status status = poise_track_uncertainty(&problem, stage.clip, NULL, 0.01, a, deviation, &report, e);
+    ck_assert(status == POISE_OK || report.noise == -7);
+    free(deviation);
+    return status;
+}
+
+static poise_status verdict_find(const poise_allocator *a, poise_error *e)
+{
+    poise_track_problem track = tracking();
+    poise_verdict_problem problem = poise_verdict_problem_default();
+    problem.track = &track;
+    problem.clip = stage.clip;
+    poise_verdict verdict = {.count = -7};
+    poise_finding findings[4];
+    poise_status status = poise_verdict_find(&problem, a, &verdict, findings, 4, e);
+    ck_assert(status == POISE_OK || verdict.count == -7);
+    return status;
+}
+
 static poise_status retarget_points(const poise_allocator *a, poise_error *e)
 {
     poise_markers *made = UNTOUCHED;
@@ -391,6 +423,7 @@ static const struct {
     {"poise_erik_create", erik_create, true},
     {"poise_expressive_create", expressive_create, true},
     {"poise_filter_create", filter_create, false},
+    {"poise_filter_create_for_model", filter_create_for_model, true},
     {"poise_goal_list_create", goal_list_create, true},
     {"poise_kinematics_create", kinematics_create, false},
     {"poise_markers_create", markers_create, false},
@@ -405,7 +438,9 @@ static const struct {
     {"poise_solver_create", solver_create, false},
     {"poise_track", track, true},
     {"poise_track_measure", track_measure, true},
+    {"poise_track_uncertainty", track_uncertainty, true},
     {"poise_tracker_create", tracker_create, true},
+    {"poise_verdict_find", verdict_find, true},
     {"poise_write", NULL, true},
 };
 
