@@ -55,6 +55,18 @@ bool save_file(const char *name, const poise_file *file);
 // numbers separated by spaces or commas. Fills q (nq numbers); false after one line on standard error.
 bool load_posture(const poise_file *model, const char *posture, double *q);
 
+// Postures of a file beside those of the skeleton's own, such as {"poise": 1, "postures": {"nod": [...]}} for a URDF, which
+// has none.
+typedef struct more_postures {
+    poise_file *file;    // where they come from
+    poise_posture *list; // all, the model's first
+} more_postures;
+
+// Adds them to `model`, until they are released, which is before `model` is. `name` NULL: none. False after one line on
+// standard error.
+bool load_more_postures(const char *name, poise_file *model, more_postures *more);
+void release_more_postures(more_postures *more);
+
 // The scene of this name, without the prefix.
 poise_file *load_scene(const char *name);
 

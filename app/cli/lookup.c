@@ -2,10 +2,12 @@
 #include "load.h"
 
 #include "arguments.h"
+#include "memory.h"
 #include "terminal.h"
 #include "whole_files.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 // ---- Bodies --------------------------------------------------------------------------------------------------------------
@@ -45,6 +47,38 @@ static bool frame_of_motion(const poise_file *model, const char *name, int frame
 static const char *posture_name(const void *file, int index)
 {
     return ((const poise_file *)file)->postures[index].name;
+}
+
+bool load_more_postures(const char *name, poise_file *model, more_postures *more)
+{
+    *more = (more_postures){0};
+    if (!name) {
+        return true;
+    }
+    load_options options = {.model = model->model};
+    more->file = load_file(name, &options);
+    if (more->file && more->file->posture_count == 0) {
+        complain("%s: holds no postures; {\"poise\": 1, \"postures\": {\"nod\": [...]}} does", name);
+    }
+    if (!more->file || more->file->posture_count == 0) {
+        release_more_postures(more);
+        return false;
+    }
+    size_t own = (size_t)model->posture_count, added = (size_t)more->file->posture_count;
+    more->list = needed(malloc((own + added) * sizeof *more->list));
+    for (size_t i = 0; i < own + added; ++i) {
+        more->list[i] = i < own ? model->postures[i] : more->file->postures[i - own];
+    }
+    model->postures = more->list;
+    model->posture_count = (int)(own + added);
+    return true;
+}
+
+void release_more_postures(more_postures *more)
+{
+    free(more->list);
+    poise_file_destroy(more->file);
+    *more = (more_postures){0};
 }
 
 bool load_posture(const poise_file *model, const char *posture, double *q)

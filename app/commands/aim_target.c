@@ -122,6 +122,42 @@ bool aim_find_end(const poise_model *model, const char *name, const char *axis, 
     return true;
 }
 
+bool aim_load_posture(const poise_file *file, const aim_end *end, const char *name, double *q)
+{
+    static const char prefix[] = "points:";
+    enum { MOST = 3 * 256 };
+    if (strncmp(name, prefix, strlen(prefix)) != 0) {
+        return load_posture(file, name, q);
+    }
+    double numbers[MOST], misfit = 0;
+    poise_vec3 points[MOST / 3];
+    poise_error error = {0};
+    poise_erik_options options = poise_erik_options_default();
+    poise_erik *erik = NULL;
+    options.body = end->body;
+    options.tip = end->tip;
+    int count = parse_numbers(name + strlen(prefix), numbers, MOST);
+    for (int i = 0; i < count / 3 && i < MOST / 3; ++i) {
+        points[i] = poise_vec3_make(numbers[3 * i], numbers[3 * i + 1], numbers[3 * i + 2]);
+    }
+    poise_model_neutral(file->model, q);
+    bool works = poise_erik_create(file->model, &options, NULL, &erik, &error) == POISE_OK;
+    int wanted = works ? 3 * (poise_erik_joint_count(erik) + 1) : 0;
+    if (works && count != wanted) {
+        snprintf(error.text, sizeof error.text, "%d numbers, but %d joints and the tip take %d", count < 0 ? 0 : count,
+                 wanted / 3 - 1, wanted);
+        works = false;
+    }
+    works = works && poise_erik_posture_from_positions(erik, points, count / 3, q, &misfit, &error) == POISE_OK;
+    poise_erik_destroy(erik);
+    if (!works) {
+        complain("posture \"points:\": %s", error.text);
+    } else if (misfit > 0.1) {
+        warn("posture \"points:\": the chain can take these directions only to within %.0f degrees", misfit * 180 / PI);
+    }
+    return works;
+}
+
 void coordinate_label(const poise_model *model, int i, char *label, size_t size)
 {
     poise_coordinate c = poise_model_coordinate(model, i);

@@ -24,6 +24,10 @@ typedef struct aim_end {
 // line on standard error.
 bool aim_find_end(const poise_model *model, const char *name, const char *axis, aim_end *end);
 
+// As load_posture, and "points:x,y,z,x,y,z,...": places of the joints of the chain to the end and of the tip, root first,
+// whose directions the posture takes (poise_erik_posture_from_positions).
+bool aim_load_posture(const poise_file *file, const aim_end *end, const char *name, double *q);
+
 typedef enum aim_kind {
     AIM_ORIENTATION = 0, // the tip has this rotation in the world
     AIM_DIRECTION,       // the axis has this direction in the world; the roll about it is free
@@ -142,6 +146,11 @@ bool aim_has_jumped(const poise_model *model, const double *before, const double
     {                                                                                                                       \
         .name = "body", .letter = 'b', .kind = OPTION_TEXT, .value = "NAME",                                                \
         .help = "the tool or body that faces the target (the tool \"tip\", the first one, or the end with most joints)"     \
+    }
+#define AIM_OPTION_POSTURES                                                                                                 \
+    {                                                                                                                       \
+        .name = "postures", .kind = OPTION_FILE, .value = "FILE",                                                           \
+        .help = "JSON with postures by name, for a skeleton whose file has none"                                            \
     }
 #define AIM_OPTION_AXIS                                                                                                     \
     {                                                                                                                       \

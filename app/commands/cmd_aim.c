@@ -127,11 +127,13 @@ static app_exit run(const arguments *args)
     }
     job.file = file;
     job.model = file->model;
-    if (aim_find_end(file->model, option_text(args, "body", NULL), option_text(args, "axis", NULL), &job.end) &&
+    more_postures more;
+    if (load_more_postures(option_text(args, "postures", NULL), file, &more) &&
+        aim_find_end(file->model, option_text(args, "body", NULL), option_text(args, "axis", NULL), &job.end) &&
         aim_read_path(args, facing, file, &job.path) && read_settings(args, &job)) {
         get_memory(&job);
         job.is_path = option_given(args, "path");
-        if (load_posture(file, job.posture_name, job.posture)) {
+        if (aim_load_posture(file, &job.end, job.posture_name, job.posture)) {
             status = option_given(args, "compare") ? run_all(args, &job) : run_one(args, &job);
         }
     }
@@ -140,6 +142,7 @@ static app_exit run(const arguments *args)
     free(job.q);
     free(job.results);
     free(job.jumped);
+    release_more_postures(&more);
     poise_file_destroy(file);
     return status;
 }
@@ -148,7 +151,8 @@ static app_exit run(const arguments *args)
 
 static const app_option options[] = {
     {"posture", 'p', OPTION_TEXT, "POSTURE",
-     .help = "what to hold: a posture's name, FILE@FRAME of a motion, or numbers (\"neutral\")"},
+     .help = "what to hold: a posture's name, FILE@FRAME of a motion, numbers, or points:x,y,z,... (\"neutral\")"},
+    AIM_OPTION_POSTURES,
     {"orientation", 0, OPTION_TEXT, "X,Y,Z,W",
      .help = "the rotation that the tip shall have: a quaternion, or roll, pitch and yaw in degrees"},
     {"direction", 0, OPTION_TEXT, "X,Y,Z", .help = "the direction that the tip shall point along"},
@@ -196,6 +200,8 @@ const app_command cmd_aim = {
         "The combined error is that of the paper: orientation_weight (1) times sqrt(2) sin(angle / 4), plus "
         "posture_weight (0.2) times the weighted mean change of the cosines of the bends. A target is reached when the "
         "first part is within the threshold (0.04, or 6.5 degrees); exit status 1 when one is not.\n\n"
+        "A posture may be drawn: points: and the places of the chain's joints and of the tip, root first, at any scale. "
+        "Names come from the skeleton's file or, for a URDF, from --postures.\n\n"
         "A file of targets has one on each line: three numbers are a direction, four an orientation (x y z w). A word "
         "before them, or on a line above, says what they are: direction, orientation or at. JSON: a list of lists of "
         "numbers, or of objects such as {\"at\": [1, 0, 0]}.\n\n"

@@ -185,7 +185,8 @@ static app_exit run_model(const arguments *args, const poise_file *file, stream_
     app_exit status = APP_BAD;
     bool works = aim_find_end(file->model, option_text(args, "body", NULL), option_text(args, "axis", NULL), &end) &&
                  aim_read_holds(args, file->model, &holds) &&
-                 load_posture(file, option_text(args, "posture", "neutral"), posture) && load_track(args, file, &motion);
+                 aim_load_posture(file, &end, option_text(args, "posture", "neutral"), posture) &&
+                 load_track(args, file, &motion);
     if (works && motion) {
         o->motion = motion->clip;
         o->repeats = option_given(args, "loop");
@@ -221,7 +222,10 @@ static app_exit run(const arguments *args)
         return APP_BAD;
     }
     poise_file *file = read_options(args, &o) ? load_model(name, NULL) : NULL;
-    app_exit status = file ? run_model(args, file, &o) : APP_BAD;
+    more_postures more = {0};
+    bool works = file && load_more_postures(option_text(args, "postures", NULL), file, &more);
+    app_exit status = works ? run_model(args, file, &o) : APP_BAD;
+    release_more_postures(&more);
     poise_file_destroy(file);
     return status;
 }
@@ -231,7 +235,8 @@ static const app_option options[] = {
     {"solve-rate", 0, OPTION_NUMBER, "HZ", .lowest = 0.01, .highest = 100000,
      .help = "solves for each second (as the rate)"},
     {"posture", 'p', OPTION_TEXT, "POSTURE",
-     .help = "where to begin and what to hold: a name, FILE@FRAME, or numbers (\"neutral\")"},
+     .help = "where to begin and what to hold: a name, FILE@FRAME, numbers, or points:x,y,z,... (\"neutral\")"},
+    AIM_OPTION_POSTURES,
     {"motion", 0, OPTION_FILE, "FILE", .help = "an animation to play: its pose at each tick is the posture to hold"},
     {"loop", .help = "begin the animation again when it has ended"},
     {"filter", 'f', OPTION_TEXT, "LIMITS",

@@ -4,6 +4,7 @@
 #include "cli/terminal.h"
 #include "cli/whole_files.h"
 #include "commands/commands.h"
+#include "live.h"
 #include "server.h"
 
 #include <fcntl.h>
@@ -112,6 +113,14 @@ static app_exit serve(server *s, const arguments *args)
         print_encoded(encoded, sizeof encoded, path);
         snprintf(query, sizeof query, "?file=%s", encoded);
     }
+    if (option_given(args, "live")) {
+        if (!file) {
+            complain("view: --live needs the skeleton that the stream moves");
+            return APP_BAD;
+        }
+        server_set_socket(s, "/live", live_serve, live_start());
+        snprintf(query + strlen(query), sizeof query - strlen(query), "&live=1");
+    }
     int port = server_listen(s, option_count(args, "port", 0));
     if (port == 0) {
         return APP_BAD;
@@ -142,6 +151,7 @@ static app_exit run(const arguments *args)
 static const app_option options[] = {
     {"port", 'p', OPTION_COUNT, "N", .highest = 65535, .help = "the port to listen on (one that is free)"},
     {"no-open", .help = "print the address and open no browser"},
+    {"live", .help = "show a stream that runs: its lines come on standard input, and goals go to its port"},
     {"studio", 0, OPTION_FILE, "FOLDER", .help = "the built studio, if not the one that was installed"},
     {0},
 };
@@ -157,7 +167,10 @@ const app_command cmd_view = {
     .most = 1,
     .summary = "open the studio in the browser, on a file",
     .description = "Serves the studio on a free port of 127.0.0.1, which no other machine can reach, and opens it in the "
-                   "browser; with a file, or a scene, the studio shows it. Nothing leaves this machine. Ctrl-C ends it.",
+                   "browser; with a file, or a scene, the studio shows it. Nothing leaves this machine. Ctrl-C ends it.\n\n"
+                   "With --live it shows a robot as it is driven: poise stream robot.urdf --port 9000 | poise view "
+                   "robot.urdf --live. Pages get the newest line, up to 60 times a second, through a WebSocket that only "
+                   "this server's own pages may open; dragging the goal sends \"aim\" to the stream's port.",
     .options = options,
     .examples = examples,
     .waits = true,

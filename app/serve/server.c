@@ -32,6 +32,9 @@ struct server {
     int count, room;
     int listener, port;
     atomic_int connections;
+    const char *socket_path; // NULL: none
+    void (*serve_socket)(void *user, int connection, const char *key);
+    void *socket_user;
 };
 
 // ---- The table -----------------------------------------------------------------------------------------------------------
@@ -66,6 +69,13 @@ void server_add_file(server *s, const char *path, const char *file)
         s->entries = needed(realloc(s->entries, sizeof *s->entries * (size_t)s->room));
     }
     s->entries[s->count++] = (entry){.path = needed(strdup(path)), .file = needed(strdup(file))};
+}
+
+void server_set_socket(server *s, const char *path, void (*serve)(void *user, int connection, const char *key), void *user)
+{
+    s->socket_path = path;
+    s->serve_socket = serve;
+    s->socket_user = user;
 }
 
 // The files below `folder`, whose paths begin with `path`. Links are not followed.
@@ -221,14 +231,14 @@ static const char *field(const char *request, const char *name)
     return NULL;
 }
 
-// The browser says whom it meant to ask: only this server by its number or as localhost will do.
-static bool is_for_us(const server *s, const char *request)
+// The browser says whom it meant to ask: only this server by its number or as localhost will do. `before`: what comes
+// before the name.
+static bool names_us(const server *s, const char *host, const char *before)
 {
-    const char *host = field(request, "Host");
     static const char *const names[] = {"127.0.0.1", "localhost"};
     for (int i = 0; host && i < 2; ++i) {
         char wanted[64];
-        int length = snprintf(wanted, sizeof wanted, "%s:%d", names[i], s->port);
+        int length = snprintf(wanted, sizeof wanted, "%s%s:%d", before, names[i], s->port);
         if (strncasecmp(host, wanted, (size_t)length) == 0 && (host[length] == '\r' || host[length] == ' ')) {
             return true;
         }
@@ -240,7 +250,9 @@ static void answer(const server *s, int connection, char *request)
 {
     bool get = strncmp(request, "GET ", 4) == 0, head = strncmp(request, "HEAD ", 5) == 0;
     char *path = strchr(request, ' ') + 1, *end = path + strcspn(path, " ?#\r\n");
-    bool for_us = is_for_us(s, request);
+    bool for_us = names_us(s, field(request, "Host"), "");
+    const char *key = field(request, "Sec-WebSocket-Key");
+    bool own_page = names_us(s, field(request, "Origin"), "http://"); // pages of the web may not listen
     *end = '\0';
     if (!get && !head) {
         send_text(connection, "405 Method Not Allowed", true);
@@ -248,6 +260,12 @@ static void answer(const server *s, int connection, char *request)
         send_text(connection, "403 Forbidden", !head);
     } else if (path[0] != '/' || !decode(path)) {
         send_text(connection, "400 Bad Request", !head);
+    } else if (get && key && s->socket_path && strcmp(path, s->socket_path) == 0) {
+        if (own_page) {
+            s->serve_socket(s->socket_user, connection, key);
+        } else {
+            send_text(connection, "403 Forbidden", true);
+        }
     } else {
         const entry *e = find(s, path);
         if (e) {

@@ -20,6 +20,10 @@ bool server_add_folder(server *s, const char *folder);
 // One file, under `path` ("/file/walk.bvh"). It is read again for each request.
 void server_add_file(server *s, const char *path, const char *file);
 
+// A WebSocket at `path`, for pages of this server alone: `serve` has the connection and the key of the request until it
+// returns.
+void server_set_socket(server *s, const char *path, void (*serve)(void *user, int connection, const char *key), void *user);
+
 // Listen on 127.0.0.1 and this port; 0 for one that is free. Returns the port; 0 after one line on standard error.
 int server_listen(server *s, int port);
 

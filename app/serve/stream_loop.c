@@ -463,12 +463,27 @@ static json_node *labels(const poise_model *model)
     return list;
 }
 
+static json_node *numbers_of(const double *numbers, int count)
+{
+    json_node *list = json_new(JSON_ARRAY);
+    for (int i = 0; i < count; ++i) {
+        json_append(list, json_from_number(numbers[i]));
+    }
+    return list;
+}
+
 static void send_greeting(loop *l)
 {
     json_node *o = json_make("{s:f, s:f, s:s, s:o}", "rate", l->options->rate, "solve_rate", l->options->solve_rate, "end",
                              l->task->end.name, "coordinates", labels(l->task->model));
     if (lines_port(l->source) >= 0) {
         json_set(o, "port", json_from_integer(lines_port(l->source)));
+    }
+    if (l->task->servo_scale) {
+        int nq = poise_model_info(l->task->model).nq;
+        json_set(o, "servo",
+                 json_make("{s:o, s:o}", "scale", numbers_of(l->task->servo_scale, nq), "offset",
+                           numbers_of(l->task->servo_offset, nq)));
     }
     send_json(l, o);
 }

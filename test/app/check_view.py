@@ -114,6 +114,54 @@ def make_studio(folder):
     return studio
 
 
+def frame(text):
+    """A masked frame, as a browser sends it."""
+    data, mask = text.encode(), b"abcd"
+    return bytes([0x81, 0x80 | len(data)]) + mask + bytes(b ^ mask[i % 4] for i, b in enumerate(data))
+
+
+def read_frame(stream):
+    head = stream.read(2)
+    size = head[1]
+    if size == 126:
+        size = int.from_bytes(stream.read(2), "big")
+    return stream.read(size).decode()
+
+
+def check_live(poise, studio):
+    """Lines of a stream reach a page, and what the page sends reaches the stream's port."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stream:
+        stream.bind(("127.0.0.1", 0))
+        stream.settimeout(10)
+        command = [poise, "view", "--no-open", "--json", "--live", "--studio", studio, "scene:lamp"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server, Ended(server):
+            answer = json.loads(server.stdout.readline())
+            port = answer["port"]
+            check("the address says that it is live", answer["address"].endswith("?scene=lamp&live=1"))
+            server.stdin.write(json.dumps({"rate": 100, "end": "light", "port": stream.getsockname()[1]}) + "\n")
+            server.stdin.flush()
+            request = (f"GET /live HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                       "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\nOrigin: %s\r\n\r\n")
+            check("another page may not listen", b"403" in raw(port, (request % "http://example.org").encode()))
+            with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+                connection.sendall((request % f"http://127.0.0.1:{port}").encode())
+                page = connection.makefile("rb")
+                head = b""
+                while not head.endswith(b"\r\n\r\n"):
+                    head += page.read(1)
+                # the example of RFC 6455, section 1.3
+                check("the handshake is that of the standard", b"s3pPLMBiTxaQ9kYGzzhZRbK+xOo=" in head)
+                check("the first line comes first", json.loads(read_frame(page))["end"] == "light")
+                server.stdin.write('{"tick":0,"q":[1,2,3]}\n')
+                server.stdin.flush()
+                check("then the newest", json.loads(read_frame(page))["q"] == [1, 2, 3])
+                connection.sendall(frame('{"aim":[1,0,0]}'))
+                check("goals go to the stream", stream.recv(1000) == b'{"aim":[1,0,0]}')
+                connection.sendall(bytes([0x88, 0x80]) + b"abcd")
+            server.send_signal(signal.SIGINT)
+            check("an interrupt ends it well, live", server.wait(20) == 0)
+
+
 def main():
     poise = sys.argv[1]
     with tempfile.TemporaryDirectory() as folder:
@@ -136,6 +184,7 @@ def main():
                 pass
             server.send_signal(signal.SIGINT)
             check("an interrupt ends it well", server.wait(20) == 0)
+        check_live(poise, studio)
         missing = subprocess.run([poise, "view", "--no-open", "--studio", studio, "nothing.bvh"], capture_output=True, text=True)
         check("a missing file is said at once", missing.returncode == 2 and "nothing.bvh" in missing.stderr)
     print(f"{len(failures)} claims failed")

@@ -7,6 +7,7 @@ import { type DroppedFile, openFiles } from './open_files.js';
 import { helpDialog } from './help.js';
 import { History } from './history.js';
 import { listenToKeys } from './keys.js';
+import { Live } from './live.js';
 import { Panel } from './panel.js';
 import { compose, type GoalKind, type Saved, type Session } from './session.js';
 import { decode, encode, MOST_LETTERS, pack, unpack } from './share.js';
@@ -30,6 +31,7 @@ export class App {
   colours = applyTheme(this.theme);
   selectedJoint = -1;
   history = new History<Saved | null>(null);
+  live: Live | null = null;
   /** Milliseconds of solver and scene update in the last frames. */
   readonly frameTimes: number[] = [];
 
@@ -161,6 +163,9 @@ export class App {
         this.#openFiles([{ name, bytes: new Uint8Array(await response.arrayBuffer()) }]);
       } else {
         this.openScene(address.searchParams.get('scene') ?? FIRST_SCENE);
+      }
+      if (address.searchParams.has('live') && !this.live) {
+        this.live = new Live(this);
       }
     } catch (error) {
       this.complain(error);
@@ -533,6 +538,7 @@ export class App {
       },
       project: (point: readonly number[]) => this.viewport.project(point),
       withinLimits: () => this.session?.model.isWithinLimits(this.session.q),
+      live: () => (this.live ? { shown: this.live.shown, time: this.live.time } : null),
       frameTimes: () => [...this.frameTimes],
       heap: () => this.poise.heap,
       size: () => this.session?.size(),

@@ -100,6 +100,10 @@ export class Session {
   readonly model: Model;
   readonly kinematics: Kinematics;
   readonly q: Float64Array;
+  /** The pose comes from a stream that runs, and nothing is solved here. */
+  live = false;
+  /** Called when a goal has moved. */
+  onMoved: (() => void) | null = null;
   readonly posture: Float64Array;
   targets: Target[];
   locked = new Set<number>(); // joints
@@ -198,6 +202,7 @@ export class Session {
 
   /** The target of one goal has moved: nothing needs to be made anew. */
   moved(index: number): void {
+    this.onMoved?.();
     const target = this.targets[index];
     const at = this.targets.slice(0, index).filter((t) => t.enabled).length;
     if (target?.enabled && !this.#goalsChanged) {
@@ -214,6 +219,10 @@ export class Session {
   /** Bring the pose up to date. */
   update(): Frame {
     const started = performance.now();
+    if (this.live) {
+      this.kinematics.update(this.q);
+      return this.last;
+    }
     const clip = this.tracked?.clip ?? this.stage.clip;
     const played = clip && clip.nq === this.model.nq && !this.followMarkers;
     if (played) {

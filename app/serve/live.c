@@ -1,0 +1,109 @@
+#include "live.h"
+
+#include "cli/json_output.h"
+#include "cli/memory.h"
+#include "websocket.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { FRAME = 16, LONGEST = 1 << 16 }; // milliseconds between lines to a page; bytes of a line
+
+struct live {
+    pthread_mutex_t lock;
+    char first[LONGEST], last[LONGEST]; // lines
+    uint64_t count;                     // lines so far
+    int port;                           // of the stream; 0: it takes none
+};
+
+// The port that the first line names.
+static int port_of(const char *line)
+{
+    poise_error error;
+    size_t place;
+    json_node *object = json_read(line, strlen(line), &error, &place), *port = object ? json_get(object, "port") : NULL;
+    int number = json_is(port, JSON_INTEGER) && port->integer > 0 && port->integer < 65536 ? (int)port->integer : 0;
+    json_release(object);
+    return number;
+}
+
+static void *read_lines(void *argument)
+{
+    live *l = argument;
+    char *line = needed(malloc(LONGEST));
+    while (fgets(line, LONGEST, stdin)) {
+        pthread_mutex_lock(&l->lock);
+        char *to = l->count == 0 ? l->first : l->last;
+        memcpy(to, line, strlen(line) + 1);
+        l->port = l->count == 0 ? port_of(line) : l->port;
+        l->count += 1;
+        pthread_mutex_unlock(&l->lock);
+    }
+    free(line);
+    return NULL;
+}
+
+live *live_start(void)
+{
+    live *l = needed(calloc(1, sizeof *l));
+    pthread_t thread;
+    pthread_mutex_init(&l->lock, NULL);
+    if (pthread_create(&thread, NULL, read_lines, l) == 0) {
+        pthread_detach(thread);
+    }
+    return l;
+}
+
+static void send_to_stream(live *l, const char *text, size_t size)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET};
+    pthread_mutex_lock(&l->lock);
+    to.sin_port = htons((uint16_t)l->port);
+    pthread_mutex_unlock(&l->lock);
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int s = to.sin_port ? socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
+    if (s >= 0) {
+        sendto(s, text, size, MSG_NOSIGNAL, (const struct sockaddr *)&to, sizeof to);
+        close(s);
+    }
+}
+
+// The newest line after number *seen, of which a page missed some if it was slow; false when there is none.
+static bool next_line(live *l, uint64_t *seen, char *line)
+{
+    pthread_mutex_lock(&l->lock);
+    bool is_new = l->count > *seen;
+    if (is_new) {
+        strcpy(line, *seen == 0 ? l->first : l->last);
+        *seen = *seen == 0 ? 1 : l->count;
+    }
+    pthread_mutex_unlock(&l->lock);
+    return is_new;
+}
+
+void live_serve(void *user, int connection, const char *key)
+{
+    live *l = user;
+    websocket_input *input = needed(calloc(1, sizeof *input));
+    char *line = needed(malloc(LONGEST));
+    uint64_t seen = 0;
+    bool works = websocket_accept(connection, key);
+    while (works) {
+        websocket_state state = websocket_next(connection, FRAME, input);
+        works = state != WEBSOCKET_CLOSED;
+        if (state == WEBSOCKET_TEXT) {
+            send_to_stream(l, input->text, input->text_size);
+        } else if (works && next_line(l, &seen, line)) {
+            works = websocket_send(connection, line, strcspn(line, "\n"));
+        }
+    }
+    free(line);
+    free(input);
+}
