@@ -5,7 +5,7 @@
 // them, at left against right, at bones, at frames that were held, and at joints that no marker sees.
 //
 //   poise_verdict_problem problem = poise_verdict_problem_default();
-//   problem.track = &track_problem;   // as it was tracked
+//   problem.track = problem_of_track; // as it was tracked
 //   problem.clip = clip;
 //   problem.frames = frames;
 //   problem.priors = priors;          // poise_places_by_name
@@ -74,8 +74,8 @@ POISE_API const char *poise_finding_name(poise_finding_kind kind);
 
 // Beyond these a value makes a track doubtful, or failed.
 typedef struct poise_thresholds {
-    double doubtful[POISE_FINDING_KIND_COUNT];
-    double failed[POISE_FINDING_KIND_COUNT];
+    double doubtful[POISE_FINDING_KIND_COUNT]; // by kind
+    double failed[POISE_FINDING_KIND_COUNT];   // likewise; at least as large
 } poise_thresholds;
 
 // One thing that was found.
