@@ -6,9 +6,9 @@ mutate.py [--seed N] [--count N] [--folders kin,goal,...] [--build BUILD] [--rep
 Takes the sources of the folders, finds every place where a formula could be wrong by a sign, a neighbour, an axis, an operand or
 a missing term, and draws --count of them by --seed, as many from each source as its share. Each is compiled alone, linked before
 the libraries of BUILD (a release build with its tests), and the unit tests of its folder are run until one fails. One that may
-step past the end of an array, and any in a reader, is compiled with the address sanitizer. One that all tests pass survives: either no test looks, or
-the change makes no difference (tools/mutants_equal.txt holds those, each with its reason). The golden hash is left out: it
-notices any changed bit, whether right or wrong.
+step past the end of an array, and any in a reader, is compiled with the address sanitizer. One that all tests pass survives:
+either no test looks, or the change makes no difference (tools/mutants_equal.txt holds those, each with its reason). The golden
+hash is left out: it notices any changed bit, whether right or wrong.
 
 --report FILE appends to the file and does not run again what it holds; --again runs its survivors, and nothing else; --chosen FILE
 runs mutants that somebody chose.
@@ -31,7 +31,8 @@ FOLDERS = ["base", "math", "model", "kin", "goal", "solve", "express", "motion",
 # app_*: what the command prints, by the transcripts.
 TESTS = {
     "base": ["base", "builder", "io_number"],
-    "math": ["math", "trig", "so3", "expmap", "base", "dense", "spectral", "filter", "kinematics", "retract", "joints", "goal_kinds", "methods"],
+    "math": ["math", "trig", "so3", "expmap", "base", "dense", "spectral", "filter", "kinematics", "retract",
+             "joints", "goal_kinds", "methods"],
     "model": ["builder", "model", "limits", "joints", "scenes", "kinematics", "retract", "methods", "io_json", "io_dh"],
     "kin": ["kinematics", "retract", "joints", "tensor", "goal_kinds", "objective", "plain_model", "solver", "scenes", "batch_tree"],
     "goal": ["goals", "goal_kinds", "objective", "rows", "solver", "second_order_parts", "row_methods", "joints", "methods", "tracker", "hdm05"],
@@ -163,6 +164,7 @@ class Build:
         self.objects = self.includers()
         self.tests = self.suites()
         self.links = {}
+        self.verdicts = {}
 
     def includers(self):
         found, current = {}, None
@@ -187,6 +189,15 @@ class Build:
                     if program:
                         found[name] = (program, words)
         return found
+
+    def passes(self, test):
+        """Does the suite pass as it is? One that fails anyhow tells nothing about a mutant."""
+        if test not in self.verdicts:
+            result = subprocess.run(self.tests[test][1], cwd=tempfile.gettempdir(), capture_output=True, check=False).returncode
+            self.verdicts[test] = result in (0, 77)
+            if not self.verdicts[test]:
+                print(f"{test} fails without a mutant; left out", file=sys.stderr)
+        return self.verdicts[test]
 
     def link(self, program):
         """The command that links a program, from the build's own."""
@@ -236,7 +247,7 @@ def run(mutant, build, timeout):
             return "does not compile", ""
         linked = {}
         for test in tests_for(mutant[0]):
-            if test not in build.tests:
+            if test not in build.tests or not build.passes(test):
                 continue
             program, words = build.tests[test]
             if mutant[0].startswith("src/io/") and "libpoise_io.a" not in build.link(program):

@@ -358,6 +358,33 @@ static double searched(double stand_in, double lower, pz_wolfe conditions, doubl
     return x;
 }
 
+// A slide a hair inside either end, pulled out of it, is held; pulled inwards, or further off, it is not.
+TEST(a_dof_near_a_bound_that_it_would_cross_is_held)
+{
+    for (int i = 0; i < 8; ++i) {
+        bool is_upper = i % 2, is_near = i / 2 % 2, is_outwards = i / 4;
+        double inside = is_near ? 1e-4 : 0.1, q[1] = {is_upper ? 1.0 - inside : inside - 1.0};
+        poise_builder *builder = new_builder();
+        poise_joint joint = joint_of("slide", NULL, POISE_JOINT_PRISMATIC);
+        joint.axis = poise_vec3_make(1, 0, 0);
+        joint.lower[0] = -1.0, joint.upper[0] = 1.0;
+        add(builder, &joint);
+        poise_solver_options options = poise_solver_options_default();
+        options.method = POISE_METHOD_BFGS;
+        poise_solver *solver;
+        double target = is_upper == is_outwards ? 3.0 : -3.0;
+        poise_goal goal = poise_goal_position(0, poise_vec3_make(0, 0, 0), poise_vec3_make(target, 0, 0));
+        ck_assert_int_eq(poise_solver_create(model_of(builder), &options, NULL, &solver, NULL), POISE_OK);
+        ck_assert_int_eq(poise_objective_set_goals(solver->at, &goal, 1, NULL), POISE_OK);
+        ck_assert_int_eq(poise_objective_evaluate(solver->at, q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
+        pz_line *line = solver->method;
+        pz_make_metric(solver, line->D);
+        // the way out is held if near; the way in crosses the other end, which is far
+        ck_assert_int_eq(pz_line_hold(solver, line), is_near && is_outwards);
+        poise_solver_destroy(solver);
+    }
+}
+
 TEST(line_search_shortens_a_step_that_gains_too_little)
 {
     // the first step leads to x = -0.99999, which lowers the cost, but by 1e-5 of it instead of the 2e-4 asked for
