@@ -20,21 +20,21 @@ export interface ErikOptions {
     postureWeight?: number;
     /** [0.04] an error up to this is accepted at once. */
     threshold?: number;
-    /** [1.5] */
+    /** [1.46] */
     aggravation?: number;
-    /** [30] */
+    /** [13] */
     maxIterations?: number;
     /** [20] */
     maxSweeps?: number;
-    /** [1e-4] */
+    /** [4.8e-4] */
     precision?: number;
     /** [1e-6] */
     stall?: number;
-    /** [0.02] radians. */
+    /** [0.046] radians. */
     disturbance?: number;
-    /** [3] */
+    /** [4] */
     window?: number;
-    /** [1e-4] */
+    /** [1e-9] */
     tolerance?: number;
     /** [true] the end may be rolled by half a turn. */
     symmetricEndpoint?: boolean;
@@ -44,6 +44,10 @@ export interface ErikOptions {
     offsetTrick?: boolean;
     /** [true] */
     ccdTrick?: boolean;
+    /** [false] q comes in as the previous solution, from which the solve goes on. */
+    warm?: boolean;
+    /** [0.02] warm: least advantage for which what follows the previous solution is left. */
+    gain?: number;
     /** [false] finish with the orientation to rounding. */
     exactOrientation?: boolean;
     /** [30] */
@@ -54,6 +58,8 @@ export interface ErikReport {
     readonly outcome: Outcome;
     readonly reason: string;
     readonly iterations: number;
+    /** Warm: what follows the previous solution is the answer. */
+    readonly followed: boolean;
     readonly usedOffset: boolean;
     readonly usedCcd: boolean;
     readonly exact: boolean;
@@ -143,7 +149,7 @@ export interface ExpressiveOptions {
     postureWeight?: number;
     /** [0.04] */
     threshold?: number;
-    /** [1.5] */
+    /** [1.46] */
     aggravation?: number;
     /** [1] length that counts as an error of 1. */
     lengthScale?: number;
@@ -153,7 +159,7 @@ export interface ExpressiveOptions {
     warm?: boolean;
     /** [true] candidates that meet the goals come first. */
     exact?: boolean;
-    /** [0.005] least advantage for which the last answer is left. */
+    /** [0.02] least advantage for which the last answer is left. */
     gain?: number;
     /** [0.05] */
     inertia?: number;
@@ -252,7 +258,7 @@ export interface FilterJoint {
     jerk?: number;
     /** [0] in [0, 1): how gently it moves. */
     smoothness?: number;
-    /** in [0, 1]: how much of the smoothness to take back. */
+    /** [0] in [0, 1]: how much of the smoothness to take back. */
     responsiveness?: number;
     /** [0] exponent of the slowing near an end of the range. */
     soft?: number;
