@@ -6,8 +6,6 @@
 #include "support/goal_facts.h"
 #include "support/joint_facts.h"
 
-#include <float.h>
-
 #define TEST_EACH_GOAL(name) TEST_ROWS(name, POISE_GOAL_KIND_COUNT)
 
 // ---- Goals of a kind on a limb -------------------------------------------------------------------------------------------

@@ -3,6 +3,8 @@
 #include "support/io_check.h"
 #include "support/joint_facts.h"
 
+#include <math.h>
+
 #define FRAMES 12
 
 // The joint with a tip below it, without mass, and a clip of random poses; a mimic follows a hinge before it.

@@ -6,7 +6,6 @@
 #include <scenes/random.h>
 #include <scenes/scenes.h>
 
-#include <math.h>
 #include <string.h>
 
 enum { FRAMES = 120, MOST = 64, FINDINGS = 128 };
