@@ -6,7 +6,7 @@ install(TARGETS poise_static poise_shared EXPORT PoiseTargets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/poise DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-    FILES_MATCHING PATTERN "*.h" PATTERN io.h EXCLUDE PATTERN cuda.h EXCLUDE)
+    FILES_MATCHING PATTERN "*.h" PATTERN io.h EXCLUDE PATTERN opensim.h EXCLUDE PATTERN cuda.h EXCLUDE)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Poise)
 install(EXPORT PoiseTargets NAMESPACE Poise:: DESTINATION ${package_dir})
@@ -23,7 +23,7 @@ if(POISE_BUILD_IO)
     install(TARGETS poise_io_static poise_io_shared EXPORT PoiseIoTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-    install(FILES include/poise/io.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/poise)
+    install(FILES include/poise/io.h include/poise/opensim.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/poise)
     install(EXPORT PoiseIoTargets NAMESPACE Poise:: DESTINATION ${package_dir})
     configure_file(cmake/poise_io.pc.in poise_io.pc @ONLY)
     install(FILES ${CMAKE_CURRENT_BINARY_DIR}/poise_io.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

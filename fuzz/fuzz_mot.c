@@ -5,7 +5,9 @@
 
 static poise_model *make_model(void)
 {
-    static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"};
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m"};
+    static const double slope[] = {1, 0};
+    static const poise_curve curve = {.axis = {{0, 0, 1}}, .value = {{POISE_FUNCTION_POLYNOMIAL, 2, NULL, slope}}};
     poise_builder *builder = NULL;
     poise_model *model = NULL;
     if (poise_builder_create(NULL, &builder, NULL) != POISE_OK) {
@@ -16,6 +18,7 @@ static poise_model *make_model(void)
         joint.name = names[type - 1];
         joint.parent = type > 1 ? names[type - 2] : NULL;
         joint.type = (poise_joint_type)type;
+        joint.curve = type == POISE_JOINT_CURVE ? &curve : NULL;
         if (poise_builder_add_joint(builder, &joint, NULL) != POISE_OK) {
             abort();
         }

@@ -80,6 +80,14 @@ poise_pose fuzz_pose(fuzz_bytes *bytes)
 
 static const char *const names[FUZZ_JOINTS] = {"a", "b", "c", "d", "e", "f", "g", "h"};
 
+// Turns by its coordinate, and slides along a spline of it.
+static const poise_curve knee = {
+    .axis = {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}},
+    .value = {{POISE_FUNCTION_POLYNOMIAL, 2, NULL, (const double[]){1, 0}},
+              {.count = 0},
+              {.count = 0},
+              {POISE_FUNCTION_SPLINE, 4, (const double[]){-2, -1, 1, 2}, (const double[]){0, 0.1, -0.1, 0.2}}}};
+
 static poise_joint take_joint(fuzz_bytes *bytes, int number, poise_joint_type type)
 {
     poise_joint joint = poise_joint_default();
@@ -87,6 +95,7 @@ static poise_joint take_joint(fuzz_bytes *bytes, int number, poise_joint_type ty
     joint.name = names[number];
     joint.parent = number == 0 || features % 16 == 15 ? NULL : names[features & 1 ? number - 1 : fuzz_index(bytes, number)];
     joint.type = type;
+    joint.curve = type == POISE_JOINT_CURVE ? &knee : NULL;
     joint.offset = fuzz_pose(bytes);
     joint.order = (poise_euler_order)fuzz_index(bytes, POISE_EULER_ORDER_COUNT);
     if (features & 2) {

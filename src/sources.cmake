@@ -16,6 +16,8 @@ set(poise_sources
     src/math/exponential.c
     src/math/dense.c
     src/math/spectral.c
+    src/model/curve.c
+    src/model/functions.c
     src/model/joint_table.c
     src/model/coordinates.c
     src/model/joint_check.c
@@ -26,6 +28,7 @@ set(poise_sources
     src/model/model_query.c
     src/model/limits.c
     src/model/model_error.c
+    src/kin/curve_motion.c
     src/kin/forward.c
     src/kin/forward_wide.c
     src/kin/kinematics.c
@@ -170,7 +173,16 @@ set(poise_io_sources
     src/io/c3d/c3d_write.c
     src/io/text/length_units.c
     src/io/opensim/trc.c
+    src/io/opensim/ik_setup.c
     src/io/opensim/mot.c
+    src/io/opensim/osim_build.c
+    src/io/opensim/osim_functions.c
+    src/io/opensim/osim_joints.c
+    src/io/opensim/osim_markers.c
+    src/io/opensim/osim_read.c
+    src/io/opensim/scale_tool.c
+    src/io/opensim/sensor_files.c
+    src/io/opensim/sensors.c
     src/io/dh/dh_table.c
     src/io/dh/dh_write.c
     src/io/local_pose.c
@@ -178,6 +190,7 @@ set(poise_io_sources
     src/io/json/json_document.c
     src/io/json/json_put.c
     src/io/poise/json_model.c
+    src/io/poise/json_curve.c
     src/io/poise/json_goals.c
     src/io/poise/json_read.c
     src/io/poise/json_write.c

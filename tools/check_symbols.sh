@@ -1,7 +1,7 @@
 #!/bin/sh
 # check_symbols.sh libpoise.so libpoise.a [libpoise_io.so libpoise_io.a]: what the libraries define and what they ask for.
 #
-#   shared   exports every function that its public headers declare, and nothing else: io.h belongs to libpoise_io.so,
+#   shared   exports every function that its public headers declare, and nothing else: io.h and opensim.h belong to libpoise_io.so,
 #            cuda.h to poise_cuda, all the others to libpoise.so; libpoise_io.so asks libpoise.so for nothing but what that
 #            exports
 #   static   global names begin with poise_ or pz_, or are shared maths (so3_, quat_)
@@ -67,10 +67,10 @@ check_static() {
         "$work/symbols")" "$name: data that can be written to"
 }
 
-check_shared "$1" $(ls include/poise/*.h | grep -v -E '/(io|cuda)\.h$')
+check_shared "$1" $(ls include/poise/*.h | grep -v -E '/(io|opensim|cuda)\.h$')
 check_static "$2" '^$' /dev/null
 if [ $# -ge 4 ]; then
-    check_shared "$3" include/poise/io.h
+    check_shared "$3" include/poise/io.h include/poise/opensim.h
     nm -D --defined-only "$1" | awk '{ print $NF }' | sort > "$work/core"
     nm -D --undefined-only "$3" | awk '{ print $NF }' | grep -E "$ours" | sort > "$work/asked"
     complain "$(comm -13 "$work/core" "$work/asked")" "$(basename "$3"): asks for what $(basename "$1") does not export"

@@ -114,7 +114,8 @@ poise_file *load_model(const char *name, const load_options *options)
 {
     poise_file *file = load_file(name, options);
     if (file && !file->model) {
-        complain("%s: holds no skeleton; a skeleton comes from URDF, MJCF, BVH, ASF, glTF, a DH table or JSON", name);
+        complain("%s: holds no skeleton; a skeleton comes from URDF, MJCF, OpenSim, BVH, ASF, glTF, a DH table or JSON",
+                 name);
         poise_file_destroy(file);
         return NULL;
     }

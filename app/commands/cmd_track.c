@@ -6,7 +6,6 @@
 #include "cli/whole_files.h"
 #include "commands.h"
 #include "track_jobs.h"
-#include "track_page.h"
 #include "track_print.h"
 
 #include <limits.h>
@@ -16,8 +15,8 @@
 
 // One job: what to follow, and what to write.
 typedef struct job {
-    const char *out, *report, *model_out, *deviations; // NULL: not wanted
-    poise_verdict_level accept;                        // the worst verdict of exit status 0
+    const char *out, *report, *model_out, *deviations, *errors; // NULL: not wanted
+    poise_verdict_level accept;                                 // the worst verdict of exit status 0
     track_request request;
 } job;
 
@@ -88,6 +87,7 @@ static track_request request_of(const arguments *args, const char **pairs)
     w.source_model = option_text(args, "source-model", NULL);
     w.placements = option_text(args, "placements", NULL);
     w.labels = option_text(args, "labels", NULL);
+    w.tasks = option_text(args, "tasks", NULL);
     for (const char *pair; (pair = option_text_at(args, "pair", w.pair_count)) != NULL;) {
         pairs[w.pair_count++] = pair;
     }
@@ -103,7 +103,8 @@ static track_request request_of(const arguments *args, const char **pairs)
     w.calibrate = calibrate_by_name(option_text(args, "calibrate", ""));
     w.calibration_frames = option_count(args, "calibration-frames", w.calibration_frames);
     w.track.chunk = option_count(args, "chunk", w.track.chunk);
-    w.track.robust = !option_given(args, "no-robust");
+    w.track.robust = !option_given(args, "no-robust") && !w.tasks;
+    w.track.max_turn = w.tasks ? 10.0 : w.track.max_turn; // the answer is OpenSim's: nothing is held
     w.track.outlier = option_number(args, "outlier", 0);
     w.track.smoothness = option_number(args, "smoothness", 0);
     w.track.least_markers = option_count(args, "least-markers", w.track.least_markers);
@@ -132,7 +133,7 @@ static bool write_results(const job *j, const track_result *r, const arguments *
     if (j->deviations && !track_write_deviations(r, j->deviations)) {
         return false;
     }
-    return !j->out || track_write(r, j->out);
+    return (!j->errors || track_write_errors(r, j->errors)) && (!j->out || track_write(r, j->out));
 }
 
 // The exit status of a job that was done.
@@ -341,6 +342,7 @@ static app_exit run(const arguments *args)
              .model_out = option_text(args, "save-model", NULL),
              .deviations = option_text(args, "deviations", NULL),
              .accept = level_by_name(option_text(args, "accept", "good")),
+             .errors = option_text(args, "errors", NULL),
              .request = request_of(args, pairs)};
     if (!method_by_name(option_text(args, "method", "auto"), &j.request.track.solver.method) ||
         !read_thresholds(args, &j.request.thresholds)) {
@@ -370,7 +372,11 @@ static const app_option options[] = {
     {"calibrate", 0, OPTION_CHOICE, "WHAT", .choices = "none places uniform segments",
      .help = "find marker places, and one factor for all bones or one for each (places where some are not known)"},
     {"calibration-frames", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 10000, .help = "frames to calibrate on (50)"},
-    {"placements", 0, OPTION_FILE, "FILE", .help = "JSON that says which marker sits where"},
+    {"placements", 0, OPTION_FILE, "FILE", .help = "JSON or an OpenSim MarkerSet that says which marker sits where"},
+    {"tasks", 0, OPTION_FILE, "SETUP.xml",
+     .help = "weights of markers and coordinates, and times, of OpenSim's InverseKinematicsTool; no marker is let go"},
+    {"errors", 0, OPTION_FILE, "E.sto",
+     .help = "write total squared, rms and largest marker error by frame, as OpenSim does"},
     {"labels", 0, OPTION_FILE, "FILE", .help = "a table of marker names and places beside the built-in one (help markers)"},
     {"first", 0, OPTION_COUNT, "K", .lowest = 0, .highest = INT_MAX, .help = "first frame, counted from 0 (0)"},
     {"last", 0, OPTION_COUNT, "K", .lowest = 0, .highest = INT_MAX, .help = "last frame (the recording's last)"},
@@ -405,6 +411,7 @@ static const app_example examples[] = {
     {"The same with a page to look at", "poise track scene:humanoid scene:humanoid/walk/noisy --report walk.html"},
     {"Another skeleton follows the bodies of a motion",
      "poise track scene:humanoid-euler scene:humanoid/kick --bodies -o kick.bvh"},
+    {"OpenSim's inverse kinematics", "poise track subject01.osim walk.trc --tasks subject01_Setup_IK.xml -o walk.mot"},
     {"Numbers for machines, twenty frames", "poise track scene:humanoid scene:humanoid/punch --first 20 --last 39 --json"},
     {0},
 };

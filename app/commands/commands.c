@@ -12,6 +12,7 @@ const app_command *const app_commands[] = {
     &cmd_solve,
     &cmd_track,
     &cmd_aim,
+    &cmd_scale,
     &cmd_warp,
     &cmd_stream,
     &cmd_reproduce,

@@ -16,6 +16,7 @@ extern const app_command cmd_help;
 extern const app_command cmd_info;
 extern const app_command cmd_solve;
 extern const app_command cmd_view;
+extern const app_command cmd_scale;
 extern const app_command cmd_warp;
 
 extern const app_topic topic_formats;

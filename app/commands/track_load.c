@@ -37,6 +37,9 @@ void track_release(track_result *r)
     free(r->placements);
     free(r->priors);
     free(r->q_start);
+    free(r->task);
+    free(r->task_weights);
+    free(r->unseen);
     free(r->frames);
     free(r->seconds);
     free(r->distances);
@@ -272,7 +275,8 @@ static bool find_places(const track_request *request, track_result *r)
         return false;
     }
     drop_absent(r);
-    return places_by_name(request, r);
+    bool is_opensim = r->skeleton->format == POISE_FORMAT_OSIM && r->placement_count > 0;
+    return is_opensim || places_by_name(request, r);
 }
 
 // Find the markers of the places, and speak of those that have none.
@@ -367,7 +371,9 @@ static bool take_source(const track_request *request, track_result *r, const poi
     r->markers = source->markers;
     prefer(&r->markers->scale, request->source_scale);
     source->markers = NULL;
-    return choose_frames(request, r) && match_scale(r) && find_places(request, r) && find_markers(r);
+    track_request within = *request;
+    return track_take_times(&within, r->markers) && choose_frames(&within, r) && match_scale(r) && find_places(request, r) &&
+           track_take_tasks(request, r) && find_markers(r);
 }
 
 bool track_load(const track_request *request, track_result *r)

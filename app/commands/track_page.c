@@ -1,5 +1,4 @@
 // A page about a recording that was followed: the template report.html with data put into it.
-#include "track_page.h"
 
 #include "cli/command.h"
 #include "cli/json_output.h"

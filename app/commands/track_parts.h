@@ -35,6 +35,7 @@ typedef struct track_request {
     track_calibrate calibrate;   // DECIDE
     int calibration_frames;      // 50
     poise_thresholds thresholds; // of the verdict
+    const char *tasks;           // NULL: a setup of OpenSim's inverse kinematics
     poise_track_problem track;   // its options; threads are set by `threads`
     int threads;                 // 1
 } track_request;
@@ -56,7 +57,9 @@ typedef struct track_result {
     int placement_count;
     int named; // of those: places that come from common names
     poise_places_report anatomy;
-    int first; // frame of the recording that is frame 0 here
+    double *task, *task_weights; // of coordinates, by OpenSim's tasks; NULL: none
+    bool *unseen;                // degrees of freedom that nothing sees; NULL: not asked
+    int first;                   // frame of the recording that is frame 0 here
     bool from_motion, calibrated;
     poise_calibration_report calibration;
     double *q_start;
@@ -99,6 +102,15 @@ void track_note(track_result *r, const char *format, ...) __attribute__((format(
 
 // Lengths as people read them: a number to multiply by, and its unit.
 double track_unit(const track_result *r, const char **unit);
+
+// OpenSim's tasks (track_tasks.c): its times become frames of the request; weights and values onto the skeleton; errors as
+// its .sto has them. False after one line on standard error.
+bool track_take_times(track_request *request, const poise_markers *markers);
+bool track_take_tasks(const track_request *request, track_result *r);
+bool track_write_errors(const track_result *r, const char *name);
+
+// Start where the skeleton's file has its joints, and let those that nothing sees stay there.
+bool track_take_default(track_result *r);
 
 // What was special about a frame, in words. "" for nothing.
 void track_reason(const track_result *r, int frame, char *text, size_t size);

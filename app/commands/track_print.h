@@ -2,6 +2,7 @@
 #ifndef APP_TRACK_PRINT_H
 #define APP_TRACK_PRINT_H
 
+#include "cli/arguments.h"
 #include "cli/json_output.h"
 #include "track_parts.h"
 
@@ -14,5 +15,9 @@ json_node *track_verdict_as_json(const track_result *r);
 json_node *track_sureness_as_json(const track_result *r);
 
 json_node *track_as_json(const track_result *r, const char *out, const char *report);
+
+// A page about it: everything in one file, nothing from the network. False after one line on standard error. The command
+// line is shown as the arguments say.
+bool report_write(const track_result *r, const char *name, const arguments *args);
 
 #endif

@@ -150,6 +150,9 @@ static bool track(const track_request *request, track_result *r, watch *w)
     problem.placement_count = r->placement_count;
     problem.markers = r->markers;
     problem.q_start = r->q_start;
+    problem.task = r->task;
+    problem.task_weights = r->task_weights;
+    problem.solver.locked = r->unseen;
     problem.workers = r->threads = w->threads = request->threads < MOST_WORKERS ? request->threads : MOST_WORKERS;
     problem.parallel_for = run_watched;
     problem.on_frame = on_frame;
@@ -218,7 +221,8 @@ bool track_run(const track_request *request, track_result *r)
     }
     w->nanoseconds = nanoseconds;
     poise_model_neutral(r->model, r->q_start);
-    bool works = calibrate(request, r) && track(request, r, w) && measure_times(r, w) && track_judge(request, r);
+    bool works = track_take_default(r) && calibrate(request, r) && track(request, r, w) && measure_times(r, w) &&
+                 track_judge(request, r);
     free(nanoseconds);
     free(w);
     return works;

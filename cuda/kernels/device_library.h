@@ -30,6 +30,12 @@
 
 #include "model/limits.c"
 
+// no model on a device has curves
+#include "kin/kin.h"
+void pz_kin_curve(const pz_curve *, double, mat3 *, vec3 *, spatial *, spatial *)
+{
+}
+
 #include "kin/forward.c"
 #include "kin/forward_wide.c"
 #include "kin/retract.c"

@@ -58,6 +58,9 @@ static poise_status make_task(const poise_model *model, const poise_expressive_o
     task->goal = poise_goal_orientation(body, poise_pose_identity().rotation);
     task->goal.local.rotation = quat_normalize(options->tip.rotation);
     task->nq = model->nq;
+    if (model->curve_count > 0) {
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "the device serves models without curve joints");
+    }
     made->model = model;
     poise_status status = pz_cuda_make_image(&made->samples.room, put_model, made, error);
     if (status != POISE_OK) {

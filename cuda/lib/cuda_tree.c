@@ -55,8 +55,8 @@ static poise_status check_options(const poise_model *model, const poise_solver_o
     if (o->method != POISE_METHOD_AUTO || o->prior > 0 || o->trace) {
         return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "the device serves AUTO, without prior and trace");
     }
-    if (model->has_mimic || model->nv == 0) {
-        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "the device serves models without mimic joints");
+    if (model->has_mimic || model->curve_count > 0 || model->nv == 0) {
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "the device serves models without mimic and curve joints");
     }
     if (goals > PZ_CUDA_MARKERS_PER_JOINT * model->joint_count) {
         return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "the device serves up to %d goals for each joint",

@@ -20,6 +20,7 @@
 // | C3D        | markers                   | markers (Intel, float)                      |
 // | TRC        | markers                   | markers                                     |
 // | MOT        | clip, given the model     | clip                                        |
+// | OSIM       | model, placements, posture|                                             |
 // | GLTF, GLB  | model, clip               | model, clip                                 |
 // | DH         | model                     | model, where it is a chain of 1-DoF joints  |
 // | JSON       | everything                | everything                                  |
@@ -47,6 +48,7 @@ typedef enum poise_format {
     POISE_FORMAT_GLB,
     POISE_FORMAT_DH,
     POISE_FORMAT_JSON,
+    POISE_FORMAT_OSIM,
     POISE_FORMAT_COUNT
 } poise_format;
 
@@ -72,16 +74,25 @@ typedef enum poise_bvh_positions {
 // Hand out the bytes of another file that this one names (glTF buffers, MJCF includes), valid until the read returns.
 typedef poise_status (*poise_load)(void *user, const char *name, const void **bytes, size_t *size);
 
+// Factors of a body along its own axes.
+typedef struct poise_body_scale {
+    const char *body;   // its name
+    poise_vec3 factors; // along x, y and z
+    double mass;        // that its mass is multiplied by; 0: as it is
+} poise_body_scale;
+
 // Fill with poise_read_options_default(), change what you like.
 typedef struct poise_read_options {
-    poise_format format;           // UNKNOWN: detect
-    const char *name;              // of the file, for detection and messages; may be NULL
-    const poise_model *model;      // the skeleton that an AMC or MOT moves; NULL otherwise
-    poise_bvh_positions positions; // DECIDE
-    int animation;                 // 0; GLTF, GLB: which of the animations becomes the clip
-    bool floating;                 // false; URDF, MJCF: give the root link a FREE joint instead of fixing it to the world
-    poise_load load;               // NULL: files that this one names are not read, with a warning
-    void *user;                    // handed to load
+    poise_format format;                 // UNKNOWN: detect
+    const char *name;                    // of the file, for detection and messages; may be NULL
+    const poise_model *model;            // the skeleton that an AMC or MOT moves; NULL otherwise
+    poise_bvh_positions positions;       // DECIDE
+    int animation;                       // 0; GLTF, GLB: which of the animations becomes the clip
+    const poise_body_scale *body_scales; // NULL; OSIM: factors of bodies, applied as OpenSim's ScaleTool does
+    int body_scale_count;                // 0
+    bool floating;   // false; URDF, MJCF: give the root link a FREE joint instead of fixing it to the world
+    poise_load load; // NULL: files that this one names are not read, with a warning
+    void *user;      // handed to load
 } poise_read_options;
 
 // The defaults that stand beside the members.

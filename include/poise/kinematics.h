@@ -31,6 +31,10 @@ POISE_API void poise_kinematics_destroy(poise_kinematics *kinematics); // NULL i
 // stays.
 POISE_API poise_status poise_kinematics_update(poise_kinematics *kinematics, const double *q, poise_error *error);
 
+// The pose of the body of a CURVE joint, or of one that mimics by a function, in its parent's frame, where q is the
+// coordinate of the joint, or of the one it follows. The identity for any other joint.
+POISE_API poise_pose poise_model_curve_pose(const poise_model *model, int joint, double q);
+
 // World pose of a body, or of a tool. An index out of range gives the identity.
 POISE_API poise_pose poise_kinematics_body_pose(const poise_kinematics *kinematics, int body);
 POISE_API poise_pose poise_kinematics_tool_pose(const poise_kinematics *kinematics, int tool);

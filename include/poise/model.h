@@ -24,9 +24,10 @@
 // | FREE              | 7  | 6  | x y z; quaternion x y z w                      | translation, then the quaternion        |
 // | FREE_EXPMAP       | 6  | 6  | x y z; rotation vector                         | translation, then exp(v)                |
 // | FREE_EULER        | 6  | 6  | x y z; angles, outermost first                 | translation, then Euler                 |
+// | CURVE             | 1  | 1  | what its functions take: an angle, a length    | slides and turns by functions of it     |
 //
-// A revolute or prismatic joint may also mimic another one: q = multiplier * q_other + offset, with no coordinate of its
-// own.
+// A revolute, prismatic or curve joint may also mimic another one: q = multiplier * q_other + offset, or a function of
+// q_other, with no coordinate of its own.
 //
 // **Threads.** A builder belongs to one thread at a time. A model never changes: any number of threads may use it at once.
 #ifndef POISE_MODEL_H
@@ -58,6 +59,7 @@ typedef enum poise_joint_type {
     POISE_JOINT_FREE,
     POISE_JOINT_FREE_EXPMAP,
     POISE_JOINT_FREE_EULER,
+    POISE_JOINT_CURVE,
     POISE_JOINT_TYPE_COUNT
 } poise_joint_type;
 
@@ -81,27 +83,56 @@ typedef enum poise_euler_order {
     POISE_EULER_ORDER_COUNT
 } poise_euler_order;
 
+// The kinds of functions of one coordinate.
+typedef enum poise_function_kind {
+    POISE_FUNCTION_POLYNOMIAL = 0, // y holds the coefficients, highest power first; x is not used
+    POISE_FUNCTION_SPLINE, // cubic through the points, with continuous second derivatives: SIMM's spline, which is OpenSim's
+    POISE_FUNCTION_LINES   // straight lines from point to point
+} poise_function_kind;
+
+// A function of one coordinate. Beyond its first and last point a spline goes on as a straight line with its slope there,
+// and lines go on as they are.
+typedef struct poise_function {
+    poise_function_kind kind;
+    int count;       // of coefficients or points; 0: the function is 0
+    const double *x; // SPLINE, LINES: where the points are, each larger than the one before
+    const double *y; // the values there, or the coefficients
+} poise_function;
+
+// What moves a CURVE joint: all six are functions of its one coordinate.
+//
+//   motion(q) = translate(f3 u3 + f4 u4 + f5 u5) R(u0, f0) R(u1, f1) R(u2, f2)
+//
+// A knee rolls as it bends: f2 the angle itself, f3 and f4 splines of it.
+typedef struct poise_curve {
+    poise_vec3 axis[6];      // u: turns 0..2, slides 3..5; in the joint's axes; any length but 0 where there is a function
+    poise_function value[6]; // f
+} poise_curve;
+
 // One joint and the body it carries. Start from poise_joint_default() and set what differs.
 typedef struct poise_joint {
-    const char *name;        // of the joint; required, unique among joints; copied
-    const char *body;        // of the body; NULL: the joint's name; unique among bodies; copied
-    const char *parent;      // name of the parent body; NULL: attached to the world. May be added later.
-    poise_joint_type type;   // the table above
-    poise_pose offset;       // of the joint's frame in the parent body's frame; body frame = joint frame at q = 0
-    poise_vec3 axis;         // REVOLUTE, PRISMATIC, UNIVERSAL: in the joint's frame; any length but 0. Default z.
-    poise_vec3 axis2;        // UNIVERSAL: second axis, orthogonal to the first. Default x.
-    poise_quat axes;         // every other type: frame that its x, y, z refer to, in the joint's frame: A M(q) A^-1
-    poise_euler_order order; // BALL_EULER, FREE_EULER
-    double lower[7];         // limits by coordinate, in the order of q; default -infinity. Not for quaternions.
-    double upper[7];         // default +infinity
-    double swing[2];         // SWING_TWIST: half-axes of the swing ellipse (q0/swing[0])^2 + (q1/swing[1])^2 <= 1, each in
-                             // (0, pi); default infinity: no ellipse. Set both or none; lower and upper of q0 and q1
-                             // must then include 0.
-    const char *mimic;       // REVOLUTE, PRISMATIC: name of the joint of one degree of freedom to follow; NULL: none
-    double mimic_multiplier; // default 1
-    double mimic_offset;     // default 0
-    double mass;             // of the body; default 0. Only its share of the total matters (centre-of-mass goals).
-    poise_vec3 mass_center;  // in the body's frame
+    const char *name;         // of the joint; required, unique among joints; copied
+    const char *body;         // of the body; NULL: the joint's name; unique among bodies; copied
+    const char *parent;       // name of the parent body; NULL: attached to the world. May be added later.
+    poise_joint_type type;    // the table above
+    poise_pose offset;        // of the joint's frame in the parent body's frame; body frame = joint frame at q = 0
+    poise_vec3 axis;          // REVOLUTE, PRISMATIC, UNIVERSAL: in the joint's frame; any length but 0. Default z.
+    poise_vec3 axis2;         // UNIVERSAL: second axis, orthogonal to the first. Default x.
+    poise_quat axes;          // every other type: frame that its x, y, z refer to, in the joint's frame: A M(q) A^-1
+    poise_euler_order order;  // BALL_EULER, FREE_EULER
+    double lower[7];          // limits by coordinate, in the order of q; default -infinity. Not for quaternions.
+    double upper[7];          // default +infinity
+    double swing[2];          // SWING_TWIST: half-axes of the swing ellipse (q0/swing[0])^2 + (q1/swing[1])^2 <= 1, each in
+                              // (0, pi); default infinity: no ellipse. Set both or none; lower and upper of q0 and q1
+                              // must then include 0.
+    const poise_curve *curve; // CURVE: its axes and functions, copied; NULL for other types
+    const char *mimic;        // REVOLUTE, PRISMATIC, CURVE: name of the joint of one degree of freedom to follow; NULL: none
+    double mimic_multiplier;  // default 1
+    double mimic_offset;      // default 0
+    const poise_function *mimic_function; // q = f(q_other) instead of multiplier and offset, copied; NULL: none. Such a
+                                          // joint takes no limits: give them to the one it follows
+    double mass;            // of the body; default 0. Only its share of the total matters (centre-of-mass goals).
+    poise_vec3 mass_center; // in the body's frame
 } poise_joint;
 
 // A fixed joint at its parent's origin, no limits, no mass.
@@ -207,7 +238,7 @@ typedef struct poise_coordinate {
     int place;         // among the numbers of that joint
     const char *name;  // in files: "tx", "rz", "qw", "angle"
     const char *label; // for people: "x", "turn Z", "quat w"; "" where the joint has only one
-    poise_unit unit;   // NONE for a component of a quaternion
+    poise_unit unit;   // NONE for a component of a quaternion, and for a curve's that is neither angle nor length
 } poise_coordinate;
 
 // Coordinate i of a configuration. Out of range: POISE_NONE and NULL names.

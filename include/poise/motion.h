@@ -62,6 +62,7 @@ typedef struct poise_markers {
     int frames, count;         // of markers
     double rate;               // frames per second, > 0
     int first_frame;           // number of frame 0 in the recording
+    double start_time;         // of frame 0, seconds
     poise_scale scale;         // of the positions
     poise_vec3 *position;      // frames x count, row by row; NaN in all three where a marker was not seen
     float *residual;           // frames x count: what the recording system says of each point; NULL: it says nothing

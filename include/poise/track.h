@@ -63,9 +63,14 @@ typedef struct poise_track_problem {
     double smoothness;            // 0: weight of staying near the last frame (goal SMOOTHNESS), against markers of weight 1
     const double *posture;        // NULL: nv weights >= 0 of the neutral configuration against markers of weight 1, such as
                                   // poise_posture_weights gives: they hold what no marker sees
-    double max_turn;              // 0.5 rad: more than this in one frame, with gaps or outliers, is not believed
-    int chunk;                    // 500: frames that poise_track gives to one worker; the answer depends on it
-    int workers;                  // 1: as in batch.h
+    const double *task;           // NULL; nq values that coordinates are held near, for task_frames frames one after another
+    int task_frames;              // 1: the same for all frames, or as many as the recording has
+    const double
+        *task_weights; // NULL: none; nv weights >= 0 of their squares, against the markers' weighted mean: OpenSim's
+                       // tasks. With them gaps add no pull to the last frame
+    double max_turn;   // 0.5 rad: more than this in one frame, with gaps or outliers, is not believed
+    int chunk;         // 500: frames that poise_track gives to one worker; the answer depends on it
+    int workers;       // 1: as in batch.h
     poise_parallel_for parallel_for;                     // NULL: the calling thread does it all
     void *user;                                          // handed to parallel_for and on_frame
     void (*on_frame)(void *user, int frame, int worker); // NULL; poise_track calls it after each pass over a frame, on the

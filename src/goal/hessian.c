@@ -262,7 +262,7 @@ poise_status poise_objective_multiply(poise_objective *objective, poise_hessian 
     return POISE_OK;
 }
 
-// With mimics, axes of one dof on one path add their mutual entries too, so the diagonal comes from the rows.
+// Where followers count, axes of one dof on one path add their mutual entries too, so the diagonal comes from the rows.
 static void add_diagonal_row(void *user, const poise_objective *o, int axis, const double *entries)
 {
     const poise_model *model = o->kin.model;
@@ -282,10 +282,10 @@ static void tree_diagonal(const poise_objective *o, poise_hessian kind, double *
     const poise_model *model = o->kin.model;
     for (int s = 0; s < model->step_count; ++s) {
         const pz_step *step = &model->steps[s];
-        for (int n = 0; n < pz_step_nv(step->kind); ++n) {
-            int i = step->axis + n;
+        for (int n = 0; step->own && n < pz_step_nv(step->kind); ++n) {
+            int i = step->axis + n, dof = model->axes[i].dof;
             double block = pz_step_is_block(step->kind) ? pz_block_entry(&o->block[kind][step->block], n, n) : 0.0;
-            diagonal[i] = spatial_dot(o->kin.S[i], o->c[kind][i]) + block + o->diagonal[i];
+            diagonal[dof] = spatial_dot(o->kin.S[i], o->c[kind][i]) + block + o->diagonal[dof];
         }
     }
 }
@@ -297,7 +297,7 @@ poise_status pz_objective_diagonal(const poise_objective *objective, poise_hessi
     }
     const poise_objective *o = objective;
     size_t n = (size_t)o->kin.model->nv;
-    if (o->kin.model->has_mimic) {
+    if (o->moves_followers) {
         memset(diagonal, 0, n * sizeof *diagonal);
         for_each_row(o, kind, add_diagonal_row, diagonal);
     } else {

@@ -41,7 +41,7 @@ void pz_objective_lay_out(poise_objective *o, const poise_model *model, int coup
     o->coupled_capacity = coupled_goals;
     o->gradient = pz_arena_take(arena, nv, sizeof *o->gradient);
     o->sums = pz_arena_take(arena, (size_t)model->joint_count, sizeof *o->sums);
-    o->own_markers.any = o->own_markers.all = false;
+    o->own_markers.any = o->own_markers.all = o->moves_followers = false;
     o->markers = &o->own_markers;
     pz_markers_lay_out(&o->own_markers, model, arena);
     o->extras = pz_arena_take(arena, (size_t)model->joint_count, sizeof *o->extras);
@@ -93,6 +93,14 @@ void poise_objective_destroy(poise_objective *objective)
     }
 }
 
+// Does a goal see a body that moves with a follower? Where none does, nothing of H lies beside the tree.
+static bool moves_followers(const poise_model *model, const poise_goal *goal)
+{
+    int needs = pz_goal_row_of(goal->kind)->needs;
+    bool is_below = (needs & PZ_NEEDS_BODY) && goal->body != POISE_WORLD && model->joints[goal->body].below_mimic;
+    return is_below || (needs & PZ_NEEDS_COUPLING);
+}
+
 poise_status poise_objective_set_goals(poise_objective *objective, const poise_goal *goals, int count, poise_error *error)
 {
     if (!objective || count < 0 || (count > 0 && !goals)) {
@@ -113,6 +121,11 @@ poise_status poise_objective_set_goals(poise_objective *objective, const poise_g
                             "%d goals tie bodies together, but the objective was made for %d: raise coupled_goals", coupled,
                             objective->coupled_capacity);
     }
+    const poise_model *model = objective->kin.model;
+    objective->moves_followers = model->has_mimic && model->curve_count == 0; // without curves as ever, bit for bit
+    for (int i = 0; i < count && model->has_mimic && !objective->moves_followers; ++i) {
+        objective->moves_followers = moves_followers(model, &goals[i]);
+    }
     pz_markers_condense(&objective->own_markers, objective->kin.model, goals, count);
     objective->markers = &objective->own_markers;
     objective->goals = goals;
@@ -126,6 +139,7 @@ void pz_objective_share_goals(const poise_objective *from, poise_objective *to)
     to->goals = from->goals;
     to->goal_count = from->goal_count;
     to->markers = from->markers;
+    to->moves_followers = from->moves_followers;
     to->level = POISE_LEVEL_COST;
 }
 
@@ -223,6 +237,24 @@ static void make_forces(const poise_objective *o, poise_hessian kind)
     }
 }
 
+// A curve's axis does not pass through p: what is left of its motion is a slide.
+static void add_curve_forces(const poise_objective *o, poise_hessian kind)
+{
+    const poise_model *model = o->kin.model;
+    bool exact = kind == POISE_HESSIAN_EXACT;
+    for (int s = 0; s < model->step_count; ++s) {
+        const pz_step *step = &model->steps[s];
+        if (step->kind == PZ_CURVE) {
+            int k = model->axes[step->axis].joint;
+            const pz_sum *sum = &o->sums[k];
+            spatial S = o->kin.S[step->axis];
+            vec3 slide = v3_sub(S.v, v3_cross(o->kin.p[k], S.w));
+            wrench more = slide_force(sum_lever(sum, exact, exact), sum->n, slide);
+            o->c[kind][step->axis] = wrench_add(o->c[kind][step->axis], more);
+        }
+    }
+}
+
 static void add_extra_forces(const poise_objective *o, poise_hessian kind)
 {
     const poise_model *model = o->kin.model;
@@ -237,6 +269,9 @@ const wrench *pz_forces(const poise_objective *o, poise_hessian kind)
 {
     if (!o->made[kind]) {
         make_forces(o, kind);
+        if (o->kin.model->curve_count > 0) {
+            add_curve_forces(o, kind);
+        }
         if (o->has_extras) {
             add_extra_forces(o, kind);
         }
@@ -245,15 +280,20 @@ const wrench *pz_forces(const poise_objective *o, poise_hessian kind)
     return o->c[kind];
 }
 
-// What the exact Hessian has within rotation blocks.
+// What the exact Hessian has within blocks: for a curve g . D.
 static void correct_blocks(poise_objective *o)
 {
     const poise_model *model = o->kin.model;
     for (int s = 0; model->block_count > 0 && s < model->step_count; ++s) {
         const pz_step *step = &model->steps[s];
-        if (pz_step_is_block(step->kind)) {
-            int joint = model->axes[step->axis].joint;
-            sym3 *exact = &o->block[POISE_HESSIAN_EXACT][step->block];
+        if (!pz_step_is_block(step->kind)) {
+            continue;
+        }
+        int joint = model->axes[step->axis].joint;
+        sym3 *exact = &o->block[POISE_HESSIAN_EXACT][step->block];
+        if (step->kind == PZ_CURVE) {
+            exact->xx += spatial_dot(o->kin.D[step->value], o->sums[joint].g);
+        } else {
             *exact = sym3_add(*exact, block_correction(&o->kin.blocks[step->block], &o->kin.S[step->axis],
                                                        pz_step_nv(step->kind), o->kin.p[joint], o->sums[joint].g));
         }

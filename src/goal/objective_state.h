@@ -17,6 +17,7 @@ struct poise_objective {
     pz_owned owned;
     const poise_goal *goals;
     int goal_count;
+    bool moves_followers;    // some goal sees a body that moves with a mimic joint
     const poise_goal *prior; // one more goal, or NULL
     int coupled_capacity;    // goals that may add rows
     poise_level level;       // of the last evaluation
@@ -53,6 +54,12 @@ PZ_DEVICE poise_status pz_objective_evaluate(poise_objective *o, const double *q
 
 // The wrenches c of one kind, for the last evaluation.
 PZ_DEVICE const wrench *pz_forces(const poise_objective *o, poise_hessian kind);
+
+// Has H entries beside the tree: of followers, or of goals that tie bodies together?
+static inline bool pz_is_beside_tree(const poise_objective *o)
+{
+    return o->moves_followers || o->row_count > 0;
+}
 
 // poise_objective_hessian without its checks.
 PZ_DEVICE void pz_objective_hessian(const poise_objective *o, poise_hessian kind, double *H);

@@ -42,7 +42,7 @@ static vec3 nearer(vec3 v, vec3 to)
 // q - target of a step that is not a quaternion.
 static void offsets(const poise_kinematics *kin, const poise_goal *goal, const pz_step *step, double off[3])
 {
-    if (!pz_step_is_block(step->kind)) {
+    if (pz_step_nq(step->kind) == 1) {
         double last = goal->q[step->q];
         off[0] = kin->q[step->q] - (extrapolates(goal) ? 2.0 * last - goal->q_before[step->q] : last);
         return;

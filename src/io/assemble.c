@@ -70,7 +70,7 @@ const char *pz_name_set_new(pz_pool *pool, pz_name_set *set, const char *base)
 
 static bool has_one_coordinate(const poise_joint *joint)
 {
-    return joint->type == POISE_JOINT_REVOLUTE || joint->type == POISE_JOINT_PRISMATIC;
+    return joint->type == POISE_JOINT_REVOLUTE || joint->type == POISE_JOINT_PRISMATIC || joint->type == POISE_JOINT_CURVE;
 }
 
 // q = m q_l + c with q_l = m_l q_r + c_l is q = (m m_l) q_r + (m c_l + c).

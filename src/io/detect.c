@@ -38,6 +38,8 @@ static poise_format detect_xml(const char *at, const char *end)
             return POISE_FORMAT_URDF;
         } else if (starts_with(at, end, "mujoco")) {
             return POISE_FORMAT_MJCF;
+        } else if (starts_with(at, end, "OpenSimDocument")) {
+            return POISE_FORMAT_OSIM;
         } else {
             return POISE_FORMAT_UNKNOWN;
         }

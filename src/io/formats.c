@@ -15,6 +15,7 @@ static const pz_format_row rows[POISE_FORMAT_COUNT] = {
     [POISE_FORMAT_GLB] = {"glb", ".glb", pz_read_gltf, pz_write_glb},
     [POISE_FORMAT_DH] = {"dh", ".csv", pz_read_dh, pz_write_dh},
     [POISE_FORMAT_JSON] = {"json", ".json", pz_read_json, pz_write_json},
+    [POISE_FORMAT_OSIM] = {"osim", ".osim", pz_read_osim, NULL},
 };
 
 const pz_format_row *pz_format_row_of(poise_format format)

@@ -9,6 +9,7 @@ void pz_kin_layout(poise_kinematics *kin, const poise_model *model, pz_arena *ar
     kin->p = pz_arena_take(arena, (size_t)model->joint_count + 1, sizeof *kin->p);
     kin->S = pz_arena_take(arena, (size_t)model->axis_count, sizeof *kin->S);
     kin->blocks = pz_arena_take(arena, (size_t)model->block_count, sizeof *kin->blocks);
+    kin->D = pz_arena_take(arena, (size_t)model->curve_count, sizeof *kin->D);
     kin->value = pz_arena_take(arena, (size_t)model->value_count + SWEEP_SPARE, sizeof *kin->value);
     kin->sine = pz_arena_take(arena, (size_t)model->turn_count + SWEEP_SPARE, sizeof *kin->sine);
     kin->cosine = pz_arena_take(arena, (size_t)model->turn_count + SWEEP_SPARE, sizeof *kin->cosine);

@@ -94,6 +94,11 @@ REAL_KERNEL void sweep_block(real_kinematics *kin, const pz_step *step, sweep_fr
         sweep_quaternion(&R, q, p, block, S);
     } else if (step->kind == PZ_EXPMAP) {
         sweep_exponential(&R, (real3){q[0], q[1], q[2]}, 3, p, block, S);
+#if REAL_WIDTH == 1 // lanes leave models with curves to one configuration at a time
+    } else if (step->kind == PZ_CURVE) {
+        pz_kin_curve(&kin->model->curves[step->value], q[0], &R, &p, S, &kin->D[step->value]);
+        f->p = pack3_of(p);
+#endif
     } else {
         sweep_exponential(&R, (real3){q[0], q[1], real_of(0.0)}, 2, p, block, S);
     }

@@ -27,6 +27,7 @@ struct poise_kinematics {
     vec3 *p;     // by joint: position, relative to the reference point
     spatial *S;  // by axis: motion axis about the reference point
     pz_block *blocks;
+    spatial *D;            // by curve: dS/dq with everything above held
     double *value;         // by value: angle or length
     double *sine, *cosine; // by turn
 };
@@ -37,6 +38,9 @@ PZ_DEVICE void pz_kin_layout(poise_kinematics *kin, const poise_model *model, pz
 // The forward sweep for a q that pz_model_accepts; q may be kin->q. The second: of kin->q, with wider registers.
 PZ_DEVICE void pz_kin_sweep(poise_kinematics *kin, const double *q);
 PZ_DEVICE void pz_kin_sweep_wide(poise_kinematics *kin);
+
+// What a curve does to the frame R, p before it, at the coordinate q: R and p after it, its axis S and D = dS/dq.
+PZ_DEVICE void pz_kin_curve(const pz_curve *curve, double q, mat3 *R, vec3 *p, spatial *S, spatial *D);
 
 // A point fixed in a body, relative to the reference point, and a direction. POISE_WORLD is a body that does not move.
 static inline vec3 pz_kin_direction(const poise_kinematics *kin, int body, vec3 local)

@@ -11,7 +11,11 @@
 //   D_ij = R_before ( db (v_j v x e_i + v_i v x e_j)/2 + dc (v_j v x (v x e_i) + v_i v x (v x e_j))/2
 //                     + c (v delta_ij - (e_i v_j + e_j v_i)/2) )
 //
-// A quaternion's step starts at v = 0, where D = 0. Source of the ordered form: Erleben & Andrews 2018, eq. (22)-(27) and
+// A quaternion's step starts at v = 0, where D = 0. The axis of a curve changes with its own coordinate (curve_motion.c):
+//
+//   K_ii = w_i x J_i + D_w x x + D_v
+//
+// Source of the ordered form: Erleben & Andrews 2018, eq. (22)-(27) and
 // Table 2, read with h upstream of k.
 #include "kin/kin.h"
 
@@ -70,16 +74,27 @@ static const pz_block *block_of(const poise_kinematics *kin, int axis, int *numb
     return NULL;
 }
 
+// dS/dq of an axis that is a curve's, or NULL.
+static const spatial *curve_of(const poise_kinematics *kin, int axis)
+{
+    const pz_joint *joint = &kin->model->joints[kin->model->axes[axis].joint];
+    const pz_step *step = &kin->model->steps[joint->step_begin];
+    return step->kind == PZ_CURVE ? &kin->D[step->value] : NULL;
+}
+
 // The row of entries of axis i with every axis at or above it.
 static void add_row(const poise_kinematics *kin, int i, vec3 x, double *K)
 {
     const poise_model *model = kin->model;
     vec3 J_i = pz_velocity(kin->S[i], x);
     int number_i = 0, number_h = 0;
-    const pz_block *block = block_of(kin, i, &number_i);
+    const spatial *curve = curve_of(kin, i);
+    const pz_block *block = curve ? NULL : block_of(kin, i, &number_i);
     for (int h = i; h >= 0; h = model->axes[h].parent) {
         vec3 k = v3_cross(kin->S[h].w, J_i);
-        if (block && block_of(kin, h, &number_h) == block) {
+        if (h == i && curve) {
+            k = v3_add(k, pz_velocity(*curve, x));
+        } else if (block && block_of(kin, h, &number_h) == block) {
             vec3 other = v3_cross(kin->S[i].w, pz_velocity(kin->S[h], x));
             vec3 arm = v3_sub(x, kin->p[model->axes[i].joint]);
             k = v3_add(v3_combine(0.5, k, 0.5, other), v3_cross(block_curvature(block, number_h, number_i), arm));

@@ -59,6 +59,13 @@ poise_status poise_builder_create(const poise_allocator *allocator, poise_builde
     return POISE_OK;
 }
 
+static void release_functions(const poise_builder *builder, int first)
+{
+    for (int i = first; i < builder->joint_count; ++i) {
+        pz_release(pz_builder_allocator(builder), builder->joints[i].functions);
+    }
+}
+
 void poise_builder_destroy(poise_builder *builder)
 {
     if (!builder) {
@@ -66,6 +73,7 @@ void poise_builder_destroy(poise_builder *builder)
     }
     poise_allocator copy = builder->allocator;
     const poise_allocator *allocator = builder->has_allocator ? &copy : NULL;
+    release_functions(builder, 0);
     pz_release(allocator, builder->joints);
     pz_release(allocator, builder->tools);
     pz_release(allocator, builder->text);
@@ -180,6 +188,7 @@ void pz_builder_take_back(poise_builder *builder, int joint_count, size_t text_s
     if (builder->joint_count == joint_count) {
         return;
     }
+    release_functions(builder, joint_count);
     builder->joint_count = joint_count;
     builder->text_size = text_size;
     fill_names(builder, &builder->joint_names, joint_count, pz_builder_joint_name_at);
@@ -206,13 +215,20 @@ poise_status poise_builder_add_joint(poise_builder *builder, const poise_joint *
         return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": there is a body \"%s\" already", joint->name, body);
     }
     size_t text = text_length(joint->name) + text_length(body) + text_length(joint->parent) + text_length(joint->mimic);
+    size_t size = pz_functions_size(&checked);
+    void *functions = NULL;
     if (!grow_joints(builder) || !grow_text(builder, text) ||
         !grow_names(builder, &builder->joint_names, builder->joint_count, pz_builder_joint_name_at) ||
-        !grow_names(builder, &builder->body_names, builder->joint_count, pz_builder_body_name_at)) {
+        !grow_names(builder, &builder->body_names, builder->joint_count, pz_builder_body_name_at) ||
+        (size > 0 && !(functions = pz_allocate(pz_builder_allocator(builder), size)))) {
         return pz_error_set(error, POISE_ERROR_MEMORY, "joint \"%s\": out of memory", joint->name);
     }
     pz_joint_entry *entry = &builder->joints[builder->joint_count];
+    if (functions) {
+        pz_functions_copy(&checked, functions);
+    }
     entry->joint = checked;
+    entry->functions = functions;
     entry->name = keep_text(builder, joint->name);
     entry->body = keep_text(builder, body);
     entry->parent = keep_text(builder, joint->parent);

@@ -7,11 +7,17 @@
 // A text in the pool; PZ_NO_TEXT for none.
 #define PZ_NO_TEXT SIZE_MAX
 
-// A description whose texts live in the pool: the pointers in `joint` are not used.
+// A description whose texts live in the pool: the pointers to texts in `joint` are not used.
 typedef struct pz_joint_entry {
     poise_joint joint;
     size_t name, body, parent, mimic;
+    void *functions; // what `joint.curve` and `joint.mimic_function` point to, or NULL
 } pz_joint_entry;
+
+// Bytes for a copy of a joint's curve and mimic_function with their numbers, 0 without; and the copy, after which the joint
+// points to it. Axes are made unit.
+size_t pz_functions_size(const poise_joint *joint);
+void pz_functions_copy(poise_joint *joint, void *memory);
 
 typedef struct pz_tool_entry {
     poise_tool tool;

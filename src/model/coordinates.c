@@ -44,6 +44,7 @@ static const part parts[POISE_JOINT_TYPE_COUNT][7] = {
     [POISE_JOINT_FREE] = {SLIDES, QUATERNION},
     [POISE_JOINT_FREE_EXPMAP] = {SLIDES, VECTOR},
     [POISE_JOINT_FREE_EULER] = {SLIDES, EULER},
+    [POISE_JOINT_CURVE] = {{"value", "", POISE_UNIT_NONE}}, // by its functions
 };
 
 // The turn number `turn` of an order; a second turn about an axis has a name of its own.
@@ -56,6 +57,18 @@ static void name_turn(poise_euler_order order, int turn, poise_coordinate *out)
     int axis = (int)steps[turn] - (int)PZ_TURN_X;
     out->name = turn == 2 && steps[0] == steps[2] ? again[axis] : names[axis];
     out->label = labels[axis];
+}
+
+// Some axes of a curve, from `first` on, move by +-q itself: then q is an angle, or a length.
+static bool has_plain_axis(const poise_curve *curve, int first)
+{
+    for (int i = first; curve && i < first + 3; ++i) {
+        const poise_function *f = &curve->value[i];
+        if (f->kind == POISE_FUNCTION_POLYNOMIAL && f->count == 2 && fabs(f->y[0]) == 1.0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 poise_coordinate poise_joint_coordinate(const poise_joint *joint, int place)
@@ -72,6 +85,11 @@ poise_coordinate poise_joint_coordinate(const poise_joint *joint, int place)
     bool is_euler = joint->type == POISE_JOINT_BALL_EULER || (joint->type == POISE_JOINT_FREE_EULER && place >= 3);
     if (is_euler && (unsigned)joint->order < POISE_EULER_ORDER_COUNT) {
         name_turn(joint->order, place % 3, &out);
+    }
+    if (has_plain_axis(joint->curve, 0)) {
+        out.name = "angle", out.unit = POISE_UNIT_ANGLE;
+    } else if (has_plain_axis(joint->curve, 3)) {
+        out.name = "length", out.unit = POISE_UNIT_LENGTH;
     }
     return out;
 }

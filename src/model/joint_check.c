@@ -71,6 +71,28 @@ static poise_status check_axes(poise_joint *joint, poise_error *error)
     return check_quat(&joint->axes, "joint", joint->name, "axes", error);
 }
 
+// Axes of functions that are there; those of others may be anything.
+static poise_status check_curve(const poise_joint *joint, poise_error *error)
+{
+    static const char *const names[] = {"turn 1", "turn 2", "turn 3", "slide 1", "slide 2", "slide 3"};
+    if ((joint->type == POISE_JOINT_CURVE) != (joint->curve != NULL)) {
+        return pz_error_set(error, POISE_ERROR_MODEL,
+                            joint->curve ? "joint \"%s\": only curve joints take a curve" : "joint \"%s\": give it a curve",
+                            joint->name);
+    }
+    for (int i = 0; joint->curve && i < 6; ++i) {
+        vec3 axis = joint->curve->axis[i];
+        poise_status status = pz_function_check(&joint->curve->value[i], joint->name, names[i], error);
+        if (status == POISE_OK && joint->curve->value[i].count > 0) {
+            status = check_axis(&axis, joint->name, names[i], error);
+        }
+        if (status != POISE_OK) {
+            return status;
+        }
+    }
+    return POISE_OK;
+}
+
 static poise_status check_limits(const poise_joint *joint, poise_error *error)
 {
     pz_step_kind steps[PZ_MAX_STEPS];
@@ -121,13 +143,39 @@ static poise_status check_swing(const poise_joint *joint, poise_error *error)
     return POISE_OK;
 }
 
+static poise_status check_mimic_function(const poise_joint *joint, poise_error *error)
+{
+    if (!joint->mimic) {
+        return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": mimic_function without a joint to mimic", joint->name);
+    }
+    if (joint->mimic_multiplier != 1.0 || joint->mimic_offset != 0.0) {
+        return pz_error_set(error, POISE_ERROR_MODEL,
+                            "joint \"%s\": give it a multiplier and an offset, or a mimic_function, not both", joint->name);
+    }
+    if (is_finite(joint->lower[0]) || is_finite(joint->upper[0])) {
+        return pz_error_set(error, POISE_ERROR_MODEL,
+                            "joint \"%s\": follows \"%s\" by a function, which takes no limits; give them to that one",
+                            joint->name, joint->mimic);
+    }
+    if (joint->mimic_function->count < 1) {
+        return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": mimic_function has no numbers", joint->name);
+    }
+    return pz_function_check(joint->mimic_function, joint->name, "mimic_function", error);
+}
+
 static poise_status check_mimic(const poise_joint *joint, poise_error *error)
 {
+    if (joint->mimic_function) {
+        poise_status status = check_mimic_function(joint, error);
+        if (status != POISE_OK) {
+            return status;
+        }
+    }
     if (!joint->mimic) {
         return POISE_OK;
     }
-    if (joint->type != POISE_JOINT_REVOLUTE && joint->type != POISE_JOINT_PRISMATIC) {
-        return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": only revolute and prismatic joints can mimic",
+    if (joint->type != POISE_JOINT_REVOLUTE && joint->type != POISE_JOINT_PRISMATIC && joint->type != POISE_JOINT_CURVE) {
+        return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": only revolute, prismatic and curve joints can mimic",
                             joint->name);
     }
     if (!in_range(joint->mimic_multiplier) || !in_range(joint->mimic_offset)) {
@@ -154,6 +202,9 @@ poise_status pz_joint_check(poise_joint *joint, poise_error *error)
     poise_status status = check_quat(&joint->offset.rotation, "joint", joint->name, "offset", error);
     if (status == POISE_OK) {
         status = check_axes(joint, error);
+    }
+    if (status == POISE_OK) {
+        status = check_curve(joint, error);
     }
     if (status == POISE_OK) {
         status = check_limits(joint, error);

@@ -19,6 +19,7 @@ static const pz_joint_row table[POISE_JOINT_TYPE_COUNT] = {
                                 6,
                                 {PZ_SLIDE_X, PZ_SLIDE_Y, PZ_SLIDE_Z, PZ_TURN_X, PZ_TURN_Y, PZ_TURN_Z},
                                 true},
+    [POISE_JOINT_CURVE] = {"curve", 1, {PZ_CURVE}, false},
 };
 
 static const pz_step_kind euler_steps[POISE_EULER_ORDER_COUNT][3] = {

@@ -10,8 +10,27 @@
 // ---- Sizes and layout ----------------------------------------------------------------------------------------------------
 
 typedef struct counts {
-    size_t joints, steps, axes, turns, slides, nq, nv, tools, text;
+    size_t joints, steps, axes, turns, slides, curves, numbers, nq, nv, tools, text;
 } counts;
+
+// The steps of a joint; one that follows by a function is a curve, whatever its type.
+static int steps_of(const poise_joint *joint, pz_step_kind steps[PZ_MAX_STEPS])
+{
+    int count = pz_joint_steps(joint->type, joint->order, steps);
+    steps[0] = joint->mimic_function ? PZ_CURVE : steps[0];
+    return count;
+}
+
+// Numbers of the functions of a joint, as given and packed. Beside those there are two of a linear function: of a mimic's
+// multiplier and offset, or of a turn or slide that follows by a function.
+static size_t numbers_of(const poise_joint *joint)
+{
+    size_t count = pz_functions_size(joint) / sizeof(double) + 2 + 2;
+    for (int i = 0; joint->curve && i < 6; ++i) {
+        count += pz_function_room(&joint->curve->value[i]);
+    }
+    return count + (joint->mimic_function ? pz_function_room(joint->mimic_function) : 0);
+}
 
 static counts count_all(const poise_builder *builder)
 {
@@ -19,8 +38,12 @@ static counts count_all(const poise_builder *builder)
     for (int e = 0; e < builder->joint_count; ++e) {
         const pz_joint_entry *entry = &builder->joints[e];
         pz_step_kind steps[PZ_MAX_STEPS];
-        int step_count = pz_joint_steps(entry->joint.type, entry->joint.order, steps);
+        int step_count = steps_of(&entry->joint, steps);
         bool own = entry->mimic == PZ_NO_TEXT;
+        if (step_count == 1 && steps[0] == PZ_CURVE) {
+            n.curves += 1;
+            n.numbers += numbers_of(&entry->joint);
+        }
         for (int s = 0; s < step_count; ++s) {
             n.axes += (size_t)pz_step_nv(steps[s]);
             n.turns += pz_step_is_turn(steps[s]);
@@ -43,6 +66,8 @@ static void lay_out(poise_model *model, const counts *n, pz_arena *arena)
     model->value_q = pz_arena_take(arena, n->turns + n->slides, sizeof *model->value_q);
     model->value_factor = pz_arena_take(arena, n->turns + n->slides, sizeof *model->value_factor);
     model->value_offset = pz_arena_take(arena, n->turns + n->slides, sizeof *model->value_offset);
+    model->curves = pz_arena_take(arena, n->curves, sizeof *model->curves);
+    model->numbers = pz_arena_take(arena, n->numbers, sizeof *model->numbers);
     model->lower = pz_arena_take(arena, n->nq, sizeof *model->lower);
     model->upper = pz_arena_take(arena, n->nq, sizeof *model->upper);
     model->given = pz_arena_take(arena, n->joints, sizeof *model->given);
@@ -83,6 +108,9 @@ static mat3 frame_about(vec3 a)
 static mat3 line_up(const poise_joint *joint, pz_step_kind *steps)
 {
     int first = coordinate_axis(joint->axis);
+    if (joint->mimic_function && joint->type != POISE_JOINT_CURVE) {
+        return m3_identity(); // a curve about any axis
+    }
     if (joint->type == POISE_JOINT_REVOLUTE || joint->type == POISE_JOINT_PRISMATIC) {
         if (first < 0) {
             return frame_about(joint->axis);
@@ -121,6 +149,51 @@ static void place(poise_model *model, pz_joint *joint, const poise_joint *given,
     joint->mass_center = m3_apply(&joint->B, given->mass_center);
 }
 
+// ---- Curves --------------------------------------------------------------------------------------------------------------
+
+// a q + b; `numbers` moves on.
+static pz_function linear_function(double a, double b, double **numbers)
+{
+    double *c = *numbers;
+    c[0] = a, c[1] = b;
+    *numbers += 2;
+    return (pz_function){.count = 2, .c = c};
+}
+
+static pz_function packed_function(const poise_function *f, double **numbers)
+{
+    pz_function packed = pz_function_pack(f, *numbers);
+    *numbers += pz_function_room(f);
+    return packed;
+}
+
+// The functions of joint k: copied for queries and packed for the sweep, all behind *numbers, which moves on.
+static void add_curve(poise_model *model, int k, double **numbers)
+{
+    poise_joint *given = &model->given[k];
+    pz_curve *curve = &model->curves[model->curve_count++];
+    size_t size = pz_functions_size(given);
+    if (size > 0) {
+        pz_functions_copy(given, *numbers);
+        *numbers += size / sizeof **numbers;
+    }
+    *curve = (pz_curve){.inner = {.count = 0}};
+    for (int i = 0; given->curve && i < 6; ++i) {
+        curve->axis[i] = given->curve->axis[i];
+        curve->value[i] = packed_function(&given->curve->value[i], numbers);
+    }
+    if (!given->curve) { // a turn or slide that follows by a function
+        int i = given->type == POISE_JOINT_REVOLUTE ? 0 : 3;
+        curve->axis[i] = given->axis;
+        curve->value[i] = linear_function(1.0, 0.0, numbers);
+    }
+    if (given->mimic_function) {
+        curve->inner = packed_function(given->mimic_function, numbers);
+    } else if (given->mimic) {
+        curve->inner = linear_function(given->mimic_multiplier, given->mimic_offset, numbers);
+    }
+}
+
 // ---- Joints --------------------------------------------------------------------------------------------------------------
 
 static void add_axes(poise_model *model, pz_joint *joint, int k, const pz_step *step)
@@ -133,7 +206,7 @@ static void add_axes(poise_model *model, pz_joint *joint, int k, const pz_step *
                                    .depth = parent < 0 ? 1 : model->axes[parent].depth + 1,
                                    .joint = k,
                                    .dof = own ? model->nv : -1,
-                                   .factor = own ? 1.0 : model->given[k].mimic_multiplier};
+                                   .factor = own || step->kind == PZ_CURVE ? 1.0 : model->given[k].mimic_multiplier};
         if (own) {
             model->dof_axis[model->nv++] = a;
         }
@@ -153,6 +226,7 @@ static void add_steps(poise_model *model, int k, const pz_step_kind *kinds, int 
             .kind = kinds[s], .q = own ? model->nq : -1, .axis = model->axis_count, .value = -1, .block = -1, .own = own};
         if (pz_step_is_block(kinds[s])) {
             step->block = model->block_count++;
+            step->value = kinds[s] == PZ_CURVE ? model->curve_count - 1 : -1;
         } else {
             step->value = pz_step_is_turn(kinds[s]) ? model->turn_count++ : model->value_count++;
             model->value_q[step->value] = step->q;
@@ -173,7 +247,7 @@ static const char *moved_text(const poise_model *model, size_t text)
     return text == PZ_NO_TEXT ? NULL : model->text + text;
 }
 
-static void add_joint(poise_model *model, const poise_builder *builder, const pz_order *order, int k)
+static void add_joint(poise_model *model, const poise_builder *builder, const pz_order *order, int k, double **numbers)
 {
     int e = order->entry[k];
     const pz_joint_entry *entry = &builder->joints[e];
@@ -188,6 +262,8 @@ static void add_joint(poise_model *model, const poise_builder *builder, const pz
     *joint = (pz_joint){.parent = order->parent[e] == POISE_WORLD ? POISE_WORLD : order->joint[order->parent[e]],
                         .subtree = 1,
                         .mimic = order->mimic[e] == POISE_WORLD ? POISE_WORLD : order->joint[order->mimic[e]]};
+    bool is_below = joint->parent != POISE_WORLD && model->joints[joint->parent].below_mimic;
+    joint->below_mimic = joint->mimic != POISE_WORLD || is_below;
     joint->last_axis = joint->parent == POISE_WORLD ? -1 : model->joints[joint->parent].last_axis;
     joint->step_begin = model->step_count;
     joint->axis_begin = model->axis_count;
@@ -195,8 +271,11 @@ static void add_joint(poise_model *model, const poise_builder *builder, const pz
     joint->v_begin = model->nv;
 
     pz_step_kind kinds[PZ_MAX_STEPS];
-    int count = pz_joint_steps(given->type, given->order, kinds);
+    int count = steps_of(given, kinds);
     mat3 A = line_up(given, kinds);
+    if (count == 1 && kinds[0] == PZ_CURVE) {
+        add_curve(model, k, numbers);
+    }
     place(model, joint, given, &A);
     add_steps(model, k, kinds, count);
     for (int s = 0; s < count; ++s) {
@@ -214,8 +293,9 @@ static void add_joint(poise_model *model, const poise_builder *builder, const pz
 
 static void add_joints(poise_model *model, const poise_builder *builder, const pz_order *order)
 {
+    double *numbers = model->numbers;
     for (int k = 0; k < builder->joint_count; ++k) {
-        add_joint(model, builder, order, k);
+        add_joint(model, builder, order, k, &numbers);
         model->joint_count += 1;
     }
     for (int k = model->joint_count - 1; k >= 0; --k) {
@@ -282,8 +362,10 @@ static poise_status tie_mimics(poise_model *model, poise_error *error)
         model->axes[joint->axis_begin].dof = leader->v_begin;
         pz_step *step = &model->steps[joint->step_begin];
         step->q = leader->q_begin;
-        model->value_q[step->value] = leader->q_begin;
-        poise_status status = narrow(model, k, error);
+        if (step->kind != PZ_CURVE) {
+            model->value_q[step->value] = leader->q_begin;
+        }
+        poise_status status = model->given[k].mimic_function ? POISE_OK : narrow(model, k, error);
         if (status != POISE_OK) {
             return status;
         }

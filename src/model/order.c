@@ -51,9 +51,9 @@ static poise_status resolve_mimics(const poise_builder *builder, pz_order *order
             return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": there is no joint \"%s\" to mimic", name, leader);
         }
         poise_joint_type type = builder->joints[f].joint.type;
-        if (type != POISE_JOINT_REVOLUTE && type != POISE_JOINT_PRISMATIC) {
+        if (type != POISE_JOINT_REVOLUTE && type != POISE_JOINT_PRISMATIC && type != POISE_JOINT_CURVE) {
             return pz_error_set(error, POISE_ERROR_MODEL,
-                                "joint \"%s\": it can mimic a revolute or prismatic joint, not \"%s\"", name, leader);
+                                "joint \"%s\": it can mimic a revolute, prismatic or curve joint, not \"%s\"", name, leader);
         }
         if (builder->joints[f].mimic != PZ_NO_TEXT) {
             return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": \"%s\" mimics another joint itself; name that one",

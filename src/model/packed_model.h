@@ -18,6 +18,7 @@
 #include "base/arena.h"
 #include "base/names.h"
 #include "math/quat.h"
+#include "model/curve.h"
 
 typedef enum pz_step_kind {
     PZ_TURN_X = 0,
@@ -26,9 +27,10 @@ typedef enum pz_step_kind {
     PZ_SLIDE_X,
     PZ_SLIDE_Y,
     PZ_SLIDE_Z,
-    PZ_EXPMAP,    // three axes, exp(v)
-    PZ_SWING,     // two axes, exp((a, b, 0))
-    PZ_QUATERNION // three axes, four coordinates
+    PZ_EXPMAP,     // three axes, exp(v)
+    PZ_SWING,      // two axes, exp((a, b, 0))
+    PZ_QUATERNION, // three axes, four coordinates
+    PZ_CURVE       // one axis, a screw that changes with the coordinate (curve.h)
 } pz_step_kind;
 
 #define PZ_MAX_STEPS 6
@@ -57,7 +59,8 @@ static inline bool pz_step_is_slide(pz_step_kind kind)
     return kind >= PZ_SLIDE_X && kind <= PZ_SLIDE_Z;
 }
 
-// A rotation block: its axes are not turns one after the other.
+// A block: its axes are not turns one after the other, so that it has second derivatives of its own. A curve is one of a
+// single axis.
 static inline bool pz_step_is_block(pz_step_kind kind)
 {
     return kind >= PZ_EXPMAP;
@@ -66,7 +69,7 @@ static inline bool pz_step_is_block(pz_step_kind kind)
 // Axes and coordinates of one step.
 static inline int pz_step_nv(pz_step_kind kind)
 {
-    return !pz_step_is_block(kind) ? 1 : kind == PZ_SWING ? 2 : 3;
+    return !pz_step_is_block(kind) || kind == PZ_CURVE ? 1 : kind == PZ_SWING ? 2 : 3;
 }
 
 static inline int pz_step_nq(pz_step_kind kind)
@@ -78,8 +81,8 @@ typedef struct pz_step {
     pz_step_kind kind;
     int q;     // first coordinate
     int axis;  // first motion axis
-    int value; // turns and slides: position in the list of their values
-    int block; // rotation blocks: position in the list of blocks
+    int value; // turns and slides: position in the list of their values; curves: in that of curves
+    int block; // blocks: position in the list of blocks
     bool own;  // false for a mimic: the coordinate is another joint's
 } pz_step;
 
@@ -98,7 +101,8 @@ typedef struct pz_joint {
     int subtree;        // joints in the subtree, itself included
     int q_begin, q_end; // empty for a mimic
     int v_begin, v_end;
-    int mimic; // joint followed, or POISE_WORLD
+    int mimic;        // joint followed, or POISE_WORLD
+    bool below_mimic; // it, or one above it, follows another
     double mass;
     vec3 mass_center; // in our frame
 } pz_joint;
@@ -108,13 +112,13 @@ typedef struct pz_axis {
     int depth;  // axes on the path, itself included
     int joint;
     int dof;       // component of a step
-    double factor; // d (coordinate) / d (component): 1, or a mimic's multiplier
+    double factor; // d (coordinate) / d (component): 1, or a mimic's multiplier (of a curve that is in its axis)
 } pz_axis;
 
 struct poise_model {
     poise_allocator allocator;
     bool has_allocator;
-    int joint_count, step_count, axis_count, value_count, turn_count, block_count, nq, nv, tool_count;
+    int joint_count, step_count, axis_count, value_count, turn_count, block_count, curve_count, nq, nv, tool_count;
     bool has_mimic;
     bool is_wide; // base/cpu.h
     double total_mass;
@@ -126,6 +130,8 @@ struct poise_model {
     int *value_q;         // value_count: coordinate behind the value; turns first, slides from turn_count on
     double *value_factor; // value = factor q + offset
     double *value_offset;
+    pz_curve *curves;      // curve_count
+    double *numbers;       // that curves and given point to
     double *lower, *upper; // nq
     poise_joint *given;    // descriptions as given, names within `text`, numbers normalised
     poise_tool *tools;

@@ -143,6 +143,7 @@ static poise_status create_like(const poise_markers *markers, int frames, double
     poise_status status = create(frames, markers->count, rate, markers->label, allocator, made);
     if (status == POISE_OK) {
         (*made)->first_frame = markers->first_frame;
+        (*made)->start_time = markers->start_time;
         (*made)->scale = markers->scale;
         (*made)->residual = markers->residual ? pz_markers_room(*made) : NULL;
     }
@@ -162,6 +163,7 @@ poise_status poise_markers_trim(const poise_markers *markers, int first, int cou
         return pz_error_set(error, status, "out of memory");
     }
     made->first_frame = markers->first_frame > INT_MAX - first ? INT_MAX : markers->first_frame + first;
+    made->start_time = markers->start_time + first / markers->rate;
     size_t skipped = (size_t)first * (size_t)markers->count, points = (size_t)count * (size_t)markers->count;
     if (points > 0) {
         memcpy(made->position, markers->position + skipped, points * sizeof *made->position);

@@ -57,6 +57,8 @@ static void next(const recording *r, int worker, int number, double *q, poise_tr
         r->seen[worker][i] = r->index[i] < 0 ? v3(NAN, NAN, NAN) : row[r->index[i]];
     }
     poise_tracker *tracker = r->trackers[worker];
+    const poise_track_problem *p = &tracker->problem;
+    tracker->task = p->task ? p->task + (size_t)least(number, p->task_frames - 1) * (size_t)r->nq : NULL;
     poise_tracker_next(tracker, r->seen[worker], q, frame, NULL);
     if (tracker->problem.on_frame) {
         tracker->problem.on_frame(tracker->problem.user, number, worker);
@@ -249,6 +251,7 @@ poise_status poise_track(const poise_track_problem *problem, const poise_allocat
                     : POISE_ERROR_MEMORY;
     int made = 1;
     if (status == POISE_OK) {
+        r.clip->start_time = markers->start_time;
         pz_arena arena = pz_arena_over(memory, size);
         lay_out(&r, problem->workers, &arena);
         r.trackers[0] = first;

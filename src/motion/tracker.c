@@ -33,6 +33,7 @@ poise_track_problem poise_track_problem_default(void)
                                    .restarts = 8,
                                    .least_markers = 3,
                                    .robust = true,
+                                   .task_frames = 1,
                                    .max_turn = 0.5,
                                    .chunk = 500,
                                    .workers = 1};
@@ -65,9 +66,10 @@ poise_tracker *pz_tracker_lay_out(const poise_tracker *plan, pz_arena *arena)
     size_t count = (size_t)plan->count;
     poise_tracker made = *plan, *tracker = pz_arena_take(arena, 1, sizeof *tracker);
     made.placements = pz_arena_take(arena, count, sizeof *made.placements);
-    made.goals = pz_arena_take(arena, count + 2, sizeof *made.goals);
+    made.goals = pz_arena_take(arena, count + 3, sizeof *made.goals);
     made.neutral = pz_arena_take(arena, (size_t)plan->model->nq, sizeof *made.neutral);
     made.posture = pz_arena_take(arena, plan->problem.posture ? (size_t)plan->model->nv : 0, sizeof *made.posture);
+    made.task_weights = pz_arena_take(arena, plan->problem.task_weights ? (size_t)plan->model->nv : 0, sizeof(double));
     made.sorted = pz_arena_take(arena, count, sizeof *made.sorted);
     made.q_start = pz_arena_take(arena, (size_t)plan->model->nq, sizeof *made.q_start);
     made.last = lay_out_pose(plan->model, plan->count, arena);
@@ -103,6 +105,12 @@ static poise_status check(const poise_track_problem *problem, poise_error *error
     for (int i = 0; problem->posture && i < problem->model->nv; ++i) {
         if (!(problem->posture[i] >= 0) || !is_finite(problem->posture[i])) {
             return pz_error_set(error, POISE_ERROR_ARGUMENT, "posture[%d] must be finite and >= 0", i);
+        }
+    }
+    for (int i = 0; problem->task_weights && i < problem->model->nv; ++i) {
+        if (!(problem->task_weights[i] >= 0) || !is_finite(problem->task_weights[i]) || !problem->task ||
+            problem->task_frames < 1) {
+            return pz_error_set(error, POISE_ERROR_ARGUMENT, "task_weights[%d] must be finite and >= 0, beside a task", i);
         }
     }
     for (int i = 0; i < problem->placement_count; ++i) {
@@ -168,6 +176,10 @@ poise_status poise_tracker_create(const poise_track_problem *problem, const pois
     int moved;
     poise_model_neutral(t->model, t->neutral);
     poise_model_clamp(t->model, t->neutral, &moved, NULL);
+    if (problem->task_weights) {
+        memcpy(t->task_weights, problem->task_weights, (size_t)t->model->nv * sizeof *t->task_weights);
+    }
+    t->task = problem->task;
     if (problem->posture) {
         memcpy(t->posture, problem->posture, (size_t)t->model->nv * sizeof *t->posture);
     }
@@ -228,6 +240,16 @@ static int take(poise_tracker *t, const poise_vec3 *seen)
     return count;
 }
 
+// The sum of the weights of markers that were seen: E = W J/2 with OpenSim's J, W that sum.
+static double weight_seen(const poise_tracker *t)
+{
+    double sum = 0.0;
+    for (int i = 0; i < t->count; ++i) {
+        sum += t->goals[i].weight;
+    }
+    return sum;
+}
+
 // Solve from pose->q into it.
 static void solve(poise_tracker *t, poise_solver *solver, double calm, pz_track_pose *pose)
 {
@@ -238,6 +260,10 @@ static void solve(poise_tracker *t, poise_solver *solver, double calm, pz_track_
     if (t->problem.posture) {
         t->goals[count] = poise_goal_posture(t->neutral, 1.0);
         t->goals[count++].q_weights = t->posture;
+    }
+    if (t->problem.task_weights) {
+        t->goals[count] = poise_goal_posture(t->task, weight_seen(t));
+        t->goals[count++].q_weights = t->task_weights;
     }
     poise_report report;
     if (poise_solve(solver, t->goals, count, pose->q, &report, NULL) != POISE_OK) {
@@ -410,7 +436,7 @@ static void tame_jump(poise_tracker *t, double most, bool is_doubtful)
 static double calm_weight(const poise_tracker *t, int seen)
 {
     double ratio = t->usual / GAP_TURN, most = GAP_MOST * t->reach * t->reach;
-    return t->problem.smoothness + (seen < t->count ? min2(ratio * ratio, most) : 0.0);
+    return t->problem.smoothness + (seen < t->count && !t->problem.task_weights ? min2(ratio * ratio, most) : 0.0);
 }
 
 static void find_frame(poise_tracker *t, int seen)

@@ -22,10 +22,12 @@ struct poise_tracker {
     bool has_allocator;
     int count; // markers
     poise_placement *placements;
-    poise_goal *goals; // one per marker, and room for SMOOTHNESS and POSTURE
-    double *neutral;   // nq: the neutral configuration, within the limits
-    double *posture;   // nv: weights of staying near it; none without
-    double *sorted;    // count: scratch of the median
+    poise_goal *goals;    // one per marker, and room for SMOOTHNESS, POSTURE and the task
+    const double *task;   // nq: of the current frame
+    double *task_weights; // nv, or none
+    double *neutral;      // nq: the neutral configuration, within the limits
+    double *posture;      // nv: weights of staying near it; none without
+    double *sorted;       // count: scratch of the median
     poise_solver *warm, *cold;
     double reach;             // largest distance of a marker from the mean of all, in the neutral pose
     double usual;             // rms of the frames so far, smoothed

@@ -180,7 +180,8 @@ typedef struct pz_tree_step pz_tree_step;
 // A run of up to three axes of one joint that the step solves for together.
 typedef struct pz_group {
     int axis, count;
-    int block;       // rotation block that its axes begin with, or -1
+    int dof;         // of the first axis: the same numbers as axes, but behind followers
+    int block;       // block that its axes begin with, or -1
     int block_count; // axes of that
     int parent;      // group above, or -1
     int depth;       // number of groups above

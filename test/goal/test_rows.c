@@ -194,7 +194,7 @@ TEST(rows_in_random_trees_fit_the_objective_and_differences)
 {
     scene_random random = scene_random_make(43);
     for (int i = 0; i < 20; ++i) {
-        poise_model *model = random_model(&random, 8, RANDOM_MIMICS | RANDOM_FOREST);
+        poise_model *model = random_model(&random, 8, RANDOM_MIMICS | RANDOM_FOREST | RANDOM_CURVES);
         if (poise_model_info(model).nv > 0 && poise_model_info(model).nv <= MOST_NV && model->total_mass > 0) {
             double q[2 * MOST_NV];
             scene_random_configuration(&random, model, q);

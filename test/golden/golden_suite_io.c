@@ -72,7 +72,7 @@ static uint64_t scene_files(const char *scene)
         poise_scale metres = {1.0, POISE_UP_Y};
         poise_file file = {.model = model, .clip = clip, .markers = markers, .scale = metres};
         hash = GOLDEN_START;
-        for (int format = 1; format < POISE_FORMAT_COUNT && hash != 0; ++format) {
+        for (int format = 1; format <= POISE_FORMAT_JSON && hash != 0; ++format) {
             hash = round_trip(&file, (poise_format)format, hash);
         }
     }

@@ -5,6 +5,7 @@
 
 extern const char document_urdf[];
 extern const char document_mjcf[];
+extern const char document_osim[], document_osim_old[];
 extern const char document_bvh[];
 extern const char document_asf[];
 extern const char document_amc[]; // moves the skeleton of document_asf

@@ -6,6 +6,7 @@
 #include "support/test_main.h"
 
 #include <poise/io.h>
+#include <poise/opensim.h>
 #include <poise/poise.h>
 #include <scenes/scenes.h>
 
@@ -404,6 +405,79 @@ static poise_status goal_list_create(const poise_allocator *a, poise_error *e)
     return status;
 }
 
+// ---- OpenSim -------------------------------------------------------------------------------------------------------------
+
+static poise_status ik_setup_read(const poise_allocator *a, poise_error *e)
+{
+    static const char text[] = "<InverseKinematicsTool><model_file>m.osim</model_file><IKTaskSet><objects><IKMarkerTask "
+                               "name=\"a\"/></objects></IKTaskSet></InverseKinematicsTool>";
+    poise_ik_setup *made = UNTOUCHED;
+    poise_status status = poise_ik_setup_read(text, sizeof text - 1, a, &made, e);
+    FINISH(status, made, poise_ik_setup_destroy);
+}
+
+static const char sensor_text[] = "DataType=Quaternion\nendheader\ntime\tpelvis_imu\n0\t1,0,0,0\n0.1\t1,0,0,0\n";
+
+static poise_status orientations_read(const poise_allocator *a, poise_error *e)
+{
+    poise_orientations *made = UNTOUCHED;
+    poise_status status = poise_orientations_read(sensor_text, sizeof sensor_text - 1, a, &made, e);
+    FINISH(status, made, poise_orientations_destroy);
+}
+
+static const char leg_text[] =
+    "<OpenSimDocument Version=\"40000\"><Model><BodySet><objects><Body name=\"pelvis\"><mass>1</mass></Body></objects>"
+    "</BodySet><JointSet><objects><FreeJoint name=\"j\"><socket_parent_frame>/ground</socket_parent_frame>"
+    "<socket_child_frame>/bodyset/pelvis</socket_child_frame></FreeJoint></objects></JointSet><MarkerSet><objects>"
+    "<Marker name=\"a\"><socket_parent_frame>pelvis</socket_parent_frame><location>0 0 0</location></Marker>"
+    "<Marker name=\"b\"><socket_parent_frame>pelvis</socket_parent_frame><location>1 0 0</location></Marker>"
+    "</objects></MarkerSet></Model></OpenSimDocument>";
+
+static poise_status osim_scale(const poise_allocator *a, poise_error *e)
+{
+    static const char setup[] =
+        "<ScaleTool><mass>2</mass><ModelScaler><scaling_order>measurements manualScale</scaling_order><MeasurementSet>"
+        "<objects><Measurement name=\"m\"><MarkerPairSet><objects><MarkerPair><markers>a b</markers></MarkerPair></objects>"
+        "</MarkerPairSet><BodyScaleSet><objects><BodyScale name=\"pelvis\"><axes>X Y Z</axes></BodyScale></objects>"
+        "</BodyScaleSet></Measurement></objects></MeasurementSet><ScaleSet><objects><Scale><scales>1 1 1</scales>"
+        "<segment>other</segment></Scale></objects></ScaleSet></ModelScaler><MarkerPlacer><IKTaskSet><objects>"
+        "<IKMarkerTask name=\"a\"/><IKMarkerTask name=\"b\"/></objects></IKTaskSet></MarkerPlacer></ScaleTool>";
+    static const char *const labels[] = {"a", "b"};
+    poise_markers *markers = NULL;
+    ck_assert_int_eq(poise_markers_create(1, 2, 100, labels, NULL, &markers, NULL), POISE_OK);
+    markers->position[0] = poise_vec3_make(0, 0, 0);
+    markers->position[1] = poise_vec3_make(1.1, 0, 0);
+    poise_osim_scaling problem = {.model = leg_text,
+                                  .model_size = sizeof leg_text - 1,
+                                  .setup = setup,
+                                  .setup_size = sizeof setup - 1,
+                                  .markers = markers};
+    poise_osim_scaled *made = UNTOUCHED;
+    poise_status status = poise_osim_scale(&problem, a, &made, e);
+    poise_markers_destroy(markers);
+    FINISH(status, made, poise_osim_scaled_destroy);
+}
+
+static poise_status track_sensors(const poise_allocator *a, poise_error *e)
+{
+    poise_orientations *o = NULL;
+    poise_file *file = NULL;
+    ck_assert_int_eq(poise_orientations_read(sensor_text, sizeof sensor_text - 1, NULL, &o, NULL), POISE_OK);
+    ck_assert_int_eq(poise_read(leg_text, sizeof leg_text - 1, NULL, NULL, &file, NULL), POISE_OK);
+    poise_sensor sensor = {.body = poise_model_find_body(file->model, "pelvis"), .offset = {0, 0, 0, 1}, .weight = 1};
+    poise_sensor_problem problem = {.model = file->model,
+                                    .q_start = file->postures[0].q,
+                                    .orientations = o,
+                                    .sensors = &sensor,
+                                    .sensor_count = 1,
+                                    .count = 2};
+    poise_clip *made = UNTOUCHED;
+    poise_status status = poise_track_sensors(&problem, a, &made, NULL, e);
+    poise_orientations_destroy(o);
+    poise_file_destroy(file);
+    FINISH(status, made, poise_clip_destroy);
+}
+
 // ---- The table -----------------------------------------------------------------------------------------------------------
 
 typedef poise_status (*attempt)(const poise_allocator *allocator, poise_error *error);
@@ -425,6 +499,7 @@ static const struct {
     {"poise_filter_create", filter_create, false},
     {"poise_filter_create_for_model", filter_create_for_model, true},
     {"poise_goal_list_create", goal_list_create, true},
+    {"poise_ik_setup_read", ik_setup_read, true},
     {"poise_kinematics_create", kinematics_create, false},
     {"poise_markers_create", markers_create, false},
     {"poise_markers_from_clip", markers_from_clip, false},
@@ -433,11 +508,14 @@ static const struct {
     {"poise_model_create", model_create, true},
     {"poise_model_rescale", model_rescale, true},
     {"poise_objective_create", objective_create, false},
+    {"poise_orientations_read", orientations_read, true},
+    {"poise_osim_scale", osim_scale, true},
     {"poise_read", NULL, true},
     {"poise_retarget_points", retarget_points, true},
     {"poise_solver_create", solver_create, false},
     {"poise_track", track, true},
     {"poise_track_measure", track_measure, true},
+    {"poise_track_sensors", track_sensors, true},
     {"poise_track_uncertainty", track_uncertainty, true},
     {"poise_tracker_create", tracker_create, true},
     {"poise_verdict_find", verdict_find, true},

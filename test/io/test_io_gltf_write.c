@@ -69,7 +69,7 @@ TEST(joints_of_every_type_move_the_same_after_writing_and_reading)
 {
     scene_random random = scene_random_make(7);
     for (int round = 0; round < 20; ++round) {
-        poise_model *model = random_model(&random, 30, RANDOM_MIMICS | RANDOM_FOREST);
+        poise_model *model = random_model(&random, 30, RANDOM_MIMICS | RANDOM_FOREST | RANDOM_CURVES);
         int nq = poise_model_info(model).nq;
         poise_clip *clip = NULL;
         ck_assert_int_eq(poise_clip_create(4, nq, 1.0 / 120, NULL, &clip, NULL), POISE_OK);

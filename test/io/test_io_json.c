@@ -56,7 +56,7 @@ TEST(random_models_goals_and_clips_come_back_with_the_same_bits)
 {
     scene_random random = scene_random_make(20261115);
     for (int round = 0; round < 40; ++round) {
-        poise_model *model = random_model(&random, 1 + round, RANDOM_LIMITS | RANDOM_MIMICS | RANDOM_FOREST);
+        poise_model *model = random_model(&random, 1 + round, RANDOM_LIMITS | RANDOM_MIMICS | RANDOM_FOREST | RANDOM_CURVES);
         random_goals goals;
         random_goals_make(&random, model, &goals);
         int nq = poise_model_info(model).nq;

@@ -138,7 +138,7 @@ TEST(clips_of_every_joint_type_read_back_to_the_same_bits)
 {
     scene_random random = scene_random_make(7);
     for (int trial = 0; trial < 20; ++trial) {
-        poise_model *model = own_model(random_model(&random, 40, RANDOM_MIMICS));
+        poise_model *model = own_model(random_model(&random, 40, RANDOM_MIMICS | RANDOM_CURVES));
         poise_clip *clip = random_clip(model, trial == 0 ? 0 : trial == 1 ? 1 : 30, &random);
         poise_file file = {.model = model, .clip = clip, .title = "a title"};
         if (trial == 0) {

@@ -17,7 +17,7 @@ static poise_file moving(const joint_facts *row, bool has_limits)
         add_plain(builder, "base", NULL, POISE_JOINT_REVOLUTE);
     }
     joint.mass = has_limits ? joint.mass : 0.0;
-    for (int i = 0; i < 6 && has_limits && row->quaternion == NO_QUATERNION; ++i) {
+    for (int i = 0; i < 6 && has_limits && row->quaternion == NO_QUATERNION && !row->function; ++i) {
         joint.lower[i] = i % 3 == 1 ? -INFINITY : -0.1 - i / 3.0;
         joint.upper[i] = i % 3 == 2 ? INFINITY : 0.7 + i / 7.0;
     }

@@ -158,6 +158,8 @@ typedef struct document {
 static const document documents[] = {
     {"urdf", POISE_FORMAT_URDF, NOT_WRITTEN, document_urdf, NULL, 0, NULL},
     {"mjcf", POISE_FORMAT_MJCF, NOT_WRITTEN, document_mjcf, NULL, 0, NULL},
+    {"osim", POISE_FORMAT_OSIM, NOT_WRITTEN, document_osim, NULL, 0, NULL},
+    {"old osim", POISE_FORMAT_OSIM, NOT_WRITTEN, document_osim_old, NULL, 0, NULL},
     {"bvh", POISE_FORMAT_BVH, SAME, document_bvh, NULL, 0, NULL},
     {"bvh with positions", POISE_FORMAT_BVH, SAME, bvh_positions, NULL, 0, NULL},
     {"odd bvh", POISE_FORMAT_BVH, SAME, bvh_odd, NULL, 0, NULL},
@@ -274,7 +276,7 @@ EACH_DOCUMENT(written_it_reads_back_to_the_same_bits)
 TEST_ROWS(a_scene_is_written_or_memory_is_missing, POISE_FORMAT_COUNT - 1)
 {
     poise_format format = (poise_format)(1 + test_row);
-    if (format == POISE_FORMAT_URDF || format == POISE_FORMAT_MJCF) {
+    if (format == POISE_FORMAT_URDF || format == POISE_FORMAT_MJCF || format == POISE_FORMAT_OSIM) {
         void *bytes = NULL;
         size_t size;
         ck_assert_int_eq(poise_write(&(poise_file){0}, format, NULL, &bytes, &size, NULL, NULL, NULL),
@@ -303,6 +305,37 @@ static void grow_urdf(io_text *out, int n)
         io_put(out, "<link name='link%d'/>\n", i);
     }
     io_put(out, "</robot>");
+}
+
+// Pins in a row, backwards, each coordinate following the one before, and a marker on each body.
+static void grow_osim(io_text *out, int n)
+{
+    io_put(out, "<OpenSimDocument Version=\"40000\"><Model><BodySet><objects>\n");
+    for (int i = 0; i < n; ++i) {
+        io_put(out, "<Body name=\"b%d\"><mass>1</mass></Body>\n", i);
+    }
+    io_put(out, "</objects></BodySet><JointSet><objects>\n");
+    for (int i = n - 1; i >= 0; --i) {
+        io_put(out, "<PinJoint name=\"j%d\"><socket_parent_frame>%s%d</socket_parent_frame>", i, i ? "b" : "ground/o",
+               i - 1);
+        io_put(out, "<socket_child_frame>f</socket_child_frame><frames><PhysicalOffsetFrame name=\"%s\">", i ? "g" : "o-1");
+        io_put(out, "<socket_parent>%s</socket_parent></PhysicalOffsetFrame>", i ? "b1" : "ground");
+        io_put(out, "<PhysicalOffsetFrame name=\"f\"><socket_parent>b%d</socket_parent></PhysicalOffsetFrame></frames>", i);
+        io_put(out, "<coordinates><Coordinate name=\"q%d\"/></coordinates></PinJoint>\n", i);
+    }
+    io_put(out, "</objects></JointSet><ConstraintSet><objects>\n");
+    for (int i = 1; i < n; ++i) {
+        io_put(out, "<CoordinateCouplerConstraint><coupled_coordinates_function><LinearFunction><coefficients>1 0");
+        io_put(out, "</coefficients></LinearFunction></coupled_coordinates_function><independent_coordinate_names>q%d",
+               i - 1);
+        io_put(out, "</independent_coordinate_names><dependent_coordinate_name>q%d</dependent_coordinate_name>", i);
+        io_put(out, "</CoordinateCouplerConstraint>\n");
+    }
+    io_put(out, "</objects></ConstraintSet><MarkerSet><objects>\n");
+    for (int i = 0; i < n; ++i) {
+        io_put(out, "<Marker name=\"m%d\"><socket_parent_frame>/bodyset/b%d</socket_parent_frame></Marker>\n", i, i);
+    }
+    io_put(out, "</objects></MarkerSet></Model></OpenSimDocument>");
 }
 
 // Limbs of fifty bodies within each other, nothing named.
@@ -489,6 +522,7 @@ static const struct {
     poise_model *(*model)(void);
 } growths[] = {
     {"urdf: links, mimics", POISE_FORMAT_URDF, grow_urdf, 2000, NULL},
+    {"osim: joints, couplers, markers", POISE_FORMAT_OSIM, grow_osim, 500, NULL},
     {"mjcf: limbs", POISE_FORMAT_MJCF, grow_mjcf_limbs, 1500, NULL},
     {"mjcf: depth", POISE_FORMAT_MJCF, grow_mjcf_depth, 490, NULL},
     {"bvh: rows", POISE_FORMAT_BVH, grow_bvh_rows, 1000, NULL},
@@ -543,6 +577,7 @@ static const struct {
     {"urdf", ".urdf", POISE_FORMAT_URDF, NOT_WRITTEN, NULL},
     {"bad/urdf", ".urdf", POISE_FORMAT_URDF, NOT_WRITTEN, NULL},
     {"mjcf", ".xml", POISE_FORMAT_MJCF, NOT_WRITTEN, NULL},
+    {"osim/zoo", ".osim", POISE_FORMAT_OSIM, NOT_WRITTEN, NULL},
     {"bvh", ".bvh", POISE_FORMAT_BVH, SAME, NULL},
     {"asfamc", ".asf", POISE_FORMAT_ASF, SAME, NULL},
     {"asfamc", ".amc", POISE_FORMAT_AMC, SAME, "asfamc/07-walk.asf"},

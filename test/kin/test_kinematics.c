@@ -56,6 +56,25 @@ static poise_pose turn_by_euler(poise_euler_order order, const double *q)
     return pose;
 }
 
+static double value_of(const poise_function *f, double x)
+{
+    double room[64];
+    ck_assert_uint_le(pz_function_room(f), TEST_COUNT(room));
+    pz_function packed = pz_function_pack(f, room); // test_curve.c tells whether that is right
+    return pz_function_at(&packed, x).f;
+}
+
+static poise_pose curve_motion(const poise_curve *curve, double q)
+{
+    poise_pose pose = poise_pose_identity();
+    for (int i = 3; i < 9; ++i) {
+        vec3 a = v3_normalize(curve->axis[i % 6]);
+        double value = value_of(&curve->value[i % 6], q);
+        pose = poise_pose_multiply(pose, i < 6 ? slide_by(value * a.x, value * a.y, value * a.z) : turn_about(a, value));
+    }
+    return pose;
+}
+
 // motion_k(q) in the frame of the joint's axes, as the table in model.h has it.
 static poise_pose motion(const poise_joint *joint, const double *q)
 {
@@ -85,6 +104,8 @@ static poise_pose motion(const poise_joint *joint, const double *q)
         return poise_pose_multiply(slide_by(q[0], q[1], q[2]), turn_by_vector(q[3], q[4], q[5]));
     case POISE_JOINT_FREE_EULER:
         return poise_pose_multiply(slide_by(q[0], q[1], q[2]), turn_by_euler(joint->order, q + 3));
+    case POISE_JOINT_CURVE:
+        return curve_motion(joint->curve, q[0]);
     case POISE_JOINT_FIXED:
     case POISE_JOINT_TYPE_COUNT:
         break;
@@ -97,7 +118,9 @@ static poise_pose plain_pose(const figure *f, int k)
     poise_joint joint = *poise_model_joint_info(f->model, k).given;
     int parent = poise_model_joint_info(f->model, k).parent, leader = poise_model_joint_info(f->model, k).mimic;
     const double *q = f->q + poise_model_joint_info(f->model, leader == POISE_NONE ? k : leader).q;
-    double followed = leader == POISE_NONE ? 0.0 : joint.mimic_multiplier * q[0] + joint.mimic_offset;
+    double followed = leader == POISE_NONE   ? 0.0
+                      : joint.mimic_function ? value_of(joint.mimic_function, q[0])
+                                             : joint.mimic_multiplier * q[0] + joint.mimic_offset;
     poise_pose pose = motion(&joint, leader == POISE_NONE ? q : &followed);
     bool has_axes =
         joint.type != POISE_JOINT_REVOLUTE && joint.type != POISE_JOINT_PRISMATIC && joint.type != POISE_JOINT_UNIVERSAL;
@@ -135,7 +158,7 @@ TEST(bodies_are_where_the_product_of_poses_puts_them)
 {
     scene_random random = scene_random_make(1);
     for (int i = 0; i < 5 * MODELS; ++i) {
-        figure f = random_figure(&random, JOINTS, RANDOM_FOREST | RANDOM_MIMICS);
+        figure f = random_figure(&random, JOINTS, RANDOM_FOREST | RANDOM_MIMICS | (i % 2 ? RANDOM_CURVES : 0));
         check_poses(&f);
     }
 }

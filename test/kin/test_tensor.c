@@ -33,7 +33,7 @@ TEST(hessian_of_a_marker_is_its_jacobian_squared_and_its_residual_times_the_tens
 {
     scene_random random = scene_random_make(3);
     for (int trial = 0; trial < MODELS; ++trial) {
-        figure f = random_figure(&random, JOINTS, RANDOM_MIMICS);
+        figure f = random_figure(&random, JOINTS, RANDOM_MIMICS | RANDOM_CURVES);
         int body = scene_random_index(&random, JOINTS), n = f.nv;
         poise_vec3 local = random_vector(&random, 0.5), target = random_vector(&random, 2.0);
         poise_goal goal = poise_goal_position(body, local, target);

@@ -167,7 +167,7 @@ REFUSES(a_swing_limit_that_is_nan_is_refused, POISE_JOINT_SWING_TWIST, "must lie
         joint.swing[1] = NAN)
 REFUSES(a_swing_box_that_leaves_out_the_centre_of_its_ellipse_is_refused, POISE_JOINT_SWING_TWIST, "must include 0",
         joint.swing[0] = joint.swing[1] = 0.5, joint.lower[1] = 0.4)
-REFUSES(a_mimic_of_a_ball_type_is_refused, POISE_JOINT_BALL_EULER, "only revolute and prismatic joints can mimic",
+REFUSES(a_mimic_of_a_ball_type_is_refused, POISE_JOINT_BALL_EULER, "only revolute, prismatic and curve joints can mimic",
         joint.mimic = "root")
 REFUSES(a_mimic_multiplier_that_is_nan_is_refused, POISE_JOINT_REVOLUTE, "mimic multiplier and offset must be finite",
         joint.mimic = "root", joint.mimic_multiplier = NAN)
@@ -395,7 +395,7 @@ TEST(a_mimic_of_an_unknown_joint_is_refused)
 
 TEST(a_mimic_of_a_ball_is_refused)
 {
-    assert_mimic_refused("ball", 1, 0, -INFINITY, INFINITY, "a revolute or prismatic joint, not \"ball\"");
+    assert_mimic_refused("ball", 1, 0, -INFINITY, INFINITY, "a revolute, prismatic or curve joint, not \"ball\"");
 }
 
 TEST(a_mimic_of_itself_is_refused)

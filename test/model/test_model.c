@@ -282,6 +282,7 @@ static double seconds_to_build(bool chain, poise_model **model)
         joint.body = body;
         joint.parent = i == 0 ? NULL : parent;
         joint.type = (poise_joint_type)(i % POISE_JOINT_TYPE_COUNT);
+        joint.curve = joint.type == POISE_JOINT_CURVE ? random_curves : NULL;
         added += poise_builder_add_joint(builder, &joint, NULL) == POISE_OK;
     }
     ck_assert_int_eq(added, MANY);
@@ -358,6 +359,7 @@ static const struct {
     [POISE_JOINT_FREE] = {"free", 7, 6},
     [POISE_JOINT_FREE_EXPMAP] = {"free_expmap", 6, 6},
     [POISE_JOINT_FREE_EULER] = {"free_euler", 6, 6},
+    [POISE_JOINT_CURVE] = {"curve", 1, 1},
 };
 
 TEST(coordinates_follow_one_another_in_the_order_of_joints)

@@ -311,9 +311,14 @@ static void check_joint(scene_random *random, poise_method method, int type, boo
     ck_assert_ptr_nonnull(p);
     bool slides = type == POISE_JOINT_PRISMATIC || type == POISE_JOINT_TRANSLATION || type == POISE_JOINT_PLANAR ||
                   type == POISE_JOINT_FREE || type == POISE_JOINT_FREE_EXPMAP || type == POISE_JOINT_FREE_EULER;
-    bool is_served = !(is_mimic && method_is_geometric((int)method)) && !(slides && facts_of[method].points);
+    bool is_curve = type == POISE_JOINT_CURVE;
+    bool is_served = !((is_mimic || is_curve) && method_is_geometric((int)method)) && !(slides && facts_of[method].points);
     const char *what = poise_joint_type_name((poise_joint_type)type);
-    check_served(p, is_served, slides && facts_of[method].points ? "slides" : "mimic", what);
+    check_served(p, is_served,
+                 is_curve                            ? "moves along curves"
+                 : slides && facts_of[method].points ? "slides"
+                                                     : "mimic",
+                 what);
     if (is_served) {
         answer a = problem_solve(p);
         ck_assert_msg(a.report.cost <= 0.2 * a.report.start_cost, "%s, %s%s: from %g to %g, %s", facts_of[method].name,

@@ -122,7 +122,7 @@ TEST(band_is_that_of_the_dense_hessian)
 {
     scene_random random = scene_random_make(1);
     for (int round = 0; round < ROUNDS; ++round) {
-        figure f = random_figure(&random, 12, RANDOM_LIMITS | (round % 2 ? RANDOM_MIMICS : 0));
+        figure f = random_figure(&random, 12, RANDOM_LIMITS | RANDOM_CURVES | (round % 2 ? RANDOM_MIMICS : 0));
         random_goals *goals = malloc(sizeof *goals);
         random_goals_make(&random, f.model, goals);
         poise_objective *objective;

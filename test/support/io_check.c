@@ -252,9 +252,30 @@ static void same_numbers(const double *a, const double *b, int count, const char
     }
 }
 
+static void same_function(const poise_function *a, const poise_function *b)
+{
+    ck_assert_msg(!a == !b, "function");
+    if (a) {
+        bool has_points = a->count > 0 && a->kind != POISE_FUNCTION_POLYNOMIAL;
+        ck_assert_int_eq(a->count, b->count);
+        ck_assert(a->count == 0 || a->kind == b->kind);
+        same_numbers(has_points ? a->x : NULL, has_points ? b->x : NULL, a->count, "points of a function");
+        same_numbers(a->count ? a->y : NULL, b->count ? b->y : NULL, a->count, "values of a function");
+    }
+}
+
+static void same_curve(const poise_curve *a, const poise_curve *b)
+{
+    ck_assert_msg(!a == !b, "curve");
+    for (int i = 0; a && i < 6; ++i) {
+        same_function(&a->value[i], &b->value[i]);
+        same_numbers(&a->axis[i].x, &b->axis[i].x, 3, "axis of a curve");
+    }
+}
+
 static void same_joint(const poise_joint *a, const poise_joint *b)
 {
-    static const int coordinates[POISE_JOINT_TYPE_COUNT] = {0, 1, 1, 2, 3, 3, 4, 3, 3, 3, 7, 6, 6};
+    static const int coordinates[POISE_JOINT_TYPE_COUNT] = {0, 1, 1, 2, 3, 3, 4, 3, 3, 3, 7, 6, 6, 1};
     same_text(a->name, b->name);
     same_text(a->body, b->body);
     same_text(a->parent, b->parent);
@@ -267,6 +288,8 @@ static void same_joint(const poise_joint *a, const poise_joint *b)
     same_numbers(a->swing, b->swing, 2, "swing");
     same_numbers(&a->mimic_multiplier, &b->mimic_multiplier, 2, "mimic");
     same_numbers(&a->mass, &b->mass, 4, "mass");
+    same_curve(a->curve, b->curve);
+    same_function(a->mimic_function, b->mimic_function);
     bool has_axis = a->type == POISE_JOINT_REVOLUTE || a->type == POISE_JOINT_PRISMATIC || a->type == POISE_JOINT_UNIVERSAL;
     if (has_axis) {
         same_numbers(&a->axis.x, &b->axis.x, 3, "axis");

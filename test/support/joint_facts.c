@@ -2,14 +2,14 @@
 
 #define EULER(letters)                                                                                                      \
     {                                                                                                                       \
-        "ball_euler " #letters, POISE_JOINT_BALL_EULER, POISE_EULER_##letters, false, 3, 3, 0, 0, NO_QUATERNION             \
+        "ball_euler " #letters, POISE_JOINT_BALL_EULER, POISE_EULER_##letters, false, 3, 3, 0, 0, NO_QUATERNION, 0, false   \
     }
 
 const joint_facts joint_rows[JOINT_ROWS] = {
-    {"fixed", POISE_JOINT_FIXED, POISE_EULER_XYZ, false, 0, 0, 0, 0, NO_QUATERNION},
-    {"revolute", POISE_JOINT_REVOLUTE, POISE_EULER_XYZ, false, 1, 1, 0, 0, NO_QUATERNION},
-    {"prismatic", POISE_JOINT_PRISMATIC, POISE_EULER_XYZ, false, 1, 1, 0, 0, NO_QUATERNION},
-    {"universal", POISE_JOINT_UNIVERSAL, POISE_EULER_XYZ, false, 2, 2, 0, 0, NO_QUATERNION},
+    {"fixed", POISE_JOINT_FIXED, POISE_EULER_XYZ, false, 0, 0, 0, 0, NO_QUATERNION, 0, false},
+    {"revolute", POISE_JOINT_REVOLUTE, POISE_EULER_XYZ, false, 1, 1, 0, 0, NO_QUATERNION, 0, false},
+    {"prismatic", POISE_JOINT_PRISMATIC, POISE_EULER_XYZ, false, 1, 1, 0, 0, NO_QUATERNION, 0, false},
+    {"universal", POISE_JOINT_UNIVERSAL, POISE_EULER_XYZ, false, 2, 2, 0, 0, NO_QUATERNION, 0, false},
     EULER(XYZ),
     EULER(XZY),
     EULER(YXZ),
@@ -22,17 +22,28 @@ const joint_facts joint_rows[JOINT_ROWS] = {
     EULER(YZY),
     EULER(ZXZ),
     EULER(ZYZ),
-    {"ball_expmap", POISE_JOINT_BALL_EXPMAP, POISE_EULER_XYZ, false, 3, 3, 0, 3, NO_QUATERNION},
-    {"ball_quaternion", POISE_JOINT_BALL_QUATERNION, POISE_EULER_XYZ, false, 4, 3, 0, 0, 0},
-    {"swing_twist", POISE_JOINT_SWING_TWIST, POISE_EULER_XYZ, false, 3, 3, 0, 2, NO_QUATERNION},
-    {"translation", POISE_JOINT_TRANSLATION, POISE_EULER_XYZ, false, 3, 3, 0, 0, NO_QUATERNION},
-    {"planar", POISE_JOINT_PLANAR, POISE_EULER_XYZ, false, 3, 3, 0, 0, NO_QUATERNION},
-    {"free", POISE_JOINT_FREE, POISE_EULER_XYZ, false, 7, 6, 0, 0, 3},
-    {"free_expmap", POISE_JOINT_FREE_EXPMAP, POISE_EULER_XYZ, false, 6, 6, 3, 3, NO_QUATERNION},
-    {"free_euler", POISE_JOINT_FREE_EULER, POISE_EULER_ZYX, false, 6, 6, 0, 0, NO_QUATERNION},
-    {"revolute mimic", POISE_JOINT_REVOLUTE, POISE_EULER_XYZ, true, 1, 1, 0, 0, NO_QUATERNION},
-    {"prismatic mimic", POISE_JOINT_PRISMATIC, POISE_EULER_XYZ, true, 1, 1, 0, 0, NO_QUATERNION},
+    {"ball_expmap", POISE_JOINT_BALL_EXPMAP, POISE_EULER_XYZ, false, 3, 3, 0, 3, NO_QUATERNION, 0, false},
+    {"ball_quaternion", POISE_JOINT_BALL_QUATERNION, POISE_EULER_XYZ, false, 4, 3, 0, 0, 0, 0, false},
+    {"swing_twist", POISE_JOINT_SWING_TWIST, POISE_EULER_XYZ, false, 3, 3, 0, 2, NO_QUATERNION, 0, false},
+    {"translation", POISE_JOINT_TRANSLATION, POISE_EULER_XYZ, false, 3, 3, 0, 0, NO_QUATERNION, 0, false},
+    {"planar", POISE_JOINT_PLANAR, POISE_EULER_XYZ, false, 3, 3, 0, 0, NO_QUATERNION, 0, false},
+    {"free", POISE_JOINT_FREE, POISE_EULER_XYZ, false, 7, 6, 0, 0, 3, 0, false},
+    {"free_expmap", POISE_JOINT_FREE_EXPMAP, POISE_EULER_XYZ, false, 6, 6, 3, 3, NO_QUATERNION, 0, false},
+    {"free_euler", POISE_JOINT_FREE_EULER, POISE_EULER_ZYX, false, 6, 6, 0, 0, NO_QUATERNION, 0, false},
+    {"revolute mimic", POISE_JOINT_REVOLUTE, POISE_EULER_XYZ, true, 1, 1, 0, 0, NO_QUATERNION, 0, false},
+    {"prismatic mimic", POISE_JOINT_PRISMATIC, POISE_EULER_XYZ, true, 1, 1, 0, 0, NO_QUATERNION, 0, false},
+    {"curve of a knee", POISE_JOINT_CURVE, POISE_EULER_XYZ, false, 1, 1, 0, 0, NO_QUATERNION, 0, false},
+    {"curve of oblique axes", POISE_JOINT_CURVE, POISE_EULER_XYZ, false, 1, 1, 0, 0, NO_QUATERNION, 1, false},
+    {"curve that slides", POISE_JOINT_CURVE, POISE_EULER_XYZ, false, 1, 1, 0, 0, NO_QUATERNION, 2, false},
+    {"curve mimic", POISE_JOINT_CURVE, POISE_EULER_XYZ, true, 1, 1, 0, 0, NO_QUATERNION, 1, false},
+    {"revolute by a function", POISE_JOINT_REVOLUTE, POISE_EULER_XYZ, true, 1, 1, 0, 0, NO_QUATERNION, 0, true},
+    {"prismatic by a function", POISE_JOINT_PRISMATIC, POISE_EULER_XYZ, true, 1, 1, 0, 0, NO_QUATERNION, 0, true},
+    {"curve by a function", POISE_JOINT_CURVE, POISE_EULER_XYZ, true, 1, 1, 0, 0, NO_QUATERNION, 1, true},
 };
+
+// Points where no difference steps.
+static const double follow_x[] = {-3, -1.5, 1.5, 3}, follow_y[] = {0.4, 0.1, -0.3, 0.5};
+static const poise_function follow = {POISE_FUNCTION_SPLINE, 4, follow_x, follow_y};
 
 poise_joint joint_of_row(const joint_facts *row)
 {
@@ -44,7 +55,11 @@ poise_joint joint_of_row(const joint_facts *row)
     joint.axes = poise_quat_from_axis_angle(poise_vec3_make(-1, 1, 3), 0.4);
     joint.mass = 1.5;
     joint.mass_center = poise_vec3_make(0.1, 0.05, 0.2);
-    if (row->mimic) {
+    joint.curve = row->type == POISE_JOINT_CURVE ? &random_curves[row->curve] : NULL;
+    if (row->function) {
+        joint.mimic = "base";
+        joint.mimic_function = &follow;
+    } else if (row->mimic) {
         joint.mimic = "base";
         joint.mimic_multiplier = -1.7;
         joint.mimic_offset = 0.3;

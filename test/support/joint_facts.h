@@ -13,10 +13,12 @@ typedef struct joint_facts {
     int nq, nv;               // numbers of the type
     int vector, vector_count; // where a rotation vector begins in q, and its numbers; 0 of them: none
     int quaternion;           // where a quaternion begins in q; NO_QUATERNION: none
+    int curve;                // CURVE: which of random_curves
+    bool function;            // a follower by a function
 } joint_facts;
 
 #define NO_QUATERNION (-1)
-#define JOINT_ROWS    26
+#define JOINT_ROWS    33
 
 extern const joint_facts joint_rows[JOINT_ROWS];
 

@@ -1,5 +1,6 @@
 #include "random_model.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #define NAME_SIZE 16
@@ -24,6 +25,32 @@ static poise_quat random_axes(scene_random *random)
     return turn == 0 ? poise_pose_identity().rotation : (poise_quat){0.5, 0.5, 0.5, turn == 1 ? 0.5 : -0.5};
 }
 
+// A knee that rolls as it bends, one of oblique axes by polynomials, and one that turns and slides along a line.
+const poise_curve random_curves[RANDOM_CURVE_COUNT] = {
+    {.axis = {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+     .value = {{POISE_FUNCTION_POLYNOMIAL, 2, NULL, (const double[]){1, 0}},
+               {.count = 0},
+               {POISE_FUNCTION_SPLINE, 3, (const double[]){-1, 0.5, 2}, (const double[]){0.1, -0.2, 0.3}},
+               {POISE_FUNCTION_SPLINE, 5, (const double[]){-2.1, -1, -0.2, 0.7, 2.5},
+                (const double[]){0, 0.1, 0.05, -0.1, 0.2}},
+               {POISE_FUNCTION_SPLINE, 2, (const double[]){-1, 1}, (const double[]){-0.1, 0.2}},
+               {.count = 0}}},
+    {.axis = {{1, 2, -1}, {0, 1, 3}, {-1, 0.5, 0.2}, {1, 1, 0}, {0.3, -1, 1}, {0, 0, -2}},
+     .value = {{POISE_FUNCTION_POLYNOMIAL, 4, NULL, (const double[]){0.02, -0.05, 0.8, 0.3}},
+               {POISE_FUNCTION_POLYNOMIAL, 3, NULL, (const double[]){0.05, 0.4, -0.1}},
+               {POISE_FUNCTION_POLYNOMIAL, 1, NULL, (const double[]){0.7}},
+               {POISE_FUNCTION_POLYNOMIAL, 3, NULL, (const double[]){0.05, -0.1, 0.2}},
+               {POISE_FUNCTION_SPLINE, 4, (const double[]){-4, -1, 1, 4}, (const double[]){0.2, 0.1, -0.3, 0.1}},
+               {POISE_FUNCTION_POLYNOMIAL, 2, NULL, (const double[]){-0.5, 0.1}}}},
+    {.axis = {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}, {1, 0, 0}, {0, -1, 0}, {0, 0, 1}},
+     .value = {{.count = 0},
+               {POISE_FUNCTION_POLYNOMIAL, 2, NULL, (const double[]){-1, 0.2}},
+               {.count = 0},
+               {.count = 0},
+               {POISE_FUNCTION_LINES, 2, (const double[]){-1, 1}, (const double[]){0.3, -0.1}},
+               {.count = 0}}},
+};
+
 poise_joint random_joint(scene_random *random, poise_joint_type type)
 {
     poise_joint joint = poise_joint_default();
@@ -35,6 +62,7 @@ poise_joint random_joint(scene_random *random, poise_joint_type type)
     joint.axis2 = poise_quat_rotate(frame, poise_vec3_make(1, 0, 0));
     joint.axes = random_axes(random);
     joint.order = (poise_euler_order)scene_random_index(random, POISE_EULER_ORDER_COUNT);
+    joint.curve = type == POISE_JOINT_CURVE ? &random_curves[scene_random_index(random, RANDOM_CURVE_COUNT)] : NULL;
     if (scene_random_index(random, 3) > 0) {
         joint.mass = scene_random_range(random, 0.1, 2.0);
         joint.mass_center = random_vector(random, 0.2);
@@ -58,7 +86,20 @@ static void add_limits(scene_random *random, poise_joint *joint)
 // A joint with a coordinate of its own that others may follow.
 static bool can_lead(const poise_joint *joint)
 {
-    return (joint->type == POISE_JOINT_REVOLUTE || joint->type == POISE_JOINT_PRISMATIC) && !joint->mimic;
+    return (joint->type == POISE_JOINT_REVOLUTE || joint->type == POISE_JOINT_PRISMATIC ||
+            joint->type == POISE_JOINT_CURVE) &&
+           !joint->mimic;
+}
+
+static void follow_by_function(poise_joint *joint)
+{
+    static const double x[] = {-3, -1, 0.5, 3}, y[] = {0.4, 0.1, -0.3, 0.5};
+    static const poise_function function = {POISE_FUNCTION_SPLINE, 4, x, y};
+    joint->mimic_multiplier = 1.0;
+    joint->mimic_offset = 0.0;
+    joint->mimic_function = &function;
+    joint->lower[0] = -INFINITY;
+    joint->upper[0] = INFINITY;
 }
 
 static bool add_tool(scene_random *random, poise_builder *builder, int i)
@@ -75,7 +116,8 @@ static bool add_joints(scene_random *random, poise_builder *builder, int count, 
 {
     char name[NAME_SIZE], body[NAME_SIZE], parent[NAME_SIZE], leader[NAME_SIZE] = "";
     for (int i = 0; i < count; ++i) {
-        poise_joint joint = random_joint(random, (poise_joint_type)scene_random_index(random, POISE_JOINT_TYPE_COUNT));
+        int types = features & RANDOM_CURVES ? POISE_JOINT_TYPE_COUNT : POISE_JOINT_CURVE;
+        poise_joint joint = random_joint(random, (poise_joint_type)scene_random_index(random, types));
         snprintf(name, sizeof name, "j%d", i);
         snprintf(body, sizeof body, "b%d", i);
         snprintf(parent, sizeof parent, "b%d", i == 0 ? 0 : scene_random_index(random, i));
@@ -91,6 +133,9 @@ static bool add_joints(scene_random *random, poise_builder *builder, int count, 
             joint.mimic = leader;
             joint.mimic_multiplier = scene_random_range(random, -2.0, 2.0);
             joint.mimic_offset = scene_random_range(random, -0.05, 0.05);
+            if ((features & RANDOM_CURVES) && scene_random_index(random, 2) == 0) {
+                follow_by_function(&joint);
+            }
         }
         if (poise_builder_add_joint(builder, &joint, NULL) != POISE_OK || (i % 3 == 0 && !add_tool(random, builder, i))) {
             return false;

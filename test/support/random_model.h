@@ -14,11 +14,16 @@ typedef enum random_feature {
     RANDOM_PLAIN = 0,
     RANDOM_LIMITS = 1, // boxes around 0 and swing ellipses on about half of the joints
     RANDOM_MIMICS = 2, // some revolute and prismatic joints follow others
-    RANDOM_FOREST = 4  // several roots
+    RANDOM_FOREST = 4, // several roots
+    RANDOM_CURVES = 8  // joints of curves, and with RANDOM_MIMICS followers by functions
 } random_feature;
 
 // Each component uniform in +-size.
 poise_vec3 random_vector(scene_random *random, double size);
+
+// Curves that random joints have.
+#define RANDOM_CURVE_COUNT 3
+extern const poise_curve random_curves[RANDOM_CURVE_COUNT];
 
 // A joint of the type at a general place: offset, axes, Euler order, mass are all random. Names are left to the caller.
 poise_joint random_joint(scene_random *random, poise_joint_type type);

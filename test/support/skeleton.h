@@ -21,6 +21,7 @@ static inline poise_joint joint_of(const char *name, const char *parent, poise_j
     joint.name = name;
     joint.parent = parent;
     joint.type = type;
+    joint.curve = type == POISE_JOINT_CURVE ? random_curves : NULL;
     return joint;
 }
 

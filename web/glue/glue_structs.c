@@ -108,7 +108,7 @@ STRUCT(poise_markers, M(frames), M(count), M(rate), M(first_frame), M(scale), M(
 STRUCT(poise_placement, M(label), M(body), M(local), M(weight))
 STRUCT(poise_posture, M(name), M(q))
 STRUCT(poise_track_problem, M(model), M(placements), M(placement_count), M(markers), M(q_start), M(solver), M(restarts),
-       M(least_markers), M(robust), M(outlier), M(smoothness), M(posture), M(max_turn), M(chunk))
+       M(least_markers), M(robust), M(outlier), M(smoothness), M(posture), M(max_turn), M(chunk), M(task_frames))
 STRUCT(poise_track_frame, M(flags), M(outcome), M(iterations), M(seen), M(let_go), M(rms), M(worst), M(turn))
 STRUCT(poise_track_summary, M(distances), M(mean), M(rms), M(worst), M(worst_frame), M(worst_marker), M(held), M(jumps),
        M(outliers), M(restarts), M(gaps), M(mean_iterations), M(most_iterations))

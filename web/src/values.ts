@@ -34,7 +34,7 @@ export type Status = (typeof statuses)[number];
 
 export const jointTypes = [
     'fixed', 'revolute', 'prismatic', 'universal', 'ball_euler', 'ball_expmap', 'ball_quaternion', 'swing_twist',
-    'translation', 'planar', 'free', 'free_expmap', 'free_euler',
+    'translation', 'planar', 'free', 'free_expmap', 'free_euler', 'curve',
 ] as const;
 
 /** The types of joints; `model.h` of the C library says what their coordinates mean. */
@@ -74,7 +74,7 @@ export const outcomes = ['reached', 'closest', 'stalled', 'budget'] as const;
 export type Outcome = (typeof outcomes)[number];
 
 export const formats = [
-    'unknown', 'urdf', 'mjcf', 'bvh', 'asf', 'amc', 'c3d', 'trc', 'mot', 'gltf', 'glb', 'dh', 'json',
+    'unknown', 'urdf', 'mjcf', 'bvh', 'asf', 'amc', 'c3d', 'trc', 'mot', 'gltf', 'glb', 'dh', 'json', 'osim',
 ] as const;
 
 export type Format = (typeof formats)[number];

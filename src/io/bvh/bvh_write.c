@@ -115,7 +115,8 @@ static bool plan_direct(const poise_joint *joint, int q, plan *p)
 static bool slides(poise_joint_type type)
 {
     return type == POISE_JOINT_PRISMATIC || type == POISE_JOINT_TRANSLATION || type == POISE_JOINT_PLANAR ||
-           type == POISE_JOINT_FREE || type == POISE_JOINT_FREE_EXPMAP || type == POISE_JOINT_FREE_EULER;
+           type == POISE_JOINT_FREE || type == POISE_JOINT_FREE_EXPMAP || type == POISE_JOINT_FREE_EULER ||
+           type == POISE_JOINT_CURVE;
 }
 
 static void plan_computed(const poise_joint *joint, plan *p)

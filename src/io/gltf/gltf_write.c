@@ -30,12 +30,13 @@ static poise_pose node_transform(const document *doc, int k, const double *q)
     poise_joint joint = *poise_model_joint_info(doc->model, k).given;
     int mimic = poise_model_joint_info(doc->model, k).mimic;
     double value = 0;
-    const double *at = q + poise_model_joint_info(doc->model, mimic == POISE_NONE ? k : mimic).q;
+    const double *whose = q + poise_model_joint_info(doc->model, mimic == POISE_NONE ? k : mimic).q, *at = whose;
     if (mimic != POISE_NONE) {
         value = joint.mimic_multiplier * at[0] + joint.mimic_offset;
         at = &value;
     }
-    poise_pose local = pz_local_pose(&joint, at);
+    bool is_curve = joint.curve || joint.mimic_function;
+    poise_pose local = is_curve ? poise_model_curve_pose(doc->model, k, *whose) : pz_local_pose(&joint, at);
     vec3 p = v3_scale(local.position, doc->metres);
     if (poise_model_joint_info(doc->model, k).parent == POISE_WORLD) {
         if (doc->file->scale.up == POISE_UP_Z) { // x y z become z x y
@@ -62,6 +63,7 @@ static bool part_is_free(const poise_model *model, int k, bool rotation)
     case POISE_JOINT_FREE:
     case POISE_JOINT_FREE_EXPMAP:
     case POISE_JOINT_FREE_EULER:
+    case POISE_JOINT_CURVE:
         return true;
     default:
         return rotation;

@@ -14,7 +14,7 @@
 // Coordinates are called as poise_model_coordinate has them: tx ty tz, rx ry rz in the order of the joint (a second turn
 // about an axis is rx2, ...), vx vy vz, qx qy qz qw, swing1 swing2 twist, angle1 angle2.
 //
-// Angles and rotation vectors are in degrees where inDegrees=yes; lengths and quaternions are as they are.
+// Angles and rotation vectors are in degrees where inDegrees=yes; lengths, quaternions and other values are as they are.
 #include "base/names.h"
 #include "io/text/cells.h"
 

@@ -12,6 +12,7 @@
 // no line of axes, no empty line; header and rows that disagree about the number of markers.
 #include "io/text/cells.h"
 #include "io/text/length_units.h"
+#include "math/scalar.h"
 #include "motion/markers.h"
 
 #define GRUMBLES 4 // warnings of one kind
@@ -327,6 +328,7 @@ static poise_status make_markers(trc *t)
     times when = {0, 0, false};
     read_rows(t, markers, &when);
     compare_times(t, &when);
+    markers->start_time = when.first - when.first == 0.0 ? when.first : 0.0;
     if (t->grumbles > GRUMBLES) {
         pz_input_warn(t->input, 0, "and %d more such lines or cells", t->grumbles - GRUMBLES);
     }
@@ -422,7 +424,9 @@ static void put_row(const poise_markers *m, int frame, pz_output *output)
     long long number = (long long)m->first_frame + frame;
     pz_put_integer(output, number);
     pz_put(output, "\t");
-    pz_put_number(output, (double)(m->first_frame > 0 ? number - 1 : frame) / m->rate);
+    int before = m->first_frame > 0 ? m->first_frame - 1 : 0; // frames, where the first of all is at 0
+    bool is_counted = m->start_time == 0.0 || fabs(m->start_time - before / m->rate) < 1e-9;
+    pz_put_number(output, is_counted ? ((double)before + frame) / m->rate : m->start_time + frame / m->rate);
     for (int i = 0; i < m->count; ++i) {
         poise_vec3 p = m->position[(size_t)frame * (size_t)m->count + (size_t)i];
         double finite = (p.x - p.x) + (p.y - p.y) + (p.z - p.z); // 0, or no number

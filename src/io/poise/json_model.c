@@ -143,7 +143,7 @@ static poise_status read_limit(const pz_item *object, const char *key, size_t co
 
 static poise_status read_mimic(const pz_item *object, poise_joint *joint)
 {
-    static const char *const known[] = {"joint", "multiplier", "offset"};
+    static const char *const known[] = {"joint", "multiplier", "offset", "function"};
     pz_item item = pz_json_get(object, "mimic");
     if (!item.value) {
         return POISE_OK;
@@ -153,6 +153,7 @@ static poise_status read_mimic(const pz_item *object, poise_joint *joint)
     status = status == POISE_OK ? pz_json_string(&other, &joint->mimic) : status;
     status = status == POISE_OK ? pz_json_number_of(&item, "multiplier", &joint->mimic_multiplier) : status;
     status = status == POISE_OK ? pz_json_number_of(&item, "offset", &joint->mimic_offset) : status;
+    status = status == POISE_OK ? pz_json_mimic_function(&item, joint) : status;
     if (status == POISE_OK) {
         pz_json_warn_unknown(&item, known, PZ_COUNT(known));
     }
@@ -176,8 +177,9 @@ static poise_status read_names(const pz_item *item, poise_joint *joint)
 
 static poise_status read_joint(const pz_item *item, poise_joint *joint)
 {
-    static const char *const known[] = {"name", "body",  "parent", "type",  "position", "rotation", "axis", "axis2",
-                                        "axes", "order", "lower",  "upper", "swing",    "mimic",    "mass", "mass_center"};
+    static const char *const known[] = {"name",  "body",  "parent", "type",        "position", "rotation",
+                                        "axis",  "axis2", "axes",   "order",       "lower",    "upper",
+                                        "swing", "mimic", "mass",   "mass_center", "curve"};
     *joint = poise_joint_default();
     poise_status status = read_names(item, joint);
     size_t count = (size_t)pz_joint_coordinates(joint->type);
@@ -191,6 +193,7 @@ static poise_status read_joint(const pz_item *item, poise_joint *joint)
     status = status == POISE_OK ? read_limit(item, "upper", count, INFINITY, joint->upper) : status;
     status = status == POISE_OK ? pz_json_numbers_of(item, "swing", joint->swing, 2) : status;
     status = status == POISE_OK ? read_mimic(item, joint) : status;
+    status = status == POISE_OK ? pz_json_curve(item, joint) : status;
     status = status == POISE_OK ? pz_json_number_of(item, "mass", &joint->mass) : status;
     status = status == POISE_OK ? pz_json_numbers_of(item, "mass_center", center, 3) : status;
     if (status != POISE_OK) {
@@ -330,6 +333,9 @@ static void put_joint(pz_json_writer *writer, const poise_joint *joint)
     pz_json_put_text(writer, "type", type_name((int)joint->type));
     pz_json_put_pose(writer, joint->offset);
     put_axes(writer, joint);
+    if (joint->curve) {
+        pz_json_put_curve(writer, joint->curve);
+    }
     put_limit(writer, "lower", joint->lower, count);
     put_limit(writer, "upper", joint->upper, count);
     if (is_finite(joint->swing[0])) {
@@ -338,8 +344,12 @@ static void put_joint(pz_json_writer *writer, const poise_joint *joint)
     if (joint->mimic) {
         pz_json_open(writer, "mimic", "{");
         pz_json_put_text(writer, "joint", joint->mimic);
-        pz_json_put_number(writer, "multiplier", joint->mimic_multiplier);
-        pz_json_put_number(writer, "offset", joint->mimic_offset);
+        if (joint->mimic_function) {
+            pz_json_put_function(writer, "function", joint->mimic_function, NULL);
+        } else {
+            pz_json_put_number(writer, "multiplier", joint->mimic_multiplier);
+            pz_json_put_number(writer, "offset", joint->mimic_offset);
+        }
         pz_json_close(writer, "}");
     }
     double center[3] = {joint->mass_center.x, joint->mass_center.y, joint->mass_center.z};

@@ -45,6 +45,18 @@ bool pz_same_numbers(const double *a, const double *b, size_t count); // bit for
 poise_status pz_json_read_model(const pz_item *item, poise_model **model);
 void pz_json_put_model(pz_json_writer *writer, const poise_model *model);
 
+// json_curve.c: the members "curve" of a joint and "function" of its mimic, whose numbers go to the pool of the input.
+//
+//   "curve": {"turns": [{"axis": [0, 0, 1], "polynomial": [1, 0]}],
+//             "slides": [{"axis": [1, 0, 0], "spline": [[x, y], ...]}]}
+//   "function": {"lines": [[x, y], ...]}
+//
+// Of turns and slides there are up to three, null for one without a function.
+poise_status pz_json_curve(const pz_item *joint_item, poise_joint *joint);
+poise_status pz_json_mimic_function(const pz_item *mimic_item, poise_joint *joint);
+void pz_json_put_curve(pz_json_writer *writer, const poise_curve *curve);
+void pz_json_put_function(pz_json_writer *writer, const char *key, const poise_function *function, const poise_vec3 *axis);
+
 // json_goals.c
 poise_status pz_json_read_goals(const pz_item *item, const poise_model *model);
 void pz_json_put_goals(pz_json_writer *writer, const poise_file *file, const poise_model *model);

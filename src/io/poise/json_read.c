@@ -182,8 +182,8 @@ static poise_status read_positions(const pz_item *item, const char *const *label
 
 static poise_status read_markers(const pz_item *item)
 {
-    static const char *const known[] = {"rate", "first_frame", "scale", "labels", "positions", "residuals"};
-    double rate = 0;
+    static const char *const known[] = {"rate", "first_frame", "start_time", "scale", "labels", "positions", "residuals"};
+    double rate = 0, start_time = 0;
     int first_frame = 1;
     poise_scale scale = {0};
     const char **labels = NULL;
@@ -191,12 +191,14 @@ static poise_status read_markers(const pz_item *item)
     poise_status status = pz_json_need_object(item);
     status = status == POISE_OK ? read_positive(item, "rate", &rate) : status;
     status = status == POISE_OK ? pz_json_integer_of(item, "first_frame", INT_MIN, INT_MAX, &first_frame) : status;
+    status = status == POISE_OK ? pz_json_number_of(item, "start_time", &start_time) : status;
     status = status == POISE_OK ? read_scale(item, &scale) : status;
     status = status == POISE_OK ? read_labels(&labels_at, &labels) : status;
     status = status == POISE_OK ? read_positions(item, labels, (int)pz_json_length(&labels_at), rate) : status;
     if (status == POISE_OK) {
         poise_markers *markers = item->json->input->file->markers;
         markers->first_frame = first_frame;
+        markers->start_time = start_time;
         markers->scale = scale;
         pz_json_warn_unknown(item, known, PZ_COUNT(known));
     }

@@ -62,6 +62,9 @@ static void put_markers(pz_json_writer *writer, const poise_markers *markers)
     pz_json_open(writer, "markers", "{");
     pz_json_put_number(writer, "rate", markers->rate);
     pz_json_put_integer(writer, "first_frame", markers->first_frame);
+    if (markers->start_time != 0.0) {
+        pz_json_put_number(writer, "start_time", markers->start_time);
+    }
     put_scale(writer, markers->scale);
     pz_json_open_flat(writer, "labels", "[");
     for (int i = 0; i < markers->count; ++i) {

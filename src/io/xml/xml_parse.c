@@ -1,7 +1,8 @@
 // XML 1.0 (fifth edition), without validation, to a tree of elements.
 //
 // One pass over the text; the stack of open elements is the tree itself, and nothing recurses. Text between elements is
-// checked and dropped. The only entities are the five of XML and character references, so that nothing expands.
+// checked, and the first piece in an element kept. The only entities are the five of XML and character references, so that
+// nothing expands.
 #include "io/xml/xml_text.h"
 
 #include "base/names.h"
@@ -481,10 +482,34 @@ static bool skip_raw_text(parser *p)
     return skip_to(p, p->text.end, "]]>");
 }
 
+// The text that lies before `t->at`, without white space at its ends, if the open element has none yet.
+static bool keep_content(parser *p, const char *from)
+{
+    const char *end = p->text.at;
+    while (from < end && pz_xml_is_space(*from)) {
+        from += 1;
+    }
+    while (from < end && pz_xml_is_space(end[-1])) {
+        end -= 1;
+    }
+    if (from == end || p->open->text) {
+        return true;
+    }
+    attribute content = {.value = {from, (size_t)(end - from)}};
+    char *copy = pz_pool_take(&p->text.input->pool, content.value.length + 1, 1);
+    if (!copy) {
+        return fail_memory(p);
+    }
+    *decode(p, &content, copy) = '\0';
+    p->open->text = copy;
+    return true;
+}
+
 // Text up to the next tag.
-static bool skip_content(parser *p)
+static bool read_content(parser *p)
 {
     pz_xml_text *t = &p->text;
+    const char *from = t->at;
     while (t->at < t->end && *t->at != '<') {
         uint32_t value;
         if (*t->at == '&') {
@@ -498,7 +523,7 @@ static bool skip_content(parser *p)
         }
         t->at += 1;
     }
-    return true;
+    return keep_content(p, from);
 }
 
 // A quoted text of a document type, with white space in front.
@@ -587,7 +612,7 @@ static bool read_inside(parser *p)
 {
     pz_xml_text *t = &p->text;
     if (*t->at != '<') {
-        return skip_content(p);
+        return read_content(p);
     }
     char next = t->end - t->at > 1 ? t->at[1] : '\0';
     if (next == '/') {

@@ -41,6 +41,12 @@ const char *pz_xml_get(const pz_xml_node *node, const char *attribute)
     return NULL;
 }
 
+const char *pz_xml_child_text(const pz_xml_node *node, const char *name)
+{
+    const pz_xml_node *child = node ? pz_xml_child(node, name) : NULL;
+    return child ? child->text : NULL;
+}
+
 bool pz_xml_is_among(const char *name, const char *const *list)
 {
     while (*list && strcmp(*list, name) != 0) {
@@ -100,6 +106,22 @@ poise_status pz_xml_numbers(pz_input *input, const pz_xml_node *node, const char
                             int least, int most, double *values, int *count)
 {
     return pz_xml_numbers_of(input, node, attribute, pz_xml_get(node, attribute), kind, least, most, values, count);
+}
+
+poise_status pz_xml_text_numbers(pz_input *input, const pz_xml_node *node, int most, double **values, int *count)
+{
+    const char *text = node->text ? node->text : "";
+    size_t room = strlen(text) / 2 + 1; // a number and what separates it
+    room = room > (size_t)most ? (size_t)most : room;
+    *values = pz_pool_take(&input->pool, room, sizeof **values);
+    if (!*values) {
+        return pz_input_no_memory(input);
+    }
+    *count = read_numbers(text, PZ_XML_FINITE, (int)room, *values);
+    if (*count < 0 || *count > most) {
+        return pz_xml_fail(input, node, POISE_ERROR_FORMAT, "<%s> must hold finite numbers, not \"%s\"", node->name, text);
+    }
+    return POISE_OK;
 }
 
 poise_status pz_xml_exactly(pz_input *input, const pz_xml_node *node, const char *attribute, int count, double *values)

@@ -1,5 +1,5 @@
 // XML for the readers of XML formats: a document becomes a tree of elements, which has functions to ask it for names and
-// numbers. Text between elements is not kept: no format that is read here has any.
+// numbers. Of the text in an element the first piece that is not white space is kept, up to a tag or comment behind it.
 //
 // All memory comes from the input's pool: at most some 30 bytes for each byte of the document.
 #ifndef PZ_IO_XML_TREE_H
@@ -13,6 +13,7 @@
 typedef struct pz_xml_node {
     const char *name;
     const char **attributes; // name, value, name, value, ..., NULL
+    const char *text;        // in it, without white space at its ends; NULL: none
     const char *file;        // that it comes from; NULL: the one that is being read
     int line;
     int mark; // for the reader's own use; 0 at first
@@ -45,6 +46,9 @@ const pz_xml_node *pz_xml_child(const pz_xml_node *node, const char *name);
 // The value of an attribute, or NULL.
 const char *pz_xml_get(const pz_xml_node *node, const char *attribute);
 
+// The text of the first child of that name; NULL without the child or a text.
+const char *pz_xml_child_text(const pz_xml_node *node, const char *name);
+
 // Is the name one of a list that ends with NULL?
 bool pz_xml_is_among(const char *name, const char *const *list);
 
@@ -56,6 +60,9 @@ poise_status pz_xml_numbers(pz_input *input, const pz_xml_node *node, const char
 
 // As many as `count`, or none.
 poise_status pz_xml_exactly(pz_input *input, const pz_xml_node *node, const char *attribute, int count, double *values);
+
+// All the numbers of an element's text, at most `most`, in the input's pool.
+poise_status pz_xml_text_numbers(pz_input *input, const pz_xml_node *node, int most, double **values, int *count);
 
 // The same from a text that is the value of some attribute.
 poise_status pz_xml_numbers_of(pz_input *input, const pz_xml_node *node, const char *attribute, const char *value,

@@ -75,7 +75,7 @@ void pz_band_of_hessian(const poise_objective *o, poise_hessian kind, pz_band *b
         columns(band, i)[i] += o->diagonal[i];
     }
     for (int s = 0; s < model->step_count; ++s) {
-        if (pz_step_is_block(model->steps[s].kind) && model->steps[s].own) {
+        if (pz_step_is_block(model->steps[s].kind)) {
             add_block(o, kind, &model->steps[s], band);
         }
     }

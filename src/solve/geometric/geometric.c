@@ -31,8 +31,13 @@ poise_status pz_geometric_check_model(poise_solver *solver)
                             name);
     }
     const poise_model *model = solver->model;
-    for (int i = 0; i < solver->goal_count && model->has_mimic; ++i) {
+    for (int i = 0; i < solver->goal_count && (model->has_mimic || model->curve_count > 0); ++i) {
         for (int k = solver->goals[i].body; k != POISE_WORLD; k = model->joints[k].parent) {
+            if (model->given[k].type == POISE_JOINT_CURVE) {
+                return pz_error_set(solver->error, POISE_ERROR_UNSUPPORTED,
+                                    "goal %d: joint \"%s\" above it moves along curves, but %s knows turns and slides", i,
+                                    model->given[k].name, name);
+            }
             if (model->joints[k].mimic != POISE_WORLD) {
                 return pz_error_set(solver->error, POISE_ERROR_UNSUPPORTED,
                                     "goal %d: joint \"%s\" above it mimics another one, but %s moves one joint at a time", i,

@@ -39,14 +39,16 @@ REAL_FN void group_assemble(const group_work *w, int count, const real *S, const
     }
 }
 
-// Delta += E, the correction of a rotation block of two or three axes at the head of the group. (Slides before a block fill
-// a group of their own.)
+// Delta += E, the correction of a block of up to three axes at the head of the group. (Slides before a block fill a group of
+// their own.)
 REAL_FN void group_add_block(const group_work *w, int count, const real_sym *E, int block_count)
 {
     real *L = w->L;
     L[LOWER(0, 0)] += E->xx;
-    L[LOWER(1, 0)] += E->xy;
-    L[LOWER(1, 1)] += E->yy;
+    if (count > 1) {
+        L[LOWER(1, 0)] += E->xy;
+        L[LOWER(1, 1)] += E->yy;
+    }
     if (count == 3 && block_count == 3) {
         L[LOWER(2, 0)] += E->xz;
         L[LOWER(2, 1)] += E->yz;

@@ -14,8 +14,8 @@
 //
 // H + lambda D is positive definite exactly when every Delta is (they are its block pivots). For Gauss-Newton this is the
 // articulated-body algorithm of dynamics (Featherstone 1983); the exact Hessian only changes C. A held dof has a known x:
-// it adds B x to pi and Delta x to the gammas of its group, and drops out. Where H has entries beside the tree (mimics,
-// goals that tie bodies together) the same system is solved densely.
+// it adds B x to pi and Delta x to the gammas of its group, and drops out. Where H has entries beside the tree (goals
+// on bodies that move with followers, goals that tie bodies together) the same system is solved densely.
 #include "math/dense.h"
 #include "solve/solver_state.h"
 #include "solve/tree/group_kernel.h"
@@ -41,18 +41,26 @@ struct pz_tree_step {
 
 // ---- Groups --------------------------------------------------------------------------------------------------------------
 
-// Cut each joint's axes into runs of at most three that keep rotation blocks whole. Returns how many; `groups` may be NULL.
+// Cut each joint's axes into runs of at most three that keep blocks whole. Followers are in none: what hangs on them hangs
+// on the group above. Returns how many; `groups` may be NULL.
 static int cut_groups(const poise_model *model, group *groups, int *group_of_axis)
 {
     int count = 0;
     for (int k = 0; k < model->joint_count; ++k) {
         const pz_joint *joint = &model->joints[k];
         group open = {.axis = -1, .block = -1};
+        if (joint->mimic != POISE_WORLD) {
+            if (groups) {
+                int above = model->axes[joint->axis_begin].parent;
+                group_of_axis[joint->axis_begin] = above < 0 ? -1 : group_of_axis[above];
+            }
+            continue;
+        }
         for (int s = joint->step_begin; s < joint->step_end; ++s) {
             const pz_step *step = &model->steps[s];
             int nv = pz_step_nv(step->kind);
             if (open.axis < 0 || open.count + nv > GROUP) {
-                open = (group){.axis = step->axis, .block = -1, .parent = -1};
+                open = (group){.axis = step->axis, .dof = model->axes[step->axis].dof, .block = -1, .parent = -1};
                 count += 1;
             }
             if (pz_step_is_block(step->kind)) {
@@ -63,7 +71,7 @@ static int cut_groups(const poise_model *model, group *groups, int *group_of_axi
             if (groups) {
                 int above = model->axes[open.axis].parent;
                 open.parent = above < 0 ? -1 : group_of_axis[above];
-                open.depth = above < 0 ? 0 : groups[open.parent].depth + 1;
+                open.depth = open.parent < 0 ? 0 : groups[open.parent].depth + 1;
                 groups[count - 1] = open;
                 for (int i = open.axis; i < open.axis + open.count; ++i) {
                     group_of_axis[i] = count - 1;
@@ -126,14 +134,14 @@ typedef struct sweep {
 PZ_INLINE bool work_on(const group_work *w, const sweep *s, const group *at, int count)
 {
     const poise_objective *o = s->o;
-    int first = at->axis;
+    int axis = at->axis, first = at->dof;
     double shift[GROUP];
     for (int j = 0; j < count; ++j) {
         shift[j] = o->diagonal[first + j] + s->lambda * s->D[first + j];
     }
-    group_assemble(w, count, (const double *)&o->kin.S[first], (const double *)&o->c[s->kind][first], o->gradient + first,
+    group_assemble(w, count, (const double *)&o->kin.S[axis], (const double *)&o->c[s->kind][axis], o->gradient + first,
                    shift);
-    if (count > 1 && at->block_count > 0) {
+    if (at->block_count > 0) {
         group_add_block(w, count, &o->block[s->kind][at->block], at->block_count);
     }
     if (group_holds(count, s->hold + first)) {
@@ -214,8 +222,8 @@ PZ_INLINE void sweep_group_down(pz_tree_step *t, const sweep *s, int g, int coun
 {
     const group *at = &t->groups[g];
     six V = at->parent < 0 ? six_zero() : t->V[at->parent];
-    int i = at->axis;
-    t->V[g] = group_down(count, t->B[g], t->L[g], t->gamma[g], (const double *)&s->o->kin.S[i], V, s->hold + i,
+    int i = at->dof;
+    t->V[g] = group_down(count, t->B[g], t->L[g], t->gamma[g], (const double *)&s->o->kin.S[at->axis], V, s->hold + i,
                          s->hold_value + i, s->x + i);
 }
 
@@ -256,8 +264,8 @@ static void start_group(pz_tree_step *t, const sweep *s, int g)
     }
     six V = six_zero();
     for (int i = 0; i < at->count; ++i) {
-        s->x[at->axis + i] = s->hold[at->axis + i] ? 0.0 : x[i];
-        V = six_mad(V, s->x[at->axis + i], six_load((const double *)&s->o->kin.S[at->axis + i]));
+        s->x[at->dof + i] = s->hold[at->dof + i] ? 0.0 : x[i];
+        V = six_mad(V, s->x[at->dof + i], six_load((const double *)&s->o->kin.S[at->axis + i]));
     }
     t->V[g] = V;
 }
@@ -265,7 +273,7 @@ static void start_group(pz_tree_step *t, const sweep *s, int g)
 bool pz_tree_curvature(pz_tree_step *tree, const poise_objective *o, double lambda, const double *D, const bool *hold,
                        const double *zeros, double *x)
 {
-    if (o->kin.model->has_mimic || o->row_count > 0) {
+    if (pz_is_beside_tree(o)) {
         return false;
     }
     sweep s = {.o = o, .kind = POISE_HESSIAN_EXACT, .lambda = lambda, .D = D, .hold = hold, .hold_value = zeros, .x = x};
@@ -334,7 +342,7 @@ bool pz_tree_solve(pz_tree_step *tree, const poise_objective *o, poise_hessian k
 {
     sweep s = {.o = o, .kind = kind, .lambda = lambda, .D = D, .hold = hold, .hold_value = hold_value, .x = x};
     pz_forces(o, kind);
-    if (o->kin.model->has_mimic || o->row_count > 0) {
+    if (pz_is_beside_tree(o)) {
         return solve_dense(tree, &s);
     }
     if (sweep_up(tree, &s) >= 0) {

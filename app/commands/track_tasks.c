@@ -1,0 +1,151 @@
+// Following a recording as OpenSim's inverse kinematics does: its tasks, its times, its table of errors.
+#include "track_parts.h"
+
+#include "cli/terminal.h"
+#include "cli/whole_files.h"
+
+#include <poise/opensim.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool no_memory(void)
+{
+    complain("no memory left");
+    return false;
+}
+
+static poise_ik_setup *read_setup(const char *name)
+{
+    file_bytes file = {.bytes = NULL};
+    poise_ik_setup *setup = NULL;
+    poise_error error = {0};
+    if (!file_read(name, &file)) {
+        return NULL;
+    }
+    if (poise_ik_setup_read(file.bytes, file.size, NULL, &setup, &error) != POISE_OK) {
+        complain("%s:%d: %s", name, error.line, error.text);
+        setup = NULL;
+    }
+    file_release(&file);
+    return setup;
+}
+
+// Frames between the times of the setup, unless the command line names frames.
+bool track_take_times(track_request *request, const poise_markers *markers)
+{
+    poise_ik_setup *setup = request->tasks ? read_setup(request->tasks) : NULL;
+    if (!setup) {
+        return !request->tasks;
+    }
+    const double slack = 1e-6; // of a frame: times are rounded
+    double first = ceil((setup->start - markers->start_time) * markers->rate - slack);
+    double last = floor((setup->end - markers->start_time) * markers->rate + slack);
+    poise_ik_setup_destroy(setup);
+    if (first > markers->frames - 1 || last < 0) {
+        complain("%s: its time_range holds no frame of the recording, which goes from %g to %g s", request->tasks,
+                 markers->start_time, markers->start_time + (markers->frames - 1) / markers->rate);
+        return false;
+    }
+    if (request->first == 0 && first > 0) {
+        request->first = (int)first;
+    }
+    if (request->last < 0 && last < markers->frames - 1) {
+        request->last = (int)last;
+    }
+    return true;
+}
+
+static const double *default_posture(const track_result *r)
+{
+    for (int i = 0; i < r->skeleton->posture_count; ++i) {
+        if (strcmp(r->skeleton->postures[i].name, "default") == 0) {
+            return r->skeleton->postures[i].q;
+        }
+    }
+    return NULL;
+}
+
+bool track_take_tasks(const track_request *request, track_result *r)
+{
+    if (!request->tasks) {
+        return true;
+    }
+    poise_model_summary size = poise_model_info(r->model);
+    poise_ik_setup *setup = read_setup(request->tasks);
+    if (!setup) {
+        return false;
+    }
+    r->task = calloc((size_t)size.nq + 1, sizeof *r->task);
+    r->task_weights = calloc((size_t)size.nv + 1, sizeof *r->task_weights);
+    poise_error error = {0};
+    int before = r->placement_count;
+    bool works = r->task && r->task_weights;
+    if (!works) {
+        no_memory();
+    } else if (poise_ik_setup_apply(setup, r->model, default_posture(r), r->placements, &r->placement_count, r->task,
+                                    r->task_weights, &error) != POISE_OK) {
+        complain("%s: %s", request->tasks, error.text);
+        works = false;
+    }
+    if (works && r->placement_count < before) {
+        track_note(r, "%d of %d markers have no task and do not count", before - r->placement_count, before);
+    }
+    for (int i = 0; works && i < setup->task_count; ++i) {
+        if (setup->tasks[i].is_coordinate && setup->tasks[i].value == POISE_IK_FILE) {
+            complain("%s: task \"%s\" takes its values from a file, which is not done: give it a manual_value",
+                     request->tasks, setup->tasks[i].name);
+            works = false;
+        }
+    }
+    poise_ik_setup_destroy(setup);
+    return works;
+}
+
+bool track_take_default(track_result *r)
+{
+    const double *posture = default_posture(r);
+    bool is_opensim = r->skeleton->format == POISE_FORMAT_OSIM || r->task;
+    if (!is_opensim || !posture) {
+        return true;
+    }
+    poise_model_summary size = poise_model_info(r->model);
+    memcpy(r->q_start, posture, (size_t)size.nq * sizeof *posture);
+    r->unseen = calloc((size_t)size.nv + 1, sizeof *r->unseen);
+    if (!r->unseen) {
+        return no_memory();
+    }
+    poise_unseen_dofs(r->model, r->placements, r->placement_count, r->task_weights, r->unseen);
+    int unseen = 0;
+    for (int i = 0; i < size.nv; ++i) {
+        unseen += r->unseen[i];
+    }
+    if (unseen > 0) {
+        track_note(r, "%d coordinates that no marker sees keep their default", unseen);
+    }
+    return true;
+}
+
+bool track_write_errors(const track_result *r, const char *name)
+{
+    text_file out;
+    text_open(&out);
+    fprintf(out.stream, "marker_errors\nversion=1\nnRows=%d\nnColumns=4\ninDegrees=no\nendheader\n", r->clip->frames);
+    fprintf(out.stream, "time\ttotal_squared_error\tmarker_error_RMS\tmarker_error_max\n");
+    for (int f = 0; f < r->clip->frames; ++f) {
+        double sum = 0, worst = 0;
+        int seen = 0;
+        for (int i = 0; i < r->placement_count; ++i) {
+            double d = r->distances[(size_t)f * (size_t)r->placement_count + (size_t)i];
+            if (!isnan(d)) {
+                sum += d * d;
+                worst = fmax(worst, d);
+                seen += 1;
+            }
+        }
+        fprintf(out.stream, "%.9g\t%.9g\t%.9g\t%.9g\n", r->clip->start_time + f * r->clip->frame_time, sum,
+                seen > 0 ? sqrt(sum / seen) : 0.0, worst);
+    }
+    return text_close(&out, name);
+}

@@ -1,0 +1,35 @@
+// What the readers of OpenSim's setups share: a document in a pool of its own.
+#ifndef PZ_IO_OPENSIM_SETUP_H
+#define PZ_IO_OPENSIM_SETUP_H
+
+#include <poise/opensim.h>
+
+#include "io/opensim/osim.h"
+
+// A document that is being read. `kept` goes over to what is made of it.
+typedef struct pz_setup {
+    poise_read_options options;
+    poise_file file; // takes warnings, which no one reads
+    pz_input input;
+    osim o;
+    pz_xml_node *root;
+    bool lacks_memory; // for a text
+} pz_setup;
+
+poise_status pz_setup_open(pz_setup *s, const void *bytes, size_t size, const poise_allocator *allocator,
+                           poise_error *error);
+void pz_setup_close(pz_setup *s, bool keep);
+
+// The first element of that name anywhere in the document; NULL: none.
+const pz_xml_node *pz_setup_find(const pz_setup *s, const char *name);
+
+// A copy of a child's text that is kept; NULL without one, or out of memory (then s->lacks_memory). "Unassigned" is none.
+const char *pz_setup_text(pz_setup *s, const pz_xml_node *node, const char *name);
+
+// <time_range>; stays without one.
+poise_status pz_setup_times(pz_setup *s, const pz_xml_node *node, double *start, double *end);
+
+// The tasks of an <IKTaskSet>; none without one.
+poise_status pz_setup_tasks(pz_setup *s, const pz_xml_node *set, poise_ik_task **tasks, int *count);
+
+#endif

@@ -1,0 +1,215 @@
+// OSIM: models of OpenSim against what OpenSim and Simbody make of them.
+#include "math/vec3.h"
+#include "support/io_check.h"
+#include "support/skeleton.h"
+
+#include <ctype.h>
+#include <math.h>
+
+#define DATA "osim/"
+
+static poise_file *read_model(const char *path)
+{
+    return io_read_shared(path, POISE_FORMAT_UNKNOWN, NULL);
+}
+
+// ---- Forward kinematics at two poses -------------------------------------------------------------------------------------
+
+// The text between <tag> and </tag> behind `at`, before `end`; NULL: none.
+static const char *element(const char *at, const char *end, const char *tag)
+{
+    char open[32];
+    snprintf(open, sizeof open, "<%s>", tag);
+    const char *found = strstr(at, open);
+    return found && found < end ? found + strlen(open) : NULL;
+}
+
+// Every coordinate that is not locked at lo + 0.6 (hi - lo), its range cut to +-1.5.
+static void pose_for_test(const char *text, const poise_model *model, double *q)
+{
+    for (const char *at = strstr(text, "<Coordinate "); at; at = strstr(at + 1, "<Coordinate ")) {
+        const char *end = strstr(at, "</Coordinate>");
+        char name[128] = "";
+        if (!end || sscanf(at, "<Coordinate name=\"%127[^\"]\"", name) != 1) {
+            continue;
+        }
+        int k = poise_model_find_joint(model, name);
+        const char *range = element(at, end, "range"), *locked = element(at, end, "locked");
+        double lo = 0, hi = 0;
+        bool has_range = range && sscanf(range, "%lf %lf", &lo, &hi) == 2;
+        while (locked && isspace((unsigned char)*locked)) {
+            ++locked;
+        }
+        if (k < 0 || poise_model_joint_info(model, k).nq != 1 || !has_range || (locked && strncmp(locked, "true", 4) == 0)) {
+            continue;
+        }
+        lo = fmax(lo, -1.5), hi = fmin(hi, 1.5);
+        if (lo <= hi) {
+            q[poise_model_joint_info(model, k).q] = lo + 0.6 * (hi - lo);
+        }
+    }
+}
+
+// "body (x, y, z) O(a, b, c); body ..." with nine decimals.
+static int check_bodies(const char *line, const figure *f, const char *what)
+{
+    int checked = 0;
+    for (const char *at = line; at; at = strchr(at, ';'), at = at ? at + 1 : NULL) {
+        char name[64];
+        double p[3], a[3];
+        if (sscanf(at, " %63s (%lf, %lf, %lf) O(%lf, %lf, %lf)", name, &p[0], &p[1], &p[2], &a[0], &a[1], &a[2]) != 7) {
+            break;
+        }
+        int body = poise_model_find_body(f->model, name);
+        ck_assert_msg(body >= 0, "%s: no body %s", what, name);
+        poise_pose pose = poise_kinematics_body_pose(f->kin, body);
+        poise_quat turn = poise_pose_identity().rotation;
+        for (int i = 0; i < 3; ++i) {
+            poise_vec3 axis = {i == 0, i == 1, i == 2};
+            turn = poise_quat_multiply(turn, poise_quat_from_axis_angle(axis, a[i]));
+        }
+        double off = v3_norm(v3_sub(pose.position, v3(p[0], p[1], p[2])));
+        double angle = poise_quat_angle(poise_quat_multiply(poise_quat_conjugate(turn), pose.rotation));
+        ck_assert_msg(off <= 1.5e-9 && angle <= 4e-9, "%s: %s off by %.3g m, %.3g rad", what, name, off, angle);
+        checked += 1;
+    }
+    return checked;
+}
+
+static void check_facts(const char *path, const char *facts)
+{
+    char full[256];
+    snprintf(full, sizeof full, DATA "%s", path);
+    io_bytes bytes = io_load(full);
+    poise_file *file = read_model(full);
+    figure f = figure_of(file->model);
+    const char *line[2] = {strstr(facts, "- default: "), strstr(facts, "- test: ")}, *end = strstr(facts, "\n## ");
+    for (int i = 0; i < 2; ++i) {
+        char what[300], one[4000];
+        if (!line[i] || (end && line[i] > end)) {
+            continue;
+        }
+        memcpy(f.q, file->postures[0].q, (size_t)f.nq * sizeof *f.q);
+        if (i == 1) {
+            pose_for_test((const char *)bytes.bytes, file->model, f.q);
+        }
+        update(&f);
+        snprintf(what, sizeof what, "%s, %s", path, i == 0 ? "default" : "test");
+        snprintf(one, sizeof one, "%.*s", (int)strcspn(line[i], "\n"), line[i]);
+        ck_assert_int_gt(check_bodies(strchr(one, ':') + 1, &f, what), 0);
+    }
+}
+
+TEST_DATA(bodies_of_every_model_are_where_opensim_has_them, "data/osim/SOURCES.md")
+{
+    io_bytes bytes = io_load(DATA "SOURCES.md");
+    int models = 0;
+    for (const char *at = strstr((const char *)bytes.bytes, "\n## "); at; at = strstr(at + 1, "\n## ")) {
+        char path[128];
+        const char *facts = strstr(at, "- default: "), *next = strstr(at + 1, "\n## ");
+        bool has_facts = facts && (!next || facts < next);
+        if (sscanf(at, "\n## %127s", path) == 1 && strstr(path, ".osim") && has_facts) {
+            check_facts(path, at + 1);
+            models += 1;
+        }
+    }
+    ck_assert_int_ge(models, 19);
+}
+
+// ---- OpenSim's own output ------------------------------------------------------------------------------------------------
+
+// Column of that name in a STO file, and its numbers row by row.
+typedef struct table {
+    const char *names, *rows;
+} table;
+
+static table table_of(const char *text)
+{
+    const char *names = strstr(text, "endheader");
+    names = strchr(names, '\n') + 1;
+    return (table){names, strchr(names, '\n') + 1};
+}
+
+static int column_of(const table *t, const char *name)
+{
+    size_t length = strlen(name);
+    int column = 0;
+    for (const char *at = t->names; *at != '\n'; at += *at == '\t' ? 1 : 0) {
+        size_t cell = strcspn(at, "\t\r\n");
+        if (cell == length && memcmp(at, name, length) == 0) {
+            return column;
+        }
+        at += cell;
+        column += 1;
+        if (*at != '\t') {
+            break;
+        }
+    }
+    return -1;
+}
+
+static double cell_of(const table *t, int row, int column)
+{
+    const char *at = t->rows;
+    while (row-- > 0) {
+        at = strchr(at, '\n') + 1;
+    }
+    while (column-- > 0) {
+        at += strcspn(at, "\t\n") + 1;
+    }
+    return strtod(at, NULL);
+}
+
+static double largest_shift(const figure *f, const table *bodies, int row)
+{
+    double largest = 0.0;
+    for (int k = 0; k < poise_model_info(f->model).joints; ++k) {
+        const char *name = poise_model_joint_info(f->model, k).body;
+        char column[80];
+        snprintf(column, sizeof column, "%s_X", name);
+        int first = column_of(bodies, column);
+        if (first < 0 || strcmp(name, "torso") == 0) {
+            continue;
+        }
+        poise_vec3 at = poise_kinematics_point(f->kin, k, poise_model_joint_info(f->model, k).given->mass_center);
+        vec3 there = v3(cell_of(bodies, row, first), cell_of(bodies, row, first + 1), cell_of(bodies, row, first + 2));
+        largest = fmax(largest, v3_norm(v3_sub(at, there)));
+    }
+    return largest;
+}
+
+// Angles are degrees.
+TEST_DATA(mass_centres_move_as_in_opensims_body_kinematics, "data/osim/gait2354")
+{
+    poise_file *file = read_model(DATA "gait2354/subject01_simbody_adjusted.osim");
+    io_bytes angles = io_load(DATA "gait2354/subject01_walk1_Kinematics_q.sto");
+    io_bytes output = io_load(DATA "gait2354/subject01_walk1_BodyKinematics_pos_global.sto");
+    table q = table_of((const char *)angles.bytes), bodies = table_of((const char *)output.bytes);
+    figure f = figure_of(file->model);
+    for (int row = 0; row < 29; ++row) {
+        for (int k = 0; k < poise_model_info(f.model).joints; ++k) {
+            poise_joint_info info = poise_model_joint_info(f.model, k);
+            int column = column_of(&q, info.name);
+            if (info.nq == 1) {
+                ck_assert_msg(column > 0, "%s", info.name);
+                double value = cell_of(&q, row, column);
+                f.q[info.q] = info.type == POISE_JOINT_PRISMATIC ? value : value * 0.017453292519943295;
+            }
+        }
+        update(&f);
+        double off = largest_shift(&f, &bodies, row);
+        ck_assert_msg(off <= 3e-7, "row %d: %g mm", row, 1000 * off);
+    }
+}
+
+// ---- Words ---------------------------------------------------------------------------------------------------------------
+
+TEST_DATA(what_is_not_read_is_refused_by_name, "data/osim/zoo/subject1_abdbonepin.osim")
+{
+    io_bytes bytes = io_load(DATA "zoo/subject1_abdbonepin.osim");
+    poise_file *file = NULL;
+    poise_error error = {0};
+    ck_assert_int_eq(poise_read(bytes.bytes, bytes.size, NULL, NULL, &file, &error), POISE_ERROR_UNSUPPORTED);
+    ck_assert_msg(strstr(error.text, "\"scapulothoracic\" is a ScapulothoracicJoint") && error.line == 530, "%d: %s",
+                  error.line, error.text);
+}
