@@ -353,6 +353,9 @@ static app_exit run(const arguments *args)
     }
     j.request.model = arguments_at(args, 0);
     j.request.source = arguments_at(args, 1);
+    if (option_given(args, "sensors")) {
+        return track_sensors(&j.request, option_text(args, "sensors", ""), j.out) ? APP_DONE : APP_BAD;
+    }
     return run_one(&j, args);
 }
 
@@ -375,6 +378,8 @@ static const app_option options[] = {
     {"placements", 0, OPTION_FILE, "FILE", .help = "JSON or an OpenSim MarkerSet that says which marker sits where"},
     {"tasks", 0, OPTION_FILE, "SETUP.xml",
      .help = "weights of markers and coordinates, and times, of OpenSim's InverseKinematicsTool; no marker is let go"},
+    {"sensors", 0, OPTION_FILE, "PLACER.xml",
+     .help = "follow orientations (STO of quaternions) of sensors that OpenSense's IMUPlacer places on MODEL"},
     {"errors", 0, OPTION_FILE, "E.sto",
      .help = "write total squared, rms and largest marker error by frame, as OpenSim does"},
     {"labels", 0, OPTION_FILE, "FILE", .help = "a table of marker names and places beside the built-in one (help markers)"},
@@ -412,6 +417,7 @@ static const app_example examples[] = {
     {"Another skeleton follows the bodies of a motion",
      "poise track scene:humanoid-euler scene:humanoid/kick --bodies -o kick.bvh"},
     {"OpenSim's inverse kinematics", "poise track subject01.osim walk.trc --tasks subject01_Setup_IK.xml -o walk.mot"},
+    {"Sensors of orientation", "poise track subject07.osim swing.sto --sensors imuPlacer.xml -o swing.mot"},
     {"Numbers for machines, twenty frames", "poise track scene:humanoid scene:humanoid/punch --first 20 --last 39 --json"},
     {0},
 };

@@ -275,7 +275,7 @@ static bool find_places(const track_request *request, track_result *r)
         return false;
     }
     drop_absent(r);
-    bool is_opensim = r->skeleton->format == POISE_FORMAT_OSIM && r->placement_count > 0;
+    bool is_opensim = (r->skeleton->format == POISE_FORMAT_OSIM || request->tasks) && r->placement_count > 0;
     return is_opensim || places_by_name(request, r);
 }
 

@@ -5,12 +5,14 @@
 #include "cli/memory.h"
 #include "cli/terminal.h"
 #include "cli/whole_files.h"
-#include "track_page_text.h"
 #include "track_print.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+// track_page.html, ended by a zero; made by cmake/embed.cmake when the program is built
+extern const unsigned char track_page_text[];
 
 enum { MOST_POINTS = 4000, MOST_FLAGGED = 500, PLAYBACK_BYTES = 2000000 };
 

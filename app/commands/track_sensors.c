@@ -1,0 +1,160 @@
+// Following sensors of orientation, as OpenSense has them.
+#include "track_parts.h"
+
+#include "cli/terminal.h"
+#include "cli/whole_files.h"
+
+#include <poise/opensim.h>
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEGREES 57.29577951308232
+
+typedef struct sensor_job {
+    poise_file *skeleton;
+    poise_orientations *recording, *calibration;
+    poise_sensor_setup setup;
+    poise_sensor *sensors;
+    poise_clip *clip;
+    double *rms;
+} sensor_job;
+
+static void release(sensor_job *j)
+{
+    poise_file_destroy(j->skeleton);
+    poise_orientations_destroy(j->recording);
+    poise_orientations_destroy(j->calibration);
+    poise_clip_destroy(j->clip);
+    free(j->sensors);
+    free(j->rms);
+}
+
+static poise_orientations *read_orientations(const char *name)
+{
+    file_bytes file = {.bytes = NULL};
+    poise_orientations *made = NULL;
+    poise_error error = {0};
+    if (!file_read(name, &file)) {
+        return NULL;
+    }
+    if (poise_orientations_read(file.bytes, file.size, NULL, &made, &error) != POISE_OK) {
+        complain("%s:%d: %s", name, error.line, error.text);
+        made = NULL;
+    }
+    file_release(&file);
+    return made;
+}
+
+// The calibration that the setup names, beside it; without one the first row of the recording counts.
+static bool read_setup(sensor_job *j, const char *name)
+{
+    file_bytes file = {.bytes = NULL};
+    poise_error error = {0};
+    char path[PATH_MAX];
+    if (!file_read(name, &file)) {
+        return false;
+    }
+    bool works = poise_sensor_setup_read(file.bytes, file.size, &j->setup, &error) == POISE_OK;
+    file_release(&file);
+    if (!works) {
+        complain("%s:%d: %s", name, error.line, error.text);
+        return false;
+    }
+    if (j->setup.file[0] == '\0') {
+        return true;
+    }
+    int folder = j->setup.file[0] == '/' ? 0 : (int)(path_base(name) - name);
+    works = snprintf(path, sizeof path, "%.*s%s", folder, name, j->setup.file) < (int)sizeof path;
+    return works && (j->calibration = read_orientations(path)) != NULL;
+}
+
+static const double *start_of(const poise_file *skeleton)
+{
+    return skeleton->posture_count > 0 ? skeleton->postures[0].q : NULL;
+}
+
+static bool follow(const track_request *request, sensor_job *j, double *heading)
+{
+    const poise_orientations *o = j->recording, *c = j->calibration ? j->calibration : o;
+    const double *start = start_of(j->skeleton);
+    int last = request->last < 0 || request->last >= o->frames ? o->frames - 1 : request->last;
+    j->sensors = calloc((size_t)c->count + 1, sizeof *j->sensors);
+    j->rms = calloc((size_t)o->frames + 1, sizeof *j->rms);
+    if (!j->sensors || !j->rms || !start || request->first > last) {
+        complain("%s: %s", request->source,
+                 start ? "has no such frames" : "the skeleton's file has no posture to begin with");
+        return false;
+    }
+    int count = poise_place_sensors(j->skeleton->model, start, c, &j->setup, j->sensors, c->count, heading), kept = 0;
+    for (int i = 0; i < count; ++i) { // columns of the recording
+        for (int k = 0; k < o->count; ++k) {
+            if (strcmp(o->label[k], c->label[j->sensors[i].column]) == 0) {
+                j->sensors[kept] = j->sensors[i];
+                j->sensors[kept++].column = k;
+                break;
+            }
+        }
+    }
+    if (kept == 0) {
+        complain("%s: none of its sensors, such as \"%s\", is called after a body of %s", request->source, o->label[0],
+                 request->model);
+        return false;
+    }
+    poise_sensor_problem problem = {.model = j->skeleton->model,
+                                    .q_start = start,
+                                    .orientations = o,
+                                    .rotations = j->setup.rotations,
+                                    .heading = *heading,
+                                    .sensors = j->sensors,
+                                    .sensor_count = kept,
+                                    .first = request->first,
+                                    .count = last - request->first + 1};
+    poise_error error = {0};
+    if (poise_track_sensors(&problem, NULL, &j->clip, j->rms, &error) != POISE_OK) {
+        complain("%s: %s", request->source, error.text);
+        j->clip = NULL;
+        return false;
+    }
+    return true;
+}
+
+static void print(const track_request *request, const sensor_job *j, double heading, double seconds)
+{
+    double square = 0, worst = 0;
+    int frame = 0;
+    for (int f = 0; f < j->clip->frames; ++f) {
+        square += j->rms[f] * j->rms[f];
+        frame = j->rms[f] > worst ? f : frame;
+        worst = fmax(worst, j->rms[f]);
+    }
+    printf("%s follows the sensors of %s\n", request->model, request->source);
+    printf("  recording   %d frames, %g per second, %d sensors\n", j->clip->frames, j->recording->rate, j->recording->count);
+    printf("  heading     %.3f degrees%s\n", heading * DEGREES, j->setup.base[0] ? "" : ": no base sensor, not corrected");
+    printf("  error       rms %.3f degrees, largest %.3f in frame %d\n", sqrt(square / j->clip->frames) * DEGREES,
+           worst * DEGREES, request->first + frame);
+    printf("  time        %.0f us a frame\n", 1e6 * seconds / j->clip->frames);
+}
+
+bool track_sensors(const track_request *request, const char *setup, const char *out)
+{
+    sensor_job j = {.setup = {.axis = 'x'}};
+    double heading = 0;
+    j.skeleton = load_model(request->model, NULL);
+    bool works = j.skeleton && (j.recording = read_orientations(request->source)) != NULL && read_setup(&j, setup);
+    double start = seconds_now();
+    works = works && follow(request, &j, &heading);
+    double seconds = seconds_now() - start;
+    if (works && out) {
+        poise_file file = {
+            .model = j.skeleton->model, .clip = j.clip, .scale = j.skeleton->scale, .title = j.skeleton->title};
+        works = save_file(out, &file);
+    }
+    if (works) {
+        print(request, &j, heading, seconds);
+    }
+    release(&j);
+    return works;
+}
