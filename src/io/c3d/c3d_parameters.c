@@ -397,9 +397,11 @@ poise_status pz_c3d_describe(pz_input *input, pz_c3d *c3d)
     if (status != POISE_OK) {
         return status;
     }
-    if (c3d->analog > 0 || s.has_events) {
+    if (c3d->analog > 0) {
         pz_input_warn(input, 0, "analog samples (%d in a frame)%s are not read", c3d->analog,
                       s.has_events ? " and events" : "");
+    } else if (s.has_events) {
+        pz_input_warn(input, 0, "events are not read");
     }
     c3d->stride = (4 * (size_t)c3d->points + (size_t)c3d->analog) * (c3d->is_float ? 4 : 2);
     return gather_labels(&s);
