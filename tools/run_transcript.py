@@ -281,6 +281,13 @@ def ask(poise, *words):
     return done.stdout.decode("utf-8", "backslashreplace"), done.stderr.decode("utf-8", "backslashreplace"), done.returncode
 
 
+def brings_files(step):
+    """An example over files of a user's, which Poise does not ship: its words must be understood as far as opening them."""
+    absent = re.compile(r"poise: \S+\.(osim|trc|xml|sto): cannot be opened: No such file or directory")
+    if ".osim" in step.command[0] and step.came_out == 2 and len(step.output) == 1 and absent.match(step.output[0]):
+        step.status = 2
+
+
 def run_examples(poise, names, seconds):
     commands = json.loads(ask(poise, "help", "--json")[0])["commands"]
     known = [c["name"] for c in commands]
@@ -306,6 +313,8 @@ def run_examples(poise, names, seconds):
         elif not run_steps(steps, poise, seconds):
             failed += 1
         else:
+            for step in steps:
+                brings_files(step)
             good = [judge(step, "poise help " + command["name"]) for step in steps]
             print("poise %s: %d of %d examples work" % (command["name"], sum(good), len(good)))
             failed += not all(good)

@@ -35,9 +35,9 @@ static poise_status no_memory(const scaler *s)
 
 static int frame_at(const poise_markers *m, double time, bool is_end)
 {
-    double frame = (time - m->start_time) * m->rate;
-    double rounded = is_end ? floor(frame + 1e-6) : ceil(frame - 1e-6);
-    return rounded < 0 ? 0 : rounded > m->frames - 1 ? m->frames - 1 : (int)rounded;
+    double frame = clamp((time - m->start_time) * m->rate, 0.0, m->frames - 1), nearly = 1e-6;
+    int below = (int)(frame + nearly);
+    return !is_end && below + nearly < frame ? below + 1 : below;
 }
 
 // The frames of a part's <time_range>.
