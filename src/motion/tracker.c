@@ -72,6 +72,10 @@ poise_tracker *pz_tracker_lay_out(const poise_tracker *plan, pz_arena *arena)
     made.task_weights = pz_arena_take(arena, plan->problem.task_weights ? (size_t)plan->model->nv : 0, sizeof(double));
     made.sorted = pz_arena_take(arena, count, sizeof *made.sorted);
     made.q_start = pz_arena_take(arena, (size_t)plan->model->nq, sizeof *made.q_start);
+    size_t with_task = plan->problem.task_weights ? (size_t)plan->model->nq : 0;
+    made.before = pz_arena_take(arena, with_task, sizeof *made.before);
+    made.ahead = pz_arena_take(arena, with_task, sizeof *made.ahead);
+    made.change = pz_arena_take(arena, with_task, sizeof *made.change);
     made.last = lay_out_pose(plan->model, plan->count, arena);
     made.now = lay_out_pose(plan->model, plan->count, arena);
     made.other = lay_out_pose(plan->model, plan->count, arena);
@@ -209,7 +213,7 @@ poise_status poise_tracker_reset(poise_tracker *tracker, const double *q, poise_
     } else {
         poise_model_neutral(tracker->model, tracker->q_start);
     }
-    tracker->has_last = false;
+    tracker->has_last = tracker->has_before = false;
     tracker->held = tracker->strays = 0;
     tracker->usual = 0.0;
     return POISE_OK;
@@ -439,11 +443,22 @@ static double calm_weight(const poise_tracker *t, int seen)
     return t->problem.smoothness + (seen < t->count && !t->problem.task_weights ? min2(ratio * ratio, most) : 0.0);
 }
 
+// Where a frame begins: at the last one, or, where all that counts is the minimum, a step further on.
+static const double *start_of(poise_tracker *t)
+{
+    if (!t->has_last || !t->problem.task_weights || !t->has_before || t->held > 0) {
+        return t->has_last ? t->last.q : t->q_start;
+    }
+    pz_kin_difference(t->model, t->before, t->last.q, t->change);
+    pz_kin_retract(t->model, t->last.q, t->change, t->ahead);
+    return t->ahead;
+}
+
 static void find_frame(poise_tracker *t, int seen)
 {
     poise_track_frame *frame = &t->now.frame;
     bool is_first = !t->has_last;
-    attempt(t, is_first, is_first ? t->q_start : t->last.q, is_first ? 0.0 : calm_weight(t, seen), &t->now);
+    attempt(t, is_first, start_of(t), is_first ? 0.0 : calm_weight(t, seen), &t->now);
     frame->flags = is_first ? POISE_TRACK_RESTARTED : 0;
     if (is_first) {
         frame->turn = 0.0;
@@ -505,6 +520,10 @@ poise_status poise_tracker_next(poise_tracker *tracker, const poise_vec3 *seen, 
         return POISE_OK;
     }
     t->usual += (t->has_last ? USUAL_RATE : 1.0) * (t->now.frame.rms - t->usual);
+    if (t->problem.task_weights && t->has_last) {
+        memcpy(t->before, t->last.q, (size_t)t->model->nq * sizeof *t->before);
+        t->has_before = true;
+    }
     t->has_last = true;
     t->held = 0;
     swap_poses(&t->last, &t->now);
@@ -519,5 +538,6 @@ void pz_tracker_go_on_from(poise_tracker *t, const double *q)
     pz_objective_evaluate(t->warm->trial, q, POISE_LEVEL_COST);
     memcpy(t->last.R, t->warm->trial->kin.R, (size_t)t->model->joint_count * sizeof *t->last.R);
     t->has_last = true;
+    t->has_before = false;
     t->held = 0;
 }

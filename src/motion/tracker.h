@@ -29,12 +29,15 @@ struct poise_tracker {
     double *posture;      // nv: weights of staying near it; none without
     double *sorted;       // count: scratch of the median
     poise_solver *warm, *cold;
-    double reach;             // largest distance of a marker from the mean of all, in the neutral pose
-    double usual;             // rms of the frames so far, smoothed
-    bool has_last;            // a frame was found
-    int held;                 // frames since that were held
-    int strays;               // frames in a row that let markers go
-    double *q_start;          // nq: where a cold start begins
+    double reach;           // largest distance of a marker from the mean of all, in the neutral pose
+    double usual;           // rms of the frames so far, smoothed
+    bool has_last;          // a frame was found
+    int held;               // frames since that were held
+    int strays;             // frames in a row that let markers go
+    double *q_start;        // nq: where a cold start begins
+    double *before, *ahead; // nq, with a task: the good frame before the last one; where it goes on to
+    double *change;         // nv: scratch of that
+    bool has_before;
     pz_track_pose last;       // good frame
     pz_track_pose now, other; // tries for the current frame
 };

@@ -181,6 +181,13 @@ static void settle_degrees(mot *m)
     }
 }
 
+// Does the last part of a name belong to a joint that follows another one? Its column says what the model knows.
+static bool is_follower(const poise_model *model, const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    return poise_model_joint_info(model, poise_model_find_joint(model, slash ? slash + 1 : name)).mimic >= 0;
+}
+
 // One name of the line of columns.
 static poise_status add_column(mot *m, const coordinates *all, pz_word cell, int line, int *strangers)
 {
@@ -197,7 +204,7 @@ static poise_status add_column(mot *m, const coordinates *all, pz_word cell, int
     if (pz_word_is_like(cell, "time") && m->time == SIZE_MAX) {
         m->time = m->column_count;
         m->column[m->column_count].q = -1;
-    } else if (!found) {
+    } else if (!found && !is_follower(m->model, name)) {
         *strangers += 1;
         if (*strangers <= GRUMBLES) {
             pz_input_warn(m->input, line, "column \"%s\" is no coordinate of the model and is left out", name);

@@ -41,14 +41,29 @@ struct pz_tree_step {
 
 // ---- Groups --------------------------------------------------------------------------------------------------------------
 
+// May the axis of joint k go on with the group that the joint before it opened? Both move by one plain axis, and nothing but
+// k hangs on the one before. Models without curves keep their groups, and with them their bits.
+static bool goes_on(const poise_model *model, int k, const group *open)
+{
+    const pz_joint *joint = &model->joints[k];
+    if (model->curve_count == 0 || k == 0 || open->axis < 0 || open->block >= 0 || joint->parent != k - 1) {
+        return false;
+    }
+    const pz_joint *before = &model->joints[k - 1];
+    bool is_single = joint->step_end == joint->step_begin + 1 && before->step_end == before->step_begin + 1;
+    return is_single && before->subtree == joint->subtree + 1 && joint->mimic == POISE_WORLD &&
+           before->mimic == POISE_WORLD && !pz_step_is_block(model->steps[joint->step_begin].kind);
+}
+
 // Cut each joint's axes into runs of at most three that keep blocks whole. Followers are in none: what hangs on them hangs
 // on the group above. Returns how many; `groups` may be NULL.
 static int cut_groups(const poise_model *model, group *groups, int *group_of_axis)
 {
     int count = 0;
+    group open = {.axis = -1, .block = -1};
     for (int k = 0; k < model->joint_count; ++k) {
         const pz_joint *joint = &model->joints[k];
-        group open = {.axis = -1, .block = -1};
+        open = goes_on(model, k, &open) ? open : (group){.axis = -1, .block = -1};
         if (joint->mimic != POISE_WORLD) {
             if (groups) {
                 int above = model->axes[joint->axis_begin].parent;
