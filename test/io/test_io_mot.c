@@ -67,7 +67,7 @@ TEST(oddities_are_told_on_their_line)
         {HEAD "time\troot/ty\tslide\tknee\n0\t1\t2\t30\n", 0, "nRows says 2; there are 1"},
         {HEAD "time\tslide\tknee\n0\t1\t2\n1\t1\t2\n", 7, "nColumns says 4; there are 3"},
         {HEAD "time\tnose\tslide\tknee\n0\t1\t2\t30\n1\t2\t3\t4\n", 7, "column \"nose\" is no coordinate"},
-        {HEAD "time\tfollower\tslide\tknee\n0\t1\t2\t30\n1\t2\t3\t4\n", 7, "column \"follower\" is no coordinate"},
+        {HEAD "time\tstranger\tslide\tknee\n0\t1\t2\t30\n1\t2\t3\t4\n", 7, "column \"stranger\" is no coordinate"},
         {HEAD "time\tknee\tslide\tknee/angle\n0\t1\t2\t30\n1\t2\t3\t4\n", 7, "1 coordinates have several columns"},
         {HEAD "time\troot/ty\tslide\tknee\n0\t1\t2\t30\n1\t2\tnan\t4\n", 9, "1 values are no numbers"},
         {HEAD "time\troot/ty\tslide\tknee\n0\t1\t2\t30\n0\t2\t3\t4\n", 0, "times do not grow"},
