@@ -150,7 +150,7 @@ bool aim_has_jumped(const poise_model *model, const double *before, const double
 #define AIM_OPTION_POSTURES                                                                                                 \
     {                                                                                                                       \
         .name = "postures", .kind = OPTION_FILE, .value = "FILE",                                                           \
-        .help = "JSON with postures by name, for a skeleton whose file has none"                                            \
+        .help = "postures for a skeleton whose file has none: {\"poise\": 1, \"postures\": {\"bow\": [0.1, ...]}}"          \
     }
 #define AIM_OPTION_AXIS                                                                                                     \
     {                                                                                                                       \

@@ -125,6 +125,11 @@ static app_exit run(const arguments *args)
     if (!file) {
         return status;
     }
+    if (option_given(args, "compare") && (option_given(args, "output") || option_given(args, "picture"))) {
+        complain("--compare makes a table of all methods; -o and --picture are for the answer of one, --method");
+        poise_file_destroy(file);
+        return status;
+    }
     job.file = file;
     job.model = file->model;
     more_postures more;

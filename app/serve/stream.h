@@ -45,6 +45,7 @@ typedef struct stream_task {
     poise_kinematics *kinematics;       // scratch
     double *posture, *first_posture;    // nq
     double *servo_scale, *servo_offset; // nq: what a motor calls an angle is scale * angle + offset; NULL: the angle
+    bool only_aims;                     // it takes no other goals than "aim": ERIK's
     bool has_aim, has_position, stops;
     aim_target aim;
     poise_vec3 position;

@@ -286,12 +286,6 @@ static poise_status solve_by_erik(loop *l)
 {
     stream_task *task = l->task;
     aim_result result = {0};
-    if (task->has_position || task->listed || task->goal_file) {
-        snprintf(l->why.text, sizeof l->why.text,
-                 "erik faces a place, a direction or an orientation, and nothing else; "
-                 "leave --method out for other goals");
-        return POISE_ERROR_UNSUPPORTED;
-    }
     if (!task->has_aim) {
         memcpy(l->answer, task->posture, (size_t)poise_model_info(task->model).nq * sizeof *l->answer);
         poise_model_clamp(task->model, l->answer, NULL, NULL);
@@ -498,6 +492,7 @@ static bool create_solver(loop *l)
         o.coupled_goals = STREAM_MOST_COUPLED;
         status = poise_solver_create(l->task->model, &o, NULL, &l->solver, NULL);
     } else if (l->options->erik) {
+        l->task->only_aims = true;
         aim_settings settings = aim_settings_default(&l->task->end);
         settings.method = AIM_ERIK;
         settings.erik.posture_weight = l->options->posture_weight;

@@ -293,6 +293,10 @@ bool task_apply(stream_task *task, json_node *object, char *wrong)
     for (const json_node *m = object->first; m && sound; m = m->next) {
         sound = read_member(task, m->key, m, &c, wrong);
     }
+    if (sound && task->only_aims && ((c.position && c.has_position) || (c.goals && (c.listed || c.file)))) {
+        sound = refuse(wrong, "erik faces a place, a direction or an orientation, and nothing else; "
+                              "leave --method out for other goals");
+    }
     poise_goal goals[STREAM_MOST_GOALS];
     int count = sound ? list_goals(task, &c, goals) : 0;
     int coupled = 0;

@@ -223,9 +223,9 @@ poise_status poise_retarget_points(const poise_retarget_problem *problem, const 
     if (p.count < LEAST) {
         status =
             pz_error_set(error, POISE_ERROR_NOT_FOUND,
-                         "only %d of its %d bodies have a namesake on the skeleton; a pair SOURCE=TARGET names two that "
-                         "belong together",
-                         p.count, bodies);
+                         "only %d of its %d bodies have a namesake on the skeleton, and %d are needed; pairs SOURCE=TARGET "
+                         "(--pair) name those that belong together",
+                         p.count, bodies, LEAST);
     } else if ((status = make_markers(problem, allocator, &p, placements, &made, error)) == POISE_OK) {
         match_size(problem, &p, made, &done);
         *markers = made;
