@@ -33,12 +33,20 @@ typedef struct trc {
 
 // ---- Header --------------------------------------------------------------------------------------------------------------
 
+// Is it the word, alone or before a blank?
+static bool begins_with_word(pz_word cell, const char *word)
+{
+    size_t length = strlen(word);
+    bool ends = cell.length == length || (cell.length > length && cell.text[length] == ' ');
+    return ends && pz_word_is_like((pz_word){cell.text, length}, word);
+}
+
 static poise_status read_title(trc *t, pz_scan *scan)
 {
     pz_word line = {"", 0}, cell;
     pz_scan_line(scan, &line);
     pz_cells cells = pz_cells_of(line);
-    if (!pz_cells_next(&cells, &cell) || !pz_word_is_like(cell, "PathFileType")) {
+    if (!pz_cells_next(&cells, &cell) || !begins_with_word(cell, "PathFileType")) { // some write blanks instead of tabs
         return pz_input_fail(t->input, POISE_ERROR_FORMAT, 1, "not a TRC file: \"PathFileType\" expected");
     }
     for (int i = 0; i < 3 && pz_cells_next(&cells, &cell); ++i) {
@@ -205,8 +213,8 @@ static void read_point(trc *t, pz_cells *cells, int line, poise_vec3 *point)
 }
 
 typedef struct times {
-    double first, last;
-    bool has_jumped; // frames are not numbered one after the other
+    double first, middle; // the last one may be off: what remained of a clip that was thinned out
+    bool has_jumped;      // frames are not numbered one after the other
 } times;
 
 static void read_rows(trc *t, poise_markers *markers, times *when)
@@ -235,7 +243,7 @@ static void read_rows(trc *t, poise_markers *markers, times *when)
             when->has_jumped = true;
         }
         expected = frame + 1.0;
-        when->last = time;
+        when->middle = row == t->row_count / 2 ? time : when->middle;
         for (size_t i = 0; i < count; ++i) {
             read_point(t, &cells, before, &markers->position[row * count + i]);
         }
@@ -283,21 +291,21 @@ static bool is_rate(double rate)
     return rate > 0.0 && rate < 1e9;
 }
 
-static void settle_rate(trc *t)
+// The times count where they and DataRate differ: by more than rounding to milliseconds makes.
+static void settle_rate(trc *t, const times *when, poise_markers *markers)
 {
-    if (!is_rate(t->rate)) {
-        t->rate = is_rate(t->camera_rate) ? t->camera_rate : 1.0;
-        pz_input_warn(t->input, 3, "DataRate is not a number above 0; %g is taken", t->rate);
+    double step = t->row_count > 1 ? (when->middle - when->first) / (double)(t->row_count / 2) : 0.0;
+    double by_times = step > 0.0 ? 1.0 / step : 0.0;
+    bool has_rate = is_rate(t->rate), has_times = is_rate(by_times);
+    double rate = has_rate ? t->rate : is_rate(t->camera_rate) ? t->camera_rate : has_times ? by_times : 1.0;
+    double off = step * rate - 1.0;
+    if (has_times && !(off < 0.02 && off > -0.02)) {
+        pz_input_warn(t->input, 0, "times go by %g s, DataRate by %g s; the times count", step, 1.0 / rate);
+        rate = by_times;
+    } else if (!has_rate) {
+        pz_input_warn(t->input, 3, "DataRate is not a number above 0; %g is taken", rate);
     }
-}
-
-static void compare_times(trc *t, const times *when)
-{
-    double step = t->row_count > 1 ? (when->last - when->first) / (double)(t->row_count - 1) : 0.0;
-    double off = step * t->rate - 1.0;
-    if (t->row_count > 1 && !(off < 0.02 && off > -0.02)) { // times are often rounded to milliseconds
-        pz_input_warn(t->input, 0, "times go by %g s, DataRate by %g s; DataRate counts", step, 1.0 / t->rate);
-    }
+    markers->rate = rate;
 }
 
 static poise_status make_markers(trc *t)
@@ -310,7 +318,6 @@ static poise_status make_markers(trc *t)
                              (double)t->row_count, (double)count);
     }
     compare_counts(t, count);
-    settle_rate(t);
     double metres = pz_unit_metres(t->unit);
     if (metres == 0.0 && !pz_word_is_like(t->unit, "unknown")) {
         char said[PZ_SAID_SIZE];
@@ -318,8 +325,7 @@ static poise_status make_markers(trc *t)
     }
     const char **labels = labels_of(t, count);
     poise_markers *markers = NULL;
-    if (!labels ||
-        poise_markers_create((int)t->row_count, (int)count, t->rate, labels, t->input->allocator, &markers, NULL)) {
+    if (!labels || poise_markers_create((int)t->row_count, (int)count, 1.0, labels, t->input->allocator, &markers, NULL)) {
         return pz_input_no_memory(t->input);
     }
     t->input->file->markers = markers;
@@ -327,7 +333,7 @@ static poise_status make_markers(trc *t)
     markers->scale.metres = metres;
     times when = {0, 0, false};
     read_rows(t, markers, &when);
-    compare_times(t, &when);
+    settle_rate(t, &when, markers);
     markers->start_time = when.first - when.first == 0.0 ? when.first : 0.0;
     if (t->grumbles > GRUMBLES) {
         pz_input_warn(t->input, 0, "and %d more such lines or cells", t->grumbles - GRUMBLES);
