@@ -93,10 +93,10 @@ typedef enum poise_function_kind {
 // A function of one coordinate. Beyond its first and last point a spline goes on as a straight line with its slope there,
 // and lines go on as they are.
 typedef struct poise_function {
-    poise_function_kind kind;
-    int count;       // of coefficients or points; 0: the function is 0
-    const double *x; // SPLINE, LINES: where the points are, each larger than the one before
-    const double *y; // the values there, or the coefficients
+    poise_function_kind kind; // how y is read
+    int count;                // of coefficients or points; 0: the function is 0
+    const double *x;          // SPLINE, LINES: where the points are, each larger than the one before
+    const double *y;          // the values there, or the coefficients
 } poise_function;
 
 // What moves a CURVE joint: all six are functions of its one coordinate.

@@ -179,7 +179,9 @@ static bool add_curve(chain *c)
         const osim_axis *axis = &c->joint->axes[i];
         bool is_zero = axis->f.kind == POISE_FUNCTION_POLYNOMIAL && axis->f.count == 1 && axis->f.y[0] == 0.0;
         curve->axis[i] = axis->u;
-        curve->value[i] = is_zero ? (poise_function){.count = 0} : axis->f;
+        if (!is_zero) { // else it stays 0
+            curve->value[i] = axis->f;
+        }
     }
     part->joint.curve = curve;
     coordinate->part = o->part_count - 1;

@@ -294,7 +294,8 @@ static bool is_rate(double rate)
 // The times count where they and DataRate differ: by more than rounding to milliseconds makes.
 static void settle_rate(trc *t, const times *when, poise_markers *markers)
 {
-    double step = t->row_count > 1 ? (when->middle - when->first) / (double)(t->row_count / 2) : 0.0;
+    size_t half = t->row_count / 2; // rows up to the middle
+    double step = half > 0 ? (when->middle - when->first) / (double)half : 0.0;
     double by_times = step > 0.0 ? 1.0 / step : 0.0;
     bool has_rate = is_rate(t->rate), has_times = is_rate(by_times);
     double rate = has_rate ? t->rate : is_rate(t->camera_rate) ? t->camera_rate : has_times ? by_times : 1.0;
