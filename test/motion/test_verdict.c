@@ -115,8 +115,8 @@ static void follow(take *t, bool free_places, const poise_thresholds *thresholds
     for (int i = 1; i < t->verdict.count; ++i) { // the worst first
         ck_assert_int_le(t->findings[i].level, t->findings[i - 1].level);
     }
-    poise_clip_destroy(t->clip);
-    poise_markers_destroy(t->markers);
+    own_clip(t->clip);
+    own_markers(t->markers); // whose labels are the names in findings
 }
 
 // Is there a finding of this kind, at least as bad, and by this name?
