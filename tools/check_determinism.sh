@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-sources="$(cmake -DLISTS="poise_sources poise_io_sources scene_sources" -P cmake/list_sources.cmake) scenes/recording.c
+sources="$(cmake -DLISTS="poise_sources poise_io_sources scene_sources" -P cmake/list_sources.cmake) scenes/recording.c reference/two_task.c
     test/golden/golden_suite.c test/golden/golden_suite_io.c test/golden/golden_suite_main.c test/golden/golden_threads.c test/support/problems.c test/support/random_goals.c test/support/goal_facts.c test/support/random_model.c"
 flags="-std=c17 -ffp-contract=off -fno-math-errno -fno-trapping-math -Iinclude -Isrc -Itest -I."
 
@@ -35,8 +35,8 @@ if [ "${1-}" = "--update" ]; then
     "$work/update" 2 1000 > "$work/hashes"
     {
         echo "// Written by tools/check_determinism.sh --update."
-        echo "#ifndef POISE_TEST_GOLDEN_SUITE_VALUE_H"
-        echo "#define POISE_TEST_GOLDEN_SUITE_VALUE_H"
+        echo "#ifndef TEST_GOLDEN_SUITE_VALUE_H"
+        echo "#define TEST_GOLDEN_SUITE_VALUE_H"
         echo
         awk '{ printf "#define %-19s UINT64_C(0x%s)\n", "GOLDEN_SUITE_" toupper($1), $2 }' "$work/hashes"
         echo

@@ -139,9 +139,9 @@ typedef struct poise_solver_options {
     double position_tolerance; // 1e-6: a length error below this counts as met
     double rotation_tolerance; // 1e-6: an angle below this counts as met
     double prior;              // 0: weight of a pull towards the start, as a POSTURE goal of that weight
-    double step_limit;      // infinity: longest step of any coordinate in one iteration; out of a saddle AUTO may go further
-    double damping;         // 0: lambda, step length or trust radius (3) to begin with; 0 lets the method choose
-    int coupled_goals;      // 2: RELATIVE and CENTER_OF_MASS goals that a call may have
+    double step_limit;         // infinity: longest step of any coordinate in one iteration
+    double damping;            // 0: lambda, step length or trust radius (3) to begin with; 0 lets the method choose
+    int coupled_goals;         // 2: RELATIVE and CENTER_OF_MASS goals that a call may have
     const bool *locked;     // NULL: nv flags; a locked coordinate keeps its value, a quaternion as a whole. Must stay valid.
     poise_trace *trace;     // NULL: where to record iterations; must stay valid
     int trace_capacity;     // records that fit; later iterations are not recorded

@@ -2,7 +2,7 @@
 //
 // Gauss-Newton and damped Newton steps stop at saddles: a bone that is half a turn off about its own length, say. There H
 // has a direction of negative curvature. It is followed as far as would move the markers by their own residual,
-// x . D x = 2 f, then by halves, downhill first.
+// x . D x = 2 f, and no further than step_limit, then by halves, downhill first.
 #include "solve/tree/damped_step.h"
 
 #define ESCAPE_LAMBDA 1e-2 // of D: curvature below this is that of dofs that no marker sees
@@ -18,7 +18,8 @@ static bool scale_direction(const poise_solver *solver, const pz_damped *d, doub
         length += x[i] * d->D[i] * x[i];
         slope += x[i] * solver->at->gradient[i];
     }
-    double factor = (slope > 0 ? -1.0 : 1.0) * sqrt(2.0 * solver->at->cost / length);
+    double most = solver->options.step_limit / pz_largest(x, n);
+    double factor = (slope > 0 ? -1.0 : 1.0) * min2(sqrt(2.0 * solver->at->cost / length), most);
     if (!is_finite(factor)) {
         return false;
     }
