@@ -93,7 +93,8 @@ POISE_API void poise_tracker_destroy(poise_tracker *tracker); // NULL is allowed
 POISE_API poise_status poise_tracker_reset(poise_tracker *tracker, const double *q, poise_error *error);
 
 // The next frame: `seen` has a point for every placement, not finite where it was not seen. Fills q (nq numbers) and `frame`
-// (may be NULL). Allocates nothing.
+// (may be NULL). Allocates nothing. UNSUPPORTED: the solver's method does not serve this model. After an error nothing has
+// changed; otherwise q is finite and within the limits.
 POISE_API poise_status poise_tracker_next(poise_tracker *tracker, const poise_vec3 *seen, double *q,
                                           poise_track_frame *frame, poise_error *error);
 
@@ -298,8 +299,8 @@ typedef struct poise_calibration_report {
 
 // Find where markers sit on their bodies, and how long the bones are, from a recording: poses, offsets and factors that fit
 // the markers best, in turn until they agree. *fitted (may be NULL without scaling) is the model with its bones scaled;
-// release it with poise_model_destroy. `report` may be NULL. NUMERIC: the markers do not determine it. On failure the
-// placements and q are untouched.
+// release it with poise_model_destroy. `report` may be NULL. NUMERIC: the markers do not determine it: none is seen, or
+// they are too far off for numbers. On failure the placements and q are untouched.
 POISE_API poise_status poise_calibrate(const poise_calibration *problem, const poise_allocator *allocator,
                                        poise_model **fitted, poise_calibration_report *report, poise_error *error);
 

@@ -358,6 +358,13 @@ static poise_status run_rounds(pz_calibration *c, const double *q_start, poise_m
         }
         double cost = cost_of(c);
         bool is_better = cost < best;
+        if (round == 1 && (!is_better || c->points == 0)) {
+            poise_model_destroy(scaled);
+            return pz_error_set(error, POISE_ERROR_NUMERIC,
+                                c->points == 0
+                                    ? "no marker is seen in the frames that calibration uses"
+                                    : "markers are too far from the skeleton to measure: are the units the same?");
+        }
         go_on = round < c->problem.rounds && (round == 1 || !is_better || best - cost > c->problem.tolerance * best);
         if (is_better) {
             best = cost;
@@ -469,6 +476,17 @@ static poise_status fit(pz_calibration *c, const double *start, poise_model **ma
     return status;
 }
 
+// The last check of what is handed out, whatever led to it: finite, and the pose within the limits where they are kept.
+static poise_status check_answer(const pz_calibration *c, poise_error *error)
+{
+    bool is_sound =
+        pz_model_accepts(c->model, c->q) && (!c->problem.solver.use_limits || poise_model_within_limits(c->model, c->q));
+    for (int i = 0; i < c->n; ++i) {
+        is_sound = is_sound && is_finite(c->z[i]);
+    }
+    return is_sound ? POISE_OK : pz_error_set(error, POISE_ERROR_NUMERIC, "the fit is not finite or leaves the limits");
+}
+
 poise_status poise_calibrate(const poise_calibration *problem, const poise_allocator *allocator, poise_model **fitted,
                              poise_calibration_report *report, poise_error *error)
 {
@@ -510,6 +528,7 @@ poise_status poise_calibrate(const poise_calibration *problem, const poise_alloc
     poise_calibration_report done = {.frames = frame_count};
     status = problem->priors ? set_posture(&c, error) : POISE_OK;
     status = status != POISE_OK ? status : fit(&c, start, &made, &done, error);
+    status = status != POISE_OK ? status : check_answer(&c, error);
     for (int i = 0; i < c.count && status == POISE_OK; ++i) {
         problem->placements[i].local = pz_calibration_offset(&c, i);
     }

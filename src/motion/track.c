@@ -28,6 +28,7 @@ typedef struct recording {
     poise_tracker **trackers; // by worker
     poise_vec3 **seen;        // by worker: count
     double **q;               // by worker: nq
+    poise_error *refused;     // by worker: why a frame was refused; OK while none was
     poise_clip *clip;
     poise_track_frame *frames;
     double *tail_q; // by chunk: SEAM x nq beyond its end
@@ -59,7 +60,10 @@ static void next(const recording *r, int worker, int number, double *q, poise_tr
     poise_tracker *tracker = r->trackers[worker];
     const poise_track_problem *p = &tracker->problem;
     tracker->task = p->task ? p->task + (size_t)least(number, p->task_frames - 1) * (size_t)r->nq : NULL;
-    poise_tracker_next(tracker, r->seen[worker], q, frame, NULL);
+    poise_error why;
+    if (poise_tracker_next(tracker, r->seen[worker], q, frame, &why) != POISE_OK) {
+        r->refused[worker] = why;
+    }
     if (tracker->problem.on_frame) {
         tracker->problem.on_frame(tracker->problem.user, number, worker);
     }
@@ -177,6 +181,7 @@ static void lay_out(recording *r, int workers, pz_arena *arena)
     r->trackers = pz_arena_take(arena, n, sizeof(void *));
     r->seen = pz_arena_take(arena, n, sizeof(void *));
     r->q = pz_arena_take(arena, n, sizeof(void *));
+    r->refused = pz_arena_take(arena, n, sizeof *r->refused);
     for (size_t i = 0; i < n; ++i) {
         poise_vec3 *seen = pz_arena_take(arena, count, sizeof *seen);
         double *q = pz_arena_take(arena, nq, sizeof *q);
@@ -192,18 +197,35 @@ static void lay_out(recording *r, int workers, pz_arena *arena)
     }
 }
 
-static void track_all(recording *r, const poise_track_problem *problem)
+// Has a worker refused a frame?
+static poise_status find_refusal(const recording *r, int workers, poise_error *error)
+{
+    for (int i = 0; i < workers; ++i) {
+        if (r->refused[i].status != POISE_OK) {
+            return pz_error_set(error, r->refused[i].status, "%s", r->refused[i].text);
+        }
+    }
+    return POISE_OK;
+}
+
+static poise_status track_all(recording *r, const poise_track_problem *problem, poise_error *error)
 {
     int chunks = chunk_count(r);
+    for (int i = 0; i < problem->workers; ++i) {
+        r->refused[i].status = POISE_OK;
+    }
     if (problem->parallel_for) {
         problem->parallel_for(problem->user, chunks, run_chunk, r);
     }
     for (int c = 0; c < chunks && !problem->parallel_for; ++c) {
         run_chunk(r, c, 0);
     }
-    for (int c = 1; c < chunks; ++c) {
+    poise_status status = find_refusal(r, problem->workers, error);
+    for (int c = 1; c < chunks && status == POISE_OK; ++c) {
         join(r, c);
+        status = find_refusal(r, 1, error);
     }
+    return status;
 }
 
 // The trackers of all workers but the first, which is there already. *made counts those that are.
@@ -247,23 +269,22 @@ poise_status poise_track(const poise_track_problem *problem, const poise_allocat
     lay_out(&r, problem->workers, &counting);
     size_t size = pz_arena_bytes(&counting);
     void *memory = size ? pz_allocate(allocator, size) : NULL;
-    status = memory ? poise_clip_create(markers->frames, r.nq, 1.0 / markers->rate, allocator, &r.clip, NULL)
-                    : POISE_ERROR_MEMORY;
+    status = memory ? poise_clip_create(markers->frames, r.nq, 1.0 / markers->rate, allocator, &r.clip, error)
+                    : pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     int made = 1;
     if (status == POISE_OK) {
         r.clip->start_time = markers->start_time;
         pz_arena arena = pz_arena_over(memory, size);
         lay_out(&r, problem->workers, &arena);
         r.trackers[0] = first;
+        find_markers(problem, &r);
         status = make_trackers(problem, allocator, &r, &made, error);
     }
+    status = status == POISE_OK ? track_all(&r, problem, error) : status;
     if (status == POISE_OK) {
-        find_markers(problem, &r);
-        track_all(&r, problem);
         *clip = r.clip;
     } else {
         poise_clip_destroy(r.clip);
-        pz_error_set(error, status, "out of memory");
     }
     for (int i = 1; i < made; ++i) {
         poise_tracker_destroy(r.trackers[i]);

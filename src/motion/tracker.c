@@ -254,7 +254,7 @@ static double weight_seen(const poise_tracker *t)
     return sum;
 }
 
-// Solve from pose->q into it.
+// Solve from pose->q into it. A solve that is refused ends the frame: t->status.
 static void solve(poise_tracker *t, poise_solver *solver, double calm, pz_track_pose *pose)
 {
     int count = t->count;
@@ -270,8 +270,9 @@ static void solve(poise_tracker *t, poise_solver *solver, double calm, pz_track_
         t->goals[count++].q_weights = t->task_weights;
     }
     poise_report report;
-    if (poise_solve(solver, t->goals, count, pose->q, &report, NULL) != POISE_OK) {
-        report = (poise_report){.outcome = POISE_OUTCOME_BUDGET};
+    t->status = poise_solve(solver, t->goals, count, pose->q, &report, t->error);
+    if (t->status != POISE_OK) {
+        return;
     }
     pose->frame.outcome = report.outcome;
     pose->frame.iterations += report.iterations;
@@ -356,6 +357,9 @@ static void attempt(poise_tracker *t, bool is_cold, const double *q, double calm
         t->goals[i].loss = POISE_LOSS_NONE;
     }
     solve(t, is_cold ? t->cold : t->warm, calm, pose);
+    if (t->status != POISE_OK) {
+        return;
+    }
     if (!t->problem.robust) {
         measure(t, INFINITY, pose);
         return;
@@ -372,7 +376,9 @@ static void attempt(poise_tracker *t, bool is_cold, const double *q, double calm
         memcpy(pose->q, q, bytes);
     }
     solve(t, t->warm, calm, pose);
-    measure(t, outlier_distance(t, pose->error), pose);
+    if (t->status == POISE_OK) {
+        measure(t, outlier_distance(t, pose->error), pose);
+    }
 }
 
 double pz_largest_turn(const poise_model *model, const mat3 *from, const mat3 *to)
@@ -403,6 +409,9 @@ static void try_again(poise_tracker *t, int seen)
         return;
     }
     attempt(t, true, t->last.q, 0.0, &t->other);
+    if (t->status != POISE_OK) {
+        return;
+    }
     t->now.frame.iterations += t->other.frame.iterations;
     const poise_track_frame *now = &t->now.frame, *other = &t->other.frame;
     bool is_better = other->let_go == now->let_go ? other->rms < BETTER * now->rms
@@ -424,6 +433,9 @@ static void tame_jump(poise_tracker *t, double most, bool is_doubtful)
         weight += t->goals[i].weight;
     }
     attempt(t, false, t->last.q, CALM * weight * t->reach * t->reach / max2(t->count, 1.0), &t->other);
+    if (t->status != POISE_OK) {
+        return;
+    }
     t->other.frame.turn = pz_largest_turn(t->model, t->last.R, t->other.R);
     bool is_good = is_doubtful ? !is_poor(t, &t->other.frame, t->count) : t->other.frame.rms <= CLOSE * before;
     if (t->other.frame.turn <= most && is_good) {
@@ -460,11 +472,14 @@ static void find_frame(poise_tracker *t, int seen)
     bool is_first = !t->has_last;
     attempt(t, is_first, start_of(t), is_first ? 0.0 : calm_weight(t, seen), &t->now);
     frame->flags = is_first ? POISE_TRACK_RESTARTED : 0;
-    if (is_first) {
-        frame->turn = 0.0;
+    frame->turn = 0.0;
+    if (is_first || t->status != POISE_OK) {
         return;
     }
     try_again(t, seen);
+    if (t->status != POISE_OK) {
+        return;
+    }
     frame->turn = pz_largest_turn(t->model, t->last.R, t->now.R);
     bool is_doubtful = seen < t->count || frame->let_go > 0 || is_poor(t, frame, seen);
     double most = t->problem.max_turn * (1 + t->held); // the pose may have gone on while it was held
@@ -486,15 +501,34 @@ void pz_tracker_keep_limits(const poise_tracker *t, double *q)
 
 // What is handed out of a frame that cannot be trusted. The neutral configuration, if it comes to that, may lie outside of
 // the limits.
-static void hold(poise_tracker *t, const poise_track_frame *found, double *q, poise_track_frame *frame)
+static void hold(poise_tracker *t)
 {
-    memcpy(q, t->has_last ? t->last.q : t->q_start, (size_t)t->model->nq * sizeof *q);
-    pz_tracker_keep_limits(t, q);
+    poise_track_frame *frame = &t->now.frame;
+    memcpy(t->now.q, t->has_last ? t->last.q : t->q_start, (size_t)t->model->nq * sizeof *t->now.q);
+    pz_tracker_keep_limits(t, t->now.q);
     t->held += 1;
-    *frame = *found;
     frame->flags |= POISE_TRACK_HELD;
     frame->outcome = POISE_OUTCOME_BUDGET;
     frame->turn = 0.0;
+}
+
+// The current frame is found: the next one goes on from it.
+static void go_on(poise_tracker *t)
+{
+    t->usual += (t->has_last ? USUAL_RATE : 1.0) * (t->now.frame.rms - t->usual);
+    if (t->problem.task_weights && t->has_last) {
+        memcpy(t->before, t->last.q, (size_t)t->model->nq * sizeof *t->before);
+        t->has_before = true;
+    }
+    t->has_last = true;
+    t->held = 0;
+    swap_poses(&t->last, &t->now);
+}
+
+// The last check of every pose that is handed out, whatever led to it: finite, and within the limits where they are kept.
+static bool is_sound(const poise_tracker *t, const double *q)
+{
+    return pz_model_accepts(t->model, q) && (!t->problem.solver.use_limits || poise_model_within_limits(t->model, q));
 }
 
 poise_status poise_tracker_next(poise_tracker *tracker, const poise_vec3 *seen, double *q, poise_track_frame *frame,
@@ -504,31 +538,33 @@ poise_status poise_tracker_next(poise_tracker *tracker, const poise_vec3 *seen, 
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "tracker, seen and q must not be NULL");
     }
     poise_tracker *t = tracker;
-    poise_track_frame scratch, *out = frame ? frame : &scratch;
     int count = take(t, seen);
-    int gaps = count < t->count ? POISE_TRACK_GAPS : 0;
-    if (count < t->problem.least_markers) {
-        hold(t, &(poise_track_frame){.flags = gaps, .seen = count}, q, out);
-        return POISE_OK;
-    }
+    bool is_seen = count >= t->problem.least_markers;
     t->now.frame = (poise_track_frame){.seen = count};
-    find_frame(t, count);
+    t->status = POISE_OK;
+    t->error = error;
+    if (is_seen) {
+        find_frame(t, count);
+    }
+    if (t->status != POISE_OK) {
+        return t->status;
+    }
     t->now.frame.seen = count;
-    t->now.frame.flags |= gaps | (t->now.frame.let_go > 0 ? POISE_TRACK_OUTLIERS : 0);
-    if (t->now.frame.flags & POISE_TRACK_HELD) {
-        hold(t, &t->now.frame, q, out);
-        return POISE_OK;
+    t->now.frame.flags |= count < t->count ? POISE_TRACK_GAPS : 0;
+    t->now.frame.flags |= t->now.frame.let_go > 0 ? POISE_TRACK_OUTLIERS : 0;
+    if (!is_seen || (t->now.frame.flags & POISE_TRACK_HELD)) {
+        hold(t);
     }
-    t->usual += (t->has_last ? USUAL_RATE : 1.0) * (t->now.frame.rms - t->usual);
-    if (t->problem.task_weights && t->has_last) {
-        memcpy(t->before, t->last.q, (size_t)t->model->nq * sizeof *t->before);
-        t->has_before = true;
+    if (!is_sound(t, t->now.q)) {
+        return pz_error_set(error, POISE_ERROR_NUMERIC, "the frame's pose is not finite or leaves the limits");
     }
-    t->has_last = true;
-    t->held = 0;
-    swap_poses(&t->last, &t->now);
-    *out = t->last.frame;
-    memcpy(q, t->last.q, (size_t)t->model->nq * sizeof *q);
+    memcpy(q, t->now.q, (size_t)t->model->nq * sizeof *q);
+    if (frame) {
+        *frame = t->now.frame;
+    }
+    if (!(t->now.frame.flags & POISE_TRACK_HELD)) {
+        go_on(t);
+    }
     return POISE_OK;
 }
 

@@ -29,6 +29,8 @@ struct poise_tracker {
     double *posture;      // nv: weights of staying near it; none without
     double *sorted;       // count: scratch of the median
     poise_solver *warm, *cold;
+    poise_status status;    // of the current frame's solves: OK until one is refused, and
+    poise_error *error;     // NULL, or where the reason goes
     double reach;           // largest distance of a marker from the mean of all, in the neutral pose
     double usual;           // rms of the frames so far, smoothed
     bool has_last;          // a frame was found

@@ -232,6 +232,35 @@ TEST(wrong_use_is_refused_with_a_reason)
     forget(s);
 }
 
+// Nothing seen, or everything too far off to be squared: neither is a fit, and nothing is written.
+TEST(recordings_that_determine_nothing_are_refused)
+{
+    static const struct {
+        double place;
+        const char *reason;
+    } recordings[] = {{NAN, "no marker is seen"}, {1e200, "too far from the skeleton"}};
+    for (int r = 0; r < 4; ++r) {
+        subject *s = record(1.0, 0.0);
+        poise_placement placements[MARKERS];
+        memcpy(placements, s->placements, sizeof placements);
+        for (int i = 0; i < FRAMES * MARKERS; ++i) {
+            s->seen->position[i].x = recordings[r % 2].place;
+        }
+        double q[256] = {7.0};
+        poise_model *fitted = NULL;
+        poise_error error;
+        poise_calibration problem = problem_of(s, placements);
+        problem.q = q;
+        problem.frame_count = 3;
+        problem.scaling = r < 2 ? POISE_SCALING_NONE : POISE_SCALING_SEGMENTS;
+        ck_assert_int_eq(poise_calibrate(&problem, NULL, &fitted, NULL, &error), POISE_ERROR_NUMERIC);
+        ck_assert_msg(strstr(error.text, recordings[r % 2].reason) != NULL, "%s", error.text);
+        ck_assert(fitted == NULL && q[0] == 7.0);
+        ck_assert_mem_eq(placements, s->placements, sizeof placements);
+        forget(s);
+    }
+}
+
 // ---- Names ---------------------------------------------------------------------------------------------------------------
 
 // A model of bodies with these names, all at the world.

@@ -434,6 +434,51 @@ TEST(a_first_frame_that_is_held_keeps_the_limits)
     poise_builder_destroy(builder);
 }
 
+// CCD does not serve mimic joints: that is an error of the frame, of a recording too, and q is not touched.
+TEST(a_method_that_does_not_serve_the_model_is_refused)
+{
+    poise_builder *builder;
+    poise_model *model;
+    poise_tracker *tracker;
+    poise_markers *markers;
+    poise_clip *clip = NULL;
+    poise_error error;
+    poise_joint joint = poise_joint_default();
+    joint.type = POISE_JOINT_REVOLUTE;
+    joint.name = "a";
+    joint.lower[0] = 0.5;
+    joint.upper[0] = 1.0;
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
+    ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    joint = poise_joint_default();
+    joint.type = POISE_JOINT_REVOLUTE;
+    joint.name = "b";
+    joint.parent = joint.mimic = "a";
+    joint.offset.position.x = 1.0;
+    ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
+    poise_placement place = {"tip", 1, poise_vec3_make(1.0, 0.0, 0.0), 1.0};
+    poise_track_problem problem = poise_track_problem_default();
+    problem.model = model;
+    problem.placements = &place;
+    problem.placement_count = problem.least_markers = 1;
+    problem.solver.method = POISE_METHOD_CCD;
+    poise_vec3 seen = poise_vec3_make(1.0, 1.0, 0.0);
+    double q = 7.0;
+    ck_assert_int_eq(poise_tracker_create(&problem, NULL, &tracker, NULL), POISE_OK);
+    ck_assert_int_eq(poise_tracker_next(tracker, &seen, &q, NULL, &error), POISE_ERROR_UNSUPPORTED);
+    ck_assert(q == 7.0 && strstr(error.text, "mimic") != NULL);
+    ck_assert_int_eq(poise_markers_create(3, 1, 100.0, (const char *const[]){"tip"}, NULL, &markers, NULL), POISE_OK);
+    markers->position[0] = markers->position[1] = markers->position[2] = seen;
+    problem.markers = markers;
+    ck_assert_int_eq(poise_track(&problem, NULL, &clip, NULL, &error), POISE_ERROR_UNSUPPORTED);
+    ck_assert(clip == NULL && strstr(error.text, "mimic") != NULL);
+    poise_markers_destroy(markers);
+    poise_tracker_destroy(tracker);
+    poise_model_destroy(model);
+    poise_builder_destroy(builder);
+}
+
 TEST(wrong_use_is_refused_with_a_reason)
 {
     take *t = record("walk", 5);
