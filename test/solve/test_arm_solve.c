@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "scenes/scenes.h"
+#include "support/own.h"
 #include "support/test_arms.h"
 #include "support/test_main.h"
 
@@ -218,6 +219,65 @@ TEST(hinges_without_limits_stay_within_half_a_turn_of_the_start)
         ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
         for (int i = 0; i < arm.n; ++i) {
             ck_assert_double_le(fabs(q[i] - start[i]), PI + 1e-12);
+        }
+    }
+}
+
+// The same arm with these limits on every hinge.
+static test_arm arm_within(const test_arm *arm, double lower, double upper)
+{
+    poise_builder *builder;
+    test_arm made = *arm;
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
+    for (int k = 0; k < arm->n; ++k) {
+        poise_joint joint = *poise_model_joint_info(arm->model, k).given;
+        joint.lower[0] = lower;
+        joint.upper[0] = upper;
+        ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    }
+    ck_assert_int_eq(poise_model_create(builder, NULL, &made.model, NULL), POISE_OK);
+    own_model(made.model);
+    poise_builder_destroy(builder);
+    return made;
+}
+
+// Targets that are reached from within [-pi, pi], by the arm's own path or, with a step limit, by the general one.
+static int count_reached_near_zero(const test_arm *arm, const poise_solver_options *options)
+{
+    scene_random random = scene_random_make(31);
+    poise_solver *solver = arm_solver(arm, options);
+    int reached = 0;
+    for (int k = 0; k < 60; ++k) {
+        double there[ARM_LARGEST], q[ARM_LARGEST];
+        poise_report report;
+        for (int i = 0; i < arm->n; ++i) {
+            there[i] = scene_random_range(&random, -PI, PI);
+            q[i] = scene_random_range(&random, -PI, 0.0);
+        }
+        poise_goal goal = arm_goal(arm, there);
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report, NULL), POISE_OK);
+        ck_assert(poise_model_within_limits(arm->model, q) && report.cost <= report.start_cost);
+        reached += report.outcome == POISE_OUTCOME_REACHED;
+    }
+    return reached;
+}
+
+// Huge limits are written for "none", and are served like none: restarts are drawn from a turn.
+TEST(limits_too_wide_to_matter_are_like_none)
+{
+    static const double ends[][2] = {{-1e3, 1e3},   {-1e12, 1e12}, {-1e16, 1e16},     {-1e20, 1e20}, {-1e300, 1e300},
+                                     {-1e16, 0.25}, {-1e300, 0.0}, {-1e16, INFINITY}, {-4.0, 1e20}};
+    scene_random random = scene_random_make(30);
+    poise_solver_options options = options_for(300), general = options_for(8);
+    general.step_limit = 1e6;
+    for (int k = 0; k < 4; ++k) {
+        test_arm plain = arm_random(&random, 6 + k % 2, ARM_PLAIN), free = arm_within(&plain, -INFINITY, INFINITY);
+        int usual = count_reached_near_zero(&free, &general);
+        for (size_t i = 0; i < TEST_COUNT(ends); ++i) {
+            test_arm wide = arm_within(&plain, ends[i][0], ends[i][1]);
+            ck_assert_int_eq(count_reached_near_zero(&wide, &options), 60);
+            int reached = count_reached_near_zero(&wide, &general);
+            ck_assert_msg(reached >= usual - 6, "[%g, %g]: %d of %d", ends[i][0], ends[i][1], reached, usual);
         }
     }
 }

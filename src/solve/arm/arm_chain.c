@@ -17,6 +17,7 @@
 
 // L over the length of the chain. The search hardly depends on it: 0.15 to 0.6 cost 4 % more iterations at most.
 #define UNIT_SHARE 0.3
+#define FAR_TURNS  16.0 // from 0: limits of hinges beyond are none, for restarts
 
 // ---- Walk along the path -------------------------------------------------------------------------------------------------
 
@@ -162,13 +163,14 @@ static void scale(pz_arm_chain *chain)
 }
 
 // Restarts begin within the limits; where one is missing, within a turn of the other or of 0, for slides within the chain's
-// length.
+// length. A hinge's limit that is many turns away is missing: numbers are written there for "none".
 static void place_restarts(pz_arm_chain *chain)
 {
     for (int i = 0; i < chain->n; ++i) {
         double lower = chain->lower[i], upper = chain->upper[i];
         double half = chain->turn[i] != 0 ? PZ_PI : chain->unit / UNIT_SHARE;
-        bool has_lower = is_finite(lower), has_upper = is_finite(upper);
+        double far = chain->turn[i] != 0 ? FAR_TURNS * 2.0 * PZ_PI : INFINITY;
+        bool has_lower = lower > -far, has_upper = upper < far;
         chain->first[i] = has_lower ? lower : has_upper ? upper - 2.0 * half : -half;
         chain->span[i] = has_lower && has_upper ? upper - lower : 2.0 * half;
     }
