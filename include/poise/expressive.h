@@ -23,7 +23,8 @@
 // **How.** Candidates first: the last answer; the posture; on a chain with an orientation goal at its end every pattern of
 // bends with the posture's cosines, turned at root and end in closed form, and with one joint that pays for what is left.
 // The best few are refined by damped Gauss-Newton steps with an active set of limits, on goals (strongly weighted) and a
-// smoothed sum of absolute values that sharpens from step to step. Last the goals alone are brought to rounding.
+// smoothed sum of absolute values that sharpens from step to step. Last the goals alone are brought to rounding. While they
+// are missed, further starts follow.
 //
 // **Continuity.** With `warm` the refined last answer stands unless another candidate is better by more than `gain`.
 //
@@ -62,12 +63,14 @@ typedef struct poise_expressive_options {
     bool exact;              // true: candidates that meet the goals come before those that do not, whatever their error
     double gain;             // 0.02: least advantage for which the last answer is left
     double inertia;     // 0.05: on the way of the last answer, half this times its square (radians, lengths) is an error
-    int searches;       // 4: candidates refined, besides the last answer; 0 to 16
+    int searches;       // 4: candidates refined, besides the last answer; 0 to 16 (1)
     int max_iterations; // 25: steps of each refinement; >= 1
     int max_goals;      // 16: goals that a call may have
     int coupled_goals;  // 2: RELATIVE and CENTER_OF_MASS goals among them
     bool use_erik;      // false: ERIK's answer is one more candidate, where there is a chain and an orientation
 } poise_expressive_options;
+// (1) While the goals are missed: ERIK's search where there is an orientation; else starts all over the range, as many again
+//     with `warm`, eight times as many without.
 
 // The defaults that stand beside the members.
 POISE_API poise_expressive_options poise_expressive_options_default(void);

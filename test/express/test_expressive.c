@@ -281,6 +281,31 @@ TEST(an_orientation_that_can_be_reached_is_met_to_1e_6)
     }
 }
 
+TEST(a_place_or_direction_that_can_be_faced_is_faced)
+{
+    static const char *const scenes[] = {"erik-c", "erik-e", "erik-f"};
+    for (size_t i = 0; i < TEST_COUNT(scenes); ++i) {
+        setup s = set_up(scenes[i], POISE_EXPRESSIVE_SHAPE, false);
+        scene_random random = scene_random_make(31 + i);
+        poise_vec3 y = poise_vec3_make(0, 1, 0), tip = s.options.tip.position;
+        double posture[8], there[8], q[8] = {0};
+        for (int k = 0; k < 400; ++k) {
+            scene_random_configuration(&random, s.model, posture);
+            scene_random_configuration(&random, s.model, there);
+            ck_assert_int_eq(poise_kinematics_update(s.kin, there, NULL), POISE_OK);
+            poise_vec3 d = poise_kinematics_direction(s.kin, s.options.body, y);
+            poise_vec3 at = poise_kinematics_point(s.kin, s.options.body, tip);
+            double far = scene_random_range(&random, 0.05, 1.0);
+            at = poise_vec3_make(at.x + far * d.x, at.y + far * d.y, at.z + far * d.z);
+            poise_goal goal =
+                k % 2 ? poise_goal_direction(s.options.body, y, d) : poise_goal_aim(s.options.body, tip, y, at);
+            poise_expressive_report report;
+            ck_assert_int_eq(poise_expressive_solve(s.expressive, &goal, 1, posture, q, &report, NULL), POISE_OK);
+            ck_assert_msg(report.worst_angle <= 1e-6, "%s %d: %g left", scenes[i], k, report.worst_angle);
+        }
+    }
+}
+
 TEST(a_posture_that_meets_the_goal_is_left_alone)
 {
     for (int mode = 0; mode < POISE_EXPRESSIVE_MODE_COUNT; ++mode) {

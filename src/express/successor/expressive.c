@@ -12,7 +12,9 @@
 #define GOOD     0.1  // share of the gain: with such an error there is nothing to look for elsewhere
 #define MET      1e-6 // radians, or share of the length scale: goals that are met come before the posture
 #define UNMET    10.0 // what is added to the error of a candidate that misses a goal: above any error of one goal
-#define RESTARTS 8    // of that search
+#define RESTARTS 8    // of ERIK's search for an orientation
+#define DRAWS    8    // configurations of which the nearest to the goals is such a start
+#define MORE     8    // further starts for each search while goals are missed, without a last answer to go on from
 
 // ---- Options and memory --------------------------------------------------------------------------------------------------
 
@@ -295,6 +297,32 @@ static bool consider(poise_expressive *e, const double *q, double eps, double pu
 
 // ---- The solve -----------------------------------------------------------------------------------------------------------
 
+// Of a few configurations from all over the range the one with the least cost, into e->q_seed.
+static void draw_start(poise_expressive *e, int number)
+{
+    double least = INFINITY;
+    for (int i = 0; i < DRAWS; ++i) {
+        pz_restart_configuration(e->solver, number * DRAWS + i + 1, e->q_trial);
+        double cost = pz_try(e->solver, e->q_trial, POISE_LEVEL_COST);
+        if (i == 0 || cost < least) {
+            least = cost;
+            memcpy(e->q_seed, e->q_trial, (size_t)e->model->nq * sizeof *e->q_seed);
+        }
+    }
+}
+
+// Further starts until one meets the goals.
+static bool consider_starts(poise_expressive *e, double bar)
+{
+    int most = e->options.searches * (e->options.warm ? 1 : MORE);
+    bool left = false;
+    for (int i = 0; i < most && !is_met(e, &e->report); ++i) {
+        draw_start(e, i);
+        left |= consider(e, e->q_seed, COARSE, 0.0, left ? e->best : bar);
+    }
+    return left;
+}
+
 // All candidates but the last answer, each of which has to be better than `bar` and than those before.
 static bool consider_others(poise_expressive *e, double bar)
 {
@@ -310,6 +338,9 @@ static bool consider_others(poise_expressive *e, double bar)
         memcpy(e->q_seed, e->posture, bytes);
         poise_model_clamp(e->model, e->q_seed, NULL, NULL);
         left |= consider(e, e->q_seed, COARSE, 0.0, left ? e->best : bar);
+    }
+    if (e->facing < 0) {
+        left |= consider_starts(e, left ? e->best : bar);
     }
     if ((e->options.use_erik || !is_met(e, &e->report)) && e->facing >= 0) {
         memcpy(e->q_seed, e->solver->q_start, bytes);
