@@ -35,6 +35,10 @@ set(poise_sources
     src/kin/jacobian.c
     src/kin/tensor.c
     src/kin/retract.c
+    src/shape/segments.c
+    src/shape/boxes.c
+    src/shape/shape.c
+    src/shape/pairs.c
     src/goal/jet.c
     src/goal/residual.c
     src/goal/goal_rows.c

@@ -1,0 +1,179 @@
+// Distances of shapes against a search that shares no code, and their first derivatives against differences.
+#include "support/shape_check.h"
+#include "support/skeleton.h"
+
+#include <math.h>
+
+#define KINDS POISE_SHAPE_KIND_COUNT
+#define TRIES 400
+
+// Two bodies that are free to move.
+static figure two_bodies(void)
+{
+    poise_builder *builder = new_builder();
+    poise_joint a = joint_of("a", NULL, POISE_JOINT_FREE_EXPMAP), b = joint_of("b", NULL, POISE_JOINT_FREE_EXPMAP);
+    add(builder, &a);
+    add(builder, &b);
+    return figure_of(model_of(builder));
+}
+
+static void place(figure *f, scene_random *random, double away)
+{
+    for (int i = 0; i < f->nq; ++i) {
+        f->q[i] = scene_random_range(random, -1, 1) * (i % 6 < 3 ? 0.3 : 1.5);
+    }
+    f->q[6] += away;
+    update(f);
+}
+
+static poise_nearest nearest_of(const figure *f, const poise_shape *a, const poise_shape *b)
+{
+    poise_nearest nearest;
+    ck_assert_int_eq(poise_distance(f->kin, a, b, &nearest, NULL), POISE_OK);
+    return nearest;
+}
+
+// Rows: all pairs of kinds, both ways.
+TEST_ROWS(distances_are_those_of_a_search, KINDS *KINDS)
+{
+    poise_shape_kind kind_a = (poise_shape_kind)(test_row / KINDS), kind_b = (poise_shape_kind)(test_row % KINDS);
+    figure f = two_bodies();
+    scene_random random = scene_random_make(7 + (uint64_t)test_row);
+    for (int i = 0; i < TRIES; ++i) {
+        place(&f, &random, i % 4 == 0 ? 0.2 : 1.2);
+        poise_shape a = random_shape(&random, kind_a, 0, 1), b = random_shape(&random, kind_b, 1, 1);
+        if (kind_a == POISE_SHAPE_HALF_SPACE && kind_b == POISE_SHAPE_HALF_SPACE) {
+            poise_error error;
+            ck_assert_int_eq(poise_distance(f.kin, &a, &b, &(poise_nearest){0}, &error), POISE_ERROR_UNSUPPORTED);
+            continue;
+        }
+        double expected = checked_distance(f.kin, &a, &b), core = expected + a.radius + b.radius;
+        poise_nearest nearest = nearest_of(&f, &a, &b);
+        bool is_plane = kind_a == POISE_SHAPE_HALF_SPACE || kind_b == POISE_SHAPE_HALF_SPACE;
+        double tolerance = kind_a == POISE_SHAPE_BOX && kind_b == POISE_SHAPE_BOX ? 1e-6 : 1e-9;
+        if (core > 1e-6 || is_plane) {
+            ck_assert_double_eq_tol(nearest.distance, expected, tolerance);
+        } else { // overlapping cores: never said to be farther apart than they are
+            ck_assert_double_le(nearest.distance, expected + tolerance);
+        }
+        poise_vec3 n = nearest.normal;
+        poise_vec3 gap = {nearest.on_a.x - nearest.on_b.x, nearest.on_a.y - nearest.on_b.y, nearest.on_a.z - nearest.on_b.z};
+        ck_assert_double_eq_tol(n.x * n.x + n.y * n.y + n.z * n.z, 1, 1e-12);
+        ck_assert_double_eq_tol(gap.x - nearest.distance * n.x, 0, 1e-8);
+        ck_assert_double_eq_tol(gap.y - nearest.distance * n.y, 0, 1e-8);
+        ck_assert_double_eq_tol(gap.z - nearest.distance * n.z, 0, 1e-8);
+    }
+}
+
+// n . (velocity of the points, fixed in their bodies) along one coordinate.
+static double rate(const figure *f, const poise_nearest *at, int dof)
+{
+    double J[3 * 12], sum = 0;
+    const double n[3] = {at->normal.x, at->normal.y, at->normal.z};
+    for (int body = 0; body < 2; ++body) {
+        poise_pose back = poise_pose_inverse(poise_kinematics_body_pose(f->kin, body));
+        poise_vec3 local = poise_pose_transform(back, body == 0 ? at->on_a : at->on_b);
+        ck_assert_int_eq(poise_kinematics_jacobian(f->kin, body, local, J, NULL, NULL), POISE_OK);
+        for (int k = 0; k < 3; ++k) {
+            sum += (body == 0 ? n[k] : -n[k]) * J[k * f->nv + dof];
+        }
+    }
+    return sum;
+}
+
+TEST_ROWS(the_normal_is_the_derivative, KINDS *KINDS - 1)
+{
+    poise_shape_kind kind_a = (poise_shape_kind)(test_row / KINDS), kind_b = (poise_shape_kind)(test_row % KINDS);
+    figure f = two_bodies();
+    scene_random random = scene_random_make(3 + (uint64_t)test_row);
+    int compared = 0;
+    for (int i = 0; i < TRIES; ++i) {
+        place(&f, &random, i % 3 == 0 ? 0.2 : 1.2);
+        poise_shape a = random_shape(&random, kind_a, 0, 1), b = random_shape(&random, kind_b, 1, 1);
+        poise_nearest at = nearest_of(&f, &a, &b);
+        int dof = i % 12;
+        double h = 1e-5, expected = rate(&f, &at, dof), q = f.q[dof], d[2];
+        bool jumps = false; // to other features of the shapes, where the derivative may jump
+        for (int side = 0; side < 2; ++side) {
+            f.q[dof] = q + (side == 0 ? -h : h);
+            update(&f);
+            poise_nearest near = nearest_of(&f, &a, &b);
+            d[side] = near.distance;
+            jumps = jumps || fabs(rate(&f, &near, dof) - expected) > 1e-3;
+        }
+        f.q[dof] = q;
+        update(&f);
+        if (!jumps) {
+            ck_assert_double_eq_tol((d[1] - d[0]) / (2 * h), expected, 1e-6);
+            compared += 1;
+        }
+    }
+    ck_assert_int_gt(compared, TRIES * 9 / 10);
+}
+
+TEST(shapes_that_are_not_sound_are_refused)
+{
+    figure f = two_bodies();
+    poise_shape sound = poise_shape_capsule(0, poise_vec3_make(0, 0, 0), poise_vec3_make(0, 0, -1), 0.1), bad;
+    ck_assert_int_eq(poise_shape_check(&sound, f.model, NULL), POISE_OK);
+    ck_assert_double_eq_tol(poise_pose_transform(sound.pose, poise_vec3_make(0, 0, 0.5)).z, -1, 1e-12);
+    poise_error error;
+    bad = sound, bad.body = 2;
+    ck_assert_int_eq(poise_shape_check(&bad, f.model, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(error.text, "body"));
+    bad = sound, bad.radius = -1;
+    ck_assert_int_eq(poise_shape_check(&bad, f.model, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(error.text, "radius"));
+    bad = sound, bad.half.z = NAN;
+    ck_assert_int_eq(poise_shape_check(&bad, f.model, &error), POISE_ERROR_ARGUMENT);
+    bad = sound, bad.pose.rotation.w += 1;
+    ck_assert_int_eq(poise_shape_check(&bad, f.model, &error), POISE_ERROR_ARGUMENT);
+    bad = sound, bad.kind = POISE_SHAPE_KIND_COUNT;
+    ck_assert_int_eq(poise_shape_check(&bad, f.model, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_str_eq(poise_shape_kind_name(POISE_SHAPE_BOX), "box");
+    ck_assert_str_eq(poise_shape_kind_name(POISE_SHAPE_KIND_COUNT), "unknown");
+}
+
+// A chain of links, one of them fixed, each with a capsule along x.
+#define LINKS 5
+static figure chain_of_links(poise_shape shapes[LINKS + 1])
+{
+    static const char *const names[LINKS] = {"l0", "l1", "l2", "l3", "l4"};
+    poise_builder *builder = new_builder();
+    for (int i = 0; i < LINKS; ++i) {
+        poise_joint joint =
+            joint_of(names[i], i == 0 ? NULL : names[i - 1], i == 2 ? POISE_JOINT_FIXED : POISE_JOINT_REVOLUTE);
+        joint.offset.position.x = i == 0 ? 0 : 0.3;
+        add(builder, &joint);
+        shapes[i] = poise_shape_capsule(i, poise_vec3_make(0.05, 0, 0), poise_vec3_make(0.25, 0, 0), 0.02);
+    }
+    shapes[LINKS] = poise_shape_half_space(POISE_WORLD, poise_vec3_make(0, 0, -1), poise_vec3_make(0, 0, 1));
+    return figure_of(model_of(builder));
+}
+
+TEST(pairs_leave_out_groups_and_neighbours)
+{
+    poise_shape shapes[LINKS + 1];
+    figure f = chain_of_links(shapes);
+    poise_pair pairs[20];
+    int found;
+    ck_assert_int_eq(poise_pairs_find(f.model, shapes, LINKS + 1, NULL, NULL, pairs, 20, &found, NULL), POISE_OK);
+    // links 1 and 2 are one group; 0-3, 0-4, 1-4, 2-4, and the floor with each; neighbours of the floor count
+    ck_assert_int_eq(found, 4 + LINKS);
+    for (int i = 0; i < found; ++i) {
+        ck_assert_int_lt(pairs[i].a, pairs[i].b);
+    }
+    poise_pairs_options options = poise_pairs_options_default();
+    options.neighbours = 2;
+    ck_assert_int_eq(poise_pairs_find(f.model, shapes, LINKS + 1, &options, NULL, pairs, 20, &found, NULL), POISE_OK);
+    ck_assert_int_eq(found, 1 + LINKS);
+    // a shape that sits in another always
+    options.neighbours = 1;
+    shapes[4].radius = 2.0;
+    ck_assert_int_eq(poise_pairs_find(f.model, shapes, LINKS + 1, &options, NULL, NULL, 0, &found, NULL), POISE_OK);
+    ck_assert_int_eq(found, 1 + LINKS - 1);
+    shapes[1].radius = -1;
+    poise_error error;
+    ck_assert_int_eq(poise_pairs_find(f.model, shapes, LINKS, NULL, NULL, pairs, 20, &found, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(error.text, "shape 1"));
+}
