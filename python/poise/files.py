@@ -1,0 +1,147 @@
+"""Files: skeletons, motions and recordings, in and out."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Sequence
+
+import numpy as np
+
+from . import _poise
+
+_UP = ("", "x", "y", "z")
+
+
+class Clip:
+    """A motion: q has a row of nq numbers for every frame."""
+
+    def __init__(self, q: Any, frame_time: float, start_time: float = 0.0):
+        self.q = np.ascontiguousarray(q, dtype=np.float64)
+        self.frame_time = float(frame_time)
+        self.start_time = float(start_time)
+
+    @property
+    def times(self) -> np.ndarray:
+        """Seconds, of every frame."""
+        return self.start_time + self.frame_time * np.arange(len(self.q))
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    def __repr__(self) -> str:
+        return f"<poise.Clip: {len(self.q)} frames of {self.q.shape[1]} numbers, {1 / self.frame_time:g} a second>"
+
+
+class Markers:
+    """A recording: positions (frames, markers, 3), NaN where a marker was not seen."""
+
+    def __init__(
+        self,
+        labels: Sequence[str],
+        positions: Any,
+        rate: float,
+        start_time: float = 0.0,
+        metres: float = 0.0,
+        up: str = "",
+    ):
+        self.labels = tuple(labels)
+        self.positions = np.ascontiguousarray(positions, dtype=np.float64)
+        self.rate = float(rate)
+        self.start_time = float(start_time)
+        self.metres = float(metres)
+        self.up = up
+        if up not in _UP:
+            raise ValueError(f"up={up!r}: 'x', 'y', 'z' or '' is wanted")
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def __repr__(self) -> str:
+        return f"<poise.Markers: {len(self.positions)} frames of {len(self.labels)} markers, {self.rate:g} a second>"
+
+
+class File:
+    """What was in a file: model, clip and markers, None where it holds none.
+
+    `postures` are configurations by name, `warnings` what was odd, `metres` the unit of length (0: unknown), `up` the axis
+    that points upwards ("": unknown).
+    """
+
+    def __init__(self, parts: dict[str, Any]):
+        self.format: str = parts["format"]
+        self.title: str | None = parts["title"]
+        self.model: _poise.Model | None = parts["model"]
+        self.clip: Clip | None = Clip(*parts["clip"]) if parts["clip"] else None
+        self.markers: Markers | None = None
+        if parts["markers"]:
+            *rest, up = parts["markers"]
+            self.markers = Markers(*rest, up=_UP[up])
+        self.postures: dict[str, np.ndarray] = parts["postures"]
+        self.warnings: list[str] = parts["warnings"]
+        self.metres: float = parts["metres"]
+        self.up: str = _UP[parts["up"]]
+
+    def __repr__(self) -> str:
+        parts = [repr(part) for part in (self.model, self.clip, self.markers) if part is not None]
+        return f"<poise.File {self.format}: {', '.join(parts) or 'nothing'}>"
+
+
+def read(path: str | os.PathLike, *, model: _poise.Model | None = None, floating: bool = False, animation: int = 0) -> File:
+    """Read a file of any format that Poise knows.
+
+    URDF, MJCF, BVH, ASF, AMC (which needs the ASF's model), C3D, TRC, MOT (which needs a model), glTF, OpenSim and Poise's
+    own JSON. `floating` gives a robot a free root; `animation` chooses among those of a glTF.
+    """
+    path = os.fspath(path)
+    folder = os.path.dirname(path)
+
+    def beside(name: str) -> bytes:
+        with open(os.path.join(folder, name), "rb") as stream:
+            return stream.read()
+
+    with open(path, "rb") as stream:
+        data = stream.read()
+    parts = _poise.read(data, os.path.basename(path), model=model, floating=floating, animation=animation, load=beside)
+    return File(parts)
+
+
+def load(path: str | os.PathLike, *, floating: bool = False) -> _poise.Model:
+    """The skeleton in a file: a robot, a character. poise.read gives all that a file holds."""
+    model = read(path, floating=floating).model
+    if model is None:
+        raise _poise.Error(f"{os.fspath(path)}: there is no skeleton in this file; poise.read gives what there is")
+    return model
+
+
+def save(
+    path: str | os.PathLike,
+    model: _poise.Model | None = None,
+    *,
+    clip: Clip | None = None,
+    markers: Markers | None = None,
+    metres: float = 0.0,
+    up: str = "",
+) -> None:
+    """Write a file; its extension says which format. The file appears when it is whole."""
+    path = os.fspath(path)
+    clip_parts = None if clip is None else (clip.q, clip.frame_time, clip.start_time)
+    marker_parts = None
+    if markers is not None:
+        marker_parts = (
+            markers.labels,
+            markers.positions,
+            markers.rate,
+            markers.start_time,
+            markers.metres,
+            _UP.index(markers.up),
+        )
+    data = _poise.write(os.path.basename(path), model, clip_parts, marker_parts, metres, _UP.index(up))
+    partial = f"{path}.{os.getpid()}.part"
+    try:
+        with open(partial, "wb") as stream:
+            stream.write(data)
+        os.replace(partial, os.path.realpath(path))
+    except BaseException:
+        if os.path.exists(partial):
+            os.remove(partial)
+        raise

@@ -1,0 +1,361 @@
+// Model.solve_batch: many problems at once, on all cores.
+#include "extension.h"
+
+#include "app/cli/threads.h"
+
+#include <string.h>
+
+enum { PORTION = 8192, PYTHON_RESTARTS = 20 }; // problems that are laid out at a time
+
+static PyTypeObject *batch_report_type;
+
+// Columns of the report, one array each.
+enum { REACHED, ITERATIONS, RESTARTS, COST, WORST_LENGTH, WORST_ANGLE, COLUMNS };
+
+static PyStructSequence_Field fields[] = {
+    {"reached", "is every goal of the problem met?"},
+    {"iterations", "of all starts"},
+    {"restarts", "used"},
+    {"cost", "at the end"},
+    {"worst_length", "largest error in length units"},
+    {"worst_angle", "largest error in radians"},
+    {NULL, NULL},
+};
+
+static PyStructSequence_Desc description = {
+    .name = "poise.BatchReport",
+    .doc = "How the solves of a batch went: arrays with a number for each problem.",
+    .fields = fields,
+    .n_in_sequence = COLUMNS,
+};
+
+// What to solve: poses of one body, or goals of any kind by problem.
+typedef struct work {
+    model_object *model;
+    Py_ssize_t count;
+    // poses
+    int body;
+    poise_pose local;
+    const double *targets;
+    int target_size; // 7 or 16 numbers
+    // goals
+    goal_array *goals; // count of them; NULL: poses
+    // answers
+    double *q;
+    double *columns[COLUMNS];
+} work;
+
+static poise_pose target_at(const work *w, Py_ssize_t i)
+{
+    const double *n = w->targets + i * w->target_size;
+    if (w->target_size == 7) {
+        return (poise_pose){.rotation = {n[3], n[4], n[5], n[6]}, .position = {n[0], n[1], n[2]}};
+    }
+    const double matrix[9] = {n[0], n[1], n[2], n[4], n[5], n[6], n[8], n[9], n[10]};
+    return (poise_pose){.rotation = poise_quat_from_matrix(matrix), .position = {n[3], n[7], n[11]}};
+}
+
+static void record(work *w, Py_ssize_t i, const poise_report *r)
+{
+    w->columns[REACHED][i] = r->outcome == POISE_OUTCOME_REACHED;
+    w->columns[ITERATIONS][i] = r->iterations;
+    w->columns[RESTARTS][i] = r->restarts;
+    w->columns[COST][i] = r->cost;
+    w->columns[WORST_LENGTH][i] = r->worst_length;
+    w->columns[WORST_ANGLE][i] = r->worst_angle;
+}
+
+// Solve problems [first, first + count). The first that is refused stops the work; *refused is its number.
+static poise_status solve_portion(work *w, poise_batch *batch, poise_problem *problems, poise_goal *poses, Py_ssize_t first,
+                                  int count, Py_ssize_t *refused, poise_error *error)
+{
+    for (int i = 0; i < count; ++i) {
+        problems[i] = (poise_problem){.q = w->q + (first + i) * w->model->info.nq};
+        if (w->goals) {
+            problems[i].goals = w->goals[first + i].goals;
+            problems[i].goal_count = w->goals[first + i].count;
+        } else {
+            poses[i] = poise_goal_pose(w->body, w->local, target_at(w, first + i));
+            problems[i].goals = &poses[i];
+            problems[i].goal_count = 1;
+        }
+    }
+    poise_status status = poise_batch_solve(batch, problems, count, error);
+    for (int i = 0; status == POISE_OK && i < count; ++i) {
+        if (problems[i].status != POISE_OK) {
+            *refused = first + i;
+            return problems[i].status;
+        }
+        record(w, first + i, &problems[i].report);
+    }
+    return status;
+}
+
+static poise_status solve_all(work *w, poise_batch *batch, Py_ssize_t *refused, poise_error *error)
+{
+    int portion = w->count < PORTION ? (int)w->count : PORTION;
+    poise_problem *problems = malloc((size_t)portion * sizeof *problems + 1);
+    poise_goal *poses = w->goals ? NULL : malloc((size_t)portion * sizeof *poses + 1);
+    poise_status status = problems && (poses || w->goals) ? POISE_OK : POISE_ERROR_MEMORY;
+    error->status = status;
+    for (Py_ssize_t at = 0; status == POISE_OK && at < w->count; at += portion) {
+        Py_ssize_t left = w->count - at;
+        status = solve_portion(w, batch, problems, poses, at, left < portion ? (int)left : portion, refused, error);
+    }
+    free(problems);
+    free(poses);
+    return status;
+}
+
+// Say which problem was refused, and why.
+static void raise_problem(const work *w, Py_ssize_t i, poise_status status)
+{
+    poise_goal pose = w->goals ? (poise_goal){0} : poise_goal_pose(w->body, w->local, target_at(w, i));
+    const poise_goal *goals = w->goals ? w->goals[i].goals : &pose;
+    int count = w->goals ? w->goals[i].count : 1;
+    poise_error error = {.status = status};
+    for (int k = 0; k < count && poise_goal_check(&goals[k], w->model->model, &error) == POISE_OK; ++k) {
+    }
+    if (!error.text[0]) {
+        PyErr_Format(error_type, "problem %zd: %s", i, poise_status_name(status));
+    } else {
+        PyErr_Format(error_type, "problem %zd: %s", i, error.text);
+    }
+}
+
+// ---- Arguments -----------------------------------------------------------------------------------------------------------
+
+typedef struct batch_call {
+    PyObject *problems, *targets, *start;
+    poise_batch_options options;
+    int threads;
+} batch_call;
+
+static bool take_keyword(batch_call *c, PyObject *name, PyObject *value)
+{
+    static const option own[] = {
+        {"threads", OPTION_INTEGER, offsetof(batch_call, threads), NULL},
+        {"lanes", OPTION_INTEGER, offsetof(batch_call, options) + offsetof(poise_batch_options, lanes), NULL},
+    };
+    for (int i = 0; i < 2; ++i) {
+        if (PyUnicode_CompareWithASCIIString(name, own[i].name) == 0) {
+            return option_set(c, &own[i], 1, "solve_batch", name, value);
+        }
+    }
+    if (PyUnicode_CompareWithASCIIString(name, "targets") == 0) {
+        c->targets = value;
+        return true;
+    }
+    if (PyUnicode_CompareWithASCIIString(name, "q") == 0) {
+        c->start = value;
+        return true;
+    }
+    return option_set(&c->options.solver, solver_option_table, solver_option_count, "solve_batch", name, value);
+}
+
+static bool take_call(batch_call *c, PyObject *arguments, PyObject *keywords)
+{
+    *c = (batch_call){.options = poise_batch_options_default()};
+    c->options.solver.restarts = PYTHON_RESTARTS;
+    Py_ssize_t count = PyTuple_Size(arguments), used = 0;
+    c->problems = count > 0 ? PyTuple_GetItem(arguments, used++) : NULL;
+    bool poses = c->problems && (PyUnicode_Check(c->problems) || PyLong_Check(c->problems));
+    c->targets = poses && count > used ? PyTuple_GetItem(arguments, used++) : NULL;
+    c->start = count > used ? PyTuple_GetItem(arguments, used++) : NULL;
+    bool start_given = false;
+    PyObject *name, *value;
+    Py_ssize_t at = 0;
+    while (keywords && PyDict_Next(keywords, &at, &name, &value)) {
+        start_given = start_given || PyUnicode_CompareWithASCIIString(name, "start") == 0;
+        if (!take_keyword(c, name, value)) {
+            return false;
+        }
+    }
+    if (!c->problems || used != count || poses != (c->targets != NULL)) {
+        PyErr_SetString(PyExc_TypeError, "solve_batch takes a body and targets, or a list of goals, then starts q");
+        return false;
+    }
+    if (c->start == Py_None) {
+        c->start = NULL;
+    }
+    if (!c->start && !start_given) {
+        c->options.solver.start = POISE_START_COLD;
+    }
+    return true;
+}
+
+// Starts into the rows of the answer: neutral, one for all, or one each.
+static bool fill_starts(work *w, PyObject *start)
+{
+    int nq = w->model->info.nq;
+    numbers given;
+    if (start && !numbers_take(&given, start, "q")) {
+        return false;
+    }
+    if (start && given.count != nq && given.count != w->count * nq) {
+        PyErr_Format(PyExc_ValueError, "q: %d numbers, or %zd rows of as many, are wanted, not %zd", nq, w->count, given.count);
+        numbers_release(&given);
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < w->count; ++i) {
+        double *row = w->q + i * nq;
+        if (!start) {
+            poise_model_neutral(w->model->model, row);
+        } else {
+            memcpy(row, given.at + (given.count == nq ? 0 : i * nq), (size_t)nq * sizeof *row);
+        }
+    }
+    if (start) {
+        numbers_release(&given);
+    }
+    return true;
+}
+
+// ---- The call ------------------------------------------------------------------------------------------------------------
+
+static bool run(work *w, batch_call *c)
+{
+    int available = threads_available();
+    int threads = c->threads > 0 && c->threads < available ? c->threads : available;
+    c->options.workers = threads;
+    c->options.parallel_for = threads > 1 ? threads_run : NULL;
+    c->options.user = &threads;
+    poise_batch *batch;
+    poise_error error;
+    if (poise_batch_create(w->model->model, &c->options, NULL, &batch, &error) != POISE_OK) {
+        raise_refusal(&error);
+        return false;
+    }
+    Py_ssize_t refused = -1;
+    poise_status status;
+    Py_BEGIN_ALLOW_THREADS;
+    status = solve_all(w, batch, &refused, &error);
+    poise_batch_destroy(batch);
+    Py_END_ALLOW_THREADS;
+    if (status != POISE_OK && refused >= 0) {
+        raise_problem(w, refused, status);
+    } else if (status != POISE_OK) {
+        raise_refusal(&error);
+    }
+    return status == POISE_OK;
+}
+
+// The report with a new array for each column, `reached` as flags. NULL with an exception.
+static PyObject *make_columns(work *w, numbers columns[COLUMNS])
+{
+    PyObject *report = PyStructSequence_New(batch_report_type);
+    for (int i = 0; report && i < COLUMNS; ++i) {
+        PyObject *array = numbers_make_vector(&columns[i], w->count);
+        if (!array) {
+            for (int k = 0; k < i; ++k) {
+                numbers_release(&columns[k]);
+            }
+            Py_DecRef(report);
+            return NULL;
+        }
+        w->columns[i] = columns[i].at;
+        PyStructSequence_SetItem(report, i, array);
+    }
+    return report;
+}
+
+static bool reached_as_flags(PyObject *report)
+{
+    PyObject *flags = PyObject_CallMethod(PyStructSequence_GetItem(report, REACHED), "astype", "s", "bool");
+    if (flags) {
+        PyObject *before = PyStructSequence_GetItem(report, REACHED);
+        PyStructSequence_SetItem(report, REACHED, flags);
+        Py_DecRef(before);
+    }
+    return flags != NULL;
+}
+
+// With the problems laid out: answers, report, work.
+static PyObject *solve_work(work *w, batch_call *c)
+{
+    numbers q, columns[COLUMNS];
+    PyObject *answers = numbers_make(&q, 2, (const Py_ssize_t[]){w->count, w->model->info.nq});
+    if (!answers) {
+        return NULL;
+    }
+    w->q = q.at;
+    PyObject *report = make_columns(w, columns), *result = NULL;
+    if (report) {
+        bool ok = fill_starts(w, c->start) && run(w, c);
+        for (int i = 0; i < COLUMNS; ++i) {
+            numbers_release(&columns[i]);
+        }
+        result = ok && reached_as_flags(report) ? PyTuple_Pack(2, answers, report) : NULL;
+        Py_DecRef(report);
+    }
+    numbers_release(&q);
+    Py_DecRef(answers);
+    return result;
+}
+
+static PyObject *solve_poses(work *w, batch_call *c)
+{
+    numbers targets;
+    if (!model_body(w->model, c->problems, &w->body, &w->local) || !numbers_take(&targets, c->targets, "targets")) {
+        return NULL;
+    }
+    PyObject *result = NULL;
+    bool matrices = targets.axes == 3 && targets.shape[1] == 4 && targets.shape[2] == 4;
+    if (matrices || (targets.axes == 2 && targets.shape[1] == 7)) {
+        w->targets = targets.at;
+        w->target_size = matrices ? 16 : 7;
+        w->count = targets.shape[0];
+        result = solve_work(w, c);
+    } else {
+        PyErr_SetString(PyExc_ValueError, "targets: an array of shape (N, 4, 4) or (N, 7) is wanted");
+    }
+    numbers_release(&targets);
+    return result;
+}
+
+static PyObject *solve_goals(work *w, batch_call *c)
+{
+    w->count = PySequence_Size(c->problems);
+    if (w->count < 0) {
+        return NULL;
+    }
+    w->goals = PyMem_Malloc((size_t)w->count * sizeof *w->goals + 1);
+    if (!w->goals) {
+        return PyErr_NoMemory();
+    }
+    Py_ssize_t taken = 0;
+    for (; taken < w->count; ++taken) {
+        PyObject *one = PySequence_GetItem(c->problems, taken);
+        bool ok = one && goals_take(&w->goals[taken], w->model, one);
+        Py_DecRef(one);
+        if (!ok) {
+            break;
+        }
+    }
+    PyObject *result = taken == w->count ? solve_work(w, c) : NULL;
+    while (taken > 0) {
+        goals_release(&w->goals[--taken]);
+    }
+    PyMem_Free(w->goals);
+    return result;
+}
+
+PyObject *model_solve_batch(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+    batch_call c;
+    work w = {.model = (model_object *)self};
+    if (!take_call(&c, arguments, keywords)) {
+        return NULL;
+    }
+    return c.targets ? solve_poses(&w, &c) : solve_goals(&w, &c);
+}
+
+bool batch_add(PyObject *module)
+{
+    batch_report_type = PyStructSequence_NewType(&description);
+    if (!batch_report_type) {
+        return false;
+    }
+    Py_IncRef((PyObject *)batch_report_type);
+    return PyModule_AddObject(module, "BatchReport", (PyObject *)batch_report_type) == 0;
+}

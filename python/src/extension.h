@@ -1,0 +1,116 @@
+// The Python extension _poise: what its files share. python/poise/ makes a package of it.
+//
+// Built on the stable ABI of Python 3.9, so that one binary serves every later version. Numbers come and go as numpy arrays of
+// float64 by the buffer protocol, without numpy's own headers.
+#ifndef POISE_PYTHON_EXTENSION_H
+#define POISE_PYTHON_EXTENSION_H
+
+#define Py_LIMITED_API 0x03090000
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <poise/poise.h>
+
+#include "arrays.h"
+
+#pragma GCC diagnostic ignored "-Wpedantic" // the slots of a type hold functions as void *
+
+// ---- Exceptions ----------------------------------------------------------------------------------------------------------
+
+// poise.Error, a ValueError with the attributes `status`, `line` and `column`.
+extern PyObject *error_type;
+
+// Raise what a call of the library refused with; MemoryError for want of memory. Returns NULL.
+PyObject *raise_refusal(const poise_error *error);
+
+// ---- Options by name -----------------------------------------------------------------------------------------------------
+
+// A member of a struct of options that a keyword sets.
+typedef struct option {
+    const char *name;
+    enum { OPTION_NUMBER, OPTION_INTEGER, OPTION_SEED, OPTION_FLAG, OPTION_CHOICE } type;
+    size_t offset;
+    const char *(*choice)(int value); // CHOICE: the names of its values, NULL or "unknown" beyond the last
+} option;
+
+// Set the member that `name` means. False, with an exception, where there is none or the value does not fit; `what` names
+// the call for the message.
+bool option_set(void *options, const option *table, int count, const char *what, PyObject *name, PyObject *value);
+
+// Set a member for every keyword; NULL: none.
+bool options_set(void *options, const option *table, int count, const char *what, PyObject *keywords);
+
+// Keywords of poise_solver_options.
+extern const option solver_option_table[];
+extern const int solver_option_count;
+
+// ---- Types ---------------------------------------------------------------------------------------------------------------
+
+// A skeleton, with solvers and kinematics that calls on it have made and left for the next.
+typedef struct model_object {
+    PyObject ob_base;
+    poise_model *model;
+    poise_model_summary info;
+    struct idle_solver *solvers; // a list
+    poise_kinematics *kinematics;
+    bool kinematics_busy;
+} model_object;
+
+// A model, which the object then owns.
+PyObject *model_wrap(poise_model *model);
+
+// The model of a Python object, or NULL with a TypeError.
+model_object *model_of(PyObject *object);
+
+// A body by name (of a body, joint or tool) or index. False with an exception. *local is the tool's frame.
+bool model_body(const model_object *model, PyObject *name, int *body, poise_pose *local);
+
+// Goals of one call, ready for the library. Hold them until the call is over.
+typedef struct goal_array {
+    poise_goal *goals;
+    int count;
+    poise_goal few[4];
+    poise_goal_list *words; // where they came as text
+} goal_array;
+
+// `goals` is a Goal, a sequence of them, or a text in the goal language. False with an exception.
+bool goals_take(goal_array *array, const model_object *model, PyObject *goals);
+void goals_release(goal_array *array);
+
+// A rotation and a position from a (4, 4) matrix, or 7 numbers: x y z, then the quaternion x y z w.
+bool pose_take(PyObject *object, const char *what, poise_pose *pose);
+bool pose_from_numbers(const double *numbers, int count, const char *what, poise_pose *pose);
+
+// Add the types and functions of a file to the module. False with an exception.
+bool arrays_ready(void);
+bool errors_add(PyObject *module);
+bool goals_add(PyObject *module);
+bool model_add(PyObject *module);
+bool reports_add(PyObject *module);
+bool batch_add(PyObject *module);
+bool files_add(PyObject *module);
+bool express_add(PyObject *module);
+
+// Make a heap type and add it to the module. NULL with an exception.
+PyObject *type_add(PyObject *module, PyType_Spec *spec);
+
+// For types that functions make: a tp_new that says so.
+PyObject *new_refused(PyTypeObject *type, PyObject *arguments, PyObject *keywords);
+
+// Release an object of a heap type, once what it owns is gone.
+void object_release(PyObject *self);
+
+// The methods of Model that other files hold.
+PyObject *model_solve(PyObject *self, PyObject *arguments, PyObject *keywords);
+PyObject *model_solve_all(PyObject *self, PyObject *arguments, PyObject *keywords);
+PyObject *model_solve_batch(PyObject *self, PyObject *arguments, PyObject *keywords);
+PyObject *model_fk(PyObject *self, PyObject *arguments, PyObject *keywords);
+PyObject *model_jacobian(PyObject *self, PyObject *arguments, PyObject *keywords);
+PyObject *model_tensor(PyObject *self, PyObject *arguments, PyObject *keywords);
+PyObject *model_evaluate(PyObject *self, PyObject *arguments, PyObject *keywords);
+void model_release_solvers(model_object *model);
+
+// A report of one solve; `errors` has one entry per goal and may be NULL.
+PyObject *report_wrap(const poise_report *report, const poise_goal_error *errors, int count);
+
+#endif

@@ -1,0 +1,289 @@
+// Model.fk, Model.jacobian, Model.tensor, Model.evaluate: where bodies are, and derivatives.
+#include "extension.h"
+
+#include <string.h>
+
+// The kinematics of the model at q: the idle one that it keeps, or a new one when another thread has that.
+static poise_kinematics *kinematics_take(model_object *m, bool *own)
+{
+    *own = m->kinematics_busy || !m->kinematics;
+    poise_kinematics *k = m->kinematics;
+    if (*own) {
+        poise_error error;
+        if (poise_kinematics_create(m->model, NULL, &k, &error) != POISE_OK) {
+            raise_refusal(&error);
+            return NULL;
+        }
+        if (!m->kinematics) {
+            m->kinematics = k;
+            *own = false;
+        }
+    }
+    if (!*own) {
+        m->kinematics_busy = true;
+    }
+    return k;
+}
+
+static void kinematics_give_back(model_object *m, poise_kinematics *k, bool own)
+{
+    if (own) {
+        poise_kinematics_destroy(k);
+    } else {
+        m->kinematics_busy = false;
+    }
+}
+
+// ---- Poses ---------------------------------------------------------------------------------------------------------------
+
+static void write_matrix(double out[16], const double rotation[9], const double position[3])
+{
+    for (int i = 0; i < 3; ++i) {
+        memcpy(out + 4 * i, rotation + 3 * i, 3 * sizeof *out);
+        out[4 * i + 3] = position[i];
+    }
+    memcpy(out + 12, (const double[4]){0, 0, 0, 1}, 4 * sizeof *out);
+}
+
+static void body_matrix(const poise_kinematics *k, int body, double out[16])
+{
+    double rotation[9], position[3];
+    poise_kinematics_body_frame(k, body, rotation, position);
+    write_matrix(out, rotation, position);
+}
+
+static void frame_matrix(const poise_kinematics *k, int body, const poise_pose *local, double out[16])
+{
+    poise_pose pose = poise_pose_multiply(poise_kinematics_body_pose(k, body), *local);
+    double rotation[9];
+    poise_quat_to_matrix(pose.rotation, rotation);
+    write_matrix(out, rotation, (const double[3]){pose.position.x, pose.position.y, pose.position.z});
+}
+
+// What fk writes for each configuration: the frame of one body, or (body POISE_NONE) all bodies.
+typedef struct wanted {
+    int body;
+    bool is_tool;
+    poise_pose local;
+} wanted;
+
+static poise_status sweep(model_object *m, poise_kinematics *k, const numbers *q, const wanted *w, double *out,
+                          poise_error *error)
+{
+    Py_ssize_t rows = q->count / m->info.nq;
+    for (Py_ssize_t row = 0; row < rows; ++row) {
+        poise_status status = poise_kinematics_update(k, q->at + row * m->info.nq, error);
+        if (status != POISE_OK) {
+            return status;
+        }
+        if (w->body != POISE_NONE) {
+            if (w->is_tool) {
+                frame_matrix(k, w->body, &w->local, out);
+            } else {
+                body_matrix(k, w->body, out);
+            }
+            out += 16;
+            continue;
+        }
+        for (int body = 0; body < m->info.joints; ++body, out += 16) {
+            body_matrix(k, body, out);
+        }
+    }
+    return POISE_OK;
+}
+
+static bool is_identity(const poise_pose *pose)
+{
+    return pose->rotation.w == 1 && pose->position.x == 0 && pose->position.y == 0 && pose->position.z == 0;
+}
+
+PyObject *model_fk(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+    static char *names[] = {"q", "body", NULL};
+    model_object *m = (model_object *)self;
+    PyObject *given, *body = Py_None;
+    numbers q, out;
+    wanted w = {.body = POISE_NONE};
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O|O:fk", names, &given, &body) ||
+        (body != Py_None && !model_body(m, body, &w.body, &w.local)) || !numbers_take(&q, given, "q")) {
+        return NULL;
+    }
+    w.is_tool = body != Py_None && !is_identity(&w.local);
+    if (q.axes < 1 || q.axes > 2 || q.shape[q.axes - 1] != m->info.nq) {
+        PyErr_Format(PyExc_ValueError, "q: %d numbers, or rows of as many, are wanted", m->info.nq);
+        numbers_release(&q);
+        return NULL;
+    }
+    Py_ssize_t shape[4];
+    int axes = 0;
+    if (q.axes == 2) {
+        shape[axes++] = q.shape[0];
+    }
+    if (body == Py_None) {
+        shape[axes++] = m->info.joints;
+    }
+    shape[axes] = shape[axes + 1] = 4;
+    PyObject *array = numbers_make(&out, axes + 2, shape);
+    bool own;
+    poise_kinematics *k = array ? kinematics_take(m, &own) : NULL;
+    if (k) {
+        poise_error error;
+        poise_status status;
+        Py_BEGIN_ALLOW_THREADS;
+        status = sweep(m, k, &q, &w, out.at, &error);
+        Py_END_ALLOW_THREADS;
+        kinematics_give_back(m, k, own);
+        if (status != POISE_OK) {
+            raise_refusal(&error);
+        }
+    }
+    numbers_release(&q);
+    if (array) {
+        numbers_release(&out);
+    }
+    if (PyErr_Occurred()) {
+        Py_DecRef(array);
+        return NULL;
+    }
+    return array;
+}
+
+// ---- Derivatives ---------------------------------------------------------------------------------------------------------
+
+// The Jacobian of a point (order 1) or its tensor (order 2).
+static PyObject *derivative(PyObject *self, PyObject *arguments, PyObject *keywords, int order)
+{
+    static char *names[] = {"q", "body", "point", NULL};
+    model_object *m = (model_object *)self;
+    PyObject *given, *name, *at = NULL, *array = NULL;
+    numbers q, out;
+    int body;
+    poise_pose frame;
+    double point[3] = {0, 0, 0};
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OO|O", names, &given, &name, &at) ||
+        !model_body(m, name, &body, &frame) || (at && !numbers_copy(at, "point", point, 3)) ||
+        !numbers_take_count(&q, given, "q", m->info.nq)) {
+        return NULL;
+    }
+    poise_vec3 local = poise_pose_transform(frame, (poise_vec3){point[0], point[1], point[2]});
+    int nv = m->info.nv;
+    array = numbers_make(&out, order + 1, (const Py_ssize_t[]){order == 1 ? 6 : 3, nv, nv});
+    bool own;
+    poise_kinematics *k = array ? kinematics_take(m, &own) : NULL;
+    if (k) {
+        poise_error error;
+        poise_status status = poise_kinematics_update(k, q.at, &error);
+        if (status == POISE_OK) {
+            status = order == 1 ? poise_kinematics_jacobian(k, body, local, out.at, out.at + 3 * nv, &error)
+                                : poise_kinematics_point_tensor(k, body, local, out.at, &error);
+        }
+        kinematics_give_back(m, k, own);
+        if (status != POISE_OK) {
+            raise_refusal(&error);
+        }
+    }
+    numbers_release(&q);
+    if (array) {
+        numbers_release(&out);
+    }
+    if (PyErr_Occurred()) {
+        Py_DecRef(array);
+        return NULL;
+    }
+    return array;
+}
+
+PyObject *model_jacobian(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+    return derivative(self, arguments, keywords, 1);
+}
+
+PyObject *model_tensor(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+    return derivative(self, arguments, keywords, 2);
+}
+
+// ---- The sum of goals ----------------------------------------------------------------------------------------------------
+
+// Which Hessian: 0 exact, 1 Gauss-Newton, 2 none. -1 with an exception.
+static int hessian_kind(PyObject *name)
+{
+    if (name == Py_None) {
+        return 2;
+    }
+    const char *text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : "exact";
+    if (text && strcmp(text, "exact") == 0) {
+        return POISE_HESSIAN_EXACT;
+    }
+    if (text && strcmp(text, "gauss_newton") == 0) {
+        return POISE_HESSIAN_GAUSS_NEWTON;
+    }
+    PyErr_Format(PyExc_ValueError, "hessian=%R: \"exact\", \"gauss_newton\" or None is wanted", name);
+    return -1;
+}
+
+static int count_coupled(const goal_array *goals)
+{
+    int coupled = 0;
+    for (int i = 0; i < goals->count; ++i) {
+        coupled += goals->goals[i].kind == POISE_GOAL_RELATIVE || goals->goals[i].kind == POISE_GOAL_CENTER_OF_MASS;
+    }
+    return coupled;
+}
+
+static PyObject *evaluate_at(model_object *m, const goal_array *goals, const numbers *q, int kind)
+{
+    poise_objective *objective;
+    poise_error error;
+    if (poise_objective_create(m->model, count_coupled(goals), NULL, &objective, &error) != POISE_OK) {
+        return raise_refusal(&error);
+    }
+    PyObject *result = NULL, *gradient = NULL, *hessian = NULL;
+    numbers H;
+    if (poise_objective_set_goals(objective, goals->goals, goals->count, &error) != POISE_OK ||
+        poise_objective_evaluate(objective, q->at, kind == 2 ? POISE_LEVEL_GRADIENT : POISE_LEVEL_HESSIAN, &error) != POISE_OK) {
+        raise_refusal(&error);
+    } else if (kind == 2) {
+        hessian = Py_None;
+        Py_IncRef(hessian);
+    } else {
+        hessian = numbers_make(&H, 2, (const Py_ssize_t[]){m->info.nv, m->info.nv});
+        if (hessian) {
+            if (poise_objective_hessian(objective, (poise_hessian)kind, H.at, &error) != POISE_OK) {
+                raise_refusal(&error);
+            }
+            numbers_release(&H);
+        }
+    }
+    if (hessian && !PyErr_Occurred()) {
+        gradient = vector_of(poise_objective_gradient(objective), m->info.nv);
+        result = gradient ? Py_BuildValue("dOO", poise_objective_cost(objective), gradient, hessian) : NULL;
+    }
+    Py_DecRef(gradient);
+    Py_DecRef(hessian);
+    poise_objective_destroy(objective);
+    return result;
+}
+
+PyObject *model_evaluate(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+    static char *names[] = {"goals", "q", "hessian", NULL};
+    model_object *m = (model_object *)self;
+    PyObject *given, *at, *name = NULL;
+    goal_array goals;
+    numbers q;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OO|$O:evaluate", names, &given, &at, &name)) {
+        return NULL;
+    }
+    int kind = name ? hessian_kind(name) : POISE_HESSIAN_EXACT;
+    if (kind < 0 || !goals_take(&goals, m, given)) {
+        return NULL;
+    }
+    PyObject *result = NULL;
+    if (numbers_take_count(&q, at, "q", m->info.nq)) {
+        result = evaluate_at(m, &goals, &q, kind);
+        numbers_release(&q);
+    }
+    goals_release(&goals);
+    return result;
+}

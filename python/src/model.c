@@ -1,0 +1,315 @@
+// Model: a skeleton, its names, sizes and limits.
+#include "extension.h"
+
+#include <string.h>
+
+static PyTypeObject *model_type;
+
+PyObject *model_wrap(poise_model *model)
+{
+    model_object *self = (model_object *)PyType_GenericAlloc(model_type, 0);
+    if (!self) {
+        poise_model_destroy(model);
+        return NULL;
+    }
+    self->model = model;
+    self->info = poise_model_info(model);
+    return (PyObject *)self;
+}
+
+model_object *model_of(PyObject *object)
+{
+    if (Py_TYPE(object) != model_type) {
+        PyErr_Format(PyExc_TypeError, "a poise.Model is wanted, not %R", (PyObject *)Py_TYPE(object));
+        return NULL;
+    }
+    return (model_object *)object;
+}
+
+bool model_body(const model_object *model, PyObject *name, int *body, poise_pose *local)
+{
+    if (PyLong_Check(name)) {
+        long index = PyLong_AsLong(name);
+        *local = poise_pose_identity();
+        if (index < 0 || index >= model->info.joints) {
+            PyErr_Clear();
+            PyErr_Format(PyExc_IndexError, "body %R: there are %d, from 0", name, model->info.joints);
+            return false;
+        }
+        *body = (int)index;
+        return true;
+    }
+    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+    if (!text) {
+        return false;
+    }
+    poise_error error = {.status = POISE_ERROR_NOT_FOUND};
+    *body = poise_model_find_part(model->model, text, local, &error);
+    if (*body == POISE_NONE) {
+        raise_refusal(&error);
+        return false;
+    }
+    return true;
+}
+
+static void model_dealloc(PyObject *self)
+{
+    model_object *m = (model_object *)self;
+    model_release_solvers(m);
+    poise_kinematics_destroy(m->kinematics);
+    poise_model_destroy(m->model);
+    object_release(self);
+}
+
+static PyObject *model_repr(PyObject *self)
+{
+    const model_object *m = (const model_object *)self;
+    return PyUnicode_FromFormat("<poise.Model: %d joints, nq %d, nv %d, %d tools>", m->info.joints, m->info.nq, m->info.nv,
+                                m->info.tools);
+}
+
+// ---- Names, sizes, limits ------------------------------------------------------------------------------------------------
+
+typedef PyObject *(*item_at)(const poise_model *model, int index);
+
+static PyObject *tuple_of(const model_object *m, int count, item_at at)
+{
+    PyObject *tuple = PyTuple_New(count);
+    for (int i = 0; tuple && i < count; ++i) {
+        PyObject *item = at(m->model, i);
+        if (!item) {
+            Py_DecRef(tuple);
+            return NULL;
+        }
+        PyTuple_SetItem(tuple, i, item);
+    }
+    return tuple;
+}
+
+static PyObject *joint_at(const poise_model *model, int i)
+{
+    return PyUnicode_FromString(poise_model_joint_info(model, i).name);
+}
+
+static PyObject *body_at(const poise_model *model, int i)
+{
+    return PyUnicode_FromString(poise_model_joint_info(model, i).body);
+}
+
+static PyObject *tool_at(const poise_model *model, int i)
+{
+    return PyUnicode_FromString(poise_model_tool_info(model, i).name);
+}
+
+static PyObject *parent_at(const poise_model *model, int i)
+{
+    return PyLong_FromLong(poise_model_joint_info(model, i).parent);
+}
+
+static PyObject *type_at(const poise_model *model, int i)
+{
+    return PyUnicode_FromString(poise_joint_type_name(poise_model_joint_info(model, i).type));
+}
+
+// "elbow", or "hip.rx" where the joint has several
+static PyObject *coordinate_at(const poise_model *model, int i)
+{
+    poise_coordinate c = poise_model_coordinate(model, i);
+    poise_joint_info joint = poise_model_joint_info(model, c.joint);
+    return joint.nq == 1 ? PyUnicode_FromString(joint.name) : PyUnicode_FromFormat("%s.%s", joint.name, c.name);
+}
+
+static PyObject *get_names(PyObject *self, void *at)
+{
+    const model_object *m = (const model_object *)self;
+    item_at function = *(const item_at *)at;
+    int count = function == tool_at ? m->info.tools : function == coordinate_at ? m->info.nq : m->info.joints;
+    return tuple_of(m, count, function);
+}
+
+static PyObject *get_nq(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromLong(((model_object *)self)->info.nq);
+}
+
+static PyObject *get_nv(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromLong(((model_object *)self)->info.nv);
+}
+
+static PyObject *get_lower(PyObject *self, void *closure)
+{
+    (void)closure;
+    const model_object *m = (const model_object *)self;
+    return vector_of(m->info.lower, m->info.nq);
+}
+
+static PyObject *get_upper(PyObject *self, void *closure)
+{
+    (void)closure;
+    const model_object *m = (const model_object *)self;
+    return vector_of(m->info.upper, m->info.nq);
+}
+
+static item_at joints = joint_at, bodies = body_at, tools = tool_at, parents = parent_at, types = type_at,
+               coordinates = coordinate_at;
+static PyGetSetDef model_attributes[] = {
+    {"nq", get_nq, NULL, "numbers of a configuration", NULL},
+    {"nv", get_nv, NULL, "degrees of freedom: numbers of a step", NULL},
+    {"lower", get_lower, NULL, "limits by coordinate, nq of them; -inf where there is none", NULL},
+    {"upper", get_upper, NULL, "likewise; inf where there is none", NULL},
+    {"joints", get_names, NULL, "names of the joints, parents first", &joints},
+    {"bodies", get_names, NULL, "names of the bodies: joint k moves body k", &bodies},
+    {"tools", get_names, NULL, "names of the tools: frames fixed on bodies", &tools},
+    {"parents", get_names, NULL, "the body that each joint hangs from; -1: the world", &parents},
+    {"types", get_names, NULL, "\"revolute\" and so on, by joint", &types},
+    {"coordinates", get_names, NULL, "names of the nq numbers of a configuration", &coordinates},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+// ---- Configurations ------------------------------------------------------------------------------------------------------
+
+static PyObject *model_neutral(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    const model_object *m = (const model_object *)self;
+    numbers q;
+    PyObject *array = numbers_make_vector(&q, m->info.nq);
+    if (array) {
+        poise_model_neutral(m->model, q.at);
+        numbers_release(&q);
+    }
+    return array;
+}
+
+static PyObject *model_clamp(PyObject *self, PyObject *argument)
+{
+    const model_object *m = (const model_object *)self;
+    numbers given, q;
+    if (!numbers_take_count(&given, argument, "q", m->info.nq)) {
+        return NULL;
+    }
+    PyObject *array = numbers_make_vector(&q, m->info.nq);
+    if (array) {
+        poise_error error;
+        int moved;
+        memcpy(q.at, given.at, (size_t)given.view.len);
+        poise_status status = poise_model_clamp(m->model, q.at, &moved, &error);
+        numbers_release(&q);
+        if (status != POISE_OK) {
+            Py_DecRef(array);
+            array = raise_refusal(&error);
+        }
+    }
+    numbers_release(&given);
+    return array;
+}
+
+static PyObject *model_within_limits(PyObject *self, PyObject *argument)
+{
+    const model_object *m = (const model_object *)self;
+    numbers q;
+    if (!numbers_take_count(&q, argument, "q", m->info.nq)) {
+        return NULL;
+    }
+    bool within = poise_model_within_limits(m->model, q.at);
+    numbers_release(&q);
+    return PyBool_FromLong(within);
+}
+
+typedef poise_status (*combination)(const poise_model *, const double *, const double *, double *, poise_error *);
+
+// retract and difference: two vectors in, one out
+static PyObject *combine(const model_object *m, PyObject *arguments, combination function, int nb, int nout)
+{
+    PyObject *first, *second, *array = NULL;
+    numbers a, b, out;
+    if (!PyArg_ParseTuple(arguments, "OO", &first, &second) || !numbers_take_count(&a, first, "q", m->info.nq)) {
+        return NULL;
+    }
+    if (numbers_take_count(&b, second, "the second argument", nb)) {
+        array = numbers_make_vector(&out, nout);
+        if (array) {
+            poise_error error;
+            poise_status status = function(m->model, a.at, b.at, out.at, &error);
+            numbers_release(&out);
+            if (status != POISE_OK) {
+                Py_DecRef(array);
+                array = raise_refusal(&error);
+            }
+        }
+        numbers_release(&b);
+    }
+    numbers_release(&a);
+    return array;
+}
+
+static PyObject *model_retract(PyObject *self, PyObject *arguments)
+{
+    const model_object *m = (const model_object *)self;
+    return combine(m, arguments, poise_retract, m->info.nv, m->info.nq);
+}
+
+static PyObject *model_difference(PyObject *self, PyObject *arguments)
+{
+    const model_object *m = (const model_object *)self;
+    return combine(m, arguments, poise_difference, m->info.nq, m->info.nv);
+}
+
+// ---- The type ------------------------------------------------------------------------------------------------------------
+
+#define WITH_KEYWORDS(function) (PyCFunction)(void (*)(void))function, METH_VARARGS | METH_KEYWORDS
+static PyMethodDef model_methods[] = {
+    {"neutral", model_neutral, METH_NOARGS, "neutral()\n\nThe neutral configuration: zeros and identity quaternions."},
+    {"clamp", model_clamp, METH_O, "clamp(q)\n\nThe nearest configuration within the limits, as a new array."},
+    {"within_limits", model_within_limits, METH_O, "within_limits(q)\n\nDo all limits hold exactly?"},
+    {"retract", model_retract, METH_VARARGS, "retract(q, v)\n\nThe configuration after the step v (nv numbers)."},
+    {"difference", model_difference, METH_VARARGS, "difference(q, q_to)\n\nThe step (nv numbers) from q to q_to."},
+    {"solve", WITH_KEYWORDS(model_solve),
+     "solve(goals, q=None, *, errors=True, **options)\n\n"
+     "Joint values for goals, from the start q (None: neutral, found from a cold start with 20 restarts). Returns the\n"
+     "configuration, a new array, and a Report. `goals` is a Goal, a list of them, or a text such as\n"
+     "\"position hand 0.4 0.1 0.3\". Options are those of poise_solver_options: method, start, restarts,\n"
+     "max_iterations, seed, position_tolerance, rotation_tolerance, ... Other Python threads run meanwhile."},
+    {"solve_all", WITH_KEYWORDS(model_solve_all),
+     "solve_all(goal, q=None, most=16, **options)\n\n"
+     "All distinct answers to one pose goal on an arm, an (n, nq) array, nearest to q first, and a Report."},
+    {"solve_batch", WITH_KEYWORDS(model_solve_batch),
+     "solve_batch(body, targets, q=None, *, threads=0, lanes=0, **options)\n\n"
+     "Many poses of one body: targets is (N, 4, 4) or (N, 7), q None, one start or N of them. All cores unless `threads`\n"
+     "says fewer. Returns an (N, nq) array and a BatchReport. The answers have the bits of single solves.\n"
+     "solve_batch(list_of_goals, q=None, ...) takes problems of any goals: a list with what solve takes for each."},
+    {"fk", WITH_KEYWORDS(model_fk),
+     "fk(q, body=None)\n\nWorld poses as (4, 4) matrices: of one body or tool, or of all bodies, (bodies, 4, 4). For q of\n"
+     "shape (N, nq) one more axis in front."},
+    {"jacobian", WITH_KEYWORDS(model_jacobian),
+     "jacobian(q, body, point=(0, 0, 0))\n\n(6, nv): of the point's world position, then of the body's rotation as angular\n"
+     "velocity in world axes."},
+    {"tensor", WITH_KEYWORDS(model_tensor),
+     "tensor(q, body, point=(0, 0, 0))\n\n(3, nv, nv): exact second derivatives of the point's world position."},
+    {"evaluate", WITH_KEYWORDS(model_evaluate),
+     "evaluate(goals, q, *, hessian=\"exact\")\n\nCost, gradient (nv) and Hessian (nv, nv) of the goals' sum at q; hessian\n"
+     "\"gauss_newton\" for J^T W J, None to leave it out."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot model_slots[] = {
+    {Py_tp_doc, "A skeleton: made by poise.load, poise.scene or poise.build. It never changes; threads may share it."},
+    {Py_tp_new, new_refused},
+    {Py_tp_dealloc, model_dealloc},
+    {Py_tp_repr, model_repr},
+    {Py_tp_getset, model_attributes},
+    {Py_tp_methods, model_methods},
+    {0, NULL},
+};
+
+static PyType_Spec model_spec = {
+    .name = "poise.Model", .basicsize = sizeof(model_object), .flags = Py_TPFLAGS_DEFAULT, .slots = model_slots};
+
+bool model_add(PyObject *module)
+{
+    model_type = (PyTypeObject *)type_add(module, &model_spec);
+    return model_type != NULL;
+}

@@ -1,0 +1,199 @@
+// The module _poise: exceptions, options by name, and what the other files add.
+#include "extension.h"
+
+#include <string.h>
+
+PyObject *error_type;
+
+bool errors_add(PyObject *module)
+{
+    error_type = PyErr_NewExceptionWithDoc(
+        "poise.Error",
+        "What the library refuses, with the reason and the fix. `status` is a short name such as \"format\"; `line` and\n"
+        "`column` are those of the text that was read, 0 where there is none.",
+        PyExc_ValueError, NULL);
+    if (!error_type) {
+        return false;
+    }
+    Py_IncRef(error_type);
+    return PyModule_AddObject(module, "Error", error_type) == 0;
+}
+
+static void set_attribute(PyObject *object, const char *name, PyObject *value)
+{
+    if (!value || PyObject_SetAttrString(object, name, value) != 0) {
+        PyErr_Clear();
+    }
+    Py_DecRef(value);
+}
+
+PyObject *raise_refusal(const poise_error *error)
+{
+    if (error->status == POISE_ERROR_MEMORY) {
+        return PyErr_NoMemory();
+    }
+    PyObject *text = error->line > 0 && error->column > 0
+                         ? PyUnicode_FromFormat("line %d, column %d: %s", error->line, error->column, error->text)
+                     : error->line > 0 ? PyUnicode_FromFormat("line %d: %s", error->line, error->text)
+                                       : PyUnicode_FromString(error->text);
+    PyObject *exception = text ? PyObject_CallFunctionObjArgs(error_type, text, NULL) : NULL;
+    Py_DecRef(text);
+    if (exception) {
+        set_attribute(exception, "status", PyUnicode_FromString(poise_status_name(error->status)));
+        set_attribute(exception, "line", PyLong_FromLong(error->line));
+        set_attribute(exception, "column", PyLong_FromLong(error->column));
+        PyErr_SetObject(error_type, exception);
+        Py_DecRef(exception);
+    }
+    return NULL;
+}
+
+PyObject *type_add(PyObject *module, PyType_Spec *spec)
+{
+    PyObject *type = PyType_FromSpec(spec);
+    if (!type) {
+        return NULL;
+    }
+    Py_IncRef(type);
+    return PyModule_AddObject(module, strrchr(spec->name, '.') + 1, type) == 0 ? type : NULL;
+}
+
+PyObject *new_refused(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    (void)arguments, (void)keywords;
+    PyErr_Format(PyExc_TypeError, "%R is made by functions of poise, not by a call of its own", (PyObject *)type);
+    return NULL;
+}
+
+void object_release(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    release(self);
+    Py_DecRef((PyObject *)type);
+}
+
+// ---- Options by name -----------------------------------------------------------------------------------------------------
+
+static const char *method_choice(int value)
+{
+    return poise_method_name((poise_method)value);
+}
+
+static const char *start_choice(int value)
+{
+    static const char *const names[] = {"warm", "cold"};
+    return value < 2 ? names[value] : NULL;
+}
+
+#define MEMBER(type, name, kind) {#name, kind, offsetof(type, name), NULL}
+#define SOLVER(name, kind) MEMBER(poise_solver_options, name, kind)
+const option solver_option_table[] = {
+    {"method", OPTION_CHOICE, offsetof(poise_solver_options, method), method_choice},
+    {"start", OPTION_CHOICE, offsetof(poise_solver_options, start), start_choice},
+    SOLVER(use_limits, OPTION_FLAG),
+    SOLVER(max_iterations, OPTION_INTEGER),
+    SOLVER(restarts, OPTION_INTEGER),
+    SOLVER(seed, OPTION_SEED),
+    SOLVER(cost_tolerance, OPTION_NUMBER),
+    SOLVER(gradient_tolerance, OPTION_NUMBER),
+    SOLVER(position_tolerance, OPTION_NUMBER),
+    SOLVER(rotation_tolerance, OPTION_NUMBER),
+    SOLVER(prior, OPTION_NUMBER),
+    SOLVER(step_limit, OPTION_NUMBER),
+    SOLVER(damping, OPTION_NUMBER),
+    SOLVER(coupled_goals, OPTION_INTEGER),
+};
+const int solver_option_count = sizeof solver_option_table / sizeof *solver_option_table;
+
+static const char *option_name_at(const void *table, int index)
+{
+    return ((const option *)table)[index].name;
+}
+
+static bool set_choice(int *member, const option *row, PyObject *value)
+{
+    const char *text = PyUnicode_Check(value) ? PyUnicode_AsUTF8AndSize(value, NULL) : NULL;
+    const char *name;
+    for (int i = 0; text && (name = row->choice(i)) != NULL && strcmp(name, "unknown") != 0; ++i) {
+        if (strcmp(text, name) == 0) {
+            *member = i;
+            return true;
+        }
+    }
+    if (!PyErr_Occurred()) {
+        PyErr_Format(PyExc_ValueError, "%s=%R: no such choice", row->name, value);
+    }
+    return false;
+}
+
+static bool set_member(void *member, const option *row, PyObject *value)
+{
+    switch (row->type) {
+    case OPTION_NUMBER: *(double *)member = PyFloat_AsDouble(value); break;
+    case OPTION_INTEGER: {
+        long number = PyLong_AsLong(value);
+        if (number > INT_MAX || number < INT_MIN) {
+            PyErr_Format(PyExc_OverflowError, "%s=%R is too large", row->name, value);
+        }
+        *(int *)member = (int)number;
+        break;
+    }
+    case OPTION_SEED: *(uint64_t *)member = PyLong_AsUnsignedLongLong(value); break;
+    case OPTION_FLAG: *(bool *)member = PyObject_IsTrue(value) > 0; break;
+    case OPTION_CHOICE: return set_choice(member, row, value);
+    }
+    return !PyErr_Occurred();
+}
+
+bool option_set(void *options, const option *table, int count, const char *what, PyObject *name, PyObject *value)
+{
+    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+    for (int i = 0; text && i < count; ++i) {
+        if (strcmp(text, table[i].name) == 0) {
+            return set_member((char *)options + table[i].offset, &table[i], value);
+        }
+    }
+    if (text) {
+        const char *near = poise_nearest_name(text, option_name_at, table, count);
+        PyErr_Format(PyExc_TypeError, near ? "%s has no option \"%s\"; did you mean \"%s\"?" : "%s has no option \"%s\"", what,
+                     text, near);
+    }
+    return false;
+}
+
+bool options_set(void *options, const option *table, int count, const char *what, PyObject *keywords)
+{
+    PyObject *name, *value;
+    Py_ssize_t at = 0;
+    while (keywords && PyDict_Next(keywords, &at, &name, &value)) {
+        if (!option_set(options, table, count, what, name, value)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// ---- The module ----------------------------------------------------------------------------------------------------------
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "poise._poise",
+    .m_doc = "The C side of the package poise.",
+    .m_size = -1,
+};
+
+PyMODINIT_FUNC PyInit__poise(void);
+PyMODINIT_FUNC PyInit__poise(void)
+{
+    PyObject *module = PyModule_Create(&definition);
+    if (!module) {
+        return NULL;
+    }
+    if (!arrays_ready() || !errors_add(module) || !goals_add(module) || !reports_add(module) || !model_add(module) || !batch_add(module) ||
+        !files_add(module) || !express_add(module) || PyModule_AddStringConstant(module, "__version__", poise_version()) != 0) {
+        Py_DecRef(module);
+        return NULL;
+    }
+    return module;
+}

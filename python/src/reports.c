@@ -1,0 +1,158 @@
+// Report: how one solve went. Members are read from C when they are asked for.
+#include "extension.h"
+
+#include <structmember.h>
+
+#include <string.h>
+
+typedef struct report_object {
+    PyObject ob_base;
+    poise_report report;
+    int count;
+    poise_goal_error *errors;
+    poise_goal_error first; // where there is only one
+} report_object;
+
+static PyTypeObject *report_type, *goal_error_type;
+
+PyObject *report_wrap(const poise_report *report, const poise_goal_error *errors, int count)
+{
+    report_object *self = (report_object *)PyType_GenericAlloc(report_type, 0);
+    if (!self) {
+        return NULL;
+    }
+    self->report = *report;
+    self->count = errors ? count : 0;
+    self->errors = &self->first;
+    if (self->count > 1) {
+        self->errors = PyMem_Malloc((size_t)count * sizeof *errors);
+        if (!self->errors) {
+            self->count = 0;
+            Py_DecRef((PyObject *)self);
+            return PyErr_NoMemory();
+        }
+    }
+    if (self->count > 0) {
+        memcpy(self->errors, errors, (size_t)count * sizeof *errors);
+    }
+    return (PyObject *)self;
+}
+
+static void report_dealloc(PyObject *self)
+{
+    report_object *r = (report_object *)self;
+    if (r->count > 1) {
+        PyMem_Free(r->errors);
+    }
+    object_release(self);
+}
+
+static PyObject *report_outcome(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyUnicode_FromString(poise_outcome_name(((report_object *)self)->report.outcome));
+}
+
+static PyObject *report_reason(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyUnicode_FromString(((report_object *)self)->report.reason);
+}
+
+static PyObject *report_reached(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyBool_FromLong(((report_object *)self)->report.outcome == POISE_OUTCOME_REACHED);
+}
+
+static PyObject *report_errors(PyObject *self, void *closure)
+{
+    (void)closure;
+    const report_object *r = (const report_object *)self;
+    static const char *const units[] = {"length", "angle", "none"};
+    PyObject *list = PyList_New(r->count);
+    for (int i = 0; list && i < r->count; ++i) {
+        PyObject *entry = PyStructSequence_New(goal_error_type);
+        if (!entry) {
+            Py_DecRef(list);
+            return NULL;
+        }
+        PyStructSequence_SetItem(entry, 0, PyFloat_FromDouble(r->errors[i].error));
+        PyStructSequence_SetItem(entry, 1, PyUnicode_FromString(units[r->errors[i].unit]));
+        PyStructSequence_SetItem(entry, 2, PyFloat_FromDouble(r->errors[i].rotation_error));
+        PyList_SetItem(list, i, entry);
+    }
+    return list;
+}
+
+static PyObject *report_repr(PyObject *self)
+{
+    const poise_report *r = &((report_object *)self)->report;
+    PyObject *length = PyFloat_FromDouble(r->worst_length), *angle = PyFloat_FromDouble(r->worst_angle);
+    PyObject *text = length && angle ? PyUnicode_FromFormat("<poise.Report: %s, %d iterations, off by %R and %R rad>",
+                                                            poise_outcome_name(r->outcome), r->iterations, length, angle)
+                                     : NULL;
+    Py_DecRef(length);
+    Py_DecRef(angle);
+    return text;
+}
+
+static int report_bool(PyObject *self)
+{
+    return ((report_object *)self)->report.outcome == POISE_OUTCOME_REACHED;
+}
+
+#define REPORT(name, type, text) {#name, type, offsetof(report_object, report) + offsetof(poise_report, name), READONLY, text}
+static PyMemberDef report_members[] = {
+    REPORT(iterations, T_INT, "of all starts"),
+    REPORT(evaluations, T_INT, "of the objective"),
+    REPORT(restarts, T_INT, "used"),
+    REPORT(active_limits, T_INT, "coordinates at a limit"),
+    REPORT(moved_joints, T_INT, "joints that started outside their limits"),
+    REPORT(start_cost, T_DOUBLE, "at the start, after moving it inside the limits"),
+    REPORT(cost, T_DOUBLE, "at the end, never above that"),
+    REPORT(gradient, T_DOUBLE, "largest component of the projected gradient at the end"),
+    REPORT(distance, T_DOUBLE, "length of the step from start to answer"),
+    REPORT(worst_length, T_DOUBLE, "largest error of a goal in length units"),
+    REPORT(worst_angle, T_DOUBLE, "largest error of a goal in radians"),
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyGetSetDef report_attributes[] = {
+    {"outcome", report_outcome, NULL, "\"reached\", \"closest\", \"stalled\" or \"budget\"", NULL},
+    {"reason", report_reason, NULL, "in words", NULL},
+    {"reached", report_reached, NULL, "is every goal met to its tolerance? So is the report's truth value.", NULL},
+    {"errors", report_errors, NULL, "by goal: (error, unit, rotation_error)", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot report_slots[] = {
+    {Py_tp_doc, "How a solve went. It is true when every goal was reached."},
+    {Py_tp_new, new_refused},
+    {Py_tp_dealloc, report_dealloc},
+    {Py_tp_repr, report_repr},
+    {Py_nb_bool, report_bool},
+    {Py_tp_members, report_members},
+    {Py_tp_getset, report_attributes},
+    {0, NULL},
+};
+
+static PyType_Spec report_spec = {
+    .name = "poise.Report", .basicsize = sizeof(report_object), .flags = Py_TPFLAGS_DEFAULT, .slots = report_slots};
+
+static PyStructSequence_Field goal_error_fields[] = {
+    {"error", "in `unit`, beyond the goal's tolerance"},
+    {"unit", "\"length\", \"angle\" or \"none\""},
+    {"rotation_error", "radians; of poses, else 0"},
+    {NULL, NULL},
+};
+
+static PyStructSequence_Desc goal_error_description = {
+    .name = "poise.GoalError", .doc = "How far a goal is from being met.", .fields = goal_error_fields, .n_in_sequence = 3};
+
+bool reports_add(PyObject *module)
+{
+    report_type = (PyTypeObject *)type_add(module, &report_spec);
+    goal_error_type = PyStructSequence_NewType(&goal_error_description);
+    return report_type && goal_error_type;
+}

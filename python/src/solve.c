@@ -1,0 +1,296 @@
+// Model.solve and Model.solve_all: solvers that the model keeps for the next call with the same options.
+#include "extension.h"
+
+#include <string.h>
+
+enum { MOST_IDLE = 16, PYTHON_RESTARTS = 20, FEW_ERRORS = 8 };
+
+// A solver between two calls.
+typedef struct idle_solver {
+    poise_solver *solver;
+    poise_solver_options options;
+    struct idle_solver *next;
+} idle_solver;
+
+void model_release_solvers(model_object *m)
+{
+    while (m->solvers) {
+        idle_solver *node = m->solvers;
+        m->solvers = node->next;
+        poise_solver_destroy(node->solver);
+        PyMem_Free(node);
+    }
+}
+
+static bool options_equal(const poise_solver_options *a, const poise_solver_options *b)
+{
+    static const size_t sizes[] = {[OPTION_NUMBER] = sizeof(double),
+                                   [OPTION_INTEGER] = sizeof(int),
+                                   [OPTION_SEED] = sizeof(uint64_t),
+                                   [OPTION_FLAG] = sizeof(bool),
+                                   [OPTION_CHOICE] = sizeof(int)};
+    for (int i = 0; i < solver_option_count; ++i) {
+        size_t at = solver_option_table[i].offset;
+        if (memcmp((const char *)a + at, (const char *)b + at, sizes[solver_option_table[i].type]) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Take an idle solver with these options out of the list, or make one. No two threads have the same one: the list changes
+// under Python's lock only. NULL with an exception.
+static idle_solver *solver_take(model_object *m, const poise_solver_options *options)
+{
+    for (idle_solver **at = &m->solvers; *at; at = &(*at)->next) {
+        idle_solver *node = *at;
+        if (options_equal(&node->options, options)) {
+            *at = node->next;
+            return node;
+        }
+    }
+    idle_solver *node = PyMem_Malloc(sizeof *node);
+    poise_error error;
+    if (!node) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    node->options = *options;
+    if (poise_solver_create(m->model, options, NULL, &node->solver, &error) != POISE_OK) {
+        PyMem_Free(node);
+        raise_refusal(&error);
+        return NULL;
+    }
+    return node;
+}
+
+// Put it in front; the one that was not used for longest leaves a full list.
+static void solver_give_back(model_object *m, idle_solver *node)
+{
+    node->next = m->solvers;
+    m->solvers = node;
+    int count = 1;
+    idle_solver *at = node;
+    while (at->next && ++count <= MOST_IDLE) {
+        at = at->next;
+    }
+    if (at->next) {
+        poise_solver_destroy(at->next->solver);
+        PyMem_Free(at->next);
+        at->next = NULL;
+    }
+}
+
+// ---- Arguments -----------------------------------------------------------------------------------------------------------
+
+// The arguments of a solve: goals, a start, options.
+typedef struct call {
+    PyObject *goals, *start;
+    bool errors;
+    Py_ssize_t most;
+    poise_solver_options options;
+} call;
+
+static bool take_keyword(call *c, PyObject *name, PyObject *value)
+{
+    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+    if (!text) {
+        return false;
+    }
+    if (strcmp(text, "goals") == 0 || strcmp(text, "goal") == 0) {
+        c->goals = value;
+    } else if (strcmp(text, "q") == 0) {
+        c->start = value;
+    } else if (strcmp(text, "errors") == 0) {
+        c->errors = PyObject_IsTrue(value) > 0;
+    } else if (strcmp(text, "most") == 0) {
+        c->most = PyLong_AsSsize_t(value);
+    } else {
+        return option_set(&c->options, solver_option_table, solver_option_count, "solve", name, value);
+    }
+    return !PyErr_Occurred();
+}
+
+static bool take_call(call *c, PyObject *arguments, PyObject *keywords)
+{
+    Py_ssize_t count = PyTuple_Size(arguments);
+    c->goals = count > 0 ? PyTuple_GetItem(arguments, 0) : NULL;
+    c->start = count > 1 ? PyTuple_GetItem(arguments, 1) : NULL;
+    c->errors = true;
+    c->most = count > 2 ? PyLong_AsSsize_t(PyTuple_GetItem(arguments, 2)) : 16;
+    c->options = poise_solver_options_default();
+    c->options.restarts = PYTHON_RESTARTS;
+    if (PyErr_Occurred()) {
+        return false;
+    }
+    PyObject *name, *value;
+    Py_ssize_t at = 0;
+    bool start_given = false;
+    while (keywords && PyDict_Next(keywords, &at, &name, &value)) {
+        start_given = start_given || PyUnicode_CompareWithASCIIString(name, "start") == 0;
+        if (!take_keyword(c, name, value)) {
+            return false;
+        }
+    }
+    if (!c->goals || count > 3) {
+        PyErr_SetString(PyExc_TypeError, "solve takes goals, then a start q, then options by name");
+        return false;
+    }
+    if (c->start == Py_None) {
+        c->start = NULL;
+    }
+    if (!c->start && !start_given) {
+        c->options.start = POISE_START_COLD;
+    }
+    return true;
+}
+
+// A new array with the start in it: the caller's, or the neutral configuration. NULL with an exception.
+static PyObject *make_start(const model_object *m, PyObject *start, numbers *q)
+{
+    PyObject *array = numbers_make_vector(q, m->info.nq);
+    if (!array) {
+        return NULL;
+    }
+    if (!start) {
+        poise_model_neutral(m->model, q->at);
+    } else if (!numbers_copy(start, "q", q->at, m->info.nq)) {
+        numbers_release(q);
+        Py_DecRef(array);
+        return NULL;
+    }
+    return array;
+}
+
+// ---- Solving -------------------------------------------------------------------------------------------------------------
+
+static PyObject *make_report(poise_solver *solver, const goal_array *goals, const poise_report *report, bool errors)
+{
+    poise_goal_error few[FEW_ERRORS], *all = few;
+    if (!errors) {
+        return report_wrap(report, NULL, 0);
+    }
+    if (goals->count > FEW_ERRORS) {
+        all = PyMem_Malloc((size_t)goals->count * sizeof *all);
+        if (!all) {
+            return PyErr_NoMemory();
+        }
+    }
+    for (int i = 0; i < goals->count; ++i) {
+        all[i] = poise_solver_goal_error(solver, i);
+    }
+    PyObject *wrapped = report_wrap(report, all, goals->count);
+    if (all != few) {
+        PyMem_Free(all);
+    }
+    return wrapped;
+}
+
+PyObject *model_solve(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+    model_object *m = (model_object *)self;
+    call c;
+    goal_array goals;
+    if (!take_call(&c, arguments, keywords) || !goals_take(&goals, m, c.goals)) {
+        return NULL;
+    }
+    numbers q;
+    PyObject *result = NULL, *answer = make_start(m, c.start, &q);
+    idle_solver *node = answer ? solver_take(m, &c.options) : NULL;
+    if (node) {
+        poise_report report;
+        poise_error error;
+        poise_status status;
+        Py_BEGIN_ALLOW_THREADS;
+        status = poise_solve(node->solver, goals.goals, goals.count, q.at, &report, &error);
+        Py_END_ALLOW_THREADS;
+        if (status == POISE_OK) {
+            PyObject *wrapped = make_report(node->solver, &goals, &report, c.errors);
+            result = wrapped ? PyTuple_Pack(2, answer, wrapped) : NULL;
+            Py_DecRef(wrapped);
+        } else {
+            raise_refusal(&error);
+        }
+        solver_give_back(m, node);
+    }
+    if (answer) {
+        numbers_release(&q);
+        Py_DecRef(answer);
+    }
+    goals_release(&goals);
+    return result;
+}
+
+// The first `count` rows of what was found, as an array of its own.
+static PyObject *rows_of(const double *rows, int count, int nq)
+{
+    numbers out;
+    PyObject *array = numbers_make(&out, 2, (const Py_ssize_t[]){count, nq});
+    if (array) {
+        memcpy(out.at, rows, (size_t)count * (size_t)nq * sizeof *rows);
+        numbers_release(&out);
+    }
+    return array;
+}
+
+static PyObject *find_all(model_object *m, const call *c, const poise_goal *goal, const double *start)
+{
+    double *rows = PyMem_Malloc((size_t)c->most * (size_t)m->info.nq * sizeof *rows);
+    idle_solver *node = rows ? solver_take(m, &c->options) : NULL;
+    if (!node) {
+        PyMem_Free(rows);
+        return rows ? NULL : PyErr_NoMemory();
+    }
+    PyObject *result = NULL;
+    poise_report report;
+    poise_error error;
+    poise_status status;
+    int count = 0;
+    Py_BEGIN_ALLOW_THREADS;
+    status = poise_solve_all(node->solver, goal, start, rows, (int)c->most, &count, &report, &error);
+    Py_END_ALLOW_THREADS;
+    if (status == POISE_OK) {
+        PyObject *array = rows_of(rows, count, m->info.nq);
+        PyObject *wrapped = array ? report_wrap(&report, NULL, 0) : NULL;
+        result = wrapped ? PyTuple_Pack(2, array, wrapped) : NULL;
+        Py_DecRef(array);
+        Py_DecRef(wrapped);
+    } else {
+        raise_refusal(&error);
+    }
+    solver_give_back(m, node);
+    PyMem_Free(rows);
+    return result;
+}
+
+PyObject *model_solve_all(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+    model_object *m = (model_object *)self;
+    call c;
+    goal_array goals;
+    if (!take_call(&c, arguments, keywords)) {
+        return NULL;
+    }
+    c.options.start = POISE_START_WARM;
+    if (c.options.restarts == PYTHON_RESTARTS) {
+        c.options.restarts = 300; // many searches, to find all
+    }
+    if (c.most < 1 || c.most > 100000) {
+        PyErr_SetString(PyExc_ValueError, "most: from 1 to 100000");
+        return NULL;
+    }
+    if (!goals_take(&goals, m, c.goals)) {
+        return NULL;
+    }
+    PyObject *result = NULL, *start;
+    numbers q;
+    if (goals.count != 1) {
+        PyErr_SetString(PyExc_ValueError, "solve_all takes one pose goal");
+    } else if ((start = make_start(m, c.start, &q)) != NULL) {
+        result = find_all(m, &c, goals.goals, q.at);
+        numbers_release(&q);
+        Py_DecRef(start);
+    }
+    goals_release(&goals);
+    return result;
+}
