@@ -8,7 +8,7 @@ refresh   = cmake $(1) >/dev/null
 
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all demo test check bench coverage format install uninstall package reference web clean help determinism endurance \
+.PHONY: all demo test check bench coverage format install uninstall package python reference web clean help determinism endurance \
 	fuzz nightly
 
 all:
@@ -68,6 +68,14 @@ web:
 	JOBS=$(JOBS) web/build.sh
 	web/studio/build.sh $(CURDIR)/build/studio
 
+# a wheel for any Python from 3.9 on
+python:
+	@tools/setup.sh python
+	@$(call configure,release,build)
+	@$(call refresh,build)
+	cmake --build build -j $(JOBS) --target poise_python
+	@python3 python/build_poise.py build build/python/poise/_poise.abi3.so | sed 's,^,build/,'
+
 install: all
 	tools/install.sh build $(PREFIX)
 
@@ -90,6 +98,7 @@ help:
 	@echo "make test         install what the tests need, build everything, run all tests"
 	@echo "make check        check format and structure of the sources and run the linters"
 	@echo "make web          build the npm package and the studio (web/dist, build/studio)"
+	@echo "make python       make a wheel of the Python package in build/"
 	@echo "make bench        run the benchmarks (build/bin/poise-bench --help)"
 	@echo "make install      install to PREFIX (default /usr/local)"
 	@echo "make uninstall    remove what the last make install installed"

@@ -28,6 +28,7 @@ LAYERS = {
 CLIENTS = {
     "app": ["scenes", "reference/two_task.h"],
     "web": ["scenes"],
+    "python": ["scenes", "app/cli/threads.h"],
     "scenes": [],
     "reference": [],
     "research": ["scenes", "app/cli", "reference", "cuda/lib/cuda_evaluate.h"],

@@ -9,7 +9,7 @@ import sys
 
 FOLDER_FILES = 50
 FOLDERS = ["include", "src", "app", "web", "scenes", "reference", "research", "samples", "bench", "fuzz", "test", "cuda", "mpi",
-           "tools", "cmake"]
+           "python", "tools", "cmake"]
 SKIPPED = {"node_modules", "dist", "corpus", "__pycache__"}
 ENDINGS = (".c", ".h", ".cpp", ".cu", ".cuh", ".ts", ".mjs", ".py", ".cmake")
 

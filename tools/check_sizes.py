@@ -12,7 +12,7 @@ FUNCTION_LINES = 60
 FOLDER_FILES = 45
 SOURCES = (".c", ".h", ".cpp", ".cu", ".cuh", ".ts", ".css", ".html", ".txt", ".sh")
 COLUMNS = 125
-FOLDERS = ["include", "src", "app", "web", "scenes", "reference", "research", "samples", "bench", "fuzz", "test", "cuda", "mpi"]
+FOLDERS = ["include", "src", "app", "web", "scenes", "reference", "research", "samples", "bench", "fuzz", "test", "cuda", "mpi", "python"]
 
 # comments, strings and characters, which may hold braces
 SILENT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)

@@ -4,6 +4,7 @@
 #   setup.sh tool      CMake and a C compiler, all that the tool needs (make demo)
 #   setup.sh test      and what the tests need (make test)
 #   setup.sh web       or what the npm package and the studio need (make web)
+#   setup.sh python    or what the Python package needs (make python)
 #   setup.sh package   or what a Debian package with the studio in it needs (make package)
 #   setup.sh all       or everything: linters, sanitizers, browser, MPI, baselines of the benchmarks (.ci/run)
 #
@@ -13,8 +14,9 @@ set -eu
 # Each need is a package, or COMMAND=PACKAGE,PACKAGE... where the command may come from elsewhere.
 for_tool="cmake=cmake cc=gcc,libc6-dev"
 for_package="file=file dpkg-shlibdeps=dpkg-dev"
+for_python="python3-dev python3-numpy"
 for_test="ninja=ninja-build python3=python3 c++=g++ pkg-config=pkg-config check libexpat1-dev libjansson-dev
-    liblapack-dev liblapacke-dev $for_package"
+    liblapack-dev liblapacke-dev $for_python python3-pytest $for_package"
 for_web="clang=clang wasm-ld=lld node=nodejs npm=npm"
 for_all="clang-format=clang-format clang-tidy=clang-tidy libclang-rt-14-dev cppcheck=cppcheck doxygen=doxygen groff=groff
     valgrind=valgrind chromium|google-chrome=chromium liborocos-kdl-dev libopenmpi-dev mpirun=openmpi-bin"
@@ -22,9 +24,10 @@ case ${1:-tool} in
 tool) needs=$for_tool ;;
 test) needs="$for_tool $for_test" ;;
 web) needs="$for_tool $for_web" ;;
+python) needs="$for_tool $for_python" ;;
 package) needs="$for_tool $for_web $for_package" ;;
 all) needs="$for_tool $for_test $for_web $for_all" ;;
-*) echo "usage: setup.sh tool|test|web|package|all" && exit 2 ;;
+*) echo "usage: setup.sh tool|test|web|python|package|all" && exit 2 ;;
 esac
 
 # installed PACKAGE

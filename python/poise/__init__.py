@@ -11,7 +11,10 @@ file, angles in radians. What the library refuses is a poise.Error with the reas
 
 from ._poise import (
     BatchReport,
+    Erik,
     Error,
+    Expressive,
+    Filter,
     Goal,
     Model,
     Report,
@@ -36,8 +39,11 @@ from .files import Clip, File, Markers, load, read, save
 __all__ = [
     "BatchReport",
     "Clip",
+    "Erik",
     "Error",
+    "Expressive",
     "File",
+    "Filter",
     "Goal",
     "Markers",
     "Model",

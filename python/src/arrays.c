@@ -39,12 +39,29 @@ static bool look(numbers *array, PyObject *object, int flags)
     return true;
 }
 
+// A copy as float64 in C order of what numpy makes of an object, if that is whole or real numbers: of complex ones it would
+// drop a part, and text it would parse.
+static PyObject *convert(PyObject *object)
+{
+    PyObject *given = PyObject_CallFunctionObjArgs(numpy_ascontiguousarray, object, NULL);
+    PyObject *type = given ? PyObject_GetAttrString(given, "dtype") : NULL;
+    PyObject *kind = type ? PyObject_GetAttrString(type, "kind") : NULL;
+    const char *letter = kind ? PyUnicode_AsUTF8AndSize(kind, NULL) : NULL;
+    PyObject *copy = letter && strchr("biuf", letter[0])
+                         ? PyObject_CallFunctionObjArgs(numpy_ascontiguousarray, given, float64, NULL)
+                         : NULL;
+    Py_DecRef(given);
+    Py_DecRef(type);
+    Py_DecRef(kind);
+    return copy;
+}
+
 bool numbers_take(numbers *array, PyObject *object, const char *what)
 {
     if (look(array, object, 0)) {
         return true;
     }
-    PyObject *copy = PyObject_CallFunctionObjArgs(numpy_ascontiguousarray, object, float64, NULL);
+    PyObject *copy = convert(object);
     if (!copy) {
         PyErr_Clear();
         PyErr_Format(PyExc_TypeError, "%s: numbers are wanted, not %R", what, (PyObject *)Py_TYPE(object));

@@ -16,10 +16,10 @@ typedef struct {
 } Py_buffer;
 PyAPI_FUNC(int) PyObject_GetBuffer(PyObject *object, Py_buffer *view, int flags);
 PyAPI_FUNC(void) PyBuffer_Release(Py_buffer *view);
-#define PyBUF_WRITABLE 0x0001
-#define PyBUF_FORMAT 0x0004
-#define PyBUF_ND 0x0008
-#define PyBUF_STRIDES (0x0010 | PyBUF_ND)
+#define PyBUF_WRITABLE     0x0001
+#define PyBUF_FORMAT       0x0004
+#define PyBUF_ND           0x0008
+#define PyBUF_STRIDES      (0x0010 | PyBUF_ND)
 #define PyBUF_C_CONTIGUOUS (0x0020 | PyBUF_STRIDES)
 #endif
 #if Py_LIMITED_API < 0x030a0000
@@ -37,8 +37,8 @@ typedef struct numbers {
     Py_buffer view;
 } numbers;
 
-// The numbers of an array, without a copy where it is float64 in C order; else of a copy that numpy makes. `what` names it in
-// the exception that comes with false.
+// The numbers of an array, without a copy where it is float64 in C order; else of a copy that numpy makes. `what` names it
+// in the exception that comes with false.
 bool numbers_take(numbers *array, PyObject *object, const char *what);
 
 // The same, and it has just `count` numbers, in any shape.

@@ -1,11 +1,488 @@
 // Erik, Expressive and Filter: a posture held while goals are met, and set-points made smooth.
 #include "extension.h"
 
-#include <string.h>
+static PyTypeObject *erik_report_type, *expressive_report_type;
+
+#define ERIK(name, kind)                                                                                                    \
+    {                                                                                                                       \
+#name, kind, offsetof(poise_erik_options, name), NULL                                                               \
+    }
+static const option erik_options[] = {
+    ERIK(orientation_weight, OPTION_NUMBER),
+    ERIK(posture_weight, OPTION_NUMBER),
+    ERIK(threshold, OPTION_NUMBER),
+    ERIK(aggravation, OPTION_NUMBER),
+    ERIK(max_iterations, OPTION_INTEGER),
+    ERIK(max_sweeps, OPTION_INTEGER),
+    ERIK(precision, OPTION_NUMBER),
+    ERIK(stall, OPTION_NUMBER),
+    ERIK(disturbance, OPTION_NUMBER),
+    ERIK(window, OPTION_INTEGER),
+    ERIK(tolerance, OPTION_NUMBER),
+    ERIK(symmetric_endpoint, OPTION_FLAG),
+    ERIK(avoid_edges, OPTION_FLAG),
+    ERIK(offset_trick, OPTION_FLAG),
+    ERIK(ccd_trick, OPTION_FLAG),
+    ERIK(warm, OPTION_FLAG),
+    ERIK(gain, OPTION_NUMBER),
+    ERIK(exact_orientation, OPTION_FLAG),
+    ERIK(restarts, OPTION_INTEGER),
+};
+
+static const char *mode_choice(int value)
+{
+    static const char *const names[] = {"metric", "shape"};
+    return value < POISE_EXPRESSIVE_MODE_COUNT ? names[value] : NULL;
+}
+
+#define EXPRESSIVE(name, kind)                                                                                              \
+    {                                                                                                                       \
+#name, kind, offsetof(poise_expressive_options, name), NULL                                                         \
+    }
+static const option expressive_options[] = {
+    {"mode", OPTION_CHOICE, offsetof(poise_expressive_options, mode), mode_choice},
+    EXPRESSIVE(goal_weight, OPTION_NUMBER),
+    EXPRESSIVE(posture_weight, OPTION_NUMBER),
+    EXPRESSIVE(threshold, OPTION_NUMBER),
+    EXPRESSIVE(aggravation, OPTION_NUMBER),
+    EXPRESSIVE(length_scale, OPTION_NUMBER),
+    EXPRESSIVE(symmetric_endpoint, OPTION_FLAG),
+    EXPRESSIVE(warm, OPTION_FLAG),
+    EXPRESSIVE(exact, OPTION_FLAG),
+    EXPRESSIVE(gain, OPTION_NUMBER),
+    EXPRESSIVE(inertia, OPTION_NUMBER),
+    EXPRESSIVE(searches, OPTION_INTEGER),
+    EXPRESSIVE(max_iterations, OPTION_INTEGER),
+    EXPRESSIVE(max_goals, OPTION_INTEGER),
+    EXPRESSIVE(coupled_goals, OPTION_INTEGER),
+    EXPRESSIVE(use_erik, OPTION_FLAG),
+};
+
+static const char *filter_mode_choice(int value)
+{
+    static const char *const names[] = {"time_optimal", "nutty", "off"};
+    return value < POISE_FILTER_MODE_COUNT ? names[value] : NULL;
+}
+
+#define FILTER(name)                                                                                                        \
+    {                                                                                                                       \
+#name, OPTION_NUMBER, offsetof(poise_filter_joint, name), NULL                                                      \
+    }
+static const option filter_options[] = {
+    FILTER(velocity),       FILTER(acceleration),
+    FILTER(jerk),           FILTER(smoothness),
+    FILTER(responsiveness), FILTER(soft),
+    FILTER(length_unit),    {"mode", OPTION_CHOICE, offsetof(poise_filter_joint, mode), filter_mode_choice},
+};
+#define COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
+
+// ---- What the three have in common ---------------------------------------------------------------------------------------
+
+// A worker over a model, which it keeps alive. One thread at a time has it.
+typedef struct worker_object {
+    PyObject ob_base;
+    PyObject *model;
+    poise_erik *erik;
+    poise_expressive *expressive;
+    poise_filter *filter;
+    bool busy;
+} worker_object;
+
+static void worker_dealloc(PyObject *self)
+{
+    worker_object *w = (worker_object *)self;
+    poise_erik_destroy(w->erik);
+    poise_expressive_destroy(w->expressive);
+    poise_filter_destroy(w->filter);
+    Py_DecRef(w->model);
+    object_release(self);
+}
+
+// The model and `body=` of a constructor, taken out of a copy of the keywords; what is left are options. NULL with an
+// exception.
+static PyObject *take_model(PyObject *arguments, PyObject *keywords, model_object **model, int *body, poise_pose *tip)
+{
+    PyObject *given;
+    if (!PyArg_ParseTuple(arguments, "O", &given) || !(*model = model_of(given))) {
+        return NULL;
+    }
+    PyObject *left = keywords ? PyDict_Copy(keywords) : PyDict_New();
+    PyObject *name = left ? PyDict_GetItemString(left, "body") : NULL;
+    if (name && body) {
+        if (!model_body(*model, name, body, tip) || PyDict_DelItemString(left, "body") != 0) {
+            Py_DecRef(left);
+            return NULL;
+        }
+    }
+    return left;
+}
+
+static PyObject *worker_make(PyTypeObject *type, model_object *model)
+{
+    worker_object *w = (worker_object *)PyType_GenericAlloc(type, 0);
+    if (w) {
+        w->model = (PyObject *)model;
+        Py_IncRef(w->model);
+    }
+    return (PyObject *)w;
+}
+
+static bool worker_begin(worker_object *w)
+{
+    if (w->busy) {
+        PyErr_SetString(PyExc_RuntimeError, "another thread is using this object: make one for each thread");
+        return false;
+    }
+    w->busy = true;
+    return true;
+}
+
+// The configuration that a solve starts from, in a new array: `given`, or neutral where it is NULL or None.
+static PyObject *start_of(const model_object *m, PyObject *given, numbers *q)
+{
+    PyObject *array = numbers_make_vector(q, m->info.nq);
+    if (!array) {
+        return NULL;
+    }
+    if (!given || given == Py_None) {
+        poise_model_neutral(m->model, q->at);
+    } else if (!numbers_copy(given, "q", q->at, m->info.nq)) {
+        numbers_release(q);
+        Py_DecRef(array);
+        return NULL;
+    }
+    return array;
+}
 
 // ---- ERIK ----------------------------------------------------------------------------------------------------------------
+
+static PyObject *erik_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    poise_erik_options options = poise_erik_options_default();
+    model_object *model;
+    PyObject *left = take_model(arguments, keywords, &model, &options.body, &options.tip);
+    if (!left) {
+        return NULL;
+    }
+    poise_error error;
+    worker_object *w = NULL;
+    if (options_set(&options, erik_options, COUNT(erik_options), "Erik", left)) {
+        w = (worker_object *)worker_make(type, model);
+        if (w && poise_erik_create(model->model, &options, NULL, &w->erik, &error) != POISE_OK) {
+            Py_DecRef((PyObject *)w);
+            w = (worker_object *)raise_refusal(&error);
+        }
+    }
+    Py_DecRef(left);
+    return (PyObject *)w;
+}
+
+static PyObject *erik_report(const poise_erik_report *r)
+{
+    PyObject *report = PyStructSequence_New(erik_report_type);
+    if (report) {
+        PyStructSequence_SetItem(report, 0, PyBool_FromLong(r->outcome == POISE_OUTCOME_REACHED));
+        PyStructSequence_SetItem(report, 1, PyLong_FromLong(r->iterations));
+        PyStructSequence_SetItem(report, 2, PyFloat_FromDouble(r->error));
+        PyStructSequence_SetItem(report, 3, PyFloat_FromDouble(r->orientation));
+        PyStructSequence_SetItem(report, 4, PyFloat_FromDouble(r->posture));
+        PyStructSequence_SetItem(report, 5, PyFloat_FromDouble(r->angle));
+    }
+    return report;
+}
+
+// The rotation of a target, as poise.orientation takes it.
+static bool rotation_of(const model_object *m, PyObject *target, poise_quat *rotation)
+{
+    PyObject *module = PyImport_ImportModule("poise._poise");
+    PyObject *goal = module ? PyObject_CallMethod(module, "orientation", "iO", 0, target) : NULL;
+    goal_array array;
+    bool ok = goal && goals_take(&array, m, goal);
+    if (ok) {
+        *rotation = array.goals[0].target.rotation;
+        goals_release(&array);
+    }
+    Py_DecRef(module);
+    Py_DecRef(goal);
+    return ok;
+}
+
+static PyObject *erik_solve(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+    static char *names[] = {"posture", "target", "q", NULL};
+    worker_object *w = (worker_object *)self;
+    const model_object *m = (const model_object *)w->model;
+    PyObject *held, *target, *start = NULL, *result = NULL;
+    numbers posture, q;
+    poise_quat rotation;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OO|O:solve", names, &held, &target, &start) ||
+        !rotation_of(m, target, &rotation) || !numbers_take_count(&posture, held, "posture", m->info.nq)) {
+        return NULL;
+    }
+    PyObject *answer = start_of(m, start, &q);
+    if (answer && worker_begin(w)) {
+        poise_erik_report report;
+        poise_error error;
+        poise_status status;
+        Py_BEGIN_ALLOW_THREADS;
+        status = poise_erik_solve(w->erik, posture.at, rotation, q.at, &report, &error);
+        Py_END_ALLOW_THREADS;
+        w->busy = false;
+        result = status == POISE_OK ? Py_BuildValue("ON", answer, erik_report(&report)) : raise_refusal(&error);
+    }
+    if (answer) {
+        numbers_release(&q);
+        Py_DecRef(answer);
+    }
+    numbers_release(&posture);
+    return result;
+}
+
+// ---- Its successor -------------------------------------------------------------------------------------------------------
+
+static PyObject *expressive_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    poise_expressive_options options = poise_expressive_options_default();
+    model_object *model;
+    PyObject *left = take_model(arguments, keywords, &model, &options.body, &options.tip);
+    if (!left) {
+        return NULL;
+    }
+    poise_error error;
+    worker_object *w = NULL;
+    if (options_set(&options, expressive_options, COUNT(expressive_options), "Expressive", left)) {
+        w = (worker_object *)worker_make(type, model);
+        if (w && poise_expressive_create(model->model, &options, NULL, &w->expressive, &error) != POISE_OK) {
+            Py_DecRef((PyObject *)w);
+            w = (worker_object *)raise_refusal(&error);
+        }
+    }
+    Py_DecRef(left);
+    return (PyObject *)w;
+}
+
+static PyObject *expressive_report(const poise_expressive_report *r)
+{
+    PyObject *report = PyStructSequence_New(expressive_report_type);
+    if (report) {
+        PyStructSequence_SetItem(report, 0, PyBool_FromLong(r->outcome == POISE_OUTCOME_REACHED));
+        PyStructSequence_SetItem(report, 1, PyFloat_FromDouble(r->error));
+        PyStructSequence_SetItem(report, 2, PyFloat_FromDouble(r->goal));
+        PyStructSequence_SetItem(report, 3, PyFloat_FromDouble(r->posture));
+        PyStructSequence_SetItem(report, 4, PyFloat_FromDouble(r->worst_length));
+        PyStructSequence_SetItem(report, 5, PyFloat_FromDouble(r->worst_angle));
+        PyStructSequence_SetItem(report, 6, PyBool_FromLong(r->kept_branch));
+    }
+    return report;
+}
+
+static PyObject *expressive_solve(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+    static char *names[] = {"goals", "posture", "q", NULL};
+    worker_object *w = (worker_object *)self;
+    const model_object *m = (const model_object *)w->model;
+    PyObject *given, *held, *start = NULL, *answer = NULL, *result = NULL;
+    numbers posture, q;
+    goal_array goals;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OO|O:solve", names, &given, &held, &start) ||
+        !goals_take(&goals, m, given)) {
+        return NULL;
+    }
+    if (numbers_take_count(&posture, held, "posture", m->info.nq)) {
+        answer = start_of(m, start ? start : held, &q);
+        if (answer && worker_begin(w)) {
+            poise_expressive_report report;
+            poise_error error;
+            poise_status status;
+            Py_BEGIN_ALLOW_THREADS;
+            status = poise_expressive_solve(w->expressive, goals.goals, goals.count, posture.at, q.at, &report, &error);
+            Py_END_ALLOW_THREADS;
+            w->busy = false;
+            result = status == POISE_OK ? Py_BuildValue("ON", answer, expressive_report(&report)) : raise_refusal(&error);
+        }
+        if (answer) {
+            numbers_release(&q);
+            Py_DecRef(answer);
+        }
+        numbers_release(&posture);
+    }
+    goals_release(&goals);
+    return result;
+}
+
+// ---- The motion filter ---------------------------------------------------------------------------------------------------
+
+static PyObject *filter_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    poise_filter_joint joint = poise_filter_joint_default();
+    model_object *model;
+    PyObject *left = take_model(arguments, keywords, &model, NULL, NULL);
+    worker_object *w = NULL;
+    poise_error error;
+    if (left && options_set(&joint, filter_options, COUNT(filter_options), "Filter", left)) {
+        poise_filter_joint *all = PyMem_Malloc((size_t)model->info.joints * sizeof *all + 1);
+        for (int i = 0; all && i < model->info.joints; ++i) {
+            all[i] = joint;
+        }
+        w = all ? (worker_object *)worker_make(type, model) : (worker_object *)PyErr_NoMemory();
+        if (w && poise_filter_create_for_model(model->model, all, NULL, &w->filter, &error) != POISE_OK) {
+            Py_DecRef((PyObject *)w);
+            w = (worker_object *)raise_refusal(&error);
+        }
+        PyMem_Free(all);
+    }
+    Py_DecRef(left);
+    return (PyObject *)w;
+}
+
+static PyObject *filter_reset(PyObject *self, PyObject *given)
+{
+    worker_object *w = (worker_object *)self;
+    const model_object *m = (const model_object *)w->model;
+    numbers q;
+    poise_error error;
+    if (!numbers_take_count(&q, given, "q", m->info.nq)) {
+        return NULL;
+    }
+    poise_status status = poise_filter_reset(w->filter, q.at, &error);
+    numbers_release(&q);
+    if (status != POISE_OK) {
+        return raise_refusal(&error);
+    }
+    Py_IncRef(Py_None);
+    return Py_None;
+}
+
+static PyObject *filter_step(PyObject *self, PyObject *arguments)
+{
+    worker_object *w = (worker_object *)self;
+    const model_object *m = (const model_object *)w->model;
+    PyObject *given;
+    double dt;
+    numbers wanted, q;
+    if (!PyArg_ParseTuple(arguments, "Od:step", &given, &dt) || !numbers_take_count(&wanted, given, "q", m->info.nq)) {
+        return NULL;
+    }
+    PyObject *answer = numbers_make_vector(&q, m->info.nq);
+    if (answer) {
+        poise_error error;
+        poise_status status = poise_filter_step(w->filter, wanted.at, dt, q.at, &error);
+        numbers_release(&q);
+        if (status != POISE_OK) {
+            Py_DecRef(answer);
+            answer = raise_refusal(&error);
+        }
+    }
+    numbers_release(&wanted);
+    return answer;
+}
+
+static PyObject *filter_rests(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyBool_FromLong(poise_filter_rests(((worker_object *)self)->filter));
+}
+
+// ---- The types -----------------------------------------------------------------------------------------------------------
+
+#define WITH_KEYWORDS(function) (PyCFunction)(void (*)(void)) function, METH_VARARGS | METH_KEYWORDS
+static PyMethodDef erik_methods[] = {
+    {"solve", WITH_KEYWORDS(erik_solve),
+     "solve(posture, target, q=None)\n\nThe configuration in the shape of `posture` whose end has the rotation `target`, a\n"
+     "(3, 3) matrix or a quaternion x y z w, and an ErikReport. With warm=True q is the previous solution."},
+    {NULL, NULL, 0, NULL},
+};
+static PyType_Slot erik_slots[] = {
+    {Py_tp_doc,
+     "Erik(model, *, body=None, **options)\n\nExpressive inverse kinematics as Ribeiro and Paiva published it: on a\n"
+     "chain of hinges from the root to `body`. Options are those of poise_erik_options: threshold, warm, ..."},
+    {Py_tp_new, erik_new},
+    {Py_tp_dealloc, worker_dealloc},
+    {Py_tp_methods, erik_methods},
+    {0, NULL},
+};
+
+static PyMethodDef expressive_methods[] = {
+    {"solve", WITH_KEYWORDS(expressive_solve),
+     "solve(goals, posture, q=None)\n\nThe configuration that meets the goals with the least change of the posture's shape, "
+     "and\n"
+     "an ExpressiveReport. q is the last answer; None: the posture."},
+    {NULL, NULL, 0, NULL},
+};
+static PyType_Slot expressive_slots[] = {
+    {Py_tp_doc,
+     "Expressive(model, *, body=None, **options)\n\nHold a posture while goals are met, on any skeleton, with any\n"
+     "goals. Options are those of poise_expressive_options: mode=\"shape\", gain, searches, ..."},
+    {Py_tp_new, expressive_new},
+    {Py_tp_dealloc, worker_dealloc},
+    {Py_tp_methods, expressive_methods},
+    {0, NULL},
+};
+
+static PyMethodDef filter_methods[] = {
+    {"reset", filter_reset, METH_O, "reset(q)\n\nCome to rest at q."},
+    {"step", filter_step, METH_VARARGS, "step(q, dt)\n\nGo on by dt seconds towards q; the configuration that is reached."},
+    {NULL, NULL, 0, NULL},
+};
+static PyGetSetDef filter_attributes[] = {
+    {"rests", filter_rests, NULL, "has every joint come to rest where it was told to go?", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+static PyType_Slot filter_slots[] = {
+    {Py_tp_doc, "Filter(model, *, velocity=2, acceleration=10, jerk=100, smoothness=0, mode=\"time_optimal\", ...)\n\n"
+                "Set-points in, at any rate and with any jumps; smooth motion out, within these limits."},
+    {Py_tp_new, filter_new},
+    {Py_tp_dealloc, worker_dealloc},
+    {Py_tp_methods, filter_methods},
+    {Py_tp_getset, filter_attributes},
+    {0, NULL},
+};
+
+#define SPEC(type_name, type_slots)                                                                                         \
+    {                                                                                                                       \
+        .name = type_name, .basicsize = sizeof(worker_object), .flags = Py_TPFLAGS_DEFAULT, .slots = type_slots             \
+    }
+static PyType_Spec specs[] = {
+    SPEC("poise.Erik", erik_slots),
+    SPEC("poise.Expressive", expressive_slots),
+    SPEC("poise.Filter", filter_slots),
+};
+
+static PyStructSequence_Field erik_fields[] = {
+    {"reached", "is the error within the threshold?"},
+    {"iterations", "forward and backward phases"},
+    {"error", "weighted sum of the next two"},
+    {"orientation", "0 to 1"},
+    {"posture", "0 to 1"},
+    {"angle", "between the end and its target, radians"},
+    {NULL, NULL},
+};
+static PyStructSequence_Desc erik_description = {
+    .name = "poise.ErikReport", .doc = "How a solve of ERIK went.", .fields = erik_fields, .n_in_sequence = 6};
+
+static PyStructSequence_Field expressive_fields[] = {
+    {"reached", "is the error within the threshold?"},
+    {"error", "weighted sum of the next two"},
+    {"goal", "sum over the goals"},
+    {"posture", "change of shape"},
+    {"worst_length", "what is left of the goals"},
+    {"worst_angle", "likewise, radians"},
+    {"kept_branch", "the last answer was followed"},
+    {NULL, NULL},
+};
+static PyStructSequence_Desc expressive_description = {.name = "poise.ExpressiveReport",
+                                                       .doc = "How an expressive solve went.",
+                                                       .fields = expressive_fields,
+                                                       .n_in_sequence = 7};
+
 bool express_add(PyObject *module)
 {
-    (void)module;
-    return true;
+    erik_report_type = PyStructSequence_NewType(&erik_description);
+    expressive_report_type = PyStructSequence_NewType(&expressive_description);
+    for (int i = 0; i < COUNT(specs); ++i) {
+        if (!type_add(module, &specs[i])) {
+            return false;
+        }
+    }
+    return erik_report_type && expressive_report_type;
 }

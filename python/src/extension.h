@@ -1,7 +1,7 @@
 // The Python extension _poise: what its files share. python/poise/ makes a package of it.
 //
-// Built on the stable ABI of Python 3.9, so that one binary serves every later version. Numbers come and go as numpy arrays of
-// float64 by the buffer protocol, without numpy's own headers.
+// Built on the stable ABI of Python 3.9, so that one binary serves every later version. Numbers come and go as numpy arrays
+// of float64 by the buffer protocol, without numpy's own headers.
 #ifndef POISE_PYTHON_EXTENSION_H
 #define POISE_PYTHON_EXTENSION_H
 

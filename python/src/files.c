@@ -5,6 +5,7 @@
 
 #include "scenes/scenes.h"
 
+#include <limits.h>
 #include <string.h>
 
 // ---- Out -----------------------------------------------------------------------------------------------------------------
@@ -101,9 +102,9 @@ static PyObject *file_out(poise_file *file, int nq)
         Py_DecRef(postures);
         return NULL;
     }
-    return Py_BuildValue("{s:s,s:z,s:N,s:N,s:N,s:N,s:N,s:d,s:i}", "format", poise_format_name(file->format), "title", file->title,
-                         "model", model, "clip", clip, "markers", markers, "postures", postures, "warnings", warnings, "metres",
-                         file->scale.metres, "up", (int)file->scale.up);
+    return Py_BuildValue("{s:s,s:z,s:N,s:N,s:N,s:N,s:N,s:d,s:i}", "format", poise_format_name(file->format), "title",
+                         file->title, "model", model, "clip", clip, "markers", markers, "postures", postures, "warnings",
+                         warnings, "metres", file->scale.metres, "up", (int)file->scale.up);
 }
 
 // ---- Reading -------------------------------------------------------------------------------------------------------------

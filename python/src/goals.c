@@ -3,6 +3,7 @@
 // A parameter is a row of `parameters`, a kind of goal a row of `kinds`; constructors and attributes follow from them.
 #include "extension.h"
 
+#include <limits.h>
 #include <string.h>
 
 enum { ARRAY_COUNT = 3 }; // q, q_before, weights
@@ -24,10 +25,16 @@ static poise_vec3 vector(const double *at)
     return (poise_vec3){at[0], at[1], at[2]};
 }
 
+// with a unit quaternion, to the bit as the library's constructors make it
+static poise_pose unit_pose(poise_pose pose)
+{
+    return poise_goal_pose(0, poise_pose_identity(), pose).target;
+}
+
 bool pose_from_numbers(const double *n, int count, const char *what, poise_pose *pose)
 {
     if (count == 7) {
-        *pose = (poise_pose){.rotation = {n[3], n[4], n[5], n[6]}, .position = vector(n)};
+        *pose = unit_pose((poise_pose){.rotation = {n[3], n[4], n[5], n[6]}, .position = vector(n)});
         return true;
     }
     if (count != 16) {
@@ -47,7 +54,7 @@ bool pose_from_numbers(const double *n, int count, const char *what, poise_pose 
             }
         }
     }
-    *pose = (poise_pose){.rotation = poise_quat_from_matrix(matrix), .position = {n[3], n[7], n[11]}};
+    *pose = unit_pose((poise_pose){.rotation = poise_quat_from_matrix(matrix), .position = {n[3], n[7], n[11]}});
     return true;
 }
 
@@ -72,7 +79,7 @@ static bool rotation_take(PyObject *object, const char *what, poise_quat *rotati
     const double *n = array.at;
     bool ok = array.count == 4 || array.count == 9;
     if (array.count == 4) {
-        *rotation = (poise_quat){n[0], n[1], n[2], n[3]};
+        *rotation = poise_goal_orientation(0, (poise_quat){n[0], n[1], n[2], n[3]}).target.rotation;
     } else if (array.count == 9) {
         const double matrix[16] = {n[0], n[1], n[2], 0, n[3], n[4], n[5], 0, n[6], n[7], n[8], 0, 0, 0, 0, 1};
         poise_pose pose;
@@ -121,9 +128,12 @@ static bool set_target(goal_object *g, PyObject *value)
 {
     switch (g->goal.kind) {
     case POISE_GOAL_POSE:
-    case POISE_GOAL_RELATIVE: return pose_take(value, "target", &g->goal.target);
-    case POISE_GOAL_ORIENTATION: return rotation_take(value, "target", &g->goal.target.rotation);
-    default: return vector_take(value, "target", &g->goal.target.position);
+    case POISE_GOAL_RELATIVE:
+        return pose_take(value, "target", &g->goal.target);
+    case POISE_GOAL_ORIENTATION:
+        return rotation_take(value, "target", &g->goal.target.rotation);
+    default:
+        return vector_take(value, "target", &g->goal.target.position);
     }
 }
 
@@ -224,7 +234,10 @@ typedef struct parameter {
     option member;
 } parameter;
 
-#define GOAL(name, kind) {#name, kind, offsetof(poise_goal, name), NULL}
+#define GOAL(name, kind)                                                                                                    \
+    {                                                                                                                       \
+#name, kind, offsetof(poise_goal, name), NULL                                                                       \
+    }
 static const parameter parameters[] = {
     {"body", BODIED, set_body, {0}},
     {"other", KIND(RELATIVE), set_other, {0}},
@@ -337,11 +350,11 @@ static PyObject *make(const kind *k, PyObject *arguments, PyObject *keywords)
 }
 
 // one entry of the module each, as Python wants a function of its own
-#define MAKER(index, name)                                                                                                   \
-    static PyObject *make_##name(PyObject *module, PyObject *arguments, PyObject *keywords)                                  \
-    {                                                                                                                        \
-        (void)module;                                                                                                        \
-        return make(&kinds[index], arguments, keywords);                                                                     \
+#define MAKER(index, name)                                                                                                  \
+    static PyObject *make_##name(PyObject *module, PyObject *arguments, PyObject *keywords)                                 \
+    {                                                                                                                       \
+        (void)module;                                                                                                       \
+        return make(&kinds[index], arguments, keywords);                                                                    \
     }
 MAKER(0, position)
 MAKER(1, direction)
@@ -356,7 +369,10 @@ MAKER(9, smoothness)
 MAKER(10, relative)
 MAKER(11, center_of_mass)
 
-#define MAKES(name, text) {#name, (PyCFunction)(void (*)(void))make_##name, METH_VARARGS | METH_KEYWORDS, text}
+#define MAKES(name, text)                                                                                                   \
+    {                                                                                                                       \
+#name, (PyCFunction)(void (*)(void))make_##name, METH_VARARGS | METH_KEYWORDS, text                                 \
+    }
 static PyMethodDef makers[] = {
     MAKES(position, "position(body, target, point=(0, 0, 0), *, weight, priority, tolerance, loss, loss_scale)\n\n"
                     "The point of a body at a point of the world: a marker. `body` names a body, a joint or a tool."),
@@ -522,7 +538,8 @@ static PyObject *goal_repr(PyObject *self)
 {
     const goal_object *g = (const goal_object *)self;
     const char *name = poise_goal_kind_name(g->goal.kind);
-    return g->body ? PyUnicode_FromFormat("<poise.Goal %s of %R>", name, g->body) : PyUnicode_FromFormat("<poise.Goal %s>", name);
+    return g->body ? PyUnicode_FromFormat("<poise.Goal %s of %R>", name, g->body)
+                   : PyUnicode_FromFormat("<poise.Goal %s>", name);
 }
 
 static int goal_setattr(PyObject *self, PyObject *name, PyObject *value)
@@ -554,8 +571,9 @@ static PyGetSetDef goal_attributes[] = {
 };
 
 static PyType_Slot goal_slots[] = {
-    {Py_tp_doc, "What a skeleton should do. Made by poise.position, poise.pose and the others; parameters of a goal can be set\n"
-                "anew: goal.target = T."},
+    {Py_tp_doc,
+     "What a skeleton should do. Made by poise.position, poise.pose and the others; parameters of a goal can be set\n"
+     "anew: goal.target = T."},
     {Py_tp_new, new_refused},
     {Py_tp_dealloc, goal_dealloc},
     {Py_tp_repr, goal_repr},

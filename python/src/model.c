@@ -260,7 +260,7 @@ static PyObject *model_difference(PyObject *self, PyObject *arguments)
 
 // ---- The type ------------------------------------------------------------------------------------------------------------
 
-#define WITH_KEYWORDS(function) (PyCFunction)(void (*)(void))function, METH_VARARGS | METH_KEYWORDS
+#define WITH_KEYWORDS(function) (PyCFunction)(void (*)(void)) function, METH_VARARGS | METH_KEYWORDS
 static PyMethodDef model_methods[] = {
     {"neutral", model_neutral, METH_NOARGS, "neutral()\n\nThe neutral configuration: zeros and identity quaternions."},
     {"clamp", model_clamp, METH_O, "clamp(q)\n\nThe nearest configuration within the limits, as a new array."},

@@ -1,6 +1,7 @@
 // The module _poise: exceptions, options by name, and what the other files add.
 #include "extension.h"
 
+#include <limits.h>
 #include <string.h>
 
 PyObject *error_type;
@@ -86,7 +87,10 @@ static const char *start_choice(int value)
     return value < 2 ? names[value] : NULL;
 }
 
-#define MEMBER(type, name, kind) {#name, kind, offsetof(type, name), NULL}
+#define MEMBER(type, name, kind)                                                                                            \
+    {                                                                                                                       \
+#name, kind, offsetof(type, name), NULL                                                                             \
+    }
 #define SOLVER(name, kind) MEMBER(poise_solver_options, name, kind)
 const option solver_option_table[] = {
     {"method", OPTION_CHOICE, offsetof(poise_solver_options, method), method_choice},
@@ -130,7 +134,9 @@ static bool set_choice(int *member, const option *row, PyObject *value)
 static bool set_member(void *member, const option *row, PyObject *value)
 {
     switch (row->type) {
-    case OPTION_NUMBER: *(double *)member = PyFloat_AsDouble(value); break;
+    case OPTION_NUMBER:
+        *(double *)member = PyFloat_AsDouble(value);
+        break;
     case OPTION_INTEGER: {
         long number = PyLong_AsLong(value);
         if (number > INT_MAX || number < INT_MIN) {
@@ -139,9 +145,14 @@ static bool set_member(void *member, const option *row, PyObject *value)
         *(int *)member = (int)number;
         break;
     }
-    case OPTION_SEED: *(uint64_t *)member = PyLong_AsUnsignedLongLong(value); break;
-    case OPTION_FLAG: *(bool *)member = PyObject_IsTrue(value) > 0; break;
-    case OPTION_CHOICE: return set_choice(member, row, value);
+    case OPTION_SEED:
+        *(uint64_t *)member = PyLong_AsUnsignedLongLong(value);
+        break;
+    case OPTION_FLAG:
+        *(bool *)member = PyObject_IsTrue(value) > 0;
+        break;
+    case OPTION_CHOICE:
+        return set_choice(member, row, value);
     }
     return !PyErr_Occurred();
 }
@@ -156,8 +167,8 @@ bool option_set(void *options, const option *table, int count, const char *what,
     }
     if (text) {
         const char *near = poise_nearest_name(text, option_name_at, table, count);
-        PyErr_Format(PyExc_TypeError, near ? "%s has no option \"%s\"; did you mean \"%s\"?" : "%s has no option \"%s\"", what,
-                     text, near);
+        PyErr_Format(PyExc_TypeError, near ? "%s has no option \"%s\"; did you mean \"%s\"?" : "%s has no option \"%s\"",
+                     what, text, near);
     }
     return false;
 }
@@ -190,8 +201,9 @@ PyMODINIT_FUNC PyInit__poise(void)
     if (!module) {
         return NULL;
     }
-    if (!arrays_ready() || !errors_add(module) || !goals_add(module) || !reports_add(module) || !model_add(module) || !batch_add(module) ||
-        !files_add(module) || !express_add(module) || PyModule_AddStringConstant(module, "__version__", poise_version()) != 0) {
+    if (!arrays_ready() || !errors_add(module) || !goals_add(module) || !reports_add(module) || !model_add(module) ||
+        !batch_add(module) || !files_add(module) || !express_add(module) ||
+        PyModule_AddStringConstant(module, "__version__", poise_version()) != 0) {
         Py_DecRef(module);
         return NULL;
     }

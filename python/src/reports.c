@@ -102,7 +102,10 @@ static int report_bool(PyObject *self)
     return ((report_object *)self)->report.outcome == POISE_OUTCOME_REACHED;
 }
 
-#define REPORT(name, type, text) {#name, type, offsetof(report_object, report) + offsetof(poise_report, name), READONLY, text}
+#define REPORT(name, type, text)                                                                                            \
+    {                                                                                                                       \
+#name, type, offsetof(report_object, report) + offsetof(poise_report, name), READONLY, text                         \
+    }
 static PyMemberDef report_members[] = {
     REPORT(iterations, T_INT, "of all starts"),
     REPORT(evaluations, T_INT, "of the objective"),

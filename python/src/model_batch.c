@@ -3,6 +3,7 @@
 
 #include "app/cli/threads.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { PORTION = 8192, PYTHON_RESTARTS = 20 }; // problems that are laid out at a time
@@ -193,7 +194,8 @@ static bool fill_starts(work *w, PyObject *start)
         return false;
     }
     if (start && given.count != nq && given.count != w->count * nq) {
-        PyErr_Format(PyExc_ValueError, "q: %d numbers, or %zd rows of as many, are wanted, not %zd", nq, w->count, given.count);
+        PyErr_Format(PyExc_ValueError, "q: %d numbers, or %zd rows of as many, are wanted, not %zd", nq, w->count,
+                     given.count);
         numbers_release(&given);
         return false;
     }

@@ -241,7 +241,8 @@ static PyObject *evaluate_at(model_object *m, const goal_array *goals, const num
     PyObject *result = NULL, *gradient = NULL, *hessian = NULL;
     numbers H;
     if (poise_objective_set_goals(objective, goals->goals, goals->count, &error) != POISE_OK ||
-        poise_objective_evaluate(objective, q->at, kind == 2 ? POISE_LEVEL_GRADIENT : POISE_LEVEL_HESSIAN, &error) != POISE_OK) {
+        poise_objective_evaluate(objective, q->at, kind == 2 ? POISE_LEVEL_GRADIENT : POISE_LEVEL_HESSIAN, &error) !=
+            POISE_OK) {
         raise_refusal(&error);
     } else if (kind == 2) {
         hessian = Py_None;

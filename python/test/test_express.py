@@ -1,0 +1,47 @@
+"""Expressive solves and the motion filter."""
+
+import numpy as np
+import poise
+import pytest
+
+
+def turned(about, angle):
+    return np.append(np.asarray(about, float) * np.sin(angle / 2), np.cos(angle / 2))
+
+
+def test_erik_and_its_successor_face_the_target():
+    model = poise.scene("erik-c")
+    posture = np.array([0.2, 0.5, -0.4, 0.3, 0.1])
+    target = turned((0, 0, 1), 0.4)
+    erik = poise.Erik(model)
+    q, report = erik.solve(posture, target)
+    assert report.reached and report.error <= 0.04 and model.within_limits(q)
+    exact, exact_report = poise.Expressive(model).solve(poise.orientation(model.bodies[-1], target), posture)
+    assert exact_report.reached and exact_report.worst_angle < 1e-6 and model.within_limits(exact)
+    assert exact_report.error <= report.error + 1e-9
+
+
+def test_options_are_known_by_name():
+    model = poise.scene("erik-c")
+    with pytest.raises(TypeError, match='did you mean "threshold"'):
+        poise.Erik(model, treshold=1)
+    with pytest.raises(poise.Error):
+        poise.Erik(poise.scene("humanoid"))
+    with pytest.raises(ValueError, match="mode"):
+        poise.Expressive(model, mode="other")
+    with pytest.raises(TypeError):
+        poise.Expressive()
+
+
+def test_filter_keeps_its_limits_and_arrives():
+    model = poise.scene("arm7")
+    smooth = poise.Filter(model, velocity=1, acceleration=4, jerk=50)
+    q = np.zeros(model.nq)
+    smooth.reset(q)
+    goal = model.clamp(np.full(model.nq, 0.8))
+    rows, dt = [q], 0.01
+    for _ in range(400):
+        rows.append(smooth.step(goal, dt))
+    speeds = np.diff(rows, axis=0) / dt
+    assert np.abs(speeds).max() <= 1 + 1e-9 and np.abs(np.diff(speeds, axis=0) / dt).max() <= 4 + 1e-6
+    assert smooth.rests and np.allclose(rows[-1], goal, atol=1e-4)

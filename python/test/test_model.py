@@ -1,0 +1,222 @@
+"""Models, kinematics, files, refusals."""
+
+import gc
+import os
+import sys
+
+import numpy as np
+import poise
+import pytest
+
+
+def test_names_and_sizes(humanoid):
+    assert len(humanoid.joints) == len(humanoid.bodies) == len(humanoid.parents) == len(humanoid.types)
+    assert len(humanoid.coordinates) == humanoid.nq > humanoid.nv
+    assert humanoid.parents[0] == -1 and all(p < k for k, p in enumerate(humanoid.parents))
+    assert len(humanoid.lower) == len(humanoid.upper) == humanoid.nq
+    assert "58" not in repr(poise.scene("arm7")) and "nv 58" in repr(humanoid)
+
+
+def test_fk_of_many_configurations_is_that_of_each(humanoid):
+    steps = np.random.default_rng(1).normal(size=(5, humanoid.nv)) * 0.3
+    rows = np.array([humanoid.retract(humanoid.neutral(), v) for v in steps])
+    everything = humanoid.fk(rows)
+    assert everything.shape == (5, len(humanoid.bodies), 4, 4)
+    assert humanoid.fk(rows, humanoid.bodies[3]).shape == (5, 4, 4)
+    for q, frames in zip(rows, everything):
+        assert (humanoid.fk(q) == frames).all()
+        assert (humanoid.fk(q, 3) == frames[3]).all()
+        assert np.allclose(frames[:, :3, :3] @ frames[:, :3, :3].transpose(0, 2, 1), np.eye(3), atol=1e-13)
+
+
+def test_jacobian_and_tensor_are_derivatives(humanoid):
+    q = humanoid.retract(humanoid.neutral(), np.full(humanoid.nv, 0.2))
+    body, point, step = humanoid.bodies[-1], (0.1, 0.2, 0.3), 1e-5
+    jacobian, tensor = humanoid.jacobian(q, body, point), humanoid.tensor(q, body, point)
+    at = lambda v: humanoid.fk(humanoid.retract(q, v), body) @ (*point, 1)
+    for i in range(0, humanoid.nv, 7):
+        e = np.zeros(humanoid.nv)
+        e[i] = step
+        assert np.allclose((at(e) - at(-e))[:3] / (2 * step), jacobian[:3, i], atol=1e-9)
+        second = (at(e) - 2 * at(0 * e) + at(-e))[:3] / step**2
+        assert np.allclose(second, tensor[:, i, i], atol=1e-4)
+    assert (tensor == tensor.transpose(0, 2, 1)).all()
+
+
+def test_steps_there_and_back(humanoid):
+    v = np.random.default_rng(2).normal(size=humanoid.nv) * 0.5
+    q = humanoid.retract(humanoid.neutral(), v)
+    assert np.allclose(humanoid.difference(humanoid.neutral(), q), v, atol=1e-12)
+
+
+def test_a_file_that_was_saved_reads_back(tmp_path, humanoid):
+    clip = poise.Clip(np.array([humanoid.retract(humanoid.neutral(), np.full(humanoid.nv, x)) for x in (0, 0.1)]), 0.01, 2.0)
+    markers = poise.Markers(["LFHD", "RFHD"], np.arange(18.0).reshape(3, 2, 3), 120, metres=0.001, up="z")
+    poise.save(tmp_path / "all.json", humanoid, clip=clip, markers=markers, metres=1, up="y")
+    file = poise.read(tmp_path / "all.json")
+    assert file.format == "json" and file.metres == 1 and file.up == "y" and not file.warnings
+    assert file.model.joints == humanoid.joints
+    assert (file.clip.q == clip.q).all() and file.clip.frame_time == 0.01 and file.clip.times[0] == 2.0
+    assert file.markers.labels == ("LFHD", "RFHD") and (file.markers.positions == markers.positions).all()
+    assert file.markers.metres == 0.001 and file.markers.up == "z"
+    poise.save(tmp_path / "markers.trc", markers=markers)
+    assert np.allclose(poise.read(tmp_path / "markers.trc").markers.positions, markers.positions)
+    poise.save(tmp_path / "walk.bvh", poise.scene("humanoid-euler"))
+    assert poise.load(tmp_path / "walk.bvh").nv > 0
+    assert sorted(os.listdir(tmp_path)) == ["all.json", "markers.trc", "walk.bvh"]
+
+
+URDF = """<robot name="two">
+  <link name="base"/><link name="arm"/>
+  <joint name="turn" type="revolute"><parent link="base"/><child link="arm"/><origin xyz="0 0 1"/>
+    <axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+</robot>"""
+
+
+def test_a_robot_is_loaded_and_may_float(tmp_path):
+    (tmp_path / "two.urdf").write_text(URDF)
+    robot = poise.load(tmp_path / "two.urdf")
+    assert robot.nq == 1 and robot.coordinates == ("turn",) and robot.lower == [-1]
+    assert poise.load(tmp_path / "two.urdf", floating=True).nv == 7
+
+
+def test_refusals_say_what_and_where(tmp_path, arm):
+    (tmp_path / "bad.urdf").write_text(URDF.replace("</robot>", ""))
+    with pytest.raises(poise.Error) as refusal:
+        poise.load(tmp_path / "bad.urdf")
+    assert refusal.value.status == "format" and refusal.value.line >= 1 and "line" in str(refusal.value)
+    with pytest.raises(poise.Error, match="did you mean"):
+        arm.solve(poise.position(arm.bodies[-1] + "x", (0, 0, 0)))
+    with pytest.raises(poise.Error, match='"positon"'):
+        arm.solve("positon a 0 0 0")
+    with pytest.raises(poise.Error, match="no skeleton"):
+        poise.save(tmp_path / "m.trc", markers=poise.Markers(["a"], np.zeros((1, 1, 3)), 1, metres=1))
+        poise.load(tmp_path / "m.trc")
+    with pytest.raises(poise.Error, match="extension"):
+        poise.save(tmp_path / "model.xyz", arm)
+    with pytest.raises(FileNotFoundError):
+        poise.load(tmp_path / "nothing.urdf")
+
+
+def wrong_arrays(count):
+    good = np.zeros(count)
+    readonly = good.copy()
+    readonly.flags.writeable = False
+    return [
+        [],
+        None,
+        "text",
+        3.5,
+        object(),
+        {},
+        np.zeros(count + 1),
+        np.zeros((count, count, 2)),
+        np.full(count, np.nan),
+        np.full(count, np.inf),
+        good.astype(complex),
+        np.array(["a"] * count),
+        np.zeros(count, dtype=object),
+        np.zeros((0, count)),
+        [[1, 2], [3]],
+        np.zeros((1,) * 6),
+        readonly,
+        np.zeros(2 * count)[::2],
+        good.astype(np.float32),
+        good.astype(np.int8),
+        good.astype(">f8"),
+        bytearray(count * 8),
+        memoryview(good),
+    ]
+
+
+def test_no_argument_crashes(arm):
+    body, T = arm.bodies[-1], np.eye(4)
+    calls = [
+        lambda x: arm.solve(poise.pose(body, T), x),
+        lambda x: arm.solve(x, np.zeros(arm.nq)),
+        lambda x: arm.solve([x], np.zeros(arm.nq)),
+        lambda x: arm.solve(poise.pose(body, x)),
+        lambda x: arm.solve(poise.position(body, x)),
+        lambda x: arm.solve(poise.pose(x, T)),
+        lambda x: arm.solve(poise.posture(x)),
+        lambda x: arm.solve(poise.smoothness(x, x, weights=x)),
+        lambda x: arm.solve(poise.orientation(body, x)),
+        lambda x: arm.solve(poise.direction(body, x, axis=x)),
+        lambda x: arm.solve_batch(body, x),
+        lambda x: arm.solve_batch(body, np.tile(T, (2, 1, 1)), x),
+        lambda x: arm.solve_batch(x),
+        lambda x: arm.solve_all(poise.pose(body, T), x),
+        lambda x: arm.fk(x),
+        lambda x: arm.fk(np.zeros(arm.nq), x),
+        lambda x: arm.jacobian(x, body),
+        lambda x: arm.tensor(np.zeros(arm.nq), body, x),
+        lambda x: arm.evaluate(poise.pose(body, T), x),
+        lambda x: arm.evaluate(poise.pose(body, T), np.zeros(arm.nq), hessian=x),
+        lambda x: arm.retract(x, x),
+        lambda x: arm.difference(x, x),
+        lambda x: arm.clamp(x),
+        lambda x: arm.within_limits(x),
+        lambda x: arm.solve(poise.pose(body, T), restarts=x),
+        lambda x: arm.solve(poise.pose(body, T), method=x),
+        lambda x: arm.solve(poise.pose(body, T, weight=x, tolerance=x, loss=x)),
+        lambda x: poise.scene(x),
+    ]
+    refused = taken = 0
+    for call in calls:
+        for value in wrong_arrays(arm.nq):
+            try:
+                call(value)
+                taken += 1
+            except (TypeError, ValueError, IndexError, OverflowError, poise.Error):
+                refused += 1
+    assert refused > 300 and taken > 100
+
+
+def memory():
+    with open("/proc/self/statm") as stream:
+        return int(stream.read().split()[1]) * 4096
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_nothing_leaks(arm):
+    body, T = arm.bodies[-1], arm.fk(np.full(arm.nq, 0.3), arm.bodies[-1])
+    targets = np.tile(T, (5, 1, 1))
+    start = np.zeros(arm.nq)
+
+    def everything():
+        q, report = arm.solve(poise.pose(body, T, tolerance=(0, 0, 0)), start)
+        arm.solve([poise.position(body, (0, 0, 1)), poise.posture(start, 0.1)] * 6, start, restarts=0)[1].errors
+        arm.solve("posture neutral", start)
+        arm.solve_batch(body, targets, start)
+        arm.solve_batch([poise.position(body, (0, 0, 1))] * 3, start)
+        arm.solve_all(poise.pose(body, T), start, restarts=2)
+        arm.fk(q), arm.fk(q, body), arm.jacobian(q, body), arm.tensor(q, body), arm.evaluate(poise.posture(q), q)
+        arm.retract(q, q), arm.difference(q, q), arm.clamp(q), arm.joints, arm.lower, arm.coordinates, repr(report)
+        poise.scene("arm2d").solve(poise.position(0, (1, 1, 0)))
+        for bad in (lambda: arm.solve(poise.pose("no", T)), lambda: arm.solve("no"), lambda: poise.pose(body, "no")):
+            try:
+                bad()
+            except (ValueError, TypeError):
+                pass
+
+    for _ in range(200):
+        everything()
+    gc.collect()
+    before = memory()
+    for _ in range(2000):
+        everything()
+    gc.collect()
+    assert memory() - before < 1_000_000
+
+
+def test_references_are_counted(arm):
+    body = "".join(arm.bodies[-1])
+    q = np.zeros(arm.nq)
+    counts = sys.getrefcount(body), sys.getrefcount(q), sys.getrefcount(arm), sys.getrefcount(poise.Goal)
+    for _ in range(100):
+        arm.solve([poise.position(body, (0, 0, 1)), poise.posture(q)], q)
+        with pytest.raises(poise.Error):
+            arm.solve([poise.posture(q), poise.position("none", (0, 0, 1))], q)
+        with pytest.raises(ValueError):
+            arm.solve(poise.posture(q), q[:-1])
+    assert counts == (sys.getrefcount(body), sys.getrefcount(q), sys.getrefcount(arm), sys.getrefcount(poise.Goal))

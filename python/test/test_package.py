@@ -1,0 +1,70 @@
+"""The wheel, the page of the docs, the speed of a call."""
+
+import doctest
+import os
+import pathlib
+import subprocess
+import sys
+import time
+import zipfile
+
+import numpy as np
+import poise
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def test_every_line_of_the_page_runs():
+    failed, tried = doctest.testfile(str(ROOT / "docs/python.md"), module_relative=False)
+    assert failed == 0 and tried > 30
+
+
+@pytest.fixture
+def wheel(tmp_path):
+    extension = os.environ.get("POISE_EXTENSION", ROOT / "build/python/poise/_poise.abi3.so")
+    subprocess.run([sys.executable, ROOT / "python/build_poise.py", tmp_path, extension], check=True, stdout=subprocess.DEVNULL)
+    (path,) = tmp_path.glob("poise_ik-*-cp39-abi3-*.whl")
+    return path
+
+
+def test_the_wheel_is_small_and_works_alone(wheel, tmp_path):
+    assert wheel.stat().st_size < 1_000_000
+    place = tmp_path / "site"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(place)
+        names = archive.namelist()
+    assert any(name.endswith("dist-info/RECORD") for name in names) and "poise/py.typed" in names
+    program = "import poise; print(poise.__file__); assert poise.scene('arm7').solve('position tip 0.3 0.1 0.6')[1].reached"
+    done = subprocess.run([sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(place)!r}); {program}"],
+                          check=True, capture_output=True, text=True)
+    assert str(place) in done.stdout
+
+
+def test_every_name_is_documented_and_typed():
+    stub = (ROOT / "python/poise/__init__.pyi").read_text()
+    for name in poise.__all__:
+        assert getattr(poise, name).__doc__, name
+        assert name in stub, name
+    for name in dir(poise.Model):
+        if not name.startswith("_"):
+            assert getattr(poise.Model, name).__doc__, name
+            assert f" {name}" in stub, name
+
+
+def best(function, repeats=30, number=200):
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        for _ in range(number):
+            function()
+        times.append((time.perf_counter() - start) / number)
+    return min(times)
+
+
+def test_a_call_costs_little_beside_the_solve():
+    """At its answer a solve does next to nothing: what is left is the way through Python. Ten times what it should be."""
+    arm = poise.scene("arm7")
+    goal = poise.pose("tip", arm.fk(np.full(arm.nq, 0.4), "tip"))
+    q, _ = arm.solve(goal)
+    assert best(lambda: arm.solve(goal, q)) < 30e-6

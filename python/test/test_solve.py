@@ -1,0 +1,183 @@
+"""Goals, solves, batches."""
+
+import threading
+
+import numpy as np
+import poise
+import pytest
+
+
+def random_configurations(model, count, seed):
+    lower, upper = np.maximum(model.lower, -2), np.minimum(model.upper, 2)
+    return lower + (upper - lower) * np.random.default_rng(seed).random((count, model.nq))
+
+
+def middle(model):
+    return (np.maximum(model.lower, -3) + np.minimum(model.upper, 3)) / 2
+
+
+def test_a_pose_is_reached_within_limits(arm):
+    tip = arm.tools[0]
+    for q in random_configurations(arm, 50, 1):
+        target = arm.fk(q, tip)
+        answer, report = arm.solve(poise.pose(tip, target), middle(arm))
+        assert report and report.reached and report.outcome == "reached"
+        assert np.allclose(arm.fk(answer, tip), target, atol=2e-6)
+        assert arm.within_limits(answer)
+        assert report.errors[0].unit == "length" and report.errors[0].error < 1e-6
+
+
+def test_start_is_not_changed_and_a_cold_start_needs_none(arm):
+    start = middle(arm)
+    kept = start.copy()
+    target = arm.fk(random_configurations(arm, 1, 2)[0], arm.bodies[-1])
+    arm.solve(poise.pose(arm.bodies[-1], target), start)
+    assert (start == kept).all()
+    assert arm.solve(poise.pose(arm.bodies[-1], target))[1].reached
+
+
+def test_seven_numbers_and_a_matrix_are_the_same_pose(arm):
+    angle = 0.7
+    matrix = np.eye(4)
+    matrix[:2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+    matrix[:3, 3] = 0.3, 0.1, 0.5
+    seven = [0.3, 0.1, 0.5, 0, 0, np.sin(angle / 2), np.cos(angle / 2)]
+    body = arm.bodies[-1]
+    one, two = (arm.evaluate(poise.pose(body, pose), middle(arm)) for pose in (matrix, seven))
+    assert np.isclose(one[0], two[0], rtol=1e-13)
+    assert np.allclose(one[1], two[1], atol=1e-13)
+
+
+GOALS = [
+    lambda b: poise.position(b, (0.3, 0.1, 0.4), point=(0.1, 0, 0), loss="huber", loss_scale=0.1),
+    lambda b: poise.direction(b, (1, 2, 3), axis=(0, 1, 0), weight=2),
+    lambda b: poise.orientation(b, np.eye(3)),
+    lambda b: poise.pose(b, np.eye(4), rotation_weight=0.5, tolerance=(0, 0, 0.1)),
+    lambda b: poise.aim(b, (1, 1, 1), axis=(1, 0, 0)),
+    lambda b: poise.plane(b, (0, 0, 0.2), (0, 0, 5)),
+    lambda b: poise.line(b, (0.2, 0, 0.2), (0, 0, 1)),
+    lambda b: poise.distance(b, (0, 0, 1), 0.3),
+    lambda b: poise.relative(b, 0, np.eye(4)),
+    lambda b: poise.posture(np.full(7, 0.1), 0.5, weights=np.arange(7.0)),
+    lambda b: poise.smoothness(np.full(7, 0.1), np.zeros(7)),
+]
+
+
+@pytest.mark.parametrize("make", GOALS)
+def test_derivatives_of_every_goal_are_exact(arm, make):
+    goal = make(arm.bodies[-1])
+    q = middle(arm) + 0.2
+    cost, gradient, hessian = arm.evaluate(goal, q)
+    step = 1e-5
+    for i in range(arm.nv):
+        e = np.zeros(arm.nv)
+        e[i] = step
+        (up, g_up, _), (down, g_down, _) = (arm.evaluate(goal, arm.retract(q, sign * e), hessian=None) for sign in (1, -1))
+        assert np.isclose((up - down) / (2 * step), gradient[i], rtol=1e-6, atol=1e-8)
+        assert np.allclose((g_up - g_down) / (2 * step), hessian[i], rtol=1e-5, atol=1e-7)
+    assert cost >= 0 and goal.kind in repr(goal)
+
+
+def test_the_goal_language_is_understood(arm):
+    words = f"position {arm.bodies[-1]} 0.3 0.1 0.4; posture neutral weight 0.01"
+    cost, *_ = arm.evaluate(words, middle(arm))
+    same = [poise.position(arm.bodies[-1], (0.3, 0.1, 0.4)), poise.posture(arm.neutral(), 0.01)]
+    assert cost == arm.evaluate(same, middle(arm))[0]
+
+
+def test_a_goal_can_be_set_anew(arm):
+    goal = poise.position(arm.bodies[-1], (0.3, 0.1, 0.4))
+    first, _ = arm.solve(goal, middle(arm))
+    goal.target = (0.3, -0.1, 0.4)
+    goal.weight = 2
+    second, _ = arm.solve(goal, middle(arm))
+    assert np.allclose(arm.fk(first, arm.bodies[-1])[:3, 3], (0.3, 0.1, 0.4), atol=2e-6)
+    assert np.allclose(arm.fk(second, arm.bodies[-1])[:3, 3], (0.3, -0.1, 0.4), atol=2e-6)
+    assert goal.weight == 2
+
+
+def test_arrays_of_a_goal_are_looked_at_not_copied(arm):
+    q = np.zeros(arm.nq)
+    goal = poise.posture(q)
+    q[:] = 0.1
+    assert np.allclose(arm.solve(goal, middle(arm))[0], arm.clamp(np.full(arm.nq, 0.1)), atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", ["matrices", "numbers"])
+def test_a_batch_has_the_bits_of_single_solves(arm, shape):
+    body, start = arm.bodies[-1], middle(arm)
+    targets = arm.fk(random_configurations(arm, 300, 3), body)
+    if shape == "numbers":
+        rotations = targets[:, :3, :3]
+        w = np.sqrt(np.maximum(0, 1 + np.trace(rotations, axis1=1, axis2=2))) / 2
+        keep = w > 0.1
+        x = np.stack([(rotations[:, i, j] - rotations[:, j, i])[keep] / (4 * w[keep]) for i, j in ((2, 1), (0, 2), (1, 0))], 1)
+        targets = np.concatenate([targets[keep, :3, 3], x, w[keep, None]], axis=1)
+    answers, report = arm.solve_batch(body, targets, start)
+    assert answers.shape == (len(targets), arm.nq) and report.reached.dtype == bool
+    assert report.reached.all()
+    for i, target in enumerate(targets[:50]):
+        single, single_report = arm.solve(poise.pose(body, target), start)
+        assert (single == answers[i]).all() and single_report.iterations == report.iterations[i]
+    assert (arm.solve_batch(body, targets, start, threads=1, lanes=1)[0] == answers).all()
+
+
+def test_a_batch_of_goals_of_any_kind(arm):
+    body = arm.bodies[-1]
+    problems = [poise.position(body, (0.3, 0.1, 0.4)), [poise.aim(body, (1, 0, 1)), poise.posture(arm.neutral(), 0.01)]]
+    answers, report = arm.solve_batch(problems, middle(arm))
+    for problem, answer in zip(problems, answers):
+        assert (arm.solve(problem, middle(arm))[0] == answer).all()
+    assert len(report.cost) == 2
+    assert arm.solve_batch([], middle(arm))[0].shape == (0, arm.nq)
+
+
+def test_all_answers_of_an_arm():
+    arm = poise.scene("arm6")
+    target = arm.fk(random_configurations(arm, 1, 5)[0], arm.bodies[-1])
+    answers, report = arm.solve_all(poise.pose(arm.bodies[-1], target), most=8)
+    assert report.reached and 1 < len(answers) <= 8
+    for q in answers:
+        assert np.allclose(arm.fk(q, arm.bodies[-1]), target, atol=2e-6) and arm.within_limits(q)
+    assert len({tuple(np.round(q, 3)) for q in answers}) == len(answers)
+
+
+def test_threads_share_a_model(arm):
+    body, start = arm.bodies[-1], middle(arm)
+    targets = arm.fk(random_configurations(arm, 40, 6), body)
+    expected = [arm.solve(poise.pose(body, t), start)[0] for t in targets]
+    wrong = []
+
+    def work():
+        for t, q in zip(targets, expected):
+            for _ in range(5):
+                if not (arm.solve(poise.pose(body, t), start)[0] == q).all() or not np.allclose(arm.fk(q, body), t, atol=2e-6):
+                    wrong.append(q)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_other_threads_run_while_one_solves():
+    """The lock is released: a pure Python loop makes progress during a long batch."""
+    arm = poise.scene("arm7")
+    targets = np.tile(np.eye(4), (4000, 1, 1))
+    targets[:, 0, 3] = 50  # out of reach: the slow case
+    count, done = [0], threading.Event()
+
+    def spin():
+        while not done.is_set():
+            count[0] += 1
+
+    thread = threading.Thread(target=spin)
+    thread.start()
+    before = count[0]
+    arm.solve_batch(arm.bodies[-1], targets, threads=1)
+    during = count[0] - before
+    done.set()
+    thread.join()
+    assert during > 1000
