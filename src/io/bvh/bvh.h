@@ -45,7 +45,8 @@ typedef struct bvh {
     size_t channel_count, channel_capacity;
     bvh_site *sites;
     size_t site_count, site_capacity;
-    int *target; // by column: where it goes in q, -1: nowhere
+    int *target;   // by column: where it goes in q, -1: nowhere
+    double *shift; // by column: what is taken off its values, the offset that a position holds
 } bvh;
 
 // The hierarchy into bvh (bvh_read.c) and from there into input->file->model and bvh->target (bvh_model.c). `first`: the
@@ -70,5 +71,8 @@ poise_status pz_bvh_rows(bvh *file, const bvh_motion *motion);
 
 // A joint that only holds the offset of its child, for a child with position channels: its name ends with this.
 #define BVH_OFFSET_SUFFIX ".offset"
+
+// From this share of the offsets on (bvh_model.c), the positions of the first frame hold them without a doubt.
+#define BVH_CLEAR 0.75
 
 #endif

@@ -49,9 +49,9 @@ static bool is_open(const bvh *file, const bvh_channel *channel, bool of_root)
 //
 //   t = sum(p . o) / sum(o . o)
 //
-// is near 1 where positions hold the offset and near 0 where they do not. Only coordinates with a channel count, and what
+// is near 1 where positions hold the offset and near 0 where they do not; in between there is a warning. Only coordinates with a channel count, and what
 // moves across the offset (a walk over the floor) does not.
-static bool positions_replace(const bvh *file, const double *first, bool of_root, int *joints)
+static double share_of_offsets(const bvh *file, const double *first, bool of_root, int *joints)
 {
     double po = 0.0, oo = 0.0;
     int last = -1;
@@ -66,31 +66,32 @@ static bool positions_replace(const bvh *file, const double *first, bool of_root
             oo += o * o;
         }
     }
-    return po >= 0.5 * oo;
+    return oo > 0.0 ? po / oo : 0.0;
 }
 
 // Roots and other joints apart: some programs write absolute positions for the first and displacements for the others.
 static void settle_offsets(bvh *file, const double *first, bool of_root)
 {
     int joints;
-    bool replace = positions_replace(file, first, of_root, &joints);
+    double share = share_of_offsets(file, first, of_root, &joints);
+    bool replace = share >= 0.5, is_clear = share >= BVH_CLEAR || share <= 1 - BVH_CLEAR;
     poise_bvh_positions wanted = file->input->options->positions;
     if (joints == 0 || wanted == POISE_BVH_ADD) {
         return;
     }
-    if (wanted == POISE_BVH_DECIDE) {
+    if (wanted == POISE_BVH_DECIDE && !is_clear) {
         pz_input_warn(file->input, file->joints[0].line,
-                      "%s with both an OFFSET and positions (%d): these are taken to %s, by the first frame "
-                      "(options.positions)",
+                      "%s with both an OFFSET and positions (%d): these are taken to %s, by the first frame, which leaves "
+                      "it open (options.positions)",
                       of_root ? "roots" : "joints", joints, replace ? "replace it" : "add to it");
-        if (!replace) {
-            return;
-        }
+    }
+    if (wanted == POISE_BVH_DECIDE && !replace) {
+        return;
     }
     for (size_t c = 0; c < file->channel_count; ++c) {
         const bvh_channel *channel = &file->channels[c];
-        if (is_open(file, channel, of_root)) {
-            file->joints[channel->joint].offset[channel->axis] = 0.0;
+        if (is_open(file, channel, of_root)) { // the joint keeps its offset, as the bone that it is
+            file->shift[c] = file->joints[channel->joint].offset[channel->axis];
         }
     }
 }
@@ -352,12 +353,17 @@ static void aim_columns(building *b)
 
 poise_status pz_bvh_model(bvh *file, const double *first)
 {
-    fold_offsets(file);
-    settle_offsets(file, first, true);
-    settle_offsets(file, first, false);
     size_t most = file->joint_count + file->channel_count;
     size_t columns = file->channel_count;
     pz_pool *pool = &file->input->pool;
+    file->shift = pz_pool_take(pool, columns, sizeof *file->shift);
+    if (!file->shift) {
+        return pz_input_no_memory(file->input);
+    }
+    memset(file->shift, 0, columns * sizeof *file->shift);
+    fold_offsets(file);
+    settle_offsets(file, first, true);
+    settle_offsets(file, first, false);
     building b = {.file = file, .renamed.what = "joints whose name is taken"};
     b.name = pz_pool_take(pool, most, sizeof *b.name);
     b.body = pz_pool_take(pool, file->joint_count, sizeof *b.body);

@@ -139,6 +139,7 @@ static size_t read_cells(row_reader *r, double *row)
 {
     const bvh_channel *channels = r->file->channels;
     const int *target = r->file->target;
+    const double *shift = r->file->shift;
     size_t count = r->file->channel_count, c = 0;
     const char *end = r->scan.end;
     while (c < count) {
@@ -162,7 +163,7 @@ static size_t read_cells(row_reader *r, double *row)
         } else {
             r->scan.at = after;
             if (target[c] >= 0) {
-                row[target[c]] = value;
+                row[target[c]] = value - shift[c];
             }
         }
         ++c;

@@ -4,8 +4,10 @@
 // its parent's without a rotation) is written as it is, number by number. Every other joint gets three rotation channels in
 // the order Z X Y, and three position channels if it slides, computed from its pose in its parent's frame.
 //
-// A joint with both an offset and positions along it would be read in two ways (poise_bvh_positions): its offset is written
-// as a joint of its own above it, "<name>.offset", which reading folds away again.
+// Positions of a joint with six channels hold its offset, as most programs have it and as reading decides by the first frame
+// (poise_bvh_positions). Where that would leave it open, where a sum with the offset does not keep every bit of a number, and
+// for other joints with an offset along their positions, it is written as a joint of its own above, "<name>.offset", which
+// reading folds away again.
 #include "io/bvh/bvh.h"
 
 #include "io/bone_tips.h"
@@ -24,7 +26,9 @@ typedef struct column {
 typedef struct plan {
     column column[6];
     int columns;
-    bool is_computed, has_holder;
+    bool is_computed;
+    bool has_offset; // along one of its positions,
+    bool has_holder; // which is a joint of its own; otherwise positions hold it
     double offset[3];
     double angle[3]; // the last computed, so that the next goes on from it without a jump
 } plan;
@@ -144,7 +148,66 @@ static void plan_joint(writing *w, int index, int *computed)
         *computed += 1;
     }
     for (int c = 0; c < p->columns; ++c) {
-        p->has_holder = p->has_holder || (p->column[c].kind == BVH_POSITION && p->offset[p->column[c].axis] != 0);
+        p->has_offset = p->has_offset || (p->column[c].kind == BVH_POSITION && p->offset[p->column[c].axis] != 0);
+    }
+}
+
+// The number p that reading makes q = p - offset of, bit for bit: o + q or one of its neighbours. False: none does.
+static bool with_offset(double q, double offset, double *p)
+{
+    *p = q;
+    if (offset == 0) {
+        return true;
+    }
+    double sum = offset + q, near[] = {sum, nextafter(sum, INFINITY), nextafter(sum, -INFINITY)};
+    for (int i = 0; i < 3; ++i) {
+        double back = near[i] - offset;
+        *p = near[i];
+        if (memcmp(&back, &q, sizeof q) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Do all positions of a joint survive a sum with its offset?
+static bool survives_sum(const writing *w, const plan *p)
+{
+    const poise_clip *clip = w->file->clip;
+    double sum;
+    for (int c = 0; c < p->columns; ++c) {
+        const column *k = &p->column[c];
+        for (int f = 0; clip && k->kind == BVH_POSITION && k->q >= 0 && f < clip->frames; ++f) {
+            if (!with_offset(clip->q[(size_t)f * (size_t)clip->nq + (size_t)k->q], p->offset[k->axis], &sum)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+// Which offsets become joints of their own, roots and other joints apart, as reading decides: t of bvh_model.c over the
+// joints whose positions would hold the offset.
+static void choose_holders(writing *w, bool of_root)
+{
+    const double *first = w->file->clip && w->file->clip->frames > 0 ? w->file->clip->q : NULL;
+    double po = 0, oo = 0;
+    for (int pass = 0; pass < 2; ++pass) {
+        for (int j = 0; j < poise_model_info(w->model).joints; ++j) {
+            plan *p = &w->plans[j];
+            if (!p->has_offset || of_root != (poise_model_joint_info(w->model, j).parent < 0)) {
+                continue;
+            }
+            if (pass == 1) {
+                p->has_holder = p->has_holder || po < BVH_CLEAR * oo;
+                continue;
+            }
+            p->has_holder = p->columns < 6 || !survives_sum(w, p);
+            for (int i = 0; i < 3 && !p->has_holder; ++i) { // three positions come first
+                po += p->offset[i] * (p->offset[i] + (first ? first[p->column[i].q] : 0));
+                oo += p->offset[i] * p->offset[i];
+            }
+        }
     }
 }
 
@@ -165,6 +228,8 @@ static poise_status plan_all(writing *w)
             return pz_error_set(w->output->error, POISE_ERROR_MEMORY, "out of memory");
         }
     }
+    choose_holders(w, true);
+    choose_holders(w, false);
     return POISE_OK;
 }
 
@@ -342,6 +407,16 @@ static void compute(writing *w, int joint, double position[3], double angle[3])
     }
 }
 
+// The number of a position channel; `computed` is the joint's place in its parent's frame.
+static double position_of(const plan *p, const column *k, const double *q, const double computed[3])
+{
+    double value = computed[k->axis];
+    if (k->q >= 0) {
+        with_offset(q[k->q], p->has_holder ? 0 : p->offset[k->axis], &value);
+    }
+    return value;
+}
+
 static void put_row(writing *w, const double *q)
 {
     int joints = poise_model_info(w->model).joints;
@@ -358,7 +433,7 @@ static void put_row(writing *w, const double *q)
             pz_put(w->output, space);
             space = " ";
             if (k->kind == BVH_POSITION) {
-                pz_put_number(w->output, k->q >= 0 ? q[k->q] : position[k->axis]);
+                pz_put_number(w->output, position_of(p, k, q, position));
             } else {
                 pz_put_degrees(w->output, k->q >= 0 ? q[k->q] : angle[turns++]);
             }
