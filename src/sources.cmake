@@ -152,6 +152,7 @@ set(poise_io_sources
     src/io/input.c
     src/io/output.c
     src/io/detect.c
+    src/io/foreign.c
     src/io/edit_euler.c
     src/io/edit_file.c
     src/io/formats.c

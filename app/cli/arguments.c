@@ -5,6 +5,7 @@
 #include "load.h"
 #include "memory.h"
 #include "terminal.h"
+#include "whole_files.h"
 
 #include <limits.h>
 #include <math.h>
@@ -76,6 +77,11 @@ static bool check_value(const app_command *command, const app_option *option, gi
 {
     if (option->kind == OPTION_CHOICE && !is_choice(option->choices, g->text)) {
         complain("%s: --%s \"%s\" is not one of: %s", command->name, option->name, g->text, option->choices);
+        return false;
+    }
+    if (option->kind == OPTION_UNIT && !parse_unit(g->text, &g->number)) {
+        complain("%s: --%s \"%s\" is neither a unit (m cm mm in ft) nor a number of metres above 0", command->name,
+                 option->name, g->text);
         return false;
     }
     if (option->kind != OPTION_NUMBER && option->kind != OPTION_COUNT) {
@@ -212,6 +218,48 @@ static bool check_count(const arguments *args)
     return true;
 }
 
+// Is it one of the extensions, which are words separated by spaces?
+static bool has_extension(const char *name, const char *extensions)
+{
+    const char *dot = strrchr(path_base(name), '.');
+    char lower[16] = "";
+    for (size_t i = 0; dot && dot[i] && i + 1 < sizeof lower; ++i) {
+        lower[i] = (char)(dot[i] >= 'A' && dot[i] <= 'Z' ? dot[i] - 'A' + 'a' : dot[i]);
+    }
+    return is_choice(extensions, lower);
+}
+
+bool arguments_check_output(const arguments *args, const char *name, const char *extensions)
+{
+    if (strcmp(name, "-") == 0) {
+        return true;
+    }
+    if (extensions && !has_extension(name, extensions)) {
+        complain("%s: the extension names no format that can be written; one of %s", name, extensions);
+        return false;
+    }
+    for (int i = 0; i < args->argument_count + args->given_count; ++i) {
+        const given *g = i < args->argument_count ? NULL : &args->given[i - args->argument_count];
+        const char *other = g ? g->text : args->argument[i];
+        if (other != name && (!g || g->option->kind == OPTION_FILE) && files_are_same(name, other)) {
+            complain("%s: is read, too, and would be lost; write to another file", name);
+            return false;
+        }
+    }
+    return file_can_be_written(name);
+}
+
+static bool check_outputs(const arguments *args)
+{
+    for (int i = 0; i < args->given_count; ++i) {
+        const given *g = &args->given[i];
+        if (g->option->kind == OPTION_OUTPUT && !arguments_check_output(args, g->text, g->option->choices)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 arguments *arguments_parse(const app_command *command, int count, char **words)
 {
     arguments *args = needed(calloc(1, sizeof *args));
@@ -219,7 +267,7 @@ arguments *arguments_parse(const app_command *command, int count, char **words)
     *args = (arguments){.command = command, .words = words, .word_count = count};
     args->argument = needed(calloc(room, sizeof *args->argument));
     args->given = needed(calloc(room, sizeof *args->given));
-    if (!read_words(args, count, words) || !check_count(args)) {
+    if (!read_words(args, count, words) || !check_count(args) || !check_outputs(args)) {
         arguments_destroy(args);
         return NULL;
     }
@@ -262,7 +310,8 @@ const char *arguments_at(const arguments *args, int index)
 static const given *look_up(const arguments *args, const char *name, bool is_number)
 {
     const app_option *option = find(args->command, name, strlen(name), 0);
-    if (!option || (is_number && option->kind != OPTION_NUMBER && option->kind != OPTION_COUNT)) {
+    if (!option ||
+        (is_number && option->kind != OPTION_NUMBER && option->kind != OPTION_COUNT && option->kind != OPTION_UNIT)) {
         complain("the table of \"%s\" has no such option --%s", args->command->name, name);
         abort();
     }

@@ -12,8 +12,10 @@
 typedef enum app_option_kind {
     OPTION_FLAG = 0,
     OPTION_TEXT,
-    OPTION_FILE,   // text that completion knows to be a file; "-" is a standard stream
+    OPTION_FILE,   // a file to read, by which completion knows it; "-" is a standard stream
+    OPTION_OUTPUT, // a file to write; checked before the work: its folder, its extension, that it is no file to read
     OPTION_NUMBER, // a finite number within [lowest, highest]
+    OPTION_UNIT,   // metres, as a number or by a unit's name
     OPTION_COUNT,  // a whole one
     OPTION_CHOICE  // one of the words in `choices`
 } app_option_kind;
@@ -24,7 +26,7 @@ typedef struct app_option {
     app_option_kind kind;
     const char *value;      // what help calls the value: "FILE"; NULL for flags
     const char *help;       // one sentence without a full stop, with the default where there is one
-    const char *choices;    // words separated by spaces
+    const char *choices;    // words separated by spaces; of an output, its extensions
     double lowest, highest; // of numbers and counts; both 0: any
     bool repeats;           // may be given more than once
 } app_option;
@@ -48,6 +50,10 @@ char *const *arguments_words(const arguments *args, int *count);
 // The arguments that are no options. NULL beyond the last.
 int arguments_count(const arguments *args);
 const char *arguments_at(const arguments *args, int index);
+
+// Can this file be written: an output among the arguments? False after one line on standard error. For options of the kind
+// OUTPUT this was done when they were parsed.
+bool arguments_check_output(const arguments *args, const char *name, const char *extensions);
 
 // Options by name. Asking for one that the command's table does not have, or as another kind, is a mistake of the program
 // and stops it. The last value counts where one is given more than once.

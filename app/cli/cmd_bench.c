@@ -14,10 +14,10 @@ static const app_option options[] = {
     {"data", 0, OPTION_FILE, "FOLDER", .help = "recordings for hdm05 and fits"},
     {"robots", 0, OPTION_FILE, "FOLDER", .help = "robots for kinematics, arms, arm-batches and gpu-arms"},
     {"markdown", .help = "print Markdown instead of tables"},
-    {"save", 0, OPTION_FILE, "FILE", .help = "write the JSON there, whatever is printed"},
+    {"save", 0, OPTION_OUTPUT, "FILE", .help = "write the JSON there, whatever is printed"},
     {"draw", 0, OPTION_FILE, "FILE",
      .help = "run nothing: throughput against batch size from JSON of gpu-arms, as SVG to -o"},
-    {"output", 'o', OPTION_FILE, "FILE", .help = "where --draw writes"},
+    {"output", 'o', OPTION_OUTPUT, "FILE", .help = "where --draw writes"},
     {0},
 };
 

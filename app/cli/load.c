@@ -78,8 +78,6 @@ static poise_file *read_bytes(const char *name, const file_bytes *bytes, const l
     poise_format format = poise_format_detect(bytes->bytes, bytes->size, name);
     if (!how.model && (format == POISE_FORMAT_AMC || format == POISE_FORMAT_MOT)) {
         complain("%s: moves a skeleton that it does not hold; give it with --model FILE", name);
-    } else if (format == POISE_FORMAT_UNKNOWN) {
-        complain("%s: neither its content nor its name says which format it is; \"poise help formats\" lists them", name);
     } else if (poise_read(bytes->bytes, bytes->size, &how, NULL, &file, &error) != POISE_OK) {
         print_error(name, &error);
         file = NULL;
@@ -230,9 +228,7 @@ poise_format format_by_name(const char *name)
 {
     poise_format format = poise_format_detect(NULL, 0, name);
     if (format == POISE_FORMAT_UNKNOWN) {
-        complain("%s: the extension names no format that can be written; one of .bvh .asf .amc .c3d .trc .mot .gltf .glb "
-                 ".csv .json",
-                 name);
+        complain("%s: the extension names no format that can be written; one of " WRITTEN_FILES, name);
     }
     return format;
 }

@@ -44,6 +44,9 @@ bool load_motion(const char *name, const char *model_name, poise_file **motion, 
 // that brings it over. NULL after one line on standard error.
 poise_file *load_motion_for(const char *name, const poise_file *model, const char *model_name);
 
+// Extensions of files that save_file writes.
+#define WRITTEN_FILES ".bvh .asf .amc .c3d .trc .mot .sto .gltf .glb .csv .json"
+
 // The format that a file of this name is written in. UNKNOWN, with one line on standard error, when its extension says
 // nothing that can be written.
 poise_format format_by_name(const char *name);

@@ -16,6 +16,21 @@ bool parse_number(const char *text, double *number)
     return true;
 }
 
+bool parse_unit(const char *text, double *metres)
+{
+    static const struct {
+        const char *name;
+        double metres;
+    } units[] = {{"m", 1}, {"cm", 0.01}, {"mm", 0.001}, {"in", 0.0254}, {"ft", 0.3048}};
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; ++i) {
+        if (strcmp(text, units[i].name) == 0) {
+            *metres = units[i].metres;
+            return true;
+        }
+    }
+    return parse_number(text, metres) && *metres >= 1e-9 && *metres <= 1e9;
+}
+
 int parse_numbers(const char *text, double *numbers, int capacity)
 {
     int count = 0;

@@ -103,6 +103,7 @@ void files_clean_up_on_signals(void)
         sigemptyset(&action.sa_mask);
         sigaction(numbers[i], &action, NULL);
     }
+    signal(SIGXFSZ, SIG_IGN); // a file beyond the limit fails as one on a full disk does
 }
 
 static bool write_all(int descriptor, const char *bytes, size_t size)
@@ -160,20 +161,73 @@ static int make_temporary(void)
     return descriptor;
 }
 
-bool file_write(const char *name, const void *bytes, size_t size)
+// The file that a name stands for: where links lead, whether it is there or not. False, with errno set: too long, or in a
+// circle.
+static bool follow_links(const char *name, char target[PATH_MAX])
+{
+    enum { MOST_LINKS = 40 };
+    char link[PATH_MAX];
+    bool fits = snprintf(target, PATH_MAX, "%s", name) < PATH_MAX;
+    for (int i = 0; fits && i < MOST_LINKS; ++i) {
+        ssize_t length = readlink(target, link, sizeof link - 1);
+        if (length < 0) {
+            return true; // no link
+        }
+        link[length] = '\0';
+        char from[PATH_MAX];
+        memcpy(from, target, sizeof from);
+        int folder = link[0] == '/' ? 0 : (int)(path_base(from) - from);
+        fits = snprintf(target, PATH_MAX, "%.*s%s", folder, from, link) < PATH_MAX;
+    }
+    errno = fits ? ELOOP : ENAMETOOLONG;
+    return false;
+}
+
+bool files_are_same(const char *a, const char *b)
+{
+    struct stat first, second;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev && first.st_ino == second.st_ino &&
+           S_ISREG(first.st_mode);
+}
+
+bool file_can_be_written(const char *name)
 {
     struct stat status;
+    char target[PATH_MAX], folder[PATH_MAX];
+    if (strcmp(name, "-") == 0) {
+        return true;
+    }
     bool exists = stat(name, &status) == 0;
     if (exists && S_ISDIR(status.st_mode)) {
         complain("%s: is a folder; give the name of a file", name);
         return false;
     }
-    if (strcmp(name, "-") == 0 || (exists && !S_ISREG(status.st_mode))) {
+    if (exists && !S_ISREG(status.st_mode)) {
+        return access(name, W_OK) == 0 || fail(name, "cannot be written");
+    }
+    if (!follow_links(name, target)) {
+        return fail(name, "cannot be written");
+    }
+    int length = (int)(path_base(target) - target);
+    snprintf(folder, sizeof folder, "%.*s", length > 0 ? length : 1, length > 0 ? target : ".");
+    if (stat(folder, &status) != 0) {
+        complain("%s: there is no folder %s; make it first", name, folder);
+        return false;
+    }
+    return access(folder, W_OK | X_OK) == 0 || fail(name, "cannot be written");
+}
+
+bool file_write(const char *name, const void *bytes, size_t size)
+{
+    struct stat status;
+    if (!file_can_be_written(name)) {
+        return false;
+    }
+    if (strcmp(name, "-") == 0 || (stat(name, &status) == 0 && !S_ISREG(status.st_mode))) {
         return write_in_place(name, bytes, size);
     }
-    char target[PATH_MAX]; // a link stays, what it points to is replaced
-    if (!realpath(name, target) && snprintf(target, sizeof target, "%s", name) >= (int)sizeof target) {
-        errno = ENAMETOOLONG;
+    char target[PATH_MAX];
+    if (!follow_links(name, target)) {
         return fail(name, "cannot be written");
     }
     if (snprintf(temporary, sizeof temporary, "%s.XXXXXX", target) >= (int)sizeof temporary) {

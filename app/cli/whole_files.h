@@ -18,8 +18,15 @@ bool file_read(const char *name, file_bytes *file);
 void file_release(file_bytes *file);
 
 // Write under a temporary name beside the file, then rename: readers see the old file or the new one, whole. A name that is
-// no regular file (a pipe, a device) is written to as it is. An interrupt removes the temporary file.
+// no regular file (a pipe, a device) is written to as it is; a link stays, and what it points to is written. An interrupt
+// removes the temporary file.
 bool file_write(const char *name, const void *bytes, size_t size);
+
+// Would file_write work, as far as can be seen without writing? False after one line.
+bool file_can_be_written(const char *name);
+
+// Are both names of one file that is there?
+bool files_are_same(const char *a, const char *b);
 
 // Make a folder and those above it, as far as they are missing.
 bool folder_make(const char *name);

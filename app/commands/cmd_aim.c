@@ -172,10 +172,11 @@ static const app_option options[] = {
     AIM_OPTION_AXIS,
     AIM_OPTION_HOLD,
     {"compare", .help = "all methods side by side, on the same targets"},
-    {"output", 'o', OPTION_FILE, "FILE", .help = "write the answers as a motion, by extension: .json .bvh .glb ..."},
+    {"output", 'o', OPTION_OUTPUT, "FILE", .choices = WRITTEN_FILES,
+     .help = "write the answers as a motion, by extension: .json .bvh .glb ..."},
     {"rate", 0, OPTION_NUMBER, "HZ", .lowest = 1e-3, .highest = 1e6,
      .help = "steps of the path for each second of that motion (30)"},
-    {"picture", 0, OPTION_FILE, "FILE.svg", .help = "draw the posture and the answer"},
+    {"picture", 0, OPTION_OUTPUT, "FILE.svg", .choices = ".svg", .help = "draw the posture and the answer"},
     {0},
 };
 

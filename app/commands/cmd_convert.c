@@ -22,18 +22,9 @@ typedef struct job {
 
 // ---- Changes -------------------------------------------------------------------------------------------------------------
 
-static double unit_of(const char *name)
-{
-    return !name                     ? 0
-           : strcmp(name, "mm") == 0 ? 0.001
-           : strcmp(name, "cm") == 0 ? 0.01
-           : strcmp(name, "in") == 0 ? 0.0254
-                                     : 1;
-}
-
 static poise_up up_of(const char *name)
 {
-    return !name ? POISE_UP_UNKNOWN : name[0] == 'y' ? POISE_UP_Y : POISE_UP_Z;
+    return !name ? POISE_UP_UNKNOWN : name[0] == 'x' ? POISE_UP_X : name[0] == 'y' ? POISE_UP_Y : POISE_UP_Z;
 }
 
 // An AMC or MOT and its skeleton become one.
@@ -55,8 +46,8 @@ static bool change(job *j, const arguments *args)
                  : last < first            ? last - first
                                            : last - first + 1, // below 0 is refused
         .rate = option_given(args, "rate") ? option_number(args, "rate", 0) : 0,
-        .assumed = {unit_of(option_text(args, "from-unit", NULL)), up_of(option_text(args, "from-up", NULL))},
-        .scale = {unit_of(option_text(args, "unit", NULL)), up_of(option_text(args, "up", NULL))},
+        .assumed = {option_number(args, "from-unit", 0), up_of(option_text(args, "from-up", NULL))},
+        .scale = {option_number(args, "unit", 0), up_of(option_text(args, "up", NULL))},
         .euler = j->format == POISE_FORMAT_ASF || j->format == POISE_FORMAT_AMC,
     };
     poise_error error;
@@ -192,6 +183,9 @@ static app_exit run(const arguments *args)
         complain("convert: standard output takes the file or --json, not both");
         return APP_BAD;
     }
+    if (!arguments_check_output(args, j.output, NULL)) {
+        return APP_BAD;
+    }
     load_options how = {.floating = option_given(args, "floating"), .animation = option_count(args, "animation", 0)};
     if (!load_any(j.input, option_text(args, "model", NULL), &how, &j.file, &j.skeleton)) {
         return APP_BAD;
@@ -222,11 +216,10 @@ static const app_option options[] = {
     {"to", 0, OPTION_COUNT, "K", .highest = INT_MAX, .help = "the last frame to keep"},
     {"rate", 0, OPTION_NUMBER, "HZ", .lowest = 1e-3, .highest = 1e6,
      .help = "frames per second; joints turn the shortest way in between"},
-    {"unit", 0, OPTION_CHOICE, "UNIT", .choices = "m cm mm in", .help = "the unit of lengths in OUT"},
-    {"from-unit", 0, OPTION_CHOICE, "UNIT", .choices = "m cm mm in",
-     .help = "the unit of IN where that does not say it, such as BVH"},
-    {"up", 0, OPTION_CHOICE, "AXIS", .choices = "y z", .help = "the axis that points up in OUT"},
-    {"from-up", 0, OPTION_CHOICE, "AXIS", .choices = "y z", .help = "the one of IN where that does not say it"},
+    {"unit", 0, OPTION_UNIT, "UNIT", .help = "the unit of lengths in OUT: m cm mm in ft, or a number of metres"},
+    {"from-unit", 0, OPTION_UNIT, "UNIT", .help = "the unit of IN where that does not say it, such as BVH"},
+    {"up", 0, OPTION_CHOICE, "AXIS", .choices = "x y z", .help = "the axis that points up in OUT"},
+    {"from-up", 0, OPTION_CHOICE, "AXIS", .choices = "x y z", .help = "the one of IN where that does not say it"},
     {"animation", 0, OPTION_COUNT, "N", .highest = INT_MAX, .help = "glTF: which animation; 0 is the first"},
     {"floating", .help = "URDF, MJCF: let the root move freely instead of fixing it to the world"},
     {0},

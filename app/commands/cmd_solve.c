@@ -291,9 +291,9 @@ static const app_option options[] = {
     {"all", 0, OPTION_COUNT, "N", .lowest = 1, .highest = MOST_ANSWERS,
      .help = "up to N different answers to one pose of an arm"},
     {"trace", .help = "print what each iteration did"},
-    {"output", 'o', OPTION_FILE, "FILE",
+    {"output", 'o', OPTION_OUTPUT, "FILE", .choices = WRITTEN_FILES,
      .help = "write the answer: as posture \"solution\" (.json) or a motion of one frame (.bvh, .mot, ...)"},
-    {"picture", 0, OPTION_FILE, "FILE", .help = "draw start, answer and goals (.svg)"},
+    {"picture", 0, OPTION_OUTPUT, "FILE", .choices = ".svg", .help = "draw start, answer and goals (.svg)"},
     {"floating", .help = "URDF, MJCF: let the root move freely instead of fixing it to the world"},
     {0},
 };

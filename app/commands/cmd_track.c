@@ -142,10 +142,20 @@ static app_exit exit_of(const job *j, const track_result *r)
     return r->verdict.level > j->accept ? APP_MISSED : APP_DONE;
 }
 
+// A line of a list is checked as the command line is.
+static bool check_output(const job *j)
+{
+    bool is_input = j->out && (files_are_same(j->out, j->request.model) || files_are_same(j->out, j->request.source));
+    if (is_input) {
+        complain("%s: is read, too, and would be lost; write to another file", j->out);
+    }
+    return !is_input && (!j->out || file_can_be_written(j->out));
+}
+
 // Fill r. False after one line on standard error.
 static bool do_job(const job *j, track_result *r, const arguments *args)
 {
-    bool works = track_load(&j->request, r);
+    bool works = check_output(j) && track_load(&j->request, r);
     if (works && r->scale.metres > 0) { // the option is in metres, whatever the skeleton's unit
         job scaled = *j;
         scaled.request.track.outlier /= r->scale.metres;
@@ -319,6 +329,10 @@ static bool check_use(const arguments *args)
         complain("track: with --jobs-from the list names MODEL, MARKERS and OUT; leave them out of the command line");
         return false;
     }
+    const char *report = option_text(args, "report", NULL); // of a list, a folder
+    if (report && !list && !arguments_check_output(args, report, NULL)) {
+        return false;
+    }
     if (option_given(args, "output") && strcmp(option_text(args, "output", ""), "-") == 0 && arguments_json(args)) {
         complain("track: -o - and --json both want standard output; give -o a file");
         return false;
@@ -360,10 +374,12 @@ static app_exit run(const arguments *args)
 }
 
 static const app_option options[] = {
-    {"output", 'o', OPTION_FILE, "OUT", .help = "write the motion: .bvh .amc .mot .glb .gltf .json"},
+    {"output", 'o', OPTION_OUTPUT, "OUT", .choices = WRITTEN_FILES,
+     .help = "write the motion: .bvh .amc .mot .glb .gltf .json"},
     {"report", 0, OPTION_FILE, "R.html", .help = "write a page with errors over time, per marker, and playback"},
-    {"save-model", 0, OPTION_FILE, "FILE", .help = "write the skeleton as fitted, with its marker places (.json)"},
-    {"deviations", 0, OPTION_FILE, "FILE.csv",
+    {"save-model", 0, OPTION_OUTPUT, "FILE", .choices = WRITTEN_FILES,
+     .help = "write the skeleton as fitted, with its marker places (.json)"},
+    {"deviations", 0, OPTION_OUTPUT, "FILE.csv",
      .help = "write the standard deviation of every joint angle by frame, in degrees"},
     {"accept", 0, OPTION_CHOICE, "VERDICT", .choices = "good doubtful failed",
      .help = "the worst verdict that exits with 0 (good)"},
@@ -380,7 +396,7 @@ static const app_option options[] = {
      .help = "weights of markers and coordinates, and times, of OpenSim's InverseKinematicsTool; no marker is let go"},
     {"sensors", 0, OPTION_FILE, "PLACER.xml",
      .help = "follow orientations (STO of quaternions) of sensors that OpenSense's IMUPlacer places on MODEL"},
-    {"errors", 0, OPTION_FILE, "E.sto",
+    {"errors", 0, OPTION_OUTPUT, "E.sto",
      .help = "write total squared, rms and largest marker error by frame, as OpenSim does"},
     {"labels", 0, OPTION_FILE, "FILE", .help = "a table of marker names and places beside the built-in one (help markers)"},
     {"first", 0, OPTION_COUNT, "K", .lowest = 0, .highest = INT_MAX, .help = "first frame, counted from 0 (0)"},
@@ -401,9 +417,9 @@ static const app_option options[] = {
     {"pair", 0, OPTION_TEXT, "SOURCE=TARGET", .repeats = true,
      .help = "bodies that belong together though their names differ"},
     {"keep-size", .help = "do not scale a motion to the size of the skeleton that follows it"},
-    {"unit", 0, OPTION_NUMBER, "M", .lowest = 1e-9, .highest = 1e9, .help = "metres in a unit of the skeleton's lengths"},
+    {"unit", 0, OPTION_UNIT, "UNIT", .help = "of the skeleton's lengths: m cm mm in ft, or a number of metres"},
     {"up", 0, OPTION_CHOICE, "AXIS", .choices = "x y z", .help = "the skeleton's upward axis"},
-    {"source-unit", 0, OPTION_NUMBER, "M", .lowest = 1e-9, .highest = 1e9, .help = "the same of the recording"},
+    {"source-unit", 0, OPTION_UNIT, "UNIT", .help = "the same of the recording"},
     {"source-up", 0, OPTION_CHOICE, "AXIS", .choices = "x y z", .help = "the same of the recording"},
     {"floating", .help = "URDF, MJCF: let the root move freely"},
     {"jobs-from", 0, OPTION_FILE, "LIST", .help = "a file with a job MODEL MARKERS OUT on each line"},

@@ -88,7 +88,8 @@ static void put_zsh_options(FILE *stream, const app_option *options)
         if (options->kind == OPTION_CHOICE) {
             fprintf(stream, ":%s:(%s)", options->value, options->choices);
         } else if (options->kind != OPTION_FLAG) {
-            fprintf(stream, ":%s:%s", options->value, options->kind == OPTION_FILE ? "_files" : "");
+            fprintf(stream, ":%s:%s", options->value,
+                    options->kind == OPTION_FILE || options->kind == OPTION_OUTPUT ? "_files" : "");
         }
         fputs("' \\\n", stream);
     }

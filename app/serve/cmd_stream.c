@@ -262,7 +262,7 @@ static const app_option options[] = {
     {"reply", .help = "send lines out to the sender of the last datagram, too"},
     {"realtime", .help = "run by the clock; this is what it does anyway"},
     {"replay", .help = "run by the times in the lines, as fast as possible"},
-    {"record", 0, OPTION_FILE, "FILE", .help = "write what came in, and when, for --replay"},
+    {"record", 0, OPTION_OUTPUT, "FILE", .help = "write what came in, and when, for --replay"},
     {"duration", 'd', OPTION_NUMBER, "S", .lowest = 0, .highest = 1e9, .help = "end after so many seconds"},
     {"settle", 0, OPTION_NUMBER, "S", .lowest = 0, .highest = 1e9,
      .help = "after the last line wait so long for the motion to come to rest (10)"},

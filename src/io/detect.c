@@ -204,5 +204,6 @@ static poise_format detect_name(const char *name)
 poise_format poise_format_detect(const void *bytes, size_t size, const char *name)
 {
     poise_format format = bytes && size > 0 ? detect_content(bytes, size) : POISE_FORMAT_UNKNOWN;
-    return format != POISE_FORMAT_UNKNOWN ? format : detect_name(name);
+    bool is_open = format == POISE_FORMAT_UNKNOWN && !(bytes && pz_is_foreign(bytes, size, NULL));
+    return is_open ? detect_name(name) : format;
 }

@@ -136,8 +136,7 @@ poise_status poise_read(const void *bytes, size_t size, const poise_read_options
     }
     const pz_format_row *row = pz_format_row_of(format);
     if (!row || !row->read) {
-        return pz_error_set(error, POISE_ERROR_FORMAT, "%s: not a format that can be read; say which with options.format",
-                            given.name ? given.name : "input");
+        return pz_refuse_unknown(bytes, size, given.name, error);
     }
     poise_file filling = {.format = format};
     pz_input input = {.bytes = bytes ? bytes : (const void *)"",

@@ -159,6 +159,12 @@ typedef struct pz_format_row {
 
 const pz_format_row *pz_format_row_of(poise_format format); // NULL outside the enumeration
 
+// Is it of a format that is known by name and not read (foreign.c)?
+bool pz_is_foreign(const void *bytes, size_t size, const char *name);
+
+// Why these bytes, of no format that is read, are refused, with the way out. Never POISE_OK.
+poise_status pz_refuse_unknown(const void *bytes, size_t size, const char *name, poise_error *error);
+
 poise_status pz_read_urdf(pz_input *input); // urdf.c
 poise_status pz_read_mjcf(pz_input *input); // mjcf.c
 poise_status pz_read_bvh(pz_input *input);  // bvh_read.c

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -104,6 +105,44 @@ def check_unreadable(folder):
         check("a file without rights is told", is_told(run("info", path), "closed.bvh", "Permission denied"))
 
 
+def check_outputs(folder):
+    """A link stays, what it points to is written; a limit on file sizes fails as a full disk does and leaves nothing."""
+    place = os.path.join(folder, "outputs")
+    os.makedirs(os.path.join(place, "inner"))
+    for name, target in (("there", "inner/old.json"), ("new", "inner/new.json"), ("again", "new.json")):
+        os.symlink(target, os.path.join(place, name + ".json"))
+    with open(os.path.join(place, "inner", "old.json"), "w", encoding="utf-8") as file:
+        file.write("old")
+    for name in ("there", "again"):
+        check("a link is written through", run("convert", "scene:arm7", name + ".json", folder=place).returncode == 0)
+    check("links stay", all(os.path.islink(os.path.join(place, name + ".json")) for name in ("there", "new", "again")))
+    sizes = [os.path.getsize(os.path.join(place, "inner", name)) for name in ("old.json", "new.json")]
+    check("what they point to is written", sizes[0] == sizes[1] > 100)
+    limited = run("convert", "scene:humanoid/walk", "large.json", folder=place,
+                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10000, 10000)))
+    check("a limit on file sizes is told", is_told(limited, "large.json", "File too large"))
+    left = sorted(os.listdir(place))
+    check(f"and leaves nothing: {left}", left == ["again.json", "inner", "new.json", "there.json"])
+
+
+def check_before_the_work(folder):
+    """Outputs are checked before the work: nothing is written, not even what could be."""
+    place = os.path.join(folder, "before")
+    os.mkdir(place)
+    run("convert", "scene:humanoid/walk", "walk.json", folder=place)
+    before = sorted(os.listdir(place))
+    track = ["track", "scene:humanoid", "scene:humanoid/walk/noisy"]
+    for words in (track + ["-o", "ok.json", "--report", "no/r.html"], track + ["-o", "ok.json", "--save-model", "no/m.json"],
+                  track + ["-o", "ok.json", "--deviations", "no/d.csv"], track + ["--report", "r.html", "-o", "ok.xyz"],
+                  ["track", "scene:humanoid", "walk.json", "-o", "walk.json"], ["convert", "walk.json", "walk.json"],
+                  ["track", "scene:humanoid", "walk.json", "--save-model", "m.xyz", "-o", "ok.json"],
+                  ["solve", "scene:arm6", "-g", "position tip 0.5 0.2 0.6", "-o", "ok.json", "--picture", "no/p.svg"],
+                  ["aim", "scene:lamp", "--direction", "0,0,1", "-o", "ok.json", "--picture", "p.png"],
+                  ["warp", "scene:humanoid", "walk.json", "--aim", "0,0,1", "-o", "no/w.json"]):
+        done = run(*words, folder=place)
+        check(f"refused before the work: {words[-4:]}", is_told(done) and sorted(os.listdir(place)) == before)
+
+
 def check_vanishing(folder):
     """Of a list, takes that are gone when their turn comes fail and are named; the others are done."""
     place = os.path.join(folder, "vanishing")
@@ -203,6 +242,8 @@ def main():
         check_full_disk(folder)
         check_full_disk_of_results(folder)
         check_unreadable(folder)
+        check_outputs(folder)
+        check_before_the_work(folder)
         check_shrinking(folder)
         check_vanishing(folder)
         check_resumed_runs(folder)

@@ -45,6 +45,42 @@ TEST(content_says_the_format)
     }
 }
 
+TEST(files_of_other_formats_are_refused_by_name_with_the_way_out)
+{
+    static const struct {
+        const char *text, *name, *what, *way;
+    } cases[] = {
+        {"Kaydara FBX Binary  ", NULL, "FBX", "glTF"},
+        {"; FBX 7.4.0 project file\n", "x.fbx", "FBX", "Blender"},
+        {"1 2 3", "walk.FBX", "FBX", "BVH"},
+        {"#usda 1.0\n(", "a.usda", "USD", "glTF"},
+        {"PXR-USDC", NULL, "USD", "glTF"},
+        {"BLENDER-v300", "a.blend", "Blender", "glTF"},
+        {"<?xml version='1.0'?>\n<!-- x -->\n<COLLADA xmlns=''>", "a.xml", "COLLADA", "glTF"},
+        {"\x01\x02", "walk.trb", "TRB", "TRC"},
+        {"<?xml version='1.0'?><KinematicModel>", "a.vsk", "Vicon skeleton", "C3D"},
+        {"binary", "take.mcp", "Vicon recording", "C3D"},
+        {"binary", "take.tvd", "Vicon recording", "C3D"},
+        {"[Header]\nFileType htr\n", "a.htr", "HTR", "BVH"},
+        {"Format Version,1.23,Take Name,Walk", "take.csv", "Motive", "C3D"},
+        {"NO_OF_FRAMES\t100\n", "a.tsv", "Qualisys", "C3D"},
+        {"<mvnx version='4'>", "a.mvnx", "Xsens", "BVH"},
+        {"version https://git-lfs.github.com/spec/v1\n", "walk.bvh", "Git LFS", "git lfs pull"},
+        {"<!DOCTYPE html>\n<html>", "walk.c3d", "web page", "download"},
+        {"\x1f\x8b\x08", "walk.bvh", "compressed", "unpack"},
+        {"hello", "x.xyz", "neither its content nor its name", "poise help formats"},
+        {"", "x", "empty", ""},
+    };
+    for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
+        poise_read_options options = poise_read_options_default();
+        poise_error error = {0};
+        poise_file *file = NULL;
+        options.name = cases[i].name;
+        ck_assert_int_ne(poise_read(cases[i].text, strlen(cases[i].text), &options, NULL, &file, &error), POISE_OK);
+        ck_assert_msg(strstr(error.text, cases[i].what) && strstr(error.text, cases[i].way), "%d: %s", (int)i, error.text);
+    }
+}
+
 TEST(name_says_the_format_where_the_content_does_not)
 {
     static const struct {
