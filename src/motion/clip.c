@@ -85,6 +85,12 @@ static double angle_way(double from, double to, double lower, double upper)
     return way - PZ_TWO_PI * (double)(long long)(turns + (turns < 0.0 ? -0.5 : 0.5));
 }
 
+// At u in (0, 1) along the way from one number to another; a way beyond the range of numbers is taken in two parts.
+static double between(double from, double to, double way, double u)
+{
+    return is_finite(way) ? from + u * way : (1.0 - u) * from + u * to;
+}
+
 // At u in (0, 1) along the great arc between two rotations: from exp(u log(from^-1 to)).
 static quat arc(quat from, quat to, double u)
 {
@@ -117,10 +123,10 @@ static void step_between(const poise_model *model, const pz_step *step, const do
         vec3 v = so3_log(arc(so3_exp_quat(v3(from[0], from[1], from[2])), so3_exp_quat(v3(to[0], to[1], to[2])), u));
         at[0] = v.x, at[1] = v.y, at[2] = v.z;
     } else if (pz_step_is_turn(step->kind)) {
-        at[0] = from[0] + u * angle_way(from[0], to[0], model->lower[first], model->upper[first]);
+        at[0] = between(from[0], to[0], angle_way(from[0], to[0], model->lower[first], model->upper[first]), u);
     } else {
         for (int i = 0; i < count; ++i) {
-            at[i] = from[i] + u * (to[i] - from[i]);
+            at[i] = between(from[i], to[i], to[i] - from[i], u);
         }
     }
 }

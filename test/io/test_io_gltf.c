@@ -403,6 +403,7 @@ static const io_case mistakes[] = {
     {ONLY("{\"type\": \"VEC3\", \"count\": 1, \"componentType\": 5126}"), 3, "accessors[0]: 3 numbers to an element"},
     {ONLY("{\"type\": \"SCALAR\", \"count\": -1, \"componentType\": 5126}"), 3, "accessors[0].count: -1"},
     {ONLY("{\"type\": \"SCALAR\", \"count\": 2000000000, \"componentType\": 5126}"), 3, "asks for 2e+09 numbers"},
+    {ONLY("{\"type\": \"SCALAR\", \"count\": 2000000, \"componentType\": 5126}"), 3, "asks for 2e+06 numbers"},
     {ONLY("{\"type\": \"SCALAR\", \"count\": 1, \"componentType\": 5126, \"bufferView\": 9}"), 3,
      "there is no bufferViews[9]"},
     {ONLY("{\"type\": \"SCALAR\", \"count\": 3, \"componentType\": 5126, \"bufferView\": 0}"), 3,

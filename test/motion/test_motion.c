@@ -139,6 +139,14 @@ TEST(angles_go_the_shorter_way_unless_their_limits_forbid_it)
     ck_assert_double_eq_tol(third(model, SLIDE, 30.0, -30.0), 10.0, tolerance * 10);
 }
 
+TEST(numbers_between_the_largest_ones_are_finite)
+{
+    poise_model *model = mover();
+    const double most = 1.7e308;
+    ck_assert_double_eq_tol(third(model, SLIDE, most, -most) / most, 1.0 / 3, 1e-15);
+    ck_assert_double_eq_tol(third(model, TURN, -most, most) / most, -1.0 / 3, 1e-15);
+}
+
 TEST(rotations_turn_at_constant_speed_along_the_great_arc)
 {
     poise_model *model = mover();

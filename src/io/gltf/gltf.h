@@ -52,7 +52,7 @@ typedef struct pz_gltf {
 
 // The time and memory that a file may ask for: this many numbers, and this many for each of its bytes. Accessors may
 // overlap, share bytes or have none, and two keys may lie a year apart, so that a small file can ask for anything.
-#define PZ_GLTF_NUMBERS          (1 << 24)
+#define PZ_GLTF_NUMBERS          (1 << 20)
 #define PZ_GLTF_NUMBERS_PER_BYTE 64
 
 // Take `count` numbers out of what is left; `item` is to blame when there are not so many.
