@@ -49,8 +49,8 @@ static bool is_open(const bvh *file, const bvh_channel *channel, bool of_root)
 //
 //   t = sum(p . o) / sum(o . o)
 //
-// is near 1 where positions hold the offset and near 0 where they do not; in between there is a warning. Only coordinates with a channel count, and what
-// moves across the offset (a walk over the floor) does not.
+// is near 1 where positions hold the offset and near 0 where they do not; in between there is a warning. Only coordinates
+// with a channel count, and what moves across the offset (a walk over the floor) does not.
 static double share_of_offsets(const bvh *file, const double *first, bool of_root, int *joints)
 {
     double po = 0.0, oo = 0.0;

@@ -4,8 +4,8 @@
 // its parent's without a rotation) is written as it is, number by number. Every other joint gets three rotation channels in
 // the order Z X Y, and three position channels if it slides, computed from its pose in its parent's frame.
 //
-// Positions of a joint with six channels hold its offset, as most programs have it and as reading decides by the first frame
-// (poise_bvh_positions). Where that would leave it open, where a sum with the offset does not keep every bit of a number, and
+// Positions of a joint with six channels hold its offset, as most programs have it and as reading decides by the first
+// frame (poise_bvh_positions). Where that would leave it open, where a sum with the offset does not keep every bit of a number, and
 // for other joints with an offset along their positions, it is written as a joint of its own above, "<name>.offset", which
 // reading folds away again.
 #include "io/bvh/bvh.h"
@@ -159,10 +159,13 @@ static bool with_offset(double q, double offset, double *p)
     if (offset == 0) {
         return true;
     }
-    double sum = offset + q, near[] = {sum, nextafter(sum, INFINITY), nextafter(sum, -INFINITY)};
-    for (int i = 0; i < 3; ++i) {
-        double back = near[i] - offset;
-        *p = near[i];
+    double sum = offset + q;
+    int64_t bits;
+    memcpy(&bits, &sum, sizeof bits);
+    for (int64_t i = 0; i < 3; ++i) { // 0, the next larger, the next smaller
+        int64_t near = bits + (i == 2 ? -1 : i);
+        memcpy(p, &near, sizeof near);
+        double back = *p - offset;
         if (memcmp(&back, &q, sizeof q) == 0) {
             return true;
         }
