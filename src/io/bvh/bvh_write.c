@@ -5,9 +5,9 @@
 // the order Z X Y, and three position channels if it slides, computed from its pose in its parent's frame.
 //
 // Positions of a joint with six channels hold its offset, as most programs have it and as reading decides by the first
-// frame (poise_bvh_positions). Where that would leave it open, where a sum with the offset does not keep every bit of a number, and
-// for other joints with an offset along their positions, it is written as a joint of its own above, "<name>.offset", which
-// reading folds away again.
+// frame (poise_bvh_positions). Where that would leave it open, where a sum with the offset does not keep every bit of a
+// number, and for other joints with an offset along their positions, it is written as a joint of its own above,
+// "<name>.offset", which reading folds away again.
 #include "io/bvh/bvh.h"
 
 #include "io/bone_tips.h"
