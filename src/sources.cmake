@@ -100,6 +100,7 @@ set(poise_sources
     src/solve/geometric/bwcd.c
     src/solve/geometric/fabrik.c
     src/solve/solver.c
+    src/solve/tree/control_step.c
     src/express/erik/chain.c
     src/express/erik/joint_model.c
     src/express/erik/erik_measure.c

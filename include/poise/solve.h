@@ -201,6 +201,42 @@ POISE_API poise_status poise_solve_all(poise_solver *solver, const poise_goal *g
                                        double *solutions, int capacity, int *count, poise_report *report,
                                        poise_error *error);
 
+// ---- Control -------------------------------------------------------------------------------------------------------------
+
+// What a control step keeps to. Fill with poise_step_options_default(), change what you like. Both arrays must stay valid
+// during the call.
+typedef struct poise_step_options {
+    const double *velocity;     // NULL: largest, nv numbers > 0, per second; infinity or no array: none
+    const double *acceleration; // NULL: the same, per second squared
+    double gain;                // 1: share of the errors that one step is to take away, in (0, 1]
+} poise_step_options;
+
+// The defaults that stand beside the members.
+POISE_API poise_step_options poise_step_options_default(void);
+
+// One step of `dt` seconds towards the goals, for control loops: q (nq numbers) and v (nv, per second; zeros at rest) come
+// in as they are and go out as they are to be next, q_next = retract(q, v_next dt). Microseconds, the same work each time:
+// one Gauss-Newton step of all goals, damped (options.damping, or 1e-4), solved for again where a dof meets the end of its
+// interval, so that the others make up for it.
+//
+//   |v_next| <= velocity     |v_next - v| <= acceleration dt     lower <= q_next <= upper
+//
+// all hold, and go on to hold: a dof nears its limit only as fast as the acceleration lets it stop there. Where they cannot
+// all hold, which takes a v that is too fast, other limits than at the step before or a longer dt, position comes first, then
+// acceleration, then velocity: a dof that is too fast brakes. One that comes in outside its limits is brought back
+// without a jump, and counted in report.moved_joints. At the edge of a swing ellipse the ellipse and the velocities hold,
+// accelerations need not. The numbers of v count as steps do (<poise/kinematics.h>): about the axes of its body for a quaternion;
+// a rotation vector that takes its other form takes v along.
+//
+// POSTURE goals, options.prior and options.locked count as in poise_solve; iterations, restarts and step_limit do not. With
+// a report the goals are measured at the new q, which costs a further sweep; its outcome is REACHED or, for a step on the
+// way, BUDGET. AUTO and LEVENBERG_MARQUARDT only, else UNSUPPORTED. On any status but POISE_OK q and v are untouched.
+POISE_API poise_status poise_step(poise_solver *solver, const poise_goal *goals, int count, double dt,
+                                  const poise_step_options *options, double *q, double *v, poise_report *report,
+                                  poise_error *error);
+
+// ---- Answers -------------------------------------------------------------------------------------------------------------
+
 // The error of goal i at the answer of the last call, whose goals must still be valid.
 POISE_API poise_goal_error poise_solver_goal_error(poise_solver *solver, int goal);
 

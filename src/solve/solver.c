@@ -323,6 +323,12 @@ static void measure(poise_solver *s)
     }
     r->cost = s->at->cost;
     r->gradient = pz_project_gradient(s);
+    pz_solve_measure_goals(s);
+}
+
+void pz_solve_measure_goals(poise_solver *s)
+{
+    poise_report *r = &s->report;
     r->worst_length = r->worst_angle = 0.0;
     for (int i = 0; i < s->goal_count; ++i) {
         poise_goal_error e = pz_counted_error(&s->goals[i], poise_objective_goal_error(s->at, i));
@@ -403,8 +409,7 @@ static bool is_inside(const poise_solver *s)
     return inside;
 }
 
-// Take start and goals, or refuse them.
-poise_status pz_solve_begin(poise_solver *s, const poise_goal *goals, int count, const double *q, poise_error *error)
+poise_status pz_solve_take(poise_solver *s, const poise_goal *goals, int count, const double *q, poise_error *error)
 {
     s->error = error;
     s->report = (poise_report){.reason = ""};
@@ -412,11 +417,17 @@ poise_status pz_solve_begin(poise_solver *s, const poise_goal *goals, int count,
         return pz_refuse_q(s->model, q, "q", error);
     }
     copy(s->q_start, q, s->model->nq);
-    poise_status status = take_goals(s, goals, count);
+    s->is_measured = false;
+    return take_goals(s, goals, count);
+}
+
+// Take start and goals, or refuse them.
+poise_status pz_solve_begin(poise_solver *s, const poise_goal *goals, int count, const double *q, poise_error *error)
+{
+    poise_status status = pz_solve_take(s, goals, count, q, error);
     if (status != POISE_OK) {
         return status;
     }
-    s->is_measured = false;
     if (s->options.use_limits && !is_inside(s)) {
         poise_model_clamp(s->model, s->q_start, &s->report.moved_joints, NULL);
     }

@@ -85,13 +85,20 @@ PZ_DEVICE bool pz_solver_arrive(poise_solver *solver, double cost, poise_outcome
 
 // ---- The frame of a solve (solver.c) -------------------------------------------------------------------------------------
 
-// Take goals and start, or refuse them, as poise_solve does.
+// Take goals and start, or refuse them; the start stays where it is, limits or not.
+PZ_DEVICE poise_status pz_solve_take(poise_solver *solver, const poise_goal *goals, int count, const double *q,
+                                     poise_error *error);
+
+// The same as poise_solve does: the start is moved inside the limits.
 PZ_DEVICE poise_status pz_solve_begin(poise_solver *solver, const poise_goal *goals, int count, const double *q,
                                       poise_error *error);
 
 // Where a run begins, into solver->q_try. The first, number 0: q_start, with a free root aligned with its markers when the
 // start is cold and that is better. Restarts: around it, with the root aligned.
 PZ_DEVICE void pz_solve_start(poise_solver *solver, int run);
+
+// The worst errors of the goals at the current point, into the report.
+PZ_DEVICE void pz_solve_measure_goals(poise_solver *solver);
 
 // Describe solver->q_best, and hand it out with the report (which may be NULL).
 PZ_DEVICE void pz_solve_end(poise_solver *solver, double *q, poise_report *report);

@@ -24,6 +24,8 @@ pz_damped *pz_damped_lay_out(const poise_solver *solver, pz_arena *arena)
     d.hold_value = pz_arena_take(arena, n, sizeof *d.hold_value);
     d.product = pz_arena_take(arena, n, sizeof *d.product);
     d.q_trial = pz_arena_take(arena, (size_t)solver->model->nq, sizeof *d.q_trial);
+    d.slowest = pz_arena_take(arena, n, sizeof *d.slowest);
+    d.fastest = pz_arena_take(arena, n, sizeof *d.fastest);
     d.tree = pz_tree_step_lay_out(solver, arena);
     if (made) {
         *made = d;

@@ -12,6 +12,8 @@ typedef struct pz_damped {
     double *hold_value; // nv: that step
     double *product;    // nv
     double *q_trial;    // nq
+    double *slowest;    // nv: of a control step: the interval of each velocity
+    double *fastest;    // nv
     bool has_step;      // the last system could be solved
     bool has_edges;     // swings are held at the edge of their ellipse
     bool exact;         // the step is solved for with the exact Hessian

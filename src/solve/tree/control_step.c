@@ -1,0 +1,337 @@
+// A control step: one damped Gauss-Newton step whose velocities stay within what limits of velocity, acceleration and
+// position leave them.
+//
+// **Braking.** In units of a dt for velocities and a dt^2 for lengths, a dof at velocity u that brakes at each step from the
+// next one on still goes, this step included,
+//
+//   f(u) = u + (u - 1) + (u - 2) + ... = (n + 1) u - n (n + 1)/2,     n = floor(u)
+//
+// The fastest it may go towards a limit at the distance r is f(u) = r: with n the largest of n (n + 1)/2 <= r,
+//
+//   u = (r + n (n + 1)/2)/(n + 1)
+//
+// After that step r - u is left, and f(u - 1) = f(u) - u: braking keeps within it, so the limits hold for good.
+#include "base/error.h"
+#include "solve/step_kernel.h"
+#include "solve/tree/damped_step.h"
+
+#include <string.h>
+
+#define MOST_SOLVES 6 // of the active set in one step
+
+poise_step_options poise_step_options_default(void)
+{
+    return (poise_step_options){.gain = 1.0};
+}
+
+// ---- Intervals -----------------------------------------------------------------------------------------------------------
+
+typedef struct span {
+    double slowest, fastest;
+} span;
+
+// The part of `from` within `to`; where there is none, the end of `from` that is nearest to it.
+static span narrowed(span from, span to)
+{
+    return (span){clamp(to.slowest, from.slowest, from.fastest), clamp(to.fastest, from.slowest, from.fastest)};
+}
+
+// The fastest way towards a limit at the distance `room` >= 0 from which it can brake with the acceleration a.
+static double fastest_towards(double room, double a, double dt)
+{
+    double r = room / (a * dt * dt);
+    if (!(r > 1.0) || !is_finite(r)) { // it is there in one step; without a limit of acceleration r is 0
+        return room / dt;
+    }
+    double n = floor(0.5 * (sqrt(1.0 + 8.0 * r) - 1.0));
+    return (r + 0.5 * n * (n + 1.0)) / (n + 1.0) * a * dt;
+}
+
+static double limit_of(const double *limits, int dof)
+{
+    return limits ? limits[dof] : INFINITY;
+}
+
+static bool is_outside(const pz_box *box, double q)
+{
+    return q < box->lower || q > box->upper;
+}
+
+// The velocities that a dof may have next.
+static span velocities(const pz_box *box, const double *q, double v, double dt, double fastest, double a)
+{
+    span change = {v - a * dt, v + a * dt}, own = {-fastest, fastest};
+    if (a == INFINITY) {
+        change = own;
+    }
+    span all = narrowed(change, own);
+    if (box->q < 0) {
+        return all;
+    }
+    double at = q[box->q];
+    if (is_outside(box, at)) {
+        double back = ((at < box->lower ? box->lower : box->upper) - at) / dt;
+        return narrowed(all, (span){back, back});
+    }
+    span room = {-fastest_towards(at - box->lower, a, dt), fastest_towards(box->upper - at, a, dt)};
+    return narrowed(room, all);
+}
+
+static void make_spans(const poise_solver *s, pz_damped *d, double dt, const poise_step_options *o, const double *q,
+                       const double *v)
+{
+    for (int i = 0; i < s->model->nv; ++i) {
+        span all = velocities(&s->box[i], q, v[i], dt, limit_of(o->velocity, i), limit_of(o->acceleration, i));
+        d->slowest[i] = s->box[i].locked ? 0.0 : all.slowest;
+        d->fastest[i] = s->box[i].locked ? 0.0 : all.fastest;
+    }
+}
+
+// ---- Active set ----------------------------------------------------------------------------------------------------------
+
+// Hold a dof at one end of its interval.
+static void hold_at(pz_damped *d, int dof, double velocity, double dt)
+{
+    d->hold[dof] = true;
+    d->hold_value[dof] = velocity * dt;
+}
+
+// Hold what cannot move, or what descent pushes against the end that it is at.
+static void hold_first(const poise_solver *s, pz_damped *d, double dt)
+{
+    const double *g = s->at->gradient;
+    for (int i = 0; i < s->model->nv; ++i) {
+        bool below = d->slowest[i] >= 0.0 && g[i] >= 0.0, above = d->fastest[i] <= 0.0 && g[i] <= 0.0;
+        d->hold[i] = false;
+        d->hold_value[i] = 0.0;
+        if (below || above || d->slowest[i] == d->fastest[i]) {
+            hold_at(d, i, above ? d->fastest[i] : d->slowest[i], dt);
+        }
+    }
+}
+
+// Hold the dofs that the step takes out of their interval at its end; how many there are.
+static int hold_faster(const poise_solver *s, pz_damped *d, double dt)
+{
+    int count = 0;
+    for (int i = 0; i < s->model->nv; ++i) {
+        bool below = s->step[i]<d->slowest[i] * dt, above = s->step[i]> d->fastest[i] * dt;
+        if (!d->hold[i] && (below || above)) {
+            hold_at(d, i, below ? d->slowest[i] : d->fastest[i], dt);
+            count += 1;
+        }
+    }
+    return count;
+}
+
+// Let go of the dofs whose multiplier pulls them back inside, by the gradient g + (H + lambda D) x of the model there.
+static int release(poise_solver *s, pz_damped *d, double dt)
+{
+    int count = 0;
+    poise_objective_multiply(s->at, POISE_HESSIAN_GAUSS_NEWTON, s->step, d->product, NULL);
+    for (int i = 0; i < s->model->nv; ++i) {
+        double x = s->step[i], slope = s->at->gradient[i] + d->product[i] + d->damping.lambda * d->D[i] * x;
+        bool pulls = slope < 0.0 ? x == d->slowest[i] * dt : slope > 0.0 && x == d->fastest[i] * dt;
+        if (d->hold[i] && pulls && d->slowest[i] < d->fastest[i]) {
+            d->hold[i] = false;
+            count += 1;
+        }
+    }
+    return count;
+}
+
+// solver->step by the active set. Dofs are let go of once; after the last solve the rest is clipped.
+static void find_step(poise_solver *s, pz_damped *d, double dt)
+{
+    bool may_release = true;
+    hold_first(s, d, dt);
+    for (int solve = 0; solve < MOST_SOLVES; ++solve) {
+        if (!pz_tree_solve(d->tree, s->at, POISE_HESSIAN_GAUSS_NEWTON, d->damping.lambda, d->D, d->hold, d->hold_value,
+                           s->step)) {
+            memset(s->step, 0, (size_t)s->model->nv * sizeof *s->step);
+            return;
+        }
+        if (hold_faster(s, d, dt) > 0) {
+            continue;
+        }
+        if (!may_release || release(s, d, dt) == 0) {
+            return;
+        }
+        may_release = false;
+    }
+}
+
+// ---- Going there ---------------------------------------------------------------------------------------------------------
+
+// A rotation vector r that was given its other form a r takes its velocity along: d(a r) = a v + (1 - a) r (r . v)/(r . r).
+static void follow_form(const poise_model *model, const double *q, const double *step, const double *q_out, double *v)
+{
+    for (int s = 0; s < model->step_count; ++s) {
+        const pz_step *at = &model->steps[s];
+        int n = pz_step_nv(at->kind), dof = model->axes[at->axis].dof;
+        if (!at->own || (at->kind != PZ_EXPMAP && at->kind != PZ_SWING)) {
+            continue;
+        }
+        double rr = 0.0, rv = 0.0, ra = 0.0, largest = 0.0;
+        for (int i = 0; i < n; ++i) {
+            double r = q[at->q + i] + step[dof + i];
+            rr += r * r, rv += r * v[dof + i], ra += r * q_out[at->q + i];
+            largest = max2(largest, fabs(r - q_out[at->q + i]));
+        }
+        double a = largest > 1.0 ? ra / rr : 1.0; // clamping moves it by no more than roundings
+        for (int i = 0; i < n && a < 0.0; ++i) {
+            double r = q[at->q + i] + step[dof + i];
+            v[dof + i] = a * v[dof + i] + (1.0 - a) * r * rv / rr;
+        }
+    }
+}
+
+// A swing that its ellipse turned aside: no faster than its limits (the way to q_out lies inside, since ellipses are convex),
+// and with the velocity that it has now.
+static void slow_swings(const poise_solver *s, const double *q, double dt, const poise_step_options *o, double *q_out,
+                        double *v)
+{
+    const poise_model *model = s->model;
+    for (int k = 0; k < model->joint_count; ++k) {
+        int first = model->joints[k].q_begin, dof = model->joints[k].v_begin;
+        if (model->given[k].type != POISE_JOINT_SWING_TWIST || !is_finite(model->given[k].swing[0])) {
+            continue;
+        }
+        double share = 1.0;
+        for (int i = 0; i < 2; ++i) {
+            double way = fabs(q_out[first + i] - q[first + i]), most = limit_of(o->velocity, dof + i) * dt;
+            share = way > most ? min2(share, most / way) : share;
+        }
+        for (int i = 0; i < 2; ++i) {
+            double way = share * (q_out[first + i] - q[first + i]);
+            q_out[first + i] = share < 1.0 ? q[first + i] + way : q_out[first + i];
+            v[dof + i] = way / dt;
+        }
+    }
+    pz_model_clamp_swings(model, q_out);
+}
+
+// From q by solver->step to s->q_best; v is the velocity on the way.
+static void go(poise_solver *s, const pz_damped *d, double dt, const poise_step_options *o, const double *q, double *v)
+{
+    const poise_model *model = s->model;
+    for (int i = 0; i < model->nv; ++i) {
+        v[i] = clamp(s->step[i] / dt, d->slowest[i], d->fastest[i]);
+        s->step[i] = v[i] * dt;
+    }
+    pz_kin_retract(model, q, s->step, s->q_best);
+    for (int i = 0; i < model->nv; ++i) {
+        const pz_box *box = &s->box[i];
+        if (box->q >= 0) {
+            double at = q[box->q], next = box->keeps_form ? at + s->step[i] : s->q_best[box->q];
+            s->q_best[box->q] = box->locked ? at : clamp(next, min2(at, box->lower), max2(at, box->upper));
+        }
+    }
+    follow_form(model, q, s->step, s->q_best, v);
+    if (s->has_swings) {
+        pz_keep_in_swings(s, s->q_best);
+        slow_swings(s, q, dt, o, s->q_best, v);
+    }
+}
+
+// ---- The call ------------------------------------------------------------------------------------------------------------
+
+static bool all_positive(const double *limits, int count)
+{
+    for (int i = 0; limits && i < count; ++i) {
+        if (!(limits[i] > 0.0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static poise_status check(const poise_solver *s, double dt, const poise_step_options *o, const double *v, poise_error *error)
+{
+    if (!s || !o) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "solver and options must not be NULL");
+    }
+    if (s->options.method != POISE_METHOD_AUTO && s->options.method != POISE_METHOD_LEVENBERG_MARQUARDT) {
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED,
+                            "a control step needs a solver of the method auto or levenberg_marquardt, not %s",
+                            poise_method_name(s->options.method));
+    }
+    const struct {
+        bool is_sound;
+        const char *rule;
+    } checks[] = {
+        {dt > 0.0 && is_finite(dt), "dt must be finite and > 0"},
+        {o->gain > 0.0 && o->gain <= 1.0, "gain must be in (0, 1]"},
+        {all_positive(o->velocity, s->model->nv), "velocity limits must be > 0; infinity for none"},
+        {all_positive(o->acceleration, s->model->nv), "acceleration limits must be > 0; infinity for none"},
+        {v && all_finite(v, (size_t)s->model->nv), "v must hold nv finite numbers: zeros at rest"},
+    };
+    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; ++i) {
+        if (!checks[i].is_sound) {
+            return pz_error_set(error, POISE_ERROR_ARGUMENT, "control step: %s", checks[i].rule);
+        }
+    }
+    return POISE_OK;
+}
+
+static int count_outside(const poise_solver *s, const double *q)
+{
+    int count = 0, last = POISE_NONE;
+    for (int i = 0; i < s->model->nv; ++i) {
+        int joint = s->model->axes[s->model->dof_axis[i]].joint;
+        if (s->box[i].q >= 0 && is_outside(&s->box[i], q[s->box[i].q]) && joint != last) {
+            count += 1;
+            last = joint;
+        }
+    }
+    return count;
+}
+
+// The report, with the goals measured where the step led.
+static void report_step(poise_solver *s, const double *q, poise_report *report)
+{
+    s->report.moved_joints = count_outside(s, q);
+    s->report.start_cost = s->at->cost;
+    s->report.gradient = pz_largest(s->at->gradient, s->model->nv);
+    s->report.cost = pz_try(s, s->q_best, POISE_LEVEL_COST);
+    pz_accept(s);
+    pz_solve_measure_goals(s);
+    bool is_met = true;
+    for (int i = 0; i < s->goal_count && is_met; ++i) {
+        is_met = pz_goal_is_met(s, &s->goals[i]);
+    }
+    s->report.outcome = is_met ? POISE_OUTCOME_REACHED : POISE_OUTCOME_BUDGET;
+    s->report.reason = is_met ? PZ_WHY_REACHED : "one step on the way";
+    pz_solve_end(s, s->q_try, report);
+}
+
+poise_status poise_step(poise_solver *solver, const poise_goal *goals, int count, double dt,
+                        const poise_step_options *options, double *q, double *v, poise_report *report, poise_error *error)
+{
+    poise_solver *s = solver;
+    poise_status status = check(s, dt, options, v, error);
+    status = status == POISE_OK ? pz_solve_take(s, goals, count, q, error) : status;
+    if (status != POISE_OK) {
+        return status;
+    }
+    if (pz_try(s, q, POISE_LEVEL_HESSIAN) == INFINITY) {
+        return pz_error_set(error, POISE_ERROR_NUMERIC, "the cost at q is too large for a number");
+    }
+    pz_accept(s);
+    pz_damped *d = (pz_damped *)s->method;
+    d->damping.lambda = s->options.damping > 0.0 ? s->options.damping : PZ_LAMBDA_WARM;
+    for (int i = 0; i < s->model->nv; ++i) {
+        s->at->gradient[i] *= options->gain;
+    }
+    pz_damped_refresh(d, s, true);
+    make_spans(s, d, dt, options, q, v);
+    find_step(s, d, dt);
+    go(s, d, dt, options, q, v);
+    s->report.iterations = 1;
+    s->is_measured = true; // questions about goals look at q_best
+    if (report) {
+        report_step(s, q, report);
+    }
+    memcpy(q, s->q_best, (size_t)s->model->nq * sizeof *q);
+    return POISE_OK;
+}
