@@ -36,6 +36,7 @@ static const bench_suite suites[] = {
     {"erik", "ERIK's own evaluation on skeletons A to G", "iterations errors", suite_erik},
     {"expressive", "ERIK beside its successor: samples and paths", "wide narrow", suite_expressive},
     {"warps", "an animation warped at 1000 Hz through the motion filter", "ticks", suite_warps},
+    {"steps", "control steps within limits, at 1000 Hz", "poses", suite_steps},
     {"gpu-arms", "arm poses on a CUDA device", "batches beyond sizes", ON_DEVICE(suite_gpu_arms)},
     {"gpu-erik", "ERIK's own evaluation on a CUDA device", "samples statistics", ON_DEVICE(suite_gpu_erik)},
     {"gpu-expressive", "ERIK's successor on a CUDA device", "samples", ON_DEVICE(suite_gpu_expressive)},
@@ -87,7 +88,7 @@ static const struct {
     {"--threads", "N", NUMBER, "threads of arm-batches, marker-batches, erik, gpu-*"},
     {"--targets", "N", NUMBER, "arms, arm-batches, gpu-arms: targets"},
     {"--peer-targets", "N", NUMBER, "arms: targets of slower baselines"},
-    {"--robots", "FOLDER", TEXT, "kinematics, arms, arm-batches, gpu-arms: panda.chain ..."},
+    {"--robots", "FOLDER", TEXT, "kinematics, arms, arm-batches, steps, gpu-arms"},
     {"--skeleton", "FILE", TEXT, "markers, marker-batches: bodies and markers"},
     {"--frames", "N", NUMBER, "methods, markers, marker-batches, gpu-markers: frames"},
     {"--takes", "N", NUMBER, "marker-batches: copies of the motion, each with its noise"},
@@ -104,7 +105,8 @@ static const struct {
     {"--two-task", "N", NUMBER, "erik: samples of damped least squares with two tasks"},
     {"--progress", "FILE", TEXT, "erik: keep finished parts, and go on from there"},
     {"--csv", "FOLDER", TEXT, "erik: write the numbers and histograms"},
-    {"--seconds", "N", NUMBER, "warps: length of the run"},
+    {"--seconds", "N", NUMBER, "warps, steps: length of the run"},
+    {"--humanoid", "FILE", TEXT, "steps: a robot with hands and feet, such as G1's URDF"},
 };
 
 #define OPTIONS ((int)(sizeof options / sizeof options[0]))

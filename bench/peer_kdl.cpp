@@ -5,6 +5,7 @@
 #include <kdl/chainiksolverpos_lma.hpp>
 #include <kdl/chainiksolverpos_nr_jl.hpp>
 #include <kdl/chainiksolvervel_pinv.hpp>
+#include <kdl/chainiksolvervel_wdls.hpp>
 #include <kdl/chainjnttojacsolver.hpp>
 
 #include <algorithm>
@@ -20,6 +21,7 @@ struct peer_kdl {
     std::unique_ptr<KDL::ChainIkSolverPos_LMA> lma;
     std::unique_ptr<KDL::ChainIkSolverVel_pinv> velocity;
     std::unique_ptr<KDL::ChainIkSolverPos_NR_JL> nr_jl;
+    std::unique_ptr<KDL::ChainIkSolverVel_wdls> damped;
     KDL::JntArray answer;
 };
 
@@ -120,4 +122,20 @@ bool peer_kdl_inverse(peer_kdl *peer, peer_kdl_method method, const double *seed
         q[i] = peer->answer(i);
     }
     return code >= 0;
+}
+
+void peer_kdl_step(peer_kdl *peer, const double *q, poise_pose target, double dt, double *v)
+{
+    if (!peer->damped) {
+        peer->damped = std::make_unique<KDL::ChainIkSolverVel_wdls>(peer->chain);
+        peer->damped->setLambda(0.01);
+        peer->answer.resize(peer->chain.getNrOfJoints());
+    }
+    load(peer, q);
+    KDL::Frame at;
+    peer->forward->JntToCart(peer->q, at);
+    peer->damped->CartToJnt(peer->q, KDL::diff(at, frame_of(target), dt), peer->answer);
+    for (unsigned i = 0; i < peer->answer.rows(); ++i) {
+        v[i] = peer->answer(i);
+    }
 }

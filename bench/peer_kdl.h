@@ -30,6 +30,9 @@ void peer_kdl_use_inverse(peer_kdl *peer, const poise_model *model, double toler
 bool peer_kdl_inverse(peer_kdl *peer, peer_kdl_method method, const double *seed, const double rotation[9],
                       const double position[3], double *q);
 
+// One step of the velocity solver with damped least squares: joint velocities that bring the tip to `target` in dt seconds.
+void peer_kdl_step(peer_kdl *peer, const double *q, poise_pose target, double dt, double *v);
+
 #ifdef __cplusplus
 }
 #endif

@@ -25,6 +25,7 @@ COLUMNS = {
     "erik": [],
     "expressive": ["solved", "error", "us_mean", "us_p99", "ratio"],
     "warps": ["error_degrees", "outside", "us_mean", "us_p50", "us_p99"],
+    "steps": ["error_mm", "outside", "us_mean", "us_p50", "us_p99"],
     "gpu-arms": ["batch", "outside", "wrong", "ms", "millions_per_second"],
     "gpu-erik": [],
     "gpu-expressive": [],
@@ -76,7 +77,7 @@ def check_json(program):
 
 
 def check_text(program):
-    fast = ["kinematics", "derivatives", "scaling", "arms", "arm-batches", "marker-batches", "erik", "warps"]
+    fast = ["kinematics", "derivatives", "scaling", "arms", "arm-batches", "marker-batches", "erik", "warps", "steps"]
     for style in ([], ["--markdown"]):
         done = run(program, *fast, "--quick", *style)
         expect(done.returncode == 0 and done.stderr == "", f"tables: exit status {done.returncode}: {done.stderr}")

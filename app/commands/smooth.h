@@ -14,6 +14,9 @@ typedef struct smoother smoother;
 smoother *smoother_create(const poise_model *model, double metres, const char *text);
 void smoother_destroy(smoother *s); // NULL is allowed
 
+// The limits of velocity and acceleration by dof (nv numbers each), for poise_step; infinity where nothing is filtered.
+void smoother_limits(const smoother *s, double *velocity, double *acceleration);
+
 // As poise_filter_reset, _step and _rests.
 void smoother_reset(smoother *s, const double *q);
 void smoother_step(smoother *s, const double *setpoint, double dt, double *q);

@@ -51,13 +51,14 @@ static bool print_json(const stream_options *o, const stream_figures *f)
 static bool read_options(const arguments *args, stream_options *o)
 {
     const char *method = option_text(args, "method", "expressive");
-    bool ordinary = strcmp(method, "solve") == 0;
+    bool steps = strcmp(method, "step") == 0, ordinary = steps || strcmp(method, "solve") == 0;
     *o = (stream_options){.rate = option_number(args, "rate", 100),
                           .duration = option_number(args, "duration", INFINITY),
                           .settle = option_number(args, "settle", 10),
                           .late = option_number(args, "late", 0.25),
                           .replay = option_given(args, "replay"),
                           .ordinary = ordinary,
+                          .steps = steps,
                           .erik = strcmp(method, "erik") == 0,
                           .json = arguments_json(args),
                           .reply = option_given(args, "reply"),
@@ -69,6 +70,10 @@ static bool read_options(const arguments *args, stream_options *o)
     if (o->solve_rate > o->rate) {
         complain("stream: --solve-rate %g is above the rate of the output, %g; it can be as high at most", o->solve_rate,
                  o->rate);
+        return false;
+    }
+    if (o->steps && option_given(args, "solve-rate")) {
+        complain("stream: --method step takes one step a tick; leave --solve-rate out");
         return false;
     }
     if (o->replay && option_given(args, "realtime")) {
@@ -241,13 +246,13 @@ static const app_option options[] = {
     {"loop", .help = "begin the animation again when it has ended"},
     {"filter", 'f', OPTION_TEXT, "LIMITS",
      .help = "limits of the motors, such as \"velocity=2 acceleration=10 jerk=100\" (these), or \"off\""},
-    {"method", 0, OPTION_CHOICE, "METHOD", .choices = "expressive erik solve",
-     .help = "expressive; erik, for a chain of hinges; or solve: the ordinary solver, which prefers the posture a little "
-             "(expressive)"},
+    {"method", 0, OPTION_CHOICE, "METHOD", .choices = "expressive erik solve step",
+     .help = "expressive; erik, for a chain of hinges; solve: the ordinary solver, which prefers the posture a little; or "
+             "step: one control step of it a tick, within velocity and acceleration of --filter (expressive)"},
     {"mode", 0, OPTION_CHOICE, "MODE", .choices = "metric shape",
      .help = "what expressive keeps: metric, how far joints bend; shape, which way as well (shape)"},
     {"posture-weight", 0, OPTION_NUMBER, "W", .lowest = 0, .highest = 1e6,
-     .help = "of the posture against the goals (0.2; solve: 1e-4)"},
+     .help = "of the posture against the goals (0.2; solve, step: 1e-4)"},
     {"gain", 0, OPTION_NUMBER, "G", .lowest = 0, .highest = 1e6,
      .help = "least advantage for which expressive leaves its last answer (0.02)"},
     AIM_OPTION_BODY,
@@ -284,6 +289,8 @@ static const app_example examples[] = {
     {"Goals in words", "echo '{\"goals\":[\"position tip 0.4 0.1 0.5\"]}' > arm.jsonl"},
     {"A robot arm, solved 50 times a second, sent 500 times",
      "poise stream scene:arm7 -r 500 --solve-rate 50 -d 0.2 < arm.jsonl"},
+    {"The same by control steps: joints go the way together, within limits",
+     "poise stream scene:arm7 -r 500 --method step --filter \"velocity=1 acceleration=5\" -d 0.2 < arm.jsonl"},
     {0},
 };
 

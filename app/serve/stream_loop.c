@@ -30,11 +30,12 @@ typedef struct loop {
     aim_solver *aim;      // or ERIK's
     poise_error why;      // the last solve failed
     double *answer, *before, *q;
-    double angle, length; // what the answer leaves of its goals
-    int64_t tick, line;   // now; the last line in force
-    int64_t solved;       // ticks of the solver's own rate that have been
-    int64_t start;        // of the clock, nanoseconds
-    json_node *waiting;   // a line for a later tick
+    double *v, *velocity, *acceleration; // nv: of control steps, and their limits
+    double angle, length;                // what the answer leaves of its goals
+    int64_t tick, line;                  // now; the last line in force
+    int64_t solved;                      // ticks of the solver's own rate that have been
+    int64_t start;                       // of the clock, nanoseconds
+    json_node *waiting;                  // a line for a later tick
     int64_t waiting_number;
     bool told;           // that the goals in force cannot be solved for
     bool no_more, calm;  // no lines are left; the last solve left the answer where it was
@@ -155,6 +156,16 @@ static int64_t tick_of(const loop *l, json_node *object)
     return number && wanted > -1 && wanted < most_ticks ? (int64_t)wanted : -1;
 }
 
+// The numbers of this tick: what the filter makes of the answer, or the step itself.
+static void move_on(loop *l)
+{
+    if (l->options->steps) {
+        memcpy(l->q, l->answer, (size_t)poise_model_info(l->task->model).nq * sizeof *l->q);
+    } else {
+        smoother_step(l->smoother, l->answer, 1 / l->options->rate, l->q);
+    }
+}
+
 // Ticks that the clock passed over: the filter goes on, nothing is solved or sent.
 static void skip(loop *l, int64_t count)
 {
@@ -162,7 +173,7 @@ static void skip(loop *l, int64_t count)
     record(l, object, 0);
     json_release(object);
     for (int64_t i = 0; i < count && !interrupted; ++i) {
-        smoother_step(l->smoother, l->answer, 1 / l->options->rate, l->q);
+        move_on(l);
     }
     l->tick += count;
     l->figures->missed += count;
@@ -313,10 +324,12 @@ static poise_status solve_once(loop *l)
         return status;
     }
     poise_goal goals[STREAM_MOST_GOALS + 1];
-    poise_report report;
     memcpy(goals, task->goals, sizeof task->goals);
     goals[task->goal_count] = poise_goal_posture(task->posture, l->options->posture_weight);
-    poise_status status = poise_solve(l->solver, goals, task->goal_count + 1, l->answer, &report, &l->why);
+    poise_step_options limits = {.velocity = l->velocity, .acceleration = l->acceleration, .gain = 1};
+    poise_status status = l->options->steps ? poise_step(l->solver, goals, task->goal_count + 1, 1 / l->options->rate,
+                                                         &limits, l->answer, l->v, NULL, &l->why)
+                                            : poise_solve(l->solver, goals, task->goal_count + 1, l->answer, NULL, &l->why);
     l->angle = l->length = 0;
     for (int i = 0; i < task->goal_count && status == POISE_OK; ++i) {
         poise_goal_error e = poise_solver_goal_error(l->solver, i);
@@ -424,7 +437,7 @@ static bool is_over(const loop *l)
     if (isfinite(o->duration)) {
         return t >= o->duration;
     }
-    bool rests = l->calm && smoother_rests(l->smoother);
+    bool rests = l->calm && (o->steps || smoother_rests(l->smoother));
     return l->no_more && (!o->motion || l->motion_ended) && !l->waiting && (rests || t - ended > o->settle);
 }
 
@@ -437,7 +450,7 @@ static void run_tick(loop *l)
         return;
     }
     solve_when_due(l);
-    smoother_step(l->smoother, l->answer, 1 / l->options->rate, l->q);
+    move_on(l);
     send_angles(l);
     if (!l->options->replay) {
         latency_add(&l->figures->output, 1e-9 * (double)(now_ns() - time_of_tick(l, l->tick)));
@@ -521,6 +534,10 @@ static bool create_parts(loop *l)
     l->answer = needed(calloc(nq + 1, sizeof *l->answer));
     l->before = needed(calloc(nq + 1, sizeof *l->before));
     l->q = needed(calloc(nq + 1, sizeof *l->q));
+    l->v = needed(calloc(3 * nq + 1, sizeof *l->v));
+    l->velocity = l->v + nq;
+    l->acceleration = l->velocity + nq;
+    smoother_limits(l->smoother, l->velocity, l->acceleration);
     l->out = needed(malloc((nq + 16) * NUMBER_SIZE));
     memcpy(l->answer, l->task->posture, nq * sizeof *l->answer);
     poise_model_clamp(l->task->model, l->answer, NULL, NULL);
@@ -568,6 +585,7 @@ bool stream_run(stream_task *task, line_source *source, smoother *filter, const 
     free(l.answer);
     free(l.before);
     free(l.q);
+    free(l.v);
     free(l.out);
     return works;
 }

@@ -221,12 +221,15 @@ POISE_API poise_step_options poise_step_options_default(void);
 //
 //   |v_next| <= velocity     |v_next - v| <= acceleration dt     lower <= q_next <= upper
 //
-// all hold, and go on to hold: a dof nears its limit only as fast as the acceleration lets it stop there. Where they cannot
-// all hold, which takes a v that is too fast, other limits than at the step before or a longer dt, position comes first, then
-// acceleration, then velocity: a dof that is too fast brakes. One that comes in outside its limits is brought back
-// without a jump, and counted in report.moved_joints. At the edge of a swing ellipse the ellipse and the velocities hold,
-// accelerations need not. The numbers of v count as steps do (<poise/kinematics.h>): about the axes of its body for a quaternion;
-// a rotation vector that takes its other form takes v along.
+// all hold, and go on to hold: a dof nears its limit only as fast as the acceleration lets it stop there. So it does where
+// the goals have it: one that leaps is reached without swinging about it. Goals that move are followed without a lag, since
+// the solver remembers where they were, as long as q is the one that its last step returned.
+//
+// Where the limits cannot all hold, which takes a v that is too fast, other limits than at the step before or a longer dt,
+// position comes first, then acceleration, then velocity: a dof that is too fast brakes. One that comes in outside its
+// limits is brought back without a jump, and counted in report.moved_joints. At the edge of a swing ellipse the ellipse and
+// the velocities hold, accelerations need not. The numbers of v count as steps do (<poise/kinematics.h>): about the axes of
+// its body for a quaternion; a rotation vector that takes its other form takes v along.
 //
 // POSTURE goals, options.prior and options.locked count as in poise_solve; iterations, restarts and step_limit do not. With
 // a report the goals are measured at the new q, which costs a further sweep; its outcome is REACHED or, for a step on the

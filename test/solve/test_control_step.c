@@ -218,6 +218,33 @@ TEST_ROWS(it_arrives_at_what_can_be_reached, 20)
     ck_assert_msg(report.outcome == POISE_OUTCOME_REACHED, "%g, %g", report.worst_length, report.worst_angle);
 }
 
+// A goal that leaps: as fast as the limits allow, and no further than it. Then it moves on: no more lag than one step.
+TEST(a_goal_that_leaps_is_not_passed_and_one_that_moves_not_lost)
+{
+    poise_model *model = single(POISE_JOINT_PRISMATIC, -10.0, 10.0);
+    poise_solver_options options = poise_solver_options_default();
+    options.damping = 1e-12;
+    poise_solver *solver = solver_for(model, &options);
+    double q = 0.0, v = 0.0, velocity = 5.0, acceleration = 4.0;
+    poise_step_options limits = poise_step_options_default();
+    limits.velocity = &velocity;
+    limits.acceleration = &acceleration;
+    int arrived = 0;
+    for (int n = 1; n < 200; ++n) {
+        poise_goal goal = poise_goal_position(0, poise_vec3_make(0, 0, 0), poise_vec3_make(0, 0, 1));
+        step(solver, &goal, 1, &limits, &q, &v, NULL);
+        ck_assert_double_le(q, 1.0 + 1e-9);
+        arrived = arrived == 0 && fabs(q - 1.0) < 1e-6 && fabs(v) < 1e-4 ? n : arrived;
+    }
+    ck_assert_int_gt(arrived, 99); // 2 sqrt(1/4) seconds, and the roundness of steps
+    ck_assert_int_lt(arrived, 105);
+    for (int n = 1; n < 300; ++n) {
+        poise_goal goal = poise_goal_position(0, poise_vec3_make(0, 0, 0), poise_vec3_make(0, 0, 1.0 + 0.5 * n * DT));
+        step(solver, &goal, 1, &limits, &q, &v, NULL);
+        ck_assert_double_le(n > 40 ? fabs(q - (1.0 + 0.5 * n * DT)) : 0.0, 1e-6);
+    }
+}
+
 // The share of the error that is left is 1 - gain at each step.
 TEST(gain_is_the_share_that_a_step_takes)
 {
@@ -313,7 +340,9 @@ TEST(it_allocates_nothing_and_answers_questions)
     poise_solver_options options = poise_solver_options_default();
     poise_solver *solver = solver_for(model, &options);
     double q[7] = {0.1, 0.4, 0.1, -1.2, 0.1, 0.9, 0.1}, v[7] = {0};
+    double velocity[7] = {1, 1, 1, 1, 1, 1, 1};
     poise_step_options limits = poise_step_options_default();
+    limits.velocity = velocity;
     poise_goal goal = poise_goal_position(0, poise_vec3_make(0, 0, 0), poise_vec3_make(0.4, 0.2, 0.5));
     poise_goal_at_tool(&goal, model, "tip", NULL);
     int before = allocations_so_far();

@@ -11,13 +11,18 @@
 //   u = (r + n (n + 1)/2)/(n + 1)
 //
 // After that step r - u is left, and f(u - 1) = f(u) - u: braking keeps within it, so the limits hold for good.
+//
+// **Goals.** The same keeps a dof from passing where the goals have it, d away by the step without limits: it may go
+// towards that place no faster than the place itself moves, w, and what it can brake within d. w is how far q + d has gone
+// since the step before. So a goal that leaps is reached without swinging about it, and one that moves is followed without
+// the lag w^2/2a that braking for a place at rest would leave.
 #include "base/error.h"
 #include "solve/step_kernel.h"
 #include "solve/tree/damped_step.h"
 
 #include <string.h>
 
-#define MOST_SOLVES 6 // of the active set in one step
+#define MOST_SOLVES 4 // of the active set in one step
 
 poise_step_options poise_step_options_default(void)
 {
@@ -87,6 +92,29 @@ static void make_spans(const poise_solver *s, pz_damped *d, double dt, const poi
     }
 }
 
+// How fast the goals move a dof's place: from what was left of its way to what there is now.
+static double speed_of_place(const pz_damped *d, int dof, double dt, double fastest)
+{
+    return d->has_way ? clamp((d->way[dof] - d->way_left[dof]) / dt, -fastest, fastest) : 0.0;
+}
+
+// Brake for where the goals have each dof, which will have moved on when the step is done.
+static void brake_for_goals(const poise_solver *s, pz_damped *d, double dt, const poise_step_options *o)
+{
+    for (int i = 0; i < s->model->nv; ++i) {
+        double a = limit_of(o->acceleration, i);
+        if (a == INFINITY) {
+            continue;
+        }
+        double place = speed_of_place(d, i, dt, limit_of(o->velocity, i)), left = d->way[i] - place * dt;
+        double most = fastest_towards(fabs(left), a, dt);
+        span goal = {left < 0.0 ? place - most : -INFINITY, left > 0.0 ? place + most : INFINITY};
+        span all = narrowed((span){d->slowest[i], d->fastest[i]}, goal);
+        d->slowest[i] = all.slowest;
+        d->fastest[i] = all.fastest;
+    }
+}
+
 // ---- Active set ----------------------------------------------------------------------------------------------------------
 
 // Hold a dof at one end of its interval.
@@ -96,17 +124,12 @@ static void hold_at(pz_damped *d, int dof, double velocity, double dt)
     d->hold_value[dof] = velocity * dt;
 }
 
-// Hold what cannot move, or what descent pushes against the end that it is at.
-static void hold_first(const poise_solver *s, pz_damped *d, double dt)
+// Hold what cannot move: locked dofs, and those at a limit that descent would leave.
+static void hold_first(const poise_solver *s, pz_damped *d)
 {
-    const double *g = s->at->gradient;
     for (int i = 0; i < s->model->nv; ++i) {
-        bool below = d->slowest[i] >= 0.0 && g[i] >= 0.0, above = d->fastest[i] <= 0.0 && g[i] <= 0.0;
-        d->hold[i] = false;
+        d->hold[i] = pz_is_held(s, i);
         d->hold_value[i] = 0.0;
-        if (below || above || d->slowest[i] == d->fastest[i]) {
-            hold_at(d, i, above ? d->fastest[i] : d->slowest[i], dt);
-        }
     }
 }
 
@@ -116,7 +139,7 @@ static int hold_faster(const poise_solver *s, pz_damped *d, double dt)
     int count = 0;
     for (int i = 0; i < s->model->nv; ++i) {
         bool below = s->step[i]<d->slowest[i] * dt, above = s->step[i]> d->fastest[i] * dt;
-        if (!d->hold[i] && (below || above)) {
+        if (below || above) {
             hold_at(d, i, below ? d->slowest[i] : d->fastest[i], dt);
             count += 1;
         }
@@ -124,15 +147,27 @@ static int hold_faster(const poise_solver *s, pz_damped *d, double dt)
     return count;
 }
 
+// Is a dof held at one end of an interval that has two?
+static bool is_held_at_end(const pz_damped *d, int dof)
+{
+    return d->hold[dof] && d->slowest[dof] < d->fastest[dof];
+}
+
 // Let go of the dofs whose multiplier pulls them back inside, by the gradient g + (H + lambda D) x of the model there.
 static int release(poise_solver *s, pz_damped *d, double dt)
 {
-    int count = 0;
+    int count = 0, held = 0;
+    for (int i = 0; i < s->model->nv; ++i) {
+        held += is_held_at_end(d, i);
+    }
+    if (held == 0) {
+        return 0;
+    }
     poise_objective_multiply(s->at, POISE_HESSIAN_GAUSS_NEWTON, s->step, d->product, NULL);
     for (int i = 0; i < s->model->nv; ++i) {
         double x = s->step[i], slope = s->at->gradient[i] + d->product[i] + d->damping.lambda * d->D[i] * x;
         bool pulls = slope < 0.0 ? x == d->slowest[i] * dt : slope > 0.0 && x == d->fastest[i] * dt;
-        if (d->hold[i] && pulls && d->slowest[i] < d->fastest[i]) {
+        if (pulls && is_held_at_end(d, i)) {
             d->hold[i] = false;
             count += 1;
         }
@@ -140,24 +175,41 @@ static int release(poise_solver *s, pz_damped *d, double dt)
     return count;
 }
 
-// solver->step by the active set. Dofs are let go of once; after the last solve the rest is clipped.
+// solver->step of the damped system; zeros where rounding keeps it from being solved.
+static void solve_system(poise_solver *s, pz_damped *d)
+{
+    if (!pz_tree_solve(d->tree, s->at, POISE_HESSIAN_GAUSS_NEWTON, d->damping.lambda, d->D, d->hold, d->hold_value,
+                       s->step)) {
+        memset(s->step, 0, (size_t)s->model->nv * sizeof *s->step);
+    }
+}
+
+// The way without limits of velocity and acceleration, of which a step takes a share; it ends at the limits of position.
+static void find_way(poise_solver *s, pz_damped *d, double gain)
+{
+    hold_first(s, d);
+    solve_system(s, d);
+    for (int i = 0; i < s->model->nv; ++i) {
+        const pz_box *box = &s->box[i];
+        double at = box->q < 0 ? 0.0 : s->at->kin.q[box->q];
+        d->way[i] = clamp(s->step[i], min2(box->lower - at, 0.0), max2(box->upper - at, 0.0));
+        s->step[i] *= gain;
+        s->at->gradient[i] *= gain;
+    }
+}
+
+// solver->step within the intervals, by the active set. Dofs are let go of once; after the last solve the rest is clipped.
 static void find_step(poise_solver *s, pz_damped *d, double dt)
 {
     bool may_release = true;
-    hold_first(s, d, dt);
     for (int solve = 0; solve < MOST_SOLVES; ++solve) {
-        if (!pz_tree_solve(d->tree, s->at, POISE_HESSIAN_GAUSS_NEWTON, d->damping.lambda, d->D, d->hold, d->hold_value,
-                           s->step)) {
-            memset(s->step, 0, (size_t)s->model->nv * sizeof *s->step);
-            return;
+        if (hold_faster(s, d, dt) == 0) {
+            if (!may_release || release(s, d, dt) == 0) {
+                return;
+            }
+            may_release = false;
         }
-        if (hold_faster(s, d, dt) > 0) {
-            continue;
-        }
-        if (!may_release || release(s, d, dt) == 0) {
-            return;
-        }
-        may_release = false;
+        solve_system(s, d);
     }
 }
 
@@ -186,7 +238,7 @@ static void follow_form(const poise_model *model, const double *q, const double 
     }
 }
 
-// A swing that its ellipse turned aside: no faster than its limits (the way to q_out lies inside, since ellipses are convex),
+// A swing that its ellipse turned aside: no faster than its limits (the way to q_out lies inside, as ellipses are convex),
 // and with the velocity that it has now.
 static void slow_swings(const poise_solver *s, const double *q, double dt, const poise_step_options *o, double *q_out,
                         double *v)
@@ -232,6 +284,16 @@ static void go(poise_solver *s, const pz_damped *d, double dt, const poise_step_
         pz_keep_in_swings(s, s->q_best);
         slow_swings(s, q, dt, o, s->q_best, v);
     }
+}
+
+// What is left of the way, for the next step.
+static void remember(const poise_solver *s, pz_damped *d)
+{
+    for (int i = 0; i < s->model->nv; ++i) {
+        d->way_left[i] = d->way[i] - s->step[i];
+    }
+    memcpy(d->q_after, s->q_best, (size_t)s->model->nq * sizeof *d->q_after);
+    d->has_way = true;
 }
 
 // ---- The call ------------------------------------------------------------------------------------------------------------
@@ -320,13 +382,14 @@ poise_status poise_step(poise_solver *solver, const poise_goal *goals, int count
     pz_accept(s);
     pz_damped *d = (pz_damped *)s->method;
     d->damping.lambda = s->options.damping > 0.0 ? s->options.damping : PZ_LAMBDA_WARM;
-    for (int i = 0; i < s->model->nv; ++i) {
-        s->at->gradient[i] *= options->gain;
-    }
+    d->has_way = d->has_way && memcmp(d->q_after, q, (size_t)s->model->nq * sizeof *q) == 0;
     pz_damped_refresh(d, s, true);
+    find_way(s, d, options->gain);
     make_spans(s, d, dt, options, q, v);
+    brake_for_goals(s, d, dt, options);
     find_step(s, d, dt);
     go(s, d, dt, options, q, v);
+    remember(s, d);
     s->report.iterations = 1;
     s->is_measured = true; // questions about goals look at q_best
     if (report) {

@@ -26,6 +26,9 @@ pz_damped *pz_damped_lay_out(const poise_solver *solver, pz_arena *arena)
     d.q_trial = pz_arena_take(arena, (size_t)solver->model->nq, sizeof *d.q_trial);
     d.slowest = pz_arena_take(arena, n, sizeof *d.slowest);
     d.fastest = pz_arena_take(arena, n, sizeof *d.fastest);
+    d.way = pz_arena_take(arena, n, sizeof *d.way);
+    d.way_left = pz_arena_take(arena, n, sizeof *d.way_left);
+    d.q_after = pz_arena_take(arena, (size_t)solver->model->nq, sizeof *d.q_after);
     d.tree = pz_tree_step_lay_out(solver, arena);
     if (made) {
         *made = d;

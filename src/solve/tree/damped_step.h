@@ -14,6 +14,10 @@ typedef struct pz_damped {
     double *q_trial;    // nq
     double *slowest;    // nv: of a control step: the interval of each velocity
     double *fastest;    // nv
+    double *way;        // nv: of a control step: from q to where the goals have it
+    double *way_left;   // nv: what is left of that of the last step, at q_after
+    double *q_after;    // nq: where the last step led
+    bool has_way;       // there was one
     bool has_step;      // the last system could be solved
     bool has_edges;     // swings are held at the edge of their ellipse
     bool exact;         // the step is solved for with the exact Hessian
