@@ -1,13 +1,21 @@
 // poise scale: a generic OpenSim model takes on the size of a person.
 #include "cli/load.h"
 #include "cli/terminal.h"
+#include "cli/verdict_text.h"
 #include "cli/whole_files.h"
 #include "commands.h"
 
 #include <poise/opensim.h>
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
+
+// A verdict with all its findings.
+typedef struct judgement {
+    poise_verdict verdict;
+    poise_finding *findings;
+} judgement;
 
 typedef struct inputs {
     file_bytes model, set, setup;
@@ -45,7 +53,14 @@ static bool read_set(inputs *in, const char *given, const char *setup)
 
 static bool read_all(inputs *in, const arguments *args)
 {
-    const char *setup = option_text(args, "setup", "");
+    const char *setup = option_text(args, "setup", ""), *model = arguments_at(args, 0);
+    if (strncmp(model, "scene:", 6) == 0) {
+        complain(
+            "%s: is built in; scale takes an OpenSim model (.osim). \"poise track --calibrate segments\" fits the bones of "
+            "any skeleton",
+            model);
+        return false;
+    }
     in->trial = load_file(arguments_at(args, 1), NULL);
     if (!in->trial || !file_read(arguments_at(args, 0), &in->model) || !file_read(setup, &in->setup) ||
         !read_set(in, option_text(args, "placements", NULL), setup)) {
@@ -117,11 +132,15 @@ static bool write_all(const poise_osim_scaled *s, const arguments *args)
            (!marker_set || write_marker_set(s, marker_set)) && (!pose || write_pose(s, pose));
 }
 
-static void print(const poise_osim_scaled *s, const arguments *args)
+// ---- What is said --------------------------------------------------------------------------------------------------------
+
+static void print(const poise_osim_scaled *s, const judgement *j, const arguments *args)
 {
     printf("%s takes on the size of %s\n", arguments_at(args, 0), arguments_at(args, 1));
-    printf("  markers     %d placed, rms %.1f mm, largest %.1f mm before they moved\n\n", s->placed, 1000 * s->rms,
-           1000 * s->worst);
+    printf("  markers     %d placed; before they moved rms %.1f mm by weight, %.1f mm all alike, largest %.1f mm\n",
+           s->placed, 1000 * s->weighted, 1000 * s->rms, 1000 * s->worst);
+    verdict_print(&j->verdict, j->findings, stdout);
+    printf("\n");
     table *t = table_create("body\tx\ty\tz");
     for (int i = 0; i < s->factor_count; ++i) {
         poise_vec3 f = s->factors[i].factors;
@@ -130,36 +149,82 @@ static void print(const poise_osim_scaled *s, const arguments *args)
     table_end(t, stdout);
 }
 
+static json_node *as_json(const poise_osim_scaled *s, const judgement *j, const arguments *args)
+{
+    json_node *factors = json_new(JSON_OBJECT);
+    for (int i = 0; i < s->factor_count; ++i) {
+        const double f[3] = {s->factors[i].factors.x, s->factors[i].factors.y, s->factors[i].factors.z};
+        json_set(factors, s->factors[i].body, json_from_numbers(f, 3));
+    }
+    json_node *markers =
+        json_make("{s:i, s:f, s:f, s:f}", "placed", s->placed, "weighted_rms", s->weighted, "rms", s->rms, "max", s->worst);
+    return json_make("{s:o, s:o, s:o, s:o, s:o}", "model", json_from_text(arguments_at(args, 0)), "static",
+                     json_from_text(arguments_at(args, 1)), "verdict", verdict_as_json(&j->verdict, j->findings), "markers",
+                     markers, "factors", factors);
+}
+
+// ---- The command ---------------------------------------------------------------------------------------------------------
+
+static bool judge(const poise_osim_scaled *s, const poise_thresholds *thresholds, judgement *j)
+{
+    int capacity = 0;
+    for (int pass = 0; pass < 2; ++pass) { // how many there are, then all of them
+        if (poise_osim_scale_judge(s, thresholds, NULL, &j->verdict, j->findings, capacity, NULL) != POISE_OK) {
+            return false;
+        }
+        capacity = j->verdict.count;
+        if (pass == 0 && !(j->findings = calloc((size_t)capacity + 1, sizeof *j->findings))) {
+            complain("no memory left");
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool scale(const inputs *in, poise_osim_scaled **scaled)
+{
+    poise_osim_scaling problem = {.model = in->model.bytes,
+                                  .model_size = in->model.size,
+                                  .marker_set = in->set.bytes,
+                                  .marker_set_size = in->set.size,
+                                  .setup = in->setup.bytes,
+                                  .setup_size = in->setup.size,
+                                  .markers = in->trial->markers};
+    poise_error error = {0};
+    bool works = poise_osim_scale(&problem, NULL, scaled, &error) == POISE_OK;
+    if (!works) {
+        complain("scale: %s", error.text);
+    }
+    return works;
+}
+
 static app_exit run(const arguments *args)
 {
+    poise_thresholds thresholds = poise_scaling_thresholds();
     if (!option_given(args, "setup")) {
         complain("scale: --setup SETUP.xml is missing: the ScaleTool that says what to measure");
         return APP_BAD;
     }
+    if (!verdict_read_thresholds(args, &thresholds)) {
+        return APP_BAD;
+    }
     inputs in = {.trial = NULL};
+    judgement j = {.findings = NULL};
     poise_osim_scaled *scaled = NULL;
-    poise_error error = {0};
-    bool works = read_all(&in, args);
-    if (works) {
-        poise_osim_scaling problem = {.model = in.model.bytes,
-                                      .model_size = in.model.size,
-                                      .marker_set = in.set.bytes,
-                                      .marker_set_size = in.set.size,
-                                      .setup = in.setup.bytes,
-                                      .setup_size = in.setup.size,
-                                      .markers = in.trial->markers};
-        works = poise_osim_scale(&problem, NULL, &scaled, &error) == POISE_OK;
-        if (!works) {
-            complain("scale: %s", error.text);
-        }
+    bool works = read_all(&in, args) && scale(&in, &scaled) && judge(scaled, &thresholds, &j) && write_all(scaled, args);
+    app_exit status = works ? APP_DONE : APP_BAD;
+    if (works && j.verdict.level > verdict_level_by_name(option_text(args, "accept", "good"))) {
+        status = APP_MISSED;
     }
-    works = works && write_all(scaled, args);
-    if (works) {
-        print(scaled, args);
+    if (works && arguments_json(args)) {
+        status = json_print(as_json(scaled, &j, args)) ? status : APP_BAD;
+    } else if (works) {
+        print(scaled, &j, args);
     }
+    free(j.findings);
     poise_osim_scaled_destroy(scaled);
     release(&in);
-    return works ? APP_DONE : APP_BAD;
+    return status;
 }
 
 static const app_option options[] = {
@@ -170,6 +235,11 @@ static const app_option options[] = {
     {"scale-set", 0, OPTION_OUTPUT, "S.xml", .help = "write the factors as OpenSim's ScaleSet, for manualScale"},
     {"marker-set", 0, OPTION_OUTPUT, "M.xml", .help = "write the placed markers as OpenSim's MarkerSet"},
     {"pose", 0, OPTION_OUTPUT, "P.mot", .choices = WRITTEN_FILES, .help = "write the static pose"},
+    {"accept", 0, OPTION_CHOICE, "VERDICT", .choices = "good doubtful failed",
+     .help = "the worst verdict that exits with 0 (good)"},
+    {"threshold", 0, OPTION_TEXT, "WHAT=D[,F]", .repeats = true,
+     .help = "beyond D the result is doubtful, beyond F failed; WHAT is size (1.6,2.5), stretched (1.25,1.6 against the "
+             "middle factor), sides (1.1,1.25), given (0.012,0.024 of the stature) or absent (0)"},
     {0},
 };
 
@@ -190,6 +260,11 @@ const app_command cmd_scale = {
         "Does what OpenSim's ScaleTool does: factors of bodies from distances between markers of a static trial, or as the "
         "setup gives them; joints, curves, markers and masses scaled by its rules; then one pose on the mean of the static "
         "frames, in which every marker that is not fixed moves to where it was recorded.\n\n"
+        "A verdict comes with it: factors no person has (the wrong unit, the wrong trial), bodies scaled unlike the others, "
+        "left "
+        "unlike right, a static pose that misses its markers, markers and bodies that the setup names and nothing has. "
+        "Below "
+        "good the exit status is 1.\n\n"
         "Poise carries no muscles. To scale the whole model, give the ScaleSet to OpenSim's ScaleTool as a manual scale, "
         "with the MarkerSet.",
     .options = options,

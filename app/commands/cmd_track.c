@@ -3,6 +3,7 @@
 #include "cli/ranks_seam.h"
 #include "cli/terminal.h"
 #include "cli/threads.h"
+#include "cli/verdict_text.h"
 #include "cli/whole_files.h"
 #include "commands.h"
 #include "track_jobs.h"
@@ -35,49 +36,6 @@ static track_calibrate calibrate_by_name(const char *name)
 static poise_up up_by_name(const char *name)
 {
     return name[0] == 'x' ? POISE_UP_X : name[0] == 'y' ? POISE_UP_Y : name[0] == 'z' ? POISE_UP_Z : POISE_UP_UNKNOWN;
-}
-
-static poise_verdict_level level_by_name(const char *name)
-{
-    return name[0] == 'g' ? POISE_VERDICT_GOOD : name[0] == 'd' ? POISE_VERDICT_DOUBTFUL : POISE_VERDICT_FAILED;
-}
-
-// "miss=0.02" or "miss=0.02,0.03". False after one line on standard error.
-static bool read_threshold(const char *text, poise_thresholds *thresholds)
-{
-    const char *equals = strchr(text, '=');
-    for (int i = 0; i < POISE_FINDING_JOINT && equals; ++i) {
-        const char *name = poise_finding_name((poise_finding_kind)i);
-        char *end;
-        double doubtful = strtod(equals + 1, &end), failed = thresholds->failed[i];
-        bool works = end > equals + 1;
-        if (works && *end == ',') {
-            const char *second = end + 1;
-            failed = strtod(second, &end);
-            works = end > second;
-        }
-        if (strlen(name) == (size_t)(equals - text) && strncmp(name, text, strlen(name)) == 0 && works && *end == '\0' &&
-            doubtful >= 0) {
-            thresholds->doubtful[i] = doubtful;
-            thresholds->failed[i] = failed > doubtful ? failed : doubtful;
-            return true;
-        }
-    }
-    complain(
-        "track: --threshold \"%s\" is not WHAT=NUMBER or WHAT=NUMBER,NUMBER with WHAT one of: miss places moved unequal "
-        "size stretched unseen held let_go",
-        text);
-    return false;
-}
-
-static bool read_thresholds(const arguments *args, poise_thresholds *thresholds)
-{
-    bool works = true;
-    const char *text;
-    for (int i = 0; works && (text = option_text_at(args, "threshold", i)) != NULL; ++i) {
-        works = read_threshold(text, thresholds);
-    }
-    return works;
 }
 
 // `pairs` has room for as many as the command line has.
@@ -355,11 +313,11 @@ static app_exit run(const arguments *args)
              .report = option_text(args, "report", NULL),
              .model_out = option_text(args, "save-model", NULL),
              .deviations = option_text(args, "deviations", NULL),
-             .accept = level_by_name(option_text(args, "accept", "good")),
+             .accept = verdict_level_by_name(option_text(args, "accept", "good")),
              .errors = option_text(args, "errors", NULL),
              .request = request_of(args, pairs)};
     if (!method_by_name(option_text(args, "method", "auto"), &j.request.track.solver.method) ||
-        !read_thresholds(args, &j.request.thresholds)) {
+        !verdict_read_thresholds(args, &j.request.thresholds)) {
         return APP_BAD;
     }
     if (option_given(args, "jobs-from")) {
@@ -384,9 +342,9 @@ static const app_option options[] = {
     {"accept", 0, OPTION_CHOICE, "VERDICT", .choices = "good doubtful failed",
      .help = "the worst verdict that exits with 0 (good)"},
     {"threshold", 0, OPTION_TEXT, "WHAT=D[,F]", .repeats = true,
-     .help = "beyond D a track is doubtful, beyond F failed; WHAT is miss (0.010,0.015 of the stature), places (0.7,1 "
-             "deviations), moved (1.2,2.5), unequal (0.027,0.048), size (1.25,1.6), stretched (1.15,1.35), unseen "
-             "(0.55,0.75), held (0,0.5) or let_go (0.2)"},
+     .help = "beyond D a track is doubtful, beyond F failed; WHAT is miss (0.010,0.015 of the stature), given "
+             "(0.012,0.024), far (0.024), places (0.7,1 deviations), moved (1.2,2.5), unequal (0.027,0.048), swapped (9), "
+             "size (1.25,1.6), stretched (1.15,1.35), unseen (0.55,0.75), held (0,0.5), let_go (0.2) or absent (0)"},
     {"method", 0, OPTION_CHOICE, "NAME", .choices = METHODS_COMMON " ccd fabrik", .help = "solver of each frame (auto)"},
     {"calibrate", 0, OPTION_CHOICE, "WHAT", .choices = "none places uniform segments",
      .help = "find marker places, and one factor for all bones or one for each (places where some are not known)"},

@@ -40,6 +40,10 @@ void track_release(track_result *r)
     free(r->task);
     free(r->task_weights);
     free(r->unseen);
+    for (int i = 0; i < r->absent_count; ++i) {
+        free(r->absent[i]);
+    }
+    free(r->absent);
     free(r->frames);
     free(r->seconds);
     free(r->distances);

@@ -4,6 +4,7 @@
 #include "cli/json_output.h"
 #include "cli/memory.h"
 #include "cli/terminal.h"
+#include "cli/verdict_text.h"
 #include "cli/whole_files.h"
 #include "track_print.h"
 
@@ -389,10 +390,11 @@ static json_node *data_of(const track_result *r, const arguments *args)
                   "method", poise_method_name(r->method), "unit", unit, "frames", r->markers->frames, "first", r->first,
                   "rate", r->markers->rate, "dofs", poise_model_info(r->model).nv, "placed", r->placement_count, "up",
                   (int)likely_up(r), "from_motion", (int)r->from_motion);
-    json_node *tables = json_make("{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "verdict", track_verdict_as_json(r),
-                                  "sure", track_sureness_as_json(r), "notes", notes, "summary", summary_as_json(r, per),
-                                  "flagged", flagged, "flagged_frames", frames, "flagged_rows", runs, "markers",
-                                  markers_as_json(r, per), "series", series_as_json(r, per), "play", play_as_json(r));
+    json_node *tables =
+        json_make("{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "verdict", verdict_as_json(&r->verdict, r->findings),
+                  "sure", track_sureness_as_json(r), "notes", notes, "summary", summary_as_json(r, per), "flagged", flagged,
+                  "flagged_frames", frames, "flagged_rows", runs, "markers", markers_as_json(r, per), "series",
+                  series_as_json(r, per), "play", play_as_json(r));
     if (!o || !tables) {
         json_release(o);
         json_release(tables);

@@ -58,8 +58,10 @@ typedef struct track_result {
     int named; // of those: places that come from common names
     poise_places_report anatomy;
     double *task, *task_weights; // of coordinates, by OpenSim's tasks; NULL: none
-    bool *unseen;                // degrees of freedom that nothing sees; NULL: not asked
-    int first;                   // frame of the recording that is frame 0 here
+    char **absent;               // names of tasks whose marker is not there
+    int absent_count;
+    bool *unseen; // degrees of freedom that nothing sees; NULL: not asked
+    int first;    // frame of the recording that is frame 0 here
     bool from_motion, calibrated;
     poise_calibration_report calibration;
     double *q_start;

@@ -2,6 +2,7 @@
 #include "track_print.h"
 
 #include "cli/terminal.h"
+#include "cli/verdict_text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -126,39 +127,6 @@ static void print_calibration(const track_result *r, FILE *stream)
     }
 }
 
-// Names of one kind of finding, separated by commas.
-static void print_names(const track_result *r, poise_finding_kind kind, const char *head, FILE *stream)
-{
-    int count = 0;
-    for (int i = 0; i < r->verdict.count; ++i) {
-        if (r->findings[i].kind == kind) {
-            char name[128];
-            snprintf(name, sizeof name, "%s", r->findings[i].name ? r->findings[i].name : "");
-            text_make_printable(name);
-            fprintf(stream, "%s%s", count == 0 ? head : count % 8 == 0 ? ",\n              " : ", ", name);
-            count += 1;
-        }
-    }
-    fputs(count > 0 ? "\n" : "", stream);
-}
-
-static void print_verdict(const track_result *r, FILE *stream)
-{
-    bool is_styled = stream == stdout, is_good = r->verdict.level == POISE_VERDICT_GOOD;
-    fprintf(stream, "  verdict     %s%s%s\n", is_styled ? style_code(is_good ? STYLE_GOOD : STYLE_BAD) : "",
-            poise_verdict_name(r->verdict.level), is_styled ? style_code(STYLE_PLAIN) : "");
-    for (int i = 0; i < r->verdict.count; ++i) {
-        char text[256];
-        if (r->findings[i].level != POISE_VERDICT_GOOD) {
-            poise_finding_describe(&r->findings[i], text, sizeof text);
-            text_make_printable(text);
-            fprintf(stream, "              %s%s\n", text, r->findings[i].level == POISE_VERDICT_FAILED ? " (failed)" : "");
-        }
-    }
-    print_names(r, POISE_FINDING_JOINT, "  unobserved  ", stream);
-    print_names(r, POISE_FINDING_LEFT_OUT, "  left out    ", stream);
-}
-
 void track_print(const track_result *r, const char *out, const char *report, FILE *stream)
 {
     const char *unit, *bold = stream == stdout ? style_code(STYLE_BOLD) : "";
@@ -180,7 +148,7 @@ void track_print(const track_result *r, const char *out, const char *report, FIL
             poise_method_name(r->method));
     fprintf(stream, "  time        %.0f us a frame (p50 %.0f, p99 %.0f); %.2f s in all, %d thread%s\n", 1e6 * r->mean_time,
             1e6 * r->p50, 1e6 * r->p99, r->wall, r->threads, r->threads == 1 ? "" : "s");
-    print_verdict(r, stream);
+    verdict_print(&r->verdict, r->findings, stream);
     print_frames(r, stream);
     print_markers(r, stream);
     if (out || report) {
@@ -227,30 +195,6 @@ static json_node *markers_as_json(const track_result *r, double per)
     return list;
 }
 
-json_node *track_verdict_as_json(const track_result *r)
-{
-    json_node *reasons = json_new(JSON_ARRAY), *joints = json_new(JSON_ARRAY), *left = json_new(JSON_ARRAY);
-    json_node *values = json_new(JSON_OBJECT);
-    for (int i = 0; i < POISE_FINDING_JOINT; ++i) {
-        json_set(values, poise_finding_name((poise_finding_kind)i), json_from_number(r->verdict.worst[i]));
-    }
-    for (int i = 0; i < r->verdict.count; ++i) {
-        const poise_finding *f = &r->findings[i];
-        char text[256];
-        poise_finding_describe(f, text, sizeof text);
-        if (f->kind == POISE_FINDING_JOINT || f->kind == POISE_FINDING_LEFT_OUT) {
-            json_append(f->kind == POISE_FINDING_JOINT ? joints : left, json_from_text(f->name));
-        } else {
-            json_append(reasons, json_make("{s:s, s:s, s:o, s:f, s:o}", "what", poise_finding_name(f->kind), "level",
-                                           poise_verdict_name(f->level), "name",
-                                           f->name ? json_from_text(f->name) : json_new(JSON_NULL), "value", f->value,
-                                           "text", json_from_text(text)));
-        }
-    }
-    return json_make("{s:s, s:o, s:o, s:o, s:o}", "level", poise_verdict_name(r->verdict.level), "reasons", reasons,
-                     "values", values, "unobserved", joints, "left_out", left);
-}
-
 json_node *track_as_json(const track_result *r, const char *out, const char *report)
 {
     double per = r->scale.metres > 0 ? r->scale.metres : 1;
@@ -258,7 +202,7 @@ json_node *track_as_json(const track_result *r, const char *out, const char *rep
                              json_from_text(r->source_name), "frames", r->markers->frames, "first_frame", r->first, "rate",
                              r->markers->rate, "method", poise_method_name(r->method), "failed_frames",
                              frames_with(r, POISE_TRACK_HELD));
-    json_set(o, "verdict", track_verdict_as_json(r));
+    json_set(o, "verdict", verdict_as_json(&r->verdict, r->findings));
     json_set(o, "error",
              json_make("{s:f, s:f, s:f, s:s, s:i, s:o}", "mean", r->sum.mean * per, "max", r->sum.worst * per, "rms",
                        r->sum.rms * per, "unit", r->scale.metres > 0 ? "m" : "unit", "frame", r->first + r->sum.worst_frame,

@@ -8,7 +8,6 @@
 
 // `out` and `report` are the names of what was written; NULL: nothing.
 void track_print(const track_result *r, const char *out, const char *report, FILE *stream);
-json_node *track_verdict_as_json(const track_result *r);
 
 // How sure the angles of each joint are: [name, median over frames of the standard deviation, in degrees, of its least sure
 // angle], null where markers do not determine it.

@@ -67,38 +67,84 @@ static const double *default_posture(const track_result *r)
     return NULL;
 }
 
+static const char *label_at(const void *markers, int i)
+{
+    return ((const poise_markers *)markers)->label[i];
+}
+
+static bool is_placed(const track_result *r, const char *label)
+{
+    for (int i = 0; i < r->placement_count; ++i) {
+        if (strcmp(r->placements[i].label, label) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Marker tasks with a weight whose marker model or recording lack: each a warning, and a name for the verdict. Call before
+// placements without a task leave.
+static bool find_absent(const char *name, const poise_ik_setup *setup, track_result *r)
+{
+    r->absent = calloc((size_t)setup->task_count + 1, sizeof *r->absent);
+    for (int i = 0; r->absent && i < setup->task_count; ++i) {
+        const poise_ik_task *t = &setup->tasks[i];
+        if (t->is_coordinate || !(t->weight > 0) || is_placed(r, t->name)) {
+            continue;
+        }
+        bool is_seen = poise_markers_find(r->markers, t->name) >= 0;
+        const char *nearest = is_seen ? NULL : poise_nearest_name(t->name, label_at, r->markers, r->markers->count);
+        warn("%s: task \"%s\" has no marker in %s%s%s%s", name, t->name, is_seen ? r->model_name : r->source_name,
+             nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
+        if ((r->absent[r->absent_count] = strdup(t->name)) == NULL) {
+            return no_memory();
+        }
+        r->absent_count += 1;
+    }
+    return r->absent || no_memory();
+}
+
+static bool refuse_files(const char *name, const poise_ik_setup *setup)
+{
+    for (int i = 0; i < setup->task_count; ++i) {
+        if (setup->tasks[i].is_coordinate && setup->tasks[i].value == POISE_IK_FILE) {
+            complain("%s: task \"%s\" takes its values from a file, which is not done: give it a manual_value", name,
+                     setup->tasks[i].name);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool apply_tasks(const char *name, const poise_ik_setup *setup, track_result *r)
+{
+    poise_model_summary size = poise_model_info(r->model);
+    r->task = calloc((size_t)size.nq + 1, sizeof *r->task);
+    r->task_weights = calloc((size_t)size.nv + 1, sizeof *r->task_weights);
+    if (!r->task || !r->task_weights) {
+        return no_memory();
+    }
+    poise_error error = {0};
+    int before = r->placement_count;
+    if (poise_ik_setup_apply(setup, r->model, default_posture(r), r->placements, &r->placement_count, r->task,
+                             r->task_weights, &error) != POISE_OK) {
+        complain("%s: %s", name, error.text);
+        return false;
+    }
+    if (r->placement_count < before) {
+        track_note(r, "%d of %d markers have no task and do not count", before - r->placement_count, before);
+    }
+    return true;
+}
+
 bool track_take_tasks(const track_request *request, track_result *r)
 {
     if (!request->tasks) {
         return true;
     }
-    poise_model_summary size = poise_model_info(r->model);
     poise_ik_setup *setup = read_setup(request->tasks);
-    if (!setup) {
-        return false;
-    }
-    r->task = calloc((size_t)size.nq + 1, sizeof *r->task);
-    r->task_weights = calloc((size_t)size.nv + 1, sizeof *r->task_weights);
-    poise_error error = {0};
-    int before = r->placement_count;
-    bool works = r->task && r->task_weights;
-    if (!works) {
-        no_memory();
-    } else if (poise_ik_setup_apply(setup, r->model, default_posture(r), r->placements, &r->placement_count, r->task,
-                                    r->task_weights, &error) != POISE_OK) {
-        complain("%s: %s", request->tasks, error.text);
-        works = false;
-    }
-    if (works && r->placement_count < before) {
-        track_note(r, "%d of %d markers have no task and do not count", before - r->placement_count, before);
-    }
-    for (int i = 0; works && i < setup->task_count; ++i) {
-        if (setup->tasks[i].is_coordinate && setup->tasks[i].value == POISE_IK_FILE) {
-            complain("%s: task \"%s\" takes its values from a file, which is not done: give it a manual_value",
-                     request->tasks, setup->tasks[i].name);
-            works = false;
-        }
-    }
+    bool works = setup && refuse_files(request->tasks, setup) && find_absent(request->tasks, setup, r) &&
+                 apply_tasks(request->tasks, setup, r);
     poise_ik_setup_destroy(setup);
     return works;
 }

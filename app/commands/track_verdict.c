@@ -35,9 +35,12 @@ bool track_judge(const track_request *request, track_result *r)
     problem.calibration = r->calibrated ? &r->calibration : NULL;
     problem.places = r->named > 0 ? &r->anatomy : NULL;
     problem.before = r->fitted ? r->skeleton->model : NULL;
+    problem.absent = (const char *const *)r->absent;
+    problem.absent_count = r->absent_count;
     problem.thresholds = request->thresholds;
     if (r->from_motion) { // another skeleton's joints are not where this one's are, however well it follows
-        problem.thresholds.doubtful[POISE_FINDING_MISS] = problem.thresholds.failed[POISE_FINDING_MISS] = INFINITY;
+        problem.thresholds.doubtful[POISE_FINDING_GIVEN] = problem.thresholds.failed[POISE_FINDING_GIVEN] = INFINITY;
+        problem.thresholds.doubtful[POISE_FINDING_FAR] = problem.thresholds.failed[POISE_FINDING_FAR] = INFINITY;
     }
     poise_error error = {0};
     int capacity = 0;

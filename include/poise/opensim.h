@@ -9,7 +9,7 @@
 #define POISE_OPENSIM_H
 
 #include <poise/io.h>
-#include <poise/track.h>
+#include <poise/verdict.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -81,13 +81,22 @@ typedef struct poise_osim_scaled {
     int factor_count;          // how many there are
     double *q;                 // nq: the static pose; the default posture where markers are not placed
     double rms, worst;         // distance of the markers in it, before they move; metres
+    double weighted;           // root mean square in which each counts by its task's weight; metres
     int placed;                // markers that were moved
+    const char **absent;       // markers of tasks, and bodies of measurements, that model or recording lack
+    int absent_count;          // how many there are
 } poise_osim_scaled;
 
-// Do it by OpenSim's own rules. Release with poise_osim_scaled_destroy.
+// Do it by OpenSim's own rules. Release with poise_osim_scaled_destroy. FORMAT: the setup is no ScaleTool, or one that
+// neither scales nor places.
 POISE_API poise_status poise_osim_scale(const poise_osim_scaling *problem, const poise_allocator *allocator,
                                         poise_osim_scaled **scaled, poise_error *error);
 POISE_API void poise_osim_scaled_destroy(poise_osim_scaled *scaled); // NULL is allowed
+
+// Judge it, by poise_scaling_judge; names of findings point into `scaled`.
+POISE_API poise_status poise_osim_scale_judge(const poise_osim_scaled *scaled, const poise_thresholds *thresholds,
+                                              const poise_allocator *allocator, poise_verdict *verdict,
+                                              poise_finding *findings, int capacity, poise_error *error);
 
 // The marker set that a ScaleTool names, into `name` (cut to `room` bytes); "" where it names none.
 POISE_API poise_status poise_osim_scale_marker_set(const void *setup, size_t size, char *name, size_t room,

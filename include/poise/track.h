@@ -122,6 +122,7 @@ typedef struct poise_track_summary {
     double *distances;             // NULL, or room for markers->frames x placement_count: NaN where a marker was not seen
     poise_marker_error *markers;   // NULL, or room for placement_count: by placement
     double mean, rms, worst;       // of all markers
+    double weighted;               // root mean square in which each counts by its weight
     int worst_frame, worst_marker; // where the largest is: frame, placement
     int held, jumps, outliers, restarts, gaps; // frames with the flag
     double mean_iterations;                    // of a frame

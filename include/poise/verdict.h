@@ -55,15 +55,21 @@ POISE_API const char *poise_verdict_name(poise_verdict_level level);
 
 // What may be found. Each has a value, and two thresholds beyond which it makes the track doubtful or failed.
 typedef enum poise_finding_kind {
-    POISE_FINDING_MISS = 0,  // markers miss their places: root mean square over the stature
+    POISE_FINDING_MISS = 0,  // markers miss their calibrated places: root mean square by weight, over the stature
+    POISE_FINDING_GIVEN,     // the same where places were given and not calibrated, as an OpenSim model gives them
+    POISE_FINDING_FAR,       // one marker misses its given place: mean over the stature; of half the mean weight at least
     POISE_FINDING_PLACES,    // places are not where anatomy has them, taken together: root mean square over deviations
     POISE_FINDING_MOVED,     // the same of one marker
     POISE_FINDING_UNEQUAL,   // a place on the left is not that on the right, mirrored: distance over the stature
+    POISE_FINDING_SWAPPED,   // two markers fit better by each other's names: what the squared misses of both, in deviations,
+                             // come down by
     POISE_FINDING_SIZE,      // the person is not of the skeleton's size: ratio, > 1
     POISE_FINDING_STRETCHED, // a bone was scaled by more or less than the others: ratio, > 1
+    POISE_FINDING_SIDES,     // left and right were scaled differently: ratio, > 1
     POISE_FINDING_UNSEEN,    // share of the degrees of freedom that markers determine to no better than 0.35 rad
     POISE_FINDING_HELD,      // share of frames that could not be trusted
     POISE_FINDING_LET_GO,    // share of frames in which a marker fitted no pose
+    POISE_FINDING_ABSENT,    // a marker or body that a setup asks for is not there: value 1
     POISE_FINDING_JOINT,     // a joint that no marker determines: value 1, by itself no fault
     POISE_FINDING_LEFT_OUT,  // a marker of the recording without a place: value 1, by itself no fault
     POISE_FINDING_KIND_COUNT
@@ -78,11 +84,17 @@ typedef struct poise_thresholds {
     double failed[POISE_FINDING_KIND_COUNT];   // likewise; at least as large
 } poise_thresholds;
 
+// miss 0.010, 0.015; given 0.012, 0.024; far 0.024; places 0.7, 1; moved 1.2, 2.5; unequal 0.027, 0.048; swapped 9; size
+// 1.25, 1.6; stretched 1.15, 1.35; sides 1.1, 1.25; unseen 0.55, 0.75; held 0, 0.5; let_go 0.2; absent 0. Without a second
+// number: never failed.
+POISE_API poise_thresholds poise_thresholds_default(void);
+
 // One thing that was found.
 typedef struct poise_finding {
     poise_finding_kind kind;   // what it is
     poise_verdict_level level; // what it makes of the track; GOOD: worth knowing
     const char *name;          // of the marker, joint or bone; NULL: of none. Points into the model or the markers
+    const char *other;         // of a second one; NULL: of none
     double value;              // as above
 } poise_finding;
 
@@ -95,8 +107,9 @@ typedef struct poise_verdict_problem {
     const poise_calibration_report *calibration; // NULL: not calibrated
     const poise_places_report *places;           // NULL: markers were not placed by name
     const poise_model *before;                   // NULL: the skeleton before its bones were scaled
-    poise_thresholds thresholds; // miss 0.010, 0.015; places 0.7, 1; moved 1.2, 2.5; unequal 0.027, 0.048; size 1.25, 1.6;
-                                 // stretched 1.15, 1.35; unseen 0.55, 0.75; held 0, 0.5; let_go 0.2 and never
+    const char *const *absent;                   // NULL: names that a setup asks for and that are not there
+    int absent_count;                            // how many
+    poise_thresholds thresholds;                 // poise_thresholds_default
 } poise_verdict_problem;
 
 // The defaults that stand beside the members.
@@ -112,6 +125,25 @@ typedef struct poise_verdict {
 // Judge a track. `findings` takes up to `capacity` of what was found, the worst level first.
 POISE_API poise_status poise_verdict_find(const poise_verdict_problem *problem, const poise_allocator *allocator,
                                           poise_verdict *verdict, poise_finding *findings, int capacity, poise_error *error);
+
+// A skeleton that was scaled by measurements. Set all but `thresholds`, which begin as poise_scaling_thresholds.
+typedef struct poise_scaling_problem {
+    const poise_model *model;    // as scaled
+    const poise_vec3 *factors;   // by body, along its axes; NaN: not scaled
+    double miss;                 // of the static pose from its markers: root mean square by weight, in length units
+    const char *const *absent;   // names that were asked for and are not there
+    int absent_count;            // how many
+    poise_thresholds thresholds; // poise_scaling_thresholds
+} poise_scaling_problem;
+
+// poise_thresholds_default, with wider ones for what a measurement may say: size 1.6, 2.5; stretched 1.25, 1.6.
+POISE_API poise_thresholds poise_scaling_thresholds(void);
+
+// Judge it: how large the person is against the model (SIZE: the middle factor), bodies that are scaled unlike the others
+// (STRETCHED: against the middle one), left unlike right (SIDES), the static pose (GIVEN), and what is missing (ABSENT).
+POISE_API poise_status poise_scaling_judge(const poise_scaling_problem *problem, const poise_allocator *allocator,
+                                           poise_verdict *verdict, poise_finding *findings, int capacity,
+                                           poise_error *error);
 
 // A finding in words, such as "RFIN was moved to 3.1 deviations from where anatomy has it". Cut to `size` bytes, the zero
 // at the end included.

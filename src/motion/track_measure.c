@@ -10,6 +10,7 @@ typedef struct measuring {
     int *index;                  // by placement: marker, or POISE_NONE
     poise_track_summary summary; // means are sums, until all are in
     double length, square;       // sums
+    double pull, weight;         // likewise, of squares by weight and of weights
     int64_t count;
 } measuring;
 
@@ -47,6 +48,8 @@ static void add_distance(measuring *m, int frame, int i, double d)
     }
     m->length += d;
     m->square += d * d;
+    m->pull += m->problem->placements[i].weight * d * d;
+    m->weight += m->problem->placements[i].weight;
     m->count += 1;
 }
 
@@ -94,6 +97,7 @@ static void finish(measuring *m, int frames)
     }
     m->summary.mean = m->count > 0 ? m->length / (double)m->count : 0.0;
     m->summary.rms = m->count > 0 ? sqrt(m->square / (double)m->count) : 0.0;
+    m->summary.weighted = m->weight > 0 ? sqrt(m->pull / m->weight) : 0.0;
     m->summary.mean_iterations /= max2(frames, 1.0);
 }
 

@@ -5,43 +5,17 @@
 #include "base/error.h"
 #include "math/vec3.h"
 #include "motion/anatomy.h"
+#include "motion/findings.h"
 #include "motion/marker_table.h"
 #include "motion/uncertainty.h"
 
 #define UNSURE 0.35  // radians: a joint angle that deviates by more is not seen
 #define SURE   0.020 // of the stature: places that deviate by less are compared from side to side
 #define LOOKS  200   // frames, at most, in which joints are looked at
-#define NEVER  1e300
-
-const char *poise_verdict_name(poise_verdict_level level)
-{
-    static const char *const names[] = {"good", "doubtful", "failed"};
-    return (unsigned)level <= POISE_VERDICT_FAILED ? names[level] : "unknown";
-}
-
-const char *poise_finding_name(poise_finding_kind kind)
-{
-    static const char *const names[POISE_FINDING_KIND_COUNT] = {
-        "miss", "places", "moved", "unequal", "size", "stretched", "unseen", "held", "let_go", "joint", "left_out"};
-    return (unsigned)kind < POISE_FINDING_KIND_COUNT ? names[kind] : "unknown";
-}
 
 poise_verdict_problem poise_verdict_problem_default(void)
 {
-    static const double limits[POISE_FINDING_KIND_COUNT][2] = {
-        [POISE_FINDING_MISS] = {0.010, 0.015},     [POISE_FINDING_PLACES] = {0.7, 1.0},
-        [POISE_FINDING_MOVED] = {1.2, 2.5},        [POISE_FINDING_UNEQUAL] = {0.027, 0.048},
-        [POISE_FINDING_SIZE] = {1.25, 1.6},        [POISE_FINDING_STRETCHED] = {1.15, 1.35},
-        [POISE_FINDING_UNSEEN] = {0.55, 0.75},     [POISE_FINDING_HELD] = {0.0, 0.5},
-        [POISE_FINDING_LET_GO] = {0.2, NEVER},     [POISE_FINDING_JOINT] = {NEVER, NEVER},
-        [POISE_FINDING_LEFT_OUT] = {NEVER, NEVER},
-    };
-    poise_verdict_problem problem = {.track = NULL};
-    for (int i = 0; i < POISE_FINDING_KIND_COUNT; ++i) {
-        problem.thresholds.doubtful[i] = limits[i][0];
-        problem.thresholds.failed[i] = limits[i][1];
-    }
-    return problem;
+    return (poise_verdict_problem){.thresholds = poise_thresholds_default()};
 }
 
 typedef struct judging {
@@ -50,102 +24,9 @@ typedef struct judging {
     double stature;
     double *deviation; // of every so many frames, nv each
     int every;
-    poise_verdict verdict;
-    poise_finding *findings;
-    int capacity;
+    pz_findings found;
     poise_track_summary summary;
 } judging;
-
-// ---- Findings ------------------------------------------------------------------------------------------------------------
-
-// Keep a finding, after those of its level and before lesser ones.
-static void keep(judging *j, poise_finding f)
-{
-    int at = j->verdict.count < j->capacity ? j->verdict.count : j->capacity;
-    while (at > 0 && j->findings[at - 1].level < f.level) {
-        at -= 1;
-        if (at + 1 < j->capacity) {
-            j->findings[at + 1] = j->findings[at];
-        }
-    }
-    if (at < j->capacity) {
-        j->findings[at] = f;
-    }
-    j->verdict.count += 1;
-    j->verdict.level = f.level > j->verdict.level ? f.level : j->verdict.level;
-}
-
-// Weigh a value against its thresholds. What is within them is kept only where `always` says so.
-static void weigh(judging *j, poise_finding_kind kind, const char *name, double value, bool always)
-{
-    const poise_thresholds *t = &j->problem->thresholds;
-    poise_verdict_level level = value > t->failed[kind]     ? POISE_VERDICT_FAILED
-                                : value > t->doubtful[kind] ? POISE_VERDICT_DOUBTFUL
-                                                            : POISE_VERDICT_GOOD;
-    j->verdict.worst[kind] = max2(j->verdict.worst[kind], value);
-    if (level != POISE_VERDICT_GOOD || always) {
-        keep(j, (poise_finding){kind, level, name, value});
-    }
-}
-
-// Sentences: @ is the name, ~ the value times `times` with so many decimals.
-static const struct {
-    const char *text;
-    double times;
-    int decimals;
-} sentences[POISE_FINDING_KIND_COUNT] = {
-    [POISE_FINDING_MISS] = {"markers miss their places by ~ thousandths of the stature", 1000, 1},
-    [POISE_FINDING_PLACES] = {"marker places are ~ deviations from where anatomy has them, taken together", 1, 2},
-    [POISE_FINDING_MOVED] = {"@ was moved to ~ deviations from where anatomy has it", 1, 1},
-    [POISE_FINDING_UNEQUAL] = {"@ and its twin on the other side sit ~ thousandths of the stature apart, mirrored", 1000, 0},
-    [POISE_FINDING_SIZE] = {"person and skeleton differ in size by a factor of ~", 1, 2},
-    [POISE_FINDING_STRETCHED] = {"the bone to @ was scaled by a factor of ~ against the others", 1, 2},
-    [POISE_FINDING_UNSEEN] = {"markers do not determine ~ % of the degrees of freedom", 100, 0},
-    [POISE_FINDING_HELD] = {"~ % of the frames could not be trusted and hold the last good pose", 100, 1},
-    [POISE_FINDING_LET_GO] = {"@ fitted no pose in ~ % of the frames", 100, 0},
-    [POISE_FINDING_JOINT] = {"markers do not determine @", 1, 0},
-    [POISE_FINDING_LEFT_OUT] = {"@ was left out: nothing says where it sits", 1, 0},
-};
-
-// Digits of a number >= 0 into `text`, at most 24 characters with the zero.
-static void write_number(double value, int decimals, char *text)
-{
-    static const double powers[] = {1, 10, 100};
-    double rounded = min2(value, 1e12) * powers[decimals] + 0.5;
-    uint64_t digits = (uint64_t)rounded;
-    char reversed[24];
-    int count = 0;
-    do {
-        if (count == decimals && decimals > 0) {
-            reversed[count++] = '.';
-        }
-        reversed[count++] = (char)('0' + digits % 10);
-        digits /= 10;
-    } while (digits > 0 || count < decimals + 1 + (decimals > 0));
-    for (int i = 0; i < count; ++i) {
-        text[i] = reversed[count - 1 - i];
-    }
-    text[count] = '\0';
-}
-
-void poise_finding_describe(const poise_finding *finding, char *text, size_t size)
-{
-    size_t used = 0;
-    bool known = finding && (unsigned)finding->kind < POISE_FINDING_KIND_COUNT;
-    for (const char *c = known ? sentences[finding->kind].text : ""; *c; ++c) {
-        char number[24] = "", one[2] = {*c, '\0'};
-        const char *part = *c == '@' ? (finding->name ? finding->name : "") : *c == '~' ? number : one;
-        if (*c == '~') {
-            write_number(finding->value * sentences[finding->kind].times, sentences[finding->kind].decimals, number);
-        }
-        for (; *part && used + 1 < size; ++part) {
-            text[used++] = *part;
-        }
-    }
-    if (text && size > 0) {
-        text[used] = '\0';
-    }
-}
 
 // ---- Places --------------------------------------------------------------------------------------------------------------
 
@@ -183,7 +64,7 @@ static void compare_sides(judging *j, int i, const double a[3])
         if (is_sure(j, i) && is_sure(j, k) && pz_labels_mirror(placements[i].label, placements[k].label) &&
             offset_of(j, k, &z, b)) {
             vec3 apart = v3(a[0] - b[0], a[1] - b[1], a[2] + b[2]);
-            weigh(j, POISE_FINDING_UNEQUAL, placements[i].label, v3_norm(apart) / j->stature, false);
+            pz_weigh(&j->found, POISE_FINDING_UNEQUAL, placements[i].label, v3_norm(apart) / j->stature, false);
         }
     }
 }
@@ -197,16 +78,16 @@ static void judge_places(judging *j)
         if (track->placements[i].label && offset_of(j, i, &z, parts)) {
             square += z * z;
             count += 1;
-            weigh(j, POISE_FINDING_MOVED, track->placements[i].label, z, false);
+            pz_weigh(&j->found, POISE_FINDING_MOVED, track->placements[i].label, z, false);
             compare_sides(j, i, parts);
         }
     }
     if (count > 0) {
-        weigh(j, POISE_FINDING_PLACES, NULL, sqrt(square / count), false);
+        pz_weigh(&j->found, POISE_FINDING_PLACES, NULL, sqrt(square / count), false);
     }
     if (j->problem->places && j->problem->places->size > 0) {
         double size = j->problem->places->size;
-        weigh(j, POISE_FINDING_SIZE, NULL, max2(size, 1.0 / size), false);
+        pz_weigh(&j->found, POISE_FINDING_SIZE, NULL, max2(size, 1.0 / size), false);
     }
 }
 
@@ -225,7 +106,8 @@ static void judge_bones(judging *j)
         double is = v3_norm(poise_model_joint_info(j->model, k).given->offset.position);
         if (was > 0 && is > 0 && poise_model_joint_info(j->model, k).parent != POISE_WORLD) {
             double ratio = is / was / common;
-            weigh(j, POISE_FINDING_STRETCHED, poise_model_joint_info(j->model, k).body, max2(ratio, 1.0 / ratio), false);
+            pz_weigh(&j->found, POISE_FINDING_STRETCHED, poise_model_joint_info(j->model, k).body, max2(ratio, 1.0 / ratio),
+                     false);
         }
     }
 }
@@ -255,25 +137,48 @@ static void judge_joints(judging *j)
         }
         unseen += open;
         if (open > 0) {
-            weigh(j, POISE_FINDING_JOINT, joint.name, 1.0, true);
+            pz_weigh(&j->found, POISE_FINDING_JOINT, joint.name, 1.0, true);
         }
     }
     if (nv > 0) {
-        weigh(j, POISE_FINDING_UNSEEN, NULL, (double)unseen / nv, false);
+        pz_weigh(&j->found, POISE_FINDING_UNSEEN, NULL, (double)unseen / nv, false);
+    }
+}
+
+// Markers against places that were given, as OpenSim's are: practice is less than 20 mm in all and 40 mm of one marker for
+// an adult (OpenSim documentation, "Simulation with OpenSim - Best Practices"). What a marker of little weight misses by
+// tells nothing: it was not to be followed.
+static void judge_given(judging *j)
+{
+    const poise_track_problem *track = j->problem->track;
+    double weights = 0.0;
+    for (int i = 0; i < track->placement_count; ++i) {
+        weights += track->placements[i].weight;
+    }
+    pz_weigh(&j->found, POISE_FINDING_GIVEN, NULL, j->summary.weighted / j->stature, false);
+    for (int i = 0; i < track->placement_count; ++i) {
+        if (track->placements[i].weight * track->placement_count >= 0.5 * weights) {
+            pz_weigh(&j->found, POISE_FINDING_FAR, track->placements[i].label, j->summary.markers[i].mean / j->stature,
+                     false);
+        }
     }
 }
 
 static void judge_frames(judging *j)
 {
     const poise_track_problem *track = j->problem->track;
-    weigh(j, POISE_FINDING_MISS, NULL, j->summary.rms / j->stature, false);
+    if (j->problem->calibration) {
+        pz_weigh(&j->found, POISE_FINDING_MISS, NULL, j->summary.weighted / j->stature, false);
+    } else {
+        judge_given(j);
+    }
     if (track->markers->frames > 0) {
-        weigh(j, POISE_FINDING_HELD, NULL, (double)j->summary.held / track->markers->frames, false);
+        pz_weigh(&j->found, POISE_FINDING_HELD, NULL, (double)j->summary.held / track->markers->frames, false);
     }
     for (int i = 0; i < track->placement_count; ++i) {
         const poise_marker_error *m = &j->summary.markers[i];
         if (m->seen > 0) {
-            weigh(j, POISE_FINDING_LET_GO, track->placements[i].label, (double)m->let_go / m->seen, false);
+            pz_weigh(&j->found, POISE_FINDING_LET_GO, track->placements[i].label, (double)m->let_go / m->seen, false);
         }
     }
 }
@@ -288,7 +193,7 @@ static void judge_markers(judging *j)
             is_placed = track->placements[i].label && poise_markers_find(track->markers, track->placements[i].label) == k;
         }
         if (!is_placed) {
-            weigh(j, POISE_FINDING_LEFT_OUT, track->markers->label[k], 1.0, true);
+            pz_weigh(&j->found, POISE_FINDING_LEFT_OUT, track->markers->label[k], 1.0, true);
         }
     }
 }
@@ -331,8 +236,7 @@ poise_status poise_verdict_find(const poise_verdict_problem *problem, const pois
     judging j = {.problem = problem,
                  .model = problem->track->model,
                  .every = problem->clip->frames / LOOKS + 1,
-                 .findings = findings,
-                 .capacity = capacity};
+                 .found = {.thresholds = &problem->thresholds, .list = findings, .capacity = capacity}};
     size_t rows = (size_t)(problem->clip->frames / j.every) + 1;
     j.deviation = pz_allocate(allocator, rows * nv * sizeof *j.deviation + 1);
     void *by_marker = pz_allocate(allocator, ((size_t)problem->track->placement_count + 1) * sizeof *j.summary.markers);
@@ -345,7 +249,10 @@ poise_status poise_verdict_find(const poise_verdict_problem *problem, const pois
         judge_bones(&j);
         judge_joints(&j);
         judge_markers(&j);
-        *verdict = j.verdict;
+        for (int i = 0; i < problem->absent_count; ++i) {
+            pz_weigh(&j.found, POISE_FINDING_ABSENT, problem->absent[i], 1.0, false);
+        }
+        *verdict = j.found.verdict;
     }
     pz_release(allocator, by_marker);
     pz_release(allocator, j.deviation);

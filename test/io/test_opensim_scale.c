@@ -12,11 +12,13 @@ static void release(void *scaled)
     poise_osim_scaled_destroy(scaled);
 }
 
-static poise_osim_scaled *scale_subject(void)
+// The subject's job, with its recording in units of so many metres.
+static poise_osim_scaled *scale_in(double metres)
 {
     io_bytes model = io_load("osim/scale/gait2354_simbody.osim"), set = io_load("osim/scale/gait2354_Scale_MarkerSet.xml");
     io_bytes setup = io_load("osim/scale/subject01_Setup_Scale.xml");
     poise_file *trial = io_read_shared("osim/scale/subject01_static.trc", POISE_FORMAT_TRC, NULL);
+    trial->markers->scale.metres = metres;
     poise_osim_scaling problem = {.model = model.bytes,
                                   .model_size = model.size,
                                   .marker_set = set.bytes,
@@ -29,6 +31,11 @@ static poise_osim_scaled *scale_subject(void)
     ck_assert_msg(poise_osim_scale(&problem, NULL, &scaled, &error) == POISE_OK, "%s", error.text);
     test_own(release, scaled);
     return scaled;
+}
+
+static poise_osim_scaled *scale_subject(void)
+{
+    return scale_in(0.001);
 }
 
 static const poise_body_scale *factors_of(const poise_osim_scaled *scaled, const char *body)
@@ -58,6 +65,67 @@ TEST_DATA(factors_of_bodies_are_opensims, "data/osim/scale")
         checked += 1;
     }
     ck_assert_int_ge(checked, 12);
+}
+
+enum { FINDINGS = 64 };
+
+static bool finds(const poise_osim_scaled *scaled, poise_finding_kind kind, poise_verdict_level level, const char *name)
+{
+    poise_verdict verdict;
+    poise_finding findings[FINDINGS];
+    poise_thresholds usual = poise_scaling_thresholds();
+    ck_assert_int_eq(poise_osim_scale_judge(scaled, &usual, NULL, &verdict, findings, FINDINGS, NULL), POISE_OK);
+    for (int i = 0; i < verdict.count && i < FINDINGS; ++i) {
+        if (findings[i].kind == kind && findings[i].level == level &&
+            (!name || (findings[i].name && strcmp(findings[i].name, name) == 0))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+TEST_DATA(a_subject_that_is_scaled_rightly_is_good, "data/osim/scale")
+{
+    poise_verdict verdict;
+    poise_thresholds usual = poise_scaling_thresholds();
+    ck_assert_int_eq(poise_osim_scale_judge(scale_subject(), &usual, NULL, &verdict, NULL, 0, NULL), POISE_OK);
+    ck_assert_int_eq(verdict.level, POISE_VERDICT_GOOD);
+    ck_assert_double_gt(verdict.worst[POISE_FINDING_GIVEN], 0.0);
+}
+
+TEST_DATA(a_wrong_unit_fails, "data/osim/scale")
+{
+    const poise_osim_scaled *scaled = scale_in(1.0);
+    ck_assert(finds(scaled, POISE_FINDING_SIZE, POISE_VERDICT_FAILED, NULL));
+    ck_assert(finds(scaled, POISE_FINDING_GIVEN, POISE_VERDICT_FAILED, NULL));
+    ck_assert(finds(scale_in(0.0005), POISE_FINDING_SIZE, POISE_VERDICT_DOUBTFUL, NULL)); // half a person
+}
+
+TEST_DATA(left_unlike_right_is_doubtful, "data/osim/scale")
+{
+    poise_osim_scaled *scaled = scale_subject();
+    for (int i = 0; i < scaled->factor_count; ++i) {
+        if (strcmp(scaled->factors[i].body, "tibia_l") == 0) {
+            scaled->factors[i].factors.y *= 1.2;
+        }
+    }
+    ck_assert(finds(scaled, POISE_FINDING_SIDES, POISE_VERDICT_DOUBTFUL, "tibia_r"));
+    ck_assert(!finds(scaled, POISE_FINDING_SIDES, POISE_VERDICT_DOUBTFUL, "femur_r"));
+}
+
+TEST_DATA(a_setup_of_another_tool_is_refused, "data/osim/scale")
+{
+    io_bytes model = io_load("osim/scale/gait2354_simbody.osim"), setup = io_load("osim/gait2354/subject01_Setup_IK.xml");
+    poise_file *trial = io_read_shared("osim/scale/subject01_static.trc", POISE_FORMAT_TRC, NULL);
+    poise_osim_scaling problem = {.model = model.bytes,
+                                  .model_size = model.size,
+                                  .setup = setup.bytes,
+                                  .setup_size = setup.size,
+                                  .markers = trial->markers};
+    poise_osim_scaled *scaled = NULL;
+    poise_error error = {0};
+    ck_assert_int_eq(poise_osim_scale(&problem, NULL, &scaled, &error), POISE_ERROR_FORMAT);
+    ck_assert_ptr_nonnull(strstr(error.text, "ScaleTool"));
 }
 
 TEST_DATA(scaled_joints_and_masses_are_opensims, "data/osim/scale")

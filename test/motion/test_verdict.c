@@ -143,6 +143,44 @@ TEST(a_good_recording_is_good)
     ck_assert(!finds(t, POISE_FINDING_JOINT, POISE_VERDICT_GOOD, "left_knee"));
 }
 
+// Track with the places as they are, and judge as a user does who gave them.
+static void follow_given(take *t, const poise_placement *placements, int count)
+{
+    t->problem = poise_track_problem_default();
+    t->problem.model = t->model;
+    t->problem.placements = placements;
+    t->problem.placement_count = count;
+    t->problem.markers = t->markers;
+    t->problem.robust = false;
+    ck_assert_int_eq(poise_track(&t->problem, NULL, &t->clip, t->frames, NULL), POISE_OK);
+    poise_verdict_problem problem = poise_verdict_problem_default();
+    problem.track = &t->problem;
+    problem.clip = t->clip;
+    problem.frames = t->frames;
+    ck_assert_int_eq(poise_verdict_find(&problem, NULL, &t->verdict, t->findings, FINDINGS, NULL), POISE_OK);
+    own_clip(t->clip);
+    own_markers(t->markers);
+}
+
+TEST(a_marker_far_from_its_given_place_is_named)
+{
+    take *t = record(gait, TEST_COUNT(gait));
+    t->placements[12].local.x += 0.1; // LWRA
+    follow_given(t, t->placements, TEST_COUNT(gait));
+    ck_assert_int_eq(t->verdict.level, POISE_VERDICT_DOUBTFUL);
+    ck_assert(finds(t, POISE_FINDING_FAR, POISE_VERDICT_DOUBTFUL, "LWRA"));
+}
+
+TEST(a_marker_that_hardly_weighs_does_not_spoil_given_places)
+{
+    take *t = record(gait, TEST_COUNT(gait));
+    t->placements[12].local.x += 0.3;
+    t->placements[12].weight = 0.01;
+    follow_given(t, t->placements, TEST_COUNT(gait));
+    ck_assert_msg(t->verdict.level == POISE_VERDICT_GOOD, "given %g, far %g", t->verdict.worst[POISE_FINDING_GIVEN],
+                  t->verdict.worst[POISE_FINDING_FAR]);
+}
+
 TEST(five_markers_do_not_make_a_good_body)
 {
     static const char *const five[] = {"LASI", "RASI", "LKNE", "RANK", "C7"};
@@ -197,16 +235,18 @@ TEST(findings_are_told_in_words)
         poise_finding finding;
         const char *text;
     } rows[] = {
-        {{POISE_FINDING_MOVED, POISE_VERDICT_FAILED, "RFIN", 3.14159},
+        {{POISE_FINDING_MOVED, POISE_VERDICT_FAILED, "RFIN", NULL, 3.14159},
          "RFIN was moved to 3.1 deviations from where anatomy has it"},
-        {{POISE_FINDING_UNSEEN, POISE_VERDICT_DOUBTFUL, NULL, 0.74},
+        {{POISE_FINDING_UNSEEN, POISE_VERDICT_DOUBTFUL, NULL, NULL, 0.74},
          "markers do not determine 74 % of the degrees of freedom"},
-        {{POISE_FINDING_HELD, POISE_VERDICT_DOUBTFUL, NULL, 0.004},
+        {{POISE_FINDING_HELD, POISE_VERDICT_DOUBTFUL, NULL, NULL, 0.004},
          "0.4 % of the frames could not be trusted and hold the last good pose"},
-        {{POISE_FINDING_SIZE, POISE_VERDICT_DOUBTFUL, NULL, 1.305},
+        {{POISE_FINDING_SIZE, POISE_VERDICT_DOUBTFUL, NULL, NULL, 1.305},
          "person and skeleton differ in size by a factor of 1.31"},
-        {{POISE_FINDING_STRETCHED, POISE_VERDICT_DOUBTFUL, "left_shin", 1.04},
+        {{POISE_FINDING_STRETCHED, POISE_VERDICT_DOUBTFUL, "left_shin", NULL, 1.04},
          "the bone to left_shin was scaled by a factor of 1.04 against the others"},
+        {{POISE_FINDING_SWAPPED, POISE_VERDICT_DOUBTFUL, "LWRA", "LWRB", 20},
+         "LWRA and LWRB seem to have each other's names"},
     };
     char text[160], little[10];
     for (size_t i = 0; i < TEST_COUNT(rows); ++i) {

@@ -23,12 +23,30 @@ typedef struct scaler {
     int place_count;
     poise_body_scale *factors; // in the setup's kept pool
     int factor_count, factor_room;
+    const char **absent; // names in the setup's kept pool
+    int absent_count, absent_room;
     double unit; // metres of the recording
 } scaler;
 
 static poise_status no_memory(const scaler *s)
 {
     return pz_error_set(s->error, POISE_ERROR_MEMORY, "out of memory");
+}
+
+// A name that the setup asks for and that is not there; once.
+static poise_status miss(scaler *s, const char *name)
+{
+    for (int i = 0; i < s->absent_count; ++i) {
+        if (strcmp(s->absent[i], name) == 0) {
+            return POISE_OK;
+        }
+    }
+    const char *copy = s->absent_count < s->absent_room ? pz_pool_copy(&s->setup.input.kept, name, strlen(name)) : NULL;
+    if (!copy) {
+        return no_memory(s);
+    }
+    s->absent[s->absent_count++] = copy;
+    return POISE_OK;
 }
 
 // ---- Markers -------------------------------------------------------------------------------------------------------------
@@ -159,7 +177,8 @@ static poise_status apply_measurement(scaler *s, const pz_xml_node *node, int fi
         if (!axes) {
             continue;
         }
-        poise_body_scale *f = factors_of(s, pz_osim_name(at) ? pz_osim_name(at) : "");
+        const char *body = pz_osim_name(at) ? pz_osim_name(at) : "";
+        poise_body_scale *f = factors_of(s, body);
         if (!f) {
             return no_memory(s);
         }
@@ -233,6 +252,22 @@ static poise_status scale_masses(scaler *s, const pz_xml_node *tool)
     return status;
 }
 
+// Bodies that the setup scales and the model lacks. Some are usual, such as the patellae of a model without; where they are
+// more than a third the setup is another model's.
+static poise_status find_strangers(scaler *s)
+{
+    poise_status status = POISE_OK;
+    int strangers = 0;
+    for (int pass = 0; pass < 2; ++pass) {
+        for (int i = 0; i < s->factor_count && status == POISE_OK; ++i) {
+            bool is_stranger = poise_model_find_body(s->generic->model, s->factors[i].body) < 0;
+            strangers += pass == 0 && is_stranger;
+            status = pass == 1 && is_stranger && 3 * strangers > s->factor_count ? miss(s, s->factors[i].body) : status;
+        }
+    }
+    return status;
+}
+
 static poise_status find_factors(scaler *s)
 {
     const pz_xml_node *tool = pz_setup_find(&s->setup, "ModelScaler");
@@ -247,6 +282,7 @@ static poise_status find_factors(scaler *s)
     while (status == POISE_OK && pz_scan_word(&scan, &word)) {
         status = apply_order(s, tool, word, first, last);
     }
+    status = status == POISE_OK ? find_strangers(s) : status;
     return status == POISE_OK ? scale_masses(s, tool) : status;
 }
 
@@ -303,6 +339,12 @@ static poise_status make_problem(scaler *s, const poise_osim_scaled *out, const 
     }
     memcpy(p->places, out->file->placements, most * sizeof *p->places);
     poise_status status = pz_setup_tasks(&s->setup, pz_xml_child(placer, "IKTaskSet"), &tasks.tasks, &tasks.task_count);
+    for (int i = 0; i < tasks.task_count && status == POISE_OK; ++i) {
+        const poise_ik_task *t = &tasks.tasks[i];
+        bool is_there = t->is_coordinate || !(t->weight > 0.0) ||
+                        (place_of(s, t->name) && poise_markers_find(s->problem->markers, t->name) >= 0);
+        status = is_there ? status : miss(s, t->name);
+    }
     return status == POISE_OK
                ? poise_ik_setup_apply(&tasks, model, out->q, p->places, &p->count, p->task, p->weights, s->error)
                : status;
@@ -340,13 +382,15 @@ static poise_status solve_pose(const scaler *s, poise_osim_scaled *out, pose_pro
     poise_report report;
     poise_status status = poise_solver_create(model, &options, s->allocator, &solver, s->error);
     status = status == POISE_OK ? poise_solve(solver, p->goals, p->count + 1, out->q, &report, s->error) : status;
-    double square = 0.0;
+    double square = 0.0, pull = 0.0;
     for (int i = 0; i < p->count && status == POISE_OK; ++i) {
         double off = poise_solver_goal_error(solver, i).error;
         square += off * off;
+        pull += p->places[i].weight * off * off;
         out->worst = max2(out->worst, off);
     }
     out->rms = p->count > 0 ? sqrt(square / p->count) : 0.0;
+    out->weighted = weight > 0.0 ? sqrt(pull / weight) : 0.0;
     poise_solver_destroy(solver);
     return status;
 }
@@ -415,8 +459,24 @@ static poise_status read_all(scaler *s)
     s->place_count = places ? places->placement_count : 0;
     s->factor_room = status == POISE_OK ? poise_model_info(s->generic->model).joints + 1000 : 0;
     s->factors = pz_pool_take(&s->setup.input.kept, (size_t)s->factor_room, sizeof *s->factors);
+    s->absent_room = s->factor_room + 1000;
+    s->absent = pz_pool_take(&s->setup.input.kept, (size_t)s->absent_room, sizeof *s->absent);
     s->unit = p->markers->scale.metres > 0.0 ? p->markers->scale.metres : 1.0;
-    return status == POISE_OK && !s->factors ? no_memory(s) : status;
+    return status == POISE_OK && (!s->factors || !s->absent) ? no_memory(s) : status;
+}
+
+// Is there something to do in the setup?
+static poise_status check_setup(const scaler *s)
+{
+    const pz_xml_node *scale = pz_setup_find(&s->setup, "ModelScaler"), *place = pz_setup_find(&s->setup, "MarkerPlacer");
+    if (!pz_setup_find(&s->setup, "ScaleTool") && !scale && !place) {
+        return pz_error_set(s->error, POISE_ERROR_FORMAT, "the setup holds no ScaleTool; an IK setup goes to track --tasks");
+    }
+    if (!(scale && is_applied(scale)) && !(place && is_applied(place))) {
+        return pz_error_set(s->error, POISE_ERROR_FORMAT,
+                            "the ScaleTool applies neither its ModelScaler nor its MarkerPlacer");
+    }
+    return POISE_OK;
 }
 
 // Places of the marker set, scaled with their bodies; labels in the kept pool.
@@ -460,6 +520,8 @@ static poise_status make_scaled(scaler *s, poise_osim_scaled *out)
     }
     out->factors = s->factors;
     out->factor_count = s->factor_count;
+    out->absent = s->absent;
+    out->absent_count = s->absent_count;
     return status;
 }
 
@@ -487,6 +549,7 @@ poise_status poise_osim_scale(const poise_osim_scaling *problem, const poise_all
     }
     scaler s = {.problem = problem, .allocator = allocator, .error = error};
     poise_status status = read_all(&s);
+    status = status == POISE_OK ? check_setup(&s) : status;
     status = status == POISE_OK ? make_scaled(&s, &whole->scaled) : status;
     poise_kinematics_destroy(s.kin);
     poise_file_destroy(s.generic);
@@ -514,6 +577,38 @@ void poise_osim_scaled_destroy(poise_osim_scaled *scaled)
         pz_pool_release(&whole->kept);
         pz_release(has_allocator ? &allocator : NULL, whole);
     }
+}
+
+poise_status poise_osim_scale_judge(const poise_osim_scaled *scaled, const poise_thresholds *thresholds,
+                                    const poise_allocator *allocator, poise_verdict *verdict, poise_finding *findings,
+                                    int capacity, poise_error *error)
+{
+    if (!scaled || !thresholds) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "scaled and thresholds must not be NULL");
+    }
+    int bodies = poise_model_info(scaled->file->model).joints;
+    poise_vec3 *factors = pz_allocate(allocator, ((size_t)bodies + 1) * sizeof *factors);
+    if (!factors) {
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    }
+    for (int k = 0; k < bodies; ++k) {
+        factors[k] = v3((double)NAN, (double)NAN, (double)NAN);
+    }
+    for (int i = 0; i < scaled->factor_count; ++i) {
+        int k = poise_model_find_body(scaled->file->model, scaled->factors[i].body);
+        if (k >= 0) {
+            factors[k] = scaled->factors[i].factors;
+        }
+    }
+    poise_scaling_problem problem = {.model = scaled->file->model,
+                                     .factors = factors,
+                                     .miss = scaled->weighted,
+                                     .absent = scaled->absent,
+                                     .absent_count = scaled->absent_count,
+                                     .thresholds = *thresholds};
+    poise_status status = poise_scaling_judge(&problem, allocator, verdict, findings, capacity, error);
+    pz_release(allocator, factors);
+    return status;
 }
 
 poise_status poise_osim_scale_marker_set(const void *setup, size_t size, char *name, size_t room, poise_error *error)

@@ -1,0 +1,116 @@
+// Verdicts of `poise track` and `poise scale`: their options, and how they are told.
+#include "verdict_text.h"
+
+#include "terminal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ---- Options -------------------------------------------------------------------------------------------------------------
+
+poise_verdict_level verdict_level_by_name(const char *name)
+{
+    return name[0] == 'g' ? POISE_VERDICT_GOOD : name[0] == 'd' ? POISE_VERDICT_DOUBTFUL : POISE_VERDICT_FAILED;
+}
+
+// "miss=0.02" or "miss=0.02,0.03". False after one line on standard error.
+static bool read_threshold(const char *text, poise_thresholds *thresholds)
+{
+    const char *equals = strchr(text, '=');
+    for (int i = 0; i < POISE_FINDING_JOINT && equals; ++i) {
+        const char *name = poise_finding_name((poise_finding_kind)i);
+        char *end;
+        double doubtful = strtod(equals + 1, &end), failed = thresholds->failed[i];
+        bool works = end > equals + 1;
+        if (works && *end == ',') {
+            const char *second = end + 1;
+            failed = strtod(second, &end);
+            works = end > second;
+        }
+        if (strlen(name) == (size_t)(equals - text) && strncmp(name, text, strlen(name)) == 0 && works && *end == '\0' &&
+            doubtful >= 0) {
+            thresholds->doubtful[i] = doubtful;
+            thresholds->failed[i] = failed > doubtful ? failed : doubtful;
+            return true;
+        }
+    }
+    char known[256] = "";
+    for (int i = 0; i < POISE_FINDING_JOINT; ++i) {
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, " %s", poise_finding_name((poise_finding_kind)i));
+    }
+    complain("--threshold \"%s\" is not WHAT=NUMBER or WHAT=NUMBER,NUMBER with WHAT one of:%s", text, known);
+    return false;
+}
+
+bool verdict_read_thresholds(const arguments *args, poise_thresholds *thresholds)
+{
+    bool works = true;
+    const char *text;
+    for (int i = 0; works && (text = option_text_at(args, "threshold", i)) != NULL; ++i) {
+        works = read_threshold(text, thresholds);
+    }
+    return works;
+}
+
+// ---- For people ----------------------------------------------------------------------------------------------------------
+
+// Names of one kind of finding, separated by commas.
+static void print_names(const poise_verdict *verdict, const poise_finding *findings, poise_finding_kind kind,
+                        const char *head, FILE *stream)
+{
+    int count = 0;
+    for (int i = 0; i < verdict->count; ++i) {
+        if (findings[i].kind == kind) {
+            char name[128];
+            snprintf(name, sizeof name, "%s", findings[i].name ? findings[i].name : "");
+            text_make_printable(name);
+            fprintf(stream, "%s%s", count == 0 ? head : count % 8 == 0 ? ",\n              " : ", ", name);
+            count += 1;
+        }
+    }
+    fputs(count > 0 ? "\n" : "", stream);
+}
+
+void verdict_print(const poise_verdict *verdict, const poise_finding *findings, FILE *stream)
+{
+    bool is_styled = stream == stdout, is_good = verdict->level == POISE_VERDICT_GOOD;
+    fprintf(stream, "  verdict     %s%s%s\n", is_styled ? style_code(is_good ? STYLE_GOOD : STYLE_BAD) : "",
+            poise_verdict_name(verdict->level), is_styled ? style_code(STYLE_PLAIN) : "");
+    for (int i = 0; i < verdict->count; ++i) {
+        char text[256];
+        if (findings[i].level != POISE_VERDICT_GOOD) {
+            poise_finding_describe(&findings[i], text, sizeof text);
+            text_make_printable(text);
+            fprintf(stream, "              %s%s\n", text, findings[i].level == POISE_VERDICT_FAILED ? " (failed)" : "");
+        }
+    }
+    print_names(verdict, findings, POISE_FINDING_JOINT, "  unobserved  ", stream);
+    print_names(verdict, findings, POISE_FINDING_LEFT_OUT, "  left out    ", stream);
+}
+
+// ---- For machines --------------------------------------------------------------------------------------------------------
+
+json_node *verdict_as_json(const poise_verdict *verdict, const poise_finding *findings)
+{
+    json_node *reasons = json_new(JSON_ARRAY), *joints = json_new(JSON_ARRAY), *left = json_new(JSON_ARRAY);
+    json_node *values = json_new(JSON_OBJECT);
+    for (int i = 0; i < POISE_FINDING_JOINT; ++i) {
+        json_set(values, poise_finding_name((poise_finding_kind)i), json_from_number(verdict->worst[i]));
+    }
+    for (int i = 0; i < verdict->count; ++i) {
+        const poise_finding *f = &findings[i];
+        char text[256];
+        poise_finding_describe(f, text, sizeof text);
+        if (f->kind == POISE_FINDING_JOINT || f->kind == POISE_FINDING_LEFT_OUT) {
+            json_append(f->kind == POISE_FINDING_JOINT ? joints : left, json_from_text(f->name));
+        } else {
+            json_append(reasons, json_make("{s:s, s:s, s:o, s:f, s:o}", "what", poise_finding_name(f->kind), "level",
+                                           poise_verdict_name(f->level), "name",
+                                           f->name ? json_from_text(f->name) : json_new(JSON_NULL), "value", f->value,
+                                           "text", json_from_text(text)));
+        }
+    }
+    return json_make("{s:s, s:o, s:o, s:o, s:o}", "level", poise_verdict_name(verdict->level), "reasons", reasons, "values",
+                     values, "unobserved", joints, "left_out", left);
+}

@@ -1,0 +1,21 @@
+// Verdicts of `poise track` and `poise scale`: their options, and how they are told.
+#ifndef APP_VERDICT_TEXT_H
+#define APP_VERDICT_TEXT_H
+
+#include "arguments.h"
+#include "json_output.h"
+
+#include <poise/verdict.h>
+
+#include <stdio.h>
+
+// --accept: the worst verdict of exit status 0.
+poise_verdict_level verdict_level_by_name(const char *name);
+
+// --threshold WHAT=N[,N], all of them. False after one line on standard error.
+bool verdict_read_thresholds(const arguments *args, poise_thresholds *thresholds);
+
+void verdict_print(const poise_verdict *verdict, const poise_finding *findings, FILE *stream);
+json_node *verdict_as_json(const poise_verdict *verdict, const poise_finding *findings);
+
+#endif

@@ -1,0 +1,147 @@
+// What may be found about a track: names, thresholds, sentences, and a list that keeps the worst first.
+#include "motion/findings.h"
+
+#include "math/scalar.h"
+
+#include <stdint.h>
+
+#define NEVER 1e300
+
+// In sentences @ is the name, & the other one, ~ the value times `times` with so many decimals.
+static const struct {
+    const char *name;
+    double doubtful, failed;
+    const char *text;
+    double times;
+    int decimals;
+} kinds[POISE_FINDING_KIND_COUNT] = {
+    [POISE_FINDING_MISS] = {"miss", 0.010, 0.015, "markers miss their places by ~ thousandths of the stature", 1000, 1},
+    [POISE_FINDING_GIVEN] = {"given", 0.012, 0.024, "markers miss the places given for them by ~ thousandths of the stature",
+                             1000, 1},
+    [POISE_FINDING_FAR] = {"far", 0.024, NEVER, "@ is ~ thousandths of the stature from the place given for it, on average",
+                           1000, 0},
+    [POISE_FINDING_PLACES] = {"places", 0.7, 1.0,
+                              "marker places are ~ deviations from where anatomy has them, taken together", 1, 2},
+    [POISE_FINDING_MOVED] = {"moved", 1.2, 2.5, "@ was moved to ~ deviations from where anatomy has it", 1, 1},
+    [POISE_FINDING_UNEQUAL] = {"unequal", 0.027, 0.048,
+                               "@ and its twin on the other side sit ~ thousandths of the stature apart, mirrored", 1000, 0},
+    [POISE_FINDING_SWAPPED] = {"swapped", 9, NEVER, "@ and & seem to have each other's names", 1, 0},
+    [POISE_FINDING_SIZE] = {"size", 1.25, 1.6, "person and skeleton differ in size by a factor of ~", 1, 2},
+    [POISE_FINDING_STRETCHED] = {"stretched", 1.15, 1.35, "the bone to @ was scaled by a factor of ~ against the others", 1,
+                                 2},
+    [POISE_FINDING_SIDES] = {"sides", 1.1, 1.25, "@ and & are scaled differently, by a factor of ~", 1, 2},
+    [POISE_FINDING_UNSEEN] = {"unseen", 0.55, 0.75, "markers do not determine ~ % of the degrees of freedom", 100, 0},
+    [POISE_FINDING_HELD] = {"held", 0, 0.5, "~ % of the frames could not be trusted and hold the last good pose", 100, 1},
+    [POISE_FINDING_LET_GO] = {"let_go", 0.2, NEVER, "@ fitted no pose in ~ % of the frames", 100, 0},
+    [POISE_FINDING_ABSENT] = {"absent", 0, NEVER, "@ is asked for and is not there", 1, 0},
+    [POISE_FINDING_JOINT] = {"joint", NEVER, NEVER, "markers do not determine @", 1, 0},
+    [POISE_FINDING_LEFT_OUT] = {"left_out", NEVER, NEVER, "@ was left out: nothing says where it sits", 1, 0},
+};
+
+const char *poise_verdict_name(poise_verdict_level level)
+{
+    static const char *const names[] = {"good", "doubtful", "failed"};
+    return (unsigned)level <= POISE_VERDICT_FAILED ? names[level] : "unknown";
+}
+
+const char *poise_finding_name(poise_finding_kind kind)
+{
+    return (unsigned)kind < POISE_FINDING_KIND_COUNT ? kinds[kind].name : "unknown";
+}
+
+poise_thresholds poise_thresholds_default(void)
+{
+    poise_thresholds thresholds;
+    for (int i = 0; i < POISE_FINDING_KIND_COUNT; ++i) {
+        thresholds.doubtful[i] = kinds[i].doubtful;
+        thresholds.failed[i] = kinds[i].failed;
+    }
+    return thresholds;
+}
+
+// ---- Gathering -----------------------------------------------------------------------------------------------------------
+
+// Keep a finding, after those of its level and before lesser ones.
+static void keep(pz_findings *found, poise_finding f)
+{
+    int at = found->verdict.count < found->capacity ? found->verdict.count : found->capacity;
+    while (at > 0 && found->list[at - 1].level < f.level) {
+        at -= 1;
+        if (at + 1 < found->capacity) {
+            found->list[at + 1] = found->list[at];
+        }
+    }
+    if (at < found->capacity) {
+        found->list[at] = f;
+    }
+    found->verdict.count += 1;
+    found->verdict.level = f.level > found->verdict.level ? f.level : found->verdict.level;
+}
+
+static void weigh(pz_findings *found, poise_finding f, bool always)
+{
+    const poise_thresholds *t = found->thresholds;
+    f.level = f.value > t->failed[f.kind]     ? POISE_VERDICT_FAILED
+              : f.value > t->doubtful[f.kind] ? POISE_VERDICT_DOUBTFUL
+                                              : POISE_VERDICT_GOOD;
+    found->verdict.worst[f.kind] = max2(found->verdict.worst[f.kind], f.value);
+    if (f.level != POISE_VERDICT_GOOD || always) {
+        keep(found, f);
+    }
+}
+
+void pz_weigh(pz_findings *found, poise_finding_kind kind, const char *name, double value, bool always)
+{
+    weigh(found, (poise_finding){.kind = kind, .name = name, .value = value}, always);
+}
+
+void pz_weigh_two(pz_findings *found, poise_finding_kind kind, const char *name, const char *other, double value)
+{
+    weigh(found, (poise_finding){.kind = kind, .name = name, .other = other, .value = value}, false);
+}
+
+// ---- In words ------------------------------------------------------------------------------------------------------------
+
+// Digits of a number >= 0 into `text`, at most 24 characters with the zero.
+static void write_number(double value, int decimals, char *text)
+{
+    static const double powers[] = {1, 10, 100};
+    double rounded = min2(value, 1e12) * powers[decimals] + 0.5;
+    uint64_t digits = (uint64_t)rounded;
+    char reversed[24];
+    int count = 0;
+    do {
+        if (count == decimals && decimals > 0) {
+            reversed[count++] = '.';
+        }
+        reversed[count++] = (char)('0' + digits % 10);
+        digits /= 10;
+    } while (digits > 0 || count < decimals + 1 + (decimals > 0));
+    for (int i = 0; i < count; ++i) {
+        text[i] = reversed[count - 1 - i];
+    }
+    text[count] = '\0';
+}
+
+void poise_finding_describe(const poise_finding *finding, char *text, size_t size)
+{
+    size_t used = 0;
+    bool known = finding && (unsigned)finding->kind < POISE_FINDING_KIND_COUNT;
+    for (const char *c = known ? kinds[finding->kind].text : ""; *c; ++c) {
+        char number[24] = "", one[2] = {*c, '\0'};
+        const char *part = *c == '~' ? number : one;
+        if (*c == '@' || *c == '&') {
+            const char *name = *c == '@' ? finding->name : finding->other;
+            part = name ? name : "";
+        }
+        if (*c == '~') {
+            write_number(finding->value * kinds[finding->kind].times, kinds[finding->kind].decimals, number);
+        }
+        for (; *part && used + 1 < size; ++part) {
+            text[used++] = *part;
+        }
+    }
+    if (text && size > 0) {
+        text[used] = '\0';
+    }
+}
