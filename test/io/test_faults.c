@@ -433,7 +433,7 @@ static const char leg_text[] =
     "<Marker name=\"b\"><socket_parent_frame>pelvis</socket_parent_frame><location>1 0 0</location></Marker>"
     "</objects></MarkerSet></Model></OpenSimDocument>";
 
-static poise_status osim_scale(const poise_allocator *a, poise_error *e)
+static poise_status make_scaled(const poise_allocator *a, poise_osim_scaled **made, poise_error *e)
 {
     static const char setup[] =
         "<ScaleTool><mass>2</mass><ModelScaler><scaling_order>measurements manualScale</scaling_order><MeasurementSet>"
@@ -452,10 +452,38 @@ static poise_status osim_scale(const poise_allocator *a, poise_error *e)
                                   .setup = setup,
                                   .setup_size = sizeof setup - 1,
                                   .markers = markers};
-    poise_osim_scaled *made = UNTOUCHED;
-    poise_status status = poise_osim_scale(&problem, a, &made, e);
+    poise_status status = poise_osim_scale(&problem, a, made, e);
     poise_markers_destroy(markers);
+    return status;
+}
+
+static poise_status osim_scale(const poise_allocator *a, poise_error *e)
+{
+    poise_osim_scaled *made = UNTOUCHED;
+    poise_status status = make_scaled(a, &made, e);
     FINISH(status, made, poise_osim_scaled_destroy);
+}
+
+static poise_status osim_scale_judge(const poise_allocator *a, poise_error *e)
+{
+    poise_osim_scaled *scaled = NULL;
+    ck_assert_int_eq(make_scaled(NULL, &scaled, NULL), POISE_OK);
+    poise_thresholds usual = poise_scaling_thresholds();
+    poise_verdict verdict = {.count = -7};
+    poise_status status = poise_osim_scale_judge(scaled, &usual, a, &verdict, NULL, 0, e);
+    ck_assert(status == POISE_OK || verdict.count == -7);
+    poise_osim_scaled_destroy(scaled);
+    return status;
+}
+
+static poise_status scaling_judge(const poise_allocator *a, poise_error *e)
+{
+    static poise_vec3 factors[NUMBERS];
+    poise_scaling_problem problem = {.model = stage.model, .factors = factors, .thresholds = poise_scaling_thresholds()};
+    poise_verdict verdict = {.count = -7};
+    poise_status status = poise_scaling_judge(&problem, a, &verdict, NULL, 0, e);
+    ck_assert(status == POISE_OK || verdict.count == -7);
+    return status;
 }
 
 static poise_status track_sensors(const poise_allocator *a, poise_error *e)
@@ -510,8 +538,10 @@ static const struct {
     {"poise_objective_create", objective_create, false},
     {"poise_orientations_read", orientations_read, true},
     {"poise_osim_scale", osim_scale, true},
+    {"poise_osim_scale_judge", osim_scale_judge, true},
     {"poise_read", NULL, true},
     {"poise_retarget_points", retarget_points, true},
+    {"poise_scaling_judge", scaling_judge, true},
     {"poise_solver_create", solver_create, false},
     {"poise_track", track, true},
     {"poise_track_measure", track_measure, true},
