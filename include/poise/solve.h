@@ -77,8 +77,8 @@ POISE_API const char *poise_method_name(poise_method method);
 // How a solve ended.
 typedef enum poise_outcome {
     POISE_OUTCOME_REACHED = 0, // every goal is met to its tolerance, or the cost fell below cost_tolerance
-    POISE_OUTCOME_CLOSEST,     // no direction within the limits improves the cost: the closest pose nearby
-    POISE_OUTCOME_STALLED,     // steps no longer change the cost, though the gradient does not vanish
+    POISE_OUTCOME_CLOSEST,     // no direction within the limits improves the cost: the closest pose nearby, proved
+    POISE_OUTCOME_STALLED,     // steps no longer improve the cost, and that none could is not proved
     POISE_OUTCOME_BUDGET,      // the iterations were used up
     POISE_OUTCOME_COUNT
 } poise_outcome;

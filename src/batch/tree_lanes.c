@@ -493,6 +493,8 @@ static bool judge(pz_tree_lanes *t, int lane)
     pz_trial trial = {.before = at->cost,
                       .after = t->cost[lane],
                       .predicted = t->predicted[lane],
+                      .lambda = at->damping.lambda,
+                      .is_newton = at->newton,
                       .wants_exact = pz_wants_exact(&at->state),
                       .exact = at->exact};
     at->report.evaluations += 1;
@@ -509,8 +511,13 @@ static bool judge(pz_tree_lanes *t, int lane)
         return true;
     }
     bool is_stuck = pz_is_stuck(&trial, at->damping);
+    if (is_stuck && !(pz_is_flat(&trial) && pz_is_resolved(at->report.gradient, at->cost))) { // the gradient may tell
+        hand_over(t, lane);
+        return false;
+    }
     at->stage = is_stuck || at->iterations_left == 0 ? LAST : AGAIN;
-    at->report.outcome = is_stuck ? pz_stuck_outcome(&trial, &at->report.reason) : POISE_OUTCOME_BUDGET;
+    at->report.outcome = is_stuck ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_BUDGET;
+    at->report.reason = is_stuck ? PZ_WHY_CLOSEST : at->report.reason;
     return false;
 }
 

@@ -147,6 +147,9 @@ PZ_DEVICE_SHORT bool pz_goal_is_met(const poise_solver *solver, const poise_goal
 PZ_DEVICE bool pz_is_done(poise_solver *solver, poise_outcome *outcome);
 PZ_DEVICE bool pz_is_done_afresh(poise_solver *solver, poise_outcome *outcome);
 
+// How a run ends that finds no lower cost: CLOSEST where the last step (`is_flat`) or the gradient proves it.
+PZ_DEVICE poise_outcome pz_stuck_outcome(poise_solver *solver, bool is_flat);
+
 // Count one iteration and record it. False when the budget is used up.
 PZ_DEVICE_SHORT bool pz_count_iteration(poise_solver *solver, double damping, double step, bool accepted, bool exact);
 

@@ -38,6 +38,13 @@ REAL_FN mask hold_leavers(const poise_model *model, const pz_box *boxes, const r
     return any;
 }
 
+// At a bound where the way to it, bound - q, has left only its rounding.
+REAL_FN real snap_to_bound(real next, real q, double bound)
+{
+    mask is_there = real_fabs(next - bound) < PZ_EPSILON * (real_fabs(q) + fabs(bound)); // false where there is none
+    return real_select(is_there, real_of(bound), next);
+}
+
 // After a retraction to q_out: keep every coordinate in its interval, a locked one where it was, and the form of a rotation
 // vector with a locked part.
 REAL_FN void keep_in_boxes(const poise_model *model, const pz_box *boxes, const real *q, const real *x, real *q_out)
@@ -46,6 +53,7 @@ REAL_FN void keep_in_boxes(const poise_model *model, const pz_box *boxes, const 
         const pz_box *box = &boxes[i];
         if (box->q >= 0) {
             real next = box->keeps_form ? q[box->q] + x[i] : q_out[box->q];
+            next = snap_to_bound(snap_to_bound(next, q[box->q], box->lower), q[box->q], box->upper);
             q_out[box->q] = box->locked ? q[box->q] : real_clamp(next, box->lower, box->upper);
         }
     }

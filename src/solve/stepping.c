@@ -1,5 +1,6 @@
 // What methods share: evaluating, stepping within limits, stopping, counting.
 #include "solve/step_kernel.h"
+#include "solve/tree/auto_policy.h"
 
 #include <float.h>
 
@@ -98,10 +99,10 @@ static bool goals_are_met(const poise_solver *solver)
 // |projected gradient_i| <= tolerance sqrt(2 f) sqrt(G_ii): by Cauchy-Schwarz the left side is at most sqrt(2 f)
 // sqrt(G_ii), so the ratio is the cosine between the residuals and what dof i can do about them. The gradient is divided
 // before it is squared: with weights of 1e160 its own square is beyond all numbers.
-static bool is_stationary(const poise_solver *solver)
+static bool is_stationary(const poise_solver *solver, double tolerance)
 {
     const poise_objective *o = solver->at;
-    double inverse = 1.0 / (solver->options.gradient_tolerance * sqrt(2.0 * o->cost));
+    double inverse = 1.0 / (tolerance * sqrt(2.0 * o->cost));
     for (int i = 0; i < solver->model->nv; ++i) {
         double g = solver->gradient[i] * inverse;
         if (g * g > solver->diagonal[i]) {
@@ -114,11 +115,24 @@ static bool is_stationary(const poise_solver *solver)
 // The diagonal of a point before will do to go on, but not to stop.
 static bool is_closest(poise_solver *solver)
 {
-    if (!is_stationary(solver)) {
+    double tolerance = solver->options.gradient_tolerance;
+    if (!is_stationary(solver, tolerance)) {
         return false;
     }
     pz_refresh_diagonal(solver);
-    return is_stationary(solver);
+    return is_stationary(solver, tolerance);
+}
+
+// With this tolerance no dof can gain more than 100 PZ_FLAT of the cost, g_i^2/(2 G_ii) by Gauss-Newton.
+#define STUCK_TOLERANCE (10.0 * sqrt(PZ_FLAT))
+
+poise_outcome pz_stuck_outcome(poise_solver *solver, bool is_flat)
+{
+    pz_refresh_diagonal(solver);
+    double gradient = pz_project_gradient(solver);
+    bool is_proved = (is_flat || is_stationary(solver, STUCK_TOLERANCE)) && pz_is_resolved(gradient, solver->at->cost);
+    solver->report.reason = is_proved ? PZ_WHY_CLOSEST : PZ_WHY_STALLED;
+    return is_proved ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_STALLED;
 }
 
 bool pz_is_done(poise_solver *solver, poise_outcome *outcome)

@@ -264,6 +264,48 @@ EACH_METHOD(the_report_says_what_the_answer_is)
     for_all(test_row, 10, PROBLEM_LIMITS, check_report);
 }
 
+// Does a small step within the limits lower the cost by more than rounding does?
+static bool is_refuted(const problem *p, const double *q, scene_random *random)
+{
+    poise_objective *o = NULL;
+    double v[PROBLEM_NUMBERS], there[PROBLEM_NUMBERS], least = INFINITY;
+    ck_assert_int_eq(poise_objective_create(p->model, PROBLEM_GOALS, NULL, &o, NULL), POISE_OK);
+    ck_assert_int_eq(poise_objective_set_goals(o, p->goals, p->count, NULL), POISE_OK);
+    double cost = cost_at(o, q);
+    for (int trial = 0; trial < 200; ++trial) {
+        double size = trial % 2 ? 1e-3 : 1e-5;
+        random_step(random, p->model, trial / 2 < 2 * p->nv ? 0.0 : size, v);
+        v[trial / 4 % p->nv] += trial / 2 % 2 ? size : -size; // each way along every dof, then at random
+        ck_assert_int_eq(poise_retract(p->model, q, v, there, NULL), POISE_OK);
+        ck_assert_int_eq(poise_model_clamp(p->model, there, NULL, NULL), POISE_OK);
+        least = fmin(least, cost_at(o, there));
+    }
+    poise_objective_destroy(o);
+    return least < cost * (1.0 - 1e-9);
+}
+
+// Corners of limits, edges of swings, places beside singularities: numbers of problems in which a method once stopped short
+// and said so. Levels of priority are closest in another sense.
+EACH_METHOD(what_is_called_closest_cannot_be_improved_nearby)
+{
+    static const int numbers[] = {114,  871,  1457, 1459, 1617, 1734, 2422, 2857, 4083,  4136, 4256,
+                                  4433, 5241, 5420, 5745, 5771, 7421, 9813, 9878, 10683, 10976};
+    for (size_t i = 0; i < TEST_COUNT(numbers); ++i) {
+        int k = numbers[i];
+        uint64_t seed = k == 114 || k == 10976 ? 2 : 1;
+        scene_random random = scene_random_make(seed * 1000003u + (uint64_t)k);
+        problem *p = problem_make(&random, (poise_method)test_row, 1 + k % 12, PROBLEM_LIMITS);
+        ck_assert_ptr_nonnull(p);
+        p->options.max_iterations = 1000;
+        p->options.restarts = 0;
+        answer a = problem_solve(p);
+        bool is_closest = a.status == POISE_OK && a.report.outcome == POISE_OUTCOME_CLOSEST;
+        ck_assert_msg(!is_closest || strstr(a.report.reason, "level") || !is_refuted(p, a.q, &random),
+                      "%s, problem %d: %g can be improved", facts_of[test_row].name, k, a.report.cost);
+        problem_destroy(p);
+    }
+}
+
 // ---- Served or refused ---------------------------------------------------------------------------------------------------
 
 // One goal: solved, or refused in words with q untouched, as the facts have it.

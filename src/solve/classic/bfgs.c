@@ -185,13 +185,12 @@ poise_outcome pz_bfgs_run(poise_solver *solver)
         memcpy(s->g_last, solver->at->gradient, (size_t)n * sizeof *s->g_last);
         s->edges = pz_project_on_swings(solver, s->g_last);
         s->line.t = 0.0; // without a direction there is no search to say so
-        s->line.is_flat = false;
         bool accepted = find_direction(solver, s) && pz_line_search(solver, &s->line, PZ_LINE_WEAK_WOLFE);
         bool more = pz_count_iteration(solver, s->line.t, s->line.t * pz_largest(s->line.direction, n), accepted, false);
         if (accepted) {
             learn(solver, s);
         } else if (s->is_first) {
-            return pz_line_outcome(solver, &s->line);
+            return pz_stuck_outcome(solver, false);
         } else {
             pz_make_metric(solver, s->line.D);
             forget(solver, s);

@@ -122,7 +122,7 @@ poise_outcome pz_conjugate_gradient_run(poise_solver *solver)
         double longest = s->line.t * pz_largest(s->line.direction, solver->model->nv);
         bool more = pz_count_iteration(solver, s->line.t, longest, accepted, false);
         if (!accepted && was_first) {
-            return pz_line_outcome(solver, &s->line);
+            return pz_stuck_outcome(solver, false);
         }
         s->is_first = !accepted || s->line.has_jumped;
         if (!more) {

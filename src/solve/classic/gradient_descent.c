@@ -42,7 +42,7 @@ poise_outcome pz_gradient_descent_run(poise_solver *solver)
         tau *= line->t;
         more = pz_count_iteration(solver, tau, pz_largest(line->taken, nv), taken, false);
         if (!taken) {
-            return pz_end_of_descent(solver, line->direction, line->taken);
+            return pz_stuck_outcome(solver, false);
         }
         tau *= GROWTH;
     }

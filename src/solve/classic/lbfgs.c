@@ -157,7 +157,7 @@ poise_outcome pz_lbfgs_run(poise_solver *solver)
         if (accepted) {
             learn(solver, s);
         } else if (s->count == 0) {
-            return pz_line_outcome(solver, &s->line);
+            return pz_stuck_outcome(solver, false);
         } else {
             s->count = 0;
         }

@@ -34,7 +34,7 @@ poise_outcome pz_levenberg_marquardt_run(poise_solver *solver)
         accepted = pz_damped_judge(solver, d, pz_damped_evaluate(solver, d), &trial);
         d->damping = pz_damping_after(d->damping, &trial);
         if (pz_is_stuck(&trial, d->damping)) {
-            return pz_stuck_outcome(&trial, &solver->report.reason);
+            return pz_stuck_outcome(solver, pz_is_flat(&trial));
         }
         if (solver->iterations_left == 0) {
             return accepted && pz_is_done(solver, &outcome) ? outcome : POISE_OUTCOME_BUDGET;

@@ -165,7 +165,6 @@ bool pz_line_search(poise_solver *solver, pz_line *line, pz_wolfe conditions)
     double slope = pz_dot(solver->at->gradient, line->direction, solver->model->nv);
     double most = longest_step(solver, line), t = min2(1.0, most);
     line->t = 0.0;
-    line->is_flat = slope == 0;
     if (!(slope < 0) || !(t > 0)) {
         memset(line->taken, 0, (size_t)solver->model->nv * sizeof *line->taken);
         return false;
@@ -177,8 +176,8 @@ bool pz_line_search(poise_solver *solver, pz_line *line, pz_wolfe conditions)
             return true;
         }
         t = min2(next_length(&w), most);
-        line->is_flat = w.a == 0 && -slope * w.b <= PZ_FLAT * fabs(solver->at->cost);
-        if (!(t > w.a && t < w.b) || line->is_flat) {
+        bool is_flat = w.a == 0 && -slope * w.b <= PZ_FLAT * fabs(solver->at->cost);
+        if (!(t > w.a && t < w.b) || is_flat) {
             break;
         }
     }
@@ -190,10 +189,4 @@ bool pz_line_search(poise_solver *solver, pz_line *line, pz_wolfe conditions)
         }
     }
     return false;
-}
-
-poise_outcome pz_line_outcome(poise_solver *solver, const pz_line *line)
-{
-    solver->report.reason = line->is_flat ? PZ_WHY_CLOSEST : PZ_WHY_STALLED;
-    return line->is_flat ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_STALLED;
 }

@@ -12,7 +12,6 @@ typedef struct pz_line {
     bool *hold;        // nv: dofs that the method's matrix leaves out (pz_line_hold)
     double *q_trial;   // nq
     double t;          // length of the step, in directions
-    bool is_flat;      // a search that failed promised less than the rounding of the cost hides
     bool has_jumped;   // a rotation vector changed its form on the way: old and new coordinates have nothing in common
 } pz_line;
 
@@ -31,9 +30,6 @@ int pz_line_hold(const poise_solver *solver, pz_line *line);
 // Walk along line->direction from the point at hand. True: a point that meets the conditions is now at hand. False: none was
 // found that lowers the cost; nothing has changed.
 bool pz_line_search(poise_solver *solver, pz_line *line, pz_wolfe conditions);
-
-// The outcome, and reason, after a search along the scaled gradient that failed.
-poise_outcome pz_line_outcome(poise_solver *solver, const pz_line *line);
 
 // Sum of a_i b_i.
 double pz_dot(const double *a, const double *b, int n);

@@ -168,7 +168,7 @@ poise_outcome pz_newton_projected_run(poise_solver *solver)
         double longest = s->line.t * pz_largest(s->line.direction, solver->model->nv);
         bool more = pz_count_iteration(solver, s->line.t, longest, accepted, exact);
         if (!accepted) {
-            return pz_line_outcome(solver, &s->line);
+            return pz_stuck_outcome(solver, false);
         }
         if (!more) {
             return pz_is_done(solver, &outcome) ? outcome : POISE_OUTCOME_BUDGET;

@@ -511,8 +511,7 @@ poise_outcome pz_trust_region_run(poise_solver *solver)
         fresh = accepted;
         bool more = pz_count_iteration(solver, radius, pz_largest(solver->step, solver->model->nv), accepted, true);
         if (!accepted && -r->value <= PZ_FLAT * fabs(before)) {
-            solver->report.reason = found ? PZ_WHY_CLOSEST : "no step was found";
-            return give_up(solver, r, start_cost, found ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_STALLED);
+            return give_up(solver, r, start_cost, pz_stuck_outcome(solver, false));
         }
         if (!more) {
             return give_up(solver, r, start_cost, POISE_OUTCOME_BUDGET);

@@ -94,7 +94,7 @@ poise_outcome pz_descend(poise_solver *solver, pz_sweep sweep)
         }
         bool more = pz_count_iteration(solver, used, longest, fresh, false);
         if (!fresh && (bounds || caution > CAUTION_MOST)) {
-            return pz_end_of_descent(solver, solver->step, g->work);
+            return pz_stuck_outcome(solver, false);
         }
         if (!more) {
             if (fresh && pz_is_done_afresh(solver, &outcome)) {

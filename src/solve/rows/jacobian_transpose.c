@@ -17,8 +17,7 @@
 
 #include "solve/classic/line_search.h"
 
-#define TRIALS        9                   // lengths 1, 1/2, 1/8, .. 2^-36
-#define COST_ROUNDING (16.0 * PZ_EPSILON) // of a sum of some tens of squares, relative
+#define TRIALS 9 // lengths 1, 1/2, 1/8, .. 2^-36
 
 typedef struct transpose_scratch {
     double *p, *Gp;  // nv
@@ -46,20 +45,6 @@ double pz_transpose_length(const poise_solver *solver, double *p, double *Gp)
     poise_objective_multiply(solver->at, POISE_HESSIAN_GAUSS_NEWTON, p, Gp, NULL);
     double curvature = pz_dot(p, Gp, nv), alpha = curvature > 0 ? pz_dot(p, p, nv) / curvature : 0.0;
     return is_finite(alpha) ? alpha : 0.0;
-}
-
-// alpha |p|^2/2 is the decrease that the model promises.
-poise_outcome pz_end_of_descent(poise_solver *solver, double *p, double *Gp)
-{
-    int nv = solver->model->nv;
-    double alpha = pz_transpose_length(solver, p, Gp), largest = pz_largest(solver->gradient, nv);
-    double promise = 0.5 * alpha * pz_dot(p, p, nv) * largest * largest;
-    if (largest == 0 || (alpha > 0 && promise <= COST_ROUNDING * solver->at->cost)) {
-        solver->report.reason = PZ_WHY_CLOSEST;
-        return POISE_OUTCOME_CLOSEST;
-    }
-    solver->report.reason = PZ_WHY_STALLED;
-    return POISE_OUTCOME_STALLED;
 }
 
 // Steps of length t alpha until one lowers the cost. Returns the length taken, or 0.
@@ -96,8 +81,7 @@ poise_outcome pz_jacobian_transpose_run(poise_solver *solver)
         double t = descend(solver, solver->method);
         more = pz_count_iteration(solver, t, pz_largest(solver->step, solver->model->nv), t > 0, false);
         if (t == 0) {
-            transpose_scratch *s = solver->method;
-            return pz_end_of_descent(solver, s->p, s->Gp);
+            return pz_stuck_outcome(solver, false);
         }
     }
     return outcome;

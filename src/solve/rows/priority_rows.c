@@ -556,7 +556,7 @@ static poise_outcome nothing_better(poise_solver *s, pz_rows *rows)
         s->report.reason = "no level comes closer without disturbing one above";
         return POISE_OUTCOME_CLOSEST;
     }
-    return pz_end_of_descent(s, rows->x, rows->x_level);
+    return pz_stuck_outcome(s, false);
 }
 
 // One iteration: improve the first level that can be improved. False: there is none.

@@ -123,10 +123,6 @@ poise_outcome pz_rows_run(poise_solver *solver, const pz_row_method *method);
 // (jacobian_transpose.c); 0 when the model has no curvature there. p and Gp are scratch, nv numbers each.
 double pz_transpose_length(const poise_solver *solver, double *p, double *Gp);
 
-// How a descent ends that finds no lower point: CLOSEST when the model promises no more along the gradient than the cost is
-// rounded by, else STALLED. Sets the reason. p and Gp are scratch.
-poise_outcome pz_end_of_descent(poise_solver *solver, double *p, double *Gp);
-
 // x += J^+lambda e with the damping of Maciejewski & Klein (damped_least_squares.c); for pz_row_method.step.
 bool pz_damped_rows_step(const poise_solver *solver, pz_rows *rows, pz_level *level, double *x);
 

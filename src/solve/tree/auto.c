@@ -73,7 +73,7 @@ bool pz_auto_judge(poise_solver *solver, pz_auto *a, double cost)
     }
     // stop
     if (!a->is_fresh && pz_is_stuck(&a->trial, d->damping)) {
-        a->outcome = pz_stuck_outcome(&a->trial, &solver->report.reason);
+        a->outcome = pz_stuck_outcome(solver, pz_is_flat(&a->trial));
         return false;
     }
     if (solver->iterations_left == 0) {

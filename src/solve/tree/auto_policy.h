@@ -25,6 +25,8 @@ typedef struct pz_trial {
     double before;    // the cost where it began
     double after;     // and where it led
     double predicted; // decrease, by the quadratic model
+    double lambda;    // its damping
+    bool is_newton;   // it solves its system: nothing moved it to a bound or shortened it
     bool wants_exact; // it was to be solved with the exact Hessian
     bool exact;       // and was: H + lambda D is positive definite
 } pz_trial;
@@ -34,10 +36,18 @@ static inline bool pz_is_accepted(const pz_trial *t)
     return t->after < t->before;
 }
 
-// Does it promise no more than the rounding of the cost hides? A step that was held or clipped may even promise a rise.
+// Is there no more to gain than the rounding of the cost hides? What a step promises tells only where nothing but its
+// damping, by about 1 + lambda, holds it back: one that was held at a bound or shortened may promise nothing in a place that
+// can be left.
 static inline bool pz_is_flat(const pz_trial *t)
 {
-    return fabs(t->predicted) <= PZ_FLAT * t->before;
+    return t->is_newton && fabs(t->predicted) * (1.0 + t->lambda) <= PZ_FLAT * t->before;
+}
+
+// Does the cost tell neighbours apart? Not beside a singularity, where a few roundings of q change it by more than its own.
+static inline bool pz_is_resolved(double gradient, double cost)
+{
+    return 16.0 * PZ_EPSILON * gradient <= PZ_FLAT * cost;
 }
 
 // The actual decrease over the predicted one.
@@ -83,16 +93,10 @@ static inline bool pz_needs_metric(pz_damping damping)
     return damping.lambda > PZ_LAMBDA_METRIC;
 }
 
-// After a rejection: is there nothing to gain, or are steps too short to change anything? And how the run ends then.
+// After a rejection: is there nothing to gain, or are steps too short to change anything?
 static inline bool pz_is_stuck(const pz_trial *t, pz_damping after)
 {
     return !pz_is_accepted(t) && (pz_is_flat(t) || after.lambda > PZ_LAMBDA_MOST);
-}
-
-static inline poise_outcome pz_stuck_outcome(const pz_trial *t, const char **reason)
-{
-    *reason = pz_is_flat(t) ? PZ_WHY_CLOSEST : PZ_WHY_STALLED;
-    return pz_is_flat(t) ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_STALLED;
 }
 
 // ---- A run ---------------------------------------------------------------------------------------------------------------

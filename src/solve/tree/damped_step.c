@@ -120,8 +120,13 @@ static double predicted_decrease(poise_solver *solver, pz_damped *d)
 void pz_damped_step(poise_solver *solver, pz_damped *d, bool exact, pz_trial *trial)
 {
     d->has_step = find_step(solver, d, exact);
-    *trial = (pz_trial){
-        .before = solver->at->cost, .after = INFINITY, .predicted = INFINITY, .wants_exact = exact, .exact = d->exact};
+    *trial = (pz_trial){.before = solver->at->cost,
+                        .after = INFINITY,
+                        .predicted = INFINITY,
+                        .lambda = d->damping.lambda,
+                        .is_newton = d->is_newton,
+                        .wants_exact = exact,
+                        .exact = d->exact};
     if (d->has_step) {
         pz_step_within(solver, solver->at->kin.q, solver->step, d->q_trial);
         trial->predicted = predicted_decrease(solver, d);
