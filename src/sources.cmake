@@ -75,6 +75,11 @@ set(poise_sources
     src/solve/arm/arm_finish.c
     src/solve/arm/arm_seed_table.c
     src/solve/arm/arm_solve.c
+    src/solve/tips/limbs.c
+    src/solve/tips/tips_plan.c
+    src/solve/tips/tips_align.c
+    src/solve/tips/tips_search.c
+    src/solve/tips/tips_solve.c
     src/solve/tree/auto.c
     src/solve/classic/levenberg_marquardt.c
     src/solve/classic/line_search.c

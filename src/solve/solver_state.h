@@ -48,6 +48,7 @@ struct poise_solver {
     double *step;                // nv
     void *method;                // the method's own scratch
     struct pz_arm *arm;          // AUTO's scratch for a pose goal on an arm (arm.h), NULL for other methods
+    struct pz_tips *tips;        // AUTO's scratch for goals at several tips (tips.h), likewise
     poise_report report;
     bool is_measured;    // cost, gradient and errors of the answer are in the report, and `at` is elsewhere
     int iterations_left; // of this start
@@ -217,6 +218,11 @@ PZ_DEVICE bool pz_tree_curvature(pz_tree_step *tree, const poise_objective *o, d
 // Move a free root so that the markers of the goals, placed as in `kin`, lie nearest to their targets (weighted Procrustes).
 // False, with q as it was, when the model has no free root, part of it is locked, or there are fewer than three markers.
 PZ_DEVICE bool pz_align_root(const poise_solver *solver, const poise_kinematics *kin, double *q);
+
+// Turn a free root by `turn` about the point `from`, which goes to `to`, both relative to the reference point of `kin`,
+// where the root is now. False when the numbers do not allow it.
+PZ_DEVICE bool pz_put_root(const poise_solver *solver, const poise_kinematics *kin, quat turn, vec3 from, vec3 to,
+                           double *q);
 
 // Angles of the rotation M for three turns in sequence (the steps of an Euler order), into q. Near gimbal lock the first
 // takes all.

@@ -223,6 +223,9 @@ PZ_DEVICE void pz_arm_turn_back(const pz_arm_chain *chain, const double *q_start
 // Do these options of AUTO leave pose goals to this path?
 bool pz_arm_options_fit(const poise_solver_options *options);
 
+// Make the chain for a goal's frame, unless it is that of the goal before. False: that is none for an arm.
+bool pz_arm_make_chain(const poise_solver *solver, pz_arm *arm, const poise_goal *goal);
+
 // Make `call` the one at hand, for the goals and the start that the solver has. Returns the chain, or NULL: this is not one
 // pose goal on such a chain. The chain changes with the next call for another body or frame.
 const pz_arm_chain *pz_arm_prepare(poise_solver *solver, pz_arm_call *call);

@@ -62,10 +62,8 @@ static bool goal_fits(const poise_solver *solver)
            goal->loss == POISE_LOSS_NONE;
 }
 
-// The chain for the goal, rebuilt when its body or frame is another than last time.
-static bool make_chain(const poise_solver *solver, pz_arm *arm)
+bool pz_arm_make_chain(const poise_solver *solver, pz_arm *arm, const poise_goal *goal)
 {
-    const poise_goal *goal = solver->goals;
     if (goal->body != arm->body || memcmp(&goal->local, &arm->local, sizeof arm->local) != 0) {
         arm->fits = pz_arm_chain_make(solver->model, solver->box, goal->body, &goal->local, &arm->chain);
         arm->body = goal->body;
@@ -113,7 +111,8 @@ static bool make_target(const poise_solver *solver, pz_arm *arm)
 const pz_arm_chain *pz_arm_prepare(poise_solver *solver, pz_arm_call *call)
 {
     pz_arm *arm = solver->arm;
-    if (!arm || !pz_arm_options_fit(&solver->options) || !goal_fits(solver) || !make_chain(solver, arm)) {
+    if (!arm || !pz_arm_options_fit(&solver->options) || !goal_fits(solver) ||
+        !pz_arm_make_chain(solver, arm, solver->goals)) {
         return NULL;
     }
     arm->call = call;

@@ -5,12 +5,14 @@
 // auto_policy.h everything that is decided, saddle.c the way out of a saddle. The loop is at the end: step, evaluate, judge.
 #include "solve/arm/arm_entry.h"
 #include "solve/methods.h"
+#include "solve/tips/tips_entry.h"
 #include "solve/tree/damped_step.h"
 
 void *pz_auto_lay_out(poise_solver *solver, pz_arena *arena)
 {
     pz_damped *scratch = pz_damped_lay_out(solver, arena);
     solver->arm = pz_arm_lay_out(solver, arena);
+    solver->tips = pz_tips_lay_out(solver, arena);
     return scratch;
 }
 

@@ -1,0 +1,93 @@
+// Several goals at the tips of a tree: AUTO's path for robots with more than one hand.
+//
+// Goals that share no moving joint are problems of their own, *parts*: their costs add and have no unknown in common. A part
+// of one POSE goal on a chain is solved as an arm (solve/arm/arm.h). The others are searched by the rules that serve arms
+// well, on the whole tree (tips_search.c): zeros of the goals' errors are looked for, every step is taken, a search that
+// creeps is dropped, and the next one begins with new places for the limbs of the goals that were missed (limbs.h).
+//
+// In a search lengths count over L = part.unit, so that one energy serves robots of every size:
+//
+//   F = sum over the goals of  1/2 |r|^2/L^2 + (1 - cos(phi))          r, phi: the errors in length and angle
+#ifndef PZ_SOLVE_TIPS_H
+#define PZ_SOLVE_TIPS_H
+
+#include "solve/arm/arm_entry.h"
+#include "solve/tips/limbs.h"
+#include "solve/tips/tips_entry.h"
+
+#define PZ_TIPS_MOST PZ_LIMBS_MOST // goals of a call; more are served as one problem, as are markers
+
+#define PZ_TIPS_ENDS       16   // of searches, where the closest pose is looked for when none met the goals
+#define PZ_TIPS_FAR        32   // restarts when a goal is out of reach, so that they only serve the closest pose
+#define PZ_TIPS_ITERATIONS 30   // at most, in one search
+#define PZ_TIPS_MISSED     1e-3 // of F: a goal that is left with more was missed
+#define PZ_TIPS_NEAR_ZERO  1e-4 // of F, below which a search that was dropped is finished by descent
+#define PZ_TIPS_DRAWS      6    // of a limb; the best is kept
+#define PZ_TIPS_ROUNDS     3    // of new limbs, then everything is drawn anew
+
+// Goals that are solved for together.
+typedef struct pz_part {
+    pz_goal_set goals;
+    int first, count; // the first of them, and how many there are
+    double unit;      // L
+    bool is_arm;      // one POSE goal on a chain
+    struct pz_arm *arm;
+} pz_part;
+
+// What a plan depends on of one goal.
+typedef struct pz_tip_key {
+    poise_goal_kind kind;
+    int body;
+    bool has_lengths, has_turns; // errors with weight
+    poise_pose local;
+} pz_tip_key;
+
+struct pz_tips {
+    // the plan, which stays while the goals sit in the same places
+    pz_tip_key keys[PZ_TIPS_MOST];
+    int count; // goals that it was made for; -1: none
+    bool fits;
+    pz_part parts[PZ_TIPS_MOST];
+    int part_count;
+    pz_goal_set *moves;                // nv: the goals that a dof moves
+    pz_goal_set alike[PZ_TIPS_MOST];   // goals that the same dofs move as this one
+    double length[PZ_TIPS_MOST];       // of the chain to a goal
+    double reach[PZ_TIPS_MOST];        // no point of the goal is ever farther from `shoulder`; infinite below a free root
+    vec3 shoulder[PZ_TIPS_MOST];       // in the world
+    int *part_of;                      // nq: the part that a coordinate belongs to, or -1
+    struct pz_arm *arms[PZ_TIPS_MOST]; // arm_count of them
+    int arm_count;
+
+    // the call
+    double *answer; // nq
+
+    // the part at hand
+    poise_goal own[PZ_TIPS_MOST];    // its goals
+    poise_goal search[PZ_TIPS_MOST]; // the same with the weights of a search
+    int goal_of[PZ_TIPS_MOST];       // their numbers in the call
+    double *q_kept;                  // nq
+    double *ends;                    // PZ_TIPS_ENDS x nq, the best first
+    double end_cost[PZ_TIPS_ENDS];
+    int end_count;
+};
+
+// ---- Plan (tips_plan.c) --------------------------------------------------------------------------------------------------
+
+// Make the plan for the solver's goals, unless it is there. False: this path does not serve them.
+bool pz_tips_plan(poise_solver *solver, pz_tips *tips);
+
+// ---- Parts (tips_search.c) -----------------------------------------------------------------------------------------------
+
+// Solve for the goals of a part into solver->q_best, with report and outcome of this part alone.
+void pz_tips_search_part(poise_solver *solver, pz_tips *tips, const pz_part *part);
+
+// Let solver and objectives work on these goals, which are some of those that were checked.
+void pz_tips_use_goals(poise_solver *solver, const poise_goal *goals, int count);
+
+// ---- Alignment (tips_align.c) --------------------------------------------------------------------------------------------
+
+// Move a free root so that points and frames of the solver's goals, placed as in `kin`, lie nearest to their targets; L the
+// unit of length. False, with q as it was: there is no such root.
+bool pz_tips_align(const poise_solver *solver, const poise_kinematics *kin, double unit, double *q);
+
+#endif
