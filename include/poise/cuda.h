@@ -32,7 +32,8 @@
 //
 // **Markers on a body.** POSITION goals on any model without mimics: whole bodies with markers, by the thousand, each frame
 // on its own. The library's own sources, compiled for the device: the answer to a problem is that of poise_solve, restarts
-// included, to the bit, whatever else is in the batch. One thread solves a problem, so that a single one takes many times as
+// included, to the bit, whatever else is in the batch (but where goals are few enough to be tips, see solve.h: the device
+// solves those as markers, too). One thread solves a problem, so that a single one takes many times as
 // long as on a core of the host; from some hundreds on the device is ahead.
 //
 // **Postures.** ERIK (express.h) and its successor (expressive.h) for many postures and targets: the same sources, compiled

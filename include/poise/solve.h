@@ -17,6 +17,14 @@
 // where the first search succeeds, and up to a millisecond where the target is out of reach. Hinges come back within half a
 // turn of where they started, if their limits allow it.
 //
+// **Several tips.** Two to sixteen goals on bodies (not POSTURE, SMOOTHNESS, RELATIVE, CENTER_OF_MASS and CALLBACK; no loss,
+// no prior, no step limit): goals that share no joint that moves are parts, each solved on its own as if the others were not
+// there, an arm as above; the report is of all of them, with the worst outcome, and each part may use options.restarts. With
+// restarts or a cold start, parts of several goals are searched as an arm is, on the whole tree: a restart begins anew with
+// the limbs of the goals that were missed, and those alone; every fourth moves everything, with a free root aligned with the
+// targets. POSITION goals that ask for more numbers than there are degrees of freedom are markers to be fitted, and are
+// solved as one problem.
+//
 // AUTO is the method to use. The others are those of the literature, over the same goals, limits and report, so that they
 // can be raced; docs name their sources.
 //
@@ -88,11 +96,11 @@ POISE_API const char *poise_outcome_name(poise_outcome outcome);
 
 // What one iteration did, for plots and for reading along.
 typedef struct poise_trace {
-    double cost;     // after the iteration
+    double cost;     // after the iteration; of all parts
     double gradient; // largest component of the projected gradient before it
     double damping;  // lambda, trust radius or step length, as the method has it
     double step;     // largest component of the step tried
-    bool accepted;   // the step was kept; for FABRIK and AUTO on arms, which keep every step: it came closer than all before
+    bool accepted;   // the step was kept; for FABRIK and AUTO's searches, which keep all: it came closer than those before
     bool exact;      // the exact Hessian was used (AUTO, TRUST_REGION, NEWTON_PROJECTED)
 } poise_trace;
 

@@ -8,6 +8,7 @@
 #include "batch/tree_lanes.h"
 
 #include "base/cpu.h"
+#include "solve/tips/tips_entry.h"
 #include "solve/tree/damped_step.h"
 
 #include <string.h>
@@ -364,7 +365,7 @@ static bool load(pz_tree_lanes *t, int lane, poise_problem *problem)
         return false;
     }
     pz_solve_start(s, 0);
-    if (starts_at_edge(s)) {
+    if (starts_at_edge(s) || pz_tips_serves(s)) {
         solve_alone(t, problem);
         return false;
     }

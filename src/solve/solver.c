@@ -3,6 +3,7 @@
 #include "model/model_error.h"
 #include "solve/arm/arm_entry.h"
 #include "solve/solver_state.h"
+#include "solve/tips/tips_entry.h"
 
 #include <float.h>
 #include <string.h>
@@ -470,7 +471,7 @@ poise_status poise_solve(poise_solver *solver, const poise_goal *goals, int coun
     if (status != POISE_OK) {
         return status;
     }
-    if (!pz_arm_solve(s)) {
+    if (!pz_arm_solve(s) && !pz_tips_solve(s)) {
         run_all(s);
     }
     pz_solve_end(s, q, report);

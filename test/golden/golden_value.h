@@ -2,6 +2,6 @@
 #ifndef TEST_GOLDEN_VALUE_H
 #define TEST_GOLDEN_VALUE_H
 
-#define GOLDEN_VALUE UINT64_C(0xd21f262e20a4f812)
+#define GOLDEN_VALUE UINT64_C(0x76a7d53f1ccac811)
 
 #endif

@@ -67,6 +67,16 @@ static bool is_arm(const problem *p)
     return p->options.method == POISE_METHOD_AUTO && p->count == 1 && p->goals[0].kind == POISE_GOAL_POSE;
 }
 
+// Several goals that AUTO may search for, as for an arm: every step is kept.
+static bool is_searched(const problem *p)
+{
+    bool is_far = p->options.start == POISE_START_COLD || p->options.restarts > 0, all_poses = true;
+    for (int i = 0; i < p->count; ++i) {
+        all_poses = all_poses && p->goals[i].kind == POISE_GOAL_POSE;
+    }
+    return is_arm(p) || (p->options.method == POISE_METHOD_AUTO && p->count > 1 && (is_far || all_poses));
+}
+
 // Twice 1e-6, in lengths and angles: an arm that is within its tolerances may have left a start with less cost than theirs.
 static double met_cost(const problem *p)
 {
@@ -82,7 +92,7 @@ static void check_costs(problem *p, const answer *a, const char *name)
     double slack = is_arm(p) ? SUMS * (1.0 + r->start_cost) : 0.0, best = r->start_cost + slack;
     double floor = is_arm(p) && r->outcome == POISE_OUTCOME_REACHED ? met_cost(p) : 0.0;
     ck_assert_msg(r->cost <= fmax(best, floor), "%s: from %.17g to %.17g", name, r->start_cost, r->cost);
-    bool keeps_all = is_arm(p) || facts_of[p->options.method].points;
+    bool keeps_all = is_searched(p) || facts_of[p->options.method].points;
     for (int i = 0; i < r->traced; ++i) {
         const poise_trace *t = &p->trace[i];
         ck_assert_msg(isfinite(t->cost) && isfinite(t->gradient) && isfinite(t->damping) && isfinite(t->step), "%s", name);
