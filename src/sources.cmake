@@ -133,7 +133,9 @@ set(poise_sources
     src/motion/anatomy.c
     src/motion/marker_sets.c
     src/motion/marker_table.c
+    src/motion/upright.c
     src/motion/places.c
+    src/motion/subjects.c
     src/motion/rescale.c
     src/motion/calibrate_equations.c
     src/motion/calibrate.c
@@ -161,6 +163,7 @@ set(poise_io_sources
     src/io/output.c
     src/io/detect.c
     src/io/foreign.c
+    src/io/zero_gaps.c
     src/io/edit_euler.c
     src/io/edit_file.c
     src/io/formats.c

@@ -222,6 +222,26 @@ bool load_motion(const char *name, const char *model_name, poise_file **motion, 
     return false;
 }
 
+bool load_subject(const char *name, const char *subject, poise_file *file)
+{
+    poise_markers *part = NULL;
+    poise_error error = {0};
+    if (!subject) {
+        return true;
+    }
+    if (!file->markers) {
+        complain("%s: holds no markers, of which --subject could choose some", name);
+        return false;
+    }
+    if (poise_markers_select(file->markers, subject, NULL, &part, &error) != POISE_OK) {
+        complain("%s: %s", name, error.text);
+        return false;
+    }
+    poise_markers_destroy(file->markers);
+    file->markers = part;
+    return true;
+}
+
 // ---- Writing -------------------------------------------------------------------------------------------------------------
 
 poise_format format_by_name(const char *name)

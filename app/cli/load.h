@@ -47,6 +47,9 @@ poise_file *load_motion_for(const char *name, const poise_file *model, const cha
 // Extensions of files that save_file writes.
 #define WRITTEN_FILES ".bvh .asf .amc .c3d .trc .mot .sto .gltf .glb .csv .json"
 
+// Leave only the markers of one subject in a recording; NULL: all stay. False after one line on standard error.
+bool load_subject(const char *name, const char *subject, poise_file *file);
+
 // The format that a file of this name is written in. UNKNOWN, with one line on standard error, when its extension says
 // nothing that can be written.
 poise_format format_by_name(const char *name);

@@ -1,6 +1,7 @@
 // poise convert: from one format to another.
 #include "cli/json_output.h"
 #include "cli/load.h"
+#include "cli/scale_words.h"
 #include "cli/terminal.h"
 #include "cli/whole_files.h"
 #include "commands.h"
@@ -37,6 +38,37 @@ static void join_skeleton(job *j)
     }
 }
 
+// What the file does not say and OUT needs, by the figure in it, with a word; what the user says counts more.
+static void assume(const job *j, poise_scale wanted, poise_scale *assumed)
+{
+    const poise_markers *markers = j->file->markers;
+    poise_figure f = {.metres = 0};
+    poise_scale said = markers ? markers->scale : j->file->scale;
+    char unit[32];
+    bool is_gltf = j->format == POISE_FORMAT_GLTF || j->format == POISE_FORMAT_GLB; // metres, y up
+    bool needs_unit = !(said.metres > 0) && !(assumed->metres > 0) && (wanted.metres > 0 || is_gltf);
+    bool needs_up =
+        said.up == POISE_UP_UNKNOWN && assumed->up == POISE_UP_UNKNOWN && (wanted.up != POISE_UP_UNKNOWN || is_gltf);
+    if (markers) {
+        poise_markers_figure(markers, &f, NULL);
+    } else if (j->file->model) {
+        poise_model_figure(j->file->model, &f, NULL);
+    }
+    if (said.metres > 0 && !(assumed->metres > 0) && is_no_person(&f, said.metres)) {
+        warn("%s: in units of %g m, as it says, the person is %.3g m tall; in %s it would be %.3g m", j->input, said.metres,
+             f.height * said.metres, unit_name(f.metres, unit), f.height * f.metres);
+    }
+    needs_unit = needs_unit && f.metres > 0;
+    needs_up = needs_up && f.up != POISE_UP_UNKNOWN && !f.is_upside_down;
+    assumed->metres = needs_unit ? f.metres : assumed->metres;
+    assumed->up = needs_up ? f.up : assumed->up;
+    if (needs_unit || needs_up) {
+        warn("%s: taken as %s%s%s%s, by the figure; --from-unit and --from-up say otherwise", j->input,
+             needs_unit ? unit_name(f.metres, unit) : "", needs_unit && needs_up ? ", " : "", needs_up ? up_name(f.up) : "",
+             needs_up ? " up" : "");
+    }
+}
+
 static bool change(job *j, const arguments *args)
 {
     int first = option_count(args, "from", 0), last = option_count(args, "to", -1);
@@ -50,6 +82,7 @@ static bool change(job *j, const arguments *args)
         .scale = {option_number(args, "unit", 0), up_of(option_text(args, "up", NULL))},
         .euler = j->format == POISE_FORMAT_ASF || j->format == POISE_FORMAT_AMC,
     };
+    assume(j, edit.scale, &edit.assumed);
     poise_error error;
     poise_status status = poise_file_edit(j->file, &edit, &j->changed, &error);
     if (status == POISE_ERROR_UNSUPPORTED) {
@@ -192,7 +225,7 @@ static app_exit run(const arguments *args)
     }
     join_skeleton(&j);
     app_exit result = APP_BAD;
-    if (change(&j, args) && write_output(&j)) {
+    if (load_subject(j.input, option_text(args, "subject", NULL), j.file) && change(&j, args) && write_output(&j)) {
         result = APP_DONE;
         if (arguments_json(args)) {
             result = print_machine(&j);
@@ -220,6 +253,7 @@ static const app_option options[] = {
     {"from-unit", 0, OPTION_UNIT, "UNIT", .help = "the unit of IN where that does not say it, such as BVH"},
     {"up", 0, OPTION_CHOICE, "AXIS", .choices = "x y z", .help = "the axis that points up in OUT"},
     {"from-up", 0, OPTION_CHOICE, "AXIS", .choices = "x y z", .help = "the one of IN where that does not say it"},
+    {"subject", 0, OPTION_TEXT, "NAME", .help = "only this one of several people in a recording"},
     {"animation", 0, OPTION_COUNT, "N", .highest = INT_MAX, .help = "glTF: which animation; 0 is the first"},
     {"floating", .help = "URDF, MJCF: let the root move freely instead of fixing it to the world"},
     {0},

@@ -2,6 +2,7 @@
 #include "cli/degrees.h"
 #include "cli/json_output.h"
 #include "cli/load.h"
+#include "cli/scale_words.h"
 #include "cli/terminal.h"
 #include "cli/whole_files.h"
 #include "commands.h"
@@ -106,11 +107,36 @@ static double share_missing(const poise_markers *markers)
     return total > 0 ? (double)missing / (double)total : 0;
 }
 
-// NULL where a file does not say.
-static const char *up_name(poise_up up)
+// Who stands there: "1.78 m tall, standing along z"; what the file does not say is taken from it.
+static void print_figure(const poise_markers *m)
 {
-    static const char *const name[] = {NULL, "x", "y", "z"};
-    return name[up];
+    poise_figure f;
+    char unit[32];
+    if (poise_markers_figure(m, &f, NULL) != POISE_OK || !f.is_named || !(f.metres > 0)) {
+        return;
+    }
+    bool is_silent = !(m->scale.metres > 0);
+    double metres = is_silent ? f.metres : m->scale.metres;
+    printf("  figure     %.3g m from lowest to highest named marker", f.height * metres);
+    if (f.up != POISE_UP_UNKNOWN) {
+        printf(", standing along %s%s", up_name(f.up), f.is_upside_down ? ", head down" : "");
+    }
+    if (is_silent) {
+        printf("; the file does not say its unit, taken as %s", unit_name(metres, unit));
+    } else if (is_no_person(&f, metres)) {
+        printf("; in %s it would be %.3g m", unit_name(f.metres, unit), f.height * f.metres);
+    }
+    printf("\n");
+}
+
+static void print_subjects(const poise_markers *m)
+{
+    enum { MOST = 32 };
+    poise_subject s[MOST];
+    int count = poise_markers_subjects(m, s, MOST);
+    for (int i = 0; i < count && i < MOST; ++i) {
+        printf("  subject    %s, %d markers%s\n", s[i].name, s[i].markers, s[i].is_whole ? "" : ", no whole body");
+    }
 }
 
 static void print_summary(const contents *c)
@@ -141,6 +167,8 @@ static void print_summary(const contents *c)
         const poise_markers *m = file->markers;
         printf("  markers    %d, %d frames, %.6g per second, %.1f %% not seen, unit %g m\n", m->count, m->frames, m->rate,
                100 * share_missing(m), m->scale.metres);
+        print_subjects(m);
+        print_figure(m);
     }
     if (file->placement_count > 0) {
         printf("  places     of %d markers on the skeleton\n", file->placement_count);
@@ -264,6 +292,19 @@ static json_node *warnings_as_json(const poise_file *file)
     return list;
 }
 
+static json_node *subjects_as_json(const poise_markers *m)
+{
+    enum { MOST = 32 };
+    poise_subject s[MOST];
+    json_node *list = json_new(JSON_ARRAY);
+    int count = poise_markers_subjects(m, s, MOST);
+    for (int i = 0; i < count && i < MOST; ++i) {
+        json_append(list, json_make("{s:o, s:i, s:b}", "name", json_from_text(s[i].name), "markers", s[i].markers, "whole",
+                                    s[i].is_whole ? 1 : 0));
+    }
+    return list;
+}
+
 static app_exit print_machine(const contents *c)
 {
     const poise_file *file = c->file;
@@ -279,6 +320,7 @@ static app_exit print_machine(const contents *c)
     json_set(o, "metres_per_unit", json_from_number(metres > 0 ? metres : NAN));
     json_set(o, "up", json_from_text(up_name(m ? m->scale.up : file->scale.up)));
     if (m) {
+        json_set(o, "subjects", subjects_as_json(m));
         json_set(o, "not_seen", json_from_number(share_missing(m)));
         json_set(o, "marker_names", json_from_names(m, marker_at, m->count));
     }
@@ -340,6 +382,11 @@ static app_exit run(const arguments *args)
     if (!load_any(c.name, option_text(args, "model", NULL), &options, &c.file, &c.skeleton)) {
         return APP_BAD;
     }
+    if (!load_subject(c.name, option_text(args, "subject", NULL), c.file)) {
+        poise_file_destroy(c.file);
+        poise_file_destroy(c.skeleton);
+        return APP_BAD;
+    }
     c.model = c.file->model ? c.file->model : c.skeleton ? c.skeleton->model : NULL;
     app_exit status = APP_DONE;
     if (arguments_json(args)) {
@@ -355,6 +402,7 @@ static app_exit run(const arguments *args)
 static const app_option options[] = {
     {"model", 'm', OPTION_FILE, "FILE", .help = "the skeleton that an AMC or MOT moves"},
     {"floating", .help = "URDF, MJCF: let the root move freely instead of fixing it to the world"},
+    {"subject", 0, OPTION_TEXT, "NAME", .help = "only this one of several people in a recording"},
     {"brief", .help = "leave out the tables of joints and markers"},
     {0},
 };

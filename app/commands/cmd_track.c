@@ -44,6 +44,7 @@ static track_request request_of(const arguments *args, const char **pairs)
     track_request w = track_request_default();
     w.source_model = option_text(args, "source-model", NULL);
     w.placements = option_text(args, "placements", NULL);
+    w.subject = option_text(args, "subject", NULL);
     w.labels = option_text(args, "labels", NULL);
     w.tasks = option_text(args, "tasks", NULL);
     for (const char *pair; (pair = option_text_at(args, "pair", w.pair_count)) != NULL;) {
@@ -379,6 +380,7 @@ static const app_option options[] = {
     {"up", 0, OPTION_CHOICE, "AXIS", .choices = "x y z", .help = "the skeleton's upward axis"},
     {"source-unit", 0, OPTION_UNIT, "UNIT", .help = "the same of the recording"},
     {"source-up", 0, OPTION_CHOICE, "AXIS", .choices = "x y z", .help = "the same of the recording"},
+    {"subject", 0, OPTION_TEXT, "NAME", .help = "whose markers, of several people in the recording (the only whole one)"},
     {"floating", .help = "URDF, MJCF: let the root move freely"},
     {"jobs-from", 0, OPTION_FILE, "LIST", .help = "a file with a job MODEL MARKERS OUT on each line"},
     {"force", .help = "with --jobs-from: do jobs again whose OUT is there"},

@@ -1,6 +1,7 @@
 // Following a recording: reading it, and bringing markers and skeleton together.
 #include "track_parts.h"
 
+#include "cli/scale_words.h"
 #include "cli/terminal.h"
 #include "cli/whole_files.h"
 
@@ -66,28 +67,50 @@ static bool no_memory(void)
 
 // ---- Units ---------------------------------------------------------------------------------------------------------------
 
-static const char *up_name(poise_up up)
+// A person who would be as tall as a house, or as a hand, by the unit that the file says.
+static void note_size(track_result *r)
 {
-    static const char *const names[] = {"?", "x", "y", "z"};
-    return names[up];
+    poise_figure figure;
+    char unit[32];
+    double metres = r->markers->scale.metres;
+    if (poise_markers_figure(r->markers, &figure, NULL) == POISE_OK && metres > 0 && is_no_person(&figure, metres)) {
+        track_note(r, "in units of %g m the person is %.3g m tall; in %s it would be %.3g m (--source-unit)", metres,
+                   figure.height * metres, unit_name(figure.metres, unit), figure.height * figure.metres);
+    }
+}
+
+// What a file does not say and was found out; 0 and UNKNOWN: nothing.
+static void note_taken(track_result *r, const char *which, double metres, poise_up up, const char *options)
+{
+    char text[32];
+    if (metres > 0 || up != POISE_UP_UNKNOWN) {
+        track_note(r, "the %s is taken as %s%s%s%s, by the figure; see %s", which, metres > 0 ? unit_name(metres, text) : "",
+                   metres > 0 && up != POISE_UP_UNKNOWN ? ", " : "", up != POISE_UP_UNKNOWN ? up_name(up) : "",
+                   up != POISE_UP_UNKNOWN ? " up" : "", options);
+    }
 }
 
 // Bring the markers into the units and axes of the skeleton, and say how.
 static bool match_scale(track_result *r)
 {
     poise_scale_match m;
+    poise_scale said = r->markers->scale, model = r->scale;
+    note_size(r);
     if (poise_markers_match(r->markers, r->model, &r->scale, &m, NULL) != POISE_OK) {
         return no_memory();
     }
-    double unknown = m.markers_unknown ? m.from.metres : r->scale.metres;
-    const char *whose = m.markers_unknown ? "the markers" : "the skeleton";
     if (m.markers_unknown && m.model_unknown) {
         if (m.by_size) {
-            track_note(r, "no file says its unit: markers times %g, by their size; see --unit", unknown);
+            track_note(r, "no file says its unit: markers times %g, by their size; see --unit", m.from.metres);
         }
-    } else if (m.markers_unknown || m.model_unknown) {
-        track_note(r, "the unit of %s is %s %g m%s; see --unit", whose, m.by_size ? "taken as" : "not known and taken as",
-                   unknown, m.by_size ? ", by its size" : "");
+    }
+    bool is_both = m.markers_unknown && m.model_unknown;
+    note_taken(r, "recording", m.markers_unknown && !is_both ? m.from.metres : 0,
+               said.up == POISE_UP_UNKNOWN && m.up_by_figure ? m.from.up : POISE_UP_UNKNOWN, "--source-unit, --source-up");
+    note_taken(r, "skeleton", m.model_unknown && !is_both ? r->scale.metres : 0,
+               model.up == POISE_UP_UNKNOWN && m.up_by_figure ? r->scale.up : POISE_UP_UNKNOWN, "--unit, --up");
+    if (m.turned_over) {
+        track_note(r, "the person stood upside down along %s and was turned over", up_name(m.from.up));
     }
     if (m.from.metres != r->scale.metres) {
         track_note(r, "markers times %g: from units of %g m to %g m", m.from.metres / r->scale.metres, m.from.metres,
@@ -357,6 +380,24 @@ static bool take_motion(const track_request *request, track_result *r, const poi
     return true;
 }
 
+// One subject of several.
+static bool choose_subject(const track_request *request, track_result *r)
+{
+    poise_markers *part = NULL;
+    poise_error error = {0};
+    if (poise_markers_select(r->markers, request->subject, NULL, &part, &error) != POISE_OK) {
+        complain("%s: %s%s", r->source_name, error.text, request->subject ? "" : ": --subject NAME");
+        return false;
+    }
+    if (part) {
+        track_note(r, "subject %s: %d of %d markers", request->subject ? request->subject : "with a whole body", part->count,
+                   r->markers->count);
+        poise_markers_destroy(r->markers);
+        r->markers = part;
+    }
+    return true;
+}
+
 static bool take_source(const track_request *request, track_result *r, const poise_file *other)
 {
     poise_file *source = r->source;
@@ -376,8 +417,8 @@ static bool take_source(const track_request *request, track_result *r, const poi
     prefer(&r->markers->scale, request->source_scale);
     source->markers = NULL;
     track_request within = *request;
-    return track_take_times(&within, r->markers) && choose_frames(&within, r) && match_scale(r) && find_places(request, r) &&
-           track_take_tasks(request, r) && find_markers(r);
+    return choose_subject(request, r) && track_take_times(&within, r->markers) && choose_frames(&within, r) &&
+           match_scale(r) && find_places(request, r) && track_take_tasks(request, r) && find_markers(r);
 }
 
 bool track_load(const track_request *request, track_result *r)

@@ -24,6 +24,7 @@ typedef struct track_request {
     const char *source_model;   // skeleton of a motion that holds none; NULL: none
     const char *placements;     // NULL: those of the skeleton's file, or of the source's, or by common names
     const char *labels;         // NULL: a file with a table of marker names and places before the built-in one
+    const char *subject;        // NULL: the only whole one, of several people in the recording
     const char *const *pairs;   // "source=target": bodies that belong together though their names differ
     int pair_count;
     poise_scale scale;           // of the skeleton where its file says nothing, or something else; 0: as the file says
@@ -42,7 +43,7 @@ typedef struct track_request {
 
 track_request track_request_default(void);
 
-enum { TRACK_NOTES = 12, TRACK_NOTE_SIZE = 240 };
+enum { TRACK_NOTES = 20, TRACK_NOTE_SIZE = 240 };
 
 // A recording and what it became.
 typedef struct track_result {

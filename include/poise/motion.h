@@ -87,6 +87,24 @@ static inline bool poise_markers_seen(const poise_markers *markers, int frame, i
 // POISE_NONE when there is none.
 POISE_API int poise_markers_find(const poise_markers *markers, const char *label);
 
+// A person, or a thing, among several in one recording.
+typedef struct poise_subject {
+    char name[64]; // zero-terminated
+    int markers;   // that are its own
+    int seen;      // of them, in a tenth of the frames or more
+    bool is_whole; // 12 or more are seen: a person, not a prop
+} poise_subject;
+
+// Who is in a recording: the different names before the last colon of labels ("Daniel:LFHD"), or, where no label has one,
+// before an underscore if what follows it repeats. How many there are; the first `capacity` go to `subjects` (may be NULL).
+POISE_API int poise_markers_subjects(const poise_markers *markers, poise_subject *subjects, int capacity);
+
+// A new set of the markers of one subject, with labels that leave out its name. `subject` NULL: the only whole one; *part is
+// NULL where there is nothing to choose: fewer than two subjects, or none that is whole. UNSUPPORTED, with their names in
+// `error`: several are whole. NOT_FOUND: none has this name.
+POISE_API poise_status poise_markers_select(const poise_markers *markers, const char *subject,
+                                            const poise_allocator *allocator, poise_markers **part, poise_error *error);
+
 // A new set of frames [first, first + count) of this one.
 POISE_API poise_status poise_markers_trim(const poise_markers *markers, int first, int count,
                                           const poise_allocator *allocator, poise_markers **trimmed, poise_error *error);

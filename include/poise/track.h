@@ -181,6 +181,22 @@ POISE_API poise_status poise_retarget_points(const poise_retarget_problem *probl
 
 // ---- Units and axes ------------------------------------------------------------------------------------------------------
 
+// A person, as markers or a skeleton show them.
+typedef struct poise_figure {
+    bool is_named;       // by names of markers from feet to hips or head, or of bodies; otherwise by the box around all
+    double height;       // of what is there, in length units; 0: nothing is
+    poise_up up;         // the axis along which they stand; UNKNOWN: it does not tell
+    bool is_upside_down; // head below feet: that axis points down
+    double metres;       // the unit of m, cm, mm, in and Acclaim's 0.0254/0.45 that makes them as tall as people are, to a
+                         // factor of 2.5; 0: none does
+} poise_figure;
+
+// The figure in a recording, over all its frames; what its scale says does not count.
+POISE_API poise_status poise_markers_figure(const poise_markers *markers, poise_figure *figure, poise_error *error);
+
+// The figure of a skeleton in its neutral configuration: nothing unless the names of its bodies tell a human one.
+POISE_API poise_status poise_model_figure(const poise_model *model, poise_figure *figure, poise_error *error);
+
 // How poise_markers_match found the units.
 typedef struct poise_scale_match {
     poise_scale from;     // of the markers before, with what was found out
@@ -188,15 +204,16 @@ typedef struct poise_scale_match {
     bool model_unknown;   // nor was the model's
     bool by_size;         // an unknown unit is the one that makes recording and skeleton equally large
     bool up_by_figure;    // an unknown upward axis is the one along which the person, or the skeleton, stands
+    bool turned_over;     // the person stood on their head, along the axis said to point up, and was turned over
 } poise_scale_match;
 
 // Bring a recording, in place, into the units and axes of a model, which *scale says; what it does not say is filled in.
-// Where only one of them has a unit, the other's is found by size: that of metre, decimetre, centimetre, millimetre, inch
-// and foot that makes both as large, to a factor of 2.5; where none does, the same unit. Sizes are compared by distances
+// Where only one of them has a unit, the other's is found by size: that of metre, decimetre, centimetre, millimetre, inch,
+// foot and 0.0254/0.45 m (CMU's skeletons) that makes both as large, to a factor of 2.5; where none does, the same unit. Sizes are compared by distances
 // between markers that keep them where their names are known (poise_places_by_name), otherwise by the boxes around markers
 // and bodies. An upward axis that is not known is the one along which the person stands, or the skeleton, by their parts'
-// names; where those do not tell and only one of them has an axis, it is both's. What neither has stays unknown. `match`
-// (may be NULL) says what was done.
+// names; where those do not tell and only one of them has an axis, it is both's. What neither has stays unknown. A person
+// who stands on their head in the whole recording is turned over. `match` (may be NULL) says what was done.
 POISE_API poise_status poise_markers_match(poise_markers *markers, const poise_model *model, poise_scale *scale,
                                            poise_scale_match *match, poise_error *error);
 

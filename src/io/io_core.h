@@ -74,6 +74,9 @@ void pz_causes_close(pz_input *input, const pz_cause *causes, size_t count);
 // The file's clip: the first `frames` of one that was made larger, which goes over to the input.
 poise_status pz_input_keep_clip(pz_input *input, poise_clip *clip, int frames);
 
+// Points of the file's markers at 0 0 0 that a marker jumps to, or never leaves, become gaps, with a warning (zero_gaps.c).
+void pz_zeros_are_gaps(pz_input *input);
+
 // ---- Text (scan.c) -------------------------------------------------------------------------------------------------------
 
 // A cursor over a text. Lines end with LF, CR LF or CR.

@@ -272,7 +272,7 @@ static bool set_holds(const pz_marker_table *t, const line *l)
         if (word_is(w, "if") || word_is(w, "on")) {
             mode = w.text[0];
         } else if ((mode == 'i' && !has_label(t->markers, w)) ||
-                   (mode == 'o' && !pz_model_has_body(t->model, w.text, w.length))) {
+                   (mode == 'o' && !(t->model && pz_model_has_body(t->model, w.text, w.length)))) {
             return false;
         }
     }

@@ -4,13 +4,13 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "kin/kin.h"
+#include "motion/upright.h"
 #include "motion/marker_table.h"
 #include "motion/plain_name.h"
 
 #define LOOKS    50     // frames in which distances are measured
 #define SURE     25.0   // thousandths of the stature: places that deviate by less tell a size
 #define LEAST    0.08   // of the stature: shorter distances do not
-#define CLEAR    1.5    // times as far along one axis as along others: that one is up
 #define PARTS_OF 1000.0 // of the stature: a unit of the table
 
 // A marker that was placed.
@@ -186,56 +186,22 @@ static poise_status size_of(const placing *p, const poise_allocator *allocator, 
 
 // ---- Up ------------------------------------------------------------------------------------------------------------------
 
-// How high a part is when a person stands: 2 head and shoulders, 1 hips, 0 feet; -1 does not tell.
-static int height_of(pz_part part)
+// Which way the person stands, by the markers that were placed. MEMORY: UNKNOWN.
+static poise_up up_of(const placing *p, const poise_allocator *allocator)
 {
-    return part == PZ_HEAD || part == PZ_THORAX || part == PZ_CLAVICLE ? 2
-           : part == PZ_PELVIS                                         ? 1
-           : part == PZ_FOOT || part == PZ_SHANK                       ? 0
-                                                                       : -1;
-}
-
-// From the lowest of these heights that is seen in the frame to the highest; false when there is only one.
-static bool upwards_in(const placing *p, int frame, vec3 *difference)
-{
-    vec3 sum[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
-    int seen[3] = {0, 0, 0};
+    int *height = pz_allocate(allocator, ((size_t)p->markers->count + 1) * sizeof *height);
+    if (!height) {
+        return POISE_UP_UNKNOWN;
+    }
+    for (int i = 0; i < p->markers->count; ++i) {
+        height[i] = -1;
+    }
     for (int i = 0; i < p->count; ++i) {
-        int height = height_of(p->placed[i].part), marker = p->placed[i].marker;
-        if (height >= 0 && poise_markers_seen(p->markers, frame, marker)) {
-            const poise_vec3 *row = p->markers->position + (size_t)frame * (size_t)p->markers->count;
-            sum[height] = v3_add(sum[height], row[marker]);
-            seen[height] += 1;
-        }
+        height[p->placed[i].marker] = pz_height_of(p->placed[i].part);
     }
-    int low = seen[0] > 0 ? 0 : 1, high = seen[2] > 0 ? 2 : 1;
-    if (low == high || seen[low] == 0 || seen[high] == 0) {
-        return false;
-    }
-    *difference = v3_sub(v3_scale(sum[high], 1.0 / seen[high]), v3_scale(sum[low], 1.0 / seen[low]));
-    return true;
-}
-
-// The axis that a direction points along, clearly and not backwards.
-static poise_up axis_of(vec3 u)
-{
-    double x = fabs(u.x), y = fabs(u.y), z = fabs(u.z);
-    return u.x > CLEAR * max2(y, z)   ? POISE_UP_X
-           : u.y > CLEAR * max2(x, z) ? POISE_UP_Y
-           : u.z > CLEAR * max2(x, y) ? POISE_UP_Z
-                                      : POISE_UP_UNKNOWN;
-}
-
-static poise_up up_of(const placing *p)
-{
-    int looks = p->markers->frames < LOOKS ? p->markers->frames : LOOKS;
-    vec3 sum = v3(0, 0, 0), difference;
-    for (int i = 0; i < looks; ++i) {
-        if (upwards_in(p, (int)((int64_t)i * p->markers->frames / looks), &difference)) {
-            sum = v3_add(sum, difference);
-        }
-    }
-    return axis_of(sum);
+    poise_up up = pz_axis_of(pz_upwards(p->markers, height));
+    pz_release(allocator, height);
+    return up;
 }
 
 poise_status poise_places_by_name(const poise_model *model, const poise_markers *markers, const char *table,
@@ -258,8 +224,10 @@ poise_status poise_places_by_name(const poise_model *model, const poise_markers 
         status = POISE_ERROR_MEMORY;
     } else {
         place_all(&p, placements, priors, capacity);
-        poise_places_report made = {
-            .placed = p.count, .stature = p.anatomy.stature, .up = up_of(&p), .model_up = axis_of(p.anatomy.up)};
+        poise_places_report made = {.placed = p.count,
+                                    .stature = p.anatomy.stature,
+                                    .up = up_of(&p, allocator),
+                                    .model_up = pz_axis_of(p.anatomy.up)};
         status = size_of(&p, allocator, &made);
         if (status == POISE_OK && report) {
             *report = made;

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "kin/kin.h"
+#include "motion/anatomy.h"
 
 #define PAIRS 3 // distances of named markers that tell a size
 
@@ -67,7 +68,7 @@ static double markers_size(const poise_markers *m)
 // of 2.5.
 static double guess_unit(double size, double metres)
 {
-    static const double units[] = {1, 0.1, 0.01, 0.001, 0.0254, 0.3048};
+    static const double units[] = {1, 0.1, 0.01, 0.001, 0.0254, 0.3048, PZ_ACCLAIM_INCH};
     double best = 0.0, least = 2.5;
     for (size_t i = 0; i < sizeof units / sizeof units[0]; ++i) {
         double ratio = size * units[i] / metres, off = max2(ratio, 1.0 / ratio);
@@ -138,6 +139,35 @@ static bool makes_sense(poise_scale scale)
     return is_finite(scale.metres) && (unsigned)scale.up <= POISE_UP_Z;
 }
 
+// Half a turn about a horizontal axis, the one after `up`.
+static void turn_over(poise_markers *markers, poise_up up)
+{
+    size_t points = (size_t)markers->frames * (size_t)markers->count;
+    for (size_t i = 0; i < points; ++i) {
+        poise_vec3 *p = &markers->position[i];
+        *p = up == POISE_UP_X   ? (poise_vec3){-p->x, p->y, -p->z}
+             : up == POISE_UP_Y ? (poise_vec3){-p->x, -p->y, p->z}
+                                : (poise_vec3){p->x, -p->y, -p->z};
+    }
+}
+
+// A person who stands on their head along the axis that is said, or found, to point up.
+static poise_status find_feet(poise_markers *markers, poise_up *up, poise_scale_match *match)
+{
+    poise_figure figure;
+    poise_status status = poise_markers_figure(markers, &figure, NULL);
+    bool is_told = status == POISE_OK && figure.is_named && figure.up != POISE_UP_UNKNOWN;
+    if (is_told && *up == POISE_UP_UNKNOWN) {
+        *up = figure.up;
+        match->up_by_figure = true;
+    }
+    if (is_told && figure.is_upside_down && *up == figure.up) {
+        turn_over(markers, *up);
+        match->turned_over = true;
+    }
+    return status;
+}
+
 // With a metre and y for what is not known.
 static poise_scale completed(poise_scale scale)
 {
@@ -161,10 +191,10 @@ poise_status poise_markers_match(poise_markers *markers, const poise_model *mode
         status = poise_places_by_name(model, markers, NULL, NULL, NULL, 0, &names, NULL);
     }
     status = status == POISE_OK ? find_units(markers, model, &names, &from, &to, &found) : status;
+    status = status == POISE_OK ? find_feet(markers, &from.up, &found) : status;
     if (status != POISE_OK) {
         return pz_error_set(error, status, "out of memory");
     }
-    take_up(&names, &from.up, names.up, &found);
     take_up(&names, &to.up, names.model_up, &found);
     from.up = from.up != POISE_UP_UNKNOWN ? from.up : to.up;
     to.up = to.up != POISE_UP_UNKNOWN ? to.up : from.up;

@@ -107,6 +107,26 @@ TEST(times_count_more_than_the_rate_and_blanks_may_follow_the_first_word)
     check_plain(file->markers);
 }
 
+TEST(zeros_that_a_marker_jumps_to_or_never_leaves_are_gaps)
+{
+    // never anywhere else; away for two frames; on its way through the origin; away at the end
+    static const char text[] = HEAD KEYS "50\t50\t5\t4\tmm\t50\t1\t5\n"
+                                         "Frame#\tTime\tnever\t\t\taway\t\t\tpasses\t\t\tends\t\t\n"
+                                         "1\t0.00\t0\t0\t0\t900\t5\t5\t-2\t0\t0\t50\t1\t1\n"
+                                         "2\t0.02\t0\t0\t0\t0\t0\t0\t-1\t0\t0\t51\t1\t1\n"
+                                         "3\t0.04\t0\t0\t0\t0.0\t-0\t0\t0\t0\t0\t52\t1\t1\n"
+                                         "4\t0.06\t0\t0\t0\t901\t5\t5\t1\t0\t0\t53\t1\t1\n"
+                                         "5\t0.08\t0\t0\t0\t902\t5\t5\t2\t0\t0\t0\t0\t0\n";
+    static const char *const seen[] = {"     ", "x  xx", "xxxxx", "xxxx "};
+    poise_file *file = io_read_text(text, POISE_FORMAT_TRC, NULL);
+    for (int f = 0; f < 5; ++f) {
+        for (int i = 0; i < 4; ++i) {
+            ck_assert_msg(poise_markers_seen(file->markers, f, i) == (seen[i][f] == 'x'), "frame %d, marker %d", f, i);
+        }
+    }
+    ck_assert(io_warned(file, 0, "8 points at 0 0 0 are taken as not seen: 1 markers throughout, 2 in some frames"));
+}
+
 TEST(many_bad_cells_make_few_warnings)
 {
     char text[20000] = START NAMES AXES;

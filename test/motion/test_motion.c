@@ -312,6 +312,73 @@ static void release_walk(poise_markers *markers)
     poise_markers_destroy(markers);
 }
 
+// `people` of 14 markers and a prop of 3, by names before a separator; all are seen but Carl's, in one frame of 20.
+static poise_markers *crowd(const char *const *people, int count, char separator)
+{
+    char text[64][32];
+    const char *label[64];
+    int n = 0;
+    for (int i = 0; i <= count; ++i) {
+        for (int k = 0; k < (i < count ? 14 : 3); ++k, ++n) {
+            snprintf(text[n], sizeof text[n], "%s%cMK%c", i < count ? people[i] : "Wand", separator, 'A' + k);
+            label[n] = text[n];
+        }
+    }
+    label[n++] = "*0";
+    poise_markers *markers;
+    ck_assert_int_eq(poise_markers_create(20, n, 100, label, NULL, &markers, NULL), POISE_OK);
+    markers->residual = NULL;
+    for (int f = 0; f < 20; ++f) {
+        for (int i = 0; i < n; ++i) {
+            if (f == 0 || strncmp(label[i], "Carl", 4) != 0) {
+                markers->position[f * n + i] = (poise_vec3){f, i, 1};
+            }
+        }
+    }
+    return markers;
+}
+
+TEST(several_subjects_are_told_apart_and_chosen)
+{
+    static const char separators[] = ":_";
+    for (int s = 0; s < 2; ++s) {
+        poise_markers *two = crowd((const char *[]){"Anna", "Ben"}, 2, separators[s]), *part = NULL;
+        poise_subject subject[4];
+        poise_error error;
+        ck_assert_int_eq(poise_markers_subjects(two, subject, 4), 3);
+        ck_assert(strcmp(subject[1].name, "Ben") == 0 && subject[1].markers == 14 && subject[1].is_whole);
+        ck_assert(strcmp(subject[2].name, "Wand") == 0 && subject[2].seen == 3 && !subject[2].is_whole);
+        ck_assert_int_eq(poise_markers_select(two, NULL, NULL, &part, &error), POISE_ERROR_UNSUPPORTED);
+        ck_assert_ptr_nonnull(strstr(error.text, "several subjects: Anna, Ben, Wand"));
+        ck_assert_int_eq(poise_markers_select(two, "Bob", NULL, &part, &error), POISE_ERROR_NOT_FOUND);
+        ck_assert_ptr_nonnull(strstr(error.text, "Anna, Ben, Wand"));
+        ck_assert_int_eq(poise_markers_select(two, "Ben", NULL, &part, &error), POISE_OK);
+        ck_assert(part->count == 14 && part->frames == 20 && strcmp(part->label[3], "MKD") == 0);
+        ck_assert_mem_eq(&part->position[14 * 7 + 3], &two->position[two->count * 7 + 17], sizeof(poise_vec3));
+        poise_markers_destroy(part);
+        poise_markers_destroy(two);
+    }
+}
+
+TEST(the_only_whole_subject_is_chosen_and_one_alone_needs_no_choice)
+{
+    poise_markers *one = crowd((const char *[]){"Anna", "Carl"}, 2, ':'), *part = NULL;
+    ck_assert_int_eq(poise_markers_select(one, NULL, NULL, &part, NULL), POISE_OK);
+    ck_assert(part && part->count == 14);
+    poise_markers_destroy(part);
+    poise_markers_destroy(one);
+    static const char *const alone[] = {"Daniel:LFHD", "*0"};
+    static const char *const sides[] = {"L_HipA", "R_HipA", "L_Knee", "R_Knee", "Thigh_1", "Shank_1"};
+    poise_markers *set[2];
+    ck_assert_int_eq(poise_markers_create(1, 2, 100, alone, NULL, &set[0], NULL), POISE_OK);
+    ck_assert_int_eq(poise_markers_create(1, 6, 100, sides, NULL, &set[1], NULL), POISE_OK);
+    for (int i = 0; i < 2; ++i) {
+        ck_assert_int_eq(poise_markers_select(set[i], NULL, NULL, &part, NULL), POISE_OK);
+        ck_assert(!part && poise_markers_subjects(set[i], NULL, 0) == (i == 0 ? 1 : 0));
+        poise_markers_destroy(set[i]);
+    }
+}
+
 TEST(trimmed_markers_keep_numbers_labels_and_residuals)
 {
     meter m = {0};

@@ -159,6 +159,59 @@ TEST(every_line_of_the_built_in_table_makes_sense)
 
 // ---- Size and upright ----------------------------------------------------------------------------------------------------
 
+// A person of 1.7 m in a unit, head along +-`up`.
+static poise_markers *person(poise_up up, double sign, double metres)
+{
+    static const char *const labels[] = {"LFHD", "RFHD", "C7", "LASI", "RASI", "LKNE", "RKNE", "LANK", "RANK", "LTOE"};
+    static const double heights[] = {1.66, 1.66, 1.45, 1.0, 1.0, 0.5, 0.5, 0.1, 0.1, 0.0};
+    poise_markers *markers = labelled(labels, 10);
+    for (int i = 0; i < 10; ++i) {
+        double h = sign * heights[i] / metres, side = (labels[i][0] == 'L' ? 0.12 : -0.12) / metres;
+        markers->position[i] = up == POISE_UP_X   ? (poise_vec3){h, side, 0}
+                               : up == POISE_UP_Y ? (poise_vec3){0, h, side}
+                                                  : (poise_vec3){side, 0, h};
+    }
+    return markers;
+}
+
+TEST(a_figure_tells_its_unit_and_which_way_is_up)
+{
+    static const double units[] = {1, 0.01, 0.001, 0.0254, 0.0254 / 0.45};
+    for (int up = POISE_UP_X; up <= POISE_UP_Z; ++up) {
+        for (int i = 0; i < 5; ++i) {
+            for (int sign = -1; sign <= 1; sign += 2) {
+                poise_markers *markers = person((poise_up)up, sign, units[i]);
+                poise_figure f;
+                ck_assert_int_eq(poise_markers_figure(markers, &f, NULL), POISE_OK);
+                ck_assert(f.is_named && (int)f.up == up && f.is_upside_down == (sign < 0) && f.metres == units[i]);
+                ck_assert_double_eq_tol(f.height * units[i], 1.66, 1e-12);
+                poise_markers_destroy(markers);
+            }
+        }
+    }
+    poise_figure f;
+    ck_assert_int_eq(poise_model_figure(humanoid(), &f, NULL), POISE_OK);
+    ck_assert(f.is_named && f.up == POISE_UP_Y && !f.is_upside_down && f.metres == 1);
+    ck_assert_int_eq(poise_markers_figure(NULL, &f, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_model_figure(NULL, &f, NULL), POISE_ERROR_ARGUMENT);
+}
+
+TEST(who_stands_upside_down_is_turned_over)
+{
+    for (int up = POISE_UP_X; up <= POISE_UP_Z; ++up) {
+        for (int says = 0; says < 2; ++says) { // the axis, or nothing
+            poise_markers *markers = person((poise_up)up, -1, 0.001);
+            markers->scale = (poise_scale){0.001, says ? (poise_up)up : POISE_UP_UNKNOWN};
+            poise_scale scale = {1.0, POISE_UP_Y};
+            poise_scale_match match;
+            ck_assert_int_eq(poise_markers_match(markers, humanoid(), &scale, &match, NULL), POISE_OK);
+            ck_assert(match.turned_over && match.up_by_figure == !says && (int)match.from.up == up);
+            ck_assert_double_eq_tol(markers->position[0].y, 1.66, 1e-12);
+            poise_markers_destroy(markers);
+        }
+    }
+}
+
 TEST(size_and_upward_axis_are_told_by_the_markers)
 {
     static const char *const labels[] = {"LASI", "RASI", "LPSI", "RPSI", "LKNE", "LANK", "RKNE", "RANK", "C7", "CLAV"};

@@ -114,7 +114,7 @@ STRUCT(poise_track_summary, M(distances), M(mean), M(rms), M(worst), M(worst_fra
        M(outliers), M(restarts), M(gaps), M(mean_iterations), M(most_iterations))
 STRUCT(poise_retarget_problem, M(from), M(clip), M(from_scale), M(to), M(to_scale), M(pairs), M(pair_count), M(keep_size))
 STRUCT(poise_retarget_report, M(points), M(factor), M(is_turned), M(scale))
-STRUCT(poise_scale_match, M(from), M(markers_unknown), M(model_unknown), M(by_size), M(up_by_figure))
+STRUCT(poise_scale_match, M(from), M(markers_unknown), M(model_unknown), M(by_size), M(up_by_figure), M(turned_over))
 STRUCT(poise_calibration, M(model), M(placements), M(placement_count), M(markers), M(frames), M(frame_count), M(q),
        M(solver), M(scaling), M(priors), M(noise), M(scale_prior), M(bone_deviation), M(rounds), M(tolerance))
 STRUCT(poise_place_prior, M(place), M(axis), M(along), M(across), M(outward))

@@ -109,6 +109,8 @@ export interface ScaleMatch {
     readonly bySize: boolean;
     /** An unknown upward axis is the one along which the person, or the skeleton, stands. */
     readonly upByFigure: boolean;
+    /** The person stood on their head, along the axis said to point up, and was turned over. */
+    readonly turnedOver: boolean;
 }
 
 /** A time series of labelled points, as a motion capture system records them. */

@@ -353,7 +353,11 @@ poise_status pz_read_trc(pz_input *input)
         return status;
     }
     measure(&t, scan);
-    return make_markers(&t);
+    status = make_markers(&t);
+    if (status == POISE_OK) {
+        pz_zeros_are_gaps(input);
+    }
+    return status;
 }
 
 // ---- Writing -------------------------------------------------------------------------------------------------------------
