@@ -4,9 +4,9 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "kin/kin.h"
-#include "motion/upright.h"
 #include "motion/marker_table.h"
 #include "motion/plain_name.h"
+#include "motion/upright.h"
 
 #define LOOKS    50     // frames in which distances are measured
 #define SURE     25.0   // thousandths of the stature: places that deviate by less tell a size

@@ -228,7 +228,7 @@ test('a recording comes into the units and axes of a model, and is tracked and m
     using recorded = ik.Markers.create(poise, markers.labels, millimetres, 60, { metres: 0, up: 'unknown' });
     const match = recorded.match(model, { metres: 1, up: 'y' });
     assert.deepEqual(match, {
-        scale: { metres: 1, up: 'y' }, from: { metres: 0.001, up: 'y' }, markersUnknown: true, modelUnknown: false, bySize: true,
+        scale: { metres: 1, up: 'y' }, from: { metres: 0.001, up: 'y' }, markersUnknown: true, modelUnknown: false, bySize: true, turnedOver: false,
         upByFigure: true,
     });
     assert.ok(recorded.positions.every((x, i) => Math.abs(x - before[i]!) < 1e-9));
