@@ -209,11 +209,12 @@ typedef struct poise_scale_match {
 
 // Bring a recording, in place, into the units and axes of a model, which *scale says; what it does not say is filled in.
 // Where only one of them has a unit, the other's is found by size: that of metre, decimetre, centimetre, millimetre, inch,
-// foot and 0.0254/0.45 m (CMU's skeletons) that makes both as large, to a factor of 2.5; where none does, the same unit. Sizes are compared by distances
-// between markers that keep them where their names are known (poise_places_by_name), otherwise by the boxes around markers
-// and bodies. An upward axis that is not known is the one along which the person stands, or the skeleton, by their parts'
-// names; where those do not tell and only one of them has an axis, it is both's. What neither has stays unknown. A person
-// who stands on their head in the whole recording is turned over. `match` (may be NULL) says what was done.
+// foot and 0.0254/0.45 m (CMU's skeletons) that makes both as large, to a factor of 2.5; where none does, the same unit.
+// Sizes are compared by distances between markers that keep them where their names are known (poise_places_by_name),
+// otherwise by the boxes around markers and bodies. An upward axis that is not known is the one along which the person
+// stands, or the skeleton, by their parts' names; where those do not tell and only one of them has an axis, it is both's.
+// What neither has stays unknown. A person who stands on their head in the whole recording is turned over. `match` (may be
+// NULL) says what was done.
 POISE_API poise_status poise_markers_match(poise_markers *markers, const poise_model *model, poise_scale *scale,
                                            poise_scale_match *match, poise_error *error);
 
