@@ -23,11 +23,20 @@ static void put_text(FILE *stream, const char *text)
     putc('"', stream);
 }
 
+int json_number_text(char text[JSON_NUMBER_SIZE], double number, int most)
+{
+    int size = 0, digits = most < 15 ? most : 15; // that many a double always has
+    do {
+        size = snprintf(text, JSON_NUMBER_SIZE, "%.*g", digits, number);
+    } while (++digits <= most && strtod(text, NULL) != number);
+    return size;
+}
+
 // Always with a point or an exponent; that without a plus and leading zeros.
 static void put_real(FILE *stream, double number, int digits)
 {
-    char text[40];
-    snprintf(text, sizeof text, "%.*g", digits, number);
+    char text[JSON_NUMBER_SIZE];
+    json_number_text(text, number, digits);
     char *exponent = strchr(text, 'e');
     if (!exponent) {
         fprintf(stream, "%s%s", text, strchr(text, '.') ? "" : ".0");

@@ -85,13 +85,15 @@ typedef enum json_layout {
     JSON_INDENTED // a line for each value
 } json_layout;
 
-// Numbers with this many digits. False when the stream is broken.
+// As few digits, up to `most`, as give the same number back. Returns how long the text is.
+enum { JSON_DIGITS = 17, JSON_NUMBER_SIZE = 40 }; // as many digits as a double needs; room for a number
+int json_number_text(char text[JSON_NUMBER_SIZE], double number, int most);
+
+// Numbers with so many digits at most. False when the stream is broken.
 bool json_write(FILE *stream, const json_node *value, json_layout layout, int digits);
 
 // The same, tight, as a text, to be freed; NULL without memory.
 char *json_to_text(const json_node *value, int digits);
-
-enum { JSON_DIGITS = 17 }; // as many as a double needs
 
 // Print as rows to standard output, and release `value`. False, with a line on standard error, when there was no memory for
 // it.

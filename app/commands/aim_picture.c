@@ -9,7 +9,8 @@
 
 enum { MOST_POSES = 9 };
 
-static const char *const bone = "#56748f", *const old_bone = "#d5dde5", *const joint = "#ffffff", *const amber = "#e8a33d";
+static const char *const bone = "#56748f", *const old_bone = "#d5dde5", *const joint = "#ffffff", *const amber = "#e8a33d",
+                         *const red = "#c8452d";
 
 static const double *answer(const aim_job *job, int i)
 {
@@ -28,17 +29,38 @@ static int pose_index(const aim_job *job, int i)
     return n > 1 ? i * (job->path.count - 1) / (n - 1) : 0;
 }
 
-// From the tip along the axis, as far as the point that is faced, or `far`.
-static void draw_gaze(picture *p, const aim_job *job, const poise_kinematics *kinematics, const aim_target *target,
-                      double far)
+// Where the axis should point, from the tip: to the place, along the direction, or as the orientation has it. Unit.
+static poise_vec3 asked_direction(const aim_job *job, const aim_target *target, poise_vec3 tip)
 {
+    poise_vec3 d = target->vector;
+    if (target->kind == AIM_ORIENTATION) {
+        poise_quat from_body = poise_quat_conjugate(job->end.tip.rotation);
+        return poise_quat_rotate(poise_quat_multiply(target->rotation, from_body), job->end.axis);
+    }
+    if (target->kind == AIM_POINT) {
+        d = poise_vec3_make(d.x - tip.x, d.y - tip.y, d.z - tip.z);
+    }
+    double l = sqrt(d.x * d.x + d.y * d.y + d.z * d.z);
+    return l > 0 ? poise_vec3_make(d.x / l, d.y / l, d.z / l) : d;
+}
+
+// Where the tip points, in amber; where it should, in red, if it does not.
+static void draw_gaze(picture *p, const aim_job *job, const poise_kinematics *kinematics, int index, double far)
+{
+    const aim_target *target = &job->path.targets[index];
     poise_vec3 tip = poise_kinematics_point(kinematics, job->end.body, job->end.tip.position);
     poise_vec3 axis = poise_kinematics_direction(kinematics, job->end.body, job->end.axis);
-    poise_vec3 to = {tip.x + far * axis.x, tip.y + far * axis.y, tip.z + far * axis.z};
+    bool misses = !job->results[index].faces;
     if (target->kind == AIM_POINT) {
-        to = target->vector;
-        picture_ring(p, to, 7, amber);
+        poise_vec3 t = target->vector;
+        far = sqrt((t.x - tip.x) * (t.x - tip.x) + (t.y - tip.y) * (t.y - tip.y) + (t.z - tip.z) * (t.z - tip.z));
+        picture_ring(p, t, 7, misses ? red : amber);
     }
+    if (misses) {
+        poise_vec3 d = asked_direction(job, target, tip), to = {tip.x + far * d.x, tip.y + far * d.y, tip.z + far * d.z};
+        picture_line(p, PICTURE_PAGE, tip, to, 1.5, red, "2 4");
+    }
+    poise_vec3 to = {tip.x + far * axis.x, tip.y + far * axis.y, tip.z + far * axis.z};
     picture_line(p, PICTURE_PAGE, tip, to, 1.5, amber, "5 4");
 }
 
@@ -63,7 +85,7 @@ static void draw(picture *p, const aim_job *job, poise_kinematics *kinematics)
         picture_next_figure(p);
         poise_kinematics_update(kinematics, answer(job, pose_index(job, i)), NULL);
         drawing_skeleton(p, job->model, kinematics, job->is_path ? 5 : 7, bone, joint);
-        draw_gaze(p, job, kinematics, &job->path.targets[pose_index(job, i)], far);
+        draw_gaze(p, job, kinematics, pose_index(job, i), far);
     }
 }
 
@@ -72,11 +94,14 @@ bool aim_save_picture(const aim_job *job, const char *name)
     poise_kinematics *kinematics;
     char caption[160];
     double largest = 0;
+    int missed = 0;
     for (int i = 0; i < job->path.count; ++i) {
         largest = fmax(largest, job->results[i].angle);
+        missed += !job->results[i].faces;
     }
-    snprintf(caption, sizeof caption, "%s, %d target%s, %.3f degrees left at most; pale: the posture", job->method,
-             job->path.count, job->path.count == 1 ? "" : "s", largest * DEGREES_PER_RADIAN);
+    snprintf(caption, sizeof caption, "%s, %d target%s, %.3f degrees left at most; pale: the posture%s", job->method,
+             job->path.count, job->path.count == 1 ? "" : "s", largest * DEGREES_PER_RADIAN,
+             missed > 0 ? "; red: asked for and missed" : "");
     picture *p = begin_picture(SKELETON_WIDTH, SKELETON_HEIGHT, "Holding a posture, facing a target", caption, job->model,
                                &kinematics);
     draw(p, job, kinematics);

@@ -19,13 +19,13 @@ typedef struct aim_end {
     poise_vec3 axis;
 } aim_end;
 
-// By the name of a tool, body or joint; NULL for the tool "tip", the first tool, or the leaf with the most joints above it.
+// By the name of a tool, body or joint that something moves; NULL: the best guess (aim_end.c).
 // `axis` holds three numbers; NULL for the direction of the last segment: from the body's joint to the tip. False after one
 // line on standard error.
 bool aim_find_end(const poise_model *model, const char *name, const char *axis, aim_end *end);
 
 // As load_posture, and "points:x,y,z,x,y,z,...": places of the joints of the chain to the end and of the tip, root first,
-// whose directions the posture takes (poise_erik_posture_from_positions).
+// whose directions the posture takes (poise_erik_posture_from_positions). Warns of numbers beyond the limits.
 bool aim_load_posture(const poise_file *file, const aim_end *end, const char *name, double *q);
 
 typedef enum aim_kind {
@@ -145,7 +145,7 @@ bool aim_has_jumped(const poise_model *model, const double *before, const double
 #define AIM_OPTION_BODY                                                                                                     \
     {                                                                                                                       \
         .name = "body", .letter = 'b', .kind = OPTION_TEXT, .value = "NAME",                                                \
-        .help = "the tool or body that faces the target (the tool \"tip\", the first one, or the end with most joints)"     \
+        .help = "the tool or body that faces the target (a tool, a hand or head, an end with most joints)"                  \
     }
 #define AIM_OPTION_POSTURES                                                                                                 \
     {                                                                                                                       \

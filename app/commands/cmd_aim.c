@@ -61,6 +61,32 @@ static app_exit status_of(const aim_job *job)
     return APP_DONE;
 }
 
+// ERIK and two tasks take orientations, so that they miss places and directions that can be faced: say so.
+static void name_better_method(const aim_job *job)
+{
+    aim_settings settings = job->settings;
+    settings.method = AIM_EXPRESSIVE;
+    aim_solver *solver =
+        job->settings.method != AIM_EXPRESSIVE ? aim_solver_create(job->model, &job->end, &settings, NULL) : NULL;
+    double *q = needed(calloc((size_t)poise_model_info(job->model).nq + 1, sizeof *q));
+    int missed = 0, reached = 0;
+    for (int i = 0; solver && i < job->path.count; ++i) {
+        aim_result r;
+        if (!job->results[i].faces) {
+            missed += 1;
+            reached += aim_solve(solver, &job->path.targets[i], job->posture, false, q, &r) && r.faces;
+        }
+    }
+    if (reached > 0 && job->path.count == 1) {
+        warn("%s misses this target; --method expressive reaches it", job->method);
+    } else if (reached > 0) {
+        warn("%s misses %d of %d targets; --method expressive reaches %d of those", job->method, missed, job->path.count,
+             reached);
+    }
+    free(q);
+    aim_solver_destroy(solver);
+}
+
 // Solve with the method that was asked for, write what was asked for, print.
 static app_exit run_one(const arguments *args, aim_job *job)
 {
@@ -71,6 +97,9 @@ static app_exit run_one(const arguments *args, aim_job *job)
     works = works && (!output || aim_save_motion(job, output, option_number(args, "rate", 30)));
     works = works && (!picture || aim_save_picture(job, picture));
     works = works && (arguments_json(args) ? aim_print_json(job) : aim_print_text(job));
+    if (works) {
+        name_better_method(job);
+    }
     return works ? status_of(job) : APP_BAD;
 }
 

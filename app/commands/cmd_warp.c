@@ -92,11 +92,31 @@ static void run_frames(warp *w, warp_figures *f)
 
 // ---- Printing ------------------------------------------------------------------------------------------------------------
 
+static bool is_missed(const warp *w, const warp_figures *f)
+{
+    return f->reached < w->clip->frames || f->kept < w->clip->frames;
+}
+
+// Every frame faces the target; or what keeps some from it.
+static void print_verdict(const warp *w, const warp_figures *f)
+{
+    int frames = w->clip->frames, lost = f->reached - f->kept;
+    printf("  verdict      %s%s%s", style_code(is_missed(w, f) ? STYLE_BAD : STYLE_GOOD),
+           is_missed(w, f) ? "missed" : "reached", style_code(STYLE_PLAIN));
+    if (f->reached < frames) {
+        printf(": %d frame%s cannot face the target", frames - f->reached, frames - f->reached == 1 ? "" : "s");
+    } else if (lost > 0) {
+        printf(": the filter is too slow for %d frame%s; raise its limits, -f", lost, lost == 1 ? "" : "s");
+    }
+    printf("\n");
+}
+
 static void print_text(const char *name, const warp *w, const warp_figures *f)
 {
     double budget = w->clip->frame_time * 1e6, p99 = latency_quantile(&f->time, 0.99) * 1e6;
     printf("%s: %d frames, %.4g per second; %s faces its target\n", name, w->clip->frames, 1 / w->clip->frame_time,
            w->end.name);
+    print_verdict(w, f);
     printf("  reached      %d of %d frames, %d after the filter\n", f->reached, w->clip->frames, f->kept);
     printf("  angle left   %.3f degrees mean, %.3f largest, before the filter\n", f->answer, f->largest_answer);
     printf("               %.3f degrees mean, %.3f largest, after it\n", f->shown, f->largest_shown);
@@ -114,12 +134,13 @@ static bool print_json(const char *name, const warp *w, const warp_figures *f)
     json_node *angle = json_make("{s:{s:o, s:o}, s:{s:o, s:o}, s:s}", "solved", "mean", json_from_number(f->answer), "max",
                                  json_from_number(f->largest_answer), "filtered", "mean", json_from_number(f->shown), "max",
                                  json_from_number(f->largest_shown), "unit", "degrees");
-    return json_print(json_make("{s:o, s:i, s:o, s:o, s:i, s:i, s:o, s:i, s:i, s:o, s:o, s:o}", "motion",
-                                json_from_text(name), "frames", w->clip->frames, "frame_time",
-                                json_from_number(w->clip->frame_time), "end", json_from_text(w->end.name), "reached",
-                                f->reached, "reached_filtered", f->kept, "angle", angle, "jumps", f->jumps,
-                                "limit_violations", f->violations, "fastest", json_from_number(f->fastest), "budget_us",
-                                json_from_number(w->clip->frame_time * 1e6), "us_per_frame", json_from_times(&f->time)));
+    return json_print(json_make("{s:o, s:s, s:i, s:o, s:o, s:i, s:i, s:o, s:i, s:i, s:o, s:o, s:o}", "motion",
+                                json_from_text(name), "verdict", is_missed(w, f) ? "missed" : "reached", "frames",
+                                w->clip->frames, "frame_time", json_from_number(w->clip->frame_time), "end",
+                                json_from_text(w->end.name), "reached", f->reached, "reached_filtered", f->kept, "angle",
+                                angle, "jumps", f->jumps, "limit_violations", f->violations, "fastest",
+                                json_from_number(f->fastest), "budget_us", json_from_number(w->clip->frame_time * 1e6),
+                                "us_per_frame", json_from_times(&f->time)));
 }
 
 // ---- The command ---------------------------------------------------------------------------------------------------------
@@ -173,7 +194,7 @@ static app_exit run_warp(const arguments *args, const poise_file *model, const p
         out.clip = w.out;
         out.markers = NULL;
         if (!output || save_file(output, &out)) {
-            status = f.reached == w.clip->frames ? APP_DONE : APP_MISSED;
+            status = is_missed(&w, &f) ? APP_MISSED : APP_DONE;
             if (!arguments_json(args)) {
                 print_text(arguments_at(args, 1), &w, &f);
             } else if (!print_json(arguments_at(args, 1), &w, &f)) {
@@ -220,10 +241,11 @@ static const app_option options[] = {
 };
 
 static const app_example examples[] = {
-    {"Make a motion to begin with", "poise aim scene:lamp -p curious --path circle:100 -o circle.json"},
-    {"The same gesture, eyes on one place", "poise warp scene:lamp circle.json --aim 0.4,0.2,0.3 -o look.json"},
+    {"Make a motion to begin with", "poise aim scene:lamp -p curious --path circle:30 -o circle.json"},
+    {"The same gesture, eyes on one place", "poise warp scene:lamp circle.json --aim 2,0.2,0.3 -o look.json"},
     {"With ERIK in place of its successor", "poise warp scene:lamp circle.json --aim 2,0.2,0.3 --method erik"},
-    {"For motors at 1000 Hz", "poise warp scene:lamp circle.json --aim 0.4,0.2,0.3 -r 1000 -f jerk=800"},
+    {"For motors at 1000 Hz",
+     "poise warp scene:lamp circle.json --aim 2,0.2,0.3 -r 1000 -f velocity=6,acceleration=100,jerk=4000"},
     {"A walk that looks to the side", "poise warp scene:humanoid scene:humanoid/walk -b eyes --axis 0,0,1 --aim 3,1,3"},
     {0},
 };
@@ -246,7 +268,7 @@ const app_command cmd_warp = {
         "known its size stands for a metre. \"nutty\" is the filter of Ribeiro & Paiva (eq. 23), which swings and creeps. A "
         "root that moves freely is no motor: it is filtered only if named, as in root.velocity=2.\n\n"
         "Prints what is left of the angle, jumps, limits that were broken (none are) and the time for a frame beside the "
-        "time that a frame has. Exit status 1 when a frame cannot face its target.",
+        "time that a frame has. Exit status 1 when a frame misses its target, before the filter or after it.",
     .options = options,
     .examples = examples,
     .run = run,

@@ -78,11 +78,19 @@ static bool read_word(const poise_model *model, char *word, poise_filter_joint *
             return false;
         }
     }
-    poise_filter_joint trial;
+    poise_filter_joint trial = poise_filter_joint_default();
     if (!set_member(&trial, name, value)) {
         complain("--filter: no \"%s\"; there are velocity, acceleration, jerk, smoothness, responsiveness, soft", name);
         return false;
     }
+    poise_filter *made = NULL;
+    poise_error error;
+    if (poise_filter_create(&trial, 1, NULL, &made, &error) != POISE_OK) {
+        const char *rule = strchr(error.text, ':'); // after the joint, which is none of the model's
+        complain("--filter %s=%s%s", name, equals + 1, rule ? rule : "");
+        return false;
+    }
+    poise_filter_destroy(made);
     for (int k = 0; k < poise_model_info(model).joints; ++k) {
         if (!dot || k == joint) {
             set_member(&joints[k], name, value);

@@ -131,8 +131,12 @@ static bool read_servo(const poise_model *model, const char *text, double *scale
     const char *equals = strrchr(text, '=');
     char name[128];
     double numbers[2] = {1, 0};
-    int count = equals ? parse_numbers(equals + 1, numbers, 2) : -1;
-    snprintf(name, sizeof name, "%.*s", equals ? (int)(equals - text) : 0, text);
+    if (!equals) {
+        complain("--servo %s: is not of the form JOINT=SCALE or JOINT=SCALE,OFFSET, such as %s=-57.3", text, text);
+        return false;
+    }
+    int count = parse_numbers(equals + 1, numbers, 2);
+    snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
     int joint = poise_model_find_joint(model, name);
     if (joint == POISE_NONE || poise_model_joint_info(model, joint).nq != 1) {
         complain("--servo %s: \"%s\" is no joint with one number; \"poise info\" lists them", text, name);

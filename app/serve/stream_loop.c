@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_LINES_A_TICK = 64, NUMBER_SIZE = 32 };
+enum { MOST_LINES_A_TICK = 64 };
 
 static const double most_ticks = 9007199254740992.0; // 2^53: counts up to here are exact as doubles
 
@@ -80,16 +80,9 @@ static void send_json(loop *l, json_node *value)
     json_release(value);
 }
 
-// As few digits as give the same number back.
 static size_t print_number(char *text, double number)
 {
-    for (int digits = 15; digits < 17; ++digits) {
-        int size = snprintf(text, NUMBER_SIZE, "%.*g", digits, number);
-        if (strtod(text, NULL) == number) {
-            return (size_t)size;
-        }
-    }
-    return (size_t)snprintf(text, NUMBER_SIZE, "%.17g", number);
+    return (size_t)json_number_text(text, number, JSON_DIGITS);
 }
 
 static void send_angles(loop *l)
@@ -538,7 +531,7 @@ static bool create_parts(loop *l)
     l->velocity = l->v + nq;
     l->acceleration = l->velocity + nq;
     smoother_limits(l->smoother, l->velocity, l->acceleration);
-    l->out = needed(malloc((nq + 16) * NUMBER_SIZE));
+    l->out = needed(malloc((nq + 16) * JSON_NUMBER_SIZE));
     memcpy(l->answer, l->task->posture, nq * sizeof *l->answer);
     poise_model_clamp(l->task->model, l->answer, NULL, NULL);
     memcpy(l->q, l->answer, nq * sizeof *l->q);

@@ -213,8 +213,8 @@ static bool read_member(const stream_task *task, const char *name, const json_no
         return read_aim(name, kind, value, c, wrong);
     }
     return refuse(wrong,
-                  "no member is called \"%.40s\"; there are t, aim, direction, orientation, position, posture, goals, "
-                  "stop",
+                  "no member is called \"%.40s\"; there are aim, direction, orientation, position, posture, goals, t, "
+                  "tick, line, stop",
                   name);
 }
 

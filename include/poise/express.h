@@ -136,6 +136,7 @@ POISE_API poise_status poise_erik_measure(poise_erik *erik, const double *postur
 // have none. Fills the chain's joints in `posture` (nq numbers) with angles, limits not looked at, that fit them best, and
 // *misfit (may be NULL) with the root mean square of the angle left between a segment and its direction. Twists that no
 // segment shows are 0. Directions tell a chain and its mirrored twists apart only up to the posture's error measure.
+// POISE_ERROR_ARGUMENT: another count, a point that is not finite, points that are all the same.
 POISE_API poise_status poise_erik_posture_from_positions(poise_erik *erik, const poise_vec3 *positions, int count,
                                                          double *posture, double *misfit, poise_error *error);
 

@@ -370,6 +370,8 @@ TEST(positions_that_no_chain_has_are_fitted_as_well_as_can_be)
     ck_assert_int_eq(poise_erik_posture_from_positions(r.erik, positions, 4, posture, &misfit, NULL), POISE_OK);
     ck_assert(misfit > 0.3 && misfit < 1.0);
     ck_assert_int_eq(poise_erik_posture_from_positions(r.erik, positions, 3, posture, &misfit, NULL), POISE_ERROR_ARGUMENT);
+    const poise_vec3 same[4] = {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}};
+    ck_assert_int_eq(poise_erik_posture_from_positions(r.erik, same, 4, posture, &misfit, NULL), POISE_ERROR_ARGUMENT);
     const poise_vec3 bad[4] = {{0, 0, 0}, {0.1, NAN, 0}, {1, 1, 0}, {1, 2, 0}};
     double kept[3] = {1, 2, 3};
     ck_assert_int_eq(poise_erik_posture_from_positions(r.erik, bad, 4, kept, &misfit, NULL), POISE_ERROR_ARGUMENT);

@@ -103,8 +103,13 @@ poise_status poise_erik_posture_from_positions(poise_erik *erik, const poise_vec
     }
     const pz_chain *chain = &erik->chain;
     vec3 *u = (vec3 *)(void *)erik->work;
+    bool shows_any = false;
     for (int k = 0; k < chain->count; ++k) {
         u[k] = v3_normalize(v3_sub(positions[k + 1], positions[k]));
+        shows_any = shows_any || has_direction(u[k]);
+    }
+    if (!shows_any) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "positions are all the same: they show no directions");
     }
     double least = fit(chain, u, &erik->now, erik->best);
     for (int k = 0; k < chain->count; ++k) {
