@@ -2,7 +2,7 @@
 #ifndef APP_AIM_PRINT_H
 #define APP_AIM_PRINT_H
 
-#include "aim_target.h"
+#include "aim/aim_target.h"
 
 // What was asked for, and the answers.
 typedef struct aim_job {

@@ -1,6 +1,6 @@
 // poise aim: hold a posture while the end faces something.
+#include "aim/aim_target.h"
 #include "aim_print.h"
-#include "aim_target.h"
 #include "cli/load.h"
 #include "cli/memory.h"
 #include "cli/terminal.h"

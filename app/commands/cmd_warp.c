@@ -1,5 +1,6 @@
 // poise warp: an animation whose end faces something.
-#include "aim_target.h"
+#include "aim/aim_target.h"
+#include "aim/smooth.h"
 #include "cli/degrees.h"
 #include "cli/json_output.h"
 #include "cli/latency.h"
@@ -7,7 +8,6 @@
 #include "cli/memory.h"
 #include "cli/terminal.h"
 #include "commands.h"
-#include "smooth.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,10 +2,10 @@
 #ifndef APP_STREAM_H
 #define APP_STREAM_H
 
+#include "aim/aim_target.h"
+#include "aim/smooth.h"
 #include "cli/json_output.h"
 #include "cli/latency.h"
-#include "commands/aim_target.h"
-#include "commands/smooth.h"
 
 #include <stdint.h>
 #include <stdio.h>

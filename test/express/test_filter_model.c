@@ -1,8 +1,8 @@
 // The motion filter over whole configurations; the command's switch for it, and its counting of times.
 #include "support/test_main.h"
 
+#include <app/aim/smooth.h>
 #include <app/cli/latency.h>
-#include <app/commands/smooth.h>
 
 #include <poise/poise.h>
 #include <scenes/random.h>

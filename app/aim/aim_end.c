@@ -1,9 +1,9 @@
 // What faces something: which part of a skeleton, and the posture that it is to hold.
 //
-// Which end, where none is named: the tool, where there is one. Else the candidates are tools, bodies with the name of a tool,
-// hand or head, and, in a skeleton without tools, bodies that end a branch. Names decide: tools and end effectors come before
-// hands, grippers and heads, those before others, fingers, feet and what sits in a face last. Of one kind, the one that most
-// joints move is taken, then the one with the most bodies above it, then the first.
+// Which end, where none is named: the tool, where there is one. Else the candidates are tools, bodies with the name of a
+// tool, hand or head, and, in a skeleton without tools, bodies that end a branch. Names decide: tools and end effectors come
+// before hands, grippers and heads, those before others, fingers, feet and what sits in a face last. Of one kind, the one
+// that most joints move is taken, then the one with the most bodies above it, then the first.
 #include "aim_target.h"
 
 #include "cli/degrees.h"
