@@ -59,7 +59,10 @@ set(poise_sources
     src/goal/marker_sums.c
     src/goal/objective.c
     src/goal/hessian.c
+    src/goal/packed_factor.c
     src/goal/inverse_diagonal.c
+    src/solve/sensitivity_goals.c
+    src/solve/sensitivity.c
     src/solve/method_table.c
     src/solve/stepping.c
     src/solve/restarts.c

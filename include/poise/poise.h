@@ -17,6 +17,7 @@
 #include <poise/motion.h>
 #include <poise/objective.h>
 #include <poise/rotation.h>
+#include <poise/sensitivity.h>
 #include <poise/solve.h>
 #include <poise/track.h>
 #include <poise/verdict.h>

@@ -1,0 +1,47 @@
+// H = L^T D L by the tree, without fill: row i of L has entries for the degrees of freedom above i alone. Where H has other
+// entries (mimic joints, coupled goals) the same on its whole lower triangle, as if all joints were one chain.
+#ifndef PZ_GOAL_PACKED_FACTOR_H
+#define PZ_GOAL_PACKED_FACTOR_H
+
+#include "goal/objective_state.h"
+
+// Rows of a lower triangle, by the tree or as a chain.
+typedef struct pz_packed {
+    const poise_model *model;
+    bool is_chain;
+    int nv;
+} pz_packed;
+
+// The rows that the Hessian of the last evaluation has.
+pz_packed pz_packed_of(const poise_objective *objective);
+
+poise_packed_row pz_packed_row(const pz_packed *rows, int i);
+
+// The Hessian into the rows, and its diagonal; `square` is scratch for nv^2 numbers where the rows are a chain.
+poise_status pz_packed_fill(const pz_packed *rows, poise_objective *objective, poise_hessian kind, double *H, double *square,
+                            double *diagonal, poise_error *error);
+
+// What becomes of a pivot that vanishes.
+typedef enum pz_open {
+    PZ_OPEN_TINY, // a tiny one in its place, so that what is open in sums of several degrees of freedom alone, and not in
+                  // one, comes out finite: what is far down the tree often is, where two joints above it are known only
+                  // together
+    PZ_OPEN_ZERO  // 0, with no row: a null vector belongs to it
+} pz_open;
+
+// H = L^T D L in place: d_i at the end of row i, l_i before it. `diagonal` is that of H. False when a pivot is negative,
+// unless it cannot be: H is not positive semidefinite.
+bool pz_packed_factor(const pz_packed *rows, bool may_be_negative, pz_open open, double *H, const double *diagonal);
+
+// x = L^-T x, from the leaves on, and x = L^-1 x, from the root on.
+void pz_packed_solve_up(const pz_packed *rows, const double *H, double *x);
+void pz_packed_solve_down(const pz_packed *rows, const double *H, double *x);
+
+// The pivot d_i.
+static inline double pz_pivot(const pz_packed *rows, const double *H, int i)
+{
+    poise_packed_row row = pz_packed_row(rows, i);
+    return H[row.begin + (size_t)row.count - 1];
+}
+
+#endif

@@ -1,0 +1,435 @@
+// Derivatives of answers: what the implicit function theorem asks for, for every parameter of every goal on random models of
+// all joints; forward and backward are one matrix and its transpose; solves with moved targets and limits agree.
+#include "support/random_goals.h"
+#include "support/skeleton.h"
+#include "support/test_main.h"
+
+#include <poise/sensitivity.h>
+
+#define PARAMETERS 8 // translation, rotation, weight, rotation weight
+#define JOINTS     9
+#define GOALS      (RANDOM_GOALS + 1)
+
+// A model, goals with a strong posture among them, so that H is positive definite, and a configuration within the limits.
+typedef struct problem {
+    figure f;
+    random_goals made;
+    poise_goal goals[GOALS];
+    double held[FIGURE_NUMBERS];
+    poise_objective *o;
+    poise_sensitivity *s;
+} problem;
+
+static void release_sensitivity(void *s)
+{
+    poise_sensitivity_destroy(s);
+}
+
+static poise_sensitivity *sensitivity_of(const poise_model *model, int coupled)
+{
+    poise_sensitivity *s = NULL;
+    ck_assert_int_eq(poise_sensitivity_create(model, coupled, NULL, &s, NULL), POISE_OK);
+    test_own(release_sensitivity, s);
+    return s;
+}
+
+static problem *new_problem(uint64_t seed, unsigned features)
+{
+    problem *p = calloc(1, sizeof *p);
+    test_own(free, p);
+    scene_random random = scene_random_make(seed);
+    p->f = random_figure(&random, JOINTS, features);
+    random_goals_make(&random, p->f.model, &p->made);
+    memcpy(p->goals, p->made.goals, sizeof p->made.goals);
+    memcpy(p->held, p->f.q, sizeof p->held);
+    double step[FIGURE_NUMBERS];
+    random_step(&random, p->f.model, 0.3, step);
+    ck_assert_int_eq(poise_retract(p->f.model, p->f.q, step, p->f.q, NULL), POISE_OK);
+    int moved;
+    ck_assert_int_eq(poise_model_clamp(p->f.model, p->f.q, &moved, NULL), POISE_OK);
+    p->goals[GOALS - 1] = poise_goal_posture(p->held, 300.0);
+    ck_assert_int_eq(poise_objective_create(p->f.model, RANDOM_COUPLED, NULL, &p->o, NULL), POISE_OK);
+    own_objective(p->o);
+    p->s = sensitivity_of(p->f.model, RANDOM_COUPLED);
+    return p;
+}
+
+static double *parameter(poise_goal_change *change, int i)
+{
+    double *all[PARAMETERS] = {&change->translation.x, &change->translation.y,  &change->translation.z,
+                               &change->rotation.x,    &change->rotation.y,     &change->rotation.z,
+                               &change->weight,        &change->rotation_weight};
+    return all[i];
+}
+
+static bool has_target(const poise_goal *goal)
+{
+    return goal->kind != POISE_GOAL_POSTURE && goal->kind != POISE_GOAL_SMOOTHNESS && goal->kind != POISE_GOAL_CALLBACK;
+}
+
+// The goal with its parameters changed, as the header says.
+static poise_goal changed(const poise_kinematics *kin, const poise_goal *goal, const poise_goal_change *change)
+{
+    poise_goal g = *goal;
+    poise_pose frame = poise_pose_identity();
+    if (g.kind == POISE_GOAL_RELATIVE && g.body2 != POISE_WORLD) {
+        frame = poise_kinematics_body_pose(kin, g.body2);
+    }
+    poise_quat back = poise_quat_conjugate(frame.rotation);
+    poise_vec3 w = change->rotation, t = poise_quat_rotate(back, change->translation);
+    poise_quat turn = poise_quat_from_axis_angle(w, sqrt(w.x * w.x + w.y * w.y + w.z * w.z));
+    g.target.position = poise_vec3_make(g.target.position.x + t.x, g.target.position.y + t.y, g.target.position.z + t.z);
+    g.target.rotation =
+        poise_quat_multiply(back, poise_quat_multiply(turn, poise_quat_multiply(frame.rotation, g.target.rotation)));
+    g.direction = poise_quat_rotate(turn, g.direction);
+    g.weight += change->weight;
+    g.rotation_weight += change->rotation_weight;
+    return g;
+}
+
+static void gradient_at(problem *p, double *gradient)
+{
+    poise_error error = {0};
+    ck_assert_msg(poise_objective_set_goals(p->o, p->goals, GOALS, &error) == POISE_OK, "%s", error.text);
+    ck_assert_int_eq(poise_objective_evaluate(p->o, p->f.q, POISE_LEVEL_GRADIENT, NULL), POISE_OK);
+    memcpy(gradient, poise_objective_gradient(p->o), (size_t)p->f.nv * sizeof *gradient);
+}
+
+#define DIFFERENCE 1e-6
+
+// d(gradient)/dp by differences, q fixed. `move` changes the parameter by the amount.
+static void gradient_change(problem *p, int goal, int parameter_number, double *change)
+{
+    double ends[2][FIGURE_NUMBERS];
+    poise_goal kept = p->goals[goal];
+    for (int end = 0; end < 2; ++end) {
+        poise_goal_change by = {0};
+        *parameter(&by, parameter_number) = end ? DIFFERENCE : -DIFFERENCE;
+        p->goals[goal] = changed(p->f.kin, &kept, &by);
+        gradient_at(p, ends[end]);
+        p->goals[goal] = kept;
+    }
+    for (int i = 0; i < p->f.nv; ++i) {
+        change[i] = (ends[1][i] - ends[0][i]) / (2 * DIFFERENCE);
+    }
+}
+
+static double largest(const double *x, int n)
+{
+    double most = 0.0;
+    for (int i = 0; i < n; ++i) {
+        most = fmax(most, fabs(x[i]));
+    }
+    return most;
+}
+
+static poise_status look(problem *p, bool use_limits)
+{
+    update(&p->f);
+    return poise_sensitivity_update(p->s, p->goals, GOALS, p->f.q, use_limits, NULL);
+}
+
+// H dq + d(gradient)/dp vanishes
+static void check_parameter(problem *p, const double *H, int goal, int number)
+{
+    poise_goal_change changes[GOALS] = {0};
+    double dq[FIGURE_NUMBERS], change[FIGURE_NUMBERS];
+    *parameter(&changes[goal], number) = 1.0;
+    ck_assert_int_eq(poise_sensitivity_forward(p->s, changes, dq, NULL), POISE_OK);
+    gradient_change(p, goal, number, change);
+    double scale = largest(change, p->f.nv) + 1e-4 * largest(poise_objective_gradient(p->o), p->f.nv);
+    for (int i = 0; i < p->f.nv; ++i) {
+        double sum = change[i];
+        for (int k = 0; k < p->f.nv; ++k) {
+            sum += H[i * p->f.nv + k] * dq[k];
+        }
+        ck_assert_msg(fabs(sum) <= 1e-6 * scale, "%s, parameter %d, component %d: %.3e of %.3e is left",
+                      poise_goal_kind_name(p->goals[goal].kind), number, i, sum, scale);
+    }
+}
+
+#define SEEDS 12
+
+TEST_ROWS(answers_follow_every_parameter_of_every_goal, SEEDS)
+{
+    problem *p = new_problem(100 + (uint64_t)test_row, RANDOM_MIMICS | (test_row % 2 ? RANDOM_CURVES : 0));
+    double H[FIGURE_NUMBERS * 64];
+    ck_assert_int_le(p->f.nv, 64);
+    ck_assert_int_eq(look(p, false), POISE_OK);
+    double gradient[FIGURE_NUMBERS];
+    gradient_at(p, gradient);
+    ck_assert_int_eq(poise_objective_evaluate(p->o, p->f.q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
+    ck_assert_int_eq(poise_objective_hessian(p->o, POISE_HESSIAN_EXACT, H, NULL), POISE_OK);
+    for (int goal = 0; goal < GOALS; ++goal) {
+        bool has_rotation_weight = p->goals[goal].kind == POISE_GOAL_POSE || p->goals[goal].kind == POISE_GOAL_RELATIVE;
+        int first = has_target(&p->goals[goal]) ? 0 : 6, last = has_rotation_weight ? PARAMETERS : PARAMETERS - 1;
+        for (int number = first; number < last && p->goals[goal].kind != POISE_GOAL_CALLBACK; ++number) {
+            check_parameter(p, H, goal, number);
+        }
+    }
+}
+
+// The posture that is held, by steps: plain coordinates and quaternions; rotation vectors may be the twin of another.
+TEST_ROWS(answers_follow_a_posture, SEEDS)
+{
+    problem *p = new_problem(100 + (uint64_t)test_row, RANDOM_PLAIN);
+    double H[FIGURE_NUMBERS * 64], step[FIGURE_NUMBERS], dq[FIGURE_NUMBERS], ends[2][FIGURE_NUMBERS], kept[FIGURE_NUMBERS];
+    ck_assert_int_eq(look(p, false), POISE_OK);
+    gradient_at(p, ends[0]);
+    ck_assert_int_eq(poise_objective_evaluate(p->o, p->f.q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
+    ck_assert_int_eq(poise_objective_hessian(p->o, POISE_HESSIAN_EXACT, H, NULL), POISE_OK);
+    scene_random random = scene_random_make(7);
+    random_step(&random, p->f.model, 1.0, step);
+    poise_goal_change changes[GOALS] = {0};
+    changes[GOALS - 1].posture = step;
+    ck_assert_int_eq(poise_sensitivity_forward(p->s, changes, dq, NULL), POISE_OK);
+    memcpy(kept, p->held, sizeof kept);
+    for (int end = 0; end < 2; ++end) {
+        double by[FIGURE_NUMBERS];
+        for (int i = 0; i < p->f.nv; ++i) {
+            by[i] = (end ? DIFFERENCE : -DIFFERENCE) * step[i];
+        }
+        ck_assert_int_eq(poise_retract(p->f.model, kept, by, p->held, NULL), POISE_OK);
+        gradient_at(p, ends[end]);
+    }
+    for (int i = 0; i < p->f.nv; ++i) {
+        double sum = (ends[1][i] - ends[0][i]) / (2 * DIFFERENCE);
+        for (int k = 0; k < p->f.nv; ++k) {
+            sum += H[i * p->f.nv + k] * dq[k];
+        }
+        ck_assert_msg(fabs(sum) <= 3e-4, "component %d: %.3e of 300 is left", i, sum);
+    }
+}
+
+TEST_ROWS(backward_is_the_transpose_of_forward, SEEDS)
+{
+    problem *p = new_problem(200 + (uint64_t)test_row, RANDOM_LIMITS | RANDOM_MIMICS | RANDOM_CURVES);
+    scene_random random = scene_random_make(3);
+    double by_q[FIGURE_NUMBERS], dq[FIGURE_NUMBERS], posture[GOALS][FIGURE_NUMBERS], ones[FIGURE_NUMBERS];
+    ck_assert_int_eq(look(p, true), POISE_OK);
+    random_step(&random, p->f.model, 1.0, by_q);
+    random_step(&random, p->f.model, 1.0, ones);
+    poise_goal_change gradients[GOALS] = {0}, changes[GOALS] = {0};
+    for (int i = 0; i < GOALS; ++i) {
+        gradients[i].posture = posture[i];
+    }
+    ck_assert_int_eq(poise_sensitivity_backward(p->s, by_q, gradients, NULL, NULL, NULL), POISE_OK);
+    double backward = 0.0, forward = 0.0, size = 0.0;
+    for (int i = 0; i < GOALS; ++i) {
+        poise_goal_kind kind = p->goals[i].kind;
+        for (int k = 0; k < PARAMETERS; ++k) {
+            double *number = parameter(&changes[i], k), term;
+            *number = scene_random_range(&random, -1, 1);
+            term = *number * *parameter(&gradients[i], k);
+            backward += term, size += fabs(term);
+        }
+        bool over_q = kind == POISE_GOAL_POSTURE || kind == POISE_GOAL_SMOOTHNESS;
+        changes[i].posture = over_q ? ones : NULL;
+        for (int k = 0; over_q && k < p->f.nv; ++k) {
+            backward += ones[k] * posture[i][k], size += fabs(ones[k] * posture[i][k]);
+        }
+        if (kind != POISE_GOAL_POSE && kind != POISE_GOAL_RELATIVE) {
+            changes[i].rotation_weight = 0.0;
+        }
+    }
+    ck_assert_int_eq(poise_sensitivity_forward(p->s, changes, dq, NULL), POISE_OK);
+    for (int i = 0; i < p->f.nv; ++i) {
+        forward += by_q[i] * dq[i];
+    }
+    ck_assert_msg(fabs(forward - backward) <= 1e-11 * size, "forward %.15g, backward %.15g", forward, backward);
+}
+
+// ---- Against solves ------------------------------------------------------------------------------------------------------
+
+static void solve_to_the_end(const poise_model *model, const poise_goal *goals, int count, double *q)
+{
+    poise_solver_options options = poise_solver_options_default();
+    options.gradient_tolerance = 1e-14;
+    options.max_iterations = 400;
+    options.position_tolerance = options.rotation_tolerance = 0;
+    poise_solver *solver = NULL;
+    ck_assert_int_eq(poise_solver_create(model, &options, NULL, &solver, NULL), POISE_OK);
+    ck_assert_int_eq(poise_solve(solver, goals, count, q, NULL, NULL), POISE_OK);
+    poise_solver_destroy(solver);
+}
+
+// Markers on all bodies and a weak posture, within limits that many joints run into.
+#define MARKERS 6
+
+typedef struct reach {
+    poise_goal goals[MARKERS + 1];
+    double held[FIGURE_NUMBERS];
+} reach;
+
+static void make_reach(reach *r, const figure *f, scene_random *random)
+{
+    memcpy(r->held, f->q, sizeof r->held);
+    for (int i = 0; i < MARKERS; ++i) {
+        int body = (int)scene_random_range(random, 0, poise_model_info(f->model).joints - 1e-9);
+        poise_vec3 local = random_vector(random, 0.3), at = poise_kinematics_point(f->kin, body, local);
+        poise_vec3 off = random_vector(random, 1.5);
+        r->goals[i] = poise_goal_position(body, local, poise_vec3_make(at.x + off.x, at.y + off.y, at.z + off.z));
+    }
+    r->goals[MARKERS] = poise_goal_posture(r->held, 0.5);
+}
+
+// Is joint k a swing at the edge of its ellipse?
+static bool at_edge(const poise_model *model, int k, const double *q)
+{
+    poise_joint_info joint = poise_model_joint_info(model, k);
+    double a = q[joint.q] / joint.given->swing[0], b = q[joint.q + 1] / joint.given->swing[1];
+    return joint.type == POISE_JOINT_SWING_TWIST && a * a + b * b > 1 - 1e-12;
+}
+
+static int solves_compared, swings_at_edges;
+
+// A solve knows its answer to about the root of the rounding: differences of fourth order over a large step.
+#define SOLVE_STEP 2e-3
+
+// The answer at goals[0] moved by `by` times the direction.
+static void solve_moved(const figure *f, const poise_goal *goals, poise_vec3 way, double by, const double *start, double *q)
+{
+    poise_goal moved[MARKERS + 1];
+    poise_goal_change change = {.translation = {by * way.x, by * way.y, by * way.z}};
+    memcpy(moved, goals, sizeof moved);
+    moved[0] = changed(f->kin, &goals[0], &change);
+    memcpy(q, start, (size_t)f->nq * sizeof *q);
+    solve_to_the_end(f->model, moved, MARKERS + 1, q);
+}
+
+static bool same_limits(const figure *f, const double *a, const double *b)
+{
+    poise_model_summary info = poise_model_info(f->model);
+    bool same = true;
+    for (int i = 0; i < f->nq; ++i) {
+        same =
+            same && (a[i] == info.lower[i]) == (b[i] == info.lower[i]) && (a[i] == info.upper[i]) == (b[i] == info.upper[i]);
+    }
+    for (int k = 0; k < info.joints; ++k) {
+        same = same && at_edge(f->model, k, a) == at_edge(f->model, k, b);
+    }
+    return same;
+}
+
+TEST_ROWS(solves_with_moved_targets_agree, 60)
+{
+    scene_random random = scene_random_make(300 + (uint64_t)test_row);
+    figure f = random_figure(&random, JOINTS, RANDOM_LIMITS);
+    reach r;
+    make_reach(&r, &f, &random);
+    double q[FIGURE_NUMBERS], dq[FIGURE_NUMBERS], ends[4][FIGURE_NUMBERS], step[4][FIGURE_NUMBERS];
+    memcpy(q, f.q, sizeof q);
+    solve_to_the_end(f.model, r.goals, MARKERS + 1, q);
+    poise_sensitivity *s = sensitivity_of(f.model, 0);
+    ck_assert_int_eq(poise_sensitivity_update(s, r.goals, MARKERS + 1, q, true, NULL), POISE_OK);
+    poise_goal_change changes[MARKERS + 1] = {{.translation = {1, -0.5, 0.7}}};
+    ck_assert_int_eq(poise_sensitivity_forward(s, changes, dq, NULL), POISE_OK);
+    bool is_smooth = true;
+    for (int end = 0; end < 4; ++end) {
+        static const double places[4] = {-2, -1, 1, 2};
+        solve_moved(&f, r.goals, changes[0].translation, places[end] * SOLVE_STEP, q, ends[end]);
+        ck_assert_int_eq(poise_difference(f.model, q, ends[end], step[end], NULL), POISE_OK);
+        is_smooth = is_smooth && same_limits(&f, q, ends[end]) && largest(step[end], f.nv) < 0.05; // no other valley
+    }
+    for (int k = 0; k < poise_model_info(f.model).joints && is_smooth; ++k) {
+        swings_at_edges += at_edge(f.model, k, q);
+    }
+    solves_compared += is_smooth;
+    for (int i = 0; i < f.nv && is_smooth; ++i) {
+        double measured = (8 * (step[2][i] - step[1][i]) - (step[3][i] - step[0][i])) / (12 * SOLVE_STEP);
+        ck_assert_msg(fabs(measured - dq[i]) <= 2e-5 * (1 + largest(dq, f.nv)), "component %d: %.9g, measured %.9g", i,
+                      dq[i], measured);
+    }
+}
+
+TEST(enough_solves_were_compared)
+{
+    ck_assert_msg(solves_compared >= 30 && swings_at_edges >= 3, "%d solves, %d swings at edges", solves_compared,
+                  swings_at_edges);
+}
+
+// ---- Limits, and arms with a joint to spare ------------------------------------------------------------------------------
+
+static figure planar_arm(double upper)
+{
+    poise_builder *builder = new_builder();
+    static const char *const names[] = {"a", "b", "c"};
+    for (int i = 0; i < 3; ++i) {
+        poise_joint joint = joint_of(names[i], i ? names[i - 1] : NULL, POISE_JOINT_REVOLUTE);
+        joint.offset.position.x = i ? 1.0 : 0.0;
+        joint.upper[0] = i == 1 ? upper : INFINITY;
+        add(builder, &joint);
+    }
+    return figure_of(model_of(builder));
+}
+
+TEST(answers_follow_the_limit_that_holds_them)
+{
+    const double h = 1e-3;
+    poise_goal goal = poise_goal_position(2, poise_vec3_make(1, 0, 0), poise_vec3_make(-0.3, 1.1, 0));
+    double held[3] = {0.2, 0.3, 0.1}, ends[3][3], by_q[3] = {0.3, -1, 0.7}, lower[3], upper[3], expected = 0.0;
+    poise_goal goals[2] = {goal, poise_goal_posture(held, 0.1)};
+    figure middle = planar_arm(0.4);
+    for (int end = 0; end < 3; ++end) {
+        figure f = end == 1 ? middle : planar_arm(0.4 + (end - 1) * h);
+        memcpy(ends[end], held, sizeof held);
+        solve_to_the_end(f.model, goals, 2, ends[end]);
+        ck_assert_double_eq(ends[end][1], 0.4 + (end - 1) * h);
+    }
+    for (int i = 0; i < 3; ++i) {
+        expected += by_q[i] * (ends[2][i] - ends[0][i]) / (2 * h);
+    }
+    poise_sensitivity *s = sensitivity_of(middle.model, 0);
+    poise_goal_change gradients[2] = {0};
+    ck_assert_int_eq(poise_sensitivity_update(s, goals, 2, ends[1], true, NULL), POISE_OK);
+    ck_assert_int_eq(poise_sensitivity_backward(s, by_q, gradients, lower, upper, NULL), POISE_OK);
+    ck_assert_double_eq_tol(upper[1], expected, 1e-5);
+    ck_assert(upper[0] == 0 && upper[2] == 0 && lower[1] == 0);
+    // without limits there is none to follow
+    solve_to_the_end(planar_arm(INFINITY).model, goals, 2, held);
+    ck_assert_int_eq(poise_sensitivity_update(s, goals, 2, held, false, NULL), POISE_OK);
+    ck_assert_int_eq(poise_sensitivity_backward(s, by_q, gradients, lower, upper, NULL), POISE_OK);
+    ck_assert(upper[1] == 0);
+}
+
+// Three hinges for a point of the plane: the least step that takes the tip along, orthogonal to the arm's own motion.
+TEST(an_arm_with_joints_to_spare_takes_the_least_step)
+{
+    figure f = planar_arm(INFINITY);
+    double q[3] = {0.4, 0.7, -0.3}, dq[3], J[9];
+    memcpy(f.q, q, sizeof q);
+    update(&f);
+    poise_vec3 tip = poise_kinematics_point(f.kin, 2, poise_vec3_make(1, 0, 0));
+    poise_goal goal = poise_goal_position(2, poise_vec3_make(1, 0, 0), tip);
+    poise_sensitivity *s = sensitivity_of(f.model, 0);
+    poise_goal_change change = {.translation = {0.3, -0.8, 0}};
+    ck_assert_int_eq(poise_sensitivity_update(s, &goal, 1, q, true, NULL), POISE_OK);
+    ck_assert_int_eq(poise_sensitivity_forward(s, &change, dq, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_jacobian(f.kin, 2, poise_vec3_make(1, 0, 0), J, NULL, NULL), POISE_OK);
+    double null[3] = {J[1] * J[5] - J[2] * J[4], J[2] * J[3] - J[0] * J[5], J[0] * J[4] - J[1] * J[3]};
+    ck_assert_double_eq_tol(J[0] * dq[0] + J[1] * dq[1] + J[2] * dq[2], 0.3, 1e-12);
+    ck_assert_double_eq_tol(J[3] * dq[0] + J[4] * dq[1] + J[5] * dq[2], -0.8, 1e-12);
+    ck_assert_double_eq_tol(null[0] * dq[0] + null[1] * dq[1] + null[2] * dq[2], 0.0, 1e-12);
+}
+
+TEST(what_makes_no_sense_is_refused)
+{
+    figure f = planar_arm(INFINITY);
+    poise_sensitivity *s = NULL;
+    poise_goal_change change = {0};
+    poise_error error = {0};
+    double dq[3] = {0};
+    ck_assert_int_eq(poise_sensitivity_create(NULL, 0, NULL, &s, &error), POISE_ERROR_ARGUMENT);
+    s = sensitivity_of(f.model, 0);
+    ck_assert_int_eq(poise_sensitivity_forward(s, &change, dq, &error), POISE_ERROR_ARGUMENT);
+    // stretched out away from its target: a maximum
+    poise_goal goal = poise_goal_position(2, poise_vec3_make(1, 0, 0), poise_vec3_make(-1, 0, 0));
+    double q[3] = {0};
+    ck_assert_int_eq(poise_sensitivity_update(s, &goal, 1, q, true, &error), POISE_ERROR_NUMERIC);
+    ck_assert_ptr_nonnull(strstr(error.text, "no minimum"));
+    ck_assert_int_eq(poise_sensitivity_backward(s, dq, &change, NULL, NULL, &error), POISE_ERROR_ARGUMENT);
+    goal.target.position.x = 3;
+    ck_assert_int_eq(poise_sensitivity_update(s, &goal, 1, q, true, &error), POISE_OK);
+    dq[1] = NAN;
+    ck_assert_int_eq(poise_sensitivity_backward(s, dq, &change, NULL, NULL, &error), POISE_ERROR_ARGUMENT);
+}
