@@ -19,7 +19,7 @@ for_test="ninja=ninja-build python3=python3 c++=g++ pkg-config=pkg-config check 
     liblapack-dev liblapacke-dev $for_python python3-pytest $for_package"
 for_web="clang=clang wasm-ld=lld node=nodejs npm=npm"
 for_all="clang-format=clang-format clang-tidy=clang-tidy libclang-rt-14-dev cppcheck=cppcheck doxygen=doxygen groff=groff
-    valgrind=valgrind chromium|google-chrome=chromium liborocos-kdl-dev libopenmpi-dev mpirun=openmpi-bin"
+    valgrind=valgrind chromium|google-chrome=chromium python3-torch liborocos-kdl-dev libopenmpi-dev mpirun=openmpi-bin"
 case ${1:-tool} in
 tool) needs=$for_tool ;;
 test) needs="$for_tool $for_test" ;;

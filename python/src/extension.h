@@ -77,9 +77,16 @@ typedef struct goal_array {
 bool goals_take(goal_array *array, const model_object *model, PyObject *goals);
 void goals_release(goal_array *array);
 
+// How many of them tie bodies together.
+int goals_coupled(const goal_array *array);
+
 // A rotation and a position from a (4, 4) matrix, or 7 numbers: x y z, then the quaternion x y z w.
 bool pose_take(PyObject *object, const char *what, poise_pose *pose);
 bool pose_from_numbers(const double *numbers, int count, const char *what, poise_pose *pose);
+
+// Poses of a batch: is the shape (N, 4, 4) or (N, 7)? False with an exception. One of them, of 16 or 7 numbers, unchecked.
+bool poses_fit(const numbers *targets);
+poise_pose pose_of(const double *numbers, int size);
 
 // Add the types and functions of a file to the module. False with an exception.
 bool arrays_ready(void);
@@ -88,6 +95,7 @@ bool goals_add(PyObject *module);
 bool model_add(PyObject *module);
 bool reports_add(PyObject *module);
 bool batch_add(PyObject *module);
+bool sensitivity_add(PyObject *module);
 bool files_add(PyObject *module);
 bool express_add(PyObject *module);
 
@@ -108,6 +116,8 @@ PyObject *model_fk(PyObject *self, PyObject *arguments, PyObject *keywords);
 PyObject *model_jacobian(PyObject *self, PyObject *arguments, PyObject *keywords);
 PyObject *model_tensor(PyObject *self, PyObject *arguments, PyObject *keywords);
 PyObject *model_evaluate(PyObject *self, PyObject *arguments, PyObject *keywords);
+PyObject *model_sensitivity(PyObject *self, PyObject *arguments, PyObject *keywords);
+PyObject *model_pose_gradients(PyObject *self, PyObject *arguments);
 void model_release_solvers(model_object *model);
 
 // A report of one solve; `errors` has one entry per goal and may be NULL.

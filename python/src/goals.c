@@ -69,6 +69,25 @@ bool pose_take(PyObject *object, const char *what, poise_pose *pose)
     return ok;
 }
 
+bool poses_fit(const numbers *targets)
+{
+    bool matrices = targets->axes == 3 && targets->shape[1] == 4 && targets->shape[2] == 4;
+    if (!matrices && !(targets->axes == 2 && targets->shape[1] == 7)) {
+        PyErr_SetString(PyExc_ValueError, "targets: an array of shape (N, 4, 4) or (N, 7) is wanted");
+        return false;
+    }
+    return true;
+}
+
+poise_pose pose_of(const double *n, int size)
+{
+    if (size == 7) {
+        return (poise_pose){.rotation = {n[3], n[4], n[5], n[6]}, .position = vector(n)};
+    }
+    const double matrix[9] = {n[0], n[1], n[2], n[4], n[5], n[6], n[8], n[9], n[10]};
+    return (poise_pose){.rotation = poise_quat_from_matrix(matrix), .position = {n[3], n[7], n[11]}};
+}
+
 // A rotation from a (3, 3) matrix or a quaternion x y z w.
 static bool rotation_take(PyObject *object, const char *what, poise_quat *rotation)
 {
@@ -517,6 +536,15 @@ void goals_release(goal_array *array)
     } else if (array->goals != array->few) {
         PyMem_Free(array->goals);
     }
+}
+
+int goals_coupled(const goal_array *array)
+{
+    int coupled = 0;
+    for (int i = 0; i < array->count; ++i) {
+        coupled += array->goals[i].kind == POISE_GOAL_RELATIVE || array->goals[i].kind == POISE_GOAL_CENTER_OF_MASS;
+    }
+    return coupled;
 }
 
 // ---- The type ------------------------------------------------------------------------------------------------------------

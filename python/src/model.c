@@ -292,6 +292,14 @@ static PyMethodDef model_methods[] = {
     {"evaluate", WITH_KEYWORDS(model_evaluate),
      "evaluate(goals, q, *, hessian=\"exact\")\n\nCost, gradient (nv) and Hessian (nv, nv) of the goals' sum at q; hessian\n"
      "\"gauss_newton\" for J^T W J, None to leave it out."},
+    {"sensitivity", WITH_KEYWORDS(model_sensitivity),
+     "sensitivity(goals, q, *, use_limits=True)\n\nHow the answer q to these goals moves when they do: a Sensitivity. Goals "
+     "and\n"
+     "their arrays must not change while it is in use."},
+    {"pose_gradients", model_pose_gradients, METH_VARARGS,
+     "pose_gradients(body, targets, q, dL_dq)\n\nFrom dL/dq (N, nv) at the answers q (N, nq) of solve_batch the derivatives "
+     "of a\n"
+     "loss by the targets: (N, 6), of translations, then of rotations in world axes. Zeros where an answer is no minimum."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -48,12 +48,7 @@ typedef struct work {
 
 static poise_pose target_at(const work *w, Py_ssize_t i)
 {
-    const double *n = w->targets + i * w->target_size;
-    if (w->target_size == 7) {
-        return (poise_pose){.rotation = {n[3], n[4], n[5], n[6]}, .position = {n[0], n[1], n[2]}};
-    }
-    const double matrix[9] = {n[0], n[1], n[2], n[4], n[5], n[6], n[8], n[9], n[10]};
-    return (poise_pose){.rotation = poise_quat_from_matrix(matrix), .position = {n[3], n[7], n[11]}};
+    return pose_of(w->targets + i * w->target_size, w->target_size);
 }
 
 static void record(work *w, Py_ssize_t i, const poise_report *r)
@@ -302,14 +297,11 @@ static PyObject *solve_poses(work *w, batch_call *c)
         return NULL;
     }
     PyObject *result = NULL;
-    bool matrices = targets.axes == 3 && targets.shape[1] == 4 && targets.shape[2] == 4;
-    if (matrices || (targets.axes == 2 && targets.shape[1] == 7)) {
+    if (poses_fit(&targets)) {
         w->targets = targets.at;
-        w->target_size = matrices ? 16 : 7;
+        w->target_size = targets.axes == 3 ? 16 : 7;
         w->count = targets.shape[0];
         result = solve_work(w, c);
-    } else {
-        PyErr_SetString(PyExc_ValueError, "targets: an array of shape (N, 4, 4) or (N, 7) is wanted");
     }
     numbers_release(&targets);
     return result;

@@ -222,20 +222,11 @@ static int hessian_kind(PyObject *name)
     return -1;
 }
 
-static int count_coupled(const goal_array *goals)
-{
-    int coupled = 0;
-    for (int i = 0; i < goals->count; ++i) {
-        coupled += goals->goals[i].kind == POISE_GOAL_RELATIVE || goals->goals[i].kind == POISE_GOAL_CENTER_OF_MASS;
-    }
-    return coupled;
-}
-
 static PyObject *evaluate_at(model_object *m, const goal_array *goals, const numbers *q, int kind)
 {
     poise_objective *objective;
     poise_error error;
-    if (poise_objective_create(m->model, count_coupled(goals), NULL, &objective, &error) != POISE_OK) {
+    if (poise_objective_create(m->model, goals_coupled(goals), NULL, &objective, &error) != POISE_OK) {
         return raise_refusal(&error);
     }
     PyObject *result = NULL, *gradient = NULL, *hessian = NULL;

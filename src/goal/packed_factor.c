@@ -11,13 +11,6 @@ pz_packed pz_packed_of(const poise_objective *objective)
     return (pz_packed){.model = model, .is_chain = model->has_mimic || objective->row_count > 0, .nv = model->nv};
 }
 
-poise_packed_row pz_packed_row(const pz_packed *rows, int i)
-{
-    size_t n = (size_t)i;
-    return rows->is_chain ? (poise_packed_row){.begin = n * (n + 1) / 2, .count = i + 1, .parent = i - 1}
-                          : poise_model_packed_row(rows->model, i);
-}
-
 poise_status pz_packed_fill(const pz_packed *rows, poise_objective *objective, poise_hessian kind, double *H, double *square,
                             double *diagonal, poise_error *error)
 {

@@ -15,7 +15,13 @@ typedef struct pz_packed {
 // The rows that the Hessian of the last evaluation has.
 pz_packed pz_packed_of(const poise_objective *objective);
 
-poise_packed_row pz_packed_row(const pz_packed *rows, int i);
+static inline poise_packed_row pz_packed_row(const pz_packed *rows, int i)
+{
+    size_t n = (size_t)i;
+    const pz_axis *axis = &rows->model->axes[i]; // without mimics axis i is that of dof i
+    return rows->is_chain ? (poise_packed_row){.begin = n * (n + 1) / 2, .count = i + 1, .parent = i - 1}
+                          : (poise_packed_row){rows->model->packed_row[i], axis->depth, axis->parent};
+}
 
 // The Hessian into the rows, and its diagonal; `square` is scratch for nv^2 numbers where the rows are a chain.
 poise_status pz_packed_fill(const pz_packed *rows, poise_objective *objective, poise_hessian kind, double *H, double *square,

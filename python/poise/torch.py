@@ -1,0 +1,84 @@
+"""Inverse kinematics as a function of torch, with exact gradients.
+
+    import poise.torch
+
+    q = poise.torch.solve(robot, "hand", targets)     # targets (N, 7): x y z, quaternion x y z w
+    loss(q).backward()                                 # targets.grad
+
+The derivative is that of the answer within its limits (poise.Model.sensitivity). An answer that no small change of its target
+moves smoothly, because it is no minimum, has a gradient of zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from . import _poise
+
+
+def _quaternions(model: _poise.Model) -> list[tuple[int, int]]:
+    """Where quaternions begin, in a configuration and in a step."""
+    places, v = [], 0
+    names = model.coordinates
+    i = 0
+    while i < len(names):
+        if names[i].endswith(".qx"):
+            places.append((i, v))
+            i, v = i + 4, v + 3
+        else:
+            i, v = i + 1, v + 1
+    return places
+
+
+def _step_gradient(model: _poise.Model, q: np.ndarray, grad: np.ndarray) -> np.ndarray:
+    """dL/dq by components of a step: a quaternion q steps by q (v, 0) / 2."""
+    if model.nq == model.nv:
+        return grad
+    out, keep = np.zeros((len(q), model.nv)), np.ones(model.nq, bool)
+    plain = np.ones(model.nv, bool)
+    for i, v in _quaternions(model):
+        keep[i : i + 4] = plain[v : v + 3] = False
+        x, y, z, w = (q[:, i + k] for k in range(4))
+        gx, gy, gz, gw = (grad[:, i + k] for k in range(4))
+        out[:, v] = (w * gx + z * gy - y * gz - x * gw) / 2
+        out[:, v + 1] = (-z * gx + w * gy + x * gz - y * gw) / 2
+        out[:, v + 2] = (y * gx - x * gy + w * gz - z * gw) / 2
+    out[:, plain] = grad[:, keep]
+    return out
+
+
+class _Solve(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, targets: torch.Tensor, model: _poise.Model, body: Any, start: Any, options: dict) -> torch.Tensor:
+        numbers = targets.detach().cpu().double().numpy()
+        answers, _ = model.solve_batch(body, numbers, start, **options)
+        ctx.model, ctx.body, ctx.numbers, ctx.answers = model, body, numbers, answers
+        return torch.from_numpy(answers).to(targets)
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple:
+        steps = _step_gradient(ctx.model, ctx.answers, grad.detach().cpu().double().numpy())
+        rows = ctx.model.pose_gradients(ctx.body, ctx.numbers, ctx.answers, np.ascontiguousarray(steps))
+        out = np.empty_like(ctx.numbers)
+        out[:, :3] = rows[:, :3]
+        # a turn by the small vector r moves the unit quaternion u to u + (r, 0) u / 2
+        size = np.linalg.norm(ctx.numbers[:, 3:], axis=1, keepdims=True)
+        x, y, z, w = (ctx.numbers[:, 3:] / size).T
+        a, b, c = rows[:, 3:].T
+        out[:, 3:] = 2 * np.stack([a * w + b * z - c * y, b * w + c * x - a * z, c * w + a * y - b * x, -a * x - b * y - c * z], 1)
+        out[:, 3:] /= size
+        return torch.from_numpy(out).to(grad), None, None, None, None
+
+
+def solve(model: _poise.Model, body: Any, targets: torch.Tensor, q: Any = None, **options: Any) -> torch.Tensor:
+    """Joint values (N, nq) for poses of `body`, (N, 7): x y z and a quaternion x y z w of any length.
+
+    `q` are starts, as solve_batch takes them. Gradients flow to the targets.
+    """
+    if targets.ndim != 2 or targets.shape[1] != 7:
+        raise ValueError("targets: a tensor of shape (N, 7) is wanted")
+    start = q.detach().cpu().double().numpy() if isinstance(q, torch.Tensor) else q
+    return _Solve.apply(targets, model, body, start, options)
