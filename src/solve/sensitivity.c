@@ -6,8 +6,8 @@
 //
 //   b <- b - Z Z^T b,   L^T D L x0 = b with x0_j = 0,   x = x0 - Z Z^T x0
 //
-// **Swings** at an active edge of their ellipse move along it: with its normal n and the Hessian's part kappa W of the edge's
-// own curvature (swing_limits.c) the block of the two coordinates becomes H + kappa W + sigma n n^T, sigma so large that
+// **Swings** at an active edge of their ellipse move along it: with its normal n and the part kappa W that the curvature of
+// the edge adds (swing_limits.c) the block of the two coordinates becomes H + kappa W + sigma n n^T, sigma so large that
 // little is left along n.
 #include "solve/sensitivity_state.h"
 

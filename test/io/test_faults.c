@@ -152,6 +152,14 @@ static poise_status objective_create(const poise_allocator *a, poise_error *e)
     FINISH(status, made, poise_objective_destroy);
 }
 
+static poise_status sensitivity_create(const poise_allocator *a, poise_error *e)
+{
+    (void)e;
+    poise_sensitivity *made = UNTOUCHED;
+    poise_status status = poise_sensitivity_create(stage.model, 2, a, &made, NULL);
+    FINISH(status, made, poise_sensitivity_destroy);
+}
+
 static poise_status solver_create(const poise_allocator *a, poise_error *e)
 {
     (void)e;
@@ -542,6 +550,7 @@ static const struct {
     {"poise_read", NULL, true},
     {"poise_retarget_points", retarget_points, true},
     {"poise_scaling_judge", scaling_judge, true},
+    {"poise_sensitivity_create", sensitivity_create, false},
     {"poise_solver_create", solver_create, false},
     {"poise_track", track, true},
     {"poise_track_measure", track_measure, true},

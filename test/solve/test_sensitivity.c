@@ -6,6 +6,8 @@
 
 #include <poise/sensitivity.h>
 
+#include <math.h>
+
 #define PARAMETERS 8 // translation, rotation, weight, rotation weight
 #define JOINTS     9
 #define GOALS      (RANDOM_GOALS + 1)
