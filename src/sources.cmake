@@ -188,6 +188,7 @@ set(poise_io_sources
     src/io/acclaim/asf_write.c
     src/io/acclaim/amc.c
     src/io/c3d/c3d_parameters.c
+    src/io/c3d/c3d_carried.c
     src/io/c3d/c3d_read.c
     src/io/c3d/c3d_write.c
     src/io/text/length_units.c

@@ -170,6 +170,9 @@ static void print_summary(const contents *c)
         print_subjects(m);
         print_figure(m);
     }
+    if (file->carried && file->carried->text[0]) {
+        printf("  also       %s\n", file->carried->text);
+    }
     if (file->placement_count > 0) {
         printf("  places     of %d markers on the skeleton\n", file->placement_count);
     }
@@ -207,12 +210,36 @@ static const char *tool_at(const void *model, int index)
     return poise_model_tool_info(model, index).name;
 }
 
+static const char *channel_at(const void *carried, int index)
+{
+    return ((const poise_carried *)carried)->channel[index].label;
+}
+
+static void print_events(const poise_carried *carried)
+{
+    text_file text;
+    if (carried->event_count == 0) {
+        return;
+    }
+    text_open(&text);
+    for (int i = 0; i < carried->event_count; ++i) {
+        const poise_event *e = &carried->event[i];
+        fprintf(text.stream, "%s%s%s%s at %.3f s", i == 0 ? "events: " : ", ", e->context, e->context[0] ? " " : "",
+                e->label, e->time);
+    }
+    text_print(&text);
+}
+
 static void print_names(const contents *c)
 {
     const poise_file *file = c->file;
     print_list("tools: ", c->model, tool_at, c->model ? poise_model_info(c->model).tools : 0);
     print_list("postures: ", file, posture_at, file->posture_count);
     print_list("markers: ", file->markers, marker_at, file->markers ? file->markers->count : 0);
+    if (file->carried) {
+        print_list("analog channels: ", file->carried, channel_at, file->carried->channel_count);
+        print_events(file->carried);
+    }
 }
 
 static void print_warnings(const poise_file *file)
@@ -305,6 +332,24 @@ static json_node *subjects_as_json(const poise_markers *m)
     return list;
 }
 
+static json_node *carried_as_json(const poise_carried *carried, double frame_time)
+{
+    json_node *channels = json_new(JSON_ARRAY), *events = json_new(JSON_ARRAY);
+    for (int i = 0; i < carried->channel_count; ++i) {
+        json_append(channels, json_make("{s:o, s:o}", "label", json_from_text(carried->channel[i].label), "unit",
+                                        json_from_text(carried->channel[i].unit)));
+    }
+    for (int i = 0; i < carried->event_count; ++i) {
+        const poise_event *e = &carried->event[i];
+        json_append(events, json_make("{s:o, s:o, s:o}", "label", json_from_text(e->label), "context",
+                                      json_from_text(e->context), "time", json_from_number(e->time)));
+    }
+    return json_make("{s:o, s:o, s:o, s:i, s:i, s:i, s:i}", "channels", channels, "channel_rate",
+                     json_from_number(carried->channel_count > 0 ? carried->samples / frame_time : NAN), "events", events,
+                     "force_plates", carried->force_plates, "segment_poses", carried->rotations, "meshes", carried->meshes,
+                     "animations", carried->animations);
+}
+
 static app_exit print_machine(const contents *c)
 {
     const poise_file *file = c->file;
@@ -323,6 +368,9 @@ static app_exit print_machine(const contents *c)
         json_set(o, "subjects", subjects_as_json(m));
         json_set(o, "not_seen", json_from_number(share_missing(m)));
         json_set(o, "marker_names", json_from_names(m, marker_at, m->count));
+    }
+    if (file->carried) {
+        json_set(o, "carried", carried_as_json(file->carried, frame_time));
     }
     if (c->model) {
         json_set(o, "joint_list", joints_as_json(c->model));

@@ -17,11 +17,11 @@
 // | BVH        | model, clip               | model, clip                                 |
 // | ASF        | model                     | model                                       |
 // | AMC        | clip, given the ASF model | clip                                        |
-// | C3D        | markers                   | markers (Intel, float)                      |
+// | C3D        | markers; carries the rest | markers (Intel, float), and the rest        |
 // | TRC        | markers                   | markers                                     |
 // | MOT        | clip, given the model     | clip                                        |
 // | OSIM       | model, placements, posture|                                             |
-// | GLTF, GLB  | model, clip               | model, clip                                 |
+// | GLTF, GLB  | model, clip; likewise     | model, clip, and the rest                   |
 // | DH         | model                     | model, where it is a chain of 1-DoF joints  |
 // | JSON       | everything                | everything                                  |
 #ifndef POISE_IO_H
@@ -98,6 +98,35 @@ typedef struct poise_read_options {
 // The defaults that stand beside the members.
 POISE_API poise_read_options poise_read_options_default(void);
 
+// One analog channel of a C3D recording.
+typedef struct poise_channel {
+    const char *label, *unit; // never NULL
+    double scale, offset;     // (sample - offset) * scale is in `unit`
+} poise_channel;
+
+// A moment with a name, such as a heel strike.
+typedef struct poise_event {
+    const char *label, *context; // "Foot Strike", "Right"; never NULL
+    double time;                 // seconds
+} poise_event;
+
+// What a file holds beside all that Poise works with. It goes on to a file of the same kind: analog channels, events, force
+// plates and all parameters from C3D to C3D; meshes, skins, materials and other animations from glTF to glTF.
+typedef struct poise_carried {
+    poise_format format;          // C3D, or GLTF for GLB as well
+    const char *text;             // in words: "6 analog channels, 4 events, 2 force plates"
+    int channel_count;            // analog
+    const poise_channel *channel; // of those
+    int samples;                  // of a channel in a frame
+    int frames;                   // of `analog`
+    const float *analog;          // frames x samples x channels, as stored; NULL: none, or lost when the rate changed
+    int event_count;              // how many there are
+    const poise_event *event;     // of those
+    int force_plates, rotations;  // of C3D: plates, and segments whose poses are recorded
+    int meshes, animations;       // of glTF
+    void *rest;                   // the file's own
+} poise_carried;
+
 // What was in a file. Parts that it does not hold are NULL. To write, fill one of your own; nothing of it is changed.
 //
 // The tip of a bone (BVH "End Site", ASF bone end, a leaf of glTF) is a tool of the model called "<body>.tip".
@@ -117,6 +146,7 @@ typedef struct poise_file {
     poise_placement *placements; // likewise; `local` not finite: not known, to be calibrated
     int placement_count;         // of those
     poise_scale scale;           // of the model's lengths, the clip's, the goals' and the placements'
+    poise_carried *carried;      // what goes on to a file of its kind; NULL: nothing
     const char *title;           // what the file calls itself (a robot's name); NULL: nothing
     poise_warning *warnings;     // what was odd
     int warning_count;           // kept; at most POISE_WARNINGS_MOST

@@ -2,6 +2,7 @@
 #include "io/edit_file.h"
 
 #include "base/error.h"
+#include "io/io_core.h"
 
 // ---- Time ----------------------------------------------------------------------------------------------------------------
 
@@ -43,6 +44,7 @@ static poise_status trim(poise_file *file, int first, int count, poise_error *er
         return status;
     }
     replace(file, clip, markers);
+    pz_carried_trim(file->carried, first, count);
     return POISE_OK;
 }
 
@@ -61,6 +63,7 @@ static poise_status resample(poise_file *file, double rate, poise_error *error)
         poise_clip_destroy(clip);
         return status;
     }
+    pz_carried_trim(file->carried, 0, 0);
     replace(file, clip, markers);
     return POISE_OK;
 }
@@ -209,6 +212,7 @@ static poise_status rescale(poise_file *file, poise_scale assumed, poise_scale s
 {
     poise_status status = file->markers ? know(&file->markers->scale, assumed, scale, error) : POISE_OK;
     if (status == POISE_OK && file->markers) {
+        pz_carried_rescale(file->carried, file->markers->scale, scale);
         status = poise_markers_rescale(file->markers, scale, error);
     }
     if (status == POISE_OK && file->model) {

@@ -62,6 +62,15 @@ void pz_causes_close(pz_input *input, const pz_cause *causes, size_t count)
     }
 }
 
+void pz_carried_say(poise_error *said, int count, const char *what)
+{
+    poise_error before = *said;
+    if (count > 0) {
+        pz_error_set(said, POISE_OK, "%s%s%d %s%s", before.text, before.text[0] ? ", " : "", count, what,
+                     count == 1 ? "" : "s");
+    }
+}
+
 poise_status pz_input_keep_clip(pz_input *input, poise_clip *clip, int frames)
 {
     input->file->clip = clip;

@@ -71,11 +71,19 @@ static inline bool pz_is_among_first(pz_cause *cause)
 // Say how many were not said.
 void pz_causes_close(pz_input *input, const pz_cause *causes, size_t count);
 
+// Add "3 events" to what is said, after a comma where there is something.
+void pz_carried_say(poise_error *said, int count, const char *what);
+
 // The file's clip: the first `frames` of one that was made larger, which goes over to the input.
 poise_status pz_input_keep_clip(pz_input *input, poise_clip *clip, int frames);
 
 // Points of the file's markers at 0 0 0 that a marker jumps to, or never leaves, become gaps, with a warning (zero_gaps.c).
 void pz_zeros_are_gaps(pz_input *input);
+
+// What is carried after the frames were cut to [first, first + count), count 0: after another rate, which loses what goes by
+// frames; after lengths and axes were changed (c3d_carried.c). NULL is allowed.
+void pz_carried_trim(poise_carried *carried, int first, int count);
+void pz_carried_rescale(poise_carried *carried, poise_scale from, poise_scale to);
 
 // ---- Text (scan.c) -------------------------------------------------------------------------------------------------------
 

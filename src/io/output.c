@@ -92,6 +92,10 @@ poise_status poise_write(const poise_file *file, poise_format format, const pois
                         .error = error,
                         .warnings = warnings,
                         .warning_capacity = warnings && warning_count ? *warning_count : 0};
+    poise_format kind = format == POISE_FORMAT_GLB ? POISE_FORMAT_GLTF : format;
+    if (file->carried && file->carried->format != kind && file->carried->text[0]) {
+        pz_output_warn(&output, "left out: %s", file->carried->text);
+    }
     poise_status status = row->write(file, &output);
     pz_put_bytes(&output, "", 0); // so that an empty file has its zero, too
     if (status == POISE_OK && output.failed) {

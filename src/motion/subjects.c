@@ -189,7 +189,6 @@ poise_status poise_markers_select(const poise_markers *markers, const char *subj
     char names[160] = "";
     int count = poise_markers_subjects(markers, found, MOST_SUBJECTS), whole = 0, chosen = -1;
     int kept = count < MOST_SUBJECTS ? count : MOST_SUBJECTS;
-    *part = NULL;
     for (int i = 0; i < kept; ++i) {
         whole += found[i].is_whole;
         bool is_it = subject ? strcmp(found[i].name, subject) == 0 : found[i].is_whole;
@@ -201,8 +200,9 @@ poise_status poise_markers_select(const poise_markers *markers, const char *subj
                    ? pz_error_set(error, POISE_ERROR_NOT_FOUND, "no subject is called \"%s\"; there are: %s", subject, names)
                    : pz_error_set(error, POISE_ERROR_NOT_FOUND, "no subject is called \"%s\": labels name none", subject);
     }
-    if (!subject && (count < 2 || whole == 0)) {
-        return POISE_OK; // all of it is one
+    if (!subject && (count < 2 || whole == 0)) { // all of it is one
+        *part = NULL;
+        return POISE_OK;
     }
     if (!subject && whole > 1) {
         return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "holds several subjects: %s; choose one", names);

@@ -271,6 +271,16 @@ static poise_status markers_trim(const poise_allocator *a, poise_error *e)
     FINISH(status, made, poise_markers_destroy);
 }
 
+static poise_status markers_select(const poise_allocator *a, poise_error *e)
+{
+    static const char *const label[] = {"Anna:LFHD"};
+    poise_markers *recording, *made = UNTOUCHED;
+    ck_assert_int_eq(poise_markers_create(1, 1, 100, label, NULL, &recording, NULL), POISE_OK);
+    poise_status status = poise_markers_select(recording, "Anna", a, &made, e);
+    poise_markers_destroy(recording);
+    FINISH(status, made, poise_markers_destroy);
+}
+
 static poise_status markers_resample(const poise_allocator *a, poise_error *e)
 {
     (void)e;
@@ -540,6 +550,7 @@ static const struct {
     {"poise_markers_create", markers_create, false},
     {"poise_markers_from_clip", markers_from_clip, false},
     {"poise_markers_resample", markers_resample, false},
+    {"poise_markers_select", markers_select, true},
     {"poise_markers_trim", markers_trim, false},
     {"poise_model_create", model_create, true},
     {"poise_model_rescale", model_rescale, true},

@@ -22,6 +22,17 @@
 
 typedef enum pz_c3d_order { PZ_C3D_INTEL = 84, PZ_C3D_DEC, PZ_C3D_MIPS } pz_c3d_order;
 
+// A group or a parameter, as it stands in the file.
+typedef struct pz_c3d_record {
+    int group;       // its number
+    bool is_group;   //
+    pz_word name;    //
+    pz_word comment; // its description
+    int type, dimensions;
+    const unsigned char *dimension, *values; // of a parameter
+    size_t count;                            // of values
+} pz_c3d_record;
+
 typedef struct pz_c3d {
     pz_c3d_order order;
     bool is_float;
@@ -41,9 +52,38 @@ typedef struct pz_c3d {
     pz_word unit;              // of lengths
     double metres;             // per unit; 0: unknown
     poise_up up;               // by POINT:Y_SCREEN
+    pz_c3d_record *records;    // all of them
+    size_t record_count;       //
     const unsigned char *data; // of the first frame
     size_t stride;             // bytes per frame
 } pz_c3d;
+
+// What a file holds beside its points, ready to be written: groups in the order of the file, numbers in Intel's order.
+typedef struct pz_c3d_rest {
+    pz_c3d_record *records; // copies; parameters come after their group
+    size_t record_count;
+    int points;                // of the recording: what is said of each goes with them
+    unsigned char events[214]; // of the header: bytes 298 to 511
+    const float *rotation;     // 17 numbers for each segment, sample and frame; NULL: none
+    int rotation_stride;       // numbers in a frame
+    double factor;             // that lengths were multiplied by since
+    int turns;                 // of the axes: x to y, y to z, z to x
+} pz_c3d_rest;
+
+// Fill file->carried, of a file whose points are read (c3d_carried.c). MEMORY is all that can go wrong.
+poise_status pz_c3d_carry(pz_input *input, const pz_c3d *c3d, int frames);
+
+// A name of a group and one of a parameter: does it have them?
+const pz_c3d_record *pz_c3d_find(const pz_c3d_record *records, size_t count, const char *group, const char *name);
+
+// Value i of a parameter as a number; 0 where it has none.
+double pz_c3d_number(const pz_c3d_record *record, pz_c3d_order order, size_t i);
+
+// Text i of a parameter, without the blanks behind; empty where it has none.
+pz_word pz_c3d_text(const pz_c3d_record *record, size_t i);
+
+// Bytes of a value of this type; 0: there is no such type.
+int pz_c3d_value_size(int type);
 
 // Read header and parameters. Labels live in the input's pool.
 poise_status pz_c3d_describe(pz_input *input, pz_c3d *c3d);

@@ -37,7 +37,7 @@ typedef struct section {
     size_t at, end;          // bytes
     size_t claimed, reached; // bytes: where the section claims to end, where its last record begins
     int point_id, trial_id;
-    bool has_events;
+    size_t record_capacity;
     int grumbles;
     label_set set[LABEL_SETS];
     double rate, scale;              // of POINT; 0: not given
@@ -61,7 +61,7 @@ static pz_word trimmed(const char *text, size_t length)
     return (pz_word){text, whole};
 }
 
-static int value_size(int type)
+int pz_c3d_value_size(int type)
 {
     return type == -1 || type == 1 ? 1 : type == 2 ? 2 : type == 4 ? 4 : 0;
 }
@@ -100,7 +100,7 @@ static bool parse_values(section *s, size_t at, size_t next, parameter *p)
     for (int i = 0; i < p->dimensions; ++i) {
         p->count = p->count > s->input->size ? p->count : p->count * p->dimension[i]; // stays below 2^56
     }
-    size_t size = (size_t)value_size(p->type);
+    size_t size = (size_t)pz_c3d_value_size(p->type);
     if (size == 0 || p->count > (s->end - first) / size) {
         return false;
     }
@@ -219,6 +219,25 @@ static void take(section *s, const parameter *p)
     }
 }
 
+// A description: its length in a byte, and itself; empty where it does not lie in the section.
+static pz_word comment_at(const section *s, size_t at)
+{
+    size_t length = at < s->end ? s->input->bytes[at] : 0;
+    return (pz_word){(const char *)s->input->bytes + at + 1, at + 1 + length <= s->end ? length : 0};
+}
+
+// Out of memory here loses the record, and never the read.
+static void keep_record(section *s, const pz_c3d_record *record)
+{
+    pz_c3d *c3d = s->c3d;
+    pz_c3d_record *grown =
+        pz_pool_grow(&s->input->pool, c3d->records, c3d->record_count, &s->record_capacity, sizeof *grown);
+    if (grown) {
+        c3d->records = grown;
+        c3d->records[c3d->record_count++] = *record;
+    }
+}
+
 // Groups first, since a parameter may come before its group.
 static void scan_section(section *s)
 {
@@ -233,7 +252,10 @@ static void scan_section(section *s)
         } else if (id < 0 && pz_word_is_like(name, "TRIAL") && s->trial_id == 0) {
             s->trial_id = -id;
         }
-        s->has_events = s->has_events || (id < 0 && pz_word_is_like(name, "EVENT"));
+        if (id < 0) {
+            pz_c3d_record group = {.group = -id, .is_group = true, .name = name, .comment = comment_at(s, body)};
+            keep_record(s, &group);
+        }
     }
     s->at = start;
     while (next_record(s, &name, &id, &body, &next)) {
@@ -241,6 +263,16 @@ static void scan_section(section *s)
             parameter p = {.name = name, .group = id};
             if (parse_values(s, body, next, &p)) {
                 take(s, &p);
+                size_t end = (size_t)(p.values - s->input->bytes) + p.count * (size_t)pz_c3d_value_size(p.type);
+                pz_c3d_record record = {.group = id,
+                                        .name = name,
+                                        .comment = comment_at(s, end),
+                                        .type = p.type,
+                                        .dimensions = p.dimensions,
+                                        .dimension = p.dimension,
+                                        .values = p.values,
+                                        .count = p.count};
+                keep_record(s, &record);
             } else {
                 grumble(s, &p, "lies outside the parameter section or is of no known type; it is left out");
             }
@@ -396,12 +428,6 @@ poise_status pz_c3d_describe(pz_input *input, pz_c3d *c3d)
     status = settle(&s);
     if (status != POISE_OK) {
         return status;
-    }
-    if (c3d->analog > 0) {
-        pz_input_warn(input, 0, "analog samples (%d in a frame)%s are not read", c3d->analog,
-                      s.has_events ? " and events" : "");
-    } else if (s.has_events) {
-        pz_input_warn(input, 0, "events are not read");
     }
     c3d->stride = (4 * (size_t)c3d->points + (size_t)c3d->analog) * (c3d->is_float ? 4 : 2);
     return gather_labels(&s);

@@ -145,5 +145,5 @@ poise_status pz_read_c3d(pz_input *input)
         pz_input_warn(input, 0, "%d points are seen but are no numbers; they count as gaps", (int)to.not_numbers);
     }
     pz_zeros_are_gaps(input);
-    return POISE_OK;
+    return pz_c3d_carry(input, &c3d, frames);
 }

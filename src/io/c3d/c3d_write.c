@@ -270,10 +270,22 @@ static float single_of(double value, losses *lost)
 
 #define CHUNK 256 // points at a time
 
-static losses put_points(const poise_markers *markers, float unit, pz_output *output)
+// Singles as they are.
+static void put_singles(pz_output *output, const float *values, size_t count)
+{
+    unsigned char bytes[4];
+    for (size_t i = 0; i < count; ++i) {
+        store_single(bytes, values[i]);
+        pz_put_bytes(output, bytes, sizeof bytes);
+    }
+}
+
+// The points of frames one after the other, each with its analog samples behind (NULL: none).
+static losses put_points(const poise_markers *markers, float unit, const poise_carried *analog, pz_output *output)
 {
     unsigned char bytes[16 * CHUNK];
     size_t points = (size_t)markers->frames * (size_t)markers->count, filled = 0;
+    size_t words = analog ? (size_t)analog->channel_count * (size_t)analog->samples : 0, frame = 0;
     losses lost = {0, 0};
     for (size_t i = 0; i < points; ++i) {
         poise_vec3 p = markers->position[i];
@@ -285,9 +297,13 @@ static losses put_points(const poise_markers *markers, float unit, pz_output *ou
         store_single(to + 8, is_seen ? single_of(p.z, &lost) : 0.0f);
         store_single(to + 12, is_seen ? (float)code_of(residual >= 0.0f ? residual : 0.0f, unit) : -1.0f);
         filled += 16;
-        if (filled == sizeof bytes) {
+        bool ends_frame = analog && (i + 1) % (size_t)markers->count == 0;
+        if (filled == sizeof bytes || ends_frame) {
             pz_put_bytes(output, bytes, filled);
             filled = 0;
+        }
+        if (ends_frame) {
+            put_singles(output, analog->analog + words * frame++, words);
         }
     }
     pz_put_bytes(output, bytes, filled);
@@ -336,8 +352,173 @@ static void put_scale(poise_scale scale, pz_output *output)
     }
 }
 
+// ---- What is carried -----------------------------------------------------------------------------------------------------
+
+// What goes with the points, as far as it still fits them.
+typedef struct carrying {
+    const poise_carried *analog; // NULL: no analog samples
+    const pz_c3d_rest *rest;     // NULL: nothing
+    const float *rotation;       // NULL: no poses of segments
+    size_t rotation_start;       // where the number of their first block is to be stored; 0: nowhere
+    int left_out;                // parameters that the section has no room for
+} carrying;
+
+static carrying carrying_of(const poise_file *file, pz_output *output)
+{
+    const poise_carried *c = file->carried && file->carried->format == POISE_FORMAT_C3D ? file->carried : NULL;
+    carrying made = {.rest = c ? c->rest : NULL};
+    if (!c) {
+        return made;
+    }
+    bool fits = c->frames == file->markers->frames && file->markers->count > 0;
+    made.analog = c->analog && fits ? c : NULL;
+    made.rotation = fits && made.rest->factor == 1 && made.rest->turns == 0 ? made.rest->rotation : NULL;
+    if (c->channel_count > 0 && !made.analog) {
+        pz_output_warn(output, "analog samples of %d channels are left out: they go with the frames as recorded",
+                       c->channel_count);
+    }
+    if (c->rotations > 0 && !made.rotation) {
+        pz_output_warn(output, "poses of %d segments are left out: they go with frames, unit and axes as recorded",
+                       c->rotations);
+    }
+    return made;
+}
+
+// Is this parameter written from the points themselves, or without a meaning for them?
+static bool is_own(const carrying *c, const char *group, const pz_c3d_record *record, int points)
+{
+    static const char *const own[] = {"POINT USED",
+                                      "POINT FRAMES",
+                                      "POINT LONG_FRAMES",
+                                      "POINT DATA_START",
+                                      "POINT SCALE",
+                                      "POINT RATE",
+                                      "POINT UNITS",
+                                      "POINT X_SCREEN",
+                                      "POINT Y_SCREEN",
+                                      "ANALOG USED",
+                                      "TRIAL ACTUAL_START_FIELD",
+                                      "TRIAL ACTUAL_END_FIELD"};
+    size_t length = strlen(group);
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; ++i) {
+        if (strncmp(own[i], group, length) == 0 && own[i][length] == ' ' &&
+            pz_word_is_like(record->name, own[i] + length + 1)) {
+            return true;
+        }
+    }
+    bool is_point = strcmp(group, "POINT") == 0;
+    bool is_label = record->name.length >= 6 && pz_word_is_like((pz_word){record->name.text, 6}, "LABELS");
+    bool is_description = record->name.length >= 12 && pz_word_is_like((pz_word){record->name.text, 12}, "DESCRIPTIONS");
+    return (is_point && (is_label || (is_description && points != c->rest->points))) ||
+           (strcmp(group, "ANALOG") == 0 && !c->analog);
+}
+
+// Places of force plates, in the unit and axes of the points.
+static void put_places(pz_output *output, const pz_c3d_record *record, const pz_c3d_rest *rest, int turns)
+{
+    unsigned char bytes[4];
+    for (size_t i = 0; i < record->count; ++i) {
+        size_t from = i / 3 * 3 + (i % 3 + 3 - (size_t)turns) % 3;
+        double value = from < record->count ? pz_c3d_number(record, PZ_C3D_INTEL, from) * rest->factor : 0;
+        store_single(bytes, (float)value);
+        pz_put_bytes(output, bytes, sizeof bytes);
+    }
+}
+
+static void put_name(pz_output *output, pz_word name, int id)
+{
+    put_byte(output, (int)name.length);
+    put_byte(output, id);
+    pz_put_bytes(output, name.text, name.length);
+}
+
+static void put_comment(pz_output *output, pz_word comment)
+{
+    put_byte(output, (int)comment.length);
+    pz_put_bytes(output, comment.text, comment.length);
+}
+
+static void put_record(pz_output *output, carrying *c, int group, const pz_c3d_record *record, bool is_plate)
+{
+    size_t size = record->count * (size_t)pz_c3d_value_size(record->type);
+    if (output->size - PZ_C3D_BLOCK + size + record->name.length + record->comment.length + 16 > SECTION_MOST ||
+        record->name.length > 127) {
+        c->left_out += 1;
+        return;
+    }
+    put_name(output, record->name, group);
+    put_16(output, (unsigned)(2 + 2 + (size_t)record->dimensions + size + 1 + record->comment.length));
+    put_byte(output, record->type);
+    put_byte(output, record->dimensions);
+    pz_put_bytes(output, record->dimension, (size_t)record->dimensions);
+    bool is_corner = is_plate && record->type == 4 && pz_word_is_like(record->name, "CORNERS");
+    bool is_origin = is_plate && record->type == 4 && pz_word_is_like(record->name, "ORIGIN");
+    if ((is_corner || is_origin) && (c->rest->factor != 1 || c->rest->turns != 0)) {
+        put_places(output, record, c->rest, is_corner ? c->rest->turns : 0);
+    } else {
+        pz_put_bytes(output, record->values, size);
+    }
+    put_comment(output, record->comment);
+}
+
+// All parameters of one group of the file, but for those that are written from the points.
+static void put_group_rest(pz_output *output, carrying *c, int number, const char *name, int id, int points)
+{
+    const pz_c3d_rest *rest = c->rest;
+    bool is_rotation = strcmp(name, "ROTATION") == 0;
+    for (size_t i = 0; rest && i < rest->record_count; ++i) {
+        const pz_c3d_record *record = &rest->records[i];
+        if (record->is_group || record->group != number || is_own(c, name, record, points)) {
+            continue;
+        }
+        size_t before = output->size;
+        put_record(output, c, id, record, strcmp(name, "FORCE_PLATFORM") == 0);
+        if (is_rotation && record->type == 2 && pz_word_is_like(record->name, "DATA_START") && output->size > before) {
+            c->rotation_start = output->size - 3 - record->comment.length;
+        }
+    }
+}
+
+// The number of a group in the file; 0: it has none of this name.
+static int number_of(const carrying *c, const char *name)
+{
+    for (size_t i = 0; c->rest && i < c->rest->record_count; ++i) {
+        if (c->rest->records[i].is_group && pz_word_is_like(c->rest->records[i].name, name)) {
+            return c->rest->records[i].group;
+        }
+    }
+    return 0;
+}
+
+// Groups other than those that every file has.
+static void put_other_groups(pz_output *output, carrying *c, int points)
+{
+    int id = TRIAL;
+    for (size_t i = 0; c->rest && i < c->rest->record_count && id < 126; ++i) {
+        const pz_c3d_record *group = &c->rest->records[i];
+        char name[128] = "";
+        for (size_t k = 0; k < group->name.length && k + 1 < sizeof name; ++k) {
+            char letter = group->name.text[k];
+            name[k] = (char)(letter >= 'a' && letter <= 'z' ? letter - 'a' + 'A' : letter);
+        }
+        bool is_lost = strcmp(name, "ROTATION") == 0 && !c->rotation;
+        if (group->is_group && !is_lost && group->name.length < 128 && strcmp(name, "POINT") != 0 &&
+            strcmp(name, "ANALOG") != 0 && strcmp(name, "TRIAL") != 0) {
+            put_name(output, group->name, -++id);
+            put_16(output, (unsigned)(3 + group->comment.length));
+            put_comment(output, group->comment);
+            put_group_rest(output, c, group->group, name, id, points);
+        }
+    }
+    if (c->left_out > 0) {
+        pz_output_warn(output, "%d parameters are left out: the section of a C3D file has no room for them", c->left_out);
+    }
+}
+
+// ---- The section ---------------------------------------------------------------------------------------------------------
+
 // The parameter section; returns where the number of the first data block is to be stored.
-static size_t put_section(const poise_markers *markers, const numbers *n, pz_output *output)
+static size_t put_section(const poise_markers *markers, const numbers *n, carrying *c, pz_output *output)
 {
     const unsigned char head[4] = {1, 0x50, 0, PZ_C3D_INTEL};
     pz_put_bytes(output, head, sizeof head);
@@ -353,11 +534,15 @@ static size_t put_section(const poise_markers *markers, const numbers *n, pz_out
     put_single(output, POINT, "RATE", n->rate);
     put_scale(markers->scale, output);
     put_labels(markers, output);
+    put_group_rest(output, c, number_of(c, "POINT"), "POINT", POINT, markers->count);
     put_group(output, ANALOG, "ANALOG");
-    put_integer(output, ANALOG, "USED", 0);
+    put_integer(output, ANALOG, "USED", c->analog ? (unsigned)c->analog->channel_count : 0);
+    put_group_rest(output, c, number_of(c, "ANALOG"), "ANALOG", ANALOG, markers->count);
     put_group(output, TRIAL, "TRIAL");
     put_long(output, TRIAL, "ACTUAL_START_FIELD", n->long_first);
     put_long(output, TRIAL, "ACTUAL_END_FIELD", n->long_last);
+    put_group_rest(output, c, number_of(c, "TRIAL"), "TRIAL", TRIAL, markers->count);
+    put_other_groups(output, c, markers->count);
     do {
         put_byte(output, 0);
     } while (!output->failed && output->size % PZ_C3D_BLOCK != 0);
@@ -370,8 +555,16 @@ static void store_16(unsigned char *to, unsigned value)
     to[1] = (unsigned char)(value >> 8 & 0xff);
 }
 
-static void fill_header(const poise_markers *markers, const numbers *n, unsigned data_block, unsigned char *header)
+static void fill_header(const poise_markers *markers, const numbers *n, const carrying *c, unsigned data_block,
+                        unsigned char *header)
 {
+    if (c->analog) {
+        store_16(header + 4, (unsigned)(c->analog->channel_count * c->analog->samples));
+        store_16(header + 18, (unsigned)c->analog->samples);
+    }
+    if (c->rest) {
+        memcpy(header + PZ_C3D_BLOCK - sizeof c->rest->events, c->rest->events, sizeof c->rest->events);
+    }
     header[0] = 2; // block of the parameters
     header[1] = 0x50;
     store_16(header + 2, (unsigned)markers->count);
@@ -380,6 +573,21 @@ static void fill_header(const poise_markers *markers, const numbers *n, unsigned
     store_single(header + 12, -n->unit);
     store_16(header + 16, data_block);
     store_single(header + 20, n->rate);
+}
+
+// Poses of segments, from a block of their own on.
+static void put_rotations(const carrying *c, const poise_carried *carried, pz_output *output)
+{
+    if (!c->rotation || c->rotation_start == 0) {
+        return;
+    }
+    while (!output->failed && output->size % PZ_C3D_BLOCK != 0) {
+        put_byte(output, 0);
+    }
+    if (!output->failed) {
+        store_16(output->bytes + c->rotation_start, (unsigned)(output->size / PZ_C3D_BLOCK + 1));
+    }
+    put_singles(output, c->rotation, (size_t)carried->frames * (size_t)c->rest->rotation_stride);
 }
 
 poise_status pz_write_c3d(const poise_file *file, pz_output *output)
@@ -395,16 +603,18 @@ poise_status pz_write_c3d(const poise_file *file, pz_output *output)
     }
     unsigned char header[PZ_C3D_BLOCK] = {0};
     numbers n = numbers_of(markers, output);
+    carrying c = carrying_of(file, output);
     pz_put_bytes(output, header, sizeof header);
-    size_t data_start = put_section(markers, &n, output);
+    size_t data_start = put_section(markers, &n, &c, output);
     if (output->failed) {
         return POISE_OK; // out of memory, which the caller reports
     }
     unsigned blocks = (unsigned)(output->size / PZ_C3D_BLOCK) - 1;
-    fill_header(markers, &n, blocks + 2, output->bytes);
+    fill_header(markers, &n, &c, blocks + 2, output->bytes);
     output->bytes[PZ_C3D_BLOCK + 2] = (unsigned char)blocks;
     store_16(output->bytes + data_start, blocks + 2);
-    losses lost = put_points(markers, n.unit, output);
+    losses lost = put_points(markers, n.unit, c.analog, output);
+    put_rotations(&c, file->carried, output);
     if (lost.too_large > 0) {
         return pz_error_set(output->error, POISE_ERROR_UNSUPPORTED, "%d coordinates are too large for single precision",
                             (int)lost.too_large);
