@@ -129,6 +129,7 @@ set(poise_sources
     src/motion/markers.c
     src/motion/units.c
     src/motion/tracker.c
+    src/motion/turns.c
     src/motion/track.c
     src/motion/track_measure.c
     src/motion/points.c

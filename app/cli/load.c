@@ -62,6 +62,21 @@ static void print_error(const char *name, const poise_error *error)
     }
 }
 
+static void miss_skeleton(const char *name)
+{
+    complain("%s: moves a skeleton that it does not hold; give it with --model FILE (track: --source-model FILE)", name);
+}
+
+// OpenSense's table of sensors, which looks like a motion.
+static bool holds_sensors(const file_bytes *bytes)
+{
+    char head[2000];
+    size_t size = bytes->size < sizeof head - 1 ? bytes->size : sizeof head - 1;
+    memcpy(head, bytes->bytes, size);
+    head[size] = '\0';
+    return strstr(head, "DataType=Quaternion") != NULL;
+}
+
 static poise_file *read_bytes(const char *name, const file_bytes *bytes, const load_options *options)
 {
     static named_files named;
@@ -76,8 +91,11 @@ static poise_file *read_bytes(const char *name, const file_bytes *bytes, const l
     poise_file *file = NULL;
     poise_error error = {0};
     poise_format format = poise_format_detect(bytes->bytes, bytes->size, name);
-    if (!how.model && (format == POISE_FORMAT_AMC || format == POISE_FORMAT_MOT)) {
-        complain("%s: moves a skeleton that it does not hold; give it with --model FILE", name);
+    if (format == POISE_FORMAT_MOT && holds_sensors(bytes)) {
+        complain("%s: holds orientations of sensors; \"poise track MODEL.osim %s --sensors PLACER.xml\" follows them", name,
+                 path_base(name));
+    } else if (!how.model && (format == POISE_FORMAT_AMC || format == POISE_FORMAT_MOT)) {
+        miss_skeleton(name);
     } else if (poise_read(bytes->bytes, bytes->size, &how, NULL, &file, &error) != POISE_OK) {
         print_error(name, &error);
         file = NULL;
@@ -138,7 +156,7 @@ static poise_file *load_skeleton_of(const char *motion)
             --stem;
         } while (stem > least && motion[stem] != '_');
     }
-    complain("%s: moves a skeleton that it does not hold; give it with --model FILE", motion);
+    miss_skeleton(motion);
     return NULL;
 }
 
@@ -213,7 +231,7 @@ bool load_motion(const char *name, const char *model_name, poise_file **motion, 
         return true;
     }
     if ((*motion)->clip) {
-        complain("%s: moves a skeleton that it does not hold; give it with --model FILE", name);
+        miss_skeleton(name);
     } else {
         complain("%s: holds no motion; a motion comes from BVH, AMC, MOT, glTF or JSON", name);
     }

@@ -337,6 +337,29 @@ static void prefer(poise_scale *scale, poise_scale wanted)
     scale->up = wanted.up != POISE_UP_UNKNOWN ? wanted.up : scale->up;
 }
 
+// Bodies of the motion's skeleton that nothing follows, by name.
+static void note_unpaired(track_result *r, const poise_model *model)
+{
+    char names[TRACK_NOTE_SIZE - 60] = "";
+    int count = 0;
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
+        const char *name = poise_model_joint_info(model, k).body;
+        size_t used = strlen(names);
+        if (poise_markers_find(r->markers, name) >= 0) {
+            continue;
+        }
+        if (used + strlen(name) + 6 < sizeof names) {
+            snprintf(names + used, sizeof names - used, "%s%s", count > 0 ? ", " : "", name);
+        } else if (used > 4 && strcmp(names + used - 4, " ...") != 0) {
+            snprintf(names + used, sizeof names - used, " ...");
+        }
+        count += 1;
+    }
+    if (count > 0) {
+        track_note(r, "%d bodies have no partner (--pair SOURCE=TARGET): %s", count, names);
+    }
+}
+
 // The points that a motion's skeleton and this one have in common, as markers.
 static bool take_motion(const track_request *request, track_result *r, const poise_model *model)
 {
@@ -364,6 +387,7 @@ static bool take_motion(const track_request *request, track_result *r, const poi
     r->placement_count = report.points;
     r->scale = report.scale;
     track_note(r, "%d points followed, by the names of bodies and tools", report.points);
+    note_unpaired(r, model);
     if (report.factor != 1) {
         track_note(r, "motion times %.6g, to the size of the skeleton%s", report.factor,
                    request->keep_size ? "'s units" : "; --keep-size leaves it");

@@ -83,12 +83,47 @@ static json_node *series_as_json(const track_result *r, double per)
 
 // ---- Playback ------------------------------------------------------------------------------------------------------------
 
-// Points of every pose, one after another: bodies and tools, markers as seen, markers as found.
+// Points of every pose, one after another: bodies, tools and ends, markers as seen, markers as found. An end is the middle
+// of the markers of a body from which nothing hangs, such as OpenSim's torso: without it the drawing would have none.
 typedef struct playback {
-    int step, poses, bodies, tools, markers, points;
+    int step, poses, bodies, tools, ends, markers, points;
+    poise_placement *end;  // by end: body and place
     poise_vec3 *at;        // poses x points; not finite: not seen
     unsigned char *states; // poses x markers: 0 not seen, 1 seen, 2 let go
 } playback;
+
+static bool has_more(const poise_model *model, int body)
+{
+    bool found = false;
+    for (int k = 0; k < poise_model_info(model).joints && !found; ++k) {
+        found = poise_model_joint_info(model, k).parent == body;
+    }
+    for (int k = 0; k < poise_model_info(model).tools && !found; ++k) {
+        found = poise_model_tool_info(model, k).body == body;
+    }
+    return found;
+}
+
+static bool find_ends(const track_result *r, playback *p)
+{
+    p->end = calloc((size_t)p->bodies + 1, sizeof *p->end);
+    for (int k = 0; k < p->bodies && p->end; ++k) {
+        poise_placement end = {.body = k};
+        for (int i = 0; i < r->placement_count; ++i) {
+            const poise_placement *m = &r->placements[i];
+            if (m->body == k) {
+                end.local = (poise_vec3){end.local.x + m->local.x, end.local.y + m->local.y, end.local.z + m->local.z};
+                end.weight += 1;
+            }
+        }
+        if (end.weight > 0 && !has_more(r->model, k)) {
+            poise_vec3 *x = &end.local;
+            *x = (poise_vec3){x->x / end.weight, x->y / end.weight, x->z / end.weight};
+            p->end[p->ends++] = end;
+        }
+    }
+    return p->end != NULL;
+}
 
 static void play_pose(const track_result *r, const poise_kinematics *kinematics, int frame, const playback *p, int pose)
 {
@@ -100,7 +135,10 @@ static void play_pose(const track_result *r, const poise_kinematics *kinematics,
     for (int k = 0; k < p->tools; ++k) {
         at[p->bodies + k] = poise_kinematics_tool_pose(kinematics, k).position;
     }
-    poise_vec3 *seen = at + p->bodies + p->tools, *found = seen + p->markers;
+    for (int k = 0; k < p->ends; ++k) {
+        at[p->bodies + p->tools + k] = poise_kinematics_point(kinematics, p->end[k].body, p->end[k].local);
+    }
+    poise_vec3 *seen = at + p->bodies + p->tools + p->ends, *found = seen + p->markers;
     for (int i = 0; i < p->markers; ++i) {
         found[i] = poise_kinematics_point(kinematics, r->placements[i].body, r->placements[i].local);
         double distance = r->distances[(size_t)frame * (size_t)p->markers + (size_t)i];
@@ -118,7 +156,10 @@ static bool play(const track_result *r, playback *p)
     p->bodies = poise_model_info(r->model).joints;
     p->tools = poise_model_info(r->model).tools;
     p->markers = r->placement_count;
-    p->points = p->bodies + p->tools + 2 * p->markers;
+    if (!find_ends(r, p)) {
+        return false;
+    }
+    p->points = p->bodies + p->tools + p->ends + 2 * p->markers;
     int most = PLAYBACK_BYTES / (6 * p->points + p->markers) + 1, frames = r->markers->frames;
     p->step = (frames + most - 1) / most;
     p->poses = (frames + p->step - 1) / p->step;
@@ -178,18 +219,30 @@ static json_node *points_as_json(const playback *p, const double low[3], double 
     return o;
 }
 
-// Lines of the drawing: from each body to its parent, from each tool to its body.
-static json_node *bones_as_json(const poise_model *model)
+// Does this body only slide through the world, as those of OpenSim's pelvis_tx and pelvis_ty do? They are no bones.
+static bool is_slider(const poise_model *model, int body)
+{
+    while (body >= 0 && poise_model_joint_info(model, body).type == POISE_JOINT_PRISMATIC) {
+        body = poise_model_joint_info(model, body).parent;
+    }
+    return body == POISE_WORLD;
+}
+
+// Lines of the drawing: from each body to its parent, from each tool and end to its body.
+static json_node *bones_as_json(const poise_model *model, const playback *p)
 {
     json_node *list = json_new(JSON_ARRAY);
-    int bodies = poise_model_info(model).joints;
-    for (int k = 0; k < bodies; ++k) {
-        if (poise_model_joint_info(model, k).parent != POISE_WORLD) {
-            json_append(list, json_make("[i, i]", poise_model_joint_info(model, k).parent, k));
+    for (int k = 0; k < p->bodies; ++k) {
+        int parent = poise_model_joint_info(model, k).parent;
+        if (parent != POISE_WORLD && !is_slider(model, parent)) {
+            json_append(list, json_make("[i, i]", parent, k));
         }
     }
-    for (int k = 0; k < poise_model_info(model).tools; ++k) {
-        json_append(list, json_make("[i, i]", poise_model_tool_info(model, k).body, bodies + k));
+    for (int k = 0; k < p->tools; ++k) {
+        json_append(list, json_make("[i, i]", poise_model_tool_info(model, k).body, p->bodies + k));
+    }
+    for (int k = 0; k < p->ends; ++k) {
+        json_append(list, json_make("[i, i]", p->end[k].body, p->bodies + p->tools + k));
     }
     return list;
 }
@@ -207,13 +260,17 @@ static json_node *play_as_json(const track_result *r)
         for (int k = 0; k < p.tools; ++k) {
             json_append(names, json_from_text(poise_model_tool_info(r->model, k).name));
         }
+        for (int k = 0; k < p.ends; ++k) {
+            json_append(names, json_from_text(poise_model_joint_info(r->model, p.end[k].body).body));
+        }
         span = box_of(&p, low);
         o = json_make("{s:i, s:i, s:i, s:o, s:o, s:o, s:f, s:o, s:o}", "step", p.step, "poses", p.poses, "markers",
-                      p.markers, "names", names, "bones", bones_as_json(r->model), "low", json_from_numbers(low, 3), "span",
-                      span, "points", points_as_json(&p, low, span), "states",
+                      p.markers, "names", names, "bones", bones_as_json(r->model, &p), "low", json_from_numbers(low, 3),
+                      "span", span, "points", points_as_json(&p, low, span), "states",
                       packed(p.states, (size_t)p.poses * (size_t)p.markers));
     }
     free(p.at);
+    free(p.end);
     free(p.states);
     return o;
 }

@@ -112,8 +112,8 @@ bool track_take_times(track_request *request, const poise_markers *markers);
 bool track_take_tasks(const track_request *request, track_result *r);
 bool track_write_errors(const track_result *r, const char *name);
 
-// Follow sensors of orientation (track_sensors.c), placed by `setup`; writes `out` (may be NULL) and prints.
-bool track_sensors(const track_request *request, const char *setup, const char *out);
+// Follow sensors of orientation (track_sensors.c), placed by `setup`; writes `out` (may be NULL), prints and judges.
+bool track_sensors(const track_request *request, const char *setup, const char *out, poise_verdict_level *level);
 
 // Start where the skeleton's file has its joints, and let those that nothing sees stay there.
 bool track_take_default(track_result *r);

@@ -2,6 +2,7 @@
 #include "track_parts.h"
 
 #include "cli/terminal.h"
+#include "cli/verdict_text.h"
 #include "cli/whole_files.h"
 
 #include <poise/opensim.h>
@@ -20,6 +21,8 @@ typedef struct sensor_job {
     poise_sensor *sensors;
     poise_clip *clip;
     double *rms;
+    poise_verdict verdict;
+    poise_finding *findings; // room for all: one for the angles, one for each sensor
 } sensor_job;
 
 static void release(sensor_job *j)
@@ -30,6 +33,7 @@ static void release(sensor_job *j)
     poise_clip_destroy(j->clip);
     free(j->sensors);
     free(j->rms);
+    free(j->findings);
 }
 
 static poise_orientations *read_orientations(const char *name)
@@ -76,6 +80,39 @@ static const double *start_of(const poise_file *skeleton)
     return skeleton->posture_count > 0 ? skeleton->postures[0].q : NULL;
 }
 
+static double rms_of(const sensor_job *j)
+{
+    double square = 0;
+    for (int f = 0; f < j->clip->frames; ++f) {
+        square += j->rms[f] * j->rms[f];
+    }
+    return sqrt(square / j->clip->frames);
+}
+
+static bool judge(const track_request *request, sensor_job *j, int used)
+{
+    int capacity = j->recording->count + 1;
+    j->findings = calloc((size_t)capacity, sizeof *j->findings);
+    if (!j->findings) {
+        complain("no memory left");
+        return false;
+    }
+    poise_verdict_weigh(&request->thresholds, (poise_finding){.kind = POISE_FINDING_TURNED, .value = rms_of(j)}, false,
+                        &j->verdict, j->findings, capacity);
+    for (int k = 0; k < j->recording->count; ++k) {
+        bool is_used = false;
+        for (int i = 0; i < used && !is_used; ++i) {
+            is_used = j->sensors[i].column == k;
+        }
+        if (!is_used) {
+            poise_verdict_weigh(&request->thresholds,
+                                (poise_finding){.kind = POISE_FINDING_LEFT_OUT, .name = j->recording->label[k], .value = 1},
+                                true, &j->verdict, j->findings, capacity);
+        }
+    }
+    return true;
+}
+
 static bool follow(const track_request *request, sensor_job *j, double *heading)
 {
     const poise_orientations *o = j->recording, *c = j->calibration ? j->calibration : o;
@@ -118,27 +155,27 @@ static bool follow(const track_request *request, sensor_job *j, double *heading)
         j->clip = NULL;
         return false;
     }
-    return true;
+    return judge(request, j, kept);
 }
 
 static void print(const track_request *request, const sensor_job *j, double heading, double seconds)
 {
-    double square = 0, worst = 0;
+    double worst = 0;
     int frame = 0;
     for (int f = 0; f < j->clip->frames; ++f) {
-        square += j->rms[f] * j->rms[f];
         frame = j->rms[f] > worst ? f : frame;
         worst = fmax(worst, j->rms[f]);
     }
     printf("%s follows the sensors of %s\n", request->model, request->source);
     printf("  recording   %d frames, %g per second, %d sensors\n", j->clip->frames, j->recording->rate, j->recording->count);
     printf("  heading     %.3f degrees%s\n", heading * DEGREES, j->setup.base[0] ? "" : ": no base sensor, not corrected");
-    printf("  error       rms %.3f degrees, largest %.3f in frame %d\n", sqrt(square / j->clip->frames) * DEGREES,
-           worst * DEGREES, request->first + frame);
+    printf("  error       rms %.3f degrees, largest %.3f in frame %d\n", rms_of(j) * DEGREES, worst * DEGREES,
+           request->first + frame);
     printf("  time        %.0f us a frame\n", 1e6 * seconds / j->clip->frames);
+    verdict_print(&j->verdict, j->findings, stdout);
 }
 
-bool track_sensors(const track_request *request, const char *setup, const char *out)
+bool track_sensors(const track_request *request, const char *setup, const char *out, poise_verdict_level *level)
 {
     sensor_job j = {.setup = {.axis = 'x'}};
     double heading = 0;
@@ -154,6 +191,7 @@ bool track_sensors(const track_request *request, const char *setup, const char *
     }
     if (works) {
         print(request, &j, heading, seconds);
+        *level = j.verdict.level;
     }
     release(&j);
     return works;

@@ -35,6 +35,9 @@ POISE_API poise_status poise_kinematics_update(poise_kinematics *kinematics, con
 // coordinate of the joint, or of the one it follows. The identity for any other joint.
 POISE_API poise_pose poise_model_curve_pose(const poise_model *model, int joint, double q);
 
+// The coordinate of a joint that mimics another one, whose coordinate is q; q for any other joint.
+POISE_API double poise_model_mimic(const poise_model *model, int joint, double q);
+
 // World pose of a body, or of a tool. An index out of range gives the identity.
 POISE_API poise_pose poise_kinematics_body_pose(const poise_kinematics *kinematics, int body);
 POISE_API poise_pose poise_kinematics_tool_pose(const poise_kinematics *kinematics, int tool);

@@ -118,6 +118,14 @@ POISE_API poise_status poise_orientations_read(const void *bytes, size_t size, c
                                                poise_orientations **orientations, poise_error *error);
 POISE_API void poise_orientations_destroy(poise_orientations *orientations); // NULL is allowed
 
+enum { POISE_SENSOR_WEIGHTS = 64 }; // that a setup may have
+
+// What a sensor counts.
+typedef struct poise_sensor_weight {
+    char label[64]; // of the sensor
+    double weight;  // of its squared angle
+} poise_sensor_weight;
+
 // How sensors are placed on a model: an IMUPlacer. Start with poise_sensor_setup_read.
 typedef struct poise_sensor_setup {
     poise_vec3 rotations; // turns of the sensors' world to the model's: about x, then y, then z; radians
@@ -125,7 +133,9 @@ typedef struct poise_sensor_setup {
     char axis;            // 'x', 'y' or 'z': which of its axes points forward
     bool is_backward;     // against that axis
     double start, end;    // time_range of an IMUInverseKinematicsTool, seconds; -infinity, infinity: all
-    char file[256];       // orientations that it names: for calibration, or to follow; "": none
+    poise_sensor_weight weights[POISE_SENSOR_WEIGHTS]; // orientation_weights of the latter; sensors without one count 1
+    int weight_count;                                  // how many there are
+    char file[256];                                    // orientations that it names: for calibration, or to follow; "": none
 } poise_sensor_setup;
 
 // An IMUPlacer, or an IMUInverseKinematicsTool.
@@ -141,8 +151,8 @@ typedef struct poise_sensor {
 } poise_sensor;
 
 // Place the sensors whose labels are bodies' names, with "_imu" behind them or not, in the pose `q` (nq), in which frame 0
-// of `calibration` was recorded. `heading` is the turn about y that lines both up, radians. Returns how many there are; at
-// most `capacity` are written.
+// of `calibration` was recorded, with the weights of the setup. `heading` is the turn about y that lines both up, radians.
+// Returns how many there are; at most `capacity` are written.
 POISE_API int poise_place_sensors(const poise_model *model, const double *q, const poise_orientations *calibration,
                                   const poise_sensor_setup *setup, poise_sensor *sensors, int capacity, double *heading);
 
@@ -159,7 +169,8 @@ typedef struct poise_sensor_problem {
 } poise_sensor_problem;
 
 // Follow: in every frame the pose with the least sum of weighted squared angles between sensors and their bodies. Slides are
-// locked, and what no sensor sees stays where it starts. `rms` (may be NULL) takes `count` angles, radians.
+// locked, and what no sensor sees stays where it starts. `rms` (may be NULL) takes `count` angles: root mean squares by
+// weight, radians.
 POISE_API poise_status poise_track_sensors(const poise_sensor_problem *problem, const poise_allocator *allocator,
                                            poise_clip **clip, double *rms, poise_error *error);
 

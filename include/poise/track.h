@@ -169,7 +169,8 @@ typedef struct poise_retarget_report {
 } poise_retarget_report;
 
 // The points that two skeletons have in common, as markers that one makes and the other can be tracked on: the origins of
-// bodies, and tools, of the same name. Case, punctuation and what stands before a colon do not count.
+// bodies that are the same part of a human body, whatever they are called (LeftUpLeg, lfemur, left_thigh), and of bodies and
+// tools of the same name. Case, punctuation and what stands before a colon do not count.
 //
 // *markers are the points' paths in the units, axes and size of `to`; `placements` says where they sit on it, with labels
 // that point into *markers, and has room for as many as `from` has joints and tools. `report` may be NULL. NOT_FOUND, with

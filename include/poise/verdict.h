@@ -69,6 +69,7 @@ typedef enum poise_finding_kind {
     POISE_FINDING_UNSEEN,    // share of the degrees of freedom that markers determine to no better than 0.35 rad
     POISE_FINDING_HELD,      // share of frames that could not be trusted
     POISE_FINDING_LET_GO,    // share of frames in which a marker fitted no pose
+    POISE_FINDING_TURNED,    // sensors miss the orientations of their bodies: root mean square, radians
     POISE_FINDING_ABSENT,    // a marker or body that a setup asks for is not there: value 1
     POISE_FINDING_JOINT,     // a joint that no marker determines: value 1, by itself no fault
     POISE_FINDING_LEFT_OUT,  // a marker of the recording without a place: value 1, by itself no fault
@@ -85,7 +86,7 @@ typedef struct poise_thresholds {
 } poise_thresholds;
 
 // miss 0.010, 0.015; given 0.012, 0.024; far 0.024; places 0.7, 1; moved 1.2, 2.5; unequal 0.027, 0.048; swapped 9; size
-// 1.25, 1.6; stretched 1.15, 1.35; sides 1.1, 1.25; unseen 0.55, 0.75; held 0, 0.5; let_go 0.2; absent 0. Without a second
+// 1.25, 1.6; stretched 1.15, 1.35; sides 1.1, 1.25; unseen 0.55, 0.75; held 0, 0.5; let_go 0.2; turned 0.2, 0.5; absent 0. Without a second
 // number: never failed.
 POISE_API poise_thresholds poise_thresholds_default(void);
 
@@ -144,6 +145,11 @@ POISE_API poise_thresholds poise_scaling_thresholds(void);
 POISE_API poise_status poise_scaling_judge(const poise_scaling_problem *problem, const poise_allocator *allocator,
                                            poise_verdict *verdict, poise_finding *findings, int capacity,
                                            poise_error *error);
+
+// Weigh a finding of your own against its thresholds: its level is filled in. What is within them is kept only where
+// `always` says so. Start with {0}; `findings` has room for `capacity`, the worst level first.
+POISE_API void poise_verdict_weigh(const poise_thresholds *thresholds, poise_finding finding, bool always,
+                                   poise_verdict *verdict, poise_finding *findings, int capacity);
 
 // A finding in words, such as "RFIN was moved to 3.1 deviations from where anatomy has it". Cut to `size` bytes, the zero
 // at the end included.

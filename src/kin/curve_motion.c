@@ -79,3 +79,16 @@ poise_pose poise_model_curve_pose(const poise_model *model, int joint, double q)
     R = m3_mul(&R, &at->B);
     return poise_pose_multiply(given->offset, (poise_pose){quat_from_matrix(&R), p});
 }
+
+double poise_model_mimic(const poise_model *model, int joint, double q)
+{
+    const poise_joint *given = model && joint >= 0 && joint < model->joint_count ? &model->given[joint] : NULL;
+    if (!given || !given->mimic) {
+        return q;
+    }
+    if (!given->mimic_function) {
+        return given->mimic_multiplier * q + given->mimic_offset;
+    }
+    const pz_step *step = &model->steps[model->joints[joint].step_begin];
+    return pz_function_at(&model->curves[step->value].inner, q).f;
+}

@@ -36,10 +36,10 @@ static const char *const body_names[PZ_PART_COUNT][10] = {
     [PZ_PELVIS] = {"pelvis", "hips", "hip", "root"},
     [PZ_CLAVICLE] = {"clavicle", "collar", "clav", "scapula", "shoulder"},
     [PZ_UPPER_ARM] = {"humerus", "upperarm", "uparm", "arm", "shldr", "shoulder"},
-    [PZ_FOREARM] = {"ulna", "radius", "forearm", "lowerarm", "lowarm", "elbow"},
+    [PZ_FOREARM] = {"ulna", "radius", "forearm", "lowerarm", "lowarm", "loarm", "elbow"},
     [PZ_HAND] = {"hand", "wrist", "palm"},
     [PZ_THIGH] = {"femur", "thigh", "upleg", "upperleg", "hip"},
-    [PZ_SHANK] = {"tibia", "shin", "shank", "leg", "lowerleg", "lowleg", "calf", "knee"},
+    [PZ_SHANK] = {"tibia", "shin", "shank", "leg", "lowerleg", "lowleg", "loleg", "calf", "knee"},
     [PZ_FOOT] = {"calcn", "foot", "ankle", "talus", "toes", "toebase", "toe"},
 };
 

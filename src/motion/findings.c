@@ -33,6 +33,8 @@ static const struct {
     [POISE_FINDING_UNSEEN] = {"unseen", 0.55, 0.75, "markers do not determine ~ % of the degrees of freedom", 100, 0},
     [POISE_FINDING_HELD] = {"held", 0, 0.5, "~ % of the frames could not be trusted and hold the last good pose", 100, 1},
     [POISE_FINDING_LET_GO] = {"let_go", 0.2, NEVER, "@ fitted no pose in ~ % of the frames", 100, 0},
+    [POISE_FINDING_TURNED] = {"turned", 0.2, 0.5, "sensors miss the orientations of their bodies by ~ degrees",
+                              57.29577951308232, 1},
     [POISE_FINDING_ABSENT] = {"absent", 0, NEVER, "@ is asked for and is not there", 1, 0},
     [POISE_FINDING_JOINT] = {"joint", NEVER, NEVER, "markers do not determine @", 1, 0},
     [POISE_FINDING_LEFT_OUT] = {"left_out", NEVER, NEVER, "@ was left out: nothing says where it sits", 1, 0},
@@ -88,6 +90,14 @@ static void weigh(pz_findings *found, poise_finding f, bool always)
     if (f.level != POISE_VERDICT_GOOD || always) {
         keep(found, f);
     }
+}
+
+void poise_verdict_weigh(const poise_thresholds *thresholds, poise_finding finding, bool always, poise_verdict *verdict,
+                         poise_finding *findings, int capacity)
+{
+    pz_findings found = {.thresholds = thresholds, .list = findings, .capacity = capacity, .verdict = *verdict};
+    weigh(&found, finding, always);
+    *verdict = found.verdict;
 }
 
 void pz_weigh(pz_findings *found, poise_finding_kind kind, const char *name, double value, bool always)

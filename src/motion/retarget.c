@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "math/vec3.h"
 #include "model/packed_model.h"
+#include "motion/anatomy.h"
 #include "motion/plain_name.h"
 
 // ---- Points that both have -----------------------------------------------------------------------------------------------
@@ -17,6 +18,8 @@ typedef struct pair {
 typedef struct pairs {
     pair *list;
     int count;
+    int *partner;        // by body of the source; POISE_NONE: none
+    pz_anatomy from, to; // parts of both; those of a skeleton that is not human say nothing
 } pairs;
 
 static bool same_name(const char *a, const char *b)
@@ -38,31 +41,47 @@ static const char *named_partner(const poise_retarget_problem *problem, const ch
     return NULL;
 }
 
-// The body that is called `name`, or whose joint is (BVH and ASF know one name for both), exactly or nearly; -1: none.
-static int namesake(const poise_model *model, const char *name)
+// The body that is called `name`, exactly or nearly; with `joints` the one whose joint is (BVH and ASF know one name for
+// both). -1: none.
+static int namesake(const poise_model *model, const char *name, bool joints)
 {
-    int body = poise_model_find_body(model, name);
-    body = body < 0 ? poise_model_find_joint(model, name) : body;
+    int body = joints ? poise_model_find_joint(model, name) : poise_model_find_body(model, name);
     for (int k = 0; body < 0 && k < model->joint_count; ++k) {
-        body = same_name(poise_model_joint_info(model, k).body, name) ? k : body;
-    }
-    for (int k = 0; body < 0 && k < model->joint_count; ++k) {
-        body = same_name(poise_model_joint_info(model, k).name, name) ? k : body;
+        poise_joint_info info = poise_model_joint_info(model, k);
+        body = same_name(joints ? info.name : info.body, name) ? k : body;
     }
     return body;
 }
 
-// The body of the other skeleton that belongs to the source's body k; negative: none.
-static int partner(const poise_retarget_problem *problem, int k)
+// The same part of the other body: LeftUpLeg and left_thigh, whatever they are called.
+static int same_part(const pairs *p, int k)
+{
+    for (int part = 0; part < PZ_PART_COUNT && p->from.stature > 0 && p->to.stature > 0; ++part) {
+        for (int side = PZ_MIDDLE; side <= PZ_RIGHT; ++side) {
+            if (p->from.part[part][side].body == k) {
+                return p->to.part[part][side].body;
+            }
+        }
+    }
+    return POISE_NONE;
+}
+
+// Four ways in which a body has a partner, the surest first.
+enum { AS_SAID, BY_NAME, BY_PART, BY_JOINT, WAYS };
+
+static int partner(const poise_retarget_problem *problem, const pairs *p, int k, int way)
 {
     const char *body = poise_model_joint_info(problem->from, k).body, *joint = poise_model_joint_info(problem->from, k).name;
     const char *named = named_partner(problem, body);
     named = named ? named : named_partner(problem, joint);
-    if (named) {
-        return poise_model_find_part(problem->to, named, NULL, NULL);
+    if (named || way == AS_SAID) {
+        return named && way == AS_SAID ? poise_model_find_part(problem->to, named, NULL, NULL) : POISE_NONE;
     }
-    int found = namesake(problem->to, body);
-    return found >= 0 ? found : namesake(problem->to, joint);
+    if (way == BY_PART) {
+        return same_part(p, k);
+    }
+    int found = namesake(problem->to, body, way == BY_JOINT);
+    return found >= 0 ? found : namesake(problem->to, joint, way == BY_JOINT);
 }
 
 static int tool_partner(const poise_model *model, const char *name)
@@ -80,15 +99,33 @@ static poise_placement place_of_tool(const poise_model *model, int tool, const c
                              poise_model_tool_info(model, tool).pose.position, 1.0};
 }
 
+// Partners of all bodies, no two the same.
+static void find_partners(const poise_retarget_problem *problem, pairs *p)
+{
+    for (int k = 0; k < problem->from->joint_count; ++k) {
+        p->partner[k] = POISE_NONE;
+    }
+    for (int way = 0; way < WAYS; ++way) {
+        for (int k = 0; k < problem->from->joint_count; ++k) {
+            int body = p->partner[k] < 0 ? partner(problem, p, k, way) : POISE_NONE;
+            bool is_free = body >= 0;
+            for (int other = 0; other < problem->from->joint_count && is_free; ++other) {
+                is_free = p->partner[other] != body || way == AS_SAID;
+            }
+            p->partner[k] = is_free ? body : p->partner[k];
+        }
+    }
+}
+
 // The origins of bodies that both have, and the tools that are not called like a body.
 static void find_pairs(const poise_retarget_problem *problem, pairs *p)
 {
     const poise_model *from = problem->from, *to = problem->to;
+    find_partners(problem, p);
     for (int k = 0; k < from->joint_count; ++k) {
         const char *name = poise_model_joint_info(from, k).body;
-        int body = partner(problem, k);
-        if (body >= 0) {
-            p->list[p->count++] = (pair){{.label = name, .body = k, .weight = 1.0}, {.body = body, .weight = 1.0}};
+        if (p->partner[k] >= 0) {
+            p->list[p->count++] = (pair){{.label = name, .body = k, .weight = 1.0}, {.body = p->partner[k], .weight = 1.0}};
         }
     }
     for (int k = 0; k < poise_model_info(from).tools; ++k) {
@@ -214,7 +251,11 @@ poise_status poise_retarget_points(const poise_retarget_problem *problem, const 
     }
     int bodies = problem->from->joint_count;
     pairs p = {.list = pz_allocate(allocator, (size_t)(bodies + problem->from->tool_count + 1) * sizeof *p.list)};
-    if (!p.list) {
+    p.partner = pz_allocate(allocator, (size_t)(bodies + 1) * sizeof *p.partner);
+    if (!p.list || !p.partner || pz_anatomy_of(problem->from, allocator, &p.from) != POISE_OK ||
+        pz_anatomy_of(problem->to, allocator, &p.to) != POISE_OK) {
+        pz_release(allocator, p.partner);
+        pz_release(allocator, p.list);
         return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     }
     find_pairs(problem, &p);
@@ -233,6 +274,7 @@ poise_status poise_retarget_points(const poise_retarget_problem *problem, const 
     if (status == POISE_OK && report) {
         *report = done;
     }
+    pz_release(allocator, p.partner);
     pz_release(allocator, p.list);
     return status;
 }

@@ -9,6 +9,7 @@
 // goes over from one to the other and each of its frames is solved once more from the pose in between. If not, the chunk is
 // tracked again, on from the one before.
 #include "motion/tracker.h"
+#include "motion/turns.h"
 
 #include "base/error.h"
 
@@ -153,11 +154,25 @@ static void blend(const recording *r, int chunk, int length)
     }
 }
 
+// Angles of a chunk, and of the seam beyond its end, that go on from the frame before, or from where a cold start begins.
+static void go_on_turning(const recording *r, int chunk)
+{
+    const poise_tracker *t = r->trackers[0];
+    int first = chunk * r->chunk, end = least(first + r->chunk, r->markers->frames);
+    const double *before = chunk > 0 ? frame_q(r, first - 1) : t->q_start;
+    for (int f = first; f < end + SEAM && f < r->markers->frames; ++f) {
+        double *q = f < end ? frame_q(r, f) : tail_q(r, chunk, f - end);
+        pz_nearest_turns(t->model, t->placements, t->count, before, q);
+        before = q;
+    }
+}
+
 static void join(const recording *r, int chunk)
 {
     poise_tracker *t = r->trackers[0];
     int first = chunk * r->chunk, length = least(least(SEAM, r->chunk), r->markers->frames - first);
     bool agree = true;
+    go_on_turning(r, chunk);
     for (int i = 0; i < length && agree; ++i) {
         agree = turn_between(t, tail_q(r, chunk - 1, i), frame_q(r, first + i)) <= AGREE;
     }
@@ -221,6 +236,9 @@ static poise_status track_all(recording *r, const poise_track_problem *problem, 
         run_chunk(r, c, 0);
     }
     poise_status status = find_refusal(r, problem->workers, error);
+    if (chunks > 0 && status == POISE_OK) {
+        go_on_turning(r, 0);
+    }
     for (int c = 1; c < chunks && status == POISE_OK; ++c) {
         join(r, c);
         status = find_refusal(r, 1, error);

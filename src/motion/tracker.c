@@ -4,6 +4,7 @@
 // is solved again, from where it began, with a loss that lets far markers go (Geman & McClure). If the result is poor beside
 // the frames before, a cold start is tried, too, and the better of the two taken.
 #include "motion/tracker.h"
+#include "motion/turns.h"
 
 #include "base/error.h"
 #include "math/trig.h"
@@ -357,6 +358,9 @@ static void attempt(poise_tracker *t, bool is_cold, const double *q, double calm
         t->goals[i].loss = POISE_LOSS_NONE;
     }
     solve(t, is_cold ? t->cold : t->warm, calm, pose);
+    if (t->status == POISE_OK && is_cold && pz_nearest_turns(t->model, t->placements, t->count, q, pose->q)) {
+        solve(t, t->warm, calm, pose); // for the bodies' places
+    }
     if (t->status != POISE_OK) {
         return;
     }

@@ -180,6 +180,26 @@ TEST(coordinates_have_the_names_that_are_promised)
     poise_clip_destroy(clip);
 }
 
+TEST(followers_have_columns_of_their_own)
+{
+    poise_model *model = small_model();
+    poise_file *file = io_read_text(document_mot, POISE_FORMAT_MOT, model);
+    poise_file out = {.model = model, .clip = file->clip};
+    void *bytes;
+    size_t size;
+    int warnings = 0;
+    ck_assert_int_eq(poise_write(&out, POISE_FORMAT_MOT, NULL, &bytes, &size, NULL, &warnings, NULL), POISE_OK);
+    char *text = calloc(size + 1, 1);
+    memcpy(text, bytes, size);
+    poise_bytes_release(NULL, bytes);
+    test_own(free, text);
+    ck_assert_ptr_nonnull(strstr(text, "nColumns=10\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\tknee\tfollower\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\t30\t30\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\t-60\t-60\n"));
+    check_plain(io_read_text(text, POISE_FORMAT_MOT, model)->clip);
+}
+
 TEST(what_cannot_be_written_is_refused)
 {
     poise_model *model = small_model();

@@ -413,6 +413,42 @@ static void put_name(pz_output *output, const char *name)
     }
 }
 
+// Joints that follow others have no number in q and yet a column: OpenSim's tables have all coordinates.
+static bool follows(const poise_model *model, int joint)
+{
+    return poise_model_joint_info(model, joint).mimic >= 0;
+}
+
+static int count_followers(const poise_model *model)
+{
+    int count = 0;
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
+        count += follows(model, k);
+    }
+    return count;
+}
+
+static void put_value(pz_output *output, bool is_angle, double value)
+{
+    pz_put(output, "\t");
+    if (is_angle) {
+        pz_put_degrees(output, value);
+    } else {
+        pz_put_number(output, value);
+    }
+}
+
+static void put_followers(const poise_model *model, const double *q, pz_output *output)
+{
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
+        poise_joint_info joint = poise_model_joint_info(model, k);
+        if (follows(model, k)) {
+            double value = poise_model_mimic(model, k, q[poise_model_joint_info(model, joint.mimic).q]);
+            put_value(output, poise_joint_coordinate(joint.given, 0).unit == POISE_UNIT_ANGLE, value);
+        }
+    }
+}
+
 static void put_head(const poise_file *file, pz_output *output)
 {
     const char *title = file->title && !strchr(file->title, '=') ? file->title : "motion";
@@ -420,7 +456,7 @@ static void put_head(const poise_file *file, pz_output *output)
     pz_put(output, "\nversion=1\nnRows=");
     pz_put_integer(output, file->clip->frames);
     pz_put(output, "\nnColumns=");
-    pz_put_integer(output, (long long)file->clip->nq + 1);
+    pz_put_integer(output, (long long)file->clip->nq + count_followers(file->model) + 1);
     pz_put(output, "\ninDegrees=yes\nframe_time=");
     pz_put_number(output, file->clip->frame_time);
     pz_put(output, "\nendheader\ntime");
@@ -438,6 +474,12 @@ static void put_columns(const poise_model *model, bool *angle, pz_output *output
         if (joint.nq > 1) {
             pz_put(output, "/");
             pz_put(output, c.name);
+        }
+    }
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
+        if (follows(model, k)) {
+            pz_put(output, "\t");
+            put_name(output, poise_model_joint_info(model, k).name);
         }
     }
     pz_put(output, "\n");
@@ -466,13 +508,9 @@ poise_status pz_write_mot(const poise_file *file, pz_output *output)
     for (int frame = 0; frame < clip->frames && !output->failed; ++frame) {
         pz_put_number(output, clip->start_time + frame * clip->frame_time);
         for (int i = 0; i < clip->nq; ++i, ++q) {
-            pz_put(output, "\t");
-            if (angle[i]) {
-                pz_put_degrees(output, *q);
-            } else {
-                pz_put_number(output, *q);
-            }
+            put_value(output, angle[i], *q);
         }
+        put_followers(file->model, q - clip->nq, output);
         pz_put(output, "\n");
     }
     pz_pool_release(&pool);

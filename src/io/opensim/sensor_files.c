@@ -186,6 +186,28 @@ static void copy_text(const char *text, char *to, size_t room)
     to[length] = '\0';
 }
 
+// <OrientationWeight name="pelvis_imu"><weight>..., wherever they stand.
+static poise_status read_weights(pz_setup *s, poise_sensor_setup *setup)
+{
+    poise_status status = POISE_OK;
+    for (const pz_xml_node *node = s->root; node && status == POISE_OK; node = pz_xml_after(node, s->root, false)) {
+        if (!pz_xml_is(node, "OrientationWeight") || !pz_osim_name(node)) {
+            continue;
+        }
+        if (setup->weight_count == POISE_SENSOR_WEIGHTS) {
+            return pz_xml_fail(&s->input, node, POISE_ERROR_FORMAT, "more than %d weights of sensors", POISE_SENSOR_WEIGHTS);
+        }
+        poise_sensor_weight *made = &setup->weights[setup->weight_count++];
+        made->weight = 1.0;
+        copy_text(pz_osim_name(node), made->label, sizeof made->label);
+        status = pz_osim_number(&s->o, node, "weight", &made->weight);
+        if (status == POISE_OK && !(made->weight >= 0.0)) {
+            status = pz_xml_fail(&s->input, node, POISE_ERROR_FORMAT, "the weight of \"%s\" is negative", made->label);
+        }
+    }
+    return status;
+}
+
 poise_status poise_sensor_setup_read(const void *bytes, size_t size, poise_sensor_setup *setup, poise_error *error)
 {
     if ((!bytes && size > 0) || !setup) {
@@ -210,6 +232,7 @@ poise_status poise_sensor_setup_read(const void *bytes, size_t size, poise_senso
         copy_text(file ? file : pz_setup_text(&s, tool, "orientations_file"), setup->file, sizeof setup->file);
         status = pz_osim_vec3(&s.o, tool, "sensor_to_opensim_rotations", &setup->rotations);
         status = status == POISE_OK ? pz_setup_times(&s, tool, &setup->start, &setup->end) : status;
+        status = status == POISE_OK ? read_weights(&s, setup) : status;
     }
     pz_setup_close(&s, false);
     return status;

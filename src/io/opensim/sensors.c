@@ -68,6 +68,16 @@ static double heading_of(const poise_kinematics *kin, const poise_model *model, 
     return 0.0;
 }
 
+static double weight_of(const poise_sensor_setup *setup, const char *label)
+{
+    for (int i = 0; i < setup->weight_count; ++i) {
+        if (strcmp(setup->weights[i].label, label) == 0) {
+            return setup->weights[i].weight;
+        }
+    }
+    return 1.0;
+}
+
 int poise_place_sensors(const poise_model *model, const double *q, const poise_orientations *calibration,
                         const poise_sensor_setup *setup, poise_sensor *sensors, int capacity, double *heading)
 {
@@ -87,7 +97,8 @@ int poise_place_sensors(const poise_model *model, const double *q, const poise_o
             }
             quat R = poise_kinematics_body_pose(kin, body).rotation, S = quat_mul(world, calibration->rotation[i]);
             if (count < capacity) {
-                sensors[count] = (poise_sensor){i, body, quat_normalize(quat_mul(quat_conj(R), S)), 1.0};
+                quat offset = quat_normalize(quat_mul(quat_conj(R), S));
+                sensors[count] = (poise_sensor){i, body, offset, weight_of(setup, calibration->label[i])};
             }
             count += 1;
         }
@@ -154,10 +165,10 @@ static poise_status solve_frame(follower *f, int frame, double *q, double *rms, 
     int count = take_frame(f, frame);
     poise_status status = POISE_OK;
     poise_report report;
-    double square = 0.0;
+    double square = 0.0, total = 0.0;
     for (int pass = 0; pass < REWEIGHTS && status == POISE_OK && count > 0; ++pass) {
         status = poise_solve(f->solver, f->goals, count, q, &report, error);
-        square = 0.0;
+        square = total = 0.0;
         for (int i = 0, used = 0; i < f->problem->sensor_count && status == POISE_OK && used < count; ++i) {
             const poise_sensor *s = &f->problem->sensors[i];
             if (f->goals[used].body != s->body) {
@@ -166,10 +177,11 @@ static poise_status solve_frame(follower *f, int frame, double *q, double *rms, 
             double angle = poise_solver_goal_error(f->solver, used).error, sine, cosine;
             poise_sincos(angle, &sine, &cosine);
             f->goals[used++].weight = s->weight * (angle > 1e-6 && sine > 1e-3 ? angle / sine : 1.0);
-            square += angle * angle;
+            square += s->weight * angle * angle;
+            total += s->weight;
         }
     }
-    *rms = count > 0 ? sqrt(square / count) : 0.0;
+    *rms = total > 0.0 ? sqrt(square / total) : 0.0;
     return status;
 }
 
