@@ -278,7 +278,9 @@ void track_reason(const track_result *r, int frame, char *text, size_t size)
 
 static poise_file as_file(const track_result *r, poise_clip *clip)
 {
-    return (poise_file){.model = (poise_model *)r->model,
+    bool is_opensim = r->skeleton->format == POISE_FORMAT_OSIM || r->task;
+    return (poise_file){.format = is_opensim ? POISE_FORMAT_OSIM : r->skeleton->format,
+                        .model = (poise_model *)r->model,
                         .clip = clip,
                         .scale = r->scale,
                         .placements = r->placements,

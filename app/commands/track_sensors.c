@@ -185,8 +185,11 @@ bool track_sensors(const track_request *request, const char *setup, const char *
     works = works && follow(request, &j, &heading);
     double seconds = seconds_now() - start;
     if (works && out) {
-        poise_file file = {
-            .model = j.skeleton->model, .clip = j.clip, .scale = j.skeleton->scale, .title = j.skeleton->title};
+        poise_file file = {.format = j.skeleton->format,
+                           .model = j.skeleton->model,
+                           .clip = j.clip,
+                           .scale = j.skeleton->scale,
+                           .title = j.skeleton->title};
         works = save_file(out, &file);
     }
     if (works) {

@@ -86,8 +86,8 @@ typedef struct poise_thresholds {
 } poise_thresholds;
 
 // miss 0.010, 0.015; given 0.012, 0.024; far 0.024; places 0.7, 1; moved 1.2, 2.5; unequal 0.027, 0.048; swapped 9; size
-// 1.25, 1.6; stretched 1.15, 1.35; sides 1.1, 1.25; unseen 0.55, 0.75; held 0, 0.5; let_go 0.2; turned 0.2, 0.5; absent 0. Without a second
-// number: never failed.
+// 1.25, 1.6; stretched 1.15, 1.35; sides 1.1, 1.25; unseen 0.55, 0.75; held 0, 0.5; let_go 0.2; turned 0.2, 0.5; absent 0.
+// Without a second number: never failed.
 POISE_API poise_thresholds poise_thresholds_default(void);
 
 // One thing that was found.

@@ -180,11 +180,11 @@ TEST(coordinates_have_the_names_that_are_promised)
     poise_clip_destroy(clip);
 }
 
-TEST(followers_have_columns_of_their_own)
+TEST(followers_of_an_opensim_model_have_columns_of_their_own)
 {
     poise_model *model = small_model();
     poise_file *file = io_read_text(document_mot, POISE_FORMAT_MOT, model);
-    poise_file out = {.model = model, .clip = file->clip};
+    poise_file out = {.format = POISE_FORMAT_OSIM, .model = model, .clip = file->clip};
     void *bytes;
     size_t size;
     int warnings = 0;

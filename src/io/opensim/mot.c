@@ -413,17 +413,17 @@ static void put_name(pz_output *output, const char *name)
     }
 }
 
-// Joints that follow others have no number in q and yet a column: OpenSim's tables have all coordinates.
-static bool follows(const poise_model *model, int joint)
+// Joints that follow others have no number in q. In a motion of an OpenSim model they have a column, as in its own tables.
+static bool follows(const poise_file *file, int joint)
 {
-    return poise_model_joint_info(model, joint).mimic >= 0;
+    return file->format == POISE_FORMAT_OSIM && poise_model_joint_info(file->model, joint).mimic >= 0;
 }
 
-static int count_followers(const poise_model *model)
+static int count_followers(const poise_file *file)
 {
     int count = 0;
-    for (int k = 0; k < poise_model_info(model).joints; ++k) {
-        count += follows(model, k);
+    for (int k = 0; k < poise_model_info(file->model).joints; ++k) {
+        count += follows(file, k);
     }
     return count;
 }
@@ -438,11 +438,12 @@ static void put_value(pz_output *output, bool is_angle, double value)
     }
 }
 
-static void put_followers(const poise_model *model, const double *q, pz_output *output)
+static void put_followers(const poise_file *file, const double *q, pz_output *output)
 {
+    const poise_model *model = file->model;
     for (int k = 0; k < poise_model_info(model).joints; ++k) {
         poise_joint_info joint = poise_model_joint_info(model, k);
-        if (follows(model, k)) {
+        if (follows(file, k)) {
             double value = poise_model_mimic(model, k, q[poise_model_joint_info(model, joint.mimic).q]);
             put_value(output, poise_joint_coordinate(joint.given, 0).unit == POISE_UNIT_ANGLE, value);
         }
@@ -456,15 +457,16 @@ static void put_head(const poise_file *file, pz_output *output)
     pz_put(output, "\nversion=1\nnRows=");
     pz_put_integer(output, file->clip->frames);
     pz_put(output, "\nnColumns=");
-    pz_put_integer(output, (long long)file->clip->nq + count_followers(file->model) + 1);
+    pz_put_integer(output, (long long)file->clip->nq + count_followers(file) + 1);
     pz_put(output, "\ninDegrees=yes\nframe_time=");
     pz_put_number(output, file->clip->frame_time);
     pz_put(output, "\nendheader\ntime");
 }
 
 // The names of the columns; angle[i] tells whether coordinate i is one.
-static void put_columns(const poise_model *model, bool *angle, pz_output *output)
+static void put_columns(const poise_file *file, bool *angle, pz_output *output)
 {
+    const poise_model *model = file->model;
     for (int i = 0; i < poise_model_info(model).nq; ++i) {
         poise_coordinate c = poise_model_coordinate(model, i);
         poise_joint_info joint = poise_model_joint_info(model, c.joint);
@@ -477,7 +479,7 @@ static void put_columns(const poise_model *model, bool *angle, pz_output *output
         }
     }
     for (int k = 0; k < poise_model_info(model).joints; ++k) {
-        if (follows(model, k)) {
+        if (follows(file, k)) {
             pz_put(output, "\t");
             put_name(output, poise_model_joint_info(model, k).name);
         }
@@ -503,14 +505,14 @@ poise_status pz_write_mot(const poise_file *file, pz_output *output)
         return POISE_OK; // the caller reports it
     }
     put_head(file, output);
-    put_columns(file->model, angle, output);
+    put_columns(file, angle, output);
     const double *q = clip->q;
     for (int frame = 0; frame < clip->frames && !output->failed; ++frame) {
         pz_put_number(output, clip->start_time + frame * clip->frame_time);
         for (int i = 0; i < clip->nq; ++i, ++q) {
             put_value(output, angle[i], *q);
         }
-        put_followers(file->model, q - clip->nq, output);
+        put_followers(file, q - clip->nq, output);
         pz_put(output, "\n");
     }
     pz_pool_release(&pool);
