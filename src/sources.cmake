@@ -107,6 +107,11 @@ set(poise_sources
     src/solve/geometric/ccd.c
     src/solve/geometric/bwcd.c
     src/solve/geometric/fabrik.c
+    src/solve/constrained/constraint.c
+    src/solve/constrained/rows.c
+    src/solve/constrained/dual.c
+    src/solve/constrained/sqp.c
+    src/solve/constrained/solve_within.c
     src/solve/solver.c
     src/solve/tree/control_step.c
     src/express/erik/chain.c

@@ -10,6 +10,7 @@
 
 #define PZ_HAS_ERROR_TEXTS 0
 #define PZ_HAS_ARMS        0
+#define PZ_HAS_CONSTRAINTS 0
 #define PZ_HAS_VECTORS     0
 
 // Public functions are the device's, too.

@@ -1,4 +1,24 @@
-// Poise: shapes, and how far apart they are.
+// Poise: constraints. What must hold in the answer, as limits do: no collisions, closed loops, balance.
+//
+//   poise_constraint apart = poise_constraint_default(POISE_CONSTRAINT_CLEARANCE);
+//   apart.shapes = shapes, apart.shape_count = n, apart.pairs = pairs, apart.pair_count = m, apart.margin = 0.01;
+//   poise_constraints_size(&apart, 1, &options.constraints);                      // before the solver is made
+//   poise_solve_within(solver, goals, count, &apart, 1, q, &report, &error);      // solve.h; report.holds
+//
+// A constraint is a plain struct, checked in each call and never copied. Either a frame of `body` is tied to one of `body2`,
+// or shapes are kept apart, or the centre of mass above a polygon:
+//
+// | kind      | what holds                                                                           | rows             |
+// |-----------|--------------------------------------------------------------------------------------|------------------|
+// | CLEARANCE | every pair of shapes is at least `margin` apart                                      | 1 a pair (1)     |
+// | CONNECT   | the points local.position and target.position are one: a ball joint                  | 3                |
+// | WELD      | the frames are one                                                                   | 6                |
+// | HINGE     | the points and the z axes of the frames are one                                      | 5                |
+// | DISTANCE  | lower <= distance of the points <= upper; a rod where both are the same              | 2                |
+// | PLANE     | lower <= height of the point above the plane x, y of `target` <= upper               | 2                |
+// | BALANCE   | the centre of mass stays `margin` inside the sides of the polygon, seen along `axis` | 1 a corner       |
+//
+// (1) Above a half-space a capsule has 2 rows, for its ends, and a box 8, for its corners.
 //
 // A shape is a core and a radius around it: a segment makes a capsule or a sphere, a box a box with round edges. Shapes
 // belong to bodies of a model, or to the world, where they are obstacles.
@@ -90,6 +110,56 @@ POISE_API poise_pairs_options poise_pairs_options_default(void);
 POISE_API poise_status poise_pairs_find(const poise_model *model, const poise_shape *shapes, int count,
                                         const poise_pairs_options *options, const poise_allocator *allocator,
                                         poise_pair *pairs, int capacity, int *found, poise_error *error);
+
+// ---- Constraints ---------------------------------------------------------------------------------------------------------
+
+// The kinds of constraints: the table above.
+typedef enum poise_constraint_kind {
+    POISE_CONSTRAINT_CLEARANCE = 0,
+    POISE_CONSTRAINT_CONNECT,
+    POISE_CONSTRAINT_WELD,
+    POISE_CONSTRAINT_HINGE,
+    POISE_CONSTRAINT_DISTANCE,
+    POISE_CONSTRAINT_PLANE,
+    POISE_CONSTRAINT_BALANCE,
+    POISE_CONSTRAINT_KIND_COUNT
+} poise_constraint_kind;
+
+// A short lower-case name such as "clearance"; "unknown" outside the enumeration.
+POISE_API const char *poise_constraint_kind_name(poise_constraint_kind kind);
+
+// One constraint. Start from poise_constraint_default() and set what its kind uses.
+typedef struct poise_constraint {
+    poise_constraint_kind kind; // what must hold
+    int body, body2;            // loops: two bodies; one may be POISE_WORLD
+    poise_pose local, target;   // loops: frames on body and on body2
+    double lower, upper;        // DISTANCE, PLANE; -infinity or infinity: not bounded on that side
+    double margin;              // CLEARANCE, BALANCE: >= 0
+    const poise_shape *shapes;  // CLEARANCE
+    int shape_count;            // of them
+    const poise_pair *pairs;    // CLEARANCE: the pairs to watch (poise_pairs_find)
+    int pair_count;             // of them
+    const poise_vec3 *polygon;  // BALANCE: corners in the world, convex, counter-clockwise about `axis`
+    int corner_count;           // of them
+    poise_vec3 axis;            // BALANCE: up; any length but 0
+} poise_constraint;
+
+// Identity frames, body 0 against the world, lower = upper = 0, no margin, axis z.
+POISE_API poise_constraint poise_constraint_default(poise_constraint_kind kind);
+
+// Check one constraint against a model. Solvers call this themselves.
+POISE_API poise_status poise_constraint_check(const poise_constraint *constraint, const poise_model *model,
+                                              poise_error *error);
+
+// Room for constraints in a solver.
+typedef struct poise_constraint_options {
+    int rows;                 // 0: rows that the constraints of a call may have, by the table above
+    int shapes;               // 0: shapes that they may have
+    double closure_tolerance; // 1e-12: a loop whose error, in length units or radians, is at most this is closed
+} poise_constraint_options;
+
+// Raise options->rows and ->shapes to what these constraints need.
+POISE_API void poise_constraints_size(const poise_constraint *constraints, int count, poise_constraint_options *options);
 
 #ifdef __cplusplus
 }

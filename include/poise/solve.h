@@ -52,6 +52,7 @@
 #ifndef POISE_SOLVE_H
 #define POISE_SOLVE_H
 
+#include <poise/constraint.h>
 #include <poise/objective.h>
 
 #ifdef __cplusplus
@@ -88,6 +89,7 @@ typedef enum poise_outcome {
     POISE_OUTCOME_CLOSEST,     // no direction within the limits improves the cost: the closest pose nearby, proved
     POISE_OUTCOME_STALLED,     // steps no longer improve the cost, and that none could is not proved
     POISE_OUTCOME_BUDGET,      // the iterations were used up
+    POISE_OUTCOME_INFEASIBLE,  // nothing was found that holds every constraint: the answer breaks them least
     POISE_OUTCOME_COUNT
 } poise_outcome;
 
@@ -157,6 +159,7 @@ typedef struct poise_solver_options {
     poise_row_options rows; // the methods marked "rows" above
     poise_lbfgs_options lbfgs;               // LBFGS
     poise_trust_region_options trust_region; // TRUST_REGION
+    poise_constraint_options constraints;    // room for those of poise_solve_within
 } poise_solver_options;
 // (1) |projected gradient_i| <= gradient_tolerance * sqrt(2 cost) * sqrt(H_ii of Gauss-Newton), for every i: the cosine
 //     between the residuals and what coordinate i can do about them.
@@ -169,20 +172,26 @@ POISE_API poise_solver_options poise_solver_options_default(void);
 // Numbers here and in a trace are finite: what is too large for a number, such as the cost of a target at 1e300, is
 // DBL_MAX.
 typedef struct poise_report {
-    poise_outcome outcome; // was the goal reached?
-    const char *reason;    // in words; a constant
-    int iterations;        // of all starts
-    int evaluations;       // of the objective
-    int restarts;          // used
-    int traced;            // records written to options.trace
-    int active_limits;     // coordinates at a limit
-    int moved_joints;      // joints that started outside their limits
-    double start_cost;     // at the start, after moving it inside the limits
-    double cost;           // at the end, never above that
-    double gradient;       // largest component of the projected gradient at the end
-    double distance;       // Euclidean length of the step from start to answer
-    double worst_length;   // largest error of a goal in length units; what has no weight does not count
-    double worst_angle;    // largest error of a goal in radians, likewise
+    poise_outcome outcome;  // was the goal reached?
+    const char *reason;     // in words; a constant
+    int iterations;         // of all starts
+    int evaluations;        // of the objective
+    int restarts;           // used
+    int traced;             // records written to options.trace
+    int active_limits;      // coordinates at a limit
+    int moved_joints;       // joints that started outside their limits
+    double start_cost;      // at the start, after moving it inside the limits
+    double cost;            // at the end, never above that
+    double gradient;        // largest component of the projected gradient at the end
+    double distance;        // Euclidean length of the step from start to answer
+    double worst_length;    // largest error of a goal in length units; what has no weight does not count
+    double worst_angle;     // largest error of a goal in radians, likewise
+    bool holds;             // every constraint holds; without any, true
+    double clearance;       // least distance of a pair of shapes; DBL_MAX without any
+    double closure;         // largest error of a loop, in length units or radians
+    int active_constraints; // rows of constraints with less than 1e-6 to spare, loops not counted
+    int blocking;      // the constraint that is broken most or, where all hold, has least room; POISE_NONE: none is near
+    int blocking_item; // which pair of it, side of its polygon, or row
 } poise_report;
 
 // Scratch memory of solves over one model: opaque.
@@ -197,6 +206,21 @@ POISE_API void poise_solver_destroy(poise_solver *solver); // NULL is allowed
 // the goal that is not sound or that the method does not serve, or the coordinate of q that is not finite.
 POISE_API poise_status poise_solve(poise_solver *solver, const poise_goal *goals, int count, double *q, poise_report *report,
                                    poise_error *error);
+
+// The same, and the constraints hold in the q that comes back wherever one was found in which they do: report.holds. A start
+// that holds is never exchanged for a q that costs more. Where nothing holds the outcome is INFEASIBLE, the q is the one
+// that breaks them least, and report.blocking says which one. AUTO only; options.constraints says how much room there is.
+//
+// Clearances hold with 1e-9 to spare, in length units, so that they hold by any other arithmetic; a start is pushed to 1e-7
+// beyond them. Loops close to options.constraints.closure_tolerance. Restarts redraw the joints that move a goal that is
+// missed or a shape in the way.
+POISE_API poise_status poise_solve_within(poise_solver *solver, const poise_goal *goals, int count,
+                                          const poise_constraint *constraints, int constraint_count, double *q,
+                                          poise_report *report, poise_error *error);
+
+// What room constraint i of the last call, which must still be valid, has at the answer: the least of its pairs or sides, or
+// minus the largest error of a loop. *item (may be NULL) is the pair, side or row that has it.
+POISE_API double poise_solver_constraint_room(poise_solver *solver, int constraint, int *item);
 
 // All distinct answers to one POSE goal on a chain of revolute and prismatic joints, as far as options.restarts further
 // searches find them; capacity 1 gives the one nearest to q_start. `solutions` takes up to `capacity` (>= 1) configurations

@@ -122,7 +122,7 @@ static PyMemberDef report_members[] = {
 };
 
 static PyGetSetDef report_attributes[] = {
-    {"outcome", report_outcome, NULL, "\"reached\", \"closest\", \"stalled\" or \"budget\"", NULL},
+    {"outcome", report_outcome, NULL, "\"reached\", \"closest\", \"stalled\", \"budget\" or \"infeasible\"", NULL},
     {"reason", report_reason, NULL, "in words", NULL},
     {"reached", report_reached, NULL, "is every goal met to its tolerance? So is the report's truth value.", NULL},
     {"errors", report_errors, NULL, "by goal: (error, unit, rotation_error)", NULL},

@@ -29,6 +29,11 @@
 #define PZ_HAS_ARMS 1
 #endif
 
+// Solvers have room for constraints (solve/constrained/within_entry.h).
+#ifndef PZ_HAS_CONSTRAINTS
+#define PZ_HAS_CONSTRAINTS 1
+#endif
+
 // Condensed markers that there is room for, per joint of the model (goal/marker_sums.h). What does not fit is evaluated one
 // by one.
 #ifndef PZ_MARKERS_PER_JOINT

@@ -300,6 +300,35 @@ static void correct_blocks(poise_objective *o)
     }
 }
 
+// The blocks of one joint for a wrench that is added to its sum: their corrections are linear in it.
+static void bend_blocks(poise_objective *o, int k, wrench g)
+{
+    const poise_model *model = o->kin.model;
+    for (int s = model->joints[k].step_begin; s < model->joints[k].step_end; ++s) {
+        const pz_step *step = &model->steps[s];
+        if (!pz_step_is_block(step->kind)) {
+            continue;
+        }
+        sym3 *exact = &o->block[POISE_HESSIAN_EXACT][step->block];
+        if (step->kind == PZ_CURVE) {
+            exact->xx += spatial_dot(o->kin.D[step->value], g);
+        } else {
+            *exact = sym3_add(*exact, block_correction(&o->kin.blocks[step->block], &o->kin.S[step->axis],
+                                                       pz_step_nv(step->kind), o->kin.p[k], g));
+        }
+    }
+}
+
+void pz_objective_bend(poise_objective *o, int body, wrench g, sym3 K)
+{
+    for (int k = body; k != POISE_WORLD; k = o->kin.model->joints[k].parent) {
+        o->sums[k].g = wrench_add(o->sums[k].g, g);
+        o->sums[k].K = sym3_add(o->sums[k].K, K);
+        bend_blocks(o, k, g);
+    }
+    o->made[POISE_HESSIAN_EXACT] = false;
+}
+
 static poise_status overflowed(poise_objective *o)
 {
     o->cost = INFINITY;

@@ -39,6 +39,6 @@ const char *poise_method_name(poise_method method)
 
 const char *poise_outcome_name(poise_outcome outcome)
 {
-    static const char *const names[POISE_OUTCOME_COUNT] = {"reached", "closest", "stalled", "budget"};
+    static const char *const names[POISE_OUTCOME_COUNT] = {"reached", "closest", "stalled", "budget", "infeasible"};
     return (unsigned)outcome < POISE_OUTCOME_COUNT ? names[outcome] : "unknown";
 }

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "model/model_error.h"
 #include "solve/arm/arm_entry.h"
+#include "solve/constrained/within_entry.h"
 #include "solve/solver_state.h"
 #include "solve/tips/tips_entry.h"
 
@@ -21,7 +22,8 @@ poise_solver_options poise_solver_options_default(void)
                                   .step_limit = INFINITY,
                                   .coupled_goals = 2,
                                   .lbfgs = {.memory = 8},
-                                  .trust_region = {.band = 8, .cg_tolerance = 0.1}};
+                                  .trust_region = {.band = 8, .cg_tolerance = 0.1},
+                                  .constraints = {.closure_tolerance = 1e-12}};
 }
 
 // ---- Life ----------------------------------------------------------------------------------------------------------------
@@ -54,6 +56,9 @@ poise_status pz_solver_check_options(const poise_model *model, const poise_solve
         {o->trust_region.cg_tolerance > 0, "trust_region.cg_tolerance must be > 0"},
         {o->trust_region.cg_iterations >= 0, "trust_region.cg_iterations must be >= 0"},
         {o->trace_capacity >= 0, "trace_capacity must be >= 0"},
+        {o->constraints.rows >= 0, "constraints.rows must be >= 0"},
+        {o->constraints.shapes >= 0, "constraints.shapes must be >= 0"},
+        {o->constraints.closure_tolerance >= 0, "constraints.closure_tolerance must be >= 0"},
     };
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; ++i) {
         if (!checks[i].is_sound) {
@@ -87,6 +92,7 @@ static void lay_out(poise_solver *s, const poise_model *model, const poise_solve
     s->step = pz_arena_take(arena, nv, sizeof *s->step);
     const pz_method_row *row = pz_method_row_of(options->method);
     s->method = row->lay_out ? row->lay_out(s, arena) : NULL;
+    s->within = pz_within_lay_out(s, arena);
 }
 
 // Is axis i of a step locked? A quaternion is locked as a whole: turns about two of its axes add up to one about the third.
@@ -413,7 +419,7 @@ static bool is_inside(const poise_solver *s)
 poise_status pz_solve_take(poise_solver *s, const poise_goal *goals, int count, const double *q, poise_error *error)
 {
     s->error = error;
-    s->report = (poise_report){.reason = ""};
+    s->report = (poise_report){.reason = "", .holds = true, .clearance = DBL_MAX, .blocking = POISE_NONE};
     if (!q || !pz_model_accepts(s->model, q)) {
         return pz_refuse_q(s->model, q, "q", error);
     }

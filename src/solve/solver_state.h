@@ -49,6 +49,8 @@ struct poise_solver {
     void *method;                // the method's own scratch
     struct pz_arm *arm;          // AUTO's scratch for a pose goal on an arm (arm.h), NULL for other methods
     struct pz_tips *tips;        // AUTO's scratch for goals at several tips (tips.h), likewise
+    struct pz_within *within;    // room for constraints (constrained/within.h), NULL without
+    bool (*accepts)(struct poise_solver *solver, const double *q); // may an arm's answer be kept? NULL: any
     poise_report report;
     bool is_measured;    // cost, gradient and errors of the answer are in the report, and `at` is elsewhere
     int iterations_left; // of this start

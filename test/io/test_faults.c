@@ -136,6 +136,16 @@ static poise_status filter_create_for_model(const poise_allocator *a, poise_erro
     FINISH(status, made, poise_filter_destroy);
 }
 
+static poise_status pairs_find(const poise_allocator *a, poise_error *e)
+{
+    int last = poise_model_info(stage.model).joints - 1, found = -1;
+    poise_shape shapes[2] = {poise_shape_capsule(0, poise_vec3_make(0, 0, 0), poise_vec3_make(0, 0, 1), 0.1),
+                             poise_shape_capsule(last, poise_vec3_make(0, 0, 0), poise_vec3_make(0, 0, 1), 0.1)};
+    poise_status status = poise_pairs_find(stage.model, shapes, 2, NULL, a, NULL, 0, &found, e);
+    ck_assert_int_eq(found >= 0, status == POISE_OK);
+    return status;
+}
+
 static poise_status kinematics_create(const poise_allocator *a, poise_error *e)
 {
     (void)e;
@@ -558,6 +568,7 @@ static const struct {
     {"poise_orientations_read", orientations_read, true},
     {"poise_osim_scale", osim_scale, true},
     {"poise_osim_scale_judge", osim_scale_judge, true},
+    {"poise_pairs_find", pairs_find, true},
     {"poise_read", NULL, true},
     {"poise_retarget_points", retarget_points, true},
     {"poise_scaling_judge", scaling_judge, true},

@@ -68,7 +68,7 @@ export const methods = [
 /** How to solve. `auto` is the one to use; the others are there to be compared. */
 export type Method = (typeof methods)[number];
 
-export const outcomes = ['reached', 'closest', 'stalled', 'budget'] as const;
+export const outcomes = ['reached', 'closest', 'stalled', 'budget', 'infeasible'] as const;
 
 /** How a solve ended: met; no better pose nearby; no further change; iterations used up. */
 export type Outcome = (typeof outcomes)[number];

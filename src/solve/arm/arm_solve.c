@@ -234,10 +234,21 @@ static void note_search(poise_solver *solver, const pz_arm_call *call, int m)
     solver->report.restarts = m;
 }
 
+// Would the caller keep this answer, as it would be handed out?
+static bool is_accepted(poise_solver *solver, pz_arm *arm)
+{
+    if (!solver->accepts) {
+        return true;
+    }
+    pz_arm_turn_back(&arm->chain, arm->call->q_start, arm->call->run.q);
+    put(solver, arm, arm->call->run.q, solver->q_try);
+    return solver->accepts(solver, solver->q_try);
+}
+
 bool pz_arm_end_search(poise_solver *solver, bool met)
 {
     pz_arm_call *call = solver->arm->call;
-    call->met = finish_search(solver, solver->arm, met);
+    call->met = finish_search(solver, solver->arm, met) && is_accepted(solver, solver->arm);
     note_search(solver, call, call->search);
     if (call->met) {
         return true;

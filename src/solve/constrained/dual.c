@@ -1,0 +1,331 @@
+// The active set of a quadratic program in the dual (dual.h).
+#include "solve/constrained/dual.h"
+
+#include "math/dense.h"
+
+#include <string.h>
+
+#define DEPENDENT 1e-10 // a pivot below this share of S_ii
+#define BROKEN    1e-11 // what a row may lack
+#define AGREES    1e-9  // what an equality that was left out may lack
+#define IN_SET    1
+#define LEFT_OUT  2
+
+void pz_dual_lay_out(pz_dual *d, int nv, int most_rows, pz_arena *arena)
+{
+    size_t n = (size_t)nv;
+    int most_active = most_rows < 2 * nv + 32 ? most_rows : 2 * nv + 32;
+    size_t k = (size_t)(most_active + nv);
+    d->nv = nv;
+    d->capacity = (int)k;
+    d->most_ids = most_rows + 2 * nv;
+    d->x = (double *)pz_arena_take(arena, n, sizeof *d->x);
+    d->x0 = (double *)pz_arena_take(arena, n, sizeof *d->x0);
+    d->id = (int *)pz_arena_take(arena, k, sizeof *d->id);
+    d->used = (int *)pz_arena_take(arena, k, sizeof *d->used);
+    d->mu = (double *)pz_arena_take(arena, k, sizeof *d->mu);
+    d->b = (double *)pz_arena_take(arena, k, sizeof *d->b);
+    d->z = (double *)pz_arena_take(arena, k, sizeof *d->z);
+    d->Y = (double *)pz_arena_take(arena, k * n, sizeof *d->Y);
+    d->S = (double *)pz_arena_take(arena, k * k, sizeof *d->S);
+    d->F = (double *)pz_arena_take(arena, k * k, sizeof *d->F);
+    d->mark = (unsigned char *)pz_arena_take(arena, (size_t)d->most_ids, sizeof *d->mark);
+}
+
+static double dot(int n, const double *a, const double *b)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; ++i) {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
+static void solve_metric(const pz_dual *d, double *x)
+{
+    if (d->L) {
+        pz_cholesky_solve(d->nv, d->L, x);
+        return;
+    }
+    for (int i = 0; i < d->nv; ++i) {
+        x[i] /= d->D[i];
+    }
+}
+
+// ---- Rows by id ----------------------------------------------------------------------------------------------------------
+
+static bool is_bound(const pz_dual *d, int id)
+{
+    return id >= d->row_count;
+}
+
+static bool is_equality(const pz_dual *d, int id)
+{
+    return !is_bound(d, id) && d->is_equality[id];
+}
+
+// J_id . v
+static double times(const pz_dual *d, int id, const double *v)
+{
+    if (!is_bound(d, id)) {
+        return dot(d->nv, d->J + (size_t)id * (size_t)d->nv, v);
+    }
+    int dof = (id - d->row_count) / 2;
+    return (id - d->row_count) % 2 == 0 ? v[dof] : -v[dof];
+}
+
+static double constant(const pz_dual *d, int id)
+{
+    if (!is_bound(d, id)) {
+        return d->c[id];
+    }
+    int dof = (id - d->row_count) / 2;
+    return (id - d->row_count) % 2 == 0 ? -d->lower[dof] : d->upper[dof];
+}
+
+static void put_row(const pz_dual *d, int id, double *to)
+{
+    if (!is_bound(d, id)) {
+        memcpy(to, d->J + (size_t)id * (size_t)d->nv, (size_t)d->nv * sizeof *to);
+        return;
+    }
+    memset(to, 0, (size_t)d->nv * sizeof *to);
+    to[(id - d->row_count) / 2] = (id - d->row_count) % 2 == 0 ? 1.0 : -1.0;
+}
+
+// ---- The factor ----------------------------------------------------------------------------------------------------------
+
+static double *S_at(const pz_dual *d, int i, int j)
+{
+    return d->S + (size_t)(i > j ? i : j) * (size_t)d->capacity + (i > j ? j : i);
+}
+
+static double *F_row(const pz_dual *d, int i)
+{
+    return d->F + (size_t)i * (size_t)d->capacity;
+}
+
+// Take up the row at `place`. False: it depends on those in use.
+static bool append(pz_dual *d, int place)
+{
+    double *f = F_row(d, d->used_count);
+    for (int i = 0; i < d->used_count; ++i) {
+        f[i] = (*S_at(d, place, d->used[i]) - dot(i, F_row(d, i), f)) / F_row(d, i)[i];
+    }
+    double own = *S_at(d, place, place), pivot = own - dot(d->used_count, f, f);
+    if (!(pivot > DEPENDENT * own)) {
+        return false;
+    }
+    f[d->used_count] = sqrt(pivot);
+    d->used[d->used_count++] = place;
+    return true;
+}
+
+// Drop number r: the rows below move up, and rotations of two columns at a time make the factor triangular again.
+static void drop(pz_dual *d, int r)
+{
+    d->mu[d->used[r]] = 0.0;
+    d->used_count -= 1;
+    for (int i = r; i < d->used_count; ++i) {
+        d->used[i] = d->used[i + 1];
+        memcpy(F_row(d, i), F_row(d, i + 1), (size_t)(i + 2) * sizeof *d->F);
+    }
+    for (int k = r; k < d->used_count; ++k) {
+        double a = F_row(d, k)[k], b = F_row(d, k)[k + 1], length = sqrt(a * a + b * b);
+        double cosine = a / length, sine = b / length;
+        for (int i = k; i < d->used_count; ++i) {
+            double *f = F_row(d, i), left = f[k], right = f[k + 1];
+            f[k] = cosine * left + sine * right;
+            f[k + 1] = cosine * right - sine * left;
+        }
+    }
+}
+
+// z <- (F F^T)^-1 z over the rows in use
+static void solve_factor(const pz_dual *d, double *z)
+{
+    for (int i = 0; i < d->used_count; ++i) {
+        z[i] = (z[i] - dot(i, F_row(d, i), z)) / F_row(d, i)[i];
+    }
+    for (int i = d->used_count - 1; i >= 0; --i) {
+        z[i] /= F_row(d, i)[i];
+        for (int j = 0; j < i; ++j) {
+            z[j] -= z[i] * F_row(d, i)[j];
+        }
+    }
+}
+
+// ---- The active set ------------------------------------------------------------------------------------------------------
+
+// The place of a row, made when it is new; -1: there is no room.
+static int place_of(pz_dual *d, int id)
+{
+    for (int i = 0; i < d->size && d->mark[id] == IN_SET; ++i) {
+        if (d->id[i] == id) {
+            return i;
+        }
+    }
+    if (d->size == d->capacity) {
+        return -1;
+    }
+    int place = d->size++;
+    double *Y = d->Y + (size_t)place * (size_t)d->nv;
+    d->id[place] = id;
+    d->mark[id] = IN_SET;
+    d->mu[place] = 0.0;
+    put_row(d, id, Y);
+    solve_metric(d, Y);
+    for (int i = 0; i <= place; ++i) {
+        *S_at(d, place, i) = times(d, d->id[i], Y);
+    }
+    double c = constant(d, id);
+    *S_at(d, place, place) *= !is_equality(d, id) && c < -d->deep ? 1.0 + d->soften : 1.0;
+    d->b[place] = c + times(d, id, d->x0);
+    return place;
+}
+
+static bool enter(pz_dual *d, int id)
+{
+    int place = place_of(d, id);
+    return place >= 0 && append(d, place);
+}
+
+// The multipliers of the rows in use, those of inequalities >= 0: others are dropped on the way.
+static void settle(pz_dual *d)
+{
+    while (d->used_count > 0) {
+        for (int i = 0; i < d->used_count; ++i) {
+            d->z[i] = -d->b[d->used[i]];
+        }
+        solve_factor(d, d->z);
+        double part = 1.0;
+        int first = -1;
+        for (int i = 0; i < d->used_count; ++i) {
+            double mu = d->mu[d->used[i]];
+            if (d->z[i] < 0 && !is_equality(d, d->id[d->used[i]]) && (first < 0 || mu < part * (mu - d->z[i]))) {
+                part = mu / (mu - d->z[i]);
+                first = i;
+            }
+        }
+        for (int i = 0; i < d->used_count; ++i) {
+            double *mu = &d->mu[d->used[i]];
+            *mu += part * (d->z[i] - *mu);
+        }
+        if (first < 0) {
+            return;
+        }
+        drop(d, first);
+    }
+}
+
+static void make_step(pz_dual *d)
+{
+    memcpy(d->x, d->x0, (size_t)d->nv * sizeof *d->x);
+    for (int i = 0; i < d->used_count; ++i) {
+        const double *Y = d->Y + (size_t)d->used[i] * (size_t)d->nv;
+        double mu = d->mu[d->used[i]];
+        for (int j = 0; j < d->nv; ++j) {
+            d->x[j] += mu * Y[j];
+        }
+    }
+}
+
+static bool is_used(const pz_dual *d, int id)
+{
+    for (int i = 0; i < d->used_count; ++i) {
+        if (d->id[d->used[i]] == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The row that x breaks most, of those that are neither in use nor left out; -1: none.
+static int most_broken(const pz_dual *d)
+{
+    int worst = -1;
+    double most = BROKEN;
+    for (int id = 0; id < d->row_count; ++id) {
+        if (d->mark[id] != LEFT_OUT && !d->is_equality[id]) {
+            double lacks = -(d->c[id] + times(d, id, d->x));
+            if (lacks > most && !is_used(d, id)) {
+                most = lacks;
+                worst = id;
+            }
+        }
+    }
+    for (int i = 0; i < d->nv; ++i) {
+        double below = d->lower[i] - d->x[i], above = d->x[i] - d->upper[i];
+        int id = pz_dual_lower_id(d, i) + (above > below);
+        double lacks = max2(below, above);
+        if (lacks > most && d->mark[id] != LEFT_OUT && !is_used(d, id)) {
+            most = lacks;
+            worst = id;
+        }
+    }
+    return worst;
+}
+
+static void begin(pz_dual *d, const int *hints, int hint_count)
+{
+    d->size = d->used_count = 0;
+    d->is_consistent = true;
+    memset(d->mark, 0, (size_t)(d->row_count + 2 * d->nv));
+    for (int i = 0; i < d->nv; ++i) {
+        d->x0[i] = -d->g[i];
+    }
+    solve_metric(d, d->x0);
+    for (int id = 0; id < d->row_count; ++id) {
+        if (d->is_equality[id] && !enter(d, id)) {
+            d->mark[id] = LEFT_OUT;
+        }
+    }
+    for (int i = 0; i < hint_count; ++i) {
+        if (d->mark[hints[i]] == 0) {
+            enter(d, hints[i]);
+        }
+    }
+}
+
+void pz_dual_solve(pz_dual *d, const int *hints, int hint_count)
+{
+    begin(d, hints, hint_count);
+    int most = 4 * (d->row_count + d->nv) + 8, id = -1;
+    for (int i = 0; i < most; ++i) {
+        settle(d);
+        if (id >= 0 && !is_used(d, id)) { // rounding: it came in as broken, and pulled the other way
+            d->mark[id] = LEFT_OUT;
+        }
+        make_step(d);
+        id = most_broken(d);
+        if (id < 0) {
+            break;
+        }
+        if (!enter(d, id)) {
+            d->mark[id] = LEFT_OUT;
+            d->is_consistent = false;
+            id = -1;
+        }
+    }
+    for (int i = 0; i < d->row_count; ++i) { // equalities that were left out, and agree or not
+        if (d->mark[i] == LEFT_OUT && d->is_equality[i] && fabs(d->c[i] + times(d, i, d->x)) > AGREES) {
+            d->is_consistent = false;
+        }
+    }
+}
+
+void pz_dual_correct(pz_dual *d, const double *c, double *x)
+{
+    for (int i = 0; i < d->used_count; ++i) {
+        int id = d->id[d->used[i]];
+        d->z[i] = is_bound(d, id) ? 0.0 : -c[id];
+    }
+    solve_factor(d, d->z);
+    memset(x, 0, (size_t)d->nv * sizeof *x);
+    for (int i = 0; i < d->used_count; ++i) {
+        const double *Y = d->Y + (size_t)d->used[i] * (size_t)d->nv;
+        for (int j = 0; j < d->nv; ++j) {
+            x[j] += d->z[i] * Y[j];
+        }
+    }
+}

@@ -1,0 +1,62 @@
+// Quadratic programs with few active rows, solved in the dual.
+//
+//   min 1/2 x.M x + g.x      J_i x + c_i >= 0,  = 0 for equalities,      lower <= x <= upper
+//
+// M is factored once. Each row that becomes active costs one back-substitution Y_i = M^-1 J_i^T; the rest is the k x k
+// problem
+//
+//   min 1/2 mu.S mu + b.mu,  mu >= 0 for inequalities        S = J M^-1 J^T,  b = c + J x0,  x0 = -M^-1 g,  x = x0 + Y^T mu
+//
+// by an active set (C. Lawson & R. Hanson, "Solving Least Squares Problems", 1974, chapter 23) with a Cholesky factor of its
+// part of S that is updated. A row that depends on those before it is left out: harmless where it agrees with them.
+#ifndef PZ_SOLVE_DUAL_H
+#define PZ_SOLVE_DUAL_H
+
+#include "base/arena.h"
+#include "math/scalar.h"
+
+typedef struct pz_dual {
+    // the problem: the caller's
+    int nv;
+    int row_count;
+    const double *J;             // row_count x nv
+    const double *c;             // row_count
+    const bool *is_equality;     // row_count
+    const double *lower, *upper; // nv: how far the step may go
+    const double *g;             // nv
+    const double *L;             // Cholesky factor of M; NULL: M is diag(D)
+    const double *D;             // nv
+    double soften;               // rows broken by more than `deep` get this share on their S_ii
+    double deep;
+    // the answer
+    double *x;          // nv
+    bool is_consistent; // nothing was left out that x breaks
+    // rows that have been active; ids: rows first, then lower and upper of each dof
+    int capacity, size;
+    int *id;
+    double *mu;     // by place; 0 when not in use
+    double *b, *Y;  // size, size x nv
+    double *S;      // capacity x capacity, lower triangle
+    int used_count; // places in use, in the order of the factor
+    int *used;
+    double *F;           // capacity x capacity: factor of S over them
+    double *z;           // capacity
+    double *x0;          // nv
+    unsigned char *mark; // by id: 1 in the set, 2 left out
+    int most_ids;
+} pz_dual;
+
+void pz_dual_lay_out(pz_dual *d, int nv, int most_rows, pz_arena *arena);
+
+// Solve, trying the `hint_count` rows of `hints` (ids) first; equalities come before them.
+void pz_dual_solve(pz_dual *d, const int *hints, int hint_count);
+
+// The step of least length in M's metric that changes the value of every row in use by -c[row]; bounds keep theirs. Into x.
+void pz_dual_correct(pz_dual *d, const double *c, double *x);
+
+static inline int pz_dual_lower_id(const pz_dual *d, int dof)
+{
+    return d->row_count + 2 * dof;
+}
+
+#endif

@@ -1,0 +1,474 @@
+// What constraints say about a point, and how that changes.
+#include "solve/constrained/rows.h"
+
+#define SPREAD   0.01 // added to the diagonal of N, as a share of 1/D, where two slides are nearly parallel: bounded there
+#define PARALLEL 0.09 // sin^2 of the angle below which they are
+#define UPRIGHT  0.1  // least cos of half the angle that a hinge's rows divide by
+
+// Is a sum of rows still to be made? Where each goes.
+typedef struct sink {
+    pz_constraints *c;
+    const poise_kinematics *kin;
+    pz_rows *rows;   // NULL: only asked whether all hold, or for the least room
+    double farthest; // room beyond which rows of pairs do not matter
+    bool holds;
+    double closure;
+    double room; // least so far; errors count with a minus
+    int item;
+} sink;
+
+static void take(sink *s, const pz_row *row)
+{
+    double lacks = row->is_equality ? fabs(row->room) : max2(0.0, -row->room);
+    double room = row->is_equality ? -fabs(row->room) : row->room;
+    if (room < s->room) {
+        s->room = room;
+        s->item = row->item;
+    }
+    s->holds = s->holds && pz_row_holds(row, s->closure);
+    if (s->rows && s->rows->count < s->c->row_capacity) {
+        s->rows->row[s->rows->count++] = *row;
+        s->rows->worst = max2(s->rows->worst, lacks);
+        s->rows->broken += row->is_equality ? lacks : max2(0.0, -pz_row_value(row));
+    }
+}
+
+// ---- Kinds ---------------------------------------------------------------------------------------------------------------
+
+static void take_pairs(sink *s, int index, const pz_placed *placed)
+{
+    const poise_constraint *given = &s->c->constraint[index];
+    for (int i = 0; i < given->pair_count; ++i) {
+        const pz_placed *a = &placed[given->pairs[i].a], *b = &placed[given->pairs[i].b];
+        double bound = pz_distance_bound(a, b) - given->margin;
+        if (bound > s->farthest || (!s->rows && bound > s->room)) {
+            continue;
+        }
+        pz_contact contacts[PZ_MOST_CONTACTS];
+        int count = pz_contacts(a, b, contacts);
+        for (int k = 0; k < count; ++k) {
+            pz_row row = {.form = PZ_ROW_POINTS,
+                          .constraint = index,
+                          .item = i,
+                          .part = k,
+                          .room = contacts[k].distance - given->margin,
+                          .sign = 1.0,
+                          .body_a = a->body,
+                          .body_b = b->body,
+                          .contact = contacts[k]};
+            if (row.room <= s->farthest) {
+                take(s, &row);
+            }
+        }
+    }
+}
+
+// Frames of the two ends, `local` on body and `target` on body2.
+typedef struct ends {
+    vec3 x, y;
+    mat3 d, c;
+} ends;
+
+static mat3 turned_by(mat3 R, quat local)
+{
+    mat3 L = quat_matrix(local);
+    return m3_mul(&R, &L);
+}
+
+static ends ends_of(const poise_kinematics *kin, const poise_constraint *given)
+{
+    return (ends){.x = pz_kin_point(kin, given->body, given->local.position),
+                  .y = pz_kin_point(kin, given->body2, given->target.position),
+                  .d = turned_by(pz_kin_rotation(kin, given->body), given->local.rotation),
+                  .c = turned_by(pz_kin_rotation(kin, given->body2), given->target.rotation)};
+}
+
+static pz_row row_of(const poise_constraint *given, int index, pz_row_form form, int item)
+{
+    return (pz_row){
+        .form = form, .constraint = index, .item = item, .sign = 1.0, .body_a = given->body, .body_b = given->body2};
+}
+
+// x = y, along the axes of the world.
+static void take_point(sink *s, int index, const ends *at)
+{
+    static const vec3 unit[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    vec3 off = v3_sub(at->x, at->y);
+    for (int k = 0; k < 3; ++k) {
+        pz_row row = row_of(&s->c->constraint[index], index, PZ_ROW_POINTS, k);
+        row.is_equality = true;
+        row.contact = (pz_contact){.a = at->x, .b = at->y, .normal = unit[k]};
+        row.room = v3_dot(unit[k], off);
+        take(s, &row);
+    }
+}
+
+// h = 2 vec(quaternion from the axes c to d): 2 sin of half the angle, 0 only where they agree.
+static void take_rotation(sink *s, int index, const ends *at)
+{
+    mat3 back = m3_transpose(&at->c), turn = m3_mul(&back, &at->d);
+    quat off = quat_from_matrix(&turn);
+    mat3 A = pz_rotation_gradients(off, &at->c);
+    const vec3 torque[3] = {A.x, A.y, A.z};
+    const double h[3] = {2.0 * off.x, 2.0 * off.y, 2.0 * off.z};
+    for (int k = 0; k < 3; ++k) {
+        pz_row row = row_of(&s->c->constraint[index], index, PZ_ROW_TURN, 3 + k);
+        row.is_equality = true;
+        row.torque = torque[k];
+        row.room = h[k];
+        take(s, &row);
+    }
+}
+
+// The z axes agree: h = (c_x . d_z)/w and (c_y . d_z)/w, w = cos of half the angle between them, so that opposite axes are
+// not taken for agreeing ones. With m = c_z . d_z, w = sqrt((1 + m)/2) and dw = dm/(4 w).
+static void take_axis(sink *s, int index, const ends *at)
+{
+    const vec3 side[2] = {at->c.x, at->c.y};
+    double w = max2(sqrt(max2(0.0, 0.5 * (1.0 + v3_dot(at->c.z, at->d.z)))), UPRIGHT);
+    for (int k = 0; k < 2; ++k) {
+        pz_row row = row_of(&s->c->constraint[index], index, PZ_ROW_TURN, 3 + k);
+        double p = v3_dot(side[k], at->d.z);
+        row.is_equality = true;
+        row.room = p / w;
+        row.torque = v3_combine(1.0 / w, v3_cross(at->d.z, side[k]), -p / (4.0 * w * w * w), v3_cross(at->d.z, at->c.z));
+        row.u = v3_scale(side[k], 1.0 / w);
+        row.v = at->c.z;
+        take(s, &row);
+    }
+}
+
+// lower <= value <= upper, an equality where they are the same.
+static void take_between(sink *s, int index, pz_row row, double value)
+{
+    const poise_constraint *given = &s->c->constraint[index];
+    if (given->lower == given->upper) {
+        row.is_equality = true;
+        row.room = value - given->lower;
+        take(s, &row);
+        return;
+    }
+    if (is_finite(given->lower)) {
+        row.room = value - given->lower;
+        take(s, &row);
+    }
+    if (is_finite(given->upper)) {
+        row.sign = -1.0;
+        row.part = 1;
+        row.room = given->upper - value;
+        take(s, &row);
+    }
+}
+
+static void take_distance(sink *s, int index, const ends *at)
+{
+    pz_row row = row_of(&s->c->constraint[index], index, PZ_ROW_POINTS, 0);
+    vec3 apart = v3_sub(at->x, at->y);
+    double D = v3_norm(apart);
+    bool is_smooth = D > PZ_CORES_MEET;
+    row.contact = (pz_contact){.a = at->x, .b = at->y, .gap = D, .is_smooth = is_smooth};
+    row.contact.normal = is_smooth ? v3_scale(apart, 1.0 / D) : v3(0, 0, 1);
+    take_between(s, index, row, D);
+}
+
+static void take_plane(sink *s, int index, const ends *at)
+{
+    pz_row row = row_of(&s->c->constraint[index], index, PZ_ROW_POINTS, 0);
+    vec3 n = at->c.z;
+    double height = v3_dot(n, v3_sub(at->x, at->y));
+    row.contact = (pz_contact){
+        .a = at->x, .b = v3_mad(at->x, -height, n), .normal = n, .gap = height, .face = PZ_SIDE_B, .is_smooth = true};
+    take_between(s, index, row, height);
+}
+
+static void take_balance(sink *s, int index)
+{
+    const poise_constraint *given = &s->c->constraint[index];
+    vec3 center = v3_add(s->kin->origin, pz_kin_mass_center(s->kin)), up = v3_normalize(given->axis);
+    for (int k = 0; k < given->corner_count; ++k) {
+        vec3 from = given->polygon[k], to = given->polygon[(k + 1) % given->corner_count];
+        vec3 inwards = v3_normalize(v3_cross(up, v3_sub(to, from)));
+        pz_row row = row_of(given, index, PZ_ROW_MASS, k);
+        row.contact.normal = inwards;
+        row.room = v3_dot(inwards, v3_sub(center, from)) - given->margin;
+        take(s, &row);
+    }
+}
+
+static void take_constraint(sink *s, int index, const pz_placed *placed)
+{
+    const poise_constraint *given = &s->c->constraint[index];
+    ends at;
+    if (given->kind == POISE_CONSTRAINT_CLEARANCE) {
+        take_pairs(s, index, placed);
+        return;
+    }
+    if (given->kind == POISE_CONSTRAINT_BALANCE) {
+        take_balance(s, index);
+        return;
+    }
+    at = ends_of(s->kin, given);
+    if (given->kind == POISE_CONSTRAINT_DISTANCE) {
+        take_distance(s, index, &at);
+    } else if (given->kind == POISE_CONSTRAINT_PLANE) {
+        take_plane(s, index, &at);
+    } else {
+        take_point(s, index, &at);
+        if (given->kind == POISE_CONSTRAINT_WELD) {
+            take_rotation(s, index, &at);
+        } else if (given->kind == POISE_CONSTRAINT_HINGE) {
+            take_axis(s, index, &at);
+        }
+    }
+}
+
+// ---- All of them ---------------------------------------------------------------------------------------------------------
+
+static void place_shapes(const pz_constraints *c, const poise_kinematics *kin, int index, pz_placed *placed)
+{
+    const poise_constraint *given = &c->constraint[index];
+    for (int i = 0; i < given->shape_count; ++i) {
+        placed[i] = pz_place(kin, &given->shapes[i]);
+    }
+}
+
+static void take_all(sink *s)
+{
+    pz_placed *placed = s->c->placed;
+    for (int i = 0; i < s->c->count; ++i) {
+        place_shapes(s->c, s->kin, i, placed);
+        take_constraint(s, i, placed);
+        placed += s->c->constraint[i].shape_count;
+    }
+}
+
+void pz_rows_evaluate(pz_constraints *c, const poise_kinematics *kin, pz_rows *rows)
+{
+    rows->count = 0;
+    rows->broken = rows->worst = 0.0;
+    sink s = {.c = c, .kin = kin, .rows = rows, .farthest = PZ_ROW_NEAR, .room = INFINITY};
+    take_all(&s);
+}
+
+bool pz_constraints_hold(pz_constraints *c, const poise_kinematics *kin, double closure_tolerance)
+{
+    sink s = {
+        .c = c, .kin = kin, .farthest = PZ_ROW_SPARE, .holds = true, .closure = closure_tolerance, .room = PZ_ROW_SPARE};
+    pz_placed *placed = c->placed;
+    for (int i = 0; i < c->count && s.holds; ++i) {
+        place_shapes(c, kin, i, placed);
+        take_constraint(&s, i, placed);
+        placed += c->constraint[i].shape_count;
+    }
+    return s.holds;
+}
+
+double pz_constraint_room(pz_constraints *c, const poise_kinematics *kin, int constraint, int *item)
+{
+    sink s = {.c = c, .kin = kin, .farthest = INFINITY, .room = INFINITY};
+    place_shapes(c, kin, constraint, c->placed);
+    take_constraint(&s, constraint, c->placed);
+    if (item) {
+        *item = s.item;
+    }
+    return s.room;
+}
+
+// ---- First derivatives ---------------------------------------------------------------------------------------------------
+
+void pz_row_derivative(const pz_constraints *c, const poise_kinematics *kin, const pz_row *row, double *J)
+{
+    int nv = kin->model->nv;
+    pz_clear_rows(kin, 1, J);
+    if (row->form == PZ_ROW_MASS) {
+        vec3 n = row->contact.normal;
+        pz_kin_mass_center_columns(kin, c->columns);
+        for (int i = 0; i < nv; ++i) {
+            J[i] = n.x * c->columns[i] + n.y * c->columns[nv + i] + n.z * c->columns[2 * nv + i];
+        }
+        return;
+    }
+    if (row->form == PZ_ROW_TURN) {
+        vec3 zero = v3(0, 0, 0);
+        pz_add_to_row(kin, row->body_a, (wrench){row->torque, zero}, J);
+        pz_add_to_row(kin, row->body_b, (wrench){v3_neg(row->torque), zero}, J);
+        return;
+    }
+    vec3 n = v3_scale(row->contact.normal, row->sign);
+    pz_add_to_row(kin, row->body_a, (wrench){v3_cross(row->contact.a, n), n}, J);
+    pz_add_to_row(kin, row->body_b, (wrench){v3_neg(v3_cross(row->contact.b, n)), v3_neg(n)}, J);
+}
+
+// ---- Second derivatives --------------------------------------------------------------------------------------------------
+
+void pz_row_bend_tree(const pz_row *row, double weight, poise_objective *o)
+{
+    if (row->form == PZ_ROW_MASS) {
+        const poise_model *model = o->kin.model;
+        for (int k = 0; k < model->joint_count; ++k) {
+            const pz_joint *joint = &model->joints[k];
+            if (joint->mass > 0) {
+                vec3 x = v3_add(o->kin.p[k], m3_apply(&o->kin.R[k], joint->mass_center));
+                vec3 f = v3_scale(row->contact.normal, weight * joint->mass / model->total_mass);
+                pz_objective_bend(o, k, (wrench){v3_cross(x, f), f}, pz_turn_curvature(x, f));
+            }
+        }
+        return;
+    }
+    sym3 none = {0};
+    if (row->form == PZ_ROW_TURN) {
+        vec3 n = v3_scale(row->torque, weight), zero = v3(0, 0, 0);
+        pz_objective_bend(o, row->body_a, (wrench){n, zero}, none);
+        pz_objective_bend(o, row->body_b, (wrench){v3_neg(n), zero}, none);
+        return;
+    }
+    vec3 a = row->contact.a, b = row->contact.b, f = v3_scale(row->contact.normal, weight * row->sign), back = v3_neg(f);
+    pz_objective_bend(o, row->body_a, (wrench){v3_cross(a, f), f}, pz_turn_curvature(a, f));
+    pz_objective_bend(o, row->body_b, (wrench){v3_cross(b, back), back}, pz_turn_curvature(b, back));
+}
+
+// H += w (x y^T + y x^T)/2
+static void add_product(int n, double w, const double *x, const double *y, double *H)
+{
+    for (int i = 0; i < n; ++i) {
+        double a = 0.5 * w * x[i], b = 0.5 * w * y[i];
+        if (a == 0 && b == 0) {
+            continue;
+        }
+        double *row = H + (size_t)i * (size_t)n;
+        for (int j = 0; j < n; ++j) {
+            row[j] += a * y[j] + b * x[j];
+        }
+    }
+}
+
+// Scratch: R = da - db, and the turns w_a and w_b, three rows each, and six rows to combine them in.
+typedef struct motions {
+    int n;
+    double *R[3], *w[2][3], *more[6];
+} motions;
+
+static motions motions_of(const pz_constraints *c, const poise_kinematics *kin, const pz_row *row)
+{
+    static const vec3 unit[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    int n = kin->model->nv;
+    motions m = {.n = n};
+    pz_clear_rows(kin, 15, c->columns);
+    for (int k = 0; k < 3; ++k) {
+        vec3 e = unit[k], zero = v3(0, 0, 0);
+        m.R[k] = c->columns + k * n;
+        m.w[0][k] = c->columns + (3 + k) * n;
+        m.w[1][k] = c->columns + (6 + k) * n;
+        if (row->form == PZ_ROW_POINTS) {
+            pz_add_to_row(kin, row->body_a, (wrench){v3_cross(row->contact.a, e), e}, m.R[k]);
+            pz_add_to_row(kin, row->body_b, (wrench){v3_neg(v3_cross(row->contact.b, e)), v3_neg(e)}, m.R[k]);
+        }
+        pz_add_to_row(kin, row->body_a, (wrench){e, zero}, m.w[0][k]);
+        pz_add_to_row(kin, row->body_b, (wrench){e, zero}, m.w[1][k]);
+    }
+    for (int k = 0; k < 6; ++k) {
+        m.more[k] = c->columns + (9 + k) * n;
+    }
+    return m;
+}
+
+// to += s v . rows
+static void add_along(const motions *m, double s, vec3 v, double *const rows[3], double *to)
+{
+    for (int i = 0; i < m->n; ++i) {
+        to[i] += s * (v.x * rows[0][i] + v.y * rows[1][i] + v.z * rows[2][i]);
+    }
+}
+
+static vec3 across(vec3 n)
+{
+    return v3_normalize(v3_cross(n, fabs(n.x) < 0.7 ? v3(1, 0, 0) : v3(0, 1, 0)));
+}
+
+// -2 sum (w . R)(n . dw) - D sum (n . dw)^2, n . dw = w_face . (w x n)
+static void bend_face(const motions *m, const pz_contact *at, double weight, double *H)
+{
+    double *const *turn = m->w[at->face == PZ_SIDE_A ? 0 : 1];
+    vec3 first = across(at->normal), second = v3_cross(at->normal, first);
+    const vec3 axes[2] = {first, second};
+    for (int k = 0; k < 2; ++k) {
+        double *along = m->more[2 * k], *tilt = m->more[2 * k + 1];
+        add_along(m, 1.0, axes[k], m->R, along);
+        add_along(m, 1.0, v3_cross(axes[k], at->normal), turn, tilt);
+        add_product(m->n, -2.0 * weight, along, tilt, H);
+        add_product(m->n, -weight * at->gap, tilt, tilt, H);
+    }
+}
+
+// R^T K R - Y^T N^-1 Y, by a Cholesky factor of N
+static void bend_points(const motions *m, const pz_contact *at, double weight, double *H)
+{
+    vec3 n = at->normal, first = across(n), second = v3_cross(n, first);
+    double inverse = 1.0 / at->gap;
+    add_along(m, 1.0, first, m->R, m->more[0]);
+    add_along(m, 1.0, second, m->R, m->more[1]);
+    add_product(m->n, weight * inverse, m->more[0], m->more[0], H);
+    add_product(m->n, weight * inverse, m->more[1], m->more[1], H);
+    vec3 turned = at->slide_count > 1 ? v3_cross(at->slides[0].along, at->slides[1].along) : v3(1, 0, 0);
+    double spread = v3_dot(turned, turned) < PARALLEL ? SPREAD : 0.0;
+    vec3 flat[PZ_MOST_SLIDES]; // across n
+    double L[PZ_MOST_SLIDES][PZ_MOST_SLIDES];
+    for (int p = 0; p < at->slide_count; ++p) {
+        double *Y = m->more[2 + p];
+        bool on_a = at->slides[p].side == PZ_SIDE_A;
+        vec3 z = on_a ? at->slides[p].along : v3_neg(at->slides[p].along);
+        flat[p] = v3_mad(z, -v3_dot(z, n), n);
+        add_along(m, inverse, flat[p], m->R, Y);
+        add_along(m, 1.0, v3_cross(z, n), m->w[on_a ? 0 : 1], Y); // n . (w x z)
+        for (int q = 0; q <= p; ++q) {
+            double entry = inverse * (v3_dot(flat[p], flat[q]) + (p == q ? spread : 0.0));
+            for (int k = 0; k < q; ++k) {
+                entry -= L[p][k] * L[q][k];
+            }
+            L[p][q] = p == q ? sqrt(entry) : entry / L[q][q];
+        }
+        for (int q = 0; q < p; ++q) { // forward substitution, row by row
+            for (int i = 0; i < m->n; ++i) {
+                Y[i] -= L[p][q] * m->more[2 + q][i];
+            }
+        }
+        for (int i = 0; i < m->n; ++i) {
+            Y[i] /= L[p][p];
+        }
+        add_product(m->n, -weight, Y, Y, H);
+    }
+}
+
+// A . (w_a x w_b) + (u . w)(v . w)
+static void bend_turn(const motions *m, const pz_row *row, double weight, double *H)
+{
+    vec3 A = row->torque, first = across(A), second = v3_cross(v3_normalize(A), first);
+    double *a1 = m->more[0], *a2 = m->more[1], *b1 = m->more[2], *b2 = m->more[3], *u = m->more[4], *v = m->more[5];
+    add_along(m, 1.0, first, m->w[0], a1);
+    add_along(m, 1.0, second, m->w[0], a2);
+    add_along(m, 1.0, first, m->w[1], b1);
+    add_along(m, 1.0, second, m->w[1], b2);
+    double size = v3_norm(A); // first x second is along A
+    add_product(m->n, weight * size, a1, b2, H);
+    add_product(m->n, -weight * size, a2, b1, H);
+    add_along(m, 1.0, row->u, m->w[0], u);
+    add_along(m, -1.0, row->u, m->w[1], u);
+    add_along(m, 1.0, row->v, m->w[0], v);
+    add_along(m, -1.0, row->v, m->w[1], v);
+    add_product(m->n, weight, u, v, H);
+}
+
+void pz_row_bend(const pz_constraints *c, const poise_kinematics *kin, const pz_row *row, double weight, double *H)
+{
+    if (row->form == PZ_ROW_MASS || (row->form == PZ_ROW_POINTS && !row->contact.is_smooth)) {
+        return;
+    }
+    motions m = motions_of(c, kin, row);
+    if (row->form == PZ_ROW_TURN) {
+        bend_turn(&m, row, weight, H);
+    } else if (row->contact.face != PZ_SIDE_NONE) {
+        bend_face(&m, &row->contact, weight * row->sign, H);
+    } else {
+        bend_points(&m, &row->contact, weight * row->sign, H);
+    }
+}

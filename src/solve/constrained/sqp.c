@@ -1,0 +1,517 @@
+// One run of sequential quadratic programming (within.h).
+#include "math/dense.h"
+#include "solve/constrained/within.h"
+#include "solve/step_kernel.h"
+#include "solve/tree/damped_step.h"
+
+#include <string.h>
+
+#define SIGMA_LOOPS   10.0 // sigma, in units of mean(D)/|J|^2: equalities
+#define SIGMA_OTHERS  1.0  // inequalities and limits
+#define LAMBDA_LEAST  1e-9
+#define LAMBDA_REFUSE 1e-3 // a rejected step raises lambda to at least this
+#define NU_FALL       0.3  // the merit's weight of what is broken falls no faster
+#define NU_MOST       10.0 // nor rises beyond this, in units of mean(D), where rows contradict each other
+#define DEEP          0.02 // rows broken by more give way a little,
+#define SOFTEN        0.02 // by this share: linearisations that contradict each other stay bounded
+#define TRIED         12   // iterations before a run may be dropped,
+#define WATCHED       6    // over which the merit must fall
+#define SLOWEST       0.9  // to less than this share of what it was
+
+// ---- Memory --------------------------------------------------------------------------------------------------------------
+
+static double *numbers(pz_arena *arena, size_t count)
+{
+    return (double *)pz_arena_take(arena, count, sizeof(double));
+}
+
+pz_within *pz_within_lay_out(const poise_solver *solver, pz_arena *arena)
+{
+    const poise_constraint_options *options = &solver->options.constraints;
+    size_t n = (size_t)solver->model->nv, nq = (size_t)solver->model->nq, rows = (size_t)options->rows;
+    if (rows == 0) {
+        return NULL;
+    }
+    pz_within w = {0}, *made = (pz_within *)pz_arena_take(arena, 1, sizeof *made);
+    pz_constraints_lay_out(&w.constraints, solver->model, options, arena);
+    pz_dual_lay_out(&w.dual, (int)n, options->rows, arena);
+    w.at.row = (pz_row *)pz_arena_take(arena, rows, sizeof *w.at.row);
+    w.trial.row = (pz_row *)pz_arena_take(arena, rows, sizeof *w.trial.row);
+    w.is_equality = (bool *)pz_arena_take(arena, rows, sizeof *w.is_equality);
+    w.hints = (pz_hint *)pz_arena_take(arena, (size_t)w.dual.capacity, sizeof *w.hints);
+    w.hint_ids = (int *)pz_arena_take(arena, (size_t)w.dual.capacity, sizeof *w.hint_ids);
+    w.J = numbers(arena, rows * n), w.c = numbers(arena, rows), w.c_trial = numbers(arena, rows);
+    w.exact = numbers(arena, n * n), w.gauss_newton = numbers(arena, n * n), w.M = numbers(arena, n * n);
+    w.D = numbers(arena, n), w.g = numbers(arena, n), w.correction = numbers(arena, n);
+    w.lower = numbers(arena, n), w.upper = numbers(arena, n);
+    w.q_trial = numbers(arena, nq), w.q_held = numbers(arena, nq);
+    w.q_least = numbers(arena, nq), w.q_base = numbers(arena, nq), w.q_start = numbers(arena, nq);
+    w.marks = (unsigned char *)pz_arena_take(arena, (size_t)solver->model->joint_count, sizeof *w.marks);
+    if (made) {
+        *made = w;
+    }
+    return made;
+}
+
+// ---- The point -----------------------------------------------------------------------------------------------------------
+
+bool pz_within_holds(const poise_solver *solver, const pz_rows *rows)
+{
+    for (int i = 0; i < rows->count; ++i) {
+        if (!pz_row_holds(&rows->row[i], solver->options.constraints.closure_tolerance)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool pz_within_reaches(const poise_solver *solver)
+{
+    if (solver->at->cost <= solver->options.cost_tolerance) {
+        return true;
+    }
+    for (int i = 0; i < solver->goal_count; ++i) {
+        if (!pz_goal_is_met(solver, &solver->goals[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void pz_within_note(const poise_solver *solver, pz_within *w)
+{
+    size_t size = (size_t)solver->model->nq * sizeof(double);
+    const double *q = solver->at->kin.q;
+    if (w->at.worst < w->least_worst) {
+        w->least_worst = w->at.worst;
+        memcpy(w->q_least, q, size);
+    }
+    if (solver->at->cost < w->held_cost && pz_within_holds(solver, &w->at)) {
+        w->has_held = true;
+        w->held_cost = solver->at->cost;
+        w->held_reaches = pz_within_reaches(solver);
+        memcpy(w->q_held, q, size);
+    }
+}
+
+// The trial's rows become the current ones.
+static void accept(poise_solver *solver, pz_within *w)
+{
+    pz_rows was = w->at;
+    w->at = w->trial;
+    w->trial = was;
+    pz_accept(solver);
+    w->has_exact = w->has_gauss_newton = false;
+    pz_within_note(solver, w);
+}
+
+static double evaluate(poise_solver *solver, pz_within *w, const double *step)
+{
+    pz_step_within(solver, solver->at->kin.q, step, w->q_trial);
+    double cost = pz_try(solver, w->q_trial, POISE_LEVEL_HESSIAN);
+    pz_rows_evaluate(&w->constraints, &solver->trial->kin, &w->trial);
+    return cost;
+}
+
+// Rows with their derivatives, metric and bounds of the step; what is locked does not move.
+static void prepare(poise_solver *solver, pz_within *w)
+{
+    int nv = solver->model->nv;
+    const double *q = solver->at->kin.q;
+    pz_make_metric(solver, w->D);
+    for (int i = 0; i < w->at.count; ++i) {
+        pz_row_derivative(&w->constraints, &solver->at->kin, &w->at.row[i], w->J + (size_t)i * (size_t)nv);
+        w->c[i] = pz_row_value(&w->at.row[i]);
+        w->is_equality[i] = w->at.row[i].is_equality;
+    }
+    for (int i = 0; i < nv; ++i) {
+        const pz_box *box = &solver->box[i];
+        double limit = solver->options.step_limit, at = box->q < 0 ? 0.0 : q[box->q];
+        w->g[i] = box->locked ? 0.0 : solver->at->gradient[i];
+        w->lower[i] = max2(box->q < 0 ? -INFINITY : box->lower - at, -limit);
+        w->upper[i] = min2(box->q < 0 ? INFINITY : box->upper - at, limit);
+        for (int r = 0; box->locked && r < w->at.count; ++r) {
+            w->J[(size_t)r * (size_t)nv + (size_t)i] = 0.0;
+        }
+    }
+}
+
+static int find_row(const pz_rows *rows, int constraint, int item, int part)
+{
+    for (int i = 0; i < rows->count; ++i) {
+        const pz_row *row = &rows->row[i];
+        if (row->constraint == constraint && row->item == item && row->part == part) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+// The hints as ids of the current rows; those that are not near any more drop out.
+static void match_hints(pz_within *w)
+{
+    int count = 0;
+    for (int i = 0; i < w->hint_count; ++i) {
+        pz_hint hint = w->hints[i];
+        int id = hint.constraint < 0 ? w->at.count + 2 * hint.item + hint.part
+                                     : find_row(&w->at, hint.constraint, hint.item, hint.part);
+        if (id >= 0) {
+            w->hint_ids[count] = id;
+            w->hints[count++] = hint;
+        }
+    }
+    w->hint_count = count;
+}
+
+static void keep_hints(pz_within *w)
+{
+    const pz_dual *d = &w->dual;
+    w->hint_count = 0;
+    for (int i = 0; i < d->used_count; ++i) {
+        int id = d->id[d->used[i]];
+        double mu = d->mu[d->used[i]];
+        if (id >= d->row_count) {
+            int bound = id - d->row_count;
+            w->hints[w->hint_count++] = (pz_hint){-1, bound / 2, bound % 2, mu};
+        } else {
+            const pz_row *row = &w->at.row[id];
+            w->hints[w->hint_count++] = (pz_hint){row->constraint, row->item, row->part, mu};
+        }
+    }
+}
+
+// ---- The matrix ----------------------------------------------------------------------------------------------------------
+
+static double mean_of(const double *x, int n)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; ++i) {
+        sum += x[i];
+    }
+    return sum / (double)(n > 0 ? n : 1);
+}
+
+// H_f - sum mu d2c at the current point, once.
+static void make_exact(poise_solver *solver, pz_within *w)
+{
+    for (int i = 0; i < w->hint_count; ++i) {
+        if (w->hint_ids[i] < w->at.count) {
+            pz_row_bend_tree(&w->at.row[w->hint_ids[i]], -w->hints[i].mu, solver->at);
+        }
+    }
+    pz_objective_hessian(solver->at, POISE_HESSIAN_EXACT, w->exact);
+    for (int i = 0; i < w->hint_count; ++i) {
+        if (w->hint_ids[i] < w->at.count) {
+            pz_row_bend(&w->constraints, &solver->at->kin, &w->at.row[w->hint_ids[i]], -w->hints[i].mu, w->exact);
+        }
+    }
+    w->has_exact = true;
+}
+
+// M and g with sigma J^T J and sigma c J of one row.
+static void stiffen(pz_within *w, int nv, int id, double mean)
+{
+    if (id >= w->at.count) {
+        int dof = (id - w->at.count) / 2;
+        double room = (id - w->at.count) % 2 == 0 ? -w->lower[dof] : -w->upper[dof];
+        w->M[(size_t)dof * (size_t)(nv + 1)] += SIGMA_OTHERS * mean;
+        w->correction[dof] += SIGMA_OTHERS * mean * room;
+        return;
+    }
+    const double *J = w->J + (size_t)id * (size_t)nv;
+    double square = 0.0;
+    for (int i = 0; i < nv; ++i) {
+        square += J[i] * J[i];
+    }
+    double sigma = square > 0 ? (w->is_equality[id] ? SIGMA_LOOPS : SIGMA_OTHERS) * mean / square : 0.0;
+    for (int i = 0; i < nv; ++i) {
+        double scaled = sigma * J[i];
+        w->correction[i] += scaled * w->c[id];
+        for (int j = 0; scaled != 0 && j < nv; ++j) {
+            w->M[(size_t)i * (size_t)nv + (size_t)j] += scaled * J[j];
+        }
+    }
+}
+
+static void damp(const poise_solver *solver, pz_within *w)
+{
+    int nv = solver->model->nv;
+    for (int i = 0; i < nv; ++i) {
+        double *row = w->M + (size_t)i * (size_t)nv;
+        row[i] += w->damping.lambda * w->D[i];
+        for (int j = 0; solver->box[i].locked && j < nv; ++j) {
+            row[j] = w->M[(size_t)j * (size_t)nv + (size_t)i] = i == j ? 1.0 : 0.0;
+        }
+    }
+}
+
+// w->correction is the gradient to use with M. False: not positive definite.
+static bool factor(poise_solver *solver, pz_within *w, bool exact)
+{
+    int nv = solver->model->nv;
+    size_t size = (size_t)nv * (size_t)nv * sizeof(double);
+    memcpy(w->correction, w->g, (size_t)nv * sizeof(double));
+    if (!exact) {
+        if (!w->has_gauss_newton) {
+            pz_objective_hessian(solver->at, POISE_HESSIAN_GAUSS_NEWTON, w->gauss_newton);
+            w->has_gauss_newton = true;
+        }
+        memcpy(w->M, w->gauss_newton, size);
+        damp(solver, w);
+        return pz_cholesky(nv, w->M);
+    }
+    if (!w->has_exact) {
+        make_exact(solver, w);
+    }
+    memcpy(w->M, w->exact, size);
+    double mean = mean_of(w->D, nv);
+    for (int i = 0; i < w->at.count; ++i) {
+        if (w->is_equality[i]) {
+            stiffen(w, nv, i, mean);
+        }
+    }
+    for (int i = 0; i < w->hint_count; ++i) {
+        int id = w->hint_ids[i];
+        if (w->hints[i].mu > 0 && (id >= w->at.count || !w->is_equality[id])) {
+            stiffen(w, nv, id, mean);
+        }
+    }
+    damp(solver, w);
+    return pz_cholesky(nv, w->M);
+}
+
+// ---- The step ------------------------------------------------------------------------------------------------------------
+
+static void pose_program(const poise_solver *solver, pz_within *w, const double *g, const double *L)
+{
+    pz_dual *d = &w->dual;
+    d->row_count = w->at.count;
+    d->J = w->J, d->c = w->c, d->is_equality = w->is_equality;
+    d->lower = w->lower, d->upper = w->upper;
+    d->g = g, d->L = L, d->D = w->D;
+    d->soften = SOFTEN, d->deep = DEEP;
+    (void)solver;
+}
+
+static double dot(int n, const double *a, const double *b)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; ++i) {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
+// What is broken after the step by the linear model.
+static double predicted_broken(const pz_within *w, const double *x, int nv)
+{
+    double broken = 0.0;
+    for (int i = 0; i < w->at.count; ++i) {
+        double value = w->c[i] + dot(nv, w->J + (size_t)i * (size_t)nv, x);
+        broken += w->is_equality[i] ? fabs(value) : max2(0.0, -value);
+    }
+    return broken;
+}
+
+// x . H x by the matrix that was used.
+static double curvature(const pz_within *w, const double *x, int nv, bool exact)
+{
+    const double *H = exact ? w->exact : w->gauss_newton;
+    double sum = 0.0;
+    for (int i = 0; i < nv; ++i) {
+        sum += x[i] * dot(nv, H + (size_t)i * (size_t)nv, x);
+    }
+    return sum;
+}
+
+static double largest_multiplier(const pz_dual *d)
+{
+    double most = 0.0;
+    for (int i = 0; i < d->used_count; ++i) {
+        most = d->id[d->used[i]] < d->row_count ? max2(most, fabs(d->mu[d->used[i]])) : most;
+    }
+    return most;
+}
+
+static void weigh(pz_within *w, int nv)
+{
+    double most = 1.5 * largest_multiplier(&w->dual);
+    w->nu = w->dual.is_consistent ? max2(most, NU_FALL * w->nu) : max2(w->nu, min2(most, NU_MOST * mean_of(w->D, nv)));
+}
+
+// Does no direction lead down? The gradient of the Lagrangian against what each dof can do (stepping.c).
+static bool is_stationary(const poise_solver *solver, pz_within *w)
+{
+    int nv = solver->model->nv;
+    const pz_dual *d = &w->dual;
+    double *r = w->correction;
+    memcpy(r, w->g, (size_t)nv * sizeof *r);
+    for (int i = 0; i < d->used_count; ++i) {
+        int id = d->id[d->used[i]];
+        double mu = d->mu[d->used[i]];
+        if (id >= d->row_count) {
+            r[(id - d->row_count) / 2] -= (id - d->row_count) % 2 == 0 ? mu : -mu;
+        } else {
+            for (int j = 0; j < nv; ++j) {
+                r[j] -= mu * w->J[(size_t)id * (size_t)nv + (size_t)j];
+            }
+        }
+    }
+    double scale = solver->options.gradient_tolerance * sqrt(2.0 * solver->at->cost);
+    for (int i = 0; i < nv; ++i) {
+        if (r[i] * r[i] > scale * scale * w->D[i]) { // D: a dof that no goal sees has rounding, too
+            return false;
+        }
+    }
+    return true;
+}
+
+// One second-order correction: the same rows, from where the trial has them.
+static double correct(poise_solver *solver, pz_within *w)
+{
+    int nv = solver->model->nv;
+    for (int i = 0; i < w->at.count; ++i) {
+        const pz_row *row = &w->at.row[i];
+        int there = find_row(&w->trial, row->constraint, row->item, row->part);
+        w->c_trial[i] = there < 0 ? 0.0 : pz_row_value(&w->trial.row[there]);
+    }
+    pz_dual_correct(&w->dual, w->c_trial, w->correction);
+    for (int i = 0; i < nv; ++i) {
+        solver->step[i] += w->correction[i];
+    }
+    return evaluate(solver, w, solver->step);
+}
+
+// A step from the current point, and whether it was kept.
+static void make_step(poise_solver *solver, pz_within *w, bool wants_exact, pz_trial *t)
+{
+    int nv = solver->model->nv;
+    match_hints(w);
+    bool exact = wants_exact && factor(solver, w, true);
+    bool is_whole = !solver->has_swings && !is_finite(solver->options.step_limit); // limits are part of the program
+    *t = (pz_trial){.before = solver->at->cost,
+                    .after = INFINITY,
+                    .predicted = INFINITY,
+                    .lambda = w->damping.lambda,
+                    .wants_exact = wants_exact,
+                    .exact = exact,
+                    .is_newton = is_whole};
+    if (!exact && !factor(solver, w, false)) {
+        return;
+    }
+    pose_program(solver, w, w->correction, w->M);
+    pz_dual_solve(&w->dual, w->hint_ids, w->hint_count);
+    weigh(w, nv);
+    memcpy(solver->step, w->dual.x, (size_t)nv * sizeof *solver->step);
+    double left = predicted_broken(w, solver->step, nv);
+    double cost = evaluate(solver, w, solver->step);
+    t->before = solver->at->cost + w->nu * w->at.broken;
+    t->predicted = w->nu * (w->at.broken - left) - dot(nv, w->g, solver->step) - 0.5 * curvature(w, solver->step, nv, exact);
+    t->after = cost + w->nu * w->trial.broken;
+    if (!pz_is_accepted(t) && w->trial.broken > left + PZ_ROW_SPARE) {
+        cost = correct(solver, w);
+        t->after = cost + w->nu * w->trial.broken;
+    }
+}
+
+// ---- A run ---------------------------------------------------------------------------------------------------------------
+
+static pz_damping damping_after(pz_damping was, const pz_trial *t)
+{
+    pz_damping next = pz_damping_after(was, t);
+    next.lambda = max2(next.lambda, pz_is_accepted(t) ? LAMBDA_LEAST : LAMBDA_REFUSE);
+    return next;
+}
+
+static bool is_over(poise_solver *solver, pz_within *w, poise_outcome *outcome)
+{
+    if (pz_within_holds(solver, &w->at) && pz_within_reaches(solver)) {
+        solver->report.reason = PZ_WHY_REACHED;
+        *outcome = POISE_OUTCOME_REACHED;
+        return true;
+    }
+    return false;
+}
+
+// Where the goals are met and only loops are a little open, closing them at once is the shorter way.
+static void close_loops(poise_solver *solver, pz_within *w)
+{
+    if (w->at.worst > 0 && w->at.worst < 1e-6 && pz_within_reaches(solver)) {
+        pz_within_mend(solver, w, 4);
+    }
+}
+
+poise_outcome pz_within_run(poise_solver *solver, pz_within *w, bool may_drop)
+{
+    pz_auto a = pz_auto_start();
+    poise_outcome outcome = POISE_OUTCOME_BUDGET;
+    double watched = INFINITY;
+    w->damping = pz_damping_begin(&solver->options);
+    w->hint_count = 0;
+    w->nu = 0.0;
+    solver->report.reason = PZ_WHY_BUDGET;
+    for (int i = 0;; ++i) {
+        if (a.is_fresh) {
+            close_loops(solver, w);
+            if (is_over(solver, w, &outcome)) {
+                return outcome;
+            }
+            prepare(solver, w);
+        }
+        if (solver->iterations_left == 0) {
+            return outcome;
+        }
+        make_step(solver, w, pz_wants_exact(&a), &a.trial);
+        if (a.is_fresh && w->at.broken <= PZ_ROW_AIM && is_stationary(solver, w)) {
+            solver->report.reason = PZ_WHY_CLOSEST;
+            return POISE_OUTCOME_CLOSEST;
+        }
+        bool accepted = pz_is_accepted(&a.trial);
+        keep_hints(w);
+        if (accepted) {
+            accept(solver, w);
+        }
+        pz_count_iteration(solver, w->damping.lambda, pz_largest(solver->step, solver->model->nv), accepted, a.trial.exact);
+        w->damping = damping_after(w->damping, &a.trial);
+        pz_auto_learn(&a, &a.trial);
+        if (!accepted && pz_is_stuck(&a.trial, w->damping)) {
+            bool is_closest = pz_is_flat(&a.trial) && w->at.broken <= PZ_ROW_AIM;
+            solver->report.reason = is_closest ? PZ_WHY_CLOSEST : PZ_WHY_STALLED;
+            return is_closest ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_STALLED;
+        }
+        if (may_drop && i >= TRIED && i % WATCHED == 0) {
+            double merit = solver->at->cost + w->nu * w->at.broken;
+            if (merit > SLOWEST * watched) {
+                solver->report.reason = PZ_WHY_STALLED;
+                return POISE_OUTCOME_STALLED;
+            }
+            watched = merit;
+        }
+    }
+}
+
+// ---- Mending -------------------------------------------------------------------------------------------------------------
+
+bool pz_within_mend(poise_solver *solver, pz_within *w, int steps)
+{
+    int nv = solver->model->nv;
+    for (int i = 0; i < steps && !pz_within_holds(solver, &w->at); ++i) {
+        prepare(solver, w);
+        memset(w->g, 0, (size_t)nv * sizeof *w->g);
+        pose_program(solver, w, w->g, NULL);
+        pz_dual_solve(&w->dual, NULL, 0);
+        memcpy(solver->step, w->dual.x, (size_t)nv * sizeof *solver->step);
+        bool is_better = false;
+        for (int half = 0; half < 4 && !is_better; ++half) {
+            is_better = evaluate(solver, w, solver->step) < INFINITY && w->trial.broken < w->at.broken;
+            for (int k = 0; k < nv && !is_better; ++k) {
+                solver->step[k] *= 0.5;
+            }
+        }
+        if (!is_better) {
+            return false;
+        }
+        accept(solver, w);
+    }
+    return pz_within_holds(solver, &w->at);
+}

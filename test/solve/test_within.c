@@ -1,0 +1,328 @@
+// Solving within constraints: what comes back holds, by a check that shares no code with the solver.
+#include "support/allocations.h"
+#include "support/constraint_check.h"
+#include "support/skeleton.h"
+#include "support/test_arms.h"
+
+static poise_solver *solver_for(const poise_model *model, const poise_constraint *constraints, int count,
+                                poise_solver_options options)
+{
+    poise_solver *solver = NULL;
+    poise_error error = {0};
+    poise_constraints_size(constraints, count, &options.constraints);
+    ck_assert_msg(poise_solver_create(model, &options, NULL, &solver, &error) == POISE_OK, "%s", error.text);
+    return own_solver(solver);
+}
+
+static void check_answer(const poise_model *model, const poise_constraint *constraints, int count, const double *q,
+                         const poise_report *report)
+{
+    broken b = check_constraints(model, constraints, count, q);
+    ck_assert_double_le(b.limit, 0);
+    ck_assert_int_eq(report->holds, report->outcome != POISE_OUTCOME_INFEASIBLE);
+    if (report->holds) {
+        ck_assert_double_le(b.clearance, 0);
+        ck_assert_double_le(b.loop, 2e-12);
+        ck_assert_double_le(b.side, 0);
+    }
+}
+
+// ---- Arms among boxes ----------------------------------------------------------------------------------------------------
+
+#define SHAPES 24
+#define PAIRS  256
+
+typedef struct world {
+    test_arm arm;
+    poise_shape shapes[SHAPES];
+    poise_pair pairs[PAIRS];
+    poise_constraint apart;
+} world;
+
+// A random arm with a capsule along each link and `boxes` around it, which leave its foot free.
+static world random_world(scene_random *random, int boxes, double margin)
+{
+    world w = {.arm = arm_random(random, 7, ARM_PLAIN)};
+    int count = 0, found;
+    for (int k = 0; k < poise_model_info(w.arm.model).joints; ++k) {
+        poise_joint_info joint = poise_model_joint_info(w.arm.model, k);
+        int body = joint.parent;
+        w.shapes[count++] = poise_shape_capsule(body, poise_vec3_make(0, 0, 0), joint.given->offset.position, 0.04);
+    }
+    for (int i = 0; i < boxes; ++i) {
+        poise_vec3 d = scene_random_direction(random);
+        double away = scene_random_range(random, 0.5, 1.2);
+        poise_pose pose = {poise_quat_from_axis_angle(random_vector(random, 1), 2), {away * d.x, away * d.y, away * d.z}};
+        w.shapes[count++] = poise_shape_box(POISE_WORLD, pose, poise_vec3_make(0.1, 0.05 + 0.02 * i, 0.15));
+    }
+    poise_pairs_options options = poise_pairs_options_default();
+    options.neighbours = 2;
+    options.samples = 300;
+    ck_assert_int_eq(poise_pairs_find(w.arm.model, w.shapes, count, &options, NULL, w.pairs, PAIRS, &found, NULL), POISE_OK);
+    ck_assert_int_le(found, PAIRS);
+    w.apart = poise_constraint_default(POISE_CONSTRAINT_CLEARANCE);
+    w.apart.shape_count = count, w.apart.pair_count = found, w.apart.margin = margin;
+    return w;
+}
+
+static void draw_free(const world *w, const poise_constraint *apart, scene_random *random, double *q)
+{
+    for (int i = 0; i < 100000; ++i) {
+        scene_random_configuration(random, w->arm.model, q);
+        if (check_constraints(w->arm.model, apart, 1, q).clearance < -1e-3) {
+            return;
+        }
+    }
+    ck_abort_msg("no room");
+}
+
+// Rows: worlds.
+TEST_ROWS(arms_among_boxes_reach_without_touching, 8)
+{
+    scene_random random = scene_random_make(31 + (uint64_t)test_row);
+    world w = random_world(&random, 3 + test_row % 4, 0.01 * (test_row % 3));
+    poise_constraint apart = w.apart;
+    apart.shapes = w.shapes, apart.pairs = w.pairs;
+    poise_solver_options options = poise_solver_options_default();
+    options.start = test_row % 2 == 0 ? POISE_START_COLD : POISE_START_WARM;
+    options.restarts = 100;
+    poise_solver *solver = solver_for(w.arm.model, &apart, 1, options);
+    int reached = 0, targets = 40;
+    for (int i = 0; i < targets; ++i) {
+        double there[ARM_LARGEST], q[ARM_LARGEST];
+        draw_free(&w, &apart, &random, there);
+        draw_free(&w, &apart, &random, q);
+        figure f = figure_of(w.arm.model);
+        memcpy(f.q, there, sizeof there);
+        update(&f);
+        poise_pose pose = poise_pose_multiply(poise_kinematics_body_pose(f.kin, w.arm.body), w.arm.tip);
+        poise_goal goal = poise_goal_pose(w.arm.body, w.arm.tip, pose);
+        poise_report report;
+        int before = allocations_so_far();
+        ck_assert_int_eq(poise_solve_within(solver, &goal, 1, &apart, 1, q, &report, NULL), POISE_OK);
+        ck_assert_int_eq(allocations_so_far(), before);
+        check_answer(w.arm.model, &apart, 1, q, &report);
+        reached += report.outcome == POISE_OUTCOME_REACHED;
+        ck_assert_double_eq_tol(poise_solver_constraint_room(solver, 0, NULL), report.clearance - apart.margin, 1e-12);
+    }
+    ck_assert_int_eq(reached, targets);
+}
+
+// Closest answers near a target that is in the way: never worse than a start that holds.
+TEST_ROWS(closest_answers_hold_and_improve, 8)
+{
+    scene_random random = scene_random_make(131 + (uint64_t)test_row);
+    world w = random_world(&random, 4, 0.01);
+    poise_constraint apart = w.apart;
+    apart.shapes = w.shapes, apart.pairs = w.pairs;
+    poise_solver *solver = solver_for(w.arm.model, &apart, 1, poise_solver_options_default());
+    int blocked = 0, ended = 0;
+    for (int i = 0; i < 20; ++i) {
+        double q[ARM_LARGEST];
+        draw_free(&w, &apart, &random, q);
+        const poise_shape *box = &w.shapes[w.apart.shape_count - 1 - i % 4]; // its middle
+        poise_goal goal = poise_goal_position(w.arm.body, w.arm.tip.position, box->pose.position);
+        poise_report report;
+        ck_assert_int_eq(poise_solve_within(solver, &goal, 1, &apart, 1, q, &report, NULL), POISE_OK);
+        check_answer(w.arm.model, &apart, 1, q, &report);
+        ck_assert(report.holds);
+        ck_assert_double_le(report.cost, report.start_cost);
+        blocked += report.blocking == 0 && report.active_constraints > 0;
+        ended += report.outcome == POISE_OUTCOME_CLOSEST;
+    }
+    ck_assert_int_ge(blocked, 3); // other targets are out of reach
+    ck_assert_int_ge(ended, 10);
+}
+
+TEST(what_cannot_hold_says_so)
+{
+    scene_random random = scene_random_make(9);
+    world w = random_world(&random, 0, 0);
+    poise_shape shapes[2] = {w.shapes[1], poise_shape_box(POISE_WORLD, poise_pose_identity(), poise_vec3_make(9, 9, 9))};
+    poise_pair pair = {0, 1};
+    poise_constraint given = poise_constraint_default(POISE_CONSTRAINT_CLEARANCE);
+    given.shapes = shapes, given.shape_count = 2, given.pairs = &pair, given.pair_count = 1;
+    poise_solver_options options = poise_solver_options_default();
+    options.restarts = 3;
+    poise_solver *solver = solver_for(w.arm.model, &given, 1, options);
+    double q[ARM_LARGEST] = {0};
+    poise_goal goal = poise_goal_position(w.arm.body, w.arm.tip.position, poise_vec3_make(0.3, 0.3, 0.3));
+    poise_report report;
+    ck_assert_int_eq(poise_solve_within(solver, &goal, 1, &given, 1, q, &report, NULL), POISE_OK);
+    ck_assert_int_eq(report.outcome, POISE_OUTCOME_INFEASIBLE);
+    ck_assert(!report.holds && report.blocking == 0 && report.blocking_item == 0 && report.clearance < 0);
+    ck_assert_double_lt(poise_solver_constraint_room(solver, 0, NULL), 0);
+    ck_assert_str_eq(poise_outcome_name(report.outcome), "infeasible");
+    check_answer(w.arm.model, &given, 1, q, &report);
+}
+
+TEST(what_is_not_sound_is_refused)
+{
+    scene_random random = scene_random_make(9);
+    world w = random_world(&random, 1, 0);
+    poise_constraint given = w.apart;
+    given.shapes = w.shapes, given.pairs = w.pairs;
+    poise_solver_options options = poise_solver_options_default();
+    poise_solver *small = solver_for(w.arm.model, NULL, 0, options), *solver = solver_for(w.arm.model, &given, 1, options);
+    double q[ARM_LARGEST] = {0};
+    poise_error error;
+    poise_report report;
+    ck_assert_int_eq(poise_solve_within(small, NULL, 0, &given, 1, q, &report, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(error.text, "poise_constraints_size"));
+    given.margin = -1;
+    ck_assert_int_eq(poise_solve_within(solver, NULL, 0, &given, 1, q, &report, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(error.text, "constraint 0 (clearance)"));
+    given.margin = 0, given.pair_count += 1;
+    w.pairs[given.pair_count - 1] = (poise_pair){0, 99};
+    ck_assert_int_eq(poise_solve_within(solver, NULL, 0, &given, 1, q, &report, &error), POISE_ERROR_ARGUMENT);
+    options.method = POISE_METHOD_LBFGS;
+    given.pair_count -= 1;
+    poise_solver *other = solver_for(w.arm.model, &given, 1, options);
+    ck_assert_int_eq(poise_solve_within(other, NULL, 0, &given, 1, q, &report, &error), POISE_ERROR_UNSUPPORTED);
+    poise_constraint loop = poise_constraint_default(POISE_CONSTRAINT_DISTANCE);
+    ck_assert_int_eq(poise_constraint_check(&loop, w.arm.model, &error), POISE_ERROR_ARGUMENT);
+    loop.lower = 1, loop.upper = 0.5;
+    ck_assert_int_eq(poise_constraint_check(&loop, w.arm.model, &error), POISE_ERROR_ARGUMENT);
+    loop.kind = POISE_CONSTRAINT_CONNECT, loop.body = POISE_WORLD;
+    ck_assert_int_eq(poise_constraint_check(&loop, w.arm.model, &error), POISE_ERROR_ARGUMENT);
+    loop.kind = POISE_CONSTRAINT_BALANCE;
+    ck_assert_int_eq(poise_constraint_check(&loop, w.arm.model, &error), POISE_ERROR_ARGUMENT);
+}
+
+// ---- Loops ---------------------------------------------------------------------------------------------------------------
+
+// Crank 0.2, coupler 0.5, rocker 0.4, ground 0.5, in the plane x, y: the coupler's end is tied to the rocker's.
+static poise_model *four_bar(void)
+{
+    poise_builder *builder = new_builder();
+    poise_joint crank = joint_of("crank", NULL, POISE_JOINT_REVOLUTE),
+                coupler = joint_of("coupler", "crank", POISE_JOINT_REVOLUTE);
+    poise_joint rocker = joint_of("rocker", NULL, POISE_JOINT_REVOLUTE);
+    coupler.offset.position.x = 0.2;
+    rocker.offset.position.x = 0.5;
+    add(builder, &crank);
+    add(builder, &coupler);
+    add(builder, &rocker);
+    return model_of(builder);
+}
+
+static poise_constraint tie_bars(const poise_model *model, poise_constraint_kind kind)
+{
+    poise_constraint tie = poise_constraint_default(kind);
+    tie.body = poise_model_find_body(model, "coupler");
+    tie.body2 = poise_model_find_body(model, "rocker");
+    tie.local.position.x = 0.5;
+    tie.target.position.x = 0.4;
+    return tie;
+}
+
+// Rows: CONNECT and HINGE, both of which have rows that say the same twice.
+TEST_ROWS(a_four_bar_turns_closed, 2)
+{
+    poise_model *model = four_bar();
+    poise_constraint tie = tie_bars(model, test_row == 0 ? POISE_CONSTRAINT_CONNECT : POISE_CONSTRAINT_HINGE);
+    poise_solver *solver = solver_for(model, &tie, 1, poise_solver_options_default());
+    double q[3] = {0.3, 0.6, 1.5};
+    for (int i = 0; i < 200; ++i) {
+        double angle = 0.3 + 0.03 * i, wanted[3] = {angle, 0, 0}, weights[3] = {1, 0, 0};
+        poise_goal goal = poise_goal_posture(wanted, 1.0);
+        goal.q_weights = weights;
+        poise_report report;
+        ck_assert_int_eq(poise_solve_within(solver, &goal, 1, &tie, 1, q, &report, NULL), POISE_OK);
+        ck_assert_msg(report.outcome == POISE_OUTCOME_REACHED, "frame %d: %s", i, report.reason);
+        check_answer(model, &tie, 1, q, &report);
+        ck_assert_double_le(report.closure, 1e-12);
+    }
+}
+
+// A point of the coupler towards targets that one degree of freedom does not reach.
+TEST(a_four_bar_comes_closest)
+{
+    poise_model *model = four_bar();
+    poise_constraint tie = tie_bars(model, POISE_CONSTRAINT_CONNECT);
+    poise_solver *solver = solver_for(model, &tie, 1, poise_solver_options_default());
+    double q[3] = {0.3, 0.6, 1.5};
+    int closest = 0;
+    for (int i = 0; i < 100; ++i) {
+        double s, c;
+        poise_sincos(0.06 * i, &s, &c);
+        poise_goal goal =
+            poise_goal_position(tie.body, poise_vec3_make(0.25, 0.2, 0), poise_vec3_make(0.2 + 0.2 * c, 0.3 + 0.2 * s, 0));
+        poise_report report;
+        ck_assert_int_eq(poise_solve_within(solver, &goal, 1, &tie, 1, q, &report, NULL), POISE_OK);
+        check_answer(model, &tie, 1, q, &report);
+        ck_assert(report.holds);
+        closest += report.outcome == POISE_OUTCOME_CLOSEST;
+    }
+    ck_assert_int_ge(closest, 95);
+}
+
+// Two limbs of a random tree tied together at random, other goals on top: loops of every kind.
+TEST_ROWS(loops_of_every_kind_close, 5)
+{
+    int closed = 0, tried = 30;
+    for (int i = 0; i < tried; ++i) {
+        scene_random random = scene_random_make(400 + (uint64_t)(100 * test_row + i));
+        figure f = random_figure(&random, 8, RANDOM_PLAIN), other = figure_of(f.model);
+        poise_constraint tie = poise_constraint_default((poise_constraint_kind)(POISE_CONSTRAINT_CONNECT + test_row));
+        tie.body = 7, tie.body2 = i % 3 == 0 ? POISE_WORLD : 2;
+        tie.local.position = random_vector(&random, 0.2);
+        poise_pose a = poise_kinematics_body_pose(f.kin, 7), b = poise_pose_identity();
+        if (tie.body2 != POISE_WORLD) {
+            b = poise_kinematics_body_pose(f.kin, 2);
+        }
+        tie.target = poise_pose_multiply(poise_pose_inverse(b), poise_pose_multiply(a, tie.local));
+        if (tie.kind == POISE_CONSTRAINT_DISTANCE) {
+            tie.target.position.z += 0.1;
+            tie.lower = 0.1, tie.upper = i % 2 == 0 ? 0.1 : 0.3;
+        }
+        double off[FIGURE_NUMBERS];
+        random_step(&random, f.model, 0.1, off);
+        ck_assert_int_eq(poise_retract(f.model, f.q, off, other.q, NULL), POISE_OK);
+        poise_solver *solver = solver_for(f.model, &tie, 1, poise_solver_options_default());
+        poise_goal goal = poise_goal_position(5, poise_vec3_make(0, 0, 0),
+                                              poise_kinematics_point(f.kin, 5, poise_vec3_make(0.02, 0.01, 0)));
+        poise_report report;
+        ck_assert_int_eq(poise_solve_within(solver, &goal, 1, &tie, 1, other.q, &report, NULL), POISE_OK);
+        check_answer(f.model, &tie, 1, other.q, &report);
+        closed += report.holds;
+    }
+    ck_assert_int_ge(closed, tried - 2);
+}
+
+// ---- Balance and floor ---------------------------------------------------------------------------------------------------
+
+// A torso on a foot that is welded to the ground, with an arm that reaches far.
+TEST(a_reaching_figure_keeps_its_balance)
+{
+    poise_builder *builder = new_builder();
+    static const char *const names[] = {"foot", "shin", "thigh", "trunk", "arm", "hand"};
+    for (int i = 0; i < 6; ++i) {
+        poise_joint joint =
+            joint_of(names[i], i == 0 ? NULL : names[i - 1], i == 0 ? POISE_JOINT_FREE_EULER : POISE_JOINT_UNIVERSAL);
+        joint.axis = poise_vec3_make(1, 0, 0), joint.axis2 = poise_vec3_make(0, 1, 0);
+        joint.offset.position.z = i == 0 ? 0 : 0.3;
+        joint.mass = 2.0;
+        joint.mass_center.z = 0.15;
+        add(builder, &joint);
+    }
+    poise_model *model = model_of(builder);
+    static const poise_vec3 polygon[] = {{-0.1, -0.05, 0}, {0.1, -0.05, 0}, {0.1, 0.05, 0}, {-0.1, 0.05, 0}};
+    poise_constraint given[2] = {poise_constraint_default(POISE_CONSTRAINT_WELD),
+                                 poise_constraint_default(POISE_CONSTRAINT_BALANCE)};
+    given[1].polygon = polygon, given[1].corner_count = 4, given[1].margin = 0.01;
+    poise_solver *solver = solver_for(model, given, 2, poise_solver_options_default());
+    int at_edge = 0;
+    scene_random random = scene_random_make(77);
+    for (int i = 0; i < 60; ++i) {
+        double q[16] = {0};
+        poise_vec3 d = scene_random_direction(&random);
+        poise_goal goal = poise_goal_position(5, poise_vec3_make(0, 0, 0.2), poise_vec3_make(d.x, d.y, 1 + 0.5 * d.z));
+        poise_report report;
+        ck_assert_int_eq(poise_solve_within(solver, &goal, 1, given, 2, q, &report, NULL), POISE_OK);
+        check_answer(model, given, 2, q, &report);
+        ck_assert(report.holds);
+        at_edge += report.blocking == 1;
+    }
+    ck_assert_int_ge(at_edge, 20);
+}
