@@ -23,7 +23,7 @@ if(POISE_BUILD_IO)
     install(TARGETS poise_io_static poise_io_shared EXPORT PoiseIoTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-    install(FILES include/poise/io.h include/poise/opensim.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/poise)
+    install(FILES include/poise/io.h include/poise/opensim.h include/poise/poise.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/poise)
     install(EXPORT PoiseIoTargets NAMESPACE Poise:: DESTINATION ${package_dir})
     configure_file(cmake/poise_io.pc.in poise_io.pc @ONLY)
     install(FILES ${CMAKE_CURRENT_BINARY_DIR}/poise_io.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
