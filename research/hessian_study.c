@@ -295,7 +295,7 @@ static bool start_cold(desk *d, hessian_sums *sums)
     return time >= 0.0;
 }
 
-bool hessian_sequence(const hessian_study *study, const hessian_run *run, hessian_first first, int frames,
+bool hessian_sequence(const hessian_study *study, const hessian_run *run, hessian_first first, int pieces, int frames,
                       hessian_sums *sums)
 {
     desk d;
@@ -305,8 +305,14 @@ bool hessian_sequence(const hessian_study *study, const hessian_run *run, hessia
     }
     start_at(&d, 0, first != HESSIAN_FROM_POSE);
     bool works = first != HESSIAN_COLD || start_cold(&d, sums);
-    for (int f = 0; f < frames && f < study->task.frames && works; ++f) {
-        works = add_frame(&d, f, sums);
+    frames = frames < study->task.frames ? frames : study->task.frames;
+    for (int i = 0; i < frames && works; ++i) {
+        int piece = (int)((int64_t)i * pieces / frames), begin = (int)(((int64_t)piece * frames + pieces - 1) / pieces);
+        int spread = (int)((int64_t)piece * study->task.frames / pieces);
+        if (piece > 0 && i == begin) {
+            start_at(&d, spread, false);
+        }
+        works = add_frame(&d, pieces > 1 ? spread + i - begin : i, sums);
     }
     clear(&d);
     return works;

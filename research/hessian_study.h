@@ -68,8 +68,9 @@ bool hessian_listed(const hessian_study *study, const hessian_run *run, const in
 // be far off, for AUTO alone, which then aligns the root and starts again from elsewhere if it must.
 typedef enum hessian_first { HESSIAN_FROM_POSE = 0, HESSIAN_FROM_ZERO, HESSIAN_COLD } hessian_first;
 
-// The first `frames` frames, each from the answer before.
-bool hessian_sequence(const hessian_study *study, const hessian_run *run, hessian_first first, int frames,
+// Up to `frames` frames, each from the answer before: from the first on, or in `pieces` that are spread over the motion, of
+// which those after the first start at their pose.
+bool hessian_sequence(const hessian_study *study, const hessian_run *run, hessian_first first, int pieces, int frames,
                       hessian_sums *sums);
 
 // Definiteness of the Hessian of an arm of two unit links whose tip is to go to (goal_x, 0), over size x size angles from

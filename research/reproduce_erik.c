@@ -292,11 +292,11 @@ const erik_run *erik_results(reproduce *r, bool with_baselines)
         return NULL;
     }
     reproduce_note(r,
-                   "%s%" PRId64 " samples of %s: postures in unions of grids as the paper has them, %" PRId64
+                   "%s%" PRId64 " sample%s of %s: postures in unions of grids as the paper has them, %" PRId64
                    " orientations R_y R_x R_z (the paper's 7609 are not known), one setting for all.%s",
                    samples > 0 ? "" : "All there are, ", run->rows[ERIK_C].results.error.count,
-                   samples > 0 ? "each skeleton" : "skeleton C", run->problems[0]->orientation_count,
-                   samples > 0 && !r->is_full ? " --full takes them all." : "");
+                   run->rows[ERIK_C].results.error.count == 1 ? "" : "s", samples > 0 ? "each skeleton" : "skeleton C",
+                   run->problems[0]->orientation_count, samples > 0 && !r->is_full ? " --full takes them all." : "");
     if (r->device) {
         reproduce_note(r, "ERIK on %s: the time of a sample there is its share of the time of all.", r->device->name());
     }

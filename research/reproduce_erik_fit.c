@@ -68,13 +68,26 @@ static bool draw_aggravation(reproduce *r, erik_run *const *runs)
     return reproduce_plot(r, p, "");
 }
 
+// Iterations vary by about their mean, so that a mean of n of them is off by 1/sqrt(n) of it.
+static void note_noise(reproduce *r, int64_t samples)
+{
+    const int enough = ERIK_SAMPLES / 5;
+    if (samples < enough) {
+        reproduce_note(
+            r, "So few are noisy: means of iterations move by some %.1f %% from draw to draw; --samples %d is enough.",
+            100.0 / sqrt((double)samples), enough);
+    }
+}
+
 bool erik_print_aggravation(reproduce *r, const experiment *e)
 {
     erik_run *runs[AGGRAVATIONS] = {NULL};
     int64_t samples = r->samples > 0 ? r->samples : r->is_full ? 10 * ERIK_SAMPLES : ERIK_SAMPLES / 5;
     bool works = true;
     (void)e;
-    reproduce_note(r, "%" PRId64 " samples of each skeleton. The paper does not give its aggravation.", samples);
+    reproduce_note(r, "%" PRId64 " sample%s of each skeleton. The paper does not give its aggravation.", samples,
+                   samples == 1 ? "" : "s");
+    note_noise(r, samples);
     for (int k = 0; k < AGGRAVATIONS && works; ++k) {
         char file[64];
         snprintf(file, sizeof file, "erik-aggravation-%g.progress", aggravations[k]);
@@ -224,8 +237,9 @@ bool erik_print_fit(reproduce *r, const experiment *e)
     int64_t samples = r->samples > 0 ? r->samples : r->is_full ? 10 * ERIK_SAMPLES : ERIK_SAMPLES / 5;
     (void)e;
     reproduce_note(r,
-                   "%" PRId64 " samples of each skeleton. The paper gives weights and threshold; the other settings were "
+                   "%" PRId64 " sample%s of each skeleton. The paper gives weights and threshold; the other settings were "
                    "searched on all its numbers together.",
-                   samples);
+                   samples, samples == 1 ? "" : "s");
+    note_noise(r, samples);
     return print_around(r, samples);
 }

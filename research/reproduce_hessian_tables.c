@@ -10,6 +10,8 @@
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof(a)[0]))
 
+enum { PIECES = 10 }; // of a motion of which only some frames are taken
+
 // A run over many frames.
 typedef struct frames_job {
     const hessian_study *take;
@@ -18,7 +20,7 @@ typedef struct frames_job {
     const int *listed; // these
     int listed_count;
     hessian_first first;
-    int frames;
+    int pieces, frames; // of a sequence
     hessian_sums sums;
 } frames_job;
 
@@ -28,7 +30,7 @@ static bool run_frames(void *work, int index)
     j->run.now = reproduce_now;
     return j->listed      ? hessian_listed(j->take, &j->run, j->listed, j->listed_count, &j->sums)
            : j->every > 0 ? hessian_frames(j->take, &j->run, j->every, &j->sums)
-                          : hessian_sequence(j->take, &j->run, j->first, j->frames, &j->sums);
+                          : hessian_sequence(j->take, &j->run, j->first, j->pieces, j->frames, &j->sums);
 }
 
 static double mean(double sum, int count)
@@ -225,10 +227,26 @@ static bool print_sequences(reproduce *r, const frames_job *jobs, const int *row
     return reproduce_sheet(r, s, title, suffix);
 }
 
+// Whole decades that hold every mean error that is drawn, 0.01 to 100 at least: no bar is cut off.
+static plot_axis axis_of_errors(const frames_job *jobs, int count)
+{
+    double least = 0.01, most = 100.0;
+    for (int i = 0; i < count; ++i) {
+        const hessian_sums *sums = &jobs[i].sums;
+        const double errors[2] = {mean(sums->error, sums->frames), mean(sums->before_error, sums->before)};
+        for (int k = 0; k < 2; ++k) {
+            least = errors[k] > 0.0 ? fmin(least, pow(10.0, floor(log10(errors[k])))) : least;
+            most = fmax(most, errors[k]);
+        }
+    }
+    return (plot_axis){.label = "error, cm", .is_log = true, .from = least, .to = pow(10.0, ceil(log10(most)))};
+}
+
 static bool draw_sequences(reproduce *r, const frames_job *jobs, const int *row, int count, const char *suffix)
 {
     const char *names[COUNT(sequences)];
     int used = 0;
+    plot_axis y = axis_of_errors(jobs, count);
     plot *p =
         plot_create(r->now->title, "Mean length of the stacked residual of 41 markers, each frame from the answer before",
                     reproduce_foot(r), 1, 1, 860.0, 260.0);
@@ -236,9 +254,7 @@ static bool draw_sequences(reproduce *r, const frames_job *jobs, const int *row,
         names[used++] = sequences[i].short_name;
     }
     plot_panel(p, 0, 0,
-               &(plot_panel_options){.title = jobs[0].take->name,
-                                     .x = {.names = names, .name_count = used},
-                                     .y = {.label = "error, cm", .is_log = true, .from = 0.01, .to = 100.0}});
+               &(plot_panel_options){.title = jobs[0].take->name, .x = {.names = names, .name_count = used}, .y = y});
     for (int i = 0; i < count; ++i) {
         int at = row[i];
         if (jobs[i].first != HESSIAN_FROM_POSE) {
@@ -246,11 +262,11 @@ static bool draw_sequences(reproduce *r, const frames_job *jobs, const int *row,
         }
         double printed = printed_error(jobs[i].take->name, row[i], false);
         if (printed > 0.0) {
-            plot_bar(p, (plot_style){.fill = PLOT_GREY}, at - 0.36, 0.01, at - 0.13, printed, "printed");
+            plot_bar(p, (plot_style){.fill = PLOT_GREY}, at - 0.36, y.from, at - 0.13, printed, "printed");
         }
-        plot_bar(p, (plot_style){.fill = PLOT_BLUE}, at - 0.11, 0.01, at + 0.12,
+        plot_bar(p, (plot_style){.fill = PLOT_BLUE}, at - 0.11, y.from, at + 0.12,
                  mean(jobs[i].sums.error, jobs[i].sums.frames), "here");
-        plot_bar(p, (plot_style){.fill = PLOT_SKY}, at + 0.14, 0.01, at + 0.37,
+        plot_bar(p, (plot_style){.fill = PLOT_SKY}, at + 0.14, y.from, at + 0.37,
                  mean(jobs[i].sums.before_error, jobs[i].sums.before), "here, before the recording flips");
     }
     return reproduce_plot(r, p, suffix);
@@ -267,7 +283,8 @@ static bool run_sequences(reproduce *r, const hessian_study *take, const char *s
             bool is_auto = method->method == POISE_METHOD_AUTO && sequences[i].restarts == 0;
             if (k == 0 || (k == 1 && r->is_full) || (k == 2 && is_auto)) {
                 row[count] = i;
-                jobs[count] = (frames_job){.take = take, .first = (hessian_first)k, .frames = frames};
+                jobs[count] = (frames_job){
+                    .take = take, .first = (hessian_first)k, .pieces = r->every > 1 ? PIECES : 1, .frames = frames};
                 jobs[count].run = hessian_run_of(method, sequences[i].iterations, false, false);
                 jobs[count].run.restarts = sequences[i].restarts;
                 jobs[count++].run.band = sequences[i].band;
@@ -315,6 +332,10 @@ static void note_sequences(reproduce *r, bool has_flips)
         "(\"before\"), and of the sum of the 41 distances, in cm. The authors write of the sum; what they print is the "
         "size of |r|.%s",
         r->is_full ? "" : " --full adds the first frame from zero.");
+    if (r->every > 1) {
+        reproduce_note(r, "One frame in %d, in %d pieces spread over the motion, each from the recorded pose on.", r->every,
+                       PIECES);
+    }
     if (has_flips) {
         reproduce_note(
             r, "In frame 2842 the recording itself turns a thigh by half a turn. bfgs with 100 iterations has 0.45 cm "

@@ -11,7 +11,7 @@ static const app_option options[] = {
     {"output", 'o', OPTION_FILE, "FOLDER", .help = "where CSV and SVG files go (reproduce)"},
     {"full", .help = "all frames and samples; the ERIK evaluation goes on where it was stopped"},
     {"every", 0, OPTION_COUNT, "K", .lowest = 1, .highest = 1000000,
-     .help = "hessian tables and sweep: one frame in K; of a whole motion its first K-th part"},
+     .help = "hessian tables and sweep: one frame in K; of a motion, pieces spread over it"},
     {"samples", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 1000000000,
      .help = "samples of each ERIK skeleton (100000); frames of each convergence panel"},
     {"threads", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 256, .help = "how many to use (all)"},

@@ -95,7 +95,7 @@ static int broken_promises(const demo_tally *t)
 static void print_people(const demo_tally *tallies, const char *folder, double seconds)
 {
     int answers = 0, outside = 0;
-    printf("%sPoise %s%s, three jobs on its own scenes\n\n", style_code(STYLE_BOLD), poise_version(),
+    printf("%sPoise %s%s, four jobs on its own scenes\n\n", style_code(STYLE_BOLD), poise_version(),
            style_code(STYLE_PLAIN));
     table *t = table_create("job\t>solved\t\t>mean error\t>largest\t\t>mean time\t>p99");
     for (int i = 0; i < JOBS; ++i) {
@@ -111,7 +111,8 @@ static void print_people(const demo_tally *tallies, const char *folder, double s
            NOISE * 1e3, cartwheel.r.sum.gaps + walk.r.sum.gaps, tallies[CARTWHEEL].count + tallies[WALK].count,
            cartwheel.r.sum.outliers + walk.r.sum.outliers);
     printf("aim     a lamp lights its way round a circle and holds a posture: its joints are\n"
-           "        %.0f degrees off it at most, on average, and move %.2f degrees a step at most\n",
+           "        %.0f degrees off it on average where it is hardest, and move %.2f degrees a\n"
+           "        step at most\n",
            lamp.largest_bend * DEGREES, lamp.largest_step * DEGREES);
     printf("reach   an arm of 7 joints, position and rotation; %.0e degrees off at most\n", arm.largest_angle * DEGREES);
     printf("limits  broken in %d of %d answers\n", outside, answers);

@@ -84,6 +84,7 @@ static bool find_all(solve_job *job, int capacity)
         return false;
     }
     job->solutions = needed(calloc((size_t)capacity * (size_t)poise_model_info(job->model).nq + 1, sizeof *job->solutions));
+    job->solutions_asked = capacity;
     if (job->list->count != 1) {
         complain("solve: --all takes a single goal, a pose");
         return false;

@@ -23,9 +23,9 @@ typedef struct solve_job {
     poise_solver_options options;
     poise_solver *solver;
     poise_report report;
-    bool reached;            // every goal that is not soft is met
-    double *solutions;       // of --all, solution_count x nq
-    int solution_count;      //
+    bool reached;      // every goal that is not soft is met
+    double *solutions; // of --all, solution_count x nq
+    int solution_count, solutions_asked;
     poise_trace *trace;      // NULL: not wanted
     const char *length_unit; // "m", or "units"
 } solve_job;

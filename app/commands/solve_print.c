@@ -205,6 +205,11 @@ static void print_solutions(const solve_job *job)
     if (shown < job->solution_count) {
         printf("and %d more, which --json prints\n", job->solution_count - shown);
     }
+    if (job->solution_count < job->solutions_asked) {
+        printf("\nNo more of the %d asked for were found from %d starts: others are beyond the\n"
+               "limits or out of reach. --restarts N looks longer.\n",
+               job->solutions_asked, job->options.restarts + 1);
+    }
 }
 
 void solve_print_people(const solve_job *job)

@@ -210,7 +210,7 @@ POISE_API int poise_model_find_tool(const poise_model *model, const char *name);
 
 // The body that a name means to a person: of a body, of the joint that moves it, or of a tool on it. *local (may be NULL) is
 // the tool's frame in the body, the identity for the others. POISE_NONE when nothing is called so, with the nearest name
-// that there is in `error` (may be NULL).
+// that there is, or the names that there are, in `error` (may be NULL).
 POISE_API int poise_model_find_part(const poise_model *model, const char *name, poise_pose *local, poise_error *error);
 
 // Joint k and its body, by index. Names are valid as long as the model.

@@ -2,6 +2,8 @@
 
 #include "base/error.h"
 
+#define LISTED 128 // characters of names in an error
+
 static bool has_joint(const poise_model *model, int joint)
 {
     return model && joint >= 0 && joint < model->joint_count;
@@ -67,6 +69,31 @@ static const char *part_name(const void *user, int index)
     return index < model->joint_count ? model->given[index].body : model->tools[index - model->joint_count].name;
 }
 
+// Add text to what is in `list`, of which *used characters are taken; what does not fit is left out.
+static void add_text(char list[LISTED], int *used, const char *text)
+{
+    while (*text && *used < LISTED - 1) {
+        list[(*used)++] = *text++;
+    }
+    list[*used] = '\0';
+}
+
+// Names of tools, then bodies, until the list is full.
+static void list_parts(const poise_model *model, char list[LISTED])
+{
+    const int enough = LISTED - 64;
+    int count = model->tool_count + model->joint_count, used = 0;
+    list[0] = '\0';
+    for (int i = 0; i < count; ++i) {
+        add_text(list, &used, i > 0 ? ", " : "");
+        if (used > enough) {
+            add_text(list, &used, "...");
+            return;
+        }
+        add_text(list, &used, part_name(model, (i + model->joint_count) % count));
+    }
+}
+
 int poise_model_find_part(const poise_model *model, const char *name, poise_pose *local, poise_error *error)
 {
     if (!model || !name) {
@@ -81,8 +108,10 @@ int poise_model_find_part(const poise_model *model, const char *name, poise_pose
     }
     if (body < 0) {
         const char *near = poise_nearest_name(name, part_name, model, model->joint_count + model->tool_count);
-        pz_error_set(error, POISE_ERROR_NOT_FOUND, "no body or tool is called \"%s\"%s%s%s", name,
-                     near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+        char others[LISTED];
+        list_parts(model, others);
+        pz_error_set(error, POISE_ERROR_NOT_FOUND, "no body or tool is called \"%s\"; %s%s%s", name,
+                     near ? "did you mean \"" : "there are ", near ? near : others, near ? "\"?" : "");
         return POISE_NONE;
     }
     if (local) {

@@ -127,7 +127,7 @@ TEST(a_sequence_follows_the_motion_from_its_pose_and_from_far_off)
     hessian_run run = hessian_run_default(POISE_METHOD_AUTO, 10);
     for (int first = 0; first < 3; first += 2) {
         hessian_sums sums;
-        ck_assert(hessian_sequence(&study, &run, (hessian_first)first, 40, &sums));
+        ck_assert(hessian_sequence(&study, &run, (hessian_first)first, 1, 40, &sums));
         ck_assert_int_eq(sums.frames, 40);
         ck_assert_int_eq(sums.below, 40);
         ck_assert_double_le(sums.error / 40.0, sqrt(2.0 * HDM05_FTOL));

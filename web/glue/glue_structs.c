@@ -99,7 +99,7 @@ STRUCT(poise_expressive_options, M(mode), M(body), M(tip), M(goal_weight), M(pos
 STRUCT(poise_expressive_report, M(outcome), M(error), M(goal), M(posture), M(worst_length), M(worst_angle), M(candidates),
        M(evaluations), M(kept_branch))
 STRUCT(poise_filter_joint, M(lower), M(upper), M(velocity), M(acceleration), M(jerk), M(smoothness), M(responsiveness),
-       M(soft))
+       M(soft), M(mode), M(length_unit))
 
 // ---- Motion --------------------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@ import { Handle } from './handle.js';
 import type { Address, Module } from './module.js';
 import type { Model } from './model.js';
 import { PoiseError } from './errors.js';
-import { getStruct, layoutOf, newStruct, newStructs, setStruct } from './structs.js';
+import { getStruct, layoutOf, memberAt, newStruct, newStructs, setStruct } from './structs.js';
 import type { MutableNumbers, Numbers, Outcome, Pose, Quat, Vec3 } from './values.js';
 
 // ---- ERIK ----
@@ -262,15 +262,23 @@ export interface FilterJoint {
     responsiveness?: number;
     /** [0] exponent of the slowing near an end of the range. */
     soft?: number;
+    /** [time_optimal] as fast as the limits allow; nutty: the filter of Ribeiro & Paiva 2019, eq. 23; off: there at once. */
+    mode?: 'time_optimal' | 'nutty' | 'off';
+    /** [0] lengths of the model that make the one that the limits count in; 0: the model's size. */
+    lengthUnit?: number;
 }
+
+const filterModes = ['time_optimal', 'nutty', 'off'] as const;
 
 function createFilter(module: Module, joints: readonly FilterJoint[], model?: Model): Address {
     return module.scoped((keep) => {
         const list = keep(newStructs(module, 'poise_filter_joint', joints.length));
         joints.forEach((joint, i) => {
             const at = list + i * layoutOf(module, 'poise_filter_joint').size;
+            const { mode = 'time_optimal', ...numbers } = joint;
             module.call('poise_filter_joint_default', at);
-            setStruct(module, 'poise_filter_joint', at, joint);
+            setStruct(module, 'poise_filter_joint', at, numbers);
+            module.data.setInt32(memberAt(module, 'poise_filter_joint', at, 'mode'), filterModes.indexOf(mode), true);
         });
         return model
             ? module.make('poise_filter_create_for_model', [model.address, joints.length > 0 ? list : 0])

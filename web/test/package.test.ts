@@ -265,6 +265,15 @@ test('a file is edited as it is read', () => {
     assert.throws(() => poise.read(bytes, { name, edit: { first: 30 } }), /frames 30 to 20 are not in it, only 0 to 20/);
 });
 
+test('a filter has modes', () => {
+    using off = new ik.MotionFilter(poise, [{ mode: 'off' }]);
+    using nutty = new ik.MotionFilter(poise, [{ mode: 'nutty', smoothness: 0.5 }]);
+    using usual = new ik.MotionFilter(poise, [{ smoothness: 0.5 }]);
+    const [a, b, c] = [off, nutty, usual].map((filter) => filter.step([0.5], 0.1)[0]!);
+    assert.equal(a, 0.5);
+    assert.notEqual(b, c);
+});
+
 test('whole configurations are filtered', () => {
     using scene = poise.scene('humanoid-quaternion');
     const { model } = scene;
