@@ -38,6 +38,7 @@ static const bench_suite suites[] = {
     {"expressive", "ERIK beside its successor: samples and paths", "wide narrow", suite_expressive},
     {"warps", "an animation warped at 1000 Hz through the motion filter", "ticks", suite_warps},
     {"steps", "control steps within limits, at 1000 Hz", "poses", suite_steps},
+    {"sequences", "whole clips at once, beside filters", "motions", suite_sequences},
     {"gpu-arms", "arm poses on a CUDA device", "batches beyond sizes", ON_DEVICE(suite_gpu_arms)},
     {"gpu-erik", "ERIK's own evaluation on a CUDA device", "samples statistics", ON_DEVICE(suite_gpu_erik)},
     {"gpu-expressive", "ERIK's successor on a CUDA device", "samples", ON_DEVICE(suite_gpu_expressive)},

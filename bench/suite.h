@@ -38,6 +38,7 @@ void suite_erik(const bench *b);
 void suite_expressive(const bench *b);
 void suite_warps(const bench *b);
 void suite_steps(const bench *b);
+void suite_sequences(const bench *b);
 void suite_gpu_arms(const bench *b);
 void suite_gpu_erik(const bench *b);
 void suite_gpu_expressive(const bench *b);

@@ -137,6 +137,12 @@ set(poise_sources
     src/motion/turns.c
     src/motion/track.c
     src/motion/track_measure.c
+    src/motion/sequence_spline.c
+    src/motion/sequence_walls.c
+    src/motion/sequence_weights.c
+    src/motion/sequence_linear.c
+    src/motion/sequence.c
+    src/motion/track_whole.c
     src/motion/points.c
     src/motion/retarget.c
     src/motion/anatomy.c

@@ -26,6 +26,7 @@ COLUMNS = {
     "expressive": ["solved", "error", "us_mean", "us_p99", "ratio"],
     "warps": ["error_degrees", "outside", "us_mean", "us_p50", "us_p99"],
     "steps": ["error_mm", "outside", "us_mean", "us_p50", "us_p99"],
+    "sequences": ["filter_degrees", "whole_degrees", "outside", "per_second"],
     "gpu-arms": ["batch", "outside", "wrong", "ms", "millions_per_second"],
     "gpu-erik": [],
     "gpu-expressive": [],

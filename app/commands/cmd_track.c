@@ -10,6 +10,7 @@
 #include "track_print.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -68,6 +69,11 @@ static track_request request_of(const arguments *args, const char **pairs)
     w.track.smoothness = option_number(args, "smoothness", 0);
     w.track.least_markers = option_count(args, "least-markers", w.track.least_markers);
     w.threads = option_count(args, "threads", threads_available());
+    w.whole = option_given(args, "whole");
+    w.sequence.knot = option_count(args, "knot", w.sequence.knot);
+    w.sequence.noise = option_number(args, "noise", 0);
+    w.velocity = option_number(args, "velocity", 0);
+    w.acceleration = option_number(args, "acceleration", 0);
     return w;
 }
 
@@ -98,7 +104,7 @@ static bool write_results(const job *j, const track_result *r, const arguments *
 // The exit status of a job that was done.
 static app_exit exit_of(const job *j, const track_result *r)
 {
-    return r->verdict.level > j->accept ? APP_MISSED : APP_DONE;
+    return r->verdict.level > j->accept || track_leaves_limits(r) ? APP_MISSED : APP_DONE;
 }
 
 // A line of a list is checked as the command line is.
@@ -133,6 +139,10 @@ static app_exit run_one(job *j, const arguments *args)
         status = json_print(track_as_json(&r, j->out, j->report)) ? status : APP_BAD;
     } else if (works) {
         track_print(&r, to_output ? NULL : j->out, j->report, to_output ? stderr : stdout);
+    }
+    if (works && track_leaves_limits(&r)) {
+        warn("the limits of velocity or acceleration do not hold: they are exceeded by %.2g %%",
+             100 * (fmax(r.sequence.velocity, r.sequence.acceleration) - 1));
     }
     if (works && r.sum.held > 0) {
         warn("%d of %d frames could not be trusted and hold the last good pose", r.sum.held, r.markers->frames);
@@ -288,6 +298,13 @@ static bool check_use(const arguments *args)
         complain("track: with --jobs-from the list names MODEL, MARKERS and OUT; leave them out of the command line");
         return false;
     }
+    static const char *const only_whole[] = {"knot", "noise", "velocity", "acceleration"};
+    for (size_t i = 0; i < sizeof only_whole / sizeof only_whole[0]; ++i) {
+        if (option_given(args, only_whole[i]) && !option_given(args, "whole")) {
+            complain("track: --%s is for --whole, which solves all frames at once", only_whole[i]);
+            return false;
+        }
+    }
     const char *report = option_text(args, "report", NULL); // of a list, a folder
     if (report && !list && !arguments_check_output(args, report, NULL)) {
         return false;
@@ -370,6 +387,14 @@ static const app_option options[] = {
      .help = "frames that a thread takes at once (500); the answer depends on it"},
     {"smoothness", 0, OPTION_NUMBER, "W", .lowest = 0, .highest = 1e9,
      .help = "weight of staying near the last frame, against 1 for a marker (0)"},
+    {"whole", .help = "solve all frames at once, as splines in time: smooth, with gaps bridged and nothing lagging"},
+    {"knot", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 64, .help = "with --whole: frames from knot to knot (4)"},
+    {"noise", 0, OPTION_NUMBER, "D", .lowest = 0, .highest = 1,
+     .help = "with --whole: metres by which a marker is off in each direction (found from the recording)"},
+    {"velocity", 0, OPTION_NUMBER, "V", .lowest = 1e-6, .highest = 1e9,
+     .help = "with --whole: limit of all joints but a free root, radians or metres a second (none)"},
+    {"acceleration", 0, OPTION_NUMBER, "A", .lowest = 1e-6, .highest = 1e9,
+     .help = "with --whole: the same, a second squared (none)"},
     {"no-robust", .help = "trust every marker: let none go that is far off"},
     {"outlier", 0, OPTION_NUMBER, "D", .lowest = 0, .highest = 1e9,
      .help = "metres beyond which a marker is let go (a tenth of the reach)"},
@@ -393,6 +418,8 @@ static const app_option options[] = {
 static const app_example examples[] = {
     {"A noisy recording with gaps and swapped labels", "poise track scene:humanoid scene:humanoid/walk/noisy -o walk.json"},
     {"The same with a page to look at", "poise track scene:humanoid scene:humanoid/walk/noisy --report walk.html"},
+    {"All frames at once: smooth, and no joint faster than 12 radians a second",
+     "poise track scene:humanoid scene:humanoid/walk/noisy --whole --velocity 12 -o walk.bvh"},
     {"Another skeleton follows the bodies of a motion",
      "poise track scene:humanoid-euler scene:humanoid/kick --bodies -o kick.bvh"},
     {"OpenSim's inverse kinematics", "poise track subject01.osim walk.trc --tasks subject01_Setup_IK.xml -o walk.mot"},
@@ -419,6 +446,10 @@ const app_command cmd_track = {
         "Errors are distances between markers that were seen and where the motion puts them, without those let go and "
         "without held frames. Times are processor time spent on each frame, all passes over it included. Long "
         "recordings are cut into chunks that threads work on; the answer is the same for any number of threads.\n\n"
+        "--whole solves all frames at once: joints are splines in time, as smooth as the recording itself tells, and "
+        "markers "
+        "of all frames decide together. Noise and gaps show far less than frame by frame, or after any filter "
+        "(docs/recordings.md).\n\n"
         "With --jobs-from, one job after another is done and one that fails does not stop the others; jobs whose OUT is "
         "there are passed over, so that a list can be taken up again. --report then names a folder. Many machines share a "
         "list with poise-mpi (docs/scale.md); no job may need the OUT of another then.\n\n"

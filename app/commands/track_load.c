@@ -18,6 +18,7 @@ track_request track_request_default(void)
                            .calibration_frames = 50,
                            .thresholds = poise_verdict_problem_default().thresholds,
                            .track = poise_track_problem_default(),
+                           .sequence = poise_sequence_options_default(),
                            .threads = 1};
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/load.h"
 
+#include <poise/sequence.h>
 #include <poise/verdict.h>
 
 #include <stdio.h>
@@ -27,18 +28,21 @@ typedef struct track_request {
     const char *subject;        // NULL: the only whole one, of several people in the recording
     const char *const *pairs;   // "source=target": bodies that belong together though their names differ
     int pair_count;
-    poise_scale scale;           // of the skeleton where its file says nothing, or something else; 0: as the file says
-    poise_scale source_scale;    // of the source, likewise
-    bool floating, use_bodies;   // let the root move; follow the bodies of a source that has markers, too
-    bool keep_size;              // do not scale another skeleton's motion to the size of this one
-    int first, last;             // frames of the recording; last < 0: to its end
-    double rate;                 // frames per second; 0: as recorded
-    track_calibrate calibrate;   // DECIDE
-    int calibration_frames;      // 50
-    poise_thresholds thresholds; // of the verdict
-    const char *tasks;           // NULL: a setup of OpenSim's inverse kinematics
-    poise_track_problem track;   // its options; threads are set by `threads`
-    int threads;                 // 1
+    poise_scale scale;               // of the skeleton where its file says nothing, or something else; 0: as the file says
+    poise_scale source_scale;        // of the source, likewise
+    bool floating, use_bodies;       // let the root move; follow the bodies of a source that has markers, too
+    bool keep_size;                  // do not scale another skeleton's motion to the size of this one
+    int first, last;                 // frames of the recording; last < 0: to its end
+    double rate;                     // frames per second; 0: as recorded
+    track_calibrate calibrate;       // DECIDE
+    int calibration_frames;          // 50
+    poise_thresholds thresholds;     // of the verdict
+    const char *tasks;               // NULL: a setup of OpenSim's inverse kinematics
+    poise_track_problem track;       // its options; threads are set by `threads`
+    bool whole;                      // all frames at once, by
+    poise_sequence_options sequence; // these options; noise in metres, limits by
+    double velocity, acceleration;   // of all joints but a free root, radians or metres a second (squared); 0: none
+    int threads;                     // 1
 } track_request;
 
 track_request track_request_default(void);
@@ -67,6 +71,8 @@ typedef struct track_result {
     poise_calibration_report calibration;
     double *q_start;
     poise_clip *clip;
+    bool whole; // all frames at once
+    poise_sequence_report sequence;
     poise_track_frame *frames;
     double *seconds; // by frame: processor time of all passes over it
     double wall;     // seconds from start to end of the tracking
@@ -102,6 +108,12 @@ bool track_can_write(const track_result *r, const char *name);
 void track_release(track_result *r);
 
 void track_note(track_result *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// Does the clip leave the limits of velocity and acceleration that it was to keep?
+static inline bool track_leaves_limits(const track_result *r)
+{
+    return r->sequence.velocity > 1 + 1e-6 || r->sequence.acceleration > 1 + 1e-6;
+}
 
 // Lengths as people read them: a number to multiply by, and its unit.
 double track_unit(const track_result *r, const char **unit);

@@ -127,6 +127,18 @@ static void print_calibration(const track_result *r, FILE *stream)
     }
 }
 
+static void print_whole(const track_result *r, FILE *stream)
+{
+    const char *unit;
+    double per = track_unit(r, &unit);
+    const poise_sequence_report *w = &r->sequence;
+    fprintf(stream, "  whole clip  noise %.3g %s a direction; %d window%s, at most %d iterations%s\n", w->noise * per, unit,
+            w->windows, w->windows == 1 ? "" : "s", w->most_iterations, w->converged ? "" : ", not all converged");
+    if (w->velocity > 0 || w->acceleration > 0) {
+        fprintf(stream, "  limits      velocity %.4f, acceleration %.4f of what is allowed\n", w->velocity, w->acceleration);
+    }
+}
+
 void track_print(const track_result *r, const char *out, const char *report, FILE *stream)
 {
     const char *unit, *bold = stream == stdout ? style_code(STYLE_BOLD) : "";
@@ -144,8 +156,12 @@ void track_print(const track_result *r, const char *out, const char *report, FIL
     print_counts(r, stream);
     fprintf(stream, "  error       mean %.3g %s, largest %.3g %s (%s, frame %d)\n", r->sum.mean * per, unit,
             r->sum.worst * per, unit, r->placements[r->sum.worst_marker].label, r->first + r->sum.worst_frame);
-    fprintf(stream, "  iterations  mean %.1f, largest %d, method %s\n", r->sum.mean_iterations, r->sum.most_iterations,
-            poise_method_name(r->method));
+    if (r->whole) {
+        print_whole(r, stream);
+    } else {
+        fprintf(stream, "  iterations  mean %.1f, largest %d, method %s\n", r->sum.mean_iterations, r->sum.most_iterations,
+                poise_method_name(r->method));
+    }
     fprintf(stream, "  time        %.0f us a frame (p50 %.0f, p99 %.0f); %.2f s in all, %d thread%s\n", 1e6 * r->mean_time,
             1e6 * r->p50, 1e6 * r->p99, r->wall, r->threads, r->threads == 1 ? "" : "s");
     verdict_print(&r->verdict, r->findings, stream);
@@ -222,6 +238,13 @@ json_node *track_as_json(const track_result *r, const char *out, const char *rep
                  ? json_make("{s:i, s:i, s:f, s:f}", "frames", r->calibration.frames, "rounds", r->calibration.rounds,
                              "mean", r->calibration.mean * per, "scale", r->calibration.scale)
                  : json_new(JSON_NULL));
+    const poise_sequence_report *w = &r->sequence;
+    if (r->whole) {
+        json_set(o, "whole",
+                 json_make("{s:f, s:i, s:i, s:b, s:f, s:f}", "noise", w->noise * per, "windows", w->windows, "iterations",
+                           w->iterations, "converged", w->converged, "velocity", w->velocity, "acceleration",
+                           w->acceleration));
+    }
     json_node *notes = json_new(JSON_ARRAY);
     for (int i = 0; i < r->note_count; ++i) {
         json_append(notes, json_from_text(r->note[i]));

@@ -142,6 +142,48 @@ static void on_frame(void *user, int frame, int worker)
     }
 }
 
+static bool moves_freely(poise_joint_type type)
+{
+    return type == POISE_JOINT_FREE || type == POISE_JOINT_FREE_EXPMAP || type == POISE_JOINT_FREE_EULER;
+}
+
+// A limit for every dof but those of a free root; NULL: none is wanted.
+static const double *limits_of(const track_result *r, double limit, double *numbers)
+{
+    for (int k = 0; limit > 0 && k < poise_model_info(r->model).joints; ++k) {
+        poise_joint_info joint = poise_model_joint_info(r->model, k);
+        for (int i = 0; i < joint.nv; ++i) {
+            bool is_length = poise_model_coordinate(r->model, joint.q + i).unit == POISE_UNIT_LENGTH;
+            double unit = is_length && r->scale.metres > 0 ? r->scale.metres : 1;
+            numbers[joint.v + i] = moves_freely(joint.type) ? INFINITY : limit / unit;
+        }
+    }
+    return limit > 0 ? numbers : NULL;
+}
+
+// All frames at once. Each frame has its share of the time.
+static poise_status track_whole(const track_request *request, const poise_track_problem *problem, track_result *r, watch *w,
+                                poise_error *error)
+{
+    size_t nv = (size_t)poise_model_info(r->model).nv;
+    double *limits = calloc(2 * nv + 1, sizeof *limits), begin = thread_seconds();
+    poise_sequence_options o = request->sequence;
+    if (!limits) {
+        snprintf(error->text, sizeof error->text, "no memory left");
+        return POISE_ERROR_MEMORY;
+    }
+    o.noise /= r->scale.metres > 0 ? r->scale.metres : 1;
+    o.velocity = limits_of(r, request->velocity, limits);
+    o.acceleration = limits_of(r, request->acceleration, limits + nv);
+    poise_status status = poise_track_whole(problem, &o, NULL, &r->clip, r->frames, &r->sequence, error);
+    r->whole = true;
+    for (int f = 0; f < r->markers->frames; ++f) {
+        atomic_store(&w->nanoseconds[f], (long long)(1e9 * (thread_seconds() - begin) / r->markers->frames));
+    }
+    free(limits);
+    return status;
+}
+
 static bool track(const track_request *request, track_result *r, watch *w)
 {
     poise_track_problem problem = request->track;
@@ -155,7 +197,7 @@ static bool track(const track_request *request, track_result *r, watch *w)
     problem.solver.locked = r->unseen;
     problem.workers = r->threads = w->threads = request->threads < MOST_WORKERS ? request->threads : MOST_WORKERS;
     problem.parallel_for = run_watched;
-    problem.on_frame = on_frame;
+    problem.on_frame = request->whole ? NULL : on_frame;
     problem.user = w;
     r->method = problem.solver.method;
     poise_error error = {0};
@@ -165,7 +207,8 @@ static bool track(const track_request *request, track_result *r, watch *w)
     }
     progress_start("tracking", "frames", r->markers->frames);
     double start = seconds_now();
-    poise_status status = poise_track(&problem, NULL, &r->clip, r->frames, &error);
+    poise_status status = request->whole ? track_whole(request, &problem, r, w, &error)
+                                         : poise_track(&problem, NULL, &r->clip, r->frames, &error);
     r->wall = seconds_now() - start;
     progress_end();
     free(posture);

@@ -18,6 +18,7 @@
 #include <poise/objective.h>
 #include <poise/rotation.h>
 #include <poise/sensitivity.h>
+#include <poise/sequence.h>
 #include <poise/solve.h>
 #include <poise/track.h>
 #include <poise/verdict.h>

@@ -4,11 +4,11 @@
 // The poses are those of a motion of the joints, sums of two sines of each about the middle of its range, slow enough for
 // the limits: so they can be followed, and the error that is left is that of one tick's lag. KDL's row is a call of its
 // velocity solver (damped least squares) with the twist to the same pose, which knows no limits.
-#include "arm_task.h"
-#include "suite.h"
+#include "bench/arm_task.h"
+#include "bench/suite.h"
 
 #ifdef POISE_HAS_KDL
-#include "peer_kdl.h"
+#include "bench/peer_kdl.h"
 #endif
 
 #include <poise/io.h>

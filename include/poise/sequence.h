@@ -1,0 +1,89 @@
+// Poise: whole clips. All frames at once, as a spline in time, instead of one frame after the other.
+//
+//   poise_sequence_options options = poise_sequence_options_default();
+//   poise_track_whole(&problem, &options, NULL, &clip, frames, &report, &error);   // markers in, a clip out
+//
+// or, for goals of any kind that change over time, poise_sequence_solve.
+//
+// **What it minimises.** With q(t) a cubic spline with a knot every `knot` frames,
+//
+//   sum over frames t of f_t(q(t))  +  sum over frames t and dofs i of W_i/2 (q_i(t+1) - 2 q_i(t) + q_i(t-1))^2
+//
+// so that markers and smoothness decide together: gaps are bridged by the motion around them, noise is averaged along the
+// joints and not marker by marker, and nothing lags. W_i is (noise of the markers / acceleration of the motion)^2, both by
+// frame. Rotations as quaternions, and rotation vectors without limits, are smoothed as rotations: there is no gimbal lock.
+//
+// **Limits.** The numbers of a spline lie between those of its coefficients: joint limits on these hold at every time.
+// Velocities and accelerations are limited in the same way, on differences of coefficients.
+//
+// **Windows.** The clip is solved in windows of `window` frames, from its beginning to its end. What is nearer to a window's
+// end than `overlap` frames is solved again in the next one, on from what is settled: so memory does not grow with the
+// clip, and frames can be handed out `window` frames after they were recorded. Farther than 48 frames from its end a
+// window's answer is that of the whole clip to about 0.001 degrees at 120 frames a second.
+#ifndef POISE_SEQUENCE_H
+#define POISE_SEQUENCE_H
+
+#include <poise/track.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Fill with poise_sequence_options_default(), change what you like. Arrays must stay valid during the call.
+typedef struct poise_sequence_options {
+    int knot;                   // 4: frames from knot to knot
+    double noise;               // 0: of a coordinate of a marker, in length units; 0: estimated (poise_track_whole)
+    double acceleration_usual;  // 70: of the turns of a motion, radians a second squared; slides a tenth, in metres
+    const double *smoothness;   // NULL: the weights W, nv numbers >= 0; NULL: by noise and acceleration_usual
+    const double *velocity;     // NULL: limits, nv numbers > 0, per second; infinity for none
+    const double *acceleration; // NULL: the same, per second squared
+    const bool *locked;         // NULL: nv flags: dofs that keep the values of the start
+    int window;                 // 256: frames
+    int overlap;                // 48: of those, that the next window solves again
+    int max_iterations;         // 12: in a window
+    double tolerance;           // 1e-4: stop when an iteration lowers the cost by less than this share
+    bool use_limits;            // true
+} poise_sequence_options;
+
+// The defaults that stand beside the members.
+POISE_API poise_sequence_options poise_sequence_options_default(void);
+
+// What came of it.
+typedef struct poise_sequence_report {
+    int windows;         // solved
+    int iterations;      // of all of them
+    int most_iterations; // of one
+    int products;        // of the conjugate gradients
+    bool converged;      // every window came to its tolerance
+    double cost;         // of the whole clip: goals and smoothness
+    double noise;        // of a coordinate of a marker, as given or estimated; 0: poise_sequence_solve
+    double smoothness;   // W of the turns
+    double velocity;     // largest share of a velocity limit; 0 without
+    double acceleration; // of an acceleration limit
+} poise_sequence_report;
+
+// The goals of frame `frame`, *count of them, valid until the next call. It may be asked for a frame any number of times,
+// and must answer the same.
+typedef const poise_goal *(*poise_sequence_goals)(void *user, int frame, int *count);
+
+// Improve a clip for goals that change over time. The clip is where it starts; it must be near enough for its knots to be
+// control points. UNSUPPORTED: the model has joints that follow others, or a goal ties bodies together. On any status but
+// POISE_OK the clip is as it was or solved in part. `report` may be NULL.
+POISE_API poise_status poise_sequence_solve(const poise_model *model, const poise_sequence_options *options,
+                                            poise_sequence_goals goals, void *user, poise_clip *clip,
+                                            const poise_allocator *allocator, poise_sequence_report *report,
+                                            poise_error *error);
+
+// poise_track for the whole recording at once. It starts from every knot-th frame tracked (`problem` counts for that), from
+// whose residuals the noise is estimated; markers that are far off are let go. `frames` (may be NULL) takes
+// markers->frames records, which mean what poise_track says they do; HELD is a frame that lies in a gap of more than a
+// quarter of a second in which too few markers were seen.
+POISE_API poise_status poise_track_whole(const poise_track_problem *problem, const poise_sequence_options *options,
+                                         const poise_allocator *allocator, poise_clip **clip, poise_track_frame *frames,
+                                         poise_sequence_report *report, poise_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

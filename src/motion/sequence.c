@@ -1,0 +1,529 @@
+// The whole-clip solver: windows of frames, Newton steps in each.
+//
+//   evaluate all frames of the window
+//   repeat: hold coefficients at limits; factor; conjugate gradients; go the step or a part of it; until the cost stays
+//
+// Gauss-Newton: the exact Hessian takes as many steps here. A step that had to be shortened damps the next ones.
+#include "motion/sequence_state.h"
+
+#include "base/error.h"
+#include "math/so3.h"
+#include "model/model_error.h"
+
+#include <string.h>
+
+#define SHORTEN      0.3  // a step that does not lower the cost, and
+#define TRIES        6    // how often
+#define MU_FIRST     1e-2 // the damping after that,
+#define MU_GROWTH    6.0  // after another one,
+#define MU_FALL      0.25 // after one that was gone in full,
+#define MU_MOST      10.0 // and beyond which nothing is to be gained
+#define FARTHEST     0.7  // radians that a step may turn a joint
+#define STILL        1e-6 // radians or lengths: a step this short ends a window
+#define HOLD_PASSES  3    // of holding coefficients that a step takes across a limit
+#define USUAL        70.0 // radians a second squared
+#define USUAL_SLIDES 0.1  // of that, in metres
+
+poise_sequence_options poise_sequence_options_default(void)
+{
+    return (poise_sequence_options){.knot = 4,
+                                    .acceleration_usual = USUAL,
+                                    .window = 256,
+                                    .overlap = 48,
+                                    .max_iterations = 12,
+                                    .tolerance = 1e-4,
+                                    .use_limits = true};
+}
+
+// ---- Evaluation ----------------------------------------------------------------------------------------------------------
+
+// The packed Hessian and the gradient of a frame in terms of turns, for a rotation vector: rows and columns times T.
+static void turn_block(const pz_sequence *s, int dof, const mat3 *T, double *rows, double *g)
+{
+    vec3 turned = m3_apply_transposed(T, v3(g[dof], g[dof + 1], g[dof + 2]));
+    g[dof] = turned.x, g[dof + 1] = turned.y, g[dof + 2] = turned.z;
+    double *row[3];
+    for (int i = 0; i < 3; ++i) {
+        row[i] = rows + s->row_begin[dof + i];
+    }
+    int before = s->row_begin[dof + 1] - s->row_begin[dof] - 1; // entries above the block
+    for (int e = 0; e < before; ++e) {
+        turned = m3_apply_transposed(T, v3(row[0][e], row[1][e], row[2][e]));
+        row[0][e] = turned.x, row[1][e] = turned.y, row[2][e] = turned.z;
+    }
+    double *a = row[0] + before, *b = row[1] + before, *c = row[2] + before; // T^T S T
+    mat3 S = {v3(a[0], b[0], c[0]), v3(b[0], b[1], c[1]), v3(c[0], c[1], c[2])};
+    mat3 ST = m3_mul(&S, T), transposed = m3_transpose(T);
+    S = m3_mul(&transposed, &ST);
+    a[0] = S.x.x, b[0] = S.x.y, b[1] = S.y.y, c[0] = S.x.z, c[1] = S.y.z, c[2] = S.z.z;
+    for (int i = dof + 3; i < s->nv && s->row_begin[i + 1] - s->row_begin[i] > before + 3; ++i) { // the subtree
+        double *e = rows + s->row_begin[i] + before;
+        turned = m3_apply_transposed(T, v3(e[0], e[1], e[2]));
+        e[0] = turned.x, e[1] = turned.y, e[2] = turned.z;
+    }
+}
+
+// Goals, gradient and Hessian of one frame. False: something is wrong, and s->error says what.
+static bool evaluate_frame(pz_sequence *s, int t, double *cost)
+{
+    int count = 0;
+    const double *q = pz_sequence_frame(s, s->first + t);
+    const poise_goal *goals = s->goals(s->user, s->first + t, &count);
+    poise_status status = poise_objective_set_goals(s->objective, goals, count, s->error);
+    status = status == POISE_OK ? poise_objective_evaluate(s->objective, q, POISE_LEVEL_HESSIAN, s->error) : status;
+    status =
+        status == POISE_OK ? poise_objective_packed(s->objective, POISE_HESSIAN_GAUSS_NEWTON, s->row, s->error) : status;
+    if (status != POISE_OK) {
+        s->status = status;
+        return false;
+    }
+    memcpy(s->frame_gradient, s->objective->gradient, (size_t)s->nv * sizeof *s->frame_gradient);
+    for (int k = 0; k < s->block_count; ++k) {
+        if (s->blocks[k].is_vector) {
+            const double *r = q + s->blocks[k].q;
+            mat3 T = so3_left_jacobian_inverse(v3(-r[0], -r[1], -r[2]));
+            turn_block(s, s->blocks[k].dof, &T, s->row, s->frame_gradient);
+        }
+    }
+    for (int e = 0; e < s->entries; ++e) {
+        s->H[(size_t)e * (size_t)s->frame_room + (size_t)t] = (float)s->row[e];
+    }
+    pz_sequence_add_gradient(s, s->first + t, s->frame_gradient);
+    *cost += s->objective->cost;
+    return true;
+}
+
+// The cost of the window, with gradient and Hessians. Infinite where it cannot be evaluated.
+static double evaluate(pz_sequence *s)
+{
+    memset(s->gradient, 0, (size_t)s->nv * (size_t)s->knot_room * sizeof *s->gradient);
+    double cost = 0.0;
+    for (int t = 0; t < s->count; ++t) {
+        if (!evaluate_frame(s, t, &cost)) {
+            return INFINITY;
+        }
+    }
+    return cost + pz_sequence_smoothness(s) + pz_sequence_walls(s);
+}
+
+// ---- A step --------------------------------------------------------------------------------------------------------------
+
+static double coefficient(const pz_sequence *s, int dof, int j)
+{
+    return s->coefficient[(size_t)(s->knot + j) * (size_t)s->nv + (size_t)dof];
+}
+
+static bool is_locked(const pz_sequence *s, int dof)
+{
+    return s->options.locked && s->options.locked[dof];
+}
+
+// Coefficients that are settled, locked, or at a limit that descent would leave are held.
+static void hold(pz_sequence *s)
+{
+    for (int i = 0; i < s->nv; ++i) {
+        float *free = s->free + (size_t)i * (size_t)s->knot_room, *x = s->x + (size_t)i * (size_t)s->knot_room;
+        const double *g = s->gradient + (size_t)i * (size_t)s->knot_room;
+        for (int j = 0; j < s->knot_room; ++j) {
+            bool is_free = j >= s->settled && j < s->knot_count && !is_locked(s, i);
+            if (is_free && s->coordinate[i] >= 0) {
+                double c = coefficient(s, i, j);
+                is_free = !(c <= s->lower[i] && g[j] >= 0.0) && !(c >= s->upper[i] && g[j] <= 0.0);
+            }
+            free[j] = is_free ? 1.0f : 0.0f;
+            x[j] = 0.0f;
+        }
+    }
+}
+
+// Fix the coefficients that the step takes across a limit at it; how many there are.
+static int hold_leavers(pz_sequence *s)
+{
+    int count = 0;
+    for (int i = 0; i < s->nv; ++i) {
+        float *free = s->free + (size_t)i * (size_t)s->knot_room, *x = s->x + (size_t)i * (size_t)s->knot_room;
+        for (int j = s->settled; j < s->knot_count && s->coordinate[i] >= 0; ++j) {
+            double c = coefficient(s, i, j), to = clamp(c + (double)x[j], s->lower[i], s->upper[i]);
+            if (free[j] > 0.0f && to != c + (double)x[j] && is_finite(to)) {
+                x[j] = (float)(to - c);
+                free[j] = 0.0f;
+                count += 1;
+            }
+        }
+    }
+    return count;
+}
+
+// The largest component of the step, of all dofs or of those that turn.
+static double largest_step(const pz_sequence *s, bool turns)
+{
+    double most = 0.0;
+    for (int i = 0; i < s->nv; ++i) {
+        bool counts = !turns || !pz_axis_slides(s->model, s->model->dof_axis[i]);
+        for (int j = s->settled; j < s->knot_count && counts; ++j) {
+            most = max2(most, fabs((double)s->x[(size_t)i * (size_t)s->knot_room + (size_t)j]));
+        }
+    }
+    return most;
+}
+
+// Longer turns lead into other basins.
+static void shorten(pz_sequence *s)
+{
+    double longest = largest_step(s, true);
+    for (size_t i = 0; longest > FARTHEST && i < (size_t)s->nv * (size_t)s->knot_room; ++i) {
+        s->x[i] *= (float)(FARTHEST / longest);
+    }
+}
+
+static void find_step(pz_sequence *s, double mu)
+{
+    bool leaves = true;
+    hold(s);
+    for (int pass = 0; pass < HOLD_PASSES && leaves; ++pass) {
+        pz_sequence_factor(s, mu);
+        pz_sequence_conjugate(s);
+        leaves = hold_leavers(s) > 0;
+    }
+    shorten(s);
+}
+
+// Go the step, or as much of it as lowers the cost. The share that was gone; 0: none does.
+static double go(pz_sequence *s)
+{
+    double share = 1.0;
+    pz_sequence_keep(s);
+    for (int i = 0; i < TRIES; ++i, share *= SHORTEN) {
+        pz_sequence_move(s, share);
+        double cost = evaluate(s);
+        if (s->status != POISE_OK) {
+            return 0.0;
+        }
+        if (cost < s->cost) {
+            s->cost = cost;
+            return share;
+        }
+    }
+    pz_sequence_restore(s);
+    return 0.0;
+}
+
+// Newton steps until the cost stays, or does not fall however strongly they are damped. True: it came to that.
+static bool descend(pz_sequence *s, int *iterations)
+{
+    double mu = 0.0;
+    bool is_done = false;
+    s->cost = evaluate(s);
+    while (s->status == POISE_OK && !is_done && *iterations < s->options.max_iterations) {
+        double before = s->cost;
+        find_step(s, mu);
+        double share = go(s);
+        *iterations += 1;
+        is_done = share == 1.0 && (before - s->cost < s->options.tolerance * before || largest_step(s, false) < STILL);
+        is_done = is_done || (share == 0.0 && (mu > MU_MOST || largest_step(s, false) < STILL));
+        mu = share < 1.0 ? max2(MU_GROWTH * mu, MU_FIRST) : MU_FALL * mu;
+        if (share == 0.0 && !is_done && s->status == POISE_OK) {
+            evaluate(s); // the Hessians of where it is again
+        }
+    }
+    return is_done;
+}
+
+static void solve_window(pz_sequence *s, int settled_knots)
+{
+    int iterations = 0;
+    pz_sequence_open(s, settled_knots);
+    bool is_done = pz_sequence_has_walls(s) ? pz_sequence_press(s, descend, &iterations) : descend(s, &iterations);
+    s->report.converged = s->report.converged && is_done;
+    s->report.windows += 1;
+    s->report.iterations += iterations;
+    s->report.most_iterations = iterations > s->report.most_iterations ? iterations : s->report.most_iterations;
+    s->report.cost += s->cost;
+    for (int e = 0; e < s->entries; ++e) {
+        for (int t = 0; t < s->count; ++t) {
+            s->information[e] += (double)s->H[(size_t)e * (size_t)s->frame_room + (size_t)t];
+        }
+    }
+    s->informed += s->count;
+}
+
+// From window to window: what is farther than the overlap from an end is settled.
+poise_status pz_sequence_solve(pz_sequence *s, int max_iterations)
+{
+    int settled = 0;
+    bool is_last = false;
+    poise_sequence_report fresh = {.converged = true};
+    s->report = fresh;
+    s->options.max_iterations = max_iterations;
+    memset(s->information, 0, (size_t)s->entries * sizeof *s->information);
+    s->informed = 0;
+    while (!is_last && s->status == POISE_OK) {
+        solve_window(s, settled);
+        int end = s->first + s->count;
+        is_last = end == s->frames;
+        settled = (end - s->options.overlap) / s->options.knot;
+    }
+    return s->status;
+}
+
+// ---- Life ----------------------------------------------------------------------------------------------------------------
+
+static int round_up(int n, int to)
+{
+    return (n + to - 1) / to * to;
+}
+
+// Is the step a rotation that is smoothed as such?
+static bool is_rotation(const poise_model *model, const pz_step *step)
+{
+    bool is_free = step->kind == PZ_QUATERNION;
+    if (step->kind == PZ_EXPMAP) {
+        is_free = true;
+        for (int i = 0; i < 3; ++i) {
+            is_free = is_free && !is_finite(model->lower[step->q + i]) && !is_finite(model->upper[step->q + i]);
+        }
+    }
+    return is_free && step->own;
+}
+
+static int count_rotations(const poise_model *model)
+{
+    int count = 0;
+    for (int k = 0; k < model->step_count; ++k) {
+        count += is_rotation(model, &model->steps[k]);
+    }
+    return count;
+}
+
+static void lay_out(pz_sequence *s, pz_arena *arena)
+{
+    size_t nv = (size_t)s->nv, frames = (size_t)s->frames, entries = (size_t)s->entries, blocks = (size_t)s->block_count;
+    size_t room = (size_t)s->frame_room, knots = (size_t)s->knot_room, all = (size_t)s->knots + 1;
+    s->objective = pz_arena_take(arena, 1, sizeof *s->objective);
+    poise_objective blank = {0};
+    if (s->objective) {
+        *s->objective = blank;
+    }
+    pz_objective_lay_out(s->objective ? s->objective : &blank, s->model, 0, arena);
+    s->weight = pz_arena_take(arena, nv, sizeof(double));
+    s->acceleration = pz_arena_take(arena, nv, sizeof(double));
+    s->blocks = pz_arena_take(arena, blocks, sizeof *s->blocks);
+    s->coordinate = pz_arena_take(arena, nv, sizeof *s->coordinate);
+    s->row_begin = pz_arena_take(arena, nv + 1, sizeof *s->row_begin);
+    s->above = pz_arena_take(arena, entries, sizeof *s->above);
+    s->lower = pz_arena_take(arena, nv, sizeof(double));
+    s->upper = pz_arena_take(arena, nv, sizeof(double));
+    s->row = pz_arena_take(arena, entries, sizeof(double));
+    s->information = pz_arena_take(arena, entries, sizeof(double));
+    s->coefficient = pz_arena_take(arena, all * nv, sizeof(double));
+    s->rotation = pz_arena_take(arena, frames * blocks, sizeof(quat));
+    s->control = pz_arena_take(arena, all, sizeof(quat));
+    s->H = pz_arena_take(arena, entries * room, sizeof(float));
+    s->F = pz_arena_take(arena, entries * knots, sizeof(float));
+    s->basis = pz_arena_take(arena, room * SEQUENCE_BASIS, sizeof(float));
+    s->interval = pz_arena_take(arena, room, sizeof *s->interval);
+    s->band = pz_arena_take(arena, knots * SEQUENCE_BAND, sizeof(float));
+    s->gradient = pz_arena_take(arena, nv * knots, sizeof(double));
+    float **vectors[] = {&s->free, &s->x, &s->r, &s->z, &s->p, &s->Ap, &s->extra};
+    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; ++i) {
+        *vectors[i] = pz_arena_take(arena, nv * knots, sizeof(float));
+    }
+    s->moved = pz_arena_take(arena, nv * SEQUENCE_CHUNK, sizeof(float));
+    s->force = pz_arena_take(arena, nv * SEQUENCE_CHUNK, sizeof(float));
+    s->frame_gradient = pz_arena_take(arena, nv, sizeof(double));
+    s->bend = pz_arena_take(arena, (room + 4) * nv, sizeof(double));
+    s->edge = pz_arena_take(arena, (room + 4) * nv, sizeof(double));
+    s->q_kept = pz_arena_take(arena, room * (size_t)s->nq, sizeof(double));
+    s->coefficient_kept = pz_arena_take(arena, knots * nv, sizeof(double));
+    s->rotation_kept = pz_arena_take(arena, room * blocks, sizeof(quat));
+    pz_sequence_walls_lay_out(s, arena);
+}
+
+// Where the dofs are, and the pattern of the packed Hessian.
+static void read_model(pz_sequence *s)
+{
+    const poise_model *model = s->model;
+    int block = 0;
+    for (int k = 0; k < model->step_count; ++k) {
+        const pz_step *step = &model->steps[k];
+        int dof = model->axes[step->axis].dof;
+        bool turns = is_rotation(model, step);
+        for (int i = 0; i < pz_step_nv(step->kind) && step->own; ++i) {
+            bool is_limited = !turns && s->options.use_limits;
+            s->coordinate[dof + i] = turns ? -1 : step->q + i;
+            s->lower[dof + i] = is_limited ? model->lower[step->q + i] : -INFINITY;
+            s->upper[dof + i] = is_limited ? model->upper[step->q + i] : INFINITY;
+        }
+        if (turns) {
+            s->blocks[block++] = (pz_rotation_block){.dof = dof, .q = step->q, .is_vector = step->kind == PZ_EXPMAP};
+        }
+    }
+    for (int i = 0; i < s->nv; ++i) {
+        poise_packed_row row = poise_model_packed_row(model, i);
+        s->row_begin[i] = (int)row.begin;
+        s->row_begin[i + 1] = (int)row.begin + row.count;
+        for (int e = s->row_begin[i + 1] - 1, dof = i; e >= s->row_begin[i]; --e) {
+            s->above[e] = dof;
+            dof = poise_model_packed_row(model, dof).parent;
+        }
+    }
+}
+
+void pz_sequence_weigh(pz_sequence *s, double noise, const double *acceleration)
+{
+    for (int i = 0; i < s->nv; ++i) {
+        double ratio = noise / (acceleration[i] * s->frame_time * s->frame_time);
+        s->weight[i] = s->options.smoothness ? s->options.smoothness[i] : ratio * ratio;
+    }
+}
+
+double pz_sequence_usual(const pz_sequence *s, int dof, double metres)
+{
+    bool slides = pz_axis_slides(s->model, s->model->dof_axis[dof]);
+    return s->options.acceleration_usual * (slides ? USUAL_SLIDES / (metres > 0.0 ? metres : 1.0) : 1.0);
+}
+
+static bool all_positive(const double *x, int count)
+{
+    for (int i = 0; x && i < count; ++i) {
+        if (!(x[i] > 0.0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool weights_are_sound(const poise_sequence_options *o, int nv)
+{
+    for (int i = 0; o->smoothness && i < nv; ++i) {
+        if (!(o->smoothness[i] >= 0.0) || !is_finite(o->smoothness[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+poise_status pz_sequence_check(const poise_model *model, const poise_sequence_options *o, poise_error *error)
+{
+    if (!model || !o) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model and options must not be NULL");
+    }
+    if (model->has_mimic) {
+        return pz_error_set(
+            error, POISE_ERROR_UNSUPPORTED,
+            "a whole clip cannot be solved for a model with joints that follow others; track it frame by frame");
+    }
+    const struct {
+        bool is_sound;
+        const char *rule;
+    } checks[] = {
+        {o->knot >= 1 && o->knot <= 64, "knot must be in 1 .. 64"},
+        {o->noise >= 0.0 && is_finite(o->noise), "noise must be finite and >= 0"},
+        {o->acceleration_usual > 0.0 && is_finite(o->acceleration_usual), "acceleration_usual must be finite and > 0"},
+        {weights_are_sound(o, model->nv), "smoothness must be nv finite numbers >= 0"},
+        {all_positive(o->velocity, model->nv), "velocity limits must be > 0; infinity for none"},
+        {all_positive(o->acceleration, model->nv), "acceleration limits must be > 0; infinity for none"},
+        {o->overlap >= 0 && o->window >= o->overlap + 8 * o->knot, "window must be at least overlap + 8 knots"},
+        {o->max_iterations >= 1, "max_iterations must be >= 1"},
+        {o->tolerance >= 0.0, "tolerance must be >= 0"},
+    };
+    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; ++i) {
+        if (!checks[i].is_sound) {
+            return pz_error_set(error, POISE_ERROR_ARGUMENT, "whole clip: %s", checks[i].rule);
+        }
+    }
+    return POISE_OK;
+}
+
+static poise_status check_clip(const poise_model *model, const poise_clip *clip, poise_error *error)
+{
+    if (!clip || clip->nq != model->nq) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "the clip must move this model: %d numbers a frame", model->nq);
+    }
+    for (int t = 0; t < clip->frames; ++t) {
+        const double *q = clip->q + (size_t)t * (size_t)clip->nq;
+        if (!pz_model_accepts(model, q)) {
+            return pz_refuse_q(model, q, "q", error);
+        }
+    }
+    return POISE_OK;
+}
+
+// Swings outside their ellipse, which the coefficients' boxes do not know, are brought back.
+static void keep_limits(const pz_sequence *s)
+{
+    for (int t = 0; t < s->frames && s->options.use_limits; ++t) {
+        double *q = pz_sequence_frame(s, t);
+        if (!poise_model_within_limits(s->model, q)) {
+            poise_model_clamp(s->model, q, NULL, NULL);
+        }
+    }
+}
+
+poise_status pz_sequence_create(const poise_model *model, const poise_sequence_options *options, poise_clip *clip,
+                                const poise_allocator *allocator, pz_sequence *made, poise_error *error)
+{
+    pz_sequence s = {.model = model, .options = *options, .error = error};
+    s.nq = model->nq, s.nv = model->nv, s.frames = clip->frames, s.q = clip->q;
+    s.knots = pz_sequence_knots(clip->frames, options->knot);
+    s.entries = (int)poise_model_packed_row(model, model->nv).begin;
+    s.block_count = count_rotations(model);
+    s.frame_time = clip->frame_time;
+    s.frame_room = round_up(least(options->window + SEQUENCE_BASIS * options->knot, s.frames), 16);
+    s.knot_room = round_up(pz_sequence_knots(s.frame_room, options->knot) + 2 * SEQUENCE_BASIS, 16);
+    pz_arena counting = pz_arena_counting();
+    lay_out(&s, &counting);
+    size_t size = pz_arena_bytes(&counting);
+    if (!pz_owned_take(&s.owned, allocator, size)) {
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory: the clip needs %g bytes", (double)size);
+    }
+    memset(s.owned.memory, 0, size);
+    pz_arena arena = pz_arena_over(s.owned.memory, size);
+    lay_out(&s, &arena);
+    read_model(&s);
+    pz_sequence_start(&s);
+    *made = s;
+    return POISE_OK;
+}
+
+void pz_sequence_finish(pz_sequence *s, poise_sequence_report *report)
+{
+    keep_limits(s);
+    pz_sequence_measure_walls(s);
+    for (int i = s->nv - 1; i >= 0; --i) {
+        bool slides = pz_axis_slides(s->model, s->model->dof_axis[i]);
+        s->report.smoothness = slides ? s->report.smoothness : s->weight[i];
+    }
+    if (report) {
+        *report = s->report;
+    }
+    pz_owned_release(&s->owned);
+}
+
+poise_status poise_sequence_solve(const poise_model *model, const poise_sequence_options *options,
+                                  poise_sequence_goals goals, void *user, poise_clip *clip, const poise_allocator *allocator,
+                                  poise_sequence_report *report, poise_error *error)
+{
+    poise_status status = pz_sequence_check(model, options, error);
+    status = status == POISE_OK ? check_clip(model, clip, error) : status;
+    if (status == POISE_OK && !goals) {
+        status = pz_error_set(error, POISE_ERROR_ARGUMENT, "goals must not be NULL");
+    }
+    if (status != POISE_OK || clip->frames == 0) {
+        return status;
+    }
+    pz_sequence s;
+    status = pz_sequence_create(model, options, clip, allocator, &s, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    s.goals = goals;
+    s.user = user;
+    for (int i = 0; i < s.nv; ++i) {
+        s.acceleration[i] = pz_sequence_usual(&s, i, 0.0);
+    }
+    pz_sequence_weigh(&s, options->noise, s.acceleration);
+    status = pz_sequence_solve(&s, options->max_iterations);
+    pz_sequence_finish(&s, report);
+    return status;
+}

@@ -1,0 +1,337 @@
+// The linear system of a Newton step over a window.
+//
+//   A = sum over frames t of B_t^T H_t B_t + K (x) W + mu D       H_t packed by the tree, K with 11 diagonals
+//
+// is never formed. Conjugate gradients are preconditioned by what A has at each coefficient by itself,
+//
+//   F_j = sum over t of B_j(t)^2 H_t + K_jj W + mu D_j = L^T D L
+//
+// factored on the tree without fill (Featherstone 2008, section 6.5).
+//
+// It knows the tree, and time only by its diagonal, which is enough for splines: the largest eigenvalue of K falls with the
+// fourth power of the knots' distance. Numbers are floats: a step need not be exact.
+#include "motion/sequence_state.h"
+
+#include "base/cpu.h"
+
+#include <string.h>
+
+#define ENOUGH 0.05 // of |r| in the norm of F^-1: where the iterations end
+#define MOST   200
+
+PZ_INLINE float *dof_of(const pz_sequence *s, const float *x, int dof)
+{
+    return (float *)(uintptr_t)x + (size_t)dof * (size_t)s->knot_room;
+}
+
+// ---- Products ------------------------------------------------------------------------------------------------------------
+
+// moved = B in, for `count` frames of the window from `t` on.
+PZ_INLINE void to_frames(const pz_sequence *s, const float *in, int t, int count)
+{
+    const float *basis = s->basis + (size_t)t * SEQUENCE_BASIS;
+    for (int i = 0; i < s->nv; ++i) {
+        const float *x = dof_of(s, in, i);
+        float *z = s->moved + (size_t)i * SEQUENCE_CHUNK;
+        for (int l = 0; l < count; ++l) {
+            const float *c = x + s->interval[t + l], *b = basis + l * SEQUENCE_BASIS;
+            z[l] = b[0] * c[0] + b[1] * c[1] + b[2] * c[2] + b[3] * c[3];
+        }
+    }
+}
+
+// out += B^T force.
+PZ_INLINE void from_frames(const pz_sequence *s, float *out, int t, int count)
+{
+    const float *basis = s->basis + (size_t)t * SEQUENCE_BASIS;
+    for (int i = 0; i < s->nv; ++i) {
+        float *y = dof_of(s, out, i);
+        const float *f = s->force + (size_t)i * SEQUENCE_CHUNK;
+        for (int l = 0; l < count; ++l) {
+            float *c = y + s->interval[t + l];
+            const float *b = basis + l * SEQUENCE_BASIS;
+            c[0] += b[0] * f[l];
+            c[1] += b[1] * f[l];
+            c[2] += b[2] * f[l];
+            c[3] += b[3] * f[l];
+        }
+    }
+}
+
+// force = H moved, by rows of the packed Hessians.
+PZ_INLINE void multiply_frames(const pz_sequence *s, int t, int count)
+{
+    for (int i = 0; i < s->nv; ++i) {
+        float *restrict y = s->force + (size_t)i * SEQUENCE_CHUNK;
+        const float *restrict z = s->moved + (size_t)i * SEQUENCE_CHUNK;
+        int own = s->row_begin[i + 1] - 1;
+        const float *restrict d = s->H + (size_t)own * (size_t)s->frame_room + t;
+        for (int l = 0; l < count; ++l) {
+            y[l] = d[l] * z[l];
+        }
+        for (int e = s->row_begin[i]; e < own; ++e) {
+            const float *restrict h = s->H + (size_t)e * (size_t)s->frame_room + t;
+            float *restrict above = s->force + (size_t)s->above[e] * SEQUENCE_CHUNK;
+            const float *restrict x = s->moved + (size_t)s->above[e] * SEQUENCE_CHUNK;
+            for (int l = 0; l < count; ++l) {
+                y[l] += h[l] * x[l];
+                above[l] += h[l] * z[l];
+            }
+        }
+    }
+}
+
+// out += W K in, and the damping.
+PZ_INLINE void add_smoothness(const pz_sequence *s, const float *in, float *out)
+{
+    int n = s->knot_count;
+    for (int i = 0; i < s->nv; ++i) {
+        const float *x = dof_of(s, in, i), *extra = dof_of(s, s->extra, i);
+        float *y = dof_of(s, out, i), w = (float)s->weight[i];
+        for (int j = 0; j < n; ++j) {
+            y[j] += (w * s->band[j * SEQUENCE_BAND] + extra[j]) * x[j];
+        }
+        for (int d = 1; d < SEQUENCE_BAND; ++d) {
+            for (int j = d; j < n; ++j) {
+                float k = w * s->band[j * SEQUENCE_BAND + d];
+                y[j] += k * x[j - d];
+                y[j - d] += k * x[j];
+            }
+        }
+    }
+}
+
+static void mask(const pz_sequence *s, float *x)
+{
+    for (int i = 0; i < s->nv; ++i) {
+        float *y = dof_of(s, x, i);
+        const float *free = dof_of(s, s->free, i);
+        for (int j = 0; j < s->knot_count; ++j) {
+            y[j] *= free[j];
+        }
+    }
+}
+
+PZ_INLINE void multiply(pz_sequence *s, const float *in, float *out)
+{
+    memset(out, 0, (size_t)s->nv * (size_t)s->knot_room * sizeof *out);
+    for (int t = 0; t < s->count; t += SEQUENCE_CHUNK) {
+        int count = s->count - t < SEQUENCE_CHUNK ? s->count - t : SEQUENCE_CHUNK;
+        to_frames(s, in, t, count);
+        multiply_frames(s, t, count);
+        from_frames(s, out, t, count);
+    }
+    add_smoothness(s, in, out);
+}
+
+// The same code for processors with wider registers (base/cpu.h).
+PZ_WIDE static void multiply_wide(pz_sequence *s, const float *in, float *out)
+{
+    multiply(s, in, out);
+}
+
+void pz_sequence_multiply(pz_sequence *s, const float *in, float *out)
+{
+    if (s->model->is_wide) {
+        multiply_wide(s, in, out);
+    } else {
+        multiply(s, in, out);
+    }
+    pz_sequence_walls_multiply(s, in, out);
+    mask(s, out);
+    s->report.products += 1;
+}
+
+// ---- Preconditioner ------------------------------------------------------------------------------------------------------
+
+// F of one entry, from the Hessians of all frames.
+PZ_INLINE void gather(const pz_sequence *s, const float *H, float *F)
+{
+    memset(F, 0, (size_t)s->knot_room * sizeof *F);
+    for (int t = 0; t < s->count; ++t) {
+        const float *b = s->basis + t * SEQUENCE_BASIS;
+        float *f = F + s->interval[t], h = H[t];
+        f[0] += b[0] * b[0] * h;
+        f[1] += b[1] * b[1] * h;
+        f[2] += b[2] * b[2] * h;
+        f[3] += b[3] * b[3] * h;
+    }
+}
+
+// Held coefficients get a unit pivot and no entries.
+PZ_INLINE void assemble(pz_sequence *s, double mu)
+{
+    for (int i = 0; i < s->nv; ++i) {
+        const float *free = dof_of(s, s->free, i);
+        for (int e = s->row_begin[i]; e < s->row_begin[i + 1]; ++e) {
+            float *F = s->F + (size_t)e * (size_t)s->knot_room, *extra = dof_of(s, s->extra, i);
+            const float *above = dof_of(s, s->free, s->above[e]);
+            bool is_own = e == s->row_begin[i + 1] - 1;
+            gather(s, s->H + (size_t)e * (size_t)s->frame_room, F);
+            for (int j = 0; j < s->knot_count && !is_own; ++j) {
+                F[j] *= free[j] * above[j];
+            }
+            for (int j = 0; j < s->knot_count && is_own; ++j) {
+                extra[j] = (float)mu * F[j];
+                F[j] += extra[j] + (float)s->weight[i] * s->band[j * SEQUENCE_BAND];
+            }
+            if (is_own) {
+                pz_sequence_walls_diagonal(s, i, F);
+            }
+            for (int j = 0; j < s->knot_count && is_own; ++j) {
+                F[j] = free[j] > 0.0f && F[j] > 1e-20f ? F[j] : 1.0f;
+            }
+        }
+    }
+}
+
+PZ_INLINE void factor(pz_sequence *s, double mu)
+{
+    assemble(s, mu);
+    size_t room = (size_t)s->knot_room;
+    int n = s->knot_count;
+    for (int i = s->nv - 1; i >= 0; --i) {
+        int begin = s->row_begin[i], own = s->row_begin[i + 1] - 1;
+        float *restrict d = s->F + (size_t)own * room;
+        for (int j = 0; j < n; ++j) { // the inverse of the pivot, which rounding keeps from vanishing
+            d[j] = 1.0f / (d[j] > 1e-20f ? d[j] : 1e-20f);
+        }
+        for (int a = own - 1; a >= begin; --a) {
+            float *restrict entry = s->F + (size_t)a * room;
+            int row = s->row_begin[s->above[a]];
+            for (int b = begin; b <= a; ++b) { // F[a][b] -= F[i][a] F[i][b]/d
+                float *restrict to = s->F + (size_t)(row + b - begin) * room;
+                const float *restrict other = s->F + (size_t)b * room;
+                for (int j = 0; j < n; ++j) {
+                    to[j] -= entry[j] * d[j] * other[j];
+                }
+            }
+            for (int j = 0; j < n; ++j) {
+                entry[j] *= d[j];
+            }
+        }
+    }
+}
+
+PZ_WIDE static void factor_wide(pz_sequence *s, double mu)
+{
+    factor(s, mu);
+}
+
+void pz_sequence_factor(pz_sequence *s, double mu)
+{
+    if (s->model->is_wide) {
+        factor_wide(s, mu);
+    } else {
+        factor(s, mu);
+    }
+}
+
+// z = F^-1 r.
+PZ_INLINE void solve_factored(const pz_sequence *s)
+{
+    size_t room = (size_t)s->knot_room;
+    int n = s->knot_count;
+    memcpy(s->z, s->r, (size_t)s->nv * room * sizeof *s->z);
+    for (int i = s->nv - 1; i >= 0; --i) {
+        float *restrict z = dof_of(s, s->z, i);
+        int own = s->row_begin[i + 1] - 1;
+        for (int e = s->row_begin[i]; e < own; ++e) {
+            const float *restrict L = s->F + (size_t)e * room;
+            float *restrict above = dof_of(s, s->z, s->above[e]);
+            for (int j = 0; j < n; ++j) {
+                above[j] -= L[j] * z[j];
+            }
+        }
+        const float *restrict d = s->F + (size_t)own * room;
+        for (int j = 0; j < n; ++j) {
+            z[j] *= d[j];
+        }
+    }
+    for (int i = 0; i < s->nv; ++i) {
+        float *restrict z = dof_of(s, s->z, i);
+        for (int e = s->row_begin[i]; e < s->row_begin[i + 1] - 1; ++e) {
+            const float *restrict L = s->F + (size_t)e * room, *restrict above = dof_of(s, s->z, s->above[e]);
+            for (int j = 0; j < n; ++j) {
+                z[j] -= L[j] * above[j];
+            }
+        }
+    }
+}
+
+PZ_WIDE static void solve_factored_wide(const pz_sequence *s)
+{
+    solve_factored(s);
+}
+
+static void precondition(const pz_sequence *s)
+{
+    if (s->model->is_wide) {
+        solve_factored_wide(s);
+    } else {
+        solve_factored(s);
+    }
+    mask(s, s->z);
+}
+
+// ---- Conjugate gradients -------------------------------------------------------------------------------------------------
+
+static double dot(const pz_sequence *s, const float *x, const float *y)
+{
+    double sum = 0.0;
+    for (int i = 0; i < s->nv; ++i) {
+        const float *a = dof_of(s, x, i), *b = dof_of(s, y, i);
+        float part = 0.0f;
+        for (int j = 0; j < s->knot_count; ++j) {
+            part += a[j] * b[j];
+        }
+        sum += (double)part;
+    }
+    return sum;
+}
+
+// y += share x.
+static void add(const pz_sequence *s, float *y, double share, const float *x)
+{
+    for (int i = 0; i < s->nv; ++i) {
+        float *to = dof_of(s, y, i);
+        const float *from = dof_of(s, x, i);
+        for (int j = 0; j < s->knot_count; ++j) {
+            to[j] += (float)share * from[j];
+        }
+    }
+}
+
+void pz_sequence_conjugate(pz_sequence *s)
+{
+    pz_sequence_multiply(s, s->x, s->Ap);
+    for (int i = 0; i < s->nv; ++i) {
+        float *r = dof_of(s, s->r, i);
+        const float *free = dof_of(s, s->free, i), *Ap = dof_of(s, s->Ap, i);
+        for (int j = 0; j < s->knot_count; ++j) {
+            r[j] = free[j] * ((float)-s->gradient[(size_t)i * (size_t)s->knot_room + (size_t)j] - Ap[j]);
+        }
+    }
+    precondition(s);
+    memcpy(s->p, s->z, (size_t)s->nv * (size_t)s->knot_room * sizeof *s->p);
+    double rz = dot(s, s->r, s->z), end = ENOUGH * ENOUGH * rz;
+    for (int n = 0; n < MOST && rz > end && rz > 0.0; ++n) {
+        pz_sequence_multiply(s, s->p, s->Ap);
+        double curvature = dot(s, s->p, s->Ap);
+        if (!(curvature > 0.0)) {
+            return;
+        }
+        add(s, s->x, rz / curvature, s->p);
+        add(s, s->r, -rz / curvature, s->Ap);
+        precondition(s);
+        double next = dot(s, s->r, s->z);
+        for (int i = 0; i < s->nv; ++i) {
+            float *p = dof_of(s, s->p, i), ratio = (float)(next / rz);
+            const float *z = dof_of(s, s->z, i);
+            for (int j = 0; j < s->knot_count; ++j) {
+                p[j] = z[j] + ratio * p[j];
+            }
+        }
+        rz = next;
+    }
+}

@@ -1,0 +1,364 @@
+// Markers to a clip, all frames at once: where it starts, how noisy the markers are, which are let go.
+//
+// The start is every knot-th frame, tracked (tracker.c). Its residuals tell the noise: with n markers of three numbers each
+// that leave 3 n - nv of them to chance,
+//
+//   noise^2 = sum |residual|^2/(3 n - nv)
+//
+// Markers farther than HUBER_NOISE times that from where the first answer has them pull with a constant force (Huber) in a
+// first solve, and are let go in a second one if they are then still farther than OUTLIER_NOISE times.
+#include "motion/sequence_state.h"
+#include "motion/tracker.h"
+
+#include "base/error.h"
+
+#include <float.h>
+#include <string.h>
+
+#define LEAST_NOISE      5e-5 // of the reach
+#define LEAST_CHANCE     0.25 // of the numbers of a frame: what is left to chance at least
+#define HUBER_NOISE      5.0
+#define OUTLIER_NOISE    20.0
+#define OUTLIER_REACH    0.03 // of the reach: markers nearer than this are never let go
+#define BRIDGE           0.25 // seconds: a longer gap of too few markers is not trusted
+#define FARTHEST         1e100
+#define PASSES           3 // solves, each with better weights
+#define FIRST_ITERATIONS 4 // of all but the last
+
+typedef struct whole {
+    const poise_track_problem *problem;
+    const poise_markers *markers;
+    const poise_model *model;
+    poise_kinematics *kin;
+    poise_goal *goals;
+    double *neutral; // nq
+    int *index;      // by placement: marker, or POISE_NONE
+    bool *gone;      // frames x placements
+    bool is_robust;  // markers that are far off pull with a constant force
+    double huber, outlier, reach;
+} whole;
+
+static vec3 seen_at(const whole *w, int frame, int placement)
+{
+    int marker = w->index[placement];
+    return marker < 0 ? v3(NAN, NAN, NAN) : w->markers->position[(size_t)frame * (size_t)w->markers->count + (size_t)marker];
+}
+
+static bool is_seen(vec3 p)
+{
+    return fabs(p.x) < FARTHEST && fabs(p.y) < FARTHEST && fabs(p.z) < FARTHEST;
+}
+
+static bool *gone_at(const whole *w, int frame, int placement)
+{
+    return &w->gone[(size_t)frame * (size_t)w->problem->placement_count + (size_t)placement];
+}
+
+// poise_sequence_goals: the markers of a frame that were seen and are not let go.
+static const poise_goal *goals_of(void *user, int frame, int *count)
+{
+    whole *w = user;
+    const poise_track_problem *p = w->problem;
+    int n = 0;
+    for (int i = 0; i < p->placement_count; ++i) {
+        vec3 target = seen_at(w, frame, i);
+        if (is_seen(target) && !*gone_at(w, frame, i) && p->placements[i].weight > 0.0) {
+            w->goals[n] = poise_goal_position(p->placements[i].body, p->placements[i].local, target);
+            w->goals[n].weight = p->placements[i].weight;
+            w->goals[n].loss = w->is_robust ? POISE_LOSS_HUBER : POISE_LOSS_NONE;
+            w->goals[n++].loss_scale = w->huber;
+        }
+    }
+    if (p->posture) {
+        w->goals[n] = poise_goal_posture(w->neutral, 1.0);
+        w->goals[n++].q_weights = p->posture;
+    }
+    *count = n;
+    return w->goals;
+}
+
+// ---- The start -----------------------------------------------------------------------------------------------------------
+
+// Every step-th frame of the recording, and the last one.
+static poise_status thin_out(const poise_markers *from, int step, const poise_allocator *allocator, poise_markers **out,
+                             poise_error *error)
+{
+    int frames = (from->frames - 2) / step + 2;
+    frames = from->frames < 2 ? from->frames : frames;
+    poise_status status = poise_markers_create(frames, from->count, from->rate / step, from->label, allocator, out, error);
+    for (int t = 0; t < frames && status == POISE_OK; ++t) {
+        int source = least(t * step, from->frames - 1);
+        memcpy((*out)->position + (size_t)t * (size_t)from->count, from->position + (size_t)source * (size_t)from->count,
+               (size_t)from->count * sizeof *from->position);
+    }
+    return status;
+}
+
+// The noise of a coordinate of a marker, from the frames that were tracked.
+static double noise_of(const whole *w, const poise_track_frame *frames, int count)
+{
+    double squares = 0.0, chances = 0.0;
+    for (int t = 0; t < count; ++t) {
+        int kept = frames[t].seen - frames[t].let_go;
+        if (kept > 0 && !(frames[t].flags & POISE_TRACK_HELD)) {
+            squares += kept * frames[t].rms * frames[t].rms;
+            chances += max2(3.0 * kept - w->model->nv, LEAST_CHANCE * 3.0 * kept);
+        }
+    }
+    double noise = chances > 0.0 ? sqrt(squares / chances) : 0.0;
+    return max2(noise, LEAST_NOISE * w->reach);
+}
+
+// Between the frames of `few`, each joint goes the shortest way.
+static poise_status spread(const whole *w, const poise_clip *few, int step, poise_clip *clip, poise_error *error)
+{
+    poise_status status = POISE_OK;
+    for (int t = 0; t < clip->frames && status == POISE_OK; ++t) {
+        int low = least(t / step, few->frames - 1);
+        int next = least((low + 1) * step, clip->frames - 1);
+        double share = next > low * step ? (double)(t - low * step) / (next - low * step) : 0.0;
+        status = poise_clip_sample(few, w->model, few->start_time + (low + share) * few->frame_time,
+                                   clip->q + (size_t)t * (size_t)clip->nq, error);
+    }
+    return status;
+}
+
+// Track every knot-th frame, find the noise, and make a clip of all frames of it.
+static poise_status start(whole *w, poise_sequence_options *o, const poise_allocator *allocator, poise_clip **clip,
+                          poise_error *error)
+{
+    poise_markers *few = NULL;
+    poise_clip *tracked = NULL;
+    poise_track_frame *frames = NULL;
+    poise_track_problem p = *w->problem;
+    poise_status status = thin_out(w->markers, o->knot, allocator, &few, error);
+    if (status == POISE_OK) {
+        frames = (poise_track_frame *)pz_allocate(allocator, ((size_t)few->frames + 1) * sizeof *frames);
+        status = frames ? POISE_OK : pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    }
+    if (status == POISE_OK) {
+        p.markers = few;
+        p.max_turn = min2(p.max_turn * o->knot, 2.0);
+        p.on_frame = NULL;
+        status = poise_track(&p, allocator, &tracked, frames, error);
+    }
+    if (status == POISE_OK) {
+        o->noise = o->noise > 0.0 ? o->noise : noise_of(w, frames, few->frames);
+        double frame_time = 1.0 / w->markers->rate;
+        status = poise_clip_create(w->markers->frames, w->model->nq, frame_time, allocator, clip, error);
+    }
+    if (status == POISE_OK) {
+        (*clip)->start_time = w->markers->start_time;
+        status = spread(w, tracked, o->knot, *clip, error);
+    }
+    pz_release(allocator, frames);
+    poise_clip_destroy(tracked);
+    poise_markers_destroy(few);
+    return status;
+}
+
+// ---- Markers -------------------------------------------------------------------------------------------------------------
+
+static double distance_of(const whole *w, int frame, int placement)
+{
+    const poise_placement *p = &w->problem->placements[placement];
+    vec3 miss = v3_sub(poise_kinematics_point(w->kin, p->body, p->local), seen_at(w, frame, placement));
+    return min2(v3_norm(miss), DBL_MAX);
+}
+
+// Let go of the markers that are farther than `most` from where the clip has them; how many there are.
+static int let_go(whole *w, const poise_clip *clip, double most)
+{
+    int count = 0;
+    for (int t = 0; t < clip->frames; ++t) {
+        pz_kin_sweep(w->kin, clip->q + (size_t)t * (size_t)clip->nq);
+        for (int i = 0; i < w->problem->placement_count; ++i) {
+            *gone_at(w, t, i) = is_seen(seen_at(w, t, i)) && distance_of(w, t, i) > most;
+            count += *gone_at(w, t, i);
+        }
+    }
+    return count;
+}
+
+static void describe_frame(const whole *w, int t, poise_track_frame *frame)
+{
+    double square = 0.0;
+    int kept = 0;
+    for (int i = 0; i < w->problem->placement_count; ++i) {
+        if (!is_seen(seen_at(w, t, i))) {
+            continue;
+        }
+        frame->seen += 1;
+        if (*gone_at(w, t, i)) {
+            frame->let_go += 1;
+            continue;
+        }
+        double d = distance_of(w, t, i);
+        square += d * d;
+        frame->worst = max2(frame->worst, d);
+        kept += 1;
+    }
+    frame->rms = kept > 0 ? min2(sqrt(square / kept), frame->worst) : 0.0;
+    frame->flags |= frame->seen < w->problem->placement_count ? POISE_TRACK_GAPS : 0;
+    frame->flags |= frame->let_go > 0 ? POISE_TRACK_OUTLIERS : 0;
+}
+
+// Frames of a gap that is too long to be bridged.
+static void flag_gaps(const whole *w, poise_track_frame *frames, int count)
+{
+    int most = (int)(BRIDGE * w->markers->rate) + 1, run = 0;
+    for (int t = 0; t <= count; ++t) {
+        bool is_few = t < count && frames[t].seen - frames[t].let_go < w->problem->least_markers;
+        for (int i = t - run; i < t && !is_few && run > most; ++i) {
+            frames[i].flags |= POISE_TRACK_HELD;
+        }
+        run = is_few ? run + 1 : 0;
+    }
+}
+
+static void describe(whole *w, const poise_clip *clip, const poise_sequence_report *report, mat3 *before,
+                     poise_track_frame *frames)
+{
+    for (int t = 0; t < clip->frames; ++t) {
+        pz_kin_sweep(w->kin, clip->q + (size_t)t * (size_t)clip->nq);
+        frames[t] = (poise_track_frame){.outcome = report->converged ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_BUDGET,
+                                        .iterations = report->most_iterations};
+        describe_frame(w, t, &frames[t]);
+        frames[t].turn = t > 0 ? pz_largest_turn(w->model, before, w->kin->R) : 0.0;
+        frames[t].flags |= frames[t].turn > w->problem->max_turn ? POISE_TRACK_JUMP : 0;
+        memcpy(before, w->kin->R, (size_t)w->model->joint_count * sizeof *before);
+    }
+    flag_gaps(w, frames, clip->frames);
+}
+
+// ---- The call ------------------------------------------------------------------------------------------------------------
+
+static void lay_out(whole *w, mat3 **before, pz_arena *arena)
+{
+    size_t count = (size_t)w->problem->placement_count, frames = (size_t)w->markers->frames;
+    w->kin = pz_arena_take(arena, 1, sizeof *w->kin);
+    poise_kinematics blank = {0};
+    if (w->kin) {
+        *w->kin = blank;
+    }
+    pz_kin_layout(w->kin ? w->kin : &blank, w->model, arena);
+    w->goals = pz_arena_take(arena, count + 1, sizeof *w->goals);
+    w->neutral = pz_arena_take(arena, (size_t)w->model->nq, sizeof(double));
+    w->index = pz_arena_take(arena, count, sizeof *w->index);
+    w->gone = pz_arena_take(arena, frames * count + 1, sizeof *w->gone);
+    *before = pz_arena_take(arena, (size_t)w->model->joint_count, sizeof **before);
+}
+
+static double reach_of(const whole *w)
+{
+    pz_kin_sweep(w->kin, w->neutral);
+    double most = 0.0;
+    const poise_placement *p = w->problem->placements;
+    for (int i = 1; i < w->problem->placement_count; ++i) {
+        vec3 apart = v3_sub(pz_kin_point(w->kin, p[i].body, p[i].local), pz_kin_point(w->kin, p[0].body, p[0].local));
+        most = max2(most, v3_norm(apart));
+    }
+    return most > 0.0 ? most : 1.0;
+}
+
+static void prepare(whole *w)
+{
+    poise_model_neutral(w->model, w->neutral);
+    w->reach = reach_of(w);
+    poise_model_clamp(w->model, w->neutral, NULL, NULL);
+    for (int i = 0; i < w->problem->placement_count; ++i) {
+        const char *label = w->problem->placements[i].label;
+        w->index[i] = label ? poise_markers_find(w->markers, label) : POISE_NONE;
+    }
+    memset(w->gone, 0, (size_t)w->markers->frames * (size_t)w->problem->placement_count * sizeof *w->gone);
+}
+
+// A first solve with the usual accelerations, robust where some markers are far off; then, without those that still are and
+// with accelerations as the motion has them, the second.
+static poise_status solve(whole *w, const poise_sequence_options *o, poise_clip *clip, const poise_allocator *allocator,
+                          poise_sequence_report *report, poise_error *error)
+{
+    pz_sequence s;
+    double metres = w->markers->scale.metres;
+    w->huber = max2(HUBER_NOISE * o->noise, 0.25 * OUTLIER_REACH * w->reach);
+    w->outlier = w->problem->outlier > 0.0 ? w->problem->outlier : max2(OUTLIER_NOISE * o->noise, OUTLIER_REACH * w->reach);
+    w->is_robust = w->problem->robust && let_go(w, clip, w->outlier) > 0;
+    memset(w->gone, 0, (size_t)w->markers->frames * (size_t)w->problem->placement_count * sizeof *w->gone);
+    poise_status status = pz_sequence_create(w->model, o, clip, allocator, &s, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    s.goals = goals_of;
+    s.user = w;
+    for (int i = 0; i < s.nv; ++i) {
+        s.acceleration[i] = pz_sequence_usual(&s, i, metres);
+    }
+    pz_sequence_weigh(&s, o->noise, s.acceleration);
+    for (int pass = 0; pass < PASSES && status == POISE_OK; ++pass) {
+        bool is_last = pass == PASSES - 1;
+        s.options.velocity = is_last ? o->velocity : NULL;
+        s.options.acceleration = is_last ? o->acceleration : NULL;
+        status = pz_sequence_solve(&s, is_last ? o->max_iterations : FIRST_ITERATIONS);
+        if (!is_last && status == POISE_OK) {
+            if (w->is_robust) {
+                let_go(w, clip, w->outlier);
+            }
+            w->is_robust = false;
+            pz_sequence_estimate(&s, metres);
+            pz_sequence_weigh(&s, o->noise, s.acceleration);
+        }
+    }
+    pz_sequence_finish(&s, report);
+    return status;
+}
+
+poise_status poise_track_whole(const poise_track_problem *problem, const poise_sequence_options *options,
+                               const poise_allocator *allocator, poise_clip **clip, poise_track_frame *frames,
+                               poise_sequence_report *report, poise_error *error)
+{
+    if (!problem || !problem->markers || !clip) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, placements, markers and clip must not be NULL");
+    }
+    poise_status status = pz_sequence_check(problem->model, options, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    if (problem->task_weights) {
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "tasks of coordinates are tracked frame by frame");
+    }
+    whole w = {.problem = problem, .markers = problem->markers, .model = problem->model};
+    poise_sequence_options o = *options;
+    poise_sequence_report own = {0};
+    poise_clip *made = NULL;
+    mat3 *before;
+    pz_arena counting = pz_arena_counting();
+    lay_out(&w, &before, &counting);
+    size_t size = pz_arena_bytes(&counting);
+    void *memory = size ? pz_allocate(allocator, size) : NULL;
+    if (!memory) {
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    }
+    pz_arena arena = pz_arena_over(memory, size);
+    lay_out(&w, &before, &arena);
+    prepare(&w);
+    o.locked = o.locked ? o.locked : problem->solver.locked;
+    o.use_limits = o.use_limits && problem->solver.use_limits;
+    status = start(&w, &o, allocator, &made, error);
+    if (status == POISE_OK && made->frames > 0) {
+        status = solve(&w, &o, made, allocator, &own, error);
+    }
+    if (status == POISE_OK && frames) {
+        describe(&w, made, &own, before, frames);
+    }
+    own.noise = o.noise;
+    if (status == POISE_OK && report) {
+        *report = own;
+    }
+    if (status == POISE_OK) {
+        *clip = made;
+    } else {
+        poise_clip_destroy(made);
+    }
+    pz_release(allocator, memory);
+    return status;
+}

@@ -1,0 +1,316 @@
+// Whole clips: markers of our own motions solved all at once, and goals that change over time.
+#include "support/own.h"
+
+#include <poise/sequence.h>
+#include <scenes/recording.h>
+#include <scenes/scenes.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MARKERS 41
+
+typedef struct take {
+    const char *scene;
+    poise_model *model;
+    int nq, nv;
+    scene_marker markers[MARKERS];
+    poise_placement placements[MARKERS];
+    poise_clip *truth;
+    poise_markers *seen;
+    poise_track_problem problem;
+} take;
+
+static void record(take *t, const char *scene, const char *motion, const scene_recording *how)
+{
+    memset(t, 0, sizeof *t);
+    t->scene = scene;
+    ck_assert_int_eq(scene_create(scene, NULL, &t->model, NULL), POISE_OK);
+    own_model(t->model);
+    t->nq = poise_model_info(t->model).nq;
+    t->nv = poise_model_info(t->model).nv;
+    ck_assert_int_eq(scene_markers(scene, t->markers, MARKERS), MARKERS);
+    for (int i = 0; i < MARKERS; ++i) {
+        t->placements[i] = (poise_placement){t->markers[i].name, t->markers[i].body, t->markers[i].local, 1.0};
+    }
+    ck_assert_int_eq(scene_record(t->model, scene, motion, how, &t->truth, &t->seen), POISE_OK);
+    own_clip(t->truth);
+    own_markers(t->seen);
+    t->problem = poise_track_problem_default();
+    t->problem.model = t->model;
+    t->problem.placements = t->placements;
+    t->problem.placement_count = MARKERS;
+    t->problem.markers = t->seen;
+}
+
+static poise_clip *solve(const take *t, const poise_sequence_options *o, poise_track_frame *frames,
+                         poise_sequence_report *report)
+{
+    poise_clip *clip = NULL;
+    poise_error error = {0};
+    poise_status status = poise_track_whole(&t->problem, o, NULL, &clip, frames, report, &error);
+    ck_assert_msg(status == POISE_OK, "%s", error.text);
+    return own_clip(clip);
+}
+
+static poise_clip *track(const take *t)
+{
+    poise_clip *clip = NULL;
+    ck_assert_int_eq(poise_track(&t->problem, NULL, &clip, NULL, NULL), POISE_OK);
+    return own_clip(clip);
+}
+
+// Rms distance of the bodies from where they truly are, and the largest turn of a body from frame to frame.
+static double miss_of(const take *t, const poise_clip *clip, double *turn)
+{
+    poise_kinematics *kin[2];
+    double squares = 0.0, most = 0.0;
+    int joints = poise_model_info(t->model).joints;
+    for (int i = 0; i < 2; ++i) {
+        ck_assert_int_eq(poise_kinematics_create(t->model, NULL, &kin[i], NULL), POISE_OK);
+        own_kinematics(kin[i]);
+    }
+    for (int f = 0; f < clip->frames; ++f) {
+        poise_quat before[64];
+        for (int k = 0; k < joints; ++k) {
+            before[k] = poise_kinematics_body_pose(kin[0], k).rotation;
+        }
+        ck_assert_int_eq(poise_kinematics_update(kin[0], clip->q + (size_t)f * (size_t)t->nq, NULL), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_update(kin[1], t->truth->q + (size_t)f * (size_t)t->nq, NULL), POISE_OK);
+        for (int k = 0; k < joints; ++k) {
+            poise_pose a = poise_kinematics_body_pose(kin[0], k), b = poise_kinematics_body_pose(kin[1], k);
+            double x = a.position.x - b.position.x, y = a.position.y - b.position.y, z = a.position.z - b.position.z;
+            squares += x * x + y * y + z * z;
+            const poise_quat p = before[k], q = a.rotation;
+            double w = fabs(p.x * q.x + p.y * q.y + p.z * q.z + p.w * q.w);
+            most = f > 0 ? fmax(most, 2.0 * acos(fmin(w, 1.0))) : most;
+        }
+    }
+    if (turn) {
+        *turn = most;
+    }
+    return sqrt(squares / (clip->frames * joints));
+}
+
+// ---- Markers -------------------------------------------------------------------------------------------------------------
+
+static const struct {
+    const char *scene, *motion;
+    double share; // of the error by frame; the cartwheel's root bounces, which knots round off
+} rows[] = {{"humanoid", "walk", 0.6},
+            {"humanoid", "kick", 0.6},
+            {"humanoid-quaternion", "punch", 0.6},
+            {"humanoid", "cartwheel", 0.85},
+            {"humanoid-quaternion", "cartwheel", 0.85},
+            {"humanoid-euler", "walk", 0.6}};
+
+// On a bad day (3 mm of noise, gaps, swapped knees) the noise is found, and bodies are nearer to their places than
+// frame by frame, without a jump and within the limits.
+TEST_ROWS(a_bad_day_is_averaged_over_time, (int)TEST_COUNT(rows))
+{
+    take t;
+    scene_recording how = scene_recording_noisy();
+    record(&t, rows[test_row].scene, rows[test_row].motion, &how);
+    poise_sequence_options o = poise_sequence_options_default();
+    poise_sequence_report report;
+    poise_track_frame *frames = calloc((size_t)t.seen->frames, sizeof *frames);
+    poise_clip *whole = solve(&t, &o, frames, &report), *single = track(&t);
+    double turn, miss = miss_of(&t, whole, &turn), usual = miss_of(&t, single, NULL);
+    ck_assert_double_eq_tol(report.noise, 3e-3, 3e-4);
+    ck_assert_double_le(miss, rows[test_row].share * usual);
+    ck_assert_double_le(turn, 0.2);
+    int gaps = 0, outliers = 0;
+    for (int f = 0; f < whole->frames; ++f) {
+        ck_assert(poise_model_within_limits(t.model, whole->q + (size_t)f * (size_t)t.nq));
+        ck_assert_int_eq(frames[f].flags & (POISE_TRACK_HELD | POISE_TRACK_JUMP), 0);
+        gaps += (frames[f].flags & POISE_TRACK_GAPS) != 0;
+        outliers += frames[f].let_go > 0;
+        ck_assert_double_lt(frames[f].rms, 0.025);
+    }
+    ck_assert_int_gt(gaps, 0);
+    ck_assert_int_gt(outliers, 0);
+    free(frames);
+}
+
+// Without noise the answer is the motion, as far as a spline with a knot every four frames can be it.
+TEST(clean_markers_give_the_motion)
+{
+    take t;
+    scene_recording how = scene_recording_default();
+    record(&t, "humanoid", "kick", &how);
+    poise_sequence_options o = poise_sequence_options_default();
+    poise_sequence_report report;
+    poise_clip *clip = solve(&t, &o, NULL, &report);
+    ck_assert_double_lt(miss_of(&t, clip, NULL), 1e-3);
+    ck_assert(report.converged);
+    o.knot = 1;
+    clip = solve(&t, &o, NULL, &report);
+    ck_assert_double_lt(miss_of(&t, clip, NULL), 3e-4);
+}
+
+// Windows meet without a trace: what one window says and what many do differs by less than the noise by far.
+TEST(windows_agree_with_the_whole)
+{
+    take t;
+    scene_recording how = scene_recording_noisy();
+    how.swapped = false;
+    how.periods = 3;
+    record(&t, "humanoid", "walk", &how);
+    poise_sequence_options o = poise_sequence_options_default();
+    poise_sequence_report one, many;
+    o.tolerance = 1e-7;
+    o.max_iterations = 40;
+    o.window = 1000;
+    poise_clip *a = solve(&t, &o, NULL, &one);
+    o.window = 128;
+    poise_clip *b = solve(&t, &o, NULL, &many);
+    ck_assert_int_eq(one.windows, 1);
+    ck_assert_int_gt(many.windows, 3);
+    double most = 0.0, step[256];
+    for (int f = 0; f < a->frames; ++f) {
+        const double *qa = a->q + (size_t)f * (size_t)t.nq, *qb = b->q + (size_t)f * (size_t)t.nq;
+        ck_assert_int_eq(poise_difference(t.model, qa, qb, step, NULL), POISE_OK);
+        for (int i = 0; i < t.nv; ++i) {
+            most = fmax(most, fabs(step[i]));
+        }
+    }
+    ck_assert_double_lt(most, 0.03); // the weights are estimated from other stretches; angles are noisy by 0.06
+}
+
+// ---- Limits --------------------------------------------------------------------------------------------------------------
+
+static void fill(double *x, int count, double value)
+{
+    for (int i = 0; i < count; ++i) {
+        x[i] = value;
+    }
+}
+
+TEST(velocities_and_accelerations_keep_to_their_limits)
+{
+    take t;
+    scene_recording how = scene_recording_default();
+    how.noise = 1e-3;
+    record(&t, "humanoid-euler", "kick", &how);
+    double velocity[128], acceleration[128];
+    fill(velocity, t.nv, 3.0);
+    fill(acceleration, t.nv, 60.0);
+    fill(acceleration, 6, INFINITY);
+    fill(velocity, 6, INFINITY); // the root moves as it likes
+    poise_sequence_options o = poise_sequence_options_default();
+    poise_sequence_report free_report, report;
+    solve(&t, &o, NULL, &free_report);
+    o.velocity = velocity;
+    o.acceleration = acceleration;
+    poise_clip *clip = solve(&t, &o, NULL, &report);
+    ck_assert_double_le(report.velocity, 1.0);
+    ck_assert_double_le(report.acceleration, 1.0);
+    double fastest = 0.0, hardest = 0.0, dt = clip->frame_time;
+    for (int f = 1; f + 1 < clip->frames; ++f) {
+        const double *q = clip->q + (size_t)f * (size_t)t.nq;
+        for (int i = 6; i < t.nq; ++i) {
+            fastest = fmax(fastest, fabs(q[i + t.nq] - q[i]) / dt);
+            hardest = fmax(hardest, fabs(q[i + t.nq] - 2.0 * q[i] + q[i - t.nq]) / (dt * dt));
+        }
+    }
+    ck_assert_double_le(fastest, 3.0 * (1.0 + 1e-9));
+    ck_assert_double_le(hardest, 60.0 * (1.0 + 1e-9));
+    ck_assert_double_gt(fastest, 2.7); // and are used
+}
+
+// ---- Goals over time -----------------------------------------------------------------------------------------------------
+
+typedef struct path {
+    poise_goal goals[2];
+    double q[7];
+    poise_vec3 center;
+} path;
+
+static const poise_goal *follow(void *user, int frame, int *count)
+{
+    path *p = user;
+    double s, c;
+    poise_sincos(0.05 * frame, &s, &c);
+    p->goals[0].target.position = poise_vec3_make(p->center.x + 0.1 * (c - 1.0), p->center.y + 0.1 * s, p->center.z);
+    *count = 2;
+    return p->goals;
+}
+
+TEST(goals_of_any_kind_are_followed)
+{
+    poise_model *model = NULL;
+    poise_clip *clip = NULL;
+    ck_assert_int_eq(scene_create("arm7", NULL, &model, NULL), POISE_OK);
+    own_model(model);
+    ck_assert_int_eq(poise_clip_create(150, 7, 0.01, NULL, &clip, NULL), POISE_OK);
+    own_clip(clip);
+    path p = {.q = {0.1, 0.4, 0.1, -1.2, 0.1, 0.9, 0.1}};
+    p.goals[0] = poise_goal_position(0, poise_vec3_make(0, 0, 0), poise_vec3_make(0, 0, 0));
+    ck_assert_int_eq(poise_goal_at_tool(&p.goals[0], model, "tip", NULL), POISE_OK);
+    p.goals[1] = poise_goal_posture(p.q, 1e-4);
+    poise_kinematics *kin = NULL;
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kin, NULL), POISE_OK);
+    own_kinematics(kin);
+    ck_assert_int_eq(poise_kinematics_update(kin, p.q, NULL), POISE_OK);
+    p.center = poise_kinematics_point(kin, p.goals[0].body, p.goals[0].local.position);
+    for (int f = 0; f < 150; ++f) {
+        memcpy(clip->q + (size_t)f * 7, p.q, sizeof p.q);
+    }
+    poise_sequence_options o = poise_sequence_options_default();
+    o.noise = 1e-4;
+    o.max_iterations = 40;
+    poise_sequence_report report;
+    ck_assert_int_eq(poise_sequence_solve(model, &o, follow, &p, clip, NULL, &report, NULL), POISE_OK);
+    for (int f = 0; f < 150; ++f) {
+        int count;
+        const poise_goal *goal = follow(&p, f, &count);
+        ck_assert_int_eq(poise_kinematics_update(kin, clip->q + (size_t)f * 7, NULL), POISE_OK);
+        poise_vec3 at = poise_kinematics_point(kin, goal->body, goal->local.position), to = goal->target.position;
+        ck_assert_double_lt(fabs(at.x - to.x) + fabs(at.y - to.y) + fabs(at.z - to.z), 1e-3);
+    }
+}
+
+// ---- The call ------------------------------------------------------------------------------------------------------------
+
+TEST(short_recordings_are_clips_too)
+{
+    scene_recording how = scene_recording_default();
+    for (int frames = 1; frames < 12; ++frames) {
+        take t;
+        poise_markers *few = NULL;
+        record(&t, "humanoid", "walk", &how);
+        ck_assert_int_eq(poise_markers_trim(t.seen, 0, frames, NULL, &few, NULL), POISE_OK);
+        t.problem.markers = own_markers(few);
+        poise_sequence_options o = poise_sequence_options_default();
+        poise_clip *clip = solve(&t, &o, NULL, NULL);
+        ck_assert_int_eq(clip->frames, frames);
+        ck_assert_double_lt(miss_of(&t, clip, NULL), 5e-3);
+    }
+}
+
+TEST(it_refuses_what_is_not_sound)
+{
+    take t;
+    scene_recording how = scene_recording_default();
+    record(&t, "humanoid", "walk", &how);
+    poise_clip *clip = NULL;
+    poise_error error;
+    poise_sequence_options o = poise_sequence_options_default();
+    ck_assert_int_eq(poise_track_whole(NULL, &o, NULL, &clip, NULL, NULL, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_track_whole(&t.problem, NULL, NULL, &clip, NULL, NULL, &error), POISE_ERROR_ARGUMENT);
+    o.knot = 0;
+    ck_assert_int_eq(poise_track_whole(&t.problem, &o, NULL, &clip, NULL, NULL, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(error.text, "knot"));
+    o = poise_sequence_options_default();
+    o.window = 20;
+    ck_assert_int_eq(poise_track_whole(&t.problem, &o, NULL, &clip, NULL, NULL, &error), POISE_ERROR_ARGUMENT);
+    o = poise_sequence_options_default();
+    double limits[128] = {0};
+    o.velocity = limits;
+    ck_assert_int_eq(poise_track_whole(&t.problem, &o, NULL, &clip, NULL, NULL, &error), POISE_ERROR_ARGUMENT);
+    o = poise_sequence_options_default();
+    ck_assert_int_eq(poise_sequence_solve(t.model, &o, NULL, NULL, t.truth, NULL, NULL, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_sequence_solve(t.model, &o, follow, NULL, NULL, NULL, NULL, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_ptr_null(clip);
+}
