@@ -231,6 +231,7 @@ set(poise_io_sources
     src/io/goals/goal_list.c
     src/io/gltf/gltf_buffer.c
     src/io/gltf/gltf_nodes.c
+    src/io/gltf/gltf_carried.c
     src/io/gltf/gltf_clip.c
     src/io/gltf/gltf_read.c
     src/io/gltf/gltf_write.c

@@ -297,3 +297,22 @@ bool save_file(const char *name, const poise_file *file)
     poise_bytes_release(NULL, bytes);
     return works;
 }
+
+bool save_skeleton_of(const char *amc, const poise_file *file, const char *input)
+{
+    char path[PATH_MAX];
+    poise_file skeleton = {.model = file->model, .scale = file->scale, .title = file->title};
+    if (!has_extension(amc, ".amc")) {
+        return true;
+    }
+    int stem = (int)strlen(amc) - 4;
+    snprintf(path, sizeof path, "%.*s.asf", stem, amc);
+    if (files_are_same(path, input)) {
+        snprintf(path, sizeof path, "%.*s-scaled.asf", stem, amc);
+    }
+    bool works = save_file(path, &skeleton);
+    if (works) {
+        warn("%s: an AMC holds no skeleton; this one's is in %s", amc, path);
+    }
+    return works;
+}

@@ -57,6 +57,10 @@ poise_format format_by_name(const char *name);
 // Write a file by the extension of its name; warnings of what could not be carried over go to standard error.
 bool save_file(const char *name, const poise_file *file);
 
+// Write the skeleton of an AMC beside it, "walk.asf" for "walk.amc", and say so on standard error; under another name where
+// that is `input`, which was read. True without doing anything for names that are no AMC's.
+bool save_skeleton_of(const char *amc, const poise_file *file, const char *input);
+
 // The named posture of a file, one of its model's built-in ones, "neutral", "FILE", "FILE@FRAME" (a frame of a motion), or
 // numbers separated by spaces or commas. Fills q (nq numbers); false after one line on standard error.
 bool load_posture(const poise_file *model, const char *posture, double *q);

@@ -8,6 +8,7 @@
 
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { MOST_LOSSES = 64 };
 
@@ -113,6 +114,20 @@ static poise_format choose_format(const char *output, const char *name)
     return POISE_FORMAT_UNKNOWN; // the table of options has no such name
 }
 
+// An AMC whose skeleton is in no ASF: that comes beside it, unless something of its name is there.
+static bool write_skeleton(const job *j)
+{
+    char path[PATH_MAX];
+    struct stat status;
+    bool has_own = j->skeleton && j->skeleton->format == POISE_FORMAT_ASF && j->changed == 0;
+    size_t length = strlen(j->output);
+    if (j->format != POISE_FORMAT_AMC || has_own || length < 4) {
+        return true;
+    }
+    snprintf(path, sizeof path, "%.*s.asf", (int)length - 4, j->output);
+    return stat(path, &status) == 0 || save_skeleton_of(j->output, j->file, j->input);
+}
+
 static bool write_output(job *j)
 {
     void *bytes;
@@ -125,7 +140,7 @@ static bool write_output(job *j)
     }
     bool works = file_write(j->output, bytes, j->size);
     poise_bytes_release(NULL, bytes);
-    return works;
+    return works && write_skeleton(j);
 }
 
 // ---- Printing ------------------------------------------------------------------------------------------------------------

@@ -328,6 +328,7 @@ static poise_file as_file(const track_result *r, poise_clip *clip)
                         .scale = r->scale,
                         .placements = r->placements,
                         .placement_count = r->placement_count,
+                        .carried = clip ? r->skeleton->carried : NULL, // the mesh of a character
                         .title = r->skeleton->title};
 }
 
@@ -385,5 +386,5 @@ bool track_can_write(const track_result *r, const char *name)
 bool track_write(const track_result *r, const char *name)
 {
     poise_file file = as_file(r, r->clip);
-    return save_file(name, &file);
+    return save_file(name, &file) && (!r->fitted || save_skeleton_of(name, &file, r->model_name));
 }

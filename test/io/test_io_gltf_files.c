@@ -373,3 +373,49 @@ TEST_DATA(known_bad_files_are_refused_or_read_with_a_warning_as_the_manifest_say
         poise_file_destroy(file);
     }
 }
+
+// Lists of a document that skeleton and clip have no say in.
+static void check_lists(const char *path, json_t *before, json_t *after, bool same_motion)
+{
+    static const char *const lists[] = {"meshes", "materials", "skins", "textures", "images", "scenes", "nodes"};
+    for (size_t i = 0; i < TEST_COUNT(lists); ++i) {
+        json_t *a = json_object_get(before, lists[i]), *b = json_object_get(after, lists[i]);
+        ck_assert_msg(json_equal(a, b) || (!a && !b), "%s: %s", path, lists[i]);
+    }
+    json_t *a = json_object_get(before, "animations"), *b = json_object_get(after, "animations");
+    ck_assert_msg(json_array_size(a) == json_array_size(b) && json_equal(a, b) == same_motion, "%s: animations", path);
+    for (size_t i = 1; i < json_array_size(a); ++i) {
+        ck_assert(json_equal(json_array_get(a, i), json_array_get(b, i)));
+    }
+}
+
+static json_t *written(const poise_file *file)
+{
+    void *bytes;
+    size_t size;
+    ck_assert_int_eq(poise_write(file, POISE_FORMAT_GLTF, NULL, &bytes, &size, NULL, NULL, NULL), POISE_OK);
+    json_t *document = json_loadb(bytes, size, JSON_DECODE_INT_AS_REAL, NULL);
+    ck_assert_ptr_nonnull(document);
+    poise_bytes_release(NULL, bytes);
+    return document;
+}
+
+TEST_DATA(everything_else_in_a_file_goes_on, "data/gltf")
+{
+    static const char *const paths[] = {"gltf/CesiumMan.glb", "gltf/Fox.glb", "gltf/RiggedFigure.glb"};
+    for (size_t i = 0; i < TEST_COUNT(paths); ++i) {
+        poise_file *file = read_shared(paths[i], 0);
+        io_bytes bytes = io_load(paths[i]);
+        size_t length = bytes.bytes[12] | (size_t)bytes.bytes[13] << 8 | (size_t)bytes.bytes[14] << 16;
+        json_t *before = json_loadb((const char *)bytes.bytes + 20, length, JSON_DECODE_INT_AS_REAL, NULL),
+               *after = written(file);
+        check_lists(paths[i], before, after, true);
+        json_decref(after);
+        poise_edit edit = {.first = 1};
+        ck_assert_int_eq(poise_file_edit(file, &edit, NULL, NULL), POISE_OK);
+        after = written(file);
+        check_lists(paths[i], before, after, false);
+        json_decref(after);
+        json_decref(before);
+    }
+}

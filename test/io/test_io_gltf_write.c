@@ -196,3 +196,69 @@ TEST(chunks_cut_at_any_byte_are_refused)
     free(cut);
     poise_bytes_release(NULL, bytes);
 }
+
+// ---- What is carried -----------------------------------------------------------------------------------------------------
+
+static const char character[] =
+    "{\"asset\": {\"version\": \"2.0\", \"generator\": \"another\"}, \"scene\": 0, \"scenes\": [{\"nodes\": [2, 0]}],"
+    "\"nodes\": [{\"name\": \"root\", \"children\": [1], \"scale\": [2, 2, 2]},"
+    "{\"name\": \"arm\", \"translation\": [0, 1, 0]}, {\"name\": \"skinned\", \"mesh\": 0, \"skin\": 0}],"
+    "\"skins\": [{\"joints\": [0, 1]}], \"materials\": [{\"name\": \"red\", \"doubleSided\": true}],"
+    "\"meshes\": [{\"primitives\": [{\"attributes\": {\"POSITION\": 0}, \"material\": 0}]}],"
+    "\"accessors\": [{\"componentType\": 5126, \"count\": 3, \"type\": \"VEC3\", \"bufferView\": 0}],"
+    "\"bufferViews\": [{\"buffer\": 1, \"byteOffset\": 3, \"byteLength\": 36}],"
+    "\"buffers\": [{\"byteLength\": 3, \"uri\": \"data:;base64,AAAA\"}, {\"byteLength\": 39, \"uri\": "
+    "\"data:;base64,AAAAAACAPwAAAEAAAEBAAACAQAAAoEAAAMBAAADgQAAAAEEAABBB\"}], \"extras\": {\"note\": \"kept\"}}";
+
+TEST(meshes_skins_and_materials_go_on_from_gltf_to_gltf)
+{
+    poise_file *file = read_or_fail(character);
+    ck_assert(file->carried && file->carried->meshes == 1 && file->carried->animations == 0);
+    int nq = poise_model_info(file->model).nq;
+    ck_assert_int_eq(poise_clip_create(3, nq, 0.5, NULL, &file->clip, NULL), POISE_OK);
+    poise_joint_info arm = poise_model_joint_info(file->model, poise_model_find_joint(file->model, "arm"));
+    for (int f = 0; f < 3; ++f) {
+        double *q = file->clip->q + f * nq;
+        poise_model_neutral(file->model, q);
+        q[arm.q] = 0.6 * f / 2;
+        q[arm.q + 3] = sqrt(1 - q[arm.q] * q[arm.q]);
+    }
+    for (int format = GLTF; format <= GLB; ++format) {
+        poise_file *again = write_and_read(file, (poise_format)format);
+        ck_assert(again->carried->meshes == 1 && again->carried->animations == 1 && again->clip->frames == 3);
+        ck_assert_double_eq_tol(again->clip->q[2 * nq + arm.q], 0.6, 1e-7);
+        check_vec3(io_place(again->model, again->clip, 0, "arm"), 0, 2, 0, 0);
+        poise_file *third = write_and_read(again, (poise_format)format); // an animation of another's is left as it is
+        ck_assert_mem_eq(third->clip->q, again->clip->q, (size_t)(3 * nq) * sizeof(double));
+    }
+    io_bytes text = io_write(file, GLTF, 0);
+    const char *const kept[] = {"\"name\": \"red\", \"doubleSided\": true",
+                                "\"skin\": 0",
+                                "\"generator\": \"another\"",
+                                "\"POSITION\": 0",
+                                "\"note\": \"kept\"",
+                                "\"byteOffset\": 11",
+                                "\"scale\": [2, 2, 2]"};
+    for (size_t i = 0; i < TEST_COUNT(kept); ++i) {
+        ck_assert_msg(strstr((const char *)text.bytes, kept[i]), "no %s in %s", kept[i], (const char *)text.bytes);
+    }
+    io_write_warns(file, POISE_FORMAT_JSON, "left out: 1 mesh, 1 material");
+}
+
+TEST(a_longer_bone_keeps_its_mesh_and_another_skeleton_does_not)
+{
+    poise_file *file = read_or_fail(character);
+    double factor[3] = {1, 1, 1};
+    factor[poise_model_find_joint(file->model, "arm")] = 1.5;
+    poise_model *longer, *other = file->model;
+    ck_assert_int_eq(poise_model_rescale(other, factor, NULL, &longer, NULL), POISE_OK);
+    file->model = longer;
+    poise_file *again = write_and_read(file, GLTF);
+    ck_assert_int_eq(again->carried->meshes, 1);
+    check_vec3(poise_model_joint_info(again->model, poise_model_find_joint(again->model, "arm")).given->offset.position, 0,
+               3, 0, 1e-12);
+    poise_file *stranger = read_or_fail("{\"asset\": {\"version\": \"2.0\"}, \"nodes\": [{\"name\": \"x\"}]}");
+    poise_file mixed = {.model = stranger->model, .carried = file->carried, .scale = {1, POISE_UP_Y}};
+    io_write_warns(&mixed, GLTF, "left out: 1 mesh, 1 material; the skeleton is another one");
+    poise_model_destroy(other);
+}

@@ -61,6 +61,9 @@ poise_status pz_gltf_charge(pz_gltf *gltf, const pz_item *item, double count);
 // An index into the array `list` of the document.
 poise_status pz_gltf_index(const pz_item *item, const pz_item *list, int *index);
 
+// gltf_buffer.c: the bytes of a buffer, fetched at first use.
+poise_status pz_gltf_fetch(pz_gltf *gltf, int index, const pz_gltf_buffer **buffer);
+
 // gltf_buffer.c: the numbers of the accessor that `reference` is the index of.
 poise_status pz_gltf_accessor(pz_gltf *gltf, const pz_item *reference, int components, pz_gltf_array *array);
 

@@ -147,15 +147,10 @@ static poise_status fetch(pz_gltf *gltf, const pz_item *item, int index, pz_gltf
     return decode_base64(gltf, &place, comma + 1, buffer);
 }
 
-static poise_status buffer_of(pz_gltf *gltf, const pz_item *reference, const pz_gltf_buffer **buffer)
+poise_status pz_gltf_fetch(pz_gltf *gltf, int index, const pz_gltf_buffer **buffer)
 {
     pz_item buffers = pz_json_get(&gltf->root, "buffers");
     size_t count = pz_json_length(&buffers);
-    int index = 0;
-    poise_status status = pz_gltf_index(reference, &buffers, &index);
-    if (status != POISE_OK) {
-        return status;
-    }
     if (!gltf->buffers) {
         gltf->buffers = pz_pool_take(&gltf->input->pool, count, sizeof *gltf->buffers);
         if (!gltf->buffers) {
@@ -166,6 +161,14 @@ static poise_status buffer_of(pz_gltf *gltf, const pz_item *reference, const pz_
     *buffer = &gltf->buffers[index];
     pz_item item = pz_json_at(&buffers, (size_t)index);
     return (*buffer)->is_fetched ? POISE_OK : fetch(gltf, &item, index, &gltf->buffers[index]);
+}
+
+static poise_status buffer_of(pz_gltf *gltf, const pz_item *reference, const pz_gltf_buffer **buffer)
+{
+    pz_item buffers = pz_json_get(&gltf->root, "buffers");
+    int index = 0;
+    poise_status status = pz_gltf_index(reference, &buffers, &index);
+    return status == POISE_OK ? pz_gltf_fetch(gltf, index, buffer) : status;
 }
 
 // ---- Accessors -----------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@
 //   neither                           FIXED
 //
 // Lengths are metres, y points upwards.
-#include "io/gltf/gltf.h"
+#include "io/gltf/gltf_document.h"
 
 #include <string.h>
 
@@ -234,6 +234,7 @@ poise_status pz_read_gltf(pz_input *input)
     if (status == POISE_OK) {
         gltf.root = pz_json_root(&gltf.json);
         status = read_document(&gltf);
+        status = status == POISE_OK ? pz_gltf_carry(&gltf, (const char *)input->bytes + json, json_size) : status;
         pz_json_release(&gltf.json);
     }
     return status;

@@ -3,29 +3,17 @@
 // The rest transform of a node is that of the neutral configuration. Numbers of nodes are decimals with all their digits;
 // those of animations are 32-bit floats, as the format asks. Joints that turn are listed as a skin, so that a reader knows
 // them for joints where no clip moves them.
-#include "io/json/json_document.h"
+#include "io/gltf/gltf_document.h"
 #include "io/local_pose.h"
 
 #include <float.h>
 #include <string.h>
 
-// What is being written.
-typedef struct document {
-    const poise_file *file;
-    const poise_model *model;
-    pz_json_writer writer;
-    pz_output binary; // numbers of the animation
-    double metres;    // for a unit of length
-    double start;     // of the animation, seconds
-    bool *moves;      // 2 x joints: does the clip change the translation, the rotation of the node?
-    int channels;     // of the animation
-    poise_status status;
-} document;
+typedef pz_gltf_writing document;
 
 // ---- Local transforms ----------------------------------------------------------------------------------------------------
 
-// The local transform of joint k at the configuration q, in metres, with y upwards by a cyclic change of axes.
-static poise_pose node_transform(const document *doc, int k, const double *q)
+poise_pose pz_gltf_node_transform(const document *doc, int k, const double *q)
 {
     poise_joint joint = *poise_model_joint_info(doc->model, k).given;
     int mimic = poise_model_joint_info(doc->model, k).mimic;
@@ -134,7 +122,7 @@ static poise_status put_nodes(document *doc, pz_pool *pool, const double *neutra
     for (int k = 0; k < joints; ++k) {
         pz_json_open_flat(&doc->writer, NULL, "{");
         pz_json_put_text(&doc->writer, "name", poise_model_joint_info(doc->model, k).body);
-        put_transform(doc, node_transform(doc, k, neutral));
+        put_transform(doc, pz_gltf_node_transform(doc, k, neutral));
         put_children(doc, k, first_tool, next_tool);
         pz_json_close_flat(&doc->writer, "}");
     }
@@ -202,11 +190,11 @@ static void find_moving_parts(document *doc, const double *neutral)
 {
     const poise_clip *clip = doc->file->clip;
     for (int k = 0; k < poise_model_info(doc->model).joints; ++k) {
-        poise_pose rest = node_transform(doc, k, neutral);
+        poise_pose rest = pz_gltf_node_transform(doc, k, neutral);
         bool turns = part_is_free(doc->model, k, true), slides = part_is_free(doc->model, k, false);
         bool turned = false, slid = false;
         for (int f = 0; f < clip->frames && (turned < turns || slid < slides); ++f) {
-            poise_pose pose = node_transform(doc, k, clip->q + (size_t)f * (size_t)clip->nq);
+            poise_pose pose = pz_gltf_node_transform(doc, k, clip->q + (size_t)f * (size_t)clip->nq);
             turned = turned || (turns && memcmp(&pose.rotation, &rest.rotation, sizeof rest.rotation) != 0);
             slid = slid || (slides && memcmp(&pose.position, &rest.position, sizeof rest.position) != 0);
         }
@@ -226,9 +214,10 @@ static void put_channel_numbers(document *doc, int k, bool rotation)
 {
     const poise_clip *clip = doc->file->clip;
     for (int f = 0; f < clip->frames; ++f) {
-        poise_pose pose = node_transform(doc, k, clip->q + (size_t)f * (size_t)clip->nq);
+        poise_pose pose = pz_gltf_node_transform(doc, k, clip->q + (size_t)f * (size_t)clip->nq);
         quat r = unit_enough(pose.rotation);
-        vec3 p = pose.position;
+        vec3 p = pose.position, c = doc->rest ? doc->rest->carried[k] : v3(1, 1, 1);
+        p = v3(p.x / c.x, p.y / c.y, p.z / c.z);
         double values[4] = {rotation ? r.x : p.x, rotation ? r.y : p.y, rotation ? r.z : p.z, r.w};
         for (int i = 0; i < (rotation ? 4 : 3); ++i) {
             put_float(doc, values[i]);
@@ -237,15 +226,15 @@ static void put_channel_numbers(document *doc, int k, bool rotation)
     doc->channels += 1;
 }
 
-static void put_accessor(document *doc, int view, const char *type, double least, double most)
+static void put_accessor(document *doc, int number, const char *type, double least, double most)
 {
     pz_json_writer *writer = &doc->writer;
     pz_json_open_flat(writer, NULL, "{");
-    pz_json_put_integer(writer, "bufferView", view);
+    pz_json_put_integer(writer, "bufferView", doc->first_view + number);
     pz_json_put_integer(writer, "componentType", 5126);
     pz_json_put_integer(writer, "count", doc->file->clip->frames);
     pz_json_put_text(writer, "type", type);
-    if (view == 0) {
+    if (number == 0) {
         pz_json_put_numbers(writer, "min", &least, 1);
         pz_json_put_numbers(writer, "max", &most, 1);
     }
@@ -278,7 +267,7 @@ static void target_of_channel(document *doc, int joint, bool rotation, int chann
     pz_json_open_flat(&doc->writer, NULL, "{");
     pz_json_put_integer(&doc->writer, "sampler", channel);
     pz_json_open(&doc->writer, "target", "{");
-    pz_json_put_integer(&doc->writer, "node", joint);
+    pz_json_put_integer(&doc->writer, "node", doc->rest ? doc->rest->node[joint] : joint);
     pz_json_put_text(&doc->writer, "path", rotation ? "rotation" : "translation");
     pz_json_close(&doc->writer, "}");
     pz_json_close_flat(&doc->writer, "}");
@@ -288,8 +277,8 @@ static void sampler_of_channel(document *doc, int joint, bool rotation, int chan
 {
     (void)joint, (void)rotation;
     pz_json_open_flat(&doc->writer, NULL, "{");
-    pz_json_put_integer(&doc->writer, "input", 0);
-    pz_json_put_integer(&doc->writer, "output", channel + 1);
+    pz_json_put_integer(&doc->writer, "input", doc->first_accessor);
+    pz_json_put_integer(&doc->writer, "output", doc->first_accessor + channel + 1);
     pz_json_close_flat(&doc->writer, "}");
 }
 
@@ -308,36 +297,55 @@ static void put_view(document *doc, size_t offset, size_t size)
     pz_json_close_flat(&doc->writer, "}");
 }
 
-static void put_animation(document *doc)
+void pz_gltf_put_extras(document *doc)
+{
+    pz_json_open_flat(&doc->writer, "extras", "{");
+    pz_json_put_number(&doc->writer, "frame_time", doc->file->clip->frame_time);
+    pz_json_put_number(&doc->writer, "start_time", doc->start);
+    pz_json_close_flat(&doc->writer, "}");
+}
+
+void pz_gltf_put_channels(document *doc)
+{
+    for_each_channel(doc, target_of_channel);
+}
+
+void pz_gltf_put_samplers(document *doc)
+{
+    for_each_channel(doc, sampler_of_channel);
+}
+
+void pz_gltf_put_accessors(document *doc)
 {
     const poise_clip *clip = doc->file->clip;
-    pz_json_writer *writer = &doc->writer;
     double last = doc->start + (clip->frames - 1) * clip->frame_time;
+    put_accessor(doc, 0, "SCALAR", (double)(float)doc->start, (double)(float)last);
+    for_each_channel(doc, accessor_of_channel);
+}
+
+static void put_animation(document *doc)
+{
+    pz_json_writer *writer = &doc->writer;
     pz_json_open(writer, "animations", "[");
     pz_json_open(writer, NULL, "{");
-    pz_json_open_flat(writer, "extras", "{");
-    pz_json_put_number(writer, "frame_time", clip->frame_time);
-    pz_json_put_number(writer, "start_time", doc->start);
-    pz_json_close_flat(writer, "}");
+    pz_gltf_put_extras(doc);
     pz_json_open(writer, "channels", "[");
-    for_each_channel(doc, target_of_channel);
+    pz_gltf_put_channels(doc);
     pz_json_close(writer, "]");
     pz_json_open(writer, "samplers", "[");
-    for_each_channel(doc, sampler_of_channel);
+    pz_gltf_put_samplers(doc);
     pz_json_close(writer, "]");
     pz_json_close(writer, "}");
     pz_json_close(writer, "]");
     pz_json_open(writer, "accessors", "[");
-    put_accessor(doc, 0, "SCALAR", (double)(float)doc->start, (double)(float)last);
-    for_each_channel(doc, accessor_of_channel);
+    pz_gltf_put_accessors(doc);
     pz_json_close(writer, "]");
 }
 
-static void put_views(document *doc)
+void pz_gltf_put_views(document *doc)
 {
-    size_t frames = (size_t)doc->file->clip->frames, offset = 4 * frames;
-    pz_json_open(&doc->writer, "bufferViews", "[");
-    put_view(doc, 0, offset);
+    size_t frames = (size_t)doc->file->clip->frames, offset = doc->first_byte + 4 * frames;
+    put_view(doc, doc->first_byte, 4 * frames);
     for (int k = 0; k < poise_model_info(doc->model).joints; ++k) {
         for (int rotation = 1; rotation >= 0; --rotation) {
             if (doc->moves[2 * k + rotation]) {
@@ -347,6 +355,12 @@ static void put_views(document *doc)
             }
         }
     }
+}
+
+static void put_views(document *doc)
+{
+    pz_json_open(&doc->writer, "bufferViews", "[");
+    pz_gltf_put_views(doc);
     pz_json_close(&doc->writer, "]");
 }
 
@@ -365,7 +379,7 @@ static void put_base64(pz_output *output, const unsigned char *bytes, size_t siz
     }
 }
 
-static void put_buffer(document *doc, bool embed)
+void pz_gltf_put_buffer(document *doc, bool embed)
 {
     pz_json_open(&doc->writer, "buffers", "[");
     pz_json_open_flat(&doc->writer, NULL, "{");
@@ -380,6 +394,40 @@ static void put_buffer(document *doc, bool embed)
     pz_json_close(&doc->writer, "]");
 }
 
+// The numbers of the clip, behind what the buffer holds.
+static void put_numbers(document *doc, const double *neutral)
+{
+    const poise_clip *clip = doc->file->clip;
+    find_moving_parts(doc, neutral);
+    for (int f = 0; f < clip->frames; ++f) {
+        put_float(doc, doc->start + f * clip->frame_time);
+    }
+    for_each_channel(doc, numbers_of_channel);
+}
+
+static poise_status put_plain(document *doc, pz_pool *pool, const double *neutral, bool embed)
+{
+    const poise_clip *clip = doc->file->clip;
+    pz_json_open(&doc->writer, NULL, "{");
+    pz_json_open_flat(&doc->writer, "asset", "{");
+    pz_json_put_text(&doc->writer, "version", "2.0");
+    pz_json_put_text(&doc->writer, "generator", "Poise");
+    pz_json_close_flat(&doc->writer, "}");
+    put_scene_and_skin(doc);
+    poise_status status = put_nodes(doc, pool, neutral);
+    if (status == POISE_OK && clip && clip->frames > 0) {
+        put_numbers(doc, neutral);
+        if (doc->channels > 0) {
+            put_animation(doc);
+            put_views(doc);
+            pz_gltf_put_buffer(doc, embed);
+        }
+    }
+    pz_json_close(&doc->writer, "}");
+    pz_put(doc->writer.output, "\n");
+    return status == POISE_OK ? doc->status : status;
+}
+
 static poise_status put_document(document *doc, pz_pool *pool, bool embed)
 {
     const poise_clip *clip = doc->file->clip;
@@ -389,28 +437,20 @@ static poise_status put_document(document *doc, pz_pool *pool, bool embed)
         return POISE_ERROR_MEMORY;
     }
     poise_model_neutral(doc->model, neutral);
-    pz_json_open(&doc->writer, NULL, "{");
-    pz_json_open_flat(&doc->writer, "asset", "{");
-    pz_json_put_text(&doc->writer, "version", "2.0");
-    pz_json_put_text(&doc->writer, "generator", "Poise");
-    pz_json_close_flat(&doc->writer, "}");
-    put_scene_and_skin(doc);
-    poise_status status = put_nodes(doc, pool, neutral);
-    if (status == POISE_OK && clip && clip->frames > 0) {
-        find_moving_parts(doc, neutral);
-        for (int f = 0; f < clip->frames; ++f) {
-            put_float(doc, doc->start + f * clip->frame_time);
+    doc->rest = pz_gltf_rest_of(doc->file);
+    if (!doc->rest) {
+        if (doc->file->carried && doc->file->carried->format == POISE_FORMAT_GLTF) {
+            pz_output_warn(doc->writer.output, "left out: %s; the skeleton is another one, or a buffer was not at hand",
+                           doc->file->carried->text);
         }
-        for_each_channel(doc, numbers_of_channel);
-        if (doc->channels > 0) {
-            put_animation(doc);
-            put_views(doc);
-            put_buffer(doc, embed);
-        }
+        return put_plain(doc, pool, neutral, embed);
     }
-    pz_json_close(&doc->writer, "}");
-    pz_put(doc->writer.output, "\n");
-    return status == POISE_OK ? doc->status : status;
+    pz_put_bytes(&doc->binary, doc->rest->bytes, doc->rest->size);
+    doc->first_byte = doc->rest->size;
+    if (clip && clip->frames > 0 && !pz_gltf_is_same_motion(doc->rest, clip)) {
+        put_numbers(doc, neutral);
+    }
+    return pz_gltf_put_carried(doc, pool, neutral, embed);
 }
 
 // Do the times of the frames differ in single precision? At the end they are largest.
