@@ -100,14 +100,16 @@ POISE_API poise_read_options poise_read_options_default(void);
 
 // One analog channel of a C3D recording.
 typedef struct poise_channel {
-    const char *label, *unit; // never NULL
-    double scale, offset;     // (sample - offset) * scale is in `unit`
+    const char *label;    // never NULL
+    const char *unit;     // never NULL
+    double scale, offset; // (sample - offset) * scale is in `unit`
 } poise_channel;
 
 // A moment with a name, such as a heel strike.
 typedef struct poise_event {
-    const char *label, *context; // "Foot Strike", "Right"; never NULL
-    double time;                 // seconds
+    const char *label;   // "Foot Strike"; never NULL
+    const char *context; // "Right"; never NULL
+    double time;         // seconds
 } poise_event;
 
 // What a file holds beside all that Poise works with. It goes on to a file of the same kind: analog channels, events, force
