@@ -58,8 +58,8 @@ class Report:
 
 class BatchReport(NamedTuple):
     reached: NDArray[np.bool_]
-    iterations: Array
-    restarts: Array
+    iterations: NDArray[np.int64]
+    restarts: NDArray[np.int64]
     cost: Array
     worst_length: Array
     worst_angle: Array
@@ -142,6 +142,7 @@ class Markers:
     start_time: float
     metres: float
     up: str
+    times: Array
     def __init__(self, labels: Sequence[str], positions: ArrayLike, rate: float, start_time: float = ..., metres: float = ..., up: str = ...) -> None: ...
     def __len__(self) -> int: ...
 
@@ -152,6 +153,7 @@ class File:
     clip: Clip | None
     markers: Markers | None
     postures: dict[str, Array]
+    placements: dict[str, tuple[int, tuple[float, float, float], float]]
     warnings: list[str]
     metres: float
     up: str

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copyreg
 import os
+import warnings
 from typing import Any, Sequence
 
 import numpy as np
@@ -10,6 +12,7 @@ import numpy as np
 from . import _poise
 
 _UP = ("", "x", "y", "z")
+_MOST_WARNINGS = 5
 
 
 class Clip:
@@ -18,6 +21,8 @@ class Clip:
     def __init__(self, q: Any, frame_time: float, start_time: float = 0.0):
         self.q = np.ascontiguousarray(q, dtype=np.float64)
         self.frame_time = float(frame_time)
+        if self.q.ndim != 2 or not self.frame_time > 0:
+            raise ValueError("a clip has a row of numbers for every frame, and a frame_time > 0")
         self.start_time = float(start_time)
 
     @property
@@ -52,6 +57,13 @@ class Markers:
         self.up = up
         if up not in _UP:
             raise ValueError(f"up={up!r}: 'x', 'y', 'z' or '' is wanted")
+        if self.positions.shape[1:] != (len(self.labels), 3) or not self.rate > 0:
+            raise ValueError("markers: positions of shape (frames, len(labels), 3) and a rate > 0 are wanted")
+
+    @property
+    def times(self) -> np.ndarray:
+        """Seconds, of every frame."""
+        return self.start_time + np.arange(len(self.positions)) / self.rate
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -63,8 +75,8 @@ class Markers:
 class File:
     """What was in a file: model, clip and markers, None where it holds none.
 
-    `postures` are configurations by name, `warnings` what was odd, `metres` the unit of length (0: unknown), `up` the axis
-    that points upwards ("": unknown).
+    `postures` are configurations by name, `placements` where markers sit, label -> (body, point, weight), `warnings` what was
+    odd, `metres` the unit of length (0: unknown), `up` the axis that points upwards ("": unknown).
     """
 
     def __init__(self, parts: dict[str, Any]):
@@ -77,6 +89,7 @@ class File:
             *rest, up = parts["markers"]
             self.markers = Markers(*rest, up=_UP[up])
         self.postures: dict[str, np.ndarray] = parts["postures"]
+        self.placements: dict[str, tuple[int, tuple[float, float, float], float]] = parts["placements"]
         self.warnings: list[str] = parts["warnings"]
         self.metres: float = parts["metres"]
         self.up: str = _UP[parts["up"]]
@@ -101,16 +114,24 @@ def read(path: str | os.PathLike, *, model: _poise.Model | None = None, floating
 
     with open(path, "rb") as stream:
         data = stream.read()
-    parts = _poise.read(data, os.path.basename(path), model=model, floating=floating, animation=animation, load=beside)
+    try:
+        parts = _poise.read(data, os.path.basename(path), model=model, floating=floating, animation=animation, load=beside)
+    except _poise.Error as refusal:
+        refusal.args = (f"{path}: {refusal}",)
+        raise
     return File(parts)
 
 
 def load(path: str | os.PathLike, *, floating: bool = False) -> _poise.Model:
-    """The skeleton in a file: a robot, a character. poise.read gives all that a file holds."""
-    model = read(path, floating=floating).model
-    if model is None:
+    """The skeleton in a file: a robot, a character. What was odd is warned of; poise.read gives all that a file holds."""
+    file = read(path, floating=floating)
+    if file.model is None:
         raise _poise.Error(f"{os.fspath(path)}: there is no skeleton in this file; poise.read gives what there is")
-    return model
+    for text in file.warnings[:_MOST_WARNINGS]:
+        warnings.warn(f"{os.fspath(path)}: {text}", stacklevel=2)
+    if len(file.warnings) > _MOST_WARNINGS:
+        warnings.warn(f"{os.fspath(path)}: {len(file.warnings) - _MOST_WARNINGS} more; poise.read lists them", stacklevel=2)
+    return file.model
 
 
 def save(
@@ -124,6 +145,13 @@ def save(
 ) -> None:
     """Write a file; its extension says which format. The file appears when it is whole."""
     path = os.fspath(path)
+    if model is None and clip is None and markers is None:
+        raise ValueError("there is nothing to save: give a model, a clip or markers")
+    if not (clip is None or isinstance(clip, Clip)) or not (markers is None or isinstance(markers, Markers)):
+        raise TypeError("clip and markers are a poise.Clip and poise.Markers")
+    folder = os.path.dirname(path)
+    if folder and not os.path.isdir(folder):
+        raise FileNotFoundError(f"{folder}: there is no such folder")
     clip_parts = None if clip is None else (clip.q, clip.frame_time, clip.start_time)
     marker_parts = None
     if markers is not None:
@@ -145,3 +173,11 @@ def save(
         if os.path.exists(partial):
             os.remove(partial)
         raise
+
+
+def _restore(data: bytes) -> _poise.Model:
+    return _poise.read(data, "model.json")["model"]
+
+
+# models can be copied, and sent to other processes, as the JSON that they are saved as, to the bit
+copyreg.pickle(_poise.Model, lambda model: (_restore, (_poise.write("model.json", model, None, None, 0.0, 0),)))

@@ -78,7 +78,7 @@ def solve(model: _poise.Model, body: Any, targets: torch.Tensor, q: Any = None, 
 
     `q` are starts, as solve_batch takes them. Gradients flow to the targets.
     """
-    if targets.ndim != 2 or targets.shape[1] != 7:
+    if not isinstance(targets, torch.Tensor) or targets.ndim != 2 or targets.shape[1] != 7:
         raise ValueError("targets: a tensor of shape (N, 7) is wanted")
     start = q.detach().cpu().double().numpy() if isinstance(q, torch.Tensor) else q
     return _Solve.apply(targets, model, body, start, options)

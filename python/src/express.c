@@ -265,7 +265,8 @@ static PyObject *expressive_report(const poise_expressive_report *r)
 {
     PyObject *report = PyStructSequence_New(expressive_report_type);
     if (report) {
-        PyStructSequence_SetItem(report, 0, PyBool_FromLong(r->outcome == POISE_OUTCOME_REACHED));
+        bool met = r->worst_length <= 1e-6 && r->worst_angle <= 1e-6;
+        PyStructSequence_SetItem(report, 0, PyBool_FromLong(met || r->outcome == POISE_OUTCOME_REACHED));
         PyStructSequence_SetItem(report, 1, PyFloat_FromDouble(r->error));
         PyStructSequence_SetItem(report, 2, PyFloat_FromDouble(r->goal));
         PyStructSequence_SetItem(report, 3, PyFloat_FromDouble(r->posture));
@@ -362,6 +363,13 @@ static PyObject *filter_step(PyObject *self, PyObject *arguments)
     numbers wanted, q;
     if (!PyArg_ParseTuple(arguments, "Od:step", &given, &dt) || !numbers_take_count(&wanted, given, "q", m->info.nq)) {
         return NULL;
+    }
+    for (Py_ssize_t i = 0; i < wanted.count; ++i) {
+        if (!Py_IS_FINITE(wanted.at[i])) {
+            PyErr_Format(PyExc_ValueError, "q[%zd] is not finite", i);
+            numbers_release(&wanted);
+            return NULL;
+        }
     }
     PyObject *answer = numbers_make_vector(&q, m->info.nq);
     if (answer) {
@@ -461,7 +469,7 @@ static PyStructSequence_Desc erik_description = {
     .name = "poise.ErikReport", .doc = "How a solve of ERIK went.", .fields = erik_fields, .n_in_sequence = 6};
 
 static PyStructSequence_Field expressive_fields[] = {
-    {"reached", "is the error within the threshold?"},
+    {"reached", "are the goals met, or is the error within the threshold?"},
     {"error", "weighted sum of the next two"},
     {"goal", "sum over the goals"},
     {"posture", "change of shape"},

@@ -120,7 +120,8 @@ PyObject *model_sensitivity(PyObject *self, PyObject *arguments, PyObject *keywo
 PyObject *model_pose_gradients(PyObject *self, PyObject *arguments);
 void model_release_solvers(model_object *model);
 
-// A report of one solve; `errors` has one entry per goal and may be NULL.
-PyObject *report_wrap(const poise_report *report, const poise_goal_error *errors, int count);
+// A report of one solve; `reached`: all goals are met but those that only pull; `errors` has one entry per goal and may be
+// NULL.
+PyObject *report_wrap(const poise_report *report, bool reached, const poise_goal_error *errors, int count);
 
 #endif

@@ -67,6 +67,21 @@ static PyObject *postures_out(const poise_file *file, int nq)
     return all;
 }
 
+static PyObject *placements_out(const poise_file *file)
+{
+    PyObject *all = PyDict_New();
+    for (int i = 0; all && i < file->placement_count; ++i) {
+        const poise_placement *p = &file->placements[i];
+        PyObject *entry = Py_BuildValue("i(ddd)d", p->body, p->local.x, p->local.y, p->local.z, p->weight);
+        if (!entry || PyDict_SetItemString(all, p->label, entry) != 0) {
+            Py_DecRef(all);
+            all = NULL;
+        }
+        Py_DecRef(entry);
+    }
+    return all;
+}
+
 static PyObject *warnings_out(const poise_file *file)
 {
     PyObject *all = PyList_New(0);
@@ -94,17 +109,19 @@ static PyObject *file_out(poise_file *file, int nq)
     PyObject *clip = model ? clip_out(file->clip) : NULL;
     PyObject *markers = clip ? markers_out(file->markers) : NULL;
     PyObject *postures = markers ? postures_out(file, nq) : NULL;
-    PyObject *warnings = postures ? warnings_out(file) : NULL;
+    PyObject *placements = postures ? placements_out(file) : NULL;
+    PyObject *warnings = placements ? warnings_out(file) : NULL;
     if (!warnings) {
+        Py_DecRef(placements);
         Py_DecRef(model);
         Py_DecRef(clip);
         Py_DecRef(markers);
         Py_DecRef(postures);
         return NULL;
     }
-    return Py_BuildValue("{s:s,s:z,s:N,s:N,s:N,s:N,s:N,s:d,s:i}", "format", poise_format_name(file->format), "title",
-                         file->title, "model", model, "clip", clip, "markers", markers, "postures", postures, "warnings",
-                         warnings, "metres", file->scale.metres, "up", (int)file->scale.up);
+    return Py_BuildValue("{s:s,s:z,s:N,s:N,s:N,s:N,s:N,s:N,s:d,s:i}", "format", poise_format_name(file->format), "title",
+                         file->title, "model", model, "clip", clip, "markers", markers, "postures", postures, "placements",
+                         placements, "warnings", warnings, "metres", file->scale.metres, "up", (int)file->scale.up);
 }
 
 // ---- Reading -------------------------------------------------------------------------------------------------------------

@@ -269,7 +269,9 @@ static PyMethodDef model_methods[] = {
     {"difference", model_difference, METH_VARARGS, "difference(q, q_to)\n\nThe step (nv numbers) from q to q_to."},
     {"solve", WITH_KEYWORDS(model_solve),
      "solve(goals, q=None, *, errors=True, **options)\n\n"
-     "Joint values for goals, from the start q (None: neutral, found from a cold start with 20 restarts). Returns the\n"
+     "Joint values for goals. From a start q the answer is one near it (restarts=20 searches elsewhere as well); without "
+     "one\n"
+     "it is searched for from 20 starts. Returns the\n"
      "configuration, a new array, and a Report. `goals` is a Goal, a list of them, or a text such as\n"
      "\"position hand 0.4 0.1 0.3\". Options are those of poise_solver_options: method, start, restarts,\n"
      "max_iterations, seed, position_tolerance, rotation_tolerance, ... Other Python threads run meanwhile."},
@@ -304,7 +306,7 @@ static PyMethodDef model_methods[] = {
 };
 
 static PyType_Slot model_slots[] = {
-    {Py_tp_doc, "A skeleton: made by poise.load, poise.scene or poise.build. It never changes; threads may share it."},
+    {Py_tp_doc, "A skeleton: made by poise.load and poise.scene. It never changes; threads may share it."},
     {Py_tp_new, new_refused},
     {Py_tp_dealloc, model_dealloc},
     {Py_tp_repr, model_repr},

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PORTION = 8192, PYTHON_RESTARTS = 20 }; // problems that are laid out at a time
+enum { PORTION = 2048, PYTHON_RESTARTS = 20 }; // problems that are laid out at a time
 
 static PyTypeObject *batch_report_type;
 
@@ -87,22 +87,6 @@ static poise_status solve_portion(work *w, poise_batch *batch, poise_problem *pr
     return status;
 }
 
-static poise_status solve_all(work *w, poise_batch *batch, Py_ssize_t *refused, poise_error *error)
-{
-    int portion = w->count < PORTION ? (int)w->count : PORTION;
-    poise_problem *problems = malloc((size_t)portion * sizeof *problems + 1);
-    poise_goal *poses = w->goals ? NULL : malloc((size_t)portion * sizeof *poses + 1);
-    poise_status status = problems && (poses || w->goals) ? POISE_OK : POISE_ERROR_MEMORY;
-    error->status = status;
-    for (Py_ssize_t at = 0; status == POISE_OK && at < w->count; at += portion) {
-        Py_ssize_t left = w->count - at;
-        status = solve_portion(w, batch, problems, poses, at, left < portion ? (int)left : portion, refused, error);
-    }
-    free(problems);
-    free(poses);
-    return status;
-}
-
 // Say which problem was refused, and why.
 static void raise_problem(const work *w, Py_ssize_t i, poise_status status)
 {
@@ -117,6 +101,35 @@ static void raise_problem(const work *w, Py_ssize_t i, poise_status status)
     } else {
         PyErr_Format(error_type, "problem %zd: %s", i, error.text);
     }
+}
+
+// Portion by portion, with a look at signals in between, so that Ctrl-C is heard. False with an exception.
+static bool solve_portions(work *w, poise_batch *batch)
+{
+    int portion = w->count < PORTION ? (int)w->count : PORTION;
+    poise_problem *problems = malloc((size_t)portion * sizeof *problems + 1);
+    poise_goal *poses = w->goals ? NULL : malloc((size_t)portion * sizeof *poses + 1);
+    bool ok = problems && (poses || w->goals);
+    if (!ok) {
+        PyErr_NoMemory();
+    }
+    for (Py_ssize_t at = 0; ok && at < w->count; at += portion) {
+        Py_ssize_t left = w->count - at, refused = -1;
+        poise_error error;
+        poise_status status;
+        Py_BEGIN_ALLOW_THREADS;
+        status = solve_portion(w, batch, problems, poses, at, left < portion ? (int)left : portion, &refused, &error);
+        Py_END_ALLOW_THREADS;
+        if (refused >= 0) {
+            raise_problem(w, refused, status);
+        } else if (status != POISE_OK) {
+            raise_refusal(&error);
+        }
+        ok = status == POISE_OK && PyErr_CheckSignals() == 0;
+    }
+    free(problems);
+    free(poses);
+    return ok;
 }
 
 // ---- Arguments -----------------------------------------------------------------------------------------------------------
@@ -152,17 +165,17 @@ static bool take_keyword(batch_call *c, PyObject *name, PyObject *value)
 static bool take_call(batch_call *c, PyObject *arguments, PyObject *keywords)
 {
     *c = (batch_call){.options = poise_batch_options_default()};
-    c->options.solver.restarts = PYTHON_RESTARTS;
     Py_ssize_t count = PyTuple_Size(arguments), used = 0;
     c->problems = count > 0 ? PyTuple_GetItem(arguments, used++) : NULL;
     bool poses = c->problems && (PyUnicode_Check(c->problems) || PyLong_Check(c->problems));
     c->targets = poses && count > used ? PyTuple_GetItem(arguments, used++) : NULL;
     c->start = count > used ? PyTuple_GetItem(arguments, used++) : NULL;
-    bool start_given = false;
+    bool start_given = false, has_restarts = false;
     PyObject *name, *value;
     Py_ssize_t at = 0;
     while (keywords && PyDict_Next(keywords, &at, &name, &value)) {
         start_given = start_given || PyUnicode_CompareWithASCIIString(name, "start") == 0;
+        has_restarts = has_restarts || PyUnicode_CompareWithASCIIString(name, "restarts") == 0;
         if (!take_keyword(c, name, value)) {
             return false;
         }
@@ -176,6 +189,13 @@ static bool take_call(batch_call *c, PyObject *arguments, PyObject *keywords)
     }
     if (!c->start && !start_given) {
         c->options.solver.start = POISE_START_COLD;
+    }
+    if (!c->start && !has_restarts) {
+        c->options.solver.restarts = PYTHON_RESTARTS;
+    }
+    if (c->threads < 0) {
+        PyErr_SetString(PyExc_ValueError, "threads: 0 for all cores, or how many");
+        return false;
     }
     return true;
 }
@@ -223,18 +243,9 @@ static bool run(work *w, batch_call *c)
         raise_refusal(&error);
         return false;
     }
-    Py_ssize_t refused = -1;
-    poise_status status;
-    Py_BEGIN_ALLOW_THREADS;
-    status = solve_all(w, batch, &refused, &error);
+    bool ok = solve_portions(w, batch);
     poise_batch_destroy(batch);
-    Py_END_ALLOW_THREADS;
-    if (status != POISE_OK && refused >= 0) {
-        raise_problem(w, refused, status);
-    } else if (status != POISE_OK) {
-        raise_refusal(&error);
-    }
-    return status == POISE_OK;
+    return ok;
 }
 
 // The report with a new array for each column, `reached` as flags. NULL with an exception.
@@ -256,15 +267,23 @@ static PyObject *make_columns(work *w, numbers columns[COLUMNS])
     return report;
 }
 
-static bool reached_as_flags(PyObject *report)
+// Columns that are not real numbers get the type they should have.
+static bool set_types(PyObject *report)
 {
-    PyObject *flags = PyObject_CallMethod(PyStructSequence_GetItem(report, REACHED), "astype", "s", "bool");
-    if (flags) {
-        PyObject *before = PyStructSequence_GetItem(report, REACHED);
-        PyStructSequence_SetItem(report, REACHED, flags);
+    static const struct {
+        int column;
+        const char *type;
+    } typed[] = {{REACHED, "bool"}, {ITERATIONS, "int64"}, {RESTARTS, "int64"}};
+    for (int i = 0; i < 3; ++i) {
+        PyObject *before = PyStructSequence_GetItem(report, typed[i].column);
+        PyObject *after = PyObject_CallMethod(before, "astype", "s", typed[i].type);
+        if (!after) {
+            return false;
+        }
+        PyStructSequence_SetItem(report, typed[i].column, after);
         Py_DecRef(before);
     }
-    return flags != NULL;
+    return true;
 }
 
 // With the problems laid out: answers, report, work.
@@ -282,7 +301,7 @@ static PyObject *solve_work(work *w, batch_call *c)
         for (int i = 0; i < COLUMNS; ++i) {
             numbers_release(&columns[i]);
         }
-        result = ok && reached_as_flags(report) ? PyTuple_Pack(2, answers, report) : NULL;
+        result = ok && set_types(report) ? PyTuple_Pack(2, answers, report) : NULL;
         Py_DecRef(report);
     }
     numbers_release(&q);

@@ -86,7 +86,7 @@ static void solver_give_back(model_object *m, idle_solver *node)
 // The arguments of a solve: goals, a start, options.
 typedef struct call {
     PyObject *goals, *start;
-    bool errors;
+    bool errors, has_restarts, has_method;
     Py_ssize_t most;
     poise_solver_options options;
 } call;
@@ -118,8 +118,8 @@ static bool take_call(call *c, PyObject *arguments, PyObject *keywords)
     c->start = count > 1 ? PyTuple_GetItem(arguments, 1) : NULL;
     c->errors = true;
     c->most = count > 2 ? PyLong_AsSsize_t(PyTuple_GetItem(arguments, 2)) : 16;
+    c->has_restarts = c->has_method = false;
     c->options = poise_solver_options_default();
-    c->options.restarts = PYTHON_RESTARTS;
     if (PyErr_Occurred()) {
         return false;
     }
@@ -128,6 +128,8 @@ static bool take_call(call *c, PyObject *arguments, PyObject *keywords)
     bool start_given = false;
     while (keywords && PyDict_Next(keywords, &at, &name, &value)) {
         start_given = start_given || PyUnicode_CompareWithASCIIString(name, "start") == 0;
+        c->has_restarts = c->has_restarts || PyUnicode_CompareWithASCIIString(name, "restarts") == 0;
+        c->has_method = c->has_method || PyUnicode_CompareWithASCIIString(name, "method") == 0;
         if (!take_keyword(c, name, value)) {
             return false;
         }
@@ -141,6 +143,22 @@ static bool take_call(call *c, PyObject *arguments, PyObject *keywords)
     }
     if (!c->start && !start_given) {
         c->options.start = POISE_START_COLD;
+    }
+    if (!c->start && !c->has_restarts) {
+        c->options.restarts = PYTHON_RESTARTS;
+    }
+    return true;
+}
+
+// Levels of priority count in one method only.
+static bool check_priorities(const call *c, const goal_array *goals)
+{
+    for (int i = 1; i < goals->count && !c->has_method; ++i) {
+        if (goals->goals[i].priority != goals->goals[0].priority) {
+            PyErr_SetString(PyExc_ValueError, "goals differ in priority: say method=\"priority\" to keep them apart; other "
+                                              "methods, named, add all goals up by their weights");
+            return false;
+        }
     }
     return true;
 }
@@ -164,12 +182,27 @@ static PyObject *make_start(const model_object *m, PyObject *start, numbers *q)
 
 // ---- Solving -------------------------------------------------------------------------------------------------------------
 
-static PyObject *make_report(poise_solver *solver, const goal_array *goals, const poise_report *report, bool errors)
+// Is everything met but postures and smoothness, which only ever pull?
+static bool hard_goals_are_met(const goal_array *goals, const poise_goal_error *errors, const poise_solver_options *options)
+{
+    int hard = 0;
+    for (int i = 0; i < goals->count; ++i) {
+        poise_goal_kind kind = goals->goals[i].kind;
+        if (kind == POISE_GOAL_POSTURE || kind == POISE_GOAL_SMOOTHNESS) {
+            continue;
+        }
+        double most = errors[i].unit == POISE_UNIT_ANGLE ? options->rotation_tolerance : options->position_tolerance;
+        if (errors[i].error > most || errors[i].rotation_error > options->rotation_tolerance) {
+            return false;
+        }
+        ++hard;
+    }
+    return hard > 0;
+}
+
+static PyObject *make_report(poise_solver *solver, const goal_array *goals, const poise_report *report, const call *c)
 {
     poise_goal_error few[FEW_ERRORS], *all = few;
-    if (!errors) {
-        return report_wrap(report, NULL, 0);
-    }
     if (goals->count > FEW_ERRORS) {
         all = PyMem_Malloc((size_t)goals->count * sizeof *all);
         if (!all) {
@@ -179,7 +212,8 @@ static PyObject *make_report(poise_solver *solver, const goal_array *goals, cons
     for (int i = 0; i < goals->count; ++i) {
         all[i] = poise_solver_goal_error(solver, i);
     }
-    PyObject *wrapped = report_wrap(report, all, goals->count);
+    bool reached = report->outcome == POISE_OUTCOME_REACHED || hard_goals_are_met(goals, all, &c->options);
+    PyObject *wrapped = report_wrap(report, reached, c->errors ? all : NULL, goals->count);
     if (all != few) {
         PyMem_Free(all);
     }
@@ -195,7 +229,7 @@ PyObject *model_solve(PyObject *self, PyObject *arguments, PyObject *keywords)
         return NULL;
     }
     numbers q;
-    PyObject *result = NULL, *answer = make_start(m, c.start, &q);
+    PyObject *result = NULL, *answer = check_priorities(&c, &goals) ? make_start(m, c.start, &q) : NULL;
     idle_solver *node = answer ? solver_take(m, &c.options) : NULL;
     if (node) {
         poise_report report;
@@ -205,7 +239,7 @@ PyObject *model_solve(PyObject *self, PyObject *arguments, PyObject *keywords)
         status = poise_solve(node->solver, goals.goals, goals.count, q.at, &report, &error);
         Py_END_ALLOW_THREADS;
         if (status == POISE_OK) {
-            PyObject *wrapped = make_report(node->solver, &goals, &report, c.errors);
+            PyObject *wrapped = make_report(node->solver, &goals, &report, &c);
             result = wrapped ? PyTuple_Pack(2, answer, wrapped) : NULL;
             Py_DecRef(wrapped);
         } else {
@@ -251,7 +285,7 @@ static PyObject *find_all(model_object *m, const call *c, const poise_goal *goal
     Py_END_ALLOW_THREADS;
     if (status == POISE_OK) {
         PyObject *array = rows_of(rows, count, m->info.nq);
-        PyObject *wrapped = array ? report_wrap(&report, NULL, 0) : NULL;
+        PyObject *wrapped = array ? report_wrap(&report, report.outcome == POISE_OUTCOME_REACHED, NULL, 0) : NULL;
         result = wrapped ? PyTuple_Pack(2, array, wrapped) : NULL;
         Py_DecRef(array);
         Py_DecRef(wrapped);
@@ -272,7 +306,7 @@ PyObject *model_solve_all(PyObject *self, PyObject *arguments, PyObject *keyword
         return NULL;
     }
     c.options.start = POISE_START_WARM;
-    if (c.options.restarts == PYTHON_RESTARTS) {
+    if (!c.has_restarts) {
         c.options.restarts = 300; // many searches, to find all
     }
     if (c.most < 1 || c.most > 100000) {

@@ -126,7 +126,12 @@ static bool set_choice(int *member, const option *row, PyObject *value)
         }
     }
     if (!PyErr_Occurred()) {
-        PyErr_Format(PyExc_ValueError, "%s=%R: no such choice", row->name, value);
+        char all[512] = "";
+        for (int i = 0; (name = row->choice(i)) != NULL && strcmp(name, "unknown") != 0; ++i) {
+            size_t used = strlen(all);
+            PyOS_snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", name);
+        }
+        PyErr_Format(PyExc_ValueError, "%s=%R: the choices are %s", row->name, value, all);
     }
     return false;
 }

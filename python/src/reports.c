@@ -8,6 +8,7 @@
 typedef struct report_object {
     PyObject ob_base;
     poise_report report;
+    bool reached;
     int count;
     poise_goal_error *errors;
     poise_goal_error first; // where there is only one
@@ -15,13 +16,14 @@ typedef struct report_object {
 
 static PyTypeObject *report_type, *goal_error_type;
 
-PyObject *report_wrap(const poise_report *report, const poise_goal_error *errors, int count)
+PyObject *report_wrap(const poise_report *report, bool reached, const poise_goal_error *errors, int count)
 {
     report_object *self = (report_object *)PyType_GenericAlloc(report_type, 0);
     if (!self) {
         return NULL;
     }
     self->report = *report;
+    self->reached = reached;
     self->count = errors ? count : 0;
     self->errors = &self->first;
     if (self->count > 1) {
@@ -62,7 +64,7 @@ static PyObject *report_reason(PyObject *self, void *closure)
 static PyObject *report_reached(PyObject *self, void *closure)
 {
     (void)closure;
-    return PyBool_FromLong(((report_object *)self)->report.outcome == POISE_OUTCOME_REACHED);
+    return PyBool_FromLong(((report_object *)self)->reached);
 }
 
 static PyObject *report_errors(PyObject *self, void *closure)
@@ -89,9 +91,10 @@ static PyObject *report_repr(PyObject *self)
 {
     const poise_report *r = &((report_object *)self)->report;
     PyObject *length = PyFloat_FromDouble(r->worst_length), *angle = PyFloat_FromDouble(r->worst_angle);
-    PyObject *text = length && angle ? PyUnicode_FromFormat("<poise.Report: %s, %d iterations, off by %R and %R rad>",
-                                                            poise_outcome_name(r->outcome), r->iterations, length, angle)
-                                     : NULL;
+    PyObject *text = length && angle
+                         ? PyUnicode_FromFormat("<poise.Report: %s, %d iterations, off by %R (length) and %R rad>",
+                                                poise_outcome_name(r->outcome), r->iterations, length, angle)
+                         : NULL;
     Py_DecRef(length);
     Py_DecRef(angle);
     return text;
@@ -99,7 +102,7 @@ static PyObject *report_repr(PyObject *self)
 
 static int report_bool(PyObject *self)
 {
-    return ((report_object *)self)->report.outcome == POISE_OUTCOME_REACHED;
+    return ((report_object *)self)->reached;
 }
 
 #define REPORT(name, type, text)                                                                                            \
@@ -124,7 +127,8 @@ static PyMemberDef report_members[] = {
 static PyGetSetDef report_attributes[] = {
     {"outcome", report_outcome, NULL, "\"reached\", \"closest\", \"stalled\", \"budget\" or \"infeasible\"", NULL},
     {"reason", report_reason, NULL, "in words", NULL},
-    {"reached", report_reached, NULL, "is every goal met to its tolerance? So is the report's truth value.", NULL},
+    {"reached", report_reached, NULL,
+     "is every goal met to its tolerance, but for postures and smoothness, which only pull? So is the truth value.", NULL},
     {"errors", report_errors, NULL, "by goal: (error, unit, rotation_error)", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

@@ -1,7 +1,10 @@
 """Models, kinematics, files, refusals."""
 
+import copy
 import gc
 import os
+import pathlib
+import pickle
 import sys
 
 import numpy as np
@@ -220,3 +223,48 @@ def test_references_are_counted(arm):
         with pytest.raises(ValueError):
             arm.solve(poise.posture(q), q[:-1])
     assert counts == (sys.getrefcount(body), sys.getrefcount(q), sys.getrefcount(arm), sys.getrefcount(poise.Goal))
+
+
+def test_models_can_be_pickled_and_copied(humanoid):
+    again = pickle.loads(pickle.dumps(humanoid))
+    q = humanoid.retract(humanoid.neutral(), np.full(humanoid.nv, 0.2))
+    assert (again.fk(q) == humanoid.fk(q)).all() and again.joints == humanoid.joints
+    assert (copy.deepcopy(humanoid).lower == humanoid.lower).all()
+
+
+def test_what_is_odd_is_warned_of(tmp_path):
+    (tmp_path / "two.urdf").write_text(URDF.replace("</robot>", '<joint name="x" type="floating2"/></robot>'))
+    with pytest.raises(poise.Error, match="two.urdf"):
+        poise.load(tmp_path / "two.urdf")
+    (tmp_path / "gears.urdf").write_text(URDF.replace('lower="-1" upper="1" ', ""))
+    with pytest.warns(UserWarning, match="gears.urdf"):
+        poise.load(tmp_path / "gears.urdf")
+
+
+def test_clips_and_markers_are_checked_when_made(tmp_path, arm):
+    for wrong in (lambda: poise.Clip(np.zeros(8), 0.1), lambda: poise.Clip(np.zeros((2, 7)), 0)):
+        with pytest.raises(ValueError, match="frame"):
+            wrong()
+    with pytest.raises(ValueError, match="labels"):
+        poise.Markers(["a"], np.zeros((3, 2, 3)), 100)
+    with pytest.raises(ValueError, match="nothing to save"):
+        poise.save(tmp_path / "a.json")
+    with pytest.raises(TypeError, match="poise.Clip"):
+        poise.save(tmp_path / "a.json", arm, clip=np.zeros((2, 7)))
+    with pytest.raises(FileNotFoundError, match="no such folder"):
+        poise.save(tmp_path / "none" / "a.json", arm)
+
+
+def test_markers_of_an_opensim_model_are_goals():
+    path = pathlib.Path(__file__).resolve().parents[3] / "shared/data/osim/gait2354"
+    models = sorted(path.rglob("*.osim")) if path.is_dir() else []
+    if not models:
+        pytest.skip("the shared data is not here")
+    found = 0
+    for model in models:
+        file = poise.read(model)
+        found += len(file.placements)
+        goals = [poise.position(body, file.model.fk(file.model.neutral(), body)[:3, 3], point) for body, point, _ in file.placements.values()]
+        if goals:
+            assert np.isfinite(file.model.evaluate(goals, file.model.neutral())[0])
+    assert found > 30

@@ -20,7 +20,7 @@ def test_a_pose_is_reached_within_limits(arm):
     tip = arm.tools[0]
     for q in random_configurations(arm, 50, 1):
         target = arm.fk(q, tip)
-        answer, report = arm.solve(poise.pose(tip, target), middle(arm))
+        answer, report = arm.solve(poise.pose(tip, target), middle(arm), restarts=20)
         assert report and report.reached and report.outcome == "reached"
         assert np.allclose(arm.fk(answer, tip), target, atol=2e-6)
         assert arm.within_limits(answer)
@@ -113,13 +113,13 @@ def test_a_batch_has_the_bits_of_single_solves(arm, shape):
         keep = w > 0.1
         x = np.stack([(rotations[:, i, j] - rotations[:, j, i])[keep] / (4 * w[keep]) for i, j in ((2, 1), (0, 2), (1, 0))], 1)
         targets = np.concatenate([targets[keep, :3, 3], x, w[keep, None]], axis=1)
-    answers, report = arm.solve_batch(body, targets, start)
+    answers, report = arm.solve_batch(body, targets, start, restarts=20)
     assert answers.shape == (len(targets), arm.nq) and report.reached.dtype == bool
     assert report.reached.all()
     for i, target in enumerate(targets[:50]):
-        single, single_report = arm.solve(poise.pose(body, target), start)
+        single, single_report = arm.solve(poise.pose(body, target), start, restarts=20)
         assert (single == answers[i]).all() and single_report.iterations == report.iterations[i]
-    assert (arm.solve_batch(body, targets, start, threads=1, lanes=1)[0] == answers).all()
+    assert (arm.solve_batch(body, targets, start, restarts=20, threads=1, lanes=1)[0] == answers).all()
 
 
 def test_a_batch_of_goals_of_any_kind(arm):
@@ -181,3 +181,43 @@ def test_other_threads_run_while_one_solves():
     done.set()
     thread.join()
     assert during > 1000
+
+
+def test_a_start_is_stayed_near_and_restarts_look_elsewhere():
+    """Beyond the workspace an answer follows its start; it does not jump to another branch for a little less error."""
+    arm = poise.scene("arm6")
+    q = np.array([0.3, -0.4, 0.8, 0.2, 0.5, -0.1])
+    target = arm.fk(q, "tip")
+    for _ in range(150):
+        target[0, 3] += 0.01
+        last, (q, report) = q, arm.solve(poise.pose("tip", target), q)
+        assert np.abs(q - last).max() < 0.3 and report.restarts == 0
+    assert not report
+    assert arm.solve(poise.pose("tip", target), q, restarts=5)[1].restarts == 5
+
+
+def test_postures_pull_and_do_not_count_as_missed(arm):
+    target = arm.fk(np.full(7, 0.3), "tip")
+    q, report = arm.solve([poise.pose("tip", target), poise.posture(np.full(7, 0.2), 1e-9)], np.full(7, 0.25))
+    assert report.reached and report.errors[1].error > 1e-3
+    assert not arm.solve([poise.position("tip", (9, 0, 0)), poise.posture(q, 1e-9)], q)[1]
+
+
+def test_priorities_are_kept_apart_or_refused(arm):
+    goals = [poise.position("tip", (0.3, 0.1, 0.6), priority=0), poise.posture(np.zeros(7), priority=1)]
+    with pytest.raises(ValueError, match='method="priority"'):
+        arm.solve(goals)
+    q, report = arm.solve(goals, np.full(7, 0.2), method="priority")
+    assert report.errors[0].error < 1e-6
+    with pytest.raises(ValueError, match="levenberg_marquardt"):
+        arm.solve(goals, method="prority")
+
+
+@pytest.mark.parametrize("wrong", [np.diag([1, 1, -1, 1]), np.eye(4) * 1.1, np.eye(4) + np.eye(4, k=-3)])
+def test_matrices_that_are_no_poses_are_refused_alike(arm, wrong):
+    with pytest.raises(ValueError, match="no pose"):
+        poise.pose("tip", wrong)
+    with pytest.raises(ValueError, match=r"targets\[1\]"):
+        arm.solve_batch("tip", np.array([np.eye(4), wrong]))
+    rounded = np.round(arm.fk(np.full(7, 0.3), "tip"), 4)
+    assert (arm.solve(poise.pose("tip", rounded))[0] == arm.solve_batch("tip", rounded[None])[0][0]).all()
