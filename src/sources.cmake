@@ -154,9 +154,11 @@ set(poise_sources
     src/motion/rescale.c
     src/motion/calibrate_equations.c
     src/motion/calibrate.c
+    src/motion/clinical.c
     src/motion/uncertainty.c
     src/motion/findings.c
     src/motion/scaling_verdict.c
+    src/motion/swaps.c
     src/motion/verdict.c
     src/batch/arm_lanes_4.c
     src/batch/arm_lanes_8.c

@@ -17,8 +17,8 @@
 
 // One job: what to follow, and what to write.
 typedef struct job {
-    const char *out, *report, *model_out, *deviations, *errors; // NULL: not wanted
-    poise_verdict_level accept;                                 // the worst verdict of exit status 0
+    const char *out, *report, *model_out, *deviations, *errors, *angles, *centres; // NULL: not wanted
+    poise_verdict_level accept;                                                    // the worst verdict of exit status 0
     track_request request;
 } job;
 
@@ -96,6 +96,9 @@ static bool write_results(const job *j, const track_result *r, const arguments *
         }
     }
     if (j->deviations && !track_write_deviations(r, j->deviations)) {
+        return false;
+    }
+    if ((j->angles && !track_write_angles(r, j->angles)) || (j->centres && !track_write_centres(r, j->centres))) {
         return false;
     }
     return (!j->errors || track_write_errors(r, j->errors)) && (!j->out || track_write(r, j->out));
@@ -333,6 +336,8 @@ static app_exit run(const arguments *args)
              .deviations = option_text(args, "deviations", NULL),
              .accept = verdict_level_by_name(option_text(args, "accept", "good")),
              .errors = option_text(args, "errors", NULL),
+             .angles = option_text(args, "angles", NULL),
+             .centres = option_text(args, "centres", NULL),
              .request = request_of(args, pairs)};
     if (!method_by_name(option_text(args, "method", "auto"), &j.request.track.solver.method) ||
         !verdict_read_thresholds(args, &j.request.thresholds)) {
@@ -359,6 +364,9 @@ static const app_option options[] = {
      .help = "write the skeleton as fitted, with its marker places (.json)"},
     {"deviations", 0, OPTION_OUTPUT, "FILE.csv",
      .help = "write the standard deviation of every joint angle by frame, in degrees"},
+    {"angles", 0, OPTION_OUTPUT, "FILE", .choices = ".csv .mot",
+     .help = "write joint angles as clinicians name them, in degrees (.csv .mot)"},
+    {"centres", 0, OPTION_OUTPUT, "FILE", .choices = ".trc .c3d .json", .help = "write joint centres as markers (.trc)"},
     {"accept", 0, OPTION_CHOICE, "VERDICT", .choices = "good doubtful failed",
      .help = "the worst verdict that exits with 0 (good)"},
     {"threshold", 0, OPTION_TEXT, "WHAT=D[,F]", .repeats = true,

@@ -457,6 +457,7 @@ static json_node *data_of(const track_result *r, const arguments *args)
         json_release(tables);
         return NULL;
     }
+    json_set(tables, "angles", track_angles_as_json(r));
     json_merge(o, tables);
     return o;
 }

@@ -98,6 +98,10 @@ bool track_write(const track_result *r, const char *name);
 // Standard deviations of all joint angles by frame, as CSV.
 bool track_write_deviations(const track_result *r, const char *name);
 
+// Joint angles as clinicians name them, as .csv or .mot, and joint centres as markers.
+bool track_write_angles(const track_result *r, const char *name);
+bool track_write_centres(const track_result *r, const char *name);
+
 // The model, placements and markers that were tracked.
 poise_track_problem track_problem_of(const track_result *r);
 

@@ -13,6 +13,9 @@ void track_print(const track_result *r, const char *out, const char *report, FIL
 // angle], null where markers do not determine it.
 json_node *track_sureness_as_json(const track_result *r);
 
+// Curves of joint angles as clinicians name them: {name, step, values}; none for a skeleton that is not human.
+json_node *track_angles_as_json(const track_result *r);
+
 json_node *track_as_json(const track_result *r, const char *out, const char *report);
 
 // A page about it: everything in one file, nothing from the network. False after one line on standard error. The command

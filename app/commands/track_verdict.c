@@ -1,4 +1,4 @@
-// Following a recording: how far the result can be trusted.
+// Following a recording: how far the result can be trusted, and what clinicians read of it.
 #include "track_print.h"
 
 #include "cli/degrees.h"
@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool no_memory(void)
 {
@@ -170,5 +171,108 @@ json_node *track_sureness_as_json(const track_result *r)
     }
     free(worst);
     free(deviation);
+    return list;
+}
+
+// ---- Clinicians ----------------------------------------------------------------------------------------------------------
+
+// Angles of all frames; NULL after one line on standard error.
+static double *angles_of(const track_result *r)
+{
+    double *angles = calloc((size_t)r->clip->frames * POISE_ANGLE_COUNT + 1, sizeof *angles);
+    poise_error error = {0};
+    if (!angles) {
+        no_memory();
+    } else if (poise_joint_angles(r->model, r->clip, NULL, angles, &error) != POISE_OK) {
+        complain("%s: %s", r->model_name, error.text);
+        free(angles);
+        angles = NULL;
+    }
+    return angles;
+}
+
+// Does the skeleton have this one?
+static bool has_angle(const double *angles, int i)
+{
+    return !isnan(angles[i]);
+}
+
+bool track_write_angles(const track_result *r, const char *name)
+{
+    double *angles = angles_of(r);
+    if (!angles) {
+        return false;
+    }
+    size_t length = strlen(name);
+    bool is_mot = length > 4 && strcmp(name + length - 4, ".mot") == 0;
+    char cell = is_mot ? '\t' : ',';
+    int columns = 1;
+    for (int i = 0; i < POISE_ANGLE_COUNT; ++i) {
+        columns += has_angle(angles, i);
+    }
+    text_file file;
+    text_open(&file);
+    if (is_mot) {
+        fprintf(file.stream, "joint angles\nversion=1\nnRows=%d\nnColumns=%d\ninDegrees=yes\nendheader\n", r->clip->frames,
+                columns);
+    }
+    fprintf(file.stream, "time");
+    for (int i = 0; i < POISE_ANGLE_COUNT; ++i) {
+        if (has_angle(angles, i)) {
+            fprintf(file.stream, "%c%s", cell, poise_angle_name(i));
+        }
+    }
+    for (int f = 0; f < r->clip->frames; ++f) {
+        fprintf(file.stream, "\n%.9g", r->clip->start_time + f * r->clip->frame_time);
+        for (int i = 0; i < POISE_ANGLE_COUNT; ++i) {
+            if (has_angle(angles, i)) {
+                fprintf(file.stream, "%c%.6f", cell, angles[f * POISE_ANGLE_COUNT + i]);
+            }
+        }
+    }
+    fputc('\n', file.stream);
+    free(angles);
+    return text_close(&file, name);
+}
+
+bool track_write_centres(const track_result *r, const char *name)
+{
+    enum { MOST = 16 };
+    poise_placement places[MOST];
+    int count = poise_joint_centres(r->model, NULL, places, MOST);
+    poise_markers *markers = NULL;
+    if (count == 0) {
+        complain("%s: the bodies' names tell no human skeleton, so there are no joint centres", r->model_name);
+        return false;
+    }
+    if (poise_markers_from_clip(r->model, r->clip, r->scale, places, count, NULL, &markers, NULL) != POISE_OK) {
+        return no_memory();
+    }
+    markers->start_time = r->clip->start_time;
+    poise_file file = {.markers = markers, .scale = r->scale, .title = "joint centres"};
+    bool works = save_file(name, &file);
+    poise_markers_destroy(markers);
+    return works;
+}
+
+json_node *track_angles_as_json(const track_result *r)
+{
+    enum { MOST = 400 }; // points of a curve
+    int frames = r->clip->frames, step = (frames + MOST - 1) / MOST;
+    double *angles = calloc((size_t)frames * POISE_ANGLE_COUNT + 1, sizeof *angles), *curve = calloc(MOST, sizeof *curve);
+    json_node *list = json_new(JSON_ARRAY);
+    bool is_human = angles && curve && poise_joint_angles(r->model, r->clip, NULL, angles, NULL) == POISE_OK;
+    for (int i = 0; is_human && i < POISE_ANGLE_COUNT && frames > 0; ++i) {
+        int count = 0;
+        for (int f = 0; f < frames; f += step) {
+            curve[count++] = angles[f * POISE_ANGLE_COUNT + i];
+        }
+        if (has_angle(angles, i)) {
+            json_append(list, json_make("{s:s, s:i, s:o}", "name", poise_angle_name(i), "step", step, "values",
+                                        json_from_numbers(curve, count)));
+        }
+    }
+    free(curve);
+    free(angles);
     return list;
 }

@@ -180,6 +180,27 @@ POISE_API poise_status poise_retarget_points(const poise_retarget_problem *probl
                                              poise_markers **markers, poise_placement *placements,
                                              poise_retarget_report *report, poise_error *error);
 
+// ---- What clinicians read ------------------------------------------------------------------------------------------------
+
+// Joint angles of a human skeleton by the sequences of the International Society of Biomechanics (Wu and others 2002, 2005):
+// Z-X-Y, with the floating axis in the middle; Y-X-Y at the shoulder. Segments have the axes x forward, y towards the head,
+// along the bone, z to the right; in the neutral configuration limbs that hang have all angles 0. Both sides have the same
+// signs: flexion, adduction and internal rotation are positive.
+enum { POISE_ANGLE_COUNT = 39 };
+
+// "hip_flexion_r"; "" outside.
+POISE_API const char *poise_angle_name(int angle);
+
+// All of them in every frame of a clip, degrees: frames x POISE_ANGLE_COUNT numbers, NaN where the skeleton lacks a part;
+// angles go on from frame to frame. NOT_FOUND: this is no human skeleton, by the names of its bodies.
+POISE_API poise_status poise_joint_angles(const poise_model *model, const poise_clip *clip, const poise_allocator *allocator,
+                                          double *angles, poise_error *error);
+
+// Joint centres of hips, knees, ankles, shoulders, elbows and wrists, as places on the skeleton: RHJC, RKJC, RAJC, RSJC,
+// REJC, RWJC and the left ones, for poise_markers_from_clip. Returns how many there are; at most `capacity` are written.
+POISE_API int poise_joint_centres(const poise_model *model, const poise_allocator *allocator, poise_placement *places,
+                                  int capacity);
+
 // ---- Units and axes ------------------------------------------------------------------------------------------------------
 
 // A person, as markers or a skeleton show them.

@@ -51,6 +51,11 @@ const char *const pz_marker_sets[PZ_MARKER_SETS] = {
     "BigToe                                 foot     1      30 0 -12     20 15\n"
     "SmallToe                               foot     1      15 0 30      20 15\n"
     "Heel                                   foot     0      -30 -38 0    20 15\n"
+    "\n"
+    "# arms that hang: lateral is where the little finger is, which anatomy calls medial\n"
+    "set markers of OpenSim's gait models if R.Thigh.Upper R.Shank.Upper\n"
+    "WristLat                               wrist    0.98   0 -22 10     13 13\n"
+    "WristMed                               wrist    0.98   0 24 8       13 13\n"
     "\n",
     "set any skeleton: head, trunk, arms\n"
     "# head\n"

@@ -7,6 +7,7 @@
 #include "motion/anatomy.h"
 #include "motion/findings.h"
 #include "motion/marker_table.h"
+#include "motion/swaps.h"
 #include "motion/uncertainty.h"
 
 #define UNSURE 0.35  // radians: a joint angle that deviates by more is not seen
@@ -243,6 +244,9 @@ poise_status poise_verdict_find(const poise_verdict_problem *problem, const pois
     j.summary.markers = by_marker;
     poise_status status =
         j.deviation && by_marker ? prepare(&j, allocator, error) : pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    if (status == POISE_OK && problem->priors && problem->calibration) {
+        status = pz_weigh_swaps(problem, allocator, &j.found, error);
+    }
     if (status == POISE_OK) {
         judge_places(&j);
         judge_frames(&j);

@@ -381,6 +381,24 @@ static poise_status verdict_find(const poise_allocator *a, poise_error *e)
     return status;
 }
 
+static poise_status joint_angles(const poise_allocator *a, poise_error *e)
+{
+    static double angles[NUMBERS * POISE_ANGLE_COUNT];
+    poise_clip *clip = NULL;
+    ck_assert_int_eq(poise_clip_create(1, poise_model_info(stage.model).nq, 1.0, NULL, &clip, NULL), POISE_OK);
+    poise_model_neutral(stage.model, clip->q);
+    poise_status status = poise_joint_angles(stage.model, clip, a, angles, e);
+    poise_clip_destroy(clip);
+    return status;
+}
+
+// Says nothing but how many there are: none without memory.
+static poise_status joint_centres(const poise_allocator *a, poise_error *e)
+{
+    (void)e;
+    return poise_joint_centres(stage.model, a, NULL, 0) > 0 ? POISE_OK : POISE_ERROR_MEMORY;
+}
+
 static poise_status retarget_points(const poise_allocator *a, poise_error *e)
 {
     poise_markers *made = UNTOUCHED;
@@ -556,6 +574,8 @@ static const struct {
     {"poise_filter_create_for_model", filter_create_for_model, true},
     {"poise_goal_list_create", goal_list_create, true},
     {"poise_ik_setup_read", ik_setup_read, true},
+    {"poise_joint_angles", joint_angles, true},
+    {"poise_joint_centres", joint_centres, false},
     {"poise_kinematics_create", kinematics_create, false},
     {"poise_markers_create", markers_create, false},
     {"poise_markers_from_clip", markers_from_clip, false},

@@ -222,6 +222,19 @@ TEST(thresholds_are_the_callers)
     ck_assert(t->findings[0].kind == POISE_FINDING_MISS && t->findings[0].level == POISE_VERDICT_FAILED);
 }
 
+TEST(markers_with_each_others_names_are_named)
+{
+    static const char *const pairs[][2] = {{"LWRA", "LWRB"}, {"RHEE", "RTOE"}, {"LKNE", "RKNE"}, {"LASI", "LPSI"}};
+    for (size_t i = 0; i < TEST_COUNT(pairs); ++i) {
+        take *t = record(gait, TEST_COUNT(gait));
+        exchange(t, pairs[i][0], pairs[i][1]);
+        follow(t, false, NULL);
+        ck_assert_int_ge(t->verdict.level, POISE_VERDICT_DOUBTFUL);
+        ck_assert_msg(finds(t, POISE_FINDING_SWAPPED, POISE_VERDICT_DOUBTFUL, pairs[i][0]), "%s and %s: %g", pairs[i][0],
+                      pairs[i][1], t->verdict.worst[POISE_FINDING_SWAPPED]);
+    }
+}
+
 TEST(places_that_were_fitted_freely_are_not_trusted)
 {
     take *t = record(gait, TEST_COUNT(gait));
