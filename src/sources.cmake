@@ -82,6 +82,9 @@ set(poise_sources
     src/solve/tips/tips_plan.c
     src/solve/tips/tips_align.c
     src/solve/tips/tips_search.c
+    src/solve/tips/tips_tree.c
+    src/solve/tips/tips_tree_step.c
+    src/solve/tips/tips_tree_solve.c
     src/solve/tips/tips_solve.c
     src/solve/tree/auto.c
     src/solve/classic/levenberg_marquardt.c

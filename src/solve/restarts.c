@@ -100,19 +100,23 @@ bool pz_euler_angles(const pz_step *steps, const mat3 *M, double *q)
     return true;
 }
 
-bool pz_put_root(const poise_solver *s, const poise_kinematics *kin, quat turn, vec3 from, vec3 to, double *q)
+bool pz_set_root(const poise_model *model, const mat3 *R, vec3 away, double *q)
 {
-    const poise_model *model = s->model;
     const pz_joint *root = &model->joints[0];
-    // world frame of the root's rotation: C M(q); turned about `from`, which is moved to `to`
-    mat3 T = quat_matrix(turn), R = m3_mul(&T, &kin->R[0]), back = m3_transpose(&root->C), M = m3_mul(&back, &R);
-    vec3 p = v3_add(to, m3_apply(&T, v3_neg(from))); // where body 0, now at 0, goes
-    vec3 d = m3_apply_transposed(&root->C, v3_add(v3_sub(kin->origin, root->t), p));
+    mat3 back = m3_transpose(&root->C), M = m3_mul(&back, R); // world frame of the root's rotation: C M(q)
+    vec3 d = m3_apply_transposed(&root->C, away);
     if (!v3_is_finite(d) || !put_rotation(model, root, &M, q)) {
         return false;
     }
     q[root->q_begin] = d.x, q[root->q_begin + 1] = d.y, q[root->q_begin + 2] = d.z;
     return poise_model_clamp(model, q, NULL, NULL) == POISE_OK;
+}
+
+bool pz_put_root(const poise_solver *s, const poise_kinematics *kin, quat turn, vec3 from, vec3 to, double *q)
+{
+    mat3 T = quat_matrix(turn), R = m3_mul(&T, &kin->R[0]);
+    vec3 p = v3_add(to, m3_apply(&T, v3_neg(from))); // where body 0, now at 0, goes
+    return pz_set_root(s->model, &R, v3_add(v3_sub(kin->origin, s->model->joints[0].t), p), q);
 }
 
 bool pz_align_root(const poise_solver *s, const poise_kinematics *kin, double *q)

@@ -226,6 +226,9 @@ PZ_DEVICE bool pz_align_root(const poise_solver *solver, const poise_kinematics 
 PZ_DEVICE bool pz_put_root(const poise_solver *solver, const poise_kinematics *kin, quat turn, vec3 from, vec3 to,
                            double *q);
 
+// Put a free root at the rotation R of its body frame, `away` from its own place without motion. False likewise.
+PZ_DEVICE bool pz_set_root(const poise_model *model, const mat3 *R, vec3 away, double *q);
+
 // Angles of the rotation M for three turns in sequence (the steps of an Euler order), into q. Near gimbal lock the first
 // takes all.
 PZ_DEVICE bool pz_euler_angles(const pz_step *steps, const mat3 *M, double *q);

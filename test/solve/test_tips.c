@@ -192,7 +192,7 @@ TEST(whole_figures_reach_with_hands_and_feet)
 
 TEST(goals_of_all_kinds_are_reached_together)
 {
-    static const char *const bodies[] = {"left6", "left3", "right6", "right5"};
+    static const char *const bodies[] = {"left6", "right3", "right6", "right5"};
     static const poise_goal_kind kinds[] = {POISE_GOAL_POSE, POISE_GOAL_AIM, POISE_GOAL_POSITION, POISE_GOAL_DIRECTION};
     scene_random random = scene_random_make(31);
     for (int kind = 0; kind < TRUNKS; ++kind) {

@@ -47,6 +47,12 @@ typedef struct pz_arm_chain {
 // ones, a mimic, a locked one, none that moves, or more than PZ_ARM_MOST. `box`: by dof, as a solver has them.
 bool pz_arm_chain_make(const poise_model *model, const pz_box *box, int body, const poise_pose *local, pz_arm_chain *chain);
 
+// The two parts of it, for pieces of a tree: the chain of the joints path[0 .. count), one below the other, and the frame
+// R, t in the body of the last, lengths not yet divided, n may be 0; then lengths over `unit`, and where restarts begin.
+bool pz_arm_chain_walk(const poise_model *model, const pz_box *box, const int *path, int count, const mat3 *R, vec3 t,
+                       pz_arm_chain *chain);
+void pz_arm_chain_scale(double unit, pz_arm_chain *chain);
+
 // World rotation and position of the goal's frame for the chain's own coordinates q (n numbers).
 void pz_arm_chain_pose(const pz_arm_chain *chain, const double *q, mat3 *R, vec3 *p);
 
@@ -222,6 +228,10 @@ PZ_DEVICE void pz_arm_turn_back(const pz_arm_chain *chain, const double *q_start
 
 // Do these options of AUTO leave pose goals to this path?
 bool pz_arm_options_fit(const poise_solver_options *options);
+
+// The square of a tolerance, a little less so that rounding elsewhere does not undo it, and never less than what rounding
+// of numbers of size `size` allows.
+double pz_arm_square(double tolerance, double size);
 
 // Make the chain for a goal's frame, unless it is that of the goal before. False: that is none for an arm.
 bool pz_arm_make_chain(const poise_solver *solver, pz_arm *arm, const poise_goal *goal);

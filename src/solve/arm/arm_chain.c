@@ -102,14 +102,12 @@ static void put_tail(pz_arm_chain *chain, int i, const constant *link, double ps
     chain->tail = link->R;
 }
 
-static bool walk(const poise_model *model, const pz_box *box, int body, const poise_pose *local, pz_arm_chain *chain)
+bool pz_arm_chain_walk(const poise_model *model, const pz_box *box, const int *path, int count, const mat3 *R, vec3 t,
+                       pz_arm_chain *chain)
 {
-    int path[8 * PZ_ARM_MOST], count = pz_model_path(model, body, path, 8 * PZ_ARM_MOST);
-    if (count > 8 * PZ_ARM_MOST) {
-        return false;
-    }
     constant link = {m3_identity(), {0, 0, 0}};
     double psi = 0.0;
+    *chain = (pz_arm_chain){.is_wide = model->is_wide};
     for (int k = 0; k < count; ++k) {
         const pz_joint *joint = &model->joints[path[k]];
         append(&link, &joint->C, joint->t);
@@ -129,19 +127,31 @@ static bool walk(const poise_model *model, const pz_box *box, int body, const po
         }
         link = (constant){m3_transpose(&turn), {0, 0, 0}};
     }
-    mat3 L = quat_matrix(quat_normalize(local->rotation)), B = model->joints[body].B;
-    L = m3_mul(&B, &L);
-    append(&link, &L, m3_apply(&B, local->position));
+    append(&link, R, t);
     if (chain->n > 0) {
         put_tail(chain, chain->n - 1, &link, psi);
+    } else {
+        chain->base = link.R;
+        chain->base_at = link.t;
+        chain->tail = m3_identity();
     }
-    return chain->n > 0;
+    return true;
+}
+
+static bool walk(const poise_model *model, const pz_box *box, int body, const poise_pose *local, pz_arm_chain *chain)
+{
+    int path[8 * PZ_ARM_MOST], count = pz_model_path(model, body, path, 8 * PZ_ARM_MOST);
+    mat3 L = quat_matrix(quat_normalize(local->rotation)), B = model->joints[body].B;
+    L = m3_mul(&B, &L);
+    return count <= 8 * PZ_ARM_MOST &&
+           pz_arm_chain_walk(model, box, path, count, &L, m3_apply(&B, local->position), chain) && chain->n > 0;
 }
 
 // ---- Lengths, limits, restarts -------------------------------------------------------------------------------------------
 
-// Lengths over L. A slide counts for half its range, or for nothing where it has no end.
-static void scale(pz_arm_chain *chain)
+// Lengths over L, which is `unit` or a share of the chain's length. A slide counts for half its range, or for nothing where
+// it has no end.
+static void scale(double unit, pz_arm_chain *chain)
 {
     double links = 0.0, ranges = 0.0, ends = 0.0;
     for (int i = 0; i < chain->n; ++i) {
@@ -153,7 +163,7 @@ static void scale(pz_arm_chain *chain)
         }
     }
     double length = links + ranges;
-    chain->unit = length > 0 && is_finite(length) ? UNIT_SHARE * length : 1.0;
+    chain->unit = unit > 0 ? unit : length > 0 && is_finite(length) ? UNIT_SHARE * length : 1.0;
     chain->reach = (links + ends) / chain->unit;
     for (int i = 0; i < chain->n; ++i) {
         chain->tx[i] /= chain->unit, chain->ty[i] /= chain->unit, chain->tz[i] /= chain->unit;
@@ -174,6 +184,12 @@ static void place_restarts(pz_arm_chain *chain)
         chain->first[i] = has_lower ? lower : has_upper ? upper - 2.0 * half : -half;
         chain->span[i] = has_lower && has_upper ? upper - lower : 2.0 * half;
     }
+}
+
+void pz_arm_chain_scale(double unit, pz_arm_chain *chain)
+{
+    scale(unit, chain);
+    place_restarts(chain);
 }
 
 // g > 1 with g^(n+1) = g + 1, by Newton's method from above, and its powers g^-i: the fractions of m g^-i, m = 1, 2, ...,
@@ -198,12 +214,10 @@ void pz_arm_sequence(pz_arm_chain *chain)
 
 bool pz_arm_chain_make(const poise_model *model, const pz_box *box, int body, const poise_pose *local, pz_arm_chain *chain)
 {
-    *chain = (pz_arm_chain){.is_wide = model->is_wide};
     if (!walk(model, box, body, local, chain)) {
         return false;
     }
-    scale(chain);
-    place_restarts(chain);
+    pz_arm_chain_scale(0.0, chain);
     pz_arm_sequence(chain);
     return true;
 }

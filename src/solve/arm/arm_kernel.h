@@ -42,16 +42,16 @@ typedef struct arm_frames {
 // Columns x, y, z and origin p, joint by joint:
 //
 //   x' = c x + s y      y' = c y - s x      p += tx x' + ty y' + tz z      x = x'    y = ca y' + sa z    z = ca z - sa y'
-REAL_FN void arm_forward(const pz_arm_chain *chain, int n, bool slides, unsigned busy, const real *q, arm_frames *frames)
+REAL_FN void arm_forward_from(const pz_arm_chain *chain, int n, bool slides, unsigned busy, const real *q, pack33 start,
+                              pack3 at, arm_frames *frames)
 {
-    real angle[PZ_ARM_MOST], sine[PZ_ARM_MOST], cosine[PZ_ARM_MOST], zero = real_of(0.0), one = real_of(1.0);
+    real angle[PZ_ARM_MOST], sine[PZ_ARM_MOST], cosine[PZ_ARM_MOST];
     int k = 0;
     do { // n >= 1
         angle[k] = (slides ? chain->turn[k] * q[k] : q[k]) + chain->offset[k];
     } while (++k < n);
     real_sincos_array(n, busy, angle, sine, cosine);
-    pack3 x = pack3_of((real3){one, zero, zero}), y = pack3_of((real3){zero, one, zero});
-    pack3 z = pack3_of((real3){zero, zero, one}), p = pack3_of((real3){zero, zero, zero});
+    pack3 x = start.x, y = start.y, z = start.z, p = at;
     for (int i = 0; i < n; ++i) {
         frames->a[i] = z;
         frames->o[i] = p;
@@ -68,6 +68,15 @@ REAL_FN void arm_forward(const pz_arm_chain *chain, int n, bool slides, unsigned
     }
     frames->d = (pack33){x, y, z};
     frames->p = p;
+}
+
+// The same from the frame of the first joint, which is the reference.
+REAL_FN void arm_forward(const pz_arm_chain *chain, int n, bool slides, unsigned busy, const real *q, arm_frames *frames)
+{
+    real zero = real_of(0.0), one = real_of(1.0);
+    pack33 start = {pack3_of((real3){one, zero, zero}), pack3_of((real3){zero, one, zero}),
+                    pack3_of((real3){zero, zero, one})};
+    arm_forward_from(chain, n, slides, busy, q, start, pack3_of((real3){zero, zero, zero}), frames);
 }
 
 // The error at a point. v is the torque of E: dE = a . v for a turn about a; it has the length sin(phi). Differences of

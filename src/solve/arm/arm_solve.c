@@ -73,9 +73,7 @@ bool pz_arm_make_chain(const poise_solver *solver, pz_arm *arm, const poise_goal
     return arm->fits;
 }
 
-// The square of a tolerance, a little less so that rounding elsewhere does not undo it, and never less than what rounding
-// of numbers of size `size` allows.
-static double square_of(double tolerance, double size)
+double pz_arm_square(double tolerance, double size)
 {
     double rounding = 16.0 * PZ_EPSILON * size;
     double t = max2(MARGIN * tolerance - rounding, rounding);
@@ -96,11 +94,11 @@ static bool make_target(const poise_solver *solver, pz_arm *arm)
         target->turn = quat_from_matrix(&target->u);
         target->tolerance = v3_scale(goal->tolerance, scale);
         target->rotation_tolerance = goal->rotation_tolerance;
-        target->most_e = square_of(options->rotation_tolerance, 1.0);
+        target->most_e = pz_arm_square(options->rotation_tolerance, 1.0);
     } else {
-        target->most_e = options->rotation_tolerance < PZ_PI ? square_of(arm->chord, 1.0) : INFINITY;
+        target->most_e = options->rotation_tolerance < PZ_PI ? pz_arm_square(arm->chord, 1.0) : INFINITY;
     }
-    target->most_r = square_of(options->position_tolerance * scale, chain->reach);
+    target->most_r = pz_arm_square(options->position_tolerance * scale, chain->reach);
     target->W = goal->weight * chain->unit * chain->unit / goal->rotation_weight;
     target->cost = MARGIN * options->cost_tolerance / goal->rotation_weight;
     target->stationary = options->gradient_tolerance;

@@ -25,13 +25,19 @@
 #define PZ_TIPS_DRAWS      6    // of a limb; the best is kept
 #define PZ_TIPS_ROUNDS     3    // of new limbs, then everything is drawn anew
 
+#define PZ_TIPS_STAY 1e-4 // of a pull that keeps a free root where its goals leave it open, beside 1 for an error of L
+
+typedef struct pz_branch pz_branch; // tips_tree.h
+typedef struct pz_tip pz_tip;
+typedef struct pz_tree pz_tree;
+
 // Goals that are solved for together.
 typedef struct pz_part {
     pz_goal_set goals;
-    int first, count; // the first of them, and how many there are
-    double unit;      // L
-    bool is_arm;      // one POSE goal on a chain
-    struct pz_arm *arm;
+    int first, count;   // the first of them, and how many there are
+    double unit;        // L
+    struct pz_arm *arm; // one POSE goal on a chain; or NULL
+    pz_tree *tree;      // goals on a tree of hinges and slides; or NULL
 } pz_part;
 
 // What a plan depends on of one goal.
@@ -39,6 +45,7 @@ typedef struct pz_tip_key {
     poise_goal_kind kind;
     int body;
     bool has_lengths, has_turns; // errors with weight
+    bool has_band;
     poise_pose local;
 } pz_tip_key;
 
@@ -57,6 +64,10 @@ struct pz_tips {
     int *part_of;                      // nq: the part that a coordinate belongs to, or -1
     struct pz_arm *arms[PZ_TIPS_MOST]; // arm_count of them
     int arm_count;
+    pz_tree *trees; // of parts, and what they are made of
+    pz_branch *branches;
+    pz_tip *tips;
+    int tree_count, branch_count, tip_count, branch_capacity;
 
     // the call
     double *answer; // nq
@@ -81,6 +92,14 @@ bool pz_tips_plan(poise_solver *solver, pz_tips *tips);
 // Solve for the goals of a part into solver->q_best, with report and outcome of this part alone.
 void pz_tips_search_part(poise_solver *solver, pz_tips *tips, const pz_part *part);
 
+// What that is made of. The goals of a part into tips->own and tips->search, with the weights of a search; how many restarts
+// may be of use for them; an end of a search, kept if it is among the best by the caller's cost; and descents from the start
+// and the ends, until one meets the goals, the best in solver->q_best.
+void pz_tips_take_goals(const poise_solver *solver, pz_tips *tips, const pz_part *part);
+int pz_tips_restarts(const poise_solver *solver, const pz_tips *tips, const pz_part *part);
+void pz_tips_keep_end(const poise_solver *solver, pz_tips *tips, double cost, const double *q);
+void pz_tips_find_closest(poise_solver *solver, pz_tips *tips);
+
 // Let solver and objectives work on these goals, which are some of those that were checked.
 void pz_tips_use_goals(poise_solver *solver, const poise_goal *goals, int count);
 
@@ -88,6 +107,12 @@ void pz_tips_use_goals(poise_solver *solver, const poise_goal *goals, int count)
 
 // Move a free root so that points and frames of the solver's goals, placed as in `kin`, lie nearest to their targets; L the
 // unit of length. False, with q as it was: there is no such root.
+static inline void pz_add_pair(mat3 *S, double weight, vec3 x, vec3 t) // S += weight x t^T
+{
+    S->x = v3_mad(S->x, weight * t.x, x);
+    S->y = v3_mad(S->y, weight * t.y, x);
+    S->z = v3_mad(S->z, weight * t.z, x);
+}
 bool pz_tips_align(const poise_solver *solver, const poise_kinematics *kin, double unit, double *q);
 
 #endif

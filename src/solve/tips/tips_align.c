@@ -9,20 +9,11 @@
 #include "solve/geometric/geometric.h"
 #include "solve/tips/tips.h"
 
-#define STAY 1e-4 // weight of that pull, beside 1 for an error of L
-
 typedef struct cloud {
     int points;
     vec3 x, t; // means
     mat3 S;
 } cloud;
-
-static void add_pair(mat3 *S, double weight, vec3 x, vec3 t)
-{
-    S->x = v3_mad(S->x, weight * t.x, x);
-    S->y = v3_mad(S->y, weight * t.y, x);
-    S->z = v3_mad(S->z, weight * t.z, x);
-}
 
 static bool is_point(const poise_goal *goal)
 {
@@ -32,21 +23,21 @@ static bool is_point(const poise_goal *goal)
 static void add_directions(const poise_kinematics *kin, const poise_goal *goal, mat3 *S)
 {
     if (goal->kind == POISE_GOAL_DIRECTION) {
-        add_pair(S, 0.5, pz_kin_direction(kin, goal->body, goal->axis), goal->direction);
+        pz_add_pair(S, 0.5, pz_kin_direction(kin, goal->body, goal->axis), goal->direction);
     }
     bool turns = goal->kind == POISE_GOAL_ORIENTATION || (goal->kind == POISE_GOAL_POSE && goal->rotation_weight > 0);
     if (turns) {
         mat3 R = pz_kin_rotation(kin, goal->body), L = quat_matrix(goal->local.rotation);
         mat3 d = m3_mul(&R, &L), u = quat_matrix(goal->target.rotation);
-        add_pair(S, 0.5, d.x, u.x);
-        add_pair(S, 0.5, d.y, u.y);
-        add_pair(S, 0.5, d.z, u.z);
+        pz_add_pair(S, 0.5, d.x, u.x);
+        pz_add_pair(S, 0.5, d.y, u.y);
+        pz_add_pair(S, 0.5, d.z, u.z);
     }
 }
 
 static cloud cloud_of(const poise_solver *s, const poise_kinematics *kin, double unit)
 {
-    cloud c = {.S = {{STAY, 0, 0}, {0, STAY, 0}, {0, 0, STAY}}};
+    cloud c = {.S = {{PZ_TIPS_STAY, 0, 0}, {0, PZ_TIPS_STAY, 0}, {0, 0, PZ_TIPS_STAY}}};
     for (int i = 0; i < s->goal_count; ++i) {
         if (is_point(&s->goals[i])) {
             c.points += 1;
@@ -60,8 +51,8 @@ static cloud cloud_of(const poise_solver *s, const poise_kinematics *kin, double
     for (int i = 0; i < s->goal_count; ++i) {
         const poise_goal *goal = &s->goals[i];
         if (is_point(goal)) {
-            add_pair(&c.S, 1.0 / (unit * unit), v3_sub(pz_kin_point(kin, goal->body, goal->local.position), c.x),
-                     v3_sub(pz_goal_target(kin, goal), c.t));
+            pz_add_pair(&c.S, 1.0 / (unit * unit), v3_sub(pz_kin_point(kin, goal->body, goal->local.position), c.x),
+                        v3_sub(pz_goal_target(kin, goal), c.t));
         }
         add_directions(kin, goal, &c.S);
     }

@@ -1,6 +1,5 @@
 // Which goals are solved for together, and how large what they hang on is.
-#include "solve/arm/arm.h"
-#include "solve/tips/tips.h"
+#include "solve/tips/tips_tree.h"
 
 #define UNIT_SHARE 0.3 // L over the length of a chain, as for arms
 
@@ -36,6 +35,7 @@ static pz_tip_key key_of(const poise_goal *goal)
     key.body = goal->body;
     key.has_lengths = has_lengths(goal);
     key.has_turns = has_turns(goal);
+    key.has_band = pz_has_band(goal->tolerance) || pz_has_band(goal->rotation_tolerance);
     key.local = goal->local;
     return key;
 }
@@ -159,17 +159,21 @@ static void find_coordinates(const poise_solver *solver, const pz_tips *tips)
     }
 }
 
-// Parts of one POSE goal on a chain are arms.
-static void find_arms(const poise_solver *solver, pz_tips *tips)
+// How each part is solved: one POSE goal on a chain as an arm, others on a tree of hinges and slides.
+static void find_ways(const poise_solver *solver, pz_tips *tips)
 {
     int used = 0;
+    tips->tree_count = tips->branch_count = tips->tip_count = 0;
     for (int k = 0; k < tips->part_count; ++k) {
         pz_part *part = &tips->parts[k];
         const pz_tip_key *key = &tips->keys[part->first];
-        bool fits =
-            part->count == 1 && key->kind == POISE_GOAL_POSE && key->has_lengths && key->has_turns && used < tips->arm_count;
-        part->is_arm = fits && pz_arm_make_chain(solver, tips->arms[used], &solver->goals[part->first]);
-        part->arm = part->is_arm ? tips->arms[used++] : NULL;
+        bool is_arm = part->count == 1 && key->kind == POISE_GOAL_POSE && key->has_lengths && key->has_turns &&
+                      used < tips->arm_count && pz_arm_make_chain(solver, tips->arms[used], &solver->goals[part->first]);
+        part->arm = is_arm ? tips->arms[used++] : NULL;
+        part->tree = NULL;
+        if (!is_arm) {
+            pz_tree_make(solver, tips, part, &part->tree);
+        }
     }
 }
 
@@ -198,7 +202,7 @@ static bool make_plan(const poise_solver *solver, pz_tips *tips)
         }
     }
     find_coordinates(solver, tips);
-    find_arms(solver, tips);
+    find_ways(solver, tips);
     return true;
 }
 

@@ -23,8 +23,7 @@ void pz_tips_use_goals(poise_solver *solver, const poise_goal *goals, int count)
     solver->at->level = solver->trial->level = POISE_LEVEL_COST;
 }
 
-// The goals of a part, and the same with the weights of a search.
-static void take_goals(const poise_solver *solver, pz_tips *tips, const pz_part *part)
+void pz_tips_take_goals(const poise_solver *solver, pz_tips *tips, const pz_part *part)
 {
     double lengths = 1.0 / (part->unit * part->unit);
     int count = 0;
@@ -223,14 +222,17 @@ static double limb_energy(poise_solver *solver, const pz_tips *tips, pz_goal_set
 }
 
 // A new place for one limb, the best of some, in solver->q_try.
-static void draw_limb(poise_solver *solver, pz_tips *tips, const pz_part *part, pz_goal_set limb, int restart)
+static void draw_limb(poise_solver *solver, pz_tips *tips, pz_goal_set limb, int restart)
 {
     double least_energy = INFINITY;
-    int body = tips->keys[part->first].body;
+    int first = 0;
+    while (!(limb & pz_goal_bit(first))) {
+        first += 1;
+    }
     copy(solver, solver->q_try, tips->q_kept);
     for (int draw = 0; draw < PZ_TIPS_DRAWS; ++draw) {
-        uint64_t state = pz_limbs_state(solver->options.seed, body, restart, draw);
-        pz_limbs_draw(solver, tips->moves, limb, tips->length[part->first], state, tips->q_kept);
+        uint64_t state = pz_limbs_state(solver->options.seed, tips->keys[first].body, restart, draw);
+        pz_limbs_draw(solver, tips->moves, limb, tips->length[first], state, tips->q_kept);
         double energy = limb_energy(solver, tips, limb, tips->q_kept);
         if (energy < least_energy) {
             least_energy = energy;
@@ -242,7 +244,7 @@ static void draw_limb(poise_solver *solver, pz_tips *tips, const pz_part *part, 
 // Everything anew: all dofs of the part, a free root aligned.
 static void draw_all(poise_solver *solver, const pz_tips *tips, const pz_part *part, int restart)
 {
-    uint64_t state = pz_limbs_state(solver->options.seed, tips->keys[part->first].body, restart, 0);
+    uint64_t state = pz_limbs_state(solver->options.seed, tips->keys[part->first].body, restart, PZ_TIPS_DRAWS);
     pz_limbs_draw(solver, tips->moves, part->goals, tips->length[part->first], state, solver->q_try);
     pz_kin_sweep(&solver->trial->kin, solver->q_try);
     pz_tips_align(solver, &solver->trial->kin, part->unit, solver->q_try);
@@ -263,7 +265,7 @@ static void begin(poise_solver *solver, pz_tips *tips, const pz_part *part, int 
     copy(solver, solver->at->kin.q, solver->q_try);
     int count = *rounds < PZ_TIPS_ROUNDS ? missed_limbs(solver, tips, limbs) : 0;
     for (int i = 0; i < count; ++i) {
-        draw_limb(solver, tips, part, limbs[i], restart);
+        draw_limb(solver, tips, limbs[i], restart);
     }
     *rounds = count > 0 ? *rounds + 1 : 0;
     if (count == 0) {
@@ -271,11 +273,9 @@ static void begin(poise_solver *solver, pz_tips *tips, const pz_part *part, int 
     }
 }
 
-// Keep where a search ended, if it is among the best by the caller's own cost.
-static void keep_end(const poise_solver *solver, pz_tips *tips, int count)
+void pz_tips_keep_end(const poise_solver *solver, pz_tips *tips, double cost, const double *q)
 {
     size_t nq = (size_t)solver->model->nq;
-    double cost = cost_of(&solver->at->kin, tips->own, count);
     if (!is_finite(cost) || (tips->end_count == PZ_TIPS_ENDS && !(cost < tips->end_cost[PZ_TIPS_ENDS - 1]))) {
         return;
     }
@@ -285,15 +285,15 @@ static void keep_end(const poise_solver *solver, pz_tips *tips, int count)
         memcpy(tips->ends + (size_t)at * nq, tips->ends + (size_t)(at - 1) * nq, nq * sizeof *tips->ends);
     }
     tips->end_cost[at] = cost;
-    memcpy(tips->ends + (size_t)at * nq, solver->at->kin.q, nq * sizeof *tips->ends);
+    memcpy(tips->ends + (size_t)at * nq, q, nq * sizeof *tips->ends);
 }
 
 // ---- A part --------------------------------------------------------------------------------------------------------------
 
-// Restarts that may be of use: a goal that no posture comes near to needs fewer.
-static int restarts_for(const poise_solver *solver, const pz_tips *tips)
+// A goal that no posture comes near to needs fewer.
+int pz_tips_restarts(const poise_solver *solver, const pz_tips *tips, const pz_part *part)
 {
-    for (int i = 0; i < solver->goal_count; ++i) {
+    for (int i = 0; i < part->count; ++i) {
         const poise_goal *goal = &tips->own[i];
         int at = tips->goal_of[i];
         bool is_point = (goal->kind == POISE_GOAL_POSITION || goal->kind == POISE_GOAL_POSE) && goal->weight > 0;
@@ -306,13 +306,12 @@ static int restarts_for(const poise_solver *solver, const pz_tips *tips)
     return solver->options.restarts;
 }
 
-// Descend from the caller's start and from the ends that were kept, until one meets the goals; the best is in
-// solver->q_best.
-static void find_closest(poise_solver *solver, pz_tips *tips)
+// A warm start without restarts wants the closest pose near it.
+void pz_tips_find_closest(poise_solver *solver, pz_tips *tips)
 {
     double start_cost = solver->report.start_cost, best = INFINITY;
-    bool is_open = true;
-    for (int k = -1; k < tips->end_count && is_open; ++k) {
+    bool is_near = solver->options.restarts == 0 && solver->options.start == POISE_START_WARM, is_open = true;
+    for (int k = -1; k < (is_near ? 0 : tips->end_count) && is_open; ++k) {
         const char *reason = solver->report.reason;
         if (k < 0) {
             pz_solve_start(solver, 0);
@@ -334,14 +333,14 @@ static void find_closest(poise_solver *solver, pz_tips *tips)
 
 void pz_tips_search_part(poise_solver *solver, pz_tips *tips, const pz_part *part)
 {
-    take_goals(solver, tips, part);
+    pz_tips_take_goals(solver, tips, part);
     int rounds = 0, last = 0;
     bool met = false;
     tips->end_count = 0;
     pz_kin_sweep(&solver->trial->kin, solver->q_start);
     solver->report.start_cost = cost_of(&solver->trial->kin, tips->own, part->count);
     pz_tips_use_goals(solver, tips->search, part->count);
-    last = restarts_for(solver, tips);
+    last = pz_tips_restarts(solver, tips, part);
     for (int m = 0; m <= last && !met; ++m) {
         begin(solver, tips, part, m, &rounds);
         met = look_for_zero(solver, tips, part) || finish(solver, part);
@@ -349,14 +348,14 @@ void pz_tips_search_part(poise_solver *solver, pz_tips *tips, const pz_part *par
         if (met) {
             copy(solver, solver->at->kin.q, solver->q_best);
         } else {
-            keep_end(solver, tips, part->count);
+            pz_tips_keep_end(solver, tips, cost_of(&solver->at->kin, tips->own, part->count), solver->at->kin.q);
         }
     }
     pz_tips_use_goals(solver, tips->own, part->count);
     solver->report.outcome = POISE_OUTCOME_REACHED;
     solver->report.reason = PZ_WHY_REACHED;
     if (!met) {
-        find_closest(solver, tips);
+        pz_tips_find_closest(solver, tips);
     }
     if (solver->options.trace) { // it wants the cost where this ends
         pz_objective_evaluate(solver->at, solver->q_best, POISE_LEVEL_COST);

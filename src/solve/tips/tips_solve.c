@@ -1,6 +1,5 @@
 // Goals at several tips, from start to answer: part by part, then one report.
-#include "solve/arm/arm.h"
-#include "solve/tips/tips.h"
+#include "solve/tips/tips_tree.h"
 
 pz_tips *pz_tips_lay_out(poise_solver *solver, pz_arena *arena)
 {
@@ -20,6 +19,7 @@ pz_tips *pz_tips_lay_out(poise_solver *solver, pz_arena *arena)
     for (t->arm_count = 0; t->arm_count < least(tips, PZ_TIPS_MOST) && tips > 1; ++t->arm_count) {
         t->arms[t->arm_count] = pz_arm_lay_out(solver, arena);
     }
+    pz_trees_lay_out(t, pz_trees_most_branches(model), arena);
     return made;
 }
 
@@ -31,7 +31,7 @@ bool pz_tips_serves(poise_solver *solver)
                 pz_arm_options_fit(&solver->options) && !solver->at->markers->any && pz_tips_plan(solver, tips);
     bool is_near = solver->options.start == POISE_START_WARM && solver->options.restarts == 0;
     for (int k = 0; fits && is_near && k < tips->part_count; ++k) {
-        fits = tips->parts[k].is_arm; // a search pays where its start may be far off, or is one of many
+        fits = tips->parts[k].arm || tips->parts[k].tree; // other searches pay where a start may be far off
     }
     return fits;
 }
@@ -42,14 +42,16 @@ static void solve_part(poise_solver *solver, pz_tips *tips, const pz_part *part)
     pz_arm *arm = solver->arm;
     const poise_goal *goals = solver->goals;
     bool is_done = false;
-    if (part->is_arm) {
+    if (part->arm) {
         pz_tips_use_goals(solver, &goals[part->first], 1);
         solver->arm = part->arm;
         is_done = pz_arm_solve(solver);
         solver->arm = arm;
         pz_tips_use_goals(solver, goals, tips->count);
     }
-    if (!is_done) { // no arm, or numbers that overflow there
+    if (part->tree) {
+        pz_tree_solve_part(solver, tips, part);
+    } else if (!is_done) { // no arm, or numbers that overflow there
         pz_tips_search_part(solver, tips, part);
     }
 }
