@@ -19,6 +19,7 @@ static const foreign rows[] = {
     {"USD", "#usda\nPXR-USDC", ".usd .usda .usdc .usdz", blender},
     {"a Blender file", "BLENDER", ".blend .blend1", "export glTF (.glb) or BVH from Blender"},
     {"COLLADA", "<COLLADA", ".dae", blender},
+    {"a Babylon.js scene", "{\"producer\"", ".babylon", "export glTF (.glb) from Blender or the Babylon.js sandbox"},
     {"Alembic", "Ogawa", ".abc", blender},
     {"a Maya scene", "//Maya ASCII", ".ma .mb", "export FBX from Maya; then, in Blender, glTF (.glb) or BVH"},
     {"a 3ds Max file", NULL, ".max .bip .csm", "export BVH or FBX from 3ds Max; FBX becomes glTF (.glb) or BVH in Blender"},

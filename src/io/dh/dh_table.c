@@ -174,7 +174,9 @@ static poise_status read_columns(table *t, pz_word line)
     for (int f = A; f <= D; ++f) {
         if (!t->has[f]) {
             return pz_input_fail(t->input, POISE_ERROR_FORMAT, t->header_line,
-                                 "no column \"%s\"; a table has a, alpha, d and theta", field_names[f]);
+                                 "no column \"%s\"; a CSV is read as a table of Denavit-Hartenberg parameters, with a, "
+                                 "alpha, d and theta (markers come from C3D and TRC, motions from MOT and BVH)",
+                                 field_names[f]);
         }
     }
     t->unit[LOWER] = t->unit[LOWER] == UNSAID ? t->unit[THETA] : t->unit[LOWER];

@@ -47,7 +47,10 @@ static poise_status read_title(trc *t, pz_scan *scan)
     pz_scan_line(scan, &line);
     pz_cells cells = pz_cells_of(line);
     if (!pz_cells_next(&cells, &cell) || !begins_with_word(cell, "PathFileType")) { // some write blanks instead of tabs
-        return pz_input_fail(t->input, POISE_ERROR_FORMAT, 1, "not a TRC file: \"PathFileType\" expected");
+        bool has_commas = line.length > 12 && pz_word_is_like((pz_word){line.text, 13}, "PathFileType,");
+        return pz_input_fail(t->input, POISE_ERROR_FORMAT, 1,
+                             has_commas ? "commas between the cells; a TRC file has tabs: replace them"
+                                        : "not a TRC file: \"PathFileType\" expected");
     }
     for (int i = 0; i < 3 && pz_cells_next(&cells, &cell); ++i) {
         if (i == 2 && cell.length > 0) {
