@@ -68,10 +68,10 @@ static poise_model *narrow_model(const poise_model *model)
 
 static double shape_error(const setting *s, const double *posture, const double *q)
 {
-    int n = poise_erik_joint_count(s->erik);
+    int n = poise_erik_joints(s->erik).count;
     double sum = 0.0, weights = 0.0, power = 1.0, as_is = 0.0, other = 0.0;
     for (int k = 0; k < n; ++k) {
-        if (poise_erik_joint(s->erik, k).is_twister) {
+        if (poise_erik_joints(s->erik).links[k].is_twister) {
             sum += fmin(as_is, other);
             as_is = other = 0.0;
             continue;

@@ -100,7 +100,7 @@ static double loss(const task *t)
 void files_row(const bench *b, const char *what, poise_format format, const poise_model *model, const void *bytes,
                size_t size)
 {
-    task t = {.options = poise_read_options_default(), .bytes = bytes, .size = size};
+    task t = {.bytes = bytes, .size = size};
     bench_progress(b, what);
     t.options.format = format;
     t.options.model = model;

@@ -60,7 +60,7 @@ static poise_filter *make_filter(const poise_model *model)
         joints[j].acceleration = 40.0;
         joints[j].jerk = 800.0;
     }
-    return poise_filter_create(joints, JOINTS, NULL, &filter, NULL) == POISE_OK ? filter : NULL;
+    return poise_filter_create(NULL, joints, JOINTS, NULL, &filter, NULL) == POISE_OK ? filter : NULL;
 }
 
 // What came of a run.

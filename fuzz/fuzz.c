@@ -89,7 +89,7 @@ static void check_round_trip(const poise_file *file, const poise_model *model)
         return;
     }
     require(status == POISE_OK, error.text);
-    poise_read_options options = poise_read_options_default();
+    poise_read_options options = {0};
     options.format = file->format;
     options.model = model;
     poise_file *again = NULL;
@@ -105,7 +105,7 @@ static void check_round_trip(const poise_file *file, const poise_model *model)
 
 poise_file *fuzz_read(poise_format format, const poise_model *model, const uint8_t *data, size_t size)
 {
-    poise_read_options options = poise_read_options_default();
+    poise_read_options options = {0};
     options.format = format;
     options.model = model;
     poise_error error = {.text = ""};

@@ -26,9 +26,9 @@ static void check(const task *t, poise_status status, const double *q, double er
 static void check_chain(const task *t, const poise_erik *erik, const double *q)
 {
     const double *lower = poise_model_info(t->model).lower, *upper = poise_model_info(t->model).upper;
-    for (int k = 0; k < poise_erik_joint_count(erik); ++k) {
-        int at = poise_model_joint_info(t->model, poise_erik_joint(erik, k).index).q,
-            count = poise_model_joint_info(t->model, poise_erik_joint(erik, k).index).nq;
+    for (int k = 0; k < poise_erik_joints(erik).count; ++k) {
+        int at = poise_model_joint_info(t->model, poise_erik_joints(erik).links[k].index).q,
+            count = poise_model_joint_info(t->model, poise_erik_joints(erik).links[k].index).nq;
         fuzz_require(count == 0 || (q[at] >= lower[at] && q[at] <= upper[at]), "a joint is outside of its limits");
     }
 }
@@ -127,7 +127,7 @@ static void run_filter(fuzz_bytes *bytes)
     joint.responsiveness = fuzz_number_or(bytes, 0.0);
     joint.soft = fuzz_number_or(bytes, 0.0);
     poise_filter *filter = NULL;
-    if (poise_filter_create(&joint, 1, NULL, &filter, NULL) != POISE_OK) {
+    if (poise_filter_create(NULL, &joint, 1, NULL, &filter, NULL) != POISE_OK) {
         return;
     }
     double x = fuzz_number(bytes);

@@ -50,7 +50,7 @@ static void check_written(const poise_file *file, poise_format format)
     if (status != POISE_OK) {
         return;
     }
-    poise_read_options options = poise_read_options_default();
+    poise_read_options options = {0};
     options.format = format;
     poise_file *again = NULL;
     require(poise_read(bytes, size, &options, NULL, &again, &error) == POISE_OK);
@@ -66,7 +66,7 @@ static void check_written(const poise_file *file, poise_format format)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     self given = {data, size};
-    poise_read_options options = poise_read_options_default();
+    poise_read_options options = {0};
     options.format = size > 0 && data[0] == 'g' ? POISE_FORMAT_GLB : POISE_FORMAT_GLTF;
     options.load = load_self;
     options.user = &given;

@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     poise_file_destroy(fuzz_read(POISE_FORMAT_MJCF, NULL, data, size));
     bytes itself = {data, size};
-    poise_read_options options = poise_read_options_default();
+    poise_read_options options = {0};
     options.format = POISE_FORMAT_MJCF;
     options.load = load;
     options.user = &itself;

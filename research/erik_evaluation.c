@@ -182,11 +182,11 @@ static poise_status find_joints(evaluate_problem *p)
     if (status != POISE_OK) {
         return status;
     }
-    int n = poise_erik_joint_count(erik);
+    int n = poise_erik_joints(erik).count;
     for (int i = 0; i < n && p->swept < EVALUATE_MOST_DIMENSIONS; ++i) {
         bool is_at_end = i == 0 || i == n - 1;
-        if (!(is_at_end && poise_erik_joint(erik, i).is_twister)) {
-            p->joints[p->swept++] = poise_model_joint_info(p->model, poise_erik_joint(erik, i).index).q;
+        if (!(is_at_end && poise_erik_joints(erik).links[i].is_twister)) {
+            p->joints[p->swept++] = poise_model_joint_info(p->model, poise_erik_joints(erik).links[i].index).q;
         }
     }
     poise_erik_destroy(erik);

@@ -94,7 +94,7 @@ static poise_file *read_one(hdm05_task *task, const char *folder, const char *na
         fail(task, POISE_ERROR_NOT_FOUND, "%.200s: cannot be read", path);
         return NULL;
     }
-    poise_read_options options = poise_read_options_default();
+    poise_read_options options = {0};
     options.name = path;
     options.model = model;
     poise_error error;

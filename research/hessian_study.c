@@ -331,7 +331,7 @@ static bool look_at(poise_objective *objective, const double *q, poise_definiten
         return false;
     }
     double middle = 0.5 * (H[0] + H[3]), half = 0.5 * (H[0] - H[3]), radius = sqrt(half * half + H[1] * H[1]);
-    *f = poise_objective_cost(objective);
+    *f = poise_objective_value(objective).cost;
     *smaller = middle - radius;
     *larger = middle + radius;
     return true;

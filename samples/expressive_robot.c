@@ -85,7 +85,7 @@ int main(void)
     int status = 1;
     if (scene_create("erik-c", NULL, &model, NULL) == POISE_OK &&
         poise_erik_create(model, &options, NULL, &erik, NULL) == POISE_OK &&
-        poise_filter_create_for_model(model, joints, NULL, &filter, NULL) == POISE_OK) {
+        poise_filter_create(model, joints, poise_model_info(model).joints, NULL, &filter, NULL) == POISE_OK) {
         status = run(erik, filter, joints[0].velocity);
     }
     poise_filter_destroy(filter);

@@ -261,7 +261,7 @@ static bool posture_from_points(const poise_file *file, const aim_end *end, cons
     }
     poise_model_neutral(file->model, q);
     bool works = poise_erik_create(file->model, &options, NULL, &erik, &error) == POISE_OK;
-    int wanted = works ? 3 * (poise_erik_joint_count(erik) + 1) : 0;
+    int wanted = works ? 3 * (poise_erik_joints(erik).count + 1) : 0;
     if (works && count != wanted) {
         char found[48] = "something in it is not a number";
         if (count >= 0) {

@@ -292,18 +292,18 @@ double aim_angle(aim_solver *solver, const aim_target *target, const double *q)
 
 static int joint_q(const aim_solver *s, int position)
 {
-    return poise_model_joint_info(s->model, poise_erik_joint(s->erik, position).index).q;
+    return poise_model_joint_info(s->model, poise_erik_joints(s->erik).links[position].index).q;
 }
 
 // Runs of swings bend as the posture does or, where the twister before them is half a turn off against it, the other way:
 // the least mean over both, run by run. Twisters at root and end are free.
 static double shape_error(const aim_solver *s, const double *posture, const double *q)
 {
-    int count = poise_erik_joint_count(s->erik);
-    double weights = 0, power = 1, least[2] = {0, poise_erik_joint(s->erik, 0).is_twister ? 0 : INFINITY};
+    int count = poise_erik_joints(s->erik).count;
+    double weights = 0, power = 1, least[2] = {0, poise_erik_joints(s->erik).links[0].is_twister ? 0 : INFINITY};
     for (int k = 0; k < count; ++k) {
         int i = joint_q(s, k);
-        if (!poise_erik_joint(s->erik, k).is_twister) {
+        if (!poise_erik_joints(s->erik).links[k].is_twister) {
             least[0] += power * fabs(q[i] - posture[i]);
             least[1] += power * fabs(q[i] + posture[i]);
             weights += power;

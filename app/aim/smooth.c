@@ -85,7 +85,7 @@ static bool read_word(const poise_model *model, char *word, poise_filter_joint *
     }
     poise_filter *made = NULL;
     poise_error error;
-    if (poise_filter_create(&trial, 1, NULL, &made, &error) != POISE_OK) {
+    if (poise_filter_create(NULL, &trial, 1, NULL, &made, &error) != POISE_OK) {
         const char *rule = strchr(error.text, ':'); // after the joint, which is none of the model's
         complain("--filter %s=%s%s", name, equals + 1, rule ? rule : "");
         return false;
@@ -127,7 +127,7 @@ static bool make_filter(smoother *s, double metres, const char *text)
         joints[k].length_unit = metres > 0 ? 1 / metres : 0;
     }
     bool works = joints && read_text(s->model, text, joints);
-    if (works && poise_filter_create_for_model(s->model, joints, NULL, &s->filter, &error) != POISE_OK) {
+    if (works && poise_filter_create(s->model, joints, count, NULL, &s->filter, &error) != POISE_OK) {
         complain("--filter \"%s\": %s", text ? text : "", error.text);
         works = false;
     }

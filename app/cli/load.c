@@ -81,7 +81,7 @@ static poise_file *read_bytes(const char *name, const file_bytes *bytes, const l
 {
     static named_files named;
     named = (named_files){.folder_of = name};
-    poise_read_options how = poise_read_options_default();
+    poise_read_options how = {0};
     how.name = name;
     how.model = options->model;
     how.floating = options->floating;

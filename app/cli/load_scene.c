@@ -85,7 +85,7 @@ static poise_file *own(const scene_parts *parts, const char *scene)
     int warnings = 0;
     poise_file *file = NULL;
     poise_error error = {0};
-    poise_read_options options = poise_read_options_default();
+    poise_read_options options = {0};
     options.name = "scene.json";
     if (poise_write(&parts->file, POISE_FORMAT_JSON, NULL, &bytes, &size, NULL, &warnings, &error) == POISE_OK) {
         if (poise_read(bytes, size, &options, NULL, &file, &error) != POISE_OK) {

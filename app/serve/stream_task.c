@@ -136,7 +136,7 @@ static bool read_objects(const stream_task *task, json_node *objects, change *c,
 {
     json_node *root = json_make("{s:i, s:o}", "poise", 1, "goals", objects);
     char *text = json_to_text(root, JSON_DIGITS);
-    poise_read_options options = poise_read_options_default();
+    poise_read_options options = {0};
     poise_error error = {0};
     options.format = POISE_FORMAT_JSON;
     options.model = task->model;

@@ -241,7 +241,7 @@ static poise_file *read_robot(const char *name)
     size_t most = (size_t)1 << 22;
     char *text = bench_take(most, 1);
     size_t size = fread(text, 1, most, stream);
-    poise_read_options options = poise_read_options_default();
+    poise_read_options options = {0};
     options.floating = true;
     fclose(stream);
     if (poise_read(text, size, &options, NULL, &file, NULL) != POISE_OK || !file->model) {

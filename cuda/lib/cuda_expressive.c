@@ -31,7 +31,7 @@ static poise_status check_task(const poise_model *model, const poise_expressive_
     if (status != POISE_OK) {
         return status;
     }
-    int count = poise_erik_joint_count(erik);
+    int count = poise_erik_joints(erik).count;
     poise_erik_destroy(erik);
     if (count > PZ_CUDA_LINKS || model->nq != model->nv || model->block_count > 0) {
         return pz_error_set(error, POISE_ERROR_UNSUPPORTED,

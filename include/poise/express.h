@@ -116,9 +116,14 @@ typedef struct poise_erik_link {
     bool is_twister; // it turns about its own segment
 } poise_erik_link;
 
-// How many joints the chain has, and which ones, from the root. Out of range: POISE_NONE.
-POISE_API int poise_erik_joint_count(const poise_erik *erik);
-POISE_API poise_erik_link poise_erik_joint(const poise_erik *erik, int position);
+// The joints of a chain, from the root.
+typedef struct poise_erik_chain {
+    int count;                    // how many there are
+    const poise_erik_link *links; // of those; valid as long as the poise_erik
+} poise_erik_chain;
+
+// None without a poise_erik.
+POISE_API poise_erik_chain poise_erik_joints(const poise_erik *erik);
 
 // Find q (nq numbers; joints beside the chain are left alone, those of the chain are started from if `warm`) whose shape
 // is that of `posture` (nq numbers, which need not keep the limits) and whose end has the world rotation `target` (any
@@ -131,7 +136,7 @@ POISE_API poise_status poise_erik_solve(poise_erik *erik, const double *posture,
 POISE_API poise_status poise_erik_measure(poise_erik *erik, const double *posture, poise_quat target, const double *q,
                                           poise_erik_report *report, poise_error *error);
 
-// A posture given as positions: where the joints of the chain and the tip are, poise_erik_joint_count + 1 points in the
+// A posture given as positions: where the joints of the chain and the tip are, poise_erik_joints and one more, in the
 // world, root first. Only the directions of the segments are used, so that a drawing at any scale will do; equal points
 // have none. Fills the chain's joints in `posture` (nq numbers) with angles, limits not looked at, that fit them best, and
 // *misfit (may be NULL) with the root mean square of the angle left between a segment and its direction. Twists that no

@@ -1,6 +1,6 @@
 // Poise: the motion filter. Set-points in, at any rate and with any jumps; smooth motion out, within the limits of a robot.
 //
-//   poise_filter_create(joints, count, NULL, &filter, &error);
+//   poise_filter_create(model, NULL, 0, NULL, &filter, &error);
 //   poise_filter_reset(filter, x, &error);
 //   poise_filter_step(filter, setpoints, dt, x, &error);               // every dt seconds
 //
@@ -53,18 +53,16 @@ POISE_API poise_filter_joint poise_filter_joint_default(void);
 // Joints in motion: opaque.
 typedef struct poise_filter poise_filter;
 
-// A filter at rest at 0, or at the nearest number within the limits. One allocation. ARGUMENT: a number is out of range.
-POISE_API poise_status poise_filter_create(const poise_filter_joint *joints, int count, const poise_allocator *allocator,
-                                           poise_filter **filter, poise_error *error);
-
-// A filter for configurations of `model`, which must outlive it: poise_filter_reset and _step then take and give nq numbers.
-// `joints` has one entry for each joint of the model (NULL: defaults); the limits are the model's. Rotations as quaternions
-// go as the three numbers of the rotation vector from the pose of the last reset; rotation vectors, Euler angles and hinges
-// without limits take the nearest of the numbers that mean the same. Where a swing is limited by an ellipse, the ellipse
-// comes before the limits of velocity, acceleration and jerk.
-POISE_API poise_status poise_filter_create_for_model(const poise_model *model, const poise_filter_joint *joints,
-                                                     const poise_allocator *allocator, poise_filter **filter,
-                                                     poise_error *error);
+// A filter at rest at 0, or at the nearest number within the limits, for `count` joints of their own. One allocation.
+// ARGUMENT: a number is out of range.
+//
+// With a `model` (NULL: none), which must outlive it, it filters configurations: poise_filter_reset and _step take and give
+// nq numbers. `joints` has one entry for each joint of the model (NULL and 0: defaults); the limits are the model's.
+// Rotations as quaternions go as the three numbers of the rotation vector from the pose of the last reset; rotation vectors,
+// Euler angles and hinges without limits take the nearest of the numbers that mean the same. Where a swing is limited by an
+// ellipse, the ellipse comes before the limits of velocity, acceleration and jerk.
+POISE_API poise_status poise_filter_create(const poise_model *model, const poise_filter_joint *joints, int count,
+                                           const poise_allocator *allocator, poise_filter **filter, poise_error *error);
 POISE_API void poise_filter_destroy(poise_filter *filter); // NULL is allowed
 
 // Other limits, another character or another mode for one joint, at any time: the motion goes on from where it is. `number`

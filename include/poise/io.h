@@ -1,7 +1,6 @@
 // Poise: files. From bytes to models, clips and markers, and back. Library poise_io, beside the core.
 //
-//   poise_read_options options = poise_read_options_default();
-//   options.name = "walk.bvh";
+//   poise_read_options options = {.name = "walk.bvh"};
 //   poise_read(bytes, size, &options, NULL, &file, &error);      // file->model, file->clip, file->markers
 //   poise_write(file, POISE_FORMAT_BVH, NULL, &bytes, &size, NULL, NULL, &error);
 //
@@ -81,7 +80,7 @@ typedef struct poise_body_scale {
     double mass;        // that its mass is multiplied by; 0: as it is
 } poise_body_scale;
 
-// Fill with poise_read_options_default(), change what you like.
+// Start with {0}: the defaults that stand beside the members.
 typedef struct poise_read_options {
     poise_format format;                 // UNKNOWN: detect
     const char *name;                    // of the file, for detection and messages; may be NULL
@@ -94,9 +93,6 @@ typedef struct poise_read_options {
     poise_load load; // NULL: files that this one names are not read, with a warning
     void *user;      // handed to load
 } poise_read_options;
-
-// The defaults that stand beside the members.
-POISE_API poise_read_options poise_read_options_default(void);
 
 // One analog channel of a C3D recording.
 typedef struct poise_channel {

@@ -67,11 +67,14 @@ POISE_API poise_status poise_objective_set_goals(poise_objective *objective, con
 POISE_API poise_status poise_objective_evaluate(poise_objective *objective, const double *q, poise_level level,
                                                 poise_error *error);
 
-// f(q).
-POISE_API double poise_objective_cost(const poise_objective *objective);
+// What the last evaluation found.
+typedef struct poise_value {
+    double cost;            // f(q)
+    const double *gradient; // nv numbers, valid until the next evaluation; NULL when the last one stopped at COST
+} poise_value;
 
-// The gradient, nv numbers. Valid until the next evaluation; NULL when the last one stopped at COST.
-POISE_API const double *poise_objective_gradient(const poise_objective *objective);
+// 0 and NULL without an objective.
+POISE_API poise_value poise_objective_value(const poise_objective *objective);
 
 // The error of goal i of the array that was set.
 POISE_API poise_goal_error poise_objective_goal_error(const poise_objective *objective, int goal);

@@ -326,7 +326,7 @@ static PyObject *filter_new(PyTypeObject *type, PyObject *arguments, PyObject *k
             all[i] = joint;
         }
         w = all ? (worker_object *)worker_make(type, model) : (worker_object *)PyErr_NoMemory();
-        if (w && poise_filter_create_for_model(model->model, all, NULL, &w->filter, &error) != POISE_OK) {
+        if (w && poise_filter_create(model->model, all, model->info.joints, NULL, &w->filter, &error) != POISE_OK) {
             Py_DecRef((PyObject *)w);
             w = (worker_object *)raise_refusal(&error);
         }

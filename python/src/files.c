@@ -157,7 +157,7 @@ static PyObject *read_bytes(PyObject *module, PyObject *arguments, PyObject *key
     Py_ssize_t size;
     PyObject *model = Py_None, *load = Py_None;
     int floating = 0;
-    poise_read_options options = poise_read_options_default();
+    poise_read_options options = {0};
     if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "y#s|$OpiO", names, &data, &size, &name, &model, &floating,
                                      &options.animation, &load)) {
         return NULL;

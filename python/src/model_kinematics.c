@@ -248,8 +248,8 @@ static PyObject *evaluate_at(model_object *m, const goal_array *goals, const num
         }
     }
     if (hessian && !PyErr_Occurred()) {
-        gradient = vector_of(poise_objective_gradient(objective), m->info.nv);
-        result = gradient ? Py_BuildValue("dOO", poise_objective_cost(objective), gradient, hessian) : NULL;
+        gradient = vector_of(poise_objective_value(objective).gradient, m->info.nv);
+        result = gradient ? Py_BuildValue("dOO", poise_objective_value(objective).cost, gradient, hessian) : NULL;
     }
     Py_DecRef(gradient);
     Py_DecRef(hessian);

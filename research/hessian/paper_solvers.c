@@ -51,11 +51,11 @@ static double evaluate(work *w, const double *x, double *g, poise_level level)
     if (poise_objective_evaluate(w->p->objective, w->full, level, NULL) != POISE_OK) {
         return NAN;
     }
-    const double *gradient = poise_objective_gradient(w->p->objective);
+    const double *gradient = poise_objective_value(w->p->objective).gradient;
     for (int i = 0; i < w->n; ++i) {
         g[i] = gradient[w->index[i]];
     }
-    return poise_objective_cost(w->p->objective);
+    return poise_objective_value(w->p->objective).cost;
 }
 
 // ---- BFGS ----------------------------------------------------------------------------------------------------------------

@@ -342,12 +342,9 @@ static const char *broken_rule(const poise_filter_joint *l)
     return NULL;
 }
 
-poise_status poise_filter_create(const poise_filter_joint *joints, int count, const poise_allocator *allocator,
+static poise_status create_plain(const poise_filter_joint *joints, int count, const poise_allocator *allocator,
                                  poise_filter **filter, poise_error *error)
 {
-    if (count < 0 || (count > 0 && !joints) || !filter) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "joints and filter must not be NULL, and count must be >= 0");
-    }
     for (int i = 0; i < count; ++i) {
         const char *rule = broken_rule(&joints[i]);
         if (rule) {
@@ -370,12 +367,9 @@ poise_status poise_filter_create(const poise_filter_joint *joints, int count, co
     return POISE_OK;
 }
 
-poise_status poise_filter_create_for_model(const poise_model *model, const poise_filter_joint *joints,
-                                           const poise_allocator *allocator, poise_filter **filter, poise_error *error)
+static poise_status create_for_model(const poise_model *model, const poise_filter_joint *joints,
+                                     const poise_allocator *allocator, poise_filter **filter, poise_error *error)
 {
-    if (!model || !filter) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model and filter must not be NULL");
-    }
     for (int k = 0; joints && k < poise_model_info(model).joints; ++k) {
         poise_filter_joint free_of_limits = joints[k];
         free_of_limits.lower = free_of_limits.upper = 0; // the model has them
@@ -394,7 +388,7 @@ poise_status poise_filter_create_for_model(const poise_model *model, const poise
         return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     }
     pz_filter_map_joints(map, joints, numbers);
-    poise_status status = poise_filter_create(numbers, count, allocator, &made, error);
+    poise_status status = create_plain(numbers, count, allocator, &made, error);
     pz_release(allocator, numbers);
     if (status != POISE_OK) {
         pz_filter_map_destroy(map);
@@ -403,6 +397,20 @@ poise_status poise_filter_create_for_model(const poise_model *model, const poise
     made->map = map;
     *filter = made;
     return POISE_OK;
+}
+
+poise_status poise_filter_create(const poise_model *model, const poise_filter_joint *joints, int count,
+                                 const poise_allocator *allocator, poise_filter **filter, poise_error *error)
+{
+    if (count < 0 || (count > 0 && !joints) || !filter) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "filter must not be NULL, and joints must have count of them");
+    }
+    if (model && count > 0 && count != poise_model_info(model).joints) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "%d joints for a model that has %d", count,
+                            poise_model_info(model).joints);
+    }
+    return model ? create_for_model(model, count > 0 ? joints : NULL, allocator, filter, error)
+                 : create_plain(joints, count, allocator, filter, error);
 }
 
 // The state moves into the new limits.

@@ -372,14 +372,12 @@ poise_status poise_objective_evaluate(poise_objective *objective, const double *
 
 // ---- Answers -------------------------------------------------------------------------------------------------------------
 
-double poise_objective_cost(const poise_objective *objective)
+poise_value poise_objective_value(const poise_objective *objective)
 {
-    return objective ? objective->cost : 0.0;
-}
-
-const double *poise_objective_gradient(const poise_objective *objective)
-{
-    return objective && objective->level != POISE_LEVEL_COST ? objective->gradient : NULL;
+    if (!objective) {
+        return (poise_value){0};
+    }
+    return (poise_value){objective->cost, objective->level != POISE_LEVEL_COST ? objective->gradient : NULL};
 }
 
 poise_goal_error poise_objective_goal_error(const poise_objective *objective, int goal)

@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-poise_read_options poise_read_options_default(void)
-{
-    return (poise_read_options){.format = POISE_FORMAT_UNKNOWN};
-}
-
 // ---- Errors and warnings -------------------------------------------------------------------------------------------------
 
 poise_status pz_input_fail(pz_input *input, poise_status status, int line, const char *format, ...)
@@ -138,7 +133,7 @@ poise_status poise_read(const void *bytes, size_t size, const poise_read_options
     if ((!bytes && size > 0) || !file) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "bytes and file must not be NULL");
     }
-    poise_read_options given = options ? *options : poise_read_options_default();
+    poise_read_options given = options ? *options : (poise_read_options){0};
     poise_format format = given.format;
     if (format == POISE_FORMAT_UNKNOWN) {
         format = poise_format_detect(bytes, size, given.name);

@@ -77,7 +77,7 @@ static poise_status measure_frame(measuring *m, poise_kinematics *kin, int frame
     for (int i = 0; i < nv && status == POISE_OK; ++i) {
         determined += row[i] < INFINITY;
     }
-    m->square += 2.0 * poise_objective_cost(m->objective);
+    m->square += 2.0 * poise_objective_value(m->objective).cost;
     m->freedom += max2(3.0 * count - determined, 0.0);
     return status;
 }

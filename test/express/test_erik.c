@@ -351,7 +351,7 @@ TEST(positions_give_the_posture_back)
             double posture[8], found[8] = {0}, misfit;
             poise_vec3 positions[9];
             poise_erik_report report;
-            int n = poise_erik_joint_count(r.erik);
+            int n = poise_erik_joints(r.erik).count;
             scene_random_configuration(&random, r.model, posture);
             positions_of(&r, posture, 37.0, positions);
             ck_assert_int_eq(poise_erik_posture_from_positions(r.erik, positions, n + 1, found, &misfit, NULL), POISE_OK);

@@ -250,7 +250,7 @@ TEST(joints_beside_the_chain_are_left_alone)
     poise_erik_options options = poise_erik_options_default();
     options.body = 4;
     rig r = rig_of(model, &options);
-    ck_assert_int_eq(poise_erik_joint_count(r.erik), 5);
+    ck_assert_int_eq(poise_erik_joints(r.erik).count, 5);
     double posture[8] = {0, 0.4, 0.3, -0.5, 0.1, 0, 0, 0}, q[8] = {9, 9, 9, 9, 9, 1.25, -1.5, 0.75};
     poise_erik_report report = solve(&r, posture, (poise_quat){0.1, 0.2, 0.3, 0.9}, q);
     ck_assert(q[5] == 1.25 && q[6] == -1.5 && q[7] == 0.75);

@@ -73,8 +73,8 @@ static const char *const skeletons[] = {"erik-c", "erik-d", "erik-e", "erik-f", 
 static double shape_error(const poise_erik *erik, double aggravation, const double *posture, const double *q)
 {
     double sum = 0.0, weights = 0.0, power = 1.0, as_is = 0.0, other = 0.0;
-    for (int k = 0; k < poise_erik_joint_count(erik); ++k) {
-        if (poise_erik_joint(erik, k).is_twister) {
+    for (int k = 0; k < poise_erik_joints(erik).count; ++k) {
+        if (poise_erik_joints(erik).links[k].is_twister) {
             sum += fmin(as_is, other);
             as_is = other = 0.0;
             continue;
@@ -604,7 +604,7 @@ TEST(a_warped_animation_keeps_the_limits_of_its_filter)
         joints[i].lower = poise_model_info(s.model).lower[i];
         joints[i].upper = poise_model_info(s.model).upper[i];
     }
-    ck_assert_int_eq(poise_filter_create(joints, 8, NULL, &filter, NULL), POISE_OK);
+    ck_assert_int_eq(poise_filter_create(NULL, joints, 8, NULL, &filter, NULL), POISE_OK);
     for (int k = 0; k < 1500; ++k) {
         for (int i = 1; i < 7; ++i) {
             posture[i] = 0.5 * sin(0.004 * k + i);

@@ -46,7 +46,7 @@ static double rounding(double dt, int order)
 static poise_filter *make(poise_filter_joint joint)
 {
     poise_filter *filter;
-    ck_assert_int_eq(poise_filter_create(&joint, 1, NULL, &filter, NULL), POISE_OK);
+    ck_assert_int_eq(poise_filter_create(NULL, &joint, 1, NULL, &filter, NULL), POISE_OK);
     return filter;
 }
 
@@ -206,11 +206,11 @@ TEST(bad_numbers_are_refused_or_passed_over)
     poise_filter_joint joint = poise_filter_joint_default();
     poise_filter *filter = NULL;
     joint.jerk = 0.0;
-    ck_assert_int_eq(poise_filter_create(&joint, 1, NULL, &filter, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_filter_create(NULL, &joint, 1, NULL, &filter, NULL), POISE_ERROR_ARGUMENT);
     joint = poise_filter_joint_default();
     joint.lower = 1.0;
     joint.upper = 0.0;
-    ck_assert_int_eq(poise_filter_create(&joint, 1, NULL, &filter, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_filter_create(NULL, &joint, 1, NULL, &filter, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_ptr_null(filter);
     filter = make(poise_filter_joint_default());
     double s = NAN, x = 5.0;
@@ -257,7 +257,7 @@ TEST(nothing_is_written_behind_the_last_joint)
     poise_filter_joint joints[2] = {poise_filter_joint_default(), poise_filter_joint_default()};
     poise_filter *filter;
     double x[3] = {0.1, 0.2, 0.3}, s[3] = {0.5, -0.5, 0.4};
-    ck_assert_int_eq(poise_filter_create(joints, 2, &allocator, &filter, NULL), POISE_OK);
+    ck_assert_int_eq(poise_filter_create(NULL, joints, 2, &allocator, &filter, NULL), POISE_OK);
     ck_assert_int_eq(poise_filter_reset(filter, x, NULL), POISE_OK);
     ck_assert_int_eq(poise_filter_step(filter, s, 0.01, x, NULL), POISE_OK);
     ck_assert_double_eq(x[2], 0.3);

@@ -64,7 +64,7 @@ static void follow(poise_joint_type type)
     manners.velocity = 3;
     manners.acceleration = 20;
     manners.jerk = 400;
-    ck_assert_int_eq(poise_filter_create_for_model(model, &manners, NULL, &s, NULL), POISE_OK);
+    ck_assert_int_eq(poise_filter_create(model, &manners, 1, NULL, &s, NULL), POISE_OK);
     double q[4], last[4], setpoint[4], fastest = 0, furthest = 0;
     setpoint_at(type, 0, false, setpoint);
     poise_filter_reset(s, setpoint, NULL);
@@ -111,10 +111,13 @@ TEST(what_is_no_configuration_is_refused_or_leaves_the_last_set_point)
     poise_error error;
     poise_filter_joint bad = poise_filter_joint_default();
     bad.jerk = 0;
-    ck_assert_int_eq(poise_filter_create_for_model(NULL, NULL, NULL, &filter, &error), POISE_ERROR_ARGUMENT);
-    ck_assert_int_eq(poise_filter_create_for_model(model, &bad, NULL, &filter, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_filter_create(model, NULL, 0, NULL, NULL, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_filter_create(model, NULL, 1, NULL, &filter, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_filter_create(model, &bad, 2, NULL, &filter, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_str_eq(error.text, "2 joints for a model that has 1");
+    ck_assert_int_eq(poise_filter_create(model, &bad, 1, NULL, &filter, &error), POISE_ERROR_ARGUMENT);
     ck_assert_str_eq(error.text, "joint \"joint\": jerk must be finite and > 0");
-    ck_assert_int_eq(poise_filter_create_for_model(model, NULL, NULL, &filter, &error), POISE_OK);
+    ck_assert_int_eq(poise_filter_create(model, NULL, 0, NULL, &filter, &error), POISE_OK);
     double zero[4] = {0}, turned_x[4] = {1, 0, 0, 0}, broken[4] = {NAN, 0, 0, 1}, q[4];
     ck_assert_int_eq(poise_filter_reset(filter, zero, &error), POISE_ERROR_ARGUMENT);
     ck_assert(poise_filter_rests(filter));
@@ -165,7 +168,7 @@ TEST(euler_angles_are_filtered_as_the_rotation_that_they_are)
     poise_model *model = single_joint(POISE_JOINT_BALL_EULER);
     poise_filter *filter = NULL;
     double q[3] = {0, 0, 0}, at[3] = {3.0, 0.3, -3.0}, worst = 0;
-    ck_assert_int_eq(poise_filter_create_for_model(model, NULL, NULL, &filter, NULL), POISE_OK);
+    ck_assert_int_eq(poise_filter_create(model, NULL, 0, NULL, &filter, NULL), POISE_OK);
     ck_assert_int_eq(poise_filter_reset(filter, at, NULL), POISE_OK);
     for (int i = 0; i < 1000; ++i) {
         double angle = 3.0 + 0.0005 * i, setpoint[3] = {angle > PI ? angle - 2 * PI : angle, 0.3, -3.0};
@@ -200,7 +203,7 @@ TEST(limits_of_lengths_count_in_the_size_of_the_skeleton)
         ck_assert_int_eq(poise_builder_add_joint(builder, &next, NULL), POISE_OK);
         ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
         poise_builder_destroy(builder);
-        ck_assert_int_eq(poise_filter_create_for_model(model, NULL, NULL, &filter, NULL), POISE_OK);
+        ck_assert_int_eq(poise_filter_create(model, NULL, 0, NULL, &filter, NULL), POISE_OK);
         ck_assert_int_eq(poise_filter_reset(filter, at, NULL), POISE_OK);
         at[0] = 100 * unit;
         for (int i = 0; i < 100; ++i) {

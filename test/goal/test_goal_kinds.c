@@ -79,7 +79,7 @@ static double evaluate(poise_objective *o, const poise_goal *goal, const double 
     poise_error error = {0};
     ck_assert_msg(poise_objective_set_goals(o, goal, 1, &error) == POISE_OK, "%s", error.text);
     ck_assert_int_eq(poise_objective_evaluate(o, q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
-    return poise_objective_cost(o);
+    return poise_objective_value(o).cost;
 }
 
 // A limb with a ball in its middle, a setting, an objective and a configuration.
@@ -207,7 +207,7 @@ TEST_EACH_GOAL(one_that_is_met_costs_nothing_and_pulls_nowhere)
             goal_rows[test_row].meet(c->f.kin, c->f.q, &goal);
             ck_assert_double_le(evaluate(c->o, &goal, c->f.q), 1e-26);
             for (int k = 0; k < c->f.nv; ++k) {
-                ck_assert_double_le(fabs(poise_objective_gradient(c->o)[k]), 2e-12);
+                ck_assert_double_le(fabs(poise_objective_value(c->o).gradient[k]), 2e-12);
             }
             poise_goal_error e = poise_objective_goal_error(c->o, 0);
             ck_assert(e.error <= 2e-13 && e.rotation_error <= 2e-13);
@@ -228,7 +228,7 @@ TEST_EACH_GOAL(weights_scale_everything_but_errors)
             }
             poise_hessian which = (poise_hessian)(variant % 2);
             double cost = evaluate(c->o, &goal, c->f.q);
-            memcpy(gradient, poise_objective_gradient(c->o), (size_t)c->f.nv * sizeof *gradient);
+            memcpy(gradient, poise_objective_value(c->o).gradient, (size_t)c->f.nv * sizeof *gradient);
             ck_assert_int_eq(poise_objective_hessian(c->o, which, H[0], NULL), POISE_OK);
             poise_goal_error before = poise_objective_goal_error(c->o, 0);
             for (int factor = 2; factor >= 0; factor -= 2) {
@@ -239,7 +239,7 @@ TEST_EACH_GOAL(weights_scale_everything_but_errors)
                 ck_assert_int_eq(poise_objective_hessian(c->o, which, H[1], NULL), POISE_OK);
                 for (int i = 0; i < c->f.nv * c->f.nv; ++i) {
                     ck_assert_double_eq(H[1][i], factor * H[0][i]);
-                    ck_assert_double_eq(poise_objective_gradient(c->o)[i % c->f.nv], factor * gradient[i % c->f.nv]);
+                    ck_assert_double_eq(poise_objective_value(c->o).gradient[i % c->f.nv], factor * gradient[i % c->f.nv]);
                 }
                 poise_goal_error after = poise_objective_goal_error(c->o, 0);
                 ck_assert(after.error == before.error && after.rotation_error == before.rotation_error);
@@ -309,7 +309,8 @@ TEST_EACH_GOAL(it_moves_with_the_world)
                 double here = evaluate(c->o, &goal, c->f.q);
                 ck_assert_double_eq_tol(evaluate(moved, &there, c->f.q), here, 1e-13 * (1 + here));
                 for (int i = 0; i < c->f.nv; ++i) {
-                    ck_assert_double_eq_tol(poise_objective_gradient(moved)[i], poise_objective_gradient(c->o)[i], 1e-12);
+                    ck_assert_double_eq_tol(poise_objective_value(moved).gradient[i],
+                                            poise_objective_value(c->o).gradient[i], 1e-12);
                 }
             }
         }

@@ -231,7 +231,7 @@ static double cost_of(probe *p, const poise_goal *goal)
     poise_error error = {0};
     ck_assert_msg(poise_objective_set_goals(p->objective, goal, 1, &error) == POISE_OK, "%s", error.text);
     ck_assert_int_eq(poise_objective_evaluate(p->objective, p->q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
-    return poise_objective_cost(p->objective);
+    return poise_objective_value(p->objective).cost;
 }
 
 // Energy, error and unit as they should be, to a few roundings of numbers below 30.
@@ -248,7 +248,7 @@ static void expect(probe *p, poise_goal goal, double energy, double error, poise
 
 static double gradient(const probe *p, int i)
 {
-    return poise_objective_gradient(p->objective)[i];
+    return poise_objective_value(p->objective).gradient[i];
 }
 
 TEST(a_position_costs_half_its_weight_times_the_squared_distance)
@@ -548,7 +548,7 @@ static void assert_drops_out(answer a)
     poise_goal goals[2] = {poise_goal_callback(LOWER, lift, &a), poise_goal_position(LOWER, tip, v3(2, 3, 4))};
     ck_assert_int_eq(poise_objective_set_goals(p.objective, goals, 2, NULL), POISE_OK);
     ck_assert_int_eq(poise_objective_evaluate(p.objective, p.q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
-    ck_assert_double_eq(poise_objective_cost(p.objective), 12.5); // the other goal stays
+    ck_assert_double_eq(poise_objective_value(p.objective).cost, 12.5); // the other goal stays
     ck_assert_double_eq_tol(gradient(&p, 0), -6, BY_HAND);
     ck_assert_double_eq(poise_objective_goal_error(p.objective, 0).error, 0.0);
     ck_assert_double_eq(poise_objective_goal_error(p.objective, 1).error, 5.0);

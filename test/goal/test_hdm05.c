@@ -174,14 +174,14 @@ static void use_poise(const double *x, const poise_vec3 *tool, const poise_vec3 
     for (int b = 0; b < HDM05_BONES; ++b) {
         poise_kinematics_body_frame(kinematics, b, out->rotation + 9 * b, out->position + 3 * b);
     }
-    out->f = poise_objective_cost(objective);
+    out->f = poise_objective_value(objective).cost;
     for (int m = 0; m < MARKERS; ++m) {
         out->distance[m] = poise_objective_goal_error(objective, m).error;
         ck_assert_int_eq(poise_kinematics_jacobian(kinematics, data->marker_bone[m], tool[m], J + 3 * m * N, NULL, NULL),
                          POISE_OK);
     }
     columns_to_x(J, ROWS, out->J);
-    columns_to_x(poise_objective_gradient(objective), 1, out->g);
+    columns_to_x(poise_objective_value(objective).gradient, 1, out->g);
     ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, H, NULL), POISE_OK);
     matrix_to_x(H, out->H);
     ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_GAUSS_NEWTON, H, NULL), POISE_OK);

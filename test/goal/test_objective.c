@@ -62,7 +62,7 @@ TEST(goals_that_are_refused_leave_the_old_ones_in_place)
     poise_objective *objective = new_objective(s->f.model, RANDOM_COUPLED);
     set_goals(objective, s->goals, GOALS);
     evaluate(objective, s->f.q, POISE_LEVEL_HESSIAN);
-    double cost = poise_objective_cost(objective), first = poise_objective_gradient(objective)[0];
+    double cost = poise_objective_value(objective).cost, first = poise_objective_value(objective).gradient[0];
     poise_goal bad[3] = {s->goals[0], s->goals[1], s->goals[2]};
     bad[2].weight = -1;
     poise_error error = {0};
@@ -71,10 +71,10 @@ TEST(goals_that_are_refused_leave_the_old_ones_in_place)
     ck_assert_int_eq(poise_objective_set_goals(objective, NULL, 3, &error), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_objective_set_goals(objective, bad, -1, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_objective_set_goals(NULL, bad, 1, NULL), POISE_ERROR_ARGUMENT);
-    ck_assert_double_eq(poise_objective_gradient(objective)[0], first); // the last evaluation stays as well
+    ck_assert_double_eq(poise_objective_value(objective).gradient[0], first); // the last evaluation stays as well
     evaluate(objective, s->f.q, POISE_LEVEL_HESSIAN);
-    ck_assert_double_eq(poise_objective_cost(objective), cost);
-    ck_assert_double_eq(poise_objective_gradient(objective)[0], first);
+    ck_assert_double_eq(poise_objective_value(objective).cost, cost);
+    ck_assert_double_eq(poise_objective_value(objective).gradient[0], first);
 }
 
 TEST(more_coupled_goals_than_room_are_refused)
@@ -99,7 +99,7 @@ TEST(new_goals_make_the_old_derivatives_unavailable)
     evaluate(objective, s->f.q, POISE_LEVEL_HESSIAN);
     set_goals(objective, s->goals, 1);
     double *H = malloc((size_t)(s->f.nv * s->f.nv) * sizeof *H);
-    ck_assert_ptr_null(poise_objective_gradient(objective));
+    ck_assert_ptr_null(poise_objective_value(objective).gradient);
     ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, H, NULL), POISE_ERROR_ARGUMENT);
     free(H);
 }
@@ -113,7 +113,7 @@ TEST(no_goals_cost_nothing)
     double *work = malloc(n * (n + 2) * sizeof *work);
     for (int i = 0; i < 2; ++i) { // a fresh objective has none
         evaluate(objective, f.q, POISE_LEVEL_HESSIAN);
-        ck_assert_double_eq(poise_objective_cost(objective), 0.0);
+        ck_assert_double_eq(poise_objective_value(objective).cost, 0.0);
         poise_definiteness definiteness = POISE_DEFINITE_NEGATIVE;
         ck_assert_int_eq(poise_objective_definiteness(objective, POISE_HESSIAN_EXACT, 0.0, work, &definiteness, NULL),
                          POISE_OK);
@@ -152,9 +152,9 @@ TEST(an_objective_is_the_sum_of_its_goals)
         for (int i = 0; i < GOALS; ++i) {
             set_goals(objective, &s->goals[i], 1);
             evaluate(objective, s->f.q, POISE_LEVEL_HESSIAN);
-            cost += poise_objective_cost(objective);
+            cost += poise_objective_value(objective).cost;
             for (size_t k = 0; k < n; ++k) {
-                sum[k] += poise_objective_gradient(objective)[k];
+                sum[k] += poise_objective_value(objective).gradient[k];
             }
             for (size_t kind = 0; kind < 2; ++kind) {
                 ck_assert_int_eq(poise_objective_hessian(objective, (poise_hessian)kind, H, NULL), POISE_OK);
@@ -165,9 +165,9 @@ TEST(an_objective_is_the_sum_of_its_goals)
         }
         set_goals(objective, s->goals, GOALS);
         evaluate(objective, s->f.q, POISE_LEVEL_HESSIAN);
-        double whole = poise_objective_cost(objective);
+        double whole = poise_objective_value(objective).cost;
         assert_near(&whole, &cost, 1, "cost");
-        assert_near(poise_objective_gradient(objective), sum, n, "gradient");
+        assert_near(poise_objective_value(objective).gradient, sum, n, "gradient");
         for (size_t kind = 0; kind < 2; ++kind) {
             ck_assert_int_eq(poise_objective_hessian(objective, (poise_hessian)kind, H, NULL), POISE_OK);
             assert_near(H, sum + n + kind * n * n, n * n, kind ? "Gauss-Newton" : "Hessian");
@@ -186,14 +186,14 @@ TEST(every_level_gives_the_same_cost_and_gradient)
         set_goals(objective, s->goals, GOALS);
         double gradient[FIGURE_NUMBERS];
         evaluate(objective, s->f.q, POISE_LEVEL_HESSIAN);
-        double cost = poise_objective_cost(objective);
-        memcpy(gradient, poise_objective_gradient(objective), (size_t)s->f.nv * sizeof *gradient);
+        double cost = poise_objective_value(objective).cost;
+        memcpy(gradient, poise_objective_value(objective).gradient, (size_t)s->f.nv * sizeof *gradient);
         evaluate(objective, s->f.q, POISE_LEVEL_GRADIENT);
-        ck_assert_double_eq(poise_objective_cost(objective), cost);
-        ck_assert_mem_eq(poise_objective_gradient(objective), gradient, (size_t)s->f.nv * sizeof *gradient);
+        ck_assert_double_eq(poise_objective_value(objective).cost, cost);
+        ck_assert_mem_eq(poise_objective_value(objective).gradient, gradient, (size_t)s->f.nv * sizeof *gradient);
         evaluate(objective, s->f.q, POISE_LEVEL_COST);
-        ck_assert_double_eq(poise_objective_cost(objective), cost);
-        ck_assert_ptr_null(poise_objective_gradient(objective));
+        ck_assert_double_eq(poise_objective_value(objective).cost, cost);
+        ck_assert_ptr_null(poise_objective_value(objective).gradient);
     }
 }
 
@@ -213,9 +213,9 @@ TEST(a_marker_at_its_own_place_costs_exactly_nothing)
     for (int count = 1; count <= 6; ++count) {
         set_goals(objective, goals, count);
         evaluate(objective, f.q, POISE_LEVEL_GRADIENT);
-        ck_assert_double_eq(poise_objective_cost(objective), 0.0);
+        ck_assert_double_eq(poise_objective_value(objective).cost, 0.0);
         for (int k = 0; k < 6; ++k) {
-            ck_assert_double_eq(poise_objective_gradient(objective)[k], 0.0);
+            ck_assert_double_eq(poise_objective_value(objective).gradient[k], 0.0);
         }
     }
 }
@@ -229,8 +229,8 @@ static void assert_overflows(figure *f, poise_objective *objective, const poise_
     for (int level = POISE_LEVEL_COST; level <= POISE_LEVEL_HESSIAN; ++level) {
         poise_status status = poise_objective_evaluate(objective, f->q, (poise_level)level, NULL);
         ck_assert_msg(status == POISE_ERROR_NUMERIC, "%s: status %s", what, poise_status_name(status));
-        ck_assert_double_eq(poise_objective_cost(objective), INFINITY);
-        ck_assert_ptr_null(poise_objective_gradient(objective));
+        ck_assert_double_eq(poise_objective_value(objective).cost, INFINITY);
+        ck_assert_ptr_null(poise_objective_value(objective).gradient);
         ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, H, NULL), POISE_ERROR_ARGUMENT);
         ck_assert_int_eq(poise_objective_multiply(objective, POISE_HESSIAN_EXACT, x, H, NULL), POISE_ERROR_ARGUMENT);
         ck_assert_double_eq(H[0], -7);
@@ -280,7 +280,7 @@ TEST(targets_near_the_largest_number_are_reported_and_leave_no_nan)
         poise_goal near = poise_goal_position(0, x, v3(1, 1, 1));
         set_goals(objective, &near, 1); // nothing of it stays
         evaluate(objective, f.q, POISE_LEVEL_HESSIAN);
-        ck_assert_double_eq_tol(poise_objective_cost(objective), 0.5 * (0.81 + 0.64 + 0.49), 1e-15);
+        ck_assert_double_eq_tol(poise_objective_value(objective).cost, 0.5 * (0.81 + 0.64 + 0.49), 1e-15);
     }
 }
 
@@ -296,7 +296,7 @@ TEST(a_gradient_that_overflows_is_reported)
     set_goals(objective, &goal, 1);
     evaluate(objective, f.q, POISE_LEVEL_COST);
     ck_assert_int_eq(poise_objective_evaluate(objective, f.q, POISE_LEVEL_GRADIENT, NULL), POISE_ERROR_NUMERIC);
-    ck_assert_ptr_null(poise_objective_gradient(objective));
+    ck_assert_ptr_null(poise_objective_value(objective).gradient);
     ck_assert_int_eq(poise_objective_evaluate(objective, f.q, POISE_LEVEL_HESSIAN, NULL), POISE_ERROR_NUMERIC);
 }
 
@@ -307,7 +307,7 @@ TEST(a_configuration_that_is_not_finite_leaves_the_last_evaluation)
     poise_objective *objective = new_objective(s->f.model, RANDOM_COUPLED);
     set_goals(objective, s->goals, GOALS);
     evaluate(objective, s->f.q, POISE_LEVEL_HESSIAN);
-    double cost = poise_objective_cost(objective), q[FIGURE_NUMBERS];
+    double cost = poise_objective_value(objective).cost, q[FIGURE_NUMBERS];
     poise_pose pose = poise_kinematics_body_pose((&objective->kin), JOINTS - 1);
     memcpy(q, s->f.q, sizeof q);
     q[s->f.nq - 1] = NAN;
@@ -315,8 +315,8 @@ TEST(a_configuration_that_is_not_finite_leaves_the_last_evaluation)
     ck_assert_int_eq(poise_objective_evaluate(objective, NULL, POISE_LEVEL_COST, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_objective_evaluate(NULL, s->f.q, POISE_LEVEL_COST, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_objective_evaluate(objective, s->f.q, (poise_level)3, NULL), POISE_ERROR_ARGUMENT);
-    ck_assert_double_eq(poise_objective_cost(objective), cost);
-    ck_assert_ptr_nonnull(poise_objective_gradient(objective));
+    ck_assert_double_eq(poise_objective_value(objective).cost, cost);
+    ck_assert_ptr_nonnull(poise_objective_value(objective).gradient);
     poise_pose after = poise_kinematics_body_pose((&objective->kin), JOINTS - 1);
     ck_assert_mem_eq(&pose, &after, sizeof pose);
 }
@@ -376,8 +376,8 @@ static size_t everything(const scene *s, const poise_goal *goals, int count, dou
     size_t n = (size_t)s->f.nv, size = poise_model_packed_row(s->f.model, poise_model_info(s->f.model).nv).begin;
     set_goals(objective, goals, count);
     evaluate(objective, s->f.q, POISE_LEVEL_HESSIAN);
-    out[0] = poise_objective_cost(objective);
-    memcpy(out + 1, poise_objective_gradient(objective), n * sizeof *out);
+    out[0] = poise_objective_value(objective).cost;
+    memcpy(out + 1, poise_objective_value(objective).gradient, n * sizeof *out);
     ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, out + 1 + n, NULL), POISE_OK);
     ck_assert_int_eq(poise_objective_packed(objective, POISE_HESSIAN_EXACT, out + 1 + n + n * n, NULL), POISE_OK);
     return 1 + n + n * n + size;
@@ -474,7 +474,7 @@ TEST(at_a_solution_that_bends_the_arm_the_hessian_is_positive)
 {
     two_links *t = new_two_links(1);
     ck_assert_int_eq(definiteness_at(t, POISE_HESSIAN_EXACT, PI / 3, -2 * PI / 3), POISE_DEFINITE_POSITIVE);
-    ck_assert_double_eq_tol(poise_objective_cost(t->objective), 0.0, 1e-30);
+    ck_assert_double_eq_tol(poise_objective_value(t->objective).cost, 0.0, 1e-30);
     ck_assert_int_eq(definiteness_at(t, POISE_HESSIAN_EXACT, PI, 0.0), POISE_DEFINITE_NEGATIVE); // stretched away from it
     ck_assert_int_eq(definiteness_at(t, POISE_HESSIAN_EXACT, 0.0, 0.0), POISE_DEFINITE_INDEFINITE);
 }

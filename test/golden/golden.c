@@ -372,8 +372,8 @@ static void take_objective(golden_result *r, bench *b, const poise_goal *goals, 
 {
     golden_require(r, poise_objective_set_goals(b->objective, goals, count, NULL) == POISE_OK);
     golden_require(r, poise_objective_evaluate(b->objective, b->q, POISE_LEVEL_HESSIAN, NULL) == POISE_OK);
-    golden_take(r, poise_objective_cost(b->objective));
-    const double *gradient = poise_objective_gradient(b->objective);
+    golden_take(r, poise_objective_value(b->objective).cost);
+    const double *gradient = poise_objective_value(b->objective).gradient;
     golden_require(r, gradient != NULL);
     if (gradient) {
         take_array(r, gradient, (size_t)poise_model_info(b->model).nv);

@@ -171,7 +171,7 @@ static uint64_t filter_problem(int i)
     joint.smoothness = i % 2 ? 0.5 : 0.0;
     joint.soft = i % 3 ? 0.0 : 2.0;
     poise_filter *filter = NULL;
-    bool works = poise_filter_create(&joint, 1, NULL, &filter, NULL) == POISE_OK;
+    bool works = poise_filter_create(NULL, &joint, 1, NULL, &filter, NULL) == POISE_OK;
     uint64_t hash = GOLDEN_START;
     double setpoint = 0.0, x;
     for (int k = 0; k < 200 && works; ++k) {

@@ -30,7 +30,7 @@ static uint64_t round_trip(const poise_file *file, poise_format format, uint64_t
         return golden_hash_numbers(hash, &why, 1);
     }
     hash = golden_hash(hash, bytes, size);
-    poise_read_options options = poise_read_options_default();
+    poise_read_options options = {0};
     poise_file *again = NULL;
     options.format = format;
     options.model = format == POISE_FORMAT_MOT ? file->model : NULL;

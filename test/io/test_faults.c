@@ -125,14 +125,14 @@ static poise_status filter_create(const poise_allocator *a, poise_error *e)
     poise_filter *made = UNTOUCHED;
     poise_filter_joint joints[3] = {poise_filter_joint_default(), poise_filter_joint_default(),
                                     poise_filter_joint_default()};
-    poise_status status = poise_filter_create(joints, 3, a, &made, NULL);
+    poise_status status = poise_filter_create(NULL, joints, 3, a, &made, NULL);
     FINISH(status, made, poise_filter_destroy);
 }
 
 static poise_status filter_create_for_model(const poise_allocator *a, poise_error *e)
 {
     poise_filter *made = UNTOUCHED;
-    poise_status status = poise_filter_create_for_model(stage.model, NULL, a, &made, e);
+    poise_status status = poise_filter_create(stage.model, NULL, 0, a, &made, e);
     FINISH(status, made, poise_filter_destroy);
 }
 
@@ -571,7 +571,7 @@ static const struct {
     {"poise_erik_create", erik_create, true},
     {"poise_expressive_create", expressive_create, true},
     {"poise_filter_create", filter_create, false},
-    {"poise_filter_create_for_model", filter_create_for_model, true},
+    {"poise_filter_create", filter_create_for_model, true},
     {"poise_goal_list_create", goal_list_create, true},
     {"poise_ik_setup_read", ik_setup_read, true},
     {"poise_joint_angles", joint_angles, true},

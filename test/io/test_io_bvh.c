@@ -103,7 +103,7 @@ TEST(first_frame_decides_what_positions_mean)
     };
     for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
         const char *text = one_joint("0 94 0", channels, cases[i].row);
-        poise_read_options options = poise_read_options_default();
+        poise_read_options options = {0};
         options.positions = cases[i].option;
         poise_file *file;
         ck_assert_int_eq(poise_read(text, strlen(text), &options, NULL, &file, NULL), POISE_OK);

@@ -75,7 +75,7 @@ TEST(files_of_other_formats_are_refused_by_name_with_the_way_out)
         {"", "x", "empty", ""},
     };
     for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
-        poise_read_options options = poise_read_options_default();
+        poise_read_options options = {0};
         poise_error error = {0};
         poise_file *file = NULL;
         options.name = cases[i].name;

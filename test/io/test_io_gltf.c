@@ -223,7 +223,7 @@ TEST(one_of_several_animations_is_chosen)
     char more[8192];
     snprintf(more, sizeof more, "%.*s\"animations\": [{\"channels\": [], \"samplers\": []}, %s", (int)(brace - text), text,
              brace + strlen("\"animations\": ["));
-    poise_read_options options = poise_read_options_default();
+    poise_read_options options = {0};
     options.format = GLTF;
     poise_file *file = NULL;
     poise_error error = {.text = ""};
@@ -328,7 +328,7 @@ TEST(buffers_in_other_files_come_from_the_caller)
                        "\"uri\": \"my%20file.bin\"}]}";
     const float numbers[] = {0, 1, 0, 0, 0, 1, 1, 0, 0, 0};
     other_file other = {.bytes = numbers, .size = sizeof numbers};
-    poise_read_options options = poise_read_options_default();
+    poise_read_options options = {0};
     options.format = GLTF;
     options.load = hand_in;
     options.user = &other;

@@ -35,7 +35,7 @@ static const struct {
 
 static poise_file *read_shared(const char *path, int animation)
 {
-    poise_read_options options = poise_read_options_default();
+    poise_read_options options = {0};
     options.name = path;
     options.animation = animation;
     return io_read_bytes(io_load(path), &options);
@@ -357,7 +357,7 @@ TEST_DATA(known_bad_files_are_refused_or_read_with_a_warning_as_the_manifest_say
         char path[256];
         snprintf(path, sizeof path, "bad/gltf/%s", bad[i].name);
         io_bytes bytes = io_load(path);
-        poise_read_options options = poise_read_options_default();
+        poise_read_options options = {0};
         options.name = path;
         options.format = strstr(path, ".glb") ? POISE_FORMAT_GLB : POISE_FORMAT_GLTF;
         poise_file *file = NULL;

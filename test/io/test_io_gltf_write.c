@@ -189,7 +189,7 @@ TEST(chunks_cut_at_any_byte_are_refused)
         unsigned char length[] = {(unsigned char)n, (unsigned char)(n >> 8), 0, 0};
         memcpy(cut + 8, length, sizeof length);
         poise_file *part = NULL;
-        poise_read_options options = poise_read_options_default();
+        poise_read_options options = {0};
         options.format = GLB;
         ck_assert_int_ne(poise_read(cut, n, &options, NULL, &part, NULL), POISE_OK);
     }

@@ -250,7 +250,7 @@ TEST_ROWS(each_error_names_its_line_and_the_fix, TEST_COUNT(bad))
 TEST(an_error_of_the_xml_has_a_column)
 {
     const char *text = "<robot>\n  <link name='a' name='b'/></robot>";
-    poise_read_options options = poise_read_options_default();
+    poise_read_options options = {0};
     options.format = URDF;
     poise_file *file = NULL;
     poise_error error;

@@ -241,7 +241,7 @@ static double cost_of(poise_objective *o, poise_goal goal, const double *q)
 {
     ck_assert_int_eq(poise_objective_set_goals(o, &goal, 1, NULL), POISE_OK);
     ck_assert_int_eq(poise_objective_evaluate(o, q, POISE_LEVEL_COST, NULL), POISE_OK);
-    return poise_objective_cost(o);
+    return poise_objective_value(o).cost;
 }
 
 // Also as a posture, as the last frame, and as the frame before it, from which a velocity goes on.

@@ -223,11 +223,11 @@ TEST(cost_gradient_and_hessians_agree_with_plain)
         ck_assert_int_eq(poise_objective_create(now.model, 0, NULL, &objective, NULL), POISE_OK);
         ck_assert_int_eq(poise_objective_set_goals(objective, goals, EFFECTORS, NULL), POISE_OK);
         ck_assert_int_eq(poise_objective_evaluate(objective, now.q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
-        f = poise_objective_cost(objective);
+        f = poise_objective_value(objective).cost;
         plain_f = plain_cost(now.plain);
         assert_same(&f, &plain_f, 1, "cost");
         plain_gradient(now.plain, now.J, g);
-        assert_same(poise_objective_gradient(objective), g, now.n, "gradient");
+        assert_same(poise_objective_value(objective).gradient, g, now.n, "gradient");
         ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_EXACT, H, NULL), POISE_OK);
         plain_hessian(now.plain, now.J, plain_H);
         assert_same(H, plain_H, now.n * now.n, "exact Hessian");

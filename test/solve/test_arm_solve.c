@@ -303,11 +303,11 @@ TEST(cost_is_that_of_the_objective)
         goal.target.position.x *= k % 2 ? 1.0 : 3.0;
         poise_objective_set_goals(objective, &goal, 1, NULL);
         poise_objective_evaluate(objective, q, POISE_LEVEL_COST, NULL);
-        double start = poise_objective_cost(objective);
+        double start = poise_objective_value(objective).cost;
         ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report, NULL), POISE_OK);
         ck_assert_double_eq_tol(report.start_cost, start, 1e-13 * (1.0 + start));
         poise_objective_evaluate(objective, q, POISE_LEVEL_COST, NULL);
-        ck_assert_double_eq_tol(report.cost, poise_objective_cost(objective), 1e-15);
+        ck_assert_double_eq_tol(report.cost, poise_objective_value(objective).cost, 1e-15);
         poise_goal_error error = poise_objective_goal_error(objective, 0), told = poise_solver_goal_error(solver, 0);
         ck_assert_double_eq_tol(told.error, error.error, 1e-14);
         ck_assert_double_eq_tol(report.worst_length, error.error, 1e-14);
@@ -319,7 +319,7 @@ TEST(cost_is_that_of_the_objective)
 // The largest component of the gradient at q, but for joints at a limit that descent would leave.
 static double projected_gradient(const test_arm *arm, const poise_objective *objective, const double *q)
 {
-    const double *g = poise_objective_gradient(objective);
+    const double *g = poise_objective_value(objective).gradient;
     double largest = 0.0;
     for (int i = 0; i < arm->n; ++i) {
         double lower = poise_model_info(arm->model).lower[i], upper = poise_model_info(arm->model).upper[i];
@@ -355,7 +355,7 @@ TEST(what_is_reported_of_a_met_target_is_what_the_objective_says)
             poise_objective_set_goals(objective, &goal, 1, NULL);
             poise_objective_evaluate(objective, q, POISE_LEVEL_GRADIENT, NULL);
             poise_goal_error error = poise_objective_goal_error(objective, 0), told = poise_solver_goal_error(solver, 0);
-            ck_assert_double_eq_tol(report.cost, poise_objective_cost(objective), 1e-15);
+            ck_assert_double_eq_tol(report.cost, poise_objective_value(objective).cost, 1e-15);
             ck_assert_double_eq_tol(report.gradient, projected_gradient(&arm, objective, q), 1e-13);
             ck_assert_double_eq_tol(report.worst_length, error.error, 1e-14);
             ck_assert_double_eq_tol(report.worst_angle, error.rotation_error, 1e-14);

@@ -214,7 +214,7 @@ static poise_status make_workers(const poise_model *model, const poise_allocator
         poise_objective_create(model, 2, own, &w->objective, error),
         poise_solver_create(model, &options, own, &w->solver, error),
         poise_batch_create(model, &batch, own, &w->batch, error),
-        poise_filter_create(&joint, 1, own, &w->filter, error),
+        poise_filter_create(NULL, &joint, 1, own, &w->filter, error),
     };
     for (size_t i = 0; i < TEST_COUNT(statuses); ++i) {
         if (statuses[i] != POISE_OK) {
@@ -468,7 +468,7 @@ static void *work(void *argument)
             h = hash(h, &pose, sizeof pose);
         }
         if (sound) {
-            h = hash(h, poise_objective_gradient(objective), n * sizeof(double));
+            h = hash(h, poise_objective_value(objective).gradient, n * sizeof(double));
             h = hash(h, H, n * n * sizeof(double));
         }
     }

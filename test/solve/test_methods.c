@@ -219,7 +219,7 @@ static void find_worst(const problem *p, const poise_objective *o, double *lengt
 static double cost_at(poise_objective *o, const double *q)
 {
     ck_assert_int_eq(poise_objective_evaluate(o, q, POISE_LEVEL_COST, NULL), POISE_OK);
-    return poise_objective_cost(o);
+    return poise_objective_value(o).cost;
 }
 
 static double length_of_step(const problem *p, const double *from, const double *to)

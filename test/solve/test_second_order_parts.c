@@ -567,7 +567,7 @@ TEST(a_step_solves_the_damped_system_around_held_dofs)
         ck_assert_int_eq(poise_objective_hessian(solver->at, POISE_HESSIAN_GAUSS_NEWTON, H, NULL), POISE_OK);
         times(n, H, x, y);
         for (int i = 0; i < n; ++i) {
-            double rest = y[i] + 0.1 * D[i] * x[i] + poise_objective_gradient(solver->at)[i];
+            double rest = y[i] + 0.1 * D[i] * x[i] + poise_objective_value(solver->at).gradient[i];
             ck_assert_msg(hold[i] ? x[i] == value[i] : fabs(rest) <= 1e-11, "round %d, dof %d: %g", round, i, rest);
         }
         free(memory);
@@ -632,7 +632,7 @@ TEST(stiffened_hessian_is_the_second_difference_along_the_edge)
         ck_assert_double_eq_tol(g[1], tangent[1], 1e-15);
         ck_assert_int_eq(pz_stiffen_edges(e.solver, 0.0), 1);
         ck_assert_int_eq(poise_objective_hessian(e.solver->at, POISE_HESSIAN_EXACT, H, NULL), POISE_OK);
-        double middle = poise_objective_cost(e.solver->at);
+        double middle = poise_objective_value(e.solver->at).cost;
         double along = cost_along(&e, tangent, h) + cost_along(&e, tangent, -h) - 2.0 * middle;
         double expected = i % 2 ? H[0] : H[4];
         // h^2 f''''/12, f'''' a few times f'' 1/B^2; and 4 eps f/h^2 of rounding

@@ -207,7 +207,7 @@ TEST_ROWS(the_closest_pose_is_stationary_by_the_diagonal_there, POISE_METHOD_COU
         ck_assert_int_eq(report.outcome, POISE_OUTCOME_CLOSEST);
         ck_assert_int_eq(poise_objective_evaluate(objective, q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
         ck_assert_int_eq(pz_objective_diagonal(objective, POISE_HESSIAN_GAUSS_NEWTON, G), POISE_OK);
-        double g = fabs(poise_objective_gradient(objective)[0]), f = poise_objective_cost(objective);
+        double g = fabs(poise_objective_value(objective).gradient[0]), f = poise_objective_value(objective).cost;
         ck_assert_double_eq(q[1], 1.0);
         ck_assert_msg(g <= options.gradient_tolerance * sqrt(2 * f * G[0]), "%s: cosine %g", facts_of[test_row].name,
                       g / sqrt(2 * f * G[0]));

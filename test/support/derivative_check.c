@@ -15,7 +15,7 @@ static double cost_at(poise_objective *o, const poise_model *model, const double
 {
     ck_assert_int_eq(poise_retract(model, q, v, moved, NULL), POISE_OK);
     ck_assert_int_eq(poise_objective_evaluate(o, moved, POISE_LEVEL_COST, NULL), POISE_OK);
-    return poise_objective_cost(o);
+    return poise_objective_value(o).cost;
 }
 
 // d f(retract(q, v)) / dv. The gradient at the new point refers to a step from there; for quaternions
@@ -25,7 +25,7 @@ static void gradient_at(poise_objective *o, const poise_model *model, const doub
 {
     ck_assert_int_eq(poise_retract(model, q, v, moved, NULL), POISE_OK);
     ck_assert_int_eq(poise_objective_evaluate(o, moved, POISE_LEVEL_GRADIENT, NULL), POISE_OK);
-    memcpy(gradient, poise_objective_gradient(o), (size_t)model->nv * sizeof *gradient);
+    memcpy(gradient, poise_objective_value(o).gradient, (size_t)model->nv * sizeof *gradient);
     for (int s = 0; s < model->step_count; ++s) {
         if (model->steps[s].kind == PZ_QUATERNION) {
             double *g = gradient + model->axes[model->steps[s].axis].dof;
@@ -141,7 +141,7 @@ derivative_errors check_derivatives(poise_objective *objective, const poise_mode
     size_t n = (size_t)model->nv;
     double *gradient = malloc(n * sizeof *gradient), *H = malloc(n * n * sizeof *H), *work = malloc(2 * n * sizeof *work);
     ck_assert_int_eq(poise_objective_evaluate(objective, q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
-    memcpy(gradient, poise_objective_gradient(objective), n * sizeof *gradient);
+    memcpy(gradient, poise_objective_value(objective).gradient, n * sizeof *gradient);
     ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_GAUSS_NEWTON, H, NULL), POISE_OK);
     ck_assert(pz_symmetric_eigen((int)n, H, work, false, work + n));
     errors.least_gauss_newton = work[0] / fmax(1e-300, work[n - 1]);

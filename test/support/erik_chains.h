@@ -153,10 +153,10 @@ static inline poise_erik_report solve(rig *r, const double *posture, poise_quat 
 // Where joints and tip are, times `scale`.
 static inline void positions_of(rig *r, const double *q, double scale, poise_vec3 *positions)
 {
-    int n = poise_erik_joint_count(r->erik);
+    int n = poise_erik_joints(r->erik).count;
     end_rotation(r, q);
     for (int k = 0; k <= n; ++k) {
-        poise_vec3 p = k < n ? poise_kinematics_body_pose(r->kinematics, poise_erik_joint(r->erik, k).index).position
+        poise_vec3 p = k < n ? poise_kinematics_body_pose(r->kinematics, poise_erik_joints(r->erik).links[k].index).position
                              : poise_kinematics_point(r->kinematics, r->options.body, r->options.tip.position);
         positions[k] = poise_vec3_make(scale * p.x, scale * p.y, scale * p.z);
     }

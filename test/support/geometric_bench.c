@@ -50,7 +50,7 @@ double bench_cost(const bench *b, const poise_goal *goals, int count, const doub
     ck_assert_int_eq(poise_objective_create(b->model, 0, NULL, &objective, NULL), POISE_OK);
     ck_assert_int_eq(poise_objective_set_goals(objective, goals, count, NULL), POISE_OK);
     ck_assert_int_eq(poise_objective_evaluate(objective, q, POISE_LEVEL_COST, NULL), POISE_OK);
-    double cost = poise_objective_cost(objective);
+    double cost = poise_objective_value(objective).cost;
     poise_objective_destroy(objective);
     return cost;
 }

@@ -54,7 +54,7 @@ static void release_bytes(void *bytes)
 
 poise_read_options io_options(poise_format format, const poise_model *model)
 {
-    poise_read_options options = poise_read_options_default();
+    poise_read_options options = {0};
     options.format = format;
     options.model = model;
     return options;

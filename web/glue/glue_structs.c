@@ -73,6 +73,7 @@ STRUCT(scene_marker, M(name), M(body), M(local))
 STRUCT(poise_goal, M(kind), M(body), M(body2), M(priority), M(weight), M(loss), M(loss_scale), M(tolerance), M(local),
        M(target), M(axis), M(direction), M(distance), M(rotation_weight), M(rotation_tolerance), M(q), M(q_before),
        M(q_weights), M(user))
+STRUCT(poise_value, M(cost), M(gradient))
 STRUCT(poise_goal_error, M(error), M(unit), M(rotation_error))
 STRUCT(poise_goal_words, M(model), M(q_start))
 STRUCT(poise_goal_list, M(count), M(goals))
@@ -93,6 +94,7 @@ STRUCT(poise_erik_options, M(body), M(tip), M(orientation_weight), M(posture_wei
 STRUCT(poise_erik_report, M(outcome), M(reason), M(iterations), M(used_offset), M(used_ccd), M(exact), M(error),
        M(orientation), M(posture), M(angle), M(active_limits))
 STRUCT(poise_erik_link, M(index), M(is_twister))
+STRUCT(poise_erik_chain, M(count), M(links))
 STRUCT(poise_expressive_options, M(mode), M(body), M(tip), M(goal_weight), M(posture_weight), M(threshold), M(aggravation),
        M(length_scale), M(symmetric_endpoint), M(warm), M(exact), M(gain), M(inertia), M(searches), M(max_iterations),
        M(max_goals), M(coupled_goals), M(use_erik))

@@ -3,7 +3,7 @@ import { Handle } from './handle.js';
 import type { Address, Module } from './module.js';
 import type { Model } from './model.js';
 import { PoiseError } from './errors.js';
-import { getStruct, layoutOf, memberAt, newStruct, newStructs, setStruct } from './structs.js';
+import { getStruct, getStructs, layoutOf, memberAt, newStruct, newStructs, setStruct } from './structs.js';
 import type { MutableNumbers, Numbers, Outcome, Pose, Quat, Vec3 } from './values.js';
 
 // ---- ERIK ----
@@ -92,11 +92,11 @@ export class Erik extends Handle {
         const address = create(model, 'poise_erik_create', 'poise_erik_options', options);
         super(module, address, () => module.call('poise_erik_destroy', address), [model]);
         this.model = model;
-        this.chain = Array.from({ length: module.call('poise_erik_joint_count', address) }, (_, i) => {
-            module.call('poise_erik_joint', module.scratch, address, i);
-            const link = getStruct<{ index: number; isTwister: boolean }>(module, 'poise_erik_link', module.scratch);
-            return { joint: link.index, isTwister: link.isTwister };
-        });
+        module.call('poise_erik_joints', module.scratch, address);
+        const { count, links } = getStruct<{ count: number; links: Address }>(module, 'poise_erik_chain', module.scratch);
+        this.chain = getStructs<{ index: number; isTwister: boolean }>(module, 'poise_erik_link', links, count).map(
+            ({ index, isTwister }) => ({ joint: index, isTwister }),
+        );
     }
 
     /** Find q whose shape is that of the posture and whose end has the world rotation `target`. */
@@ -280,9 +280,7 @@ function createFilter(module: Module, joints: readonly FilterJoint[], model?: Mo
             setStruct(module, 'poise_filter_joint', at, numbers);
             module.data.setInt32(memberAt(module, 'poise_filter_joint', at, 'mode'), filterModes.indexOf(mode), true);
         });
-        return model
-            ? module.make('poise_filter_create_for_model', [model.address, joints.length > 0 ? list : 0])
-            : module.make('poise_filter_create', [list, joints.length]);
+        return module.make('poise_filter_create', [model ? model.address : 0, joints.length > 0 ? list : 0, joints.length]);
     });
 }
 

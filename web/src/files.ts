@@ -110,7 +110,7 @@ export function readFile(module: Module, bytes: Uint8Array, options: ReadOptions
         return withBytes(module, bytes, (at) =>
             module.scoped((keep) => {
                 const own = { name: keep(module.text(name)), model: model?.address, load: load && module.call('web_load') };
-                const row = keep(newStruct(module, 'poise_read_options', 'poise_read_options_default', plain, own));
+                const row = keep(newStruct(module, 'poise_read_options', null, plain, own));
                 const file = module.make('poise_read', [at, bytes.length, row], [], 'poise_file_destroy');
                 if (edit) {
                     editFile(module, file, edit);

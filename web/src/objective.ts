@@ -1,7 +1,9 @@
 import { GoalSet, type Goal } from './goals.js';
 import { Handle } from './handle.js';
+import type { Address } from './module.js';
 import type { Model } from './model.js';
 import { goalErrors, type GoalError } from './solver.js';
+import { getStruct } from './structs.js';
 import type { Numbers } from './values.js';
 
 const levels = ['cost', 'gradient', 'hessian'] as const;
@@ -48,12 +50,18 @@ export class Objective extends Handle {
         module.withNumbers(q, this.model.nq, (at) =>
             module.run('poise_objective_evaluate', this.address, at, levels.indexOf(level)),
         );
-        return module.call('poise_objective_cost', this.address);
+        return this.#value().cost;
+    }
+
+    #value(): { cost: number; gradient: Address } {
+        const { module } = this;
+        module.call('poise_objective_value', module.scratch, this.address);
+        return getStruct(module, 'poise_value', module.scratch);
     }
 
     /** nv numbers; needs an evaluation up to the gradient. */
     gradient(): Float64Array | null {
-        const at = this.module.call('poise_objective_gradient', this.address);
+        const at = this.#value().gradient;
         return at === 0 ? null : this.module.copyOut(at, this.model.nv);
     }
 

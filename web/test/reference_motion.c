@@ -117,7 +117,7 @@ static void put_filter(void)
     poise_filter *filter = NULL;
     double x[3] = {0.1, 0.2, 0.3};
     put_name("filter", "steps");
-    put(poise_filter_create(joints, 3, NULL, &filter, NULL));
+    put(poise_filter_create(NULL, joints, 3, NULL, &filter, NULL));
     poise_filter_reset(filter, x, NULL);
     for (int i = 0; i < 120; ++i) {
         double to = i < 40 ? 1.0 : i < 80 ? -0.5 : 0.25;
@@ -156,7 +156,7 @@ static void put_file(const poise_file *file, poise_format format, const poise_mo
         sum += ((const unsigned char *)bytes)[i] * (double)(i % 1009 + 1);
     }
     put(sum);
-    poise_read_options options = poise_read_options_default();
+    poise_read_options options = {0};
     options.model = model;
     options.format = format;
     put(poise_read(bytes, size, &options, NULL, &again, NULL));

@@ -146,8 +146,8 @@ void put_objectives(void)
     put_name("humanoid", "objective");
     put(poise_objective_set_goals(objective, goals, count, NULL));
     put(poise_objective_evaluate(objective, q, POISE_LEVEL_HESSIAN, NULL));
-    put(poise_objective_cost(objective));
-    put_all(poise_objective_gradient(objective), nv);
+    put(poise_objective_value(objective).cost);
+    put_all(poise_objective_value(objective).gradient, nv);
     for (int kind = POISE_HESSIAN_EXACT; kind <= POISE_HESSIAN_GAUSS_NEWTON; ++kind) {
         poise_objective_hessian(objective, (poise_hessian)kind, H, NULL);
         put_all(H, nv * nv);

@@ -72,6 +72,7 @@ static poise_erik *lay_out(const poise_erik *plan, pz_arena *arena)
     size_t n = (size_t)plan->chain.count;
     poise_erik made = *plan, *erik = pz_arena_take(arena, 1, sizeof *erik);
     made.chain.links = pz_arena_take(arena, n, sizeof *made.chain.links);
+    made.joints = pz_arena_take(arena, n, sizeof *made.joints);
     made.psi = pz_arena_take(arena, n, sizeof *made.psi);
     made.psi_bend = pz_arena_take(arena, n, sizeof *made.psi_bend);
     made.warped = pz_chain_pose_lay_out((int)n, arena);
@@ -84,6 +85,10 @@ static poise_erik *lay_out(const poise_erik *plan, pz_arena *arena)
     if (erik && !arena->full) {
         *erik = made;
         pz_chain_build(made.model, &made.options, &erik->chain);
+        for (size_t i = 0; i < n; ++i) {
+            const pz_link *link = &erik->chain.links[i];
+            made.joints[i] = (poise_erik_link){.index = link->joint, .is_twister = link->kind == PZ_LINK_TWISTER};
+        }
     }
     return erik;
 }
@@ -158,18 +163,9 @@ void poise_erik_destroy(poise_erik *erik)
     }
 }
 
-int poise_erik_joint_count(const poise_erik *erik)
+poise_erik_chain poise_erik_joints(const poise_erik *erik)
 {
-    return erik ? erik->chain.count : 0;
-}
-
-poise_erik_link poise_erik_joint(const poise_erik *erik, int position)
-{
-    if (!erik || position < 0 || position >= erik->chain.count) {
-        return (poise_erik_link){.index = POISE_NONE, .is_twister = false};
-    }
-    const pz_link *link = &erik->chain.links[position];
-    return (poise_erik_link){.index = link->joint, .is_twister = link->kind == PZ_LINK_TWISTER};
+    return erik ? (poise_erik_chain){erik->chain.count, erik->joints} : (poise_erik_chain){0};
 }
 
 // ---- Solve and measure ---------------------------------------------------------------------------------------------------

@@ -18,16 +18,17 @@ struct poise_erik {
     poise_erik_options options;
     pz_owned owned;
     pz_chain chain;
-    double *psi;          // target posture: angles
-    double *psi_bend;     // cosine of the bend at each joint
-    mat3 tau;             // target of Q_N
-    mat3 t;               // the target worked with, which the offset trick turns
-    pz_chain_pose warped; // Psi: the posture turned towards t, limits or not
-    pz_chain_pose now;    // Theta: the candidate
-    bool is_empty;        // it is the zero pose that a solve begins with: the paper's empty solution
-    double *previous;     // angles of the previous solution
-    mat3 *forward;        // count + 1: frames as the forward phase left them
-    double *best;         // angles of the best candidate
+    poise_erik_link *joints; // of the chain, as they are handed out
+    double *psi;             // target posture: angles
+    double *psi_bend;        // cosine of the bend at each joint
+    mat3 tau;                // target of Q_N
+    mat3 t;                  // the target worked with, which the offset trick turns
+    pz_chain_pose warped;    // Psi: the posture turned towards t, limits or not
+    pz_chain_pose now;       // Theta: the candidate
+    bool is_empty;           // it is the zero pose that a solve begins with: the paper's empty solution
+    double *previous;        // angles of the previous solution
+    mat3 *forward;           // count + 1: frames as the forward phase left them
+    double *best;            // angles of the best candidate
     pz_measure best_measure;
     double *errors; // window: the last errors
     int error_count;

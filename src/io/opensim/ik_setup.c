@@ -16,7 +16,7 @@
 
 poise_status pz_setup_open(pz_setup *s, const void *bytes, size_t size, const poise_allocator *allocator, poise_error *error)
 {
-    *s = (pz_setup){.options = poise_read_options_default()};
+    *s = (pz_setup){0};
     s->input = (pz_input){.bytes = bytes ? bytes : (const void *)"",
                           .size = bytes ? size : 0,
                           .options = &s->options,

@@ -438,7 +438,7 @@ static poise_status place_markers(scaler *s, poise_osim_scaled *out)
 static poise_status read_all(scaler *s)
 {
     const poise_osim_scaling *p = s->problem;
-    poise_read_options options = poise_read_options_default();
+    poise_read_options options = {0};
     options.format = POISE_FORMAT_OSIM;
     poise_status status = pz_setup_open(&s->setup, p->setup, p->setup_size, s->allocator, s->error);
     status =
@@ -501,7 +501,7 @@ static poise_status take_places(scaler *s, poise_osim_scaled *out)
 
 static poise_status make_scaled(scaler *s, poise_osim_scaled *out)
 {
-    poise_read_options options = poise_read_options_default();
+    poise_read_options options = {0};
     options.format = POISE_FORMAT_OSIM;
     poise_status status = find_factors(s);
     options.body_scales = s->factors;
