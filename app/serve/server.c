@@ -276,11 +276,13 @@ static void answer(const server *s, int connection, char *request)
     }
 }
 
-// Read up to the empty line that ends a request. False when it is too long, too slow, or none.
+// Read up to the empty line that ends a request. False when it is too long, too slow, or none: PATIENCE holds for the whole
+// of it, so that nobody keeps a connection by a byte now and then.
 static bool read_request(int connection, char *request)
 {
     size_t size = 0;
-    while (size < MOST_REQUEST - 1) {
+    double end = seconds_now() + PATIENCE;
+    while (size < MOST_REQUEST - 1 && seconds_now() < end) {
         ssize_t got = recv(connection, request + size, MOST_REQUEST - 1 - size, 0);
         if (got < 0 && errno == EINTR) {
             continue;

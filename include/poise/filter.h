@@ -74,7 +74,8 @@ POISE_API poise_status poise_filter_set_joint(poise_filter *filter, int number, 
 POISE_API poise_status poise_filter_reset(poise_filter *filter, const double *x, poise_error *error);
 
 // Go on by dt seconds (> 0, finite) towards the set-points (count numbers; clamped to the limits) and write the positions.
-// A set-point that is not finite leaves the joint's last one in force. Allocates nothing.
+// A set-point that is not finite leaves the joint's last one in force. Numbers are finite: a joint whose way is too long for
+// them (limits or set-points near 1e300) stays where it is. Allocates nothing.
 POISE_API poise_status poise_filter_step(poise_filter *filter, const double *setpoints, double dt, double *x,
                                          poise_error *error);
 

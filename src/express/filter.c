@@ -21,6 +21,8 @@
 #include "math/exponential.h"
 #include "math/scalar.h"
 
+#include <float.h>
+
 #define SOFTEST  0.05 // least share of the speed near the ends of the range
 #define HALVINGS 60   // of the interval of w: to the last bit
 #define AT_REST  1e-13
@@ -220,13 +222,9 @@ static void go_otherwise(joint *j, double dt)
     j->left = s->x == j->setpoint ? 0.0 : dt;
 }
 
-static void go_on(joint *j, double dt)
+static void go_by_plan(joint *j, double dt)
 {
     piece plan[PIECES];
-    if (j->limits.mode != POISE_FILTER_TIME_OPTIMAL) {
-        go_otherwise(j, dt);
-        return;
-    }
     choose_plan(j, plan);
     j->left = 0.0;
     double rest = dt;
@@ -240,10 +238,26 @@ static void go_on(joint *j, double dt)
     if (rest > 0 && fabs(j->at.x - j->setpoint) <= AT_REST * max2(1.0, fabs(j->setpoint))) {
         j->at.v = j->at.a = 0.0; // the plan has ended: what rounding left of speed is none
     }
+}
+
+static void go_on(joint *j, double dt)
+{
     const poise_filter_joint *l = &j->limits;
-    j->at.v = clamp(j->at.v, -l->velocity, l->velocity);
-    j->at.a = clamp(j->at.a, -l->acceleration, l->acceleration);
-    j->at.x = clamp(j->at.x, l->lower, l->upper);
+    double before = j->at.x;
+    if (l->mode != POISE_FILTER_TIME_OPTIMAL) {
+        go_otherwise(j, dt);
+    } else {
+        go_by_plan(j, dt);
+    }
+    if (!is_finite(j->at.x) || !is_finite(j->at.v) || !is_finite(j->at.a) || !is_finite(j->left)) {
+        j->at = (state){.x = before}; // squares of the numbers overflow, and there is no plan: it stays
+        j->left = before == j->setpoint ? 0.0 : DBL_MAX;
+    }
+    if (l->mode == POISE_FILTER_TIME_OPTIMAL) {
+        j->at.v = clamp(j->at.v, -l->velocity, l->velocity);
+        j->at.a = clamp(j->at.a, -l->acceleration, l->acceleration);
+        j->at.x = clamp(j->at.x, l->lower, l->upper);
+    }
 }
 
 poise_status poise_filter_step(poise_filter *filter, const double *setpoints, double dt, double *x, poise_error *error)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import urllib.parse
 
 failures = []
@@ -87,6 +88,26 @@ def check_crowd(port):
         thread.join()
     check("silent visitors keep nobody waiting", answers == [200] * 20)
     for connection in idle:
+        connection.close()
+
+
+# As many connections as there may be, each with a header that never ends: all are dropped after a while.
+def check_drips(port):
+    drips = [socket.create_connection(("127.0.0.1", port)) for _ in range(64)]
+    status, end = None, time.monotonic() + 20
+    while status != 200 and time.monotonic() < end:
+        for connection in drips:
+            try:
+                connection.sendall(b"G")
+            except OSError:  # dropped
+                pass
+        time.sleep(0.5)
+        try:
+            status = ask(port, "/")[0]
+        except (OSError, http.client.HTTPException):
+            pass
+    check("visitors who send a byte now and then keep nobody waiting for long", status == 200)
+    for connection in drips:
         connection.close()
 
 
@@ -175,6 +196,7 @@ def main():
             check_answers(port, query.removeprefix("file="))
             check_refusals(port)
             check_crowd(port)
+            check_drips(port)
             try:
                 other = socket.gethostbyname(socket.gethostname())
                 if not other.startswith("127."):

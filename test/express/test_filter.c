@@ -250,6 +250,33 @@ static void guard_release(void *user, void *memory)
     (void)memory;
 }
 
+TEST(numbers_near_the_largest_stay_finite)
+{
+    static const double sizes[] = {1.0, 1e100, 1e154, 1e200, 1e300, 1.7e308};
+    scene_random random = scene_random_make(8);
+    for (int k = 0; k < 3000; ++k) {
+        poise_filter_joint joint = poise_filter_joint_default();
+        double *of[] = {&joint.velocity, &joint.acceleration, &joint.jerk};
+        for (int i = 0; i < 3; ++i) {
+            *of[i] = scene_random_range(&random, 0.1, 1.0) * sizes[scene_random_index(&random, 6)];
+        }
+        joint.mode = (poise_filter_mode)(k % POISE_FILTER_MODE_COUNT);
+        joint.smoothness = k % 2 ? 0.5 : 0.0;
+        joint.soft = k % 5 ? 0.0 : 2.0;
+        joint.upper = k % 3 ? INFINITY : sizes[scene_random_index(&random, 6)];
+        joint.lower = k % 3 ? -INFINITY : -joint.upper;
+        poise_filter *filter = make(joint);
+        for (int i = 0; i < 12; ++i) {
+            double setpoint = scene_random_range(&random, -1.0, 1.0) * sizes[scene_random_index(&random, 6)], x, v, a, left;
+            ck_assert_int_eq(poise_filter_step(filter, &setpoint, i % 2 ? 0.01 : 1e10, &x, NULL), POISE_OK);
+            poise_filter_state(filter, NULL, &v, &a, &left);
+            ck_assert_msg(isfinite(x) && isfinite(v) && isfinite(a) && isfinite(left), "%d: %g %g %g %g", k, x, v, a, left);
+            ck_assert(x >= joint.lower && x <= joint.upper);
+        }
+        poise_filter_destroy(filter);
+    }
+}
+
 TEST(nothing_is_written_behind_the_last_joint)
 {
     static _Alignas(64) guarded g;
