@@ -215,6 +215,47 @@ TEST(steps_and_cubic_curves_are_sampled_finely_with_a_warning)
     ck_assert(file->clip->q[75 * 4] == 1);
 }
 
+// Two nodes that turn, with keys of their own.
+static poise_file *read_two_channels(const float *times_a, int a, const float *times_b, int b)
+{
+    float numbers[64] = {0};
+    int total = 5 * (a + b);
+    memcpy(numbers, times_a, (size_t)a * sizeof *numbers);
+    memcpy(numbers + a, times_b, (size_t)b * sizeof *numbers);
+    for (int i = 0; i < a + b; ++i) { // each another turn about z
+        numbers[a + b + 4 * i + 2] = 0.1f * (float)i;
+        numbers[a + b + 4 * i + 3] = 1.0f;
+    }
+    char *uri = gltf_text_uri(numbers, (size_t)total * sizeof *numbers);
+    static char text[8192];
+    snprintf(text, sizeof text,
+             "{\"asset\": {\"version\": \"2.0\"}, \"nodes\": [{}, {}], \"animations\": [{"
+             "\"samplers\": [{\"input\": 0, \"output\": 1}, {\"input\": 2, \"output\": 3}], \"channels\": ["
+             "{\"sampler\": 0, \"target\": {\"node\": 0, \"path\": \"rotation\"}},"
+             "{\"sampler\": 1, \"target\": {\"node\": 1, \"path\": \"rotation\"}}]}], \"accessors\": ["
+             "{\"count\": %d, \"type\": \"SCALAR\", \"componentType\": 5126, \"bufferView\": 0},"
+             "{\"count\": %d, \"type\": \"VEC4\", \"componentType\": 5126, \"bufferView\": 0, \"byteOffset\": %d},"
+             "{\"count\": %d, \"type\": \"SCALAR\", \"componentType\": 5126, \"bufferView\": 0, \"byteOffset\": %d},"
+             "{\"count\": %d, \"type\": \"VEC4\", \"componentType\": 5126, \"bufferView\": 0, \"byteOffset\": %d}],"
+             "\"bufferViews\": [{\"buffer\": 0, \"byteLength\": %d}],"
+             "\"buffers\": [{\"byteLength\": %d, \"uri\": \"%s\"}]}",
+             a, a, 4 * (a + b), b, 4 * a, b, 4 * (a + b) + 16 * a, 4 * total, 4 * total, uri);
+    free(uri);
+    return read_or_fail(text);
+}
+
+// The grid keeps every key: also one that lies at a half of the finest spacing, and one that stands alone in its channel.
+TEST(keys_of_several_channels_lie_on_one_grid)
+{
+    static const float every_2[] = {0, 2, 4, 6}, every_3[] = {0, 3, 6}, ends[] = {0, 10}, alone[] = {1};
+    poise_file *file = read_two_channels(every_2, 4, every_3, 3);
+    ck_assert_int_eq(file->clip->frames, 7);
+    ck_assert(file->clip->frame_time == 1 && file->warning_count == 0);
+    file = read_two_channels(ends, 2, alone, 1);
+    ck_assert_int_eq(file->clip->frames, 11);
+    ck_assert(file->clip->frame_time == 1 && file->warning_count == 0);
+}
+
 TEST(one_of_several_animations_is_chosen)
 {
     const float times[] = {0, 1}, r[] = {0, 0, 0, 1, 0, 0, 1, 0};

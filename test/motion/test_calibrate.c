@@ -137,6 +137,22 @@ TEST(one_factor_for_all_bones_is_found)
     forget(s);
 }
 
+// A figure of a twentieth of the skeleton's size is not this skeleton: factors end at a tenth, and at ten.
+TEST(factors_keep_within_a_tenth_and_ten)
+{
+    static const double sizes[] = {0.05, 20.0};
+    for (int i = 0; i < 2; ++i) {
+        subject *s = record(sizes[i], 0.0);
+        poise_placement placements[MARKERS];
+        forget_offsets(s, placements);
+        poise_model *fitted = NULL;
+        poise_calibration_report report = calibrate(s, POISE_SCALING_UNIFORM, 10, placements, &fitted);
+        ck_assert_msg(report.scale >= 0.1 && report.scale <= 10.0, "%g", report.scale);
+        poise_model_destroy(fitted);
+        forget(s);
+    }
+}
+
 TEST(bones_of_different_lengths_are_found)
 {
     subject *s = record(0.9, 0.1);
