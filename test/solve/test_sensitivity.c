@@ -94,7 +94,7 @@ static void gradient_at(problem *p, double *gradient)
     poise_error error = {0};
     ck_assert_msg(poise_objective_set_goals(p->o, p->goals, GOALS, &error) == POISE_OK, "%s", error.text);
     ck_assert_int_eq(poise_objective_evaluate(p->o, p->f.q, POISE_LEVEL_GRADIENT, NULL), POISE_OK);
-    memcpy(gradient, poise_objective_gradient(p->o), (size_t)p->f.nv * sizeof *gradient);
+    memcpy(gradient, poise_objective_value(p->o).gradient, (size_t)p->f.nv * sizeof *gradient);
 }
 
 #define DIFFERENCE 1e-6
@@ -139,7 +139,7 @@ static void check_parameter(problem *p, const double *H, int goal, int number)
     *parameter(&changes[goal], number) = 1.0;
     ck_assert_int_eq(poise_sensitivity_forward(p->s, changes, dq, NULL), POISE_OK);
     gradient_change(p, goal, number, change);
-    double scale = largest(change, p->f.nv) + 1e-4 * largest(poise_objective_gradient(p->o), p->f.nv);
+    double scale = largest(change, p->f.nv) + 1e-4 * largest(poise_objective_value(p->o).gradient, p->f.nv);
     for (int i = 0; i < p->f.nv; ++i) {
         double sum = change[i];
         for (int k = 0; k < p->f.nv; ++k) {
