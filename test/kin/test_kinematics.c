@@ -370,7 +370,11 @@ TEST(update_refuses_what_is_not_a_configuration_and_keeps_the_last)
             poise_model_neutral(f.model, q);
             int first = poise_model_joint_info(f.model, k).q, count = poise_model_joint_info(f.model, k).nq;
             q[first + count - 1] = 0.0;
-            ck_assert_int_eq(poise_kinematics_update(f.kin, q, NULL), POISE_ERROR_ARGUMENT);
+            poise_error error;
+            char quoted[32];
+            snprintf(quoted, sizeof quoted, "\"%s\" is zero", poise_model_joint_info(f.model, k).name);
+            ck_assert_int_eq(poise_kinematics_update(f.kin, q, &error), POISE_ERROR_ARGUMENT);
+            ck_assert_msg(strstr(error.text, quoted) != NULL, "%s", error.text);
         }
     }
     ck_assert_int_eq(poise_kinematics_update(f.kin, NULL, NULL), POISE_ERROR_ARGUMENT);

@@ -1,4 +1,5 @@
 // Tracking: recordings of our own humanoid, clean and spoilt in every way that recordings are.
+#include "support/skeleton.h"
 #include "support/test_main.h"
 
 #include <poise/track.h>
@@ -497,32 +498,25 @@ TEST(a_first_frame_that_is_held_keeps_the_limits)
 // CCD does not serve mimic joints: that is an error of the frame, of a recording too, and q is not touched.
 TEST(a_method_that_does_not_serve_the_model_is_refused)
 {
-    poise_builder *builder;
-    poise_model *model;
+    poise_builder *builder = new_builder();
+    poise_joint joint = joint_of("a", NULL, POISE_JOINT_REVOLUTE);
+    joint.lower[0] = 0.5;
+    joint.upper[0] = 1.0;
+    add(builder, &joint);
+    joint = joint_of("b", "a", POISE_JOINT_REVOLUTE);
+    joint.mimic = "a";
+    joint.offset.position.x = 1.0;
+    add(builder, &joint);
+    poise_placement place = {"tip", 1, poise_vec3_make(1.0, 0.0, 0.0), 1.0};
+    poise_track_problem problem = poise_track_problem_default();
+    problem.model = model_of(builder);
+    problem.placements = &place;
+    problem.placement_count = problem.least_markers = 1;
+    problem.solver.method = POISE_METHOD_CCD;
     poise_tracker *tracker;
     poise_markers *markers;
     poise_clip *clip = NULL;
     poise_error error;
-    poise_joint joint = poise_joint_default();
-    joint.type = POISE_JOINT_REVOLUTE;
-    joint.name = "a";
-    joint.lower[0] = 0.5;
-    joint.upper[0] = 1.0;
-    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
-    ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
-    joint = poise_joint_default();
-    joint.type = POISE_JOINT_REVOLUTE;
-    joint.name = "b";
-    joint.parent = joint.mimic = "a";
-    joint.offset.position.x = 1.0;
-    ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
-    ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
-    poise_placement place = {"tip", 1, poise_vec3_make(1.0, 0.0, 0.0), 1.0};
-    poise_track_problem problem = poise_track_problem_default();
-    problem.model = model;
-    problem.placements = &place;
-    problem.placement_count = problem.least_markers = 1;
-    problem.solver.method = POISE_METHOD_CCD;
     poise_vec3 seen = poise_vec3_make(1.0, 1.0, 0.0);
     double q = 7.0;
     ck_assert_int_eq(poise_tracker_create(&problem, NULL, &tracker, NULL), POISE_OK);
@@ -535,8 +529,6 @@ TEST(a_method_that_does_not_serve_the_model_is_refused)
     ck_assert(clip == NULL && strstr(error.text, "mimic") != NULL);
     poise_markers_destroy(markers);
     poise_tracker_destroy(tracker);
-    poise_model_destroy(model);
-    poise_builder_destroy(builder);
 }
 
 TEST(wrong_use_is_refused_with_a_reason)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "scenes/scenes.h"
-#include "support/own.h"
+#include "support/skeleton.h"
 #include "support/test_arms.h"
 #include "support/test_main.h"
 
@@ -226,18 +226,15 @@ TEST(hinges_without_limits_stay_within_half_a_turn_of_the_start)
 // The same arm with these limits on every hinge.
 static test_arm arm_within(const test_arm *arm, double lower, double upper)
 {
-    poise_builder *builder;
+    poise_builder *builder = new_builder();
     test_arm made = *arm;
-    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
     for (int k = 0; k < arm->n; ++k) {
         poise_joint joint = *poise_model_joint_info(arm->model, k).given;
         joint.lower[0] = lower;
         joint.upper[0] = upper;
-        ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+        add(builder, &joint);
     }
-    ck_assert_int_eq(poise_model_create(builder, NULL, &made.model, NULL), POISE_OK);
-    own_model(made.model);
-    poise_builder_destroy(builder);
+    made.model = model_of(builder);
     return made;
 }
 
@@ -462,6 +459,38 @@ TEST(the_closest_pose_is_a_minimum_for_the_general_method)
             ck_assert_double_ge(further.cost, report.cost - 1e-9);
         }
     }
+}
+
+// |g_i| <= tolerance sqrt(2 f G_ii) in every coordinate between its limits, however lengths are weighed against angles: a
+// slide has nothing but its length.
+TEST(the_closest_pose_is_stationary_whatever_the_ratio_of_weights)
+{
+    scene_random random = scene_random_make(41);
+    poise_solver_options options = options_for(0);
+    int closest = 0;
+    for (int k = 0; k < 60; ++k) {
+        test_arm arm = arm_random(&random, 3, ARM_SLIDES);
+        poise_solver *solver = arm_solver(&arm, &options);
+        double q[ARM_LARGEST], H[ARM_LARGEST * ARM_LARGEST];
+        poise_report report;
+        poise_objective *o;
+        scene_random_configuration(&random, arm.model, q);
+        poise_pose target = {scene_random_rotation(&random), poise_vec3_make(0.3, 0.1, 0.2)};
+        poise_goal goal = poise_goal_pose(arm.body, arm.tip, target);
+        goal.weight = k % 2 ? 1e-8 : 1e8;
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report, NULL), POISE_OK);
+        ck_assert_int_eq(poise_objective_create(arm.model, 0, NULL, &o, NULL), POISE_OK);
+        ck_assert_int_eq(poise_objective_set_goals(o, &goal, 1, NULL), POISE_OK);
+        ck_assert_int_eq(poise_objective_evaluate(o, q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
+        ck_assert_int_eq(poise_objective_hessian(o, POISE_HESSIAN_GAUSS_NEWTON, H, NULL), POISE_OK);
+        for (int i = 0; i < arm.n && report.outcome == POISE_OUTCOME_CLOSEST; ++i) {
+            double g = poise_objective_value(o).gradient[i], most = sqrt(2.0 * report.cost * H[i * arm.n + i]);
+            ck_assert_msg(fabs(g) <= 1e-6 * most || poise_solver_active_limit(solver, i) != 0, "%d: %g of %g", k, g, most);
+            closest += i == 0;
+        }
+        poise_objective_destroy(o);
+    }
+    ck_assert_int_ge(closest, 40);
 }
 
 TEST(without_restarts_the_report_is_honest)

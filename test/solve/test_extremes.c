@@ -255,3 +255,69 @@ TEST(answers_do_not_depend_on_the_scale_of_weights)
     poise_solver_destroy(solver);
     poise_model_destroy(model);
 }
+
+// ---- Skeletons -----------------------------------------------------------------------------------------------------------
+
+// Joints of every type one below the other, or as a tree, with bones of the size `scale`; every third has limits of no width.
+static poise_model *skeleton(scene_random *random, int count, bool is_chain, double scale)
+{
+    poise_builder *builder = new_builder();
+    char name[16], parent[16];
+    for (int i = 0; i < count; ++i) {
+        poise_joint joint = random_joint(random, (poise_joint_type)scene_random_index(random, POISE_JOINT_TYPE_COUNT));
+        bool has_quaternion = joint.type == POISE_JOINT_BALL_QUATERNION || joint.type == POISE_JOINT_FREE;
+        for (int c = 0; c < 7 && i % 3 == 0 && !has_quaternion; ++c) {
+            joint.lower[c] = joint.upper[c] = scene_random_range(random, -1.0, 1.0);
+        }
+        poise_vec3 p = joint.offset.position;
+        joint.offset.position = poise_vec3_make(p.x * scale, p.y * scale, p.z * scale);
+        snprintf(name, sizeof name, "j%d", i);
+        snprintf(parent, sizeof parent, "j%d", is_chain ? i - 1 : scene_random_index(random, i + 1) - 1);
+        joint.name = name;
+        joint.parent = strcmp(parent, "j-1") == 0 ? NULL : parent;
+        add(builder, &joint);
+    }
+    return model_of(builder);
+}
+
+static void check_skeleton(scene_random *random, const poise_model *model, poise_method method, double scale)
+{
+    poise_model_summary info = poise_model_info(model);
+    poise_solver_options options = poise_solver_options_default();
+    options.method = method;
+    options.max_iterations = 4;
+    poise_solver *solver;
+    ck_assert_int_eq(poise_solver_create(model, &options, NULL, &solver, NULL), POISE_OK);
+    double *q = calloc((size_t)info.nq + 1, sizeof *q);
+    poise_goal goals[3];
+    for (int i = 0; i < 3; ++i) {
+        int body = i == 0 ? info.joints - 1 : scene_random_index(random, info.joints);
+        goals[i] = poise_goal_position(body, random_vector(random, 0.1 * scale), random_vector(random, scale));
+    }
+    poise_report report;
+    poise_model_neutral(model, q);
+    ck_assert_int_eq(poise_solve(solver, goals, 3, q, &report, NULL), POISE_OK);
+    ck_assert_msg(poise_model_within_limits(model, q) && report.cost <= report.start_cost,
+                  "%s, %d joints, scale %g: %g to %g", poise_method_name(method), info.joints, scale, report.start_cost,
+                  report.cost);
+    for (int i = 0; i < info.nq; ++i) {
+        ck_assert(isfinite(q[i]));
+    }
+    free(q);
+    poise_solver_destroy(solver);
+}
+
+TEST(skeletons_of_any_depth_and_scale_keep_their_limits)
+{
+    static const double scales[] = {1e-12, 1e-6, 1.0, 1e6, 1e12};
+    static const poise_method methods[] = {POISE_METHOD_AUTO, POISE_METHOD_LBFGS, POISE_METHOD_GRADIENT_DESCENT};
+    scene_random random = scene_random_make(77);
+    for (int k = 0; k < 60; ++k) {
+        double scale = scales[k % 5];
+        int count = k < 2 ? 3000 : 1 + scene_random_index(&random, 60);
+        poise_model *model = skeleton(&random, count, k % 2 == 0, scale);
+        for (int m = 0; m < (k < 2 ? 1 : 3); ++m) {
+            check_skeleton(&random, model, methods[m], scale);
+        }
+    }
+}
