@@ -248,6 +248,28 @@ TEST(wrong_use_is_refused_with_a_reason)
     forget(s);
 }
 
+// A prior much narrower than the noise decides: places come to it from where they were given, whatever the markers say.
+TEST(narrow_priors_hold_places)
+{
+    subject *s = record(1.0, 0.0);
+    poise_placement placements[MARKERS];
+    poise_place_prior priors[MARKERS];
+    memcpy(placements, s->placements, sizeof placements);
+    for (int i = 0; i < MARKERS; ++i) {
+        poise_vec3 place = s->placements[i].local;
+        priors[i] = (poise_place_prior){.place = place, .axis = {0, 0, 1}, .along = 1e-5, .across = 1e-5};
+        placements[i].local = poise_vec3_make(place.x + 0.02, place.y - 0.01, place.z + 0.015);
+    }
+    poise_calibration problem = problem_of(s, placements);
+    problem.frame_count = 4;
+    problem.priors = priors;
+    ck_assert_int_eq(poise_calibrate(&problem, NULL, NULL, NULL, NULL), POISE_OK);
+    for (int i = 0; i < MARKERS; ++i) {
+        ck_assert_double_lt(distance(placements[i].local, priors[i].place), 1e-3);
+    }
+    forget(s);
+}
+
 // Nothing seen, or everything too far off to be squared: neither is a fit, and nothing is written.
 TEST(recordings_that_determine_nothing_are_refused)
 {
