@@ -258,7 +258,7 @@ TEST(answers_do_not_depend_on_the_scale_of_weights)
 
 // ---- Skeletons -----------------------------------------------------------------------------------------------------------
 
-// Joints of every type one below the other, or as a tree, with bones of the size `scale`; every third has limits of no width.
+// Joints of every type, one below the other or as a tree, with bones of the size `scale`; every third has zero-width limits.
 static poise_model *skeleton(scene_random *random, int count, bool is_chain, double scale)
 {
     poise_builder *builder = new_builder();
@@ -297,9 +297,8 @@ static void check_skeleton(scene_random *random, const poise_model *model, poise
     poise_report report;
     poise_model_neutral(model, q);
     ck_assert_int_eq(poise_solve(solver, goals, 3, q, &report, NULL), POISE_OK);
-    ck_assert_msg(poise_model_within_limits(model, q) && report.cost <= report.start_cost,
-                  "%s, %d joints, scale %g: %g to %g", poise_method_name(method), info.joints, scale, report.start_cost,
-                  report.cost);
+    ck_assert_msg(poise_model_within_limits(model, q) && report.cost <= report.start_cost, "%s, %d joints, scale %g: %g, %g",
+                  poise_method_name(method), info.joints, scale, report.start_cost, report.cost);
     for (int i = 0; i < info.nq; ++i) {
         ck_assert(isfinite(q[i]));
     }
