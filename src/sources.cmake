@@ -192,6 +192,7 @@ set(poise_io_sources
     src/io/xml/xml_parse.c
     src/io/assemble.c
     src/io/urdf/urdf.c
+    src/io/urdf/urdf_shapes.c
     src/io/mjcf/mjcf.c
     src/io/mjcf/mjcf_include.c
     src/io/mjcf/mjcf_joints.c

@@ -176,6 +176,9 @@ static void print_summary(const contents *c)
     if (file->placement_count > 0) {
         printf("  places     of %d markers on the skeleton\n", file->placement_count);
     }
+    if (file->shape_count + file->shapes_skipped > 0) {
+        printf("  collision  %d shapes, %d more as meshes, which are not read\n", file->shape_count, file->shapes_skipped);
+    }
     if (file->goal_count > 0) {
         printf("  goals      %d\n", file->goal_count);
     }

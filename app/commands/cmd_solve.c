@@ -71,7 +71,7 @@ static bool set_options(solve_job *job, const arguments *args)
         o->trace_capacity = records < MOST_TRACED ? (int)records : MOST_TRACED;
         o->trace = job->trace = needed(calloc((size_t)o->trace_capacity, sizeof *job->trace));
     }
-    return choose_method(job, args, &o->method);
+    return choose_method(job, args, &o->method) && solve_collect_shapes(job, args);
 }
 
 // ---- Solving -------------------------------------------------------------------------------------------------------------
@@ -85,6 +85,10 @@ static bool find_all(solve_job *job, int capacity)
     }
     job->solutions = needed(calloc((size_t)capacity * (size_t)poise_model_info(job->model).nq + 1, sizeof *job->solutions));
     job->solutions_asked = capacity;
+    if (job->apart_count > 0) {
+        complain("solve: --all finds answers without regard to shapes: leave out --avoid");
+        return false;
+    }
     if (job->list->count != 1) {
         complain("solve: --all takes a single goal, a pose");
         return false;
@@ -104,6 +108,9 @@ static bool find_all(solve_job *job, int capacity)
 
 static bool is_reached(const solve_job *job)
 {
+    if (!job->report.holds) {
+        return false;
+    }
     for (int i = 0; i < job->list->count; ++i) {
         if (!solve_goal_is_met(job, i)) {
             return false;
@@ -123,7 +130,8 @@ static bool try(solve_job *job, int restarts, double *q, poise_solver **solver, 
         return false;
     }
     memcpy(q, job->start, sizeof *q * (size_t)poise_model_info(job->model).nq);
-    if (poise_solve(*solver, job->list->goals, job->list->count, q, report, &error) != POISE_OK) {
+    if (poise_solve_within(*solver, job->list->goals, job->list->count, &job->apart, job->apart_count, q, report, &error) !=
+        POISE_OK) {
         complain("solve: method %s: %s", poise_method_name(options.method), error.text);
         return false;
     }
@@ -145,7 +153,8 @@ static bool solve(solve_job *job)
     poise_report first = job->report, report = {0};
     poise_solver *solver = NULL;
     bool works = try(job, job->options.restarts, q, &solver, &report);
-    if (works && report.cost < first.cost * (1 - 1e-6)) { // more than rounding
+    bool is_closer = report.cost < first.cost * (1 - 1e-6); // more than rounding
+    if (works && (report.holds == first.holds ? is_closer : report.holds)) {
         poise_solver *other = job->solver;
         job->solver = solver;
         solver = other;
@@ -239,6 +248,8 @@ static void release(solve_job *job)
     free(job->q);
     free(job->locked);
     free(job->solutions);
+    free(job->shapes);
+    free(job->pairs);
     free(job->trace);
     poise_file_destroy(job->goal_file);
     poise_file_destroy(job->file);
@@ -291,6 +302,12 @@ static const app_option options[] = {
      .help = "an error up to this, in length units or radians, is met; the default is 1e-6, or 1e-3 with soft goals"},
     {"all", 0, OPTION_COUNT, "N", .lowest = 1, .highest = MOST_ANSWERS,
      .help = "up to N different answers to one pose of an arm"},
+    {"avoid", .help = "keep the collision shapes of the model's file apart, and clear of obstacles; URDF"},
+    {"obstacle", 0, OPTION_TEXT, "SHAPE", .repeats = true,
+     .help = "with --avoid: \"box X Y Z SX SY SZ\", \"sphere X Y Z R\", \"capsule X Y Z X Y Z R\" or \"floor HEIGHT\""},
+    {"margin", 0, OPTION_NUMBER, "D", .highest = 1e9, .help = "keep shapes so far apart; the default is 0"},
+    {"neighbours", 0, OPTION_COUNT, "N", .highest = 100,
+     .help = "shapes on bodies with at most N joints in between may touch; the default is 1"},
     {"trace", .help = "print what each iteration did"},
     {"output", 'o', OPTION_OUTPUT, "FILE", .choices = WRITTEN_FILES,
      .help = "write the answer: as posture \"solution\" (.json) or a motion of one frame (.bvh, .mot, ...)"},
@@ -306,6 +323,8 @@ static const app_example examples[] = {
     {"A body that reaches, looks and moves no more than it must, with a picture",
      "poise solve scene:humanoid --goal \"position left_hand 0.3 1.5 0.4\" --goal \"aim head to 0.3 1.5 0.4\" "
      "--goal \"stay weight 0.001\" --picture reach.svg"},
+    {"An arm that keeps clear of a post and of itself", "poise solve arm.urdf --goal \"position tool0 0.5 0.2 0.4\" --avoid "
+                                                        "--obstacle \"box 0.4 0 0.5 0.1 0.1 1\" --margin 0.01"},
     {"For a program", "poise solve scene:twolink --goal \"position tip 1 1 0\" --json"},
     {0},
 };
@@ -320,7 +339,8 @@ const app_command cmd_solve = {
         "Finds joint values that meet all goals, or come as close as the skeleton can. Goals are written in "
         "words (\"poise help goals\"); without any, those in MODEL's own file are used.\n\n"
         "The exit status is 0 when every goal is met, 1 when the closest pose misses one; the pose is printed and "
-        "written all the same. Soft goals (posture, stay) pull on the answer and are not counted. Goals with a "
+        "written all the same. With --avoid it is 1, too, when nothing was found that keeps the shapes apart; the pair in "
+        "the way is named. Soft goals (posture, stay) pull on the answer and are not counted. Goals with a "
         "priority other than 0 are solved level by level, by the method priority.",
     .options = options,
     .examples = examples,

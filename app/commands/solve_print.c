@@ -162,7 +162,8 @@ static void print_why(const solve_job *job)
     const poise_report *r = &job->report;
     text_file text;
     text_open(&text);
-    fprintf(text.stream, "This is the closest pose that was found: %s.", r->reason);
+    fprintf(text.stream, "%s: %s.",
+            r->holds ? "This is the closest pose that was found" : "This pose keeps the shapes apart best", r->reason);
     int shown = 0;
     for (int i = 0; i < poise_model_info(job->model).nq && shown < SHOWN; ++i) {
         if (poise_solver_active_limit(job->solver, i) != 0) {
@@ -231,6 +232,7 @@ void solve_print_people(const solve_job *job)
     }
     putchar('\n');
     print_joints(job, job->q);
+    solve_print_shapes(job);
     if (!job->reached) {
         print_why(job);
     }
@@ -288,6 +290,9 @@ app_exit solve_print_machine(const solve_job *job)
                   "metres_per_unit", json_from_number(metres > 0 ? metres : NAN), "q", json_from_numbers(job->q, nq));
     json_set(o, "goals", goals_as_json(job));
     json_set(o, "active_limits", json_from_limits(job->model, side_of_limit, job->solver));
+    if (job->apart_count > 0) {
+        json_set(o, "avoid", solve_shapes_as_json(job));
+    }
     if (job->trace) {
         json_set(o, "trace", trace_as_json(job));
     }

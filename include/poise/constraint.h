@@ -97,7 +97,7 @@ POISE_API poise_status poise_distance(const poise_kinematics *kinematics, const 
 typedef struct poise_pairs_options {
     int neighbours; // 1: shapes on bodies that at most so many joints lie between are left alone; they touch by design
     int samples;    // 3000: random configurations within the limits that pairs are tried in
-    double always;  // 0.95: a pair that overlaps in a larger share of them is left alone, too
+    double always;  // 0.95: bodies whose shapes overlap in a larger share of them are left alone, too; obstacles never
     uint64_t seed;  // 1: of those configurations; the same pairs on every machine
 } poise_pairs_options;
 
@@ -105,7 +105,7 @@ typedef struct poise_pairs_options {
 POISE_API poise_pairs_options poise_pairs_options_default(void);
 
 // The pairs among `count` shapes that are worth watching: not two of the world, nor of one rigid group of bodies, nor of
-// neighbours, nor those that always overlap. Writes up to `capacity` pairs, ordered; *found says how many there are, which
+// neighbours, nor of bodies that always overlap. Writes up to `capacity` pairs, ordered; *found says how many there are, which
 // may be more. `options` may be NULL: the defaults. Scratch memory from `allocator` (NULL: malloc) is given back.
 POISE_API poise_status poise_pairs_find(const poise_model *model, const poise_shape *shapes, int count,
                                         const poise_pairs_options *options, const poise_allocator *allocator,

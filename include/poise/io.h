@@ -26,6 +26,7 @@
 #ifndef POISE_IO_H
 #define POISE_IO_H
 
+#include <poise/constraint.h>
 #include <poise/motion.h>
 
 #ifdef __cplusplus
@@ -143,6 +144,9 @@ typedef struct poise_file {
     int posture_count;           // of those
     poise_placement *placements; // likewise; `local` not finite: not known, to be calibrated
     int placement_count;         // of those
+    poise_shape *shapes;         // URDF: collision shapes of the bodies, a cylinder as the capsule that covers it; read only
+    int shape_count;             // of those
+    int shapes_skipped;          // collision meshes, which are not read
     poise_scale scale;           // of the model's lengths, the clip's, the goals' and the placements'
     poise_carried *carried;      // what goes on to a file of its kind; NULL: nothing
     const char *title;           // what the file calls itself (a robot's name); NULL: nothing

@@ -183,6 +183,12 @@ static poise_status rescale_figure(poise_file *file, const rescaling *r, poise_e
     for (int i = 0; i < file->posture_count; ++i) {
         rescale_q(old, r->factor, (double *)file->postures[i].q);
     }
+    for (int i = 0; i < file->shape_count; ++i) {
+        poise_shape *shape = &file->shapes[i];
+        shape->pose.position = times(shape->pose.position, r->factor);
+        shape->half = times(shape->half, r->factor);
+        shape->radius *= r->factor;
+    }
     for (int i = 0; i < file->placement_count; ++i) {
         file->placements[i].local = times(file->placements[i].local, r->factor);
     }

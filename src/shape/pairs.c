@@ -137,7 +137,8 @@ static void find(search *s, const poise_pairs_options *options, poise_pair *pair
     for (int a = 0; a < s->count; ++a) {
         for (int b = a + 1; b < s->count; ++b) {
             int at = a * s->count + b;
-            if (!s->skip[at] && s->overlaps[at] <= options->always * options->samples) {
+            bool is_obstacle = s->shapes[a].body == POISE_WORLD || s->shapes[b].body == POISE_WORLD;
+            if (!s->skip[at] && (is_obstacle || s->overlaps[at] <= options->always * options->samples)) {
                 if (count < capacity) {
                     pairs[count] = (poise_pair){a, b};
                 }

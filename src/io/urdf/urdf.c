@@ -7,6 +7,7 @@
 //
 // That is the model's own formula, so numbers go over as they are.
 #include "io/assemble.h"
+#include "io/urdf/urdf_shapes.h"
 
 #include "math/vec3.h"
 
@@ -259,6 +260,11 @@ static poise_status read_pose(urdf *u, const pz_xml_node *node, poise_pose *pose
     return status;
 }
 
+static poise_status read_origin(void *user, const pz_xml_node *node, poise_pose *pose)
+{
+    return read_pose((urdf *)user, node, pose);
+}
+
 typedef struct type_row {
     const char *name;
     poise_joint_type type;
@@ -476,7 +482,7 @@ static poise_status read_parts(urdf *u)
         pz_causes_close(u->input, u->causes, CAUSE_COUNT);
         status = pz_assemble(u->input, u->parts, count, u->frames, u->frame_count);
     }
-    return status;
+    return status == POISE_OK ? pz_urdf_read_shapes(u->input, u->robot, read_origin, u) : status;
 }
 
 static poise_status check_robot(urdf *u)
