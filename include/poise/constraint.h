@@ -105,8 +105,8 @@ typedef struct poise_pairs_options {
 POISE_API poise_pairs_options poise_pairs_options_default(void);
 
 // The pairs among `count` shapes that are worth watching: not two of the world, nor of one rigid group of bodies, nor of
-// neighbours, nor of bodies that always overlap. Writes up to `capacity` pairs, ordered; *found says how many there are, which
-// may be more. `options` may be NULL: the defaults. Scratch memory from `allocator` (NULL: malloc) is given back.
+// neighbours, nor of bodies that always overlap. Writes up to `capacity` pairs, ordered; *found says how many there are,
+// which may be more. `options` may be NULL: the defaults. Scratch memory from `allocator` (NULL: malloc) is given back.
 POISE_API poise_status poise_pairs_find(const poise_model *model, const poise_shape *shapes, int count,
                                         const poise_pairs_options *options, const poise_allocator *allocator,
                                         poise_pair *pairs, int capacity, int *found, poise_error *error);
