@@ -280,27 +280,8 @@ const wrench *pz_forces(const poise_objective *o, poise_hessian kind)
     return o->c[kind];
 }
 
-// What the exact Hessian has within blocks: for a curve g . D.
-static void correct_blocks(poise_objective *o)
-{
-    const poise_model *model = o->kin.model;
-    for (int s = 0; model->block_count > 0 && s < model->step_count; ++s) {
-        const pz_step *step = &model->steps[s];
-        if (!pz_step_is_block(step->kind)) {
-            continue;
-        }
-        int joint = model->axes[step->axis].joint;
-        sym3 *exact = &o->block[POISE_HESSIAN_EXACT][step->block];
-        if (step->kind == PZ_CURVE) {
-            exact->xx += spatial_dot(o->kin.D[step->value], o->sums[joint].g);
-        } else {
-            *exact = sym3_add(*exact, block_correction(&o->kin.blocks[step->block], &o->kin.S[step->axis],
-                                                       pz_step_nv(step->kind), o->kin.p[joint], o->sums[joint].g));
-        }
-    }
-}
-
-// The blocks of one joint for a wrench that is added to its sum: their corrections are linear in it.
+// What the exact Hessian has within the blocks of one joint for the wrench g on it and what it carries: for a curve g . D.
+// Linear in g.
 static void bend_blocks(poise_objective *o, int k, wrench g)
 {
     const poise_model *model = o->kin.model;
@@ -316,6 +297,13 @@ static void bend_blocks(poise_objective *o, int k, wrench g)
             *exact = sym3_add(*exact, block_correction(&o->kin.blocks[step->block], &o->kin.S[step->axis],
                                                        pz_step_nv(step->kind), o->kin.p[k], g));
         }
+    }
+}
+
+static void correct_blocks(poise_objective *o)
+{
+    for (int k = 0; o->kin.model->block_count > 0 && k < o->kin.model->joint_count; ++k) {
+        bend_blocks(o, k, o->sums[k].g);
     }
 }
 

@@ -63,7 +63,7 @@ static inline bool pz_is_beside_tree(const poise_objective *o)
 
 // Add to the exact Hessian of the last evaluation what the wrench g on a body does to second order, K beside it as in
 // pz_sum; cost and gradient stay. For constraints, whose forces do no work.
-void pz_objective_bend(poise_objective *o, int body, wrench g, sym3 K);
+PZ_DEVICE void pz_objective_bend(poise_objective *o, int body, wrench g, sym3 K);
 
 // poise_objective_hessian without its checks.
 PZ_DEVICE void pz_objective_hessian(const poise_objective *o, poise_hessian kind, double *H);

@@ -121,19 +121,18 @@ static poise_status expressive_create(const poise_allocator *a, poise_error *e)
 
 static poise_status filter_create(const poise_allocator *a, poise_error *e)
 {
-    (void)e;
-    poise_filter *made = UNTOUCHED;
     poise_filter_joint joints[3] = {poise_filter_joint_default(), poise_filter_joint_default(),
                                     poise_filter_joint_default()};
-    poise_status status = poise_filter_create(NULL, joints, 3, a, &made, NULL);
-    FINISH(status, made, poise_filter_destroy);
-}
-
-static poise_status filter_create_for_model(const poise_allocator *a, poise_error *e)
-{
-    poise_filter *made = UNTOUCHED;
-    poise_status status = poise_filter_create(stage.model, NULL, 0, a, &made, e);
-    FINISH(status, made, poise_filter_destroy);
+    for (int with_model = 0; with_model < 2; ++with_model) {
+        poise_filter *made = UNTOUCHED;
+        poise_status status = with_model ? poise_filter_create(stage.model, NULL, 0, a, &made, e)
+                                         : poise_filter_create(NULL, joints, 3, a, &made, e);
+        if (status != POISE_OK || with_model) {
+            FINISH(status, made, poise_filter_destroy);
+        }
+        poise_filter_destroy(made);
+    }
+    return POISE_OK;
 }
 
 static poise_status pairs_find(const poise_allocator *a, poise_error *e)
@@ -344,6 +343,36 @@ static poise_status track(const poise_allocator *a, poise_error *e)
         ck_assert_mem_eq(&frames[0], &before, sizeof before);
     }
     FINISH(status, made, poise_clip_destroy);
+}
+
+static poise_status track_whole(const poise_allocator *a, poise_error *e)
+{
+    poise_clip *made = UNTOUCHED;
+    poise_track_problem problem = tracking();
+    poise_sequence_options options = poise_sequence_options_default();
+    problem.q_start = stage.q;
+    problem.restarts = 1;
+    options.max_iterations = 2;
+    poise_status status = poise_track_whole(&problem, &options, a, &made, NULL, NULL, e);
+    FINISH(status, made, poise_clip_destroy);
+}
+
+static const poise_goal *same_goal(void *user, int frame, int *count)
+{
+    (void)frame;
+    *count = 1;
+    return user;
+}
+
+static poise_status sequence_solve(const poise_allocator *a, poise_error *e)
+{
+    poise_clip *clip = walk(stage.model);
+    poise_goal goal = poise_goal_position(stage.sites[0].body, stage.sites[0].local, (poise_vec3){0, 1, 0});
+    poise_sequence_options options = poise_sequence_options_default();
+    options.max_iterations = 2;
+    poise_status status = poise_sequence_solve(stage.model, &options, same_goal, &goal, clip, a, NULL, e);
+    poise_clip_destroy(clip);
+    return status;
 }
 
 static poise_status track_measure(const poise_allocator *a, poise_error *e)
@@ -570,8 +599,7 @@ static const struct {
     {"poise_clip_trim", clip_trim, false},
     {"poise_erik_create", erik_create, true},
     {"poise_expressive_create", expressive_create, true},
-    {"poise_filter_create", filter_create, false},
-    {"poise_filter_create", filter_create_for_model, true},
+    {"poise_filter_create", filter_create, true},
     {"poise_goal_list_create", goal_list_create, true},
     {"poise_ik_setup_read", ik_setup_read, true},
     {"poise_joint_angles", joint_angles, true},
@@ -593,11 +621,13 @@ static const struct {
     {"poise_retarget_points", retarget_points, true},
     {"poise_scaling_judge", scaling_judge, true},
     {"poise_sensitivity_create", sensitivity_create, false},
+    {"poise_sequence_solve", sequence_solve, true},
     {"poise_solver_create", solver_create, false},
     {"poise_track", track, true},
     {"poise_track_measure", track_measure, true},
     {"poise_track_sensors", track_sensors, true},
     {"poise_track_uncertainty", track_uncertainty, true},
+    {"poise_track_whole", track_whole, true},
     {"poise_tracker_create", tracker_create, true},
     {"poise_verdict_find", verdict_find, true},
     {"poise_write", NULL, true},
