@@ -283,8 +283,8 @@ def ask(poise, *words):
 
 def brings_files(step):
     """An example over files of a user's, which Poise does not ship: its words must be understood as far as opening them."""
-    absent = re.compile(r"poise: \S+\.(osim|trc|xml|sto): cannot be opened: No such file or directory")
-    if ".osim" in step.command[0] and step.came_out == 2 and len(step.output) == 1 and absent.match(step.output[0]):
+    absent = re.compile(r"poise: \S+\.(osim|trc|xml|sto|urdf): cannot be opened: No such file or directory")
+    if re.search(r"\.(osim|urdf)\b", step.command[0]) and step.came_out == 2 and len(step.output) == 1 and absent.match(step.output[0]):
         step.status = 2
 
 

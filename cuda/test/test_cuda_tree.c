@@ -80,7 +80,9 @@ static void pose(fixture *f, const scene_marker *markers, double noise)
 static void solve_on_host(fixture *f)
 {
     poise_solver *solver;
-    ck_assert_int_eq(poise_solver_create(f->model, &f->options, NULL, &solver, NULL), POISE_OK);
+    poise_solver_options options = f->options;
+    options.step_limit = 1e3; // never met; with it the host takes few points for markers, too, not for tips (cuda.h)
+    ck_assert_int_eq(poise_solver_create(f->model, &options, NULL, &solver, NULL), POISE_OK);
     memcpy(f->expected, f->starts, (size_t)f->count * (size_t)f->nq * sizeof *f->expected);
     for (int i = 0; i < f->count; ++i) {
         double *q = f->expected + (size_t)i * (size_t)f->nq;

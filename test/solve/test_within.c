@@ -39,15 +39,38 @@ typedef struct world {
     poise_constraint apart;
 } world;
 
-// A random arm with a capsule along each link and `boxes` around it, which leave its foot free.
-static world random_world(scene_random *random, int boxes, double margin)
+// Is there a configuration, among some, in which nothing is nearer than the margin? Quickly, by the library's own distances.
+static bool has_room(const world *w, scene_random *random)
+{
+    figure f = figure_of(w->arm.model);
+    for (int i = 0; i < 300; ++i) {
+        bool is_free = true;
+        scene_random_configuration(random, f.model, f.q);
+        update(&f);
+        for (int k = 0; k < w->apart.pair_count && is_free; ++k) {
+            poise_nearest nearest;
+            const poise_shape *a = &w->shapes[w->pairs[k].a], *b = &w->shapes[w->pairs[k].b];
+            ck_assert_int_eq(poise_distance(f.kin, a, b, &nearest, NULL), POISE_OK);
+            is_free = nearest.distance > w->apart.margin + 2e-3;
+        }
+        if (is_free) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A random arm with a capsule along each link and `boxes` around it.
+static world any_world(scene_random *random, int boxes, double margin)
 {
     world w = {.arm = arm_random(random, 7, ARM_PLAIN)};
     int count = 0, found;
     for (int k = 0; k < poise_model_info(w.arm.model).joints; ++k) {
         poise_joint_info joint = poise_model_joint_info(w.arm.model, k);
-        int body = joint.parent;
-        w.shapes[count++] = poise_shape_capsule(body, poise_vec3_make(0, 0, 0), joint.given->offset.position, 0.04);
+        if (joint.parent != POISE_WORLD) { // what stands in the world is an obstacle, and its foot would always touch it
+            poise_vec3 end = joint.given->offset.position;
+            w.shapes[count++] = poise_shape_capsule(joint.parent, poise_vec3_make(0, 0, 0), end, 0.04);
+        }
     }
     for (int i = 0; i < boxes; ++i) {
         poise_vec3 d = scene_random_direction(random);
@@ -62,6 +85,16 @@ static world random_world(scene_random *random, int boxes, double margin)
     ck_assert_int_le(found, PAIRS);
     w.apart = poise_constraint_default(POISE_CONSTRAINT_CLEARANCE);
     w.apart.shape_count = count, w.apart.pair_count = found, w.apart.margin = margin;
+    return w;
+}
+
+// One in which the arm has room: a box may stand where some link always is.
+static world random_world(scene_random *random, int boxes, double margin)
+{
+    world w = any_world(random, boxes, margin);
+    while (!has_room(&w, random)) {
+        w = any_world(random, boxes, margin);
+    }
     return w;
 }
 
