@@ -121,12 +121,11 @@ static poise_status expressive_create(const poise_allocator *a, poise_error *e)
 
 static poise_status filter_create(const poise_allocator *a, poise_error *e)
 {
-    poise_filter_joint joints[3] = {poise_filter_joint_default(), poise_filter_joint_default(),
-                                    poise_filter_joint_default()};
+    poise_filter_joint joint = poise_filter_joint_default();
     for (int with_model = 0; with_model < 2; ++with_model) {
         poise_filter *made = UNTOUCHED;
         poise_status status = with_model ? poise_filter_create(stage.model, NULL, 0, a, &made, e)
-                                         : poise_filter_create(NULL, joints, 3, a, &made, e);
+                                         : poise_filter_create(NULL, &joint, 1, a, &made, e);
         if (status != POISE_OK || with_model) {
             FINISH(status, made, poise_filter_destroy);
         }
