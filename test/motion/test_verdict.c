@@ -63,7 +63,7 @@ static take *record(const char *const *labels, int count)
                           p->z + 0.002 * scene_random_normal(&random)};
     }
     poise_clip_destroy(walk);
-    poise_markers_destroy(names);
+    own_markers(names); // whose labels the placements have
     return t;
 }
 
