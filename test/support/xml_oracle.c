@@ -89,11 +89,22 @@ static void skip_space(const char **text, size_t *size, story *s)
     }
 }
 
+// UTF-16, and that with the high byte first, by the first two bytes.
+static bool is_wide(const char *text, size_t size)
+{
+    return size > 1 && (text[0] == '\0' || text[1] == '\0' || (unsigned char)text[0] >= 0xFE);
+}
+
+static bool is_big(const char *text)
+{
+    return text[0] == '\0' || (unsigned char)text[0] == 0xFE;
+}
+
 // Is half a surrogate pair there? expat takes whatever comes behind the first half of one as the second.
-static bool has_half_pair(const char *text, size_t size, bool is_big)
+static bool has_half_pair(const char *text, size_t size, bool big)
 {
     bool is_open = false;
-    for (size_t i = is_big ? 0 : 1; i < size; i += 2) {
+    for (size_t i = big ? 0 : 1; i < size; i += 2) {
         unsigned char high = (unsigned char)text[i];
         bool is_second = high >= 0xDC && high <= 0xDF;
         if (is_open != is_second) {
@@ -108,11 +119,10 @@ static bool has_half_pair(const char *text, size_t size, bool is_big)
 static bool is_lenient(const story *s, enum XML_Error code, const char *text, size_t size, const poise_file *file)
 {
     size_t place = (size_t)XML_GetCurrentByteIndex(s->parser), low = place;
-    bool is_wide = size > 1 && (text[0] == '\0' || text[1] == '\0' || (unsigned char)text[0] >= 0xFE);
-    bool is_big = size > 1 && (text[0] == '\0' || (unsigned char)text[0] == 0xFE);
-    low += is_wide && is_big;
+    bool wide = is_wide(text, size), big = wide && is_big(text);
+    low += big;
     bool is_foreign = low < size && (unsigned char)text[low] >= 0x80;
-    is_foreign = is_foreign || (is_wide && place + 1 < size && text[is_big ? place : place + 1] != '\0');
+    is_foreign = is_foreign || (wide && place + 1 < size && text[big ? place : place + 1] != '\0');
     for (int i = 0; i < file->warning_count; ++i) { // said to the user
         const char *warning = file->warnings[i].text;
         if (strstr(warning, "not all of the file is UTF-8") || strstr(warning, "zero bytes") ||
@@ -120,7 +130,7 @@ static bool is_lenient(const story *s, enum XML_Error code, const char *text, si
             return true;
         }
     }
-    bool is_half = is_wide && (size % 2 == 1 || has_half_pair(text, size, is_big));
+    bool is_half = wide && (size % 2 == 1 || has_half_pair(text, size, big));
     bool ends_with_cr = size > 1 && (text[size - 1] == '\r' || text[size - 2] == '\r');
     return is_half || ends_with_cr // expat's line is not the last one
            || is_foreign           // names with any letter; bytes beyond US-ASCII
@@ -170,6 +180,8 @@ verdict xml_against_expat(const void *bytes, size_t size, char reason[REASON_SIZ
         v = error.line == line ? VERDICT_SAME : is_meant ? VERDICT_OURS : VERDICT_DIFFERENT;
     } else if (status == POISE_OK && is_lenient(&theirs, code, text, rest, &file)) {
         v = VERDICT_OURS;
+    } else if (works && is_wide(text, rest) && has_half_pair(text, rest, is_big(text))) {
+        v = VERDICT_OURS; // we refuse it
     }
     XML_ParserFree(theirs.parser);
     pz_pool_release(&input.pool);
