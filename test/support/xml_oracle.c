@@ -132,8 +132,9 @@ static bool is_lenient(const story *s, enum XML_Error code, const char *text, si
     }
     bool is_half = wide && (size % 2 == 1 || has_half_pair(text, size, big));
     bool ends_with_cr = size > 1 && (text[size - 1] == '\r' || text[size - 2] == '\r');
-    return is_half || ends_with_cr // expat's line is not the last one
-           || is_foreign           // names with any letter; bytes beyond US-ASCII
+    return is_half || ends_with_cr       // expat's line is not the last one
+           || is_foreign                 // names with any letter; bytes beyond US-ASCII
+           || code == XML_ERROR_PUBLICID // its characters say nothing to us
            || (code == XML_ERROR_UNDEFINED_ENTITY && s->has_file);
 }
 
