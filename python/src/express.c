@@ -127,6 +127,16 @@ static PyObject *worker_make(PyTypeObject *type, model_object *model)
     return (PyObject *)w;
 }
 
+// The worker, or where the library refused to make what it works with, an exception.
+static PyObject *worker_made(worker_object *w, poise_status status, const poise_error *error)
+{
+    if (status != POISE_OK) {
+        Py_DecRef((PyObject *)w);
+        return raise_refusal(error);
+    }
+    return (PyObject *)w;
+}
+
 static bool worker_begin(worker_object *w)
 {
     if (w->busy) {
@@ -161,20 +171,11 @@ static PyObject *erik_new(PyTypeObject *type, PyObject *arguments, PyObject *key
     poise_erik_options options = poise_erik_options_default();
     model_object *model;
     PyObject *left = take_model(arguments, keywords, &model, &options.body, &options.tip);
-    if (!left) {
-        return NULL;
-    }
-    poise_error error;
-    worker_object *w = NULL;
-    if (options_set(&options, erik_options, COUNT(erik_options), "Erik", left)) {
-        w = (worker_object *)worker_make(type, model);
-        if (w && poise_erik_create(model->model, &options, NULL, &w->erik, &error) != POISE_OK) {
-            Py_DecRef((PyObject *)w);
-            w = (worker_object *)raise_refusal(&error);
-        }
-    }
+    bool ok = left && options_set(&options, erik_options, COUNT(erik_options), "Erik", left);
     Py_DecRef(left);
-    return (PyObject *)w;
+    worker_object *w = ok ? (worker_object *)worker_make(type, model) : NULL;
+    poise_error error;
+    return w ? worker_made(w, poise_erik_create(model->model, &options, NULL, &w->erik, &error), &error) : NULL;
 }
 
 static PyObject *erik_report(const poise_erik_report *r)
@@ -245,20 +246,11 @@ static PyObject *expressive_new(PyTypeObject *type, PyObject *arguments, PyObjec
     poise_expressive_options options = poise_expressive_options_default();
     model_object *model;
     PyObject *left = take_model(arguments, keywords, &model, &options.body, &options.tip);
-    if (!left) {
-        return NULL;
-    }
-    poise_error error;
-    worker_object *w = NULL;
-    if (options_set(&options, expressive_options, COUNT(expressive_options), "Expressive", left)) {
-        w = (worker_object *)worker_make(type, model);
-        if (w && poise_expressive_create(model->model, &options, NULL, &w->expressive, &error) != POISE_OK) {
-            Py_DecRef((PyObject *)w);
-            w = (worker_object *)raise_refusal(&error);
-        }
-    }
+    bool ok = left && options_set(&options, expressive_options, COUNT(expressive_options), "Expressive", left);
     Py_DecRef(left);
-    return (PyObject *)w;
+    worker_object *w = ok ? (worker_object *)worker_make(type, model) : NULL;
+    poise_error error;
+    return w ? worker_made(w, poise_expressive_create(model->model, &options, NULL, &w->expressive, &error), &error) : NULL;
 }
 
 static PyObject *expressive_report(const poise_expressive_report *r)

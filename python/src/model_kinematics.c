@@ -34,6 +34,19 @@ static void kinematics_give_back(model_object *m, poise_kinematics *k, bool own)
     }
 }
 
+// The array that was made, done with its numbers; NULL where an exception came in between, or where there is none.
+static PyObject *finished(PyObject *array, numbers *out)
+{
+    if (array) {
+        numbers_release(out);
+    }
+    if (PyErr_Occurred()) {
+        Py_DecRef(array);
+        return NULL;
+    }
+    return array;
+}
+
 // ---- Poses ---------------------------------------------------------------------------------------------------------------
 
 static void write_matrix(double out[16], const double rotation[9], const double position[3])
@@ -138,14 +151,7 @@ PyObject *model_fk(PyObject *self, PyObject *arguments, PyObject *keywords)
         }
     }
     numbers_release(&q);
-    if (array) {
-        numbers_release(&out);
-    }
-    if (PyErr_Occurred()) {
-        Py_DecRef(array);
-        return NULL;
-    }
-    return array;
+    return finished(array, &out);
 }
 
 // ---- Derivatives ---------------------------------------------------------------------------------------------------------
@@ -183,14 +189,7 @@ static PyObject *derivative(PyObject *self, PyObject *arguments, PyObject *keywo
         }
     }
     numbers_release(&q);
-    if (array) {
-        numbers_release(&out);
-    }
-    if (PyErr_Occurred()) {
-        Py_DecRef(array);
-        return NULL;
-    }
-    return array;
+    return finished(array, &out);
 }
 
 PyObject *model_jacobian(PyObject *self, PyObject *arguments, PyObject *keywords)
