@@ -39,6 +39,18 @@ static bool passes_zero(const poise_markers *markers, int marker, int first, int
     return before <= longest || after <= longest;
 }
 
+// Is any point of the recording at 0 0 0? In the order of memory: most recordings have none, and end here.
+static bool any_zero(const poise_markers *markers)
+{
+    size_t points = (size_t)markers->frames * (size_t)markers->count;
+    for (size_t i = 0; i < points; ++i) {
+        if (is_zero(markers->position[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Frames of one marker that became gaps.
 static int open_gaps(poise_markers *markers, int marker)
 {
@@ -72,6 +84,9 @@ void pz_zeros_are_gaps(pz_input *input)
     poise_markers *markers = input->file->markers;
     int throughout = 0, in_part = 0, first = -1;
     int64_t points = 0;
+    if (!any_zero(markers)) {
+        return;
+    }
     for (int i = 0; i < markers->count; ++i) {
         int opened = open_gaps(markers, i);
         first = opened > 0 && first < 0 ? i : first;
