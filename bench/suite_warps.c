@@ -127,7 +127,6 @@ void suite_warps(const bench *b)
     poise_expressive *expressive = NULL;
     poise_expressive_options options = poise_expressive_options_default();
     options.mode = POISE_EXPRESSIVE_SHAPE;
-    options.gain = 0.01; // a robot would rather stay than save a little
     if (scene_create("erik-g", NULL, &model, NULL) != POISE_OK) {
         bench_fail("no scene erik-g");
     }
