@@ -75,6 +75,19 @@ static bool read_all(inputs *in, const arguments *args)
 
 // ---- Files that OpenSim reads --------------------------------------------------------------------------------------------
 
+// A name inside of XML, where three characters mean something else.
+static void put_name(FILE *stream, const char *name)
+{
+    for (const char *c = name; *c; ++c) {
+        const char *as = *c == '&' ? "&amp;" : *c == '<' ? "&lt;" : *c == '"' ? "&quot;" : NULL;
+        if (as) {
+            fputs(as, stream);
+        } else {
+            fputc(*c, stream);
+        }
+    }
+}
+
 static bool write_scale_set(const poise_osim_scaled *s, const char *name)
 {
     text_file out;
@@ -83,10 +96,9 @@ static bool write_scale_set(const poise_osim_scaled *s, const char *name)
                         "\t<ScaleSet name=\"scale_set\">\n\t\t<objects>\n");
     for (int i = 0; i < s->factor_count; ++i) {
         poise_vec3 f = s->factors[i].factors;
-        fprintf(out.stream,
-                "\t\t\t<Scale>\n\t\t\t\t<scales> %.17g %.17g %.17g</scales>\n\t\t\t\t<segment>%s</segment>\n"
-                "\t\t\t\t<apply>true</apply>\n\t\t\t</Scale>\n",
-                f.x, f.y, f.z, s->factors[i].body);
+        fprintf(out.stream, "\t\t\t<Scale>\n\t\t\t\t<scales> %.17g %.17g %.17g</scales>\n\t\t\t\t<segment>", f.x, f.y, f.z);
+        put_name(out.stream, s->factors[i].body);
+        fprintf(out.stream, "</segment>\n\t\t\t\t<apply>true</apply>\n\t\t\t</Scale>\n");
     }
     fprintf(out.stream, "\t\t</objects>\n\t</ScaleSet>\n</OpenSimDocument>\n");
     return text_close(&out, name);
@@ -100,10 +112,14 @@ static bool write_marker_set(const poise_osim_scaled *s, const char *name)
                         "\t<MarkerSet name=\"marker_set\">\n\t\t<objects>\n");
     for (int i = 0; i < s->file->placement_count; ++i) {
         const poise_placement *p = &s->file->placements[i];
+        fprintf(out.stream, "\t\t\t<Marker name=\"");
+        put_name(out.stream, p->label);
+        fprintf(out.stream, "\">\n\t\t\t\t<socket_parent_frame>/bodyset/");
+        put_name(out.stream, poise_model_joint_info(s->file->model, p->body).body);
         fprintf(out.stream,
-                "\t\t\t<Marker name=\"%s\">\n\t\t\t\t<socket_parent_frame>/bodyset/%s</socket_parent_frame>\n"
-                "\t\t\t\t<location> %.17g %.17g %.17g</location>\n\t\t\t\t<fixed>true</fixed>\n\t\t\t</Marker>\n",
-                p->label, poise_model_joint_info(s->file->model, p->body).body, p->local.x, p->local.y, p->local.z);
+                "</socket_parent_frame>\n\t\t\t\t<location> %.17g %.17g %.17g</location>\n"
+                "\t\t\t\t<fixed>true</fixed>\n\t\t\t</Marker>\n",
+                p->local.x, p->local.y, p->local.z);
     }
     fprintf(out.stream, "\t\t</objects>\n\t</MarkerSet>\n</OpenSimDocument>\n");
     return text_close(&out, name);
