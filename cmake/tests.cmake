@@ -23,7 +23,6 @@ if(NOT Python3_FOUND)
     message(STATUS "Left out: the tests of the command and some checks, for want of Python (Debian: python3)")
 endif()
 
-poise_need(CHECK check>=0.13 "unit tests" check)
 add_subdirectory(test)
 if(TARGET poise AND Python3_FOUND)
     add_subdirectory(test/app)

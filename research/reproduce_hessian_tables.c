@@ -475,9 +475,9 @@ static bool draw_sweep(reproduce *r, const sweep *w, const char *subtitle)
     static const char *const band_names[] = {"0", "1", "2", "4", "8", "16", "24", "32", "57"};
     static const char *const tolerance_names[] = {"0.2", "0.1", "0.01", "0.001"};
     plot *p = plot_create(r->now->title, subtitle, reproduce_foot(r), 3, 2, 240.0, 200.0);
-    double most = 10.0;
+    int most = 10;
     for (int i = 0; i < SWEEP; ++i) {
-        most = fmax(most, w->count[i] - 1);
+        most = w->count[i] - 1 > most ? w->count[i] - 1 : most;
     }
     for (int i = 0; i < 3; ++i) {
         draw_sweep_curves(p, w, i, most);

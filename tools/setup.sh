@@ -15,7 +15,7 @@ set -eu
 for_tool="cmake=cmake cc=gcc,libc6-dev"
 for_package="file=file dpkg-shlibdeps=dpkg-dev"
 for_python="python3-dev python3-numpy"
-for_test="ninja=ninja-build python3=python3 c++=g++ pkg-config=pkg-config check libexpat1-dev libjansson-dev
+for_test="ninja=ninja-build python3=python3 c++=g++ pkg-config=pkg-config libexpat1-dev libjansson-dev
     liblapack-dev liblapacke-dev $for_python python3-pytest $for_package"
 for_web="clang=clang wasm-ld=lld node=nodejs npm=npm"
 for_all="clang-format=clang-format clang-tidy=clang-tidy libclang-rt-14-dev cppcheck=cppcheck doxygen=doxygen groff=groff

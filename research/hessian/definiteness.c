@@ -206,7 +206,7 @@ static bool look(desk *d, int goals, const double *q, definiteness_sums *sums)
     int negative = 0;
     for (int i = 0; i < m; ++i) {
         negative += d->w[i] < -1e-12 * largest;
-        smallest = fmin(smallest, fabs(d->w[i]));
+        smallest = fabs(d->w[i]) < smallest ? fabs(d->w[i]) : smallest;
     }
     double condition = largest / fmax(smallest, 1e-16 * largest);
     d->conditions[sums->frames] = condition;

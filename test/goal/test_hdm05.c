@@ -361,10 +361,10 @@ static void check_eigenvalues(const hdm05_frame *frame, const hdm05_state *state
     diagonalise(now.H);
     diagonalise(now.JtJ);
     for (int i = 0; i < N; ++i) {
-        double value = now.H[i * N + i];
-        low = fmin(low, value);
-        high = fmax(high, value);
-        top = fmax(top, now.JtJ[i * N + i]);
+        double value = now.H[i * N + i], squared = now.JtJ[i * N + i];
+        low = value < low ? value : low;
+        high = value > high ? value : high;
+        top = squared > top ? squared : top;
         negative += value < 0.0;
     }
     assert_near(low, state->H_eig_min, error + DIGITS * fabs(low), "least eigenvalue of H", frame->number);

@@ -1,4 +1,6 @@
 #include "derivative_check.h"
+
+#include "check.h"
 #include "goal/objective_state.h"
 
 #include "math/dense.h"
@@ -6,7 +8,6 @@
 #include "math/so3.h"
 #include "model/packed_model.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,8 @@
 #ifndef TEST_METER_H
 #define TEST_METER_H
 
-#include <check.h>
+#include "check.h"
+
 #include <stdlib.h>
 
 typedef struct meter {

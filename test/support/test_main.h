@@ -16,15 +16,16 @@
 //   }
 //
 // A source is a suite: that of test_so3.c is called so3. A program runs the suites named by its arguments, or all that it
-// holds. CK_RUN_CASE=<name of a test> in the environment runs that test alone.
+// holds. TEST_ONLY=<name of a test> in the environment runs that test alone.
 //
 // All tests run in this one process: sanitizers, valgrind and debuggers see them, and a failed assertion ends only its own
-// test. After Check's own line each suite prints how many assertions it made and which tests were left out; a program that
+// test. Each suite prints how many tests ran, how many assertions they made and how many were left out; a program that
 // leaves out all of its tests exits with the status that CTest reports as skipped.
 #ifndef TEST_TEST_MAIN_H
 #define TEST_TEST_MAIN_H
 
-#include <check.h>
+#include "check.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -37,7 +38,9 @@
 #define TEST_COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 typedef struct test_entry {
-    TTest test;
+    const char *name;
+    void (*run)(int row);
+    const char *file;
     int rows;                  // it runs once for each
     const char *data;          // what it needs of the shared folder; NULL: nothing
     const char *(*lack)(void); // why it cannot run, or NULL; may be NULL itself
@@ -50,7 +53,7 @@ void test_register(test_entry *entry);
     static void name(int test_row);                                                                                         \
     __attribute__((constructor)) static void name##_register(void)                                                          \
     {                                                                                                                       \
-        static test_entry entry = {{#name, name, __FILE__, __LINE__}, rows, data, lack, NULL};                              \
+        static test_entry entry = {#name, name, __FILE__, rows, data, lack, NULL};                                          \
         test_register(&entry);                                                                                              \
     }                                                                                                                       \
     static void name(__attribute__((unused)) int test_row)

@@ -1,0 +1,5 @@
+# Static programs over musl, which run on any Linux of this processor (Debian: musl-tools).
+set(CMAKE_C_COMPILER musl-gcc)
+set(CMAKE_EXE_LINKER_FLAGS_INIT -static)
+set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+set(ENV{PKG_CONFIG_LIBDIR} /usr/lib/musl/lib/pkgconfig) # libraries of this machine are no good
