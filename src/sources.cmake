@@ -134,6 +134,7 @@ set(poise_sources
     src/express/successor/expressive_seeds.c
     src/express/successor/expressive_terms.c
     src/motion/clip.c
+    src/motion/contacts.c
     src/motion/markers.c
     src/motion/units.c
     src/motion/tracker.c
