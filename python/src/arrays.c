@@ -88,6 +88,19 @@ bool numbers_take_count(numbers *array, PyObject *object, const char *what, Py_s
     return true;
 }
 
+bool numbers_take_rows(numbers *array, PyObject *object, const char *what, Py_ssize_t width)
+{
+    if (!numbers_take(array, object, what)) {
+        return false;
+    }
+    if (array->axes < 1 || array->axes > 2 || array->shape[array->axes - 1] != width) {
+        PyErr_Format(PyExc_ValueError, "%s: %zd numbers are wanted, or rows of as many", what, width);
+        numbers_release(array);
+        return false;
+    }
+    return true;
+}
+
 bool numbers_copy(PyObject *object, const char *what, double *out, Py_ssize_t count)
 {
     if (PyTuple_Check(object) && PyTuple_Size(object) == count) { // the usual way to write a point; numpy is slower
@@ -138,6 +151,14 @@ PyObject *numbers_make(numbers *array, int axes, const Py_ssize_t *shape)
 PyObject *numbers_make_vector(numbers *array, Py_ssize_t count)
 {
     return make_of(array, PyLong_FromSsize_t(count));
+}
+
+PyObject *numbers_make_for(numbers *array, const numbers *rows, int axes, const Py_ssize_t *shape)
+{
+    Py_ssize_t whole[NUMBERS_MOST_AXES] = {rows->shape[0]};
+    int front = rows->axes - 1;
+    memcpy(whole + front, shape, (size_t)axes * sizeof *shape);
+    return numbers_make(array, front + axes, whole);
 }
 
 PyObject *vector_of(const double *values, Py_ssize_t count)

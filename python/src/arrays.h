@@ -44,6 +44,9 @@ bool numbers_take(numbers *array, PyObject *object, const char *what);
 // The same, and it has just `count` numbers, in any shape.
 bool numbers_take_count(numbers *array, PyObject *object, const char *what, Py_ssize_t count);
 
+// The same of one row of `width` numbers, or of rows: (width) or (N, width).
+bool numbers_take_rows(numbers *array, PyObject *object, const char *what, Py_ssize_t width);
+
 // `count` numbers into `out`, of an array or of a sequence.
 bool numbers_copy(PyObject *object, const char *what, double *out, Py_ssize_t count);
 
@@ -52,6 +55,9 @@ void numbers_release(numbers *array);
 // A new numpy array, not filled; a reference for the caller, and its numbers to write. NULL with an exception.
 PyObject *numbers_make(numbers *array, int axes, const Py_ssize_t *shape);
 PyObject *numbers_make_vector(numbers *array, Py_ssize_t count);
+
+// The same for what comes of `rows` (numbers_take_rows): of one row in this shape, of several with an axis of them in front.
+PyObject *numbers_make_for(numbers *array, const numbers *rows, int axes, const Py_ssize_t *shape);
 
 // A new numpy vector that holds a copy.
 PyObject *vector_of(const double *values, Py_ssize_t count);

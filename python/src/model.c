@@ -184,24 +184,35 @@ static PyObject *model_neutral(PyObject *self, PyObject *unused)
     return array;
 }
 
+// `array`, which takes over its numbers; or an exception where the library refused.
+static PyObject *unless_refused(PyObject *array, numbers *out, poise_status status, const poise_error *error)
+{
+    numbers_release(out);
+    if (status == POISE_OK) {
+        return array;
+    }
+    Py_DecRef(array);
+    return raise_refusal(error);
+}
+
 static PyObject *model_clamp(PyObject *self, PyObject *argument)
 {
     const model_object *m = (const model_object *)self;
+    Py_ssize_t nq = m->info.nq;
     numbers given, q;
-    if (!numbers_take_count(&given, argument, "q", m->info.nq)) {
+    if (!numbers_take_rows(&given, argument, "q", nq)) {
         return NULL;
     }
-    PyObject *array = numbers_make_vector(&q, m->info.nq);
+    PyObject *array = numbers_make_for(&q, &given, 1, &nq);
     if (array) {
         poise_error error;
+        poise_status status = POISE_OK;
         int moved;
         memcpy(q.at, given.at, (size_t)given.view.len);
-        poise_status status = poise_model_clamp(m->model, q.at, &moved, &error);
-        numbers_release(&q);
-        if (status != POISE_OK) {
-            Py_DecRef(array);
-            array = raise_refusal(&error);
+        for (double *at = q.at; at < q.at + q.count && status == POISE_OK; at += nq) {
+            status = poise_model_clamp(m->model, at, &moved, &error);
         }
+        array = unless_refused(array, &q, status, &error);
     }
     numbers_release(&given);
     return array;
@@ -211,37 +222,48 @@ static PyObject *model_within_limits(PyObject *self, PyObject *argument)
 {
     const model_object *m = (const model_object *)self;
     numbers q;
-    if (!numbers_take_count(&q, argument, "q", m->info.nq)) {
+    if (!numbers_take_rows(&q, argument, "q", m->info.nq)) {
         return NULL;
     }
-    bool within = poise_model_within_limits(m->model, q.at);
+    bool within = true;
+    for (const double *at = q.at; at < q.at + q.count && within; at += m->info.nq) {
+        within = poise_model_within_limits(m->model, at);
+    }
     numbers_release(&q);
     return PyBool_FromLong(within);
 }
 
 typedef poise_status (*combination)(const poise_model *, const double *, const double *, double *, poise_error *);
 
-// retract and difference: two vectors in, one out
+// retract and difference: two rows in, one out; or as many of each as there are rows, where one row serves for all.
 static PyObject *combine(const model_object *m, PyObject *arguments, combination function, int nb, int nout)
 {
     PyObject *first, *second, *array = NULL;
     numbers a, b, out;
-    if (!PyArg_ParseTuple(arguments, "OO", &first, &second) || !numbers_take_count(&a, first, "q", m->info.nq)) {
+    if (!PyArg_ParseTuple(arguments, "OO", &first, &second) || !numbers_take_rows(&a, first, "q", m->info.nq)) {
         return NULL;
     }
-    if (numbers_take_count(&b, second, "the second argument", nb)) {
-        array = numbers_make_vector(&out, nout);
-        if (array) {
-            poise_error error;
-            poise_status status = function(m->model, a.at, b.at, out.at, &error);
-            numbers_release(&out);
-            if (status != POISE_OK) {
-                Py_DecRef(array);
-                array = raise_refusal(&error);
-            }
-        }
-        numbers_release(&b);
+    if (!numbers_take_rows(&b, second, "the second argument", nb)) {
+        numbers_release(&a);
+        return NULL;
     }
+    Py_ssize_t step_a = a.axes == 2 ? m->info.nq : 0, step_b = b.axes == 2 ? nb : 0, width = nout;
+    if (step_a > 0 && step_b > 0 && a.shape[0] != b.shape[0]) {
+        PyErr_Format(PyExc_ValueError, "%zd rows and %zd rows do not go together", a.shape[0], b.shape[0]);
+    } else {
+        array = numbers_make_for(&out, step_a > 0 ? &a : &b, 1, &width);
+    }
+    if (array) {
+        poise_error error;
+        poise_status status = POISE_OK;
+        const double *from = a.at, *with = b.at;
+        for (double *at = out.at; at < out.at + out.count && status == POISE_OK;
+             at += nout, from += step_a, with += step_b) {
+            status = function(m->model, from, with, at, &error);
+        }
+        array = unless_refused(array, &out, status, &error);
+    }
+    numbers_release(&b);
     numbers_release(&a);
     return array;
 }
@@ -263,10 +285,14 @@ static PyObject *model_difference(PyObject *self, PyObject *arguments)
 #define WITH_KEYWORDS(function) (PyCFunction)(void (*)(void)) function, METH_VARARGS | METH_KEYWORDS
 static PyMethodDef model_methods[] = {
     {"neutral", model_neutral, METH_NOARGS, "neutral()\n\nThe neutral configuration: zeros and identity quaternions."},
-    {"clamp", model_clamp, METH_O, "clamp(q)\n\nThe nearest configuration within the limits, as a new array."},
-    {"within_limits", model_within_limits, METH_O, "within_limits(q)\n\nDo all limits hold exactly?"},
-    {"retract", model_retract, METH_VARARGS, "retract(q, v)\n\nThe configuration after the step v (nv numbers)."},
-    {"difference", model_difference, METH_VARARGS, "difference(q, q_to)\n\nThe step (nv numbers) from q to q_to."},
+    {"clamp", model_clamp, METH_O,
+     "clamp(q)\n\nThe nearest configuration within the limits, as a new array; of rows (N, nq) one of each."},
+    {"within_limits", model_within_limits, METH_O,
+     "within_limits(q)\n\nDo all limits hold exactly, in every row where there are several?"},
+    {"retract", model_retract, METH_VARARGS,
+     "retract(q, v)\n\nThe configuration after the step v (nv numbers); rows of either or both give rows."},
+    {"difference", model_difference, METH_VARARGS,
+     "difference(q, q_to)\n\nThe step (nv numbers) from q to q_to; rows of either or both give rows."},
     {"solve", WITH_KEYWORDS(model_solve),
      "solve(goals, q=None, *, errors=True, **options)\n\n"
      "Joint values for goals. From a start q the answer is one near it (restarts=20 searches elsewhere as well); without "
@@ -288,9 +314,10 @@ static PyMethodDef model_methods[] = {
      "shape (N, nq) one more axis in front."},
     {"jacobian", WITH_KEYWORDS(model_jacobian),
      "jacobian(q, body, point=(0, 0, 0))\n\n(6, nv): of the point's world position, then of the body's rotation as angular\n"
-     "velocity in world axes."},
+     "velocity in world axes. For q of shape (N, nq) one more axis in front."},
     {"tensor", WITH_KEYWORDS(model_tensor),
-     "tensor(q, body, point=(0, 0, 0))\n\n(3, nv, nv): exact second derivatives of the point's world position."},
+     "tensor(q, body, point=(0, 0, 0))\n\n(3, nv, nv): exact second derivatives of the point's world position. For q of\n"
+     "shape (N, nq) one more axis in front."},
     {"evaluate", WITH_KEYWORDS(model_evaluate),
      "evaluate(goals, q, *, hessian=\"exact\")\n\nCost, gradient (nv) and Hessian (nv, nv) of the goals' sum at q; hessian\n"
      "\"gauss_newton\" for J^T W J, None to leave it out."},

@@ -118,25 +118,12 @@ PyObject *model_fk(PyObject *self, PyObject *arguments, PyObject *keywords)
     numbers q, out;
     wanted w = {.body = POISE_NONE};
     if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O|O:fk", names, &given, &body) ||
-        (body != Py_None && !model_body(m, body, &w.body, &w.local)) || !numbers_take(&q, given, "q")) {
+        (body != Py_None && !model_body(m, body, &w.body, &w.local)) || !numbers_take_rows(&q, given, "q", m->info.nq)) {
         return NULL;
     }
     w.is_tool = body != Py_None && !is_identity(&w.local);
-    if (q.axes < 1 || q.axes > 2 || q.shape[q.axes - 1] != m->info.nq) {
-        PyErr_Format(PyExc_ValueError, "q: %d numbers, or rows of as many, are wanted", m->info.nq);
-        numbers_release(&q);
-        return NULL;
-    }
-    Py_ssize_t shape[4];
-    int axes = 0;
-    if (q.axes == 2) {
-        shape[axes++] = q.shape[0];
-    }
-    if (body == Py_None) {
-        shape[axes++] = m->info.joints;
-    }
-    shape[axes] = shape[axes + 1] = 4;
-    PyObject *array = numbers_make(&out, axes + 2, shape);
+    const Py_ssize_t shape[] = {m->info.joints, 4, 4};
+    PyObject *array = body == Py_None ? numbers_make_for(&out, &q, 3, shape) : numbers_make_for(&out, &q, 2, shape + 1);
     bool own;
     poise_kinematics *k = array ? kinematics_take(m, &own) : NULL;
     if (k) {
@@ -156,33 +143,52 @@ PyObject *model_fk(PyObject *self, PyObject *arguments, PyObject *keywords)
 
 // ---- Derivatives ---------------------------------------------------------------------------------------------------------
 
-// The Jacobian of a point (order 1) or its tensor (order 2).
+// A point of a body whose derivatives are wanted: its Jacobian (order 1) or its tensor (order 2).
+typedef struct differentiated {
+    int body, order;
+    poise_vec3 local;
+} differentiated;
+
+static poise_status derive(const model_object *m, poise_kinematics *k, const numbers *q, const differentiated *d,
+                           double *out, poise_error *error)
+{
+    Py_ssize_t nq = m->info.nq, nv = m->info.nv, size = d->order == 1 ? 6 * nv : 3 * nv * nv;
+    poise_status status = POISE_OK;
+    for (const double *at = q->at; at < q->at + q->count && status == POISE_OK; at += nq, out += size) {
+        status = poise_kinematics_update(k, at, error);
+        if (status == POISE_OK) {
+            status = d->order == 1 ? poise_kinematics_jacobian(k, d->body, d->local, out, out + 3 * nv, error)
+                                   : poise_kinematics_point_tensor(k, d->body, d->local, out, error);
+        }
+    }
+    return status;
+}
+
 static PyObject *derivative(PyObject *self, PyObject *arguments, PyObject *keywords, int order)
 {
     static char *names[] = {"q", "body", "point", NULL};
     model_object *m = (model_object *)self;
-    PyObject *given, *name, *at = NULL, *array = NULL;
+    PyObject *given, *name, *at = NULL;
     numbers q, out;
-    int body;
+    differentiated d = {.order = order};
     poise_pose frame;
     double point[3] = {0, 0, 0};
     if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OO|O", names, &given, &name, &at) ||
-        !model_body(m, name, &body, &frame) || (at && !numbers_copy(at, "point", point, 3)) ||
-        !numbers_take_count(&q, given, "q", m->info.nq)) {
+        !model_body(m, name, &d.body, &frame) || (at && !numbers_copy(at, "point", point, 3)) ||
+        !numbers_take_rows(&q, given, "q", m->info.nq)) {
         return NULL;
     }
-    poise_vec3 local = poise_pose_transform(frame, (poise_vec3){point[0], point[1], point[2]});
-    int nv = m->info.nv;
-    array = numbers_make(&out, order + 1, (const Py_ssize_t[]){order == 1 ? 6 : 3, nv, nv});
+    d.local = poise_pose_transform(frame, (poise_vec3){point[0], point[1], point[2]});
+    const Py_ssize_t shape[] = {order == 1 ? 6 : 3, m->info.nv, m->info.nv};
+    PyObject *array = numbers_make_for(&out, &q, order + 1, shape);
     bool own;
     poise_kinematics *k = array ? kinematics_take(m, &own) : NULL;
     if (k) {
         poise_error error;
-        poise_status status = poise_kinematics_update(k, q.at, &error);
-        if (status == POISE_OK) {
-            status = order == 1 ? poise_kinematics_jacobian(k, body, local, out.at, out.at + 3 * nv, &error)
-                                : poise_kinematics_point_tensor(k, body, local, out.at, &error);
-        }
+        poise_status status;
+        Py_BEGIN_ALLOW_THREADS;
+        status = derive(m, k, &q, &d, out.at, &error);
+        Py_END_ALLOW_THREADS;
         kinematics_give_back(m, k, own);
         if (status != POISE_OK) {
             raise_refusal(&error);

@@ -52,6 +52,23 @@ def test_steps_there_and_back(humanoid):
     assert np.allclose(humanoid.difference(humanoid.neutral(), q), v, atol=1e-12)
 
 
+def test_rows_of_configurations_give_rows(humanoid):
+    steps = np.random.default_rng(3).normal(size=(4, humanoid.nv))
+    q, body = humanoid.neutral(), humanoid.bodies[-1]
+    rows = humanoid.retract(q, steps)
+    assert (rows == [humanoid.retract(q, v) for v in steps]).all()
+    assert (humanoid.retract(rows, steps[0]) == [humanoid.retract(row, steps[0]) for row in rows]).all()
+    assert (humanoid.difference(rows, rows[::-1]) == [humanoid.difference(a, b) for a, b in zip(rows, rows[::-1])]).all()
+    assert (humanoid.jacobian(rows, body) == [humanoid.jacobian(row, body) for row in rows]).all()
+    assert (humanoid.tensor(rows, body) == [humanoid.tensor(row, body) for row in rows]).all()
+    assert (humanoid.clamp(rows) == [humanoid.clamp(row) for row in rows]).all()
+    assert humanoid.within_limits(humanoid.clamp(rows)) and not humanoid.within_limits(rows)
+    assert humanoid.clamp(rows[:0]).shape == (0, humanoid.nq)
+    for wrong in (lambda: humanoid.retract(rows, steps[:2]), lambda: humanoid.clamp(rows[None])):
+        with pytest.raises(ValueError, match="rows"):
+            wrong()
+
+
 def test_a_file_that_was_saved_reads_back(tmp_path, humanoid):
     clip = poise.Clip(np.array([humanoid.retract(humanoid.neutral(), np.full(humanoid.nv, x)) for x in (0, 0.1)]), 0.01, 2.0)
     markers = poise.Markers(["LFHD", "RFHD"], np.arange(18.0).reshape(3, 2, 3), 120, metres=0.001, up="z")
