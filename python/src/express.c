@@ -388,7 +388,8 @@ static PyObject *filter_rests(PyObject *self, void *closure)
 #define WITH_KEYWORDS(function) (PyCFunction)(void (*)(void)) function, METH_VARARGS | METH_KEYWORDS
 static PyMethodDef erik_methods[] = {
     {"solve", WITH_KEYWORDS(erik_solve),
-     "solve(posture, target, q=None)\n\nThe configuration in the shape of `posture` whose end has the rotation `target`, a\n"
+     "solve($self, posture, target, q=None)\n--\n\nThe configuration in the shape of `posture` whose end has the rotation "
+     "`target`, a\n"
      "(3, 3) matrix or a quaternion x y z w, and an ErikReport. With warm=True q is the previous solution."},
     {NULL, NULL, 0, NULL},
 };
@@ -404,7 +405,8 @@ static PyType_Slot erik_slots[] = {
 
 static PyMethodDef expressive_methods[] = {
     {"solve", WITH_KEYWORDS(expressive_solve),
-     "solve(goals, posture, q=None)\n\nThe configuration that meets the goals with the least change of the posture's shape, "
+     "solve($self, goals, posture, q=None)\n--\n\nThe configuration that meets the goals with the least change of the "
+     "posture's shape, "
      "and\n"
      "an ExpressiveReport. q is the last answer; None: the posture."},
     {NULL, NULL, 0, NULL},
@@ -420,8 +422,9 @@ static PyType_Slot expressive_slots[] = {
 };
 
 static PyMethodDef filter_methods[] = {
-    {"reset", filter_reset, METH_O, "reset(q)\n\nCome to rest at q."},
-    {"step", filter_step, METH_VARARGS, "step(q, dt)\n\nGo on by dt seconds towards q; the configuration that is reached."},
+    {"reset", filter_reset, METH_O, "reset($self, q)\n--\n\nCome to rest at q."},
+    {"step", filter_step, METH_VARARGS,
+     "step($self, q, dt)\n--\n\nGo on by dt seconds towards q; the configuration that is reached."},
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef filter_attributes[] = {

@@ -333,8 +333,9 @@ static PyObject *scenes(PyObject *module, PyObject *unused)
 static PyMethodDef functions[] = {
     {"read", (PyCFunction)(void (*)(void))read_bytes, METH_VARARGS | METH_KEYWORDS, NULL},
     {"write", write_bytes, METH_VARARGS, NULL},
-    {"scene", scene, METH_O, "scene(name)\n\nOne of the skeletons that come with Poise; poise.scenes() lists them."},
-    {"scenes", scenes, METH_NOARGS, "scenes()\n\nThe skeletons that come with Poise, names and what they are."},
+    {"scene", scene, METH_O,
+     "scene($module, name)\n--\n\nOne of the skeletons that come with Poise; poise.scenes() lists them."},
+    {"scenes", scenes, METH_NOARGS, "scenes($module)\n--\n\nThe skeletons that come with Poise, names and what they are."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -204,14 +204,25 @@ static bool set_local(goal_object *g, PyObject *value)
     return pose_take(value, "local", &g->goal.local);
 }
 
+// Half the width of a band by axis; one number holds for all three.
+static bool band_take(PyObject *value, const char *what, poise_vec3 *band)
+{
+    if (!PyFloat_Check(value) && !PyLong_Check(value)) {
+        return vector_take(value, what, band);
+    }
+    double half = PyFloat_AsDouble(value);
+    *band = (poise_vec3){half, half, half};
+    return !PyErr_Occurred();
+}
+
 static bool set_tolerance(goal_object *g, PyObject *value)
 {
-    return vector_take(value, "tolerance", &g->goal.tolerance);
+    return band_take(value, "tolerance", &g->goal.tolerance);
 }
 
 static bool set_rotation_tolerance(goal_object *g, PyObject *value)
 {
-    return vector_take(value, "rotation_tolerance", &g->goal.rotation_tolerance);
+    return band_take(value, "rotation_tolerance", &g->goal.rotation_tolerance);
 }
 
 // an array that the goal points to: held, not copied, so that a caller may write the next frame into it
@@ -409,30 +420,37 @@ MAKER(11, center_of_mass)
 #name, (PyCFunction)(void (*)(void))make_##name, METH_VARARGS | METH_KEYWORDS, text                                 \
     }
 static PyMethodDef makers[] = {
-    MAKES(position, "position(body, target, point=(0, 0, 0), *, weight, priority, tolerance, loss, loss_scale)\n\n"
+    MAKES(position, "position($module, body, target, point=(0, 0, 0), *, weight=1, priority=0, tolerance=0, loss=..., "
+                    "loss_scale=...)\n--\n\n"
                     "The point of a body at a point of the world: a marker. `body` names a body, a joint or a tool."),
-    MAKES(direction, "direction(body, direction, axis=(0, 0, 1), *, weight, priority)\n\n"
+    MAKES(direction, "direction($module, body, direction, axis=(0, 0, 1), *, weight=1, priority=0)\n--\n\n"
                      "A direction fixed in a body along a direction of the world."),
-    MAKES(orientation, "orientation(body, target, *, local, weight, priority, rotation_tolerance)\n\n"
+    MAKES(orientation, "orientation($module, body, target, *, local=..., weight=1, priority=0, rotation_tolerance=0)\n--\n\n"
                        "A body's rotation; `target` is a (3, 3) matrix or a quaternion x y z w."),
-    MAKES(pose, "pose(body, target, local=None, *, weight, rotation_weight, priority, tolerance, rotation_tolerance, loss,\n"
-                "     loss_scale)\n\n"
+    MAKES(pose, "pose($module, body, target, local=None, *, weight=1, rotation_weight=1, priority=0, tolerance=0, "
+                "rotation_tolerance=0, loss=...,\n"
+                "     loss_scale=...)\n--\n\n"
                 "A frame of a body at a pose of the world, a (4, 4) matrix or x y z and a quaternion x y z w."),
-    MAKES(aim, "aim(body, target, axis=(0, 0, 1), *, point, weight, priority)\n\n"
+    MAKES(aim, "aim($module, body, target, axis=(0, 0, 1), *, point=..., weight=1, priority=0)\n--\n\n"
                "A direction fixed in a body towards a point of the world: a gaze, a lamp."),
-    MAKES(plane, "plane(body, target, normal, point=(0, 0, 0), *, weight, priority, loss, loss_scale)\n\n"
-                 "The point of a body on the plane through `target`."),
-    MAKES(line, "line(body, target, direction, point=(0, 0, 0), *, weight, priority, loss, loss_scale)\n\n"
-                "The point of a body on the line through `target`."),
-    MAKES(distance, "distance(body, target, distance, point=(0, 0, 0), *, weight, priority, loss, loss_scale)\n\n"
+    MAKES(plane,
+          "plane($module, body, target, normal, point=(0, 0, 0), *, weight=1, priority=0, loss=..., loss_scale=...)\n--\n\n"
+          "The point of a body on the plane through `target`."),
+    MAKES(
+        line,
+        "line($module, body, target, direction, point=(0, 0, 0), *, weight=1, priority=0, loss=..., loss_scale=...)\n--\n\n"
+        "The point of a body on the line through `target`."),
+    MAKES(distance, "distance($module, body, target, distance, point=(0, 0, 0), *, weight=1, priority=0, loss=..., "
+                    "loss_scale=...)\n--\n\n"
                     "The point of a body at a distance from `target`."),
-    MAKES(posture, "posture(q, weight=1, weights=None, *, priority)\n\n"
+    MAKES(posture, "posture($module, q, weight=1, weights=None, *, priority=0)\n--\n\n"
                    "The configuration near q. Arrays of float64 are looked at during a solve, not copied."),
-    MAKES(smoothness, "smoothness(q, q_before=None, weight=1, weights=None, *, priority)\n\n"
+    MAKES(smoothness, "smoothness($module, q, q_before=None, weight=1, weights=None, *, priority=0)\n--\n\n"
                       "The configuration near the last frame, or near where the last two lead."),
-    MAKES(relative, "relative(body, other, target, local=None, *, weight, rotation_weight, priority)\n\n"
+    MAKES(relative, "relative($module, body, other, target, local=None, *, weight=1, rotation_weight=1, priority=0)\n--\n\n"
                     "A frame of a body at a pose in the frame of another one: two hands on one object."),
-    MAKES(center_of_mass, "center_of_mass(target, weight=1, *, priority)\n\nThe centre of mass at a point of the world."),
+    MAKES(center_of_mass,
+          "center_of_mass($module, target, weight=1, *, priority=0)\n--\n\nThe centre of mass at a point of the world."),
     {NULL, NULL, 0, NULL},
 };
 

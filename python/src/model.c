@@ -284,17 +284,18 @@ static PyObject *model_difference(PyObject *self, PyObject *arguments)
 
 #define WITH_KEYWORDS(function) (PyCFunction)(void (*)(void)) function, METH_VARARGS | METH_KEYWORDS
 static PyMethodDef model_methods[] = {
-    {"neutral", model_neutral, METH_NOARGS, "neutral()\n\nThe neutral configuration: zeros and identity quaternions."},
+    {"neutral", model_neutral, METH_NOARGS,
+     "neutral($self)\n--\n\nThe neutral configuration: zeros and identity quaternions."},
     {"clamp", model_clamp, METH_O,
-     "clamp(q)\n\nThe nearest configuration within the limits, as a new array; of rows (N, nq) one of each."},
+     "clamp($self, q)\n--\n\nThe nearest configuration within the limits, as a new array; of rows (N, nq) one of each."},
     {"within_limits", model_within_limits, METH_O,
-     "within_limits(q)\n\nDo all limits hold exactly, in every row where there are several?"},
+     "within_limits($self, q)\n--\n\nDo all limits hold exactly, in every row where there are several?"},
     {"retract", model_retract, METH_VARARGS,
-     "retract(q, v)\n\nThe configuration after the step v (nv numbers); rows of either or both give rows."},
+     "retract($self, q, v)\n--\n\nThe configuration after the step v (nv numbers); rows of either or both give rows."},
     {"difference", model_difference, METH_VARARGS,
-     "difference(q, q_to)\n\nThe step (nv numbers) from q to q_to; rows of either or both give rows."},
+     "difference($self, q, q_to)\n--\n\nThe step (nv numbers) from q to q_to; rows of either or both give rows."},
     {"solve", WITH_KEYWORDS(model_solve),
-     "solve(goals, q=None, *, errors=True, **options)\n\n"
+     "solve($self, goals, q=None, *, errors=True, **options)\n--\n\n"
      "Joint values for goals. From a start q the answer is one near it (restarts=20 searches elsewhere as well); without "
      "one\n"
      "it is searched for from 20 starts. Returns the\n"
@@ -302,31 +303,37 @@ static PyMethodDef model_methods[] = {
      "\"position hand 0.4 0.1 0.3\". Options are those of poise_solver_options: method, start, restarts,\n"
      "max_iterations, seed, position_tolerance, rotation_tolerance, ... Other Python threads run meanwhile."},
     {"solve_all", WITH_KEYWORDS(model_solve_all),
-     "solve_all(goal, q=None, most=16, **options)\n\n"
+     "solve_all($self, goal, q=None, most=16, **options)\n--\n\n"
      "All distinct answers to one pose goal on an arm, an (n, nq) array, nearest to q first, and a Report."},
     {"solve_batch", WITH_KEYWORDS(model_solve_batch),
-     "solve_batch(body, targets, q=None, *, threads=0, lanes=0, **options)\n\n"
+     "solve_batch($self, body, targets, q=None, *, threads=0, lanes=0, **options)\n--\n\n"
      "Many poses of one body: targets is (N, 4, 4) or (N, 7), q None, one start or N of them. All cores unless `threads`\n"
      "says fewer. Returns an (N, nq) array and a BatchReport. The answers have the bits of single solves.\n"
      "solve_batch(list_of_goals, q=None, ...) takes problems of any goals: a list with what solve takes for each."},
     {"fk", WITH_KEYWORDS(model_fk),
-     "fk(q, body=None)\n\nWorld poses as (4, 4) matrices: of one body or tool, or of all bodies, (bodies, 4, 4). For q of\n"
+     "fk($self, q, body=None)\n--\n\nWorld poses as (4, 4) matrices: of one body or tool, or of all bodies, (bodies, 4, 4). "
+     "For q of\n"
      "shape (N, nq) one more axis in front."},
     {"jacobian", WITH_KEYWORDS(model_jacobian),
-     "jacobian(q, body, point=(0, 0, 0))\n\n(6, nv): of the point's world position, then of the body's rotation as angular\n"
+     "jacobian($self, q, body, point=(0, 0, 0))\n--\n\n(6, nv): of the point's world position, then of the body's rotation "
+     "as angular\n"
      "velocity in world axes. For q of shape (N, nq) one more axis in front."},
     {"tensor", WITH_KEYWORDS(model_tensor),
-     "tensor(q, body, point=(0, 0, 0))\n\n(3, nv, nv): exact second derivatives of the point's world position. For q of\n"
+     "tensor($self, q, body, point=(0, 0, 0))\n--\n\n(3, nv, nv): exact second derivatives of the point's world position. "
+     "For q of\n"
      "shape (N, nq) one more axis in front."},
     {"evaluate", WITH_KEYWORDS(model_evaluate),
-     "evaluate(goals, q, *, hessian=\"exact\")\n\nCost, gradient (nv) and Hessian (nv, nv) of the goals' sum at q; hessian\n"
+     "evaluate($self, goals, q, *, hessian=\"exact\")\n--\n\nCost, gradient (nv) and Hessian (nv, nv) of the goals' sum at "
+     "q; hessian\n"
      "\"gauss_newton\" for J^T W J, None to leave it out."},
     {"sensitivity", WITH_KEYWORDS(model_sensitivity),
-     "sensitivity(goals, q, *, use_limits=True)\n\nHow the answer q to these goals moves when they do: a Sensitivity. Goals "
+     "sensitivity($self, goals, q, *, use_limits=True)\n--\n\nHow the answer q to these goals moves when they do: a "
+     "Sensitivity. Goals "
      "and\n"
      "their arrays must not change while it is in use."},
     {"pose_gradients", model_pose_gradients, METH_VARARGS,
-     "pose_gradients(body, targets, q, dL_dq)\n\nFrom dL/dq (N, nv) at the answers q (N, nq) of solve_batch the derivatives "
+     "pose_gradients($self, body, targets, q, dL_dq)\n--\n\nFrom dL/dq (N, nv) at the answers q (N, nq) of solve_batch the "
+     "derivatives "
      "of a\n"
      "loss by the targets: (N, 6), of translations, then of rotations in world axes. Zeros where an answer is no minimum."},
     {NULL, NULL, 0, NULL},

@@ -305,13 +305,15 @@ PyObject *model_pose_gradients(PyObject *self, PyObject *arguments)
 
 static PyMethodDef methods[] = {
     {"forward", (PyCFunction)(void (*)(void))sensitivity_forward, METH_VARARGS | METH_KEYWORDS,
-     "forward(goal=0, *, translation, rotation, weight, rotation_weight)\n\nThe change of the answer, a step of nv numbers, "
+     "forward($self, goal=0, *, translation=..., rotation=..., weight=..., rotation_weight=...)\n--\n\nThe change of the "
+     "answer, a step of nv numbers, "
      "for\n"
      "a small change of one goal: of its target's position, of its rotation in world axes, of its weights."},
     {"jacobian", sensitivity_jacobian, METH_VARARGS,
-     "jacobian(goal=0)\n\n(nv, 6): the answer by the translation and the rotation of a goal's target."},
+     "jacobian($self, goal=0)\n--\n\n(nv, 6): the answer by the translation and the rotation of a goal's target."},
     {"backward", sensitivity_backward, METH_O,
-     "backward(dL_dq)\n\nFrom dL/dq (nv) the derivatives of a loss by all goals and limits, as a dictionary of arrays:\n"
+     "backward($self, dL_dq)\n--\n\nFrom dL/dq (nv) the derivatives of a loss by all goals and limits, as a dictionary of "
+     "arrays:\n"
      "translation and rotation (goals, 3), weight and rotation_weight (goals), lower and upper (nv)."},
     {NULL, NULL, 0, NULL},
 };

@@ -1,6 +1,7 @@
 """The wheel, the page of the docs, the speed of a call."""
 
 import doctest
+import inspect
 import os
 import pathlib
 import subprocess
@@ -18,6 +19,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 def test_every_line_of_the_page_runs():
     failed, tried = doctest.testfile(str(ROOT / "docs/python.md"), module_relative=False)
     assert failed == 0 and tried > 30
+
+
+def test_calls_say_what_they_take():
+    makers = [getattr(poise, name) for name in poise.__all__ if name.islower() and name not in ("load", "read", "save")]
+    for call in makers + [poise.Model.solve, poise.Model.solve_batch, poise.Sensitivity.forward, poise.Filter.step]:
+        assert inspect.signature(call).parameters or call is poise.scenes, call
+    assert str(inspect.signature(poise.posture)) == "(q, weight=1, weights=None, *, priority=0)"
 
 
 @pytest.fixture

@@ -16,6 +16,14 @@ def middle(model):
     return (np.maximum(model.lower, -3) + np.minimum(model.upper, 3)) / 2
 
 
+def test_one_tolerance_holds_for_all_axes(arm):
+    T = arm.fk(middle(arm), arm.bodies[-1])
+    for band in ("tolerance", "rotation_tolerance"):
+        wide, by_axis = (poise.pose(arm.bodies[-1], T, **{band: value}) for value in (0.05, (0.05, 0.05, 0.05)))
+        q = arm.retract(middle(arm), np.full(arm.nv, 0.01))
+        assert arm.evaluate(wide, q)[0] == arm.evaluate(by_axis, q)[0] < arm.evaluate(poise.pose(arm.bodies[-1], T), q)[0]
+
+
 def test_a_pose_is_reached_within_limits(arm):
     tip = arm.tools[0]
     for q in random_configurations(arm, 50, 1):
