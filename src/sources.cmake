@@ -164,6 +164,10 @@ set(poise_sources
     src/motion/scaling_verdict.c
     src/motion/swaps.c
     src/motion/verdict.c
+    src/motion/recording/recording_result.c
+    src/motion/recording/recording_match.c
+    src/motion/recording/recording_places.c
+    src/motion/recording/recording_follow.c
     src/batch/arm_lanes_4.c
     src/batch/arm_lanes_8.c
     src/batch/arm_lanes.c
@@ -184,6 +188,7 @@ set(poise_io_sources
     src/io/output.c
     src/io/detect.c
     src/io/foreign.c
+    src/io/recording_files.c
     src/io/zero_gaps.c
     src/io/edit_euler.c
     src/io/edit_file.c

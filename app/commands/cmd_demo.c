@@ -41,7 +41,8 @@ static bool write_motion(const poise_file *file, poise_format format, const char
 
 static bool write_clip(const demo_clip *c, const char *path)
 {
-    poise_file file = {.model = (poise_model *)c->r.model, .clip = c->r.clip, .scale = c->r.scale, .title = c->motion};
+    const poise_recording_result *made = c->r.made;
+    poise_file file = {.model = (poise_model *)made->model, .clip = made->clip, .scale = made->scale, .title = c->motion};
     return write_motion(&file, POISE_FORMAT_BVH, path);
 }
 
@@ -106,10 +107,10 @@ static void print_people(const demo_tally *tallies, const char *folder, double s
                   job->mean * job->per_unit, job->most * job->per_unit, job->unit, 1e6 * job->mean_time, 1e6 * job->p99);
     }
     table_end(t, stdout);
+    const poise_track_summary *a = &cartwheel.r.made->summary, *b = &walk.r.made->summary;
     printf("\ntrack   a body of 58 degrees of freedom follows 41 markers with %.0f mm of noise;\n"
            "        gaps in %d of %d frames, knees swapped in %d; errors are against the truth\n",
-           NOISE * 1e3, cartwheel.r.sum.gaps + walk.r.sum.gaps, tallies[CARTWHEEL].count + tallies[WALK].count,
-           cartwheel.r.sum.outliers + walk.r.sum.outliers);
+           NOISE * 1e3, a->gaps + b->gaps, tallies[CARTWHEEL].count + tallies[WALK].count, a->outliers + b->outliers);
     printf("aim     a lamp lights its way round a circle and holds a posture: its joints are\n"
            "        %.0f degrees off it on average where it is hardest, and move %.2f degrees a\n"
            "        step at most\n",

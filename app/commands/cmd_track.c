@@ -24,14 +24,14 @@ typedef struct job {
 
 // ---- Request -------------------------------------------------------------------------------------------------------------
 
-static track_calibrate calibrate_by_name(const char *name)
+static poise_fit fit_by_name(const char *name)
 {
     static const char *const names[] = {"", "none", "places", "uniform", "segments"};
     int i = 0;
-    while (i < TRACK_CALIBRATE_SEGMENTS && strcmp(names[i], name) != 0) {
+    while (i < POISE_FIT_SEGMENTS && strcmp(names[i], name) != 0) {
         ++i;
     }
-    return (track_calibrate)i;
+    return (poise_fit)i;
 }
 
 static poise_up up_by_name(const char *name)
@@ -39,41 +39,48 @@ static poise_up up_by_name(const char *name)
     return name[0] == 'x' ? POISE_UP_X : name[0] == 'y' ? POISE_UP_Y : name[0] == 'z' ? POISE_UP_Z : POISE_UP_UNKNOWN;
 }
 
+// How to track, as the command line says.
+static void read_tracking(const arguments *args, bool has_tasks, poise_recording_problem *p)
+{
+    p->track.chunk = option_count(args, "chunk", p->track.chunk);
+    p->track.robust = !option_given(args, "no-robust") && !has_tasks;
+    p->track.max_turn = has_tasks ? 10.0 : p->track.max_turn; // the answer is OpenSim's: nothing is held
+    p->track.outlier = option_number(args, "outlier", 0);
+    p->track.smoothness = option_number(args, "smoothness", 0);
+    p->track.least_markers = option_count(args, "least-markers", p->track.least_markers);
+    p->whole = option_given(args, "whole");
+    p->sequence.knot = option_count(args, "knot", p->sequence.knot);
+    p->sequence.noise = option_number(args, "noise", 0);
+    p->velocity = option_number(args, "velocity", 0);
+    p->acceleration = option_number(args, "acceleration", 0);
+}
+
 // `pairs` has room for as many as the command line has.
 static track_request request_of(const arguments *args, const char **pairs)
 {
     track_request w = track_request_default();
+    poise_recording_problem *p = &w.problem;
     w.source_model = option_text(args, "source-model", NULL);
     w.placements = option_text(args, "placements", NULL);
-    w.subject = option_text(args, "subject", NULL);
     w.labels = option_text(args, "labels", NULL);
     w.tasks = option_text(args, "tasks", NULL);
-    for (const char *pair; (pair = option_text_at(args, "pair", w.pair_count)) != NULL;) {
-        pairs[w.pair_count++] = pair;
-    }
-    w.pairs = pairs;
     w.scale = (poise_scale){option_number(args, "unit", 0), up_by_name(option_text(args, "up", ""))};
     w.source_scale = (poise_scale){option_number(args, "source-unit", 0), up_by_name(option_text(args, "source-up", ""))};
     w.floating = option_given(args, "floating");
     w.use_bodies = option_given(args, "bodies");
-    w.keep_size = option_given(args, "keep-size");
-    w.first = option_count(args, "first", 0);
-    w.last = option_count(args, "last", -1);
-    w.rate = option_number(args, "rate", 0);
-    w.calibrate = calibrate_by_name(option_text(args, "calibrate", ""));
-    w.calibration_frames = option_count(args, "calibration-frames", w.calibration_frames);
-    w.track.chunk = option_count(args, "chunk", w.track.chunk);
-    w.track.robust = !option_given(args, "no-robust") && !w.tasks;
-    w.track.max_turn = w.tasks ? 10.0 : w.track.max_turn; // the answer is OpenSim's: nothing is held
-    w.track.outlier = option_number(args, "outlier", 0);
-    w.track.smoothness = option_number(args, "smoothness", 0);
-    w.track.least_markers = option_count(args, "least-markers", w.track.least_markers);
     w.threads = option_count(args, "threads", threads_available());
-    w.whole = option_given(args, "whole");
-    w.sequence.knot = option_count(args, "knot", w.sequence.knot);
-    w.sequence.noise = option_number(args, "noise", 0);
-    w.velocity = option_number(args, "velocity", 0);
-    w.acceleration = option_number(args, "acceleration", 0);
+    for (const char *pair; (pair = option_text_at(args, "pair", p->pair_count)) != NULL;) {
+        pairs[p->pair_count++] = pair;
+    }
+    p->pairs = pairs;
+    p->subject = option_text(args, "subject", NULL);
+    p->keep_size = option_given(args, "keep-size");
+    p->first = option_count(args, "first", 0);
+    p->last = option_count(args, "last", -1);
+    p->rate = option_number(args, "rate", 0);
+    p->fit = fit_by_name(option_text(args, "calibrate", ""));
+    p->calibration_frames = option_count(args, "calibration-frames", p->calibration_frames);
+    read_tracking(args, w.tasks != NULL, p);
     return w;
 }
 
@@ -86,10 +93,10 @@ static bool write_results(const job *j, const track_result *r, const arguments *
         return false;
     }
     if (j->model_out) {
-        poise_file file = {.model = (poise_model *)r->model,
-                           .scale = r->scale,
-                           .placements = r->placements,
-                           .placement_count = r->placement_count,
+        poise_file file = {.model = (poise_model *)r->made->model,
+                           .scale = r->made->scale,
+                           .placements = r->made->placements,
+                           .placement_count = r->made->placement_count,
                            .title = r->skeleton->title};
         if (!save_file(j->model_out, &file)) {
             return false;
@@ -107,7 +114,7 @@ static bool write_results(const job *j, const track_result *r, const arguments *
 // The exit status of a job that was done.
 static app_exit exit_of(const job *j, const track_result *r)
 {
-    return r->verdict.level > j->accept || track_leaves_limits(r) ? APP_MISSED : APP_DONE;
+    return r->made->verdict.level > j->accept || track_leaves_limits(r) ? APP_MISSED : APP_DONE;
 }
 
 // A line of a list is checked as the command line is.
@@ -123,13 +130,8 @@ static bool check_output(const job *j)
 // Fill r. False after one line on standard error.
 static bool do_job(const job *j, track_result *r, const arguments *args)
 {
-    bool works = check_output(j) && track_load(&j->request, r);
-    if (works && r->scale.metres > 0) { // the option is in metres, whatever the skeleton's unit
-        job scaled = *j;
-        scaled.request.track.outlier /= r->scale.metres;
-        return (!j->out || track_can_write(r, j->out)) && track_run(&scaled.request, r) && write_results(j, r, args);
-    }
-    return works && (!j->out || track_can_write(r, j->out)) && track_run(&j->request, r) && write_results(j, r, args);
+    return check_output(j) && track_load(&j->request, r) && (!j->out || track_can_write(r, j->out)) &&
+           track_run(&j->request, r) && write_results(j, r, args);
 }
 
 static app_exit run_one(job *j, const arguments *args)
@@ -145,10 +147,11 @@ static app_exit run_one(job *j, const arguments *args)
     }
     if (works && track_leaves_limits(&r)) {
         warn("the limits of velocity or acceleration do not hold: they are exceeded by %.2g %%",
-             100 * (fmax(r.sequence.velocity, r.sequence.acceleration) - 1));
+             100 * (fmax(r.made->sequence.velocity, r.made->sequence.acceleration) - 1));
     }
-    if (works && r.sum.held > 0) {
-        warn("%d of %d frames could not be trusted and hold the last good pose", r.sum.held, r.markers->frames);
+    if (works && r.made->summary.held > 0) {
+        warn("%d of %d frames could not be trusted and hold the last good pose", r.made->summary.held,
+             r.made->markers->frames);
     }
     track_release(&r);
     return status;
@@ -188,8 +191,8 @@ static app_exit list_job(job *j, const struct track_line *line, int number, int 
         const char *unit;
         double per = track_unit(&r, &unit);
         snprintf(what, sizeof what, "%s, %d frames, %d held, mean error %.3g %s, %.0f us a frame",
-                 poise_verdict_name(r.verdict.level), r.markers->frames, r.sum.held, r.sum.mean * per, unit,
-                 1e6 * r.mean_time);
+                 poise_verdict_name(r.made->verdict.level), r.made->markers->frames, r.made->summary.held,
+                 r.made->summary.mean * per, unit, 1e6 * r.mean_time);
         say_job(stream, number, count, line->out, what);
     } else {
         snprintf(what, sizeof what, "failed (line %d of the list)", line->line);
@@ -339,8 +342,8 @@ static app_exit run(const arguments *args)
              .angles = option_text(args, "angles", NULL),
              .centres = option_text(args, "centres", NULL),
              .request = request_of(args, pairs)};
-    if (!method_by_name(option_text(args, "method", "auto"), &j.request.track.solver.method) ||
-        !verdict_read_thresholds(args, &j.request.thresholds)) {
+    if (!method_by_name(option_text(args, "method", "auto"), &j.request.problem.track.solver.method) ||
+        !verdict_read_thresholds(args, &j.request.problem.thresholds)) {
         return APP_BAD;
     }
     if (option_given(args, "jobs-from")) {

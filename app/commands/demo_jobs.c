@@ -47,20 +47,20 @@ static bool compare_with_truth(const demo_clip *c, demo_tally *t)
     const track_result *r = &c->r;
     const poise_markers *truth = c->clean->markers;
     poise_kinematics *kinematics;
-    if (truth->frames != r->markers->frames || truth->count != r->placement_count) {
+    if (truth->frames != r->made->markers->frames || truth->count != r->made->placement_count) {
         return fail(t, "the clean recording is another one");
     }
-    if (poise_kinematics_create(r->model, NULL, &kinematics, NULL) != POISE_OK) {
+    if (poise_kinematics_create(r->made->model, NULL, &kinematics, NULL) != POISE_OK) {
         return fail(t, "no memory left");
     }
     for (int f = 0; f < truth->frames; ++f) {
-        const double *q = r->clip->q + (size_t)f * (size_t)r->clip->nq;
+        const double *q = r->made->clip->q + (size_t)f * (size_t)r->made->clip->nq;
         poise_kinematics_update(kinematics, q, NULL);
-        t->outside += !poise_model_within_limits(r->model, q);
+        t->outside += !poise_model_within_limits(r->made->model, q);
         for (int i = 0; i < truth->count; ++i) {
-            int marker = poise_markers_find(truth, r->placements[i].label);
+            int marker = poise_markers_find(truth, r->made->placements[i].label);
             poise_vec3 a = truth->position[(size_t)f * (size_t)truth->count + (size_t)marker];
-            poise_vec3 b = poise_kinematics_point(kinematics, r->placements[i].body, r->placements[i].local);
+            poise_vec3 b = poise_kinematics_point(kinematics, r->made->placements[i].body, r->made->placements[i].local);
             tally_error(t, hypot(hypot(a.x - b.x, a.y - b.y), a.z - b.z), (double)truth->frames * truth->count);
         }
     }
@@ -83,8 +83,8 @@ bool demo_track(const char *motion, demo_clip *c, demo_tally *t)
     if (!c->clean || !track_load(&request, &c->r) || !track_run(&request, &c->r)) {
         return false;
     }
-    t->count = c->r.markers->frames;
-    t->solved = t->count - c->r.sum.held;
+    t->count = c->r.made->markers->frames;
+    t->solved = t->count - c->r.made->summary.held;
     t->mean_time = c->r.mean_time;
     t->p99 = c->r.p99;
     return compare_with_truth(c, t);

@@ -62,7 +62,7 @@ static void draw_body(picture *p, const poise_model *model, const poise_kinemati
 
 static void draw_markers(picture *p, const demo_clip *c, int frame)
 {
-    const poise_markers *seen = c->r.markers, *truth = c->clean->markers;
+    const poise_markers *seen = c->r.made->markers, *truth = c->clean->markers;
     picture_next_figure(p);
     for (int i = 0; i < seen->count; ++i) {
         size_t at = (size_t)frame * (size_t)seen->count + (size_t)i;
@@ -80,13 +80,13 @@ static void draw_markers(picture *p, const demo_clip *c, int frame)
 // Where the body of `frame` is along x.
 static double travel(const demo_clip *c, int frame)
 {
-    return c->r.clip->q[(size_t)frame * (size_t)c->r.clip->nq];
+    return c->r.made->clip->q[(size_t)frame * (size_t)c->r.made->clip->nq];
 }
 
 static void draw_frame(picture *p, poise_kinematics *kinematics, const demo_clip *c, int frame)
 {
-    poise_kinematics_update(kinematics, c->r.clip->q + (size_t)frame * (size_t)c->r.clip->nq, NULL);
-    draw_body(p, c->r.model, kinematics);
+    poise_kinematics_update(kinematics, c->r.made->clip->q + (size_t)frame * (size_t)c->r.made->clip->nq, NULL);
+    draw_body(p, c->r.made->model, kinematics);
     draw_markers(p, c, frame);
 }
 
@@ -101,7 +101,7 @@ static void write_time(picture *p, double x, double y, int frame, double rate)
 static void draw_cartwheel(picture *p, poise_kinematics *kinematics, const demo_clip *c)
 {
     picture_view view = picture_look(poise_vec3_make(0, 0.12, 1), Y);
-    int half = c->r.clip->frames / 2;
+    int half = c->r.made->clip->frames / 2;
     double far = travel(c, half);
     view.scale = 150;
     view.x = 600 - view.scale * 0.5 * far;
@@ -114,7 +114,7 @@ static void draw_cartwheel(picture *p, poise_kinematics *kinematics, const demo_
             ++frame;
         }
         draw_frame(p, kinematics, c, frame);
-        write_time(p, view.x + view.scale * travel(c, frame), view.y + 24, frame, c->r.markers->rate);
+        write_time(p, view.x + view.scale * travel(c, frame), view.y + 24, frame, c->r.made->markers->rate);
     }
 }
 
@@ -126,11 +126,11 @@ static void draw_walk(picture *p, poise_kinematics *kinematics, const demo_clip 
     view.y = 735;
     picture_page_line(p, 30, view.y, 1170, view.y, 1.5, ground);
     for (int i = 0; i < WALK_POSES; ++i) {
-        int frame = i * (c->r.clip->frames - 1) / (WALK_POSES - 1);
+        int frame = i * (c->r.made->clip->frames - 1) / (WALK_POSES - 1);
         view.x = 100 + 1000.0 * i / (WALK_POSES - 1);
         picture_set_view(p, &view);
         draw_frame(p, kinematics, c, frame);
-        write_time(p, view.x, view.y + 24, frame, c->r.markers->rate);
+        write_time(p, view.x, view.y + 24, frame, c->r.made->markers->rate);
     }
 }
 
@@ -139,7 +139,7 @@ bool draw_tracking(const demo_clip *cartwheel, const demo_clip *walk, const char
     poise_kinematics *kinematics;
     picture *p = begin_picture(1200, 815, "Track: a body of 58 degrees of freedom follows 41 markers",
                                "A cartwheel and a stride, from recordings with noise, gaps and swapped labels.",
-                               cartwheel->r.model, &kinematics);
+                               cartwheel->r.made->model, &kinematics);
     draw_cartwheel(p, kinematics, cartwheel);
     draw_walk(p, kinematics, walk);
     picture_page_dot(p, 40, 791, 2.8, amber);

@@ -61,12 +61,13 @@ static json_node *packed(const void *bytes, size_t size)
 // One point for each `step` frames: the largest of them, and all their flags.
 static json_node *series_as_json(const track_result *r, double per)
 {
-    int frames = r->markers->frames, step = (frames + MOST_POINTS - 1) / MOST_POINTS, count = (frames + step - 1) / step;
+    int frames = r->made->markers->frames, step = (frames + MOST_POINTS - 1) / MOST_POINTS,
+        count = (frames + step - 1) / step;
     size_t n = (size_t)count;
     float *curves = calloc(3 * n, sizeof *curves);
     unsigned char *flags = calloc(n, 1);
     for (int f = 0; curves && flags && f < frames; ++f) {
-        const poise_track_frame *t = &r->frames[f];
+        const poise_track_frame *t = &r->made->frames[f];
         int i = f / step;
         curves[i] = fmaxf(curves[i], (float)(t->rms * per));
         curves[count + i] = fmaxf(curves[count + i], (float)(t->worst * per));
@@ -109,14 +110,14 @@ static bool find_ends(const track_result *r, playback *p)
     p->end = calloc((size_t)p->bodies + 1, sizeof *p->end);
     for (int k = 0; k < p->bodies && p->end; ++k) {
         poise_placement end = {.body = k};
-        for (int i = 0; i < r->placement_count; ++i) {
-            const poise_placement *m = &r->placements[i];
+        for (int i = 0; i < r->made->placement_count; ++i) {
+            const poise_placement *m = &r->made->placements[i];
             if (m->body == k) {
                 end.local = (poise_vec3){end.local.x + m->local.x, end.local.y + m->local.y, end.local.z + m->local.z};
                 end.weight += 1;
             }
         }
-        if (end.weight > 0 && !has_more(r->model, k)) {
+        if (end.weight > 0 && !has_more(r->made->model, k)) {
             poise_vec3 *x = &end.local;
             *x = (poise_vec3){x->x / end.weight, x->y / end.weight, x->z / end.weight};
             p->end[p->ends++] = end;
@@ -140,37 +141,37 @@ static void play_pose(const track_result *r, const poise_kinematics *kinematics,
     }
     poise_vec3 *seen = at + p->bodies + p->tools + p->ends, *found = seen + p->markers;
     for (int i = 0; i < p->markers; ++i) {
-        found[i] = poise_kinematics_point(kinematics, r->placements[i].body, r->placements[i].local);
-        double distance = r->distances[(size_t)frame * (size_t)p->markers + (size_t)i];
+        found[i] = poise_kinematics_point(kinematics, r->made->placements[i].body, r->made->placements[i].local);
+        double distance = r->made->distances[(size_t)frame * (size_t)p->markers + (size_t)i];
         seen[i] = found[i];
         if (!isnan(distance)) {
-            int marker = poise_markers_find(r->markers, r->placements[i].label);
-            seen[i] = r->markers->position[(size_t)frame * (size_t)r->markers->count + (size_t)marker];
-            state[i] = poise_track_lets_go(&r->frames[frame], distance) ? 2 : 1;
+            int marker = poise_markers_find(r->made->markers, r->made->placements[i].label);
+            seen[i] = r->made->markers->position[(size_t)frame * (size_t)r->made->markers->count + (size_t)marker];
+            state[i] = poise_track_lets_go(&r->made->frames[frame], distance) ? 2 : 1;
         }
     }
 }
 
 static bool play(const track_result *r, playback *p)
 {
-    p->bodies = poise_model_info(r->model).joints;
-    p->tools = poise_model_info(r->model).tools;
-    p->markers = r->placement_count;
+    p->bodies = poise_model_info(r->made->model).joints;
+    p->tools = poise_model_info(r->made->model).tools;
+    p->markers = r->made->placement_count;
     if (!find_ends(r, p)) {
         return false;
     }
     p->points = p->bodies + p->tools + p->ends + 2 * p->markers;
-    int most = PLAYBACK_BYTES / (6 * p->points + p->markers) + 1, frames = r->markers->frames;
+    int most = PLAYBACK_BYTES / (6 * p->points + p->markers) + 1, frames = r->made->markers->frames;
     p->step = (frames + most - 1) / most;
     p->poses = (frames + p->step - 1) / p->step;
     p->at = calloc((size_t)p->poses * (size_t)p->points, sizeof *p->at);
     p->states = calloc((size_t)p->poses * (size_t)p->markers, 1);
     poise_kinematics *kinematics;
-    if (!p->at || !p->states || poise_kinematics_create(r->model, NULL, &kinematics, NULL) != POISE_OK) {
+    if (!p->at || !p->states || poise_kinematics_create(r->made->model, NULL, &kinematics, NULL) != POISE_OK) {
         return false;
     }
     for (int i = 0; i < p->poses; ++i) {
-        poise_kinematics_update(kinematics, r->clip->q + (size_t)(i * p->step) * (size_t)r->clip->nq, NULL);
+        poise_kinematics_update(kinematics, r->made->clip->q + (size_t)(i * p->step) * (size_t)r->made->clip->nq, NULL);
         play_pose(r, kinematics, i * p->step, p, i);
     }
     poise_kinematics_destroy(kinematics);
@@ -255,18 +256,18 @@ static json_node *play_as_json(const track_result *r)
     if (play(r, &p)) {
         json_node *names = json_new(JSON_ARRAY);
         for (int k = 0; k < p.bodies; ++k) {
-            json_append(names, json_from_text(poise_model_joint_info(r->model, k).body));
+            json_append(names, json_from_text(poise_model_joint_info(r->made->model, k).body));
         }
         for (int k = 0; k < p.tools; ++k) {
-            json_append(names, json_from_text(poise_model_tool_info(r->model, k).name));
+            json_append(names, json_from_text(poise_model_tool_info(r->made->model, k).name));
         }
         for (int k = 0; k < p.ends; ++k) {
-            json_append(names, json_from_text(poise_model_joint_info(r->model, p.end[k].body).body));
+            json_append(names, json_from_text(poise_model_joint_info(r->made->model, p.end[k].body).body));
         }
         span = box_of(&p, low);
         o = json_make("{s:i, s:i, s:i, s:o, s:o, s:o, s:f, s:o, s:o}", "step", p.step, "poses", p.poses, "markers",
-                      p.markers, "names", names, "bones", bones_as_json(r->model, &p), "low", json_from_numbers(low, 3),
-                      "span", span, "points", points_as_json(&p, low, span), "states",
+                      p.markers, "names", names, "bones", bones_as_json(r->made->model, &p), "low",
+                      json_from_numbers(low, 3), "span", span, "points", points_as_json(&p, low, span), "states",
                       packed(p.states, (size_t)p.poses * (size_t)p.markers));
     }
     free(p.at);
@@ -279,7 +280,7 @@ static json_node *play_as_json(const track_result *r)
 
 static bool is_flagged(const track_result *r, int frame)
 {
-    int flags = r->frames[frame].flags & ~POISE_TRACK_GAPS;
+    int flags = r->made->frames[frame].flags & ~POISE_TRACK_GAPS;
     return frame > 0 ? flags != 0 : (flags & ~POISE_TRACK_RESTARTED) != 0;
 }
 
@@ -294,18 +295,18 @@ typedef struct flagged_run {
 // The next run at or after `frame`; false when there is none.
 static bool next_run(const track_result *r, int frame, flagged_run *run)
 {
-    int frames = r->markers->frames;
+    int frames = r->made->markers->frames;
     while (frame < frames && !is_flagged(r, frame)) {
         ++frame;
     }
     if (frame == frames) {
         return false;
     }
-    *run = (flagged_run){.first = frame, .is_bad = r->frames[frame].flags & (POISE_TRACK_HELD | POISE_TRACK_JUMP)};
+    *run = (flagged_run){.first = frame, .is_bad = r->made->frames[frame].flags & (POISE_TRACK_HELD | POISE_TRACK_JUMP)};
     track_reason(r, frame, run->reason, sizeof run->reason);
     char reason[sizeof run->reason];
     do {
-        run->rms = fmax(run->rms, r->frames[frame].rms);
+        run->rms = fmax(run->rms, r->made->frames[frame].rms);
         run->last = frame++;
         if (frame < frames && is_flagged(r, frame)) {
             track_reason(r, frame, reason, sizeof reason);
@@ -331,8 +332,8 @@ static json_node *flagged_as_json(const track_result *r, double per, int *frames
     json_node *list = json_new(JSON_ARRAY);
     for (int f = 0; next_run(r, f, &run) && room > 0; f = run.last + 1) {
         if (run.is_bad || others > 0) {
-            json_append(list,
-                        json_make("[i, i, f, s]", r->first + run.first, r->first + run.last, run.rms * per, run.reason));
+            json_append(list, json_make("[i, i, f, s]", r->made->first + run.first, r->made->first + run.last, run.rms * per,
+                                        run.reason));
             others -= !run.is_bad;
             room -= 1;
         }
@@ -343,34 +344,36 @@ static json_node *flagged_as_json(const track_result *r, double per, int *frames
 static json_node *markers_as_json(const track_result *r, double per)
 {
     json_node *list = json_new(JSON_ARRAY);
-    for (int i = 0; i < r->placement_count; ++i) {
-        const poise_marker_error *m = &r->by_marker[i];
-        json_append(list, json_make("{s:o, s:o, s:f, s:f, s:i, s:i, s:i}", "name", json_from_text(r->placements[i].label),
-                                    "body", json_from_text(poise_model_joint_info(r->model, r->placements[i].body).body),
-                                    "mean", m->mean * per, "most", m->worst * per, "worst_frame", r->first + m->worst_frame,
-                                    "seen", m->seen, "let_go", m->let_go));
+    for (int i = 0; i < r->made->placement_count; ++i) {
+        const poise_marker_error *m = &r->made->by_marker[i];
+        json_append(list, json_make("{s:o, s:o, s:f, s:f, s:i, s:i, s:i}", "name",
+                                    json_from_text(r->made->placements[i].label), "body",
+                                    json_from_text(poise_model_joint_info(r->made->model, r->made->placements[i].body).body),
+                                    "mean", m->mean * per, "most", m->worst * per, "worst_frame",
+                                    r->made->first + m->worst_frame, "seen", m->seen, "let_go", m->let_go));
     }
     return list;
 }
 
 static json_node *summary_as_json(const track_result *r, double per)
 {
-    return json_make("{s:f, s:f, s:o, s:i, s:i, s:i, s:f, s:i, s:f, s:f}", "mean", r->sum.mean * per, "most",
-                     r->sum.worst * per, "most_marker", json_from_text(r->placements[r->sum.worst_marker].label),
-                     "most_frame", r->first + r->sum.worst_frame, "held", r->sum.held, "outliers", r->sum.outliers,
-                     "iterations", r->sum.mean_iterations, "most_iterations", r->sum.most_iterations, "us",
-                     1e6 * r->mean_time, "p99", 1e6 * r->p99);
+    return json_make("{s:f, s:f, s:o, s:i, s:i, s:i, s:f, s:i, s:f, s:f}", "mean", r->made->summary.mean * per, "most",
+                     r->made->summary.worst * per, "most_marker",
+                     json_from_text(r->made->placements[r->made->summary.worst_marker].label), "most_frame",
+                     r->made->first + r->made->summary.worst_frame, "held", r->made->summary.held, "outliers",
+                     r->made->summary.outliers, "iterations", r->made->summary.mean_iterations, "most_iterations",
+                     r->made->summary.most_iterations, "us", 1e6 * r->mean_time, "p99", 1e6 * r->p99);
 }
 
 // Which way is up, for playback, where no file says it: along the axis on which bodies stay nearest to 0 from above, as they
 // do on a floor.
 static poise_up likely_up(const track_result *r)
 {
-    if (r->scale.up != POISE_UP_UNKNOWN) {
-        return r->scale.up;
+    if (r->made->scale.up != POISE_UP_UNKNOWN) {
+        return r->made->scale.up;
     }
     double below[3] = {0};
-    const poise_markers *m = r->markers;
+    const poise_markers *m = r->made->markers;
     for (int f = 0; f < m->frames; ++f) {
         double low[3] = {INFINITY, INFINITY, INFINITY};
         for (int i = 0; i < m->count; ++i) {
@@ -441,17 +444,17 @@ static json_node *data_of(const track_result *r, const arguments *args)
     for (int i = 0; i < r->note_count; ++i) {
         json_append(notes, json_from_text(r->note[i]));
     }
-    json_node *o =
-        json_make("{s:s, s:o, s:o, s:o, s:s, s:s, s:i, s:i, s:f, s:i, s:i, s:i, s:b}", "version", poise_version(), "command",
-                  command_as_json(args), "model", json_from_text(r->model_name), "source", json_from_text(r->source_name),
-                  "method", poise_method_name(r->method), "unit", unit, "frames", r->markers->frames, "first", r->first,
-                  "rate", r->markers->rate, "dofs", poise_model_info(r->model).nv, "placed", r->placement_count, "up",
-                  (int)likely_up(r), "from_motion", (int)r->from_motion);
+    json_node *o = json_make("{s:s, s:o, s:o, s:o, s:s, s:s, s:i, s:i, s:f, s:i, s:i, s:i, s:b}", "version", poise_version(),
+                             "command", command_as_json(args), "model", json_from_text(r->model_name), "source",
+                             json_from_text(r->source_name), "method", poise_method_name(r->problem.track.solver.method),
+                             "unit", unit, "frames", r->made->markers->frames, "first", r->made->first, "rate",
+                             r->made->markers->rate, "dofs", poise_model_info(r->made->model).nv, "placed",
+                             r->made->placement_count, "up", (int)likely_up(r), "from_motion", (int)r->made->from_motion);
     json_node *tables =
-        json_make("{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "verdict", verdict_as_json(&r->verdict, r->findings),
-                  "sure", track_sureness_as_json(r), "notes", notes, "summary", summary_as_json(r, per), "flagged", flagged,
-                  "flagged_frames", frames, "flagged_rows", runs, "markers", markers_as_json(r, per), "series",
-                  series_as_json(r, per), "play", play_as_json(r));
+        json_make("{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "verdict",
+                  verdict_as_json(&r->made->verdict, r->made->findings), "sure", track_sureness_as_json(r), "notes", notes,
+                  "summary", summary_as_json(r, per), "flagged", flagged, "flagged_frames", frames, "flagged_rows", runs,
+                  "markers", markers_as_json(r, per), "series", series_as_json(r, per), "play", play_as_json(r));
     if (!o || !tables) {
         json_release(o);
         json_release(tables);

@@ -15,7 +15,7 @@ enum { WORST_FRAMES = 5, WORST_MARKERS = 5 };
 // Held frames are the worst, then those with the largest error.
 static double badness(const track_result *r, int frame)
 {
-    const poise_track_frame *f = &r->frames[frame];
+    const poise_track_frame *f = &r->made->frames[frame];
     return f->flags & POISE_TRACK_HELD ? INFINITY : f->rms;
 }
 
@@ -23,7 +23,7 @@ static double badness(const track_result *r, int frame)
 static int worst_frames(const track_result *r, int *worst)
 {
     int count = 0;
-    for (int f = 0; f < r->markers->frames; ++f) {
+    for (int f = 0; f < r->made->markers->frames; ++f) {
         int place = count;
         while (place > 0 && badness(r, f) > badness(r, worst[place - 1])) {
             place -= 1;
@@ -48,13 +48,13 @@ static void print_frames(const track_result *r, FILE *stream)
     table *t = table_create(head);
     for (int i = 0; i < count; ++i) {
         char reason[128];
-        const poise_track_frame *f = &r->frames[worst[i]];
+        const poise_track_frame *f = &r->made->frames[worst[i]];
         track_reason(r, worst[i], reason, sizeof reason);
-        double time = (r->first + worst[i]) / r->markers->rate;
+        double time = (r->made->first + worst[i]) / r->made->markers->rate;
         if (f->flags & POISE_TRACK_HELD) {
-            table_row(t, "%d\t%.3f\t-\t-\t%d\t%s", r->first + worst[i], time, f->iterations, reason);
+            table_row(t, "%d\t%.3f\t-\t-\t%d\t%s", r->made->first + worst[i], time, f->iterations, reason);
         } else {
-            table_row(t, "%d\t%.3f\t%.3g\t%.3g\t%d\t%s", r->first + worst[i], time, f->rms * per, f->worst * per,
+            table_row(t, "%d\t%.3f\t%.3g\t%.3g\t%d\t%s", r->made->first + worst[i], time, f->rms * per, f->worst * per,
                       f->iterations, reason);
         }
     }
@@ -66,25 +66,26 @@ static void print_markers(const track_result *r, FILE *stream)
 {
     const char *unit;
     double per = track_unit(r, &unit);
-    bool *shown = calloc((size_t)r->placement_count + 1, sizeof *shown);
+    bool *shown = calloc((size_t)r->made->placement_count + 1, sizeof *shown);
     char head[160];
     snprintf(head, sizeof head, "worst markers\tbody\t>mean (%s)\t>largest\t>in frame\t>seen\t>let go", unit);
     table *t = table_create(head);
-    for (int n = 0; shown && n < WORST_MARKERS && n < r->placement_count; ++n) {
+    for (int n = 0; shown && n < WORST_MARKERS && n < r->made->placement_count; ++n) {
         int most = -1;
-        for (int i = 0; i < r->placement_count; ++i) {
-            if (!shown[i] && r->by_marker[i].seen > 0 && (most < 0 || r->by_marker[i].mean > r->by_marker[most].mean)) {
+        for (int i = 0; i < r->made->placement_count; ++i) {
+            if (!shown[i] && r->made->by_marker[i].seen > 0 &&
+                (most < 0 || r->made->by_marker[i].mean > r->made->by_marker[most].mean)) {
                 most = i;
             }
         }
         if (most < 0) {
             break;
         }
-        const poise_marker_error *m = &r->by_marker[most];
+        const poise_marker_error *m = &r->made->by_marker[most];
         shown[most] = true;
-        table_row(t, "%s\t%s\t%.3g\t%.3g\t%d\t%d\t%d", r->placements[most].label,
-                  poise_model_joint_info(r->model, r->placements[most].body).body, m->mean * per, m->worst * per,
-                  r->first + m->worst_frame, m->seen, m->let_go);
+        table_row(t, "%s\t%s\t%.3g\t%.3g\t%d\t%d\t%d", r->made->placements[most].label,
+                  poise_model_joint_info(r->made->model, r->made->placements[most].body).body, m->mean * per, m->worst * per,
+                  r->made->first + m->worst_frame, m->seen, m->let_go);
     }
     fputc('\n', stream);
     table_end(t, stream);
@@ -96,13 +97,13 @@ static void print_counts(const track_result *r, FILE *stream)
     const struct {
         int count;
         const char *what;
-    } counts[] = {{r->sum.jumps, "with a jump"},
-                  {r->sum.restarts - ((r->frames[0].flags & POISE_TRACK_RESTARTED) != 0), "found afresh"},
-                  {r->sum.outliers, "with markers let go"},
-                  {r->sum.gaps, "with gaps"}};
-    const char *bad = r->sum.held > 0 && stream == stdout ? style_code(STYLE_BAD) : "";
-    fprintf(stream, "  frames      %d tracked, %s%d held%s\n", r->markers->frames - r->sum.held, bad, r->sum.held,
-            bad[0] ? style_code(STYLE_PLAIN) : "");
+    } counts[] = {{r->made->summary.jumps, "with a jump"},
+                  {r->made->summary.restarts - ((r->made->frames[0].flags & POISE_TRACK_RESTARTED) != 0), "found afresh"},
+                  {r->made->summary.outliers, "with markers let go"},
+                  {r->made->summary.gaps, "with gaps"}};
+    const char *bad = r->made->summary.held > 0 && stream == stdout ? style_code(STYLE_BAD) : "";
+    fprintf(stream, "  frames      %d tracked, %s%d held%s\n", r->made->markers->frames - r->made->summary.held, bad,
+            r->made->summary.held, bad[0] ? style_code(STYLE_PLAIN) : "");
     const char *before = "  among them  ";
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i) {
         if (counts[i].count > 0) {
@@ -117,10 +118,10 @@ static void print_calibration(const track_result *r, FILE *stream)
 {
     const char *unit;
     double per = track_unit(r, &unit);
-    if (r->calibrated) {
-        const poise_calibration_report *c = &r->calibration;
+    if (r->made->calibrated) {
+        const poise_calibration_report *c = &r->made->calibration;
         fprintf(stream, "  calibrated  on %d frames, mean %.3g %s", c->frames, c->mean * per, unit);
-        if (r->fitted) {
+        if (r->made->fitted) {
             fprintf(stream, ", bones scaled by %.3f", c->scale);
         }
         fprintf(stream, "\n");
@@ -131,7 +132,7 @@ static void print_whole(const track_result *r, FILE *stream)
 {
     const char *unit;
     double per = track_unit(r, &unit);
-    const poise_sequence_report *w = &r->sequence;
+    const poise_sequence_report *w = &r->made->sequence;
     fprintf(stream, "  whole clip  noise %.3g %s a direction; %d window%s, at most %d iterations%s\n", w->noise * per, unit,
             w->windows, w->windows == 1 ? "" : "s", w->most_iterations, w->converged ? "" : ", not all converged");
     if (w->velocity > 0 || w->acceleration > 0) {
@@ -144,27 +145,28 @@ void track_print(const track_result *r, const char *out, const char *report, FIL
     const char *unit, *bold = stream == stdout ? style_code(STYLE_BOLD) : "";
     double per = track_unit(r, &unit);
     fprintf(stream, "%s%s follows %s%s\n", bold, r->model_name, r->source_name, bold[0] ? style_code(STYLE_PLAIN) : "");
-    fprintf(stream, "  skeleton    %d joints, %d degrees of freedom\n", poise_model_info(r->model).joints,
-            poise_model_info(r->model).nv);
-    fprintf(stream, "  recording   %d frame%s, %.6g per second, %d %s\n", r->markers->frames,
-            r->markers->frames == 1 ? "" : "s", r->markers->rate, r->markers->count,
-            r->from_motion ? "points of bodies" : "markers");
+    fprintf(stream, "  skeleton    %d joints, %d degrees of freedom\n", poise_model_info(r->made->model).joints,
+            poise_model_info(r->made->model).nv);
+    fprintf(stream, "  recording   %d frame%s, %.6g per second, %d %s\n", r->made->markers->frames,
+            r->made->markers->frames == 1 ? "" : "s", r->made->markers->rate, r->made->markers->count,
+            r->made->from_motion ? "points of bodies" : "markers");
     for (int i = 0; i < r->note_count; ++i) {
         fprintf(stream, "  note        %s\n", r->note[i]);
     }
     print_calibration(r, stream);
     print_counts(r, stream);
-    fprintf(stream, "  error       mean %.3g %s, largest %.3g %s (%s, frame %d)\n", r->sum.mean * per, unit,
-            r->sum.worst * per, unit, r->placements[r->sum.worst_marker].label, r->first + r->sum.worst_frame);
-    if (r->whole) {
+    fprintf(stream, "  error       mean %.3g %s, largest %.3g %s (%s, frame %d)\n", r->made->summary.mean * per, unit,
+            r->made->summary.worst * per, unit, r->made->placements[r->made->summary.worst_marker].label,
+            r->made->first + r->made->summary.worst_frame);
+    if (r->problem.whole) {
         print_whole(r, stream);
     } else {
-        fprintf(stream, "  iterations  mean %.1f, largest %d, method %s\n", r->sum.mean_iterations, r->sum.most_iterations,
-                poise_method_name(r->method));
+        fprintf(stream, "  iterations  mean %.1f, largest %d, method %s\n", r->made->summary.mean_iterations,
+                r->made->summary.most_iterations, poise_method_name(r->problem.track.solver.method));
     }
     fprintf(stream, "  time        %.0f us a frame (p50 %.0f, p99 %.0f); %.2f s in all, %d thread%s\n", 1e6 * r->mean_time,
             1e6 * r->p50, 1e6 * r->p99, r->wall, r->threads, r->threads == 1 ? "" : "s");
-    verdict_print(&r->verdict, r->findings, stream);
+    verdict_print(&r->made->verdict, r->made->findings, stream);
     print_frames(r, stream);
     print_markers(r, stream);
     if (out || report) {
@@ -177,9 +179,9 @@ void track_print(const track_result *r, const char *out, const char *report, FIL
 static json_node *frames_with(const track_result *r, int flags)
 {
     json_node *list = json_new(JSON_ARRAY);
-    for (int f = 0; f < r->markers->frames; ++f) {
-        if (r->frames[f].flags & flags) {
-            json_append(list, json_from_integer(r->first + f));
+    for (int f = 0; f < r->made->markers->frames; ++f) {
+        if (r->made->frames[f].flags & flags) {
+            json_append(list, json_from_integer(r->made->first + f));
         }
     }
     return list;
@@ -188,11 +190,11 @@ static json_node *frames_with(const track_result *r, int flags)
 static json_node *flagged_frames(const track_result *r)
 {
     json_node *list = json_new(JSON_ARRAY);
-    for (int f = 0; f < r->markers->frames; ++f) {
+    for (int f = 0; f < r->made->markers->frames; ++f) {
         char reason[128];
-        if (r->frames[f].flags & ~POISE_TRACK_GAPS && (f > 0 || r->frames[f].flags & ~POISE_TRACK_RESTARTED)) {
+        if (r->made->frames[f].flags & ~POISE_TRACK_GAPS && (f > 0 || r->made->frames[f].flags & ~POISE_TRACK_RESTARTED)) {
             track_reason(r, f, reason, sizeof reason);
-            json_append(list, json_make("{s:i, s:s}", "frame", r->first + f, "reason", reason));
+            json_append(list, json_make("{s:i, s:s}", "frame", r->made->first + f, "reason", reason));
         }
     }
     return list;
@@ -201,45 +203,50 @@ static json_node *flagged_frames(const track_result *r)
 static json_node *markers_as_json(const track_result *r, double per)
 {
     json_node *list = json_new(JSON_ARRAY);
-    for (int i = 0; i < r->placement_count; ++i) {
-        const poise_marker_error *m = &r->by_marker[i];
-        json_append(list, json_make("{s:o, s:o, s:i, s:i, s:o, s:o}", "name", json_from_text(r->placements[i].label), "body",
-                                    json_from_text(poise_model_joint_info(r->model, r->placements[i].body).body), "seen",
-                                    m->seen, "let_go", m->let_go, "mean", json_from_number(m->mean * per), "max",
-                                    json_from_number(m->worst * per)));
+    for (int i = 0; i < r->made->placement_count; ++i) {
+        const poise_marker_error *m = &r->made->by_marker[i];
+        json_append(list,
+                    json_make("{s:o, s:o, s:i, s:i, s:o, s:o}", "name", json_from_text(r->made->placements[i].label), "body",
+                              json_from_text(poise_model_joint_info(r->made->model, r->made->placements[i].body).body),
+                              "seen", m->seen, "let_go", m->let_go, "mean", json_from_number(m->mean * per), "max",
+                              json_from_number(m->worst * per)));
     }
     return list;
 }
 
 json_node *track_as_json(const track_result *r, const char *out, const char *report)
 {
-    double per = r->scale.metres > 0 ? r->scale.metres : 1;
-    json_node *o = json_make("{s:o, s:o, s:i, s:i, s:f, s:s, s:o}", "model", json_from_text(r->model_name), "source",
-                             json_from_text(r->source_name), "frames", r->markers->frames, "first_frame", r->first, "rate",
-                             r->markers->rate, "method", poise_method_name(r->method), "failed_frames",
-                             frames_with(r, POISE_TRACK_HELD));
-    json_set(o, "verdict", verdict_as_json(&r->verdict, r->findings));
+    double per = r->made->scale.metres > 0 ? r->made->scale.metres : 1;
+    json_node *o =
+        json_make("{s:o, s:o, s:i, s:i, s:f, s:s, s:o}", "model", json_from_text(r->model_name), "source",
+                  json_from_text(r->source_name), "frames", r->made->markers->frames, "first_frame", r->made->first, "rate",
+                  r->made->markers->rate, "method", poise_method_name(r->problem.track.solver.method), "failed_frames",
+                  frames_with(r, POISE_TRACK_HELD));
+    json_set(o, "verdict", verdict_as_json(&r->made->verdict, r->made->findings));
     json_set(o, "error",
-             json_make("{s:f, s:f, s:f, s:s, s:i, s:o}", "mean", r->sum.mean * per, "max", r->sum.worst * per, "rms",
-                       r->sum.rms * per, "unit", r->scale.metres > 0 ? "m" : "unit", "frame", r->first + r->sum.worst_frame,
-                       "marker", json_from_text(r->placements[r->sum.worst_marker].label)));
-    json_set(o, "iterations", json_make("{s:f, s:i}", "mean", r->sum.mean_iterations, "max", r->sum.most_iterations));
+             json_make("{s:f, s:f, s:f, s:s, s:i, s:o}", "mean", r->made->summary.mean * per, "max",
+                       r->made->summary.worst * per, "rms", r->made->summary.rms * per, "unit",
+                       r->made->scale.metres > 0 ? "m" : "unit", "frame", r->made->first + r->made->summary.worst_frame,
+                       "marker", json_from_text(r->made->placements[r->made->summary.worst_marker].label)));
+    json_set(o, "iterations",
+             json_make("{s:f, s:i}", "mean", r->made->summary.mean_iterations, "max", r->made->summary.most_iterations));
     json_set(o, "us_per_frame",
              json_make("{s:f, s:f, s:f}", "mean", 1e6 * r->mean_time, "p50", 1e6 * r->p50, "p99", 1e6 * r->p99));
     json_set(o, "seconds", json_from_number(r->wall));
     json_set(o, "threads", json_from_integer(r->threads));
     json_set(o, "flags",
-             json_make("{s:i, s:i, s:i, s:i, s:i}", "held", r->sum.held, "jump", r->sum.jumps, "restarted", r->sum.restarts,
-                       "outliers", r->sum.outliers, "gaps", r->sum.gaps));
+             json_make("{s:i, s:i, s:i, s:i, s:i}", "held", r->made->summary.held, "jump", r->made->summary.jumps,
+                       "restarted", r->made->summary.restarts, "outliers", r->made->summary.outliers, "gaps",
+                       r->made->summary.gaps));
     json_set(o, "flagged", flagged_frames(r));
     json_set(o, "markers", markers_as_json(r, per));
     json_set(o, "calibration",
-             r->calibrated
-                 ? json_make("{s:i, s:i, s:f, s:f}", "frames", r->calibration.frames, "rounds", r->calibration.rounds,
-                             "mean", r->calibration.mean * per, "scale", r->calibration.scale)
-                 : json_new(JSON_NULL));
-    const poise_sequence_report *w = &r->sequence;
-    if (r->whole) {
+             r->made->calibrated ? json_make("{s:i, s:i, s:f, s:f}", "frames", r->made->calibration.frames, "rounds",
+                                             r->made->calibration.rounds, "mean", r->made->calibration.mean * per, "scale",
+                                             r->made->calibration.scale)
+                                 : json_new(JSON_NULL));
+    const poise_sequence_report *w = &r->made->sequence;
+    if (r->problem.whole) {
         json_set(o, "whole",
                  json_make("{s:f, s:i, s:i, s:b, s:f, s:f}", "noise", w->noise * per, "windows", w->windows, "iterations",
                            w->iterations, "converged", w->converged, "velocity", w->velocity, "acceleration",

@@ -4,91 +4,18 @@
 #include "cli/terminal.h"
 #include "cli/threads.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define DEGREES    (180 / 3.14159265358979323846)
-#define SIZE_PAIRS 3    // distances between markers that tell a size, and
-#define SIZE_SLACK 0.07 // how far from the skeleton's it may be for that to stay as it is
+#define DEGREES (180 / 3.14159265358979323846)
 
 static bool no_memory(void)
 {
     complain("no memory left");
     return false;
-}
-
-// ---- Calibrating ---------------------------------------------------------------------------------------------------------
-
-// Is every place measured, not only what anatomy says?
-static bool all_places_known(const track_result *r)
-{
-    bool known = r->named == 0;
-    for (int i = 0; i < r->placement_count; ++i) {
-        poise_vec3 p = r->placements[i].local;
-        known = known && isfinite(p.x) && isfinite(p.y) && isfinite(p.z);
-    }
-    return known;
-}
-
-static poise_scaling scaling_of(track_calibrate wanted)
-{
-    return wanted == TRACK_CALIBRATE_UNIFORM    ? POISE_SCALING_UNIFORM
-           : wanted == TRACK_CALIBRATE_SEGMENTS ? POISE_SCALING_SEGMENTS
-                                                : POISE_SCALING_NONE;
-}
-
-static bool calibrate(const track_request *request, track_result *r)
-{
-    bool known = all_places_known(r);
-    track_calibrate wanted = request->calibrate;
-    if (wanted == TRACK_CALIBRATE_DECIDE) {
-        wanted = known ? TRACK_CALIBRATE_NONE : TRACK_CALIBRATE_PLACES;
-    }
-    if (wanted == TRACK_CALIBRATE_NONE && !known) {
-        complain("%s: where its markers sit is not known; --calibrate places finds it", r->source_name);
-        return false;
-    }
-    if (wanted == TRACK_CALIBRATE_NONE) {
-        return true;
-    }
-    poise_calibration problem = poise_calibration_default();
-    problem.model = r->model;
-    problem.placements = r->placements;
-    problem.placement_count = r->placement_count;
-    problem.markers = r->markers;
-    problem.q = r->q_start;
-    problem.frame_count =
-        request->calibration_frames < r->markers->frames ? request->calibration_frames : r->markers->frames;
-    problem.scaling = scaling_of(wanted);
-    problem.priors = r->named > 0 || problem.scaling != POISE_SCALING_NONE ? r->priors : NULL;
-    if (r->named > 0 && r->anatomy.pairs >= SIZE_PAIRS && fabs(r->anatomy.size - 1) > SIZE_SLACK) {
-        problem.size = r->anatomy.size;
-    }
-    poise_error error = {0};
-    progress_start("calibrating", "frames", problem.frame_count);
-    progress_show(0);
-    poise_model *fitted = NULL;
-    poise_status status = poise_calibrate(&problem, NULL, &fitted, &r->calibration, &error);
-    progress_end();
-    if (status != POISE_OK) {
-        complain("%s: the markers could not be calibrated: %s", r->source_name, error.text);
-        return false;
-    }
-    r->calibrated = true;
-    if (problem.size != 1) {
-        track_note(r, "the skeleton times %.3f, to the size of the recorded person", problem.size);
-    }
-    if (problem.scaling == POISE_SCALING_NONE && problem.size == 1) {
-        poise_model_destroy(fitted);
-    } else {
-        r->fitted = fitted;
-        r->model = fitted;
-    }
-    return true;
 }
 
 // ---- Tracking ------------------------------------------------------------------------------------------------------------
@@ -103,6 +30,8 @@ typedef struct watch {
     double stamp[MOST_WORKERS]; // by worker: its thread's processor time when the last frame was done
     atomic_llong *nanoseconds;  // by frame
     atomic_int done;            // frames that have been tracked at least once
+    double begin, wall;         // of the tracking: seconds
+    double begin_spent, spent;  // the same of the calling thread's processor time
 } watch;
 
 static double thread_seconds(void)
@@ -142,83 +71,23 @@ static void on_frame(void *user, int frame, int worker)
     }
 }
 
-static bool moves_freely(poise_joint_type type)
+// poise_recording_problem.on_stage
+static void on_stage(void *user, poise_recording_stage stage, int frames)
 {
-    return type == POISE_JOINT_FREE || type == POISE_JOINT_FREE_EXPMAP || type == POISE_JOINT_FREE_EULER;
-}
-
-// A limit for every dof but those of a free root; NULL: none is wanted.
-static const double *limits_of(const track_result *r, double limit, double *numbers)
-{
-    for (int k = 0; limit > 0 && k < poise_model_info(r->model).joints; ++k) {
-        poise_joint_info joint = poise_model_joint_info(r->model, k);
-        for (int i = 0; i < joint.nv; ++i) {
-            bool is_length = poise_model_coordinate(r->model, joint.q + i).unit == POISE_UNIT_LENGTH;
-            double unit = is_length && r->scale.metres > 0 ? r->scale.metres : 1;
-            numbers[joint.v + i] = moves_freely(joint.type) ? INFINITY : limit / unit;
-        }
-    }
-    return limit > 0 ? numbers : NULL;
-}
-
-// All frames at once. Each frame has its share of the time.
-static poise_status track_whole(const track_request *request, const poise_track_problem *problem, track_result *r, watch *w,
-                                poise_error *error)
-{
-    size_t nv = (size_t)poise_model_info(r->model).nv;
-    double *limits = calloc(2 * nv + 1, sizeof *limits), begin = thread_seconds();
-    poise_sequence_options o = request->sequence;
-    if (!limits) {
-        snprintf(error->text, sizeof error->text, "no memory left");
-        return POISE_ERROR_MEMORY;
-    }
-    o.noise /= r->scale.metres > 0 ? r->scale.metres : 1;
-    o.velocity = limits_of(r, request->velocity, limits);
-    o.acceleration = limits_of(r, request->acceleration, limits + nv);
-    poise_status status = poise_track_whole(problem, &o, NULL, &r->clip, r->frames, &r->sequence, error);
-    r->whole = true;
-    for (int f = 0; f < r->markers->frames; ++f) {
-        atomic_store(&w->nanoseconds[f], (long long)(1e9 * (thread_seconds() - begin) / r->markers->frames));
-    }
-    free(limits);
-    return status;
-}
-
-static bool track(const track_request *request, track_result *r, watch *w)
-{
-    poise_track_problem problem = request->track;
-    problem.model = r->model;
-    problem.placements = r->placements;
-    problem.placement_count = r->placement_count;
-    problem.markers = r->markers;
-    problem.q_start = r->q_start;
-    problem.task = r->task;
-    problem.task_weights = r->task_weights;
-    problem.solver.locked = r->unseen;
-    problem.workers = r->threads = w->threads = request->threads < MOST_WORKERS ? request->threads : MOST_WORKERS;
-    problem.parallel_for = run_watched;
-    problem.on_frame = request->whole ? NULL : on_frame;
-    problem.user = w;
-    r->method = problem.solver.method;
-    poise_error error = {0};
-    double *posture = r->named > 0 ? calloc((size_t)poise_model_info(r->model).nv + 1, sizeof *posture) : NULL;
-    if (posture && poise_posture_weights(r->model, 0, posture, NULL) == POISE_OK) {
-        problem.posture = posture;
-    }
-    progress_start("tracking", "frames", r->markers->frames);
-    double start = seconds_now();
-    poise_status status = request->whole ? track_whole(request, &problem, r, w, &error)
-                                         : poise_track(&problem, NULL, &r->clip, r->frames, &error);
-    r->wall = seconds_now() - start;
+    watch *w = user;
+    double now = seconds_now();
     progress_end();
-    free(posture);
-    if (status != POISE_OK) {
-        r->clip = NULL;
-        complain("%s: %s", r->source_name, error.text);
-        return false;
+    if (stage == POISE_STAGE_CALIBRATE) {
+        progress_start("calibrating", "frames", frames);
+        progress_show(0);
+    } else if (stage == POISE_STAGE_TRACK) {
+        progress_start("tracking", "frames", frames);
+        w->begin = now;
+        w->begin_spent = thread_seconds();
+    } else {
+        w->wall = now - w->begin;
+        w->spent = thread_seconds() - w->begin_spent;
     }
-    r->sum = (poise_track_summary){.distances = r->distances, .markers = r->by_marker};
-    return poise_track_measure(&problem, r->clip, r->frames, NULL, &r->sum, NULL) == POISE_OK || no_memory();
 }
 
 // ---- Times --------------------------------------------------------------------------------------------------------------
@@ -231,8 +100,8 @@ static int by_size(const void *a, const void *b)
 
 static bool measure_times(track_result *r, const watch *w)
 {
-    int n = r->markers->frames;
-    double *sorted = calloc((size_t)n, sizeof *sorted);
+    int n = r->made->markers->frames;
+    double *sorted = n > 0 ? calloc((size_t)n, sizeof *sorted) : NULL;
     if (!sorted) {
         return no_memory();
     }
@@ -247,25 +116,49 @@ static bool measure_times(track_result *r, const watch *w)
     return true;
 }
 
+// All frames at once have the same share of the time.
+static void share_time(const track_result *r, watch *w)
+{
+    int frames = r->made->markers->frames;
+    for (int f = 0; f < frames && r->problem.whole; ++f) {
+        atomic_store(&w->nanoseconds[f], (long long)(1e9 * w->spent / frames));
+    }
+}
+
+static bool follow(const track_request *request, track_result *r, watch *w)
+{
+    poise_recording_problem *p = &r->problem;
+    poise_error error = {0};
+    p->track.workers = r->threads = w->threads = request->threads < MOST_WORKERS ? request->threads : MOST_WORKERS;
+    p->track.parallel_for = run_watched;
+    p->track.on_frame = p->whole ? NULL : on_frame;
+    p->track.user = w;
+    p->on_stage = on_stage;
+    bool works = poise_recording_follow(p, r->made, &error) == POISE_OK;
+    progress_end();
+    r->wall = w->wall;
+    if (!works) {
+        complain("%s: %s", r->source_name, error.text);
+        return false;
+    }
+    track_note_followed(r);
+    share_time(r, w);
+    return measure_times(r, w);
+}
+
 bool track_run(const track_request *request, track_result *r)
 {
-    size_t frames = (size_t)r->markers->frames;
-    r->q_start = calloc((size_t)poise_model_info(r->model).nq + 1, sizeof *r->q_start);
-    r->frames = calloc(frames, sizeof *r->frames);
+    size_t frames = (size_t)r->made->markers->frames;
     r->seconds = calloc(frames, sizeof *r->seconds);
-    r->distances = calloc(frames * (size_t)r->placement_count, sizeof *r->distances);
-    r->by_marker = calloc((size_t)r->placement_count, sizeof *r->by_marker);
     watch *w = calloc(1, sizeof *w);
     atomic_llong *nanoseconds = calloc(frames, sizeof *nanoseconds);
-    if (!r->q_start || !r->frames || !r->seconds || !r->distances || !r->by_marker || !w || !nanoseconds) {
-        free(w);
-        free(nanoseconds);
-        return no_memory();
+    bool works = r->seconds && w && nanoseconds;
+    if (works) {
+        w->nanoseconds = nanoseconds;
+        works = follow(request, r, w);
+    } else {
+        no_memory();
     }
-    w->nanoseconds = nanoseconds;
-    poise_model_neutral(r->model, r->q_start);
-    bool works = track_take_default(r) && calibrate(request, r) && track(request, r, w) && measure_times(r, w) &&
-                 track_judge(request, r);
     free(nanoseconds);
     free(w);
     return works;
@@ -275,8 +168,8 @@ bool track_run(const track_request *request, track_result *r)
 
 double track_unit(const track_result *r, const char **unit)
 {
-    *unit = r->scale.metres > 0 ? "mm" : "units";
-    return r->scale.metres > 0 ? 1000 * r->scale.metres : 1;
+    *unit = r->made->scale.metres > 0 ? "mm" : "units";
+    return r->made->scale.metres > 0 ? 1000 * r->made->scale.metres : 1;
 }
 
 // Add words to a list separated by commas; what does not fit is left out.
@@ -295,7 +188,7 @@ static void say(char *text, size_t size, const char *format, ...)
 
 void track_reason(const track_result *r, int frame, char *text, size_t size)
 {
-    const poise_track_frame *f = &r->frames[frame];
+    const poise_track_frame *f = &r->made->frames[frame];
     text[0] = '\0';
     if (f->flags & POISE_TRACK_HELD) {
         if (f->flags & POISE_TRACK_JUMP) {
@@ -313,7 +206,7 @@ void track_reason(const track_result *r, int frame, char *text, size_t size)
         say(text, size, "%d let go", f->let_go);
     }
     if (f->flags & POISE_TRACK_GAPS) {
-        say(text, size, "%d missing", r->placement_count - f->seen);
+        say(text, size, "%d missing", r->made->placement_count - f->seen);
     }
 }
 
@@ -323,11 +216,11 @@ static poise_file as_file(const track_result *r, poise_clip *clip)
 {
     bool is_opensim = r->skeleton->format == POISE_FORMAT_OSIM || r->task;
     return (poise_file){.format = is_opensim ? POISE_FORMAT_OSIM : r->skeleton->format,
-                        .model = (poise_model *)r->model,
+                        .model = (poise_model *)r->made->model,
                         .clip = clip,
-                        .scale = r->scale,
-                        .placements = r->placements,
-                        .placement_count = r->placement_count,
+                        .scale = r->made->scale,
+                        .placements = r->made->placements,
+                        .placement_count = r->made->placement_count,
                         .carried = clip ? r->skeleton->carried : NULL, // the mesh of a character
                         .title = r->skeleton->title};
 }
@@ -357,10 +250,10 @@ bool track_can_write(const track_result *r, const char *name)
         return false;
     }
     poise_clip *clip;
-    if (poise_clip_create(1, poise_model_info(r->model).nq, 1, NULL, &clip, NULL) != POISE_OK) {
+    if (poise_clip_create(1, poise_model_info(r->made->model).nq, 1, NULL, &clip, NULL) != POISE_OK) {
         return no_memory();
     }
-    poise_model_neutral(r->model, clip->q);
+    poise_model_neutral(r->made->model, clip->q);
     poise_file file = as_file(r, clip);
     file.placement_count = 0;
     poise_error error = {0};
@@ -385,6 +278,6 @@ bool track_can_write(const track_result *r, const char *name)
 
 bool track_write(const track_result *r, const char *name)
 {
-    poise_file file = as_file(r, r->clip);
-    return save_file(name, &file) && (!r->fitted || save_skeleton_of(name, &file, r->model_name));
+    poise_file file = as_file(r, r->made->clip);
+    return save_file(name, &file) && (!r->made->fitted || save_skeleton_of(name, &file, r->model_name));
 }

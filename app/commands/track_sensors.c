@@ -97,15 +97,15 @@ static bool judge(const track_request *request, sensor_job *j, int used)
         complain("no memory left");
         return false;
     }
-    poise_verdict_weigh(&request->thresholds, (poise_finding){.kind = POISE_FINDING_TURNED, .value = rms_of(j)}, false,
-                        &j->verdict, j->findings, capacity);
+    poise_verdict_weigh(&request->problem.thresholds, (poise_finding){.kind = POISE_FINDING_TURNED, .value = rms_of(j)},
+                        false, &j->verdict, j->findings, capacity);
     for (int k = 0; k < j->recording->count; ++k) {
         bool is_used = false;
         for (int i = 0; i < used && !is_used; ++i) {
             is_used = j->sensors[i].column == k;
         }
         if (!is_used) {
-            poise_verdict_weigh(&request->thresholds,
+            poise_verdict_weigh(&request->problem.thresholds,
                                 (poise_finding){.kind = POISE_FINDING_LEFT_OUT, .name = j->recording->label[k], .value = 1},
                                 true, &j->verdict, j->findings, capacity);
         }
@@ -117,10 +117,10 @@ static bool follow(const track_request *request, sensor_job *j, double *heading)
 {
     const poise_orientations *o = j->recording, *c = j->calibration ? j->calibration : o;
     const double *start = start_of(j->skeleton);
-    int last = request->last < 0 || request->last >= o->frames ? o->frames - 1 : request->last;
+    int last = request->problem.last < 0 || request->problem.last >= o->frames ? o->frames - 1 : request->problem.last;
     j->sensors = calloc((size_t)c->count + 1, sizeof *j->sensors);
     j->rms = calloc((size_t)o->frames + 1, sizeof *j->rms);
-    if (!j->sensors || !j->rms || !start || request->first > last) {
+    if (!j->sensors || !j->rms || !start || request->problem.first > last) {
         complain("%s: %s", request->source,
                  start ? "has no such frames" : "the skeleton's file has no posture to begin with");
         return false;
@@ -147,8 +147,8 @@ static bool follow(const track_request *request, sensor_job *j, double *heading)
                                     .heading = *heading,
                                     .sensors = j->sensors,
                                     .sensor_count = kept,
-                                    .first = request->first,
-                                    .count = last - request->first + 1};
+                                    .first = request->problem.first,
+                                    .count = last - request->problem.first + 1};
     poise_error error = {0};
     if (poise_track_sensors(&problem, NULL, &j->clip, j->rms, &error) != POISE_OK) {
         complain("%s: %s", request->source, error.text);
@@ -170,7 +170,7 @@ static void print(const track_request *request, const sensor_job *j, double head
     printf("  recording   %d frames, %g per second, %d sensors\n", j->clip->frames, j->recording->rate, j->recording->count);
     printf("  heading     %.3f degrees%s\n", heading * DEGREES, j->setup.base[0] ? "" : ": no base sensor, not corrected");
     printf("  error       rms %.3f degrees, largest %.3f in frame %d\n", rms_of(j) * DEGREES, worst * DEGREES,
-           request->first + frame);
+           request->problem.first + frame);
     printf("  time        %.0f us a frame\n", 1e6 * seconds / j->clip->frames);
     verdict_print(&j->verdict, j->findings, stdout);
 }

@@ -33,31 +33,31 @@ static poise_ik_setup *read_setup(const char *name)
 }
 
 // Frames between the times of the setup, unless the command line names frames.
-bool track_take_times(track_request *request, const poise_markers *markers)
+bool track_take_times(const char *tasks, const poise_markers *markers, poise_recording_problem *problem)
 {
-    poise_ik_setup *setup = request->tasks ? read_setup(request->tasks) : NULL;
+    poise_ik_setup *setup = read_setup(tasks);
     if (!setup) {
-        return !request->tasks;
+        return false;
     }
     const double slack = 1e-6; // of a frame: times are rounded
     double first = ceil((setup->start - markers->start_time) * markers->rate - slack);
     double last = floor((setup->end - markers->start_time) * markers->rate + slack);
     poise_ik_setup_destroy(setup);
     if (first > markers->frames - 1 || last < 0) {
-        complain("%s: its time_range holds no frame of the recording, which goes from %g to %g s", request->tasks,
+        complain("%s: its time_range holds no frame of the recording, which goes from %g to %g s", tasks,
                  markers->start_time, markers->start_time + (markers->frames - 1) / markers->rate);
         return false;
     }
-    if (request->first == 0 && first > 0) {
-        request->first = (int)first;
+    if (problem->first == 0 && first > 0) {
+        problem->first = (int)first;
     }
-    if (request->last < 0 && last < markers->frames - 1) {
-        request->last = (int)last;
+    if (problem->last < 0 && last < markers->frames - 1) {
+        problem->last = (int)last;
     }
     return true;
 }
 
-static const double *default_posture(const track_result *r)
+const double *track_default_posture(const track_result *r)
 {
     for (int i = 0; i < r->skeleton->posture_count; ++i) {
         if (strcmp(r->skeleton->postures[i].name, "default") == 0) {
@@ -74,8 +74,8 @@ static const char *label_at(const void *markers, int i)
 
 static bool is_placed(const track_result *r, const char *label)
 {
-    for (int i = 0; i < r->placement_count; ++i) {
-        if (strcmp(r->placements[i].label, label) == 0) {
+    for (int i = 0; i < r->made->placement_count; ++i) {
+        if (strcmp(r->made->placements[i].label, label) == 0) {
             return true;
         }
     }
@@ -92,8 +92,9 @@ static bool find_absent(const char *name, const poise_ik_setup *setup, track_res
         if (t->is_coordinate || !(t->weight > 0) || is_placed(r, t->name)) {
             continue;
         }
-        bool is_seen = poise_markers_find(r->markers, t->name) >= 0;
-        const char *nearest = is_seen ? NULL : poise_nearest_name(t->name, label_at, r->markers, r->markers->count);
+        bool is_seen = poise_markers_find(r->made->markers, t->name) >= 0;
+        const char *nearest =
+            is_seen ? NULL : poise_nearest_name(t->name, label_at, r->made->markers, r->made->markers->count);
         warn("%s: task \"%s\" has no marker in %s%s%s%s", name, t->name, is_seen ? r->model_name : r->source_name,
              nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
         if ((r->absent[r->absent_count] = strdup(t->name)) == NULL) {
@@ -118,79 +119,53 @@ static bool refuse_files(const char *name, const poise_ik_setup *setup)
 
 static bool apply_tasks(const char *name, const poise_ik_setup *setup, track_result *r)
 {
-    poise_model_summary size = poise_model_info(r->model);
+    poise_model_summary size = poise_model_info(r->made->model);
     r->task = calloc((size_t)size.nq + 1, sizeof *r->task);
     r->task_weights = calloc((size_t)size.nv + 1, sizeof *r->task_weights);
     if (!r->task || !r->task_weights) {
         return no_memory();
     }
     poise_error error = {0};
-    int before = r->placement_count;
-    if (poise_ik_setup_apply(setup, r->model, default_posture(r), r->placements, &r->placement_count, r->task,
-                             r->task_weights, &error) != POISE_OK) {
+    int before = r->made->placement_count;
+    if (poise_ik_setup_apply(setup, r->made->model, track_default_posture(r), r->made->placements, &r->made->placement_count,
+                             r->task, r->task_weights, &error) != POISE_OK) {
         complain("%s: %s", name, error.text);
         return false;
     }
-    if (r->placement_count < before) {
-        track_note(r, "%d of %d markers have no task and do not count", before - r->placement_count, before);
-    }
+    r->untasked = before - r->made->placement_count;
+    r->problem.track.task = r->task;
+    r->problem.track.task_weights = r->task_weights;
+    r->problem.absent = (const char *const *)r->absent;
+    r->problem.absent_count = r->absent_count;
     return true;
 }
 
-bool track_take_tasks(const track_request *request, track_result *r)
+bool track_take_tasks(const char *tasks, track_result *r)
 {
-    if (!request->tasks) {
-        return true;
-    }
-    poise_ik_setup *setup = read_setup(request->tasks);
-    bool works = setup && refuse_files(request->tasks, setup) && find_absent(request->tasks, setup, r) &&
-                 apply_tasks(request->tasks, setup, r);
+    poise_ik_setup *setup = read_setup(tasks);
+    bool works = setup && refuse_files(tasks, setup) && find_absent(tasks, setup, r) && apply_tasks(tasks, setup, r);
     poise_ik_setup_destroy(setup);
     return works;
-}
-
-bool track_take_default(track_result *r)
-{
-    const double *posture = default_posture(r);
-    bool is_opensim = r->skeleton->format == POISE_FORMAT_OSIM || r->task;
-    if (!is_opensim || !posture) {
-        return true;
-    }
-    poise_model_summary size = poise_model_info(r->model);
-    memcpy(r->q_start, posture, (size_t)size.nq * sizeof *posture);
-    r->unseen = calloc((size_t)size.nv + 1, sizeof *r->unseen);
-    if (!r->unseen) {
-        return no_memory();
-    }
-    poise_unseen_dofs(r->model, r->placements, r->placement_count, r->task_weights, r->unseen);
-    int unseen = 0;
-    for (int i = 0; i < size.nv; ++i) {
-        unseen += r->unseen[i];
-    }
-    if (unseen > 0) {
-        track_note(r, "%d coordinates that no marker sees keep their default", unseen);
-    }
-    return true;
 }
 
 bool track_write_errors(const track_result *r, const char *name)
 {
     text_file out;
     text_open(&out);
-    fprintf(out.stream, "marker_errors\nversion=1\nnRows=%d\nnColumns=4\ninDegrees=no\nendheader\n", r->clip->frames);
+    fprintf(out.stream, "marker_errors\nversion=1\nnRows=%d\nnColumns=4\ninDegrees=no\nendheader\n", r->made->clip->frames);
     fprintf(out.stream, "time\ttotal_squared_error\tmarker_error_RMS\tmarker_error_max\n");
-    for (int f = 0; f < r->clip->frames; ++f) {
+    for (int f = 0; f < r->made->clip->frames; ++f) {
         double sum = 0, worst = 0;
         int seen = 0;
-        for (int i = 0; i < r->placement_count; ++i) {
-            double d = r->distances[(size_t)f * (size_t)r->placement_count + (size_t)i];
+        for (int i = 0; i < r->made->placement_count; ++i) {
+            double d = r->made->distances[(size_t)f * (size_t)r->made->placement_count + (size_t)i];
             if (!isnan(d)) {
                 sum += d * d;
                 worst = fmax(worst, d);
                 seen += 1;
             }
         }
-        fprintf(out.stream, "%.9g\t%.9g\t%.9g\t%.9g\n", r->clip->start_time + f * r->clip->frame_time, sum,
+        fprintf(out.stream, "%.9g\t%.9g\t%.9g\t%.9g\n", r->made->clip->start_time + f * r->made->clip->frame_time, sum,
                 seen > 0 ? sqrt(sum / seen) : 0.0, worst);
     }
     return text_close(&out, name);

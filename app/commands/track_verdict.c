@@ -15,50 +15,6 @@ static bool no_memory(void)
     return false;
 }
 
-poise_track_problem track_problem_of(const track_result *r)
-{
-    poise_track_problem problem = poise_track_problem_default();
-    problem.model = r->model;
-    problem.placements = r->placements;
-    problem.placement_count = r->placement_count;
-    problem.markers = r->markers;
-    return problem;
-}
-
-bool track_judge(const track_request *request, track_result *r)
-{
-    poise_track_problem track = track_problem_of(r);
-    poise_verdict_problem problem = poise_verdict_problem_default();
-    problem.track = &track;
-    problem.clip = r->clip;
-    problem.frames = r->frames;
-    problem.priors = r->priors;
-    problem.calibration = r->calibrated ? &r->calibration : NULL;
-    problem.places = r->named > 0 ? &r->anatomy : NULL;
-    problem.before = r->fitted ? r->skeleton->model : NULL;
-    problem.absent = (const char *const *)r->absent;
-    problem.absent_count = r->absent_count;
-    problem.thresholds = request->thresholds;
-    if (r->from_motion) { // another skeleton's joints are not where this one's are, however well it follows
-        problem.thresholds.doubtful[POISE_FINDING_GIVEN] = problem.thresholds.failed[POISE_FINDING_GIVEN] = INFINITY;
-        problem.thresholds.doubtful[POISE_FINDING_FAR] = problem.thresholds.failed[POISE_FINDING_FAR] = INFINITY;
-    }
-    poise_error error = {0};
-    int capacity = 0;
-    for (int pass = 0; pass < 2; ++pass) { // how many there are, then all of them
-        poise_status status = poise_verdict_find(&problem, NULL, &r->verdict, r->findings, capacity, &error);
-        if (status != POISE_OK) {
-            complain("%s: %s", r->source_name, error.text);
-            return false;
-        }
-        capacity = r->verdict.count;
-        if (pass == 0 && !(r->findings = calloc((size_t)capacity + 1, sizeof *r->findings))) {
-            return no_memory();
-        }
-    }
-    return true;
-}
-
 // ---- Deviations ----------------------------------------------------------------------------------------------------------
 
 // "knee", "hip.twist": a degree of freedom by its joint's name.
@@ -85,21 +41,21 @@ static double for_people(const poise_model *model, int joint, int i, double devi
 
 static void print_rows(FILE *stream, const track_result *r, const double *deviation)
 {
-    int joints = poise_model_info(r->model).joints, nv = poise_model_info(r->model).nv;
+    int joints = poise_model_info(r->made->model).joints, nv = poise_model_info(r->made->model).nv;
     fprintf(stream, "frame,time");
     for (int k = 0; k < joints; ++k) {
-        for (int i = 0; i < poise_model_joint_info(r->model, k).nv; ++i) {
-            print_dof(stream, r->model, k, i);
+        for (int i = 0; i < poise_model_joint_info(r->made->model, k).nv; ++i) {
+            print_dof(stream, r->made->model, k, i);
         }
     }
-    for (int f = 0; f < r->clip->frames; ++f) {
-        fprintf(stream, "\n%d,%.6g", r->first + f, (r->first + f) / r->markers->rate);
+    for (int f = 0; f < r->made->clip->frames; ++f) {
+        fprintf(stream, "\n%d,%.6g", r->made->first + f, (r->made->first + f) / r->made->markers->rate);
         for (int k = 0; k < joints; ++k) {
-            poise_joint_info info = poise_model_joint_info(r->model, k);
+            poise_joint_info info = poise_model_joint_info(r->made->model, k);
             for (int i = 0; i < info.nv; ++i) {
                 double d = deviation[(size_t)f * (size_t)nv + (size_t)(info.v + i)];
                 if (isfinite(d)) {
-                    fprintf(stream, ",%.4g", for_people(r->model, k, i, d));
+                    fprintf(stream, ",%.4g", for_people(r->made->model, k, i, d));
                 } else {
                     fputc(',', stream); // not determined
                 }
@@ -112,13 +68,18 @@ static void print_rows(FILE *stream, const track_result *r, const double *deviat
 // Deviations of all frames; NULL after one line on standard error.
 static double *deviations_of(const track_result *r)
 {
-    poise_track_problem track = track_problem_of(r);
-    size_t count = (size_t)r->clip->frames * (size_t)poise_model_info(r->model).nv;
+    poise_track_problem track = poise_track_problem_default();
+    track.model = r->made->model;
+    track.placements = r->made->placements;
+    track.placement_count = r->made->placement_count;
+    track.markers = r->made->markers;
+    size_t count = (size_t)r->made->clip->frames * (size_t)poise_model_info(r->made->model).nv;
     double *deviation = calloc(count + 1, sizeof *deviation);
     poise_error error = {0};
     if (!deviation) {
         no_memory();
-    } else if (poise_track_uncertainty(&track, r->clip, r->frames, 0, NULL, deviation, NULL, &error) != POISE_OK) {
+    } else if (poise_track_uncertainty(&track, r->made->clip, r->made->frames, 0, NULL, deviation, NULL, &error) !=
+               POISE_OK) {
         complain("%s: %s", r->source_name, error.text);
         free(deviation);
         deviation = NULL;
@@ -147,11 +108,11 @@ static int by_size(const void *a, const void *b)
 
 json_node *track_sureness_as_json(const track_result *r)
 {
-    int frames = r->clip->frames, nv = poise_model_info(r->model).nv;
+    int frames = r->made->clip->frames, nv = poise_model_info(r->made->model).nv;
     double *deviation = deviations_of(r), *worst = calloc((size_t)frames + 1, sizeof *worst);
     json_node *list = json_new(JSON_ARRAY);
-    for (int k = 0; deviation && worst && k < poise_model_info(r->model).joints; ++k) {
-        poise_joint_info joint = poise_model_joint_info(r->model, k);
+    for (int k = 0; deviation && worst && k < poise_model_info(r->made->model).joints; ++k) {
+        poise_joint_info joint = poise_model_joint_info(r->made->model, k);
         int angles = 0;
         for (int f = 0; f < frames; ++f) {
             worst[f] = 0;
@@ -179,11 +140,11 @@ json_node *track_sureness_as_json(const track_result *r)
 // Angles of all frames; NULL after one line on standard error.
 static double *angles_of(const track_result *r)
 {
-    double *angles = calloc((size_t)r->clip->frames * POISE_ANGLE_COUNT + 1, sizeof *angles);
+    double *angles = calloc((size_t)r->made->clip->frames * POISE_ANGLE_COUNT + 1, sizeof *angles);
     poise_error error = {0};
     if (!angles) {
         no_memory();
-    } else if (poise_joint_angles(r->model, r->clip, NULL, angles, &error) != POISE_OK) {
+    } else if (poise_joint_angles(r->made->model, r->made->clip, NULL, angles, &error) != POISE_OK) {
         complain("%s: %s", r->model_name, error.text);
         free(angles);
         angles = NULL;
@@ -213,8 +174,8 @@ bool track_write_angles(const track_result *r, const char *name)
     text_file file;
     text_open(&file);
     if (is_mot) {
-        fprintf(file.stream, "joint angles\nversion=1\nnRows=%d\nnColumns=%d\ninDegrees=yes\nendheader\n", r->clip->frames,
-                columns);
+        fprintf(file.stream, "joint angles\nversion=1\nnRows=%d\nnColumns=%d\ninDegrees=yes\nendheader\n",
+                r->made->clip->frames, columns);
     }
     fprintf(file.stream, "time");
     for (int i = 0; i < POISE_ANGLE_COUNT; ++i) {
@@ -222,8 +183,8 @@ bool track_write_angles(const track_result *r, const char *name)
             fprintf(file.stream, "%c%s", cell, poise_angle_name(i));
         }
     }
-    for (int f = 0; f < r->clip->frames; ++f) {
-        fprintf(file.stream, "\n%.9g", r->clip->start_time + f * r->clip->frame_time);
+    for (int f = 0; f < r->made->clip->frames; ++f) {
+        fprintf(file.stream, "\n%.9g", r->made->clip->start_time + f * r->made->clip->frame_time);
         for (int i = 0; i < POISE_ANGLE_COUNT; ++i) {
             if (has_angle(angles, i)) {
                 fprintf(file.stream, "%c%.6f", cell, angles[f * POISE_ANGLE_COUNT + i]);
@@ -239,17 +200,18 @@ bool track_write_centres(const track_result *r, const char *name)
 {
     enum { MOST = 16 };
     poise_placement places[MOST];
-    int count = poise_joint_centres(r->model, NULL, places, MOST);
+    int count = poise_joint_centres(r->made->model, NULL, places, MOST);
     poise_markers *markers = NULL;
     if (count == 0) {
         complain("%s: the bodies' names tell no human skeleton, so there are no joint centres", r->model_name);
         return false;
     }
-    if (poise_markers_from_clip(r->model, r->clip, r->scale, places, count, NULL, &markers, NULL) != POISE_OK) {
+    if (poise_markers_from_clip(r->made->model, r->made->clip, r->made->scale, places, count, NULL, &markers, NULL) !=
+        POISE_OK) {
         return no_memory();
     }
-    markers->start_time = r->clip->start_time;
-    poise_file file = {.markers = markers, .scale = r->scale, .title = "joint centres"};
+    markers->start_time = r->made->clip->start_time;
+    poise_file file = {.markers = markers, .scale = r->made->scale, .title = "joint centres"};
     bool works = save_file(name, &file);
     poise_markers_destroy(markers);
     return works;
@@ -258,10 +220,10 @@ bool track_write_centres(const track_result *r, const char *name)
 json_node *track_angles_as_json(const track_result *r)
 {
     enum { MOST = 400 }; // points of a curve
-    int frames = r->clip->frames, step = (frames + MOST - 1) / MOST;
+    int frames = r->made->clip->frames, step = (frames + MOST - 1) / MOST;
     double *angles = calloc((size_t)frames * POISE_ANGLE_COUNT + 1, sizeof *angles), *curve = calloc(MOST, sizeof *curve);
     json_node *list = json_new(JSON_ARRAY);
-    bool is_human = angles && curve && poise_joint_angles(r->model, r->clip, NULL, angles, NULL) == POISE_OK;
+    bool is_human = angles && curve && poise_joint_angles(r->made->model, r->made->clip, NULL, angles, NULL) == POISE_OK;
     for (int i = 0; is_human && i < POISE_ANGLE_COUNT && frames > 0; ++i) {
         int count = 0;
         for (int f = 0; f < frames; f += step) {

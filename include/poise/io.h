@@ -27,7 +27,7 @@
 #define POISE_IO_H
 
 #include <poise/constraint.h>
-#include <poise/motion.h>
+#include <poise/recordings.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -189,6 +189,13 @@ POISE_API poise_status poise_write(const poise_file *file, poise_format format, 
                                    poise_error *error);
 // Release what poise_write made; the same allocator.
 POISE_API void poise_bytes_release(const poise_allocator *allocator, void *bytes);
+
+// ---- Recordings ----------------------------------------------------------------------------------------------------------
+
+// What a skeleton's file, which holds a model, and a recording's say of a track (recordings.h): model, scales, marker
+// places, and markers to follow or, where there are none, the motion. An OpenSim model gives its default posture, too, and
+// its markers are the only ones where any of them was recorded. Points into both, which must outlive the problem.
+POISE_API poise_recording_problem poise_recording_of_files(const poise_file *skeleton, const poise_file *recording);
 
 // ---- Goals in words ------------------------------------------------------------------------------------------------------
 

@@ -56,11 +56,6 @@ POISE_API poise_status poise_ik_setup_apply(const poise_ik_setup *setup, const p
                                             poise_placement *placements, int *count, double *task, double *task_weights,
                                             poise_error *error);
 
-// Which degrees of freedom (nv) does no placement with a weight see, and no task hold? Lock them (poise_solver_options) and
-// they stay where they start.
-POISE_API void poise_unseen_dofs(const poise_model *model, const poise_placement *placements, int count,
-                                 const double *task_weights, bool *unseen);
-
 // ---- Scaling -------------------------------------------------------------------------------------------------------------
 
 // A ScaleTool's job: factors of bodies from distances of markers, then marker places from a static trial.

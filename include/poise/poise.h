@@ -16,6 +16,7 @@
 #include <poise/model.h>
 #include <poise/motion.h>
 #include <poise/objective.h>
+#include <poise/recordings.h>
 #include <poise/rotation.h>
 #include <poise/sensitivity.h>
 #include <poise/sequence.h>

@@ -281,6 +281,11 @@ POISE_API poise_status poise_places_by_name(const poise_model *model, const pois
 // of 0.15 rad for spine, neck and clavicles, 0.5 rad elsewhere, and none at the root. Fills nv weights.
 POISE_API poise_status poise_posture_weights(const poise_model *model, double noise, double *weights, poise_error *error);
 
+// Which degrees of freedom (nv) does no placement with a weight see, and no task hold? Lock them (poise_solver_options) and
+// they stay where they start.
+POISE_API void poise_unseen_dofs(const poise_model *model, const poise_placement *placements, int count,
+                                 const double *task_weights, bool *unseen);
+
 // The built-in table, as text in sections; NULL beyond the last.
 POISE_API const char *poise_marker_sets(int section);
 

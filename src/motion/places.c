@@ -186,12 +186,12 @@ static poise_status size_of(const placing *p, const poise_allocator *allocator, 
 
 // ---- Up ------------------------------------------------------------------------------------------------------------------
 
-// Which way the person stands, by the markers that were placed. MEMORY: UNKNOWN.
-static poise_up up_of(const placing *p, const poise_allocator *allocator)
+// Which way the person stands, by the markers that were placed.
+static poise_status up_of(const placing *p, const poise_allocator *allocator, poise_places_report *report)
 {
     int *height = pz_allocate(allocator, ((size_t)p->markers->count + 1) * sizeof *height);
     if (!height) {
-        return POISE_UP_UNKNOWN;
+        return POISE_ERROR_MEMORY;
     }
     for (int i = 0; i < p->markers->count; ++i) {
         height[i] = -1;
@@ -199,9 +199,9 @@ static poise_up up_of(const placing *p, const poise_allocator *allocator)
     for (int i = 0; i < p->count; ++i) {
         height[p->placed[i].marker] = pz_height_of(p->placed[i].part);
     }
-    poise_up up = pz_axis_of(pz_upwards(p->markers, height));
+    report->up = pz_axis_of(pz_upwards(p->markers, height));
     pz_release(allocator, height);
-    return up;
+    return POISE_OK;
 }
 
 poise_status poise_places_by_name(const poise_model *model, const poise_markers *markers, const char *table,
@@ -224,11 +224,9 @@ poise_status poise_places_by_name(const poise_model *model, const poise_markers 
         status = POISE_ERROR_MEMORY;
     } else {
         place_all(&p, placements, priors, capacity);
-        poise_places_report made = {.placed = p.count,
-                                    .stature = p.anatomy.stature,
-                                    .up = up_of(&p, allocator),
-                                    .model_up = pz_axis_of(p.anatomy.up)};
-        status = size_of(&p, allocator, &made);
+        poise_places_report made = {.placed = p.count, .stature = p.anatomy.stature, .model_up = pz_axis_of(p.anatomy.up)};
+        status = up_of(&p, allocator, &made);
+        status = status == POISE_OK ? size_of(&p, allocator, &made) : status;
         if (status == POISE_OK && report) {
             *report = made;
         }

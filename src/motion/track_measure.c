@@ -130,3 +130,25 @@ poise_status poise_track_measure(const poise_track_problem *problem, const poise
     pz_release(allocator, m.index);
     return POISE_OK;
 }
+
+// ---- Degrees of freedom that nothing sees --------------------------------------------------------------------------------
+
+// A marker sees every joint above its body, and whom those follow.
+void poise_unseen_dofs(const poise_model *model, const poise_placement *placements, int count, const double *task_weights,
+                       bool *unseen)
+{
+    poise_model_summary size = poise_model_info(model);
+    for (int i = 0; i < size.nv; ++i) {
+        unseen[i] = !task_weights || task_weights[i] == 0.0;
+    }
+    for (int i = 0; i < count; ++i) {
+        for (int k = placements[i].body; placements[i].weight > 0.0 && k >= 0;) {
+            poise_joint_info info = poise_model_joint_info(model, k);
+            poise_joint_info mover = info.mimic >= 0 ? poise_model_joint_info(model, info.mimic) : info;
+            for (int v = mover.v; v < mover.v + mover.nv; ++v) {
+                unseen[v] = false;
+            }
+            k = info.parent;
+        }
+    }
+}

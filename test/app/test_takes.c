@@ -46,10 +46,10 @@ static take track_take(const char *recording, const char *motion)
     take t = {.tracked = track_recording(SKELETON, recording)};
     load_options options = {.model = t.tracked.skeleton->model, .quiet = true};
     t.truth = load_file(motion, &options);
-    ck_assert(t.truth && t.truth->clip && t.truth->clip->frames == t.tracked.clip->frames);
+    ck_assert(t.truth && t.truth->clip && t.truth->clip->frames == t.tracked.made->clip->frames);
     t.recording = load_file(recording, &options);
     ck_assert_ptr_nonnull(t.recording);
-    t.millimetres = 1000 * t.tracked.scale.metres;
+    t.millimetres = 1000 * t.tracked.made->scale.metres;
     return t;
 }
 
@@ -178,9 +178,9 @@ static void believe(const take *t, bool *counts, int frames)
     vec3 *local = calloc((size_t)frames, sizeof *local);
     poise_kinematics *kin;
     ck_assert_int_eq(poise_kinematics_create(r->skeleton->model, NULL, &kin, NULL), POISE_OK);
-    for (int i = 0; i < r->placement_count; ++i) {
-        int marker = poise_markers_find(t->recording->markers, r->placements[i].label);
-        places_by_truth(t, marker, r->placements[i].body, kin, local, frames);
+    for (int i = 0; i < r->made->placement_count; ++i) {
+        int marker = poise_markers_find(t->recording->markers, r->made->placements[i].label);
+        places_by_truth(t, marker, r->made->placements[i].body, kin, local, frames);
         vec3 median;
         for (int axis = 0; axis < 3; ++axis) {
             for (int f = 0; f < frames; ++f) {
@@ -191,7 +191,7 @@ static void believe(const take *t, bool *counts, int frames)
         }
         for (int f = 0; f < frames; ++f) {
             vec3 off = v3_sub(local[f], median);
-            miss[f] += v3_norm(off) / r->placement_count;
+            miss[f] += v3_norm(off) / r->made->placement_count;
         }
     }
     for (int f = 0; f < frames; ++f) {
@@ -218,17 +218,18 @@ TEST_DATA_ROWS(joints_are_where_the_published_motion_has_them, TEST_COUNT(takes)
     take t = track_take(recording, motion);
     const poise_model *model = t.tracked.skeleton->model;
     int frames, joints = poise_model_info(model).joints;
-    vec3 *truth = joints_of(model, t.truth->clip, &frames), *found = joints_of(t.tracked.model, t.tracked.clip, &frames);
+    vec3 *truth = joints_of(model, t.truth->clip, &frames),
+         *found = joints_of(t.tracked.made->model, t.tracked.made->clip, &frames);
     bool *counts = calloc((size_t)frames, sizeof *counts);
     memset(counts, true, (size_t)frames * sizeof *counts);
     distances all = compare(truth, found, counts, frames, joints, t.millimetres);
     believe(&t, counts, frames);
     distances d = compare(truth, found, counts, frames, joints, t.millimetres);
     printf("%s: residual %.1f mm; joints %.1f mm, %s %.1f mm; all %d frames %.1f, %s %.1f; %d left out\n",
-           takes[test_row].name, t.tracked.sum.mean * t.millimetres, d.mean,
+           takes[test_row].name, t.tracked.made->summary.mean * t.millimetres, d.mean,
            poise_model_joint_info(model, d.worst_joint).name, d.worst, frames, all.mean,
            poise_model_joint_info(model, all.worst_joint).name, all.worst, frames - d.frames);
-    ck_assert_int_eq(t.tracked.verdict.level, POISE_VERDICT_GOOD);
+    ck_assert_int_eq(t.tracked.made->verdict.level, POISE_VERDICT_GOOD);
     ck_assert_double_le(d.mean, takes[test_row].mean);
     ck_assert_double_le(d.worst, takes[test_row].worst);
     free(counts);
@@ -268,15 +269,16 @@ TEST_DATA(another_skeleton_has_its_limbs_where_they_were, "data/hdm05")
     poise_file *truth = load_file(DATA "HDM_dg_01-03_01_120.amc", &options);
     double metres = skeleton->scale.metres;
     int frames;
-    vec3 *found = common_of(r.model, r.clip, 0, &frames), *real = common_of(skeleton->model, truth->clip, 1, &frames);
+    vec3 *found = common_of(r.made->model, r.made->clip, 0, &frames),
+         *real = common_of(skeleton->model, truth->clip, 1, &frames);
     bool *counts = calloc((size_t)frames, sizeof *counts);
     memset(counts, true, (size_t)frames * sizeof *counts);
     for (int i = 0; i < frames * COUNT; ++i) {
         real[i] = v3_scale(real[i], metres);
     }
     distances d = compare(real, found, counts, frames, COUNT, 1000);
-    printf("scene:humanoid: residual %.1f mm; limbs %.1f mm, %s %.1f mm; scale %g\n", 1000 * r.sum.mean, d.mean,
-           common_joints[d.worst_joint][0], d.worst, r.calibration.scale);
+    printf("scene:humanoid: residual %.1f mm; limbs %.1f mm, %s %.1f mm; scale %g\n", 1000 * r.made->summary.mean, d.mean,
+           common_joints[d.worst_joint][0], d.worst, r.made->calibration.scale);
     ck_assert_double_le(d.mean, 60); // shoulders and hips of the two skeletons are not the same points
     ck_assert_double_le(d.worst, 90);
     free(counts);
@@ -329,16 +331,17 @@ TEST_DATA(axes_and_units_of_a_file_change_nothing, "data/hdm05")
     for (size_t i = 0; i < TEST_COUNT(files); ++i) {
         write_changed(DATA "HDM_dg_01-03_01_120.c3d", files[i].axes, files[i].factor, files[i].says, name);
         track_result r = track_recording(SKELETON, name);
-        int joints = poise_model_info(r.model).joints;
-        vec3 *found = joints_of(r.model, r.clip, &frames);
+        int joints = poise_model_info(r.made->model).joints;
+        vec3 *found = joints_of(r.made->model, r.made->clip, &frames);
         bool *counts = calloc((size_t)frames, sizeof *counts);
         memset(counts, true, (size_t)frames * sizeof *counts);
         if (first) {
-            distances d = compare(first, found, counts, frames, joints, 1000 * r.scale.metres);
+            distances d = compare(first, found, counts, frames, joints, 1000 * r.made->scale.metres);
             ck_assert_msg(d.mean <= 1 && d.worst <= 1, "file %d: %g mm, worst %g mm", (int)i, d.mean, d.worst);
         }
-        vec3 head = found[poise_model_find_body(r.model, "head")], foot = found[poise_model_find_body(r.model, "lfoot")];
-        ck_assert(r.scale.up == POISE_UP_Y && head.y - foot.y > 0.8 * v3_norm(v3_sub(head, foot))); // upright
+        vec3 head = found[poise_model_find_body(r.made->model, "head")],
+             foot = found[poise_model_find_body(r.made->model, "lfoot")];
+        ck_assert(r.made->scale.up == POISE_UP_Y && head.y - foot.y > 0.8 * v3_norm(v3_sub(head, foot))); // upright
         free(counts);
         free(first ? found : NULL);
         first = first ? first : found;

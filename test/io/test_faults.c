@@ -2,6 +2,7 @@
 // answer is POISE_ERROR_MEMORY, outputs are untouched and nothing leaks.
 //
 // A table has one row for each call. One test reads the public headers and fails for a call that has no row.
+#include "support/fault_stage.h"
 #include "support/meter.h"
 #include "support/test_main.h"
 
@@ -14,66 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-#define FRAMES  8
-#define MARKERS 41
-#define NUMBERS 128 // room for q
-#define MOST    20000
-
-// ---- What the calls work on: made once, with malloc ----------------------------------------------------------------------
-
-static struct stage {
-    poise_model *model; // a humanoid
-    poise_builder *builder;
-    poise_clip *clip;
-    poise_markers *markers;
-    scene_marker sites[MARKERS];
-    poise_placement placements[MARKERS];
-    double q[NUMBERS];
-    poise_model *arm; // a chain of hinges
-} stage;
-
-static poise_clip *walk(const poise_model *model)
-{
-    int nq = poise_model_info(model).nq;
-    poise_clip *clip;
-    ck_assert_int_eq(poise_clip_create(FRAMES, nq, 0.02, NULL, &clip, NULL), POISE_OK);
-    for (int f = 0; f < FRAMES; ++f) {
-        scene_motion_pose(model, "walk", f * 0.02, clip->q + (size_t)f * (size_t)nq);
-    }
-    return clip;
-}
-
-static void open_stage(void)
-{
-    memset(&stage, 0, sizeof stage);
-    ck_assert_int_eq(scene_create("humanoid", NULL, &stage.model, NULL), POISE_OK);
-    ck_assert_int_eq(scene_create("erik-c-dh", NULL, &stage.arm, NULL), POISE_OK);
-    ck_assert_int_le(poise_model_info(stage.model).nq, NUMBERS);
-    ck_assert_int_eq(scene_markers("humanoid", stage.sites, MARKERS), MARKERS);
-    for (int i = 0; i < MARKERS; ++i) {
-        stage.placements[i] = (poise_placement){stage.sites[i].name, stage.sites[i].body, stage.sites[i].local, 1.0};
-    }
-    stage.clip = walk(stage.model);
-    poise_scale metres = {1.0, POISE_UP_Y};
-    ck_assert_int_eq(
-        poise_markers_from_clip(stage.model, stage.clip, metres, stage.placements, MARKERS, NULL, &stage.markers, NULL),
-        POISE_OK);
-    memcpy(stage.q, stage.clip->q, (size_t)stage.clip->nq * sizeof *stage.q);
-    ck_assert_int_eq(poise_builder_create(NULL, &stage.builder, NULL), POISE_OK);
-    for (int k = 0; k < poise_model_info(stage.model).joints; ++k) {
-        poise_joint joint = *poise_model_joint_info(stage.model, k).given;
-        ck_assert_int_eq(poise_builder_add_joint(stage.builder, &joint, NULL), POISE_OK);
-    }
-}
-
-static void close_stage(void)
-{
-    poise_builder_destroy(stage.builder);
-    poise_markers_destroy(stage.markers);
-    poise_clip_destroy(stage.clip);
-    poise_model_destroy(stage.model);
-    poise_model_destroy(stage.arm);
-}
+#define MOST 20000
 
 // ---- One attempt for each call -------------------------------------------------------------------------------------------
 
@@ -315,6 +257,42 @@ static poise_track_problem tracking(void)
     problem.placement_count = MARKERS;
     problem.markers = stage.markers;
     return problem;
+}
+
+// One frame and its deviations. Calibrating has a row of its own.
+static poise_recording_problem recording(void)
+{
+    poise_recording_problem problem = poise_recording_problem_default();
+    problem.model = stage.model;
+    problem.scale = (poise_scale){1.0, POISE_UP_Y};
+    problem.markers = stage.markers;
+    problem.placements = stage.placements;
+    problem.placement_count = MARKERS;
+    problem.last = 0;
+    problem.track.restarts = 0;
+    problem.track.solver.max_iterations = 3;
+    problem.deviations = true;
+    return problem;
+}
+
+static poise_status track_recording(const poise_allocator *a, poise_error *e)
+{
+    poise_recording_result *made = UNTOUCHED;
+    poise_recording_problem problem = recording();
+    poise_status status = poise_track_recording(&problem, a, &made, e);
+    FINISH(status, made, poise_recording_destroy);
+}
+
+static poise_status recording_match(const poise_allocator *a, poise_error *e)
+{
+    poise_recording_result *made = UNTOUCHED;
+    poise_recording_problem problem = recording();
+    problem.markers = NULL;
+    problem.from = stage.model;
+    problem.clip = stage.clip;
+    problem.first = problem.last = 1;
+    poise_status status = poise_recording_match(&problem, a, &made, e);
+    FINISH(status, made, poise_recording_destroy);
 }
 
 static poise_status tracker_create(const poise_allocator *a, poise_error *e)
@@ -617,6 +595,7 @@ static const struct {
     {"poise_osim_scale_judge", osim_scale_judge, true},
     {"poise_pairs_find", pairs_find, true},
     {"poise_read", NULL, true},
+    {"poise_recording_match", recording_match, true},
     {"poise_retarget_points", retarget_points, true},
     {"poise_scaling_judge", scaling_judge, true},
     {"poise_sensitivity_create", sensitivity_create, false},
@@ -624,6 +603,7 @@ static const struct {
     {"poise_solver_create", solver_create, false},
     {"poise_track", track, true},
     {"poise_track_measure", track_measure, true},
+    {"poise_track_recording", track_recording, true},
     {"poise_track_sensors", track_sensors, true},
     {"poise_track_uncertainty", track_uncertainty, true},
     {"poise_track_whole", track_whole, true},

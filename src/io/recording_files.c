@@ -1,0 +1,48 @@
+// What files say of a recording that is to be tracked.
+#include <poise/io.h>
+
+#include <string.h>
+
+// The posture that OpenSim's models have as their default; NULL: there is none.
+static const double *default_posture(const poise_file *skeleton)
+{
+    for (int i = 0; i < skeleton->posture_count; ++i) {
+        if (strcmp(skeleton->postures[i].name, "default") == 0) {
+            return skeleton->postures[i].q;
+        }
+    }
+    return NULL;
+}
+
+static bool any_is_seen(const poise_recording_problem *problem)
+{
+    for (int i = 0; i < problem->placement_count && problem->markers; ++i) {
+        if (poise_markers_find(problem->markers, problem->placements[i].label) >= 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+poise_recording_problem poise_recording_of_files(const poise_file *skeleton, const poise_file *recording)
+{
+    poise_recording_problem problem = poise_recording_problem_default();
+    problem.model = skeleton->model;
+    problem.scale = skeleton->scale;
+    problem.markers = recording->markers;
+    problem.from = recording->model;
+    problem.clip = recording->clip;
+    problem.from_scale = recording->markers ? recording->markers->scale : recording->scale;
+    problem.placements = skeleton->placements;
+    problem.placement_count = skeleton->placement_count;
+    if (problem.placement_count == 0 && recording->model) {
+        problem.placements = recording->placements;
+        problem.placement_count = recording->placement_count;
+        problem.placements_from = recording->model;
+    }
+    if (skeleton->format == POISE_FORMAT_OSIM) { // its marker places are part of the model
+        problem.posture = default_posture(skeleton);
+        problem.only_placements = any_is_seen(&problem);
+    }
+    return problem;
+}

@@ -1,0 +1,259 @@
+// Following a recording, second step: calibrate what is not known, track, measure, judge.
+#include "motion/recording/recording_steps.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "math/scalar.h"
+
+#include <string.h>
+
+#define SIZE_PAIRS 3    // distances between markers that tell a size, and
+#define SIZE_SLACK 0.07 // how far from the skeleton's it may be for that to stay as it is
+
+static void begin_stage(const poise_recording_problem *problem, poise_recording_stage stage, int frames)
+{
+    if (problem->on_stage) {
+        problem->on_stage(problem->track.user, stage, frames);
+    }
+}
+
+// Length units of the skeleton in a metre; 1 where its unit is not known.
+static double units_per_metre(const poise_recording_result *r)
+{
+    return r->scale.metres > 0.0 ? 1.0 / r->scale.metres : 1.0;
+}
+
+// ---- Where to begin ------------------------------------------------------------------------------------------------------
+
+// At the posture that is given, at which what nothing sees stays; else at the neutral one.
+static poise_status take_start(const poise_recording_problem *problem, poise_recording_result *r, poise_error *error)
+{
+    poise_model_summary size = poise_model_info(r->model);
+    r->q_start = pz_recording_take(r, (size_t)size.nq, sizeof *r->q_start, error);
+    if (!r->q_start) {
+        return POISE_ERROR_MEMORY;
+    }
+    poise_model_neutral(r->model, r->q_start);
+    if (!problem->posture) {
+        return POISE_OK;
+    }
+    memcpy(r->q_start, problem->posture, (size_t)size.nq * sizeof *r->q_start);
+    r->unseen = pz_recording_take(r, (size_t)size.nv, sizeof *r->unseen, error);
+    if (!r->unseen) {
+        return POISE_ERROR_MEMORY;
+    }
+    poise_unseen_dofs(r->model, r->placements, r->placement_count, problem->track.task_weights, r->unseen);
+    return POISE_OK;
+}
+
+// ---- Calibrating ---------------------------------------------------------------------------------------------------------
+
+// Is every place measured, not only what anatomy says?
+static bool all_places_known(const poise_recording_result *r)
+{
+    bool known = r->named == 0;
+    for (int i = 0; i < r->placement_count; ++i) {
+        poise_vec3 p = r->placements[i].local;
+        known = known && is_finite(p.x) && is_finite(p.y) && is_finite(p.z);
+    }
+    return known;
+}
+
+static poise_scaling scaling_of(poise_fit fit)
+{
+    return fit == POISE_FIT_UNIFORM    ? POISE_SCALING_UNIFORM
+           : fit == POISE_FIT_SEGMENTS ? POISE_SCALING_SEGMENTS
+                                       : POISE_SCALING_NONE;
+}
+
+static poise_calibration calibration_of(const poise_recording_problem *problem, const poise_recording_result *r,
+                                        poise_fit fit)
+{
+    poise_calibration c = poise_calibration_default();
+    c.model = r->model;
+    c.placements = r->placements;
+    c.placement_count = r->placement_count;
+    c.markers = r->markers;
+    c.q = r->q_start;
+    c.frame_count = problem->calibration_frames < r->markers->frames ? problem->calibration_frames : r->markers->frames;
+    c.scaling = scaling_of(fit);
+    c.priors = r->named > 0 || c.scaling != POISE_SCALING_NONE ? r->priors : NULL;
+    bool tells_size = r->named > 0 && r->anatomy.pairs >= SIZE_PAIRS;
+    c.size = tells_size && fabs(r->anatomy.size - 1.0) > SIZE_SLACK ? r->anatomy.size : c.size;
+    return c;
+}
+
+static poise_status calibrate(const poise_recording_problem *problem, poise_recording_result *r, poise_error *error)
+{
+    bool known = all_places_known(r);
+    poise_fit fit = problem->fit != POISE_FIT_DECIDE ? problem->fit : known ? POISE_FIT_NONE : POISE_FIT_PLACES;
+    if (fit == POISE_FIT_NONE) {
+        return known ? POISE_OK
+                     : pz_error_set(error, POISE_ERROR_UNSUPPORTED,
+                                    "where its markers sit is not known; calibrating the places finds it");
+    }
+    poise_calibration c = calibration_of(problem, r, fit);
+    poise_error reason = {.text = ""};
+    poise_model *fitted = NULL;
+    begin_stage(problem, POISE_STAGE_CALIBRATE, c.frame_count);
+    poise_status status = poise_calibrate(&c, pz_recording_memory(r), &fitted, &r->calibration, &reason);
+    if (status != POISE_OK) {
+        return pz_error_set(error, status, "the markers could not be calibrated: %s", reason.text);
+    }
+    r->calibrated = true;
+    if (c.scaling == POISE_SCALING_NONE && c.size == 1.0) {
+        poise_model_destroy(fitted);
+    } else {
+        r->fitted = fitted;
+        r->model = fitted;
+    }
+    return POISE_OK;
+}
+
+// ---- Tracking ------------------------------------------------------------------------------------------------------------
+
+// What is tracked, with the options that the caller has none for.
+static poise_track_problem plain_track(const poise_recording_result *r, poise_track_problem track)
+{
+    track.model = r->model;
+    track.placements = r->placements;
+    track.placement_count = r->placement_count;
+    track.markers = r->markers;
+    return track;
+}
+
+static bool moves_freely(poise_joint_type type)
+{
+    return type == POISE_JOINT_FREE || type == POISE_JOINT_FREE_EXPMAP || type == POISE_JOINT_FREE_EULER;
+}
+
+// A limit for every dof but those of a free root, into nv numbers; NULL: none is wanted.
+static const double *limits_of(const poise_recording_result *r, double limit, double *numbers)
+{
+    for (int k = 0; limit > 0.0 && k < poise_model_info(r->model).joints; ++k) {
+        poise_joint_info joint = poise_model_joint_info(r->model, k);
+        for (int i = 0; i < joint.nv; ++i) {
+            bool is_length = poise_model_coordinate(r->model, joint.q + i).unit == POISE_UNIT_LENGTH;
+            numbers[joint.v + i] = moves_freely(joint.type) ? INFINITY : limit * (is_length ? units_per_metre(r) : 1.0);
+        }
+    }
+    return limit > 0.0 ? numbers : NULL;
+}
+
+// All frames at once. `limits` has room for 2 nv numbers.
+static poise_status track_whole(const poise_recording_problem *problem, const poise_track_problem *track, double *limits,
+                                poise_recording_result *r, poise_error *error)
+{
+    poise_sequence_options o = problem->sequence;
+    o.noise *= units_per_metre(r);
+    o.velocity = limits_of(r, problem->velocity, limits);
+    o.acceleration = limits_of(r, problem->acceleration, limits + poise_model_info(r->model).nv);
+    return poise_track_whole(track, &o, pz_recording_memory(r), &r->clip, r->frames, &r->sequence, error);
+}
+
+static poise_status track(const poise_recording_problem *problem, double *numbers, poise_recording_result *r,
+                          poise_error *error)
+{
+    poise_track_problem track = plain_track(r, problem->track);
+    double *posture = numbers + 2 * (size_t)poise_model_info(r->model).nv;
+    track.q_start = r->q_start;
+    track.outlier *= units_per_metre(r);
+    track.solver.locked = r->unseen ? r->unseen : track.solver.locked;
+    poise_status status = r->named > 0 ? poise_posture_weights(r->model, 0.0, posture, error) : POISE_OK;
+    if (status != POISE_OK) {
+        return status;
+    }
+    track.posture = r->named > 0 ? posture : NULL;
+    begin_stage(problem, POISE_STAGE_TRACK, r->markers->frames);
+    status = problem->whole ? track_whole(problem, &track, numbers, r, error)
+                            : poise_track(&track, pz_recording_memory(r), &r->clip, r->frames, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    begin_stage(problem, POISE_STAGE_JUDGE, r->markers->frames);
+    r->summary = (poise_track_summary){.distances = r->distances, .markers = r->by_marker};
+    return poise_track_measure(&track, r->clip, r->frames, pz_recording_memory(r), &r->summary, error);
+}
+
+static poise_status take_arrays(const poise_recording_problem *problem, poise_recording_result *r, poise_error *error)
+{
+    size_t frames = (size_t)r->markers->frames, places = (size_t)r->placement_count;
+    r->frames = pz_recording_take(r, frames, sizeof *r->frames, error);
+    r->distances = r->frames ? pz_recording_take(r, frames * places, sizeof *r->distances, error) : NULL;
+    r->by_marker = r->distances ? pz_recording_take(r, places, sizeof *r->by_marker, error) : NULL;
+    bool works = r->by_marker;
+    if (works && problem->deviations) {
+        size_t nv = (size_t)poise_model_info(r->model).nv;
+        r->deviation = pz_recording_take(r, frames * nv, sizeof *r->deviation, error);
+        works = r->deviation;
+    }
+    return works ? POISE_OK : POISE_ERROR_MEMORY;
+}
+
+// ---- Judging -------------------------------------------------------------------------------------------------------------
+
+static poise_verdict_problem verdict_of(const poise_recording_problem *problem, const poise_recording_result *r,
+                                        const poise_track_problem *track)
+{
+    poise_verdict_problem v = {.track = track,
+                               .clip = r->clip,
+                               .frames = r->frames,
+                               .priors = r->priors,
+                               .calibration = r->calibrated ? &r->calibration : NULL,
+                               .places = r->named > 0 ? &r->anatomy : NULL,
+                               .before = r->fitted ? problem->model : NULL,
+                               .absent = problem->absent,
+                               .absent_count = problem->absent_count,
+                               .thresholds = problem->thresholds};
+    if (r->from_motion) { // another skeleton's joints are not where this one's are, however well it follows
+        v.thresholds.doubtful[POISE_FINDING_GIVEN] = v.thresholds.failed[POISE_FINDING_GIVEN] = INFINITY;
+        v.thresholds.doubtful[POISE_FINDING_FAR] = v.thresholds.failed[POISE_FINDING_FAR] = INFINITY;
+    }
+    return v;
+}
+
+static poise_status judge(const poise_recording_problem *problem, poise_recording_result *r, poise_error *error)
+{
+    poise_track_problem track = plain_track(r, poise_track_problem_default());
+    poise_verdict_problem v = verdict_of(problem, r, &track);
+    int capacity = 64 + 2 * r->markers->count + 4 * r->placement_count + 2 * poise_model_info(r->model).joints;
+    for (bool is_whole = false; !is_whole;) { // once more where there was no room for all
+        r->findings = pz_recording_take(r, (size_t)capacity, sizeof *r->findings, error);
+        if (!r->findings) {
+            return POISE_ERROR_MEMORY;
+        }
+        poise_status status = poise_verdict_find(&v, pz_recording_memory(r), &r->verdict, r->findings, capacity, error);
+        if (status != POISE_OK) {
+            return status;
+        }
+        is_whole = r->verdict.count <= capacity;
+        if (!is_whole) {
+            capacity = r->verdict.count;
+            pz_release(pz_recording_memory(r), r->findings);
+        }
+    }
+    return problem->deviations ? poise_track_uncertainty(&track, r->clip, r->frames, 0.0, pz_recording_memory(r),
+                                                         r->deviation, &r->uncertainty, error)
+                               : POISE_OK;
+}
+
+poise_status poise_recording_follow(const poise_recording_problem *problem, poise_recording_result *result,
+                                    poise_error *error)
+{
+    poise_recording_result *r = result;
+    if (!problem || !r || r->clip || r->q_start) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "needs a problem, and what poise_recording_match made of it, once");
+    }
+    poise_status status = take_start(problem, r, error);
+    status = status == POISE_OK ? calibrate(problem, r, error) : status;
+    status = status == POISE_OK ? take_arrays(problem, r, error) : status;
+    double *numbers = NULL; // 3 nv: limits of velocity and acceleration, weights of the posture
+    if (status == POISE_OK) {
+        numbers = pz_recording_take(r, 3 * (size_t)poise_model_info(r->model).nv, sizeof *numbers, error);
+        status = numbers ? track(problem, numbers, r, error) : POISE_ERROR_MEMORY;
+    }
+    if (numbers) {
+        pz_release(pz_recording_memory(r), numbers);
+    }
+    return status == POISE_OK ? judge(problem, r, error) : status;
+}

@@ -1,0 +1,264 @@
+// A recording becomes a motion with a verdict in one call.
+#include "support/test_main.h"
+
+#include <poise/io.h>
+#include <scenes/scenes.h>
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST = 64, FRAMES = 24 };
+
+// A walk of the humanoid and its markers.
+typedef struct take {
+    poise_model *model;
+    poise_clip *clip;
+    scene_marker sites[MOST];
+    poise_placement placements[MOST];
+    int count;
+    poise_markers *markers;
+} take;
+
+static take *record(void)
+{
+    static take t;
+    t = (take){.count = scene_markers("humanoid", NULL, 0)};
+    ck_assert_int_eq(scene_create("humanoid", NULL, &t.model, NULL), POISE_OK);
+    scene_markers("humanoid", t.sites, MOST);
+    for (int i = 0; i < t.count; ++i) {
+        t.placements[i] = (poise_placement){t.sites[i].name, t.sites[i].body, t.sites[i].local, 1.0};
+    }
+    int nq = poise_model_info(t.model).nq;
+    ck_assert_int_eq(poise_clip_create(FRAMES, nq, 1.0 / 60, NULL, &t.clip, NULL), POISE_OK);
+    for (int f = 0; f < FRAMES; ++f) {
+        scene_motion_pose(t.model, "walk", f / 60.0, t.clip->q + f * nq);
+    }
+    poise_scale metres = {1.0, POISE_UP_Y};
+    ck_assert_int_eq(poise_markers_from_clip(t.model, t.clip, metres, t.placements, t.count, NULL, &t.markers, NULL),
+                     POISE_OK);
+    return &t;
+}
+
+static void forget(take *t)
+{
+    poise_markers_destroy(t->markers);
+    poise_clip_destroy(t->clip);
+    poise_model_destroy(t->model);
+}
+
+static poise_recording_problem problem_of(const take *t)
+{
+    poise_recording_problem problem = poise_recording_problem_default();
+    problem.model = t->model;
+    problem.scale = (poise_scale){1.0, POISE_UP_Y};
+    problem.markers = t->markers;
+    problem.placements = t->placements;
+    problem.placement_count = t->count;
+    problem.last = FRAMES - 1;
+    return problem;
+}
+
+static poise_recording_result *follow(const poise_recording_problem *problem)
+{
+    poise_recording_result *result = NULL;
+    poise_error error = {0};
+    ck_assert_msg(poise_track_recording(problem, NULL, &result, &error) == POISE_OK, "%s", error.text);
+    return result;
+}
+
+// The largest distance of a body's origin from where the truth has it, frames from `first` on, metres.
+static double joints_off(const take *t, const poise_recording_result *r, int first)
+{
+    poise_kinematics *a, *b;
+    double worst = 0;
+    ck_assert_int_eq(poise_kinematics_create(t->model, NULL, &a, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(r->model, NULL, &b, NULL), POISE_OK);
+    for (int f = 0; f < r->clip->frames; ++f) {
+        ck_assert_int_eq(poise_kinematics_update(a, t->clip->q + (first + f) * t->clip->nq, NULL), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_update(b, r->clip->q + f * r->clip->nq, NULL), POISE_OK);
+        for (int k = 0; k < poise_model_info(t->model).joints; ++k) {
+            poise_vec3 x = poise_kinematics_body_pose(a, k).position, y = poise_kinematics_body_pose(b, k).position;
+            worst = fmax(worst, hypot(hypot(x.x - y.x, x.y - y.y), x.z - y.z));
+        }
+    }
+    poise_kinematics_destroy(a);
+    poise_kinematics_destroy(b);
+    return worst;
+}
+
+// ---- What comes of it ----------------------------------------------------------------------------------------------------
+
+TEST(exact_markers_give_the_motion_and_a_good_verdict)
+{
+    take *t = record();
+    poise_recording_problem problem = problem_of(t);
+    problem.first = 3;
+    problem.deviations = true;
+    poise_recording_result *r = follow(&problem);
+    ck_assert_int_eq(r->clip->frames, FRAMES - 3);
+    ck_assert(r->first == 3 && !r->calibrated && !r->fitted && r->model == t->model);
+    ck_assert_int_eq(r->verdict.level, POISE_VERDICT_GOOD);
+    ck_assert_double_le(r->summary.worst, 1e-3);
+    ck_assert_double_le(joints_off(t, r, 3), 0.01);
+    for (int i = 0; i < r->placement_count; ++i) { // labels are the result's own
+        ck_assert(r->placements[i].label != t->placements[i].label);
+        ck_assert_str_eq(r->placements[i].label, t->placements[i].label);
+    }
+    size_t numbers = (size_t)r->clip->frames * (size_t)poise_model_info(t->model).nv;
+    for (size_t i = 0; i < numbers; ++i) {
+        ck_assert(r->deviation[i] > 0);
+    }
+    poise_recording_destroy(r);
+    forget(t);
+}
+
+// Millimetres, z up, and nothing said of either.
+TEST(units_and_axes_are_found_and_said_and_the_recording_stays_as_it_was)
+{
+    take *t = record();
+    ck_assert_int_eq(poise_markers_rescale(t->markers, (poise_scale){0.001, POISE_UP_Z}, NULL), POISE_OK);
+    t->markers->scale = (poise_scale){0, POISE_UP_UNKNOWN};
+    poise_vec3 before = t->markers->position[0];
+    poise_recording_problem problem = problem_of(t);
+    poise_recording_result *r = follow(&problem);
+    ck_assert(r->match.markers_unknown && r->match.up_by_figure && r->match.from.up == POISE_UP_Z);
+    ck_assert_double_eq(r->match.from.metres, 0.001);
+    ck_assert(memcmp(&before, &t->markers->position[0], sizeof before) == 0 && t->markers->scale.metres == 0);
+    ck_assert_int_eq(r->verdict.level, POISE_VERDICT_GOOD);
+    ck_assert_double_le(r->summary.worst, 1e-3);
+    poise_recording_destroy(r);
+    forget(t);
+}
+
+TEST(markers_without_places_are_placed_by_name_and_calibrated)
+{
+    take *t = record();
+    poise_recording_problem problem = problem_of(t);
+    problem.placement_count = 0;
+    poise_recording_result *r = follow(&problem);
+    ck_assert(r->calibrated && r->named == r->placement_count && r->named > 20 && r->priors);
+    ck_assert_double_le(joints_off(t, r, 0), 0.06);
+    ck_assert_int_ne(r->verdict.level, POISE_VERDICT_FAILED);
+    poise_recording_destroy(r);
+    forget(t);
+}
+
+// The left knee's marker under the right one's name, and the other way round.
+TEST(swapped_names_are_not_good_and_the_findings_say_so)
+{
+    take *t = record();
+    int left = poise_markers_find(t->markers, "left_knee"), right = poise_markers_find(t->markers, "right_knee");
+    ck_assert(left >= 0 && right >= 0);
+    const char *label = t->markers->label[left];
+    t->markers->label[left] = t->markers->label[right];
+    t->markers->label[right] = label;
+    poise_recording_problem problem = problem_of(t);
+    problem.placement_count = 0;
+    poise_recording_result *r = follow(&problem);
+    ck_assert_int_ne(r->verdict.level, POISE_VERDICT_GOOD);
+    ck_assert_int_gt(r->verdict.count, 0);
+    char text[200];
+    poise_finding_describe(&r->findings[0], text, sizeof text);
+    ck_assert_int_gt((int)strlen(text), 10);
+    poise_recording_destroy(r);
+    forget(t);
+}
+
+TEST(a_motion_of_another_skeleton_is_followed_by_its_bodies)
+{
+    take *t = record();
+    poise_model *other;
+    ck_assert_int_eq(scene_create("humanoid-euler", NULL, &other, NULL), POISE_OK);
+    poise_recording_problem problem = problem_of(t);
+    problem.model = other;
+    problem.markers = NULL;
+    problem.placement_count = 0;
+    problem.from = t->model;
+    problem.clip = t->clip;
+    problem.from_scale = problem.scale;
+    poise_recording_result *r = follow(&problem);
+    ck_assert(r->from_motion && r->retarget.points > 20);
+    ck_assert_double_le(joints_off(t, r, 0), 0.05);
+    poise_recording_destroy(r);
+    poise_model_destroy(other);
+    forget(t);
+}
+
+// Between the steps a caller may drop places and change weights; the steps together are one call.
+TEST(the_two_steps_are_the_one_call)
+{
+    take *t = record();
+    poise_recording_problem problem = problem_of(t);
+    poise_recording_result *once = follow(&problem), *twice = NULL;
+    ck_assert_int_eq(poise_recording_match(&problem, NULL, &twice, NULL), POISE_OK);
+    ck_assert(!twice->clip && twice->placement_count == t->count);
+    ck_assert_int_eq(poise_recording_follow(&problem, twice, NULL), POISE_OK);
+    size_t size = (size_t)once->clip->frames * (size_t)once->clip->nq * sizeof(double);
+    ck_assert_mem_eq(once->clip->q, twice->clip->q, size);
+    ck_assert_int_eq(poise_recording_follow(&problem, twice, NULL), POISE_ERROR_ARGUMENT);
+    poise_recording_destroy(once);
+    poise_recording_destroy(twice);
+    forget(t);
+}
+
+// ---- What is refused -----------------------------------------------------------------------------------------------------
+
+static void no_frames(poise_recording_problem *p)
+{
+    p->first = FRAMES;
+}
+
+static void no_place(poise_recording_problem *p)
+{
+    p->only_placements = true;
+    p->placement_count = 0;
+}
+
+static void no_such_subject(poise_recording_problem *p)
+{
+    p->subject = "Anna";
+}
+
+static void nothing_to_follow(poise_recording_problem *p)
+{
+    p->markers = NULL;
+}
+
+static void bad_labels(poise_recording_problem *p)
+{
+    p->labels = "LKNE nowhere at all";
+}
+
+static void places_unknown(poise_recording_problem *p)
+{
+    p->placement_count = 0;
+    p->fit = POISE_FIT_NONE;
+}
+
+static const struct {
+    const char *name;
+    void (*spoil)(poise_recording_problem *p);
+    poise_status status;
+    const char *says;
+} refusals[] = {
+    {"frames", no_frames, POISE_ERROR_ARGUMENT, "has frames 0 to 23"},
+    {"no place", no_place, POISE_ERROR_NOT_FOUND, "none of the 0 markers"},
+    {"subject", no_such_subject, POISE_ERROR_NOT_FOUND, "Anna"},
+    {"nothing", nothing_to_follow, POISE_ERROR_ARGUMENT, "markers"},
+    {"labels", bad_labels, POISE_ERROR_FORMAT, ""},
+    {"unknown places", places_unknown, POISE_ERROR_UNSUPPORTED, "is not known"},
+};
+
+TEST_ROWS(what_cannot_be_done_is_refused_with_the_reason, TEST_COUNT(refusals))
+{
+    take *t = record();
+    poise_recording_problem problem = problem_of(t);
+    poise_recording_result *result = NULL;
+    poise_error error = {.text = ""};
+    refusals[test_row].spoil(&problem);
+    ck_assert_int_eq(poise_track_recording(&problem, NULL, &result, &error), refusals[test_row].status);
+    ck_assert_ptr_null(result);
+    ck_assert_msg(error.text[0] && strstr(error.text, refusals[test_row].says), "%s: %s", refusals[test_row].name,
+                  error.text);
+    forget(t);
+}
