@@ -66,6 +66,7 @@ STRUCT(poise_dh_row, M(a), M(alpha), M(d), M(theta), M(prismatic), M(lower), M(u
 STRUCT(poise_model_summary, M(joints), M(tools), M(nq), M(nv), M(lower), M(upper))
 STRUCT(poise_joint_info, M(name), M(body), M(type), M(parent), M(mimic), M(subtree), M(q), M(nq), M(v), M(nv), M(given))
 STRUCT(poise_tool_info, M(name), M(body), M(pose))
+STRUCT(poise_coordinate, M(joint), M(place), M(name), M(label), M(unit))
 STRUCT(scene_marker, M(name), M(body), M(local))
 
 // ---- Solving -------------------------------------------------------------------------------------------------------------

@@ -13,8 +13,8 @@ export { load, Poise, quatFromAxisAngle, type WasmSource } from './poise.js';
 export { PoiseError } from './errors.js';
 export { Handle } from './handle.js';
 export {
-    Model, type DhDescription, type DhRow, type Joint, type JointDescription, type ModelDescription, type Tool,
-    type ToolDescription,
+    Model, type Coordinate, type DhDescription, type DhRow, type Joint, type JointDescription, type ModelDescription,
+    type Tool, type ToolDescription,
 } from './model.js';
 export { Kinematics } from './kinematics.js';
 export { goals, GoalSet, parseGoals, type BodyEnergy, type Goal, type GoalExtras } from './goals.js';

@@ -108,6 +108,19 @@ export interface Tool {
     readonly pose: Pose;
 }
 
+/** One number of a configuration: what it is called, and what it measures. */
+export interface Coordinate {
+    /** Index of the joint that it belongs to, and its place among the numbers of that joint. */
+    readonly joint: number;
+    readonly place: number;
+    /** In files: "tx", "rz", "qw", "angle". */
+    readonly name: string;
+    /** For people: "x", "turn Z", "quat w"; "" where the joint has only one. */
+    readonly label: string;
+    /** 'none' for a component of a quaternion. */
+    readonly unit: 'length' | 'angle' | 'none';
+}
+
 function addJoint(module: Module, builder: Address, joint: JointDescription): void {
     const { name, body, parent, mimic, ...plain } = joint;
     module.scoped((keep) => {
@@ -148,6 +161,7 @@ export class Model extends Handle {
     /** Limits by coordinate, nq each; -Infinity and Infinity where there is none. */
     readonly lower: Float64Array;
     readonly upper: Float64Array;
+    #coordinates: readonly Coordinate[] | null = null;
 
     /** @internal */
     constructor(module: Module, address: Address) {
@@ -197,6 +211,11 @@ export class Model extends Handle {
             throw new PoiseError('not found', `there is no ${what} "${name}"`);
         }
         return index;
+    }
+
+    /** What the numbers of q are, in their order. */
+    get coordinates(): readonly Coordinate[] {
+        return (this.#coordinates ??= readCoordinates(this.module, this.address, this.nq));
     }
 
     /** The neutral configuration: zeros and identity quaternions. It may lie outside the limits. */
@@ -269,5 +288,12 @@ function readTools(module: Module, model: Address, length: number): Tool[] {
     return Array.from({ length }, (_, index) => {
         module.call('poise_model_tool_info', module.scratch, model, index);
         return { index, ...getStruct<Omit<Tool, 'index'>>(module, 'poise_tool_info', module.scratch) };
+    });
+}
+
+function readCoordinates(module: Module, model: Address, length: number): Coordinate[] {
+    return Array.from({ length }, (_, index) => {
+        module.call('poise_model_coordinate', module.scratch, model, index);
+        return getStruct<Coordinate>(module, 'poise_coordinate', module.scratch);
     });
 }

@@ -1,5 +1,5 @@
 /** The page: what happens when the user does something. Views are told by `refresh`, the pose is brought up to date per frame. */
-import { type Format, identityPose, type Method, type Poise } from 'poise-ik';
+import { type Clip, identityPose, type Method, type Poise, type Vec3 } from 'poise-ik';
 import { button, download, element } from './dom.js';
 import { Drawer } from './drawer.js';
 import type { Part } from './figure.js';
@@ -8,8 +8,13 @@ import { helpDialog } from './help.js';
 import { History } from './history.js';
 import { listenToKeys } from './keys.js';
 import { Live } from './live.js';
+import { Notices } from './notices.js';
 import { Panel } from './panel.js';
-import { compose, type GoalKind, type Saved, type Session } from './session.js';
+import { pathOf } from './race.js';
+import { bake, extensionOf, save, type SaveKind } from './saving.js';
+import type { Saved, Session } from './session.js';
+import { compose } from './spatial.js';
+import type { GoalKind } from './targets.js';
 import { decode, encode, MOST_LETTERS, pack, unpack } from './share.js';
 import { isPlanar, offers, openScene } from './stages.js';
 import { describe } from './status.js';
@@ -40,14 +45,17 @@ export class App {
   readonly timeline: Timeline;
   readonly drawer: Drawer;
   #status = element('div', { className: 'status', role: 'status', 'aria-live': 'off' });
-  #notice = element('div', { className: 'notice', role: 'alert', hidden: true });
+  #notices = new Notices();
   #sceneMenu: HTMLSelectElement;
   #undo: HTMLButtonElement;
   #redo: HTMLButtonElement;
   #file: HTMLInputElement;
   #lastTick = 0;
   #lastStatus = 0;
+  #lastFollowed = 0;
+  #moved = false; // the joints' values are not shown yet
   #dirty = true;
+  #pulling: { index: number; from: Vec3; position: Vec3 } | null = null;
   #more = 0; // frames left to a method that has not come to an end
   #own: HTMLOptionElement; // the entry of the menu for the user's file
 
@@ -65,7 +73,7 @@ export class App {
     this.panel = new Panel(this);
     this.timeline = new Timeline(this);
     this.drawer = new Drawer(this);
-    const stage = element('main', {}, canvas, this.#status, this.#notice, element('div', { className: 'dropping' }, 'Drop to open'));
+    const stage = element('main', {}, canvas, this.#status, this.#notices.root, element('div', { className: 'dropping' }, 'Drop to open'));
     body.classList.toggle('panel-hidden', matchMedia('(max-width: 760px)').matches);
     body.append(this.#makeBar(), stage, this.panel.root, element('footer', {}, this.timeline.root, this.drawer.root));
     this.viewport = new Viewport(canvas, this.#viewportEvents(), this.colours);
@@ -105,7 +113,7 @@ export class App {
       this.#undo,
       this.#redo,
       button('Copy a link to this (L)', () => void this.share(), 'Share'),
-      button('Save the result (S)', () => this.export(), 'Save'),
+      button('Save the result (S)', () => void this.export(), 'Save'),
       button('Dark or light (D)', () => this.switchTheme(), '◐'),
       button('Help and keys (?)', () => helpDialog(), '?'),
       button('Show or hide the panel', () => document.body.classList.toggle('panel-hidden'), '☰', { className: 'menu' }),
@@ -121,6 +129,7 @@ export class App {
           this.commit();
         }
       },
+      pull: (body: number, local: Vec3, point: Vec3, done: boolean) => this.pull(body, local, point, done),
       pickTarget: (index: number) => this.selectTarget(index),
       pickPart: (part: Part | null) => this.pick(part),
     };
@@ -308,6 +317,44 @@ export class App {
     this.selectJoint(part ? part.body : -1);
   }
 
+  /**
+   * A point of a body is dragged. A goal of that body goes along; without one the point is pulled, as long as the pointer holds
+   * it, and where a motion plays it becomes a goal.
+   */
+  pull(body: number, local: Vec3, point: Vec3, done: boolean): void {
+    const { session } = this;
+    if (!session || session.live || session.model.nv === 0) {
+      return;
+    }
+    session.byHand = false;
+    if (!this.#pulling) {
+      const held = session.targets.findIndex((target) => target.enabled && target.body === body && target.kind !== 'aim');
+      const index = held < 0 && session.duration > 0 ? this.#addPulled(session, body, local) : held;
+      this.#pulling = { index, from: point, position: session.targets[index]?.position ?? point };
+    }
+    const { index, from, position } = this.#pulling;
+    const target = session.targets[index];
+    if (target) {
+      target.position = [0, 1, 2].map((k) => position[k]! + point[k]! - from[k]!) as unknown as Vec3;
+      session.moved(index);
+    } else {
+      session.pullAt(body, local, point);
+    }
+    this.touch();
+    if (done) {
+      session.letGo();
+      this.#pulling = null;
+      this.commit();
+    }
+  }
+
+  #addPulled(session: Session, body: number, local: Vec3): number {
+    session.addTarget('position', body, { ...identityPose, position: local });
+    this.viewport.rebuildTargets();
+    this.viewport.selectTarget(session.targets.length - 1);
+    return session.targets.length - 1;
+  }
+
   /** A goal for the picked body; without one, for an end of the skeleton that has none. A pin keeps the body where it is. */
   addGoal(kind: GoalKind): void {
     const { session } = this;
@@ -372,9 +419,24 @@ export class App {
     }
   }
 
+  /** Joints are set by the user: a motion stops. */
+  poseByHand(change: () => void): void {
+    this.play(false);
+    change();
+    this.touch();
+  }
+
+  /** Show a pose until something else is done, and say what it is. */
+  preview(q: ArrayLike<number>, words: string): void {
+    this.play(false);
+    this.session?.preview(q);
+    this.#dirty = true;
+    this.notify(words, true);
+  }
+
   setTime(time: number): void {
     if (this.session) {
-      this.session.time = Math.max(0, Math.min(time, this.session.duration - 1e-9));
+      this.session.setTime(Math.max(0, Math.min(time, this.session.duration - 1e-9)));
       this.touch();
       this.timeline.refresh();
     }
@@ -436,38 +498,55 @@ export class App {
     }
   }
 
-  /** Everything as poise JSON: skeleton, pose, goals, motion. */
-  export(format: Format = 'json'): void {
-    if (!this.session) {
+  /** What is on the screen as a file. */
+  async export(kind: SaveKind = 'json'): Promise<void> {
+    const { session } = this;
+    if (!session) {
       return;
     }
     try {
-      const { bytes, warnings } = this.poise.write(this.session.content(), format);
-      const name = this.session.stage.title.replace(/\.[a-z0-9]+$/i, '').replaceAll(/[^\w-]+/g, '-') || 'poise';
-      download(`${name}.${format}`, bytes, format === 'json' ? 'application/json' : undefined);
-      this.notify(warnings.length > 0 ? warnings.map((w) => w.text).join('\n') : `Saved ${name}.${format}.`, warnings.length === 0);
+      const name = session.stage.title.replace(/\.[a-z0-9]+$/i, '').replaceAll(/[^\w-]+/g, '-') || 'poise';
+      const file = `${name}.${extensionOf(kind)}`;
+      const { bytes, warnings } = await save(session, kind, (part) => this.#notices.progress(`Writing ${file}`, part));
+      download(file, bytes, kind === 'json' ? 'application/json' : undefined);
+      this.notify([`Saved ${file}.`, ...warnings.map((w) => w.text)].join('\n'), warnings.length === 0);
     } catch (error) {
       this.complain(error);
     }
   }
 
-  // ---- Telling -----------------------------------------------------------------------------------------------------------
-
-  #noticeTimer = 0;
-
-  notify(text: string, passing = false): void {
-    clearTimeout(this.#noticeTimer);
-    this.#notice.replaceChildren(text, button('Close', () => (this.#notice.hidden = true), '×'));
-    this.#notice.hidden = text === '';
-    this.#notice.classList.remove('bad');
-    if (passing) {
-      this.#noticeTimer = window.setTimeout(() => (this.#notice.hidden = true), 6000);
+  /** Make the goals part of the motion. */
+  async bake(): Promise<void> {
+    const { session } = this;
+    if (session) {
+      const clip = await bake(session, (part) => this.#notices.progress('Baking the goals into the motion', part));
+      if (session !== this.session) {
+        clip.dispose();
+        return;
+      }
+      this.#setBaked(clip);
+      this.notify('The goals are part of the motion now, and rest.', true);
     }
   }
 
+  unbake(): void {
+    this.#setBaked(null);
+  }
+
+  #setBaked(clip: Clip | null): void {
+    this.session?.setBaked(clip);
+    this.viewport.rebuildTargets();
+    this.commit();
+  }
+
+  // ---- Telling -----------------------------------------------------------------------------------------------------------
+
+  notify(text: string, passing = false): void {
+    this.#notices.say(text, passing);
+  }
+
   complain(error: unknown): void {
-    this.notify(error instanceof Error ? error.message : String(error));
-    this.#notice.classList.add('bad');
+    this.#notices.complain(error);
   }
 
   #tell(): void {
@@ -491,7 +570,7 @@ export class App {
       return;
     }
     if (this.playing && session.duration > 0) {
-      session.time = (session.time + dt) % session.duration;
+      session.setTime((session.time + dt) % session.duration);
       this.timeline.move();
       this.#dirty = true;
     }
@@ -517,6 +596,12 @@ export class App {
       this.frameTimes.push(performance.now() - started);
       this.frameTimes.splice(0, this.frameTimes.length - 1000);
       this.drawer.follow();
+      this.#moved = true;
+    }
+    if (this.#moved && now - this.#lastFollowed > 60) {
+      this.#lastFollowed = now;
+      this.#moved = false;
+      this.panel.joints.follow();
     }
     if (now - this.#lastStatus > 150) {
       this.#lastStatus = now;
@@ -529,6 +614,7 @@ export class App {
   probe() {
     return {
       state: () => this.session?.save(),
+      settled: () => !this.#dirty,
       errors: () => this.session?.last.errors ?? [],
       last: () => this.session?.last,
       title: () => this.session?.stage.title,
@@ -540,9 +626,14 @@ export class App {
       withinLimits: () => this.session?.model.isWithinLimits(this.session.q),
       live: () => (this.live ? { shown: this.live.shown, time: this.live.time } : null),
       frameTimes: () => [...this.frameTimes],
+      path: (method: Method) => this.session && pathOf(this.session, method)?.map((q) => Array.from(q)),
       heap: () => this.poise.heap,
       size: () => this.session?.size(),
       standing: () => this.session?.standing(),
+      bodies: () => {
+        const { model, kinematics } = this.session!;
+        return Object.fromEntries(model.joints.flatMap(({ name, body, index }) => [name, body].map((key) => [key, kinematics.bodyPose(index).position])));
+      },
       metres: () => this.session?.stage.scale.metres,
       markerError: () => this.session?.markerError(),
       selected: () => this.viewport.selectedTarget,

@@ -1,8 +1,6 @@
-/** Where the Hessian of a two-joint arm is positive definite: a map over both angles, for the present goals. */
+/** The cost of a two-joint arm over both angles, for the present goals, and where its Hessian is positive definite. */
 import { Objective } from 'poise-ik';
 import type { Session } from './session.js';
-
-export const SIDE = 60; // cells along each angle
 
 export const kinds = ['positive', 'negative', 'indefinite', 'semi_positive', 'semi_negative'] as const;
 
@@ -14,31 +12,38 @@ export const names: Record<(typeof kinds)[number], string> = {
   semi_negative: 'negative semidefinite',
 };
 
-/** One index of `kinds` for each cell, angles from -pi to pi, the first along a row. */
-export function definitenessMap(session: Session): Uint8Array {
-  const cells = new Uint8Array(SIDE * SIDE);
-  const goals = session.userGoals();
-  if (session.model.nv !== 2 || goals.length === 0) {
-    return cells;
-  }
-  const objective = new Objective(session.model, goals);
+/** Over angles from -pi to pi, `side` cells along each, the first angle along a row. */
+export interface Landscape {
+  side: number;
+  /** Indices of `kinds`, and costs, in the middle of each cell. */
+  cells: Uint8Array;
+  costs: Float64Array;
+}
+
+/** Has the skeleton two hinges, and nothing else that moves? */
+export function hasLandscape({ model }: Session): boolean {
+  return model.nv === 2 && model.joints.every((joint) => joint.type === 'revolute' || joint.type === 'fixed');
+}
+
+export function landscapeOf(session: Session, side: number): Landscape {
+  const [cells, costs] = [new Uint8Array(side * side), new Float64Array(side * side)];
+  const objective = new Objective(session.model, session.userGoals());
+  const angle = (cell: number): number => -Math.PI + ((cell + 0.5) / side) * 2 * Math.PI;
   try {
-    for (let j = 0; j < SIDE; j++) {
-      for (let i = 0; i < SIDE; i++) {
-        objective.evaluate([angle(i), angle(j)], 'hessian');
-        cells[j * SIDE + i] = kinds.indexOf(objective.definiteness());
-      }
+    for (let i = 0; i < side * side; i++) {
+      costs[i] = objective.evaluate([angle(i % side), angle(Math.floor(i / side))], 'hessian');
+      cells[i] = kinds.indexOf(objective.definiteness());
     }
   } finally {
     objective.dispose();
   }
-  return cells;
+  return { side, cells, costs };
 }
 
-const angle = (cell: number): number => -Math.PI + ((cell + 0.5) / SIDE) * 2 * Math.PI;
-
-/** Cells from the lower left, for an angle. */
-export function cellOf(q: number): number {
-  const turned = ((((q + Math.PI) % (2 * Math.PI)) + 2 * Math.PI) % (2 * Math.PI)) / (2 * Math.PI);
-  return turned * SIDE;
+/** An angle as a part of the way from -180 to 180 degrees. */
+export function partOf(angle: number): number {
+  const turns = (angle + Math.PI) / (2 * Math.PI);
+  return turns - Math.floor(turns);
 }
+
+export const angleAt = (part: number): number => (2 * part - 1) * Math.PI;

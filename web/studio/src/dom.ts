@@ -68,3 +68,10 @@ export function download(name: string, bytes: Uint8Array | Blob, type = 'applica
   element('a', { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
+
+/** A small square of a colour. */
+export function swatch(colour: string): HTMLElement {
+  const box = element('span', { className: 'swatch' });
+  box.style.background = colour;
+  return box;
+}

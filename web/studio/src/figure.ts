@@ -132,16 +132,17 @@ export class Figure {
     }
   }
 
-  /** The part under a ray, or null. */
-  pick(ray: THREE.Raycaster): Part | null {
+  /** The part under a ray and where it is hit, or null. */
+  pick(ray: THREE.Raycaster): { part: Part; at: THREE.Vector3 } | null {
     const hit = ray.intersectObjects([this.#bones, this.#balls, this.#tips], false)[0];
     if (!hit || hit.instanceId === undefined) {
       return null;
     }
-    if (hit.object === this.#tips) {
-      return { body: this.model.tools[hit.instanceId]!.body, tool: hit.instanceId };
+    const { instanceId: i, object, point: at } = hit;
+    if (object === this.#tips) {
+      return { part: { body: this.model.tools[i]!.body, tool: i }, at };
     }
-    return { body: hit.object === this.#balls ? hit.instanceId : this.#links[hit.instanceId]!.body, tool: -1 };
+    return { part: { body: object === this.#balls ? i : this.#links[i]!.body, tool: -1 }, at };
   }
 
   dispose(): void {

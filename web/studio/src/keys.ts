@@ -78,7 +78,7 @@ export const keys: readonly Key[] = [
   { show: 'H', what: 'Show everything', match: plain('h'), run: (app) => app.home() },
   { show: 'D', what: 'Dark or light', match: plain('d'), run: (app) => app.switchTheme() },
   { show: 'O', what: 'Open a file', match: plain('o'), run: () => document.querySelector<HTMLInputElement>('input[type=file]')?.click() },
-  { show: 'S', what: 'Save the result', match: plain('s'), run: (app) => app.export() },
+  { show: 'S', what: 'Save the result', match: plain('s'), run: (app) => void app.export() },
   { show: 'L', what: 'Copy a link', match: plain('l'), run: (app) => void app.share() },
   { show: 'Ctrl+Z', what: 'Undo', match: control('z', false), run: (app) => app.undo() },
   { show: 'Ctrl+Shift+Z', what: 'Redo', match: control('z', true), run: (app) => app.redo() },

@@ -1,7 +1,8 @@
 /** A stream that runs, seen live: `poise view --live` passes its lines on, and takes goals to it. */
 import { type Pose, identityPose } from 'poise-ik';
 import type { App } from './app.js';
-import type { Session, Target } from './session.js';
+import type { Session } from './session.js';
+import type { Target } from './targets.js';
 
 /** What a line of `poise stream` holds, as far as it is shown. */
 interface Line {

@@ -12,8 +12,9 @@ import {
   type Scale,
   type Up,
 } from 'poise-ik';
-import { Session, type Stage, type Target, targetOf } from './session.js';
+import { Session, type Stage } from './session.js';
 import { addFirstTarget } from './stages.js';
+import { type Target, targetOf } from './targets.js';
 
 export interface DroppedFile {
   name: string;

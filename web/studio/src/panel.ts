@@ -2,7 +2,11 @@
 import { type Joint, type Method, methods } from 'poise-ik';
 import type { App } from './app.js';
 import { button, choice, element, section, toggle } from './dom.js';
-import type { Session, Target } from './session.js';
+import { GoalRange } from './goal_range.js';
+import { JointsSection } from './joints_section.js';
+import { kindsFor, type SaveKind } from './saving.js';
+import type { Session } from './session.js';
+import type { Target } from './targets.js';
 
 const methodNames: Record<Method, string> = {
   auto: 'Auto (exact Newton)',
@@ -25,14 +29,14 @@ const methodNames: Record<Method, string> = {
 
 export const nameOfMethod = (method: Method): string => methodNames[method];
 
-const DEGREES = 180 / Math.PI;
+const saveLabels: Partial<Record<SaveKind, string>> = {
+  csv: 'Save joint values, frame by frame, as CSV',
+  dh: 'Save the skeleton as a Denavit-Hartenberg table',
+  asf: 'Save the skeleton as ASF',
+  amc: 'Save the motion as AMC, for the skeleton in an ASF',
+  mot: 'Save the motion as MOT',
+};
 const kindNames = { position: 'Reach', pose: 'Pose', aim: 'Look at', pin: 'Pin' } as const;
-const MANY = 60; // joints; of larger skeletons sliders of the picked joint only
-
-/** Is coordinate i of a joint a length? */
-function isLength(joint: Joint, i: number): boolean {
-  return joint.type === 'prismatic' || joint.type === 'translation' || (joint.type === 'planar' && i < 2) || (joint.type.startsWith('free') && i < 3);
-}
 
 /** What a control is called: the same before and after the panel is made anew. */
 function keyOf(control: Element | null): string {
@@ -42,10 +46,14 @@ function keyOf(control: Element | null): string {
 
 export class Panel {
   readonly root = element('aside', { 'aria-label': 'Settings' });
+  readonly joints: JointsSection;
+  #range: GoalRange;
   #folded = new Map<string, boolean>();
   #dragging = false;
 
   constructor(readonly app: App) {
+    this.joints = new JointsSection(app);
+    this.#range = new GoalRange(app);
     this.root.addEventListener('pointerdown', (event) => (this.#dragging = (event.target as HTMLInputElement).type === 'range'));
     addEventListener('pointerup', () => (this.#dragging = false), { capture: true });
     addEventListener('pointercancel', () => (this.#dragging = false), { capture: true });
@@ -111,6 +119,7 @@ export class Panel {
         joint && joint.nv > 0 && this.#lock(session, joint, session.locked.has(joint.index) ? 'Unlock' : 'Lock'),
       ),
       app.viewport.turns() && this.#mode(),
+      session.motion && rows.length > 0 && this.#range.make(session),
     );
   }
 
@@ -219,9 +228,7 @@ export class Panel {
   #posture(session: Session): HTMLElement {
     const { app } = this;
     const take = (q: ArrayLike<number>) => {
-      session.q.set(Array.from(q));
-      session.model.clamp(session.q);
-      session.posture.set(session.q);
+      app.poseByHand(() => session.pose((own) => own.set(Array.from(q))));
       app.commit();
     };
     return section(
@@ -263,75 +270,19 @@ export class Panel {
     );
   }
 
+  #joints(session: Session): HTMLElement {
+    const lock = (joint: Joint) => this.#lock(session, joint, session.locked.has(joint.index) ? 'locked' : 'lock');
+    return this.joints.make(session, this.#open('Joints', false), lock);
+  }
+
   #save(session: Session): HTMLElement {
-    const { markers } = session.stage;
-    const kinds = session.hasSkeleton ? (['json', 'bvh', 'asf', 'amc', 'mot', 'glb'] as const) : [];
-    const ofMarkers = markers ? (['c3d', 'trc'] as const) : [];
+    const { app } = this;
+    const kinds = kindsFor(session);
     return section(
       'Save as',
       this.#open('Save as', false),
-      element('div', { className: 'row wrap' }, ...[...kinds, ...ofMarkers].map((kind) => button(`Save as ${kind.toUpperCase()}`, () => this.app.export(kind), kind.toUpperCase()))),
+      session.duration > 0 && session.hasSkeleton && element('p', { className: 'hint' }, 'The motion as it plays, with the goals applied.'),
+      element('div', { className: 'row wrap' }, ...kinds.map((kind) => button(saveLabels[kind] ?? `Save as ${kind.toUpperCase()}`, () => void app.export(kind), kind.toUpperCase()))),
     );
-  }
-
-  // ---- Joints ------------------------------------------------------------------------------------------------------------
-
-  #joints(session: Session): HTMLElement {
-    const { app } = this;
-    const moving = session.model.joints.filter((joint) => joint.nq > 0);
-    const shown = moving.filter((joint) => moving.length <= MANY || joint.index === app.selectedJoint);
-    const list = [{ value: '-1', text: 'none' }, ...moving.map((joint) => ({ value: String(joint.index), text: joint.name }))];
-    return section(
-      'Joints',
-      this.#open('Joints', false),
-      moving.length === 0 && element('p', { className: 'empty' }, 'This skeleton has no joint that moves.'),
-      moving.length > MANY && choice('Picked joint', list, String(app.selectedJoint), (value) => app.selectJoint(Number(value))),
-      ...shown.map((joint) => this.#joint(session, joint)),
-    );
-  }
-
-  #joint(session: Session, joint: Joint): HTMLElement {
-    const { app } = this;
-    const locked = session.locked.has(joint.index);
-    const sliders = Array.from({ length: joint.nq }, (_, i) => this.#slider(session, joint, i, locked));
-    return element(
-      'div',
-      { className: app.selectedJoint === joint.index ? 'joint chosen' : 'joint' },
-      element(
-        'div',
-        { className: 'row' },
-        button(`Pick ${joint.name}`, () => app.selectJoint(joint.index), joint.name, { className: 'name' }),
-        joint.nv > 0 && this.#lock(session, joint, locked ? 'locked' : 'lock'),
-      ),
-      ...sliders,
-    );
-  }
-
-  #slider(session: Session, joint: Joint, i: number, locked: boolean): HTMLElement {
-    const at = joint.q + i;
-    const length = isLength(joint, i);
-    const unit = length ? 1 : DEGREES;
-    const open = length ? session.size() : Math.PI;
-    const low = Math.max(session.model.lower[at]!, -open);
-    const high = Math.min(session.model.upper[at]!, open);
-    const value = element('output', {}, (session.q[at]! * unit).toFixed(length ? 3 : 1));
-    const slider = element('input', {
-      type: 'range',
-      min: String(low),
-      max: String(high),
-      step: 'any',
-      value: String(session.q[at]),
-      disabled: locked,
-      'aria-label': joint.nq > 1 ? `${joint.name}, number ${i + 1}` : joint.name,
-    });
-    slider.addEventListener('input', () => {
-      session.q[at] = Number(slider.value);
-      session.model.clamp(session.q);
-      session.posture.set(session.q);
-      value.textContent = (session.q[at]! * unit).toFixed(length ? 3 : 1);
-      this.app.refresh();
-    });
-    slider.addEventListener('change', () => this.app.commit());
-    return element('div', { className: 'slider' }, slider, value);
   }
 }

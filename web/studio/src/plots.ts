@@ -1,4 +1,4 @@
-/** Plots on a canvas: lines on linear or logarithmic axes, and maps of cells. */
+/** Plots on a canvas: lines on linear or logarithmic axes. */
 import type { Colours } from './theme.js';
 
 export interface Series {
@@ -43,7 +43,13 @@ function niceStep(range: number): number {
 
 const FLOOR = 1e-16; // of values on a logarithmic axis
 
-export function drawPlot(canvas: HTMLCanvasElement, series: readonly Series[], options: PlotOptions, colours: Colours): void {
+/** Where values are in the picture, in CSS pixels. */
+export interface Places {
+  x(index: number): number;
+  y(value: number): number;
+}
+
+export function drawPlot(canvas: HTMLCanvasElement, series: readonly Series[], options: PlotOptions, colours: Colours): Places | null {
   const { g, width, height } = prepare(canvas);
   const log = options.log ?? false;
   const value = (x: number): number => (log ? Math.log10(Math.max(x, FLOOR)) : x);
@@ -53,7 +59,7 @@ export function drawPlot(canvas: HTMLCanvasElement, series: readonly Series[], o
   if (!Number.isFinite(low) || !Number.isFinite(high)) {
     g.fillStyle = colours.faint;
     g.fillText('Nothing to draw yet.', MARGIN.left, height / 2);
-    return;
+    return null;
   }
   if (high - low < 1e-12) {
     high = low + 1;
@@ -114,51 +120,5 @@ export function drawPlot(canvas: HTMLCanvasElement, series: readonly Series[], o
     g.lineTo(px(options.cursor), MARGIN.top + inner.height);
     g.stroke();
   }
-}
-
-/** A square of cells, each the index of a colour; `at` is marked, in cells from the lower left, `path` drawn through them. */
-export function drawMap(
-  canvas: HTMLCanvasElement,
-  cells: ArrayLike<number>,
-  side: number,
-  palette: readonly string[],
-  at: readonly [number, number],
-  path: readonly (readonly [number, number])[],
-  labels: { x: string; y: string },
-  colours: Colours,
-): void {
-  const { g, width, height } = prepare(canvas);
-  const size = Math.min(width - 60, height - 26);
-  const left = Math.max(40, (width - size) / 2);
-  const top = 6;
-  const cell = size / side;
-  for (let j = 0; j < side; j++) {
-    for (let i = 0; i < side; i++) {
-      g.fillStyle = palette[cells[j * side + i]!] ?? colours.grid;
-      g.fillRect(left + i * cell, top + size - (j + 1) * cell, cell + 0.5, cell + 0.5);
-    }
-  }
-  const place = ([i, j]: readonly [number, number]): [number, number] => [left + i * cell, top + size - j * cell];
-  g.strokeStyle = colours.text;
-  g.lineWidth = 1.5;
-  g.beginPath();
-  path.forEach((p, i) => (i === 0 ? g.moveTo(...place(p)) : g.lineTo(...place(p))));
-  g.stroke();
-  const [x, y] = place(at);
-  g.fillStyle = colours.picked;
-  g.strokeStyle = colours.text;
-  g.beginPath();
-  g.arc(x, y, 5, 0, 2 * Math.PI);
-  g.fill();
-  g.stroke();
-  g.fillStyle = colours.faint;
-  g.textAlign = 'center';
-  g.fillText(labels.x, left + size / 2, top + size + 14);
-  g.fillText('-180', left, top + size + 14);
-  g.fillText('180', left + size, top + size + 14);
-  g.save();
-  g.translate(left - 12, top + size / 2);
-  g.rotate(-Math.PI / 2);
-  g.fillText(labels.y, 0, 0);
-  g.restore();
+  return { x: px, y: (v) => py(value(v)) };
 }

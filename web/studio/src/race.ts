@@ -1,44 +1,67 @@
-/** Methods against each other: from the same start, to the same goals, the cost after each iteration. */
+/** Methods against each other: from the same start, to the same goals, each on a solver of its own. */
 import { type Method, methods, PoiseError } from 'poise-ik';
 import type { Session } from './session.js';
 
 export interface Runner {
   method: Method;
+  /** Before the first iteration and after each. */
   costs: number[];
   milliseconds: number;
   outcome: string;
   iterations: number;
 }
 
-const ITERATIONS = 60;
+export const ITERATIONS = 60;
 
-/** A start that is not at the goal already: the posture, or where it stands if that is far enough. */
-function startOf(session: Session): Float64Array {
-  return Float64Array.from(session.mode === 'express' ? session.posture : session.model.neutral());
+/** Where all begin: the start that was chosen; otherwise at rest, or in the posture of an expressive robot. */
+export function startOf(session: Session): Float64Array {
+  const q = Float64Array.from(session.start ?? (session.mode === 'express' ? session.posture : session.model.neutral()));
+  session.model.clamp(q);
+  return q;
+}
+
+/** Some pose within the limits; within half a turn, or half the skeleton's size, where there are none. */
+export function randomStart(session: Session): Float64Array {
+  const { model } = session;
+  const open = (i: number) => (model.coordinates[i]!.unit === 'length' ? 0.5 * session.size() : Math.PI);
+  const q = model.neutral().map((_, i) => {
+    const [low, high] = [Math.max(model.lower[i]!, -open(i)), Math.min(model.upper[i]!, open(i))];
+    return low + Math.random() * (high - low);
+  });
+  model.clamp(q);
+  return q;
+}
+
+/** One method from the start, for so many iterations; null where it cannot serve the goals. */
+function run(session: Session, method: Method, iterations: number): (Runner & { q: Float64Array }) | null {
+  const solver = session.makeSolver(method, iterations + 1, iterations);
+  try {
+    const q = startOf(session);
+    const started = performance.now();
+    const report = solver.solve(session.allGoals(false), q);
+    const milliseconds = performance.now() - started;
+    const costs = [report.startCost, ...solver.trace().map((entry) => entry.cost)];
+    return { method, costs, milliseconds, outcome: report.outcome, iterations: report.iterations, q };
+  } catch (error) {
+    if (!(error instanceof PoiseError)) {
+      throw error;
+    }
+    return null;
+  } finally {
+    solver.dispose();
+  }
 }
 
 /** Let them run. Methods that cannot serve the goals are refused. */
 export function race(session: Session): { runners: Runner[]; refused: Method[] } {
-  const goals = session.allGoals(false);
   const runners: Runner[] = [];
   const refused: Method[] = [];
-  for (const method of goals.length > 0 ? methods : []) {
-    const solver = session.makeSolver(method, ITERATIONS + 1, ITERATIONS);
-    try {
-      const q = startOf(session);
-      session.model.clamp(q);
-      const started = performance.now();
-      const report = solver.solve(goals, q);
-      const milliseconds = performance.now() - started;
-      const costs = [report.startCost, ...solver.trace().map((entry) => entry.cost)];
-      runners.push({ method, costs, milliseconds, outcome: report.outcome, iterations: report.iterations });
-    } catch (error) {
-      if (!(error instanceof PoiseError)) {
-        throw error;
-      }
+  for (const method of session.allGoals(false).length > 0 ? methods : []) {
+    const runner = run(session, method, ITERATIONS);
+    if (runner) {
+      runners.push(runner);
+    } else {
       refused.push(method);
-    } finally {
-      solver.dispose();
     }
   }
   const isDone = (runner: Runner) => (runner.outcome === 'reached' ? 0 : 1);
@@ -46,24 +69,29 @@ export function race(session: Session): { runners: Runner[]; refused: Method[] }
   return { runners, refused };
 }
 
-/** The way of the solver through q, for the map of two coordinates. */
-export function pathOf(session: Session): [number, number][] {
-  const path: [number, number][] = [];
-  const q = startOf(session);
-  session.model.clamp(q);
-  const goals = session.userGoals();
-  const solver = session.makeSolver(session.method, 0, 1);
-  try {
-    path.push([q[0] ?? 0, q[1] ?? 0]);
-    for (let i = 0; i < ITERATIONS && goals.length > 0; i++) {
-      const report = solver.solve(goals, q);
-      path.push([q[0] ?? 0, q[1] ?? 0]);
-      if (report.outcome !== 'budget') {
-        break;
-      }
+/** The pose that a method has after so many iterations. */
+export function poseAfter(session: Session, method: Method, iterations: number): Float64Array {
+  return (iterations > 0 ? run(session, method, iterations)?.q : null) ?? startOf(session);
+}
+
+/** The way of a method: its pose after 0, 1, 2, ... iterations of one solve; null where it cannot serve the goals. */
+export function pathOf(session: Session, method: Method): Float64Array[] | null {
+  const path = [startOf(session)];
+  for (let i = 1; i <= ITERATIONS; i++) {
+    const runner = run(session, method, i);
+    if (!runner) {
+      return null;
     }
-  } finally {
-    solver.dispose();
+    path.push(runner.q);
+    if (runner.outcome !== 'budget') {
+      break;
+    }
   }
   return path;
+}
+
+/** The race as a table. */
+export function raceTable(runners: readonly Runner[]): string {
+  const rows = runners.flatMap(({ method, costs }) => costs.map((cost, i) => `${method},${i},${cost}`));
+  return ['method,iteration,cost', ...rows, ''].join('\n');
 }

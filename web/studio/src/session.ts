@@ -6,11 +6,12 @@
  *   - markers at that time, each a goal of weight 1;
  *   - the user's own goals, of weight `goal.weight`;
  *   - with `mode` "express": the user's goals in the shape of the posture, by the expressive solver.
+ *
+ * A joint that is set by hand keeps its value: goals go along with their bodies, and the timeline waits until it is moved.
  */
 import {
   type Clip,
   Expressive,
-  type FileContent,
   type Goal,
   type GoalError,
   goals as make,
@@ -30,22 +31,10 @@ import {
   Solver,
   type Vec3,
 } from 'poise-ik';
+import { compose, diagonal, distance, pointsOf, rotate } from './spatial.js';
+import { type GoalKind, goalOf, type Target } from './targets.js';
 
-/** `pin` is a pose that a body keeps. */
-export type GoalKind = 'position' | 'pose' | 'aim' | 'pin';
 export type Mode = 'reach' | 'express';
-
-/** A goal of the user: a handle in space that a point of a body is drawn to, turned like, or looks at. */
-export interface Target {
-  kind: GoalKind;
-  body: number;
-  /** The point or frame in the body's frame. For `aim`, its y axis is what looks. */
-  local: Pose;
-  position: Vec3;
-  rotation: readonly [number, number, number, number];
-  weight: number;
-  enabled: boolean;
-}
 
 /** What undo and links keep. */
 export interface Saved {
@@ -56,6 +45,15 @@ export interface Saved {
   mode: Mode;
   posture: number[];
   time: number;
+  range?: Range | null;
+}
+
+/** When goals act on a motion, in seconds of the timeline; they come and go over the fades, which lie inside. */
+export interface Range {
+  from: number;
+  to: number;
+  fadeIn: number;
+  fadeOut: number;
 }
 
 /** How the last frame went. */
@@ -94,6 +92,8 @@ const FRAMES_PER_STEP = 3; // of a recording at 120 per second that one warm sol
 const MOST_SKIPPED = 60; // more frames than these are not walked through
 const LOST = 0.05; // root mean square error, in sizes of the skeleton, from which on a pose counts as lost
 const PIN = 100; // weight of a pin: it gives way to nothing but limits
+const PULL = 0.3; // of the pointer on a body, against goals
+const HELD = 1e-4; // of the posture against the pointer
 const CLIP_PULL = 1e-2; // of a clip's pose against the user's goals
 
 export class Session {
@@ -111,6 +111,16 @@ export class Session {
   mode: Mode;
   time = 0;
   followMarkers: boolean;
+  /** When goals act on the motion; null: all the time. */
+  range: Range | null = null;
+  /** The pose was set by hand; the timeline does not move it before it is moved itself. */
+  byHand = false;
+  /** Where methods that are compared begin; null: at rest, or in the posture of an expressive robot. */
+  start: Float64Array | null = null;
+  /** A point of a body that the pointer pulls on. */
+  pulled: Target | null = null;
+  /** The motion with goals made part of it. */
+  baked: Clip | null = null;
   /** Found by tracking the whole recording. */
   tracked: { clip: Clip; errors: Float64Array } | null = null;
   last = atRest();
@@ -121,6 +131,7 @@ export class Session {
   #markerIndex: number[] = [];
   #points: Float64Array; // of the placed markers, used again every frame
   #goalsChanged = true;
+  #stale = true; // the pose is not that of the present goals and time
   #scale: number; // of the skeleton, in length units
   #followed = -1; // frame of the markers that q was solved for
 
@@ -143,6 +154,23 @@ export class Session {
     }
     this.kinematics.update(this.q);
     this.#scale = this.size();
+  }
+
+  /** The motion that is played, where there is one. */
+  get motion(): Clip | null {
+    const clip = this.baked ?? this.tracked?.clip ?? this.stage.clip;
+    return clip && clip.nq === this.model.nq && !this.followMarkers ? clip : null;
+  }
+
+  /** How much the goals count at a time of the motion: 0 outside their range, 1 inside, smooth between. */
+  share(time = this.time): number {
+    if (!this.range) {
+      return 1;
+    }
+    const { from, to, fadeIn, fadeOut } = this.range;
+    const part = (x: number, fade: number) => (fade > 0 ? Math.min(1, Math.max(0, x / fade)) : x >= 0 ? 1 : 0);
+    const x = Math.min(part(time - from, fadeIn), part(to - time, fadeOut));
+    return x * x * (3 - 2 * x);
   }
 
   /** Seconds that the timeline lasts; 0 without one. */
@@ -193,6 +221,7 @@ export class Session {
 
   /** Goals, method, locks or mode are others now. */
   changed(): void {
+    this.#stale = true;
     this.#goalsChanged = true;
     this.#solver?.dispose();
     this.#solver = null;
@@ -203,6 +232,7 @@ export class Session {
   /** The target of one goal has moved: nothing needs to be made anew. */
   moved(index: number): void {
     this.onMoved?.();
+    this.#stale = true;
     const target = this.targets[index];
     const at = this.targets.slice(0, index).filter((t) => t.enabled).length;
     if (target?.enabled && !this.#goalsChanged) {
@@ -213,35 +243,118 @@ export class Session {
 
   /** The user's goals as the engine takes them. */
   userGoals(): Goal[] {
-    return this.targets.filter((t) => t.enabled).map(goalOf);
+    return this.#active().map(goalOf);
   }
 
-  /** Bring the pose up to date. */
+  /** Another moment of the timeline: what was set by hand is over. */
+  setTime(time: number): void {
+    this.time = time;
+    this.byHand = false;
+    this.#stale = true;
+  }
+
+  /** Numbers of q as the user sets them, within limits. Goals go along with their bodies; a motion waits. */
+  pose(change: (q: Float64Array) => void): void {
+    const away = this.targets.map(({ body, local, position }) => distance(this.kinematics.point(body, local.position), position));
+    change(this.q);
+    this.model.clamp(this.q);
+    this.posture.set(this.q);
+    this.kinematics.update(this.q);
+    this.targets.forEach((target, i) => {
+      Object.assign(target, placeOf(this.kinematics, target, away[i]!));
+      this.moved(i);
+    });
+    this.byHand = this.duration > 0;
+    this.#stale = true;
+  }
+
+  /** Show a pose as it is, until something else is done. */
+  preview(q: ArrayLike<number>): void {
+    this.q.set(Array.from(q));
+    this.kinematics.update(this.q);
+    this.last = atRest();
+    this.#stale = false;
+  }
+
+  /** Draw a point of a body somewhere, as long as it is held: the rest of the pose gives way as little as it can. */
+  pullAt(body: number, local: Vec3, position: Vec3): void {
+    this.#stale = true;
+    if (this.pulled) {
+      this.pulled.position = position;
+      if (!this.#goalsChanged) {
+        this.#goals.setPosition(this.targets.filter((t) => t.enabled).length, position);
+      }
+      return;
+    }
+    this.posture.set(this.q);
+    this.pulled = { kind: 'position', body, local: { ...identityPose, position: local }, position, rotation: identityPose.rotation, weight: PULL, enabled: true };
+    this.changed();
+  }
+
+  letGo(): void {
+    if (this.pulled) {
+      this.update();
+      this.pulled = null;
+      this.posture.set(this.q);
+      this.changed();
+    }
+  }
+
+  /** Bring the pose up to date; `last` tells of all the work since something changed. */
   update(): Frame {
     const started = performance.now();
     if (this.live) {
       this.kinematics.update(this.q);
       return this.last;
     }
-    const clip = this.tracked?.clip ?? this.stage.clip;
-    const played = clip && clip.nq === this.model.nq && !this.followMarkers;
-    if (played) {
-      this.posture.set(clip.sample(this.model, clip.startTime + this.time));
+    if (!this.#stale && this.last.outcome !== 'budget') {
+      return this.last;
     }
-    const active = this.targets.some((t) => t.enabled);
+    const before = this.#stale ? atRest() : this.last; // a method that needs several frames goes on
+    this.#stale = false;
+    if (this.byHand) {
+      this.last = atRest();
+    } else {
+      this.#seek();
+    }
+    this.kinematics.update(this.q);
+    this.last.iterations += before.iterations;
+    this.last.milliseconds = before.milliseconds + performance.now() - started;
+    return this.last;
+  }
+
+  #seek(): void {
+    const { motion } = this;
+    const share = motion ? this.share() : 1;
+    if (motion) {
+      this.posture.set(motion.sample(this.model, motion.startTime + this.time));
+    }
+    const active = this.#active().length > 0 && share > 0;
     if (!active && !this.followMarkers) {
-      if (played) {
+      if (motion) {
         this.q.set(this.posture);
       }
       this.last = atRest();
-    } else if (this.mode === 'express' && active && !this.followMarkers) {
+      return;
+    }
+    if (motion) {
+      this.q.set(this.posture);
+    }
+    if (this.mode === 'express' && !this.followMarkers && !this.pulled) {
       this.#solveExpressive();
     } else {
-      this.#solve(!!played);
+      this.#solve(!!motion);
     }
-    this.kinematics.update(this.q);
-    this.last.milliseconds = performance.now() - started;
-    return this.last;
+    if (share < 1) {
+      const way = this.model.difference(this.posture, this.q).map((x) => share * x);
+      this.q.set(this.model.retract(this.posture, way));
+    }
+  }
+
+  /** The user's goals that count now. */
+  #active(): Target[] {
+    const list = this.targets.filter((t) => t.enabled);
+    return this.pulled ? [...list, this.pulled] : list;
   }
 
   #solve(played: boolean): void {
@@ -250,10 +363,9 @@ export class Session {
       this.#goals.replace(this.allGoals(played));
       this.#goalsChanged = false;
     }
-    const users = this.targets.filter((t) => t.enabled).length;
+    const users = this.#active().length;
     if (played) {
       this.#goals.replace(this.allGoals(true));
-      this.q.set(this.posture);
     }
     const report = this.followMarkers ? this.#follow(solver, users) : solver.solve(this.#goals, this.q);
     const errors = users > 0 ? solver.goalErrors().slice(0, users) : [];
@@ -313,6 +425,8 @@ export class Session {
       list.push(make.smoothness(Array.from(this.q), undefined, MARKER_PULL));
     } else if (played) {
       list.push(make.posture(Array.from(this.posture), CLIP_PULL));
+    } else if (this.pulled) {
+      list.push(make.posture(Array.from(this.posture), HELD));
     }
     return list;
   }
@@ -329,11 +443,8 @@ export class Session {
 
   /** Add a goal for a body at the place where its point is now. */
   addTarget(kind: GoalKind, body: number, local: Pose): Target {
-    const pose = compose(this.kinematics.bodyPose(body), local);
-    const away = kind === 'aim' ? this.kinematics.direction(body, rotate(local.rotation, [0, 1, 0])) : [0, 0, 0];
-    const reach = kind === 'aim' ? 0.25 * this.size() : 0;
-    const position = pose.position.map((x, i) => x + reach * away[i]!) as unknown as Vec3;
-    const target: Target = { kind, body, local, position, rotation: pose.rotation, weight: kind === 'pin' ? PIN : this.followMarkers ? 30 : 1, enabled: true };
+    const { position, rotation } = placeOf(this.kinematics, { kind, body, local }, 0.25 * this.size());
+    const target: Target = { kind, body, local, position, rotation, weight: kind === 'pin' ? PIN : this.followMarkers ? 30 : 1, enabled: true };
     this.targets.push(target);
     this.changed();
     return target;
@@ -380,6 +491,7 @@ export class Session {
       mode: this.mode,
       posture: Array.from(this.posture),
       time: this.time,
+      ...(this.range ? { range: { ...this.range } } : {}),
     };
   }
 
@@ -393,30 +505,40 @@ export class Session {
     this.locked = new Set(saved.locked.filter((joint) => this.model.joints[joint]));
     this.method = saved.method;
     this.mode = saved.mode;
+    this.range = saved.range ?? null;
+    this.byHand = false;
     this.time = withTime ? Math.min(saved.time, this.duration) : this.time;
     this.model.clamp(this.q);
     this.changed();
   }
 
-  /** What a file of the present state holds. */
-  content(): FileContent {
-    const { stage } = this;
-    return {
-      model: this.model,
-      clip: this.tracked?.clip ?? stage.clip,
-      markers: stage.markers,
-      goals: this.userGoals(),
-      postures: [...stage.postures, { name: 'studio', q: Array.from(this.q) }],
-      placements: stage.placements,
-      scale: stage.scale,
-      title: stage.title,
-    };
+  /** The same once more, to be asked for other moments; `release` it, and the stage stays. */
+  twin(): Session {
+    const twin = new Session(this.poise, this.stage);
+    twin.tracked = this.tracked;
+    twin.baked = this.baked;
+    twin.followMarkers = this.followMarkers;
+    twin.restore(this.save());
+    return twin;
   }
 
-  dispose(): void {
+  /** Take a motion that has the goals in it, which rest from now on; null: the motion as it was, and the goals act again. */
+  setBaked(clip: Clip | null): void {
+    this.baked?.dispose();
+    this.baked = clip;
+    this.targets.forEach((target) => (target.enabled = !clip));
+    this.changed();
+  }
+
+  release(): void {
     this.changed();
     this.#goals.dispose();
     this.kinematics.dispose();
+  }
+
+  dispose(): void {
+    this.release();
+    this.baked?.dispose();
     this.tracked?.clip.dispose();
     this.stage.clip?.dispose();
     this.stage.markers?.dispose();
@@ -424,78 +546,9 @@ export class Session {
   }
 }
 
-function goalOf(target: Target): Goal {
-  const extras = { weight: target.weight };
-  switch (target.kind) {
-    case 'position':
-      return make.position(target.body, target.local.position, target.position, extras);
-    case 'pose':
-    case 'pin':
-      return make.pose(target.body, target.local, { position: target.position, rotation: target.rotation }, extras);
-    case 'aim':
-      return make.aim(target.body, target.local.position, rotate(target.local.rotation, [0, 1, 0]), target.position, extras);
-  }
-}
-
-/** The goal of a file as a handle, where it is of a kind that has one. */
-export function targetOf(goal: Goal): Target | null {
-  const { kind, body = -1, local = identityPose, target = identityPose, weight = 1 } = goal;
-  if (kind !== 'position' && kind !== 'pose' && kind !== 'aim') {
-    return null;
-  }
-  const turn = kind === 'aim' ? turnTo(goal.axis ?? [0, 1, 0]) : local.rotation;
-  return { kind, body, local: { position: local.position, rotation: turn }, position: target.position, rotation: target.rotation, weight, enabled: true };
-}
-
-/** The shortest turn that takes y to a direction. */
-function turnTo([x, y, z]: Vec3): readonly [number, number, number, number] {
-  const length = Math.hypot(x, y, z) || 1;
-  const q = [z / length, 0, -x / length, 1 + y / length] as const;
-  const norm = Math.hypot(...q);
-  return norm < 1e-9 ? [1, 0, 0, 0] : [q[0] / norm, q[1] / norm, q[2] / norm, q[3] / norm];
-}
-
-/** The finite points of a list whose points begin every `stride` numbers. */
-function pointsOf(list: ArrayLike<number>, stride: number): number[] {
-  const points: number[] = [];
-  for (let i = 0; i + 2 < list.length; i += stride) {
-    if (Number.isFinite(list[i]!)) {
-      points.push(list[i]!, list[i + 1]!, list[i + 2]!);
-    }
-  }
-  return points;
-}
-
-/** Of the box around points; 1 where it would be 0. */
-function diagonal(points: readonly number[]): number {
-  const low = [Infinity, Infinity, Infinity];
-  const high = [-Infinity, -Infinity, -Infinity];
-  points.forEach((x, i) => {
-    low[i % 3] = Math.min(low[i % 3]!, x);
-    high[i % 3] = Math.max(high[i % 3]!, x);
-  });
-  const size = Math.hypot(...low.map((x, k) => high[k]! - x));
-  return Number.isFinite(size) && size > 0 ? size : 1;
-}
-
-/** v turned by the unit quaternion q. */
-export function rotate(q: ArrayLike<number>, v: Vec3): Vec3 {
-  const [x, y, z, w] = [q[0]!, q[1]!, q[2]!, q[3]!];
-  const t = [2 * (y * v[2] - z * v[1]), 2 * (z * v[0] - x * v[2]), 2 * (x * v[1] - y * v[0])] as const;
-  return [
-    v[0] + w * t[0] + y * t[2] - z * t[1],
-    v[1] + w * t[1] + z * t[0] - x * t[2],
-    v[2] + w * t[2] + x * t[1] - y * t[0],
-  ];
-}
-
-/** b as seen from the world where a's frame is that of b. */
-export function compose(a: Pose, b: Pose): Pose {
-  const at = rotate(a.rotation, b.position);
-  const [x, y, z, w] = a.rotation;
-  const [i, j, k, r] = b.rotation;
-  return {
-    position: [a.position[0] + at[0], a.position[1] + at[1], a.position[2] + at[2]],
-    rotation: [w * i + x * r + y * k - z * j, w * j + y * r + z * i - x * k, w * k + z * r + x * j - y * i, w * r - x * i - y * j - z * k],
-  };
+/** Where the handle of a goal is when the goal is met; what is looked at is `away` from the body. */
+function placeOf(kinematics: Kinematics, { kind, body, local }: Pick<Target, 'kind' | 'body' | 'local'>, away: number) {
+  const { position, rotation } = compose(kinematics.bodyPose(body), local);
+  const [x, y, z] = kind === 'aim' ? kinematics.direction(body, rotate(local.rotation, [0, 1, 0])) : [0, 0, 0];
+  return { rotation, position: [position[0] + away * x, position[1] + away * y, position[2] + away * z] as Vec3 };
 }

@@ -41,6 +41,9 @@ function effort(session: Session): string[] {
 export function describe(session: Session): { text: string; tone: Tone } {
   const { last, stage, followMarkers } = session;
   const say = (tone: Tone, ...words: string[]) => ({ tone, text: words.join(' · ') });
+  if (session.byHand) {
+    return say('idle', 'posed by hand', 'the motion waits: play it, or move the time');
+  }
   if (last.outcome === '') {
     return say('idle', !session.hasSkeleton ? `${stage.markers?.count ?? 0} markers` : session.duration > 0 ? 'plays as recorded' : 'no goals');
   }

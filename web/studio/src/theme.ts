@@ -13,6 +13,7 @@ export interface Colours {
   axes: readonly [string, string, string];
   text: string;
   faint: string;
+  /** As many as there are methods. */
   series: readonly string[];
 }
 
@@ -30,7 +31,10 @@ const light: Colours = {
   axes: ['#d1433f', '#3f9142', '#2f6fd0'],
   text: '#1d2430',
   faint: '#8a93a2',
-  series: ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#b8860b', '#56a0c9', '#555555', '#7a5cc0'],
+  series: [
+    '#0072b2', '#d55e00', '#009e73', '#cc79a7', '#b8860b', '#56a0c9', '#555555', '#7a5cc0',
+    '#8b1e3f', '#4b7f1e', '#00838f', '#a0522d', '#e0218a', '#1a237e', '#7d8c00', '#9e9e9e',
+  ],
 };
 
 const dark: Colours = {
@@ -46,7 +50,10 @@ const dark: Colours = {
   axes: ['#ff6b66', '#6fd072', '#6aa5ff'],
   text: '#e7ebf1',
   faint: '#7b8696',
-  series: ['#56b4e9', '#ff8c42', '#2fd6a3', '#e58ac0', '#f0d25a', '#9fb7ff', '#b9c3d1', '#c59bff'],
+  series: [
+    '#56b4e9', '#ff8c42', '#2fd6a3', '#e58ac0', '#f0d25a', '#9fb7ff', '#b9c3d1', '#c59bff',
+    '#ff6f7d', '#a4d65e', '#3fd0d8', '#d9a066', '#ff5fc4', '#5c7cff', '#d6e04a', '#7b8696',
+  ],
 };
 
 export type Theme = 'light' | 'dark';

@@ -13,6 +13,8 @@ export function trackAll(session: Session): string {
   const milliseconds = performance.now() - started;
   session.tracked?.clip.dispose();
   session.tracked = { clip, errors: distances };
+  session.followMarkers = false; // the motion that was found plays
+  session.changed();
   const unit = scale.metres > 0 ? `${(1000 * scale.metres * summary.mean).toFixed(2)} mm` : summary.mean.toPrecision(3);
   return `${clip.frames} frames tracked in ${milliseconds.toFixed(0)} ms: ${unit} mean error, ${summary.held} frames held`;
 }

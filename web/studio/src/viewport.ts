@@ -1,4 +1,5 @@
 /** The view: camera, floor, skeleton, limits, handles of goals with a gizmo, markers. Draws when something has changed. */
+import type { Vec3 } from 'poise-ik';
 import * as THREE from 'three';
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 import { TransformControls } from 'three/addons/controls/TransformControls.js';
@@ -6,12 +7,15 @@ import { Figure, type Part } from './figure.js';
 import { Floor } from './floor.js';
 import { frame } from './framing.js';
 import { Limits } from './limits.js';
-import type { Session, Target } from './session.js';
+import type { Session } from './session.js';
+import type { Target } from './targets.js';
 import type { Colours } from './theme.js';
 
 export interface ViewportEvents {
   /** A target is being dragged; the last call of a drag has `done`. */
   drag(index: number, done: boolean): void;
+  /** A point of a body, in the body's frame, is dragged to a place; the last call of a drag has `done`. */
+  pull(body: number, local: Vec3, point: Vec3, done: boolean): void;
   pickTarget(index: number): void;
   pickPart(part: Part | null): void;
 }
@@ -68,6 +72,7 @@ export class Viewport {
   #untouched = true; // the user has not turned the view
   #travels = false; // the timeline leads far away
   #middle: THREE.Vector3 | null = null; // what the camera goes along with
+  #held: { body: number; local: Vec3; facing: THREE.Plane; moved: boolean } | null = null; // a part that the pointer pulls
   #markerCount = 0;
   #coarse = matchMedia('(pointer: coarse)').matches;
   #stale = true; // the picture is not up to date
@@ -310,15 +315,26 @@ export class Viewport {
 
   #listen(): void {
     let down: PointerEvent | null = null;
+    const still = (event: PointerEvent) => down !== null && Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) < CLICK;
     this.canvas.addEventListener('pointerdown', (event) => (down = event));
     this.canvas.addEventListener('pointerdown', (event) => this.#grab(event), { capture: true });
-    this.canvas.addEventListener('pointerup', (event) => {
-      const still = down && Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) < CLICK;
-      if (still && !this.#gizmo.dragging) {
-        this.#click(event);
+    this.canvas.addEventListener('pointermove', (event) => {
+      if (this.#held && (this.#held.moved || !still(event))) {
+        this.#held.moved = true;
+        this.#pull(event, false);
+      } else if (event.pointerType === 'mouse' && event.buttons === 0) {
+        this.canvas.style.cursor = this.#partAt(event) ? 'grab' : '';
       }
-      down = null;
     });
+    for (const end of ['pointerup', 'pointercancel'] as const) {
+      this.canvas.addEventListener(end, (event) => {
+        this.#release(event);
+        if (end === 'pointerup' && still(event) && !this.#gizmo.dragging) {
+          this.#click(event);
+        }
+        down = null;
+      });
+    }
     new ResizeObserver(() => this.resize()).observe(this.canvas.parentElement as Element);
   }
 
@@ -338,12 +354,55 @@ export class Viewport {
       this.events.pickTarget(index);
       this.#gizmo.getHelper().updateMatrixWorld(true);
     }
+    this.#release(event); // a second finger
+    if (index < 0 && !this.#gizmo.axis && event.button === 0 && event.isPrimary) {
+      this.#hold(event);
+    }
+  }
+
+  /** What of the skeleton is under the pointer, where nothing of a goal is. */
+  #partAt(event: PointerEvent): { part: Part; at: THREE.Vector3 } | null {
+    const ray = this.#ray(event);
+    const free = !this.#gizmo.axis && this.#figure?.group.visible && ray.intersectObjects(this.#handles, false).length === 0;
+    return free ? this.#figure!.pick(ray) : null;
+  }
+
+  /** The pointer takes a part of the skeleton: the view does not turn with it. */
+  #hold(event: PointerEvent): void {
+    const hit = this.#partAt(event);
+    const session = this.#session;
+    if (hit && session) {
+      const facing = new THREE.Plane().setFromNormalAndCoplanarPoint(this.camera.getWorldDirection(new THREE.Vector3()), hit.at);
+      const { position, rotation } = session.kinematics.bodyPose(hit.part.body);
+      const local = hit.at.clone().multiplyScalar(this.#size).sub(new THREE.Vector3(...position));
+      local.applyQuaternion(new THREE.Quaternion(...rotation).invert());
+      this.#held = { body: hit.part.body, local: local.toArray(), facing, moved: false };
+      this.#orbit.enabled = false;
+      this.canvas.setPointerCapture(event.pointerId);
+    }
+  }
+
+  #pull(event: PointerEvent, done: boolean): void {
+    const at = this.#held && this.#ray(event).ray.intersectPlane(this.#held.facing, new THREE.Vector3());
+    if (at && this.#held) {
+      this.events.pull(this.#held.body, this.#held.local, at.multiplyScalar(this.#size).toArray(), done);
+    }
+  }
+
+  #release(event: PointerEvent): void {
+    if (this.#held) {
+      if (this.#held.moved) {
+        this.#pull(event, true);
+      }
+      this.#held = null;
+      this.#orbit.enabled = true;
+    }
   }
 
   #click(event: PointerEvent): void {
     const ray = this.#ray(event);
     if (!this.#gizmo.axis && ray.intersectObjects(this.#handles, false).length === 0) {
-      this.events.pickPart(this.#figure?.pick(ray) ?? null);
+      this.events.pickPart(this.#figure?.pick(ray)?.part ?? null);
     }
   }
 

@@ -55,14 +55,6 @@ test('every method brings a planar arm nearer to its goal, or says that it canno
   }
 }));
 
-test('a race draws one line for each method and a table', on('?scene=arm7', {}, async (page) => {
-  await page.getByLabel('Race all methods (R)').click();
-  assert.ok((await page.locator('.legend tbody tr').count()) >= 8);
-  const auto = page.locator('.legend tbody tr', { hasText: 'Auto' });
-  assert.match(await auto.textContent(), /reached/);
-  await compare(page, 'race', '.plot canvas');
-}));
-
 test('a race without a goal says what is missing', on('?scene=humanoid', {}, async (page) => {
   await page.keyboard.press('r');
   await page.getByText('Add a goal first').waitFor();
@@ -107,11 +99,6 @@ test('a pinned body stays while another goal pulls; a locked joint keeps its val
   }
   assert.ok(distance(await probe(page, 'tip', 0), foot) < 0.01);
   assert.ok(distance(await probe(page, 'tip', 1), await target(page, 1)) < 0.05);
-}));
-
-test('the map of definiteness is drawn for two links and follows the goal', on('?scene=twolink', {}, async (page) => {
-  await page.getByText('positive definite', { exact: true }).waitFor();
-  await compare(page, 'map', '.plot canvas');
 }));
 
 test('the lamp keeps its posture and looks at the goal', on('?scene=lamp', {}, async (page) => {

@@ -6,5 +6,8 @@ before(start);
 after(stop);
 await import('./scenes.mjs');
 await import('./goals.mjs');
+await import('./methods.mjs');
 await import('./files.mjs');
+await import('./saving.mjs');
+await import('./joints.mjs');
 await import('./page.mjs');
