@@ -8,7 +8,7 @@ if(BUILD_TESTING AND POISE_BUILD_IO AND NOT POISE_SANITIZE AND NOT POISE_COVERAG
     add_test(NAME web_studio_build COMMAND ${PROJECT_SOURCE_DIR}/web/studio/build.sh ${studio})
     add_test(NAME web_studio COMMAND ${PROJECT_SOURCE_DIR}/web/studio/test.sh
         $<TARGET_FILE:poise> ${studio} ${CMAKE_BINARY_DIR}/studio-pictures)
-    set_tests_properties(web_studio_build web_studio PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600 LABELS web)
+    set_tests_properties(web_studio_build web_studio PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1500 LABELS web)
     set_tests_properties(web_studio_build PROPERTIES RESOURCE_LOCK web FIXTURES_REQUIRED web FIXTURES_SETUP studio)
     # the browser draws without a graphics card, on all cores
     set_tests_properties(web_studio PROPERTIES FIXTURES_REQUIRED studio PROCESSORS 2)

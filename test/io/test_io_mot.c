@@ -86,7 +86,7 @@ TEST(oddities_are_told_on_their_line)
 
 TEST(many_strange_columns_make_few_warnings)
 {
-    char text[20000] = HEAD "time";
+    char text[20000] = HEAD "time\tknee";
     size_t length = strlen(text);
     for (int i = 0; i < 300; ++i) {
         length += (size_t)snprintf(text + length, sizeof text - length, "\tstrange%d", i);
@@ -110,6 +110,7 @@ TEST(errors_name_the_line_and_what_is_expected)
         {"walk\nversion=1\n", 3, "no line \"endheader\""},
         {HEAD, 7, "ends before the line of column names"},
         {HEAD "root/ty\tknee\n", 7, "no column is called \"time\""},
+        {HEAD "time\ttail\n0\t1\n", 7, "no column is a coordinate of this model, whose first joint is"},
         {HEAD "time\tknee\n0\t1\n1\n", 9, "1 numbers for 2 columns"},
         {HEAD "time\tknee\n0\tone\n", 8, "column 2: \"one\" is no number"},
         {HEAD "time\tknee\nnan\t1\n", 8, "column 1: \"nan\" is no number"},

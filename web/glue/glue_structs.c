@@ -128,6 +128,8 @@ STRUCT(poise_calibration_report, M(frames), M(rounds), M(points), M(rms), M(mean
 
 STRUCT(poise_read_options, M(format), M(name), M(model), M(positions), M(animation), M(floating), M(load))
 STRUCT(poise_file, M(format), M(model), M(clip), M(markers), M(goals), M(goal_count), M(postures), M(posture_count),
-       M(placements), M(placement_count), M(scale), M(title), M(warnings), M(warning_count), M(warnings_dropped))
+       M(placements), M(placement_count), M(shapes), M(shape_count), M(scale), M(title), M(warnings), M(warning_count),
+       M(warnings_dropped))
+STRUCT(poise_shape, M(kind), M(body), M(pose), M(half), M(radius))
 STRUCT(poise_edit, M(first), M(count), M(rate), M(assumed), M(scale), M(euler))
 STRUCT(poise_warning, M(line), M(text))

@@ -4,13 +4,25 @@ import { Model } from './model.js';
 import { Clip, Markers } from './motion.js';
 import { getStruct, getStructs, layoutOf, memberAt, newStruct, newStructs, setStruct } from './structs.js';
 import { placementsIn, type Placement } from './track.js';
-import { formats, type Format, type Numbers, type Scale } from './values.js';
+import { formats, type Format, type Numbers, type Pose, type Scale, type ShapeKind, type Vec3 } from './values.js';
 
 /** Something odd that did not keep a file from being read, or that could not be written. */
 export interface Warning {
     /** 1-based; 0: no line. */
     readonly line: number;
     readonly text: string;
+}
+
+/** A collision shape: a core and a radius around it. */
+export interface Shape {
+    readonly kind: ShapeKind;
+    /** That carries it; WORLD: an obstacle. */
+    readonly body: number;
+    /** Of its frame in the body's. */
+    readonly pose: Pose;
+    /** box: half the sides of its core; capsule: z is half the length of its core. */
+    readonly half: Vec3;
+    readonly radius: number;
 }
 
 /** A named configuration. */
@@ -61,6 +73,8 @@ export interface PoiseFile {
     readonly goals: Goal[];
     readonly postures: Posture[];
     readonly placements: Placement[];
+    /** URDF: collision shapes of the bodies; a cylinder is the capsule that covers it. */
+    readonly shapes: Shape[];
     readonly scale: Scale;
     readonly title: string | null;
     readonly warnings: Warning[];
@@ -147,6 +161,8 @@ interface FileStruct {
     postureCount: number;
     placements: Address;
     placementCount: number;
+    shapes: Address;
+    shapeCount: number;
     scale: Scale;
     title: string | null;
     warnings: Address;
@@ -169,6 +185,7 @@ function takeFile(module: Module, address: Address, other: Model | undefined): P
         goals: readGoals(module, file.goals, file.goalCount, nq, nv),
         postures: postures.map(({ name, q }) => ({ name, q: module.copyOut(q, nq) })),
         placements: getStructs(module, 'poise_placement', file.placements, file.placementCount),
+        shapes: getStructs(module, 'poise_shape', file.shapes, file.shapeCount),
         scale: file.scale,
         title: file.title,
         warnings: getStructs(module, 'poise_warning', file.warnings, file.warningCount),

@@ -31,10 +31,10 @@ export {
     calibrate, markersFromClip, placementsByName, retarget, track, Tracker, type Calibration, type CalibrationOptions,
     type Placement, type PlacePrior, type Retargeted, type Tracked, type TrackerOptions, type TrackFrame, type TrackSummary,
 } from './track.js';
-export type { Edit, FileContent, PoiseFile, Posture, ReadOptions, Warning } from './files.js';
+export type { Edit, FileContent, PoiseFile, Posture, ReadOptions, Shape, Warning } from './files.js';
 export { Scene, type Motion, type SceneInfo } from './scenes.js';
 export {
-    eulerOrders, formats, goalKinds, identityPose, jointTypes, losses, methods, outcomes, statuses, ups, WORLD,
+    eulerOrders, formats, goalKinds, identityPose, jointTypes, losses, methods, outcomes, shapeKinds, statuses, ups, WORLD,
     type EulerOrder, type Format, type GoalKind, type JointType, type Loss, type Method, type MutableNumbers,
-    type Numbers, type Outcome, type Pose, type Quat, type Scale, type Status, type Up, type Vec3,
+    type Numbers, type Outcome, type Pose, type Quat, type Scale, type ShapeKind, type Status, type Up, type Vec3,
 } from './values.js';

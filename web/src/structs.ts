@@ -3,7 +3,7 @@
 import { PoiseError } from './errors.js';
 import type { Address, Module } from './module.js';
 import {
-    eulerOrders, formats, goalKinds, jointTypes, losses, methods, outcomes, ups, type Pose, type Quat, type Vec3,
+    eulerOrders, formats, goalKinds, jointTypes, losses, methods, outcomes, shapeKinds, ups, type Pose, type Quat, type Vec3,
 } from './values.js';
 
 // In the order of glue_structs.c.
@@ -23,12 +23,15 @@ export interface Layout {
     readonly members: ReadonlyMap<string, Member>;
 }
 
-/** Whole numbers that are one of a list of names. */
+/** Whole numbers that are one of a list of names, by member, or by struct and member. */
 const names: Readonly<Record<string, readonly string[]>> = {
     kind: goalKinds, loss: losses, unit: ['length', 'angle', 'none'], method: methods, start: ['warm', 'cold'],
     outcome: outcomes, type: jointTypes, order: eulerOrders, mode: ['metric', 'shape'], up: ups, format: formats,
     scaling: ['none', 'uniform', 'segments'], positions: ['decide', 'replace', 'add'],
+    'poise_shape.kind': shapeKinds,
 };
+
+const namesOf = (struct: string, name: string) => names[`${struct}.${name}`] ?? names[name];
 
 const nested = { scale: 'poise_scale', solver: 'poise_solver_options' };
 
@@ -70,14 +73,14 @@ export function poseOf(numbers: Float64Array): Pose {
     return { position: vec3At(numbers, 4), rotation: quatAt(numbers, 0) };
 }
 
-function getMember(module: Module, name: string, { kind, offset, size }: Member, struct: Address): unknown {
+function getMember(module: Module, list: readonly string[] | undefined, { kind, offset, size }: Member, struct: Address): unknown {
     const at = struct + offset;
     const { data } = module;
     const numbers = () => module.view(at, size / 8);
     const int = () => data.getInt32(at, true);
     switch (kind) {
         case 'number': return data.getFloat64(at, true);
-        case 'int': return names[name] ? names[name][int()] : int();
+        case 'int': return list ? list[int()] : int();
         case 'flag': return data.getUint8(at) !== 0;
         case 'long': return Number(data.getBigUint64(at, true));
         case 'address': return data.getUint32(at, true);
@@ -95,7 +98,7 @@ function getMember(module: Module, name: string, { kind, offset, size }: Member,
 export function getStruct<T>(module: Module, struct: string, address: Address): T {
     const values: Record<string, unknown> = {};
     for (const [name, member] of layoutOf(module, struct).members) {
-        values[name] = getMember(module, name, member, address);
+        values[name] = getMember(module, namesOf(struct, name), member, address);
     }
     return values as T;
 }

@@ -54,6 +54,11 @@ export const goalKinds = [
 
 export type GoalKind = (typeof goalKinds)[number];
 
+export const shapeKinds = ['capsule', 'box', 'half_space'] as const;
+
+/** What a collision shape's core is. */
+export type ShapeKind = (typeof shapeKinds)[number];
+
 export const losses = ['none', 'huber', 'geman_mcclure'] as const;
 
 /** How far errors of a goal count: squared, or less from a distance on. */

@@ -28,11 +28,12 @@ if ! cmp -s package-lock.json node_modules/.poise-lock; then
     cp package-lock.json node_modules/.poise-lock
 fi
 
-# bundle FOLDER OPTIONS...: studio.js and studio.css, which index.html names and which find the engine beside themselves
+# bundle FOLDER OPTIONS...: studio.js and studio.css, which index.html names and which find the engine beside themselves, and parts
+# that are loaded when they are needed (readers of meshes)
 bundle() {
     folder=$1
     shift
-    node_modules/.bin/esbuild src/main.ts --bundle --format=esm --target=es2022 --outfile="$folder/studio.js" \
+    node_modules/.bin/esbuild studio=src/main.ts --bundle --splitting --format=esm --target=es2022 --outdir="$folder" --chunk-names=part-[hash] \
         --alias:poise-ik=../dist/index.js '--external:node:*' --log-level=warning "$@"
 }
 node_modules/.bin/tsc --noEmit

@@ -232,6 +232,12 @@ static poise_status check_columns(mot *m, int line)
     for (size_t i = 0; i < nq; ++i) {
         never += uses[i] == 0;
     }
+    if (nq > 0 && (size_t)never == nq) {
+        const char *first = poise_model_joint_info(m->model, poise_model_coordinate(m->model, 0).joint).name;
+        return pz_input_fail(m->input, POISE_ERROR_FORMAT, line,
+                             "no column is a coordinate of this model, whose first joint is \"%s\"; is it of another model?",
+                             first);
+    }
     if (twice > 0) {
         pz_input_warn(m->input, line, "%d coordinates have several columns; the last one counts", twice);
     }

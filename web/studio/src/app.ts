@@ -2,6 +2,10 @@
 import { type Clip, identityPose, type Method, type Poise, type Vec3 } from 'poise-ik';
 import { button, download, element } from './dom.js';
 import { Drawer } from './drawer.js';
+import { Body, type Look } from './body/body.js';
+import { droppedFiles, readAll } from './body/dropped.js';
+import { amongFiles, type Find, fromServer } from './body/named_files.js';
+import type { Visual } from './body/visuals.js';
 import type { Part } from './figure.js';
 import { type DroppedFile, openFiles } from './open_files.js';
 import { helpDialog } from './help.js';
@@ -74,13 +78,13 @@ export class App {
     this.timeline = new Timeline(this);
     this.drawer = new Drawer(this);
     const stage = element('main', {}, canvas, this.#status, this.#notices.root, element('div', { className: 'dropping' }, 'Drop to open'));
-    body.classList.toggle('panel-hidden', matchMedia('(max-width: 760px)').matches);
+    body.classList.toggle('panel-hidden', matchMedia('(max-width: 760px), (max-height: 500px)').matches);
     body.append(this.#makeBar(), stage, this.panel.root, element('footer', {}, this.timeline.root, this.drawer.root));
     this.viewport = new Viewport(canvas, this.#viewportEvents(), this.colours);
     this.viewport.resize();
     this.#acceptDrops(body);
     listenToKeys(this);
-    addEventListener('hashchange', () => void this.open(new URL(location.href)));
+    addEventListener('popstate', () => void this.open(new URL(location.href)));
     this.refresh();
     requestAnimationFrame((time) => this.#tick(time));
   }
@@ -97,7 +101,7 @@ export class App {
         element('optgroup', { label: group }, ...offers.filter((o) => o.group === group).map((o) => element('option', { value: o.id }, o.title))),
       ),
     );
-    menu.addEventListener('change', () => menu.value && this.openScene(menu.value));
+    menu.addEventListener('change', () => menu.value && this.#visit(menu.value));
     return menu;
   }
 
@@ -105,7 +109,7 @@ export class App {
     return element(
       'header',
       {},
-      element('strong', {}, 'Poise'),
+      element('h1', {}, 'Poise'),
       this.#sceneMenu,
       button('Open a file (O)', () => this.#file.click(), 'Open'),
       this.#file,
@@ -151,7 +155,7 @@ export class App {
     body.addEventListener('drop', (event) => {
       event.preventDefault();
       body.classList.remove('drop');
-      void this.openDropped(Array.from(event.dataTransfer?.files ?? []));
+      void (event.dataTransfer ? droppedFiles(event.dataTransfer).then((list) => this.openDropped(list)) : null);
     });
   }
 
@@ -169,7 +173,8 @@ export class App {
           throw new Error(`${file}: the server has no such file`);
         }
         const name = file.slice(file.lastIndexOf('/') + 1);
-        this.#openFiles([{ name, bytes: new Uint8Array(await response.arrayBuffer()) }]);
+        const find = fromServer(file.slice(0, file.lastIndexOf('/')).split('/').map(encodeURIComponent).join('/'));
+        this.#openFiles([{ name, bytes: new Uint8Array(await response.arrayBuffer()) }], find);
       } else {
         this.openScene(address.searchParams.get('scene') ?? FIRST_SCENE);
       }
@@ -198,6 +203,14 @@ export class App {
     this.home();
   }
 
+  /** Open a scene as a step that the browser's Back takes back. */
+  #visit(id: string): void {
+    this.openScene(id);
+    if (this.scene === id) {
+      history.pushState(null, '', `?scene=${id.split('/').map(encodeURIComponent).join('/')}`);
+    }
+  }
+
   openScene(id: string): void {
     try {
       this.#show(openScene(this.poise, id), id, []);
@@ -211,10 +224,13 @@ export class App {
     this.#file.value = '';
     if (list.length > 0) {
       try {
-        this.notify(`Reading ${list.map((file) => file.name).join(', ')} …`);
-        const files = await Promise.all(list.map(async (file) => ({ name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) })));
+        this.notify(`Reading ${list.length > 5 ? `${list.length} files` : list.map((file) => file.name).join(', ')} …`);
+        const files = await readAll(list);
         await new Promise((done) => setTimeout(done, 30)); // so that the notice is seen
         this.#openFiles(files);
+        if (this.files.length > 0 && (location.search || location.hash)) {
+          history.pushState(null, '', location.pathname); // the address of the scene before is not that of the file
+        }
       } catch (error) {
         this.complain(error);
       }
@@ -222,15 +238,46 @@ export class App {
   }
 
   /** On failure the stage stays as it was. */
-  #openFiles(files: DroppedFile[]): void {
+  #openFiles(files: DroppedFile[], find: Find = amongFiles(files)): void {
     try {
-      const { session, notes, onto } = openFiles(this.poise, files, this.session);
+      const { session, notes, onto, visuals, shapes } = openFiles(this.poise, files, this.session);
       const { joints, nv } = session.model;
       this.#show(session, onto ? this.scene : null, onto ? [...this.files, ...files] : files);
       this.notify(notes.length > 0 ? notes.join('\n') : `${session.stage.title}: ${joints.length} joints, ${nv} degrees of freedom`, notes.length === 0);
+      if (!onto) {
+        this.viewport.setShapes(shapes);
+        void this.#dress(session, visuals, find);
+      }
     } catch (error) {
       this.complain(error);
     }
+  }
+
+  /** Put shapes on the bodies; meshes come one by one. */
+  async #dress(session: Session, visuals: readonly Visual[], find: Find): Promise<void> {
+    if (visuals.length === 0) {
+      return;
+    }
+    const body = new Body(session.model);
+    this.viewport.setBody(body);
+    const arrived = () => session === this.session && this.viewport.dressed();
+    await body.add(visuals, find, arrived);
+    if (session !== this.session) {
+      body.dispose();
+      return;
+    }
+    this.viewport.dressed(true);
+    this.panel.refresh();
+    if (body.missing.length > 0) {
+      const first = body.missing[0]!.split('/').at(-1);
+      const many = body.missing.length > 1 ? `${body.missing.length} meshes, such as ${first},` : `The mesh ${first}`;
+      this.notify(`${many} did not come with the robot. Drop the folder or zip that holds them together with it.`);
+    }
+  }
+
+  setLook(look: Look): void {
+    this.viewport.setLook(look);
+    this.panel.refresh();
   }
 
   #show(session: Session, scene: string | null, files: DroppedFile[]): void {
@@ -381,8 +428,9 @@ export class App {
     }
   }
 
-  /** Move the selected goal along an axis by a hundredth of the skeleton's size, or turn it about the axis. */
-  nudge(direction: readonly [number, number, number]): void {
+  /** Move the selected goal by a hundredth of the skeleton's size to the right, up or away, or turn it about that axis. */
+  nudge([right, up, away]: readonly [number, number, number]): void {
+    const direction: Vec3 = this.viewport.up === 'y' ? [right, up, -away] : [right, away, up];
     const index = this.viewport.selectedTarget;
     const target = this.session?.targets[index];
     if (target && this.session) {
@@ -398,6 +446,12 @@ export class App {
       this.session.moved(index);
       this.commit();
     }
+  }
+
+  /** What the arrows of the selected goal do. */
+  setArrows(mode: 'translate' | 'rotate'): void {
+    this.viewport.gizmoMode(mode);
+    this.panel.refresh();
   }
 
   setMethod(method: Method): void {
@@ -458,6 +512,15 @@ export class App {
       } catch (error) {
         this.complain(error);
       }
+    }
+  }
+
+  /** Look at the selected goal, or the picked part. */
+  focus(): void {
+    const target = this.session?.targets[this.viewport.selectedTarget];
+    const at = this.selectedJoint >= 0 ? this.session?.kinematics.bodyPose(this.selectedJoint).position : target?.position;
+    if (at) {
+      this.viewport.focus(at);
     }
   }
 
@@ -587,7 +650,7 @@ export class App {
       }
       this.viewport.place();
       if (this.playing) {
-        this.viewport.accompany();
+        this.viewport.accompany(dt);
       }
       if (session.last.outcome === 'budget' && this.#more > 0) {
         this.#more -= 1;
@@ -628,6 +691,8 @@ export class App {
       frameTimes: () => [...this.frameTimes],
       path: (method: Method) => this.session && pathOf(this.session, method)?.map((q) => Array.from(q)),
       heap: () => this.poise.heap,
+      look: () => ({ look: this.viewport.look, meshes: this.viewport.meshCount, box: this.viewport.bodyBox }),
+      ground: () => this.viewport.ground,
       size: () => this.session?.size(),
       standing: () => this.session?.standing(),
       bodies: () => {

@@ -37,10 +37,10 @@ export class Floor {
     colour.needsUpdate = true;
   }
 
-  /** Lie across an axis, with a crossing near a point. */
-  place(up: 'x' | 'y' | 'z', x: number, y: number, z: number): void {
+  /** Lie across an axis at a height, with a crossing near a point. */
+  place(up: 'x' | 'y' | 'z', { x, y, z }: THREE.Vector3, height: number): void {
     this.lines.rotation.set(up === 'z' ? Math.PI / 2 : 0, 0, up === 'x' ? Math.PI / 2 : 0);
-    const snap = (value: number, axis: 'x' | 'y' | 'z') => (axis === up ? 0 : Math.round(value / (4 * CELL)) * 4 * CELL);
+    const snap = (value: number, axis: 'x' | 'y' | 'z') => (axis === up ? height : Math.round(value / (4 * CELL)) * 4 * CELL);
     this.lines.position.set(snap(x, 'x'), snap(y, 'y'), snap(z, 'z'));
   }
 }

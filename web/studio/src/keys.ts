@@ -16,6 +16,7 @@ const sign = (...keys: string[]) => (event: KeyboardEvent) => keys.includes(even
 const control = (key: string, shift: boolean) => (event: KeyboardEvent) =>
   event.key.toLowerCase() === key && (event.ctrlKey || event.metaKey) && event.shiftKey === shift;
 
+/** To the right, up and away from the viewer. */
 const nudges: [string, string, readonly [number, number, number]][] = [
   ['arrowleft', '←', [-1, 0, 0]],
   ['arrowright', '→', [1, 0, 0]],
@@ -61,8 +62,8 @@ export const keys: readonly Key[] = [
   { show: 'N', what: 'Select the next goal', match: plain('n'), run: (app) => cycle(app, 1) },
   ...nudges.map(([key, show, direction]) => ({ show, what: 'Move (or turn, after E) the selected goal', match: plain(key), run: (app: App) => app.nudge(direction) })),
   { show: 'Delete', what: 'Remove the selected goal', match: plain('delete'), run: (app) => app.removeGoal(app.viewport.selectedTarget) },
-  { show: 'E', what: 'Turn the selected goal', match: plain('e'), run: (app) => app.viewport.gizmoMode('rotate') },
-  { show: 'W', what: 'Move the selected goal by its arrows', match: plain('w'), run: (app) => app.viewport.gizmoMode('translate') },
+  { show: 'E', what: 'Turn the selected goal', match: plain('e'), run: (app) => app.setArrows('rotate') },
+  { show: 'W', what: 'Move the selected goal by its arrows', match: plain('w'), run: (app) => app.setArrows('translate') },
   { show: 'J', what: 'Pick the next joint', match: plain('j'), run: (app) => cycleJoints(app, 1) },
   { show: 'Shift+J', what: 'Pick the joint before', match: shifted('j'), run: (app) => cycleJoints(app, -1) },
   { show: 'Escape', what: 'Pick nothing', match: plain('escape'), run: (app) => app.pick(null) },
@@ -75,6 +76,7 @@ export const keys: readonly Key[] = [
   ...turns.map(([key, show, x, y]) => ({ show, what: 'Turn the view', match: shifted(key), run: (app: App) => app.viewport.turn(x * ANGLE, y * ANGLE) })),
   { show: '+', what: 'Nearer', match: sign('+', '='), run: (app) => app.viewport.zoom(NEARER) },
   { show: '-', what: 'Further away', match: sign('-', '_'), run: (app) => app.viewport.zoom(1 / NEARER) },
+  { show: 'F', what: 'Look at the selected goal, or the picked part', match: plain('f'), run: (app) => app.focus() },
   { show: 'H', what: 'Show everything', match: plain('h'), run: (app) => app.home() },
   { show: 'D', what: 'Dark or light', match: plain('d'), run: (app) => app.switchTheme() },
   { show: 'O', what: 'Open a file', match: plain('o'), run: () => document.querySelector<HTMLInputElement>('input[type=file]')?.click() },

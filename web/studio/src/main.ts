@@ -7,6 +7,9 @@ async function begin(): Promise<void> {
   const waiting = element('p', { className: 'waiting', role: 'status' }, 'Loading the engine …');
   document.body.append(waiting);
   try {
+    if (!document.createElement('canvas').getContext('webgl2')) {
+      throw new Error('it draws with WebGL 2, which this browser lacks or has switched off. Switch on hardware acceleration in its settings, or try another browser.');
+    }
     const poise = await load();
     waiting.remove();
     const app = new App(poise, document.body);
@@ -15,7 +18,7 @@ async function begin(): Promise<void> {
   } catch (error) {
     waiting.textContent = `Poise studio could not start: ${error instanceof Error ? error.message : String(error)}`;
     waiting.classList.add('failed');
-    throw error;
+    console.info(error);
   }
 }
 

@@ -18,7 +18,7 @@ const LEVELS = 9;
 
 interface Way {
   method: Method;
-  /** Parts of the map's width and height. */
+  /** Parts of the map's width and height; beyond 0 and 1 after a whole turn. */
   points: [number, number][];
 }
 
@@ -62,7 +62,9 @@ export class MapPlot {
     const others = this.large ? methods.filter((method) => method !== session.method) : [];
     return [session.method, ...others].flatMap((method) => {
       const path = pathOf(session, method);
-      return path ? [{ method, points: path.map((q): [number, number] => [partOf(q[0]!), partOf(q[1]!)]) }] : [];
+      const turns = [0, 1].map((k) => Math.floor((path?.[0]![k]! + Math.PI) / (2 * Math.PI)));
+      const part = (q: Float64Array, k: number) => (q[k]! + Math.PI) / (2 * Math.PI) - turns[k]!;
+      return path ? [{ method, points: path.map((q): [number, number] => [part(q, 0), part(q, 1)]) }] : [];
     });
   }
 
@@ -73,13 +75,15 @@ export class MapPlot {
 
   #fill(g: CanvasRenderingContext2D, { side, cells }: Landscape): void {
     const { left, top, size } = this.#square;
-    const cell = size / side;
+    const small = element('canvas', { width: side, height: side });
+    const own = small.getContext('2d') as CanvasRenderingContext2D;
     const palette = this.#palette;
-    g.globalAlpha = 0.75;
     cells.forEach((kind, i) => {
-      g.fillStyle = palette[kind]!;
-      g.fillRect(left + (i % side) * cell, top + size - (Math.floor(i / side) + 1) * cell, cell + 0.5, cell + 0.5);
+      own.fillStyle = palette[kind]!;
+      own.fillRect(i % side, side - 1 - Math.floor(i / side), 1, 1);
     });
+    g.globalAlpha = 0.7;
+    g.drawImage(small, left, top, size, size);
     g.globalAlpha = 1;
   }
 
@@ -105,20 +109,29 @@ export class MapPlot {
 
   /** A line from iteration to iteration, which leaves the map on one side and comes in on the other. */
   #way(g: CanvasRenderingContext2D, { method, points }: Way): void {
+    const { left, top, size } = this.#square;
+    const pages = (k: 0 | 1) => [...new Set(points.flatMap((point) => [Math.floor(point[k]), Math.ceil(point[k]) - 1]))];
     g.strokeStyle = g.fillStyle = this.#colour(method);
     g.lineWidth = method === this.app.session?.method ? 2.2 : 1.4;
+    g.save();
     g.beginPath();
-    points.forEach((point, i) => {
-      const before = points[i - 1];
-      const wraps = before && (Math.abs(point[0] - before[0]) > 0.5 || Math.abs(point[1] - before[1]) > 0.5);
-      g[i === 0 || wraps ? 'moveTo' : 'lineTo'](...this.#place(point));
-    });
-    g.stroke();
-    points.forEach((point) => {
-      g.beginPath();
-      g.arc(...this.#place(point), 2.2, 0, 2 * Math.PI);
-      g.fill();
-    });
+    g.rect(left, top, size, size);
+    g.clip();
+    for (const dx of pages(0)) {
+      for (const dy of pages(1)) {
+        const places = points.map(([x, y]) => this.#place([x - dx, y - dy]));
+        g.beginPath();
+        places.forEach((place, i) => g[i === 0 ? 'moveTo' : 'lineTo'](...place));
+        g.stroke();
+        g.beginPath();
+        places.forEach(([x, y]) => {
+          g.moveTo(x, y);
+          g.arc(x, y, 2.2, 0, 2 * Math.PI);
+        });
+        g.fill();
+      }
+    }
+    g.restore();
     this.#dot(g, points[0]!, this.app.colours.stage, 5);
   }
 

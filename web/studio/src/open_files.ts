@@ -10,16 +10,18 @@ import {
   PoiseError,
   type PoiseFile,
   type Scale,
+  type Shape,
   type Up,
 } from 'poise-ik';
+import { visualsOf } from './body/gather.js';
+import { findNamed, type NamedFile } from './body/named_files.js';
+import type { Visual } from './body/visuals.js';
 import { Session, type Stage } from './session.js';
 import { addFirstTarget } from './stages.js';
 import { type Target, targetOf } from './targets.js';
 
-export interface DroppedFile {
-  name: string;
-  bytes: Uint8Array;
-}
+/** Named with its folders, where it came with some. */
+export type DroppedFile = NamedFile;
 
 /** What became of dropped files. */
 export interface Opened {
@@ -28,15 +30,21 @@ export interface Opened {
   notes: string[];
   /** They move the skeleton that stood there, which they do not hold. */
   onto: boolean;
+  /** What the skeleton looks like. */
+  visuals: Visual[];
+  shapes: Shape[];
 }
 
 /** By extension, in the order in which they are read: skeletons first, then what moves them. */
-const order = ['asf', 'urdf', 'xml', 'mjcf', 'bvh', 'glb', 'gltf', 'csv', 'json', 'amc', 'mot', 'c3d', 'trc'];
+const order = ['asf', 'urdf', 'xml', 'mjcf', 'osim', 'bvh', 'glb', 'gltf', 'csv', 'json', 'amc', 'mot', 'c3d', 'trc'];
 
-const KINDS = 'URDF, MJCF, BVH, ASF with AMC, C3D, TRC, MOT, glTF, Denavit-Hartenberg tables (CSV) and poise JSON';
+const KINDS = 'URDF, MJCF, OpenSim, BVH, ASF with AMC, C3D, TRC, MOT, glTF, Denavit-Hartenberg tables (CSV) and poise JSON';
 const MOST_NOTES = 3; // of one file
 const FIT_FRAMES = 20; // of a recording that a body is fitted to
 const LEAST_MARKERS = 12; // with known names, for a body to be fitted
+
+/** Of a folder one robot is shown: by extension, the best first. */
+const heads = ['urdf', 'osim', 'xml', 'mjcf', 'bvh', 'asf', 'gltf', 'glb', 'c3d', 'trc', 'json', 'csv'];
 
 const extension = (name: string): string => name.slice(name.lastIndexOf('.') + 1).toLowerCase();
 
@@ -58,7 +66,7 @@ function guessUp(format: string, model: Model): Up {
 
 /** Open files that belong together: one with a skeleton, others with motions or markers of it. Throws when it cannot be done. */
 export function openFiles(poise: Poise, files: readonly DroppedFile[], current: Session | null): Opened {
-  const known = files.filter((file) => order.includes(extension(file.name)) || files.length === 1);
+  const known = chosen(files);
   known.sort((a, b) => order.indexOf(extension(a.name)) - order.indexOf(extension(b.name)));
   if (known.length === 0) {
     throw new Error(`None of these files is of a kind that Poise reads: ${KINDS}.`);
@@ -73,7 +81,25 @@ export function openFiles(poise: Poise, files: readonly DroppedFile[], current: 
   }
 }
 
+/**
+ * The files to open. A robot's meshes are no skeletons of their own. Of a folder it is the robot nearest to its top, a scene
+ * before others, with the motion of the same name.
+ */
+function chosen(files: readonly DroppedFile[]): DroppedFile[] {
+  const known = files.filter((file) => order.includes(extension(file.name)) || files.length === 1);
+  const isRobot = (file: DroppedFile) => ['urdf', 'xml', 'mjcf', 'osim'].includes(extension(file.name)) && !/(^|\/)(package|plugin\w*|manifest)\.xml$/.test(file.name);
+  if (!files.some((file) => file.name.includes('/'))) {
+    return known.some(isRobot) ? known.filter((file) => !['gltf', 'glb'].includes(extension(file.name))) : known;
+  }
+  const rank = (file: DroppedFile) => [heads.indexOf(extension(file.name)), file.name.split('/').length, /scene/.test(file.name) ? 0 : 1, file.name.length];
+  const able = known.filter((file) => heads.includes(extension(file.name)) && (isRobot(file) || extension(file.name) !== 'xml'));
+  able.sort((a, b) => rank(a).map((x, i) => x - rank(b)[i]!).find((x) => x !== 0) ?? 0);
+  return able.slice(0, 1);
+}
+
 class Opening {
+  #visuals: Visual[] = [];
+  #shapes: Shape[] = [];
   #notes: string[] = [];
   #stage: Stage | null = null;
   #targets: Target[] = [];
@@ -88,6 +114,10 @@ class Opening {
 
   add(file: DroppedFile): void {
     const content = this.#read(file);
+    if (content.model) {
+      this.#visuals = visualsOf(content.format, file.bytes, this.files);
+      this.#shapes = content.shapes;
+    }
     const parts = [content.model, content.clip, content.markers];
     parts.forEach((part) => part && this.#owned.add(part));
     const shown = content.warnings.slice(0, MOST_NOTES);
@@ -114,7 +144,7 @@ class Opening {
     if (targets.length === 0 && session.duration === 0) {
       addFirstTarget(session);
     }
-    return { session, notes: this.#notes, onto: this.#onto };
+    return { session, notes: this.#notes, onto: this.#onto, visuals: this.#visuals, shapes: this.#shapes };
   }
 
   dispose(): void {
@@ -123,10 +153,7 @@ class Opening {
 
   #read(file: DroppedFile): PoiseFile {
     const model = this.#stage?.model ?? this.current?.model;
-    const load = (name: string): Uint8Array | null => {
-      const base = decodeURIComponent(name).split(/[/\\]/).at(-1);
-      return this.files.find((other) => other.name === base)?.bytes ?? null;
-    };
+    const load = (name: string): Uint8Array | null => findNamed(this.files, name)?.bytes ?? null;
     try {
       return this.poise.read(file.bytes, { name: file.name, load, ...(model ? { model } : {}) });
     } catch (error) {

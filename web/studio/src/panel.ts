@@ -1,6 +1,7 @@
 /** The side panel: goals, method, posture, view, joints. Made anew when something changes, except under a pointer that drags. */
 import { type Joint, type Method, methods } from 'poise-ik';
 import type { App } from './app.js';
+import type { Look } from './body/body.js';
 import { button, choice, element, section, toggle } from './dom.js';
 import { GoalRange } from './goal_range.js';
 import { JointsSection } from './joints_section.js';
@@ -127,7 +128,7 @@ export class Panel {
   #mode(): HTMLElement {
     const { app } = this;
     const option = (mode: 'translate' | 'rotate', label: string, text: string) =>
-      button(label, () => this.#setMode(mode), text, { 'aria-pressed': app.viewport.mode === mode, className: app.viewport.mode === mode ? 'on' : '' });
+      button(label, () => app.setArrows(mode), text, { 'aria-pressed': app.viewport.mode === mode, className: app.viewport.mode === mode ? 'on' : '' });
     return element(
       'div',
       { className: 'row', role: 'group', 'aria-label': 'Arrows of the selected goal' },
@@ -135,11 +136,6 @@ export class Panel {
       option('translate', 'Move the goal (W)', 'move'),
       option('rotate', 'Turn the goal (E)', 'turn'),
     );
-  }
-
-  #setMode(mode: 'translate' | 'rotate'): void {
-    this.app.viewport.gizmoMode(mode);
-    this.refresh();
   }
 
   #lock(session: Session, joint: Joint, text: string): HTMLButtonElement {
@@ -262,11 +258,23 @@ export class Panel {
           app.refresh();
         },
       ),
+      app.viewport.hasBody &&
+        choice(
+          'Body',
+          [
+            { value: 'solid', text: 'Solid' },
+            { value: 'xray', text: 'See-through, with bones' },
+            { value: 'bones', text: 'Bones only' },
+          ],
+          app.viewport.look,
+          (value) => app.setLook(value as Look),
+        ),
+      app.viewport.hasShapes && toggle('Collision shapes', app.viewport.showsShapes, (on) => app.viewport.showShapes(on)),
       choice('Upwards', ['y', 'z'].map((axis) => ({ value: axis, text: axis })), session.stage.scale.up === 'y' ? 'y' : 'z', (value) => {
         session.stage.scale = { ...session.stage.scale, up: value === 'y' ? 'y' : 'z' };
         app.home();
       }),
-      element('div', { className: 'row' }, button('Show everything (H)', () => app.home(), 'Whole view')),
+      element('div', { className: 'row' }, button('Show everything (H)', () => app.home(), 'Whole view'), button('Look at the selected goal, or the picked part (F)', () => app.focus(), 'Focus')),
     );
   }
 

@@ -467,8 +467,8 @@ export class Session {
   }
 
   /** Points that a good view shows, three numbers each: bodies and goals now, and where the timeline takes bodies or markers. */
-  landmarks(): number[] {
-    const points = this.targets.flatMap((target) => [...target.position]);
+  landmarks(withTargets = true): number[] {
+    const points = withTargets ? this.targets.flatMap((target) => [...target.position]) : [];
     const { clip, markers } = this.stage;
     const frames = clip?.frames ?? markers?.frames ?? 0;
     for (let f = 0; f < frames; f += Math.max(1, Math.floor(frames / 24))) {

@@ -7,13 +7,18 @@ export type Tone = 'good' | 'fair' | 'poor' | 'idle';
 const DEGREES = 180 / Math.PI;
 const SMALL = 1e-6; // the tolerance of the solvers
 
+/** A number with two or three digits that count, never with an exponent where people would not use one. */
+export function brief(value: number): string {
+  return Math.abs(value) >= 100 ? value.toFixed(0) : Math.abs(value) >= 10 ? value.toFixed(1) : String(+value.toPrecision(2));
+}
+
 /** A length with its unit, where that is known. */
 export function length(value: number, metres: number): string {
   if (!(metres > 0)) {
-    return value.toPrecision(2);
+    return brief(value);
   }
   const mm = 1000 * metres * value;
-  return mm >= 1000 ? `${(mm / 1000).toPrecision(3)} m` : mm >= 0.1 ? `${mm.toPrecision(2)} mm` : '< 0.1 mm';
+  return mm >= 1000 ? `${(mm / 1000).toFixed(2)} m` : mm >= 0.1 ? `${brief(mm)} mm` : '< 0.1 mm';
 }
 
 /** What the user's goals are short of. */
@@ -24,7 +29,7 @@ function missing(session: Session): string[] {
     words.push(`${length(last.length, stage.scale.metres)} away`);
   }
   if (last.angle > 100 * SMALL) {
-    words.push(`${(DEGREES * last.angle).toPrecision(2)}° off`);
+    words.push(`${brief(DEGREES * last.angle)}° off`);
   }
   if (last.limits > 0 && words.length > 0) {
     words.push(last.limits === 1 ? '1 limit holds' : `${last.limits} limits hold`);

@@ -1,8 +1,10 @@
 /** The view: camera, floor, skeleton, limits, handles of goals with a gizmo, markers. Draws when something has changed. */
-import type { Vec3 } from 'poise-ik';
+import type { Shape, Vec3 } from 'poise-ik';
 import * as THREE from 'three';
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 import { TransformControls } from 'three/addons/controls/TransformControls.js';
+import { type Body, type Look, meshesOf } from './body/body.js';
+import { CollisionShapes } from './body/collision_shapes.js';
 import { Figure, type Part } from './figure.js';
 import { Floor } from './floor.js';
 import { frame } from './framing.js';
@@ -21,7 +23,8 @@ export interface ViewportEvents {
 }
 
 const CLICK = 4; // pixels that a click may wander
-const GENTLE = 0.12; // part of the way that the camera catches up in one frame
+const GENTLE = 7; // the camera catches up by this part of the way in a second, at any frame rate
+const CLOSE = 0.9; // distance of a focus, in sizes of the skeleton
 
 /** A white disc, so that points are round. */
 function disc(): THREE.Texture {
@@ -32,6 +35,14 @@ function disc(): THREE.Texture {
   g.arc(16, 16, 15, 0, 2 * Math.PI);
   g.fill();
   return new THREE.CanvasTexture(canvas);
+}
+
+/** Where the floor is: at the lowest point of what moves freely; under a robot that is fixed, at 0 unless it hangs lower. */
+function groundOf(session: Session, up: 'y' | 'z'): number {
+  const heights = session.landmarks(false).filter((_, i) => i % 3 === (up === 'y' ? 1 : 2));
+  const lowest = heights.reduce((least, x) => Math.min(least, x), Infinity);
+  const isFixed = session.hasSkeleton && session.model.joints.every((joint) => joint.parent >= 0 || !joint.type.startsWith('free'));
+  return !Number.isFinite(lowest) ? 0 : isFixed ? Math.min(0, lowest) : lowest;
 }
 
 /** A ball for a point, a box for a pose, a diamond for what is looked at, a nail for a pin. */
@@ -58,6 +69,9 @@ export class Viewport {
   #orbit: OrbitControls;
   #gizmo: TransformControls;
   #figure: Figure | null = null;
+  #body: Body | null = null;
+  #shapes: CollisionShapes | null = null;
+  #look: Look = 'solid';
   #limits: Limits | null = null;
   #handles: THREE.Mesh[] = [];
   #markers: THREE.Points | null = null;
@@ -69,6 +83,7 @@ export class Viewport {
   #selectedJoint = -1;
   #size = 1;
   #planar = false;
+  #ground = 0; // height of the floor: where the skeleton stands
   #untouched = true; // the user has not turned the view
   #travels = false; // the timeline leads far away
   #middle: THREE.Vector3 | null = null; // what the camera goes along with
@@ -93,6 +108,7 @@ export class Viewport {
     this.#scene.add(this.camera, new THREE.AmbientLight(0xffffff, 1.3));
     this.#orbit = new OrbitControls(this.camera, canvas);
     this.#orbit.enableDamping = false;
+    this.#orbit.zoomToCursor = true;
     this.#orbit.addEventListener('start', () => (this.#untouched = false));
     this.#orbit.addEventListener('change', () => (this.#stale = true));
     this.#gizmo = new TransformControls(this.camera, canvas);
@@ -125,17 +141,95 @@ export class Viewport {
     this.#size = session.size();
     this.#figure = new Figure(session.model, this.#size);
     this.#limits = new Limits(session.model, 0.09 * this.#size);
-    this.#figure.group.visible = session.hasSkeleton;
+    this.#body?.dispose();
+    this.#body = null;
+    this.setShapes([]);
+    this.#showFigure();
     this.#world.add(this.#figure.group, this.#limits.group);
     this.#world.scale.setScalar(1 / this.#size);
     this.#makeMarkers(session);
+    this.#ground = planar ? 0 : groundOf(session, this.up) / this.#size;
     this.#travels = this.#doesTravel(session);
     this.rebuildTargets();
     this.paint(this.#colours);
     this.home();
   }
 
-  get #up(): 'y' | 'z' {
+  /** The looks of the skeleton, which may come piece by piece: `dressed` tells of each. */
+  setBody(body: Body): void {
+    this.#body?.dispose();
+    this.#body = body;
+    this.#world.add(body.group);
+    this.dressed();
+  }
+
+  /** More of the looks has arrived; at the end the view is made to hold all of it. */
+  dressed(whole = false): void {
+    this.#body?.setLook(this.#look);
+    this.#showFigure();
+    this.place();
+    if (whole && this.#untouched) {
+      this.home();
+    }
+  }
+
+  /** Collision shapes, which can be drawn over everything. */
+  setShapes(shapes: readonly Shape[]): void {
+    this.#shapes?.dispose();
+    this.#shapes = shapes.length > 0 ? new CollisionShapes(shapes) : null;
+    if (this.#shapes) {
+      this.#world.add(this.#shapes.group);
+      this.#shapes.group.visible = false;
+      this.#shapes.paint(this.#colours.limit);
+    }
+  }
+
+  get hasShapes(): boolean {
+    return this.#shapes !== null;
+  }
+
+  get showsShapes(): boolean {
+    return this.#shapes?.group.visible ?? false;
+  }
+
+  showShapes(on: boolean): void {
+    if (this.#shapes) {
+      this.#shapes.group.visible = on;
+      this.place();
+    }
+  }
+
+  get hasBody(): boolean {
+    return !!this.#body && !this.#body.isEmpty;
+  }
+
+  get look(): Look {
+    return this.hasBody ? this.#look : 'bones';
+  }
+
+  setLook(look: Look): void {
+    this.#look = look;
+    this.dressed();
+  }
+
+  get meshCount(): number {
+    return this.#body ? meshesOf(this.#body.group).length : 0;
+  }
+
+  /** Low and high corner of all shapes, in the model's space. */
+  get bodyBox(): number[] {
+    const box = new THREE.Box3().setFromArray(this.#body?.corners() ?? []);
+    return [...box.min.toArray(), ...box.max.toArray()];
+  }
+
+  #showFigure(): void {
+    if (this.#figure) {
+      this.#figure.group.visible = (this.#session?.hasSkeleton ?? false) && this.look !== 'solid';
+    }
+  }
+
+  /** The axis that points upwards. */
+  get up(): 'y' | 'z' {
     return this.#planar || this.#session?.stage.scale.up === 'y' ? 'y' : 'z';
   }
 
@@ -146,14 +240,15 @@ export class Viewport {
       return;
     }
     this.#untouched = true;
-    const points = (this.#travels ? session.standing() : session.landmarks()).map((x) => x / this.#size);
-    const direction = this.#planar ? new THREE.Vector3(0, 0, 1) : this.#up === 'y' ? new THREE.Vector3(0.75, 0.35, 1) : new THREE.Vector3(1, -1.1, 0.55);
-    this.camera.up.set(0, this.#up === 'y' ? 1 : 0, this.#up === 'y' ? 0 : 1);
+    const shown = this.#travels ? session.standing() : session.landmarks();
+    const points = shown.concat(this.hasBody ? this.#body!.corners() : []).map((x) => x / this.#size);
+    const direction = this.#planar ? new THREE.Vector3(0, 0, 1) : this.up === 'y' ? new THREE.Vector3(0.75, 0.35, 1) : new THREE.Vector3(1, -1.1, 0.55);
+    this.camera.up.set(0, this.up === 'y' ? 1 : 0, this.up === 'y' ? 0 : 1);
     const { target, position } = frame(points, direction, this.camera.up, this.camera, this.camera.aspect < 1 ? 0.64 : 0.74);
     this.camera.position.copy(position);
     this.#orbit.target.copy(target);
     this.#orbit.update();
-    this.#floor.place(this.#planar ? 'z' : this.#up, target.x, target.y, target.z);
+    this.#floor.place(this.#planar ? 'z' : this.up, target, this.#ground);
     this.#middle = null;
   }
 
@@ -167,19 +262,27 @@ export class Viewport {
   }
 
   /** Go along with a skeleton that travels, gently. */
-  accompany(): void {
+  accompany(seconds: number): void {
     const session = this.#session;
     if (!session || !this.#travels || this.#gizmo.dragging) {
       return;
     }
     const now = new THREE.Box3().setFromArray(session.standing()).getCenter(new THREE.Vector3()).divideScalar(this.#size);
-    now[this.#up] = 0;
+    now[this.up] = 0;
     this.#middle ??= now.clone();
-    const step = now.sub(this.#middle).multiplyScalar(GENTLE);
+    const step = now.sub(this.#middle).multiplyScalar(1 - Math.exp(-GENTLE * seconds));
     this.#middle.add(step);
     this.camera.position.add(step);
     this.#orbit.target.add(step);
-    this.#floor.place(this.#up, this.#orbit.target.x, this.#orbit.target.y, this.#orbit.target.z);
+    this.#floor.place(this.up, this.#orbit.target, this.#ground);
+  }
+
+  /** Look at a point of the model's space from nearby, from the same side. */
+  focus(point: Vec3): void {
+    const at = new THREE.Vector3(...point).divideScalar(this.#size);
+    const away = this.camera.position.clone().sub(this.#orbit.target);
+    this.#orbit.target.copy(at);
+    this.#lookFrom(away.setLength(Math.min(CLOSE, away.length())));
   }
 
   /** Turn the view about what it looks at, in radians: to the side, and upwards. */
@@ -189,15 +292,15 @@ export class Viewport {
     away.applyAxisAngle(this.camera.up, side);
     const angle = away.angleTo(this.camera.up);
     away.applyAxisAngle(right.applyAxisAngle(this.camera.up, side), Math.min(Math.PI - 0.05 - angle, Math.max(0.05 - angle, -rise)));
-    this.#look(away);
+    this.#lookFrom(away);
   }
 
   /** Come nearer (above 1) or go away. */
   zoom(by: number): void {
-    this.#look(this.camera.position.clone().sub(this.#orbit.target).divideScalar(by));
+    this.#lookFrom(this.camera.position.clone().sub(this.#orbit.target).divideScalar(by));
   }
 
-  #look(away: THREE.Vector3): void {
+  #lookFrom(away: THREE.Vector3): void {
     this.#untouched = false;
     this.camera.position.copy(this.#orbit.target).add(away);
     this.#orbit.update();
@@ -211,7 +314,7 @@ export class Viewport {
     if (markers) {
       this.#markerCount = placements.length > 0 ? placements.length : markers.count;
       const shape = new THREE.BufferGeometry().setAttribute('position', new THREE.BufferAttribute(new Float32Array(3 * this.#markerCount), 3));
-      const size = (this.#markerCount > 150 ? 4 : 7) * this.renderer.getPixelRatio();
+      const size = this.#markerCount > 150 ? 4 : 7;
       this.#markers = new THREE.Points(shape, new THREE.PointsMaterial({ size, sizeAttenuation: false, map: this.#disc, alphaTest: 0.5 }));
       this.#markers.frustumCulled = false;
       this.#world.add(this.#markers);
@@ -226,6 +329,7 @@ export class Viewport {
     this.#gizmo.setColors(...colours.axes, colours.picked);
     this.#figure?.paint(colours);
     this.#limits?.paint(colours.limit);
+    this.#shapes?.paint(colours.limit);
     (this.#ties.material as THREE.LineBasicMaterial).color.set(colours.target);
     (this.#markers?.material as THREE.PointsMaterial | undefined)?.color.set(colours.marker);
     this.#handles.forEach((_, i) => this.#paintHandle(i));
@@ -296,9 +400,15 @@ export class Viewport {
     this.#gizmo.showZ = !this.#planar || mode === 'rotate';
   }
 
+  /** Height of the floor in the model's space. */
+  get ground(): number {
+    return this.#ground * this.#size;
+  }
+
   selectJoint(joint: number): void {
     this.#selectedJoint = joint;
     this.#figure?.select(joint);
+    this.#body?.select(joint, this.#colours.picked);
   }
 
   #dragged(done: boolean): void {
@@ -363,8 +473,12 @@ export class Viewport {
   /** What of the skeleton is under the pointer, where nothing of a goal is. */
   #partAt(event: PointerEvent): { part: Part; at: THREE.Vector3 } | null {
     const ray = this.#ray(event);
-    const free = !this.#gizmo.axis && this.#figure?.group.visible && ray.intersectObjects(this.#handles, false).length === 0;
-    return free ? this.#figure!.pick(ray) : null;
+    const free = !this.#gizmo.axis && ray.intersectObjects(this.#handles, false).length === 0;
+    return free ? this.#pickPart(ray) : null;
+  }
+
+  #pickPart(ray: THREE.Raycaster): { part: Part; at: THREE.Vector3 } | null {
+    return (this.#figure?.group.visible ? this.#figure.pick(ray) : null) ?? this.#body?.pick(ray) ?? null;
   }
 
   /** The pointer takes a part of the skeleton: the view does not turn with it. */
@@ -402,7 +516,7 @@ export class Viewport {
   #click(event: PointerEvent): void {
     const ray = this.#ray(event);
     if (!this.#gizmo.axis && ray.intersectObjects(this.#handles, false).length === 0) {
-      this.events.pickPart(this.#figure?.pick(ray)?.part ?? null);
+      this.events.pickPart(this.#pickPart(ray)?.part ?? null);
     }
   }
 
@@ -431,6 +545,8 @@ export class Viewport {
     this.#stale = true;
     const { kinematics } = session;
     this.#figure.place(kinematics.poses, kinematics.toolPoses);
+    this.#body?.place(kinematics.poses);
+    this.#shapes?.place(kinematics.poses);
     this.#limits?.place(kinematics.poses, session.q, (joint) => this.showLimits === 'all' || (this.showLimits === 'picked' && joint === this.#selectedJoint));
     session.targets.forEach((target, i) => {
       const handle = this.#handles[i];

@@ -45,18 +45,21 @@ export async function until(page, ask, arg, seconds = 20) {
   }
 }
 
-/** A new page that is open at `query`, or another server's address, and ready. `finish` closes it and fails if it complained or asked for foreign things. */
-export async function open(query = '', options = {}) {
+/** A new page that is open at `query`, or another server's address, and ready. `finish` closes it and fails if it complained or asked for foreign things. `before` runs in the page before all else. */
+export async function open(query = '', options = {}, before = null) {
   const home = new URL(query, address);
   const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, colorScheme: 'dark', ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
+  if (before) {
+    await page.addInitScript(before);
+  }
   const complaints = [];
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && !/GPU stall|GL Driver/.test(message.text()) && complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('request', (request) => /^(blob:|data:)/.test(request.url()) || request.url().startsWith(home.origin) || complaints.push(`asks for ${request.url()}`));
   await page.goto(home.href);
-  await until(page, () => 'studio' in globalThis, undefined, 60);
+  await until(page, () => 'studio' in globalThis || !!document.querySelector('.failed'), undefined, 60);
   const finish = async () => {
     await context.close();
     assert.deepEqual(complaints, []);

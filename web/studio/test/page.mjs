@@ -71,7 +71,7 @@ test('the keyboard alone opens a scene, moves and turns its goal, and undoes it'
     await page.keyboard.press('Tab');
   }
   const { targets } = await probe(page, 'state');
-  await page.keyboard.press('PageUp');
+  await page.keyboard.press('ArrowUp');
   await page.keyboard.press('e');
   await page.keyboard.press('ArrowLeft');
   const moved = (await probe(page, 'state')).targets;

@@ -10,4 +10,5 @@ await import('./methods.mjs');
 await import('./files.mjs');
 await import('./saving.mjs');
 await import('./joints.mjs');
+await import('./manners.mjs');
 await import('./page.mjs');

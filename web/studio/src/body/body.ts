@@ -1,0 +1,185 @@
+/** The shapes of a robot on its bodies: primitives at once, meshes as they arrive. */
+import type { Model, Pose } from 'poise-ik';
+import * as THREE from 'three';
+import type { Part } from '../figure.js';
+import { loadMesh, UNPAINTED } from './meshes.js';
+import type { Find } from './named_files.js';
+import type { Colour, Form, Visual } from './visuals.js';
+
+/** solid: shapes alone; x-ray: see-through, with bones inside; bones: no shapes. */
+export type Look = 'solid' | 'xray' | 'bones';
+
+const GREY: Colour = [0.72, 0.74, 0.78, 1];
+const SEEN_THROUGH = 0.28; // opacity
+
+function geometryOf(form: Form): THREE.BufferGeometry | null {
+  switch (form.kind) {
+    case 'box':
+      return new THREE.BoxGeometry(2 * form.half[0]!, 2 * form.half[1]!, 2 * form.half[2]!);
+    case 'ellipsoid':
+      return new THREE.SphereGeometry(1, 32, 20).scale(form.radii[0]!, form.radii[1]!, form.radii[2]!);
+    case 'cylinder':
+      return new THREE.CylinderGeometry(form.radius, form.radius, 2 * form.half, 32).rotateX(Math.PI / 2);
+    case 'capsule':
+      return new THREE.CapsuleGeometry(form.radius, 2 * form.half, 8, 24).rotateX(Math.PI / 2);
+    case 'mesh':
+      return null;
+  }
+}
+
+function materialOf([red, green, blue, alpha]: Colour): THREE.MeshStandardMaterial {
+  const material = new THREE.MeshStandardMaterial({ roughness: 0.6, metalness: 0.1, opacity: alpha, transparent: alpha < 1 });
+  material.color.setRGB(red, green, blue, THREE.SRGBColorSpace);
+  material.side = THREE.DoubleSide; // meshes of robots are often mirrored or open
+  return material;
+}
+
+function put(object: THREE.Object3D, { position, rotation }: Pose): void {
+  object.position.set(...position);
+  object.quaternion.set(...rotation);
+}
+
+/** Every mesh of an object. */
+export function meshesOf(object: THREE.Object3D): THREE.Mesh[] {
+  const list: THREE.Mesh[] = [];
+  object.traverse((part) => part instanceof THREE.Mesh && list.push(part));
+  return list;
+}
+
+export class Body {
+  readonly group = new THREE.Group();
+  /** Meshes that were not to be had. */
+  readonly missing: string[] = [];
+  #holders: THREE.Group[];
+  #picked: THREE.Mesh[] = [];
+  #colour = new THREE.Color();
+
+  constructor(readonly model: Model) {
+    this.#holders = model.joints.map(() => new THREE.Group());
+    this.group.add(...this.#holders);
+  }
+
+  /** Take these shapes on. Files are found and read once each, however often they are used. */
+  async add(visuals: readonly Visual[], find: Find, arrived: () => void): Promise<void> {
+    const files = new Map<string, Promise<THREE.Object3D | null>>();
+    const bodies = new Map(this.model.joints.map((joint) => [joint.body, joint.index]));
+    const waiting = visuals.map(async (visual) => {
+      const holder = this.#holders[bodies.get(visual.body) ?? -1];
+      const { form } = visual;
+      if (!holder) {
+        return;
+      }
+      const shape = geometryOf(form);
+      if (shape) {
+        const mesh = new THREE.Mesh(shape, materialOf(visual.colour ?? GREY));
+        put(mesh, visual.pose);
+        holder.add(mesh);
+      } else if (form.kind === 'mesh') {
+        const loading = files.get(form.file) ?? this.#load(form.file, find);
+        files.set(form.file, loading);
+        const object = await loading;
+        if (object) {
+          holder.add(dressed(object, visual, form.scale));
+          arrived();
+        }
+      }
+    });
+    await Promise.all(waiting);
+  }
+
+  async #load(file: string, find: Find): Promise<THREE.Object3D | null> {
+    try {
+      const bytes = await find(file);
+      if (bytes) {
+        return await loadMesh(file, bytes, find);
+      }
+    } catch (error) {
+      console.info(file, error);
+    }
+    this.missing.push(file);
+    return null;
+  }
+
+  get isEmpty(): boolean {
+    return this.#holders.every((holder) => holder.children.length === 0);
+  }
+
+  place(poses: Float64Array): void {
+    this.#holders.forEach((holder, i) => {
+      holder.position.fromArray(poses, 7 * i);
+      holder.quaternion.fromArray(poses, 7 * i + 3);
+    });
+  }
+
+  setLook(look: Look): void {
+    this.group.visible = look !== 'bones';
+    for (const mesh of meshesOf(this.group)) {
+      for (const material of [mesh.material].flat()) {
+        const own = (material.userData['opacity'] ??= material.opacity) as number;
+        material.opacity = look === 'xray' ? SEEN_THROUGH * own : own;
+        material.transparent = material.opacity < 1;
+        material.depthWrite = look !== 'xray';
+      }
+    }
+  }
+
+  /** Show a body as picked; -1: none. */
+  select(body: number, colour: string): void {
+    this.#colour.set(colour);
+    const glow = (meshes: THREE.Mesh[], strength: number) =>
+      meshes.forEach((mesh) =>
+        [mesh.material].flat().forEach((material) => {
+          if ('emissive' in material) {
+            (material.emissive as THREE.Color).copy(this.#colour).multiplyScalar(strength);
+          }
+        }),
+      );
+    glow(this.#picked, 0);
+    this.#picked = body >= 0 ? meshesOf(this.#holders[body]!) : [];
+    glow(this.#picked, 0.45);
+  }
+
+  pick(ray: THREE.Raycaster): { part: Part; at: THREE.Vector3 } | null {
+    const hit = this.group.visible ? ray.intersectObjects(this.#holders, true)[0] : undefined;
+    let holder: THREE.Object3D | null = hit?.object ?? null;
+    while (holder && holder.parent !== this.group) {
+      holder = holder.parent;
+    }
+    const body = this.#holders.indexOf(holder as THREE.Group);
+    return hit && body >= 0 ? { part: { body, tool: -1 }, at: hit.point } : null;
+  }
+
+  /** Corners of the boxes around the bodies' shapes, in the model's space: three numbers each. */
+  corners(): number[] {
+    const points: number[] = [];
+    const inverse = this.group.parent ? this.group.parent.matrixWorld.clone().invert() : new THREE.Matrix4();
+    for (const holder of this.#holders.filter((one) => one.children.length > 0)) {
+      const { min, max } = new THREE.Box3().setFromObject(holder).applyMatrix4(inverse);
+      points.push(...min.toArray(), ...max.toArray());
+    }
+    return points;
+  }
+
+  dispose(): void {
+    this.group.removeFromParent();
+    for (const mesh of meshesOf(this.group)) {
+      mesh.geometry.dispose();
+      [mesh.material].flat().forEach((material) => material.dispose());
+    }
+  }
+}
+
+/** A mesh as a visual wears it: scaled, in its place, and in its colour where the mesh has none. */
+function dressed(object: THREE.Object3D, visual: Visual, scale: readonly number[]): THREE.Object3D {
+  const holder = new THREE.Group();
+  const own = object.clone(true);
+  for (const mesh of meshesOf(own)) {
+    const given = [mesh.material].flat();
+    const bare = given.every((material) => material.name === UNPAINTED || (material as THREE.MeshBasicMaterial).isMeshBasicMaterial);
+    mesh.material = bare || visual.colour ? materialOf(visual.colour ?? GREY) : given.length === 1 ? given[0]!.clone() : given.map((material) => material.clone());
+  }
+  holder.add(own);
+  holder.scale.set(scale[0]!, scale[1]!, scale[2]!);
+  put(holder, visual.pose);
+  return holder;
+}

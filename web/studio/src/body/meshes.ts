@@ -1,0 +1,106 @@
+/** Mesh files as objects of three.js. Each loader comes when a file of its kind does. */
+import * as THREE from 'three';
+import type { Find } from './named_files.js';
+
+export const meshKinds = ['stl', 'obj', 'dae', 'gltf', 'glb', 'vtp'] as const;
+
+const kindOf = (file: string): string => file.slice(file.lastIndexOf('.') + 1).toLowerCase();
+const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+const bufferOf = (bytes: Uint8Array): ArrayBuffer => bytes.slice().buffer as ArrayBuffer;
+
+/** Files that a mesh names (textures, buffers) as addresses of their bytes. */
+async function managerFor(text: string, find: Find): Promise<{ manager: THREE.LoadingManager; release: () => void }> {
+  const names = [...new Set(text.match(/[^"'<>\s]+\.(png|jpe?g|bin|bmp|tga|webp)/gi) ?? [])];
+  const found = new Map<string, string>();
+  for (const name of names) {
+    const bytes = await find(name);
+    if (bytes) {
+      found.set(name, URL.createObjectURL(new Blob([bytes.slice()])));
+    }
+  }
+  const manager = new THREE.LoadingManager();
+  manager.setURLModifier((address) => {
+    const name = names.find((one) => address.endsWith(one));
+    return address.startsWith('blob:') || address.startsWith('data:') ? address : ((name && found.get(name)) ?? BLANK);
+  });
+  return { manager, release: () => found.forEach((address) => URL.revokeObjectURL(address)) };
+}
+
+const BLANK = 'data:image/gif;base64,R0lGODlhAQABAIAAAMzMzAAAACH5BAAAAAAALAAAAAABAAEAAAICRAEAOw==';
+
+/** A mesh without a material of its own gets none: its visual has one. */
+const plain = (shape: THREE.BufferGeometry): THREE.Object3D => {
+  if (!shape.attributes['normal']) {
+    shape.computeVertexNormals();
+  }
+  return new THREE.Mesh(shape);
+};
+
+async function loadObj(bytes: Uint8Array, find: Find): Promise<THREE.Object3D> {
+  const { OBJLoader } = await import('three/addons/loaders/OBJLoader.js');
+  const loader = new OBJLoader();
+  const text = textOf(bytes);
+  const library = /^mtllib\s+(.+)$/m.exec(text)?.[1]?.trim();
+  const materials = library ? await find(library) : null;
+  if (materials) {
+    const { MTLLoader } = await import('three/addons/loaders/MTLLoader.js');
+    const { manager } = await managerFor(textOf(materials), find);
+    loader.setMaterials(new MTLLoader(manager).parse(textOf(materials), ''));
+  }
+  const group = loader.parse(text);
+  if (!materials) {
+    group.traverse((object) => object instanceof THREE.Mesh && (object.material = new THREE.MeshStandardMaterial({ name: UNPAINTED })));
+  }
+  return group;
+}
+
+/** Name of a material that the robot's own colour replaces. */
+export const UNPAINTED = 'unpainted';
+
+async function loadGltf(bytes: Uint8Array, find: Find): Promise<THREE.Object3D> {
+  const { GLTFLoader } = await import('three/addons/loaders/GLTFLoader.js');
+  const { manager, release } = await managerFor(bytes[0] === 0x7b ? textOf(bytes) : '', find);
+  const { scene } = await new GLTFLoader(manager).parseAsync(bufferOf(bytes), '');
+  release();
+  return scene;
+}
+
+/** COLLADA says which way is up and how long a unit is; robots' meshes are in metres with z up, whatever it says of the axis. */
+async function loadDae(bytes: Uint8Array, find: Find): Promise<THREE.Object3D> {
+  const { ColladaLoader } = await import('three/addons/loaders/ColladaLoader.js');
+  const text = textOf(bytes);
+  const { manager } = await managerFor(text, find);
+  const made = new ColladaLoader(manager).parse(text.replace(/<up_axis>[^<]*<\/up_axis>/, '<up_axis>Y_UP</up_axis>'), '');
+  if (!made) {
+    throw new Error('this COLLADA file cannot be read');
+  }
+  made.scene.traverse((object) => {
+    if ((object as THREE.Light).isLight || (object as THREE.Camera).isCamera) {
+      object.visible = false;
+    }
+  });
+  return made.scene;
+}
+
+/** An object in the file's own frame; throws where the file is broken or of no kind that is known. */
+export async function loadMesh(file: string, bytes: Uint8Array, find: Find): Promise<THREE.Object3D> {
+  switch (kindOf(file)) {
+    case 'stl': {
+      const { STLLoader } = await import('three/addons/loaders/STLLoader.js');
+      return plain(new STLLoader().parse(bufferOf(bytes)));
+    }
+    case 'vtp': {
+      const { VTKLoader } = await import('three/addons/loaders/VTKLoader.js');
+      return plain(new VTKLoader().parse(bufferOf(bytes), ''));
+    }
+    case 'obj':
+      return loadObj(bytes, find);
+    case 'dae':
+      return loadDae(bytes, find);
+    case 'gltf':
+    case 'glb':
+      return loadGltf(bytes, find);
+    default:
+      throw new Error(`${file}: meshes are read from ${meshKinds.map((kind) => kind.toUpperCase()).join(', ')}`);
+  }
+}

@@ -1,0 +1,33 @@
+/** What a robot looks like: shapes on its bodies, as its file describes them. */
+import type { Pose } from 'poise-ik';
+
+export type Colour = readonly [red: number, green: number, blue: number, alpha: number];
+
+/** Sizes in length units of the file; cylinders and capsules lie along z. */
+export type Form =
+  | { kind: 'box'; half: readonly number[] }
+  | { kind: 'ellipsoid'; radii: readonly number[] }
+  | { kind: 'cylinder' | 'capsule'; radius: number; half: number }
+  | { kind: 'mesh'; file: string; scale: readonly number[]; pose?: Pose };
+
+export interface Visual {
+  /** Name of the body that carries it. */
+  body: string;
+  pose: Pose;
+  form: Form;
+  colour?: Colour;
+}
+
+/** The numbers of an attribute; what is missing or no number is as in `otherwise`. */
+export function numbersOf(text: string | null | undefined, otherwise: readonly number[]): number[] {
+  const found = (text ?? '').trim().split(/\s+/).map(Number);
+  return otherwise.map((x, i) => (text?.trim() && Number.isFinite(found[i]) ? found[i]! : x));
+}
+
+/** A document, or null where the text is not well-formed. */
+export function parseXml(text: string): Document | null {
+  const document = new DOMParser().parseFromString(text, 'application/xml');
+  return document.querySelector('parsererror') ? null : document;
+}
+
+export const childrenOf = (node: Element, tag: string): Element[] => Array.from(node.children).filter((child) => child.localName === tag);
