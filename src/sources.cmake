@@ -39,6 +39,7 @@ set(poise_sources
     src/shape/boxes.c
     src/shape/shape.c
     src/shape/pairs.c
+    src/shape/fit.c
     src/goal/jet.c
     src/goal/residual.c
     src/goal/goal_rows.c
@@ -199,10 +200,15 @@ set(poise_io_sources
     src/io/assemble.c
     src/io/urdf/urdf.c
     src/io/urdf/urdf_shapes.c
+    src/io/urdf/srdf.c
     src/io/mjcf/mjcf.c
     src/io/mjcf/mjcf_include.c
     src/io/mjcf/mjcf_joints.c
     src/io/mjcf/mjcf_settings.c
+    src/io/mjcf/mjcf_geoms.c
+    src/io/mjcf/mjcf_loops.c
+    src/io/mesh/mesh_files.c
+    src/io/mesh/mesh_cover.c
     src/io/bone_tips.c
     src/io/bvh/bvh_read.c
     src/io/bvh/bvh_model.c
@@ -236,6 +242,7 @@ set(poise_io_sources
     src/io/poise/json_model.c
     src/io/poise/json_curve.c
     src/io/poise/json_goals.c
+    src/io/poise/json_shapes.c
     src/io/poise/json_read.c
     src/io/poise/json_write.c
     src/io/goals/goal_words.c

@@ -6,10 +6,11 @@
 
 #include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 // ---- Files that a file names ---------------------------------------------------------------------------------------------
 
-enum { MOST_NAMED = 256 };
+enum { MOST_NAMED = 4096, MOST_FOLDERS_UP = 8 };
 
 typedef struct named_files {
     const char *folder_of; // the file that names the others
@@ -17,14 +18,43 @@ typedef struct named_files {
     file_bytes file[MOST_NAMED];
 } named_files;
 
+// "folder/" + up times "../" + name; false: there is no such file.
+static bool find_from(const char *folder_of, int up, const char *name, char path[PATH_MAX])
+{
+    int folder = (int)(path_base(folder_of) - folder_of);
+    int length = snprintf(path, PATH_MAX, "%.*s", name[0] == '/' ? 0 : folder, folder_of);
+    for (int i = 0; i < up && length < PATH_MAX; ++i) {
+        length += snprintf(path + length, (size_t)(PATH_MAX - length), "../");
+    }
+    length += length < PATH_MAX ? snprintf(path + length, (size_t)(PATH_MAX - length), "%s", name) : 0;
+    return length < PATH_MAX && access(path, R_OK) == 0;
+}
+
+// "package://panda/meshes/hand.stl" is looked for as panda/meshes/hand.stl and as meshes/hand.stl, beside the file that
+// names it and in the folders above.
+static bool find_in_package(const char *folder_of, const char *name, char path[PATH_MAX])
+{
+    const char *in_package = strchr(name, '/');
+    for (int up = 0; up <= MOST_FOLDERS_UP; ++up) {
+        if (find_from(folder_of, up, name, path) || (in_package && find_from(folder_of, up, in_package + 1, path))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // poise_load: names are relative to the folder of the file that holds them.
 static poise_status load_named(void *user, const char *name, const void **bytes, size_t *size)
 {
+    static const char package[] = "package://", model[] = "model://", file[] = "file://";
     named_files *named = user;
     char path[PATH_MAX];
-    int folder = (int)(path_base(named->folder_of) - named->folder_of);
-    int length = snprintf(path, sizeof path, "%.*s%s", name[0] == '/' ? 0 : folder, named->folder_of, name);
-    if (named->count == MOST_NAMED || length >= (int)sizeof path || !file_read(path, &named->file[named->count])) {
+    bool found =
+        strncmp(name, package, strlen(package)) == 0 ? find_in_package(named->folder_of, name + strlen(package), path)
+        : strncmp(name, model, strlen(model)) == 0
+            ? find_in_package(named->folder_of, name + strlen(model), path)
+            : find_from(named->folder_of, 0, strncmp(name, file, strlen(file)) == 0 ? name + strlen(file) : name, path);
+    if (!found || named->count == MOST_NAMED || !file_read(path, &named->file[named->count])) {
         return POISE_ERROR_NOT_FOUND;
     }
     *bytes = named->file[named->count].bytes;
@@ -86,6 +116,7 @@ static poise_file *read_bytes(const char *name, const file_bytes *bytes, const l
     how.model = options->model;
     how.floating = options->floating;
     how.animation = options->animation;
+    how.meshes = options->meshes;
     how.load = load_named;
     how.user = &named;
     poise_file *file = NULL;
@@ -122,6 +153,10 @@ poise_file *load_file(const char *name, const load_options *options)
     file_release(&bytes);
     if (file && !options->quiet) {
         print_warnings(shown, file);
+        if (file->loop_count > 0 && !options->holds_loops) {
+            warn("%s: closes %d loop%s, which only \"poise solve\" holds", shown, file->loop_count,
+                 file->loop_count > 1 ? "s" : "");
+        }
     }
     return file;
 }

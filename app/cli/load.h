@@ -17,10 +17,12 @@
 
 // What else a reader may be told: as poise_read_options, without name and load, which are filled in.
 typedef struct load_options {
-    const poise_model *model; // the skeleton that an AMC or MOT moves
+    const poise_model *model; // the skeleton that an AMC or MOT moves, or an SRDF is about
     bool floating;
     int animation;
-    bool quiet; // do not print the file's warnings on standard error
+    bool meshes;      // collision meshes are loaded, too
+    bool holds_loops; // the command holds loops of the model; others say that they do not
+    bool quiet;       // do not print the file's warnings on standard error
 } load_options;
 
 #define SCENE_PREFIX "scene:"

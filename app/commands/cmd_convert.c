@@ -151,6 +151,9 @@ static void warn_of_losses(const job *j)
     if (j->changed > 0) {
         warn("%s: %d joints became Euler angles, without limits; their motion is the same", shown, j->changed);
     }
+    if (j->file->loop_count > 0 && j->format != POISE_FORMAT_JSON) {
+        warn("%s: is written without the loops of the model, which only Poise's JSON holds", shown);
+    }
     for (int i = 0; i < j->loss_count && i < MOST_LOSSES; ++i) {
         warn("%s: %s", shown, j->losses[i].text);
     }
@@ -234,7 +237,10 @@ static app_exit run(const arguments *args)
     if (!arguments_check_output(args, j.output, NULL)) {
         return APP_BAD;
     }
-    load_options how = {.floating = option_given(args, "floating"), .animation = option_count(args, "animation", 0)};
+    load_options how = {.floating = option_given(args, "floating"),
+                        .animation = option_count(args, "animation", 0),
+                        .meshes = j.format == POISE_FORMAT_JSON,
+                        .holds_loops = true};
     if (!load_any(j.input, option_text(args, "model", NULL), &how, &j.file, &j.skeleton)) {
         return APP_BAD;
     }

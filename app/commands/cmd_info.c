@@ -177,7 +177,13 @@ static void print_summary(const contents *c)
         printf("  places     of %d markers on the skeleton\n", file->placement_count);
     }
     if (file->shape_count + file->shapes_skipped > 0) {
-        printf("  collision  %d shapes, %d more as meshes, which are not read\n", file->shape_count, file->shapes_skipped);
+        printf("  collision  %d shapes%s", file->shape_count, file->shapes_skipped > 0 ? "" : "\n");
+    }
+    if (file->shapes_skipped > 0) {
+        printf(", %d more without one: meshes that are not STL or OBJ, or not found\n", file->shapes_skipped);
+    }
+    if (file->loop_count > 0) {
+        printf("  loops      %d, held by \"poise solve\"\n", file->loop_count);
     }
     if (file->goal_count > 0) {
         printf("  goals      %d\n", file->goal_count);
@@ -429,7 +435,7 @@ static app_exit run(const arguments *args)
     if (strcmp(c.name, "markers:") == 0) {
         return print_marker_sets(arguments_json(args));
     }
-    load_options options = {.floating = option_given(args, "floating"), .quiet = true};
+    load_options options = {.floating = option_given(args, "floating"), .meshes = true, .quiet = true};
     if (!load_any(c.name, option_text(args, "model", NULL), &options, &c.file, &c.skeleton)) {
         return APP_BAD;
     }

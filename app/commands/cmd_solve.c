@@ -71,7 +71,15 @@ static bool set_options(solve_job *job, const arguments *args)
         o->trace_capacity = records < MOST_TRACED ? (int)records : MOST_TRACED;
         o->trace = job->trace = needed(calloc((size_t)o->trace_capacity, sizeof *job->trace));
     }
-    return choose_method(job, args, &o->method) && solve_collect_shapes(job, args);
+    if (!choose_method(job, args, &o->method) || !avoid_collect(&job->avoided, "solve", job->name, job->file, args)) {
+        return false;
+    }
+    if (job->avoided.count > 0 && !job->avoided.has_shapes && o->method != POISE_METHOD_AUTO) {
+        warn("solve: the %d loops of %s are held by the method auto alone, and left open", job->avoided.count, job->name);
+        job->avoided.count = 0;
+    }
+    poise_constraints_size(job->avoided.constraints, job->avoided.count, &o->constraints);
+    return true;
 }
 
 // ---- Solving -------------------------------------------------------------------------------------------------------------
@@ -85,8 +93,9 @@ static bool find_all(solve_job *job, int capacity)
     }
     job->solutions = needed(calloc((size_t)capacity * (size_t)poise_model_info(job->model).nq + 1, sizeof *job->solutions));
     job->solutions_asked = capacity;
-    if (job->apart_count > 0) {
-        complain("solve: --all finds answers without regard to shapes: leave out --avoid");
+    if (job->avoided.count > 0) {
+        complain(job->avoided.has_shapes ? "solve: --all finds answers without regard to shapes: leave out --avoid"
+                                         : "solve: --all does not hold the loops of the model");
         return false;
     }
     if (job->list->count != 1) {
@@ -130,8 +139,8 @@ static bool try(solve_job *job, int restarts, double *q, poise_solver **solver, 
         return false;
     }
     memcpy(q, job->start, sizeof *q * (size_t)poise_model_info(job->model).nq);
-    if (poise_solve_within(*solver, job->list->goals, job->list->count, &job->apart, job->apart_count, q, report, &error) !=
-        POISE_OK) {
+    if (poise_solve_within(*solver, job->list->goals, job->list->count, job->avoided.constraints, job->avoided.count, q,
+                           report, &error) != POISE_OK) {
         complain("solve: method %s: %s", poise_method_name(options.method), error.text);
         return false;
     }
@@ -248,8 +257,7 @@ static void release(solve_job *job)
     free(job->q);
     free(job->locked);
     free(job->solutions);
-    free(job->shapes);
-    free(job->pairs);
+    avoid_release(&job->avoided);
     free(job->trace);
     poise_file_destroy(job->goal_file);
     poise_file_destroy(job->file);
@@ -266,7 +274,8 @@ static app_exit run(const arguments *args)
         complain("solve: standard output takes the file or --json, not both");
         return APP_BAD;
     }
-    load_options how = {.floating = option_given(args, "floating")};
+    load_options how = {
+        .floating = option_given(args, "floating"), .holds_loops = true, .meshes = option_given(args, "avoid")};
     job.file = load_model(job.name, &how);
     if (!job.file) {
         return APP_BAD;
@@ -302,12 +311,7 @@ static const app_option options[] = {
      .help = "an error up to this, in length units or radians, is met; the default is 1e-6, or 1e-3 with soft goals"},
     {"all", 0, OPTION_COUNT, "N", .lowest = 1, .highest = MOST_ANSWERS,
      .help = "up to N different answers to one pose of an arm"},
-    {"avoid", .help = "keep the collision shapes of the model's file apart, and clear of obstacles; URDF"},
-    {"obstacle", 0, OPTION_TEXT, "SHAPE", .repeats = true,
-     .help = "with --avoid: \"box X Y Z SX SY SZ\", \"sphere X Y Z R\", \"capsule X Y Z X Y Z R\" or \"floor HEIGHT\""},
-    {"margin", 0, OPTION_NUMBER, "D", .highest = 1e9, .help = "keep shapes so far apart; the default is 0"},
-    {"neighbours", 0, OPTION_COUNT, "N", .highest = 100,
-     .help = "shapes on bodies with at most N joints in between may touch; the default is 1"},
+    AVOID_OPTIONS,
     {"trace", .help = "print what each iteration did"},
     {"output", 'o', OPTION_OUTPUT, "FILE", .choices = WRITTEN_FILES,
      .help = "write the answer: as posture \"solution\" (.json) or a motion of one frame (.bvh, .mot, ...)"},
@@ -340,7 +344,8 @@ const app_command cmd_solve = {
         "words (\"poise help goals\"); without any, those in MODEL's own file are used.\n\n"
         "The exit status is 0 when every goal is met, 1 when the closest pose misses one; the pose is printed and "
         "written all the same. With --avoid it is 1, too, when nothing was found that keeps the shapes apart; the pair in "
-        "the way is named. Soft goals (posture, stay) pull on the answer and are not counted. Goals with a "
+        "the way is named. Loops that the model's file closes (MJCF, JSON) are held. Soft goals (posture, stay) pull on the "
+        "answer and are not counted. Goals with a "
         "priority other than 0 are solved level by level, by the method priority.",
     .options = options,
     .examples = examples,

@@ -2,6 +2,7 @@
 #ifndef APP_SOLVE_PARTS_H
 #define APP_SOLVE_PARTS_H
 
+#include "avoid.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/json_output.h"
@@ -24,12 +25,9 @@ typedef struct solve_job {
     poise_solver_options options;
     poise_solver *solver;
     poise_report report;
-    bool reached;           // every goal that is not soft is met, and what is to keep apart does
-    poise_shape *shapes;    // --avoid, --obstacle: those of the file, then the obstacles; NULL: none
-    poise_pair *pairs;      // of them, that are watched
-    poise_constraint apart; // both
-    int apart_count;        // 0 or 1
-    double *solutions;      // of --all, solution_count x nq
+    bool reached;      // every goal that is not soft is met, and what is to keep apart does
+    avoided avoided;   // shapes of --avoid and --obstacle, and loops
+    double *solutions; // of --all, solution_count x nq
     int solution_count, solutions_asked;
     poise_trace *trace;      // NULL: not wanted
     const char *length_unit; // "m", or "units"
@@ -38,10 +36,10 @@ typedef struct solve_job {
 // All goals of the command line, of --goals, or of the model's own file. False after one line on standard error.
 bool solve_collect_goals(solve_job *job, const arguments *args);
 
-// Shapes and pairs of --avoid and --obstacle, and room for them in the options. False after one line on standard error.
-bool solve_collect_shapes(solve_job *job, const arguments *args);
+// What is said about shapes and loops.
 void solve_print_shapes(const solve_job *job);
 json_node *solve_shapes_as_json(const solve_job *job);
+json_node *solve_loops_as_json(const solve_job *job);
 
 // Is goal i met? A soft goal always is.
 bool solve_goal_is_met(const solve_job *job, int goal);

@@ -163,7 +163,10 @@ static void print_why(const solve_job *job)
     text_file text;
     text_open(&text);
     fprintf(text.stream, "%s: %s.",
-            r->holds ? "This is the closest pose that was found" : "This pose keeps the shapes apart best", r->reason);
+            r->holds                  ? "This is the closest pose that was found"
+            : job->avoided.has_shapes ? "This pose keeps the shapes apart best"
+                                      : "This pose closes the loops best",
+            r->reason);
     int shown = 0;
     for (int i = 0; i < poise_model_info(job->model).nq && shown < SHOWN; ++i) {
         if (poise_solver_active_limit(job->solver, i) != 0) {
@@ -290,8 +293,11 @@ app_exit solve_print_machine(const solve_job *job)
                   "metres_per_unit", json_from_number(metres > 0 ? metres : NAN), "q", json_from_numbers(job->q, nq));
     json_set(o, "goals", goals_as_json(job));
     json_set(o, "active_limits", json_from_limits(job->model, side_of_limit, job->solver));
-    if (job->apart_count > 0) {
+    if (job->avoided.has_shapes) {
         json_set(o, "avoid", solve_shapes_as_json(job));
+    }
+    if (job->avoided.count > job->avoided.has_shapes) {
+        json_set(o, "loops", solve_loops_as_json(job));
     }
     if (job->trace) {
         json_set(o, "trace", trace_as_json(job));

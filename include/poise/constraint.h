@@ -60,6 +60,8 @@ typedef struct poise_shape {
     poise_pose pose;       // of its frame in the body's
     poise_vec3 half;       // BOX: half the sides of its core; CAPSULE: z is half the length of its core; others 0
     double radius;         // >= 0: around the core
+    uint32_t groups;       // bits: what the shape is,
+    uint32_t against;      // and what it is kept apart from (poise_pairs_find); 0 and 0: everything
 } poise_shape;
 
 // Two shapes that must not touch, by their place in an array of shapes.
@@ -76,6 +78,12 @@ POISE_API poise_shape poise_shape_box(int body, poise_pose pose, poise_vec3 half
 // All that lies below the plane through `origin` with the normal `normal`, which points out of it and need not be a unit
 // vector.
 POISE_API poise_shape poise_shape_half_space(int body, poise_vec3 origin, poise_vec3 normal);
+
+// Capsules and boxes that cover a mesh: `corners` has three for each triangle, in the frame of the body. One shape covers
+// all, or two do with a fifth less volume, or more, up to `capacity` (>= 1, at most 8 are used). POISE_ERROR_ARGUMENT: no
+// triangles, or a corner that is not finite.
+POISE_API poise_status poise_shapes_fit(int body, const poise_vec3 *corners, size_t triangles, poise_shape *shapes,
+                                        int capacity, int *count, poise_error *error);
 
 // Check one shape against a model: its kind, its body, numbers finite, a unit quaternion, sizes >= 0.
 POISE_API poise_status poise_shape_check(const poise_shape *shape, const poise_model *model, poise_error *error);
@@ -95,18 +103,23 @@ POISE_API poise_status poise_distance(const poise_kinematics *kinematics, const 
 
 // Which pairs of shapes to watch.
 typedef struct poise_pairs_options {
-    int neighbours; // 1: shapes on bodies that at most so many joints lie between are left alone; they touch by design
-    int samples;    // 3000: random configurations within the limits that pairs are tried in
-    double always;  // 0.95: bodies whose shapes overlap in a larger share of them are left alone, too; obstacles never
-    uint64_t seed;  // 1: of those configurations; the same pairs on every machine
+    // 1: shapes on bodies that at most so many joints lie between are left alone; they touch by design
+    int neighbours;
+    int samples;   // 3000: random configurations within the limits that pairs are tried in
+    double always; // 0.95: bodies whose shapes overlap in a larger share of them are left alone, too; obstacles never
+    uint64_t seed; // 1: of those configurations; the same pairs on every machine
+    const poise_pair *excluded; // NULL: pairs of bodies, POISE_WORLD among them, whose shapes are left alone
+    int excluded_count;         // 0: of those
 } poise_pairs_options;
 
 // The defaults that stand beside the members.
 POISE_API poise_pairs_options poise_pairs_options_default(void);
 
 // The pairs among `count` shapes that are worth watching: not two of the world, nor of one rigid group of bodies, nor of
-// neighbours, nor of bodies that always overlap. Writes up to `capacity` pairs, ordered; *found says how many there are,
-// which may be more. `options` may be NULL: the defaults. Scratch memory from `allocator` (NULL: malloc) is given back.
+// neighbours, nor of bodies that are excluded or always overlap, nor of shapes whose groups do not meet: where both have
+// some, a.groups & b.against or b.groups & a.against must have a bit. Writes up to `capacity` pairs, ordered; *found says
+// how many there are, which may be more. `options` may be NULL: the defaults. Scratch memory from `allocator` (NULL: malloc)
+// is given back.
 POISE_API poise_status poise_pairs_find(const poise_model *model, const poise_shape *shapes, int count,
                                         const poise_pairs_options *options, const poise_allocator *allocator,
                                         poise_pair *pairs, int capacity, int *found, poise_error *error);

@@ -11,8 +11,8 @@
 //
 // | format     | read                      | write                                       |
 // |------------|---------------------------|---------------------------------------------|
-// | URDF       | model                     |                                             |
-// | MJCF       | model                     |                                             |
+// | URDF       | model, shapes             |                                             |
+// | MJCF       | model, shapes, loops      |                                             |
 // | BVH        | model, clip               | model, clip                                 |
 // | ASF        | model                     | model                                       |
 // | AMC        | clip, given the ASF model | clip                                        |
@@ -23,6 +23,8 @@
 // | GLTF, GLB  | model, clip; likewise     | model, clip, and the rest                   |
 // | DH         | model                     | model, where it is a chain of 1-DoF joints  |
 // | JSON       | everything                | everything                                  |
+// | SRDF       | excluded pairs, postures, |                                             |
+// |            | given the URDF model      |                                             |
 #ifndef POISE_IO_H
 #define POISE_IO_H
 
@@ -49,6 +51,7 @@ typedef enum poise_format {
     POISE_FORMAT_DH,
     POISE_FORMAT_JSON,
     POISE_FORMAT_OSIM,
+    POISE_FORMAT_SRDF,
     POISE_FORMAT_COUNT
 } poise_format;
 
@@ -71,7 +74,8 @@ typedef enum poise_bvh_positions {
     POISE_BVH_ADD         // they add to OFFSET
 } poise_bvh_positions;
 
-// Hand out the bytes of another file that this one names (glTF buffers, MJCF includes), valid until the read returns.
+// Hand out the bytes of another file that this one names (glTF buffers, MJCF includes, meshes), valid until the read
+// returns. Names are as in the file, such as "package://panda/meshes/hand.stl".
 typedef poise_status (*poise_load)(void *user, const char *name, const void **bytes, size_t *size);
 
 // Factors of a body along its own axes.
@@ -85,12 +89,13 @@ typedef struct poise_body_scale {
 typedef struct poise_read_options {
     poise_format format;                 // UNKNOWN: detect
     const char *name;                    // of the file, for detection and messages; may be NULL
-    const poise_model *model;            // the skeleton that an AMC or MOT moves; NULL otherwise
+    const poise_model *model;            // the skeleton that an AMC, MOT or SRDF is about; NULL otherwise
     poise_bvh_positions positions;       // DECIDE
     int animation;                       // 0; GLTF, GLB: which of the animations becomes the clip
     const poise_body_scale *body_scales; // NULL; OSIM: factors of bodies, applied as OpenSim's ScaleTool does
     int body_scale_count;                // 0
     bool floating;   // false; URDF, MJCF: give the root link a FREE joint instead of fixing it to the world
+    bool meshes;     // false; URDF, MJCF: load collision meshes (STL, OBJ) and cover them with shapes, too
     poise_load load; // NULL: files that this one names are not read, with a warning
     void *user;      // handed to load
 } poise_read_options;
@@ -130,6 +135,9 @@ typedef struct poise_carried {
 //
 // The tip of a bone (BVH "End Site", ASF bone end, a leaf of glTF) is a tool of the model called "<body>.tip".
 //
+// Shapes cover what the file describes: a cylinder becomes the capsule around its axis, an ellipsoid likewise, a mesh the
+// capsules and boxes that poise_shapes_fit makes of it. MJCF geoms that collide with nothing are left out.
+//
 // A BVH joint whose channels no type of joint holds is a chain of joints in one place. The last has its name; those above it
 // are called "<name>.position" (three positions before one or two rotations), "<name>.x", ".y", ".z" (single positions) and
 // "<name>.1", ".2" (rotations with an axis twice in a row).
@@ -144,9 +152,13 @@ typedef struct poise_file {
     int posture_count;           // of those
     poise_placement *placements; // likewise; `local` not finite: not known, to be calibrated
     int placement_count;         // of those
-    poise_shape *shapes;         // URDF: collision shapes of the bodies, a cylinder as the capsule that covers it; read only
+    poise_shape *shapes;         // collision shapes of the bodies and, of the world, obstacles; see below
     int shape_count;             // of those
-    int shapes_skipped;          // collision meshes, which are not read
+    int shapes_skipped;          // collision shapes that were not read: meshes (options.meshes), height fields
+    poise_pair *excluded;        // pairs of bodies, POISE_WORLD among them, that may touch (poise_pairs_options)
+    int excluded_count;          // of those
+    poise_constraint *loops;     // what closes loops of the model: CONNECT, WELD, HINGE, DISTANCE, PLANE
+    int loop_count;              // of those
     poise_scale scale;           // of the model's lengths, the clip's, the goals' and the placements'
     poise_carried *carried;      // what goes on to a file of its kind; NULL: nothing
     const char *title;           // what the file calls itself (a robot's name); NULL: nothing

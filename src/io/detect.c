@@ -35,7 +35,8 @@ static poise_format detect_xml(const char *at, const char *end)
         } else if (*at == '?' || *at == '!') {
             at = past(at, end, ">");
         } else if (starts_with(at, end, "robot")) {
-            return POISE_FORMAT_URDF;
+            bool is_srdf = past(at, end, "<disable_collisions") < end || past(at, end, "<group_state") < end;
+            return is_srdf && past(at, end, "<child ") == end ? POISE_FORMAT_SRDF : POISE_FORMAT_URDF;
         } else if (starts_with(at, end, "mujoco")) {
             return POISE_FORMAT_MJCF;
         } else if (starts_with(at, end, "OpenSimDocument")) {

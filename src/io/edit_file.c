@@ -169,6 +169,27 @@ static void rescale_goal(const poise_model *model, const rescaling *r, poise_goa
     }
 }
 
+static poise_pose rescaled_pose(const rescaling *r, int body, poise_pose pose)
+{
+    pose.position = times(pose.position, r->factor);
+    return body == POISE_WORLD ? poise_pose_multiply((poise_pose){.rotation = r->turn}, pose) : pose;
+}
+
+static void rescale_shape(const rescaling *r, poise_shape *shape)
+{
+    shape->pose = rescaled_pose(r, shape->body, shape->pose);
+    shape->half = times(shape->half, r->factor);
+    shape->radius *= r->factor;
+}
+
+static void rescale_loop(const rescaling *r, poise_constraint *loop)
+{
+    loop->local = rescaled_pose(r, loop->body, loop->local);
+    loop->target = rescaled_pose(r, loop->body2, loop->target);
+    loop->lower *= r->factor;
+    loop->upper *= r->factor;
+}
+
 // Everything that the model has a say in.
 static poise_status rescale_figure(poise_file *file, const rescaling *r, poise_error *error)
 {
@@ -184,10 +205,10 @@ static poise_status rescale_figure(poise_file *file, const rescaling *r, poise_e
         rescale_q(old, r->factor, (double *)file->postures[i].q);
     }
     for (int i = 0; i < file->shape_count; ++i) {
-        poise_shape *shape = &file->shapes[i];
-        shape->pose.position = times(shape->pose.position, r->factor);
-        shape->half = times(shape->half, r->factor);
-        shape->radius *= r->factor;
+        rescale_shape(r, &file->shapes[i]);
+    }
+    for (int i = 0; i < file->loop_count; ++i) {
+        rescale_loop(r, &file->loops[i]);
     }
     for (int i = 0; i < file->placement_count; ++i) {
         file->placements[i].local = times(file->placements[i].local, r->factor);

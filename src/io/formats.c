@@ -16,6 +16,7 @@ static const pz_format_row rows[POISE_FORMAT_COUNT] = {
     [POISE_FORMAT_DH] = {"dh", ".csv", pz_read_dh, pz_write_dh},
     [POISE_FORMAT_JSON] = {"json", ".json", pz_read_json, pz_write_json},
     [POISE_FORMAT_OSIM] = {"osim", ".osim", pz_read_osim, NULL},
+    [POISE_FORMAT_SRDF] = {"srdf", ".srdf", pz_read_srdf, NULL},
 };
 
 const pz_format_row *pz_format_row_of(poise_format format)

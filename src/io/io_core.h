@@ -185,6 +185,7 @@ poise_status pz_read_c3d(pz_input *input);  // c3d_read.c
 poise_status pz_read_trc(pz_input *input);  // trc.c
 poise_status pz_read_mot(pz_input *input);  // mot.c
 poise_status pz_read_osim(pz_input *input); // osim_build.c
+poise_status pz_read_srdf(pz_input *input);
 poise_status pz_read_gltf(pz_input *input); // gltf_read.c: text and binary
 poise_status pz_read_dh(pz_input *input);   // dh_table.c
 poise_status pz_read_json(pz_input *input); // json_read.c

@@ -31,12 +31,31 @@ static int joints_between(const poise_model *model, int a, int b)
     return count;
 }
 
-static bool is_candidate(const poise_model *model, const poise_shape *a, const poise_shape *b, int neighbours)
+static bool groups_meet(const poise_shape *a, const poise_shape *b)
+{
+    bool is_free = (a->groups | a->against) == 0 || (b->groups | b->against) == 0;
+    return is_free || (a->groups & b->against) != 0 || (b->groups & a->against) != 0;
+}
+
+static bool is_excluded(const poise_pairs_options *options, int a, int b)
+{
+    for (int i = 0; i < options->excluded_count; ++i) {
+        poise_pair pair = options->excluded[i];
+        if ((pair.a == a && pair.b == b) || (pair.a == b && pair.b == a)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_candidate(const poise_model *model, const poise_shape *a, const poise_shape *b,
+                         const poise_pairs_options *options)
 {
     bool are_planes = a->kind == POISE_SHAPE_HALF_SPACE && b->kind == POISE_SHAPE_HALF_SPACE;
-    int between = joints_between(model, a->body, b->body);
     bool is_obstacle = a->body == POISE_WORLD || b->body == POISE_WORLD;
-    return !are_planes && between > (is_obstacle ? 0 : neighbours);
+    return !are_planes && groups_meet(a, b) &&
+           joints_between(model, a->body, b->body) > (is_obstacle ? 0 : options->neighbours) &&
+           !is_excluded(options, a->body, b->body);
 }
 
 // ---- By trying -----------------------------------------------------------------------------------------------------------
@@ -129,7 +148,7 @@ static void find(search *s, const poise_pairs_options *options, poise_pair *pair
     memset(s->overlaps, 0, (size_t)s->count * (size_t)s->count * sizeof *s->overlaps);
     for (int a = 0; a < s->count; ++a) {
         for (int b = a + 1; b < s->count; ++b) {
-            s->skip[a * s->count + b] = !is_candidate(s->model, &s->shapes[a], &s->shapes[b], options->neighbours);
+            s->skip[a * s->count + b] = !is_candidate(s->model, &s->shapes[a], &s->shapes[b], options);
         }
     }
     sample(s, options);
@@ -159,6 +178,9 @@ static poise_status check(const poise_model *model, const poise_shape *shapes, i
         if (status != POISE_OK) {
             return error ? pz_error_set(error, status, "shape %d%s", i, strchr(error->text, ':')) : status;
         }
+    }
+    if (options->excluded_count < 0 || (options->excluded_count > 0 && !options->excluded)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "pairs options: excluded must not be NULL where there are some");
     }
     if (options->neighbours < 0 || options->samples < 0 || !(options->always >= 0)) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "pairs options: neighbours, samples and always must be >= 0");

@@ -26,6 +26,8 @@ const char document_mjcf[] =
     "    <body name=\"torso\" pos=\"1 2 3\" childclass=\"wide\"><freejoint name=\"fly\"/><inertial pos=\"0 0 1\" "
     "mass=\"3\"/>\n"
     "      <site name=\"eye\" pos=\"0 1 0\"/><geom size=\"1\"/>\n"
+    "      <geom type=\"mesh\" mesh=\"m\" contype=\"0\" conaffinity=\"0\"/><geom type=\"capsule\" size=\".1\" "
+    "fromto=\"0 0 0 1 0 0\"/>\n"
     "      <frame pos=\"0 0 1\" axisangle=\"0 0 1 0.5\"><body name=\"arm\" xyaxes=\"0 1 0 -1 0 0\">\n"
     "        <joint name=\"a\"/><joint name=\"b\" class=\"slim\" axis=\"1 0 0\"/><joint type=\"slide\" class=\"main\"/>\n"
     "        <body zaxis=\"1 0 0\"><joint type=\"ball\" name=\"c\" class=\"main\"/><site name=\"tip\" zaxis=\"0 0 "
@@ -34,7 +36,9 @@ const char document_mjcf[] =
     "      <body name=\"finger\"><joint name=\"d\" ref=\"0.5\"/></body>\n"
     "    </body>\n"
     "  </worldbody>\n"
-    "  <equality><joint joint1=\"d\" joint2=\"a\" polycoef=\"0.25 2 0 0 0\"/></equality>\n"
+    "  <equality><joint joint1=\"d\" joint2=\"a\" polycoef=\"0.25 2 0 0 0\"/>\n"
+    "    <weld body1=\"arm\" body2=\"finger\"/><connect site1=\"eye\" site2=\"tip\"/></equality>\n"
+    "  <contact><exclude body1=\"torso\" body2=\"finger\"/></contact>\n"
     "</mujoco>\n";
 
 const char document_osim[] =
@@ -262,5 +266,19 @@ const char document_json[] =
     "0]},\n"
     "    {\"kind\": \"direction\", \"body\": \"arm\", \"axis\": [0, 0, 2], \"direction\": [1, 0, 0]}],\n"
     "  \"placements\": [{\"label\": \"A\", \"body\": \"arm\", \"local\": [0.1, 0, 0], \"weight\": 2}, {\"label\": \"B\", "
-    "\"body\": \"wrist\"}]\n"
+    "\"body\": \"wrist\"}],\n"
+    "  \"shapes\": [{\"kind\": \"capsule\", \"body\": \"arm\", \"half\": [0, 0, 0.5], \"radius\": 0.1, \"groups\": 2, "
+    "\"against\": 1},\n"
+    "    {\"kind\": \"half_space\", \"position\": [0, 0, -1]}],\n"
+    "  \"excluded\": [[\"arm\", \"finger\"], [null, \"base\"]],\n"
+    "  \"loops\": [{\"kind\": \"distance\", \"body\": \"finger\", \"lower\": null, \"upper\": 2, \"local\": "
+    "{\"position\": [0, 0, 1]}}]\n"
     "}\n";
+
+const char document_srdf[] = "<robot name=\"all\">\n"
+                             "  <group name=\"g\"><chain base_link=\"base\" tip_link=\"arm\"/></group>\n"
+                             "  <group_state name=\"home\" group=\"g\"><joint name=\"elbow\" value=\"1.5\"/></group_state>\n"
+                             "  <group_state name=\"home\" group=\"h\"><joint name=\"nothing\" value=\"1\"/></group_state>\n"
+                             "  <disable_collisions link1=\"base\" link2=\"arm\" reason=\"Adjacent\"/>\n"
+                             "  <disable_collisions link1=\"arm\" link2=\"elsewhere\"/>\n"
+                             "</robot>\n";

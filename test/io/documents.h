@@ -13,5 +13,6 @@ extern const char document_trc[];
 extern const char document_mot[]; // moves the model of document_mot_model, in test_readers.c and test_io_mot.c
 extern const char document_dh[];
 extern const char document_json[];
+extern const char document_srdf[]; // about the model of document_json
 
 #endif

@@ -346,7 +346,7 @@ static const io_case odd[] = {
     {WORLD("\n<site name='s'/><body/>"), 3, "site \"s\" is on the world"},
     {BODY("\n<joint type='ball' range='0 1'/>"), 3, "the range of a ball joint"},
     {WORLD("\n<body><geom/></body>"), 3, "geoms are not weighed"},
-    {EQUALITY("<connect/>"), 1, "<connect> closes a loop"},
+    {EQUALITY("<tendon/>"), 1, "<tendon> of <equality> is not carried over"},
     {EQUALITY("<joint joint1='a'/>"), 1, "this coupling is not carried over"},
     {EQUALITY("<joint joint1='a' joint2='a'/>"), 1, "this coupling is not carried over"},
     {EQUALITY("<joint joint1='a' joint2='b' polycoef='0 1 1'/>"), 1, "this coupling is not carried over"},

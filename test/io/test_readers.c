@@ -18,6 +18,11 @@ static poise_model *of_asf(void)
     return io_read_text(document_asf, POISE_FORMAT_ASF, NULL)->model;
 }
 
+static poise_model *of_json(void)
+{
+    return io_read_text(document_json, POISE_FORMAT_JSON, NULL)->model;
+}
+
 static poise_model *of_mot(void)
 {
     poise_builder *builder = new_builder();
@@ -178,6 +183,7 @@ static const document documents[] = {
     {"gltf", POISE_FORMAT_GLTF, ROUNDED, NULL, animated, 0, NULL},
     {"glb", POISE_FORMAT_GLB, ROUNDED, NULL, animated, 1, NULL},
     {"json", POISE_FORMAT_JSON, SAME, document_json, NULL, 0, NULL},
+    {"srdf", POISE_FORMAT_SRDF, NOT_WRITTEN, document_srdf, NULL, 0, of_json},
     {"walk as bvh", POISE_FORMAT_BVH, SAME, NULL, walking, POISE_FORMAT_BVH, NULL},
     {"walk as asf", POISE_FORMAT_ASF, SAME, NULL, walking, POISE_FORMAT_ASF, NULL},
     {"walk as amc", POISE_FORMAT_AMC, SAME, NULL, walking, POISE_FORMAT_AMC, of_euler_asf},
@@ -276,7 +282,8 @@ EACH_DOCUMENT(written_it_reads_back_to_the_same_bits)
 TEST_ROWS(a_scene_is_written_or_memory_is_missing, POISE_FORMAT_COUNT - 1)
 {
     poise_format format = (poise_format)(1 + test_row);
-    if (format == POISE_FORMAT_URDF || format == POISE_FORMAT_MJCF || format == POISE_FORMAT_OSIM) {
+    if (format == POISE_FORMAT_URDF || format == POISE_FORMAT_MJCF || format == POISE_FORMAT_OSIM ||
+        format == POISE_FORMAT_SRDF) {
         void *bytes = NULL;
         size_t size;
         ck_assert_int_eq(poise_write(&(poise_file){0}, format, NULL, &bytes, &size, NULL, NULL, NULL),
@@ -369,6 +376,15 @@ static void grow_mjcf_depth(io_text *out, int n)
         io_put(out, "</frame></body>");
     }
     io_put(out, "</worldbody></mujoco>");
+}
+
+static void grow_srdf(io_text *out, int n)
+{
+    io_put(out, "<robot>");
+    for (int i = 0; i < n; ++i) {
+        io_put(out, "<disable_collisions link1='base' link2='%s'/>\n", i % 2 ? "arm" : "nothing");
+    }
+    io_put(out, "</robot>");
 }
 
 // `joints` below each other or side by side, and `rows` of numbers.
@@ -525,6 +541,7 @@ static const struct {
     {"osim: joints, couplers, markers", POISE_FORMAT_OSIM, grow_osim, 500, NULL},
     {"mjcf: limbs", POISE_FORMAT_MJCF, grow_mjcf_limbs, 1500, NULL},
     {"mjcf: depth", POISE_FORMAT_MJCF, grow_mjcf_depth, 490, NULL},
+    {"srdf: pairs", POISE_FORMAT_SRDF, grow_srdf, 2000, of_json},
     {"bvh: rows", POISE_FORMAT_BVH, grow_bvh_rows, 1000, NULL},
     {"bvh: breadth", POISE_FORMAT_BVH, grow_bvh_breadth, 1500, NULL},
     {"bvh: depth", POISE_FORMAT_BVH, grow_bvh_depth, 1500, NULL},

@@ -406,6 +406,7 @@ void io_same_files(const poise_file *a, const poise_file *b)
         ck_assert_int_eq(isnan(p->local.x), isnan(r->local.x));
         same_numbers(&p->local.x, &r->local.x, isnan(p->local.x) ? 0 : 3, "local");
     }
+    io_same_bounds(a, b);
 }
 
 // ---- Kinematics ----------------------------------------------------------------------------------------------------------
@@ -458,6 +459,16 @@ bool io_is_sound(const poise_file *file)
     const poise_clip *clip = file->clip;
     for (size_t i = 0; clip && i < (size_t)clip->frames * (size_t)clip->nq; ++i) {
         if (!isfinite(clip->q[i])) {
+            return false;
+        }
+    }
+    for (int i = 0; file->model && i < file->shape_count; ++i) {
+        if (poise_shape_check(&file->shapes[i], file->model, NULL) != POISE_OK) {
+            return false;
+        }
+    }
+    for (int i = 0; file->model && i < file->loop_count; ++i) {
+        if (poise_constraint_check(&file->loops[i], file->model, NULL) != POISE_OK) {
             return false;
         }
     }

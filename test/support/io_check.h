@@ -81,6 +81,7 @@ void io_round_trip(const poise_file *file, poise_format format, int warnings);
 // Every number, name and size that counts has the same bits.
 void io_same_files(const poise_file *a, const poise_file *b);
 void io_same_models(const poise_model *a, const poise_model *b);
+void io_same_bounds(const poise_file *a, const poise_file *b); // shapes, pairs, loops (io/same_bounds.c)
 void io_same_clips(const poise_clip *a, const poise_clip *b);
 void io_same_markers(const poise_markers *a, const poise_markers *b);
 

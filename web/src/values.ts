@@ -79,7 +79,7 @@ export const outcomes = ['reached', 'closest', 'stalled', 'budget', 'infeasible'
 export type Outcome = (typeof outcomes)[number];
 
 export const formats = [
-    'unknown', 'urdf', 'mjcf', 'bvh', 'asf', 'amc', 'c3d', 'trc', 'mot', 'gltf', 'glb', 'dh', 'json', 'osim',
+    'unknown', 'urdf', 'mjcf', 'bvh', 'asf', 'amc', 'c3d', 'trc', 'mot', 'gltf', 'glb', 'dh', 'json', 'osim', 'srdf',
 ] as const;
 
 export type Format = (typeof formats)[number];

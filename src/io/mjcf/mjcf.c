@@ -1,7 +1,8 @@
 // MJCF, the models of MuJoCo: bodies within bodies, each with any number of joints.
 //
 // What is read: the tree of bodies, frames, joints, sites (as tools), masses, default classes, compiler settings, includes,
-// couplings of joints. Geometry, actuators, sensors and the like are no business of a skeleton and left out silently.
+// couplings of joints, loops, geoms that collide. Actuators, sensors and the like are no business of a skeleton and left out
+// silently.
 #include "io/mjcf/mjcf.h"
 
 #include "math/vec3.h"
@@ -11,7 +12,7 @@
 static const char *const of_root[] = {"compiler", "option",  "size",      "visual",     "statistic", "default",   "custom",
                                       "asset",    "contact", "equality",  "tendon",     "actuator",  "worldbody", "sensor",
                                       "keyframe", "skin",    "extension", "deformable", NULL};
-static const char *const left_out[] = {"geom", "camera", "light", "plugin", NULL};
+static const char *const elsewhere[] = {"geom", "camera", "light", "plugin", NULL};
 static const char *const makes_bodies[] = {"composite", "flexcomp", "attach", NULL};
 
 // ---- Sizes ---------------------------------------------------------------------------------------------------------------
@@ -191,7 +192,7 @@ static poise_status visit(pz_mjcf *m, pz_xml_node *node, bool *skip)
     if (pz_xml_is_among(node->name, makes_bodies)) {
         pz_xml_warn(m->input, &m->causes[MJCF_NOT_READ], node, "<%s> is not read; bodies that it makes are missing",
                     node->name);
-    } else if (!pz_xml_is_among(node->name, left_out)) {
+    } else if (!pz_xml_is_among(node->name, elsewhere)) {
         pz_xml_warn(m->input, &m->causes[MJCF_UNKNOWN], node, "<%s> in <%s> is not known and not read", node->name,
                     node->parent->name);
     }
@@ -267,11 +268,16 @@ static void warn_of_masses(pz_mjcf *m)
     }
 }
 
-static poise_status finish(pz_mjcf *m)
+static poise_status assemble(pz_mjcf *m)
 {
     warn_of_masses(m);
-    pz_causes_close(m->input, m->causes, MJCF_CAUSE_COUNT);
     return pz_assemble(m->input, m->parts, m->part_count, m->sites, m->site_count);
+}
+
+static poise_status finish(pz_mjcf *m)
+{
+    pz_causes_close(m->input, m->causes, MJCF_CAUSE_COUNT);
+    return POISE_OK;
 }
 
 static poise_status check_root(pz_mjcf *m)
@@ -296,11 +302,23 @@ poise_status pz_read_mjcf(pz_input *input)
                             [MJCF_WORLD_SITE] = {"sites on the world", 0},
                             [MJCF_BALL_RANGE] = {"ranges of ball joints", 0},
                             [MJCF_NOT_LIMITED] = {"joints whose limits are not in force", 0},
-                            [MJCF_EQUALITY] = {"constraints that are not carried over", 0}}};
+                            [MJCF_EQUALITY] = {"constraints that are not carried over", 0},
+                            [MJCF_NO_SHAPE] = {"geoms whose shapes are not read", 0}}};
     poise_status status = pz_xml_parse(input, input->bytes, input->size, NULL, &m.root);
-    poise_status (*const steps[])(pz_mjcf *) = {
-        check_root,  pz_mjcf_include,    pz_mjcf_read_compiler, allocate, pz_mjcf_read_classes, read_worlds,
-        name_bodies, pz_mjcf_make_parts, pz_mjcf_read_equality, finish};
+    poise_status (*const steps[])(pz_mjcf *) = {check_root,
+                                                pz_mjcf_include,
+                                                pz_mjcf_read_compiler,
+                                                allocate,
+                                                pz_mjcf_read_classes,
+                                                read_worlds,
+                                                name_bodies,
+                                                pz_mjcf_make_parts,
+                                                pz_mjcf_read_couplings,
+                                                assemble,
+                                                pz_mjcf_read_geoms,
+                                                pz_mjcf_read_excludes,
+                                                pz_mjcf_read_loops,
+                                                finish};
     for (size_t i = 0; status == POISE_OK && i < sizeof steps / sizeof steps[0]; ++i) {
         status = steps[i](&m);
     }

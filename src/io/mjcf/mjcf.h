@@ -20,6 +20,10 @@ enum {
     MJCF_RANGE,
     MJCF_LIMITED,
     MJCF_REF,
+    MJCF_SIZE,
+    MJCF_CONTYPE,
+    MJCF_CONAFFINITY,
+    MJCF_MESH,
     MJCF_SETTING_COUNT
 };
 
@@ -29,13 +33,14 @@ typedef struct pz_mjcf_settings {
 } pz_mjcf_settings;
 
 typedef struct pz_mjcf_class {
-    pz_mjcf_settings joint, site; // with what it inherits
+    pz_mjcf_settings joint, site, geom; // with what it inherits
 } pz_mjcf_class;
 
 typedef struct pz_mjcf_compiler {
     bool is_radian;
     bool has_autolimits;
     char eulerseq[4];
+    const char *mesh_folder; // "" or NULL: beside the file
 } pz_mjcf_compiler;
 
 // ---- What the file holds, in its order (mjcf.c) --------------------------------------------------------------------------
@@ -81,6 +86,7 @@ enum {
     MJCF_NOT_LIMITED,
     MJCF_EQUALITY,
     MJCF_NO_MASS,
+    MJCF_NO_SHAPE,
     MJCF_CAUSE_COUNT
 };
 
@@ -121,6 +127,20 @@ double pz_mjcf_radians(const pz_mjcf *m, double angle);
 // Settings of a joint into the joint; chains of parts; couplings (mjcf_joints.c).
 poise_status pz_mjcf_read_joint(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_place *place, pz_mjcf_joint *joint);
 poise_status pz_mjcf_make_parts(pz_mjcf *m);
-poise_status pz_mjcf_read_equality(pz_mjcf *m);
+poise_status pz_mjcf_read_couplings(pz_mjcf *m);
+
+// What needs the model: shapes of geoms and the pairs of <exclude> (mjcf_geoms.c), loops of <equality> (mjcf_loops.c).
+poise_status pz_mjcf_read_geoms(pz_mjcf *m);
+poise_status pz_mjcf_read_excludes(pz_mjcf *m);
+poise_status pz_mjcf_read_loops(pz_mjcf *m);
+
+// The body of the model that an attribute names; POISE_WORLD for "world", or where the attribute is missing.
+poise_status pz_mjcf_body_named(pz_mjcf *m, const pz_xml_node *node, const char *attribute, int *body);
+
+// Is a constraint of <equality> in force?
+bool pz_mjcf_is_active(const pz_xml_node *equality);
+
+// Elements `name` within the sections `section` of the root, one after the other; NULL at the end. `name` NULL: all.
+const pz_xml_node *pz_mjcf_next_in(const pz_mjcf *m, const char *section, const char *name, const pz_xml_node *after);
 
 #endif

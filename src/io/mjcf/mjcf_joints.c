@@ -285,27 +285,12 @@ static poise_status couple(pz_mjcf *m, const pz_xml_node *node)
     return POISE_OK;
 }
 
-poise_status pz_mjcf_read_equality(pz_mjcf *m)
+poise_status pz_mjcf_read_couplings(pz_mjcf *m)
 {
-    for (const pz_xml_node *section = m->root->first; section; section = section->next) {
-        if (!pz_xml_is(section, "equality")) {
-            continue;
-        }
-        for (const pz_xml_node *node = section->first; node; node = node->next) {
-            const char *active = pz_xml_get(node, "active");
-            if (active && strcmp(active, "false") == 0) {
-                continue;
-            }
-            if (!pz_xml_is(node, "joint")) {
-                pz_xml_warn(m->input, &m->causes[MJCF_EQUALITY], node, "<%s> closes a loop, which is not carried over",
-                            node->name);
-                continue;
-            }
-            poise_status status = couple(m, node);
-            if (status != POISE_OK) {
-                return status;
-            }
-        }
+    poise_status status = POISE_OK;
+    for (const pz_xml_node *node = pz_mjcf_next_in(m, "equality", "joint", NULL); node && status == POISE_OK;
+         node = pz_mjcf_next_in(m, "equality", "joint", node)) {
+        status = pz_mjcf_is_active(node) ? couple(m, node) : POISE_OK;
     }
-    return POISE_OK;
+    return status;
 }

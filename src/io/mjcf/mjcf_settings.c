@@ -10,6 +10,8 @@ static const char *const setting_names[MJCF_SETTING_COUNT] = {
     [MJCF_ZAXIS] = "zaxis",   [MJCF_EULER] = "euler",         [MJCF_POS] = "pos",
     [MJCF_FROMTO] = "fromto", [MJCF_TYPE] = "type",           [MJCF_AXIS] = "axis",
     [MJCF_RANGE] = "range",   [MJCF_LIMITED] = "limited",     [MJCF_REF] = "ref",
+    [MJCF_SIZE] = "size",     [MJCF_CONTYPE] = "contype",     [MJCF_CONAFFINITY] = "conaffinity",
+    [MJCF_MESH] = "mesh",
 };
 
 // ---- Compiler ------------------------------------------------------------------------------------------------------------
@@ -48,6 +50,9 @@ static poise_status read_compiler(pz_mjcf *m, const pz_xml_node *node)
         }
         memcpy(m->compiler.eulerseq, eulerseq, 4);
     }
+    const char *folder = pz_xml_get(node, "meshdir");
+    folder = folder ? folder : pz_xml_get(node, "assetdir");
+    m->compiler.mesh_folder = folder ? folder : m->compiler.mesh_folder;
     if (autolimits) {
         m->compiler.has_autolimits = strcmp(autolimits, "true") == 0;
         if (!m->compiler.has_autolimits && strcmp(autolimits, "false") != 0) {
@@ -101,7 +106,7 @@ poise_status pz_mjcf_setting_numbers(pz_mjcf *m, const pz_xml_node *node, const 
 
 // ---- Classes -------------------------------------------------------------------------------------------------------------
 
-// Let a class say what the <joint> and <site> directly within one of its elements say.
+// Let a class say what the <joint>, <site> and <geom> directly within one of its elements say.
 static void add_to_class(pz_mjcf_class *class_of, const pz_xml_node *node)
 {
     for (const pz_xml_node *child = node->first; child; child = child->next) {
@@ -109,6 +114,8 @@ static void add_to_class(pz_mjcf_class *class_of, const pz_xml_node *node)
             class_of->joint = pz_mjcf_settings_of(&class_of->joint, child);
         } else if (pz_xml_is(child, "site")) {
             class_of->site = pz_mjcf_settings_of(&class_of->site, child);
+        } else if (pz_xml_is(child, "geom")) {
+            class_of->geom = pz_mjcf_settings_of(&class_of->geom, child);
         }
     }
 }

@@ -7,11 +7,15 @@
 //                 "positions": [[[x, y, z], null, ...], ...], "residuals": [[...], ...]},
 //     "postures": {"name": [...]},
 //     "goals": [{"kind": "position", "body": "hand", "target": {"position": [x, y, z]}, ...}],
-//     "placements": [{"label": "LFHD", "body": "head", "local": [x, y, z], "weight": 1}] }
+//     "placements": [{"label": "LFHD", "body": "head", "local": [x, y, z], "weight": 1}],
+//     "shapes": [{"kind": "capsule", "body": "hand", "half": [0, 0, 0.1], "radius": 0.05}, ...],
+//     "excluded": [["hand", "arm"], ...],
+//     "loops": [{"kind": "connect", "body": "rod", "body2": "crank", "local": {...}, "target": {...}}] }
 //
 // Members have the names and meanings of the fields of the structs they stand for, bodies and joints are given by name.
 // What is left out has its default. A limit or tolerance of null is infinite, a marker of null was not seen. Angles are
-// radians, quaternions x y z w. Every number reads back to the same bits.
+// radians, quaternions x y z w. Shapes, pairs and loops without a body, or with null for it, are of the world: a file of
+// shapes alone describes obstacles. Every number reads back to the same bits.
 #ifndef PZ_IO_JSON_POISE_H
 #define PZ_IO_JSON_POISE_H
 
@@ -60,5 +64,10 @@ void pz_json_put_function(pz_json_writer *writer, const char *key, const poise_f
 // json_goals.c
 poise_status pz_json_read_goals(const pz_item *item, const poise_model *model);
 void pz_json_put_goals(pz_json_writer *writer, const poise_file *file, const poise_model *model);
+
+// json_shapes.c: the members shapes, excluded and loops
+poise_status pz_json_read_bounds(const pz_item *root, const poise_model *model);
+poise_status pz_json_check_bounds(const poise_file *file, pz_output *output); // before they are written
+void pz_json_put_bounds(pz_json_writer *writer, const poise_file *file);
 
 #endif

@@ -295,8 +295,8 @@ static poise_status read_placements(const pz_item *item, const poise_model *mode
 
 static poise_status read_head(const pz_item *root)
 {
-    static const char *const known[] = {"poise",   "title",    "scale", "model",     "clip",
-                                        "markers", "postures", "goals", "placements"};
+    static const char *const known[] = {"poise",    "title", "scale",      "model",  "clip",     "markers",
+                                        "postures", "goals", "placements", "shapes", "excluded", "loops"};
     pz_input *input = root->json->input;
     poise_status status = pz_json_need_object(root);
     pz_item version_at = pz_json_get(root, "poise");
@@ -332,7 +332,8 @@ static poise_status read_parts(const pz_item *root)
     status = status == POISE_OK && markers.value ? read_markers(&markers) : status;
     status = status == POISE_OK && postures.value ? read_postures(&postures, model_of(input)) : status;
     status = status == POISE_OK && goals.value ? pz_json_read_goals(&goals, model_of(input)) : status;
-    return status == POISE_OK && placements.value ? read_placements(&placements, model_of(input)) : status;
+    status = status == POISE_OK && placements.value ? read_placements(&placements, model_of(input)) : status;
+    return status == POISE_OK ? pz_json_read_bounds(root, model_of(input)) : status;
 }
 
 poise_status pz_read_json(pz_input *input)

@@ -166,7 +166,7 @@ static poise_status check_with_model(const poise_file *file, pz_output *output)
     const poise_model *model = file->model;
     if (!model) {
         return pz_error_set(output->error, POISE_ERROR_ARGUMENT,
-                            "goals, postures and placements are written with their model: the file has none");
+                            "goals, postures, placements, shapes and loops are written with their model: the file has none");
     }
     poise_status status = check_postures(file, output);
     if (status != POISE_OK) {
@@ -185,12 +185,13 @@ static poise_status check_with_model(const poise_file *file, pz_output *output)
             return refuse(output, "goal", i, said.text);
         }
     }
-    return POISE_OK;
+    return pz_json_check_bounds(file, output);
 }
 
 poise_status pz_write_json(const poise_file *file, pz_output *output)
 {
-    bool needs_model = file->goal_count > 0 || file->posture_count > 0 || file->placement_count > 0;
+    bool has_bounds = file->shape_count > 0 || file->excluded_count > 0 || file->loop_count > 0;
+    bool needs_model = file->goal_count > 0 || file->posture_count > 0 || file->placement_count > 0 || has_bounds;
     poise_status status = file->clip ? check_clip(file->clip, output) : POISE_OK;
     status = status == POISE_OK && file->markers ? check_markers(file->markers, output) : status;
     status = status == POISE_OK && needs_model ? check_with_model(file, output) : status;
@@ -229,6 +230,7 @@ poise_status pz_write_json(const poise_file *file, pz_output *output)
     if (file->placement_count > 0) {
         put_placements(&writer, file);
     }
+    pz_json_put_bounds(&writer, file);
     pz_json_close(&writer, "}");
     pz_put(output, "\n");
     return POISE_OK;

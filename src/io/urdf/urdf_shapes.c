@@ -1,5 +1,7 @@
-// Collision shapes of URDF links: boxes, spheres, cylinders. Meshes are counted.
+// Collision shapes of URDF links: boxes, spheres, cylinders, meshes.
 #include "io/urdf/urdf_shapes.h"
+
+#include "io/mesh/mesh.h"
 
 #include "math/vec3.h"
 
@@ -38,12 +40,12 @@ static bool is_inside(const poise_shape *sphere, const poise_shape *capsule)
 }
 
 // Spheres that round off the ends of a cylinder lie in its capsule.
-static int drop_covered(poise_shape *shapes, int first, int count)
+static size_t drop_covered(poise_shape *shapes, size_t first, size_t count)
 {
-    int kept = first;
-    for (int i = first; i < count; ++i) {
+    size_t kept = first;
+    for (size_t i = first; i < count; ++i) {
         bool covered = false;
-        for (int k = first; k < count && shapes[i].kind == POISE_SHAPE_CAPSULE && shapes[i].half.z == 0; ++k) {
+        for (size_t k = first; k < count && shapes[i].kind == POISE_SHAPE_CAPSULE && shapes[i].half.z == 0; ++k) {
             covered = covered || (k != i && shapes[k].kind == POISE_SHAPE_CAPSULE && shapes[k].half.z > 0 &&
                                   is_inside(&shapes[i], &shapes[k]));
         }
@@ -54,10 +56,30 @@ static int drop_covered(poise_shape *shapes, int first, int count)
     return kept;
 }
 
-static poise_status read_link(pz_input *input, const pz_xml_node *link, pz_urdf_pose read_pose, void *user,
-                              poise_shape *shapes, int *count)
+static poise_status read_mesh(pz_input *input, const pz_xml_node *geometry, const poise_shape *shape, pz_shape_list *list,
+                              pz_cause *cause)
 {
-    int body = poise_model_find_body(input->file->model, pz_xml_get(link, "name")), first = *count;
+    const pz_xml_node *mesh = pz_xml_child(geometry, "mesh");
+    const char *name = mesh ? pz_xml_get(mesh, "filename") : NULL, *why = "no file of the mesh is named";
+    double scale[3] = {1, 1, 1};
+    poise_status status = mesh ? pz_xml_exactly(input, mesh, "scale", 3, scale) : POISE_OK;
+    if (status == POISE_OK && name) {
+        status = pz_mesh_cover(input, name, v3(scale[0], scale[1], scale[2]), shape, list, &why);
+    }
+    if (status == POISE_OK && why) {
+        input->file->shapes_skipped += 1;
+        if (input->options->meshes) {
+            pz_xml_warn(input, cause, geometry, "mesh \"%s\" has no shape: %s", name ? name : "", why);
+        }
+    }
+    return status;
+}
+
+static poise_status read_link(pz_input *input, const pz_xml_node *link, pz_urdf_pose read_pose, void *user,
+                              pz_shape_list *list, pz_cause *cause)
+{
+    int body = poise_model_find_body(input->file->model, pz_xml_get(link, "name"));
+    size_t first = list->count;
     poise_status status = POISE_OK;
     for (const pz_xml_node *node = link->first; node && status == POISE_OK; node = node->next) {
         const pz_xml_node *geometry = pz_xml_is(node, "collision") ? pz_xml_child(node, "geometry") : NULL;
@@ -68,36 +90,26 @@ static poise_status read_link(pz_input *input, const pz_xml_node *link, pz_urdf_
         const pz_xml_node *origin = pz_xml_child(node, "origin");
         bool is_mesh = false;
         status = origin ? read_pose(user, origin, &shape.pose) : POISE_OK;
-        if (status == POISE_OK) {
-            status = read_geometry(input, geometry, &shape, &is_mesh);
-        }
-        input->file->shapes_skipped += is_mesh;
-        if (status == POISE_OK && !is_mesh) {
-            shapes[(*count)++] = shape;
+        status = status == POISE_OK ? read_geometry(input, geometry, &shape, &is_mesh) : status;
+        if (status == POISE_OK && is_mesh) {
+            status = read_mesh(input, geometry, &shape, list, cause);
+        } else if (status == POISE_OK && !pz_shape_list_add(input, list, &shape)) {
+            status = pz_input_no_memory(input);
         }
     }
-    *count = drop_covered(shapes, first, *count);
+    list->count = drop_covered(list->shapes, first, list->count);
     return status;
 }
 
 poise_status pz_urdf_read_shapes(pz_input *input, const pz_xml_node *robot, pz_urdf_pose read_pose, void *user)
 {
-    size_t most = 0;
-    for (const pz_xml_node *link = robot->first; link; link = link->next) {
-        for (const pz_xml_node *node = link->first; node && pz_xml_is(link, "link"); node = node->next) {
-            most += pz_xml_is(node, "collision");
-        }
-    }
-    poise_shape *shapes = pz_pool_take(&input->kept, most, sizeof *shapes);
-    if (!shapes) {
-        return pz_input_no_memory(input);
-    }
-    int count = 0;
+    pz_shape_list list = {0};
+    pz_cause cause = {"collision meshes without a shape", 0};
     poise_status status = POISE_OK;
     for (const pz_xml_node *link = robot->first; link && status == POISE_OK; link = link->next) {
-        status = pz_xml_is(link, "link") ? read_link(input, link, read_pose, user, shapes, &count) : POISE_OK;
+        status = pz_xml_is(link, "link") ? read_link(input, link, read_pose, user, &list, &cause) : POISE_OK;
     }
-    input->file->shapes = count > 0 ? shapes : NULL;
-    input->file->shape_count = count;
+    pz_causes_close(input, &cause, 1);
+    pz_shape_list_keep(input, &list);
     return status;
 }

@@ -1,0 +1,45 @@
+// What an answer must keep to beside limits: shapes that keep apart, and loops of the model. For solve and track.
+#ifndef APP_AVOID_H
+#define APP_AVOID_H
+
+#include "cli/arguments.h"
+#include "cli/load.h"
+
+// The options of a command that avoids things, for its table.
+#define AVOID_OPTIONS                                                                                                       \
+    {"avoid", .help = "keep the collision shapes of the model's file apart, and clear of obstacles; URDF, MJCF, JSON"},     \
+        {"obstacle",                                                                                                        \
+         0,                                                                                                                 \
+         OPTION_TEXT,                                                                                                       \
+         "SHAPE",                                                                                                           \
+         .repeats = true,                                                                                                   \
+         .help = "keep clear of \"box X Y Z SX SY SZ\", \"sphere X Y Z R\", \"capsule X Y Z X Y Z R\", \"floor HEIGHT\", "  \
+                 "or the shapes of a FILE.json"},                                                                           \
+        {"srdf", 0, OPTION_FILE, "FILE", .help = "pairs of links that may touch, of MoveIt"},                               \
+        {"margin", 0, OPTION_NUMBER, "D", .highest = 1e9, .help = "keep shapes so far apart; the default is 0"},            \
+    {                                                                                                                       \
+        "neighbours", 0, OPTION_COUNT, "N",                                                                                 \
+            .highest = 100, .help = "shapes on bodies with at most N joints in between may touch; the default is 1"         \
+    }
+
+typedef struct avoided {
+    const poise_file *file;        // of the model
+    poise_shape *shapes;           // those of the file, then the obstacles; NULL: none
+    int shape_count;               // of those
+    poise_pair *pairs, *excluded;  // that are watched; of bodies, that are not
+    poise_constraint *constraints; // the clearance, if there are shapes, then the loops of the model
+    int count;                     // of those
+    bool has_shapes;               // constraint 0 is the clearance
+} avoided;
+
+// Fill it from the options above and the model's file. False after one line on standard error; release it all the same.
+bool avoid_collect(avoided *a, const char *command, const char *name, const poise_file *file, const arguments *args);
+void avoid_release(avoided *a);
+
+// What a constraint is called, with an item of it: "hand and obstacle 1", "the loop of rod and crank".
+void avoid_name(const avoided *a, int constraint, int item, char *text, size_t size);
+
+// The two shapes of a watched pair.
+void avoid_name_pair(const avoided *a, int pair, char first[128], char second[128]);
+
+#endif

@@ -1,0 +1,25 @@
+// Meshes of collision geometry: their triangles, and the shapes that cover them.
+#ifndef PZ_IO_MESH_H
+#define PZ_IO_MESH_H
+
+#include "io/io_core.h"
+
+// Shapes that go over to the file.
+typedef struct pz_shape_list {
+    poise_shape *shapes;
+    size_t count, capacity;
+} pz_shape_list;
+
+bool pz_shape_list_add(pz_input *input, pz_shape_list *list, const poise_shape *shape); // false: out of memory
+void pz_shape_list_keep(pz_input *input, const pz_shape_list *list);
+
+// Corners of triangles, three each, in the input's pool. STL in bytes or text, and OBJ (mesh_files.c). *why: what is wrong
+// with the mesh; NULL: nothing. The status is that of the read: a bad mesh is no error.
+poise_status pz_mesh_read(pz_input *input, const void *bytes, size_t size, poise_vec3 **corners, size_t *triangles,
+                          const char **why);
+
+// Load the file of a mesh and add the shapes that cover it: body, groups and the pose of the mesh are those of `like`.
+poise_status pz_mesh_cover(pz_input *input, const char *name, poise_vec3 scale, const poise_shape *like, pz_shape_list *list,
+                           const char **why);
+
+#endif

@@ -1,0 +1,254 @@
+// Geoms that collide, as shapes that cover them, and the pairs of bodies of <exclude>.
+#include "io/mesh/mesh.h"
+#include "io/mjcf/mjcf.h"
+
+#include "math/vec3.h"
+
+#include <string.h>
+
+typedef enum geom_type { SPHERE, CAPSULE, CYLINDER, ELLIPSOID, BOX, PLANE, MESH, OTHER } geom_type;
+
+static const char *const type_names[] = {
+    [SPHERE] = "sphere", [CAPSULE] = "capsule", [CYLINDER] = "cylinder", [ELLIPSOID] = "ellipsoid",
+    [BOX] = "box",       [PLANE] = "plane",     [MESH] = "mesh",         [OTHER] = NULL};
+
+// A mesh makes a geom of another type the primitive that fits it; to us it is a mesh all the same.
+static geom_type type_of(const pz_mjcf_settings *settings)
+{
+    const char *name = settings->value[MJCF_TYPE];
+    int type = SPHERE;
+    if (settings->value[MJCF_MESH]) {
+        return MESH;
+    }
+    while (name && type < OTHER && strcmp(name, type_names[type]) != 0) {
+        type += 1;
+    }
+    return (geom_type)type;
+}
+
+// ---- Sizes ---------------------------------------------------------------------------------------------------------------
+
+// The ellipsoid with the half-axes a >= b >= c lies in the capsule of radius b and half length a - b along the longest.
+static void cover_ellipsoid(poise_shape *shape, const double *size)
+{
+    static const vec3 axes[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    int longest = size[0] >= size[1] ? (size[0] >= size[2] ? 0 : 2) : (size[1] >= size[2] ? 1 : 2);
+    double second = max2(size[(longest + 1) % 3], size[(longest + 2) % 3]);
+    shape->kind = POISE_SHAPE_CAPSULE;
+    shape->radius = second;
+    shape->half = v3(0, 0, size[longest] - second);
+    shape->pose.rotation = poise_quat_multiply(shape->pose.rotation, pz_quat_from_z(axes[longest]));
+}
+
+// The sizes with what fromto says: half the length is the last of them, and the one before is the first again.
+static poise_status read_size(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_settings *settings, geom_type type,
+                              double *size)
+{
+    double ends[6] = {0};
+    int count = 0;
+    poise_status status = POISE_OK;
+    if (settings->value[MJCF_SIZE]) {
+        status = pz_xml_numbers_of(m->input, node, "size", settings->value[MJCF_SIZE], PZ_XML_FINITE, 1, 3, size, &count);
+    }
+    if (status == POISE_OK && settings->value[MJCF_FROMTO]) {
+        status = pz_mjcf_setting_numbers(m, node, settings, MJCF_FROMTO, 6, ends);
+        double half = 0.5 * v3_norm(v3_sub(v3(ends[3], ends[4], ends[5]), v3(ends[0], ends[1], ends[2])));
+        size[1] = type == BOX || type == ELLIPSOID ? size[0] : half;
+        size[2] = half;
+    }
+    for (int i = 0; i < 3; ++i) {
+        size[i] = fabs(size[i]);
+    }
+    return status;
+}
+
+// The shape of a primitive; *is_shape: false for one without size.
+static poise_status make_shape(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_settings *settings, geom_type type,
+                               poise_shape *shape, bool *is_shape)
+{
+    double size[3] = {0, 0, 0};
+    poise_status status = read_size(m, node, settings, type, size);
+    *is_shape = type == PLANE || size[0] > 0;
+    switch (type) {
+    case PLANE:
+        shape->kind = POISE_SHAPE_HALF_SPACE;
+        break;
+    case BOX:
+        shape->kind = POISE_SHAPE_BOX;
+        shape->half = v3(size[0], size[1], size[2]);
+        break;
+    case ELLIPSOID:
+        cover_ellipsoid(shape, size);
+        break;
+    default:
+        shape->kind = POISE_SHAPE_CAPSULE;
+        shape->radius = size[0];
+        shape->half = v3(0, 0, type == SPHERE ? 0 : size[1]);
+    }
+    return status;
+}
+
+// ---- Meshes --------------------------------------------------------------------------------------------------------------
+
+// The meshes of the file by name; one without a name has that of its file, without folder and extension.
+typedef struct meshes {
+    pz_name_set names;
+    const pz_xml_node **nodes;
+} meshes;
+
+static const char *name_of_mesh(pz_mjcf *m, const pz_xml_node *node)
+{
+    const char *name = pz_xml_get(node, "name"), *file = pz_xml_get(node, "file");
+    if (name || !file) {
+        return name ? name : "";
+    }
+    const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file, *dot = strrchr(base, '.');
+    return pz_pool_copy(&m->input->pool, base, dot ? (size_t)(dot - base) : strlen(base));
+}
+
+static poise_status list_meshes(pz_mjcf *m, meshes *all)
+{
+    size_t most = 0;
+    const pz_xml_node *node = NULL;
+    while ((node = pz_mjcf_next_in(m, "asset", "mesh", node))) {
+        most += 1;
+    }
+    all->nodes = pz_pool_take(&m->input->pool, most, sizeof *all->nodes);
+    if (!all->nodes || !pz_name_set_make(&m->input->pool, most, &all->names)) {
+        return pz_input_no_memory(m->input);
+    }
+    while ((node = pz_mjcf_next_in(m, "asset", "mesh", node))) {
+        const char *name = name_of_mesh(m, node);
+        if (!name) {
+            return pz_input_no_memory(m->input);
+        }
+        if (pz_name_set_add(&all->names, name)) {
+            all->nodes[all->names.count - 1] = node;
+        }
+    }
+    return POISE_OK;
+}
+
+static char *path_of(pz_mjcf *m, const char *file)
+{
+    const char *folder = m->compiler.mesh_folder ? m->compiler.mesh_folder : "";
+    size_t length = file[0] == '/' ? 0 : strlen(folder), rest = strlen(file);
+    bool needs_slash = length > 0 && folder[length - 1] != '/';
+    char *path = pz_pool_take(&m->input->pool, length + rest + 2, 1);
+    if (path) {
+        memcpy(path, folder, length);
+        memcpy(path + length, "/", needs_slash);
+        memcpy(path + length + needs_slash, file, rest + 1);
+    }
+    return path;
+}
+
+static poise_status add_mesh(pz_mjcf *m, const meshes *all, const pz_xml_node *node, const char *name,
+                             const poise_shape *shape, pz_shape_list *list)
+{
+    int found = name ? pz_name_set_find(&all->names, name) : -1;
+    const pz_xml_node *mesh = found >= 0 ? all->nodes[found] : NULL;
+    const char *file = mesh ? pz_xml_get(mesh, "file") : NULL, *why = "no file of the mesh is named";
+    double scale[3] = {1, 1, 1};
+    poise_status status = mesh ? pz_xml_exactly(m->input, mesh, "scale", 3, scale) : POISE_OK;
+    if (status == POISE_OK && file) {
+        const char *path = path_of(m, file);
+        status = path ? pz_mesh_cover(m->input, path, v3(scale[0], scale[1], scale[2]), shape, list, &why)
+                      : pz_input_no_memory(m->input);
+    }
+    if (status == POISE_OK && why) {
+        m->input->file->shapes_skipped += 1;
+        if (m->input->options->meshes) {
+            pz_xml_warn(m->input, &m->causes[MJCF_NO_SHAPE], node, "mesh \"%s\" has no shape: %s", name ? name : "", why);
+        }
+    }
+    return status;
+}
+
+// ---- Geoms ---------------------------------------------------------------------------------------------------------------
+
+static poise_status read_bits(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_settings *settings, int which,
+                              uint32_t *bits)
+{
+    double value = 1.0;
+    poise_status status = pz_mjcf_setting_numbers(m, node, settings, which, 1, &value);
+    *bits = value >= 0 && value <= (double)UINT32_MAX ? (uint32_t)value : UINT32_MAX; // -1: all
+    return status;
+}
+
+static poise_status read_geom(pz_mjcf *m, const meshes *all, const pz_xml_node *node, const pz_mjcf_place *place,
+                              pz_shape_list *list)
+{
+    int class_of = place->class_of;
+    poise_pose pose = poise_pose_identity();
+    poise_status status = pz_mjcf_class_named(m, node, "class", &class_of);
+    pz_mjcf_settings settings = pz_mjcf_settings_of(&m->classes[class_of].geom, node);
+    const char *body = place->body == POISE_WORLD ? NULL : m->bodies[place->body].name;
+    poise_shape shape = {.body = body ? poise_model_find_body(m->input->file->model, body) : POISE_WORLD};
+    geom_type type = type_of(&settings);
+    status = status == POISE_OK ? pz_mjcf_pose(m, node, &settings, &pose) : status;
+    status = status == POISE_OK ? read_bits(m, node, &settings, MJCF_CONTYPE, &shape.groups) : status;
+    status = status == POISE_OK ? read_bits(m, node, &settings, MJCF_CONAFFINITY, &shape.against) : status;
+    shape.pose = poise_pose_multiply(place->frame, pose);
+    if (status != POISE_OK || (shape.groups | shape.against) == 0) {
+        return status; // it is there to be seen
+    }
+    if (type == MESH) {
+        return add_mesh(m, all, node, settings.value[MJCF_MESH], &shape, list);
+    }
+    if (type == OTHER) {
+        m->input->file->shapes_skipped += 1;
+        return POISE_OK;
+    }
+    bool is_shape = false;
+    status = make_shape(m, node, &settings, type, &shape, &is_shape);
+    if (status == POISE_OK && is_shape && !pz_shape_list_add(m->input, list, &shape)) {
+        return pz_input_no_memory(m->input);
+    }
+    return status;
+}
+
+static bool is_in_tree(const pz_xml_node *node)
+{
+    const pz_xml_node *parent = node->parent;
+    return pz_xml_is(parent, "body") || pz_xml_is(parent, "frame") || pz_xml_is(parent, "replicate") ||
+           pz_xml_is(parent, "worldbody");
+}
+
+poise_status pz_mjcf_read_geoms(pz_mjcf *m)
+{
+    pz_shape_list list = {0};
+    meshes all;
+    poise_status status = list_meshes(m, &all);
+    for (const pz_xml_node *world = m->root->first; world; world = world->next) {
+        for (const pz_xml_node *node = pz_xml_is(world, "worldbody") ? pz_xml_after(world, world, false) : NULL;
+             node && status == POISE_OK; node = pz_xml_after(node, world, false)) {
+            if (pz_xml_is(node, "geom") && is_in_tree(node)) {
+                status = read_geom(m, &all, node, &m->places[node->parent->mark], &list);
+            }
+        }
+    }
+    pz_shape_list_keep(m->input, &list);
+    return status;
+}
+
+poise_status pz_mjcf_read_excludes(pz_mjcf *m)
+{
+    size_t most = 0;
+    const pz_xml_node *node = NULL;
+    while ((node = pz_mjcf_next_in(m, "contact", "exclude", node))) {
+        most += 1;
+    }
+    poise_file *file = m->input->file;
+    file->excluded = most > 0 ? pz_pool_take(&m->input->kept, most, sizeof *file->excluded) : NULL;
+    if (most > 0 && !file->excluded) {
+        return pz_input_no_memory(m->input);
+    }
+    poise_status status = POISE_OK;
+    while (status == POISE_OK && (node = pz_mjcf_next_in(m, "contact", "exclude", node))) {
+        poise_pair *pair = &file->excluded[file->excluded_count++];
+        status = pz_mjcf_body_named(m, node, "body1", &pair->a);
+        status = status == POISE_OK ? pz_mjcf_body_named(m, node, "body2", &pair->b) : status;
+    }
+    return status;
+}

@@ -1,0 +1,128 @@
+// SRDF, what MoveIt says about a URDF robot: pairs of links that may touch, and named states.
+//
+//   <disable_collisions link1="hand" link2="finger" reason="Adjacent"/>
+//   <group_state name="home" group="arm"><joint name="elbow" value="1.5"/></group_state>
+//
+// A state becomes a posture: joints that it does not name are neutral. One name for states of several groups is one posture.
+#include "io/xml/xml_tree.h"
+
+#include <string.h>
+
+enum { NO_LINK, NO_JOINT, CAUSE_COUNT };
+
+typedef struct srdf {
+    pz_input *input;
+    const pz_xml_node *robot;
+    const poise_model *model;
+    pz_cause causes[CAUSE_COUNT];
+} srdf;
+
+static int find_link(srdf *s, const pz_xml_node *node, const char *attribute)
+{
+    const char *name = pz_xml_get(node, attribute);
+    int body = name ? poise_model_find_body(s->model, name) : POISE_NONE;
+    if (body == POISE_NONE) {
+        pz_xml_warn(s->input, &s->causes[NO_LINK], node, "%s: the model has no link \"%s\"; the pair is left out", attribute,
+                    name ? name : "");
+    }
+    return body;
+}
+
+static poise_status read_pairs(srdf *s, size_t most)
+{
+    poise_file *file = s->input->file;
+    file->excluded = most > 0 ? pz_pool_take(&s->input->kept, most, sizeof *file->excluded) : NULL;
+    if (most > 0 && !file->excluded) {
+        return pz_input_no_memory(s->input);
+    }
+    for (const pz_xml_node *node = s->robot->first; node; node = node->next) {
+        if (pz_xml_is(node, "disable_collisions")) {
+            poise_pair pair = {find_link(s, node, "link1"), find_link(s, node, "link2")};
+            if (pair.a != POISE_NONE && pair.b != POISE_NONE) {
+                file->excluded[file->excluded_count++] = pair;
+            }
+        }
+    }
+    return POISE_OK;
+}
+
+// The posture of this name, made where there is none; NULL: out of memory.
+static poise_posture *posture_named(srdf *s, const char *name)
+{
+    poise_file *file = s->input->file;
+    for (int i = 0; i < file->posture_count; ++i) {
+        if (strcmp(file->postures[i].name, name) == 0) {
+            return &file->postures[i];
+        }
+    }
+    double *q = pz_pool_take(&s->input->kept, (size_t)poise_model_info(s->model).nq, sizeof *q);
+    const char *copy = pz_pool_copy(&s->input->kept, name, strlen(name));
+    if (!q || !copy) {
+        return NULL;
+    }
+    poise_model_neutral(s->model, q);
+    file->postures[file->posture_count] = (poise_posture){.name = copy, .q = q};
+    return &file->postures[file->posture_count++];
+}
+
+static poise_status read_joint(srdf *s, const pz_xml_node *node, double *q)
+{
+    const char *name = pz_xml_get(node, "name");
+    int joint = name ? poise_model_find_joint(s->model, name) : POISE_NONE;
+    if (joint == POISE_NONE) {
+        pz_xml_warn(s->input, &s->causes[NO_JOINT], node, "the model has no joint \"%s\"; its value is left out",
+                    name ? name : "");
+        return POISE_OK;
+    }
+    poise_joint_info info = poise_model_joint_info(s->model, joint);
+    return info.nq > 0 && info.mimic == POISE_NONE ? pz_xml_exactly(s->input, node, "value", info.nq, q + info.q) : POISE_OK;
+}
+
+static poise_status read_states(srdf *s, size_t most)
+{
+    poise_file *file = s->input->file;
+    file->postures = most > 0 ? pz_pool_take(&s->input->kept, most, sizeof *file->postures) : NULL;
+    if (most > 0 && !file->postures) {
+        return pz_input_no_memory(s->input);
+    }
+    poise_status status = POISE_OK;
+    for (const pz_xml_node *state = s->robot->first; state && status == POISE_OK; state = state->next) {
+        const char *name = pz_xml_get(state, "name");
+        if (!pz_xml_is(state, "group_state") || !name) {
+            continue;
+        }
+        poise_posture *posture = posture_named(s, name);
+        status = posture ? POISE_OK : pz_input_no_memory(s->input);
+        for (const pz_xml_node *node = state->first; node && status == POISE_OK; node = node->next) {
+            status = pz_xml_is(node, "joint") ? read_joint(s, node, (double *)posture->q) : POISE_OK;
+        }
+    }
+    return status;
+}
+
+poise_status pz_read_srdf(pz_input *input)
+{
+    srdf s = {.input = input,
+              .model = input->options->model,
+              .causes = {[NO_LINK] = {"pairs of links that the model does not have", 0},
+                         [NO_JOINT] = {"joints that the model does not have", 0}}};
+    pz_xml_node *root = NULL;
+    if (!s.model) {
+        return pz_input_fail(input, POISE_ERROR_ARGUMENT, 0,
+                             "an SRDF is about a robot that it does not hold: options.model");
+    }
+    poise_status status = pz_xml_parse(input, input->bytes, input->size, NULL, &root);
+    if (status == POISE_OK && !pz_xml_is(root, "robot")) {
+        return pz_xml_fail(input, root, POISE_ERROR_FORMAT, "this is <%s>, not <robot>: not an SRDF file", root->name);
+    }
+    size_t pairs = 0, states = 0;
+    for (const pz_xml_node *node = status == POISE_OK ? root->first : NULL; node; node = node->next) {
+        pairs += pz_xml_is(node, "disable_collisions");
+        states += pz_xml_is(node, "group_state");
+    }
+    s.robot = root;
+    status = status == POISE_OK ? read_pairs(&s, pairs) : status;
+    status = status == POISE_OK ? read_states(&s, states) : status;
+    pz_causes_close(input, s.causes, CAUSE_COUNT);
+    return status;
+}

@@ -1,0 +1,228 @@
+// Shapes, pairs and loops that files hold: MJCF geoms and equalities, SRDF, meshes, and Poise's JSON.
+#include "documents.h"
+#include "support/io_check.h"
+
+#include <math.h>
+
+#define ARM(inside, more)                                                                                                   \
+    "<mujoco><default><geom contype='2'/><default class='seen'><geom contype='0' conaffinity='0'/></default></default>"     \
+    "<worldbody><geom type='plane' size='1 1 1'/><body name='a' pos='0 0 1'><joint/>" inside                                \
+    "<body name='b' pos='0 0 1' euler='0 0 90'><joint name='j'/><body name='c' pos='1 0 0'><joint/></body></body></body>"   \
+    "</worldbody>" more "</mujoco>"
+
+typedef struct geom_case {
+    const char *text;
+    poise_shape_kind kind;
+    double half[3], radius;
+    double top[3]; // where z = 1 of its frame is in the body's
+} geom_case;
+
+static const geom_case geoms[] = {
+    {"<geom size='.1' pos='1 2 3'/>", POISE_SHAPE_CAPSULE, {0, 0, 0}, 0.1, {1, 2, 4}},
+    {"<geom type='capsule' size='.1 .5'/>", POISE_SHAPE_CAPSULE, {0, 0, 0.5}, 0.1, {0, 0, 1}},
+    {"<geom type='cylinder' size='.1 .5'/>", POISE_SHAPE_CAPSULE, {0, 0, 0.5}, 0.1, {0, 0, 1}},
+    {"<geom type='capsule' size='.1' fromto='2 0 0 0 0 0'/>", POISE_SHAPE_CAPSULE, {0, 0, 1}, 0.1, {2, 0, 0}},
+    {"<geom type='box' size='1 2 3'/>", POISE_SHAPE_BOX, {1, 2, 3}, 0, {0, 0, 1}},
+    {"<geom type='box' size='.1' fromto='0 0 0 0 0 2'/>", POISE_SHAPE_BOX, {0.1, 0.1, 1}, 0, {0, 0, 0}},
+    {"<geom type='ellipsoid' size='3 2 1'/>", POISE_SHAPE_CAPSULE, {0, 0, 1}, 2, {1, 0, 0}},
+    {"<frame pos='0 0 1'><geom type='box' size='1 2 3'/></frame>", POISE_SHAPE_BOX, {1, 2, 3}, 0, {0, 0, 2}},
+};
+
+TEST_ROWS(a_geom_becomes_the_shape_that_covers_it, TEST_COUNT(geoms))
+{
+    const geom_case *c = &geoms[test_row];
+    char text[2000];
+    snprintf(text, sizeof text, ARM("%s<geom class='seen' size='9'/>", ""), c->text);
+    poise_file *file = io_read_text(text, POISE_FORMAT_MJCF, NULL);
+    ck_assert_int_eq(file->shape_count, 2); // after the plane
+    const poise_shape *shape = &file->shapes[1];
+    ck_assert(file->shapes[0].kind == POISE_SHAPE_HALF_SPACE && file->shapes[0].body == POISE_WORLD);
+    ck_assert_int_eq(shape->kind, c->kind);
+    ck_assert_int_eq(shape->body, poise_model_find_body(file->model, "a"));
+    ck_assert(shape->groups == 2 && shape->against == 1);
+    ck_assert(fabs(shape->radius - c->radius) < 1e-15);
+    io_near(shape->half, c->half, 1e-15, "half");
+    io_near(poise_pose_transform(shape->pose, (poise_vec3){0, 0, 1}), c->top, 1e-12, "top");
+}
+
+TEST(loops_close_where_the_file_draws_the_bodies)
+{
+    poise_file *file = io_read_text(ARM("", "<equality><connect body1='c' anchor='0 0 2'/><weld body1='a' body2='c'/>"
+                                            "<weld body1='a' body2='b' active='false'/></equality>"
+                                            "<contact><exclude body1='a' body2='c'/></contact>"),
+                                    POISE_FORMAT_MJCF, NULL);
+    ck_assert_int_eq(file->loop_count, 2);
+    ck_assert_int_eq(file->excluded_count, 1);
+    ck_assert_int_eq(file->excluded[0].b, poise_model_find_body(file->model, "c"));
+    for (int i = 0; i < 2; ++i) { // at q = 0 they are closed
+        const poise_constraint *loop = &file->loops[i];
+        poise_pose a = poise_pose_multiply(io_pose(file->model, NULL, i == 0 ? "c" : "a"), loop->local);
+        poise_pose b = i == 0 ? loop->target : poise_pose_multiply(io_pose(file->model, NULL, "c"), loop->target);
+        ck_assert_int_eq(loop->kind, i == 0 ? POISE_CONSTRAINT_CONNECT : POISE_CONSTRAINT_WELD);
+        double there[] = {b.position.x, b.position.y, b.position.z};
+        io_near(a.position, there, 1e-12, "loop");
+        if (i == 1) {
+            io_same_pose("weld", a, b, 1e-12);
+        }
+    }
+    double anchor[] = {0, 1, 4}; // c is at 0 1 2
+    io_near(file->loops[0].target.position, anchor, 1e-12, "anchor");
+}
+
+static const io_refusal refusals[] = {
+    {{ARM("", "\n<equality><connect body1='x' anchor='0 0 0'/></equality>"), 2, "there is no body \"x\""},
+     POISE_ERROR_MODEL},
+    {{ARM("", "\n<equality><weld site1='x' site2='y'/></equality>"), 2, "there is no site \"x\""}, POISE_ERROR_MODEL},
+    {{ARM("", "\n<contact><exclude body1='x' body2='a'/></contact>"), 2, "there is no body \"x\""}, POISE_ERROR_MODEL},
+    {{ARM("\n<geom size='x'/>", ""), 2, "size"}, POISE_ERROR_FORMAT},
+};
+
+TEST_ROWS(what_is_not_there_is_named, TEST_COUNT(refusals))
+{
+    io_refusal_holds(&refusals[test_row], POISE_FORMAT_MJCF);
+}
+
+TEST(an_srdf_gives_pairs_and_postures)
+{
+    poise_model *model = io_read_text(document_json, POISE_FORMAT_JSON, NULL)->model;
+    poise_file *file = io_read_text(document_srdf, POISE_FORMAT_SRDF, model);
+    ck_assert_int_eq(file->excluded_count, 1);
+    ck_assert_int_eq(file->excluded[0].b, poise_model_find_body(model, "arm"));
+    ck_assert_int_eq(file->posture_count, 1);
+    ck_assert_str_eq(file->postures[0].name, "home");
+    ck_assert(file->postures[0].q[7] == 1.5);
+    io_check_warned(file, 4, "no joint \"nothing\"");
+    io_check_warned(file, 6, "no link \"elsewhere\"");
+    io_refused_text(document_srdf, POISE_FORMAT_SRDF, NULL, 0, "options.model");
+}
+
+// ---- Meshes --------------------------------------------------------------------------------------------------------------
+
+// A bar along x with a hook of the same thickness up at its end, as an OBJ of two boxes.
+static void put_box(io_text *out, const double low[3], const double high[3], int first)
+{
+    for (int i = 0; i < 8; ++i) {
+        io_put(out, "v %g %g %g\n", i & 1 ? high[0] : low[0], i & 2 ? high[1] : low[1], i & 4 ? high[2] : low[2]);
+    }
+    static const int faces[6][4] = {{0, 1, 3, 2}, {4, 6, 7, 5}, {0, 4, 5, 1}, {2, 3, 7, 6}, {0, 2, 6, 4}, {1, 5, 7, 3}};
+    for (int f = 0; f < 6; ++f) {
+        io_put(out, "f %d/1/1 %d %d//2 %d\n", first + faces[f][0], first + faces[f][1], first + faces[f][2],
+               first + faces[f][3]);
+    }
+}
+
+static char *hook(void)
+{
+    io_text out = {0};
+    put_box(&out, (double[]){0, 0, 0}, (double[]){1, 0.1, 0.1}, 1);
+    put_box(&out, (double[]){0.9, 0, 0}, (double[]){1, 0.1, 1}, 9);
+    test_own(free, out.text);
+    return out.text;
+}
+
+// The same bar alone, as bytes of STL: three corners are enough to place it.
+static io_bytes stl(void)
+{
+    static const float corners[] = {0, 0, 0, 1, 0, 0, 0, 0.5f, 0};
+    io_bytes made = {calloc(1, 84 + 50), 84 + 50};
+    made.bytes[80] = 1;
+    memcpy(made.bytes + 84 + 12, corners, sizeof corners);
+    test_own(free, made.bytes);
+    return made;
+}
+
+static poise_status hand_out(void *user, const char *name, const void **bytes, size_t *size)
+{
+    (void)user;
+    if (strcmp(name, "package://bot/bar.stl") == 0) {
+        io_bytes made = stl();
+        *bytes = made.bytes, *size = made.size;
+        return POISE_OK;
+    }
+    *bytes = hook();
+    *size = strlen(*bytes);
+    return strcmp(name, "parts/hook.obj") == 0 || strcmp(name, "hook.obj") == 0 ? POISE_OK : POISE_ERROR_NOT_FOUND;
+}
+
+static double outside(const poise_shape *shape, poise_vec3 x)
+{
+    poise_vec3 p = poise_pose_transform(poise_pose_inverse(shape->pose), x);
+    double d[3] = {fmax(0, fabs(p.x) - shape->half.x), fmax(0, fabs(p.y) - shape->half.y),
+                   fmax(0, fabs(p.z) - shape->half.z)};
+    return sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]) - shape->radius;
+}
+
+static double least_outside(const poise_file *file, double x, double y, double z)
+{
+    double least = INFINITY;
+    for (int i = 0; i < file->shape_count; ++i) {
+        least = fmin(least, outside(&file->shapes[i], (poise_vec3){x, y, z}));
+    }
+    return least;
+}
+
+TEST(a_mesh_is_covered_and_little_else)
+{
+    poise_read_options options = io_options(POISE_FORMAT_MJCF, NULL);
+    options.load = hand_out, options.meshes = true;
+    poise_file *file = io_read_with("<mujoco><compiler meshdir='parts'/><asset><mesh file='hook.obj'/></asset><worldbody>"
+                                    "<body><geom type='mesh' mesh='hook'/></body></worldbody></mujoco>",
+                                    &options);
+    ck_assert_int_ge(file->shape_count, 2);
+    for (int i = 0; i <= 1000; ++i) { // points of the surface and within
+        double t = i / 1000.0;
+        for (int k = 0; k < 4; ++k) {
+            double u = k & 1 ? 0.1 : 0, w = k & 2 ? 0.1 : 0;
+            ck_assert_double_le(least_outside(file, t, u, w), 0);
+            ck_assert_double_le(least_outside(file, 0.9 + u, w, t), 0);
+        }
+    }
+    ck_assert_double_ge(least_outside(file, 0.3, 0, 0.6), 0.1); // what the hook leaves open
+}
+
+TEST(a_link_has_the_shape_of_its_mesh_at_its_scale)
+{
+    static const char text[] = "<robot><link name='a'><collision><geometry><mesh filename='package://bot/bar.stl' "
+                               "scale='2 2 2'/></geometry></collision></link><link name='b'>\n<collision><geometry>"
+                               "<mesh filename='none.dae'/></geometry></collision></link><joint name='j' type='fixed'>"
+                               "<parent link='a'/><child link='b'/></joint></robot>";
+    poise_read_options options = io_options(POISE_FORMAT_URDF, NULL);
+    options.load = hand_out, options.meshes = true;
+    poise_file *file = io_read_with(text, &options);
+    ck_assert_int_ge(file->shape_count, 1);
+    ck_assert_int_eq(file->shapes_skipped, 1);
+    io_check_warned(file, 2, "none.dae");
+    ck_assert_double_le(least_outside(file, 2, 0, 0), 0);
+    ck_assert_double_le(least_outside(file, 0, 1, 0), 0);
+    options.meshes = false;
+    file = io_read_with(text, &options);
+    ck_assert(file->shape_count == 0 && file->shapes_skipped == 2 && file->warning_count == 0);
+}
+
+TEST(a_bad_mesh_is_refused_in_words)
+{
+    poise_vec3 corners[3] = {{0, 0, 0}, {1, 0, 0}, {0, NAN, 0}};
+    poise_shape shapes[8];
+    int count;
+    poise_error error;
+    ck_assert_int_eq(poise_shapes_fit(0, corners, 1, shapes, 8, &count, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(error.text, "corner 2"));
+    ck_assert_int_eq(poise_shapes_fit(0, corners, 0, shapes, 8, &count, &error), POISE_ERROR_ARGUMENT);
+    corners[2] = corners[1];
+    ck_assert_int_eq(poise_shapes_fit(0, corners, 1, shapes, 8, &count, &error), POISE_OK); // a line
+    ck_assert_int_ge(count, 1);
+}
+
+static const io_case bad_json[] = {
+    {"{\"poise\": 1,\n\"shapes\": []}", 2, "without a model"},
+    {"{\"poise\": 1, \"model\": {\"joints\": [{\"name\": \"a\"}]},\n\"shapes\": [{\"kind\": \"ball\"}]}", 2, "none of"},
+    {"{\"poise\": 1, \"model\": {\"joints\": [{\"name\": \"a\"}]},\n\"shapes\": [{\"radius\": -1}]}", 2, "radius"},
+    {"{\"poise\": 1, \"model\": {\"joints\": [{\"name\": \"a\"}]},\n\"shapes\": [{\"groups\": 1.5}]}", 2, "whole number"},
+    {"{\"poise\": 1, \"model\": {\"joints\": [{\"name\": \"a\"}]},\n\"loops\": [{\"body\": \"b\"}]}", 2, "no body \"b\""},
+    {"{\"poise\": 1, \"model\": {\"joints\": [{\"name\": \"a\"}]},\n\"excluded\": [[\"a\"]]}", 2, "excluded"},
+};
+
+TEST_ROWS(bad_shapes_and_loops_are_refused, TEST_COUNT(bad_json))
+{
+    io_case_refused(&bad_json[test_row], POISE_FORMAT_JSON, NULL);
+}
