@@ -36,6 +36,7 @@ from ._poise import (
     smoothness,
 )
 from .files import Clip, File, Markers, load, read, save
+from .recordings import Finding, Track, track
 
 __all__ = [
     "BatchReport",
@@ -45,11 +46,13 @@ __all__ = [
     "Expressive",
     "File",
     "Filter",
+    "Finding",
     "Goal",
     "Markers",
     "Model",
     "Report",
     "Sensitivity",
+    "Track",
     "aim",
     "center_of_mass",
     "direction",
@@ -67,4 +70,5 @@ __all__ = [
     "scene",
     "scenes",
     "smoothness",
+    "track",
 ]

@@ -158,6 +158,38 @@ class File:
     metres: float
     up: str
 
+class Finding(NamedTuple):
+    kind: str
+    level: str
+    name: str | None
+    other: str | None
+    value: float
+    text: str
+
+class Track:
+    model: Model
+    clip: Clip
+    q: Array
+    markers: Markers
+    placements: dict[str, tuple[int, tuple[float, float, float], float]]
+    verdict: str
+    findings: list[Finding]
+    left_out: list[str]
+    undetermined: list[str]
+    residuals: Array
+    held: NDArray[np.bool_]
+    distances: Array
+    deviations: Array
+    mean: float
+    rms: float
+    first: int
+    metres: float
+    up: str
+    is_calibrated: bool
+    size: float
+    def __bool__(self) -> bool: ...
+
+def track(model: Model | File, recording: Markers | File | tuple[Model, Clip], *, placements: dict[str, tuple[int | str, Sequence[float], float]] | None = ..., labels: str | None = ..., subject: str | None = ..., pairs: Sequence[str] = ..., metres: float = ..., up: str = ..., source_metres: float = ..., source_up: str = ..., **options: Any) -> Track: ...
 def read(path: str | os.PathLike[str], *, model: Model | None = ..., floating: bool = ..., animation: int = ...) -> File: ...
 def load(path: str | os.PathLike[str], *, floating: bool = ...) -> Model: ...
 def save(path: str | os.PathLike[str], model: Model | None = ..., *, clip: Clip | None = ..., markers: Markers | None = ..., metres: float = ..., up: str = ...) -> None: ...

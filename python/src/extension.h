@@ -98,6 +98,14 @@ bool batch_add(PyObject *module);
 bool sensitivity_add(PyObject *module);
 bool files_add(PyObject *module);
 bool express_add(PyObject *module);
+bool recordings_add(PyObject *module);
+
+// Clips and markers travel as tuples (files.c). NULL with an exception. A NULL goes out as None.
+PyObject *array_of(const double *values, int axes, const Py_ssize_t *shape);
+PyObject *clip_out(const poise_clip *clip);
+PyObject *markers_out(const poise_markers *markers);
+poise_clip *clip_in(PyObject *given, const model_object *model);
+poise_markers *markers_in(PyObject *given);
 
 // Make a heap type and add it to the module. NULL with an exception.
 PyObject *type_add(PyObject *module, PyType_Spec *spec);

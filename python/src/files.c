@@ -10,7 +10,7 @@
 
 // ---- Out -----------------------------------------------------------------------------------------------------------------
 
-static PyObject *array_of(const double *values, int axes, const Py_ssize_t *shape)
+PyObject *array_of(const double *values, int axes, const Py_ssize_t *shape)
 {
     numbers out;
     PyObject *array = numbers_make(&out, axes, shape);
@@ -29,13 +29,13 @@ static PyObject *none(void)
     return Py_None;
 }
 
-static PyObject *clip_out(const poise_clip *clip)
+PyObject *clip_out(const poise_clip *clip)
 {
     PyObject *q = clip ? array_of(clip->q, 2, (const Py_ssize_t[]){clip->frames, clip->nq}) : NULL;
     return clip ? q ? Py_BuildValue("Ndd", q, clip->frame_time, clip->start_time) : NULL : none();
 }
 
-static PyObject *markers_out(const poise_markers *m)
+PyObject *markers_out(const poise_markers *m)
 {
     if (!m) {
         return none();
@@ -187,7 +187,7 @@ static PyObject *read_bytes(PyObject *module, PyObject *arguments, PyObject *key
 
 // ---- Writing -------------------------------------------------------------------------------------------------------------
 
-static poise_clip *clip_in(PyObject *given, const model_object *m)
+poise_clip *clip_in(PyObject *given, const model_object *m)
 {
     PyObject *array;
     double frame_time, start_time;
@@ -233,7 +233,7 @@ static poise_markers *markers_fill(PyObject *labels, const numbers *positions, d
     return markers;
 }
 
-static poise_markers *markers_in(PyObject *given)
+poise_markers *markers_in(PyObject *given)
 {
     PyObject *labels, *array;
     double rate, start_time, metres;

@@ -33,8 +33,8 @@ typedef struct web_struct {
 // clang-format off
 #define KIND_OF(pointer) _Generic((pointer), double *: KIND_NUMBER, int *: KIND_INT, unsigned *: KIND_INT, \
     bool *: KIND_FLAG, uint64_t *: KIND_LONG, const char **: KIND_TEXT, char (*)[POISE_ERROR_TEXT_SIZE]: KIND_CHARS, \
-    char (*)[32]: KIND_CHARS, poise_vec3 *: KIND_VEC3, poise_quat *: KIND_QUAT, poise_pose *: KIND_POSE, \
-    double (*)[7]: KIND_NUMBERS, double (*)[2]: KIND_NUMBERS, poise_scale *: KIND_SCALE, \
+    char (*)[32]: KIND_CHARS, char (*)[64]: KIND_CHARS, poise_vec3 *: KIND_VEC3, poise_quat *: KIND_QUAT, \
+    poise_pose *: KIND_POSE, double (*)[7]: KIND_NUMBERS, double (*)[2]: KIND_NUMBERS, poise_scale *: KIND_SCALE, \
     poise_solver_options *: KIND_SOLVER, default: KIND_ADDRESS)
 // clang-format on
 
@@ -124,12 +124,28 @@ STRUCT(poise_place_prior, M(place), M(axis), M(along), M(across), M(outward))
 STRUCT(poise_places_report, M(placed), M(stature), M(size), M(pairs), M(up), M(model_up))
 STRUCT(poise_calibration_report, M(frames), M(rounds), M(points), M(rms), M(mean), M(scale))
 
+STRUCT(poise_figure, M(is_named), M(height), M(up), M(is_upside_down), M(metres))
+STRUCT(poise_subject, M(name), M(markers), M(seen), M(is_whole))
+STRUCT(poise_verdict, M(level), M(count))
+STRUCT(poise_finding, M(kind), M(level), M(name), M(other), M(value))
+STRUCT(poise_recording_problem, M(only_placements), M(labels), M(from_scale), M(pairs), M(pair_count), M(keep_size),
+       M(subject), M(first), M(last), M(rate), M(fit), M(calibration_frames), M(track.solver), M(track.restarts),
+       M(track.least_markers), M(track.robust), M(track.outlier), M(track.smoothness), M(track.max_turn), M(track.chunk),
+       M(whole), M(sequence.knot), M(sequence.noise), M(velocity), M(acceleration), M(deviations))
+STRUCT(poise_recording_result, M(markers), M(placements), M(placement_count), M(scale), M(first), M(from_motion), M(match),
+       M(named), M(fitted), M(calibrated), M(calibration), M(clip), M(frames), M(distances), M(summary), M(deviation),
+       M(verdict), M(findings))
+
 // ---- Files ---------------------------------------------------------------------------------------------------------------
 
 STRUCT(poise_read_options, M(format), M(name), M(model), M(positions), M(animation), M(floating), M(load))
 STRUCT(poise_file, M(format), M(model), M(clip), M(markers), M(goals), M(goal_count), M(postures), M(posture_count),
-       M(placements), M(placement_count), M(shapes), M(shape_count), M(scale), M(title), M(warnings), M(warning_count),
-       M(warnings_dropped))
+       M(placements), M(placement_count), M(shapes), M(shape_count), M(scale), M(carried), M(title), M(warnings),
+       M(warning_count), M(warnings_dropped))
 STRUCT(poise_shape, M(kind), M(body), M(pose), M(half), M(radius))
 STRUCT(poise_edit, M(first), M(count), M(rate), M(assumed), M(scale), M(euler))
 STRUCT(poise_warning, M(line), M(text))
+STRUCT(poise_carried, M(text), M(channel_count), M(channel), M(samples), M(frames), M(analog), M(event_count), M(event),
+       M(force_plates), M(rotations), M(meshes), M(animations))
+STRUCT(poise_channel, M(label), M(unit), M(scale), M(offset))
+STRUCT(poise_event, M(label), M(context), M(time))

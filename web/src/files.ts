@@ -1,3 +1,4 @@
+import { Carried } from './carried.js';
 import { GoalSet, readGoals, type Goal } from './goals.js';
 import type { Address, Module } from './module.js';
 import { Model } from './model.js';
@@ -76,11 +77,13 @@ export interface PoiseFile {
     /** URDF: collision shapes of the bodies; a cylinder is the capsule that covers it. */
     readonly shapes: Shape[];
     readonly scale: Scale;
+    /** What it holds beside all that and goes on to a file of its kind: give it to `poise.write`. */
+    readonly carried: Carried | null;
     readonly title: string | null;
     readonly warnings: Warning[];
     /** Warnings beyond the first thousand. */
     readonly warningsDropped: number;
-    /** Dispose of model, clip and markers. */
+    /** Dispose of model, clip, markers and what is carried. */
     dispose(): void;
     [Symbol.dispose](): void;
 }
@@ -94,6 +97,8 @@ export interface FileContent {
     postures?: readonly Posture[];
     placements?: readonly Placement[];
     scale?: Scale;
+    /** What a file that was read holds beside: meshes, events, analog channels. */
+    carried?: Carried | null;
     title?: string | null;
 }
 
@@ -164,13 +169,14 @@ interface FileStruct {
     shapes: Address;
     shapeCount: number;
     scale: Scale;
+    carried: Address;
     title: string | null;
     warnings: Address;
     warningCount: number;
     warningsDropped: number;
 }
 
-/** Everything out of the file of the C side, which ends here; model, clip and markers go on. */
+/** Everything out of the file of the C side, which ends here, unless something of it is carried; model, clip and markers go on. */
 function takeFile(module: Module, address: Address, other: Model | undefined): PoiseFile {
     const file = getStruct<FileStruct>(module, 'poise_file', address);
     setStruct(module, 'poise_file', address, {}, { model: 0, clip: 0, markers: 0 });
@@ -178,7 +184,8 @@ function takeFile(module: Module, address: Address, other: Model | undefined): P
     const clip = file.clip ? new Clip(module, file.clip) : null;
     const markers = file.markers ? new Markers(module, file.markers) : null;
     const { nq, nv } = model ?? other ?? { nq: 0, nv: 0 };
-    const dispose = () => [model, clip, markers].forEach((part) => part?.dispose());
+    const carried = file.carried ? new Carried(module, file.carried, address) : null;
+    const dispose = () => [model, clip, markers, carried].forEach((part) => part?.dispose());
     const postures = getStructs<{ name: string; q: Address }>(module, 'poise_posture', file.postures, file.postureCount);
     const result: PoiseFile = {
         format: file.format, model, clip, markers,
@@ -187,36 +194,46 @@ function takeFile(module: Module, address: Address, other: Model | undefined): P
         placements: getStructs(module, 'poise_placement', file.placements, file.placementCount),
         shapes: getStructs(module, 'poise_shape', file.shapes, file.shapeCount),
         scale: file.scale,
+        carried,
         title: file.title,
         warnings: getStructs(module, 'poise_warning', file.warnings, file.warningCount),
         warningsDropped: file.warningsDropped, dispose, [Symbol.dispose]: dispose,
     };
-    module.call('poise_file_destroy', address);
+    if (!carried) {
+        module.call('poise_file_destroy', address);
+    }
     return result;
 }
 
 const WARNINGS = 100; // of a write that are reported
 
+/** @internal A poise_file of these parts, without goals, all of it for `keep`. */
+export function fileIn(module: Module, content: FileContent, format: Format, keep: (memory: Address) => Address): Address {
+    const { postures = [], placements = [], scale } = content;
+    const list = keep(newStructs(module, 'poise_posture', postures.length));
+    postures.forEach(({ name, q }, i) =>
+        setStruct(module, 'poise_posture', list + i * layoutOf(module, 'poise_posture').size, {}, {
+            name: keep(module.text(name)), q: keep(module.copyIn(q)),
+        }),
+    );
+    return keep(newStruct(module, 'poise_file', null, { format, scale }, {
+        model: content.model?.address, clip: content.clip?.address, markers: content.markers?.address, postures: list,
+        postureCount: postures.length, placements: placementsIn(module, placements, keep),
+        placementCount: placements.length, carried: content.carried?.address, title: keep(module.text(content.title)),
+    }));
+}
+
 /** @internal */
 export function writeFile(module: Module, content: FileContent, format: Format): { bytes: Uint8Array; warnings: Warning[] } {
     const goals = new GoalSet(module, content.goals ?? []);
-    const { postures = [], placements = [], scale } = content;
     try {
         return module.scoped((keep) => {
-            const list = keep(newStructs(module, 'poise_posture', postures.length));
-            postures.forEach(({ name, q }, i) =>
-                setStruct(module, 'poise_posture', list + i * layoutOf(module, 'poise_posture').size, {}, {
-                    name: keep(module.text(name)), q: keep(module.copyIn(q)),
-                }),
-            );
             const warnings = keep(newStructs(module, 'poise_warning', WARNINGS));
             const [sizeAt, countAt] = [keep(module.allocate(4)), keep(module.ints([WARNINGS]))];
-            const file = keep(newStruct(module, 'poise_file', null, { format, scale }, {
-                model: content.model?.address, clip: content.clip?.address, markers: content.markers?.address,
-                goals: goals.length ? goals.address : 0, goalCount: goals.length, postures: list,
-                postureCount: postures.length, placements: placementsIn(module, placements, keep),
-                placementCount: placements.length, title: keep(module.text(content.title)),
-            }));
+            const file = fileIn(module, content, format, keep);
+            setStruct(module, 'poise_file', file, {}, {
+                goals: goals.length ? goals.address : 0, goalCount: goals.length,
+            });
             const code = module.data.getInt32(memberAt(module, 'poise_file', file, 'format'), true);
             const bytes = keep(module.make('poise_write', [file, code], [sizeAt, warnings, countAt]));
             const [size, count] = [module.data.getUint32(sizeAt, true), module.data.getInt32(countAt, true)];

@@ -26,15 +26,21 @@ export {
     Erik, Expressive, MotionFilter, type ErikOptions, type ErikReport, type ExpressiveOptions, type ExpressiveReport,
     type FilterJoint,
 } from './express.js';
-export { Clip, Markers, type ScaleMatch } from './motion.js';
+export { Clip, Markers, type Figure, type ScaleMatch, type Subject } from './motion.js';
 export {
     calibrate, markersFromClip, placementsByName, retarget, track, Tracker, type Calibration, type CalibrationOptions,
     type Placement, type PlacePrior, type Retargeted, type Tracked, type TrackerOptions, type TrackFrame, type TrackSummary,
 } from './track.js';
+export {
+    trackRecording, type Finding, type Recording, type RecordingOptions, type Skeleton, type TrackedRecording,
+} from './recording.js';
+export { Carried, type Channel, type Event } from './carried.js';
 export type { Edit, FileContent, PoiseFile, Posture, ReadOptions, Shape, Warning } from './files.js';
 export { Scene, type Motion, type SceneInfo } from './scenes.js';
 export {
-    eulerOrders, formats, goalKinds, identityPose, jointTypes, losses, methods, outcomes, shapeKinds, statuses, ups, WORLD,
+    eulerOrders, formats, goalKinds, identityPose, jointTypes, losses, methods, outcomes, shapeKinds, statuses, ups,
+    verdictLevels, WORLD,
     type EulerOrder, type Format, type GoalKind, type JointType, type Loss, type Method, type MutableNumbers,
     type Numbers, type Outcome, type Pose, type Quat, type Scale, type ShapeKind, type Status, type Up, type Vec3,
+    type VerdictLevel,
 } from './values.js';

@@ -1,6 +1,7 @@
 import { PoiseError } from './errors.js';
 import { Handle } from './handle.js';
 import type { Address, Module } from './module.js';
+import type { Figure } from './motion.js';
 import type { Poise } from './poise.js';
 import { getStruct, layoutOf, newStruct, newStructs, setStruct } from './structs.js';
 import {
@@ -221,6 +222,13 @@ export class Model extends Handle {
     /** The neutral configuration: zeros and identity quaternions. It may lie outside the limits. */
     neutral(): Float64Array {
         return this.module.filled(this.nq, (q) => this.module.call('poise_model_neutral', this.address, q));
+    }
+
+    /** The person that this skeleton is, in its neutral configuration: height 0 unless its bodies' names tell a human one. */
+    figure(): Figure {
+        const { module } = this;
+        module.run('poise_model_figure', this.address, module.scratch);
+        return getStruct(module, 'poise_figure', module.scratch);
     }
 
     /** Do all limits hold exactly? */

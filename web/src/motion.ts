@@ -3,8 +3,8 @@ import { Handle } from './handle.js';
 import type { Address, Module } from './module.js';
 import type { Model } from './model.js';
 import type { Poise } from './poise.js';
-import { getStruct, newStruct, setStruct } from './structs.js';
-import { WORLD, type Numbers, type Scale } from './values.js';
+import { getStruct, getStructs, newStruct, newStructs, setStruct } from './structs.js';
+import { WORLD, type Numbers, type Scale, type Up } from './values.js';
 
 interface ClipStruct {
     frames: number;
@@ -113,6 +113,30 @@ export interface ScaleMatch {
     readonly turnedOver: boolean;
 }
 
+/** A person, as markers or a skeleton show them. */
+export interface Figure {
+    /** By names of markers or bodies; otherwise by the box around all. */
+    readonly isNamed: boolean;
+    /** In length units; 0: nothing is there. */
+    readonly height: number;
+    /** The axis along which they stand. */
+    readonly up: Up;
+    /** Head below feet: that axis points down. */
+    readonly isUpsideDown: boolean;
+    /** The unit that makes them as tall as people are; 0: none does. */
+    readonly metres: number;
+}
+
+/** A person, or a thing, among several in one recording. */
+export interface Subject {
+    readonly name: string;
+    /** How many are its own, and how many of those are seen in a tenth of the frames or more. */
+    readonly markers: number;
+    readonly seen: number;
+    /** 12 or more are seen: a person, not a prop. */
+    readonly isWhole: boolean;
+}
+
 /** A time series of labelled points, as a motion capture system records them. */
 export class Markers extends Handle {
     readonly frames: number;
@@ -184,6 +208,31 @@ export class Markers extends Handle {
     find(label: string): number {
         const index = this.module.withTexts([label], (text = 0) => this.module.call('poise_markers_find', this.address, text)) | 0;
         return index < 0 ? WORLD : index;
+    }
+
+    /** The person in the recording, over all its frames; what its scale says does not count. */
+    figure(): Figure {
+        const { module } = this;
+        module.run('poise_markers_figure', this.address, module.scratch);
+        return getStruct(module, 'poise_figure', module.scratch);
+    }
+
+    /** Who is in the recording, by what stands before the markers' own names. */
+    subjects(): Subject[] {
+        const { module } = this;
+        const count = module.call('poise_markers_subjects', this.address, 0, 0);
+        return module.scoped((keep) => {
+            const list = keep(newStructs(module, 'poise_subject', count));
+            module.call('poise_markers_subjects', this.address, list, count);
+            return getStructs(module, 'poise_subject', list, count);
+        });
+    }
+
+    /** The markers of one subject, or of the only whole one; null where there is nothing to choose. */
+    select(subject?: string): Markers | null {
+        const { module } = this;
+        const made = module.withTexts([subject], (text = 0) => module.make('poise_markers_select', [this.address, text]));
+        return made ? new Markers(module, made) : null;
     }
 
     trim(first: number, count: number): Markers {

@@ -82,6 +82,11 @@ function frameOf({ flags, ...rest }: FrameStruct): TrackFrame {
     return { ...rest, gaps: has(1), outliers: has(2), restarted: has(4), jump: has(8), held: has(16) };
 }
 
+/** @internal */
+export function framesAt(module: Module, address: Address, count: number): TrackFrame[] {
+    return getStructs<FrameStruct>(module, 'poise_track_frame', address, count).map(frameOf);
+}
+
 type Keep = (memory: Address) => Address;
 
 /** @internal Placements in the module's memory, with their labels, all of it for `keep`. */
@@ -222,7 +227,7 @@ export function track(
             clip,
             distances: module.copyOut(distances, points),
             summary,
-            frames: getStructs<FrameStruct>(module, 'poise_track_frame', frames, markers.frames).map(frameOf),
+            frames: framesAt(module, frames, markers.frames),
         };
     });
 }

@@ -78,6 +78,11 @@ export const outcomes = ['reached', 'closest', 'stalled', 'budget', 'infeasible'
 /** How a solve ended: met; no better pose nearby; no further change; iterations used up. */
 export type Outcome = (typeof outcomes)[number];
 
+export const verdictLevels = ['good', 'doubtful', 'failed'] as const;
+
+/** How far a track can be trusted: nothing speaks against it; look at it; the skeleton is not where the person was. */
+export type VerdictLevel = (typeof verdictLevels)[number];
+
 export const formats = [
     'unknown', 'urdf', 'mjcf', 'bvh', 'asf', 'amc', 'c3d', 'trc', 'mot', 'gltf', 'glb', 'dh', 'json', 'osim', 'srdf',
 ] as const;

@@ -1,6 +1,6 @@
 // The package as its users meet it: memory, errors, views, files, names.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Goal, Solver } from '../dist/index.js';
 import { ik, pattern, poise, sourceFile } from './harness.js';
@@ -237,6 +237,84 @@ test('a recording comes into the units and axes of a model, and is tracked and m
     assert.equal(found.frames, 6);
     assert.equal(tracked.distances.length, 6 * scene.markers.length);
     assert.ok(tracked.summary.worst < 1e-4 && tracked.summary.held === 0, JSON.stringify(tracked.summary));
+});
+
+function walkOf(scene: ReturnType<typeof poise.scene>): InstanceType<typeof ik.Markers> {
+    const frames = Array.from({ length: 30 }, (_, i) => scene.motion('walk', i / 60));
+    using clip = ik.Clip.create(poise, frames, 1 / 60);
+    return ik.markersFromClip(scene.model, clip, scene.markers);
+}
+
+test('a recording becomes a motion with a verdict', () => {
+    using scene = poise.scene('humanoid');
+    const skeleton = { model: scene.model, scale: { metres: 1, up: 'y' as const }, placements: scene.markers };
+    using markers = walkOf(scene);
+    markers.rescale({ metres: 0.001, up: 'z' });
+    using good = ik.trackRecording(skeleton, { markers }, { deviations: true, first: 2 });
+    assert.equal(good.verdict, 'good');
+    assert.equal(good.model, scene.model);
+    assert.equal(good.first, 2);
+    assert.deepEqual(good.match.from, { metres: 0.001, up: 'z' });
+    assert.equal(good.clip.frames, 28);
+    assert.ok(good.residuals.every((rms) => rms < 0.001) && good.summary.worst < 0.002);
+    assert.equal(good.deviations?.length, 28 * scene.model.nv);
+    using bare = ik.trackRecording({ ...skeleton, placements: [] }, { markers });
+    assert.ok(bare.calibration && bare.named === bare.placements.length && bare.named > 20);
+    assert.ok(bare.leftOut.length > 0 && bare.findings.every(({ text }) => text.length > 5));
+    assert.deepEqual(bare.leftOut, bare.findings.filter(({ kind }) => kind === 'left_out').map(({ name }) => name));
+    assert.throws(() => ik.trackRecording(skeleton, { markers }, { subject: 'Anna' }), isError('not found', /Anna/));
+    assert.throws(() => ik.trackRecording(skeleton, {}), isError('argument', /markers/));
+});
+
+test('a recording with two names in each other\'s place is not good', () => {
+    using scene = poise.scene('humanoid');
+    using markers = walkOf(scene);
+    const labels = markers.labels.map((label) => label.replace(/^(left|right)_(knee|ankle)$/, (_, side: string, at: string) =>
+        `${side === 'left' ? 'right' : 'left'}_${at}`));
+    using swapped = ik.Markers.create(poise, labels, markers.positions.slice(), markers.rate);
+    using doubtful = ik.trackRecording({ model: scene.model, placements: scene.markers }, { markers: swapped });
+    assert.notEqual(doubtful.verdict, 'good');
+    assert.ok(doubtful.findings[0]!.level !== 'good');
+});
+
+test('a motion of another skeleton is followed by its bodies', () => {
+    using scene = poise.scene('humanoid');
+    using euler = poise.scene('humanoid-euler');
+    using clip = ik.Clip.create(poise, [scene.motion('kick', 0), scene.motion('kick', 0.02)], 0.02);
+    const scale = { metres: 1, up: 'y' as const };
+    using followed = ik.trackRecording({ model: euler.model, scale }, { model: scene.model, clip, scale });
+    assert.ok(followed.fromMotion && followed.summary.worst < 0.01);
+});
+
+test('people in a recording are told apart, and measured', () => {
+    using scene = poise.scene('humanoid');
+    using markers = walkOf(scene);
+    const labels = markers.labels.map((label) => `Anna:${label}`);
+    using named = ik.Markers.create(poise, [...labels, 'Ball:1'], Float64Array.from(
+        { length: markers.frames * (labels.length + 1) * 3 },
+        (_, i) => (i % (3 * labels.length + 3) < 3 * labels.length
+            ? markers.positions[Math.floor(i / (3 * labels.length + 3)) * 3 * labels.length + (i % (3 * labels.length + 3))]! : 0),
+    ), 60);
+    assert.deepEqual(named.subjects().map(({ name, isWhole }) => [name, isWhole]), [['Anna', true], ['Ball', false]]);
+    using anna = named.select();
+    assert.deepEqual(anna?.labels, markers.labels);
+    assert.equal(markers.select(), null);
+    const figure = markers.figure();
+    assert.ok(figure.up === 'y' && figure.height > 1.2 && figure.height < 2 && figure.metres === 1);
+    assert.ok(Math.abs(scene.model.figure().height - figure.height) < 0.4);
+});
+
+test('what a file carries goes on to a file of its kind', (t) => {
+    const walk = sourceFile('../../shared/data/gltf/CesiumMan.glb');
+    if (!existsSync(walk)) {
+        t.skip('needs ../shared/data');
+        return;
+    }
+    using file = poise.read(readFileSync(walk), { name: 'man.glb' });
+    assert.ok(file.carried && file.carried.meshes > 0 && /mesh/.test(file.carried.text), file.carried?.text);
+    const bytes = (content: object) => poise.write({ ...file, ...content }, 'glb').bytes.length;
+    assert.ok(bytes({}) > bytes({ carried: null }) + 10_000);
+    assert.deepEqual([file.carried.events.length, file.carried.analog().length], [0, 0]);
 });
 
 test('one skeleton follows the motion of another by the names of bodies', () => {

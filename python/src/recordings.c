@@ -1,0 +1,277 @@
+// track: a recording becomes a motion with a verdict. python/poise/recordings.py gives it its shape.
+#include "extension.h"
+
+#include "app/cli/threads.h"
+
+#include <limits.h>
+#include <string.h>
+
+enum { MOST_PAIRS = 256, TEXT = 256 };
+
+// ---- In ------------------------------------------------------------------------------------------------------------------
+
+typedef struct track_call {
+    poise_recording_problem problem;
+    poise_placement *placements;
+    poise_markers *markers;
+    poise_clip *clip;
+    double *posture;
+    const char *pairs[MOST_PAIRS];
+    int threads;
+} track_call;
+
+static const char *fit_choice(int value)
+{
+    static const char *const names[] = {"decide", "none", "places", "uniform", "segments"};
+    return value < 5 ? names[value] : NULL;
+}
+
+#define RECORDING(keyword, member, kind)                                                                                    \
+    {                                                                                                                       \
+        keyword, kind, offsetof(track_call, problem.member), NULL                                                           \
+    }
+static const option option_table[] = {
+    {"fit", OPTION_CHOICE, offsetof(track_call, problem.fit), fit_choice},
+    {"threads", OPTION_INTEGER, offsetof(track_call, threads), NULL},
+    RECORDING("first", first, OPTION_INTEGER),
+    RECORDING("last", last, OPTION_INTEGER),
+    RECORDING("rate", rate, OPTION_NUMBER),
+    RECORDING("calibration_frames", calibration_frames, OPTION_INTEGER),
+    RECORDING("only_placements", only_placements, OPTION_FLAG),
+    RECORDING("keep_size", keep_size, OPTION_FLAG),
+    RECORDING("whole", whole, OPTION_FLAG),
+    RECORDING("knot", sequence.knot, OPTION_INTEGER),
+    RECORDING("noise", sequence.noise, OPTION_NUMBER),
+    RECORDING("velocity", velocity, OPTION_NUMBER),
+    RECORDING("acceleration", acceleration, OPTION_NUMBER),
+    RECORDING("robust", track.robust, OPTION_FLAG),
+    RECORDING("outlier", track.outlier, OPTION_NUMBER),
+    RECORDING("smoothness", track.smoothness, OPTION_NUMBER),
+    RECORDING("max_turn", track.max_turn, OPTION_NUMBER),
+    RECORDING("least_markers", track.least_markers, OPTION_INTEGER),
+    RECORDING("chunk", track.chunk, OPTION_INTEGER),
+};
+
+static bool take_pairs(track_call *c, PyObject *pairs)
+{
+    Py_ssize_t count = PyTuple_Size(pairs);
+    if (count > MOST_PAIRS) {
+        PyErr_Format(PyExc_ValueError, "pairs: at most %d", (int)MOST_PAIRS);
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        c->pairs[i] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(pairs, i), NULL);
+        if (!c->pairs[i]) {
+            return false;
+        }
+    }
+    c->problem.pairs = c->pairs;
+    c->problem.pair_count = (int)count;
+    return true;
+}
+
+// A tuple of (label, body, (x, y, z), weight).
+static bool take_placements(track_call *c, PyObject *given, const model_object *m)
+{
+    Py_ssize_t count = PyTuple_Size(given);
+    c->placements = PyMem_Malloc(((size_t)count + 1) * sizeof *c->placements);
+    if (!c->placements || count > INT_MAX) {
+        PyErr_NoMemory();
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        poise_placement *p = &c->placements[i];
+        if (!PyArg_ParseTuple(PyTuple_GetItem(given, i), "si(ddd)d", &p->label, &p->body, &p->local.x, &p->local.y,
+                              &p->local.z, &p->weight)) {
+            return false;
+        }
+        if (p->body < 0 || p->body >= m->info.joints || !(p->weight >= 0)) {
+            PyErr_Format(PyExc_ValueError, "placement \"%s\": its body or weight is out of range", p->label);
+            return false;
+        }
+    }
+    c->problem.placements = c->placements;
+    c->problem.placement_count = (int)count;
+    return true;
+}
+
+static bool take_posture(track_call *c, PyObject *posture, const model_object *m)
+{
+    if (posture == Py_None) {
+        return true;
+    }
+    c->posture = PyMem_Malloc(((size_t)m->info.nq + 1) * sizeof *c->posture);
+    if (!c->posture) {
+        PyErr_NoMemory();
+        return false;
+    }
+    c->problem.posture = c->posture;
+    return numbers_copy(posture, "posture", c->posture, m->info.nq);
+}
+
+static bool take_source(track_call *c, PyObject *markers, PyObject *from, PyObject *clip)
+{
+    if (markers != Py_None) {
+        c->problem.markers = c->markers = markers_in(markers);
+        return c->markers;
+    }
+    model_object *m = model_of(from);
+    c->clip = m ? clip_in(clip, m) : NULL;
+    c->problem.clip = c->clip;
+    c->problem.from = m ? m->model : NULL;
+    return c->clip;
+}
+
+static poise_scale scale_of(double metres, int up)
+{
+    return (poise_scale){metres, up >= 0 && up <= POISE_UP_Z ? (poise_up)up : POISE_UP_UNKNOWN};
+}
+
+// ---- Out -----------------------------------------------------------------------------------------------------------------
+
+static PyObject *findings_out(const poise_recording_result *r)
+{
+    PyObject *all = PyList_New(r->verdict.count);
+    for (int i = 0; all && i < r->verdict.count; ++i) {
+        const poise_finding *f = &r->findings[i];
+        char text[TEXT];
+        poise_finding_describe(f, text, sizeof text);
+        PyObject *row = Py_BuildValue("sszzds", poise_finding_name(f->kind), poise_verdict_name(f->level), f->name, f->other,
+                                      f->value, text);
+        if (!row) {
+            Py_DecRef(all);
+            return NULL;
+        }
+        PyList_SetItem(all, i, row);
+    }
+    return all;
+}
+
+static PyObject *places_out(const poise_recording_result *r)
+{
+    PyObject *all = PyList_New(r->placement_count);
+    for (int i = 0; all && i < r->placement_count; ++i) {
+        const poise_placement *p = &r->placements[i];
+        PyObject *row = Py_BuildValue("si(ddd)d", p->label, p->body, p->local.x, p->local.y, p->local.z, p->weight);
+        if (!row) {
+            Py_DecRef(all);
+            return NULL;
+        }
+        PyList_SetItem(all, i, row);
+    }
+    return all;
+}
+
+// What each frame came to: rms, largest distance, and whether it is held, in rows of three.
+static PyObject *frames_out(const poise_recording_result *r)
+{
+    numbers out;
+    PyObject *array = numbers_make(&out, 2, (const Py_ssize_t[]){r->clip->frames, 3});
+    for (int f = 0; array && f < r->clip->frames; ++f) {
+        out.at[3 * f] = r->frames[f].rms;
+        out.at[3 * f + 1] = r->frames[f].worst;
+        out.at[3 * f + 2] = (r->frames[f].flags & POISE_TRACK_HELD) != 0;
+    }
+    if (array) {
+        numbers_release(&out);
+    }
+    return array;
+}
+
+// A dictionary of the parts; takes the fitted model out of the result, which is then the object's.
+static PyObject *result_out(poise_recording_result *r, PyObject *skeleton)
+{
+    int frames = r->clip->frames, nv = poise_model_info(r->model).nv;
+    PyObject *model = skeleton;
+    PyObject *parts[] = {clip_out(r->clip),
+                         markers_out(r->markers),
+                         places_out(r),
+                         findings_out(r),
+                         frames_out(r),
+                         array_of(r->distances, 2, (const Py_ssize_t[]){frames, r->placement_count}),
+                         array_of(r->deviation, 2, (const Py_ssize_t[]){frames, nv})};
+    if (r->fitted) {
+        model = model_wrap(r->fitted);
+        r->fitted = NULL;
+    } else {
+        Py_IncRef(model);
+    }
+    if (PyErr_Occurred()) {
+        for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i) {
+            Py_DecRef(parts[i]);
+        }
+        Py_DecRef(model);
+        return NULL;
+    }
+    return Py_BuildValue("{s:N,s:N,s:N,s:N,s:N,s:N,s:N,s:N,s:s,s:d,s:d,s:i,s:d,s:i,s:N,s:d}", "model", model, "clip",
+                         parts[0], "markers", parts[1], "placements", parts[2], "findings", parts[3], "frames", parts[4],
+                         "distances", parts[5], "deviations", parts[6], "verdict", poise_verdict_name(r->verdict.level),
+                         "mean", r->summary.mean, "rms", r->summary.rms, "first", r->first, "metres", r->scale.metres, "up",
+                         (int)r->scale.up, "is_calibrated", PyBool_FromLong(r->calibrated), "size",
+                         r->calibrated ? r->calibration.scale : 1.0);
+}
+
+// ---- The call ------------------------------------------------------------------------------------------------------------
+
+static PyObject *follow(track_call *c, PyObject *skeleton)
+{
+    int available = threads_available(), threads = c->threads > 0 && c->threads < available ? c->threads : available;
+    poise_recording_problem *p = &c->problem;
+    poise_recording_result *result = NULL;
+    poise_error error;
+    p->deviations = true;
+    p->track.workers = threads;
+    p->track.parallel_for = threads > 1 ? threads_run : NULL;
+    p->track.user = &threads;
+    PyThreadState *state = PyEval_SaveThread(); // other threads of Python run meanwhile
+    poise_status status = poise_track_recording(p, NULL, &result, &error);
+    PyEval_RestoreThread(state);
+    if (status != POISE_OK) {
+        return raise_refusal(&error);
+    }
+    PyObject *out = result_out(result, skeleton);
+    poise_recording_destroy(result);
+    return out;
+}
+
+// track(model, metres, up, placements, posture, markers, from, clip, from_metres, from_up, labels, subject, pairs,
+// **options)
+static PyObject *track(PyObject *module, PyObject *arguments, PyObject *keywords)
+{
+    (void)module;
+    PyObject *model, *placements, *posture, *markers, *from, *clip, *pairs;
+    double metres, from_metres;
+    int up, from_up;
+    track_call c = {.problem = poise_recording_problem_default()};
+    if (!PyArg_ParseTuple(arguments, "OdiO!OOOOdizzO!", &model, &metres, &up, &PyTuple_Type, &placements, &posture, &markers,
+                          &from, &clip, &from_metres, &from_up, &c.problem.labels, &c.problem.subject, &PyTuple_Type,
+                          &pairs)) {
+        return NULL;
+    }
+    model_object *m = model_of(model);
+    PyObject *result = NULL;
+    if (m) {
+        c.problem.model = m->model;
+        c.problem.scale = scale_of(metres, up);
+        c.problem.from_scale = scale_of(from_metres, from_up);
+        bool works = take_placements(&c, placements, m) && take_posture(&c, posture, m) &&
+                     take_source(&c, markers, from, clip) && take_pairs(&c, pairs) &&
+                     options_set(&c, option_table, sizeof option_table / sizeof *option_table, "track", keywords);
+        result = works ? follow(&c, model) : NULL;
+    }
+    poise_markers_destroy(c.markers);
+    poise_clip_destroy(c.clip);
+    PyMem_Free(c.posture);
+    PyMem_Free(c.placements);
+    return result;
+}
+
+static PyMethodDef functions[] = {
+    {"track", (PyCFunction)(void (*)(void))track, METH_VARARGS | METH_KEYWORDS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+bool recordings_add(PyObject *module)
+{
+    return PyModule_AddFunctions(module, functions) == 0;
+}
