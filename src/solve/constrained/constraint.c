@@ -53,7 +53,7 @@ void poise_constraints_size(const poise_constraint *constraints, int count, pois
     if (!options || (count > 0 && !constraints)) {
         return;
     }
-    int rows = 0, shapes = 0;
+    int rows = count > 0, shapes = 0; // one at least: shapes without a pair to watch are held, too
     for (int i = 0; i < count; ++i) {
         rows += rows_of(&constraints[i]);
         shapes += constraints[i].shape_count;

@@ -121,16 +121,18 @@ static void take_rotation(sink *s, int index, const ends *at)
 }
 
 // The z axes agree: h = (c_x . d_z)/w and (c_y . d_z)/w, w = cos of half the angle between them, so that opposite axes are
-// not taken for agreeing ones. With m = c_z . d_z, w = sqrt((1 + m)/2) and dw = dm/(4 w).
+// not taken for agreeing ones. With m = c_z . d_z, w = sqrt((1 + m)/2) and dw = dm/(4 w). The length of (h1, h2) is 2 sin of
+// half the angle; near opposite axes it is taken from there, and the direction is anybody's guess where they are opposite.
 static void take_axis(sink *s, int index, const ends *at)
 {
     const vec3 side[2] = {at->c.x, at->c.y};
-    double w = max2(sqrt(max2(0.0, 0.5 * (1.0 + v3_dot(at->c.z, at->d.z)))), UPRIGHT);
+    double m = v3_dot(at->c.z, at->d.z), cosine = sqrt(max2(0.0, 0.5 * (1.0 + m))), w = max2(cosine, UPRIGHT);
+    double across = v3_norm(v3(v3_dot(side[0], at->d.z), v3_dot(side[1], at->d.z), 0.0));
     for (int k = 0; k < 2; ++k) {
         pz_row row = row_of(&s->c->constraint[index], index, PZ_ROW_TURN, 3 + k);
-        double p = v3_dot(side[k], at->d.z);
+        double p = v3_dot(side[k], at->d.z), share = across > PZ_CORES_MEET ? p / across : k == 0;
         row.is_equality = true;
-        row.room = p / w;
+        row.room = cosine < UPRIGHT ? share * sqrt(2.0 * (1.0 - m)) : p / w;
         row.torque = v3_combine(1.0 / w, v3_cross(at->d.z, side[k]), -p / (4.0 * w * w * w), v3_cross(at->d.z, at->c.z));
         row.u = v3_scale(side[k], 1.0 / w);
         row.v = at->c.z;
