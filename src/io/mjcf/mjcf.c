@@ -261,7 +261,10 @@ static void warn_of_masses(pz_mjcf *m)
             ++count;
         }
     }
-    if (first) {
+    if (count == 1) {
+        pz_xml_warn(m->input, NULL, first->node, "body \"%s\" has no <inertial>: geoms are not weighed, it weighs nothing",
+                    first->name);
+    } else if (first) {
         pz_xml_warn(m->input, NULL, first->node,
                     "body \"%s\" and %d more have no <inertial>: geoms are not weighed, these bodies weigh nothing",
                     first->name, count - 1);
