@@ -204,6 +204,7 @@ set(poise_io_sources
     src/io/mjcf/mjcf.c
     src/io/mjcf/mjcf_include.c
     src/io/mjcf/mjcf_joints.c
+    src/io/mjcf/mjcf_masses.c
     src/io/mjcf/mjcf_settings.c
     src/io/mjcf/mjcf_geoms.c
     src/io/mjcf/mjcf_loops.c

@@ -142,6 +142,7 @@ static poise_status add_inertial(pz_mjcf *m, const pz_xml_node *node, const pz_m
     pz_mjcf_body *body = &m->bodies[place->body];
     double pos[3] = {0, 0, 0};
     poise_status status = pz_xml_exactly(m->input, node, "pos", 3, pos);
+    body->has_inertial = true;
     body->mass_center = poise_pose_transform(place->frame, v3(pos[0], pos[1], pos[2]));
     return status == POISE_OK ? pz_xml_exactly(m->input, node, "mass", 1, &body->mass) : status;
 }
@@ -250,30 +251,8 @@ static poise_status name_bodies(pz_mjcf *m)
     return POISE_OK;
 }
 
-static void warn_of_masses(pz_mjcf *m)
-{
-    const pz_mjcf_body *first = NULL;
-    int count = 0;
-    for (int b = 0; b < m->body_count; ++b) {
-        const pz_mjcf_body *body = &m->bodies[b];
-        if (!pz_xml_child(body->node, "inertial") && pz_xml_child(body->node, "geom")) {
-            first = first ? first : body;
-            ++count;
-        }
-    }
-    if (count == 1) {
-        pz_xml_warn(m->input, NULL, first->node, "body \"%s\" has no <inertial>: geoms are not weighed, it weighs nothing",
-                    first->name);
-    } else if (first) {
-        pz_xml_warn(m->input, NULL, first->node,
-                    "body \"%s\" and %d more have no <inertial>: geoms are not weighed, these bodies weigh nothing",
-                    first->name, count - 1);
-    }
-}
-
 static poise_status assemble(pz_mjcf *m)
 {
-    warn_of_masses(m);
     return pz_assemble(m->input, m->parts, m->part_count, m->sites, m->site_count);
 }
 
@@ -308,20 +287,10 @@ poise_status pz_read_mjcf(pz_input *input)
                             [MJCF_EQUALITY] = {"constraints that are not carried over", 0},
                             [MJCF_NO_SHAPE] = {"geoms whose shapes are not read", 0}}};
     poise_status status = pz_xml_parse(input, input->bytes, input->size, NULL, &m.root);
-    poise_status (*const steps[])(pz_mjcf *) = {check_root,
-                                                pz_mjcf_include,
-                                                pz_mjcf_read_compiler,
-                                                allocate,
-                                                pz_mjcf_read_classes,
-                                                read_worlds,
-                                                name_bodies,
-                                                pz_mjcf_make_parts,
-                                                pz_mjcf_read_couplings,
-                                                assemble,
-                                                pz_mjcf_read_geoms,
-                                                pz_mjcf_read_excludes,
-                                                pz_mjcf_read_loops,
-                                                finish};
+    poise_status (*const steps[])(pz_mjcf *) = {
+        check_root,  pz_mjcf_include,    pz_mjcf_read_compiler, allocate,           pz_mjcf_read_classes,
+        read_worlds, name_bodies,        pz_mjcf_weigh,         pz_mjcf_make_parts, pz_mjcf_read_couplings,
+        assemble,    pz_mjcf_read_geoms, pz_mjcf_read_excludes, pz_mjcf_read_loops, finish};
     for (size_t i = 0; status == POISE_OK && i < sizeof steps / sizeof steps[0]; ++i) {
         status = steps[i](&m);
     }

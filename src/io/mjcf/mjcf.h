@@ -24,6 +24,8 @@ enum {
     MJCF_CONTYPE,
     MJCF_CONAFFINITY,
     MJCF_MESH,
+    MJCF_MASS,
+    MJCF_DENSITY,
     MJCF_SETTING_COUNT
 };
 
@@ -60,6 +62,7 @@ typedef struct pz_mjcf_body {
     int first_joint, last_joint; // -1: none
     double mass;
     poise_vec3 mass_center;
+    bool has_inertial, has_geom;
 } pz_mjcf_body;
 
 typedef enum pz_mjcf_joint_type { MJCF_HINGE, MJCF_SLIDE, MJCF_BALL, MJCF_FREE } pz_mjcf_joint_type;
@@ -128,6 +131,27 @@ double pz_mjcf_radians(const pz_mjcf *m, double angle);
 poise_status pz_mjcf_read_joint(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_place *place, pz_mjcf_joint *joint);
 poise_status pz_mjcf_make_parts(pz_mjcf *m);
 poise_status pz_mjcf_read_couplings(pz_mjcf *m);
+
+// What a geom is, and its sizes, as MuJoCo has them: half of lengths (mjcf_geoms.c).
+typedef enum pz_mjcf_geom {
+    MJCF_SPHERE,
+    MJCF_CAPSULE,
+    MJCF_CYLINDER,
+    MJCF_ELLIPSOID,
+    MJCF_BOX,
+    MJCF_PLANE,
+    MJCF_MESH_GEOM,
+    MJCF_OTHER_GEOM
+} pz_mjcf_geom;
+pz_mjcf_geom pz_mjcf_geom_of(const pz_mjcf_settings *settings);
+poise_status pz_mjcf_geom_size(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_settings *settings, pz_mjcf_geom type,
+                               double *size);
+
+// The next <geom> of the tree of bodies; NULL: that was the last. Begin with NULL.
+const pz_xml_node *pz_mjcf_next_geom(const pz_mjcf *m, const pz_xml_node *geom);
+
+// Weigh the geoms of bodies that have no <inertial> (mjcf_masses.c).
+poise_status pz_mjcf_weigh(pz_mjcf *m);
 
 // What needs the model: shapes of geoms and the pairs of <exclude> (mjcf_geoms.c), loops of <equality> (mjcf_loops.c).
 poise_status pz_mjcf_read_geoms(pz_mjcf *m);

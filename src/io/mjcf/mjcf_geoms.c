@@ -6,24 +6,22 @@
 
 #include <string.h>
 
-typedef enum geom_type { SPHERE, CAPSULE, CYLINDER, ELLIPSOID, BOX, PLANE, MESH, OTHER } geom_type;
-
 static const char *const type_names[] = {
-    [SPHERE] = "sphere", [CAPSULE] = "capsule", [CYLINDER] = "cylinder", [ELLIPSOID] = "ellipsoid",
-    [BOX] = "box",       [PLANE] = "plane",     [MESH] = "mesh",         [OTHER] = NULL};
+    [MJCF_SPHERE] = "sphere", [MJCF_CAPSULE] = "capsule", [MJCF_CYLINDER] = "cylinder", [MJCF_ELLIPSOID] = "ellipsoid",
+    [MJCF_BOX] = "box",       [MJCF_PLANE] = "plane",     [MJCF_MESH_GEOM] = "mesh",    [MJCF_OTHER_GEOM] = NULL};
 
 // A mesh makes a geom of another type the primitive that fits it; to us it is a mesh all the same.
-static geom_type type_of(const pz_mjcf_settings *settings)
+pz_mjcf_geom pz_mjcf_geom_of(const pz_mjcf_settings *settings)
 {
     const char *name = settings->value[MJCF_TYPE];
-    int type = SPHERE;
+    int type = MJCF_SPHERE;
     if (settings->value[MJCF_MESH]) {
-        return MESH;
+        return MJCF_MESH_GEOM;
     }
-    while (name && type < OTHER && strcmp(name, type_names[type]) != 0) {
+    while (name && type < MJCF_OTHER_GEOM && strcmp(name, type_names[type]) != 0) {
         type += 1;
     }
-    return (geom_type)type;
+    return (pz_mjcf_geom)type;
 }
 
 // ---- Sizes ---------------------------------------------------------------------------------------------------------------
@@ -41,8 +39,8 @@ static void cover_ellipsoid(poise_shape *shape, const double *size)
 }
 
 // The sizes with what fromto says: half the length is the last of them, and the one before is the first again.
-static poise_status read_size(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_settings *settings, geom_type type,
-                              double *size)
+poise_status pz_mjcf_geom_size(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_settings *settings, pz_mjcf_geom type,
+                               double *size)
 {
     double ends[6] = {0};
     int count = 0;
@@ -53,7 +51,7 @@ static poise_status read_size(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf
     if (status == POISE_OK && settings->value[MJCF_FROMTO]) {
         status = pz_mjcf_setting_numbers(m, node, settings, MJCF_FROMTO, 6, ends);
         double half = 0.5 * v3_norm(v3_sub(v3(ends[3], ends[4], ends[5]), v3(ends[0], ends[1], ends[2])));
-        size[1] = type == BOX || type == ELLIPSOID ? size[0] : half;
+        size[1] = type == MJCF_BOX || type == MJCF_ELLIPSOID ? size[0] : half;
         size[2] = half;
     }
     for (int i = 0; i < 3; ++i) {
@@ -63,27 +61,27 @@ static poise_status read_size(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf
 }
 
 // The shape of a primitive; *is_shape: false for one without size.
-static poise_status make_shape(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_settings *settings, geom_type type,
+static poise_status make_shape(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_settings *settings, pz_mjcf_geom type,
                                poise_shape *shape, bool *is_shape)
 {
     double size[3] = {0, 0, 0};
-    poise_status status = read_size(m, node, settings, type, size);
-    *is_shape = type == PLANE || size[0] > 0;
+    poise_status status = pz_mjcf_geom_size(m, node, settings, type, size);
+    *is_shape = type == MJCF_PLANE || size[0] > 0;
     switch (type) {
-    case PLANE:
+    case MJCF_PLANE:
         shape->kind = POISE_SHAPE_HALF_SPACE;
         break;
-    case BOX:
+    case MJCF_BOX:
         shape->kind = POISE_SHAPE_BOX;
         shape->half = v3(size[0], size[1], size[2]);
         break;
-    case ELLIPSOID:
+    case MJCF_ELLIPSOID:
         cover_ellipsoid(shape, size);
         break;
     default:
         shape->kind = POISE_SHAPE_CAPSULE;
         shape->radius = size[0];
-        shape->half = v3(0, 0, type == SPHERE ? 0 : size[1]);
+        shape->half = v3(0, 0, type == MJCF_SPHERE ? 0 : size[1]);
     }
     return status;
 }
@@ -185,7 +183,7 @@ static poise_status read_geom(pz_mjcf *m, const meshes *all, const pz_xml_node *
     pz_mjcf_settings settings = pz_mjcf_settings_of(&m->classes[class_of].geom, node);
     const char *body = place->body == POISE_WORLD ? NULL : m->bodies[place->body].name;
     poise_shape shape = {.body = body ? poise_model_find_body(m->input->file->model, body) : POISE_WORLD};
-    geom_type type = type_of(&settings);
+    pz_mjcf_geom type = pz_mjcf_geom_of(&settings);
     status = status == POISE_OK ? pz_mjcf_pose(m, node, &settings, &pose) : status;
     status = status == POISE_OK ? read_bits(m, node, &settings, MJCF_CONTYPE, &shape.groups) : status;
     status = status == POISE_OK ? read_bits(m, node, &settings, MJCF_CONAFFINITY, &shape.against) : status;
@@ -193,10 +191,10 @@ static poise_status read_geom(pz_mjcf *m, const meshes *all, const pz_xml_node *
     if (status != POISE_OK || (shape.groups | shape.against) == 0) {
         return status; // it is there to be seen
     }
-    if (type == MESH) {
+    if (type == MJCF_MESH_GEOM) {
         return add_mesh(m, all, node, settings.value[MJCF_MESH], &shape, list);
     }
-    if (type == OTHER) {
+    if (type == MJCF_OTHER_GEOM) {
         m->input->file->shapes_skipped += 1;
         return POISE_OK;
     }
@@ -215,18 +213,25 @@ static bool is_in_tree(const pz_xml_node *node)
            pz_xml_is(parent, "worldbody");
 }
 
+const pz_xml_node *pz_mjcf_next_geom(const pz_mjcf *m, const pz_xml_node *geom)
+{
+    for (const pz_xml_node *node = pz_xml_after(geom ? geom : m->root, m->root, false); node;
+         node = pz_xml_after(node, m->root, false)) {
+        if (pz_xml_is(node, "geom") && is_in_tree(node)) {
+            return node;
+        }
+    }
+    return NULL;
+}
+
 poise_status pz_mjcf_read_geoms(pz_mjcf *m)
 {
     pz_shape_list list = {0};
     meshes all;
     poise_status status = list_meshes(m, &all);
-    for (const pz_xml_node *world = m->root->first; world; world = world->next) {
-        for (const pz_xml_node *node = pz_xml_is(world, "worldbody") ? pz_xml_after(world, world, false) : NULL;
-             node && status == POISE_OK; node = pz_xml_after(node, world, false)) {
-            if (pz_xml_is(node, "geom") && is_in_tree(node)) {
-                status = read_geom(m, &all, node, &m->places[node->parent->mark], &list);
-            }
-        }
+    const pz_xml_node *geom = NULL;
+    while (status == POISE_OK && (geom = pz_mjcf_next_geom(m, geom))) {
+        status = read_geom(m, &all, geom, &m->places[geom->parent->mark], &list);
     }
     pz_shape_list_keep(m->input, &list);
     return status;

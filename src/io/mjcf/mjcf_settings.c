@@ -11,7 +11,7 @@ static const char *const setting_names[MJCF_SETTING_COUNT] = {
     [MJCF_FROMTO] = "fromto", [MJCF_TYPE] = "type",           [MJCF_AXIS] = "axis",
     [MJCF_RANGE] = "range",   [MJCF_LIMITED] = "limited",     [MJCF_REF] = "ref",
     [MJCF_SIZE] = "size",     [MJCF_CONTYPE] = "contype",     [MJCF_CONAFFINITY] = "conaffinity",
-    [MJCF_MESH] = "mesh",
+    [MJCF_MESH] = "mesh",     [MJCF_MASS] = "mass",           [MJCF_DENSITY] = "density",
 };
 
 // ---- Compiler ------------------------------------------------------------------------------------------------------------
