@@ -9,6 +9,7 @@
 
 int main(int count, char **words)
 {
+    system_begin();
     files_clean_up_on_signals();
     app_exit status = APP_DONE;
     const char *name = count > 1 ? words[1] : NULL;

@@ -5,7 +5,7 @@ option(POISE_HARDEN "Stack protector, checked string functions, PIE, read-only r
 add_library(poise_harden INTERFACE)         # libraries
 add_library(poise_harden_program INTERFACE) # programs
 set(POISE_PIE OFF)
-if(POISE_HARDEN AND NOT POISE_SANITIZE AND NOT POISE_COVERAGE)
+if(POISE_HARDEN AND NOT POISE_SANITIZE AND NOT POISE_COVERAGE AND NOT MINGW) # there it takes a library more
     include(CheckCCompilerFlag)
     include(CheckLinkerFlag)
     include(CheckPIESupported)

@@ -72,6 +72,7 @@ static app_exit run(int count, char **words)
 
 int main(int count, char **words)
 {
+    system_begin();
     files_clean_up_on_signals();
     app_exit status = ranks_start(&count, &words) ? run(count, words) : APP_BAD;
     status = files_flush_output() ? status : APP_BAD;

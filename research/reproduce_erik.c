@@ -8,6 +8,7 @@
 #include "cli/memory.h"
 #include "cli/ranks_seam.h"
 #include "cli/terminal.h"
+#include "system/system.h"
 
 #include <research/resume.h>
 
@@ -17,7 +18,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define ORIENTATION_FINEST 12
 #define BASELINE_SHARE     50 // baselines are slower by that much
@@ -145,7 +145,7 @@ static bool run_part(void *user, int index)
     w->done[index] = w->mine[index] = true;
     if (w->file) { // a machine that goes down takes nothing along
         evaluate_progress_write(w->file, index, &results);
-        w->is_kept = fsync(fileno(w->file)) == 0 && !ferror(w->file) && w->is_kept;
+        w->is_kept = system_flush(w->file) && !ferror(w->file) && w->is_kept;
     }
     pthread_mutex_unlock(&w->lock);
     return true;

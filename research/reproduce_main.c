@@ -9,6 +9,7 @@
 
 int main(int count, char **words)
 {
+    system_begin();
     files_clean_up_on_signals();
     app_exit status = APP_DONE;
     if (count == 2 && strcmp(words[1], "--version") == 0) {

@@ -31,7 +31,7 @@ CLIENTS = {
     "python": ["scenes", "app/cli/threads.h"],
     "scenes": [],
     "reference": [],
-    "research": ["scenes", "app/cli", "reference", "cuda/lib/cuda_evaluate.h"],
+    "research": ["scenes", "app/cli", "app/system", "reference", "cuda/lib/cuda_evaluate.h"],
     "samples": ["scenes"],
     "bench": ["scenes", "reference", "research", "app/cli"],
     "mpi": ["app", "research"],

@@ -18,13 +18,12 @@ done
 for folder in app scenes reference research test bench samples fuzz cuda mpi; do
     for file in $(find $folder -name '*.c' -o -name '*.cpp' -o -name '*.cu' | sort); do
         case $file in
-        test/golden/golden_main.c) continue ;; # tools/check_golden.sh builds it
         test/golden/*_wasm.c) continue ;;      # web/CMakeLists.txt builds them
         esac
         name=${file#"$folder/"}
         # a program may be named by its stem, a folder may have a list of its own
         list=$folder/CMakeLists.txt
-        for own in "$folder/sources.cmake" "$(dirname "$file")/CMakeLists.txt"; do
+        for own in "$folder/sources.cmake" "$(dirname "$file")/sources.cmake" "$(dirname "$file")/CMakeLists.txt"; do
             if [ -f "$own" ] && grep -q -E "(^|[ (])$(basename "$file")(\$|[ )])" "$own"; then
                 list=$own name=$(basename "$file")
             fi

@@ -70,6 +70,7 @@ check msan sanitized msan clang
 check valgrind valgrind_rest
 check determinism tools/check_determinism.sh
 check golden tools/check_golden.sh
+check systems tools/check_systems.sh --unit
 check mutation tools/mutate.py --count 130
 check endurance make endurance
 echo

@@ -19,6 +19,7 @@ for_test="ninja=ninja-build python3=python3 c++=g++ pkg-config=pkg-config libexp
     liblapack-dev liblapacke-dev $for_python python3-pytest $for_package"
 for_web="clang=clang wasm-ld=lld node=nodejs npm=npm"
 for_all="clang-format=clang-format clang-tidy=clang-tidy libclang-rt-14-dev cppcheck=cppcheck doxygen=doxygen groff=groff
+    aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu,libc6-dev-arm64-cross qemu-aarch64-static=qemu-user-static musl-gcc=musl-tools
     valgrind=valgrind chromium|google-chrome=chromium python3-torch liborocos-kdl-dev libopenmpi-dev mpirun=openmpi-bin"
 case ${1:-tool} in
 tool) needs=$for_tool ;;
@@ -63,9 +64,10 @@ fi
 
 # cannot REASON: go on without the packages if the tool can be built all the same
 cannot() {
-    echo "setup: missing, and not installed because $1 (Debian's names): $missing"
+    echo "setup: not installed, because $1: $missing"
     if [ -n "$(lacking $for_tool)" ]; then
-        echo "setup: the tool alone needs CMake and a C compiler, then: cmake -B build && cmake --build build --target poise"
+        echo "setup: ask an administrator for: apt-get install $(lacking $for_tool)"
+        echo "setup: any CMake from 3.22 on and any C compiler will do: cmake -B build && cmake --build build --target poise"
         exit 1
     fi
     echo "setup: going on without; what needs them is left out"

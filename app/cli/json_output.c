@@ -1,6 +1,7 @@
 // Printing JSON.
 #include "json_output.h"
 
+#include "system/system.h"
 #include "terminal.h"
 
 #include <stdlib.h>
@@ -105,18 +106,16 @@ bool json_write(FILE *stream, const json_node *value, json_layout layout, int di
 
 char *json_to_text(const json_node *value, int digits)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *stream = value ? open_memstream(&text, &size) : NULL;
-    if (!stream) {
+    memory_stream memory;
+    if (!value || !system_memory_open(&memory)) {
         return NULL;
     }
-    bool works = json_write(stream, value, JSON_TIGHT, digits);
-    if (fclose(stream) != 0 || !works) {
-        free(text);
+    bool works = json_write(memory.stream, value, JSON_TIGHT, digits);
+    if (!system_memory_close(&memory) || !works) {
+        free(memory.text);
         return NULL;
     }
-    return text;
+    return memory.text;
 }
 
 static bool finish(FILE *stream, json_node *value, json_layout layout)

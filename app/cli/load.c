@@ -22,7 +22,7 @@ typedef struct named_files {
 static bool find_from(const char *folder_of, int up, const char *name, char path[PATH_MAX])
 {
     int folder = (int)(path_base(folder_of) - folder_of);
-    int length = snprintf(path, PATH_MAX, "%.*s", name[0] == '/' ? 0 : folder, folder_of);
+    int length = snprintf(path, PATH_MAX, "%.*s", system_is_absolute(name) ? 0 : folder, folder_of);
     for (int i = 0; i < up && length < PATH_MAX; ++i) {
         length += snprintf(path + length, (size_t)(PATH_MAX - length), "../");
     }

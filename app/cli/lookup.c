@@ -109,7 +109,7 @@ bool load_posture(const poise_file *model, const char *posture, double *q)
         snprintf(name, sizeof name, "%.*s", (int)(at - posture), posture);
         return frame_of_motion(model, name, (int)frame, q);
     }
-    if (strchr(posture, '.') || strchr(posture, '/') || strcmp(posture, "-") == 0) {
+    if (strchr(posture, '.') || strpbrk(posture, "/\\") || strcmp(posture, "-") == 0) {
         return frame_of_motion(model, posture, 0, q);
     }
     const char *near = poise_nearest_name(posture, posture_name, model, model->posture_count);

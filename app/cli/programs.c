@@ -2,6 +2,7 @@
 #include "programs.h"
 
 #include "memory.h"
+#include "system/system.h"
 #include "terminal.h"
 
 #include <errno.h>
@@ -14,11 +15,9 @@
 bool find_beside_program(const char *const *places, char *path, size_t size)
 {
     char program[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length <= 0) {
+    if (!system_program_path(program, sizeof program)) {
         return false;
     }
-    program[length] = '\0';
     *strrchr(program, '/') = '\0';
     for (; *places; ++places) {
         if (snprintf(path, size, "%s/%s", program, *places) < (int)size && access(path, R_OK) == 0) {
@@ -39,7 +38,7 @@ void become_program(const char *path, const char *name, const char *command, int
     for (int i = 0; i < count; ++i) {
         all[given++] = words[i];
     }
-    execv(path, all);
+    system_become(path, all);
     complain("%s: cannot be run: %s", path, strerror(errno));
     free(all);
 }

@@ -1,12 +1,11 @@
 // What people see: errors, colours, wrapped text.
 #include "terminal.h"
 
+#include "system/system.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <time.h>
-#include <unistd.h>
 
 // ---- Messages ------------------------------------------------------------------------------------------------------------
 
@@ -75,17 +74,14 @@ void terminals_are(bool output, bool error)
 bool is_terminal(FILE *stream)
 {
     const char *kind = getenv("TERM");
-    bool is_one = is_told ? told[stream == stderr] : isatty(fileno(stream)) != 0;
+    bool is_one = is_told ? told[stream == stderr] : system_is_terminal(stream);
     return is_one && kind && strcmp(kind, "dumb") != 0;
 }
 
 int terminal_columns(FILE *stream)
 {
-    struct winsize size;
-    if (isatty(fileno(stream)) && ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-        return size.ws_col;
-    }
-    return 80;
+    int columns = system_terminal_columns(stream);
+    return columns > 0 ? columns : 80;
 }
 
 const char *style_code(style s)
@@ -97,9 +93,7 @@ const char *style_code(style s)
 
 double seconds_now(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return 1e-9 * (double)system_nanoseconds();
 }
 
 // ---- Text ----------------------------------------------------------------------------------------------------------------

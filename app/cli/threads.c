@@ -1,8 +1,9 @@
 // Threads: the parallel-for that the library's calls take.
 #include "threads.h"
 
+#include "system/system.h"
+
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 
 enum { MOST_THREADS = 256 };
@@ -28,12 +29,8 @@ void threads_limit(int most)
 
 int threads_available(void)
 {
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) != 0) {
-        return 1;
-    }
-    int count = CPU_COUNT(&set);
-    return count < 1 ? 1 : count > limit ? limit : count;
+    int count = system_processors();
+    return count > limit ? limit : count;
 }
 
 static void *run_pieces(void *argument)

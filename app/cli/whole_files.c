@@ -2,10 +2,10 @@
 #include "whole_files.h"
 
 #include "memory.h"
+#include "system/system.h"
 #include "terminal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ bool file_read(const char *name, file_bytes *file)
     if (strcmp(name, "-") == 0) {
         return read_all(STDIN_FILENO, "standard input", LIKELY, file);
     }
-    int descriptor = open(name, O_RDONLY | O_CLOEXEC);
+    int descriptor = system_open(name, false);
     if (descriptor < 0) {
         return fail(name, "cannot be opened");
     }
@@ -91,19 +91,12 @@ static void on_signal(int number)
     if (has_temporary) {
         unlink(temporary);
     }
-    signal(number, SIG_DFL);
-    raise(number);
+    system_die_of(number);
 }
 
 void files_clean_up_on_signals(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i) {
-        struct sigaction action = {.sa_handler = on_signal};
-        sigemptyset(&action.sa_mask);
-        sigaction(numbers[i], &action, NULL);
-    }
-    signal(SIGXFSZ, SIG_IGN); // a file beyond the limit fails as one on a full disk does
+    system_on_interrupt(on_signal);
 }
 
 static bool write_all(int descriptor, const char *bytes, size_t size)
@@ -126,7 +119,7 @@ static bool write_in_place(const char *name, const void *bytes, size_t size)
     if (standard && fflush(stdout) != 0) {
         return fail("standard output", "cannot be written");
     }
-    int descriptor = standard ? STDOUT_FILENO : open(name, O_WRONLY | O_CLOEXEC);
+    int descriptor = standard ? STDOUT_FILENO : system_open(name, true);
     bool works = descriptor >= 0 && write_all(descriptor, bytes, size);
     if (!works) {
         fail(standard ? "standard output" : name, "cannot be written");
@@ -137,30 +130,6 @@ static bool write_in_place(const char *name, const void *bytes, size_t size)
     return works;
 }
 
-// The rights that the file has, or that a new file gets.
-static mode_t rights(const char *name)
-{
-    struct stat status;
-    if (stat(name, &status) == 0) {
-        return status.st_mode & 07777;
-    }
-    mode_t mask = umask(0);
-    umask(mask);
-    return 0666 & ~mask;
-}
-
-// Open a file of the name in `temporary`. An interrupt waits until the handler can know of it.
-static int make_temporary(void)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before);
-    int descriptor = mkstemp(temporary);
-    has_temporary = descriptor >= 0;
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    return descriptor;
-}
-
 // The file that a name stands for: where links lead, whether it is there or not. False, with errno set: too long, or in a
 // circle.
 static bool follow_links(const char *name, char target[PATH_MAX])
@@ -169,14 +138,12 @@ static bool follow_links(const char *name, char target[PATH_MAX])
     char link[PATH_MAX];
     bool fits = snprintf(target, PATH_MAX, "%s", name) < PATH_MAX;
     for (int i = 0; fits && i < MOST_LINKS; ++i) {
-        ssize_t length = readlink(target, link, sizeof link - 1);
-        if (length < 0) {
+        if (system_read_link(target, link, sizeof link) < 0) {
             return true; // no link
         }
-        link[length] = '\0';
         char from[PATH_MAX];
         memcpy(from, target, sizeof from);
-        int folder = link[0] == '/' ? 0 : (int)(path_base(from) - from);
+        int folder = system_is_absolute(link) ? 0 : (int)(path_base(from) - from);
         fits = snprintf(target, PATH_MAX, "%.*s%s", folder, from, link) < PATH_MAX;
     }
     errno = fits ? ELOOP : ENAMETOOLONG;
@@ -185,24 +152,21 @@ static bool follow_links(const char *name, char target[PATH_MAX])
 
 bool files_are_same(const char *a, const char *b)
 {
-    struct stat first, second;
-    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev && first.st_ino == second.st_ino &&
-           S_ISREG(first.st_mode);
+    return system_same_file(a, b);
 }
 
 bool file_can_be_written(const char *name)
 {
-    struct stat status;
     char target[PATH_MAX], folder[PATH_MAX];
     if (strcmp(name, "-") == 0) {
         return true;
     }
-    bool exists = stat(name, &status) == 0;
-    if (exists && S_ISDIR(status.st_mode)) {
+    path_kind kind = system_path_kind(name, true);
+    if (kind == PATH_FOLDER) {
         complain("%s: is a folder; give the name of a file", name);
         return false;
     }
-    if (exists && !S_ISREG(status.st_mode)) {
+    if (kind == PATH_OTHER) {
         return access(name, W_OK) == 0 || fail(name, "cannot be written");
     }
     if (!follow_links(name, target)) {
@@ -210,7 +174,7 @@ bool file_can_be_written(const char *name)
     }
     int length = (int)(path_base(target) - target);
     snprintf(folder, sizeof folder, "%.*s", length > 0 ? length : 1, length > 0 ? target : ".");
-    if (stat(folder, &status) != 0) {
+    if (system_path_kind(folder, true) == PATH_MISSING) {
         complain("%s: there is no folder %s; make it first", name, folder);
         return false;
     }
@@ -219,11 +183,10 @@ bool file_can_be_written(const char *name)
 
 bool file_write(const char *name, const void *bytes, size_t size)
 {
-    struct stat status;
     if (!file_can_be_written(name)) {
         return false;
     }
-    if (strcmp(name, "-") == 0 || (stat(name, &status) == 0 && !S_ISREG(status.st_mode))) {
+    if (strcmp(name, "-") == 0 || system_path_kind(name, true) == PATH_OTHER) {
         return write_in_place(name, bytes, size);
     }
     char target[PATH_MAX];
@@ -234,13 +197,13 @@ bool file_write(const char *name, const void *bytes, size_t size)
         errno = ENAMETOOLONG;
         return fail(name, "cannot be written");
     }
-    int descriptor = make_temporary();
+    int descriptor = system_open_temporary(temporary, &has_temporary);
     if (descriptor < 0) {
         return fail(name, "cannot be written");
     }
-    bool works = write_all(descriptor, bytes, size) && fchmod(descriptor, rights(target)) == 0;
+    bool works = write_all(descriptor, bytes, size) && system_copy_rights(descriptor, target);
     works = close(descriptor) == 0 && works;
-    works = works && rename(temporary, target) == 0;
+    works = works && system_replace(temporary, target);
     if (!works) {
         fail(name, "cannot be written");
         unlink(temporary);
@@ -251,7 +214,7 @@ bool file_write(const char *name, const void *bytes, size_t size)
 
 void text_print(text_file *file)
 {
-    need(fclose(file->stream) == 0);
+    need(system_memory_close(file));
     text_make_printable(file->text);
     putchar('\n');
     print_wrapped(stdout, file->text, 0, terminal_columns(stdout));
@@ -260,13 +223,12 @@ void text_print(text_file *file)
 
 void text_open(text_file *file)
 {
-    *file = (text_file){0};
-    file->stream = needed(open_memstream(&file->text, &file->size));
+    need(system_memory_open(file));
 }
 
 bool text_close(text_file *file, const char *name)
 {
-    bool whole = fclose(file->stream) == 0;
+    bool whole = system_memory_close(file);
     if (!whole) {
         complain("%s: no memory left for it", name);
     }
@@ -294,14 +256,14 @@ bool folder_make(const char *name)
         return fail(name, "cannot be made");
     }
     for (char *c = path + 1; *path && *c; ++c) {
-        if (*c == '/') {
+        if (system_is_separator(*c)) {
+            char separator = *c;
             *c = '\0';
-            mkdir(path, 0777); // what goes wrong here goes wrong below, too
-            *c = '/';
+            system_make_folder(path); // what goes wrong here goes wrong below, too
+            *c = separator;
         }
     }
-    struct stat status;
-    if (mkdir(path, 0777) != 0 && !(errno == EEXIST && stat(path, &status) == 0 && S_ISDIR(status.st_mode))) {
+    if (!system_make_folder(path) && system_path_kind(path, true) != PATH_FOLDER) {
         return fail(name, "this folder cannot be made");
     }
     return true;
@@ -310,7 +272,7 @@ bool folder_make(const char *name)
 bool path_join(char *path, size_t size, const char *folder, const char *name)
 {
     size_t length = strlen(folder);
-    const char *slash = length > 0 && folder[length - 1] != '/' ? "/" : "";
+    const char *slash = length > 0 && !system_is_separator(folder[length - 1]) ? "/" : "";
     if (snprintf(path, size, "%s%s%s", folder, slash, name) >= (int)size) {
         complain("%s: the name is too long", folder);
         return false;
@@ -320,6 +282,9 @@ bool path_join(char *path, size_t size, const char *folder, const char *name)
 
 const char *path_base(const char *name)
 {
-    const char *slash = strrchr(name, '/');
-    return slash ? slash + 1 : name;
+    const char *base = name;
+    for (; *name; ++name) {
+        base = system_is_separator(*name) ? name + 1 : base;
+    }
+    return base;
 }

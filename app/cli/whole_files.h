@@ -4,6 +4,8 @@
 #ifndef APP_WHOLE_FILES_H
 #define APP_WHOLE_FILES_H
 
+#include "system/system.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -38,11 +40,7 @@ bool path_join(char *path, size_t size, const char *folder, const char *name);
 const char *path_base(const char *name);
 
 // Text that grows in memory and then becomes a file or a paragraph: open, write to the stream, then close or print.
-typedef struct text_file {
-    FILE *stream; // print here
-    char *text;
-    size_t size;
-} text_file;
+typedef memory_stream text_file; // print to its `stream`
 void text_open(text_file *file);
 bool text_close(text_file *file, const char *name); // writes as file_write does; releases the text in any case
 void text_print(text_file *file);                   // as a paragraph on standard output, after an empty line

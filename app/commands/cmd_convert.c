@@ -8,7 +8,6 @@
 
 #include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { MOST_LOSSES = 64 };
 
@@ -118,14 +117,13 @@ static poise_format choose_format(const char *output, const char *name)
 static bool write_skeleton(const job *j)
 {
     char path[PATH_MAX];
-    struct stat status;
     bool has_own = j->skeleton && j->skeleton->format == POISE_FORMAT_ASF && j->changed == 0;
     size_t length = strlen(j->output);
     if (j->format != POISE_FORMAT_AMC || has_own || length < 4) {
         return true;
     }
     snprintf(path, sizeof path, "%.*s.asf", (int)length - 4, j->output);
-    return stat(path, &status) == 0 || save_skeleton_of(j->output, j->file, j->input);
+    return system_path_kind(path, true) != PATH_MISSING || save_skeleton_of(j->output, j->file, j->input);
 }
 
 static bool write_output(job *j)

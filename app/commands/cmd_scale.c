@@ -46,8 +46,8 @@ static bool read_set(inputs *in, const char *given, const char *setup)
     if (name[0] == '\0') {
         return true;
     }
-    bool fits = name[0] == '/' ? snprintf(path, sizeof path, "%s", name) > 0
-                               : snprintf(path, sizeof path, "%s%s", folder, name) < (int)sizeof path;
+    bool fits = system_is_absolute(name) ? snprintf(path, sizeof path, "%s", name) > 0
+                                         : snprintf(path, sizeof path, "%s%s", folder, name) < (int)sizeof path;
     return fits && file_read(path, &in->set);
 }
 

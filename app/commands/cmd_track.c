@@ -13,7 +13,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 // One job: what to follow, and what to write.
 typedef struct job {
@@ -206,20 +205,17 @@ static app_exit list_job(job *j, const struct track_line *line, int number, int 
 // A job that several ranks share: rank 0 prints what it has to say when its turn comes. `piece` counts the jobs to do.
 static app_exit shared_job(job *j, const struct track_line *line, int number, int count, const arguments *args, int piece)
 {
-    char *message = NULL, *output = NULL;
-    size_t message_size, output_size;
-    FILE *messages = open_memstream(&message, &message_size), *stream = open_memstream(&output, &output_size);
-    app_exit status = APP_BAD;
-    if (messages && stream) {
-        FILE *before = messages_to(messages);
-        status = list_job(j, line, number, count, args, stream);
-        messages_to(before);
-    }
-    bool is_whole = messages && fclose(messages) == 0;
-    is_whole = stream && fclose(stream) == 0 && is_whole;
-    ranks_current()->say(piece, is_whole ? message : "poise: no memory left\n", is_whole ? output : "");
-    free(message);
-    free(output);
+    text_file messages, output;
+    text_open(&messages);
+    text_open(&output);
+    FILE *before = messages_to(messages.stream);
+    app_exit status = list_job(j, line, number, count, args, output.stream);
+    messages_to(before);
+    bool is_whole = system_memory_close(&messages);
+    is_whole = system_memory_close(&output) && is_whole;
+    ranks_current()->say(piece, is_whole ? messages.text : "poise: no memory left\n", is_whole ? output.text : "");
+    free(messages.text);
+    free(output.text);
     return status;
 }
 
@@ -230,7 +226,7 @@ static int *open_jobs(const track_list *list, bool force, int *count)
     int *open = calloc((size_t)list->count + 1, sizeof *open);
     *count = 0;
     for (int i = 0; open && rank_leads() && i < list->count; ++i) {
-        if (force || access(list->job[i].out, F_OK) != 0) {
+        if (force || system_path_kind(list->job[i].out, true) == PATH_MISSING) {
             open[(*count)++] = i;
         }
     }

@@ -1,5 +1,7 @@
 // Manual pages, in the language of man (groff_man(7)).
 #include "cli/help.h"
+#include "cli/memory.h"
+#include "cli/whole_files.h"
 #include "commands.h"
 
 #include <poise/base.h>
@@ -78,18 +80,15 @@ static void put_options(FILE *stream, const app_option *options)
 // Cut into lines first; escapes would count as columns.
 static void put_example(FILE *stream, const char *command)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *memory = open_memstream(&text, &size);
-    if (memory) {
-        help_example(memory, command, 0, 70, "\\");
-        fclose(memory);
-        for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
-            put_text(stream, line, strcspn(line, "\n"));
-            fputc('\n', stream);
-        }
+    text_file example;
+    text_open(&example);
+    help_example(example.stream, command, 0, 70, "\\");
+    need(system_memory_close(&example));
+    for (const char *line = example.text; *line; line += strcspn(line, "\n") + 1) {
+        put_text(stream, line, strcspn(line, "\n"));
+        fputc('\n', stream);
     }
-    free(text);
+    free(example.text);
 }
 
 static void put_title(FILE *stream, const char *name)

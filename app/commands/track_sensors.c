@@ -70,7 +70,7 @@ static bool read_setup(sensor_job *j, const char *name)
     if (j->setup.file[0] == '\0') {
         return true;
     }
-    int folder = j->setup.file[0] == '/' ? 0 : (int)(path_base(name) - name);
+    int folder = system_is_absolute(j->setup.file) ? 0 : (int)(path_base(name) - name);
     works = snprintf(path, sizeof path, "%.*s%s", folder, name, j->setup.file) < (int)sizeof path;
     return works && (j->calibration = read_orientations(path)) != NULL;
 }

@@ -6,14 +6,12 @@
 #include "cli/whole_files.h"
 #include "commands/commands.h"
 #include "stream.h"
+#include "system/system.h"
 
 #include <errno.h>
 #include <math.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 
 // ---- Figures -------------------------------------------------------------------------------------------------------------
 
@@ -94,12 +92,8 @@ static bool read_options(const arguments *args, stream_options *o)
 // What a real-time loop asks of the system; without the right to it, it runs as well as it can.
 static void ask_for_priority(const arguments *args)
 {
-    prctl(PR_SET_TIMERSLACK, 1000UL); // wake within a microsecond instead of 50
-    if (option_given(args, "priority")) {
-        struct sched_param how = {.sched_priority = option_count(args, "priority", 1)};
-        if (sched_setscheduler(0, SCHED_FIFO, &how) != 0 || mlockall(MCL_CURRENT | MCL_FUTURE) != 0) {
-            warn("stream: no real-time priority: %s", strerror(errno));
-        }
+    if (!system_be_prompt(option_count(args, "priority", 0))) {
+        warn("stream: no real-time priority: %s", strerror(errno));
     }
 }
 
@@ -202,7 +196,7 @@ static app_exit run_model(const arguments *args, const poise_file *file, stream_
         memcpy(posture, motion->clip->q, (size_t)motion->clip->nq * sizeof *posture);
     }
     if (works && record) {
-        o->record = fopen(record, "we");
+        o->record = fopen(record, "wb");
         if (!o->record) {
             complain("%s: cannot be written: %s", record, strerror(errno));
             works = false;

@@ -6,31 +6,19 @@
 #include "commands/commands.h"
 #include "live.h"
 #include "server.h"
+#include "system/system.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <unistd.h>
 
-static volatile int stopped;
+static volatile sig_atomic_t stopped;
 
 static void stop(int number)
 {
     (void)number;
     stopped = 1;
-}
-
-static void stop_on_signals(void)
-{
-    struct sigaction action = {.sa_handler = stop};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
 }
 
 static bool find_studio(const char *given, char *folder, size_t size)
@@ -50,7 +38,7 @@ static bool find_studio(const char *given, char *folder, size_t size)
 static bool secret_path(const char *file, char *path, size_t size)
 {
     unsigned char random[16];
-    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random) {
+    if (!system_random(random, sizeof random)) {
         complain("view: no random numbers to be had");
         return false;
     }
@@ -71,23 +59,6 @@ static void print_encoded(char *out, size_t size, const char *text)
         used += (size_t)snprintf(out + used, size - used, plain ? "%c" : "%%%02X", c);
     }
     out[used] = '\0';
-}
-
-// The desktop's own way to show an address; silence when there is no desktop.
-static void open_browser(const char *address)
-{
-    extern char **environ;
-    if (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY")) {
-        return;
-    }
-    pid_t child;
-    char *words[] = {(char *)"xdg-open", (char *)address, NULL};
-    posix_spawn_file_actions_t quiet;
-    posix_spawn_file_actions_init(&quiet);
-    posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&quiet, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawnp(&child, words[0], &quiet, NULL, words, environ);
-    posix_spawn_file_actions_destroy(&quiet);
 }
 
 static app_exit serve(server *s, const arguments *args)
@@ -132,9 +103,9 @@ static app_exit serve(server *s, const arguments *args)
         printf("studio: %s\nCtrl-C ends it.\n", address);
     }
     fflush(stdout);
-    stop_on_signals();
+    system_on_interrupt(stop);
     if (!option_given(args, "no-open")) {
-        open_browser(address);
+        system_show_address(address);
     }
     server_run(s, &stopped);
     return APP_DONE;

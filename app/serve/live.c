@@ -2,17 +2,14 @@
 
 #include "cli/json_output.h"
 #include "cli/memory.h"
+#include "system/sockets.h"
 #include "websocket.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 enum { FRAME = 16, LONGEST = 1 << 16 }; // milliseconds between lines to a page; bytes of a line
 
@@ -63,15 +60,11 @@ live *live_start(void)
 
 static void send_to_stream(live *l, const char *text, size_t size)
 {
-    struct sockaddr_in to = {.sin_family = AF_INET};
     pthread_mutex_lock(&l->lock);
-    to.sin_port = htons((uint16_t)l->port);
+    int port = l->port;
     pthread_mutex_unlock(&l->lock);
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int s = to.sin_port ? socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
-    if (s >= 0) {
-        sendto(s, text, size, MSG_NOSIGNAL, (const struct sockaddr *)&to, sizeof to);
-        close(s);
+    if (port > 0) {
+        socket_send_datagram(port, text, size);
     }
 }
 

@@ -4,22 +4,18 @@
 #include "cli/memory.h"
 #include "cli/terminal.h"
 #include "cli/whole_files.h"
+#include "system/sockets.h"
+#include "system/system.h"
 
-#include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <netinet/in.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { MOST_REQUEST = 8192, MOST_CONNECTIONS = 64, PATIENCE = 5 }; // bytes; at a time; seconds
 
@@ -56,9 +52,7 @@ void server_destroy(server *s)
         free(s->entries[i].file);
     }
     free(s->entries);
-    if (s->listener >= 0) {
-        close(s->listener);
-    }
+    socket_close(s->listener);
     free(s);
 }
 
@@ -89,18 +83,15 @@ static bool add_below(server *s, const char *folder, const char *path)
     bool works = true;
     for (struct dirent *d = readdir(listing); d && works; d = readdir(listing)) {
         char inner[PATH_MAX], inner_path[PATH_MAX];
-        struct stat status;
         if (d->d_name[0] == '.') {
             continue;
         }
         works = snprintf(inner, sizeof inner, "%s/%s", folder, d->d_name) < (int)sizeof inner &&
                 snprintf(inner_path, sizeof inner_path, "%s/%s", path, d->d_name) < (int)sizeof inner_path;
-        if (!works || lstat(inner, &status) != 0) {
-            continue;
-        }
-        if (S_ISDIR(status.st_mode)) {
+        path_kind kind = works ? system_path_kind(inner, false) : PATH_MISSING;
+        if (kind == PATH_FOLDER) {
             works = add_below(s, inner, inner_path);
-        } else if (S_ISREG(status.st_mode)) {
+        } else if (kind == PATH_FILE) {
             server_add_file(s, inner_path, inner);
         }
     }
@@ -147,22 +138,6 @@ static const char *media_type(const char *name)
     return "application/octet-stream";
 }
 
-static bool send_all(int connection, const char *bytes, size_t size)
-{
-    while (size > 0) {
-        ssize_t put = send(connection, bytes, size, MSG_NOSIGNAL);
-        if (put < 0 && errno == EINTR) {
-            continue;
-        }
-        if (put <= 0) {
-            return false;
-        }
-        bytes += put;
-        size -= (size_t)put;
-    }
-    return true;
-}
-
 // The page may run its own scripts and wasm, and load nothing from elsewhere.
 static bool send_head(int connection, const char *status, const char *type, size_t size)
 {
@@ -174,14 +149,14 @@ static bool send_head(int connection, const char *status, const char *type, size
                           "Content-Security-Policy: default-src 'self' data: blob:; script-src 'self' 'wasm-unsafe-eval'; "
                           "style-src 'self' 'unsafe-inline'; frame-ancestors 'none'\r\n\r\n",
                           status, type, size);
-    return send_all(connection, head, (size_t)length);
+    return socket_send(connection, head, (size_t)length);
 }
 
 static void send_text(int connection, const char *status, bool body)
 {
     if (send_head(connection, status, "text/plain; charset=utf-8", strlen(status) + 1) && body &&
-        send_all(connection, status, strlen(status))) {
-        send_all(connection, "\n", 1);
+        socket_send(connection, status, strlen(status))) {
+        socket_send(connection, "\n", 1);
     }
 }
 
@@ -193,7 +168,7 @@ static void send_file(int connection, const entry *e, bool body)
         return;
     }
     if (send_head(connection, "200 OK", media_type(e->path), bytes.size) && body) {
-        send_all(connection, bytes.bytes, bytes.size);
+        socket_send(connection, bytes.bytes, bytes.size);
     }
     file_release(&bytes);
 }
@@ -283,10 +258,7 @@ static bool read_request(int connection, char *request)
     size_t size = 0;
     double end = seconds_now() + PATIENCE;
     while (size < MOST_REQUEST - 1 && seconds_now() < end) {
-        ssize_t got = recv(connection, request + size, MOST_REQUEST - 1 - size, 0);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
+        long got = socket_receive(connection, request + size, MOST_REQUEST - 1 - size);
         if (got <= 0) {
             return false;
         }
@@ -316,8 +288,8 @@ static void *serve(void *argument)
     } else {
         send_text(v->connection, "400 Bad Request", true);
     }
-    shutdown(v->connection, SHUT_WR);
-    close(v->connection);
+    socket_end(v->connection);
+    socket_close(v->connection);
     atomic_fetch_sub(&v->server->connections, 1);
     free(v);
     return NULL;
@@ -327,55 +299,42 @@ static void *serve(void *argument)
 
 int server_listen(server *s, int port)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-    socklen_t size = sizeof address;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int yes = 1;
-    s->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (s->listener < 0 || setsockopt(s->listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
-        bind(s->listener, (struct sockaddr *)&address, size) != 0 || listen(s->listener, MOST_CONNECTIONS) != 0 ||
-        getsockname(s->listener, (struct sockaddr *)&address, &size) != 0) {
-        complain("port %d of this machine cannot be listened on: %s", port, strerror(errno));
+    s->listener = socket_listen(port, MOST_CONNECTIONS, &s->port);
+    if (s->listener < 0) {
+        complain("port %d of this machine cannot be listened on: %s", port, socket_trouble());
         return 0;
     }
-    s->port = ntohs(address.sin_port);
     return s->port;
 }
 
 static void start_visit(server *s, int connection)
 {
-    struct timeval patience = {.tv_sec = PATIENCE};
-    setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     visit *v = atomic_load(&s->connections) < MOST_CONNECTIONS ? malloc(sizeof *v) : NULL;
     pthread_t thread;
     if (!v) {
-        close(connection);
+        socket_close(connection);
         return;
     }
     *v = (visit){.server = s, .connection = connection};
     atomic_fetch_add(&s->connections, 1);
     if (pthread_create(&thread, NULL, serve, v) != 0) {
         atomic_fetch_sub(&s->connections, 1);
-        close(connection);
+        socket_close(connection);
         free(v);
         return;
     }
     pthread_detach(thread);
 }
 
-void server_run(server *s, const volatile int *stop)
+void server_run(server *s, const volatile sig_atomic_t *stop)
 {
     while (!*stop) {
-        struct pollfd wait = {.fd = s->listener, .events = POLLIN};
-        if (poll(&wait, 1, 200) > 0) {
-            int connection = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
-            if (connection >= 0) {
-                start_visit(s, connection);
-            }
+        int connection = socket_accept(s->listener, 200, PATIENCE);
+        if (connection >= 0) {
+            start_visit(s, connection);
         }
     }
     for (int i = 0; i < 10 * (PATIENCE + 1) && atomic_load(&s->connections) > 0; ++i) {
-        poll(NULL, 0, 100);
+        system_sleep_until(system_nanoseconds() + 100000000, &(const volatile sig_atomic_t){0});
     }
 }

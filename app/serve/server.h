@@ -7,6 +7,7 @@
 #ifndef APP_SERVER_H
 #define APP_SERVER_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 typedef struct server server;
@@ -28,6 +29,6 @@ void server_set_socket(server *s, const char *path, void (*serve)(void *user, in
 int server_listen(server *s, int port);
 
 // Answer until *stop is not 0 (a signal handler sets it; waiting ends with the signal).
-void server_run(server *s, const volatile int *stop);
+void server_run(server *s, const volatile sig_atomic_t *stop);
 
 #endif

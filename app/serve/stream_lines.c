@@ -3,14 +3,12 @@
 
 #include "cli/memory.h"
 #include "cli/terminal.h"
+#include "system/sockets.h"
+#include "system/system.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 enum { CHUNK = 1 << 16, ROOM = STREAM_LONGEST_LINE + CHUNK + 1 };
@@ -18,7 +16,7 @@ enum { CHUNK = 1 << 16, ROOM = STREAM_LONGEST_LINE + CHUNK + 1 };
 struct line_source {
     int descriptor, port; // port -1: standard input
     bool ended, skipping; // nothing more comes; the rest of a line that is too long is being left out
-    struct sockaddr_in sender;
+    socket_peer sender;
     bool has_sender;
     int64_t number;
     size_t begin, searched, end; // of what is in the buffer; no line ends before `searched`
@@ -27,20 +25,16 @@ struct line_source {
 
 static bool open_port(line_source *s, const char *host, int port)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-    socklen_t size = sizeof address;
-    if (inet_pton(AF_INET, host, &address.sin_addr) != 1) {
+    bool is_address;
+    s->descriptor = socket_open_datagrams(host, port, &s->port, &is_address);
+    if (!is_address) {
         complain("--address %s: is no address such as 127.0.0.1, or 0.0.0.0 for all of this machine's", host);
         return false;
     }
-    s->descriptor = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (s->descriptor < 0 || bind(s->descriptor, (struct sockaddr *)&address, size) != 0 ||
-        getsockname(s->descriptor, (struct sockaddr *)&address, &size) != 0) {
-        complain("port %d on %s cannot be used: %s", port, host, strerror(errno));
-        return false;
+    if (s->descriptor < 0) {
+        complain("port %d on %s cannot be used: %s", port, host, socket_trouble());
     }
-    s->port = ntohs(address.sin_port);
-    return true;
+    return s->descriptor >= 0;
 }
 
 line_source *lines_open(const char *host, int port)
@@ -58,8 +52,8 @@ line_source *lines_open(const char *host, int port)
 
 void lines_close(line_source *source)
 {
-    if (source && source->port >= 0 && source->descriptor >= 0) {
-        close(source->descriptor);
+    if (source && source->port >= 0) {
+        socket_close(source->descriptor);
     }
     free(source);
 }
@@ -72,20 +66,16 @@ int lines_port(const line_source *source)
 void lines_reply(const line_source *source, const char *text, size_t size)
 {
     if (source->has_sender) { // a datagram that cannot be sent is lost, as datagrams are
-        sendto(source->descriptor, text, size, MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr *)&source->sender,
-               sizeof source->sender);
+        socket_send_to(source->descriptor, text, size, &source->sender);
     }
 }
 
-static ssize_t receive(line_source *s)
+static long receive(line_source *s)
 {
-    struct sockaddr_in sender;
-    socklen_t length = sizeof sender;
-    ssize_t got = recvfrom(s->descriptor, s->buffer + s->end, CHUNK, 0, (struct sockaddr *)&sender, &length);
+    long got = socket_receive_from(s->descriptor, s->buffer + s->end, CHUNK, &s->sender);
     if (got < 0) {
         return -1;
     }
-    s->sender = sender;
     s->has_sender = true;
     if (got == 0 || s->buffer[s->end + (size_t)got - 1] != '\n') {
         s->buffer[s->end + (size_t)got++] = '\n'; // a line never goes on in the next datagram
@@ -96,11 +86,11 @@ static ssize_t receive(line_source *s)
 // Read what is there into the buffer, which has room for a chunk; false when nothing is there.
 static bool fill(line_source *s, bool wait)
 {
-    struct pollfd ready = {.fd = s->descriptor, .events = POLLIN};
-    if (s->ended || poll(&ready, 1, wait ? -1 : 0) <= 0) {
+    bool datagrams = s->port >= 0;
+    if (s->ended || !(datagrams ? socket_wait(s->descriptor, wait ? -1 : 0) : system_input_is_ready(wait))) {
         return false;
     }
-    ssize_t got = s->port >= 0 ? receive(s) : read(s->descriptor, s->buffer + s->end, CHUNK);
+    long got = datagrams ? receive(s) : (long)read(s->descriptor, s->buffer + s->end, CHUNK);
     if (got < 0) {
         s->ended = s->port < 0 && errno != EINTR && errno != EAGAIN;
         return false;

@@ -6,13 +6,13 @@
 
 #include "cli/memory.h"
 #include "cli/terminal.h"
+#include "system/system.h"
 
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { MOST_LINES_A_TICK = 64 };
@@ -383,24 +383,10 @@ static void solve_when_due(loop *l)
 
 // ---- Clock ---------------------------------------------------------------------------------------------------------------
 
-static int64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 // From the start, so that ticks do not drift.
 static int64_t time_of_tick(const loop *l, int64_t tick)
 {
     return l->start + (int64_t)((double)tick * (1e9 / l->options->rate));
-}
-
-static void sleep_until(int64_t when)
-{
-    struct timespec t = {.tv_sec = (time_t)(when / 1000000000), .tv_nsec = (long)(when % 1000000000)};
-    while (!interrupted && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR) {
-    }
 }
 
 // Wait for the tick. Those whose time has passed altogether are left out; what follows them is as late as the first of them.
@@ -409,8 +395,8 @@ static void wait_for_tick(loop *l)
     if (l->options->replay) {
         return;
     }
-    sleep_until(time_of_tick(l, l->tick));
-    int64_t now = now_ns(), missed = 0;
+    system_sleep_until(time_of_tick(l, l->tick), &interrupted);
+    int64_t now = system_nanoseconds(), missed = 0;
     while (now >= time_of_tick(l, l->tick + missed + 1)) {
         latency_add(&l->figures->output, 1e-9 * (double)(now - time_of_tick(l, l->tick + missed)));
         missed += 1;
@@ -446,7 +432,7 @@ static void run_tick(loop *l)
     move_on(l);
     send_angles(l);
     if (!l->options->replay) {
-        latency_add(&l->figures->output, 1e-9 * (double)(now_ns() - time_of_tick(l, l->tick)));
+        latency_add(&l->figures->output, 1e-9 * (double)(system_nanoseconds() - time_of_tick(l, l->tick)));
     }
     l->tick += 1;
 }
@@ -539,26 +525,16 @@ static bool create_parts(loop *l)
     return create_solver(l);
 }
 
-static void catch_signals(void)
-{
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = on_interrupt}; // no restart: a sleep or a read ends
-    sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i) {
-        sigaction(numbers[i], &action, NULL);
-    }
-    signal(SIGPIPE, SIG_IGN);
-}
-
 bool stream_run(stream_task *task, line_source *source, smoother *filter, const stream_options *options,
                 stream_figures *figures)
 {
     loop l = {.task = task, .source = source, .smoother = filter, .options = options, .figures = figures};
     bool works = create_parts(&l);
     if (works) {
-        catch_signals();
+        system_on_interrupt(on_interrupt);
+        system_ignore_closed_pipes();
         send_greeting(&l);
-        l.start = now_ns();
+        l.start = system_nanoseconds();
         while (!is_over(&l)) {
             wait_for_tick(&l);
             if (!is_over(&l)) { // ticks that were missed may have been the last

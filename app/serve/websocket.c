@@ -1,11 +1,10 @@
 #include "websocket.h"
 
-#include <errno.h>
-#include <poll.h>
+#include "system/sockets.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 
 // ---- The handshake: base64(SHA-1(key + GUID)) ----------------------------------------------------------------------------
 
@@ -77,23 +76,6 @@ static void base64(const unsigned char digest[20], char text[29])
     text[28] = '\0';
 }
 
-static bool send_bytes(int connection, const void *bytes, size_t size)
-{
-    const char *from = bytes;
-    while (size > 0) {
-        ssize_t put = send(connection, from, size, MSG_NOSIGNAL);
-        if (put < 0 && errno == EINTR) {
-            continue;
-        }
-        if (put <= 0) {
-            return false;
-        }
-        from += put;
-        size -= (size_t)put;
-    }
-    return true;
-}
-
 bool websocket_accept(int connection, const char *key)
 {
     char joined[111], head[256], accept[29];
@@ -109,7 +91,7 @@ bool websocket_accept(int connection, const char *key)
                           "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                           "Sec-WebSocket-Accept: %s\r\n\r\n",
                           accept);
-    return send_bytes(connection, head, (size_t)length);
+    return socket_send(connection, head, (size_t)length);
 }
 
 // ---- Frames --------------------------------------------------------------------------------------------------------------
@@ -134,7 +116,7 @@ static bool send_frame(int connection, int kind, const void *bytes, size_t size)
         }
         length = 10;
     }
-    return send_bytes(connection, head, length) && send_bytes(connection, bytes, size);
+    return socket_send(connection, head, length) && socket_send(connection, bytes, size);
 }
 
 bool websocket_send(int connection, const char *text, size_t size)
@@ -173,9 +155,8 @@ static int take_frame(websocket_input *in)
 
 websocket_state websocket_next(int connection, int milliseconds, websocket_input *input)
 {
-    struct pollfd ready = {.fd = connection, .events = POLLIN};
-    if (poll(&ready, 1, milliseconds) > 0) {
-        ssize_t got = recv(connection, input->bytes + input->size, sizeof input->bytes - input->size, 0);
+    if (socket_wait(connection, milliseconds)) {
+        long got = socket_receive(connection, input->bytes + input->size, sizeof input->bytes - input->size);
         if (got <= 0) {
             return WEBSOCKET_CLOSED;
         }

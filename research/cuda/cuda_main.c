@@ -18,6 +18,7 @@ static const char usage[] =
 
 int main(int count, char **words)
 {
+    system_begin();
     files_clean_up_on_signals();
     device_join(&cuda_device);
     app_exit status = APP_DONE;

@@ -1,0 +1,10 @@
+# What calls the system: system_sources (system.h, sockets.h), and the libraries that they need.
+if(WIN32)
+    set(system_sources system_windows.c sockets_windows.c)
+    set(system_libraries -lws2_32 -lwinmm -ladvapi32 -lshell32)
+elseif(APPLE)
+    set(system_sources system_posix.c system_macos.c sockets_posix.c)
+else()
+    set(system_sources system_posix.c system_linux.c sockets_posix.c)
+endif()
+list(TRANSFORM system_sources PREPEND ${CMAKE_CURRENT_LIST_DIR}/)

@@ -1,0 +1,16 @@
+# What Debian wants in a package beside what is installed elsewhere: the licence as copyright, the changelog, and manual pages,
+# all but the licence compressed. CPack runs this over the folder that it packs.
+set(root ${CPACK_TEMPORARY_INSTALL_DIRECTORY}${CPACK_PACKAGING_INSTALL_PREFIX})
+set(doc ${root}/share/doc/poise)
+file(MAKE_DIRECTORY ${doc})
+file(READ ${CPACK_POISE_SOURCE}/LICENSE licence)
+file(WRITE ${doc}/copyright "Poise, inverse kinematics with exact second derivatives.\n\n${licence}")
+file(COPY ${CPACK_POISE_SOURCE}/CHANGELOG.md DESTINATION ${doc})
+file(RENAME ${doc}/CHANGELOG.md ${doc}/changelog)
+file(GLOB pages ${root}/share/man/man1/*.1)
+foreach(file ${doc}/changelog ${pages})
+    execute_process(COMMAND gzip -9 -n -f ${file} RESULT_VARIABLE failed)
+    if(failed)
+        message(FATAL_ERROR "gzip: ${file} cannot be compressed")
+    endif()
+endforeach()
