@@ -185,7 +185,8 @@ POISE_API poise_status poise_retarget_points(const poise_retarget_problem *probl
 // Joint angles of a human skeleton by the sequences of the International Society of Biomechanics (Wu and others 2002, 2005):
 // Z-X-Y, with the floating axis in the middle; Y-X-Y at the shoulder. Segments have the axes x forward, y towards the head,
 // along the bone, z to the right; in the neutral configuration limbs that hang have all angles 0. Both sides have the same
-// signs: flexion, adduction and internal rotation are positive.
+// signs: flexion, adduction and internal rotation are positive. The plane in which an arm is raised is 0 outwards and 90
+// degrees forwards; its elevation is never negative.
 enum { POISE_ANGLE_COUNT = 39 };
 
 // "hip_flexion_r"; "" outside.

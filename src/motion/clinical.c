@@ -4,9 +4,10 @@
 // to the right; they turn with the body. For two segments P, D the rotation R = P^T D is taken apart as
 //
 //   Z-X-Y   R = Rz(a) Rx(b) Ry(c):   a = atan2(-R01, R11), b = asin(R21), c = atan2(-R20, R22)
-//   Y-X-Y   R = Ry(a) Rx(b) Ry(c):   a = atan2(R01, R21),  b = acos(R11), c = atan2(R10, -R12)
+//   Y-X-Y   R = Ry(a) Rx(-b) Ry(c):  a = atan2(-R01, -R21), b = acos(R11), c = atan2(-R10, R12)
 //
-// (rows and columns from 0). Signs make both sides alike: on the left b and c change theirs.
+// (rows and columns from 0), where b >= 0 raises the right arm: outwards with a = 0, forwards with a = 90 degrees. What is
+// on the left is mirrored first: angles about x and y change their signs.
 #include <poise/track.h>
 
 #include "base/arena.h"
@@ -119,16 +120,17 @@ static bool axes_of(const clinic *c, pz_part part, pz_side side, mat3 *axes)
 
 // ---- Angles --------------------------------------------------------------------------------------------------------------
 
-static void take_apart(const mat3 *P, const mat3 *D, bool is_round, double angle[3])
+// Angles of D against P; `mirror` is -1 for those of the mirror image, in which z, and so turns about x and y, change sides.
+static void take_apart(const mat3 *P, const mat3 *D, bool is_round, double mirror, double angle[3])
 {
-    double r01 = v3_dot(P->x, D->y), r11 = v3_dot(P->y, D->y), r21 = v3_dot(P->z, D->y);
+    double r01 = v3_dot(P->x, D->y), r11 = v3_dot(P->y, D->y), r21 = mirror * v3_dot(P->z, D->y);
     if (is_round) {
-        double r10 = v3_dot(P->y, D->x), r12 = v3_dot(P->y, D->z);
-        angle[0] = poise_atan2(r01, r21);
+        double r10 = v3_dot(P->y, D->x), r12 = mirror * v3_dot(P->y, D->z);
+        angle[0] = poise_atan2(-r01, -r21);
         angle[1] = poise_atan2(sqrt(r01 * r01 + r21 * r21), r11);
-        angle[2] = poise_atan2(r10, -r12);
+        angle[2] = poise_atan2(-r10, r12);
     } else {
-        double r20 = v3_dot(P->z, D->x), r22 = v3_dot(P->z, D->z);
+        double r20 = mirror * v3_dot(P->z, D->x), r22 = v3_dot(P->z, D->z);
         angle[0] = poise_atan2(-r01, r11);
         angle[1] = poise_atan2(r21, sqrt(r01 * r01 + r11 * r11));
         angle[2] = poise_atan2(-r20, r22);
@@ -158,12 +160,11 @@ static void measure_frame(const clinic *c, const double *before, double *out)
             bool is_there = !is_one_body(c, &rows[r], side) && axes_of(c, rows[r].proximal, side, &P) &&
                             axes_of(c, rows[r].distal, side, &D);
             if (is_there) {
-                take_apart(&P, &D, rows[r].is_round, angle);
+                take_apart(&P, &D, rows[r].is_round, mirror, angle);
             }
             for (int k = 0; k < 3; ++k) {
-                bool flips = rows[r].is_round ? k != 1 : k > 0;
-                double sign = rows[r].sign[k] * (flips ? mirror : 1.0);
-                out[k] = is_there ? nearest(DEGREES * sign * angle[k], before ? before[k] : (double)NAN) : (double)NAN;
+                double degrees = is_there ? DEGREES * rows[r].sign[k] * angle[k] : (double)NAN;
+                out[k] = is_there ? nearest(degrees, before ? before[k] : (double)NAN) : degrees;
             }
         }
     }

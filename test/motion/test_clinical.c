@@ -108,6 +108,110 @@ TEST(angles_go_on_over_whole_turns)
     ck_assert(isfinite(angles[yaw]));
 }
 
+// ---- Upper limbs, against rotations composed by hand ---------------------------------------------------------------------
+
+// The humanoid looks along z with y up and its left at x, in a T pose.
+static const poise_vec3 up = {0, 1, 0}, forward = {0, 0, 1};
+
+static poise_quat turn(poise_vec3 axis, double degrees)
+{
+    return poise_quat_from_axis_angle(axis, degrees / DEGREES);
+}
+
+// Y-X-Y of Wu and others (2005) on the right: about the thorax's y, the plane; about -x, the elevation; about the arm's y,
+// inwards. On the left, its mirror image. Before that the arm comes down from the T pose.
+static poise_quat arm_turned(bool is_left, double plane, double elevation, double rotation)
+{
+    double side = is_left ? -1.0 : 1.0;
+    poise_quat down = turn(forward, 90.0 * side);
+    poise_quat spun = poise_quat_multiply(turn(up, rotation * side), down);
+    return poise_quat_multiply(turn(up, plane * side), poise_quat_multiply(turn(forward, -elevation * side), spun));
+}
+
+// Turn the body of a ball joint by `rotation`, as the world sees it. The joint has axes of its own: a turn about each shows
+// where it points.
+static void turn_body(const poise_model *model, const char *joint_name, poise_quat rotation, double *q)
+{
+    poise_kinematics *kin;
+    int k = poise_model_find_joint(model, joint_name);
+    poise_joint_info joint = poise_model_joint_info(model, k);
+    ck_assert_int_eq(joint.type, POISE_JOINT_BALL_QUATERNION);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kin, NULL), POISE_OK);
+    double *local = q + joint.q, numbers[4] = {0, 0, 0, rotation.w};
+    for (int i = 0; i < 3; ++i) {
+        const double quarter_turn[4] = {i == 0, i == 1, i == 2, 1};
+        memcpy(local, quarter_turn, sizeof quarter_turn);
+        ck_assert_int_eq(poise_kinematics_update(kin, q, NULL), POISE_OK);
+        poise_quat axis = poise_kinematics_body_pose(kin, k).rotation;
+        numbers[i] = (axis.x * rotation.x + axis.y * rotation.y + axis.z * rotation.z) / axis.w;
+    }
+    memcpy(local, numbers, sizeof numbers);
+    ck_assert_int_eq(poise_kinematics_update(kin, q, NULL), POISE_OK);
+    poise_quat off = poise_quat_multiply(poise_quat_conjugate(rotation), poise_kinematics_body_pose(kin, k).rotation);
+    ck_assert_double_lt(poise_quat_angle(off), 1e-9);
+    poise_kinematics_destroy(kin);
+}
+
+static const struct {
+    const char *what;
+    double plane, elevation, rotation; // degrees
+    poise_vec3 elbow;                  // where the right elbow goes from the shoulder: left, up, forward
+} arms[] = {
+    {"abducted", 0, 90, 0, {-1, 0, 0}},
+    {"raised forwards", 90, 90, 0, {0, 0, 1}},
+    {"half abducted, turned inwards", 0, 45, 30, {-0.70711, -0.70711, 0}},
+    {"behind", -60, 30, -20, {-0.25, -0.86603, -0.43301}},
+    {"overhead, turned outwards", 40, 150, -50, {-0.38302, 0.86603, 0.32139}},
+};
+
+TEST_ROWS(shoulders_are_taken_apart_as_they_were_composed, TEST_COUNT(arms))
+{
+    poise_model *model;
+    double q[128], angles[POISE_ANGLE_COUNT];
+    ck_assert_int_eq(scene_create("humanoid-quaternion", NULL, &model, NULL), POISE_OK);
+    own_model(model);
+    poise_model_neutral(model, q);
+    double plane = arms[test_row].plane, elevation = arms[test_row].elevation, rotation = arms[test_row].rotation;
+    turn_body(model, "right_shoulder", arm_turned(false, plane, elevation, rotation), q);
+    turn_body(model, "left_shoulder", arm_turned(true, plane, elevation, rotation), q);
+    measure(model, q, angles);
+    for (int side = 0; side < 2; ++side) {
+        const char *const names[2][3] = {{"shoulder_plane_r", "shoulder_elevation_r", "shoulder_rotation_r"},
+                                         {"shoulder_plane_l", "shoulder_elevation_l", "shoulder_rotation_l"}};
+        ck_assert_double_eq_tol(angles[angle_called(names[side][0])], plane, 1e-6);
+        ck_assert_double_eq_tol(angles[angle_called(names[side][1])], elevation, 1e-6);
+        ck_assert_double_eq_tol(angles[angle_called(names[side][2])], rotation, 1e-6);
+        poise_vec3 shoulder = end_of(model, q, side ? "left_upper_arm" : "right_upper_arm");
+        poise_vec3 elbow = end_of(model, q, side ? "left_ulna" : "right_ulna"), way = arms[test_row].elbow;
+        double x = elbow.x - shoulder.x, y = elbow.y - shoulder.y, z = elbow.z - shoulder.z, length = hypot(hypot(x, y), z);
+        ck_assert_double_eq_tol(x / length, side ? -way.x : way.x, 1e-4);
+        ck_assert_double_eq_tol(y / length, way.y, 1e-4);
+        ck_assert_double_eq_tol(z / length, way.z, 1e-4);
+    }
+}
+
+// The humanoid's elbow and forearm are hinges about z and y of the segments: R = Rz(flexion) Ry(pronation).
+TEST(elbows_bend_and_forearms_turn_by_the_angles_of_their_hinges)
+{
+    poise_model *model = humanoid();
+    double q[128], angles[POISE_ANGLE_COUNT], before[POISE_ANGLE_COUNT];
+    poise_model_neutral(model, q);
+    measure(model, q, before);
+    for (int side = 0; side < 2; ++side) {
+        int elbow = poise_model_find_joint(model, side ? "left_elbow" : "right_elbow");
+        int forearm = poise_model_find_joint(model, side ? "left_forearm" : "right_forearm");
+        q[poise_model_joint_info(model, elbow).q] = 70 / DEGREES;
+        q[poise_model_joint_info(model, forearm).q] = -35 / DEGREES;
+    }
+    measure(model, q, angles);
+    for (int side = 0; side < 2; ++side) {
+        int flexion = angle_called(side ? "elbow_flexion_l" : "elbow_flexion_r");
+        ck_assert_double_eq_tol(angles[flexion] - before[flexion], 70, 1e-6);
+        ck_assert_double_eq_tol(angles[flexion + 1], 0, 1e-6);
+        ck_assert_double_eq_tol(angles[flexion + 2] - before[flexion + 2], -35, 1e-6);
+    }
+}
+
 TEST(centres_are_where_the_joints_are)
 {
     poise_model *model = humanoid();
