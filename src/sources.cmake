@@ -150,6 +150,18 @@ set(poise_sources
     src/motion/track_whole.c
     src/motion/points.c
     src/motion/retarget.c
+    src/motion/retarget/role_table.c
+    src/motion/retarget/roles.c
+    src/motion/retarget/role_map.c
+    src/motion/retarget/actor.c
+    src/motion/retarget/pairs_followed.c
+    src/motion/retarget/feet.c
+    src/motion/retarget/foot_plant.c
+    src/motion/retarget/retarget_paths.c
+    src/motion/retarget/retarget_solve.c
+    src/motion/retarget/retarget_measure.c
+    src/motion/retarget/retarget_verdict.c
+    src/motion/retarget/retarget_clip.c
     src/motion/anatomy.c
     src/motion/marker_sets.c
     src/motion/marker_table.c

@@ -1,6 +1,8 @@
 // Models, motions and markers from files and from the built-in scenes.
 #include "load.h"
 
+#include "memory.h"
+
 #include "terminal.h"
 #include "whole_files.h"
 
@@ -304,6 +306,54 @@ poise_format format_by_name(const char *name)
         complain("%s: the extension names no format that can be written; one of " WRITTEN_FILES, name);
     }
     return format;
+}
+
+static bool can_hold(const poise_file *file, poise_format format, poise_error *error)
+{
+    void *bytes;
+    size_t size;
+    int warnings = 0;
+    bool works = poise_write(file, format, NULL, &bytes, &size, NULL, &warnings, error) == POISE_OK;
+    if (works) {
+        poise_bytes_release(NULL, bytes);
+    }
+    return works;
+}
+
+bool motion_can_be_written(const poise_file *given, const char *name)
+{
+    static const struct {
+        const char *extension;
+        poise_format format;
+    } motions[] = {{".bvh", POISE_FORMAT_BVH}, {".amc", POISE_FORMAT_AMC},   {".mot", POISE_FORMAT_MOT},
+                   {".glb", POISE_FORMAT_GLB}, {".gltf", POISE_FORMAT_GLTF}, {".json", POISE_FORMAT_JSON}};
+    enum { COUNT = sizeof motions / sizeof motions[0] };
+    poise_format format = strcmp(name, "-") == 0 ? POISE_FORMAT_JSON : format_by_name(name);
+    if (format == POISE_FORMAT_UNKNOWN) {
+        return false;
+    }
+    poise_file file = *given;
+    need(poise_clip_create(1, poise_model_info(file.model).nq, 1, NULL, &file.clip, NULL) == POISE_OK);
+    poise_model_neutral(file.model, file.clip->q);
+    file.placement_count = 0;
+    poise_error error = {0};
+    bool is_motion = false;
+    char able[64] = "";
+    for (int i = 0; i < COUNT; ++i) {
+        is_motion = is_motion || motions[i].format == format;
+    }
+    bool works = is_motion && can_hold(&file, format, &error);
+    for (int i = 0; i < COUNT && !works; ++i) {
+        if (motions[i].format != format && can_hold(&file, motions[i].format, NULL)) {
+            snprintf(able + strlen(able), sizeof able - strlen(able), " %s", motions[i].extension);
+        }
+    }
+    poise_clip_destroy(file.clip);
+    if (!works) {
+        complain("%s: %s; this motion can be written as%s", name, is_motion ? error.text : "such a file holds no motion",
+                 able);
+    }
+    return works;
 }
 
 bool save_file(const char *name, const poise_file *file)

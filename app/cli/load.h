@@ -56,6 +56,10 @@ bool load_subject(const char *name, const char *subject, poise_file *file);
 // nothing that can be written.
 poise_format format_by_name(const char *name);
 
+// Can a motion of the skeleton in `file` be written under that name? Asked before the work begins; file->clip does not
+// count. False after one line on standard error that says which formats can hold it.
+bool motion_can_be_written(const poise_file *file, const char *name);
+
 // Write a file by the extension of its name; warnings of what could not be carried over go to standard error.
 bool save_file(const char *name, const poise_file *file);
 

@@ -11,6 +11,7 @@ const app_command *const app_commands[] = {
     &cmd_fk,
     &cmd_solve,
     &cmd_track,
+    &cmd_retarget,
     &cmd_aim,
     &cmd_scale,
     &cmd_warp,

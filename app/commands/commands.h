@@ -11,6 +11,7 @@ extern const app_command cmd_convert;
 extern const app_command cmd_fk;
 extern const app_command cmd_stream;
 extern const app_command cmd_track;
+extern const app_command cmd_retarget;
 extern const app_command cmd_demo;
 extern const app_command cmd_help;
 extern const app_command cmd_info;

@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/json_output.h"
 #include "cli/memory.h"
+#include "cli/page.h"
 #include "cli/terminal.h"
 #include "cli/verdict_text.h"
 #include "cli/whole_files.h"
@@ -16,45 +17,6 @@
 extern const unsigned char track_page_text[];
 
 enum { MOST_POINTS = 4000, MOST_FLAGGED = 500, PLAYBACK_BYTES = 2000000 };
-
-// ---- Base64 --------------------------------------------------------------------------------------------------------------
-
-// RFC 4648.
-static char *base64(const void *bytes, size_t size)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const unsigned char *b = bytes;
-    char *text = malloc((size + 2) / 3 * 4 + 1), *t = text;
-    if (!text) {
-        return NULL;
-    }
-    for (size_t i = 0; i < size; i += 3) {
-        size_t left = size - i;
-        unsigned word =
-            (unsigned)b[i] << 16 | (left > 1 ? (unsigned)b[i + 1] << 8 : 0) | (left > 2 ? (unsigned)b[i + 2] : 0);
-        *t++ = digits[word >> 18];
-        *t++ = digits[word >> 12 & 63];
-        *t++ = digits[word >> 6 & 63];
-        *t++ = digits[word & 63];
-    }
-    if (size % 3 > 0) {
-        t[-1] = '=';
-    }
-    if (size % 3 == 1) {
-        t[-2] = '=';
-    }
-    *t = '\0';
-    return text;
-}
-
-// Numbers of the page are little-endian, as are the machines that this runs on.
-static json_node *packed(const void *bytes, size_t size)
-{
-    char *text = bytes ? base64(bytes, size) : NULL;
-    json_node *value = text ? json_from_text(text) : NULL;
-    free(text);
-    return value;
-}
 
 // ---- Curves --------------------------------------------------------------------------------------------------------------
 
@@ -74,9 +36,9 @@ static json_node *series_as_json(const track_result *r, double per)
         curves[2 * count + i] = fmaxf(curves[2 * count + i], (float)t->iterations);
         flags[i] |= (unsigned char)t->flags;
     }
-    json_node *o = json_make("{s:i, s:o, s:o, s:o, s:o}", "step", step, "rms", packed(curves, 4 * n), "worst",
-                             packed(curves ? curves + n : NULL, 4 * n), "iterations",
-                             packed(curves ? curves + 2 * n : NULL, 4 * n), "flags", packed(flags, n));
+    json_node *o = json_make("{s:i, s:o, s:o, s:o, s:o}", "step", step, "rms", page_packed(curves, 4 * n), "worst",
+                             page_packed(curves ? curves + n : NULL, 4 * n), "iterations",
+                             page_packed(curves ? curves + 2 * n : NULL, 4 * n), "flags", page_packed(flags, n));
     free(curves);
     free(flags);
     return o;
@@ -215,7 +177,7 @@ static json_node *points_as_json(const playback *p, const double low[3], double 
         words[3 * i + 1] = quantise(p->at[i].y, low[1], span);
         words[3 * i + 2] = quantise(p->at[i].z, low[2], span);
     }
-    json_node *o = packed(words, 6 * count);
+    json_node *o = page_packed(words, 6 * count);
     free(words);
     return o;
 }
@@ -268,7 +230,7 @@ static json_node *play_as_json(const track_result *r)
         o = json_make("{s:i, s:i, s:i, s:o, s:o, s:o, s:f, s:o, s:o}", "step", p.step, "poses", p.poses, "markers",
                       p.markers, "names", names, "bones", bones_as_json(r->made->model, &p), "low",
                       json_from_numbers(low, 3), "span", span, "points", points_as_json(&p, low, span), "states",
-                      packed(p.states, (size_t)p.poses * (size_t)p.markers));
+                      page_packed(p.states, (size_t)p.poses * (size_t)p.markers));
     }
     free(p.at);
     free(p.end);
@@ -392,47 +354,6 @@ static poise_up likely_up(const track_result *r)
     return below[0] < below[best] ? POISE_UP_X : best == 2 ? POISE_UP_Z : POISE_UP_Y;
 }
 
-// ---- The command line ----------------------------------------------------------------------------------------------------
-
-// A word as a shell takes it.
-static void print_word(FILE *stream, const char *word)
-{
-    if (word[0] &&
-        strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:=@%+,-") == strlen(word)) {
-        fprintf(stream, " %s", word);
-        return;
-    }
-    fputs(" '", stream);
-    for (; *word; ++word) {
-        fputs(*word == '\'' ? "'\\''" : (char[]){*word, '\0'}, stream);
-    }
-    fputc('\'', stream);
-}
-
-static json_node *command_as_json(const arguments *args)
-{
-    text_file text;
-    text_open(&text);
-    const app_command *command = arguments_command(args);
-    fprintf(text.stream, "poise %s", command->name);
-    for (int i = 0; i < arguments_count(args); ++i) {
-        print_word(text.stream, arguments_at(args, i));
-    }
-    for (const app_option *o = command->options; o->name; ++o) {
-        const char *value;
-        for (int i = 0; o->kind != OPTION_FLAG && (value = option_text_at(args, o->name, i)) != NULL; ++i) {
-            fprintf(text.stream, " --%s", o->name);
-            print_word(text.stream, value);
-        }
-        if (o->kind == OPTION_FLAG && option_given(args, o->name)) {
-            fprintf(text.stream, " --%s", o->name);
-        }
-    }
-    json_node *o = fclose(text.stream) == 0 ? json_from_text(text.text) : NULL;
-    free(text.text);
-    return o;
-}
-
 // ---- The page ------------------------------------------------------------------------------------------------------------
 
 static json_node *data_of(const track_result *r, const arguments *args)
@@ -445,7 +366,7 @@ static json_node *data_of(const track_result *r, const arguments *args)
         json_append(notes, json_from_text(r->note[i]));
     }
     json_node *o = json_make("{s:s, s:o, s:o, s:o, s:s, s:s, s:i, s:i, s:f, s:i, s:i, s:i, s:b}", "version", poise_version(),
-                             "command", command_as_json(args), "model", json_from_text(r->model_name), "source",
+                             "command", page_command(args), "model", json_from_text(r->model_name), "source",
                              json_from_text(r->source_name), "method", poise_method_name(r->problem.track.solver.method),
                              "unit", unit, "frames", r->made->markers->frames, "first", r->made->first, "rate",
                              r->made->markers->rate, "dofs", poise_model_info(r->made->model).nv, "placed",
@@ -465,32 +386,7 @@ static json_node *data_of(const track_result *r, const arguments *args)
     return o;
 }
 
-// JSON inside a script element: no "<" may stand in it, or a name could end the element.
-static void print_data(FILE *stream, const char *data)
-{
-    for (; *data; ++data) {
-        if (*data == '<') {
-            fputs("\\u003c", stream);
-        } else {
-            fputc(*data, stream);
-        }
-    }
-}
-
 bool report_write(const track_result *r, const char *name, const arguments *args)
 {
-    enum { DIGITS = 6 };
-    static const char hole[] = "@POISE_REPORT_DATA@";
-    const char *page = (const char *)track_page_text, *at = strstr(page, hole);
-    json_node *o = data_of(r, args);
-    char *data = json_to_text(o, DIGITS);
-    json_release(o);
-    text_file file;
-    need(data && at);
-    text_open(&file);
-    fwrite(page, 1, (size_t)(at - page), file.stream);
-    print_data(file.stream, data);
-    fputs(at + strlen(hole), file.stream);
-    free(data);
-    return text_close(&file, name);
+    return page_write((const char *)track_page_text, data_of(r, args), name);
 }

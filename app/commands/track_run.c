@@ -225,55 +225,11 @@ static poise_file as_file(const track_result *r, poise_clip *clip)
                         .title = r->skeleton->title};
 }
 
-static bool holds(const poise_file *file, poise_format format, poise_error *error)
-{
-    void *bytes;
-    size_t size;
-    int warnings = 0;
-    bool works = poise_write(file, format, NULL, &bytes, &size, NULL, &warnings, error) == POISE_OK;
-    if (works) {
-        poise_bytes_release(NULL, bytes);
-    }
-    return works;
-}
-
 bool track_can_write(const track_result *r, const char *name)
 {
-    static const struct {
-        const char *extension;
-        poise_format format;
-    } motions[] = {{".bvh", POISE_FORMAT_BVH}, {".amc", POISE_FORMAT_AMC},   {".mot", POISE_FORMAT_MOT},
-                   {".glb", POISE_FORMAT_GLB}, {".gltf", POISE_FORMAT_GLTF}, {".json", POISE_FORMAT_JSON}};
-    enum { COUNT = sizeof motions / sizeof motions[0] };
-    poise_format format = strcmp(name, "-") == 0 ? POISE_FORMAT_JSON : format_by_name(name);
-    if (format == POISE_FORMAT_UNKNOWN) {
-        return false;
-    }
-    poise_clip *clip;
-    if (poise_clip_create(1, poise_model_info(r->made->model).nq, 1, NULL, &clip, NULL) != POISE_OK) {
-        return no_memory();
-    }
-    poise_model_neutral(r->made->model, clip->q);
-    poise_file file = as_file(r, clip);
-    file.placement_count = 0;
-    poise_error error = {0};
-    bool is_motion = false;
-    char able[64] = "";
-    for (int i = 0; i < COUNT; ++i) {
-        is_motion = is_motion || motions[i].format == format;
-    }
-    bool works = is_motion && holds(&file, format, &error);
-    for (int i = 0; i < COUNT && !works; ++i) {
-        if (motions[i].format != format && holds(&file, motions[i].format, NULL)) {
-            snprintf(able + strlen(able), sizeof able - strlen(able), " %s", motions[i].extension);
-        }
-    }
-    poise_clip_destroy(clip);
-    if (!works) {
-        complain("%s: %s; this motion can be written as%s", name, is_motion ? error.text : "such a file holds no motion",
-                 able);
-    }
-    return works;
+    poise_file file = as_file(r, NULL);
+    file.carried = r->skeleton->carried;
+    return motion_can_be_written(&file, name);
 }
 
 bool track_write(const track_result *r, const char *name)

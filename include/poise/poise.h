@@ -17,6 +17,7 @@
 #include <poise/motion.h>
 #include <poise/objective.h>
 #include <poise/recordings.h>
+#include <poise/retarget.h>
 #include <poise/rotation.h>
 #include <poise/sensitivity.h>
 #include <poise/sequence.h>

@@ -3,12 +3,14 @@
 
 #include "math/scalar.h"
 
-#define LEG         0.85 // metres: of the person that the next two are for; they grow with the leg
-#define REST_SPEED  0.4  // metres a second: slower is at rest
-#define REST_HEIGHT 0.05 // metres above the lowest: lower is on the ground
-#define CLOSE_GAP   0.05 // seconds: shorter gaps in a contact are closed
-#define LEAST_REST  0.06 // seconds: shorter contacts are none
-#define LOW_SHARE   0.05
+#define LEG          0.85 // metres: of the person that the next two are for; they grow with the leg
+#define REST_SPEED   0.4  // metres a second: slower is at rest
+#define REST_HEIGHT  0.05 // metres above the lowest: lower is on the ground
+#define FLOOR_WINDOW 0.75 // seconds before and after in which a foot stands somewhere
+#define FLOOR_DRIFT  0.1  // of the leg: what a floor may drift by; feet that are higher are in the air
+#define CLOSE_GAP    0.05 // seconds: shorter gaps in a contact are closed
+#define LEAST_REST   0.06 // seconds: shorter contacts are none
+#define LOW_SHARE    0.05
 
 double pz_low_height(const poise_vec3 *place, int frames, vec3 up)
 {
@@ -49,18 +51,53 @@ static void drop_short(unsigned char *contact, int frames, unsigned char bit, bo
     }
 }
 
-void pz_contacts_find(const poise_vec3 *place, int frames, double frame_time, vec3 up, double leg, unsigned char bit,
-                      unsigned char *contact)
+void pz_floor_find(const poise_vec3 *const ankle[2], int frames, double frame_time, vec3 up, double leg, double low,
+                   double *scratch, double *floor)
 {
-    double size = leg / LEG, limit = pz_low_height(place, frames, up) + REST_HEIGHT * size;
+    int window = (int)(FLOOR_WINDOW / frame_time) + 1;
+    for (int f = 0; f < frames; ++f) {
+        double least_height = INFINITY;
+        for (int i = f > window ? f - window : 0; i <= f + window && i < frames; ++i) {
+            least_height = min2(least_height, min2(v3_dot(ankle[0][i], up), v3_dot(ankle[1][i], up)));
+        }
+        double drift = least_height - low;
+        scratch[f] = fabs(drift) < FLOOR_DRIFT * leg ? drift : 0.0;
+    }
+    for (int f = 0; f < frames; ++f) {
+        double sum = 0.0;
+        int count = 0;
+        for (int i = f > window ? f - window : 0; i <= f + window && i < frames; ++i, ++count) {
+            sum += scratch[i];
+        }
+        floor[f] = low + sum / count;
+    }
+}
+
+// Set `bit` where the point is slow and below floor[f] + above, or below `above` alone.
+static void find_rests(const poise_vec3 *place, int frames, double frame_time, vec3 up, double leg, const double *floor,
+                       double above, unsigned char bit, unsigned char *contact)
+{
+    double size = leg / LEG, limit = above + REST_HEIGHT * size;
     for (int f = 0; f < frames; ++f) {
         int before = f > 0 ? f - 1 : f, after = f + 1 < frames ? f + 1 : f;
         double time = (after - before) * frame_time;
         double speed = time > 0 ? v3_norm(v3_sub(place[after], place[before])) / time : 0.0;
-        if (v3_dot(place[f], up) < limit && speed < REST_SPEED * size) {
+        if (v3_dot(place[f], up) < limit + (floor ? floor[f] : 0.0) && speed < REST_SPEED * size) {
             contact[f] |= bit;
         }
     }
     drop_short(contact, frames, bit, false, CLOSE_GAP / frame_time);
     drop_short(contact, frames, bit, true, LEAST_REST / frame_time);
+}
+
+void pz_contacts_find(const poise_vec3 *place, int frames, double frame_time, vec3 up, double leg, unsigned char bit,
+                      unsigned char *contact)
+{
+    find_rests(place, frames, frame_time, up, leg, NULL, pz_low_height(place, frames, up), bit, contact);
+}
+
+void pz_contacts_above(const poise_vec3 *place, int frames, double frame_time, vec3 up, double leg, const double *floor,
+                       double above, unsigned char bit, unsigned char *contact)
+{
+    find_rests(place, frames, frame_time, up, leg, floor, above, bit, contact);
 }

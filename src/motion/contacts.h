@@ -12,4 +12,13 @@ double pz_low_height(const poise_vec3 *place, int frames, vec3 up);
 void pz_contacts_find(const poise_vec3 *place, int frames, double frame_time, vec3 up, double leg, unsigned char bit,
                       unsigned char *contact);
 
+// The height of the lower ankle when it stands, by frame: recordings drift by centimetres. `scratch` and `floor` have room
+// for `frames`; `low` is the height in the whole recording.
+void pz_floor_find(const poise_vec3 *const ankle[2], int frames, double frame_time, vec3 up, double leg, double low,
+                   double *scratch, double *floor);
+
+// As pz_contacts_find, over a floor that is known by frame, and `above` higher for this point.
+void pz_contacts_above(const poise_vec3 *place, int frames, double frame_time, vec3 up, double leg, const double *floor,
+                       double above, unsigned char bit, unsigned char *contact);
+
 #endif

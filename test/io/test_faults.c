@@ -414,6 +414,26 @@ static poise_status retarget_points(const poise_allocator *a, poise_error *e)
     FINISH(status, made, poise_markers_destroy);
 }
 
+static poise_status retarget(const poise_allocator *a, poise_error *e)
+{
+    poise_clip *made = UNTOUCHED;
+    poise_retarget_task task = poise_retarget_task_default();
+    task.from = task.to = stage.model;
+    task.clip = stage.clip;
+    task.feet = POISE_FEET_PLANT;
+    poise_status status = poise_retarget(&task, a, &made, NULL, NULL, e);
+    FINISH(status, made, poise_clip_destroy);
+}
+
+static poise_status roles_match(const poise_allocator *a, poise_error *e)
+{
+    poise_role_map map;
+    poise_retarget_task task = poise_retarget_task_default();
+    task.from = task.to = stage.model;
+    task.clip = stage.clip;
+    return poise_roles_match(&task, a, &map, e);
+}
+
 static poise_status calibrate(const poise_allocator *a, poise_error *e)
 {
     poise_model *made = UNTOUCHED;
@@ -596,7 +616,9 @@ static const struct {
     {"poise_pairs_find", pairs_find, true},
     {"poise_read", NULL, true},
     {"poise_recording_match", recording_match, true},
+    {"poise_retarget", retarget, true},
     {"poise_retarget_points", retarget_points, true},
+    {"poise_roles_match", roles_match, true},
     {"poise_scaling_judge", scaling_judge, true},
     {"poise_sensitivity_create", sensitivity_create, false},
     {"poise_sequence_solve", sequence_solve, true},

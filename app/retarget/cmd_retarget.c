@@ -1,0 +1,315 @@
+// poise retarget: a motion on another skeleton.
+#include "cli/load.h"
+#include "cli/terminal.h"
+#include "cli/verdict_text.h"
+#include "cli/whole_files.h"
+#include "commands/commands.h"
+#include "retarget_parts.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- Reading -------------------------------------------------------------------------------------------------------------
+
+static poise_up up_by_name(const char *name)
+{
+    return name[0] == 'x' ? POISE_UP_X : name[0] == 'y' ? POISE_UP_Y : name[0] == 'z' ? POISE_UP_Z : POISE_UP_UNKNOWN;
+}
+
+// A recording of markers is tracked first: say how.
+static bool refuse_markers(const retarget_job *j)
+{
+    complain("%s: holds markers and no motion of a skeleton; track them first, poise track scene:humanoid %s -o motion.bvh, "
+             "then retarget that",
+             j->motion_name, j->motion_name);
+    return false;
+}
+
+static bool load_source(retarget_job *j, const arguments *args)
+{
+    if (!load_any(j->motion_name, option_text(args, "source-model", NULL), NULL, &j->motion, &j->skeleton)) {
+        return false;
+    }
+    if (!j->motion->clip) {
+        if (j->motion->markers) {
+            return refuse_markers(j);
+        }
+        complain("%s: holds no motion; a motion comes from BVH, AMC, MOT, glTF or JSON", j->motion_name);
+        return false;
+    }
+    j->from = j->motion->model ? j->motion->model : j->skeleton ? j->skeleton->model : NULL;
+    if (!j->from) {
+        complain("%s: holds no skeleton; name the file that does with --source-model", j->motion_name);
+        return false;
+    }
+    return true;
+}
+
+static bool choose_frames(retarget_job *j, const arguments *args)
+{
+    poise_clip *clip = j->motion->clip;
+    int first = option_count(args, "first", 0), last = option_count(args, "last", clip->frames - 1);
+    double rate = option_number(args, "rate", 0);
+    if (clip->frames == 0 || first > last || last >= clip->frames) {
+        complain("%s: has %d frames; --first %d --last %d is no part of that", j->motion_name, clip->frames, first, last);
+        return false;
+    }
+    j->source = clip;
+    if (first > 0 || last < clip->frames - 1) {
+        if (poise_clip_trim(clip, first, last - first + 1, NULL, &j->source, NULL) != POISE_OK) {
+            complain("no memory left");
+            return false;
+        }
+        j->owns_source = true;
+    }
+    if (rate > 0 && fabs(rate * clip->frame_time - 1) > 1e-9) {
+        poise_clip *other;
+        if (poise_clip_resample(j->source, j->from, 1 / rate, NULL, &other, NULL) != POISE_OK) {
+            complain("no memory left");
+            return false;
+        }
+        if (j->owns_source) {
+            poise_clip_destroy(j->source);
+        }
+        j->source = other;
+        j->owns_source = true;
+    }
+    return true;
+}
+
+static bool load_target(retarget_job *j, const arguments *args)
+{
+    load_options options = {.floating = !option_given(args, "fixed")};
+    j->target = load_model(j->model_name, &options);
+    return j->target != NULL;
+}
+
+// One velocity for all joints but a free root.
+static bool limit_velocity(retarget_job *j, const arguments *args)
+{
+    poise_model_summary info = poise_model_info(j->target->model);
+    double all = option_number(args, "velocity", 0);
+    if (all <= 0) {
+        return true;
+    }
+    j->velocity = calloc((size_t)info.nv + 1, sizeof *j->velocity);
+    if (!j->velocity) {
+        complain("no memory left");
+        return false;
+    }
+    for (int k = 0; k < info.joints; ++k) {
+        poise_joint_info joint = poise_model_joint_info(j->target->model, k);
+        for (int i = 0; i < joint.nv; ++i) {
+            j->velocity[joint.v + i] = joint.nv == 6 && joint.parent == POISE_WORLD ? INFINITY : all;
+        }
+    }
+    return true;
+}
+
+static bool find_map(retarget_job *j, const arguments *args)
+{
+    const char *name = option_text(args, "map", NULL);
+    file_bytes file = {.bytes = NULL};
+    poise_error error = {0};
+    bool works = true;
+    if (!name) {
+        works = poise_roles_match(&j->task, NULL, &j->map, &error) == POISE_OK;
+        if (!works) {
+            complain("%s", error.text);
+        }
+    } else if (!file_read(name, &file)) {
+        works = false;
+    } else if (poise_role_map_read(file.bytes, j->from, j->target->model, &j->map, &error) != POISE_OK) {
+        complain("%s:%d: %s", name, error.line, error.text);
+        works = false;
+    }
+    file_release(&file);
+    j->task.map = &j->map;
+    return works;
+}
+
+static bool write_map(const retarget_job *j, const char *name)
+{
+    enum { ROOM = 64 * 1024 };
+    static char text[ROOM];
+    text_file out;
+    poise_role_map_write(&j->map, j->from, j->target->model, text, sizeof text);
+    text_open(&out);
+    fputs(text, out.stream);
+    return text_close(&out, name);
+}
+
+static poise_feet feet_by_name(const char *name)
+{
+    return strcmp(name, "follow") == 0 ? POISE_FEET_FOLLOW : strcmp(name, "plant") == 0 ? POISE_FEET_PLANT : POISE_FEET_AUTO;
+}
+
+static void fill_task(retarget_job *j, const arguments *args)
+{
+    const poise_file *holder = j->motion->model ? j->motion : j->skeleton;
+    poise_up from = up_by_name(option_text(args, "source-up", "")), to = up_by_name(option_text(args, "up", ""));
+    double metres = j->target->scale.metres;
+    j->task = poise_retarget_task_default();
+    j->task.from = j->from;
+    j->task.clip = j->source;
+    j->task.to = j->target->model;
+    j->task.to_clip = j->target->clip;
+    j->task.from_up = from != POISE_UP_UNKNOWN ? from : holder->scale.up;
+    j->task.to_up = to != POISE_UP_UNKNOWN ? to : j->target->scale.up;
+    j->task.shapes = j->target->shapes;
+    j->task.shape_count = j->target->shape_count;
+    j->task.sole = option_number(args, "sole", 0) / (metres > 0 ? metres : 1);
+    j->task.ground = option_number(args, "ground", NAN);
+    j->task.feet = feet_by_name(option_text(args, "feet", "auto"));
+    j->task.velocity = j->velocity;
+    j->task.use_limits = !option_given(args, "no-limits");
+}
+
+// ---- The work ------------------------------------------------------------------------------------------------------------
+
+static bool retarget(retarget_job *j)
+{
+    poise_error error = {0};
+    double start = cpu_seconds_now();
+    j->contacts = calloc((size_t)j->source->frames + 1, 1);
+    if (!j->contacts) {
+        complain("no memory left");
+        return false;
+    }
+    if (poise_retarget(&j->task, NULL, &j->clip, j->contacts, &j->outcome, &error) != POISE_OK) {
+        complain("%s onto %s: %s", j->motion_name, j->model_name, error.text);
+        return false;
+    }
+    j->seconds = cpu_seconds_now() - start;
+    return poise_retarget_judge(&j->task, &j->outcome, &j->thresholds, &j->verdict, j->findings, RETARGET_FINDINGS, NULL) ==
+           POISE_OK;
+}
+
+static poise_file as_file(const retarget_job *j)
+{
+    poise_file file = *j->target;
+    file.clip = j->clip;
+    file.markers = NULL;
+    file.goals = NULL;
+    file.goal_count = 0;
+    return file;
+}
+
+static bool load_all(retarget_job *j, const arguments *args)
+{
+    const char *out = option_text(args, "output", NULL);
+    if (!load_source(j, args) || !load_target(j, args)) {
+        return false;
+    }
+    poise_file file = as_file(j);
+    if ((out && !motion_can_be_written(&file, out)) || !choose_frames(j, args) || !limit_velocity(j, args)) {
+        return false;
+    }
+    fill_task(j, args);
+    j->thresholds = poise_thresholds_default();
+    return find_map(j, args) && verdict_read_thresholds(args, &j->thresholds);
+}
+
+static bool write_all(retarget_job *j, const arguments *args)
+{
+    const char *out = option_text(args, "output", NULL);
+    const char *page = option_text(args, "page", NULL);
+    poise_file file = as_file(j);
+    return (!page || retarget_page(j, page, args)) && (!out || save_file(out, &file));
+}
+
+static void release(retarget_job *j)
+{
+    if (j->owns_source) {
+        poise_clip_destroy(j->source);
+    }
+    poise_clip_destroy(j->clip);
+    poise_file_destroy(j->motion);
+    poise_file_destroy(j->skeleton);
+    poise_file_destroy(j->target);
+    free(j->velocity);
+    free(j->contacts);
+}
+
+static app_exit run(const arguments *args)
+{
+    static retarget_job j; // large
+    j = (retarget_job){.motion_name = arguments_at(args, 0), .model_name = arguments_at(args, 1)};
+    const char *out = option_text(args, "output", NULL), *map = option_text(args, "write-map", NULL);
+    bool to_output = out && strcmp(out, "-") == 0;
+    bool works = load_all(&j, args) && (!map || write_map(&j, map)) && retarget(&j) && write_all(&j, args);
+    app_exit status = APP_BAD;
+    if (works) {
+        status = j.verdict.level > verdict_level_by_name(option_text(args, "accept", "good")) ? APP_MISSED : APP_DONE;
+        if (arguments_json(args)) {
+            status = json_print(retarget_as_json(&j, out)) ? status : APP_BAD;
+        } else {
+            retarget_print(&j, to_output ? NULL : out, to_output ? stderr : stdout);
+        }
+    }
+    release(&j);
+    return status;
+}
+
+static const app_option options[] = {
+    {"output", 'o', OPTION_OUTPUT, "OUT", .choices = WRITTEN_FILES,
+     .help = "write the motion: .bvh .amc .mot .glb .gltf .json"},
+    {"page", 0, OPTION_OUTPUT, "P.html", .help = "write a page with both figures side by side, contacts and the numbers"},
+    {"map", 0, OPTION_FILE, "FILE", .help = "which body plays which role, as --write-map writes it (found by names)"},
+    {"write-map", 0, OPTION_OUTPUT, "FILE", .help = "write which body was found to play which role, to edit"},
+    {"feet", 0, OPTION_CHOICE, "HOW", .choices = "auto follow plant",
+     .help = "plant feet where the motion's rest, or let them follow; auto plants unless proportions are the same"},
+    {"sole", 0, OPTION_NUMBER, "H", .lowest = 0, .highest = 100,
+     .help = "metres from MODEL's ankle down to its sole (by collision shapes, toes, or 8 % of the leg)"},
+    {"ground", 0, OPTION_NUMBER, "H", .lowest = -1e9, .highest = 1e9,
+     .help = "height of the ground in the motion, in its units (where its feet rest)"},
+    {"velocity", 0, OPTION_NUMBER, "V", .lowest = 1e-6, .highest = 1e9,
+     .help = "limit of all joints but a free root, radians or metres a second (none)"},
+    {"no-limits", .help = "joints may leave their limits"},
+    {"first", 0, OPTION_COUNT, "K", .lowest = 0, .highest = INT_MAX, .help = "first frame, counted from 0 (0)"},
+    {"last", 0, OPTION_COUNT, "K", .lowest = 0, .highest = INT_MAX, .help = "last frame (the motion's last)"},
+    {"rate", 0, OPTION_NUMBER, "R", .lowest = 1e-3, .highest = 1e6, .help = "resample to R frames per second"},
+    {"source-model", 0, OPTION_FILE, "FILE", .help = "the skeleton that an AMC or MOT moves"},
+    {"source-up", 0, OPTION_CHOICE, "AXIS", .choices = "x y z", .help = "the motion's upward axis"},
+    {"up", 0, OPTION_CHOICE, "AXIS", .choices = "x y z", .help = "MODEL's upward axis"},
+    {"fixed", .help = "URDF, MJCF: the root stays where it is; else it moves freely"},
+    {"accept", 0, OPTION_CHOICE, "VERDICT", .choices = "good doubtful failed",
+     .help = "the worst verdict that exits with 0 (good)"},
+    {"threshold", 0, OPTION_TEXT, "WHAT=D[,F]", .repeats = true,
+     .help =
+         "beyond D the motion is doubtful, beyond F failed; WHAT is unmatched (0), pose (0), bones (0.2,0.6 rad), hips "
+         "(0.08,0.3 of the leg), skate (0.02,0.3 of it a second), sunk (0.01,0.06), jumped (0,0.1 of the frames) or late "
+         "(0.05,0.5)"},
+    {0},
+};
+
+static const app_example examples[] = {
+    {"A walk on a skeleton with other joints", "poise retarget scene:humanoid/walk scene:humanoid-euler -o walk.bvh"},
+    {"See who plays which role, and change it",
+     "poise retarget scene:humanoid/walk scene:humanoid-euler --write-map map.txt"},
+    {"With the map as edited", "poise retarget scene:humanoid/walk scene:humanoid-euler --map map.txt -o walk.bvh"},
+    {0},
+};
+
+const app_command cmd_retarget = {
+    .name = "retarget",
+    .synopsis = "MOTION MODEL",
+    .least = 2,
+    .most = 2,
+    .summary = "a motion on another skeleton: character, robot, hand",
+    .description =
+        "Brings a motion (BVH, ASF/AMC, MOT, glTF, JSON) onto another skeleton. Bodies find each other by their names and "
+        "the "
+        "tree; rest poses that differ (T, A, arms that hang) are taken out limb by limb, so that every bone points where "
+        "the actor's does, whatever its length. The hips go as far as the legs are long.\n\n"
+        "Feet are planted where the actor's heel and toe rest: they do not slip, and no sole is below the ground. Joint "
+        "limits hold exactly, and velocities with --velocity; what cannot be followed then is late. Skeletons of the same "
+        "proportions need no planting, and a motion on its own skeleton comes back as it was.\n\n"
+        "The verdict says how far to trust it: parts that nobody plays, bones that point elsewhere, feet that slip, frames "
+        "that jump. Exit status 1 unless it is good (--accept).",
+    .options = options,
+    .examples = examples,
+    .run = run,
+};

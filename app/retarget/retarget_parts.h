@@ -1,0 +1,40 @@
+// Retargeting: what `poise retarget`, its print-out and its page share.
+#ifndef APP_RETARGET_PARTS_H
+#define APP_RETARGET_PARTS_H
+
+#include "cli/arguments.h"
+#include "cli/json_output.h"
+#include "cli/load.h"
+
+#include <poise/retarget.h>
+
+enum { RETARGET_FINDINGS = 64 };
+
+// A motion and what it became.
+typedef struct retarget_job {
+    const char *motion_name, *model_name;
+    poise_file *motion, *skeleton; // the skeleton of an AMC or MOT; NULL: the motion's file has it
+    poise_file *target;
+    const poise_model *from;
+    poise_clip *source; // frames wanted; the motion's own where all are
+    bool owns_source;
+    poise_retarget_task task;
+    poise_role_map map;
+    double *velocity; // nv; NULL: no limits
+    // made
+    poise_clip *clip;
+    unsigned char *contacts; // by frame
+    poise_retarget_outcome outcome;
+    poise_thresholds thresholds;
+    poise_verdict verdict;
+    poise_finding findings[RETARGET_FINDINGS];
+    double seconds; // processor time
+} retarget_job;
+
+void retarget_print(const retarget_job *j, const char *out, FILE *stream);
+json_node *retarget_as_json(const retarget_job *j, const char *out);
+
+// A page with both figures side by side. False after one line on standard error.
+bool retarget_page(const retarget_job *j, const char *name, const arguments *args);
+
+#endif

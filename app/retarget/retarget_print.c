@@ -1,0 +1,106 @@
+// What `poise retarget` says: a table for people, JSON for machines.
+#include "retarget_parts.h"
+
+#include "cli/degrees.h"
+#include "cli/terminal.h"
+#include "cli/verdict_text.h"
+
+#include <math.h>
+
+// ---- For people ----------------------------------------------------------------------------------------------------------
+
+static const char *body_name(const poise_model *model, int body)
+{
+    return body >= 0 ? poise_model_joint_info(model, body).body : "-";
+}
+
+static void print_roles(const retarget_job *j, FILE *stream)
+{
+    table *t = table_create("role\tmotion\tskeleton\t>confidence");
+    int fingers = 0;
+    for (int role = 0; role < POISE_ROLE_COUNT; ++role) {
+        const poise_role_pair *p = &j->map.role[role];
+        bool is_finger =
+            (role - POISE_ROLE_LEFT) % POISE_ROLE_SIDE >= POISE_ROLE_THUMB - POISE_ROLE_LEFT && role >= POISE_ROLE_LEFT;
+        if (is_finger) {
+            fingers += p->from >= 0 && p->to >= 0;
+        } else if (p->from >= 0 || p->to >= 0) {
+            table_row(t, "%s\t%s\t%s\t%.1f", poise_role_name(role), body_name(j->from, p->from),
+                      body_name(j->target->model, p->to), p->confidence);
+        }
+    }
+    if (fingers > 0) {
+        table_row(t, "fingers\t%d\t%d\t", fingers, fingers);
+    }
+    table_end(t, stream);
+}
+
+void retarget_print(const retarget_job *j, const char *out, FILE *stream)
+{
+    const poise_retarget_outcome *o = &j->outcome;
+    double metres = j->target->scale.metres > 0 ? j->target->scale.metres : 1.0, mm = 1000 * metres;
+    fprintf(stream, "%s onto %s: %d frames, %.0f a second\n", j->motion_name, j->model_name, j->clip->frames,
+            j->clip->frames / fmax(j->seconds, 1e-9));
+    fprintf(stream, "  followed    %d roles, %d bodies; lengths times %.4g%s\n", o->roles, o->bodies, o->factor,
+            o->same ? ", the same proportions" : "");
+    fprintf(stream, "  bones       mean %.2f degrees from those they follow, largest %.1f (%s, frame %d)\n",
+            DEGREES_PER_RADIAN * o->bone_mean, DEGREES_PER_RADIAN * o->bone_worst,
+            o->bone_role >= 0 ? poise_role_name(o->bone_role) : "none", o->bone_frame);
+    if (o->leg > 0) {
+        fprintf(stream, "  hips        mean %.1f mm from their path, largest %.1f\n", mm * o->hips_mean, mm * o->hips_worst);
+        fprintf(stream, "  feet        %s, in contact %.0f %%; slip mean %.2f mm/s, largest %.1f (frame %d); sunk %.2f mm\n",
+                o->planted ? "planted" : "follow", 100 * o->contact, mm * o->skate_mean, mm * o->skate_worst, o->skate_frame,
+                fmax(mm * o->sunk, 0));
+    }
+    fprintf(stream, "  limits      %d frames outside; fastest turn %.1f degrees a frame, %d jumps", o->outside,
+            DEGREES_PER_RADIAN * o->turn_most, o->jumps);
+    if (j->velocity) {
+        fprintf(stream, "; velocity %.3g of its limit, %d frames late", o->velocity, o->late);
+    }
+    fputc('\n', stream);
+    verdict_print(&j->verdict, j->findings, stream);
+    if (out) {
+        fprintf(stream, "  written     %s\n", out);
+    }
+    fputc('\n', stream);
+    print_roles(j, stream);
+}
+
+// ---- For machines --------------------------------------------------------------------------------------------------------
+
+static json_node *roles_as_json(const retarget_job *j)
+{
+    json_node *list = json_new(JSON_ARRAY);
+    for (int role = 0; role < POISE_ROLE_COUNT; ++role) {
+        const poise_role_pair *p = &j->map.role[role];
+        if (p->from >= 0 || p->to >= 0) {
+            json_append(
+                list, json_make("{s:s, s:o, s:o, s:f}", "role", poise_role_name(role), "motion",
+                                p->from >= 0 ? json_from_text(body_name(j->from, p->from)) : json_new(JSON_NULL), "skeleton",
+                                p->to >= 0 ? json_from_text(body_name(j->target->model, p->to)) : json_new(JSON_NULL),
+                                "confidence", p->confidence));
+        }
+    }
+    return list;
+}
+
+json_node *retarget_as_json(const retarget_job *j, const char *out)
+{
+    const poise_retarget_outcome *o = &j->outcome;
+    json_node *made =
+        json_make("{s:o, s:o, s:o, s:i, s:f, s:i, s:i, s:f, s:b, s:b, s:f, s:f}", "motion", json_from_text(j->motion_name),
+                  "model", json_from_text(j->model_name), "output", out ? json_from_text(out) : json_new(JSON_NULL),
+                  "frames", j->clip->frames, "frame_time", j->clip->frame_time, "roles_followed", o->roles,
+                  "bodies_followed", o->bodies, "factor", o->factor, "same_proportions", (int)o->same, "planted",
+                  (int)o->planted, "leg", o->leg, "frames_per_second", j->clip->frames / fmax(j->seconds, 1e-9));
+    json_node *more = json_make(
+        "{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:i, s:f, s:i, s:o, s:o}", "bone_mean", o->bone_mean,
+        "bone_worst", o->bone_worst, "turn_mean", o->turn_mean, "turn_worst", o->turn_worst, "hips_mean", o->hips_mean,
+        "hips_worst", o->hips_worst, "contact", o->contact, "skate_mean", o->skate_mean, "skate_worst", o->skate_worst,
+        "sunk", fmax(o->sunk, 0), "turn_most", o->turn_most, "jumps", o->jumps, "outside", o->outside, "velocity",
+        o->velocity, "late", o->late, "verdict", verdict_as_json(&j->verdict, j->findings), "roles", roles_as_json(j));
+    if (made && more) {
+        json_merge(made, more);
+    }
+    return made;
+}

@@ -1,0 +1,49 @@
+// Feet of the target: their soles, when they rest on the ground, and where they go.
+#ifndef PZ_MOTION_RETARGET_FEET_H
+#define PZ_MOTION_RETARGET_FEET_H
+
+#include "motion/retarget/actor.h"
+
+enum { PZ_HEEL = 1, PZ_TOE = 2 }; // bits of a contact
+
+typedef struct pz_foot {
+    int body;               // of the target; POISE_NONE: there is none
+    double height;          // of the ankle above the sole, standing
+    vec3 heel, toe;         // on the sole, in the body's frame
+    vec3 across;            // half the width of the sole, in the body's frame; 0: not known
+    quat rest;              // its turn standing
+    poise_pose *path;       // by frame: where the body is to be
+    unsigned char *contact; // by frame: bits
+    poise_pose last;        // measuring: the frame before,
+    int held;               // and frames in which a point was held
+} pz_foot;
+
+// Heel, toe and height of the sole. `sole` > 0 is the height.
+void pz_foot_measure(const pz_actor *to, int side_offset, const poise_shape *shapes, int shape_count, double sole,
+                     pz_foot *foot);
+
+// Plant a foot: foot->path comes in as the source's foot goes, and goes out with its contacts held, its sole above
+// `ground`. `offset` (frames each) is scratch. Contacts in which the source's foot drifts away are cut.
+typedef struct pz_ground {
+    vec3 up;
+    double height; // of the ground
+    double leg;    // of the target
+    int frames;
+    double frame_time;
+} pz_ground;
+
+void pz_foot_plant(pz_foot *foot, const pz_ground *ground, poise_vec3 *offset);
+
+// How firmly a point is held: 1 in contact, going to 0 in a fraction of a second before and after.
+double pz_foot_firmness(const pz_foot *foot, const pz_ground *ground, unsigned char bit, int frame);
+
+// The lowest point of the sole, with the body at `pose`, along up.
+double pz_sole_height(const pz_foot *foot, poise_pose pose, vec3 up);
+
+// The point of the sole that rests: heel, toe or, for both or neither, the middle.
+static inline vec3 pz_foot_point(const pz_foot *foot, unsigned char contact)
+{
+    return contact == PZ_HEEL ? foot->heel : contact == PZ_TOE ? foot->toe : v3_scale(v3_add(foot->heel, foot->toe), 0.5);
+}
+
+#endif

@@ -1,0 +1,214 @@
+// Planting feet: one place for each contact, and the way from one to the next.
+//
+// A step is a run of frames in which heel or toe rests. Its place is the mean of where the source's foot is while both rest
+// (or, where they never do, while either does), with the sole flat on the ground. Turns first: where both rest the foot has
+// the turn of the place; elsewhere it turns as the source's does, and what it differed by at a contact's end fades away.
+// Then places: where heel or toe rests, that point is held; elsewhere the difference at the end of one contact goes over
+// into that at the beginning of the next. Last, a sole that would be below the ground is lifted.
+#include "motion/retarget/feet.h"
+
+#include "math/scalar.h"
+#include "math/so3.h"
+
+#define FADE  0.3  // seconds in which a difference fades, if the next contact is not sooner
+#define GRIP  0.15 // seconds in which a foot comes to be held, and is let go
+#define TILT  0.6  // radians: beyond it a sole is not flat on the ground, and beyond twice that not on it
+#define DRIFT 0.08 // of the leg: farther from its place in a step a foot is not at rest
+
+// 0 to 1 with zero first and second derivatives at both ends.
+static double ease(double x)
+{
+    x = clamp(x, 0.0, 1.0);
+    return x * x * x * (10.0 + x * (6.0 * x - 15.0));
+}
+
+// Between frames `first` and `last`, where offset[] is known (-1 and frames: not there), fill those in between.
+static void bridge(poise_vec3 *offset, int first, int last, const pz_ground *g)
+{
+    vec3 none = v3(0, 0, 0), a = first >= 0 ? offset[first] : none, b = last < g->frames ? offset[last] : none;
+    double gap = (last - first) * g->frame_time;
+    bool is_short = first >= 0 && last < g->frames && gap < 2 * FADE;
+    for (int f = first + 1; f < last; ++f) {
+        double since = (f - first) * g->frame_time, until = (last - f) * g->frame_time;
+        offset[f] = is_short ? v3_mad(a, ease(since / gap), v3_sub(b, a))
+                             : v3_add(v3_scale(a, 1.0 - ease(since / FADE)), v3_scale(b, 1.0 - ease(until / FADE)));
+    }
+}
+
+// Fill the frames in which `bits` do not all rest (or, with `any`, in which none does).
+static void bridge_all(const pz_foot *foot, poise_vec3 *offset, bool any, const pz_ground *g)
+{
+    int last = -1;
+    for (int f = 0; f <= g->frames; ++f) {
+        bool is_held = f < g->frames && (any ? foot->contact[f] != 0 : foot->contact[f] == (PZ_HEEL | PZ_TOE));
+        if (is_held || f == g->frames) {
+            bridge(offset, last, f, g);
+            last = f;
+        }
+    }
+}
+
+double pz_foot_firmness(const pz_foot *foot, const pz_ground *g, unsigned char bit, int frame)
+{
+    int reach = (int)(GRIP / g->frame_time), nearest = reach + 1;
+    for (int f = frame > reach ? frame - reach : 0; f <= frame + reach && f < g->frames; ++f) {
+        int away = f < frame ? frame - f : f - frame;
+        nearest = foot->contact[f] & bit ? least(nearest, away) : nearest;
+    }
+    return 1.0 - ease((double)nearest / (reach + 1));
+}
+
+// ---- The place of a step -------------------------------------------------------------------------------------------------
+
+// The turn standing, turned about up as the foot is.
+static quat flat_turn(const pz_foot *foot, quat turn, vec3 up)
+{
+    quat moved = quat_mul(turn, quat_conj(foot->rest));
+    double along = v3_dot(quat_vec(moved), up);
+    quat about = quat_normalize((quat){along * up.x, along * up.y, along * up.z, moved.w});
+    return v3_norm(quat_vec(about)) > 0 || about.w != 0 ? quat_mul(about, foot->rest) : foot->rest;
+}
+
+typedef struct step {
+    int first, last; // frames; last is the one after
+    bool has_flat;   // heel and toe rest together somewhere
+} step;
+
+static bool counts(const pz_foot *foot, const step *s, int f)
+{
+    return !s->has_flat || foot->contact[f] == (PZ_HEEL | PZ_TOE);
+}
+
+// Mean of the frames that count, and how far the farthest is from it.
+static poise_pose place_of_step(const pz_foot *foot, const step *s, const pz_ground *g, double *farthest)
+{
+    vec3 sum = v3(0, 0, 0);
+    int count = 0, middle = s->first;
+    for (int f = s->first; f < s->last; ++f) {
+        if (counts(foot, s, f)) {
+            sum = v3_add(sum, poise_pose_transform(foot->path[f], pz_foot_point(foot, foot->contact[f])));
+            count += 1;
+        }
+    }
+    vec3 mean = v3_scale(sum, 1.0 / count);
+    int seen = 0;
+    *farthest = 0.0;
+    for (int f = s->first; f < s->last; ++f) {
+        if (counts(foot, s, f)) {
+            vec3 away = v3_sub(poise_pose_transform(foot->path[f], pz_foot_point(foot, foot->contact[f])), mean);
+            *farthest = max2(*farthest, v3_norm(v3_mad(away, -v3_dot(away, g->up), g->up)));
+            middle = 2 * ++seen <= count + 1 ? f : middle;
+        }
+    }
+    poise_pose place = {.rotation = flat_turn(foot, foot->path[middle].rotation, g->up)};
+    vec3 point = quat_rotate(place.rotation, pz_foot_point(foot, foot->contact[middle]));
+    place.position = v3_sub(mean, point);
+    double above = v3_dot(place.position, g->up) + v3_dot(quat_rotate(place.rotation, foot->heel), g->up) - g->height;
+    place.position = v3_mad(place.position, -above, g->up);
+    return place;
+}
+
+static bool next_step(const pz_foot *foot, const pz_ground *g, int from, step *s)
+{
+    while (from < g->frames && foot->contact[from] == 0) {
+        ++from;
+    }
+    *s = (step){.first = from, .last = from};
+    while (s->last < g->frames && foot->contact[s->last] != 0) {
+        s->has_flat = s->has_flat || foot->contact[s->last] == (PZ_HEEL | PZ_TOE);
+        s->last += 1;
+    }
+    return s->first < s->last;
+}
+
+// A foot that is tilted does not stand on heel and toe at once, but on the lower of them.
+static void drop_tilted(pz_foot *foot, const pz_ground *g)
+{
+    for (int f = 0; f < g->frames; ++f) {
+        quat turn = foot->path[f].rotation;
+        double tilt = poise_quat_angle(quat_mul(quat_conj(flat_turn(foot, turn, g->up)), turn));
+        double rise = v3_dot(quat_rotate(turn, v3_sub(foot->toe, foot->heel)), g->up);
+        if (tilt > TILT) {
+            foot->contact[f] &= (unsigned char)(tilt > 2 * TILT ? 0 : rise > 0 ? PZ_HEEL : PZ_TOE);
+        }
+    }
+}
+
+// Contacts in which the foot drifts are cut in the middle, where it moves fastest, until none does.
+static void cut_drifts(pz_foot *foot, const pz_ground *g)
+{
+    step s;
+    int gap = (int)(0.5 * FADE / g->frame_time) + 1;
+    for (int from = 0; next_step(foot, g, from, &s);) {
+        double farthest;
+        place_of_step(foot, &s, g, &farthest);
+        int length = s.last - s.first, at = s.first + length / 2;
+        double fastest = 0.0;
+        for (int f = s.first + length / 4; f + 1 < s.last - length / 4; ++f) {
+            double moved = v3_norm(v3_sub(foot->path[f + 1].position, foot->path[f].position));
+            at = moved > fastest ? f : at;
+            fastest = max2(fastest, moved);
+        }
+        if (farthest > DRIFT * g->leg && length > 2) {
+            for (int f = at - gap / 2; f <= at + gap / 2; ++f) {
+                if (f >= s.first && f < s.last) {
+                    foot->contact[f] = 0;
+                }
+            }
+            from = s.first;
+        } else {
+            from = s.last;
+        }
+    }
+}
+
+// ---- The way -------------------------------------------------------------------------------------------------------------
+
+// In each step: what the turn where heel and toe rest differs by from the source's.
+static void hold_turns(pz_foot *foot, const pz_ground *g, poise_vec3 *offset)
+{
+    step s;
+    double farthest;
+    for (int from = 0; next_step(foot, g, from, &s); from = s.last) {
+        poise_pose place = place_of_step(foot, &s, g, &farthest);
+        for (int f = s.first; f < s.last; ++f) {
+            if (foot->contact[f] == (PZ_HEEL | PZ_TOE)) {
+                offset[f] = so3_log(quat_mul(place.rotation, quat_conj(foot->path[f].rotation)));
+            }
+        }
+    }
+    bridge_all(foot, offset, false, g);
+}
+
+// In each step: where the body is, with its turn and the point that is held, against where the source has it.
+static void hold_places(pz_foot *foot, const pz_ground *g, const poise_vec3 *turn, poise_vec3 *offset)
+{
+    step s;
+    double farthest;
+    for (int from = 0; next_step(foot, g, from, &s); from = s.last) {
+        poise_pose place = place_of_step(foot, &s, g, &farthest);
+        for (int f = s.first; f < s.last; ++f) {
+            vec3 point = pz_foot_point(foot, foot->contact[f]);
+            quat now = quat_mul(so3_exp_quat(turn[f]), foot->path[f].rotation);
+            vec3 origin = v3_sub(poise_pose_transform(place, point), quat_rotate(now, point));
+            offset[f] = v3_sub(origin, foot->path[f].position);
+        }
+    }
+    bridge_all(foot, offset, true, g);
+}
+
+void pz_foot_plant(pz_foot *foot, const pz_ground *g, poise_vec3 *offset)
+{
+    poise_vec3 *turn = offset, *move = offset + g->frames;
+    drop_tilted(foot, g);
+    cut_drifts(foot, g);
+    hold_turns(foot, g, turn);
+    hold_places(foot, g, turn, move);
+    for (int f = 0; f < g->frames; ++f) {
+        poise_pose *pose = &foot->path[f];
+        pose->rotation = quat_normalize(quat_mul(so3_exp_quat(turn[f]), pose->rotation));
+        pose->position = v3_add(pose->position, move[f]);
+        double sunk = g->height - pz_sole_height(foot, *pose, g->up);
+        pose->position = sunk > 0 ? v3_mad(pose->position, sunk, g->up) : pose->position;
+    }
+}

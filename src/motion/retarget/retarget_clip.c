@@ -1,0 +1,211 @@
+// Retargeting a clip: roles, paths of hips and feet, and the solve.
+#include <poise/retarget.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "motion/retarget/retarget_work.h"
+
+#include <string.h>
+
+enum { LEAST_BODIES = 3 };
+
+poise_retarget_task poise_retarget_task_default(void)
+{
+    return (poise_retarget_task){.ground = NAN, .use_limits = true};
+}
+
+static poise_status check_task(const poise_retarget_task *task, poise_error *error)
+{
+    if (!task || !task->from || !task->clip || !task->to) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "from, clip and to must not be NULL");
+    }
+    if (task->clip->nq != poise_model_info(task->from).nq ||
+        (task->to_clip && task->to_clip->nq != poise_model_info(task->to).nq)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "a clip must be of its skeleton");
+    }
+    for (int i = 0; i < poise_model_info(task->to).nv && task->velocity; ++i) {
+        if (!(task->velocity[i] > 0)) {
+            return pz_error_set(error, POISE_ERROR_ARGUMENT, "velocity[%d] must be > 0", i);
+        }
+    }
+    return POISE_OK;
+}
+
+// ---- Roles ---------------------------------------------------------------------------------------------------------------
+
+static void roles_of_map(const poise_role_map *map, bool is_target, pz_roles *roles)
+{
+    for (int role = 0; role < POISE_ROLE_COUNT; ++role) {
+        roles->body[role] = is_target ? map->role[role].to : map->role[role].from;
+        roles->confidence[role] = map->role[role].confidence;
+    }
+}
+
+static poise_status open_actors(const poise_retarget_task *task, const poise_allocator *allocator, pz_actor *from,
+                                pz_actor *to)
+{
+    pz_roles roles;
+    if (task->map) {
+        roles_of_map(task->map, false, &roles);
+    }
+    poise_status status = pz_actor_open(task->from, task->clip, task->from_up, task->map ? &roles : NULL, allocator, from);
+    if (task->map) {
+        roles_of_map(task->map, true, &roles);
+    }
+    return status == POISE_OK ? pz_actor_open(task->to, task->to_clip, task->to_up, task->map ? &roles : NULL, allocator, to)
+                              : status;
+}
+
+poise_status poise_roles_match(const poise_retarget_task *task, const poise_allocator *allocator, poise_role_map *map,
+                               poise_error *error)
+{
+    poise_status status = check_task(task, error);
+    if (status != POISE_OK || !map) {
+        return status != POISE_OK ? status : pz_error_set(error, POISE_ERROR_ARGUMENT, "map must not be NULL");
+    }
+    poise_retarget_task found = *task;
+    pz_actor from = {.model = NULL}, to = {.model = NULL};
+    found.map = NULL;
+    status = open_actors(&found, allocator, &from, &to);
+    for (int role = 0; role < POISE_ROLE_COUNT && status == POISE_OK; ++role) {
+        int a = from.roles.body[role], b = to.roles.body[role];
+        double sure = min2(from.roles.confidence[role], to.roles.confidence[role]);
+        map->role[role] = (poise_role_pair){.from = a, .to = b, .confidence = a >= 0 && b >= 0 ? sure : 0.0};
+    }
+    pz_actor_close(&to, allocator);
+    pz_actor_close(&from, allocator);
+    return status == POISE_OK ? status : pz_error_set(error, status, "out of memory");
+}
+
+// ---- The call ------------------------------------------------------------------------------------------------------------
+
+// All memory of a call, in one piece.
+static poise_status take_memory(pz_retarget_work *w, const poise_allocator *allocator, void **memory)
+{
+    poise_model_summary to = poise_model_info(w->to.model);
+    size_t frames = (size_t)w->task->clip->frames, nv = (size_t)to.nv, bodies = (size_t)to.joints;
+    size_t bytes = 0;
+    for (int pass = 0; pass < 2; ++pass) {
+        pz_arena arena = pass == 0 ? pz_arena_counting() : pz_arena_over(*memory, bytes);
+        w->followed.pair = pz_arena_take(&arena, bodies + 1, sizeof *w->followed.pair);
+        w->turn = pz_arena_take(&arena, 2 * bodies + 2, sizeof *w->turn);
+        w->turned = pz_arena_take(&arena, bodies + 1, sizeof *w->turned);
+        w->goals = pz_arena_take(&arena, 3 * bodies + 24, sizeof *w->goals);
+        w->posture = pz_arena_take(&arena, nv + 1, sizeof *w->posture);
+        w->velocity = pz_arena_take(&arena, nv + 1, sizeof *w->velocity);
+        w->v = pz_arena_take(&arena, nv + 1, sizeof *w->v);
+        w->locked = pz_arena_take(&arena, nv + 1, sizeof *w->locked);
+        w->hips = pz_arena_take(&arena, frames + 1, sizeof *w->hips);
+        for (int side = 0; side < 2; ++side) {
+            w->foot[side].path = pz_arena_take(&arena, frames + 1, sizeof *w->foot[side].path);
+            w->foot[side].contact = pz_arena_take(&arena, frames + 1, sizeof *w->foot[side].contact);
+        }
+        bytes = pz_arena_bytes(&arena);
+        if (pass == 0 && !(*memory = pz_allocate(allocator, bytes))) {
+            return POISE_ERROR_MEMORY;
+        }
+    }
+    for (int side = 0; side < 2; ++side) {
+        memset(w->foot[side].contact, 0, frames + 1);
+    }
+    return POISE_OK;
+}
+
+static bool has_legs(const pz_actor *a)
+{
+    return a->leg > 0 && pz_plays(a, POISE_ROLE_PELVIS) && a->has_frame;
+}
+
+static poise_status prepare(pz_retarget_work *w, const poise_allocator *allocator, unsigned char *contacts,
+                            poise_error *error)
+{
+    const poise_retarget_task *task = w->task;
+    pz_followed_find(&w->from, &w->to, &w->followed);
+    if (!w->followed.same && w->followed.count < LEAST_BODIES) {
+        return pz_error_set(error, POISE_ERROR_NOT_FOUND,
+                            "the skeletons have %d parts in common that could be told by their names, and %d are needed; "
+                            "say which body is which in a map (--write-map, --map)",
+                            w->followed.count, LEAST_BODIES);
+    }
+    w->ground =
+        (pz_ground){.up = w->to.up, .leg = w->to.leg, .frames = task->clip->frames, .frame_time = task->clip->frame_time};
+    for (int i = 0; i < poise_model_info(w->to.model).nv && task->velocity; ++i) {
+        w->velocity[i] = task->velocity[i] * (1.0 - 1e-9);
+    }
+    w->velocity = task->velocity ? w->velocity : NULL;
+    for (int side = 0; side < 2; ++side) {
+        pz_foot_measure(&w->to, side * POISE_ROLE_SIDE, task->shapes, task->shape_count, task->sole, &w->foot[side]);
+    }
+    for (int f = 0; f < task->clip->frames && contacts; ++f) {
+        contacts[f] = 0;
+    }
+    if (has_legs(&w->from) && has_legs(&w->to)) {
+        poise_status status = pz_retarget_paths(w, allocator, contacts);
+        return status == POISE_OK ? status : pz_error_set(error, status, "a frame is not finite, or memory is out");
+    }
+    w->hips = NULL;
+    w->foot[0].body = w->foot[1].body = POISE_NONE;
+    return POISE_OK;
+}
+
+static poise_status run(pz_retarget_work *w, const poise_allocator *allocator, unsigned char *contacts, poise_clip **made,
+                        poise_retarget_outcome *o, poise_error *error)
+{
+    void *memory = NULL;
+    poise_status status = take_memory(w, allocator, &memory);
+    if (status != POISE_OK) {
+        return pz_error_set(error, status, "out of memory");
+    }
+    const poise_clip *source = w->task->clip;
+    status = prepare(w, allocator, contacts, error);
+    if (status == POISE_OK) {
+        status =
+            poise_clip_create(source->frames, poise_model_info(w->to.model).nq, source->frame_time, allocator, made, error);
+    }
+    if (status == POISE_OK) {
+        *o = (poise_retarget_outcome){.roles = w->followed.roles,
+                                      .bodies = w->followed.count,
+                                      .factor = w->followed.factor,
+                                      .leg = w->hips ? w->to.leg : 0.0,
+                                      .same = w->followed.same || (w->hips && w->same_shape),
+                                      .planted = w->hips && w->planted,
+                                      .from_up = (poise_up)(POISE_UP_X + w->from.axis),
+                                      .to_up = (poise_up)(POISE_UP_X + w->to.axis),
+                                      .from_stands = w->from.is_standing,
+                                      .to_stands = w->to.is_standing,
+                                      .ground = w->ground.height,
+                                      .bone_role = POISE_NONE,
+                                      .seconds_of_clip = source->frames * source->frame_time};
+        (*made)->start_time = source->start_time;
+        status = pz_retarget_solve(w, allocator, *made, o, error);
+        if (status != POISE_OK) {
+            poise_clip_destroy(*made);
+        }
+    }
+    pz_release(allocator, memory);
+    return status;
+}
+
+poise_status poise_retarget(const poise_retarget_task *task, const poise_allocator *allocator, poise_clip **clip,
+                            unsigned char *contacts, poise_retarget_outcome *outcome, poise_error *error)
+{
+    poise_status status = check_task(task, error);
+    if (status != POISE_OK || !clip) {
+        return status != POISE_OK ? status : pz_error_set(error, POISE_ERROR_ARGUMENT, "clip must not be NULL");
+    }
+    pz_retarget_work w = {.task = task};
+    poise_retarget_outcome measured = {.roles = 0};
+    poise_clip *made = NULL;
+    status = open_actors(task, allocator, &w.from, &w.to);
+    status = status == POISE_OK ? run(&w, allocator, contacts, &made, &measured, error)
+                                : pz_error_set(error, status, "out of memory, or a pose is not finite");
+    if (status == POISE_OK) {
+        *clip = made;
+        if (outcome) {
+            *outcome = measured;
+        }
+    }
+    pz_actor_close(&w.to, allocator);
+    pz_actor_close(&w.from, allocator);
+    return status;
+}

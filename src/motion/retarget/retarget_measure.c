@@ -1,0 +1,91 @@
+// How a retargeted motion compares with what it follows.
+#include "motion/retarget/retarget_work.h"
+
+#include "math/trig.h"
+
+#define JUMP 0.5 // radians in a frame, beyond what the source turns
+
+static double turn_between(quat a, quat b)
+{
+    return poise_quat_angle(quat_mul(quat_conj(a), b));
+}
+
+// Sums go into the means until pz_retarget_measured divides them.
+static void measure_pairs(pz_retarget_work *w, int frame, poise_retarget_outcome *o)
+{
+    bool jumps = false;
+    for (int i = 0; i < w->followed.count; ++i) {
+        const pz_pair *p = &w->followed.pair[i];
+        quat is = poise_kinematics_body_pose(w->to.kin, p->to).rotation;
+        double off = turn_between(w->turn[i], is);
+        o->turn_mean += off;
+        o->turn_worst = max2(o->turn_worst, off);
+        if (p->has_bone) {
+            vec3 a = quat_rotate(is, p->bone), b = quat_rotate(w->turn[i], p->bone);
+            double bone = poise_atan2(v3_norm(v3_cross(a, b)), v3_dot(a, b));
+            o->bone_mean += bone;
+            if (bone > o->bone_worst) {
+                o->bone_worst = bone;
+                o->bone_role = p->role;
+                o->bone_frame = frame;
+            }
+        }
+        if (frame > 0) {
+            double moved = turn_between(w->turned[i], is);
+            o->turn_most = max2(o->turn_most, moved);
+            jumps = jumps || moved > JUMP + turn_between(w->turn[w->followed.count + i], w->turn[i]);
+        }
+        w->turned[i] = is;
+    }
+    o->jumps += jumps;
+}
+
+static void measure_feet(pz_retarget_work *w, int frame, poise_retarget_outcome *o)
+{
+    for (int side = 0; side < 2; ++side) {
+        pz_foot *foot = &w->foot[side];
+        if (foot->body < 0) {
+            continue;
+        }
+        poise_pose pose = poise_kinematics_body_pose(w->to.kin, foot->body), before = foot->last;
+        unsigned char held = frame > 0 ? foot->contact[frame] & foot->contact[frame - 1] : 0;
+        o->sunk = max2(o->sunk, w->ground.height - pz_sole_height(foot, pose, w->ground.up));
+        o->contact += foot->contact[frame] != 0;
+        if (held) {
+            vec3 point = pz_foot_point(foot, held);
+            vec3 moved = v3_sub(poise_pose_transform(pose, point), poise_pose_transform(before, point));
+            double speed = v3_norm(v3_mad(moved, -v3_dot(moved, w->ground.up), w->ground.up)) / w->ground.frame_time;
+            foot->held += 1;
+            o->skate_mean += speed;
+            o->skate_frame = speed > o->skate_worst ? frame : o->skate_frame;
+            o->skate_worst = max2(o->skate_worst, speed);
+        }
+        foot->last = pose;
+    }
+}
+
+void pz_retarget_measure(pz_retarget_work *w, int frame, poise_retarget_outcome *o)
+{
+    measure_pairs(w, frame, o);
+    if (w->hips) {
+        vec3 hips = poise_kinematics_point(w->to.kin, w->to.roles.body[POISE_ROLE_PELVIS], w->to.hips);
+        double off = v3_norm(v3_sub(hips, w->hips[frame]));
+        o->hips_mean += off;
+        o->hips_worst = max2(o->hips_worst, off);
+        measure_feet(w, frame, o);
+    }
+}
+
+void pz_retarget_measured(const pz_retarget_work *w, poise_retarget_outcome *o)
+{
+    int bones = 0, frames = w->task->clip->frames, held = w->foot[0].held + w->foot[1].held;
+    for (int i = 0; i < w->followed.count; ++i) {
+        bones += w->followed.pair[i].has_bone;
+    }
+    double all = (double)frames * w->followed.count, limbs = (double)frames * bones;
+    o->turn_mean = all > 0 ? o->turn_mean / all : 0.0;
+    o->bone_mean = limbs > 0 ? o->bone_mean / limbs : 0.0;
+    o->hips_mean = frames > 0 ? o->hips_mean / frames : 0.0;
+    o->skate_mean = held > 0 ? o->skate_mean / held : 0.0;
+    o->contact = frames > 0 ? o->contact / (2.0 * frames) : 0.0;
+}

@@ -1,0 +1,162 @@
+// Where hips and feet of the target go.
+//
+//   p_to = ground_to + A s (p_from - ground_from) + (h_to - s h_from) up
+//
+// s the ratio of the legs, h the height of an ankle above the sole. The source's ground lies h_from below the lowest place
+// of its ankles.
+#include "base/arena.h"
+#include "motion/contacts.h"
+#include "motion/retarget/retarget_work.h"
+
+#define PROPORTION 1e-6 // bones whose ratio differs by less have the same proportions
+
+// Of a foot of the source, by frame.
+typedef struct source_foot {
+    poise_vec3 *ankle, *toe;
+    vec3 tip; // in the foot's frame
+    const pz_pair *pair;
+} source_foot;
+
+static const pz_pair *pair_of(const pz_followed *f, int to, int role)
+{
+    for (int i = 0; i < f->count; ++i) {
+        if (f->pair[i].role == role || f->pair[i].to == to) {
+            return &f->pair[i];
+        }
+    }
+    return NULL;
+}
+
+// Have all limbs the same ratio, and the feet?
+static bool has_same_shape(const pz_retarget_work *w)
+{
+    const pz_actor *a = &w->from, *b = &w->to;
+    bool same = true;
+    for (int role = POISE_ROLE_LEFT; role < POISE_ROLE_COUNT && same; ++role) {
+        int part = role < POISE_ROLE_RIGHT ? role : role - POISE_ROLE_SIDE;
+        bool both = pz_plays(a, role) && pz_plays(b, role) && a->has_tip[role] && b->has_tip[role];
+        if (part >= POISE_ROLE_THIGH && part <= POISE_ROLE_FOOT) {
+            double x = both ? v3_norm(v3_sub(a->tip[role], pz_joint_place(a, role))) : 0.0;
+            double y = both ? v3_norm(v3_sub(b->tip[role], pz_joint_place(b, role))) : 1.0;
+            same = fabs(w->followed.factor * x - y) <= PROPORTION * b->leg;
+        }
+    }
+    return same;
+}
+
+static void read_source(pz_retarget_work *w, int f, source_foot *feet)
+{
+    const pz_actor *a = &w->from;
+    w->hips[f] = poise_kinematics_point(a->kin, a->roles.body[POISE_ROLE_PELVIS], a->hips);
+    for (int side = 0; side < 2; ++side) {
+        int body = a->roles.body[POISE_ROLE_FOOT + side * POISE_ROLE_SIDE];
+        feet[side].ankle[f] = poise_kinematics_point(a->kin, body, a->center[POISE_ROLE_FOOT + side * POISE_ROLE_SIDE]);
+        feet[side].toe[f] = poise_kinematics_point(a->kin, body, feet[side].tip);
+        if (w->foot[side].body >= 0) {
+            w->foot[side].path[f].rotation = pz_followed_turn(&w->followed, feet[side].pair, a->kin);
+        }
+    }
+}
+
+static poise_status read_frames(pz_retarget_work *w, source_foot *feet)
+{
+    const poise_clip *clip = w->task->clip;
+    poise_status status = POISE_OK;
+    for (int f = 0; f < clip->frames && status == POISE_OK; ++f) {
+        status = poise_kinematics_update(w->from.kin, clip->q + (size_t)f * (size_t)clip->nq, NULL);
+        if (status == POISE_OK) {
+            read_source(w, f, feet);
+        }
+    }
+    return status;
+}
+
+// The lowest place of the ankles.
+static double low_ankles(const pz_retarget_work *w, const source_foot *feet)
+{
+    const pz_actor *a = &w->from;
+    if (is_finite(w->task->ground)) {
+        pz_foot standing = {.body = POISE_NONE};
+        pz_foot_measure(a, 0, NULL, 0, 0.0, &standing);
+        return w->task->ground + (standing.body >= 0 ? standing.height : 0.0);
+    }
+    return min2(pz_low_height(feet[0].ankle, w->ground.frames, a->up),
+                pz_low_height(feet[1].ankle, w->ground.frames, a->up));
+}
+
+// From the source's world to the target's: a floor that drifts becomes level.
+static void carry_over(pz_retarget_work *w, const source_foot *feet, double low, const double *floor)
+{
+    const pz_actor *b = &w->to;
+    double s = w->followed.factor;
+    bool keeps_height = w->followed.same || w->same_shape;
+    w->ground.height = keeps_height ? s * low - w->foot[0].height : 0.0;
+    for (int f = 0; f < w->ground.frames; ++f) {
+        double lift = keeps_height ? 0.0 : w->foot[0].height - s * floor[f];
+        w->hips[f] = v3_mad(quat_rotate(w->followed.world, v3_scale(w->hips[f], s)), lift, b->up);
+        for (int side = 0; side < 2; ++side) {
+            vec3 ankle = quat_rotate(w->followed.world, v3_scale(feet[side].ankle[f], s));
+            poise_pose *pose = &w->foot[side].path[f];
+            vec3 center = b->center[POISE_ROLE_FOOT + side * POISE_ROLE_SIDE];
+            pose->position = v3_sub(v3_mad(ankle, lift, b->up), quat_rotate(pose->rotation, center));
+        }
+    }
+}
+
+static void find_contacts(pz_retarget_work *w, const source_foot *feet, double low, const double *floor, poise_vec3 *scratch,
+                          unsigned char *contacts)
+{
+    vec3 up = w->from.up;
+    for (int side = 0; side < 2; ++side) {
+        unsigned char *contact = w->foot[side].contact;
+        int frames = w->ground.frames;
+        double dt = w->ground.frame_time, leg = w->from.leg;
+        double heel = pz_low_height(feet[side].ankle, frames, up) - low,
+               toe = pz_low_height(feet[side].toe, frames, up) - low;
+        pz_contacts_above(feet[side].ankle, frames, dt, up, leg, floor, max2(heel, 0.0), PZ_HEEL, contact);
+        pz_contacts_above(feet[side].toe, frames, dt, up, leg, floor, toe, PZ_TOE, contact);
+        if (w->planted && w->foot[side].body >= 0) {
+            pz_foot_plant(&w->foot[side], &w->ground, scratch);
+        }
+        for (int f = 0; f < w->ground.frames && contacts; ++f) {
+            contacts[f] |= (unsigned char)(contact[f] << (2 * side));
+        }
+    }
+}
+
+poise_status pz_retarget_paths(pz_retarget_work *w, const poise_allocator *allocator, unsigned char *contacts)
+{
+    int frames = w->task->clip->frames;
+    const pz_actor *a = &w->from;
+    source_foot feet[2];
+    poise_vec3 *room = pz_allocate(allocator, (size_t)frames * 6 * sizeof *room + 1); // two for planting
+    double *floor = pz_allocate(allocator, (size_t)frames * 2 * sizeof *floor + 1);
+    if (!room || !floor) {
+        pz_release(allocator, floor);
+        pz_release(allocator, room);
+        return POISE_ERROR_MEMORY;
+    }
+    for (int side = 0; side < 2; ++side) {
+        int role = POISE_ROLE_FOOT + side * POISE_ROLE_SIDE, body = a->roles.body[role];
+        feet[side].ankle = room + (size_t)(2 + side) * (size_t)frames;
+        feet[side].toe = room + (size_t)(4 + side) * (size_t)frames;
+        vec3 tip = a->has_tip[role] ? a->tip[role] : a->pose[body].position;
+        feet[side].tip = poise_pose_transform(poise_pose_inverse(a->pose[body]), tip);
+        feet[side].pair = pair_of(&w->followed, w->foot[side].body, role);
+        w->foot[side].body = feet[side].pair ? w->foot[side].body : POISE_NONE;
+    }
+    w->same_shape = has_same_shape(w);
+    w->planted =
+        w->task->feet == POISE_FEET_PLANT || (w->task->feet == POISE_FEET_AUTO && !w->followed.same && !w->same_shape);
+    poise_status status = read_frames(w, feet);
+    if (status == POISE_OK) {
+        double low = low_ankles(w, feet);
+        const poise_vec3 *const ankles[2] = {feet[0].ankle, feet[1].ankle};
+        pz_floor_find(ankles, frames, w->ground.frame_time, a->up, a->leg, low, floor + frames, floor);
+        carry_over(w, feet, low, floor);
+        find_contacts(w, feet, low, floor, room, contacts);
+    }
+    pz_release(allocator, floor);
+    pz_release(allocator, room);
+    return status;
+}

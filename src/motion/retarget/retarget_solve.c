@@ -1,0 +1,275 @@
+// Frame by frame: goals, a solve from the last frame's answer, and a step within the velocity limits where that is too fast.
+#include "base/arena.h"
+#include "base/error.h"
+#include "motion/retarget/retarget_work.h"
+
+#include <poise/solve.h>
+
+#include <string.h>
+
+#define HIPS_WEIGHT    10.0 // of square metres of a person
+#define ANKLE_WEIGHT   200.0
+#define FOOT_WEIGHT    2e4  // of a heel or toe that rests
+#define GROUND_WEIGHT  5e3  // of a sole below the ground
+#define HIGH           20.0 // legs: up to there a sole is above the ground
+#define FOOT_TURN      1.0
+#define UNUSED_POSTURE 1e-3 // pull of the rest pose on joints that nothing moves
+#define SPARE_POSTURE  1e-5 // on those of chains with more joints than they need
+#define PERSON         0.85 // metres: the leg of that person
+#define SUBSTEPS       4    // of a frame that would be too fast
+
+// ---- Goals ---------------------------------------------------------------------------------------------------------------
+
+static int add_pairs(pz_retarget_work *w, poise_goal *goals)
+{
+    int count = 0;
+    for (int i = 0; i < w->followed.count; ++i) {
+        const pz_pair *p = &w->followed.pair[i];
+        bool is_led = p->to == w->foot[0].body || p->to == w->foot[1].body;
+        if (!is_led || w->followed.same) {
+            goals[count] = poise_goal_orientation(p->to, w->turn[i]);
+            goals[count++].weight = p->turn_weight;
+        }
+        if (p->has_bone) {
+            goals[count] = poise_goal_direction(p->to, p->bone, quat_rotate(w->turn[i], p->bone));
+            goals[count++].weight = p->bone_weight;
+        }
+    }
+    return count;
+}
+
+static bool slides(poise_joint_type type)
+{
+    return type == POISE_JOINT_PRISMATIC || type == POISE_JOINT_TRANSLATION || type == POISE_JOINT_PLANAR ||
+           type == POISE_JOINT_FREE || type == POISE_JOINT_FREE_EXPMAP || type == POISE_JOINT_FREE_EULER ||
+           type == POISE_JOINT_CURVE;
+}
+
+// Places of the same skeleton: those of bodies that slide.
+static int add_places(pz_retarget_work *w, poise_goal *goals)
+{
+    int count = 0;
+    for (int i = 0; i < w->followed.count; ++i) {
+        const pz_pair *p = &w->followed.pair[i];
+        if (slides(poise_model_joint_info(w->to.model, p->to).type)) {
+            goals[count++] =
+                poise_goal_position(p->to, v3(0, 0, 0), poise_kinematics_body_pose(w->from.kin, p->from).position);
+        }
+    }
+    return count;
+}
+
+// One foot: its ankle and turn, heel and toe the more firmly the more they rest, and no corner of the sole below the ground.
+static int add_foot(const pz_retarget_work *w, int side, int frame, double per_area, poise_goal *goals)
+{
+    const pz_foot *foot = &w->foot[side];
+    poise_pose pose = foot->path[frame];
+    vec3 center = w->to.center[POISE_ROLE_FOOT + side * POISE_ROLE_SIDE];
+    int count = 0;
+    goals[count] = poise_goal_position(foot->body, center, poise_pose_transform(pose, center));
+    goals[count++].weight = ANKLE_WEIGHT * per_area;
+    goals[count] = poise_goal_orientation(foot->body, pose.rotation);
+    goals[count++].weight = FOOT_TURN;
+    for (int end = 0; end < 2 && w->planted; ++end) {
+        vec3 point = end == 0 ? foot->heel : foot->toe;
+        double firm = pz_foot_firmness(foot, &w->ground, end == 0 ? PZ_HEEL : PZ_TOE, frame);
+        goals[count] = poise_goal_position(foot->body, point, poise_pose_transform(pose, point));
+        goals[count++].weight = FOOT_WEIGHT * per_area * firm * firm * firm * firm;
+        for (int corner = -1; corner <= (v3_norm(foot->across) > 0 ? 1 : -1); corner += 2) {
+            double far = HIGH * w->to.leg;
+            vec3 high = v3_scale(w->ground.up, w->ground.height + far);
+            poise_goal *above = &goals[count++];
+            *above = poise_goal_position(foot->body, v3_mad(point, corner, foot->across), high);
+            above->tolerance =
+                v3(w->to.axis == 0 ? far : INFINITY, w->to.axis == 1 ? far : INFINITY, w->to.axis == 2 ? far : INFINITY);
+            above->weight = GROUND_WEIGHT * per_area;
+        }
+    }
+    return count;
+}
+
+static int add_legs(pz_retarget_work *w, int frame, poise_goal *goals)
+{
+    int count = 0;
+    double unit = w->to.leg / PERSON, per_area = 1.0 / (unit * unit);
+    goals[count] = poise_goal_position(w->to.roles.body[POISE_ROLE_PELVIS], w->to.hips, w->hips[frame]);
+    goals[count++].weight = HIPS_WEIGHT * per_area;
+    for (int side = 0; side < 2; ++side) {
+        count += w->foot[side].body >= 0 ? add_foot(w, side, frame, per_area, goals + count) : 0;
+    }
+    return count;
+}
+
+static int make_goals(pz_retarget_work *w, int frame)
+{
+    int count = add_pairs(w, w->goals);
+    if (w->followed.same) {
+        count += add_places(w, w->goals + count);
+    } else if (w->hips) {
+        count += add_legs(w, frame, w->goals + count);
+    }
+    w->goals[count] = poise_goal_posture(w->to.rest, 1.0);
+    w->goals[count].q_weights = w->posture;
+    return count + 1;
+}
+
+// ---- Joints that nothing moves -------------------------------------------------------------------------------------------
+
+// Weights of the rest pose, and slides below the pelvis that stay.
+static void find_posture(pz_retarget_work *w)
+{
+    const poise_model *model = w->to.model;
+    poise_model_summary info = poise_model_info(model);
+    for (int i = 0; i < info.nv; ++i) {
+        w->posture[i] = w->followed.same ? 0.0 : UNUSED_POSTURE;
+        w->locked[i] = false;
+    }
+    for (int i = 0; i < w->followed.count && !w->followed.same; ++i) {
+        int freedom = 0, k = w->followed.pair[i].to;
+        bool is_end = false;
+        for (int pass = 0; pass < 2; ++pass) { // count, then set
+            for (k = w->followed.pair[i].to, is_end = false; k >= 0 && !is_end;) {
+                poise_joint_info joint = poise_model_joint_info(model, k);
+                freedom += pass == 0 ? joint.nv : 0;
+                for (int v = 0; v < joint.nv && pass == 1; ++v) {
+                    w->posture[joint.v + v] = freedom > 6 || (freedom > 3 && joint.parent >= 0) ? SPARE_POSTURE : 0.0;
+                }
+                k = joint.parent;
+                for (int j = 0; j < w->followed.count && k >= 0; ++j) {
+                    is_end = is_end || w->followed.pair[j].to == k;
+                }
+            }
+        }
+    }
+    int pelvis = w->to.roles.body[POISE_ROLE_PELVIS];
+    for (int k = 0; k < info.joints && !w->followed.same; ++k) {
+        poise_joint_info joint = poise_model_joint_info(model, k);
+        bool leads = joint.parent < 0 || (pelvis >= 0 && pz_is_below(model, k, pelvis));
+        int sliding = joint.type == POISE_JOINT_PRISMATIC                     ? 1
+                      : slides(joint.type) && joint.type != POISE_JOINT_CURVE ? least(joint.nv, 3)
+                                                                              : 0;
+        for (int v = 0; v < sliding && !leads; ++v) {
+            w->locked[joint.v + v] = true;
+        }
+    }
+}
+
+// ---- One frame -----------------------------------------------------------------------------------------------------------
+
+// The largest share of a velocity limit on the way from one frame to the next.
+static double speed_share(pz_retarget_work *w, const double *before, const double *q)
+{
+    double share = 0.0, dt = w->ground.frame_time;
+    if (!w->velocity || poise_difference(w->to.model, before, q, w->v, NULL) != POISE_OK) {
+        return 0.0;
+    }
+    for (int i = 0; i < poise_model_info(w->to.model).nv; ++i) {
+        share = max2(share, fabs(w->v[i]) / (w->velocity[i] * dt));
+    }
+    return share;
+}
+
+// The frame again in steps that keep to the velocities.
+static poise_status step_there(pz_retarget_work *w, poise_solver *solver, int count, const double *before, double *q,
+                               poise_error *error)
+{
+    poise_model_summary info = poise_model_info(w->to.model);
+    poise_step_options options = poise_step_options_default();
+    poise_status status = POISE_OK;
+    options.velocity = w->velocity;
+    memcpy(q, before, (size_t)info.nq * sizeof *q);
+    memset(w->v, 0, (size_t)info.nv * sizeof *w->v);
+    for (int i = 0; i < SUBSTEPS && status == POISE_OK; ++i) {
+        status = poise_step(solver, w->goals, count, w->ground.frame_time / SUBSTEPS, &options, q, w->v, NULL, error);
+    }
+    return status;
+}
+
+// The first frame: the root alone, then everything.
+static poise_status place_root(pz_retarget_work *w, poise_solver *solver, double *q, poise_error *error)
+{
+    int pelvis = w->to.roles.body[POISE_ROLE_PELVIS];
+    memcpy(q, w->to.rest, (size_t)poise_model_info(w->to.model).nq * sizeof *q);
+    for (int i = 0; i < w->followed.count; ++i) {
+        if (w->hips && w->followed.pair[i].to == pelvis && !w->followed.same) {
+            poise_pose local = {.rotation = {0, 0, 0, 1}, .position = w->to.hips};
+            poise_pose target = {.rotation = w->turn[i], .position = w->hips[0]};
+            poise_goal alone[2] = {poise_goal_pose(pelvis, local, target), poise_goal_posture(w->to.rest, UNUSED_POSTURE)};
+            return poise_solve(solver, alone, 2, q, NULL, error);
+        }
+    }
+    return POISE_OK;
+}
+
+// Have two models the same coordinates?
+static bool has_same_numbers(const poise_model *a, const poise_model *b)
+{
+    bool same = poise_model_info(a).joints == poise_model_info(b).joints;
+    for (int k = 0; k < poise_model_info(b).joints && same; ++k) {
+        poise_joint_info x = poise_model_joint_info(a, k), y = poise_model_joint_info(b, k);
+        same = x.type == y.type && x.q == y.q && x.nq == y.nq && x.given->order == y.given->order &&
+               v3_norm(v3_sub(x.given->axis, y.given->axis)) == 0;
+    }
+    return same;
+}
+
+static poise_status solve_frame(pz_retarget_work *w, poise_solver *solver, int f, poise_clip *clip, bool copies,
+                                poise_retarget_outcome *outcome, poise_error *error)
+{
+    size_t nq = (size_t)clip->nq;
+    double *q = clip->q + (size_t)f * nq;
+    const double *before = q - nq;
+    poise_report report;
+    poise_status status = POISE_OK;
+    int count = make_goals(w, f);
+    if (copies) {
+        memcpy(q, w->task->clip->q + (size_t)f * nq, nq * sizeof *q);
+    } else if (f > 0) {
+        memcpy(q, before, nq * sizeof *q);
+    } else {
+        status = place_root(w, solver, q, error);
+    }
+    status = status == POISE_OK ? poise_solve(solver, w->goals, count, q, &report, error) : status;
+    if (status == POISE_OK && f > 0 && speed_share(w, before, q) > 1.0) {
+        status = step_there(w, solver, count, before, q, error);
+        outcome->late += 1;
+    }
+    if (status == POISE_OK) {
+        outcome->iterations += report.iterations;
+        outcome->velocity = f > 0 ? max2(outcome->velocity, speed_share(w, before, q)) : 0.0;
+        outcome->outside += w->task->use_limits && !poise_model_within_limits(w->to.model, q);
+    }
+    return status;
+}
+
+poise_status pz_retarget_solve(pz_retarget_work *w, const poise_allocator *allocator, poise_clip *clip,
+                               poise_retarget_outcome *outcome, poise_error *error)
+{
+    poise_solver_options options = poise_solver_options_default();
+    poise_solver *solver;
+    bool copies = w->followed.same && has_same_numbers(w->from.model, w->to.model);
+    find_posture(w);
+    options.use_limits = w->task->use_limits;
+    options.locked = w->locked;
+    options.gradient_tolerance = 1e-8;
+    poise_status status = poise_solver_create(w->to.model, &options, allocator, &solver, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    for (int f = 0; f < clip->frames && status == POISE_OK; ++f) {
+        const poise_clip *source = w->task->clip;
+        status = poise_kinematics_update(w->from.kin, source->q + (size_t)f * (size_t)source->nq, error);
+        for (int i = 0; i < w->followed.count && status == POISE_OK; ++i) {
+            w->turn[w->followed.count + i] = w->turn[i];
+            w->turn[i] = pz_followed_turn(&w->followed, &w->followed.pair[i], w->from.kin);
+        }
+        status = status == POISE_OK ? solve_frame(w, solver, f, clip, copies, outcome, error) : status;
+        if (status == POISE_OK) {
+            status = poise_kinematics_update(w->to.kin, clip->q + (size_t)f * (size_t)clip->nq, error);
+            pz_retarget_measure(w, f, outcome);
+        }
+    }
+    pz_retarget_measured(w, outcome);
+    poise_solver_destroy(solver);
+    return status;
+}

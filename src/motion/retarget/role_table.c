@@ -1,0 +1,175 @@
+// What the parts of a body are called, in one table.
+//
+// Dialects: CMU and HDM05 (ASF/AMC, and BVH made of them), Mixamo, LAFAN1, Xsens/MVN, Rokoko, 100STYLE, Bandai-Namco,
+// GAMES-105, MakeHuman, Daz, VRM and Unity, OpenSim; Unitree G1 and H1, Atlas, NAO, MuJoCo's humanoids. Arms and legs whose
+// joints are only numbered (Talos, some glTF figures) are cut by the lengths of their bones: roles.c.
+#include "motion/retarget/roles.h"
+
+#include "motion/plain_name.h"
+
+#include <string.h>
+
+// Names without side, number and noise, the surest first: a skeleton's body is the one with the earliest word. An empty
+// string ends a row.
+const char *const pz_role_words[PZ_PART_ROLES][PZ_ROLE_WORDS] = {
+    [POISE_ROLE_CLAVICLE] = {"clavicle", "collar", "clav", "torsoclavicle", "scapula", "shoulder"},
+    [POISE_ROLE_UPPER_ARM] = {"humerus", "upperarm", "uparm", "uarm", "bicep", "shldr", "arm", "shoulder"},
+    [POISE_ROLE_FOREARM] = {"forearm", "lowerarm", "lowarm", "loarm", "larm", "radius", "ulna", "elbow"},
+    [POISE_ROLE_HAND] = {"hand", "palm", "handpalm", "rubberhand", "wrist"},
+    [POISE_ROLE_THIGH] = {"femur", "thigh", "upleg", "upperleg", "uleg", "hip"},
+    [POISE_ROLE_SHANK] = {"tibia", "shin", "shank", "calf", "lowerleg", "lowleg", "loleg", "lleg", "knee", "leg"},
+    [POISE_ROLE_FOOT] = {"calcn", "foot", "ankle", "talus"},
+    [POISE_ROLE_TOE] = {"toes", "toebase", "toe", "ball"},
+    [POISE_ROLE_THUMB] = {"thumb", "handthumb", "fingerthumb", "th"},
+    [POISE_ROLE_INDEX] = {"index", "handindex", "fingerindex", "forefinger", "ff"},
+    [POISE_ROLE_MIDDLE] = {"middle", "handmiddle", "mid", "fingermiddle", "mf"},
+    [POISE_ROLE_RING] = {"ring", "handring", "fingerring", "rf"},
+    [POISE_ROLE_LITTLE] = {"pinky", "little", "handpinky", "handlittle", "fingerpinky", "lf"},
+    [POISE_ROLE_HEAD] = {"head", "skull", "torsohead", "upperneck", "neck"},
+};
+
+// Words that say nothing: of joints, of axes, of who made the file.
+static const char *const noise[] = {"joint", "link",  "pitch",     "roll",  "yaw",  "j",        "c",
+                                    "bip",   "bip01", "mixamorig", "model", "bone", "x",        "y",
+                                    "z",     "rx",    "ry",        "rz",    "def",  "skeleton", "valvebiped",
+                                    "b",     "body",  "bind",      "jnt",   "skel", "character"};
+
+static const struct {
+    const char *word;
+    int number;
+} phalanges[] = {{"proximal", 1}, {"knuckle", 1}, {"intermediate", 2}, {"medial", 2}, {"distal", 3}};
+
+// ---- Words of a name -----------------------------------------------------------------------------------------------------
+
+static bool is_upper(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+static bool is_lower(char c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+// Where the word that begins at `text` ends: letters up to a capital after a small one, or digits.
+static size_t word_length(const char *text)
+{
+    size_t n = 1;
+    if (is_digit(text[0])) {
+        while (is_digit(text[n])) {
+            ++n;
+        }
+        return n;
+    }
+    while ((is_lower(text[n]) || is_upper(text[n])) && !(is_lower(text[n - 1]) && is_upper(text[n])) &&
+           !(is_upper(text[n - 1]) && is_upper(text[n]) && is_lower(text[n + 1]))) {
+        ++n;
+    }
+    return n;
+}
+
+static bool is_one_of(const char *word, const char *const *list, size_t count)
+{
+    bool found = false;
+    for (size_t i = 0; i < count && !found; ++i) {
+        found = list[i] && strcmp(list[i], word) == 0;
+    }
+    return found;
+}
+
+static bool is_part(const char *word)
+{
+    bool found = false;
+    for (int role = 0; role < PZ_PART_ROLES && !found; ++role) {
+        found = is_one_of(word, pz_role_words[role], PZ_ROLE_WORDS);
+    }
+    return found || strcmp(word, "hipjoint") == 0;
+}
+
+// A word of a name, in lower case: a side, a number, noise, or a piece of the key.
+static void take_word(const char *word, pz_role_name *name)
+{
+    pz_side side = strcmp(word, "left") == 0 || strcmp(word, "l") == 0    ? PZ_LEFT
+                   : strcmp(word, "right") == 0 || strcmp(word, "r") == 0 ? PZ_RIGHT
+                                                                          : PZ_MIDDLE;
+    if (side != PZ_MIDDLE) {
+        name->side = side;
+        return;
+    }
+    if (is_digit(word[0])) {
+        name->number = word[1] ? name->number : word[0] - '0';
+        return;
+    }
+    for (size_t i = 0; i < sizeof phalanges / sizeof phalanges[0]; ++i) {
+        if (strcmp(word, phalanges[i].word) == 0) {
+            name->number = phalanges[i].number;
+            return;
+        }
+    }
+    if (is_one_of(word, noise, sizeof noise / sizeof noise[0])) {
+        return;
+    }
+    bool is_glued = (word[0] == 'l' || word[0] == 'r') && !is_part(word) && is_part(word + 1);
+    if (is_glued) { // "lfemur"
+        name->side = word[0] == 'l' ? PZ_LEFT : PZ_RIGHT;
+        word += 1;
+    }
+    if (strlen(name->key) + strlen(word) < sizeof name->key) {
+        strcat(name->key, word);
+    }
+}
+
+pz_role_name pz_role_name_of(const char *text)
+{
+    pz_role_name name = {.side = PZ_MIDDLE, .number = 0, .key = ""};
+    const char *colon = strrchr(text, ':');
+    for (text = colon ? colon + 1 : text; *text;) {
+        char word[PZ_NAME_LONGEST];
+        if (!is_digit(*text) && !is_lower(*text) && !is_upper(*text)) {
+            ++text;
+            continue;
+        }
+        size_t length = word_length(text), kept = length < sizeof word ? length : sizeof word - 1;
+        for (size_t i = 0; i < kept; ++i) {
+            word[i] = is_upper(text[i]) ? (char)(text[i] - 'A' + 'a') : text[i];
+        }
+        word[kept] = '\0';
+        take_word(word, &name);
+        text += length;
+    }
+    if (strcmp(name.key, "hipjoint") == 0) {
+        strcpy(name.key, "hip");
+    }
+    return name;
+}
+
+// ---- Names of roles ------------------------------------------------------------------------------------------------------
+
+static const char *const names[POISE_ROLE_COUNT] = {
+    "pelvis",        "chest",        "head",         "clavicle.left", "upper_arm.left", "forearm.left",   "hand.left",
+    "thigh.left",    "shank.left",   "foot.left",    "toe.left",      "thumb1.left",    "thumb2.left",    "thumb3.left",
+    "index1.left",   "index2.left",  "index3.left",  "middle1.left",  "middle2.left",   "middle3.left",   "ring1.left",
+    "ring2.left",    "ring3.left",   "little1.left", "little2.left",  "little3.left",   "clavicle.right", "upper_arm.right",
+    "forearm.right", "hand.right",   "thigh.right",  "shank.right",   "foot.right",     "toe.right",      "thumb1.right",
+    "thumb2.right",  "thumb3.right", "index1.right", "index2.right",  "index3.right",   "middle1.right",  "middle2.right",
+    "middle3.right", "ring1.right",  "ring2.right",  "ring3.right",   "little1.right",  "little2.right",  "little3.right"};
+
+const char *poise_role_name(int role)
+{
+    return role >= 0 && role < POISE_ROLE_COUNT ? names[role] : "";
+}
+
+int poise_role_by_name(const char *name)
+{
+    for (int role = 0; name && role < POISE_ROLE_COUNT; ++role) {
+        if (strcmp(names[role], name) == 0) {
+            return role;
+        }
+    }
+    return POISE_NONE;
+}

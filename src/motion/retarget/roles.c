@@ -1,0 +1,192 @@
+// Who plays which role on a skeleton: limbs by their names, pelvis and chest by where limbs meet, numbered limbs by the
+// lengths of their bones.
+#include "motion/retarget/roles.h"
+
+#include "math/vec3.h"
+
+#include <string.h>
+
+enum { LONGEST_CHAIN = 16, CHAIN_LEAST = 3 };
+
+#define BY_NAME  1.0
+#define BY_CHAIN 0.8
+
+static int parent_of(const poise_model *model, int body)
+{
+    return poise_model_joint_info(model, body).parent;
+}
+
+static int common_ancestor(const poise_model *model, int a, int b)
+{
+    if (a < 0 || b < 0) {
+        return POISE_NONE;
+    }
+    int k = parent_of(model, a);
+    while (k >= 0 && !pz_is_below(model, k, b)) {
+        k = parent_of(model, k);
+    }
+    return k >= 0 ? k : POISE_NONE;
+}
+
+// The rank of a name among a role's words; -1: it is none of them.
+static int rank_of(int part, const char *key)
+{
+    for (int i = 0; i < PZ_ROLE_WORDS && pz_role_words[part][i]; ++i) {
+        if (strcmp(pz_role_words[part][i], key) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+// Of several joints that share a word (hip pitch, roll, yaw) the segment is the last where it moves as a whole, the first
+// where what follows turns about its length (forearm, shank).
+static bool takes_last(int part)
+{
+    return part == POISE_ROLE_THIGH || part == POISE_ROLE_UPPER_ARM || part == POISE_ROLE_FOOT || part == POISE_ROLE_HAND ||
+           part == POISE_ROLE_CLAVICLE;
+}
+
+// The body that has the best word for a part; `number` 0: any.
+static int find_named(const poise_model *model, int part, pz_side side, int number)
+{
+    int best = POISE_NONE, best_rank = PZ_ROLE_WORDS;
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
+        pz_role_name name = pz_role_name_of(poise_model_joint_info(model, k).body);
+        int rank = name.side == side && (number == 0 || name.number == number || (number == 1 && name.number == 0))
+                       ? rank_of(part, name.key)
+                       : -1;
+        bool is_next = rank == best_rank && takes_last(part) && pz_is_below(model, best, k);
+        if (rank >= 0 && (rank < best_rank || is_next)) {
+            best = k;
+            best_rank = rank;
+        }
+    }
+    return best;
+}
+
+// ---- Limbs whose joints are numbered -------------------------------------------------------------------------------------
+
+// The bodies called `key` on one path, from the trunk outwards.
+static int find_chain(const poise_model *model, const char *key, pz_side side, int *chain)
+{
+    int count = 0;
+    for (int k = 0; k < poise_model_info(model).joints && count < LONGEST_CHAIN; ++k) {
+        pz_role_name name = pz_role_name_of(poise_model_joint_info(model, k).body);
+        if (name.side == side && strcmp(name.key, key) == 0 && (count == 0 || pz_is_below(model, chain[count - 1], k))) {
+            chain[count++] = k;
+        }
+    }
+    return count;
+}
+
+static double bone(const poise_kinematics *kin, const int *chain, int i)
+{
+    return v3_norm(
+        v3_sub(poise_kinematics_body_pose(kin, chain[i + 1]).position, poise_kinematics_body_pose(kin, chain[i]).position));
+}
+
+// The two longest bones are thigh and shank, or upper arm and forearm. What follows in one place is one joint.
+static void cut_chain(const poise_kinematics *kin, const int *chain, int count, int first_role, pz_roles *roles)
+{
+    int one = 0, two = -1;
+    for (int i = 1; i + 1 < count; ++i) {
+        one = bone(kin, chain, i) > bone(kin, chain, one) ? i : one;
+    }
+    for (int i = 0; i + 1 < count; ++i) {
+        two = i != one && (two < 0 || bone(kin, chain, i) > bone(kin, chain, two)) ? i : two;
+    }
+    int upper = one < two ? one : two, lower = one < two ? two : one, end = lower + 1;
+    if (two < 0) {
+        return;
+    }
+    while (end + 1 < count && bone(kin, chain, end) < 0.1 * bone(kin, chain, lower)) {
+        ++end;
+    }
+    bool is_leg = first_role % POISE_ROLE_SIDE == POISE_ROLE_THIGH % POISE_ROLE_SIDE;
+    int found[] = {chain[upper], chain[lower], chain[end], is_leg && end + 1 < count ? chain[end + 1] : POISE_NONE};
+    for (int i = 0; i < 4; ++i) {
+        if (found[i] >= 0) {
+            roles->body[first_role + i] = found[i];
+            roles->confidence[first_role + i] = BY_CHAIN;
+        }
+    }
+}
+
+static void find_numbered(const poise_model *model, const poise_kinematics *kin, pz_roles *roles)
+{
+    for (pz_side side = PZ_LEFT; side <= PZ_RIGHT; ++side) {
+        int offset = side == PZ_RIGHT ? POISE_ROLE_SIDE : 0, chain[LONGEST_CHAIN];
+        int legs = find_chain(model, "leg", side, chain);
+        if (legs >= CHAIN_LEAST) {
+            cut_chain(kin, chain, legs, POISE_ROLE_THIGH + offset, roles);
+        }
+        int arms = find_chain(model, "arm", side, chain);
+        if (arms >= CHAIN_LEAST) {
+            cut_chain(kin, chain, arms, POISE_ROLE_UPPER_ARM + offset, roles);
+        }
+    }
+}
+
+// ---- All together --------------------------------------------------------------------------------------------------------
+
+static void find_sides(const poise_model *model, pz_roles *roles)
+{
+    for (int role = POISE_ROLE_LEFT; role < POISE_ROLE_COUNT; ++role) {
+        pz_side side = role < POISE_ROLE_RIGHT ? PZ_LEFT : PZ_RIGHT;
+        int part = role < POISE_ROLE_RIGHT ? role : role - POISE_ROLE_SIDE, number = 0;
+        if (part >= POISE_ROLE_THUMB) {
+            number = (part - POISE_ROLE_THUMB) % 3 + 1;
+            part -= number - 1;
+        }
+        roles->body[role] = find_named(model, part, side, number);
+        roles->confidence[role] = roles->body[role] >= 0 ? BY_NAME : 0.0;
+    }
+}
+
+static void drop(pz_roles *roles, int role)
+{
+    roles->body[role] = POISE_NONE;
+    roles->confidence[role] = 0.0;
+}
+
+// "shoulder" is the upper arm where nothing else is, else the collar; one body plays one role.
+static void drop_doubles(const poise_model *model, pz_roles *roles)
+{
+    for (int offset = 0; offset <= POISE_ROLE_SIDE; offset += POISE_ROLE_SIDE) {
+        int arm = roles->body[POISE_ROLE_UPPER_ARM + offset], collar = roles->body[POISE_ROLE_CLAVICLE + offset];
+        if (collar >= 0 &&
+            (collar == arm || pz_is_below(model, arm, collar) || (arm >= 0 && !pz_is_below(model, collar, arm)))) {
+            drop(roles, POISE_ROLE_CLAVICLE + offset);
+        }
+    }
+    for (int role = 0; role < POISE_ROLE_COUNT; ++role) {
+        for (int other = 0; other < role; ++other) {
+            if (roles->body[role] >= 0 && roles->body[other] == roles->body[role]) {
+                drop(roles, role);
+            }
+        }
+    }
+}
+
+// Where limbs meet: pelvis and chest.
+static void find_trunk(const poise_model *model, pz_roles *roles)
+{
+    const int *body = roles->body;
+    int hips = common_ancestor(model, body[POISE_ROLE_THIGH], body[POISE_ROLE_THIGH + POISE_ROLE_SIDE]);
+    int arms = common_ancestor(model, body[POISE_ROLE_UPPER_ARM], body[POISE_ROLE_UPPER_ARM + POISE_ROLE_SIDE]);
+    roles->body[POISE_ROLE_PELVIS] = hips;
+    roles->body[POISE_ROLE_CHEST] = arms;
+    roles->body[POISE_ROLE_HEAD] = find_named(model, POISE_ROLE_HEAD, PZ_MIDDLE, 0);
+    for (int role = POISE_ROLE_PELVIS; role <= POISE_ROLE_HEAD; ++role) {
+        roles->confidence[role] = roles->body[role] >= 0 ? BY_NAME : 0.0;
+    }
+}
+
+void pz_roles_find(const poise_model *model, const poise_kinematics *kin, pz_roles *roles)
+{
+    find_sides(model, roles);
+    find_numbered(model, kin, roles);
+    find_trunk(model, roles);
+    drop_doubles(model, roles);
+}

@@ -1,0 +1,39 @@
+// Who plays which role on a skeleton.
+#ifndef PZ_MOTION_RETARGET_ROLES_H
+#define PZ_MOTION_RETARGET_ROLES_H
+
+#include <poise/kinematics.h>
+#include <poise/retarget.h>
+
+#include "motion/anatomy.h"
+
+enum { PZ_PART_ROLES = POISE_ROLE_RIGHT, PZ_ROLE_WORDS = 12 }; // roles with words of their own: trunk and left side
+
+// Words by role of trunk and left side.
+extern const char *const pz_role_words[PZ_PART_ROLES][PZ_ROLE_WORDS];
+
+// What a name says.
+typedef struct pz_role_name {
+    pz_side side;
+    int number;   // the last of one digit; 0: none
+    char key[64]; // what is left: words of the table, joined
+} pz_role_name;
+
+pz_role_name pz_role_name_of(const char *text);
+
+// The roles of a skeleton, by names and by the tree.
+typedef struct pz_roles {
+    int body[POISE_ROLE_COUNT]; // POISE_NONE: nobody
+    double confidence[POISE_ROLE_COUNT];
+} pz_roles;
+
+// `kin` has the model in any pose: the lengths of bones are read off it.
+void pz_roles_find(const poise_model *model, const poise_kinematics *kin, pz_roles *roles);
+
+// Is `body` the ancestor, or below it?
+static inline bool pz_is_below(const poise_model *model, int ancestor, int body)
+{
+    return ancestor >= 0 && body >= ancestor && body < ancestor + poise_model_joint_info(model, ancestor).subtree;
+}
+
+#endif
