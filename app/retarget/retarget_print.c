@@ -49,8 +49,10 @@ void retarget_print(const retarget_job *j, const char *out, FILE *stream)
     if (o->leg > 0) {
         fprintf(stream, "  hips        mean %.1f mm from their path, largest %.1f\n", mm * o->hips_mean, mm * o->hips_worst);
         fprintf(stream, "  feet        %s, in contact %.0f %%; slip mean %.2f mm/s, largest %.1f (frame %d); sunk %.2f mm\n",
-                o->planted ? "planted" : "follow", 100 * o->contact, mm * o->skate_mean, mm * o->skate_worst, o->skate_frame,
-                fmax(mm * o->sunk, 0));
+                o->planted    ? "planted"
+                : o->in_place ? "in place, the root cannot move"
+                              : "follow",
+                100 * o->contact, mm * o->skate_mean, mm * o->skate_worst, o->skate_frame, fmax(mm * o->sunk, 0));
     }
     fprintf(stream, "  limits      %d frames outside; fastest turn %.1f degrees a frame, %d jumps", o->outside,
             DEGREES_PER_RADIAN * o->turn_most, o->jumps);

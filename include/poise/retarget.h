@@ -132,6 +132,7 @@ typedef struct poise_retarget_outcome {
     double leg;             // of the target, hip to ankle; 0: none
     bool same;              // the skeletons have the same proportions
     bool planted;           // feet were planted
+    bool in_place;          // the target's root cannot move: the motion happens where it is
     poise_up from_up;       // the axes that were taken as up
     poise_up to_up;         // likewise
     bool from_stands;       // a pose was found in which the source stands upright, to compare limbs in

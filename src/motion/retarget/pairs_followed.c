@@ -256,11 +256,11 @@ static double bone_ratio(const pz_actor *from, const pz_actor *to)
 
 // ---- All together --------------------------------------------------------------------------------------------------------
 
-void pz_followed_find(const pz_actor *from, const pz_actor *to, pz_followed *f)
+void pz_followed_find(const pz_actor *from, const pz_actor *to, bool copies, pz_followed *f)
 {
     quat correction[POISE_ROLE_COUNT];
     f->count = f->roles = 0;
-    f->same = is_same_skeleton(from, to);
+    f->same = copies && is_same_skeleton(from, to);
     f->world = world_turn(from, to);
     f->factor = f->same ? 1.0 : from->leg > 0 && to->leg > 0 ? to->leg / from->leg : bone_ratio(from, to);
     f->root_to = f->root_from = POISE_NONE;

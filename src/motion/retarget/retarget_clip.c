@@ -120,7 +120,7 @@ static poise_status prepare(pz_retarget_work *w, const poise_allocator *allocato
                             poise_error *error)
 {
     const poise_retarget_task *task = w->task;
-    pz_followed_find(&w->from, &w->to, &w->followed);
+    pz_followed_find(&w->from, &w->to, task->feet != POISE_FEET_PLANT, &w->followed);
     if (!w->followed.same && w->followed.count < LEAST_BODIES) {
         return pz_error_set(error, POISE_ERROR_NOT_FOUND,
                             "the skeletons have %d parts in common that could be told by their names, and %d are needed; "
@@ -169,6 +169,7 @@ static poise_status run(pz_retarget_work *w, const poise_allocator *allocator, u
                                       .leg = w->hips ? w->to.leg : 0.0,
                                       .same = w->followed.same || (w->hips && w->same_shape),
                                       .planted = w->hips && w->planted,
+                                      .in_place = w->hips && w->in_place,
                                       .from_up = (poise_up)(POISE_UP_X + w->from.axis),
                                       .to_up = (poise_up)(POISE_UP_X + w->to.axis),
                                       .from_stands = w->from.is_standing,

@@ -103,6 +103,32 @@ static void carry_over(pz_retarget_work *w, const source_foot *feet, double low,
     }
 }
 
+// Can the hips be moved from place to place?
+static bool hips_can_move(const pz_actor *a)
+{
+    bool moves = false;
+    for (int k = a->roles.body[POISE_ROLE_PELVIS]; k >= 0 && !moves; k = poise_model_joint_info(a->model, k).parent) {
+        poise_joint_info joint = poise_model_joint_info(a->model, k);
+        for (int i = 0; i < joint.nq && !moves; ++i) {
+            moves = poise_model_coordinate(a->model, joint.q + i).unit == POISE_UNIT_LENGTH;
+        }
+    }
+    return moves;
+}
+
+// A root that cannot move: everything happens where it is.
+static void stay_in_place(pz_retarget_work *w)
+{
+    vec3 place = poise_pose_transform(w->to.pose[w->to.roles.body[POISE_ROLE_PELVIS]], w->to.hips);
+    for (int f = 0; f < w->ground.frames; ++f) {
+        vec3 back = v3_sub(place, w->hips[f]);
+        w->hips[f] = place;
+        for (int side = 0; side < 2; ++side) {
+            w->foot[side].path[f].position = v3_add(w->foot[side].path[f].position, back);
+        }
+    }
+}
+
 static void find_contacts(pz_retarget_work *w, const source_foot *feet, double low, const double *floor, poise_vec3 *scratch,
                           unsigned char *contacts)
 {
@@ -146,14 +172,18 @@ poise_status pz_retarget_paths(pz_retarget_work *w, const poise_allocator *alloc
         w->foot[side].body = feet[side].pair ? w->foot[side].body : POISE_NONE;
     }
     w->same_shape = has_same_shape(w);
-    w->planted =
-        w->task->feet == POISE_FEET_PLANT || (w->task->feet == POISE_FEET_AUTO && !w->followed.same && !w->same_shape);
+    bool is_other = !w->followed.same && !w->same_shape;
+    w->in_place = !w->followed.same && !hips_can_move(&w->to);
+    w->planted = !w->in_place && (w->task->feet == POISE_FEET_PLANT || (w->task->feet == POISE_FEET_AUTO && is_other));
     poise_status status = read_frames(w, feet);
     if (status == POISE_OK) {
         double low = low_ankles(w, feet);
         const poise_vec3 *const ankles[2] = {feet[0].ankle, feet[1].ankle};
         pz_floor_find(ankles, frames, w->ground.frame_time, a->up, a->leg, low, floor + frames, floor);
         carry_over(w, feet, low, floor);
+        if (w->in_place) {
+            stay_in_place(w);
+        }
         find_contacts(w, feet, low, floor, room, contacts);
     }
     pz_release(allocator, floor);

@@ -17,6 +17,7 @@
 #define SPARE_POSTURE  1e-5 // on those of chains with more joints than they need
 #define PERSON         0.85 // metres: the leg of that person
 #define SUBSTEPS       4    // of a frame that would be too fast
+#define MOST_STEPS     30   // iterations of a frame
 
 // ---- Goals ---------------------------------------------------------------------------------------------------------------
 
@@ -252,6 +253,7 @@ poise_status pz_retarget_solve(pz_retarget_work *w, const poise_allocator *alloc
     options.use_limits = w->task->use_limits;
     options.locked = w->locked;
     options.gradient_tolerance = 1e-8;
+    options.max_iterations = MOST_STEPS;
     poise_status status = poise_solver_create(w->to.model, &options, allocator, &solver, error);
     if (status != POISE_OK) {
         return status;

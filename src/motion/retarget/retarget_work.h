@@ -13,6 +13,7 @@ typedef struct pz_retarget_work {
     poise_vec3 *hips;  // by frame: where the hips are to be; NULL: no legs
     pz_ground ground;  // of the target
     bool planted;      // feet are planted
+    bool in_place;     // the target's root cannot move
     bool same_shape;   // bones have the same proportions
     double *posture;   // nv: weights of the rest pose
     bool *locked;      // nv: slides that stay

@@ -26,7 +26,7 @@ static void put(writer *w, const char *part, size_t length)
 // A word, in quotes where it has blanks, and blanks up to a column.
 static void put_word(writer *w, const char *word, size_t width)
 {
-    bool quoted = strpbrk(word, " \t#") != NULL;
+    bool quoted = strchr(word, ' ') || strchr(word, '\t') || strchr(word, '#');
     size_t before = w->used;
     put(w, "\"", quoted ? 1 : 0);
     put(w, word, strlen(word));

@@ -14,7 +14,7 @@
 const char *const pz_role_words[PZ_PART_ROLES][PZ_ROLE_WORDS] = {
     [POISE_ROLE_CLAVICLE] = {"clavicle", "collar", "clav", "torsoclavicle", "scapula", "shoulder"},
     [POISE_ROLE_UPPER_ARM] = {"humerus", "upperarm", "uparm", "uarm", "bicep", "shldr", "arm", "shoulder"},
-    [POISE_ROLE_FOREARM] = {"forearm", "lowerarm", "lowarm", "loarm", "larm", "radius", "ulna", "elbow"},
+    [POISE_ROLE_FOREARM] = {"forearm", "lowerarm", "lowarm", "loarm", "larm", "ulna", "radius", "elbow"},
     [POISE_ROLE_HAND] = {"hand", "palm", "handpalm", "rubberhand", "wrist"},
     [POISE_ROLE_THIGH] = {"femur", "thigh", "upleg", "upperleg", "uleg", "hip"},
     [POISE_ROLE_SHANK] = {"tibia", "shin", "shank", "calf", "lowerleg", "lowleg", "loleg", "lleg", "knee", "leg"},
