@@ -5,6 +5,7 @@
 #include "cli/whole_files.h"
 #include "commands/commands.h"
 #include "live.h"
+#include "robot_files.h"
 #include "server.h"
 #include "system/system.h"
 
@@ -80,6 +81,9 @@ static app_exit serve(server *s, const arguments *args)
             return APP_BAD;
         }
         server_add_file(s, path, file);
+        char prefix[PATH_MAX];
+        snprintf(prefix, sizeof prefix, "%.*s", (int)(strrchr(path, '/') - path), path);
+        robot_files_add(s, file, prefix);
         char encoded[PATH_MAX];
         print_encoded(encoded, sizeof encoded, path);
         snprintf(query, sizeof query, "?file=%s", encoded);

@@ -3,8 +3,9 @@ import { type Clip, identityPose, type Method, type Poise, type Vec3 } from 'poi
 import { button, download, element } from './dom.js';
 import { Drawer } from './drawer.js';
 import { Body, type Look } from './body/body.js';
+import { builtInLooks } from './body/built_in_looks.js';
 import { droppedFiles, readAll } from './body/dropped.js';
-import { amongFiles, type Find, fromServer } from './body/named_files.js';
+import { amongFiles, type Find, fromServer, withIncludes } from './body/named_files.js';
 import type { Visual } from './body/visuals.js';
 import type { Part } from './figure.js';
 import { type DroppedFile, openFiles } from './open_files.js';
@@ -174,7 +175,7 @@ export class App {
         }
         const name = file.slice(file.lastIndexOf('/') + 1);
         const find = fromServer(file.slice(0, file.lastIndexOf('/')).split('/').map(encodeURIComponent).join('/'));
-        this.#openFiles([{ name, bytes: new Uint8Array(await response.arrayBuffer()) }], find);
+        this.#openFiles(await withIncludes({ name, bytes: new Uint8Array(await response.arrayBuffer()) }, find), find);
       } else {
         this.openScene(address.searchParams.get('scene') ?? FIRST_SCENE);
       }
@@ -214,6 +215,8 @@ export class App {
   openScene(id: string): void {
     try {
       this.#show(openScene(this.poise, id), id, []);
+      const { session } = this;
+      void this.#dress(session!, builtInLooks(id, session!.model, session!.size()), async () => null);
       this.notify(offers.find((offer) => offer.id === id)?.hint ?? '', true);
     } catch (error) {
       this.complain(error);

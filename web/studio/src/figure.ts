@@ -18,15 +18,10 @@ const to = new THREE.Vector3();
 const turn = new THREE.Quaternion();
 const scale = new THREE.Vector3();
 
-/** A bone along +y from 0 to 1, widest near its beginning. */
+/** A bone along +y from 0 to 1, round, widest near its beginning. */
 function boneShape(): THREE.BufferGeometry {
-  const shape = new THREE.CylinderGeometry(0.4, 1, 0.88, 10, 1).translate(0, 0.56, 0);
-  const foot = new THREE.CylinderGeometry(1, 0.25, 0.12, 10, 1).translate(0, 0.06, 0);
-  const position = [shape, foot].flatMap((g) => Array.from(g.toNonIndexed().attributes['position']!.array));
-  const merged = new THREE.BufferGeometry();
-  merged.setAttribute('position', new THREE.Float32BufferAttribute(position, 3));
-  merged.computeVertexNormals();
-  return merged;
+  const profile = [[0, 0], [0.5, 0.02], [0.85, 0.07], [1, 0.14], [0.97, 0.24], [0.8, 0.45], [0.62, 0.7], [0.48, 0.92], [0.3, 1], [0, 1]];
+  return new THREE.LatheGeometry(profile.map(([x, y]) => new THREE.Vector2(x, y)), 24);
 }
 
 export class Figure {
@@ -64,6 +59,7 @@ export class Figure {
     this.#tips.count = model.tools.length;
     for (const mesh of [this.#bones, this.#balls, this.#tips]) {
       mesh.frustumCulled = false;
+      mesh.castShadow = true;
       this.group.add(mesh);
     }
   }

@@ -14,7 +14,7 @@ import {
   type Up,
 } from 'poise-ik';
 import { visualsOf } from './body/gather.js';
-import { findNamed, type NamedFile } from './body/named_files.js';
+import { findNamed, includesOf, type NamedFile } from './body/named_files.js';
 import type { Visual } from './body/visuals.js';
 import { Session, type Stage } from './session.js';
 import { addFirstTarget } from './stages.js';
@@ -40,6 +40,7 @@ const order = ['asf', 'urdf', 'xml', 'mjcf', 'osim', 'bvh', 'glb', 'gltf', 'csv'
 
 const KINDS = 'URDF, MJCF, OpenSim, BVH, ASF with AMC, C3D, TRC, MOT, glTF, Denavit-Hartenberg tables (CSV) and poise JSON';
 const MOST_NOTES = 3; // of one file
+const MOST_TRIED = 12; // files of a folder that may be its robot
 const FIT_FRAMES = 20; // of a recording that a body is fitted to
 const LEAST_MARKERS = 12; // with known names, for a body to be fitted
 
@@ -66,14 +67,22 @@ function guessUp(format: string, model: Model): Up {
 
 /** Open files that belong together: one with a skeleton, others with motions or markers of it. Throws when it cannot be done. */
 export function openFiles(poise: Poise, files: readonly DroppedFile[], current: Session | null): Opened {
-  const known = chosen(files);
-  known.sort((a, b) => order.indexOf(extension(a.name)) - order.indexOf(extension(b.name)));
-  if (known.length === 0) {
-    throw new Error(`None of these files is of a kind that Poise reads: ${KINDS}.`);
+  const ways = files.some((file) => file.name.includes('/')) ? robotsIn(files).map((file) => [file]) : [together(files)];
+  const failures: unknown[] = [];
+  for (const way of ways.filter((list) => list.length > 0)) {
+    try {
+      return openAll(poise, way, files, current);
+    } catch (error) {
+      failures.push(error);
+    }
   }
+  throw failures[0] ?? new Error(`None of these files is of a kind that Poise reads: ${KINDS}.`);
+}
+
+function openAll(poise: Poise, list: readonly DroppedFile[], files: readonly DroppedFile[], current: Session | null): Opened {
   const opening = new Opening(poise, files, current);
   try {
-    known.forEach((file) => opening.add(file));
+    list.forEach((file) => opening.add(file));
     return opening.finish();
   } catch (error) {
     opening.dispose();
@@ -81,20 +90,20 @@ export function openFiles(poise: Poise, files: readonly DroppedFile[], current: 
   }
 }
 
-/**
- * The files to open. A robot's meshes are no skeletons of their own. Of a folder it is the robot nearest to its top, a scene
- * before others, with the motion of the same name.
- */
-function chosen(files: readonly DroppedFile[]): DroppedFile[] {
+/** Files that were dropped side by side, in the order to read them. A robot's meshes are no skeletons of their own. */
+function together(files: readonly DroppedFile[]): DroppedFile[] {
   const known = files.filter((file) => order.includes(extension(file.name)) || files.length === 1);
-  const isRobot = (file: DroppedFile) => ['urdf', 'xml', 'mjcf', 'osim'].includes(extension(file.name)) && !/(^|\/)(package|plugin\w*|manifest)\.xml$/.test(file.name);
-  if (!files.some((file) => file.name.includes('/'))) {
-    return known.some(isRobot) ? known.filter((file) => !['gltf', 'glb'].includes(extension(file.name))) : known;
-  }
-  const rank = (file: DroppedFile) => [heads.indexOf(extension(file.name)), file.name.split('/').length, /scene/.test(file.name) ? 0 : 1, file.name.length];
-  const able = known.filter((file) => heads.includes(extension(file.name)) && (isRobot(file) || extension(file.name) !== 'xml'));
-  able.sort((a, b) => rank(a).map((x, i) => x - rank(b)[i]!).find((x) => x !== 0) ?? 0);
-  return able.slice(0, 1);
+  const hasRobot = known.some((file) => ['urdf', 'xml', 'mjcf', 'osim'].includes(extension(file.name)));
+  const included = new Set(known.filter(({ name }) => ['xml', 'mjcf'].includes(extension(name))).flatMap(({ bytes }) => includesOf(bytes)));
+  const list = hasRobot ? known.filter(({ name }) => !['gltf', 'glb'].includes(extension(name)) && !included.has(name)) : known;
+  return list.sort((a, b) => order.indexOf(extension(a.name)) - order.indexOf(extension(b.name)));
+}
+
+/** What may be the robot of a folder, the likeliest first: near the top, a scene before others. Fragments fail, and the next is tried. */
+function robotsIn(files: readonly DroppedFile[]): DroppedFile[] {
+  const rank = ({ name }: DroppedFile) => [heads.indexOf(extension(name)), name.split('/').length, /scene/.test(name) ? 0 : 1, name.length];
+  const able = files.filter(({ name }) => heads.includes(extension(name)) && !/(^|\/)(package|plugin\w*|manifest)\.xml$/.test(name));
+  return able.sort((a, b) => rank(a).map((x, i) => x - rank(b)[i]!).find((x) => x !== 0) ?? 0).slice(0, MOST_TRIED);
 }
 
 class Opening {

@@ -6,6 +6,7 @@ export type Tone = 'good' | 'fair' | 'poor' | 'idle';
 
 const DEGREES = 180 / Math.PI;
 const SMALL = 1e-6; // the tolerance of the solvers
+const DOUBT = 0.01; // of the skeleton's size, by which markers may miss their places
 
 /** A number with two or three digits that count, never with an exponent where people would not use one. */
 export function brief(value: number): string {
@@ -61,7 +62,8 @@ export function describe(session: Session): { text: string; tone: Tone } {
   if (followMarkers) {
     const off = session.markerError();
     const markers = Number.isFinite(off) ? `follows markers to ${length(off, stage.scale.metres)}` : 'no marker is seen';
-    return say('good', markers, ...missing(session), ...effort(session));
+    const doubtful = !(off <= DOUBT * session.size());
+    return say(doubtful ? 'poor' : 'good', markers, ...missing(session), ...effort(session));
   }
   const words = missing(session);
   const compromise = session.duration > 0 && last.outcome === 'closest';

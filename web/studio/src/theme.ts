@@ -2,6 +2,8 @@
 export interface Colours {
   stage: string;
   grid: string;
+  /** How dark the shadow on the floor is, from 0 to 1. */
+  shadow: number;
   bone: string;
   ball: string;
   tip: string;
@@ -21,6 +23,7 @@ export interface Colours {
 const light: Colours = {
   stage: '#f4f5f7',
   grid: '#c3c8d1',
+  shadow: 0.22,
   bone: '#9aa7b8',
   ball: '#5d6b7e',
   tip: '#3b4754',
@@ -40,6 +43,7 @@ const light: Colours = {
 const dark: Colours = {
   stage: '#14181f',
   grid: '#39424f',
+  shadow: 0.5,
   bone: '#8793a5',
   ball: '#b9c3d1',
   tip: '#dfe5ec',

@@ -8,6 +8,7 @@ import { CollisionShapes } from './body/collision_shapes.js';
 import { Figure, type Part } from './figure.js';
 import { Floor } from './floor.js';
 import { frame } from './framing.js';
+import { Light } from './light.js';
 import { Limits } from './limits.js';
 import type { Session } from './session.js';
 import type { Target } from './targets.js';
@@ -65,6 +66,7 @@ export class Viewport {
   showLimits: 'none' | 'picked' | 'all' = 'picked';
   #scene = new THREE.Scene();
   #floor = new Floor();
+  #light = new Light();
   #world = new THREE.Group(); // model units inside, about one unit of size outside
   #orbit: OrbitControls;
   #gizmo: TransformControls;
@@ -101,11 +103,9 @@ export class Viewport {
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true });
     this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
     this.#scene.add(this.#world, this.#floor.lines);
-    // over the viewer's left shoulder, whichever way is up
-    const sun = new THREE.DirectionalLight(0xffffff, 2.2);
-    sun.position.set(-1, 1.5, 1.2);
-    this.camera.add(sun, sun.target);
-    this.#scene.add(this.camera, new THREE.AmbientLight(0xffffff, 1.3));
+    this.#scene.add(this.camera, this.#light.group);
+    this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.#orbit = new OrbitControls(this.camera, canvas);
     this.#orbit.enableDamping = false;
     this.#orbit.zoomToCursor = true;
@@ -168,6 +168,9 @@ export class Viewport {
     this.#body?.setLook(this.#look);
     this.#showFigure();
     this.place();
+    const corners = whole && this.#body && !this.#planar ? this.#body.corners() : [];
+    const heights = corners.filter((_, i) => i % 3 === (this.up === 'y' ? 1 : 2));
+    this.#ground = heights.reduce((least, x) => Math.min(least, x / this.#size), this.#ground); // nothing sticks in the floor
     if (whole && this.#untouched) {
       this.home();
     }
@@ -249,6 +252,7 @@ export class Viewport {
     this.#orbit.target.copy(target);
     this.#orbit.update();
     this.#floor.place(this.#planar ? 'z' : this.up, target, this.#ground);
+    this.#light.place(this.up, target, this.#ground, this.#planar);
     this.#middle = null;
   }
 
@@ -275,6 +279,7 @@ export class Viewport {
     this.camera.position.add(step);
     this.#orbit.target.add(step);
     this.#floor.place(this.up, this.#orbit.target, this.#ground);
+    this.#light.place(this.up, this.#orbit.target, this.#ground, this.#planar);
   }
 
   /** Look at a point of the model's space from nearby, from the same side. */
@@ -326,6 +331,7 @@ export class Viewport {
     this.#colours = colours;
     this.#scene.background = new THREE.Color(colours.stage);
     this.#floor.paint(colours.grid, colours.stage);
+    this.#light.paint(colours.shadow);
     this.#gizmo.setColors(...colours.axes, colours.picked);
     this.#figure?.paint(colours);
     this.#limits?.paint(colours.limit);

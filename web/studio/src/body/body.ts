@@ -19,12 +19,22 @@ function geometryOf(form: Form): THREE.BufferGeometry | null {
     case 'ellipsoid':
       return new THREE.SphereGeometry(1, 32, 20).scale(form.radii[0]!, form.radii[1]!, form.radii[2]!);
     case 'cylinder':
-      return new THREE.CylinderGeometry(form.radius, form.radius, 2 * form.half, 32).rotateX(Math.PI / 2);
+      return new THREE.CylinderGeometry(form.top ?? form.radius, form.radius, 2 * form.half, 32, 1, form.top !== undefined).rotateX(Math.PI / 2);
     case 'capsule':
       return new THREE.CapsuleGeometry(form.radius, 2 * form.half, 8, 24).rotateX(Math.PI / 2);
+    case 'limb':
+      return limbShape(form.radius, form.top, form.half);
     case 'mesh':
       return null;
   }
+}
+
+/** Round at both ends, straight between: along z. */
+function limbShape(radius: number, top: number, half: number): THREE.BufferGeometry {
+  const arc = Array.from({ length: 9 }, (_, i) => (i / 8) * (Math.PI / 2));
+  const below = arc.map((a) => new THREE.Vector2(radius * Math.sin(a), -half - radius * Math.cos(a)));
+  const above = arc.map((a) => new THREE.Vector2(top * Math.cos(a), half + top * Math.sin(a)));
+  return new THREE.LatheGeometry([...below, ...above], 28).rotateX(Math.PI / 2);
 }
 
 function materialOf([red, green, blue, alpha]: Colour): THREE.MeshStandardMaterial {
@@ -51,12 +61,13 @@ export class Body {
   /** Meshes that were not to be had. */
   readonly missing: string[] = [];
   #holders: THREE.Group[];
+  #world = new THREE.Group();
   #picked: THREE.Mesh[] = [];
   #colour = new THREE.Color();
 
   constructor(readonly model: Model) {
     this.#holders = model.joints.map(() => new THREE.Group());
-    this.group.add(...this.#holders);
+    this.group.add(...this.#holders, this.#world);
   }
 
   /** Take these shapes on. Files are found and read once each, however often they are used. */
@@ -64,7 +75,7 @@ export class Body {
     const files = new Map<string, Promise<THREE.Object3D | null>>();
     const bodies = new Map(this.model.joints.map((joint) => [joint.body, joint.index]));
     const waiting = visuals.map(async (visual) => {
-      const holder = this.#holders[bodies.get(visual.body) ?? -1];
+      const holder = visual.body === '' ? this.#world : this.#holders[bodies.get(visual.body) ?? -1];
       const { form } = visual;
       if (!holder) {
         return;
@@ -114,6 +125,7 @@ export class Body {
   setLook(look: Look): void {
     this.group.visible = look !== 'bones';
     for (const mesh of meshesOf(this.group)) {
+      mesh.castShadow = true;
       for (const material of [mesh.material].flat()) {
         const own = (material.userData['opacity'] ??= material.opacity) as number;
         material.opacity = look === 'xray' ? SEEN_THROUGH * own : own;
@@ -152,8 +164,9 @@ export class Body {
   /** Corners of the boxes around the bodies' shapes, in the model's space: three numbers each. */
   corners(): number[] {
     const points: number[] = [];
+    this.group.updateWorldMatrix(true, true);
     const inverse = this.group.parent ? this.group.parent.matrixWorld.clone().invert() : new THREE.Matrix4();
-    for (const holder of this.#holders.filter((one) => one.children.length > 0)) {
+    for (const holder of [...this.#holders, this.#world].filter((one) => one.children.length > 0)) {
       const { min, max } = new THREE.Box3().setFromObject(holder).applyMatrix4(inverse);
       points.push(...min.toArray(), ...max.toArray());
     }

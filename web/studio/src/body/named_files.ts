@@ -36,6 +36,28 @@ export type Find = (name: string) => Promise<Uint8Array | null>;
 
 export const amongFiles = (files: readonly NamedFile[]): Find => async (name) => findNamed(files, name)?.bytes ?? null;
 
+const MOST_INCLUDED = 64;
+
+/** The files that an MJCF includes. */
+export function includesOf(bytes: Uint8Array): string[] {
+  const text = new TextDecoder().decode(bytes);
+  return Array.from(text.matchAll(/<include\s+file\s*=\s*["']([^"']+)["']/g), ([, name]) => name!);
+}
+
+/** A file with those that it includes, and that they include. */
+export async function withIncludes(file: NamedFile, find: Find): Promise<NamedFile[]> {
+  const files = [file];
+  for (let i = 0; i < files.length && files.length < MOST_INCLUDED; i++) {
+    for (const name of includesOf(files[i]!.bytes)) {
+      const bytes = files.some((other) => other.name === name) ? null : await find(name);
+      if (bytes) {
+        files.push({ name, bytes });
+      }
+    }
+  }
+  return files;
+}
+
 /** From the server: it offers what the robot's file names, beside that file. */
 export const fromServer = (folder: string): Find => async (name) => {
   const response = await fetch([folder, ...partsOf(name).map(encodeURIComponent)].join('/'));

@@ -3,15 +3,19 @@ import type { Pose } from 'poise-ik';
 
 export type Colour = readonly [red: number, green: number, blue: number, alpha: number];
 
-/** Sizes in length units of the file; cylinders and capsules lie along z. */
+/**
+ * Sizes in length units of the file. Cylinders, capsules and limbs lie along z; `top` is the radius at the end, where it is another
+ * one. A limb is a capsule with ends of two sizes.
+ */
 export type Form =
   | { kind: 'box'; half: readonly number[] }
   | { kind: 'ellipsoid'; radii: readonly number[] }
-  | { kind: 'cylinder' | 'capsule'; radius: number; half: number }
+  | { kind: 'cylinder' | 'capsule'; radius: number; half: number; top?: number }
+  | { kind: 'limb'; radius: number; half: number; top: number }
   | { kind: 'mesh'; file: string; scale: readonly number[]; pose?: Pose };
 
 export interface Visual {
-  /** Name of the body that carries it. */
+  /** Name of the body that carries it; '' is the world. */
   body: string;
   pose: Pose;
   form: Form;

@@ -1,0 +1,152 @@
+// Files that a robot's file names.
+#include "robot_files.h"
+
+#include "cli/whole_files.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#define MOST_FOLDERS  8    // above the robot's own that are looked into
+#define MOST_INCLUDES 4    // files that include files that include ...
+#define MOST_NAMES    4000 // of one file
+
+typedef struct search {
+    server *server;
+    const char *prefix;
+    char folder[PATH_MAX]; // of the robot's file
+    int names;             // looked at so far
+} search;
+
+static bool is_offered(const char *name)
+{
+    static const char *const kinds[] = {".stl", ".obj", ".dae", ".gltf", ".glb", ".vtp",
+                                        ".mtl", ".png", ".jpg", ".bin",  ".xml"};
+    const char *dot = strrchr(name, '.');
+    for (size_t i = 0; dot && i < sizeof kinds / sizeof *kinds; ++i) {
+        if (strcasecmp(dot, kinds[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// `folder`/`name` without a scheme, without "." and "..".
+static bool clean_path(const char *folder, const char *name, char *out, size_t size)
+{
+    char whole[PATH_MAX];
+    const char *scheme = strstr(name, "://");
+    if (snprintf(whole, sizeof whole, "%s/%s", scheme ? "" : folder, scheme ? scheme + 3 : name) >= (int)sizeof whole) {
+        return false;
+    }
+    size_t used = 0;
+    out[0] = '\0';
+    for (char *part = whole, *next; part; part = next) {
+        next = strchr(part, '/');
+        if (next) {
+            *next++ = '\0';
+        }
+        if (*part && strcmp(part, ".") != 0 && strcmp(part, "..") != 0) {
+            int more = snprintf(out + used, size - used, "%s%s", used > 0 ? "/" : "", part);
+            if (more < 0 || (size_t)more >= size - used) {
+                return false;
+            }
+            used += (size_t)more;
+        }
+    }
+    return used > 0;
+}
+
+// The file of a clean path, from `folder` upwards, each time with fewer of its leading folders.
+static bool find_upwards(const char *folder, const char *path, char *out, size_t size)
+{
+    char above[PATH_MAX] = "";
+    for (int i = 0; i <= MOST_FOLDERS; ++i) {
+        for (const char *tail = path; tail; tail = strchr(tail, '/') ? strchr(tail, '/') + 1 : NULL) {
+            struct stat facts;
+            bool fits = snprintf(out, size, "%s/%s%s", folder, above, tail) < (int)size;
+            if (fits && stat(out, &facts) == 0 && S_ISREG(facts.st_mode)) {
+                return true;
+            }
+        }
+        strcat(above, "../");
+    }
+    return false;
+}
+
+static void scan_file(search *s, const char *file, int depth);
+
+static void offer(search *s, const char *folder, const char *name, int depth)
+{
+    char clean[PATH_MAX], found[PATH_MAX], path[PATH_MAX];
+    if (!is_offered(name) || !clean_path(folder, name, clean, sizeof clean) ||
+        !find_upwards(s->folder, clean, found, sizeof found) ||
+        snprintf(path, sizeof path, "%s/%s", s->prefix, clean) >= (int)sizeof path) {
+        return;
+    }
+    server_add_file(s->server, path, found);
+    if (strcasecmp(strrchr(name, '.'), ".xml") == 0 && depth < MOST_INCLUDES) {
+        scan_file(s, found, depth + 1);
+    }
+}
+
+// The next value of an attribute of this name, from `at` on; NULL: there is none.
+static const char *next_value(const char *at, const char *attribute, char *value, size_t size)
+{
+    while ((at = strstr(at, attribute))) {
+        at += strlen(attribute);
+        const char *quote = at + strspn(at, " \t\r\n");
+        if (*quote != '=') {
+            continue;
+        }
+        quote += 1 + strspn(quote + 1, " \t\r\n");
+        const char *end = *quote == '"' || *quote == '\'' ? strchr(quote + 1, *quote) : NULL;
+        if (end && (size_t)(end - quote) < size) {
+            snprintf(value, size, "%.*s", (int)(end - quote - 1), quote + 1);
+            return end;
+        }
+    }
+    return NULL;
+}
+
+static void scan_text(search *s, const char *text, int depth)
+{
+    static const char *const attributes[] = {"filename", "file"};
+    static const char *const folders[] = {"meshdir", "assetdir"};
+    char name[PATH_MAX], folder[2][PATH_MAX] = {"", ""};
+    for (int i = 0; i < 2; ++i) {
+        next_value(text, folders[i], folder[i], sizeof folder[i]);
+    }
+    for (int i = 0; i < 2; ++i) {
+        for (const char *at = text; s->names < MOST_NAMES && (at = next_value(at, attributes[i], name, sizeof name));) {
+            s->names += 1;
+            offer(s, "", name, depth);
+            for (int k = 0; k < 2; ++k) {
+                if (folder[k][0]) {
+                    offer(s, folder[k], name, depth);
+                }
+            }
+        }
+    }
+}
+
+static void scan_file(search *s, const char *file, int depth)
+{
+    file_bytes bytes;
+    if (file_read(file, &bytes)) {
+        scan_text(s, bytes.bytes, depth);
+        file_release(&bytes);
+    }
+}
+
+void robot_files_add(server *s, const char *file, const char *prefix)
+{
+    search found = {.server = s, .prefix = prefix};
+    const char *slash = strrchr(file, '/');
+    int length = slash ? (int)(slash - file) : 1;
+    if (snprintf(found.folder, sizeof found.folder, "%.*s", length, slash ? file : ".") < (int)sizeof found.folder) {
+        scan_file(&found, file, 0);
+    }
+}
