@@ -1,16 +1,15 @@
 /** From dropped files to what stands on the stage. Everything that a failed attempt made is disposed of. */
 import {
-  calibrate,
   Kinematics,
   type Markers,
   type Model,
-  type Placement,
-  placementsByName,
   type Poise,
   PoiseError,
   type PoiseFile,
   type Scale,
   type Shape,
+  type TrackedRecording,
+  trackRecording,
   type Up,
 } from 'poise-ik';
 import { visualsOf } from './body/gather.js';
@@ -41,8 +40,9 @@ const order = ['asf', 'urdf', 'xml', 'mjcf', 'osim', 'bvh', 'glb', 'gltf', 'csv'
 const KINDS = 'URDF, MJCF, OpenSim, BVH, ASF with AMC, C3D, TRC, MOT, glTF, Denavit-Hartenberg tables (CSV) and poise JSON';
 const MOST_NOTES = 3; // of one file
 const MOST_TRIED = 12; // files of a folder that may be its robot
-const FIT_FRAMES = 20; // of a recording that a body is fitted to
-const LEAST_MARKERS = 12; // with known names, for a body to be fitted
+const BUILT_IN: Scale = { metres: 1, up: 'y' }; // of the built-in body
+const MOST_REASONS = 4; // that speak against a fit
+const LEAST_MARKERS = 12; // of the built-in body, for a recording to be one of it
 
 /** Of a folder one robot is shown: by extension, the best first. */
 const heads = ['urdf', 'osim', 'xml', 'mjcf', 'bvh', 'asf', 'gltf', 'glb', 'c3d', 'trc', 'json', 'csv'];
@@ -106,6 +106,18 @@ function robotsIn(files: readonly DroppedFile[]): DroppedFile[] {
   return able.sort((a, b) => rank(a).map((x, i) => x - rank(b)[i]!).find((x) => x !== 0) ?? 0).slice(0, MOST_TRIED);
 }
 
+/** What a recording became, in plain words. */
+function wordsOf(name: string, result: TrackedRecording, whose: string): string[] {
+  const { placements, markers, summary, scale, verdict, findings } = result;
+  const off = scale.metres > 0 ? `${(1000 * scale.metres * summary.mean).toFixed(1)} mm` : summary.mean.toPrecision(3);
+  const against = findings.filter(({ level }) => level !== 'good').map(({ text }) => `- ${text}`);
+  const more = against.length > MOST_REASONS ? [`- and ${against.length - MOST_REASONS} more`] : [];
+  return [
+    `${name}: ${placements.length} of ${markers.count} markers placed on the ${whose}; it follows them to ${off}.`,
+    ...(verdict === 'good' ? [] : [`The fit is ${verdict === 'failed' ? 'wrong' : 'doubtful'}:`, ...against.slice(0, MOST_REASONS), ...more]),
+  ];
+}
+
 class Opening {
   #visuals: Visual[] = [];
   #shapes: Shape[] = [];
@@ -114,6 +126,7 @@ class Opening {
   #targets: Target[] = [];
   #owned = new Set<{ dispose(): void }>();
   #onto = false;
+  #tracked: Session['tracked'] = null;
 
   constructor(
     readonly poise: Poise,
@@ -145,11 +158,15 @@ class Opening {
     }
     const targets = this.#targets.filter((t) => t.body >= 0 && t.body < stage.model.joints.length);
     for (const part of this.#owned) {
-      if (part !== stage.model && part !== stage.clip && part !== stage.markers) {
+      if (part !== stage.model && part !== stage.clip && part !== stage.markers && part !== this.#tracked?.clip) {
         part.dispose();
       }
     }
     const session = new Session(this.poise, { ...stage, targets });
+    if (this.#tracked) {
+      session.tracked = this.#tracked;
+      session.followMarkers = false;
+    }
     if (targets.length === 0 && session.duration === 0) {
       addFirstTarget(session);
     }
@@ -220,39 +237,31 @@ class Opening {
     return { ...current.stage, model, clip: null, markers: null, placements: copy.placements };
   }
 
-  /** Markers on the skeleton that came with them; without one the built-in body takes them on where their names are known. */
+  /** Markers on the skeleton that came with them, or on the built-in body: all that `poise track` does, with its verdict. */
   #recording(name: string, markers: Markers): Stage {
     const stage = this.#stage;
-    const base = { title: name, postures: stage?.postures ?? [], clip: null, markers };
-    if (stage && stage.placements.length > 0) {
-      return { ...stage, ...base, scale: markers.match(stage.model, stage.scale).scale };
-    }
+    const base = { title: name, postures: stage?.postures ?? [], clip: null };
     const scene = this.poise.scene('humanoid');
     this.#keep(scene.model);
-    const body = stage?.model ?? scene.model;
-    const index = markers.indices(scene.markers);
-    const own = stage ? [] : scene.markers.filter((_, i) => index[i]! >= 0); // a recording of the built-in body
-    const named = placementsByName(body, markers);
-    const placed = own.length > named.length ? own : named;
-    if (placed.length < LEAST_MARKERS) {
-      this.#notes.push(`${name}: the names of its ${markers.count} markers do not say where they sit, so they are shown without a body`);
+    const own = scene.markers.filter((_, i) => markers.indices(scene.markers)[i]! >= 0); // of the built-in body
+    const body = stage ?? { model: scene.model, scale: BUILT_IN, placements: own.length >= LEAST_MARKERS ? own : [] };
+    try {
+      const result = trackRecording({ model: body.model, scale: body.scale, placements: body.placements }, { markers, scale: markers.scale });
+      const { clip, model, placements, scale, distances, verdict, findings } = result;
+      [clip, result.markers, model].forEach((part) => this.#keep(part));
+      this.#tracked = { clip, errors: distances, verdict, reasons: findings.filter(({ level }) => level !== 'good').map(({ text }) => text) };
+      this.#notes.push(...wordsOf(name, result, stage ? 'skeleton' : 'built-in body'));
+      return { ...base, model, placements, scale, markers: result.markers, q: Array.from(clip.frame(0)) };
+    } catch (error) {
+      if (!(error instanceof PoiseError) || stage) {
+        throw error;
+      }
+      this.#notes.push(`${name} is shown without a body: ${error.message}`);
       const model = this.#keep(this.poise.model({ joints: [{ name: 'world', type: 'fixed' }] }));
       const known = markers.scale;
       const wanted: Scale = { metres: known.metres > 0 ? 1 : 0, up: known.up === 'unknown' ? 'z' : 'y' };
-      return { ...base, model, placements: [], scale: markers.match(model, wanted).scale };
+      return { ...base, model, markers, placements: [], scale: markers.match(model, wanted).scale };
     }
-    const { scale } = markers.match(body, stage?.scale ?? { metres: 1, up: 'y' });
-    return { ...base, scale, ...this.#fit(name, body, placed, markers) };
-  }
-
-  #fit(name: string, body: Model, placed: readonly Placement[], markers: Markers): { model: Model; placements: Placement[]; q: Float64Array } {
-    const q = body.neutral();
-    const fit = calibrate(body, placed, markers, FIT_FRAMES, q, { scaling: 'segments' });
-    const { metres } = markers.scale;
-    const left = metres > 0 ? `${(1000 * metres * fit.rms).toFixed(1)} mm` : fit.rms.toPrecision(3);
-    const whose = this.#stage ? 'skeleton' : 'built-in body';
-    this.#notes.push(`${name}: ${placed.length} of ${markers.count} markers placed on the ${whose} by their names; it fits to ${left}`);
-    return { model: this.#keep(fit.model), placements: fit.placements, q };
   }
 
   #keep<T extends { dispose(): void }>(part: T): T {

@@ -30,6 +30,7 @@ import {
   type Scale,
   Solver,
   type Vec3,
+  type VerdictLevel,
 } from 'poise-ik';
 import { compose, diagonal, distance, pointsOf, rotate } from './spatial.js';
 import { type GoalKind, goalOf, type Target } from './targets.js';
@@ -122,7 +123,7 @@ export class Session {
   /** The motion with goals made part of it. */
   baked: Clip | null = null;
   /** Found by tracking the whole recording. */
-  tracked: { clip: Clip; errors: Float64Array } | null = null;
+  tracked: { clip: Clip; errors: Float64Array; verdict: VerdictLevel; reasons: string[] } | null = null;
   last = atRest();
 
   #solver: Solver | null = null;

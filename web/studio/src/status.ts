@@ -50,6 +50,12 @@ export function describe(session: Session): { text: string; tone: Tone } {
   if (session.byHand) {
     return say('idle', 'posed by hand', 'the motion waits: play it, or move the time');
   }
+  if (session.tracked && !followMarkers && last.outcome === '') {
+    const { verdict, reasons } = session.tracked;
+    const off = session.markerError();
+    const markers = Number.isFinite(off) ? `follows markers to ${length(off, stage.scale.metres)}` : 'no marker is seen';
+    return verdict === 'good' ? say('good', markers) : say(verdict === 'failed' ? 'poor' : 'fair', verdict === 'failed' ? 'wrong fit' : 'doubtful fit', reasons[0] ?? '', markers);
+  }
   if (last.outcome === '') {
     return say('idle', !session.hasSkeleton ? `${stage.markers?.count ?? 0} markers` : session.duration > 0 ? 'plays as recorded' : 'no goals');
   }
