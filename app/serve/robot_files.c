@@ -2,12 +2,12 @@
 #include "robot_files.h"
 
 #include "cli/whole_files.h"
+#include "system/system.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 #define MOST_FOLDERS  8    // above the robot's own that are looked into
 #define MOST_INCLUDES 4    // files that include files that include ...
@@ -65,9 +65,8 @@ static bool find_upwards(const char *folder, const char *path, char *out, size_t
     char above[PATH_MAX] = "";
     for (int i = 0; i <= MOST_FOLDERS; ++i) {
         for (const char *tail = path; tail; tail = strchr(tail, '/') ? strchr(tail, '/') + 1 : NULL) {
-            struct stat facts;
             bool fits = snprintf(out, size, "%s/%s%s", folder, above, tail) < (int)size;
-            if (fits && stat(out, &facts) == 0 && S_ISREG(facts.st_mode)) {
+            if (fits && system_path_kind(out, true) == PATH_FILE) {
                 return true;
             }
         }
