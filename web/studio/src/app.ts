@@ -8,8 +8,7 @@ import { droppedFiles, readAll } from './body/dropped.js';
 import { amongFiles, type Find, fromServer, withIncludes } from './body/named_files.js';
 import type { Visual } from './body/visuals.js';
 import type { Part } from './figure.js';
-import { type DroppedFile, openFiles } from './open_files.js';
-import { helpDialog } from './help.js';
+import { type DroppedFile, type Opened, openFiles } from './open_files.js';
 import { History } from './history.js';
 import { listenToKeys } from './keys.js';
 import { Live } from './live.js';
@@ -120,7 +119,7 @@ export class App {
       button('Copy a link to this (L)', () => void this.share(), 'Share'),
       button('Save the result (S)', () => void this.export(), 'Save'),
       button('Dark or light (D)', () => this.switchTheme(), '◐'),
-      button('Help and keys (?)', () => helpDialog(), '?'),
+      button('Help and keys (?)', () => void this.help(), '?'),
       button('Show or hide the panel', () => document.body.classList.toggle('panel-hidden'), '☰', { className: 'menu' }),
     );
   }
@@ -243,22 +242,30 @@ export class App {
   /** On failure the stage stays as it was. */
   #openFiles(files: DroppedFile[], find: Find = amongFiles(files)): void {
     try {
-      const { session, notes, onto, visuals, shapes } = openFiles(this.poise, files, this.session);
+      const { session, notes, onto, robot, shapes } = openFiles(this.poise, files, this.session);
       const { joints, nv } = session.model;
       this.#show(session, onto ? this.scene : null, onto ? [...this.files, ...files] : files);
       this.notify(notes.length > 0 ? notes.join('\n') : `${session.stage.title}: ${joints.length} joints, ${nv} degrees of freedom`, notes.length === 0);
       if (!onto) {
         this.viewport.setShapes(shapes);
-        void this.#dress(session, visuals, find);
+        void this.#dressAs(session, robot, files, find);
       }
     } catch (error) {
       this.complain(error);
     }
   }
 
+  /** As its file has it; what reads that comes when it is needed. */
+  async #dressAs(session: Session, robot: Opened['robot'], files: DroppedFile[], find: Find): Promise<void> {
+    if (robot && ['urdf', 'mjcf'].includes(robot.format)) {
+      const { visualsOf } = await import('./body/gather.js');
+      await this.#dress(session, visualsOf(robot.format, robot.bytes, files), find);
+    }
+  }
+
   /** Put shapes on the bodies; meshes come one by one. */
   async #dress(session: Session, visuals: readonly Visual[], find: Find): Promise<void> {
-    if (visuals.length === 0) {
+    if (visuals.length === 0 || session !== this.session) {
       return;
     }
     const body = new Body(session.model);
@@ -530,6 +537,11 @@ export class App {
   home(): void {
     this.viewport.home();
     this.#dirty = true;
+  }
+
+  async help(): Promise<void> {
+    const { helpDialog } = await import('./help.js');
+    helpDialog();
   }
 
   switchTheme(): void {

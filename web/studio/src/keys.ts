@@ -1,6 +1,5 @@
 /** Keyboard: everything that the mouse can do. The list is the help as well. */
 import type { App } from './app.js';
-import { helpDialog } from './help.js';
 
 interface Key {
   show: string;
@@ -84,7 +83,7 @@ export const keys: readonly Key[] = [
   { show: 'L', what: 'Copy a link', match: plain('l'), run: (app) => void app.share() },
   { show: 'Ctrl+Z', what: 'Undo', match: control('z', false), run: (app) => app.undo() },
   { show: 'Ctrl+Shift+Z', what: 'Redo', match: control('z', true), run: (app) => app.redo() },
-  { show: '?', what: 'This page', match: (event) => event.key === '?', run: () => helpDialog() },
+  { show: '?', what: 'This page', match: (event) => event.key === '?', run: (app) => void app.help() },
 ];
 
 /** Keys that a focused control uses itself. */

@@ -1,5 +1,6 @@
 /** From dropped files to what stands on the stage. Everything that a failed attempt made is disposed of. */
 import {
+  type Format,
   Kinematics,
   type Markers,
   type Model,
@@ -12,9 +13,7 @@ import {
   trackRecording,
   type Up,
 } from 'poise-ik';
-import { visualsOf } from './body/gather.js';
 import { findNamed, includesOf, type NamedFile } from './body/named_files.js';
-import type { Visual } from './body/visuals.js';
 import { Session, type Stage } from './session.js';
 import { addFirstTarget } from './stages.js';
 import { type Target, targetOf } from './targets.js';
@@ -29,8 +28,8 @@ export interface Opened {
   notes: string[];
   /** They move the skeleton that stood there, which they do not hold. */
   onto: boolean;
-  /** What the skeleton looks like. */
-  visuals: Visual[];
+  /** The file that describes what the skeleton looks like. */
+  robot: { format: Format; bytes: Uint8Array } | null;
   shapes: Shape[];
 }
 
@@ -119,7 +118,7 @@ function wordsOf(name: string, result: TrackedRecording, whose: string): string[
 }
 
 class Opening {
-  #visuals: Visual[] = [];
+  #robot: Opened['robot'] = null;
   #shapes: Shape[] = [];
   #notes: string[] = [];
   #stage: Stage | null = null;
@@ -137,7 +136,7 @@ class Opening {
   add(file: DroppedFile): void {
     const content = this.#read(file);
     if (content.model) {
-      this.#visuals = visualsOf(content.format, file.bytes, this.files);
+      this.#robot = { format: content.format, bytes: file.bytes };
       this.#shapes = content.shapes;
     }
     const parts = [content.model, content.clip, content.markers];
@@ -170,7 +169,7 @@ class Opening {
     if (targets.length === 0 && session.duration === 0) {
       addFirstTarget(session);
     }
-    return { session, notes: this.#notes, onto: this.#onto, visuals: this.#visuals, shapes: this.#shapes };
+    return { session, notes: this.#notes, onto: this.#onto, robot: this.#robot, shapes: this.#shapes };
   }
 
   dispose(): void {
