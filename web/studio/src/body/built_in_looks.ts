@@ -46,7 +46,7 @@ function armLooks(model: Model, size: number): Visual[] {
     }
   });
   const root = model.joints[0]!.offset.position;
-  list.push(limb('', [root[0], root[1], 0.02 * size], root, 0.047 * size, 0.042 * size, white));
+  list.push(limb('', [root[0], root[1], 0.05 * size], root, 0.047 * size, 0.042 * size, white));
   list.push(solid('', [root[0], root[1], 0.012 * size], { kind: 'cylinder', radius: 0.1 * size, half: 0.012 * size }, dark));
   for (const { body, pose } of model.tools) {
     const name = model.joints[body]!.body;
