@@ -1,13 +1,13 @@
 // The files that a robot's file names: meshes and included files, found on disk as ROS and MuJoCo mean them.
-#ifndef POISE_APP_ROBOT_FILES_H
-#define POISE_APP_ROBOT_FILES_H
+#ifndef APP_ROBOT_FILES_H
+#define APP_ROBOT_FILES_H
 
 #include "server.h"
 
-// Offer what `file` (URDF, MJCF) names under `prefix`/NAME, where NAME is the path in the file without its scheme and without
-// "." and "..". Such a path is sought from the file's folder upwards: package://arm/meshes/a.stl as FOLDER/arm/meshes/a.stl,
-// FOLDER/meshes/a.stl, FOLDER/a.stl, then in the folder above. What is not found, or is neither a mesh, a picture nor XML, is
-// left out.
+// Offer what `file` (URDF, MJCF) names under `prefix`/NAME, where NAME is the path in the file without its scheme and
+// without "." and "..". Such a path is sought from the file's folder upwards: package://arm/meshes/a.stl as
+// FOLDER/arm/meshes/a.stl, FOLDER/meshes/a.stl, FOLDER/a.stl, then in the folder above. What is not found, or is neither a
+// mesh, a picture nor XML, is left out.
 void robot_files_add(server *s, const char *file, const char *prefix);
 
 #endif
