@@ -4,19 +4,14 @@
 
 #include <poise/cuda.h>
 
+#include "fast_numbers.h"
+
 #include "solve/arm/arm_kernel.h"
 
 #define PZ_FAST_MOST     7     // joints that the search in single precision serves; six or this many
 #define PZ_FAST_NEAR     1e-4f // errors below which it hands on; the step that follows leaves what single precision leaves
 #define PZ_FAST_SEARCHES 64    // in single precision; then the library's own algorithm begins, all in double
 #define PZ_SETTLE_MOST   8     // iterations in double after a search in single precision
-
-// For functions that are compiled for the host and for the device.
-#ifdef __CUDACC__
-#define PZ_BOTH static __device__ __forceinline__
-#else
-#define PZ_BOTH PZ_INLINE
-#endif
 
 // A chain in single precision. Angles are in half turns, so that whole ones are taken off without rounding, and have the
 // chain's offset in them: q + offset.

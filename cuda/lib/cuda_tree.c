@@ -1,6 +1,9 @@
 // Marker problems on a CUDA device, the host's part: what is made once, copies, statuses.
+//
+// Two ways to solve them: the fast one (cuda_body.h), and the library's own sources, with the bits of poise_solve.
 #include "cuda_tree.h"
 
+#include "cuda_body.h"
 #include "cuda_engines.h"
 
 #include "base/error.h"
@@ -13,12 +16,16 @@
 
 struct pz_cuda_tree {
     pz_cuda_room room;
-    int blocks, goal_count;
+    int goal_count, capacity;
     size_t nq;
     poise_goal *goals; // in host memory
     const poise_model *model;
+    poise_solver_options options;
+    bool is_fast; // `body` serves; otherwise the three after it
+    pz_cuda_body body;
     pz_cuda_tree_task task;
     pz_cuda_tree_work work;
+    int blocks;
     // device memory for calls with host memory
     poise_vec3 *targets;
     double *weights, *q;
@@ -47,7 +54,7 @@ static poise_status check_goals(const poise_model *model, const poise_goal *goal
     return POISE_OK;
 }
 
-static poise_status check_options(const poise_model *model, const poise_solver_options *o, int goals, poise_error *error)
+static poise_status check_options(const poise_model *model, const poise_solver_options *o, poise_error *error)
 {
     if (pz_solver_check_options(model, o, NULL) != POISE_OK) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "a solver with these options could not be made");
@@ -57,10 +64,6 @@ static poise_status check_options(const poise_model *model, const poise_solver_o
     }
     if (model->has_mimic || model->curve_count > 0 || model->nv == 0) {
         return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "the device serves models without mimic and curve joints");
-    }
-    if (goals > PZ_CUDA_MARKERS_PER_JOINT * model->joint_count) {
-        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "the device serves up to %d goals for each joint",
-                            PZ_CUDA_MARKERS_PER_JOINT);
     }
     return POISE_OK;
 }
@@ -118,9 +121,9 @@ size_t pz_cuda_tree_size(const poise_model *model, int goal_count, const poise_s
     return pz_solver_size(model, options) - 14 * (room - own_room) + goals; // 7 arrays in two objectives
 }
 
-static cudaError_t take_memory(pz_cuda_tree *t, const poise_cuda_options *options)
+static cudaError_t take_work(pz_cuda_tree *t, const poise_cuda_options *options)
 {
-    size_t many = (size_t)options->capacity, goals = (size_t)t->goal_count, staged = many < STAGED ? many : STAGED;
+    size_t many = (size_t)options->capacity;
     pz_cuda_tree_work *w = &t->work;
     pz_cuda_room *room = &t->room;
     w->capacity = options->capacity;
@@ -130,6 +133,13 @@ static cudaError_t take_memory(pz_cuda_tree *t, const poise_cuda_options *option
         w->runs = pz_cuda_take(room, many * ((size_t)options->solver.restarts + 1), sizeof *w->runs);
         w->best = pz_cuda_take(room, many * t->nq, sizeof *w->best);
     }
+    return room->error;
+}
+
+static cudaError_t take_stage(pz_cuda_tree *t, const poise_cuda_options *options)
+{
+    size_t goals = (size_t)t->goal_count, staged = t->capacity < STAGED ? (size_t)t->capacity : STAGED;
+    pz_cuda_room *room = &t->room;
     if (options->host_memory) {
         t->targets = pz_cuda_take(room, staged * goals, sizeof *t->targets);
         t->weights = pz_cuda_take(room, staged * goals, sizeof *t->weights);
@@ -151,10 +161,14 @@ static cudaError_t run_empty(pz_cuda_tree *t)
     return e ? e : cudaStreamSynchronize(t->room.stream);
 }
 
-static poise_status make_all(pz_cuda_tree *tree, const poise_cuda_options *options, poise_error *error)
+static poise_status make_exact(pz_cuda_tree *tree, const poise_cuda_options *options, poise_error *error)
 {
     poise_solver_options solver = options->solver;
     solver.coupled_goals = 0; // there are none
+    if (tree->goal_count > PZ_CUDA_MARKERS_PER_JOINT * tree->model->joint_count) {
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "the device serves up to %d goals for each joint",
+                            PZ_CUDA_MARKERS_PER_JOINT);
+    }
     size_t size = pz_cuda_tree_size(tree->model, tree->goal_count, &solver);
     int room = size < INT32_MAX ? pz_cuda_tree_room((int)size) : 0;
     if (room == 0) {
@@ -166,8 +180,21 @@ static poise_status make_all(pz_cuda_tree *tree, const poise_cuda_options *optio
     cudaError_t asked = pz_cuda_tree_grid(room, tree->room.processors, &tree->blocks);
     poise_status status = pz_cuda_explain(asked, "loading the program of the device", error);
     status = status ? status : make_constants(tree, &solver, error);
-    status = status ? status : pz_cuda_explain(take_memory(tree, options), "memory for the batch", error);
+    status = status ? status : pz_cuda_explain(take_work(tree, options), "memory for the batch", error);
     return status ? status : pz_cuda_explain(run_empty(tree), "memory for the threads", error);
+}
+
+static poise_status make_all(pz_cuda_tree *tree, const poise_cuda_options *options, poise_error *error)
+{
+    const char *why;
+    tree->options = options->solver;
+    tree->capacity = options->capacity;
+    tree->is_fast =
+        !options->exact_bits && pz_body_serves(tree->model, tree->goals, tree->goal_count, &options->solver, &why);
+    poise_status status = tree->is_fast ? pz_cuda_body_make(&tree->room, tree->model, tree->goals, tree->goal_count, options,
+                                                            &tree->body, error)
+                                        : make_exact(tree, options, error);
+    return status ? status : pz_cuda_explain(take_stage(tree, options), "memory for the batch", error);
 }
 
 poise_status pz_cuda_tree_create(const poise_model *model, const poise_goal *goals, int goal_count,
@@ -178,7 +205,7 @@ poise_status pz_cuda_tree_create(const poise_model *model, const poise_goal *goa
                             "model, goals, options, tree must not be NULL, goal_count and capacity at least 1");
     }
     poise_status status = check_goals(model, goals, goal_count, error);
-    status = status ? status : check_options(model, &options->solver, goal_count, error);
+    status = status ? status : check_options(model, &options->solver, error);
     if (status != POISE_OK) {
         return status;
     }
@@ -221,14 +248,15 @@ static cudaError_t queue(pz_cuda_tree *t, const poise_vec3 *targets, const doubl
 {
     cudaError_t e = cudaSuccess;
     for (int done = 0; done < count && !e;) {
-        int part = count - done < t->work.capacity ? count - done : t->work.capacity;
+        int part = count - done < t->capacity ? count - done : t->capacity;
         size_t first = (size_t)done * (size_t)t->goal_count;
         pz_cuda_tree_batch batch = {.targets = targets + first,
                                     .weights = weights ? weights + first : NULL,
                                     .q = q + (size_t)done * t->nq,
                                     .answers = answers ? answers + done : NULL,
                                     .count = part};
-        e = pz_cuda_tree_launch(&t->task, &batch, &t->work, t->blocks, stream);
+        e = t->is_fast ? pz_cuda_body_queue(&t->body, &batch, stream)
+                       : pz_cuda_tree_launch(&t->task, &batch, &t->work, t->blocks, stream);
         done += part;
     }
     return e;
@@ -302,7 +330,7 @@ static const char *reason_of(const pz_cuda_tree *t, const poise_cuda_tree_answer
     case POISE_OUTCOME_STALLED:
         return ran ? "steps no longer change the cost" : "the cost at the start is too large for a number";
     default:
-        return t->task.options.max_iterations > 0 ? "the iterations were used up" : "no iterations were allowed";
+        return t->options.max_iterations > 0 ? "the iterations were used up" : "no iterations were allowed";
     }
 }
 
@@ -335,7 +363,7 @@ static void stage(pz_cuda_tree *t, const poise_problem *p, int place)
 // Up to STAGED problems from `problems` on; how many were looked at.
 static int solve_staged(pz_cuda_tree *t, poise_problem *problems, int count, cudaError_t *e)
 {
-    int staged = t->work.capacity < STAGED ? t->work.capacity : STAGED, seen = 0, taken = 0;
+    int staged = t->capacity < STAGED ? t->capacity : STAGED, seen = 0, taken = 0;
     for (; seen < count && taken < staged; ++seen) {
         poise_problem *p = &problems[seen];
         bool is_right = p->q && is_ours(t, p), sound = is_right && is_sound(t, p);

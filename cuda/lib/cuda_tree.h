@@ -2,8 +2,9 @@
 #ifndef POISE_CUDA_CUDA_TREE_H
 #define POISE_CUDA_CUDA_TREE_H
 
+#include "marker_batch.h"
+
 #include <cuda_runtime_api.h>
-#include <poise/cuda.h>
 
 // Condensed markers that there is room for, per joint (goal/marker_sums.h).
 #define PZ_CUDA_MARKERS_PER_JOINT 4
@@ -18,15 +19,6 @@ typedef struct pz_cuda_tree_task {
     int goal_count, nq;
     int size; // bytes of scratch memory for each problem under way
 } pz_cuda_tree_task;
-
-// One call, in device memory.
-typedef struct pz_cuda_tree_batch {
-    const poise_vec3 *targets;       // goal_count for each problem
-    const double *weights;           // the same, or NULL: those of the goals
-    double *q;                       // nq each: start in, answer out
-    poise_cuda_tree_answer *answers; // NULL, or one for each problem
-    int count;
-} pz_cuda_tree_batch;
 
 // How one run ended.
 typedef struct pz_cuda_tree_run {

@@ -31,10 +31,17 @@
 // What the host does not settle in a few searches goes on to the device.
 //
 // **Markers on a body.** POSITION goals on any model without mimics: whole bodies with markers, by the thousand, each frame
-// on its own. The library's own sources, compiled for the device: the answer to a problem is that of poise_solve, restarts
-// included, to the bit, whatever else is in the batch (but where goals are few enough to be tips, see solve.h: the device
-// solves those as markers, too). One thread solves a problem, so that a single one takes many times as
-// long as on a core of the host; from some hundreds on the device is ahead.
+// on its own. Restarts are those of poise_solve; those of few problems run side by side. There are two ways:
+//
+// - *Fast*, the default. Searches run in single precision and are finished in double, where tolerances and limits are
+//   judged: what comes back as REACHED is met in double, CLOSEST is a minimum as poise_solve has it, anything else did not
+//   converge, and limits hold exactly. It is not the answer of poise_solve to the bit: where nothing is reached, the minimum
+//   has the same cost to 1e-9 or is another one. The answer depends on the problem and the options, never on the batch.
+//   `iterations` counts passes in either precision, of the runs up to the one that is the answer.
+// - *Exact*, with `exact_bits`, and for what the fast way does not know: losses, tolerance bands, markers on the world, a
+//   step limit, an initial damping. The library's own sources, compiled for the device: the answer to a problem is that of
+//   poise_solve, to the bit (but where goals are few enough to be tips, see solve.h: the device solves those as markers,
+//   too). It is slower by one to two orders of magnitude.
 //
 // **Postures.** ERIK (express.h) and its successor (expressive.h) for many postures and targets: the same sources, compiled
 // for the device, with the same results to the bit, whatever the size of the batch. Chains of up to 16 joints.
@@ -58,6 +65,7 @@ typedef struct poise_cuda_options {
     int capacity;                // 0: problems that are on the device at once; a larger batch goes in parts. 0 for 1 << 20
                                  // poses, of about 50 bytes each, and 150 more with host memory, or for 1 << 17 frames
     bool host_memory;            // true: poise_cuda_solve or poise_cuda_solve_poses will be called
+    bool exact_bits;             // false: markers the fast way, where that serves them; true: with the bits of poise_solve
 } poise_cuda_options;
 
 // The defaults that stand beside the members.
@@ -73,9 +81,10 @@ typedef struct poise_cuda poise_cuda;
 // outlive it. `error` says what is wrong: no such device (POISE_ERROR_DEVICE), not enough memory (POISE_ERROR_MEMORY),
 // goals, options or a model that are not served (POISE_ERROR_UNSUPPORTED).
 //
-// Markers with restarts: each problem of `capacity` takes 8 bytes of device memory for each number of q, 24 for each restart
-// and 64 more. The driver adds the local memory of all threads that the device can hold, which is where problems are worked
-// on: 45 GB on an H200 for a body with 58 degrees of freedom and 41 markers.
+// Markers the fast way: each problem of `capacity` takes 4 bytes of device memory for each number of q, 2 for each restart
+// and 18 more; problems under way take up to 1 GB whatever the capacity, 0.5 GB on an H200 for a body with 58 degrees of
+// freedom and 41 markers. With exact bits: 8 bytes for each number of q, 24 for each restart and 64 more, and the driver adds
+// the local memory of all threads that the device can hold, 45 GB for that body.
 POISE_API poise_status poise_cuda_create(const poise_model *model, const poise_goal *goals, int goal_count,
                                          const poise_cuda_options *options, poise_cuda **cuda, poise_error *error);
 POISE_API void poise_cuda_destroy(poise_cuda *cuda); // of any kind; NULL is allowed

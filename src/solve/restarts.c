@@ -1,5 +1,5 @@
 // Cold starts: the root laid onto the markers, and configurations for restarts.
-#include "math/trig.h"
+#include "math/euler.h"
 #include "solve/geometric/geometric.h"
 
 // ---- Alignment -----------------------------------------------------------------------------------------------------------
@@ -69,34 +69,16 @@ static bool put_rotation(const poise_model *model, const pz_joint *joint, const 
     return pz_euler_angles(&model->steps[joint->step_end - 3], M, q);
 }
 
-// With the outer axis a, the middle b, the inner c (c = a for orders such as ZYZ), and M = R_a R_b R_c: turn by the first
-// angle that brings M's image of the inner axis into the plane where the middle turn moves it, undo it, and read off the
-// next. Each angle is that of a vector about an axis, so no order needs a formula of its own.
 bool pz_euler_angles(const pz_step *steps, const mat3 *M, double *q)
 {
-    static const vec3 unit[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     if (!pz_step_is_turn(steps[0].kind) || !pz_step_is_turn(steps[1].kind) || !pz_step_is_turn(steps[2].kind)) {
         return false;
     }
-    vec3 a = unit[steps[0].kind], b = unit[steps[1].kind], c = unit[steps[2].kind], third = v3_cross(a, b);
-    vec3 image = m3_apply(M, c); // R_a R_b c: R_b moves c in the plane across b
-    bool repeats = steps[0].kind == steps[2].kind;
-    // R_b c lies in the plane of a and a x b, so R_a turns its part across a from +-(a x b), or for a repeated axis likewise
-    vec3 across = v3_mad(image, -v3_dot(image, a), a);
-    double sign = repeats ? 1.0 : v3_dot(third, c);
-    bool locked = v3_norm(across) < 1e-7;
-    double first = locked ? 0.0 : pz_atan2(-v3_dot(across, b) * sign, v3_dot(across, third) * sign);
-    mat3 undone;
-    quat back = so3_exp_quat(v3_scale(a, -first));
-    mat3 B = quat_matrix(back);
-    undone = m3_mul(&B, M);
-    vec3 turned = m3_apply(&undone, c); // R_b c
-    double second = pz_atan2(v3_dot(b, v3_cross(c, turned)), v3_dot(c, turned));
-    B = quat_matrix(so3_exp_quat(v3_scale(b, -second)));
-    undone = m3_mul(&B, &undone); // R_c
-    vec3 moved = m3_apply(&undone, b);
-    double last = pz_atan2(v3_dot(c, v3_cross(b, moved)), v3_dot(b, moved));
-    q[steps[0].q] = first, q[steps[1].q] = second, q[steps[2].q] = last;
+    double angles[3];
+    euler_angles(steps[0].kind, steps[1].kind, steps[2].kind, M, angles);
+    for (int i = 0; i < 3; ++i) {
+        q[steps[i].q] = angles[i];
+    }
     return true;
 }
 

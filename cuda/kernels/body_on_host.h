@@ -1,0 +1,12 @@
+// The work of the device's threads on bodies with markers, done by the host, for tests where there is no device.
+#ifndef POISE_CUDA_BODY_ON_HOST_H
+#define POISE_CUDA_BODY_ON_HOST_H
+
+#include "lib/body_tables.h"
+
+// All pointers are the host's; work->state has room for one problem, task->at.size numbers in double. The runs of a problem
+// are taken in the order of their numbers, or the other way round: answers do not depend on it.
+void body_search_on_host(const body_task *task, const pz_cuda_tree_batch *batch, const body_work *work, bool backwards);
+void body_finish_on_host(const body_task *task, const pz_cuda_tree_batch *batch, const body_work *work);
+
+#endif

@@ -1,0 +1,145 @@
+// Bodies with markers on the device: the search in single precision, a run for each thread.
+//
+// Threads stay, and take the next run when theirs has ended: all first runs, then all second ones, and so on, so that
+// restarts of few problems run side by side. A run is left as soon as one before it has met the goals; those before it are
+// never cut short, so that the answer does not depend on timing. A pass is a look and a solve; threads of a warp do each part
+// together.
+#include "body_library.h"
+
+#include "lib/body_search.h"
+#include "lib/cuda_body.h"
+
+#define BLOCKS 4 // of a multiprocessor
+#define REFILL 8 // idle threads of a warp before they take new runs
+
+// Has a run before this one met the goals?
+__device__ static bool is_beaten(const body_work *work, const body_run *r)
+{
+    return *(volatile const int *)&work->best[r->problem].won < r->run;
+}
+
+// Runs for the threads that want one, by all threads of the warp. False: there are no more.
+__device__ __noinline__ static bool take_runs(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work, bool wants,
+                                              body_run *r, bool *taken)
+{
+    unsigned lane = threadIdx.x % 32;
+    unsigned long long most = (unsigned long long)batch->count * (unsigned)(t->restarts + 1);
+    *taken = false;
+    for (;;) {
+        unsigned who = __ballot_sync(WHOLE_WARP, wants);
+        if (who == 0) {
+            return true;
+        }
+        unsigned long long first = 0;
+        int leader = __ffs((int)who) - 1;
+        if ((int)lane == leader) {
+            first = atomicAdd(&work->counters->next, (unsigned long long)__popc(who));
+        }
+        first = __shfl_sync(WHOLE_WARP, first, leader);
+        unsigned long long mine = first + __popc(who & ((1u << lane) - 1));
+        if (wants && mine < most) {
+            r->problem = (int)(mine % (unsigned)batch->count), r->run = (int)(mine / (unsigned)batch->count);
+            *taken = !is_beaten(work, r);
+            wants = !*taken;
+        }
+        if (first + __popc(who) >= most) {
+            return false;
+        }
+    }
+}
+
+// The end of a run: kept if it is the best so far.
+__device__ __noinline__ static void end_run(const body_task *t, const body_work *work, const float *m, const body_run *r,
+                                            bool found)
+{
+    body_best *best = &work->best[r->problem];
+    work->passes[(size_t)r->problem * (size_t)(t->restarts + 1) + (size_t)r->run] = (uint16_t)r->looks;
+    if (found) {
+        atomicMin(&best->won, r->run);
+    }
+    for (bool done = false; !done;) {
+        if (atomicCAS(&best->lock, 0u, 1u) == 0u) {
+            __threadfence();
+            volatile body_best *now = best;
+            if (search_precedes(r, found, now->won, now->run, now->cost)) {
+                now->run = r->run;
+                now->cost = r->cost;
+                search_keep(t, m, r, work->ends);
+            }
+            __threadfence();
+            atomicExch(&best->lock, 0u);
+            done = true;
+        }
+    }
+}
+
+__global__ void __launch_bounds__(PZ_BODY_THREADS, BLOCKS)
+    search(const __grid_constant__ body_task task, const __grid_constant__ pz_cuda_tree_batch batch,
+           const __grid_constant__ body_work work)
+{
+    float *m = state_of<float>(work.state, task.at.size);
+    bool busy = false, more = true;
+    body_run r;
+    for (;;) {
+        unsigned idle = __ballot_sync(WHOLE_WARP, !busy);
+        if (idle == WHOLE_WARP && !more) {
+            return;
+        }
+        if (more && __popc(idle) >= REFILL) {
+            bool taken;
+            more = take_runs(&task, &batch, &work, !busy, &r, &taken);
+            if (taken) {
+                busy = true;
+                search_begin(&task, &batch, r.problem, r.run, m, &r);
+            }
+        }
+        __syncwarp();
+        body_look look = {0, 0};
+        if (busy) {
+            look = body_forward(&task, m);
+        }
+        __syncwarp();
+        body_next next = BODY_LOOK;
+        busy = busy && !is_beaten(&work, &r);
+        if (busy) {
+            next = search_judge(&task, &look, m, &r);
+        }
+        __syncwarp();
+        if (next == BODY_SOLVE) {
+            search_solve(&task, m, &r);
+        }
+        __syncwarp();
+        if (next == BODY_FOUND || next == BODY_LOST) {
+            end_run(&task, &work, m, &r, next == BODY_FOUND);
+            busy = false;
+        }
+        __syncwarp();
+    }
+}
+
+__global__ void clear(const __grid_constant__ body_work work, int count)
+{
+    int problem = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (problem < count) {
+        work.best[problem] = body_best{.won = INT_MAX, .run = INT_MAX, .lock = 0, .cost = INFINITY};
+    }
+}
+
+cudaError_t pz_body_search_grid(int processors, int *blocks)
+{
+    cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, search, PZ_BODY_THREADS, 0);
+    *blocks *= processors;
+    return error;
+}
+
+cudaError_t pz_body_search_launch(const body_task *task, const pz_cuda_tree_batch *batch, const body_work *work, int blocks,
+                                  cudaStream_t stream)
+{
+    long long runs = (long long)batch->count * (task->restarts + 1), enough = (runs + PZ_BODY_THREADS - 1) / PZ_BODY_THREADS;
+    int few = enough < 1 ? 1 : enough < blocks ? (int)enough : blocks;
+    clear<<<batch->count / PZ_BODY_THREADS + 1, PZ_BODY_THREADS, 0, stream>>>(*work, batch->count);
+    if (batch->count > 0) {
+        search<<<few, PZ_BODY_THREADS, 0, stream>>>(*task, *batch, *work);
+    }
+    return cudaPeekAtLastError();
+}

@@ -1,0 +1,167 @@
+// A free root laid onto its markers, as solve/restarts.c does it: the turn and shift that bring the points x nearest to their
+// targets t, sum w |R (x - xm) + tm - t|^2 least.
+//
+// The quaternion of R is the top eigenvector of Davenport's 4 x 4 matrix of M = sum w (x - xm) (t - tm)^T (Horn 1987). A
+// start needs no digits of it: the matrix, shifted so that all its eigenvalues are positive, is squared a few times, and any
+// of its columns has turned to that eigenvector.
+#ifndef POISE_CUDA_BODY_ALIGN_H
+#define POISE_CUDA_BODY_ALIGN_H
+
+#include "body_run.h"
+
+#include "math/euler.h"
+#include "math/so3.h"
+
+#define ALIGN_SQUARINGS 10
+
+typedef struct body_cloud {
+    rvec x, t; // means
+    rmat M;
+    int count;
+} body_cloud;
+
+BODY_FN void body_gather(const body_task *t, const real *m, body_cloud *c)
+{
+    real weight = 0;
+    c->x = c->t = rv(0, 0, 0);
+    c->M.x = c->M.y = c->M.z = rv(0, 0, 0);
+    c->count = 0;
+    for (int i = 0; i < t->marker_count; ++i) {
+        real w = AT(m, t->at.weight + i);
+        weight += w;
+        c->count += w > 0;
+        c->x = rv_mad(c->x, w, body_get(m, t->at.point + 3 * i));
+        c->t = rv_mad(c->t, w, body_get(m, t->at.target + 3 * i));
+    }
+    if (c->count == 0) {
+        return;
+    }
+    real inverse = real_inverse(weight);
+    c->x = rv_scale(c->x, inverse), c->t = rv_scale(c->t, inverse);
+    for (int i = 0; i < t->marker_count; ++i) {
+        rvec x = rv_sub(body_get(m, t->at.point + 3 * i), c->x), to = rv_sub(body_get(m, t->at.target + 3 * i), c->t);
+        rm_add_outer(&c->M, inverse * AT(m, t->at.weight + i), x, to);
+    }
+}
+
+// Davenport's matrix, w first; M_ab = sum x_a t_b, and M.y is the column of t_y.
+BODY_FN void body_davenport(const rmat *M, real N[4][4])
+{
+    real xx = M->x.x, yy = M->y.y, zz = M->z.z;
+    N[0][0] = xx + yy + zz;
+    N[0][1] = M->z.y - M->y.z, N[0][2] = M->x.z - M->z.x, N[0][3] = M->y.x - M->x.y;
+    N[1][1] = xx - yy - zz, N[2][2] = yy - xx - zz, N[3][3] = zz - xx - yy;
+    N[1][2] = M->y.x + M->x.y, N[1][3] = M->z.x + M->x.z, N[2][3] = M->z.y + M->y.z;
+    real size = 0;
+    for (int i = 0; i < 4; ++i) {
+        for (int j = 0; j < 4; ++j) {
+            N[i][j] = i <= j ? N[i][j] : N[j][i];
+            size = real_fma(N[i][j], N[i][j], size);
+        }
+    }
+    size = real_root(size);
+    for (int i = 0; i < 4; ++i) {
+        N[i][i] += size;
+    }
+}
+
+// N <- N^2 / trace. False where there is nothing to divide by.
+PZ_BOTH bool body_square(real N[4][4])
+{
+    real S[4][4], trace = 0;
+    for (int i = 0; i < 4; ++i) {
+        trace += N[i][i];
+    }
+    if (!(trace > (real)1e-25)) {
+        return false;
+    }
+    real inverse = real_inverse(trace);
+    for (int i = 0; i < 4; ++i) {
+        for (int j = i; j < 4; ++j) {
+            real sum = 0;
+            for (int k = 0; k < 4; ++k) {
+                sum = real_fma(inverse * N[i][k], inverse * N[k][j], sum);
+            }
+            S[i][j] = S[j][i] = sum;
+        }
+    }
+    memcpy(N, S, sizeof S);
+    return true;
+}
+
+// The best turn as a unit quaternion x y z w. False where the markers do not say.
+BODY_FN bool body_best_turn(const rmat *M, real turn[4])
+{
+    real N[4][4];
+    body_davenport(M, N);
+    for (int i = 0; i < ALIGN_SQUARINGS; ++i) {
+        if (!body_square(N)) {
+            return false;
+        }
+    }
+    int column = 0;
+    for (int i = 1; i < 4; ++i) {
+        column = N[i][i] > N[column][column] ? i : column;
+    }
+    real square = 0;
+    for (int i = 0; i < 4; ++i) {
+        square = real_fma(N[i][column], N[i][column], square);
+    }
+    real inverse = real_inverse(real_root(square));
+    turn[0] = inverse * N[1][column], turn[1] = inverse * N[2][column], turn[2] = inverse * N[3][column];
+    turn[3] = inverse * N[0][column];
+    return square > 0;
+}
+
+// Coordinates of a rotation of the root, in double: they need an arc tangent.
+BODY_FN void body_put_rotation(const body_task *t, real *m, const rmat *turn)
+{
+    const body_joint *root = &t->joints[0];
+    int q = t->at.trial + 3;
+    mat3 M = {{(double)turn->x.x, (double)turn->x.y, (double)turn->x.z},
+              {(double)turn->y.x, (double)turn->y.y, (double)turn->y.z},
+              {(double)turn->z.x, (double)turn->z.y, (double)turn->z.z}};
+    quat r = quat_from_matrix(&M);
+    if (root->steps[3] == PZ_QUATERNION) {
+        body_put(m, q, rv((real)r.x, (real)r.y, (real)r.z));
+        AT(m, q + 3) = (real)r.w;
+    } else if (root->steps[3] == PZ_EXPMAP) {
+        vec3 v = so3_log(quat_normalize(r));
+        body_put(m, q, rv((real)v.x, (real)v.y, (real)v.z));
+    } else {
+        double angles[3];
+        M = quat_matrix(quat_normalize(r));
+        euler_angles(root->steps[3], root->steps[4], root->steps[5], &M, angles);
+        body_put(m, q, rv((real)angles[0], (real)angles[1], (real)angles[2]));
+    }
+}
+
+// The trial with its root laid onto the markers, which lie as at the current point. False, with nothing done, where the
+// markers do not say how.
+BODY_FN bool body_align(const body_task *t, real *m)
+{
+    body_cloud c;
+    real r[4];
+    body_gather(t, m, &c);
+    if (c.count < 3 || !body_best_turn(&c.M, r)) {
+        return false;
+    }
+    const double *n = t->numbers;
+    rmat C = {rv((real)n[0], (real)n[1], (real)n[2]), rv((real)n[3], (real)n[4], (real)n[5]),
+              rv((real)n[6], (real)n[7], (real)n[8])};
+    rmat turn = quaternion_matrix(r[0], r[1], r[2], r[3]);
+    body_frame root = body_load_frame(m, t->at.frame);
+    rmat R = rm_mul(&turn, &root.R), M;
+    rvec p = rv_add(c.t, rm_apply(&turn, rv_sub(root.p, c.x)));
+    M.x = rm_apply_transposed(&C, R.x), M.y = rm_apply_transposed(&C, R.y), M.z = rm_apply_transposed(&C, R.z);
+    body_put(m, t->at.trial, rm_apply_transposed(&C, p));
+    body_put_rotation(t, m, &M);
+    for (int i = 0; i < t->joints[0].dofs - 3 * t->joints[0].has_quaternion; ++i) {
+        real lower, upper;
+        body_bounds(t, m, i, &lower, &upper);
+        AT(m, t->at.trial + i) = real_clamp(AT(m, t->at.trial + i), lower, upper);
+    }
+    return true;
+}
+
+#endif

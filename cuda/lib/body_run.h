@@ -1,0 +1,62 @@
+// What search and finish of a marker problem share: the problem as the state has it, and its start.
+//
+// Coordinates of the state are those of q, but that lengths are relative to the mean of the targets: a free root's slides
+// are counted from there, other joints on the world are shifted.
+#ifndef POISE_CUDA_BODY_RUN_H
+#define POISE_CUDA_BODY_RUN_H
+
+#include "body_pass.h"
+
+// How a problem is going on after a look at its trial.
+typedef enum body_next {
+    BODY_LOOK, // at the trial, which is another one
+    BODY_SOLVE,
+    BODY_FOUND,
+    BODY_LOST
+} body_next;
+
+PZ_BOTH double body_weight(const body_task *t, const pz_cuda_tree_batch *batch, int problem, int marker)
+{
+    double own = t->numbers[t->marker_numbers + BODY_MARKER * marker + 3];
+    return batch->weights ? batch->weights[(size_t)problem * (size_t)t->marker_count + (size_t)t->goal[marker]] : own;
+}
+
+// Targets relative to their mean, weights, where joints on the world are. Returns the mean weight, or 1 where all are 0.
+BODY_FN real body_take_problem(const body_task *t, const pz_cuda_tree_batch *batch, int problem, real *m)
+{
+    const poise_vec3 *targets = batch->targets + (size_t)problem * (size_t)t->marker_count;
+    const double *C = t->numbers;
+    double mean[3] = {0, 0, 0}, all = 0.0;
+    int seen = 0;
+    for (int i = 0; i < t->marker_count; ++i) {
+        double w = body_weight(t, batch, problem, i);
+        poise_vec3 x = targets[t->goal[i]];
+        AT(m, t->at.weight + i) = (real)w;
+        all += w;
+        if (w > 0) {
+            mean[0] += x.x, mean[1] += x.y, mean[2] += x.z;
+            seen += 1;
+        }
+    }
+    for (int c = 0; c < 3; ++c) {
+        mean[c] = seen > 0 ? mean[c] / seen : t->root[c];
+        AT(m, t->at.base + c) = (real)(t->root[c] - mean[c]);
+    }
+    for (int c = 0; c < 3; ++c) {
+        AT(m, t->at.base + 3 + c) = (real)(C[3 * c] * (t->root[0] - mean[0]) + C[3 * c + 1] * (t->root[1] - mean[1]) +
+                                           C[3 * c + 2] * (t->root[2] - mean[2]));
+    }
+    for (int i = 0; i < t->marker_count; ++i) {
+        poise_vec3 x = targets[t->goal[i]];
+        body_put(m, t->at.target + 3 * i, rv((real)(x.x - mean[0]), (real)(x.y - mean[1]), (real)(x.z - mean[2])));
+    }
+    return all > 0 ? (real)(all / t->marker_count) : (real)1;
+}
+
+// What the state's coordinate adds to coordinate i of q.
+PZ_BOTH double body_shift(const body_task *t, const real *m, int i)
+{
+    return t->is_afloat && i < 3 ? (double)AT(m, t->at.base + 3 + i) : 0.0;
+}
+
+#endif

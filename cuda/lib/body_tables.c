@@ -1,0 +1,354 @@
+#include "body_tables.h"
+
+#include "solve/tree/damped_step.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ---- What is served ------------------------------------------------------------------------------------------------------
+
+static bool goal_is_plain(const poise_goal *goal)
+{
+    return goal->kind == POISE_GOAL_POSITION && goal->body >= 0 && goal->loss == POISE_LOSS_NONE &&
+           !pz_has_band(goal->tolerance);
+}
+
+bool pz_body_serves(const poise_model *model, const poise_goal *goals, int goal_count, const poise_solver_options *options,
+                    const char **why)
+{
+    *why = model->has_mimic || model->curve_count > 0                       ? "mimic and curve joints"
+           : model->nq > INT16_MAX / 4 || goal_count > INT16_MAX / 4        ? "models of this size"
+           : options->step_limit < INFINITY || options->damping > 0         ? "a step limit or a damping to begin with"
+           : options->prior > 0 || options->method != POISE_METHOD_AUTO     ? "other methods than AUTO, or a prior"
+           : options->max_iterations < 1 || options->max_iterations > 60000 ? "this number of iterations"
+                                                                            : NULL;
+    for (int i = 0; i < goal_count && !*why; ++i) {
+        *why = goal_is_plain(&goals[i]) ? NULL : "losses, tolerance bands and markers on the world";
+    }
+    return !*why;
+}
+
+// ---- Joints --------------------------------------------------------------------------------------------------------------
+
+static bool has_ellipse(const poise_solver *s, int k)
+{
+    const poise_joint *given = &s->model->given[k];
+    return s->options.use_limits && given->type == POISE_JOINT_SWING_TWIST && is_finite(given->swing[0]);
+}
+
+// Numbers of a rotation vector that no limit and no lock ties to one of its forms.
+static int shortens(const poise_solver *s, int k)
+{
+    const pz_joint *joint = &s->model->joints[k];
+    for (int i = joint->step_begin; i < joint->step_end; ++i) {
+        const pz_step *step = &s->model->steps[i];
+        int dof = s->model->axes[step->axis].dof, count = pz_step_nv(step->kind);
+        bool is_vector = (step->kind == PZ_EXPMAP || step->kind == PZ_SWING) && !has_ellipse(s, k);
+        for (int n = dof; is_vector && n < dof + count; ++n) {
+            is_vector = !is_finite(s->box[n].lower) && !is_finite(s->box[n].upper) && !s->box[n].keeps_form;
+        }
+        if (is_vector) {
+            return count;
+        }
+    }
+    return 0;
+}
+
+static int children_of(const poise_model *model, int parent)
+{
+    int count = 0;
+    for (int k = parent + 1; k < model->joint_count; ++k) {
+        count += model->joints[k].parent == parent;
+    }
+    return count;
+}
+
+static void fill_joint(const poise_solver *s, body_tables *b, int k)
+{
+    const poise_model *model = s->model;
+    const pz_joint *joint = &model->joints[k];
+    int parent = joint->parent, next = parent == POISE_WORLD ? k : k + joint->subtree;
+    bool is_last = true;
+    for (int i = next; parent != POISE_WORLD && i < model->joint_count && is_last; ++i) {
+        is_last = model->joints[i].parent != parent;
+    }
+    body_joint *to = &b->joints[k];
+    bool has_slot = k == 0 || children_of(model, k) > 1;
+    int slot = has_slot ? b->task.slot_count++ : -1, above = parent == POISE_WORLD ? -1 : b->joints[parent].slot;
+    *to = (body_joint){.from = (int16_t)(parent == POISE_WORLD                         ? BODY_WORLD
+                                         : above >= 0 && children_of(model, parent) > 1 ? above
+                                                                                        : BODY_FOLLOWS),
+                       .slot = (int16_t)slot,
+                       .q = (int16_t)joint->q_begin,
+                       .v = (int16_t)joint->v_begin,
+                       .swing = (int16_t)(has_ellipse(s, k) ? b->task.swing_count++ : -1),
+                       .step_count = (int8_t)(joint->step_end - joint->step_begin),
+                       .slides = (int8_t)joint->slide_count,
+                       .dofs = (int8_t)(joint->v_end - joint->v_begin),
+                       .shortens = (int8_t)shortens(s, k),
+                       .has_turn = !joint->C_is_identity,
+                       .is_last_child = is_last,
+                       .has_several = children_of(model, k) > 1,
+                       .has_child = children_of(model, k) > 0};
+    for (int i = 0; i < to->step_count; ++i) {
+        to->steps[i] = (int8_t)model->steps[joint->step_begin + i].kind;
+        to->has_quaternion = to->has_quaternion || to->steps[i] == PZ_QUATERNION;
+    }
+}
+
+static void put3(double *to, vec3 a)
+{
+    to[0] = a.x, to[1] = a.y, to[2] = a.z;
+}
+
+static void fill_joints(const poise_solver *s, body_tables *b)
+{
+    const poise_model *model = s->model;
+    for (int k = 0; k < model->joint_count; ++k) {
+        const pz_joint *joint = &model->joints[k];
+        double *n = b->numbers + BODY_JOINT * k;
+        fill_joint(s, b, k);
+        put3(n, joint->C.x), put3(n + 3, joint->C.y), put3(n + 6, joint->C.z);
+        put3(n + 9, joint->parent == POISE_WORLD ? v3_sub(joint->t, model->joints[0].t) : joint->t);
+        if (b->joints[k].swing >= 0) {
+            const double *radius = model->given[k].swing;
+            double *W = b->numbers + b->task.swing_numbers + BODY_SWING * b->joints[k].swing;
+            W[0] = 1.0 / (radius[0] * radius[0]), W[1] = 1.0 / (radius[1] * radius[1]);
+            W[BODY_SWING * b->swing_room] = radius[0], W[BODY_SWING * b->swing_room + 1] = radius[1];
+        }
+    }
+}
+
+// ---- Markers, dofs, starts -----------------------------------------------------------------------------------------------
+
+static void fill_markers(const poise_model *model, const poise_goal *goals, int count, body_tables *b)
+{
+    int made = 0;
+    for (int k = 0; k < model->joint_count; ++k) {
+        b->joints[k].marker_begin = (int16_t)made;
+        for (int i = 0; i < count; ++i) {
+            if (goals[i].body == k) {
+                double *n = b->numbers + b->task.marker_numbers + BODY_MARKER * made;
+                put3(n, m3_apply(&model->joints[k].B, goals[i].local.position));
+                n[3] = goals[i].weight;
+                b->goal[made++] = (int16_t)i;
+            }
+        }
+        b->joints[k].marker_end = (int16_t)made;
+    }
+}
+
+// Intervals, and the metric of the damping, that of all markers at the neutral pose: a constant of the model.
+static void fill_dofs(poise_solver *s, const double *D, body_tables *b)
+{
+    for (int i = 0; i < s->model->nv; ++i) {
+        double *n = b->numbers + b->task.dof_numbers + BODY_DOF * i;
+        n[0] = s->box[i].lower, n[1] = s->box[i].upper;
+        n[2] = s->box[i].locked ? -1.0 : D[i];
+    }
+}
+
+static bool is_between_limits(const pz_box *box)
+{
+    return is_finite(box->lower) && is_finite(box->upper) && !box->locked && !box->keeps_form;
+}
+
+#define TURN (2 * PZ_PI)
+
+// How restarts choose a dof (solve/restarts.c): swings with an ellipse and intervals up to a turn have their values.
+static void fill_start_kinds(const poise_solver *s, body_tables *b)
+{
+    for (int i = 0; i < s->model->nv; ++i) {
+        const pz_box *box = &s->box[i];
+        int axis = s->model->dof_axis[i], k = s->model->axes[axis].joint, first = s->model->joints[k].v_begin;
+        bool is_short = pz_axis_slides(s->model, axis) || box->upper - box->lower <= TURN;
+        bool is_swing = has_ellipse(s, k) && i < first + 2 && !s->box[first].locked && !s->box[first + 1].locked;
+        b->start_kind[i] = is_swing                  ? BODY_START_AT
+                           : !is_between_limits(box) ? BODY_START_AROUND
+                           : is_short                ? BODY_START_AT
+                                                     : BODY_START_IN_TURN;
+    }
+}
+
+// The library's own restarts, from the neutral pose; what depends on the start is made relative to it.
+static void fill_starts(poise_solver *s, double *q, body_tables *b)
+{
+    int nv = s->model->nv;
+    for (int run = 1; run <= s->options.restarts; ++run) {
+        double *chosen = b->starts + (size_t)(run - 1) * (size_t)nv;
+        pz_restart_configuration(s, run, q);
+        for (int i = 0; i < nv; ++i) {
+            const pz_box *box = &s->box[i];
+            double first = box->q >= 0 ? clamp(s->q_start[box->q] - 0.5 * TURN, box->lower, box->upper - TURN) : 0.0;
+            chosen[i] = b->start_kind[i] == BODY_START_AROUND ? s->step[i]
+                        : b->start_kind[i] == BODY_START_AT   ? q[box->q]
+                                                              : q[box->q] - first;
+        }
+    }
+}
+
+// Root mean square of the markers about their mean, or the length of all bones where they do not spread.
+static double size_of(const poise_solver *s)
+{
+    const poise_kinematics *kin = &s->at->kin;
+    vec3 mean = v3(0, 0, 0);
+    double square = 0.0, length = 0.0;
+    for (int i = 0; i < s->goal_count; ++i) {
+        mean = v3_mad(mean, 1.0 / s->goal_count, pz_kin_point(kin, s->goals[i].body, s->goals[i].local.position));
+    }
+    for (int i = 0; i < s->goal_count; ++i) {
+        vec3 x = v3_sub(pz_kin_point(kin, s->goals[i].body, s->goals[i].local.position), mean);
+        square += v3_dot(x, x) / s->goal_count;
+        length += v3_norm(s->goals[i].local.position);
+    }
+    for (int k = 0; k < s->model->joint_count; ++k) {
+        length += s->model->joints[k].parent == POISE_WORLD ? 0.0 : v3_norm(s->model->joints[k].t);
+    }
+    double size = sqrt(square);
+    return size > 1e-6 * length && size > 0 ? size : length > 0 ? length : 1.0;
+}
+
+// ---- All -----------------------------------------------------------------------------------------------------------------
+
+static int part(int *used, int count)
+{
+    int at = *used;
+    *used += count;
+    return at;
+}
+
+static void lay_out(body_task *t)
+{
+    int used = 0;
+    body_layout *at = &t->at;
+    at->q = part(&used, t->nq), at->trial = part(&used, t->nq), at->step = part(&used, t->nv);
+    at->axis = part(&used, 3 * t->nv), at->place = part(&used, 3 * t->joint_count);
+    at->point = part(&used, 3 * t->marker_count), at->target = part(&used, 3 * t->marker_count);
+    at->weight = part(&used, t->marker_count), at->solved = part(&used, BODY_SOLVED * t->nv);
+    at->edge = part(&used, 2 * t->swing_count), at->held = part(&used, t->nv);
+    at->frame = part(&used, BODY_FRAME * t->slot_count), at->sums = part(&used, BODY_SUMS * t->slot_count);
+    at->velocity = part(&used, BODY_VELOCITY * t->slot_count), at->base = part(&used, 6);
+    at->size = used;
+}
+
+// In single precision bounds are rounded inwards.
+static void fill_single(body_tables *b)
+{
+    for (int i = 0; i < b->number_count; ++i) {
+        b->single[i] = (float)b->numbers[i];
+    }
+    for (int i = 0; i < b->task.nv; ++i) {
+        const double *n = b->numbers + b->task.dof_numbers + BODY_DOF * i;
+        float *f = b->single + b->task.dof_numbers + BODY_DOF * i;
+        f[0] = (double)f[0] < n[0] ? nextafterf(f[0], INFINITY) : f[0];
+        f[1] = (double)f[1] > n[1] ? nextafterf(f[1], -INFINITY) : f[1];
+    }
+}
+
+static void fill_task(const poise_solver *s, body_tables *b)
+{
+    const poise_model *model = s->model;
+    const pz_joint *root = &model->joints[0];
+    const pz_step *steps = &model->steps[root->step_begin];
+    poise_joint_type type = model->given[0].type;
+    body_task *t = &b->task;
+    bool is_free = type == POISE_JOINT_FREE || type == POISE_JOINT_FREE_EXPMAP || type == POISE_JOINT_FREE_EULER;
+    t->is_afloat = root->slide_count == 3 && steps[0].kind == PZ_SLIDE_X && steps[1].kind == PZ_SLIDE_Y;
+    t->can_align = is_free && model->joint_count == root->subtree;
+    for (int i = root->v_begin; i < root->v_end; ++i) {
+        t->can_align = t->can_align && !s->box[i].locked;
+    }
+    put3(t->root, root->t);
+    t->is_cold = s->options.start == POISE_START_COLD;
+    t->tolerance = s->options.position_tolerance;
+    t->cost_tolerance = s->options.cost_tolerance;
+    t->gradient_tolerance = s->options.gradient_tolerance;
+    t->max_iterations = s->options.max_iterations;
+    t->restarts = s->options.restarts;
+    t->joints = b->joints, t->goal = b->goal, t->single = b->single, t->numbers = b->numbers;
+    t->starts = b->starts, t->start_kind = b->start_kind;
+}
+
+static void fill(poise_solver *s, const poise_goal *goals, int goal_count, double *scratch, body_tables *b)
+{
+    double *q = scratch, *D = scratch + s->model->nq;
+    poise_model_neutral(s->model, q);
+    pz_solve_begin(s, goals, goal_count, q, NULL);
+    pz_try(s, s->q_start, POISE_LEVEL_HESSIAN);
+    pz_accept(s);
+    pz_make_metric(s, D);
+    b->task.size = size_of(s);
+    fill_joints(s, b);
+    fill_markers(s->model, goals, goal_count, b);
+    fill_dofs(s, D, b);
+    fill_start_kinds(s, b);
+    fill_starts(s, q, b);
+    fill_task(s, b);
+    lay_out(&b->task);
+    fill_single(b);
+}
+
+static int count_ellipses(const poise_solver *s)
+{
+    int count = 0;
+    for (int k = 0; k < s->model->joint_count; ++k) {
+        count += has_ellipse(s, k);
+    }
+    return count;
+}
+
+static bool take(body_tables *b, const poise_solver *s, int goal_count)
+{
+    const poise_model *model = s->model;
+    body_task *t = &b->task;
+    t->joint_count = model->joint_count, t->marker_count = goal_count, t->nq = model->nq, t->nv = model->nv;
+    b->swing_room = count_ellipses(s);
+    int used = 0;
+    part(&used, BODY_JOINT * t->joint_count);
+    t->dof_numbers = part(&used, BODY_DOF * t->nv);
+    t->marker_numbers = part(&used, BODY_MARKER * goal_count);
+    t->swing_numbers = part(&used, 2 * BODY_SWING * b->swing_room);
+    b->number_count = used;
+    b->joints = calloc((size_t)t->joint_count, sizeof *b->joints);
+    b->goal = calloc((size_t)goal_count, sizeof *b->goal);
+    b->single = calloc((size_t)used, sizeof *b->single);
+    b->numbers = calloc((size_t)used, sizeof *b->numbers);
+    b->starts = calloc((size_t)(s->options.restarts + 1) * (size_t)t->nv, sizeof *b->starts);
+    b->start_kind = calloc((size_t)t->nv, sizeof *b->start_kind);
+    return b->joints && b->goal && b->single && b->numbers && b->starts && b->start_kind;
+}
+
+poise_status pz_body_tables_make(const poise_model *model, const poise_goal *goals, int goal_count,
+                                 const poise_solver_options *options, body_tables *tables)
+{
+    poise_solver *solver = NULL;
+    poise_solver_options own = *options;
+    own.coupled_goals = 0;
+    *tables = (body_tables){.number_count = 0};
+    poise_goal *even = malloc((size_t)goal_count * sizeof *even); // all weights 1, for the metric
+    double *scratch = malloc((size_t)(model->nq + model->nv) * sizeof *scratch);
+    bool is_made = even && scratch && poise_solver_create(model, &own, NULL, &solver, NULL) == POISE_OK &&
+                   take(tables, solver, goal_count);
+    if (is_made) {
+        for (int i = 0; i < goal_count; ++i) {
+            even[i] = goals[i];
+            even[i].weight = 1.0;
+            even[i].target.position = poise_vec3_make(0, 0, 0);
+        }
+        fill(solver, even, goal_count, scratch, tables);
+        for (int i = 0; i < goal_count; ++i) {
+            tables->numbers[tables->task.marker_numbers + BODY_MARKER * i + 3] = goals[tables->goal[i]].weight;
+        }
+    } else {
+        pz_body_tables_free(tables);
+    }
+    poise_solver_destroy(solver);
+    free(even), free(scratch);
+    return is_made ? POISE_OK : POISE_ERROR_MEMORY;
+}
+
+void pz_body_tables_free(body_tables *b)
+{
+    free(b->joints), free(b->goal), free(b->single), free(b->numbers), free(b->starts), free(b->start_kind);
+    *b = (body_tables){.number_count = 0};
+}

@@ -1,0 +1,100 @@
+// Markers on a body, the fast way: what the host (body_task.c, cuda_body.c), the pass (body_pass.h) and the kernels agree on.
+//
+// The model as the pass reads it: joints depth first, each with its steps; numbers once in single and once in double
+// precision. State of a problem under way is one array of numbers, whose parts `body_layout` names.
+#ifndef POISE_CUDA_BODY_TASK_H
+#define POISE_CUDA_BODY_TASK_H
+
+#include "marker_batch.h"
+
+#define BODY_WORLD    (-2) // body_joint.from: hangs on the world
+#define BODY_FOLLOWS  (-1) // on the joint before it
+#define BODY_STEPS    6
+#define BODY_JOINT    12 // numbers of a joint: columns of its constant turn, its shift
+#define BODY_DOF      3  // of a dof: lower, upper, metric; a locked dof has the metric -1
+#define BODY_MARKER   4  // of a marker: where it is in its body, weight
+#define BODY_SWING    2  // of a swing: 1/A^2, 1/B^2
+#define BODY_SOLVED   8  // of a dof in the sweep up: W, w, Delta
+#define BODY_SUMS     48 // kept for a joint with several children
+#define BODY_FRAME    12
+#define BODY_VELOCITY 6
+
+typedef struct body_joint {
+    int16_t from; // BODY_WORLD, BODY_FOLLOWS, or the slot of its parent, which has several children
+    int16_t slot; // its own, or -1. The first joint always has slot 0.
+    int16_t q, v; // its first coordinate and dof
+    int16_t marker_begin, marker_end;
+    int16_t swing;           // number of its ellipse, or -1
+    int8_t steps[BODY_STEPS]; // pz_step_kind
+    int8_t step_count, slides, dofs;
+    int8_t has_quaternion; // its last three dofs
+    int8_t shortens;       // numbers of a rotation vector without limits, which may be shortened by whole turns; or 0
+    int8_t has_turn;       // the constant turn is not the identity
+    int8_t is_last_child;  // of a parent with a slot: the first that the sweep up comes to
+    int8_t has_child;
+    int8_t has_several; // children
+} body_joint;
+
+// Where the parts of a problem's state begin.
+typedef struct body_layout {
+    int q, trial;      // nq: the current point; the one to look at
+    int step;          // nv
+    int axis;          // 3 nv: direction of each dof
+    int place;         // 3 by joint: its origin
+    int point, target; // 3 by marker
+    int weight;        // by marker
+    int solved;        // BODY_SOLVED by dof
+    int edge;          // 2 by swing: normal of an active edge, or 0
+    int held;          // nv: step of a dof that is held at a bound; BODY_FREE
+    int frame, sums, velocity; // by slot
+    int base;          // 3: where the first joint is without motion, from the mean of the targets; 3: in its own axes
+    int size;
+} body_layout;
+
+// How restarts choose a coordinate: a value; a distance from the start; a place in the turn around the start.
+typedef enum body_start { BODY_START_AT = 0, BODY_START_AROUND, BODY_START_IN_TURN } body_start;
+
+// Everything about the problems but targets, weights and starts; pointers are the device's.
+typedef struct body_task {
+    const body_joint *joints;
+    const int16_t *goal;      // by marker, which are sorted by joint
+    const float *single;      // numbers: joints, dofs, markers, swings
+    const double *numbers;    // the same
+    const double *starts;     // restarts x nv
+    const int8_t *start_kind; // by dof: body_start
+    int dof_numbers, marker_numbers, swing_numbers; // where they begin in `single` and `numbers`
+    int joint_count, marker_count, swing_count, slot_count, nq, nv;
+    body_layout at;
+    double root[3];     // where the first joint is without motion: `base` is relative to it
+    bool is_afloat;     // the first joint begins with three slides: its coordinates are relative to the targets
+    bool can_align;     // and is free and unlocked: it can be laid onto the markers
+    bool is_cold;
+    double size;        // of the body: root mean square of markers about their mean
+    double tolerance, cost_tolerance, gradient_tolerance;
+    int max_iterations, restarts;
+} body_task;
+
+typedef struct body_counters {
+    unsigned long long next; // runs begun
+    int next_finish;         // problems whose finish was begun
+} body_counters;
+
+// Where the runs of a problem have come to.
+typedef struct body_best {
+    int won;       // the first run, by number, that met the goals in single precision; INT_MAX: none
+    int run;       // whose end is kept
+    unsigned lock; // of the two below and the end
+    float cost;
+} body_best;
+
+// Device memory that calls share, for `capacity` problems.
+typedef struct body_work {
+    body_counters *counters;
+    body_best *best;
+    float *ends;       // nq for each: the end of the best run
+    uint16_t *passes;  // restarts + 1 for each
+    void *state;       // of problems under way
+    int capacity;
+} body_work;
+
+#endif

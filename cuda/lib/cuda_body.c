@@ -1,0 +1,75 @@
+#include "cuda_body.h"
+
+#include "base/error.h"
+
+#define MOST_STATE ((size_t)1 << 30) // bytes of state of all problems under way
+
+static void put_all(pz_cuda_image *image, void *user)
+{
+    body_tables *tables = user;
+    body_task *t = &tables->task;
+    size_t joints = (size_t)t->joint_count, numbers = (size_t)tables->number_count, nv = (size_t)t->nv;
+    t->joints = pz_cuda_put(image, tables->joints, joints, sizeof *tables->joints);
+    t->goal = pz_cuda_put(image, tables->goal, (size_t)t->marker_count, sizeof *tables->goal);
+    t->single = pz_cuda_put(image, tables->single, numbers, sizeof *tables->single);
+    t->numbers = pz_cuda_put(image, tables->numbers, numbers, sizeof *tables->numbers);
+    t->starts = pz_cuda_put(image, tables->starts, ((size_t)t->restarts + 1) * nv, sizeof *tables->starts);
+    t->start_kind = pz_cuda_put(image, tables->start_kind, nv, sizeof *tables->start_kind);
+}
+
+// Blocks whose state, of `number` bytes each, fits.
+static int fitting(const body_task *task, int blocks, size_t number)
+{
+    size_t each = (size_t)task->at.size * number * PZ_BODY_THREADS, most = MOST_STATE / each;
+    return most < 1 ? 1 : most < (size_t)blocks ? (int)most : blocks;
+}
+
+static cudaError_t take_memory(pz_cuda_room *room, int capacity, pz_cuda_body *body)
+{
+    const body_task *t = &body->task;
+    body_work *w = &body->work;
+    size_t many = (size_t)capacity, each = (size_t)t->at.size * PZ_BODY_THREADS;
+    cudaError_t e = pz_body_search_grid(room->processors, &body->search_blocks);
+    e = e ? e : pz_body_finish_grid(room->processors, &body->finish_blocks);
+    if (e) {
+        return e;
+    }
+    body->search_blocks = fitting(t, body->search_blocks, sizeof(float));
+    body->finish_blocks = fitting(t, body->finish_blocks, sizeof(double));
+    size_t search = each * (size_t)body->search_blocks * sizeof(float);
+    size_t finish = each * (size_t)body->finish_blocks * sizeof(double);
+    w->capacity = capacity;
+    w->counters = pz_cuda_take(room, 1, sizeof *w->counters);
+    w->best = pz_cuda_take(room, many, sizeof *w->best);
+    w->ends = pz_cuda_take(room, many * (size_t)t->nq, sizeof *w->ends);
+    w->passes = pz_cuda_take(room, many * ((size_t)t->restarts + 1), sizeof *w->passes);
+    w->state = pz_cuda_take(room, search > finish ? search : finish, 1);
+    return room->error;
+}
+
+poise_status pz_cuda_body_make(pz_cuda_room *room, const poise_model *model, const poise_goal *goals, int goal_count,
+                               const poise_cuda_options *options, pz_cuda_body *body, poise_error *error)
+{
+    body_tables tables;
+    if (pz_body_tables_make(model, goals, goal_count, &options->solver, &tables) != POISE_OK) {
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    }
+    poise_status status = pz_cuda_make_image(room, put_all, &tables, error);
+    body->task = tables.task;
+    pz_body_tables_free(&tables);
+    status = status ? status
+                    : pz_cuda_explain(take_memory(room, options->capacity, body), "memory for the batch", error);
+    if (status == POISE_OK) { // an empty batch: the program is loaded before the first call
+        cudaError_t e = pz_cuda_body_queue(body, &(pz_cuda_tree_batch){.count = 0}, room->stream);
+        status = pz_cuda_explain(e ? e : cudaStreamSynchronize(room->stream), "loading the program of the device", error);
+    }
+    return status;
+}
+
+cudaError_t pz_cuda_body_queue(const pz_cuda_body *body, const pz_cuda_tree_batch *batch, cudaStream_t stream)
+{
+    const body_work *work = &body->work;
+    cudaError_t e = cudaMemsetAsync(work->counters, 0, sizeof *work->counters, stream);
+    e = e ? e : pz_body_search_launch(&body->task, batch, work, body->search_blocks, stream);
+    return e ? e : pz_body_finish_launch(&body->task, batch, work, body->finish_blocks, stream);
+}
