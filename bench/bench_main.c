@@ -42,7 +42,8 @@ static const bench_suite suites[] = {
     {"gpu-arms", "arm poses on a CUDA device", "batches beyond sizes", ON_DEVICE(suite_gpu_arms)},
     {"gpu-erik", "ERIK's own evaluation on a CUDA device", "samples statistics", ON_DEVICE(suite_gpu_erik)},
     {"gpu-expressive", "ERIK's successor on a CUDA device", "samples", ON_DEVICE(suite_gpu_expressive)},
-    {"gpu-markers", "whole bodies with markers on a CUDA device", "batches noise", ON_DEVICE(suite_gpu_markers)},
+    {"gpu-markers", "whole bodies with markers on a CUDA device", "cold warm noise noise-warm exact",
+     ON_DEVICE(suite_gpu_markers)},
 };
 
 #define DEVICE_SUITES "gpu" // stands for all whose name begins so

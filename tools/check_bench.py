@@ -31,7 +31,7 @@ COLUMNS = {
     "gpu-arms": ["batch", "outside", "wrong", "ms", "millions_per_second"],
     "gpu-erik": [],
     "gpu-expressive": [],
-    "gpu-markers": ["batch", "same_bits", "ms", "per_second"],
+    "gpu-markers": ["batch", "wrong", "ms", "per_second"],
 }
 
 failures = []

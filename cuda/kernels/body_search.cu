@@ -19,8 +19,8 @@ __device__ static bool is_beaten(const body_work *work, const body_run *r)
 }
 
 // Runs for the threads that want one, by all threads of the warp. False: there are no more.
-__device__ __noinline__ static bool take_runs(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work, bool wants,
-                                              body_run *r, bool *taken)
+__device__ __noinline__ static bool take_runs(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work,
+                                              bool wants, body_run *r, bool *taken)
 {
     unsigned lane = threadIdx.x % 32;
     unsigned long long most = (unsigned long long)batch->count * (unsigned)(t->restarts + 1);

@@ -16,11 +16,11 @@
 
 #include "body_run.h"
 
-#define FINISH_SNAP       1e-6  // from a bound
-#define FINISH_LOOKS      150   // at most
-#define FINISH_SOLVES     4     // of the active set in one step
-#define FINISH_FALLS_FAST 0.2   // a step that leaves less than this share of the cost
-#define FINISH_LAMBDA     1e-9  // to begin with
+#define FINISH_SNAP       1e-6 // from a bound
+#define FINISH_LOOKS      60   // at most
+#define FINISH_SOLVES     4    // of the active set in one step
+#define FINISH_FALLS_FAST 0.2  // a step that leaves less than this share of the cost
+#define FINISH_LAMBDA     1e-9 // to begin with
 #define FINISH_LEAST      1e-15
 #define FINISH_MOST       1e8
 #define FINISH_FLAT       1e-15 // a share of the cost that its own rounding hides
@@ -175,7 +175,8 @@ BODY_FN void finish_answer(const body_task *t, const pz_cuda_tree_batch *batch, 
 
 // ---- Steps ---------------------------------------------------------------------------------------------------------------
 
-BODY_FN void finish_begin(const body_task *t, const pz_cuda_tree_batch *batch, int problem, bool found, real *m, body_finish *f)
+BODY_FN void finish_begin(const body_task *t, const pz_cuda_tree_batch *batch, int problem, bool found, real *m,
+                          body_finish *f)
 {
     f->problem = problem, f->looks = f->solves = 0;
     f->stage = FINISH_START;
@@ -387,8 +388,8 @@ BODY_FN void finish_report(const body_task *t, const pz_cuda_tree_batch *batch, 
 // ---- Judging -------------------------------------------------------------------------------------------------------------
 
 // After a look: BODY_LOOK, BODY_SOLVE, or BODY_FOUND when the problem is done.
-BODY_FN body_next finish_judge(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work, const body_look *look,
-                               real *m, body_finish *f)
+BODY_FN body_next finish_judge(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work,
+                               const body_look *look, real *m, body_finish *f)
 {
     body_next next;
     f->looks += 1;

@@ -37,7 +37,7 @@
 #endif
 
 #define BODY_FREE    ((real)1e30) // body_layout.held
-#define AT(m, place) (m)[(place) * BODY_STRIDE]
+#define AT(m, place) (m)[(place)*BODY_STRIDE]
 
 PZ_BOTH const real *body_numbers(const body_task *t)
 {
@@ -515,19 +515,19 @@ PZ_BOTH real body_clamp_step(const body_task *t, real *m, const body_joint *join
     return inside;
 }
 
-// How much of the way from y to y + x stays in the ellipse, as room_of_swing: 1 where all of it does.
-PZ_BOTH real body_room(const real *W, const real *y, const real *x)
+// Where the way from y to y + x leaves the ellipse, it ends at the edge, on the ray to the centre. True: it does.
+PZ_BOTH bool body_clip(const real *W, const real *y, real *x)
 {
-    real a = x[0] * x[0] * W[0] + x[1] * x[1] * W[1], b = y[0] * x[0] * W[0] + y[1] * x[1] * W[1];
-    real c = real_max(1 - (y[0] * y[0] * W[0] + y[1] * y[1] * W[1]), 0);
-    if (a + 2 * b <= c) {
-        return 1;
+    real a = y[0] + x[0], b = y[1] + x[1], excess = a * a * W[0] + b * b * W[1];
+    if (!(excess > 1)) {
+        return false;
     }
-    real root = real_root(b * b + a * c);
-    return real_clamp(b > 0 ? c / (b + root) : (root - b) / a, 0, 1);
+    real inverse = real_inverse(real_root(excess));
+    x[0] = inverse * a - y[0], x[1] = inverse * b - y[1];
+    return true;
 }
 
-// Both dofs of a swing: along the edge, or shortened at it.
+// Both dofs of a swing: along the edge, or clipped at it.
 PZ_BOTH void body_down_swing(const body_task *t, real *m, const body_joint *joint, const body_axis *S, body_axis *V,
                              real x[2], body_solve *s)
 {
@@ -552,9 +552,7 @@ PZ_BOTH void body_down_swing(const body_task *t, real *m, const body_joint *join
     body_advance(&after, first, &S[0]);
     x[0] = body_clamp_step(t, m, joint, 0, first, s);
     x[1] = body_clamp_step(t, m, joint, 1, body_free_step(m, place + BODY_SOLVED, &after), s);
-    real room = body_room(W, y, x);
-    s->is_clipped = s->is_clipped || room < 1;
-    x[0] *= room, x[1] *= room;
+    s->is_clipped = body_clip(W, y, x) || s->is_clipped;
     body_add_loss(m, place, x[0] - first, s);
     body_advance(V, x[0], &S[0]);
     body_add_loss(m, place + BODY_SOLVED, x[1] - body_free_step(m, place + BODY_SOLVED, V), s);

@@ -75,7 +75,7 @@ static void fill_joint(const poise_solver *s, body_tables *b, int k)
     body_joint *to = &b->joints[k];
     bool has_slot = k == 0 || children_of(model, k) > 1;
     int slot = has_slot ? b->task.slot_count++ : -1, above = parent == POISE_WORLD ? -1 : b->joints[parent].slot;
-    *to = (body_joint){.from = (int16_t)(parent == POISE_WORLD                         ? BODY_WORLD
+    *to = (body_joint){.from = (int16_t)(parent == POISE_WORLD                          ? BODY_WORLD
                                          : above >= 0 && children_of(model, parent) > 1 ? above
                                                                                         : BODY_FOLLOWS),
                        .slot = (int16_t)slot,

@@ -24,7 +24,7 @@ typedef struct body_joint {
     int16_t slot; // its own, or -1. The first joint always has slot 0.
     int16_t q, v; // its first coordinate and dof
     int16_t marker_begin, marker_end;
-    int16_t swing;           // number of its ellipse, or -1
+    int16_t swing;            // number of its ellipse, or -1
     int8_t steps[BODY_STEPS]; // pz_step_kind
     int8_t step_count, slides, dofs;
     int8_t has_quaternion; // its last three dofs
@@ -37,17 +37,17 @@ typedef struct body_joint {
 
 // Where the parts of a problem's state begin.
 typedef struct body_layout {
-    int q, trial;      // nq: the current point; the one to look at
-    int step;          // nv
-    int axis;          // 3 nv: direction of each dof
-    int place;         // 3 by joint: its origin
-    int point, target; // 3 by marker
-    int weight;        // by marker
-    int solved;        // BODY_SOLVED by dof
-    int edge;          // 2 by swing: normal of an active edge, or 0
-    int held;          // nv: step of a dof that is held at a bound; BODY_FREE
+    int q, trial;              // nq: the current point; the one to look at
+    int step;                  // nv
+    int axis;                  // 3 nv: direction of each dof
+    int place;                 // 3 by joint: its origin
+    int point, target;         // 3 by marker
+    int weight;                // by marker
+    int solved;                // BODY_SOLVED by dof
+    int edge;                  // 2 by swing: normal of an active edge, or 0
+    int held;                  // nv: step of a dof that is held at a bound; BODY_FREE
     int frame, sums, velocity; // by slot
-    int base;          // 3: where the first joint is without motion, from the mean of the targets; 3: in its own axes
+    int base; // 3: where the first joint is without motion, from the mean of the targets; 3: in its own axes
     int size;
 } body_layout;
 
@@ -57,19 +57,19 @@ typedef enum body_start { BODY_START_AT = 0, BODY_START_AROUND, BODY_START_IN_TU
 // Everything about the problems but targets, weights and starts; pointers are the device's.
 typedef struct body_task {
     const body_joint *joints;
-    const int16_t *goal;      // by marker, which are sorted by joint
-    const float *single;      // numbers: joints, dofs, markers, swings
-    const double *numbers;    // the same
-    const double *starts;     // restarts x nv
-    const int8_t *start_kind; // by dof: body_start
+    const int16_t *goal;                            // by marker, which are sorted by joint
+    const float *single;                            // numbers: joints, dofs, markers, swings
+    const double *numbers;                          // the same
+    const double *starts;                           // restarts x nv
+    const int8_t *start_kind;                       // by dof: body_start
     int dof_numbers, marker_numbers, swing_numbers; // where they begin in `single` and `numbers`
     int joint_count, marker_count, swing_count, slot_count, nq, nv;
     body_layout at;
-    double root[3];     // where the first joint is without motion: `base` is relative to it
-    bool is_afloat;     // the first joint begins with three slides: its coordinates are relative to the targets
-    bool can_align;     // and is free and unlocked: it can be laid onto the markers
+    double root[3]; // where the first joint is without motion: `base` is relative to it
+    bool is_afloat; // the first joint begins with three slides: its coordinates are relative to the targets
+    bool can_align; // and is free and unlocked: it can be laid onto the markers
     bool is_cold;
-    double size;        // of the body: root mean square of markers about their mean
+    double size; // of the body: root mean square of markers about their mean
     double tolerance, cost_tolerance, gradient_tolerance;
     int max_iterations, restarts;
 } body_task;
@@ -91,9 +91,9 @@ typedef struct body_best {
 typedef struct body_work {
     body_counters *counters;
     body_best *best;
-    float *ends;       // nq for each: the end of the best run
-    uint16_t *passes;  // restarts + 1 for each
-    void *state;       // of problems under way
+    float *ends;      // nq for each: the end of the best run
+    uint16_t *passes; // restarts + 1 for each
+    void *state;      // of problems under way
     int capacity;
 } body_work;
 

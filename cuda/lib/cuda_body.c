@@ -57,8 +57,7 @@ poise_status pz_cuda_body_make(pz_cuda_room *room, const poise_model *model, con
     poise_status status = pz_cuda_make_image(room, put_all, &tables, error);
     body->task = tables.task;
     pz_body_tables_free(&tables);
-    status = status ? status
-                    : pz_cuda_explain(take_memory(room, options->capacity, body), "memory for the batch", error);
+    status = status ? status : pz_cuda_explain(take_memory(room, options->capacity, body), "memory for the batch", error);
     if (status == POISE_OK) { // an empty batch: the program is loaded before the first call
         cudaError_t e = pz_cuda_body_queue(body, &(pz_cuda_tree_batch){.count = 0}, room->stream);
         status = pz_cuda_explain(e ? e : cudaStreamSynchronize(room->stream), "loading the program of the device", error);

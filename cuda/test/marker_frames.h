@@ -88,14 +88,13 @@ static void solve_on_host(fixture *f)
     poise_solver_destroy(solver);
 }
 
-// Cold from the neutral pose.
-static fixture make(const char *scene, int count, int restarts, double noise)
+// Cold from the neutral pose. The model is the fixture's own; a scene of no markers, or "", has two for each body.
+static inline fixture make_on(poise_model *model, const char *scene, int count, int restarts, double noise)
 {
-    fixture f = {.count = count, .options = poise_solver_options_default()};
+    fixture f = {.model = model, .count = count, .options = poise_solver_options_default()};
     f.options.start = POISE_START_COLD;
     f.options.restarts = restarts;
     f.options.coupled_goals = 0;
-    ck_assert_int_eq(scene_create(scene, NULL, &f.model, NULL), POISE_OK);
     f.nq = poise_model_info(f.model).nq;
     scene_marker *markers = markers_of(scene, f.model, &f.goal_count);
     size_t many = (size_t)count, goals = many * (size_t)f.goal_count, numbers = many * (size_t)f.nq;
@@ -118,6 +117,13 @@ static fixture make(const char *scene, int count, int restarts, double noise)
     solve_on_host(&f);
     free(markers);
     return f;
+}
+
+static inline fixture make(const char *scene, int count, int restarts, double noise)
+{
+    poise_model *model;
+    ck_assert_int_eq(scene_create(scene, NULL, &model, NULL), POISE_OK);
+    return make_on(model, scene, count, restarts, noise);
 }
 
 static void release(fixture *f)

@@ -1,0 +1,271 @@
+// Markers on a body the fast way: single precision, then double. The work of the device's threads is done by the host and
+// judged by the library; a device gives the same bits. Without one the program says that the rest was skipped.
+#include "marker_frames.h"
+
+#include "kernels/body_on_host.h"
+#include "support/random_model.h"
+
+#include <limits.h>
+#include <math.h>
+
+static const char *no_device(void)
+{
+    return poise_cuda_device_count() > 0 ? NULL : "no CUDA device";
+}
+
+// ---- The threads' work, on the host --------------------------------------------------------------------------------------
+
+// Answers of all frames into f->q and f->answers.
+static void solve_as_threads_do(fixture *f, bool backwards)
+{
+    body_tables tables;
+    const char *why;
+    size_t many = (size_t)f->count, restarts = (size_t)f->options.restarts + 1;
+    ck_assert(pz_body_serves(f->model, f->goals, f->goal_count, &f->options, &why));
+    ck_assert_int_eq(pz_body_tables_make(f->model, f->goals, f->goal_count, &f->options, &tables), POISE_OK);
+    body_work work = {.best = take(many, sizeof *work.best),
+                      .ends = take(many * (size_t)f->nq, sizeof *work.ends),
+                      .passes = take(many * restarts, sizeof *work.passes),
+                      .state = take((size_t)tables.task.at.size, sizeof(double)),
+                      .capacity = f->count};
+    pz_cuda_tree_batch batch = {
+        .targets = f->targets, .weights = f->weights, .q = f->q, .answers = f->answers, .count = f->count};
+    memcpy(f->q, f->starts, many * (size_t)f->nq * sizeof *f->q);
+    body_search_on_host(&tables.task, &batch, &work, backwards);
+    body_finish_on_host(&tables.task, &batch, &work);
+    free(work.best), free(work.ends), free(work.passes), free(work.state);
+    pz_body_tables_free(&tables);
+}
+
+// ---- Judging -------------------------------------------------------------------------------------------------------------
+
+typedef struct verdict {
+    int reached, closest, open; // open: did not converge
+    int host_reached;
+} verdict;
+
+// What poise_solve, begun at the answer without restarts, says about it.
+static poise_report go_on(const fixture *f, poise_solver *solver, int i, double *q)
+{
+    poise_report report;
+    memcpy(q, f->q + (size_t)i * (size_t)f->nq, (size_t)f->nq * sizeof *q);
+    ck_assert_int_eq(poise_solve(solver, f->goals + i * f->goal_count, f->goal_count, q, &report, NULL), POISE_OK);
+    return report;
+}
+
+static void judge_frame(const fixture *f, poise_solver *solver, int i, double *q, verdict *v)
+{
+    const poise_cuda_tree_answer *a = &f->answers[i];
+    ck_assert_msg(poise_model_within_limits(f->model, f->q + (size_t)i * (size_t)f->nq), "frame %d is outside", i);
+    poise_report after = go_on(f, solver, i, q);
+    double falls = after.start_cost - after.cost;
+    ck_assert_int_eq(after.moved_joints, 0);
+    ck_assert_msg(fabs(after.start_cost - a->cost) <= 1e-9 * a->cost + 1e-20, "frame %d: cost %g, said to be %g", i,
+                  after.start_cost, a->cost);
+    ck_assert(a->cost <= f->reports[i].start_cost + 1e-20);
+    v->reached += a->outcome == POISE_OUTCOME_REACHED;
+    v->closest += a->outcome == POISE_OUTCOME_CLOSEST;
+    v->open += a->outcome != POISE_OUTCOME_REACHED && a->outcome != POISE_OUTCOME_CLOSEST;
+    v->host_reached += f->reports[i].outcome == POISE_OUTCOME_REACHED;
+    if (a->outcome == POISE_OUTCOME_REACHED) {
+        ck_assert_msg(after.outcome == POISE_OUTCOME_REACHED && after.iterations == 0, "frame %d is not reached", i);
+        ck_assert(a->worst_length <= f->options.position_tolerance);
+    } else if (a->outcome == POISE_OUTCOME_CLOSEST) {
+        ck_assert_msg(falls <= 1e-9 * a->cost, "frame %d: cost %g falls by %g", i, a->cost, falls);
+    }
+}
+
+static verdict judge(const fixture *f)
+{
+    verdict v = {0, 0, 0, 0};
+    poise_solver *solver;
+    poise_solver_options options = f->options;
+    double *q = take((size_t)f->nq, sizeof *q);
+    options.start = POISE_START_WARM;
+    options.restarts = 0;
+    options.step_limit = 1e3; // few points are markers, too, not tips
+    ck_assert_int_eq(poise_solver_create(f->model, &options, NULL, &solver, NULL), POISE_OK);
+    for (int i = 0; i < f->count; ++i) {
+        judge_frame(f, solver, i, q, &v);
+    }
+    poise_solver_destroy(solver);
+    free(q);
+    return v;
+}
+
+// As many as the host reaches, but for `fewer`; at most `open` that did not converge.
+static void expect(fixture *f, int fewer, int open, const char *what)
+{
+    solve_as_threads_do(f, false);
+    verdict v = judge(f);
+    ck_assert_msg(v.reached >= v.host_reached - fewer && v.open <= open, "%s: reached %d (host %d), closest %d, open %d",
+                  what, v.reached, v.host_reached, v.closest, v.open);
+}
+
+TEST(frames_of_scenes_are_reached_as_often_as_on_the_host)
+{
+    static const struct row {
+        const char *scene;
+        int count, restarts;
+        double noise;
+        int open;
+    } rows[] = {{"humanoid", 150, 20, 0.0, 0},
+                {"humanoid-quaternion", 40, 20, 0.0, 0},
+                {"humanoid-euler", 40, 20, 0.0, 0},
+                {"tree-50", 40, 5, 0.0, 0},
+                {"chain-30", 40, 5, 0.0, 0},
+                {"humanoid", 40, 5, 0.003, 0},
+                {"humanoid-quaternion", 20, 3, 0.02, 0},
+                {"humanoid-euler", 20, 3, 0.02, 0},
+                {"tree-50", 20, 3, 0.02, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        fixture f = make(rows[i].scene, rows[i].count, rows[i].restarts, rows[i].noise);
+        expect(&f, 0, rows[i].open, rows[i].scene);
+        release(&f);
+    }
+}
+
+// Models of every joint type, with several roots, boxes and ellipses; some of their markers are not seen.
+TEST(random_models_are_solved)
+{
+    scene_random random = scene_random_make(3);
+    for (int i = 0; i < 40; ++i) {
+        unsigned features = (i % 2 ? RANDOM_LIMITS : 0u) | (i % 5 == 0 ? RANDOM_FOREST : 0u);
+        fixture f = make_on(random_model(&random, 2 + i % 9, features), "", 6, 10, i % 3 == 2 ? 0.02 : 0.0);
+        char what[32];
+        snprintf(what, sizeof what, "model %d", i);
+        expect(&f, 1, 0, what); // another basin
+        release(&f);
+    }
+}
+
+// Starts on the answer, far from the origin, with a locked root, without limits.
+TEST(unusual_starts_and_options_are_served)
+{
+    fixture f = make("humanoid", 12, 4, 0.0);
+    bool *locked = take((size_t)poise_model_info(f.model).nv, sizeof *locked);
+    expect(&f, 0, 0, "as they are");
+    memcpy(f.starts, f.q, (size_t)(f.count * f.nq) * sizeof *f.q);
+    f.options.start = POISE_START_WARM;
+    f.options.restarts = 0;
+    expect(&f, 0, 0, "on the answer");
+    for (int i = 0; i < f.count; ++i) {
+        f.starts[i * f.nq] += 1.0; // the root a metre away, and locked there
+    }
+    locked[0] = true;
+    f.options.locked = locked;
+    solve_as_threads_do(&f, false);
+    for (int i = 0; i < f.count; ++i) {
+        ck_assert(f.q[i * f.nq] == f.starts[i * f.nq]);
+    }
+    f.options.locked = NULL;
+    f.options.use_limits = false;
+    solve_as_threads_do(&f, false);
+    for (int i = 0; i < f.count; ++i) {
+        ck_assert_int_eq(f.answers[i].outcome, POISE_OUTCOME_REACHED);
+        ck_assert_int_eq(f.answers[i].active_limits, 0);
+    }
+    free(locked);
+    release(&f);
+}
+
+static void compare(const fixture *f, const fixture *g)
+{
+    for (int i = 0; i < f->count; ++i) {
+        const poise_cuda_tree_answer *a = &f->answers[i], *b = &g->answers[i];
+        size_t at = (size_t)i * (size_t)f->nq;
+        ck_assert_msg(memcmp(f->q + at, g->q + at, (size_t)f->nq * sizeof *f->q) == 0, "frame %d", i);
+        ck_assert_int_eq(a->outcome, b->outcome);
+        ck_assert_int_eq(a->iterations, b->iterations);
+        ck_assert_int_eq(a->restarts, b->restarts);
+        ck_assert_int_eq(a->active_limits, b->active_limits);
+        ck_assert(memcmp(&a->cost, &b->cost, sizeof a->cost) == 0);
+    }
+}
+
+TEST(the_order_of_runs_does_not_matter)
+{
+    for (int k = 0; k < 2; ++k) {
+        fixture f = make("humanoid", 20, 5, k ? 0.01 : 0.0), g = make("humanoid", 20, 5, k ? 0.01 : 0.0);
+        solve_as_threads_do(&f, false);
+        solve_as_threads_do(&g, true);
+        compare(&f, &g);
+        release(&f), release(&g);
+    }
+}
+
+TEST(what_the_fast_way_does_not_know_is_named)
+{
+    fixture f = make("humanoid", 1, 0, 0.0);
+    const char *why;
+    f.goals[3].loss = POISE_LOSS_HUBER;
+    f.goals[3].loss_scale = 1.0;
+    ck_assert(!pz_body_serves(f.model, f.goals, f.goal_count, &f.options, &why) && strstr(why, "losses"));
+    f.goals[3].loss = POISE_LOSS_NONE;
+    f.options.step_limit = 0.1;
+    ck_assert(!pz_body_serves(f.model, f.goals, f.goal_count, &f.options, &why) && strstr(why, "step limit"));
+    release(&f);
+}
+
+// ---- The device ----------------------------------------------------------------------------------------------------------
+
+static void solve_on_device(fixture *f, int capacity)
+{
+    poise_cuda_options options = poise_cuda_options_default();
+    poise_error error = {.text = ""};
+    poise_cuda *cuda;
+    options.solver = f->options;
+    options.capacity = capacity;
+    poise_status status = poise_cuda_create(f->model, f->goals, f->goal_count, &options, &cuda, &error);
+    ck_assert_msg(status == POISE_OK, "%s", error.text);
+    ck_assert_int_eq(poise_cuda_solve(cuda, f->problems, f->count, NULL), POISE_OK);
+    for (int i = 0; i < f->count; ++i) {
+        const poise_report *r = &f->problems[i].report;
+        ck_assert_int_eq(f->problems[i].status, POISE_OK);
+        f->answers[i] = (poise_cuda_tree_answer){.outcome = r->outcome,
+                                                 .iterations = r->iterations,
+                                                 .restarts = r->restarts,
+                                                 .active_limits = r->active_limits,
+                                                 .cost = r->cost,
+                                                 .worst_length = r->worst_length};
+    }
+    poise_cuda_destroy(cuda);
+}
+
+TEST_IF(the_device_gives_the_bits_of_its_threads_on_the_host, no_device)
+{
+    static const struct row {
+        const char *scene;
+        int count, restarts, capacity;
+        double noise;
+    } rows[] = {{"humanoid", 300, 20, 1000, 0.0},
+                {"humanoid", 300, 20, 37, 0.0},
+                {"humanoid", 60, 5, 1000, 0.01},
+                {"humanoid-quaternion", 60, 5, 1000, 0.0},
+                {"humanoid-quaternion", 60, 5, 100, 0.01},
+                {"humanoid-euler", 60, 5, 1000, 0.01},
+                {"tree-50", 60, 5, 1000, 0.01}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        fixture f = make(rows[i].scene, rows[i].count, rows[i].restarts, rows[i].noise);
+        fixture g = make(rows[i].scene, rows[i].count, rows[i].restarts, rows[i].noise);
+        solve_on_device(&f, rows[i].capacity);
+        judge(&f);
+        solve_as_threads_do(&g, false);
+        compare(&f, &g);
+        release(&f), release(&g);
+    }
+}
+
+TEST_IF(random_models_on_the_device_give_the_same_bits, no_device)
+{
+    for (int i = 0; i < 20; ++i) {
+        unsigned features = (i % 2 ? RANDOM_LIMITS : 0u) | (i % 5 == 0 ? RANDOM_FOREST : 0u);
+        scene_random one = scene_random_make(50 + (uint64_t)i), other = one;
+        fixture f = make_on(random_model(&one, 2 + i % 9, features), "", 6, 4, i % 3 == 2 ? 0.02 : 0.0);
+        fixture g = make_on(random_model(&other, 2 + i % 9, features), "", 6, 4, i % 3 == 2 ? 0.02 : 0.0);
+        solve_on_device(&f, 100);
+        solve_as_threads_do(&g, false);
+        compare(&f, &g);
+        release(&f), release(&g);
+    }
+}
