@@ -14,10 +14,11 @@
 #ifndef POISE_CUDA_BODY_FINISH_H
 #define POISE_CUDA_BODY_FINISH_H
 
+#include "body_measure.h"
 #include "body_run.h"
 
 #define FINISH_SNAP       1e-6 // from a bound
-#define FINISH_LOOKS      60   // at most
+#define FINISH_LOOKS      150  // at most
 #define FINISH_SOLVES     4    // of the active set in one step
 #define FINISH_FALLS_FAST 0.2  // a step that leaves less than this share of the cost
 #define FINISH_LAMBDA     1e-9 // to begin with
@@ -39,8 +40,7 @@ typedef struct body_finish {
     bool falls_fast; // the last step left a small share of the cost
     bool is_proved;  // a step of the exact Hessian promises nothing
     bool is_stuck;   // no step lowers the cost
-    real gradient;   // largest component of the projected one
-    real cosine;     // largest of g_i/sqrt(2 f G_ii)
+    body_measure measure;
     real distance;
 } body_finish;
 
@@ -173,6 +173,22 @@ BODY_FN void finish_answer(const body_task *t, const pz_cuda_tree_batch *batch, 
     f->stage = FINISH_ANSWERED;
 }
 
+// Coordinates at a limit, as poise_solver_active_limit has them.
+BODY_FN int finish_active_limits(const body_task *t, const double *q)
+{
+    int active = 0;
+    for (int k = 0; k < t->joint_count; ++k) {
+        const body_joint *joint = &t->joints[k];
+        bool at_edge = joint->swing >= 0 && finish_excess(t, joint, q + joint->q) >= 1.0 - 8.0 * REAL_EPSILON;
+        for (int i = 0; i < joint->dofs - 3 * joint->has_quaternion; ++i) {
+            const double *n = t->numbers + t->dof_numbers + BODY_DOF * (joint->v + i);
+            double x = q[joint->q + i];
+            active += (at_edge && i < 2) || x <= n[0] || x >= n[1];
+        }
+    }
+    return active;
+}
+
 // ---- Steps ---------------------------------------------------------------------------------------------------------------
 
 BODY_FN void finish_begin(const body_task *t, const pz_cuda_tree_batch *batch, int problem, bool found, real *m,
@@ -269,75 +285,7 @@ PZ_BOTH body_next finish_reject(const body_task *t, real *m, body_finish *f)
     return BODY_LOOK;
 }
 
-// ---- Measuring -----------------------------------------------------------------------------------------------------------
-
-PZ_BOTH void finish_note(const body_sums *a, const body_axis *S, real g, real cost, body_finish *f)
-{
-    real G = rv_dot(S->w, rs_apply(&a->ww, S->w)) + 2.0 * rv_dot(S->w, rm_apply(&a->wv, S->v)) +
-             rv_dot(S->v, rs_apply(&a->vv, S->v));
-    f->gradient = real_max(f->gradient, real_abs(g));
-    real cosine = g * g <= 0.0 ? 0.0 : G > 0 ? real_abs(g) / sqrt(2.0 * cost * G) : 1.0;
-    f->cosine = real_max(f->cosine, cosine);
-}
-
-PZ_BOTH void finish_measure_joint(const body_task *t, const real *m, int k, const body_sums *a, real cost, body_finish *f)
-{
-    const body_joint *joint = &t->joints[k];
-    rvec p = body_get(m, t->at.place + 3 * k);
-    body_edge e = {{0, 0}, 0, {false, false}};
-    real off = 0;
-    if (joint->swing >= 0) {
-        int axis = t->at.axis + 3 * joint->v;
-        body_axis S[2] = {body_axis_of(body_get(m, axis), p, false), body_axis_of(body_get(m, axis + 3), p, false)};
-        real g[2] = {body_gradient(a, &S[0]), body_gradient(a, &S[1])};
-        e = body_find_edge(t, m, joint, g[0], g[1]);
-        off = (e.holds[0] ? 0 : g[0] * e.normal[0]) + (e.holds[1] ? 0 : g[1] * e.normal[1]);
-    }
-    for (int i = 0; i < joint->dofs; ++i) {
-        body_axis S = body_axis_of(body_get(m, t->at.axis + 3 * (joint->v + i)), p, i < joint->slides);
-        real g = body_gradient(a, &S);
-        bool is_swing = joint->swing >= 0 && i < 2;
-        bool is_held = is_swing ? e.holds[i] : body_is_held(t, m, joint, i, g);
-        finish_note(a, &S, is_held ? 0 : is_swing ? g - off * e.normal[i] : g, cost, f);
-    }
-}
-
-// Plain sums up the tree: the projected gradient, and the diagonal of the Gauss-Newton Hessian.
-BODY_FN void finish_measure(const body_task *t, real *m, real cost, body_finish *f)
-{
-    body_sums a = body_no_sums();
-    f->gradient = f->cosine = 0;
-    for (int k = t->joint_count - 1; k >= 0; --k) {
-        const body_joint *joint = &t->joints[k];
-        if (!joint->has_child || joint->has_several) {
-            a = body_no_sums();
-        }
-        if (joint->has_several) {
-            body_take_sums(m, t->at.sums + BODY_SUMS * joint->slot, &a);
-        }
-        body_add_markers(t, m, joint, &a);
-        finish_measure_joint(t, m, k, &a, cost, f);
-        if (joint->from >= 0) {
-            body_give_sums(m, t->at.sums + BODY_SUMS * joint->from, &a, joint->is_last_child);
-        }
-    }
-}
-
-// Coordinates at a limit, as poise_solver_active_limit has them.
-BODY_FN int finish_active_limits(const body_task *t, const double *q)
-{
-    int active = 0;
-    for (int k = 0; k < t->joint_count; ++k) {
-        const body_joint *joint = &t->joints[k];
-        bool at_edge = joint->swing >= 0 && finish_excess(t, joint, q + joint->q) >= 1.0 - 8.0 * REAL_EPSILON;
-        for (int i = 0; i < joint->dofs - 3 * joint->has_quaternion; ++i) {
-            const double *n = t->numbers + t->dof_numbers + BODY_DOF * (joint->v + i);
-            double x = q[joint->q + i];
-            active += (at_edge && i < 2) || x <= n[0] || x >= n[1];
-        }
-    }
-    return active;
-}
+// ---- The report --------------------------------------------------------------------------------------------------------
 
 BODY_FN poise_outcome finish_outcome(const body_task *t, const body_look *look, const body_finish *f)
 {
@@ -345,7 +293,7 @@ BODY_FN poise_outcome finish_outcome(const body_task *t, const body_look *look, 
         return POISE_OUTCOME_REACHED;
     }
     double tolerance = f->is_stuck ? real_max(FINISH_STUCK, t->gradient_tolerance) : t->gradient_tolerance;
-    if (f->is_proved || f->cosine <= tolerance) {
+    if (f->is_proved || f->measure.cosine <= tolerance) {
         return POISE_OUTCOME_CLOSEST;
     }
     return f->is_stuck || !(look->cost < INFINITY) ? POISE_OUTCOME_STALLED : POISE_OUTCOME_BUDGET;
@@ -363,7 +311,7 @@ BODY_FN void finish_report(const body_task *t, const pz_cuda_tree_batch *batch, 
     const body_best *best = &work->best[f->problem];
     const uint16_t *passes = work->passes + (size_t)f->problem * (size_t)(t->restarts + 1);
     body_accept(t, m);
-    finish_measure(t, m, look->cost, f);
+    measure_body(t, m, look->cost, &f->measure);
     if (!batch->answers) {
         return;
     }
@@ -380,7 +328,7 @@ BODY_FN void finish_report(const body_task *t, const pz_cuda_tree_batch *batch, 
     a->moved_joints = f->moved_joints;
     a->start_cost = finish_finite(f->start_cost);
     a->cost = finish_finite(look->cost);
-    a->gradient = finish_finite(f->gradient);
+    a->gradient = finish_finite(f->measure.gradient);
     a->distance = f->distance;
     a->worst_length = finish_finite(sqrt(look->worst));
 }

@@ -1,0 +1,137 @@
+// The first part of a pass (body_pass.h): frames, axes, markers and the cost at the trial.
+#ifndef POISE_CUDA_BODY_FORWARD_H
+#define POISE_CUDA_BODY_FORWARD_H
+
+#include "body_state.h"
+
+typedef struct body_frame {
+    rmat R;
+    rvec p;
+} body_frame;
+
+PZ_BOTH body_frame body_load_frame(const real *m, int place)
+{
+    body_frame f = {{body_get(m, place), body_get(m, place + 3), body_get(m, place + 6)}, body_get(m, place + 9)};
+    return f;
+}
+
+PZ_BOTH void body_store_frame(real *m, int place, const body_frame *f)
+{
+    body_put(m, place, f->R.x), body_put(m, place + 3, f->R.y), body_put(m, place + 6, f->R.z);
+    body_put(m, place + 9, f->p);
+}
+
+// The frame of a joint before its motion.
+PZ_BOTH void body_place(const body_task *t, const real *m, int k, body_frame *f)
+{
+    const body_joint *joint = &t->joints[k];
+    const real *n = body_numbers(t) + BODY_JOINT * k;
+    rmat C = {body_constant(n), body_constant(n + 3), body_constant(n + 6)};
+    rvec shift = body_constant(n + 9);
+    if (joint->from == BODY_WORLD) {
+        f->R = C;
+        f->p = k == 0 && t->is_afloat ? rv(0, 0, 0) : rv_add(shift, body_get(m, t->at.base));
+        return;
+    }
+    if (joint->from >= 0) {
+        *f = body_load_frame(m, t->at.frame + BODY_FRAME * joint->from);
+    }
+    f->p = rv_add(f->p, rm_apply(&f->R, shift));
+    if (joint->has_turn) {
+        f->R = rm_mul(&f->R, &C);
+    }
+}
+
+// One turn: two columns change, u' = c u + s w, w' = c w - s u.
+PZ_BOTH void body_turn(real angle, rvec *u, rvec *w)
+{
+    real s, c;
+    real_sincos(angle, &s, &c);
+    rvec turned = rv_mad(rv_scale(*u, c), s, *w);
+    *w = rv_mad(rv_scale(*w, c), -s, *u);
+    *u = turned;
+}
+
+// A rotation vector, or a swing, whose third component is 0: axes R J_l(v) e_i.
+PZ_BOTH void body_exponential(real *m, int axis, rvec v, int count, rmat *R)
+{
+    rmat turn, J;
+    rotation_of(v, &turn, &J);
+    body_put(m, axis, rm_apply(R, J.x));
+    body_put(m, axis + 3, rm_apply(R, J.y));
+    if (count == 3) {
+        body_put(m, axis + 6, rm_apply(R, J.z));
+    }
+    *R = rm_mul(R, &turn);
+}
+
+// The motion of a joint: its frame after it, its axes and its origin.
+PZ_BOTH void body_move(const body_task *t, real *m, int k, body_frame *f)
+{
+    const body_joint *joint = &t->joints[k];
+    int q = t->at.trial + joint->q, axis = t->at.axis + 3 * joint->v;
+    rvec slid = f->p;
+    for (int s = 0; s < joint->step_count; ++s) {
+        int kind = joint->steps[s];
+        real value = AT(m, q);
+        if (pz_step_is_slide((pz_step_kind)kind)) {
+            rvec a = kind == PZ_SLIDE_X ? f->R.x : kind == PZ_SLIDE_Y ? f->R.y : f->R.z;
+            body_put(m, axis, a);
+            slid = rv_mad(slid, value, a);
+        } else if (kind == PZ_TURN_Z) {
+            body_put(m, axis, f->R.z);
+            body_turn(value, &f->R.x, &f->R.y);
+        } else if (kind == PZ_TURN_Y) {
+            body_put(m, axis, f->R.y);
+            body_turn(value, &f->R.z, &f->R.x);
+        } else if (kind == PZ_TURN_X) {
+            body_put(m, axis, f->R.x);
+            body_turn(value, &f->R.y, &f->R.z);
+        } else if (kind == PZ_QUATERNION) {
+            rmat turn = quaternion_matrix(value, AT(m, q + 1), AT(m, q + 2), AT(m, q + 3));
+            f->R = rm_mul(&f->R, &turn);
+            body_put(m, axis, f->R.x), body_put(m, axis + 3, f->R.y), body_put(m, axis + 6, f->R.z);
+        } else if (kind == PZ_EXPMAP) {
+            body_exponential(m, axis, body_get(m, q), 3, &f->R);
+        } else {
+            body_exponential(m, axis, rv(value, AT(m, q + 1), 0), 2, &f->R);
+        }
+        q += pz_step_nq((pz_step_kind)kind);
+        axis += 3 * pz_step_nv((pz_step_kind)kind);
+    }
+    f->p = slid;
+    body_put(m, t->at.place + 3 * k, slid);
+}
+
+// What a look at the trial tells.
+typedef struct body_look {
+    real cost;
+    real worst; // largest squared distance of a marker that counts from its target
+} body_look;
+
+BODY_FN body_look body_forward(const body_task *t, real *m)
+{
+    body_look look = {0, 0};
+    body_frame f = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, {0, 0, 0}};
+    for (int k = 0; k < t->joint_count; ++k) {
+        const body_joint *joint = &t->joints[k];
+        body_place(t, m, k, &f);
+        body_move(t, m, k, &f);
+        if (joint->slot >= 0) {
+            body_store_frame(m, t->at.frame + BODY_FRAME * joint->slot, &f);
+        }
+        for (int i = joint->marker_begin; i < joint->marker_end; ++i) {
+            const real *n = body_numbers(t) + t->marker_numbers + BODY_MARKER * i;
+            rvec x = rv_add(f.p, rm_apply(&f.R, body_constant(n))), r = rv_sub(x, body_get(m, t->at.target + 3 * i));
+            real w = AT(m, t->at.weight + i), square = rv_dot(r, r);
+            body_put(m, t->at.point + 3 * i, x);
+            look.cost = real_fma(w, square, look.cost);
+            look.worst = w > 0 ? real_max(look.worst, square) : look.worst;
+            look.worst = square == square ? look.worst : square; // what is not a number is not met
+        }
+    }
+    look.cost *= (real)0.5;
+    return look;
+}
+
+#endif

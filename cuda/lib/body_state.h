@@ -1,0 +1,51 @@
+// The state of a problem under way, as a pass over the body reads and writes it (body_layout).
+#ifndef POISE_CUDA_BODY_STATE_H
+#define POISE_CUDA_BODY_STATE_H
+
+#include "body_numbers.h"
+#include "body_task.h"
+
+#include "model/packed_model.h"
+
+#ifdef __CUDACC__
+#define BODY_STRIDE 32 // lanes of a warp have their numbers side by side
+#else
+#define BODY_STRIDE 1
+#endif
+
+#define BODY_FREE    ((real)1e30) // body_layout.held
+#define AT(m, place) (m)[(place)*BODY_STRIDE]
+
+PZ_BOTH const real *body_numbers(const body_task *t)
+{
+#ifdef BODY_DOUBLE
+    return t->numbers;
+#else
+    return t->single;
+#endif
+}
+
+PZ_BOTH rvec body_get(const real *m, int place)
+{
+    return rv(AT(m, place), AT(m, place + 1), AT(m, place + 2));
+}
+
+PZ_BOTH void body_put(real *m, int place, rvec a)
+{
+    AT(m, place) = a.x, AT(m, place + 1) = a.y, AT(m, place + 2) = a.z;
+}
+
+PZ_BOTH rvec body_constant(const real *n)
+{
+    return rv(n[0], n[1], n[2]);
+}
+
+// The interval of dof i, of the state's own coordinates.
+PZ_BOTH void body_bounds(const body_task *t, const real *m, int i, real *lower, real *upper)
+{
+    const real *n = body_numbers(t) + t->dof_numbers + BODY_DOF * i;
+    real shift = t->is_afloat && i < 3 ? AT(m, t->at.base + 3 + i) : (real)0;
+    *lower = n[0] + shift, *upper = n[1] + shift;
+}
+
+#endif
