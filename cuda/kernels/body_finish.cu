@@ -7,14 +7,15 @@
 
 #include <limits.h>
 
-#define BLOCKS 2 // of a multiprocessor
+#define BLOCKS 3 // of a multiprocessor: more of them, with fewer registers each, hide more of the waiting for memory
 #define REFILL 4 // idle threads of a warp before they take new problems
 
 __global__ void __launch_bounds__(PZ_BODY_THREADS, BLOCKS)
-    finish(const __grid_constant__ body_task task, const __grid_constant__ pz_cuda_tree_batch batch,
-           const __grid_constant__ body_work work)
+    finish(const __grid_constant__ body_task given, const __grid_constant__ pz_cuda_tree_batch batch,
+           const __grid_constant__ body_work work, bool is_shared)
 {
-    double *m = state_of<double>(work.state, task.at.size);
+    const body_task *t = own_task(&given, is_shared, &given.numbers);
+    double *m = state_of<double>(work.state, t->at.size);
     bool busy = false, more = true;
     body_finish f;
     for (;;) {
@@ -26,22 +27,22 @@ __global__ void __launch_bounds__(PZ_BODY_THREADS, BLOCKS)
             int problem = atomicAdd(&work.counters->next_finish, 1);
             busy = more = problem < batch.count;
             if (busy) {
-                finish_begin(&task, &batch, problem, work.best[problem].won < INT_MAX, m, &f);
+                finish_begin(t, &batch, &work, problem, m, &f);
             }
         }
         __syncwarp();
         body_look look = {0, 0};
         if (busy) {
-            look = body_forward(&task, m);
+            look = body_forward(t, m);
         }
         __syncwarp();
         body_next next = BODY_LOOK;
         if (busy) {
-            next = finish_judge(&task, &batch, &work, &look, m, &f);
+            next = finish_judge(t, &batch, &work, &look, m, &f);
         }
         __syncwarp();
         if (next == BODY_SOLVE) {
-            finish_solve(&task, &batch, m, &f);
+            finish_solve(t, &batch, m, &f);
         }
         busy = busy && next != BODY_FOUND;
         __syncwarp();
@@ -60,7 +61,8 @@ cudaError_t pz_body_finish_launch(const body_task *task, const pz_cuda_tree_batc
 {
     int enough = (batch->count + PZ_BODY_THREADS - 1) / PZ_BODY_THREADS, few = enough < blocks ? enough : blocks;
     if (batch->count > 0) {
-        finish<<<few, PZ_BODY_THREADS, 0, stream>>>(*task, *batch, *work);
+        size_t shared = shared_size(task, sizeof(double));
+        finish<<<few, PZ_BODY_THREADS, shared, stream>>>(*task, *batch, *work, shared > 0);
     }
     return cudaPeekAtLastError();
 }

@@ -3,15 +3,13 @@
 #define BODY_DOUBLE
 #include "lib/body_finish.h"
 
-#include <limits.h>
-
 void body_finish_on_host(const body_task *task, const pz_cuda_tree_batch *batch, const body_work *work)
 {
     double *m = work->state;
     for (int problem = 0; problem < batch->count; ++problem) {
         body_finish f;
         body_next next = BODY_LOOK;
-        finish_begin(task, batch, problem, work->best[problem].won < INT_MAX, m, &f);
+        finish_begin(task, batch, work, problem, m, &f);
         while (next == BODY_LOOK) {
             body_look look = body_forward(task, m);
             next = finish_judge(task, batch, work, &look, m, &f);

@@ -9,7 +9,7 @@
 #include "lib/body_search.h"
 #include "lib/cuda_body.h"
 
-#define BLOCKS 4 // of a multiprocessor
+#define BLOCKS 6 // of a multiprocessor: more of them, with fewer registers each, hide more of the waiting for memory
 #define REFILL 8 // idle threads of a warp before they take new runs
 
 // Has a run before this one met the goals?
@@ -54,6 +54,9 @@ __device__ __noinline__ static void end_run(const body_task *t, const body_work 
 {
     body_best *best = &work->best[r->problem];
     work->passes[(size_t)r->problem * (size_t)(t->restarts + 1) + (size_t)r->run] = (uint16_t)r->looks;
+    if (r->run == 0) {
+        best->start_cost = r->start_cost;
+    }
     if (found) {
         atomicMin(&best->won, r->run);
     }
@@ -74,10 +77,11 @@ __device__ __noinline__ static void end_run(const body_task *t, const body_work 
 }
 
 __global__ void __launch_bounds__(PZ_BODY_THREADS, BLOCKS)
-    search(const __grid_constant__ body_task task, const __grid_constant__ pz_cuda_tree_batch batch,
-           const __grid_constant__ body_work work)
+    search(const __grid_constant__ body_task given, const __grid_constant__ pz_cuda_tree_batch batch,
+           const __grid_constant__ body_work work, bool is_shared)
 {
-    float *m = state_of<float>(work.state, task.at.size);
+    const body_task *t = own_task(&given, is_shared, &given.single);
+    float *m = state_of<float>(work.state, t->at.size);
     bool busy = false, more = true;
     body_run r;
     for (;;) {
@@ -87,30 +91,30 @@ __global__ void __launch_bounds__(PZ_BODY_THREADS, BLOCKS)
         }
         if (more && __popc(idle) >= REFILL) {
             bool taken;
-            more = take_runs(&task, &batch, &work, !busy, &r, &taken);
+            more = take_runs(t, &batch, &work, !busy, &r, &taken);
             if (taken) {
                 busy = true;
-                search_begin(&task, &batch, r.problem, r.run, m, &r);
+                search_begin(t, &batch, r.problem, r.run, m, &r);
             }
         }
         __syncwarp();
         body_look look = {0, 0};
         if (busy) {
-            look = body_forward(&task, m);
+            look = body_forward(t, m);
         }
         __syncwarp();
         body_next next = BODY_LOOK;
         busy = busy && !is_beaten(&work, &r);
         if (busy) {
-            next = search_judge(&task, &look, m, &r);
+            next = search_judge(t, &look, m, &r);
         }
         __syncwarp();
         if (next == BODY_SOLVE) {
-            search_solve(&task, m, &r);
+            search_solve(t, m, &r);
         }
         __syncwarp();
         if (next == BODY_FOUND || next == BODY_LOST) {
-            end_run(&task, &work, m, &r, next == BODY_FOUND);
+            end_run(t, &work, m, &r, next == BODY_FOUND);
             busy = false;
         }
         __syncwarp();
@@ -121,7 +125,7 @@ __global__ void clear(const __grid_constant__ body_work work, int count)
 {
     int problem = (int)(blockIdx.x * blockDim.x + threadIdx.x);
     if (problem < count) {
-        work.best[problem] = body_best{.won = INT_MAX, .run = INT_MAX, .lock = 0, .cost = INFINITY};
+        work.best[problem] = body_best{.won = INT_MAX, .run = INT_MAX, .lock = 0, .cost = INFINITY, .start_cost = INFINITY};
     }
 }
 
@@ -139,7 +143,8 @@ cudaError_t pz_body_search_launch(const body_task *task, const pz_cuda_tree_batc
     int few = enough < 1 ? 1 : enough < blocks ? (int)enough : blocks;
     clear<<<batch->count / PZ_BODY_THREADS + 1, PZ_BODY_THREADS, 0, stream>>>(*work, batch->count);
     if (batch->count > 0) {
-        search<<<few, PZ_BODY_THREADS, 0, stream>>>(*task, *batch, *work);
+        size_t shared = shared_size(task, sizeof(float));
+        search<<<few, PZ_BODY_THREADS, shared, stream>>>(*task, *batch, *work, shared > 0);
     }
     return cudaPeekAtLastError();
 }

@@ -18,6 +18,7 @@ static void run(const body_task *t, const pz_cuda_tree_batch *batch, const body_
         }
     }
     work->passes[(size_t)problem * (size_t)(t->restarts + 1) + (size_t)number] = (uint16_t)r.looks;
+    best->start_cost = number == 0 ? r.start_cost : best->start_cost;
     bool found = next == BODY_FOUND;
     best->won = found && number < best->won ? number : best->won;
     if (search_precedes(&r, found, best->won, best->run, best->cost)) {

@@ -113,6 +113,7 @@ PZ_BOTH void body_down_joint(const body_task *t, real *m, int k, body_axis *V, b
 // The step. Returns the decrease of the cost that the model without damping predicts.
 BODY_FN real body_down(const body_task *t, real *m, body_solve *s)
 {
+    BODY_IS_GLOBAL(m);
     body_axis V = {{0, 0, 0}, {0, 0, 0}};
     real damped = 0;
     s->leavers = 0;
@@ -179,6 +180,7 @@ PZ_BOTH void body_shorten_turn(real *m, int q, int count)
 // axes lose rank at a whole turn.
 BODY_FN void body_propose(const body_task *t, real *m, real share)
 {
+    BODY_IS_GLOBAL(m);
     for (int k = 0; k < t->joint_count; ++k) {
         const body_joint *joint = &t->joints[k];
         int q = t->at.q + joint->q, to = t->at.trial + joint->q, x = t->at.step + joint->v;
@@ -208,6 +210,7 @@ BODY_FN void body_propose(const body_task *t, real *m, real share)
 // The trial becomes the current point.
 BODY_FN void body_accept(const body_task *t, real *m)
 {
+    BODY_IS_GLOBAL(m);
     for (int i = 0; i < t->nq; ++i) {
         AT(m, t->at.q + i) = AT(m, t->at.trial + i);
     }

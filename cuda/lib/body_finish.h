@@ -17,6 +17,8 @@
 #include "body_measure.h"
 #include "body_run.h"
 
+#include <limits.h>
+
 #define FINISH_SNAP       1e-6 // from a bound
 #define FINISH_LOOKS      150  // at most
 #define FINISH_SOLVES     4    // of the active set in one step
@@ -26,8 +28,8 @@
 #define FINISH_MOST       1e8
 #define FINISH_FLAT       1e-15 // a share of the cost that its own rounding hides
 #define FINISH_SHORTEST   0.01
-#define FINISH_STUCK      3.2e-7 // tolerance of the gradient where no step lowers the cost (solve/stepping.c)
-#define FINISH_MARGIN     (1.0 - 1e-8)
+#define FINISH_STUCK      3.2e-7       // tolerance of the gradient where no step lowers the cost (solve/stepping.c)
+#define FINISH_MARGIN     (1.0 - 1e-6) // of the tolerance: more than the last rounding of q changes
 
 typedef enum finish_stage { FINISH_START, FINISH_ARRIVED, FINISH_RUNNING, FINISH_BACK, FINISH_ANSWERED } finish_stage;
 
@@ -191,18 +193,25 @@ BODY_FN int finish_active_limits(const body_task *t, const double *q)
 
 // ---- Steps ---------------------------------------------------------------------------------------------------------------
 
-BODY_FN void finish_begin(const body_task *t, const pz_cuda_tree_batch *batch, int problem, bool found, real *m,
+// A problem that the search has found begins at the end of its run; the search knows the cost of its start well enough.
+BODY_FN void finish_begin(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work, int problem, real *m,
                           body_finish *f)
 {
+    bool found = work->best[problem].won < INT_MAX;
     f->problem = problem, f->looks = f->solves = 0;
-    f->stage = FINISH_START;
+    f->stage = found ? FINISH_ARRIVED : FINISH_START;
+    f->start_cost = INFINITY;
     f->scale = body_take_problem(t, batch, problem, m);
     f->lambda = FINISH_LAMBDA;
     f->growth = 2.0;
     f->falls_fast = found;
     f->is_proved = f->is_stuck = false;
     f->moved_joints = finish_clamp(t, finish_q(t, batch, f));
-    finish_look_at(t, m, finish_q(t, batch, f));
+    if (found) {
+        finish_take_end(t, batch, work, m, f);
+    } else {
+        finish_look_at(t, m, finish_q(t, batch, f));
+    }
 }
 
 // One system, by the exact Hessian if that is asked for and positive definite.
@@ -326,7 +335,7 @@ BODY_FN void finish_report(const body_task *t, const pz_cuda_tree_batch *batch, 
     a->restarts = last;
     a->active_limits = finish_active_limits(t, finish_q(t, batch, f));
     a->moved_joints = f->moved_joints;
-    a->start_cost = finish_finite(f->start_cost);
+    a->start_cost = finish_finite(f->start_cost < INFINITY ? f->start_cost : (double)best->start_cost);
     a->cost = finish_finite(look->cost);
     a->gradient = finish_finite(f->measure.gradient);
     a->distance = f->distance;
@@ -334,6 +343,13 @@ BODY_FN void finish_report(const body_task *t, const pz_cuda_tree_batch *batch, 
 }
 
 // ---- Judging -------------------------------------------------------------------------------------------------------------
+
+// Is the last rounding of q, from the state's coordinates to those of the world, less than the tolerance leaves?
+PZ_BOTH bool finish_is_close(const body_task *t, const real *m)
+{
+    rvec base = body_get(m, t->at.base);
+    return 8.0 * REAL_EPSILON * (sqrt(rv_dot(base, base)) + t->size) < (1.0 - FINISH_MARGIN) * t->tolerance;
+}
 
 // After a look: BODY_LOOK, BODY_SOLVE, or BODY_FOUND when the problem is done.
 BODY_FN body_next finish_judge(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work,
@@ -376,7 +392,10 @@ BODY_FN body_next finish_judge(const body_task *t, const pz_cuda_tree_batch *bat
     next = f->looks >= FINISH_LOOKS && next != BODY_FOUND ? BODY_LOST : next;
     if (next == BODY_FOUND || next == BODY_LOST) {
         finish_answer(t, batch, m, f);
-        next = BODY_LOOK;
+        next = next == BODY_FOUND && finish_is_close(t, m) ? BODY_FOUND : BODY_LOOK;
+    }
+    if (next == BODY_FOUND) {
+        finish_report(t, batch, work, look, m, f);
     }
     return next;
 }

@@ -111,6 +111,7 @@ typedef struct body_look {
 
 BODY_FN body_look body_forward(const body_task *t, real *m)
 {
+    BODY_IS_GLOBAL(m);
     body_look look = {0, 0};
     body_frame f = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, {0, 0, 0}};
     for (int k = 0; k < t->joint_count; ++k) {

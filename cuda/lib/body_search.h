@@ -33,7 +33,7 @@ typedef struct body_run {
     int problem, run, looks;
     search_stage stage;
     real scale; // mean weight
-    real cost, predicted, share;
+    real start_cost, cost, predicted, share;
     real lambda, growth;
     real marked; // cost at the last mark
     int since;   // looks since then
@@ -171,6 +171,7 @@ BODY_FN body_next search_judge(const body_task *t, const body_look *look, real *
     r->looks += 1;
     if (r->stage == SEARCH_START) {
         body_accept(t, m);
+        r->start_cost = look->cost;
         next = search_arrive(t, look, r);
         if (next != BODY_FOUND && t->can_align && (t->is_cold || r->run > 0) && body_align(t, m)) {
             r->stage = SEARCH_ALIGNED;

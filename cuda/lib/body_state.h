@@ -13,6 +13,13 @@
 #define BODY_STRIDE 1
 #endif
 
+// The state is in the device's global memory: functions that are not inlined do not know.
+#ifdef __CUDACC__
+#define BODY_IS_GLOBAL(m) __builtin_assume(__isGlobal(m))
+#else
+#define BODY_IS_GLOBAL(m) ((void)(m))
+#endif
+
 #define BODY_FREE    ((real)1e30) // body_layout.held
 #define AT(m, place) (m)[(place)*BODY_STRIDE]
 

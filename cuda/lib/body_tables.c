@@ -308,7 +308,7 @@ static bool take(body_tables *b, const poise_solver *s, int goal_count)
     t->dof_numbers = part(&used, BODY_DOF * t->nv);
     t->marker_numbers = part(&used, BODY_MARKER * goal_count);
     t->swing_numbers = part(&used, 2 * BODY_SWING * b->swing_room);
-    b->number_count = used;
+    b->number_count = t->number_count = used;
     b->joints = calloc((size_t)t->joint_count, sizeof *b->joints);
     b->goal = calloc((size_t)goal_count, sizeof *b->goal);
     b->single = calloc((size_t)used, sizeof *b->single);

@@ -63,6 +63,7 @@ typedef struct body_task {
     const double *starts;                           // restarts x nv
     const int8_t *start_kind;                       // by dof: body_start
     int dof_numbers, marker_numbers, swing_numbers; // where they begin in `single` and `numbers`
+    int number_count;
     int joint_count, marker_count, swing_count, slot_count, nq, nv;
     body_layout at;
     double root[3]; // where the first joint is without motion: `base` is relative to it
@@ -85,6 +86,7 @@ typedef struct body_best {
     int run;       // whose end is kept
     unsigned lock; // of the two below and the end
     float cost;
+    float start_cost; // of the problem, by its first run
 } body_best;
 
 // Device memory that calls share, for `capacity` problems.

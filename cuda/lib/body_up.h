@@ -259,6 +259,7 @@ PZ_BOTH void body_up_joint(const body_task *t, real *m, int k, body_solve *s, bo
 
 BODY_FN void body_up(const body_task *t, real *m, body_solve *s)
 {
+    BODY_IS_GLOBAL(m);
     body_sums a = body_no_sums();
     s->model = 0;
     s->is_positive = true;

@@ -37,7 +37,8 @@
 //   judged: what comes back as REACHED is met in double, CLOSEST is a minimum as poise_solve has it, anything else did not
 //   converge, and limits hold exactly. It is not the answer of poise_solve to the bit: where nothing is reached, the minimum
 //   has the same cost to 1e-9 or is another one. The answer depends on the problem and the options, never on the batch.
-//   `iterations` counts passes in either precision, of the runs up to the one that is the answer.
+//   `iterations` counts passes in either precision, of the runs up to the one that is the answer; the start_cost of a
+//   frame that is reached has seven digits.
 // - *Exact*, with `exact_bits`, and for what the fast way does not know: losses, tolerance bands, markers on the world, a
 //   step limit, an initial damping. The library's own sources, compiled for the device: the answer to a problem is that of
 //   poise_solve, to the bit (but where goals are few enough to be tips, see solve.h: the device solves those as markers,
@@ -82,7 +83,7 @@ typedef struct poise_cuda poise_cuda;
 // goals, options or a model that are not served (POISE_ERROR_UNSUPPORTED).
 //
 // Markers the fast way: each problem of `capacity` takes 4 bytes of device memory for each number of q, 2 for each restart
-// and 18 more; problems under way take up to 1 GB whatever the capacity, 0.5 GB on an H200 for a body with 58 degrees of
+// and 22 more; problems under way take up to 1 GB whatever the capacity, 0.6 GB on an H200 for a body with 58 degrees of
 // freedom and 41 markers. With exact bits: 8 bytes for each number of q, 24 for each restart and 64 more, and the driver adds
 // the local memory of all threads that the device can hold, 45 GB for that body.
 POISE_API poise_status poise_cuda_create(const poise_model *model, const poise_goal *goals, int goal_count,
