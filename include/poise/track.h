@@ -68,11 +68,15 @@ typedef struct poise_track_problem {
     const double
         *task_weights; // NULL: none; nv weights >= 0 of their squares, against the markers' weighted mean: OpenSim's
                        // tasks. With them gaps add no pull to the last frame
-    double max_turn;   // 0.5 rad: more than this in one frame, with gaps or outliers, is not believed
-    int chunk;         // 500: frames that poise_track gives to one worker; the answer depends on it
-    int workers;       // 1: as in batch.h
-    poise_parallel_for parallel_for;                     // NULL: the calling thread does it all
-    void *user;                                          // handed to parallel_for and on_frame
+    const poise_constraint
+        *constraints;                // NULL; what every frame holds: no collisions, feet above the ground, closed loops. A
+                                     // frame that could not has the outcome INFEASIBLE. The recording is then one chunk
+    int constraint_count;            // 0: of those
+    double max_turn;                 // 0.5 rad: more than this in one frame, with gaps or outliers, is not believed
+    int chunk;                       // 500: frames that poise_track gives to one worker; the answer depends on it
+    int workers;                     // 1: as in batch.h
+    poise_parallel_for parallel_for; // NULL: the calling thread does it all
+    void *user;                      // handed to parallel_for and on_frame
     void (*on_frame)(void *user, int frame, int worker); // NULL; poise_track calls it after each pass over a frame, on the
                                                          // thread that made it; frames around seams see several passes
 } poise_track_problem;

@@ -283,6 +283,9 @@ poise_status poise_track(const poise_track_problem *problem, const poise_allocat
                    .nq = problem->model->nq,
                    .chunk = problem->chunk,
                    .frames = frames};
+    if (problem->constraint_count > 0) { // one chunk: a blend at a seam need not hold them
+        r.chunk = markers->frames > 0 ? markers->frames : 1;
+    }
     pz_arena counting = pz_arena_counting();
     lay_out(&r, problem->workers, &counting);
     size_t size = pz_arena_bytes(&counting);

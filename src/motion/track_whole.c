@@ -326,6 +326,9 @@ poise_status poise_track_whole(const poise_track_problem *problem, const poise_s
     if (problem->task_weights) {
         return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "tasks of coordinates are tracked frame by frame");
     }
+    if (problem->constraint_count > 0) {
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "constraints are held frame by frame, not by whole recordings");
+    }
     whole w = {.problem = problem, .markers = problem->markers, .model = problem->model};
     poise_sequence_options o = *options;
     poise_sequence_report own = {0};

@@ -57,6 +57,7 @@ static poise_solver *lay_out_solver(const poise_tracker *plan, poise_start start
     poise_solver_options options = plan->problem.solver;
     options.start = start;
     options.restarts = start == POISE_START_COLD ? plan->problem.restarts : 0;
+    poise_constraints_size(plan->problem.constraints, plan->problem.constraint_count, &options.constraints);
     size_t size = pz_solver_size(plan->model, &options);
     void *memory = pz_arena_take(arena, size, 1);
     return memory ? pz_solver_init(plan->model, &options, memory, size) : NULL;
@@ -103,6 +104,15 @@ static poise_status check(const poise_track_problem *problem, poise_error *error
     }
     if (!options_make_sense(problem)) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "an option of the tracker or its solver is out of range");
+    }
+    if (problem->constraint_count < 0 || (problem->constraint_count > 0 && !problem->constraints)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "constraints must not be NULL where there are some");
+    }
+    for (int i = 0; i < problem->constraint_count; ++i) {
+        poise_status status = poise_constraint_check(&problem->constraints[i], problem->model, error);
+        if (status != POISE_OK) {
+            return status;
+        }
     }
     if (problem->q_start && !pz_model_accepts(problem->model, problem->q_start)) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "q_start must hold nq finite numbers and no zero quaternion");
@@ -271,7 +281,8 @@ static void solve(poise_tracker *t, poise_solver *solver, double calm, pz_track_
         t->goals[count++].q_weights = t->task_weights;
     }
     poise_report report;
-    t->status = poise_solve(solver, t->goals, count, pose->q, &report, t->error);
+    t->status = poise_solve_within(solver, t->goals, count, t->problem.constraints, t->problem.constraint_count, pose->q,
+                                   &report, t->error);
     if (t->status != POISE_OK) {
         return;
     }
