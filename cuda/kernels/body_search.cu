@@ -2,8 +2,8 @@
 //
 // Threads stay, and take the next run when theirs has ended: all first runs, then all second ones, and so on, so that
 // restarts of few problems run side by side. A run is left as soon as one before it has met the goals; those before it are
-// never cut short, so that the answer does not depend on timing. A pass is a look and a solve; threads of a warp do each part
-// together.
+// never cut short, so that the answer does not depend on timing. A pass is a look and a solve; threads of a warp do each
+// part together.
 #include "body_library.h"
 
 #include "lib/body_search.h"

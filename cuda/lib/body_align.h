@@ -1,5 +1,5 @@
-// A free root laid onto its markers, as solve/restarts.c does it: the turn and shift that bring the points x nearest to their
-// targets t, sum w |R (x - xm) + tm - t|^2 least.
+// A free root laid onto its markers, as solve/restarts.c does it: the turn and shift that bring the points x nearest to
+// their targets t, sum w |R (x - xm) + tm - t|^2 least.
 //
 // The quaternion of R is the top eigenvector of Davenport's 4 x 4 matrix of M = sum w (x - xm) (t - tm)^T (Horn 1987). A
 // start needs no digits of it: the matrix, shifted so that all its eigenvalues are positive, is squared a few times, and any

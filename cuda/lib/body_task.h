@@ -1,4 +1,5 @@
-// Markers on a body, the fast way: what the host (body_task.c, cuda_body.c), the pass (body_pass.h) and the kernels agree on.
+// Markers on a body, the fast way: what the host (body_task.c, cuda_body.c), the pass (body_pass.h) and the kernels agree
+// on.
 //
 // The model as the pass reads it: joints depth first, each with its steps; numbers once in single and once in double
 // precision. State of a problem under way is one array of numbers, whose parts `body_layout` names.

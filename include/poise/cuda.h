@@ -84,8 +84,8 @@ typedef struct poise_cuda poise_cuda;
 //
 // Markers the fast way: each problem of `capacity` takes 4 bytes of device memory for each number of q, 2 for each restart
 // and 22 more; problems under way take up to 1 GB whatever the capacity, 0.6 GB on an H200 for a body with 58 degrees of
-// freedom and 41 markers. With exact bits: 8 bytes for each number of q, 24 for each restart and 64 more, and the driver adds
-// the local memory of all threads that the device can hold, 45 GB for that body.
+// freedom and 41 markers. With exact bits: 8 bytes for each number of q, 24 for each restart and 64 more, and the driver
+// adds the local memory of all threads that the device can hold, 45 GB for that body.
 POISE_API poise_status poise_cuda_create(const poise_model *model, const poise_goal *goals, int goal_count,
                                          const poise_cuda_options *options, poise_cuda **cuda, poise_error *error);
 POISE_API void poise_cuda_destroy(poise_cuda *cuda); // of any kind; NULL is allowed
