@@ -2,6 +2,9 @@
 
 #include "lib/body_search.h"
 
+#include <limits.h>
+#include <math.h>
+
 static void run(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work, int problem, int number)
 {
     body_run r;

@@ -3,7 +3,6 @@
 #include "solve/tree/damped_step.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 // ---- What is served ------------------------------------------------------------------------------------------------------
 

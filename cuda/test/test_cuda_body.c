@@ -5,7 +5,6 @@
 #include "kernels/body_on_host.h"
 #include "support/random_model.h"
 
-#include <limits.h>
 #include <math.h>
 
 static const char *no_device(void)

@@ -4,7 +4,6 @@
 #include "app/cli/threads.h"
 
 #include <limits.h>
-#include <string.h>
 
 enum { MOST_PAIRS = 256, TEXT = 256 };
 

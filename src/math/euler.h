@@ -12,8 +12,8 @@ static inline vec3 unit_axis(int i)
 
 // With the outer axis a, the middle b, the inner c (c = a for orders such as ZYZ), each 0, 1 or 2, and M = R_a R_b R_c: turn
 // by the first angle that brings M's image of the inner axis into the plane where the middle turn moves it, undo it, and
-// read off the next. Each angle is that of a vector about an axis, so no order needs a formula of its own. Near gimbal lock the
-// last takes all.
+// read off the next. Each angle is that of a vector about an axis, so no order needs a formula of its own. Near gimbal lock
+// the last takes all.
 static inline void euler_angles(int outer, int middle, int inner, const mat3 *M, double angles[3])
 {
     vec3 a = unit_axis(outer), b = unit_axis(middle), c = unit_axis(inner), third = v3_cross(a, b);
