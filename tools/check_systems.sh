@@ -21,7 +21,7 @@ export WINEDEBUG=-all
 expected_all=$(sed -n 's/.*UINT64_C(0x\([0-9a-f]*\)).*/\1/p' test/golden/golden_value.h)
 expected=$(sed -n 's/#define GOLDEN_SUITE_[A-Z]* *UINT64_C(0x\([0-9a-f]*\))/\1/p' test/golden/golden_suite_value.h | tr '\n' ' ')
 
-# compiler_of SYSTEM: the command that it needs, and what runs its programs
+# needs_of SYSTEM: its compiler, and what runs its programs
 needs_of() {
     case $1 in
     gcc) echo gcc ;;
@@ -59,14 +59,13 @@ run() {
 
 failed=0
 tried=0
-table=""
 for system; do
     lacking=""
     for command in $(needs_of "$system"); do
         command -v "$command" >/dev/null || lacking+=" $command"
     done
     if [ -n "$lacking" ]; then
-        table+=$(printf '%-8s not here:%s' "$system" "$lacking")$'\n'
+        printf '%-8s not here:%s\n' "$system" "$lacking"
         continue
     fi
     start=$SECONDS
@@ -85,11 +84,10 @@ for system; do
         verdict=OTHER
         failed=1
     fi
-    table+=$(printf '%-8s %-6s %s %s %5d s' "$system" $verdict "$all" "$suite" $((SECONDS - start)))$'\n'
+    printf '%-8s %-6s %s %s %5d s\n' "$system" $verdict "$all" "$suite" $((SECONDS - start))
     if [ $unit = yes ] && [[ " arm64 musl windows " == *" $system "* ]]; then
         cmake --build "build-$system" -j "$jobs" && ctest --preset "$system" -j "$jobs" || failed=1
     fi
 done
-printf '%s' "$table"
 [ $tried -gt 0 ] || exit 77
 exit $failed
