@@ -395,6 +395,7 @@ void suite_gpu_markers(const bench *b)
         {"noise", "With 3 mm of noise, cold: all restarts are used", false, true, false, 10000},
         {"noise-warm", "With 3 mm of noise, warm", true, true, false, 100000},
         {"exact", "Cold, with the bits of the host", false, false, true, 100000}};
+    static report_table tables[sizeof kinds / sizeof kinds[0]]; // the report keeps them
     if (!device_begin(b)) {
         return;
     }
@@ -402,9 +403,9 @@ void suite_gpu_markers(const bench *b)
     rounds = rounds > DEVICE_MOST_ROUNDS ? DEVICE_MOST_ROUNDS : rounds;
     report_note(b->report, "Each frame on its own; median of %d.", rounds);
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; ++k) {
-        report_table table = {kinds[k].name, kinds[k].title, "frames", columns, 10};
-        if (bench_wants(b, table.name)) {
-            add_table(b, &table, &kinds[k], most, rounds);
+        tables[k] = (report_table){kinds[k].name, kinds[k].title, "frames", columns, 10};
+        if (bench_wants(b, tables[k].name)) {
+            add_table(b, &tables[k], &kinds[k], most, rounds);
         }
     }
 }

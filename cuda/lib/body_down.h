@@ -111,13 +111,15 @@ PZ_BOTH void body_down_joint(const body_task *t, real *m, int k, body_axis *V, b
 }
 
 // The step. Returns the decrease of the cost that the model without damping predicts.
-BODY_FN real body_down(const body_task *t, real *m, body_solve *s)
+BODY_FN real body_down(const body_task *t, real *restrict m, body_solve *solve)
 {
+    body_solve own = *solve, *s = &own; // in registers
     BODY_IS_GLOBAL(m);
     body_axis V = {{0, 0, 0}, {0, 0, 0}};
     real damped = 0;
     s->leavers = 0;
     s->is_clipped = false;
+    BODY_LOOP
     for (int k = 0; k < t->joint_count; ++k) {
         const body_joint *joint = &t->joints[k];
         int place = t->at.velocity + BODY_VELOCITY * joint->from;
@@ -132,6 +134,7 @@ BODY_FN real body_down(const body_task *t, real *m, body_solve *s)
             body_put(m, place, V.w), body_put(m, place + 3, V.v);
         }
     }
+    *solve = own;
     return real_fma((real)0.5 * s->lambda * s->scale, damped, -s->model);
 }
 
@@ -170,6 +173,7 @@ PZ_BOTH void body_shorten_turn(real *m, int q, int count)
     if (length > (real)3.141592653589793) {
         real turns = (real)(int)(length * (real)0.15915494309189535 + (real)0.5);
         real factor = 1 - turns * (real)6.283185307179586 / length;
+        BODY_LOOP
         for (int i = 0; i < count; ++i) {
             AT(m, q + i) *= factor;
         }
@@ -178,13 +182,15 @@ PZ_BOTH void body_shorten_turn(real *m, int q, int count)
 
 // trial = the current point and `share` of the step, within the limits. Rotation vectors without limits stay short: their
 // axes lose rank at a whole turn.
-BODY_FN void body_propose(const body_task *t, real *m, real share)
+BODY_FN void body_propose(const body_task *t, real *restrict m, real share)
 {
     BODY_IS_GLOBAL(m);
+    BODY_LOOP
     for (int k = 0; k < t->joint_count; ++k) {
         const body_joint *joint = &t->joints[k];
         int q = t->at.q + joint->q, to = t->at.trial + joint->q, x = t->at.step + joint->v;
         int plain = joint->dofs - (joint->has_quaternion ? 3 : 0);
+        BODY_LOOP
         for (int i = 0; i < plain; ++i) {
             real lower, upper;
             body_bounds(t, m, joint->v + i, &lower, &upper);
@@ -208,9 +214,10 @@ BODY_FN void body_propose(const body_task *t, real *m, real share)
 }
 
 // The trial becomes the current point.
-BODY_FN void body_accept(const body_task *t, real *m)
+BODY_FN void body_accept(const body_task *t, real *restrict m)
 {
     BODY_IS_GLOBAL(m);
+    BODY_LOOP
     for (int i = 0; i < t->nq; ++i) {
         AT(m, t->at.q + i) = AT(m, t->at.trial + i);
     }

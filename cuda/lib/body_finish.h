@@ -59,16 +59,19 @@ PZ_BOTH double finish_excess(const body_task *t, const body_joint *joint, const 
 BODY_FN int finish_clamp(const body_task *t, double *q)
 {
     int moved = 0;
+    BODY_LOOP
     for (int k = 0; k < t->joint_count; ++k) {
         const body_joint *joint = &t->joints[k];
         int plain = joint->dofs - 3 * joint->has_quaternion;
         bool is_outside = false;
+        BODY_LOOP
         for (int round = 0; joint->swing >= 0 && finish_excess(t, joint, q + joint->q) > 1.0; ++round) {
             double size = round == 0 ? sqrt(finish_excess(t, joint, q + joint->q)) : 1.0 + REAL_EPSILON;
             q[joint->q] = round < 64 ? q[joint->q] / size : 0.0;
             q[joint->q + 1] = round < 64 ? q[joint->q + 1] / size : 0.0;
             is_outside = true;
         }
+        BODY_LOOP
         for (int i = 0; i < plain; ++i) {
             const double *n = t->numbers + t->dof_numbers + BODY_DOF * (joint->v + i);
             double inside = real_clamp(q[joint->q + i], n[0], n[1]);
@@ -79,6 +82,7 @@ BODY_FN int finish_clamp(const body_task *t, double *q)
         if (joint->has_quaternion) {
             square = r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3];
         }
+        BODY_LOOP
         for (int i = 0; i < 4 && real_abs(square - 1.0) > 8.0 * REAL_EPSILON; ++i) {
             r[i] /= sqrt(square);
         }
@@ -90,6 +94,7 @@ BODY_FN int finish_clamp(const body_task *t, double *q)
 // The coordinates at q into `trial`.
 BODY_FN void finish_look_at(const body_task *t, real *m, const double *q)
 {
+    BODY_LOOP
     for (int i = 0; i < t->nq; ++i) {
         AT(m, t->at.trial + i) = q[i] + body_shift(t, m, i);
     }
@@ -106,12 +111,15 @@ BODY_FN void finish_take_end(const body_task *t, const pz_cuda_tree_batch *batch
 {
     const float *end = work->ends + (size_t)f->problem * (size_t)t->nq;
     const double *start = finish_q(t, batch, f);
+    BODY_LOOP
     for (int i = 0; i < t->nq; ++i) {
         AT(m, t->at.trial + i) = (double)end[i];
     }
+    BODY_LOOP
     for (int k = 0; k < t->joint_count; ++k) {
         const body_joint *joint = &t->joints[k];
         int q = t->at.trial + joint->q, plain = joint->dofs - 3 * joint->has_quaternion;
+        BODY_LOOP
         for (int i = 0; i < plain; ++i) {
             real lower, upper, x = AT(m, q + i);
             body_bounds(t, m, joint->v + i, &lower, &upper);
@@ -119,6 +127,7 @@ BODY_FN void finish_take_end(const body_task *t, const pz_cuda_tree_batch *batch
             bool is_locked = body_metric(t, joint->v + i) < 0;
             AT(m, q + i) = is_locked ? start[joint->q + i] + body_shift(t, m, joint->q + i) : x;
         }
+        BODY_LOOP
         for (int i = 0; joint->has_quaternion && body_metric(t, joint->v + plain) < 0 && i < 4; ++i) {
             AT(m, q + plain + i) = start[joint->q + plain + i];
         }
@@ -137,9 +146,11 @@ BODY_FN void finish_take_end(const body_task *t, const pz_cuda_tree_batch *batch
 BODY_FN void finish_answer(const body_task *t, const pz_cuda_tree_batch *batch, real *m, body_finish *f)
 {
     double *q = finish_q(t, batch, f), square = 0.0;
+    BODY_LOOP
     for (int k = 0; k < t->joint_count; ++k) {
         const body_joint *joint = &t->joints[k];
         int plain = joint->dofs - 3 * joint->has_quaternion;
+        BODY_LOOP
         for (int i = joint->q; i < joint->q + plain + (joint->has_quaternion ? 4 : 0); ++i) {
             double now = AT(m, t->at.q + i) - body_shift(t, m, i);
             bool is_locked = body_metric(t, joint->v + (i - joint->q < plain ? i - joint->q : plain)) < 0;
@@ -147,17 +158,21 @@ BODY_FN void finish_answer(const body_task *t, const pz_cuda_tree_batch *batch, 
             AT(m, t->at.trial + i) = now; // for a while, until q has been read
         }
     }
+    BODY_LOOP
     for (int k = 0; k < t->joint_count; ++k) {
         const body_joint *joint = &t->joints[k];
         int plain = joint->dofs - 3 * joint->has_quaternion, r = joint->q + plain;
+        BODY_LOOP
         for (int i = joint->q; i < r; ++i) {
             square += (AT(m, t->at.trial + i) - q[i]) * (AT(m, t->at.trial + i) - q[i]);
         }
         if (joint->has_quaternion) { // the angle between them
             double dot = 0.0, apart = 0.0;
+            BODY_LOOP
             for (int i = r; i < r + 4; ++i) {
                 dot += AT(m, t->at.trial + i) * q[i];
             }
+            BODY_LOOP
             for (int i = r; i < r + 4; ++i) {
                 double off = AT(m, t->at.trial + i) - (dot < 0 ? -q[i] : q[i]);
                 apart += off * off;
@@ -166,6 +181,7 @@ BODY_FN void finish_answer(const body_task *t, const pz_cuda_tree_batch *batch, 
             square += angle * angle;
         }
     }
+    BODY_LOOP
     for (int i = 0; i < t->nq; ++i) {
         q[i] = AT(m, t->at.trial + i);
     }
@@ -179,9 +195,11 @@ BODY_FN void finish_answer(const body_task *t, const pz_cuda_tree_batch *batch, 
 BODY_FN int finish_active_limits(const body_task *t, const double *q)
 {
     int active = 0;
+    BODY_LOOP
     for (int k = 0; k < t->joint_count; ++k) {
         const body_joint *joint = &t->joints[k];
         bool at_edge = joint->swing >= 0 && finish_excess(t, joint, q + joint->q) >= 1.0 - 8.0 * REAL_EPSILON;
+        BODY_LOOP
         for (int i = 0; i < joint->dofs - 3 * joint->has_quaternion; ++i) {
             const double *n = t->numbers + t->dof_numbers + BODY_DOF * (joint->v + i);
             double x = q[joint->q + i];
@@ -231,9 +249,11 @@ BODY_FN void finish_solve(const body_task *t, const pz_cuda_tree_batch *batch, r
     f->solves += 1;
     body_solve s = {.lambda = f->lambda, .scale = f->scale, .exact = !f->falls_fast};
     bool is_newton = true;
+    BODY_LOOP
     for (int i = 0; i < t->nv; ++i) {
         AT(m, t->at.held + i) = BODY_FREE;
     }
+    BODY_LOOP
     for (int solve = 0; solve < FINISH_SOLVES; ++solve) {
         f->predicted = finish_solve_once(t, m, &s);
         if (s.leavers == 0) {
@@ -325,6 +345,7 @@ BODY_FN void finish_report(const body_task *t, const pz_cuda_tree_batch *batch, 
         return;
     }
     int last = best->won < t->restarts ? best->won : t->restarts, looks = 0;
+    BODY_LOOP
     for (int run = 0; run <= last; ++run) {
         looks += passes[run];
     }

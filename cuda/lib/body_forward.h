@@ -71,6 +71,7 @@ PZ_BOTH void body_move(const body_task *t, real *m, int k, body_frame *f)
     const body_joint *joint = &t->joints[k];
     int q = t->at.trial + joint->q, axis = t->at.axis + 3 * joint->v;
     rvec slid = f->p;
+    BODY_LOOP
     for (int s = 0; s < joint->step_count; ++s) {
         int kind = joint->steps[s];
         real value = AT(m, q);
@@ -109,11 +110,12 @@ typedef struct body_look {
     real worst; // largest squared distance of a marker that counts from its target
 } body_look;
 
-BODY_FN body_look body_forward(const body_task *t, real *m)
+BODY_FN body_look body_forward(const body_task *t, real *restrict m)
 {
     BODY_IS_GLOBAL(m);
     body_look look = {0, 0};
     body_frame f = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, {0, 0, 0}};
+    BODY_LOOP
     for (int k = 0; k < t->joint_count; ++k) {
         const body_joint *joint = &t->joints[k];
         body_place(t, m, k, &f);
@@ -121,6 +123,7 @@ BODY_FN body_look body_forward(const body_task *t, real *m)
         if (joint->slot >= 0) {
             body_store_frame(m, t->at.frame + BODY_FRAME * joint->slot, &f);
         }
+        BODY_LOOP
         for (int i = joint->marker_begin; i < joint->marker_end; ++i) {
             const real *n = body_numbers(t) + t->marker_numbers + BODY_MARKER * i;
             rvec x = rv_add(f.p, rm_apply(&f.R, body_constant(n))), r = rv_sub(x, body_get(m, t->at.target + 3 * i));

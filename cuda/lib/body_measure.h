@@ -31,6 +31,7 @@ PZ_BOTH void measure_joint(const body_task *t, const real *m, int k, const body_
         e = body_find_edge(t, m, joint, g[0], g[1]);
         off = (e.holds[0] ? 0 : g[0] * e.normal[0]) + (e.holds[1] ? 0 : g[1] * e.normal[1]);
     }
+    BODY_LOOP
     for (int i = 0; i < joint->dofs; ++i) {
         body_axis S = body_axis_of(body_get(m, t->at.axis + 3 * (joint->v + i)), p, i < joint->slides);
         real g = body_gradient(a, &S);
@@ -45,6 +46,7 @@ BODY_FN void measure_body(const body_task *t, real *m, real cost, body_measure *
 {
     body_sums a = body_no_sums();
     f->gradient = f->cosine = 0;
+    BODY_LOOP
     for (int k = t->joint_count - 1; k >= 0; --k) {
         const body_joint *joint = &t->joints[k];
         if (!joint->has_child || joint->has_several) {

@@ -14,6 +14,13 @@
 #define BODY_FN static
 #endif
 
+// Loops over the tree stay loops: unrolled, a pass is larger than the device's cache for programs.
+#ifdef __CUDACC__
+#define BODY_LOOP _Pragma("unroll 1")
+#else
+#define BODY_LOOP
+#endif
+
 #ifdef BODY_DOUBLE
 typedef double real;
 #define REAL_EPSILON 2.220446049250313e-16

@@ -28,6 +28,7 @@ BODY_FN real body_take_problem(const body_task *t, const pz_cuda_tree_batch *bat
     const double *C = t->numbers;
     double mean[3] = {0, 0, 0}, all = 0.0;
     int seen = 0;
+    BODY_LOOP
     for (int i = 0; i < t->marker_count; ++i) {
         double w = body_weight(t, batch, problem, i);
         poise_vec3 x = targets[t->goal[i]];
@@ -46,6 +47,7 @@ BODY_FN real body_take_problem(const body_task *t, const pz_cuda_tree_batch *bat
         AT(m, t->at.base + 3 + c) = (real)(C[3 * c] * (t->root[0] - mean[0]) + C[3 * c + 1] * (t->root[1] - mean[1]) +
                                            C[3 * c + 2] * (t->root[2] - mean[2]));
     }
+    BODY_LOOP
     for (int i = 0; i < t->marker_count; ++i) {
         poise_vec3 x = targets[t->goal[i]];
         body_put(m, t->at.target + 3 * i, rv((real)(x.x - mean[0]), (real)(x.y - mean[1]), (real)(x.z - mean[2])));

@@ -60,18 +60,22 @@ BODY_FN void search_take_start(const body_task *t, const pz_cuda_tree_batch *bat
 {
     const double *q = batch->q + (size_t)problem * (size_t)t->nq;
     const double *chosen = t->starts + (size_t)(run > 0 ? run - 1 : 0) * (size_t)t->nv;
+    BODY_LOOP
     for (int k = 0; k < t->joint_count; ++k) {
         const body_joint *joint = &t->joints[k];
         int plain = joint->dofs - (joint->has_quaternion ? 3 : 0), v = joint->v;
+        BODY_LOOP
         for (int i = 0; i < plain; ++i) {
             double start = q[joint->q + i];
             start = run > 0 ? search_choose(t, v + i, start, chosen[v + i]) : start;
             AT(m, t->at.q + joint->q + i) = (real)(start + body_shift(t, m, joint->q + i));
             AT(m, t->at.step + v + i) = 0;
         }
+        BODY_LOOP
         for (int i = plain; i < joint->dofs; ++i) {
             AT(m, t->at.step + v + i) = run > 0 ? (real)chosen[v + i] : (real)0;
         }
+        BODY_LOOP
         for (int i = 0; joint->has_quaternion && i < 4; ++i) {
             AT(m, t->at.q + joint->q + plain + i) = (real)q[joint->q + plain + i];
         }
@@ -211,6 +215,7 @@ PZ_BOTH bool search_precedes(const body_run *r, bool found, int won, int best_ru
 
 PZ_BOTH void search_keep(const body_task *t, const real *m, const body_run *r, float *end)
 {
+    BODY_LOOP
     for (int i = 0; i < t->nq; ++i) {
         end[(size_t)r->problem * (size_t)t->nq + (size_t)i] = AT(m, t->at.q + i);
     }

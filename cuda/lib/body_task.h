@@ -1,4 +1,4 @@
-// Markers on a body, the fast way: what the host (body_task.c, cuda_body.c), the pass (body_pass.h) and the kernels agree
+// Markers on a body, the fast way: what the host (body_tables.c, cuda_body.c), the pass (body_pass.h) and the kernels agree
 // on.
 //
 // The model as the pass reads it: joints depth first, each with its steps; numbers once in single and once in double

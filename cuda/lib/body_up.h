@@ -66,6 +66,7 @@ PZ_BOTH void body_add_marker(body_sums *a, real w, rvec x, rvec r)
 
 PZ_BOTH void body_add_markers(const body_task *t, const real *m, const body_joint *joint, body_sums *a)
 {
+    BODY_LOOP
     for (int i = joint->marker_begin; i < joint->marker_end; ++i) {
         rvec x = body_get(m, t->at.point + 3 * i);
         body_add_marker(a, AT(m, t->at.weight + i), x, rv_sub(x, body_get(m, t->at.target + 3 * i)));
@@ -197,7 +198,7 @@ PZ_BOTH body_edge body_find_edge(const body_task *t, const real *m, const body_j
 }
 
 // Along the tangent (-n1, n0); the normal is held. The first dof of the pair stands for the tangent.
-PZ_BOTH void body_eliminate_edge(const body_task *t, real *m, const body_joint *joint, const body_axis *S,
+BODY_FN void body_eliminate_edge(const body_task *t, real *m, const body_joint *joint, const body_axis *S,
                                  const body_edge *e, body_solve *s, body_sums *a)
 {
     real n0 = e->normal[0], n1 = e->normal[1];
@@ -219,8 +220,11 @@ PZ_BOTH bool body_up_swing(const body_task *t, real *m, const body_joint *joint,
     bool is_active = e.normal[0] != 0 || e.normal[1] != 0;
     AT(m, edge) = e.normal[0], AT(m, edge + 1) = e.normal[1];
     holds[0] = e.holds[0], holds[1] = e.holds[1];
-    if (is_active) {
-        body_eliminate_edge(t, m, joint, S, &e, s, a);
+    if (is_active) { // few are: a call, with a copy of what otherwise stays in registers
+        body_sums sums = *a;
+        body_solve solve = *s;
+        body_eliminate_edge(t, m, joint, S, &e, &solve, &sums);
+        *a = sums, *s = solve;
     }
     return is_active;
 }
@@ -244,6 +248,7 @@ PZ_BOTH void body_up_joint(const body_task *t, real *m, int k, body_solve *s, bo
     const body_joint *joint = &t->joints[k];
     rvec p = body_get(m, t->at.place + 3 * k);
     bool holds[2] = {false, false};
+    BODY_LOOP
     for (int i = joint->dofs - 1; i >= 0; --i) {
         if (joint->swing >= 0 && i == 1 && body_up_swing(t, m, joint, p, holds, s, a)) {
             return;
@@ -257,12 +262,14 @@ PZ_BOTH void body_up_joint(const body_task *t, real *m, int k, body_solve *s, bo
     }
 }
 
-BODY_FN void body_up(const body_task *t, real *m, body_solve *s)
+BODY_FN void body_up(const body_task *t, real *restrict m, body_solve *solve)
 {
+    body_solve own = *solve, *s = &own; // in registers
     BODY_IS_GLOBAL(m);
     body_sums a = body_no_sums();
     s->model = 0;
     s->is_positive = true;
+    BODY_LOOP
     for (int k = t->joint_count - 1; k >= 0; --k) {
         const body_joint *joint = &t->joints[k];
         if (!joint->has_child || joint->has_several) {
@@ -277,6 +284,7 @@ BODY_FN void body_up(const body_task *t, real *m, body_solve *s)
             body_give_sums(m, t->at.sums + BODY_SUMS * joint->from, &a, joint->is_last_child);
         }
     }
+    *solve = own;
 }
 
 #endif

@@ -42,7 +42,7 @@
 // - *Exact*, with `exact_bits`, and for what the fast way does not know: losses, tolerance bands, markers on the world, a
 //   step limit, an initial damping. The library's own sources, compiled for the device: the answer to a problem is that of
 //   poise_solve, to the bit (but where goals are few enough to be tips, see solve.h: the device solves those as markers,
-//   too). It is slower by one to two orders of magnitude.
+//   too). It is some 20 times as slow.
 //
 // **Postures.** ERIK (express.h) and its successor (expressive.h) for many postures and targets: the same sources, compiled
 // for the device, with the same results to the bit, whatever the size of the batch. Chains of up to 16 joints.
