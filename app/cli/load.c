@@ -79,7 +79,8 @@ static void print_warnings(const char *name, const poise_file *file)
     }
     int more = file->warning_count + file->warnings_dropped - SHOWN;
     if (more > 0) {
-        warn("%s: %d more; \"poise info %s\" lists them", name, more, name);
+        warn("%s: %d more; \"poise info %s%s\" lists them", name, more, name,
+             file->format == POISE_FORMAT_SRDF ? " -m ROBOT.urdf" : "");
     }
 }
 
@@ -127,6 +128,10 @@ static poise_file *read_bytes(const char *name, const file_bytes *bytes, const l
     if (format == POISE_FORMAT_MOT && holds_sensors(bytes)) {
         complain("%s: holds orientations of sensors; \"poise track MODEL.osim %s --sensors PLACER.xml\" follows them", name,
                  path_base(name));
+    } else if (!how.model && format == POISE_FORMAT_SRDF) {
+        complain(
+            "%s: is about a robot that it does not hold; give it with -m ROBOT.urdf (solve: ROBOT.urdf --avoid --srdf %s)",
+            name, path_base(name));
     } else if (!how.model && (format == POISE_FORMAT_AMC || format == POISE_FORMAT_MOT)) {
         miss_skeleton(name);
     } else if (poise_read(bytes->bytes, bytes->size, &how, NULL, &file, &error) != POISE_OK) {

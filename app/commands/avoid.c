@@ -135,7 +135,7 @@ static bool find_pairs(avoided *a, const char *command, const arguments *args)
     int found = 0;
     poise_error error;
     poise_pairs_options options = poise_pairs_options_default();
-    options.neighbours = option_count(args, "neighbours", 1);
+    options.neighbours = a->neighbours = option_count(args, "neighbours", 1);
     if (!find_excluded(a, option_text(args, "srdf", NULL), &options.excluded_count)) {
         return false;
     }
@@ -170,9 +170,10 @@ static bool collect_shapes(avoided *a, const char *command, const char *name, co
         has_own = has_own || a->shapes[i].body != POISE_WORLD;
     }
     if (!has_own && a->file->shapes_skipped > 0) {
-        complain("%s: %s has %d collision shapes, but none that could be read: its meshes are not STL or OBJ files, or were "
-                 "not found",
-                 command, name, a->file->shapes_skipped);
+        complain(
+            "%s: %s has %d collision shape%s, but none that could be read: its meshes are not STL or OBJ files, or were "
+            "not found beside it or in a folder above",
+            command, name, a->file->shapes_skipped, a->file->shapes_skipped == 1 ? "" : "s");
         return false;
     }
     if (!has_own) {
@@ -186,13 +187,14 @@ static bool collect_shapes(avoided *a, const char *command, const char *name, co
     a->constraints[0].shape_count = a->shape_count;
     a->constraints[0].margin = option_number(args, "margin", 0);
     a->has_shapes = true;
+    a->allows_missing = option_given(args, "allow-missing");
     a->count = 1;
     return find_pairs(a, command, args);
 }
 
 bool avoid_collect(avoided *a, const char *command, const char *name, const poise_file *file, const arguments *args)
 {
-    static const char *const needs_shapes[] = {"srdf", "margin", "neighbours"};
+    static const char *const needs_shapes[] = {"srdf", "margin", "neighbours", "allow-missing"};
     *a = (avoided){.file = file};
     a->constraints = needed(calloc((size_t)file->loop_count + 1, sizeof *a->constraints));
     bool avoids = option_given(args, "avoid") || option_given(args, "obstacle");
@@ -209,6 +211,11 @@ bool avoid_collect(avoided *a, const char *command, const char *name, const pois
         a->constraints[a->count++] = file->loops[i];
     }
     return true;
+}
+
+bool avoid_checks_all(const avoided *a)
+{
+    return !a->has_shapes || (a->constraints[0].pair_count > 0 && (a->file->shapes_skipped == 0 || a->allows_missing));
 }
 
 void avoid_release(avoided *a)

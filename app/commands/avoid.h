@@ -13,10 +13,11 @@
          OPTION_TEXT,                                                                                                       \
          "SHAPE",                                                                                                           \
          .repeats = true,                                                                                                   \
-         .help = "keep clear of \"box X Y Z SX SY SZ\", \"sphere X Y Z R\", \"capsule X Y Z X Y Z R\", \"floor HEIGHT\", "  \
-                 "or the shapes of a FILE.json"},                                                                           \
+         .help = "keep clear of \"box X Y Z SX SY SZ\" (its centre and full sides), \"sphere X Y Z R\", \"capsule X Y Z "   \
+                 "X Y Z R\" (both ends of its axis), \"floor HEIGHT\", or the shapes of a FILE.json; implies --avoid"},     \
         {"srdf", 0, OPTION_FILE, "FILE", .help = "pairs of links that may touch, of MoveIt"},                               \
         {"margin", 0, OPTION_NUMBER, "D", .highest = 1e9, .help = "keep shapes so far apart; the default is 0"},            \
+        {"allow-missing", .help = "go on where collision meshes of the model could not be read"},                           \
     {                                                                                                                       \
         "neighbours", 0, OPTION_COUNT, "N",                                                                                 \
             .highest = 100, .help = "shapes on bodies with at most N joints in between may touch; the default is 1"         \
@@ -30,11 +31,17 @@ typedef struct avoided {
     poise_constraint *constraints; // the clearance, if there are shapes, then the loops of the model
     int count;                     // of those
     bool has_shapes;               // constraint 0 is the clearance
+    bool allows_missing;           // meshes that were not read are no fault
+    int neighbours;                // bodies with at most so many joints in between may touch
 } avoided;
 
 // Fill it from the options above and the model's file. False after one line on standard error; release it all the same.
 bool avoid_collect(avoided *a, const char *command, const char *name, const poise_file *file, const arguments *args);
 void avoid_release(avoided *a);
+
+// Is every collision shape of the model looked after, as far as that was asked for? Not so where no pair is watched, or where
+// meshes were not read.
+bool avoid_checks_all(const avoided *a);
 
 // What a constraint is called, with an item of it: "hand and obstacle 1", "the loop of rod and crank".
 void avoid_name(const avoided *a, int constraint, int item, char *text, size_t size);

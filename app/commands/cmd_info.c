@@ -28,7 +28,11 @@ static const char *kind(const poise_file *file)
     if (file->markers) {
         return "markers";
     }
-    return file->model ? "model" : file->goal_count > 0 ? "goals" : file->posture_count > 0 ? "postures" : "nothing";
+    return file->model                ? "model"
+           : file->goal_count > 0     ? "goals"
+           : file->posture_count > 0  ? "postures"
+           : file->excluded_count > 0 ? "pairs that may touch"
+                                      : "nothing";
 }
 
 static const char *format_name(const contents *c)
@@ -457,7 +461,7 @@ static app_exit run(const arguments *args)
 }
 
 static const app_option options[] = {
-    {"model", 'm', OPTION_FILE, "FILE", .help = "the skeleton that an AMC or MOT moves"},
+    {"model", 'm', OPTION_FILE, "FILE", .help = "the skeleton that an AMC or MOT moves, or an SRDF is about"},
     {"floating", .help = "URDF, MJCF: let the root move freely instead of fixing it to the world"},
     {"subject", 0, OPTION_TEXT, "NAME", .help = "only this one of several people in a recording"},
     {"brief", .help = "leave out the tables of joints and markers"},

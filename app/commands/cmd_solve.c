@@ -233,7 +233,7 @@ static app_exit finish(solve_job *job, const arguments *args)
     if (!output || strcmp(output, "-") != 0) {
         solve_print_people(job);
     }
-    return job->reached ? APP_DONE : APP_MISSED;
+    return solve_exit(job);
 }
 
 static bool set_start(solve_job *job, const arguments *args)
@@ -274,8 +274,9 @@ static app_exit run(const arguments *args)
         complain("solve: standard output takes the file or --json, not both");
         return APP_BAD;
     }
-    load_options how = {
-        .floating = option_given(args, "floating"), .holds_loops = true, .meshes = option_given(args, "avoid")};
+    load_options how = {.floating = option_given(args, "floating"),
+                        .holds_loops = true,
+                        .meshes = option_given(args, "avoid") || option_given(args, "obstacle")};
     job.file = load_model(job.name, &how);
     if (!job.file) {
         return APP_BAD;
@@ -343,8 +344,10 @@ const app_command cmd_solve = {
         "Finds joint values that meet all goals, or come as close as the skeleton can. Goals are written in "
         "words (\"poise help goals\"); without any, those in MODEL's own file are used.\n\n"
         "The exit status is 0 when every goal is met, 1 when the closest pose misses one; the pose is printed and "
-        "written all the same. With --avoid it is 1, too, when nothing was found that keeps the shapes apart; the pair in "
-        "the way is named. Loops that the model's file closes (MJCF, JSON) are held. Soft goals (posture, stay) pull on the "
+        "written all the same. With --avoid it is 1, too, when nothing was found that keeps the shapes apart, and the "
+        "pairs in the way are named; or when there was nothing to check, or meshes of the model could not be read "
+        "(--allow-missing goes on without them). Loops that the model's file closes (MJCF, JSON) are held. Soft goals "
+        "(posture, stay) pull on the "
         "answer and are not counted. Goals with a "
         "priority other than 0 are solved level by level, by the method priority.",
     .options = options,

@@ -1,8 +1,12 @@
 // What poise solve says about shapes and loops.
+#include "cli/memory.h"
+#include "cli/whole_files.h"
 #include "solve_parts.h"
 
 #include <float.h>
-#include <stdio.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 // The pair that is nearest, by name.
 static double nearest_pair(const solve_job *job, char a[128], char b[128])
@@ -20,7 +24,8 @@ static void print_shapes(const solve_job *job)
     char a[128] = "", b[128] = "";
     const poise_constraint *apart = &job->avoided.constraints[0];
     double distance = nearest_pair(job, a, b);
-    printf("\n%d shapes, %d pairs watched", apart->shape_count, apart->pair_count);
+    printf("\n%d shape%s, %d pair%s watched", apart->shape_count, apart->shape_count == 1 ? "" : "s", apart->pair_count,
+           apart->pair_count == 1 ? "" : "s");
     if (job->file->shapes_skipped > 0) {
         printf("; %d more, as meshes, could not be read", job->file->shapes_skipped);
     }
@@ -63,16 +68,151 @@ void solve_print_shapes(const solve_job *job)
     }
 }
 
+app_exit solve_exit(const solve_job *job)
+{
+    return job->reached && avoid_checks_all(&job->avoided) ? APP_DONE : APP_MISSED;
+}
+
+void solve_print_unchecked(const solve_job *job)
+{
+    if (avoid_checks_all(&job->avoided)) {
+        return;
+    }
+    text_file text;
+    text_open(&text);
+    int missing = job->file->shapes_skipped, pairs = job->avoided.constraints[0].pair_count;
+    if (pairs == 0) {
+        fputs("Nothing was checked: no two shapes that can meet are left.", text.stream);
+    } else {
+        fputs("Not all was checked.", text.stream);
+    }
+    if (missing > 0) {
+        fprintf(
+            text.stream,
+            " %d collision mesh%s could not be read: STL and OBJ files are looked for beside the model's file and in the "
+            "folders above it.",
+            missing, missing == 1 ? "" : "es");
+    }
+    fputs(pairs > 0                     ? " --allow-missing goes on without."
+          : job->avoided.neighbours > 1 ? " A smaller --neighbours watches more pairs."
+                                        : " --obstacle adds what stands around.",
+          text.stream);
+    text_print(&text);
+}
+
+// ---- Pairs in the way ----------------------------------------------------------------------------------------------------
+
+typedef struct close_pair {
+    char a[128], b[128];
+    double distance;
+} close_pair;
+
+static int compare_close(const void *a, const void *b)
+{
+    double x = ((const close_pair *)a)->distance, y = ((const close_pair *)b)->distance;
+    return (x > y) - (x < y);
+}
+
+// Bodies that come nearer than the margin at the answer, the nearest first, each two once. Returns how many; *list is freed.
+static int find_close(const solve_job *job, close_pair **list)
+{
+    const poise_constraint *apart = &job->avoided.constraints[0];
+    poise_kinematics *kinematics = NULL;
+    int count = 0;
+    *list = needed(calloc((size_t)apart->pair_count + 1, sizeof **list));
+    need(poise_kinematics_create(job->model, NULL, &kinematics, NULL) == POISE_OK);
+    poise_kinematics_update(kinematics, job->q, NULL);
+    for (int i = 0; i < apart->pair_count; ++i) {
+        poise_nearest nearest;
+        close_pair *found = *list, *last = *list + count;
+        if (poise_distance(kinematics, &apart->shapes[apart->pairs[i].a], &apart->shapes[apart->pairs[i].b], &nearest,
+                           NULL) != POISE_OK ||
+            nearest.distance >= apart->margin) {
+            continue;
+        }
+        avoid_name_pair(&job->avoided, i, last->a, last->b);
+        while (found < last && (strcmp(found->a, last->a) != 0 || strcmp(found->b, last->b) != 0)) {
+            ++found;
+        }
+        found->distance = found == last ? nearest.distance : fmin(found->distance, nearest.distance);
+        count += found == last;
+    }
+    poise_kinematics_destroy(kinematics);
+    qsort(*list, (size_t)count, sizeof **list, compare_close);
+    return count;
+}
+
+static void add_close(const solve_job *job, FILE *stream)
+{
+    enum { SHOWN = 5 };
+    close_pair *list;
+    int count = find_close(job, &list);
+    double margin = job->avoided.constraints[0].margin;
+    bool has_own = false; // two bodies of the model
+    for (int i = 0; i < count; ++i) {
+        has_own = has_own || (strncmp(list[i].a, "obstacle ", 9) != 0 && strncmp(list[i].b, "obstacle ", 9) != 0);
+        if (i < SHOWN) {
+            fprintf(stream, "%s%s and %s (%s%.4g %s)", i == 0 ? " In the way here: " : ", ", list[i].a, list[i].b,
+                    list[i].distance < 0 ? "overlap by " : "", fabs(list[i].distance), job->length_unit);
+        }
+    }
+    if (count > SHOWN) {
+        fprintf(stream, ", and %d more", count - SHOWN);
+    }
+    fputs(count > 0 ? "." : "", stream);
+    if (has_own) {
+        fprintf(stream, " Bodies that touch by design are left alone by --neighbours %d or --srdf FILE.",
+                job->avoided.neighbours + 1);
+    }
+    if (margin > 0) {
+        fprintf(stream, " A --margin below %.4g %s asks for less.", margin, job->length_unit);
+    }
+    free(list);
+}
+
+void solve_add_blocking(const solve_job *job, FILE *stream)
+{
+    const avoided *a = &job->avoided;
+    bool has_loops = a->count > a->has_shapes;
+    if (!a->has_shapes) {
+        fputs("No pose was found that closes the loops; this one is the least open that was tried.", stream);
+        return;
+    }
+    fprintf(stream, "No pose was found that keeps the shapes apart%s%s, whether it meets the goals or not.",
+            a->constraints[0].margin > 0 ? " by the margin" : "", has_loops ? " and closes the loops" : "");
+    add_close(job, stream);
+}
+
+// ---- For machines --------------------------------------------------------------------------------------------------------
+
+static json_node *close_as_json(const solve_job *job)
+{
+    close_pair *list;
+    int count = find_close(job, &list);
+    json_node *made = json_new(JSON_ARRAY);
+    for (int i = 0; i < count; ++i) {
+        json_append(made, json_make("{s:o, s:o, s:o}", "a", json_from_text(list[i].a), "b", json_from_text(list[i].b),
+                                    "distance", json_from_number(list[i].distance)));
+    }
+    free(list);
+    return made;
+}
+
 json_node *solve_shapes_as_json(const solve_job *job)
 {
     char a[128] = "", b[128] = "";
     const poise_constraint *apart = &job->avoided.constraints[0];
     double distance = nearest_pair(job, a, b);
-    json_node *o = json_make("{s:b, s:i, s:i, s:i, s:o, s:o}", "holds", job->report.holds, "shapes", apart->shape_count,
-                             "pairs", apart->pair_count, "meshes_not_read", job->file->shapes_skipped, "margin",
-                             json_from_number(apart->margin), "clearance", json_from_number(distance));
-    json_set(o, "nearest", json_make("{s:o, s:o}", "a", json_from_text(a), "b", json_from_text(b)));
+    bool is_checked = apart->pair_count > 0 && distance < DBL_MAX / 2;
+    json_node *o = json_make("{s:o, s:b, s:i, s:i, s:i, s:o, s:o}", "holds",
+                             is_checked ? json_from_bool(job->report.holds) : json_new(JSON_NULL), "checks_all",
+                             is_checked && job->file->shapes_skipped == 0, "shapes", apart->shape_count, "pairs",
+                             apart->pair_count, "meshes_not_read", job->file->shapes_skipped, "margin",
+                             json_from_number(apart->margin), "clearance", json_from_number(is_checked ? distance : NAN));
+    json_set(o, "nearest",
+             is_checked ? json_make("{s:o, s:o}", "a", json_from_text(a), "b", json_from_text(b)) : json_new(JSON_NULL));
     json_set(o, "blocks", json_from_bool(job->report.blocking != POISE_NONE));
+    json_set(o, "in_the_way", close_as_json(job));
     return o;
 }
 

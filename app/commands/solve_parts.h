@@ -8,6 +8,8 @@
 #include "cli/json_output.h"
 #include "cli/load.h"
 
+#include <stdio.h>
+
 // Is it a soft goal, which pulls on the answer and is never met exactly (POSTURE, SMOOTHNESS)?
 static inline bool goal_is_soft(const poise_goal *goal)
 {
@@ -36,13 +38,20 @@ typedef struct solve_job {
 // All goals of the command line, of --goals, or of the model's own file. False after one line on standard error.
 bool solve_collect_goals(solve_job *job, const arguments *args);
 
-// What is said about shapes and loops.
+// What is said about shapes and loops; what was not checked of them.
 void solve_print_shapes(const solve_job *job);
+void solve_print_unchecked(const solve_job *job);
 json_node *solve_shapes_as_json(const solve_job *job);
 json_node *solve_loops_as_json(const solve_job *job);
 
 // Is goal i met? A soft goal always is.
 bool solve_goal_is_met(const solve_job *job, int goal);
+
+// 0 only where every goal is met and all that was to keep apart was watched.
+app_exit solve_exit(const solve_job *job);
+
+// Why nothing was found that keeps the shapes apart: the pairs in the way and what may help.
+void solve_add_blocking(const solve_job *job, FILE *stream);
 
 void solve_print_people(const solve_job *job);
 app_exit solve_print_machine(const solve_job *job);

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 // What has no weight does not count.
 static bool has_rotation(const poise_goal *goal)
@@ -62,9 +63,18 @@ static void print_goals(const solve_job *job)
     table_end(t, stdout);
 }
 
+// To as many places as values have, so that a value at its bound is seen to be there.
 static void print_bound(char *text, size_t size, poise_unit unit, double bound)
 {
-    snprintf(text, size, isfinite(bound) ? "%.6g" : "-", value_for_people(unit, bound));
+    double value = value_for_people(unit, bound);
+    int used = snprintf(text, size, isfinite(bound) ? "%.4f" : "-", fabs(value) < 5e-5 ? 0 : value);
+    while (isfinite(bound) && used > 1 && strchr("0.", text[used - 1])) { // 150.0000 is 150
+        bool is_point = text[used - 1] == '.';
+        text[--used] = '\0';
+        if (is_point) {
+            break;
+        }
+    }
 }
 
 static void print_joints(const solve_job *job, const double *q)
@@ -82,7 +92,7 @@ static void print_joints(const solve_job *job, const double *q)
         double value = value_for_people(c.unit, q[i]);
         const char *note = job->locked[joint.v] ? "locked"
                            : side < 0           ? "at its lower limit"
-                           : side > 0           ? "at its limit"
+                           : side > 0           ? "at its upper limit"
                                                 : "";
         table_row(t, "%s\t%s\t%.4f\t%s\t%s\t%s\t%s", c.place == 0 ? joint.name : "", c.label, fabs(value) < 5e-5 ? 0 : value,
                   lower, upper, unit, note);
@@ -162,11 +172,11 @@ static void print_why(const solve_job *job)
     const poise_report *r = &job->report;
     text_file text;
     text_open(&text);
-    fprintf(text.stream, "%s: %s.",
-            r->holds                  ? "This is the closest pose that was found"
-            : job->avoided.has_shapes ? "This pose keeps the shapes apart best"
-                                      : "This pose closes the loops best",
-            r->reason);
+    if (r->holds) {
+        fprintf(text.stream, "This is the closest pose that was found: %s.", r->reason);
+    } else {
+        solve_add_blocking(job, text.stream);
+    }
     int shown = 0;
     for (int i = 0; i < poise_model_info(job->model).nq && shown < SHOWN; ++i) {
         if (poise_solver_active_limit(job->solver, i) != 0) {
@@ -239,6 +249,7 @@ void solve_print_people(const solve_job *job)
     if (!job->reached) {
         print_why(job);
     }
+    solve_print_unchecked(job);
 }
 
 // ---- For machines --------------------------------------------------------------------------------------------------------
@@ -309,5 +320,5 @@ app_exit solve_print_machine(const solve_job *job)
         }
         json_set(o, "solutions", list);
     }
-    return !json_print(o) ? APP_BAD : job->reached ? APP_DONE : APP_MISSED;
+    return json_print(o) ? solve_exit(job) : APP_BAD;
 }

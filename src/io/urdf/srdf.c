@@ -15,12 +15,15 @@ typedef struct srdf {
     const pz_xml_node *robot;
     const poise_model *model;
     pz_cause causes[CAUSE_COUNT];
+    int named, known; // links of pairs; those that the model has
 } srdf;
 
 static int find_link(srdf *s, const pz_xml_node *node, const char *attribute)
 {
     const char *name = pz_xml_get(node, attribute);
     int body = name ? poise_model_find_body(s->model, name) : POISE_NONE;
+    s->named += 1;
+    s->known += body != POISE_NONE;
     if (body == POISE_NONE) {
         pz_xml_warn(s->input, &s->causes[NO_LINK], node, "%s: the model has no link \"%s\"; the pair is left out", attribute,
                     name ? name : "");
@@ -42,6 +45,11 @@ static poise_status read_pairs(srdf *s, size_t most)
                 file->excluded[file->excluded_count++] = pair;
             }
         }
+    }
+    if (2 * s->known < s->named) {
+        return pz_xml_fail(s->input, s->robot, POISE_ERROR_FORMAT,
+                           "this SRDF is of another robot: the model has %d of the %d links in its pairs", s->known,
+                           s->named);
     }
     return POISE_OK;
 }
