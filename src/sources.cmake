@@ -163,6 +163,12 @@ set(poise_sources
     src/motion/retarget/retarget_verdict.c
     src/motion/retarget/retarget_clip.c
     src/motion/anatomy.c
+    src/motion/edit/goal_mix.c
+    src/motion/edit/least_change.c
+    src/motion/edit/editor.c
+    src/motion/edit/edit_smooth.c
+    src/motion/edit/edit_measure.c
+    src/motion/edit/pins.c
     src/motion/marker_sets.c
     src/motion/marker_table.c
     src/motion/upright.c

@@ -6,6 +6,7 @@
 #include <poise/base.h>
 #include <poise/batch.h>
 #include <poise/constraint.h>
+#include <poise/edit.h>
 #include <poise/express.h>
 #include <poise/expressive.h>
 #include <poise/filter.h>

@@ -153,6 +153,27 @@ static int frame_before(double place, int frames, double *share)
     return frame;
 }
 
+poise_status poise_clip_between(const poise_model *model, const double *from, const double *to, double share, double *q,
+                                poise_error *error)
+{
+    if (!model || !from || !to || !q || !(share >= 0.0 && share <= 1.0)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, from, to and q must not be NULL, and share in [0, 1]");
+    }
+    if (!pz_model_accepts(model, from) || !pz_model_accepts(model, to)) {
+        return pz_refuse_q(model, pz_model_accepts(model, from) ? to : from, "a frame of the clip", error);
+    }
+    if (share == 0.0 || share == 1.0) {
+        memmove(q, share == 0.0 ? from : to, (size_t)model->nq * sizeof *q);
+        return POISE_OK;
+    }
+    for (int s = 0; s < model->step_count; ++s) {
+        if (model->steps[s].own) {
+            step_between(model, &model->steps[s], from, to, share, q);
+        }
+    }
+    return POISE_OK;
+}
+
 static poise_status sample_at(const poise_clip *clip, const poise_model *model, double place, double *q, poise_error *error)
 {
     double u;
@@ -165,16 +186,7 @@ static poise_status sample_at(const poise_clip *clip, const poise_model *model, 
         memcpy(q, a, (size_t)clip->nq * sizeof *q);
         return POISE_OK;
     }
-    const double *b = a + clip->nq;
-    if (!pz_model_accepts(model, a) || !pz_model_accepts(model, b)) {
-        return pz_refuse_q(model, pz_model_accepts(model, a) ? b : a, "a frame of the clip", error);
-    }
-    for (int s = 0; s < model->step_count; ++s) {
-        if (model->steps[s].own) {
-            step_between(model, &model->steps[s], a, b, u, q);
-        }
-    }
-    return POISE_OK;
+    return poise_clip_between(model, a, a + clip->nq, u, q, error);
 }
 
 poise_status poise_clip_sample(const poise_clip *clip, const poise_model *model, double time, double *q, poise_error *error)

@@ -1,0 +1,92 @@
+// Frames of a clip that come as near to the original as goals allow.
+#ifndef PZ_MOTION_EDIT_EDITOR_H
+#define PZ_MOTION_EDIT_EDITOR_H
+
+#include <poise/edit.h>
+
+#include "base/arena.h"
+#include "kin/kin.h"
+#include "motion/edit/least_change.h"
+
+// A clip that is being edited. Goals are added to `goals` up to `goal_room`, then pz_editor_solve.
+typedef struct pz_editor {
+    const poise_model *model; // the caller's
+    poise_model limited;      // the same with the limits of the current frame
+    poise_model wide;         // and with limits for all frames of the original
+    poise_solver *search;     // over `wide`: where goals are out of reach
+    poise_clip *clip;
+    double *original;           // frames x nq: as the clip was
+    double *reference;          // frames x nq: what a frame stays near to
+    bool is_smooth;             // that is a smooth change of the original, not the original
+    poise_kinematics *kin;      // of the original, where pz_editor_begin was called for
+    poise_kinematics *at;       // of the answer
+    pz_least_change solver;
+    poise_objective *objective; // to measure goals
+    poise_goal *goals;          // of the frame
+    int goal_room, goal_count;
+    double *weight;       // nv: what moves of the skeleton with a degree of freedom
+    double *jacobian;     // 3 nv
+    double *step;         // nv: from the original to the last answer
+    int last;             // frame that it is of; POISE_NONE: none
+    bool *changed;        // by frame
+    bool *missed;         // by frame: some goal
+    bool *is_outside;     // nq: the original leaves its limits somewhere
+    double *goal_q;       // goal_room x nq: postures of goals
+    double size;          // of the skeleton, in length units
+    int iterations;       // of all solves
+    double *lower, *upper; // nq: of `limited`
+    double *lowest, *highest; // nq: of `wide`
+    double *found;         // nq
+    poise_joint *given;   // by joint: of `limited`
+    pz_owned owned;
+} pz_editor;
+
+// What an edit needs room for.
+typedef struct pz_editor_room {
+    int goals;          // in a frame
+    int rows;           // that they have: pz_goal_rows_most of each
+    int coupled;        // RELATIVE and CENTER_OF_MASS goals
+    const bool *locked; // nv; NULL: none
+} pz_editor_room;
+
+// On any status but POISE_OK there is nothing to close.
+poise_status pz_editor_open(const poise_model *model, const pz_editor_room *room, poise_clip *clip,
+                            const poise_allocator *allocator, pz_editor *editor, poise_error *error);
+void pz_editor_close(pz_editor *editor);
+
+// The original of a frame.
+static inline const double *pz_editor_original(const pz_editor *e, int frame)
+{
+    return e->original + (size_t)frame * (size_t)e->clip->nq;
+}
+
+static inline double *pz_editor_reference(const pz_editor *e, int frame)
+{
+    return e->reference + (size_t)frame * (size_t)e->clip->nq;
+}
+
+static inline double *pz_editor_frame(const pz_editor *e, int frame)
+{
+    return e->clip->q + (size_t)frame * (size_t)e->clip->nq;
+}
+
+// Begin a frame: no goals, e->kin at its original.
+poise_status pz_editor_begin(pz_editor *e, int frame, poise_error *error);
+
+// Add a goal with weights as a skeleton of this size needs them, times `weight`. A posture is kept by the editor.
+void pz_editor_add(pz_editor *e, const poise_goal *goal, double weight);
+
+// Solve the frame for its goals, on from the last one where that is the frame before and nothing was made smooth.
+poise_status pz_editor_solve(pz_editor *e, int frame, poise_error *error);
+
+// Make the change smooth in time: frames that are solved from now on stay near to that (edit_smooth.c).
+poise_status pz_editor_smooth(pz_editor *e, const poise_allocator *allocator, poise_error *error);
+
+// How far a goal is missed by a frame of the clip, or of the original.
+poise_status pz_editor_error(pz_editor *e, const poise_goal *goal, const double *q, poise_goal_error *miss,
+                             poise_error *error);
+
+// Changes of the whole clip, for a report.
+poise_status pz_editor_measure(pz_editor *e, poise_pin_report *report, poise_error *error);
+
+#endif
