@@ -267,6 +267,8 @@ set(poise_io_sources
     src/io/goals/goal_words.c
     src/io/goals/goal_text.c
     src/io/goals/goal_list.c
+    src/io/goals/pin_text.c
+    src/io/goals/pin_list.c
     src/io/gltf/gltf_buffer.c
     src/io/gltf/gltf_nodes.c
     src/io/gltf/gltf_carried.c

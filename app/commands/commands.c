@@ -8,6 +8,7 @@
 const app_command *const app_commands[] = {
     &cmd_info,
     &cmd_convert,
+    &cmd_edit,
     &cmd_fk,
     &cmd_solve,
     &cmd_track,

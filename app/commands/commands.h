@@ -8,6 +8,7 @@
 
 extern const app_command cmd_aim;
 extern const app_command cmd_convert;
+extern const app_command cmd_edit;
 extern const app_command cmd_fk;
 extern const app_command cmd_stream;
 extern const app_command cmd_track;

@@ -5,14 +5,14 @@
 //   pin.from = 2, pin.to = 3;                                      // seconds; it fades in before and out after that
 //   poise_clip_pin(model, &pin, 1, NULL, clip, NULL, &result, &report, &error);
 //
-// **What an edit changes.** A pin holds from `from` to `to`. Over its fades the goal moves from what the clip does to what the
-// pin asks for, by S(u) = u^3 (10 - 15 u + 6 u^2), whose first two derivatives are 0 at both ends: what was smooth stays
+// **What an edit changes.** A pin holds from `from` to `to`. Over its fades the goal moves from what the clip does to what
+// the pin asks for, by S(u) = u^3 (10 - 15 u + 6 u^2), whose first two derivatives are 0 at both ends: what was smooth stays
 // smooth. Frames beyond the fades keep their bits. In every other frame the answer is
 //
 //   min over q  sum_i w_i (q_i - original_i)^2   while the goals hold
 //
-// within the joint limits, w_i being how far degree of freedom i moves the skeleton. So an arm follows its hand, and the hips
-// move only as far as they must.
+// within the joint limits, w_i being how far degree of freedom i moves the skeleton; then the change is made smooth in time,
+// and the least change from that taken again. So an arm follows its hand, and the hips move only as far as they must.
 //
 // **Limits** hold exactly. A joint that the clip itself takes beyond its limits may go as far as it does there.
 #ifndef POISE_EDIT_H
@@ -93,8 +93,8 @@ typedef struct poise_pin_report {
     int turn_frame;      // when
     double speed_before; // largest speed of a degree of freedom that turns, in the frames that changed, radians a second
     double speed_after;  // the same after the edit
-    int snap_frame;      // where a joint turns by more than a quarter of a radian from one frame to the next, and by twice as
-                         // much as before at least; POISE_NONE: nowhere
+    int snap_frame;      // where a joint turns by more than a quarter of a radian from one frame to the next, and by twice
+                         // as much as before at least; POISE_NONE: nowhere
     int snap_dof;        // which joint
     int iterations;      // of all frames
 } poise_pin_report;

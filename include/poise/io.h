@@ -29,6 +29,7 @@
 #define POISE_IO_H
 
 #include <poise/constraint.h>
+#include <poise/edit.h>
 #include <poise/recordings.h>
 
 #ifdef __cplusplus
@@ -246,6 +247,43 @@ POISE_API poise_status poise_goal_list_add(poise_goal_list *list, const poise_go
 // What a goal is about, in words such as poise_goal_list_parse takes: "position hand 0.4 0.1 0.3". Cut to `size` bytes, the
 // zero at the end included.
 POISE_API void poise_goal_describe(const poise_goal *goal, const poise_model *model, char *text, size_t size);
+
+// ---- Pins in words -------------------------------------------------------------------------------------------------------
+
+// Pins, and the words they came from. Read it as you like; all its memory is the list's own.
+typedef struct poise_pin_list {
+    int count;          // how many there are
+    poise_pin *pins;    // what they point to is the list's, too
+    const char **texts; // of each, as it was written
+} poise_pin_list;
+
+// An empty list. All that it will hold comes from `allocator` (NULL: malloc) and goes with it.
+POISE_API poise_status poise_pin_list_create(const poise_allocator *allocator, poise_pin_list **list, poise_error *error);
+POISE_API void poise_pin_list_destroy(poise_pin_list *list); // NULL is allowed
+
+// Add the pins of a text, separated by semicolons: a goal, as poise_goal_list_parse takes it, and when it holds.
+//
+//   position hand 1.2 0.3 0.9 from 2 s to 3 s fade 0.2
+//   hand 1.2 0.3 0.9 from 240f to 360f                    a place, where no kind is said; f: frames, from 0
+//   foot.L where it is from 2 to 3                        stays where it is then: place and rotation
+//   position hand on its path                             moves as before, whatever else is pinned
+//   hand key 2 s 1.2 0.3 0.9 key 3 s 1.3 0.3 0.9          goes through places, smoothly
+//
+// `fade IN [OUT]` in seconds, 0.25 without; frames need `clip` (may be NULL). FORMAT, with a reason in `error` such as `pin
+// 1, word 2: no body or tool is called "hnad"; did you mean "hand"?`; the list then has the pins before that one.
+POISE_API poise_status poise_pin_list_parse(poise_pin_list *list, const poise_goal_words *words, const poise_clip *clip,
+                                            const char *text, poise_error *error);
+
+// Add the pins of a JSON document, such as
+//
+//   {"pins": [{"goal": "position hand 1.2 0.3 0.9", "from": 2, "to": 3, "fade": 0.2, "fade_out": 0.4},
+//             {"goal": "foot.L where it is", "from": 2, "to": 3},
+//             {"goal": "position hand", "keys": [{"time": 4, "target": [1.2, 0.3, 0.9]},
+//                                                {"time": 5, "target": "1.3 0.3 0.9"}]}]}
+//
+// Times are seconds.
+POISE_API poise_status poise_pin_list_read(poise_pin_list *list, const poise_goal_words *words, const poise_clip *clip,
+                                           const void *bytes, size_t size, poise_error *error);
 
 #ifdef __cplusplus
 }

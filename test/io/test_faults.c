@@ -578,6 +578,8 @@ static poise_status track_sensors(const poise_allocator *a, poise_error *e)
     FINISH(status, made, poise_clip_destroy);
 }
 
+#include "edit_faults.h"
+
 // ---- The table -----------------------------------------------------------------------------------------------------------
 
 typedef poise_status (*attempt)(const poise_allocator *allocator, poise_error *error);
@@ -592,12 +594,14 @@ static const struct {
     {"poise_bytes_release", NULL, false},
     {"poise_calibrate", calibrate, true},
     {"poise_clip_create", clip_create, false},
+    {"poise_clip_pin", clip_pin, true},
     {"poise_clip_resample", clip_resample, false},
     {"poise_clip_trim", clip_trim, false},
     {"poise_erik_create", erik_create, true},
     {"poise_expressive_create", expressive_create, true},
     {"poise_filter_create", filter_create, true},
     {"poise_goal_list_create", goal_list_create, true},
+    {"poise_pin_list_create", pin_list_create, true},
     {"poise_ik_setup_read", ik_setup_read, true},
     {"poise_joint_angles", joint_angles, true},
     {"poise_joint_centres", joint_centres, false},

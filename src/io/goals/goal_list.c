@@ -95,9 +95,7 @@ static char *skip_all(char *at, const char *set)
     return at;
 }
 
-// Cut one goal, up to a semicolon, into words in place. Quotes keep spaces inside a word. Returns what follows the
-// semicolon, NULL at the end; *count is negative when a quote does not end.
-static char *cut(char *text, char **word, int *count)
+char *pz_goal_cut(char *text, char **word, int *count)
 {
     static const char blank[] = " \t\r\n,";
     *count = 0;
@@ -132,7 +130,7 @@ static poise_status parse_all(pz_reader *r, list *l, char *text, const char *sou
     while (text) {
         char *here = text;
         r->number = l->open.count + 1;
-        text = cut(text, r->word, &r->count);
+        text = pz_goal_cut(text, r->word, &r->count);
         r->next = 0;
         if (r->count < 0) {
             return pz_error_set(r->error, POISE_ERROR_FORMAT, "goal %d: a quote does not end", r->number);

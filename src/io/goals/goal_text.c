@@ -167,6 +167,16 @@ static const char *kind_name(const void *user, int index)
     return kinds[index].name;
 }
 
+bool pz_goal_is_kind(const char *word)
+{
+    for (int i = 0; i < KINDS; ++i) {
+        if (strcmp(kinds[i].name, word) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static const kind_row *take_kind(pz_reader *r)
 {
     const char *word = pz_reader_peek(r);
@@ -372,7 +382,8 @@ bool pz_goal_read(pz_reader *r, poise_goal *goal)
     }
     poise_error error = {0};
     if (poise_goal_check(goal, r->words->model, &error) != POISE_OK) {
-        r->status = pz_error_set(r->error, POISE_ERROR_FORMAT, "goal %d: %s", r->number, error.text);
+        r->status =
+            pz_error_set(r->error, POISE_ERROR_FORMAT, "%s %d: %s", r->noun ? r->noun : "goal", r->number, error.text);
         return false;
     }
     return true;

@@ -14,7 +14,8 @@ bool pz_reader_fail(pz_reader *r, int index, const char *format, ...)
     va_start(values, format);
     pz_error_set_list(&why, POISE_ERROR_FORMAT, format, values);
     va_end(values);
-    r->status = pz_error_set(r->error, POISE_ERROR_FORMAT, "goal %d, word %d: %s", r->number, index + 1, why.text);
+    r->status = pz_error_set(r->error, POISE_ERROR_FORMAT, "%s %d, word %d: %s", r->noun ? r->noun : "goal", r->number,
+                             (r->place ? r->place[index] : index) + 1, why.text);
     return false;
 }
 

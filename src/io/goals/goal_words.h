@@ -11,6 +11,8 @@ typedef struct pz_reader {
     char **word;
     int count, next;
     int number;          // of the goal, from 1
+    const char *noun;    // NULL: "goal"; what messages call it
+    const int *place;    // NULL: of each word, which one of the text it is
     poise_status status; // why reading failed
     poise_error *error;
 } pz_reader;
@@ -44,6 +46,13 @@ bool pz_reader_body(pz_reader *r, int *body, poise_pose *local);
 // "rpy 0 90 0 deg", "quaternion 0 0 0 1" or "turn z 90 deg"; and whether the next word begins one.
 bool pz_reader_rotation(pz_reader *r, poise_quat *rotation);
 bool pz_reader_has_rotation(const pz_reader *r);
+
+// Cut one goal, up to a semicolon, into words in place (goal_list.c). Quotes keep spaces inside a word. Returns what follows
+// the semicolon, NULL at the end; *count is negative when a quote does not end.
+char *pz_goal_cut(char *text, char **word, int *count);
+
+// Is there a kind of goal of this name?
+bool pz_goal_is_kind(const char *word);
 
 // All words of a goal (goal_text.c).
 bool pz_goal_read(pz_reader *r, poise_goal *goal);

@@ -59,8 +59,11 @@ static poise_status measure_frame(pz_editor *e, int f, poise_pin_report *r, pois
 poise_status pz_editor_measure(pz_editor *e, poise_pin_report *report, poise_error *error)
 {
     poise_status status = POISE_OK;
-    *report = (poise_pin_report){.snap_frame = POISE_NONE, .snap_dof = POISE_NONE, .turn_dof = POISE_NONE,
-                                 .turn_frame = POISE_NONE, .iterations = e->iterations};
+    *report = (poise_pin_report){.snap_frame = POISE_NONE,
+                                 .snap_dof = POISE_NONE,
+                                 .turn_dof = POISE_NONE,
+                                 .turn_frame = POISE_NONE,
+                                 .iterations = e->iterations};
     for (int f = 0; f < e->clip->frames && status == POISE_OK; ++f) {
         status = measure_frame(e, f, report, error);
     }

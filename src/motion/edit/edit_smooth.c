@@ -2,13 +2,13 @@
 //
 //   min over s  sum_t (s_t - d_t)^2 + K sum_t (s_(t+3) - 3 s_(t+2) + 3 s_(t+1) - s_t)^2
 //
-// for every degree of freedom, with s = 0 in the frames around it: where it begins and ends, so do its first two derivatives.
-// (E. T. Whittaker, On a New Method of Graduation, 1923; third differences.) K is such that half of a swing of SECONDS stays.
+// for every degree of freedom, with s = 0 in the frames around it: where it begins and ends, so do its first two
+// derivatives. (E. T. Whittaker, On a New Method of Graduation, 1923; third differences.) K is such that half of a swing of
+// SECONDS stays.
 #include "motion/edit/editor.h"
 
 #include "base/error.h"
 
-#include <string.h>
 
 #define SECONDS 0.35
 #define BAND    4 // diagonals of the matrix on one side, its own included

@@ -145,8 +145,8 @@ poise_status pz_editor_open(const poise_model *model, const pz_editor_room *room
     set_limits(e);
     status = pz_skeleton_size(model, allocator, &e->size);
     e->size = e->size > 0.0 ? e->size : 1.0;
-    status = status == POISE_OK ? open_parts(e, room->coupled, allocator, error)
-                                : pz_error_set(error, status, "out of memory");
+    status =
+        status == POISE_OK ? open_parts(e, room->coupled, allocator, error) : pz_error_set(error, status, "out of memory");
     status = status == POISE_OK && clip->frames > 0 ? weigh(e, error) : status;
     if (status != POISE_OK) {
         pz_editor_close(e);

@@ -15,29 +15,29 @@ typedef struct pz_editor {
     poise_model wide;         // and with limits for all frames of the original
     poise_solver *search;     // over `wide`: where goals are out of reach
     poise_clip *clip;
-    double *original;           // frames x nq: as the clip was
-    double *reference;          // frames x nq: what a frame stays near to
-    bool is_smooth;             // that is a smooth change of the original, not the original
-    poise_kinematics *kin;      // of the original, where pz_editor_begin was called for
-    poise_kinematics *at;       // of the answer
+    double *original;      // frames x nq: as the clip was
+    double *reference;     // frames x nq: what a frame stays near to
+    bool is_smooth;        // that is a smooth change of the original, not the original
+    poise_kinematics *kin; // of the original, where pz_editor_begin was called for
+    poise_kinematics *at;  // of the answer
     pz_least_change solver;
     poise_objective *objective; // to measure goals
     poise_goal *goals;          // of the frame
     int goal_room, goal_count;
-    double *weight;       // nv: what moves of the skeleton with a degree of freedom
-    double *jacobian;     // 3 nv
-    double *step;         // nv: from the original to the last answer
-    int last;             // frame that it is of; POISE_NONE: none
-    bool *changed;        // by frame
-    bool *missed;         // by frame: some goal
-    bool *is_outside;     // nq: the original leaves its limits somewhere
-    double *goal_q;       // goal_room x nq: postures of goals
-    double size;          // of the skeleton, in length units
-    int iterations;       // of all solves
-    double *lower, *upper; // nq: of `limited`
+    double *weight;           // nv: what moves of the skeleton with a degree of freedom
+    double *jacobian;         // 3 nv
+    double *step;             // nv: from the original to the last answer
+    int last;                 // frame that it is of; POISE_NONE: none
+    bool *changed;            // by frame
+    bool *missed;             // by frame: some goal
+    bool *is_outside;         // nq: the original leaves its limits somewhere
+    double *goal_q;           // goal_room x nq: postures of goals
+    double size;              // of the skeleton, in length units
+    int iterations;           // of all solves
+    double *lower, *upper;    // nq: of `limited`
     double *lowest, *highest; // nq: of `wide`
-    double *found;         // nq
-    poise_joint *given;   // by joint: of `limited`
+    double *found;            // nq
+    poise_joint *given;       // by joint: of `limited`
     pz_owned owned;
 } pz_editor;
 

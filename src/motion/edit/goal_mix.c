@@ -7,7 +7,6 @@
 
 #include "math/so3.h"
 
-#include <string.h>
 
 double pz_ease(double u)
 {

@@ -8,8 +8,8 @@
 //   (mu I + J_F W_F^-1 J_F^T) y = J d - r - J_B z_B,     z_F = W_F^-1 J_F^T y
 //
 // a system of as many equations as there are residuals, however many joints there are. At its fixed point d = W^-1 J^T y: no
-// change that leaves the goals alone is smaller. mu falls with |r|^2, so that goals in reach hold to rounding; for goals that
-// are out of reach this is no method, and it gives up.
+// change that leaves the goals alone is smaller. mu falls with |r|^2, so that goals in reach hold to rounding; goals out of
+// reach are left to another method.
 #include "motion/edit/least_change.h"
 
 #include "math/dense.h"
@@ -156,10 +156,7 @@ static bool find_step(pz_least_change *s, double mu)
 {
     for (int i = 0; i < s->model->nv; ++i) {
         s->bound[i] = s->locked && s->locked[i] ? 2 : s->bound[i] == 2 ? 0 : s->bound[i];
-        s->next[i] = s->bound[i] == 2   ? s->change[i]
-                     : s->bound[i] == 0 ? 0.0
-                     : s->bound[i] < 0  ? s->lower[i]
-                                        : s->upper[i];
+        s->next[i] = s->bound[i] == 2 ? s->change[i] : s->bound[i] == 0 ? 0.0 : s->bound[i] < 0 ? s->lower[i] : s->upper[i];
     }
     for (int pass = 0; pass < PASSES; ++pass) {
         if (!solve_free(s, mu)) {

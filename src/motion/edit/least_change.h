@@ -13,14 +13,14 @@ typedef struct pz_least_change {
     double *lower, *upper; // nv: of the change
     int *coordinate;       // nv: that a degree of freedom is; -1: of a quaternion
     int row_room, rows;
-    double *r, *J;       // rows; rows x nv
-    double *y, *A;       // rows; rows x rows
-    double *change;      // nv: from the original
-    double *next;        // nv: the same after the step
-    signed char *bound;  // nv: -1, 1 at a limit, 0 free, 2 locked
-    double *trial;       // nq
-    int iterations;      // of the last solve
-    bool is_met;         // its goals are met
+    double *r, *J;      // rows; rows x nv
+    double *y, *A;      // rows; rows x rows
+    double *change;     // nv: from the original
+    double *next;       // nv: the same after the step
+    signed char *bound; // nv: -1, 1 at a limit, 0 free, 2 locked
+    double *trial;      // nq
+    int iterations;     // of the last solve
+    bool is_met;        // its goals are met
 } pz_least_change;
 
 // Rows that a goal of this kind may have at most.

@@ -1,6 +1,6 @@
 // Goals that hold for a while.
 //
-//   for every frame that a pin reaches:  goal of each place = what the original does, mixed with its pins, the earliest first
+//   for every frame that a pin reaches:  goal of each place = what the original does, mixed with its pins, the first first
 //                                        solve, near the original
 //
 // How much of a pin a frame has: 1 from `from` to `to`, S(u) over its fades.
@@ -33,9 +33,9 @@ typedef struct job {
     const poise_pin_options *options;
     plan *plans; // by `from`
     int count;
-    double *mixed;  // nq
-    double *work;   // of splines
-    int foot[2];    // bodies that are kept; POISE_NONE: none
+    double *mixed; // nq
+    double *work;  // of splines
+    int foot[2];   // bodies that are kept; POISE_NONE: none
 } job;
 
 poise_pin poise_pin_default(void)
@@ -233,18 +233,16 @@ static void add_pin(job *j, const plan *p, int frame, double share)
     e->goal_count = at < count ? count : count + 1;
 }
 
-// The goals of a frame, each of them `strength` of the way from the original. The largest share of a pin; 0: none reaches it.
-static double gather(job *j, int frame, double strength)
+// The goals of a frame, each of them `strength` of the way from the original.
+static void gather(job *j, int frame, double strength)
 {
-    double most = 0.0;
     for (int i = 0; i < j->count; ++i) {
         double share = share_of(&j->plans[i], frame);
-        most = max2(most, share);
         if (share > 0.0) {
             add_pin(j, &j->plans[i], frame, share * strength);
         }
     }
-    for (int s = 0; s < 2 && most > 0.0; ++s) {
+    for (int s = 0; s < 2; ++s) {
         if (j->foot[s] >= 0) {
             poise_goal stay = poise_goal_default(POISE_GOAL_POSE);
             stay.body = j->foot[s];
@@ -252,7 +250,6 @@ static double gather(job *j, int frame, double strength)
             pz_editor_add(&j->editor, &stay, FOOT_WEIGHT);
         }
     }
-    return most;
 }
 
 static poise_status edit_frame(job *j, int frame, poise_error *error)
@@ -386,9 +383,9 @@ static poise_status find_feet(job *j, const poise_allocator *allocator, poise_er
         for (int i = 0; i < j->count && body >= 0; ++i) {
             const poise_goal *g = goal_of(&j->plans[i]);
             bool has_body = g->kind != POISE_GOAL_POSTURE && g->kind != POISE_GOAL_SMOOTHNESS;
-            bool is_on_leg = has_body && g->kind != POISE_GOAL_CENTER_OF_MASS &&
-                             pz_model_is_ancestor(j->editor.model, anatomy.part[PZ_THIGH][s == 0 ? PZ_LEFT : PZ_RIGHT].body,
-                                                  g->body);
+            bool is_on_leg =
+                has_body && g->kind != POISE_GOAL_CENTER_OF_MASS &&
+                pz_model_is_ancestor(j->editor.model, anatomy.part[PZ_THIGH][s == 0 ? PZ_LEFT : PZ_RIGHT].body, g->body);
             body = is_on_leg || !has_body ? POISE_NONE : body;
         }
         j->foot[s] = body;

@@ -1,0 +1,224 @@
+// poise edit: goals over time, and other changes to a motion.
+#include "cli/load.h"
+#include "cli/memory.h"
+#include "cli/terminal.h"
+#include "cli/whole_files.h"
+#include "commands.h"
+#include "edit_parts.h"
+
+#include <stdlib.h>
+
+// ---- Pins ----------------------------------------------------------------------------------------------------------------
+
+// A posture by its name in the file, or from another file; poise_goal_words.posture.
+static bool find_posture(const void *user, const char *name, double *q, poise_error *error)
+{
+    complain_to(error->text, sizeof error->text);
+    bool works = load_posture(user, name, q);
+    complain_to(NULL, 0);
+    return works;
+}
+
+static poise_goal_words words_of(const edit_job *job)
+{
+    return (poise_goal_words){.model = job->file->model, .posture = find_posture, .user = job->file};
+}
+
+static bool add_text(edit_job *job, const char *text)
+{
+    poise_error error;
+    poise_goal_words words = words_of(job);
+    bool works = poise_pin_list_parse(job->pins, &words, job->file->clip, text, &error) == POISE_OK;
+    if (!works) {
+        complain("--pin: %s", error.text);
+    }
+    return works;
+}
+
+static bool add_document(edit_job *job, const char *name)
+{
+    file_bytes bytes;
+    poise_error error;
+    poise_goal_words words = words_of(job);
+    if (!file_read(name, &bytes)) {
+        return false;
+    }
+    bool works = poise_pin_list_read(job->pins, &words, job->file->clip, bytes.bytes, bytes.size, &error) == POISE_OK;
+    if (!works) {
+        complain("%s: %s", name, error.text);
+    }
+    file_release(&bytes);
+    return works;
+}
+
+static bool read_pins(const arguments *args, edit_job *job)
+{
+    bool works = true;
+    need(poise_pin_list_create(NULL, &job->pins, NULL) == POISE_OK);
+    for (int i = 0; works && option_text_at(args, "pins", i); ++i) {
+        works = add_document(job, option_text_at(args, "pins", i));
+    }
+    for (int i = 0; works && option_text_at(args, "pin", i); ++i) {
+        works = add_text(job, option_text_at(args, "pin", i));
+    }
+    for (int i = 0; works && option_text_at(args, "keep", i); ++i) {
+        char text[512];
+        snprintf(text, sizeof text, "pose '%s' on its path", option_text_at(args, "keep", i));
+        works = add_text(job, text);
+    }
+    return works;
+}
+
+// Degrees of freedom of the joints that --hold names.
+static bool read_held(const arguments *args, const edit_job *job, bool *locked)
+{
+    const poise_model *model = job->file->model;
+    for (int i = 0; option_text_at(args, "hold", i); ++i) {
+        int body = find_body(model, option_text_at(args, "hold", i), NULL);
+        if (body < 0) {
+            return false;
+        }
+        poise_joint_info info = poise_model_joint_info(model, body);
+        for (int k = 0; k < info.nv; ++k) {
+            locked[info.v + k] = true;
+        }
+    }
+    return true;
+}
+
+static bool pin(const arguments *args, edit_job *job)
+{
+    bool *locked = needed(calloc((size_t)poise_model_info(job->file->model).nv + 1, sizeof *locked));
+    bool works = read_pins(args, job) && read_held(args, job, locked);
+    if (works && job->pins->count > 0) {
+        poise_pin_options options = poise_pin_options_default();
+        poise_error error;
+        options.locked = locked;
+        options.keep_feet = !option_given(args, "free-feet");
+        options.metres = job->metres;
+        job->results = needed(calloc((size_t)job->pins->count, sizeof *job->results));
+        works = poise_clip_pin(job->file->model, job->pins->pins, job->pins->count, &options, job->file->clip, NULL,
+                               job->results, &job->report, &error) == POISE_OK;
+        if (!works) {
+            complain("%s: %s", job->input, error.text);
+        }
+    }
+    free(locked);
+    return works;
+}
+
+// ---- The command ---------------------------------------------------------------------------------------------------------
+
+// An AMC or MOT and its skeleton become one.
+static void join_skeleton(edit_job *job)
+{
+    if (job->skeleton && !job->file->model) {
+        job->file->model = job->skeleton->model;
+        job->file->scale = job->skeleton->scale;
+        job->skeleton->model = NULL;
+    }
+}
+
+static void measure_unit(edit_job *job)
+{
+    poise_figure figure = {.metres = 0};
+    poise_model_figure(job->file->model, &figure, NULL);
+    job->metres = job->file->scale.metres > 0 ? job->file->scale.metres : figure.metres;
+}
+
+static bool write_all(const arguments *args, const edit_job *job)
+{
+    const char *output = option_text(args, "output", NULL), *picture = option_text(args, "picture", NULL);
+    bool works = (!output || (save_file(output, job->file) && save_skeleton_of(output, job->file, job->input))) &&
+                 (!picture || edit_save_picture(job, picture));
+    return works && (arguments_json(args) ? edit_print_json(job, output) : edit_print_text(job));
+}
+
+static bool has_work(const arguments *args)
+{
+    static const char *const changes[] = {"pin", "pins", "keep"};
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; ++i) {
+        if (option_given(args, changes[i])) {
+            return true;
+        }
+    }
+    complain("edit: nothing to do; say it with --pin, --pins or --keep (\"poise help edit\")");
+    return false;
+}
+
+static app_exit status_of(const edit_job *job)
+{
+    return job->report.missed > 0 || (job->report.frames > 0 && job->report.snap_frame >= 0) ? APP_MISSED : APP_DONE;
+}
+
+static app_exit run(const arguments *args)
+{
+    edit_job job = {.input = arguments_at(args, 0)};
+    app_exit status = APP_BAD;
+    if (!has_work(args) || !load_motion(job.input, option_text(args, "model", NULL), &job.file, &job.skeleton)) {
+        return status;
+    }
+    join_skeleton(&job);
+    measure_unit(&job);
+    poise_clip *clip = job.file->clip;
+    need(poise_clip_trim(clip, 0, clip->frames, NULL, &job.before, NULL) == POISE_OK);
+    if (pin(args, &job) && write_all(args, &job)) {
+        status = status_of(&job);
+    }
+    poise_clip_destroy(job.before);
+    poise_pin_list_destroy(job.pins);
+    free(job.results);
+    poise_file_destroy(job.file);
+    poise_file_destroy(job.skeleton);
+    return status;
+}
+
+static const app_option options[] = {
+    {"pin", 'p', OPTION_TEXT, "PIN", .repeats = true,
+     .help = "a goal that holds for a while, such as \"hand 1.2 0.3 0.9 from 2 s to 3 s fade 0.2\""},
+    {"pins", 0, OPTION_FILE, "FILE.json", .repeats = true, .help = "pins in JSON, see above"},
+    {"keep", 'k', OPTION_TEXT, "BODY", .repeats = true, .help = "a body that moves as before, whatever is pinned"},
+    {"hold", 0, OPTION_TEXT, "JOINT", .repeats = true, .help = "a joint that no pin may move"},
+    {"free-feet", .help = "let pins move the feet; otherwise those of a human skeleton stay on their path"},
+    {"model", 'm', OPTION_FILE, "FILE", .help = "the skeleton that an AMC or MOT moves"},
+    {"output", 'o', OPTION_OUTPUT, "FILE", .choices = WRITTEN_FILES, .help = "write the motion, by extension"},
+    {"picture", 0, OPTION_OUTPUT, "FILE.svg", .choices = ".svg",
+     .help = "draw the paths of the bodies that are pinned, before and after"},
+    {0},
+};
+
+static const app_example examples[] = {
+    {"A hand that stays at a place for half a second",
+     "poise edit scene:humanoid/walk --pin \"left_hand 0.5 1.3 0.6 from 0.5 s to 1 s fade 0.3\" -o reach.bvh"},
+    {0},
+};
+
+const app_command cmd_edit = {
+    .name = "edit",
+    .synopsis = "CLIP",
+    .least = 1,
+    .most = 1,
+    .summary = "change a motion: hands and feet at places, for a while",
+    .description =
+        "A pin is a goal (\"poise help goals\") and when it holds. From \"from\" to \"to\" it holds to a micrometre; before "
+        "and "
+        "after that it fades smoothly in and out. Frames beyond the fades stay what they were, bit for bit. Joints change "
+        "as "
+        "little as they can, within their limits.\n\n"
+        "  hand 1.2 0.3 0.9 from 2 s to 3 s fade 0.2    a place; fade 0.2 0.5: in, out\n"
+        "  pose hand 1 0 1 rpy 0 90 0 deg from 240f     place and rotation, from frame 240\n"
+        "  foot.L where it is from 2 to 3               stays where it is at 2 s\n"
+        "  head on its path                             moves as before\n"
+        "  hand key 2 s 1.2 0.3 0.9 key 3 s 1.3 0.3 1   through places, smoothly\n"
+        "  aim head to 1 0 1.5 axis z from 1 to 4       any kind of goal\n\n"
+        "Lengths are in the units of the file, as \"poise fk CLIP\" prints them; times in seconds, f for frames. A pin "
+        "without "
+        "times holds in the whole clip. Pins of one body follow each other. The same in a file for --pins:\n\n"
+        "  {\"pins\": [{\"goal\": \"hand 1.2 0.3 0.9\", \"from\": 2, \"to\": 3, \"fade\": 0.2},\n"
+        "            {\"goal\": \"hand\", \"keys\": [{\"time\": 4, \"target\": [1.2, 0.3, 0.9]},\n"
+        "                                       {\"time\": 5, \"target\": [1.3, 0.3, 1]}]}]}\n\n"
+        "Exit status 1 when a pin is out of reach in some frame, which is said with its distance, or when a joint snaps.",
+    .options = options,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,28 @@
+// What the parts of poise edit share.
+#ifndef APP_EDIT_PARTS_H
+#define APP_EDIT_PARTS_H
+
+#include "cli/command.h"
+
+#include <poise/io.h>
+#include <poise/poise.h>
+
+typedef struct edit_job {
+    const char *input;
+    poise_file *file;          // with the model and the clip that is edited
+    poise_file *skeleton;      // NULL: where the model came from
+    poise_clip *before;        // as it was when pins and feet began: what the picture shows
+    double metres;             // of a unit of length; 0: not known
+    poise_pin_list *pins;      // NULL: none
+    poise_pin_result *results; // of each
+    poise_pin_report report;   // of all
+} edit_job;
+
+// Print what was done. False when standard output is broken.
+bool edit_print_text(const edit_job *job);
+bool edit_print_json(const edit_job *job, const char *output);
+
+// Draw the path of the bodies that were edited, before and after.
+bool edit_save_picture(const edit_job *job, const char *name);
+
+#endif

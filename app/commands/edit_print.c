@@ -1,0 +1,121 @@
+// What poise edit prints.
+#include "cli/degrees.h"
+#include "cli/json_output.h"
+#include "cli/scale_words.h"
+#include "edit_parts.h"
+
+#include <stdio.h>
+
+// A length in millimetres where the unit is known, else as it is.
+static void put_length(const edit_job *job, double length, char text[48])
+{
+    double mm = length * job->metres * 1000;
+    if (!(job->metres > 0)) {
+        snprintf(text, 48, "%.3g", length);
+    } else {
+        snprintf(text, 48, mm < 1e-3 ? "%.1g mm" : "%.3g mm", mm);
+    }
+}
+
+static double time_of(const edit_job *job, int frame)
+{
+    return job->before->start_time + frame * job->before->frame_time;
+}
+
+static const char *dof_name(const poise_model *model, int dof)
+{
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
+        poise_joint_info info = poise_model_joint_info(model, k);
+        if (dof >= info.v && dof < info.v + info.nv) {
+            return info.body;
+        }
+    }
+    return "?";
+}
+
+static void print_pin(const edit_job *job, int i)
+{
+    const poise_pin_result *r = &job->results[i];
+    char length[48], before[48];
+    put_length(job, r->worst_length, length);
+    put_length(job, r->before_length, before);
+    printf("%s\n", job->pins->texts[i]);
+    if (r->held_last < r->held_first) {
+        printf("  holds in no frame\n");
+        return;
+    }
+    printf("  holds in frames %d to %d, fades from %d to %d: ", r->held_first, r->held_last, r->first, r->last);
+    if (r->missed > 0) {
+        printf("MISSED in %d of %d frames, worst %s", r->missed, r->held_last - r->held_first + 1, length);
+        if (r->worst_angle > 1e-6) {
+            printf(", %.3g degrees", r->worst_angle * DEGREES_PER_RADIAN);
+        }
+        printf(" at frame %d (%.3f s)\n", r->worst_frame, time_of(job, r->worst_frame));
+    } else {
+        printf("to %s", length);
+        if (r->worst_angle > 0) {
+            printf(", %.1g degrees", r->worst_angle * DEGREES_PER_RADIAN);
+        }
+        printf(" (before, %s)\n", before);
+    }
+}
+
+static void print_report(const edit_job *job)
+{
+    const poise_pin_report *r = &job->report;
+    const poise_model *model = job->file->model;
+    char length[48];
+    printf("%d of %d frames changed", r->frames, job->before->frames);
+    if (r->turn_dof >= 0) {
+        printf(", at most by %.1f degrees (%s, frame %d)", r->turn * DEGREES_PER_RADIAN, dof_name(model, r->turn_dof),
+               r->turn_frame);
+    }
+    printf("\n");
+    if (r->kept > 0) {
+        put_length(job, r->kept_length, length);
+        printf("%d feet kept on their path, to %s\n", r->kept, length);
+    }
+    if (r->widened > 0) {
+        printf("%d coordinates were outside their limits before; they are no farther out now\n", r->widened);
+    }
+    if (r->snap_frame >= 0) {
+        printf("DOUBTFUL: %s snaps at frame %d (%.3f s): a longer fade, or a nearer place, is smoother\n",
+               dof_name(model, r->snap_dof), r->snap_frame, time_of(job, r->snap_frame));
+    }
+}
+
+bool edit_print_text(const edit_job *job)
+{
+    for (int i = 0; job->results && i < job->pins->count; ++i) {
+        print_pin(job, i);
+    }
+    if (job->results) {
+        print_report(job);
+    }
+    return fflush(stdout) == 0;
+}
+
+static json_node *json_of_pin(const edit_job *job, int i)
+{
+    const poise_pin_result *r = &job->results[i];
+    return json_make("{s:o, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:o, s:f, s:f}", "pin", json_from_text(job->pins->texts[i]),
+                     "first", r->first, "last", r->last, "held_first", r->held_first, "held_last", r->held_last, "missed",
+                     r->missed, "worst_length", r->worst_length, "worst_angle", r->worst_angle, "worst_frame",
+                     r->worst_frame >= 0 ? json_from_integer(r->worst_frame) : json_new(JSON_NULL), "before_length",
+                     r->before_length, "before_angle", r->before_angle);
+}
+
+bool edit_print_json(const edit_job *job, const char *output)
+{
+    const poise_pin_report *r = &job->report;
+    json_node *pins = json_new(JSON_ARRAY);
+    for (int i = 0; job->results && i < job->pins->count; ++i) {
+        json_append(pins, json_of_pin(job, i));
+    }
+    json_node *o = json_make(
+        "{s:o, s:o, s:i, s:i, s:i, s:i, s:f, s:i, s:f, s:o, s:o}", "input", json_from_text(job->input), "output",
+        json_from_text(output), "frames", job->before->frames, "changed", r->frames, "missed", r->missed, "kept_feet",
+        r->kept, "kept_length", r->kept_length, "limits_widened", r->widened, "largest_turn", r->turn, "snap_frame",
+        r->frames > 0 && r->snap_frame >= 0 ? json_from_integer(r->snap_frame) : json_new(JSON_NULL), "pins", pins);
+    return json_print(o);
+}

@@ -1,0 +1,37 @@
+// Calls of edit.h and pins in words that take memory: the part of test_faults.c that is about them, which includes it.
+#ifndef TEST_EDIT_FAULTS_H
+#define TEST_EDIT_FAULTS_H
+
+static poise_status clip_pin(const poise_allocator *a, poise_error *e)
+{
+    poise_clip *clip = walk(stage.model);
+    size_t size = (size_t)clip->frames * (size_t)clip->nq * sizeof *clip->q;
+    poise_pin pin = poise_pin_default();
+    pin.goal.body = poise_model_find_body(stage.model, "left_hand");
+    pin.goal.target.position = poise_vec3_make(0.3, 1.2, 0.3);
+    pin.from = 0.06, pin.to = 0.08, pin.fade_in = pin.fade_out = 0.03;
+    poise_status status = poise_clip_pin(stage.model, &pin, 1, NULL, clip, a, NULL, NULL, e);
+    if (status != POISE_OK) {
+        ck_assert_mem_eq(clip->q, stage.clip->q, size);
+    }
+    poise_clip_destroy(clip);
+    return status;
+}
+
+static poise_status pin_list_create(const poise_allocator *a, poise_error *e)
+{
+    static const char text[] = "{\"pins\": [{\"goal\": \"left_hand\", \"keys\": [{\"time\": 1, \"target\": [1, 2, 3]}]}]}";
+    poise_pin_list *made = UNTOUCHED;
+    poise_goal_words words = {.model = stage.model};
+    poise_status status = poise_pin_list_create(a, &made, e);
+    if (status != POISE_OK) {
+        ck_assert_ptr_eq(made, UNTOUCHED);
+        return status;
+    }
+    status = poise_pin_list_parse(made, &words, NULL, "posture neutral from 1 s; left_hand where it is until 2", e);
+    status = status == POISE_OK ? poise_pin_list_read(made, &words, NULL, text, sizeof text - 1, e) : status;
+    poise_pin_list_destroy(made);
+    return status;
+}
+
+#endif
