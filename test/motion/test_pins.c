@@ -194,6 +194,7 @@ TEST(stays_where_it_is_or_on_its_path)
     for (int f = 80; f <= 90; ++f) {
         ck_assert_double_lt(apart(pose_at(&s, s.clip, f, hand).position, here.position), 1e-8);
     }
+    check_untouched(&s, 56, 114); // a path alone changes nothing
     for (int f = 0; f < FRAMES; ++f) {
         ck_assert_double_lt(apart(pose_at(&s, s.clip, f, foot).position, pose_at(&s, s.before, f, foot).position), 1e-8);
     }

@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 
-
 #define SECONDS 0.35
 #define BAND    4 // diagonals of the matrix on one side, its own included
 

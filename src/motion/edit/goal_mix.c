@@ -7,7 +7,6 @@
 
 #include "math/so3.h"
 
-
 double pz_ease(double u)
 {
     u = clamp(u, 0.0, 1.0);

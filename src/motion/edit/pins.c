@@ -256,8 +256,9 @@ static poise_status edit_frame(job *j, int frame, poise_error *error)
 {
     pz_editor *e = &j->editor;
     double most = 0.0;
-    for (int i = 0; i < j->count; ++i) {
-        most = max2(most, share_of(&j->plans[i], frame));
+    for (int i = 0; i < j->count; ++i) { // paths count where something else moves the skeleton
+        bool moves = j->plans[i].pin->target != POISE_PIN_PATH;
+        most = max2(most, moves ? share_of(&j->plans[i], frame) : 0.0);
     }
     if (!(most > 0.0)) {
         return POISE_OK;
