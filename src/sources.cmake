@@ -169,6 +169,8 @@ set(poise_sources
     src/motion/edit/edit_smooth.c
     src/motion/edit/edit_measure.c
     src/motion/edit/pins.c
+    src/motion/edit/feet_pins.c
+    src/motion/edit/clip_time.c
     src/motion/marker_sets.c
     src/motion/marker_table.c
     src/motion/upright.c

@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "edit_parts.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 // ---- Pins ----------------------------------------------------------------------------------------------------------------
@@ -86,25 +87,119 @@ static bool read_held(const arguments *args, const edit_job *job, bool *locked)
     return true;
 }
 
+// The pins of the user and, after them, one for each contact of the feet.
+static poise_pin *all_pins(const arguments *args, edit_job *job)
+{
+    poise_error error;
+    poise_feet_report *feet = &job->feet_before;
+    const poise_clip *clip = job->file->clip;
+    bool cleans = option_given(args, "clean-feet");
+    if (cleans && poise_feet_pins(job->file->model, clip, NULL, NULL, 0, feet, &error) != POISE_OK) {
+        complain("%s: %s", job->input, error.text);
+        return NULL;
+    }
+    job->foot_pins = feet->contacts;
+    if (cleans && feet->contacts == 0) {
+        complain("%s: no foot rests on the ground long enough, by height and speed; pin feet by hand: --pin \"BODY where it "
+                 "is from ... to ...\"",
+                 job->input);
+        return NULL;
+    }
+    poise_pin *pins = needed(calloc((size_t)(job->pins->count + job->foot_pins) + 1, sizeof *pins));
+    for (int i = 0; i < job->pins->count; ++i) {
+        pins[i] = job->pins->pins[i];
+    }
+    if (cleans) {
+        need(poise_feet_pins(job->file->model, clip, NULL, pins + job->pins->count, job->foot_pins, feet, NULL) == POISE_OK);
+    }
+    return pins;
+}
+
+// How fast what was pinned slips now.
+static void measure_feet(edit_job *job, const poise_pin *pins)
+{
+    poise_kinematics *kinematics;
+    const poise_clip *clip = job->file->clip;
+    need(poise_kinematics_create(job->file->model, NULL, &kinematics, NULL) == POISE_OK);
+    job->feet_after = job->feet_before;
+    job->feet_after.skate_mean = job->feet_after.skate_worst = 0;
+    for (int i = 0; i < job->foot_pins; ++i) {
+        const poise_pin_result *r = &job->results[job->pins->count + i];
+        const poise_goal *goal = &pins[job->pins->count + i].goal;
+        poise_vec3 last = {0};
+        for (int f = r->held_first; f <= r->held_last; ++f) {
+            poise_kinematics_update(kinematics, clip->q + (size_t)f * (size_t)clip->nq, NULL);
+            poise_vec3 now = poise_kinematics_point(kinematics, goal->body, goal->local.position);
+            double x = now.x - last.x, y = now.y - last.y, z = now.z - last.z;
+            double speed = f > r->held_first ? sqrt(x * x + y * y + z * z) / clip->frame_time : 0;
+            job->feet_after.skate_mean += speed / job->feet_after.frames;
+            job->feet_after.skate_worst = fmax(job->feet_after.skate_worst, speed);
+            last = now;
+        }
+    }
+    poise_kinematics_destroy(kinematics);
+}
+
 static bool pin(const arguments *args, edit_job *job)
 {
     bool *locked = needed(calloc((size_t)poise_model_info(job->file->model).nv + 1, sizeof *locked));
-    bool works = read_pins(args, job) && read_held(args, job, locked);
-    if (works && job->pins->count > 0) {
+    poise_pin *pins = read_pins(args, job) && read_held(args, job, locked) ? all_pins(args, job) : NULL;
+    int count = pins ? job->pins->count + job->foot_pins : 0;
+    bool works = pins != NULL;
+    if (count > 0) {
         poise_pin_options options = poise_pin_options_default();
         poise_error error;
         options.locked = locked;
         options.keep_feet = !option_given(args, "free-feet");
         options.metres = job->metres;
-        job->results = needed(calloc((size_t)job->pins->count, sizeof *job->results));
-        works = poise_clip_pin(job->file->model, job->pins->pins, job->pins->count, &options, job->file->clip, NULL,
-                               job->results, &job->report, &error) == POISE_OK;
-        if (!works) {
+        job->results = needed(calloc((size_t)count, sizeof *job->results));
+        works = poise_clip_pin(job->file->model, pins, count, &options, job->file->clip, NULL, job->results, &job->report,
+                               &error) == POISE_OK;
+        if (works) {
+            measure_feet(job, pins);
+        } else {
             complain("%s: %s", job->input, error.text);
         }
     }
+    free(pins);
     free(locked);
     return works;
+}
+
+// ---- Time ----------------------------------------------------------------------------------------------------------------
+
+static void replace_clip(edit_job *job, poise_clip *clip)
+{
+    poise_clip_destroy(job->file->clip);
+    job->file->clip = clip;
+    if (job->file->markers) { // they were recorded with the motion as it was
+        warn("%s: its markers are left out, they do not go with the motion any more", job->input);
+        poise_markers_destroy(job->file->markers);
+        job->file->markers = NULL;
+    }
+}
+
+static bool change_time(const arguments *args, edit_job *job)
+{
+    poise_clip *made;
+    poise_error error;
+    poise_status status = POISE_OK;
+    if (option_given(args, "reverse")) {
+        status = poise_clip_reverse(job->file->clip, NULL, &made, &error);
+        if (status == POISE_OK) {
+            replace_clip(job, made);
+        }
+    }
+    if (status == POISE_OK && option_given(args, "speed")) {
+        status = poise_clip_speed(job->file->clip, job->file->model, option_number(args, "speed", 1), NULL, &made, &error);
+        if (status == POISE_OK) {
+            replace_clip(job, made);
+        }
+    }
+    if (status != POISE_OK) {
+        complain("%s: %s", job->input, error.text);
+    }
+    return status == POISE_OK;
 }
 
 // ---- The command ---------------------------------------------------------------------------------------------------------
@@ -136,13 +231,13 @@ static bool write_all(const arguments *args, const edit_job *job)
 
 static bool has_work(const arguments *args)
 {
-    static const char *const changes[] = {"pin", "pins", "keep"};
+    static const char *const changes[] = {"pin", "pins", "clean-feet", "reverse", "speed"};
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; ++i) {
         if (option_given(args, changes[i])) {
             return true;
         }
     }
-    complain("edit: nothing to do; say it with --pin, --pins or --keep (\"poise help edit\")");
+    complain("edit: nothing to do; say it with --pin, --pins, --clean-feet, --reverse or --speed (\"poise help edit\")");
     return false;
 }
 
@@ -160,9 +255,9 @@ static app_exit run(const arguments *args)
     }
     join_skeleton(&job);
     measure_unit(&job);
-    poise_clip *clip = job.file->clip;
-    need(poise_clip_trim(clip, 0, clip->frames, NULL, &job.before, NULL) == POISE_OK);
-    if (pin(args, &job) && write_all(args, &job)) {
+    bool works = change_time(args, &job);
+    need(poise_clip_trim(job.file->clip, 0, job.file->clip->frames, NULL, &job.before, NULL) == POISE_OK);
+    if (works && pin(args, &job) && write_all(args, &job)) {
         status = status_of(&job);
     }
     poise_clip_destroy(job.before);
@@ -177,6 +272,10 @@ static const app_option options[] = {
     {"pin", 'p', OPTION_TEXT, "PIN", .repeats = true,
      .help = "a goal that holds for a while, such as \"hand 1.2 0.3 0.9 from 2 s to 3 s fade 0.2\""},
     {"pins", 0, OPTION_FILE, "FILE.json", .repeats = true, .help = "pins in JSON, see above"},
+    {"clean-feet", .help = "hold feet where they stand: no skating (human skeletons)"},
+    {"reverse", .help = "run the motion backwards, before anything else"},
+    {"speed", 0, OPTION_NUMBER, "X", .lowest = 1e-3, .highest = 1e3,
+     .help = "run it X times as fast, at the same frames per second; after --reverse, before pins"},
     {"keep", 'k', OPTION_TEXT, "BODY", .repeats = true, .help = "a body that moves as before, whatever is pinned"},
     {"hold", 0, OPTION_TEXT, "JOINT", .repeats = true, .help = "a joint that no pin may move"},
     {"free-feet", .help = "let pins move the feet; otherwise those of a human skeleton stay on their path"},
@@ -190,6 +289,8 @@ static const app_option options[] = {
 static const app_example examples[] = {
     {"A hand that stays at a place for half a second",
      "poise edit scene:humanoid/walk --pin \"left_hand 0.5 1.3 0.6 from 0.5 s to 1 s fade 0.3\" -o reach.bvh"},
+    {"Feet that do not skate", "poise edit reach.bvh --clean-feet -o clean.bvh"},
+    {"At half the speed", "poise edit reach.bvh --speed 0.5 -o slow.bvh"},
     {0},
 };
 
@@ -198,7 +299,7 @@ const app_command cmd_edit = {
     .synopsis = "CLIP",
     .least = 1,
     .most = 1,
-    .summary = "change a motion: hands and feet at places, for a while",
+    .summary = "change a motion: hands at places for a while, feet that do not skate",
     .description =
         "A pin is a goal (\"poise help goals\") and when it holds. From \"from\" to \"to\" it holds to a micrometre; before "
         "and "
@@ -217,6 +318,7 @@ const app_command cmd_edit = {
         "  {\"pins\": [{\"goal\": \"hand 1.2 0.3 0.9\", \"from\": 2, \"to\": 3, \"fade\": 0.2},\n"
         "            {\"goal\": \"hand\", \"keys\": [{\"time\": 4, \"target\": [1.2, 0.3, 0.9]},\n"
         "                                       {\"time\": 5, \"target\": [1.3, 0.3, 1]}]}]}\n\n"
+        "--clean-feet finds when the ball of a foot rests on the ground, by its height and speed, and pins it there.\n\n"
         "Exit status 1 when a pin is out of reach in some frame, which is said with its distance, or when a joint snaps.",
     .options = options,
     .examples = examples,

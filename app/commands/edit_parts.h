@@ -9,13 +9,16 @@
 
 typedef struct edit_job {
     const char *input;
-    poise_file *file;          // with the model and the clip that is edited
-    poise_file *skeleton;      // NULL: where the model came from
-    poise_clip *before;        // as it was when pins and feet began: what the picture shows
-    double metres;             // of a unit of length; 0: not known
-    poise_pin_list *pins;      // NULL: none
-    poise_pin_result *results; // of each
-    poise_pin_report report;   // of all
+    poise_file *file;              // with the model and the clip that is edited
+    poise_file *skeleton;          // NULL: where the model came from
+    poise_clip *before;            // as it was when pins and feet began: what the picture shows
+    double metres;                 // of a unit of length; 0: not known
+    poise_feet_report feet_before; // --clean-feet: as they were,
+    poise_feet_report feet_after;  // and as they are
+    int foot_pins;                 // contacts that are pinned; the last of the results
+    poise_pin_list *pins;          // NULL: none
+    poise_pin_result *results;     // of each
+    poise_pin_report report;       // of all
 } edit_job;
 
 // Print what was done. False when standard output is broken.

@@ -84,13 +84,38 @@ static void print_report(const edit_job *job)
     }
 }
 
+// Feet, as they were and as they are.
+static void print_feet(const edit_job *job)
+{
+    const poise_feet_report *a = &job->feet_before, *b = &job->feet_after;
+    char mean[48], worst[48], now[48];
+    put_length(job, a->skate_mean, mean);
+    put_length(job, a->skate_worst, worst);
+    put_length(job, b->skate_worst, now);
+    printf("feet: %d contacts in %d frames; they slipped by %s a second, at most by %s; now by %s\n", a->contacts, a->frames,
+           mean, worst, now);
+    for (int i = job->pins->count; i < job->pins->count + job->foot_pins; ++i) {
+        const poise_pin_result *r = &job->results[i];
+        if (r->missed > 0) {
+            put_length(job, r->worst_length, mean);
+            printf("  MISSED: the contact of frames %d to %d, by %s at frame %d (%.3f s)\n", r->held_first, r->held_last,
+                   mean, r->worst_frame, time_of(job, r->worst_frame));
+        }
+    }
+}
+
 bool edit_print_text(const edit_job *job)
 {
     for (int i = 0; job->results && i < job->pins->count; ++i) {
         print_pin(job, i);
     }
+    if (job->foot_pins > 0) {
+        print_feet(job);
+    }
     if (job->results) {
         print_report(job);
+    } else {
+        printf("%d frames, %.3f s\n", job->before->frames, job->before->frames * job->before->frame_time);
     }
     return fflush(stdout) == 0;
 }
@@ -113,9 +138,11 @@ bool edit_print_json(const edit_job *job, const char *output)
         json_append(pins, json_of_pin(job, i));
     }
     json_node *o = json_make(
-        "{s:o, s:o, s:i, s:i, s:i, s:i, s:f, s:i, s:f, s:o, s:o}", "input", json_from_text(job->input), "output",
-        json_from_text(output), "frames", job->before->frames, "changed", r->frames, "missed", r->missed, "kept_feet",
-        r->kept, "kept_length", r->kept_length, "limits_widened", r->widened, "largest_turn", r->turn, "snap_frame",
+        "{s:o, s:o, s:i, s:i, s:i, s:i, s:f, s:i, s:f, s:i, s:[f, f], s:[f, f], s:o, s:o}", "input",
+        json_from_text(job->input), "output", json_from_text(output), "frames", job->before->frames, "changed", r->frames,
+        "missed", r->missed, "kept_feet", r->kept, "kept_length", r->kept_length, "limits_widened", r->widened,
+        "largest_turn", r->turn, "foot_contacts", job->foot_pins, "skate_before", job->feet_before.skate_mean,
+        job->feet_before.skate_worst, "skate_after", job->feet_after.skate_mean, job->feet_after.skate_worst, "snap_frame",
         r->frames > 0 && r->snap_frame >= 0 ? json_from_integer(r->snap_frame) : json_new(JSON_NULL), "pins", pins);
     return json_print(o);
 }

@@ -106,6 +106,34 @@ POISE_API poise_status poise_clip_pin(const poise_model *model, const poise_pin 
                                       const poise_pin_options *options, poise_clip *clip, const poise_allocator *allocator,
                                       poise_pin_result *results, poise_pin_report *report, poise_error *error);
 
+// ---- Feet ----------------------------------------------------------------------------------------------------------------
+
+#define POISE_FEET_FADE 0.15 // seconds: of the pins of feet
+
+// How feet rest in a clip.
+typedef struct poise_feet_report {
+    int contacts;       // of both feet with the ground
+    int frames;         // that they last, all together
+    double skate_mean;  // speed along the ground during contacts, in length units a second
+    double skate_worst; // largest
+} poise_feet_report;
+
+// Find the contacts of a human skeleton's feet with the ground, by height and speed, and a pin for each: the ball of the
+// foot stays at the mean of its places. Handed to poise_clip_pin they clean a clip of feet that skate. Up to `capacity` are
+// written to `pins`; report->contacts says how many there are. NOT_FOUND: the names of bodies tell no legs.
+POISE_API poise_status poise_feet_pins(const poise_model *model, const poise_clip *clip, const poise_allocator *allocator,
+                                       poise_pin *pins, int capacity, poise_feet_report *report, poise_error *error);
+
+// ---- Clips ---------------------------------------------------------------------------------------------------------------
+
+// A new clip that runs backwards.
+POISE_API poise_status poise_clip_reverse(const poise_clip *clip, const poise_allocator *allocator, poise_clip **reversed,
+                                          poise_error *error);
+
+// A new clip of the same frame time that runs `speed` times as fast, > 0.
+POISE_API poise_status poise_clip_speed(const poise_clip *clip, const poise_model *model, double speed,
+                                        const poise_allocator *allocator, poise_clip **changed, poise_error *error);
+
 #ifdef __cplusplus
 }
 #endif

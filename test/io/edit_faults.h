@@ -34,4 +34,26 @@ static poise_status pin_list_create(const poise_allocator *a, poise_error *e)
     return status;
 }
 
+static poise_status feet_pins(const poise_allocator *a, poise_error *e)
+{
+    poise_feet_report report = {.contacts = -7};
+    poise_status status = poise_feet_pins(stage.model, stage.clip, a, NULL, 0, &report, e);
+    ck_assert_int_eq(status == POISE_OK, report.contacts != -7);
+    return status;
+}
+
+static poise_status clip_reverse(const poise_allocator *a, poise_error *e)
+{
+    poise_clip *made = UNTOUCHED;
+    poise_status status = poise_clip_reverse(stage.clip, a, &made, e);
+    FINISH(status, made, poise_clip_destroy);
+}
+
+static poise_status clip_speed(const poise_allocator *a, poise_error *e)
+{
+    poise_clip *made = UNTOUCHED;
+    poise_status status = poise_clip_speed(stage.clip, stage.model, 2, a, &made, e);
+    FINISH(status, made, poise_clip_destroy);
+}
+
 #endif

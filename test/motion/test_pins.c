@@ -257,3 +257,50 @@ TEST(nonsense_is_refused_and_changes_nothing)
         check_untouched(&s, FRAMES, -1);
     }
 }
+
+// A walk whose feet slip: the root drifts forward by 10 cm a second.
+static void let_skate(stage *s)
+{
+    for (int f = 0; f < FRAMES; ++f) {
+        s->clip->q[(size_t)f * (size_t)s->nq] += 0.1 * f / RATE;
+    }
+}
+
+TEST(feet_stay_where_they_stand)
+{
+    stage s = open_walk();
+    poise_pin pins[16];
+    poise_pin_result results[16];
+    poise_feet_report feet = {0};
+    poise_error error = {.text = ""};
+    let_skate(&s);
+    ck_assert_int_eq(poise_feet_pins(s.model, s.clip, NULL, pins, 16, &feet, &error), POISE_OK);
+    ck_assert_int_ge(feet.contacts, 3);
+    ck_assert_int_le(feet.contacts, 16);
+    ck_assert_double_gt(feet.skate_mean, 0.05);
+    poise_status status = poise_clip_pin(s.model, pins, feet.contacts, NULL, s.clip, NULL, results, &s.report, &error);
+    ck_assert_msg(status == POISE_OK, "%s", error.text);
+    ck_assert_int_eq(s.report.missed, 0);
+    ck_assert_int_eq(s.report.snap_frame, POISE_NONE);
+    for (int i = 0; i < feet.contacts; ++i) {
+        for (int f = results[i].held_first; f <= results[i].held_last; ++f) {
+            ck_assert_int_eq(poise_kinematics_update(s.kin, row(s.clip, f), NULL), POISE_OK);
+            poise_vec3 at = poise_kinematics_point(s.kin, pins[i].goal.body, pins[i].goal.local.position);
+            ck_assert_double_lt(apart(at, pins[i].goal.target.position), 1e-6);
+        }
+    }
+}
+
+TEST(time_runs_backwards_and_faster)
+{
+    stage s = open_walk();
+    poise_clip *back = NULL, *twice = NULL;
+    ck_assert_int_eq(poise_clip_reverse(s.clip, NULL, &back, NULL), POISE_OK);
+    own_clip(back);
+    ck_assert_int_eq(poise_clip_speed(s.clip, s.model, 2, NULL, &twice, NULL), POISE_OK);
+    own_clip(twice);
+    ck_assert_int_eq(twice->frames, FRAMES / 2);
+    ck_assert_mem_eq(row(back, 0), row(s.clip, FRAMES - 1), (size_t)s.nq * sizeof(double));
+    ck_assert_mem_eq(row(twice, 10), row(s.clip, 20), (size_t)s.nq * sizeof(double));
+    ck_assert_int_eq(poise_clip_speed(s.clip, s.model, 0, NULL, &twice, NULL), POISE_ERROR_ARGUMENT);
+}

@@ -242,10 +242,15 @@ poise_status pz_editor_solve(pz_editor *e, int frame, poise_error *error)
         status = pz_least_change_solve(&e->solver, &e->limited, e->goals, e->goal_count, near, e->found, error);
     }
     e->iterations += e->solver.iterations;
+    if (status == POISE_OK && !e->solver.is_met) { // out of reach, or hard to find: on from the closest pose
+        status = search(e, near, q, error);
+        memcpy(e->found, q, size);
+        if (status == POISE_OK) {
+            status = pz_least_change_solve(&e->solver, &e->limited, e->goals, e->goal_count, near, e->found, error);
+        }
+    }
     if (status == POISE_OK && e->solver.is_met) {
         memcpy(q, e->found, size);
-    } else if (status == POISE_OK) {
-        status = search(e, near, q, error);
     }
     status = status == POISE_OK ? poise_difference(e->model, near, q, e->step, error) : status;
     e->changed[frame] = true;
