@@ -4,7 +4,7 @@
 #include "cli/terminal.h"
 #include "cli/whole_files.h"
 #include "commands.h"
-#include "edit_parts.h"
+#include "edit/edit_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -289,7 +289,7 @@ static const app_option options[] = {
 static const app_example examples[] = {
     {"A hand that stays at a place for half a second",
      "poise edit scene:humanoid/walk --pin \"left_hand 0.5 1.3 0.6 from 0.5 s to 1 s fade 0.3\" -o reach.bvh"},
-    {"Feet that do not skate", "poise edit reach.bvh --clean-feet -o clean.bvh"},
+    {"Feet that do not skate", "poise edit scene:humanoid/kick --clean-feet -o clean.bvh"},
     {"At half the speed", "poise edit reach.bvh --speed 0.5 -o slow.bvh"},
     {0},
 };

@@ -1,7 +1,7 @@
 // Feet that stay where they stand: a pin for every contact of a foot with the ground.
 //
 // A foot stands on its ball: the body, or the tip, that the foot carries, else on its own origin. While that rests
-// (contacts.c) it is pinned at the mean of its places; the foot may roll over it, and heights stay as they are, on stairs too.
+// (contacts.c) it is pinned at the mean of its places. The foot may roll over it; heights stay as they are, on stairs too.
 #include <poise/edit.h>
 
 #include "base/error.h"

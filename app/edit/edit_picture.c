@@ -1,6 +1,6 @@
 // The picture of poise edit: the paths of the bodies that were pinned, before and after, with a pose of the middle.
 #include "cli/save_picture.h"
-#include "edit_parts.h"
+#include "edit/edit_parts.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 #include "cli/degrees.h"
 #include "cli/json_output.h"
 #include "cli/scale_words.h"
-#include "edit_parts.h"
+#include "edit/edit_parts.h"
 
 #include <stdio.h>
 
