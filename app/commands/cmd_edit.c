@@ -299,7 +299,7 @@ const app_command cmd_edit = {
     .synopsis = "CLIP",
     .least = 1,
     .most = 1,
-    .summary = "change a motion: hands at places for a while, feet that do not skate",
+    .summary = "change a motion: places for hands, feet that do not skate",
     .description =
         "A pin is a goal (\"poise help goals\") and when it holds. From \"from\" to \"to\" it holds to a micrometre; before "
         "and "
@@ -307,7 +307,7 @@ const app_command cmd_edit = {
         "as "
         "little as they can, within their limits.\n\n"
         "  hand 1.2 0.3 0.9 from 2 s to 3 s fade 0.2    a place; fade 0.2 0.5: in, out\n"
-        "  pose hand 1 0 1 rpy 0 90 0 deg from 240f     place and rotation, from frame 240\n"
+        "  pose hand 1 0 1 rpy 0 90 0 deg from 240f     place and rotation, from a frame\n"
         "  foot.L where it is from 2 to 3               stays where it is at 2 s\n"
         "  head on its path                             moves as before\n"
         "  hand key 2 s 1.2 0.3 0.9 key 3 s 1.3 0.3 1   through places, smoothly\n"

@@ -33,12 +33,29 @@ static const char *dof_name(const poise_model *model, int dof)
     return "?";
 }
 
+// A length, an angle, or both: what the goal is about.
+static void put_error(const edit_job *job, double length, double angle, bool has_length, bool has_angle, char text[96])
+{
+    char own[48] = "";
+    if (has_length) {
+        put_length(job, length, own);
+    }
+    if (has_angle) {
+        double degrees = angle * DEGREES_PER_RADIAN;
+        snprintf(text, 96, degrees < 1e-3 ? "%s%s%.1g degrees" : "%s%s%.3g degrees", own, has_length ? ", " : "", degrees);
+    } else {
+        snprintf(text, 96, "%s", own);
+    }
+}
+
 static void print_pin(const edit_job *job, int i)
 {
     const poise_pin_result *r = &job->results[i];
-    char length[48], before[48];
-    put_length(job, r->worst_length, length);
-    put_length(job, r->before_length, before);
+    char after[96], before[96];
+    bool has_angle = r->worst_angle > 0 || r->before_angle > 0;
+    bool has_length = r->worst_length > 0 || r->before_length > 0 || !has_angle;
+    put_error(job, r->worst_length, r->worst_angle, has_length, has_angle, after);
+    put_error(job, r->before_length, r->before_angle, has_length, has_angle, before);
     printf("%s\n", job->pins->texts[i]);
     if (r->held_last < r->held_first) {
         printf("  holds in no frame\n");
@@ -46,17 +63,10 @@ static void print_pin(const edit_job *job, int i)
     }
     printf("  holds in frames %d to %d, fades from %d to %d: ", r->held_first, r->held_last, r->first, r->last);
     if (r->missed > 0) {
-        printf("MISSED in %d of %d frames, worst %s", r->missed, r->held_last - r->held_first + 1, length);
-        if (r->worst_angle > 1e-6) {
-            printf(", %.3g degrees", r->worst_angle * DEGREES_PER_RADIAN);
-        }
-        printf(" at frame %d (%.3f s)\n", r->worst_frame, time_of(job, r->worst_frame));
+        printf("MISSED in %d of %d frames, worst %s at frame %d (%.3f s)\n", r->missed, r->held_last - r->held_first + 1,
+               after, r->worst_frame, time_of(job, r->worst_frame));
     } else {
-        printf("to %s", length);
-        if (r->worst_angle > 0) {
-            printf(", %.1g degrees", r->worst_angle * DEGREES_PER_RADIAN);
-        }
-        printf(" (before, %s)\n", before);
+        printf("to %s (before, %s)\n", after, before);
     }
 }
 
@@ -73,7 +83,7 @@ static void print_report(const edit_job *job)
     printf("\n");
     if (r->kept > 0) {
         put_length(job, r->kept_length, length);
-        printf("%d feet kept on their path, to %s\n", r->kept, length);
+        printf("%s kept on %s path, to %s\n", r->kept == 1 ? "1 foot" : "2 feet", r->kept == 1 ? "its" : "their", length);
     }
     if (r->widened > 0) {
         printf("%d coordinates were outside their limits before; they are no farther out now\n", r->widened);
