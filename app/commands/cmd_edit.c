@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define MIRRORED 1e-3 // radians that a body may be off in the mirror
+
 // ---- Pins ----------------------------------------------------------------------------------------------------------------
 
 // A posture by its name in the file, or from another file; poise_goal_words.posture.
@@ -179,6 +181,22 @@ static void replace_clip(edit_job *job, poise_clip *clip)
     }
 }
 
+// Left and right exchanged. A skeleton that cannot do in the mirror what it did is said to miss it.
+static bool mirror(const arguments *args, edit_job *job)
+{
+    poise_clip *made;
+    poise_error error;
+    if (!option_given(args, "mirror")) {
+        return true;
+    }
+    if (poise_clip_mirror(job->file->model, job->file->clip, NULL, &made, &job->mirror, &error) != POISE_OK) {
+        complain("%s: %s", job->input, error.text);
+        return false;
+    }
+    replace_clip(job, made);
+    return true;
+}
+
 static bool change_time(const arguments *args, edit_job *job)
 {
     poise_clip *made;
@@ -231,19 +249,23 @@ static bool write_all(const arguments *args, const edit_job *job)
 
 static bool has_work(const arguments *args)
 {
-    static const char *const changes[] = {"pin", "pins", "clean-feet", "reverse", "speed"};
+    static const char *const changes[] = {"pin", "pins", "clean-feet", "mirror", "reverse", "speed"};
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; ++i) {
         if (option_given(args, changes[i])) {
             return true;
         }
     }
-    complain("edit: nothing to do; say it with --pin, --pins, --clean-feet, --reverse or --speed (\"poise help edit\")");
+    complain("edit: nothing to do; say it with --pin, --pins, --clean-feet, --mirror, --reverse or --speed (\"poise help "
+             "edit\")");
     return false;
 }
 
 static app_exit status_of(const edit_job *job)
 {
-    return job->report.missed > 0 || (job->report.frames > 0 && job->report.snap_frame >= 0) ? APP_MISSED : APP_DONE;
+    return job->report.missed > 0 || job->mirror.worst_angle > MIRRORED ||
+                   (job->report.frames > 0 && job->report.snap_frame >= 0)
+               ? APP_MISSED
+               : APP_DONE;
 }
 
 static app_exit run(const arguments *args)
@@ -255,7 +277,7 @@ static app_exit run(const arguments *args)
     }
     join_skeleton(&job);
     measure_unit(&job);
-    bool works = change_time(args, &job);
+    bool works = mirror(args, &job) && change_time(args, &job);
     need(poise_clip_trim(job.file->clip, 0, job.file->clip->frames, NULL, &job.before, NULL) == POISE_OK);
     if (works && pin(args, &job) && write_all(args, &job)) {
         status = status_of(&job);
@@ -273,7 +295,8 @@ static const app_option options[] = {
      .help = "a goal that holds for a while, such as \"hand 1.2 0.3 0.9 from 2 s to 3 s fade 0.2\""},
     {"pins", 0, OPTION_FILE, "FILE.json", .repeats = true, .help = "pins in JSON, see above"},
     {"clean-feet", .help = "hold feet where they stand: no skating (human skeletons)"},
-    {"reverse", .help = "run the motion backwards, before anything else"},
+    {"mirror", .help = "exchange left and right, before anything else"},
+    {"reverse", .help = "run the motion backwards, before pins"},
     {"speed", 0, OPTION_NUMBER, "X", .lowest = 1e-3, .highest = 1e3,
      .help = "run it X times as fast, at the same frames per second; after --reverse, before pins"},
     {"keep", 'k', OPTION_TEXT, "BODY", .repeats = true, .help = "a body that moves as before, whatever is pinned"},
@@ -290,6 +313,7 @@ static const app_example examples[] = {
     {"A hand that stays at a place for half a second",
      "poise edit scene:humanoid/walk --pin \"left_hand 0.5 1.3 0.6 from 0.5 s to 1 s fade 0.3\" -o reach.bvh"},
     {"Feet that do not skate", "poise edit scene:humanoid/kick --clean-feet -o clean.bvh"},
+    {"In the mirror", "poise edit scene:humanoid/kick --mirror -o left.bvh"},
     {"At half the speed", "poise edit reach.bvh --speed 0.5 -o slow.bvh"},
     {0},
 };

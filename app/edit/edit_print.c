@@ -116,6 +116,10 @@ static void print_feet(const edit_job *job)
 
 bool edit_print_text(const edit_job *job)
 {
+    if (job->mirror.pairs > 0) {
+        printf("mirrored: %d pairs of bodies, to %.2g degrees\n", job->mirror.pairs,
+               job->mirror.worst_angle * DEGREES_PER_RADIAN);
+    }
     for (int i = 0; job->results && i < job->pins->count; ++i) {
         print_pin(job, i);
     }

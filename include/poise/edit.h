@@ -126,6 +126,19 @@ POISE_API poise_status poise_feet_pins(const poise_model *model, const poise_cli
 
 // ---- Clips ---------------------------------------------------------------------------------------------------------------
 
+// How a clip in the mirror came out.
+typedef struct poise_mirror_report {
+    int pairs;          // of bodies, left and right, by their names
+    double worst_angle; // largest angle of a body from where the mirror has it, radians; of the root's place, over its size
+    int worst_frame;    // in which that is; POISE_NONE: none is off
+} poise_mirror_report;
+
+// A new clip in the mirror: what the left did the right does, across the plane between left and right of the neutral pose.
+// Sides are found by name. Limbs keep their lengths; orientations are mirrored as turns from the neutral pose, which should
+// be symmetric. NOT_FOUND: the names tell no left and right. `report` may be NULL.
+POISE_API poise_status poise_clip_mirror(const poise_model *model, const poise_clip *clip, const poise_allocator *allocator,
+                                         poise_clip **mirrored, poise_mirror_report *report, poise_error *error);
+
 // A new clip that runs backwards.
 POISE_API poise_status poise_clip_reverse(const poise_clip *clip, const poise_allocator *allocator, poise_clip **reversed,
                                           poise_error *error);

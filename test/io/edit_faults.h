@@ -56,4 +56,11 @@ static poise_status clip_speed(const poise_allocator *a, poise_error *e)
     FINISH(status, made, poise_clip_destroy);
 }
 
+static poise_status clip_mirror(const poise_allocator *a, poise_error *e)
+{
+    poise_clip *made = UNTOUCHED;
+    poise_status status = poise_clip_mirror(stage.model, stage.clip, a, &made, NULL, e);
+    FINISH(status, made, poise_clip_destroy);
+}
+
 #endif

@@ -594,6 +594,7 @@ static const struct {
     {"poise_bytes_release", NULL, false},
     {"poise_calibrate", calibrate, true},
     {"poise_clip_create", clip_create, false},
+    {"poise_clip_mirror", clip_mirror, true},
     {"poise_clip_pin", clip_pin, true},
     {"poise_clip_reverse", clip_reverse, false},
     {"poise_clip_speed", clip_speed, false},

@@ -306,3 +306,23 @@ TEST(time_runs_backwards_and_faster)
     ck_assert_mem_eq(row(twice, 10), row(s.clip, 20), (size_t)s.nq * sizeof(double));
     ck_assert_int_eq(poise_clip_speed(s.clip, s.model, 0, NULL, &twice, NULL), POISE_ERROR_ARGUMENT);
 }
+
+TEST(a_mirror_exchanges_left_and_right)
+{
+    stage s = open_walk();
+    poise_clip *seen = NULL;
+    poise_mirror_report report;
+    int left = poise_model_find_body(s.model, "left_hand"), right = poise_model_find_body(s.model, "right_hand");
+    s.clip->frames = 40; // enough
+    ck_assert_int_eq(poise_clip_mirror(s.model, s.clip, NULL, &seen, &report, NULL), POISE_OK);
+    own_clip(seen);
+    ck_assert_int_ge(report.pairs, 10);
+    ck_assert_double_lt(report.worst_angle, 1e-6);
+    for (int f = 0; f < 40; ++f) {
+        poise_vec3 a = pose_at(&s, s.clip, f, left).position, b = pose_at(&s, seen, f, right).position;
+        a.x = -a.x;
+        ck_assert_double_lt(apart(a, b), 1e-6);
+        ck_assert(poise_model_within_limits(s.model, row(seen, f)));
+    }
+    s.clip->frames = FRAMES;
+}
