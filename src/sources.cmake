@@ -171,6 +171,7 @@ set(poise_sources
     src/motion/edit/pins.c
     src/motion/edit/feet_pins.c
     src/motion/edit/clip_time.c
+    src/motion/edit/clip_join.c
     src/motion/edit/clip_mirror.c
     src/motion/marker_sets.c
     src/motion/marker_table.c

@@ -197,6 +197,43 @@ static bool mirror(const arguments *args, edit_job *job)
     return true;
 }
 
+// The axis that points up, by the file or by the figure in it.
+static poise_up up_of(const edit_job *job)
+{
+    poise_figure figure = {.up = POISE_UP_UNKNOWN};
+    poise_model_figure(job->file->model, &figure, NULL);
+    return job->file->scale.up != POISE_UP_UNKNOWN ? job->file->scale.up : figure.up;
+}
+
+// Another clip after this one, and a clip that can be repeated.
+static bool join(const arguments *args, edit_job *job)
+{
+    const char *name = option_text(args, "append", NULL);
+    poise_error error = {.text = ""};
+    poise_clip *made;
+    double blend = option_number(args, "blend", 0.3);
+    poise_file *next = name ? load_motion_for(name, job->file, job->input) : NULL;
+    bool works = !name || next;
+    if (next) {
+        works = poise_clip_append(job->file->model, job->file->clip, next->clip, blend, up_of(job), NULL, &made, &error) ==
+                POISE_OK;
+        if (works) {
+            replace_clip(job, made);
+        }
+    }
+    if (works && option_given(args, "loop")) {
+        works = poise_clip_loop(job->file->model, job->file->clip, blend, up_of(job), NULL, &made, &error) == POISE_OK;
+        if (works) {
+            replace_clip(job, made);
+        }
+    }
+    if (!works && error.text[0]) {
+        complain("%s: %s", job->input, error.text);
+    }
+    poise_file_destroy(next);
+    return works;
+}
+
 static bool change_time(const arguments *args, edit_job *job)
 {
     poise_clip *made;
@@ -249,13 +286,13 @@ static bool write_all(const arguments *args, const edit_job *job)
 
 static bool has_work(const arguments *args)
 {
-    static const char *const changes[] = {"pin", "pins", "clean-feet", "mirror", "reverse", "speed"};
+    static const char *const changes[] = {"pin", "pins", "clean-feet", "mirror", "reverse", "speed", "append", "loop"};
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; ++i) {
         if (option_given(args, changes[i])) {
             return true;
         }
     }
-    complain("edit: nothing to do; say it with --pin, --pins, --clean-feet, --mirror, --reverse or --speed (\"poise help "
+    complain("edit: nothing to do; say it with --pin, --pins, --clean-feet, --mirror, --append or --loop (\"poise help "
              "edit\")");
     return false;
 }
@@ -277,7 +314,7 @@ static app_exit run(const arguments *args)
     }
     join_skeleton(&job);
     measure_unit(&job);
-    bool works = mirror(args, &job) && change_time(args, &job);
+    bool works = mirror(args, &job) && change_time(args, &job) && join(args, &job);
     need(poise_clip_trim(job.file->clip, 0, job.file->clip->frames, NULL, &job.before, NULL) == POISE_OK);
     if (works && pin(args, &job) && write_all(args, &job)) {
         status = status_of(&job);
@@ -299,6 +336,10 @@ static const app_option options[] = {
     {"reverse", .help = "run the motion backwards, before pins"},
     {"speed", 0, OPTION_NUMBER, "X", .lowest = 1e-3, .highest = 1e3,
      .help = "run it X times as fast, at the same frames per second; after --reverse, before pins"},
+    {"append", 0, OPTION_FILE, "CLIP", .help = "another motion of this skeleton after it, brought to where it ends"},
+    {"loop", .help = "make a clip that can be repeated: its end fades into its beginning"},
+    {"blend", 0, OPTION_NUMBER, "S", .lowest = 0, .highest = 1e6,
+     .help = "seconds over which --append and --loop fade (0.3)"},
     {"keep", 'k', OPTION_TEXT, "BODY", .repeats = true, .help = "a body that moves as before, whatever is pinned"},
     {"hold", 0, OPTION_TEXT, "JOINT", .repeats = true, .help = "a joint that no pin may move"},
     {"free-feet", .help = "let pins move the feet; otherwise those of a human skeleton stay on their path"},
@@ -314,6 +355,7 @@ static const app_example examples[] = {
      "poise edit scene:humanoid/walk --pin \"left_hand 0.5 1.3 0.6 from 0.5 s to 1 s fade 0.3\" -o reach.bvh"},
     {"Feet that do not skate", "poise edit scene:humanoid/kick --clean-feet -o clean.bvh"},
     {"In the mirror", "poise edit scene:humanoid/kick --mirror -o left.bvh"},
+    {"Twice, and as a loop", "poise edit scene:humanoid/walk --append scene:humanoid/walk --loop -o loop.bvh"},
     {"At half the speed", "poise edit reach.bvh --speed 0.5 -o slow.bvh"},
     {0},
 };

@@ -139,6 +139,18 @@ typedef struct poise_mirror_report {
 POISE_API poise_status poise_clip_mirror(const poise_model *model, const poise_clip *clip, const poise_allocator *allocator,
                                          poise_clip **mirrored, poise_mirror_report *report, poise_error *error);
 
+// A new clip: `clip`, and `next` after it, over `blend` seconds of both of which the one fades into the other. `next` is
+// turned about the upward axis and moved along the ground so that root and heading agree in the middle of that, and brought
+// to the frame time of `clip`. UNSUPPORTED: the root cannot be moved so.
+POISE_API poise_status poise_clip_append(const poise_model *model, const poise_clip *clip, const poise_clip *next,
+                                         double blend, poise_up up, const poise_allocator *allocator, poise_clip **joined,
+                                         poise_error *error);
+
+// A new clip that can be repeated: its last `blend` seconds, brought to where it begins, fade into its first ones, and it is
+// shorter by as much. After its last frame the first one comes, but for where the root has gone.
+POISE_API poise_status poise_clip_loop(const poise_model *model, const poise_clip *clip, double blend, poise_up up,
+                                       const poise_allocator *allocator, poise_clip **looped, poise_error *error);
+
 // A new clip that runs backwards.
 POISE_API poise_status poise_clip_reverse(const poise_clip *clip, const poise_allocator *allocator, poise_clip **reversed,
                                           poise_error *error);

@@ -63,4 +63,18 @@ static poise_status clip_mirror(const poise_allocator *a, poise_error *e)
     FINISH(status, made, poise_clip_destroy);
 }
 
+static poise_status clip_append(const poise_allocator *a, poise_error *e)
+{
+    poise_clip *made = UNTOUCHED;
+    poise_status status = poise_clip_append(stage.model, stage.clip, stage.clip, 0.04, POISE_UP_Y, a, &made, e);
+    FINISH(status, made, poise_clip_destroy);
+}
+
+static poise_status clip_loop(const poise_allocator *a, poise_error *e)
+{
+    poise_clip *made = UNTOUCHED;
+    poise_status status = poise_clip_loop(stage.model, stage.clip, 0.04, POISE_UP_Y, a, &made, e);
+    FINISH(status, made, poise_clip_destroy);
+}
+
 #endif

@@ -594,6 +594,8 @@ static const struct {
     {"poise_bytes_release", NULL, false},
     {"poise_calibrate", calibrate, true},
     {"poise_clip_create", clip_create, false},
+    {"poise_clip_append", clip_append, true},
+    {"poise_clip_loop", clip_loop, true},
     {"poise_clip_mirror", clip_mirror, true},
     {"poise_clip_pin", clip_pin, true},
     {"poise_clip_reverse", clip_reverse, false},

@@ -326,3 +326,51 @@ TEST(a_mirror_exchanges_left_and_right)
     }
     s.clip->frames = FRAMES;
 }
+
+// How far the joints turn from one configuration to the next, the root left out.
+static double turned(const stage *s, const double *from, const double *to)
+{
+    double way[128], most = 0;
+    ck_assert_int_eq(poise_difference(s->model, from, to, way, NULL), POISE_OK);
+    for (int i = 6; i < s->nv; ++i) {
+        most = fmax(most, fabs(way[i]));
+    }
+    return most;
+}
+
+TEST(clips_are_joined_where_they_meet)
+{
+    stage s = open_walk();
+    poise_clip *whole = NULL, *next = NULL;
+    poise_pose end, begin;
+    ck_assert_int_eq(poise_clip_trim(s.clip, 0, 120, NULL, &next, NULL), POISE_OK);
+    own_clip(next);
+    ck_assert_int_eq(poise_clip_append(s.model, s.clip, next, 0.2, POISE_UP_Y, NULL, &whole, NULL), POISE_OK);
+    own_clip(whole);
+    ck_assert_int_eq(whole->frames, FRAMES + 120 - 20);
+    ck_assert_mem_eq(whole->q, s.clip->q, (size_t)(FRAMES - 20) * (size_t)s.nq * sizeof(double));
+    double usual = 0;
+    for (int f = 1; f < FRAMES; ++f) {
+        usual = fmax(usual, turned(&s, row(s.clip, f - 1), row(s.clip, f)));
+    }
+    for (int f = 1; f < whole->frames; ++f) { // no jump anywhere
+        end = pose_at(&s, whole, f - 1, 0), begin = pose_at(&s, whole, f, 0);
+        ck_assert_double_lt(apart(end.position, begin.position), 0.05);
+        ck_assert_double_lt(turned(&s, row(whole, f - 1), row(whole, f)), 2 * usual + 0.1);
+    }
+    ck_assert_int_eq(poise_clip_append(s.model, s.clip, next, 5, POISE_UP_Y, NULL, &whole, NULL), POISE_ERROR_ARGUMENT);
+}
+
+TEST(a_loop_ends_where_it_begins)
+{
+    stage s = open_walk();
+    poise_clip *loop = NULL;
+    ck_assert_int_eq(poise_clip_loop(s.model, s.clip, 0.3, POISE_UP_Y, NULL, &loop, NULL), POISE_OK);
+    own_clip(loop);
+    ck_assert_int_eq(loop->frames, FRAMES - 30);
+    double open = turned(&s, row(s.clip, FRAMES - 1), row(s.clip, 0)),
+           seam = turned(&s, row(loop, FRAMES - 31), row(loop, 0));
+    ck_assert_double_lt(seam, 0.1);
+    ck_assert_double_lt(seam, open);
+    ck_assert_mem_eq(row(loop, 30), row(s.clip, 30), (size_t)(FRAMES - 60) * (size_t)s.nq * sizeof(double));
+}

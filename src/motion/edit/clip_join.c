@@ -1,0 +1,206 @@
+// One clip after another, and a clip that can be repeated.
+//
+// Where two clips meet, over `blend` seconds, the later one is brought to where the earlier one is: turned about the upward
+// axis and moved along the ground, so that root and heading agree in the middle. There the one fades into the other by S(u),
+// joint by joint.
+#include "base/error.h"
+#include "motion/edit/editor.h"
+#include "motion/edit/goal_mix.h"
+
+#include <limits.h>
+#include <string.h>
+
+#define OFF 1e-6 // of the skeleton's size, or radians: what a root may miss its place by
+
+// x -> turn x + shift, along the ground.
+typedef struct move {
+    quat turn;
+    vec3 shift;
+} move;
+
+static const double *row(const poise_clip *clip, int frame)
+{
+    return clip->q + (size_t)frame * (size_t)clip->nq;
+}
+
+// The body that a root moves with six degrees of freedom, or as many as it has before the skeleton branches.
+static int root_of(const poise_model *m)
+{
+    int root = 0, dofs = m->joints[0].v_end - m->joints[0].v_begin;
+    while (dofs < 6 && root + 1 < m->joint_count && m->joints[root + 1].parent == root &&
+           m->joints[root + 1].subtree == m->joints[root].subtree - 1) {
+        root += 1;
+        dofs += m->joints[root].v_end - m->joints[root].v_begin;
+    }
+    return root;
+}
+
+// The turn about `up` nearest to a rotation.
+static quat twist_of(quat q, vec3 up)
+{
+    double along = v3_dot(quat_vec(q), up), length = sqrt(along * along + q.w * q.w);
+    vec3 v = v3_scale(up, length > 0.0 ? along / length : 0.0);
+    return (quat){v.x, v.y, v.z, length > 0.0 ? q.w / length : 1.0};
+}
+
+static move align(poise_pose to, poise_pose from, vec3 up)
+{
+    move m = {.turn = twist_of(quat_mul(to.rotation, quat_conj(from.rotation)), up)};
+    vec3 shift = v3_sub(to.position, quat_rotate(m.turn, from.position));
+    m.shift = v3_mad(shift, -v3_dot(shift, up), up);
+    return m;
+}
+
+// Move the root of every frame. A root that cannot be moved so is refused.
+static poise_status move_clip(const poise_model *model, move m, poise_clip *clip, const bool *locked,
+                              const poise_allocator *allocator, poise_error *error)
+{
+    pz_editor e;
+    int root = root_of(model);
+    pz_editor_room room = {.goals = 1, .rows = PZ_ROWS_PER_GOAL, .locked = locked};
+    poise_status status = pz_editor_open(model, &room, clip, allocator, &e, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    for (int f = 0; f < clip->frames && status == POISE_OK; ++f) {
+        status = pz_editor_begin(&e, f, error);
+        poise_pose at = poise_kinematics_body_pose(e.kin, root);
+        poise_pose to = {quat_normalize(quat_mul(m.turn, at.rotation)), v3_add(quat_rotate(m.turn, at.position), m.shift)};
+        poise_goal goal = poise_goal_pose(root, poise_pose_identity(), to);
+        poise_goal_error miss = {0};
+        pz_editor_add(&e, &goal, 1.0);
+        status = status == POISE_OK ? pz_editor_solve(&e, f, error) : status;
+        status = status == POISE_OK ? pz_editor_error(&e, &goal, pz_editor_frame(&e, f), &miss, error) : status;
+        if (status == POISE_OK && max2(miss.error / e.size, miss.rotation_error) > OFF) {
+            status = pz_error_set(error, POISE_ERROR_UNSUPPORTED, "\"%s\" cannot be moved to where the other clip is",
+                                  poise_model_joint_info(model, root).body);
+        }
+    }
+    pz_editor_close(&e);
+    return status;
+}
+
+// A part of `later`, aligned so that its frame `there` meets frame `here` of `earlier`.
+static poise_status bring(const poise_model *model, const poise_clip *earlier, int here, poise_clip *part, int there,
+                          vec3 up, const poise_allocator *allocator, poise_error *error)
+{
+    poise_kinematics *kin = NULL;
+    pz_owned owned = {0};
+    int root = root_of(model);
+    bool *locked = pz_owned_take(&owned, allocator, (size_t)model->nv + 1);
+    poise_status status = locked ? poise_kinematics_create(model, allocator, &kin, error)
+                                 : pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    poise_pose to = poise_pose_identity(), from = to;
+    if (status == POISE_OK) {
+        for (int i = 0; i < model->nv; ++i) {
+            locked[i] = i >= model->joints[root].v_end;
+        }
+        status = poise_kinematics_update(kin, row(earlier, here), error);
+        to = poise_kinematics_body_pose(kin, root);
+        status = status == POISE_OK ? poise_kinematics_update(kin, row(part, there), error) : status;
+        from = poise_kinematics_body_pose(kin, root);
+    }
+    poise_kinematics_destroy(kin);
+    if (status == POISE_OK) {
+        status = move_clip(model, align(to, from, up), part, locked, allocator, error);
+    }
+    pz_owned_release(&owned);
+    return status;
+}
+
+static poise_status check(const poise_model *model, const poise_clip *a, const poise_clip *b, double blend, poise_up up,
+                          poise_error *error)
+{
+    if (!model || !a || !b || a->nq != model->nq || b->nq != model->nq || a->frames < 1 || b->frames < 1 ||
+        model->joint_count < 1) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                            "model and clips must not be NULL, the clips of this model, not empty");
+    }
+    if (!(blend >= 0.0) || up == POISE_UP_UNKNOWN) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "blend must be >= 0, and the upward axis known");
+    }
+    double most = min2(a->frames, b->frames) * a->frame_time;
+    if (blend >= most) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "a blend of %g s is longer than a clip, %g s", blend, most);
+    }
+    return POISE_OK;
+}
+
+static vec3 vector_of(poise_up up)
+{
+    return v3(up == POISE_UP_X, up == POISE_UP_Y, up == POISE_UP_Z);
+}
+
+// Frames from..to of a clip over those of another one that lie beside them.
+static poise_status fade(const poise_model *model, const double *from, const double *to, int count, double *out,
+                         poise_error *error)
+{
+    poise_status status = POISE_OK;
+    for (int k = 0; k < count && status == POISE_OK; ++k) {
+        size_t at = (size_t)k * (size_t)model->nq;
+        status = poise_clip_between(model, from + at, to + at, pz_ease((k + 1.0) / (count + 1.0)), out + at, error);
+    }
+    return status;
+}
+
+poise_status poise_clip_append(const poise_model *model, const poise_clip *clip, const poise_clip *next, double blend,
+                               poise_up up, const poise_allocator *allocator, poise_clip **made, poise_error *error)
+{
+    poise_status status = check(model, clip, next, blend, up, error);
+    poise_clip *later = NULL, *whole = NULL;
+    if (status != POISE_OK || !made) {
+        return status != POISE_OK ? status : pz_error_set(error, POISE_ERROR_ARGUMENT, "joined must not be NULL");
+    }
+    int n = clip->frames, overlap = (int)(blend / clip->frame_time + 0.5);
+    status = poise_clip_resample(next, model, clip->frame_time, allocator, &later, error);
+    overlap = status == POISE_OK ? least(overlap, least(later->frames, n) - 1) : 0;
+    if (status == POISE_OK && n > INT_MAX - later->frames) {
+        status = pz_error_set(error, POISE_ERROR_MEMORY, "too many frames for one clip");
+    }
+    status = status == POISE_OK ? bring(model, clip, least(n - overlap + overlap / 2, n - 1), later, overlap / 2,
+                                        vector_of(up), allocator, error)
+                                : status;
+    status = status == POISE_OK
+                 ? poise_clip_create(n + later->frames - overlap, clip->nq, clip->frame_time, allocator, &whole, error)
+                 : status;
+    if (status == POISE_OK) {
+        size_t nq = (size_t)clip->nq, first = (size_t)(n - overlap) * nq;
+        whole->start_time = clip->start_time;
+        memcpy(whole->q, clip->q, (size_t)n * nq * sizeof *whole->q);
+        memcpy(whole->q + first, later->q, (size_t)later->frames * nq * sizeof *whole->q);
+        status = fade(model, row(clip, n - overlap), later->q, overlap, whole->q + first, error);
+    }
+    poise_clip_destroy(later);
+    if (status != POISE_OK) {
+        poise_clip_destroy(whole);
+        return status;
+    }
+    *made = whole;
+    return POISE_OK;
+}
+
+poise_status poise_clip_loop(const poise_model *model, const poise_clip *clip, double blend, poise_up up,
+                             const poise_allocator *allocator, poise_clip **made, poise_error *error)
+{
+    poise_status status = check(model, clip, clip, 2.0 * blend, up, error);
+    poise_clip *tail = NULL, *whole = NULL;
+    if (status != POISE_OK || !made) {
+        return status != POISE_OK ? status : pz_error_set(error, POISE_ERROR_ARGUMENT, "looped must not be NULL");
+    }
+    int n = clip->frames, overlap = (int)(blend / clip->frame_time + 0.5);
+    status = poise_clip_trim(clip, n - overlap, overlap, allocator, &tail, error);
+    if (status == POISE_OK && overlap > 0) {
+        status = bring(model, clip, overlap / 2, tail, overlap / 2, vector_of(up), allocator, error);
+    }
+    status = status == POISE_OK ? poise_clip_trim(clip, 0, n - overlap, allocator, &whole, error) : status;
+    if (status == POISE_OK) {
+        status = fade(model, tail->q, clip->q, overlap, whole->q, error);
+    }
+    poise_clip_destroy(tail);
+    if (status != POISE_OK) {
+        poise_clip_destroy(whole);
+        return status;
+    }
+    *made = whole;
+    return POISE_OK;
+}
