@@ -1,7 +1,11 @@
 // Pages of help: commands and topics.
 #include "help.h"
 
+#include "memory.h"
+#include "system/system.h"
 #include "terminal.h"
+
+#include <stdlib.h>
 
 static int page_columns(FILE *stream)
 {
@@ -40,13 +44,12 @@ static void print_options(FILE *stream, const app_option *options)
             fprintf(stream, "\n");
         }
         // the first line of the help stands beside the form, the others below each other
-        char wrapped[2048] = "";
-        FILE *memory = fmemopen(wrapped, sizeof wrapped, "w");
-        if (memory) {
-            print_wrapped(memory, text, WIDTH + 2, page_columns(stream));
-            fclose(memory);
-            fputs(width > WIDTH - 2 ? wrapped : wrapped + 2 + width, stream);
-        }
+        memory_stream wrapped;
+        need(system_memory_open(&wrapped));
+        print_wrapped(wrapped.stream, text, WIDTH + 2, page_columns(stream));
+        need(system_memory_close(&wrapped));
+        fputs(width > WIDTH - 2 ? wrapped.text : wrapped.text + 2 + width, stream);
+        free(wrapped.text);
     }
 }
 

@@ -5,6 +5,7 @@
 #include "terminal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void need(bool has_memory)
 {
@@ -20,4 +21,12 @@ void *needed(void *memory)
 {
     need(memory != NULL);
     return memory;
+}
+
+char *needed_copy(const void *bytes, size_t size)
+{
+    char *copy = needed(malloc(size + 1));
+    memcpy(copy, bytes, size);
+    copy[size] = '\0';
+    return copy;
 }

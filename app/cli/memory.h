@@ -3,9 +3,13 @@
 #define APP_MEMORY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 // What malloc and its like returned. Where that is NULL the program ends: one line on standard error, exit status 2.
 void *needed(void *memory);
+
+// A copy of so many bytes, ended by a zero.
+char *needed_copy(const void *bytes, size_t size);
 
 // The same for calls of the library that fail for lack of memory only.
 void need(bool has_memory);

@@ -45,7 +45,7 @@ static bool add_from_text(solve_job *job, const char *name, const file_bytes *by
     for (int line = 1; at < end; ++line) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         size_t size = (size_t)((stop ? stop : end) - at);
-        char *text = needed(strndup(at, size));
+        char *text = needed_copy(at, size);
         poise_error error;
         text[strcspn(text, "#")] = '\0';
         bool works = text[strspn(text, " \t\r;")] == '\0' || add_words(job, text, &error);
