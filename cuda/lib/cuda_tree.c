@@ -6,7 +6,10 @@
 #include "cuda_body.h"
 #include "cuda_engines.h"
 
+#include "base/arena.h"
 #include "base/error.h"
+#include "solve/arm/arm_entry.h"
+#include "solve/tips/tips_entry.h"
 #include "solve/tree/damped_step.h"
 
 #include <stdlib.h>
@@ -111,14 +114,25 @@ static size_t rounded(size_t size)
     return (size + PZ_ALIGNMENT - 1) / PZ_ALIGNMENT * PZ_ALIGNMENT;
 }
 
-// A solver, with room for fewer markers, and the goals.
+// What arms and tips take of a solver's memory, which the device has not.
+static size_t size_of_paths(const poise_model *model, const poise_solver_options *options)
+{
+    poise_solver solver = {.model = model, .options = *options};
+    pz_arena arena = pz_arena_counting();
+    pz_arm_lay_out(&solver, &arena);
+    pz_tips_lay_out(&solver, &arena);
+    return pz_arena_bytes(&arena) - PZ_ALIGNMENT;
+}
+
+// A solver without those, with room for fewer markers, and the goals.
 size_t pz_cuda_tree_size(const poise_model *model, int goal_count, const poise_solver_options *options)
 {
     size_t joints = (size_t)model->joint_count, spare = PZ_MARKER_LANES - 1;
     size_t room = rounded(joints * (PZ_MARKERS_PER_JOINT + spare) * sizeof(double));
     size_t own_room = rounded(joints * (PZ_CUDA_MARKERS_PER_JOINT + spare) * sizeof(double));
     size_t goals = rounded((size_t)goal_count * sizeof(poise_goal));
-    return pz_solver_size(model, options) - 14 * (room - own_room) + goals; // 7 arrays in two objectives
+    size_t solver = pz_solver_size(model, options) - size_of_paths(model, options);
+    return solver - 14 * (room - own_room) + goals; // 7 arrays in two objectives
 }
 
 static cudaError_t take_work(pz_cuda_tree *t, const poise_cuda_options *options)
