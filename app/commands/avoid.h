@@ -39,8 +39,8 @@ typedef struct avoided {
 bool avoid_collect(avoided *a, const char *command, const char *name, const poise_file *file, const arguments *args);
 void avoid_release(avoided *a);
 
-// Is every collision shape of the model looked after, as far as that was asked for? Not so where no pair is watched, or where
-// meshes were not read.
+// Is every collision shape of the model looked after, as far as that was asked for? Not so where no pair is watched, or
+// where meshes were not read.
 bool avoid_checks_all(const avoided *a);
 
 // What a constraint is called, with an item of it: "hand and obstacle 1", "the loop of rod and crank".
