@@ -40,6 +40,7 @@ set(poise_sources
     src/shape/shape.c
     src/shape/pairs.c
     src/shape/fit.c
+    src/shape/cloud.c
     src/goal/jet.c
     src/goal/residual.c
     src/goal/goal_rows.c

@@ -79,9 +79,9 @@ POISE_API poise_shape poise_shape_box(int body, poise_pose pose, poise_vec3 half
 // vector.
 POISE_API poise_shape poise_shape_half_space(int body, poise_vec3 origin, poise_vec3 normal);
 
-// Capsules and boxes that cover a mesh: `corners` has three for each triangle, in the frame of the body. One shape covers
-// all, or two do with a fifth less volume, or more, up to `capacity` (>= 1, at most 8 are used). POISE_ERROR_ARGUMENT: no
-// triangles, or a corner that is not finite.
+// Capsules and boxes that cover a mesh: `corners` has three for each triangle, in the frame of the body. Further
+// shapes are taken while each makes the cover a few percent tighter, up to `capacity` (>= 1, at most 8 are used).
+// POISE_ERROR_ARGUMENT: no triangles, or a corner that is not finite.
 POISE_API poise_status poise_shapes_fit(int body, const poise_vec3 *corners, size_t triangles, poise_shape *shapes,
                                         int capacity, int *count, poise_error *error);
 

@@ -1,20 +1,24 @@
 // Shapes that cover a mesh.
 //
-// A piece is what lies on one side of a few planes. Of each the outermost corners in 98 directions are kept; their
-// principal axes give three capsules and a box, of which the smallest is taken and widened until it covers every corner.
-// A piece is cut in two across its longest axis where the two halves take at most SMALLER of its volume. Triangles are
-// clipped at the cuts, and all shapes are convex: what is covered is the surface, and with it all that it encloses.
+// A piece is what lies on one side of a few planes. Of each the outermost corners in 98 directions are kept. Capsules and
+// boxes along their principal axes and along those of the body are tried. The one is taken that has the least volume when it
+// is grown by its overhang, which is how far it reaches beyond the whole mesh in the worst of the directions, and it is
+// widened until it covers every corner of the piece.
+//
+// How loose a cover is, points around the mesh tell: each that is covered counts, and the more the farther it lies outside.
+// The piece that gains most by it is cut in two, again and again, while a further shape is worth it. Triangles are clipped
+// at the cuts, and all shapes are convex: what is covered is the surface, and with it all that it encloses.
 #include "base/error.h"
 #include "math/dense.h"
 #include "math/quat.h"
-#include "shape/shape.h"
+#include "shape/cloud.h"
 
-#define SMALLER     0.8 // what two shapes may have of the volume of one, to be taken for it
-#define BOX_PAYS    0.7 // a box is taken where it has less than this of the volume of the best capsule
-#define MOST_CUTS   3
-#define MOST_PIECES 8 // 2^MOST_CUTS
+#define WORTH       0.04 // of the looseness so far: what a further shape must save
+#define BOX_PAYS    0.9  // a box is taken where it costs less than this of the best capsule
+#define TURN_PAYS   0.8  // the same of a box that is turned, beside one along the axes of the body
+#define MOST_PIECES 8
+#define MOST_CUTS   (MOST_PIECES - 1)
 #define MOST_SIDES  (3 + MOST_CUTS)
-#define DIRECTIONS  98
 #define WIDER       (1 + 1e-9) // that a shape is made, so that rounding leaves no corner outside
 
 typedef struct half_space {
@@ -28,6 +32,14 @@ typedef struct piece {
     int cut_count;
     half_space cuts[MOST_CUTS];
 } piece;
+
+// A piece with the shape around it.
+typedef struct fitted {
+    piece piece;
+    poise_shape shape, box; // the one taken; the box along the principal axes
+    mat3 axes;              // those, by length
+    double cost;            // of the shape: cost_of
+} fitted;
 
 typedef struct polygon {
     vec3 at[MOST_SIDES];
@@ -58,40 +70,49 @@ static polygon polygon_of(const piece *p, size_t triangle)
     const vec3 *c = p->corners + 3 * triangle;
     polygon made = {.at = {c[0], c[1], c[2]}, .count = 3};
     for (int i = 0; i < p->cut_count && made.count > 0; ++i) {
-        made = clip(&made, &p->cuts[i]);
+        const half_space *cut = &p->cuts[i];
+        double d[3] = {v3_dot(cut->normal, c[0]), v3_dot(cut->normal, c[1]), v3_dot(cut->normal, c[2])};
+        if (min2(d[0], min2(d[1], d[2])) > cut->offset) {
+            made.count = 0;
+        } else if (max2(d[0], max2(d[1], d[2])) > cut->offset) {
+            made = clip(&made, cut);
+        }
     }
     return made;
 }
 
-// The outermost corners; returns how many, 0 for an empty piece.
-static int outermost(const piece *p, vec3 found[DIRECTIONS])
+static void clear(pz_outline *o)
 {
-    vec3 direction[DIRECTIONS];
-    double farthest[DIRECTIONS];
     int count = 0;
     for (int i = -2; i <= 2; ++i) {
         for (int j = -2; j <= 2; ++j) {
             for (int k = -2; k <= 2; ++k) {
                 if (i * i == 4 || j * j == 4 || k * k == 4) {
-                    farthest[count] = -INFINITY;
-                    direction[count++] = v3(i, j, k);
+                    o->reach[count] = -INFINITY;
+                    o->direction[count++] = v3_normalize(v3(i, j, k));
                 }
             }
         }
     }
+}
+
+// False: an empty piece.
+static bool find_outline(const piece *p, pz_outline *o)
+{
+    clear(o);
     for (size_t t = 0; t < p->triangles; ++t) {
         polygon made = polygon_of(p, t);
         for (int i = 0; i < made.count; ++i) {
-            for (int k = 0; k < DIRECTIONS; ++k) {
-                double reach = v3_dot(direction[k], made.at[i]);
-                if (reach > farthest[k]) {
-                    farthest[k] = reach;
-                    found[k] = made.at[i];
+            for (int k = 0; k < PZ_DIRECTIONS; ++k) {
+                double reach = v3_dot(o->direction[k], made.at[i]);
+                if (reach > o->reach[k]) {
+                    o->reach[k] = reach;
+                    o->corner[k] = made.at[i];
                 }
             }
         }
     }
-    return farthest[0] > -INFINITY ? DIRECTIONS : 0;
+    return o->reach[0] > -INFINITY;
 }
 
 // ---- Shapes around points ------------------------------------------------------------------------------------------------
@@ -120,11 +141,27 @@ static mat3 principal_axes(const vec3 *x, int count, vec3 *mean)
     return axes;
 }
 
-static double volume_of(const poise_shape *shape)
+// How far the shape reaches beyond the outline in the worst direction.
+static double overhang(const poise_shape *shape, const pz_outline *o)
 {
+    mat3 axes = quat_matrix(shape->pose.rotation);
+    double most = 0;
+    for (int k = 0; k < PZ_DIRECTIONS; ++k) {
+        vec3 d = o->direction[k];
+        double core = shape->half.x * fabs(v3_dot(axes.x, d)) + shape->half.y * fabs(v3_dot(axes.y, d)) +
+                      shape->half.z * fabs(v3_dot(axes.z, d));
+        most = max2(most, v3_dot(shape->pose.position, d) + core + shape->radius - o->reach[k]);
+    }
+    return most;
+}
+
+// The volume of the shape, grown by its overhang over `o`.
+static double cost_of(const poise_shape *shape, const pz_outline *o)
+{
+    double more = overhang(shape, o), r = shape->radius + more;
     vec3 h = shape->half;
-    double r = shape->radius;
-    return shape->kind == POISE_SHAPE_BOX ? 8 * h.x * h.y * h.z : PZ_PI * r * r * (2 * h.z + 4.0 / 3.0 * r);
+    return shape->kind == POISE_SHAPE_BOX ? 8 * (h.x + more) * (h.y + more) * (h.z + more)
+                                          : PZ_PI * r * r * (2 * h.z + 4.0 / 3.0 * r);
 }
 
 // The frame whose z is `z`, with x as given across it.
@@ -138,27 +175,27 @@ static quat turned(vec3 x, vec3 z)
 // balls", SODA 2003).
 static vec3 middle_across(const vec3 *x, int count, vec3 middle, vec3 z, double *radius)
 {
-    enum { STEPS = 200 };
+    enum { STEPS = 60 };
     for (int step = 1; step <= STEPS; ++step) {
         vec3 farthest = {0, 0, 0};
-        *radius = 0;
+        double square = 0;
         for (int i = 0; i < count; ++i) {
             vec3 d = v3_sub(x[i], middle), across = v3_mad(d, -v3_dot(d, z), z);
-            if (v3_norm(across) > *radius) {
-                *radius = v3_norm(across);
+            if (v3_dot(across, across) > square) {
+                square = v3_dot(across, across);
                 farthest = across;
             }
         }
+        *radius = sqrt(square);
         middle = step < STEPS ? v3_mad(middle, 1.0 / (step + 1), farthest) : middle;
     }
     return middle;
 }
 
-// The capsule along z whose ends reach no farther than they must.
-static poise_shape capsule_along(const vec3 *x, int count, vec3 mean, vec3 across, vec3 z)
+// The capsule along z of this radius and middle whose ends reach no farther than they must.
+static poise_shape capsule_along(const vec3 *x, int count, vec3 middle, double radius, vec3 across, vec3 z)
 {
-    double radius = 0, first = INFINITY, last = -INFINITY;
-    vec3 middle = middle_across(x, count, mean, z, &radius);
+    double first = INFINITY, last = -INFINITY;
     for (int i = 0; i < count; ++i) {
         vec3 d = v3_sub(x[i], middle);
         double t = v3_dot(d, z), off = v3_norm(v3_mad(d, -t, z));
@@ -204,36 +241,65 @@ static void widen(poise_shape *shape, vec3 corner)
     shape->radius = max2(shape->radius, v3_norm(x));
 }
 
-// The shape of a piece and its longest axis, with the extent along it; false: the piece is empty.
-static bool fit(const piece *p, poise_shape *best, vec3 *longest, double extent[2])
+// A shape that costs less takes the place of the best.
+static void consider(fitted *f, poise_shape shape, const pz_outline *whole, double handicap)
 {
-    vec3 x[DIRECTIONS], mean;
-    int count = outermost(p, x);
-    if (count == 0) {
-        return false;
+    double cost = cost_of(&shape, whole);
+    if (cost < handicap * f->cost) {
+        f->shape = shape;
+        f->cost = cost;
     }
-    mat3 axes = principal_axes(x, count, &mean);
-    poise_shape tried[] = {capsule_along(x, count, mean, axes.x, axes.z), capsule_along(x, count, mean, axes.z, axes.y),
-                           capsule_along(x, count, mean, axes.y, axes.x)};
-    poise_shape box = box_along(x, count, &axes);
-    *best = tried[0];
-    for (int i = 1; i < 3; ++i) {
-        *best = volume_of(&tried[i]) < volume_of(best) ? tried[i] : *best;
+}
+
+// A capsule with round ends covers flat ones by reaching beyond them: less so the wider it is.
+static void consider_capsules(fitted *f, const pz_outline *o, const pz_outline *whole, const mat3 *axes, vec3 mean)
+{
+    static const double wider[] = {1.0, 1.1, 1.25};
+    const vec3 *axis[] = {&axes->x, &axes->y, &axes->z};
+    for (int k = 0; k < 3; ++k) {
+        double radius = 0;
+        vec3 middle = middle_across(o->corner, PZ_DIRECTIONS, mean, *axis[k], &radius);
+        for (int i = 0; i < 3; ++i) {
+            consider(f, capsule_along(o->corner, PZ_DIRECTIONS, middle, wider[i] * radius, *axis[(k + 1) % 3], *axis[k]),
+                     whole, 1);
+        }
     }
-    *best = volume_of(&box) < BOX_PAYS * volume_of(best) ? box : *best;
-    *longest = axes.z;
-    extent[0] = v3_dot(axes.z, box.pose.position) - box.half.z;
-    extent[1] = v3_dot(axes.z, box.pose.position) + box.half.z;
+}
+
+static void widen_to(const piece *p, poise_shape *shape)
+{
     for (size_t t = 0; t < p->triangles; ++t) {
         polygon made = polygon_of(p, t);
         for (int i = 0; i < made.count; ++i) {
-            widen(best, made.at[i]);
+            widen(shape, made.at[i]);
         }
     }
-    best->radius *= WIDER;
-    best->half = best->kind == POISE_SHAPE_BOX ? v3_scale(best->half, WIDER) : best->half;
+    shape->radius *= WIDER;
+    shape->half = shape->kind == POISE_SHAPE_BOX ? v3_scale(shape->half, WIDER) : shape->half;
+}
+
+// The shape of a piece and its box along the principal axes; false: the piece is empty.
+static bool fit(const piece *p, const pz_outline *whole, fitted *f)
+{
+    static const mat3 body = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    pz_outline o;
+    vec3 mean;
+    *f = (fitted){.piece = *p, .cost = INFINITY};
+    if (!find_outline(p, &o)) {
+        return false;
+    }
+    f->axes = principal_axes(o.corner, PZ_DIRECTIONS, &mean);
+    f->box = box_along(o.corner, PZ_DIRECTIONS, &f->axes);
+    consider_capsules(f, &o, whole, &f->axes, mean);
+    consider_capsules(f, &o, whole, &body, mean);
+    poise_shape upright = box_along(o.corner, PZ_DIRECTIONS, &body);
+    bool is_upright = TURN_PAYS * cost_of(&upright, whole) <= cost_of(&f->box, whole);
+    consider(f, is_upright ? upright : f->box, whole, BOX_PAYS);
+    widen_to(p, &f->shape);
     return true;
 }
+
+// ---- Cuts ----------------------------------------------------------------------------------------------------------------
 
 static piece part_of(const piece *whole, vec3 normal, double offset)
 {
@@ -242,38 +308,69 @@ static piece part_of(const piece *whole, vec3 normal, double offset)
     return part;
 }
 
-// Cover a piece by at most `capacity` shapes; returns how many.
-static int cover(const piece *p, poise_shape *shapes, int capacity)
+// The best two halves, by what they save.
+typedef struct halves {
+    fitted part[2];
+    double saved; // <= 0: none
+} halves;
+
+// Three cuts across the longest axis of the piece, one across each of the others.
+static void find_halves(const fitted *f, const pz_outline *whole, pz_cloud *c, halves *best)
 {
-    static const double places[] = {0.5, 0.35, 0.65};
-    vec3 axis, ignored;
-    double extent[2], unused[2];
-    if (!fit(p, &shapes[0], &axis, extent)) {
-        return 0;
-    }
-    if (capacity < 2 || p->cut_count == MOST_CUTS) {
-        return 1;
-    }
-    double smallest = SMALLER * volume_of(&shapes[0]);
-    int best = -1;
-    for (int i = 0; i < 3; ++i) {
-        double at = extent[0] + places[i] * (extent[1] - extent[0]);
-        piece low = part_of(p, axis, at), high = part_of(p, v3_neg(axis), -at);
-        poise_shape a, b;
-        double volume = fit(&low, &a, &ignored, unused) ? volume_of(&a) : 0.0;
-        volume += fit(&high, &b, &ignored, unused) ? volume_of(&b) : 0.0;
-        if (volume < smallest) {
-            smallest = volume;
-            best = i;
+    static const struct {
+        int axis;
+        double place;
+    } cuts[] = {{2, 0.5}, {2, 0.3}, {2, 0.7}, {1, 0.5}, {0, 0.5}};
+    const vec3 axis[] = {f->axes.x, f->axes.y, f->axes.z};
+    const double half[] = {f->box.half.x, f->box.half.y, f->box.half.z};
+    best->saved = 0;
+    pz_cloud_count(c, &f->shape, -1);
+    double now = pz_cloud_added(c, &f->shape, &f->shape);
+    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0] && f->piece.cut_count < MOST_CUTS; ++i) {
+        vec3 normal = axis[cuts[i].axis];
+        double at = v3_dot(normal, f->box.pose.position) + (2 * cuts[i].place - 1) * half[cuts[i].axis];
+        piece low = part_of(&f->piece, normal, at), high = part_of(&f->piece, v3_neg(normal), -at);
+        fitted a, b;
+        if (fit(&low, whole, &a) && fit(&high, whole, &b)) {
+            double saved = now - pz_cloud_added(c, &a.shape, &b.shape);
+            if (saved > best->saved) {
+                *best = (halves){{a, b}, saved};
+            }
         }
     }
-    if (best < 0) {
-        return 1;
+    pz_cloud_count(c, &f->shape, 1);
+}
+
+// Cover the whole by at most `capacity` shapes; returns how many.
+static int cover(const piece *all, poise_shape *shapes, int capacity)
+{
+    pz_outline whole;
+    pz_cloud c;
+    fitted parts[MOST_PIECES];
+    halves cut[MOST_PIECES];
+    if (!find_outline(all, &whole) || !fit(all, &whole, &parts[0])) {
+        return 0;
     }
-    double at = extent[0] + places[best] * (extent[1] - extent[0]);
-    piece low = part_of(p, axis, at), high = part_of(p, v3_neg(axis), -at);
-    int count = cover(&low, shapes, capacity / 2);
-    return count + cover(&high, shapes + count, capacity - capacity / 2);
+    pz_cloud_make(&c, &whole);
+    pz_cloud_count(&c, &parts[0].shape, 1);
+    find_halves(&parts[0], &whole, &c, &cut[0]);
+    int count = 1;
+    for (int next = 0; count < capacity && cut[next].saved > WORTH * pz_cloud_looseness(&c); count += 1) {
+        pz_cloud_count(&c, &parts[next].shape, -1);
+        parts[count] = cut[next].part[1];
+        parts[next] = cut[next].part[0];
+        pz_cloud_count(&c, &parts[count].shape, 1);
+        pz_cloud_count(&c, &parts[next].shape, 1);
+        find_halves(&parts[count], &whole, &c, &cut[count]);
+        find_halves(&parts[next], &whole, &c, &cut[next]);
+        for (int i = 0; i <= count; ++i) {
+            next = cut[i].saved > cut[next].saved ? i : next;
+        }
+    }
+    for (int i = 0; i < count; ++i) {
+        shapes[i] = parts[i].shape;
+    }
+    return count;
 }
 
 poise_status poise_shapes_fit(int body, const poise_vec3 *corners, size_t triangles, poise_shape *shapes, int capacity,

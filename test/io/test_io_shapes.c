@@ -216,6 +216,60 @@ TEST(a_bad_mesh_is_refused_in_words)
     ck_assert_int_ge(count, 1);
 }
 
+// Twelve triangles of a box, or a cylinder of 24 sides with its lids, about the origin; z is along it.
+static size_t make_solid(bool is_round, poise_vec3 half, poise_vec3 *corners)
+{
+    size_t count = 0;
+    int sides = is_round ? 24 : 4;
+    for (int i = 0; i < sides; ++i) {
+        poise_vec3 ring[2];
+        for (int k = 0; k < 2; ++k) {
+            double angle = 6.283185307179586 * ((i + k) % sides + 0.5) / sides, wide = is_round ? 1 : sqrt(2);
+            ring[k] = (poise_vec3){wide * half.x * cos(angle), wide * half.y * sin(angle), half.z};
+        }
+        for (int end = -1; end <= 1; end += 2) {
+            poise_vec3 a = ring[0], b = ring[1], other = ring[end < 0];
+            a.z = b.z = end * half.z, other.z = -end * half.z;
+            poise_vec3 made[] = {a, b, other, a, b, {0, 0, end * half.z}};
+            memcpy(corners + count, made, sizeof made);
+            count += 6;
+        }
+    }
+    return count / 3;
+}
+
+// How far covers reach beyond the bounding box of the solid, of its longest half side.
+static const struct {
+    bool is_round;
+    poise_vec3 half;
+    double overhang;
+} solids[] = {
+    {false, {0.5, 0.3, 0.2}, 1e-6}, {false, {0.5, 0.5, 0.01}, 1e-6}, {false, {0.3, 0.3, 0.3}, 1e-6},
+    {true, {0.1, 0.1, 0.1}, 0.2},   {true, {0.06, 0.06, 0.3}, 0.1},
+};
+
+TEST_ROWS(a_cover_is_tight, TEST_COUNT(solids))
+{
+    poise_vec3 corners[24 * 12], h = solids[test_row].half;
+    poise_shape shapes[8];
+    int count;
+    size_t triangles = make_solid(solids[test_row].is_round, h, corners);
+    ck_assert_int_eq(poise_shapes_fit(0, corners, triangles, shapes, 8, &count, NULL), POISE_OK);
+    poise_file cover = {.shapes = shapes, .shape_count = count};
+    for (size_t i = 0; i < 3 * triangles; ++i) {
+        ck_assert_double_le(least_outside(&cover, corners[i].x, corners[i].y, corners[i].z), 0);
+    }
+    double more = solids[test_row].overhang * fmax(h.x, fmax(h.y, h.z));
+    for (int i = 0; i < 6 * 441; ++i) { // points of the box that is so much larger
+        int face = i % 6;
+        double u = (i / 6 % 21 - 10) / 10.0, v = (i / 126 % 21 - 10) / 10.0, side = face % 2 ? 1 : -1;
+        double x[3] = {u, v, side};
+        poise_vec3 at = {x[face / 2] * (h.x + more), x[(face / 2 + 1) % 3] * (h.y + more),
+                         x[(face / 2 + 2) % 3] * (h.z + more)};
+        ck_assert_double_gt(least_outside(&cover, at.x, at.y, at.z), 0);
+    }
+}
+
 static const io_case bad_json[] = {
     {"{\"poise\": 1,\n\"shapes\": []}", 2, "without a model"},
     {"{\"poise\": 1, \"model\": {\"joints\": [{\"name\": \"a\"}]},\n\"shapes\": [{\"kind\": \"ball\"}]}", 2, "none of"},
