@@ -63,6 +63,7 @@ static track_request request_of(const arguments *args, const char **pairs)
     w.placements = option_text(args, "placements", NULL);
     w.labels = option_text(args, "labels", NULL);
     w.tasks = option_text(args, "tasks", NULL);
+    w.standing = option_text(args, "static", NULL);
     w.scale = (poise_scale){option_number(args, "unit", 0), up_by_name(option_text(args, "up", ""))};
     w.source_scale = (poise_scale){option_number(args, "source-unit", 0), up_by_name(option_text(args, "source-up", ""))};
     w.floating = option_given(args, "floating");
@@ -113,7 +114,8 @@ static bool write_results(const job *j, const track_result *r, const arguments *
 // The exit status of a job that was done.
 static app_exit exit_of(const job *j, const track_result *r)
 {
-    return r->made->verdict.level > j->accept || track_leaves_limits(r) ? APP_MISSED : APP_DONE;
+    bool is_doubted = r->made->verdict.level > j->accept || (r->stood && r->stood->verdict.level > j->accept);
+    return is_doubted || track_leaves_limits(r) ? APP_MISSED : APP_DONE;
 }
 
 // A line of a list is checked as the command line is.
@@ -377,6 +379,8 @@ static const app_option options[] = {
     {"calibrate", 0, OPTION_CHOICE, "WHAT", .choices = "none places uniform segments",
      .help = "find marker places, and one factor for all bones or one for each (places where some are not known)"},
     {"calibration-frames", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 10000, .help = "frames to calibrate on (50)"},
+    {"static", 0, OPTION_FILE, "FILE",
+     .help = "a recording of the person standing: marker places, and bones where --calibrate asks for them, come from it"},
     {"placements", 0, OPTION_FILE, "FILE", .help = "JSON or an OpenSim MarkerSet that says which marker sits where"},
     {"tasks", 0, OPTION_FILE, "SETUP.xml",
      .help = "weights of markers and coordinates, and times, of OpenSim's InverseKinematicsTool; no marker is let go"},
@@ -429,6 +433,8 @@ static const app_example examples[] = {
      "poise track scene:humanoid scene:humanoid/walk/noisy --whole --velocity 12 -o walk.bvh"},
     {"Another skeleton follows the bodies of a motion",
      "poise track scene:humanoid-euler scene:humanoid/kick --bodies -o kick.bvh"},
+    {"Marker places from another recording of the person, such as a static trial",
+     "poise track scene:humanoid scene:humanoid/kick/noisy --static scene:humanoid/walk/noisy -o kick.json"},
     {"OpenSim's inverse kinematics", "poise track subject01.osim walk.trc --tasks subject01_Setup_IK.xml -o walk.mot"},
     {"Sensors of orientation", "poise track subject07.osim swing.sto --sensors imuPlacer.xml -o swing.mot"},
     {"Numbers for machines, twenty frames", "poise track scene:humanoid scene:humanoid/punch --first 20 --last 39 --json"},

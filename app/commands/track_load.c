@@ -15,6 +15,7 @@ track_request track_request_default(void)
 void track_release(track_result *r)
 {
     poise_recording_destroy(r->made);
+    poise_recording_destroy(r->stood);
     free(r->task);
     free(r->task_weights);
     for (int i = 0; i < r->absent_count; ++i) {
@@ -27,6 +28,7 @@ void track_release(track_result *r)
     poise_file_destroy(r->source);
     poise_file_destroy(r->other);
     poise_file_destroy(r->places);
+    poise_file_destroy(r->standing);
     *r = (track_result){0};
 }
 
@@ -166,6 +168,9 @@ bool track_load(const track_request *request, track_result *r)
         return false;
     }
     r->problem.labels = r->labels;
+    if (request->standing && !track_take_standing(request->standing, request->source_scale, r)) {
+        return false;
+    }
     if (!match(request, r) || (request->tasks && r->problem.markers && !track_take_tasks(request->tasks, r))) {
         return false;
     }

@@ -17,6 +17,7 @@ typedef struct track_request {
     const char *placements;          // NULL: those of the skeleton's file, or of the source's, or by common names
     const char *labels;              // NULL: a file with a table of marker names and places before the built-in one
     const char *tasks;               // NULL: a setup of OpenSim's inverse kinematics
+    const char *standing;            // NULL: a recording of the person standing, to find marker places and bones on
     poise_scale scale;               // of the skeleton where its file says nothing, or something else; 0: as the file says
     poise_scale source_scale;        // of the source, likewise
     bool floating, use_bodies;       // let the root move; follow the bodies of a source that has markers, too
@@ -35,8 +36,10 @@ typedef struct track_result {
     char *labels;                                   // the user's table of names
     poise_recording_problem problem;                // as it was done; of the request and the files
     poise_recording_result *made;
-    double *task, *task_weights; // of coordinates, by OpenSim's tasks; NULL: none
-    char **absent;               // names of tasks whose marker is not there
+    poise_file *standing;          // the static trial
+    poise_recording_result *stood; // what it told; NULL: there is none
+    double *task, *task_weights;   // of coordinates, by OpenSim's tasks; NULL: none
+    char **absent;                 // names of tasks whose marker is not there
     int absent_count;
     int untasked;    // markers with a place and no task
     double *seconds; // by frame: processor time of all passes over it
@@ -84,6 +87,10 @@ double track_unit(const track_result *r, const char **unit);
 bool track_take_times(const char *tasks, const poise_markers *markers, poise_recording_problem *problem);
 bool track_take_tasks(const char *tasks, track_result *r);
 bool track_write_errors(const track_result *r, const char *name);
+
+// Marker places and bones from a static trial (track_standing.c), which the problem then holds to. False after one line on
+// standard error.
+bool track_take_standing(const char *name, poise_scale scale, track_result *r);
 
 // The skeleton's default posture; NULL: it has none.
 const double *track_default_posture(const track_result *r);
