@@ -4,7 +4,7 @@
 #include "cli/whole_files.h"
 #include "commands.h"
 #include "demo.h"
-#include "track_print.h"
+#include "track/track_print.h"
 
 #include <limits.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef APP_DEMO_H
 #define APP_DEMO_H
 
-#include "track_parts.h"
+#include "track/track_parts.h"
 
 enum { DEMO_STEPS = 360, DEMO_REACHES = 1000, DEMO_WAYS = 6, LAMP_NQ = 6, ARM_NQ = 7 };
 

@@ -5,7 +5,6 @@
 #include "cli/whole_files.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 track_request track_request_default(void)
 {

@@ -5,7 +5,7 @@
 #include "cli/threads.h"
 #include "cli/verdict_text.h"
 #include "cli/whole_files.h"
-#include "commands.h"
+#include "commands/commands.h"
 #include "track_jobs.h"
 #include "track_print.h"
 
