@@ -213,6 +213,7 @@ set(poise_io_sources
     src/io/detect.c
     src/io/foreign.c
     src/io/recording_files.c
+    src/io/file_constraints.c
     src/io/zero_gaps.c
     src/io/edit_euler.c
     src/io/edit_file.c

@@ -76,11 +76,11 @@ static bool read_obstacle(const avoided *a, const char *command, const char *tex
 
 static void add_shapes(avoided *a, const poise_shape *shapes, int count)
 {
-    a->shapes = needed(realloc(a->shapes, (size_t)(a->shape_count + count + 1) * sizeof *a->shapes));
+    a->obstacles = needed(realloc(a->obstacles, (size_t)(a->obstacle_count + count + 1) * sizeof *a->obstacles));
     if (count > 0) {
-        memcpy(a->shapes + a->shape_count, shapes, (size_t)count * sizeof *shapes);
+        memcpy(a->obstacles + a->obstacle_count, shapes, (size_t)count * sizeof *shapes);
     }
-    a->shape_count += count;
+    a->obstacle_count += count;
 }
 
 // One obstacle in words, or those of a file.
@@ -112,45 +112,38 @@ static bool add_obstacles(avoided *a, const char *command, const char *text)
 
 // ---- Pairs ---------------------------------------------------------------------------------------------------------------
 
-static bool find_excluded(avoided *a, const char *srdf, int *count)
+// The pairs of a SRDF file. False after one line on standard error.
+static bool read_excluded(avoided *a, const char *srdf, poise_file **file)
 {
     load_options how = {.model = a->file->model};
-    poise_file *file = srdf ? load_file(srdf, &how) : NULL;
-    int own = a->file->excluded_count, more = file ? file->excluded_count : 0;
-    a->excluded = needed(calloc((size_t)(own + more) + 1, sizeof *a->excluded));
-    for (int i = 0; i < own + more; ++i) {
-        a->excluded[i] = i < own ? a->file->excluded[i] : file->excluded[i - own];
-    }
-    *count = own + more;
-    bool works = !srdf || (file && file->format == POISE_FORMAT_SRDF);
-    if (file && !works) {
+    *file = load_file(srdf, &how);
+    if (*file && (*file)->format != POISE_FORMAT_SRDF) {
         complain("%s: is no SRDF file: it has no <disable_collisions>", srdf);
+        poise_file_destroy(*file);
+        *file = NULL;
     }
-    poise_file_destroy(file);
-    return works;
+    return *file != NULL;
 }
 
-static bool find_pairs(avoided *a, const char *command, const arguments *args)
+static bool find_pairs(avoided *a, const char *command, const char *name, const arguments *args)
 {
-    int found = 0;
     poise_error error;
-    poise_pairs_options options = poise_pairs_options_default();
-    options.neighbours = a->neighbours = option_count(args, "neighbours", 1);
-    if (!find_excluded(a, option_text(args, "srdf", NULL), &options.excluded_count)) {
+    poise_file *file = NULL;
+    const char *srdf = option_text(args, "srdf", NULL);
+    if (srdf && !read_excluded(a, srdf, &file)) {
         return false;
     }
-    options.excluded = a->excluded;
-    poise_constraint *apart = &a->constraints[0];
-    for (int pass = 0; pass < 2; ++pass) {
-        if (poise_pairs_find(a->file->model, a->shapes, a->shape_count, &options, NULL, a->pairs, found, &found, &error) !=
-            POISE_OK) {
-            complain("%s: %s", command, error.text);
-            return false;
-        }
-        a->pairs = pass == 0 ? needed(calloc((size_t)found + 1, sizeof *a->pairs)) : a->pairs;
+    poise_pairs_options options = poise_pairs_options_default();
+    options.neighbours = a->neighbours = option_count(args, "neighbours", 1);
+    options.excluded = file ? file->excluded : NULL;
+    options.excluded_count = file ? file->excluded_count : 0;
+    poise_status status =
+        poise_file_clearance(a->file, a->obstacles, a->obstacle_count, &options, NULL, &a->clearance, &error);
+    poise_file_destroy(file);
+    if (status != POISE_OK) {
+        complain(status == POISE_ERROR_NOT_FOUND ? "%s: %s has %s" : "%s: %s: %s", command, name, error.text);
+        return false;
     }
-    apart->pairs = a->pairs;
-    apart->pair_count = found;
     return true;
 }
 
@@ -158,38 +151,21 @@ static bool find_pairs(avoided *a, const char *command, const arguments *args)
 
 static bool collect_shapes(avoided *a, const char *command, const char *name, const arguments *args)
 {
-    add_shapes(a, a->file->shapes, a->file->shape_count);
     const char *text;
     for (int i = 0; (text = option_text_at(args, "obstacle", i)); ++i) {
         if (!add_obstacles(a, command, text)) {
             return false;
         }
     }
-    bool has_own = false;
-    for (int i = 0; i < a->shape_count; ++i) {
-        has_own = has_own || a->shapes[i].body != POISE_WORLD;
-    }
-    if (!has_own && a->file->shapes_skipped > 0) {
-        complain(
-            "%s: %s has %d collision shape%s, but none that could be read: its meshes are not STL or OBJ files, or were "
-            "not found beside it or in a folder above",
-            command, name, a->file->shapes_skipped, a->file->shapes_skipped == 1 ? "" : "s");
+    if (!find_pairs(a, command, name, args)) {
         return false;
     }
-    if (!has_own) {
-        complain(
-            "%s: %s has no collision shapes: they come from URDF <collision>, MJCF <geom> or \"shapes\" in Poise's JSON",
-            command, name);
-        return false;
-    }
-    a->constraints[0] = poise_constraint_default(POISE_CONSTRAINT_CLEARANCE);
-    a->constraints[0].shapes = a->shapes;
-    a->constraints[0].shape_count = a->shape_count;
+    a->constraints[0] = *a->clearance;
     a->constraints[0].margin = option_number(args, "margin", 0);
     a->has_shapes = true;
     a->allows_missing = option_given(args, "allow-missing");
     a->count = 1;
-    return find_pairs(a, command, args);
+    return true;
 }
 
 bool avoid_collect(avoided *a, const char *command, const char *name, const poise_file *file, const arguments *args)
@@ -220,44 +196,20 @@ bool avoid_checks_all(const avoided *a)
 
 void avoid_release(avoided *a)
 {
-    free(a->shapes);
-    free(a->pairs);
-    free(a->excluded);
+    free(a->obstacles);
     free(a->constraints);
+    poise_bytes_release(NULL, a->clearance);
 }
 
 // ---- Names ---------------------------------------------------------------------------------------------------------------
 
-static const char *body_name(const avoided *a, int body)
-{
-    return body == POISE_WORLD ? "the world" : poise_model_joint_info(a->file->model, body).body;
-}
-
-static void name_shape(const avoided *a, int shape, char text[128])
-{
-    int own = a->file->shape_count;
-    if (shape >= own) {
-        snprintf(text, 128, "obstacle %d", shape - own + 1);
-    } else {
-        snprintf(text, 128, "%s", body_name(a, a->shapes[shape].body));
-    }
-}
-
 void avoid_name_pair(const avoided *a, int pair, char first[128], char second[128])
 {
-    name_shape(a, a->pairs[pair].a, first);
-    name_shape(a, a->pairs[pair].b, second);
+    poise_shape_describe(a->clearance, a->clearance->pairs[pair].a, a->file, first, 128);
+    poise_shape_describe(a->clearance, a->clearance->pairs[pair].b, a->file, second, 128);
 }
 
 void avoid_name(const avoided *a, int constraint, int item, char *text, size_t size)
 {
-    const poise_constraint *c = &a->constraints[constraint];
-    char first[128], second[128];
-    if (c->kind == POISE_CONSTRAINT_CLEARANCE) {
-        avoid_name_pair(a, item, first, second);
-        snprintf(text, size, "%s and %s", first, second);
-    } else {
-        snprintf(text, size, "the loop of %s and %s (%s)", body_name(a, c->body), body_name(a, c->body2),
-                 poise_constraint_kind_name(c->kind));
-    }
+    poise_constraint_describe(&a->constraints[constraint], item, a->file, text, size);
 }

@@ -25,9 +25,9 @@
 
 typedef struct avoided {
     const poise_file *file;        // of the model
-    poise_shape *shapes;           // those of the file, then the obstacles; NULL: none
-    int shape_count;               // of those
-    poise_pair *pairs, *excluded;  // that are watched; of bodies, that are not
+    poise_shape *obstacles;        // of --obstacle; NULL: none
+    int obstacle_count;            // of those
+    poise_constraint *clearance;   // of the file's shapes, then the obstacles; NULL: not asked for
     poise_constraint *constraints; // the clearance, if there are shapes, then the loops of the model
     int count;                     // of those
     bool has_shapes;               // constraint 0 is the clearance

@@ -210,6 +210,26 @@ POISE_API void poise_bytes_release(const poise_allocator *allocator, void *bytes
 // its markers are the only ones where any of them was recorded. Points into both, which must outlive the problem.
 POISE_API poise_recording_problem poise_recording_of_files(const poise_file *skeleton, const poise_file *recording);
 
+// ---- Constraints of files ------------------------------------------------------------------------------------------------
+
+// Keep the shapes of a file, which holds a model, apart, and clear of obstacles: shapes of your own, on bodies or in the
+// world. The pairs to watch are those of poise_pairs_find, without those that the file excludes; `options` may be NULL. On
+// POISE_OK *clearance is a constraint with copies of all shapes, those of the file first, and a margin of 0, in one block of
+// `allocator` (NULL: malloc); release it with poise_bytes_release. Where obstacles of the world are elsewhere later its pairs
+// stay the same. NOT_FOUND: no body has a shape; `error` goes on after "the model has".
+POISE_API poise_status poise_file_clearance(const poise_file *file, const poise_shape *obstacles, int obstacle_count,
+                                            const poise_pairs_options *options, const poise_allocator *allocator,
+                                            poise_constraint **clearance, poise_error *error);
+
+// What a constraint is called, with an item of it (poise_report.blocking_item): "hand and obstacle 1", "the loop of rod and
+// crank (connect)". Shapes beyond those of the file are obstacles. Cut to `size` bytes, the zero at the end included.
+POISE_API void poise_constraint_describe(const poise_constraint *constraint, int item, const poise_file *file, char *text,
+                                         size_t size);
+
+// The same of one shape of a clearance: the name of its body, "the world", or "obstacle 1".
+POISE_API void poise_shape_describe(const poise_constraint *clearance, int shape, const poise_file *file, char *text,
+                                    size_t size);
+
 // ---- Goals in words ------------------------------------------------------------------------------------------------------
 
 // What words may refer to. Start with {0} and the model.

@@ -86,6 +86,24 @@ static poise_status pairs_find(const poise_allocator *a, poise_error *e)
     return status;
 }
 
+static poise_status file_clearance(const poise_allocator *a, poise_error *e)
+{
+    poise_vec3 end = poise_vec3_make(0, 0, 1);
+    poise_shape shape = poise_shape_capsule(poise_model_info(stage.model).joints - 1, poise_vec3_make(0, 0, 0), end, 0.1);
+    poise_shape floor = poise_shape_half_space(POISE_WORLD, poise_vec3_make(0, 0, -1), end);
+    poise_pair excluded = {0, 1};
+    poise_file file = {.model = stage.model, .shapes = &shape, .shape_count = 1, .excluded = &excluded, .excluded_count = 1};
+    poise_constraint *made = UNTOUCHED;
+    poise_status status = poise_file_clearance(&file, &floor, 1, NULL, a, &made, e);
+    if (status == POISE_OK) {
+        ck_assert_int_eq(made->pair_count, 1);
+        poise_bytes_release(a, made);
+    } else {
+        ck_assert_ptr_eq(made, UNTOUCHED);
+    }
+    return status;
+}
+
 static poise_status kinematics_create(const poise_allocator *a, poise_error *e)
 {
     (void)e;
@@ -624,6 +642,7 @@ static const struct {
     {"poise_osim_scale", osim_scale, true},
     {"poise_osim_scale_judge", osim_scale_judge, true},
     {"poise_pairs_find", pairs_find, true},
+    {"poise_file_clearance", file_clearance, true},
     {"poise_read", NULL, true},
     {"poise_recording_match", recording_match, true},
     {"poise_retarget", retarget, true},
