@@ -9,6 +9,8 @@ Arrays are numpy's, float64. A pose is a (4, 4) matrix, or x y z and a quaternio
 file, angles in radians. What the library refuses is a poise.Error with the reason and the fix.
 """
 
+import numpy as np
+
 from ._poise import (
     BatchReport,
     Erik,
@@ -35,12 +37,36 @@ from ._poise import (
     scenes,
     smoothness,
 )
+from .constraints import (
+    Constraint,
+    Shape,
+    balance,
+    band,
+    box,
+    capsule,
+    connect,
+    half_space,
+    hinge,
+    rod,
+    sphere,
+    weld,
+)
 from .files import Clip, File, Markers, load, read, save
 from .recordings import Finding, Track, track
+
+
+def _short(report: BatchReport) -> str:
+    names, counts = np.unique(report.outcome, return_counts=True)
+    parts = ", ".join(f"{count} {name}" for name, count in zip(names, counts))
+    return f"<poise.BatchReport: {len(report.reached)} problems{': ' + parts if parts else ''}>"
+
+
+BatchReport.__repr__ = _short
 
 __all__ = [
     "BatchReport",
     "Clip",
+    "Constraint",
     "Erik",
     "Error",
     "Expressive",
@@ -52,11 +78,19 @@ __all__ = [
     "Model",
     "Report",
     "Sensitivity",
+    "Shape",
     "Track",
     "aim",
+    "balance",
+    "band",
+    "box",
+    "capsule",
     "center_of_mass",
+    "connect",
     "direction",
     "distance",
+    "half_space",
+    "hinge",
     "line",
     "load",
     "orientation",
@@ -66,9 +100,12 @@ __all__ = [
     "posture",
     "read",
     "relative",
+    "rod",
     "save",
     "scene",
     "scenes",
     "smoothness",
+    "sphere",
     "track",
+    "weld",
 ]

@@ -99,32 +99,52 @@ class File:
         return f"<poise.File {self.format}: {', '.join(parts) or 'nothing'}>"
 
 
-def read(path: str | os.PathLike, *, model: _poise.Model | None = None, floating: bool = False, animation: int = 0) -> File:
+_FOLDERS_UP = 8  # that files of packages are looked for in
+
+
+def _find(folder: str, name: str) -> str:
+    """Where a file that another names is: "package://panda/hand.stl" beside it and in the folders above, with and without
+    the name of the package."""
+    scheme, _, rest = name.rpartition("://")
+    if scheme in ("package", "model"):
+        for up in range(_FOLDERS_UP + 1):
+            for part in (rest, rest.partition("/")[2]):
+                path = os.path.join(folder, *[os.pardir] * up, part)
+                if part and os.path.isfile(path):
+                    return path
+    return os.path.join(folder, rest)
+
+
+def read(path: str | os.PathLike, *, model: _poise.Model | None = None, floating: bool = False, animation: int = 0, meshes: bool = False) -> File:
     """Read a file of any format that Poise knows.
 
     URDF, MJCF, BVH, ASF, AMC (which needs the ASF's model), C3D, TRC, MOT (which needs a model), glTF, OpenSim and Poise's
-    own JSON. `floating` gives a robot a free root; `animation` chooses among those of a glTF.
+    own JSON. `floating` gives a robot a free root; `animation` chooses among those of a glTF; `meshes` covers collision
+    meshes of URDF and MJCF (STL, OBJ) with shapes that solve(..., avoid=True) keeps apart.
     """
     path = os.fspath(path)
     folder = os.path.dirname(path)
 
     def beside(name: str) -> bytes:
-        with open(os.path.join(folder, name), "rb") as stream:
+        with open(_find(folder, name), "rb") as stream:
             return stream.read()
 
     with open(path, "rb") as stream:
         data = stream.read()
     try:
-        parts = _poise.read(data, os.path.basename(path), model=model, floating=floating, animation=animation, load=beside)
+        parts = _poise.read(data, os.path.basename(path), model=model, floating=floating, animation=animation, load=beside, meshes=meshes)
     except _poise.Error as refusal:
         refusal.args = (f"{path}: {refusal}",)
         raise
     return File(parts)
 
 
-def load(path: str | os.PathLike, *, floating: bool = False) -> _poise.Model:
-    """The skeleton in a file: a robot, a character. What was odd is warned of; poise.read gives all that a file holds."""
-    file = read(path, floating=floating)
+def load(path: str | os.PathLike, *, floating: bool = False, meshes: bool = False) -> _poise.Model:
+    """The skeleton in a file, with its loops and collision shapes: a robot, a character.
+
+    What was odd is warned of; poise.read gives all that a file holds, and says what `meshes` does.
+    """
+    file = read(path, floating=floating, meshes=meshes)
     if file.model is None:
         raise _poise.Error(f"{os.fspath(path)}: there is no skeleton in this file; poise.read gives what there is")
     for text in file.warnings[:_MOST_WARNINGS]:

@@ -103,7 +103,8 @@ static void worker_dealloc(PyObject *self)
 static PyObject *take_model(PyObject *arguments, PyObject *keywords, model_object **model, int *body, poise_pose *tip)
 {
     PyObject *given;
-    if (!PyArg_ParseTuple(arguments, "O", &given) || !(*model = model_of(given))) {
+    if (!PyArg_ParseTuple(arguments, "O", &given) || !(*model = model_of(given)) ||
+        (body && !loops_are_left_open(*model, "expressive solves"))) {
         return NULL;
     }
     PyObject *left = keywords ? PyDict_Copy(keywords) : PyDict_New();

@@ -54,10 +54,17 @@ typedef struct model_object {
     struct idle_solver *solvers; // a list
     poise_kinematics *kinematics;
     bool kinematics_busy;
+    poise_file contents;       // the model, with the shapes, excluded pairs and loops of its file
+    poise_file *file;          // that owns those; NULL: there are none
+    poise_constraint *watched; // shapes and pairs of the last call that kept some apart; NULL: none did
+    int watched_neighbours;    // that its pairs were found with
 } model_object;
 
 // A model, which the object then owns.
 PyObject *model_wrap(poise_model *model);
+
+// The model of a file, which the object then owns, as a whole where it holds shapes or loops, and *file is NULL then.
+PyObject *model_wrap_file(poise_file **file);
 
 // The model of a Python object, or NULL with a TypeError.
 model_object *model_of(PyObject *object);
@@ -79,6 +86,37 @@ void goals_release(goal_array *array);
 
 // How many of them tie bodies together.
 int goals_coupled(const goal_array *array);
+
+// Which constraints a call asks for. Borrowed.
+typedef struct constraint_call {
+    PyObject *obstacles, *constraints; // sequences; NULL: none
+    bool avoid, loops, has_margin, has_neighbours;
+    double margin;
+    int neighbours;
+} constraint_call;
+
+// Constraints of one call: the clearance, the loops of the model, the caller's own. Hold them until the call is over.
+typedef struct constraint_array {
+    poise_constraint *list;
+    int count, first_own;
+    poise_shape *shapes;
+    poise_pair *pairs;
+    bool has_clearance;
+} constraint_array;
+
+// False with an exception.
+bool constraints_take(constraint_array *array, model_object *model, const constraint_call *call);
+void constraints_release(constraint_array *array);
+
+// The nearest shapes, a tuple, and what is in the way, by name; NULL: none. False with an exception.
+bool constraints_report(const constraint_array *array, const model_object *model, poise_solver *solver,
+                        const poise_report *report, PyObject **nearest, PyObject **blocking);
+
+// Warn that a call leaves the loops of a model open. False where the warning is an exception.
+bool loops_are_left_open(const model_object *model, const char *call);
+
+// With loops, which the call does not hold and is not told to leave out: true, with an exception.
+bool loops_are_refused(const model_object *model, bool loops, const char *call);
 
 // A rotation and a position from a (4, 4) matrix, or 7 numbers: x y z, then the quaternion x y z w.
 bool pose_take(PyObject *object, const char *what, poise_pose *pose);
@@ -131,5 +169,8 @@ void model_release_solvers(model_object *model);
 // A report of one solve; `reached`: all goals are met but those that only pull; `errors` has one entry per goal and may be
 // NULL.
 PyObject *report_wrap(const poise_report *report, bool reached, const poise_goal_error *errors, int count);
+
+// What constraints_report found, which the report then owns.
+void report_set_names(PyObject *report, PyObject *nearest, PyObject *blocking);
 
 #endif

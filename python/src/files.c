@@ -97,14 +97,16 @@ static PyObject *warnings_out(const poise_file *file)
     return all;
 }
 
-static PyObject *file_out(poise_file *file, int nq)
+// All parts, in a dictionary; *owner is NULL where the model has taken the file with it.
+static PyObject *file_out(poise_file **owner, int nq)
 {
-    PyObject *model = none();
+    poise_file *file = *owner;
+    PyObject *model = NULL;
     if (file->model) {
-        Py_DecRef(model);
         nq = poise_model_info(file->model).nq;
-        model = model_wrap(file->model);
-        file->model = NULL; // the object's now
+        model = model_wrap_file(owner);
+    } else {
+        model = none();
     }
     PyObject *clip = model ? clip_out(file->clip) : NULL;
     PyObject *markers = clip ? markers_out(file->markers) : NULL;
@@ -113,10 +115,10 @@ static PyObject *file_out(poise_file *file, int nq)
     PyObject *warnings = placements ? warnings_out(file) : NULL;
     if (!warnings) {
         Py_DecRef(placements);
-        Py_DecRef(model);
         Py_DecRef(clip);
         Py_DecRef(markers);
         Py_DecRef(postures);
+        Py_DecRef(model); // last: it may hold the file
         return NULL;
     }
     return Py_BuildValue("{s:s,s:z,s:N,s:N,s:N,s:N,s:N,s:N,s:d,s:i}", "format", poise_format_name(file->format), "title",
@@ -152,14 +154,14 @@ static poise_status load_named(void *user, const char *name, const void **bytes,
 static PyObject *read_bytes(PyObject *module, PyObject *arguments, PyObject *keywords)
 {
     (void)module;
-    static char *names[] = {"data", "name", "model", "floating", "animation", "load", NULL};
+    static char *names[] = {"data", "name", "model", "floating", "animation", "load", "meshes", NULL};
     const char *data, *name;
     Py_ssize_t size;
     PyObject *model = Py_None, *load = Py_None;
-    int floating = 0;
+    int floating = 0, meshes = 0;
     poise_read_options options = {0};
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "y#s|$OpiO", names, &data, &size, &name, &model, &floating,
-                                     &options.animation, &load)) {
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "y#s|$OpiOp", names, &data, &size, &name, &model, &floating,
+                                     &options.animation, &load, &meshes)) {
         return NULL;
     }
     model_object *m = model == Py_None ? NULL : model_of(model);
@@ -171,6 +173,7 @@ static PyObject *read_bytes(PyObject *module, PyObject *arguments, PyObject *key
     options.name = name;
     options.model = m ? m->model : NULL;
     options.floating = floating;
+    options.meshes = meshes;
     options.load = load == Py_None ? NULL : load_named;
     options.user = &l;
     poise_file *file;
@@ -180,7 +183,7 @@ static PyObject *read_bytes(PyObject *module, PyObject *arguments, PyObject *key
     if (status != POISE_OK) {
         return raise_refusal(&error);
     }
-    PyObject *result = file_out(file, m ? m->info.nq : 0);
+    PyObject *result = file_out(&file, m ? m->info.nq : 0);
     poise_file_destroy(file);
     return result;
 }
@@ -288,7 +291,11 @@ static PyObject *write_bytes(PyObject *module, PyObject *arguments)
     }
     file.scale.up = up >= 0 && up <= 3 ? (poise_up)up : POISE_UP_UNKNOWN;
     model_object *m = model == Py_None ? NULL : model_of(model);
-    file.model = m ? m->model : NULL;
+    if (m) {
+        poise_scale scale = file.scale;
+        file = m->contents;
+        file.scale = scale;
+    }
     if (!PyErr_Occurred() && clip != Py_None) {
         file.clip = clip_in(clip, m);
     }

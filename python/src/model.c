@@ -14,7 +14,26 @@ PyObject *model_wrap(poise_model *model)
     }
     self->model = model;
     self->info = poise_model_info(model);
+    self->contents = (poise_file){.model = model};
     return (PyObject *)self;
+}
+
+PyObject *model_wrap_file(poise_file **file)
+{
+    poise_file *from = *file;
+    PyObject *wrapped = model_wrap(from->model);
+    if (!wrapped || from->shape_count + from->shapes_skipped + from->loop_count + from->excluded_count == 0) {
+        from->model = NULL; // the object's now
+        return wrapped;
+    }
+    model_object *self = (model_object *)wrapped;
+    self->contents.shapes = from->shapes, self->contents.shape_count = from->shape_count;
+    self->contents.shapes_skipped = from->shapes_skipped;
+    self->contents.excluded = from->excluded, self->contents.excluded_count = from->excluded_count;
+    self->contents.loops = from->loops, self->contents.loop_count = from->loop_count;
+    self->file = from;
+    *file = NULL;
+    return wrapped;
 }
 
 model_object *model_of(PyObject *object)
@@ -57,7 +76,12 @@ static void model_dealloc(PyObject *self)
     model_object *m = (model_object *)self;
     model_release_solvers(m);
     poise_kinematics_destroy(m->kinematics);
-    poise_model_destroy(m->model);
+    poise_bytes_release(NULL, m->watched);
+    if (m->file) {
+        poise_file_destroy(m->file);
+    } else {
+        poise_model_destroy(m->model);
+    }
     object_release(self);
 }
 
@@ -153,6 +177,44 @@ static PyObject *get_upper(PyObject *self, void *closure)
     return vector_of(m->info.upper, m->info.nq);
 }
 
+// Names of the loops, and shapes as (kind, body, frame, half, radius).
+static PyObject *get_loops(PyObject *self, void *closure)
+{
+    (void)closure;
+    const model_object *m = (const model_object *)self;
+    PyObject *all = PyTuple_New(m->contents.loop_count);
+    for (int i = 0; all && i < m->contents.loop_count; ++i) {
+        char text[300];
+        poise_constraint_describe(&m->contents.loops[i], 0, &m->contents, text, sizeof text);
+        PyTuple_SetItem(all, i, PyUnicode_FromString(text));
+    }
+    return all;
+}
+
+static PyObject *get_shapes(PyObject *self, void *closure)
+{
+    (void)closure;
+    const model_object *m = (const model_object *)self;
+    PyObject *all = PyTuple_New(m->contents.shape_count);
+    for (int i = 0; all && i < m->contents.shape_count; ++i) {
+        const poise_shape *s = &m->contents.shapes[i];
+        const double frame[] = {s->pose.position.x, s->pose.position.y, s->pose.position.z, s->pose.rotation.x,
+                                s->pose.rotation.y, s->pose.rotation.z, s->pose.rotation.w};
+        PyObject *pose = vector_of(frame, 7), *half = vector_of(&s->half.x, 3);
+        const char *body = s->body == POISE_WORLD ? NULL : poise_model_joint_info(m->model, s->body).body;
+        PyObject *one =
+            pose && half ? Py_BuildValue("szOOd", poise_shape_kind_name(s->kind), body, pose, half, s->radius) : NULL;
+        Py_DecRef(pose);
+        Py_DecRef(half);
+        if (!one) {
+            Py_DecRef(all);
+            return NULL;
+        }
+        PyTuple_SetItem(all, i, one);
+    }
+    return all;
+}
+
 static item_at joints = joint_at, bodies = body_at, tools = tool_at, parents = parent_at, types = type_at,
                coordinates = coordinate_at;
 static PyGetSetDef model_attributes[] = {
@@ -166,6 +228,10 @@ static PyGetSetDef model_attributes[] = {
     {"parents", get_names, NULL, "the body that each joint hangs from; -1: the world", &parents},
     {"types", get_names, NULL, "\"revolute\" and so on, by joint", &types},
     {"coordinates", get_names, NULL, "names of the nq numbers of a configuration", &coordinates},
+    {"loops", get_loops, NULL, "names of the loops of its file, which solve holds", NULL},
+    {"shapes", get_shapes, NULL,
+     "collision shapes of its file: (kind, body or None, frame on the body as x y z and a quaternion, half sizes, radius)",
+     NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -295,20 +361,26 @@ static PyMethodDef model_methods[] = {
     {"difference", model_difference, METH_VARARGS,
      "difference($self, q, q_to)\n--\n\nThe step (nv numbers) from q to q_to; rows of either or both give rows."},
     {"solve", WITH_KEYWORDS(model_solve),
-     "solve($self, goals, q=None, *, errors=True, **options)\n--\n\n"
+     "solve($self, goals, q=None, *, avoid=False, margin=0, obstacles=(), constraints=(), loops=True, neighbours=1, "
+     "errors=True, **options)\n--\n\n"
      "Joint values for goals. From a start q the answer is one near it (restarts=20 searches elsewhere as well); without "
      "one\n"
      "it is searched for from 20 starts. Returns the\n"
      "configuration, a new array, and a Report. `goals` is a Goal, a list of them, or a text such as\n"
      "\"position hand 0.4 0.1 0.3\". Options are those of poise_solver_options: method, start, restarts,\n"
-     "max_iterations, seed, position_tolerance, rotation_tolerance, ... Other Python threads run meanwhile."},
+     "max_iterations, seed, position_tolerance, rotation_tolerance, ... Other Python threads run meanwhile.\n"
+     "The loops of the model's file are held unless loops=False. avoid=True keeps its collision shapes `margin` apart, and\n"
+     "clear of obstacles: poise.box, sphere, capsule, half_space; bodies with at most `neighbours` joints in between may\n"
+     "touch. `constraints` are poise.weld, balance and others. The report says what holds and what is in the way."},
     {"solve_all", WITH_KEYWORDS(model_solve_all),
      "solve_all($self, goal, q=None, most=16, **options)\n--\n\n"
      "All distinct answers to one pose goal on an arm, an (n, nq) array, nearest to q first, and a Report."},
     {"solve_batch", WITH_KEYWORDS(model_solve_batch),
-     "solve_batch($self, body, targets, q=None, *, threads=0, lanes=0, **options)\n--\n\n"
+     "solve_batch($self, body, targets, q=None, *, threads=0, lanes=0, on_error=\"raise\", loops=True, **options)\n--\n\n"
      "Many poses of one body: targets is (N, 4, 4) or (N, 7), q None, one start or N of them. All cores unless `threads`\n"
      "says fewer. Returns an (N, nq) array and a BatchReport. The answers have the bits of single solves.\n"
+     "on_error=\"mark\" goes on where a problem is refused, as one with a NaN is: its outcome is \"refused\", its q NaN.\n"
+     "Loops and other constraints are not held; of a model with loops say loops=False to leave them open.\n"
      "solve_batch(list_of_goals, q=None, ...) takes problems of any goals: a list with what solve takes for each."},
     {"fk", WITH_KEYWORDS(model_fk),
      "fk($self, q, body=None)\n--\n\nWorld poses as (4, 4) matrices: of one body or tool, or of all bodies, (bodies, 4, 4). "

@@ -3,6 +3,7 @@
 
 #include "app/cli/threads.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,9 @@ enum { PORTION = 2048, PYTHON_RESTARTS = 20 }; // problems that are laid out at 
 static PyTypeObject *batch_report_type;
 
 // Columns of the report, one array each.
-enum { REACHED, ITERATIONS, RESTARTS, COST, WORST_LENGTH, WORST_ANGLE, COLUMNS };
+enum { REACHED, ITERATIONS, RESTARTS, COST, WORST_LENGTH, WORST_ANGLE, OUTCOME, COLUMNS };
+
+enum { REFUSED = POISE_OUTCOME_INFEASIBLE + 1 }; // in the column of outcomes
 
 static PyStructSequence_Field fields[] = {
     {"reached", "is every goal of the problem met?"},
@@ -20,6 +23,7 @@ static PyStructSequence_Field fields[] = {
     {"cost", "at the end"},
     {"worst_length", "largest error in length units"},
     {"worst_angle", "largest error in radians"},
+    {"outcome", "\"reached\", \"closest\", \"stalled\", \"budget\"; \"refused\" with on_error=\"mark\""},
     {NULL, NULL},
 };
 
@@ -44,6 +48,7 @@ typedef struct work {
     // answers
     double *q;
     double *columns[COLUMNS];
+    bool marks; // problems that are refused, and goes on
 } work;
 
 static poise_pose target_at(const work *w, Py_ssize_t i)
@@ -59,6 +64,18 @@ static void record(work *w, Py_ssize_t i, const poise_report *r)
     w->columns[COST][i] = r->cost;
     w->columns[WORST_LENGTH][i] = r->worst_length;
     w->columns[WORST_ANGLE][i] = r->worst_angle;
+    w->columns[OUTCOME][i] = r->outcome;
+}
+
+static void record_refusal(work *w, Py_ssize_t i)
+{
+    int nq = w->model->info.nq;
+    record(w, i, &(poise_report){.cost = NAN, .worst_length = NAN, .worst_angle = NAN});
+    w->columns[REACHED][i] = 0;
+    w->columns[OUTCOME][i] = REFUSED;
+    for (double *q = w->q + i * nq; q < w->q + (i + 1) * nq; ++q) {
+        *q = NAN;
+    }
 }
 
 // Solve problems [first, first + count). The first that is refused stops the work; *refused is its number.
@@ -78,11 +95,14 @@ static poise_status solve_portion(work *w, poise_batch *batch, poise_problem *pr
     }
     poise_status status = poise_batch_solve(batch, problems, count, error);
     for (int i = 0; status == POISE_OK && i < count; ++i) {
-        if (problems[i].status != POISE_OK) {
+        if (problems[i].status == POISE_OK) {
+            record(w, first + i, &problems[i].report);
+        } else if (w->marks) {
+            record_refusal(w, first + i);
+        } else {
             *refused = first + i;
             return problems[i].status;
         }
-        record(w, first + i, &problems[i].report);
     }
     return status;
 }
@@ -137,16 +157,32 @@ static bool solve_portions(work *w, poise_batch *batch)
 typedef struct batch_call {
     PyObject *problems, *targets, *start;
     poise_batch_options options;
-    int threads;
+    int threads, on_error; // 0: raise, 1: mark
+    bool loops;
 } batch_call;
+
+static const char *on_error_name(int value)
+{
+    return value == 0 ? "raise" : value == 1 ? "mark" : NULL;
+}
 
 static bool take_keyword(batch_call *c, PyObject *name, PyObject *value)
 {
     static const option own[] = {
         {"threads", OPTION_INTEGER, offsetof(batch_call, threads), NULL},
         {"lanes", OPTION_INTEGER, offsetof(batch_call, options) + offsetof(poise_batch_options, lanes), NULL},
+        {"on_error", OPTION_CHOICE, offsetof(batch_call, on_error), on_error_name},
+        {"loops", OPTION_FLAG, offsetof(batch_call, loops), NULL},
     };
-    for (int i = 0; i < 2; ++i) {
+    static const char *const constraints[] = {"avoid", "margin", "obstacles", "constraints", "neighbours"};
+    for (size_t i = 0; i < sizeof constraints / sizeof *constraints; ++i) {
+        if (PyUnicode_CompareWithASCIIString(name, constraints[i]) == 0) {
+            PyErr_Format(PyExc_TypeError, "solve_batch holds no constraints, and takes no %s: call solve for each",
+                         constraints[i]);
+            return false;
+        }
+    }
+    for (size_t i = 0; i < sizeof own / sizeof *own; ++i) {
         if (PyUnicode_CompareWithASCIIString(name, own[i].name) == 0) {
             return option_set(c, &own[i], 1, "solve_batch", name, value);
         }
@@ -164,7 +200,7 @@ static bool take_keyword(batch_call *c, PyObject *name, PyObject *value)
 
 static bool take_call(batch_call *c, PyObject *arguments, PyObject *keywords)
 {
-    *c = (batch_call){.options = poise_batch_options_default()};
+    *c = (batch_call){.options = poise_batch_options_default(), .loops = true};
     Py_ssize_t count = PyTuple_Size(arguments), used = 0;
     c->problems = count > 0 ? PyTuple_GetItem(arguments, used++) : NULL;
     bool poses = c->problems && (PyUnicode_Check(c->problems) || PyLong_Check(c->problems));
@@ -267,14 +303,34 @@ static PyObject *make_columns(work *w, numbers columns[COLUMNS])
     return report;
 }
 
+// The numbers of the outcomes become their names.
+static bool set_outcomes(PyObject *report)
+{
+    PyObject *names = PyList_New(REFUSED + 1), *numpy = PyImport_ImportModule("numpy");
+    for (int i = 0; names && i <= REFUSED; ++i) {
+        PyList_SetItem(names, i, PyUnicode_FromString(i == REFUSED ? "refused" : poise_outcome_name((poise_outcome)i)));
+    }
+    PyObject *before = PyStructSequence_GetItem(report, OUTCOME), *after = NULL;
+    if (names && numpy && !PyErr_Occurred()) {
+        after = PyObject_CallMethod(numpy, "take", "OO", names, before);
+    }
+    Py_DecRef(names);
+    Py_DecRef(numpy);
+    if (after) {
+        PyStructSequence_SetItem(report, OUTCOME, after);
+        Py_DecRef(before);
+    }
+    return after != NULL;
+}
+
 // Columns that are not real numbers get the type they should have.
 static bool set_types(PyObject *report)
 {
     static const struct {
         int column;
         const char *type;
-    } typed[] = {{REACHED, "bool"}, {ITERATIONS, "int64"}, {RESTARTS, "int64"}};
-    for (int i = 0; i < 3; ++i) {
+    } typed[] = {{REACHED, "bool"}, {ITERATIONS, "int64"}, {RESTARTS, "int64"}, {OUTCOME, "int64"}};
+    for (int i = 0; i < 4; ++i) {
         PyObject *before = PyStructSequence_GetItem(report, typed[i].column);
         PyObject *after = PyObject_CallMethod(before, "astype", "s", typed[i].type);
         if (!after) {
@@ -283,7 +339,7 @@ static bool set_types(PyObject *report)
         PyStructSequence_SetItem(report, typed[i].column, after);
         Py_DecRef(before);
     }
-    return true;
+    return set_outcomes(report);
 }
 
 // With the problems laid out: answers, report, work.
@@ -357,9 +413,10 @@ PyObject *model_solve_batch(PyObject *self, PyObject *arguments, PyObject *keywo
 {
     batch_call c;
     work w = {.model = (model_object *)self};
-    if (!take_call(&c, arguments, keywords)) {
+    if (!take_call(&c, arguments, keywords) || loops_are_refused(w.model, c.loops, "solve_batch")) {
         return NULL;
     }
+    w.marks = c.on_error == 1;
     return c.targets ? solve_poses(&w, &c) : solve_goals(&w, &c);
 }
 

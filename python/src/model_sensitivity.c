@@ -51,7 +51,8 @@ PyObject *model_sensitivity(PyObject *self, PyObject *arguments, PyObject *keywo
     static char *names[] = {"goals", "q", "use_limits", NULL};
     PyObject *given, *at;
     int use_limits = 1;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OO|$p:sensitivity", names, &given, &at, &use_limits)) {
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OO|$p:sensitivity", names, &given, &at, &use_limits) ||
+        !loops_are_left_open((const model_object *)self, "sensitivity")) {
         return NULL;
     }
     sensitivity_object *s = (sensitivity_object *)PyType_GenericAlloc(sensitivity_type, 0);

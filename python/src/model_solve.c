@@ -35,7 +35,7 @@ static bool options_equal(const poise_solver_options *a, const poise_solver_opti
             return false;
         }
     }
-    return true;
+    return a->constraints.rows == b->constraints.rows && a->constraints.shapes == b->constraints.shapes;
 }
 
 // Take an idle solver with these options out of the list, or make one. No two threads have the same one: the list changes
@@ -89,7 +89,31 @@ typedef struct call {
     bool errors, has_restarts, has_method;
     Py_ssize_t most;
     poise_solver_options options;
+    constraint_call within;
 } call;
+
+// Keywords about constraints.
+static bool take_constraint_keyword(constraint_call *c, const char *text, PyObject *value)
+{
+    if (strcmp(text, "avoid") == 0) {
+        c->avoid = PyObject_IsTrue(value) > 0;
+    } else if (strcmp(text, "loops") == 0) {
+        c->loops = PyObject_IsTrue(value) > 0;
+    } else if (strcmp(text, "obstacles") == 0) {
+        c->obstacles = value == Py_None ? NULL : value;
+    } else if (strcmp(text, "constraints") == 0) {
+        c->constraints = value == Py_None ? NULL : value;
+    } else if (strcmp(text, "margin") == 0) {
+        c->margin = PyFloat_AsDouble(value);
+        c->has_margin = c->margin != 0;
+    } else if (strcmp(text, "neighbours") == 0) {
+        c->neighbours = (int)PyLong_AsLong(value);
+        c->has_neighbours = true;
+    } else {
+        return false;
+    }
+    return true;
+}
 
 static bool take_keyword(call *c, PyObject *name, PyObject *value)
 {
@@ -105,7 +129,7 @@ static bool take_keyword(call *c, PyObject *name, PyObject *value)
         c->errors = PyObject_IsTrue(value) > 0;
     } else if (strcmp(text, "most") == 0) {
         c->most = PyLong_AsSsize_t(value);
-    } else {
+    } else if (!take_constraint_keyword(&c->within, text, value)) {
         return option_set(&c->options, solver_option_table, solver_option_count, "solve", name, value);
     }
     return !PyErr_Occurred();
@@ -117,6 +141,7 @@ static bool take_call(call *c, PyObject *arguments, PyObject *keywords)
     c->goals = count > 0 ? PyTuple_GetItem(arguments, 0) : NULL;
     c->start = count > 1 ? PyTuple_GetItem(arguments, 1) : NULL;
     c->errors = true;
+    c->within = (constraint_call){.loops = true, .neighbours = 1};
     c->most = count > 2 ? PyLong_AsSsize_t(PyTuple_GetItem(arguments, 2)) : 16;
     c->has_restarts = c->has_method = false;
     c->options = poise_solver_options_default();
@@ -212,7 +237,8 @@ static PyObject *make_report(poise_solver *solver, const goal_array *goals, cons
     for (int i = 0; i < goals->count; ++i) {
         all[i] = poise_solver_goal_error(solver, i);
     }
-    bool reached = report->outcome == POISE_OUTCOME_REACHED || hard_goals_are_met(goals, all, &c->options);
+    bool reached =
+        report->holds && (report->outcome == POISE_OUTCOME_REACHED || hard_goals_are_met(goals, all, &c->options));
     PyObject *wrapped = report_wrap(report, reached, c->errors ? all : NULL, goals->count);
     if (all != few) {
         PyMem_Free(all);
@@ -220,36 +246,68 @@ static PyObject *make_report(poise_solver *solver, const goal_array *goals, cons
     return wrapped;
 }
 
+// With everything taken: the answer, which begins as the start, and a report. NULL with an exception.
+static PyObject *run(model_object *m, call *c, const goal_array *goals, const constraint_array *within, PyObject *answer,
+                     double *q)
+{
+    poise_constraints_size(within->list, within->count, &c->options.constraints);
+    idle_solver *node = solver_take(m, &c->options);
+    if (!node) {
+        return NULL;
+    }
+    poise_report report;
+    poise_error error;
+    poise_status status;
+    Py_BEGIN_ALLOW_THREADS;
+    status = within->count > 0 ? poise_solve_within(node->solver, goals->goals, goals->count, within->list, within->count, q,
+                                                    &report, &error)
+                               : poise_solve(node->solver, goals->goals, goals->count, q, &report, &error);
+    Py_END_ALLOW_THREADS;
+    PyObject *wrapped = status == POISE_OK ? make_report(node->solver, goals, &report, c) : raise_refusal(&error);
+    PyObject *nearest, *blocking;
+    bool ok = wrapped != NULL;
+    if (ok && within->count > 0) {
+        ok = constraints_report(within, m, node->solver, &report, &nearest, &blocking);
+        report_set_names(wrapped, nearest, blocking);
+    }
+    solver_give_back(m, node);
+    PyObject *result = ok ? PyTuple_Pack(2, answer, wrapped) : NULL;
+    Py_DecRef(wrapped);
+    return result;
+}
+
+// One method holds constraints.
+static bool check_method(const call *c, const constraint_array *within)
+{
+    if (within->count > 0 && c->options.method != POISE_METHOD_AUTO) {
+        PyErr_Format(PyExc_ValueError,
+                     "method=\"%s\" holds no constraints: leave it out, or say loops=False for the loops "
+                     "of the model's file and ask for no other constraints",
+                     poise_method_name(c->options.method));
+        return false;
+    }
+    return true;
+}
+
 PyObject *model_solve(PyObject *self, PyObject *arguments, PyObject *keywords)
 {
     model_object *m = (model_object *)self;
     call c;
     goal_array goals;
+    constraint_array within;
     if (!take_call(&c, arguments, keywords) || !goals_take(&goals, m, c.goals)) {
         return NULL;
     }
-    numbers q;
-    PyObject *result = NULL, *answer = check_priorities(&c, &goals) ? make_start(m, c.start, &q) : NULL;
-    idle_solver *node = answer ? solver_take(m, &c.options) : NULL;
-    if (node) {
-        poise_report report;
-        poise_error error;
-        poise_status status;
-        Py_BEGIN_ALLOW_THREADS;
-        status = poise_solve(node->solver, goals.goals, goals.count, q.at, &report, &error);
-        Py_END_ALLOW_THREADS;
-        if (status == POISE_OK) {
-            PyObject *wrapped = make_report(node->solver, &goals, &report, &c);
-            result = wrapped ? PyTuple_Pack(2, answer, wrapped) : NULL;
-            Py_DecRef(wrapped);
-        } else {
-            raise_refusal(&error);
+    PyObject *result = NULL;
+    if (check_priorities(&c, &goals) && constraints_take(&within, m, &c.within)) {
+        numbers q;
+        PyObject *answer = check_method(&c, &within) ? make_start(m, c.start, &q) : NULL;
+        if (answer) {
+            result = run(m, &c, &goals, &within, answer, q.at);
+            numbers_release(&q);
+            Py_DecRef(answer);
         }
-        solver_give_back(m, node);
-    }
-    if (answer) {
-        numbers_release(&q);
-        Py_DecRef(answer);
+        constraints_release(&within);
     }
     goals_release(&goals);
     return result;
@@ -303,6 +361,13 @@ PyObject *model_solve_all(PyObject *self, PyObject *arguments, PyObject *keyword
     call c;
     goal_array goals;
     if (!take_call(&c, arguments, keywords)) {
+        return NULL;
+    }
+    if (loops_are_refused(m, c.within.loops, "solve_all")) {
+        return NULL;
+    }
+    if (c.within.avoid || c.within.obstacles || c.within.constraints) {
+        PyErr_SetString(PyExc_ValueError, "solve_all finds answers without regard to constraints: solve holds them");
         return NULL;
     }
     c.options.start = POISE_START_WARM;

@@ -249,7 +249,7 @@ static PyObject *track(PyObject *module, PyObject *arguments, PyObject *keywords
     }
     model_object *m = model_of(model);
     PyObject *result = NULL;
-    if (m) {
+    if (m && loops_are_left_open(m, "track")) {
         c.problem.model = m->model;
         c.problem.scale = scale_of(metres, up);
         c.problem.from_scale = scale_of(from_metres, from_up);

@@ -11,7 +11,8 @@ typedef struct report_object {
     bool reached;
     int count;
     poise_goal_error *errors;
-    poise_goal_error first; // where there is only one
+    poise_goal_error first;       // where there is only one
+    PyObject *nearest, *blocking; // NULL: none
 } report_object;
 
 static PyTypeObject *report_type, *goal_error_type;
@@ -40,12 +41,21 @@ PyObject *report_wrap(const poise_report *report, bool reached, const poise_goal
     return (PyObject *)self;
 }
 
+void report_set_names(PyObject *report, PyObject *nearest, PyObject *blocking)
+{
+    report_object *r = (report_object *)report;
+    r->nearest = nearest;
+    r->blocking = blocking;
+}
+
 static void report_dealloc(PyObject *self)
 {
     report_object *r = (report_object *)self;
     if (r->count > 1) {
         PyMem_Free(r->errors);
     }
+    Py_DecRef(r->nearest);
+    Py_DecRef(r->blocking);
     object_release(self);
 }
 
@@ -58,7 +68,36 @@ static PyObject *report_outcome(PyObject *self, void *closure)
 static PyObject *report_reason(PyObject *self, void *closure)
 {
     (void)closure;
-    return PyUnicode_FromString(((report_object *)self)->report.reason);
+    const report_object *r = (const report_object *)self;
+    return r->blocking && !r->reached ? PyUnicode_FromFormat("%s; in the way: %U", r->report.reason, r->blocking)
+                                      : PyUnicode_FromString(r->report.reason);
+}
+
+static PyObject *or_none(PyObject *object)
+{
+    object = object ? object : Py_None;
+    Py_IncRef(object);
+    return object;
+}
+
+static PyObject *report_nearest(PyObject *self, void *closure)
+{
+    (void)closure;
+    return or_none(((report_object *)self)->nearest);
+}
+
+static PyObject *report_blocking(PyObject *self, void *closure)
+{
+    (void)closure;
+    return or_none(((report_object *)self)->blocking);
+}
+
+// None where no shapes were kept apart.
+static PyObject *report_clearance(PyObject *self, void *closure)
+{
+    (void)closure;
+    const report_object *r = (const report_object *)self;
+    return r->nearest ? PyFloat_FromDouble(r->report.clearance) : or_none(NULL);
 }
 
 static PyObject *report_reached(PyObject *self, void *closure)
@@ -121,6 +160,8 @@ static PyMemberDef report_members[] = {
     REPORT(distance, T_DOUBLE, "length of the step from start to answer"),
     REPORT(worst_length, T_DOUBLE, "largest error of a goal in length units"),
     REPORT(worst_angle, T_DOUBLE, "largest error of a goal in radians"),
+    REPORT(holds, T_BOOL, "does every constraint hold? Without any, True"),
+    REPORT(closure, T_DOUBLE, "largest error of a loop that was held, in length units or radians"),
     {NULL, 0, 0, 0, NULL},
 };
 
@@ -128,7 +169,13 @@ static PyGetSetDef report_attributes[] = {
     {"outcome", report_outcome, NULL, "\"reached\", \"closest\", \"stalled\", \"budget\" or \"infeasible\"", NULL},
     {"reason", report_reason, NULL, "in words", NULL},
     {"reached", report_reached, NULL,
-     "is every goal met to its tolerance, but for postures and smoothness, which only pull? So is the truth value.", NULL},
+     "is every goal met to its tolerance, but for postures and smoothness, which only pull, and does every constraint hold? "
+     "So is the truth value.",
+     NULL},
+    {"clearance", report_clearance, NULL, "least distance of shapes that were kept apart, < 0: overlap; None without any",
+     NULL},
+    {"nearest", report_nearest, NULL, "the names of those two: bodies, \"obstacle 1\"; None without any", NULL},
+    {"blocking", report_blocking, NULL, "what is in the way: the constraint with least room, if any is near", NULL},
     {"errors", report_errors, NULL, "by goal: (error, unit, rotation_error)", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

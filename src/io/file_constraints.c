@@ -7,31 +7,44 @@
 #include <stdio.h>
 #include <string.h>
 
-// The clearance and what it points to, in one block.
+enum { MOST_SHAPES = 30000 }; // whose pairs an int counts
+
+// The clearance and what it points to, one after the other in one block.
 typedef struct clearance_block {
-    poise_constraint *constraint; // first
+    poise_constraint *constraint;
     poise_shape *shapes;
-    poise_pair *pairs, *excluded;
+    poise_pair *pairs;    // room for all there could be,
+    poise_pair *excluded; // those of the file and of the options
+    size_t shape_count, pair_room, excluded_count;
 } clearance_block;
 
-static size_t count_pairs(size_t shapes)
-{
-    return shapes * (shapes > 0 ? shapes - 1 : 0) / 2;
-}
-
-static void lay_out(clearance_block *b, size_t shapes, size_t excluded, pz_arena *arena)
-{
-    b->constraint = pz_arena_take(arena, 1, sizeof *b->constraint);
-    b->shapes = pz_arena_take(arena, shapes, sizeof *b->shapes);
-    b->pairs = pz_arena_take(arena, count_pairs(shapes), sizeof *b->pairs);
-    b->excluded = pz_arena_take(arena, excluded, sizeof *b->excluded);
-}
-
-static void append(void *to, size_t at, const void *from, int count, size_t size)
+static void append(void *to, const void *from, int count, size_t size)
 {
     if (count > 0) {
-        memcpy((char *)to + at * size, from, (size_t)count * size);
+        memcpy(to, from, (size_t)count * size);
     }
+}
+
+// One block, with copies of all shapes and excluded pairs. False: out of memory.
+static bool make_block(clearance_block *b, const poise_file *file, const poise_shape *obstacles, int obstacle_count,
+                       const poise_pairs_options *options, const poise_allocator *allocator)
+{
+    size_t own = (size_t)file->shape_count, own_excluded = (size_t)file->excluded_count, n = own + (size_t)obstacle_count;
+    *b = (clearance_block){.shape_count = n, .pair_room = n * (n - 1) / 2};
+    b->excluded_count = own_excluded + (size_t)options->excluded_count;
+    b->constraint = pz_allocate(allocator, sizeof *b->constraint + n * sizeof *b->shapes +
+                                               (b->pair_room + b->excluded_count) * sizeof *b->pairs);
+    if (!b->constraint) {
+        return false;
+    }
+    b->shapes = (void *)(b->constraint + 1);
+    b->pairs = (void *)(b->shapes + n);
+    b->excluded = b->pairs + b->pair_room;
+    append(b->shapes, file->shapes, file->shape_count, sizeof *b->shapes);
+    append(b->shapes + own, obstacles, obstacle_count, sizeof *b->shapes);
+    append(b->excluded, file->excluded, file->excluded_count, sizeof *b->excluded);
+    append(b->excluded + own_excluded, options->excluded, options->excluded_count, sizeof *b->excluded);
+    return true;
 }
 
 static poise_status check_shapes(const poise_file *file, const poise_shape *obstacles, int count, poise_error *error)
@@ -59,39 +72,30 @@ poise_status poise_file_clearance(const poise_file *file, const poise_shape *obs
     if (!file || !file->model || obstacle_count < 0 || (obstacle_count > 0 && !obstacles) || !clearance) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "file, its model, obstacles and clearance must not be NULL");
     }
+    if (obstacle_count > MOST_SHAPES - file->shape_count) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "there are more than %d shapes", MOST_SHAPES);
+    }
     poise_pairs_options chosen = options ? *options : poise_pairs_options_default();
     poise_status status = check_shapes(file, obstacles, obstacle_count, error);
     if (status != POISE_OK) {
         return status;
     }
-    size_t shapes = (size_t)file->shape_count + (size_t)obstacle_count;
-    size_t excluded = (size_t)file->excluded_count + (size_t)chosen.excluded_count;
-    clearance_block block;
-    pz_arena arena = pz_arena_counting();
-    lay_out(&block, shapes, excluded, &arena);
-    size_t size = pz_arena_bytes(&arena);
-    void *memory = pz_allocate(allocator, size);
-    if (!memory) {
-        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory: the pairs of shapes need %g bytes", (double)size);
+    clearance_block b;
+    if (!make_block(&b, file, obstacles, obstacle_count, &chosen, allocator)) {
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory: %zu shapes have too many pairs", b.shape_count);
     }
-    arena = pz_arena_over(memory, size);
-    lay_out(&block, shapes, excluded, &arena);
-    append(block.shapes, 0, file->shapes, file->shape_count, sizeof *block.shapes);
-    append(block.shapes, (size_t)file->shape_count, obstacles, obstacle_count, sizeof *block.shapes);
-    append(block.excluded, 0, file->excluded, file->excluded_count, sizeof *block.excluded);
-    append(block.excluded, (size_t)file->excluded_count, chosen.excluded, chosen.excluded_count, sizeof *block.excluded);
-    chosen.excluded = block.excluded;
-    chosen.excluded_count = (int)excluded;
+    chosen.excluded = b.excluded;
+    chosen.excluded_count = (int)b.excluded_count;
     poise_constraint made = poise_constraint_default(POISE_CONSTRAINT_CLEARANCE);
-    made.shapes = block.shapes, made.shape_count = (int)shapes, made.pairs = block.pairs;
-    status = poise_pairs_find(file->model, block.shapes, (int)shapes, &chosen, allocator, block.pairs,
-                              (int)count_pairs(shapes), &made.pair_count, error);
+    made.shapes = b.shapes, made.shape_count = (int)b.shape_count, made.pairs = b.pairs;
+    status = poise_pairs_find(file->model, b.shapes, made.shape_count, &chosen, allocator, b.pairs, (int)b.pair_room,
+                              &made.pair_count, error);
     if (status != POISE_OK) {
-        pz_release(allocator, memory);
+        pz_release(allocator, b.constraint);
         return status;
     }
-    *block.constraint = made;
-    *clearance = block.constraint;
+    *b.constraint = made;
+    *clearance = b.constraint;
     return POISE_OK;
 }
 

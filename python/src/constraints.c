@@ -1,0 +1,304 @@
+// What an answer must keep to beside limits: shapes apart, loops closed, and constraints of the caller's.
+//
+// python/poise/constraints.py makes shapes and constraints. A shape travels as (kind, body, numbers...), a constraint as
+// (kind, body, body2, local, target, lower, upper, margin, polygon, axis).
+#include "extension.h"
+
+#include <string.h>
+
+bool loops_are_left_open(const model_object *m, const char *call)
+{
+    return m->contents.loop_count == 0 ||
+           PyErr_WarnFormat(PyExc_UserWarning, 1,
+                            "the loops of the model's file (%d) are not held by %s: Model.solve holds them",
+                            m->contents.loop_count, call) == 0;
+}
+
+bool loops_are_refused(const model_object *m, bool loops, const char *call)
+{
+    if (!loops || m->contents.loop_count == 0) {
+        return false;
+    }
+    PyErr_Format(error_type,
+                 "%s does not hold the loops of the model's file (%d): call solve, which does, or say loops=False to leave "
+                 "them open",
+                 call, m->contents.loop_count);
+    return true;
+}
+
+// ---- Shapes --------------------------------------------------------------------------------------------------------------
+
+// A body by name, with the frame of a tool; None: the world.
+static bool take_body(const model_object *m, PyObject *name, int *body, poise_pose *local)
+{
+    *body = POISE_WORLD;
+    *local = poise_pose_identity();
+    return name == Py_None || model_body(m, name, body, local);
+}
+
+static bool take_vector(PyObject *object, const char *what, poise_vec3 *v)
+{
+    double n[3];
+    if (!numbers_copy(object, what, n, 3)) {
+        return false;
+    }
+    *v = poise_vec3_make(n[0], n[1], n[2]);
+    return true;
+}
+
+// (kind, body, frame, half, radius): the pose of its frame, half its sides or lengths.
+static bool take_shape(const model_object *m, PyObject *given, int number, poise_shape *shape)
+{
+    PyObject *parts = PyObject_GetAttrString(given, "_parts"), *body, *frame, *half;
+    int kind = 0;
+    poise_pose local, pose;
+    poise_error error;
+    *shape = (poise_shape){0};
+    if (!parts) {
+        PyErr_Format(PyExc_TypeError, "obstacles: poise.box, sphere, capsule and half_space make them, not %R", given);
+        return false;
+    }
+    bool ok = PyArg_ParseTuple(parts, "iOOOd", &kind, &body, &frame, &half, &shape->radius) &&
+              take_body(m, body, &shape->body, &local) && pose_take(frame, "the pose of an obstacle", &pose) &&
+              take_vector(half, "the sides of an obstacle", &shape->half);
+    Py_DecRef(parts);
+    if (!ok) {
+        return false;
+    }
+    shape->kind = (poise_shape_kind)kind;
+    shape->pose = poise_pose_multiply(local, pose);
+    if (poise_shape_check(shape, m->model, &error) != POISE_OK) {
+        PyErr_Format(error_type, "obstacle %d: %s", number, error.text);
+        return false;
+    }
+    return true;
+}
+
+// The obstacles of a call. NULL with an exception.
+static poise_shape *take_shapes(const model_object *m, PyObject *given, Py_ssize_t count)
+{
+    poise_shape *shapes = PyMem_Malloc((size_t)count * sizeof *shapes + 1);
+    if (!shapes) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    bool ok = true;
+    for (Py_ssize_t i = 0; ok && i < count; ++i) {
+        PyObject *one = PySequence_GetItem(given, i);
+        ok = one && take_shape(m, one, (int)i + 1, &shapes[i]);
+        Py_DecRef(one);
+    }
+    if (!ok) {
+        PyMem_Free(shapes);
+        return NULL;
+    }
+    return shapes;
+}
+
+// ---- Pairs ---------------------------------------------------------------------------------------------------------------
+
+// Are the watched pairs of the last call those of these obstacles, too? What stands in the world may be elsewhere.
+static bool is_watched(const model_object *m, const poise_shape *obstacles, int count, int neighbours)
+{
+    int own = m->contents.shape_count;
+    if (!m->watched || m->watched_neighbours != neighbours || m->watched->shape_count != own + count) {
+        return false;
+    }
+    for (int i = 0; i < count; ++i) {
+        const poise_shape *before = &m->watched->shapes[own + i];
+        bool both_in_world = before->body == POISE_WORLD && obstacles[i].body == POISE_WORLD;
+        bool both_planes = (before->kind == POISE_SHAPE_HALF_SPACE) == (obstacles[i].kind == POISE_SHAPE_HALF_SPACE);
+        if (!(both_in_world && both_planes) && memcmp(before, &obstacles[i], sizeof *before) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool find_pairs(model_object *m, const poise_shape *obstacles, int count, int neighbours)
+{
+    poise_constraint *found;
+    poise_error error;
+    poise_pairs_options options = poise_pairs_options_default();
+    options.neighbours = neighbours;
+    poise_status status = poise_file_clearance(&m->contents, obstacles, count, &options, NULL, &found, &error);
+    if (status == POISE_ERROR_NOT_FOUND) {
+        PyErr_Format(error_type, "the model has %s%s", error.text,
+                     m->contents.shapes_skipped > 0 ? "; poise.load(path, meshes=True) reads meshes" : "");
+    } else if (status != POISE_OK) {
+        raise_refusal(&error);
+    } else {
+        poise_bytes_release(NULL, m->watched);
+        m->watched = found;
+        m->watched_neighbours = neighbours;
+    }
+    return status == POISE_OK;
+}
+
+static bool warn_of_meshes(const model_object *m)
+{
+    return m->contents.shapes_skipped == 0 ||
+           PyErr_WarnFormat(PyExc_UserWarning, 1,
+                            "%d collision shapes of the model's file were not read and are not kept apart; "
+                            "poise.load(path, meshes=True) reads meshes",
+                            m->contents.shapes_skipped) == 0;
+}
+
+// The clearance of a call, with shapes and pairs of its own: other threads may look for other pairs meanwhile.
+static bool take_clearance(constraint_array *a, model_object *m, const constraint_call *c, Py_ssize_t count)
+{
+    poise_shape *obstacles = take_shapes(m, c->obstacles, count);
+    if (!obstacles) {
+        return false;
+    }
+    bool ok = is_watched(m, obstacles, (int)count, c->neighbours) || find_pairs(m, obstacles, (int)count, c->neighbours);
+    if (ok && warn_of_meshes(m)) {
+        const poise_constraint *w = m->watched;
+        size_t shapes = (size_t)w->shape_count, pairs = (size_t)w->pair_count, own = shapes - (size_t)count;
+        poise_constraint *apart = &a->list[a->count++];
+        a->shapes = PyMem_Malloc(shapes * sizeof *a->shapes + 1);
+        a->pairs = PyMem_Malloc(pairs * sizeof *a->pairs + 1);
+        if (a->shapes && a->pairs) {
+            memcpy(a->shapes, w->shapes, own * sizeof *a->shapes);
+            memcpy(a->shapes + own, obstacles, (size_t)count * sizeof *a->shapes);
+            memcpy(a->pairs, w->pairs, pairs * sizeof *a->pairs);
+        } else {
+            PyErr_NoMemory();
+        }
+        *apart = *w;
+        apart->shapes = a->shapes, apart->pairs = a->pairs, apart->margin = c->margin;
+        a->has_clearance = true;
+    }
+    PyMem_Free(obstacles);
+    return !PyErr_Occurred();
+}
+
+// ---- Constraints of the caller's -----------------------------------------------------------------------------------------
+
+// The corners of a polygon, (n, 3), which the call owns.
+static bool take_polygon(PyObject *given, poise_constraint *c)
+{
+    numbers corners;
+    if (given == Py_None) {
+        return true;
+    }
+    if (!numbers_take_rows(&corners, given, "polygon", 3)) {
+        return false;
+    }
+    poise_vec3 *copy = PyMem_Malloc((size_t)corners.count * sizeof(double) + 1);
+    if (copy) {
+        memcpy(copy, corners.at, (size_t)corners.count * sizeof(double));
+        c->polygon = copy;
+        c->corner_count = (int)(corners.count / 3);
+    } else {
+        PyErr_NoMemory();
+    }
+    numbers_release(&corners);
+    return copy != NULL;
+}
+
+static bool take_constraint(const model_object *m, PyObject *given, poise_constraint *c)
+{
+    PyObject *parts = PyObject_GetAttrString(given, "_constraint"), *body, *body2, *local, *target, *polygon, *axis;
+    int kind;
+    poise_pose frame, frame2;
+    if (!parts) {
+        PyErr_Format(PyExc_TypeError, "constraints: poise.weld, balance and the others make them, not %R", given);
+        return false;
+    }
+    *c = poise_constraint_default(POISE_CONSTRAINT_CONNECT);
+    bool ok = PyArg_ParseTuple(parts, "iOOOOdddOO", &kind, &body, &body2, &local, &target, &c->lower, &c->upper, &c->margin,
+                               &polygon, &axis) &&
+              take_body(m, body, &c->body, &frame) && take_body(m, body2, &c->body2, &frame2) &&
+              pose_take(local, "the frame of a constraint", &c->local) &&
+              pose_take(target, "the target of a constraint", &c->target) && take_vector(axis, "axis", &c->axis) &&
+              take_polygon(polygon, c);
+    Py_DecRef(parts);
+    if (ok) {
+        c->kind = (poise_constraint_kind)kind;
+        c->local = poise_pose_multiply(frame, c->local);
+        c->target = poise_pose_multiply(frame2, c->target);
+    }
+    return ok;
+}
+
+// ---- All of a call -------------------------------------------------------------------------------------------------------
+
+static bool take_all(constraint_array *a, model_object *m, const constraint_call *c, bool avoids, Py_ssize_t obstacles,
+                     Py_ssize_t own)
+{
+    if (avoids && !take_clearance(a, m, c, obstacles)) {
+        return false;
+    }
+    for (int i = 0; c->loops && i < m->contents.loop_count; ++i) {
+        a->list[a->count++] = m->contents.loops[i];
+    }
+    a->first_own = a->count;
+    bool ok = true;
+    for (Py_ssize_t i = 0; ok && i < own; ++i) {
+        PyObject *one = PySequence_GetItem(c->constraints, i);
+        ok = one && take_constraint(m, one, &a->list[a->count++]);
+        Py_DecRef(one);
+    }
+    return ok;
+}
+
+bool constraints_take(constraint_array *a, model_object *m, const constraint_call *c)
+{
+    *a = (constraint_array){0};
+    Py_ssize_t obstacles = c->obstacles ? PySequence_Size(c->obstacles) : 0;
+    Py_ssize_t own = c->constraints ? PySequence_Size(c->constraints) : 0;
+    if (obstacles < 0 || own < 0) {
+        return false;
+    }
+    bool avoids = c->avoid || obstacles > 0;
+    if (!avoids && (c->has_margin || c->has_neighbours)) {
+        PyErr_SetString(PyExc_ValueError, "margin and neighbours are about shapes: add avoid=True");
+        return false;
+    }
+    if (!avoids && own == 0 && (!c->loops || m->contents.loop_count == 0)) {
+        return true;
+    }
+    a->list = PyMem_Calloc((size_t)(own + m->contents.loop_count) + 1, sizeof *a->list);
+    if (!a->list) {
+        PyErr_NoMemory();
+        return false;
+    }
+    if (!take_all(a, m, c, avoids, obstacles, own)) {
+        constraints_release(a);
+        return false;
+    }
+    return true;
+}
+
+void constraints_release(constraint_array *a)
+{
+    for (int i = a->first_own; a->list && i < a->count; ++i) {
+        PyMem_Free((void *)a->list[i].polygon);
+    }
+    PyMem_Free(a->list);
+    PyMem_Free(a->shapes);
+    PyMem_Free(a->pairs);
+    *a = (constraint_array){0};
+}
+
+// ---- Reports -------------------------------------------------------------------------------------------------------------
+
+bool constraints_report(const constraint_array *a, const model_object *m, poise_solver *solver, const poise_report *report,
+                        PyObject **nearest, PyObject **blocking)
+{
+    char first[128], second[128], text[300];
+    *nearest = *blocking = NULL;
+    if (a->has_clearance && a->list[0].pair_count > 0) {
+        int pair = 0;
+        poise_solver_constraint_room(solver, 0, &pair);
+        poise_shape_describe(&a->list[0], a->list[0].pairs[pair].a, &m->contents, first, sizeof first);
+        poise_shape_describe(&a->list[0], a->list[0].pairs[pair].b, &m->contents, second, sizeof second);
+        *nearest = Py_BuildValue("ss", first, second);
+    }
+    if (report->blocking != POISE_NONE && report->blocking < a->count) {
+        poise_constraint_describe(&a->list[report->blocking], report->blocking_item, &m->contents, text, sizeof text);
+        *blocking = PyUnicode_FromString(text);
+    }
+    return !PyErr_Occurred();
+}

@@ -1,0 +1,284 @@
+"""Constraints: loops of files, shapes that keep apart, and what a report says of them."""
+
+import copy
+import threading
+
+import numpy as np
+import poise
+import pytest
+
+FOUR_BAR = """<mujoco><worldbody>
+  <body name="crank"><joint axis="0 1 0"/><geom type="capsule" size=".02" fromto="0 0 0 0 0 .3"/>
+    <body name="rod" pos="0 0 .3"><joint axis="0 1 0"/><geom type="capsule" size=".02" fromto="0 0 0 1 0 0"/></body></body>
+  <body name="rocker" pos="1 0 -.3"><joint axis="0 1 0"/><geom type="capsule" size=".02" fromto="0 0 0 0 0 .6"/></body>
+</worldbody><equality><connect body1="rod" body2="rocker" anchor="1 0 0"/></equality></mujoco>"""
+
+# Seven hinges in the places of a Panda's: x y z of the joint on its parent, its roll, its limits, and where a capsule ends.
+JOINTS = [
+    ((0, 0, 0.333), 0, 2.9, (0, 0, -0.15)),
+    ((0, 0, 0), -np.pi / 2, 1.76, (0, -0.2, 0)),
+    ((0, -0.316, 0), np.pi / 2, 2.9, (0, 0, -0.1)),
+    ((0.0825, 0, 0), np.pi / 2, 3.0, (-0.04, 0.1, 0)),
+    ((-0.0825, 0.384, 0), -np.pi / 2, 2.9, (0, 0, -0.25)),
+    ((0, 0, 0), np.pi / 2, 3.7, (0.05, 0, 0)),
+    ((0.088, 0, 0), np.pi / 2, 2.9, (0, 0, 0.2)),
+]
+START = np.array([0, -0.4, 0, -2.2, 0, 1.9, 0.7])
+
+
+def urdf_of_arm():
+    links, joints = ['<link name="base"/>'], []
+    for i, (place, roll, limit, end) in enumerate(JOINTS):
+        end = np.array(end, dtype=float)
+        length = np.linalg.norm(end)
+        x, y, z = end / length
+        rpy = (0.0, np.arctan2(np.hypot(x, y), z), np.arctan2(y, x))
+        links.append(
+            f'<link name="link{i + 1}"><collision><origin xyz="{" ".join(map(repr, map(float, end / 2)))}" '
+            f'rpy="{" ".join(map(repr, map(float, rpy)))}"/>'
+            f'<geometry><cylinder radius="{0.035 if i in (4, 6) else 0.05}" length="{float(length)!r}"/></geometry></collision></link>')
+        joints.append(
+            f'<joint name="joint{i + 1}" type="revolute"><parent link="{"base" if i == 0 else f"link{i}"}"/>'
+            f'<child link="link{i + 1}"/><origin xyz="{" ".join(map(str, place))}" rpy="{roll!r} 0 0"/><axis xyz="0 0 1"/>'
+            f'<limit lower="{-limit}" upper="{limit}" effort="1" velocity="1"/></joint>')
+    return f'<robot name="arm">{"".join(links + joints)}</robot>'
+
+
+@pytest.fixture(scope="module")
+def bar(tmp_path_factory):
+    path = tmp_path_factory.mktemp("bar") / "bar.xml"
+    path.write_text(FOUR_BAR)
+    return poise.load(path)
+
+
+@pytest.fixture(scope="module")
+def robot(tmp_path_factory):
+    path = tmp_path_factory.mktemp("arm") / "arm.urdf"
+    path.write_text(urdf_of_arm())
+    return poise.load(path)
+
+
+# ---- Distances, by numpy alone ----
+
+
+def rotation(q):
+    x, y, z, w = q
+    return np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+                     [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+                     [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)]])
+
+
+def capsules(model, q):
+    """(body, one end, the other, radius) in the world."""
+    poses = model.fk(q)
+    for kind, body, frame, half, radius in model.shapes:
+        assert kind == "capsule"
+        T = poses[model.bodies.index(body)]
+        reach = rotation(frame[3:])[:, 2] * half[2]
+        yield body, *((T @ np.append(frame[:3] + s * reach, 1))[:3] for s in (-1, 1)), radius
+
+
+def least_along(distance, a, b):
+    """The least distance of a point of the segment: the distance from something convex is convex along it."""
+    low, high = 0.0, 1.0
+    for _ in range(100):
+        s, t = low + (high - low) / 3, high - (high - low) / 3
+        low, high = (low, t) if distance(a + s * (b - a)) < distance(a + t * (b - a)) else (s, high)
+    return distance(a + low * (b - a))
+
+
+def outside_box(center, sides):
+    return lambda p: np.linalg.norm(np.maximum(np.abs(p - center) - np.asarray(sides) / 2, 0))
+
+
+def outside_segment(a, b):
+    def distance(p):
+        along = np.clip((p - a) @ (b - a) / max((b - a) @ (b - a), 1e-300), 0, 1)
+        return np.linalg.norm(p - a - along * (b - a))
+    return distance
+
+
+def clearance(model, q, distance):
+    """From an obstacle, whose distance from a point is given, to the bodies."""
+    return min(least_along(distance, a, b) - radius for _, a, b, radius in capsules(model, q))
+
+
+def clearance_within(model, q):
+    """Of the model's own shapes, but for those of neighbours."""
+    parts = list(capsules(model, q))
+    return min(least_along(outside_segment(a, b), c, d) - r - s
+               for i, (_, a, b, r) in enumerate(parts) for _, c, d, s in parts[i + 2:])
+
+
+# ---- Loops ----
+
+
+def gap(model, q):
+    """Between the rod's end and the rocker's, which the file makes one."""
+    rod, rocker = model.fk(q, "rod"), model.fk(q, "rocker")
+    return np.linalg.norm((rod @ [1, 0, 0, 1] - rocker @ [0, 0, 0.6, 1])[:3])
+
+
+def test_loops_of_a_file_are_held(bar):
+    assert bar.loops == ("the loop of rod and rocker (connect)",)
+    goal = poise.position("rod", (0.1, 0, np.sqrt(0.09 - 0.01)))
+    q, report = bar.solve(goal)
+    assert report and report.holds and report.closure < 1e-12 and gap(bar, q) < 1e-12
+    assert np.allclose(bar.fk(q, "rod")[:3, 3], (0.1, 0, np.sqrt(0.08)), atol=1e-6)
+    q, report = bar.solve(goal, [0.1, 0.5, -0.4], loops=False)
+    assert report and gap(bar, q) > 0.01
+
+
+def test_copies_and_files_keep_loops_and_shapes(bar, tmp_path):
+    poise.save(tmp_path / "bar.json", bar)
+    for other in (copy.deepcopy(bar), poise.load(tmp_path / "bar.json")):
+        assert other.loops == bar.loops and len(other.shapes) == len(bar.shapes) == 3
+        q, report = other.solve("position rod 0.1 0 0.28")
+        assert gap(other, q) < 1e-12
+
+
+def test_calls_that_cannot_hold_loops_say_so(bar):
+    T = bar.fk([0.1, 0.2, 0.3], "rod")
+    for call in (lambda **o: bar.solve_batch("rod", T[None], **o), lambda **o: bar.solve_all(poise.pose("rod", T), **o)):
+        with pytest.raises(poise.Error, match="loops=False"):
+            call()
+    assert bar.solve_batch("rod", T[None], loops=False)[0].shape == (1, 3)
+    with pytest.raises(ValueError, match="loops=False"):
+        bar.solve("position rod 0 0 1", method="levenberg_marquardt")
+    for call in (lambda: bar.sensitivity(poise.pose("rod", T), [0.1, 0.2, 0.3]), lambda: poise.Expressive(bar)):
+        with pytest.warns(UserWarning, match="Model.solve holds them"):
+            try:
+                call()
+            except poise.Error:
+                pass  # a four-bar is no chain
+
+
+# ---- Shapes ----
+
+
+def test_an_arm_keeps_clear_of_obstacles_and_itself(robot):
+    rng = np.random.default_rng(3)
+    sides = np.array([0.1, 0.1, 0.6])
+    free, blocked = 0, 0
+    for _ in range(20):
+        center = np.array([0.4, 0.0, 0.3]) + rng.uniform(-0.1, 0.1, 3)
+        q_to = np.clip(START + rng.uniform(-0.7, 0.7, 7), robot.lower, robot.upper)
+        goal = poise.position("link7", robot.fk(q_to, "link7")[:3, 3])
+        q, report = robot.solve(goal, START, obstacles=[poise.box(center, sides)], margin=0.01, restarts=20)
+        real = min(clearance(robot, q, outside_box(center, sides)), clearance_within(robot, q))
+        assert robot.within_limits(q)
+        if report.holds:
+            assert real >= 0.01 - 1e-9
+            assert report.clearance >= 0.01
+        if report.clearance > 0:  # those that the pairs leave alone are nearer at times
+            assert real <= report.clearance + 1e-7
+            free += 1
+        blocked += not report.reached
+        assert report.reached == (report.holds and report.errors[0].error <= 1e-6)
+    assert free > 15 and blocked > 0
+
+
+def test_a_target_inside_an_obstacle_is_blocked_by_name(robot):
+    place = robot.fk(START, "link7") @ [0, 0, 0.2, 1]
+    ball = poise.sphere(place[:3], 0.08)
+    q, report = robot.solve(poise.position("link7", place[:3], (0, 0, 0.2)), START, obstacles=[ball], restarts=5)
+    assert not report and report.holds and report.clearance >= 0
+    assert report.nearest == ("link7", "obstacle 1") and report.blocking == "link7 and obstacle 1"
+    assert "link7 and obstacle 1" in report.reason
+    assert clearance(robot, q, lambda p: np.linalg.norm(p - place[:3]) - 0.08) == pytest.approx(report.clearance, abs=1e-7)
+
+
+@pytest.mark.parametrize("obstacle, distance", [
+    (poise.half_space((0, 0, 0.1)), lambda p: p[2] - 0.1),
+    (poise.half_space((0.45, 0, 0), (-1, 0, 0)), lambda p: 0.45 - p[0]),
+    (poise.capsule((0.5, -1, 0.2), (0.5, 1, 0.2), 0.1),
+     lambda p: outside_segment(np.array([0.5, -1, 0.2]), np.array([0.5, 1, 0.2]))(p) - 0.1),
+])
+def test_every_kind_of_obstacle_is_where_it_says(robot, obstacle, distance):
+    target = (0.55, 0.0, 0.1)
+    q, report = robot.solve(poise.position("link7", target), START, obstacles=[obstacle], restarts=20)
+    free, _ = robot.solve(poise.position("link7", target), START, restarts=20)
+    assert clearance(robot, free, distance) < -0.01  # it is in the way
+    assert report.holds and clearance(robot, q, distance) >= 0
+    assert report.clearance <= min(clearance(robot, q, distance), clearance_within(robot, q)) + 1e-7
+
+
+def test_obstacles_may_move_between_calls_and_differ_by_thread(robot):
+    goal = poise.position("link7", robot.fk(START, "link7")[:3, 3])
+    places = [robot.fk(START, "link7")[:3, 3] + (0, y, 0) for y in np.linspace(-0.2, 0.2, 9)]
+    alone = [tuple(robot.solve(goal, START, obstacles=[poise.sphere(p, 0.1)])[0]) for p in places]
+    assert len(set(alone)) > 3
+    together = [None] * len(places)
+
+    def work(i):
+        together[i] = tuple(robot.solve(goal, START, obstacles=[poise.sphere(places[i], 0.1)])[0])
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(len(places))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert together == alone
+
+
+def test_a_body_may_carry_a_shape(robot):
+    tray = poise.box((0, 0, 0.3), (0.3, 0.3, 0.02), body="link7")
+    T = robot.fk(START, "link7")
+    corners = [T @ [x, y, z, 1] for x in (-0.15, 0.15) for y in (-0.15, 0.15) for z in (0.29, 0.31)]
+    wall = poise.half_space((max(corner[0] for corner in corners) + 0.01, 0, 0), (-1, 0, 0))
+    goal = poise.position("link7", T[:3, 3])
+    _, light = robot.solve(goal, START, obstacles=[wall])
+    _, laden = robot.solve(goal, START, obstacles=[wall, tray])
+    assert light.holds and laden.holds and light.clearance > 0.01
+    assert laden.clearance == pytest.approx(0.01) and laden.nearest == ("obstacle 1", "obstacle 2")
+
+
+def test_what_cannot_be_kept_apart_is_refused(arm, robot):
+    goal = poise.position(arm.bodies[-1], (0.3, 0, 0.5))
+    with pytest.raises(poise.Error, match="no collision shapes"):
+        arm.solve(goal, avoid=True)
+    with pytest.raises(ValueError, match="avoid=True"):
+        arm.solve(goal, margin=0.1)
+    with pytest.raises(poise.Error, match="obstacle 2"):
+        robot.solve("position link7 0 0 1", obstacles=[poise.sphere((0, 0, 2), 0.1), poise.sphere((0, 0, 2), -1)])
+    with pytest.raises(TypeError, match="poise.box"):
+        robot.solve("position link7 0 0 1", obstacles=[1])
+    with pytest.raises(TypeError, match="poise.weld"):
+        robot.solve("position link7 0 0 1", constraints=[poise.sphere((0, 0, 2), 0.1)])
+    with pytest.raises(TypeError, match="solve_batch holds no constraints"):
+        robot.solve_batch("link7", np.eye(4)[None], avoid=True)
+
+
+# ---- Constraints of the caller's ----
+
+
+def test_constraints_hold(robot, humanoid):
+    goal = poise.position("link7", (0.5, 0.2, 0.3))
+    q, report = robot.solve(goal, START, constraints=[poise.band("link7", (0, 0, 0.4))], restarts=5)
+    assert report.holds and not report and robot.fk(q, "link7")[2, 3] >= 0.4 - 1e-9
+    assert "link7" in report.blocking
+    q, report = robot.solve(goal, START, constraints=[poise.rod("link7", (0, 0, 0.3), 0.5)], restarts=5)
+    assert report.holds and np.linalg.norm(robot.fk(q, "link7")[:3, 3] - (0, 0, 0.3)) == pytest.approx(0.5, abs=1e-9)
+    T = robot.fk(START, "link7")
+    q, report = robot.solve(poise.position("link5", (0.3, 0.1, 0.6)), START, constraints=[poise.weld("link7", T)])
+    assert report.holds and np.allclose(robot.fk(q, "link7"), T, atol=1e-9)
+
+
+# ---- Batches ----
+
+
+def test_a_bad_row_of_a_batch_is_marked(arm):
+    Q = np.random.default_rng(5).uniform(-0.5, 0.5, (1000, arm.nq))
+    targets = arm.fk(Q, "tip")
+    whole, _ = arm.solve_batch("tip", targets)
+    targets[417, 0, 3] = np.nan
+    with pytest.raises(poise.Error, match="problem 417"):
+        arm.solve_batch("tip", targets)
+    answers, report = arm.solve_batch("tip", targets, on_error="mark")
+    assert np.isnan(answers[417]).all() and report.outcome[417] == "refused" and not report.reached[417]
+    rest = np.arange(1000) != 417
+    assert (answers[rest] == whole[rest]).all() and report.reached[rest].all()
+    assert set(report.outcome[rest]) == {"reached"}
+    assert repr(report) == "<poise.BatchReport: 1000 problems: 999 reached, 1 refused>"
+    with pytest.raises(ValueError, match="raise, mark"):
+        arm.solve_batch("tip", targets, on_error="skip")
