@@ -213,10 +213,11 @@ POISE_API poise_recording_problem poise_recording_of_files(const poise_file *ske
 // ---- Constraints of files ------------------------------------------------------------------------------------------------
 
 // Keep the shapes of a file, which holds a model, apart, and clear of obstacles: shapes of your own, on bodies or in the
-// world. The pairs to watch are those of poise_pairs_find, without those that the file excludes; `options` may be NULL. On
-// POISE_OK *clearance is a constraint with copies of all shapes, those of the file first, and a margin of 0, in one block of
-// `allocator` (NULL: malloc); release it with poise_bytes_release. Where obstacles of the world are elsewhere later its pairs
-// stay the same. NOT_FOUND: no body has a shape; `error` goes on after "the model has".
+// world. The pairs to watch are those of poise_pairs_find, without those that the file excludes, and without bodies that its
+// loops join; `options` may be NULL. On POISE_OK *clearance is a constraint with copies of all shapes, those of the file
+// first, and a margin of 0, in one block of `allocator` (NULL: malloc); release it with poise_bytes_release. Where obstacles
+// of the world are elsewhere later its pairs stay the same. NOT_FOUND: no body has a shape; `error` goes on after "the model
+// has".
 POISE_API poise_status poise_file_clearance(const poise_file *file, const poise_shape *obstacles, int obstacle_count,
                                             const poise_pairs_options *options, const poise_allocator *allocator,
                                             poise_constraint **clearance, poise_error *error);

@@ -153,6 +153,12 @@ def test_calls_that_cannot_hold_loops_say_so(bar):
                 pass  # a four-bar is no chain
 
 
+def test_bodies_that_a_loop_joins_may_touch(bar):
+    q, report = bar.solve("position rod 0.1 0 0.28284271", [0.3, -0.3, 0.1], avoid=True)
+    assert report and gap(bar, q) < 1e-12  # the rod's end lies in the rocker's
+    assert report.clearance > 0 and report.nearest == ("crank", "rocker")
+
+
 # ---- Shapes ----
 
 

@@ -14,7 +14,7 @@ typedef struct clearance_block {
     poise_constraint *constraint;
     poise_shape *shapes;
     poise_pair *pairs;    // room for all there could be,
-    poise_pair *excluded; // those of the file and of the options
+    poise_pair *excluded; // those of the file and of the options, and bodies that a loop joins
     size_t shape_count, pair_room, excluded_count;
 } clearance_block;
 
@@ -25,13 +25,23 @@ static void append(void *to, const void *from, int count, size_t size)
     }
 }
 
+// The bodies that a loop joins, as a joint does: they touch by design. None for rods and planes, which keep bodies
+// apart, nor for the world, whose obstacles stay obstacles.
+static poise_pair joined_by(const poise_constraint *loop)
+{
+    bool joins = loop->kind == POISE_CONSTRAINT_CONNECT || loop->kind == POISE_CONSTRAINT_WELD ||
+                 loop->kind == POISE_CONSTRAINT_HINGE;
+    bool to_world = loop->body == POISE_WORLD || loop->body2 == POISE_WORLD;
+    return joins && !to_world ? (poise_pair){loop->body, loop->body2} : (poise_pair){POISE_NONE, POISE_NONE};
+}
+
 // One block, with copies of all shapes and excluded pairs. False: out of memory.
 static bool make_block(clearance_block *b, const poise_file *file, const poise_shape *obstacles, int obstacle_count,
                        const poise_pairs_options *options, const poise_allocator *allocator)
 {
     size_t own = (size_t)file->shape_count, own_excluded = (size_t)file->excluded_count, n = own + (size_t)obstacle_count;
     *b = (clearance_block){.shape_count = n, .pair_room = n * (n - 1) / 2};
-    b->excluded_count = own_excluded + (size_t)options->excluded_count;
+    b->excluded_count = own_excluded + (size_t)options->excluded_count + (size_t)file->loop_count;
     b->constraint = pz_allocate(allocator, sizeof *b->constraint + n * sizeof *b->shapes +
                                                (b->pair_room + b->excluded_count) * sizeof *b->pairs);
     if (!b->constraint) {
@@ -44,6 +54,9 @@ static bool make_block(clearance_block *b, const poise_file *file, const poise_s
     append(b->shapes + own, obstacles, obstacle_count, sizeof *b->shapes);
     append(b->excluded, file->excluded, file->excluded_count, sizeof *b->excluded);
     append(b->excluded + own_excluded, options->excluded, options->excluded_count, sizeof *b->excluded);
+    for (int i = 0; i < file->loop_count; ++i) {
+        b->excluded[b->excluded_count - 1 - (size_t)i] = joined_by(&file->loops[i]);
+    }
     return true;
 }
 
@@ -57,9 +70,9 @@ static poise_status check_shapes(const poise_file *file, const poise_shape *obst
     }
     return file->shapes_skipped > 0
                ? pz_error_set(error, POISE_ERROR_NOT_FOUND,
-                              "%d collision shapes, but none that could be read: its meshes are not STL or OBJ files, or "
-                              "were not found",
-                              file->shapes_skipped)
+                              "%d collision shape%s, but none that could be read: its meshes are not STL or OBJ files, or "
+                              "were not found beside it or in a folder above",
+                              file->shapes_skipped, file->shapes_skipped == 1 ? "" : "s")
                : pz_error_set(error, POISE_ERROR_NOT_FOUND,
                               "no collision shapes: they come from URDF <collision>, MJCF <geom> or \"shapes\" in Poise's "
                               "JSON");
@@ -76,6 +89,9 @@ poise_status poise_file_clearance(const poise_file *file, const poise_shape *obs
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "there are more than %d shapes", MOST_SHAPES);
     }
     poise_pairs_options chosen = options ? *options : poise_pairs_options_default();
+    if (chosen.excluded_count < 0 || (chosen.excluded_count > 0 && !chosen.excluded)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "pairs options: excluded must not be NULL where there are some");
+    }
     poise_status status = check_shapes(file, obstacles, obstacle_count, error);
     if (status != POISE_OK) {
         return status;
