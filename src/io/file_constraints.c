@@ -1,10 +1,9 @@
-// What a file says that an answer must keep to: its shapes apart, and its loops closed; and what such constraints are called.
+// What a file says that an answer must keep to: its shapes apart, its loops closed; and what such constraints are called.
 #include <poise/io.h>
 
 #include "base/arena.h"
 #include "base/error.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { MOST_SHAPES = 30000 }; // whose pairs an int counts
@@ -98,7 +97,7 @@ poise_status poise_file_clearance(const poise_file *file, const poise_shape *obs
     }
     clearance_block b;
     if (!make_block(&b, file, obstacles, obstacle_count, &chosen, allocator)) {
-        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory: %zu shapes have too many pairs", b.shape_count);
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory: %d shapes have too many pairs", (int)b.shape_count);
     }
     chosen.excluded = b.excluded;
     chosen.excluded_count = (int)b.excluded_count;
@@ -122,28 +121,44 @@ static const char *body_name(const poise_file *file, int body)
     return body == POISE_WORLD ? "the world" : poise_model_joint_info(file->model, body).body;
 }
 
-void poise_shape_describe(const poise_constraint *clearance, int shape, const poise_file *file, char *text, size_t size)
+static void copy_text(const poise_error *shown, char *text, size_t size)
+{
+    size_t length = strlen(shown->text);
+    length = length < size ? length : size - 1;
+    memcpy(text, shown->text, length);
+    text[length] = '\0';
+}
+
+static void name_shape(const poise_constraint *clearance, int shape, const poise_file *file, poise_error *shown)
 {
     if (shape >= file->shape_count) {
-        snprintf(text, size, "obstacle %d", shape - file->shape_count + 1);
+        pz_error_set(shown, POISE_OK, "obstacle %d", shape - file->shape_count + 1);
     } else {
-        snprintf(text, size, "%s", body_name(file, clearance->shapes[shape].body));
+        pz_error_set(shown, POISE_OK, "%s", body_name(file, clearance->shapes[shape].body));
     }
+}
+
+void poise_shape_describe(const poise_constraint *clearance, int shape, const poise_file *file, char *text, size_t size)
+{
+    poise_error shown;
+    name_shape(clearance, shape, file, &shown);
+    copy_text(&shown, text, size);
 }
 
 void poise_constraint_describe(const poise_constraint *constraint, int item, const poise_file *file, char *text, size_t size)
 {
-    char first[128], second[128];
+    poise_error shown, first, second;
     if (constraint->kind == POISE_CONSTRAINT_BALANCE) {
-        snprintf(text, size, "the balance, beyond side %d of its polygon", item + 1);
+        pz_error_set(&shown, POISE_OK, "the balance, by side %d of its polygon", item + 1);
     } else if (constraint->kind == POISE_CONSTRAINT_CLEARANCE && item >= 0 && item < constraint->pair_count) {
-        poise_shape_describe(constraint, constraint->pairs[item].a, file, first, sizeof first);
-        poise_shape_describe(constraint, constraint->pairs[item].b, file, second, sizeof second);
-        snprintf(text, size, "%s and %s", first, second);
+        name_shape(constraint, constraint->pairs[item].a, file, &first);
+        name_shape(constraint, constraint->pairs[item].b, file, &second);
+        pz_error_set(&shown, POISE_OK, "%s and %s", first.text, second.text);
     } else if (constraint->kind == POISE_CONSTRAINT_CLEARANCE) {
-        snprintf(text, size, "the shapes");
+        pz_error_set(&shown, POISE_OK, "the shapes");
     } else {
-        snprintf(text, size, "the loop of %s and %s (%s)", body_name(file, constraint->body),
-                 body_name(file, constraint->body2), poise_constraint_kind_name(constraint->kind));
+        pz_error_set(&shown, POISE_OK, "the loop of %s and %s (%s)", body_name(file, constraint->body),
+                     body_name(file, constraint->body2), poise_constraint_kind_name(constraint->kind));
     }
+    copy_text(&shown, text, size);
 }
