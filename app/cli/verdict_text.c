@@ -13,11 +13,17 @@ poise_verdict_level verdict_level_by_name(const char *name)
     return name[0] == 'g' ? POISE_VERDICT_GOOD : name[0] == 'd' ? POISE_VERDICT_DOUBTFUL : POISE_VERDICT_FAILED;
 }
 
+// What has a threshold: all but what is only worth knowing.
+static bool has_threshold(int kind)
+{
+    return kind != POISE_FINDING_JOINT && kind != POISE_FINDING_LEFT_OUT;
+}
+
 // "miss=0.02" or "miss=0.02,0.03". False after one line on standard error.
 static bool read_threshold(const char *text, poise_thresholds *thresholds)
 {
     const char *equals = strchr(text, '=');
-    for (int i = 0; i < POISE_FINDING_JOINT && equals; ++i) {
+    for (int i = 0; i < POISE_FINDING_KIND_COUNT && equals; ++i) {
         const char *name = poise_finding_name((poise_finding_kind)i);
         char *end;
         double doubtful = strtod(equals + 1, &end), failed = thresholds->failed[i];
@@ -27,17 +33,18 @@ static bool read_threshold(const char *text, poise_thresholds *thresholds)
             failed = strtod(second, &end);
             works = end > second;
         }
-        if (strlen(name) == (size_t)(equals - text) && strncmp(name, text, strlen(name)) == 0 && works && *end == '\0' &&
-            doubtful >= 0) {
+        if (has_threshold(i) && strlen(name) == (size_t)(equals - text) && strncmp(name, text, strlen(name)) == 0 && works &&
+            *end == '\0' && doubtful >= 0) {
             thresholds->doubtful[i] = doubtful;
             thresholds->failed[i] = failed > doubtful ? failed : doubtful;
             return true;
         }
     }
     char known[256] = "";
-    for (int i = 0; i < POISE_FINDING_JOINT; ++i) {
+    for (int i = 0; i < POISE_FINDING_KIND_COUNT; ++i) {
         size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, " %s", poise_finding_name((poise_finding_kind)i));
+        snprintf(known + used, sizeof known - used, "%s%s", has_threshold(i) ? " " : "",
+                 has_threshold(i) ? poise_finding_name((poise_finding_kind)i) : "");
     }
     complain("--threshold \"%s\" is not WHAT=NUMBER or WHAT=NUMBER,NUMBER with WHAT one of:%s", text, known);
     return false;
@@ -79,7 +86,7 @@ void verdict_print(const poise_verdict *verdict, const poise_finding *findings, 
             poise_verdict_name(verdict->level), is_styled ? style_code(STYLE_PLAIN) : "");
     for (int i = 0; i < verdict->count; ++i) {
         char text[256];
-        if (findings[i].level != POISE_VERDICT_GOOD) {
+        if (findings[i].level != POISE_VERDICT_GOOD || findings[i].kind == POISE_FINDING_UNMATCHED) {
             poise_finding_describe(&findings[i], text, sizeof text);
             text_make_printable(text);
             fprintf(stream, "              %s%s\n", text, findings[i].level == POISE_VERDICT_FAILED ? " (failed)" : "");

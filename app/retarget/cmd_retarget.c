@@ -279,7 +279,8 @@ static const app_option options[] = {
      .help = "the worst verdict that exits with 0 (good)"},
     {"threshold", 0, OPTION_TEXT, "WHAT=D[,F]", .repeats = true,
      .help =
-         "beyond D the motion is doubtful, beyond F failed; WHAT is unmatched (0), pose (0), bones (0.2,0.6 rad), hips "
+         "beyond D the motion is doubtful, beyond F failed; WHAT is unmatched (0,1), pose (0), bones (0.2,0.6 rad), limb "
+         "(0.5,1.2 rad), reversed (0), hips "
          "(0.08,0.3 of the leg), skate (0.02,0.3 of it a second), sunk (0.01,0.06), jumped (0,0.1 of the frames) or late "
          "(0.05,0.5)"},
     {0},

@@ -137,11 +137,15 @@ typedef struct poise_retarget_outcome {
     poise_up to_up;         // likewise
     bool from_stands;       // a pose was found in which the source stands upright, to compare limbs in
     bool to_stands;         // the same of the target
+    bool from_reversed;     // feet of the source point backwards, by the names of its hips: left and right may be swapped
+    bool to_reversed;       // the same of the target
     double ground;          // height of the target's ground
     double bone_mean;       // angle between a bone and the actor's, over limbs and frames
     double bone_worst;      // largest
     int bone_role;          // whose; POISE_NONE: none
     int bone_frame;         // when
+    double limb_mean;       // the same angle, mean over frames, of the limb that is worst
+    int limb_role;          // which; POISE_NONE: none
     double turn_mean;       // angle between a body and the orientation it follows
     double turn_worst;      // largest
     double hips_mean;       // distance of the hips from where they are to go
@@ -165,8 +169,8 @@ typedef struct poise_retarget_outcome {
 POISE_API poise_status poise_retarget(const poise_retarget_task *task, const poise_allocator *allocator, poise_clip **clip,
                                       unsigned char *contacts, poise_retarget_outcome *outcome, poise_error *error);
 
-// Judge it, by the thresholds of poise_thresholds_default: UNMATCHED, POSE, BONES, HIPS, SKATE, SUNK, JUMPED, LATE. Angles
-// are in radians, lengths shares of the target's leg. `findings` takes up to `capacity`, the worst first.
+// Judge it, by the thresholds of poise_thresholds_default: UNMATCHED, POSE, BONES, LIMB, HIPS, SKATE, SUNK, JUMPED, LATE,
+// REVERSED. Angles are in radians, lengths shares of the target's leg. `findings` takes up to `capacity`, the worst first.
 POISE_API poise_status poise_retarget_judge(const poise_retarget_task *task, const poise_retarget_outcome *outcome,
                                             const poise_thresholds *thresholds, poise_verdict *verdict,
                                             poise_finding *findings, int capacity, poise_error *error);

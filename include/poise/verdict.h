@@ -73,14 +73,17 @@ typedef enum poise_finding_kind {
     POISE_FINDING_ABSENT,    // a marker or body that a setup asks for is not there: value 1
     POISE_FINDING_JOINT,     // a joint that no marker determines: value 1, by itself no fault
     POISE_FINDING_LEFT_OUT,  // a marker of the recording without a place: value 1, by itself no fault
-    POISE_FINDING_UNMATCHED, // retargeting: a limb or trunk of the skeleton that follows has nobody to follow: value 1
-    POISE_FINDING_POSE,      // retargeting: neither the neutral pose nor a frame stands upright to compare limbs in: value 1
-    POISE_FINDING_BONES,     // retargeting: bones point elsewhere than those they follow: mean angle, radians
-    POISE_FINDING_HIPS,      // retargeting: hips are not where they are to go: mean over the leg's length
-    POISE_FINDING_SKATE,     // retargeting: planted feet slip: mean speed over the leg's length, per second
-    POISE_FINDING_SUNK,      // retargeting: soles are below the ground: depth over the leg's length
-    POISE_FINDING_JUMPED,    // retargeting: share of frames in which something turns far more than what it follows
-    POISE_FINDING_LATE,      // retargeting: share of frames that velocity limits held back
+    POISE_FINDING_UNMATCHED, // retargeting: a limb or trunk that moves in one skeleton and that the other does not have: value
+    // 1; 2: hips, where the legs below them follow; 0, by itself no fault: a head, the actor's chest
+    POISE_FINDING_POSE,     // retargeting: neither the neutral pose nor a frame stands upright to compare limbs in: value 1
+    POISE_FINDING_BONES,    // retargeting: bones point elsewhere than those they follow: mean angle, radians
+    POISE_FINDING_HIPS,     // retargeting: hips are not where they are to go: mean over the leg's length
+    POISE_FINDING_SKATE,    // retargeting: planted feet slip: mean speed over the leg's length, per second
+    POISE_FINDING_SUNK,     // retargeting: soles are below the ground: depth over the leg's length
+    POISE_FINDING_JUMPED,   // retargeting: share of frames in which something turns far more than what it follows
+    POISE_FINDING_LATE,     // retargeting: share of frames that velocity limits held back
+    POISE_FINDING_LIMB,     // retargeting: one limb points elsewhere than the one it follows: mean angle, radians
+    POISE_FINDING_REVERSED, // retargeting: feet point backwards, by the names of the hips: value 1
     POISE_FINDING_KIND_COUNT
 } poise_finding_kind;
 
@@ -95,7 +98,8 @@ typedef struct poise_thresholds {
 
 // miss 0.010, 0.015; given 0.012, 0.024; far 0.024; places 0.7, 1; moved 1.2, 2.5; unequal 0.027, 0.048; swapped 9; size
 // 1.25, 1.6; stretched 1.15, 1.35; sides 1.1, 1.25; unseen 0.55, 0.75; held 0, 0.5; let_go 0.2; turned 0.2, 0.5; absent 0;
-// unmatched 0; pose 0; bones 0.2, 0.6; hips 0.08, 0.3; skate 0.02, 0.3; sunk 0.01, 0.06; jumped 0, 0.1; late 0.05, 0.5.
+// unmatched 0, 1; pose 0; bones 0.2, 0.6; hips 0.08, 0.3; skate 0.02, 0.3; sunk 0.01, 0.06; jumped 0, 0.1; late 0.05, 0.5;
+// limb 0.5, 1.2; reversed 0.
 // Without a second number: never failed.
 POISE_API poise_thresholds poise_thresholds_default(void);
 

@@ -38,8 +38,7 @@ static const struct {
     [POISE_FINDING_ABSENT] = {"absent", 0, NEVER, "@ is asked for and is not there", 1, 0},
     [POISE_FINDING_JOINT] = {"joint", NEVER, NEVER, "markers do not determine @", 1, 0},
     [POISE_FINDING_LEFT_OUT] = {"left_out", NEVER, NEVER, "@ was left out: nothing says where it sits", 1, 0},
-    [POISE_FINDING_UNMATCHED] = {"unmatched", 0, NEVER, "nothing in the motion's skeleton is @, so that stays at rest", 1,
-                                 0},
+    [POISE_FINDING_UNMATCHED] = {"unmatched", 0, 1, "nothing in & is @, so that is not followed", 1, 0},
     [POISE_FINDING_POSE] = {"pose", 0, NEVER, "@ stands upright in no pose: where limbs point at rest is a guess", 1, 0},
     [POISE_FINDING_BONES] = {"bones", 0.2, 0.6, "bones point ~ degrees away from those they follow, on average",
                              57.29577951308232, 1},
@@ -51,6 +50,10 @@ static const struct {
     [POISE_FINDING_JUMPED] = {"jumped", 0, 0.1, "~ % of the frames jump: a body turns far more than what it follows", 100,
                               2},
     [POISE_FINDING_LATE] = {"late", 0.05, 0.5, "in ~ % of the frames velocity limits hold the motion back", 100, 1},
+    [POISE_FINDING_LIMB] = {"limb", 0.5, 1.2, "@ points ~ degrees away from what it follows, on average", 57.29577951308232,
+                            1},
+    [POISE_FINDING_REVERSED] = {"reversed", 0, NEVER,
+                                "the feet of @ point backwards: its left and right may have each other's names", 1, 0},
 };
 
 const char *poise_verdict_name(poise_verdict_level level)

@@ -242,6 +242,22 @@ static void find_tips(pz_actor *a)
     }
 }
 
+// Feet point to where forward is by hips, or the names of one side are those of the other. Without toes the feet do not tell.
+static void find_reversed(pz_actor *a)
+{
+    double forward = 0.0, length = 0.0;
+    for (int offset = 0; offset <= POISE_ROLE_SIDE && a->has_frame; offset += POISE_ROLE_SIDE) {
+        int foot = POISE_ROLE_FOOT + offset, body = a->roles.body[foot];
+        bool has_toes = pz_plays(a, foot + 1) || (body >= 0 && poise_model_joint_info(a->model, body).subtree > 1);
+        if (body >= 0 && has_toes && a->has_tip[foot]) {
+            vec3 along = v3_sub(a->tip[foot], pz_joint_place(a, foot));
+            forward += v3_dot(along, a->forward);
+            length += v3_norm(along);
+        }
+    }
+    a->is_reversed = forward < -0.5 * length;
+}
+
 // The bodies on the way from `above`, left out, down to `below`.
 static int path_between(const poise_model *model, int above, int below, int *path)
 {
@@ -307,6 +323,7 @@ poise_status pz_actor_open(const poise_model *model, const poise_clip *clip, poi
         find_centers(a);
         find_frame(a);
         find_tips(a);
+        find_reversed(a);
         find_legs(a);
         a->spines = path_between(model, a->roles.body[POISE_ROLE_PELVIS], a->roles.body[POISE_ROLE_CHEST], a->spine);
         a->necks = path_between(model, a->roles.body[POISE_ROLE_CHEST], a->roles.body[POISE_ROLE_HEAD], a->neck);

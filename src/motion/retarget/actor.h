@@ -22,6 +22,7 @@ typedef struct pz_actor {
     int axis;                         // that is up: 0, 1, 2
     vec3 up, left, forward;           // in the rest pose; up is an axis of the world
     bool has_frame;                   // left and forward are known
+    bool is_reversed;                 // its feet point backwards: left and right are likely to have each other's names
     bool is_standing;                 // the rest pose is one
     vec3 center[POISE_ROLE_COUNT];    // of the joint that moves a role, in its body's frame
     bool has_tip[POISE_ROLE_COUNT];

@@ -16,6 +16,7 @@ typedef struct pz_pair {
     bool has_bone;             // it is a limb that points somewhere:
     vec3 bone;                 // unit, in the target body's frame
     double turn_weight, bone_weight;
+    double bone_off; // sum over frames of the angle that the bone is off by
 } pz_pair;
 
 typedef struct pz_followed {

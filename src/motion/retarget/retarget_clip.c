@@ -174,8 +174,11 @@ static poise_status run(pz_retarget_work *w, const poise_allocator *allocator, u
                                       .to_up = (poise_up)(POISE_UP_X + w->to.axis),
                                       .from_stands = w->from.is_standing,
                                       .to_stands = w->to.is_standing,
+                                      .from_reversed = w->from.is_reversed,
+                                      .to_reversed = w->to.is_reversed,
                                       .ground = w->ground.height,
                                       .bone_role = POISE_NONE,
+                                      .limb_role = POISE_NONE,
                                       .seconds_of_clip = source->frames * source->frame_time};
         (*made)->start_time = source->start_time;
         status = pz_retarget_solve(w, allocator, *made, o, error);

@@ -15,7 +15,7 @@ static void measure_pairs(pz_retarget_work *w, int frame, poise_retarget_outcome
 {
     bool jumps = false;
     for (int i = 0; i < w->followed.count; ++i) {
-        const pz_pair *p = &w->followed.pair[i];
+        pz_pair *p = &w->followed.pair[i];
         quat is = poise_kinematics_body_pose(w->to.kin, p->to).rotation;
         double off = turn_between(w->turn[i], is);
         o->turn_mean += off;
@@ -24,6 +24,7 @@ static void measure_pairs(pz_retarget_work *w, int frame, poise_retarget_outcome
             vec3 a = quat_rotate(is, p->bone), b = quat_rotate(w->turn[i], p->bone);
             double bone = poise_atan2(v3_norm(v3_cross(a, b)), v3_dot(a, b));
             o->bone_mean += bone;
+            p->bone_off += bone;
             if (bone > o->bone_worst) {
                 o->bone_worst = bone;
                 o->bone_role = p->role;
@@ -80,7 +81,13 @@ void pz_retarget_measured(const pz_retarget_work *w, poise_retarget_outcome *o)
 {
     int bones = 0, frames = w->task->clip->frames, held = w->foot[0].held + w->foot[1].held;
     for (int i = 0; i < w->followed.count; ++i) {
-        bones += w->followed.pair[i].has_bone;
+        const pz_pair *p = &w->followed.pair[i];
+        double mean = frames > 0 ? p->bone_off / frames : 0.0;
+        bones += p->has_bone;
+        if (p->role >= 0 && mean > o->limb_mean) {
+            o->limb_mean = mean;
+            o->limb_role = p->role;
+        }
     }
     double all = (double)frames * w->followed.count, limbs = (double)frames * bones;
     o->turn_mean = all > 0 ? o->turn_mean / all : 0.0;

@@ -5,20 +5,82 @@
 #include "math/scalar.h"
 #include "motion/findings.h"
 
-// Roles without which a motion is not whole; fingers, toes and collars may be missing.
-static bool matters(int role)
+static const char motions[] = "the motion's skeleton", followers[] = "the skeleton that follows";
+
+// What a part that only one skeleton has takes from the motion.
+typedef enum loss {
+    NOTHING = 0,   // fingers, toes, collars and hands may be missing
+    WORTH_KNOWING, // heads and chests: many robots have neither, and their trunk is one piece
+    A_LIMB         // arms, legs, hips
+} loss;
+
+static loss loss_of(int role, bool is_targets)
 {
     int part = role < POISE_ROLE_RIGHT ? role : role - POISE_ROLE_SIDE;
-    return part != POISE_ROLE_CLAVICLE && part < POISE_ROLE_TOE && part != POISE_ROLE_HEAD && part != POISE_ROLE_HAND;
+    if (part == POISE_ROLE_HEAD || (part == POISE_ROLE_CHEST && !is_targets)) {
+        return WORTH_KNOWING;
+    }
+    return part == POISE_ROLE_CLAVICLE || part == POISE_ROLE_HAND || part >= POISE_ROLE_TOE ? NOTHING : A_LIMB;
 }
 
-static void judge_roles(const poise_role_map *map, pz_findings *found)
+// Can a body, or what hangs from it, move at all?
+static bool moves(const poise_model *model, int body)
 {
+    int last = body + poise_model_joint_info(model, body).subtree, k = body;
+    while (k < last && poise_model_joint_info(model, k).nv == 0) {
+        ++k;
+    }
+    return k < last;
+}
+
+static bool only_one_plays(const poise_role_map *map, int role)
+{
+    return (map->role[role].from >= 0) != (map->role[role].to >= 0);
+}
+
+static bool both_play(const poise_role_map *map, int role)
+{
+    return map->role[role].from >= 0 && map->role[role].to >= 0;
+}
+
+// The part nearer to the trunk that tells of a limb as a whole; POISE_NONE: this one does.
+static int limb_above(int role)
+{
+    int part = role < POISE_ROLE_RIGHT ? role : role - POISE_ROLE_SIDE;
+    bool goes_on = part == POISE_ROLE_FOREARM || part == POISE_ROLE_SHANK || part == POISE_ROLE_FOOT;
+    return part == POISE_ROLE_THIGH ? POISE_ROLE_PELVIS : goes_on ? role - 1 : POISE_NONE;
+}
+
+// Legs that follow below hips that do not: nothing hangs together.
+static bool is_cut_off(const poise_role_map *map, int role)
+{
+    int right = POISE_ROLE_SIDE;
+    bool legs = both_play(map, POISE_ROLE_SHANK) || both_play(map, POISE_ROLE_SHANK + right) ||
+                both_play(map, POISE_ROLE_FOOT) || both_play(map, POISE_ROLE_FOOT + right);
+    bool is_hip = role == POISE_ROLE_PELVIS || role == POISE_ROLE_THIGH || role == POISE_ROLE_THIGH + right;
+    return is_hip && legs;
+}
+
+static void judge_roles(const poise_retarget_task *task, pz_findings *found)
+{
+    const poise_role_map *map = task->map;
     for (int role = 0; role < POISE_ROLE_COUNT; ++role) {
         const poise_role_pair *p = &map->role[role];
-        if (p->to >= 0 && p->from < 0 && matters(role)) {
-            pz_weigh(found, POISE_FINDING_UNMATCHED, poise_role_name(role), 1.0, true);
+        bool is_targets = p->to >= 0;
+        loss lost = loss_of(role, is_targets);
+        int above = limb_above(role);
+        bool is_told = above >= 0 && only_one_plays(map, above) && (map->role[above].to >= 0) == is_targets;
+        if (lost == NOTHING || is_told || !only_one_plays(map, role) ||
+            !moves(is_targets ? task->to : task->from, is_targets ? p->to : p->from)) {
+            continue;
         }
+        poise_finding f = {.kind = POISE_FINDING_UNMATCHED,
+                           .name = poise_role_name(role),
+                           .other = is_targets ? motions : followers,
+                           .value = lost == WORTH_KNOWING   ? 0.0
+                                    : is_cut_off(map, role) ? 2.0
+                                                            : 1.0};
+        poise_verdict_weigh(found->thresholds, f, true, &found->verdict, found->list, found->capacity);
     }
 }
 
@@ -26,22 +88,23 @@ poise_status poise_retarget_judge(const poise_retarget_task *task, const poise_r
                                   const poise_thresholds *thresholds, poise_verdict *verdict, poise_finding *findings,
                                   int capacity, poise_error *error)
 {
-    if (!task || !task->map || !task->clip || !outcome || !verdict || capacity < 0 || (capacity > 0 && !findings)) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "task, its map and clip, outcome and verdict must not be NULL");
+    if (!task || !task->from || !task->to || !task->map || !task->clip || !outcome || !verdict || capacity < 0 ||
+        (capacity > 0 && !findings)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                            "task, its models, map and clip, outcome and verdict must not be NULL");
     }
     poise_thresholds usual = poise_thresholds_default();
     pz_findings found = {.thresholds = thresholds ? thresholds : &usual, .list = findings, .capacity = capacity};
     double frames = task->clip->frames > 0 ? task->clip->frames : 1;
-    judge_roles(task->map, &found);
+    judge_roles(task, &found);
     pz_weigh(&found, POISE_FINDING_BONES, NULL, outcome->bone_mean, false);
+    pz_weigh(&found, POISE_FINDING_LIMB, poise_role_name(outcome->limb_role), outcome->limb_mean, false);
     pz_weigh(&found, POISE_FINDING_JUMPED, NULL, outcome->jumps / frames, false);
     pz_weigh(&found, POISE_FINDING_LATE, NULL, outcome->late / frames, false);
-    if (!outcome->from_stands) {
-        pz_weigh(&found, POISE_FINDING_POSE, "the motion's skeleton", 1.0, false);
-    }
-    if (!outcome->to_stands) {
-        pz_weigh(&found, POISE_FINDING_POSE, "the skeleton that follows", 1.0, false);
-    }
+    pz_weigh(&found, POISE_FINDING_POSE, motions, outcome->from_stands ? 0.0 : 1.0, false);
+    pz_weigh(&found, POISE_FINDING_POSE, followers, outcome->to_stands ? 0.0 : 1.0, false);
+    pz_weigh(&found, POISE_FINDING_REVERSED, motions, outcome->from_reversed ? 1.0 : 0.0, false);
+    pz_weigh(&found, POISE_FINDING_REVERSED, followers, outcome->to_reversed ? 1.0 : 0.0, false);
     if (outcome->leg > 0) {
         pz_weigh(&found, POISE_FINDING_HIPS, NULL, outcome->hips_mean / outcome->leg, false);
     }

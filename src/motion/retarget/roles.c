@@ -67,13 +67,19 @@ static int find_named(const poise_model *model, int part, pz_side side, int numb
 
 // ---- Limbs whose joints are numbered -------------------------------------------------------------------------------------
 
+// Is this body called `key`, or 'z' and `key` (Kuavo's "zarm_l1_link")?
+static bool is_called(const poise_model *model, int body, pz_side side, const char *key)
+{
+    pz_role_name name = pz_role_name_of(poise_model_joint_info(model, body).body);
+    return name.side == side && strcmp(name.key + (name.key[0] == 'z'), key) == 0;
+}
+
 // The bodies called `key` on one path, from the trunk outwards.
 static int find_chain(const poise_model *model, const char *key, pz_side side, int *chain)
 {
     int count = 0;
     for (int k = 0; k < poise_model_info(model).joints && count < LONGEST_CHAIN; ++k) {
-        pz_role_name name = pz_role_name_of(poise_model_joint_info(model, k).body);
-        if (name.side == side && strcmp(name.key, key) == 0 && (count == 0 || pz_is_below(model, chain[count - 1], k))) {
+        if (is_called(model, k, side, key) && (count == 0 || pz_is_below(model, chain[count - 1], k))) {
             chain[count++] = k;
         }
     }
@@ -128,6 +134,61 @@ static void find_numbered(const poise_model *model, const poise_kinematics *kin,
     }
 }
 
+// ---- Limbs whose joints have the names -----------------------------------------------------------------------------------
+
+// Does the joint that moves a body have a word of one of these parts in its name?
+static bool joint_moves(const poise_model *model, int body, pz_side side, int first_part, int last_part)
+{
+    poise_joint_info joint = poise_model_joint_info(model, body);
+    pz_role_name name = pz_role_name_of(joint.name);
+    bool found = false;
+    for (int part = first_part; part <= last_part && !found; ++part) {
+        found = joint.nv > 0 && name.side == side && rank_of(part, name.key) >= 0;
+    }
+    return found;
+}
+
+// Bodies that are only numbered ("AL3") may hang from joints that say what they are ("Left_Elbow_Pitch"). Which motor turns
+// about which axis differs from robot to robot: the chain, and the hand or foot that has a name, is cut by its lengths.
+static void find_limb_by_joints(const poise_model *model, const poise_kinematics *kin, pz_side side, int first_part,
+                                pz_roles *roles)
+{
+    int first = first_part + (side == PZ_RIGHT ? POISE_ROLE_SIDE : 0), end = roles->body[first + 2];
+    int chain[LONGEST_CHAIN], count = 0;
+    if (roles->body[first] >= 0 || roles->body[first + 1] >= 0) {
+        return;
+    }
+    for (int k = 0; k < poise_model_info(model).joints && count < LONGEST_CHAIN; ++k) {
+        if ((k == end || joint_moves(model, k, side, first_part, first_part + 2)) &&
+            (count == 0 || pz_is_below(model, chain[count - 1], k))) {
+            chain[count++] = k;
+        }
+    }
+    if (count >= CHAIN_LEAST) {
+        cut_chain(kin, chain, count, first, roles);
+    }
+}
+
+static void find_by_joints(const poise_model *model, const poise_kinematics *kin, pz_roles *roles)
+{
+    for (pz_side side = PZ_LEFT; side <= PZ_RIGHT; ++side) {
+        find_limb_by_joints(model, kin, side, POISE_ROLE_UPPER_ARM, roles);
+        find_limb_by_joints(model, kin, side, POISE_ROLE_THIGH, roles);
+    }
+}
+
+// The head: by its name, the last of a numbered chain, or the last body whose joint has the name.
+static int find_head(const poise_model *model)
+{
+    int head = find_named(model, POISE_ROLE_HEAD, PZ_MIDDLE, 0), by_joint = POISE_NONE;
+    for (int k = 0; k < poise_model_info(model).joints && head < 0; ++k) {
+        bool is_head =
+            is_called(model, k, PZ_MIDDLE, "head") || joint_moves(model, k, PZ_MIDDLE, POISE_ROLE_HEAD, POISE_ROLE_HEAD);
+        by_joint = is_head && (by_joint < 0 || pz_is_below(model, by_joint, k)) ? k : by_joint;
+    }
+    return head >= 0 ? head : by_joint;
+}
+
 // ---- All together --------------------------------------------------------------------------------------------------------
 
 static void find_sides(const poise_model *model, pz_roles *roles)
@@ -177,7 +238,7 @@ static void find_trunk(const poise_model *model, pz_roles *roles)
     int arms = common_ancestor(model, body[POISE_ROLE_UPPER_ARM], body[POISE_ROLE_UPPER_ARM + POISE_ROLE_SIDE]);
     roles->body[POISE_ROLE_PELVIS] = hips;
     roles->body[POISE_ROLE_CHEST] = arms;
-    roles->body[POISE_ROLE_HEAD] = find_named(model, POISE_ROLE_HEAD, PZ_MIDDLE, 0);
+    roles->body[POISE_ROLE_HEAD] = find_head(model);
     for (int role = POISE_ROLE_PELVIS; role <= POISE_ROLE_HEAD; ++role) {
         roles->confidence[role] = roles->body[role] >= 0 ? BY_NAME : 0.0;
     }
@@ -187,6 +248,7 @@ void pz_roles_find(const poise_model *model, const poise_kinematics *kin, pz_rol
 {
     find_sides(model, roles);
     find_numbered(model, kin, roles);
+    find_by_joints(model, kin, roles);
     find_trunk(model, roles);
     drop_doubles(model, roles);
 }
