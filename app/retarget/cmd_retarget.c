@@ -52,9 +52,13 @@ static bool choose_frames(retarget_job *j, const arguments *args)
     poise_clip *clip = j->motion->clip;
     int first = option_count(args, "first", 0), last = option_count(args, "last", clip->frames - 1);
     double rate = option_number(args, "rate", 0);
-    if (clip->frames == 0 || first > last || last >= clip->frames) {
+    if (clip->frames == 0 || first > last || first >= clip->frames) {
         complain("%s: has %d frames; --first %d --last %d is no part of that", j->motion_name, clip->frames, first, last);
         return false;
+    }
+    if (last >= clip->frames) {
+        warn("%s: has %d frames; --last %d stops at %d", j->motion_name, clip->frames, last, clip->frames - 1);
+        last = clip->frames - 1;
     }
     j->source = clip;
     if (first > 0 || last < clip->frames - 1) {
@@ -83,6 +87,11 @@ static bool load_target(retarget_job *j, const arguments *args)
 {
     load_options options = {.floating = !option_given(args, "fixed")};
     j->target = load_model(j->model_name, &options);
+    if (j->target) {
+        poise_figure figure = {.metres = 0};
+        poise_model_figure(j->target->model, &figure, NULL);
+        j->metres = j->target->scale.metres > 0 ? j->target->scale.metres : figure.metres;
+    }
     return j->target != NULL;
 }
 
@@ -150,7 +159,6 @@ static void fill_task(retarget_job *j, const arguments *args)
 {
     const poise_file *holder = j->motion->model ? j->motion : j->skeleton;
     poise_up from = up_by_name(option_text(args, "source-up", "")), to = up_by_name(option_text(args, "up", ""));
-    double metres = j->target->scale.metres;
     j->task = poise_retarget_task_default();
     j->task.from = j->from;
     j->task.clip = j->source;
@@ -160,7 +168,7 @@ static void fill_task(retarget_job *j, const arguments *args)
     j->task.to_up = to != POISE_UP_UNKNOWN ? to : j->target->scale.up;
     j->task.shapes = j->target->shapes;
     j->task.shape_count = j->target->shape_count;
-    j->task.sole = option_number(args, "sole", 0) / (metres > 0 ? metres : 1);
+    j->task.sole = option_number(args, "sole", 0) / (j->metres > 0 ? j->metres : 1);
     j->task.ground = option_number(args, "ground", NAN);
     j->task.feet = feet_by_name(option_text(args, "feet", "auto"));
     j->task.velocity = j->velocity;

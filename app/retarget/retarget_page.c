@@ -15,11 +15,35 @@ enum { MOST_NUMBERS = 700000 }; // of the points of one figure; longer motions a
 typedef struct drawn {
     const poise_model *model;
     int points, tools;
+    int body[POISE_ROLE_COUNT]; // by role; POISE_NONE: nobody
 } drawn;
 
 static bool is_drawn(const poise_model *model, int tool)
 {
     return poise_model_joint_info(model, poise_model_tool_info(model, tool).body).subtree == 1;
+}
+
+// Does a body, or one above it, play a role?
+static bool is_of_figure(const drawn *d, int body)
+{
+    bool found = false;
+    for (int k = body; k >= 0 && !found; k = poise_model_joint_info(d->model, k).parent) {
+        for (int role = 0; role < POISE_ROLE_COUNT && !found; ++role) {
+            found = d->body[role] == k;
+        }
+    }
+    return found;
+}
+
+// What leads from a world or scene, which never moves, to the figure is no bone; nor is what a free joint leaves behind.
+static bool is_bone(const drawn *d, int body)
+{
+    poise_joint_info joint = poise_model_joint_info(d->model, body);
+    int k = joint.parent;
+    while (k >= 0 && poise_model_joint_info(d->model, k).nv == 0) {
+        k = poise_model_joint_info(d->model, k).parent;
+    }
+    return joint.parent >= 0 && (is_of_figure(d, joint.parent) || (k >= 0 && joint.nv < 6));
 }
 
 static json_node *bones_as_json(const drawn *d)
@@ -28,7 +52,7 @@ static json_node *bones_as_json(const drawn *d)
     int joints = poise_model_info(d->model).joints, at = joints;
     for (int k = 0; k < joints; ++k) {
         int parent = poise_model_joint_info(d->model, k).parent;
-        if (parent >= 0) {
+        if (is_bone(d, k)) {
             json_append(list, json_make("[i, i]", parent, k));
         }
     }
@@ -75,7 +99,8 @@ static json_node *figure_as_json(const retarget_job *j, bool is_target, const ch
     float *points = points_of(&d, is_target ? j->clip : j->source, step, poses);
     json_node *roles = json_new(JSON_ARRAY);
     for (int role = 0; role < POISE_ROLE_COUNT; ++role) {
-        json_append(roles, json_from_integer(is_target ? j->map.role[role].to : j->map.role[role].from));
+        d.body[role] = is_target ? j->map.role[role].to : j->map.role[role].from;
+        json_append(roles, json_from_integer(d.body[role]));
     }
     poise_up up = is_target ? j->outcome.to_up : j->outcome.from_up;
     json_node *made = json_make("{s:o, s:i, s:i, s:o, s:o, s:o}", "name", json_from_text(name), "count", d.points, "up",
@@ -89,11 +114,10 @@ bool retarget_page(const retarget_job *j, const char *name, const arguments *arg
 {
     int frames = j->clip->frames, bodies = poise_model_info(j->from).joints + poise_model_info(j->target->model).joints;
     int step = (int)((double)frames * 3 * bodies / MOST_NUMBERS) + 1, poses = (frames + step - 1) / step;
-    double metres = j->target->scale.metres > 0 ? j->target->scale.metres : 1.0;
     json_node *data = retarget_as_json(j, NULL);
     json_set(data, "version", json_from_text(poise_version()));
     json_set(data, "command", page_command(args));
-    json_set(data, "metres", json_from_number(metres));
+    json_set(data, "metres", json_from_number(j->metres));
     json_set(data, "step", json_from_integer(step));
     json_set(data, "poses", json_from_integer(poses));
     json_set(data, "contacts", page_packed(j->contacts, (size_t)frames));

@@ -21,6 +21,7 @@ typedef struct retarget_job {
     poise_retarget_task task;
     poise_role_map map;
     double *velocity; // nv; NULL: no limits
+    double metres;    // the target's unit, as its file says or as its figure tells; 0: unknown
     // made
     poise_clip *clip;
     unsigned char *contacts; // by frame

@@ -35,10 +35,30 @@ static void print_roles(const retarget_job *j, FILE *stream)
     table_end(t, stream);
 }
 
+// Hips and feet, in millimetres where the target's unit is known, else in that unit.
+static void print_legs(const retarget_job *j, FILE *stream)
+{
+    const poise_retarget_outcome *o = &j->outcome;
+    double times = j->metres > 0 ? 1000 * j->metres : 1;
+    const char *unit = j->metres > 0 ? "mm" : "units";
+    fprintf(stream, "  hips        mean %.1f %s from their path, largest %.1f\n", times * o->hips_mean, unit,
+            times * o->hips_worst);
+    fprintf(stream, "  feet        %s, ",
+            o->planted    ? "planted"
+            : o->in_place ? "in place, the root cannot move"
+                          : "follow");
+    if (o->contact > 0) {
+        fprintf(stream, "in contact %.0f %%; slip mean %.2f %s/s, largest %.1f (frame %d)", 100 * o->contact,
+                times * o->skate_mean, unit, times * o->skate_worst, o->skate_frame);
+    } else {
+        fputs("no contact found", stream);
+    }
+    fprintf(stream, "; sunk %.2f %s\n", fmax(times * o->sunk, 0), unit);
+}
+
 void retarget_print(const retarget_job *j, const char *out, FILE *stream)
 {
     const poise_retarget_outcome *o = &j->outcome;
-    double metres = j->target->scale.metres > 0 ? j->target->scale.metres : 1.0, mm = 1000 * metres;
     fprintf(stream, "%s onto %s: %d frames, %.0f a second\n", j->motion_name, j->model_name, j->clip->frames,
             j->clip->frames / fmax(j->seconds, 1e-9));
     fprintf(stream, "  followed    %d roles, %d bodies; lengths times %.4g%s\n", o->roles, o->bodies, o->factor,
@@ -47,12 +67,7 @@ void retarget_print(const retarget_job *j, const char *out, FILE *stream)
             DEGREES_PER_RADIAN * o->bone_mean, DEGREES_PER_RADIAN * o->bone_worst,
             o->bone_role >= 0 ? poise_role_name(o->bone_role) : "none", o->bone_frame);
     if (o->leg > 0) {
-        fprintf(stream, "  hips        mean %.1f mm from their path, largest %.1f\n", mm * o->hips_mean, mm * o->hips_worst);
-        fprintf(stream, "  feet        %s, in contact %.0f %%; slip mean %.2f mm/s, largest %.1f (frame %d); sunk %.2f mm\n",
-                o->planted    ? "planted"
-                : o->in_place ? "in place, the root cannot move"
-                              : "follow",
-                100 * o->contact, mm * o->skate_mean, mm * o->skate_worst, o->skate_frame, fmax(mm * o->sunk, 0));
+        print_legs(j, stream);
     }
     fprintf(stream, "  limits      %d frames outside; fastest turn %.1f degrees a frame, %d jumps", o->outside,
             DEGREES_PER_RADIAN * o->turn_most, o->jumps);

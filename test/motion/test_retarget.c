@@ -331,3 +331,73 @@ TEST(what_has_nothing_in_common_is_refused_and_what_is_missing_is_doubtful)
     poise_model_destroy(tall);
     forget(&t);
 }
+
+// Who plays nothing on the motion's side, or on that of the skeleton that follows, and what is made of it.
+TEST(a_limb_that_only_one_skeleton_has_is_found)
+{
+    enum { FROM = 0, TO = 1, R = POISE_ROLE_SIDE };
+    static const struct {
+        int side, roles[8], count;
+        poise_verdict_level level;
+        const char *name;
+        int findings;
+    } rows[] = {
+        {TO, {POISE_ROLE_UPPER_ARM, POISE_ROLE_FOREARM, POISE_ROLE_HAND}, 3, POISE_VERDICT_DOUBTFUL, "upper_arm.left", 1},
+        {FROM, {POISE_ROLE_UPPER_ARM, POISE_ROLE_FOREARM, POISE_ROLE_HAND}, 3, POISE_VERDICT_DOUBTFUL, "upper_arm.left", 1},
+        {TO, {POISE_ROLE_FOREARM + R}, 1, POISE_VERDICT_DOUBTFUL, "forearm.right", 1},
+        {TO, {POISE_ROLE_PELVIS, POISE_ROLE_THIGH, POISE_ROLE_THIGH + R}, 3, POISE_VERDICT_FAILED, "pelvis", 1},
+        {FROM, {POISE_ROLE_CHEST}, 1, POISE_VERDICT_DOUBTFUL, "chest", 1},
+        {TO, {POISE_ROLE_CHEST, POISE_ROLE_HEAD}, 2, POISE_VERDICT_GOOD, "chest", 2},
+        {TO, {POISE_ROLE_HAND, POISE_ROLE_TOE, POISE_ROLE_CLAVICLE}, 3, POISE_VERDICT_GOOD, NULL, 0},
+    };
+    take t = record("humanoid", "walk");
+    poise_retarget_task task = task_of(&t, t.model);
+    poise_role_map whole, map;
+    ck_assert_int_eq(poise_roles_match(&task, NULL, &whole, NULL), POISE_OK);
+    for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
+        poise_retarget_outcome outcome = {.from_stands = true, .to_stands = true};
+        poise_verdict verdict;
+        poise_finding findings[8];
+        map = whole;
+        for (int k = 0; k < rows[i].count; ++k) {
+            poise_role_pair *p = &map.role[rows[i].roles[k]];
+            *(rows[i].side == TO ? &p->to : &p->from) = POISE_NONE;
+        }
+        task.map = &map;
+        ck_assert_int_eq(poise_retarget_judge(&task, &outcome, NULL, &verdict, findings, 8, NULL), POISE_OK);
+        ck_assert_msg(verdict.level == rows[i].level && verdict.count == rows[i].findings, "row %zu: %s, %d", i,
+                      poise_verdict_name(verdict.level), verdict.count);
+        ck_assert(!rows[i].name || strcmp(findings[0].name, rows[i].name) == 0);
+    }
+    forget(&t);
+}
+
+TEST(sides_with_each_others_names_and_a_limb_that_points_elsewhere_are_doubtful)
+{
+    take t = record("humanoid", "walk");
+    poise_retarget_task task = task_of(&t, t.model);
+    poise_role_map map;
+    poise_clip *made;
+    poise_retarget_outcome outcome;
+    poise_verdict verdict;
+    poise_finding findings[8];
+    ck_assert_int_eq(poise_roles_match(&task, NULL, &map, NULL), POISE_OK);
+    for (int role = POISE_ROLE_LEFT; role < POISE_ROLE_RIGHT; ++role) {
+        int left = map.role[role].from;
+        map.role[role].from = map.role[role + POISE_ROLE_SIDE].from;
+        map.role[role + POISE_ROLE_SIDE].from = left;
+    }
+    task.map = &map;
+    ck_assert_int_eq(poise_retarget(&task, NULL, &made, NULL, &outcome, NULL), POISE_OK);
+    ck_assert(outcome.from_reversed && !outcome.to_reversed);
+    ck_assert_int_eq(poise_retarget_judge(&task, &outcome, NULL, &verdict, findings, 8, NULL), POISE_OK);
+    ck_assert(verdict.level != POISE_VERDICT_GOOD && verdict.worst[POISE_FINDING_REVERSED] > 0);
+    poise_clip_destroy(made);
+
+    outcome = (poise_retarget_outcome){
+        .from_stands = true, .to_stands = true, .bone_mean = 0.1, .limb_mean = 0.8, .limb_role = POISE_ROLE_FOREARM};
+    ck_assert_int_eq(poise_retarget_judge(&task, &outcome, NULL, &verdict, findings, 8, NULL), POISE_OK);
+    ck_assert(verdict.level == POISE_VERDICT_DOUBTFUL && verdict.count == 1);
+    ck_assert(findings[0].kind == POISE_FINDING_LIMB && strcmp(findings[0].name, "forearm.left") == 0);
+    forget(&t);
+}
