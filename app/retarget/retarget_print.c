@@ -35,12 +35,12 @@ static void print_roles(const retarget_job *j, FILE *stream)
     table_end(t, stream);
 }
 
-// Hips and feet, in millimetres where the target's unit is known, else in that unit.
+// Hips and feet, in millimetres where the target's unit is known, else as shares of its leg.
 static void print_legs(const retarget_job *j, FILE *stream)
 {
     const poise_retarget_outcome *o = &j->outcome;
-    double times = j->metres > 0 ? 1000 * j->metres : 1;
-    const char *unit = j->metres > 0 ? "mm" : "units";
+    double times = j->metres > 0 ? 1000 * j->metres : 100 / o->leg;
+    const char *unit = j->metres > 0 ? "mm" : "% of the leg";
     fprintf(stream, "  hips        mean %.1f %s from their path, largest %.1f\n", times * o->hips_mean, unit,
             times * o->hips_worst);
     fprintf(stream, "  feet        %s, ",

@@ -5,6 +5,7 @@
 #include <scenes/scenes.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -174,8 +175,12 @@ typedef struct named {
 static void add_joint(poise_builder *b, const char *name, const char *parent, double x, double y, double z)
 {
     poise_joint joint = poise_joint_default();
-    joint.name = name;
-    joint.parent = parent;
+    const char *slash = strchr(name, '/'), *above = parent ? strchr(parent, '/') : NULL; // "JOINT/BODY" has two names
+    char own[64];
+    snprintf(own, sizeof own, "%.*s", slash ? (int)(slash - name) : (int)strlen(name), name);
+    joint.name = own;
+    joint.body = slash ? slash + 1 : NULL;
+    joint.parent = above ? above + 1 : parent;
     joint.type = parent ? POISE_JOINT_BALL_QUATERNION : POISE_JOINT_FREE;
     joint.offset.position = poise_vec3_make(x, y, z);
     ck_assert_int_eq(poise_builder_add_joint(b, &joint, NULL), POISE_OK);
@@ -231,6 +236,12 @@ static const named dialects[][2] = {
       "mixamorig:LeftHand"},
      {"mixamorig:RightUpLeg", "mixamorig:RightLeg", "mixamorig:RightFoot", "mixamorig:RightArm", "mixamorig:RightForeArm",
       "mixamorig:RightHand"}},
+    {{"zleg_l1_link", "zleg_l2_link", "zleg_l3_link", "zarm_l1_link", "zarm_l2_link", "zarm_l3_link"},
+     {"zleg_r1_link", "zleg_r2_link", "zleg_r3_link", "zarm_r1_link", "zarm_r2_link", "zarm_r3_link"}},
+    {{"Left_Hip_Yaw/LL1", "Left_Knee_Pitch/LL2", "Left_Ankle_Roll/LL3", "Left_Shoulder_Roll/AL1", "Left_Elbow_Pitch/AL2",
+      "Left_Hand/left_hand_link"},
+     {"Right_Hip_Yaw/LR1", "Right_Knee_Pitch/LR2", "Right_Ankle_Roll/LR3", "Right_Shoulder_Roll/AR1",
+      "Right_Elbow_Pitch/AR2", "Right_Hand/right_hand_link"}},
 };
 
 TEST(every_dialect_finds_its_roles_and_moves_as_the_others_do)
