@@ -73,17 +73,16 @@ typedef enum poise_finding_kind {
     POISE_FINDING_ABSENT,    // a marker or body that a setup asks for is not there: value 1
     POISE_FINDING_JOINT,     // a joint that no marker determines: value 1, by itself no fault
     POISE_FINDING_LEFT_OUT,  // a marker of the recording without a place: value 1, by itself no fault
-    POISE_FINDING_UNMATCHED, // retargeting: a limb or trunk that moves in one skeleton and that the other does not have: value
-    // 1; 2: hips, where the legs below them follow; 0, by itself no fault: a head, the actor's chest
-    POISE_FINDING_POSE,     // retargeting: neither the neutral pose nor a frame stands upright to compare limbs in: value 1
-    POISE_FINDING_BONES,    // retargeting: bones point elsewhere than those they follow: mean angle, radians
-    POISE_FINDING_HIPS,     // retargeting: hips are not where they are to go: mean over the leg's length
-    POISE_FINDING_SKATE,    // retargeting: planted feet slip: mean speed over the leg's length, per second
-    POISE_FINDING_SUNK,     // retargeting: soles are below the ground: depth over the leg's length
-    POISE_FINDING_JUMPED,   // retargeting: share of frames in which something turns far more than what it follows
-    POISE_FINDING_LATE,     // retargeting: share of frames that velocity limits held back
-    POISE_FINDING_LIMB,     // retargeting: one limb points elsewhere than the one it follows: mean angle, radians
-    POISE_FINDING_REVERSED, // retargeting: feet point backwards, by the names of the hips: value 1
+    POISE_FINDING_UNMATCHED, // retargeting: a limb or trunk that only one has: 1; hips whose legs follow: 2; a head: 0
+    POISE_FINDING_POSE,      // retargeting: neither the neutral pose nor a frame stands upright to compare limbs in: value 1
+    POISE_FINDING_BONES,     // retargeting: bones point elsewhere than those they follow: mean angle, radians
+    POISE_FINDING_HIPS,      // retargeting: hips are not where they are to go: mean over the leg's length
+    POISE_FINDING_SKATE,     // retargeting: planted feet slip: mean speed over the leg's length, per second
+    POISE_FINDING_SUNK,      // retargeting: soles are below the ground: depth over the leg's length
+    POISE_FINDING_JUMPED,    // retargeting: share of frames in which something turns far more than what it follows
+    POISE_FINDING_LATE,      // retargeting: share of frames that velocity limits held back
+    POISE_FINDING_LIMB,      // retargeting: one limb points elsewhere than the one it follows: mean angle, radians
+    POISE_FINDING_REVERSED,  // retargeting: feet point backwards, by the names of the hips: value 1
     POISE_FINDING_KIND_COUNT
 } poise_finding_kind;
 

@@ -242,7 +242,7 @@ static void find_tips(pz_actor *a)
     }
 }
 
-// Feet point to where forward is by hips, or the names of one side are those of the other. Without toes the feet do not tell.
+// Feet point to where forward is by hips, or the names of one side are those of the other. Without toes they do not tell.
 static void find_reversed(pz_actor *a)
 {
     double forward = 0.0, length = 0.0;
