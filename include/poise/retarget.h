@@ -2,8 +2,9 @@
 //
 //   poise_retarget_task task = poise_retarget_task_default();
 //   task.from = actor, task.clip = clip, task.to = robot;
+//   poise_role_map map;
 //   poise_roles_match(&task, NULL, &map, &error);                // which body is which; change it as you like
-//   task.map = &map;
+//   task.map = &map, task.velocity = limits;
 //   poise_retarget(&task, NULL, &moved, NULL, &outcome, &error); // a clip of the robot
 //
 // **What is followed.** Every part of the body that both have keeps its orientation, as far as it has turned from the rest

@@ -75,7 +75,7 @@ bool pz_euler_angles(const pz_step *steps, const mat3 *M, double *q)
         return false;
     }
     double angles[3];
-    euler_angles(steps[0].kind, steps[1].kind, steps[2].kind, M, angles);
+    euler_angles((int)steps[0].kind, (int)steps[1].kind, (int)steps[2].kind, M, angles);
     for (int i = 0; i < 3; ++i) {
         q[steps[i].q] = angles[i];
     }

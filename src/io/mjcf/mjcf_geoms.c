@@ -131,12 +131,12 @@ static char *path_of(pz_mjcf *m, const char *file)
 {
     const char *folder = m->compiler.mesh_folder ? m->compiler.mesh_folder : "";
     size_t length = file[0] == '/' ? 0 : strlen(folder), rest = strlen(file);
-    bool needs_slash = length > 0 && folder[length - 1] != '/';
+    size_t slash = length > 0 && folder[length - 1] != '/' ? 1 : 0;
     char *path = pz_pool_take(&m->input->pool, length + rest + 2, 1);
     if (path) {
         memcpy(path, folder, length);
-        memcpy(path + length, "/", needs_slash);
-        memcpy(path + length + needs_slash, file, rest + 1);
+        memcpy(path + length, "/", slash);
+        memcpy(path + length + slash, file, rest + 1);
     }
     return path;
 }
