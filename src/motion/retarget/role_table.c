@@ -119,8 +119,9 @@ static void take_word(const char *word, pz_role_name *name)
         name->side = word[0] == 'l' ? PZ_LEFT : PZ_RIGHT;
         word += 1;
     }
-    if (strlen(name->key) + strlen(word) < sizeof name->key) {
-        strcat(name->key, word);
+    size_t used = strlen(name->key), more = strlen(word);
+    if (used + more < sizeof name->key) {
+        memcpy(name->key + used, word, more + 1);
     }
 }
 
@@ -143,7 +144,7 @@ pz_role_name pz_role_name_of(const char *text)
         text += length;
     }
     if (strcmp(name.key, "hipjoint") == 0) {
-        strcpy(name.key, "hip");
+        name.key[strlen("hip")] = '\0';
     }
     return name;
 }
