@@ -682,7 +682,7 @@ void io_is_linear(io_bytes small, io_bytes large, poise_format format, const poi
     for (int chance = 0; chance < 3; ++chance) {
         double one = seconds_to_read(small, &options), ten = seconds_to_read(large, &options);
         ratio = ten / (one > 1e-4 ? one : 1e-4);
-        if (ratio * ((double)small.size * 10 / (double)large.size) <= 20.0) {
+        if (ratio * ((double)small.size * 10 / (double)large.size) <= 40.0) {
             return;
         }
     }
