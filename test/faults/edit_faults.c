@@ -1,10 +1,11 @@
-// Calls of edit.h and pins in words that take memory: the part of test_faults.c that is about them, which includes it.
-#ifndef TEST_EDIT_FAULTS_H
-#define TEST_EDIT_FAULTS_H
+// Clips edited, and pins: the calls that take memory.
+#include "faults.h"
+
+#include <poise/edit.h>
 
 static poise_status clip_pin(const poise_allocator *a, poise_error *e)
 {
-    poise_clip *clip = walk(stage.model);
+    poise_clip *clip = fault_walk(stage.model);
     size_t size = (size_t)clip->frames * (size_t)clip->nq * sizeof *clip->q;
     poise_pin pin = poise_pin_default();
     pin.goal.body = poise_model_find_body(stage.model, "left_hand");
@@ -42,39 +43,25 @@ static poise_status feet_pins(const poise_allocator *a, poise_error *e)
     return status;
 }
 
-static poise_status clip_reverse(const poise_allocator *a, poise_error *e)
-{
-    poise_clip *made = UNTOUCHED;
-    poise_status status = poise_clip_reverse(stage.clip, a, &made, e);
-    FINISH(status, made, poise_clip_destroy);
-}
+MAKES(clip_reverse, poise_clip, poise_clip_destroy, poise_clip_reverse(stage.clip, a, &made, e))
 
-static poise_status clip_speed(const poise_allocator *a, poise_error *e)
-{
-    poise_clip *made = UNTOUCHED;
-    poise_status status = poise_clip_speed(stage.clip, stage.model, 2, a, &made, e);
-    FINISH(status, made, poise_clip_destroy);
-}
+MAKES(clip_speed, poise_clip, poise_clip_destroy, poise_clip_speed(stage.clip, stage.model, 2, a, &made, e))
 
-static poise_status clip_mirror(const poise_allocator *a, poise_error *e)
-{
-    poise_clip *made = UNTOUCHED;
-    poise_status status = poise_clip_mirror(stage.model, stage.clip, a, &made, NULL, e);
-    FINISH(status, made, poise_clip_destroy);
-}
+MAKES(clip_mirror, poise_clip, poise_clip_destroy, poise_clip_mirror(stage.model, stage.clip, a, &made, NULL, e))
 
-static poise_status clip_append(const poise_allocator *a, poise_error *e)
-{
-    poise_clip *made = UNTOUCHED;
-    poise_status status = poise_clip_append(stage.model, stage.clip, stage.clip, 0.04, POISE_UP_Y, a, &made, e);
-    FINISH(status, made, poise_clip_destroy);
-}
+MAKES(clip_append, poise_clip, poise_clip_destroy,
+      poise_clip_append(stage.model, stage.clip, stage.clip, 0.04, POISE_UP_Y, a, &made, e))
 
-static poise_status clip_loop(const poise_allocator *a, poise_error *e)
-{
-    poise_clip *made = UNTOUCHED;
-    poise_status status = poise_clip_loop(stage.model, stage.clip, 0.04, POISE_UP_Y, a, &made, e);
-    FINISH(status, made, poise_clip_destroy);
-}
+MAKES(clip_loop, poise_clip, poise_clip_destroy, poise_clip_loop(stage.model, stage.clip, 0.04, POISE_UP_Y, a, &made, e))
 
-#endif
+const fault_row edit_faults[] = {
+    {"poise_clip_append", clip_append, false},
+    {"poise_clip_loop", clip_loop, false},
+    {"poise_clip_mirror", clip_mirror, false},
+    {"poise_clip_pin", clip_pin, false},
+    {"poise_clip_reverse", clip_reverse, false},
+    {"poise_clip_speed", clip_speed, false},
+    {"poise_feet_pins", feet_pins, false},
+    {"poise_pin_list_create", pin_list_create, false},
+    {NULL, NULL, false},
+};

@@ -1,30 +1,12 @@
-// What calls work on while their memory fails: made once, with malloc.
-#ifndef TEST_FAULT_STAGE_H
-#define TEST_FAULT_STAGE_H
-
-#include "check.h"
-
-#include <poise/poise.h>
-#include <scenes/scenes.h>
+// What calls work on while their memory fails.
+#include "faults.h"
 
 #include <string.h>
 
-#define FRAMES  8
-#define MARKERS 41
-#define NUMBERS 128 // room for q
+fault_stage stage;
+char fault_nowhere;
 
-static struct stage {
-    poise_model *model; // a humanoid
-    poise_builder *builder;
-    poise_clip *clip;
-    poise_markers *markers;
-    scene_marker sites[MARKERS];
-    poise_placement placements[MARKERS];
-    double q[NUMBERS];
-    poise_model *arm; // a chain of hinges
-} stage;
-
-static poise_clip *walk(const poise_model *model)
+poise_clip *fault_walk(const poise_model *model)
 {
     int nq = poise_model_info(model).nq;
     poise_clip *clip;
@@ -35,7 +17,7 @@ static poise_clip *walk(const poise_model *model)
     return clip;
 }
 
-static void open_stage(void)
+void open_stage(void)
 {
     memset(&stage, 0, sizeof stage);
     ck_assert_int_eq(scene_create("humanoid", NULL, &stage.model, NULL), POISE_OK);
@@ -45,7 +27,7 @@ static void open_stage(void)
     for (int i = 0; i < MARKERS; ++i) {
         stage.placements[i] = (poise_placement){stage.sites[i].name, stage.sites[i].body, stage.sites[i].local, 1.0};
     }
-    stage.clip = walk(stage.model);
+    stage.clip = fault_walk(stage.model);
     poise_scale metres = {1.0, POISE_UP_Y};
     ck_assert_int_eq(
         poise_markers_from_clip(stage.model, stage.clip, metres, stage.placements, MARKERS, NULL, &stage.markers, NULL),
@@ -58,7 +40,7 @@ static void open_stage(void)
     }
 }
 
-static void close_stage(void)
+void close_stage(void)
 {
     poise_builder_destroy(stage.builder);
     poise_markers_destroy(stage.markers);
@@ -66,5 +48,3 @@ static void close_stage(void)
     poise_model_destroy(stage.model);
     poise_model_destroy(stage.arm);
 }
-
-#endif
