@@ -114,8 +114,9 @@ void io_survives_changes(io_bytes file, poise_format format, const poise_model *
 int io_reads_without_memory(io_bytes file, poise_format format, const poise_model *model);
 int io_writes_without_memory(const poise_file *file, poise_format format);
 
-// Ten times the bytes take about ten times the time. What no longer fits in a cache may take twice as long for each byte, and
-// more where other programs use that cache, so the bound is 40, far from the 100 of quadratic work; noise gets three chances.
+// Ten times the bytes take about ten times the time. What no longer fits in a cache may take twice as long for each byte,
+// and more where other programs use that cache, so the bound is 40, far from the 100 of quadratic work; noise gets three
+// chances.
 void io_is_linear(io_bytes small, io_bytes large, poise_format format, const poise_model *model);
 
 #endif
