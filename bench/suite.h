@@ -29,6 +29,7 @@ void suite_scaling(const bench *b);
 void suite_arms(const bench *b);
 void suite_arm_batches(const bench *b);
 void suite_tips(const bench *b);
+void suite_constraints(const bench *b);
 void suite_markers(const bench *b);
 void suite_marker_batches(const bench *b);
 void suite_hdm05(const bench *b);

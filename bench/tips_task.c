@@ -89,16 +89,23 @@ static void set_middle(tips_task *t)
 
 bool tips_open(const char *folder, const tips_row *row, tips_task *task)
 {
-    *task = (tips_task){.row = row};
+    poise_model *model = NULL;
     poise_error error = {.text = ""};
-    if (!row->file && scene_create(row->scene, NULL, &task->model, &error) != POISE_OK) {
+    if (!row->file && scene_create(row->scene, NULL, &model, &error) != POISE_OK) {
         bench_fail("%s: %s", row->scene, error.text);
     }
-    task->model = row->file ? read_model(folder, row->file) : task->model;
-    if (!task->model) {
+    model = row->file ? read_model(folder, row->file) : model;
+    if (!model) {
         return false;
     }
-    task->model = row->is_floating ? set_afloat(task->model) : task->model;
+    tips_open_model(row->is_floating ? set_afloat(model) : model, row, task);
+    return true;
+}
+
+void tips_open_model(poise_model *model, const tips_row *row, tips_task *task)
+{
+    poise_error error = {.text = ""};
+    *task = (tips_task){.row = row, .model = model};
     while (task->count < TIPS_MOST && row->tips[task->count]) {
         int i = task->count++;
         task->bodies[i] = poise_model_find_part(task->model, row->tips[i], &task->locals[i], &error);
@@ -114,7 +121,6 @@ bool tips_open(const char *folder, const tips_row *row, tips_task *task)
         bench_fail("%s: %s", row->name, error.text);
     }
     set_middle(task);
-    return true;
 }
 
 void tips_close(tips_task *task)

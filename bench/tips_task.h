@@ -30,6 +30,9 @@ typedef struct tips_task {
 
 // False where there is no such file; one that cannot be read, or lacks a tip, ends the program.
 bool tips_open(const char *folder, const tips_row *row, tips_task *task);
+
+// The same of a model, which the task releases.
+void tips_open_model(poise_model *model, const tips_row *row, tips_task *task);
 void tips_close(tips_task *task);
 
 // Where a solve starts: the middle of the limits, with a free root at 0; within 0.1 of the target's coordinates.

@@ -18,6 +18,7 @@ COLUMNS = {
     "arms": ["solved", "error", "us_mean", "us_p50", "us_p99"],
     "arm-batches": ["solved", "same_bits", "us_single", "us_wall_all", "ratio_threads"],
     "tips": ["solved", "searches", "us_mean", "us_p50", "us_p99"],
+    "constraints": ["reached", "holds", "broken", "us_mean", "us_p50", "us_p99", "per_second"],
     "markers": ["error_rms_mm", "error_worst_mm", "us_mean", "us_p50", "us_p99", "ratio"],
     "marker-batches": ["solved", "error_rms_mm", "same_bits", "us_mean", "ratio"],
     "hdm05": ["solved", "us_mean"],

@@ -33,7 +33,7 @@ CLIENTS = {
     "reference": [],
     "research": ["scenes", "app/cli", "app/system", "reference", "cuda/lib/cuda_evaluate.h"],
     "samples": ["scenes"],
-    "bench": ["scenes", "reference", "research", "app/cli"],
+    "bench": ["scenes", "reference", "research", "app/cli", "test/support/constraint_check.h"],
     "mpi": ["app", "research"],
     "cuda": ["src", "scenes", "bench", "research", "test"],  # compiles sources of the library a second time
 }
