@@ -117,13 +117,14 @@ static poise_status read_pose(const pz_item *object, const char *key, poise_pose
     return pz_json_pose_of(&item, pose);
 }
 
-static poise_status read_goal(const pz_item *item, const poise_model *model, poise_goal *goal)
+poise_status pz_json_goal(const pz_item *item, const poise_model *model, void *entry)
 {
     static const char *const known[] = {
         "kind",      "body",       "body2",           "tool",     "priority",  "weight",
         "loss",      "loss_scale", "local",           "target",   "axis",      "direction",
         "tolerance", "distance",   "rotation_weight", "q_before", "q_weights", "rotation_tolerance",
         "q"};
+    poise_goal *goal = entry;
     int kind = POISE_GOAL_POSITION, loss = POISE_LOSS_NONE, nq = poise_model_info(model).nq;
     pz_item kind_at = pz_json_get(item, "kind");
     const char *text = NULL;
@@ -151,27 +152,6 @@ static poise_status read_goal(const pz_item *item, const poise_model *model, poi
     poise_error said = {.line = 0};
     status = poise_goal_check(goal, model, &said);
     return status == POISE_OK ? status : pz_json_fail(item, POISE_ERROR_FORMAT, "%s", said.text);
-}
-
-poise_status pz_json_read_goals(const pz_item *item, const poise_model *model)
-{
-    pz_input *input = item->json->input;
-    poise_status status = pz_json_need_array(item);
-    if (status == POISE_OK && !model) {
-        return pz_json_fail(item, POISE_ERROR_FORMAT, "goals without a model; put one into the file or into options.model");
-    }
-    size_t count = pz_json_length(item);
-    poise_goal *goals = status == POISE_OK ? pz_pool_take(&input->kept, count, sizeof *goals) : NULL;
-    if (!goals) {
-        return status != POISE_OK ? status : pz_input_no_memory(input);
-    }
-    for (size_t i = 0; i < count && status == POISE_OK; ++i) {
-        pz_item goal = pz_json_at(item, i);
-        status = read_goal(&goal, model, &goals[i]);
-    }
-    input->file->goals = count > 0 ? goals : NULL;
-    input->file->goal_count = (int)count;
-    return status;
 }
 
 // ---- Writing -------------------------------------------------------------------------------------------------------------

@@ -117,6 +117,36 @@ poise_status pz_json_body(const pz_item *item, const poise_model *model, int *bo
     return POISE_OK;
 }
 
+poise_status pz_json_need_model(const pz_item *item, const poise_model *model)
+{
+    return model ? POISE_OK
+                 : pz_json_fail(item, POISE_ERROR_FORMAT, "%s without a model; put one into the file or into options.model",
+                                item->key);
+}
+
+void *pz_json_entries(const pz_item *root, const char *key, const poise_model *model, pz_json_entry read, size_t size,
+                      int *count, poise_status *status)
+{
+    pz_item list = pz_json_get(root, key);
+    if (*status != POISE_OK || !list.value) {
+        return NULL;
+    }
+    *status = pz_json_need_array(&list);
+    *status = *status == POISE_OK ? pz_json_need_model(&list, model) : *status;
+    size_t length = pz_json_length(&list);
+    if (*status != POISE_OK || length == 0) {
+        return NULL;
+    }
+    unsigned char *entries = pz_pool_take(&root->json->input->kept, length, size);
+    *status = entries ? POISE_OK : pz_input_no_memory(root->json->input);
+    for (size_t i = 0; i < length && *status == POISE_OK; ++i) {
+        pz_item item = pz_json_at(&list, i);
+        *status = read(&item, model, entries + i * size);
+    }
+    *count = *status == POISE_OK ? (int)length : 0;
+    return *status == POISE_OK ? entries : NULL;
+}
+
 // ---- Joints --------------------------------------------------------------------------------------------------------------
 
 static const char *type_name(int type)

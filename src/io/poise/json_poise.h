@@ -43,6 +43,17 @@ poise_status pz_json_choice_of(const pz_item *object, const char *key, const cha
 // A body by its name.
 poise_status pz_json_body(const pz_item *item, const poise_model *model, int *body);
 
+// One entry of an array, read into its place.
+typedef poise_status (*pz_json_entry)(const pz_item *item, const poise_model *model, void *entry);
+
+// The array `key` of `root`, whose entries of `size` bytes speak of a model, kept with the file. NULL where it is missing or
+// empty, or cannot be read, as *status then says; what failed before is left alone.
+void *pz_json_entries(const pz_item *root, const char *key, const poise_model *model, pz_json_entry read, size_t size,
+                      int *count, poise_status *status);
+
+// Fails without a model.
+poise_status pz_json_need_model(const pz_item *item, const poise_model *model);
+
 bool pz_same_numbers(const double *a, const double *b, size_t count); // bit for bit
 
 // json_model.c
@@ -62,11 +73,13 @@ void pz_json_put_curve(pz_json_writer *writer, const poise_curve *curve);
 void pz_json_put_function(pz_json_writer *writer, const char *key, const poise_function *function, const poise_vec3 *axis);
 
 // json_goals.c
-poise_status pz_json_read_goals(const pz_item *item, const poise_model *model);
+poise_status pz_json_goal(const pz_item *item, const poise_model *model, void *goal); // an entry
 void pz_json_put_goals(pz_json_writer *writer, const poise_file *file, const poise_model *model);
 
-// json_shapes.c: the members shapes, excluded and loops
-poise_status pz_json_read_bounds(const pz_item *root, const poise_model *model);
+// json_shapes.c: entries of the members shapes, excluded and loops
+poise_status pz_json_shape(const pz_item *item, const poise_model *model, void *shape);
+poise_status pz_json_excluded(const pz_item *item, const poise_model *model, void *pair);
+poise_status pz_json_loop(const pz_item *item, const poise_model *model, void *loop);
 poise_status pz_json_check_bounds(const poise_file *file, pz_output *output); // before they are written
 void pz_json_put_bounds(pz_json_writer *writer, const poise_file *file);
 

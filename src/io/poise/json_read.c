@@ -224,10 +224,7 @@ static poise_status read_postures(const pz_item *item, const poise_model *model)
 {
     pz_input *input = item->json->input;
     poise_status status = pz_json_need_object(item);
-    if (status == POISE_OK && !model) {
-        return pz_json_fail(item, POISE_ERROR_FORMAT,
-                            "postures without a model; put one into the file or into options.model");
-    }
+    status = status == POISE_OK ? pz_json_need_model(item, model) : status;
     int count = pz_json_member_count(item);
     poise_posture *postures = status == POISE_OK ? pz_pool_take(&input->kept, (size_t)count, sizeof *postures) : NULL;
     pz_configurations of;
@@ -243,9 +240,10 @@ static poise_status read_postures(const pz_item *item, const poise_model *model)
     return status;
 }
 
-static poise_status read_placement(const pz_item *item, const poise_model *model, poise_placement *placement)
+static poise_status read_placement(const pz_item *item, const poise_model *model, void *entry)
 {
     static const char *const known[] = {"label", "body", "local", "weight"};
+    poise_placement *placement = entry;
     pz_input *input = item->json->input;
     const char *label = NULL;
     double local[3] = {NAN, NAN, NAN};
@@ -267,28 +265,6 @@ static poise_status read_placement(const pz_item *item, const poise_model *model
     placement->label = pz_pool_copy(&input->kept, label, strlen(label));
     pz_json_warn_unknown(item, known, PZ_COUNT(known));
     return placement->label ? POISE_OK : pz_input_no_memory(input);
-}
-
-static poise_status read_placements(const pz_item *item, const poise_model *model)
-{
-    pz_input *input = item->json->input;
-    poise_status status = pz_json_need_array(item);
-    if (status == POISE_OK && !model) {
-        return pz_json_fail(item, POISE_ERROR_FORMAT,
-                            "placements without a model; put one into the file or into options.model");
-    }
-    size_t count = pz_json_length(item);
-    poise_placement *placements = status == POISE_OK ? pz_pool_take(&input->kept, count, sizeof *placements) : NULL;
-    if (!placements) {
-        return status != POISE_OK ? status : pz_input_no_memory(input);
-    }
-    for (size_t i = 0; i < count && status == POISE_OK; ++i) {
-        pz_item placement = pz_json_at(item, i);
-        status = read_placement(&placement, model, &placements[i]);
-    }
-    input->file->placements = count > 0 ? placements : NULL;
-    input->file->placement_count = (int)count;
-    return status;
 }
 
 // ---- The whole -----------------------------------------------------------------------------------------------------------
@@ -325,15 +301,21 @@ static poise_status read_parts(const pz_item *root)
 {
     pz_input *input = root->json->input;
     pz_item model = pz_json_get(root, "model"), clip = pz_json_get(root, "clip"), markers = pz_json_get(root, "markers");
-    pz_item postures = pz_json_get(root, "postures"), goals = pz_json_get(root, "goals");
-    pz_item placements = pz_json_get(root, "placements");
-    poise_status status = model.value ? pz_json_read_model(&model, &input->file->model) : POISE_OK;
+    pz_item postures = pz_json_get(root, "postures");
+    poise_file *file = input->file;
+    poise_status status = model.value ? pz_json_read_model(&model, &file->model) : POISE_OK;
+    const poise_model *of = model_of(input);
     status = status == POISE_OK && clip.value ? read_clip(&clip) : status;
     status = status == POISE_OK && markers.value ? read_markers(&markers) : status;
-    status = status == POISE_OK && postures.value ? read_postures(&postures, model_of(input)) : status;
-    status = status == POISE_OK && goals.value ? pz_json_read_goals(&goals, model_of(input)) : status;
-    status = status == POISE_OK && placements.value ? read_placements(&placements, model_of(input)) : status;
-    return status == POISE_OK ? pz_json_read_bounds(root, model_of(input)) : status;
+    status = status == POISE_OK && postures.value ? read_postures(&postures, of) : status;
+    file->goals = pz_json_entries(root, "goals", of, pz_json_goal, sizeof *file->goals, &file->goal_count, &status);
+    file->placements =
+        pz_json_entries(root, "placements", of, read_placement, sizeof *file->placements, &file->placement_count, &status);
+    file->shapes = pz_json_entries(root, "shapes", of, pz_json_shape, sizeof *file->shapes, &file->shape_count, &status);
+    file->excluded =
+        pz_json_entries(root, "excluded", of, pz_json_excluded, sizeof *file->excluded, &file->excluded_count, &status);
+    file->loops = pz_json_entries(root, "loops", of, pz_json_loop, sizeof *file->loops, &file->loop_count, &status);
+    return status;
 }
 
 poise_status pz_read_json(pz_input *input)

@@ -15,13 +15,6 @@ static const char *loop_name(int kind) // those that close loops lie between the
 
 #define LOOP_KINDS (POISE_CONSTRAINT_BALANCE - POISE_CONSTRAINT_CONNECT)
 
-static poise_status need_model(const pz_item *item, const poise_model *model, const char *what)
-{
-    return model ? pz_json_need_array(item)
-                 : pz_json_fail(item, POISE_ERROR_FORMAT, "%s without a model; put one into the file or into options.model",
-                                what);
-}
-
 // A body by its name, the world where there is none.
 static poise_status body_or_world(const pz_item *item, const poise_model *model, int *body)
 {
@@ -29,7 +22,7 @@ static poise_status body_or_world(const pz_item *item, const poise_model *model,
     return item->value ? pz_json_body(item, model, body) : POISE_OK;
 }
 
-// ---- Shapes --------------------------------------------------------------------------------------------------------------
+// ---- Shapes and pairs ---------------------------------------------------------------------------------------------------
 
 static poise_status read_bits(const pz_item *object, const char *key, uint32_t *bits)
 {
@@ -43,9 +36,10 @@ static poise_status read_bits(const pz_item *object, const char *key, uint32_t *
     return status;
 }
 
-static poise_status read_shape(const pz_item *item, const poise_model *model, poise_shape *shape)
+poise_status pz_json_shape(const pz_item *item, const poise_model *model, void *entry)
 {
     static const char *const known[] = {"kind", "body", "position", "rotation", "half", "radius", "groups", "against"};
+    poise_shape *shape = entry;
     int kind = POISE_SHAPE_CAPSULE;
     double half[3] = {0, 0, 0};
     pz_item body = pz_json_get(item, "body");
@@ -70,44 +64,13 @@ static poise_status read_shape(const pz_item *item, const poise_model *model, po
     return status;
 }
 
-static poise_status read_shapes(const pz_item *item, const poise_model *model)
+poise_status pz_json_excluded(const pz_item *item, const poise_model *model, void *entry)
 {
-    pz_input *input = item->json->input;
-    size_t count = pz_json_length(item);
-    poise_status status = need_model(item, model, "shapes");
-    poise_shape *shapes = status == POISE_OK ? pz_pool_take(&input->kept, count, sizeof *shapes) : NULL;
-    if (!shapes) {
-        return status != POISE_OK ? status : pz_input_no_memory(input);
-    }
-    for (size_t i = 0; i < count && status == POISE_OK; ++i) {
-        pz_item shape = pz_json_at(item, i);
-        status = read_shape(&shape, model, &shapes[i]);
-    }
-    input->file->shapes = count > 0 ? shapes : NULL;
-    input->file->shape_count = (int)count;
-    return status;
-}
-
-// ---- Pairs ---------------------------------------------------------------------------------------------------------------
-
-static poise_status read_excluded(const pz_item *item, const poise_model *model)
-{
-    pz_input *input = item->json->input;
-    size_t count = pz_json_length(item);
-    poise_status status = need_model(item, model, "excluded pairs");
-    poise_pair *pairs = status == POISE_OK ? pz_pool_take(&input->kept, count, sizeof *pairs) : NULL;
-    if (!pairs) {
-        return status != POISE_OK ? status : pz_input_no_memory(input);
-    }
-    for (size_t i = 0; i < count && status == POISE_OK; ++i) {
-        pz_item pair = pz_json_at(item, i), a = pz_json_at(&pair, 0), b = pz_json_at(&pair, 1);
-        status = pz_json_need_length(&pair, 2);
-        status = status == POISE_OK ? body_or_world(&a, model, &pairs[i].a) : status;
-        status = status == POISE_OK ? body_or_world(&b, model, &pairs[i].b) : status;
-    }
-    input->file->excluded = count > 0 ? pairs : NULL;
-    input->file->excluded_count = (int)count;
-    return status;
+    poise_pair *pair = entry;
+    pz_item a = pz_json_at(item, 0), b = pz_json_at(item, 1);
+    poise_status status = pz_json_need_length(item, 2);
+    status = status == POISE_OK ? body_or_world(&a, model, &pair->a) : status;
+    return status == POISE_OK ? body_or_world(&b, model, &pair->b) : status;
 }
 
 // ---- Loops ---------------------------------------------------------------------------------------------------------------
@@ -124,9 +87,10 @@ static poise_status read_bound(const pz_item *object, const char *key, double no
     return POISE_OK;
 }
 
-static poise_status read_loop(const pz_item *item, const poise_model *model, poise_constraint *loop)
+poise_status pz_json_loop(const pz_item *item, const poise_model *model, void *entry)
 {
     static const char *const known[] = {"kind", "body", "body2", "local", "target", "lower", "upper"};
+    poise_constraint *loop = entry;
     int kind = 0;
     pz_item body = pz_json_get(item, "body"), body2 = pz_json_get(item, "body2");
     pz_item local = pz_json_get(item, "local"), target = pz_json_get(item, "target");
@@ -147,33 +111,6 @@ static poise_status read_loop(const pz_item *item, const poise_model *model, poi
         pz_json_warn_unknown(item, known, PZ_COUNT(known));
     }
     return status;
-}
-
-static poise_status read_loops(const pz_item *item, const poise_model *model)
-{
-    pz_input *input = item->json->input;
-    size_t count = pz_json_length(item);
-    poise_status status = need_model(item, model, "loops");
-    poise_constraint *loops = status == POISE_OK ? pz_pool_take(&input->kept, count, sizeof *loops) : NULL;
-    if (!loops) {
-        return status != POISE_OK ? status : pz_input_no_memory(input);
-    }
-    for (size_t i = 0; i < count && status == POISE_OK; ++i) {
-        pz_item loop = pz_json_at(item, i);
-        status = read_loop(&loop, model, &loops[i]);
-    }
-    input->file->loops = count > 0 ? loops : NULL;
-    input->file->loop_count = (int)count;
-    return status;
-}
-
-poise_status pz_json_read_bounds(const pz_item *root, const poise_model *model)
-{
-    pz_item shapes = pz_json_get(root, "shapes"), excluded = pz_json_get(root, "excluded");
-    pz_item loops = pz_json_get(root, "loops");
-    poise_status status = shapes.value ? read_shapes(&shapes, model) : POISE_OK;
-    status = status == POISE_OK && excluded.value ? read_excluded(&excluded, model) : status;
-    return status == POISE_OK && loops.value ? read_loops(&loops, model) : status;
 }
 
 // ---- Writing -------------------------------------------------------------------------------------------------------------
