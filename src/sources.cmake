@@ -270,6 +270,7 @@ set(poise_io_sources
     src/io/poise/json_shapes.c
     src/io/poise/json_read.c
     src/io/poise/json_write.c
+    src/io/goals/word_list.c
     src/io/goals/goal_words.c
     src/io/goals/goal_text.c
     src/io/goals/goal_list.c

@@ -47,10 +47,6 @@ bool pz_reader_body(pz_reader *r, int *body, poise_pose *local);
 bool pz_reader_rotation(pz_reader *r, poise_quat *rotation);
 bool pz_reader_has_rotation(const pz_reader *r);
 
-// Cut one goal, up to a semicolon, into words in place (goal_list.c). Quotes keep spaces inside a word. Returns what follows
-// the semicolon, NULL at the end; *count is negative when a quote does not end.
-char *pz_goal_cut(char *text, char **word, int *count);
-
 // Is there a kind of goal of this name?
 bool pz_goal_is_kind(const char *word);
 

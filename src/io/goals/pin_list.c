@@ -1,94 +1,42 @@
 // Lists of pins, from words and from JSON.
-#include "io/goals/pin_words.h"
-
 #include "base/arena.h"
+#include "io/goals/pin_words.h"
+#include "io/goals/word_list.h"
 #include "io/json/json_document.h"
 
 #include <string.h>
 
 typedef struct list {
     poise_pin_list open; // what the caller sees
-    size_t pin_room, text_room;
-    pz_pool pool;
-    poise_allocator allocator;
+    pz_word_list own;
 } list;
-
-static poise_status no_memory(poise_error *error)
-{
-    return pz_error_set(error, POISE_ERROR_MEMORY, "no memory left");
-}
 
 poise_status poise_pin_list_create(const poise_allocator *allocator, poise_pin_list **made, poise_error *error)
 {
     list *l = made ? pz_allocate(allocator, sizeof *l) : NULL;
     if (!l) {
-        return made ? no_memory(error) : pz_error_set(error, POISE_ERROR_ARGUMENT, "list must not be NULL");
+        return made ? pz_word_list_no_memory(error) : pz_error_set(error, POISE_ERROR_ARGUMENT, "list must not be NULL");
     }
-    *l = (list){.pin_room = 0};
-    if (allocator) {
-        l->allocator = *allocator;
-        l->pool.allocator = &l->allocator;
-    }
+    l->open = (poise_pin_list){.count = 0};
+    pz_word_list_open(&l->own, allocator, "pin", sizeof(poise_pin));
     *made = &l->open;
     return POISE_OK;
 }
 
 void poise_pin_list_destroy(poise_pin_list *pins)
 {
-    list *l = (list *)pins;
-    if (l) {
-        poise_allocator allocator = l->allocator;
-        bool is_given = l->pool.allocator != NULL;
-        pz_pool_release(&l->pool);
-        pz_release(is_given ? &allocator : NULL, l);
+    if (pins) {
+        pz_word_list_close(&((list *)pins)->own, pins);
     }
 }
 
-static bool append(list *l, const poise_pin *pin, const char *text, size_t size)
+static poise_status read_pin(void *user, char **word, int count, int number, void *pin)
 {
-    size_t count = (size_t)l->open.count;
-    poise_pin *pins = pz_pool_grow(&l->pool, l->open.pins, count, &l->pin_room, sizeof *pins);
-    l->open.pins = pins ? pins : l->open.pins;
-    const char **texts = pz_pool_grow(&l->pool, l->open.texts, count, &l->text_room, sizeof *texts);
-    l->open.texts = texts ? texts : l->open.texts;
-    for (; size > 0 && strchr(" \t\r\n", *text); --size) {
-        ++text;
-    }
-    while (size > 0 && strchr(" \t\r\n", text[size - 1])) {
-        --size;
-    }
-    const char *copy = pz_pool_copy(&l->pool, text, size);
-    if (!pins || !texts || !copy) {
-        return false;
-    }
-    pins[count] = *pin;
-    texts[count] = copy;
-    l->open.count += 1;
-    return true;
-}
-
-// `text` is a copy of `source` that is cut up.
-static poise_status parse_all(pz_pin_reader *r, list *l, char *text, const char *source)
-{
-    const char *begin = text;
-    while (text) {
-        char *here = text;
-        poise_pin pin;
-        r->number = l->open.count + 1;
-        text = pz_goal_cut(text, r->word, &r->count);
-        if (r->count < 0) {
-            return pz_error_set(r->error, POISE_ERROR_FORMAT, "pin %d: a quote does not end", r->number);
-        }
-        poise_status status = r->count > 0 ? pz_pin_read(r, &pin) : POISE_OK;
-        if (status != POISE_OK) {
-            return status;
-        }
-        const char *from = source + (here - begin);
-        if (r->count > 0 && !append(l, &pin, from, text ? (size_t)(text - here) - 1 : strlen(from))) {
-            return no_memory(r->error);
-        }
-    }
-    return POISE_OK;
+    pz_pin_reader *r = user;
+    r->word = word;
+    r->count = count;
+    r->number = number;
+    return pz_pin_read(r, pin);
 }
 
 poise_status poise_pin_list_parse(poise_pin_list *pins, const poise_goal_words *words, const poise_clip *clip,
@@ -98,19 +46,14 @@ poise_status poise_pin_list_parse(poise_pin_list *pins, const poise_goal_words *
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "list, words, model and text must not be NULL");
     }
     list *l = (list *)pins;
-    size_t size = strlen(text), most = size / 2 + 1; // a word has a letter and a blank
-    int before = pins->count;
-    pz_pool scratch = {.allocator = l->pool.allocator};
-    pz_pin_reader r = {.words = words, .clip = clip, .kept = &l->pool, .error = error};
-    char *copy = pz_pool_copy(&scratch, text, size);
-    r.word = pz_pool_take(&scratch, most, sizeof *r.word);
-    r.goal_word = pz_pool_take(&scratch, most + 10, sizeof *r.goal_word); // a kind, and a pose that the clip gives
-    r.place = pz_pool_take(&scratch, most + 10, sizeof *r.place);
-    bool has_memory = copy && r.word && r.goal_word && r.place;
-    poise_status status = has_memory ? parse_all(&r, l, copy, text) : no_memory(error);
-    if (status == POISE_OK && pins->count == before) {
-        status = pz_error_set(error, POISE_ERROR_FORMAT, "pin %d: there are no words in it", before + 1);
-    }
+    size_t most = PZ_WORD_LIST_MOST(strlen(text)) + 10; // a kind, and a pose that the clip gives
+    pz_pool scratch = {.allocator = l->own.pool.allocator};
+    pz_pin_reader r = {.words = words, .clip = clip, .kept = &l->own.pool, .error = error};
+    r.goal_word = pz_pool_take(&scratch, most, sizeof *r.goal_word);
+    r.place = pz_pool_take(&scratch, most, sizeof *r.place);
+    poise_status status =
+        r.goal_word && r.place ? pz_word_list_parse(&l->own, text, read_pin, &r, error) : pz_word_list_no_memory(error);
+    l->open = (poise_pin_list){.count = l->own.count, .pins = l->own.entries, .texts = l->own.texts};
     pz_pool_release(&scratch);
     return status;
 }
@@ -245,7 +188,7 @@ poise_status poise_pin_list_read(poise_pin_list *pins, const poise_goal_words *w
     }
     poise_read_options options = {0};
     poise_file file = {0};
-    const poise_allocator *allocator = ((list *)pins)->pool.allocator;
+    const poise_allocator *allocator = ((list *)pins)->own.pool.allocator;
     pz_input input = {.bytes = bytes,
                       .size = size,
                       .options = &options,
