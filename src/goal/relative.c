@@ -11,26 +11,8 @@
 //
 // As rows: r, and for the rotation 2 vec(quaternion from the axes c to d), which has the length 2 sin(phi/2), so that six
 // rows hold the whole energy and none of them depends on the others.
+#include "goal/frame_ends.h"
 #include "goal/goal_kind.h"
-
-typedef struct ends {
-    vec3 x, y;
-    mat3 d, c;
-} ends;
-
-static mat3 turned_by(mat3 R, quat local)
-{
-    mat3 L = quat_matrix(local);
-    return m3_mul(&R, &L);
-}
-
-static ends ends_of(const poise_kinematics *kin, const poise_goal *goal)
-{
-    return (ends){.x = pz_kin_point(kin, goal->body, goal->local.position),
-                  .y = pz_kin_point(kin, goal->body2, goal->target.position),
-                  .d = turned_by(pz_kin_rotation(kin, goal->body), goal->local.rotation),
-                  .c = turned_by(pz_kin_rotation(kin, goal->body2), goal->target.rotation)};
-}
 
 // Add sign * (velocity of a vector fixed in the body) to three rows, axis by axis up the path.
 static void add_columns(const poise_kinematics *kin, int body, double sign, bool is_point, vec3 x, double *row[3])
@@ -69,7 +51,7 @@ static void add_difference(pz_evaluation *evaluation, const poise_goal *goal, bo
 
 void pz_relative_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
 {
-    ends at = ends_of(evaluation->kin, goal);
+    pz_ends at = pz_ends_of(evaluation->kin, goal->body, goal->local, goal->body2, goal->target);
     double w = 0.5 * goal->rotation_weight;
     add_difference(evaluation, goal, true, at.x, at.y, goal->weight);
     if (w > 0) {
@@ -81,7 +63,7 @@ void pz_relative_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
 
 poise_goal_error pz_relative_error(const poise_kinematics *kin, const poise_goal *goal)
 {
-    ends at = ends_of(kin, goal);
+    pz_ends at = pz_ends_of(kin, goal->body, goal->local, goal->body2, goal->target);
     return (poise_goal_error){
         .error = v3_norm(v3_sub(at.x, at.y)), .unit = POISE_UNIT_LENGTH, .rotation_error = pz_frame_angle(&at.c, &at.d)};
 }
@@ -92,7 +74,7 @@ int pz_relative_rows(const poise_kinematics *kin, const poise_goal *goal, double
         return 6;
     }
     static const vec3 unit[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-    ends at = ends_of(kin, goal);
+    pz_ends at = pz_ends_of(kin, goal->body, goal->local, goal->body2, goal->target);
     mat3 back = m3_transpose(&at.c), turn = m3_mul(&back, &at.d);
     quat off = quat_from_matrix(&turn);
     mat3 A = pz_rotation_gradients(off, &at.c);

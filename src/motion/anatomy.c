@@ -19,7 +19,6 @@
 #define TRUNK_TURN  0.15  // radians: deviation of the joints of spine, neck and clavicles from the neutral posture
 #define LIMB_TURN   0.5   // of all others
 #define SNAP        0.94  // cosine of 20 degrees
-#define LEG_SHARE   0.491 // of the stature, hip to ankle
 #define ARM_SHARE   0.332 // shoulder to wrist
 #define TRUNK_SHARE 0.288 // hips to shoulders
 #define HEAD_ABOVE  0.085 // of the stature: head above the shoulders, where the skeleton has none
@@ -378,7 +377,7 @@ static double stature_of(const pz_anatomy *a, double trunk)
         leg += thigh > 0 && shank > 0 ? thigh + shank : INFINITY;
         arm += upper > 0 && fore > 0 ? upper + fore : INFINITY;
     }
-    return is_finite(leg) ? 0.5 * leg / LEG_SHARE : is_finite(arm) ? 0.5 * arm / ARM_SHARE : trunk / TRUNK_SHARE;
+    return is_finite(leg) ? 0.5 * leg / PZ_LEG_SHARE : is_finite(arm) ? 0.5 * arm / ARM_SHARE : trunk / TRUNK_SHARE;
 }
 
 static bool has_both(const pz_anatomy *a, pz_part part)

@@ -7,6 +7,7 @@
 #include "math/mat3.h"
 
 #define PZ_ACCLAIM_INCH (0.0254 / 0.45) // metres: the unit of CMU's skeletons, and of BVH files made of them
+#define PZ_LEG_SHARE    0.491           // of the stature: from hip to ankle
 #define PZ_NOISE_SHARE  0.006           // of the stature: what a marker misses its place by in one frame
 
 typedef enum pz_part {

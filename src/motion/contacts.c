@@ -12,8 +12,10 @@
 #define LEAST_REST   0.06 // seconds: shorter contacts are none
 #define LOW_SHARE    0.05
 
-double pz_low_height(const poise_vec3 *place, int frames, vec3 up)
+double pz_low_height(const pz_walk *walk, const poise_vec3 *place)
 {
+    const int frames = walk->frames;
+    const vec3 up = walk->up;
     double lower = INFINITY, upper = -INFINITY;
     for (int f = 0; f < frames; ++f) {
         lower = min2(lower, v3_dot(place[f], up));
@@ -51,17 +53,16 @@ static void drop_short(unsigned char *contact, int frames, unsigned char bit, bo
     }
 }
 
-void pz_floor_find(const poise_vec3 *const ankle[2], int frames, double frame_time, vec3 up, double leg, double low,
-                   double *scratch, double *floor)
+void pz_floor_find(const pz_walk *walk, const poise_vec3 *const ankle[2], double low, double *scratch, double *floor)
 {
-    int window = (int)(FLOOR_WINDOW / frame_time) + 1;
+    const int frames = walk->frames, window = (int)(FLOOR_WINDOW / walk->frame_time) + 1;
     for (int f = 0; f < frames; ++f) {
         double least_height = INFINITY;
         for (int i = f > window ? f - window : 0; i <= f + window && i < frames; ++i) {
-            least_height = min2(least_height, min2(v3_dot(ankle[0][i], up), v3_dot(ankle[1][i], up)));
+            least_height = min2(least_height, min2(v3_dot(ankle[0][i], walk->up), v3_dot(ankle[1][i], walk->up)));
         }
         double drift = least_height - low;
-        scratch[f] = fabs(drift) < FLOOR_DRIFT * leg ? drift : 0.0;
+        scratch[f] = fabs(drift) < FLOOR_DRIFT * walk->leg ? drift : 0.0;
     }
     for (int f = 0; f < frames; ++f) {
         double sum = 0.0;
@@ -73,31 +74,18 @@ void pz_floor_find(const poise_vec3 *const ankle[2], int frames, double frame_ti
     }
 }
 
-// Set `bit` where the point is slow and below floor[f] + above, or below `above` alone.
-static void find_rests(const poise_vec3 *place, int frames, double frame_time, vec3 up, double leg, const double *floor,
-                       double above, unsigned char bit, unsigned char *contact)
+void pz_contacts_find(const pz_walk *walk, const poise_vec3 *place, const double *floor, double above, unsigned char bit,
+                      unsigned char *contact)
 {
-    double size = leg / LEG, limit = above + REST_HEIGHT * size;
-    for (int f = 0; f < frames; ++f) {
-        int before = f > 0 ? f - 1 : f, after = f + 1 < frames ? f + 1 : f;
-        double time = (after - before) * frame_time;
+    double size = walk->leg / LEG, limit = above + REST_HEIGHT * size;
+    for (int f = 0; f < walk->frames; ++f) {
+        int before = f > 0 ? f - 1 : f, after = f + 1 < walk->frames ? f + 1 : f;
+        double time = (after - before) * walk->frame_time;
         double speed = time > 0 ? v3_norm(v3_sub(place[after], place[before])) / time : 0.0;
-        if (v3_dot(place[f], up) < limit + (floor ? floor[f] : 0.0) && speed < REST_SPEED * size) {
+        if (v3_dot(place[f], walk->up) < limit + (floor ? floor[f] : 0.0) && speed < REST_SPEED * size) {
             contact[f] |= bit;
         }
     }
-    drop_short(contact, frames, bit, false, CLOSE_GAP / frame_time);
-    drop_short(contact, frames, bit, true, LEAST_REST / frame_time);
-}
-
-void pz_contacts_find(const poise_vec3 *place, int frames, double frame_time, vec3 up, double leg, unsigned char bit,
-                      unsigned char *contact)
-{
-    find_rests(place, frames, frame_time, up, leg, NULL, pz_low_height(place, frames, up), bit, contact);
-}
-
-void pz_contacts_above(const poise_vec3 *place, int frames, double frame_time, vec3 up, double leg, const double *floor,
-                       double above, unsigned char bit, unsigned char *contact)
-{
-    find_rests(place, frames, frame_time, up, leg, floor, above, bit, contact);
+    drop_short(contact, walk->frames, bit, false, CLOSE_GAP / walk->frame_time);
+    drop_short(contact, walk->frames, bit, true, LEAST_REST / walk->frame_time);
 }

@@ -9,9 +9,8 @@
 #include "motion/anatomy.h"
 #include "motion/contacts.h"
 
-#define LEG_SHARE 0.491 // of the stature, hip to ankle
-#define DRIFT     0.05  // of the leg: a ball that is farther from where it rested has stepped on
-#define STEP_TIME 0.08  // seconds on either side of such a step that belong to no contact
+#define DRIFT     0.05 // of the leg: a ball that is farther from where it rested has stepped on
+#define STEP_TIME 0.08 // seconds on either side of such a step that belong to no contact
 
 // The ball of a foot, in its frame.
 static vec3 ball_of(const poise_model *model, int foot)
@@ -76,8 +75,8 @@ static poise_status read_foot(work *w, const poise_clip *clip, int foot, vec3 ba
         w->contact[f] = 0;
     }
     if (status == POISE_OK) {
-        pz_contacts_find(w->place, clip->frames, clip->frame_time, w->anatomy.up, LEG_SHARE * w->anatomy.stature, 1,
-                         w->contact);
+        pz_walk walk = {clip->frames, clip->frame_time, w->anatomy.up, PZ_LEG_SHARE * w->anatomy.stature};
+        pz_contacts_find(&walk, w->place, NULL, pz_low_height(&walk, w->place), 1, w->contact);
     }
     return status;
 }
@@ -85,7 +84,7 @@ static poise_status read_foot(work *w, const poise_clip *clip, int foot, vec3 ba
 // Take the frames around a step out of the contacts: where the ball has left the mean of its places.
 static void cut_steps(work *w, const poise_clip *clip)
 {
-    double far = DRIFT * LEG_SHARE * w->anatomy.stature;
+    double far = DRIFT * PZ_LEG_SHARE * w->anatomy.stature;
     int around = (int)(STEP_TIME / clip->frame_time) + 1, count = 0;
     vec3 sum = v3(0, 0, 0);
     for (int f = 0; f < clip->frames; ++f) {

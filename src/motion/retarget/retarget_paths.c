@@ -71,6 +71,11 @@ static poise_status read_frames(pz_retarget_work *w, source_foot *feet)
     return status;
 }
 
+static pz_walk walk_of(const pz_retarget_work *w)
+{
+    return (pz_walk){w->ground.frames, w->ground.frame_time, w->from.up, w->from.leg};
+}
+
 // The lowest place of the ankles.
 static double low_ankles(const pz_retarget_work *w, const source_foot *feet)
 {
@@ -80,8 +85,8 @@ static double low_ankles(const pz_retarget_work *w, const source_foot *feet)
         pz_foot_measure(a, 0, NULL, 0, 0.0, &standing);
         return w->task->ground + (standing.body >= 0 ? standing.height : 0.0);
     }
-    return min2(pz_low_height(feet[0].ankle, w->ground.frames, a->up),
-                pz_low_height(feet[1].ankle, w->ground.frames, a->up));
+    pz_walk walk = walk_of(w);
+    return min2(pz_low_height(&walk, feet[0].ankle), pz_low_height(&walk, feet[1].ankle));
 }
 
 // From the source's world to the target's: a floor that drifts becomes level.
@@ -132,15 +137,12 @@ static void stay_in_place(pz_retarget_work *w)
 static void find_contacts(pz_retarget_work *w, const source_foot *feet, double low, const double *floor, poise_vec3 *scratch,
                           unsigned char *contacts)
 {
-    vec3 up = w->from.up;
+    pz_walk walk = walk_of(w);
     for (int side = 0; side < 2; ++side) {
         unsigned char *contact = w->foot[side].contact;
-        int frames = w->ground.frames;
-        double dt = w->ground.frame_time, leg = w->from.leg;
-        double heel = pz_low_height(feet[side].ankle, frames, up) - low,
-               toe = pz_low_height(feet[side].toe, frames, up) - low;
-        pz_contacts_above(feet[side].ankle, frames, dt, up, leg, floor, max2(heel, 0.0), PZ_HEEL, contact);
-        pz_contacts_above(feet[side].toe, frames, dt, up, leg, floor, toe, PZ_TOE, contact);
+        double heel = pz_low_height(&walk, feet[side].ankle) - low, toe = pz_low_height(&walk, feet[side].toe) - low;
+        pz_contacts_find(&walk, feet[side].ankle, floor, max2(heel, 0.0), PZ_HEEL, contact);
+        pz_contacts_find(&walk, feet[side].toe, floor, toe, PZ_TOE, contact);
         if (w->planted && w->foot[side].body >= 0) {
             pz_foot_plant(&w->foot[side], &w->ground, scratch);
         }
@@ -179,7 +181,8 @@ poise_status pz_retarget_paths(pz_retarget_work *w, const poise_allocator *alloc
     if (status == POISE_OK) {
         double low = low_ankles(w, feet);
         const poise_vec3 *const ankles[2] = {feet[0].ankle, feet[1].ankle};
-        pz_floor_find(ankles, frames, w->ground.frame_time, a->up, a->leg, low, floor + frames, floor);
+        pz_walk walk = walk_of(w);
+        pz_floor_find(&walk, ankles, low, floor + frames, floor);
         carry_over(w, feet, low, floor);
         if (w->in_place) {
             stay_in_place(w);

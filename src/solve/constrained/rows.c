@@ -1,6 +1,8 @@
 // What constraints say about a point, and how that changes.
 #include "solve/constrained/rows.h"
 
+#include "goal/frame_ends.h"
+
 #define SPREAD   0.01 // added to the diagonal of N, as a share of 1/D, where two slides are nearly parallel: bounded there
 #define PARALLEL 0.09 // sin^2 of the angle below which they are
 #define UPRIGHT  0.1  // least cos of half the angle that a hinge's rows divide by
@@ -63,26 +65,6 @@ static void take_pairs(sink *s, int index, const pz_placed *placed)
     }
 }
 
-// Frames of the two ends, `local` on body and `target` on body2.
-typedef struct ends {
-    vec3 x, y;
-    mat3 d, c;
-} ends;
-
-static mat3 turned_by(mat3 R, quat local)
-{
-    mat3 L = quat_matrix(local);
-    return m3_mul(&R, &L);
-}
-
-static ends ends_of(const poise_kinematics *kin, const poise_constraint *given)
-{
-    return (ends){.x = pz_kin_point(kin, given->body, given->local.position),
-                  .y = pz_kin_point(kin, given->body2, given->target.position),
-                  .d = turned_by(pz_kin_rotation(kin, given->body), given->local.rotation),
-                  .c = turned_by(pz_kin_rotation(kin, given->body2), given->target.rotation)};
-}
-
 static pz_row row_of(const poise_constraint *given, int index, pz_row_form form, int item)
 {
     return (pz_row){
@@ -90,7 +72,7 @@ static pz_row row_of(const poise_constraint *given, int index, pz_row_form form,
 }
 
 // x = y, along the axes of the world.
-static void take_point(sink *s, int index, const ends *at)
+static void take_point(sink *s, int index, const pz_ends *at)
 {
     static const vec3 unit[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     vec3 off = v3_sub(at->x, at->y);
@@ -104,7 +86,7 @@ static void take_point(sink *s, int index, const ends *at)
 }
 
 // h = 2 vec(quaternion from the axes c to d): 2 sin of half the angle, 0 only where they agree.
-static void take_rotation(sink *s, int index, const ends *at)
+static void take_rotation(sink *s, int index, const pz_ends *at)
 {
     mat3 back = m3_transpose(&at->c), turn = m3_mul(&back, &at->d);
     quat off = quat_from_matrix(&turn);
@@ -123,7 +105,7 @@ static void take_rotation(sink *s, int index, const ends *at)
 // The z axes agree: h = (c_x . d_z)/w and (c_y . d_z)/w, w = cos of half the angle between them, so that opposite axes are
 // not taken for agreeing ones. With m = c_z . d_z, w = sqrt((1 + m)/2) and dw = dm/(4 w). The length of (h1, h2) is 2 sin of
 // half the angle; near opposite axes it is taken from there, and the direction is anybody's guess where they are opposite.
-static void take_axis(sink *s, int index, const ends *at)
+static void take_axis(sink *s, int index, const pz_ends *at)
 {
     const vec3 side[2] = {at->c.x, at->c.y};
     double m = v3_dot(at->c.z, at->d.z), cosine = sqrt(max2(0.0, 0.5 * (1.0 + m))), w = max2(cosine, UPRIGHT);
@@ -162,7 +144,7 @@ static void take_between(sink *s, int index, pz_row row, double value)
     }
 }
 
-static void take_distance(sink *s, int index, const ends *at)
+static void take_distance(sink *s, int index, const pz_ends *at)
 {
     pz_row row = row_of(&s->c->constraint[index], index, PZ_ROW_POINTS, 0);
     vec3 apart = v3_sub(at->x, at->y);
@@ -173,7 +155,7 @@ static void take_distance(sink *s, int index, const ends *at)
     take_between(s, index, row, D);
 }
 
-static void take_plane(sink *s, int index, const ends *at)
+static void take_plane(sink *s, int index, const pz_ends *at)
 {
     pz_row row = row_of(&s->c->constraint[index], index, PZ_ROW_POINTS, 0);
     vec3 n = at->c.z;
@@ -200,7 +182,7 @@ static void take_balance(sink *s, int index)
 static void take_constraint(sink *s, int index, const pz_placed *placed)
 {
     const poise_constraint *given = &s->c->constraint[index];
-    ends at;
+    pz_ends at;
     if (given->kind == POISE_CONSTRAINT_CLEARANCE) {
         take_pairs(s, index, placed);
         return;
@@ -209,7 +191,7 @@ static void take_constraint(sink *s, int index, const pz_placed *placed)
         take_balance(s, index);
         return;
     }
-    at = ends_of(s->kin, given);
+    at = pz_ends_of(s->kin, given->body, given->local, given->body2, given->target);
     if (given->kind == POISE_CONSTRAINT_DISTANCE) {
         take_distance(s, index, &at);
     } else if (given->kind == POISE_CONSTRAINT_PLANE) {
