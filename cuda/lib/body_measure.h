@@ -35,8 +35,7 @@ PZ_BOTH void measure_joint(const body_task *t, const real *m, int k, const body_
     for (int i = 0; i < joint->dofs; ++i) {
         body_axis S = body_axis_of(body_get(m, t->at.axis + 3 * (joint->v + i)), p, i < joint->slides);
         real g = body_gradient(a, &S);
-        bool is_swing = joint->swing >= 0 && i < 2;
-        bool is_held = is_swing ? e.holds[i] : body_is_held(t, m, joint, i, g);
+        bool is_held = body_dof_is_held(t, m, joint, i, e.holds, g), is_swing = joint->swing >= 0 && i < 2;
         measure_dof(a, &S, is_held ? 0 : is_swing ? g - off * e.normal[i] : g, cost, f);
     }
 }

@@ -243,6 +243,13 @@ PZ_BOTH real body_known(const body_task *t, const real *m, int dof, bool holds)
 #endif
 }
 
+// Is a dof held at its limit, with gradient g? Those of a swing are where its edge holds them.
+PZ_BOTH bool body_dof_is_held(const body_task *t, const real *m, const body_joint *joint, int i, const bool swing_holds[2],
+                              real g)
+{
+    return joint->swing >= 0 && i < 2 ? swing_holds[i] : body_is_held(t, m, joint, i, g);
+}
+
 PZ_BOTH void body_up_joint(const body_task *t, real *m, int k, body_solve *s, body_sums *a)
 {
     const body_joint *joint = &t->joints[k];
@@ -255,8 +262,7 @@ PZ_BOTH void body_up_joint(const body_task *t, real *m, int k, body_solve *s, bo
         }
         int dof = joint->v + i;
         body_axis S = body_axis_of(body_get(m, t->at.axis + 3 * dof), p, i < joint->slides);
-        bool is_swing = joint->swing >= 0 && i < 2;
-        bool is_held = is_swing ? holds[i] : body_is_held(t, m, joint, i, body_gradient(a, &S));
+        bool is_held = body_dof_is_held(t, m, joint, i, holds, body_gradient(a, &S));
         real shift = s->lambda * s->scale * real_abs(body_metric(t, dof));
         body_eliminate(m, t->at.solved + BODY_SOLVED * dof, &S, shift, body_known(t, m, dof, is_held), s, a);
     }

@@ -1,4 +1,4 @@
-// Two frames that belong together, each fixed in a body: the ends of a RELATIVE goal, and of the constraints that close loops.
+// Two frames that belong together, each fixed in a body: ends of a RELATIVE goal, and of constraints that close loops.
 #ifndef PZ_GOAL_FRAME_ENDS_H
 #define PZ_GOAL_FRAME_ENDS_H
 
