@@ -25,6 +25,7 @@ aim_settings aim_settings_default(const aim_end *end)
     s.expressive.body = s.erik.body = end->body;
     s.expressive.tip = s.erik.tip = end->tip;
     s.erik.warm = true; // along a path
+    s.expressive.stride = AIM_STRIDE;
     return s;
 }
 
@@ -78,6 +79,7 @@ static const setting settings_table[] = {
     {"length_scale", FOR_EXPRESSIVE, VALUE_NUMBER, IN_EXPRESSIVE(length_scale)},
     {"exact", FOR_EXPRESSIVE, VALUE_FLAG, IN_EXPRESSIVE(exact)},
     {"gain", FOR_EXPRESSIVE, VALUE_NUMBER, IN_EXPRESSIVE(gain)},
+    {"stride", FOR_EXPRESSIVE, VALUE_NUMBER, IN_EXPRESSIVE(stride)},
     {"inertia", FOR_EXPRESSIVE, VALUE_NUMBER, IN_EXPRESSIVE(inertia)},
     {"searches", FOR_EXPRESSIVE, VALUE_COUNT, IN_EXPRESSIVE(searches)},
     {"use_erik", FOR_EXPRESSIVE, VALUE_FLAG, IN_EXPRESSIVE(use_erik)},

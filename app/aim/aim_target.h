@@ -100,6 +100,9 @@ typedef struct aim_settings {
     two_task_options two_task;
 } aim_settings;
 
+// Radians or lengths: how far a joint goes in one step of a path while the answer is left for a better one.
+#define AIM_STRIDE 0.1
+
 aim_settings aim_settings_default(const aim_end *end);
 
 // "name=value", a setting of `settings->method` or one that all methods have. False after one line on standard error.

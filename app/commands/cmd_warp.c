@@ -243,7 +243,8 @@ static const app_option options[] = {
 static const app_example examples[] = {
     {"Make a motion to begin with", "poise aim scene:lamp -p curious --path circle:30 -o circle.json"},
     {"The same gesture, eyes on one place", "poise warp scene:lamp circle.json --aim 2,0.2,0.3 -o look.json"},
-    {"With ERIK in place of its successor", "poise warp scene:lamp circle.json --aim 2,0.2,0.3 --method erik"},
+    {"With ERIK in place of its successor",
+     "poise warp scene:lamp circle.json --aim 2,0.2,0.3 --method erik -f acceleration=20"},
     {"For motors at 1000 Hz",
      "poise warp scene:lamp circle.json --aim 2,0.2,0.3 -r 1000 -f velocity=6,acceleration=100,jerk=4000"},
     {"A walk that looks to the side", "poise warp scene:humanoid scene:humanoid/walk -b eyes --axis 0,0,1 --aim 3,1,3"},

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define FASTEST 4.0 // radians a second: strides of the answers, where few of them are made in a second
+
 enum { MOST_LINES_A_TICK = 64 };
 
 static const double most_ticks = 9007199254740992.0; // 2^53: counts up to here are exact as doubles
@@ -496,6 +498,7 @@ static bool create_solver(loop *l)
         o.body = l->task->end.body;
         o.tip = l->task->end.tip;
         o.gain = l->options->gain;
+        o.stride = fmax(AIM_STRIDE, FASTEST / l->options->solve_rate);
         o.posture_weight = l->options->posture_weight;
         o.max_goals = STREAM_MOST_GOALS;
         o.coupled_goals = STREAM_MOST_COUPLED;

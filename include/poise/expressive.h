@@ -27,6 +27,7 @@
 // are missed, further starts follow.
 //
 // **Continuity.** With `warm` the refined last answer stands unless another candidate is better by more than `gain`.
+// With `stride` no joint jumps on the way to that candidate where the goals can be met all the way.
 //
 // **Threads.** A poise_expressive belongs to one thread at a time. Solving allocates nothing, reads no clock, and gives
 // the same bits for the same input. Limits hold exactly in what comes back. Steps solve dense systems of nv unknowns:
@@ -62,6 +63,7 @@ typedef struct poise_expressive_options {
     bool warm;               // true: q comes in as the last answer; false: only joints that nothing decides keep their q
     bool exact;              // true: candidates that meet the goals come before those that do not, whatever their error
     double gain;             // 0.02: least advantage for which the last answer is left
+    double stride;           // 0: leave it at once; else over several calls, by strides (2)
     double inertia;     // 0.05: on the way of the last answer, half this times its square (radians, lengths) is an error
     int searches;       // 4: candidates refined, besides the last answer; 0 to 16 (1)
     int max_iterations; // 25: steps of each refinement; >= 1
@@ -71,6 +73,11 @@ typedef struct poise_expressive_options {
 } poise_expressive_options;
 // (1) While the goals are missed: ERIK's search where there is an orientation; else starts all over the range, as many again
 //     with `warm`, eight times as many without.
+// (2) For a target that moves along a path: a root that comes to its limit has to turn back by up to a whole turn, and
+//     bends change sides. No joint then moves in a call by more than the stride (radians, lengths) and twice what the goals
+//     alone ask for. The answers in between meet the goals, at some cost of the posture. Where there is no such way, or the
+//     target moves too far in one call, joints jump. A new posture is met over several calls, too. `poise aim`, `warp` and
+//     `stream` use 0.1.
 
 // The defaults that stand beside the members.
 POISE_API poise_expressive_options poise_expressive_options_default(void);
@@ -86,6 +93,7 @@ typedef struct poise_expressive_report {
     int candidates;        // refined
     int evaluations;       // of the objective
     bool kept_branch;      // warm: the last answer was followed
+    bool is_on_the_way;    // warm, stride: a better answer is being approached
 } poise_expressive_report;
 
 // A model made ready for expressive solves, with its memory and its last answer: opaque.

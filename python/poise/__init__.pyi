@@ -142,6 +142,7 @@ class ExpressiveReport(NamedTuple):
     worst_length: float
     worst_angle: float
     kept_branch: bool
+    on_the_way: bool
 
 class Expressive:
     def __init__(self, model: Model, *, body: Body = ..., **options: Any) -> None: ...

@@ -50,6 +50,7 @@ static const option expressive_options[] = {
     EXPRESSIVE(warm, OPTION_FLAG),
     EXPRESSIVE(exact, OPTION_FLAG),
     EXPRESSIVE(gain, OPTION_NUMBER),
+    EXPRESSIVE(stride, OPTION_NUMBER),
     EXPRESSIVE(inertia, OPTION_NUMBER),
     EXPRESSIVE(searches, OPTION_INTEGER),
     EXPRESSIVE(max_iterations, OPTION_INTEGER),
@@ -266,6 +267,7 @@ static PyObject *expressive_report(const poise_expressive_report *r)
         PyStructSequence_SetItem(report, 4, PyFloat_FromDouble(r->worst_length));
         PyStructSequence_SetItem(report, 5, PyFloat_FromDouble(r->worst_angle));
         PyStructSequence_SetItem(report, 6, PyBool_FromLong(r->kept_branch));
+        PyStructSequence_SetItem(report, 7, PyBool_FromLong(r->is_on_the_way));
     }
     return report;
 }
@@ -472,12 +474,13 @@ static PyStructSequence_Field expressive_fields[] = {
     {"worst_length", "what is left of the goals"},
     {"worst_angle", "likewise, radians"},
     {"kept_branch", "the last answer was followed"},
+    {"on_the_way", "with stride: a better answer is being approached"},
     {NULL, NULL},
 };
 static PyStructSequence_Desc expressive_description = {.name = "poise.ExpressiveReport",
                                                        .doc = "How an expressive solve went.",
                                                        .fields = expressive_fields,
-                                                       .n_in_sequence = 7};
+                                                       .n_in_sequence = 8};
 
 bool express_add(PyObject *module)
 {

@@ -640,22 +640,3 @@ TEST(bends_of_an_arm_with_inner_twisters_keep_their_sides)
         ck_assert_double_lt(fabs(q[2]) + fabs(q[4]), 0.1);
     }
 }
-
-// Around a circle that the root's limits do not let it follow, answers stay together: no step above 10 degrees.
-TEST(a_circle_beyond_the_limits_of_the_root_is_followed_without_a_jump)
-{
-    setup s = set_up("erik-g", POISE_EXPRESSIVE_SHAPE, true);
-    double posture[8], q[8], last[8], longest = 0.0;
-    const double tilt = 40 * 3.14159265358979323846 / 180;
-    ck_assert_int_eq(scene_posture(s.model, "erik-g", "bow", posture), POISE_OK);
-    memcpy(q, posture, sizeof q);
-    for (int i = 0; i <= 120; ++i) {
-        double a = i * 2 * 3.14159265358979323846 / 120;
-        poise_vec3 to = {sin(tilt) * sin(a), cos(tilt), sin(tilt) * cos(a)};
-        poise_goal goal = poise_goal_direction(s.options.body, poise_vec3_make(0, 1, 0), to);
-        memcpy(last, q, sizeof q);
-        ck_assert_int_eq(poise_expressive_solve(s.expressive, &goal, 1, posture, q, NULL, NULL), POISE_OK);
-        longest = i > 0 ? fmax(longest, largest_move(last, q, 8)) : longest;
-    }
-    ck_assert_double_lt(longest, 10 * 3.14159265358979323846 / 180);
-}

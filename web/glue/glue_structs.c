@@ -91,16 +91,17 @@ STRUCT(poise_trace, M(cost), M(gradient), M(damping), M(step), M(accepted), M(ex
 
 STRUCT(poise_erik_options, M(body), M(tip), M(orientation_weight), M(posture_weight), M(threshold), M(aggravation),
        M(max_iterations), M(max_sweeps), M(precision), M(stall), M(disturbance), M(window), M(tolerance),
-       M(symmetric_endpoint), M(avoid_edges), M(offset_trick), M(ccd_trick), M(exact_orientation), M(restarts))
-STRUCT(poise_erik_report, M(outcome), M(reason), M(iterations), M(used_offset), M(used_ccd), M(exact), M(error),
-       M(orientation), M(posture), M(angle), M(active_limits))
+       M(symmetric_endpoint), M(avoid_edges), M(offset_trick), M(ccd_trick), M(warm), M(gain), M(exact_orientation),
+       M(restarts))
+STRUCT(poise_erik_report, M(outcome), M(reason), M(iterations), M(followed), M(used_offset), M(used_ccd), M(exact),
+       M(error), M(orientation), M(posture), M(angle), M(active_limits))
 STRUCT(poise_erik_link, M(index), M(is_twister))
 STRUCT(poise_erik_chain, M(count), M(links))
 STRUCT(poise_expressive_options, M(mode), M(body), M(tip), M(goal_weight), M(posture_weight), M(threshold), M(aggravation),
-       M(length_scale), M(symmetric_endpoint), M(warm), M(exact), M(gain), M(inertia), M(searches), M(max_iterations),
+       M(length_scale), M(symmetric_endpoint), M(warm), M(exact), M(gain), M(stride), M(inertia), M(searches), M(max_iterations),
        M(max_goals), M(coupled_goals), M(use_erik))
 STRUCT(poise_expressive_report, M(outcome), M(error), M(goal), M(posture), M(worst_length), M(worst_angle), M(candidates),
-       M(evaluations), M(kept_branch))
+       M(evaluations), M(kept_branch), M(is_on_the_way))
 STRUCT(poise_filter_joint, M(lower), M(upper), M(velocity), M(acceleration), M(jerk), M(smoothness), M(responsiveness),
        M(soft), M(mode), M(length_unit))
 

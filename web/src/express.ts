@@ -161,6 +161,8 @@ export interface ExpressiveOptions {
     exact?: boolean;
     /** [0.02] least advantage for which the last answer is left. */
     gain?: number;
+    /** [0] the last answer is left at once; else by strides of about this (radians, lengths), a call each. */
+    stride?: number;
     /** [0.05] */
     inertia?: number;
     /** [4] candidates refined. */
@@ -186,6 +188,8 @@ export interface ExpressiveReport {
     readonly evaluations: number;
     /** The last answer was followed. */
     readonly keptBranch: boolean;
+    /** With `stride`: a better answer is being approached. */
+    readonly isOnTheWay: boolean;
 }
 
 /** Meet goals with the least change of shape: the successor of ERIK, over any goals, trees and joints. */

@@ -14,6 +14,9 @@
 #define UNMET    10.0 // what is added to the error of a candidate that misses a goal: above any error of one goal
 #define RESTARTS 8    // of ERIK's search for an orientation
 #define DRAWS    8    // configurations of which the nearest to the goals is such a start
+#define SHARE    0.7  // of a stride, before the goals are met again
+#define SHORTER  4    // strides tried, each half of the one before
+#define ADVANCE  0.03 // share of it that has to be left after that
 #define MORE     8    // further starts for each search while goals are missed, without a last answer to go on from
 
 // ---- Options and memory --------------------------------------------------------------------------------------------------
@@ -32,6 +35,7 @@ poise_expressive_options poise_expressive_options_default(void)
                                       .warm = true,
                                       .exact = true,
                                       .gain = 0.02,
+                                      .stride = 0.0,
                                       .inertia = 0.05,
                                       .searches = 4,
                                       .max_iterations = 25,
@@ -59,6 +63,7 @@ static poise_status check_options(const poise_model *model, const poise_expressi
         {"aggravation must be > 0", pz_is_amount(o->aggravation) && o->aggravation > 0.0},
         {"length_scale must be > 0", pz_is_amount(o->length_scale) && o->length_scale > 0.0},
         {"gain must be >= 0", pz_is_amount(o->gain)},
+        {"stride must be >= 0", pz_is_amount(o->stride)},
         {"inertia must be >= 0", pz_is_amount(o->inertia)},
         {"searches must be from 0 to 16", o->searches >= 0 && o->searches <= PZ_MOST_SEARCHES},
         {"max_iterations must be >= 1", o->max_iterations >= 1},
@@ -353,6 +358,50 @@ static bool consider_others(poise_expressive *e, double bar)
     return left;
 }
 
+// The longest move of a dof from one configuration to another, and the moves, into e->difference.
+static double longest_move(poise_expressive *e, const double *from, const double *to)
+{
+    pz_kin_difference(e->model, from, to, e->difference);
+    return pz_largest(e->difference, e->model->nv);
+}
+
+// Meet the goals again a share of the way from the last answer to e->q_best.
+static poise_expressive_report go(poise_expressive *e, double share)
+{
+    poise_solver *s = e->solver;
+    longest_move(e, s->q_start, e->q_best);
+    for (int i = 0; i < e->model->nv; ++i) {
+        s->step[i] = share * e->difference[i];
+    }
+    pz_step_within(s, s->q_start, s->step, e->q_seed);
+    choose_twin(e, e->q_seed);
+    if (!is_finite(pz_try(s, e->q_seed, POISE_LEVEL_HESSIAN))) {
+        return (poise_expressive_report){.worst_angle = INFINITY};
+    }
+    pz_accept(s);
+    pz_expressive_finish(e);
+    return judge(e);
+}
+
+// Where e->q_best is further from the last answer than a stride and twice what the goals ask for: a stride on the way there.
+static bool take_stride(poise_expressive *e)
+{
+    poise_solver *s = e->solver;
+    double far = longest_move(e, s->q_start, e->q_best), share = SHARE * e->options.stride / far;
+    poise_expressive_report r = go(e, 0.0);
+    double most = e->options.stride + 2.0 * longest_move(e, s->q_start, s->at->kin.q);
+    for (int i = 0; i < SHORTER && is_met(e, &r) && far > most; ++i, share *= 0.5) {
+        r = go(e, share);
+        double moved = longest_move(e, s->q_start, s->at->kin.q), left = longest_move(e, s->at->kin.q, e->q_best);
+        if (is_met(e, &r) && moved <= most && left <= (1.0 - ADVANCE * share) * far) {
+            memcpy(e->q_best, s->at->kin.q, (size_t)e->model->nq * sizeof *e->q_best);
+            e->report = r;
+            return true;
+        }
+    }
+    return false;
+}
+
 static poise_status begin(poise_expressive *e, const poise_goal *goals, int count, const double *posture, const double *q,
                           poise_error *error)
 {
@@ -403,6 +452,7 @@ poise_status poise_expressive_solve(poise_expressive *expressive, const poise_go
     if (bar > 0.0) {
         kept = !consider_others(e, bar) && kept;
     }
+    e->report.is_on_the_way = e->options.warm && e->options.stride > 0.0 && take_stride(e);
     e->report.kept_branch = kept;
     e->report.candidates = e->candidates;
     e->report.error = pz_finite(e->report.error);
