@@ -60,6 +60,7 @@ static bool read_options(const arguments *args, stream_options *o)
                           .erik = strcmp(method, "erik") == 0,
                           .json = arguments_json(args),
                           .reply = option_given(args, "reply"),
+                          .with_posture = option_given(args, "with-posture"),
                           .gain = option_number(args, "gain", poise_expressive_options_default().gain),
                           .posture_weight = option_number(args, "posture-weight", ordinary ? 1e-4 : 0.2)};
     o->solve_rate = option_number(args, "solve-rate", o->rate);
@@ -262,6 +263,7 @@ static const app_option options[] = {
      .help = "of this machine that datagrams come to; 0.0.0.0: all (127.0.0.1, which no other machine can reach)"},
     {"servo", 0, OPTION_TEXT, "JOINT=SCALE[,OFFSET]", .repeats = true,
      .help = "what a motor calls an angle: scale times angle, plus offset; in q, and in postures that come in"},
+    {"with-posture", .help = "add the posture that is held, as the animation has it, to the lines out"},
     {"reply", .help = "send lines out to the sender of the last datagram, too"},
     {"realtime", .help = "run by the clock; this is what it does anyway"},
     {"replay", .help = "run by the times in the lines, as fast as possible"},

@@ -126,7 +126,8 @@ static app_exit run(const arguments *args)
 static const app_option options[] = {
     {"port", 'p', OPTION_COUNT, "N", .highest = 65535, .help = "the port to listen on (one that is free)"},
     {"no-open", .help = "print the address and open no browser"},
-    {"live", .help = "show a stream that runs: its lines come on standard input, and goals go to its port"},
+    {"live", .help = "show a stream that runs: its lines come on standard input, and goals go to its port; the postures in "
+                     "them (poise stream --with-posture) are a ghost"},
     {"studio", 0, OPTION_FILE, "FOLDER", .help = "the built studio, if not the one that was installed"},
     {0},
 };

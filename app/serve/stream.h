@@ -76,6 +76,7 @@ typedef struct stream_options {
     bool ordinary, erik;      // the ordinary solver, or ERIK, instead of the expressive one
     bool steps;               // the ordinary solver, by a control step a tick instead of answers and the filter
     bool json, reply;         // figures as JSON; lines out go to the sender of datagrams, too
+    bool with_posture;        // lines out hold the posture, too
     FILE *record;             // NULL: none
     const poise_clip *motion; // an animation whose poses are the posture to hold; NULL: none
     bool repeats;             // it begins again when it has ended

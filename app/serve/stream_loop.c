@@ -87,19 +87,27 @@ static size_t print_number(char *text, double number)
     return (size_t)json_number_text(text, number, JSON_DIGITS);
 }
 
+// ,"name":[...] with what the motors call these angles.
+static char *print_angles(char *c, const stream_task *t, const char *name, const double *q)
+{
+    c += sprintf(c, ",\"%s\":[", name);
+    for (int i = 0; i < poise_model_info(t->model).nq; ++i) {
+        *c = ',';
+        c += i > 0;
+        c += print_number(c, t->servo_scale ? t->servo_scale[i] * q[i] + t->servo_offset[i] : q[i]);
+    }
+    return c + sprintf(c, "]");
+}
+
 static void send_angles(loop *l)
 {
     char *c = l->out;
     c += sprintf(c, "{\"tick\":%lld,\"t\":", (long long)l->tick);
     c += print_number(c, (double)l->tick / l->options->rate);
-    c += sprintf(c, ",\"line\":%lld,\"q\":[", (long long)l->line);
-    for (int i = 0; i < poise_model_info(l->task->model).nq; ++i) {
-        *c = ',';
-        c += i > 0;
-        const stream_task *t = l->task;
-        c += print_number(c, t->servo_scale ? t->servo_scale[i] * l->q[i] + t->servo_offset[i] : l->q[i]);
-    }
-    c += sprintf(c, "],\"angle\":");
+    c += sprintf(c, ",\"line\":%lld", (long long)l->line);
+    c = print_angles(c, l->task, "q", l->q);
+    c = l->options->with_posture ? print_angles(c, l->task, "posture", l->task->posture) : c;
+    c += sprintf(c, ",\"angle\":");
     c += print_number(c, l->angle);
     c += sprintf(c, ",\"length\":");
     c += print_number(c, l->length);
@@ -520,7 +528,7 @@ static bool create_parts(loop *l)
     l->velocity = l->v + nq;
     l->acceleration = l->velocity + nq;
     smoother_limits(l->smoother, l->velocity, l->acceleration);
-    l->out = needed(malloc((nq + 16) * JSON_NUMBER_SIZE));
+    l->out = needed(malloc((2 * nq + 16) * JSON_NUMBER_SIZE));
     memcpy(l->answer, l->task->posture, nq * sizeof *l->answer);
     poise_model_clamp(l->task->model, l->answer, NULL, NULL);
     memcpy(l->q, l->answer, nq * sizeof *l->q);

@@ -98,8 +98,8 @@ STRUCT(poise_erik_report, M(outcome), M(reason), M(iterations), M(followed), M(u
 STRUCT(poise_erik_link, M(index), M(is_twister))
 STRUCT(poise_erik_chain, M(count), M(links))
 STRUCT(poise_expressive_options, M(mode), M(body), M(tip), M(goal_weight), M(posture_weight), M(threshold), M(aggravation),
-       M(length_scale), M(symmetric_endpoint), M(warm), M(exact), M(gain), M(stride), M(inertia), M(searches), M(max_iterations),
-       M(max_goals), M(coupled_goals), M(use_erik))
+       M(length_scale), M(symmetric_endpoint), M(warm), M(exact), M(gain), M(stride), M(inertia), M(searches),
+       M(max_iterations), M(max_goals), M(coupled_goals), M(use_erik))
 STRUCT(poise_expressive_report, M(outcome), M(error), M(goal), M(posture), M(worst_length), M(worst_angle), M(candidates),
        M(evaluations), M(kept_branch), M(is_on_the_way))
 STRUCT(poise_filter_joint, M(lower), M(upper), M(velocity), M(acceleration), M(jerk), M(smoothness), M(responsiveness),

@@ -702,7 +702,7 @@ export class App {
       },
       project: (point: readonly number[]) => this.viewport.project(point),
       withinLimits: () => this.session?.model.isWithinLimits(this.session.q),
-      live: () => (this.live ? { shown: this.live.shown, time: this.live.time } : null),
+      live: () => (this.live ? { shown: this.live.shown, time: this.live.time, ghost: this.live.ghost?.last ?? null } : null),
       frameTimes: () => [...this.frameTimes],
       path: (method: Method) => this.session && pathOf(this.session, method)?.map((q) => Array.from(q)),
       heap: () => this.poise.heap,

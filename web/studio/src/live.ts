@@ -1,12 +1,15 @@
 /** A stream that runs, seen live: `poise view --live` passes its lines on, and takes goals to it. */
 import { type Pose, identityPose } from 'poise-ik';
 import type { App } from './app.js';
+import { Ghost } from './ghost.js';
 import type { Session } from './session.js';
 import type { Target } from './targets.js';
 
 /** What a line of `poise stream` holds, as far as it is shown. */
 interface Line {
   q?: number[];
+  /** What is held, as the animation has it. */
+  posture?: number[];
   t?: number;
   angle?: number;
   rate?: number;
@@ -27,6 +30,8 @@ export class Live {
   /** Lines that were shown, and the time of the last one in the stream's clock. */
   shown = 0;
   time = 0;
+  /** The virtual character, where the lines hold its posture. */
+  ghost: Ghost | null = null;
   #socket: WebSocket;
   #target: Target | null = null;
   #servo: { scale: number[]; offset: number[] } | null = null;
@@ -51,12 +56,29 @@ export class Live {
       this.app.notify(line.error, false);
     }
     if (line.q && line.q.length === session.q.length) {
-      const servo = this.#servo;
-      session.q.set(servo ? line.q.map((x, i) => (x - servo.offset[i]!) / servo.scale[i]!) : line.q);
+      session.q.set(this.#angles(line.q));
       session.last = { ...session.last, outcome: 'reached', angle: line.angle ?? 0 };
       this.shown += 1;
       this.time = line.t ?? 0;
+      this.#showGhost(session, line.posture);
       this.app.touch();
+    }
+  }
+
+  /** What the motors call these angles, as the skeleton has them. */
+  #angles(motors: number[]): number[] {
+    const servo = this.#servo;
+    return servo ? motors.map((x, i) => (x - servo.offset[i]!) / servo.scale[i]!) : motors;
+  }
+
+  #showGhost(session: Session, posture: number[] | undefined): void {
+    if (this.ghost && this.ghost.session !== session) {
+      this.ghost.dispose();
+      this.ghost = null;
+    }
+    if (session.live && posture?.length === session.q.length) {
+      this.ghost ??= new Ghost(session, this.app.viewport);
+      this.ghost.show(this.#angles(posture));
     }
   }
 

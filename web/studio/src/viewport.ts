@@ -202,6 +202,16 @@ export class Viewport {
     }
   }
 
+  /** What holds everything that is in the model's units. */
+  get world(): THREE.Group {
+    return this.#world;
+  }
+
+  /** The shapes of the skeleton: a group for each body. */
+  get body(): THREE.Group | null {
+    return this.#body?.group ?? null;
+  }
+
   get hasBody(): boolean {
     return !!this.#body && !this.#body.isEmpty;
   }
