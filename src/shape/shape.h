@@ -63,9 +63,24 @@ int pz_contact_count(const poise_shape *a, const poise_shape *b);
 // Where two shapes come nearest; returns how many places. Not for two half-spaces.
 int pz_contacts(const pz_placed *a, const pz_placed *b, pz_contact contacts[PZ_MOST_CONTACTS]);
 
-// A bound of the distance from below, at once.
+// How far a point lies from the core of a box.
+static inline double pz_from_box(vec3 x, const pz_placed *box)
+{
+    vec3 at = m3_apply_transposed(&box->axes, v3_sub(x, box->center));
+    double u = max2(fabs(at.x) - box->half.x, 0.0), v = max2(fabs(at.y) - box->half.y, 0.0);
+    double w = max2(fabs(at.z) - box->half.z, 0.0);
+    return sqrt(u * u + v * v + w * w);
+}
+
+// A bound of the distance from below, at once: the sphere around one of them against a half-space, a box or a sphere.
 static inline double pz_distance_bound(const pz_placed *a, const pz_placed *b)
 {
+    if (b->kind == POISE_SHAPE_BOX && a->kind != POISE_SHAPE_HALF_SPACE) {
+        return pz_from_box(a->center, b) - b->radius - a->reach;
+    }
+    if (a->kind == POISE_SHAPE_BOX && b->kind == POISE_SHAPE_CAPSULE) {
+        return pz_from_box(b->center, a) - a->radius - b->reach;
+    }
     if (a->kind == POISE_SHAPE_HALF_SPACE) {
         return v3_dot(a->axes.z, v3_sub(b->center, a->center)) - a->radius - b->reach;
     }

@@ -13,10 +13,12 @@ typedef struct sink {
     const poise_kinematics *kin;
     pz_rows *rows;   // NULL: only asked whether all hold, or for the least room
     double farthest; // room beyond which rows of pairs do not matter
+    bool stops;      // at the first row that does not hold
     bool holds;
     double closure;
     double room; // least so far; errors count with a minus
     int item;
+    double clearance; // least distance of a pair so far; -INFINITY: nobody asks
 } sink;
 
 static void take(sink *s, const pz_row *row)
@@ -40,15 +42,19 @@ static void take(sink *s, const pz_row *row)
 static void take_pairs(sink *s, int index, const pz_placed *placed)
 {
     const poise_constraint *given = &s->c->constraint[index];
-    for (int i = 0; i < given->pair_count; ++i) {
+    for (int i = 0; i < given->pair_count && (s->holds || !s->stops); ++i) {
         const pz_placed *a = &placed[given->pairs[i].a], *b = &placed[given->pairs[i].b];
         double bound = pz_distance_bound(a, b) - given->margin;
-        if (bound > s->farthest || (!s->rows && bound > s->room)) {
+        if ((bound > s->farthest || (!s->rows && bound > s->room)) && bound + given->margin > s->clearance) {
             continue;
         }
         pz_contact contacts[PZ_MOST_CONTACTS];
         int count = pz_contacts(a, b, contacts);
         for (int k = 0; k < count; ++k) {
+            s->clearance = min2(s->clearance, contacts[k].distance);
+            if (contacts[k].distance - given->margin > s->farthest) {
+                continue;
+            }
             pz_row row = {.form = PZ_ROW_POINTS,
                           .constraint = index,
                           .item = i,
@@ -58,9 +64,7 @@ static void take_pairs(sink *s, int index, const pz_placed *placed)
                           .body_a = a->body,
                           .body_b = b->body,
                           .contact = contacts[k]};
-            if (row.room <= s->farthest) {
-                take(s, &row);
-            }
+            take(s, &row);
         }
     }
 }
@@ -226,18 +230,35 @@ static void take_all(sink *s)
     }
 }
 
-void pz_rows_evaluate(pz_constraints *c, const poise_kinematics *kin, pz_rows *rows)
+static double evaluate(pz_constraints *c, const poise_kinematics *kin, pz_rows *rows, double clearance)
 {
     rows->count = 0;
     rows->broken = rows->worst = 0.0;
-    sink s = {.c = c, .kin = kin, .rows = rows, .farthest = PZ_ROW_NEAR, .room = INFINITY};
+    sink s = {.c = c, .kin = kin, .rows = rows, .farthest = PZ_ROW_NEAR, .room = INFINITY, .clearance = clearance};
     take_all(&s);
+    return s.clearance;
+}
+
+void pz_rows_evaluate(pz_constraints *c, const poise_kinematics *kin, pz_rows *rows)
+{
+    evaluate(c, kin, rows, -INFINITY);
+}
+
+double pz_rows_survey(pz_constraints *c, const poise_kinematics *kin, pz_rows *rows)
+{
+    return evaluate(c, kin, rows, INFINITY);
 }
 
 bool pz_constraints_hold(pz_constraints *c, const poise_kinematics *kin, double closure_tolerance)
 {
-    sink s = {
-        .c = c, .kin = kin, .farthest = PZ_ROW_SPARE, .holds = true, .closure = closure_tolerance, .room = PZ_ROW_SPARE};
+    sink s = {.c = c,
+              .kin = kin,
+              .farthest = PZ_ROW_SPARE,
+              .stops = true,
+              .holds = true,
+              .closure = closure_tolerance,
+              .room = PZ_ROW_SPARE,
+              .clearance = -INFINITY};
     pz_placed *placed = c->placed;
     for (int i = 0; i < c->count && s.holds; ++i) {
         place_shapes(c, kin, i, placed);
@@ -249,7 +270,7 @@ bool pz_constraints_hold(pz_constraints *c, const poise_kinematics *kin, double 
 
 double pz_constraint_room(pz_constraints *c, const poise_kinematics *kin, int constraint, int *item)
 {
-    sink s = {.c = c, .kin = kin, .farthest = INFINITY, .room = INFINITY};
+    sink s = {.c = c, .kin = kin, .farthest = INFINITY, .room = INFINITY, .clearance = -INFINITY};
     place_shapes(c, kin, constraint, c->placed);
     take_constraint(&s, constraint, c->placed);
     if (item) {

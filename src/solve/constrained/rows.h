@@ -67,6 +67,9 @@ static inline bool pz_row_holds(const pz_row *row, double closure_tolerance)
 // The rows at a point.
 void pz_rows_evaluate(pz_constraints *c, const poise_kinematics *kin, pz_rows *rows);
 
+// The same, and the least distance of all pairs; infinite where there is none.
+double pz_rows_survey(pz_constraints *c, const poise_kinematics *kin, pz_rows *rows);
+
 // Does everything hold? Stops at the first row that does not.
 bool pz_constraints_hold(pz_constraints *c, const poise_kinematics *kin, double closure_tolerance);
 

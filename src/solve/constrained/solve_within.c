@@ -181,6 +181,13 @@ static bool arm_answer_holds(poise_solver *s, const double *q)
     return pz_constraints_hold(&w->constraints, &s->trial->kin, s->options.constraints.closure_tolerance);
 }
 
+// The rows of the answer, and how near its shapes come to each other.
+static void survey(poise_solver *s, pz_within *w)
+{
+    pz_kin_sweep(&s->trial->kin, s->q_best);
+    w->clearance = pz_rows_survey(&w->constraints, &s->trial->kin, &w->at);
+}
+
 // The search for arms, with answers that collide refused. True: it found one that holds.
 static bool search_arm(poise_solver *s, pz_within *w)
 {
@@ -190,9 +197,12 @@ static bool search_arm(poise_solver *s, pz_within *w)
     s->accepts = arm_answer_holds;
     bool solved = pz_arm_solve(s);
     s->accepts = NULL;
-    if (solved && s->report.outcome == POISE_OUTCOME_REACHED && arm_answer_holds(s, s->q_best)) {
-        w->has_held = w->held_reaches = true;
-        return true;
+    if (solved && s->report.outcome == POISE_OUTCOME_REACHED) {
+        survey(s, w);
+        if (pz_within_holds(s, &w->at)) {
+            w->has_held = w->held_reaches = w->is_surveyed = true;
+            return true;
+        }
     }
     if (solved) { // what it found goes on below
         s->is_measured = false;
@@ -203,12 +213,14 @@ static bool search_arm(poise_solver *s, pz_within *w)
 
 // ---- The call ------------------------------------------------------------------------------------------------------------
 
-// What the report says about constraints at the answer, which `kin` has.
-static void describe(poise_solver *s, pz_within *w, const poise_kinematics *kin)
+// What the report says about constraints at the answer.
+static void describe(poise_solver *s, pz_within *w)
 {
     poise_report *r = &s->report;
     double least = ACTIVE;
-    pz_rows_evaluate(&w->constraints, kin, &w->at);
+    if (!w->is_surveyed) {
+        survey(s, w);
+    }
     r->holds = pz_within_holds(s, &w->at);
     for (int i = 0; i < w->at.count; ++i) {
         const pz_row *row = &w->at.row[i];
@@ -222,12 +234,7 @@ static void describe(poise_solver *s, pz_within *w, const poise_kinematics *kin)
             r->blocking_item = row->item;
         }
     }
-    for (int i = 0; i < w->constraints.count; ++i) {
-        const poise_constraint *given = &w->constraints.constraint[i];
-        if (given->kind == POISE_CONSTRAINT_CLEARANCE && given->pair_count > 0) {
-            r->clearance = min2(r->clearance, pz_constraint_room(&w->constraints, kin, i, NULL) + given->margin);
-        }
-    }
+    r->clearance = min2(r->clearance, w->clearance);
     if (!r->holds) {
         r->outcome = POISE_OUTCOME_INFEASIBLE;
         r->reason = "no configuration was found that holds every constraint";
@@ -238,7 +245,7 @@ static void describe(poise_solver *s, pz_within *w, const poise_kinematics *kin)
 
 static void solve(poise_solver *s, pz_within *w)
 {
-    w->has_held = w->held_reaches = false;
+    w->has_held = w->held_reaches = w->is_surveyed = false;
     w->held_cost = w->least_worst = w->base_merit = INFINITY;
     if (search_arm(s, w)) {
         return;
@@ -280,8 +287,7 @@ poise_status poise_solve_within(poise_solver *solver, const poise_goal *goals, i
     s->within->constraints.count = constraint_count;
     solve(s, s->within);
     pz_solve_end(s, q, NULL);
-    pz_kin_sweep(&s->trial->kin, s->q_best);
-    describe(s, s->within, &s->trial->kin);
+    describe(s, s->within);
     if (report) {
         *report = s->report;
     }

@@ -42,7 +42,9 @@ typedef struct pz_within {
     pz_hint *hints;
     int *hint_ids;
     // over all starts
-    bool has_held; // a point that holds everything was seen; the best of them:
+    bool is_surveyed; // `at` has the rows of the answer already, and:
+    double clearance; // the least distance of its pairs
+    bool has_held;    // a point that holds everything was seen; the best of them:
     double held_cost;
     bool held_reaches;
     double *q_held;
