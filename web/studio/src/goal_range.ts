@@ -1,7 +1,8 @@
 /** When goals act on a motion: from, to, and how long they come and go. Then the motion can be baked. */
 import type { App } from './app.js';
 import { button, element, toggle } from './dom.js';
-import type { Range, Session } from './session.js';
+import type { Session } from './session.js';
+import type { Range } from './stage.js';
 
 const SOFT = 0.25; // seconds of a fade, at first
 
@@ -31,8 +32,8 @@ export class GoalRange {
         'div',
         { className: 'row' },
         session.baked
-          ? button('Take the baked goals out of the motion again', () => app.unbake(), 'Undo baking')
-          : button('Make the goals part of the motion', () => void app.bake(), 'Bake into the motion'),
+          ? button('Take the baked goals out of the motion again', () => app.takeAlong.unbake(), 'Undo baking')
+          : button('Make the goals part of the motion', () => void app.takeAlong.bake(), 'Bake into the motion'),
       ),
     );
   }

@@ -49,18 +49,18 @@ function cycleJoints(app: App, by: number): void {
 function cycle(app: App, by: number): void {
   const count = app.session?.targets.length ?? 0;
   if (count > 0) {
-    app.selectTarget((app.viewport.selectedTarget + by + count) % count);
+    app.selectTarget((app.viewport.handles.selected + by + count) % count);
   }
 }
 
 export const keys: readonly Key[] = [
-  { show: '1', what: 'Add a goal: reach a point', match: plain('1'), run: (app) => app.addGoal('position') },
-  { show: '2', what: 'Add a goal: reach and turn', match: plain('2'), run: (app) => app.addGoal('pose') },
-  { show: '3', what: 'Add a goal: look at', match: plain('3'), run: (app) => app.addGoal('aim') },
-  { show: 'P', what: 'Pin the picked body where it is', match: plain('p'), run: (app) => app.addGoal('pin') },
+  { show: '1', what: 'Add a goal: reach a point', match: plain('1'), run: (app) => app.goals.add('position') },
+  { show: '2', what: 'Add a goal: reach and turn', match: plain('2'), run: (app) => app.goals.add('pose') },
+  { show: '3', what: 'Add a goal: look at', match: plain('3'), run: (app) => app.goals.add('aim') },
+  { show: 'P', what: 'Pin the picked body where it is', match: plain('p'), run: (app) => app.goals.add('pin') },
   { show: 'N', what: 'Select the next goal', match: plain('n'), run: (app) => cycle(app, 1) },
-  ...nudges.map(([key, show, direction]) => ({ show, what: 'Move (or turn, after E) the selected goal', match: plain(key), run: (app: App) => app.nudge(direction) })),
-  { show: 'Delete', what: 'Remove the selected goal', match: plain('delete'), run: (app) => app.removeGoal(app.viewport.selectedTarget) },
+  ...nudges.map(([key, show, direction]) => ({ show, what: 'Move (or turn, after E) the selected goal', match: plain(key), run: (app: App) => app.goals.nudge(direction) })),
+  { show: 'Delete', what: 'Remove the selected goal', match: plain('delete'), run: (app) => app.goals.remove(app.viewport.handles.selected) },
   { show: 'E', what: 'Turn the selected goal', match: plain('e'), run: (app) => app.setArrows('rotate') },
   { show: 'W', what: 'Move the selected goal by its arrows', match: plain('w'), run: (app) => app.setArrows('translate') },
   { show: 'J', what: 'Pick the next joint', match: plain('j'), run: (app) => cycleJoints(app, 1) },
@@ -72,15 +72,15 @@ export const keys: readonly Key[] = [
   { show: 'Space', what: 'Play or pause', match: plain(' '), run: (app) => app.play() },
   { show: ',', what: 'One frame back', match: plain(','), run: (app) => app.timeline.step(-1) },
   { show: '.', what: 'One frame on', match: plain('.'), run: (app) => app.timeline.step(1) },
-  ...turns.map(([key, show, x, y]) => ({ show, what: 'Turn the view', match: shifted(key), run: (app: App) => app.viewport.turn(x * ANGLE, y * ANGLE) })),
-  { show: '+', what: 'Nearer', match: sign('+', '='), run: (app) => app.viewport.zoom(NEARER) },
-  { show: '-', what: 'Further away', match: sign('-', '_'), run: (app) => app.viewport.zoom(1 / NEARER) },
+  ...turns.map(([key, show, x, y]) => ({ show, what: 'Turn the view', match: shifted(key), run: (app: App) => app.viewport.eye.turn(x * ANGLE, y * ANGLE) })),
+  { show: '+', what: 'Nearer', match: sign('+', '='), run: (app) => app.viewport.eye.zoom(NEARER) },
+  { show: '-', what: 'Further away', match: sign('-', '_'), run: (app) => app.viewport.eye.zoom(1 / NEARER) },
   { show: 'F', what: 'Look at the selected goal, or the picked part', match: plain('f'), run: (app) => app.focus() },
   { show: 'H', what: 'Show everything', match: plain('h'), run: (app) => app.home() },
   { show: 'D', what: 'Dark or light', match: plain('d'), run: (app) => app.switchTheme() },
   { show: 'O', what: 'Open a file', match: plain('o'), run: () => document.querySelector<HTMLInputElement>('input[type=file]')?.click() },
-  { show: 'S', what: 'Save the result', match: plain('s'), run: (app) => void app.export() },
-  { show: 'L', what: 'Copy a link', match: plain('l'), run: (app) => void app.share() },
+  { show: 'S', what: 'Save the result', match: plain('s'), run: (app) => void app.takeAlong.export() },
+  { show: 'L', what: 'Copy a link', match: plain('l'), run: (app) => void app.takeAlong.share() },
   { show: 'Ctrl+Z', what: 'Undo', match: control('z', false), run: (app) => app.undo() },
   { show: 'Ctrl+Shift+Z', what: 'Redo', match: control('z', true), run: (app) => app.redo() },
   { show: '?', what: 'This page', match: (event) => event.key === '?', run: (app) => void app.help() },

@@ -90,7 +90,7 @@ export class Live {
     session.onMoved = () => this.send();
     session.targets.length = 0;
     this.#target = end ? session.addTarget('aim', end.body, end.local) : null;
-    this.app.viewport.rebuildTargets();
+    this.app.viewport.handles.rebuild();
     this.app.selectTarget(end ? 0 : -1);
     this.app.notify(`Live at ${line.rate ?? 0} Hz: drag the goal, and the robot looks there.`, true);
   }

@@ -1,6 +1,7 @@
 import { load } from 'poise-ik';
 import { App } from './app.js';
 import { element } from './dom.js';
+import { probeOf } from './probe.js';
 import './style.css';
 
 async function begin(): Promise<void> {
@@ -13,8 +14,8 @@ async function begin(): Promise<void> {
     const poise = await load();
     waiting.remove();
     const app = new App(poise, document.body);
-    await app.open(new URL(location.href));
-    (globalThis as { studio?: unknown }).studio = app.probe();
+    await app.opener.open(new URL(location.href));
+    (globalThis as { studio?: unknown }).studio = probeOf(app);
   } catch (error) {
     waiting.textContent = `Poise studio could not start: ${error instanceof Error ? error.message : String(error)}`;
     waiting.classList.add('failed');

@@ -14,7 +14,8 @@ import {
   type Up,
 } from 'poise-ik';
 import { findNamed, includesOf, type NamedFile } from './body/named_files.js';
-import { Session, type Stage } from './session.js';
+import { Session } from './session.js';
+import type { Stage } from './stage.js';
 import { addFirstTarget } from './stages.js';
 import { type Target, targetOf } from './targets.js';
 

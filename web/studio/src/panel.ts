@@ -113,13 +113,13 @@ export class Panel {
       element(
         'div',
         { className: 'row wrap' },
-        button('Reach: a point goes to the target (1)', () => app.addGoal('position'), 'Reach'),
-        button('Pose: and turns like it (2)', () => app.addGoal('pose'), 'Pose'),
-        button('Look at: faces the target (3)', () => app.addGoal('aim'), 'Look at'),
-        joint && button(`Pin ${joint.body} where it is (P)`, () => app.addGoal('pin'), 'Pin'),
+        button('Reach: a point goes to the target (1)', () => app.goals.add('position'), 'Reach'),
+        button('Pose: and turns like it (2)', () => app.goals.add('pose'), 'Pose'),
+        button('Look at: faces the target (3)', () => app.goals.add('aim'), 'Look at'),
+        joint && button(`Pin ${joint.body} where it is (P)`, () => app.goals.add('pin'), 'Pin'),
         joint && joint.nv > 0 && this.#lock(session, joint, session.locked.has(joint.index) ? 'Unlock' : 'Lock'),
       ),
-      app.viewport.turns() && this.#mode(),
+      app.viewport.handles.turns() && this.#mode(),
       session.motion && rows.length > 0 && this.#range.make(session),
     );
   }
@@ -128,7 +128,7 @@ export class Panel {
   #mode(): HTMLElement {
     const { app } = this;
     const option = (mode: 'translate' | 'rotate', label: string, text: string) =>
-      button(label, () => app.setArrows(mode), text, { 'aria-pressed': app.viewport.mode === mode, className: app.viewport.mode === mode ? 'on' : '' });
+      button(label, () => app.setArrows(mode), text, { 'aria-pressed': app.viewport.handles.mode === mode, className: app.viewport.handles.mode === mode ? 'on' : '' });
     return element(
       'div',
       { className: 'row', role: 'group', 'aria-label': 'Arrows of the selected goal' },
@@ -159,18 +159,18 @@ export class Panel {
     const on = toggle('', target.enabled, (enabled) => {
       target.enabled = enabled;
       session.changed();
-      app.viewport.rebuildTargets();
+      app.viewport.handles.rebuild();
       app.commit();
     });
     on.querySelector('input')?.setAttribute('aria-label', `Use the goal of ${name}`);
-    const chosen = app.viewport.selectedTarget === index;
+    const chosen = app.viewport.handles.selected === index;
     return element(
       'li',
       { className: chosen ? 'chosen' : '' },
       on,
       button(`Select the goal of ${name}`, () => app.selectTarget(index), `${kindNames[target.kind]} ${name}`, { className: 'name' }),
       weight,
-      button(`Remove the goal of ${name} (Delete)`, () => app.removeGoal(index), '×'),
+      button(`Remove the goal of ${name} (Delete)`, () => app.goals.remove(index), '×'),
     );
   }
 
@@ -290,7 +290,7 @@ export class Panel {
       'Save as',
       this.#open('Save as', false),
       session.duration > 0 && session.hasSkeleton && element('p', { className: 'hint' }, 'The motion as it plays, with the goals applied.'),
-      element('div', { className: 'row wrap' }, ...kinds.map((kind) => button(saveLabels[kind] ?? `Save as ${kind.toUpperCase()}`, () => void app.export(kind), kind.toUpperCase()))),
+      element('div', { className: 'row wrap' }, ...kinds.map((kind) => button(saveLabels[kind] ?? `Save as ${kind.toUpperCase()}`, () => void app.takeAlong.export(kind), kind.toUpperCase()))),
     );
   }
 }

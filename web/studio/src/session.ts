@@ -18,80 +18,20 @@ import {
   GoalSet,
   identityPose,
   Kinematics,
-  type Markers,
   type Method,
   type Model,
-  type Outcome,
-  type Placement,
   type Poise,
   type Pose,
-  type Posture,
-  type Report,
-  type Scale,
   Solver,
   type Vec3,
   type VerdictLevel,
 } from 'poise-ik';
+import { MarkerFollower } from './marker_follower.js';
 import { compose, diagonal, distance, pointsOf, rotate } from './spatial.js';
+import { atRest, type Frame, type Mode, type Range, type Saved, type Stage } from './stage.js';
 import { type GoalKind, goalOf, type Target } from './targets.js';
 
-export type Mode = 'reach' | 'express';
-
-/** What undo and links keep. */
-export interface Saved {
-  q: number[];
-  targets: Target[];
-  locked: number[];
-  method: Method;
-  mode: Mode;
-  posture: number[];
-  time: number;
-  range?: Range | null;
-}
-
-/** When goals act on a motion, in seconds of the timeline; they come and go over the fades, which lie inside. */
-export interface Range {
-  from: number;
-  to: number;
-  fadeIn: number;
-  fadeOut: number;
-}
-
-/** How the last frame went. */
-export interface Frame {
-  milliseconds: number;
-  /** '' where there was nothing to solve. */
-  outcome: Outcome | '';
-  /** Of the solver; of the expressive one, evaluations. */
-  iterations: number;
-  /** Coordinates that a limit holds. */
-  limits: number;
-  /** Largest errors of the user's goals, in length units and radians. */
-  length: number;
-  angle: number;
-  errors: GoalError[];
-}
-
-const atRest = (): Frame => ({ milliseconds: 0, outcome: '', iterations: 0, limits: 0, length: 0, angle: 0, errors: [] });
-
-export interface Stage {
-  title: string;
-  model: Model;
-  scale: Scale;
-  postures: Posture[];
-  placements: Placement[];
-  clip: Clip | null;
-  markers: Markers | null;
-  /** Where to begin; left out: the nearest to neutral within limits. */
-  q?: ArrayLike<number>;
-  mode?: Mode;
-  targets?: Target[];
-}
-
 const MARKER_PULL = 3e-4; // of the posture against the markers, which leave some coordinates free
-const FRAMES_PER_STEP = 3; // of a recording at 120 per second that one warm solve gets over with ease
-const MOST_SKIPPED = 60; // more frames than these are not walked through
-const LOST = 0.05; // root mean square error, in sizes of the skeleton, from which on a pose counts as lost
 const PIN = 100; // weight of a pin: it gives way to nothing but limits
 const PULL = 0.3; // of the pointer on a body, against goals
 const HELD = 1e-4; // of the posture against the pointer
@@ -129,12 +69,10 @@ export class Session {
   #solver: Solver | null = null;
   #expressive: Expressive | null = null;
   #goals: GoalSet;
-  #markerIndex: number[] = [];
-  #points: Float64Array; // of the placed markers, used again every frame
+  #follower: MarkerFollower;
   #goalsChanged = true;
   #stale = true; // the pose is not that of the present goals and time
   #scale: number; // of the skeleton, in length units
-  #followed = -1; // frame of the markers that q was solved for
 
   constructor(
     readonly poise: Poise,
@@ -149,10 +87,7 @@ export class Session {
     this.targets = stage.targets ?? [];
     this.followMarkers = !!stage.markers && stage.placements.length > 0;
     this.#goals = new GoalSet(poise);
-    this.#points = new Float64Array(3 * stage.placements.length);
-    if (stage.markers) {
-      this.#markerIndex = stage.markers.indices(stage.placements);
-    }
+    this.#follower = new MarkerFollower(stage.markers, stage.placements);
     this.kinematics.update(this.q);
     this.#scale = this.size();
   }
@@ -193,31 +128,12 @@ export class Session {
 
   /** Where each placed marker is in a frame, three numbers each, NaN where it is not seen; valid until the next call. */
   markerPoints(at = this.frame): Float64Array {
-    const points = this.#points.fill(NaN);
-    const markers = this.stage.markers;
-    if (markers) {
-      const frame = markers.frame(Math.min(at, markers.frames - 1));
-      this.#markerIndex.forEach((from, i) => {
-        if (from >= 0) {
-          points.set(frame.subarray(3 * from, 3 * from + 3), 3 * i);
-        }
-      });
-    }
-    return points;
+    return this.#follower.points(at);
   }
 
   /** Mean distance of the markers that are seen now from their places on the body; NaN where none is. */
   markerError(): number {
-    const points = this.markerPoints();
-    let [sum, seen] = [0, 0];
-    this.stage.placements.forEach((place, i) => {
-      if (Number.isFinite(points[3 * i]!)) {
-        const at = this.kinematics.point(place.body, place.local);
-        sum += Math.hypot(at[0] - points[3 * i]!, at[1] - points[3 * i + 1]!, at[2] - points[3 * i + 2]!);
-        seen += 1;
-      }
-    });
-    return sum / seen;
+    return this.#follower.error(this.frame, this.kinematics);
   }
 
   /** Goals, method, locks or mode are others now. */
@@ -368,7 +284,9 @@ export class Session {
     if (played) {
       this.#goals.replace(this.allGoals(true));
     }
-    const report = this.followMarkers ? this.#follow(solver, users) : solver.solve(this.#goals, this.q);
+    const report = this.followMarkers
+      ? this.#follower.follow(this.frame, solver, this.#goals, users, this.q, this.model, this.#scale)
+      : solver.solve(this.#goals, this.q);
     const errors = users > 0 ? solver.goalErrors().slice(0, users) : [];
     const most = (pick: (e: GoalError) => number) => errors.reduce((worst, e) => Math.max(worst, pick(e)), 0);
     this.last = {
@@ -380,29 +298,6 @@ export class Session {
       angle: most((e) => (e.unit === 'angle' ? e.error : e.rotationError)),
       errors,
     };
-  }
-
-  /**
-   * From the last frame that was solved to the present one. A slow page, or a jump on the timeline, leaves many frames out:
-   * then some on the way are solved, too, and where that is not enough the pose is sought from a cold start.
-   */
-  #follow(solver: Solver, users: number): Report {
-    const frame = this.frame;
-    const from = Math.abs(frame - this.#followed) <= MOST_SKIPPED ? this.#followed : frame;
-    const steps = Math.max(1, Math.ceil(Math.abs(frame - from) / FRAMES_PER_STEP));
-    let report: Report | null = null;
-    for (let i = 1; i <= steps; i++) {
-      this.#goals.setPoints(users, this.markerPoints(Math.round(from + ((frame - from) * i) / steps)));
-      report = solver.solve(this.#goals, this.q);
-    }
-    const far = LOST * this.#scale;
-    if (report!.cost > 0.5 * far * far * this.stage.placements.length) {
-      const cold = new Solver(this.model, { start: 'cold', restarts: 8 });
-      report = cold.solve(this.#goals, this.q);
-      cold.dispose();
-    }
-    this.#followed = frame;
-    return report!;
   }
 
   #solveExpressive(): void {

@@ -1,6 +1,6 @@
 /** The state of the page as part of its address: JSON, deflated, in letters that an address may hold. */
 import { methods } from 'poise-ik';
-import type { Saved } from './session.js';
+import type { Saved } from './stage.js';
 
 export interface Shared {
   scene?: string;

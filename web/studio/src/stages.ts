@@ -1,6 +1,7 @@
 /** The built-in scenes: what the menu offers, and how each stands on the stage. */
 import { Clip, identityPose, markersFromClip, type Model, type Poise, type Pose, type Scale, type Scene, type Up } from 'poise-ik';
-import { Session, type Stage } from './session.js';
+import { Session } from './session.js';
+import type { Stage } from './stage.js';
 import type { Target } from './targets.js';
 
 /** A built-in scene as the menu shows it. */

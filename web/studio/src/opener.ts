@@ -1,0 +1,172 @@
+/** What comes on the stage: scenes, addresses, links and dropped files, and what they look like. */
+import type { App } from './app.js';
+import { Body } from './body/body.js';
+import { builtInLooks } from './body/built_in_looks.js';
+import { droppedFiles, readAll } from './body/dropped.js';
+import { amongFiles, type Find, fromServer, withIncludes } from './body/named_files.js';
+import type { Visual } from './body/visuals.js';
+import { History } from './history.js';
+import { Live } from './live.js';
+import { type DroppedFile, type Opened, openFiles } from './open_files.js';
+import type { Session } from './session.js';
+import type { Saved } from './stage.js';
+import { decode, unpack } from './share.js';
+import { offers, openScene } from './stages.js';
+
+const FIRST_SCENE = 'arm7';
+
+export class Opener {
+  constructor(readonly app: App) {}
+
+  /** What an address asks for: a shared state behind '#', a file of the server, a scene, or the first scene. */
+  async open(address: URL): Promise<void> {
+    try {
+      const file = address.searchParams.get('file');
+      if (address.hash.length > 1) {
+        await this.#openLink(address.hash.slice(1));
+      } else if (file?.startsWith('/')) {
+        await this.#openServed(file);
+      } else {
+        this.openScene(address.searchParams.get('scene') ?? FIRST_SCENE);
+      }
+      if (address.searchParams.has('live') && !this.app.live) {
+        this.app.live = new Live(this.app);
+      }
+    } catch (error) {
+      this.app.complain(error);
+    }
+  }
+
+  async #openServed(file: string): Promise<void> {
+    const response = await fetch(file.split('/').map(encodeURIComponent).join('/'));
+    if (!response.ok) {
+      throw new Error(`${file}: the server has no such file`);
+    }
+    const name = file.slice(file.lastIndexOf('/') + 1);
+    const find = fromServer(file.slice(0, file.lastIndexOf('/')).split('/').map(encodeURIComponent).join('/'));
+    this.#openFiles(await withIncludes({ name, bytes: new Uint8Array(await response.arrayBuffer()) }, find), find);
+  }
+
+  async #openLink(text: string): Promise<void> {
+    const { app } = this;
+    const shared = await decode(text);
+    if (shared.scene || !shared.files) {
+      this.openScene(shared.scene ?? FIRST_SCENE);
+    }
+    if (shared.files) {
+      this.#openFiles(shared.files.map(unpack));
+    }
+    app.session?.restore(shared.state);
+    app.viewport.handles.rebuild();
+    app.selectTarget(shared.state.targets.length > 0 ? 0 : -1);
+    app.play(false);
+    app.history = new History<Saved | null>(app.session?.save() ?? null);
+    app.refresh();
+    app.home();
+  }
+
+  /** Open a scene as a step that the browser's Back takes back. */
+  visit(id: string): void {
+    this.openScene(id);
+    if (this.app.scene === id) {
+      history.pushState(null, '', `?scene=${id.split('/').map(encodeURIComponent).join('/')}`);
+    }
+  }
+
+  openScene(id: string): void {
+    const { app } = this;
+    try {
+      const session = openScene(app.poise, id);
+      app.show(session, id, []);
+      void this.#dress(session, builtInLooks(id, session.model, session.size()), async () => null);
+      app.notify(offers.find((offer) => offer.id === id)?.hint ?? '', true);
+    } catch (error) {
+      app.complain(error);
+    }
+  }
+
+  acceptDrops(body: HTMLElement): void {
+    const carriesFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
+    body.addEventListener('dragover', (event) => {
+      if (carriesFiles(event)) {
+        event.preventDefault();
+        body.classList.add('drop');
+      }
+    });
+    body.addEventListener('dragleave', (event) => {
+      if (!event.relatedTarget) {
+        body.classList.remove('drop');
+      }
+    });
+    body.addEventListener('drop', (event) => {
+      event.preventDefault();
+      body.classList.remove('drop');
+      void (event.dataTransfer ? droppedFiles(event.dataTransfer).then((list) => this.openDropped(list)) : null);
+    });
+  }
+
+  async openDropped(list: readonly File[]): Promise<void> {
+    const { app } = this;
+    if (list.length > 0) {
+      try {
+        app.notify(`Reading ${list.length > 5 ? `${list.length} files` : list.map((file) => file.name).join(', ')} …`);
+        const files = await readAll(list);
+        await new Promise((done) => setTimeout(done, 30)); // so that the notice is seen
+        this.#openFiles(files);
+        if (app.files.length > 0 && (location.search || location.hash)) {
+          history.pushState(null, '', location.pathname); // the address of the scene before is not that of the file
+        }
+      } catch (error) {
+        app.complain(error);
+      }
+    }
+  }
+
+  /** On failure the stage stays as it was. */
+  #openFiles(files: DroppedFile[], find: Find = amongFiles(files)): void {
+    const { app } = this;
+    try {
+      const { session, notes, onto, robot, shapes } = openFiles(app.poise, files, app.session);
+      const { joints, nv } = session.model;
+      app.show(session, onto ? app.scene : null, onto ? [...app.files, ...files] : files);
+      app.notify(notes.length > 0 ? notes.join('\n') : `${session.stage.title}: ${joints.length} joints, ${nv} degrees of freedom`, notes.length === 0);
+      if (!onto) {
+        app.viewport.setShapes(shapes);
+        void this.#dressAs(session, robot, files, find);
+      }
+    } catch (error) {
+      app.complain(error);
+    }
+  }
+
+  /** As its file has it; what reads that comes when it is needed. */
+  async #dressAs(session: Session, robot: Opened['robot'], files: DroppedFile[], find: Find): Promise<void> {
+    if (robot && ['urdf', 'mjcf'].includes(robot.format)) {
+      const { visualsOf } = await import('./body/gather.js');
+      await this.#dress(session, visualsOf(robot.format, robot.bytes, files), find);
+    }
+  }
+
+  /** Put shapes on the bodies; meshes come one by one. */
+  async #dress(session: Session, visuals: readonly Visual[], find: Find): Promise<void> {
+    const { app } = this;
+    if (visuals.length === 0 || session !== app.session) {
+      return;
+    }
+    const body = new Body(session.model);
+    app.viewport.setBody(body);
+    const arrived = () => session === app.session && app.viewport.dressed();
+    await body.add(visuals, find, arrived);
+    if (session !== app.session) {
+      body.dispose();
+      return;
+    }
+    app.viewport.dressed(true);
+    app.panel.refresh();
+    if (body.missing.length > 0) {
+      const first = body.missing[0]!.split('/').at(-1);
+      const many = body.missing.length > 1 ? `${body.missing.length} meshes, such as ${first},` : `The mesh ${first}`;
+      app.notify(`${many} did not come with the robot. Drop the folder or zip that holds them together with it.`);
+    }
+  }
+}

@@ -1,0 +1,35 @@
+/** For tests in a browser, and its console: what cannot be read off the page. */
+import type { Method } from 'poise-ik';
+import type { App } from './app.js';
+import { pathOf } from './race.js';
+
+export function probeOf(app: App) {
+  return {
+    state: () => app.session?.save(),
+    settled: () => app.isSettled,
+    errors: () => app.session?.last.errors ?? [],
+    last: () => app.session?.last,
+    title: () => app.session?.stage.title,
+    tip: (target: number) => {
+      const t = app.session?.targets[target];
+      return t ? app.session?.kinematics.point(t.body, t.local.position) : null;
+    },
+    project: (point: readonly number[]) => app.viewport.project(point),
+    withinLimits: () => app.session?.model.isWithinLimits(app.session.q),
+    live: () => (app.live ? { shown: app.live.shown, time: app.live.time, ghost: app.live.ghost?.last ?? null } : null),
+    frameTimes: () => [...app.frameTimes],
+    path: (method: Method) => app.session && pathOf(app.session, method)?.map((q) => Array.from(q)),
+    heap: () => app.poise.heap,
+    look: () => ({ look: app.viewport.look, meshes: app.viewport.meshCount, box: app.viewport.bodyBox }),
+    ground: () => app.viewport.ground,
+    size: () => app.session?.size(),
+    standing: () => app.session?.standing(),
+    bodies: () => {
+      const { model, kinematics } = app.session!;
+      return Object.fromEntries(model.joints.flatMap(({ name, body, index }) => [name, body].map((key) => [key, kinematics.bodyPose(index).position])));
+    },
+    metres: () => app.session?.stage.scale.metres,
+    markerError: () => app.session?.markerError(),
+    selected: () => app.viewport.handles.selected,
+  };
+}

@@ -1,0 +1,57 @@
+/** What stands on a stage, how its last frame went, and what of it is kept. */
+import type { Clip, GoalError, Markers, Method, Model, Outcome, Placement, Posture, Scale } from 'poise-ik';
+import type { Target } from './targets.js';
+
+export type Mode = 'reach' | 'express';
+
+/** What undo and links keep. */
+export interface Saved {
+  q: number[];
+  targets: Target[];
+  locked: number[];
+  method: Method;
+  mode: Mode;
+  posture: number[];
+  time: number;
+  range?: Range | null;
+}
+
+/** When goals act on a motion, in seconds of the timeline; they come and go over the fades, which lie inside. */
+export interface Range {
+  from: number;
+  to: number;
+  fadeIn: number;
+  fadeOut: number;
+}
+
+/** How the last frame went. */
+export interface Frame {
+  milliseconds: number;
+  /** '' where there was nothing to solve. */
+  outcome: Outcome | '';
+  /** Of the solver; of the expressive one, evaluations. */
+  iterations: number;
+  /** Coordinates that a limit holds. */
+  limits: number;
+  /** Largest errors of the user's goals, in length units and radians. */
+  length: number;
+  angle: number;
+  errors: GoalError[];
+}
+
+/** Nothing was solved. */
+export const atRest = (): Frame => ({ milliseconds: 0, outcome: '', iterations: 0, limits: 0, length: 0, angle: 0, errors: [] });
+
+export interface Stage {
+  title: string;
+  model: Model;
+  scale: Scale;
+  postures: Posture[];
+  placements: Placement[];
+  clip: Clip | null;
+  markers: Markers | null;
+  /** Where to begin; left out: the nearest to neutral within limits. */
+  q?: ArrayLike<number>;
+  mode?: Mode;
+  targets?: Target[];
+}

@@ -1,0 +1,109 @@
+/** What the pointer does on the stage: takes goals and parts of the skeleton, pulls, picks. */
+import type { Vec3 } from 'poise-ik';
+import * as THREE from 'three';
+import type { Part } from '../figure.js';
+import type { Viewport } from '../viewport.js';
+
+const CLICK = 4; // pixels that a click may wander
+
+export class Pointer {
+  #down: PointerEvent | null = null;
+  #held: { body: number; local: Vec3; facing: THREE.Plane; moved: boolean } | null = null; // a part that the pointer pulls
+
+  constructor(readonly view: Viewport) {
+    const { canvas } = view;
+    canvas.addEventListener('pointerdown', (event) => (this.#down = event));
+    canvas.addEventListener('pointerdown', (event) => this.#grab(event), { capture: true });
+    canvas.addEventListener('pointermove', (event) => this.#move(event));
+    for (const end of ['pointerup', 'pointercancel'] as const) {
+      canvas.addEventListener(end, (event) => {
+        this.#release(event);
+        if (end === 'pointerup' && this.#isStill(event) && !view.handles.gizmo.dragging) {
+          this.#click(event);
+        }
+        this.#down = null;
+      });
+    }
+  }
+
+  #isStill({ clientX, clientY }: PointerEvent): boolean {
+    return this.#down !== null && Math.hypot(clientX - this.#down.clientX, clientY - this.#down.clientY) < CLICK;
+  }
+
+  #move(event: PointerEvent): void {
+    if (this.#held && (this.#held.moved || !this.#isStill(event))) {
+      this.#held.moved = true;
+      this.#pull(event, false);
+    } else if (event.pointerType === 'mouse' && event.buttons === 0) {
+      this.view.canvas.style.cursor = this.#partAt(event) ? 'grab' : '';
+    }
+  }
+
+  #ray(event: PointerEvent): THREE.Raycaster {
+    const box = this.view.canvas.getBoundingClientRect();
+    const at = new THREE.Vector2(((event.clientX - box.left) / box.width) * 2 - 1, 1 - ((event.clientY - box.top) / box.height) * 2);
+    const ray = new THREE.Raycaster();
+    ray.setFromCamera(at, this.view.eye.camera);
+    return ray;
+  }
+
+  /** The goal under the pointer becomes the selected one before the gizmo hears of it: one movement selects and drags. */
+  #grab(event: PointerEvent): void {
+    const { handles, events } = this.view;
+    const index = handles.gizmo.axis ? -1 : handles.at(this.#ray(event));
+    if (index >= 0 && index !== handles.selected) {
+      events.pickTarget(index);
+      handles.gizmo.getHelper().updateMatrixWorld(true);
+    }
+    this.#release(event); // a second finger
+    if (index < 0 && !handles.gizmo.axis && event.button === 0 && event.isPrimary) {
+      this.#hold(event);
+    }
+  }
+
+  /** What of the skeleton is under the pointer, where nothing of a goal is. */
+  #partAt(event: PointerEvent): { part: Part; at: THREE.Vector3 } | null {
+    const { handles } = this.view;
+    const ray = this.#ray(event);
+    return !handles.gizmo.axis && handles.at(ray) < 0 ? this.view.partAt(ray) : null;
+  }
+
+  /** The pointer takes a part of the skeleton: the view does not turn with it. */
+  #hold(event: PointerEvent): void {
+    const hit = this.#partAt(event);
+    const pose = hit && this.view.poseOf(hit.part.body);
+    if (hit && pose) {
+      const facing = new THREE.Plane().setFromNormalAndCoplanarPoint(this.view.eye.camera.getWorldDirection(new THREE.Vector3()), hit.at);
+      const local = hit.at.clone().multiplyScalar(this.view.size).sub(new THREE.Vector3(...pose.position));
+      local.applyQuaternion(new THREE.Quaternion(...pose.rotation).invert());
+      this.#held = { body: hit.part.body, local: local.toArray(), facing, moved: false };
+      this.view.eye.orbit.enabled = false;
+      this.view.canvas.setPointerCapture(event.pointerId);
+    }
+  }
+
+  #pull(event: PointerEvent, done: boolean): void {
+    const at = this.#held && this.#ray(event).ray.intersectPlane(this.#held.facing, new THREE.Vector3());
+    if (at && this.#held) {
+      this.view.events.pull(this.#held.body, this.#held.local, at.multiplyScalar(this.view.size).toArray(), done);
+    }
+  }
+
+  #release(event: PointerEvent): void {
+    if (this.#held) {
+      if (this.#held.moved) {
+        this.#pull(event, true);
+      }
+      this.#held = null;
+      this.view.eye.orbit.enabled = true;
+    }
+  }
+
+  #click(event: PointerEvent): void {
+    const { handles, events } = this.view;
+    const ray = this.#ray(event);
+    if (!handles.gizmo.axis && handles.at(ray) < 0) {
+      events.pickPart(this.view.partAt(ray)?.part ?? null);
+    }
+  }
+}
