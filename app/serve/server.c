@@ -139,35 +139,37 @@ static const char *media_type(const char *name)
 }
 
 // The page may run its own scripts and wasm, and load nothing from elsewhere.
-static bool send_head(int connection, const char *status, const char *type, size_t size)
+static bool send_head(int connection, const char *status, const char *type, const char *encoding, size_t size)
 {
     char head[1024];
     int length = snprintf(head, sizeof head,
-                          "HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\nConnection: close\r\n"
+                          "HTTP/1.1 %s\r\nContent-Type: %s\r\n%sContent-Length: %zu\r\nConnection: close\r\n"
                           "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
                           "Cross-Origin-Resource-Policy: same-origin\r\nReferrer-Policy: no-referrer\r\n"
                           "Content-Security-Policy: default-src 'self' data: blob:; script-src 'self' 'wasm-unsafe-eval'; "
                           "style-src 'self' 'unsafe-inline'; frame-ancestors 'none'\r\n\r\n",
-                          status, type, size);
+                          status, type, encoding, size);
     return socket_send(connection, head, (size_t)length);
 }
 
 static void send_text(int connection, const char *status, bool body)
 {
-    if (send_head(connection, status, "text/plain; charset=utf-8", strlen(status) + 1) && body &&
+    if (send_head(connection, status, "text/plain; charset=utf-8", "", strlen(status) + 1) && body &&
         socket_send(connection, status, strlen(status))) {
         socket_send(connection, "\n", 1);
     }
 }
 
-static void send_file(int connection, const entry *e, bool body)
+// `zipped`: the same file compressed, or NULL.
+static void send_file(int connection, const entry *e, const entry *zipped, bool body)
 {
     file_bytes bytes;
-    if (!file_read(e->file, &bytes)) {
+    if (!file_read(zipped ? zipped->file : e->file, &bytes)) {
         send_text(connection, "404 Not Found", body);
         return;
     }
-    if (send_head(connection, "200 OK", media_type(e->path), bytes.size) && body) {
+    const char *encoding = zipped ? "Content-Encoding: gzip\r\n" : "";
+    if (send_head(connection, "200 OK", media_type(e->path), encoding, bytes.size) && body) {
         socket_send(connection, bytes.bytes, bytes.size);
     }
     file_release(&bytes);
@@ -221,12 +223,27 @@ static bool names_us(const server *s, const char *host, const char *before)
     return false;
 }
 
+// Does the list of encodings, up to the end of its line, name gzip? ("gzip;q=0" is not one that browsers send.)
+static bool accepts_gzip(const char *encodings)
+{
+    const char *end = encodings ? strstr(encodings, "\r\n") : NULL, *found = encodings ? strstr(encodings, "gzip") : NULL;
+    return found && end && found < end;
+}
+
+// The file that is the same one compressed, which the build of the studio puts beside it; NULL: there is none.
+static const entry *find_zipped(const server *s, const entry *e)
+{
+    char path[PATH_MAX];
+    return snprintf(path, sizeof path, "%s.gz", e->path) < (int)sizeof path ? find(s, path) : NULL;
+}
+
 static void answer(const server *s, int connection, char *request)
 {
     bool get = strncmp(request, "GET ", 4) == 0, head = strncmp(request, "HEAD ", 5) == 0;
     char *path = strchr(request, ' ') + 1, *end = path + strcspn(path, " ?#\r\n");
     bool for_us = names_us(s, field(request, "Host"), "");
     const char *key = field(request, "Sec-WebSocket-Key");
+    bool zips = accepts_gzip(field(request, "Accept-Encoding"));
     bool own_page = names_us(s, field(request, "Origin"), "http://"); // pages of the web may not listen
     *end = '\0';
     if (!get && !head) {
@@ -244,7 +261,7 @@ static void answer(const server *s, int connection, char *request)
     } else {
         const entry *e = find(s, path);
         if (e) {
-            send_file(connection, e, !head);
+            send_file(connection, e, zips ? find_zipped(s, e) : NULL, !head);
         } else {
             send_text(connection, "404 Not Found", !head);
         }

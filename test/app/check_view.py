@@ -21,10 +21,12 @@ def check(claim, holds):
         print("failed:", claim)
 
 
-def ask(port, path, method="GET", host=None):
+def ask(port, path, method="GET", host=None, encodings=None):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
     connection.putheader("Host", f"127.0.0.1:{port}" if host is None else host)
+    if encodings:
+        connection.putheader("Accept-Encoding", encodings)
     connection.endheaders()
     response = connection.getresponse()
     return response.status, response.read(), dict(response.getheaders())
@@ -50,6 +52,11 @@ def check_answers(port, secret_file):
     check("HEAD has a length and no body", ask(port, "/", "HEAD")[:2] == (200, b""))
     check("a file below the folder is there", ask(port, "/assets/a%20b.js")[1] == b"let a;")
     check("wasm has its type", ask(port, "/poise.wasm")[2]["Content-Type"] == "application/wasm")
+    status, body, head = ask(port, "/assets/a%20b.js", encodings="br, gzip")
+    check("who takes gzip gets the compressed file", (body, head.get("Content-Encoding")) == (b"zipped", "gzip"))
+    check("the compressed file has the type of the file", head["Content-Type"].startswith("text/javascript"))
+    check("who takes another encoding does not", ask(port, "/assets/a%20b.js", encodings="br")[1] == b"let a;")
+    check("what has no compressed file comes as it is", ask(port, "/poise.wasm", encodings="gzip")[2].get("Content-Encoding") is None)
     check("a query changes nothing", ask(port, "/?scene=lamp")[0] == 200)
     check("the user's file is there", ask(port, secret_file)[1] == b"0123456789")
     check("the user's file needs its whole path", ask(port, "/file/motion%20%231.bvh")[0] == 404)
@@ -127,7 +134,8 @@ class Ended:
 def make_studio(folder):
     studio = os.path.join(folder, "studio")
     os.makedirs(os.path.join(studio, "assets"))
-    for name, text in (("studio/index.html", "<p>page</p>"), ("studio/assets/a b.js", "let a;"), ("studio/poise.wasm", "\0asm"),
+    for name, text in (("studio/index.html", "<p>page</p>"), ("studio/assets/a b.js", "let a;"), ("studio/assets/a b.js.gz", "zipped"),
+                       ("studio/poise.wasm", "\0asm"),
                        ("studio/.hidden", "x"), ("secret.txt", "secret"), ("motion #1.bvh", "0123456789")):
         with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
             file.write(text)

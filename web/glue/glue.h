@@ -10,6 +10,7 @@
 #include <poise/expressive.h>
 #include <poise/io.h>
 #include <poise/poise.h>
+#include <poise/recordings.h>
 #include <poise/track.h>
 
 // Callable by the host, under the function's own name. These have no prototypes: nothing here calls them.

@@ -1,4 +1,4 @@
-// Memory, files that others name, and all poses at once.
+// Memory, files that others name, progress, and all poses at once.
 #include "glue.h"
 
 #include <stdlib.h>
@@ -29,6 +29,28 @@ static poise_status load(void *user, const char *name, const void **bytes, size_
 poise_load WEB_EXPORT(web_load)(void)
 {
     return load;
+}
+
+// What a recording has come to: `stage` begins, on `frames` frames; -1: a pass over one more frame is done.
+WEB_IMPORT(progress) void web_host_progress(int stage, int frames);
+
+static void tell_stage(void *user, poise_recording_stage stage, int frames)
+{
+    (void)user;
+    web_host_progress((int)stage, frames);
+}
+
+static void tell_frame(void *user, int frame, int worker)
+{
+    (void)user, (void)worker;
+    web_host_progress(-1, frame);
+}
+
+// Let the host hear of the work on a recording.
+void WEB_EXPORT(web_recording_progress)(poise_recording_problem *problem)
+{
+    problem->on_stage = tell_stage;
+    problem->track.on_frame = tell_frame;
 }
 
 static double *put_pose(double *at, poise_pose pose)

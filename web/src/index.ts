@@ -32,7 +32,7 @@ export {
     type Placement, type PlacePrior, type Retargeted, type Tracked, type TrackerOptions, type TrackFrame, type TrackSummary,
 } from './track.js';
 export {
-    trackRecording, type Finding, type Recording, type RecordingOptions, type Skeleton, type TrackedRecording,
+    trackRecording, type Finding, type Recording, type RecordingOptions, type RecordingProgress, type Skeleton, type TrackedRecording,
 } from './recording.js';
 export { Carried, type Channel, type Event } from './carried.js';
 export type { Edit, FileContent, PoiseFile, Posture, ReadOptions, Shape, Warning } from './files.js';

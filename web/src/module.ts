@@ -17,6 +17,8 @@ export interface Host {
     load: ((name: string) => Uint8Array | null | undefined) | null;
     /** Memory of those, given back when the read ends. */
     readonly loaded: Address[];
+    /** Told of the work on a recording: a stage that begins, on how many frames; -1: one more frame. */
+    progress: ((stage: number, frames: number) => void) | null;
     /** What a callback threw; thrown on when the call of the library has returned. */
     thrown: { error: unknown } | null;
 }
@@ -290,6 +292,7 @@ export function imports(host: Host, module: () => Module): WebAssembly.Imports {
                     const f = host.energies.get(id);
                     return f && f(module().view(pose, 7), module().view(out, ENERGY)) ? 1 : 0;
                 }),
+            progress: (stage: number, frames: number) => guarded(undefined, () => host.progress?.(stage, frames)),
             load: (name: number, size: number) =>
                 guarded(0, () => {
                     const m = module();

@@ -20,7 +20,11 @@ export class Poise {
     readonly scenes: readonly SceneInfo[];
 
     /** @internal Use `load`. */
-    constructor(module: Module) {
+    constructor(
+        module: Module,
+        /** As it was compiled: `load` takes it in a worker, without fetching and compiling once more. */
+        readonly compiled: WebAssembly.Module,
+    ) {
         this.module = module;
         this.version = module.string(module.call('poise_version'));
         this.scenes = listScenes(module);
@@ -68,11 +72,11 @@ function toBytes(bytes: Uint8Array | ArrayBuffer | string): Uint8Array {
 /** Make an instance. Without a source the package's own wasm is fetched, or read from disk under node. */
 export async function load(source?: WasmSource): Promise<Poise> {
     const compiled = await compile(source ?? new URL('./poise.wasm.gz', import.meta.url));
-    const host: Host = { energies: new Map(), load: null, loaded: [], thrown: null };
+    const host: Host = { energies: new Map(), load: null, loaded: [], progress: null, thrown: null };
     let module: Module | undefined;
     const instance = await WebAssembly.instantiate(compiled, imports(host, () => module as Module));
     module = new Module(instance, host);
-    return new Poise(module);
+    return new Poise(module, compiled);
 }
 
 async function compile(source: WasmSource): Promise<WebAssembly.Module> {

@@ -49,6 +49,28 @@ export interface RecordingOptions extends TrackerOptions {
     keepSize?: boolean;
     /** What the recording's lengths and axes mean, instead of what it says. */
     sourceScale?: Scale;
+    /** Told how far the work has come, while it runs. */
+    onProgress?: (progress: RecordingProgress) => void;
+}
+
+/** How far the work on a recording has come. */
+export interface RecordingProgress {
+    /** Places and bones are fitted; frames are followed; the answer is measured and judged. */
+    readonly stage: 'calibrate' | 'track' | 'judge';
+    /** Frames of this stage that are done; only `track` counts. */
+    readonly done: number;
+    readonly frames: number;
+}
+
+const stages = ['calibrate', 'track', 'judge'] as const;
+
+/** What the C side tells, as `onProgress` is told. Frames around seams are passed over more than once. */
+function hearingOf(told: (progress: RecordingProgress) => void): (stage: number, frames: number) => void {
+    let now: RecordingProgress = { stage: 'calibrate', done: 0, frames: 0 };
+    return (stage, frames) => {
+        now = stage >= 0 ? { stage: stages[stage]!, done: 0, frames } : { ...now, done: Math.min(now.done + 1, now.frames) };
+        told(now);
+    };
 }
 
 /** One thing that was found about a track. */
@@ -179,7 +201,7 @@ export function trackRecording(skeleton: Skeleton, recording: Recording, options
     if (!model) {
         throw new PoiseError('argument', 'the skeleton has no model');
     }
-    const { labels, subject, pairs = [], sourceScale: fromScale, ...plain } = options;
+    const { labels, subject, pairs = [], sourceScale: fromScale, onProgress, ...plain } = options;
     const module = model.module;
     return module.scoped((keep) => {
         const files = [skeleton, recording].map((content) =>
@@ -190,6 +212,14 @@ export function trackRecording(skeleton: Skeleton, recording: Recording, options
             labels: keep(module.text(labels)), subject: keep(module.text(subject)), fromScale,
             pairs: keep(module.ints(pairs.map((pair) => keep(module.text(pair))))), pairCount: pairs.length,
         });
-        return takeResult(module, module.make('poise_track_recording', [problem]), model);
+        if (onProgress) {
+            module.call('web_recording_progress', problem);
+            module.host.progress = hearingOf(onProgress);
+        }
+        try {
+            return takeResult(module, module.make('poise_track_recording', [problem], [], 'poise_recording_destroy'), model);
+        } finally {
+            module.host.progress = null;
+        }
     });
 }

@@ -28,12 +28,12 @@ if ! cmp -s package-lock.json node_modules/.poise-lock; then
     cp package-lock.json node_modules/.poise-lock
 fi
 
-# bundle FOLDER OPTIONS...: studio.js and studio.css, which index.html names and which find the engine beside themselves, and parts
-# that are loaded when they are needed (readers of meshes)
+# bundle FOLDER OPTIONS...: studio.js and studio.css, which index.html names and which find the engine beside themselves, the worker
+# that follows recordings, and parts that are loaded when they are needed (readers of meshes)
 bundle() {
     folder=$1
     shift
-    node_modules/.bin/esbuild studio=src/main.ts --bundle --splitting --format=esm --target=es2022 --outdir="$folder" --chunk-names=part-[hash] \
+    node_modules/.bin/esbuild studio=src/main.ts recording_worker=src/recording/recording_worker.ts --bundle --splitting --format=esm --target=es2022 --outdir="$folder" --chunk-names=part-[hash] \
         --alias:poise-ik=../dist/index.js '--external:node:*' --log-level=warning "$@"
 }
 node_modules/.bin/tsc --noEmit
@@ -41,6 +41,7 @@ rm -rf "$to.new"
 mkdir -p "$to.new"
 cp index.html public/* ../dist/poise.wasm.gz "$to.new/"
 bundle "$to.new" --minify
+gzip -9 -n -k "$to.new"/*.html "$to.new"/*.js "$to.new"/*.css "$to.new"/*.svg # poise view, and other servers, send these
 rm -rf "$to"
 mv "$to.new" "$to"
 echo "studio: $(du -sk "$to" | cut -f1) kB in $to"

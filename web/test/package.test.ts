@@ -250,7 +250,11 @@ test('a recording becomes a motion with a verdict', () => {
     const skeleton = { model: scene.model, scale: { metres: 1, up: 'y' as const }, placements: scene.markers };
     using markers = walkOf(scene);
     markers.rescale({ metres: 0.001, up: 'z' });
-    using good = ik.trackRecording(skeleton, { markers }, { deviations: true, first: 2 });
+    const heard: { stage: string; done: number; frames: number }[] = [];
+    using good = ik.trackRecording(skeleton, { markers }, { deviations: true, first: 2, onProgress: (progress) => heard.push(progress) });
+    assert.deepEqual([...new Set(heard.map(({ stage }) => stage))], ['track', 'judge']);
+    assert.ok(heard.some(({ stage, done, frames }) => stage === 'track' && done === 28 && frames === 28));
+    assert.throws(() => ik.trackRecording(skeleton, { markers }, { onProgress: () => { throw new Error('enough'); } }), /enough/);
     assert.equal(good.verdict, 'good');
     assert.equal(good.model, scene.model);
     assert.equal(good.first, 2);

@@ -13,6 +13,7 @@ import { Notices } from './notices.js';
 import type { DroppedFile } from './open_files.js';
 import { Opener } from './opener.js';
 import { Panel } from './panel.js';
+import { trackSession } from './recording/track_session.js';
 import type { Session } from './session.js';
 import type { Saved } from './stage.js';
 import { isPlanar, offers } from './stages.js';
@@ -20,7 +21,6 @@ import { describe } from './status.js';
 import { TakeAlong } from './take_along.js';
 import { applyTheme, firstTheme, type Theme } from './theme.js';
 import { Timeline } from './timeline.js';
-import { trackAll } from './tracking.js';
 import { Viewport } from './viewport.js';
 
 const MOST_FRAMES = 300; // that a slow method may go on for after the last change
@@ -226,15 +226,16 @@ export class App {
   }
 
   /** Follow the whole recording and keep the motion, with the error of each marker over time. */
-  track(): void {
-    if (this.session) {
+  async track(): Promise<void> {
+    const { session } = this;
+    if (session) {
       try {
-        const summary = trackAll(this.session);
-        this.notify(summary, true);
+        const summary = await trackSession(session, this.opener.begin());
+        this.notify(summary, session.tracked?.verdict === 'good');
         this.drawer.show('markers');
         this.refresh();
       } catch (error) {
-        this.complain(error);
+        this.opener.failed(error);
       }
     }
   }

@@ -68,7 +68,7 @@ export const keys: readonly Key[] = [
   { show: 'Escape', what: 'Pick nothing', match: plain('escape'), run: (app) => app.pick(null) },
   { show: 'K', what: 'Lock or unlock the picked joint', match: plain('k'), run: (app) => app.selectedJoint >= 0 && app.toggleLock(app.selectedJoint) },
   { show: 'R', what: 'Race all methods', match: plain('r'), run: (app) => app.drawer.race() },
-  { show: 'T', what: 'Track the whole recording', match: plain('t'), run: (app) => app.session?.stage.markers && app.track() },
+  { show: 'T', what: 'Track the whole recording', match: plain('t'), run: (app) => app.session?.stage.markers && void app.track() },
   { show: 'Space', what: 'Play or pause', match: plain(' '), run: (app) => app.play() },
   { show: ',', what: 'One frame back', match: plain(','), run: (app) => app.timeline.step(-1) },
   { show: '.', what: 'One frame on', match: plain('.'), run: (app) => app.timeline.step(1) },

@@ -6,12 +6,16 @@ const PASSING = 6000; // milliseconds that a passing notice stays
 export class Notices {
   readonly root = element('div', { className: 'notice', role: 'alert', hidden: true });
   #timer = 0;
+  #words = element('span');
+  #bar = element('progress', { max: 1, 'aria-label': 'Progress' });
+  #cancel: (() => void) | null = null;
+  #stop = button('Cancel', () => this.#cancel?.());
 
   say(text: string, passing = false): void {
     clearTimeout(this.#timer);
     this.root.replaceChildren(text, button('Close', () => (this.root.hidden = true), '×'));
     this.root.hidden = text === '';
-    this.root.classList.remove('bad');
+    this.root.classList.remove('bad', 'busy');
     if (passing) {
       this.#timer = window.setTimeout(() => (this.root.hidden = true), PASSING);
     }
@@ -22,8 +26,22 @@ export class Notices {
     this.root.classList.add('bad');
   }
 
-  /** How much of a task is done, from 0 to 1. */
-  progress(what: string, part: number): void {
-    this.say(`${what} … ${Math.round(100 * part)} %`);
+  /** How much of a task is done, from 0 to 1; null: no one knows. With `cancel` it can be ended. */
+  progress(what: string, part: number | null, cancel: (() => void) | null = null): void {
+    this.#cancel = cancel;
+    this.#words.textContent = part === null ? `${what} …` : `${what} … ${Math.round(100 * part)} %`;
+    if (part === null) {
+      this.#bar.removeAttribute('value');
+    } else {
+      this.#bar.value = part;
+    }
+    if (!this.root.classList.contains('busy')) {
+      clearTimeout(this.#timer);
+      this.root.replaceChildren(element('div', { className: 'task' }, this.#words, this.#bar), this.#stop);
+      this.root.hidden = false;
+      this.root.classList.remove('bad');
+      this.root.classList.add('busy');
+    }
+    this.#stop.hidden = !cancel;
   }
 }

@@ -2,18 +2,18 @@
 import {
   type Format,
   Kinematics,
-  type Markers,
   type Model,
   type Poise,
   PoiseError,
   type PoiseFile,
-  type Scale,
   type Shape,
-  type TrackedRecording,
-  trackRecording,
   type Up,
+  type Warning,
 } from 'poise-ik';
 import { findNamed, includesOf, type NamedFile } from './body/named_files.js';
+import { followRecording, type Work } from './recording/follow_recording.js';
+import { clipOf, type MarkerNumbers, markerNumbers, markersOf, type TrackedAnswer } from './recording/recording_job.js';
+import { reasonsOf } from './recording/track_session.js';
 import { Session } from './session.js';
 import type { Stage } from './stage.js';
 import { addFirstTarget } from './stages.js';
@@ -40,9 +40,7 @@ const order = ['asf', 'urdf', 'xml', 'mjcf', 'osim', 'bvh', 'glb', 'gltf', 'csv'
 const KINDS = 'URDF, MJCF, OpenSim, BVH, ASF with AMC, C3D, TRC, MOT, glTF, Denavit-Hartenberg tables (CSV) and poise JSON';
 const MOST_NOTES = 3; // of one file
 const MOST_TRIED = 12; // files of a folder that may be its robot
-const BUILT_IN: Scale = { metres: 1, up: 'y' }; // of the built-in body
 const MOST_REASONS = 4; // that speak against a fit
-const LEAST_MARKERS = 12; // of the built-in body, for a recording to be one of it
 
 /** Of a folder one robot is shown: by extension, the best first. */
 const heads = ['urdf', 'osim', 'xml', 'mjcf', 'bvh', 'asf', 'gltf', 'glb', 'c3d', 'trc', 'json', 'csv'];
@@ -66,23 +64,25 @@ function guessUp(format: string, model: Model): Up {
 }
 
 /** Open files that belong together: one with a skeleton, others with motions or markers of it. Throws when it cannot be done. */
-export function openFiles(poise: Poise, files: readonly DroppedFile[], current: Session | null): Opened {
+export async function openFiles(poise: Poise, files: readonly DroppedFile[], current: Session | null, work: Work): Promise<Opened> {
   const ways = files.some((file) => file.name.includes('/')) ? robotsIn(files).map((file) => [file]) : [together(files)];
   const failures: unknown[] = [];
   for (const way of ways.filter((list) => list.length > 0)) {
     try {
-      return openAll(poise, way, files, current);
+      return await openAll(new Opening(poise, files, current, work), way);
     } catch (error) {
+      work.signal.throwIfAborted();
       failures.push(error);
     }
   }
   throw failures[0] ?? new Error(`None of these files is of a kind that Poise reads: ${KINDS}.`);
 }
 
-function openAll(poise: Poise, list: readonly DroppedFile[], files: readonly DroppedFile[], current: Session | null): Opened {
-  const opening = new Opening(poise, files, current);
+async function openAll(opening: Opening, list: readonly DroppedFile[]): Promise<Opened> {
   try {
-    list.forEach((file) => opening.add(file));
+    for (const file of list) {
+      await opening.add(file);
+    }
     return opening.finish();
   } catch (error) {
     opening.dispose();
@@ -107,13 +107,12 @@ function robotsIn(files: readonly DroppedFile[]): DroppedFile[] {
 }
 
 /** What a recording became, in plain words. */
-function wordsOf(name: string, result: TrackedRecording, whose: string): string[] {
-  const { placements, markers, summary, scale, verdict, findings } = result;
+function wordsOf(name: string, { placements, markers, summary, scale, verdict, findings }: TrackedAnswer, whose: string): string[] {
   const off = scale.metres > 0 ? `${(1000 * scale.metres * summary.mean).toFixed(1)} mm` : summary.mean.toPrecision(3);
-  const against = findings.filter(({ level }) => level !== 'good').map(({ text }) => `- ${text}`);
+  const against = reasonsOf(findings).map((text) => `- ${text}`);
   const more = against.length > MOST_REASONS ? [`- and ${against.length - MOST_REASONS} more`] : [];
   return [
-    `${name}: ${placements.length} of ${markers.count} markers placed on the ${whose}; it follows them to ${off}.`,
+    `${name}: ${placements.length} of ${markers.labels.length} markers placed on the ${whose}; it follows them to ${off}.`,
     ...(verdict === 'good' ? [] : [`The fit is ${verdict === 'failed' ? 'wrong' : 'doubtful'}:`, ...against.slice(0, MOST_REASONS), ...more]),
   ];
 }
@@ -132,9 +131,14 @@ class Opening {
     readonly poise: Poise,
     readonly files: readonly DroppedFile[],
     readonly current: Session | null,
+    readonly work: Work,
   ) {}
 
-  add(file: DroppedFile): void {
+  async add(file: DroppedFile): Promise<void> {
+    if (['c3d', 'trc'].includes(this.poise.detect(file.bytes, file.name))) {
+      this.#stage = await this.#recording(file.name, file);
+      return;
+    }
     const content = this.#read(file);
     if (content.model) {
       this.#robot = { format: content.format, bytes: file.bytes };
@@ -142,13 +146,17 @@ class Opening {
     }
     const parts = [content.model, content.clip, content.markers];
     parts.forEach((part) => part && this.#owned.add(part));
-    const shown = content.warnings.slice(0, MOST_NOTES);
-    this.#notes.push(...shown.map((w) => (w.line > 0 ? `${file.name}, line ${w.line}: ${w.text}` : `${file.name}: ${w.text}`)));
-    const more = content.warnings.length + content.warningsDropped - shown.length;
+    this.#warn(file.name, content.warnings, content.warningsDropped);
+    this.#stage = await this.#merge(file.name, content);
+  }
+
+  #warn(name: string, warnings: readonly Warning[], dropped: number): void {
+    const shown = warnings.slice(0, MOST_NOTES);
+    this.#notes.push(...shown.map((w) => (w.line > 0 ? `${name}, line ${w.line}: ${w.text}` : `${name}: ${w.text}`)));
+    const more = warnings.length + dropped - shown.length;
     if (more > 0) {
-      this.#notes.push(`${file.name}: and ${more} more such ${more > 1 ? 'remarks' : 'remark'}`);
+      this.#notes.push(`${name}: and ${more} more such ${more > 1 ? 'remarks' : 'remark'}`);
     }
-    this.#stage = this.#merge(file.name, content);
   }
 
   finish(): Opened {
@@ -183,16 +191,21 @@ class Opening {
     try {
       return this.poise.read(file.bytes, { name: file.name, load, ...(model ? { model } : {}) });
     } catch (error) {
-      if (!(error instanceof PoiseError)) {
-        throw error;
-      }
-      const place = error.line > 0 ? `${file.name}, line ${error.line}` : file.name;
-      const hint = /cannot (be loaded|load)/.test(error.message) ? '\nDrop it together with the files that it names.' : '';
-      throw new Error(`${place}: ${error.message}${hint}`, { cause: error });
+      throw this.#named(file.name, error);
     }
   }
 
-  #merge(name: string, content: PoiseFile): Stage {
+  /** The same error with the name of its file, and what helps. */
+  #named(name: string, error: unknown): unknown {
+    if (!(error instanceof PoiseError)) {
+      return error;
+    }
+    const place = error.line > 0 ? `${name}, line ${error.line}` : name;
+    const hint = /cannot (be loaded|load)/.test(error.message) ? '\nDrop it together with the files that it names.' : '';
+    return new Error(`${place}: ${error.message}${hint}`, { cause: error });
+  }
+
+  async #merge(name: string, content: PoiseFile): Promise<Stage> {
     if (content.model) {
       return this.#skeleton(name, content, content.model);
     }
@@ -204,7 +217,7 @@ class Opening {
       return { ...base, title: name, clip: content.clip, q: Array.from(content.clip.frame(0)) };
     }
     if (content.markers) {
-      return this.#recording(name, content.markers);
+      return this.#recording(name, markerNumbers(content.markers));
     }
     throw new Error(`${name} holds neither a skeleton, nor a motion, nor markers.`);
   }
@@ -238,30 +251,26 @@ class Opening {
   }
 
   /** Markers on the skeleton that came with them, or on the built-in body: all that `poise track` does, with its verdict. */
-  #recording(name: string, markers: Markers): Stage {
+  async #recording(name: string, recording: DroppedFile | MarkerNumbers): Promise<Stage> {
+    const { poise } = this;
     const stage = this.#stage;
-    const base = { title: name, postures: stage?.postures ?? [], clip: null };
-    const scene = this.poise.scene('humanoid');
-    this.#keep(scene.model);
-    const own = scene.markers.filter((_, i) => markers.indices(scene.markers)[i]! >= 0); // of the built-in body
-    const body = stage ?? { model: scene.model, scale: BUILT_IN, placements: own.length >= LEAST_MARKERS ? own : [] };
-    try {
-      const result = trackRecording({ model: body.model, scale: body.scale, placements: body.placements }, { markers, scale: markers.scale });
-      const { clip, model, placements, scale, distances, verdict, findings } = result;
-      [clip, result.markers, model].forEach((part) => this.#keep(part));
-      this.#tracked = { clip, errors: distances, verdict, reasons: findings.filter(({ level }) => level !== 'good').map(({ text }) => text) };
-      this.#notes.push(...wordsOf(name, result, stage ? 'skeleton' : 'built-in body'));
-      return { ...base, model, placements, scale, markers: result.markers, q: Array.from(clip.frame(0)) };
-    } catch (error) {
-      if (!(error instanceof PoiseError) || stage) {
-        throw error;
-      }
-      this.#notes.push(`${name} is shown without a body: ${error.message}`);
-      const model = this.#keep(this.poise.model({ joints: [{ name: 'world', type: 'fixed' }] }));
-      const known = markers.scale;
-      const wanted: Scale = { metres: known.metres > 0 ? 1 : 0, up: known.up === 'unknown' ? 'z' : 'y' };
-      return { ...base, model, markers, placements: [], scale: markers.match(model, wanted).scale };
+    const work = { ...this.work, progress: (what: string, part: number | null) => this.work.progress(`${name}: ${what}`, part) };
+    const skeleton = stage ? poise.write({ model: stage.model, scale: stage.scale, placements: stage.placements }, 'json').bytes : null;
+    const answer = await followRecording({ compiled: poise.compiled, skeleton, recording, options: {} }, work).catch((error: unknown) => {
+      throw this.#named(name, error);
+    });
+    this.#warn(name, answer.warnings, answer.warningsDropped);
+    const base = { title: name, postures: stage?.postures ?? [], clip: null, markers: this.#keep(markersOf(poise, answer.markers)), scale: answer.scale };
+    if (answer.kind === 'bare') {
+      this.#notes.push(`${name} is shown without a body: ${answer.why}`);
+      return { ...base, model: this.#keep(poise.model({ joints: [{ name: 'world', type: 'fixed' }] })), placements: [] };
     }
+    const model = answer.model ? this.#keep(poise.read(answer.model, { format: 'json' }).model!) : stage!.model;
+    const clip = this.#keep(clipOf(poise, answer.clip));
+    const { placements, distances, verdict, findings } = answer;
+    this.#tracked = { clip, errors: distances, verdict, reasons: reasonsOf(findings) };
+    this.#notes.push(...wordsOf(name, answer, stage ? 'skeleton' : 'built-in body'));
+    return { ...base, model, placements, q: Array.from(clip.frame(0)) };
   }
 
   #keep<T extends { dispose(): void }>(part: T): T {

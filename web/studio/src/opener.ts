@@ -8,6 +8,7 @@ import type { Visual } from './body/visuals.js';
 import { History } from './history.js';
 import { Live } from './live.js';
 import { type DroppedFile, type Opened, openFiles } from './open_files.js';
+import type { Work } from './recording/follow_recording.js';
 import type { Session } from './session.js';
 import type { Saved } from './stage.js';
 import { decode, unpack } from './share.js';
@@ -16,7 +17,28 @@ import { offers, openScene } from './stages.js';
 const FIRST_SCENE = 'arm7';
 
 export class Opener {
+  #work: AbortController | null = null; // a long task beside the page
+
   constructor(readonly app: App) {}
+
+  /** A long task begins, with its progress on the page; one that still goes on ends. */
+  begin(): Work {
+    this.#work?.abort(new DOMException('The task was replaced.', 'AbortError'));
+    const work = new AbortController();
+    const cancel = () => {
+      work.abort(new DOMException('The task was cancelled.', 'AbortError'));
+      this.app.notify('Cancelled. Nothing has changed.', true);
+    };
+    this.#work = work;
+    return { signal: work.signal, progress: (what, part) => this.app.notices.progress(what, part, cancel) };
+  }
+
+  /** Tell of an error, but not of an end that was asked for. */
+  failed(error: unknown): void {
+    if (!(error instanceof DOMException && error.name === 'AbortError')) {
+      this.app.complain(error);
+    }
+  }
 
   /** What an address asks for: a shared state behind '#', a file of the server, a scene, or the first scene. */
   async open(address: URL): Promise<void> {
@@ -44,7 +66,7 @@ export class Opener {
     }
     const name = file.slice(file.lastIndexOf('/') + 1);
     const find = fromServer(file.slice(0, file.lastIndexOf('/')).split('/').map(encodeURIComponent).join('/'));
-    this.#openFiles(await withIncludes({ name, bytes: new Uint8Array(await response.arrayBuffer()) }, find), find);
+    await this.#openFiles(await withIncludes({ name, bytes: new Uint8Array(await response.arrayBuffer()) }, find), find);
   }
 
   async #openLink(text: string): Promise<void> {
@@ -54,7 +76,7 @@ export class Opener {
       this.openScene(shared.scene ?? FIRST_SCENE);
     }
     if (shared.files) {
-      this.#openFiles(shared.files.map(unpack));
+      await this.#openFiles(shared.files.map(unpack));
     }
     app.session?.restore(shared.state);
     app.viewport.handles.rebuild();
@@ -76,6 +98,7 @@ export class Opener {
   openScene(id: string): void {
     const { app } = this;
     try {
+      this.begin(); // what goes on for another stage ends
       const session = openScene(app.poise, id);
       app.show(session, id, []);
       void this.#dress(session, builtInLooks(id, session.model, session.size()), async () => null);
@@ -112,7 +135,7 @@ export class Opener {
         app.notify(`Reading ${list.length > 5 ? `${list.length} files` : list.map((file) => file.name).join(', ')} …`);
         const files = await readAll(list);
         await new Promise((done) => setTimeout(done, 30)); // so that the notice is seen
-        this.#openFiles(files);
+        await this.#openFiles(files);
         if (app.files.length > 0 && (location.search || location.hash)) {
           history.pushState(null, '', location.pathname); // the address of the scene before is not that of the file
         }
@@ -123,10 +146,10 @@ export class Opener {
   }
 
   /** On failure the stage stays as it was. */
-  #openFiles(files: DroppedFile[], find: Find = amongFiles(files)): void {
+  async #openFiles(files: DroppedFile[], find: Find = amongFiles(files)): Promise<void> {
     const { app } = this;
     try {
-      const { session, notes, onto, robot, shapes } = openFiles(app.poise, files, app.session);
+      const { session, notes, onto, robot, shapes } = await openFiles(app.poise, files, app.session, this.begin());
       const { joints, nv } = session.model;
       app.show(session, onto ? app.scene : null, onto ? [...app.files, ...files] : files);
       app.notify(notes.length > 0 ? notes.join('\n') : `${session.stage.title}: ${joints.length} joints, ${nv} degrees of freedom`, notes.length === 0);
@@ -135,7 +158,7 @@ export class Opener {
         void this.#dressAs(session, robot, files, find);
       }
     } catch (error) {
-      app.complain(error);
+      this.failed(error);
     }
   }
 

@@ -215,7 +215,7 @@ export class Panel {
           session.changed();
           app.commit();
         }),
-      placements.length > 0 && element('div', { className: 'row' }, button('Track the whole recording (T)', () => app.track(), 'Track all frames')),
+      placements.length > 0 && element('div', { className: 'row' }, button('Track the whole recording (T)', () => void app.track(), 'Track all frames')),
     );
   }
 

@@ -6,7 +6,6 @@ export type Tone = 'good' | 'fair' | 'poor' | 'idle';
 
 const DEGREES = 180 / Math.PI;
 const SMALL = 1e-6; // the tolerance of the solvers
-const DOUBT = 0.01; // of the skeleton's size, by which markers may miss their places
 
 /** A number with two or three digits that count, never with an exponent where people would not use one. */
 export function brief(value: number): string {
@@ -44,17 +43,27 @@ function effort(session: Session): string[] {
   return [`${last.iterations} ${unit}`, `${last.milliseconds.toFixed(2)} ms`];
 }
 
+const say = (tone: Tone, ...words: string[]) => ({ tone, text: words.filter(Boolean).join(' · ') });
+
+/** Markers and how they are followed. Only the library's verdict on the whole recording makes it green. */
+function following(session: Session, more: string[]): { text: string; tone: Tone } {
+  const off = session.markerError();
+  const markers = Number.isFinite(off) ? `follows markers to ${length(off, session.stage.scale.metres)}` : 'no marker is seen';
+  if (!session.tracked) {
+    return say('idle', markers, 'not judged yet: track all frames', ...more);
+  }
+  const { verdict, reasons } = session.tracked;
+  const head = { good: [], doubtful: ['doubtful fit', reasons[0] ?? ''], failed: ['wrong fit', reasons[0] ?? ''] }[verdict];
+  return say(({ good: 'good', doubtful: 'fair', failed: 'poor' } as const)[verdict], ...head, markers, ...more);
+}
+
 export function describe(session: Session): { text: string; tone: Tone } {
   const { last, stage, followMarkers } = session;
-  const say = (tone: Tone, ...words: string[]) => ({ tone, text: words.join(' · ') });
   if (session.byHand) {
     return say('idle', 'posed by hand', 'the motion waits: play it, or move the time');
   }
   if (session.tracked && !followMarkers && last.outcome === '') {
-    const { verdict, reasons } = session.tracked;
-    const off = session.markerError();
-    const markers = Number.isFinite(off) ? `follows markers to ${length(off, stage.scale.metres)}` : 'no marker is seen';
-    return verdict === 'good' ? say('good', markers) : say(verdict === 'failed' ? 'poor' : 'fair', verdict === 'failed' ? 'wrong fit' : 'doubtful fit', reasons[0] ?? '', markers);
+    return following(session, []);
   }
   if (last.outcome === '') {
     return say('idle', !session.hasSkeleton ? `${stage.markers?.count ?? 0} markers` : session.duration > 0 ? 'plays as recorded' : 'no goals');
@@ -66,10 +75,7 @@ export function describe(session: Session): { text: string; tone: Tone } {
     return say('poor', 'stuck', ...missing(session), ...effort(session));
   }
   if (followMarkers) {
-    const off = session.markerError();
-    const markers = Number.isFinite(off) ? `follows markers to ${length(off, stage.scale.metres)}` : 'no marker is seen';
-    const doubtful = !(off <= DOUBT * session.size());
-    return say(doubtful ? 'poor' : 'good', markers, ...missing(session), ...effort(session));
+    return following(session, [...missing(session), ...effort(session)]);
   }
   const words = missing(session);
   const compromise = session.duration > 0 && last.outcome === 'closest';

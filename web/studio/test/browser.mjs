@@ -76,17 +76,21 @@ export const on = (query, options, test) => async () => {
 
 export const probe = (page, name, ...args) => page.evaluate(([n, a]) => globalThis.studio[n](...a), [name, args]);
 
-/** Drop files ({ name, bytes }) on the page as a file manager does. */
-export async function drop(page, ...files) {
+/** Drop files ({ name, bytes }) on the page as a file manager does, and wait for what comes of them. */
+export const drop = (page, ...files) => dropped(page, files, true);
+
+export async function dropped(page, files, wait = false) {
   const list = files.map(({ name, bytes }) => ({ name, base64: Buffer.from(bytes).toString('base64') }));
-  await page.evaluate((dropped) => {
+  await page.evaluate((list) => {
     const dataTransfer = new DataTransfer();
-    for (const { name, base64 } of dropped) {
+    for (const { name, base64 } of list) {
       dataTransfer.items.add(new File([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))], name));
     }
     document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
   }, list);
-  await until(page, () => !/^Reading /.test(document.querySelector('.notice').textContent));
+  if (wait) {
+    await until(page, () => !/^Reading |…/.test(document.querySelector('.notice').textContent), undefined, 60);
+  }
 }
 
 export const notice = (page) => page.evaluate(() => {

@@ -108,7 +108,7 @@ for (const [name, viewports, options] of [['a mouse', mouse, {}], ['a finger', f
       assert.ok(stage.height >= 180 && stage.width >= 380, `the stage has ${stage.width} x ${stage.height} pixels`);
       await page.evaluate(() => document.body.classList.remove('panel-hidden'));
       await page.evaluate(() => document.querySelectorAll('details').forEach((details) => (details.open = true)));
-      for (const theme of ['dark', 'light']) {
+      for (const theme of ['light', 'dark']) {
         await page.keyboard.press('d');
         const { violations } = await page.evaluate(() => globalThis.axe.run());
         assert.deepEqual(violations.map(({ id, nodes }) => `${theme}, ${viewport.width}: ${id}: ${nodes.map((node) => node.html.slice(0, 120)).join('; ')}`), []);

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { drop, notice, on, poise, probe, until } from './browser.mjs';
+import { drop, dropped, notice, on, poise, probe, until } from './browser.mjs';
 
 /** A TRC of the dancer, its text changed. */
 function recording(name, change) {
@@ -20,7 +20,31 @@ function recording(name, change) {
 
 const tone = (page) => page.locator('.status').getAttribute('data-tone');
 
-test('a sound recording is green, and its motion plays', on('?scene=arm6', {}, async (page) => {
+/** The same rows again and again, with times that go on. */
+function long(text, times) {
+  const [head, rows] = text.split(/\n(?=1\t)/);
+  const list = rows.trimEnd().split('\n');
+  const count = list.length * times;
+  const all = Array.from({ length: count }, (_, i) => list[i % list.length].replace(/^\S+\t\S+/, `${i + 1}\t${(i / 120).toFixed(6)}`));
+  const counts = head.split('\n').map((line, i) => (i === 2 ? line.split('\t').map((x) => (x === String(list.length) ? String(count) : x)).join('\t') : line));
+  return `${counts.join('\n')}\n${all.join('\n')}\n`;
+}
+
+const busy = () => /following markers/.test(document.querySelector('.notice.busy')?.textContent ?? '');
+
+test('recordings are followed beside the page, with progress and an end on request, and judged by the library', { timeout: 180_000 }, on('?scene=arm6', {}, async (page) => {
+  const whole = recording('long.trc', (text) => long(text, 40));
+  const height = async () => (await probe(page, 'state')).targets[0].position[2];
+  const before = await height();
+  await dropped(page, [whole]);
+  await until(page, busy, undefined, 60);
+  await page.keyboard.press('ArrowUp'); // the page is of use meanwhile
+  assert.ok((await height()) > before);
+  assert.ok(await page.evaluate(busy), 'the recording was over too soon to tell');
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  assert.match((await notice(page)).text, /Cancelled/);
+  assert.equal(await probe(page, 'title'), 'Arm with six joints');
+
   await drop(page, recording('sound.trc', (text) => text));
   const { text, bad } = await notice(page);
   assert.ok(!bad && /markers placed on the built-in body; it follows them to \d/.test(text), text);
@@ -28,13 +52,22 @@ test('a sound recording is green, and its motion plays', on('?scene=arm6', {}, a
   await until(page, () => /follows markers to/.test(document.querySelector('.status').textContent));
   assert.equal(await tone(page), 'good');
   assert.ok((await probe(page, 'markerError')) * (await probe(page, 'metres')) < 0.01);
-}));
 
-test('a recording with left and right exchanged is doubtful, in words and colour', on('?scene=arm6', {}, async (page) => {
-  const exchanged = (text) => text.replaceAll(/\b(left|right)_/g, (_, side) => (side === 'left' ? 'right_' : 'left_'));
+  const exchanged = (words) => words.replaceAll(/\b(left|right)_/g, (_, side) => (side === 'left' ? 'right_' : 'left_'));
   await drop(page, recording('exchanged.trc', exchanged));
-  const { text } = await notice(page);
-  assert.match(text, /The fit is (doubtful|wrong):\n- /);
+  assert.match((await notice(page)).text, /The fit is (doubtful|wrong):\n- /);
   await until(page, () => /(doubtful|wrong) fit/.test(document.querySelector('.status').textContent));
   assert.notEqual(await tone(page), 'good');
+  await page.getByLabel('Follow them').check(); // frame by frame in the page: the same verdict
+  await until(page, () => /iterations/.test(document.querySelector('.status').textContent));
+  assert.match(await page.locator('.status').textContent(), /(doubtful|wrong) fit/);
+  assert.notEqual(await tone(page), 'good');
+
+  await page.getByLabel('Scene', { exact: true }).selectOption('humanoid/kick'); // nobody has judged this one
+  await until(page, () => /not judged yet/.test(document.querySelector('.status').textContent));
+  assert.equal(await tone(page), 'idle');
+  await page.keyboard.press('t');
+  await page.getByText(/frames tracked in .* mean error/).waitFor();
+  await until(page, () => /follows markers to/.test(document.querySelector('.status').textContent) && !/judged/.test(document.querySelector('.status').textContent));
+  assert.equal(await tone(page), 'good');
 }));
