@@ -63,6 +63,16 @@ def _short(report: BatchReport) -> str:
 
 BatchReport.__repr__ = _short
 
+
+def __getattr__(name: str):  # the viewer's needs take longer to import than all the rest
+    if name in ("Viewer", "view"):
+        from . import viewer
+
+        globals().update(Viewer=viewer.Viewer, view=viewer.view)
+        return globals()[name]
+    raise AttributeError(f"module 'poise' has no attribute {name!r}")
+
+
 __all__ = [
     "BatchReport",
     "Clip",
@@ -80,6 +90,7 @@ __all__ = [
     "Sensitivity",
     "Shape",
     "Track",
+    "Viewer",
     "aim",
     "balance",
     "band",
@@ -107,5 +118,6 @@ __all__ = [
     "smoothness",
     "sphere",
     "track",
+    "view",
     "weld",
 ]

@@ -136,7 +136,10 @@ def read(path: str | os.PathLike, *, model: _poise.Model | None = None, floating
     except _poise.Error as refusal:
         refusal.args = (f"{path}: {refusal}",)
         raise
-    return File(parts)
+    file = File(parts)
+    if file.model is not None and not floating:
+        file.model.source = os.path.abspath(path)
+    return file
 
 
 def load(path: str | os.PathLike, *, floating: bool = False, meshes: bool = False) -> _poise.Model:

@@ -58,6 +58,7 @@ typedef struct model_object {
     poise_file *file;          // that owns those; NULL: there are none
     poise_constraint *watched; // shapes and pairs of the last call that kept some apart; NULL: none did
     int watched_neighbours;    // that its pairs were found with
+    PyObject *source;          // path of its file; NULL: none
 } model_object;
 
 // A model, which the object then owns.

@@ -77,6 +77,7 @@ static void model_dealloc(PyObject *self)
     model_release_solvers(m);
     poise_kinematics_destroy(m->kinematics);
     poise_bytes_release(NULL, m->watched);
+    Py_DecRef(m->source);
     if (m->file) {
         poise_file_destroy(m->file);
     } else {
@@ -217,6 +218,26 @@ static PyObject *get_shapes(PyObject *self, void *closure)
 
 static item_at joints = joint_at, bodies = body_at, tools = tool_at, parents = parent_at, types = type_at,
                coordinates = coordinate_at;
+static PyObject *get_source(PyObject *self, void *unused)
+{
+    (void)unused;
+    PyObject *source = ((model_object *)self)->source;
+    source = source ? source : Py_None;
+    Py_IncRef(source);
+    return source;
+}
+
+static int set_source(PyObject *self, PyObject *value, void *unused)
+{
+    (void)unused;
+    model_object *m = (model_object *)self;
+    PyObject *before = m->source;
+    Py_IncRef(value); // NULL where it is deleted
+    m->source = value;
+    Py_DecRef(before);
+    return 0;
+}
+
 static PyGetSetDef model_attributes[] = {
     {"nq", get_nq, NULL, "numbers of a configuration", NULL},
     {"nv", get_nv, NULL, "degrees of freedom: numbers of a step", NULL},
@@ -232,6 +253,7 @@ static PyGetSetDef model_attributes[] = {
     {"shapes", get_shapes, NULL,
      "collision shapes of its file: (kind, body or None, frame on the body as x y z and a quaternion, half sizes, radius)",
      NULL},
+    {"source", get_source, set_source, "path of the file that it was loaded from, where poise.view finds meshes; None: none", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
