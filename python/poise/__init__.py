@@ -61,7 +61,15 @@ def _short(report: BatchReport) -> str:
     return f"<poise.BatchReport: {len(report.reached)} problems{': ' + parts if parts else ''}>"
 
 
+def _asdict(report) -> dict:
+    """All that the report says by name, as a row or columns of a table."""
+    fields = (name for name, value in vars(type(report)).items() if type(value).__name__.endswith("_descriptor"))
+    return {name: getattr(report, name) for name in fields if not name.startswith("_") and not callable(getattr(report, name))}
+
+
 BatchReport.__repr__ = _short
+for _type in (BatchReport, Report):
+    _type._asdict = _asdict
 
 
 def __getattr__(name: str):  # the viewer's needs take longer to import than all the rest

@@ -253,7 +253,8 @@ static PyGetSetDef model_attributes[] = {
     {"shapes", get_shapes, NULL,
      "collision shapes of its file: (kind, body or None, frame on the body as x y z and a quaternion, half sizes, radius)",
      NULL},
-    {"source", get_source, set_source, "path of the file that it was loaded from, where poise.view finds meshes; None: none", NULL},
+    {"source", get_source, set_source, "path of the file that it was loaded from, where poise.view finds meshes; None: none",
+     NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

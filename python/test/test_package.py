@@ -60,6 +60,16 @@ def test_every_name_is_documented_and_typed():
             assert f" {name}" in stub, name
 
 
+def test_tables_are_pandas(arm):
+    pandas = pytest.importorskip("pandas", reason="python3-pandas is not installed")
+    clip = poise.Clip(np.random.default_rng(1).uniform(-1, 1, (20, arm.nq)), 0.01)
+    table = pandas.DataFrame(clip.q, clip.times, arm.coordinates)
+    assert (table[arm.coordinates[2]] == clip.q[:, 2]).all() and table.index[-1] == clip.times[-1]
+    _, report = arm.solve_batch("tip", arm.fk(clip.q, "tip"))
+    means = pandas.DataFrame(report._asdict()).groupby("outcome").iterations.mean()
+    assert means["reached"] == report.iterations[report.reached].mean()
+
+
 def best(function, repeats=30, number=200):
     times = []
     for _ in range(repeats):
