@@ -115,6 +115,7 @@ set(poise_sources
     src/solve/constrained/constraint.c
     src/solve/constrained/rows.c
     src/solve/constrained/dual.c
+    src/solve/constrained/leaf_factor.c
     src/solve/constrained/sqp.c
     src/solve/constrained/solve_within.c
     src/solve/solver.c

@@ -1,8 +1,6 @@
 // The active set of a quadratic program in the dual (dual.h).
 #include "solve/constrained/dual.h"
 
-#include "math/dense.h"
-
 #include <string.h>
 
 #define DEPENDENT 1e-10 // a pivot below this share of S_ii
@@ -21,34 +19,99 @@ void pz_dual_lay_out(pz_dual *d, int nv, int most_rows, pz_arena *arena)
     d->most_ids = most_rows + 2 * nv;
     d->x = (double *)pz_arena_take(arena, n, sizeof *d->x);
     d->x0 = (double *)pz_arena_take(arena, n, sizeof *d->x0);
+    d->sum = (double *)pz_arena_take(arena, n, sizeof *d->sum);
     d->id = (int *)pz_arena_take(arena, k, sizeof *d->id);
     d->used = (int *)pz_arena_take(arena, k, sizeof *d->used);
     d->mu = (double *)pz_arena_take(arena, k, sizeof *d->mu);
     d->b = (double *)pz_arena_take(arena, k, sizeof *d->b);
     d->z = (double *)pz_arena_take(arena, k, sizeof *d->z);
-    d->Y = (double *)pz_arena_take(arena, k * n, sizeof *d->Y);
+    d->Z = (double *)pz_arena_take(arena, k * n, sizeof *d->Z);
+    d->support = (int *)pz_arena_take(arena, k * n, sizeof *d->support);
+    d->spread = (int *)pz_arena_take(arena, k, sizeof *d->spread);
     d->S = (double *)pz_arena_take(arena, k * k, sizeof *d->S);
     d->F = (double *)pz_arena_take(arena, k * k, sizeof *d->F);
     d->mark = (unsigned char *)pz_arena_take(arena, (size_t)d->most_ids, sizeof *d->mark);
 }
 
+// Four sums side by side: one alone waits for each addition.
 static double dot(int n, const double *a, const double *b)
 {
+    double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
+    int i = 0;
+    for (; i + 4 <= n; i += 4) {
+        s0 += a[i] * b[i];
+        s1 += a[i + 1] * b[i + 1];
+        s2 += a[i + 2] * b[i + 2];
+        s3 += a[i + 3] * b[i + 3];
+    }
+    for (; i < n; ++i) {
+        s0 += a[i] * b[i];
+    }
+    return (s0 + s1) + (s2 + s3);
+}
+
+// x <- L^-T x, and x <- L^-1 x.
+static void go_up(const pz_dual *d, double *x)
+{
+    if (d->L) {
+        pz_leaf_factor_up(d->L, x);
+        return;
+    }
+    for (int i = 0; i < d->nv; ++i) {
+        x[i] = x[i] == 0 ? 0.0 : x[i] / sqrt(d->D[i]);
+    }
+}
+
+static void go_down(const pz_dual *d, double *x)
+{
+    if (d->L) {
+        pz_leaf_factor_down(d->L, x);
+        return;
+    }
+    for (int i = 0; i < d->nv; ++i) {
+        x[i] = x[i] == 0 ? 0.0 : x[i] / sqrt(d->D[i]);
+    }
+}
+
+static double *Z_row(const pz_dual *d, int place)
+{
+    return d->Z + (size_t)place * (size_t)d->nv;
+}
+
+static int *support_of(const pz_dual *d, int place)
+{
+    return d->support + (size_t)place * (size_t)d->nv;
+}
+
+// Z_i . Z_j
+static double product(const pz_dual *d, int i, int j)
+{
+    int shorter = d->spread[i] < d->spread[j] ? i : j;
+    const double *a = Z_row(d, i), *b = Z_row(d, j);
+    const int *at = support_of(d, shorter);
     double sum = 0.0;
-    for (int i = 0; i < n; ++i) {
-        sum += a[i] * b[i];
+    for (int k = 0; k < d->spread[shorter]; ++k) {
+        sum += a[at[k]] * b[at[k]];
     }
     return sum;
 }
 
-static void solve_metric(const pz_dual *d, double *x)
+// x += L^-1 sum weight_i Z_i over the rows in use
+static void add_rows(const pz_dual *d, const double *weight, double *x)
 {
-    if (d->L) {
-        pz_cholesky_solve(d->nv, d->L, x);
-        return;
+    double *sum = d->sum;
+    memset(sum, 0, (size_t)d->nv * sizeof *sum);
+    for (int i = 0; i < d->used_count; ++i) {
+        int place = d->used[i];
+        const double *Z = Z_row(d, place);
+        const int *at = support_of(d, place);
+        for (int k = 0; k < d->spread[place]; ++k) {
+            sum[at[k]] += weight[i] * Z[at[k]];
+        }
     }
+    go_down(d, sum);
     for (int i = 0; i < d->nv; ++i) {
-        x[i] /= d->D[i];
+        x[i] += sum[i];
     }
 }
 
@@ -157,6 +220,17 @@ static void solve_factor(const pz_dual *d, double *z)
 
 // ---- The active set ------------------------------------------------------------------------------------------------------
 
+static void list_support(pz_dual *d, int place)
+{
+    const double *Z = Z_row(d, place);
+    int *at = support_of(d, place), count = 0;
+    for (int i = 0; i < d->nv; ++i) {
+        at[count] = i;
+        count += Z[i] != 0;
+    }
+    d->spread[place] = count;
+}
+
 // The place of a row, made when it is new; -1: there is no room.
 static int place_of(pz_dual *d, int id)
 {
@@ -169,14 +243,14 @@ static int place_of(pz_dual *d, int id)
         return -1;
     }
     int place = d->size++;
-    double *Y = d->Y + (size_t)place * (size_t)d->nv;
     d->id[place] = id;
     d->mark[id] = IN_SET;
     d->mu[place] = 0.0;
-    put_row(d, id, Y);
-    solve_metric(d, Y);
+    put_row(d, id, Z_row(d, place));
+    go_up(d, Z_row(d, place));
+    list_support(d, place);
     for (int i = 0; i <= place; ++i) {
-        *S_at(d, place, i) = times(d, d->id[i], Y);
+        *S_at(d, place, i) = product(d, i, place);
     }
     double c = constant(d, id);
     *S_at(d, place, place) *= !is_equality(d, id) && c < -d->deep ? 1.0 + d->soften : 1.0;
@@ -222,12 +296,9 @@ static void make_step(pz_dual *d)
 {
     memcpy(d->x, d->x0, (size_t)d->nv * sizeof *d->x);
     for (int i = 0; i < d->used_count; ++i) {
-        const double *Y = d->Y + (size_t)d->used[i] * (size_t)d->nv;
-        double mu = d->mu[d->used[i]];
-        for (int j = 0; j < d->nv; ++j) {
-            d->x[j] += mu * Y[j];
-        }
+        d->z[i] = d->mu[d->used[i]];
     }
+    add_rows(d, d->z, d->x);
 }
 
 static bool is_used(const pz_dual *d, int id)
@@ -274,7 +345,8 @@ static void begin(pz_dual *d, const int *hints, int hint_count)
     for (int i = 0; i < d->nv; ++i) {
         d->x0[i] = -d->g[i];
     }
-    solve_metric(d, d->x0);
+    go_up(d, d->x0);
+    go_down(d, d->x0);
     for (int id = 0; id < d->row_count; ++id) {
         if (d->is_equality[id] && !enter(d, id)) {
             d->mark[id] = LEFT_OUT;
@@ -322,10 +394,5 @@ void pz_dual_correct(pz_dual *d, const double *c, double *x)
     }
     solve_factor(d, d->z);
     memset(x, 0, (size_t)d->nv * sizeof *x);
-    for (int i = 0; i < d->used_count; ++i) {
-        const double *Y = d->Y + (size_t)d->used[i] * (size_t)d->nv;
-        for (int j = 0; j < d->nv; ++j) {
-            x[j] += d->z[i] * Y[j];
-        }
-    }
+    add_rows(d, d->z, x);
 }

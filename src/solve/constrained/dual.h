@@ -2,10 +2,10 @@
 //
 //   min 1/2 x.M x + g.x      J_i x + c_i >= 0,  = 0 for equalities,      lower <= x <= upper
 //
-// M is factored once. Each row that becomes active costs one back-substitution Y_i = M^-1 J_i^T; the rest is the k x k
-// problem
+// M = L^T L is factored once (leaf_factor.h). Each row that becomes active costs half a back-substitution, Z_i = L^-T J_i^T,
+// which is as sparse as the branches that the row moves; the rest is the k x k problem
 //
-//   min 1/2 mu.S mu + b.mu,  mu >= 0 for inequalities        S = J M^-1 J^T,  b = c + J x0,  x0 = -M^-1 g,  x = x0 + Y^T mu
+//   min 1/2 mu.S mu + b.mu,  mu >= 0 for inequalities        S = Z^T Z,  b = c + J x0,  x0 = -M^-1 g,  x = x0 + L^-1 Z mu
 //
 // by an active set (C. Lawson & R. Hanson, "Solving Least Squares Problems", 1974, chapter 23) with a Cholesky factor of its
 // part of S that is updated. A row that depends on those before it is left out: harmless where it agrees with them.
@@ -14,6 +14,7 @@
 
 #include "base/arena.h"
 #include "math/scalar.h"
+#include "solve/constrained/leaf_factor.h"
 
 typedef struct pz_dual {
     // the problem: the caller's
@@ -24,7 +25,7 @@ typedef struct pz_dual {
     const bool *is_equality;     // row_count
     const double *lower, *upper; // nv: how far the step may go
     const double *g;             // nv
-    const double *L;             // Cholesky factor of M; NULL: M is diag(D)
+    const pz_leaf_factor *L;     // of M; NULL: M is diag(D)
     const double *D;             // nv
     double soften;               // rows broken by more than `deep` get this share on their S_ii
     double deep;
@@ -35,13 +36,15 @@ typedef struct pz_dual {
     int capacity, size;
     int *id;
     double *mu;     // by place; 0 when not in use
-    double *b, *Y;  // size, size x nv
+    double *b, *Z;  // size, size x nv
+    int *support;   // size x nv: where a row of Z is not zero,
+    int *spread;    // size: in how many places
     double *S;      // capacity x capacity, lower triangle
     int used_count; // places in use, in the order of the factor
     int *used;
     double *F;           // capacity x capacity: factor of S over them
     double *z;           // capacity
-    double *x0;          // nv
+    double *x0, *sum;    // nv
     unsigned char *mark; // by id: 1 in the set, 2 left out
     int most_ids;
 } pz_dual;

@@ -1,5 +1,4 @@
 // One run of sequential quadratic programming (within.h).
-#include "math/dense.h"
 #include "solve/constrained/within.h"
 #include "solve/step_kernel.h"
 #include "solve/tree/damped_step.h"
@@ -41,7 +40,8 @@ pz_within *pz_within_lay_out(const poise_solver *solver, pz_arena *arena)
     w.hints = (pz_hint *)pz_arena_take(arena, (size_t)w.dual.capacity, sizeof *w.hints);
     w.hint_ids = (int *)pz_arena_take(arena, (size_t)w.dual.capacity, sizeof *w.hint_ids);
     w.J = numbers(arena, rows * n), w.c = numbers(arena, rows), w.c_trial = numbers(arena, rows);
-    w.exact = numbers(arena, n * n), w.gauss_newton = numbers(arena, n * n), w.M = numbers(arena, n * n);
+    w.exact = numbers(arena, n * n), w.gauss_newton = numbers(arena, n * n),
+    pz_leaf_factor_lay_out(&w.factor, (int)n, arena);
     w.D = numbers(arena, n), w.g = numbers(arena, n), w.correction = numbers(arena, n);
     w.lower = numbers(arena, n), w.upper = numbers(arena, n);
     w.q_trial = numbers(arena, nq), w.q_held = numbers(arena, nq);
@@ -214,7 +214,7 @@ static void stiffen(pz_within *w, int nv, int id, double mean)
     if (id >= w->at.count) {
         int dof = (id - w->at.count) / 2;
         double room = (id - w->at.count) % 2 == 0 ? -w->lower[dof] : -w->upper[dof];
-        w->M[(size_t)dof * (size_t)(nv + 1)] += SIGMA_OTHERS * mean;
+        w->factor.L[(size_t)dof * (size_t)(nv + 1)] += SIGMA_OTHERS * mean;
         w->correction[dof] += SIGMA_OTHERS * mean * room;
         return;
     }
@@ -227,8 +227,8 @@ static void stiffen(pz_within *w, int nv, int id, double mean)
     for (int i = 0; i < nv; ++i) {
         double scaled = sigma * J[i];
         w->correction[i] += scaled * w->c[id];
-        for (int j = 0; scaled != 0 && j < nv; ++j) {
-            w->M[(size_t)i * (size_t)nv + (size_t)j] += scaled * J[j];
+        for (int j = 0; scaled != 0 && j <= i; ++j) {
+            w->factor.L[(size_t)i * (size_t)nv + (size_t)j] += scaled * J[j];
         }
     }
 }
@@ -237,10 +237,10 @@ static void damp(const poise_solver *solver, pz_within *w)
 {
     int nv = solver->model->nv;
     for (int i = 0; i < nv; ++i) {
-        double *row = w->M + (size_t)i * (size_t)nv;
+        double *row = w->factor.L + (size_t)i * (size_t)nv;
         row[i] += w->damping.lambda * w->D[i];
         for (int j = 0; solver->box[i].locked && j < nv; ++j) {
-            row[j] = w->M[(size_t)j * (size_t)nv + (size_t)i] = i == j ? 1.0 : 0.0;
+            row[j] = w->factor.L[(size_t)j * (size_t)nv + (size_t)i] = i == j ? 1.0 : 0.0;
         }
     }
 }
@@ -256,14 +256,14 @@ static bool factor(poise_solver *solver, pz_within *w, bool exact)
             pz_objective_hessian(solver->at, POISE_HESSIAN_GAUSS_NEWTON, w->gauss_newton);
             w->has_gauss_newton = true;
         }
-        memcpy(w->M, w->gauss_newton, size);
+        memcpy(w->factor.L, w->gauss_newton, size);
         damp(solver, w);
-        return pz_cholesky(nv, w->M);
+        return pz_leaf_factor_make(&w->factor);
     }
     if (!w->has_exact) {
         make_exact(solver, w);
     }
-    memcpy(w->M, w->exact, size);
+    memcpy(w->factor.L, w->exact, size);
     double mean = mean_of(w->D, nv);
     for (int i = 0; i < w->at.count; ++i) {
         if (w->is_equality[i]) {
@@ -277,12 +277,12 @@ static bool factor(poise_solver *solver, pz_within *w, bool exact)
         }
     }
     damp(solver, w);
-    return pz_cholesky(nv, w->M);
+    return pz_leaf_factor_make(&w->factor);
 }
 
 // ---- The step ------------------------------------------------------------------------------------------------------------
 
-static void pose_program(const poise_solver *solver, pz_within *w, const double *g, const double *L)
+static void pose_program(const poise_solver *solver, pz_within *w, const double *g, const pz_leaf_factor *L)
 {
     pz_dual *d = &w->dual;
     d->row_count = w->at.count;
@@ -399,7 +399,7 @@ static void make_step(poise_solver *solver, pz_within *w, bool wants_exact, pz_t
     if (!exact && !factor(solver, w, false)) {
         return;
     }
-    pose_program(solver, w, w->correction, w->M);
+    pose_program(solver, w, w->correction, &w->factor);
     pz_dual_solve(&w->dual, w->hint_ids, w->hint_count);
     weigh(w, nv);
     memcpy(solver->step, w->dual.x, (size_t)nv * sizeof *solver->step);

@@ -34,8 +34,8 @@ typedef struct pz_within {
     double *c_trial;              // of the same rows at the trial
     double *exact, *gauss_newton; // nv x nv: Hessians of the current point
     bool has_exact, has_gauss_newton;
-    double *M;     // nv x nv
-    double *D, *g; // nv
+    pz_leaf_factor factor; // of M
+    double *D, *g;         // nv
     double *lower, *upper, *correction;
     double *q_trial;
     int hint_count;
