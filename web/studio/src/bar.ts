@@ -32,6 +32,7 @@ export class Bar {
       this.#redo,
       button('Copy a link to this (L)', () => void app.takeAlong.share(), 'Share'),
       button('Save the result (S)', () => void app.takeAlong.export(), 'Save'),
+      button('This problem as code (C)', () => void app.takeAlong.code(), 'Code'),
       button('Dark or light (D)', () => app.switchTheme(), '◐'),
       button('Help and keys (?)', () => void app.help(), '?'),
       button('Show or hide the panel', () => document.body.classList.toggle('panel-hidden'), '☰', { className: 'menu' }),

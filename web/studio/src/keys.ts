@@ -81,6 +81,7 @@ export const keys: readonly Key[] = [
   { show: 'O', what: 'Open a file', match: plain('o'), run: () => document.querySelector<HTMLInputElement>('input[type=file]')?.click() },
   { show: 'S', what: 'Save the result', match: plain('s'), run: (app) => void app.takeAlong.export() },
   { show: 'L', what: 'Copy a link', match: plain('l'), run: (app) => void app.takeAlong.share() },
+  { show: 'C', what: 'This problem as code', match: plain('c'), run: (app) => void app.takeAlong.code() },
   { show: 'Ctrl+Z', what: 'Undo', match: control('z', false), run: (app) => app.undo() },
   { show: 'Ctrl+Shift+Z', what: 'Redo', match: control('z', true), run: (app) => app.redo() },
   { show: '?', what: 'This page', match: (event) => event.key === '?', run: (app) => void app.help() },

@@ -32,6 +32,33 @@ export class TakeAlong {
     }
   }
 
+  /** What a file of this kind is called. */
+  fileName(kind: SaveKind): string {
+    const title = this.app.session?.stage.title ?? '';
+    return `${title.replace(/\.[a-z0-9]+$/i, '').replaceAll(/[^\w-]+/g, '-') || 'poise'}.${extensionOf(kind)}`;
+  }
+
+  /** The skeleton alone, as poise JSON. */
+  saveSkeleton(file: string): void {
+    const { session } = this.app;
+    if (session) {
+      const { model, stage } = session;
+      download(file, this.app.poise.write({ model, scale: stage.scale, postures: stage.postures, title: stage.title }, 'json').bytes, 'application/json');
+    }
+  }
+
+  /** The problem on the screen as programs. */
+  async code(): Promise<void> {
+    const { session } = this.app;
+    const goals = session?.targets.some(({ enabled }) => enabled);
+    if (!goals || session?.mode === 'express' || session?.followMarkers) {
+      this.app.notify('Code is there for goals that are met: add a goal, and choose "Meet the goals" as the method.', true);
+      return;
+    }
+    const { codeDialog } = await import('./code/code_dialog.js');
+    codeDialog(this.app);
+  }
+
   /** What is on the screen as a file. */
   async export(kind: SaveKind = 'json'): Promise<void> {
     const { app } = this;
@@ -40,8 +67,7 @@ export class TakeAlong {
       return;
     }
     try {
-      const name = session.stage.title.replace(/\.[a-z0-9]+$/i, '').replaceAll(/[^\w-]+/g, '-') || 'poise';
-      const file = `${name}.${extensionOf(kind)}`;
+      const file = this.fileName(kind);
       const { bytes, warnings } = await save(session, kind, (part) => app.notices.progress(`Writing ${file}`, part));
       download(file, bytes, kind === 'json' ? 'application/json' : undefined);
       app.notify([`Saved ${file}.`, ...warnings.map((w) => w.text)].join('\n'), warnings.length === 0);

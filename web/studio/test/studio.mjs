@@ -10,6 +10,7 @@ await import('./methods.mjs');
 await import('./files.mjs');
 await import('./saving.mjs');
 await import('./joints.mjs');
+await import('./code.mjs');
 await import('./recordings.mjs');
 await import('./bodies.mjs');
 await import('./manners.mjs');

@@ -1,0 +1,55 @@
+/** The problem on the screen as programs to copy. */
+import type { App } from '../app.js';
+import { button, element } from '../dom.js';
+import { type Problem, problemOf, type Source } from './problem.js';
+import { cText, fileOf, pythonText, shellText, typeScriptText } from './programs.js';
+
+const languages: readonly (readonly [string, (problem: Problem) => string])[] = [
+  ['C', cText],
+  ['TypeScript', typeScriptText],
+  ['Python', pythonText],
+  ['Command', shellText],
+];
+
+/** A scene by name, the user's file, or, where the skeleton came from several files, what Save writes. */
+function sourceOf({ scene, files, takeAlong }: App): Source {
+  if (files.length === 0 && scene) {
+    return { scene };
+  }
+  return { file: files.length === 1 && !/\.(c3d|trc|zip)$/i.test(files[0]!.name) ? files[0]!.name : takeAlong.fileName('json') };
+}
+
+export function codeDialog(app: App): void {
+  const { session } = app;
+  if (!session) {
+    return;
+  }
+  const problem = problemOf(session, sourceOf(app));
+  const code = element('code');
+  const tabs = languages.map(([name, write]) => button(name, () => show(name, write), name, { role: 'tab' }));
+  const show = (name: string, write: (problem: Problem) => string) => {
+    code.textContent = write(problem);
+    tabs.forEach((tab) => {
+      tab.setAttribute('aria-selected', String(tab.textContent === name));
+      tab.classList.toggle('chosen', tab.textContent === name);
+    });
+  };
+  const copy = button('Copy', () => {
+    void navigator.clipboard.writeText(code.textContent ?? '').then(() => (copy.textContent = 'Copied'));
+    setTimeout(() => (copy.textContent = 'Copy'), 1500);
+  });
+  const file = fileOf(problem);
+  const dialog = element(
+    'dialog',
+    { 'aria-label': 'Code', className: 'code' },
+    element('div', { className: 'row' }, element('h2', {}, 'This problem as code'), element('span', { className: 'space' }), copy, button('Close', () => dialog.close())),
+    element('p', { className: 'hint' }, 'The skeleton, the goals that are on, the locks and the method. It starts in the pose on the screen.'),
+    element('div', { className: 'tabs', role: 'tablist' }, ...tabs),
+    element('pre', { tabIndex: 0, 'aria-label': 'The program' }, code),
+    !app.files.some(({ name }) => name === file) && element('div', { className: 'row' }, button(`Save ${file}`, () => app.takeAlong.saveSkeleton(file)), element('span', { className: 'hint' }, 'the skeleton that the program reads')),
+  );
+  dialog.addEventListener('close', () => dialog.remove());
+  show(...languages[0]!);
+  document.body.append(dialog);
+  dialog.showModal();
+}
