@@ -14,4 +14,5 @@ await import('./code.mjs');
 await import('./recordings.mjs');
 await import('./bodies.mjs');
 await import('./manners.mjs');
+await import('./live.mjs');
 await import('./page.mjs');
