@@ -102,6 +102,9 @@ static void print_data(FILE *stream, const char *data)
     }
 }
 
+// page_head.html, ended by a zero; made by cmake/embed.cmake when the program is built
+extern const unsigned char page_head_text[];
+
 bool page_write(const char *page, json_node *data, const char *name)
 {
     enum { DIGITS = 6 };
@@ -112,6 +115,7 @@ bool page_write(const char *page, json_node *data, const char *name)
     text_file file;
     need(text && at);
     text_open(&file);
+    fputs((const char *)page_head_text, file.stream);
     fwrite(page, 1, (size_t)(at - page), file.stream);
     print_data(file.stream, text);
     fputs(at + strlen(hole), file.stream);

@@ -1,4 +1,4 @@
-// A page about a recording that was followed: the template report.html with data put into it.
+// A page about a recording that was followed: the template track_page.html with data put into it.
 
 #include "cli/command.h"
 #include "cli/json_output.h"
