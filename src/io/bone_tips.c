@@ -1,5 +1,7 @@
 #include "io/bone_tips.h"
 
+#include "base/letters.h"
+
 #include <string.h>
 
 // "<body>.tip" and nothing but digits behind it.
@@ -10,7 +12,7 @@ static bool is_tip_of(const char *tool, const char *body)
         return false;
     }
     const char *rest = tool + length + 4;
-    while (*rest >= '0' && *rest <= '9') {
+    while (is_digit(*rest)) {
         ++rest;
     }
     return *rest == '\0';

@@ -10,6 +10,7 @@
 #include "motion/marker_table.h"
 
 #include "base/error.h"
+#include "base/letters.h"
 #include "math/scalar.h"
 #include "motion/plain_name.h"
 
@@ -77,11 +78,11 @@ static bool read_number(word w, double *value)
     memcpy(copy, w.text, w.length);
     copy[w.length] = '\0';
     double sign = copy[0] == '-' ? -1.0 : 1.0, number = 0.0, digit = 1.0;
-    for (end = copy + (copy[0] == '-'); *end >= '0' && *end <= '9'; ++end) {
+    for (end = copy + (copy[0] == '-'); is_digit(*end); ++end) {
         number = 10.0 * number + (*end - '0');
     }
     if (*end == '.') {
-        for (++end; *end >= '0' && *end <= '9'; ++end) {
+        for (++end; is_digit(*end); ++end) {
             digit *= 10.0;
             number = 10.0 * number + (*end - '0');
         }
@@ -129,21 +130,6 @@ poise_status pz_marker_table_check(const char *text, poise_error *error)
 }
 
 // ---- Labels --------------------------------------------------------------------------------------------------------------
-
-static bool is_upper(char c)
-{
-    return c >= 'A' && c <= 'Z';
-}
-
-static bool is_lower(char c)
-{
-    return c >= 'a' && c <= 'z';
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 // Does a new word begin at c, which is not the first character of its text?
 static bool is_boundary(const char *c)

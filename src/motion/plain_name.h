@@ -2,6 +2,8 @@
 #ifndef PZ_MOTION_PLAIN_NAME_H
 #define PZ_MOTION_PLAIN_NAME_H
 
+#include "base/letters.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -18,8 +20,8 @@ static inline pz_plain_name pz_plain_name_of(const char *text)
     const char *colon = strrchr(text, ':');
     pz_plain_name n = {.length = 0};
     for (const char *c = colon ? colon + 1 : text; *c && n.length + 1 < PZ_NAME_LONGEST; ++c) {
-        char lower = *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
-        if ((lower >= 'a' && lower <= 'z') || (lower >= '0' && lower <= '9')) {
+        char lower = to_lower(*c);
+        if (is_lower(lower) || is_digit(lower)) {
             n.text[n.length++] = lower;
         }
     }

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/letters.h"
 #include "motion/markers.h"
 
 #include <string.h>
@@ -11,11 +12,6 @@
 #define SHARED 8  // names that two subjects have in common, where an underscore separates
 
 // ---- Names ---------------------------------------------------------------------------------------------------------------
-
-static bool is_letter(char c)
-{
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
 
 // "L", "right" and the like, which are no people.
 static bool is_side(const char *text, size_t length)

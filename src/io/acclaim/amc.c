@@ -4,6 +4,7 @@
 // and a value that is no finite number, stay as in the frame before.
 #include "io/acclaim/asf.h"
 
+#include "base/letters.h"
 #include "io/bone_tips.h"
 
 #include <string.h>
@@ -204,7 +205,7 @@ static void take_frame(amc *file, double *q)
         if (!pz_scan_word(&file->scan, &word)) {
             return;
         }
-        if (word.text[0] >= '0' && word.text[0] <= '9') {
+        if (is_digit(word.text[0])) {
             file->scan = before;
             return;
         }
@@ -230,7 +231,7 @@ static int frames_at_most(const amc *file)
         while (i < line.length && (line.text[i] == ' ' || line.text[i] == '\t')) {
             ++i;
         }
-        count += i < line.length && line.text[i] >= '0' && line.text[i] <= '9' ? 1 : 0;
+        count += i < line.length && is_digit(line.text[i]) ? 1 : 0;
     }
     size_t room = (size_t)(scan.end - file->scan.at) / (size_t)(file->moving > 0 ? file->moving : 1) + 1;
     size_t most = count < room ? count : room;

@@ -1,4 +1,5 @@
 // Writing C3D: Intel order, singles.
+#include "base/letters.h"
 #include "io/c3d/c3d.h"
 #include "io/text/length_units.h"
 
@@ -498,8 +499,7 @@ static void put_other_groups(pz_output *output, carrying *c, int points)
         const pz_c3d_record *group = &c->rest->records[i];
         char name[128] = "";
         for (size_t k = 0; k < group->name.length && k + 1 < sizeof name; ++k) {
-            char letter = group->name.text[k];
-            name[k] = (char)(letter >= 'a' && letter <= 'z' ? letter - 'a' + 'A' : letter);
+            name[k] = to_upper(group->name.text[k]);
         }
         bool is_lost = strcmp(name, "ROTATION") == 0 && !c->rotation;
         if (group->is_group && !is_lost && group->name.length < 128 && strcmp(name, "POINT") != 0 &&

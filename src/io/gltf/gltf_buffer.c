@@ -1,6 +1,8 @@
 // glTF: buffers, their views, and accessors, the arrays of numbers in them.
 #include "io/gltf/gltf.h"
 
+#include "base/letters.h"
+
 #include <limits.h>
 #include <string.h>
 
@@ -30,13 +32,13 @@ poise_status pz_gltf_index(const pz_item *item, const pz_item *list, int *index)
 // Value of a base64 digit (RFC 4648), or -1.
 static int base64_digit(char c)
 {
-    if (c >= 'A' && c <= 'Z') {
+    if (is_upper(c)) {
         return c - 'A';
     }
-    if (c >= 'a' && c <= 'z') {
+    if (is_lower(c)) {
         return c - 'a' + 26;
     }
-    if (c >= '0' && c <= '9') {
+    if (is_digit(c)) {
         return c - '0' + 52;
     }
     return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
@@ -69,11 +71,6 @@ static poise_status decode_base64(pz_gltf *gltf, const pz_item *item, const char
     buffer->bytes = bytes;
     buffer->size = size;
     return POISE_OK;
-}
-
-static int hex_digit(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
 // The name of a file in a URI: %20 is a space (RFC 3986).

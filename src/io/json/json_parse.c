@@ -2,6 +2,7 @@
 // there into memory of their exact size.
 #include "io/json/json_value.h"
 
+#include "base/letters.h"
 #include "io/text/utf8.h"
 
 #include <string.h>
@@ -55,17 +56,12 @@ static bool fail_memory(parser *p)
 
 // ---- Texts ---------------------------------------------------------------------------------------------------------------
 
-static int digit_of(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 // The number of four hexadecimal digits; -1 if there are not four.
 static int32_t read_unit(const char *at, const char *end)
 {
     int32_t unit = 0;
     for (int i = 0; i < 4; ++i) {
-        int digit = at + i < end ? digit_of(at[i]) : -1;
+        int digit = at + i < end ? hex_digit(at[i]) : -1;
         if (digit < 0) {
             return -1;
         }
@@ -86,7 +82,7 @@ static bool scan_escape(parser *p)
     bool is_known = escape != '\0' && strchr("\"\\/bfnrt", escape);
     p->at += p->at < p->end;
     if (escape == 'u') { // up to the first character that is wrong
-        while (p->at < p->end && digit_of(*p->at) >= 0) {
+        while (p->at < p->end && hex_digit(*p->at) >= 0) {
             p->at += 1;
         }
         p->at += p->at < p->end;
@@ -192,7 +188,7 @@ static const char *read_text(parser *p)
 static bool skip_digits(parser *p)
 {
     const char *from = p->at;
-    while (p->at < p->end && *p->at >= '0' && *p->at <= '9') {
+    while (p->at < p->end && is_digit(*p->at)) {
         p->at += 1;
     }
     return p->at > from;
@@ -233,7 +229,7 @@ static bool read_number(parser *p, pz_json_value *value)
 
 static void skip_letters(parser *p)
 {
-    while (p->at < p->end && ((*p->at >= 'a' && *p->at <= 'z') || (*p->at >= 'A' && *p->at <= 'Z'))) {
+    while (p->at < p->end && is_letter(*p->at)) {
         p->at += 1;
     }
 }
@@ -256,7 +252,7 @@ static bool fail_unexpected(parser *p, const char *message)
             if (!scan_text(p)) {
                 return false;
             }
-        } else if (*p->at == '-' || (*p->at >= '0' && *p->at <= '9')) {
+        } else if (*p->at == '-' || is_digit(*p->at)) {
             scan_number(p);
         } else {
             skip_letters(p);
@@ -432,7 +428,7 @@ static bool read_value(parser *p, pz_json_value *value)
         value->is.text = read_text(p);
         return value->is.text != NULL;
     }
-    return c == '-' || (c >= '0' && c <= '9') ? read_number(p, value) : read_word(p, value);
+    return c == '-' || is_digit(c) ? read_number(p, value) : read_word(p, value);
 }
 
 poise_status pz_json_parse(pz_pool *pool, const char *text, size_t size, pz_json_value *root, poise_error *error,

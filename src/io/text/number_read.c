@@ -9,6 +9,7 @@
 #include "io/text/number.h"
 
 #include "base/big_integer.h"
+#include "base/letters.h"
 #include "io/text/power_table.h"
 
 // 10^q = 10^b 10^r with b a multiple of PZ_POWER_STEP and 0 <= r < PZ_POWER_STEP: 192 bits of 10^b times 5^r.
@@ -91,11 +92,6 @@ typedef struct decimal {
     const char *after; // end of the digits
     bool is_negative;
 } decimal;
-
-static bool is_digit(char c)
-{
-    return (unsigned char)(c - '0') < 10;
-}
 
 // The sum of digits at `at` onto *w, modulo 2^64.
 static const char *take_digits(const char *at, const char *end, uint64_t *w)

@@ -1,6 +1,8 @@
 // A cursor over a text.
 #include "io/io_core.h"
 
+#include "base/letters.h"
+
 #include <string.h>
 
 pz_scan pz_scan_over(const void *bytes, size_t size)
@@ -94,16 +96,11 @@ bool pz_word_is(pz_word word, const char *text)
     return strlen(text) == word.length && memcmp(word.text, text, word.length) == 0;
 }
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
 bool pz_word_is_like(pz_word word, const char *text)
 {
     size_t length = strlen(text);
     for (size_t i = 0; i < length && i < word.length; ++i) {
-        if (lower(word.text[i]) != lower(text[i])) {
+        if (to_lower(word.text[i]) != to_lower(text[i])) {
             return false;
         }
     }

@@ -5,6 +5,7 @@
 // nothing expands.
 #include "io/xml/xml_text.h"
 
+#include "base/letters.h"
 #include "base/names.h"
 #include "io/text/utf8.h"
 
@@ -68,12 +69,12 @@ static bool fail_memory(parser *p)
 // Of the letters beyond ASCII all may stand in names.
 static bool starts_name(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == ':' || (unsigned char)c >= 0x80;
+    return is_letter(c) || c == '_' || c == ':' || (unsigned char)c >= 0x80;
 }
 
 static bool is_in_name(char c)
 {
-    return starts_name(c) || (c >= '0' && c <= '9') || c == '-' || c == '.';
+    return starts_name(c) || is_digit(c) || c == '-' || c == '.';
 }
 
 // May a document hold this character?
@@ -123,11 +124,6 @@ static bool read_name(parser *p, const char *token, pz_word *name)
     return t->at < t->end || fail_unclosed(p, token);
 }
 
-static int digit_of(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : 16;
-}
-
 // &#123; or &#x7b;, from behind the #.
 static bool read_character_number(parser *p, const char *token, const char *from, uint32_t *value)
 {
@@ -137,7 +133,7 @@ static bool read_character_number(parser *p, const char *token, const char *from
     t->at += is_hex;
     const char *first = t->at;
     for (*value = 0; t->at < t->end && *t->at != ';'; t->at += 1) {
-        uint32_t digit = (uint32_t)digit_of(*t->at);
+        uint32_t digit = (uint32_t)hex_digit(*t->at); // -1 is larger than all
         if (digit >= base) {
             return fail_token(p, t->at);
         }

@@ -1,5 +1,6 @@
 #include "io/xml/xml_text.h"
 
+#include "base/letters.h"
 #include "io/text/utf8.h"
 
 #include <string.h>
@@ -68,7 +69,7 @@ static bool is_word(const char *at, size_t length, const char *word)
         return false;
     }
     for (size_t i = 0; i < length; ++i) {
-        char c = at[i] >= 'a' && at[i] <= 'z' ? (char)(at[i] - 'a' + 'A') : at[i];
+        char c = to_upper(at[i]);
         if (c != word[i]) {
             return false;
         }
@@ -93,7 +94,7 @@ static encoding encoding_named(pz_word name)
 
 static bool is_in_value(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_';
+    return is_letter(c) || is_digit(c) || c == '-' || c == '.' || c == '_';
 }
 
 // name="value" with white space in front.
@@ -101,7 +102,7 @@ static bool read_attribute(pz_xml_text *text, pz_word *name, pz_word *value)
 {
     bool is_separate = pz_xml_skip_space(text);
     name->text = text->at;
-    while (text->at < text->end && *text->at >= 'a' && *text->at <= 'z') {
+    while (text->at < text->end && is_lower(*text->at)) {
         text->at += 1;
     }
     name->length = (size_t)(text->at - name->text);

@@ -5,6 +5,7 @@
 // joints are only numbered (Talos, some glTF figures) are cut by the lengths of their bones: roles.c.
 #include "motion/retarget/roles.h"
 
+#include "base/letters.h"
 #include "motion/plain_name.h"
 
 #include <string.h>
@@ -40,21 +41,6 @@ static const struct {
 } phalanges[] = {{"proximal", 1}, {"knuckle", 1}, {"intermediate", 2}, {"medial", 2}, {"distal", 3}};
 
 // ---- Words of a name -----------------------------------------------------------------------------------------------------
-
-static bool is_upper(char c)
-{
-    return c >= 'A' && c <= 'Z';
-}
-
-static bool is_lower(char c)
-{
-    return c >= 'a' && c <= 'z';
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 // Where the word that begins at `text` ends: letters up to a capital after a small one, or digits.
 static size_t word_length(const char *text)
