@@ -37,9 +37,6 @@ void scene_add_tool(scene_builder *scene, const char *name, const char *body, po
 poise_joint scene_hinge(const char *name, const char *parent, poise_pose offset, poise_vec3 axis, double lower,
                         double upper);
 
-// Record a failure of the scene's own.
-void scene_fail(scene_builder *scene, poise_status status, const char *text);
-
 // Is `name` one of a family, such as "tree-62" for the prefix "tree-"? Then *number is what follows, 1 to SCENE_LARGEST.
 bool scene_family_number(const char *name, const char *prefix, int *number);
 

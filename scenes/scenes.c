@@ -80,7 +80,8 @@ static void (*find_build(const char *name))(scene_builder *, const char *)
     return family ? scene_build_family : NULL;
 }
 
-void scene_fail(scene_builder *scene, poise_status status, const char *text)
+// Record a failure of the scene's own.
+static void fail(scene_builder *scene, poise_status status, const char *text)
 {
     if (scene->status != POISE_OK) {
         return;
@@ -124,17 +125,17 @@ poise_status scene_create(const char *name, const poise_allocator *allocator, po
 {
     scene_builder scene = {.error = error};
     if (!name || !model) {
-        scene_fail(&scene, POISE_ERROR_ARGUMENT, "scene_create needs a name and a place for the model");
+        fail(&scene, POISE_ERROR_ARGUMENT, "scene_create needs a name and a place for the model");
         return scene.status;
     }
     void (*build)(scene_builder *, const char *) = find_build(name);
     if (!build) {
-        scene_fail(&scene, POISE_ERROR_NOT_FOUND, "no scene has this name: see scene_name, or tree-<N> and chain-<N>");
+        fail(&scene, POISE_ERROR_NOT_FOUND, "no scene has this name: see scene_name, or tree-<N> and chain-<N>");
         return scene.status;
     }
     poise_status status = poise_builder_create(allocator, &scene.builder, NULL);
     if (status != POISE_OK) {
-        scene_fail(&scene, status, "no memory for a builder");
+        fail(&scene, status, "no memory for a builder");
         return status;
     }
     build(&scene, name);

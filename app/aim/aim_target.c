@@ -65,7 +65,8 @@ const char *aim_make_target(aim_kind kind, const double *numbers, int count, aim
     return NULL;
 }
 
-bool aim_parse_target(const char *where, aim_kind kind, const char *text, aim_target *target)
+// The same from text; false after one line on standard error that begins with `where`.
+static bool parse_target(const char *where, aim_kind kind, const char *text, aim_target *target)
 {
     double numbers[4];
     int count = parse_numbers(text, numbers, 4);
@@ -304,32 +305,6 @@ static bool read_json(const char *name, const file_bytes *file, aim_path *path)
     return works;
 }
 
-bool aim_read_path(const arguments *args, const aim_option options[3], const poise_file *model, aim_path *path)
-{
-    int given = option_given(args, "path");
-    aim_target target = {0};
-    for (int i = 0; i < 3; ++i) {
-        const char *text = option_text(args, options[i].name, NULL);
-        char where[32];
-        snprintf(where, sizeof where, "--%s", options[i].name);
-        given += text != NULL;
-        if (text && !aim_parse_target(where, options[i].kind, text, &target)) {
-            return false;
-        }
-    }
-    if (given != 1) {
-        complain("%s: say what to face with %s of --%s, --%s, --%s and --path", arguments_command(args)->name,
-                 given > 1 ? "only one" : "one", options[0].name, options[1].name, options[2].name);
-        return false;
-    }
-    if (option_given(args, "path")) {
-        return aim_load_path(option_text(args, "path", NULL), model, option_count(args, "steps", 120), path);
-    }
-    *path = (aim_path){.count = 1, .targets = needed(malloc(sizeof target))};
-    path->targets[0] = target;
-    return true;
-}
-
 // Straight lines between points; directions and quaternions the same, made unit, which is even enough for small steps.
 aim_target aim_path_at(const aim_path *path, double share)
 {
@@ -349,7 +324,9 @@ aim_target aim_path_at(const aim_path *path, double share)
     return aim_make_target(a.kind, turns ? q : v, turns ? 4 : 3, &between) ? a : between; // opposite: no way between
 }
 
-bool aim_load_path(const char *name, const poise_file *model, int steps, aim_path *path)
+// From a file (see "poise help aim"), or "circle", "circle:TILT": a turn about the upward axis, TILT degrees off it (60), in
+// `steps` steps, the last where the first is. False after one line on standard error.
+static bool load_path(const char *name, const poise_file *model, int steps, aim_path *path)
 {
     *path = (aim_path){0};
     bool works;
@@ -378,4 +355,30 @@ bool aim_load_path(const char *name, const poise_file *model, int steps, aim_pat
         *path = (aim_path){0};
     }
     return works;
+}
+
+bool aim_read_path(const arguments *args, const aim_option options[3], const poise_file *model, aim_path *path)
+{
+    int given = option_given(args, "path");
+    aim_target target = {0};
+    for (int i = 0; i < 3; ++i) {
+        const char *text = option_text(args, options[i].name, NULL);
+        char where[32];
+        snprintf(where, sizeof where, "--%s", options[i].name);
+        given += text != NULL;
+        if (text && !parse_target(where, options[i].kind, text, &target)) {
+            return false;
+        }
+    }
+    if (given != 1) {
+        complain("%s: say what to face with %s of --%s, --%s, --%s and --path", arguments_command(args)->name,
+                 given > 1 ? "only one" : "one", options[0].name, options[1].name, options[2].name);
+        return false;
+    }
+    if (option_given(args, "path")) {
+        return load_path(option_text(args, "path", NULL), model, option_count(args, "steps", 120), path);
+    }
+    *path = (aim_path){.count = 1, .targets = needed(malloc(sizeof target))};
+    path->targets[0] = target;
+    return true;
 }

@@ -44,9 +44,6 @@ typedef struct aim_target {
 // three (degrees of roll, pitch and yaw about fixed x, y and z, as URDF has them). NULL when it is one, else what is wrong.
 const char *aim_make_target(aim_kind kind, const double *numbers, int count, aim_target *target);
 
-// The same from text; false after one line on standard error that begins with `where`.
-bool aim_parse_target(const char *where, aim_kind kind, const char *text, aim_target *target);
-
 // The kind that a word means: "orientation", "direction", "at" or "aim" or "point". False when it means none.
 bool aim_kind_by_name(const char *word, size_t size, aim_kind *kind);
 
@@ -57,10 +54,6 @@ typedef struct aim_path {
     int count;
     aim_target *targets; // release with free
 } aim_path;
-
-// From a file (see "poise help aim"), or "circle", "circle:TILT": a turn about the upward axis, TILT degrees off it (60), in
-// `steps` steps, the last where the first is. False after one line on standard error.
-bool aim_load_path(const char *name, const poise_file *model, int steps, aim_path *path);
 
 // An option that gives a single target.
 typedef struct aim_option {

@@ -36,7 +36,7 @@ const char *pz_builder_body_name_at(const void *builder, int position)
     return b->text + b->joints[position].body;
 }
 
-const char *pz_builder_tool_name_at(const void *builder, int position)
+static const char *tool_name_at(const void *builder, int position)
 {
     const poise_builder *b = builder;
     return b->text + b->tools[position].name;
@@ -249,11 +249,11 @@ poise_status poise_builder_add_tool(poise_builder *builder, const poise_tool *to
     if (status != POISE_OK) {
         return status;
     }
-    if (pz_names_find(&builder->tool_names, tool->name, pz_builder_tool_name_at, builder) >= 0) {
+    if (pz_names_find(&builder->tool_names, tool->name, tool_name_at, builder) >= 0) {
         return pz_error_set(error, POISE_ERROR_MODEL, "tool \"%s\": there is a tool of that name already", tool->name);
     }
     if (!grow_tools(builder) || !grow_text(builder, text_length(tool->name) + text_length(tool->body)) ||
-        !grow_names(builder, &builder->tool_names, builder->tool_count, pz_builder_tool_name_at)) {
+        !grow_names(builder, &builder->tool_names, builder->tool_count, tool_name_at)) {
         return pz_error_set(error, POISE_ERROR_MEMORY, "tool \"%s\": out of memory", tool->name);
     }
     pz_tool_entry *entry = &builder->tools[builder->tool_count];

@@ -46,7 +46,6 @@ void pz_builder_take_back(poise_builder *builder, int joint_count, size_t text_s
 
 const char *pz_builder_joint_name_at(const void *builder, int position);
 const char *pz_builder_body_name_at(const void *builder, int position);
-const char *pz_builder_tool_name_at(const void *builder, int position);
 
 // What one description must satisfy by itself; normalises its axes and quaternions in place.
 poise_status pz_joint_check(poise_joint *joint, poise_error *error);

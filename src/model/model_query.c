@@ -26,7 +26,8 @@ poise_model_summary poise_model_info(const poise_model *model)
     return info;
 }
 
-const char *pz_model_joint_name_at(const void *model, int position)
+// Names by position, for pz_names.
+static const char *joint_name_at(const void *model, int position)
 {
     return ((const poise_model *)model)->given[position].name;
 }
@@ -36,7 +37,7 @@ const char *pz_model_body_name_at(const void *model, int position)
     return ((const poise_model *)model)->given[position].body;
 }
 
-const char *pz_model_tool_name_at(const void *model, int position)
+static const char *tool_name_at(const void *model, int position)
 {
     return ((const poise_model *)model)->tools[position].name;
 }
@@ -49,7 +50,7 @@ static int find(const pz_names *names, const char *name, pz_name_at at, const po
 
 int poise_model_find_joint(const poise_model *model, const char *name)
 {
-    return model ? find(&model->joint_names, name, pz_model_joint_name_at, model) : POISE_NONE;
+    return model ? find(&model->joint_names, name, joint_name_at, model) : POISE_NONE;
 }
 
 int poise_model_find_body(const poise_model *model, const char *name)
@@ -59,7 +60,7 @@ int poise_model_find_body(const poise_model *model, const char *name)
 
 int poise_model_find_tool(const poise_model *model, const char *name)
 {
-    return model ? find(&model->tool_names, name, pz_model_tool_name_at, model) : POISE_NONE;
+    return model ? find(&model->tool_names, name, tool_name_at, model) : POISE_NONE;
 }
 
 // Bodies first, then tools.

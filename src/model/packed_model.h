@@ -178,9 +178,7 @@ PZ_DEVICE bool pz_model_is_ancestor(const poise_model *model, int ancestor, int 
 // The path from the root to `body`, both included. Writes at most `capacity` indices, returns the whole length.
 PZ_DEVICE int pz_model_path(const poise_model *model, int body, int *path, int capacity);
 
-// Names by position, for pz_names.
-PZ_DEVICE const char *pz_model_joint_name_at(const void *model, int position);
+// Names of bodies by position, for pz_names.
 PZ_DEVICE const char *pz_model_body_name_at(const void *model, int position);
-PZ_DEVICE const char *pz_model_tool_name_at(const void *model, int position);
 
 #endif

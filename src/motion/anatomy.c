@@ -199,7 +199,8 @@ static bool find_end(const poise_kinematics *kin, int body, vec3 *end)
     return count > 0;
 }
 
-bool pz_anatomy_is_trunk(const pz_anatomy *a, const poise_model *model, int joint)
+// Is this a joint of spine, neck, head or clavicles?
+static bool is_trunk(const pz_anatomy *a, const poise_model *model, int joint)
 {
     if (a->part[PZ_PELVIS][PZ_MIDDLE].body == joint) {
         return false;
@@ -214,7 +215,7 @@ void pz_anatomy_posture(const pz_anatomy *anatomy, const poise_model *model, dou
 {
     for (int k = 0; k < poise_model_info(model).joints; ++k) {
         poise_joint_info joint = poise_model_joint_info(model, k);
-        double pull = noise / (pz_anatomy_is_trunk(anatomy, model, k) ? TRUNK_TURN : LIMB_TURN);
+        double pull = noise / (is_trunk(anatomy, model, k) ? TRUNK_TURN : LIMB_TURN);
         for (int i = 0; i < joint.nv; ++i) {
             weights[joint.v + i] = joint.parent == POISE_WORLD ? 0.0 : pull * pull;
         }

@@ -47,9 +47,6 @@ bool pz_part_has_sides(pz_part part);
 // Find the parts by the names of bodies. MEMORY is all that can go wrong.
 poise_status pz_anatomy_of(const poise_model *model, const poise_allocator *allocator, pz_anatomy *anatomy);
 
-// Is this a joint of spine, neck, head or clavicles?
-bool pz_anatomy_is_trunk(const pz_anatomy *anatomy, const poise_model *model, int joint);
-
 // Weights of the neutral configuration: poise_posture_weights.
 void pz_anatomy_posture(const pz_anatomy *anatomy, const poise_model *model, double noise, double *weights);
 

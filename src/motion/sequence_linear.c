@@ -130,7 +130,8 @@ PZ_WIDE static void multiply_wide(pz_sequence *s, const float *in, float *out)
     multiply(s, in, out);
 }
 
-void pz_sequence_multiply(pz_sequence *s, const float *in, float *out)
+// out = A in (nv x knot_room numbers) for the free coefficients.
+static void apply_matrix(pz_sequence *s, const float *in, float *out)
 {
     if (s->model->is_wide) {
         multiply_wide(s, in, out);
@@ -304,7 +305,7 @@ static void add(const pz_sequence *s, float *y, double share, const float *x)
 
 void pz_sequence_conjugate(pz_sequence *s)
 {
-    pz_sequence_multiply(s, s->x, s->Ap);
+    apply_matrix(s, s->x, s->Ap);
     for (int i = 0; i < s->nv; ++i) {
         float *r = dof_of(s, s->r, i);
         const float *free = dof_of(s, s->free, i), *Ap = dof_of(s, s->Ap, i);
@@ -316,7 +317,7 @@ void pz_sequence_conjugate(pz_sequence *s)
     memcpy(s->p, s->z, (size_t)s->nv * (size_t)s->knot_room * sizeof *s->p);
     double rz = dot(s, s->r, s->z), end = ENOUGH * ENOUGH * rz;
     for (int n = 0; n < MOST && rz > end && rz > 0.0; ++n) {
-        pz_sequence_multiply(s, s->p, s->Ap);
+        apply_matrix(s, s->p, s->Ap);
         double curvature = dot(s, s->p, s->Ap);
         if (!(curvature > 0.0)) {
             return;

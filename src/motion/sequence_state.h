@@ -171,9 +171,6 @@ void pz_sequence_measure_walls(pz_sequence *s);
 // The preconditioner for the current Hessians and free coefficients, damped by mu.
 void pz_sequence_factor(pz_sequence *s, double mu);
 
-// out = A in (nv x knot_room numbers) for the free coefficients.
-void pz_sequence_multiply(pz_sequence *s, const float *in, float *out);
-
 // s->x over the free coefficients of A x = -gradient - A x_held, x_held being what s->x holds where it is not free.
 void pz_sequence_conjugate(pz_sequence *s);
 

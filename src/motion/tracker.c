@@ -63,7 +63,8 @@ static poise_solver *lay_out_solver(const poise_tracker *plan, poise_start start
     return memory ? pz_solver_init(plan->model, &options, memory, size) : NULL;
 }
 
-poise_tracker *pz_tracker_lay_out(const poise_tracker *plan, pz_arena *arena)
+// Where everything lies; a counting arena gives the size.
+static poise_tracker *lay_out(const poise_tracker *plan, pz_arena *arena)
 {
     size_t count = (size_t)plan->count;
     poise_tracker made = *plan, *tracker = pz_arena_take(arena, 1, sizeof *tracker);
@@ -172,14 +173,14 @@ poise_status poise_tracker_create(const poise_track_problem *problem, const pois
         plan.allocator = *allocator;
     }
     pz_arena counting = pz_arena_counting();
-    pz_tracker_lay_out(&plan, &counting);
+    lay_out(&plan, &counting);
     size_t size = pz_arena_bytes(&counting);
     void *memory = size ? pz_allocate(allocator, size) : NULL;
     if (!memory) {
         return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     }
     pz_arena arena = pz_arena_over(memory, size);
-    poise_tracker *t = pz_tracker_lay_out(&plan, &arena);
+    poise_tracker *t = lay_out(&plan, &arena);
     t->memory = memory;
     for (int i = 0; i < t->count; ++i) {
         t->placements[i] = problem->placements[i];

@@ -44,9 +44,6 @@ struct poise_tracker {
     pz_track_pose now, other; // tries for the current frame
 };
 
-// Where everything lies; a counting arena gives the size.
-poise_tracker *pz_tracker_lay_out(const poise_tracker *plan, pz_arena *arena);
-
 // Bring q within the limits, if they are to be kept and it is not.
 void pz_tracker_keep_limits(const poise_tracker *tracker, double *q);
 

@@ -50,6 +50,21 @@ static cloud cloud_of(const poise_solver *s, const poise_kinematics *kin)
     return c;
 }
 
+// Angles of the rotation M for three turns in sequence (the steps of an Euler order), into q. Near gimbal lock the first
+// takes all.
+static bool turn_angles(const pz_step *steps, const mat3 *M, double *q)
+{
+    if (!pz_step_is_turn(steps[0].kind) || !pz_step_is_turn(steps[1].kind) || !pz_step_is_turn(steps[2].kind)) {
+        return false;
+    }
+    double angles[3];
+    euler_angles((int)steps[0].kind, (int)steps[1].kind, (int)steps[2].kind, M, angles);
+    for (int i = 0; i < 3; ++i) {
+        q[steps[i].q] = angles[i];
+    }
+    return true;
+}
+
 // Coordinates of the rotation M for a step sequence: a block, or three turns of an Euler order. False: neither.
 static bool put_rotation(const poise_model *model, const pz_joint *joint, const mat3 *M, double *q)
 {
@@ -66,20 +81,7 @@ static bool put_rotation(const poise_model *model, const pz_joint *joint, const 
         c[0] = v.x, c[1] = v.y, c[2] = v.z;
         return true;
     }
-    return pz_euler_angles(&model->steps[joint->step_end - 3], M, q);
-}
-
-bool pz_euler_angles(const pz_step *steps, const mat3 *M, double *q)
-{
-    if (!pz_step_is_turn(steps[0].kind) || !pz_step_is_turn(steps[1].kind) || !pz_step_is_turn(steps[2].kind)) {
-        return false;
-    }
-    double angles[3];
-    euler_angles((int)steps[0].kind, (int)steps[1].kind, (int)steps[2].kind, M, angles);
-    for (int i = 0; i < 3; ++i) {
-        q[steps[i].q] = angles[i];
-    }
-    return true;
+    return turn_angles(&model->steps[joint->step_end - 3], M, q);
 }
 
 bool pz_set_root(const poise_model *model, const mat3 *R, vec3 away, double *q)

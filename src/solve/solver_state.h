@@ -229,10 +229,6 @@ PZ_DEVICE bool pz_put_root(const poise_solver *solver, const poise_kinematics *k
 // Put a free root at the rotation R of its body frame, `away` from its own place without motion. False likewise.
 PZ_DEVICE bool pz_set_root(const poise_model *model, const mat3 *R, vec3 away, double *q);
 
-// Angles of the rotation M for three turns in sequence (the steps of an Euler order), into q. Near gimbal lock the first
-// takes all.
-PZ_DEVICE bool pz_euler_angles(const pz_step *steps, const mat3 *M, double *q);
-
 // A configuration for restart number `restart`, from the seed alone: around the start, within limits.
 PZ_DEVICE void pz_restart_configuration(poise_solver *solver, int restart, double *q);
 

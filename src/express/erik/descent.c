@@ -41,7 +41,8 @@ static double twist_near(const pz_link *link, double angle, double step, double 
     return best;
 }
 
-void pz_twist_end(const poise_erik *erik, pz_chain_pose *pose, const double *near)
+// Twist of the last joint towards t; nothing where it is not a twister.
+static void twist_end(const poise_erik *erik, pz_chain_pose *pose, const double *near)
 {
     int k = erik->chain.count - 1;
     const pz_link *link = &erik->chain.links[k];
@@ -123,7 +124,7 @@ void pz_bwcd_solution(const poise_erik *erik, pz_chain_pose *pose, const double 
             break;
         }
     }
-    pz_twist_end(erik, pose, near);
+    twist_end(erik, pose, near);
 }
 
 // One sweep from the end: the axes of the joints above are not changed by those below.
@@ -157,5 +158,5 @@ void pz_ccd_solution(const poise_erik *erik, pz_chain_pose *pose)
         }
         last = missed;
     }
-    pz_twist_end(erik, pose, NULL);
+    twist_end(erik, pose, NULL);
 }

@@ -12,7 +12,8 @@ void pz_chain_set(const pz_chain *chain, const double *theta, pz_chain_pose *pos
 
 // ---- Candidates ----------------------------------------------------------------------------------------------------------
 
-bool pz_erik_test(poise_erik *erik)
+// Keep the candidate if it is the best so far; is it good enough?
+static bool is_good_enough(poise_erik *erik)
 {
     pz_measure m = pz_erik_measure(erik, &erik->now);
     if (m.error <= erik->best_measure.error) {
@@ -43,7 +44,7 @@ bool pz_erik_begin(poise_erik *erik, bool warm)
         pz_chain_set(&erik->chain, erik->previous, &erik->now);
     }
     erik->best_measure = pz_erik_measure(erik, &erik->now);
-    return pz_erik_test(erik);
+    return is_good_enough(erik);
 }
 
 // The posture with its end turned towards the target worked with, whether or not limits allow that.
@@ -100,7 +101,7 @@ static bool follow_previous(poise_erik *erik)
     pz_chain_forward(&erik->chain, 0, &erik->now);
     pz_bwcd_solution(erik, &erik->now, erik->previous);
     erik->best_measure.error = INFINITY;
-    bool is_good = pz_erik_test(erik);
+    bool is_good = is_good_enough(erik);
     erik->report.followed = true;
     return is_good;
 }
@@ -148,12 +149,12 @@ static bool try_ccd(poise_erik *erik)
 {
     erik->report.used_ccd = true;
     pz_ccd_solution(erik, &erik->now);
-    if (pz_erik_test(erik)) {
+    if (is_good_enough(erik)) {
         return true;
     }
     take_zero_pose(erik);
     pz_ccd_solution(erik, &erik->now);
-    return pz_erik_test(erik);
+    return is_good_enough(erik);
 }
 
 // ---- The solve -----------------------------------------------------------------------------------------------------------
@@ -164,11 +165,11 @@ static bool iterate(poise_erik *erik)
     pz_forward_phase(erik);
     pz_backward_phase(erik);
     erik->is_empty = false;
-    if (pz_erik_test(erik)) {
+    if (is_good_enough(erik)) {
         return true;
     }
     pz_bwcd_solution(erik, &erik->now, NULL);
-    return pz_erik_test(erik);
+    return is_good_enough(erik);
 }
 
 // Iterations and tricks, from the candidate.

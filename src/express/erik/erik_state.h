@@ -57,9 +57,6 @@ PZ_DEVICE void pz_bwcd_solution(const poise_erik *erik, pz_chain_pose *pose, con
 // CCD from the end to the root, within limits.
 PZ_DEVICE void pz_ccd_solution(const poise_erik *erik, pz_chain_pose *pose);
 
-// Twist of the last joint towards t; nothing where it is not a twister.
-PZ_DEVICE void pz_twist_end(const poise_erik *erik, pz_chain_pose *pose, const double *near);
-
 // ---- Phases (phases.c) ---------------------------------------------------------------------------------------------------
 
 PZ_DEVICE void pz_forward_phase(poise_erik *erik);
@@ -86,9 +83,6 @@ PZ_DEVICE void pz_erik_hand_out(poise_erik *erik, double *q, poise_erik_report *
 
 // The first candidate: the zero pose, or the previous solution; is it good enough?
 PZ_DEVICE bool pz_erik_begin(poise_erik *erik, bool warm);
-
-// Keep the candidate if it is the best so far; is it good enough?
-PZ_DEVICE bool pz_erik_test(poise_erik *erik);
 
 // ERIK over memory of pz_erik_size bytes; 0 when the model has no such chain or the options make no sense.
 PZ_DEVICE size_t pz_erik_size(const poise_model *model, const poise_erik_options *options);

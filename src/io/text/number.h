@@ -79,9 +79,4 @@ int pz_product10(uint64_t w, int q, u128 *product);
 
 #define PZ_PRODUCT_SLACK 4
 
-// The bits of the double nearest to x, ties to even, where product 2^e <= x < (product + slack) 2^e, top bit of product set.
-// *is_certain tells whether all x in that range round alike; if not, the result is the double below, and the one x rounds to
-// is this one or the next.
-uint64_t pz_round_product(u128 product, int e, uint64_t slack, bool *is_certain);
-
 #endif

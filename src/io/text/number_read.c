@@ -57,7 +57,7 @@ int pz_product10(uint64_t w, int q, u128 *product)
 // The value lies in [2^E, 2^(E+1)), E = e + 127. Of its 128 bits, `keep` are the double's: 53, fewer below 2^-1022. The
 // other n = 128 - keep >= 75 are compared with one half of the last bit, 2^(n-1). Adding 1 to the bits of a double gives
 // the next one, from one power of two to the next and up to infinity.
-uint64_t pz_round_product(u128 product, int e, uint64_t slack, bool *is_certain)
+static uint64_t round_product(u128 product, int e, uint64_t slack, bool *is_certain)
 {
     *is_certain = true;
     int E = e + 127;
@@ -219,10 +219,10 @@ static uint64_t nearest(const decimal *number)
     u128 product;
     int e = pz_product10(number->w, (int)number->q, &product);
     bool is_certain;
-    uint64_t bits = pz_round_product(product, e, PZ_PRODUCT_SLACK, &is_certain);
+    uint64_t bits = round_product(product, e, PZ_PRODUCT_SLACK, &is_certain);
     if (is_certain && number->digits > 19) {
         e = pz_product10(number->w + 1, (int)number->q, &product);
-        is_certain = pz_round_product(product, e, PZ_PRODUCT_SLACK, &is_certain) == bits && is_certain;
+        is_certain = round_product(product, e, PZ_PRODUCT_SLACK, &is_certain) == bits && is_certain;
     }
     // 19 digits are finer than half the distance of two doubles: the answer is this one or the next
     if (!is_certain && bits < (uint64_t)0x7ff << 52) {
@@ -330,7 +330,7 @@ const char *pz_number_read_scaled(const char *at, const char *end, double factor
         e -= 1;
     }
     bool is_certain;
-    double magnitude = double_of(pz_round_product(product, e, 0, &is_certain));
+    double magnitude = double_of(round_product(product, e, 0, &is_certain));
     *value = number.is_negative ? -magnitude : magnitude;
     return next;
 }

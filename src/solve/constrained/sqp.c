@@ -65,7 +65,8 @@ bool pz_within_holds(const poise_solver *solver, const pz_rows *rows)
     return true;
 }
 
-bool pz_within_reaches(const poise_solver *solver)
+// Are all goals met at the current point?
+static bool reaches(const poise_solver *solver)
 {
     if (solver->at->cost <= solver->options.cost_tolerance) {
         return true;
@@ -89,7 +90,7 @@ void pz_within_note(const poise_solver *solver, pz_within *w)
     if (solver->at->cost < w->held_cost && pz_within_holds(solver, &w->at)) {
         w->has_held = true;
         w->held_cost = solver->at->cost;
-        w->held_reaches = pz_within_reaches(solver);
+        w->held_reaches = reaches(solver);
         memcpy(w->q_held, q, size);
     }
 }
@@ -425,7 +426,7 @@ static pz_damping damping_after(pz_damping was, const pz_trial *t)
 
 static bool is_over(poise_solver *solver, pz_within *w, poise_outcome *outcome)
 {
-    if (pz_within_holds(solver, &w->at) && pz_within_reaches(solver)) {
+    if (pz_within_holds(solver, &w->at) && reaches(solver)) {
         solver->report.reason = PZ_WHY_REACHED;
         *outcome = POISE_OUTCOME_REACHED;
         return true;
@@ -436,7 +437,7 @@ static bool is_over(poise_solver *solver, pz_within *w, poise_outcome *outcome)
 // Where the goals are met and only loops are a little open, closing them at once is the shorter way.
 static void close_loops(poise_solver *solver, pz_within *w)
 {
-    if (w->at.worst > 0 && w->at.worst < 1e-6 && pz_within_reaches(solver)) {
+    if (w->at.worst > 0 && w->at.worst < 1e-6 && reaches(solver)) {
         pz_within_mend(solver, w, 4);
     }
 }

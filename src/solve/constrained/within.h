@@ -65,8 +65,7 @@ poise_outcome pz_within_run(poise_solver *solver, pz_within *w, bool may_drop);
 // Steps of least length that mend what is broken at the current point, at most so many. True: everything holds there.
 bool pz_within_mend(poise_solver *solver, pz_within *w, int steps);
 
-// Does everything hold at the current point; are all goals met there?
+// Does everything hold at the current point?
 bool pz_within_holds(const poise_solver *solver, const pz_rows *rows);
-bool pz_within_reaches(const poise_solver *solver);
 
 #endif

@@ -42,9 +42,8 @@ typedef struct pz_geometric {
 
 // ---- Pulls (pull.c) ------------------------------------------------------------------------------------------------------
 
-// Add a point x of weight w that wants to be at t; a direction d that wants to be along u.
+// Add a point x of weight w that wants to be at t.
 void pz_pull_add_point(pz_pull *pull, double w, vec3 x, vec3 t);
-void pz_pull_add_direction(pz_pull *pull, double w, vec3 d, vec3 u);
 
 // Add another pull, times a factor.
 void pz_pull_add(pz_pull *pull, double factor, const pz_pull *other);

@@ -30,7 +30,8 @@ void pz_pull_add_point(pz_pull *pull, double w, vec3 x, vec3 t)
     pull->size += w * (v3_norm(x) * v3_norm(t));
 }
 
-void pz_pull_add_direction(pz_pull *pull, double w, vec3 d, vec3 u)
+// A direction d that wants to be along u.
+static void add_direction(pz_pull *pull, double w, vec3 d, vec3 u)
 {
     add_product(&pull->M, v3_scale(d, w), u);
     pull->size += w;
@@ -101,9 +102,9 @@ static void add_orientation(const poise_solver *solver, const poise_goal *goal, 
 {
     mat3 L = quat_matrix(goal->local.rotation), u = quat_matrix(goal->target.rotation);
     mat3 R = pz_kin_rotation(&solver->at->kin, goal->body), d = m3_mul(&R, &L);
-    pz_pull_add_direction(pull, 0.5 * w, d.x, u.x);
-    pz_pull_add_direction(pull, 0.5 * w, d.y, u.y);
-    pz_pull_add_direction(pull, 0.5 * w, d.z, u.z);
+    add_direction(pull, 0.5 * w, d.x, u.x);
+    add_direction(pull, 0.5 * w, d.y, u.y);
+    add_direction(pull, 0.5 * w, d.z, u.z);
 }
 
 // Nearer than this the direction to the target is rounding; the goal then counts as met (goal/aim.c).
@@ -145,8 +146,7 @@ bool pz_pull_goals(const poise_solver *solver, double caution, pz_pull *pulls)
         if (goal->kind == POISE_GOAL_POSE || goal->kind == POISE_GOAL_ORIENTATION) {
             add_orientation(solver, goal, goal->kind == POISE_GOAL_POSE ? goal->rotation_weight : goal->weight, pull);
         } else if (goal->kind == POISE_GOAL_DIRECTION) {
-            pz_pull_add_direction(pull, goal->weight, pz_kin_direction(&solver->at->kin, goal->body, goal->axis),
-                                  goal->direction);
+            add_direction(pull, goal->weight, pz_kin_direction(&solver->at->kin, goal->body, goal->axis), goal->direction);
         } else if (goal->kind == POISE_GOAL_AIM) {
             add_aim(solver, goal, caution, pull);
             bounds = false;
