@@ -27,11 +27,11 @@ test:
 	@$(call configure,release,build)
 	@$(call refresh,build)
 	cmake --build build -j $(JOBS)
-	ctest --test-dir build -j $(JOBS) --output-on-failure -LE '^check$$'
+	tools/run_tests.sh build -j $(JOBS) -LE '^check$$'
 
 # the sources themselves: format, structure, linters
 check: all
-	ctest --test-dir build -j $(JOBS) --output-on-failure -L '^check$$'
+	tools/run_tests.sh build -j $(JOBS) -L '^check$$'
 
 bench: all
 	build/bin/poise-bench

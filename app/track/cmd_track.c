@@ -135,6 +135,20 @@ static bool do_job(const job *j, track_result *r, const arguments *args)
            track_run(&j->request, r) && write_results(j, r, args);
 }
 
+// The files that a job has made, on a line.
+static void say_written(const job *j, FILE *stream)
+{
+    const char *files[] = {j->out, j->report, j->model_out, j->deviations, j->errors, j->angles, j->centres};
+    const char *before = "\nwrote ";
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; ++i) {
+        if (files[i] && strcmp(files[i], "-") != 0) {
+            fprintf(stream, "%s%s", before, files[i]);
+            before = ", ";
+        }
+    }
+    fputs(before[0] == ',' ? "\n" : "", stream);
+}
+
 static app_exit run_one(job *j, const arguments *args)
 {
     track_result r = {0};
@@ -144,7 +158,8 @@ static app_exit run_one(job *j, const arguments *args)
     if (works && arguments_json(args)) {
         status = json_print(track_as_json(&r, j->out, j->report)) ? status : APP_BAD;
     } else if (works) {
-        track_print(&r, to_output ? NULL : j->out, j->report, to_output ? stderr : stdout);
+        track_print(&r, to_output ? stderr : stdout);
+        say_written(j, to_output ? stderr : stdout);
     }
     if (works && track_leaves_limits(&r)) {
         warn("the limits of velocity or acceleration do not hold: they are exceeded by %.2g %%",

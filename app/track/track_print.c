@@ -140,7 +140,7 @@ static void print_whole(const track_result *r, FILE *stream)
     }
 }
 
-void track_print(const track_result *r, const char *out, const char *report, FILE *stream)
+void track_print(const track_result *r, FILE *stream)
 {
     const char *unit, *bold = stream == stdout ? style_code(STYLE_BOLD) : "";
     double per = track_unit(r, &unit);
@@ -169,9 +169,6 @@ void track_print(const track_result *r, const char *out, const char *report, FIL
     verdict_print(&r->made->verdict, r->made->findings, stream);
     print_frames(r, stream);
     print_markers(r, stream);
-    if (out || report) {
-        fprintf(stream, "\nwrote %s%s%s\n", out ? out : "", out && report ? ", " : "", report ? report : "");
-    }
 }
 
 // ---- For machines --------------------------------------------------------------------------------------------------------

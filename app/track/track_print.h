@@ -6,8 +6,7 @@
 #include "cli/json_output.h"
 #include "track_parts.h"
 
-// `out` and `report` are the names of what was written; NULL: nothing.
-void track_print(const track_result *r, const char *out, const char *report, FILE *stream);
+void track_print(const track_result *r, FILE *stream);
 
 // How sure the angles of each joint are: [name, median over frames of the standard deviation, in degrees, of its least sure
 // angle], null where markers do not determine it.
