@@ -160,6 +160,7 @@ set(poise_sources
     src/motion/retarget/feet.c
     src/motion/retarget/foot_plant.c
     src/motion/retarget/retarget_paths.c
+    src/motion/retarget/retarget_reach.c
     src/motion/retarget/retarget_solve.c
     src/motion/retarget/retarget_measure.c
     src/motion/retarget/retarget_verdict.c

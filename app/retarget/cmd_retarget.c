@@ -164,6 +164,7 @@ static void fill_task(retarget_job *j, const arguments *args)
     j->task.clip = j->source;
     j->task.to = j->target->model;
     j->task.to_clip = j->target->clip;
+    j->task.from_clip = j->motion->clip;
     j->task.from_up = from != POISE_UP_UNKNOWN ? from : holder->scale.up;
     j->task.to_up = to != POISE_UP_UNKNOWN ? to : j->target->scale.up;
     j->task.shapes = j->target->shapes;

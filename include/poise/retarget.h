@@ -22,6 +22,7 @@
 // skeletons of the same proportions need none of this, and their feet only follow.
 //
 // **Limits.** Joint limits hold exactly, limits of velocity, where given, as well; what cannot be followed then is late.
+// Feet that legs cannot put where the actor's are, because hips turn out less or legs are short, are planted where they reach.
 #ifndef POISE_RETARGET_H
 #define POISE_RETARGET_H
 
@@ -84,19 +85,21 @@ typedef enum poise_feet {
 
 // What to retarget, and how. Fill with poise_retarget_task_default(), set from, clip and to, change what you like.
 typedef struct poise_retarget_task {
-    const poise_model *from;   // the skeleton that moves
-    const poise_clip *clip;    // its motion
-    const poise_model *to;     // the skeleton that is to follow
-    const poise_clip *to_clip; // NULL: a motion of `to`, to find its rest pose where its neutral configuration is none
-    poise_up from_up, to_up;   // UNKNOWN: along which the figures stand
-    const poise_role_map *map; // NULL: poise_roles_match
-    const poise_shape *shapes; // NULL: of `to`; those of its feet tell where the soles are
-    int shape_count;           // of them
-    double sole;               // 0: height of the ankle above the sole, in units of `to`; 0: by shapes, toes, or assumed
-    poise_feet feet;           // AUTO
-    double ground;             // NaN: height of the actor's ground; NaN: found where its feet rest
-    const double *velocity;    // NULL: limits, nv numbers > 0, per second; infinity for none
-    bool use_limits;           // true: joint limits
+    const poise_model *from;     // the skeleton that moves
+    const poise_clip *clip;      // its motion
+    const poise_model *to;       // the skeleton that is to follow
+    const poise_clip *to_clip;   // NULL: a motion of `to`, to find its rest pose where its neutral configuration is none
+    const poise_clip *from_clip; // NULL: the same of `from`; NULL: `clip`. Give the whole motion where `clip` is a part of
+                                 // it, and every part is taken the same way
+    poise_up from_up, to_up;     // UNKNOWN: along which the figures stand
+    const poise_role_map *map;   // NULL: poise_roles_match
+    const poise_shape *shapes;   // NULL: of `to`; those of its feet tell where the soles are
+    int shape_count;             // of them
+    double sole;                 // 0: height of the ankle above the sole, in units of `to`; 0: by shapes, toes, or assumed
+    poise_feet feet;             // AUTO
+    double ground;               // NaN: height of the actor's ground; NaN: found where its feet rest
+    const double *velocity;      // NULL: limits, nv numbers > 0, per second; infinity for none
+    bool use_limits;             // true: joint limits
 } poise_retarget_task;
 
 // The defaults that stand beside the members.

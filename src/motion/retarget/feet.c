@@ -70,10 +70,11 @@ void pz_foot_measure(const pz_actor *a, int offset, const poise_shape *shapes, i
     poise_pose inverse = poise_pose_inverse(a->pose[body]);
     vec3 below = v3_mad(origin, -height, a->up);
     foot->height = height;
+    foot->ankle = a->center[role];
     foot->heel = poise_pose_transform(inverse, v3_mad(below, -back, forward));
     foot->toe = poise_pose_transform(inverse, v3_mad(below, front, forward));
     foot->across = r.is_known ? quat_rotate(inverse.rotation, v3_scale(v3_cross(a->up, forward), r.side)) : v3(0, 0, 0);
-    foot->rest = a->pose[body].rotation;
+    foot->rest = foot->last.rotation = a->pose[body].rotation;
 }
 
 double pz_sole_height(const pz_foot *foot, poise_pose pose, vec3 up)

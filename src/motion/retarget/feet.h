@@ -9,7 +9,8 @@ enum { PZ_HEEL = 1, PZ_TOE = 2 }; // bits of a contact
 typedef struct pz_foot {
     int body;               // of the target; POISE_NONE: there is none
     double height;          // of the ankle above the sole, standing
-    vec3 heel, toe;         // on the sole, in the body's frame
+    vec3 ankle;             // in the body's frame
+    vec3 heel, toe;         // on the sole, likewise
     vec3 across;            // half the width of the sole, in the body's frame; 0: not known
     quat rest;              // its turn standing
     poise_pose *path;       // by frame: where the body is to be

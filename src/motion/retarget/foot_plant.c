@@ -121,6 +121,28 @@ static bool next_step(const pz_foot *foot, const pz_ground *g, int from, step *s
     return s->first < s->last;
 }
 
+// Soles that rest are level. What the source's are tilted by while heel and toe rest, mean over the frames, is a difference
+// of the rest poses: it is taken out of all frames, turning about the ankle.
+static void level_soles(pz_foot *foot, const pz_ground *g)
+{
+    vec3 sum = v3(0, 0, 0);
+    int count = 0;
+    for (int f = 0; f < g->frames; ++f) {
+        quat turn = foot->path[f].rotation, tilt = quat_mul(quat_conj(turn), flat_turn(foot, turn, g->up));
+        if (foot->contact[f] == (PZ_HEEL | PZ_TOE) && poise_quat_angle(tilt) < TILT) {
+            sum = v3_add(sum, so3_log(tilt));
+            count += 1;
+        }
+    }
+    quat level = so3_exp_quat(v3_scale(sum, count > 0 ? 1.0 / count : 0.0));
+    for (int f = 0; f < g->frames && count > 0; ++f) {
+        poise_pose *pose = &foot->path[f];
+        vec3 ankle = poise_pose_transform(*pose, foot->ankle);
+        pose->rotation = quat_normalize(quat_mul(pose->rotation, level));
+        pose->position = v3_sub(ankle, quat_rotate(pose->rotation, foot->ankle));
+    }
+}
+
 // A foot that is tilted does not stand on heel and toe at once, but on the lower of them.
 static void drop_tilted(pz_foot *foot, const pz_ground *g)
 {
@@ -200,6 +222,7 @@ static void hold_places(pz_foot *foot, const pz_ground *g, const poise_vec3 *tur
 void pz_foot_plant(pz_foot *foot, const pz_ground *g, poise_vec3 *offset)
 {
     poise_vec3 *turn = offset, *move = offset + g->frames;
+    level_soles(foot, g);
     drop_tilted(foot, g);
     cut_drifts(foot, g);
     hold_turns(foot, g, turn);

@@ -20,6 +20,7 @@ static poise_status check_task(const poise_retarget_task *task, poise_error *err
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "from, clip and to must not be NULL");
     }
     if (task->clip->nq != poise_model_info(task->from).nq ||
+        (task->from_clip && task->from_clip->nq != poise_model_info(task->from).nq) ||
         (task->to_clip && task->to_clip->nq != poise_model_info(task->to).nq)) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "a clip must be of its skeleton");
     }
@@ -48,7 +49,8 @@ static poise_status open_actors(const poise_retarget_task *task, const poise_all
     if (task->map) {
         roles_of_map(task->map, false, &roles);
     }
-    poise_status status = pz_actor_open(task->from, task->clip, task->from_up, task->map ? &roles : NULL, allocator, from);
+    const poise_clip *shown = task->from_clip ? task->from_clip : task->clip;
+    poise_status status = pz_actor_open(task->from, shown, task->from_up, task->map ? &roles : NULL, allocator, from);
     if (task->map) {
         roles_of_map(task->map, true, &roles);
     }
@@ -90,10 +92,13 @@ static poise_status take_memory(pz_retarget_work *w, const poise_allocator *allo
         w->followed.pair = pz_arena_take(&arena, bodies + 1, sizeof *w->followed.pair);
         w->turn = pz_arena_take(&arena, 2 * bodies + 2, sizeof *w->turn);
         w->turned = pz_arena_take(&arena, bodies + 1, sizeof *w->turned);
-        w->goals = pz_arena_take(&arena, 3 * bodies + 24, sizeof *w->goals);
+        w->goals = pz_arena_take(&arena, 3 * bodies + 26, sizeof *w->goals);
         w->posture = pz_arena_take(&arena, nv + 1, sizeof *w->posture);
+        w->steady = pz_arena_take(&arena, nv + 1, sizeof *w->steady);
         w->velocity = pz_arena_take(&arena, nv + 1, sizeof *w->velocity);
         w->v = pz_arena_take(&arena, nv + 1, sizeof *w->v);
+        w->held = pz_arena_take(&arena, nv + 1, sizeof *w->held);
+        w->slow = pz_arena_take(&arena, (size_t)to.nq + 1, sizeof *w->slow);
         w->locked = pz_arena_take(&arena, nv + 1, sizeof *w->locked);
         w->hips = pz_arena_take(&arena, frames + 1, sizeof *w->hips);
         for (int side = 0; side < 2; ++side) {
@@ -116,8 +121,7 @@ static bool has_legs(const pz_actor *a)
     return a->leg > 0 && pz_plays(a, POISE_ROLE_PELVIS) && a->has_frame;
 }
 
-static poise_status prepare(pz_retarget_work *w, const poise_allocator *allocator, unsigned char *contacts,
-                            poise_error *error)
+static poise_status prepare(pz_retarget_work *w, const poise_allocator *allocator, poise_error *error)
 {
     const poise_retarget_task *task = w->task;
     pz_followed_find(&w->from, &w->to, task->feet != POISE_FEET_PLANT, &w->followed);
@@ -136,11 +140,8 @@ static poise_status prepare(pz_retarget_work *w, const poise_allocator *allocato
     for (int side = 0; side < 2; ++side) {
         pz_foot_measure(&w->to, side * POISE_ROLE_SIDE, task->shapes, task->shape_count, task->sole, &w->foot[side]);
     }
-    for (int f = 0; f < task->clip->frames && contacts; ++f) {
-        contacts[f] = 0;
-    }
     if (has_legs(&w->from) && has_legs(&w->to)) {
-        poise_status status = pz_retarget_paths(w, allocator, contacts);
+        poise_status status = pz_retarget_paths(w, allocator, true);
         return status == POISE_OK ? status : pz_error_set(error, status, "a frame is not finite, or memory is out");
     }
     w->hips = NULL;
@@ -157,7 +158,7 @@ static poise_status run(pz_retarget_work *w, const poise_allocator *allocator, u
         return pz_error_set(error, status, "out of memory");
     }
     const poise_clip *source = w->task->clip;
-    status = prepare(w, allocator, contacts, error);
+    status = prepare(w, allocator, error);
     if (status == POISE_OK) {
         status =
             poise_clip_create(source->frames, poise_model_info(w->to.model).nq, source->frame_time, allocator, made, error);
@@ -181,7 +182,8 @@ static poise_status run(pz_retarget_work *w, const poise_allocator *allocator, u
                                       .limb_role = POISE_NONE,
                                       .seconds_of_clip = source->frames * source->frame_time};
         (*made)->start_time = source->start_time;
-        status = pz_retarget_solve(w, allocator, *made, o, error);
+        status = pz_retarget_reach(w, allocator, *made, o, error);
+        pz_retarget_contacts(w, contacts);
         if (status != POISE_OK) {
             poise_clip_destroy(*made);
         }

@@ -8,6 +8,8 @@
 #include "motion/contacts.h"
 #include "motion/retarget/retarget_work.h"
 
+#include <string.h>
+
 #define PROPORTION 1e-6 // bones whose ratio differs by less have the same proportions
 
 // Of a foot of the source, by frame.
@@ -135,24 +137,29 @@ static void stay_in_place(pz_retarget_work *w)
 }
 
 static void find_contacts(pz_retarget_work *w, const source_foot *feet, double low, const double *floor, poise_vec3 *scratch,
-                          unsigned char *contacts)
+                          bool plants)
 {
     pz_walk walk = walk_of(w);
     for (int side = 0; side < 2; ++side) {
         unsigned char *contact = w->foot[side].contact;
+        memset(contact, 0, (size_t)w->ground.frames);
         double heel = pz_low_height(&walk, feet[side].ankle) - low, toe = pz_low_height(&walk, feet[side].toe) - low;
         pz_contacts_find(&walk, feet[side].ankle, floor, max2(heel, 0.0), PZ_HEEL, contact);
         pz_contacts_find(&walk, feet[side].toe, floor, toe, PZ_TOE, contact);
-        if (w->planted && w->foot[side].body >= 0) {
+        if (plants && w->planted && w->foot[side].body >= 0) {
             pz_foot_plant(&w->foot[side], &w->ground, scratch);
-        }
-        for (int f = 0; f < w->ground.frames && contacts; ++f) {
-            contacts[f] |= (unsigned char)(contact[f] << (2 * side));
         }
     }
 }
 
-poise_status pz_retarget_paths(pz_retarget_work *w, const poise_allocator *allocator, unsigned char *contacts)
+void pz_retarget_contacts(const pz_retarget_work *w, unsigned char *contacts)
+{
+    for (int f = 0; f < w->ground.frames && contacts; ++f) {
+        contacts[f] = w->hips ? (unsigned char)(w->foot[0].contact[f] | w->foot[1].contact[f] << 2) : 0;
+    }
+}
+
+poise_status pz_retarget_paths(pz_retarget_work *w, const poise_allocator *allocator, bool plants)
 {
     int frames = w->task->clip->frames;
     const pz_actor *a = &w->from;
@@ -187,7 +194,7 @@ poise_status pz_retarget_paths(pz_retarget_work *w, const poise_allocator *alloc
         if (w->in_place) {
             stay_in_place(w);
         }
-        find_contacts(w, feet, low, floor, room, contacts);
+        find_contacts(w, feet, low, floor, room, plants);
     }
     pz_release(allocator, floor);
     pz_release(allocator, room);

@@ -1,4 +1,4 @@
-// Frame by frame: goals, a solve from the last frame's answer, and a step within the velocity limits where that is too fast.
+// Frame by frame: goals, a solve from the last frame's answer, and a second one where that is too fast.
 #include "base/arena.h"
 #include "base/error.h"
 #include "motion/retarget/retarget_work.h"
@@ -10,14 +10,17 @@
 #define HIPS_WEIGHT    10.0 // of square metres of a person
 #define ANKLE_WEIGHT   200.0
 #define FOOT_WEIGHT    2e4  // of a heel or toe that rests
-#define GROUND_WEIGHT  5e3  // of a sole below the ground
+#define GROUND_WEIGHT  2e5  // of a sole below the ground
 #define HIGH           20.0 // legs: up to there a sole is above the ground
 #define FOOT_TURN      1.0
-#define UNUSED_POSTURE 1e-3 // pull of the rest pose on joints that nothing moves
-#define SPARE_POSTURE  1e-5 // on those of chains with more joints than they need
-#define PERSON         0.85 // metres: the leg of that person
-#define SUBSTEPS       4    // of a frame that would be too fast
-#define MOST_STEPS     30   // iterations of a frame
+#define LOOSE_TURN     0.05  // of feet that are only to show how far they reach
+#define UNUSED_POSTURE 1e-3  // pull of the rest pose on joints that nothing moves
+#define SPARE_POSTURE  1e-5  // on those of chains with more joints than they need
+#define STEADY         0.005 // seconds: by this much hinges lag behind a limb, so that they pass through a gimbal lock
+#define PERSON         0.85  // metres: the leg of that person
+#define HELD_WEIGHT    1e6   // of joints that are as fast as they may be
+#define MOST_ROUNDS    4     // in which more such joints are found
+#define MOST_STEPS     30    // iterations of a frame
 
 // ---- Goals ---------------------------------------------------------------------------------------------------------------
 
@@ -60,6 +63,24 @@ static int add_places(pz_retarget_work *w, poise_goal *goals)
     return count;
 }
 
+// A number along the axis that is up, and one along the others.
+static vec3 along_up(const pz_retarget_work *w, double up, double level)
+{
+    return v3(w->to.axis == 0 ? up : level, w->to.axis == 1 ? up : level, w->to.axis == 2 ? up : level);
+}
+
+// A heel or toe that rests. An ankle that cannot roll tilts the sole to a side: its middle is then above the ground by as
+// much as its edge is below the middle.
+static poise_goal held_point(const pz_retarget_work *w, const pz_foot *foot, vec3 point, poise_pose pose, double weight)
+{
+    double edge = fabs(v3_dot(quat_rotate(foot->last.rotation, foot->across), w->ground.up));
+    vec3 place = v3_mad(poise_pose_transform(pose, point), 0.5 * edge, w->ground.up);
+    poise_goal held = poise_goal_position(foot->body, point, place);
+    held.tolerance = along_up(w, 0.5 * edge, 0.0);
+    held.weight = weight;
+    return held;
+}
+
 // One foot: its ankle and turn, heel and toe the more firmly the more they rest, and no corner of the sole below the ground.
 static int add_foot(const pz_retarget_work *w, int side, int frame, double per_area, poise_goal *goals)
 {
@@ -70,19 +91,17 @@ static int add_foot(const pz_retarget_work *w, int side, int frame, double per_a
     goals[count] = poise_goal_position(foot->body, center, poise_pose_transform(pose, center));
     goals[count++].weight = ANKLE_WEIGHT * per_area;
     goals[count] = poise_goal_orientation(foot->body, pose.rotation);
-    goals[count++].weight = FOOT_TURN;
-    for (int end = 0; end < 2 && w->planted; ++end) {
+    goals[count++].weight = w->loose ? LOOSE_TURN : FOOT_TURN;
+    for (int end = 0; end < 2 && w->planted && !w->loose; ++end) {
         vec3 point = end == 0 ? foot->heel : foot->toe;
         double firm = pz_foot_firmness(foot, &w->ground, end == 0 ? PZ_HEEL : PZ_TOE, frame);
-        goals[count] = poise_goal_position(foot->body, point, poise_pose_transform(pose, point));
-        goals[count++].weight = FOOT_WEIGHT * per_area * firm * firm * firm * firm;
+        goals[count++] = held_point(w, foot, point, pose, FOOT_WEIGHT * per_area * firm * firm * firm * firm);
         for (int corner = -1; corner <= (v3_norm(foot->across) > 0 ? 1 : -1); corner += 2) {
             double far = HIGH * w->to.leg;
             vec3 high = v3_scale(w->ground.up, w->ground.height + far);
             poise_goal *above = &goals[count++];
             *above = poise_goal_position(foot->body, v3_mad(point, corner, foot->across), high);
-            above->tolerance =
-                v3(w->to.axis == 0 ? far : INFINITY, w->to.axis == 1 ? far : INFINITY, w->to.axis == 2 ? far : INFINITY);
+            above->tolerance = along_up(w, far, INFINITY);
             above->weight = GROUND_WEIGHT * per_area;
         }
     }
@@ -101,7 +120,8 @@ static int add_legs(pz_retarget_work *w, int frame, poise_goal *goals)
     return count;
 }
 
-static int make_goals(pz_retarget_work *w, int frame)
+// `before` is the answer of the last frame.
+static int make_goals(pz_retarget_work *w, int frame, const double *before)
 {
     int count = add_pairs(w, w->goals);
     if (w->followed.same) {
@@ -110,8 +130,12 @@ static int make_goals(pz_retarget_work *w, int frame)
         count += add_legs(w, frame, w->goals + count);
     }
     w->goals[count] = poise_goal_posture(w->to.rest, 1.0);
-    w->goals[count].q_weights = w->posture;
-    return count + 1;
+    w->goals[count++].q_weights = w->posture;
+    if (frame > 0 && !w->followed.same && !w->same_shape) {
+        w->goals[count] = poise_goal_smoothness(before, NULL, 1.0);
+        w->goals[count++].q_weights = w->steady;
+    }
+    return count;
 }
 
 // ---- Joints that nothing moves -------------------------------------------------------------------------------------------
@@ -123,7 +147,14 @@ static void find_posture(pz_retarget_work *w)
     poise_model_summary info = poise_model_info(model);
     for (int i = 0; i < info.nv; ++i) {
         w->posture[i] = w->followed.same ? 0.0 : UNUSED_POSTURE;
+        w->steady[i] = 0.0;
         w->locked[i] = false;
+    }
+    for (int k = 0; k < info.joints; ++k) {
+        poise_joint_info joint = poise_model_joint_info(model, k);
+        if (joint.type == POISE_JOINT_REVOLUTE && joint.nv == 1) {
+            w->steady[joint.v] = STEADY / w->ground.frame_time;
+        }
     }
     for (int i = 0; i < w->followed.count && !w->followed.same; ++i) {
         int freedom = 0, k = w->followed.pair[i].to;
@@ -157,7 +188,7 @@ static void find_posture(pz_retarget_work *w)
 
 // ---- One frame -----------------------------------------------------------------------------------------------------------
 
-// The largest share of a velocity limit on the way from one frame to the next.
+// The largest share of a velocity limit on the way from one frame to the next, which w->v has.
 static double speed_share(pz_retarget_work *w, const double *before, const double *q)
 {
     double share = 0.0, dt = w->ground.frame_time;
@@ -170,18 +201,41 @@ static double speed_share(pz_retarget_work *w, const double *before, const doubl
     return share;
 }
 
-// The frame again in steps that keep to the velocities.
-static poise_status step_there(pz_retarget_work *w, poise_solver *solver, int count, const double *before, double *q,
-                               poise_error *error)
+// Cut w->v to the velocities, and with `holds` give the joints that were too fast the weight that holds them.
+static void cut_velocities(pz_retarget_work *w, bool holds)
+{
+    for (int k = 0; k < poise_model_info(w->to.model).joints; ++k) {
+        poise_joint_info joint = poise_model_joint_info(w->to.model, k);
+        bool is_fast = false;
+        for (int i = joint.v; i < joint.v + joint.nv; ++i) {
+            double most = w->velocity[i] * w->ground.frame_time;
+            is_fast = is_fast || fabs(w->v[i]) > most;
+            w->v[i] = clamp(w->v[i], -most, most);
+        }
+        for (int i = joint.v; i < joint.v + joint.nv && is_fast && holds; ++i) {
+            w->held[i] = HELD_WEIGHT;
+        }
+    }
+}
+
+// A frame that is too fast: joints go as far as they may, are held there, and the others make up for it.
+static poise_status hold_back(pz_retarget_work *w, poise_solver *solver, int count, const double *before, double *q,
+                              poise_error *error)
 {
     poise_model_summary info = poise_model_info(w->to.model);
-    poise_step_options options = poise_step_options_default();
     poise_status status = POISE_OK;
-    options.velocity = w->velocity;
-    memcpy(q, before, (size_t)info.nq * sizeof *q);
-    memset(w->v, 0, (size_t)info.nv * sizeof *w->v);
-    for (int i = 0; i < SUBSTEPS && status == POISE_OK; ++i) {
-        status = poise_step(solver, w->goals, count, w->ground.frame_time / SUBSTEPS, &options, q, w->v, NULL, error);
+    memset(w->held, 0, (size_t)info.nv * sizeof *w->held);
+    w->goals[count] = poise_goal_posture(w->slow, 1.0);
+    w->goals[count].q_weights = w->held;
+    for (int round = 0; round < MOST_ROUNDS && status == POISE_OK && speed_share(w, before, q) > 1.0; ++round) {
+        cut_velocities(w, true);
+        status = poise_retract(w->to.model, before, w->v, w->slow, error);
+        memcpy(q, w->slow, (size_t)info.nq * sizeof *q);
+        status = status == POISE_OK ? poise_solve(solver, w->goals, count + 1, q, NULL, error) : status;
+    }
+    if (status == POISE_OK && speed_share(w, before, q) > 1.0) {
+        cut_velocities(w, false);
+        status = poise_retract(w->to.model, before, w->v, q, error);
     }
     return status;
 }
@@ -222,7 +276,7 @@ static poise_status solve_frame(pz_retarget_work *w, poise_solver *solver, int f
     const double *before = q - nq;
     poise_report report;
     poise_status status = POISE_OK;
-    int count = make_goals(w, f);
+    int count = make_goals(w, f, before);
     if (copies) {
         memcpy(q, w->task->clip->q + (size_t)f * nq, nq * sizeof *q);
     } else if (f > 0) {
@@ -232,7 +286,7 @@ static poise_status solve_frame(pz_retarget_work *w, poise_solver *solver, int f
     }
     status = status == POISE_OK ? poise_solve(solver, w->goals, count, q, &report, error) : status;
     if (status == POISE_OK && f > 0 && speed_share(w, before, q) > 1.0) {
-        status = step_there(w, solver, count, before, q, error);
+        status = hold_back(w, solver, count, before, q, error);
         outcome->late += 1;
     }
     if (status == POISE_OK) {
@@ -250,6 +304,13 @@ poise_status pz_retarget_solve(pz_retarget_work *w, const poise_allocator *alloc
     poise_solver *solver;
     bool copies = w->followed.same && has_same_numbers(w->from.model, w->to.model);
     find_posture(w);
+    for (int side = 0; side < 2; ++side) {
+        w->foot[side].held = 0;
+        w->foot[side].last.rotation = w->foot[side].rest;
+    }
+    for (int i = 0; i < w->followed.count; ++i) {
+        w->followed.pair[i].bone_off = 0.0;
+    }
     options.use_limits = w->task->use_limits;
     options.locked = w->locked;
     options.gradient_tolerance = 1e-8;
@@ -269,6 +330,9 @@ poise_status pz_retarget_solve(pz_retarget_work *w, const poise_allocator *alloc
         if (status == POISE_OK) {
             status = poise_kinematics_update(w->to.kin, clip->q + (size_t)f * (size_t)clip->nq, error);
             pz_retarget_measure(w, f, outcome);
+        }
+        for (int side = 0; side < 2 && w->loose && status == POISE_OK; ++side) {
+            w->foot[side].path[f] = w->foot[side].last;
         }
     }
     pz_retarget_measured(w, outcome);

@@ -13,19 +13,31 @@ typedef struct pz_retarget_work {
     poise_vec3 *hips;  // by frame: where the hips are to be; NULL: no legs
     pz_ground ground;  // of the target
     bool planted;      // feet are planted
+    bool loose;        // feet only show where they reach: the solve leaves that in their paths
     bool in_place;     // the target's root cannot move
     bool same_shape;   // bones have the same proportions
     double *posture;   // nv: weights of the rest pose
+    double *steady;    // nv: weights of the last frame's answer
     bool *locked;      // nv: slides that stay
     poise_goal *goals; // of a frame
     quat *turn;        // by pair: what it is to have, of this frame and the one before
     quat *turned;      // by pair: what it had in the frame before
-    double *v;         // nv
+    double *v;         // nv: from the last frame to this one
+    double *held;      // nv: weights of joints that are as fast as they may be,
+    double *slow;      // and nq: where they are held
     double *velocity;  // nv: limits for a step; NULL: none
 } pz_retarget_work;
 
-// Where hips and feet are to go, by frame, and when feet rest. `contacts` may be NULL.
-poise_status pz_retarget_paths(pz_retarget_work *w, const poise_allocator *allocator, unsigned char *contacts);
+// Where hips and feet are to go, by frame, and when feet rest; with `plants` they are planted there.
+poise_status pz_retarget_paths(pz_retarget_work *w, const poise_allocator *allocator, bool plants);
+
+// The contacts of both feet, by frame. `contacts` may be NULL.
+void pz_retarget_contacts(const pz_retarget_work *w, unsigned char *contacts);
+
+// Solve, and where legs do not reach the places of their feet solve again with feet planted where they do. `outcome` comes
+// in as it is before any frame is measured.
+poise_status pz_retarget_reach(pz_retarget_work *w, const poise_allocator *allocator, poise_clip *clip,
+                               poise_retarget_outcome *outcome, poise_error *error);
 
 // Solve all frames into `clip`, and measure.
 poise_status pz_retarget_solve(pz_retarget_work *w, const poise_allocator *allocator, poise_clip *clip,
