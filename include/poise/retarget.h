@@ -22,7 +22,8 @@
 // skeletons of the same proportions need none of this, and their feet only follow.
 //
 // **Limits.** Joint limits hold exactly, limits of velocity, where given, as well; what cannot be followed then is late.
-// Feet that legs cannot put where the actor's are, because hips turn out less or legs are short, are planted where they reach.
+// Feet that legs cannot put where the actor's are, because hips turn out less or legs are short, are planted where they
+// reach.
 #ifndef POISE_RETARGET_H
 #define POISE_RETARGET_H
 
