@@ -59,6 +59,11 @@ valgrind_rest() {
     return $status
 }
 
+# the add-on in Blender itself
+blender_addon() {
+    tools/setup.sh blender && ctest --test-dir build -R '^python_blender$' --output-on-failure
+}
+
 jobs=${JOBS:-$(nproc)}
 wanted=$*
 check bare tools/check_bare.sh 'make demo' 'make test'
@@ -72,6 +77,7 @@ check determinism tools/check_determinism.sh
 check golden tools/check_golden.sh
 check systems tools/check_systems.sh --unit
 check mutation tools/mutate.py --count 130
+check blender blender_addon
 check endurance make endurance
 echo
 printf '%s' "$summary"

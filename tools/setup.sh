@@ -5,6 +5,7 @@
 #   setup.sh test      and what the tests need (make test)
 #   setup.sh web       or what the npm package and the studio need (make web)
 #   setup.sh python    or what the Python package needs (make python)
+#   setup.sh blender   or what the test of the Blender add-on needs, 1 GB (make nightly)
 #   setup.sh package   or what a Debian package with the studio in it needs (make package)
 #   setup.sh all       or everything: linters, sanitizers, browser, MPI, baselines of the benchmarks (.ci/run)
 #
@@ -26,9 +27,10 @@ tool) needs=$for_tool ;;
 test) needs="$for_tool $for_test" ;;
 web) needs="$for_tool $for_web" ;;
 python) needs="$for_tool $for_python" ;;
+blender) needs="$for_tool $for_test blender=blender" ;;
 package) needs="$for_tool $for_web $for_package" ;;
 all) needs="$for_tool $for_test $for_web $for_all" ;;
-*) echo "usage: setup.sh tool|test|web|python|package|all" && exit 2 ;;
+*) echo "usage: setup.sh tool|test|web|python|blender|package|all" && exit 2 ;;
 esac
 
 # installed PACKAGE

@@ -51,7 +51,7 @@ from .constraints import (
     sphere,
     weld,
 )
-from .files import Clip, File, Markers, load, read, save
+from .files import Clip, File, Markers, dump, load, parse, read, save
 from .recordings import Finding, Track, track
 
 
@@ -108,11 +108,13 @@ __all__ = [
     "connect",
     "direction",
     "distance",
+    "dump",
     "half_space",
     "hinge",
     "line",
     "load",
     "orientation",
+    "parse",
     "plane",
     "pose",
     "position",

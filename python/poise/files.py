@@ -115,6 +115,29 @@ def _find(folder: str, name: str) -> str:
     return os.path.join(folder, rest)
 
 
+def parse(
+    data: bytes | str,
+    name: str,
+    *,
+    folder: str | os.PathLike = "",
+    model: _poise.Model | None = None,
+    floating: bool = False,
+    animation: int = 0,
+    meshes: bool = False,
+) -> File:
+    """What poise.read gives for a file of this name that holds `data`: poise.parse(xacro_output, "robot.urdf").model.
+
+    Files that it names are looked for in `folder`.
+    """
+
+    def beside(other: str) -> bytes:
+        with open(_find(os.fspath(folder), other), "rb") as stream:
+            return stream.read()
+
+    data = data.encode() if isinstance(data, str) else data
+    return File(_poise.read(data, name, model=model, floating=floating, animation=animation, load=beside, meshes=meshes))
+
+
 def read(path: str | os.PathLike, *, model: _poise.Model | None = None, floating: bool = False, animation: int = 0, meshes: bool = False) -> File:
     """Read a file of any format that Poise knows.
 
@@ -123,20 +146,14 @@ def read(path: str | os.PathLike, *, model: _poise.Model | None = None, floating
     meshes of URDF and MJCF (STL, OBJ) with shapes that solve(..., avoid=True) keeps apart.
     """
     path = os.fspath(path)
-    folder = os.path.dirname(path)
-
-    def beside(name: str) -> bytes:
-        with open(_find(folder, name), "rb") as stream:
-            return stream.read()
-
+    folder, name = os.path.split(path)
     with open(path, "rb") as stream:
         data = stream.read()
     try:
-        parts = _poise.read(data, os.path.basename(path), model=model, floating=floating, animation=animation, load=beside, meshes=meshes)
+        file = parse(data, name, folder=folder, model=model, floating=floating, animation=animation, meshes=meshes)
     except _poise.Error as refusal:
         refusal.args = (f"{path}: {refusal}",)
         raise
-    file = File(parts)
     if file.model is not None and not floating:
         file.model.source = os.path.abspath(path)
     return file
@@ -157,6 +174,30 @@ def load(path: str | os.PathLike, *, floating: bool = False, meshes: bool = Fals
     return file.model
 
 
+def dump(
+    name: str,
+    model: _poise.Model | None = None,
+    *,
+    clip: Clip | None = None,
+    markers: Markers | None = None,
+    metres: float = 0.0,
+    up: str = "",
+) -> bytes:
+    """What poise.save would write into a file of this name."""
+    if model is None and clip is None and markers is None:
+        raise ValueError("there is nothing to save: give a model, a clip or markers")
+    if not (clip is None or isinstance(clip, Clip)) or not (markers is None or isinstance(markers, Markers)):
+        raise TypeError("clip and markers are a poise.Clip and poise.Markers")
+    if up not in _UP:
+        raise ValueError(f"up={up!r}: 'x', 'y', 'z' or '' is wanted")
+    clip_parts = None if clip is None else (clip.q, clip.frame_time, clip.start_time)
+    marker_parts = None
+    if markers is not None:
+        m = markers
+        marker_parts = (m.labels, m.positions, m.rate, m.start_time, m.metres, _UP.index(m.up))
+    return _poise.write(name, model, clip_parts, marker_parts, metres, _UP.index(up))
+
+
 def save(
     path: str | os.PathLike,
     model: _poise.Model | None = None,
@@ -168,25 +209,10 @@ def save(
 ) -> None:
     """Write a file; its extension says which format. The file appears when it is whole."""
     path = os.fspath(path)
-    if model is None and clip is None and markers is None:
-        raise ValueError("there is nothing to save: give a model, a clip or markers")
-    if not (clip is None or isinstance(clip, Clip)) or not (markers is None or isinstance(markers, Markers)):
-        raise TypeError("clip and markers are a poise.Clip and poise.Markers")
-    folder = os.path.dirname(path)
+    folder, name = os.path.split(path)
     if folder and not os.path.isdir(folder):
         raise FileNotFoundError(f"{folder}: there is no such folder")
-    clip_parts = None if clip is None else (clip.q, clip.frame_time, clip.start_time)
-    marker_parts = None
-    if markers is not None:
-        marker_parts = (
-            markers.labels,
-            markers.positions,
-            markers.rate,
-            markers.start_time,
-            markers.metres,
-            _UP.index(markers.up),
-        )
-    data = _poise.write(os.path.basename(path), model, clip_parts, marker_parts, metres, _UP.index(up))
+    data = dump(name, model, clip=clip, markers=markers, metres=metres, up=up)
     partial = f"{path}.{os.getpid()}.part"
     try:
         with open(partial, "wb") as stream:
@@ -199,8 +225,8 @@ def save(
 
 
 def _restore(data: bytes) -> _poise.Model:
-    return _poise.read(data, "model.json")["model"]
+    return parse(data, "model.json").model
 
 
 # models can be copied, and sent to other processes, as the JSON that they are saved as, to the bit
-copyreg.pickle(_poise.Model, lambda model: (_restore, (_poise.write("model.json", model, None, None, 0.0, 0),)))
+copyreg.pickle(_poise.Model, lambda model: (_restore, (dump("model.json", model),)))

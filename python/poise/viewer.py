@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 import tempfile
@@ -15,24 +14,11 @@ from typing import Any
 import numpy as np
 
 from . import _poise
+from .command import find_command
 from .files import Clip, File, read, save
 
-_HERE = os.path.dirname(os.path.abspath(__file__))
 _RATE = 60.0  # frames that a page shows in a second
 _WITH_MESHES = (".urdf", ".xml", ".mjcf")  # files that the page reads itself; of all others it gets the skeleton
-
-
-def _command(given: str | None) -> str:
-    """The program poise: as given, of the build that this package lies in, or of the path."""
-    built = os.path.join(_HERE, os.pardir, os.pardir, "bin", "poise")
-    for candidate in (given,) if given else (os.environ.get("POISE_COMMAND"), os.path.normpath(built), "poise"):
-        found = shutil.which(candidate) if candidate else None
-        if found:
-            return found
-    raise _poise.Error(
-        f"{given or 'poise'}: there is no such program. The viewer is part of the command poise, which is not in the wheel: "
-        '"make web install" in a clone installs it with the studio, or name it: view(..., command="build/bin/poise")'
-    )
 
 
 class Viewer:
@@ -50,7 +36,7 @@ class Viewer:
         self.model = model
         self.goal: np.ndarray | None = None
         self._process: subprocess.Popen | None = None
-        program = _command(command)
+        program = find_command(command)
         self._folder = tempfile.TemporaryDirectory(prefix="poise-view-")
         self._errors = tempfile.TemporaryFile()
         self._goals = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

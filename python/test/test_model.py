@@ -100,6 +100,18 @@ def test_a_robot_is_loaded_and_may_float(tmp_path):
     assert poise.load(tmp_path / "two.urdf", floating=True).nv == 7
 
 
+def test_texts_are_read_as_files_are(arm):
+    robot = poise.parse(URDF, "two.urdf").model
+    assert robot.coordinates == ("turn",) and robot.source is None
+    assert poise.parse(URDF.encode(), "two.urdf", floating=True).model.nv == 7
+    again = poise.parse(poise.dump("arm.json", arm, metres=1, up="z"), "arm.json")
+    assert again.model.coordinates == arm.coordinates and (again.metres, again.up) == (1, "z")
+    with pytest.raises(poise.Error, match="line"):
+        poise.parse(URDF.replace("</robot>", ""), "two.urdf")
+    with pytest.raises(ValueError, match="up='w'"):
+        poise.dump("arm.json", arm, up="w")
+
+
 def test_refusals_say_what_and_where(tmp_path, arm):
     (tmp_path / "bad.urdf").write_text(URDF.replace("</robot>", ""))
     with pytest.raises(poise.Error) as refusal:
