@@ -13,8 +13,8 @@ FOLDERS = ["include", "src", "app", "web", "scenes", "reference", "research", "s
 SKIPPED = {"node_modules", "dist", "corpus", "__pycache__"}
 ENDINGS = (".c", ".h", ".cpp", ".cu", ".cuh", ".ts", ".mjs", ".py", ".cmake")
 
-# Names that are given: headers of the C library, which web/libc stands in for, and lists of sources.
-GIVEN = {"sources.cmake"}
+# Names that are given: headers of the C library, which web/libc stands in for, lists of sources, packages of Python.
+GIVEN = {"sources.cmake", "__init__.py"}
 
 
 def main():
