@@ -233,6 +233,7 @@ set(poise_io_sources
     src/io/mjcf/mjcf_masses.c
     src/io/mjcf/mjcf_settings.c
     src/io/mjcf/mjcf_geoms.c
+    src/io/mjcf/mjcf_keys.c
     src/io/mjcf/mjcf_loops.c
     src/io/mesh/mesh_files.c
     src/io/mesh/mesh_cover.c

@@ -72,7 +72,7 @@ bool save_skeleton_of(const char *amc, const poise_file *file, const char *input
 bool load_posture(const poise_file *model, const char *posture, double *q);
 
 // Postures of a file beside those of the skeleton's own, such as {"poise": 1, "postures": {"nod": [...]}} for a URDF, which
-// has none.
+// has none, or the states of an SRDF.
 typedef struct more_postures {
     poise_file *file;    // where they come from
     poise_posture *list; // all, the model's first
@@ -81,6 +81,9 @@ typedef struct more_postures {
 // Adds them to `model`, until they are released, which is before `model` is. `name` NULL: none. False after one line on
 // standard error.
 bool load_more_postures(const char *name, poise_file *model, more_postures *more);
+
+// The same of more->file, which may have none.
+void add_more_postures(poise_file *model, more_postures *more);
 void release_more_postures(more_postures *more);
 
 // The scene of this name, without the prefix.

@@ -64,14 +64,19 @@ bool load_more_postures(const char *name, poise_file *model, more_postures *more
         release_more_postures(more);
         return false;
     }
+    add_more_postures(model, more);
+    return true;
+}
+
+void add_more_postures(poise_file *model, more_postures *more)
+{
     size_t own = (size_t)model->posture_count, added = (size_t)more->file->posture_count;
-    more->list = needed(malloc((own + added) * sizeof *more->list));
+    more->list = needed(malloc((own + added + 1) * sizeof *more->list));
     for (size_t i = 0; i < own + added; ++i) {
         more->list[i] = i < own ? model->postures[i] : more->file->postures[i - own];
     }
     model->postures = more->list;
     model->posture_count = (int)(own + added);
-    return true;
 }
 
 void release_more_postures(more_postures *more)

@@ -1,6 +1,7 @@
 #include "avoid.h"
 
 #include "cli/memory.h"
+#include "cli/parse_text.h"
 #include "cli/terminal.h"
 
 #include <stdlib.h>
@@ -112,34 +113,30 @@ static bool add_obstacles(avoided *a, const char *command, const char *text)
 
 // ---- Pairs ---------------------------------------------------------------------------------------------------------------
 
-// The pairs of a SRDF file. False after one line on standard error.
-static bool read_excluded(avoided *a, const char *srdf, poise_file **file)
+bool avoid_load_srdf(poise_file *model, const arguments *args, more_postures *srdf)
 {
-    load_options how = {.model = a->file->model};
-    *file = load_file(srdf, &how);
-    if (*file && (*file)->format != POISE_FORMAT_SRDF) {
-        complain("%s: is no SRDF file: it has no <disable_collisions>", srdf);
-        poise_file_destroy(*file);
-        *file = NULL;
+    const char *name = option_text(args, "srdf", NULL);
+    load_options how = {.model = model->model};
+    *srdf = (more_postures){.file = name ? load_file(name, &how) : NULL};
+    if (srdf->file && srdf->file->format != POISE_FORMAT_SRDF) {
+        complain("%s: is no SRDF file: it has no <disable_collisions>", name);
+        release_more_postures(srdf);
     }
-    return *file != NULL;
+    if (srdf->file) {
+        add_more_postures(model, srdf);
+    }
+    return !name || srdf->file;
 }
 
 static bool find_pairs(avoided *a, const char *command, const char *name, const arguments *args)
 {
     poise_error error;
-    poise_file *file = NULL;
-    const char *srdf = option_text(args, "srdf", NULL);
-    if (srdf && !read_excluded(a, srdf, &file)) {
-        return false;
-    }
     poise_pairs_options options = poise_pairs_options_default();
     options.neighbours = a->neighbours = option_count(args, "neighbours", 1);
-    options.excluded = file ? file->excluded : NULL;
-    options.excluded_count = file ? file->excluded_count : 0;
+    options.excluded = a->srdf ? a->srdf->excluded : NULL;
+    options.excluded_count = a->srdf ? a->srdf->excluded_count : 0;
     poise_status status =
         poise_file_clearance(a->file, a->obstacles, a->obstacle_count, &options, NULL, &a->clearance, &error);
-    poise_file_destroy(file);
     if (status != POISE_OK) {
         complain(status == POISE_ERROR_NOT_FOUND ? "%s: %s has %s" : "%s: %s: %s", command, name, error.text);
         return false;
@@ -148,6 +145,18 @@ static bool find_pairs(avoided *a, const char *command, const char *name, const 
 }
 
 // ---- All -----------------------------------------------------------------------------------------------------------------
+
+static void set_margins(avoided *a, double margin, double of_itself)
+{
+    const poise_constraint *apart = a->clearance;
+    a->margins = needed(calloc((size_t)apart->pair_count + 1, sizeof *a->margins));
+    for (int i = 0; i < apart->pair_count; ++i) {
+        bool is_obstacle =
+            apart->shapes[apart->pairs[i].a].body == POISE_WORLD || apart->shapes[apart->pairs[i].b].body == POISE_WORLD;
+        a->margins[i] = is_obstacle ? margin : of_itself;
+    }
+    a->constraints[0].margins = a->margins;
+}
 
 static bool collect_shapes(avoided *a, const char *command, const char *name, const arguments *args)
 {
@@ -162,17 +171,61 @@ static bool collect_shapes(avoided *a, const char *command, const char *name, co
     }
     a->constraints[0] = *a->clearance;
     a->constraints[0].margin = option_number(args, "margin", 0);
+    if (option_given(args, "self-margin")) {
+        set_margins(a, a->constraints[0].margin, option_number(args, "self-margin", 0));
+    }
     a->has_shapes = true;
     a->allows_missing = option_given(args, "allow-missing");
     a->count = 1;
     return true;
 }
 
-bool avoid_collect(avoided *a, const char *command, const char *name, const poise_file *file, const arguments *args)
+// ---- Balance -------------------------------------------------------------------------------------------------------------
+
+// "X Y X Y X Y ...": the corners of a convex polygon on the ground, either way around.
+static bool collect_polygon(avoided *a, const char *command, const char *text)
 {
-    static const char *const needs_shapes[] = {"srdf", "margin", "neighbours", "allow-missing"};
-    *a = (avoided){.file = file};
-    a->constraints = needed(calloc((size_t)file->loop_count + 1, sizeof *a->constraints));
+    enum { MOST = 64 };
+    double x[2 * MOST], area = 0;
+    int count = parse_numbers(text, x, 2 * MOST);
+    if (count < 6 || count > 2 * MOST || count % 2 != 0) {
+        complain("%s: --balance \"%s\": three corners or more, two numbers each: \"-0.1 -0.1 0.1 -0.1 0.1 0.1\"", command,
+                 text);
+        return false;
+    }
+    int corners = count / 2;
+    for (int i = 0; i < corners; ++i) {
+        int j = (i + 1) % corners;
+        area += x[2 * i] * x[2 * j + 1] - x[2 * j] * x[2 * i + 1];
+    }
+    poise_up up = a->file->scale.up;
+    bool turns = up == POISE_UP_Y ? area > 0 : area < 0; // x to z is clockwise about y
+    a->polygon = needed(calloc((size_t)corners, sizeof *a->polygon));
+    for (int i = 0; i < corners; ++i) {
+        const double *at = &x[2 * (turns ? corners - 1 - i : i)];
+        a->polygon[i] = up == POISE_UP_X   ? poise_vec3_make(0, at[0], at[1])
+                        : up == POISE_UP_Y ? poise_vec3_make(at[0], 0, at[1])
+                                           : poise_vec3_make(at[0], at[1], 0);
+    }
+    poise_constraint *balance = &a->constraints[a->count++];
+    *balance = poise_constraint_default(POISE_CONSTRAINT_BALANCE);
+    balance->polygon = a->polygon;
+    balance->corner_count = corners;
+    balance->axis = poise_vec3_make(up == POISE_UP_X, up == POISE_UP_Y, up != POISE_UP_X && up != POISE_UP_Y);
+    poise_error error;
+    if (poise_constraint_check(balance, a->file->model, &error) != POISE_OK) {
+        complain("%s: --balance \"%s\": %s", command, text, error.text);
+        return false;
+    }
+    return true;
+}
+
+bool avoid_collect(avoided *a, const char *command, const char *name, const poise_file *file, const poise_file *srdf,
+                   const arguments *args)
+{
+    static const char *const needs_shapes[] = {"margin", "self-margin", "neighbours", "allow-missing"};
+    *a = (avoided){.file = file, .srdf = srdf};
+    a->constraints = needed(calloc((size_t)file->loop_count + 2, sizeof *a->constraints));
     bool avoids = option_given(args, "avoid") || option_given(args, "obstacle");
     for (size_t i = 0; i < sizeof needs_shapes / sizeof needs_shapes[0]; ++i) {
         if (!avoids && option_given(args, needs_shapes[i])) {
@@ -180,9 +233,17 @@ bool avoid_collect(avoided *a, const char *command, const char *name, const pois
             return false;
         }
     }
+    if (!avoids && option_given(args, "srdf") && !option_given(args, "from")) {
+        complain("%s: --srdf has pairs for --avoid and postures for --from: add one of them", command);
+        return false;
+    }
     if (avoids && !collect_shapes(a, command, name, args)) {
         return false;
     }
+    if (option_given(args, "balance") && !collect_polygon(a, command, option_text(args, "balance", ""))) {
+        return false;
+    }
+    a->first_loop = a->count;
     for (int i = 0; i < file->loop_count; ++i) {
         a->constraints[a->count++] = file->loops[i];
     }
@@ -197,8 +258,15 @@ bool avoid_checks_all(const avoided *a)
 void avoid_release(avoided *a)
 {
     free(a->obstacles);
+    free(a->margins);
+    free(a->polygon);
     free(a->constraints);
     poise_bytes_release(NULL, a->clearance);
+}
+
+double avoid_margin(const avoided *a, int pair)
+{
+    return a->margins ? a->margins[pair] : a->constraints[0].margin;
 }
 
 // ---- Names ---------------------------------------------------------------------------------------------------------------

@@ -15,8 +15,13 @@
          .repeats = true,                                                                                                   \
          .help = "keep clear of \"box X Y Z SX SY SZ\" (its centre and full sides), \"sphere X Y Z R\", \"capsule X Y Z "   \
                  "X Y Z R\" (both ends of its axis), \"floor HEIGHT\", or the shapes of a FILE.json; implies --avoid"},     \
-        {"srdf", 0, OPTION_FILE, "FILE", .help = "pairs of links that may touch, of MoveIt"},                               \
+        {"srdf", 0, OPTION_FILE, "FILE", .help = "of MoveIt: pairs of links that may touch, and postures for --from"},      \
         {"margin", 0, OPTION_NUMBER, "D", .highest = 1e9, .help = "keep shapes so far apart; the default is 0"},            \
+        {"self-margin",  0,                                                                                                 \
+         OPTION_NUMBER,  "D",                                                                                               \
+         .highest = 1e9, .help = "the same between shapes of the model itself; the default is --margin"},                   \
+        {"balance", 0, OPTION_TEXT, "POLYGON",                                                                              \
+         .help = "keep the centre of mass above \"X Y X Y X Y ...\", corners on the ground (X Z where y is up)"},           \
         {"allow-missing", .help = "go on where collision meshes of the model could not be read"},                           \
     {                                                                                                                       \
         "neighbours", 0, OPTION_COUNT, "N",                                                                                 \
@@ -25,18 +30,27 @@
 
 typedef struct avoided {
     const poise_file *file;        // of the model
+    const poise_file *srdf;        // NULL: none
     poise_shape *obstacles;        // of --obstacle; NULL: none
     int obstacle_count;            // of those
     poise_constraint *clearance;   // of the file's shapes, then the obstacles; NULL: not asked for
-    poise_constraint *constraints; // the clearance, if there are shapes, then the loops of the model
+    double *margins;               // of its pairs; NULL: one for all
+    poise_vec3 *polygon;           // of --balance; NULL: none
+    poise_constraint *constraints; // the clearance, if there are shapes, the polygon, if there is one, the model's loops
     int count;                     // of those
     bool has_shapes;               // constraint 0 is the clearance
+    int first_loop;                // where loops begin; the polygon is before it
     bool allows_missing;           // meshes that were not read are no fault
     int neighbours;                // bodies with at most so many joints in between may touch
 } avoided;
 
+// The file of --srdf, if there is one, whose states become postures of the model. False after one line on standard error;
+// release it, before the model, all the same.
+bool avoid_load_srdf(poise_file *model, const arguments *args, more_postures *srdf);
+
 // Fill it from the options above and the model's file. False after one line on standard error; release it all the same.
-bool avoid_collect(avoided *a, const char *command, const char *name, const poise_file *file, const arguments *args);
+bool avoid_collect(avoided *a, const char *command, const char *name, const poise_file *file, const poise_file *srdf,
+                   const arguments *args);
 void avoid_release(avoided *a);
 
 // Is every collision shape of the model looked after, as far as that was asked for? Not so where no pair is watched, or
@@ -45,6 +59,9 @@ bool avoid_checks_all(const avoided *a);
 
 // What a constraint is called, with an item of it: "hand and obstacle 1", "the loop of rod and crank".
 void avoid_name(const avoided *a, int constraint, int item, char *text, size_t size);
+
+// How far apart a watched pair must be.
+double avoid_margin(const avoided *a, int pair);
 
 // The two shapes of a watched pair.
 void avoid_name_pair(const avoided *a, int pair, char first[128], char second[128]);

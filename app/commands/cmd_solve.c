@@ -6,9 +6,11 @@
 #include "solve_parts.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define NEAREST_OF                8    // runs of restarts, where a start is given
 #define TOLERANCE_WITH_SOFT_GOALS 1e-3 // soft goals keep others from being met exactly
 
 enum { RESTARTS = 30, MOST_TRACED = 100000, MOST_ANSWERS = 1000 };
@@ -71,10 +73,12 @@ static bool set_options(solve_job *job, const arguments *args)
         o->trace_capacity = records < MOST_TRACED ? (int)records : MOST_TRACED;
         o->trace = job->trace = needed(calloc((size_t)o->trace_capacity, sizeof *job->trace));
     }
-    if (!choose_method(job, args, &o->method) || !avoid_collect(&job->avoided, "solve", job->name, job->file, args)) {
+    if (!choose_method(job, args, &o->method) ||
+        !avoid_collect(&job->avoided, "solve", job->name, job->file, job->srdf.file, args)) {
         return false;
     }
-    if (job->avoided.count > 0 && !job->avoided.has_shapes && o->method != POISE_METHOD_AUTO) {
+    bool has_loops_alone = job->avoided.count > 0 && !job->avoided.has_shapes && !job->avoided.polygon;
+    if (has_loops_alone && o->method != POISE_METHOD_AUTO) {
         warn("solve: the %d loops of %s are held by the method auto alone, and left open", job->avoided.count, job->name);
         job->avoided.count = 0;
     }
@@ -95,6 +99,7 @@ static bool find_all(solve_job *job, int capacity)
     job->solutions_asked = capacity;
     if (job->avoided.count > 0) {
         complain(job->avoided.has_shapes ? "solve: --all finds answers without regard to shapes: leave out --avoid"
+                 : job->avoided.polygon  ? "solve: --all finds answers without regard to balance: leave out --balance"
                                          : "solve: --all does not hold the loops of the model");
         return false;
     }
@@ -147,6 +152,56 @@ static bool try(solve_job *job, int restarts, double *q, poise_solver **solver, 
     return true;
 }
 
+// How far q is from the start, over all joints.
+static double way_to(const solve_job *job, const double *q)
+{
+    int nv = poise_model_info(job->model).nv;
+    double *v = needed(calloc((size_t)nv + 1, sizeof *v)), square = 0;
+    poise_difference(job->model, job->start, q, v, NULL);
+    for (int i = 0; i < nv; ++i) {
+        square += v[i] * v[i];
+    }
+    free(v);
+    return sqrt(square);
+}
+
+// The answer and solver of another try become the job's.
+static void take(solve_job *job, const double *q, poise_solver **solver, const poise_report *report)
+{
+    poise_solver *other = job->solver;
+    job->solver = *solver;
+    *solver = other;
+    memcpy(job->q, q, sizeof *q * (size_t)poise_model_info(job->model).nq);
+    job->report = *report;
+    job->reached = is_reached(job);
+}
+
+// Where a start is given, the nearest to it of what restarts find.
+static bool look_nearer(solve_job *job, double *q)
+{
+    size_t nq = (size_t)poise_model_info(job->model).nq;
+    double *nearest = needed(calloc(nq + 1, sizeof *nearest));
+    uint64_t seed = job->options.seed;
+    bool works = true;
+    for (int i = 1; i < NEAREST_OF && works; ++i) {
+        poise_report report = {0}, best = job->report;
+        poise_solver *solver = NULL;
+        job->options.seed = seed + (uint64_t)i;
+        works = try(job, job->options.restarts, q, &solver, &report);
+        memcpy(nearest, job->q, nq * sizeof *q);
+        if (works) {
+            take(job, q, &solver, &report);
+        }
+        if (works && !(job->reached && way_to(job, job->q) < way_to(job, nearest) * (1 - 1e-6))) {
+            take(job, nearest, &solver, &best);
+        }
+        poise_solver_destroy(solver);
+    }
+    job->options.seed = seed;
+    free(nearest);
+    return works;
+}
+
 // First from the start alone: an answer near it is worth more than a soft goal (goal_is_soft) met a little better. Other
 // starts are for goals that are missed; their answer is taken where it is closer.
 static bool solve(solve_job *job)
@@ -164,18 +219,16 @@ static bool solve(solve_job *job)
     bool works = try(job, job->options.restarts, q, &solver, &report);
     bool is_closer = report.cost < first.cost * (1 - 1e-6); // more than rounding
     if (works && (report.holds == first.holds ? is_closer : report.holds)) {
-        poise_solver *other = job->solver;
-        job->solver = solver;
-        solver = other;
-        memcpy(job->q, q, sizeof *q * (size_t)poise_model_info(job->model).nq);
-        job->report = report;
-        job->reached = is_reached(job);
+        take(job, q, &solver, &report);
     }
     job->report.iterations = report.iterations;
     job->report.evaluations = report.evaluations;
     job->report.restarts = report.restarts;
     job->report.traced = report.traced;
     poise_solver_destroy(solver);
+    if (works && job->reached && job->options.start == POISE_START_WARM && !job->trace) {
+        works = look_nearer(job, q);
+    }
     free(q);
     return works;
 }
@@ -260,6 +313,7 @@ static void release(solve_job *job)
     avoid_release(&job->avoided);
     free(job->trace);
     poise_file_destroy(job->goal_file);
+    release_more_postures(&job->srdf);
     poise_file_destroy(job->file);
 }
 
@@ -284,7 +338,8 @@ static app_exit run(const arguments *args)
     job.model = job.file->model;
     job.length_unit = job.file->scale.metres == 1 ? "m" : "units";
     app_exit result = APP_BAD;
-    if (set_start(&job, args) && solve_collect_goals(&job, args) && lock_joints(&job, args)) {
+    if (avoid_load_srdf(job.file, args, &job.srdf) && set_start(&job, args) && solve_collect_goals(&job, args) &&
+        lock_joints(&job, args)) {
         bool all = option_given(args, "all");
         if (set_options(&job, args) && (all ? find_all(&job, option_count(args, "all", 1)) : solve(&job))) {
             result = finish(&job, args);

@@ -8,22 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The pair that is nearest, by name.
-static double nearest_pair(const solve_job *job, char a[128], char b[128])
+// The pair that has the least room, by name: its distance, and how far apart it must be.
+static double nearest_pair(const solve_job *job, char a[128], char b[128], double *margin)
 {
     int item = 0;
     double room = poise_solver_constraint_room(job->solver, 0, &item);
+    *margin = 0;
     if (job->avoided.constraints[0].pair_count > 0) {
         avoid_name_pair(&job->avoided, item, a, b);
+        *margin = avoid_margin(&job->avoided, item);
     }
-    return room + job->avoided.constraints[0].margin;
+    return room + *margin;
 }
 
 static void print_shapes(const solve_job *job)
 {
     char a[128] = "", b[128] = "";
     const poise_constraint *apart = &job->avoided.constraints[0];
-    double distance = nearest_pair(job, a, b);
+    double margin, distance = nearest_pair(job, a, b, &margin);
     printf("\n%d shape%s, %d pair%s watched", apart->shape_count, apart->shape_count == 1 ? "" : "s", apart->pair_count,
            apart->pair_count == 1 ? "" : "s");
     if (job->file->shapes_skipped > 0) {
@@ -33,7 +35,7 @@ static void print_shapes(const solve_job *job)
         putchar('\n');
     } else if (distance >= 0) {
         printf("\nnearest: %s and %s, %.4g %s apart%s\n", a, b, distance, job->length_unit,
-               distance < apart->margin ? ", less than the margin" : "");
+               distance < margin ? ", less than the margin" : "");
     } else {
         printf("\nin the way: %s and %s overlap by %.4g %s\n", a, b, -distance, job->length_unit);
     }
@@ -41,7 +43,7 @@ static void print_shapes(const solve_job *job)
 
 static void print_loops(const solve_job *job)
 {
-    int first = job->avoided.has_shapes, worst = first;
+    int first = job->avoided.first_loop, worst = first;
     double most = 0;
     for (int i = first; i < job->avoided.count; ++i) {
         double open = -poise_solver_constraint_room(job->solver, i, NULL);
@@ -58,12 +60,22 @@ static void print_loops(const solve_job *job)
     }
 }
 
+static void print_balance(const solve_job *job)
+{
+    double room = poise_solver_constraint_room(job->solver, job->avoided.first_loop - 1, NULL);
+    printf("%sbalance: the centre of mass is %.4g %s %s the polygon\n", job->avoided.has_shapes ? "" : "\n", fabs(room),
+           job->length_unit, room >= 0 ? "inside" : "outside");
+}
+
 void solve_print_shapes(const solve_job *job)
 {
     if (job->avoided.has_shapes) {
         print_shapes(job);
     }
-    if (job->avoided.count > job->avoided.has_shapes) {
+    if (job->avoided.polygon) {
+        print_balance(job);
+    }
+    if (job->avoided.count > job->avoided.first_loop) {
         print_loops(job);
     }
 }
@@ -127,7 +139,7 @@ static int find_close(const solve_job *job, close_pair **list)
         close_pair *found = *list, *last = *list + count;
         if (poise_distance(kinematics, &apart->shapes[apart->pairs[i].a], &apart->shapes[apart->pairs[i].b], &nearest,
                            NULL) != POISE_OK ||
-            nearest.distance >= apart->margin) {
+            nearest.distance >= avoid_margin(&job->avoided, i)) {
             continue;
         }
         avoid_name_pair(&job->avoided, i, last->a, last->b);
@@ -173,13 +185,19 @@ static void add_close(const solve_job *job, FILE *stream)
 void solve_add_blocking(const solve_job *job, FILE *stream)
 {
     const avoided *a = &job->avoided;
-    bool has_loops = a->count > a->has_shapes;
-    if (!a->has_shapes) {
+    bool has_loops = a->count > a->first_loop;
+    if (!a->has_shapes && !a->polygon) {
         fputs("No pose was found that closes the loops; this one is the least open that was tried.", stream);
         return;
     }
-    fprintf(stream, "No pose was found that keeps the shapes apart%s%s, whether it meets the goals or not.",
-            a->constraints[0].margin > 0 ? " by the margin" : "", has_loops ? " and closes the loops" : "");
+    if (!a->has_shapes) {
+        fprintf(stream, "No pose was found that keeps its balance%s, whether it meets the goals or not.",
+                has_loops ? " and closes the loops" : "");
+        return;
+    }
+    fprintf(stream, "No pose was found that keeps the shapes apart%s%s%s, whether it meets the goals or not.",
+            a->constraints[0].margin > 0 || a->margins ? " by the margin" : "", a->polygon ? ", keeps its balance" : "",
+            has_loops ? " and closes the loops" : "");
     add_close(job, stream);
 }
 
@@ -202,7 +220,7 @@ json_node *solve_shapes_as_json(const solve_job *job)
 {
     char a[128] = "", b[128] = "";
     const poise_constraint *apart = &job->avoided.constraints[0];
-    double distance = nearest_pair(job, a, b);
+    double margin, distance = nearest_pair(job, a, b, &margin);
     bool is_checked = apart->pair_count > 0 && distance < DBL_MAX / 2;
     json_node *o = json_make("{s:o, s:b, s:i, s:i, s:i, s:o, s:o}", "holds",
                              is_checked ? json_from_bool(job->report.holds) : json_new(JSON_NULL), "checks_all",
@@ -211,15 +229,24 @@ json_node *solve_shapes_as_json(const solve_job *job)
                              json_from_number(apart->margin), "clearance", json_from_number(is_checked ? distance : NAN));
     json_set(o, "nearest",
              is_checked ? json_make("{s:o, s:o}", "a", json_from_text(a), "b", json_from_text(b)) : json_new(JSON_NULL));
+    if (job->avoided.margins) {
+        json_set(o, "margin_of_nearest", json_from_number(margin));
+    }
     json_set(o, "blocks", json_from_bool(job->report.blocking != POISE_NONE));
     json_set(o, "in_the_way", close_as_json(job));
     return o;
 }
 
+json_node *solve_balance_as_json(const solve_job *job)
+{
+    double room = poise_solver_constraint_room(job->solver, job->avoided.first_loop - 1, NULL);
+    return json_make("{s:b, s:o}", "holds", room >= 0, "room", json_from_number(room));
+}
+
 json_node *solve_loops_as_json(const solve_job *job)
 {
     json_node *list = json_new(JSON_ARRAY);
-    for (int i = job->avoided.has_shapes; i < job->avoided.count; ++i) {
+    for (int i = job->avoided.first_loop; i < job->avoided.count; ++i) {
         char name[300];
         avoid_name(&job->avoided, i, 0, name, sizeof name);
         double open = -poise_solver_constraint_room(job->solver, i, NULL);

@@ -27,9 +27,10 @@ typedef struct solve_job {
     poise_solver_options options;
     poise_solver *solver;
     poise_report report;
-    bool reached;      // every goal that is not soft is met, and what is to keep apart does
-    avoided avoided;   // shapes of --avoid and --obstacle, and loops
-    double *solutions; // of --all, solution_count x nq
+    bool reached;       // every goal that is not soft is met, and what is to keep apart does
+    avoided avoided;    // shapes of --avoid and --obstacle, and loops
+    more_postures srdf; // its pairs and postures
+    double *solutions;  // of --all, solution_count x nq
     int solution_count, solutions_asked;
     poise_trace *trace;      // NULL: not wanted
     const char *length_unit; // "m", or "units"
@@ -42,6 +43,7 @@ bool solve_collect_goals(solve_job *job, const arguments *args);
 void solve_print_shapes(const solve_job *job);
 void solve_print_unchecked(const solve_job *job);
 json_node *solve_shapes_as_json(const solve_job *job);
+json_node *solve_balance_as_json(const solve_job *job);
 json_node *solve_loops_as_json(const solve_job *job);
 
 // Is goal i met? A soft goal always is.

@@ -195,6 +195,20 @@ static void print_why(const solve_job *job)
     text_print(&text);
 }
 
+// Degrees of freedom that move the goal's body and are not locked.
+static int count_movers(const solve_job *job)
+{
+    int count = 0;
+    for (int k = job->list->goals[0].body; k != POISE_WORLD;) {
+        poise_joint_info info = poise_model_joint_info(job->model, k);
+        for (int i = 0; i < info.nv; ++i) {
+            count += !job->locked[info.v + i];
+        }
+        k = info.parent;
+    }
+    return count;
+}
+
 static void print_solutions(const solve_job *job)
 {
     int nq = poise_model_info(job->model).nq;
@@ -219,7 +233,11 @@ static void print_solutions(const solve_job *job)
     if (shown < job->solution_count) {
         printf("and %d more, which --json prints\n", job->solution_count - shown);
     }
-    if (job->solution_count < job->solutions_asked) {
+    if (count_movers(job) > 6) {
+        printf("\n%d joints move the goal and a pose fixes 6 of them: every answer is one of\n"
+               "endlessly many beside it. --lock JOINT leaves single ones.\n",
+               count_movers(job));
+    } else if (job->solution_count < job->solutions_asked) {
         printf("\nNo more of the %d asked for were found from %d starts: others are beyond the\n"
                "limits or out of reach. --restarts N looks longer.\n",
                job->solutions_asked, job->options.restarts + 1);
@@ -307,7 +325,10 @@ app_exit solve_print_machine(const solve_job *job)
     if (job->avoided.has_shapes) {
         json_set(o, "avoid", solve_shapes_as_json(job));
     }
-    if (job->avoided.count > job->avoided.has_shapes) {
+    if (job->avoided.polygon) {
+        json_set(o, "balance", solve_balance_as_json(job));
+    }
+    if (job->avoided.count > job->avoided.first_loop) {
         json_set(o, "loops", solve_loops_as_json(job));
     }
     if (job->trace) {

@@ -152,6 +152,7 @@ typedef struct poise_constraint {
     int shape_count;            // of them
     const poise_pair *pairs;    // CLEARANCE: the pairs to watch (poise_pairs_find)
     int pair_count;             // of them
+    const double *margins;      // CLEARANCE: NULL, or one for each pair instead of `margin`
     const poise_vec3 *polygon;  // BALANCE: corners in the world, convex, counter-clockwise about `axis`
     int corner_count;           // of them
     poise_vec3 axis;            // BALANCE: up; any length but 0

@@ -90,7 +90,7 @@ broken check_constraints(const poise_model *model, const poise_constraint *const
         const poise_constraint *c = &constraints[i];
         for (int k = 0; k < c->pair_count; ++k) {
             double d = checked_distance(kin, &c->shapes[c->pairs[k].a], &c->shapes[c->pairs[k].b]);
-            b.clearance = fmax(b.clearance, c->margin - d);
+            b.clearance = fmax(b.clearance, (c->margins ? c->margins[k] : c->margin) - d);
         }
         if (c->kind == POISE_CONSTRAINT_BALANCE) {
             b.side = fmax(b.side, side_error(model, kin, c));

@@ -1,8 +1,8 @@
 // MJCF, the models of MuJoCo: bodies within bodies, each with any number of joints.
 //
 // What is read: the tree of bodies, frames, joints, sites (as tools), masses, default classes, compiler settings, includes,
-// couplings of joints, loops, geoms that collide. Actuators, sensors and the like are no business of a skeleton and left out
-// silently.
+// couplings of joints, loops, geoms that collide, keyframes. Actuators, sensors and the like are no business of a skeleton
+// and left out silently.
 #include "io/mjcf/mjcf.h"
 
 #include "math/vec3.h"
@@ -285,12 +285,14 @@ poise_status pz_read_mjcf(pz_input *input)
                             [MJCF_BALL_RANGE] = {"ranges of ball joints", 0},
                             [MJCF_NOT_LIMITED] = {"joints whose limits are not in force", 0},
                             [MJCF_EQUALITY] = {"constraints that are not carried over", 0},
-                            [MJCF_NO_SHAPE] = {"geoms whose shapes are not read", 0}}};
+                            [MJCF_NO_SHAPE] = {"geoms whose shapes are not read", 0},
+                            [MJCF_KEY] = {"keyframes of another number of joints", 0}}};
     poise_status status = pz_xml_parse(input, input->bytes, input->size, NULL, &m.root);
     poise_status (*const steps[])(pz_mjcf *) = {
         check_root,  pz_mjcf_include,    pz_mjcf_read_compiler, allocate,           pz_mjcf_read_classes,
         read_worlds, name_bodies,        pz_mjcf_weigh,         pz_mjcf_make_parts, pz_mjcf_read_couplings,
-        assemble,    pz_mjcf_read_geoms, pz_mjcf_read_excludes, pz_mjcf_read_loops, finish};
+        assemble,    pz_mjcf_read_geoms, pz_mjcf_read_excludes, pz_mjcf_read_loops, pz_mjcf_read_keys,
+        finish};
     for (size_t i = 0; status == POISE_OK && i < sizeof steps / sizeof steps[0]; ++i) {
         status = steps[i](&m);
     }

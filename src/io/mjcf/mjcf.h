@@ -90,6 +90,7 @@ enum {
     MJCF_EQUALITY,
     MJCF_NO_MASS,
     MJCF_NO_SHAPE,
+    MJCF_KEY,
     MJCF_CAUSE_COUNT
 };
 
@@ -157,6 +158,9 @@ poise_status pz_mjcf_weigh(pz_mjcf *m);
 poise_status pz_mjcf_read_geoms(pz_mjcf *m);
 poise_status pz_mjcf_read_excludes(pz_mjcf *m);
 poise_status pz_mjcf_read_loops(pz_mjcf *m);
+
+// Keyframes as postures (mjcf_keys.c).
+poise_status pz_mjcf_read_keys(pz_mjcf *m);
 
 // The body of the model that an attribute names; POISE_WORLD for "world", or where the attribute is missing.
 poise_status pz_mjcf_body_named(pz_mjcf *m, const pz_xml_node *node, const char *attribute, int *body);

@@ -96,6 +96,11 @@ static poise_status check_clearance(const poise_constraint *c, const poise_model
     if (!(c->margin >= 0 && is_finite(c->margin))) {
         return refuse(error, "margin must be finite and >= 0");
     }
+    for (int i = 0; c->margins && i < c->pair_count; ++i) {
+        if (!(c->margins[i] >= 0 && is_finite(c->margins[i]))) {
+            return refuse(error, "margins must be finite and >= 0");
+        }
+    }
     for (int i = 0; i < c->shape_count; ++i) {
         poise_error why = {.text = ""};
         if (poise_shape_check(&c->shapes[i], model, &why) != POISE_OK) {

@@ -39,27 +39,32 @@ static void take(sink *s, const pz_row *row)
 
 // ---- Kinds ---------------------------------------------------------------------------------------------------------------
 
+static double margin_of(const poise_constraint *given, int pair)
+{
+    return given->margins ? given->margins[pair] : given->margin;
+}
+
 static void take_pairs(sink *s, int index, const pz_placed *placed)
 {
     const poise_constraint *given = &s->c->constraint[index];
     for (int i = 0; i < given->pair_count && (s->holds || !s->stops); ++i) {
         const pz_placed *a = &placed[given->pairs[i].a], *b = &placed[given->pairs[i].b];
-        double bound = pz_distance_bound(a, b) - given->margin;
-        if ((bound > s->farthest || (!s->rows && bound > s->room)) && bound + given->margin > s->clearance) {
+        double margin = margin_of(given, i), bound = pz_distance_bound(a, b) - margin;
+        if ((bound > s->farthest || (!s->rows && bound > s->room)) && bound + margin > s->clearance) {
             continue;
         }
         pz_contact contacts[PZ_MOST_CONTACTS];
         int count = pz_contacts(a, b, contacts);
         for (int k = 0; k < count; ++k) {
             s->clearance = min2(s->clearance, contacts[k].distance);
-            if (contacts[k].distance - given->margin > s->farthest) {
+            if (contacts[k].distance - margin > s->farthest) {
                 continue;
             }
             pz_row row = {.form = PZ_ROW_POINTS,
                           .constraint = index,
                           .item = i,
                           .part = k,
-                          .room = contacts[k].distance - given->margin,
+                          .room = contacts[k].distance - margin,
                           .sign = 1.0,
                           .body_a = a->body,
                           .body_b = b->body,
