@@ -21,7 +21,8 @@ for_test="ninja=ninja-build python3=python3 c++=g++ pkg-config=pkg-config libexp
 for_web="clang=clang wasm-ld=lld node=nodejs npm=npm"
 for_all="clang-format=clang-format clang-tidy=clang-tidy libclang-rt-14-dev cppcheck=cppcheck doxygen=doxygen groff=groff
     aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu,libc6-dev-arm64-cross qemu-aarch64-static=qemu-user-static musl-gcc=musl-tools
-    valgrind=valgrind chromium|google-chrome=chromium python3-torch liborocos-kdl-dev libopenmpi-dev mpirun=openmpi-bin"
+    valgrind=valgrind chromium|google-chrome=chromium python3-torch python3-mypy
+    python3-pandas python3-matplotlib liborocos-kdl-dev libopenmpi-dev mpirun=openmpi-bin"
 case ${1:-tool} in
 tool) needs=$for_tool ;;
 test) needs="$for_tool $for_test" ;;

@@ -14,10 +14,13 @@ import numpy as np
 from ._poise import (
     BatchReport,
     Erik,
+    ErikReport,
     Error,
     Expressive,
+    ExpressiveReport,
     Filter,
     Goal,
+    GoalError,
     Model,
     Report,
     Sensitivity,
@@ -61,14 +64,14 @@ def _short(report: BatchReport) -> str:
     return f"<poise.BatchReport: {len(report.reached)} problems{': ' + parts if parts else ''}>"
 
 
-def _asdict(report) -> dict:
+def _asdict(self) -> dict:
     """All that the report says by name, as a row or columns of a table."""
-    fields = (name for name, value in vars(type(report)).items() if type(value).__name__.endswith("_descriptor"))
-    return {name: getattr(report, name) for name in fields if not name.startswith("_") and not callable(getattr(report, name))}
+    fields = (name for name, value in vars(type(self)).items() if type(value).__name__.endswith("_descriptor"))
+    return {name: getattr(self, name) for name in fields if not name.startswith("_") and not callable(getattr(self, name))}
 
 
 BatchReport.__repr__ = _short
-for _type in (BatchReport, Report):
+for _type in (BatchReport, ErikReport, ExpressiveReport, GoalError, Report):
     _type._asdict = _asdict
 
 
@@ -86,12 +89,15 @@ __all__ = [
     "Clip",
     "Constraint",
     "Erik",
+    "ErikReport",
     "Error",
     "Expressive",
+    "ExpressiveReport",
     "File",
     "Filter",
     "Finding",
     "Goal",
+    "GoalError",
     "Markers",
     "Model",
     "Report",

@@ -58,14 +58,18 @@ def box(pose: Any, sides: Any, *, body: Any = None, radius: float = 0.0) -> Shap
 
 def sphere(center: Any, radius: float, *, body: Any = None) -> Shape:
     """A sphere."""
-    return capsule(center, center, radius, body=body, _kind="sphere")
+    return _capsule("sphere", center, center, radius, body)
 
 
-def capsule(start: Any, end: Any, radius: float, *, body: Any = None, _kind: str = "capsule") -> Shape:
+def capsule(start: Any, end: Any, radius: float, *, body: Any = None) -> Shape:
     """All that is at most `radius` from the segment between two points."""
-    a, b = _vector(start, _kind), _vector(end, _kind)
+    return _capsule("capsule", start, end, radius, body)
+
+
+def _capsule(kind: str, start: Any, end: Any, radius: float, body: Any) -> Shape:
+    a, b = _vector(start, kind), _vector(end, kind)
     half = (0.0, 0.0, 0.5 * float(np.linalg.norm(b - a)))
-    return Shape(_kind, (_CAPSULE, body, _along(0.5 * (a + b), b - a), half, float(radius)))
+    return Shape(kind, (_CAPSULE, body, _along(0.5 * (a + b), b - a), half, float(radius)))
 
 
 def half_space(point: Any, normal: Any = (0, 0, 1), *, body: Any = None) -> Shape:

@@ -484,8 +484,8 @@ static PyStructSequence_Desc expressive_description = {.name = "poise.Expressive
 
 bool express_add(PyObject *module)
 {
-    erik_report_type = PyStructSequence_NewType(&erik_description);
-    expressive_report_type = PyStructSequence_NewType(&expressive_description);
+    erik_report_type = row_type_add(module, &erik_description);
+    expressive_report_type = row_type_add(module, &expressive_description);
     for (int i = 0; i < COUNT(specs); ++i) {
         if (!type_add(module, &specs[i])) {
             return false;

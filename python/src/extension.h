@@ -149,6 +149,9 @@ poise_markers *markers_in(PyObject *given);
 // Make a heap type and add it to the module. NULL with an exception.
 PyObject *type_add(PyObject *module, PyType_Spec *spec);
 
+// Likewise, of tuples whose items have names.
+PyTypeObject *row_type_add(PyObject *module, PyStructSequence_Desc *description);
+
 // For types that functions make: a tp_new that says so.
 PyObject *new_refused(PyTypeObject *type, PyObject *arguments, PyObject *keywords);
 

@@ -399,7 +399,8 @@ static PyMethodDef model_methods[] = {
      "solve_all($self, goal, q=None, most=16, **options)\n--\n\n"
      "All distinct answers to one pose goal on an arm, an (n, nq) array, nearest to q first, and a Report."},
     {"solve_batch", WITH_KEYWORDS(model_solve_batch),
-     "solve_batch($self, body, targets, q=None, *, threads=0, lanes=0, on_error=\"raise\", loops=True, **options)\n--\n\n"
+     "solve_batch($self, body, targets=None, q=None, *, threads=0, lanes=0, on_error=\"raise\", loops=True, "
+     "**options)\n--\n\n"
      "Many poses of one body: targets is (N, 4, 4) or (N, 7), q None, one start or N of them. All cores unless `threads`\n"
      "says fewer. Returns an (N, nq) array and a BatchReport. The answers have the bits of single solves.\n"
      "on_error=\"mark\" goes on where a problem is refused, as one with a NaN is: its outcome is \"refused\", its q NaN.\n"

@@ -422,10 +422,6 @@ PyObject *model_solve_batch(PyObject *self, PyObject *arguments, PyObject *keywo
 
 bool batch_add(PyObject *module)
 {
-    batch_report_type = PyStructSequence_NewType(&description);
-    if (!batch_report_type) {
-        return false;
-    }
-    Py_IncRef((PyObject *)batch_report_type);
-    return PyModule_AddObject(module, "BatchReport", (PyObject *)batch_report_type) == 0;
+    batch_report_type = row_type_add(module, &description);
+    return batch_report_type != NULL;
 }

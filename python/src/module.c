@@ -59,6 +59,16 @@ PyObject *type_add(PyObject *module, PyType_Spec *spec)
     return PyModule_AddObject(module, strrchr(spec->name, '.') + 1, type) == 0 ? type : NULL;
 }
 
+PyTypeObject *row_type_add(PyObject *module, PyStructSequence_Desc *description)
+{
+    PyTypeObject *type = PyStructSequence_NewType(description);
+    if (!type) {
+        return NULL;
+    }
+    Py_IncRef((PyObject *)type);
+    return PyModule_AddObject(module, strrchr(description->name, '.') + 1, (PyObject *)type) == 0 ? type : NULL;
+}
+
 PyObject *new_refused(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
     (void)arguments, (void)keywords;

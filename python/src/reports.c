@@ -207,6 +207,6 @@ static PyStructSequence_Desc goal_error_description = {
 bool reports_add(PyObject *module)
 {
     report_type = (PyTypeObject *)type_add(module, &report_spec);
-    goal_error_type = PyStructSequence_NewType(&goal_error_description);
+    goal_error_type = row_type_add(module, &goal_error_description);
     return report_type && goal_error_type;
 }

@@ -270,6 +270,54 @@ def test_constraints_hold(robot, humanoid):
     assert report.holds and np.allclose(robot.fk(q, "link7"), T, atol=1e-9)
 
 
+def test_ties_hold_points_and_axes(robot):
+    aim, place = poise.position("link5", (0.3, 0.1, 0.6)), (0, 0, 0.1)
+    T = robot.fk(START, "link7")
+    point = T[:3, 3] + T[:3, :3] @ place
+    q, report = robot.solve(aim, START, constraints=[poise.connect("link7", point, place)])
+    now = robot.fk(q, "link7")
+    assert report.holds and np.allclose(now[:3, 3] + now[:3, :3] @ place, point, atol=1e-9)
+    assert not np.allclose(now, T, atol=1e-3)  # its rotation is free
+    q, report = robot.solve(aim, START, constraints=[poise.hinge("link7", T)])
+    now = robot.fk(q, "link7")
+    assert report.holds and np.allclose(now[:3, 2:], T[:3, 2:], atol=1e-9)  # origin and z
+    q, report = robot.solve(aim, START, constraints=[poise.hinge("link7", T), poise.connect("link5", (9, 0, 0))])
+    assert report.outcome == "infeasible" and not report.holds and "link5" in report.blocking
+
+
+def test_two_bodies_can_be_tied_together(humanoid):
+    """A hand is held by the other while it reaches away."""
+    left, right = "left_palm", "right_palm"
+    goal = [poise.position(left, (0.5, 1.4, 0.4)), poise.posture(humanoid.neutral(), weight=1e-3)]
+    q, report = humanoid.solve(goal, humanoid.neutral(), constraints=[poise.connect(left, (0, 0.05, 0), other=right)])
+    hands = {body: humanoid.fk(q, body) for body in (left, right)}
+    assert report.holds and np.allclose(hands[left][:3, 3], (hands[right] @ (0, 0.05, 0, 1))[:3], atol=1e-8)
+
+
+def center_of_mass(model, q):
+    """From costs k |c - t|^2 of goals at t, of which k is unknown, too."""
+    costs = {t: model.evaluate(poise.center_of_mass(t), q, hessian=None)[0] for t in [(0, 0, 0), *map(tuple, np.vstack([np.eye(3), -np.eye(3)]))]}
+    out = []
+    for axis in np.eye(3):
+        k = (costs[tuple(axis)] + costs[tuple(-axis)]) / 2 - costs[(0, 0, 0)]
+        out.append((costs[tuple(-axis)] - costs[tuple(axis)]) / (4 * k))
+    return np.array(out)
+
+
+def test_balance_is_kept(humanoid):
+    """Who reaches far ahead leans back, so that the centre of mass stays above the soles."""
+    feet = [poise.pose(foot, humanoid.fk(humanoid.neutral(), foot), weight=10) for foot in ("left_foot", "right_foot")]
+    goals = [*feet, poise.position("left_palm", (0.3, 0.9, 1.2)), poise.posture(humanoid.neutral(), weight=1e-3)]
+    soles = [(-0.1, 0, -0.05), (-0.1, 0, 0.12), (0.1, 0, 0.12), (0.1, 0, -0.05)]
+    falls, _ = humanoid.solve(goals, humanoid.neutral())
+    stands, report = humanoid.solve(goals, humanoid.neutral(), constraints=[poise.balance(soles, margin=0.02, axis=(0, 1, 0))])
+    assert center_of_mass(humanoid, falls)[2] > 0.13
+    x, _, z = center_of_mass(humanoid, stands)
+    assert report.holds and abs(x) <= 0.08 + 1e-8 and -0.03 - 1e-8 <= z <= 0.10 + 1e-8
+    with pytest.raises(poise.Error, match="corner|polygon|convex"):
+        humanoid.solve(goals, humanoid.neutral(), constraints=[poise.balance(soles[::-1], axis=(0, 1, 0))])
+
+
 # ---- Batches ----
 
 

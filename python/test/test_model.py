@@ -192,6 +192,20 @@ def test_no_argument_crashes(arm):
         lambda x: arm.solve(poise.pose(body, T), method=x),
         lambda x: arm.solve(poise.pose(body, T, weight=x, tolerance=x, loss=x)),
         lambda x: poise.scene(x),
+        lambda x: arm.solve(poise.pose(body, T), constraints=[poise.connect(body, x, x)]),
+        lambda x: arm.solve(poise.pose(body, T), constraints=[poise.weld(x, T, other=x)]),
+        lambda x: arm.solve(poise.pose(body, T), constraints=[poise.balance(x, margin=0.1, axis=(0, 0, 1))]),
+        lambda x: arm.solve(poise.pose(body, T), constraints=x),
+        lambda x: arm.solve(poise.pose(body, T), obstacles=[poise.box(x, (1, 1, 1)), poise.sphere((0, 0, 5), 1, body=body)]),
+        lambda x: arm.solve(poise.pose(body, T), obstacles=x),
+        lambda x: arm.sensitivity(poise.pose(body, T), x).backward(x),
+        lambda x: arm.pose_gradients(body, np.tile(T, (2, 1, 1)), x, x),
+        lambda x: poise.Filter(arm).step(x, 0.01),
+        lambda x: poise.Erik(arm).solve(x, x),
+        lambda x: poise.Expressive(arm).solve(poise.pose(body, T), x),
+        lambda x: poise.dump("model.json", arm, clip=poise.Clip(x, 0.01)),
+        lambda x: poise.parse(x, "robot.urdf"),
+        lambda x: setattr(arm, "source", None) or arm.solve(poise.pose(body, T), **{"seed": x}),
     ]
     refused = taken = 0
     for call in calls:
@@ -239,6 +253,21 @@ def test_nothing_leaks(arm):
         everything()
     gc.collect()
     assert memory() - before < 1_000_000
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_a_million_calls_leave_nothing(arm):
+    q = np.full(arm.nq, 0.3)
+    goal = poise.pose("tip", arm.fk(q, "tip"))
+
+    def calls(count):
+        for _ in range(count):
+            arm.solve(goal, q, errors=False)
+        gc.collect()
+        return memory()
+
+    before = calls(10_000)
+    assert calls(1_000_000) - before < 500_000
 
 
 def test_references_are_counted(arm):

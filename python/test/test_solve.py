@@ -1,6 +1,7 @@
 """Goals, solves, batches."""
 
 import threading
+import tracemalloc
 
 import numpy as np
 import poise
@@ -128,6 +129,26 @@ def test_a_batch_has_the_bits_of_single_solves(arm, shape):
         single, single_report = arm.solve(poise.pose(body, target), start, restarts=20)
         assert (single == answers[i]).all() and single_report.iterations == report.iterations[i]
     assert (arm.solve_batch(body, targets, start, restarts=20, threads=1, lanes=1)[0] == answers).all()
+
+
+def test_arrays_go_in_and_out_without_copies(arm):
+    """What numpy and Python allocate during a call is its answer; another dtype shows that a copy would be seen."""
+
+    def peak(call, *arguments):
+        tracemalloc.start()
+        call(*arguments)
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    q = random_configurations(arm, 5000, 3)
+    targets = arm.fk(q, "tip")
+    arm.solve_batch("tip", targets, q, threads=1)
+    answer = 5000 * 16 * 8
+    assert answer <= peak(arm.fk, q, "tip") < answer + 4096
+    assert peak(arm.fk, q.astype(np.float32), "tip") > answer + q.nbytes
+    reports = peak(arm.solve_batch, "tip", targets, q)
+    assert peak(arm.solve_batch, "tip", targets.astype(np.float32), q) > reports + targets.nbytes - 4096
 
 
 def test_a_batch_of_goals_of_any_kind(arm):
