@@ -90,7 +90,7 @@ package:
 	cd build && cpack
 
 clean:
-	rm -rf build build-debug build-asan build-clang build-coverage build-tsan build-msan build-fuzz build-arm64 build-musl build-windows web/build web/dist web/studio/dist
+	rm -rf build build-debug build-asan build-clang build-coverage build-tsan build-msan build-fuzz build-arm64 build-musl build-windows web/build web/dist web/LICENSE web/studio/dist
 
 help:
 	@echo "make              build everything whose dependencies are installed, in build/"

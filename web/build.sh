@@ -12,6 +12,7 @@ cmake --build $work --target poise golden golden_suite speed -j "${JOBS:-$(nproc
 mkdir -p dist
 cp $work/poise.wasm dist/poise.wasm
 gzip -9 -n -c dist/poise.wasm > dist/poise.wasm.gz
+cp ../LICENSE LICENSE # npm packs no file from outside
 
 # the packages of the lock file, once
 if ! cmp -s package-lock.json node_modules/.poise-lock; then

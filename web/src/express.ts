@@ -1,7 +1,7 @@
 import { GoalSet, type Goal } from './goals.js';
 import { Handle } from './handle.js';
 import type { Address, Module } from './module.js';
-import type { Model } from './model.js';
+import { moduleOf, type Model } from './model.js';
 import { PoiseError } from './errors.js';
 import { getStruct, getStructs, layoutOf, memberAt, newStruct, newStructs, setStruct } from './structs.js';
 import type { MutableNumbers, Numbers, Outcome, Pose, Quat, Vec3 } from './values.js';
@@ -88,7 +88,7 @@ export class Erik extends Handle {
     readonly chain: readonly { readonly joint: number; readonly isTwister: boolean }[];
 
     constructor(model: Model, options: ErikOptions = {}) {
-        const module = model.module;
+        const module = moduleOf(model);
         const address = create(model, 'poise_erik_create', 'poise_erik_options', options);
         super(module, address, () => module.call('poise_erik_destroy', address), [model]);
         this.model = model;
@@ -198,7 +198,7 @@ export class Expressive extends Handle {
     readonly #own: GoalSet;
 
     constructor(model: Model, options: ExpressiveOptions = {}) {
-        const module = model.module;
+        const module = moduleOf(model);
         const address = create(model, 'poise_expressive_create', 'poise_expressive_options', options);
         super(module, address, () => module.call('poise_expressive_destroy', address), [model]);
         this.model = model;

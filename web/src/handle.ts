@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 // Ownership. An object of the library lives until it is disposed of and nothing else uses it.
 import { PoiseError } from './errors.js';
 import type { Address, Module } from './module.js';

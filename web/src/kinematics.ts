@@ -1,7 +1,7 @@
 import { PoiseError } from './errors.js';
 import { Handle } from './handle.js';
 import type { Address } from './module.js';
-import type { Model } from './model.js';
+import { moduleOf, type Model } from './model.js';
 import { quatAt, vec3At } from './structs.js';
 import type { Numbers, Pose, Vec3 } from './values.js';
 
@@ -13,7 +13,7 @@ export class Kinematics extends Handle {
     readonly #q: Address;
 
     constructor(model: Model) {
-        const module = model.module;
+        const module = moduleOf(model);
         const address = module.make('poise_kinematics_create', [model.address]);
         const poses = module.allocate(56 * model.joints.length);
         const tools = module.allocate(56 * model.tools.length);

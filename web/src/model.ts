@@ -305,3 +305,12 @@ function readCoordinates(module: Module, model: Address, length: number): Coordi
         return getStruct<Coordinate>(module, 'poise_coordinate', module.scratch);
     });
 }
+
+/** @internal The module of a model. A scene or a file, which have a model, and what is none at all are refused in words. */
+export function moduleOf(model: Model): Module {
+    if (!(model instanceof Model)) {
+        const holder = (model as { model?: unknown } | null | undefined)?.model instanceof Model;
+        throw new PoiseError('argument', holder ? 'a Model is needed: give the .model of this scene or file' : 'a Model is needed');
+    }
+    return model.module;
+}

@@ -6,6 +6,9 @@ import { statuses, type Numbers, type Status } from './values.js';
 /** An address in the module's memory; 0 is none. */
 export type Address = number;
 
+/** WebAssembly.Module where the types of a browser are there, and any object where they are not, as in a project for node. */
+export type WasmModule = typeof globalThis extends { WebAssembly: { Module: { prototype: infer M } } } ? M : object;
+
 /** The functions of the module by name. All take and return numbers. */
 type Exports = Record<string, (...values: number[]) => number>;
 
@@ -44,9 +47,9 @@ export class Module {
     #bytes: Uint8Array<ArrayBuffer>;
     #data: DataView;
 
-    constructor(instance: WebAssembly.Instance, host: Host) {
-        this.#memory = instance.exports['memory'] as WebAssembly.Memory;
-        this.calls = instance.exports as Exports;
+    constructor(exports: Record<string, unknown>, host: Host) {
+        this.#memory = exports['memory'] as WebAssembly.Memory;
+        this.calls = exports as Exports;
         this.host = host;
         this.#f64 = new Float64Array(this.#memory.buffer);
         this.#bytes = new Uint8Array(this.#memory.buffer);
@@ -276,7 +279,7 @@ export class Module {
 }
 
 /** The functions that the C side imports. `module` is there by the time they are called. */
-export function imports(host: Host, module: () => Module): WebAssembly.Imports {
+export function imports(host: Host, module: () => Module): Record<string, Record<string, (...values: number[]) => unknown>> {
     const guarded = <T>(otherwise: T, run: () => T): T => {
         try {
             return run();

@@ -1,7 +1,7 @@
 import { GoalSet, type Goal } from './goals.js';
 import { Handle } from './handle.js';
 import type { Address } from './module.js';
-import type { Model } from './model.js';
+import { moduleOf, type Model } from './model.js';
 import { goalErrors, type GoalError } from './solver.js';
 import { getStruct } from './structs.js';
 import type { Numbers } from './values.js';
@@ -24,7 +24,7 @@ export class Objective extends Handle {
 
     /** `coupledGoals`: how many goals of the kinds relative and center_of_mass there may be. */
     constructor(model: Model, goals: readonly Goal[] = [], coupledGoals = 2) {
-        const module = model.module;
+        const module = moduleOf(model);
         const address = module.make('poise_objective_create', [model.address, coupledGoals]);
         super(module, address, () => module.call('poise_objective_destroy', address), [model]);
         this.model = model;

@@ -2,13 +2,13 @@ import {
     detectFormat, readFile, writeFile, type FileContent, type PoiseFile, type ReadOptions, type Warning,
 } from './files.js';
 import { Model, type ModelDescription } from './model.js';
-import { imports, Module, type Host } from './module.js';
+import { imports, Module, type Host, type WasmModule } from './module.js';
 import { listScenes, Scene, type SceneInfo } from './scenes.js';
 import { quatAt } from './structs.js';
 import type { Format, Quat, Vec3 } from './values.js';
 
 /** Where the wasm comes from: its bytes (gzipped or not), a compiled module, a response, or an address to fetch. */
-export type WasmSource = BufferSource | WebAssembly.Module | Response | URL | string;
+export type WasmSource = ArrayBuffer | ArrayBufferView | WasmModule | Response | URL | string;
 
 /** An instance of the engine: one piece of memory, for one thread. Models of two instances do not go together. */
 export class Poise {
@@ -23,7 +23,7 @@ export class Poise {
     constructor(
         module: Module,
         /** As it was compiled: `load` takes it in a worker, without fetching and compiling once more. */
-        readonly compiled: WebAssembly.Module,
+        readonly compiled: WasmModule,
     ) {
         this.module = module;
         this.version = module.string(module.call('poise_version'));
@@ -75,7 +75,7 @@ export async function load(source?: WasmSource): Promise<Poise> {
     const host: Host = { energies: new Map(), load: null, loaded: [], progress: null, thrown: null };
     let module: Module | undefined;
     const instance = await WebAssembly.instantiate(compiled, imports(host, () => module as Module));
-    module = new Module(instance, host);
+    module = new Module(instance.exports, host);
     return new Poise(module, compiled);
 }
 
@@ -88,7 +88,7 @@ async function compile(source: WasmSource): Promise<WebAssembly.Module> {
     return WebAssembly.compile(isGzip(bytes) ? await unzip(bytes) : bytes);
 }
 
-function toView(source: BufferSource): Uint8Array<ArrayBuffer> {
+function toView(source: ArrayBuffer | ArrayBufferView): Uint8Array<ArrayBuffer> {
     return source instanceof ArrayBuffer ? new Uint8Array(source)
         : new Uint8Array(source.buffer as ArrayBuffer, source.byteOffset, source.byteLength);
 }

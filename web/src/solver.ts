@@ -2,7 +2,7 @@ import { PoiseError } from './errors.js';
 import { GoalSet, type Goal } from './goals.js';
 import { Handle } from './handle.js';
 import type { Address, Module } from './module.js';
-import type { Model } from './model.js';
+import { moduleOf, type Model } from './model.js';
 import { getStruct, getStructs, newStruct, newStructs } from './structs.js';
 import type { Method, MutableNumbers, Numbers, Outcome } from './values.js';
 
@@ -159,7 +159,7 @@ export class Solver extends Handle {
 
     constructor(model: Model, options: SolverOptions & SolverExtras = {}) {
         const { locked, trace, ...plain } = options;
-        const module = model.module;
+        const module = moduleOf(model);
         const parts = makeParts(module, model, { locked, trace });
         const releaseParts = () => [parts.locked, parts.trace, parts.q].forEach((memory) => module.release(memory));
         let address: Address;

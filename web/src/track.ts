@@ -1,7 +1,7 @@
 import { PoiseError } from './errors.js';
 import { Handle } from './handle.js';
 import type { Address, Module } from './module.js';
-import { Model } from './model.js';
+import { Model, moduleOf } from './model.js';
 import { Clip, Markers } from './motion.js';
 import type { SolverOptions } from './solver.js';
 import { getStruct, getStructs, layoutOf, newStruct, newStructs, setStruct } from './structs.js';
@@ -117,7 +117,7 @@ export class Tracker extends Handle {
     readonly #q: Address;
 
     constructor(model: Model, placements: readonly Placement[], options: TrackerOptions = {}) {
-        const module = model.module;
+        const module = moduleOf(model);
         const owned: Address[] = [];
         const keep: Keep = (memory) => (owned.push(memory), memory);
         const release = () => owned.forEach((memory) => module.release(memory));
