@@ -156,6 +156,7 @@ set(poise_sources
     src/motion/retarget/roles.c
     src/motion/retarget/role_map.c
     src/motion/retarget/actor.c
+    src/motion/retarget/hand_roles.c
     src/motion/retarget/pairs_followed.c
     src/motion/retarget/feet.c
     src/motion/retarget/foot_plant.c

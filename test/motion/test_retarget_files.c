@@ -3,6 +3,7 @@
 #include "support/test_main.h"
 
 #include <poise/retarget.h>
+#include <scenes/scenes.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -81,4 +82,49 @@ TEST_DATA(a_part_of_a_motion_is_taken_as_the_whole_is, "data/urdf/h1.urdf")
         poise_clip_destroy(made[i]);
         poise_clip_destroy(parts[i]);
     }
+}
+
+// Allegro's links are only numbered: fingers from the index on, then the thumb. A finger that bends is followed by its own.
+TEST_DATA(fingers_of_a_hand_with_numbers_for_names_follow, "data/urdf/allegro_hand_right.urdf")
+{
+    enum { FRAMES = 20 };
+    static const struct {
+        int role;
+        const char *body;
+    } rows[] = {{POISE_ROLE_INDEX, "link_1.0"},
+                {POISE_ROLE_INDEX + 2, "link_3.0"},
+                {POISE_ROLE_MIDDLE, "link_5.0"},
+                {POISE_ROLE_RING, "link_9.0"},
+                {POISE_ROLE_THUMB + 2, "link_15.0"}};
+    poise_file *robot = io_read_shared("urdf/allegro_hand_right.urdf", POISE_FORMAT_URDF, NULL);
+    poise_model *hand;
+    poise_clip *clip, *made;
+    ck_assert_int_eq(scene_create("hand", NULL, &hand, NULL), POISE_OK);
+    ck_assert_int_eq(poise_clip_create(FRAMES, poise_model_info(hand).nq, 1.0 / 30, NULL, &clip, NULL), POISE_OK);
+    int bend = poise_model_joint_info(hand, poise_model_find_body(hand, "index_knuckle")).q + 1;
+    for (int f = 0; f < FRAMES; ++f) {
+        poise_model_neutral(hand, clip->q + f * clip->nq);
+        clip->q[f * clip->nq + bend] = 1.0 * f / (FRAMES - 1);
+    }
+    poise_retarget_task task = poise_retarget_task_default();
+    task.from = hand;
+    task.clip = clip;
+    task.to = robot->model;
+    poise_role_map map;
+    ck_assert_int_eq(poise_roles_match(&task, NULL, &map, NULL), POISE_OK);
+    for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
+        int body = map.role[rows[i].role + POISE_ROLE_SIDE].to;
+        ck_assert_str_eq(body >= 0 ? poise_model_joint_info(robot->model, body).body : "nobody", rows[i].body);
+    }
+    task.map = &map;
+    ck_assert_int_eq(poise_retarget(&task, NULL, &made, NULL, NULL, NULL), POISE_OK);
+    const double *last = made->q + (FRAMES - 1) * made->nq;
+    for (int k = 1; k <= 9; k += 4) {
+        char name[16] = {'l', 'i', 'n', 'k', '_', (char)('0' + k), '.', '0', '\0'};
+        int q = poise_model_joint_info(robot->model, poise_model_find_body(robot->model, name)).q;
+        ck_assert_double_eq_tol(last[q] - made->q[q], k == 1 ? 1.0 : 0.0, 0.1);
+    }
+    poise_clip_destroy(made);
+    poise_clip_destroy(clip);
+    poise_model_destroy(hand);
 }

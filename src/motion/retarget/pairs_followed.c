@@ -89,16 +89,81 @@ static int role_above(int part)
     return part == POISE_ROLE_FOREARM || part == POISE_ROLE_HAND || part == POISE_ROLE_SHANK ? part - 1 : POISE_NONE;
 }
 
+// ---- Hands ---------------------------------------------------------------------------------------------------------------
+
+// Along the fingers, and across them from the last to the first, in the rest pose.
+static bool palm_axes(const pz_actor *a, int offset, vec3 *along, vec3 *across)
+{
+    int last = POISE_NONE;
+    *along = v3(0, 0, 0);
+    for (int finger = POISE_ROLE_INDEX; finger <= POISE_ROLE_LITTLE; finger += 3) {
+        vec3 bone;
+        if (bone_at_rest(a, finger + offset, &bone)) {
+            *along = v3_add(*along, bone);
+            last = finger;
+        }
+    }
+    if (last <= POISE_ROLE_INDEX || !pz_plays(a, POISE_ROLE_INDEX + offset)) {
+        return false;
+    }
+    *along = v3_normalize(*along);
+    *across = v3_sub(pz_joint_place(a, POISE_ROLE_INDEX + offset), pz_joint_place(a, last + offset));
+    *across = level(*across, *along);
+    return v3_norm(*along) > 0 && v3_norm(*across) > 0;
+}
+
+// The turn that lays one palm onto the other.
+static bool palm_turn(const pz_actor *from, const pz_actor *to, quat world, int offset, quat *turn)
+{
+    vec3 along, across, their_along, their_across;
+    if (!palm_axes(from, offset, &their_along, &their_across) || !palm_axes(to, offset, &along, &across)) {
+        return false;
+    }
+    their_along = quat_rotate(world, their_along);
+    their_across = quat_rotate(world, their_across);
+    quat first = shortest_turn(their_along, along, their_across);
+    *turn = quat_mul(shortest_turn(quat_rotate(first, their_across), across, along), first);
+    return true;
+}
+
+// Degrees of freedom between a body and the world.
+static int freedom_of(const poise_model *model, int body)
+{
+    int freedom = 0;
+    for (int k = body; k >= 0; k = poise_model_joint_info(model, k).parent) {
+        freedom += poise_model_joint_info(model, k).nv;
+    }
+    return freedom;
+}
+
+// A hand that cannot turn as the actor's does moves as though that rested on the same forearm, or the same palm.
+static void find_base(pz_followed *f, const pz_actor *from, const pz_actor *to, const quat *correction)
+{
+    for (int offset = 0; offset <= POISE_ROLE_SIDE && pz_is_hand(&to->roles); offset += POISE_ROLE_SIDE) {
+        int palm = to->roles.body[POISE_ROLE_HAND + offset], freedom = palm >= 0 ? freedom_of(to->model, palm) : 3;
+        int role = (freedom == 0 ? POISE_ROLE_HAND : POISE_ROLE_FOREARM) + offset;
+        if (freedom < 3 && pz_plays(from, role)) {
+            f->base = from->roles.body[role];
+            f->base_rest = from->pose[f->base].rotation;
+            f->base_turn = correction[POISE_ROLE_HAND + offset];
+        }
+    }
+}
+
 // C of every role; `bone` and `has_bone` the target's bones in its world, where both skeletons have one.
 static void find_corrections(const pz_actor *from, const pz_actor *to, quat world, quat *correction)
 {
     quat facing = facing_turn(from, to, world);
+    bool is_hand = pz_is_hand(&from->roles) || pz_is_hand(&to->roles);
     for (int role = 0; role < POISE_ROLE_COUNT; ++role) {
         int part = role < POISE_ROLE_RIGHT ? role : role - POISE_ROLE_SIDE, offset = role - part;
         int above = role_above(part);
         quat c = above == POISE_NONE ? facing : correction[above + offset];
         vec3 a, b;
         bool is_limb = part >= POISE_ROLE_UPPER_ARM && part != POISE_ROLE_HAND;
+        if (is_hand && (part == POISE_ROLE_FOREARM || part == POISE_ROLE_HAND)) {
+            is_limb = is_limb && !palm_turn(from, to, world, offset, &c);
+        }
         if (is_limb && bone_at_rest(from, role, &a) && bone_at_rest(to, role, &b)) {
             vec3 turned = quat_rotate(quat_mul(c, world), a);
             vec3 x = is_foot(part) ? level(turned, to->up) : turned, y = is_foot(part) ? level(b, to->up) : b;
@@ -263,7 +328,7 @@ void pz_followed_find(const pz_actor *from, const pz_actor *to, bool copies, pz_
     f->same = copies && is_same_skeleton(from, to);
     f->world = world_turn(from, to);
     f->factor = f->same ? 1.0 : from->leg > 0 && to->leg > 0 ? to->leg / from->leg : bone_ratio(from, to);
-    f->root_to = f->root_from = POISE_NONE;
+    f->root_to = f->root_from = f->base = POISE_NONE;
     if (f->same) {
         for (int role = 0; role < POISE_ROLE_COUNT; ++role) {
             f->roles += pz_plays(from, role) && pz_plays(to, role);
@@ -273,6 +338,7 @@ void pz_followed_find(const pz_actor *from, const pz_actor *to, bool copies, pz_
         return;
     }
     find_corrections(from, to, f->world, correction);
+    find_base(f, from, to, correction);
     for (int role = 0; role < POISE_ROLE_COUNT; ++role) {
         add_role(f, from, to, role, correction);
     }
@@ -296,6 +362,11 @@ quat pz_followed_turn(const pz_followed *f, const pz_pair *p, const poise_kinema
         vec3 between = so3_log(quat_mul(quat_conj(turn), next));
         turn = quat_mul(turn, so3_exp_quat(v3_scale(between, p->share)));
     }
+    if (f->base >= 0) {
+        quat base = quat_mul(f->base_rest, quat_conj(poise_kinematics_body_pose(kin, f->base).rotation));
+        turn = quat_mul(base, turn);
+    }
     turn = quat_mul(quat_mul(f->world, turn), quat_conj(f->world));
+    turn = f->base >= 0 ? quat_mul(f->base_turn, turn) : turn;
     return quat_normalize(quat_mul(turn, p->to_rest));
 }

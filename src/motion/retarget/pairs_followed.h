@@ -26,6 +26,9 @@ typedef struct pz_followed {
     quat world; // A: from the source's world to the target's
     bool same;  // the same skeleton: body by body the same name, parent, place and turn
     double factor;
+    int base;       // of the source: what a hand's forearm or palm, which cannot turn, stands for; POISE_NONE: the world
+    quat base_rest; // its turn at rest
+    quat base_turn; // C of the palm
     int root_to, root_from; // of skeletons without legs: bodies whose places correspond; POISE_NONE: none
 } pz_followed;
 

@@ -42,6 +42,13 @@ static void roles_of_map(const poise_role_map *map, bool is_target, pz_roles *ro
     }
 }
 
+// A hand whose names do not say which it is follows the only one that moves.
+static bool is_other_hand(const pz_roles *from, const pz_roles *to)
+{
+    int left = POISE_ROLE_INDEX, right = POISE_ROLE_INDEX + POISE_ROLE_SIDE;
+    return pz_is_hand(to) && !to->has_side && from->body[right] < 0 && from->body[left] >= 0;
+}
+
 static poise_status open_actors(const poise_retarget_task *task, const poise_allocator *allocator, pz_actor *from,
                                 pz_actor *to)
 {
@@ -54,8 +61,16 @@ static poise_status open_actors(const poise_retarget_task *task, const poise_all
     if (task->map) {
         roles_of_map(task->map, true, &roles);
     }
-    return status == POISE_OK ? pz_actor_open(task->to, task->to_clip, task->to_up, task->map ? &roles : NULL, allocator, to)
-                              : status;
+    if (status == POISE_OK) {
+        status = pz_actor_open(task->to, task->to_clip, task->to_up, task->map ? &roles : NULL, allocator, to);
+    }
+    if (status == POISE_OK && !task->map && is_other_hand(&from->roles, &to->roles)) {
+        roles = to->roles;
+        pz_hand_other_side(&roles);
+        pz_actor_close(to, allocator);
+        status = pz_actor_open(task->to, task->to_clip, task->to_up, &roles, allocator, to);
+    }
+    return status;
 }
 
 poise_status poise_roles_match(const poise_retarget_task *task, const poise_allocator *allocator, poise_role_map *map,

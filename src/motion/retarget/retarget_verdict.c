@@ -61,6 +61,35 @@ static bool is_cut_off(const poise_role_map *map, int role)
     return is_hip && legs;
 }
 
+static bool is_hand(const poise_role_map *map)
+{
+    bool has_limbs = false, has_fingers = false;
+    for (int offset = 0; offset <= POISE_ROLE_SIDE; offset += POISE_ROLE_SIDE) {
+        has_limbs =
+            has_limbs || map->role[POISE_ROLE_THIGH + offset].to >= 0 || map->role[POISE_ROLE_UPPER_ARM + offset].to >= 0;
+        has_fingers = has_fingers || map->role[POISE_ROLE_INDEX + offset].to >= 0;
+    }
+    return has_fingers && !has_limbs;
+}
+
+// A hand alone: fingers that only one hand has. The robot's would not move.
+static void judge_fingers(const poise_retarget_task *task, pz_findings *found)
+{
+    for (int offset = 0; offset <= POISE_ROLE_SIDE; offset += POISE_ROLE_SIDE) {
+        bool has_palm = task->map->role[POISE_ROLE_HAND + offset].to >= 0;
+        for (int role = POISE_ROLE_THUMB + offset; role <= POISE_ROLE_LITTLE + offset && has_palm; role += 3) {
+            bool is_targets = task->map->role[role].to >= 0;
+            poise_finding f = {.kind = POISE_FINDING_UNMATCHED,
+                               .name = poise_role_name(role),
+                               .other = is_targets ? motions : followers,
+                               .value = is_targets ? 1.0 : 0.0};
+            if (only_one_plays(task->map, role)) {
+                poise_verdict_weigh(found->thresholds, f, true, &found->verdict, found->list, found->capacity);
+            }
+        }
+    }
+}
+
 static void judge_roles(const poise_retarget_task *task, pz_findings *found)
 {
     const poise_role_map *map = task->map;
@@ -96,7 +125,11 @@ poise_status poise_retarget_judge(const poise_retarget_task *task, const poise_r
     poise_thresholds usual = poise_thresholds_default();
     pz_findings found = {.thresholds = thresholds ? thresholds : &usual, .list = findings, .capacity = capacity};
     double frames = task->clip->frames > 0 ? task->clip->frames : 1;
-    judge_roles(task, &found);
+    if (is_hand(task->map)) {
+        judge_fingers(task, &found);
+    } else {
+        judge_roles(task, &found);
+    }
     pz_weigh(&found, POISE_FINDING_BONES, NULL, outcome->bone_mean, false);
     pz_weigh(&found, POISE_FINDING_LIMB, poise_role_name(outcome->limb_role), outcome->limb_mean, false);
     pz_weigh(&found, POISE_FINDING_JUMPED, NULL, outcome->jumps / frames, false);

@@ -22,7 +22,7 @@ const char *const pz_role_words[PZ_PART_ROLES][PZ_ROLE_WORDS] = {
     [POISE_ROLE_FOOT] = {"calcn", "foot", "ankle", "talus"},
     [POISE_ROLE_TOE] = {"toes", "toebase", "toe", "ball"},
     [POISE_ROLE_THUMB] = {"thumb", "handthumb", "fingerthumb", "th"},
-    [POISE_ROLE_INDEX] = {"index", "handindex", "fingerindex", "forefinger", "ff"},
+    [POISE_ROLE_INDEX] = {"index", "handindex", "fingerindex", "forefinger", "ff", "if"},
     [POISE_ROLE_MIDDLE] = {"middle", "handmiddle", "mid", "fingermiddle", "mf"},
     [POISE_ROLE_RING] = {"ring", "handring", "fingerring", "rf"},
     [POISE_ROLE_LITTLE] = {"pinky", "little", "handpinky", "handlittle", "fingerpinky", "lf"},
@@ -38,7 +38,12 @@ static const char *const noise[] = {"joint", "link",  "pitch",     "roll",  "yaw
 static const struct {
     const char *word;
     int number;
-} phalanges[] = {{"proximal", 1}, {"knuckle", 1}, {"intermediate", 2}, {"medial", 2}, {"distal", 3}};
+} phalanges[] = {{"proximal", 1}, {"knuckle", 1}, {"px", 1}, {"intermediate", 2}, {"medial", 2}, {"md", 2},
+                 {"distal", 3},   {"last", 3},    {"ds", 3}};
+
+// Fingers as robot hands write them: "ffmiddle" is the middle of the forefinger.
+static const char *const finger_codes[] = {"ff", "mf", "rf", "lf", "th"};
+static const char *const finger_names[] = {"thumb", "index", "middle", "ring", "little"};
 
 // ---- Words of a name -----------------------------------------------------------------------------------------------------
 
@@ -77,18 +82,44 @@ static bool is_part(const char *word)
     return found || strcmp(word, "hipjoint") == 0;
 }
 
+// "ffmiddle": the finger's code and a segment.
+static bool take_finger(const char *word, pz_role_name *name)
+{
+    for (size_t i = 0; i < sizeof finger_codes / sizeof finger_codes[0]; ++i) {
+        if (strncmp(word, finger_codes[i], 2) == 0 && word[2] && !name->key[0]) {
+            int number = strcmp(word + 2, "middle") == 0 ? 2 : 0;
+            for (size_t p = 0; p < sizeof phalanges / sizeof phalanges[0]; ++p) {
+                number = strcmp(word + 2, phalanges[p].word) == 0 ? phalanges[p].number : number;
+            }
+            if (number > 0) {
+                memcpy(name->key, finger_codes[i], 3);
+                name->number = number;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 // A word of a name, in lower case: a side, a number, noise, or a piece of the key.
 static void take_word(const char *word, pz_role_name *name)
 {
-    pz_side side = strcmp(word, "left") == 0 || strcmp(word, "l") == 0    ? PZ_LEFT
-                   : strcmp(word, "right") == 0 || strcmp(word, "r") == 0 ? PZ_RIGHT
-                                                                          : PZ_MIDDLE;
+    static const char *const lefts[] = {"left", "l", "lh"}, *const rights[] = {"right", "r", "rh"};
+    pz_side side = is_one_of(word, lefts, 3) ? PZ_LEFT : is_one_of(word, rights, 3) ? PZ_RIGHT : PZ_MIDDLE;
     if (side != PZ_MIDDLE) {
         name->side = side;
         return;
     }
     if (is_digit(word[0])) {
+        name->number_before = name->number;
         name->number = word[1] ? name->number : word[0] - '0';
+        return;
+    }
+    if (take_finger(word, name)) {
+        return;
+    }
+    if (strcmp(word, "middle") == 0 && is_one_of(name->key, finger_names, 5)) { // "index_middle"
+        name->number = 2;
         return;
     }
     for (size_t i = 0; i < sizeof phalanges / sizeof phalanges[0]; ++i) {
@@ -128,6 +159,10 @@ pz_role_name pz_role_name_of(const char *text)
         word[kept] = '\0';
         take_word(word, &name);
         text += length;
+    }
+    if (strcmp(name.key, "finger") == 0 && name.number_before >= 1 && name.number_before <= 5) { // "finger2-1"
+        const char *finger = finger_names[name.number_before - 1];
+        memcpy(name.key, finger, strlen(finger) + 1);
     }
     if (strcmp(name.key, "hipjoint") == 0) {
         name.key[strlen("hip")] = '\0';

@@ -44,7 +44,7 @@ static int rank_of(int part, const char *key)
 static bool takes_last(int part)
 {
     return part == POISE_ROLE_THIGH || part == POISE_ROLE_UPPER_ARM || part == POISE_ROLE_FOOT || part == POISE_ROLE_HAND ||
-           part == POISE_ROLE_CLAVICLE;
+           part == POISE_ROLE_CLAVICLE || part >= POISE_ROLE_THUMB;
 }
 
 // The body that has the best word for a part; `number` 0: any.
@@ -244,6 +244,32 @@ static void find_trunk(const poise_model *model, pz_roles *roles)
     }
 }
 
+// The palm of fingers that have names, where none is called a hand: the body that all of them hang from.
+static void find_palms(const poise_model *model, pz_roles *roles)
+{
+    for (int offset = 0; offset <= POISE_ROLE_SIDE; offset += POISE_ROLE_SIDE) {
+        int index = roles->body[POISE_ROLE_INDEX + offset], other = POISE_NONE;
+        for (int role = POISE_ROLE_MIDDLE; role <= POISE_ROLE_LITTLE && other < 0; role += 3) {
+            other = roles->body[role + offset];
+        }
+        int palm = common_ancestor(model, index, other);
+        if (palm >= 0 && roles->body[POISE_ROLE_HAND + offset] < 0) {
+            roles->body[POISE_ROLE_HAND + offset] = palm;
+            roles->confidence[POISE_ROLE_HAND + offset] = BY_CHAIN;
+        }
+    }
+}
+
+static bool has_limbs_or_fingers(const pz_roles *roles)
+{
+    static const int parts[] = {POISE_ROLE_THIGH, POISE_ROLE_UPPER_ARM, POISE_ROLE_INDEX, POISE_ROLE_MIDDLE};
+    bool found = false;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i) {
+        found = found || roles->body[parts[i]] >= 0 || roles->body[parts[i] + POISE_ROLE_SIDE] >= 0;
+    }
+    return found;
+}
+
 void pz_roles_find(const poise_model *model, const poise_kinematics *kin, pz_roles *roles)
 {
     find_sides(model, roles);
@@ -251,4 +277,9 @@ void pz_roles_find(const poise_model *model, const poise_kinematics *kin, pz_rol
     find_by_joints(model, kin, roles);
     find_trunk(model, roles);
     drop_doubles(model, roles);
+    roles->has_side = true;
+    find_palms(model, roles);
+    if (!has_limbs_or_fingers(roles)) {
+        pz_hand_find(model, kin, roles);
+    }
 }

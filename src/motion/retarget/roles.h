@@ -15,8 +15,9 @@ extern const char *const pz_role_words[PZ_PART_ROLES][PZ_ROLE_WORDS];
 // What a name says.
 typedef struct pz_role_name {
     pz_side side;
-    int number;   // the last of one digit; 0: none
-    char key[64]; // what is left: words of the table, joined
+    int number;        // the last of one digit; 0: none
+    int number_before; // the one before that
+    char key[64];      // what is left: words of the table, joined
 } pz_role_name;
 
 pz_role_name pz_role_name_of(const char *text);
@@ -25,10 +26,20 @@ pz_role_name pz_role_name_of(const char *text);
 typedef struct pz_roles {
     int body[POISE_ROLE_COUNT]; // POISE_NONE: nobody
     double confidence[POISE_ROLE_COUNT];
+    bool has_side; // of a hand alone: its names say which it is
 } pz_roles;
 
 // `kin` has the model in any pose: the lengths of bones are read off it.
 void pz_roles_find(const poise_model *model, const poise_kinematics *kin, pz_roles *roles);
+
+// The same of a hand alone, by its shape.
+void pz_hand_find(const poise_model *model, const poise_kinematics *kin, pz_roles *roles);
+
+// Fingers, and neither arms nor legs?
+bool pz_is_hand(const pz_roles *roles);
+
+// A right hand becomes a left one, and the other way round.
+void pz_hand_other_side(pz_roles *roles);
 
 // Is `body` the ancestor, or below it?
 static inline bool pz_is_below(const poise_model *model, int ancestor, int body)
