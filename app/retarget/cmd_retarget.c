@@ -95,12 +95,16 @@ static bool load_target(retarget_job *j, const arguments *args)
     return j->target != NULL;
 }
 
-// One velocity for all joints but a free root.
+// What the file says of its joints, and one velocity for all but a free root.
 static bool limit_velocity(retarget_job *j, const arguments *args)
 {
     poise_model_summary info = poise_model_info(j->target->model);
-    double all = option_number(args, "velocity", 0);
-    if (all <= 0) {
+    double all = option_number(args, "velocity", INFINITY);
+    bool has_any = all < INFINITY;
+    for (int k = 0; k < info.joints && !option_given(args, "no-limits"); ++k) {
+        has_any = has_any || poise_model_joint_info(j->target->model, k).given->velocity > 0;
+    }
+    if (!has_any) {
         return true;
     }
     j->velocity = calloc((size_t)info.nv + 1, sizeof *j->velocity);
@@ -111,7 +115,9 @@ static bool limit_velocity(retarget_job *j, const arguments *args)
     for (int k = 0; k < info.joints; ++k) {
         poise_joint_info joint = poise_model_joint_info(j->target->model, k);
         for (int i = 0; i < joint.nv; ++i) {
-            j->velocity[joint.v + i] = joint.nv == 6 && joint.parent == POISE_WORLD ? INFINITY : all;
+            bool is_root = joint.nv == 6 && joint.parent == POISE_WORLD, is_told = joint.given->velocity > 0;
+            double own = is_told && !option_given(args, "no-limits") ? joint.given->velocity : INFINITY;
+            j->velocity[joint.v + i] = is_root ? INFINITY : fmin(own, all);
         }
     }
     return true;
@@ -275,8 +281,8 @@ static const app_option options[] = {
     {"ground", 0, OPTION_NUMBER, "H", .lowest = -1e9, .highest = 1e9,
      .help = "height of the ground in the motion, in its units (where its feet rest)"},
     {"velocity", 0, OPTION_NUMBER, "V", .lowest = 1e-6, .highest = 1e9,
-     .help = "limit of all joints but a free root, radians or metres a second (none)"},
-    {"no-limits", .help = "joints may leave their limits"},
+     .help = "limit of all joints but a free root, radians or metres a second (those of a URDF hold in any case)"},
+    {"no-limits", .help = "joints may leave their limits, those of velocity too"},
     {"first", 0, OPTION_COUNT, "K", .lowest = 0, .highest = INT_MAX, .help = "first frame, counted from 0 (0)"},
     {"last", 0, OPTION_COUNT, "K", .lowest = 0, .highest = INT_MAX, .help = "last frame (the motion's last)"},
     {"rate", 0, OPTION_NUMBER, "R", .lowest = 1e-3, .highest = 1e6, .help = "resample to R frames per second"},
@@ -315,7 +321,9 @@ const app_command cmd_retarget = {
         "tree; rest poses that differ (T, A, arms that hang) are taken out limb by limb, so that every bone points where "
         "the actor's does, whatever its length. The hips go as far as the legs are long.\n\n"
         "Feet are planted where the actor's heel and toe rest: they do not slip, and no sole is below the ground. Joint "
-        "limits hold exactly, and velocities with --velocity; what cannot be followed then is late. Skeletons of the same "
+        "limits hold exactly, and velocities that a URDF or --velocity gives; what cannot be followed then is late. "
+        "Skeletons "
+        "of the same "
         "proportions need no planting, and a motion on its own skeleton comes back as it was.\n\n"
         "The verdict says how far to trust it: parts that nobody plays, bones that point elsewhere, feet that slip, frames "
         "that jump. Exit status 1 unless it is good (--accept).",

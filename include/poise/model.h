@@ -133,6 +133,8 @@ typedef struct poise_joint {
                                           // joint takes no limits: give them to the one it follows
     double mass;            // of the body; default 0. Only its share of the total matters (centre-of-mass goals).
     poise_vec3 mass_center; // in the body's frame
+    double velocity;        // 0: largest speed of each coordinate, per second, as its file says; 0: none. Solving for a pose
+                            // does not use it; retargeting and control steps may
 } poise_joint;
 
 // A fixed joint at its parent's origin, no limits, no mass.

@@ -164,7 +164,7 @@ typedef struct poise_retarget_outcome {
     int jumps;              // frames in which a body turns by 0.5 radians more than the one it follows
     int outside;            // numbers outside their limits: 0
     double velocity;        // largest share of a velocity limit; 0 without
-    int late;               // frames in which velocity limits held something back
+    int late;               // frames in which velocity limits left a joint behind by more than 0.1
     int iterations;         // of all frames
     double seconds_of_clip; // that it lasts
 } poise_retarget_outcome;

@@ -117,6 +117,7 @@ static poise_joint rescaled_joint(const poise_model *model, int k, const void *u
         joint.lower[i] *= factor;
         joint.upper[i] *= factor;
     }
+    joint.velocity *= is_length(&joint, 0) ? r->factor : 1;
     if (info.mimic != POISE_NONE) { // q = multiplier * q_other + offset, each in its own unit
         double own = is_length(&joint, 0) ? r->factor : 1;
         double others = is_length(poise_model_joint_info(model, info.mimic).given, 0) ? r->factor : 1;

@@ -199,6 +199,9 @@ poise_status pz_joint_check(poise_joint *joint, poise_error *error)
     if (!(joint->mass >= 0 && joint->mass <= LARGEST) || !vec3_in_range(joint->mass_center)) {
         return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": mass must be finite and not negative", joint->name);
     }
+    if (!(joint->velocity >= 0)) {
+        return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": velocity must not be negative", joint->name);
+    }
     poise_status status = check_quat(&joint->offset.rotation, "joint", joint->name, "offset", error);
     if (status == POISE_OK) {
         status = check_axes(joint, error);

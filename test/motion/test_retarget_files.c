@@ -42,8 +42,11 @@ TEST_DATA(robots_stand_on_their_feet_at_speeds_that_they_have, "data/urdf/h1.urd
         poise_file *motion = io_read_shared(rows[i].motion, POISE_FORMAT_BVH, NULL), *robot = read_robot(rows[i].robot);
         int nv = poise_model_info(robot->model).nv;
         double *velocity = calloc((size_t)nv, sizeof *velocity);
-        for (int k = 0; k < nv; ++k) {
-            velocity[k] = k < 6 ? INFINITY : 20.0;
+        for (int k = 0; k < poise_model_info(robot->model).joints; ++k) {
+            poise_joint_info joint = poise_model_joint_info(robot->model, k);
+            for (int v = joint.v; v < joint.v + joint.nv; ++v) {
+                velocity[v] = joint.nv == 6 ? INFINITY : joint.given->velocity;
+            }
         }
         poise_retarget_task task = task_of_files(motion, robot);
         task.velocity = velocity;

@@ -209,7 +209,7 @@ static poise_status read_joint(const pz_item *item, poise_joint *joint)
 {
     static const char *const known[] = {"name",  "body",  "parent", "type",        "position", "rotation",
                                         "axis",  "axis2", "axes",   "order",       "lower",    "upper",
-                                        "swing", "mimic", "mass",   "mass_center", "curve"};
+                                        "swing", "mimic", "mass",   "mass_center", "curve",    "velocity"};
     *joint = poise_joint_default();
     poise_status status = read_names(item, joint);
     size_t count = (size_t)pz_joint_coordinates(joint->type);
@@ -225,6 +225,7 @@ static poise_status read_joint(const pz_item *item, poise_joint *joint)
     status = status == POISE_OK ? read_mimic(item, joint) : status;
     status = status == POISE_OK ? pz_json_curve(item, joint) : status;
     status = status == POISE_OK ? pz_json_number_of(item, "mass", &joint->mass) : status;
+    status = status == POISE_OK ? pz_json_number_of(item, "velocity", &joint->velocity) : status;
     status = status == POISE_OK ? pz_json_numbers_of(item, "mass_center", center, 3) : status;
     if (status != POISE_OK) {
         return status;
@@ -388,6 +389,9 @@ static void put_joint(pz_json_writer *writer, const poise_joint *joint)
     }
     if (!pz_same_numbers(center, (double[]){0, 0, 0}, 3)) {
         put_vec3(writer, "mass_center", joint->mass_center);
+    }
+    if (joint->velocity > 0) {
+        pz_json_put_number(writer, "velocity", joint->velocity);
     }
     pz_json_close_flat(writer, "}");
 }

@@ -329,11 +329,12 @@ static poise_status read_axis(urdf *u, const urdf_joint *joint, poise_joint *mad
     return POISE_OK;
 }
 
-// One of the two alone leaves the other at 0, as the standard says; none of them leaves the joint free.
+// One of the two alone leaves the other at 0, as the standard says; none of them leaves the joint free. A velocity of 0 is a
+// place that nobody filled in.
 static poise_status read_limits(urdf *u, const urdf_joint *joint, const type_row *type, poise_joint *made)
 {
     const pz_xml_node *node = pz_xml_child(joint->node, "limit");
-    int lower_count = 0, upper_count = 0;
+    int lower_count = 0, upper_count = 0, velocity_count = 0;
     double lower = 0, upper = 0;
     poise_status status = POISE_OK;
     if (node) {
@@ -342,9 +343,13 @@ static poise_status read_limits(urdf *u, const urdf_joint *joint, const type_row
     if (node && status == POISE_OK) {
         status = pz_xml_numbers(u->input, node, "upper", PZ_XML_INFINITE, 1, 1, &upper, &upper_count);
     }
+    if (node && status == POISE_OK) {
+        status = pz_xml_numbers(u->input, node, "velocity", PZ_XML_INFINITE, 1, 1, &made->velocity, &velocity_count);
+    }
     if (status != POISE_OK) {
         return status;
     }
+    made->velocity = made->velocity > 0 && made->velocity < INFINITY ? made->velocity : 0.0;
     bool has_any = lower_count + upper_count > 0;
     if (type->has_limits && has_any) {
         made->lower[0] = lower;

@@ -19,6 +19,7 @@
 #define STEADY         0.005 // seconds: by this much hinges lag behind a limb, so that they pass through a gimbal lock
 #define PERSON         0.85  // metres: the leg of that person
 #define HELD_WEIGHT    1e6   // of joints that are as fast as they may be
+#define LATE           0.1   // radians or metres: what is farther behind is late
 #define MOST_ROUNDS    4     // in which more such joints are found
 #define MOST_STEPS     30    // iterations of a frame
 
@@ -201,6 +202,16 @@ static double speed_share(pz_retarget_work *w, const double *before, const doubl
     return share;
 }
 
+// How far the joint that is farthest behind stays behind, with w->v as long as the frame would need it.
+static double farthest_behind(const pz_retarget_work *w)
+{
+    double behind = 0.0;
+    for (int i = 0; i < poise_model_info(w->to.model).nv; ++i) {
+        behind = max2(behind, fabs(w->v[i]) - w->velocity[i] * w->ground.frame_time);
+    }
+    return behind;
+}
+
 // Cut w->v to the velocities, and with `holds` give the joints that were too fast the weight that holds them.
 static void cut_velocities(pz_retarget_work *w, bool holds)
 {
@@ -286,8 +297,8 @@ static poise_status solve_frame(pz_retarget_work *w, poise_solver *solver, int f
     }
     status = status == POISE_OK ? poise_solve(solver, w->goals, count, q, &report, error) : status;
     if (status == POISE_OK && f > 0 && speed_share(w, before, q) > 1.0) {
+        outcome->late += farthest_behind(w) > LATE;
         status = hold_back(w, solver, count, before, q, error);
-        outcome->late += 1;
     }
     if (status == POISE_OK) {
         outcome->iterations += report.iterations;
