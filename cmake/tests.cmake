@@ -51,7 +51,7 @@ set(tools ${PROJECT_SOURCE_DIR}/tools)
 # poise_check(LABEL name command...)
 function(poise_check label name)
     add_test(NAME ${name} COMMAND ${ARGN})
-    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 LABELS ${label})
+    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900 LABELS ${label})
 endfunction()
 
 # ---- what was built: symbols, installation, package, the same bits from every compiler ------------------------------------

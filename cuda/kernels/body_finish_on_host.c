@@ -3,7 +3,7 @@
 #define BODY_DOUBLE
 #include "lib/body_finish.h"
 
-void body_finish_on_host(const body_task *task, const pz_cuda_tree_batch *batch, const body_work *work)
+void BODY_ON_HOST(finish)(const body_task *task, const pz_cuda_tree_batch *batch, const body_work *work)
 {
     double *m = work->state;
     for (int problem = 0; problem < batch->count; ++problem) {

@@ -9,4 +9,14 @@
 void body_search_on_host(const body_task *task, const pz_cuda_tree_batch *batch, const body_work *work, bool backwards);
 void body_finish_on_host(const body_task *task, const pz_cuda_tree_batch *batch, const body_work *work);
 
+// The same by each thread of a team (body_team_on_host.h).
+void body_search_by_team(const body_task *task, const pz_cuda_tree_batch *batch, const body_work *work, bool backwards);
+void body_finish_by_team(const body_task *task, const pz_cuda_tree_batch *batch, const body_work *work);
+
+#ifdef BODY_TEAM
+#define BODY_ON_HOST(part) body_##part##_by_team
+#else
+#define BODY_ON_HOST(part) body_##part##_on_host
+#endif
+
 #endif

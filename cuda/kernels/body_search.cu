@@ -6,17 +6,11 @@
 // part together.
 #include "body_library.h"
 
-#include "lib/body_search.h"
+#include "body_ends.h"
 #include "lib/cuda_body.h"
 
 #define BLOCKS 6 // of a multiprocessor: more of them, with fewer registers each, hide more of the waiting for memory
 #define REFILL 8 // idle threads of a warp before they take new runs
-
-// Has a run before this one met the goals?
-__device__ static bool is_beaten(const body_work *work, const body_run *r)
-{
-    return *(volatile const int *)&work->best[r->problem].won < r->run;
-}
 
 // Runs for the threads that want one, by all threads of the warp. False: there are no more.
 __device__ __noinline__ static bool take_runs(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work,
@@ -44,34 +38,6 @@ __device__ __noinline__ static bool take_runs(const body_task *t, const pz_cuda_
         }
         if (first + __popc(who) >= most) {
             return false;
-        }
-    }
-}
-
-// The end of a run: kept if it is the best so far.
-__device__ __noinline__ static void end_run(const body_task *t, const body_work *work, const float *m, const body_run *r,
-                                            bool found)
-{
-    body_best *best = &work->best[r->problem];
-    work->passes[(size_t)r->problem * (size_t)(t->restarts + 1) + (size_t)r->run] = (uint16_t)r->looks;
-    if (r->run == 0) {
-        best->start_cost = r->start_cost;
-    }
-    if (found) {
-        atomicMin(&best->won, r->run);
-    }
-    for (bool done = false; !done;) {
-        if (atomicCAS(&best->lock, 0u, 1u) == 0u) {
-            __threadfence();
-            volatile body_best *now = best;
-            if (search_precedes(r, found, now->won, now->run, now->cost)) {
-                now->run = r->run;
-                now->cost = r->cost;
-                search_keep(t, m, r, work->ends);
-            }
-            __threadfence();
-            atomicExch(&best->lock, 0u);
-            done = true;
         }
     }
 }
@@ -129,6 +95,11 @@ __global__ void clear(const __grid_constant__ body_work work, int count)
     }
 }
 
+void pz_body_clear(const body_work *work, int count, cudaStream_t stream)
+{
+    clear<<<count / PZ_BODY_THREADS + 1, PZ_BODY_THREADS, 0, stream>>>(*work, count);
+}
+
 cudaError_t pz_body_search_grid(int processors, int *blocks)
 {
     cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, search, PZ_BODY_THREADS, 0);
@@ -141,7 +112,7 @@ cudaError_t pz_body_search_launch(const body_task *task, const pz_cuda_tree_batc
 {
     long long runs = (long long)batch->count * (task->restarts + 1), enough = (runs + PZ_BODY_THREADS - 1) / PZ_BODY_THREADS;
     int few = enough < 1 ? 1 : enough < blocks ? (int)enough : blocks;
-    clear<<<batch->count / PZ_BODY_THREADS + 1, PZ_BODY_THREADS, 0, stream>>>(*work, batch->count);
+    pz_body_clear(work, batch->count, stream);
     if (batch->count > 0) {
         size_t shared = shared_size(task, sizeof(float));
         search<<<few, PZ_BODY_THREADS, shared, stream>>>(*task, *batch, *work, shared > 0);

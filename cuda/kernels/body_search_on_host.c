@@ -20,22 +20,30 @@ static void run(const body_task *t, const pz_cuda_tree_batch *batch, const body_
             next = BODY_LOOK;
         }
     }
-    work->passes[(size_t)problem * (size_t)(t->restarts + 1) + (size_t)number] = (uint16_t)r.looks;
-    best->start_cost = number == 0 ? r.start_cost : best->start_cost;
-    bool found = next == BODY_FOUND;
-    best->won = found && number < best->won ? number : best->won;
-    if (search_precedes(&r, found, best->won, best->run, best->cost)) {
-        best->run = number;
-        best->cost = r.cost;
-        search_keep(t, m, &r, work->ends);
+    bool found = next == BODY_FOUND, is_first = body_lane() == 0;
+    if (is_first) {
+        work->passes[(size_t)problem * (size_t)(t->restarts + 1) + (size_t)number] = (uint16_t)r.looks;
+        best->start_cost = number == 0 ? r.start_cost : best->start_cost;
+        best->won = found && number < best->won ? number : best->won;
     }
+    body_meet();
+    bool is_best = search_precedes(&r, found, best->won, best->run, best->cost);
+    body_meet();
+    if (is_best) {
+        search_keep(t, m, &r, work->ends);
+        if (is_first) {
+            best->run = number, best->cost = r.cost;
+        }
+    }
+    body_meet();
 }
 
-void body_search_on_host(const body_task *task, const pz_cuda_tree_batch *batch, const body_work *work, bool backwards)
+void BODY_ON_HOST(search)(const body_task *task, const pz_cuda_tree_batch *batch, const body_work *work, bool backwards)
 {
-    for (int problem = 0; problem < batch->count; ++problem) {
+    for (int problem = body_lane(); problem < batch->count; problem += BODY_LANES) {
         work->best[problem] = (body_best){.won = INT_MAX, .run = INT_MAX, .cost = INFINITY};
     }
+    body_meet();
     for (int i = 0; i <= task->restarts; ++i) {
         int number = backwards ? task->restarts - i : i;
         for (int problem = 0; problem < batch->count; ++problem) {

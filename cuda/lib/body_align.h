@@ -136,6 +136,26 @@ BODY_FN void body_put_rotation(const body_task *t, real *m, const rmat *turn)
     }
 }
 
+// The root of the trial, turned by r and shifted with the mean of the markers.
+BODY_FN void align_root(const body_task *t, real *m, const body_cloud *c, const real r[4])
+{
+    const double *n = t->numbers;
+    rmat C = {rv((real)n[0], (real)n[1], (real)n[2]), rv((real)n[3], (real)n[4], (real)n[5]),
+              rv((real)n[6], (real)n[7], (real)n[8])};
+    rmat turn = quaternion_matrix(r[0], r[1], r[2], r[3]);
+    body_frame root = body_load_frame(m, t->at.frame);
+    rmat R = rm_mul(&turn, &root.R), M;
+    rvec p = rv_add(c->t, rm_apply(&turn, rv_sub(root.p, c->x)));
+    M.x = rm_apply_transposed(&C, R.x), M.y = rm_apply_transposed(&C, R.y), M.z = rm_apply_transposed(&C, R.z);
+    body_put(m, t->at.trial, rm_apply_transposed(&C, p));
+    body_put_rotation(t, m, &M);
+    for (int i = 0; i < t->joints[0].dofs - 3 * t->joints[0].has_quaternion; ++i) {
+        real lower, upper;
+        body_bounds(t, m, i, &lower, &upper);
+        AT(m, t->at.trial + i) = real_clamp(AT(m, t->at.trial + i), lower, upper);
+    }
+}
+
 // The trial with its root laid onto the markers, which lie as at the current point. False, with nothing done, where the
 // markers do not say how.
 BODY_FN bool body_align(const body_task *t, real *m)
@@ -146,21 +166,10 @@ BODY_FN bool body_align(const body_task *t, real *m)
     if (c.count < 3 || !body_best_turn(&c.M, r)) {
         return false;
     }
-    const double *n = t->numbers;
-    rmat C = {rv((real)n[0], (real)n[1], (real)n[2]), rv((real)n[3], (real)n[4], (real)n[5]),
-              rv((real)n[6], (real)n[7], (real)n[8])};
-    rmat turn = quaternion_matrix(r[0], r[1], r[2], r[3]);
-    body_frame root = body_load_frame(m, t->at.frame);
-    rmat R = rm_mul(&turn, &root.R), M;
-    rvec p = rv_add(c.t, rm_apply(&turn, rv_sub(root.p, c.x)));
-    M.x = rm_apply_transposed(&C, R.x), M.y = rm_apply_transposed(&C, R.y), M.z = rm_apply_transposed(&C, R.z);
-    body_put(m, t->at.trial, rm_apply_transposed(&C, p));
-    body_put_rotation(t, m, &M);
-    for (int i = 0; i < t->joints[0].dofs - 3 * t->joints[0].has_quaternion; ++i) {
-        real lower, upper;
-        body_bounds(t, m, i, &lower, &upper);
-        AT(m, t->at.trial + i) = real_clamp(AT(m, t->at.trial + i), lower, upper);
+    if (body_lane() == 0) {
+        align_root(t, m, &c, r);
     }
+    body_meet();
     return true;
 }
 

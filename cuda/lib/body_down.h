@@ -110,31 +110,52 @@ PZ_BOTH void body_down_joint(const body_task *t, real *m, int k, body_axis *V, b
     }
 }
 
-// The step. Returns the decrease of the cost that the model without damping predicts.
-BODY_FN real body_down(const body_task *t, real *restrict m, body_solve *solve)
+// A chain from its first joint on, and its parts of what the sweep finds.
+PZ_BOTH void down_chain(const body_task *t, real *m, int c, body_solve s)
 {
-    body_solve own = *solve, *s = &own; // in registers
-    BODY_IS_GLOBAL(m);
+    const body_chain *chain = &t->chains[c];
+    int above = t->joints[chain->begin].from, slot = t->joints[chain->end - 1].slot, parts = t->at.parts + BODY_PARTS * c;
     body_axis V = {{0, 0, 0}, {0, 0, 0}};
+    real damped = 0;
+    s.leavers = 0;
+    s.is_clipped = false;
+    s.model = 0;
+    if (above >= 0) {
+        int place = t->at.velocity + BODY_VELOCITY * above;
+        V.w = body_get(m, place), V.v = body_get(m, place + 3);
+    }
+    BODY_LOOP
+    for (int k = chain->begin; k < chain->end; ++k) {
+        body_down_joint(t, m, k, &V, &s, &damped);
+    }
+    if (slot >= 0) {
+        int place = t->at.velocity + BODY_VELOCITY * slot;
+        body_put(m, place, V.w), body_put(m, place + 3, V.v);
+    }
+    AT(m, parts + 4) = s.model, AT(m, parts + 5) = damped;
+    AT(m, parts + 6) = (real)s.leavers, AT(m, parts + 7) = s.is_clipped;
+}
+
+// The step. Returns the decrease of the cost that the model without damping predicts.
+BODY_FN real body_down(const body_task *t, real *restrict m, body_solve *s)
+{
+    BODY_KNOWN(m);
+    BODY_LOOP
+    for (int level = 0; level < t->level_count; ++level) {
+        BODY_LOOP
+        for (int c = t->levels[level] + body_lane(); c < t->levels[level + 1]; c += BODY_LANES) {
+            down_chain(t, m, c, *s);
+        }
+        body_meet();
+    }
     real damped = 0;
     s->leavers = 0;
     s->is_clipped = false;
-    BODY_LOOP
-    for (int k = 0; k < t->joint_count; ++k) {
-        const body_joint *joint = &t->joints[k];
-        int place = t->at.velocity + BODY_VELOCITY * joint->from;
-        if (joint->from == BODY_WORLD) {
-            V.w = V.v = rv(0, 0, 0);
-        } else if (joint->from >= 0) {
-            V.w = body_get(m, place), V.v = body_get(m, place + 3);
-        }
-        body_down_joint(t, m, k, &V, s, &damped);
-        if (joint->slot >= 0) {
-            place = t->at.velocity + BODY_VELOCITY * joint->slot;
-            body_put(m, place, V.w), body_put(m, place + 3, V.v);
-        }
+    for (int c = 0; c < t->chain_count; ++c) {
+        int parts = t->at.parts + BODY_PARTS * c;
+        s->model += AT(m, parts + 4), damped += AT(m, parts + 5);
+        s->leavers += (int)AT(m, parts + 6), s->is_clipped = s->is_clipped || AT(m, parts + 7) != 0;
     }
-    *solve = own;
     return real_fma((real)0.5 * s->lambda * s->scale, damped, -s->model);
 }
 
@@ -184,9 +205,9 @@ PZ_BOTH void body_shorten_turn(real *m, int q, int count)
 // axes lose rank at a whole turn.
 BODY_FN void body_propose(const body_task *t, real *restrict m, real share)
 {
-    BODY_IS_GLOBAL(m);
+    BODY_KNOWN(m);
     BODY_LOOP
-    for (int k = 0; k < t->joint_count; ++k) {
+    for (int k = body_lane(); k < t->joint_count; k += BODY_LANES) {
         const body_joint *joint = &t->joints[k];
         int q = t->at.q + joint->q, to = t->at.trial + joint->q, x = t->at.step + joint->v;
         int plain = joint->dofs - (joint->has_quaternion ? 3 : 0);
@@ -211,16 +232,18 @@ BODY_FN void body_propose(const body_task *t, real *restrict m, real share)
             body_shorten_turn(m, to + joint->slides, joint->shortens);
         }
     }
+    body_meet();
 }
 
 // The trial becomes the current point.
 BODY_FN void body_accept(const body_task *t, real *restrict m)
 {
-    BODY_IS_GLOBAL(m);
+    BODY_KNOWN(m);
     BODY_LOOP
-    for (int i = 0; i < t->nq; ++i) {
+    for (int i = body_lane(); i < t->nq; i += BODY_LANES) {
         AT(m, t->at.q + i) = AT(m, t->at.trial + i);
     }
+    body_meet();
 }
 
 #endif

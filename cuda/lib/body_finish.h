@@ -60,7 +60,7 @@ BODY_FN int finish_clamp(const body_task *t, double *q)
 {
     int moved = 0;
     BODY_LOOP
-    for (int k = 0; k < t->joint_count; ++k) {
+    for (int k = body_lane(); k < t->joint_count; k += BODY_LANES) {
         const body_joint *joint = &t->joints[k];
         int plain = joint->dofs - 3 * joint->has_quaternion;
         bool is_outside = false;
@@ -88,6 +88,8 @@ BODY_FN int finish_clamp(const body_task *t, double *q)
         }
         moved += is_outside;
     }
+    moved = body_count(moved);
+    body_meet();
     return moved;
 }
 
@@ -95,9 +97,10 @@ BODY_FN int finish_clamp(const body_task *t, double *q)
 BODY_FN void finish_look_at(const body_task *t, real *m, const double *q)
 {
     BODY_LOOP
-    for (int i = 0; i < t->nq; ++i) {
+    for (int i = body_lane(); i < t->nq; i += BODY_LANES) {
         AT(m, t->at.trial + i) = q[i] + body_shift(t, m, i);
     }
+    body_meet();
 }
 
 PZ_BOTH double *finish_q(const body_task *t, const pz_cuda_tree_batch *batch, const body_finish *f)
@@ -112,11 +115,12 @@ BODY_FN void finish_take_end(const body_task *t, const pz_cuda_tree_batch *batch
     const float *end = work->ends + (size_t)f->problem * (size_t)t->nq;
     const double *start = finish_q(t, batch, f);
     BODY_LOOP
-    for (int i = 0; i < t->nq; ++i) {
+    for (int i = body_lane(); i < t->nq; i += BODY_LANES) {
         AT(m, t->at.trial + i) = (double)end[i];
     }
+    body_meet();
     BODY_LOOP
-    for (int k = 0; k < t->joint_count; ++k) {
+    for (int k = body_lane(); k < t->joint_count; k += BODY_LANES) {
         const body_joint *joint = &t->joints[k];
         int q = t->at.trial + joint->q, plain = joint->dofs - 3 * joint->has_quaternion;
         BODY_LOOP
@@ -138,53 +142,62 @@ BODY_FN void finish_take_end(const body_task *t, const pz_cuda_tree_batch *batch
             AT(m, q) = is_near ? a / size : a, AT(m, q + 1) = is_near ? b / size : b;
         }
     }
+    body_meet();
 }
 
 // ---- The answer ----------------------------------------------------------------------------------------------------------
+
+// The current point of joint k as q has it, into `trial` for a while. Returns the square of its way from the start, which q
+// still holds.
+PZ_BOTH double finish_leave(const body_task *t, real *m, int k, const double *q)
+{
+    const body_joint *joint = &t->joints[k];
+    int plain = joint->dofs - 3 * joint->has_quaternion, r = joint->q + plain;
+    double square = 0.0;
+    BODY_LOOP
+    for (int i = joint->q; i < r + (joint->has_quaternion ? 4 : 0); ++i) {
+        bool is_locked = body_metric(t, joint->v + (i < r ? i - joint->q : plain)) < 0;
+        AT(m, t->at.trial + i) = is_locked ? q[i] : AT(m, t->at.q + i) - body_shift(t, m, i);
+    }
+    BODY_LOOP
+    for (int i = joint->q; i < r; ++i) {
+        square += (AT(m, t->at.trial + i) - q[i]) * (AT(m, t->at.trial + i) - q[i]);
+    }
+    if (joint->has_quaternion) { // the angle between them
+        double dot = 0.0, apart = 0.0;
+        BODY_LOOP
+        for (int i = r; i < r + 4; ++i) {
+            dot += AT(m, t->at.trial + i) * q[i];
+        }
+        BODY_LOOP
+        for (int i = r; i < r + 4; ++i) {
+            double off = AT(m, t->at.trial + i) - (dot < 0 ? -q[i] : q[i]);
+            apart += off * off;
+        }
+        double angle = 4.0 * pz_atan2(0.5 * sqrt(apart), sqrt(1.0 - real_min(0.25 * apart, 1.0)));
+        square += angle * angle;
+    }
+    return square;
+}
 
 // The current point as q, within the limits, and how far it is from the start.
 BODY_FN void finish_answer(const body_task *t, const pz_cuda_tree_batch *batch, real *m, body_finish *f)
 {
     double *q = finish_q(t, batch, f), square = 0.0;
+    body_meet();
     BODY_LOOP
+    for (int k = body_lane(); k < t->joint_count; k += BODY_LANES) {
+        AT(m, t->at.parts + k) = finish_leave(t, m, k, q);
+    }
+    body_meet();
     for (int k = 0; k < t->joint_count; ++k) {
-        const body_joint *joint = &t->joints[k];
-        int plain = joint->dofs - 3 * joint->has_quaternion;
-        BODY_LOOP
-        for (int i = joint->q; i < joint->q + plain + (joint->has_quaternion ? 4 : 0); ++i) {
-            double now = AT(m, t->at.q + i) - body_shift(t, m, i);
-            bool is_locked = body_metric(t, joint->v + (i - joint->q < plain ? i - joint->q : plain)) < 0;
-            now = is_locked ? q[i] : now;
-            AT(m, t->at.trial + i) = now; // for a while, until q has been read
-        }
+        square += AT(m, t->at.parts + k);
     }
     BODY_LOOP
-    for (int k = 0; k < t->joint_count; ++k) {
-        const body_joint *joint = &t->joints[k];
-        int plain = joint->dofs - 3 * joint->has_quaternion, r = joint->q + plain;
-        BODY_LOOP
-        for (int i = joint->q; i < r; ++i) {
-            square += (AT(m, t->at.trial + i) - q[i]) * (AT(m, t->at.trial + i) - q[i]);
-        }
-        if (joint->has_quaternion) { // the angle between them
-            double dot = 0.0, apart = 0.0;
-            BODY_LOOP
-            for (int i = r; i < r + 4; ++i) {
-                dot += AT(m, t->at.trial + i) * q[i];
-            }
-            BODY_LOOP
-            for (int i = r; i < r + 4; ++i) {
-                double off = AT(m, t->at.trial + i) - (dot < 0 ? -q[i] : q[i]);
-                apart += off * off;
-            }
-            double angle = 4.0 * pz_atan2(0.5 * sqrt(apart), sqrt(1.0 - real_min(0.25 * apart, 1.0)));
-            square += angle * angle;
-        }
-    }
-    BODY_LOOP
-    for (int i = 0; i < t->nq; ++i) {
+    for (int i = body_lane(); i < t->nq; i += BODY_LANES) {
         q[i] = AT(m, t->at.trial + i);
     }
+    body_meet();
     f->distance = sqrt(square);
     finish_clamp(t, q);
     finish_look_at(t, m, q);
@@ -196,7 +209,7 @@ BODY_FN int finish_active_limits(const body_task *t, const double *q)
 {
     int active = 0;
     BODY_LOOP
-    for (int k = 0; k < t->joint_count; ++k) {
+    for (int k = body_lane(); k < t->joint_count; k += BODY_LANES) {
         const body_joint *joint = &t->joints[k];
         bool at_edge = joint->swing >= 0 && finish_excess(t, joint, q + joint->q) >= 1.0 - 8.0 * REAL_EPSILON;
         BODY_LOOP
@@ -206,7 +219,7 @@ BODY_FN int finish_active_limits(const body_task *t, const double *q)
             active += (at_edge && i < 2) || x <= n[0] || x >= n[1];
         }
     }
-    return active;
+    return body_count(active);
 }
 
 // ---- Steps ---------------------------------------------------------------------------------------------------------------
@@ -250,9 +263,10 @@ BODY_FN void finish_solve(const body_task *t, const pz_cuda_tree_batch *batch, r
     body_solve s = {.lambda = f->lambda, .scale = f->scale, .exact = !f->falls_fast};
     bool is_newton = true;
     BODY_LOOP
-    for (int i = 0; i < t->nv; ++i) {
+    for (int i = body_lane(); i < t->nv; i += BODY_LANES) {
         AT(m, t->at.held + i) = BODY_FREE;
     }
+    body_meet();
     BODY_LOOP
     for (int solve = 0; solve < FINISH_SOLVES; ++solve) {
         f->predicted = finish_solve_once(t, m, &s);
@@ -346,15 +360,20 @@ BODY_FN void finish_report(const body_task *t, const pz_cuda_tree_batch *batch, 
     }
     int last = best->won < t->restarts ? best->won : t->restarts, looks = 0;
     BODY_LOOP
-    for (int run = 0; run <= last; ++run) {
+    for (int run = body_lane(); run <= last; run += BODY_LANES) {
         looks += passes[run];
+    }
+    looks = body_count(looks);
+    int active = finish_active_limits(t, finish_q(t, batch, f));
+    if (body_lane() != 0) {
+        return;
     }
     poise_cuda_tree_answer *a = &batch->answers[f->problem];
     a->outcome = finish_outcome(t, look, f);
     a->iterations = looks + f->solves;
     a->evaluations = looks + f->looks;
     a->restarts = last;
-    a->active_limits = finish_active_limits(t, finish_q(t, batch, f));
+    a->active_limits = active;
     a->moved_joints = f->moved_joints;
     a->start_cost = finish_finite(f->start_cost < INFINITY ? f->start_cost : (double)best->start_cost);
     a->cost = finish_finite(look->cost);

@@ -110,13 +110,19 @@ typedef struct body_look {
     real worst; // largest squared distance of a marker that counts from its target
 } body_look;
 
-BODY_FN body_look body_forward(const body_task *t, real *restrict m)
+// The larger one; what is not a number is larger than any.
+PZ_BOTH real body_worse(real a, real b)
 {
-    BODY_IS_GLOBAL(m);
+    return a == a && !(b <= a) ? b : a;
+}
+
+// A chain from its first joint on, and its part of the look.
+PZ_BOTH void forward_chain(const body_task *t, real *m, int c)
+{
     body_look look = {0, 0};
     body_frame f = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, {0, 0, 0}};
     BODY_LOOP
-    for (int k = 0; k < t->joint_count; ++k) {
+    for (int k = t->chains[c].begin; k < t->chains[c].end; ++k) {
         const body_joint *joint = &t->joints[k];
         body_place(t, m, k, &f);
         body_move(t, m, k, &f);
@@ -130,9 +136,28 @@ BODY_FN body_look body_forward(const body_task *t, real *restrict m)
             real w = AT(m, t->at.weight + i), square = rv_dot(r, r);
             body_put(m, t->at.point + 3 * i, x);
             look.cost = real_fma(w, square, look.cost);
-            look.worst = w > 0 ? real_max(look.worst, square) : look.worst;
-            look.worst = square == square ? look.worst : square; // what is not a number is not met
+            look.worst = w > 0 || square != square ? body_worse(look.worst, square) : look.worst;
         }
+    }
+    AT(m, t->at.parts + BODY_PARTS * c) = look.cost;
+    AT(m, t->at.parts + BODY_PARTS * c + 1) = look.worst;
+}
+
+BODY_FN body_look body_forward(const body_task *t, real *restrict m)
+{
+    BODY_KNOWN(m);
+    BODY_LOOP
+    for (int level = 0; level < t->level_count; ++level) {
+        BODY_LOOP
+        for (int c = t->levels[level] + body_lane(); c < t->levels[level + 1]; c += BODY_LANES) {
+            forward_chain(t, m, c);
+        }
+        body_meet();
+    }
+    body_look look = {0, 0};
+    for (int c = 0; c < t->chain_count; ++c) {
+        look.cost += AT(m, t->at.parts + BODY_PARTS * c);
+        look.worst = body_worse(look.worst, AT(m, t->at.parts + BODY_PARTS * c + 1));
     }
     look.cost *= (real)0.5;
     return look;

@@ -40,25 +40,38 @@ PZ_BOTH void measure_joint(const body_task *t, const real *m, int k, const body_
     }
 }
 
-// Plain sums up the tree: the projected gradient, and the diagonal of the Gauss-Newton Hessian.
+// Plain sums along a chain, for the projected gradient, and the diagonal of the Gauss-Newton Hessian.
+PZ_BOTH void measure_chain(const body_task *t, real *m, int c, real cost)
+{
+    const body_chain *chain = &t->chains[c];
+    body_sums a = body_sums_of_children(t, m, chain);
+    body_measure f = {0, 0};
+    BODY_LOOP
+    for (int k = chain->end - 1; k >= chain->begin; --k) {
+        body_add_markers(t, m, &t->joints[k], &a);
+        measure_joint(t, m, k, &a, cost, &f);
+    }
+    if (body_hangs_on_chain(t, chain)) {
+        body_give_sums(m, t->at.sums + BODY_SUMS * c, &a);
+    }
+    AT(m, t->at.parts + BODY_PARTS * c + 2) = f.gradient;
+    AT(m, t->at.parts + BODY_PARTS * c + 3) = f.cosine;
+}
+
 BODY_FN void measure_body(const body_task *t, real *m, real cost, body_measure *f)
 {
-    body_sums a = body_no_sums();
-    f->gradient = f->cosine = 0;
     BODY_LOOP
-    for (int k = t->joint_count - 1; k >= 0; --k) {
-        const body_joint *joint = &t->joints[k];
-        if (!joint->has_child || joint->has_several) {
-            a = body_no_sums();
+    for (int level = t->level_count - 1; level >= 0; --level) {
+        BODY_LOOP
+        for (int c = t->levels[level] + body_lane(); c < t->levels[level + 1]; c += BODY_LANES) {
+            measure_chain(t, m, c, cost);
         }
-        if (joint->has_several) {
-            body_take_sums(m, t->at.sums + BODY_SUMS * joint->slot, &a);
-        }
-        body_add_markers(t, m, joint, &a);
-        measure_joint(t, m, k, &a, cost, f);
-        if (joint->from >= 0) {
-            body_give_sums(m, t->at.sums + BODY_SUMS * joint->from, &a, joint->is_last_child);
-        }
+        body_meet();
+    }
+    f->gradient = f->cosine = 0;
+    for (int c = 0; c < t->chain_count; ++c) {
+        f->gradient = real_max(f->gradient, AT(m, t->at.parts + BODY_PARTS * c + 2));
+        f->cosine = real_max(f->cosine, AT(m, t->at.parts + BODY_PARTS * c + 3));
     }
 }
 

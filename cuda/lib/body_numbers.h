@@ -21,6 +21,13 @@
 #define BODY_LOOP
 #endif
 
+// Loops that read global memory, unrolled so that several reads are under way.
+#ifdef __CUDACC__
+#define BODY_READS _Pragma("unroll 8")
+#else
+#define BODY_READS
+#endif
+
 #ifdef BODY_DOUBLE
 typedef double real;
 #define REAL_EPSILON 2.220446049250313e-16

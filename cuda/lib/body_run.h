@@ -28,11 +28,10 @@ BODY_FN real body_take_problem(const body_task *t, const pz_cuda_tree_batch *bat
     const double *C = t->numbers;
     double mean[3] = {0, 0, 0}, all = 0.0;
     int seen = 0;
-    BODY_LOOP
+    BODY_READS
     for (int i = 0; i < t->marker_count; ++i) {
         double w = body_weight(t, batch, problem, i);
         poise_vec3 x = targets[t->goal[i]];
-        AT(m, t->at.weight + i) = (real)w;
         all += w;
         if (w > 0) {
             mean[0] += x.x, mean[1] += x.y, mean[2] += x.z;
@@ -41,17 +40,19 @@ BODY_FN real body_take_problem(const body_task *t, const pz_cuda_tree_batch *bat
     }
     for (int c = 0; c < 3; ++c) {
         mean[c] = seen > 0 ? mean[c] / seen : t->root[c];
-        AT(m, t->at.base + c) = (real)(t->root[c] - mean[c]);
     }
-    for (int c = 0; c < 3; ++c) {
+    for (int c = body_lane(); c < 3; c += BODY_LANES) {
+        AT(m, t->at.base + c) = (real)(t->root[c] - mean[c]);
         AT(m, t->at.base + 3 + c) = (real)(C[3 * c] * (t->root[0] - mean[0]) + C[3 * c + 1] * (t->root[1] - mean[1]) +
                                            C[3 * c + 2] * (t->root[2] - mean[2]));
     }
     BODY_LOOP
-    for (int i = 0; i < t->marker_count; ++i) {
+    for (int i = body_lane(); i < t->marker_count; i += BODY_LANES) {
         poise_vec3 x = targets[t->goal[i]];
+        AT(m, t->at.weight + i) = (real)body_weight(t, batch, problem, i);
         body_put(m, t->at.target + 3 * i, rv((real)(x.x - mean[0]), (real)(x.y - mean[1]), (real)(x.z - mean[2])));
     }
+    body_meet();
     return all > 0 ? (real)(all / t->marker_count) : (real)1;
 }
 

@@ -61,7 +61,7 @@ BODY_FN void search_take_start(const body_task *t, const pz_cuda_tree_batch *bat
     const double *q = batch->q + (size_t)problem * (size_t)t->nq;
     const double *chosen = t->starts + (size_t)(run > 0 ? run - 1 : 0) * (size_t)t->nv;
     BODY_LOOP
-    for (int k = 0; k < t->joint_count; ++k) {
+    for (int k = body_lane(); k < t->joint_count; k += BODY_LANES) {
         const body_joint *joint = &t->joints[k];
         int plain = joint->dofs - (joint->has_quaternion ? 3 : 0), v = joint->v;
         BODY_LOOP
@@ -216,7 +216,7 @@ PZ_BOTH bool search_precedes(const body_run *r, bool found, int won, int best_ru
 PZ_BOTH void search_keep(const body_task *t, const real *m, const body_run *r, float *end)
 {
     BODY_LOOP
-    for (int i = 0; i < t->nq; ++i) {
+    for (int i = body_lane(); i < t->nq; i += BODY_LANES) {
         end[(size_t)r->problem * (size_t)t->nq + (size_t)i] = AT(m, t->at.q + i);
     }
 }

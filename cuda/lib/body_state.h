@@ -4,20 +4,21 @@
 
 #include "body_numbers.h"
 #include "body_task.h"
+#include "body_team.h"
 
 #include "model/packed_model.h"
 
-#ifdef __CUDACC__
-#define BODY_STRIDE 32 // lanes of a warp have their numbers side by side
+// On the device the state of a team is in shared memory, and that of threads alone in global memory, numbers of a warp's
+// threads side by side. Functions that are not inlined do not know.
+#if !defined(__CUDACC__)
+#define BODY_STRIDE   1
+#define BODY_KNOWN(m) ((void)(m))
+#elif defined(BODY_TEAM)
+#define BODY_STRIDE   1
+#define BODY_KNOWN(m) __builtin_assume(__isShared(m))
 #else
-#define BODY_STRIDE 1
-#endif
-
-// The state is in the device's global memory: functions that are not inlined do not know.
-#ifdef __CUDACC__
-#define BODY_IS_GLOBAL(m) __builtin_assume(__isGlobal(m))
-#else
-#define BODY_IS_GLOBAL(m) ((void)(m))
+#define BODY_STRIDE   32
+#define BODY_KNOWN(m) __builtin_assume(__isGlobal(m))
 #endif
 
 #define BODY_FREE    ((real)1e30) // body_layout.held

@@ -66,11 +66,7 @@ static void fill_joint(const poise_solver *s, body_tables *b, int k)
 {
     const poise_model *model = s->model;
     const pz_joint *joint = &model->joints[k];
-    int parent = joint->parent, next = parent == POISE_WORLD ? k : k + joint->subtree;
-    bool is_last = true;
-    for (int i = next; parent != POISE_WORLD && i < model->joint_count && is_last; ++i) {
-        is_last = model->joints[i].parent != parent;
-    }
+    int parent = joint->parent;
     body_joint *to = &b->joints[k];
     bool has_slot = k == 0 || children_of(model, k) > 1;
     int slot = has_slot ? b->task.slot_count++ : -1, above = parent == POISE_WORLD ? -1 : b->joints[parent].slot;
@@ -85,10 +81,7 @@ static void fill_joint(const poise_solver *s, body_tables *b, int k)
                        .slides = (int8_t)joint->slide_count,
                        .dofs = (int8_t)(joint->v_end - joint->v_begin),
                        .shortens = (int8_t)shortens(s, k),
-                       .has_turn = !joint->C_is_identity,
-                       .is_last_child = is_last,
-                       .has_several = children_of(model, k) > 1,
-                       .has_child = children_of(model, k) > 0};
+                       .has_turn = !joint->C_is_identity};
     for (int i = 0; i < to->step_count; ++i) {
         to->steps[i] = (int8_t)model->steps[joint->step_begin + i].kind;
         to->has_quaternion = to->has_quaternion || to->steps[i] == PZ_QUATERNION;
@@ -116,6 +109,45 @@ static void fill_joints(const poise_solver *s, body_tables *b)
             W[BODY_SWING * b->swing_room] = radius[0], W[BODY_SWING * b->swing_room + 1] = radius[1];
         }
     }
+}
+
+// ---- Chains --------------------------------------------------------------------------------------------------------------
+
+static int end_of_chain(const body_tables *b, int k)
+{
+    do {
+        ++k;
+    } while (k < b->task.joint_count && b->joints[k].from == BODY_FOLLOWS);
+    return k;
+}
+
+// Adds the chains whose first joint hangs on `parent`; how many there are now.
+static int add_chains_on(const poise_model *model, body_tables *b, int parent, int count)
+{
+    for (int k = 0; k < model->joint_count; ++k) {
+        if (model->joints[k].parent == parent && b->joints[k].from != BODY_FOLLOWS) {
+            b->chains[count++] = (body_chain){.begin = (int16_t)k, .end = (int16_t)end_of_chain(b, k)};
+        }
+    }
+    return count;
+}
+
+static void fill_chains(const poise_model *model, body_tables *b)
+{
+    int begin = 0, end = add_chains_on(model, b, POISE_WORLD, 0);
+    body_task *t = &b->task;
+    while (begin < end) {
+        int next = end;
+        b->levels[t->level_count++] = (int16_t)begin;
+        for (int c = begin; c < end; ++c) {
+            b->chains[c].child_begin = (int16_t)next;
+            next = add_chains_on(model, b, b->chains[c].end - 1, next);
+            b->chains[c].child_end = (int16_t)next;
+        }
+        begin = end, end = next;
+    }
+    b->levels[t->level_count] = (int16_t)end;
+    t->chain_count = end;
 }
 
 // ---- Markers, dofs, starts -----------------------------------------------------------------------------------------------
@@ -225,8 +257,10 @@ static void lay_out(body_task *t)
     at->point = part(&used, 3 * t->marker_count), at->target = part(&used, 3 * t->marker_count);
     at->weight = part(&used, t->marker_count), at->solved = part(&used, BODY_SOLVED * t->nv);
     at->edge = part(&used, 2 * t->swing_count), at->held = part(&used, t->nv);
-    at->frame = part(&used, BODY_FRAME * t->slot_count), at->sums = part(&used, BODY_SUMS * t->slot_count);
-    at->velocity = part(&used, BODY_VELOCITY * t->slot_count), at->base = part(&used, 6);
+    at->frame = part(&used, BODY_FRAME * t->slot_count), at->velocity = part(&used, BODY_VELOCITY * t->slot_count);
+    at->sums = part(&used, BODY_SUMS * t->chain_count);
+    at->parts = part(&used, BODY_PARTS * t->chain_count > t->joint_count ? BODY_PARTS * t->chain_count : t->joint_count);
+    at->base = part(&used, 6);
     at->size = used;
 }
 
@@ -264,7 +298,8 @@ static void fill_task(const poise_solver *s, body_tables *b)
     t->gradient_tolerance = s->options.gradient_tolerance;
     t->max_iterations = s->options.max_iterations;
     t->restarts = s->options.restarts;
-    t->joints = b->joints, t->goal = b->goal, t->single = b->single, t->numbers = b->numbers;
+    t->joints = b->joints, t->chains = b->chains, t->levels = b->levels, t->goal = b->goal, t->single = b->single,
+    t->numbers = b->numbers;
     t->starts = b->starts, t->start_kind = b->start_kind;
 }
 
@@ -278,6 +313,7 @@ static void fill(poise_solver *s, const poise_goal *goals, int goal_count, doubl
     pz_make_metric(s, D);
     b->task.size = size_of(s);
     fill_joints(s, b);
+    fill_chains(s->model, b);
     fill_markers(s->model, goals, goal_count, b);
     fill_dofs(s, D, b);
     fill_start_kinds(s, b);
@@ -309,12 +345,14 @@ static bool take(body_tables *b, const poise_solver *s, int goal_count)
     t->swing_numbers = part(&used, 2 * BODY_SWING * b->swing_room);
     b->number_count = t->number_count = used;
     b->joints = calloc((size_t)t->joint_count, sizeof *b->joints);
+    b->chains = calloc((size_t)t->joint_count, sizeof *b->chains);
+    b->levels = calloc((size_t)t->joint_count + 1, sizeof *b->levels);
     b->goal = calloc((size_t)goal_count, sizeof *b->goal);
     b->single = calloc((size_t)used, sizeof *b->single);
     b->numbers = calloc((size_t)used, sizeof *b->numbers);
     b->starts = calloc((size_t)(s->options.restarts + 1) * (size_t)t->nv, sizeof *b->starts);
     b->start_kind = calloc((size_t)t->nv, sizeof *b->start_kind);
-    return b->joints && b->goal && b->single && b->numbers && b->starts && b->start_kind;
+    return b->joints && b->chains && b->levels && b->goal && b->single && b->numbers && b->starts && b->start_kind;
 }
 
 poise_status pz_body_tables_make(const poise_model *model, const poise_goal *goals, int goal_count,
@@ -348,6 +386,7 @@ poise_status pz_body_tables_make(const poise_model *model, const poise_goal *goa
 
 void pz_body_tables_free(body_tables *b)
 {
-    free(b->joints), free(b->goal), free(b->single), free(b->numbers), free(b->starts), free(b->start_kind);
+    free(b->joints), free(b->chains), free(b->levels), free(b->goal);
+    free(b->single), free(b->numbers), free(b->starts), free(b->start_kind);
     *b = (body_tables){.number_count = 0};
 }

@@ -8,7 +8,8 @@
 typedef struct body_tables {
     body_task task;
     body_joint *joints;
-    int16_t *goal;
+    body_chain *chains;
+    int16_t *levels, *goal;
     float *single;
     double *numbers, *starts;
     int8_t *start_kind;

@@ -16,7 +16,8 @@
 #define BODY_MARKER   4  // of a marker: where it is in its body, weight
 #define BODY_SWING    2  // of a swing: 1/A^2, 1/B^2
 #define BODY_SOLVED   8  // of a dof in the sweep up: W, w, Delta
-#define BODY_SUMS     48 // kept for a joint with several children
+#define BODY_SUMS     48 // of a chain that hangs on another
+#define BODY_PARTS    8  // of a chain: its parts of sums over all chains
 #define BODY_FRAME    12
 #define BODY_VELOCITY 6
 
@@ -31,24 +32,29 @@ typedef struct body_joint {
     int8_t has_quaternion; // its last three dofs
     int8_t shortens;       // numbers of a rotation vector without limits, which may be shortened by whole turns; or 0
     int8_t has_turn;       // the constant turn is not the identity
-    int8_t is_last_child;  // of a parent with a slot: the first that the sweep up comes to
-    int8_t has_child;
-    int8_t has_several; // children
 } body_joint;
+
+// Joints in a row, each the only child of the one before. Chains of one level hang on chains of the level before, those of
+// one joint side by side; no two of a level depend on each other.
+typedef struct body_chain {
+    int16_t begin, end;             // joints
+    int16_t child_begin, child_end; // chains on its last joint
+} body_chain;
 
 // Where the parts of a problem's state begin.
 typedef struct body_layout {
-    int q, trial;              // nq: the current point; the one to look at
-    int step;                  // nv
-    int axis;                  // 3 nv: direction of each dof
-    int place;                 // 3 by joint: its origin
-    int point, target;         // 3 by marker
-    int weight;                // by marker
-    int solved;                // BODY_SOLVED by dof
-    int edge;                  // 2 by swing: normal of an active edge, or 0
-    int held;                  // nv: step of a dof that is held at a bound; BODY_FREE
-    int frame, sums, velocity; // by slot
-    int base; // 3: where the first joint is without motion, from the mean of the targets; 3: in its own axes
+    int q, trial;        // nq: the current point; the one to look at
+    int step;            // nv
+    int axis;            // 3 nv: direction of each dof
+    int place;           // 3 by joint: its origin
+    int point, target;   // 3 by marker
+    int weight;          // by marker
+    int solved;          // BODY_SOLVED by dof
+    int edge;            // 2 by swing: normal of an active edge, or 0
+    int held;            // nv: step of a dof that is held at a bound; BODY_FREE
+    int frame, velocity; // by slot
+    int sums, parts;     // by chain
+    int base;            // 3: where the first joint is without motion, from the mean of the targets; 3: in its own axes
     int size;
 } body_layout;
 
@@ -58,6 +64,8 @@ typedef enum body_start { BODY_START_AT = 0, BODY_START_AROUND, BODY_START_IN_TU
 // Everything about the problems but targets, weights and starts; pointers are the device's.
 typedef struct body_task {
     const body_joint *joints;
+    const body_chain *chains;                       // level by level
+    const int16_t *levels;                          // where each begins, and the end
     const int16_t *goal;                            // by marker, which are sorted by joint
     const float *single;                            // numbers: joints, dofs, markers, swings
     const double *numbers;                          // the same
@@ -65,7 +73,7 @@ typedef struct body_task {
     const int8_t *start_kind;                       // by dof: body_start
     int dof_numbers, marker_numbers, swing_numbers; // where they begin in `single` and `numbers`
     int number_count;
-    int joint_count, marker_count, swing_count, slot_count, nq, nv;
+    int joint_count, chain_count, level_count, marker_count, swing_count, slot_count, nq, nv;
     body_layout at;
     double root[3]; // where the first joint is without motion: `base` is relative to it
     bool is_afloat; // the first joint begins with three slides: its coordinates are relative to the targets

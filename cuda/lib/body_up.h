@@ -37,13 +37,29 @@ PZ_BOTH void body_take_sums(const real *m, int place, body_sums *a)
     }
 }
 
-PZ_BOTH void body_give_sums(real *m, int place, const body_sums *a, bool is_first)
+PZ_BOTH void body_give_sums(real *m, int place, const body_sums *a)
 {
     const real *from = (const real *)a;
     FAST_UNROLL
     for (int i = 0; i < BODY_SUM_NUMBERS; ++i) {
-        AT(m, place + i) = is_first ? from[i] : AT(m, place + i) + from[i];
+        AT(m, place + i) = from[i];
     }
+}
+
+// What hangs on the last joint of a chain.
+PZ_BOTH body_sums body_sums_of_children(const body_task *t, const real *m, const body_chain *chain)
+{
+    body_sums a = body_no_sums();
+    BODY_LOOP
+    for (int c = chain->child_end - 1; c >= chain->child_begin; --c) {
+        body_take_sums(m, t->at.sums + BODY_SUMS * c, &a);
+    }
+    return a;
+}
+
+PZ_BOTH bool body_hangs_on_chain(const body_task *t, const body_chain *chain)
+{
+    return t->joints[chain->begin].from >= 0;
 }
 
 // A marker of weight w at x, r from its target: inertia -w [x][x], w [x], w; wrench w (x x r, r).
@@ -268,29 +284,43 @@ PZ_BOTH void body_up_joint(const body_task *t, real *m, int k, body_solve *s, bo
     }
 }
 
+// A chain from its last joint on, and its parts of the model and of `is_positive`.
+PZ_BOTH void up_chain(const body_task *t, real *m, int c, body_solve s)
+{
+    const body_chain *chain = &t->chains[c];
+    body_sums a = body_sums_of_children(t, m, chain);
+    s.model = 0;
+    s.is_positive = true;
+    BODY_LOOP
+    for (int k = chain->end - 1; k >= chain->begin; --k) {
+        body_add_markers(t, m, &t->joints[k], &a);
+        body_up_joint(t, m, k, &s, &a);
+    }
+    if (body_hangs_on_chain(t, chain)) {
+        body_give_sums(m, t->at.sums + BODY_SUMS * c, &a);
+    }
+    AT(m, t->at.parts + BODY_PARTS * c + 2) = s.model;
+    AT(m, t->at.parts + BODY_PARTS * c + 3) = s.is_positive;
+}
+
 BODY_FN void body_up(const body_task *t, real *restrict m, body_solve *solve)
 {
-    body_solve own = *solve, *s = &own; // in registers
-    BODY_IS_GLOBAL(m);
-    body_sums a = body_no_sums();
-    s->model = 0;
-    s->is_positive = true;
+    BODY_KNOWN(m);
     BODY_LOOP
-    for (int k = t->joint_count - 1; k >= 0; --k) {
-        const body_joint *joint = &t->joints[k];
-        if (!joint->has_child || joint->has_several) {
-            a = body_no_sums();
+    for (int level = t->level_count - 1; level >= 0; --level) {
+        BODY_LOOP
+        for (int c = t->levels[level] + body_lane(); c < t->levels[level + 1]; c += BODY_LANES) {
+            up_chain(t, m, c, *solve);
         }
-        if (joint->has_several) {
-            body_take_sums(m, t->at.sums + BODY_SUMS * joint->slot, &a);
-        }
-        body_add_markers(t, m, joint, &a);
-        body_up_joint(t, m, k, s, &a);
-        if (joint->from >= 0) {
-            body_give_sums(m, t->at.sums + BODY_SUMS * joint->from, &a, joint->is_last_child);
-        }
+        body_meet();
     }
-    *solve = own;
+    solve->model = 0;
+    solve->is_positive = true;
+    for (int c = 0; c < t->chain_count; ++c) {
+        solve->model += AT(m, t->at.parts + BODY_PARTS * c + 2);
+        solve->is_positive = solve->is_positive && AT(m, t->at.parts + BODY_PARTS * c + 3) != 0;
+    }
+    body_meet(); // another sweep up may follow
 }
 
 #endif

@@ -4,12 +4,19 @@
 
 #define MOST_STATE ((size_t)1 << 30) // bytes of state of all problems under way
 
+// Up to so many problems, and runs of them, are worked on by teams; threads alone do more in a second where there are enough
+// of them.
+#define MOST_FOR_TEAMS      20000
+#define MOST_RUNS_FOR_TEAMS 100000
+
 static void put_all(pz_cuda_image *image, void *user)
 {
     body_tables *tables = user;
     body_task *t = &tables->task;
     size_t joints = (size_t)t->joint_count, numbers = (size_t)tables->number_count, nv = (size_t)t->nv;
     t->joints = pz_cuda_put(image, tables->joints, joints, sizeof *tables->joints);
+    t->chains = pz_cuda_put(image, tables->chains, (size_t)t->chain_count, sizeof *tables->chains);
+    t->levels = pz_cuda_put(image, tables->levels, (size_t)t->level_count + 1, sizeof *tables->levels);
     t->goal = pz_cuda_put(image, tables->goal, (size_t)t->marker_count, sizeof *tables->goal);
     t->single = pz_cuda_put(image, tables->single, numbers, sizeof *tables->single);
     t->numbers = pz_cuda_put(image, tables->numbers, numbers, sizeof *tables->numbers);
@@ -31,6 +38,8 @@ static cudaError_t take_memory(pz_cuda_room *room, int capacity, pz_cuda_body *b
     size_t many = (size_t)capacity, each = (size_t)t->at.size * PZ_BODY_THREADS;
     cudaError_t e = pz_body_search_grid(room->processors, &body->search_blocks);
     e = e ? e : pz_body_finish_grid(room->processors, &body->finish_blocks);
+    e = e ? e : pz_body_search_teams(t, room->processors, &body->search_teams);
+    e = e ? e : pz_body_finish_teams(t, room->processors, &body->finish_teams);
     if (e) {
         return e;
     }
@@ -68,7 +77,13 @@ poise_status pz_cuda_body_make(pz_cuda_room *room, const poise_model *model, con
 cudaError_t pz_cuda_body_queue(const pz_cuda_body *body, const pz_cuda_tree_batch *batch, cudaStream_t stream)
 {
     const body_work *work = &body->work;
+    long long runs = (long long)batch->count * (body->task.restarts + 1);
+    bool is_few = batch->count <= MOST_FOR_TEAMS && runs <= MOST_RUNS_FOR_TEAMS;
     cudaError_t e = cudaMemsetAsync(work->counters, 0, sizeof *work->counters, stream);
+    if (is_few && body->search_teams > 0 && body->finish_teams > 0) {
+        e = e ? e : pz_body_search_team_launch(&body->task, batch, work, body->search_teams, stream);
+        return e ? e : pz_body_finish_team_launch(&body->task, batch, work, body->finish_teams, stream);
+    }
     e = e ? e : pz_body_search_launch(&body->task, batch, work, body->search_blocks, stream);
     return e ? e : pz_body_finish_launch(&body->task, batch, work, body->finish_blocks, stream);
 }

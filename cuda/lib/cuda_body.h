@@ -9,6 +9,7 @@ typedef struct pz_cuda_body {
     body_task task;
     body_work work;
     int search_blocks, finish_blocks; // that keep the device busy
+    int search_teams, finish_teams;   // blocks of teams likewise, or 0: there is no room for them
 } pz_cuda_body;
 
 // Tables and memory for problems that pz_body_serves, up to options->capacity at once.
@@ -31,6 +32,17 @@ cudaError_t pz_body_search_launch(const body_task *task, const pz_cuda_tree_batc
                                   cudaStream_t stream);
 cudaError_t pz_body_finish_launch(const body_task *task, const pz_cuda_tree_batch *batch, const body_work *work, int blocks,
                                   cudaStream_t stream);
+
+// The same by teams, for few problems (body_search_team.cu, body_finish_team.cu). Blocks: 0 where the model has no room.
+cudaError_t pz_body_search_teams(const body_task *task, int processors, int *blocks);
+cudaError_t pz_body_finish_teams(const body_task *task, int processors, int *blocks);
+cudaError_t pz_body_search_team_launch(const body_task *task, const pz_cuda_tree_batch *batch, const body_work *work,
+                                       int blocks, cudaStream_t stream);
+cudaError_t pz_body_finish_team_launch(const body_task *task, const pz_cuda_tree_batch *batch, const body_work *work,
+                                       int blocks, cudaStream_t stream);
+
+// Before a search: no run has ended.
+void pz_body_clear(const body_work *work, int count, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
 #include "marker_frames.h"
 
 #include "kernels/body_on_host.h"
+#include "kernels/body_team_on_host.h"
 #include "support/random_model.h"
 
 #include <math.h>
@@ -14,8 +15,21 @@ static const char *no_device(void)
 
 // ---- The threads' work, on the host --------------------------------------------------------------------------------------
 
+typedef struct team_work {
+    const body_task *task;
+    const pz_cuda_tree_batch *batch;
+    const body_work *work;
+} team_work;
+
+static void solve_by_team(void *user)
+{
+    const team_work *w = user;
+    body_search_by_team(w->task, w->batch, w->work, false);
+    body_finish_by_team(w->task, w->batch, w->work);
+}
+
 // Answers of all frames into f->q and f->answers.
-static void solve_as_threads_do(fixture *f, bool backwards)
+static void solve_as(fixture *f, bool is_team, bool backwards)
 {
     body_tables tables;
     const char *why;
@@ -30,10 +44,19 @@ static void solve_as_threads_do(fixture *f, bool backwards)
     pz_cuda_tree_batch batch = {
         .targets = f->targets, .weights = f->weights, .q = f->q, .answers = f->answers, .count = f->count};
     memcpy(f->q, f->starts, many * (size_t)f->nq * sizeof *f->q);
-    body_search_on_host(&tables.task, &batch, &work, backwards);
-    body_finish_on_host(&tables.task, &batch, &work);
+    if (is_team) {
+        body_team_run(8, solve_by_team, &(team_work){&tables.task, &batch, &work});
+    } else {
+        body_search_on_host(&tables.task, &batch, &work, backwards);
+        body_finish_on_host(&tables.task, &batch, &work);
+    }
     free(work.best), free(work.ends), free(work.passes), free(work.state);
     pz_body_tables_free(&tables);
+}
+
+static void solve_as_threads_do(fixture *f, bool backwards)
+{
+    solve_as(f, false, backwards);
 }
 
 // ---- Judging -------------------------------------------------------------------------------------------------------------
@@ -188,6 +211,37 @@ TEST(the_order_of_runs_does_not_matter)
         fixture f = make("humanoid", 20, 5, k ? 0.01 : 0.0), g = make("humanoid", 20, 5, k ? 0.01 : 0.0);
         solve_as_threads_do(&f, false);
         solve_as_threads_do(&g, true);
+        compare(&f, &g);
+        release(&f), release(&g);
+    }
+}
+
+TEST(teams_give_the_bits_of_single_threads)
+{
+    static const struct row {
+        const char *scene;
+        int count, restarts;
+        double noise;
+    } rows[] = {{"humanoid", 4, 3, 0.0},
+                {"humanoid", 3, 1, 0.02},
+                {"humanoid-quaternion", 2, 1, 0.01},
+                {"tree-50", 3, 1, 0.01},
+                {"chain-30", 2, 1, 0.0}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        fixture f = make(rows[i].scene, rows[i].count, rows[i].restarts, rows[i].noise);
+        fixture g = make(rows[i].scene, rows[i].count, rows[i].restarts, rows[i].noise);
+        solve_as(&f, true, false);
+        solve_as(&g, false, false);
+        compare(&f, &g);
+        release(&f), release(&g);
+    }
+    for (int i = 0; i < 10; ++i) {
+        unsigned features = (i % 2 ? RANDOM_LIMITS : 0u) | (i % 5 == 0 ? RANDOM_FOREST : 0u);
+        scene_random one = scene_random_make(90 + (uint64_t)i), other = one;
+        fixture f = make_on(random_model(&one, 2 + i % 9, features), "", 2, 1, i % 3 == 2 ? 0.02 : 0.0);
+        fixture g = make_on(random_model(&other, 2 + i % 9, features), "", 2, 1, i % 3 == 2 ? 0.02 : 0.0);
+        solve_as(&f, true, false);
+        solve_as(&g, false, false);
         compare(&f, &g);
         release(&f), release(&g);
     }

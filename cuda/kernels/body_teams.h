@@ -1,0 +1,58 @@
+// Teams on the device (lib/body_team.h): blocks of one warp, tables and state in shared memory. Where there are many
+// problems a warp has four teams, which keep in step as far as they can; where there are few, one, which nothing holds up.
+#ifndef POISE_CUDA_BODY_TEAMS_H
+#define POISE_CUDA_BODY_TEAMS_H
+
+#include "lib/body_state.h"
+#include "lib/cuda_body.h"
+
+#define TEAMS (32 / BODY_LANES) // of a warp, at most
+
+// Bytes of a block: its tables (own_task), then the state of each team.
+template <typename number> __host__ __device__ static size_t team_tables(const body_task *task)
+{
+    size_t size = (size_t)task->number_count * sizeof(number) + (size_t)task->joint_count * sizeof *task->joints;
+    return (size + 15) / 16 * 16;
+}
+
+template <typename number> static size_t team_memory(const body_task *task)
+{
+    return team_tables<number>(task) + TEAMS * (size_t)task->at.size * sizeof(number);
+}
+
+template <typename number> __device__ static number *team_state(const body_task *task)
+{
+    extern __shared__ __align__(16) unsigned char room[];
+    return (number *)(room + team_tables<number>(task)) + threadIdx.x / BODY_LANES * (size_t)task->at.size;
+}
+
+// Blocks that keep the device busy; 0 where a block has no room for such a model.
+template <typename number>
+static cudaError_t team_grid(const void *kernel, const body_task *task, int processors, int *blocks)
+{
+    int device = 0, most = 0;
+    size_t memory = team_memory<number>(task);
+    cudaError_t e = cudaGetDevice(&device);
+    e = e ? e : cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    *blocks = 0;
+    if (e || memory + sizeof(body_task) > (size_t)most) {
+        return e;
+    }
+    e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)memory);
+    e = e ? e : cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, 32, memory);
+    *blocks *= processors;
+    return e;
+}
+
+// How `items` of work are shared out.
+typedef struct team_share {
+    int blocks, teams; // of a block
+} team_share;
+
+static team_share share_out(long long items, int blocks)
+{
+    team_share s = {.blocks = items < blocks ? (int)items : blocks, .teams = items <= blocks ? 1 : TEAMS};
+    return s;
+}
+
+#endif
