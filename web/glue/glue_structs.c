@@ -93,8 +93,8 @@ STRUCT(poise_erik_options, M(body), M(tip), M(orientation_weight), M(posture_wei
        M(max_iterations), M(max_sweeps), M(precision), M(stall), M(disturbance), M(window), M(tolerance),
        M(symmetric_endpoint), M(avoid_edges), M(offset_trick), M(ccd_trick), M(warm), M(gain), M(exact_orientation),
        M(restarts))
-STRUCT(poise_erik_report, M(outcome), M(reason), M(iterations), M(followed), M(used_offset), M(used_ccd), M(exact),
-       M(error), M(orientation), M(posture), M(angle), M(active_limits))
+STRUCT(poise_erik_report, M(outcome), M(reason), M(iterations), M(followed), M(used_offset), M(used_ccd), M(exact), M(error),
+       M(orientation), M(posture), M(angle), M(active_limits))
 STRUCT(poise_erik_link, M(index), M(is_twister))
 STRUCT(poise_erik_chain, M(count), M(links))
 STRUCT(poise_expressive_options, M(mode), M(body), M(tip), M(goal_weight), M(posture_weight), M(threshold), M(aggravation),
