@@ -407,6 +407,25 @@ TEST(mixed_goals_have_the_bits_of_single_solves)
     free_bunch(&b);
 }
 
+// One goal each, now on this body, now on that: a layout fits only where all bodies are the same, the first included.
+TEST(goals_on_another_body_have_the_bits_of_single_solves)
+{
+    poise_batch_options options = poise_batch_options_default();
+    bunch b = humanoid_bunch("humanoid", 40, &(recipe){.start = 0.1, .noise = 0.01, .inside = true}, 22);
+    int other = 1;
+    while (b.goals[other].body == b.goals[0].body) {
+        other += 1;
+    }
+    for (int i = 0; i < b.count; ++i) {
+        poise_goal *goals = b.goals + (size_t)i * MOST_MARKERS;
+        goals[0] = goals[i % 3 == 0 ? other : 0];
+        b.problems[i].goal_count = 1;
+    }
+    check(&b, &options, true);
+    poise_model_destroy(b.model);
+    free_bunch(&b);
+}
+
 TEST(problems_that_are_not_sound_get_their_status_and_the_others_go_on)
 {
     poise_batch_options options = poise_batch_options_default();

@@ -1,4 +1,5 @@
 // Calibration: markers and bones of a humanoid whose true ones are known.
+#include "motion/calibrate_state.h"
 #include "support/test_main.h"
 
 #include <poise/track.h>
@@ -268,6 +269,49 @@ TEST(narrow_priors_hold_places)
         ck_assert_double_lt(distance(placements[i].local, priors[i].place), 1e-3);
     }
     forget(s);
+}
+
+// The cost of the priors is a quadratic function of factors and places, so that differences are its derivatives. The equations
+// of a recording in which nothing is seen are those of the priors alone: b is minus half the gradient, N half the Hessian.
+TEST(equations_of_priors_are_the_derivatives_of_their_cost)
+{
+    enum { FACTORS = 3, PLACES = 2, N = FACTORS + 3 * PLACES, DOFS = 6 };
+    poise_model *model;
+    ck_assert_int_eq(scene_create("arm6", NULL, &model, NULL), POISE_OK);
+    const poise_place_prior priors[PLACES] = {
+        {.place = {0.1, 0.2, 0.3}, .axis = {0, 0.6, 0.8}, .along = 0.02, .across = 0.05},
+        {.place = {-0.1, 0, 0.2}, .axis = {1, 0, 0}, .along = 0.04, .across = 0.01}};
+    const poise_placement placements[PLACES] = {{"a", 3, {0, 0, 0}, 1.0}, {"b", 5, {0, 0, 0}, 1.0}};
+    int index[PLACES] = {POISE_NONE, POISE_NONE}, unknown[DOFS] = {-1, 0, 1, 2, 1, 0};
+    double z[N] = {1.1, 0.8, 1.3, 0.12, 0.17, 0.33, -0.2, 0.05, 0.11}, q[DOFS] = {0}, posture[DOFS] = {1, 1, 1, 1, 1, 1};
+    double A[3 * N], J[3 * DOFS], G[DOFS * DOFS], C[N * DOFS], X[DOFS], H[N * N], b[N];
+    poise_calibration problem = poise_calibration_default();
+    problem.size = 0.9;
+    for (int with_priors = 0; with_priors < 2; ++with_priors) {
+        problem.priors = with_priors ? priors : NULL;
+        pz_calibration c = {.model = model, .placements = placements, .count = with_priors ? PLACES : 0, .frame_count = 1};
+        c.problem = problem, c.index = index, c.unknown = unknown, c.factors = FACTORS, c.n = FACTORS + 3 * c.count;
+        c.z = z, c.q = q, c.N = H, c.b = b, c.A = A, c.J = J, c.G = G, c.C = C, c.X = X, c.posture = posture;
+        c.noise = 0.01, c.stature = 1.7, c.points = 100;
+        ck_assert_int_eq(pz_calibration_equations(&c, model), POISE_OK);
+        for (int i = 0; i < c.n; ++i) {
+            for (int k = 0; k <= i; ++k) {
+                double zi = z[i], zk = z[k], h = 0.25, cost[4];
+                for (int s = 0; s < 4; ++s) { // ++, +-, -+, --
+                    z[i] += s < 2 ? h : -h;
+                    z[k] += s % 2 == 0 ? h : -h;
+                    cost[s] = pz_calibration_prior_cost(&c);
+                    z[k] = zk, z[i] = zi;
+                }
+                double curvature = (cost[0] - cost[1] - cost[2] + cost[3]) / (4 * h * h);
+                ck_assert_double_eq_tol(H[i * c.n + k], 0.5 * curvature, 1e-8);
+                if (i == k) {
+                    ck_assert_double_eq_tol(b[i], -0.5 * (cost[0] - cost[3]) / (4 * h), 1e-8);
+                }
+            }
+        }
+    }
+    poise_model_destroy(model);
 }
 
 // Nothing seen, or everything too far off to be squared: neither is a fit, and nothing is written.

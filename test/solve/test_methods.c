@@ -195,6 +195,28 @@ static void check_budgets(problem *p, const answer *a, const char *name)
     }
 }
 
+// What a solve ends with, it ends with as well where the budget is just enough for it; with one iteration less goals that were
+// met are not.
+static void check_just_enough(problem *p, const answer *a, const char *name)
+{
+    int needed = a->report.iterations;
+    if (is_arm(p) || is_searched(p) || a->report.restarts > 0 || needed < 2 || a->report.outcome == POISE_OUTCOME_BUDGET) {
+        return;
+    }
+    for (int less = 0; less <= (a->report.outcome == POISE_OUTCOME_REACHED); ++less) {
+        p->options.max_iterations = needed - less;
+        answer b = problem_solve(p);
+        poise_outcome expected = less ? POISE_OUTCOME_BUDGET : a->report.outcome;
+        ck_assert_msg(b.report.outcome == expected, "%s: %s, with %d iterations %s", name,
+                      poise_outcome_name(a->report.outcome), needed - less, poise_outcome_name(b.report.outcome));
+    }
+}
+
+EACH_METHOD(a_budget_that_is_just_enough_is_enough)
+{
+    for_all(test_row, 19, PROBLEM_LIMITS, check_just_enough);
+}
+
 EACH_METHOD(iterations_records_and_steps_keep_to_their_limits)
 {
     for_all(test_row, 9, PROBLEM_LIMITS, check_budgets);
