@@ -627,3 +627,60 @@ TEST(a_twister_turns_the_swing_below_it_whose_axis_is_askew)
     ck_assert_int_gt(can, 500);
     ck_assert_int_ge(100 * met, 99 * can);
 }
+
+// The first link has no parent, whatever lies before it in memory: here a twister.
+TEST(the_first_link_turns_no_parent)
+{
+    scene_random random = scene_random_make(15);
+    for (int round = 0; round < 100; ++round) {
+        rig r = rig_of_chain(chain_make(&random, CHAIN_GENERAL, 4));
+        poise_erik *e = r.erik;
+        double q[CHAIN_MOST], angles[2][CHAIN_MOST];
+        pz_link moved[CHAIN_MOST + 1], *own = e->chain.links;
+        memcpy(moved + 1, own, (size_t)r.nq * sizeof *own);
+        moved[0] = own[0];
+        moved[0].kind = PZ_LINK_TWISTER;
+        scene_random_configuration(&random, r.model, q);
+        ck_assert(pz_erik_take(e, q, scene_random_rotation(&random)));
+        for (int i = 0; i < 2; ++i) {
+            e->chain.links = i == 0 ? own : moved + 1;
+            begin_phases(e, q);
+            pz_forward_phase(e);
+            pz_backward_phase(e);
+            memcpy(angles[i], e->now.theta, (size_t)r.nq * sizeof(double));
+        }
+        e->chain.links = own;
+        ck_assert_mem_eq(angles[0], angles[1], (size_t)r.nq * sizeof(double));
+    }
+}
+
+// Errors from the first on; NAN around the window: none of it is read.
+TEST(errors_that_gain_nothing_are_noticed)
+{
+    static const struct {
+        int window, count;
+        double errors[8];
+        bool is_stuck;
+    } rows[] = {
+        {4, 3, {1, 1, 1}, false},                   // too few
+        {4, 4, {8, 4, 2, 1}, false},                // they fall
+        {4, 4, {1, 1, 1, 1}, true},                 // they stand still
+        {4, 4, {1, 2, 3, 4}, true},                 // they rise
+        {4, 4, {4, 1, 2, 3.95}, true},              // the newest is as large as the oldest
+        {4, 4, {4, 2, 4, 2}, true},                 // every second is the same, and the newest less than the oldest
+        {4, 6, {9, 8, 4, 2, 4, 2}, true},           // likewise later
+        {4, 4, {4, 2, 3.5, 1}, false},              // every second is not
+        {6, 6, {4, 2, 4, 2, 4, 2}, true},           //
+        {6, 8, {9, 9, 4, 2, 4, 1.5, 3.5, 1}, false} //
+    };
+    for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
+        double room[16], *ring = room + 4;
+        for (int k = 0; k < 16; ++k) {
+            room[k] = NAN;
+        }
+        for (int k = 0; k < rows[i].count; ++k) {
+            ring[k % rows[i].window] = rows[i].errors[k];
+        }
+        ck_assert_msg(pz_erik_is_stuck(ring, rows[i].count, rows[i].window, 0.1) == rows[i].is_stuck, "row %d", (int)i);
+    }
+}

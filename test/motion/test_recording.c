@@ -143,6 +143,45 @@ TEST(a_motion_comes_over_to_a_skeleton_of_another_size_unit_and_axis)
     forget(&t);
 }
 
+// A root and two bodies in a row on it, whose distances are given.
+static poise_model *row_of_three(double first, double second)
+{
+    static const char *const names[] = {"a", "b", "c"};
+    poise_builder *builder;
+    poise_model *model;
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
+    for (int i = 0; i < 3; ++i) {
+        poise_joint joint = poise_joint_default();
+        joint.name = names[i];
+        joint.parent = i > 0 ? names[i - 1] : NULL;
+        joint.type = POISE_JOINT_REVOLUTE;
+        joint.offset.position.x = i == 0 ? 0 : i == 1 ? first : second;
+        ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    }
+    ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
+    poise_builder_destroy(builder);
+    return model;
+}
+
+// All bones count, that below the root, too: (3 + 1) / (1 + 1).
+TEST(the_size_of_a_skeleton_is_that_of_all_its_bones)
+{
+    poise_model *from = row_of_three(1, 1), *to = row_of_three(3, 1);
+    poise_clip *clip;
+    poise_markers *markers;
+    poise_placement placements[MOST];
+    poise_retarget_report report;
+    ck_assert_int_eq(poise_clip_create(1, 3, 0.01, NULL, &clip, NULL), POISE_OK);
+    poise_model_neutral(from, clip->q);
+    poise_retarget_problem problem = {.from = from, .clip = clip, .to = to};
+    ck_assert_int_eq(poise_retarget_points(&problem, NULL, &markers, placements, &report, NULL), POISE_OK);
+    ck_assert_double_eq_tol(report.factor, 2.0, 1e-12);
+    poise_markers_destroy(markers);
+    poise_clip_destroy(clip);
+    poise_model_destroy(from);
+    poise_model_destroy(to);
+}
+
 TEST(bodies_belong_together_by_name_or_by_pair_and_what_does_not_is_refused)
 {
     take t = record("humanoid", (poise_scale){1.0, POISE_UP_Y});

@@ -448,6 +448,68 @@ TEST(seams_leave_markers_met_and_bodies_calm)
     }
 }
 
+// A forearm that is not seen any more stays where it was in the first chunk; the second begins with its elbow 0.15 further
+// on. The way from the one to the other begins as gently as it ends.
+TEST(a_seam_begins_as_it_ends)
+{
+    enum { CHUNK = 150, SEAM = 30, LAST = 60 };
+    take *t = record("punch", 300);
+    int ulna = poise_model_find_body(t->model, "left_ulna");
+    ck_assert_int_ge(ulna, 0);
+    for (int i = 0; i < MARKERS; ++i) {
+        int body = t->placements[i].body;
+        while (body >= 0 && body != ulna) {
+            body = poise_model_joint_info(t->model, body).parent;
+        }
+        for (int f = LAST; f < t->frames && body == ulna; ++f) {
+            lose(t, f, i);
+        }
+    }
+    double *start = t->truth->q + (size_t)(LAST - 1) * (size_t)t->nq;
+    int elbow = poise_model_joint_info(t->model, ulna).q;
+    start[elbow] += 0.15;
+    poise_track_problem options = problem_of(t);
+    options.q_start = start;
+    options.restarts = 0;
+    options.chunk = CHUNK;
+    track(t, &options);
+    double turn[SEAM + 1], whole = 0.0;
+    for (int i = 0; i <= SEAM; ++i) {
+        const double *q = t->found->q + (size_t)(CHUNK + i) * (size_t)t->nq + elbow;
+        turn[i] = q[0] - q[-t->nq];
+        whole += turn[i];
+    }
+    ck_assert_double_eq_tol(whole, 0.15, 1e-3);
+    for (int i = 0; i <= SEAM; ++i) {
+        ck_assert_double_eq_tol(turn[i], turn[SEAM - i], 1e-4);
+    }
+    forget(t);
+}
+
+// With a marker missing and hardly any turn allowed, fast frames are solved again with a pull to the last. What becomes of
+// them does not depend on the unit of the weights.
+TEST(only_ratios_of_weights_count_where_a_jump_is_tamed)
+{
+    static const double units[] = {1.0, 1e-3, 1.0 / MARKERS, 1e3};
+    take *t = record("kick", 120);
+    int held = 0;
+    for (int f = 0; f < t->frames; ++f) {
+        lose(t, f, 3);
+    }
+    for (size_t s = 0; s < TEST_COUNT(units); ++s) {
+        poise_track_problem options = problem_of(t);
+        options.max_turn = 0.05;
+        for (int i = 0; i < MARKERS; ++i) {
+            t->placements[i].weight = units[s];
+        }
+        track(t, &options);
+        held = s == 0 ? flagged(t, POISE_TRACK_HELD) : held;
+        ck_assert_int_gt(held, 0);
+        ck_assert_int_eq(flagged(t, POISE_TRACK_HELD), held);
+    }
+    forget(t);
+}
+
 TEST(a_marker_beyond_all_numbers_leaves_the_figures_finite)
 {
     take *t = record("walk", 4);

@@ -108,21 +108,19 @@ static bool follow_previous(poise_erik *erik)
 
 // ---- Non-convergence -----------------------------------------------------------------------------------------------------
 
-// Do the last `window` errors stand still, come back every second time, or gain nothing?
-static bool is_not_converging(const poise_erik *erik)
+bool pz_erik_is_stuck(const double *errors, int count, int window, double tolerance)
 {
-    int w = erik->options.window;
-    if (erik->error_count < w) {
+    int w = window;
+    if (count < w) {
         return false;
     }
-    double tolerance = erik->options.tolerance, newest = erik->errors[(erik->error_count - 1) % w];
-    double oldest = erik->errors[erik->error_count % w], least = oldest, largest = oldest;
+    double newest = errors[(count - 1) % w], oldest = errors[count % w], least = oldest, largest = oldest;
     bool repeats = w >= 3;
     for (int i = 0; i < w; ++i) {
-        double error = erik->errors[(erik->error_count - 1 - i + w) % w];
+        double error = errors[(count - 1 - i + w) % w];
         least = min2(least, error);
         largest = max2(largest, error);
-        repeats = repeats && (i < 2 || fabs(error - erik->errors[(erik->error_count - 1 - i + 2) % w]) <= tolerance);
+        repeats = repeats && (i < 2 || fabs(error - errors[(count - 1 - i + 2) % w]) <= tolerance);
     }
     return largest - least <= tolerance || repeats || newest > oldest - tolerance;
 }
@@ -181,7 +179,7 @@ static poise_outcome run_iterations(poise_erik *erik)
             return POISE_OUTCOME_REACHED;
         }
         erik->errors[erik->error_count++ % o->window] = pz_erik_measure(erik, &erik->now).error;
-        if (!is_not_converging(erik)) {
+        if (!pz_erik_is_stuck(erik->errors, erik->error_count, erik->options.window, erik->options.tolerance)) {
             continue;
         }
         if (!o->offset_trick || erik->report.used_offset) {

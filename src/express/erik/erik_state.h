@@ -78,6 +78,10 @@ static inline double pz_zero_angle(const pz_link *link)
 // From the first candidate to the end, for the posture and the target that were taken.
 PZ_DEVICE poise_outcome pz_erik_run(poise_erik *erik);
 
+// Do the last `window` of `count` errors stand still, come back every second time, or gain nothing? Number i, from 0, is in
+// errors[i % window].
+PZ_DEVICE bool pz_erik_is_stuck(const double *errors, int count, int window, double tolerance);
+
 // Hand the best candidate out (erik.c).
 PZ_DEVICE void pz_erik_hand_out(poise_erik *erik, double *q, poise_erik_report *report);
 
