@@ -510,6 +510,57 @@ TEST(a_lamp_points_and_stands_where_it_is_told_at_once)
     ck_assert_int_eq(met, 50);
 }
 
+// A lamp whose unit of length is another does what the lamp in metres does, where length_scale and the weight say so. One
+// in a hundred may choose between two answers that are as good.
+TEST(answers_do_not_depend_on_the_unit_of_length)
+{
+    static const double units[] = {1.0, 1e7, 1e-7};
+    setup s[3];
+    double factors[16], posture[6], there[6], q[3][6];
+    int alike[3] = {0}, met[3] = {0};
+    for (int u = 0; u < 3; ++u) {
+        poise_model *metres, *model;
+        for (int k = 0; k < 16; ++k) {
+            factors[k] = units[u];
+        }
+        ck_assert_int_eq(scene_create("lamp", NULL, &metres, NULL), POISE_OK);
+        ck_assert_int_eq(poise_model_rescale(metres, factors, NULL, &model, NULL), POISE_OK);
+        poise_model_destroy(metres);
+        s[u] = set_up_model(model, POISE_EXPRESSIVE_SHAPE, false);
+        s[u].options.length_scale = units[u];
+        ck_assert_int_eq(poise_expressive_create(model, &s[u].options, NULL, &s[u].expressive, NULL), POISE_OK);
+        own_expressive(s[u].expressive);
+    }
+    scene_random random = scene_random_make(37);
+    int shade = poise_model_find_body(s[0].model, "shade");
+    poise_vec3 zero = poise_vec3_make(0, 0, 0), y = poise_vec3_make(0, 1, 0);
+    ck_assert_int_eq(scene_posture(s[0].model, "lamp", "rest", posture), POISE_OK);
+    for (int i = 0; i < 100; ++i) {
+        for (int k = 0; k < 6; ++k) {
+            there[k] = posture[k] + scene_random_range(&random, -0.6, 0.6);
+        }
+        poise_model_clamp(s[0].model, there, NULL, NULL);
+        for (int u = 0; u < 3; ++u) {
+            poise_expressive_report report;
+            ck_assert_int_eq(poise_kinematics_update(s[u].kin, there, NULL), POISE_OK);
+            poise_vec3 place = poise_kinematics_point(s[u].kin, shade, zero);
+            place.x *= i % 2 ? 1.0 : 1.2; // some are out of reach, or nearly
+            poise_goal goals[2] = {poise_goal_position(shade, zero, place),
+                                   poise_goal_direction(shade, y, poise_kinematics_direction(s[u].kin, shade, y))};
+            goals[0].weight = 1.0 / (units[u] * units[u]);
+            memcpy(q[u], posture, sizeof posture);
+            ck_assert_int_eq(poise_expressive_solve(s[u].expressive, goals, 2, posture, q[u], &report, NULL), POISE_OK);
+            alike[u] += largest_move(q[u], q[0], 6) < 1e-3;
+            met[u] += report.worst_length <= 1e-6 * units[u] && report.worst_angle <= 1e-6;
+        }
+    }
+    ck_assert(met[0] > 50 && met[0] < 100);
+    for (int u = 1; u < 3; ++u) {
+        ck_assert_int_ge(alike[u], 99);
+        ck_assert_int_eq(met[u], met[0]);
+    }
+}
+
 // ---- The call ------------------------------------------------------------------------------------------------------------
 
 TEST(the_same_question_gives_the_same_bits)
