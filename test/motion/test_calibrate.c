@@ -271,8 +271,9 @@ TEST(narrow_priors_hold_places)
     forget(s);
 }
 
-// The cost of the priors is a quadratic function of factors and places, so that differences are its derivatives. The equations
-// of a recording in which nothing is seen are those of the priors alone: b is minus half the gradient, N half the Hessian.
+// The cost of the priors is a quadratic function of factors and places, so that differences are its derivatives. The
+// equations of a recording in which nothing is seen are those of the priors alone: b is minus half the gradient, N half the
+// Hessian.
 TEST(equations_of_priors_are_the_derivatives_of_their_cost)
 {
     enum { FACTORS = 3, PLACES = 2, N = FACTORS + 3 * PLACES, DOFS = 6 };

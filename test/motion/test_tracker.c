@@ -454,8 +454,7 @@ TEST(a_seam_begins_as_it_ends)
 {
     enum { CHUNK = 150, SEAM = 30, LAST = 60 };
     take *t = record("punch", 300);
-    int ulna = poise_model_find_body(t->model, "left_ulna");
-    ck_assert_int_ge(ulna, 0);
+    int ulna = poise_model_find_body(t->model, "left_ulna"), elbow = poise_model_joint_info(t->model, ulna).q;
     for (int i = 0; i < MARKERS; ++i) {
         int body = t->placements[i].body;
         while (body >= 0 && body != ulna) {
@@ -466,12 +465,9 @@ TEST(a_seam_begins_as_it_ends)
         }
     }
     double *start = t->truth->q + (size_t)(LAST - 1) * (size_t)t->nq;
-    int elbow = poise_model_joint_info(t->model, ulna).q;
     start[elbow] += 0.15;
     poise_track_problem options = problem_of(t);
-    options.q_start = start;
-    options.restarts = 0;
-    options.chunk = CHUNK;
+    options.q_start = start, options.restarts = 0, options.chunk = CHUNK;
     track(t, &options);
     double turn[SEAM + 1], whole = 0.0;
     for (int i = 0; i <= SEAM; ++i) {

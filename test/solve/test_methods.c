@@ -195,8 +195,8 @@ static void check_budgets(problem *p, const answer *a, const char *name)
     }
 }
 
-// What a solve ends with, it ends with as well where the budget is just enough for it; with one iteration less goals that were
-// met are not.
+// What a solve ends with, it ends with as well where the budget is just enough for it; with one iteration less goals that
+// were met are not.
 static void check_just_enough(problem *p, const answer *a, const char *name)
 {
     int needed = a->report.iterations;
