@@ -55,6 +55,7 @@ from .constraints import (
     weld,
 )
 from .files import Clip, File, Markers, dump, load, parse, read, save
+from .motions import Edited, Pin, Retargeted, Role, edit, retarget
 from .recordings import Finding, Track, track
 
 
@@ -88,6 +89,7 @@ __all__ = [
     "BatchReport",
     "Clip",
     "Constraint",
+    "Edited",
     "Erik",
     "ErikReport",
     "Error",
@@ -100,7 +102,10 @@ __all__ = [
     "GoalError",
     "Markers",
     "Model",
+    "Pin",
     "Report",
+    "Retargeted",
+    "Role",
     "Sensitivity",
     "Shape",
     "Track",
@@ -115,6 +120,7 @@ __all__ = [
     "direction",
     "distance",
     "dump",
+    "edit",
     "half_space",
     "hinge",
     "line",
@@ -127,6 +133,7 @@ __all__ = [
     "posture",
     "read",
     "relative",
+    "retarget",
     "rod",
     "save",
     "scene",

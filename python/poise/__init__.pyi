@@ -268,6 +268,61 @@ class Track:
     def __bool__(self) -> bool: ...
 
 def track(model: Model | File, recording: Markers | File | tuple[Model, Clip], *, placements: dict[str, tuple[int | str, Sequence[float], float]] | None = ..., labels: str | None = ..., subject: str | None = ..., pairs: Sequence[str] = ..., metres: float = ..., up: str = ..., source_metres: float = ..., source_up: str = ..., **options: Any) -> Track: ...
+class Role(NamedTuple):
+    name: str
+    motion: str | None
+    skeleton: str | None
+    confidence: float
+
+class Retargeted:
+    def __init__(self, model: Model, parts: dict[str, Any]) -> None: ...
+    model: Model
+    clip: Clip
+    contacts: _Array
+    verdict: str
+    findings: list[Finding]
+    roles: list[Role]
+    factor: float
+    bone_mean: float
+    hips_mean: float
+    skate_mean: float
+    skate_worst: float
+    sunk: float
+    velocity: float
+    jumps: int
+    late: int
+    outside: int
+    @property
+    def q(self) -> _Array: ...
+    def __bool__(self) -> bool: ...
+
+def retarget(model: Model | File, motion: File | tuple[Model, Clip], *, map: Sequence[Role] | str | None = ..., feet: str = ..., sole: float = ..., ground: float = ..., velocity: float = ..., limits: bool = ..., up: str = ..., source_up: str = ...) -> Retargeted: ...
+
+class Pin(NamedTuple):
+    text: str
+    first: int
+    last: int
+    held_first: int
+    held_last: int
+    missed: int
+    worst_length: float
+    worst_angle: float
+    worst_frame: int
+
+class Edited:
+    def __init__(self, clip: Clip, parts: dict[str, Any] | None, mirrored: float) -> None: ...
+    clip: Clip
+    pins: list[Pin]
+    missed: int
+    changed: int
+    turn: float
+    snap_frame: int | None
+    mirror_angle: float
+    @property
+    def q(self) -> _Array: ...
+    def __bool__(self) -> bool: ...
+
+def edit(motion: File | tuple[Model, Clip], *, pins: Sequence[str | dict[str, Any]] = ..., clean_feet: bool = ..., keep_feet: bool = ..., mirror: bool = ..., reverse: bool = ..., speed: float = ..., append: Clip | None = ..., loop: bool = ..., blend: float = ..., metres: float = ..., up: str = ...) -> Edited: ...
 class Viewer:
     def __init__(self, model: Model, file: str | None, body: str | None, command: str | None, studio: str | None, port: int) -> None: ...
     model: Model

@@ -138,6 +138,7 @@ bool sensitivity_add(PyObject *module);
 bool files_add(PyObject *module);
 bool express_add(PyObject *module);
 bool recordings_add(PyObject *module);
+bool motions_add(PyObject *module);
 
 // Clips and markers travel as tuples (files.c). NULL with an exception. A NULL goes out as None.
 PyObject *array_of(const double *values, int axes, const Py_ssize_t *shape);

@@ -1,0 +1,198 @@
+"""Motions: on another skeleton, and edited."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, NamedTuple, Sequence
+
+import numpy as np
+
+from . import _poise
+from .files import _UP, Clip, File
+from .recordings import Finding
+
+_FEET = ("auto", "follow", "plant")
+
+
+class Role(NamedTuple):
+    """Which body of the motion, and which of the skeleton that follows, is a part of the body; None: nobody."""
+
+    name: str
+    motion: str | None
+    skeleton: str | None
+    confidence: float
+
+
+class Retargeted:
+    """A motion on another skeleton, and how far it can be trusted.
+
+    `verdict` is "good", "doubtful" or "failed"; `findings` say why, the worst first. The object is true where it is good.
+    `clip` moves `model`. `roles` say who follows whom; edit them and hand them back as `map`. `contacts` (frames, 4) are left
+    heel, left toe, right heel and right toe on the ground. `skate_mean` and `skate_worst` are speeds of planted feet, `sunk` the
+    depth of a sole below the ground, in the model's unit; `bone_mean` is in radians.
+    """
+
+    def __init__(self, model: _poise.Model, parts: dict[str, Any]):
+        self.model = model
+        self.clip = Clip(*parts["clip"])
+        bits = np.frombuffer(parts["contacts"], dtype=np.uint8)
+        self.contacts: np.ndarray = (bits[:, None] & np.array([1, 2, 4, 8], dtype=np.uint8)) != 0
+        self.verdict: str = parts["verdict"]
+        self.findings = [Finding(*row) for row in parts["findings"]]
+        self.roles = [Role(*row) for row in parts["roles"]]
+        self.factor: float = parts["factor"]
+        self.bone_mean: float = parts["bone_mean"]
+        self.hips_mean: float = parts["hips_mean"]
+        self.skate_mean: float = parts["skate_mean"]
+        self.skate_worst: float = parts["skate_worst"]
+        self.sunk: float = parts["sunk"]
+        self.velocity: float = parts["velocity"]
+        self.jumps: int = parts["jumps"]
+        self.late: int = parts["late"]
+        self.outside: int = parts["outside"]
+
+    @property
+    def q(self) -> np.ndarray:
+        """The configurations: a row of nq numbers for every frame."""
+        return self.clip.q
+
+    def __bool__(self) -> bool:
+        return self.verdict == "good"
+
+    def __repr__(self) -> str:
+        why = "".join(f"; {f.text}" for f in self.findings[:1] if f.level != "good")
+        return f"<poise.Retargeted {self.verdict}: {len(self.clip)} frames{why}>"
+
+
+def _parts(source: Any, what: str) -> tuple[_poise.Model, Clip, str]:
+    model, clip, up = (source.model, source.clip, source.up) if isinstance(source, File) else (*source, "")
+    if model is None or clip is None:
+        raise _poise.Error(f"{what}: there is no motion with its skeleton")
+    return model, clip, up
+
+
+def _tuple(clip: Clip) -> tuple[np.ndarray, float, float]:
+    return clip.q, clip.frame_time, clip.start_time
+
+
+def _map_text(roles: Sequence[Role] | str | None) -> str | None:
+    if roles is None or isinstance(roles, str):
+        return roles
+    return "".join(f'{role.name} "{role.motion or "-"}" "{role.skeleton or "-"}"\n' for role in map(Role._make, roles))
+
+
+def retarget(
+    model: _poise.Model | File,
+    motion: File | tuple[_poise.Model, Clip],
+    *,
+    map: Sequence[Role] | str | None = None,
+    feet: str = "auto",
+    sole: float = 0.0,
+    ground: float = math.nan,
+    velocity: float = math.inf,
+    limits: bool = True,
+    up: str = "",
+    source_up: str = "",
+) -> Retargeted:
+    """The motion of one skeleton on another: all that `poise retarget` does.
+
+    `motion` is a file that holds one, or a model with its clip. Bodies find each other by names and by the tree; `map` says it
+    instead, as `roles` of an earlier call or as a text. `feet` are planted where the actor's rest ("plant"), or follow
+    ("follow"). Joint limits and the velocities that a URDF gives hold, and `velocity` for all joints but a free root, unless
+    `limits` is false.
+
+    A doubtful answer raises nothing: look at its verdict.
+    """
+    target, target_up = (model.model, model.up) if isinstance(model, File) else (model, "")
+    if target is None:
+        raise _poise.Error("there is no skeleton in this file; give one to be moved")
+    if feet not in _FEET:
+        raise ValueError(f"feet is one of {', '.join(_FEET)}")
+    source, clip, its_up = _parts(motion, "motion")
+    return Retargeted(target, _poise.retarget(
+        source, _tuple(clip), _UP.index(source_up or its_up), target, _UP.index(up or target_up), _map_text(map),
+        _FEET.index(feet), float(sole), float(ground), float(velocity), bool(limits),
+    ))
+
+
+class Pin(NamedTuple):
+    """How a pin went: frames that it changes and holds in, and by how much it misses, in length units and radians."""
+
+    text: str
+    first: int
+    last: int
+    held_first: int
+    held_last: int
+    missed: int
+    worst_length: float
+    worst_angle: float
+    worst_frame: int
+
+
+class Edited:
+    """A motion that was edited. True where all pins hold, nothing snaps, and the mirror could be met.
+
+    `pins` say how each went, those of feet last; `missed` counts frames in which one is out of reach, `changed` those that are
+    not as they were; `snap_frame` is one in which a joint turns suddenly, or None.
+    """
+
+    def __init__(self, clip: Clip, parts: dict[str, Any] | None, mirrored: float):
+        self.clip = clip
+        self.pins = [Pin(*row) for row in parts["pins"]] if parts else []
+        self.missed: int = parts["missed"] if parts else 0
+        self.changed: int = parts["changed"] if parts else len(clip)
+        self.turn: float = parts["turn"] if parts else 0.0
+        self.snap_frame: int | None = parts["snap_frame"] if parts and parts["snap_frame"] >= 0 else None
+        self.mirror_angle: float = mirrored
+
+    @property
+    def q(self) -> np.ndarray:
+        """The configurations: a row of nq numbers for every frame."""
+        return self.clip.q
+
+    def __bool__(self) -> bool:
+        return self.missed == 0 and self.snap_frame is None and self.mirror_angle <= 1e-3
+
+    def __repr__(self) -> str:
+        return f"<poise.Edited: {len(self.clip)} frames, {len(self.pins)} pins, {self.missed} frames missed>"
+
+
+def edit(
+    motion: File | tuple[_poise.Model, Clip],
+    *,
+    pins: Sequence[str | dict[str, Any]] = (),
+    clean_feet: bool = False,
+    keep_feet: bool = True,
+    mirror: bool = False,
+    reverse: bool = False,
+    speed: float = 1.0,
+    append: Clip | None = None,
+    loop: bool = False,
+    blend: float = 0.3,
+    metres: float = 0.0,
+    up: str = "",
+) -> Edited:
+    """A motion with goals over time: all that `poise edit` does.
+
+    Pins are words, "hand 1.2 0.3 0.9 from 2 s to 3 s fade 0.2", or dictionaries as in JSON, {"goal": "hand", "keys": [...]}.
+    `clean_feet` pins feet where they rest; others stay on their path with `keep_feet`. Mirror, reverse, speed, append and loop
+    come before pins, in this order. The motion that was given stays as it was.
+    """
+    model, clip, its_up = _parts(motion, "motion")
+    its_metres = motion.metres if isinstance(motion, File) else 0.0
+    axis, worst = _UP.index(up or its_up), 0.0
+    steps: list[tuple[bool, str, Clip | None, float]] = [
+        (mirror, "mirror", None, 0.0), (reverse, "reverse", None, 0.0), (speed != 1.0, "speed", None, speed),
+        (append is not None, "append", append, blend), (loop, "loop", None, blend)]
+    for wanted, kind, other, number in steps:
+        if wanted:
+            made, angle = _poise.change_clip(model, _tuple(clip), kind, _tuple(other) if other else None, float(number), axis)
+            clip, worst = Clip(*made), max(worst, angle)
+    words = tuple(pin for pin in pins if isinstance(pin, str))
+    documents = [pin for pin in pins if not isinstance(pin, str)]
+    if not words and not documents and not clean_feet:
+        return Edited(clip, None, worst)
+    text = json.dumps({"pins": documents}) if documents else None
+    parts = _poise.pin_clip(model, _tuple(clip), words, text, clean_feet, keep_feet, float(metres or its_metres))
+    return Edited(Clip(*parts["clip"]), parts, worst)

@@ -1,0 +1,300 @@
+// retarget, pin_clip, change_clip: motions on other skeletons, and edits. python/poise/motions.py gives them their shape.
+#include "extension.h"
+
+#include <poise/edit.h>
+#include <poise/io.h>
+#include <poise/retarget.h>
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_FINDINGS = 64, TEXT = 256 };
+
+static poise_up up_of(int up)
+{
+    return up >= 0 && up <= POISE_UP_Z ? (poise_up)up : POISE_UP_UNKNOWN;
+}
+
+// ---- Retargeting ---------------------------------------------------------------------------------------------------------
+
+static PyObject *findings_out(const poise_finding *findings, int count)
+{
+    PyObject *all = PyList_New(count);
+    for (int i = 0; all && i < count; ++i) {
+        const poise_finding *f = &findings[i];
+        char text[TEXT];
+        poise_finding_describe(f, text, sizeof text);
+        PyObject *row = Py_BuildValue("sszzds", poise_finding_name(f->kind), poise_verdict_name(f->level), f->name, f->other,
+                                      f->value, text);
+        if (!row) {
+            Py_DecRef(all);
+            return NULL;
+        }
+        PyList_SetItem(all, i, row);
+    }
+    return all;
+}
+
+static const char *body_of(const poise_model *model, int body)
+{
+    return body >= 0 ? poise_model_joint_info(model, body).body : NULL;
+}
+
+static PyObject *roles_out(const poise_retarget_task *task)
+{
+    PyObject *all = PyList_New(0);
+    for (int role = 0; all && role < POISE_ROLE_COUNT; ++role) {
+        const poise_role_pair *p = &task->map->role[role];
+        if (p->from < 0 && p->to < 0) {
+            continue;
+        }
+        PyObject *row = Py_BuildValue("szzd", poise_role_name(role), body_of(task->from, p->from), body_of(task->to, p->to),
+                                      p->confidence);
+        if (!row || PyList_Append(all, row) != 0) {
+            Py_DecRef(row);
+            Py_DecRef(all);
+            return NULL;
+        }
+        Py_DecRef(row);
+    }
+    return all;
+}
+
+static PyObject *outcome_out(const poise_retarget_task *task, const poise_clip *clip, const unsigned char *contacts,
+                             const poise_retarget_outcome *o)
+{
+    poise_verdict verdict;
+    poise_finding findings[MOST_FINDINGS];
+    poise_error error;
+    if (poise_retarget_judge(task, o, NULL, &verdict, findings, MOST_FINDINGS, &error) != POISE_OK) {
+        return raise_refusal(&error);
+    }
+    int count = verdict.count < MOST_FINDINGS ? verdict.count : MOST_FINDINGS;
+    return Py_BuildValue("{s:N,s:y#,s:s,s:N,s:N,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:i,s:i,s:i}", "clip", clip_out(clip),
+                         "contacts", (const char *)contacts, (Py_ssize_t)clip->frames, "verdict",
+                         poise_verdict_name(verdict.level), "findings", findings_out(findings, count), "roles",
+                         roles_out(task), "factor", o->factor, "bone_mean", o->bone_mean, "hips_mean", o->hips_mean,
+                         "skate_mean", o->skate_mean, "skate_worst", o->skate_worst, "sunk", fmax(o->sunk, 0), "velocity",
+                         o->velocity, "jumps", o->jumps, "late", o->late, "outside", o->outside);
+}
+
+// Velocities of the model's joints, and one for all but a free root; NULL: none.
+static double *velocities(const model_object *m, double all)
+{
+    double *velocity = PyMem_Malloc(((size_t)m->info.nv + 1) * sizeof *velocity);
+    bool has_any = false;
+    for (int k = 0; velocity && k < m->info.joints; ++k) {
+        poise_joint_info joint = poise_model_joint_info(m->model, k);
+        bool is_root = joint.nv == 6 && joint.parent == POISE_WORLD;
+        for (int v = joint.v; v < joint.v + joint.nv; ++v) {
+            double own = joint.given->velocity > 0 ? joint.given->velocity : INFINITY;
+            velocity[v] = is_root ? INFINITY : fmin(own, all);
+            has_any = has_any || velocity[v] < INFINITY;
+        }
+    }
+    if (!velocity) {
+        PyErr_NoMemory();
+    }
+    if (!has_any) {
+        PyMem_Free(velocity);
+        return NULL;
+    }
+    return velocity;
+}
+
+static PyObject *follow(poise_retarget_task *task, const char *map_text)
+{
+    poise_role_map map;
+    poise_error error;
+    poise_retarget_outcome outcome;
+    poise_clip *made = NULL;
+    unsigned char *contacts = PyMem_Calloc((size_t)task->clip->frames + 1, 1);
+    if (!contacts) {
+        return PyErr_NoMemory();
+    }
+    PyThreadState *state = PyEval_SaveThread();
+    poise_status status = map_text ? poise_role_map_read(map_text, task->from, task->to, &map, &error)
+                                   : poise_roles_match(task, NULL, &map, &error);
+    task->map = &map;
+    status = status == POISE_OK ? poise_retarget(task, NULL, &made, contacts, &outcome, &error) : status;
+    PyEval_RestoreThread(state);
+    PyObject *out = status == POISE_OK ? outcome_out(task, made, contacts, &outcome) : raise_refusal(&error);
+    poise_clip_destroy(made);
+    PyMem_Free(contacts);
+    return out;
+}
+
+// retarget(from, clip, from_up, to, to_up, map, feet, sole, ground, velocity, limits)
+static PyObject *retarget(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    PyObject *from, *clip, *to;
+    const char *map;
+    int from_up, to_up, feet, limits;
+    double velocity;
+    poise_retarget_task task = poise_retarget_task_default();
+    if (!PyArg_ParseTuple(arguments, "OOiOizidddp", &from, &clip, &from_up, &to, &to_up, &map, &feet, &task.sole,
+                          &task.ground, &velocity, &limits)) {
+        return NULL;
+    }
+    model_object *a = model_of(from), *b = a ? model_of(to) : NULL;
+    poise_clip *source = b ? clip_in(clip, a) : NULL;
+    if (!source) {
+        return NULL;
+    }
+    double *speeds = velocities(b, limits ? velocity : INFINITY);
+    task.from = a->model;
+    task.clip = source;
+    task.to = b->model;
+    task.from_up = up_of(from_up);
+    task.to_up = up_of(to_up);
+    task.shapes = b->contents.shapes;
+    task.shape_count = b->contents.shape_count;
+    task.feet = (poise_feet)feet;
+    task.velocity = limits ? speeds : NULL;
+    task.use_limits = limits;
+    PyObject *out = PyErr_Occurred() ? NULL : follow(&task, map);
+    PyMem_Free(speeds);
+    poise_clip_destroy(source);
+    return out;
+}
+
+// ---- Pins ----------------------------------------------------------------------------------------------------------------
+
+// The pins of words and of a JSON document, then one for each contact of the feet; NULL with an exception.
+static poise_pin *take_pins(const model_object *m, const poise_clip *clip, PyObject *words, const char *json,
+                            bool cleans_feet, poise_pin_list *list, int *count)
+{
+    poise_goal_words how = {.model = m->model};
+    poise_error error = {.status = POISE_OK};
+    poise_feet_report feet = {.contacts = 0};
+    for (Py_ssize_t i = 0; i < PyTuple_Size(words) && error.status == POISE_OK; ++i) {
+        const char *text = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(words, i), NULL);
+        if (!text) {
+            return NULL;
+        }
+        error.status = poise_pin_list_parse(list, &how, clip, text, &error);
+    }
+    if (json && error.status == POISE_OK) {
+        error.status = poise_pin_list_read(list, &how, clip, json, strlen(json), &error);
+    }
+    if (cleans_feet && error.status == POISE_OK) {
+        error.status = poise_feet_pins(m->model, clip, NULL, NULL, 0, &feet, &error);
+    }
+    if (error.status != POISE_OK) {
+        raise_refusal(&error);
+        return NULL;
+    }
+    *count = list->count + feet.contacts;
+    poise_pin *pins = PyMem_Calloc((size_t)*count + 1, sizeof *pins);
+    if (!pins) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    for (int i = 0; i < list->count; ++i) {
+        pins[i] = list->pins[i];
+    }
+    if (feet.contacts > 0) {
+        poise_feet_pins(m->model, clip, NULL, pins + list->count, feet.contacts, &feet, NULL);
+    }
+    return pins;
+}
+
+static PyObject *pinned_out(const poise_clip *clip, const poise_pin_list *list, const poise_pin_result *results, int count,
+                            const poise_pin_report *report)
+{
+    PyObject *rows = PyList_New(count);
+    for (int i = 0; rows && i < count; ++i) {
+        const poise_pin_result *r = &results[i];
+        PyObject *row =
+            Py_BuildValue("siiiiiddi", i < list->count ? list->texts[i] : "a foot that rests", r->first, r->last,
+                          r->held_first, r->held_last, r->missed, r->worst_length, r->worst_angle, r->worst_frame);
+        if (!row) {
+            Py_DecRef(rows);
+            return NULL;
+        }
+        PyList_SetItem(rows, i, row);
+    }
+    return Py_BuildValue("{s:N,s:N,s:i,s:i,s:i,s:d}", "clip", clip_out(clip), "pins", rows, "changed", report->frames,
+                         "missed", report->missed, "snap_frame", report->frames > 0 ? report->snap_frame : -1, "turn",
+                         report->turn);
+}
+
+// pin_clip(model, clip, words, json, clean_feet, keep_feet, metres)
+static PyObject *pin_clip(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    PyObject *model, *given, *words, *out = NULL;
+    const char *json;
+    int cleans_feet, keeps_feet, count = 0;
+    poise_pin_options options = poise_pin_options_default();
+    if (!PyArg_ParseTuple(arguments, "OOO!zppd", &model, &given, &PyTuple_Type, &words, &json, &cleans_feet, &keeps_feet,
+                          &options.metres)) {
+        return NULL;
+    }
+    model_object *m = model_of(model);
+    poise_clip *clip = m ? clip_in(given, m) : NULL;
+    poise_pin_list *list = NULL;
+    if (!clip || poise_pin_list_create(NULL, &list, NULL) != POISE_OK) {
+        poise_clip_destroy(clip);
+        return clip ? PyErr_NoMemory() : NULL;
+    }
+    poise_pin *pins = take_pins(m, clip, words, json, cleans_feet, list, &count);
+    poise_pin_result *results = pins ? PyMem_Calloc((size_t)count + 1, sizeof *results) : NULL;
+    if (results) {
+        poise_pin_report report;
+        poise_error error;
+        options.keep_feet = keeps_feet;
+        poise_status status = poise_clip_pin(m->model, pins, count, &options, clip, NULL, results, &report, &error);
+        out = status == POISE_OK ? pinned_out(clip, list, results, count, &report) : raise_refusal(&error);
+    }
+    PyMem_Free(results);
+    PyMem_Free(pins);
+    poise_pin_list_destroy(list);
+    poise_clip_destroy(clip);
+    return out;
+}
+
+// ---- Clips ---------------------------------------------------------------------------------------------------------------
+
+// change_clip(model, clip, kind, other, number, up) -> clip, worst angle of a mirrored body
+static PyObject *change_clip(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    PyObject *model, *given, *other, *out = NULL;
+    const char *kind;
+    double number;
+    int up;
+    if (!PyArg_ParseTuple(arguments, "OOsOdi", &model, &given, &kind, &other, &number, &up)) {
+        return NULL;
+    }
+    model_object *m = model_of(model);
+    poise_clip *clip = m ? clip_in(given, m) : NULL, *next = clip && other != Py_None ? clip_in(other, m) : NULL;
+    if (clip && (next || other == Py_None)) {
+        poise_clip *made = NULL;
+        poise_mirror_report mirror = {.worst_angle = 0};
+        poise_error error;
+        poise_status status = strcmp(kind, "mirror") == 0 ? poise_clip_mirror(m->model, clip, NULL, &made, &mirror, &error)
+                              : strcmp(kind, "reverse") == 0 ? poise_clip_reverse(clip, NULL, &made, &error)
+                              : strcmp(kind, "speed") == 0   ? poise_clip_speed(clip, m->model, number, NULL, &made, &error)
+                              : next ? poise_clip_append(m->model, clip, next, number, up_of(up), NULL, &made, &error)
+                                     : poise_clip_loop(m->model, clip, number, up_of(up), NULL, &made, &error);
+        out = status == POISE_OK ? Py_BuildValue("Nd", clip_out(made), mirror.worst_angle) : raise_refusal(&error);
+        poise_clip_destroy(made);
+    }
+    poise_clip_destroy(next);
+    poise_clip_destroy(clip);
+    return out;
+}
+
+static PyMethodDef functions[] = {
+    {"retarget", retarget, METH_VARARGS, NULL},
+    {"pin_clip", pin_clip, METH_VARARGS, NULL},
+    {"change_clip", change_clip, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+bool motions_add(PyObject *module)
+{
+    return PyModule_AddFunctions(module, functions) == 0;
+}
