@@ -172,6 +172,7 @@ set(poise_sources
     src/motion/edit/editor.c
     src/motion/edit/edit_smooth.c
     src/motion/edit/edit_measure.c
+    src/motion/edit/pin_reach.c
     src/motion/edit/pins.c
     src/motion/edit/feet_pins.c
     src/motion/edit/clip_time.c

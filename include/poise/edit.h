@@ -101,7 +101,8 @@ typedef struct poise_pin_report {
 
 // Pin. Pins of one goal kind at one place of a body follow each other: where the next begins before one has faded out, it
 // takes over from it. `options` NULL: the defaults. `results` (may be NULL) takes `count` of them; `report` may be NULL. On
-// any status but POISE_OK the clip is as it was. A pin that is out of reach is no error: its result says how far.
+// any status but POISE_OK the clip is as it was. A pin that is out of reach is no error: its result says how far, and the
+// limb goes to the nearest place that it reaches.
 POISE_API poise_status poise_clip_pin(const poise_model *model, const poise_pin *pins, int count,
                                       const poise_pin_options *options, poise_clip *clip, const poise_allocator *allocator,
                                       poise_pin_result *results, poise_pin_report *report, poise_error *error);

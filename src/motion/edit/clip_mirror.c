@@ -11,7 +11,11 @@
 #include "motion/anatomy.h"
 #include "motion/edit/editor.h"
 
+#include <poise/solve.h>
+
 #include <string.h>
+
+#define MET 1e-7 // radians: what a body may be off by in an answer that is exact
 
 typedef struct job {
     pz_editor editor;
@@ -78,6 +82,36 @@ static void place_start(job *j, int frame)
     }
 }
 
+// The largest miss of all goals in an answer: an angle, or a length over the size of the skeleton.
+static poise_status measure(job *j, int frame, double *worst, poise_error *error)
+{
+    pz_editor *e = &j->editor;
+    poise_status status = POISE_OK;
+    *worst = 0.0;
+    for (int g = 0; g < e->goal_count && status == POISE_OK; ++g) {
+        poise_goal_error miss = {0};
+        status = pz_editor_error(e, &e->goals[g], pz_editor_frame(e, frame), &miss, error);
+        *worst = max2(*worst, miss.unit == POISE_UNIT_ANGLE ? miss.error : miss.error / e->size);
+    }
+    return status;
+}
+
+// A skeleton that can do in the mirror what it did has one answer, which the tree solver finds at once. Where it cannot, the
+// frame takes the least change.
+static poise_status solve_frame(job *j, int frame, double *worst, poise_error *error)
+{
+    pz_editor *e = &j->editor;
+    double *q = pz_editor_frame(e, frame);
+    memcpy(q, pz_editor_reference(e, frame), (size_t)e->model->nq * sizeof *q);
+    poise_status status = poise_solve(e->search, e->goals, e->goal_count, q, NULL, error);
+    status = status == POISE_OK ? measure(j, frame, worst, error) : status;
+    if (status == POISE_OK && *worst > MET) {
+        status = pz_editor_solve(e, frame, error);
+        status = status == POISE_OK ? measure(j, frame, worst, error) : status;
+    }
+    return status;
+}
+
 static poise_status mirror_frame(job *j, int frame, double *worst, poise_error *error)
 {
     pz_editor *e = &j->editor;
@@ -94,12 +128,9 @@ static poise_status mirror_frame(job *j, int frame, double *worst, poise_error *
     }
     e->last = POISE_NONE;
     place_start(j, frame);
-    status = status == POISE_OK ? pz_editor_solve(e, frame, error) : status;
-    for (int g = 0; g < e->goal_count && status == POISE_OK; ++g) {
-        poise_goal_error miss = {0};
-        status = pz_editor_error(e, &e->goals[g], pz_editor_frame(e, frame), &miss, error);
-        *worst = max2(*worst, miss.unit == POISE_UNIT_ANGLE ? miss.error : miss.error / e->size);
-    }
+    double own = 0.0;
+    status = status == POISE_OK ? solve_frame(j, frame, &own, error) : status;
+    *worst = max2(*worst, own);
     return status;
 }
 

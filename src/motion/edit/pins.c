@@ -4,6 +4,7 @@
 //                                        solve, near the original
 //
 // How much of a pin a frame has: 1 from `from` to `to`, S(u) over its fades.
+#include "motion/edit/pins.h"
 #include "motion/edit/editor.h"
 #include "motion/edit/goal_mix.h"
 
@@ -423,9 +424,9 @@ static void lay_out(job *j, int count, int keys, int nq, pz_arena *arena)
     j->work = pz_arena_take(arena, 4 * (size_t)keys, sizeof(double));
 }
 
-poise_status poise_clip_pin(const poise_model *model, const poise_pin *pins, int count, const poise_pin_options *options,
-                            poise_clip *clip, const poise_allocator *allocator, poise_pin_result *results,
-                            poise_pin_report *report, poise_error *error)
+poise_status pz_clip_pin(const poise_model *model, const poise_pin *pins, int count, const poise_pin_options *options,
+                         poise_clip *clip, const poise_allocator *allocator, poise_pin_result *results,
+                         poise_pin_report *report, poise_error *error)
 {
     poise_pin_options own = options ? *options : poise_pin_options_default();
     poise_pin_report unused;
