@@ -212,6 +212,37 @@ static poise_file as_file(const retarget_job *j)
     return file;
 }
 
+// ---- A table -------------------------------------------------------------------------------------------------------------
+
+static bool is_table(const char *name)
+{
+    const char *dot = name ? strrchr(name, '.') : NULL;
+    return dot && strcmp(dot, ".csv") == 0;
+}
+
+// A row for every frame: its time, then all numbers of the configuration, in the units of the model and radians.
+static bool write_table(const retarget_job *j, const char *name)
+{
+    const poise_model *model = j->target->model;
+    text_file out;
+    text_open(&out);
+    fputs("time", out.stream);
+    for (int i = 0; i < j->clip->nq; ++i) {
+        poise_coordinate c = poise_model_coordinate(model, i);
+        poise_joint_info joint = poise_model_joint_info(model, c.joint);
+        fprintf(out.stream, joint.nq > 1 ? ",%s.%s" : ",%s", joint.name, c.name);
+    }
+    fputc('\n', out.stream);
+    for (int f = 0; f < j->clip->frames; ++f) {
+        fprintf(out.stream, "%.9g", j->clip->start_time + f * j->clip->frame_time);
+        for (int i = 0; i < j->clip->nq; ++i) {
+            fprintf(out.stream, ",%.9g", j->clip->q[(size_t)f * (size_t)j->clip->nq + (size_t)i]);
+        }
+        fputc('\n', out.stream);
+    }
+    return text_close(&out, name);
+}
+
 static bool load_all(retarget_job *j, const arguments *args)
 {
     const char *out = option_text(args, "output", NULL);
@@ -219,7 +250,8 @@ static bool load_all(retarget_job *j, const arguments *args)
         return false;
     }
     poise_file file = as_file(j);
-    if ((out && !motion_can_be_written(&file, out)) || !choose_frames(j, args) || !limit_velocity(j, args)) {
+    if ((out && !is_table(out) && !motion_can_be_written(&file, out)) || !choose_frames(j, args) ||
+        !limit_velocity(j, args)) {
         return false;
     }
     fill_task(j, args);
@@ -232,7 +264,8 @@ static bool write_all(retarget_job *j, const arguments *args)
     const char *out = option_text(args, "output", NULL);
     const char *page = option_text(args, "page", NULL);
     poise_file file = as_file(j);
-    return (!page || retarget_page(j, page, args)) && (!out || save_file(out, &file));
+    return (!page || retarget_page(j, page, args)) &&
+           (!out || (is_table(out) ? write_table(j, out) : save_file(out, &file)));
 }
 
 static void release(retarget_job *j)
@@ -270,7 +303,7 @@ static app_exit run(const arguments *args)
 
 static const app_option options[] = {
     {"output", 'o', OPTION_OUTPUT, "OUT", .choices = WRITTEN_FILES,
-     .help = "write the motion: .bvh .amc .mot .glb .gltf .json"},
+     .help = "write the motion: .bvh .amc .mot .glb .gltf .json, or .csv with a row of joint values for each frame"},
     {"page", 0, OPTION_OUTPUT, "P.html", .help = "write a page with both figures side by side, contacts and the numbers"},
     {"map", 0, OPTION_FILE, "FILE", .help = "which body plays which role, as --write-map writes it (found by names)"},
     {"write-map", 0, OPTION_OUTPUT, "FILE", .help = "write which body was found to play which role, to edit"},

@@ -2,9 +2,11 @@
 #include "cli/memory.h"
 #include "cli/page.h"
 #include "cli/verdict_text.h"
+#include "cli/whole_files.h"
 #include "retarget_parts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 // retarget_page.html, ended by a zero; made by cmake/embed.cmake when the program is built
 extern const unsigned char retarget_page_text[];
@@ -110,18 +112,26 @@ static json_node *figure_as_json(const retarget_job *j, bool is_target, const ch
     return made;
 }
 
+// A file without its folders; a scene as it is.
+static const char *shown(const char *name)
+{
+    return strncmp(name, "scene:", 6) == 0 ? name : path_base(name);
+}
+
 bool retarget_page(const retarget_job *j, const char *name, const arguments *args)
 {
     int frames = j->clip->frames, bodies = poise_model_info(j->from).joints + poise_model_info(j->target->model).joints;
     int step = (int)((double)frames * 3 * bodies / MOST_NUMBERS) + 1, poses = (frames + step - 1) / step;
     json_node *data = retarget_as_json(j, NULL);
+    json_set(data, "motion", json_from_text(shown(j->motion_name)));
+    json_set(data, "model", json_from_text(shown(j->model_name)));
     json_set(data, "version", json_from_text(poise_version()));
     json_set(data, "command", page_command(args));
     json_set(data, "metres", json_from_number(j->metres));
     json_set(data, "step", json_from_integer(step));
     json_set(data, "poses", json_from_integer(poses));
     json_set(data, "contacts", page_packed(j->contacts, (size_t)frames));
-    json_set(data, "source", figure_as_json(j, false, j->motion_name, step, poses));
-    json_set(data, "target", figure_as_json(j, true, j->model_name, step, poses));
+    json_set(data, "source", figure_as_json(j, false, shown(j->motion_name), step, poses));
+    json_set(data, "target", figure_as_json(j, true, shown(j->model_name), step, poses));
     return page_write((const char *)retarget_page_text, data, name);
 }

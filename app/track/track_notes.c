@@ -98,6 +98,7 @@ static void note_motion(track_result *r)
 {
     const poise_retarget_report *report = &r->made->retarget;
     track_note(r, "%d points followed, by the names of bodies and tools", report->points);
+    track_note(r, "poise retarget %s %s follows turns as well, and plants feet", r->source_name, r->model_name);
     note_unpaired(r, r->problem.from);
     if (report->factor != 1) {
         track_note(r, "motion times %.6g, to the size of the skeleton%s", report->factor,

@@ -218,7 +218,8 @@ PyMODINIT_FUNC PyInit__poise(void)
     }
     if (!arrays_ready() || !errors_add(module) || !goals_add(module) || !reports_add(module) || !model_add(module) ||
         !batch_add(module) || !sensitivity_add(module) || !files_add(module) || !express_add(module) ||
-        !recordings_add(module) || !motions_add(module) || PyModule_AddStringConstant(module, "__version__", poise_version()) != 0) {
+        !recordings_add(module) || !motions_add(module) ||
+        PyModule_AddStringConstant(module, "__version__", poise_version()) != 0) {
         Py_DecRef(module);
         return NULL;
     }
