@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define FAR_HIPS 0.04 // of the leg: hips that are farther off their path, mean over the frames, say that legs do not reach
+#define FAR_HIPS 0.06 // of the leg: hips that are farther off their path, mean over the frames, say that legs do not reach
 
 static bool is_out_of_reach(const pz_retarget_work *w, const poise_retarget_outcome *o)
 {

@@ -324,7 +324,7 @@ poise_status pz_retarget_solve(pz_retarget_work *w, const poise_allocator *alloc
     }
     options.use_limits = w->task->use_limits;
     options.locked = w->locked;
-    options.gradient_tolerance = 1e-8;
+    options.gradient_tolerance = w->loose ? 1e-4 : 1e-8;
     options.max_iterations = MOST_STEPS;
     poise_status status = poise_solver_create(w->to.model, &options, allocator, &solver, error);
     if (status != POISE_OK) {
