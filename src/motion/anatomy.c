@@ -18,6 +18,7 @@
 
 #define TRUNK_TURN  0.15  // radians: deviation of the joints of spine, neck and clavicles from the neutral posture
 #define LIMB_TURN   0.5   // of all others
+#define SLIDE       1e-4  // of the stature: deviation of lengths that a file lets joints change, below the root
 #define SNAP        0.94  // cosine of 20 degrees
 #define ARM_SHARE   0.332 // shoulder to wrist
 #define TRUNK_SHARE 0.288 // hips to shoulders
@@ -99,17 +100,20 @@ static bool is_body(const pz_plain_name *n, size_t prefix, const char *word, pz_
     return false;
 }
 
+// Of bodies that share a name and hang from each other ("__Thigh_L" and "Thigh_L" of MakeHuman) it is the last.
 static int find_body(const poise_model *model, size_t prefix, pz_part part, pz_side side)
 {
-    for (int i = 0; i < 10 && body_names[part][i]; ++i) {
-        for (int k = 0; k < poise_model_info(model).joints; ++k) {
+    int found = POISE_NONE, end = poise_model_info(model).joints;
+    for (int i = 0; i < 10 && body_names[part][i] && found < 0; ++i) {
+        for (int k = 0; k < end; ++k) {
             pz_plain_name n = pz_plain_name_of(poise_model_joint_info(model, k).body);
             if (is_body(&n, prefix, body_names[part][i], side)) {
-                return k;
+                found = k;
+                end = k + poise_model_joint_info(model, k).subtree;
             }
         }
     }
-    return POISE_NONE;
+    return found;
 }
 
 bool pz_model_has_body(const poise_model *model, const char *name, size_t length)
@@ -211,13 +215,29 @@ static bool is_trunk(const pz_anatomy *a, const poise_model *model, int joint)
            (right >= 0 && is_below(model, joint, right));
 }
 
+// Is this a joint that moves the body as a whole: the first, and those after it that all limbs hang from?
+static bool is_root(const pz_anatomy *a, const poise_model *model, int joint)
+{
+    int pelvis = a->part[PZ_PELVIS][PZ_MIDDLE].body, thorax = a->part[PZ_THORAX][PZ_MIDDLE].body;
+    return parent_of(model, joint) == POISE_WORLD ||
+           (a->stature > 0 && is_below(model, joint, pelvis) && is_below(model, joint, thorax));
+}
+
+bool pz_anatomy_holds(const pz_anatomy *anatomy, const poise_model *model, int joint, int dof)
+{
+    int coordinate = poise_model_joint_info(model, joint).q + dof;
+    return anatomy->stature > 0 && !is_root(anatomy, model, joint) &&
+           poise_model_coordinate(model, coordinate).unit == POISE_UNIT_LENGTH;
+}
+
 void pz_anatomy_posture(const pz_anatomy *anatomy, const poise_model *model, double noise, double *weights)
 {
     for (int k = 0; k < poise_model_info(model).joints; ++k) {
         poise_joint_info joint = poise_model_joint_info(model, k);
-        double pull = noise / (is_trunk(anatomy, model, k) ? TRUNK_TURN : LIMB_TURN);
+        double turn = is_trunk(anatomy, model, k) ? TRUNK_TURN : LIMB_TURN;
         for (int i = 0; i < joint.nv; ++i) {
-            weights[joint.v + i] = joint.parent == POISE_WORLD ? 0.0 : pull * pull;
+            double pull = noise / (pz_anatomy_holds(anatomy, model, k, i) ? SLIDE * anatomy->stature : turn);
+            weights[joint.v + i] = is_root(anatomy, model, k) ? 0.0 : pull * pull;
         }
     }
 }

@@ -47,6 +47,10 @@ bool pz_part_has_sides(pz_part part);
 // Find the parts by the names of bodies. MEMORY is all that can go wrong.
 poise_status pz_anatomy_of(const poise_model *model, const poise_allocator *allocator, pz_anatomy *anatomy);
 
+// Is this component of a joint's step a length that stays as it is? People's bones do not change theirs, whatever channels
+// a file has.
+bool pz_anatomy_holds(const pz_anatomy *anatomy, const poise_model *model, int joint, int dof);
+
 // Weights of the neutral configuration: poise_posture_weights.
 void pz_anatomy_posture(const pz_anatomy *anatomy, const poise_model *model, double noise, double *weights);
 

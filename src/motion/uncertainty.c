@@ -8,6 +8,13 @@
 //
 // n comes from what the markers miss by: n^2 = sum w r^2/(3 markers - degrees of freedom that they determine), over all
 // frames.
+//
+// What markers tell of a degree of freedom beside the rest posture, whose deviation s_i is known before: with W = diag
+// (n/s_i)^2 its variance comes down from s_i^2 to n^2 (H + W)^-1_ii, so that they tell
+//
+//   1 - W_ii (H + W)^-1_ii        from 0, nothing, to 1
+//
+// of it, with H by Gauss-Newton. Two joints in a row whose sum is seen share it.
 #include "motion/uncertainty.h"
 
 #include "base/arena.h"
@@ -24,10 +31,12 @@ typedef struct measuring {
     poise_goal *goals;
     int *index; // by placement: marker, or POISE_NONE
     double *work;
-    double square;  // sum w r^2
-    double freedom; // 3 markers - determined degrees of freedom, summed
-    double size;    // of the skeleton
-    int rows;       // frames measured
+    double *rest;    // nq: the rest posture
+    double *weights; // nv: of it
+    double square;   // sum w r^2
+    double freedom;  // 3 markers - determined degrees of freedom, summed
+    double size;     // of the skeleton
+    int rows;        // frames measured
 } measuring;
 
 // The goals of a frame: markers that were seen and not let go. Returns how many.
@@ -113,6 +122,38 @@ poise_status poise_track_uncertainty(const poise_track_problem *problem, const p
     return pz_track_deviations(problem, clip, frames, 1, noise, allocator, deviation, report, error);
 }
 
+static void clean_up(measuring *m, poise_kinematics *kin, const poise_allocator *allocator)
+{
+    poise_objective_destroy(m->objective);
+    poise_kinematics_destroy(kin);
+    pz_release(allocator, m->weights);
+    pz_release(allocator, m->rest);
+    pz_release(allocator, m->work);
+    pz_release(allocator, m->index);
+    pz_release(allocator, m->goals);
+}
+
+// Memory, the markers of the placements, the size.
+static poise_status set_up(measuring *m, const poise_allocator *allocator, poise_kinematics **kin)
+{
+    const poise_model *model = m->problem->model;
+    size_t count = (size_t)m->problem->placement_count, nv = (size_t)model->nv, nq = (size_t)model->nq;
+    m->goals = pz_allocate(allocator, (count + 1) * sizeof *m->goals);
+    m->index = pz_allocate(allocator, (count + 1) * sizeof *m->index);
+    m->work = pz_allocate(allocator, (nv + 1) * (2 * nv + 2) * sizeof *m->work);
+    m->rest = pz_allocate(allocator, (nq + 1) * sizeof *m->rest);
+    m->weights = pz_allocate(allocator, (2 * nv + 1) * sizeof *m->weights);
+    bool works = m->goals && m->index && m->work && m->rest && m->weights;
+    poise_status status = works ? poise_kinematics_create(model, allocator, kin, NULL) : POISE_ERROR_MEMORY;
+    status = status == POISE_OK ? poise_objective_create(model, 0, allocator, &m->objective, NULL) : status;
+    status = status == POISE_OK ? pz_skeleton_size(model, allocator, &m->size) : status;
+    for (size_t i = 0; i < count && status == POISE_OK; ++i) {
+        const char *label = m->problem->placements[i].label;
+        m->index[i] = label ? poise_markers_find(m->problem->markers, label) : POISE_NONE;
+    }
+    return status;
+}
+
 poise_status pz_track_deviations(const poise_track_problem *problem, const poise_clip *clip, const poise_track_frame *frames,
                                  int every, double noise, const poise_allocator *allocator, double *deviation,
                                  poise_uncertainty_report *report, poise_error *error)
@@ -121,32 +162,71 @@ poise_status pz_track_deviations(const poise_track_problem *problem, const poise
     if (status != POISE_OK) {
         return status;
     }
-    size_t count = (size_t)problem->placement_count, nv = (size_t)problem->model->nv;
     measuring m = {.problem = problem, .clip = clip, .frames = frames};
     poise_kinematics *kin = NULL;
-    m.goals = pz_allocate(allocator, (count + 1) * sizeof *m.goals);
-    m.index = pz_allocate(allocator, (count + 1) * sizeof *m.index);
-    m.work = pz_allocate(allocator, (nv + 1) * (2 * nv + 2) * sizeof *m.work);
-    status =
-        m.goals && m.index && m.work ? poise_kinematics_create(problem->model, allocator, &kin, NULL) : POISE_ERROR_MEMORY;
-    status = status == POISE_OK ? poise_objective_create(problem->model, 0, allocator, &m.objective, NULL) : status;
-    status = status == POISE_OK ? pz_skeleton_size(problem->model, allocator, &m.size) : status;
-    for (size_t i = 0; i < count && status == POISE_OK; ++i) {
-        const char *label = problem->placements[i].label;
-        m.index[i] = label ? poise_markers_find(problem->markers, label) : POISE_NONE;
-    }
+    status = set_up(&m, allocator, &kin);
     for (int f = 0; f < clip->frames && status == POISE_OK; f += every) {
-        status = measure_frame(&m, kin, f, deviation + (size_t)(f / every) * nv);
+        status = measure_frame(&m, kin, f, deviation + (size_t)(f / every) * (size_t)problem->model->nv);
         m.rows += 1;
     }
     if (status == POISE_OK) {
         poise_uncertainty_report scratch;
         finish(&m, noise, deviation, report ? report : &scratch);
     }
-    poise_objective_destroy(m.objective);
-    poise_kinematics_destroy(kin);
-    pz_release(allocator, m.work);
-    pz_release(allocator, m.index);
-    pz_release(allocator, m.goals);
+    clean_up(&m, kin, allocator);
+    return status == POISE_OK ? status : pz_error_set(error, status, "%s", poise_status_name(status));
+}
+
+// ---- What markers tell ---------------------------------------------------------------------------------------------------
+
+// Add what the markers of a frame tell.
+static poise_status learn_frame(measuring *m, poise_kinematics *kin, int frame, double *told)
+{
+    const double *q = m->clip->q + (size_t)frame * (size_t)m->clip->nq;
+    int nv = m->problem->model->nv;
+    double *variance = m->weights + nv;
+    poise_status status = poise_kinematics_update(kin, q, NULL);
+    int count = status == POISE_OK ? make_goals(m, kin, frame) : 0;
+    m->goals[count] = poise_goal_posture(m->rest, 1.0);
+    m->goals[count].q_weights = m->weights;
+    status = status == POISE_OK ? poise_objective_set_goals(m->objective, m->goals, count + 1, NULL) : status;
+    status = status == POISE_OK ? poise_objective_evaluate(m->objective, q, POISE_LEVEL_HESSIAN, NULL) : status;
+    status = status == POISE_OK
+                 ? poise_objective_inverse_diagonal(m->objective, POISE_HESSIAN_GAUSS_NEWTON, m->work, variance, NULL)
+                 : status;
+    for (int i = 0; i < nv && status == POISE_OK; ++i) {
+        told[i] += variance[i] < INFINITY ? max2(1.0 - m->weights[i] * variance[i], 0.0) : 0.0;
+    }
+    m->rows += status == POISE_OK;
+    return status;
+}
+
+poise_status pz_track_information(const poise_track_problem *problem, const poise_clip *clip,
+                                  const poise_track_frame *frames, int every, const poise_allocator *allocator, double *told,
+                                  poise_error *error)
+{
+    poise_status status = check(problem, clip, told, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    measuring m = {.problem = problem, .clip = clip, .frames = frames};
+    poise_kinematics *kin = NULL;
+    status = set_up(&m, allocator, &kin);
+    if (status == POISE_OK) {
+        poise_model_neutral(problem->model, m.rest);
+        status = poise_posture_weights(problem->model, PZ_NOISE_SHARE * m.size, m.weights, NULL);
+    }
+    for (int i = 0; i < problem->model->nv && status == POISE_OK; ++i) {
+        told[i] = 0.0;
+    }
+    for (int f = 0; f < clip->frames && status == POISE_OK; f += every) {
+        if (!frames || !(frames[f].flags & POISE_TRACK_HELD)) {
+            status = learn_frame(&m, kin, f, told);
+        }
+    }
+    for (int i = 0; i < problem->model->nv && m.rows > 0; ++i) {
+        told[i] /= m.rows;
+    }
+    clean_up(&m, kin, allocator);
     return status == POISE_OK ? status : pz_error_set(error, status, "%s", poise_status_name(status));
 }

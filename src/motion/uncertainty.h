@@ -9,4 +9,9 @@ poise_status pz_track_deviations(const poise_track_problem *problem, const poise
                                  int every, double noise, const poise_allocator *allocator, double *deviation,
                                  poise_uncertainty_report *report, poise_error *error);
 
+// By degree of freedom, what markers tell of it beside the rest posture: 0 nothing, 1 all; mean over every so many frames.
+poise_status pz_track_information(const poise_track_problem *problem, const poise_clip *clip,
+                                  const poise_track_frame *frames, int every, const poise_allocator *allocator, double *told,
+                                  poise_error *error);
+
 #endif

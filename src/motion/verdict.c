@@ -10,9 +10,9 @@
 #include "motion/swaps.h"
 #include "motion/uncertainty.h"
 
-#define UNSURE 0.35  // radians: a joint angle that deviates by more is not seen
-#define SURE   0.020 // of the stature: places that deviate by less are compared from side to side
-#define LOOKS  200   // frames, at most, in which joints are looked at
+#define TOLD  0.4   // of a degree of freedom: what markers tell less of is not seen; two joints may share what is
+#define SURE  0.020 // of the stature: places that deviate by less are compared from side to side
+#define LOOKS 200   // frames, at most, in which joints are looked at
 
 poise_verdict_problem poise_verdict_problem_default(void)
 {
@@ -22,9 +22,10 @@ poise_verdict_problem poise_verdict_problem_default(void)
 typedef struct judging {
     const poise_verdict_problem *problem;
     const poise_model *model;
+    pz_anatomy anatomy;
     double stature;
-    double *deviation; // of every so many frames, nv each
-    int every;
+    double *told; // by degree of freedom: what markers tell of it (uncertainty.h)
+    int every;    // frame that is looked at
     pz_findings found;
     poise_track_summary summary;
 } judging;
@@ -113,36 +114,63 @@ static void judge_bones(judging *j)
     }
 }
 
-// Is a degree of freedom not determined, in most frames that were not held?
-static bool is_unseen(const judging *j, int dof, bool is_root)
+// Does a marker sit on this body, or on one that hangs from it?
+static bool carries_marker(const judging *j, int body)
 {
-    int nv = poise_model_info(j->model).nv, unseen = 0, frames = 0;
-    for (int f = 0; f < j->problem->clip->frames; f += j->every) {
-        if (!j->problem->frames || !(j->problem->frames[f].flags & POISE_TRACK_HELD)) {
-            double d = j->deviation[(size_t)(f / j->every) * (size_t)nv + (size_t)dof];
-            unseen += is_root ? !(d < INFINITY) : !(d < UNSURE);
-            frames += 1;
+    const poise_track_problem *track = j->problem->track;
+    int end = body + poise_model_joint_info(j->model, body).subtree;
+    for (int i = 0; i < track->placement_count; ++i) {
+        const poise_placement *p = &track->placements[i];
+        if (p->weight > 0 && p->body >= body && p->body < end && j->summary.markers[i].seen > 0) {
+            return true;
         }
     }
-    return 2 * unseen > frames || frames == 0;
+    return false;
 }
 
+// Joints beyond which there is no marker stay at rest and are no fault; those above markers are to be told by them.
 static void judge_joints(judging *j)
 {
-    int unseen = 0, nv = poise_model_info(j->model).nv;
+    double open = 0.0;
+    int dofs = 0;
     for (int k = 0; k < poise_model_info(j->model).joints; ++k) {
         poise_joint_info joint = poise_model_joint_info(j->model, k);
-        int open = 0;
+        bool is_above = carries_marker(j, k), is_seen = true;
         for (int i = 0; i < joint.nv; ++i) {
-            open += is_unseen(j, joint.v + i, joint.parent == POISE_WORLD);
+            double told = j->told[joint.v + i];
+            bool is_held = pz_anatomy_holds(&j->anatomy, j->model, k, i);
+            is_seen = is_seen && (told >= TOLD || is_held);
+            open += is_above && !is_held ? 1.0 - told : 0.0;
+            dofs += is_above && !is_held;
         }
-        unseen += open;
-        if (open > 0) {
+        if (!is_seen) {
             pz_weigh(&j->found, POISE_FINDING_JOINT, joint.name, 1.0, true);
         }
     }
-    if (nv > 0) {
-        pz_weigh(&j->found, POISE_FINDING_UNSEEN, NULL, (double)unseen / nv, false);
+    if (dofs > 0) {
+        pz_weigh(&j->found, POISE_FINDING_UNSEEN, NULL, open / dofs, false);
+    }
+}
+
+// How much of the body is without a marker: of the parts of a person, else of the degrees of freedom.
+static void judge_parts(judging *j)
+{
+    const pz_anatomy *a = &j->anatomy;
+    int bare = 0, all = 0;
+    for (int p = 0; p < PZ_PART_COUNT && a->stature > 0; ++p) {
+        bool is_twice = p == PZ_CLAVICLE || p == PZ_WRIST; // thorax and forearm again
+        for (int s = 0; s < 3; ++s) {
+            int body = pz_part_has_sides((pz_part)p) == (s != PZ_MIDDLE) && !is_twice ? a->part[p][s].body : POISE_NONE;
+            all += body >= 0;
+            bare += body >= 0 && !carries_marker(j, body);
+        }
+    }
+    for (int k = 0; k < poise_model_info(j->model).joints && !(a->stature > 0); ++k) {
+        all += poise_model_joint_info(j->model, k).nv;
+        bare += carries_marker(j, k) ? 0 : poise_model_joint_info(j->model, k).nv;
+    }
+    if (all > 0) {
+        pz_weigh(&j->found, POISE_FINDING_BARE, NULL, (double)bare / all, false);
     }
 }
 
@@ -201,11 +229,12 @@ static void judge_markers(judging *j)
 
 // ---- The call ------------------------------------------------------------------------------------------------------------
 
-// Fill what is judged: distances, deviations.
+// Fill what is judged: distances, what markers tell.
 static poise_status prepare(judging *j, const poise_allocator *allocator, poise_error *error)
 {
     const poise_verdict_problem *p = j->problem;
     poise_status status = pz_skeleton_size(j->model, allocator, &j->stature);
+    status = status == POISE_OK ? pz_anatomy_of(j->model, allocator, &j->anatomy) : status;
     if (status != POISE_OK) {
         return pz_error_set(error, status, "out of memory");
     }
@@ -221,7 +250,7 @@ static poise_status prepare(judging *j, const poise_allocator *allocator, poise_
                  : pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     pz_release(allocator, none);
     if (status == POISE_OK) {
-        status = pz_track_deviations(p->track, p->clip, p->frames, j->every, 0.0, allocator, j->deviation, NULL, error);
+        status = pz_track_information(p->track, p->clip, p->frames, j->every, allocator, j->told, error);
     }
     return status;
 }
@@ -238,12 +267,11 @@ poise_status poise_verdict_find(const poise_verdict_problem *problem, const pois
                  .model = problem->track->model,
                  .every = problem->clip->frames / LOOKS + 1,
                  .found = {.thresholds = &problem->thresholds, .list = findings, .capacity = capacity}};
-    size_t rows = (size_t)(problem->clip->frames / j.every) + 1;
-    j.deviation = pz_allocate(allocator, rows * nv * sizeof *j.deviation + 1);
+    j.told = pz_allocate(allocator, (nv + 1) * sizeof *j.told);
     void *by_marker = pz_allocate(allocator, ((size_t)problem->track->placement_count + 1) * sizeof *j.summary.markers);
     j.summary.markers = by_marker;
     poise_status status =
-        j.deviation && by_marker ? prepare(&j, allocator, error) : pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+        j.told && by_marker ? prepare(&j, allocator, error) : pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     if (status == POISE_OK && problem->priors && problem->calibration) {
         status = pz_weigh_swaps(problem, allocator, &j.found, error);
     }
@@ -252,6 +280,7 @@ poise_status poise_verdict_find(const poise_verdict_problem *problem, const pois
         judge_frames(&j);
         judge_bones(&j);
         judge_joints(&j);
+        judge_parts(&j);
         judge_markers(&j);
         for (int i = 0; i < problem->absent_count; ++i) {
             pz_weigh(&j.found, POISE_FINDING_ABSENT, problem->absent[i], 1.0, false);
@@ -259,6 +288,6 @@ poise_status poise_verdict_find(const poise_verdict_problem *problem, const pois
         *verdict = j.found.verdict;
     }
     pz_release(allocator, by_marker);
-    pz_release(allocator, j.deviation);
+    pz_release(allocator, j.told);
     return status;
 }

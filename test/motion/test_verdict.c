@@ -187,8 +187,29 @@ TEST(five_markers_do_not_make_a_good_body)
     take *t = record(five, 5);
     follow(t, false, NULL);
     ck_assert_int_ge(t->verdict.level, POISE_VERDICT_DOUBTFUL);
-    ck_assert(finds(t, POISE_FINDING_UNSEEN, POISE_VERDICT_DOUBTFUL, NULL));
+    ck_assert(finds(t, POISE_FINDING_BARE, POISE_VERDICT_DOUBTFUL, NULL));
     ck_assert(finds(t, POISE_FINDING_JOINT, POISE_VERDICT_GOOD, "left_elbow"));
+}
+
+static const char *const legs[] = {"LASI", "RASI", "LPSI", "RPSI", "LTHI", "LKNE", "LTIB", "LANK",
+                                   "LHEE", "LTOE", "RTHI", "RKNE", "RTIB", "RANK", "RHEE", "RTOE"};
+static const char *const centres[] = {"RHJC", "RKJC", "RAJC", "RSJC", "REJC", "RWJC",
+                                      "LHJC", "LKJC", "LAJC", "LSJC", "LEJC", "LWJC"};
+static const struct {
+    const char *const *labels;
+    int count;
+    const char *unseen; // a joint that is listed
+} parts_of_bodies[] = {{legs, TEST_COUNT(legs), "left_elbow"}, {centres, TEST_COUNT(centres), "left_index"}};
+
+TEST_ROWS(what_carries_no_marker_is_listed_and_is_no_fault, TEST_COUNT(parts_of_bodies))
+{
+    take *t = record(parts_of_bodies[test_row].labels, parts_of_bodies[test_row].count);
+    follow(t, false, NULL);
+    ck_assert_msg(t->verdict.level == POISE_VERDICT_GOOD, "unseen %g, bare %g, moved %g",
+                  t->verdict.worst[POISE_FINDING_UNSEEN], t->verdict.worst[POISE_FINDING_BARE],
+                  t->verdict.worst[POISE_FINDING_MOVED]);
+    ck_assert(finds(t, POISE_FINDING_JOINT, POISE_VERDICT_GOOD, parts_of_bodies[test_row].unseen));
+    ck_assert(!finds(t, POISE_FINDING_JOINT, POISE_VERDICT_GOOD, "left_knee"));
 }
 
 static const struct {
@@ -251,7 +272,7 @@ TEST(findings_are_told_in_words)
         {{POISE_FINDING_MOVED, POISE_VERDICT_FAILED, "RFIN", NULL, 3.14159},
          "RFIN was moved to 3.1 deviations from where anatomy has it"},
         {{POISE_FINDING_UNSEEN, POISE_VERDICT_DOUBTFUL, NULL, NULL, 0.74},
-         "markers do not determine 74 % of the degrees of freedom"},
+         "markers do not determine 74 % of the degrees of freedom above them"},
         {{POISE_FINDING_HELD, POISE_VERDICT_DOUBTFUL, NULL, NULL, 0.004},
          "0.4 % of the frames could not be trusted and hold the last good pose"},
         {{POISE_FINDING_SIZE, POISE_VERDICT_DOUBTFUL, NULL, NULL, 1.305},
