@@ -86,7 +86,7 @@ int terminal_columns(FILE *stream)
 
 const char *style_code(style s)
 {
-    static const char *const code[] = {"\033[0m", "\033[1m", "\033[90m", "\033[32m", "\033[31m", "\033[36m"};
+    static const char *const code[] = {"\033[0m", "\033[1m", "\033[90m", "\033[32m", "\033[31m", "\033[36m", "\033[33m"};
     const char *none = getenv("NO_COLOR");
     return is_terminal(stdout) && !(none && none[0]) ? code[s] : "";
 }

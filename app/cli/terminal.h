@@ -30,7 +30,7 @@ int terminal_columns(FILE *stream);
 void terminals_are(bool output, bool error);
 
 // The control sequence for a style where colours are wanted on standard output, else "".
-typedef enum style { STYLE_PLAIN = 0, STYLE_BOLD, STYLE_FAINT, STYLE_GOOD, STYLE_BAD, STYLE_NOTE } style;
+typedef enum style { STYLE_PLAIN = 0, STYLE_BOLD, STYLE_FAINT, STYLE_GOOD, STYLE_BAD, STYLE_NOTE, STYLE_DOUBT } style;
 const char *style_code(style s);
 
 // Names come from files: turn what would move the cursor into '?'.

@@ -81,8 +81,9 @@ static void print_names(const poise_verdict *verdict, const poise_finding *findi
 
 void verdict_print(const poise_verdict *verdict, const poise_finding *findings, FILE *stream)
 {
-    bool is_styled = stream == stdout, is_good = verdict->level == POISE_VERDICT_GOOD;
-    fprintf(stream, "  verdict     %s%s%s\n", is_styled ? style_code(is_good ? STYLE_GOOD : STYLE_BAD) : "",
+    static const style styles[] = {STYLE_GOOD, STYLE_DOUBT, STYLE_BAD};
+    bool is_styled = stream == stdout;
+    fprintf(stream, "  verdict     %s%s%s\n", is_styled ? style_code(styles[verdict->level]) : "",
             poise_verdict_name(verdict->level), is_styled ? style_code(STYLE_PLAIN) : "");
     for (int i = 0; i < verdict->count; ++i) {
         char text[256];

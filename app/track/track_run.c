@@ -1,6 +1,7 @@
 // Following a recording: calibrating, tracking, measuring, writing.
 #include "track_parts.h"
 
+#include "cli/scale_words.h"
 #include "cli/terminal.h"
 #include "cli/threads.h"
 
@@ -137,8 +138,15 @@ static bool follow(const track_request *request, track_result *r, watch *w)
     bool works = poise_recording_follow(p, r->made, &error) == POISE_OK;
     progress_end();
     r->wall = w->wall;
-    if (!works) {
+    double metres = r->made->said.metres;
+    if (!works && metres > 0 && is_no_person(&r->made->figure, metres)) {
+        complain("%s: in units of %g m, as it says, the person is %.3g m tall; --source-unit %g would make it %.3g m",
+                 r->source_name, metres, r->made->figure.height * metres, r->made->figure.metres,
+                 r->made->figure.height * r->made->figure.metres);
+    } else if (!works) {
         complain("%s: %s", r->source_name, error.text);
+    }
+    if (!works) {
         return false;
     }
     track_note_followed(r);

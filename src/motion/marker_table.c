@@ -135,7 +135,8 @@ poise_status pz_marker_table_check(const char *text, poise_error *error)
 static bool is_boundary(const char *c)
 {
     bool now = is_upper(*c) || is_lower(*c), before = is_upper(c[-1]) || is_lower(c[-1]);
-    return (is_upper(*c) && is_lower(c[-1])) || (now != before);
+    bool is_side = (*c == 'l' || *c == 'r') && c[1] == '\0' && is_upper(c[-1]); // "ASISr"
+    return (is_upper(*c) && is_lower(c[-1])) || now != before || is_side;
 }
 
 static pz_side side_of_word(const char *text, size_t length)

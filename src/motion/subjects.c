@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/letters.h"
 #include "motion/markers.h"
+#include "motion/plain_name.h"
 
 #include <string.h>
 
@@ -189,6 +190,10 @@ poise_status poise_markers_select(const poise_markers *markers, const char *subj
         whole += found[i].is_whole;
         bool is_it = subject ? strcmp(found[i].name, subject) == 0 : found[i].is_whole;
         chosen = is_it ? i : chosen;
+    }
+    for (int i = 0; i < kept && subject && chosen < 0; ++i) { // in whatever case
+        pz_plain_name a = pz_plain_name_of(found[i].name), b = pz_plain_name_of(subject);
+        chosen = a.length == b.length && memcmp(a.text, b.text, a.length) == 0 ? i : chosen;
     }
     join(found, kept, names, sizeof names);
     if (subject && chosen < 0) {

@@ -37,6 +37,14 @@ static const struct {
     {"R Knee Lat", "right_thigh"},
     {"r_knee_study", "right_thigh"}, // OpenCap
     {"r_mankle_study", "right_shin"},
+    {"r_shoulder_study", "right_clavicle"},
+    {"ASISr", "pelvis"},
+    {"HEELl", "left_foot"},
+    {"HEEL", NULL}, // whose?
+    {"XIPH", "thorax"},
+    {"RKNE_med", "right_thigh"},
+    {"LANK_lat", "left_shin"},
+    {"L_HEEL", "left_foot"},
     {"L_calc_study", "left_foot"},
     {"C7_study", "thorax"},
     {"r.ASIS_study", "pelvis"},
