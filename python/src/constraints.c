@@ -135,13 +135,16 @@ static bool find_pairs(model_object *m, const poise_shape *obstacles, int count,
     return status == POISE_OK;
 }
 
-static bool warn_of_meshes(const model_object *m)
+// A clearance that leaves out part of the robot is not taken for one of the whole.
+static bool has_all_meshes(const model_object *m, const constraint_call *c)
 {
-    return m->contents.shapes_skipped == 0 ||
-           PyErr_WarnFormat(PyExc_UserWarning, 1,
-                            "%d collision shapes of the model's file were not read and are not kept apart; "
-                            "poise.load(path, meshes=True) reads meshes",
-                            m->contents.shapes_skipped) == 0;
+    if (m->contents.shapes_skipped > 0 && !c->allow_missing) {
+        PyErr_Format(error_type,
+                     "%d collision shapes of the model's file were not read and would not be kept apart: "
+                     "poise.load(path, meshes=True) reads meshes, allow_missing=True goes on without",
+                     m->contents.shapes_skipped);
+    }
+    return !PyErr_Occurred();
 }
 
 // The clearance of a call, with shapes and pairs of its own: other threads may look for other pairs meanwhile.
@@ -152,7 +155,7 @@ static bool take_clearance(constraint_array *a, model_object *m, const constrain
         return false;
     }
     bool ok = is_watched(m, obstacles, (int)count, c->neighbours) || find_pairs(m, obstacles, (int)count, c->neighbours);
-    if (ok && warn_of_meshes(m)) {
+    if (ok && has_all_meshes(m, c)) {
         const poise_constraint *w = m->watched;
         size_t shapes = (size_t)w->shape_count, pairs = (size_t)w->pair_count, own = shapes - (size_t)count;
         poise_constraint *apart = &a->list[a->count++];

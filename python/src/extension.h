@@ -91,7 +91,7 @@ int goals_coupled(const goal_array *array);
 // Which constraints a call asks for. Borrowed.
 typedef struct constraint_call {
     PyObject *obstacles, *constraints; // sequences; NULL: none
-    bool avoid, loops, has_margin, has_neighbours;
+    bool avoid, loops, has_margin, has_neighbours, allow_missing;
     double margin;
     int neighbours;
 } constraint_call;

@@ -385,7 +385,7 @@ static PyMethodDef model_methods[] = {
      "difference($self, q, q_to)\n--\n\nThe step (nv numbers) from q to q_to; rows of either or both give rows."},
     {"solve", WITH_KEYWORDS(model_solve),
      "solve($self, goals, q=None, *, avoid=False, margin=0, obstacles=(), constraints=(), loops=True, neighbours=1, "
-     "errors=True, **options)\n--\n\n"
+     "allow_missing=False, errors=True, **options)\n--\n\n"
      "Joint values for goals. From a start q the answer is one near it (restarts=20 searches elsewhere as well); without "
      "one\n"
      "it is searched for from 20 starts. Returns the\n"
@@ -394,7 +394,8 @@ static PyMethodDef model_methods[] = {
      "max_iterations, seed, position_tolerance, rotation_tolerance, ... Other Python threads run meanwhile.\n"
      "The loops of the model's file are held unless loops=False. avoid=True keeps its collision shapes `margin` apart, and\n"
      "clear of obstacles: poise.box, sphere, capsule, half_space; bodies with at most `neighbours` joints in between may\n"
-     "touch. `constraints` are poise.weld, balance and others. The report says what holds and what is in the way."},
+     "touch. `constraints` are poise.weld, balance and others. The report says what holds and what is in the way.\n"
+     "Where collision meshes were not read it is an error, unless allow_missing=True."},
     {"solve_all", WITH_KEYWORDS(model_solve_all),
      "solve_all($self, goal, q=None, most=16, **options)\n--\n\n"
      "All distinct answers to one pose goal on an arm, an (n, nq) array, nearest to q first, and a Report."},

@@ -174,7 +174,7 @@ static bool take_keyword(batch_call *c, PyObject *name, PyObject *value)
         {"on_error", OPTION_CHOICE, offsetof(batch_call, on_error), on_error_name},
         {"loops", OPTION_FLAG, offsetof(batch_call, loops), NULL},
     };
-    static const char *const constraints[] = {"avoid", "margin", "obstacles", "constraints", "neighbours"};
+    static const char *const constraints[] = {"avoid", "margin", "obstacles", "constraints", "neighbours", "allow_missing"};
     for (size_t i = 0; i < sizeof constraints / sizeof *constraints; ++i) {
         if (PyUnicode_CompareWithASCIIString(name, constraints[i]) == 0) {
             PyErr_Format(PyExc_TypeError, "solve_batch holds no constraints, and takes no %s: call solve for each",

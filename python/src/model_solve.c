@@ -106,6 +106,8 @@ static bool take_constraint_keyword(constraint_call *c, const char *text, PyObje
     } else if (strcmp(text, "margin") == 0) {
         c->margin = PyFloat_AsDouble(value);
         c->has_margin = c->margin != 0;
+    } else if (strcmp(text, "allow_missing") == 0) {
+        c->allow_missing = PyObject_IsTrue(value) > 0;
     } else if (strcmp(text, "neighbours") == 0) {
         c->neighbours = (int)PyLong_AsLong(value);
         c->has_neighbours = true;

@@ -336,3 +336,20 @@ def test_a_bad_row_of_a_batch_is_marked(arm):
     assert repr(report) == "<poise.BatchReport: 1000 problems: 999 reached, 1 refused>"
     with pytest.raises(ValueError, match="raise, mark"):
         arm.solve_batch("tip", targets, on_error="skip")
+
+
+def test_shapes_that_were_not_read_are_an_error_unless_allowed(tmp_path):
+    text = """<robot name="r"><link name="base"/>
+      <link name="a"><collision><geometry><sphere radius="0.1"/></geometry></collision></link>
+      <link name="b"><collision><geometry><mesh filename="nowhere.stl"/></geometry></collision></link>
+      <joint name="j" type="continuous"><parent link="base"/><child link="a"/><origin xyz="0 0 1"/><axis xyz="0 1 0"/></joint>
+      <joint name="k" type="continuous"><parent link="a"/><child link="b"/><origin xyz="0 0 1"/><axis xyz="0 1 0"/></joint>
+      </robot>"""
+    path = tmp_path / "robot.urdf"
+    path.write_text(text)
+    model = poise.load(path)
+    ball = poise.sphere((2, 0, 0), radius=0.1)
+    with pytest.raises(poise.Error, match="allow_missing"):
+        model.solve("position b 0.5 0 1.5", avoid=True, obstacles=[ball])
+    _, report = model.solve("position b 0.5 0 1.5", avoid=True, obstacles=[ball], allow_missing=True)
+    assert report.holds
