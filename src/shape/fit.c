@@ -96,19 +96,25 @@ static void clear(pz_outline *o)
     }
 }
 
-// False: an empty piece.
+static void reach_out(pz_outline *o, int k, double reach, vec3 corner)
+{
+    if (reach > o->reach[k]) {
+        o->reach[k] = reach;
+        o->corner[k] = corner;
+    }
+}
+
+// False: an empty piece. The directions come in opposite pairs, first and last, second and last but one, ...
 static bool find_outline(const piece *p, pz_outline *o)
 {
     clear(o);
     for (size_t t = 0; t < p->triangles; ++t) {
         polygon made = polygon_of(p, t);
         for (int i = 0; i < made.count; ++i) {
-            for (int k = 0; k < PZ_DIRECTIONS; ++k) {
+            for (int k = 0; k < PZ_DIRECTIONS / 2; ++k) {
                 double reach = v3_dot(o->direction[k], made.at[i]);
-                if (reach > o->reach[k]) {
-                    o->reach[k] = reach;
-                    o->corner[k] = made.at[i];
-                }
+                reach_out(o, k, reach, made.at[i]);
+                reach_out(o, PZ_DIRECTIONS - 1 - k, -reach, made.at[i]);
             }
         }
     }
