@@ -52,6 +52,12 @@ const char *const pz_marker_sets[PZ_MARKER_SETS] = {
     "SmallToe                               foot     1      15 0 30      20 15\n"
     "Heel                                   foot     0      -30 -38 0    20 15\n"
     "\n"
+    // markers at the sides of the frame, wands behind it
+    "set Codamotion's pelvic frame if LSacWand RSacWand\n"
+    "ASIS                                   pelvis   0      50 38 44     30 25\n"
+    "PSIS                                   pelvis   0      54 -83 46    30 25\n"
+    "SacWand                                pelvis   0      65 -245 -50  60 60\n"
+    "\n"
     // arms that hang: lateral is where the little finger is, which anatomy calls medial
     "set markers of OpenSim's gait models if R.Thigh.Upper R.Shank.Upper\n"
     "WristLat                               wrist    0.98   0 -22 10     13 13\n"

@@ -165,6 +165,21 @@ TEST(every_line_of_the_built_in_table_makes_sense)
     poise_markers_destroy(markers);
 }
 
+TEST(markers_on_a_pelvic_frame_sit_beside_the_person)
+{
+    static const char *const labels[] = {"L.PSIS", "L.Sac.Wand", "R.Sac.Wand"};
+    poise_placement skin[3], frame[3];
+    for (int count = 1; count <= 3; count += 2) { // without and with its wands
+        poise_markers *markers = labelled(labels, count);
+        ck_assert_int_eq(poise_places_by_name(humanoid(), markers, NULL, count == 1 ? skin : frame, NULL, 3, NULL, NULL),
+                         POISE_OK);
+        poise_markers_destroy(markers);
+    }
+    poise_vec3 apart = {frame[0].local.x - skin[0].local.x, frame[0].local.y - skin[0].local.y,
+                        frame[0].local.z - skin[0].local.z};
+    ck_assert_double_gt(sqrt(apart.x * apart.x + apart.y * apart.y + apart.z * apart.z), 0.1);
+}
+
 // ---- Size and upright ----------------------------------------------------------------------------------------------------
 
 // A person of 1.7 m in a unit, head along +-`up`.
