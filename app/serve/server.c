@@ -268,27 +268,29 @@ static void answer(const server *s, int connection, char *request)
     }
 }
 
-// Read up to the empty line that ends a request. False when it is too long, too slow, or none: PATIENCE holds for the whole
-// of it, so that nobody keeps a connection by a byte now and then.
-static bool read_request(int connection, char *request)
+typedef enum request_kind { REQUEST_WHOLE, REQUEST_BAD, REQUEST_NONE } request_kind;
+
+// Read up to the empty line that ends a request. BAD when it is too long, too slow, or none: PATIENCE holds for the whole of
+// it, so that nobody keeps a connection by a byte now and then.
+static request_kind read_request(int connection, char *request)
 {
     size_t size = 0;
     double end = seconds_now() + PATIENCE;
     while (size < MOST_REQUEST - 1 && seconds_now() < end) {
         long got = socket_receive(connection, request + size, MOST_REQUEST - 1 - size);
         if (got <= 0) {
-            return false;
+            return size > 0 ? REQUEST_BAD : REQUEST_NONE;
         }
         size += (size_t)got;
         request[size] = '\0';
         if (strlen(request) != size) {
-            return false;
+            return REQUEST_BAD;
         }
         if (strstr(request, "\r\n\r\n")) {
-            return strchr(request, ' ') != NULL;
+            return strchr(request, ' ') ? REQUEST_WHOLE : REQUEST_BAD;
         }
     }
-    return false;
+    return REQUEST_BAD;
 }
 
 typedef struct visit {
@@ -300,11 +302,12 @@ static void *serve(void *argument)
 {
     visit *v = argument;
     char request[MOST_REQUEST];
-    if (read_request(v->connection, request)) {
+    request_kind kind = read_request(v->connection, request);
+    if (kind == REQUEST_WHOLE) {
         answer(v->server, v->connection, request);
-    } else {
+    } else if (kind == REQUEST_BAD) {
         send_text(v->connection, "400 Bad Request", true);
-    }
+    } // else silence: browsers open connections ahead of need, and would take words for the answer to a request on its way
     socket_end(v->connection);
     socket_close(v->connection);
     atomic_fetch_sub(&v->server->connections, 1);
