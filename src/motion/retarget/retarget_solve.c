@@ -10,7 +10,7 @@
 #define HIPS_WEIGHT    10.0 // of square metres of a person
 #define ANKLE_WEIGHT   200.0
 #define FOOT_WEIGHT    2e4  // of a heel or toe that rests
-#define GROUND_WEIGHT  2e5  // of a sole below the ground
+#define GROUND_WEIGHT  5e4  // of a sole below the ground
 #define HIGH           20.0 // legs: up to there a sole is above the ground
 #define FOOT_TURN      1.0
 #define LOOSE_TURN     0.05  // of feet that are only to show how far they reach
