@@ -67,6 +67,7 @@ TEST(files_of_other_formats_are_refused_by_name_with_the_way_out)
         {"{\"producer\":{\"name\":\"3dsmax\"}}", "dude.babylon", "Babylon.js", "glTF"},
         {"PathFileType,4,(X/Y/Z),a.trc,,\n", "a.trc", "commas", "tabs"},
         {"time,knee_angle\n0,1\n", "a.csv", "Denavit-Hartenberg", "C3D"},
+        {"time,upper_arm_roll\n0,1\n", "a.csv", "Denavit-Hartenberg", "C3D"},
         {"<mvnx version='4'>", "a.mvnx", "Xsens", "BVH"},
         {"version https://git-lfs.github.com/spec/v1\n", "walk.bvh", "Git LFS", "git lfs pull"},
         {"<!DOCTYPE html>\n<html>", "walk.c3d", "web page", "download"},

@@ -149,6 +149,14 @@ static poise_status add_column(table *t, pz_word cell)
     return unit.length > 0 ? take_unit(t, f, unit) : POISE_OK;
 }
 
+static poise_status is_no_table(const table *t, field missing)
+{
+    return pz_input_fail(t->input, POISE_ERROR_FORMAT, t->header_line,
+                         "no column \"%s\"; a CSV is read as a table of Denavit-Hartenberg parameters, with a, alpha, d and "
+                         "theta (markers come from C3D and TRC, motions from MOT and BVH)",
+                         field_names[missing]);
+}
+
 static char separator_of(pz_word line)
 {
     return memchr(line.text, ',', line.length)    ? ','
@@ -163,7 +171,8 @@ static poise_status read_columns(table *t, pz_word line)
     pz_cells cells = {line.text, line.text + line.length, t->separator};
     pz_word cell;
     while (pz_cells_next(&cells, &cell)) {
-        poise_status status = add_column(t, cell);
+        bool is_motion = pz_word_is_like(cell, "time"); // whose columns may begin like those of a table, as upper_arm does
+        poise_status status = is_motion ? is_no_table(t, A) : add_column(t, cell);
         if (status != POISE_OK) {
             return status;
         }
@@ -173,10 +182,7 @@ static poise_status read_columns(table *t, pz_word line)
     }
     for (int f = A; f <= D; ++f) {
         if (!t->has[f]) {
-            return pz_input_fail(t->input, POISE_ERROR_FORMAT, t->header_line,
-                                 "no column \"%s\"; a CSV is read as a table of Denavit-Hartenberg parameters, with a, "
-                                 "alpha, d and theta (markers come from C3D and TRC, motions from MOT and BVH)",
-                                 field_names[f]);
+            return is_no_table(t, (field)f);
         }
     }
     t->unit[LOWER] = t->unit[LOWER] == UNSAID ? t->unit[THETA] : t->unit[LOWER];
