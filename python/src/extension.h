@@ -40,7 +40,7 @@ bool option_set(void *options, const option *table, int count, const char *what,
 // Set a member for every keyword; NULL: none.
 bool options_set(void *options, const option *table, int count, const char *what, PyObject *keywords);
 
-// Keywords of poise_solver_options.
+// Keywords of poise_solver_options, but `locked`.
 extern const option solver_option_table[];
 extern const int solver_option_count;
 
@@ -69,6 +69,10 @@ PyObject *model_wrap_file(poise_file **file);
 
 // The model of a Python object, or NULL with a TypeError.
 model_object *model_of(PyObject *object);
+
+// nv flags for a list of joints' names, NULL for none; what *locked was before is released. PyMem_Free releases them, also
+// where this is false, with an exception.
+bool locked_take(const bool **locked, const model_object *model, PyObject *names);
 
 // A body by name (of a body, joint or tool) or index. False with an exception. *local is the tool's frame.
 bool model_body(const model_object *model, PyObject *name, int *body, poise_pose *local);

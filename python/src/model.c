@@ -385,13 +385,14 @@ static PyMethodDef model_methods[] = {
      "difference($self, q, q_to)\n--\n\nThe step (nv numbers) from q to q_to; rows of either or both give rows."},
     {"solve", WITH_KEYWORDS(model_solve),
      "solve($self, goals, q=None, *, avoid=False, margin=0, obstacles=(), constraints=(), loops=True, neighbours=1, "
-     "allow_missing=False, errors=True, **options)\n--\n\n"
+     "allow_missing=False, errors=True, locked=None, **options)\n--\n\n"
      "Joint values for goals. From a start q the answer is one near it (restarts=20 searches elsewhere as well); without "
      "one\n"
      "it is searched for from 20 starts. Returns the\n"
      "configuration, a new array, and a Report. `goals` is a Goal, a list of them, or a text such as\n"
      "\"position hand 0.4 0.1 0.3\". Options are those of poise_solver_options: method, start, restarts,\n"
      "max_iterations, seed, position_tolerance, rotation_tolerance, ... Other Python threads run meanwhile.\n"
+     "Joints named in `locked` keep their values of the start q.\n"
      "The loops of the model's file are held unless loops=False. avoid=True keeps its collision shapes `margin` apart, and\n"
      "clear of obstacles: poise.box, sphere, capsule, half_space; bodies with at most `neighbours` joints in between may\n"
      "touch. `constraints` are poise.weld, balance and others. The report says what holds and what is in the way.\n"

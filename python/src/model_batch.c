@@ -166,7 +166,7 @@ static const char *on_error_name(int value)
     return value == 0 ? "raise" : value == 1 ? "mark" : NULL;
 }
 
-static bool take_keyword(batch_call *c, PyObject *name, PyObject *value)
+static bool take_keyword(batch_call *c, const model_object *m, PyObject *name, PyObject *value)
 {
     static const option own[] = {
         {"threads", OPTION_INTEGER, offsetof(batch_call, threads), NULL},
@@ -187,6 +187,9 @@ static bool take_keyword(batch_call *c, PyObject *name, PyObject *value)
             return option_set(c, &own[i], 1, "solve_batch", name, value);
         }
     }
+    if (PyUnicode_CompareWithASCIIString(name, "locked") == 0) {
+        return value == Py_None || locked_take(&c->options.solver.locked, m, value);
+    }
     if (PyUnicode_CompareWithASCIIString(name, "targets") == 0) {
         c->targets = value;
         return true;
@@ -198,7 +201,8 @@ static bool take_keyword(batch_call *c, PyObject *name, PyObject *value)
     return option_set(&c->options.solver, solver_option_table, solver_option_count, "solve_batch", name, value);
 }
 
-static bool take_call(batch_call *c, PyObject *arguments, PyObject *keywords)
+// Release c->options.solver.locked in any case.
+static bool take_call(batch_call *c, const model_object *m, PyObject *arguments, PyObject *keywords)
 {
     *c = (batch_call){.options = poise_batch_options_default(), .loops = true};
     Py_ssize_t count = PyTuple_Size(arguments), used = 0;
@@ -212,7 +216,7 @@ static bool take_call(batch_call *c, PyObject *arguments, PyObject *keywords)
     while (keywords && PyDict_Next(keywords, &at, &name, &value)) {
         start_given = start_given || PyUnicode_CompareWithASCIIString(name, "start") == 0;
         has_restarts = has_restarts || PyUnicode_CompareWithASCIIString(name, "restarts") == 0;
-        if (!take_keyword(c, name, value)) {
+        if (!take_keyword(c, m, name, value)) {
             return false;
         }
     }
@@ -413,11 +417,13 @@ PyObject *model_solve_batch(PyObject *self, PyObject *arguments, PyObject *keywo
 {
     batch_call c;
     work w = {.model = (model_object *)self};
-    if (!take_call(&c, arguments, keywords) || loops_are_refused(w.model, c.loops, "solve_batch")) {
-        return NULL;
+    PyObject *result = NULL;
+    if (take_call(&c, w.model, arguments, keywords) && !loops_are_refused(w.model, c.loops, "solve_batch")) {
+        w.marks = c.on_error == 1;
+        result = c.targets ? solve_poses(&w, &c) : solve_goals(&w, &c);
     }
-    w.marks = c.on_error == 1;
-    return c.targets ? solve_poses(&w, &c) : solve_goals(&w, &c);
+    PyMem_Free((void *)c.options.solver.locked);
+    return result;
 }
 
 bool batch_add(PyObject *module)

@@ -8,21 +8,32 @@ enum { MOST_IDLE = 16, PYTHON_RESTARTS = 20, FEW_ERRORS = 8 };
 // A solver between two calls.
 typedef struct idle_solver {
     poise_solver *solver;
-    poise_solver_options options;
+    poise_solver_options options; // `locked` is its own
     struct idle_solver *next;
 } idle_solver;
+
+static void idle_destroy(idle_solver *node)
+{
+    poise_solver_destroy(node->solver);
+    PyMem_Free((void *)node->options.locked);
+    PyMem_Free(node);
+}
 
 void model_release_solvers(model_object *m)
 {
     while (m->solvers) {
         idle_solver *node = m->solvers;
         m->solvers = node->next;
-        poise_solver_destroy(node->solver);
-        PyMem_Free(node);
+        idle_destroy(node);
     }
 }
 
-static bool options_equal(const poise_solver_options *a, const poise_solver_options *b)
+static bool flags_equal(const bool *a, const bool *b, int count)
+{
+    return a == b || (a && b && memcmp(a, b, (size_t)count * sizeof *a) == 0);
+}
+
+static bool options_equal(const poise_solver_options *a, const poise_solver_options *b, int nv)
 {
     static const size_t sizes[] = {[OPTION_NUMBER] = sizeof(double),
                                    [OPTION_INTEGER] = sizeof(int),
@@ -35,7 +46,8 @@ static bool options_equal(const poise_solver_options *a, const poise_solver_opti
             return false;
         }
     }
-    return a->constraints.rows == b->constraints.rows && a->constraints.shapes == b->constraints.shapes;
+    return a->constraints.rows == b->constraints.rows && a->constraints.shapes == b->constraints.shapes &&
+           flags_equal(a->locked, b->locked, nv);
 }
 
 // Take an idle solver with these options out of the list, or make one. No two threads have the same one: the list changes
@@ -44,20 +56,24 @@ static idle_solver *solver_take(model_object *m, const poise_solver_options *opt
 {
     for (idle_solver **at = &m->solvers; *at; at = &(*at)->next) {
         idle_solver *node = *at;
-        if (options_equal(&node->options, options)) {
+        if (options_equal(&node->options, options, m->info.nv)) {
             *at = node->next;
             return node;
         }
     }
     idle_solver *node = PyMem_Malloc(sizeof *node);
+    size_t flags = (size_t)m->info.nv * sizeof(bool);
+    bool *locked = options->locked ? PyMem_Malloc(flags) : NULL;
     poise_error error;
-    if (!node) {
+    if (!node || (options->locked && !locked)) {
+        PyMem_Free(node);
         PyErr_NoMemory();
         return NULL;
     }
-    node->options = *options;
-    if (poise_solver_create(m->model, options, NULL, &node->solver, &error) != POISE_OK) {
-        PyMem_Free(node);
+    *node = (idle_solver){.options = *options};
+    node->options.locked = locked ? memcpy(locked, options->locked, flags) : NULL;
+    if (poise_solver_create(m->model, &node->options, NULL, &node->solver, &error) != POISE_OK) {
+        idle_destroy(node);
         raise_refusal(&error);
         return NULL;
     }
@@ -75,13 +91,57 @@ static void solver_give_back(model_object *m, idle_solver *node)
         at = at->next;
     }
     if (at->next) {
-        poise_solver_destroy(at->next->solver);
-        PyMem_Free(at->next);
+        idle_destroy(at->next);
         at->next = NULL;
     }
 }
 
 // ---- Arguments -----------------------------------------------------------------------------------------------------------
+
+// Lock the degrees of freedom of one joint. False with an exception.
+static bool lock_joint(const model_object *m, PyObject *name, bool *flags)
+{
+    const char *text = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    if (!text) {
+        PyErr_Format(PyExc_TypeError, "locked: names of joints are wanted, not %R", name);
+        return false;
+    }
+    poise_error error = {.status = POISE_ERROR_NOT_FOUND};
+    int joint = poise_model_find_part(m->model, text, NULL, &error);
+    if (joint == POISE_NONE) {
+        raise_refusal(&error);
+        return false;
+    }
+    poise_joint_info info = poise_model_joint_info(m->model, joint);
+    for (int i = 0; i < info.nv; ++i) {
+        flags[info.v + i] = true;
+    }
+    return true;
+}
+
+bool locked_take(const bool **locked, const model_object *m, PyObject *given)
+{
+    PyMem_Free((void *)*locked);
+    *locked = NULL;
+    Py_ssize_t count = PyUnicode_Check(given) ? -1 : PySequence_Size(given);
+    if (count < 0) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_TypeError, "locked: a list of joints' names is wanted, not %R", given);
+        return false;
+    }
+    bool *flags = count > 0 ? PyMem_Calloc((size_t)m->info.nv + 1, sizeof *flags) : NULL;
+    bool ok = flags || count == 0;
+    if (!ok) {
+        PyErr_NoMemory();
+    }
+    for (Py_ssize_t i = 0; ok && i < count; ++i) {
+        PyObject *name = PySequence_GetItem(given, i);
+        ok = name && lock_joint(m, name, flags);
+        Py_DecRef(name);
+    }
+    *locked = flags;
+    return ok;
+}
 
 // The arguments of a solve: goals, a start, options.
 typedef struct call {
@@ -117,7 +177,7 @@ static bool take_constraint_keyword(constraint_call *c, const char *text, PyObje
     return true;
 }
 
-static bool take_keyword(call *c, PyObject *name, PyObject *value)
+static bool take_keyword(call *c, const model_object *m, PyObject *name, PyObject *value)
 {
     const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
     if (!text) {
@@ -129,6 +189,8 @@ static bool take_keyword(call *c, PyObject *name, PyObject *value)
         c->start = value;
     } else if (strcmp(text, "errors") == 0) {
         c->errors = PyObject_IsTrue(value) > 0;
+    } else if (strcmp(text, "locked") == 0) {
+        return value == Py_None || locked_take(&c->options.locked, m, value);
     } else if (strcmp(text, "most") == 0) {
         c->most = PyLong_AsSsize_t(value);
     } else if (!take_constraint_keyword(&c->within, text, value)) {
@@ -137,7 +199,8 @@ static bool take_keyword(call *c, PyObject *name, PyObject *value)
     return !PyErr_Occurred();
 }
 
-static bool take_call(call *c, PyObject *arguments, PyObject *keywords)
+// Release c->options.locked in any case.
+static bool take_call(call *c, const model_object *m, PyObject *arguments, PyObject *keywords)
 {
     Py_ssize_t count = PyTuple_Size(arguments);
     c->goals = count > 0 ? PyTuple_GetItem(arguments, 0) : NULL;
@@ -157,7 +220,7 @@ static bool take_call(call *c, PyObject *arguments, PyObject *keywords)
         start_given = start_given || PyUnicode_CompareWithASCIIString(name, "start") == 0;
         c->has_restarts = c->has_restarts || PyUnicode_CompareWithASCIIString(name, "restarts") == 0;
         c->has_method = c->has_method || PyUnicode_CompareWithASCIIString(name, "method") == 0;
-        if (!take_keyword(c, name, value)) {
+        if (!take_keyword(c, m, name, value)) {
             return false;
         }
     }
@@ -291,27 +354,34 @@ static bool check_method(const call *c, const constraint_array *within)
     return true;
 }
 
-PyObject *model_solve(PyObject *self, PyObject *arguments, PyObject *keywords)
+static PyObject *solve(model_object *m, call *c)
 {
-    model_object *m = (model_object *)self;
-    call c;
     goal_array goals;
     constraint_array within;
-    if (!take_call(&c, arguments, keywords) || !goals_take(&goals, m, c.goals)) {
+    if (!goals_take(&goals, m, c->goals)) {
         return NULL;
     }
     PyObject *result = NULL;
-    if (check_priorities(&c, &goals) && constraints_take(&within, m, &c.within)) {
+    if (check_priorities(c, &goals) && constraints_take(&within, m, &c->within)) {
         numbers q;
-        PyObject *answer = check_method(&c, &within) ? make_start(m, c.start, &q) : NULL;
+        PyObject *answer = check_method(c, &within) ? make_start(m, c->start, &q) : NULL;
         if (answer) {
-            result = run(m, &c, &goals, &within, answer, q.at);
+            result = run(m, c, &goals, &within, answer, q.at);
             numbers_release(&q);
             Py_DecRef(answer);
         }
         constraints_release(&within);
     }
     goals_release(&goals);
+    return result;
+}
+
+PyObject *model_solve(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+    model_object *m = (model_object *)self;
+    call c;
+    PyObject *result = take_call(&c, m, arguments, keywords) ? solve(m, &c) : NULL;
+    PyMem_Free((void *)c.options.locked);
     return result;
 }
 
@@ -357,41 +427,45 @@ static PyObject *find_all(model_object *m, const call *c, const poise_goal *goal
     return result;
 }
 
-PyObject *model_solve_all(PyObject *self, PyObject *arguments, PyObject *keywords)
+static PyObject *solve_all(model_object *m, call *c)
 {
-    model_object *m = (model_object *)self;
-    call c;
-    goal_array goals;
-    if (!take_call(&c, arguments, keywords)) {
+    if (loops_are_refused(m, c->within.loops, "solve_all")) {
         return NULL;
     }
-    if (loops_are_refused(m, c.within.loops, "solve_all")) {
-        return NULL;
-    }
-    if (c.within.avoid || c.within.obstacles || c.within.constraints) {
+    if (c->within.avoid || c->within.obstacles || c->within.constraints) {
         PyErr_SetString(PyExc_ValueError, "solve_all finds answers without regard to constraints: solve holds them");
         return NULL;
     }
-    c.options.start = POISE_START_WARM;
-    if (!c.has_restarts) {
-        c.options.restarts = 300; // many searches, to find all
+    c->options.start = POISE_START_WARM;
+    if (!c->has_restarts) {
+        c->options.restarts = 300; // many searches, to find all
     }
-    if (c.most < 1 || c.most > 100000) {
+    if (c->most < 1 || c->most > 100000) {
         PyErr_SetString(PyExc_ValueError, "most: from 1 to 100000");
         return NULL;
     }
-    if (!goals_take(&goals, m, c.goals)) {
+    goal_array goals;
+    if (!goals_take(&goals, m, c->goals)) {
         return NULL;
     }
     PyObject *result = NULL, *start;
     numbers q;
     if (goals.count != 1) {
         PyErr_SetString(PyExc_ValueError, "solve_all takes one pose goal");
-    } else if ((start = make_start(m, c.start, &q)) != NULL) {
-        result = find_all(m, &c, goals.goals, q.at);
+    } else if ((start = make_start(m, c->start, &q)) != NULL) {
+        result = find_all(m, c, goals.goals, q.at);
         numbers_release(&q);
         Py_DecRef(start);
     }
     goals_release(&goals);
+    return result;
+}
+
+PyObject *model_solve_all(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+    model_object *m = (model_object *)self;
+    call c;
+    PyObject *result = take_call(&c, m, arguments, keywords) ? solve_all(m, &c) : NULL;
+    PyMem_Free((void *)c.options.locked);
     return result;
 }

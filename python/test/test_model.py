@@ -196,6 +196,8 @@ def test_no_argument_crashes(arm):
         lambda x: arm.solve(poise.pose(body, T), constraints=[poise.weld(x, T, other=x)]),
         lambda x: arm.solve(poise.pose(body, T), constraints=[poise.balance(x, margin=0.1, axis=(0, 0, 1))]),
         lambda x: arm.solve(poise.pose(body, T), constraints=x),
+        lambda x: arm.solve(poise.pose(body, T), locked=x),
+        lambda x: arm.solve_batch([poise.pose(body, T)], locked=[x]),
         lambda x: arm.solve(poise.pose(body, T), obstacles=[poise.box(x, (1, 1, 1)), poise.sphere((0, 0, 5), 1, body=body)]),
         lambda x: arm.solve(poise.pose(body, T), obstacles=x),
         lambda x: arm.sensitivity(poise.pose(body, T), x).backward(x),
@@ -232,14 +234,14 @@ def test_nothing_leaks(arm):
     def everything():
         q, report = arm.solve(poise.pose(body, T, tolerance=(0, 0, 0)), start)
         arm.solve([poise.position(body, (0, 0, 1)), poise.posture(start, 0.1)] * 6, start, restarts=0)[1].errors
-        arm.solve("posture neutral", start)
+        arm.solve("posture neutral", start, locked=arm.joints[:2])
         arm.solve_batch(body, targets, start)
         arm.solve_batch([poise.position(body, (0, 0, 1))] * 3, start)
         arm.solve_all(poise.pose(body, T), start, restarts=2)
         arm.fk(q), arm.fk(q, body), arm.jacobian(q, body), arm.tensor(q, body), arm.evaluate(poise.posture(q), q)
         arm.retract(q, q), arm.difference(q, q), arm.clamp(q), arm.joints, arm.lower, arm.coordinates, repr(report)
         poise.scene("arm2d").solve(poise.position(0, (1, 1, 0)))
-        for bad in (lambda: arm.solve(poise.pose("no", T)), lambda: arm.solve("no"), lambda: poise.pose(body, "no")):
+        for bad in (lambda: arm.solve(poise.pose("no", T)), lambda: arm.solve("posture neutral", locked=[arm.joints[0], "no"]), lambda: arm.solve("no"), lambda: poise.pose(body, "no")):
             try:
                 bad()
             except (ValueError, TypeError):

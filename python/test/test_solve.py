@@ -151,6 +151,30 @@ def test_arrays_go_in_and_out_without_copies(arm):
     assert peak(arm.solve_batch, "tip", targets.astype(np.float32), q) > reports + targets.nbytes - 4096
 
 
+def test_locked_joints_keep_their_values(arm, humanoid):
+    start = random_configurations(arm, 1, 4)[0]
+    target = arm.fk(arm.clamp(start + 0.1 * np.array([1, 0, 0, 1, 1, 1, 1])), "tip")
+    names = list(arm.joints[1:3])
+    goal = poise.position("tip", target[:3, 3])
+    free, _ = arm.solve(goal, start)
+    q, report = arm.solve(goal, start, locked=names)
+    assert report.reached and (q[1:3] == start[1:3]).all() and (free[1:3] != start[1:3]).any()
+    assert (arm.solve(goal, start, locked=[])[0] == free).all() and (arm.solve(goal, start, locked=None)[0] == free).all()
+    other, _ = arm.solve(goal, start, locked=arm.joints[:1])  # another solver than the one that was left
+    assert other[0] == start[0] and (other[1:3] != start[1:3]).any()
+    answers, _ = arm.solve_batch([goal, goal], start, locked=names)
+    assert (answers == q).all()
+    rest = humanoid.neutral()  # a quaternion as a whole
+    moved, _ = humanoid.solve("position left_palm 0.3 1.3 0.5", rest, locked=["waist", "root"])
+    still = [i for i, name in enumerate(humanoid.coordinates) if name.split(".")[0] in ("waist", "root")]
+    assert len(still) == 11 and (moved[still] == rest[still]).all() and (moved != rest).any()
+    for wrong, message in ((["tpi"], "did you mean"), ("joint", "list"), ([3], "names of joints"), (5, "list")):
+        with pytest.raises((ValueError, TypeError), match=message):
+            arm.solve(goal, start, locked=wrong)
+        with pytest.raises((ValueError, TypeError), match=message):
+            arm.solve_batch([goal], start, locked=wrong)
+
+
 def test_a_batch_of_goals_of_any_kind(arm):
     body = arm.bodies[-1]
     problems = [poise.position(body, (0.3, 0.1, 0.4)), [poise.aim(body, (1, 0, 1)), poise.posture(arm.neutral(), 0.01)]]
