@@ -9,6 +9,8 @@ Arrays are numpy's, float64. A pose is a (4, 4) matrix, or x y z and a quaternio
 file, angles in radians. What the library refuses is a poise.Error with the reason and the fix.
 """
 
+import difflib
+
 import numpy as np
 
 from ._poise import (
@@ -71,6 +73,21 @@ def _asdict(self) -> dict:
     return {name: getattr(self, name) for name in fields if not name.startswith("_") and not callable(getattr(self, name))}
 
 
+def _configuration(self, values, q=None):
+    """The neutral configuration, or a copy of q, with some numbers set by name: {"elbow": 0.5}, as robot.coordinates has them."""
+    out = self.neutral() if q is None else np.array(q, dtype=np.float64)
+    places = {name: i for i, name in enumerate(self.coordinates)}
+    if out.shape != (self.nq,):
+        raise ValueError(f"q: {self.nq} numbers are wanted, not an array of shape {out.shape}")
+    for name, value in values.items():
+        if name not in places:
+            near = difflib.get_close_matches(name, places, 1)
+            raise Error(f'no coordinate is called "{name}"' + (f'; did you mean "{near[0]}"?' if near else ""))
+        out[places[name]] = value
+    return out
+
+
+Model.configuration = _configuration
 BatchReport.__repr__ = _short
 for _type in (BatchReport, ErikReport, ExpressiveReport, GoalError, Report):
     _type._asdict = _asdict

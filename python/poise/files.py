@@ -183,7 +183,7 @@ def dump(
     metres: float = 0.0,
     up: str = "",
 ) -> bytes:
-    """What poise.save would write into a file of this name."""
+    """What poise.save would write into a file of this name. What it cannot hold is warned of."""
     if model is None and clip is None and markers is None:
         raise ValueError("there is nothing to save: give a model, a clip or markers")
     if not (clip is None or isinstance(clip, Clip)) or not (markers is None or isinstance(markers, Markers)):
@@ -195,7 +195,12 @@ def dump(
     if markers is not None:
         m = markers
         marker_parts = (m.labels, m.positions, m.rate, m.start_time, m.metres, _UP.index(m.up))
-    return _poise.write(name, model, clip_parts, marker_parts, metres, _UP.index(up))
+    if clip is not None and name.lower().endswith(".csv"):
+        raise ValueError(f"{name}: a table of links, which is what a .csv file is here, holds no motion; numpy.savetxt writes clip.q")
+    data, lost = _poise.write(name, model, clip_parts, marker_parts, metres, _UP.index(up))
+    for text in lost[:_MOST_WARNINGS]:
+        warnings.warn(f"{name}: {text}", stacklevel=3)
+    return data
 
 
 def save(
@@ -207,7 +212,7 @@ def save(
     metres: float = 0.0,
     up: str = "",
 ) -> None:
-    """Write a file; its extension says which format. The file appears when it is whole."""
+    """Write a file; its extension says which format. The file appears when it is whole; what it cannot hold is warned of."""
     path = os.fspath(path)
     folder, name = os.path.split(path)
     if folder and not os.path.isdir(folder):

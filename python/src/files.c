@@ -261,9 +261,13 @@ poise_markers *markers_in(PyObject *given)
     return markers;
 }
 
+// The bytes of a file, and the list of what it cannot hold.
 static PyObject *write_file(const poise_file *file, const char *name)
 {
+    enum { MOST_LOST = 16 };
     poise_format format = poise_format_detect(NULL, 0, name);
+    poise_warning lost[MOST_LOST];
+    int count = MOST_LOST;
     void *bytes;
     size_t size;
     poise_error error;
@@ -271,12 +275,19 @@ static PyObject *write_file(const poise_file *file, const char *name)
         PyErr_Format(error_type, "%s: no format has this extension", name);
         return NULL;
     }
-    if (poise_write(file, format, NULL, &bytes, &size, NULL, NULL, &error) != POISE_OK) {
+    if (poise_write(file, format, NULL, &bytes, &size, lost, &count, &error) != POISE_OK) {
         return raise_refusal(&error);
     }
-    PyObject *result = PyBytes_FromStringAndSize(bytes, (Py_ssize_t)size);
+    PyObject *result = PyBytes_FromStringAndSize(bytes, (Py_ssize_t)size), *texts = PyList_New(0);
     poise_bytes_release(NULL, bytes);
-    return result;
+    for (int i = 0; texts && i < count && i < MOST_LOST; ++i) {
+        PyObject *text = PyUnicode_FromString(lost[i].text);
+        if (text) {
+            PyList_Append(texts, text);
+        }
+        Py_DecRef(text);
+    }
+    return Py_BuildValue("NN", result, texts);
 }
 
 static PyObject *write_bytes(PyObject *module, PyObject *arguments)

@@ -58,8 +58,9 @@ bool model_body(const model_object *model, PyObject *name, int *body, poise_pose
         *body = (int)index;
         return true;
     }
-    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+    const char *text = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     if (!text) {
+        PyErr_Format(PyExc_TypeError, "body: a name or an index is wanted, not %R", (PyObject *)Py_TYPE(name));
         return false;
     }
     poise_error error = {.status = POISE_ERROR_NOT_FOUND};

@@ -172,6 +172,19 @@ static bool set_member(void *member, const option *row, PyObject *value)
     return !PyErr_Occurred();
 }
 
+// There is no such option: a name that is near, or all of them.
+static void raise_no_option(const option *table, int count, const char *what, const char *text)
+{
+    const char *near = poise_nearest_name(text, option_name_at, table, count);
+    char all[512] = "";
+    for (size_t i = 0, used = 0; !near && i < (size_t)count && used + strlen(table[i].name) + 3 < sizeof all; ++i) {
+        used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i > 0 ? ", " : "", table[i].name);
+    }
+    PyErr_Format(PyExc_TypeError,
+                 near ? "%s has no option \"%s\"; did you mean \"%s\"?" : "%s has no option \"%s\"; there are %s", what,
+                 text, near ? near : all);
+}
+
 bool option_set(void *options, const option *table, int count, const char *what, PyObject *name, PyObject *value)
 {
     const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
@@ -181,9 +194,7 @@ bool option_set(void *options, const option *table, int count, const char *what,
         }
     }
     if (text) {
-        const char *near = poise_nearest_name(text, option_name_at, table, count);
-        PyErr_Format(PyExc_TypeError, near ? "%s has no option \"%s\"; did you mean \"%s\"?" : "%s has no option \"%s\"",
-                     what, text, near);
+        raise_no_option(table, count, what, text);
     }
     return false;
 }

@@ -112,6 +112,26 @@ def test_texts_are_read_as_files_are(arm):
         poise.dump("arm.json", arm, up="w")
 
 
+def test_numbers_have_names(arm):
+    third = arm.coordinates[3]
+    q = arm.configuration({third: 0.5})
+    assert q[3] == 0.5 and not q[[0, 1, 2, 4, 5, 6]].any()
+    again = arm.configuration({arm.coordinates[0]: 1}, q)
+    assert (again[0], again[3], q[0]) == (1, 0.5, 0)
+    with pytest.raises(poise.Error, match=f'did you mean "{third}"'):
+        arm.configuration({third + "x": 1})
+    with pytest.raises(ValueError, match="7 numbers"):
+        arm.configuration({}, [1, 2])
+
+
+def test_what_a_format_cannot_hold_is_warned_of(tmp_path):
+    character = poise.scene("humanoid-euler")
+    with pytest.warns(UserWarning, match="walk.bvh: .*limits"):
+        poise.save(tmp_path / "walk.bvh", character)
+    with pytest.raises(ValueError, match="savetxt"):
+        poise.save(tmp_path / "walk.csv", character, clip=poise.Clip(np.zeros((2, character.nq)), 0.1))
+
+
 def test_refusals_say_what_and_where(tmp_path, arm):
     (tmp_path / "bad.urdf").write_text(URDF.replace("</robot>", ""))
     with pytest.raises(poise.Error) as refusal:
@@ -119,6 +139,12 @@ def test_refusals_say_what_and_where(tmp_path, arm):
     assert refusal.value.status == "format" and refusal.value.line >= 1 and "line" in str(refusal.value)
     with pytest.raises(poise.Error, match="did you mean"):
         arm.solve(poise.position(arm.bodies[-1] + "x", (0, 0, 0)))
+    with pytest.raises(TypeError, match="body: a name or an index is wanted, not <class 'list'>"):
+        arm.jacobian(arm.neutral(), [0.1] * 7)
+    with pytest.raises(TypeError, match='did you mean "restarts"'):
+        arm.solve("posture neutral", restart=3)
+    with pytest.raises(TypeError, match='no option "bananas"; there are method, .*max_iterations'):
+        arm.solve("posture neutral", bananas=3)
     with pytest.raises(poise.Error, match='"positon"'):
         arm.solve("positon a 0 0 0")
     with pytest.raises(poise.Error, match="no skeleton"):
