@@ -62,12 +62,12 @@ def build_extension(folder):
 
 
 def stripped(extension):
-    """The bytes of the extension without symbols."""
+    """The bytes of the extension without symbols, and without tables for unwinding, which C does not need."""
     with tempfile.TemporaryDirectory() as folder:
         copy = pathlib.Path(folder) / EXTENSION
         shutil.copy(extension, copy)
         if shutil.which("strip"):
-            subprocess.run(["strip", "--strip-unneeded", copy], check=True)
+            subprocess.run(["strip", "--strip-unneeded", "-R", ".eh_frame", "-R", ".eh_frame_hdr", copy], check=True)
         return copy.read_bytes()
 
 
