@@ -92,7 +92,8 @@ export class Live {
     this.#target = end ? session.addTarget('aim', end.body, end.local) : null;
     this.app.viewport.handles.rebuild();
     this.app.selectTarget(end ? 0 : -1);
-    this.app.notify(`Live at ${line.rate ?? 0} Hz: drag the goal, and the robot looks there.`, true);
+    const hint = end ? ': drag the goal, and the robot looks there' : '';
+    this.app.notify(`Live at ${line.rate ?? 0} Hz${hint}.`, true);
   }
 
   /** The goal was dragged. */
