@@ -74,7 +74,7 @@ def test_stubs_are_those_of_the_package(tmp_path):
     pytest.importorskip("mypy", reason="python3-mypy is not installed")
     (tmp_path / "poise").mkdir()
     (tmp_path / "poise/__init__.pyi").write_text((ROOT / "python/poise/__init__.pyi").read_text())
-    inner = [rf"poise\.{path.stem}" for path in (ROOT / "python/poise").glob("*.py")]
+    inner = [rf"poise\.{path.stem}" for path in pathlib.Path(poise.__file__).parent.glob("*.py")]
     (tmp_path / "allowed").write_text("\n".join([r"poise\..*\.(__match_args__|n_.*fields)", *inner]))
     paths = {"PYTHONPATH": str(pathlib.Path(poise.__file__).parents[1]), "MYPYPATH": str(tmp_path)}
     words = [sys.executable, "-m", "mypy.stubtest", "poise", "--concise", "--allowlist", tmp_path / "allowed", "--ignore-unused-allowlist"]
