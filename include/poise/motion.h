@@ -55,11 +55,6 @@ POISE_API poise_status poise_clip_resample(const poise_clip *clip, const poise_m
 POISE_API poise_status poise_clip_sample(const poise_clip *clip, const poise_model *model, double time, double *q,
                                          poise_error *error);
 
-// The configuration at `share` of the way between two, as above: 0 is `from`, 1 is `to`. q may be either. ARGUMENT: a number
-// is not finite, or a quaternion zero.
-POISE_API poise_status poise_clip_between(const poise_model *model, const double *from, const double *to, double share,
-                                          double *q, poise_error *error);
-
 // ---- Markers -------------------------------------------------------------------------------------------------------------
 
 // A recording: where each of some labelled points was in every frame.

@@ -63,9 +63,6 @@ enum {
 // "thigh.left", "index2.right"; "" outside.
 POISE_API const char *poise_role_name(int role);
 
-// The role of this name; POISE_NONE: none has it.
-POISE_API int poise_role_by_name(const char *name);
-
 // Who plays a role.
 typedef struct poise_role_pair {
     int from, to;      // bodies; POISE_NONE: the skeleton has none

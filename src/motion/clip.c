@@ -1,5 +1,5 @@
 // Clips: time series of configurations.
-#include <poise/motion.h>
+#include "motion/clip.h"
 
 #include "base/error.h"
 #include "kin/kin.h"
@@ -153,8 +153,8 @@ static int frame_before(double place, int frames, double *share)
     return frame;
 }
 
-poise_status poise_clip_between(const poise_model *model, const double *from, const double *to, double share, double *q,
-                                poise_error *error)
+poise_status pz_clip_between(const poise_model *model, const double *from, const double *to, double share, double *q,
+                             poise_error *error)
 {
     if (!model || !from || !to || !q || !(share >= 0.0 && share <= 1.0)) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, from, to and q must not be NULL, and share in [0, 1]");
@@ -186,7 +186,7 @@ static poise_status sample_at(const poise_clip *clip, const poise_model *model, 
         memcpy(q, a, (size_t)clip->nq * sizeof *q);
         return POISE_OK;
     }
-    return poise_clip_between(model, a, a + clip->nq, u, q, error);
+    return pz_clip_between(model, a, a + clip->nq, u, q, error);
 }
 
 poise_status poise_clip_sample(const poise_clip *clip, const poise_model *model, double time, double *q, poise_error *error)

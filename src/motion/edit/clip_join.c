@@ -4,6 +4,7 @@
 // axis and moved along the ground, so that root and heading agree in the middle. There the one fades into the other by S(u),
 // joint by joint.
 #include "base/error.h"
+#include "motion/clip.h"
 #include "motion/edit/editor.h"
 #include "motion/edit/goal_mix.h"
 
@@ -138,7 +139,7 @@ static poise_status fade(const poise_model *model, const double *from, const dou
     poise_status status = POISE_OK;
     for (int k = 0; k < count && status == POISE_OK; ++k) {
         size_t at = (size_t)k * (size_t)model->nq;
-        status = poise_clip_between(model, from + at, to + at, pz_ease((k + 1.0) / (count + 1.0)), out + at, error);
+        status = pz_clip_between(model, from + at, to + at, pz_ease((k + 1.0) / (count + 1.0)), out + at, error);
     }
     return status;
 }

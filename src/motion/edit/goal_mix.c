@@ -6,6 +6,7 @@
 #include "motion/edit/goal_mix.h"
 
 #include "math/so3.h"
+#include "motion/clip.h"
 
 double pz_ease(double u)
 {
@@ -100,7 +101,7 @@ poise_goal pz_goal_mix(const poise_model *model, const poise_goal *from, const p
 {
     poise_goal mixed = *to;
     if (is_posture(to->kind)) {
-        poise_clip_between(model, from->q, to->q, min2(share, 1.0), q, NULL);
+        pz_clip_between(model, from->q, to->q, min2(share, 1.0), q, NULL);
         mixed.q = q;
         return mixed;
     }

@@ -2,6 +2,7 @@
 #include <poise/retarget.h>
 
 #include "base/error.h"
+#include "motion/retarget/roles.h"
 
 #include <string.h>
 
@@ -134,7 +135,7 @@ poise_status poise_role_map_read(const char *text, const poise_model *from, cons
     for (int line = 1; *text; ++line) {
         char word[WORD_LONGEST];
         if (next_word(&text, word)) {
-            int role = poise_role_by_name(word);
+            int role = pz_role_called(word);
             if (role < 0) {
                 return fail_at(error, line,
                                pz_error_set(error, POISE_ERROR_FORMAT,

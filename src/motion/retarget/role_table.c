@@ -186,7 +186,7 @@ const char *poise_role_name(int role)
     return role >= 0 && role < POISE_ROLE_COUNT ? names[role] : "";
 }
 
-int poise_role_by_name(const char *name)
+int pz_role_called(const char *name)
 {
     for (int role = 0; name && role < POISE_ROLE_COUNT; ++role) {
         if (strcmp(names[role], name) == 0) {

@@ -22,6 +22,9 @@ typedef struct pz_role_name {
 
 pz_role_name pz_role_name_of(const char *text);
 
+// The role that poise_role_name calls so; POISE_NONE: none.
+int pz_role_called(const char *name);
+
 // The roles of a skeleton, by names and by the tree.
 typedef struct pz_roles {
     int body[POISE_ROLE_COUNT]; // POISE_NONE: nobody
