@@ -9,7 +9,7 @@ refresh   = cmake $(1) >/dev/null
 MAKEFLAGS += --no-print-directory
 
 .PHONY: all demo test check bench coverage format install uninstall package python reference web clean help determinism endurance \
-	fuzz nightly
+	fuzz nightly release
 
 all:
 	@$(call configure,release,build)
@@ -89,6 +89,11 @@ package:
 	web/build.sh && web/studio/build.sh $(CURDIR)/build/studio || test $$? -eq 77
 	cd build && cpack
 
+# all files that are given to users, in build/release
+release:
+	@tools/setup.sh release
+	JOBS=$(JOBS) tools/release.sh
+
 clean:
 	rm -rf build build-debug build-asan build-clang build-coverage build-tsan build-msan build-fuzz build-arm64 build-musl build-windows web/build web/dist web/LICENSE web/studio/dist
 
@@ -103,6 +108,7 @@ help:
 	@echo "make install      install to PREFIX (default /usr/local)"
 	@echo "make uninstall    remove what the last make install installed"
 	@echo "make package      make a Debian package in build/"
+	@echo "make release      make packages for Debian, any Linux, Windows, npm and Python in build/release/"
 	@echo "make reference    make the API reference from the headers (doxygen)"
 	@echo "make coverage     run the unit tests and report line coverage by source"
 	@echo "make fuzz         fuzz readers and solvers, SECONDS=60 each"

@@ -64,9 +64,15 @@ blender_addon() {
     tools/setup.sh blender && ctest --test-dir build -R '^python_blender$' --output-on-failure
 }
 
+# all that users are given, installed and used
+release() {
+    make release && tools/check_release.sh
+}
+
 jobs=${JOBS:-$(nproc)}
 wanted=$*
 check bare tools/check_bare.sh 'make demo' 'make test'
+check release release
 check fuzz tools/fuzz.sh 60
 check tidy tools/check_tidy.sh build
 check asan asan

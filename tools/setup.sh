@@ -7,6 +7,7 @@
 #   setup.sh python    or what the Python package needs (make python)
 #   setup.sh blender   or what the test of the Blender add-on needs, 1 GB (make nightly)
 #   setup.sh package   or what a Debian package with the studio in it needs (make package)
+#   setup.sh release   or what all files of a release need (make release)
 #   setup.sh all       or everything: linters, sanitizers, browser, MPI, baselines of the benchmarks (.ci/run)
 #
 # Fails only where the tool itself could not be built; tests that miss something are left out and say so.
@@ -19,9 +20,10 @@ for_python="python3-dev python3-numpy"
 for_test="ninja=ninja-build python3=python3 c++=g++ pkg-config=pkg-config libexpat1-dev libjansson-dev
     liblapack-dev liblapacke-dev $for_python python3-pytest $for_package"
 for_web="clang=clang wasm-ld=lld node=nodejs npm=npm"
+for_cross="aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu,libc6-dev-arm64-cross qemu-aarch64-static=qemu-user-static
+    musl-gcc=musl-tools"
 for_all="clang-format=clang-format clang-tidy=clang-tidy libclang-rt-14-dev cppcheck=cppcheck doxygen=doxygen groff=groff
-    aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu,libc6-dev-arm64-cross qemu-aarch64-static=qemu-user-static musl-gcc=musl-tools
-    valgrind=valgrind chromium|google-chrome=chromium python3-torch python3-mypy
+    $for_cross valgrind=valgrind chromium|google-chrome=chromium python3-torch python3-mypy
     python3-pandas python3-matplotlib liborocos-kdl-dev libfcl-dev libopenmpi-dev mpirun=openmpi-bin"
 case ${1:-tool} in
 tool) needs=$for_tool ;;
@@ -30,8 +32,10 @@ web) needs="$for_tool $for_web" ;;
 python) needs="$for_tool $for_python" ;;
 blender) needs="$for_tool $for_test blender=blender" ;;
 package) needs="$for_tool $for_web $for_package" ;;
+release) needs="$for_tool $for_web $for_package $for_python $for_cross
+    x86_64-w64-mingw32-gcc-posix=gcc-mingw-w64-x86-64" ;;
 all) needs="$for_tool $for_test $for_web $for_all" ;;
-*) echo "usage: setup.sh tool|test|web|python|blender|package|all" && exit 2 ;;
+*) echo "usage: setup.sh tool|test|web|python|blender|package|release|all" && exit 2 ;;
 esac
 
 # installed PACKAGE

@@ -31,7 +31,8 @@ static bool find_studio(const char *given, char *folder, size_t size)
     if (find_beside_program(places, folder, size)) {
         return true;
     }
-    complain("view: the studio is not there; \"make web\" builds it, or name its folder with --studio");
+    complain("view: the studio is not there; \"make web\" builds it or says what it lacks, the Debian package has it, and "
+             "--studio names its folder");
     return false;
 }
 

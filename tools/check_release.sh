@@ -1,0 +1,105 @@
+#!/bin/bash
+# Install the files of build/release (make release) and use them, each as its users would: the .deb, the static tarball, the wheel and
+# the npm package in a fresh Debian 12 without a compiler; the programs for arm64 and Windows by their emulators.
+#
+#   check_release.sh      BASE names a folder to keep the bare system in, as for check_bare.sh
+#
+# Exits with 77, skipped, without root or debootstrap; with 1 where a file is missing or does not work.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+if [ "$(id -u)" -ne 0 ] || ! command -v debootstrap >/dev/null; then
+    echo "skipped: needs root and debootstrap"
+    exit 77
+fi
+release=$PWD/build/release
+place=$(mktemp -d)
+bare=$place/bare
+clean_up() {
+    ! mountpoint -q "$bare/proc" || umount "$bare/proc"
+    rm -rf "$place"
+}
+trap clean_up EXIT
+base=${BASE:-$place/base}
+if [ ! -d "$base" ]; then
+    debootstrap --variant=minbase bookworm "$base" >"$place/log" || { tail "$place/log" && exit 1; }
+fi
+cp -a "$base" "$bare"
+cp /etc/resolv.conf "$bare/etc/"
+cp -r /etc/apt/apt.conf.d "$bare/etc/apt/" # a proxy, perhaps
+rm -f "$bare"/etc/apt/apt.conf.d/*clean
+mount -t proc proc "$bare/proc"
+mkdir "$bare/release"
+cp "$release"/* "$bare/release/"
+
+inside() {
+    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 chroot "$bare" sh -euc "$1"
+}
+# What is asked of a tool: POISE is the command that runs it.
+try='
+    $POISE --version
+    $POISE solve scene:arm7 --goal "position tip 0.4 0.1 0.3" >/dev/null
+    $POISE convert scene:humanoid/walk walk.bvh >/dev/null
+    $POISE info walk.bvh --brief | grep -q "132 frames"'
+
+failed=0
+# check NAME COMMAND...
+check() {
+    local name=$1
+    shift
+    if "$@" >"$place/log" 2>&1; then
+        printf '%-8s works\n' "$name"
+    else
+        printf '%-8s FAILED\n' "$name"
+        tail -n 15 "$place/log"
+        failed=1
+    fi
+}
+
+by_emulator() { # FOLDER, then what runs the program
+    local folder=$1
+    shift
+    (cd "$folder" && POISE="$*" sh -euc "$try")
+}
+
+arm64() {
+    mkdir "$place/arm64" && dpkg-deb -x "$release"/poise_*_arm64.deb "$place/arm64" &&
+        by_emulator "$place/arm64" qemu-aarch64-static -L /usr/aarch64-linux-gnu usr/bin/poise
+}
+
+windows() {
+    mkdir "$place/windows" && (cd "$place/windows" && cmake -E tar xf "$release"/poise-*-windows-x86_64.zip) &&
+        WINEDEBUG=-all by_emulator "$(echo "$place"/windows/*)" wine bin/poise.exe
+}
+
+check sums inside "cd /release && sha256sum --quiet -c SHA256SUMS"
+check musl inside "cd /root
+    tar xzf /release/poise-*-linux-*.tar.gz
+    POISE=\$(echo /root/poise-*/bin/poise)
+    cd /tmp
+    $try
+    test -f /root/poise-*/share/poise/studio/index.html"
+check deb inside "apt-get -q update
+    apt-get -q -y install --no-install-recommends /release/poise_*_$(dpkg --print-architecture).deb
+    POISE=poise
+    cd /tmp
+    $try
+    test -f /usr/share/poise/studio/index.html
+    test -s /usr/share/doc/poise/copyright
+    poise reproduce --json >/dev/null
+    apt-get -q -y remove poise
+    test ! -e /usr/bin/poise"
+check wheel inside "apt-get -q -y install --no-install-recommends python3-numpy python3-pip
+    pip install --break-system-packages --no-index --no-deps /release/poise_ik-*.whl
+    cd /tmp
+    python3 -c 'import poise; arm = poise.scene(\"arm7\"); q, report = arm.solve(poise.position(\"tip\", [0.4, 0.1, 0.3])); assert report.reached; print(poise.__version__)'"
+check npm inside "apt-get -q -y install --no-install-recommends nodejs
+    mkdir -p /tmp/app/node_modules
+    cd /tmp/app
+    tar xzf /release/poise-ik-*.tgz
+    mv package node_modules/poise-ik
+    test -s node_modules/poise-ik/LICENSE
+    echo 'import { goals, load, Solver } from \"poise-ik\"; const arm = (await load()).scene(\"arm7\").model; const solver = new Solver(arm); const report = solver.solve([goals.position(arm.joints.length - 1, [0, 0, 0], [0.4, 0.1, 0.3])]); if (report.outcome !== \"reached\") throw new Error(report.outcome);' >a.mjs
+    node a.mjs"
+check arm64 arm64
+check windows windows
+exit $failed
