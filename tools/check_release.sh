@@ -32,7 +32,7 @@ mkdir "$bare/release"
 cp "$release"/* "$bare/release/"
 
 inside() {
-    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 chroot "$bare" sh -euc "$1"
+    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/release LANG=C.UTF-8 chroot "$bare" sh -euc "$1"
 }
 # What is asked of a tool: POISE is the command that runs it.
 try='
@@ -72,16 +72,16 @@ windows() {
 }
 
 check sums inside "cd /release && sha256sum --quiet -c SHA256SUMS"
-check musl inside "cd /root
+check musl inside "cd /release
     tar xzf /release/poise-*-linux-*.tar.gz
-    POISE=\$(echo /root/poise-*/bin/poise)
-    cd /tmp
+    POISE=\$(echo /release/poise-*-linux-*/bin/poise)
+    cd /release
     $try
-    test -f /root/poise-*/share/poise/studio/index.html"
+    test -f /release/poise-*-linux-*/share/poise/studio/index.html"
 check deb inside "apt-get -q update
     apt-get -q -y install --no-install-recommends /release/poise_*_$(dpkg --print-architecture).deb
     POISE=poise
-    cd /tmp
+    cd /release
     $try
     test -f /usr/share/poise/studio/index.html
     test -s /usr/share/doc/poise/copyright
@@ -90,11 +90,11 @@ check deb inside "apt-get -q update
     test ! -e /usr/bin/poise"
 check wheel inside "apt-get -q -y install --no-install-recommends python3-numpy python3-pip
     pip install --break-system-packages --no-index --no-deps /release/poise_ik-*.whl
-    cd /tmp
+    cd /release
     python3 -c 'import poise; arm = poise.scene(\"arm7\"); q, report = arm.solve(poise.position(\"tip\", [0.4, 0.1, 0.3])); assert report.reached; print(poise.__version__)'"
 check npm inside "apt-get -q -y install --no-install-recommends nodejs
-    mkdir -p /tmp/app/node_modules
-    cd /tmp/app
+    mkdir -p /release/app/node_modules
+    cd /release/app
     tar xzf /release/poise-ik-*.tgz
     mv package node_modules/poise-ik
     test -s node_modules/poise-ik/LICENSE
