@@ -33,14 +33,16 @@ fi
 bundle() {
     folder=$1
     shift
-    node_modules/.bin/esbuild studio=src/main.ts recording_worker=src/recording/recording_worker.ts --bundle --splitting --format=esm --target=es2022 --outdir="$folder" --chunk-names=part-[hash] \
+    node_modules/.bin/esbuild studio=src/main.ts recording_worker=src/recording/recording_worker.ts service_worker=src/offline/service_worker.ts --bundle --splitting --format=esm --target=es2022 --outdir="$folder" --chunk-names=part-[hash] \
         --alias:poise-ik=../dist/index.js '--external:node:*' --log-level=warning "$@"
 }
 node_modules/.bin/tsc --noEmit
+node_modules/.bin/tsc --noEmit -p src/offline
 rm -rf "$to.new"
 mkdir -p "$to.new"
 cp index.html public/* ../dist/poise.wasm.gz "$to.new/"
 bundle "$to.new" --minify
+(cd "$to.new" && node -e 'require("fs").writeFileSync("files.json", JSON.stringify(require("fs").readdirSync(".")))') # that work offline
 gzip -9 -n -k "$to.new"/*.html "$to.new"/*.js "$to.new"/*.css "$to.new"/*.svg # poise view, and other servers, send these
 rm -rf "$to"
 mv "$to.new" "$to"

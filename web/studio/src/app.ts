@@ -1,10 +1,11 @@
 /** The page: its parts, what is on the stage, and one frame after the other. Views are told by `refresh`, the pose is brought up to date per frame. */
 import type { Method, Poise } from 'poise-ik';
+import { Answers } from './answers.js';
 import { Bar } from './bar.js';
 import type { Look } from './body/body.js';
 import { element } from './dom.js';
 import { Drawer } from './drawer.js';
-import type { Part } from './figure.js';
+import type { Part } from './view/figure.js';
 import { GoalActions } from './goal_actions.js';
 import { History } from './history.js';
 import { listenToKeys } from './keys.js';
@@ -41,6 +42,7 @@ export class App {
   readonly opener = new Opener(this);
   readonly goals = new GoalActions(this);
   readonly takeAlong = new TakeAlong(this);
+  readonly answers = new Answers(this);
   readonly notices = new Notices();
   readonly viewport: Viewport;
   readonly panel: Panel;
@@ -74,6 +76,7 @@ export class App {
         pull: (part, local, point, done) => this.goals.pull(part, local, point, done),
         pickTarget: (index) => this.selectTarget(index),
         pickPart: (part) => this.pick(part),
+        pickMarker: (label) => this.pickMarker(label),
       },
       this.colours,
     );
@@ -99,7 +102,9 @@ export class App {
     this.viewport.show(session, scene !== null && isPlanar(scene));
     session.update();
     this.history = new History<Saved | null>(session.save());
+    this.answers.clear();
     this.drawer.forget();
+    this.timeline.forget();
     this.selectTarget(session.targets.length > 0 ? 0 : -1);
     this.refresh();
     before?.dispose();
@@ -149,6 +154,7 @@ export class App {
 
   selectTarget(index: number): void {
     this.viewport.handles.select(index);
+    this.timeline.refresh();
     this.panel.refresh();
     this.#dirty = true;
   }
@@ -157,6 +163,7 @@ export class App {
     this.selectedJoint = joint;
     this.viewport.selectJoint(joint);
     this.panel.refresh();
+    this.drawer.follow();
     this.#dirty = true;
   }
 
@@ -175,6 +182,23 @@ export class App {
   /** What the arrows of the selected goal do. */
   setArrows(mode: 'translate' | 'rotate'): void {
     this.viewport.handles.setMode(mode);
+    this.panel.refresh();
+  }
+
+  /** The arrows along the goal's own axes, or along the world's. */
+  setArrowsLocal(on: boolean): void {
+    this.viewport.handles.setLocal(on);
+    this.panel.refresh();
+  }
+
+  setSnap(on: boolean): void {
+    this.viewport.handles.setSnap(on);
+    this.panel.refresh();
+  }
+
+  /** The view without perspective, or with it. */
+  setFlat(on: boolean): void {
+    this.viewport.setFlat(on);
     this.panel.refresh();
   }
 
@@ -266,6 +290,13 @@ export class App {
     this.refresh();
   }
 
+  /** Show one marker among the others; the same once more: none. */
+  pickMarker(label: string): void {
+    const { markers } = this.viewport;
+    markers.picked = markers.picked === label ? null : label;
+    this.refresh();
+  }
+
   // ---- Telling -----------------------------------------------------------------------------------------------------------
 
   notify(text: string, passing = false): void {
@@ -297,8 +328,7 @@ export class App {
       return;
     }
     if (this.playing && session.duration > 0) {
-      session.setTime((session.time + dt) % session.duration);
-      this.timeline.move();
+      this.timeline.advance(dt);
       this.#dirty = true;
     }
     if (this.#dirty) {
@@ -323,6 +353,7 @@ export class App {
       this.frameTimes.push(performance.now() - started);
       this.frameTimes.splice(0, this.frameTimes.length - 1000);
       this.drawer.follow();
+      this.answers.follow(session);
       this.#moved = true;
     }
     if (this.#moved && now - this.#lastFollowed > 60) {

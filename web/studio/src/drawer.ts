@@ -1,18 +1,20 @@
 /** The drawer below the stage: a race of methods, errors of markers over time, the map of two links. */
 import type { App } from './app.js';
 import { button, element } from './dom.js';
-import { hasLandscape } from './definiteness.js';
-import { MapPlot } from './map_plot.js';
-import { MarkerPlot } from './marker_plot.js';
-import { RacePlot } from './race_plot.js';
+import { CurvePlot } from './plots/curve_plot.js';
+import { hasLandscape } from './plots/definiteness.js';
+import { MapPlot } from './plots/map_plot.js';
+import { MarkerPlot } from './plots/marker_plot.js';
+import { RacePlot } from './plots/race_plot.js';
 
-export type Tab = 'race' | 'markers' | 'map';
+export type Tab = 'race' | 'markers' | 'curves' | 'map';
 
 const MAP_PAUSE = 250; // milliseconds between two maps while a goal is dragged
 
 const titles: readonly (readonly [Tab, string])[] = [
   ['race', 'Race'],
   ['markers', 'Marker errors'],
+  ['curves', 'Joint curves'],
   ['map', 'Definiteness'],
 ];
 
@@ -24,12 +26,14 @@ export class Drawer {
   #legend = element('div', { className: 'legend' });
   #race: RacePlot;
   #markers: MarkerPlot;
+  #curves: CurvePlot;
   #map: MapPlot;
   #drawn = 0;
 
   constructor(readonly app: App) {
     this.#race = new RacePlot(app, () => this.refresh());
     this.#markers = new MarkerPlot(app);
+    this.#curves = new CurvePlot(app);
     this.#map = new MapPlot(app, () => this.refresh());
     this.root.append(this.#tabs, element('div', { className: 'plot' }, this.#canvas, this.#legend));
     this.#canvas.addEventListener('click', (event) => this.#click(event.offsetX, event.offsetY));
@@ -40,6 +44,7 @@ export class Drawer {
   forget(): void {
     this.#race.forget();
     this.#markers.forget();
+    this.#curves.forget();
     this.#map.large = false;
     this.#tab = this.#has('map') ? 'map' : null;
   }
@@ -51,6 +56,8 @@ export class Drawer {
         return this.#race.runners.length > 0;
       case 'markers':
         return !!session?.tracked;
+      case 'curves':
+        return !!session?.motion;
       case 'map':
         return !!session && hasLandscape(session);
     }
@@ -98,7 +105,7 @@ export class Drawer {
   /** The pose has changed. */
   follow(): void {
     const now = performance.now();
-    if (this.#tab === 'markers' || (this.#tab === 'map' && now - this.#drawn > MAP_PAUSE)) {
+    if (this.#tab === 'markers' || this.#tab === 'curves' || (this.#tab === 'map' && now - this.#drawn > MAP_PAUSE)) {
       this.#draw();
     }
   }
@@ -118,7 +125,10 @@ export class Drawer {
     if (this.#tab !== 'markers') {
       this.#markers.forget();
     }
-    const plot = { race: this.#race, markers: this.#markers, map: this.#map }[this.#tab];
+    if (this.#tab !== 'curves') {
+      this.#curves.forget();
+    }
+    const plot = { race: this.#race, markers: this.#markers, curves: this.#curves, map: this.#map }[this.#tab];
     plot.draw(this.#canvas, this.#legend);
     this.#drawn = performance.now();
   }

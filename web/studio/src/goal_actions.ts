@@ -14,7 +14,7 @@ export class GoalActions {
 
   /** The handle of a goal was dragged. */
   drag(index: number, done: boolean): void {
-    this.app.session?.moved(index);
+    this.app.session?.edited(index, done);
     this.app.touch();
     if (done) {
       this.app.commit();
@@ -40,7 +40,7 @@ export class GoalActions {
     const target = session.targets[index];
     if (target) {
       target.position = [0, 1, 2].map((k) => position[k]! + point[k]! - from[k]!) as unknown as Vec3;
-      session.moved(index);
+      session.edited(index, done);
     } else {
       session.pullAt(body, local, point);
     }
@@ -105,7 +105,20 @@ export class GoalActions {
         const [x, y, z] = target.position;
         target.position = [x + step * direction[0], y + step * direction[1], z + step * direction[2]];
       }
-      session.moved(index);
+      session.edited(index, true);
+      this.app.commit();
+    }
+  }
+
+  /** A keyframe of the selected goal at the present time; without `on`, none. */
+  key(on: boolean, index = this.app.viewport.handles.selected): void {
+    const { session } = this.app;
+    if (session?.targets[index]) {
+      if (on) {
+        session.key(index);
+      } else {
+        session.unkey(index);
+      }
       this.app.commit();
     }
   }

@@ -5,7 +5,7 @@ interface Key {
   show: string;
   what: string;
   match: (event: KeyboardEvent) => boolean;
-  run: (app: App) => void;
+  run: (app: App, event: KeyboardEvent) => void;
 }
 
 const isPlain = (event: KeyboardEvent): boolean => !event.ctrlKey && !event.metaKey && !event.altKey;
@@ -63,12 +63,19 @@ export const keys: readonly Key[] = [
   { show: 'Delete', what: 'Remove the selected goal', match: plain('delete'), run: (app) => app.goals.remove(app.viewport.handles.selected) },
   { show: 'E', what: 'Turn the selected goal', match: plain('e'), run: (app) => app.setArrows('rotate') },
   { show: 'W', what: 'Move the selected goal by its arrows', match: plain('w'), run: (app) => app.setArrows('translate') },
+  { show: 'X', what: "Arrows along the goal's own axes, or the world's", match: plain('x'), run: (app) => app.setArrowsLocal(!app.viewport.handles.isLocal) },
+  { show: 'M', what: 'Snap what is dragged to round lengths and angles', match: plain('m'), run: (app) => app.setSnap(!app.viewport.handles.snaps) },
   { show: 'J', what: 'Pick the next joint', match: plain('j'), run: (app) => cycleJoints(app, 1) },
   { show: 'Shift+J', what: 'Pick the joint before', match: shifted('j'), run: (app) => cycleJoints(app, -1) },
   { show: 'Escape', what: 'Pick nothing', match: plain('escape'), run: (app) => app.pick(null) },
   { show: 'K', what: 'Lock or unlock the picked joint', match: plain('k'), run: (app) => app.selectedJoint >= 0 && app.toggleLock(app.selectedJoint) },
+  { show: 'A', what: 'All answers of an arm to its pose', match: plain('a'), run: (app) => app.answers.find() },
   { show: 'R', what: 'Race all methods', match: plain('r'), run: (app) => app.drawer.race() },
   { show: 'T', what: 'Track the whole recording', match: plain('t'), run: (app) => app.session?.stage.markers && void app.track() },
+  { show: 'I', what: 'Keyframe of the selected goal here', match: plain('i'), run: (app) => app.goals.key(true) },
+  { show: 'Shift+I', what: 'No keyframe of the selected goal here', match: shifted('i'), run: (app) => app.goals.key(false) },
+  { show: '[', what: 'Play from here on', match: sign('['), run: (app) => app.timeline.setPlayed('from') },
+  { show: ']', what: 'Play up to here', match: sign(']'), run: (app) => app.timeline.setPlayed('to') },
   { show: 'Space', what: 'Play or pause', match: plain(' '), run: (app) => app.play() },
   { show: ',', what: 'One frame back', match: plain(','), run: (app) => app.timeline.step(-1) },
   { show: '.', what: 'One frame on', match: plain('.'), run: (app) => app.timeline.step(1) },
@@ -77,6 +84,8 @@ export const keys: readonly Key[] = [
   { show: '-', what: 'Further away', match: sign('-', '_'), run: (app) => app.viewport.eye.zoom(1 / NEARER) },
   { show: 'F', what: 'Look at the selected goal, or the picked part', match: plain('f'), run: (app) => app.focus() },
   { show: 'H', what: 'Show everything', match: plain('h'), run: (app) => app.home() },
+  { show: 'Shift+X/Y/Z', what: 'Look along an axis; once more: from the other side', match: (event) => /^[xyz]$/i.test(event.key) && isPlain(event) && event.shiftKey, run: (app, event) => app.viewport.lookAlong(event.key.toLowerCase() as 'x' | 'y' | 'z') },
+  { show: 'V', what: 'Without perspective, or with it', match: plain('v'), run: (app) => app.setFlat(!app.viewport.eye.isFlat) },
   { show: 'D', what: 'Dark or light', match: plain('d'), run: (app) => app.switchTheme() },
   { show: 'O', what: 'Open a file', match: plain('o'), run: () => document.querySelector<HTMLInputElement>('input[type=file]')?.click() },
   { show: 'S', what: 'Save the result', match: plain('s'), run: (app) => void app.takeAlong.export() },
@@ -104,7 +113,7 @@ export function listenToKeys(app: App): void {
     const key = isTaken(event) ? undefined : keys.find(({ match }) => match(event));
     if (key) {
       event.preventDefault();
-      key.run(app);
+      key.run(app, event);
     }
   });
 }

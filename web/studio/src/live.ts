@@ -1,7 +1,7 @@
 /** A stream that runs, seen live: `poise view --live` passes its lines on, and takes goals to it. */
 import { type Pose, identityPose } from 'poise-ik';
 import type { App } from './app.js';
-import { Ghost } from './ghost.js';
+import { Ghost } from './view/ghost.js';
 import type { Session } from './session.js';
 import type { Target } from './targets.js';
 

@@ -5,8 +5,10 @@ import type { Look } from './body/body.js';
 import { button, choice, element, section, toggle } from './dom.js';
 import { GoalRange } from './goal_range.js';
 import { JointsSection } from './joints_section.js';
+import { gapsOf } from './marker_gaps.js';
 import { kindsFor, type SaveKind } from './saving.js';
 import type { Session } from './session.js';
+import { length } from './status.js';
 import type { Target } from './targets.js';
 
 const methodNames: Record<Method, string> = {
@@ -119,22 +121,47 @@ export class Panel {
         joint && button(`Pin ${joint.body} where it is (P)`, () => app.goals.add('pin'), 'Pin'),
         joint && joint.nv > 0 && this.#lock(session, joint, session.locked.has(joint.index) ? 'Unlock' : 'Lock'),
       ),
-      app.viewport.handles.turns() && this.#mode(),
+      app.viewport.handles.selected >= 0 && this.#mode(session),
+      app.viewport.handles.selected >= 0 && this.#keyframes(session),
       session.motion && rows.length > 0 && this.#range.make(session),
     );
   }
 
   /** What the arrows of the selected goal do. */
-  #mode(): HTMLElement {
+  #mode(session: Session): HTMLElement {
     const { app } = this;
+    const { handles } = app.viewport;
+    const turns = handles.turns();
     const option = (mode: 'translate' | 'rotate', label: string, text: string) =>
       button(label, () => app.setArrows(mode), text, { 'aria-pressed': app.viewport.handles.mode === mode, className: app.viewport.handles.mode === mode ? 'on' : '' });
     return element(
       'div',
-      { className: 'row', role: 'group', 'aria-label': 'Arrows of the selected goal' },
+      { className: 'row wrap', role: 'group', 'aria-label': 'Arrows of the selected goal' },
       element('span', { className: 'hint' }, 'Arrows:'),
-      option('translate', 'Move the goal (W)', 'move'),
-      option('rotate', 'Turn the goal (E)', 'turn'),
+      turns && option('translate', 'Move the goal (W)', 'move'),
+      turns && option('rotate', 'Turn the goal (E)', 'turn'),
+      turns && button("Along the goal's own axes, or the world's (X)", () => app.setArrowsLocal(!handles.isLocal), 'own axes', { 'aria-pressed': handles.isLocal, className: handles.isLocal ? 'on' : '' }),
+      button(`Snap to ${length(handles.step, session.stage.scale.metres)} and 15° (M)`, () => app.setSnap(!handles.snaps), 'snap', { 'aria-pressed': handles.snaps, className: handles.snaps ? 'on' : '' }),
+    );
+  }
+
+  /** Where the selected goal is over time. */
+  #keyframes(session: Session): HTMLElement {
+    const { app } = this;
+    const { keys } = session.targets[app.viewport.handles.selected] ?? {};
+    const { clip, markers } = session.stage;
+    const seconds = element('input', { type: 'number', min: '0.1', step: '0.5', value: String(session.length), 'aria-label': 'Length of the timeline, seconds' });
+    seconds.addEventListener('change', () => {
+      session.length = Math.max(0.1, Number(seconds.value) || session.length);
+      app.commit();
+    });
+    return element(
+      'div',
+      { className: 'row wrap', role: 'group', 'aria-label': 'Keyframes of the selected goal' },
+      button('Keyframe here (I)', () => app.goals.key(true)),
+      keys && button('Remove it (Shift+I)', () => app.goals.key(false), 'Remove'),
+      keys && !clip && !markers && element('label', { className: 'length' }, seconds, ' s long'),
+      keys && element('p', { className: 'hint' }, 'Move the time, then the goal: it goes from key to key. Drag it while time plays, and the drag is recorded.'),
     );
   }
 
@@ -197,6 +224,7 @@ export class Panel {
         },
       ),
       element('div', { className: 'row' }, button('Race all methods (R)', () => app.drawer.race(), 'Race methods')),
+      app.answers.isThere(session) && app.answers.make(session),
     );
   }
 
@@ -215,8 +243,30 @@ export class Panel {
           session.changed();
           app.commit();
         }),
+      placements.length > 0 &&
+        toggle('Lines to their places', app.viewport.markers.showsMisses, (on) => {
+          app.viewport.markers.showsMisses = on;
+          app.viewport.place();
+        }),
       placements.length > 0 && element('div', { className: 'row' }, button('Track the whole recording (T)', () => void app.track(), 'Track all frames')),
+      this.#markerList(session),
     );
+  }
+
+  /** Every marker by name; a click shows it in the view, and its gaps on the timeline. */
+  #markerList(session: Session): HTMLElement {
+    const { app } = this;
+    const { labels, picked } = app.viewport.markers;
+    const gaps = gapsOf(session.stage.markers!, labels);
+    const rows = labels.map((label, i) =>
+      element(
+        'li',
+        { className: label === picked ? 'chosen' : '' },
+        button(`Show the marker ${label}`, () => app.pickMarker(label), label, { className: 'plain name', 'aria-pressed': label === picked }),
+        element('span', { className: 'hint' }, gaps[i]! > 0 ? `${gaps[i]! >= 0.01 ? Math.round(100 * gaps[i]!) : '< 1'} % missing` : ''),
+      ),
+    );
+    return element('ul', { className: 'markers', 'aria-label': 'Markers by name' }, ...rows);
   }
 
   // ---- Posture and view ----------------------------------------------------------------------------------------------------
@@ -274,6 +324,7 @@ export class Panel {
         session.stage.scale = { ...session.stage.scale, up: value === 'y' ? 'y' : 'z' };
         app.home();
       }),
+      toggle('Without perspective (V)', app.viewport.eye.isFlat, (on) => app.setFlat(on)),
       element('div', { className: 'row' }, button('Show everything (H)', () => app.home(), 'Whole view'), button('Look at the selected goal, or the picked part (F)', () => app.focus(), 'Focus')),
     );
   }

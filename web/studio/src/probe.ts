@@ -1,7 +1,7 @@
 /** For tests in a browser, and its console: what cannot be read off the page. */
 import type { Method } from 'poise-ik';
 import type { App } from './app.js';
-import { pathOf } from './race.js';
+import { pathOf } from './plots/race.js';
 
 export function probeOf(app: App) {
   return {
@@ -30,6 +30,9 @@ export function probeOf(app: App) {
     },
     metres: () => app.session?.stage.scale.metres,
     markerError: () => app.session?.markerError(),
+    view: () => ({ isFlat: app.viewport.eye.isFlat, from: app.viewport.camera.position.clone().sub(app.viewport.eye.orbit.target).normalize().toArray(), step: app.viewport.handles.step }),
+    marker: (i: number) => app.viewport.project(Array.from(app.session!.markerPoints().slice(3 * i, 3 * i + 3))),
+    answers: () => app.answers.count,
     selected: () => app.viewport.handles.selected,
   };
 }

@@ -26,12 +26,15 @@ import {
   type Vec3,
   type VerdictLevel,
 } from 'poise-ik';
+import { placeAt, withKey } from './keyframes.js';
 import { MarkerFollower } from './marker_follower.js';
 import { compose, diagonal, distance, pointsOf, rotate } from './spatial.js';
 import { atRest, type Frame, type Mode, type Range, type Saved, type Stage } from './stage.js';
 import { type GoalKind, goalOf, type Target } from './targets.js';
 
 const MARKER_PULL = 3e-4; // of the posture against the markers, which leave some coordinates free
+const LENGTH = 4; // seconds of a timeline that keyframes begin
+const MISS = 1e-6; // length units, or radians by the hundred: the tolerance of the solvers
 const PIN = 100; // weight of a pin: it gives way to nothing but limits
 const PULL = 0.3; // of the pointer on a body, against goals
 const HELD = 1e-4; // of the posture against the pointer
@@ -51,6 +54,8 @@ export class Session {
   method: Method = 'auto';
   mode: Mode;
   time = 0;
+  /** Seconds of the timeline, where only keyframes make one. */
+  length = LENGTH;
   followMarkers: boolean;
   /** When goals act on the motion; null: all the time. */
   range: Range | null = null;
@@ -72,6 +77,7 @@ export class Session {
   #follower: MarkerFollower;
   #goalsChanged = true;
   #stale = true; // the pose is not that of the present goals and time
+  #held = -1; // the goal whose handle the user drags
   #scale: number; // of the skeleton, in length units
 
   constructor(
@@ -112,7 +118,8 @@ export class Session {
   /** Seconds that the timeline lasts; 0 without one. */
   get duration(): number {
     const { clip, markers } = this.stage;
-    return clip ? clip.frames * clip.frameTime : markers ? markers.frames / markers.rate : 0;
+    const keyed = this.targets.some(({ keys }) => keys);
+    return clip ? clip.frames * clip.frameTime : markers ? markers.frames / markers.rate : keyed ? this.length : 0;
   }
 
   get frameTime(): number {
@@ -158,6 +165,34 @@ export class Session {
     }
   }
 
+  /** The user has put the handle of a goal elsewhere: where it moves by keyframes, that is one now. */
+  edited(index: number, done: boolean): void {
+    const target = this.targets[index];
+    if (target?.keys) {
+      this.key(index);
+    }
+    this.#held = done ? -1 : index;
+    this.moved(index);
+  }
+
+  /** A keyframe of a goal where it is, at the present time. */
+  key(index: number): void {
+    const { position, rotation, keys = [] } = this.targets[index]!;
+    this.targets[index]!.keys = withKey(keys, { time: this.time, position, rotation }, 0.5 * this.frameTime);
+  }
+
+  /** Take the keyframe of the present time away, if there is one; the last one goes with all movement. */
+  unkey(index: number): void {
+    const target = this.targets[index]!;
+    const left = target.keys?.filter(({ time }) => Math.abs(time - this.time) > 0.5 * this.frameTime) ?? [];
+    if (left.length > 0) {
+      target.keys = left;
+    } else {
+      delete target.keys;
+      this.time = Math.min(this.time, this.duration);
+    }
+  }
+
   /** The user's goals as the engine takes them. */
   userGoals(): Goal[] {
     return this.#active().map(goalOf);
@@ -165,7 +200,17 @@ export class Session {
 
   /** Another moment of the timeline: what was set by hand is over. */
   setTime(time: number): void {
+    const before = this.time;
     this.time = time;
+    this.targets.forEach((target, i) => {
+      if (target.keys && i === this.#held) {
+        target.keys = target.keys.filter((key) => key.time <= before || key.time > time); // what is dragged while time goes on is recorded
+        this.key(i);
+      } else if (target.keys) {
+        Object.assign(target, placeAt(target.keys, time));
+        this.moved(i);
+      }
+    });
     this.byHand = false;
     this.#stale = true;
   }
@@ -289,13 +334,16 @@ export class Session {
       : solver.solve(this.#goals, this.q);
     const errors = users > 0 ? solver.goalErrors().slice(0, users) : [];
     const most = (pick: (e: GoalError) => number) => errors.reduce((worst, e) => Math.max(worst, pick(e)), 0);
+    const [length, angle] = [most((e) => (e.unit === 'length' ? e.error : 0)), most((e) => (e.unit === 'angle' ? e.error : e.rotationError))];
+    const isMissed = report.activeLimits > 0 && (length > MISS || angle > 100 * MISS);
     this.last = {
       milliseconds: 0,
       outcome: report.outcome,
       iterations: report.iterations,
       limits: report.activeLimits,
-      length: most((e) => (e.unit === 'length' ? e.error : 0)),
-      angle: most((e) => (e.unit === 'angle' ? e.error : e.rotationError)),
+      held: isMissed ? Array.from(solver.activeLimits()).flatMap((side, i) => (side !== 0 ? [i] : [])) : [],
+      length,
+      angle,
       errors,
     };
   }
@@ -335,6 +383,11 @@ export class Session {
       locked.fill(true, v, v + nv);
     }
     return new Solver(this.model, { method, maxIterations, gradientTolerance: 1e-6, locked, trace });
+  }
+
+  /** Joints that limits hold while goals are missed. */
+  get heldJoints(): number[] {
+    return [...new Set(this.last.held.map((i) => this.model.coordinates[i]!.joint))];
   }
 
   /** Add a goal for a body at the place where its point is now. */
@@ -387,6 +440,7 @@ export class Session {
       mode: this.mode,
       posture: Array.from(this.posture),
       time: this.time,
+      length: this.length,
       ...(this.range ? { range: { ...this.range } } : {}),
     };
   }
@@ -402,6 +456,7 @@ export class Session {
     this.method = saved.method;
     this.mode = saved.mode;
     this.range = saved.range ?? null;
+    this.length = saved.length ?? LENGTH;
     this.byHand = false;
     this.time = withTime ? Math.min(saved.time, this.duration) : this.time;
     this.model.clamp(this.q);

@@ -70,6 +70,8 @@ export async function decode(text: string): Promise<Shared> {
   }
 }
 
+const LONGEST = 3600; // seconds of a timeline by keyframes
+
 const numbers = (x: unknown, count?: number): boolean =>
   Array.isArray(x) && (count === undefined || x.length === count) && x.every((y) => typeof y === 'number' && Number.isFinite(y));
 
@@ -89,6 +91,7 @@ function isSaved(saved: unknown): saved is Saved {
     numbers(s.locked) &&
     Number.isFinite(s.time) &&
     s.time >= 0 &&
+    (s.length === undefined || (Number.isFinite(s.length) && s.length > 0 && s.length <= LONGEST)) &&
     methods.includes(s.method) &&
     (s.mode === 'reach' || s.mode === 'express') &&
     Array.isArray(s.targets) &&
@@ -101,6 +104,7 @@ function isSaved(saved: unknown): saved is Saved {
         numbers(t.rotation, 4) &&
         numbers(t.local?.position, 3) &&
         numbers(t.local?.rotation, 4) &&
+        (t.keys === undefined || (Array.isArray(t.keys) && t.keys.length > 0 && t.keys.every((key) => Number.isFinite(key?.time) && numbers(key.position, 3) && numbers(key.rotation, 4)))) &&
         Number.isFinite(t.weight) &&
         t.weight >= 0 &&
         typeof t.enabled === 'boolean',

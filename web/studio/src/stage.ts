@@ -13,6 +13,8 @@ export interface Saved {
   mode: Mode;
   posture: number[];
   time: number;
+  /** Seconds of the timeline, where only keyframes make one. */
+  length?: number;
   range?: Range | null;
 }
 
@@ -33,6 +35,8 @@ export interface Frame {
   iterations: number;
   /** Coordinates that a limit holds. */
   limits: number;
+  /** Numbers of q that limits hold while goals are missed. */
+  held: number[];
   /** Largest errors of the user's goals, in length units and radians. */
   length: number;
   angle: number;
@@ -40,7 +44,7 @@ export interface Frame {
 }
 
 /** Nothing was solved. */
-export const atRest = (): Frame => ({ milliseconds: 0, outcome: '', iterations: 0, limits: 0, length: 0, angle: 0, errors: [] });
+export const atRest = (): Frame => ({ milliseconds: 0, outcome: '', iterations: 0, limits: 0, held: [], length: 0, angle: 0, errors: [] });
 
 export interface Stage {
   title: string;

@@ -5,6 +5,7 @@ import type { Session } from './session.js';
 export type Tone = 'good' | 'fair' | 'poor' | 'idle';
 
 const DEGREES = 180 / Math.PI;
+const MOST_NAMES = 3; // of joints at their limits
 const SMALL = 1e-6; // the tolerance of the solvers
 
 /** A number with two or three digits that count, never with an exponent where people would not use one. */
@@ -32,7 +33,9 @@ function missing(session: Session): string[] {
     words.push(`${brief(DEGREES * last.angle)}° off`);
   }
   if (last.limits > 0 && words.length > 0) {
-    words.push(last.limits === 1 ? '1 limit holds' : `${last.limits} limits hold`);
+    const names = session.heldJoints.map((joint) => session.model.joints[joint]!.name);
+    const shown = names.length > MOST_NAMES ? `${names.slice(0, MOST_NAMES).join(', ')} and ${names.length - MOST_NAMES} more` : names.join(', ');
+    words.push(`${last.limits === 1 ? '1 limit holds' : `${last.limits} limits hold`}${names.length > 0 ? `: ${shown}` : ''}`);
   }
   return words;
 }
@@ -78,7 +81,7 @@ export function describe(session: Session): { text: string; tone: Tone } {
     return following(session, [...missing(session), ...effort(session)]);
   }
   const words = missing(session);
-  const compromise = session.duration > 0 && last.outcome === 'closest';
+  const compromise = session.motion && last.outcome === 'closest';
   const head = words.length === 0 ? 'reached' : compromise ? 'between goals and motion' : 'as near as it gets';
   return say(words.length === 0 || compromise ? 'good' : 'fair', head, ...words, ...effort(session));
 }

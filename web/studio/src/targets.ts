@@ -1,5 +1,6 @@
 /** Goals of the user as handles in space, and as the engine takes them. */
 import { type Goal, goals as make, identityPose, type Pose, type Vec3 } from 'poise-ik';
+import type { Key } from './keyframes.js';
 import { rotate } from './spatial.js';
 
 /** `pin` is a pose that a body keeps. */
@@ -15,6 +16,8 @@ export interface Target {
   rotation: readonly [number, number, number, number];
   weight: number;
   enabled: boolean;
+  /** Where the handle is over time, where it moves. */
+  keys?: Key[];
 }
 
 /** As the engine takes it. */

@@ -3,15 +3,17 @@ import type { Pose, Shape, Vec3 } from 'poise-ik';
 import * as THREE from 'three';
 import { type Body, type Look, meshesOf } from './body/body.js';
 import { CollisionShapes } from './body/collision_shapes.js';
-import { Figure, type Part } from './figure.js';
-import { Floor } from './floor.js';
-import { Light } from './light.js';
-import { Limits } from './limits.js';
+import { Figure, type Part } from './view/figure.js';
+import { Floor } from './view/floor.js';
+import { Light } from './view/light.js';
+import { Limits } from './view/limits.js';
 import type { Session } from './session.js';
 import type { Colours } from './theme.js';
 import { type Camera, Eye } from './view/eye.js';
 import { Handles } from './view/handles.js';
+import { HoverName } from './view/hover_name.js';
 import { MarkerCloud } from './view/marker_cloud.js';
+import { type Axis, sideOf, Triad } from './view/triad.js';
 import { Pointer } from './view/pointer.js';
 
 export interface ViewportEvents {
@@ -21,6 +23,7 @@ export interface ViewportEvents {
   pull(body: number, local: Vec3, point: Vec3, done: boolean): void;
   pickTarget(index: number): void;
   pickPart(part: Part | null): void;
+  pickMarker(label: string): void;
 }
 
 const GENTLE = 7; // the camera catches up by this part of the way in a second, at any frame rate
@@ -37,6 +40,9 @@ export class Viewport {
   readonly renderer: THREE.WebGLRenderer;
   readonly eye: Eye;
   readonly handles: Handles;
+  readonly markers = new MarkerCloud();
+  readonly hover: HoverName;
+  readonly triad = new Triad((axis) => this.lookAlong(axis));
   showLimits: 'none' | 'picked' | 'all' = 'picked';
   #scene = new THREE.Scene();
   #floor = new Floor();
@@ -47,7 +53,6 @@ export class Viewport {
   #shapes: CollisionShapes | null = null;
   #look: Look = 'solid';
   #limits: Limits | null = null;
-  #markers = new MarkerCloud();
   #session: Session | null = null;
   #colours: Colours;
   #selectedJoint = -1;
@@ -73,7 +78,9 @@ export class Viewport {
     this.eye = new Eye(canvas, changed);
     this.handles = new Handles(this.camera, canvas, { drag: events.drag, held: (on) => (this.eye.orbit.enabled = !on), changed });
     this.#scene.add(this.#world, this.#floor.lines, this.#light.group, this.handles.gizmo.getHelper());
-    this.#world.add(this.handles.group, this.#markers.group);
+    this.#world.add(this.handles.group, this.markers.group);
+    canvas.parentElement!.append(this.triad.root);
+    this.hover = new HoverName(canvas.parentElement as Element);
     new Pointer(this);
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement as Element);
     this.paint(colours);
@@ -106,7 +113,7 @@ export class Viewport {
     this.#showFigure();
     this.#world.add(this.#figure.group, this.#limits.group);
     this.#world.scale.setScalar(1 / this.#size);
-    this.#markers.show(session);
+    this.markers.show(session);
     this.#ground = planar ? 0 : groundOf(session, this.up) / this.#size;
     this.#travels = this.#doesTravel(session);
     this.handles.show(session, planar, this.#size);
@@ -217,10 +224,11 @@ export class Viewport {
     this.#floor.paint(colours.grid, colours.stage);
     this.#light.paint(colours.shadow);
     this.handles.paint(colours);
+    this.triad.paint(colours.axes);
     this.#figure?.paint(colours);
     this.#limits?.paint(colours.limit);
     this.#shapes?.paint(colours.limit);
-    this.#markers.paint(colours.marker);
+    this.markers.paint(colours);
   }
 
   // ---- Looking -----------------------------------------------------------------------------------------------------------
@@ -268,6 +276,18 @@ export class Viewport {
     this.#placeGround();
   }
 
+  /** From one of the six sides. */
+  lookAlong(axis: Axis): void {
+    this.eye.face(sideOf(axis, this.camera));
+  }
+
+  /** With perspective, or without. */
+  setFlat(on: boolean): void {
+    this.eye.setFlat(on);
+    this.handles.gizmo.camera = this.camera;
+    this.#stale = true;
+  }
+
   /** Look at a point of the model's space from nearby, from the same side. */
   focus(point: Vec3): void {
     this.eye.focus(new THREE.Vector3(...point).divideScalar(this.#size));
@@ -284,6 +304,19 @@ export class Viewport {
   /** The part of the skeleton under a ray. */
   partAt(ray: THREE.Raycaster): { part: Part; at: THREE.Vector3 } | null {
     return (this.#figure?.group.visible ? this.#figure.pick(ray) : null) ?? this.#body?.pick(ray) ?? null;
+  }
+
+  /** Say what is at a place of the page: a marker, or a part of the skeleton. */
+  tell(x: number, y: number, part: Part | null): void {
+    const session = this.#session;
+    const marker = this.markers.at(x, y, (point) => this.project(point));
+    if (session && marker !== null) {
+      this.hover.showMarker(marker, this.markers.missOf(marker), session.stage.scale.metres, x, y);
+    } else if (session && part) {
+      this.hover.show(session.model.joints[part.body]!.body, x, y);
+    } else {
+      this.hover.hide();
+    }
   }
 
   poseOf(body: number): Pose | null {
@@ -315,11 +348,13 @@ export class Viewport {
     this.#stale = true;
     const { kinematics } = session;
     this.#figure.place(kinematics.poses, kinematics.toolPoses);
+    this.#figure.hold(session.heldJoints);
     this.#body?.place(kinematics.poses);
+    this.#body?.hold(session.heldJoints, this.#colours.limit);
     this.#shapes?.place(kinematics.poses);
     this.#limits?.place(kinematics.poses, session.q, (joint) => this.showLimits === 'all' || (this.showLimits === 'picked' && joint === this.#selectedJoint));
     this.handles.place(session);
-    this.#markers.place(session);
+    this.markers.place(session);
   }
 
   /** Draw, unless nothing has changed. */
@@ -327,12 +362,14 @@ export class Viewport {
     if (this.#stale) {
       this.#stale = false;
       this.renderer.render(this.#scene, this.camera);
+      this.triad.turn(this.camera);
     }
   }
 
   /** Where a point of the model's space is on the page, in pixels. */
   project(point: readonly number[]): { x: number; y: number } {
     const box = this.canvas.getBoundingClientRect();
+    this.camera.updateMatrixWorld(); // it may have moved since it last drew
     const at = new THREE.Vector3(...(point as [number, number, number])).divideScalar(this.#size).project(this.camera);
     return { x: box.left + ((at.x + 1) / 2) * box.width, y: box.top + ((1 - at.y) / 2) * box.height };
   }

@@ -48,7 +48,7 @@ export async function until(page, ask, arg, seconds = 20) {
 /** A new page that is open at `query`, or another server's address, and ready. `finish` closes it and fails if it complained or asked for foreign things. `before` runs in the page before all else. */
 export async function open(query = '', options = {}, before = null) {
   const home = new URL(query, address);
-  const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, colorScheme: 'dark', ...options });
+  const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, colorScheme: 'dark', serviceWorkers: 'block', ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
   if (before) {

@@ -11,6 +11,7 @@ await import('./files.mjs');
 await import('./saving.mjs');
 await import('./joints.mjs');
 await import('./code.mjs');
+await import('./work.mjs');
 await import('./recordings.mjs');
 await import('./bodies.mjs');
 await import('./manners.mjs');

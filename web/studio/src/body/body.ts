@@ -1,7 +1,7 @@
 /** The shapes of a robot on its bodies: primitives at once, meshes as they arrive. */
 import type { Model, Pose } from 'poise-ik';
 import * as THREE from 'three';
-import type { Part } from '../figure.js';
+import type { Part } from '../view/figure.js';
 import { loadMesh, UNPAINTED } from './meshes.js';
 import type { Find } from './named_files.js';
 import type { Colour, Form, Visual } from './visuals.js';
@@ -11,6 +11,8 @@ export type Look = 'solid' | 'xray' | 'bones';
 
 const GREY: Colour = [0.72, 0.74, 0.78, 1];
 const SEEN_THROUGH = 0.28; // opacity
+const GLOW = 0.45; // of a picked body
+const BLACK = new THREE.Color(0);
 
 function geometryOf(form: Form): THREE.BufferGeometry | null {
   switch (form.kind) {
@@ -62,8 +64,10 @@ export class Body {
   readonly missing: string[] = [];
   #holders: THREE.Group[];
   #world = new THREE.Group();
-  #picked: THREE.Mesh[] = [];
+  #picked = -1;
+  #held: readonly number[] = [];
   #colour = new THREE.Color();
+  #heldColour = new THREE.Color();
 
   constructor(readonly model: Model) {
     this.#holders = model.joints.map(() => new THREE.Group());
@@ -137,18 +141,30 @@ export class Body {
 
   /** Show a body as picked; -1: none. */
   select(body: number, colour: string): void {
+    this.#picked = body;
     this.#colour.set(colour);
-    const glow = (meshes: THREE.Mesh[], strength: number) =>
-      meshes.forEach((mesh) =>
-        [mesh.material].flat().forEach((material) => {
-          if ('emissive' in material) {
-            (material.emissive as THREE.Color).copy(this.#colour).multiplyScalar(strength);
-          }
-        }),
-      );
-    glow(this.#picked, 0);
-    this.#picked = body >= 0 ? meshesOf(this.#holders[body]!) : [];
-    glow(this.#picked, 0.45);
+    this.#glow();
+  }
+
+  /** Tint bodies whose joints limits hold. */
+  hold(bodies: readonly number[], colour: string): void {
+    if (bodies.join() !== this.#held.join()) {
+      this.#held = bodies;
+      this.#heldColour.set(colour);
+      this.#glow();
+    }
+  }
+
+  #glow(): void {
+    const held = new Set(this.#held);
+    this.#holders.forEach((holder, i) => {
+      const colour = i === this.#picked ? this.#colour : held.has(i) ? this.#heldColour : BLACK;
+      for (const material of meshesOf(holder).flatMap((mesh) => [mesh.material].flat())) {
+        if ('emissive' in material) {
+          (material.emissive as THREE.Color).copy(colour).multiplyScalar(GLOW);
+        }
+      }
+    });
   }
 
   pick(ray: THREE.Raycaster): { part: Part; at: THREE.Vector3 } | null {

@@ -1,7 +1,7 @@
 /** Where one looks from: the camera, in perspective or without, and what turns and moves it. */
 import * as THREE from 'three';
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
-import { frame } from '../framing.js';
+import { frame } from './framing.js';
 
 export type Camera = THREE.PerspectiveCamera | THREE.OrthographicCamera;
 

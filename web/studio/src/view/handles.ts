@@ -28,6 +28,8 @@ function handleShape(kind: Target['kind'], r: number): THREE.BufferGeometry {
   }
 }
 
+const SNAP_ANGLE = Math.PI / 12;
+
 export class Handles {
   /** In the model's space. */
   readonly group = new THREE.Group();
@@ -64,6 +66,7 @@ export class Handles {
     this.#planar = planar;
     this.#size = size;
     this.selected = -1;
+    this.setSnap(this.snaps);
     this.rebuild();
   }
 
@@ -132,6 +135,33 @@ export class Handles {
   setMode(mode: 'translate' | 'rotate'): void {
     this.gizmo.setMode(mode === 'rotate' && this.turns() ? mode : 'translate');
     this.gizmo.showZ = !this.#planar || mode === 'rotate';
+  }
+
+  /** Do the arrows lie along the goal's own axes? */
+  get isLocal(): boolean {
+    return this.gizmo.space === 'local';
+  }
+
+  setLocal(on: boolean): void {
+    this.gizmo.setSpace(on ? 'local' : 'world');
+    this.setSnap(this.snaps);
+  }
+
+  /** A length that snapping goes by: 1, 2 or 5 of a power of ten, near a twentieth of the skeleton's size. */
+  get step(): number {
+    const power = 10 ** Math.floor(Math.log10(this.#size / 20));
+    return power * ([5, 2, 1].find((x) => x * power <= this.#size / 20) ?? 1);
+  }
+
+  get snaps(): boolean {
+    return this.gizmo.translationSnap !== null;
+  }
+
+  /** Drags go by steps, and turns by 15 degrees. */
+  setSnap(on: boolean): void {
+    const step = this.isLocal ? this.step : this.step / this.#size; // the world of the gizmo is that of the picture
+    this.gizmo.setTranslationSnap(on ? step : null);
+    this.gizmo.setRotationSnap(on ? SNAP_ANGLE : null);
   }
 
   /** The handle under a ray, or -1. */

@@ -1,8 +1,10 @@
-/** Markers as points. */
+/** Markers as points, the picked one larger, and on request a line from each to its place on the body. */
 import * as THREE from 'three';
 import type { Session } from '../session.js';
+import type { Colours } from '../theme.js';
 
 const NOWHERE = 1e9; // where markers that are not seen go: no camera looks there
+const NEAR = 9; // pixels from a marker at which a pointer means it
 
 /** A white disc, so that points are round. */
 function disc(): THREE.Texture {
@@ -15,43 +17,125 @@ function disc(): THREE.Texture {
   return new THREE.CanvasTexture(canvas);
 }
 
+const room = (count: number): THREE.BufferAttribute => new THREE.BufferAttribute(new Float32Array(3 * count), 3);
+
 export class MarkerCloud {
   /** In the model's space. */
   readonly group = new THREE.Group();
-  #points: THREE.Points<THREE.BufferGeometry, THREE.PointsMaterial> | null = null;
-  #count = 0;
+  /** The label of the picked marker. */
+  picked: string | null = null;
+  /** Are lines to the places drawn? */
+  showsMisses = false;
+  /** Of the points, in their order. */
+  labels: readonly string[] = [];
   #disc = disc();
+  #points = this.#makePoints(7);
+  #chosen = this.#makePoints(13);
+  #misses = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial());
+  #session: Session | null = null;
 
-  show(session: Session): void {
-    this.#points?.removeFromParent();
-    this.#points?.geometry.dispose();
-    this.#points?.material.dispose();
-    this.#points = null;
-    const { markers, placements } = session.stage;
-    if (markers) {
-      this.#count = placements.length > 0 ? placements.length : markers.count;
-      const shape = new THREE.BufferGeometry().setAttribute('position', new THREE.BufferAttribute(new Float32Array(3 * this.#count), 3));
-      const size = this.#count > 150 ? 4 : 7;
-      this.#points = new THREE.Points(shape, new THREE.PointsMaterial({ size, sizeAttenuation: false, map: this.#disc, alphaTest: 0.5 }));
-      this.#points.frustumCulled = false;
-      this.group.add(this.#points);
+  constructor() {
+    this.#chosen.geometry.setAttribute('position', room(1));
+    for (const part of [this.#points, this.#chosen, this.#misses]) {
+      part.frustumCulled = false;
+      this.group.add(part);
     }
   }
 
-  paint(colour: string): void {
-    this.#points?.material.color.set(colour);
+  #makePoints(size: number): THREE.Points<THREE.BufferGeometry, THREE.PointsMaterial> {
+    return new THREE.Points(new THREE.BufferGeometry(), new THREE.PointsMaterial({ size, sizeAttenuation: false, map: this.#disc, alphaTest: 0.5 }));
+  }
+
+  show(session: Session): void {
+    const { markers, placements } = session.stage;
+    this.#session = session;
+    this.picked = null;
+    this.labels = !markers ? [] : placements.length > 0 ? placements.map(({ label }) => label) : markers.labels;
+    this.#points.geometry.dispose();
+    this.#points.geometry.setAttribute('position', room(this.labels.length));
+    this.#points.material.size = this.labels.length > 150 ? 4 : 7;
+    this.#misses.geometry.dispose();
+    this.#misses.geometry.setAttribute('position', room(2 * placements.length));
+    this.group.visible = this.labels.length > 0;
+  }
+
+  paint({ marker, picked, limit }: Colours): void {
+    this.#points.material.color.set(marker);
+    this.#chosen.material.color.set(picked);
+    this.#misses.material.color.set(limit);
+  }
+
+  /** Where the markers are now: three numbers each, NaN where one is not seen. */
+  #now(session: Session): Float64Array {
+    const { markers, placements } = session.stage;
+    return placements.length > 0 ? session.markerPoints() : markers!.frame(session.frame);
   }
 
   place(session: Session): void {
-    if (this.#points) {
-      const { markers, placements } = session.stage;
-      const points = placements.length > 0 ? session.markerPoints() : markers!.frame(session.frame);
-      const place = this.#points.geometry.attributes['position'] as THREE.BufferAttribute;
-      const list = place.array as Float32Array;
-      for (let i = 0; i < 3 * this.#count; i++) {
-        list[i] = Number.isFinite(points[i]!) ? points[i]! : NOWHERE;
-      }
-      place.needsUpdate = true;
+    if (!this.group.visible) {
+      return;
     }
+    const points = this.#now(session);
+    const place = this.#points.geometry.attributes['position'] as THREE.BufferAttribute;
+    (place.array as Float32Array).set(points.subarray(0, 3 * this.labels.length));
+    this.labels.forEach((_, i) => Number.isFinite(points[3 * i]!) || place.setXYZ(i, NOWHERE, NOWHERE, NOWHERE));
+    place.needsUpdate = true;
+    const index = this.picked === null ? -1 : this.labels.indexOf(this.picked);
+    const chosen = this.#chosen.geometry.attributes['position'] as THREE.BufferAttribute;
+    this.#chosen.visible = index >= 0;
+    chosen.setXYZ(0, place.getX(Math.max(0, index)), place.getY(Math.max(0, index)), place.getZ(Math.max(0, index)));
+    chosen.needsUpdate = true;
+    this.#placeMisses(session, points);
+  }
+
+  /** From each marker that is seen to where it sits on the body. */
+  #placeMisses({ stage, kinematics }: Session, points: Float64Array): void {
+    this.#misses.visible = this.showsMisses && stage.placements.length > 0;
+    if (this.#misses.visible) {
+      const place = this.#misses.geometry.attributes['position'] as THREE.BufferAttribute;
+      let count = 0;
+      stage.placements.forEach(({ body, local }, i) => {
+        if (Number.isFinite(points[3 * i]!)) {
+          const [x, y, z] = kinematics.point(body, local);
+          place.setXYZ(count, x, y, z);
+          place.setXYZ(count + 1, points[3 * i]!, points[3 * i + 1]!, points[3 * i + 2]!);
+          count += 2;
+        }
+      });
+      place.needsUpdate = true;
+      this.#misses.geometry.setDrawRange(0, count);
+    }
+  }
+
+  /** How far a marker is from its place now, in length units; NaN where that cannot be told. */
+  missOf(label: string): number {
+    const session = this.#session!;
+    const i = session.stage.placements.findIndex((place) => place.label === label);
+    const place = session.stage.placements[i];
+    if (!place) {
+      return NaN;
+    }
+    const [x, y, z] = session.kinematics.point(place.body, place.local);
+    const points = session.markerPoints();
+    return Math.hypot(x - points[3 * i]!, y - points[3 * i + 1]!, z - points[3 * i + 2]!);
+  }
+
+  /** The label of the marker at a place of the page, of which `project` tells where points are. */
+  at(x: number, y: number, project: (point: readonly number[]) => { x: number; y: number }): string | null {
+    if (!this.group.visible || !this.#session) {
+      return null;
+    }
+    const points = this.#now(this.#session).slice();
+    let [best, nearest] = [NEAR, -1];
+    this.labels.forEach((_, i) => {
+      if (Number.isFinite(points[3 * i]!)) {
+        const at = project([points[3 * i]!, points[3 * i + 1]!, points[3 * i + 2]!]);
+        const away = Math.hypot(at.x - x, at.y - y);
+        if (away < best) {
+          [best, nearest] = [away, i];
+        }
+      }
+    });
+    return this.labels[nearest] ?? null;
   }
 }

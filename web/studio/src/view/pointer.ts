@@ -1,7 +1,7 @@
 /** What the pointer does on the stage: takes goals and parts of the skeleton, pulls, picks. */
 import type { Vec3 } from 'poise-ik';
 import * as THREE from 'three';
-import type { Part } from '../figure.js';
+import type { Part } from './figure.js';
 import type { Viewport } from '../viewport.js';
 
 const CLICK = 4; // pixels that a click may wander
@@ -15,6 +15,7 @@ export class Pointer {
     canvas.addEventListener('pointerdown', (event) => (this.#down = event));
     canvas.addEventListener('pointerdown', (event) => this.#grab(event), { capture: true });
     canvas.addEventListener('pointermove', (event) => this.#move(event));
+    canvas.addEventListener('pointerleave', () => view.hover.hide());
     for (const end of ['pointerup', 'pointercancel'] as const) {
       canvas.addEventListener(end, (event) => {
         this.#release(event);
@@ -35,7 +36,9 @@ export class Pointer {
       this.#held.moved = true;
       this.#pull(event, false);
     } else if (event.pointerType === 'mouse' && event.buttons === 0) {
-      this.view.canvas.style.cursor = this.#partAt(event) ? 'grab' : '';
+      const part = this.#partAt(event)?.part ?? null;
+      this.view.canvas.style.cursor = part ? 'grab' : '';
+      this.view.tell(event.clientX, event.clientY, part);
     }
   }
 
@@ -55,6 +58,7 @@ export class Pointer {
       events.pickTarget(index);
       handles.gizmo.getHelper().updateMatrixWorld(true);
     }
+    this.view.hover.hide();
     this.#release(event); // a second finger
     if (index < 0 && !handles.gizmo.axis && event.button === 0 && event.isPrimary) {
       this.#hold(event);
@@ -102,7 +106,10 @@ export class Pointer {
   #click(event: PointerEvent): void {
     const { handles, events } = this.view;
     const ray = this.#ray(event);
-    if (!handles.gizmo.axis && handles.at(ray) < 0) {
+    const marker = handles.gizmo.axis ? null : this.view.markers.at(event.clientX, event.clientY, (point) => this.view.project(point));
+    if (marker !== null) {
+      events.pickMarker(marker);
+    } else if (!handles.gizmo.axis && handles.at(ray) < 0) {
       events.pickPart(this.view.partAt(ray)?.part ?? null);
     }
   }

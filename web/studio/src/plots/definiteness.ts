@@ -1,6 +1,6 @@
 /** The cost of a two-joint arm over both angles, for the present goals, and where its Hessian is positive definite. */
 import { Objective } from 'poise-ik';
-import type { Session } from './session.js';
+import type { Session } from '../session.js';
 
 export const kinds = ['positive', 'negative', 'indefinite', 'semi_positive', 'semi_negative'] as const;
 

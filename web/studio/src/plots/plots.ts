@@ -1,5 +1,5 @@
 /** Plots on a canvas: lines on linear or logarithmic axes. */
-import type { Colours } from './theme.js';
+import type { Colours } from '../theme.js';
 
 export interface Series {
   name: string;

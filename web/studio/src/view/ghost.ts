@@ -1,10 +1,10 @@
 /** The virtual character over the robot: the posture that a stream holds, before it is solved and filtered, see-through. */
 import { Kinematics } from 'poise-ik';
 import * as THREE from 'three';
-import { meshesOf } from './body/body.js';
+import { meshesOf } from '../body/body.js';
 import { Figure } from './figure.js';
-import type { Session } from './session.js';
-import type { Viewport } from './viewport.js';
+import type { Session } from '../session.js';
+import type { Viewport } from '../viewport.js';
 
 const COLOUR = '#4aa8ff';
 const OPACITY = 0.32;

@@ -1,6 +1,6 @@
 /** Methods against each other: from the same start, to the same goals, each on a solver of its own. */
 import { type Method, methods, PoiseError } from 'poise-ik';
-import type { Session } from './session.js';
+import type { Session } from '../session.js';
 
 export interface Runner {
   method: Method;

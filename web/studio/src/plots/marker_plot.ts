@@ -1,9 +1,9 @@
 /** Errors of markers over time, the worst first. */
-import type { App } from './app.js';
-import { element, swatch } from './dom.js';
+import type { App } from '../app.js';
+import { element, swatch } from '../dom.js';
 import { drawPlot, type Series } from './plots.js';
-import type { Session } from './session.js';
-import type { Colours } from './theme.js';
+import type { Session } from '../session.js';
+import type { Colours } from '../theme.js';
 
 const LINES = 8; // that are drawn
 

@@ -3,14 +3,14 @@
  * methods. A click places their start.
  */
 import { type Method, methods } from 'poise-ik';
-import type { App } from './app.js';
-import { button, element, swatch } from './dom.js';
+import type { App } from '../app.js';
+import { button, element, swatch } from '../dom.js';
 import { contour, levelsOf } from './contours.js';
 import { angleAt, kinds, type Landscape, landscapeOf, names, partOf } from './definiteness.js';
-import { nameOfMethod } from './panel.js';
+import { nameOfMethod } from '../panel.js';
 import { prepare } from './plots.js';
 import { pathOf } from './race.js';
-import type { Session } from './session.js';
+import type { Session } from '../session.js';
 
 const SMALL = 60; // cells along each angle
 const LARGE = 90;

@@ -1,11 +1,11 @@
 /** A race of methods: cost against iterations. A click on a curve shows the pose there. */
 import { type Method, methods } from 'poise-ik';
-import type { App } from './app.js';
-import { button, choice, download, element, swatch } from './dom.js';
-import { nameOfMethod } from './panel.js';
+import type { App } from '../app.js';
+import { button, choice, download, element, swatch } from '../dom.js';
+import { nameOfMethod } from '../panel.js';
 import { drawPlot, type Places, type Series } from './plots.js';
 import { poseAfter, race, raceTable, randomStart, type Runner } from './race.js';
-import type { Session } from './session.js';
+import type { Session } from '../session.js';
 
 const NEAR = 14; // pixels from a curve that a click may be off
 

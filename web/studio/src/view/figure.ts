@@ -34,7 +34,8 @@ export class Figure {
   #thickness: number;
   #reach: Float64Array; // longest bone at each joint
   #selected = -1;
-  #colours = { bone: new THREE.Color(), ball: new THREE.Color(), tip: new THREE.Color(), picked: new THREE.Color() };
+  #held: readonly number[] = []; // joints that limits hold
+  #colours = { bone: new THREE.Color(), ball: new THREE.Color(), tip: new THREE.Color(), picked: new THREE.Color(), limit: new THREE.Color() };
 
   constructor(
     readonly model: Model,
@@ -65,12 +66,13 @@ export class Figure {
   }
 
   /** Colours of a theme. */
-  paint(colours: { bone: string; ball: string; tip: string; picked: string }): void {
+  paint(colours: { bone: string; ball: string; tip: string; picked: string; limit?: string }): void {
     this.#colours = {
       bone: new THREE.Color(colours.bone),
       ball: new THREE.Color(colours.ball),
       tip: new THREE.Color(colours.tip),
       picked: new THREE.Color(colours.picked),
+      limit: new THREE.Color(colours.limit ?? colours.ball),
     };
     this.select(this.#selected);
   }
@@ -78,14 +80,23 @@ export class Figure {
   /** Show a joint as picked; -1: none. */
   select(joint: number): void {
     this.#selected = joint;
-    const { bone, ball, tip, picked } = this.#colours;
-    this.#links.forEach((link, i) => this.#bones.setColorAt(i, link.body === joint ? picked : bone));
-    this.model.joints.forEach((j) => this.#balls.setColorAt(j.index, j.index === joint ? picked : ball));
+    const { bone, ball, tip, picked, limit } = this.#colours;
+    const held = new Set(this.#held);
+    this.#links.forEach((link, i) => this.#bones.setColorAt(i, link.body === joint ? picked : held.has(link.body) ? limit : bone));
+    this.model.joints.forEach((j) => this.#balls.setColorAt(j.index, j.index === joint ? picked : held.has(j.index) ? limit : ball));
     this.model.tools.forEach((t) => this.#tips.setColorAt(t.index, tip));
     for (const mesh of [this.#bones, this.#balls, this.#tips]) {
       if (mesh.instanceColor) {
         mesh.instanceColor.needsUpdate = true;
       }
+    }
+  }
+
+  /** Tint joints that limits hold. */
+  hold(joints: readonly number[]): void {
+    if (joints.join() !== this.#held.join()) {
+      this.#held = joints;
+      this.select(this.#selected);
     }
   }
 

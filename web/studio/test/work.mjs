@@ -1,0 +1,141 @@
+// Working with it: keyframes, parts of a motion, speed; views; snapping; markers by name; curves; answers; limits by name.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { drag, on, probe, shots, until } from './browser.mjs';
+
+const target = async (page) => (await probe(page, 'state')).targets[0];
+const seek = (page, time) => page.getByLabel('Time', { exact: true }).fill(String(time));
+const near = (a, b, most) => assert.ok(a.every((x, i) => Math.abs(x - b[i]) <= most), `${a} instead of ${b}`);
+
+test('a goal moves by keyframes, a drag is recorded, parts are played; views, snapping, answers, limits', { timeout: 120_000 }, on('?scene=arm7', {}, async (page) => {
+  // keyframes make a timeline; the goal goes from key to key, and the motion can be saved
+  const first = (await target(page)).position;
+  await page.keyboard.press('i');
+  assert.equal(await page.locator('.timeline').isHidden(), false);
+  await seek(page, 2);
+  await page.locator('canvas.stage').focus();
+  for (let i = 0; i < 5; i++) {
+    await page.keyboard.press('ArrowDown');
+  }
+  const second = (await target(page)).position;
+  assert.ok(second[2] < first[2]);
+  assert.equal(await page.locator('.strip .key').count(), 2);
+  await seek(page, 0);
+  near((await target(page)).position, first, 1e-9);
+  await seek(page, 1);
+  near((await target(page)).position, first.map((x, i) => (x + second[i]) / 2), 1e-9);
+  await until(page, () => globalThis.studio.settled());
+  near(await probe(page, 'tip', 0), (await target(page)).position, 1e-4);
+  await page.getByText('Save as', { exact: true }).click();
+  const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Save joint values, frame by frame, as CSV' }).click()]);
+  const rows = readFileSync(await file.path(), 'utf8').trim().split('\n');
+  assert.equal(rows.length, 241); // four seconds at 60 a second, and the names
+  assert.notEqual(rows[1].slice(2), rows[120].slice(2));
+
+  // half a second of it, once, at twice the speed
+  await seek(page, 1.5);
+  await page.locator('canvas.stage').focus();
+  await page.keyboard.press('[');
+  await seek(page, 2);
+  await page.locator('canvas.stage').focus();
+  await page.keyboard.press(']');
+  await page.getByLabel('Begin again at the end').click();
+  await page.getByLabel('Speed').selectOption('2');
+  await page.screenshot({ path: `${shots}/keyframes.png` });
+  await seek(page, 0);
+  await page.getByLabel('Play or pause (space)').click();
+  await until(page, () => globalThis.studio.state().time >= 1.5);
+  await until(page, () => document.querySelector('[aria-label^="Play or pause"]').getAttribute('aria-pressed') === 'false');
+  assert.ok(Math.abs((await probe(page, 'state')).time - 2) < 1e-6);
+  await page.getByLabel('Play only a part').click();
+
+  // what is dragged while time goes on is recorded
+  await seek(page, 0);
+  const at = await probe(page, 'project', (await target(page)).position);
+  await page.getByLabel('Play or pause (space)').click();
+  await drag(page, at, { x: at.x - 60, y: at.y }, 20);
+  await page.getByLabel('Play or pause (space)').click();
+  assert.ok((await target(page)).keys.length > 3, `${(await target(page)).keys.length} keys`);
+  await page.keyboard.press('Control+z');
+  assert.equal((await target(page)).keys.length, 2);
+  await page.getByText('Remove', { exact: true }).waitFor();
+
+  // views
+  await page.locator('canvas.stage').focus();
+  await page.keyboard.press('Shift+X');
+  near((await probe(page, 'view')).from, [1, 0, 0], 1e-3);
+  await page.keyboard.press('Shift+X');
+  near((await probe(page, 'view')).from, [-1, 0, 0], 1e-3);
+  await page.getByLabel(/^Look along z/).click();
+  near((await probe(page, 'view')).from, [0, 0, 1], 1e-3);
+  await page.keyboard.press('h');
+  const scene = (await probe(page, 'state')).targets[0].position;
+  const before = await probe(page, 'project', scene);
+  await page.keyboard.press('v');
+  assert.equal((await probe(page, 'view')).isFlat, true);
+  const flat = await probe(page, 'project', scene);
+  assert.ok(Math.hypot(before.x - flat.x, before.y - flat.y) < 60, 'the view stays where it was');
+  const [a, b] = [await probe(page, 'project', [0, 0, 0]), await probe(page, 'project', [0, 0, 0.1])];
+  const [c, d] = [await probe(page, 'project', [5, 5, 0]), await probe(page, 'project', [5, 5, 0.1])];
+  assert.ok(Math.abs(Math.hypot(a.x - b.x, a.y - b.y) - Math.hypot(c.x - d.x, c.y - d.y)) < 1e-6, 'lengths are the same everywhere');
+  await page.screenshot({ path: `${shots}/orthographic.png` });
+  await page.keyboard.press('v');
+
+  // snapping
+  await page.getByLabel('Scene', { exact: true }).selectOption('arm6');
+  await page.locator('canvas.stage').focus();
+  await page.keyboard.press('m');
+  const { step } = await probe(page, 'view');
+  const from = await probe(page, 'project', (await target(page)).position);
+  await drag(page, from, { x: from.x + 90, y: from.y + 40 });
+  const { position } = await target(page);
+  assert.ok(position.some((x) => Math.abs(x / step - Math.round(x / step)) < 1e-6), `${position} by ${step}`);
+  await page.keyboard.press('m');
+  await page.keyboard.press('x');
+  assert.equal(await page.getByLabel(/own axes/).getAttribute('aria-pressed'), 'true');
+  await page.keyboard.press('x');
+
+  // all answers, of which one is taken
+  await page.keyboard.press('Control+z');
+  await page.keyboard.press('a');
+  const count = await probe(page, 'answers');
+  assert.ok(count >= 2, `${count} answers`);
+  await page.screenshot({ path: `${shots}/answers.png` });
+  const { q } = await probe(page, 'state');
+  await page.getByLabel(`Take answer ${count}`).click();
+  await until(page, () => globalThis.studio.settled());
+  assert.ok((await probe(page, 'state')).q.some((x, i) => Math.abs(x - q[i]) > 0.1));
+  near(await probe(page, 'tip', 0), (await target(page)).position, 1e-4);
+
+  // which limit holds
+  await page.getByLabel('Scene', { exact: true }).selectOption('hand');
+  for (let i = 0; i < 20; i++) {
+    await page.keyboard.press('PageUp');
+  }
+  await until(page, () => /limits? holds?: \S/.test(document.querySelector('.status').textContent));
+  await page.screenshot({ path: `${shots}/limits.png` });
+}));
+
+test('markers have names, gaps and lines to their places; joints have curves', { timeout: 120_000 }, on('?scene=humanoid/kick', {}, async (page) => {
+  await page.keyboard.press(' ');
+  await seek(page, 0.5);
+  await until(page, () => globalThis.studio.settled());
+  const list = page.getByLabel('Markers by name').getByRole('button');
+  assert.equal(await list.count(), 41);
+  const at = await probe(page, 'marker', 3);
+  await page.mouse.move(at.x, at.y);
+  const label = await list.nth(3).textContent();
+  assert.match(await page.locator('.hover').textContent(), new RegExp(`^${label} · `));
+  await page.mouse.click(at.x, at.y);
+  assert.equal(await list.nth(3).getAttribute('aria-pressed'), 'true');
+  await page.getByLabel('Lines to their places').check();
+  await page.keyboard.press('t');
+  await page.getByText(/frames tracked in .* mean error/).waitFor();
+  await page.getByRole('tab', { name: 'Joint curves' }).click();
+  assert.equal(await page.locator('.legend tbody tr').count(), 8);
+  await page.keyboard.press('j');
+  await page.keyboard.press('j');
+  await until(page, () => /picked joint/.test(document.querySelector('.legend').textContent));
+  await page.screenshot({ path: `${shots}/markers.png` });
+}));
