@@ -6,6 +6,7 @@ import type { Look } from './body/body.js';
 import { element } from './dom.js';
 import { Drawer } from './drawer.js';
 import type { Part } from './view/figure.js';
+import { FrameLoop } from './frame_loop.js';
 import { GoalActions } from './goal_actions.js';
 import { History } from './history.js';
 import { listenToKeys } from './keys.js';
@@ -42,6 +43,7 @@ export class App {
   readonly opener = new Opener(this);
   readonly goals = new GoalActions(this);
   readonly takeAlong = new TakeAlong(this);
+  readonly loop = new FrameLoop((now, seconds) => this.#frame(now, seconds));
   readonly answers = new Answers(this);
   readonly notices = new Notices();
   readonly viewport: Viewport;
@@ -50,7 +52,6 @@ export class App {
   readonly drawer: Drawer;
   #bar: Bar;
   #status = element('div', { className: 'status', role: 'status', 'aria-live': 'off' });
-  #lastTick = 0;
   #lastStatus = 0;
   #lastFollowed = 0;
   #moved = false; // the joints' values are not shown yet
@@ -76,6 +77,7 @@ export class App {
         pull: (part, local, point, done) => this.goals.pull(part, local, point, done),
         pickTarget: (index) => this.selectTarget(index),
         pickPart: (part) => this.pick(part),
+        changed: () => this.loop.wake(),
         pickMarker: (label) => this.pickMarker(label),
       },
       this.colours,
@@ -85,7 +87,6 @@ export class App {
     listenToKeys(this);
     addEventListener('popstate', () => void this.opener.open(new URL(location.href)));
     this.refresh();
-    requestAnimationFrame((time) => this.#tick(time));
   }
 
   /** Put a session on the stage, of a scene or of files. */
@@ -112,9 +113,14 @@ export class App {
 
   // ---- Doing -------------------------------------------------------------------------------------------------------------
 
+  #spoil(): void {
+    this.#dirty = true;
+    this.loop.wake();
+  }
+
   /** The pose has to be sought anew. */
   touch(): void {
-    this.#dirty = true;
+    this.#spoil();
     this.#more = MOST_FRAMES;
   }
 
@@ -156,7 +162,7 @@ export class App {
     this.viewport.handles.select(index);
     this.timeline.refresh();
     this.panel.refresh();
-    this.#dirty = true;
+    this.#spoil();
   }
 
   selectJoint(joint: number): void {
@@ -164,7 +170,7 @@ export class App {
     this.viewport.selectJoint(joint);
     this.panel.refresh();
     this.drawer.follow();
-    this.#dirty = true;
+    this.#spoil();
   }
 
   pick(part: Part | null): void {
@@ -232,7 +238,7 @@ export class App {
   preview(q: ArrayLike<number>, words: string): void {
     this.play(false);
     this.session?.preview(q);
-    this.#dirty = true;
+    this.#spoil();
     this.notify(words, true);
   }
 
@@ -246,6 +252,7 @@ export class App {
 
   play(on = !this.playing): void {
     this.playing = on && (this.session?.duration ?? 0) > 0;
+    this.loop.wake();
     this.timeline.refresh();
   }
 
@@ -275,12 +282,17 @@ export class App {
 
   home(): void {
     this.viewport.home();
-    this.#dirty = true;
+    this.#spoil();
   }
 
   async help(): Promise<void> {
     const { helpDialog } = await import('./help.js');
     helpDialog();
+  }
+
+  async gallery(): Promise<void> {
+    const { galleryDialog } = await import('./gallery.js');
+    galleryDialog(this);
   }
 
   switchTheme(): void {
@@ -319,42 +331,18 @@ export class App {
 
   // ---- Frames ------------------------------------------------------------------------------------------------------------
 
-  #tick(now: number): void {
-    requestAnimationFrame((time) => this.#tick(time));
+  /** True: there is more to do. */
+  #frame(now: number, seconds: number): boolean {
     const { session } = this;
-    const dt = Math.min(0.1, (now - this.#lastTick) / 1000);
-    this.#lastTick = now;
     if (!session) {
-      return;
+      return false;
     }
     if (this.playing && session.duration > 0) {
-      this.timeline.advance(dt);
+      this.timeline.advance(seconds);
       this.#dirty = true;
     }
     if (this.#dirty) {
-      this.#dirty = false;
-      const started = performance.now();
-      try {
-        session.update();
-      } catch (error) {
-        this.complain(error);
-        session.method = 'auto';
-        session.changed();
-        this.panel.refresh();
-      }
-      this.viewport.place();
-      if (this.playing) {
-        this.viewport.accompany(dt);
-      }
-      if (session.last.outcome === 'budget' && this.#more > 0) {
-        this.#more -= 1;
-        this.#dirty = true;
-      }
-      this.frameTimes.push(performance.now() - started);
-      this.frameTimes.splice(0, this.frameTimes.length - 1000);
-      this.drawer.follow();
-      this.answers.follow(session);
-      this.#moved = true;
+      this.#update(session, seconds);
     }
     if (this.#moved && now - this.#lastFollowed > 60) {
       this.#lastFollowed = now;
@@ -366,6 +354,34 @@ export class App {
       this.#tell();
     }
     this.viewport.draw();
+    return this.#dirty || this.playing;
+  }
+
+  /** Seek the pose and bring all shapes there. */
+  #update(session: Session, seconds: number): void {
+    this.#dirty = false;
+    const started = performance.now();
+    try {
+      session.update();
+    } catch (error) {
+      this.complain(error);
+      session.method = 'auto';
+      session.changed();
+      this.panel.refresh();
+    }
+    this.viewport.place();
+    if (this.playing) {
+      this.viewport.accompany(seconds);
+    }
+    if (session.last.outcome === 'budget' && this.#more > 0) {
+      this.#more -= 1;
+      this.#dirty = true;
+    }
+    this.frameTimes.push(performance.now() - started);
+    this.frameTimes.splice(0, this.frameTimes.length - 1000);
+    this.drawer.follow();
+    this.answers.follow(session);
+    this.#moved = true;
   }
 
   /** The pose on the screen is that of the present goals and time. */

@@ -25,6 +25,7 @@ export class Bar {
       {},
       element('h1', {}, 'Poise'),
       this.#menu,
+      button('Scenes as pictures (G)', () => void app.gallery(), 'Gallery'),
       button('Open a file (O)', () => this.#file.click(), 'Open'),
       this.#file,
       element('span', { className: 'space' }),

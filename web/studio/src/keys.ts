@@ -87,6 +87,7 @@ export const keys: readonly Key[] = [
   { show: 'Shift+X/Y/Z', what: 'Look along an axis; once more: from the other side', match: (event) => /^[xyz]$/i.test(event.key) && isPlain(event) && event.shiftKey, run: (app, event) => app.viewport.lookAlong(event.key.toLowerCase() as 'x' | 'y' | 'z') },
   { show: 'V', what: 'Without perspective, or with it', match: plain('v'), run: (app) => app.setFlat(!app.viewport.eye.isFlat) },
   { show: 'D', what: 'Dark or light', match: plain('d'), run: (app) => app.switchTheme() },
+  { show: 'G', what: 'Scenes as pictures', match: plain('g'), run: (app) => void app.gallery() },
   { show: 'O', what: 'Open a file', match: plain('o'), run: () => document.querySelector<HTMLInputElement>('input[type=file]')?.click() },
   { show: 'S', what: 'Save the result', match: plain('s'), run: (app) => void app.takeAlong.export() },
   { show: 'L', what: 'Copy a link', match: plain('l'), run: (app) => void app.takeAlong.share() },

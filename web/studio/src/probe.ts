@@ -20,6 +20,8 @@ export function probeOf(app: App) {
     frameTimes: () => [...app.frameTimes],
     path: (method: Method) => app.session && pathOf(app.session, method)?.map((q) => Array.from(q)),
     heap: () => app.poise.heap,
+    rests: () => app.loop.isAtRest,
+    graphics: () => ({ ...app.viewport.renderer.info.memory, drawn: app.viewport.renderer.info.render.frame }),
     look: () => ({ look: app.viewport.look, meshes: app.viewport.meshCount, box: app.viewport.bodyBox }),
     ground: () => app.viewport.ground,
     size: () => app.session?.size(),

@@ -24,6 +24,8 @@ export interface ViewportEvents {
   pickTarget(index: number): void;
   pickPart(part: Part | null): void;
   pickMarker(label: string): void;
+  /** The picture has to be drawn anew. */
+  changed(): void;
 }
 
 const GENTLE = 7; // the camera catches up by this part of the way in a second, at any frame rate
@@ -74,7 +76,7 @@ export class Viewport {
     this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
-    const changed = () => (this.#stale = true);
+    const changed = () => this.#spoil();
     this.eye = new Eye(canvas, changed);
     this.handles = new Handles(this.camera, canvas, { drag: events.drag, held: (on) => (this.eye.orbit.enabled = !on), changed });
     this.#scene.add(this.#world, this.#floor.lines, this.#light.group, this.handles.gizmo.getHelper());
@@ -84,6 +86,11 @@ export class Viewport {
     new Pointer(this);
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement as Element);
     this.paint(colours);
+  }
+
+  #spoil(): void {
+    this.#stale = true;
+    this.events.changed();
   }
 
   get camera(): Camera {
@@ -218,7 +225,7 @@ export class Viewport {
   }
 
   paint(colours: Colours): void {
-    this.#stale = true;
+    this.#spoil();
     this.#colours = colours;
     this.#scene.background = new THREE.Color(colours.stage);
     this.#floor.paint(colours.grid, colours.stage);
@@ -285,7 +292,7 @@ export class Viewport {
   setFlat(on: boolean): void {
     this.eye.setFlat(on);
     this.handles.gizmo.camera = this.camera;
-    this.#stale = true;
+    this.#spoil();
   }
 
   /** Look at a point of the model's space from nearby, from the same side. */
@@ -329,7 +336,7 @@ export class Viewport {
     const { clientWidth, clientHeight } = this.canvas.parentElement as HTMLElement;
     if (clientWidth > 0 && clientHeight > 0) {
       const aspect = clientWidth / clientHeight;
-      this.#stale = true;
+      this.#spoil();
       this.renderer.setSize(clientWidth, clientHeight, false);
       this.eye.resize(aspect);
       this.handles.gizmo.setSize((this.#coarse ? 1.2 : 0.85) * Math.min(1, 1.3 * aspect)); // a part of the height, as it is
@@ -345,7 +352,7 @@ export class Viewport {
     if (!session || !this.#figure) {
       return;
     }
-    this.#stale = true;
+    this.#spoil();
     const { kinematics } = session;
     this.#figure.place(kinematics.poses, kinematics.toolPoses);
     this.#figure.hold(session.heldJoints);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
-import { drag, drop, notice, on, open, probe, until } from './browser.mjs';
+import { drag, drop, notice, on, open, probe, serve, until } from './browser.mjs';
 
 test('lengths and angles are told without exponents', on('?scene=arm2d', {}, async (page) => {
   const { targets } = await probe(page, 'state');
@@ -117,3 +117,17 @@ for (const [name, viewports, options] of [['a mouse', mouse, {}], ['a finger', f
     await finish();
   });
 }
+
+test('the studio opens without a network once it was there', async () => {
+  const { address, end } = await serve();
+  const { page, context } = await open(`${address}?scene=lamp&offline`, { serviceWorkers: 'allow' });
+  try {
+    await until(page, () => caches.open('poise-studio').then((cache) => cache.match('./poise.wasm.gz')).then((kept) => !!kept && !!navigator.serviceWorker.controller), undefined, 60);
+  } finally {
+    end();
+  }
+  await page.reload();
+  await until(page, () => 'studio' in globalThis, undefined, 60);
+  assert.equal(await probe(page, 'title'), 'Lamp');
+  await context.close();
+});

@@ -1,7 +1,7 @@
 // Every built-in scene: drawn, solved, within limits, and gone without a trace.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { on, open, probe, until } from './browser.mjs';
+import { on, open, probe, shots, until } from './browser.mjs';
 import { compare } from './pictures.mjs';
 
 /** At rest at half a second, without passing words. */
@@ -51,6 +51,47 @@ test('opening scenes again and again leaks nothing', on('?scene=lamp', {}, async
   const last = await round();
   assert.ok(Math.abs(last - second) <= 64, `${second} bytes, then ${last}`);
 }));
+
+test('fifty more scenes leave memory as it was, and at rest nothing runs', { timeout: 120_000 }, async () => {
+  const { page, finish, context } = await open('?scene=lamp');
+  const client = await context.newCDPSession(page);
+  const visit = async (count) => {
+    await page.evaluate(async (wanted) => {
+      const list = document.querySelector('header select');
+      for (let i = 0; i < wanted; i++) {
+        list.value = ['hand', 'twolink', 'arm6', 'humanoid', 'lamp'][i % 5];
+        list.dispatchEvent(new Event('change'));
+        await new Promise((done) => requestAnimationFrame(done));
+      }
+    }, count);
+    await until(page, () => globalThis.studio.settled() && globalThis.studio.rests());
+    await client.send('HeapProfiler.collectGarbage');
+    const { usedSize } = await client.send('Runtime.getHeapUsage');
+    return { script: usedSize, engine: (await probe(page, 'heap')).used, ...(await probe(page, 'graphics')) };
+  };
+  const before = await visit(10);
+  const after = await visit(50);
+  console.log(`50 scenes: script ${before.script} to ${after.script}, engine ${before.engine} to ${after.engine}, shapes ${before.geometries} to ${after.geometries}`);
+  assert.ok(after.script - before.script < 1_000_000, `${before.script} bytes of the script, then ${after.script}`);
+  assert.ok(Math.abs(after.engine - before.engine) <= 256, `${before.engine} bytes of the engine, then ${after.engine}`);
+  const flat = ({ geometries, textures }) => assert.ok(geometries - before.geometries < 5 && textures - before.textures < 5, `${geometries} shapes and ${textures} textures`); // 50, if a scene left one
+  flat(after);
+  await page.keyboard.press('g'); // all scenes as pictures, one of which opens
+  await until(page, () => Array.from(document.querySelectorAll('.gallery img')).filter((picture) => picture.naturalWidth > 0).length >= 5, undefined, 60);
+  await page.screenshot({ path: `${shots}/gallery.png` });
+  await page.getByRole('button', { name: 'Arm of five links' }).click();
+  assert.equal(await probe(page, 'title'), 'Arm of five links');
+  assert.match(page.url(), /scene=arm2d$/);
+  flat(await visit(5));
+  await client.send('Performance.enable');
+  const work = async () => (await client.send('Performance.getMetrics')).metrics.find(({ name }) => name === 'TaskDuration').value;
+  const [busy, drawn] = [await work(), (await probe(page, 'graphics')).drawn];
+  await page.waitForTimeout(1000);
+  console.log(`at rest: ${(1000 * ((await work()) - busy)).toFixed(1)} ms of work in a second`);
+  assert.equal((await probe(page, 'graphics')).drawn, drawn);
+  assert.equal(await probe(page, 'rests'), true);
+  await finish();
+});
 
 test('a scene that is not in the menu opens by its name, also with a thousand joints', on('?scene=chain-1000', {}, async (page) => {
   assert.equal(await probe(page, 'title'), 'chain-1000');

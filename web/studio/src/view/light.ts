@@ -25,6 +25,12 @@ export class Light {
     this.#ground.material.opacity = shadow;
   }
 
+  dispose(): void {
+    this.#sun.dispose();
+    this.#ground.geometry.dispose();
+    this.#ground.material.dispose();
+  }
+
   /** From above, over what is looked at; what lies in a plane is lit from its front and casts no shadow. */
   place(up: 'y' | 'z', at: THREE.Vector3, ground: number, planar: boolean): void {
     const isFlat = up === 'y' && !planar;

@@ -1,0 +1,51 @@
+/** All scenes as pictures to choose from, drawn one by one while the dialog is open. */
+import type { App } from './app.js';
+import { button, element } from './dom.js';
+import { offers } from './stages.js';
+import { thumbnailOf } from './view/thumbnail.js';
+
+export function galleryDialog(app: App): void {
+  const pictures = offers.map(() => element('img', { alt: '', width: 240, height: 160 }));
+  const cards = offers.map((offer, i) =>
+    element(
+      'button',
+      {
+        type: 'button',
+        className: 'card',
+        title: offer.hint,
+        onclick: () => {
+          dialog.close();
+          app.opener.visit(offer.id);
+        },
+      },
+      pictures[i],
+      element('span', {}, offer.title),
+    ),
+  );
+  const groups = [...new Set(offers.map(({ group }) => group))].map((group) =>
+    element('section', {}, element('h3', {}, group), element('div', { className: 'cards' }, ...cards.filter((_, i) => offers[i]!.group === group))),
+  );
+  const dialog = element(
+    'dialog',
+    { 'aria-label': 'Scenes', className: 'gallery' },
+    element('div', { className: 'row' }, element('h2', {}, 'Scenes'), element('span', { className: 'space' }), button('Close', () => dialog.close())),
+    ...groups,
+  );
+  dialog.addEventListener('close', () => {
+    dialog.remove();
+    pictures.forEach(({ src }) => URL.revokeObjectURL(src));
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+  void drawAll(app, dialog, pictures);
+}
+
+async function drawAll(app: App, dialog: HTMLDialogElement, pictures: HTMLImageElement[]): Promise<void> {
+  for (const [i, { id }] of offers.entries()) {
+    await new Promise((done) => setTimeout(done)); // the page stays of use
+    if (!dialog.open) {
+      return;
+    }
+    pictures[i]!.src = await thumbnailOf(app.poise, app.viewport.renderer, id, app.colours);
+  }
+}
