@@ -2,6 +2,7 @@
 #include "extension.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 PyObject *error_type;

@@ -72,7 +72,8 @@ test('fifty more scenes leave memory as it was, and at rest nothing runs', { tim
   const before = await visit(10);
   const after = await visit(50);
   console.log(`50 scenes: script ${before.script} to ${after.script}, engine ${before.engine} to ${after.engine}, shapes ${before.geometries} to ${after.geometries}`);
-  assert.ok(after.script - before.script < 1_000_000, `${before.script} bytes of the script, then ${after.script}`);
+  assert.ok(after.script - before.script < 3_000_000, // the browser keeps compiled scripts, too; a scene that stays is 100 kB and more
+    `${before.script} bytes of the script, then ${after.script}`);
   assert.ok(Math.abs(after.engine - before.engine) <= 256, `${before.engine} bytes of the engine, then ${after.engine}`);
   const flat = ({ geometries, textures }) => assert.ok(geometries - before.geometries < 5 && textures - before.textures < 5, `${geometries} shapes and ${textures} textures`); // 50, if a scene left one
   flat(after);
