@@ -110,6 +110,14 @@ static bool holds_sensors(const file_bytes *bytes)
     return strstr(head, "DataType=Quaternion") != NULL;
 }
 
+// Text in two bytes a character, as some editors save it: a mark of their order, or letters with zeros between them.
+static bool is_utf16(const file_bytes *bytes)
+{
+    const unsigned char *b = (const unsigned char *)bytes->bytes;
+    return bytes->size >= 4 && ((b[0] == 0xff && b[1] == 0xfe) || (b[0] == 0xfe && b[1] == 0xff) ||
+                                (b[0] && !b[1] && b[2] && !b[3]) || (!b[0] && b[1] && !b[2] && b[3]));
+}
+
 static poise_file *read_bytes(const char *name, const file_bytes *bytes, const load_options *options)
 {
     static named_files named;
@@ -135,7 +143,11 @@ static poise_file *read_bytes(const char *name, const file_bytes *bytes, const l
     } else if (!how.model && (format == POISE_FORMAT_AMC || format == POISE_FORMAT_MOT)) {
         miss_skeleton(name);
     } else if (poise_read(bytes->bytes, bytes->size, &how, NULL, &file, &error) != POISE_OK) {
-        print_error(name, &error);
+        if (format == POISE_FORMAT_TRC && is_utf16(bytes)) {
+            complain("%s: is text in UTF-16; save it as UTF-8: iconv -f UTF-16 -t UTF-8", name);
+        } else {
+            print_error(name, &error);
+        }
         file = NULL;
     }
     for (int i = 0; i < named.count; ++i) {

@@ -6,14 +6,16 @@
 
 #include <stdio.h>
 
-// A length in millimetres where the unit is known, else as it is.
+// A length in millimetres, or metres from one metre on, where the unit is known, else as it is.
 static void put_length(const edit_job *job, double length, char text[48])
 {
     double mm = length * job->metres * 1000;
     if (!(job->metres > 0)) {
         snprintf(text, 48, "%.3g", length);
-    } else {
+    } else if (mm < 999.5) {
         snprintf(text, 48, mm < 1e-3 ? "%.1g mm" : "%.3g mm", mm);
+    } else {
+        snprintf(text, 48, mm < 999500 ? "%.3g m" : "%.0f m", 1e-3 * mm);
     }
 }
 

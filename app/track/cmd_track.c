@@ -167,7 +167,7 @@ static app_exit run_one(job *j, const arguments *args)
     }
     if (works && r.made->summary.held > 0) {
         warn("%d of %d frames could not be trusted and hold the last good pose", r.made->summary.held,
-             r.made->markers->frames);
+             r.made->markers->frames - r.made->summary.before - r.made->summary.after);
     }
     track_release(&r);
     return status;

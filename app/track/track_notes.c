@@ -133,8 +133,10 @@ static void note_places(track_result *r)
     if (r->problem.placements_from && m->given > 0) {
         track_note(r, "marker places from %s, by the names of bodies", r->places ? r->places_name : r->source_name);
     }
-    if (m->given_seen > 0 && m->given_seen < m->given) {
-        track_note(r, "%d of %d places have no marker in the recording", m->given - m->given_seen, m->given);
+    bool is_opensim = r->skeleton->format == POISE_FORMAT_OSIM && !r->task;
+    if (m->given_seen < m->given && (m->given_seen > 0 || is_opensim)) {
+        track_note(r, "%d of %d places have no marker in the recording%s", m->given - m->given_seen, m->given,
+                   is_opensim ? "; --tasks SETUP.xml says which count" : "");
     }
     if (m->named > 0) {
         track_note(r, "%d of %d markers placed by common names, then calibrated", m->named, m->markers->count);
@@ -162,8 +164,23 @@ void track_note_matched(track_result *r)
     }
 }
 
+// Frames with nobody there.
+static void note_ends(track_result *r)
+{
+    const poise_track_summary *s = &r->made->summary;
+    int least = r->problem.track.least_markers;
+    if (s->before > 0 && s->after > 0) {
+        track_note(r, "frames at the beginning with fewer than %d markers: %d, at the end: %d; they hold a pose", least,
+                   s->before, s->after);
+    } else if (s->before + s->after > 0) {
+        track_note(r, "frames at the %s with fewer than %d markers: %d; they hold a pose",
+                   s->before > 0 ? "beginning" : "end", least, s->before + s->after);
+    }
+}
+
 void track_note_followed(track_result *r)
 {
+    note_ends(r);
     int unseen = 0;
     for (int i = 0; r->made->unseen && i < poise_model_info(r->made->model).nv; ++i) {
         unseen += r->made->unseen[i];

@@ -34,7 +34,7 @@ static json_node *series_as_json(const track_result *r, double per)
         curves[i] = fmaxf(curves[i], (float)(t->rms * per));
         curves[count + i] = fmaxf(curves[count + i], (float)(t->worst * per));
         curves[2 * count + i] = fmaxf(curves[2 * count + i], (float)t->iterations);
-        flags[i] |= (unsigned char)t->flags;
+        flags[i] |= (unsigned char)(t->flags & ~(track_is_away(r, f) ? POISE_TRACK_HELD : 0));
     }
     json_node *o = json_make("{s:i, s:o, s:o, s:o, s:o}", "step", step, "rms", page_packed(curves, 4 * n), "worst",
                              page_packed(curves ? curves + n : NULL, 4 * n), "iterations",
@@ -243,7 +243,7 @@ static json_node *play_as_json(const track_result *r)
 static bool is_flagged(const track_result *r, int frame)
 {
     int flags = r->made->frames[frame].flags & ~POISE_TRACK_GAPS;
-    return frame > 0 ? flags != 0 : (flags & ~POISE_TRACK_RESTARTED) != 0;
+    return !track_is_away(r, frame) && (frame > 0 ? flags != 0 : (flags & ~POISE_TRACK_RESTARTED) != 0);
 }
 
 // Frames one after another that are flagged for the same reason.

@@ -79,6 +79,13 @@ static inline bool track_leaves_limits(const track_result *r)
     return r->made->sequence.velocity > 1 + 1e-6 || r->made->sequence.acceleration > 1 + 1e-6;
 }
 
+// Is nobody there yet in this frame, or no longer? Such frames have too few markers, hold a pose and are no fault.
+static inline bool track_is_away(const track_result *r, int frame)
+{
+    const poise_track_summary *s = &r->made->summary;
+    return frame < s->before || frame >= r->made->markers->frames - s->after;
+}
+
 // Lengths as people read them: a number to multiply by, and its unit.
 double track_unit(const track_result *r, const char **unit);
 

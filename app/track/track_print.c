@@ -22,8 +22,8 @@ static double badness(const track_result *r, int frame)
 // The worst frames, worst first; returns how many.
 static int worst_frames(const track_result *r, int *worst)
 {
-    int count = 0;
-    for (int f = 0; f < r->made->markers->frames; ++f) {
+    int count = 0, end = r->made->markers->frames - r->made->summary.after;
+    for (int f = r->made->summary.before; f < end; ++f) {
         int place = count;
         while (place > 0 && badness(r, f) > badness(r, worst[place - 1])) {
             place -= 1;
@@ -101,9 +101,10 @@ static void print_counts(const track_result *r, FILE *stream)
                   {r->made->summary.restarts - ((r->made->frames[0].flags & POISE_TRACK_RESTARTED) != 0), "found afresh"},
                   {r->made->summary.outliers, "with markers let go"},
                   {r->made->summary.gaps, "with gaps"}};
-    const char *bad = r->made->summary.held > 0 && stream == stdout ? style_code(STYLE_BAD) : "";
-    fprintf(stream, "  frames      %d tracked, %s%d held%s\n", r->made->markers->frames - r->made->summary.held, bad,
-            r->made->summary.held, bad[0] ? style_code(STYLE_PLAIN) : "");
+    const poise_track_summary *s = &r->made->summary;
+    const char *bad = s->held > 0 && stream == stdout ? style_code(STYLE_BAD) : "";
+    int tracked = r->made->markers->frames - s->before - s->after - s->held;
+    fprintf(stream, "  frames      %d tracked, %s%d held%s\n", tracked, bad, s->held, bad[0] ? style_code(STYLE_PLAIN) : "");
     const char *before = "  among them  ";
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i) {
         if (counts[i].count > 0) {
@@ -177,7 +178,7 @@ static json_node *frames_with(const track_result *r, int flags)
 {
     json_node *list = json_new(JSON_ARRAY);
     for (int f = 0; f < r->made->markers->frames; ++f) {
-        if (r->made->frames[f].flags & flags) {
+        if (r->made->frames[f].flags & flags && !track_is_away(r, f)) {
             json_append(list, json_from_integer(r->made->first + f));
         }
     }
@@ -189,7 +190,8 @@ static json_node *flagged_frames(const track_result *r)
     json_node *list = json_new(JSON_ARRAY);
     for (int f = 0; f < r->made->markers->frames; ++f) {
         char reason[128];
-        if (r->made->frames[f].flags & ~POISE_TRACK_GAPS && (f > 0 || r->made->frames[f].flags & ~POISE_TRACK_RESTARTED)) {
+        if (!track_is_away(r, f) && r->made->frames[f].flags & ~POISE_TRACK_GAPS &&
+            (f > 0 || r->made->frames[f].flags & ~POISE_TRACK_RESTARTED)) {
             track_reason(r, f, reason, sizeof reason);
             json_append(list, json_make("{s:i, s:s}", "frame", r->made->first + f, "reason", reason));
         }
@@ -235,6 +237,7 @@ json_node *track_as_json(const track_result *r, const char *out, const char *rep
              json_make("{s:i, s:i, s:i, s:i, s:i}", "held", r->made->summary.held, "jump", r->made->summary.jumps,
                        "restarted", r->made->summary.restarts, "outliers", r->made->summary.outliers, "gaps",
                        r->made->summary.gaps));
+    json_set(o, "away", json_make("{s:i, s:i}", "before", r->made->summary.before, "after", r->made->summary.after));
     json_set(o, "flagged", flagged_frames(r));
     json_set(o, "markers", markers_as_json(r, per));
     json_set(o, "calibration",

@@ -128,9 +128,11 @@ typedef struct poise_track_summary {
     double mean, rms, worst;       // of all markers
     double weighted;               // root mean square in which each counts by its weight
     int worst_frame, worst_marker; // where the largest is: frame, placement
-    int held, jumps, outliers, restarts, gaps; // frames with the flag
+    int held, jumps, outliers, restarts, gaps; // frames with the flag; held ones without those before and after
     double mean_iterations;                    // of a frame
     int most_iterations;                       // of a frame
+    int before;                                // frames before the first with least_markers: the person is not there yet
+    int after;                                 // frames after the last one: the person is gone
 } poise_track_summary;
 
 // Was a marker at this distance among those that the tracker let go in the frame?

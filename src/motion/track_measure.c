@@ -53,9 +53,26 @@ static void add_distance(measuring *m, int frame, int i, double d)
     m->count += 1;
 }
 
-static void add_flags(const poise_track_frame *f, poise_track_summary *s)
+// A take may begin and end with nobody there: with fewer markers than a frame needs. A take without any other frame does
+// not.
+static void find_ends(measuring *m, int count)
 {
-    s->held += (f->flags & POISE_TRACK_HELD) != 0;
+    int first = 0, end = count, least = m->problem->least_markers;
+    while (first < end && m->frames[first].seen < least) {
+        ++first;
+    }
+    while (end > first && m->frames[end - 1].seen < least) {
+        --end;
+    }
+    if (first < end) {
+        m->summary.before = first;
+        m->summary.after = count - end;
+    }
+}
+
+static void add_flags(const poise_track_frame *f, bool is_there, poise_track_summary *s)
+{
+    s->held += is_there && (f->flags & POISE_TRACK_HELD);
     s->jumps += (f->flags & POISE_TRACK_JUMP) != 0;
     s->outliers += (f->flags & POISE_TRACK_OUTLIERS) != 0;
     s->restarts += (f->flags & POISE_TRACK_RESTARTED) != 0;
@@ -76,7 +93,8 @@ static void measure_frame(measuring *m, const poise_kinematics *kin, int frame)
             add_distance(m, frame, i, d);
         }
     }
-    add_flags(&m->frames[frame], &m->summary);
+    bool is_there = frame >= m->summary.before && frame < m->problem->markers->frames - m->summary.after;
+    add_flags(&m->frames[frame], is_there, &m->summary);
 }
 
 static void begin(measuring *m)
@@ -120,6 +138,7 @@ poise_status poise_track_measure(const poise_track_problem *problem, const poise
         return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     }
     begin(&m);
+    find_ends(&m, clip->frames);
     for (int f = 0; f < clip->frames; ++f) {
         poise_kinematics_update(kin, clip->q + (size_t)f * (size_t)clip->nq, NULL);
         measure_frame(&m, kin, f);

@@ -201,8 +201,9 @@ static void judge_frames(judging *j)
     } else {
         judge_given(j);
     }
-    if (track->markers->frames > 0) {
-        pz_weigh(&j->found, POISE_FINDING_HELD, NULL, (double)j->summary.held / track->markers->frames, false);
+    int there = track->markers->frames - j->summary.before - j->summary.after;
+    if (there > 0) {
+        pz_weigh(&j->found, POISE_FINDING_HELD, NULL, (double)j->summary.held / there, false);
     }
     for (int i = 0; i < track->placement_count; ++i) {
         const poise_marker_error *m = &j->summary.markers[i];

@@ -252,6 +252,14 @@ TEST(what_was_moved_is_measured_and_what_was_let_go_or_held_is_not)
     ck_assert_double_eq_tol(markers[5].mean, 0.01 / (FRAMES - 2), 1e-9);
     ck_assert(sum.worst == markers[5].worst && sum.worst_frame == 2 && sum.worst_marker == 5);
     ck_assert(sum.held == 1 && sum.outliers == 1 && sum.jumps == 0 && sum.most_iterations == 24 && sum.mean_iterations == 2);
+    ck_assert(sum.before == 0 && sum.after == 0); // nobody is ever there: all frames count
+    for (int f = 0; f < FRAMES; ++f) {
+        bool is_there = f >= 2 && f < FRAMES - 3;
+        frames[f].seen = is_there ? problem.least_markers : problem.least_markers - 1;
+        frames[f].flags = is_there && f != 4 ? 0 : POISE_TRACK_HELD;
+    }
+    ck_assert_int_eq(poise_track_measure(&problem, t.clip, frames, NULL, &sum, NULL), POISE_OK);
+    ck_assert(sum.before == 2 && sum.after == 3 && sum.held == 1);
     problem.model = NULL;
     poise_error error;
     ck_assert_int_eq(poise_track_measure(&problem, t.clip, frames, NULL, &sum, &error), POISE_ERROR_ARGUMENT);
