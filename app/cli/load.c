@@ -110,12 +110,18 @@ static bool holds_sensors(const file_bytes *bytes)
     return strstr(head, "DataType=Quaternion") != NULL;
 }
 
-// Text in two bytes a character, as some editors save it: a mark of their order, or letters with zeros between them.
+// Text in two bytes a character, as some editors save it: a mark of their order, or letters with zeros between them. Of
+// these XML is read.
 static bool is_utf16(const file_bytes *bytes)
 {
     const unsigned char *b = (const unsigned char *)bytes->bytes;
-    return bytes->size >= 4 && ((b[0] == 0xff && b[1] == 0xfe) || (b[0] == 0xfe && b[1] == 0xff) ||
-                                (b[0] && !b[1] && b[2] && !b[3]) || (!b[0] && b[1] && !b[2] && b[3]));
+    if (bytes->size < 4) {
+        return false;
+    }
+    bool is_marked = (b[0] == 0xff && b[1] == 0xfe) || (b[0] == 0xfe && b[1] == 0xff);
+    bool is_wide = (b[0] >= ' ' && !b[1] && b[2] >= ' ' && !b[3]) || (!b[0] && b[1] >= ' ' && !b[2] && b[3] >= ' ');
+    int first = is_marked ? b[2] | b[3] : b[0] | b[1];
+    return (is_marked || is_wide) && first != '<';
 }
 
 static poise_file *read_bytes(const char *name, const file_bytes *bytes, const load_options *options)
@@ -143,7 +149,7 @@ static poise_file *read_bytes(const char *name, const file_bytes *bytes, const l
     } else if (!how.model && (format == POISE_FORMAT_AMC || format == POISE_FORMAT_MOT)) {
         miss_skeleton(name);
     } else if (poise_read(bytes->bytes, bytes->size, &how, NULL, &file, &error) != POISE_OK) {
-        if (format == POISE_FORMAT_TRC && is_utf16(bytes)) {
+        if (is_utf16(bytes)) {
             complain("%s: is text in UTF-16; save it as UTF-8: iconv -f UTF-16 -t UTF-8", name);
         } else {
             print_error(name, &error);
