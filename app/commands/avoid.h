@@ -1,4 +1,4 @@
-// What an answer must keep to beside limits: shapes that keep apart, and loops of the model. For solve and track.
+// What an answer must keep to beside limits: shapes that keep apart, and loops of the model. For solve.
 #ifndef APP_AVOID_H
 #define APP_AVOID_H
 

@@ -68,6 +68,11 @@ static track_request request_of(const arguments *args, const char **pairs)
     w.source_scale = (poise_scale){option_number(args, "source-unit", 0), up_by_name(option_text(args, "source-up", ""))};
     w.floating = option_given(args, "floating");
     w.use_bodies = option_given(args, "bodies");
+    w.avoids = option_given(args, "avoid");
+    w.has_floor = option_given(args, "floor");
+    w.floor = option_number(args, "floor", 0);
+    w.margin = option_number(args, "margin", 0);
+    w.allows_missing = option_given(args, "allow-missing");
     w.threads = option_count(args, "threads", threads_available());
     for (const char *pair; (pair = option_text_at(args, "pair", p->pair_count)) != NULL;) {
         pairs[p->pair_count++] = pair;
@@ -115,7 +120,7 @@ static bool write_results(const job *j, const track_result *r, const arguments *
 static app_exit exit_of(const job *j, const track_result *r)
 {
     bool is_doubted = r->made->verdict.level > j->accept || (r->stood && r->stood->verdict.level > j->accept);
-    return is_doubted || track_leaves_limits(r) ? APP_MISSED : APP_DONE;
+    return is_doubted || track_leaves_limits(r) || track_leaves_clearance(r) ? APP_MISSED : APP_DONE;
 }
 
 // A line of a list is checked as the command line is.
@@ -164,6 +169,10 @@ static app_exit run_one(job *j, const arguments *args)
     if (works && track_leaves_limits(&r)) {
         warn("the limits of velocity or acceleration do not hold: they are exceeded by %.2g %%",
              100 * (fmax(r.made->sequence.velocity, r.made->sequence.acceleration) - 1));
+    }
+    if (works && r.clearance.broken_count > 0) {
+        warn("%d of %d frames could not be kept clear of %s", r.clearance.broken_count, r.made->clip->frames,
+             r.clearance.has_floor ? "floor and shapes" : "collisions");
     }
     if (works && r.made->summary.held > 0) {
         warn("%d of %d frames could not be trusted and hold the last good pose", r.made->summary.held,
@@ -302,6 +311,28 @@ static app_exit run_list(job *j, const arguments *args)
     return worst;
 }
 
+// Shapes and floor are held frame by frame, from markers, by one method.
+static bool check_clearance(const arguments *args)
+{
+    static const char *const alone[] = {"whole", "sensors"};
+    bool is_asked = option_given(args, "avoid") || option_given(args, "floor");
+    for (size_t i = 0; i < sizeof alone / sizeof alone[0]; ++i) {
+        if (is_asked && option_given(args, alone[i])) {
+            complain("track: --avoid and --floor do not go with --%s: they are held frame by frame, from markers", alone[i]);
+            return false;
+        }
+    }
+    if (is_asked && strcmp(option_text(args, "method", "auto"), "auto") != 0) {
+        complain("track: --avoid and --floor are held by the method auto alone");
+        return false;
+    }
+    if (!is_asked && (option_given(args, "margin") || option_given(args, "allow-missing"))) {
+        complain("track: --margin and --allow-missing are about shapes: add --avoid or --floor");
+        return false;
+    }
+    return true;
+}
+
 static bool check_use(const arguments *args)
 {
     bool list = option_given(args, "jobs-from");
@@ -332,7 +363,7 @@ static bool check_use(const arguments *args)
         complain("track: -o - and --json both want standard output; give -o a file");
         return false;
     }
-    return true;
+    return check_clearance(args);
 }
 
 static app_exit run(const arguments *args)
@@ -421,6 +452,12 @@ static const app_option options[] = {
      .help = "with --whole: limit of all joints but a free root, radians or metres a second (none)"},
     {"acceleration", 0, OPTION_NUMBER, "A", .lowest = 1e-6, .highest = 1e9,
      .help = "with --whole: the same, a second squared (none)"},
+    {"floor", 0, OPTION_NUMBER, "HEIGHT", .lowest = -1e9, .highest = 1e9,
+     .help =
+         "keep all collision shapes, or joints and tools where there are none, above this height in every frame; metres"},
+    {"avoid", .help = "keep the collision shapes of MODEL's file apart in every frame; URDF, MJCF, JSON"},
+    {"margin", 0, OPTION_NUMBER, "D", .highest = 1e9, .help = "with --floor and --avoid: by so many metres (0)"},
+    {"allow-missing", .help = "go on where collision meshes of MODEL could not be read"},
     {"no-robust", .help = "trust every marker: let none go that is far off"},
     {"outlier", 0, OPTION_NUMBER, "D", .lowest = 0, .highest = 1e9,
      .help = "metres beyond which a marker is let go (a tenth of the reach)"},
@@ -446,6 +483,7 @@ static const app_example examples[] = {
     {"The same with a page to look at", "poise track scene:humanoid scene:humanoid/walk/noisy --report walk.html"},
     {"All frames at once: smooth, and no joint faster than 12 radians a second",
      "poise track scene:humanoid scene:humanoid/walk/noisy --whole --velocity 12 -o walk.bvh"},
+    {"Feet that do not sink into the ground", "poise track scene:humanoid scene:humanoid/walk/noisy --floor 0 -o walk.bvh"},
     {"Another skeleton follows the bodies of a motion",
      "poise track scene:humanoid-euler scene:humanoid/kick --bodies -o kick.bvh"},
     {"Marker places from another recording of the person, such as a static trial",

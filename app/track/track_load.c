@@ -22,6 +22,7 @@ void track_release(track_result *r)
     }
     free(r->absent);
     free(r->seconds);
+    track_release_clearance(&r->clearance);
     free(r->labels);
     poise_file_destroy(r->skeleton);
     poise_file_destroy(r->source);
@@ -154,7 +155,7 @@ static bool match(const track_request *request, track_result *r)
 bool track_load(const track_request *request, track_result *r)
 {
     *r = (track_result){.model_name = request->model, .source_name = request->source, .places_name = request->placements};
-    load_options options = {.floating = request->floating};
+    load_options options = {.floating = request->floating, .meshes = request->avoids || request->has_floor};
     r->skeleton = load_model(request->model, &options);
     if (!r->skeleton) {
         return false;
@@ -174,5 +175,5 @@ bool track_load(const track_request *request, track_result *r)
         return false;
     }
     track_note_matched(r);
-    return true;
+    return track_take_clearance(request, r);
 }

@@ -21,6 +21,9 @@ typedef struct track_request {
     poise_scale scale;               // of the skeleton where its file says nothing, or something else; 0: as the file says
     poise_scale source_scale;        // of the source, likewise
     bool floating, use_bodies;       // let the root move; follow the bodies of a source that has markers, too
+    bool avoids, has_floor;          // keep the shapes of the skeleton's file apart, and all of it above
+    double floor, margin;            // this height, by so much: metres
+    bool allows_missing;             // collision meshes that could not be read are no fault
     int threads;                     // 1
     poise_recording_problem problem; // its options; what it is about is filled in by track_load
 } track_request;
@@ -28,6 +31,20 @@ typedef struct track_request {
 track_request track_request_default(void);
 
 enum { TRACK_NOTES = 20, TRACK_NOTE_SIZE = 240 };
+
+// What every frame keeps to (track_clearance.c). Lengths in the skeleton's unit.
+typedef struct track_clearance {
+    bool is_asked, has_floor;  // the floor is the last shape
+    bool checks_all;           // there are pairs to watch, and no mesh is missing
+    poise_constraint kept;     // the pairs below
+    poise_constraint *of_file; // its shapes; NULL: the points below
+    poise_shape *shapes;       // joints and tools of a skeleton without shapes; NULL: those of the file
+    poise_pair *pairs;         // that are watched
+    bool *broken;              // by frame: does not keep to it
+    int broken_count;          // such frames
+    double least;              // the smallest distance of all frames,
+    int frame, pair;           // and where it is
+} track_clearance;
 
 // A recording and what it became.
 typedef struct track_result {
@@ -41,7 +58,8 @@ typedef struct track_result {
     double *task, *task_weights;   // of coordinates, by OpenSim's tasks; NULL: none
     char **absent;                 // names of tasks whose marker is not there
     int absent_count;
-    int untasked;    // markers with a place and no task
+    int untasked; // markers with a place and no task
+    track_clearance clearance;
     double *seconds; // by frame: processor time of all passes over it
     double wall;     // seconds from start to end of the tracking
     int threads;
@@ -101,6 +119,18 @@ bool track_take_standing(const char *name, poise_scale scale, track_result *r);
 
 // The skeleton's default posture; NULL: it has none.
 const double *track_default_posture(const track_result *r);
+
+// No collisions and nothing below the ground (track_clearance.c): make it part of the problem, and look at the answer. False
+// after one line on standard error.
+bool track_take_clearance(const track_request *request, track_result *r);
+bool track_check_clearance(track_result *r);
+void track_release_clearance(track_clearance *clearance);
+
+// Was it asked for and not kept, or not all of it looked after?
+bool track_leaves_clearance(const track_result *r);
+
+// The nearest two in words, with the frames that could not keep them apart.
+void track_describe_clearance(const track_result *r, char *text, size_t size);
 
 // Follow sensors of orientation (track_sensors.c), placed by `setup`; writes `out` (may be NULL), prints and judges.
 bool track_sensors(const track_request *request, const char *setup, const char *out, poise_verdict_level *level);

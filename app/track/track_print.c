@@ -167,6 +167,11 @@ void track_print(const track_result *r, FILE *stream)
     }
     fprintf(stream, "  time        %.0f us a frame (p50 %.0f, p99 %.0f); %.2f s in all, %d thread%s\n", 1e6 * r->mean_time,
             1e6 * r->p50, 1e6 * r->p99, r->wall, r->threads, r->threads == 1 ? "" : "s");
+    if (r->clearance.is_asked) {
+        char text[TRACK_NOTE_SIZE];
+        track_describe_clearance(r, text, sizeof text);
+        fprintf(stream, "  clearance   %s\n", text);
+    }
     verdict_print(&r->made->verdict, r->made->findings, stream);
     print_frames(r, stream);
     print_markers(r, stream);
@@ -251,6 +256,9 @@ json_node *track_as_json(const track_result *r, const char *out, const char *rep
                  json_make("{s:f, s:i, s:i, s:b, s:f, s:f}", "noise", w->noise * per, "windows", w->windows, "iterations",
                            w->iterations, "converged", w->converged, "velocity", w->velocity, "acceleration",
                            w->acceleration));
+    }
+    if (r->clearance.is_asked) {
+        json_set(o, "clearance", track_clearance_as_json(r));
     }
     json_node *notes = json_new(JSON_ARRAY);
     for (int i = 0; i < r->note_count; ++i) {

@@ -151,7 +151,7 @@ static bool follow(const track_request *request, track_result *r, watch *w)
     }
     track_note_followed(r);
     share_time(r, w);
-    return measure_times(r, w);
+    return track_check_clearance(r) && measure_times(r, w);
 }
 
 bool track_run(const track_request *request, track_result *r)
@@ -206,6 +206,9 @@ void track_reason(const track_result *r, int frame, char *text, size_t size)
         }
     } else if (f->flags & POISE_TRACK_JUMP) {
         say(text, size, "jump of %.0f degrees", f->turn * DEGREES);
+    }
+    if (r->clearance.broken && r->clearance.broken[frame]) {
+        say(text, size, "%s", r->clearance.has_floor ? "not clear of floor or shapes" : "shapes overlap");
     }
     if (f->flags & POISE_TRACK_RESTARTED && frame > 0) {
         say(text, size, "found afresh");
