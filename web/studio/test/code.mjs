@@ -43,6 +43,7 @@ const runners = {
 /** All four texts of what the page shows, run in a folder with its skeleton. `without` knows no locks, and may find another pose. */
 async function runAll(page, folder, without = '') {
   await page.keyboard.press('c');
+  await page.locator('dialog pre').waitFor(); // its script is loaded now
   const { q } = await probe(page, 'state');
   const save = page.getByRole('button', { name: /^Save .*json$/ });
   if (await save.count()) {
