@@ -9,6 +9,8 @@
 #include "cli/whole_files.h"
 #include "track_print.h"
 
+#include <poise/edit.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -354,6 +356,35 @@ static poise_up likely_up(const track_result *r)
     return below[0] < below[best] ? POISE_UP_X : best == 2 ? POISE_UP_Z : POISE_UP_Y;
 }
 
+// When the ball of a foot rests on the ground: [body, first frame, last frame]; none where there are no legs, and while
+// nobody is there.
+static json_node *contacts_as_json(const track_result *r)
+{
+    const poise_clip *clip = r->made->clip;
+    int before = r->made->summary.before, end = clip->frames - r->made->summary.after;
+    poise_feet_report found = {0};
+    json_node *list = json_new(JSON_ARRAY);
+    poise_pin *pins = NULL;
+    if (poise_feet_pins(r->made->model, clip, NULL, NULL, 0, &found, NULL) == POISE_OK && found.contacts > 0) {
+        pins = calloc((size_t)found.contacts, sizeof *pins);
+    }
+    if (pins && poise_feet_pins(r->made->model, clip, NULL, pins, found.contacts, &found, NULL) == POISE_OK) {
+        for (int i = 0; i < found.contacts; ++i) {
+            int first = (int)((pins[i].from - clip->start_time) / clip->frame_time + 0.5);
+            int last = (int)((pins[i].to - clip->start_time) / clip->frame_time + 0.5);
+            first = first > before ? first : before;
+            last = last < end ? last : end - 1;
+            if (first < last) {
+                const char *foot = poise_model_joint_info(r->made->model, pins[i].goal.body).body;
+                json_append(list,
+                            json_make("[o, i, i]", json_from_text(foot), r->made->first + first, r->made->first + last));
+            }
+        }
+    }
+    free(pins);
+    return list;
+}
+
 // ---- The page ------------------------------------------------------------------------------------------------------------
 
 static json_node *data_of(const track_result *r, const arguments *args)
@@ -382,6 +413,7 @@ static json_node *data_of(const track_result *r, const arguments *args)
         return NULL;
     }
     json_set(tables, "angles", track_angles_as_json(r));
+    json_set(tables, "contacts", contacts_as_json(r));
     json_merge(o, tables);
     return o;
 }

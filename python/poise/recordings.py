@@ -94,6 +94,7 @@ def track(
     labels: str | None = None,
     subject: str | None = None,
     pairs: Sequence[str] = (),
+    thresholds: dict[str, float | tuple[float, float]] | None = None,
     metres: float = 0.0,
     up: str = "",
     source_metres: float = 0.0,
@@ -105,7 +106,8 @@ def track(
     `model` is a skeleton, or the file that it came from, which knows marker places, unit and axes as well. `recording` is
     markers, a file that holds some or a motion, or a model with its clip. `placements`, label -> (body, point, weight), say
     where markers sit; those that they do not name are placed by their common names, and calibrated. `subject` chooses among
-    several people. Options: first, last, rate, fit ("decide", "none", "places", "uniform", "segments"), whole, knot, noise,
+    several people. `thresholds`, such as {"moved": (1.5, 3), "held": 0.05}, say beyond which values the track is doubtful, and
+    failed; the others are those of docs/recordings.md. Options: first, last, rate, fit ("decide", "none", "places", "uniform", "segments"), whole, knot, noise,
     velocity, acceleration, robust, outlier, smoothness, max_turn, least_markers, calibration_frames, only_placements,
     keep_size, chunk, threads.
 
@@ -133,8 +135,12 @@ def track(
         skeleton.postures.get("default") if is_osim else None, parts,
         None if parts else source.model, None if parts else (clip.q, clip.frame_time, clip.start_time),
         source_metres or (0.0 if parts else source.metres), _UP.index(source_up or ("" if parts else source.up)),
-        labels, subject, tuple(pairs), **options,
+        labels, subject, tuple(pairs), tuple((kind, *_limits(value)) for kind, value in (thresholds or {}).items()), **options,
     ))
+
+
+def _limits(value: float | tuple[float, float]) -> tuple[float, float]:
+    return (value[0], value[1]) if isinstance(value, (tuple, list)) else (value, -1.0)
 
 
 def _body(model: Any, body: int | str) -> int:

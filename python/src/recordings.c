@@ -4,6 +4,7 @@
 #include "app/cli/threads.h"
 
 #include <limits.h>
+#include <string.h>
 
 enum { MOST_PAIRS = 256, TEXT = 256 };
 
@@ -91,6 +92,35 @@ static bool take_placements(track_call *c, PyObject *given, const model_object *
     }
     c->problem.placements = c->placements;
     c->problem.placement_count = (int)count;
+    return true;
+}
+
+// A tuple of (kind, doubtful, failed); failed < 0: as it is by default.
+static bool take_thresholds(track_call *c, PyObject *given)
+{
+    poise_thresholds *t = &c->problem.thresholds;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(given); ++i) {
+        const char *name;
+        double doubtful, failed;
+        int kind = 0;
+        if (!PyArg_ParseTuple(PyTuple_GetItem(given, i), "sdd", &name, &doubtful, &failed)) {
+            return false;
+        }
+        while (kind < POISE_FINDING_KIND_COUNT && strcmp(poise_finding_name((poise_finding_kind)kind), name) != 0) {
+            ++kind;
+        }
+        if (kind == POISE_FINDING_KIND_COUNT || kind == POISE_FINDING_JOINT || kind == POISE_FINDING_LEFT_OUT) {
+            PyErr_Format(PyExc_ValueError, "thresholds: \"%s\" is none; docs/recordings.md lists them", name);
+            return false;
+        }
+        if (!(doubtful >= 0)) {
+            PyErr_Format(PyExc_ValueError, "thresholds: that of \"%s\" is negative", name);
+            return false;
+        }
+        failed = failed >= 0 ? failed : t->failed[kind];
+        t->doubtful[kind] = doubtful;
+        t->failed[kind] = failed > doubtful ? failed : doubtful;
+    }
     return true;
 }
 
@@ -234,17 +264,17 @@ static PyObject *follow(track_call *c, PyObject *skeleton)
 }
 
 // track(model, metres, up, placements, posture, markers, from, clip, from_metres, from_up, labels, subject, pairs,
-// **options)
+// thresholds, **options)
 static PyObject *track(PyObject *module, PyObject *arguments, PyObject *keywords)
 {
     (void)module;
-    PyObject *model, *placements, *posture, *markers, *from, *clip, *pairs;
+    PyObject *model, *placements, *posture, *markers, *from, *clip, *pairs, *thresholds;
     double metres, from_metres;
     int up, from_up;
     track_call c = {.problem = poise_recording_problem_default()};
-    if (!PyArg_ParseTuple(arguments, "OdiO!OOOOdizzO!", &model, &metres, &up, &PyTuple_Type, &placements, &posture, &markers,
-                          &from, &clip, &from_metres, &from_up, &c.problem.labels, &c.problem.subject, &PyTuple_Type,
-                          &pairs)) {
+    if (!PyArg_ParseTuple(arguments, "OdiO!OOOOdizzO!O!", &model, &metres, &up, &PyTuple_Type, &placements, &posture,
+                          &markers, &from, &clip, &from_metres, &from_up, &c.problem.labels, &c.problem.subject,
+                          &PyTuple_Type, &pairs, &PyTuple_Type, &thresholds)) {
         return NULL;
     }
     model_object *m = model_of(model);
@@ -254,7 +284,7 @@ static PyObject *track(PyObject *module, PyObject *arguments, PyObject *keywords
         c.problem.scale = scale_of(metres, up);
         c.problem.from_scale = scale_of(from_metres, from_up);
         bool works = take_placements(&c, placements, m) && take_posture(&c, posture, m) &&
-                     take_source(&c, markers, from, clip) && take_pairs(&c, pairs) &&
+                     take_source(&c, markers, from, clip) && take_pairs(&c, pairs) && take_thresholds(&c, thresholds) &&
                      options_set(&c, option_table, sizeof option_table / sizeof *option_table, "track", keywords);
         result = works ? follow(&c, model) : NULL;
     }

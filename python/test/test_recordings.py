@@ -48,6 +48,14 @@ def test_a_doubtful_track_is_false_and_says_why(body, places, recording):
     assert track.findings[0].text in repr(track)
 
 
+def test_thresholds_move_the_verdict(body, places, recording):
+    def verdict(thresholds):
+        return poise.track(body, recording[1], placements=places, metres=1, up="y", thresholds=thresholds).verdict
+    assert verdict(None) == verdict({"given": 1}) == "good"
+    assert verdict({"unseen": 0}) == verdict({"unseen": (0, 0.9)}) == "doubtful"
+    assert verdict({"unseen": (0, 0)}) == "failed"
+
+
 def test_a_motion_is_followed_by_its_bodies(body, recording):
     clip = poise.Clip(recording[0], frame_time=0.02)
     other = poise.scene("humanoid-euler")
@@ -58,6 +66,9 @@ def test_a_motion_is_followed_by_its_bodies(body, recording):
 @pytest.mark.parametrize("options, error, text", [
     ({"subject": "Anna"}, poise.Error, "Anna"),
     ({"first": 99}, poise.Error, "frames 0 to 11"),
+    ({"thresholds": {"mist": 1}}, ValueError, "mist"),
+    ({"thresholds": {"joint": 1}}, ValueError, "joint"),
+    ({"thresholds": {"miss": -1}}, ValueError, "negative"),
     ({"frist": 1}, TypeError, "first"),
     ({"fit": "all"}, ValueError, "segments"),
     ({"labels": "LKNE nowhere at all"}, poise.Error, ""),

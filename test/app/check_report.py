@@ -70,6 +70,10 @@ def check_data(data, frames, markers):
         sys.exit("the curves are not what was tracked")
     if data["frames"] != frames or len(data["markers"]) != markers or play["poses"] != -(-frames // play["step"]):
         sys.exit("frames or markers are missing")
+    if data["source"].endswith("/kick") and {name for name, _, _ in data["contacts"]} != {"left_foot", "right_foot"}:
+        sys.exit(f"both feet rest on the ground, not {data['contacts']}")
+    if not all(name in play["names"] and 0 <= first < last < frames for name, first, last in data["contacts"]):
+        sys.exit(f"contacts of {data['contacts']}")
     words = play["poses"] * (len(play["names"]) + 2 * markers) * 3
     if len(base64.b64decode(play["points"])) != 2 * words or len(base64.b64decode(play["states"])) != play["poses"] * markers:
         sys.exit("the playback is not whole")
@@ -127,7 +131,8 @@ def main():
         odd = os.path.join(folder, "<")  # a name must not end the script that holds it
         os.mkdir(odd)
         name = os.path.join(odd, "script><b>& 'odd'.json")
-        for command in ([poise, "track", "scene:humanoid", "scene:humanoid/walk/noisy", "--report", path],
+        for command in ([poise, "track", "scene:humanoid", "scene:humanoid/kick", "--report", path],
+                        [poise, "track", "scene:humanoid", "scene:humanoid/walk/noisy", "--report", path],
                         [poise, "track", "scene:humanoid", "scene:humanoid/cartwheel/noisy", "--report", path, "--save-model", name]):
             run = subprocess.run(command, capture_output=True, text=True)
             if run.returncode != 0:
