@@ -155,7 +155,8 @@ static void find_contacts(pz_retarget_work *w, const source_foot *feet, double l
 void pz_retarget_contacts(const pz_retarget_work *w, unsigned char *contacts)
 {
     for (int f = 0; f < w->ground.frames && contacts; ++f) {
-        contacts[f] = w->hips ? (unsigned char)(w->foot[0].contact[f] | w->foot[1].contact[f] << 2) : 0;
+        int both = w->hips ? w->foot[0].contact[f] | w->foot[1].contact[f] << 2 : 0;
+        contacts[f] = (unsigned char)both;
     }
 }
 
