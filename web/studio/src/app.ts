@@ -96,7 +96,7 @@ export class App {
     this.scene = scene;
     this.files = files;
     this.selectedJoint = -1;
-    this.playing = session.duration > 0;
+    this.playing = session.plays;
     const listed = files.length === 0 && offers.some((offer) => offer.id === scene);
     this.#bar.show(listed ? scene : null, session.stage.title);
     document.title = `${session.stage.title} · Poise studio`;
@@ -251,7 +251,7 @@ export class App {
   }
 
   play(on = !this.playing): void {
-    this.playing = on && (this.session?.duration ?? 0) > 0;
+    this.playing = on && (this.session?.plays ?? false);
     this.loop.wake();
     this.timeline.refresh();
   }
@@ -337,7 +337,7 @@ export class App {
     if (!session) {
       return false;
     }
-    if (this.playing && session.duration > 0) {
+    if (this.playing && session.plays) {
       this.timeline.advance(seconds);
       this.#dirty = true;
     }

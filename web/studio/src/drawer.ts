@@ -9,6 +9,7 @@ import { RacePlot } from './plots/race_plot.js';
 
 export type Tab = 'race' | 'markers' | 'curves' | 'map';
 
+const HINT = 24; // pixels that the words "more below" take themselves
 const MAP_PAUSE = 250; // milliseconds between two maps while a goal is dragged
 
 const titles: readonly (readonly [Tab, string])[] = [
@@ -38,6 +39,7 @@ export class Drawer {
     this.root.append(this.#tabs, element('div', { className: 'plot' }, this.#canvas, this.#legend));
     this.#canvas.addEventListener('click', (event) => this.#click(event.offsetX, event.offsetY));
     new ResizeObserver(() => this.#draw()).observe(this.#canvas);
+    this.#legend.addEventListener('scroll', () => this.#hintAtMore());
   }
 
   /** Another skeleton: old plots mean nothing. */
@@ -95,6 +97,13 @@ export class Drawer {
     this.root.classList.toggle('folded', !this.#tab);
     this.root.classList.toggle('large', this.#tab === 'map' && this.#map.large);
     this.#draw();
+    this.#hintAtMore();
+  }
+
+  /** Say so where rows are below the edge. */
+  #hintAtMore(): void {
+    const { scrollTop, clientHeight, scrollHeight } = this.#legend;
+    this.#legend.classList.toggle('more', scrollTop + clientHeight < scrollHeight - HINT);
   }
 
   #fold(): void {

@@ -98,17 +98,20 @@ export class JointsSection {
         button(`Pick ${joint.name}`, () => app.selectJoint(joint.index), joint.name, { className: 'name' }),
         joint.nv > 0 && lock(joint),
       ),
-      ...dialsOf(session, joint).map((dial) => this.#dial(session, dial)),
+      ...dialsOf(session, joint).map((dial) => this.#dial(session, joint, dial)),
     );
   }
 
-  #dial(session: Session, dial: Dial): HTMLElement {
+  #dial(session: Session, joint: Joint, dial: Dial): HTMLElement {
     const open = dial.unit === 'length' ? session.size() : Math.PI;
     const [low, high] = [Math.max(dial.lower, -open), Math.min(dial.upper, open)];
     const slider = element('input', { type: 'range', min: String(low), max: String(high), step: 'any', 'aria-label': dial.name });
     const number = element('input', { type: 'number', step: 'any', 'aria-label': `${dial.name}, value` });
     const set = (value: number) => {
       this.app.poseByHand(() => dial.set(value));
+      if (this.app.selectedJoint !== joint.index) {
+        this.app.selectJoint(joint.index); // what is moved is picked: goals, keys and limits are for it
+      }
       this.follow();
     };
     slider.addEventListener('input', () => set(Number(slider.value)));

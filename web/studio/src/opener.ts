@@ -13,6 +13,7 @@ import type { Session } from './session.js';
 import type { Saved } from './stage.js';
 import { decode, unpack } from './share.js';
 import { offers, openScene } from './stages.js';
+import { counted } from './status.js';
 
 const FIRST_SCENE = 'arm7';
 
@@ -152,7 +153,7 @@ export class Opener {
       const { session, notes, onto, robot, shapes } = await openFiles(app.poise, files, app.session, this.begin());
       const { joints, nv } = session.model;
       app.show(session, onto ? app.scene : null, onto ? [...app.files, ...files] : files);
-      app.notify(notes.length > 0 ? notes.join('\n') : `${session.stage.title}: ${joints.length} joints, ${nv} degrees of freedom`, notes.length === 0);
+      app.notify(notes.length > 0 ? notes.join('\n') : `${session.stage.title}: ${counted(joints.length, 'joint')}, ${nv} degree${nv === 1 ? '' : 's'} of freedom`, notes.length === 0);
       if (!onto) {
         app.viewport.setShapes(shapes);
         void this.#dressAs(session, robot, files, find);

@@ -8,7 +8,7 @@ import { JointsSection } from './joints_section.js';
 import { gapsOf } from './marker_gaps.js';
 import { kindsFor, type SaveKind } from './saving.js';
 import type { Session } from './session.js';
-import { length } from './status.js';
+import { counted, length } from './status.js';
 import type { Target } from './targets.js';
 
 const methodNames: Record<Method, string> = {
@@ -122,8 +122,8 @@ export class Panel {
         joint && joint.nv > 0 && this.#lock(session, joint, session.locked.has(joint.index) ? 'Unlock' : 'Lock'),
       ),
       app.viewport.handles.selected >= 0 && this.#mode(session),
-      app.viewport.handles.selected >= 0 && this.#keyframes(session),
-      session.motion && rows.length > 0 && this.#range.make(session),
+      app.viewport.handles.selected >= 0 && (session.plays || session.duration === 0) && this.#keyframes(session),
+      session.motion && session.plays && rows.length > 0 && this.#range.make(session),
     );
   }
 
@@ -176,9 +176,11 @@ export class Panel {
   #goal(session: Session, target: Target, index: number): HTMLElement {
     const { app } = this;
     const name = session.model.joints[target.body]?.body ?? '';
-    const weight = element('input', { type: 'range', min: '-2', max: '2', step: '0.1', value: String(Math.log10(Math.max(target.weight, 1e-9))), 'aria-label': `Weight of the goal of ${name}`, title: 'Weight' });
+    const weight = element('input', { type: 'range', min: '-2', max: '2', step: '0.1', value: String(Math.log10(Math.max(target.weight, 1e-9))), 'aria-label': `Weight of the goal of ${name}`, title: 'How much this goal counts beside the others' });
+    const shown = element('output', {}, String(+target.weight.toPrecision(2)));
     weight.addEventListener('input', () => {
       target.weight = 10 ** Number(weight.value);
+      shown.textContent = String(+target.weight.toPrecision(2));
       session.changed();
       app.refresh();
     });
@@ -196,8 +198,8 @@ export class Panel {
       { className: chosen ? 'chosen' : '' },
       on,
       button(`Select the goal of ${name}`, () => app.selectTarget(index), `${kindNames[target.kind]} ${name}`, { className: 'name' }),
-      weight,
       button(`Remove the goal of ${name} (Delete)`, () => app.goals.remove(index), '×'),
+      element('div', { className: 'weight' }, element('span', { 'aria-hidden': true }, 'weight'), weight, shown),
     );
   }
 
@@ -231,7 +233,7 @@ export class Panel {
   #markers(session: Session): HTMLElement {
     const { app } = this;
     const { markers, placements } = session.stage;
-    const count = `${markers?.count ?? 0} markers, ${markers?.frames ?? 0} frames`;
+    const count = `${counted(markers?.count ?? 0, 'marker')}, ${counted(markers?.frames ?? 0, 'frame')}`;
     const lonely = `${count}. There is no skeleton to follow them: drop one together with the recording, as poise JSON with places of the markers.`;
     return section(
       'Markers',
@@ -340,7 +342,7 @@ export class Panel {
     return section(
       'Save as',
       this.#open('Save as', false),
-      session.duration > 0 && session.hasSkeleton && element('p', { className: 'hint' }, 'The motion as it plays, with the goals applied.'),
+      session.plays && session.hasSkeleton && element('p', { className: 'hint' }, 'The motion as it plays, with the goals applied.'),
       element('div', { className: 'row wrap' }, ...kinds.map((kind) => button(saveLabels[kind] ?? `Save as ${kind.toUpperCase()}`, () => void app.takeAlong.export(kind), kind.toUpperCase()))),
     );
   }

@@ -122,6 +122,11 @@ export class Session {
     return clip ? clip.frames * clip.frameTime : markers ? markers.frames / markers.rate : keyed ? this.length : 0;
   }
 
+  /** There is more than one moment: a timeline makes sense. */
+  get plays(): boolean {
+    return this.duration > 1.5 * this.frameTime;
+  }
+
   get frameTime(): number {
     const { clip, markers } = this.stage;
     return clip ? clip.frameTime : markers ? 1 / markers.rate : 1 / 60;

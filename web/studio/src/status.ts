@@ -13,6 +13,9 @@ export function brief(value: number): string {
   return Math.abs(value) >= 100 ? value.toFixed(0) : Math.abs(value) >= 10 ? value.toFixed(1) : String(+value.toPrecision(2));
 }
 
+/** A count with its noun: 1 frame, 2 frames. */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
 /** A length with its unit, where that is known. */
 export function length(value: number, metres: number): string {
   if (!(metres > 0)) {
@@ -42,8 +45,8 @@ function missing(session: Session): string[] {
 
 function effort(session: Session): string[] {
   const { last, mode, followMarkers } = session;
-  const unit = mode === 'express' && !followMarkers ? 'evaluations' : 'iterations';
-  return [`${last.iterations} ${unit}`, `${last.milliseconds.toFixed(2)} ms`];
+  const unit = mode === 'express' && !followMarkers ? 'evaluation' : 'iteration';
+  return [counted(last.iterations, unit), last.iterations > 0 ? `${last.milliseconds.toFixed(2)} ms` : ''];
 }
 
 const say = (tone: Tone, ...words: string[]) => ({ tone, text: words.filter(Boolean).join(' · ') });
@@ -63,13 +66,13 @@ function following(session: Session, more: string[]): { text: string; tone: Tone
 export function describe(session: Session): { text: string; tone: Tone } {
   const { last, stage, followMarkers } = session;
   if (session.byHand) {
-    return say('idle', 'posed by hand', 'the motion waits: play it, or move the time');
+    return say('idle', 'posed by hand', session.plays ? 'the motion waits: play it, or move the time' : '');
   }
   if (session.tracked && !followMarkers && last.outcome === '') {
     return following(session, []);
   }
   if (last.outcome === '') {
-    return say('idle', !session.hasSkeleton ? `${stage.markers?.count ?? 0} markers` : session.duration > 0 ? 'plays as recorded' : 'no goals');
+    return say('idle', !session.hasSkeleton ? counted(stage.markers?.count ?? 0, 'marker') : session.plays ? 'plays as recorded' : session.duration > 0 ? 'as recorded' : 'no goals');
   }
   if (last.outcome === 'budget') {
     return say('fair', 'still on its way', ...missing(session), ...effort(session));

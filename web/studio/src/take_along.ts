@@ -70,10 +70,15 @@ export class TakeAlong {
       const file = this.fileName(kind);
       const { bytes, warnings } = await save(session, kind, (part) => app.notices.progress(`Writing ${file}`, part));
       download(file, bytes, kind === 'json' ? 'application/json' : undefined);
-      app.notify([`Saved ${file}.`, ...warnings.map((w) => w.text)].join('\n'), warnings.length === 0);
+      app.notify([`Saved ${file}${kind === 'csv' ? this.#ofTable(session.stage.scale.metres) : ''}.`, ...warnings.map((w) => w.text)].join('\n'), warnings.length === 0);
     } catch (error) {
       app.complain(error);
     }
+  }
+
+  /** What a table of joint values is for. */
+  #ofTable(metres: number): string {
+    return `: a table for other programs, in radians and ${metres === 1 ? 'metres' : 'the length unit of the skeleton'}. Poise does not read it back: save JSON for that`;
   }
 
   /** Make the goals part of the motion. */

@@ -99,7 +99,7 @@ export class Timeline {
 
   refresh(): void {
     const duration = this.app.session?.duration ?? 0;
-    this.root.hidden = duration === 0;
+    this.root.hidden = !this.app.session?.plays;
     this.#slider.max = String(duration);
     this.#play.textContent = this.app.playing ? '❚❚' : '▶';
     for (const [control, on] of [[this.#play, this.app.playing], [this.#loop, this.loops], [this.#part, !!this.played]] as const) {

@@ -11,10 +11,18 @@ let folder = '';
 const data = new URL('../../../../shared/data/', import.meta.url).pathname;
 const load = (path) => ({ name: basename(path), bytes: readFileSync(path) });
 
+const convert = (...words) => execFileSync(poise, ['convert', ...words], { stdio: ['ignore', 'ignore', 'inherit'] });
+
 /** Files that `poise convert` makes of a scene. */
 function make(scene, ...names) {
-  names.forEach((name) => execFileSync(poise, ['convert', scene, join(folder, name)], { stdio: ['ignore', 'ignore', 'inherit'] }));
+  names.forEach((name) => convert(scene, join(folder, name)));
   return names.map((name) => load(join(folder, name)));
+}
+
+/** And the first frame of it alone. */
+function first(scene, name) {
+  convert(scene, join(folder, name), '--to', '0');
+  return [load(join(folder, name))];
 }
 
 const urdf = `<robot name="two"><link name="a"/><link name="b"/><link name="c"/>
@@ -40,6 +48,8 @@ test('each kind of file of our own opens when dropped', on('?scene=arm6', {}, as
     [make('scene:humanoid-euler/walk', 'walk.asf', 'walk.amc'), 'walk', true],
     [make('scene:humanoid/walk', 'walk.c3d'), 'walk', true],
     [make('scene:humanoid/walk', 'walk.trc'), 'walk', true],
+    [first('scene:humanoid/walk', 'moment.c3d'), 'moment', false],
+    [first('scene:humanoid/walk', 'moment.bvh'), 'moment', false],
     [make('scene:humanoid/walk', 'walk.glb'), '', true],
     [make('scene:humanoid/walk', 'walk.json'), '', true],
     [make('scene:arm7', 'arm.csv'), 'arm', false],

@@ -85,6 +85,20 @@ test('undo and redo go through moves, methods, locks and pins', on('?scene=arm7'
   }
 }));
 
+test('a joint that was moved by hand is the one that a goal is added for; goals have names and weights to read', on('?scene=arm7', {}, async (page) => {
+  await until(page, () => /reached · 0 iterations$/.test(document.querySelector('.status').textContent)); // no time of nothing
+  await page.getByText('Joints', { exact: true }).click();
+  await page.getByLabel('upper_arm_roll, value').fill('20');
+  await page.keyboard.press('Enter');
+  await page.getByText('Add for upper_arm_roll:').waitFor();
+  await page.getByText('Reach', { exact: true }).click();
+  await page.locator('.goals .name', { hasText: 'Reach upper_arm_roll' }).waitFor();
+  await page.getByLabel('Weight of the goal of upper_arm_roll').fill('1');
+  assert.equal(await page.locator('.goals .weight output').last().textContent(), '10');
+  const isCut = await page.locator('.goals .name').evaluateAll((list) => list.some((name) => name.scrollWidth > name.clientWidth));
+  assert.equal(isCut, false);
+}));
+
 test('a pinned body stays while another goal pulls; a locked joint keeps its value', on('?scene=humanoid', {}, async (page) => {
   await page.getByText('Joints', { exact: true }).click();
   const picks = page.locator('.joint .name');

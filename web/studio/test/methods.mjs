@@ -11,6 +11,9 @@ test('a race draws one line for each method, in a colour of its own, and a table
   assert.ok(colours.length >= 8);
   assert.equal(new Set(colours).size, colours.length);
   assert.match(await page.locator('.legend tbody tr', { hasText: 'Auto' }).textContent(), /reached/);
+  const heights = await page.locator('.legend tbody tr').evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height));
+  assert.ok(Math.max(...heights) < 30, `each method has one line, not ${Math.max(...heights)} pixels`);
+  assert.match(await page.locator('.legend').getAttribute('class'), /more/); // rows lie below the edge
   await compare(page, 'race', '.plot canvas');
 }));
 

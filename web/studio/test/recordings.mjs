@@ -41,6 +41,8 @@ test('recordings are followed beside the page, with progress and an end on reque
   await page.keyboard.press('ArrowUp'); // the page is of use meanwhile
   assert.ok((await height()) > before);
   assert.ok(await page.evaluate(busy), 'the recording was over too soon to tell');
+  const { height: tall } = await page.getByRole('button', { name: 'Cancel' }).boundingBox();
+  assert.ok(tall < 30, `Cancel is one line, not ${tall} pixels`);
   await page.getByRole('button', { name: 'Cancel' }).click();
   assert.match((await notice(page)).text, /Cancelled/);
   assert.equal(await probe(page, 'title'), 'Arm with six joints');

@@ -30,6 +30,7 @@ test('a goal moves by keyframes, a drag is recorded, parts are played; views, sn
   await page.getByText('Save as', { exact: true }).click();
   const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Save joint values, frame by frame, as CSV' }).click()]);
   const rows = readFileSync(await file.path(), 'utf8').trim().split('\n');
+  await page.getByText('a table for other programs, in radians and metres').waitFor();
   assert.equal(rows.length, 241); // four seconds at 60 a second, and the names
   assert.notEqual(rows[1].slice(2), rows[120].slice(2));
 

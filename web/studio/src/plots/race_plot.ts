@@ -6,6 +6,7 @@ import { nameOfMethod } from '../panel.js';
 import { drawPlot, type Places, type Series } from './plots.js';
 import { poseAfter, race, raceTable, randomStart, type Runner } from './race.js';
 import type { Session } from '../session.js';
+import { counted } from '../status.js';
 
 const NEAR = 14; // pixels from a curve that a click may be off
 
@@ -104,7 +105,7 @@ export class RacePlot {
     const { session } = this.app;
     if (session) {
       this.#picked = { method: runner.method, iteration };
-      this.app.preview(poseAfter(session, runner.method, iteration), `${nameOfMethod(runner.method)} after ${iteration} iterations, cost ${runner.costs[iteration]!.toPrecision(3)}.`);
+      this.app.preview(poseAfter(session, runner.method, iteration), `${nameOfMethod(runner.method)} after ${counted(iteration, 'iteration')}, cost ${runner.costs[iteration]!.toPrecision(3)}.`);
       this.changed();
     }
   }
