@@ -135,6 +135,7 @@ export class App {
 
   /** Something was done that undo should know. */
   commit(): void {
+    this.notices.acted();
     if (this.session) {
       this.session.update();
       this.history.push(this.session.save());

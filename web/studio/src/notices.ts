@@ -2,10 +2,12 @@
 import { button, element } from './dom.js';
 
 const PASSING = 6000; // milliseconds that a passing notice stays
+const READING = 50; // more of them for each letter of a remark
 
 export class Notices {
   readonly root = element('div', { className: 'notice', role: 'alert', hidden: true });
   #timer = 0;
+  #isRemark = false;
   #words = element('span');
   #bar = element('progress', { max: 1, 'aria-label': 'Progress' });
   #cancel: (() => void) | null = null;
@@ -13,11 +15,27 @@ export class Notices {
 
   say(text: string, passing = false): void {
     clearTimeout(this.#timer);
+    this.#isRemark = false;
     this.root.replaceChildren(text, button('Close', () => (this.root.hidden = true), '×'));
     this.root.hidden = text === '';
     this.root.classList.remove('bad', 'busy');
     if (passing) {
       this.#timer = window.setTimeout(() => (this.root.hidden = true), PASSING);
+    }
+  }
+
+  /** Words to read that are no obstacle: they go after a while, longer ones later, or with the next action. More of them join. */
+  remark(text: string): void {
+    const before = this.#isRemark && !this.root.hidden ? `${this.root.firstChild?.textContent ?? ''}\n` : '';
+    this.say(before + text);
+    this.#isRemark = true;
+    this.#timer = window.setTimeout(() => (this.root.hidden = true), PASSING + READING * (before + text).length);
+  }
+
+  /** The user does something else. */
+  acted(): void {
+    if (this.#isRemark) {
+      this.root.hidden = true;
     }
   }
 
@@ -37,6 +55,7 @@ export class Notices {
     }
     if (!this.root.classList.contains('busy')) {
       clearTimeout(this.#timer);
+      this.#isRemark = false;
       this.root.replaceChildren(element('div', { className: 'task' }, this.#words, this.#bar), this.#stop);
       this.root.hidden = false;
       this.root.classList.remove('bad');

@@ -13,7 +13,7 @@ import {
 import { findNamed, includesOf, type NamedFile } from './body/named_files.js';
 import { followRecording, type Work } from './recording/follow_recording.js';
 import { clipOf, type MarkerNumbers, markerNumbers, markersOf, type TrackedAnswer } from './recording/recording_job.js';
-import { reasonsOf } from './recording/track_session.js';
+import { overFrames, reasonsOf } from './recording/track_session.js';
 import { Session } from './session.js';
 import type { Stage } from './stage.js';
 import { addFirstTarget } from './stages.js';
@@ -32,6 +32,8 @@ export interface Opened {
   /** The file that describes what the skeleton looks like. */
   robot: { format: Format; bytes: Uint8Array } | null;
   shapes: Shape[];
+  /** The notes are no mere remarks: they say whether what is seen can be trusted. */
+  isDoubtful: boolean;
 }
 
 /** By extension, in the order in which they are read: skeletons first, then what moves them. */
@@ -107,12 +109,12 @@ function robotsIn(files: readonly DroppedFile[]): DroppedFile[] {
 }
 
 /** What a recording became, in plain words. */
-function wordsOf(name: string, { placements, markers, summary, scale, verdict, findings }: TrackedAnswer, whose: string): string[] {
+function wordsOf(name: string, { clip, placements, markers, summary, scale, verdict, findings }: TrackedAnswer, whose: string): string[] {
   const off = scale.metres > 0 ? `${(1000 * scale.metres * summary.mean).toFixed(1)} mm` : summary.mean.toPrecision(3);
   const against = reasonsOf(findings).map((text) => `- ${text}`);
   const more = against.length > MOST_REASONS ? [`- and ${against.length - MOST_REASONS} more`] : [];
   return [
-    `${name}: ${placements.length} of ${markers.labels.length} markers placed on the ${whose}; it follows them to ${off}.`,
+    `${name}: ${placements.length} of ${markers.labels.length} markers placed on the ${whose}; it follows them to ${off}, ${overFrames(clip.frames, summary.held)}.`,
     ...(verdict === 'good' ? [] : [`The fit is ${verdict === 'failed' ? 'wrong' : 'doubtful'}:`, ...against.slice(0, MOST_REASONS), ...more]),
   ];
 }
@@ -178,7 +180,8 @@ class Opening {
     if (targets.length === 0 && session.duration === 0) {
       addFirstTarget(session);
     }
-    return { session, notes: this.#notes, onto: this.#onto, robot: this.#robot, shapes: this.#shapes };
+    const isDoubtful = !session.hasSkeleton || (this.#tracked !== null && this.#tracked.verdict !== 'good');
+    return { session, notes: this.#notes, onto: this.#onto, robot: this.#robot, shapes: this.#shapes, isDoubtful };
   }
 
   dispose(): void {
@@ -233,7 +236,7 @@ class Opening {
     }
     const { clip, markers, placements } = content;
     const postures = content.postures.filter((p) => p.name !== 'studio');
-    return { title: content.title ?? name, model, scale, postures, placements, clip, markers, ...(q ? { q } : {}) };
+    return { title: content.title ?? name, file: name, model, scale, postures, placements, clip, markers, ...(q ? { q } : {}) };
   }
 
   /** The skeleton that stands there once more, for a file that moves it. */
@@ -267,10 +270,11 @@ class Opening {
     }
     const model = answer.model ? this.#keep(poise.read(answer.model, { format: 'json' }).model!) : stage!.model;
     const clip = this.#keep(clipOf(poise, answer.clip));
-    const { placements, distances, verdict, findings } = answer;
-    this.#tracked = { clip, errors: distances, verdict, reasons: reasonsOf(findings) };
+    const { placements, distances, held, verdict, findings } = answer;
+    this.#tracked = { clip, errors: distances, held, verdict, reasons: reasonsOf(findings) };
     this.#notes.push(...wordsOf(name, answer, stage ? 'skeleton' : 'built-in body'));
-    return { ...base, model, placements, q: Array.from(clip.frame(0)) };
+    const file = !answer.model && stage?.file ? { file: stage.file } : {};
+    return { ...base, ...file, model, placements, q: Array.from(clip.frame(0)) };
   }
 
   #keep<T extends { dispose(): void }>(part: T): T {

@@ -150,10 +150,14 @@ export class Opener {
   async #openFiles(files: DroppedFile[], find: Find = amongFiles(files)): Promise<void> {
     const { app } = this;
     try {
-      const { session, notes, onto, robot, shapes } = await openFiles(app.poise, files, app.session, this.begin());
+      const { session, notes, onto, robot, shapes, isDoubtful } = await openFiles(app.poise, files, app.session, this.begin());
       const { joints, nv } = session.model;
       app.show(session, onto ? app.scene : null, onto ? [...app.files, ...files] : files);
-      app.notify(notes.length > 0 ? notes.join('\n') : `${session.stage.title}: ${counted(joints.length, 'joint')}, ${nv} degree${nv === 1 ? '' : 's'} of freedom`, notes.length === 0);
+      if (notes.length > 0 && !isDoubtful) {
+        app.notices.remark(notes.join('\n'));
+      } else {
+        app.notify(notes.length > 0 ? notes.join('\n') : `${session.stage.title}: ${counted(joints.length, 'joint')}, ${nv} degree${nv === 1 ? '' : 's'} of freedom`, notes.length === 0);
+      }
       if (!onto) {
         app.viewport.setShapes(shapes);
         void this.#dressAs(session, robot, files, find);
@@ -190,7 +194,9 @@ export class Opener {
     if (body.missing.length > 0) {
       const first = body.missing[0]!.split('/').at(-1);
       const many = body.missing.length > 1 ? `${body.missing.length} meshes, such as ${first},` : `The mesh ${first}`;
-      app.notify(`${many} did not come with the robot. Drop the folder or zip that holds them together with it.`);
+      const isServed = new URL(location.href).searchParams.has('file');
+      const view = session.stage.file && !isServed ? `; or let poise view ${session.stage.file} find them` : '';
+      app.notices.remark(`${many} did not come with the robot. Drop the folder or zip that holds them together with it, or select all files together with Open${view}.`);
     }
   }
 }

@@ -240,7 +240,9 @@ export class Panel {
       this.#open('Markers', true),
       element('p', { className: 'hint' }, placements.length > 0 ? `${count}, ${placements.length} placed on the skeleton` : lonely),
       placements.length > 0 &&
-        toggle('Follow them', session.followMarkers, (on) => {
+        element('p', { className: 'hint' }, !session.tracked ? 'Not tracked as a whole yet.' : session.followMarkers ? 'Followed frame by frame as it plays; the motion that was tracked rests.' : 'All frames are tracked: the motion that was found plays.'),
+      placements.length > 0 &&
+        toggle(session.tracked ? 'Follow them frame by frame instead' : 'Follow them', session.followMarkers, (on) => {
           session.followMarkers = on;
           session.changed();
           app.commit();
@@ -250,7 +252,7 @@ export class Panel {
           app.viewport.markers.showsMisses = on;
           app.viewport.place();
         }),
-      placements.length > 0 && element('div', { className: 'row' }, button('Track the whole recording (T)', () => void app.track(), 'Track all frames')),
+      placements.length > 0 && element('div', { className: 'row' }, button('Track the whole recording (T)', () => void app.track(), session.tracked ? 'Track once more' : 'Track all frames')),
       this.#markerList(session),
     );
   }

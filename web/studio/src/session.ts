@@ -68,7 +68,7 @@ export class Session {
   /** The motion with goals made part of it. */
   baked: Clip | null = null;
   /** Found by tracking the whole recording. */
-  tracked: { clip: Clip; errors: Float64Array; verdict: VerdictLevel; reasons: string[] } | null = null;
+  tracked: { clip: Clip; errors: Float64Array; held: Uint8Array; verdict: VerdictLevel; reasons: string[] } | null = null;
   last = atRest();
 
   #solver: Solver | null = null;

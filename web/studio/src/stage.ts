@@ -48,6 +48,8 @@ export const atRest = (): Frame => ({ milliseconds: 0, outcome: '', iterations: 
 
 export interface Stage {
   title: string;
+  /** The file of the user that holds the skeleton as it stands here. */
+  file?: string;
   model: Model;
   scale: Scale;
   postures: Posture[];

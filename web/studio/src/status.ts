@@ -54,7 +54,8 @@ const say = (tone: Tone, ...words: string[]) => ({ tone, text: words.filter(Bool
 /** Markers and how they are followed. Only the library's verdict on the whole recording makes it green. */
 function following(session: Session, more: string[]): { text: string; tone: Tone } {
   const off = session.markerError();
-  const markers = Number.isFinite(off) ? `follows markers to ${length(off, session.stage.scale.metres)}` : 'no marker is seen';
+  const isHeld = !session.followMarkers && session.tracked?.held[session.frame] === 1;
+  const markers = isHeld ? 'too few markers to trust here: the last good pose is held' : Number.isFinite(off) ? `follows markers to ${length(off, session.stage.scale.metres)}` : 'no marker is seen';
   if (!session.tracked) {
     return say('idle', markers, 'not judged yet: track all frames', ...more);
   }

@@ -1,4 +1,4 @@
-/** The strip above the slider of the timeline: keys of goals, the part that is played, and where markers are missing. */
+/** The strip above the slider of the timeline: keys of goals, the part that is played, where markers are missing, and frames that do not count. */
 import type { App } from './app.js';
 import { button, element } from './dom.js';
 import type { Session } from './session.js';
@@ -15,7 +15,7 @@ export class TimeStrip {
   refresh(): void {
     const { session } = this.app;
     if (session && session.duration > 0) {
-      this.root.replaceChildren(...this.#range(session), ...this.#keys(session), ...this.#gapRow(session));
+      this.root.replaceChildren(...this.#range(session), ...this.#keys(session), ...this.#heldRow(session), ...this.#gapRow(session));
       this.root.classList.toggle('keyed', session.targets.some(({ keys }) => keys));
     }
   }
@@ -55,6 +55,27 @@ export class TimeStrip {
         return mark;
       }),
     );
+  }
+
+  /** Bars over the frames that hold the last good pose. */
+  #heldRow(session: Session): HTMLElement[] {
+    const held = session.tracked?.held ?? [];
+    const runs: { from: number; to: number }[] = [];
+    held.forEach((is, f) => {
+      const last = runs.at(-1);
+      if (is && last?.to === f) {
+        last.to = f + 1;
+      } else if (is) {
+        runs.push({ from: f, to: f + 1 });
+      }
+    });
+    return runs.map(({ from, to }) => {
+      const words = `Frames ${from + 1} to ${to} do not count: too few markers to trust, the last good pose is held`;
+      const bar = element('div', { className: 'held', role: 'img', title: words, 'aria-label': words });
+      bar.style.left = this.#share(from * session.frameTime);
+      bar.style.width = this.#share((to - from) * session.frameTime);
+      return bar;
+    });
   }
 
   /** A bar where the picked marker, or some of all, are not seen: the more, the stronger. */

@@ -61,12 +61,18 @@ test('meshes of every kind come with their robot, singly and in an archive', on(
     assert.ok(!words.bad, words.text);
     await until(page, () => globalThis.studio.look().meshes === 7);
     near((await probe(page, 'look')).box, [-1, -2, 0, 42, 2, 8.7]);
+    await page.keyboard.press('c'); // the robot's own file, not a copy
+    assert.match(await page.locator('dialog pre').textContent(), /^poise solve '(boxer\/urdf\/)?boxer\.urdf'/);
+    await page.keyboard.press('Escape');
   }
 }));
 
 test('a mesh that did not come is told', on('?scene=arm6', {}, async (page) => {
   await drop(page, { name: 'boxer.urdf', bytes: Buffer.from(withMeshes) });
   await page.getByText('4 meshes, such as a.stl, did not come with the robot').waitFor();
+  assert.match((await notice(page)).text, /select all files together with Open; or let poise view boxer\.urdf find them/);
+  await page.keyboard.press('ArrowUp'); // a remark goes with the next action
+  assert.equal((await notice(page)).text, '');
 }));
 
 const mjcf = `<mujoco><compiler angle="radian" meshdir="parts"/><default><default class="limb"><geom type="capsule" size="0.1" rgba="0.2 0.4 0.8 1"/></default></default>

@@ -61,6 +61,7 @@ async function runAll(page, folder, without = '') {
       assert.equal(answer.length, q.length, name);
     }
   }
+  assert.deepEqual(await page.locator('dialog [role=tab]').allTextContents(), ['Command', 'Python', 'C', 'TypeScript']);
   await page.screenshot({ path: `${shots}/code.png` });
   await page.keyboard.press('Escape');
 }

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { drop, dropped, notice, on, poise, probe, until } from './browser.mjs';
+import { drop, dropped, notice, on, poise, probe, shots, until } from './browser.mjs';
 
 /** A TRC of the dancer, its text changed. */
 function recording(name, change) {
@@ -30,10 +30,21 @@ function long(text, times) {
   return `${counts.join('\n')}\n${all.join('\n')}\n`;
 }
 
-const busy = () => /following markers/.test(document.querySelector('.notice.busy')?.textContent ?? '');
+/** The same, without markers in some frames. */
+function gap(text, from, to) {
+  const [head, rows] = text.split(/\n(?=1\t)/);
+  const list = rows.trimEnd().split('\n').map((row, i) => (i >= from && i < to ? row.split('\t').map((x, k) => (k < 2 + 3 * 2 ? x : '')).join('\t') : row));
+  return `${head}\n${list.join('\n')}\n`;
+}
+
+const busy = () => {
+  const box = document.querySelector('.notice.busy');
+  globalThis.cancelHeight = box?.querySelector('button').getBoundingClientRect().height ?? globalThis.cancelHeight;
+  return /following markers/.test(box?.textContent ?? '');
+};
 
 test('recordings are followed beside the page, with progress and an end on request, and judged by the library', { timeout: 180_000 }, on('?scene=arm6', {}, async (page) => {
-  const whole = recording('long.trc', (text) => long(text, 40));
+  const whole = recording('long.trc', (text) => long(text, 120));
   const height = async () => (await probe(page, 'state')).targets[0].position[2];
   const before = await height();
   await dropped(page, [whole]);
@@ -41,9 +52,9 @@ test('recordings are followed beside the page, with progress and an end on reque
   await page.keyboard.press('ArrowUp'); // the page is of use meanwhile
   assert.ok((await height()) > before);
   assert.ok(await page.evaluate(busy), 'the recording was over too soon to tell');
-  const { height: tall } = await page.getByRole('button', { name: 'Cancel' }).boundingBox();
+  await page.getByRole('button', { name: 'Cancel' }).dispatchEvent('click'); // at once: the recording goes on
+  const tall = await page.evaluate(() => globalThis.cancelHeight);
   assert.ok(tall < 30, `Cancel is one line, not ${tall} pixels`);
-  await page.getByRole('button', { name: 'Cancel' }).click();
   assert.match((await notice(page)).text, /Cancelled/);
   assert.equal(await probe(page, 'title'), 'Arm with six joints');
 
@@ -54,6 +65,16 @@ test('recordings are followed beside the page, with progress and an end on reque
   await until(page, () => /follows markers to/.test(document.querySelector('.status').textContent));
   assert.equal(await tone(page), 'good');
   assert.ok((await probe(page, 'markerError')) * (await probe(page, 'metres')) < 0.01);
+
+  await drop(page, recording('gap.trc', (words) => gap(words, 40, 60))); // two markers are not enough: 20 frames do not count
+  assert.match((await notice(page)).text, /follows them to \S+ mm, over the \d+ of \d+ frames that count/);
+  const bar = page.locator('.strip .held');
+  assert.match(await bar.first().getAttribute('title'), /^Frames 41 to \d+ do not count/);
+  await page.getByLabel('Play or pause (space)').click();
+  await page.getByLabel('Time', { exact: true }).fill('0.42');
+  await until(page, () => /the last good pose is held/.test(document.querySelector('.status').textContent));
+  await page.getByText('All frames are tracked').waitFor();
+  await page.screenshot({ path: `${shots}/held.png` });
 
   const exchanged = (words) => words.replaceAll(/\b(left|right)_/g, (_, side) => (side === 'left' ? 'right_' : 'left_'));
   await drop(page, recording('exchanged.trc', exchanged));

@@ -5,18 +5,15 @@ import { type Problem, problemOf, type Source } from './problem.js';
 import { cText, fileOf, pythonText, shellText, typeScriptText } from './programs.js';
 
 const languages: readonly (readonly [string, (problem: Problem) => string])[] = [
+  ['Command', shellText],
+  ['Python', pythonText],
   ['C', cText],
   ['TypeScript', typeScriptText],
-  ['Python', pythonText],
-  ['Command', shellText],
 ];
 
-/** A scene by name, the user's file, or, where the skeleton came from several files, what Save writes. */
-function sourceOf({ scene, files, takeAlong }: App): Source {
-  if (files.length === 0 && scene) {
-    return { scene };
-  }
-  return { file: files.length === 1 && !/\.(c3d|trc|zip)$/i.test(files[0]!.name) ? files[0]!.name : takeAlong.fileName('json') };
+/** A scene by name, the user's file, or, where bones were fitted to a recording, what Save writes. */
+function sourceOf({ scene, session, takeAlong }: App): Source {
+  return scene ? { scene } : { file: session?.stage.file ?? takeAlong.fileName('json') };
 }
 
 export function codeDialog(app: App): void {
@@ -46,7 +43,7 @@ export function codeDialog(app: App): void {
     element('p', { className: 'hint' }, 'The skeleton, the goals that are on, the locks and the method. It starts in the pose on the screen.'),
     element('div', { className: 'tabs', role: 'tablist' }, ...tabs),
     element('pre', { tabIndex: 0, 'aria-label': 'The program' }, code),
-    !app.files.some(({ name }) => name === file) && element('div', { className: 'row' }, button(`Save ${file}`, () => app.takeAlong.saveSkeleton(file)), element('span', { className: 'hint' }, 'the skeleton that the program reads')),
+    session.stage.file !== file && element('div', { className: 'row' }, button(`Save ${file}`, () => app.takeAlong.saveSkeleton(file)), element('span', { className: 'hint' }, 'the skeleton that the program reads')),
   );
   dialog.addEventListener('close', () => dialog.remove());
   show(...languages[0]!);

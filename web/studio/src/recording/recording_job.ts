@@ -37,6 +37,8 @@ export interface TrackedAnswer {
   placements: Placement[];
   scale: Scale;
   distances: Float64Array;
+  /** By frame: 1 where markers could not be trusted and the last good pose is held. */
+  held: Uint8Array;
   verdict: VerdictLevel;
   findings: Finding[];
   summary: TrackSummary;

@@ -60,12 +60,13 @@ function follow(poise: Poise, job: RecordingJob, tell: (answer: RecordingAnswer)
     const result = trackRecording(skeleton, { markers, scale: markers.scale }, { ...job.options, onProgress: teller(tell) });
     const { placements, scale, distances, verdict, findings, summary, model } = result;
     const own = result.isFitted || !job.skeleton;
+    const held = Uint8Array.from(result.frames, (frame) => Number(frame.held));
     return {
       kind: 'tracked',
       clip: clipNumbers(result.clip),
       markers: markerNumbers(result.markers),
       model: own ? poise.write({ model, scale }, 'json').bytes : null,
-      placements, scale, distances, verdict, findings, summary, ...told,
+      placements, scale, distances, held, verdict, findings, summary, ...told,
     };
   } catch (error) {
     if (!(error instanceof PoiseError) || job.skeleton) {
