@@ -264,7 +264,8 @@ static bool write_all(retarget_job *j, const arguments *args)
     const char *out = option_text(args, "output", NULL);
     const char *page = option_text(args, "page", NULL);
     poise_file file = as_file(j);
-    return (!page || retarget_page(j, page, args)) &&
+    const char *drawn = option_text(args, "picture", NULL);
+    return (!page || retarget_page(j, page, args)) && (!drawn || retarget_picture(j, drawn)) &&
            (!out || (is_table(out) ? write_table(j, out) : save_file(out, &file)));
 }
 
@@ -305,6 +306,7 @@ static const app_option options[] = {
     {"output", 'o', OPTION_OUTPUT, "OUT", .choices = WRITTEN_FILES,
      .help = "write the motion: .bvh .amc .mot .glb .gltf .json, or .csv with a row of joint values for each frame"},
     {"page", 0, OPTION_OUTPUT, "P.html", .help = "write a page with both figures side by side, contacts and the numbers"},
+    {"picture", 0, OPTION_OUTPUT, "P.svg", .choices = ".svg", .help = "draw poses of both figures side by side"},
     {"map", 0, OPTION_FILE, "FILE", .help = "which body plays which role, as --write-map writes it (found by names)"},
     {"write-map", 0, OPTION_OUTPUT, "FILE", .help = "write which body was found to play which role, to edit"},
     {"feet", 0, OPTION_CHOICE, "HOW", .choices = "auto follow plant",

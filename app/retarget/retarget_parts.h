@@ -38,4 +38,7 @@ json_node *retarget_as_json(const retarget_job *j, const char *out);
 // A page with both figures side by side. False after one line on standard error.
 bool retarget_page(const retarget_job *j, const char *name, const arguments *args);
 
+// A picture of the same. False after one line on standard error.
+bool retarget_picture(const retarget_job *j, const char *name);
+
 #endif
