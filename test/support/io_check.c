@@ -652,7 +652,13 @@ static void heap_release(void *user, void *memory)
     (void)memory;
 }
 
-// Seconds of processor time of one read, the least of five.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define READS 1 // of every file: sanitizers look at memory, and times say nothing
+#else
+#define READS 5
+#endif
+
+// Seconds of processor time of one read, the least of READS.
 static double seconds_to_read(io_bytes file, const poise_read_options *options)
 {
     size_t room = 200 * file.size + 1000000; // models are larger than their text
@@ -660,7 +666,7 @@ static double seconds_to_read(io_bytes file, const poise_read_options *options)
     poise_allocator allocator = {heap_allocate, heap_release, &h};
     memset(h.bytes, 1, 40 * file.size + 1000000);
     double least = 1e9;
-    for (int i = 0; i < 5; ++i) {
+    for (int i = 0; i < READS; ++i) {
         poise_file *read = NULL;
         poise_error error = {.text = ""};
         h.used = 0;
@@ -682,7 +688,7 @@ void io_is_linear(io_bytes small, io_bytes large, poise_format format, const poi
     for (int chance = 0; chance < 3; ++chance) {
         double one = seconds_to_read(small, &options), ten = seconds_to_read(large, &options);
         ratio = ten / (one > 1e-4 ? one : 1e-4);
-        if (ratio * ((double)small.size * 10 / (double)large.size) <= 40.0) {
+        if (ratio * ((double)small.size * 10 / (double)large.size) <= 40.0 || READS == 1) {
             return;
         }
     }
