@@ -301,7 +301,9 @@ void pz_filter_map_out(const pz_filter_map *map, const double *x, double *q)
         const double *from = x + p->x;
         if (p->kind == PART_QUAT) {
             vec3 v = {from[0], from[1], from[2]};
-            quat turn = poise_quat_from_axis_angle(v, v3_norm(v)), r = quat_mul(quat_at(map->reference + p->q), turn);
+            double angle = v3_norm(v); // where it overflows there is no turn
+            quat turn = poise_quat_from_axis_angle(v, is_finite(angle) ? angle : 0.0);
+            quat r = quat_mul(quat_at(map->reference + p->q), turn);
             memcpy(q + p->q, (double[]){r.x, r.y, r.z, r.w}, 4 * sizeof *q);
         } else {
             memcpy(q + p->q, from, (p->kind == PART_VECTOR || p->kind == PART_EULER ? 3 : 1) * sizeof *q);
