@@ -182,4 +182,7 @@ PyObject *report_wrap(const poise_report *report, bool reached, const poise_goal
 // What constraints_report found, which the report then owns.
 void report_set_names(PyObject *report, PyObject *nearest, PyObject *blocking);
 
+// Findings of a verdict as a list of rows: name, level, who, beside whom, value, text.
+PyObject *findings_out(const poise_finding *findings, int count);
+
 #endif

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_FINDINGS = 64, TEXT = 256 };
+enum { MOST_FINDINGS = 64 };
 
 static poise_up up_of(int up)
 {
@@ -16,24 +16,6 @@ static poise_up up_of(int up)
 }
 
 // ---- Retargeting ---------------------------------------------------------------------------------------------------------
-
-static PyObject *findings_out(const poise_finding *findings, int count)
-{
-    PyObject *all = PyList_New(count);
-    for (int i = 0; all && i < count; ++i) {
-        const poise_finding *f = &findings[i];
-        char text[TEXT];
-        poise_finding_describe(f, text, sizeof text);
-        PyObject *row = Py_BuildValue("sszzds", poise_finding_name(f->kind), poise_verdict_name(f->level), f->name, f->other,
-                                      f->value, text);
-        if (!row) {
-            Py_DecRef(all);
-            return NULL;
-        }
-        PyList_SetItem(all, i, row);
-    }
-    return all;
-}
 
 static const char *body_of(const poise_model *model, int body)
 {

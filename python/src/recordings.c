@@ -158,11 +158,11 @@ static poise_scale scale_of(double metres, int up)
 
 // ---- Out -----------------------------------------------------------------------------------------------------------------
 
-static PyObject *findings_out(const poise_recording_result *r)
+PyObject *findings_out(const poise_finding *findings, int count)
 {
-    PyObject *all = PyList_New(r->verdict.count);
-    for (int i = 0; all && i < r->verdict.count; ++i) {
-        const poise_finding *f = &r->findings[i];
+    PyObject *all = PyList_New(count);
+    for (int i = 0; all && i < count; ++i) {
+        const poise_finding *f = &findings[i];
         char text[TEXT];
         poise_finding_describe(f, text, sizeof text);
         PyObject *row = Py_BuildValue("sszzds", poise_finding_name(f->kind), poise_verdict_name(f->level), f->name, f->other,
@@ -215,7 +215,7 @@ static PyObject *result_out(poise_recording_result *r, PyObject *skeleton)
     PyObject *parts[] = {clip_out(r->clip),
                          markers_out(r->markers),
                          places_out(r),
-                         findings_out(r),
+                         findings_out(r->findings, r->verdict.count),
                          frames_out(r),
                          array_of(r->distances, 2, (const Py_ssize_t[]){frames, r->placement_count}),
                          array_of(r->deviation, 2, (const Py_ssize_t[]){frames, nv})};

@@ -1,6 +1,8 @@
 // The active set of a quadratic program in the dual (dual.h).
 #include "solve/constrained/dual.h"
 
+#include "math/dense_loops.h"
+
 #include <string.h>
 
 #define DEPENDENT 1e-10 // a pivot below this share of S_ii
@@ -31,23 +33,6 @@ void pz_dual_lay_out(pz_dual *d, int nv, int most_rows, pz_arena *arena)
     d->S = (double *)pz_arena_take(arena, k * k, sizeof *d->S);
     d->F = (double *)pz_arena_take(arena, k * k, sizeof *d->F);
     d->mark = (unsigned char *)pz_arena_take(arena, (size_t)d->most_ids, sizeof *d->mark);
-}
-
-// Four sums side by side: one alone waits for each addition.
-static double dot(int n, const double *a, const double *b)
-{
-    double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
-    int i = 0;
-    for (; i + 4 <= n; i += 4) {
-        s0 += a[i] * b[i];
-        s1 += a[i + 1] * b[i + 1];
-        s2 += a[i + 2] * b[i + 2];
-        s3 += a[i + 3] * b[i + 3];
-    }
-    for (; i < n; ++i) {
-        s0 += a[i] * b[i];
-    }
-    return (s0 + s1) + (s2 + s3);
 }
 
 // x <- L^-T x, and x <- L^-1 x.
